@@ -38,7 +38,10 @@ import type { Requests, RequestsOptions } from "./requests.ts";
 
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
-/** Discord's maximum length of a message. */
+/**
+ * Maximum length of a reply to the person who pressed a button, in characters. Discord allows messages of at most this
+ * length.
+ */
 const maxReplyLength = 2_000;
 
 export interface ApprovalButtonsOptions
@@ -50,14 +53,20 @@ export interface ApprovalButtonsOptions
 	log: Log;
 }
 
-/** Creates the handler for the buttons of requests for approval. It ignores all other buttons and never rejects. */
+/**
+ * Creates the handler for presses of the buttons "Approve" and "Deny" below a request to approve a tool call. The
+ * handler ignores all other buttons and never rejects.
+ */
 export function createApprovalButtons(
 	options: ApprovalButtonsOptions,
 ): (interaction: ButtonInteraction) => Promise<void> {
 	const { settings, connection, requests, log, now = Date.now } = options;
 	const { sql } = options.store;
 
-	/** Decides as the person asked. Returns a text for this person. */
+	/**
+	 * Approves or denies a tool call, as the person who pressed the button wants. An approved call is run. Returns a text
+	 * that tells this person the outcome.
+	 */
 	async function decide(
 		interaction: ButtonInteraction,
 		{ decision, id, token }: NonNullable<ReturnType<typeof readButtonId>>,
@@ -112,7 +121,7 @@ export function createApprovalButtons(
 		});
 	}
 
-	/** Returns why this person cannot approve a request; undefined if they can. */
+	/** Returns why the person who pressed the button cannot approve this tool call; undefined if the person can. */
 	async function whyNotApprove(
 		row: ApprovalRow,
 		{ user }: ButtonInteraction,
@@ -151,8 +160,8 @@ export function createApprovalButtons(
 	}
 
 	/**
-	 * For a tool that checks its permissions only while it writes: returns why a person lacks them in the guild as a
-	 * whole; undefined if they have them.
+	 * Returns which guild-wide permissions a person lacks to approve a call of a tool that checks its permissions only
+	 * while it runs; undefined if the person has them, and for other tools.
 	 */
 	function whyNotInRun(
 		tool: BotTool,
@@ -204,7 +213,7 @@ export function createApprovalButtons(
 	};
 }
 
-/** Returns why a person may not decide on requests at all; undefined if they may. */
+/** Returns why the person who pressed the button may not approve or deny any tool call; undefined if the person may. */
 function refusalFor(
 	{ user, member, memberPermissions }: ButtonInteraction,
 	{ approval_roles }: ApprovalSettings,
@@ -226,8 +235,9 @@ function refusalFor(
 }
 
 /**
- * Whether a posted request was changed: with the tools of this bot, or by people who hid its embed. The bot itself changes
- * only messages of requests on which nobody can decide any more.
+ * Whether the Discord message that asks for an approval was changed after it was posted: edited with a tool of this
+ * bot, or stripped of its embed by people. The bot itself edits only messages of requests that can no longer be
+ * decided.
  */
 function isAltered({ editedTimestamp, embeds, flags }: Message): boolean {
 	return (
@@ -237,7 +247,10 @@ function isAltered({ editedTimestamp, embeds, flags }: Message): boolean {
 	);
 }
 
-/** Returns why nobody can decide on a request any more; undefined if it is open. */
+/**
+ * Returns a text that says why a tool call can no longer be approved or denied, such as because someone has decided
+ * already; undefined if it still can.
+ */
 function decidedText(row: ApprovalRow, now: number): string | undefined {
 	const by = row.decided_by === null ? "" : ` by <@${row.decided_by}>`;
 	switch (row.state) {
@@ -261,7 +274,10 @@ function decidedText(row: ApprovalRow, now: number): string | undefined {
 	}
 }
 
-/** Returns a text as the content of a message, without pings, links and Markdown of people in it. */
+/**
+ * Converts a text to the content of a Discord message: shortens it, and escapes Markdown, links and mentions in all
+ * lines but the first.
+ */
 function safeText(text: string): string {
 	const [first = "", ...rest] = text.split("\n");
 	const shown =

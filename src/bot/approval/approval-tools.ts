@@ -8,7 +8,9 @@ import type { BotTool } from "../tool/toolsets.ts";
 import { describeRequest, requestLine } from "./request-text.ts";
 import type { Requests } from "./requests.ts";
 
-/** Creates the tools. Callers see only their own requests. */
+/**
+ * Creates the MCP tools `get_approval` and `list_approvals`. Callers see only the approvals of their own tool calls.
+ */
 export function createApprovalTools(
 	requests: () => Pick<Requests, "find" | "list"> | undefined,
 ): BotTool[] {

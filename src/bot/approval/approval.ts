@@ -29,26 +29,40 @@ import {
 	type RequestsOptions,
 } from "./requests.ts";
 
-/** How long a direct client's call waits for a decision, in milliseconds. A gateway asks again instead. */
+/**
+ * Default time in milliseconds for which the call of an MCP client waits until a person has approved or denied it.
+ * Calls through a gateway do not wait: the gateway asks for the decision later.
+ */
 const decisionWaitMs = 10_000;
-/** Time of a call after which it does not wait any more, in milliseconds. */
+/**
+ * Milliseconds after its start at which a tool call stops waiting for a person's decision, whatever the other limits
+ * are.
+ */
 const callTimeMs = 24_000;
 
 export interface ApprovalOptions extends RequestsOptions {
-	/** How long a direct client's call waits for a decision, in milliseconds. Default: 10 s. */
+	/**
+	 * How long the call of an MCP client waits until a person has approved or denied it, in milliseconds. Default: 10 s.
+	 */
 	waitMs?: number | undefined;
 }
 
 export interface Approval {
-	/** Wraps the tools of an MCP server: calls that need approval run only after it. */
+	/** Wraps the tools of an MCP server, so that calls which need a person's approval run only after the approval. */
 	guard(source: ToolSource): ToolSource;
-	/** The stored requests, for the tools of callers. */
+	/** Tool calls that needed approval, for the tools with which callers ask about their calls. */
 	requests: Pick<Requests, "find" | "list">;
-	/** The MCP method with which a gateway asks for a decision. */
+	/**
+	 * The MCP methods of the approval of tool calls: the one with which a gateway asks whether a call was approved or
+	 * denied.
+	 */
 	methods: Readonly<Record<string, OtherMethod>>;
 	attach(client: Client): void;
 	start(): void;
-	/** Answers the calls that wait for a decision. Call it before the MCP server is closed. */
+	/**
+	 * Ends the waiting of all tool calls for a person's decision, so that they get their response at once. Call it before
+	 * the MCP server is closed.
+	 */
 	stop(): void;
 	close(): Promise<void>;
 }
@@ -59,7 +73,10 @@ export function createApproval(options: ApprovalOptions): Approval {
 	const handleButton = createApprovalButtons({ ...options, requests });
 	const askClient = createClientApproval({ ...options, requests });
 
-	/** Handles a call that needs approval. Returns its result as JSON text. */
+	/**
+	 * Handles a tool call that people approve in Discord: posts a request and waits for the decision. Returns the call's
+	 * result as JSON text.
+	 */
 	async function requestApproval(
 		call: RequestedCall,
 		caller: Caller,

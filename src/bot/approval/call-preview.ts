@@ -7,14 +7,14 @@ import type { BotContext } from "../tool/context.ts";
 import type { Preview } from "../tool/review.ts";
 import type { BotTool } from "../tool/toolsets.ts";
 
-/** Ends a tool call at its review, before it changes anything. */
+/** Thrown by a `review` function to end a tool call before the call changes anything. */
 export class CallStopped extends Error {
 	override name = "CallStopped";
 }
 
 /**
- * Checks and plans a call as if it was run. Returns what it would do, or its result as JSON text if it is refused.
- * Rejects with an RpcError for invalid arguments.
+ * Finds out what a tool call would do, without changing anything: runs the call until its review. If the call fails
+ * before that, returns its error result as JSON text. Rejects with an RpcError for invalid arguments.
  */
 export async function previewCall(
 	tool: Tool<BotContext>,
@@ -41,9 +41,9 @@ export async function previewCall(
 }
 
 /**
- * Checks a call as if it was run, also what its tool checks after the review: a call without a plan runs until its first
- * request that changes something. Returns its result as JSON text if it is refused; undefined otherwise. Rejects with an
- * RpcError for invalid arguments.
+ * Finds out whether a tool refuses a call, without changing anything: runs the call until its review or, if the tool
+ * has no dry run, until its first request that changes something. Returns the error result as JSON text if the call is
+ * refused; otherwise undefined. Rejects with an RpcError for invalid arguments.
  */
 export async function refusalOf(
 	tool: BotTool,
@@ -71,19 +71,19 @@ export async function refusalOf(
 	}
 }
 
-/** Throws an error for a tool that would not have its calls reviewed. */
+/** Throws an error unless calls of the tool pass their plan to `review` before they change anything. */
 export function requireReviewable(tool: Tool<BotContext>): void {
 	// The tools of the bot have this; they all run in its pipeline.
 	if (!("needs" in tool))
 		throw new Error(`the tool ${tool.name} cannot be reviewed`);
 }
 
-/** Returns the call of a tool that reports no progress. */
+/** Creates the settings of a tool call that ignores progress reports. */
 export function quiet(signal?: ToolCall["signal"]): ToolCall {
 	return { signal, reportProgress() {} };
 }
 
-/** Returns arguments as JSON with sorted keys. */
+/** Serializes the arguments of a tool call as JSON with sorted keys, so that equal arguments have the same text. */
 export function canonicalJson(value: unknown): string {
 	return JSON.stringify(sorted(value));
 }
@@ -98,10 +98,12 @@ function sorted(value: unknown): unknown {
 	return Object.fromEntries(entries.map(([key, one]) => [key, sorted(one)]));
 }
 
-/** Returns the hash of what a person approves: tool, arguments, guild and plan. */
+/**
+ * Returns a hash of what a person approves: a tool, its arguments, the guild, and what the call would do (`preview`).
+ */
 export function hashOf(call: {
 	tool: string;
-	/** The arguments as canonical JSON. */
+	/** Arguments of the call as text from `canonicalJson`. */
 	args: string;
 	guildId: string | null;
 	preview: Preview;

@@ -44,7 +44,7 @@ import {
 	type RequestsOptions,
 } from "./requests.ts";
 
-/** How long the person at the client can answer, in milliseconds. */
+/** Milliseconds for which the user of an MCP client can answer the question whether to approve a tool call. */
 const answerMs = 600_000;
 
 export interface ClientApprovalOptions
@@ -52,7 +52,10 @@ export interface ClientApprovalOptions
 	requests: Requests;
 }
 
-/** Returns the function that handles calls of clients that can ask. It rejects with an RpcError for an invalid call. */
+/**
+ * Creates the function that handles tool calls which the user of the MCP client must approve. The client must support
+ * showing a form (elicitation). The function rejects with an RpcError for an invalid call.
+ */
 export function createClientApproval({
 	requests,
 	connection,
@@ -66,7 +69,10 @@ export function createClientApproval({
 ) => Promise<RpcResponse> {
 	let loading: Promise<string> | undefined;
 
-	/** Returns the key that authenticates states. It is in the database, so that states survive a restart. */
+	/**
+	 * Returns the secret key that authenticates `requestState` values. It is stored in the database, so that the values
+	 * stay valid after a restart.
+	 */
 	async function loadKey(): Promise<string> {
 		loading ??= loadSecret(
 			sql,
@@ -89,7 +95,7 @@ export function createClientApproval({
 			args: canonicalJson(args),
 		});
 
-	/** Returns the row of a call that was decided at the client. */
+	/** Creates the database row of a tool call that the user of the MCP client has approved or denied. */
 	function decidedRow(
 		call: RequestedCall,
 		{ id, expiresAt, plan }: RequestState,
@@ -108,7 +114,10 @@ export function createClientApproval({
 		});
 	}
 
-	/** Builds the question about a call. Returns a result as JSON text if the plan cannot be shown. */
+	/**
+	 * Creates the response that makes the MCP client ask its user to approve a tool call. If the question is too long to
+	 * be shown, returns an error result as JSON text instead.
+	 */
 	function ask(
 		{ id: requestId }: RpcRequest,
 		call: RequestedCall,
@@ -146,7 +155,10 @@ export function createClientApproval({
 		);
 	}
 
-	/** Reads the state of a repeated call. Throws an RpcError if it does not belong to this call. */
+	/**
+	 * Reads the `requestState` that a client sends back with a repeated tool call. Throws an RpcError if it was not made
+	 * by this bot or belongs to another call.
+	 */
 	function readState(
 		key: string,
 		given: unknown,
@@ -164,7 +176,10 @@ export function createClientApproval({
 		return state;
 	}
 
-	/** Stores that a person did not approve a call. */
+	/**
+	 * Stores that the user of the MCP client has denied a tool call or closed the question. Returns the call's result as
+	 * JSON text.
+	 */
 	async function deny(
 		call: RequestedCall,
 		state: RequestState,
@@ -184,7 +199,10 @@ export function createClientApproval({
 		return deniedResult(row, isCancelled);
 	}
 
-	/** Runs a call that the person at the client has approved, if it does what was shown. */
+	/**
+	 * Runs a tool call that the user of the MCP client has approved. If the call would no longer do what the question
+	 * showed, asks again.
+	 */
 	async function run(
 		request: RpcRequest,
 		caller: Caller,

@@ -7,7 +7,7 @@ import type { TomlSettings } from "../config/settings.ts";
 import type { BotContext } from "../tool/context.ts";
 import { isDryRun, isReadOnly } from "../tool/toolsets.ts";
 
-/** The settings of approval, from the section [mcp] of config.toml. */
+/** The settings of the section [mcp] in config.toml for the approval of tool calls by people. */
 export type ApprovalSettings = Pick<
 	TomlSettings["mcp"],
 	| "approval"
@@ -18,7 +18,7 @@ export type ApprovalSettings = Pick<
 	| "approval_self"
 >;
 
-/** Whether a person has to approve a call of `tool`, which the principal makes with these unvalidated arguments. */
+/** Whether a person must approve a call of this tool by the principal (caller). The arguments need not be valid. */
 export function needsApproval(
 	{ approval, approval_for_root }: ApprovalSettings,
 	tool: Tool<BotContext>,
@@ -34,7 +34,7 @@ export function needsApproval(
 	return approval === "write" || isDestructive;
 }
 
-/** Returns the id of a principal. */
+/** Returns the id of a principal (caller); "root" for undefined, the holder of the root key. */
 export function idOf(principal: Principal | undefined): string {
 	return principal?.id ?? rootPrincipal.id;
 }

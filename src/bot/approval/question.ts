@@ -6,28 +6,34 @@ import { oneField, truncate } from "../discord/text.ts";
 import type { ApprovalRow } from "../store/approvals.ts";
 import { argumentsOf, planOf, principalOf } from "./request-message.ts";
 
-/** The name of the question in `inputRequests` and `inputResponses`. */
+/** The key of the question about approval in `inputRequests`, and of its answer in `inputResponses`. */
 export const questionName = "approval";
 
-/** Maximum size of a question in bytes. Some MCP clients read at most 1 MiB of an SSE event. */
+/**
+ * Maximum size in bytes of the question whether to approve a tool call. Some MCP clients read at most 1 MiB of an SSE
+ * event.
+ */
 const maxBytes = 900_000;
 const maxNameLength = 200;
 
 export interface QuestionFacts {
 	botName: string;
-	/** Name of the call's guild, if known. */
+	/** Name of the guild in which the tool call would act; undefined if unknown. */
 	guildName: string | undefined;
-	/** Whether the person has approved another plan before. */
+	/** Whether the question is asked again because the call would no longer do what the person approved. */
 	hasChanged: boolean;
 }
 
-/** What the question shows of a request. */
+/** What the question about a tool call shows: columns of the table "approvals". */
 type ShownRow = Pick<
 	ApprovalRow,
 	"tool" | "client" | "principal" | "guild_id" | "arguments" | "plan"
 >;
 
-/** Builds the question about a call. Returns undefined if it is too long to be shown in full. */
+/**
+ * Creates the question to the user of an MCP client whether to approve a tool call. Returns undefined if the question
+ * is too long to be shown in full.
+ */
 export function questionAbout(
 	row: ShownRow,
 	{ botName, guildName, hasChanged }: QuestionFacts,
@@ -73,8 +79,8 @@ export function questionAbout(
 }
 
 /**
- * Reads the decision of the person at the client from the params of a call. Returns undefined if there is none.
- * "cancelled": the person closed the question.
+ * Reads from the params of a repeated tool call how the client's user answered the question whether to approve it.
+ * "cancelled": the user closed the question. Returns undefined if there is no valid answer.
  */
 export function decisionIn(
 	params: JsonObject,
@@ -88,7 +94,7 @@ export function decisionIn(
 	return decision === "Deny" ? "denied" : undefined;
 }
 
-/** Says for whom a call is made. */
+/** Describes who makes a tool call: the root key, an API key or a client, and the person in whose name it acts. */
 function requesterText(row: ShownRow): string {
 	const principal = principalOf(row);
 	if (!principal || principal.id === "root")
@@ -100,13 +106,16 @@ function requesterText(row: ShownRow): string {
 	return key ? `${who}, with ${key}` : who;
 }
 
-/** A name on one line, as data. */
+/** Returns an untrusted name as text on one line; "unknown" if it has no letter or digit. */
 function nameText(name: string | undefined): string {
 	const shown = oneField(truncate((name ?? "").toWellFormed(), maxNameLength));
 	return /[\p{L}\p{N}]/u.test(shown) ? shown : "unknown";
 }
 
-/** Puts a text into a code block that the text cannot end. */
+/**
+ * Puts text into a Markdown code block whose fence is longer than any sequence of backticks in the text, so that the
+ * text cannot end the block.
+ */
 function fenced(text: string): string {
 	const longest = Math.max(
 		2,

@@ -15,7 +15,10 @@ import { noMentions } from "../messages/split-message.ts";
 import type { ApprovalRow, ApprovalState } from "../store/approvals.ts";
 import { textIn } from "./request-text.ts";
 
-/** Maximum length of arguments and plan together in the message itself. Longer ones are sent as a file. */
+/**
+ * Maximum number of characters of a tool call's arguments and plan in the Discord message that asks for approval.
+ * Longer texts are attached as a file.
+ */
 const maxInlineLength = 3_500;
 const maxNameLength = 200;
 const maxResultLength = 900;
@@ -41,19 +44,27 @@ const titles: Partial<Record<ApprovalState, string>> = {
 	unknown: "approved, outcome unknown",
 };
 
-/** The principal of a request; undefined for a caller without limits. */
+/**
+ * Returns the principal (caller) who made a tool call that needs approval; undefined for the holder of the root key.
+ */
 export function principalOf({
 	principal,
 }: Pick<ApprovalRow, "principal">): Principal | undefined {
 	return principal === null ? undefined : JSON.parse(principal);
 }
 
-/** Whether the request needs a file because its arguments and plan are too long for a message. */
+/**
+ * Whether the Discord message that asks for approval needs an attached file, because arguments and plan of the call
+ * cannot be shown in the message itself.
+ */
 export function needsFile(row: ApprovalRow): boolean {
 	return blocksOf(row) === undefined;
 }
 
-/** Builds the message with which a request is posted. `guildName`: name of the call's guild, if known. */
+/**
+ * Creates the Discord message that asks people to approve a tool call. `guildName` is the name of the guild in which
+ * the call would act, if known. `roles` are the ids of the roles to mention.
+ */
 export function requestMessage(
 	row: ApprovalRow,
 	guildName: string | undefined,
@@ -101,7 +112,10 @@ export function requestMessage(
 	};
 }
 
-/** Builds the changes to the message of a request that has ended: how, who decided, and no buttons. */
+/**
+ * Creates the changes to the Discord message about a tool call that was decided or has expired: they show the outcome
+ * and who decided, and remove the buttons.
+ */
 export function endedMessage(
 	row: ApprovalRow,
 	guildName: string | undefined,
@@ -119,7 +133,10 @@ export function endedMessage(
 	return { embeds: [embed], components: [], allowedMentions: noMentions };
 }
 
-/** Changes to a message whose plan is outdated. `link`: the message with the new plan. */
+/**
+ * Creates the changes to a Discord message with an outdated plan: they remove the buttons. `link` is the URL of the
+ * message with the new plan, if known.
+ */
 export function replacedMessage(link: string | undefined): MessageEditOptions {
 	return {
 		content: `What this call would do has changed, so nothing was done. ${link ? `The request was posted again: ${link}` : "The request is posted again."}`,
@@ -160,7 +177,7 @@ function embedOf(
 		.setTimestamp(row.created_at);
 }
 
-/** Says for whom a call is made. */
+/** Describes who makes a tool call: the root key, an API key or a client, and the person in whose name it acts. */
 function requesterText(row: ApprovalRow): string {
 	const principal = principalOf(row);
 	if (!principal || principal.id === "root")
@@ -182,7 +199,10 @@ function name(text: string): string {
 	return /[\p{L}\p{N}]/u.test(shown) ? shown : "unknown";
 }
 
-/** Returns arguments and plan as code blocks; undefined if they are too long or would end their code block. */
+/**
+ * Returns the arguments and the plan of a tool call as Markdown code blocks; undefined if they are too long or contain
+ * backticks that could end the blocks.
+ */
 function blocksOf(row: ApprovalRow): string | undefined {
 	const parts = [argumentsOf(row), planOf(row)].filter((part) => part !== "");
 	const isTooLong = parts.join("").length > maxInlineLength;
@@ -190,7 +210,10 @@ function blocksOf(row: ApprovalRow): string | undefined {
 	return parts.map((part) => `\`\`\`\n${part}\n\`\`\``).join("\n");
 }
 
-/** Puts a text that may be shortened into a code block. */
+/**
+ * Puts text into a Markdown code block. Replaces backticks by a similar character, so that the text cannot end the
+ * block.
+ */
 function codeBlock(text: string): string {
 	return `\`\`\`\n${text.replaceAll("`", "ˋ")}\n\`\`\``;
 }
@@ -207,12 +230,15 @@ function textOf(row: ApprovalRow): string {
 	].join("\n");
 }
 
-/** Returns the arguments of a request as people see them. */
+/** Returns the arguments of a tool call as indented JSON for people, with invisible characters escaped. */
 export function argumentsOf(row: Pick<ApprovalRow, "arguments">): string {
 	return escapeInvisible(JSON.stringify(JSON.parse(row.arguments), null, 2));
 }
 
-/** Returns the plan of a request as people see it; "" if its tool has no dry run. */
+/**
+ * Returns what a tool call would do as text for people, with invisible characters escaped; "" if the tool has no dry
+ * run.
+ */
 export function planOf({ plan }: Pick<ApprovalRow, "plan">): string {
 	const lines = JSON.parse(plan) as readonly string[] | null;
 	return escapeInvisible(lines?.join("\n") ?? "");
@@ -222,7 +248,10 @@ function buttonId(decision: Decision, { id, token }: ApprovalRow): string {
 	return `approval:${decision}:${id}.${token}`;
 }
 
-/** Reads the custom id of a button. Returns undefined for other buttons. */
+/**
+ * Reads the decision, the id of the request and the token of its message from the custom id of an "Approve" or "Deny"
+ * button. Returns undefined for other buttons.
+ */
 export function readButtonId(
 	customId: string,
 ): { decision: Decision; id: string; token: string } | undefined {

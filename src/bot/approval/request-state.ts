@@ -8,13 +8,13 @@ import type { Principal } from "../../lib/principal.ts";
 import { idOf } from "./needs-approval.ts";
 
 const schema = v.strictObject({
-	/** Id of the request: of all states with the same id, one can be used once. */
+	/** Id of the request for approval. Only one answer is accepted for all `requestState` values with the same id. */
 	id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
-	/** In epoch milliseconds. */
+	/** Until when the question can be answered, in epoch milliseconds. */
 	expiresAt: v.number(),
-	/** Hash of caller, tool and arguments. */
+	/** Hash of the tool call that the question is about, from `callHash`. */
 	call: v.string(),
-	/** Hash of the plan that was shown. */
+	/** Hash of what the question said that the call would do, from `hashOf`. */
 	plan: v.string(),
 });
 
@@ -22,13 +22,13 @@ export type RequestState = v.InferOutput<typeof schema>;
 
 const maxLength = 2_000;
 
-/** Returns a state as text that only a holder of `key` can make. */
+/** Serializes a `requestState` with a message authentication code, so that only holders of `key` can create it. */
 export function sealState(key: string, state: RequestState): string {
 	const payload = Buffer.from(JSON.stringify(state)).toString("base64url");
 	return `${payload}.${codeOf(key, payload)}`;
 }
 
-/** Reads a state. Returns undefined if it was not made with `key`. */
+/** Checks and parses a `requestState` from `sealState`. Returns undefined if it was not created with `key`. */
 export function openState(key: string, text: string): RequestState | undefined {
 	if (text.length > maxLength) return undefined;
 	const at = text.indexOf(".");
@@ -44,19 +44,19 @@ export function openState(key: string, text: string): RequestState | undefined {
 	return parsed.success ? parsed.output : undefined;
 }
 
-/** Returns the message authentication code of a state. */
+/** Returns the message authentication code (HMAC-SHA-256) of a serialized `requestState`. */
 function codeOf(key: string, payload: string): string {
 	return createHmac("sha256", key)
 		.update(`approval by the client: ${payload}`)
 		.digest("base64url");
 }
 
-/** Returns the hash of a call: who makes it, the tool, the guild and the arguments. */
+/** Returns a hash of a tool call: who makes it, in whose name, the tool, the guild and the arguments. */
 export function callHash(call: {
 	principal: Principal | undefined;
 	tool: string;
 	guildId: string | undefined;
-	/** The arguments as canonical JSON. */
+	/** Arguments of the call as text from `canonicalJson`. */
 	args: string;
 }): string {
 	const { principal, tool, guildId, args } = call;

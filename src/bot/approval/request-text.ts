@@ -7,10 +7,16 @@ import { errorResult, textResult } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
 import type { ApprovalRow } from "../store/approvals.ts";
 
-/** The key in `_meta` of the result of a call that was approved or refused by a person. Its value is the request's id. */
+/**
+ * The key in `_meta` of a tool result which says that a person approved or denied the call, or that the approval
+ * expired. Its value is the id of the request for approval.
+ */
 export const requestKey = "guildhall/request";
 
-/** Returns the result of a call that waits for approval. */
+/**
+ * Returns the result of a tool call that still waits for a person's approval, with the id by which the caller can ask
+ * for the decision.
+ */
 export function pendingResult({ id, tool, expires_at }: ApprovalRow): string {
 	const result = textResult([
 		`${tool} was not run: a person has to approve this call first. The request ${id} was posted in Discord; it expires at ${time(expires_at)}.`,
@@ -19,7 +25,7 @@ export function pendingResult({ id, tool, expires_at }: ApprovalRow): string {
 	return withMembers({ _meta: { [pendingKey]: id } }, result);
 }
 
-/** Returns the result of the call of a request that has ended. */
+/** Returns the result of a tool call that was run after its approval, or was denied or expired. */
 export function finalResult(row: ApprovalRow): string {
 	return withMembers({ _meta: { [requestKey]: row.id } }, resultOf(row));
 }
@@ -28,7 +34,10 @@ function resultOf(row: ApprovalRow): string {
 	return row.result ?? errorResult(`${endText(row)} ${row.tool} was not run.`);
 }
 
-/** Whether the response to a call was made by the approval of calls, which records the call itself. */
+/**
+ * Whether the approval of tool calls created this response (JSON text). Such calls are not logged again, since the
+ * approval logs them itself.
+ */
 export function isOfApproval(response: string): boolean {
 	// A result's texts cannot contain unescaped quotation marks.
 	return [
@@ -38,7 +47,7 @@ export function isOfApproval(response: string): boolean {
 	].some((mark) => response.includes(mark));
 }
 
-/** Says in a sentence why a request has ended without a result. */
+/** Says in a sentence why a request for approval has ended without a result of its tool call. */
 function endText({ id, state, decided_by, ended_at }: ApprovalRow): string {
 	if (state === "denied" && decided_by === null)
 		return `The person at the MCP client did not approve the request ${id}.`;
@@ -49,12 +58,15 @@ function endText({ id, state, decided_by, ended_at }: ApprovalRow): string {
 	return `The request ${id} has ended without a result.`;
 }
 
-/** Returns the result for a call that the bot was stopped in. */
+/** The result of an approved tool call that was running when the bot was stopped. */
 export const unknownResult = errorResult(
 	"The bot was stopped while it carried out this approved call. Whether it took effect is unknown: check before repeating it. It is not run again.",
 );
 
-/** Returns the result of a call that the person at the client did not approve. */
+/**
+ * Returns the result of a tool call that the user of the MCP client denied. `isCancelled`: the user closed the question
+ * instead.
+ */
 export function deniedResult(row: ApprovalRow, isCancelled: boolean): string {
 	const why = isCancelled
 		? "The person at the MCP client closed the question without an answer."
@@ -67,7 +79,10 @@ export function deniedResult(row: ApprovalRow, isCancelled: boolean): string {
 	);
 }
 
-/** Returns the result of a call with an approval or denial that has been used. */
+/**
+ * Returns the result of a repeated tool call whose answer (approval or denial) the bot has received before. Each answer
+ * works once.
+ */
 export function usedResult({
 	id,
 	tool,
@@ -77,7 +92,10 @@ export function usedResult({
 	);
 }
 
-/** Returns the result of a call that needs approval while the database is unavailable. */
+/**
+ * Returns the result of a tool call that needs approval but was not run for the reason `why`, such as an unavailable
+ * database.
+ */
 export function notBegunResult(
 	{ tool }: Pick<ApprovalRow, "tool">,
 	why: string,
@@ -87,12 +105,17 @@ export function notBegunResult(
 	);
 }
 
-/** Returns the result for a request that was stored, but not posted before the bot was stopped. */
+/**
+ * The result of a tool call whose request for approval was stored, but not posted in Discord before the bot was
+ * stopped.
+ */
 export const notPostedResult = errorResult(
 	"The bot was stopped before it had posted the request for approval. The call was not run; call again.",
 );
 
-/** Describes a request to its caller: its state, and its result if there is one. */
+/**
+ * Describes a request for approval to the caller of the tool: its state and, if the call was run, the call's result.
+ */
 export function describeRequest(row: ApprovalRow): string[] {
 	const { result } = row;
 	return [
@@ -103,7 +126,7 @@ export function describeRequest(row: ApprovalRow): string[] {
 	];
 }
 
-/** Describes a request in one line. */
+/** Describes a request for approval in one line: id, tool, state, times and who decided. */
 export function requestLine(row: ApprovalRow): string {
 	const { id, tool, state, created_at, expires_at, decided_by } = row;
 	const isOpen = row.ended_at === null;
@@ -117,7 +140,7 @@ export function requestLine(row: ApprovalRow): string {
 	].join(" | ");
 }
 
-/** Returns the text of a tool's result. */
+/** Returns the text of a tool result (JSON text). */
 export function textIn(result: string): string {
 	const { content } = JSON.parse(result) as { content?: unknown };
 	const items: unknown[] = Array.isArray(content) ? content : [];

@@ -73,15 +73,15 @@ import {
 } from "./request-message.ts";
 import { notPostedResult, textIn, unknownResult } from "./request-text.ts";
 
-/** Maximum number of open requests of one caller. */
+/** Maximum number of open requests for approval of one principal (caller). */
 export const maxOpen = 10;
-/** How long people can decide, in milliseconds. */
+/** Milliseconds for which people can approve or deny a tool call. Afterwards the request expires. */
 export const expiryMs = 86_400_000;
-/** How long a request is kept after its end, in milliseconds. */
+/** Milliseconds for which a request for approval is kept in the database after its end. */
 const keptMs = 86_400_000;
 const cleanIntervalMs = 3_600_000;
 const maxSleepMs = 300_000;
-/** How long a caller waits until its request is posted, in milliseconds. */
+/** Maximum milliseconds for which a tool call waits until the request for its approval is posted in Discord. */
 const maxPostMs = 12_000;
 const maxConcurrent = 3;
 const shutdownGraceMs = 3_000;
@@ -92,50 +92,65 @@ export interface RequestsOptions {
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
 	log: Log;
-	/** Returns the tools of a principal, and the context in which its calls run. */
+	/** Returns the tools that a principal (caller) may call, and the context for its tool calls. */
 	select(principal: Principal | undefined): Selection<BotContext>;
-	/** Records a call or an event in the bot's audit log. `changes`: it was meant to change something. */
+	/**
+	 * Records a tool call, or an event of a request for approval, in the bot's log of tool calls. `changes` says whether
+	 * the call was meant to change something.
+	 */
 	record(call: AuditedCall, changes: boolean): void;
 	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
-	/** Wait before failed work is retried, in milliseconds: the first wait and the maximum. */
+	/** First and maximum wait, in milliseconds, before a failed database write or message edit is tried again. */
 	backOffMs?: readonly [number, number];
 }
 
-/** A tool call that needs approval. */
+/** A tool call that needs a person's approval. */
 export interface RequestedCall {
 	tool: Tool<BotContext>;
 	args: JsonObject;
 	context: BotContext;
 	signal: Parameters<typeof previewCall>[3];
-	/** Name of the MCP client. */
+	/** Name of the MCP client that made the call; "" if unknown. */
 	client: string;
 	requestId: string | undefined;
 }
 
-/** What identifies and shows a plan in a request. */
+/** What a tool call would do (`plan`), its hash, and a new token for the message that shows the plan. */
 type ShownPlan = Pick<ApprovalRow, "plan" | "hash" | "token">;
 
-/** How to run a call that a person approved. */
+/** How to run a tool call that a person has approved. */
 interface Execution {
-	/** Stores that the call may change something from now on. Resolves with false if it must not. */
+	/**
+	 * Stores that the call may change something from now on, as the last step before it does. Resolves with false if the
+	 * call must not continue, for example because its approval was already used.
+	 */
 	begin(plan: string): Promise<boolean>;
-	/** Whether the request is stored before `begin`. */
+	/** Whether the database already contains the request for approval. If not, `begin` stores it. */
 	isStored: boolean;
 	call: ToolCall;
-	/** Name of the person who approved the call, if it is not the requester. */
+	/**
+	 * Name of the person who approved the call in Discord, for Discord's audit log. Undefined if the user of the MCP
+	 * client approved it.
+	 */
 	approvedBy?: string;
 }
 
-/** What became of a call that a person approved. */
+/** What happened to a tool call after a person had approved it. */
 export type CallEnd =
-	/** It has ended with this result (JSON text), which is stored. */
+	/** The call was run, successfully or not. `result` is its result as JSON text, which is being stored. */
 	| { kind: "ended"; row: ApprovalRow; result: string }
-	/** Its tool refused it before anything was stored. */
+	/** The tool refused the call before anything was stored or changed. `result` is the error result as JSON text. */
 	| { kind: "refused"; result: string }
-	/** Nothing was done, since it would do something else than was shown. */
+	/**
+	 * The call was not run, because it would do something else than what the person approved. `changed` is what it would
+	 * do now.
+	 */
 	| { kind: "changed"; changed: Preview }
-	/** Nothing was done, since it could not be stored that it begins. */
+	/**
+	 * The call was not run, because the database could not store that the call begins (`failure`) or the approval is no
+	 * longer valid.
+	 */
 	| { kind: "not begun"; failure: StoreUnavailable | undefined };
 
 export type Requests = ReturnType<typeof createRequests>;
@@ -145,12 +160,18 @@ export function createRequests(options: RequestsOptions) {
 	const { backOffMs: backOff = [1_000, 60_000] } = options;
 	const { sql } = store;
 	const roles = settings.approval_roles ?? [];
-	/** Aborts when callers must not wait any more. */
+	/** Aborts at shutdown, so that tool calls stop waiting for people's decisions. */
 	const stopping = new AbortController();
 	const closing = new AbortController();
-	/** For each request that this process works on: how many pieces of work. The scan leaves these requests alone. */
+	/**
+	 * For the id of each request for approval that this process is handling: the number of operations in progress. The
+	 * reconciler's scan skips these requests.
+	 */
 	const busy = new Map<string, number>();
-	/** Requests that must not run any more, although the database may not know it yet. */
+	/**
+	 * Ids of requests for approval whose calls must not be run any more, although this may not be stored in the database
+	 * yet.
+	 */
 	const withdrawn = new Set<string>();
 	const endings = new Map<
 		string,
@@ -184,7 +205,10 @@ export function createRequests(options: RequestsOptions) {
 		},
 	});
 
-	/** Returns what is to be done about a request that this process does not work on. */
+	/**
+	 * Returns the next step for a request for approval that this process is not handling, such as letting it expire;
+	 * undefined if there is nothing to do.
+	 */
 	function stepFor(row: ApprovalRow, at: number): Step | undefined {
 		const { id, state } = row;
 		const work = {
@@ -221,7 +245,7 @@ export function createRequests(options: RequestsOptions) {
 		};
 	}
 
-	/** Keeps the scan away from a request while `work` runs. */
+	/** Makes the reconciler's scan skip a request for approval while `work` runs. */
 	async function hold<T>(id: string, work: () => Promise<T>): Promise<T> {
 		busy.set(id, (busy.get(id) ?? 0) + 1);
 		const work_ = work();
@@ -237,7 +261,10 @@ export function createRequests(options: RequestsOptions) {
 		}
 	}
 
-	/** Repeats a statement until the database has confirmed it or the bot is closed. Never rejects. */
+	/**
+	 * Runs a database statement about a request for approval, and repeats it while the database is unavailable, until the
+	 * bot is closed. Never rejects.
+	 */
 	async function persist(
 		id: string,
 		statement: () => Promise<unknown>,
@@ -263,7 +290,10 @@ export function createRequests(options: RequestsOptions) {
 		});
 	}
 
-	/** Ends a request that is in one of the states `from`. Returns undefined if it is not. */
+	/**
+	 * Ends a request for approval: stores its last state and result. Does nothing and returns undefined if the request is
+	 * not in one of the states `from`.
+	 */
 	async function end(
 		request: Pick<ApprovalRow, "id" | "token">,
 		from: readonly ApprovalState[],
@@ -279,7 +309,9 @@ export function createRequests(options: RequestsOptions) {
 		return row;
 	}
 
-	/** Ends a request that the bot was stopped in before it was posted. */
+	/**
+	 * Ends a request for approval that is stored but was never posted in Discord, because the bot was stopped in between.
+	 */
 	async function endNotPosted(id: string): Promise<void> {
 		const row = await endUnposted(sql, id, {
 			result: notPostedResult,
@@ -288,7 +320,7 @@ export function createRequests(options: RequestsOptions) {
 		if (row) settle(row);
 	}
 
-	/** Tells those who wait for the end of a request. */
+	/** Logs that a request for approval has ended, and wakes the tool call that waits for it. */
 	function settle(row: ApprovalRow): void {
 		log.info("a request for approval has ended", {
 			approval: row.id,
@@ -300,7 +332,10 @@ export function createRequests(options: RequestsOptions) {
 		endings.get(row.id)?.resolve(row);
 	}
 
-	/** Records an event of a request in the audit log, without the texts of its arguments. */
+	/**
+	 * Records an event of a request for approval, such as "requested", in the bot's log of tool calls. Leaves out the
+	 * arguments of the requested call.
+	 */
 	function note(row: ApprovalRow, event: string): void {
 		const { id, tool, decided_by } = row;
 		const by = decided_by ?? undefined;
@@ -317,7 +352,10 @@ export function createRequests(options: RequestsOptions) {
 		);
 	}
 
-	/** Returns the channel for requests. Throws a ToolError if nothing can be posted there. */
+	/**
+	 * Returns the Discord channel in which requests for approval are posted. Throws a ToolError if the bot cannot post
+	 * there.
+	 */
 	function channelFor(row: ApprovalRow): SendableChannels {
 		const { discord } = connection;
 		const channel = discord.channels.cache.get(row.channel_id);
@@ -346,8 +384,8 @@ export function createRequests(options: RequestsOptions) {
 	}
 
 	/**
-	 * Posts a request. If that fails, ends the request, so that the buttons of a message that exists all the same do
-	 * nothing.
+	 * Posts a request for approval in Discord. If that fails, ends the request and throws a ToolError: the message may
+	 * exist nevertheless, and its buttons must not work.
 	 */
 	async function post(row: ApprovalRow): Promise<void> {
 		try {
@@ -366,7 +404,7 @@ export function createRequests(options: RequestsOptions) {
 		}
 	}
 
-	/** Edits the message of an ended request: how it ended, and no buttons. */
+	/** Edits the Discord message of an ended request for approval: shows the outcome and removes the buttons. */
 	async function showEnd(row: ApprovalRow): Promise<void> {
 		if (row.message_id !== null)
 			await editMessage(
@@ -377,7 +415,10 @@ export function createRequests(options: RequestsOptions) {
 		await setShownState(sql, row.id, row.state);
 	}
 
-	/** Edits a message. Does nothing if Discord does not let the bot edit it, such as after its deletion. */
+	/**
+	 * Edits the Discord message of a request for approval. Only logs a warning if Discord refuses, for example because the
+	 * message was deleted.
+	 */
 	async function editMessage(
 		{ id, channel_id }: ApprovalRow,
 		messageId: string,
@@ -397,8 +438,9 @@ export function createRequests(options: RequestsOptions) {
 	}
 
 	/**
-	 * Checks and plans a call, stores a request for its approval, and posts it. Returns the request, or the call's result
-	 * as JSON text if it is refused. Rejects with an RpcError for invalid arguments, and without a channel.
+	 * Asks people in Discord to approve a tool call: finds out what the call would do, stores a request and posts it.
+	 * Returns the request, or an error result as JSON text if that is not possible. Rejects with an RpcError for invalid
+	 * arguments, or if no channel for approvals is configured.
 	 */
 	async function request(call: RequestedCall): Promise<ApprovalRow | string> {
 		const { tool, args, context } = call;
@@ -450,7 +492,10 @@ export function createRequests(options: RequestsOptions) {
 		});
 	}
 
-	/** Returns the row of a new request. `more`: what differs from a request that is posted in Discord. */
+	/**
+	 * Creates the database row of a request for approval. `more` are columns whose values differ from those of a new
+	 * request that is posted in Discord.
+	 */
 	function newRow(
 		{ tool, args, context, client, requestId }: RequestedCall,
 		preview: Preview,
@@ -482,16 +527,18 @@ export function createRequests(options: RequestsOptions) {
 		};
 	}
 
-	/** Ends a request that must not run, even if the database does not learn it now. */
+	/**
+	 * Makes sure that the call of a request for approval is not run any more. `statement` stores that the request has
+	 * ended; it is repeated while the database is unavailable.
+	 */
 	function withdraw(id: string, statement: () => Promise<unknown>): void {
 		withdrawn.add(id);
 		void persist(id, statement).then(() => withdrawn.delete(id));
 	}
 
 	/**
-	 * Runs an approved call: makes its plan again, and runs the call only if the plan equals what was shown and `begin`,
-	 * which stores that the call may change something from now on, resolves with true. `isStored` is false for a request
-	 * that `begin` stores first. The request must be held.
+	 * Runs an approved tool call. It makes the plan of the call again, and goes on only if the plan equals the approved
+	 * one and `begin` resolves with true. Callers must hold the request (`hold`).
 	 */
 	async function carryOut(
 		row: ApprovalRow,
@@ -577,8 +624,8 @@ export function createRequests(options: RequestsOptions) {
 	}
 
 	/**
-	 * Runs an approved request. Returns a text for the person who approved it, whose name is `approvedBy`. The request must
-	 * be held.
+	 * Runs a tool call that was approved in Discord. Returns a text with the outcome for the person who approved it, whose
+	 * name is `approvedBy`. Callers must hold the request (`hold`).
 	 */
 	async function run(row: ApprovalRow, approvedBy: string): Promise<string> {
 		const resolved = resolve(row);
@@ -602,7 +649,10 @@ export function createRequests(options: RequestsOptions) {
 		return `${why ?? "The request is not approved any more."} ${row.tool} was not run. Press the button again later.`;
 	}
 
-	/** Looks up the tool of a request, as far as the configuration and the principal still allow it. */
+	/**
+	 * Looks up the tool of a request for approval. The result has a `refusal` if the configuration or the principal's
+	 * limits do not allow the call any more.
+	 */
 	function resolve(row: ApprovalRow) {
 		const { set, context } = select(principalOf(row));
 		const args = JSON.parse(row.arguments) as JsonObject;
@@ -615,7 +665,10 @@ export function createRequests(options: RequestsOptions) {
 		}
 	}
 
-	/** Posts a request again, with the plan that the call has now. */
+	/**
+	 * Posts a request for approval again, because the call would do something else by now (`plan`). Returns a text for the
+	 * person who approved the old plan.
+	 */
 	async function replace(row: ApprovalRow, plan: ShownPlan): Promise<string> {
 		let replaced: ApprovalRow | undefined;
 		try {
@@ -652,13 +705,19 @@ export function createRequests(options: RequestsOptions) {
 		hold,
 		note,
 		settle,
-		/** Whether a request must not run any more, although the database may not know it yet. */
+		/**
+		 * Whether the call of this request for approval must not be run any more, although this may not be stored in the
+		 * database yet.
+		 */
 		isWithdrawn: (id: string) => withdrawn.has(id),
-		/** Removes the buttons of a message whose plan is outdated. */
+		/** Removes the buttons of a Discord message with an outdated plan of a tool call. */
 		retire: (row: ApprovalRow, messageId: string) =>
 			editMessage(row, messageId, replacedMessage(undefined)),
 		wake: reconciler.wake,
-		/** Returns a request of a principal; undefined if there is none. Rejects with StoreUnavailable. */
+		/**
+		 * Returns a request for approval by its id, if this principal (caller) made the call; otherwise undefined. Rejects
+		 * with StoreUnavailable.
+		 */
 		async find(
 			principal: Principal | undefined,
 			id: string,
@@ -669,8 +728,8 @@ export function createRequests(options: RequestsOptions) {
 		list: (principal: Principal | undefined) =>
 			selectApprovalsOf(sql, idOf(principal), shownRequests),
 		/**
-		 * Waits for the end of a request for up to `ms` milliseconds, or until `signal` aborts. Returns undefined if it has
-		 * not ended by then. Only one caller may wait for a request.
+		 * Waits until a request for approval has ended, for at most `ms` milliseconds or until `signal` aborts. Returns
+		 * undefined if the request has not ended by then. Only one caller at a time can wait for the same request.
 		 */
 		async ended(
 			{ id }: ApprovalRow,
@@ -703,7 +762,7 @@ export function createRequests(options: RequestsOptions) {
 			client.on(Events.ShardReady, reconciler.retryAll);
 		},
 		start: reconciler.wake,
-		/** Answers the callers that wait for a decision. */
+		/** Makes all tool calls stop waiting for people's decisions. */
 		stop: () => stopping.abort(),
 		async close(): Promise<void> {
 			stopping.abort();
@@ -714,12 +773,14 @@ export function createRequests(options: RequestsOptions) {
 	};
 }
 
-/** Returns an id for a new request. */
+/** Returns a random id for a request for approval. */
 export function newId(): string {
 	return randomBytes(6).toString("hex");
 }
 
-/** Returns what identifies and shows a plan. `token` is new. */
+/**
+ * Returns what a tool call would do, for people, with its hash and a new random token for the message that shows it.
+ */
 function planOf(
 	tool: Tool<BotContext>,
 	args: JsonObject,
@@ -738,7 +799,10 @@ function planOf(
 	};
 }
 
-/** Returns the id of the guild that a call is for; undefined if its tool takes none. */
+/**
+ * Returns the id of the guild in which a tool call would act: the argument `guild_id` or the setting GUILD_ID. Returns
+ * undefined if the tool has no argument `guild_id`.
+ */
 export function guildIdOf(
 	{ listing }: Tool<BotContext>,
 	{ guild_id }: JsonObject,

@@ -5,8 +5,8 @@ import type { Migration } from "./database/migrations.ts";
 import { many, type Sql } from "./database/statement.ts";
 
 /**
- * "approved": the call is being checked once more, and nothing was changed yet. "running": the call may have changed
- * something. "unknown": the bot was stopped while the call ran.
+ * State of a request for approval. "approved": the call is being checked again and has changed nothing yet. "running":
+ * the call may have changed something. "unknown": the bot was stopped while the call was running.
  */
 export type ApprovalState =
 	| "pending"
@@ -19,44 +19,50 @@ export type ApprovalState =
 	| "unknown";
 
 export interface ApprovalRow {
-	/** Id of the request: 12 hexadecimal digits. */
+	/** Id of the request for approval: 12 hexadecimal digits. */
 	id: string;
-	/** Id of the principal whose call it is. "root" for a caller without limits. */
+	/** Id of the principal (caller) who made the tool call; "root" for the holder of the root key. */
 	principal_id: string;
-	/** The principal as JSON; null for a caller without limits. */
+	/** The principal (caller) who made the tool call, as JSON; null for the holder of the root key. */
 	principal: string | null;
-	/** Name of the MCP client, as it states itself; "" if unknown. */
+	/** Name of the MCP client, as the client itself states it; "" if unknown. */
 	client: string;
-	/** Id of the MCP request, for logs; null if there is none. */
+	/** Id of the tool call in log messages; null if there is none. */
 	request_id: string | null;
 	tool: string;
-	/** Guild of the call, also if the call omits it; null if there is none. */
+	/**
+	 * Id of the guild in which the call would act, even if the call has no argument `guild_id`; null if it acts in no
+	 * guild.
+	 */
 	guild_id: string | null;
-	/** The arguments as JSON, with sorted keys. */
+	/** Arguments of the tool call as JSON with sorted keys. */
 	arguments: string;
-	/** What is shown of the call's dry run: JSON of a list of lines, or null. */
+	/** What the tool call would do, as shown to people: a JSON array of lines; "null" if the tool has no dry run. */
 	plan: string;
-	/** Hash of what was shown. */
+	/** Hash of what is to be approved: tool, arguments, guild and plan. */
 	hash: string;
-	/** Identifies the message in which the plan was shown. A button of another message decides nothing. */
+	/** Random token of the message that shows the current plan. Buttons of messages with another token do nothing. */
 	token: string;
 	state: ApprovalState;
 	channel_id: string;
-	/** Id of the message; null until it is known to exist. */
+	/** Id of the Discord message that asks for the approval; null until the message was posted. */
 	message_id: string | null;
-	/** State that the message shows. */
+	/** The state that the Discord message shows. */
 	shown_state: ApprovalState;
-	/** Id of the Discord user who approved or denied; null if nobody has. */
+	/** Id of the Discord user who approved or denied the call; null if nobody on Discord has decided. */
 	decided_by: string | null;
-	/** In epoch milliseconds. */
+	/** When the call was made, in epoch milliseconds. */
 	created_at: number;
-	/** In epoch milliseconds. */
+	/** Until when people can approve or deny the call, in epoch milliseconds. */
 	expires_at: number;
-	/** In epoch milliseconds; null while nobody has decided. */
+	/** When a person approved or denied the call, in epoch milliseconds; null while nobody has decided. */
 	decided_at: number | null;
-	/** In epoch milliseconds; null while the request is open. */
+	/**
+	 * When the request ended: the call was run or denied, or the request expired or failed. In epoch milliseconds; null
+	 * while the request is open.
+	 */
 	ended_at: number | null;
-	/** The result of the tool call as JSON; null if there is none. */
+	/** The result of the tool call as JSON text; null if there is none. */
 	result: string | null;
 }
 
@@ -92,7 +98,8 @@ export const approvalsTable: Migration = {
 };
 
 /**
- * Stores a request unless its principal has `max` open ones. Returns whether it was stored. Run it in a transaction.
+ * Stores a request for approval, unless its principal (caller) already has `max` open ones. Returns whether the request
+ * was stored. Must run in a transaction.
  */
 export async function insertApproval(
 	sql: Sql,
@@ -108,8 +115,8 @@ export async function insertApproval(
 }
 
 /**
- * Stores a request that was decided at the MCP client: "running", after which its call may change something, or
- * "denied". Returns false if it was stored before: then nothing may be done.
+ * Stores a request that the user of the MCP client has decided: its state is "running" if approved, otherwise "denied".
+ * Returns false if a request with this id is stored already; the call must then not be run.
  */
 export async function insertDecided(
 	sql: Sql,
@@ -130,7 +137,7 @@ export async function selectApproval(
 	return row;
 }
 
-/** Returns the requests of a principal, the newest first. */
+/** Returns the latest requests for approval of a principal (caller), newest first. */
 export function selectApprovalsOf(
 	sql: Sql,
 	principalId: string,
@@ -141,7 +148,10 @@ export function selectApprovalsOf(
 		ORDER BY created_at DESC, id LIMIT ${limit}`;
 }
 
-/** Returns the open requests, and those whose messages do not show how they ended. Oldest first. */
+/**
+ * Returns, oldest first, the open requests for approval, and the ended ones whose Discord messages do not show the end
+ * yet.
+ */
 export function selectUnfinishedApprovals(sql: Sql): Promise<ApprovalRow[]> {
 	return sql<ApprovalRow>`
 		SELECT * FROM approvals
@@ -149,7 +159,10 @@ export function selectUnfinishedApprovals(sql: Sql): Promise<ApprovalRow[]> {
 		ORDER BY created_at, id`;
 }
 
-/** Stores the message with a plan. `token` identifies the plan. */
+/**
+ * Stores the id of the Discord message that asks for an approval, if the message with this `token` is still the current
+ * one.
+ */
 export async function setApprovalMessage(
 	sql: Sql,
 	{ id, token }: Pick<ApprovalRow, "id" | "token">,
@@ -169,8 +182,9 @@ export async function setShownState(
 }
 
 /**
- * Stores the decision of a person about a request, unless it has been decided, has expired at `now`, or shows another
- * plan by now. Returns the request; undefined if nothing was stored.
+ * Stores that a Discord user has approved or denied a call. Returns the updated request. Returns undefined and stores
+ * nothing if the request was already decided, has expired at `now`, or now shows another plan than the one with this
+ * `token`.
  */
 export async function decideApproval(
 	sql: Sql,
@@ -187,7 +201,10 @@ export async function decideApproval(
 	return row;
 }
 
-/** Notes that an approved call may change something from now on. Returns false if it must not. */
+/**
+ * Stores that an approved call is running and may change something from now on. Returns false if the call must not run,
+ * because the request is not in the state "approved".
+ */
 export async function beginApproved(sql: Sql, id: string): Promise<boolean> {
 	const rows = await sql`
 		UPDATE approvals SET state = ${"running"}
@@ -195,7 +212,10 @@ export async function beginApproved(sql: Sql, id: string): Promise<boolean> {
 	return rows.length > 0;
 }
 
-/** Lets people decide again about a request whose approved call has certainly changed nothing. */
+/**
+ * Makes a request pending again, so that people can approve or deny it once more. Only for requests whose call has
+ * certainly changed nothing. Does nothing unless the request is in one of the states `from`.
+ */
 export async function reopenApproval(
 	sql: Sql,
 	id: string,
@@ -206,7 +226,10 @@ export async function reopenApproval(
 		WHERE id = ${id} AND state IN ${many(from)}`;
 }
 
-/** Replaces the plan of an approved request, about which people decide again. Returns undefined if it is not approved. */
+/**
+ * Stores a new plan for an approved request, and makes the request pending again so that people decide about the new
+ * plan. Returns undefined if the request is not in the state "approved".
+ */
 export async function replacePlan(
 	sql: Sql,
 	{
@@ -224,8 +247,8 @@ export async function replacePlan(
 }
 
 /**
- * Ends a request that is in one of the states `from` and has this token. Returns the request; undefined if it is in
- * another state.
+ * Ends the request for approval with this `id` and `token`, if it is in one of the states `from`. Returns the updated
+ * request, otherwise undefined.
  */
 export async function endApproval(
 	sql: Sql,
@@ -243,7 +266,10 @@ export async function endApproval(
 	return row;
 }
 
-/** Ends a pending request without a message. Returns the request; undefined if it has a message or is not pending. */
+/**
+ * Ends a pending request for approval that has no Discord message. Returns the updated request; undefined if the
+ * request has a message or is not pending.
+ */
 export async function endUnposted(
 	sql: Sql,
 	id: string,
@@ -255,7 +281,7 @@ export async function endUnposted(
 	return row;
 }
 
-/** Deletes requests that ended before `instant` (epoch milliseconds). Returns how many. */
+/** Deletes requests for approval that ended before `instant` (epoch milliseconds), and returns their number. */
 export async function deleteApprovalsBefore(
 	sql: Sql,
 	instant: number,

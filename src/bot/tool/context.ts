@@ -47,8 +47,8 @@ export interface BotContext {
 	 */
 	review?: Review | undefined;
 	/**
-	 * Called before each request to Discord that changes something. If it throws, the request is not sent. Undefined:
-	 * nothing is called.
+	 * Called before each request to Discord that changes something; undefined if nothing is to be called. If it throws,
+	 * the request is not sent.
 	 */
 	beforeWrite?: (() => void) | undefined;
 	/**

@@ -48,7 +48,7 @@ export interface PersonNeeds<Args> {
  * in a person's name, the person needs the same permissions and rank as the bot, and in addition what `person` says.
  */
 export interface Needs<Args> {
-	/** What a person needs in addition, if the tool acts in the person's name. */
+	/** What the person in whose name a call acts needs, in addition to what the bot needs. */
 	person?: PersonNeeds<Args>;
 	/**
 	 * Discord permissions that the bot needs for this tool, in the channel that the call's arguments select (by

@@ -216,7 +216,7 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 		: undefined;
 }
 
-/** The limits under which a tool runs, beside its deadline. */
+/** Properties of a tool run that follow from the tool and its caller: all except the deadline and the abort signal. */
 type RunLimits = Pick<
 	ToolRun,
 	"reason" | "mayWrite" | "isReviewed" | "beforeWrite"

@@ -49,7 +49,7 @@ export interface BotTool extends Tool<BotContext> {
 		/** Discord permissions that the bot needs guild-wide. */
 		guildPermissions: readonly Permission[];
 		intents: readonly PrivilegedIntent[];
-		/** What a person needs in addition, if the tool acts in the person's name. */
+		/** What the person in whose name a call acts needs, in addition to what the bot needs. */
 		person?: PersonNeeds<never> | undefined;
 		/** Whether the tool itself checks its permissions while it runs. */
 		checkedInRun: boolean;
