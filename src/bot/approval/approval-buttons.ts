@@ -236,8 +236,8 @@ function refusalFor(
 
 /**
  * Whether the Discord message that asks for an approval was changed after it was posted: edited with a tool of this
- * bot, or stripped of its embed by people. The bot itself edits only messages of requests that can no longer be
- * decided.
+ * bot, or stripped of its embed by people. When the bot itself edits such a message, the message's buttons no longer
+ * work.
  */
 function isAltered({ editedTimestamp, embeds, flags }: Message): boolean {
 	return (

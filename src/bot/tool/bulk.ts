@@ -194,7 +194,10 @@ export function sample<Item>(
 	return more > 0 ? [...lines, `… and ${more} more`] : lines;
 }
 
-/** Returns how many items of a list to show: `max`, but all in a plan that a person has to approve. */
+/**
+ * Returns the maximum number of items that a tool's result lists: `max`, but no limit in a plan that a person must
+ * approve.
+ */
 export function shownOf(max: number): number {
 	const { isReviewed, mayWrite } = currentRun() ?? {};
 	return isReviewed && !mayWrite ? Infinity : max;
