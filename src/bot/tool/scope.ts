@@ -1,6 +1,7 @@
 // What one principal sees of a bot: the context of its tool calls, limited to what the principal may use.
 
 import type { Principal } from "../../lib/principal.ts";
+import { isAdmitted } from "./admission.ts";
 import type { BotContext } from "./context.ts";
 import { limitDocuments } from "./guild-documents.ts";
 import type { OfferedTools } from "./offered-tools.ts";
@@ -15,23 +16,27 @@ export function scopeTo(
 	{ allowed, listed }: Pick<OfferedTools, "allowed" | "listed">,
 ): BotContext {
 	const { self, guildId, audit, guildDocuments } = context;
+	const { guilds: own, person } = principal;
 	const scoped: BotContext = {
 		...context,
 		principal,
 		self: { ...self, tools: allowed, listed },
 	};
-	if (!principal.guilds) return scoped;
-	const guilds = intersect(context.guilds, principal.guilds);
-	const mayTouch = (id: string) => guilds.has(id);
+	if (!own && !person) return scoped;
+	const guilds = own ? intersect(context.guilds, own) : context.guilds;
+	const documents = limitDocuments(guildDocuments, (id) =>
+		isAdmitted({ guilds }, id),
+	);
+	if (!own || !guilds) return { ...scoped, guildDocuments: documents };
 	return {
 		...scoped,
 		guilds,
 		// An error that names it would reveal a guild outside the limits.
-		guildId: guildId !== undefined && mayTouch(guildId) ? guildId : undefined,
+		guildId: guildId !== undefined && guilds.has(guildId) ? guildId : undefined,
 		audit: {
 			recent: (filter) => audit.recent({ ...filter, guildIds: [...guilds] }),
 		},
-		guildDocuments: limitDocuments(guildDocuments, mayTouch),
+		guildDocuments: documents,
 	};
 }
 

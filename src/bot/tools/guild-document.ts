@@ -8,7 +8,6 @@ import {
 	partNames,
 } from "../../guild-document/format/document.ts";
 import { formatText } from "../../guild-document/format/format-text.ts";
-import type { Principal } from "../../lib/principal.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { actingPerson } from "../discord/acting-person.ts";
@@ -91,9 +90,8 @@ export const exportGuild = readTool({
 		backup,
 		format: v.optional(flag("Describe the fields of parts instead."), false),
 	}),
-	async run({ parts, backup, format }, { guild, guildDocuments, principal }) {
+	async run({ parts, backup, format }, { guild, guildDocuments }) {
 		if (format) return formatText();
-		requireOwnBackup(guild, backup, principal);
 		const { document, missing } =
 			backup === undefined
 				? await guildDocuments.export(guild, parts)
@@ -132,11 +130,8 @@ export const planGuild = readTool({
 		changes: documentOf("A partial document to change plan_hash."),
 		prune: v.optional(flag("Delete what its parts do not list.")),
 	}),
-	async run(args, { guild, guildDocuments, principal }) {
-		const { prune, backup } = args;
-		requireOwnBackup(guild, backup, principal);
-		return guildDocuments.plan(guild, sourceOf(args), { prune });
-	},
+	run: (args, { guild, guildDocuments }) =>
+		guildDocuments.plan(guild, sourceOf(args), { prune: args.prune }),
 });
 
 /**
@@ -267,23 +262,6 @@ export const listBackups = readTool({
 		];
 	},
 });
-
-/**
- * Throws a ToolError if a caller who is limited to certain guilds names a backup of another guild. The error text is
- * the same as for a backup that does not exist.
- */
-function requireOwnBackup(
-	guild: Guild,
-	name: string | undefined,
-	principal: Principal | undefined,
-): void {
-	const [, other] = /^(\d+)\//.exec(name ?? "") ?? [];
-	const isLimited = principal?.person ?? principal?.guilds;
-	if (!isLimited || other === undefined || other === guild.id) return;
-	throw new ToolError(
-		`There is no backup ${JSON.stringify(name)} of the guild ${guild.id}. Use list_backups to find backups.`,
-	);
-}
 
 /**
  * Throws a ToolError unless the highest role of the person in whose name the call acts is at least as high as that of

@@ -1,8 +1,12 @@
 // A guild as a document, through the tools.
 
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
+import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
@@ -269,4 +273,65 @@ test("parts are not read whose tools the operator denies", async () => {
 	expect(shown).toContain(
 		"cannot: bans: the operator of this bot does not allow get_bans",
 	);
+});
+
+test("administrators reach no backups, plans or jobs of guilds in which they are not, by any form of the name", async () => {
+	await using world = await startWorld({}, { mcpToken: "a-token" });
+	const { simulator } = world;
+	const { members, roles, users } = simulator.world;
+	const other = world.guild;
+	using file = new Database(join(world.dataDirectory, "store.sqlite"));
+	file.run(
+		"INSERT INTO guild_backups (guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, notice_due, document) VALUES (?, 1, 0, 'The Cooks', 2, '', 1, 1, '', 0, '{}')",
+		[other.id],
+	);
+	const { text } = await world.call("list_backups");
+	expect(text).toStartWith("1 backup(s)");
+	const guild = simulator.guild("The Bakers");
+	const botPermissions = moderatorPermissions;
+	members.add(guild, userNamed(world, "alpha"), { botPermissions });
+	const permissions = String(PermissionFlagsBits.Administrator);
+	const role = roles.add(guild, { name: "chief", permissions });
+	const user = users.add({ username: "a_baker" });
+	members.edit(guild, members.add(guild, user), { roles: [role.id] });
+	await world.heard();
+	const baker = world.mcp.as({
+		...{ id: "key:baker", name: "baker", access: "all" },
+		person: { id: user.id, name: "baker", signedIn: false },
+	});
+	const errorOf = async (tool: string, args: object, secret: string) => {
+		const call = { guild_id: guild.id, ...args };
+		const { text, isError } = await baker.call(tool, call);
+		expect({ tool, args, text, isError }).toMatchObject({ isError: true });
+		return text.replaceAll(secret, "ID");
+	};
+	const unknown = "123456789012345678";
+	for (const form of ["ID/1", "ID/latest", "backup ID/1", " BACKUP ID/1 "])
+		for (const tool of ["export_guild", "plan_guild"]) {
+			const call = (guildId: string) =>
+				errorOf(tool, { backup: form.replace("ID", guildId) }, guildId);
+			const text = await call(other.id);
+			expect(text).toContain("There is no backup");
+			expect(text).toBe(await call(unknown));
+		}
+	const document = { roles: [{ name: "New" }] };
+	const args = { guild_id: other.id, document };
+	const planned = await world.call("plan_guild", args);
+	const hash = /plan_hash=(\w+)/.exec(planned.text)?.[1] ?? "";
+	const wrong = [...hash].reverse().join("");
+	const applied = await world.call("apply_guild", {
+		...{ guild_id: other.id, plan_hash: hash },
+	});
+	const job = /\bjob (\w{12})\b/i.exec(applied.text)?.[1] ?? "";
+	for (const tool of ["plan_guild", "get_job", "cancel_job"]) {
+		const isJob = tool !== "plan_guild";
+		const call = (secret: string) =>
+			errorOf(
+				tool,
+				isJob ? { job_id: secret } : { plan_hash: secret, changes: {} },
+				secret,
+			);
+		const missing = isJob ? [...job].reverse().join("") : wrong;
+		expect(await call(isJob ? job : hash)).toBe(await call(missing));
+	}
 });

@@ -655,18 +655,4 @@ describe("what members cannot look up by hand", () => {
 		expect(text).not.toContain(channel.id);
 		expect(text).not.toContain(`guild: ${other.id}`);
 	});
-
-	test("backups of other guilds", async () => {
-		const backup = `${cast.other.id}/1`;
-		const unknown = "123456789012345678/1";
-		const errorFor = async (name: string) => {
-			const args = { backup: name };
-			const text = await refused("export_guild", args, ["Administrator"]);
-			return text.replace(name, "NAME");
-		};
-		const text = await errorFor(backup);
-		const same = await errorFor(unknown);
-		expect(text).toContain("There is no backup");
-		expect(text).toBe(same);
-	});
 });
