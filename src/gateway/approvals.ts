@@ -26,8 +26,8 @@ export interface ApprovalTiming {
 export const approvalTiming: ApprovalTiming = { waitMs: 10_000, pollMs: 500 };
 
 /**
- * Returns the result of a tool call after a person has approved or denied it. If the call needs no approval, or nobody
- * decides in time, returns the bot's first response unchanged.
+ * Waits until a person has approved or denied a tool call, and returns the call's result. `response` is the bot's first
+ * response to the call; it is returned unchanged if the call needs no approval, or if nobody decides in time.
  */
 export async function afterApproval(
 	response: ClientResponse,

@@ -192,8 +192,8 @@ function principalFor(
 }
 
 /**
- * Creates the error of a call that was aborted before it was sent, while it waited for a session or a check of the
- * bot.
+ * Creates the error for a call that was aborted before the gateway sent it to the bot: while the call waited for an MCP
+ * session with the bot, or for a check whether the bot is online.
  */
 export function notBegun({ reason }: Signal): ClientError {
 	return new ClientError(

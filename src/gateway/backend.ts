@@ -48,8 +48,8 @@ const checkTimeoutMs = 2_000;
 /** Longest wait, in milliseconds, of a call to a bot that already has its maximum number of calls in flight. */
 const maxQueueMs = 2_000;
 /**
- * Number of connections to a bot in addition to those for tool calls. The gateway uses them to read the bot's tools and
- * guilds, to check whether it is online, and to cancel calls.
+ * Number of HTTP connections to a bot in addition to those for tool calls. The gateway uses them to read the bot's
+ * tools and guilds, to check whether the bot is online, and to cancel calls.
  */
 const spareConnections = 8;
 /** Maximum number of pages that the gateway reads from a bot's tools/list. Further pages are ignored. */
@@ -312,7 +312,8 @@ export class Backend {
 	}
 
 	/**
-	 * Records that the bot is online and returns the response. Throws a ClientError if the tool's result has no content.
+	 * Handles the bot's response to a tool call: records that the bot is online, and returns the response. Throws a
+	 * ClientError if the tool's result has no content.
 	 */
 	#answered(call: ForwardedCall, response: ClientResponse): ClientResponse {
 		checkResult(response, call.elicits ?? false);

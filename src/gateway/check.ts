@@ -44,8 +44,8 @@ export async function checkGateway(
 type Asked = ReturnType<typeof ask>;
 
 /**
- * Asks a bot for its tools and guilds. Returns at once; the returned promise `answered` resolves when the bot has
- * responded or failed to respond.
+ * Starts to ask a bot for its tools and guilds, and returns without waiting. In the result, the promise `answered`
+ * resolves when the bot has responded or failed to respond.
  */
 function ask(instance: Instance, { token, maxInFlight }: GatewayConfig) {
 	const backend = new Backend({

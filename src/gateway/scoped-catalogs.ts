@@ -33,10 +33,15 @@ export type See = (
 ) => Promise<{ views: readonly BackendView[]; catalog: ScopedCatalog }>;
 
 interface Entry {
-	/** The value of `#version` when `loading` was started. If the two differ, the lists may be outdated. */
+	/**
+	 * The value of `#version` when `loading` was started. If `#version` has increased since then, the cached lists may be
+	 * outdated.
+	 */
 	version: number;
 	loading: Promise<ScopedCatalog> | undefined;
-	/** The lists that were loaded last. They are still used for a bot that does not answer. */
+	/**
+	 * The tool and prompt lists that were last loaded from the bots. They are still used for a bot that does not answer.
+	 */
 	last: ScopedCatalog | undefined;
 }
 

@@ -35,8 +35,8 @@ import {
  */
 const decisionWaitMs = 10_000;
 /**
- * Milliseconds after its start at which a tool call stops waiting for a person's decision, whatever the other limits
- * are.
+ * A tool call stops waiting for a person's decision this many milliseconds after the call has started, whatever the
+ * other limits are.
  */
 const callTimeMs = 24_000;
 

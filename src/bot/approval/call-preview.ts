@@ -41,9 +41,9 @@ export async function previewCall(
 }
 
 /**
- * Finds out whether a tool refuses a call, without changing anything: runs the call until its review or, if the tool
- * has no dry run, until its first request that changes something. Returns the error result as JSON text if the call is
- * refused; otherwise undefined. Rejects with an RpcError for invalid arguments.
+ * Finds out whether a tool refuses a call, without changing anything: runs the call until its review or, for most tools
+ * without a dry run, until its first request that changes something. Returns the error result as JSON text if the call
+ * is refused; otherwise undefined. Rejects with an RpcError for invalid arguments.
  */
 export async function refusalOf(
 	tool: BotTool,

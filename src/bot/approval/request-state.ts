@@ -8,7 +8,10 @@ import type { Principal } from "../../lib/principal.ts";
 import { idOf } from "./needs-approval.ts";
 
 const schema = v.strictObject({
-	/** Id of the request for approval. Only one answer is accepted for all `requestState` values with the same id. */
+	/**
+	 * Id of the request for approval. Several `requestState` values can have the same id, but only one answer is accepted
+	 * for them together.
+	 */
 	id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
 	/** Until when the question can be answered, in epoch milliseconds. */
 	expiresAt: v.number(),

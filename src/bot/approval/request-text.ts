@@ -25,7 +25,10 @@ export function pendingResult({ id, tool, expires_at }: ApprovalRow): string {
 	return withMembers({ _meta: { [pendingKey]: id } }, result);
 }
 
-/** Returns the result of a tool call that was run after its approval, or was denied or expired. */
+/**
+ * Returns the result of a tool call whose request for approval has ended: the call was run, or it was denied, expired
+ * or failed.
+ */
 export function finalResult(row: ApprovalRow): string {
 	return withMembers({ _meta: { [requestKey]: row.id } }, resultOf(row));
 }

@@ -140,7 +140,9 @@ interface Execution {
 export type CallEnd =
 	/** The call was run, successfully or not. `result` is its result as JSON text, which is being stored. */
 	| { kind: "ended"; row: ApprovalRow; result: string }
-	/** The tool refused the call before anything was stored or changed. `result` is the error result as JSON text. */
+	/**
+	 * The tool refused the approved call before anything was stored or changed. `result` is the error result as JSON text.
+	 */
 	| { kind: "refused"; result: string }
 	/**
 	 * The call was not run, because it would do something else than what the person approved. `changed` is what it would
@@ -537,8 +539,8 @@ export function createRequests(options: RequestsOptions) {
 	}
 
 	/**
-	 * Runs an approved tool call. It makes the plan of the call again, and goes on only if the plan equals the approved
-	 * one and `begin` resolves with true. Callers must hold the request (`hold`).
+	 * Runs an approved tool call. First makes the plan of the call again; goes on only if the plan equals the approved one
+	 * and `begin` resolves with true. Call it inside `hold`.
 	 */
 	async function carryOut(
 		row: ApprovalRow,
@@ -625,7 +627,7 @@ export function createRequests(options: RequestsOptions) {
 
 	/**
 	 * Runs a tool call that was approved in Discord. Returns a text with the outcome for the person who approved it, whose
-	 * name is `approvedBy`. Callers must hold the request (`hold`).
+	 * name is `approvedBy`. Call it inside `hold`.
 	 */
 	async function run(row: ApprovalRow, approvedBy: string): Promise<string> {
 		const resolved = resolve(row);

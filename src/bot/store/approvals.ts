@@ -21,7 +21,7 @@ export type ApprovalState =
 export interface ApprovalRow {
 	/** Id of the request for approval: 12 hexadecimal digits. */
 	id: string;
-	/** Id of the principal (caller) who made the tool call; "root" for the holder of the root key. */
+	/** Id of the principal (caller) that made the tool call; "root" for the holder of the root key. */
 	principal_id: string;
 	/** The principal (caller) who made the tool call, as JSON; null for the holder of the root key. */
 	principal: string | null;

@@ -52,7 +52,7 @@ export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflakeOrEmpty(`The ${what}, or "" for none.`), find };
 }
 
-/** Schema of an array argument with `min` to `max` items. Removes duplicate items after the check. */
+/** Schema of a tool argument that is an array with `min` to `max` items. Removes duplicate items after the check. */
 export function list<const Item extends v.GenericSchema>(
 	item: Item,
 	min: number,

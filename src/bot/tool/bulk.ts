@@ -59,7 +59,10 @@ export interface Bulk<Item> {
 	done(count: number, of: number): string;
 }
 
-/** The outcome of changing items one by one: changed, refused, or unknown. */
+/**
+ * The outcome of changing several Discord objects (items) one by one: which were changed, which were refused, and which
+ * is unknown.
+ */
 export interface Outcome<Item> {
 	done: Item[];
 	refused: { item: Item; why: string }[];

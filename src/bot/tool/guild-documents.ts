@@ -110,7 +110,10 @@ export interface GuildDocuments {
 	cancel(id: string): Promise<string>;
 }
 
-/** The error for the hash of a plan that the bot does not have. */
+/**
+ * Creates the error for a request that names the hash of a plan which the bot does not have. A plan consists of changes
+ * to a guild.
+ */
 export function unknownPlan(hash: string): ToolError {
 	return new ToolError(
 		`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild to make one.`,

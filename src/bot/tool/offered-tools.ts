@@ -282,7 +282,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 	}
 }
 
-/** Removes arguments that are null: for an optional argument, null means absent. */
+/** Removes the arguments of a tool call that are null: for an optional argument, null means absent. */
 function withoutNulls(args: JsonObject): JsonObject {
 	return Object.fromEntries(
 		Object.entries(args).filter(([, value]) => value !== null),

@@ -216,7 +216,10 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 		: undefined;
 }
 
-/** Properties of a tool run that follow from the tool and its caller: all except the deadline and the abort signal. */
+/**
+ * What a tool may do while it runs, and the reason for Discord's audit log. The rest of ToolRun are the deadline and
+ * the abort signal.
+ */
 type RunLimits = Pick<
 	ToolRun,
 	"reason" | "mayWrite" | "isReviewed" | "beforeWrite"

@@ -88,8 +88,8 @@ const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 ];
 
 /**
- * Whether a text can be logged unredacted: the schema allows only ids, bit fields or fixed choices, and the text is one
- * of them.
+ * Whether a text in the arguments of a tool call can be logged unredacted: the schema allows only ids, bit fields or
+ * fixed choices, and the text is one of them.
  */
 function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	if (schema?.type !== "string") return false;
@@ -102,7 +102,10 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	);
 }
 
-/** Whether a number can be logged unredacted: the schema allows it by `enum`, or by `minimum` and `maximum`. */
+/**
+ * Whether a number in the arguments of a tool call can be logged unredacted: the schema allows it by `enum`, or by
+ * `minimum` and `maximum`.
+ */
 function isExpected(schema: JsonSchema | undefined, value: number): boolean {
 	if (schema?.type !== "number" && schema?.type !== "integer") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(value);

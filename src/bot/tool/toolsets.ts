@@ -42,11 +42,11 @@ export interface BotTool extends Tool<BotContext> {
 	adapt?: ((args: JsonObject) => JsonObject) | undefined;
 	needs: {
 		/**
-		 * Discord permissions that the bot needs in the channel that a call refers to, or guild-wide if there is no
-		 * channel.
+		 * Discord permissions that the bot needs for this tool: in the channel that a call refers to, or guild-wide if there
+		 * is no channel.
 		 */
 		permissions: readonly Needed<never>[];
-		/** Discord permissions that the bot needs guild-wide. */
+		/** Discord permissions that the bot needs guild-wide for this tool. */
 		guildPermissions: readonly Permission[];
 		intents: readonly PrivilegedIntent[];
 		/** What the person in whose name a call acts needs, in addition to what the bot needs. */
@@ -63,9 +63,9 @@ export interface BotTool extends Tool<BotContext> {
 export interface Alias {
 	name: string;
 	/**
-	 * The toolset of the former tool of this name, if it differs from the toolset of the present tool. If only this
-	 * toolset is allowed, clients can still make the calls for which `covers` returns true, with no other arguments than
-	 * `arguments`.
+	 * The toolset of the former tool whose name is now this alias, if it differs from the toolset of the present tool. If
+	 * only this toolset is allowed, clients can still make the calls for which `covers` returns true, with no other
+	 * arguments than `arguments`.
 	 */
 	toolset?: Toolset;
 	/**
@@ -79,8 +79,8 @@ export interface Alias {
 	 */
 	adapt?(args: JsonObject): JsonObject;
 	/**
-	 * Whether the former tool of this name could make a call with these unvalidated arguments, which contain no null. If
-	 * so, the setting `deny` with the former name forbids the call. Default: true for every call.
+	 * Whether the former tool whose name is now this alias could make a call with these unvalidated arguments, which
+	 * contain no null. If so, the setting `deny` with the former name forbids the call. Default: true for every call.
 	 */
 	covers?(args: JsonObject): boolean;
 }

@@ -20,7 +20,7 @@ const defaults = {
 };
 
 export interface HttpClientOptions {
-	/** URL to which all requests go, with the scheme `http:` and the path. */
+	/** URL to which this client sends all its requests: with the scheme `http:` and the path. */
 	url: string;
 	/** Maximum number of connections to the server. Further requests wait in order. */
 	maxConnections: number;

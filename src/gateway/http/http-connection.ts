@@ -25,7 +25,10 @@ export type Socket = Pick<
 >;
 
 type State =
-	/** State of an HTTP connection. The state is "connecting" until the socket is open; a request waits until then. */
+	/**
+	 * State of an HTTP connection. It is "connecting" until the socket is open; a request that is sent meanwhile waits
+	 * until then.
+	 */
 	"connecting" | "busy" | "idle" | "closed";
 
 export class Connection {
@@ -41,7 +44,7 @@ export class Connection {
 	#exchange: Exchange | undefined;
 	#idleSince = 0;
 	#isReused = false;
-	/** The bytes of the current request that the socket has not accepted yet. */
+	/** The bytes of the current HTTP request that the socket has not accepted yet. */
 	#unwritten: Uint8Array | undefined;
 
 	constructor(parser: ParserOptions) {
@@ -132,8 +135,9 @@ export class Connection {
 	}
 
 	/**
-	 * Handles the end of the connection. The current request fails, unless the connection was reused and no byte of the
-	 * request was written: then `leftUnsent` becomes true, and the request can be sent on another connection.
+	 * Handles the end of the connection. The current HTTP request fails, except if the connection was reused and no byte
+	 * of the request was written. In that case `leftUnsent` becomes true, and the request can be sent on another
+	 * connection.
 	 */
 	onClose(cause?: unknown): void {
 		const exchange = this.#exchange;
@@ -260,7 +264,7 @@ export class Exchange
 		this.#cancel?.(noRoom(budget));
 	}
 
-	/** Removes the abort listener from the request's signal after the request has ended. */
+	/** Removes the abort listener from the HTTP request's signal after the request has ended. */
 	detach(): void {
 		this.signal.removeEventListener("abort", this.#abort);
 	}

@@ -5,7 +5,7 @@
 export class ParseError extends Error {
 	override name = "ParseError";
 
-	/** `problem` is a sentence about the HTTP response. */
+	/** `problem` says in a sentence what is wrong with the HTTP response. */
 	constructor(problem: string) {
 		super(`invalid HTTP response: ${problem}`);
 	}

@@ -86,7 +86,10 @@ export function createAuthenticator({
 	monotonicNow = () => performance.now(),
 }: AuthenticatorOptions): Authenticate {
 	const isRoot = createTokenMatch(token);
-	/** Cached and running look-ups by the hash of the token, the latest last. Look-ups that found no owner are removed. */
+	/**
+	 * Look-ups of the owners of tokens in the database, running or finished, by the hash of the token; the latest is last.
+	 * A look-up that found no owner is removed.
+	 */
 	const lookUps = new Map<string, LookUp>();
 	/** Number of running look-ups of tokens that are not known to be valid. */
 	let guesses = 0;

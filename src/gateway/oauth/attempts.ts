@@ -59,8 +59,8 @@ export interface Attempts {
 		request: AuthorizationRequest | undefined,
 	): Promise<string>;
 	/**
-	 * Marks a sign-in attempt as returned from Discord, and returns it. Returns undefined if the attempt is unknown, has
-	 * expired, or has returned before.
+	 * Records that Discord has sent the person of a sign-in attempt back to the gateway, and returns the attempt. Returns
+	 * undefined if the attempt is unknown or expired, or if this was recorded before.
 	 */
 	comeBack(key: AttemptKey): Promise<Attempt | undefined>;
 	/** Stores in a sign-in attempt who signed in at Discord, and in which guilds this person may sign in. */

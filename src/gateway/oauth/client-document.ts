@@ -31,7 +31,7 @@ const maxPerHost = 10;
 const windowMs = 60_000;
 /** Maximum number of cached clients, and of hosts whose fetches are counted. */
 const maxEntries = 500;
-/** Minimum and maximum of the time for which a metadata document is cached, in seconds. */
+/** Minimum number of seconds for which a client's metadata document is cached. The maximum is `maxAgeSeconds`. */
 const minAgeSeconds = 60;
 const maxAgeSeconds = 86_400;
 const defaultAgeSeconds = 3_600;

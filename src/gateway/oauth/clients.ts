@@ -61,7 +61,7 @@ const maxBodyBytes = 16 * 1024;
 const bodyTimeoutMs = 10_000;
 const maxNameLength = 200;
 /**
- * Maximum numbers of client registrations per minute: of all together, and from one network. Behind a reverse proxy,
+ * Maximum number of client registrations per minute; `maxPerNetwork` is that from one network. Behind a reverse proxy,
  * all registrations come from the address of the proxy.
  */
 const maxPerMinute = 60;

@@ -18,7 +18,7 @@ export interface Grant {
 	person: DiscordPerson;
 	access: Access;
 	resource: ResourcePath;
-	/** When the grant was created, in milliseconds since 1970, like `usedAt` and `expiresAt`. */
+	/** When the OAuth grant was created, in milliseconds since 1970. `usedAt` and `expiresAt` have the same unit. */
 	createdAt: number;
 	usedAt: number | undefined;
 	expiresAt: number;
@@ -64,7 +64,7 @@ export function isReused(
 	return rotations > 1 || Number(grant.rotated_at) <= now - reuseGraceMs;
 }
 
-/** Converts a row of the table "oauth_grants" to a grant. */
+/** Converts a row of the table "oauth_grants" to a Grant. */
 export function toGrant(row: GrantRow): Grant {
 	return {
 		id: row.id,

@@ -21,11 +21,11 @@ import { codeChallenge, hashSecret, newSecret } from "./secrets.ts";
 export const codeLifetimeMs = 60_000;
 export const accessLifetimeMs = 3_600_000;
 /**
- * Milliseconds after which a grant expires if the client does not refresh its tokens. The person must then sign in
- * again.
+ * Milliseconds after which an OAuth grant expires if the client does not refresh its tokens. The person must then sign
+ * in again.
  */
 export const refreshLifetimeMs = 30 * 86_400_000;
-/** Minimum milliseconds between two updates of a grant's last use in the database. */
+/** Minimum milliseconds between two updates of the time at which an OAuth grant was last used. */
 const useIntervalMs = 60_000;
 
 /** What a person has agreed to on the consent page: the client's request and an access level. */
@@ -91,16 +91,19 @@ export interface Grants {
 	 * of the new access token.
 	 */
 	rotate(token: StoredToken, access: Access): Promise<Tokens | Refusal>;
-	/** Deletes an access token, so that it does not work any more. Its grant stays. */
+	/** Deletes an OAuth access token, so that it does not work any more. The grant, with its refresh token, stays. */
 	endToken(tokenHash: string): Promise<void>;
 	/**
-	 * Deletes a grant and all its tokens; if `personId` is given, only if the grant is of this person. Returns false if
-	 * there is no such grant.
+	 * Deletes an OAuth grant (a person's permission for a client) and all its tokens; if `personId` is given, only if the
+	 * grant is of this person. Returns false if there is no such grant.
 	 */
 	end(id: string, personId?: string): Promise<boolean>;
-	/** Returns the unexpired grants of all people, or of one person, newest first. */
+	/**
+	 * Returns the unexpired OAuth grants (permissions for clients) of all people, or of the person with this id, newest
+	 * first.
+	 */
 	list(personId?: string): Promise<Grant[]>;
-	/** Stores that a grant was used just now, at most once a minute. */
+	/** Stores that an OAuth grant was used just now, at most once a minute. */
 	recordUse(grant: Grant): Promise<void>;
 }
 
@@ -112,7 +115,7 @@ interface CodeRow {
 }
 
 export function createGrants(store: StatementStore, now: () => number): Grants {
-	/** Stores a new access token and a new refresh token of a grant, and returns them. */
+	/** Stores a new access token and a new refresh token of an OAuth grant, and returns them. */
 	async function issueTokens(
 		sql: SQL,
 		grant: Grant,

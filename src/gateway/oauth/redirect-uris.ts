@@ -69,8 +69,9 @@ function kindOf(uri: string): RedirectKind | undefined {
 }
 
 /**
- * Whether the redirect URI in a request (`given`) equals one of the client's registered ones. If the URI leads to the
- * person's own computer, the port may differ, because programs listen on any free port (RFC 8252, section 7.3).
+ * Whether the redirect URI in a request (`given`) equals one of the client's registered ones. If it leads to the
+ * person's own computer (localhost), its port may differ, because programs listen on any free port (RFC 8252, section
+ * 7.3).
  */
 export function matchesRedirect(
 	registered: readonly string[],

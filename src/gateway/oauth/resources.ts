@@ -6,7 +6,7 @@ import { OAuthError } from "./oauth-error.ts";
 /** Path of an OAuth protected resource: an MCP endpoint for which clients request tokens. */
 export type ResourcePath = "/mcp" | "/mcp/readonly";
 
-/** The highest access level of tokens for each protected resource. */
+/** The highest access level that OAuth tokens can have, for the path of each MCP endpoint. */
 const mostAccess: Record<ResourcePath, Access> = {
 	"/mcp": "all",
 	"/mcp/readonly": "read",
@@ -24,7 +24,7 @@ export function scopeOf(access: Access): string {
 	return levelsUpTo(access).join(" ");
 }
 
-/** Returns the OAuth scope with all access levels that tokens for a protected resource can have. */
+/** Returns the OAuth scope that names all access levels which tokens for this MCP endpoint can have. */
 export function fullScope(path: ResourcePath): string {
 	return scopeOf(mostAccess[path]);
 }
