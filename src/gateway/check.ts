@@ -11,13 +11,13 @@ import {
 } from "../lib/check.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { runs, version } from "../lib/program.ts";
-import { Backend } from "./backend.ts";
-import type { GatewayConfig, Instance } from "./config.ts";
-import { createMetrics } from "./metrics.ts";
+import { Backend } from "./backends/backend.ts";
+import { createMetrics } from "./calls/metrics.ts";
+import { describeDropped, describePins } from "./catalog/status.ts";
+import type { GatewayConfig, Instance } from "./config/config.ts";
+import { pinVariable } from "./config/pins.ts";
 import { checkSignIn } from "./oauth/check.ts";
-import { pinVariable } from "./pins.ts";
-import { findGuild } from "./routing.ts";
-import { describeDropped, describePins } from "./status.ts";
+import { findGuild } from "./routing/routing.ts";
 import { checkStore } from "./store/store.ts";
 
 /**

@@ -21,28 +21,32 @@ import { notFound } from "../mcp/http-response.ts";
 import { countRequest, countResponses } from "../mcp/metrics.ts";
 import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
-import { type ApprovalTiming, approvalTiming } from "./approvals.ts";
-import { Backend, type BackendOptions, maxUnfinishedBytes } from "./backend.ts";
-import { createCalls } from "./calls.ts";
-import { buildCatalog } from "./catalog.ts";
-import type { GatewayConfig } from "./config.ts";
+import {
+	Backend,
+	type BackendOptions,
+	maxUnfinishedBytes,
+} from "./backends/backend.ts";
+import { narrow, readOnlyPath } from "./callers/narrowing.ts";
+import { createAskRights, Rights } from "./callers/rights.ts";
+import { Views } from "./callers/views.ts";
+import { type ApprovalTiming, approvalTiming } from "./calls/approvals.ts";
+import { createCalls } from "./calls/calls.ts";
+import { createMetrics } from "./calls/metrics.ts";
+import { createPrompts } from "./calls/prompts.ts";
+import { buildCatalog } from "./catalog/catalog.ts";
+import { ScopedCatalogs, type See } from "./catalog/scoped-catalogs.ts";
+import { describeStatus } from "./catalog/status.ts";
+import type { GatewayConfig } from "./config/config.ts";
 import { createAuthenticator } from "./keys/authenticator.ts";
 import { createFindKey } from "./keys/keys.ts";
-import { createMetrics } from "./metrics.ts";
-import { narrow, readOnlyPath } from "./narrowing.ts";
 import { createClients } from "./oauth/clients.ts";
 import { systemClocks } from "./oauth/clocks.ts";
 import { createOAuth, type OAuthOptions } from "./oauth/oauth.ts";
-import { createPrompts } from "./prompts.ts";
-import { createAskRights, Rights } from "./rights.ts";
-import { findGuild } from "./routing.ts";
-import { ScopedCatalogs, type See } from "./scoped-catalogs.ts";
-import { describeStatus } from "./status.ts";
+import { findGuild } from "./routing/routing.ts";
+import { createFindTarget } from "./routing/target.ts";
 import { limitStore } from "./store/limited-store.ts";
 import { fileIssue } from "./store/settings.ts";
 import { type GatewayStore, openStore } from "./store/store.ts";
-import { createFindTarget } from "./target.ts";
-import { Views } from "./views.ts";
 
 const maxBodyBytes = 64 * 1024;
 /** The session id that the gateway gives to every client, since it keeps no state per client. */

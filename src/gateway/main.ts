@@ -8,7 +8,11 @@ import {
 	runProgram,
 } from "../lib/program.ts";
 import { checkGateway } from "./check.ts";
-import { helpVariables, readConfig, readHealthAddress } from "./config.ts";
+import {
+	helpVariables,
+	readConfig,
+	readHealthAddress,
+} from "./config/config.ts";
 import { startGateway } from "./gateway.ts";
 import {
 	hasKeyOptions,

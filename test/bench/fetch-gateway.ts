@@ -1,7 +1,7 @@
 // The gateway with plain `fetch` towards its bots, connections kept: what our own HTTP client is measured against. All
 // else is the gateway as it is.
 
-import { readConfig } from "../../src/gateway/config.ts";
+import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import { HttpFailure, type Send } from "../../src/lib/http.ts";
 import { runProgram } from "../../src/lib/program.ts";

@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { validate } from "dockerfile-utils";
-import { readConfig } from "../../src/gateway/config.ts";
+import { readConfig } from "../../src/gateway/config/config.ts";
 import {
 	type ComposeFile,
 	composeDirectory,

@@ -1,7 +1,7 @@
 // Approval through the gateway: a call waits for people in Discord, holds nothing meanwhile, and gets its result.
 
 import { expect, test } from "bun:test";
-import { readConfig } from "../../src/gateway/config.ts";
+import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import {
 	pendingId,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { checkGateway } from "../../src/gateway/check.ts";
-import { readConfig } from "../../src/gateway/config.ts";
+import { readConfig } from "../../src/gateway/config/config.ts";
 import { gatewayToken } from "../support/gateway.ts";
 import { openGatewayStore, storeEnvOf } from "../support/gateway-store.ts";
 import { recordLog } from "../support/log.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listInstances } from "../../src/gateway/catalog.ts";
+import { listInstances } from "../../src/gateway/catalog/catalog.ts";
 import {
 	gatewayToken,
 	startTestGateway,

@@ -1,7 +1,7 @@
 // The gateway as the program that an operator starts.
 
 import { expect, test } from "bun:test";
-import { readConfig } from "../../src/gateway/config.ts";
+import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import { clock } from "../support/clock.ts";
 import { createGatewayClient, gatewayToken } from "../support/gateway.ts";

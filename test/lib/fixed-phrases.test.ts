@@ -13,18 +13,18 @@ test.each([
 	["Parse error", "mcp/json-rpc.ts"],
 	["Session not found", "mcp/legacy.ts"],
 	["Host header is not allowed", "mcp/access.ts"],
-	["Gateway error: ", "gateway/routing.ts"],
-	["InstanceNotFound:", "gateway/routing.ts"],
-	["GuildNotFound:", "gateway/routing.ts"],
-	["NoTarget:", "gateway/routing.ts"],
-	[" Available instances: ", "gateway/routing.ts"],
+	["Gateway error: ", "gateway/routing/routing.ts"],
+	["InstanceNotFound:", "gateway/routing/routing.ts"],
+	["GuildNotFound:", "gateway/routing/routing.ts"],
+	["NoTarget:", "gateway/routing/routing.ts"],
+	[" Available instances: ", "gateway/routing/routing.ts"],
 	// Kinds that are not in the specification, but in src/gateway/README.md.
-	["GuildPinned:", "gateway/routing.ts"],
-	["BackendOffline:", "gateway/routing.ts"],
-	["BackendError:", "gateway/routing.ts"],
-	["NoAnswer:", "gateway/routing.ts"],
-	["OutcomeUnknown:", "gateway/routing.ts"],
-	["Overloaded:", "gateway/routing.ts"],
+	["GuildPinned:", "gateway/routing/routing.ts"],
+	["BackendOffline:", "gateway/routing/routing.ts"],
+	["BackendError:", "gateway/routing/routing.ts"],
+	["NoAnswer:", "gateway/routing/routing.ts"],
+	["OutcomeUnknown:", "gateway/routing/routing.ts"],
+	["Overloaded:", "gateway/routing/routing.ts"],
 	["Discord API error: ", "bot/discord/rest/errors.ts"],
 	["Discord API request timed out", "bot/discord/rest/errors.ts"],
 	// Section "Chat command".
@@ -35,7 +35,7 @@ test.each([
 	// Section "POST {base_url}/mcp".
 	['"gateway-session"', "gateway/gateway.ts"],
 	["event: message\\ndata: ", "mcp/sse.ts"],
-	['"localhost:9090"', "gateway/backend.ts"],
+	['"localhost:9090"', "gateway/backends/backend.ts"],
 	// Section "Gateway startup and refresh behaviour".
 	["name} -> ${url", "gateway/gateway.ts"],
 ])("the phrase %s stays in %s", async (phrase, file) => {

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import * as v from "valibot";
 import { variables as botVariables } from "../../src/bot/config/settings.ts";
-import { variables as gatewayVariables } from "../../src/gateway/config.ts";
+import { variables as gatewayVariables } from "../../src/gateway/config/config.ts";
 import { describeVariables } from "../../src/lib/program.ts";
 
 test("a row has a name, a description and a default, or says that it is required", () => {

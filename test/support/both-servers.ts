@@ -3,7 +3,7 @@
 import { startBot } from "../../src/bot/bot.ts";
 import type { BotConfig } from "../../src/bot/config/config.ts";
 import type { BotContext } from "../../src/bot/tool/context.ts";
-import { readConfig } from "../../src/gateway/config.ts";
+import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import type { Prompt } from "../../src/mcp/prompts.ts";
 import type { Tool, ToolCall } from "../../src/mcp/tool.ts";

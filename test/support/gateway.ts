@@ -1,12 +1,12 @@
 // The gateway in front of given backends, and a client that exposes raw responses.
 
-import { Backend } from "../../src/gateway/backend.ts";
-import { readConfig } from "../../src/gateway/config.ts";
+import { Backend } from "../../src/gateway/backends/backend.ts";
+import { createMetrics } from "../../src/gateway/calls/metrics.ts";
+import { readConfig } from "../../src/gateway/config/config.ts";
 import {
 	createGateway,
 	type GatewayOptions,
 } from "../../src/gateway/gateway.ts";
-import { createMetrics } from "../../src/gateway/metrics.ts";
 import { listen } from "../../src/lib/listen.ts";
 import { connect } from "./backend-client.ts";
 import { type RecordedLog, recordLog } from "./log.ts";

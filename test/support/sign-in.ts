@@ -1,7 +1,7 @@
 // The real gateway and bot, and the simulator as Discord, for clients and people who sign in.
 
 import { PermissionFlagsBits } from "discord.js";
-import { readConfig } from "../../src/gateway/config.ts";
+import { readConfig } from "../../src/gateway/config/config.ts";
 import { createGateway } from "../../src/gateway/gateway.ts";
 import { createClients } from "../../src/gateway/oauth/clients.ts";
 import type { SafeFetch } from "../../src/gateway/oauth/safe-fetch.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../lib/config.ts";
 import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
 import { runs } from "../../lib/program.ts";
-import { variables } from "../config.ts";
+import { variables } from "../config/config.ts";
 import {
 	commandIssues,
 	readStoreCommandSettings,

@@ -2,7 +2,7 @@
 
 import { CheckFailed } from "../../lib/check.ts";
 import type { Log } from "../../lib/log.ts";
-import type { SignInSettings } from "./config.ts";
+import type { SignInSettings } from "../config/sign-in.ts";
 import { createDiscord, DiscordFailure } from "./discord.ts";
 import { paths } from "./metadata.ts";
 

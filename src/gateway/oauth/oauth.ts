@@ -3,6 +3,7 @@
 
 import { methodNotAllowed } from "../../lib/listen.ts";
 import type { Log } from "../../lib/log.ts";
+import type { SignInSettings } from "../config/sign-in.ts";
 import type { FindToken } from "../keys/authenticator.ts";
 import { limitStore } from "../store/limited-store.ts";
 import type { StatementStore } from "../store/store.ts";
@@ -12,7 +13,6 @@ import { createBrowsers } from "./browser.ts";
 import { createCallback } from "./callback.ts";
 import type { Clients } from "./clients.ts";
 import { type Clocks, systemClocks } from "./clocks.ts";
-import type { SignInSettings } from "./config.ts";
 import { createConnections } from "./connections.ts";
 import { createConsent } from "./consent.ts";
 import type { OAuthContext } from "./context.ts";

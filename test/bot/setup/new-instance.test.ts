@@ -21,7 +21,7 @@ import { example as exampleFiles } from "../../../src/bot/config/example.ts";
 import { deniableTools } from "../../../src/bot/features/index.ts";
 import { makeInstance } from "../../../src/bot/setup/new-instance.ts";
 import { newInstanceCommand } from "../../../src/bot/setup/new-instance-report.ts";
-import { readConfig as readGatewayConfig } from "../../../src/gateway/config.ts";
+import { readConfig as readGatewayConfig } from "../../../src/gateway/config/config.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
 
 const example = join(import.meta.dir, "../../../instances/example");

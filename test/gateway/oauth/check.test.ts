@@ -1,8 +1,8 @@
 // What `gateway --check` says about signing in with Discord.
 
 import { afterAll, expect, test } from "bun:test";
+import type { SignInSettings } from "../../../src/gateway/config/sign-in.ts";
 import { checkSignIn } from "../../../src/gateway/oauth/check.ts";
-import type { SignInSettings } from "../../../src/gateway/oauth/config.ts";
 import { CheckFailed } from "../../../src/lib/check.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { hanna } from "./sign-in-world.ts";

@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readConfig } from "../../../src/gateway/config.ts";
+import { readConfig } from "../../../src/gateway/config/config.ts";
 import { createGateway } from "../../../src/gateway/gateway.ts";
 import {
 	createClients,

@@ -1,0 +1,142 @@
+// Whether a bot is online, as far as the gateway knows, and the timer of the next probe.
+
+import { backOffMs } from "../../lib/back-off.ts";
+import type { Log } from "../../lib/log.ts";
+
+/**
+ * Two times in milliseconds: the wait before the gateway first checks again whether an offline bot responds, and the
+ * maximum wait. The wait doubles after each failed check.
+ */
+const probeBackOffMs = [1_000, 60_000] as const;
+/** Reason shown for an offline bot until the gateway's first request to the bot has ended. */
+const notYetReached = "not yet reached";
+
+/** Whether a bot is online. `since` is when the bot went online or offline, in milliseconds of the monotonic clock. */
+export type BackendState =
+	| { online: true; since: number }
+	| { online: false; since: number; reason: string };
+
+export interface BackendHealthOptions {
+	/** Name of the bot in log messages. */
+	name: string;
+	log: Log;
+	/**
+	 * Called when it is time to check again whether the bot responds. This callback sends the bot a request, and reports
+	 * the outcome with `probeSucceeded` or `probeFailed`.
+	 */
+	probe(): void;
+	/** Called after the bot has come online or gone offline. */
+	onChange(): void;
+}
+
+export class BackendHealth {
+	state: BackendState = {
+		online: false,
+		since: performance.now(),
+		reason: notYetReached,
+	};
+	/** Whether the last request to the bot got no response, so that the bot may be offline. */
+	isDoubtful = false;
+	/**
+	 * The last failed request to the bot, kept after the bot has recovered. `at` is in milliseconds of the monotonic
+	 * clock.
+	 */
+	lastError: { message: string; at: number } | undefined;
+	/**
+	 * When the gateway will check again whether the bot responds, in milliseconds of the monotonic clock; undefined if
+	 * no check is planned.
+	 */
+	nextProbeAt: number | undefined;
+	#failedProbes = 0;
+	#timer: Timer | undefined;
+	#isClosed = false;
+
+	constructor(private readonly options: BackendHealthOptions) {}
+
+	/** Records that the bot has responded, so that it counts as online. */
+	setOnline(): void {
+		this.isDoubtful = false;
+		if (this.state.online) return;
+		this.state = { online: true, since: performance.now() };
+		const { name, log, onChange } = this.options;
+		log.info("bot is online", { instance: name });
+		onChange();
+	}
+
+	/**
+	 * Records that the bot cannot be reached or does not work, so that it counts as offline. Schedules a check of the
+	 * bot.
+	 */
+	setOffline(reason: string): void {
+		const before = this.state;
+		const since = before.online ? performance.now() : before.since;
+		this.noteError(reason);
+		this.isDoubtful = false;
+		this.state = { online: false, since, reason };
+		this.#schedule();
+		if (!before.online && before.reason !== notYetReached) return;
+		const { name, log, onChange } = this.options;
+		log.warn("bot is offline", { instance: name, reason });
+		onChange();
+	}
+
+	/**
+	 * Records that a request to the bot got no response, so that the bot may be offline. Schedules a check of the bot.
+	 */
+	setDoubtful(reason: string): void {
+		this.isDoubtful = true;
+		this.noteError(reason);
+		this.#schedule();
+	}
+
+	noteError(message: string): void {
+		this.lastError = { message, at: performance.now() };
+	}
+
+	/** Records that the bot has passed a check, and cancels the next check. */
+	probeSucceeded(): void {
+		this.#failedProbes = 0;
+		this.#cancel();
+	}
+
+	/**
+	 * Records that the bot has failed a check, and schedules the next check after a longer wait. Returns the number of
+	 * failed checks in a row.
+	 */
+	probeFailed(): number {
+		this.#failedProbes++;
+		this.#cancel();
+		this.#schedule();
+		return this.#failedProbes;
+	}
+
+	/** Cancels the scheduled check of the bot, and schedules no more checks. */
+	close(): void {
+		this.#isClosed = true;
+		this.#cancel();
+	}
+
+	#schedule(): void {
+		if (this.#isClosed || this.#timer) return;
+		const ms = probeDelayMs(this.#failedProbes);
+		this.nextProbeAt = performance.now() + ms;
+		this.#timer = setTimeout(() => {
+			this.#cancel();
+			this.options.probe();
+		}, ms);
+	}
+
+	#cancel(): void {
+		clearTimeout(this.#timer);
+		this.#timer = undefined;
+		this.nextProbeAt = undefined;
+	}
+}
+
+/**
+ * Milliseconds until the next check of an offline bot. Half of the wait is random, so that bots that went offline
+ * together are not checked all at once.
+ */
+export function probeDelayMs(failures: number): number {
+	return Math.max(probeBackOffMs[0], backOffMs(failures, probeBackOffMs));
+}

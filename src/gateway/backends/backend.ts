@@ -1,0 +1,565 @@
+// One bot as the gateway sees it: its tools and guilds, and the calls to it.
+//
+// Before a call is sent to a bot that may be offline, the bot has to respond, so that the call does not end with an unknown
+// outcome: to a new session if it was offline, to a tools/list if the last call got no response.
+//
+// A call is sent again only if it cannot have been carried out or changes nothing: a request in a lost session
+// (backend-session.ts), one of which no byte was written, and once a tool that only reads.
+
+import { ByteBudget } from "../../lib/byte-budget.ts";
+import { createFetchSend, type Send } from "../../lib/http.ts";
+import type { Log } from "../../lib/log.ts";
+import { type Principal, principalCapability } from "../../lib/principal.ts";
+import { Semaphore } from "../../lib/semaphore.ts";
+import type { Signal } from "../../lib/signal.ts";
+import { onOneLine } from "../../lib/text.ts";
+import { raceSignal, singleFlight } from "../../lib/wait.ts";
+import {
+	ClientError,
+	type ClientResponse,
+	createClient,
+} from "../../mcp/client.ts";
+import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
+import {
+	type PersonGuild,
+	readRights,
+	rightsMethod,
+} from "../../mcp/rights.ts";
+import { inputRequiredType } from "../../mcp/server.ts";
+import type { BackendMetrics } from "../calls/metrics.ts";
+import { type ListedPrompt, readPrompts } from "../calls/prompts.ts";
+import {
+	type DroppedTool,
+	type ListedTool,
+	type OfferedTools,
+	readTools,
+} from "../catalog/catalog.ts";
+import { describeDropped } from "../catalog/status.ts";
+import type { Instance } from "../config/config.ts";
+import type { Pins } from "../config/pins.ts";
+import { HttpClient } from "../http/http-client.ts";
+import { BackendHealth, type BackendState } from "./backend-health.ts";
+import {
+	BackendSession,
+	handshakeTimeoutMs,
+	notBegun,
+	type SessionRequest,
+} from "./backend-session.ts";
+import { readGuilds, safeGuildName } from "./guilds.ts";
+
+const refreshTimeoutMs = handshakeTimeoutMs;
+const checkTimeoutMs = 2_000;
+/** Longest wait, in milliseconds, of a call to a bot that already has its maximum number of calls in flight. */
+const maxQueueMs = 2_000;
+/**
+ * Number of HTTP connections to a bot in addition to those for tool calls. The gateway uses them to read the bot's
+ * tools and guilds, to check whether the bot is online, and to cancel calls.
+ */
+const spareConnections = 8;
+/** Maximum number of pages that the gateway reads from a bot's tools/list. Further pages are ignored. */
+const maxPages = 100;
+const maxTools = 500;
+/**
+ * Limit in bytes of all pages of a bot's tools/list together, and of the response to each other request that the
+ * gateway itself makes, such as `list_guilds`.
+ */
+const maxOwnBytes = 2 * 1024 * 1024;
+/** Limit in bytes of the partly received responses of all bots together. A single response has at most 16 MiB. */
+export const maxUnfinishedBytes = 64 * 1024 * 1024;
+const maxReasonLength = 300;
+
+export interface BackendOptions {
+	instance: Instance;
+	token: string;
+	info: { name: string; version: string };
+	maxInFlight: number;
+	metrics: BackendMetrics;
+	/** Memory limit for partly received responses, shared by all bots. Default: a separate limit for this bot. */
+	budget?: ByteBudget;
+	log: Log;
+	/** Called when the state, tools or guilds of the bot may have changed. */
+	onChange(): void;
+	/**
+	 * Creates the function that sends HTTP requests to a bot's `endpoint`. Default: a client with a connection pool for
+	 * http: URLs, and `fetch` for https: URLs.
+	 */
+	connect?: ((endpoint: string, budget: ByteBudget) => Send) | undefined;
+}
+
+/** A `tools/call` request of an MCP client that the gateway forwards to a bot. */
+export interface ForwardedCall extends SessionRequest {
+	method: "tools/call";
+	/** Name of the called tool, which the JSON text of the call's parameters contains as well. */
+	tool: string;
+}
+
+/** The tools and prompts that a bot lists for a principal (caller). */
+export interface BackendOffer extends OfferedTools {
+	prompts: readonly ListedPrompt[];
+}
+
+export class Backend {
+	readonly name: string;
+	readonly url: string;
+	readonly pins: Pins;
+	/**
+	 * HTTP headers of the gateway's responses to tool calls that this bot handled. Always the same object, because
+	 * encoded headers are cached by object.
+	 */
+	readonly responseHeaders: Record<string, string>;
+	/** The guilds that the bot serves: id → name. Kept while the bot is offline. */
+	guilds: ReadonlyMap<string, string> = new Map();
+	/**
+	 * Ids of the guilds that the bot reports as its own, but that the operator has assigned (pinned) only to other bots.
+	 */
+	ignoredGuilds: readonly string[] = [];
+	/** The tools that the bot lists. Kept while the bot is offline; undefined until its first response. */
+	tools: readonly ListedTool[] | undefined;
+	/** Tools of the bot that the gateway leaves out of its own tools/list, with reasons. */
+	dropped: readonly DroppedTool[] = [];
+	/** The prompts that the bot lists. Kept while the bot is offline; empty until its first response. */
+	prompts: readonly ListedPrompt[] = [];
+	/** Whether the last request for the bot's prompts failed. */
+	#promptsFailed = false;
+	readonly health: BackendHealth;
+	readonly session: BackendSession;
+	readonly #http: HttpClient | undefined;
+	readonly #inFlight: Semaphore;
+	readonly #options: BackendOptions;
+	readonly #loggedGuilds = new Set<string>();
+
+	/**
+	 * Checks with a `tools/list` whether the bot is online, that is, whether it answers within 2 s. Concurrent calls
+	 * share one check. Never rejects.
+	 */
+	readonly check = singleFlight(() => this.#check());
+	/**
+	 * Updates the state, tools and guilds of the bot within 5 s, in a new session if necessary. Concurrent calls share
+	 * one refresh. Never rejects.
+	 */
+	readonly refresh = singleFlight(() =>
+		this.#refresh().finally(() => this.#options.onChange()),
+	);
+
+	constructor(options: BackendOptions) {
+		const { instance, token, info, maxInFlight, metrics, log } = options;
+		const { budget = new ByteBudget(maxUnfinishedBytes) } = options;
+		this.name = instance.name;
+		this.url = instance.url;
+		this.pins = instance;
+		this.responseHeaders = { "X-Mcp-Instance": instance.name };
+		this.#options = options;
+		this.#inFlight = new Semaphore({
+			max: maxInFlight,
+			maxWaiting: maxInFlight,
+			maxWaitMs: maxQueueMs,
+		});
+		const url = instance.endpoint;
+		const { connect = createFetchSend } = options;
+		if (url.startsWith("http:") && !options.connect)
+			this.#http = new HttpClient({
+				url,
+				maxConnections: maxInFlight + spareConnections,
+				budget,
+			});
+		this.health = new BackendHealth({
+			name: instance.name,
+			log,
+			probe: () => void this.refresh(),
+			onChange: options.onChange,
+		});
+		this.session = new BackendSession({
+			client: createClient({
+				send: this.#http?.send ?? connect(url, budget),
+				token,
+				info,
+				// By default bots only accept loopback names in the Host header, whatever name is used to reach them.
+				host: "localhost:9090",
+			}),
+			onReplaced: () => {
+				metrics.reinitialisations.add([this.name]);
+				log.info("opened a new MCP session with a bot: the old one was lost", {
+					instance: this.name,
+				});
+			},
+			onResent: () => metrics.retries.add([this.name, "session_lost"]),
+		});
+	}
+
+	/** This bot itself. `BackendView`, a bot as one principal sees it, has the same property. */
+	get backend(): Backend {
+		return this;
+	}
+
+	get state(): BackendState {
+		return this.health.state;
+	}
+
+	/**
+	 * Whether the bot declared, when the last MCP session was opened, that it enforces the limits of principals (callers).
+	 * The gateway sends no requests of principals to other bots.
+	 */
+	get acceptsPrincipals(): boolean {
+		return this.session.experimental.includes(principalCapability);
+	}
+
+	get inFlight(): number {
+		return this.#inFlight.held;
+	}
+
+	/**
+	 * Forwards a `tools/call` to the bot. Resolves with the bot's result or JSON-RPC error. Rejects with Overloaded, or
+	 * with a ClientError that says whether the bot received the call.
+	 */
+	async call(call: ForwardedCall, signal: Signal): Promise<ClientResponse> {
+		const permit = this.#inFlight.acquire(signal);
+		if (permit) await permit;
+		const from = performance.now();
+		try {
+			for (let isRepeated = false; ; isRepeated = true) {
+				try {
+					if (this.health.isDoubtful)
+						await raceSignal(this.check(), signal, notBegun);
+					return this.#answered(call, await this.session.request(call, signal));
+				} catch (error) {
+					this.#updateHealth(error, signal);
+					if (isRepeated || !this.#mayRepeat(error, call, signal)) throw error;
+					this.#options.metrics.retries.add([this.name, "read"]);
+				}
+			}
+		} finally {
+			this.#inFlight.release();
+			const seconds = (performance.now() - from) / 1000;
+			this.#options.metrics.backendSeconds.observe([this.name], seconds);
+		}
+	}
+
+	/**
+	 * Sends a request that changes nothing, such as `prompts/get`, to the bot. Resolves with the bot's result or JSON-RPC
+	 * error. Rejects with Overloaded or a ClientError.
+	 */
+	async read(
+		request: Pick<SessionRequest, "method" | "params" | "principal">,
+		signal: Signal,
+	): Promise<ClientResponse> {
+		await this.#inFlight.acquire(signal);
+		try {
+			const limited = { ...request, maxBodyBytes: maxOwnBytes };
+			const response = await this.session.request(limited, signal);
+			this.health.setOnline();
+			return response;
+		} catch (error) {
+			this.#updateHealth(error, signal);
+			throw error;
+		} finally {
+			this.#inFlight.release();
+		}
+	}
+
+	/**
+	 * Asks the bot in which of its guilds a Discord user is a member. Leaves out guilds that the operator has assigned
+	 * (pinned) to other bots. Rejects with Overloaded or a ClientError.
+	 */
+	async rights(personId: string, signal: Signal): Promise<PersonGuild[]> {
+		// The answer does not depend on how the person signed in.
+		const person = { id: personId, name: "", signedIn: false };
+		const principal: Principal = {
+			id: "rights",
+			name: "rights",
+			access: "read",
+			person,
+		};
+		const { message } = await this.read(
+			{ method: rightsMethod, params: "{}", principal },
+			signal,
+		);
+		const guilds = readRights(message.result);
+		if (!guilds)
+			throw new ClientError(
+				`the bot answered ${rightsMethod} without a list of guilds`,
+				"refused",
+			);
+		return guilds
+			.filter(({ id }) => !this.pins.barred.has(id))
+			.map(({ id, name, signIn }) => ({
+				id,
+				name: safeGuildName(id, name),
+				signIn,
+			}));
+	}
+
+	/** Asks the bot for the tools and prompts that it lists for a principal (caller). Rejects with a ClientError. */
+	async offer(principal: Principal, signal: Signal): Promise<BackendOffer> {
+		const [{ tools, dropped }, prompts] = await Promise.all([
+			this.#toolPages(signal, principal),
+			this.#listPrompts(signal, principal),
+		]);
+		const known = new Map(this.tools?.map((tool) => [tool.name, tool]));
+		const shared = tools.map((tool) => {
+			const own = known.get(tool.name);
+			return own?.text === tool.text ? own : tool;
+		});
+		return { tools: shared, dropped, prompts };
+	}
+
+	/** Whether the bot marks this tool with `readOnlyHint`; false for an unknown tool. */
+	isReadOnly(tool: string): boolean {
+		const isRead = this.tools?.some((one) => one.name === tool && one.readOnly);
+		return isRead ?? false;
+	}
+
+	/** Ends the session with the bot, stops the checks of the bot and closes its connections. Never rejects. */
+	async close(): Promise<void> {
+		this.health.close();
+		await this.session.close();
+		this.#http?.close();
+	}
+
+	/**
+	 * Handles the bot's response to a tool call: records that the bot is online, and returns the response. Throws a
+	 * ClientError if the tool's result has no content.
+	 */
+	#answered(call: ForwardedCall, response: ClientResponse): ClientResponse {
+		checkResult(response, call.elicits ?? false);
+		// The tools and guilds of the bot may have changed while it was offline.
+		if (!this.state.online) void this.refresh();
+		this.health.setOnline();
+		return response;
+	}
+
+	/**
+	 * Whether a failed call may be sent again although the bot may have carried it out. True only for tools that only
+	 * read data.
+	 */
+	#mayRepeat(error: unknown, { tool }: ForwardedCall, signal: Signal): boolean {
+		const lost = error instanceof ClientError && error.reached === "unknown";
+		return lost && !signal.aborted && this.isReadOnly(tool);
+	}
+
+	#updateHealth(error: unknown, signal: Signal): void {
+		if (!(error instanceof ClientError)) return;
+		// A disconnected client says nothing about the bot; a timeout does.
+		const late = (signal.reason as Error | undefined)?.name === "TimeoutError";
+		if (signal.aborted && !late) return;
+		if (error.reached === "unsent") this.#setOffline(error);
+		// The connection was perhaps lost because the bot stopped.
+		else if (error.reached === "unknown")
+			this.health.setDoubtful(this.reasonOf(error));
+	}
+
+	async #check(): Promise<BackendState> {
+		try {
+			await this.#listTools("{}", AbortSignal.timeout(checkTimeoutMs));
+			this.health.setOnline();
+		} catch (error) {
+			this.#setOffline(error);
+		}
+		return this.state;
+	}
+
+	async #refresh(): Promise<void> {
+		const signal = AbortSignal.timeout(refreshTimeoutMs);
+		try {
+			this.#setTools(await this.#tools(signal));
+			this.health.setOnline();
+		} catch (error) {
+			this.#setOffline(error);
+			this.health.probeFailed();
+			return;
+		}
+		await Promise.all([
+			this.#refreshPrompts(signal),
+			this.#refreshGuilds(signal),
+		]);
+	}
+
+	/** Reads the bot's prompts. If that fails, the bot's tools can still be called. */
+	async #refreshPrompts(signal: AbortSignal): Promise<void> {
+		try {
+			this.prompts = await this.#listPrompts(signal);
+			this.#promptsFailed = false;
+		} catch (error) {
+			const reason = this.reasonOf(error);
+			if (!this.#promptsFailed)
+				this.#options.log.warn("could not list the MCP prompts of a bot", {
+					instance: this.name,
+					reason,
+				});
+			this.#promptsFailed = true;
+		}
+	}
+
+	async #refreshGuilds(signal: AbortSignal): Promise<void> {
+		try {
+			const { message } = await this.session.request(
+				{
+					method: "tools/call",
+					params: '{"name":"list_guilds","arguments":{}}',
+					maxBodyBytes: maxOwnBytes,
+				},
+				signal,
+			);
+			this.#setGuilds(readGuilds(message));
+			this.health.probeSucceeded();
+		} catch (error) {
+			// Usually the bot has not logged in to Discord yet.
+			const reason = this.reasonOf(error);
+			this.health.noteError(reason);
+			if (this.health.probeFailed() === 1)
+				this.#options.log.warn("could not list the guilds of a bot", {
+					instance: this.name,
+					reason,
+				});
+		}
+	}
+
+	/**
+	 * Resolves with all tools of the bot. If the bot refuses the request in the current MCP session, tries once more in
+	 * a new session.
+	 */
+	async #tools(signal: Signal): Promise<OfferedTools> {
+		const open = this.session.open;
+		try {
+			return await this.#toolPages(signal);
+		} catch (error) {
+			// A lost connection says nothing about the session, in which calls may be in flight.
+			const wrong = error instanceof ClientError && error.reached === "refused";
+			if (!open || !wrong || signal.aborted) throw error;
+			void this.session.end();
+			return this.#toolPages(signal);
+		}
+	}
+
+	/** Resolves with the tools on all pages of the bot's tools/list, up to limits of pages, tools and bytes. */
+	async #toolPages(
+		signal: Signal,
+		principal?: Principal,
+	): Promise<OfferedTools> {
+		const tools: ListedTool[] = [];
+		const dropped: DroppedTool[] = [];
+		const cut = (limit: string): OfferedTools => {
+			const rest = { name: "the rest", reason: `over the limit of ${limit}` };
+			return { tools: tools.slice(0, maxTools), dropped: [rest, ...dropped] };
+		};
+		let params = "{}";
+		let bytes = 0;
+		for (let page = 0; page < maxPages; page++) {
+			const { text, result } = await this.#listTools(params, signal, principal);
+			bytes += Buffer.byteLength(text);
+			if (bytes > maxOwnBytes) return cut(`${maxOwnBytes} bytes`);
+			// Tools that are not listed count as well: each is parsed and named.
+			const left = maxTools - tools.length - dropped.length;
+			const read = readTools(text, left + 1);
+			tools.push(...read.tools);
+			dropped.push(...read.dropped);
+			if (read.tools.length + read.dropped.length > left)
+				return cut(`${maxTools} tools`);
+			const { nextCursor } = result;
+			if (typeof nextCursor !== "string" || nextCursor === "")
+				return { tools, dropped };
+			params = JSON.stringify({ cursor: nextCursor });
+		}
+		return cut(`${maxPages} pages`);
+	}
+
+	async #listPrompts(
+		signal: Signal,
+		principal?: Principal,
+	): Promise<ListedPrompt[]> {
+		if (!this.session.hasPrompts) return [];
+		const { message } = await this.session.request(
+			{
+				method: "prompts/list",
+				params: "{}",
+				principal,
+				maxBodyBytes: maxOwnBytes,
+			},
+			signal,
+		);
+		return readPrompts(message.result);
+	}
+
+	async #listTools(params: string, signal: Signal, principal?: Principal) {
+		const { text, message } = await this.session.request(
+			{ method: "tools/list", params, principal, maxBodyBytes: maxOwnBytes },
+			signal,
+		);
+		if (isObject(message.result) && Array.isArray(message.result.tools))
+			return { text, result: message.result };
+		throw new ClientError(
+			message.error === undefined
+				? "the bot answered tools/list without a list of tools"
+				: `the bot answered tools/list with an error: ${JSON.stringify(message.error)}`,
+			"refused",
+		);
+	}
+
+	/**
+	 * Sets the guilds of the bot. Leaves out guilds that the operator has assigned (pinned) to other bots, and logs
+	 * each of them once.
+	 */
+	#setGuilds(listed: Map<string, string>): void {
+		this.ignoredGuilds = [...this.pins.barred].filter((id) =>
+			listed.delete(id),
+		);
+		this.guilds = listed;
+		for (const guild of this.ignoredGuilds) {
+			if (this.#loggedGuilds.has(guild)) continue;
+			this.#loggedGuilds.add(guild);
+			this.#options.log.warn(
+				"ignored a guild of a bot: GUILDS_<NAME> pins it to another bot",
+				{
+					instance: this.name,
+					guild,
+				},
+			);
+		}
+	}
+
+	#setTools({ tools, dropped }: OfferedTools): void {
+		this.tools = tools;
+		const before = describeDropped(this.dropped);
+		const now = describeDropped(dropped);
+		this.dropped = dropped;
+		if (now !== "" && now !== before)
+			this.#options.log.warn(
+				"left tools of a bot out of the gateway's tools/list, each for the reason in parentheses",
+				{
+					instance: this.name,
+					tools: now,
+				},
+			);
+	}
+
+	#setOffline(error: unknown): void {
+		// Another server at this address does not know the session. The next request opens a new one and finds out.
+		this.session.leave();
+		this.health.setOffline(this.reasonOf(error));
+	}
+
+	/** Returns the error's message for logs and clients: on one line, with the bearer token removed. */
+	reasonOf(error: unknown): string {
+		if (!(error instanceof Error)) return String(error);
+		const text = error.message.replaceAll(this.#options.token, "[token]");
+		return onOneLine(text, maxReasonLength);
+	}
+}
+
+/**
+ * Throws a ClientError if the result of a tool call has no content, because the outcome of the call is then unknown. A
+ * result that asks for input has none, and is allowed if the client can be asked (`elicits`).
+ */
+function checkResult(response: ClientResponse, elicits: boolean): void {
+	if (response.event) return;
+	const { error, result } = response.message as JsonObject;
+	if (isObject(error)) return;
+	const { content, structuredContent, resultType } = isObject(result)
+		? result
+		: {};
+	if (elicits && resultType === inputRequiredType) return;
+	if (Array.isArray(content) || isObject(structuredContent)) return;
+	throw new ClientError(
+		"the bot's result of the tool call has no content",
+		"unknown",
+	);
+}

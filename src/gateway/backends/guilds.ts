@@ -1,0 +1,67 @@
+// The guilds in a bot's `list_guilds`, whose text the gateway relies on: a count line, then `<name> | ID: <id>` lines.
+
+import { onOneLine } from "../../lib/text.ts";
+import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
+
+/** Number of characters after which a guild's name is cut in `list_instances`. */
+const maxNameLength = 100;
+
+/**
+ * Maximum number of guilds that the gateway reads from a bot's `list_guilds`; further guilds are ignored. Discord
+ * allows at most 2,500 in a shard: https://discord.com/developers/docs/events/gateway#sharding
+ */
+const maxGuilds = 10_000;
+
+/** Number of characters at the end of a `list_guilds` line that are searched for a guild id. */
+const maxTailLength = 1_000;
+
+/**
+ * Reads the first 10,000 guilds from a response to a `list_guilds` call: id → name. Throws if the response is an
+ * error or has no content.
+ */
+export function readGuilds(message: JsonObject): Map<string, string> {
+	const { result } = message;
+	if (!isObject(result) || !Array.isArray(result.content))
+		throw new Error(
+			`the bot answered list_guilds with an unexpected result: ${JSON.stringify(message)}`,
+		);
+	const texts = result.content
+		.filter(isObject)
+		.map(({ text }) => text)
+		.filter((text) => typeof text === "string");
+	if (result.isError === true) throw new Error(texts.join("\n"));
+	const guilds = new Map<string, string>();
+	for (const line of texts.join("\n").split(/\r?\n/)) {
+		if (guilds.size === maxGuilds) break;
+		const guild = readLine(line);
+		if (guild && !guilds.has(guild.id)) guilds.set(guild.id, guild.name);
+	}
+	return guilds;
+}
+
+/** Returns a guild's name for use in a list. Puts the name in quotes if it contains separators such as a comma. */
+export function shownGuildName(name: string): string {
+	const isPlain = !/[,;()|"]/.test(name.normalize("NFKC"));
+	return isPlain ? name : JSON.stringify(name);
+}
+
+/**
+ * Reads the id and name of a guild from a line of `list_guilds`. The id is at the end of the line; if it is missing
+ * there, the last number of 17 to 20 digits is used.
+ */
+function readLine(line: string): { id: string; name: string } | undefined {
+	const tail = line.slice(-maxTailLength);
+	const match =
+		/ID: (\d+)\s*$/.exec(tail) ?? [...tail.matchAll(/\b(\d{17,20})\b/g)].at(-1);
+	const id = match?.[1];
+	if (!match || id === undefined) return undefined;
+	const before = line.slice(0, line.length - tail.length + match.index);
+	const name = before.trim().replace(/\|$/, "");
+	return { id, name: safeGuildName(id, name) };
+}
+
+/** Returns the name of a guild, as a bot sent it, on one line and cut to 100 characters; the id if it is empty. */
+export function safeGuildName(id: string, name: string): string {
+	const line = onOneLine(name, maxTailLength).trim();
+	return line.slice(0, maxNameLength) || id;
+}

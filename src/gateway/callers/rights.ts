@@ -1,0 +1,126 @@
+// In which guilds of which bots a person is, as the bots say. The gateway shows a person no other guilds; what the person may
+// do in a guild is checked by its bot at each call.
+
+import { LruMap } from "../../lib/lru-map.ts";
+import type { Signal } from "../../lib/signal.ts";
+import { raceSignal } from "../../lib/wait.ts";
+import type { PersonGuild } from "../../mcp/rights.ts";
+import type { Backend } from "../backends/backend.ts";
+import type { AskRights } from "../oauth/rights.ts";
+
+/** Milliseconds for which a bot's answer about a person's guilds is current, so that the bot is not asked again. */
+const freshMs = 5_000;
+/**
+ * Milliseconds for which a bot's last answer about a person's guilds is still used if the bot does not answer any more.
+ */
+const staleMs = 5 * 60_000;
+const requestTimeoutMs = 2_000;
+/** Maximum number of cached answers of bots about the guilds of persons. */
+const maxEntries = 10_000;
+
+interface Entry {
+	askedAt: number;
+	/**
+	 * Settles when the bot has answered or its request has failed; never rejects. Undefined if the bot is not being asked
+	 * at the moment.
+	 */
+	asking: Promise<void> | undefined;
+	/**
+	 * The bot's last answer: the guilds in which the person is. `at` is when the bot was asked, in milliseconds of the
+	 * monotonic clock.
+	 */
+	answer: { guilds: readonly PersonGuild[]; at: number } | undefined;
+}
+
+export class Rights {
+	readonly #entries = new LruMap<string, Entry>(maxEntries);
+
+	/** `now` returns the time of a monotonic clock in milliseconds. */
+	constructor(private readonly now: () => number = () => performance.now()) {}
+
+	/**
+	 * Asks bots in which of their guilds a person is, except bots that were asked within the last `maxAgeMs`. Resolves
+	 * when each bot has answered or failed to answer within 2 s, or when `signal` aborts. Never rejects.
+	 */
+	async load(
+		backends: readonly Backend[],
+		personId: string,
+		signal: Signal,
+		maxAgeMs = freshMs,
+	): Promise<void> {
+		const asking = backends.flatMap(
+			(backend) => this.#ask(backend, personId, maxAgeMs) ?? [],
+		);
+		if (asking.length === 0) return;
+		await raceSignal(Promise.all(asking), signal).catch(() => {});
+	}
+
+	/**
+	 * Returns the guilds of a bot in which a person is, by the bot's last answer. Returns undefined if the bot has not
+	 * answered within the last `maxAgeMs`.
+	 */
+	known(
+		{ name }: Backend,
+		personId: string,
+		maxAgeMs = staleMs,
+	): readonly PersonGuild[] | undefined {
+		const { answer } = this.#entries.get(`${name} ${personId}`) ?? {};
+		return answer && this.now() - answer.at < maxAgeMs
+			? answer.guilds
+			: undefined;
+	}
+
+	#ask(
+		backend: Backend,
+		personId: string,
+		maxAgeMs: number,
+	): Promise<void> | undefined {
+		const entry = this.#entries.getOrMake(
+			`${backend.name} ${personId}`,
+			(): Entry => ({
+				askedAt: Number.NEGATIVE_INFINITY,
+				asking: undefined,
+				answer: undefined,
+			}),
+		);
+		if (entry.asking) return entry.asking;
+		const at = this.now();
+		if (at - entry.askedAt < maxAgeMs) return undefined;
+		entry.askedAt = at;
+		entry.asking = backend
+			.rights(personId, AbortSignal.timeout(requestTimeoutMs))
+			.then(
+				(guilds) => {
+					entry.answer = { guilds, at };
+				},
+				// The last answer stays. The backend has noted whether it is offline.
+				() => {},
+			)
+			.finally(() => {
+				entry.asking = undefined;
+			});
+		return entry.asking;
+	}
+}
+
+/**
+ * Returns a function that asks the bots in which of their guilds a person is. It caches nothing, so that a change of
+ * the person's roles takes effect at once. It also returns offline bots, with unknown guilds: otherwise a gateway that
+ * starts before its bots would refuse people and end their connections. It resolves within 2 s and never rejects.
+ */
+export function createAskRights(
+	rights: Rights,
+	backends: readonly Backend[],
+): AskRights {
+	return async ({ id }) => {
+		const asked = backends.filter(
+			({ acceptsPrincipals, state }) => acceptsPrincipals || !state.online,
+		);
+		const signal = AbortSignal.timeout(requestTimeoutMs);
+		await rights.load(asked, id, signal, 0);
+		return asked.map((backend) => ({
+			instance: backend.name,
+			guilds: rights.known(backend, id, freshMs + requestTimeoutMs),
+		}));
+	};
+}

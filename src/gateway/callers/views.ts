@@ -1,0 +1,141 @@
+// What a principal sees of the bots: which of them, and which of their guilds. Whatever is outside does not exist for it.
+
+import type { Principal } from "../../lib/principal.ts";
+import type { Signal } from "../../lib/signal.ts";
+import type { Backend } from "../backends/backend.ts";
+import type { BackendState } from "../backends/backend-health.ts";
+import type { ListedPrompt } from "../calls/prompts.ts";
+import type { DroppedTool } from "../catalog/catalog.ts";
+import type { Pins } from "../config/pins.ts";
+import type { Rights } from "./rights.ts";
+
+/** A bot as one principal (caller) sees it: only with the guilds that the principal may use. */
+export class BackendView {
+	readonly name: string;
+	/** Always empty: a principal must not learn which guilds the operator has assigned to other bots. */
+	readonly ignoredGuilds: readonly string[] = [];
+	/**
+	 * Tools that the bot lists for the principal, but that the gateway leaves out of its own tools/list. Empty until the
+	 * bot has been asked.
+	 */
+	dropped: readonly DroppedTool[] = [];
+	/** Prompts that the bot lists for the principal. Empty until the bot has been asked. */
+	prompts: readonly ListedPrompt[] = [];
+
+	constructor(
+		readonly backend: Backend,
+		/** The guilds of the bot that the principal may use: id → name. */
+		readonly guilds: ReadonlyMap<string, string>,
+		readonly pins: Pins,
+	) {
+		this.name = backend.name;
+	}
+
+	get state(): BackendState {
+		return this.backend.state;
+	}
+
+	check(): Promise<BackendState> {
+		return this.backend.check();
+	}
+}
+
+export class Views {
+	constructor(
+		private readonly backends: readonly Backend[],
+		private readonly rights: Rights,
+	) {}
+
+	/**
+	 * Returns the bots that a principal (caller) may see, by what is known now. If the principal acts for a person, these
+	 * are the bots whose last answer says that the person is in one of their guilds.
+	 */
+	now(principal: Principal): BackendView[] {
+		const views = this.#reachable(principal).flatMap((backend) => {
+			const guilds = this.#guildsOf(backend, principal);
+			if (!guilds) return [];
+			const { pinned, barred } = backend.pins;
+			// Of a pinned guild that the bot does not list, nothing says that the person is in it.
+			const isVisible = (id: string) =>
+				principal.person
+					? guilds.has(id)
+					: (principal.guilds?.includes(id) ?? true);
+			const pins = { pinned: keep(pinned, isVisible), barred };
+			const isLimited = principal.guilds || principal.person;
+			if (isLimited && guilds.size === 0 && pins.pinned.size === 0) return [];
+			return new BackendView(backend, guilds, pins);
+		});
+		// A guild that is pinned to a hidden bot is unknown.
+		const pinned = new Set(views.flatMap(({ pins }) => [...pins.pinned]));
+		return views.map(
+			({ backend, guilds, pins }) =>
+				new BackendView(backend, guilds, {
+					pinned: pins.pinned,
+					barred: keep(pins.barred, (id) => pinned.has(id)),
+				}),
+		);
+	}
+
+	/**
+	 * Like `now`, but first asks the bots in which of their guilds the principal's person is. Asks only the bots for which
+	 * `isNeeded` returns true. Never rejects.
+	 */
+	async load(
+		principal: Principal,
+		signal: Signal,
+		isNeeded: (backend: Backend) => boolean = () => true,
+	): Promise<BackendView[]> {
+		const { person } = principal;
+		if (person)
+			await this.rights.load(
+				this.#reachable(principal).filter(isNeeded),
+				person.id,
+				signal,
+			);
+		return this.now(principal);
+	}
+
+	/** Returns the bots that a principal may use by its list of instances, and that enforce the limits of principals. */
+	#reachable({ instances }: Principal): Backend[] {
+		return this.backends.filter(
+			(backend) =>
+				backend.acceptsPrincipals &&
+				(instances?.includes(backend.name) ?? true),
+		);
+	}
+
+	/**
+	 * Returns those guilds of a bot that a principal may use: id → name. Returns undefined if the principal acts for a
+	 * person and the bot has not said in which guilds this person is.
+	 */
+	#guildsOf(
+		backend: Backend,
+		{ person, guilds: limit }: Principal,
+	): ReadonlyMap<string, string> | undefined {
+		if (!person) return limit ? only(backend.guilds, limit) : backend.guilds;
+		const known = this.rights.known(backend, person.id);
+		if (!known) return undefined;
+		const own = known.filter(({ signIn }) => signIn || !person.signedIn);
+		const guilds = new Map(own.map(({ id, name }) => [id, name]));
+		return limit ? only(guilds, limit) : guilds;
+	}
+}
+
+function only(
+	guilds: ReadonlyMap<string, string>,
+	ids: readonly string[],
+): ReadonlyMap<string, string> {
+	return new Map(
+		ids.flatMap((id) => {
+			const name = guilds.get(id);
+			return name === undefined ? [] : [[id, name]];
+		}),
+	);
+}
+
+function keep(
+	ids: ReadonlySet<string>,
+	isKept: (id: string) => boolean,
+): ReadonlySet<string> {
+	return new Set([...ids].filter(isKept));
+}

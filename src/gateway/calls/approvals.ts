@@ -1,0 +1,69 @@
+// Waits a short time for the approval that a tool call needs, without a place among the bot's calls in flight. The first
+// result of the call names the approval, so a client that gets it can ask again later.
+
+import type { Principal } from "../../lib/principal.ts";
+import { Overloaded } from "../../lib/semaphore.ts";
+import type { Signal } from "../../lib/signal.ts";
+import { raceSignal } from "../../lib/wait.ts";
+import {
+	approvalMethod,
+	decidedResult,
+	pendingApproval,
+} from "../../mcp/approval.ts";
+import { ClientError, type ClientResponse } from "../../mcp/client.ts";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import type { Backend } from "../backends/backend.ts";
+
+/**
+ * How long the gateway waits until a person approves or denies a tool call (`waitMs`), and how often it asks the bot
+ * for the decision meanwhile (`pollMs`). In milliseconds.
+ */
+export interface ApprovalTiming {
+	waitMs: number;
+	pollMs: number;
+}
+
+export const approvalTiming: ApprovalTiming = { waitMs: 10_000, pollMs: 500 };
+
+/**
+ * Waits until a person has approved or denied a tool call, and returns the call's result. `response` is the bot's first
+ * response to the call; it is returned unchanged if the call needs no approval, or if nobody decides in time.
+ */
+export async function afterApproval(
+	response: ClientResponse,
+	backend: Backend,
+	principal: Principal | undefined,
+	signal: Signal,
+	{ waitMs, pollMs }: ApprovalTiming,
+): Promise<ClientResponse> {
+	const id = pendingApproval(response.message);
+	if (id === undefined) return response;
+	const params = JSON.stringify({ id });
+	try {
+		for (let waited = 0; waited < waitMs; waited += pollMs) {
+			await raceSignal(Bun.sleep(pollMs), signal);
+			const { message } = await backend.read(
+				{ method: approvalMethod, params, principal },
+				signal,
+			);
+			const result = decidedResult(message);
+			if (result) return withResult(response, result);
+		}
+	} catch (error) {
+		// The first result names the approval, so the client can ask for the decision itself.
+		const isExpected =
+			signal.aborted ||
+			error instanceof ClientError ||
+			error instanceof Overloaded;
+		if (!isExpected) throw error;
+	}
+	return response;
+}
+
+function withResult(
+	{ message: { id } }: ClientResponse,
+	result: JsonObject,
+): ClientResponse {
+	const message = { jsonrpc: "2.0", id, result };
+	return { message, text: JSON.stringify(message) };
+}

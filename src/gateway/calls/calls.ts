@@ -1,0 +1,279 @@
+// Handles each `tools/call`: routing, forwarding, errors, its log line and its metrics.
+
+import { type Deadlines, stopped, timeIsUp } from "../../lib/deadlines.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Principal } from "../../lib/principal.ts";
+import { Overloaded } from "../../lib/semaphore.ts";
+import type { Signal } from "../../lib/signal.ts";
+import { shownName } from "../../lib/text.ts";
+import { ClientError, type ClientResponse, withId } from "../../mcp/client.ts";
+import { isObject, RpcError, type RpcRequest } from "../../mcp/json-rpc.ts";
+import { findMember, readMembers } from "../../mcp/json-text.ts";
+import {
+	type Caller,
+	type RpcResponse,
+	toolResponse,
+	withMembers,
+} from "../../mcp/server.ts";
+import { errorResult, readToolCall, textResult } from "../../mcp/tool.ts";
+import type { Backend } from "../backends/backend.ts";
+import type { Views } from "../callers/views.ts";
+import { type Catalog, listInstances } from "../catalog/catalog.ts";
+import type { See } from "../catalog/scoped-catalogs.ts";
+import { describeInstances } from "../catalog/status.ts";
+import type { GatewayConfig } from "../config/config.ts";
+import {
+	outcomeOf,
+	RouteError,
+	type RouteErrorKind,
+} from "../routing/routing.ts";
+import type { FindTarget } from "../routing/target.ts";
+import { type ApprovalTiming, afterApproval } from "./approvals.ts";
+import { forwardedParams } from "./forward.ts";
+import type { CallOutcome, GatewayMetrics } from "./metrics.ts";
+
+export interface CallsOptions {
+	config: GatewayConfig;
+	backends: readonly Backend[];
+	findTarget: FindTarget;
+	views: Views;
+	/** Returns the bots that a principal (caller) may see, and the tools that these bots list for it. */
+	see: See;
+	catalog(): Catalog;
+	metrics: GatewayMetrics;
+	log: Log;
+	/** Aborts calls to bots when their timeout ends, when the client cancels them, and at shutdown. */
+	deadlines: Deadlines;
+	/** How long a tool call that needs a person's approval waits for the decision. */
+	approvals: ApprovalTiming;
+}
+
+/** What the gateway writes about a tool call to its log and metrics. */
+interface CallRecord {
+	/** Id of the tool call in the logs of the gateway and of the bot. */
+	requestId: string;
+	tool: string;
+	backend: Backend | undefined;
+	outcome: CallOutcome;
+	principal: Principal | undefined;
+}
+
+/** The outcomes of tool calls that the gateway logs as warnings. */
+const troubles = new Set<CallOutcome>(Object.values(outcomeOf));
+troubles.delete("not_routed");
+
+/**
+ * Creates the function that handles `tools/call` requests of MCP clients. The function rejects with an RpcError for
+ * an invalid call.
+ */
+export function createCalls(
+	options: CallsOptions,
+): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
+	const { config, backends, findTarget, catalog, metrics, log, deadlines } =
+		options;
+	const { approvals, views, see } = options;
+	// A part of each request id that differs after each restart.
+	const run = Math.random().toString(36).slice(2, 6);
+	let count = 0;
+
+	/**
+	 * Returns the response that tells the client why a tool call failed. Rethrows an RpcError for an invalid call, and
+	 * unexpected errors.
+	 */
+	function failed(
+		error: unknown,
+		request: RpcRequest,
+		caller: Caller,
+		record: CallRecord,
+		signal: Signal,
+	): RpcResponse {
+		if (caller.signal?.aborted && !(error instanceof RpcError)) {
+			record.outcome = "given_up";
+			// The client has disconnected and does not read this.
+			return failure(request, caller, "The client disconnected.");
+		}
+		const routed = errorOf(error, record, signal);
+		if (!(routed instanceof RouteError)) throw routed;
+		record.outcome = outcomeOf[routed.kind];
+		return failure(request, caller, routed.message);
+	}
+
+	/**
+	 * Converts an error of a tool call that was forwarded to a bot to a RouteError that says whether the bot may have
+	 * received the call. Returns any other error unchanged.
+	 */
+	function errorOf(
+		error: unknown,
+		{ backend, tool, principal }: CallRecord,
+		{ reason: ended }: Signal,
+	): unknown {
+		const instance = backend?.name ?? "";
+		const routeError = (kind: RouteErrorKind, detail: string) =>
+			new RouteError(kind, detail, principal ? views.now(principal) : backends);
+		if (error instanceof Overloaded) {
+			const busy = `${instance} is busy with other tool calls (${error.message}); nothing was done. Try again in a few seconds.`;
+			return routeError("Overloaded", busy);
+		}
+		// Its deadline passed while it was still queued here.
+		const waiting = error === ended;
+		if (!(error instanceof ClientError) && !waiting) return error;
+		const reason =
+			ended === timeIsUp
+				? `no answer within ${config.callTimeoutMs / 1000} s`
+				: ended === stopped
+					? "the gateway was stopped"
+					: backend?.reasonOf(error);
+		const reached = waiting ? "unsent" : (error as ClientError).reached;
+		if (reached === "unsent") {
+			const offline = `${instance} cannot be reached (${reason}); nothing was done. list_instances shows when it is online again.`;
+			return routeError("BackendOffline", offline);
+		}
+		if (reached === "refused") {
+			const refused = `${instance} refused the call (${reason}); nothing was done.`;
+			return routeError("BackendError", refused);
+		}
+		if (backend?.isReadOnly(tool)) {
+			const lost = `${instance} gave no answer to ${shownName(tool)} (${reason}). The tool only reads: nothing was changed. Try again.`;
+			return routeError("NoAnswer", lost);
+		}
+		const unknown = `the outcome of ${shownName(tool)} on ${instance} is unknown: the call was sent, but no answer to it came back (${reason}). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there.`;
+		return routeError("OutcomeUnknown", unknown);
+	}
+
+	function note(record: CallRecord, seconds: number): void {
+		const { requestId, backend, outcome, principal } = record;
+		const known = catalog().names.has(record.tool);
+		const instance = backend?.name ?? "";
+		metrics.calls.add([instance, known ? record.tool : "other", outcome]);
+		if (backend) metrics.callSeconds.observe([instance], seconds);
+		if (outcome === "outcome_unknown") metrics.outcomeUnknown.add([instance]);
+		log[troubles.has(outcome) ? "warn" : "info"]("MCP tool call finished", {
+			request: requestId,
+			instance: backend?.name,
+			tool: known ? record.tool : shownName(record.tool),
+			outcome,
+			ms: Math.round(seconds * 1000),
+			...(principal && describePrincipal(principal)),
+		});
+	}
+
+	return async (request, caller) => {
+		const from = performance.now();
+		count++;
+		const record: CallRecord = {
+			requestId: `${run}-${count.toString(36)}`,
+			tool: "",
+			backend: undefined,
+			outcome: "invalid",
+			principal: caller.principal,
+		};
+		const signal = deadlines.begin(caller.signal);
+		try {
+			// Before anything is read: it refuses duplicate keys, which parsers read in different ways.
+			const params = forwardedParams(request);
+			const { name, args } = readToolCall(request.params);
+			record.tool = name;
+			if (name === listInstances.name) {
+				const { principal } = caller;
+				const seen = principal && (await see(principal));
+				const lines = await (seen
+					? describeInstances(seen.views, () => seen.catalog)
+					: describeInstances(backends, catalog));
+				record.outcome = "ok";
+				return toolResponse(request.id, caller, textResult(lines), "ok");
+			}
+			const found = findTarget(args, signal, caller.principal);
+			const backend = found instanceof Promise ? await found : found;
+			record.backend = backend;
+			const { requestId } = record;
+			const response = await backend.call(
+				{
+					method: "tools/call",
+					tool: name,
+					params,
+					requestId,
+					principal: caller.principal,
+					elicits: caller.elicits,
+				},
+				signal,
+			);
+			// An event that was not parsed has no `_meta`.
+			const final = response.event
+				? response
+				: await afterApproval(
+						response,
+						backend,
+						caller.principal,
+						signal,
+						approvals,
+					);
+			return forwarded(request, caller, final, record);
+		} catch (error) {
+			return failed(error, request, caller, record, signal);
+		} finally {
+			deadlines.end(signal);
+			note(record, (performance.now() - from) / 1000);
+		}
+	};
+}
+
+/**
+ * Returns the caller of a tool as fields of a log line. Leaves out the name of the person in whose name the call acts,
+ * because logs contain no names of people.
+ */
+function describePrincipal({ id, name, client, person }: Principal) {
+	return {
+		key: id.startsWith("key:") ? name : undefined,
+		person: person?.id,
+		client: client ?? (id.startsWith("grant:") ? name : undefined),
+	};
+}
+
+/** Returns the bot's response to a tool call, with the id of the client's request and otherwise unchanged. */
+function forwarded(
+	request: RpcRequest,
+	caller: Caller,
+	response: ClientResponse,
+	record: CallRecord,
+): RpcResponse {
+	const headers = record.backend?.responseHeaders ?? {};
+	if (response.event && !caller.modern) {
+		const { event } = response;
+		const outcome = event.isError ? "tool_error" : "ok";
+		record.outcome = outcome;
+		return { kind: "event", event: event.withId(request.id), outcome, headers };
+	}
+	const { text, message } = response;
+	const code = isObject(message.error) && message.error.code;
+	const isError = isObject(message.result) && message.result.isError === true;
+	const failed = "error" in message && !("result" in message);
+	const outcome = failed ? "rpc_error" : isError ? "tool_error" : "ok";
+	record.outcome = outcome;
+	const given = withId(text, request.id);
+	return {
+		kind: "text",
+		text: caller.modern ? completed(given) : given,
+		outcome,
+		headers,
+		...(typeof code === "number" && { errorCode: code }),
+	};
+}
+
+/** Creates the error result of a tool call that the gateway itself returns to the client. */
+function failure({ id }: RpcRequest, caller: Caller, message: string) {
+	return toolResponse(id, caller, errorResult(message), "tool_error");
+}
+
+/**
+ * Adds `resultType` to the JSON text of a tool call's response if it is missing. The stateless revision of MCP
+ * requires it.
+ */
+function completed(response: string): string {
+	const result = findMember(readMembers(response), "result");
+	if (!result) return response;
+	const text = response.slice(result.start, result.end);
+	if (!text.startsWith("{") || findMember(readMembers(text), "resultType"))
+		return response;
+	const changed = withMembers({ resultType: "complete" }, text);
+	return response.slice(0, result.start) + changed + response.slice(result.end);
+}

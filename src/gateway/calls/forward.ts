@@ -1,0 +1,92 @@
+// The part of a client's `tools/call` that is forwarded: every byte except what is meant for the gateway.
+
+import { duplicateKey, type RpcRequest } from "../../mcp/json-rpc.ts";
+import {
+	MemberReader,
+	readMembers,
+	rewriteObject,
+} from "../../mcp/json-text.ts";
+
+/**
+ * Matches the keys of `_meta` that the gateway does not forward to bots: MCP's own keys (io.modelcontextprotocol/…) and
+ * the progress token.
+ */
+const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
+
+/**
+ * Returns the params of a `tools/call` to forward to a bot, as JSON text: without the argument `instance` and the
+ * `_meta` keys that are meant for the gateway. Throws an RpcError if a key that selects the tool or the bot occurs
+ * twice.
+ */
+export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
+	if (paramsAt === undefined) return "{}";
+	let forwarded = "";
+	let copied = paramsAt;
+	/**
+	 * Appends the text up to `start` and then `by` to the result, and skips the text from `start` to `end`. Positions
+	 * must increase from call to call.
+	 */
+	const replace = (start: number, end: number, by: string) => {
+		forwarded += text.slice(copied, start) + by;
+		copied = end;
+	};
+	const members = new MemberReader(text, paramsAt);
+	let isEmpty = true;
+	let hasName = false;
+	let hasArguments = false;
+	while (members.next()) {
+		const { start, end } = members;
+		isEmpty = false;
+		const isObject = text.startsWith("{", start);
+		if (members.is("name")) {
+			if (hasName) throw duplicateKey("name", id);
+			hasName = true;
+		} else if (members.is("arguments")) {
+			if (hasArguments) throw duplicateKey("arguments", id);
+			hasArguments = true;
+			const instance = isObject ? findInstance(text, start, id) : undefined;
+			if (instance) replace(instance.from, instance.to, "");
+			// This is null: readToolCall refuses everything else that is not an object.
+			else if (!isObject) replace(start, end, "{}");
+		} else if (isObject && members.is("_meta"))
+			replace(start, end, withoutOwn(members.value));
+	}
+	const rest = text.slice(copied, members.after + 1);
+	if (hasArguments) return forwarded + rest;
+	const comma = isEmpty ? "" : ",";
+	return `${forwarded}${rest.slice(0, -1)}${comma}"arguments":{}}`;
+}
+
+/**
+ * Finds the argument `instance` in the arguments of a tool call, which begin at position `at` of the JSON text. Returns
+ * the range of text to remove; undefined if there is no such argument. Throws an RpcError if `instance` or `guild_id`
+ * occurs twice.
+ */
+function findInstance(
+	text: string,
+	at: number,
+	id: string,
+): { from: number; to: number } | undefined {
+	const members = new MemberReader(text, at);
+	let before: number | undefined;
+	let found: { from: number; to: number } | undefined;
+	let hasGuildId = false;
+	while (members.next()) {
+		if (members.is("instance")) {
+			if (found) throw duplicateKey("instance", id);
+			found =
+				before === undefined
+					? { from: members.from, to: members.after }
+					: { from: before, to: members.end };
+		} else if (members.is("guild_id")) {
+			if (hasGuildId) throw duplicateKey("guild_id", id);
+			hasGuildId = true;
+		}
+		before = members.end;
+	}
+	return found;
+}
+
+function withoutOwn(meta: string): string {
+	return rewriteObject(meta, readMembers(meta), (key) => ownMeta.test(key));
+}

@@ -1,0 +1,286 @@
+// The prompts that clients see: those of all bots, each with the arguments `instance` and `guild_id`, by which requests for
+// prompts are routed like calls of tools.
+
+import * as v from "valibot";
+import type { Deadlines } from "../../lib/deadlines.ts";
+import type { Principal } from "../../lib/principal.ts";
+import { Overloaded } from "../../lib/semaphore.ts";
+import type { Signal } from "../../lib/signal.ts";
+import { ClientError } from "../../mcp/client.ts";
+import {
+	errorCode,
+	isObject,
+	type JsonObject,
+	RpcError,
+} from "../../mcp/json-rpc.ts";
+import {
+	completeByName,
+	completionOf,
+	type PromptArguments,
+	readCompletion,
+	readPromptRequest,
+	unknownPrompt,
+} from "../../mcp/prompts.ts";
+import type { Caller, PromptSource } from "../../mcp/server.ts";
+import type { Backend } from "../backends/backend.ts";
+import type { See } from "../catalog/scoped-catalogs.ts";
+import { RouteError } from "../routing/routing.ts";
+import type { FindTarget } from "../routing/target.ts";
+
+/** Maximum number of prompts that the gateway reads from a bot's prompts/list. Further prompts are ignored. */
+const maxPrompts = 100;
+
+const name = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,64}$/));
+const text = v.optional(v.pipe(v.string(), v.maxLength(1_000)));
+const listedPrompt = v.object({
+	name,
+	title: text,
+	description: text,
+	arguments: v.optional(
+		v.pipe(
+			v.array(
+				v.object({
+					name,
+					description: text,
+					required: v.optional(v.boolean()),
+				}),
+			),
+			v.maxLength(50),
+		),
+		[],
+	),
+});
+
+/** A prompt as a bot lists it in its response to `prompts/list`. */
+export type ListedPrompt = v.InferOutput<typeof listedPrompt>;
+
+const routingArguments = [
+	{
+		name: "instance",
+		description: "Bot to use; if omitted, by guild_id.",
+	},
+	{ name: "guild_id", description: "The guild. Default: the bot's own." },
+];
+const isRouting = (argument: string) =>
+	routingArguments.some(({ name }) => name === argument);
+
+/** Reads the prompts from a bot's result of `prompts/list`. Leaves out prompts that clients could refuse. */
+export function readPrompts(result: unknown): ListedPrompt[] {
+	const { prompts } = Object(result) as { prompts?: unknown };
+	if (!Array.isArray(prompts)) return [];
+	return prompts.slice(0, maxPrompts).flatMap((prompt) => {
+		const read = v.safeParse(listedPrompt, prompt);
+		return read.success ? [read.output] : [];
+	});
+}
+
+export interface PromptsOptions {
+	backends: readonly Backend[];
+	findTarget: FindTarget;
+	see: See;
+	/** Aborts requests for prompts when their timeout ends, when the client cancels them, and at shutdown. */
+	deadlines: Deadlines;
+	/** Resolves when the gateway has asked the bots for their prompts for the first time; undefined afterwards. */
+	firstList(): Promise<unknown> | undefined;
+}
+
+/** A bot, or a principal's view of a bot (`BackendView`), as far as prompts need it. */
+type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & {
+	backend: Backend;
+};
+
+/**
+ * Creates the gateway's prompts: those of all bots. Each request is forwarded to one of the bots that have the prompt.
+ */
+export function createPrompts(options: PromptsOptions): PromptSource {
+	const { backends, findTarget, see, deadlines, firstList } = options;
+
+	/** Returns the bots that a principal (caller) may see; all bots if `principal` is undefined. */
+	async function seenBy(
+		principal: Principal | undefined,
+	): Promise<readonly PromptBackend[]> {
+		return principal ? (await see(principal)).views : backends;
+	}
+
+	/** Throws an RpcError if none of the bots has the prompt. */
+	function requirePrompt(prompt: string, seen: readonly PromptBackend[]): void {
+		const all = seen.flatMap(({ prompts }) => prompts);
+		if (all.some((one) => one.name === prompt)) return;
+		throw unknownPrompt(prompt, [...new Set(all.map(({ name }) => name))]);
+	}
+
+	/**
+	 * Returns the bot that the prompt's arguments select with `instance` or `guild_id`. If the arguments select no bot,
+	 * returns one that has the prompt, preferably an online one.
+	 */
+	async function target(
+		prompt: string,
+		args: PromptArguments,
+		signal: Signal,
+		seen: readonly PromptBackend[],
+		principal: Principal | undefined,
+	): Promise<Backend> {
+		try {
+			return await findTarget(args, signal, principal);
+		} catch (error) {
+			const isUnnamed =
+				error instanceof RouteError && error.kind === "NoTarget";
+			const having = seen.filter(({ prompts }) =>
+				prompts.some((one) => one.name === prompt),
+			);
+			const found = having.find(({ state }) => state.online) ?? having[0];
+			if (isUnnamed && found) return found.backend;
+			throw error;
+		}
+	}
+
+	/** Sends a request about a prompt to a bot that has the prompt, and returns the result as JSON text. */
+	async function forward(
+		method: "prompts/get" | "completion/complete",
+		prompt: string,
+		args: PromptArguments,
+		params: (backend: Backend) => JsonObject,
+		seen: readonly PromptBackend[],
+		caller: Caller,
+	): Promise<string> {
+		const signal = deadlines.begin(caller.signal);
+		const { principal } = caller;
+		try {
+			const backend = await target(prompt, args, signal, seen, principal);
+			const text = JSON.stringify(params(backend));
+			const request = { method, params: text, principal };
+			const { message } = await backend.read(request, signal);
+			if (isObject(message.result)) return JSON.stringify(message.result);
+			throw refusalOf(message.error);
+		} catch (error) {
+			throw toRpcError(error);
+		} finally {
+			deadlines.end(signal);
+		}
+	}
+
+	return {
+		async list(principal) {
+			await firstList();
+			const seen = await seenBy(principal);
+			return JSON.stringify({ prompts: mergePrompts(seen) });
+		},
+		async get(params, caller) {
+			const { name, args } = readPromptRequest(params);
+			const seen = await seenBy(caller.principal);
+			requirePrompt(name, seen);
+			const own = (backend: Backend) => ({
+				name,
+				arguments: ownArguments(backend, name, args),
+			});
+			return forward("prompts/get", name, args, own, seen, caller);
+		},
+		async complete(params, caller) {
+			const { prompt, argument, typed, args } = readCompletion(params);
+			const seen = await seenBy(caller.principal);
+			requirePrompt(prompt, seen);
+			if (isRouting(argument))
+				return JSON.stringify(
+					completionOf(completeRouting(seen, argument, typed, args)),
+				);
+			const own = (backend: Backend) => ({
+				ref: { type: "ref/prompt", name: prompt },
+				argument: { name: argument, value: typed },
+				context: { arguments: ownArguments(backend, prompt, args) },
+			});
+			return forward("completion/complete", prompt, args, own, seen, caller);
+		},
+	};
+}
+
+/**
+ * Returns the prompts of all bots, with `instance` and `guild_id` as additional arguments. If several bots have a
+ * prompt of the same name, the first bot's definition is used.
+ */
+function mergePrompts(
+	backends: readonly Pick<Backend, "prompts">[],
+): ListedPrompt[] {
+	const byName = new Map<string, ListedPrompt>();
+	for (const { prompts } of backends)
+		for (const prompt of prompts)
+			if (!byName.has(prompt.name)) byName.set(prompt.name, prompt);
+	return Array.from(byName.values(), (prompt) => ({
+		...prompt,
+		arguments: [
+			...prompt.arguments.filter(({ name }) => !isRouting(name)),
+			...routingArguments,
+		],
+	}));
+}
+
+/**
+ * Returns the prompt's arguments to send to the bot: without `instance`, and without `guild_id` if the bot's prompt has
+ * no such argument.
+ */
+function ownArguments(
+	{ prompts }: Backend,
+	prompt: string,
+	{ instance: _, ...args }: PromptArguments,
+): PromptArguments {
+	const listed = prompts.find(({ name }) => name === prompt);
+	if (listed?.arguments.some(({ name }) => name === "guild_id")) return args;
+	const { guild_id: _guild, ...own } = args;
+	return own;
+}
+
+/**
+ * Completes the argument `instance` or `guild_id` of a prompt: returns the values that match what a person has typed.
+ */
+function completeRouting(
+	backends: readonly Pick<Backend, "name" | "guilds">[],
+	argument: string,
+	typed: string,
+	{ instance }: PromptArguments,
+): string[] {
+	if (argument === "instance")
+		return completeByName(
+			backends.map(({ name }) => ({ id: name, name })),
+			typed,
+		);
+	const guilds = backends
+		.filter(({ name }) => instance === undefined || name === instance)
+		.flatMap((backend) => [...backend.guilds]);
+	return completeByName(
+		Array.from(new Map(guilds), ([id, name]) => ({ id, name })),
+		typed,
+	);
+}
+
+/** Converts the JSON-RPC error of a bot to an RpcError. */
+function refusalOf(error: unknown): RpcError {
+	const { code, message } = Object(error) as JsonObject;
+	return new RpcError(
+		typeof code === "number" && Number.isInteger(code)
+			? code
+			: errorCode.internal,
+		typeof message === "string" ? message : "The bot refused the request.",
+	);
+}
+
+/**
+ * Converts an error of routing or of the connection to the bot to an RpcError. Returns other errors unchanged; they are
+ * bugs.
+ */
+function toRpcError(error: unknown): unknown {
+	if (error instanceof RpcError) return error;
+	if (error instanceof RouteError)
+		return new RpcError(errorCode.invalidParams, error.message, {
+			cause: error,
+		});
+	if (
+		error instanceof ClientError ||
+		error instanceof Overloaded ||
+		error instanceof DOMException
+	)
+		return new RpcError(
+			errorCode.internal,
+			"The bot cannot be reached at the moment. Nothing was changed; try again.",
+			{ cause: error },
+		);
+	return error;
+}

@@ -1,0 +1,123 @@
+// The tools and prompts that clients with limits see: as the bots list them for these limits, merged like all others and
+// cached for each combination of limits.
+
+import { LruMap } from "../../lib/lru-map.ts";
+import type { Principal } from "../../lib/principal.ts";
+import { ToolList } from "../../mcp/fast/tool-list.ts";
+import type { BackendOffer } from "../backends/backend.ts";
+import type { BackendView } from "../callers/views.ts";
+import { buildCatalog, type Catalog } from "./catalog.ts";
+
+/**
+ * Maximum number of different limits of principals (access level, toolsets and bots) for which the tool lists are
+ * cached.
+ */
+const maxCombinations = 100;
+const requestTimeoutMs = 2_000;
+
+export interface ScopedCatalog extends Pick<Catalog, "skew"> {
+	toolList: ToolList;
+	/**
+	 * For each bot name: the tools and prompts that the bot listed for these limits. A bot that has never answered is
+	 * absent.
+	 */
+	offers: ReadonlyMap<string, BackendOffer>;
+}
+
+/**
+ * Returns the bots that a principal (caller) may see, and the tools and prompts that these bots list for the principal.
+ * Resolves within a few seconds and never rejects.
+ */
+export type See = (
+	principal: Principal,
+) => Promise<{ views: readonly BackendView[]; catalog: ScopedCatalog }>;
+
+interface Entry {
+	/**
+	 * The value of `#version` when `loading` was started. If `#version` has increased since then, the cached lists may be
+	 * outdated.
+	 */
+	version: number;
+	loading: Promise<ScopedCatalog> | undefined;
+	/**
+	 * The tool and prompt lists that were last loaded from the bots. They are still used for a bot that does not answer.
+	 */
+	last: ScopedCatalog | undefined;
+}
+
+export class ScopedCatalogs {
+	readonly #entries = new LruMap<string, Entry>(maxCombinations);
+	#version = 0;
+
+	/**
+	 * Marks all cached lists as outdated, because the tools of a bot may have changed, or a bot has come online or gone
+	 * offline. They are loaded again when they are next needed.
+	 */
+	expire(): void {
+		this.#version++;
+	}
+
+	/**
+	 * Returns the merged tool list and the prompts of the bots in `views`, for a principal's access level and toolsets.
+	 * Asks the bots only if the cached lists may be outdated. Concurrent calls share one load. Never rejects.
+	 */
+	get(
+		{ access, toolsets }: Principal,
+		views: readonly BackendView[],
+	): Promise<ScopedCatalog> {
+		const sorted = toolsets && [...toolsets].sort();
+		const names = views.map(({ name }) => name);
+		const key = JSON.stringify([access, sorted ?? null, names]);
+		const entry = this.#entries.getOrMake(
+			key,
+			(): Entry => ({ version: -1, loading: undefined, last: undefined }),
+		);
+		if (entry.loading && entry.version === this.#version) return entry.loading;
+		entry.version = this.#version;
+		// Bots list their tools by these limits alone, so one list serves all principals that have them.
+		const scope: Principal = {
+			id: "lists",
+			name: "lists",
+			access,
+			toolsets: sorted,
+		};
+		entry.loading = this.#load(entry, scope, views);
+		return entry.loading;
+	}
+
+	async #load(
+		entry: Entry,
+		scope: Principal,
+		views: readonly BackendView[],
+	): Promise<ScopedCatalog> {
+		const signal = AbortSignal.timeout(requestTimeoutMs);
+		const offers = new Map<string, BackendOffer>();
+		await Promise.all(
+			views.map(async ({ name, state, backend }) => {
+				const known = entry.last?.offers.get(name);
+				if (known) offers.set(name, known);
+				if (!state.online) return;
+				try {
+					offers.set(name, await backend.offer(scope, signal));
+				} catch {
+					// The backend has noted whether it is offline. The next call asks again.
+					entry.version = -1;
+				}
+			}),
+		);
+		const sources = views.map(({ name }) => ({
+			name,
+			tools: offers.get(name)?.tools,
+		}));
+		// Definitions of a bot that answers come first, as in the list of all tools.
+		const healthy = views.findIndex(
+			({ name, state }) => state.online && offers.has(name),
+		);
+		sources.unshift(...sources.splice(Math.max(0, healthy), 1));
+		const { list, skew } = buildCatalog(sources);
+		const known = entry.last?.toolList;
+		const toolList = known?.text === list ? known : new ToolList(list);
+		entry.last = { toolList, skew, offers };
+		return entry.last;
+	}
+}

@@ -1,0 +1,172 @@
+// The backends as `list_instances` shows them to a model and /status to an operator.
+
+import { version } from "../../lib/program.ts";
+import { shownName } from "../../lib/text.ts";
+import type { Backend } from "../backends/backend.ts";
+import { shownGuildName } from "../backends/guilds.ts";
+import { findGuild } from "../routing/routing.ts";
+import type { GatewayStore } from "../store/store.ts";
+import type { Catalog, DroppedTool } from "./catalog.ts";
+
+/** Maximum number of names in a list of tools that `list_instances` shows. Further tools are only counted. */
+const maxNames = 40;
+/** Maximum number of guilds that `list_instances` names for a bot. */
+const maxGuilds = 1_000;
+
+/** What `list_instances` shows of a bot. */
+type ShownBackend = Pick<
+	Backend,
+	"name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "check"
+>;
+
+/**
+ * Returns the lines of the tool result of `list_instances`: a count, then one line per bot, after asking each bot
+ * whether it is online.
+ */
+export async function describeInstances(
+	backends: readonly ShownBackend[],
+	catalog: () => Pick<Catalog, "skew">,
+): Promise<string[]> {
+	const states = await Promise.all(backends.map((backend) => backend.check()));
+	const lines = backends.map((backend, index) => {
+		const state = states[index] ?? backend.state;
+		const skew = catalog().skew.get(backend.name);
+		return [
+			backend.name,
+			state.online ? "online" : `offline (${state.reason})`,
+			describeGuilds(backend, backends),
+			`since ${duration(performance.now() - state.since)}`,
+			...notes({
+				lacks: listNames(skew?.lacks ?? []),
+				"has another": listNames(skew?.differs ?? []),
+				"not listed:": describeDropped(backend.dropped),
+			}),
+		].join(" | ");
+	});
+	return [`${backends.length} instance(s):`, ...lines];
+}
+
+function describeGuilds(
+	backend: ShownBackend,
+	backends: readonly ShownBackend[],
+): string {
+	const listed = [...backend.guilds].slice(0, maxGuilds);
+	const guilds = listed.map(([id, name]) => {
+		const first = findGuild(backends, id);
+		const elsewhere =
+			first && first !== backend ? `, by guild_id served by ${first.name}` : "";
+		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
+		return `${shownGuildName(name)} (${id}${pinned}${elsewhere})`;
+	});
+	const { size } = backend.guilds;
+	const count = `${size} guild(s)`;
+	const list = size > 0 ? `${count}: ${listSome(guilds, size)}` : count;
+	return [list, ...describePins(backend)].join(" | ");
+}
+
+/**
+ * Describes how the guilds in which a bot is differ from the guilds that the operator has assigned (pinned) to bots.
+ */
+export function describePins({
+	guilds,
+	ignoredGuilds,
+	pins,
+}: Pick<Backend, "guilds" | "ignoredGuilds" | "pins">): string[] {
+	const missing = [...pins.pinned].filter((id) => !guilds.has(id));
+	return notes({
+		"pinned, not listed:": missing.join(", "),
+		"ignored, pinned elsewhere:": ignoredGuilds.join(", "),
+	});
+}
+
+/**
+ * Returns one text for each entry of `labelled` (label → text): the label, a space and the text. Leaves out empty
+ * texts.
+ */
+function notes(labelled: Record<string, string>): string[] {
+	return Object.entries(labelled)
+		.filter(([, text]) => text !== "")
+		.map(([label, text]) => `${label} ${text}`);
+}
+
+/** Describes the tools of a bot that the gateway does not list, each with the reason; empty if there are none. */
+export function describeDropped(dropped: readonly DroppedTool[]): string {
+	return listSome(
+		dropped.slice(0, maxNames).map(({ name, reason }) => `${name} (${reason})`),
+		dropped.length,
+	);
+}
+
+/**
+ * Joins the escaped names of tools with commas. Of more than 40 names, shows the first 40 and the number of the others.
+ */
+function listNames(names: readonly string[]): string {
+	return listSome(names.slice(0, maxNames).map(shownName), names.length);
+}
+
+/** Joins `items` with commas. If `count` is larger than the number of items, adds how many more there are. */
+function listSome(items: readonly string[], count: number): string {
+	const more = count - items.length;
+	const listed = items.join(", ");
+	return more > 0 ? `${listed} and ${more} more` : listed;
+}
+
+/** Formats a duration in milliseconds in its largest unit, such as "12 min". */
+export function duration(ms: number): string {
+	const seconds = Math.floor(ms / 1000);
+	if (seconds < 60) return `${seconds} s`;
+	if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+	if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3_600)} h`;
+	return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** Returns the JSON body of the gateway's GET /status. */
+export function describeStatus(
+	backends: readonly Backend[],
+	{ names, list, skew }: Catalog,
+	store?: Pick<GatewayStore, "reason">,
+) {
+	return {
+		name: "guildhall-gateway",
+		version,
+		uptime_seconds: Math.floor(performance.now() / 1000),
+		...(store && { database: describeStore(store) }),
+		tools: names.size,
+		tools_list_bytes: Buffer.byteLength(list),
+		backends: backends.map((backend) => {
+			const { name, url, session } = backend;
+			const { state, lastError, nextProbeAt } = backend.health;
+			return {
+				name,
+				url,
+				state: state.online ? "online" : "offline",
+				...(!state.online && { reason: state.reason }),
+				since: isoTime(state.since),
+				last_error: lastError
+					? { message: lastError.message, at: isoTime(lastError.at) }
+					: null,
+				next_attempt: nextProbeAt === undefined ? null : isoTime(nextProbeAt),
+				version: session.serverVersion ?? null,
+				sessions_opened: session.generation,
+				calls_in_flight: backend.inFlight,
+				guilds: Array.from(backend.guilds, ([id, name]) => ({ id, name })),
+				pinned_guilds: [...backend.pins.pinned],
+				ignored_guilds: backend.ignoredGuilds,
+				tools: backend.tools?.length ?? null,
+				tools_dropped: backend.dropped,
+				...(skew.get(name) ?? { lacks: [], differs: [] }),
+			};
+		}),
+	};
+}
+
+function describeStore({ reason }: Pick<GatewayStore, "reason">) {
+	return reason === undefined
+		? { state: "ready" }
+		: { state: "degraded", reason };
+}
+
+/** Converts a time of the monotonic clock to ISO 8601, by the current time of the wall clock. */
+function isoTime(monotonicMs: number): string {
+	return new Date(Date.now() - (performance.now() - monotonicMs)).toISOString();
+}

@@ -1,0 +1,57 @@
+// Searches for a guild that no bot is known to serve: since the last refresh, a bot may have joined it or logged in.
+
+import type { Signal } from "../../lib/signal.ts";
+import { raceSignal } from "../../lib/wait.ts";
+import type { Backend } from "../backends/backend.ts";
+import { findGuild } from "./routing.ts";
+
+/** Minimum milliseconds between two searches in which the gateway asks all bots which of them serves a guild. */
+const minIntervalMs = 10_000;
+/**
+ * Maximum number of tool calls that wait at the same time while the gateway asks all bots which of them serves a guild.
+ */
+const maxWaiting = 1_000;
+
+export class GuildSearch {
+	#round: readonly Promise<void>[] | undefined;
+	#waiting = 0;
+	#lastAt = Number.NEGATIVE_INFINITY;
+
+	constructor(private readonly backends: readonly Backend[]) {}
+
+	/**
+	 * Asks all bots for their guilds. Resolves when a bot serves the guild `guildId`, all bots have responded, or
+	 * `signal` aborts. Concurrent calls share one search. Does nothing within 10 s of the last search, or if 1,000 calls
+	 * are waiting. `isFound` says whether the guild is found.
+	 */
+	async search(
+		guildId: string,
+		signal: Signal,
+		isFound = () => findGuild(this.backends, guildId) !== undefined,
+	): Promise<void> {
+		const round = this.#join();
+		if (!round || signal.aborted || this.#waiting >= maxWaiting) return;
+		const { promise, resolve } = Promise.withResolvers<void>();
+		for (const refreshed of round)
+			void refreshed.then(() => {
+				if (isFound()) resolve();
+			});
+		void Promise.all(round).then(() => resolve());
+		this.#waiting++;
+		await raceSignal(promise, signal).catch(() => {});
+		this.#waiting--;
+	}
+
+	#join(): readonly Promise<void>[] | undefined {
+		if (this.#round) return this.#round;
+		const now = performance.now();
+		if (now - this.#lastAt < minIntervalMs) return undefined;
+		this.#lastAt = now;
+		const round = this.backends.map((backend) => backend.refresh());
+		this.#round = round;
+		void Promise.all(round).then(() => {
+			this.#round = undefined;
+		});
+		return round;
+	}
+}

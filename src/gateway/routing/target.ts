@@ -1,0 +1,116 @@
+// Finds the backend of a call by its arguments, and asks all backends for a guild that none is known to serve.
+
+import type { Principal } from "../../lib/principal.ts";
+import type { Signal } from "../../lib/signal.ts";
+import { raceSignal } from "../../lib/wait.ts";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import type { Backend } from "../backends/backend.ts";
+import type { Views } from "../callers/views.ts";
+import { GuildSearch } from "./guild-search.ts";
+import { findGuild, RouteError, route, routeLimited } from "./routing.ts";
+
+/**
+ * Finds the bot that a tool call or a request for a prompt selects by its arguments. Throws a RouteError, or rejects
+ * with one, if no bot can be selected. A principal (caller) can select only the bots and guilds that it may see, and
+ * the error names no others.
+ */
+export type FindTarget = (
+	args: JsonObject,
+	signal: Signal,
+	principal: Principal | undefined,
+) => Backend | Promise<Backend>;
+
+/**
+ * Returns a function that selects a bot by the arguments `instance` and `guild_id` of a tool call or a prompt. `firstList`
+ * returns undefined once the bots have been asked for the first time, and until then a promise that resolves at that time.
+ */
+export function createFindTarget(
+	backends: readonly Backend[],
+	views: Views,
+	defaultInstance: string | undefined,
+	firstList: () => Promise<unknown> | undefined,
+): FindTarget {
+	const guildSearch = new GuildSearch(backends);
+
+	async function search(args: JsonObject, signal: Signal): Promise<Backend> {
+		await guildSearch.search(String(args.guild_id), signal);
+		return route(args, backends, defaultInstance);
+	}
+
+	/**
+	 * Whether a call with these arguments may go to the bot, judged only by the arguments and the bot's guilds, not by
+	 * what the principal (caller) may see.
+	 */
+	function isCandidate(
+		{ name, guilds, pins }: Backend,
+		{ instance, guild_id: id }: JsonObject,
+	): boolean {
+		if (instance) return name === instance;
+		if (!id) return name === defaultInstance;
+		return guilds.has(String(id)) || pins.pinned.has(String(id));
+	}
+
+	async function findLimited(
+		args: JsonObject,
+		signal: Signal,
+		principal: Principal,
+	): Promise<Backend> {
+		const { guilds, person } = principal;
+		const select = () =>
+			routeLimited(args, views.now(principal), defaultInstance).backend;
+		// Unless the last answers lead to a bot, all are asked at once: if a hidden bot were asked before the others, the time
+		// would tell that it exists.
+		const loading =
+			person && !succeeds(select) ? views.load(principal, signal) : undefined;
+		try {
+			// Without waiting for other bots.
+			await views.load(principal, signal, (one) => isCandidate(one, args));
+			return select();
+		} catch (error) {
+			if (!(error instanceof RouteError)) throw error;
+			const starting = firstList();
+			if (starting && !signal.aborted) {
+				// Which bots accept limits is not known yet.
+				await raceSignal(starting, signal).catch(() => {});
+				return findLimited(args, signal, principal);
+			}
+			if (person) {
+				// The error names all that the person sees.
+				await (loading ?? views.load(principal, signal));
+				return select();
+			}
+			const guildId = String(args.guild_id);
+			const isHidden = guilds?.includes(guildId) === false;
+			if (error.kind !== "GuildNotFound" || isHidden) throw error;
+			// Ends at once only for a guild that the principal sees, so that the time tells nothing about others.
+			await guildSearch.search(
+				guildId,
+				signal,
+				() => findGuild(views.now(principal), guildId) !== undefined,
+			);
+			return select();
+		}
+	}
+
+	return (args, signal, principal) => {
+		if (principal) return findLimited(args, signal, principal);
+		try {
+			return route(args, backends, defaultInstance);
+		} catch (error) {
+			if (error instanceof RouteError && error.kind === "GuildNotFound")
+				return search(args, signal);
+			throw error;
+		}
+	};
+}
+
+/** Whether the function `select` returns instead of throwing a RouteError. */
+function succeeds(select: () => unknown): boolean {
+	try {
+		select();
+		return true;
+	} catch (error) {
+		if (error instanceof RouteError) return false;
+		throw error;
+	}
+}

@@ -1,0 +1,182 @@
+import { expect, test } from "bun:test";
+import {
+	createAskRights,
+	Rights,
+} from "../../../src/gateway/callers/rights.ts";
+import { Views } from "../../../src/gateway/callers/views.ts";
+import {
+	type Principal,
+	principalCapability,
+} from "../../../src/lib/principal.ts";
+import { createTestBackend } from "../../support/gateway.ts";
+import {
+	type Behaviour,
+	result,
+	rpcError,
+	stall,
+	startStubBackend,
+} from "../../support/stub-backend.ts";
+
+const person = "700000000000000007";
+const who = { id: person, name: "Hanna", signedIn: true };
+const never = new AbortController().signal;
+const one = { id: "100000000000000001", name: "One", signIn: true };
+const two = { id: "200000000000000002", name: "Two", signIn: false };
+const answers =
+	(...guilds: (typeof one)[]): Behaviour =>
+	({ id }) =>
+		result(id, JSON.stringify({ guilds }));
+const fails: Behaviour = ({ id }) => rpcError(id, -32603, "Internal error");
+
+async function start({ declares = true, barred = [] as string[] } = {}) {
+	const stub = startStubBackend({
+		experimental: declares ? [principalCapability] : [],
+		on: { "guildhall/rights": answers(one, two) },
+	});
+	const { backend } = createTestBackend({ url: stub.url, barred });
+	await backend.refresh();
+	const clock = { ms: 0 };
+	const rights = new Rights(() => clock.ms);
+	const known = () => rights.known(backend, person)?.map((guild) => guild.name);
+	return {
+		...{ stub, backend, clock, rights, known },
+		load: (signal = never) => rights.load([backend], person, signal),
+		asked: () => stub.received("guildhall/rights").length,
+		async [Symbol.asyncDispose]() {
+			await backend.close();
+			await stub.stop();
+		},
+	};
+}
+
+test("an answer counts for 5 s, and concurrent callers share a request", async () => {
+	await using world = await start();
+	const { clock, load, asked, stub, known } = world;
+	expect(known()).toBeUndefined();
+	await Promise.all([load(), load(), load()]);
+	expect(known()).toEqual(["One", "Two"]);
+	clock.ms = 4_999;
+	await load();
+	expect(asked()).toBe(1);
+	stub.on["guildhall/rights"] = answers(two);
+	clock.ms = 5_000;
+	await load();
+	expect(asked()).toBe(2);
+	expect(known()).toEqual(["Two"]);
+});
+
+test("the last answer of a bot that fails counts for 5 minutes, and it is asked again after 5 s", async () => {
+	await using world = await start();
+	const { clock, load, asked, stub, known } = world;
+	await load();
+	stub.on["guildhall/rights"] = fails;
+	clock.ms = 5_000;
+	await load();
+	await load();
+	expect(asked()).toBe(2);
+	clock.ms = 299_999;
+	expect(known()).toEqual(["One", "Two"]);
+	clock.ms = 300_000;
+	expect(known()).toBeUndefined();
+	await load();
+	expect(asked()).toBe(3);
+});
+
+test("an invalid answer is none", async () => {
+	await using world = await start();
+	for (const json of ["{}", '{"guilds":[{"id":"x"}]}', '{"guilds":{}}']) {
+		world.stub.on["guildhall/rights"] = ({ id }) => result(id, json);
+		await world.load();
+		expect(world.known()).toBeUndefined();
+		world.clock.ms += 5_000;
+	}
+});
+
+test("an aborted caller waits no longer, and the request goes on for others", async () => {
+	await using world = await start();
+	world.stub.on["guildhall/rights"] = stall;
+	const controller = new AbortController();
+	const loading = world.load(controller.signal);
+	await world.stub.arrived("guildhall/rights");
+	controller.abort();
+	await loading;
+	const [request] = world.stub.received("guildhall/rights");
+	expect(request?.signal.aborted).toBe(false);
+});
+
+test("names of guilds are put on one line, and a guild without a name is called by its id", async () => {
+	await using world = await start();
+	for (const [name, shown] of [
+		["a\nb", "a b"],
+		["x".repeat(200), "x".repeat(100)],
+		["", one.id],
+	] as const) {
+		world.stub.on["guildhall/rights"] = answers({ ...one, name });
+		await world.load();
+		expect(world.known()).toEqual([shown]);
+		world.clock.ms += 5_000;
+	}
+});
+
+test("guilds that are pinned to another bot are left out", async () => {
+	await using world = await start({ barred: [one.id] });
+	await world.load();
+	expect(world.known()).toEqual(["Two"]);
+});
+
+test("who signed in sees only guilds where they may sign in", async () => {
+	await using world = await start();
+	const { backend, rights } = world;
+	const views = new Views([backend], rights);
+	const names = async (signedIn: boolean) => {
+		const principal: Principal = {
+			...{ id: "grant:1", name: "Claude", access: "all" },
+			person: { id: person, name: "Hanna", signedIn },
+		};
+		const seen = await views.load(principal, never);
+		return seen.flatMap(({ guilds }) => [...guilds.values()]);
+	};
+	expect(await names(true)).toEqual(["One"]);
+	expect(await names(false)).toEqual(["One", "Two"]);
+	world.stub.on["guildhall/rights"] = answers(two);
+	world.clock.ms = 5_000;
+	expect(await names(true)).toEqual([]);
+});
+
+test("signing in asks all bots that accept principals, and says which did not answer", async () => {
+	await using world = await start();
+	await using old = await start({ declares: false });
+	await using broken = await start();
+	broken.stub.on["guildhall/rights"] = fails;
+	const ask = createAskRights(world.rights, [...[world.backend, old.backend]]);
+	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: [one, two] }]);
+	expect(old.asked()).toBe(0);
+	const askBroken = createAskRights(broken.rights, [broken.backend]);
+	expect(await askBroken(who)).toEqual([
+		{ instance: "alpha", guilds: undefined },
+	]);
+	// An answer from before the failure does not let anyone in.
+	world.stub.on["guildhall/rights"] = fails;
+	world.clock.ms = 7_000;
+	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
+});
+
+test("signing in asks a bot again that was asked just now", async () => {
+	await using world = await start();
+	const ask = createAskRights(world.rights, [world.backend]);
+	await world.load();
+	world.stub.on["guildhall/rights"] = answers(two);
+	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: [two] }]);
+	expect(await Promise.all([ask(who), ask(who)])).toHaveLength(2);
+	expect(world.asked()).toBe(3);
+});
+
+test("a bot that was never reached is one that did not answer", async () => {
+	const stub = startStubBackend();
+	const { backend } = createTestBackend({ url: stub.url });
+	await stub.stop();
+	await backend.refresh();
+	const ask = createAskRights(new Rights(), [backend]);
+	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
+	await backend.close();
+});
