@@ -12,8 +12,9 @@ import {
 import { type Log, silentLog } from "../lib/log.ts";
 import { runs, version } from "../lib/program.ts";
 import { Backend } from "./backends/backend.ts";
+import { describeDropped } from "./backends/listed-tools.ts";
 import { createMetrics } from "./calls/metrics.ts";
-import { describeDropped, describePins } from "./catalog/status.ts";
+import { describePins } from "./catalog/status.ts";
 import type { GatewayConfig, Instance } from "./config/config.ts";
 import { pinVariable } from "./config/pins.ts";
 import { checkSignIn } from "./oauth/check.ts";

@@ -115,6 +115,17 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["match"],
 		["steps"],
 	],
+	gateway: [
+		["http", "store"],
+		["config"],
+		["backends", "keys"],
+		["oauth"],
+		["callers"],
+		["routing"],
+		["catalog"],
+		["calls"],
+		["."],
+	],
 	simulator: [
 		["world/state"],
 		["world/messages"],

@@ -9,6 +9,7 @@
 import { ByteBudget } from "../../lib/byte-budget.ts";
 import { createFetchSend, type Send } from "../../lib/http.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Counter, Histogram } from "../../lib/metrics.ts";
 import { type Principal, principalCapability } from "../../lib/principal.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
@@ -26,15 +27,6 @@ import {
 	rightsMethod,
 } from "../../mcp/rights.ts";
 import { inputRequiredType } from "../../mcp/server.ts";
-import type { BackendMetrics } from "../calls/metrics.ts";
-import { type ListedPrompt, readPrompts } from "../calls/prompts.ts";
-import {
-	type DroppedTool,
-	type ListedTool,
-	type OfferedTools,
-	readTools,
-} from "../catalog/catalog.ts";
-import { describeDropped } from "../catalog/status.ts";
 import type { Instance } from "../config/config.ts";
 import type { Pins } from "../config/pins.ts";
 import { HttpClient } from "../http/http-client.ts";
@@ -46,6 +38,14 @@ import {
 	type SessionRequest,
 } from "./backend-session.ts";
 import { readGuilds, safeGuildName } from "./guilds.ts";
+import { type ListedPrompt, readPrompts } from "./listed-prompts.ts";
+import {
+	type DroppedTool,
+	describeDropped,
+	type ListedTool,
+	type OfferedTools,
+	readTools,
+} from "./listed-tools.ts";
 
 const refreshTimeoutMs = handshakeTimeoutMs;
 const checkTimeoutMs = 2_000;
@@ -67,6 +67,16 @@ const maxOwnBytes = 2 * 1024 * 1024;
 /** Limit in bytes of the partly received responses of all bots together. A single response has at most 16 MiB. */
 export const maxUnfinishedBytes = 64 * 1024 * 1024;
 const maxReasonLength = 300;
+
+/** The metrics that are updated by the code that talks to a bot. */
+export interface BackendMetrics {
+	/** MCP sessions that were opened to replace a lost one. */
+	reinitialisations: Counter;
+	/** Requests that were sent again. */
+	retries: Counter;
+	/** Seconds from forwarding a call to the bot's response. */
+	backendSeconds: Histogram;
+}
 
 export interface BackendOptions {
 	instance: Instance;

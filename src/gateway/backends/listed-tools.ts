@@ -1,5 +1,5 @@
-// Which of a bot's tools can be listed. Official clients validate the whole list at once, so a single tool that they
-// refuse would hide the tools of all bots. What they refuse is checked here:
+// The tools in a bot's tools/list, and which of them can be listed to clients. Official clients validate the whole list
+// at once, so a single tool that they refuse would hide the tools of all bots. What they refuse is checked here:
 // - Claude, names: https://github.com/modelcontextprotocol/modelcontextprotocol/issues/1063
 //   and names of arguments: https://github.com/freee/freee-mcp/issues/15
 // - the TypeScript SDK (ToolSchema in src/types.ts of 1.29) and the Python SDK (Tool in mcp/types.py), the members
@@ -7,9 +7,40 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool
 
 import * as v from "valibot";
-import { onOneLine } from "../../lib/text.ts";
+import { onOneLine, shownName } from "../../lib/text.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
-import { readMembers } from "../../mcp/json-text.ts";
+import { findMember, readElements, readMembers } from "../../mcp/json-text.ts";
+
+/** Name of the only tool that the gateway itself offers. A bot's tool of this name is dropped. */
+export const ownToolName = "list_instances";
+
+/** Maximum number of names in a list of tools that the gateway shows. Further tools are only counted. */
+export const maxNames = 40;
+
+/** A tool as a bot lists it in its response to `tools/list`. */
+export interface ListedTool {
+	name: string;
+	/** The tool's definition as JSON text, exactly as the bot sent it. */
+	text: string;
+	/** Whether the bot marks the tool with `readOnlyHint`: the tool changes nothing. */
+	readOnly: boolean;
+}
+
+/** A tool that a bot lists but the gateway leaves out of its own tools/list, with the reason. */
+export interface DroppedTool {
+	/** Name of the tool, escaped and truncated, for logs and clients. */
+	name: string;
+	reason: string;
+}
+
+/**
+ * The tools in a bot's tools/list: those that the gateway passes on to clients, and those that it drops because
+ * clients would refuse them.
+ */
+export interface OfferedTools {
+	tools: readonly ListedTool[];
+	dropped: readonly DroppedTool[];
+}
 
 /**
  * Maximum nesting depth of the JSON of a tool that a bot lists. Some JSON parsers of MCP clients refuse more than 128
@@ -97,10 +128,46 @@ const listedTool = object({
 });
 
 /**
+ * Reads the first `max` tools from a bot's response to `tools/list`. Returns tools that MCP clients would refuse as
+ * `dropped`, each with the reason.
+ */
+export function readTools(text: string, max: number): OfferedTools {
+	const tools: ListedTool[] = [];
+	const dropped: DroppedTool[] = [];
+	for (const [index, element] of toolTexts(text, max).entries()) {
+		const read = readListedTool(element);
+		if ("issue" in read) {
+			const { name, issue } = read;
+			dropped.push({
+				name: typeof name === "string" ? shownName(name) : `tool ${index + 1}`,
+				reason: issue,
+			});
+		} else if (read.name === ownToolName)
+			dropped.push({
+				name: read.name,
+				reason: "the gateway has a tool of this name",
+			});
+		else tools.push({ ...read, text: element });
+	}
+	return { tools, dropped };
+}
+
+/** Returns the JSON text of each of the first `max` tools in a response to `tools/list`. */
+function toolTexts(text: string, max: number): string[] {
+	const result = findMember(readMembers(text), "result");
+	if (!result || text[result.start] !== "{") return [];
+	const tools = findMember(readMembers(text, result.start), "tools");
+	if (!tools || text[tools.start] !== "[") return [];
+	return readElements(text, tools.start, max).map(({ start, end }) =>
+		text.slice(start, end),
+	);
+}
+
+/**
  * Reads the name and `readOnlyHint` from a tool's JSON text. If MCP clients would refuse the tool, returns the reason
  * as `issue`.
  */
-export function readListedTool(
+function readListedTool(
 	json: string,
 ): { name: string; readOnly: boolean } | { name: unknown; issue: string } {
 	const value: unknown = JSON.parse(json);
@@ -158,4 +225,19 @@ function valueIssue(value: unknown, depthLeft: number): string | undefined {
 		if (issue) return issue;
 	}
 	return undefined;
+}
+
+/** Describes the tools of a bot that the gateway does not list, each with the reason; empty if there are none. */
+export function describeDropped(dropped: readonly DroppedTool[]): string {
+	return listSome(
+		dropped.slice(0, maxNames).map(({ name, reason }) => `${name} (${reason})`),
+		dropped.length,
+	);
+}
+
+/** Joins `items` with commas. If `count` is larger than the number of items, adds how many more there are. */
+export function listSome(items: readonly string[], count: number): string {
+	const more = count - items.length;
+	const listed = items.join(", ");
+	return more > 0 ? `${listed} and ${more} more` : listed;
 }

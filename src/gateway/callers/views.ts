@@ -4,8 +4,8 @@ import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { BackendState } from "../backends/backend-health.ts";
-import type { ListedPrompt } from "../calls/prompts.ts";
-import type { DroppedTool } from "../catalog/catalog.ts";
+import type { ListedPrompt } from "../backends/listed-prompts.ts";
+import type { DroppedTool } from "../backends/listed-tools.ts";
 import type { Pins } from "../config/pins.ts";
 import type { Rights } from "./rights.ts";
 

@@ -22,15 +22,11 @@ import { type Catalog, listInstances } from "../catalog/catalog.ts";
 import type { See } from "../catalog/scoped-catalogs.ts";
 import { describeInstances } from "../catalog/status.ts";
 import type { GatewayConfig } from "../config/config.ts";
-import {
-	outcomeOf,
-	RouteError,
-	type RouteErrorKind,
-} from "../routing/routing.ts";
+import { RouteError, type RouteErrorKind } from "../routing/routing.ts";
 import type { FindTarget } from "../routing/target.ts";
 import { type ApprovalTiming, afterApproval } from "./approvals.ts";
 import { forwardedParams } from "./forward.ts";
-import type { CallOutcome, GatewayMetrics } from "./metrics.ts";
+import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
 
 export interface CallsOptions {
 	config: GatewayConfig;

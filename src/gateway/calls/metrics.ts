@@ -4,6 +4,7 @@
 import type { Registry } from "../../lib/metrics.ts";
 import { createServerMetrics } from "../../mcp/metrics.ts";
 import type { Backend } from "../backends/backend.ts";
+import type { RouteErrorKind } from "../routing/routing.ts";
 
 /** Outcome of a tool call that the gateway received, as written to its metrics and log. */
 export type CallOutcome =
@@ -26,13 +27,20 @@ export type CallOutcome =
 	/** Outcome of a tool call: the client disconnected before the response. */
 	| "given_up";
 
-export type GatewayMetrics = ReturnType<typeof createMetrics>;
+/** Maps each kind of RouteError to the outcome that the log and the metrics record for the failed tool call. */
+export const outcomeOf: Record<RouteErrorKind, CallOutcome> = {
+	InstanceNotFound: "not_routed",
+	GuildNotFound: "not_routed",
+	GuildPinned: "not_routed",
+	NoTarget: "not_routed",
+	BackendOffline: "offline",
+	BackendError: "http_error",
+	NoAnswer: "no_answer",
+	OutcomeUnknown: "outcome_unknown",
+	Overloaded: "overloaded",
+};
 
-/** The gateway's metrics that are updated by the code that talks to a bot. */
-export type BackendMetrics = Pick<
-	GatewayMetrics,
-	"reinitialisations" | "retries" | "backendSeconds"
->;
+export type GatewayMetrics = ReturnType<typeof createMetrics>;
 
 /** Current values that are read each time Prometheus scrapes the gateway's metrics. */
 export interface GatewayGauges {

@@ -1,7 +1,6 @@
 // The prompts that clients see: those of all bots, each with the arguments `instance` and `guild_id`, by which requests for
 // prompts are routed like calls of tools.
 
-import * as v from "valibot";
 import type { Deadlines } from "../../lib/deadlines.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
@@ -23,36 +22,10 @@ import {
 } from "../../mcp/prompts.ts";
 import type { Caller, PromptSource } from "../../mcp/server.ts";
 import type { Backend } from "../backends/backend.ts";
+import type { ListedPrompt } from "../backends/listed-prompts.ts";
 import type { See } from "../catalog/scoped-catalogs.ts";
 import { RouteError } from "../routing/routing.ts";
 import type { FindTarget } from "../routing/target.ts";
-
-/** Maximum number of prompts that the gateway reads from a bot's prompts/list. Further prompts are ignored. */
-const maxPrompts = 100;
-
-const name = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,64}$/));
-const text = v.optional(v.pipe(v.string(), v.maxLength(1_000)));
-const listedPrompt = v.object({
-	name,
-	title: text,
-	description: text,
-	arguments: v.optional(
-		v.pipe(
-			v.array(
-				v.object({
-					name,
-					description: text,
-					required: v.optional(v.boolean()),
-				}),
-			),
-			v.maxLength(50),
-		),
-		[],
-	),
-});
-
-/** A prompt as a bot lists it in its response to `prompts/list`. */
-export type ListedPrompt = v.InferOutput<typeof listedPrompt>;
 
 const routingArguments = [
 	{
@@ -63,16 +36,6 @@ const routingArguments = [
 ];
 const isRouting = (argument: string) =>
 	routingArguments.some(({ name }) => name === argument);
-
-/** Reads the prompts from a bot's result of `prompts/list`. Leaves out prompts that clients could refuse. */
-export function readPrompts(result: unknown): ListedPrompt[] {
-	const { prompts } = Object(result) as { prompts?: unknown };
-	if (!Array.isArray(prompts)) return [];
-	return prompts.slice(0, maxPrompts).flatMap((prompt) => {
-		const read = v.safeParse(listedPrompt, prompt);
-		return read.success ? [read.output] : [];
-	});
-}
 
 export interface PromptsOptions {
 	backends: readonly Backend[];

@@ -1,10 +1,9 @@
 // The tools/list that clients see: the bots' tools, with `instance` added to each, and `list_instances`.
 // Schemas are passed on as text, so that unknown keywords stay as they are.
 
-import { shownName } from "../../lib/text.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { findMember, readElements, readMembers } from "../../mcp/json-text.ts";
-import { readListedTool } from "../backends/listed-tools.ts";
+import { findMember, readMembers } from "../../mcp/json-text.ts";
+import { type ListedTool, ownToolName } from "../backends/listed-tools.ts";
 
 const instanceProperty = JSON.stringify({
 	type: "string",
@@ -13,38 +12,13 @@ const instanceProperty = JSON.stringify({
 
 /** Definition of `list_instances`, the only tool that the gateway itself offers. */
 export const listInstances = {
-	name: "list_instances",
+	name: ownToolName,
 	title: "List instances",
 	description:
 		"List the bots: name, online or not, guilds with ids. Each call needs `instance`, a name, or `guild_id`.",
 	inputSchema: { type: "object", additionalProperties: false },
 	annotations: { readOnlyHint: true },
 };
-
-/** A tool as a bot lists it in its response to `tools/list`. */
-export interface ListedTool {
-	name: string;
-	/** The tool's definition as JSON text, exactly as the bot sent it. */
-	text: string;
-	/** Whether the bot marks the tool with `readOnlyHint`: the tool changes nothing. */
-	readOnly: boolean;
-}
-
-/** A tool that a bot lists but the gateway leaves out of its own tools/list, with the reason. */
-export interface DroppedTool {
-	/** Name of the tool, escaped and truncated, for logs and clients. */
-	name: string;
-	reason: string;
-}
-
-/**
- * The tools in a bot's tools/list: those that the gateway passes on to clients, and those that it drops because
- * clients would refuse them.
- */
-export interface OfferedTools {
-	tools: readonly ListedTool[];
-	dropped: readonly DroppedTool[];
-}
 
 /**
  * Input of the merged tools/list: a bot and its last known tools. `tools` is undefined until the bot's first
@@ -115,42 +89,6 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 		names: new Set([...listed.keys(), listInstances.name]),
 		skew,
 	};
-}
-
-/**
- * Reads the first `max` tools from a bot's response to `tools/list`. Returns tools that MCP clients would refuse as
- * `dropped`, each with the reason.
- */
-export function readTools(text: string, max: number): OfferedTools {
-	const tools: ListedTool[] = [];
-	const dropped: DroppedTool[] = [];
-	for (const [index, element] of toolTexts(text, max).entries()) {
-		const read = readListedTool(element);
-		if ("issue" in read) {
-			const { name, issue } = read;
-			dropped.push({
-				name: typeof name === "string" ? shownName(name) : `tool ${index + 1}`,
-				reason: issue,
-			});
-		} else if (read.name === listInstances.name)
-			dropped.push({
-				name: read.name,
-				reason: "the gateway has a tool of this name",
-			});
-		else tools.push({ ...read, text: element });
-	}
-	return { tools, dropped };
-}
-
-/** Returns the JSON text of each of the first `max` tools in a response to `tools/list`. */
-function toolTexts(text: string, max: number): string[] {
-	const result = findMember(readMembers(text), "result");
-	if (!result || text[result.start] !== "{") return [];
-	const tools = findMember(readMembers(text, result.start), "tools");
-	if (!tools || text[tools.start] !== "[") return [];
-	return readElements(text, tools.start, max).map(({ start, end }) =>
-		text.slice(start, end),
-	);
 }
 
 /** Extends the description in a tool's JSON text by a note. The note names the bots that lack the tool. */

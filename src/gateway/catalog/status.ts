@@ -4,12 +4,15 @@ import { version } from "../../lib/program.ts";
 import { shownName } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
+import {
+	describeDropped,
+	listSome,
+	maxNames,
+} from "../backends/listed-tools.ts";
 import { findGuild } from "../routing/routing.ts";
 import type { GatewayStore } from "../store/store.ts";
-import type { Catalog, DroppedTool } from "./catalog.ts";
+import type { Catalog } from "./catalog.ts";
 
-/** Maximum number of names in a list of tools that `list_instances` shows. Further tools are only counted. */
-const maxNames = 40;
 /** Maximum number of guilds that `list_instances` names for a bot. */
 const maxGuilds = 1_000;
 
@@ -89,26 +92,11 @@ function notes(labelled: Record<string, string>): string[] {
 		.map(([label, text]) => `${label} ${text}`);
 }
 
-/** Describes the tools of a bot that the gateway does not list, each with the reason; empty if there are none. */
-export function describeDropped(dropped: readonly DroppedTool[]): string {
-	return listSome(
-		dropped.slice(0, maxNames).map(({ name, reason }) => `${name} (${reason})`),
-		dropped.length,
-	);
-}
-
 /**
  * Joins the escaped names of tools with commas. Of more than 40 names, shows the first 40 and the number of the others.
  */
 function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
-}
-
-/** Joins `items` with commas. If `count` is larger than the number of items, adds how many more there are. */
-function listSome(items: readonly string[], count: number): string {
-	const more = count - items.length;
-	const listed = items.join(", ");
-	return more > 0 ? `${listed} and ${more} more` : listed;
 }
 
 /** Formats a duration in milliseconds in its largest unit, such as "12 min". */

@@ -5,20 +5,6 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Backend } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
-import type { CallOutcome } from "../calls/metrics.ts";
-
-/** Maps each kind of RouteError to the outcome that the log and the metrics record for the failed tool call. */
-export const outcomeOf = {
-	InstanceNotFound: "not_routed",
-	GuildNotFound: "not_routed",
-	GuildPinned: "not_routed",
-	NoTarget: "not_routed",
-	BackendOffline: "offline",
-	BackendError: "http_error",
-	NoAnswer: "no_answer",
-	OutcomeUnknown: "outcome_unknown",
-	Overloaded: "overloaded",
-} satisfies Record<string, CallOutcome>;
 
 /** Maximum number of guilds per bot that the error message names when a tool call selects no bot. */
 const maxGuilds = 20;
@@ -26,7 +12,16 @@ const maxGuilds = 20;
 /** The properties of a bot that are needed to select a bot for a tool call. */
 export type Routed = Pick<Backend, "name" | "guilds" | "pins">;
 
-export type RouteErrorKind = keyof typeof outcomeOf;
+export type RouteErrorKind =
+	| "InstanceNotFound"
+	| "GuildNotFound"
+	| "GuildPinned"
+	| "NoTarget"
+	| "BackendOffline"
+	| "BackendError"
+	| "NoAnswer"
+	| "OutcomeUnknown"
+	| "Overloaded";
 
 /**
  * Error of a tool call for which the gateway has no result from a bot. The message contains the kind of the error, such

@@ -1,0 +1,41 @@
+// The prompts in a bot's prompts/list. What clients could refuse is left out.
+// https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#prompt
+
+import * as v from "valibot";
+
+/** Maximum number of prompts that the gateway reads from a bot's prompts/list. Further prompts are ignored. */
+const maxPrompts = 100;
+
+const name = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,64}$/));
+const text = v.optional(v.pipe(v.string(), v.maxLength(1_000)));
+const listedPrompt = v.object({
+	name,
+	title: text,
+	description: text,
+	arguments: v.optional(
+		v.pipe(
+			v.array(
+				v.object({
+					name,
+					description: text,
+					required: v.optional(v.boolean()),
+				}),
+			),
+			v.maxLength(50),
+		),
+		[],
+	),
+});
+
+/** A prompt as a bot lists it in its response to `prompts/list`. */
+export type ListedPrompt = v.InferOutput<typeof listedPrompt>;
+
+/** Reads the prompts from a bot's result of `prompts/list`. Leaves out prompts that clients could refuse. */
+export function readPrompts(result: unknown): ListedPrompt[] {
+	const { prompts } = Object(result) as { prompts?: unknown };
+	if (!Array.isArray(prompts)) return [];
+	return prompts.slice(0, maxPrompts).flatMap((prompt) => {
+		const read = v.safeParse(listedPrompt, prompt);
+		return read.success ? [read.output] : [];
+	});
+}
