@@ -71,7 +71,7 @@ export async function refusalOf(
 	}
 }
 
-/** Throws an error unless calls of the tool pass their plan to `review` before they change anything. */
+/** Throws an error unless the tool shows the plan of a call to `review` before the call changes anything. */
 export function requireReviewable(tool: Tool<BotContext>): void {
 	// The tools of the bot have this; they all run in its pipeline.
 	if (!("needs" in tool))

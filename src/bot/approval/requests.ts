@@ -119,7 +119,7 @@ export interface RequestedCall {
 /** What a tool call would do (`plan`), its hash, and a new token for the message that shows the plan. */
 type ShownPlan = Pick<ApprovalRow, "plan" | "hash" | "token">;
 
-/** How to run a tool call that a person has approved. */
+/** Settings for running a tool call that a person has approved. */
 interface Execution {
 	/**
 	 * Stores that the call may change something from now on, as the last step before it does. Resolves with false if the

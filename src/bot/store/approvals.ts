@@ -47,13 +47,13 @@ export interface ApprovalRow {
 	channel_id: string;
 	/** Id of the Discord message that asks for the approval; null until the message was posted. */
 	message_id: string | null;
-	/** The state that the Discord message shows. */
+	/** The state of the request that its Discord message shows. */
 	shown_state: ApprovalState;
 	/** Id of the Discord user who approved or denied the call; null if nobody on Discord has decided. */
 	decided_by: string | null;
-	/** When the call was made, in epoch milliseconds. */
+	/** When the tool call was made, in epoch milliseconds. */
 	created_at: number;
-	/** Until when people can approve or deny the call, in epoch milliseconds. */
+	/** Until when people can approve or deny the tool call, in epoch milliseconds. */
 	expires_at: number;
 	/** When a person approved or denied the call, in epoch milliseconds; null while nobody has decided. */
 	decided_at: number | null;

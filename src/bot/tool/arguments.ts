@@ -162,7 +162,7 @@ export function instant(what: string, orNone = false) {
 	);
 }
 
-/** Schema of an integer argument from `min` to `max`, inclusive. */
+/** Schema of a tool argument that is an integer from `min` to `max`, inclusive. */
 export function integer(min: number, max: number, description: string) {
 	const message = `expected an integer from ${min} to ${max}`;
 	return v.pipe(

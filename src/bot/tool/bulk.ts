@@ -89,8 +89,9 @@ export async function writeEach<Item>(
 }
 
 /**
- * Like `writeEach`, but returns a result even if no item was changed. With `throwsError`, throws the first error of
- * Discord instead of reporting it in the result.
+ * Changes items on Discord one after another, and returns a result that lists the outcomes, like `writeEach`. Unlike
+ * `writeEach`, also returns a result if no item was changed. With `throwsError`, throws the first error of Discord
+ * instead of reporting it in the result.
  */
 export async function attemptEach<Item>(
 	bulk: Bulk<Item>,

@@ -166,7 +166,7 @@ type WithoutEffect<Entries extends v.ObjectEntries> = Omit<
 	"effect" | "idempotent"
 >;
 
-/** Defines an MCP tool that only reads. */
+/** Defines an MCP tool that only reads and changes nothing. */
 export function readTool<const Entries extends v.ObjectEntries>(
 	definition: WithoutEffect<Entries>,
 ): BotTool {

@@ -113,11 +113,11 @@ export class OfferedTools implements ToolSet<BotContext> {
 	readonly #byName = new Map<string, Entry>();
 	/** Error texts for tools that the configuration does not allow to be called, by each name of the tool. */
 	readonly #refusals = new Map<string, string>();
-	/** For each tool: the former tools that are now part of the tool and that the setting `deny` forbids. */
+	/** For each tool: its aliases that were tools of their own formerly, and that the setting `deny` contains. */
 	readonly #deniedParts = new Map<BotTool, Alias[]>();
 	/**
-	 * For each tool: calls that do the same as a tool in the setting `deny`, and the error text with which they are
-	 * refused.
+	 * For each tool: which of its calls do the same as another tool that the setting `deny` contains, and the error text
+	 * with which these calls are refused.
 	 */
 	readonly #deniedOverlaps = new Map<
 		BotTool,

@@ -48,7 +48,7 @@ const stopWords = new Set([
 
 interface Document {
 	tool: BotTool;
-	/** The weight of each word stem in the texts about the tool. */
+	/** For each word stem in the name, description and other texts of the tool: its weight in the search for tools. */
 	stems: ReadonlyMap<string, number>;
 	/** The names of the tool, each split into words: its own name first, then its aliases. */
 	names: readonly (readonly string[])[];

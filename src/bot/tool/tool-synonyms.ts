@@ -123,8 +123,8 @@ const meanings: readonly [said: string, meant: string][] = [
 ];
 
 /**
- * For the stems of a word that people use, or of two successive words: the phrases with the same meaning that the tools
- * use.
+ * Synonyms for the search for tools. Key: the stem of a word that people use, or the stems of two successive words.
+ * Value: the phrases that the tools use for the same meaning.
  */
 export const synonyms: ReadonlyMap<string, readonly (readonly string[])[]> =
 	read();

@@ -34,8 +34,8 @@ export interface BotTool extends Tool<BotContext> {
 	essential: boolean;
 	aliases: readonly Alias[];
 	/**
-	 * Calls of this tool that do the same as another tool. If the setting `deny` contains the other tool, these calls are
-	 * refused.
+	 * Says which calls of this tool do the same as another tool. If the setting `deny` contains the other tool, these
+	 * calls are refused.
 	 */
 	overlaps: readonly Overlap[];
 	/** Converts the unvalidated arguments of a call: replaces old arguments of the tool with the new ones. */
@@ -51,7 +51,7 @@ export interface BotTool extends Tool<BotContext> {
 		intents: readonly PrivilegedIntent[];
 		/** What the person in whose name a call acts needs, in addition to what the bot needs. */
 		person?: PersonNeeds<never> | undefined;
-		/** Whether the tool itself checks its permissions while it runs. */
+		/** Whether the tool's own `run` function checks the `permissions`. Otherwise they are checked before `run`. */
 		checkedInRun: boolean;
 	};
 }
@@ -86,16 +86,19 @@ export interface Alias {
 }
 
 /**
- * Calls of a tool that do the same as another tool. If the setting `deny` contains the other tool, these calls are
- * refused.
+ * Says which calls of a tool do the same as another tool, such as calls of the tool that creates a role if they also
+ * assign the role. If the setting `deny` contains the other tool, these calls are refused.
  */
 export interface Overlap {
 	/**
-	 * Names, current or former, of other tools that some calls of this tool can replace. If the setting `deny` contains
-	 * one of the names, these calls are refused.
+	 * Current or former names of other tools that some calls of this tool can replace. If the setting `deny` contains one
+	 * of the names, these calls are refused.
 	 */
 	names: readonly string[];
-	/** Whether a call with these unvalidated arguments, which contain no null, does the same as the other tool. */
+	/**
+	 * Whether a call of this tool with these unvalidated arguments, which contain no null, does the same as one of the
+	 * tools in `names`.
+	 */
 	covers(args: JsonObject): boolean;
 }
 

@@ -99,7 +99,7 @@ export interface BackendOptions {
 /** A `tools/call` request of an MCP client that the gateway forwards to a bot. */
 export interface ForwardedCall extends SessionRequest {
 	method: "tools/call";
-	/** Name of the called tool, which the JSON text of the call's parameters contains as well. */
+	/** Name of the called tool. The JSON text of the call's parameters contains the name as well. */
 	tool: string;
 }
 
@@ -129,7 +129,7 @@ export class Backend {
 	dropped: readonly DroppedTool[] = [];
 	/** The prompts that the bot lists. Kept while the bot is offline; empty until its first response. */
 	prompts: readonly ListedPrompt[] = [];
-	/** Whether the last request for the bot's prompts failed. */
+	/** Whether the gateway's last `prompts/list` request to the bot failed. */
 	#promptsFailed = false;
 	readonly health: BackendHealth;
 	readonly session: BackendSession;

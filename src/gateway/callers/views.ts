@@ -77,8 +77,8 @@ export class Views {
 	}
 
 	/**
-	 * Like `now`, but first asks the bots in which of their guilds the principal's person is. Asks only the bots for which
-	 * `isNeeded` returns true. Never rejects.
+	 * Returns the bots that a principal (caller) may see, after asking bots in which of their guilds the principal's
+	 * person is. Asks only the bots for which `isNeeded` returns true. Never rejects.
 	 */
 	async load(
 		principal: Principal,

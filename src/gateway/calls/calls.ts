@@ -54,7 +54,7 @@ interface CallRecord {
 	principal: Principal | undefined;
 }
 
-/** The outcomes of tool calls that the gateway logs as warnings. */
+/** Outcomes of tool calls for which the gateway logs a warning. Other outcomes are logged as information. */
 const troubles = new Set<CallOutcome>(Object.values(outcomeOf));
 troubles.delete("not_routed");
 

@@ -43,7 +43,10 @@ export interface PromptsOptions {
 	see: See;
 	/** Aborts requests for prompts when their timeout ends, when the client cancels them, and at shutdown. */
 	deadlines: Deadlines;
-	/** Resolves when the gateway has asked the bots for their prompts for the first time; undefined afterwards. */
+	/**
+	 * Until the gateway has asked the bots for their tools and prompts for the first time after its start: returns a
+	 * promise that settles when it has done so. Returns undefined afterwards.
+	 */
 	firstList(): Promise<unknown> | undefined;
 }
 

@@ -16,7 +16,7 @@ import type { Catalog } from "./catalog.ts";
 /** Maximum number of guilds that `list_instances` names for a bot. */
 const maxGuilds = 1_000;
 
-/** What `list_instances` shows of a bot. */
+/** The properties of a bot that the tool `list_instances` shows. */
 type ShownBackend = Pick<
 	Backend,
 	"name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "check"

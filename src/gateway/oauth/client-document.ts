@@ -71,7 +71,7 @@ export function createClientDocuments({
 	timeoutMs = defaultTimeoutMs,
 	...safeFetch
 }: DocumentOptions): (id: string) => Promise<OAuthClient | undefined> {
-	/** Clients by id, with the time until which their metadata documents are cached. */
+	/** Cached OAuth clients by id. `expiresAt` is the time until which a client's metadata document is cached. */
 	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(
 		maxEntries,
 	);

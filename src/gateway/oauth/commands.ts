@@ -30,7 +30,7 @@ export interface GrantValues {
 export const grantUsage = `  --grants           list what people have allowed clients by signing in, then exit
   --revoke-grant ID  end one of these, on every gateway within a second, then exit`;
 
-/** Whether the command line contains an option for grants. */
+/** Whether the command line contains an option for OAuth grants (connections between people and clients). */
 export function hasGrantOptions(values: GrantValues): boolean {
 	return values.grants !== undefined || values["revoke-grant"] !== undefined;
 }

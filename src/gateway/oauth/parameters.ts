@@ -14,7 +14,10 @@ export interface Parameters {
 	 * occurs twice or is too long.
 	 */
 	get(name: string): string | undefined;
-	/** Like `get`, but throws an OAuthError if the parameter is absent or empty. */
+	/**
+	 * Returns the value of an OAuth parameter. Throws an OAuthError if the parameter is absent, empty or too long, or
+	 * occurs twice.
+	 */
 	require(name: string): string;
 	/**
 	 * Returns all values of an OAuth parameter that may occur several times. Throws an OAuthError if a value is too long.

@@ -93,9 +93,9 @@ export function route<One extends Routed>(
 }
 
 /**
- * Like `route`, but selects only among the bots that a principal (caller) may see. Also throws a RouteError if the call
- * names both a bot and a guild that the principal may not see at this bot: the bot must not be asked, even though it
- * may be in the guild.
+ * Selects the bot for a tool call like `route`, but only among the bots that a principal (caller) may see. Also throws
+ * a RouteError if the call names both a bot and a guild that the principal may not see at this bot: the bot must not be
+ * asked, even though it may be in the guild.
  */
 export function routeLimited<One extends Routed>(
 	args: JsonObject,

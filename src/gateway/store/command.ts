@@ -51,7 +51,10 @@ export function readStoreCommandSettings(
 	return { store, log: readLogOptions(settings) };
 }
 
-/** Names of the command-line options that are commands. Only one of them can be given at a time. */
+/**
+ * Names of the command-line options that each are a command, such as "check" for `--check`. Only one of them can be
+ * given at a time.
+ */
 const commands = [
 	"check",
 	"health",
