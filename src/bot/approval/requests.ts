@@ -725,10 +725,12 @@ export function createRequests(options: RequestsOptions) {
 			id: string,
 		): Promise<ApprovalRow | undefined> {
 			const row = await selectApproval(sql, id);
-			return row?.principal_id === idOf(principal) ? row : undefined;
+			return row && isOf(row, principal) ? row : undefined;
 		},
-		list: (principal: Principal | undefined) =>
-			selectApprovalsOf(sql, idOf(principal), shownRequests),
+		async list(principal: Principal | undefined): Promise<ApprovalRow[]> {
+			const rows = await selectApprovalsOf(sql, idOf(principal), shownRequests);
+			return rows.filter((row) => isOf(row, principal));
+		},
 		/**
 		 * Waits until a request for approval has ended, for at most `ms` milliseconds or until `signal` aborts. Returns
 		 * undefined if the request has not ended by then. Only one caller at a time can wait for the same request.
@@ -812,6 +814,14 @@ export function guildIdOf(
 ): string | undefined {
 	if (!("guild_id" in Object(listing.inputSchema.properties))) return undefined;
 	return typeof guild_id === "string" && guild_id !== "" ? guild_id : guildId;
+}
+
+/** Whether a request is a principal's: a key of the same name may since have been created for another person. */
+function isOf(row: ApprovalRow, principal: Principal | undefined): boolean {
+	return (
+		row.principal_id === idOf(principal) &&
+		principalOf(row)?.person?.id === principal?.person?.id
+	);
 }
 
 function callerOf(row: ApprovalRow) {

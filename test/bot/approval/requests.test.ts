@@ -65,6 +65,21 @@ describe("callers", () => {
 		expect(texts[0]?.[0]).toStartWith("There is no request for approval ID.");
 	});
 
+	test("do not see those of another person for whom a key of the same name was made before", async () => {
+		await using world = await startApprovalWorld();
+		const before = key("desk", world.person("ada"));
+		const after = key("desk", world.person("jose.garcia"));
+		const id = pendingId(await world.call(before, "ban", ban(world)));
+		expect(await world.state(before, id)).toContain(" | pending | ");
+		for (const other of [after, key("desk")]) {
+			expect(await world.state(other, id)).toStartWith("There is no request");
+			const list = await world.call(other, "list_approvals");
+			expect(list.text).toBe("No call of yours needed approval.");
+			const { error } = await world.ask(other, "guildhall/approval", { id });
+			expect(error).toMatchObject({ code: -32602 });
+		}
+	});
+
 	test("have at most 10 open requests", async () => {
 		await using world = await startApprovalWorld();
 		for (let count = 0; count < 10; count += 1)
@@ -413,7 +428,7 @@ describe("the requester's rights", () => {
 		});
 		expect(await world.press("ada", "Approve")).toContain("kick failed");
 		expect(world.guild.members.has(world.simulator.user("zoe").id)).toBe(true);
-		expect(await world.state(key("staff"), id)).toContain(" | failed | ");
+		expect(await world.state(staff(world), id)).toContain(" | failed | ");
 		await world.shown("kick: failed");
 	});
 });
