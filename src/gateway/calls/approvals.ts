@@ -13,6 +13,7 @@ import {
 import { ClientError, type ClientResponse } from "../../mcp/client.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
+import type { SessionRequest } from "../backends/backend-session.ts";
 
 /**
  * How long the gateway waits until a person approves or denies a tool call (`waitMs`), and how often it asks the bot
@@ -42,22 +43,29 @@ export async function afterApproval(
 	try {
 		for (let waited = 0; waited < waitMs; waited += pollMs) {
 			await raceSignal(Bun.sleep(pollMs), signal);
-			const { message } = await backend.read(
-				{ method: approvalMethod, params, principal },
-				signal,
-			);
-			const result = decidedResult(message);
+			const answer = await ask(backend, { params, principal }, signal);
+			const result = answer && decidedResult(answer.message);
 			if (result) return withResult(response, result);
 		}
 	} catch (error) {
 		// The first result names the approval, so the client can ask for the decision itself.
-		const isExpected =
-			signal.aborted ||
-			error instanceof ClientError ||
-			error instanceof Overloaded;
-		if (!isExpected) throw error;
+		if (!signal.aborted && !(error instanceof ClientError)) throw error;
 	}
 	return response;
+}
+
+/** Asks the bot for the decision. Resolves with undefined if the bot is busy with other calls. */
+async function ask(
+	backend: Backend,
+	request: Pick<SessionRequest, "params" | "principal">,
+	signal: Signal,
+): Promise<ClientResponse | undefined> {
+	try {
+		return await backend.read({ method: approvalMethod, ...request }, signal);
+	} catch (error) {
+		if (error instanceof Overloaded) return undefined;
+		throw error;
+	}
 }
 
 function withResult(

@@ -2,27 +2,39 @@
 // that the client asks its user.
 
 import { describe, expect, test } from "bun:test";
+import type { Backend } from "../../../src/gateway/backends/backend.ts";
+import { afterApproval } from "../../../src/gateway/calls/approvals.ts";
 import {
 	approvalCapability,
 	decodePrincipal,
 	principalCapability,
 	principalHeader,
 } from "../../../src/lib/principal.ts";
+import { Overloaded } from "../../../src/lib/semaphore.ts";
+import { PlainSignal } from "../../../src/lib/signal.ts";
 import { approvalMethod, pendingKey } from "../../../src/mcp/approval.ts";
-import { startTestGateway } from "../../support/gateway.ts";
+import { type RpcAnswer, startTestGateway } from "../../support/gateway.ts";
 import {
 	type Behaviour,
 	result,
 	type StubBackend,
 	startStubBackend,
 } from "../../support/stub-backend.ts";
+import { until } from "../../support/until.ts";
 
 const experimental = [principalCapability, approvalCapability];
 const approvals = { waitMs: 20, pollMs: 1 };
 
-async function start(on: Record<string, Behaviour>, declared = experimental) {
+async function start(
+	on: Record<string, Behaviour>,
+	declared = experimental,
+	{ timing = approvals, env = {} } = {},
+) {
 	const alpha = startStubBackend({ experimental: declared, on });
-	const gateway = await startTestGateway({ alpha }, { options: { approvals } });
+	const gateway = await startTestGateway(
+		{ alpha },
+		{ options: { approvals: timing }, env },
+	);
 	return {
 		alpha,
 		...gateway,
@@ -85,6 +97,52 @@ describe("a call that waits for an approval", () => {
 		const { result: given } = await world.call("echo", call);
 		expect(given?.content).toEqual(text("Waits for approval 7."));
 		expect(world.alpha.received(approvalMethod)).toHaveLength(20);
+	});
+
+	test("holds no place among the calls in flight", async () => {
+		let isDecided = false;
+		const decided = { status: "decided", result: { content: text("done") } };
+		const on = {
+			echo: pending,
+			[approvalMethod]: ({ id }: { id: string }) =>
+				result(id, JSON.stringify(isDecided ? decided : { status: "pending" })),
+		};
+		await using world = await start(on, experimental, {
+			timing: { waitMs: 90_000, pollMs: 500 },
+			env: { MAX_IN_FLIGHT: "4" },
+		});
+		// Four would be in flight, four would wait, and the others would be refused.
+		const waiting: Promise<RpcAnswer>[] = [];
+		for (let count = 1; count <= 12; count += 1) {
+			waiting.push(world.call("echo", call));
+			await until(
+				"the bot has it",
+				() => world.alpha.received("echo").length === count,
+			);
+		}
+		isDecided = true;
+		for (const { result: given } of await Promise.all(waiting))
+			expect(given).toEqual({ content: text("done") });
+	});
+
+	test("gets the result although the bot was too busy to be asked", async () => {
+		const answers = [
+			() => Promise.reject(new Overloaded()),
+			async () => ({ status: "decided", result: { content: text("done") } }),
+		];
+		const backend = {
+			read: async () => ({ message: { result: await answers.shift()?.() } }),
+		} as unknown as Backend;
+		const message = { id: 1, result: { _meta: { [pendingKey]: "7" } } };
+		const signal = new PlainSignal();
+		const final = await afterApproval(
+			{ message, text: "" },
+			backend,
+			undefined,
+			signal,
+			approvals,
+		);
+		expect(final.message.result).toEqual({ content: text("done") });
 	});
 
 	test("gets the first result if the bot does not answer the request for the decision", async () => {
