@@ -44,8 +44,8 @@ export interface PromptsOptions {
 	/** Aborts requests for prompts when their timeout ends, when the client cancels them, and at shutdown. */
 	deadlines: Deadlines;
 	/**
-	 * Until the gateway has asked the bots for their tools and prompts for the first time after its start: returns a
-	 * promise that settles when it has done so. Returns undefined afterwards.
+	 * While the gateway asks the bots for their tools and prompts for the first time: returns a promise that settles when
+	 * enough bots have answered. Returns undefined before and afterwards.
 	 */
 	firstList(): Promise<unknown> | undefined;
 }

@@ -30,7 +30,7 @@ export interface Key extends KeyScope {
 	lastUsedAt: number | undefined;
 }
 
-/** A row of the table "keys". */
+/** A row of the database table "keys", which contains the API keys. */
 interface Row {
 	name: string;
 	access: string;

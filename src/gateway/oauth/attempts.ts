@@ -29,7 +29,7 @@ export interface AuthorizationRequest {
 export interface Attempt {
 	/**
 	 * The authorization request of the client that a person wants to connect. Undefined if the person signs in only to see
-	 * the page of connected clients.
+	 * the page /connections.
 	 */
 	request: AuthorizationRequest | undefined;
 	/** The person who signs in; undefined until Discord has told the gateway who it is. */
@@ -80,10 +80,11 @@ export interface Attempts {
 	 */
 	finish(key: AttemptKey): Promise<SignedIn | undefined>;
 	/**
-	 * Returns the person who signed in with this browser to see the page of connected clients; undefined if nobody did.
+	 * Returns the person who signed in with this browser to see the page /connections (clients that act in the person's
+	 * name); undefined if nobody did.
 	 */
 	visitor(browser: string): Promise<DiscordPerson | undefined>;
-	/** Signs a browser out of the page of connected clients. */
+	/** Signs a browser out of the page /connections, on which a person sees the clients that act in the person's name. */
 	leave(browser: string): Promise<void>;
 }
 

@@ -43,8 +43,8 @@ export function createAuthorize(
 	}
 
 	/**
-	 * Reads the other parameters of an authorization request, after its client and redirect URI were checked. Throws an
-	 * OAuthError if a parameter is invalid.
+	 * Reads the remaining parameters of an authorization request, after its client and redirect URI have been checked.
+	 * Throws an OAuthError if a parameter is invalid.
 	 */
 	function readRequest(
 		parameters: Parameters,

@@ -29,7 +29,10 @@ const maxWaiting = 32;
  */
 const maxPerHost = 10;
 const windowMs = 60_000;
-/** Maximum number of cached clients, and of hosts whose fetches are counted. */
+/**
+ * Maximum number of OAuth clients in the cache. Also the maximum number of hosts for which the fetches of metadata
+ * documents are counted.
+ */
 const maxEntries = 500;
 /** Minimum number of seconds for which a client's metadata document is cached. The maximum is `maxAgeSeconds`. */
 const minAgeSeconds = 60;

@@ -16,8 +16,8 @@ import { redirect } from "./pages/page.ts";
 import { queryOf, readForm } from "./parameters.ts";
 
 /**
- * Maximum number of sign-ins to the page of connected clients that may start per minute. Anyone can start a sign-in
- * without a token, and each is stored in the database.
+ * Maximum number of sign-ins to the page /connections that may start per minute. Anyone can start a sign-in without a
+ * token, and each is stored in the database.
  */
 const maxPerMinute = 60;
 const windowMs = 60_000;
@@ -34,8 +34,8 @@ export function createConnections(context: OAuthContext): {
 	});
 
 	/**
-	 * Redirects a browser to Discord, where the person signs in. Afterwards Discord sends the browser back, and the page
-	 * of connected clients is shown.
+	 * Redirects a browser to Discord, where the person signs in. Afterwards Discord sends the browser back to the gateway,
+	 * which shows the page /connections.
 	 */
 	async function signIn(request: Request): Promise<Response> {
 		if (!window.take())

@@ -24,7 +24,7 @@ export interface Grant {
 	expiresAt: number;
 }
 
-/** A row of the table "oauth_grants". */
+/** A row of the database table "oauth_grants": a person's permission for a client. */
 export interface GrantRow {
 	id: string;
 	client_id: string;

@@ -76,7 +76,7 @@ export interface StoreOptions {
 	backOffMs?: readonly [number, number];
 }
 
-/** Maximum number of statements and transactions that wait for a free connection. */
+/** Maximum number of SQL statements and transactions that wait for a free connection to the gateway's database. */
 const maxWaiting = 1_000;
 /** Minimum milliseconds between two log messages with the same reason why the database is unavailable. */
 const logIntervalMs = 300_000;

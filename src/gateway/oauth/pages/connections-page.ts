@@ -64,8 +64,8 @@ function time(ms: number): Html {
 }
 
 /**
- * Returns the page that asks a person to sign in with Discord to see the connected clients. `signInUrl` is the link on
- * the page that starts the sign-in.
+ * Returns the page that asks a person to sign in with Discord, to see which clients act in the person's name.
+ * `signInUrl` is the link on the page that starts the sign-in.
  */
 export function signInPage(signInUrl: string): Response {
 	return pageResponse({

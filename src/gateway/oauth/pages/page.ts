@@ -44,7 +44,7 @@ export function formActionOf(redirectUri: string): string {
 
 export interface Page {
 	status?: number | undefined;
-	/** Title of the browser window or tab. By default also the heading of the page. */
+	/** Title of the page, for the browser window or tab. By default also the heading of the page. */
 	title: string;
 	/** Heading of the page as HTML, if it differs from the title. */
 	heading?: Html | undefined;
