@@ -16,7 +16,15 @@ export interface PersonGuild {
 /** Maximum number of guilds that are read from a bot's response. Discord allows a person to be in 200. */
 const maxGuilds = 1_000;
 
+/** What a bot says about a person. */
+export interface PersonRights {
+	guilds: readonly PersonGuild[];
+	/** Whether guilds may be missing, since Discord does not give the bot their members because of an outage. */
+	incomplete?: boolean | undefined;
+}
+
 const rights = v.object({
+	incomplete: v.optional(v.boolean()),
 	guilds: v.array(
 		v.object({
 			id: v.pipe(v.string(), v.regex(/^\d{1,20}$/)),
@@ -26,10 +34,10 @@ const rights = v.object({
 	),
 });
 
-/** Reads the first 1,000 guilds from the result of guildhall/rights. Returns undefined if the result is invalid. */
-export function readRights(
-	result: unknown,
-): readonly PersonGuild[] | undefined {
+/** Reads the result of guildhall/rights, with the first 1,000 guilds. Returns undefined if the result is invalid. */
+export function readRights(result: unknown): PersonRights | undefined {
 	const read = v.safeParse(rights, result);
-	return read.success ? read.output.guilds.slice(0, maxGuilds) : undefined;
+	if (!read.success) return undefined;
+	const { guilds, incomplete } = read.output;
+	return { guilds: guilds.slice(0, maxGuilds), incomplete };
 }

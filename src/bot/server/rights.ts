@@ -1,10 +1,15 @@
 // Answers the request guildhall/rights, by which a gateway asks in which guilds a person is.
 
+import type { Guild } from "discord.js";
 import type { Principal } from "../../lib/principal.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
-import { type PersonGuild, rightsMethod } from "../../mcp/rights.ts";
+import {
+	type PersonGuild,
+	type PersonRights,
+	rightsMethod,
+} from "../../mcp/rights.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
-import { type Admitting, guildsOf } from "../tool/admission.ts";
+import { type Admitting, guildsOf, mayTouch } from "../tool/admission.ts";
 
 /**
  * Returns the handler of the MCP method guildhall/rights, which tells the gateway in which guilds a person is. Only
@@ -23,6 +28,11 @@ export function createRights(
 				"The bot is not connected to Discord",
 			);
 		const found = await guildsOf(context, principal.person.id);
+		const isMissing = ({ id, available }: Guild) =>
+			!available &&
+			mayTouch(context, id) &&
+			!found.some(({ guild }) => guild.id === id);
+		const incomplete = context.connection.guilds.some(isMissing);
 		const guilds = found.map(
 			({ guild: { id, name = "" }, signIn }): PersonGuild => ({
 				id,
@@ -30,6 +40,7 @@ export function createRights(
 				signIn,
 			}),
 		);
-		return JSON.stringify({ guilds });
+		const rights: PersonRights = { guilds, ...(incomplete && { incomplete }) };
+		return JSON.stringify(rights);
 	};
 }

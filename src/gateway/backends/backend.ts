@@ -22,7 +22,7 @@ import {
 } from "../../mcp/client.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import {
-	type PersonGuild,
+	type PersonRights,
 	readRights,
 	rightsMethod,
 } from "../../mcp/rights.ts";
@@ -270,7 +270,7 @@ export class Backend {
 	 * Asks the bot in which of its guilds a Discord user is a member. Leaves out guilds that the operator has assigned
 	 * (pinned) to other bots. Rejects with Overloaded or a ClientError.
 	 */
-	async rights(personId: string, signal: Signal): Promise<PersonGuild[]> {
+	async rights(personId: string, signal: Signal): Promise<PersonRights> {
 		// The answer does not depend on how the person signed in.
 		const person = { id: personId, name: "", signedIn: false };
 		const principal: Principal = {
@@ -283,19 +283,20 @@ export class Backend {
 			{ method: rightsMethod, params: "{}", principal },
 			signal,
 		);
-		const guilds = readRights(message.result);
-		if (!guilds)
+		const rights = readRights(message.result);
+		if (!rights)
 			throw new ClientError(
 				`the bot answered ${rightsMethod} without a list of guilds`,
 				"refused",
 			);
-		return guilds
+		const guilds = rights.guilds
 			.filter(({ id }) => !this.pins.barred.has(id))
 			.map(({ id, name, signIn }) => ({
 				id,
 				name: safeGuildName(id, name),
 				signIn,
 			}));
+		return { ...rights, guilds };
 	}
 
 	/** Asks the bot for the tools and prompts that it lists for a principal (caller). Rejects with a ClientError. */

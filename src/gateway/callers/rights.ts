@@ -4,7 +4,7 @@
 import { LruMap } from "../../lib/lru-map.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { raceSignal } from "../../lib/wait.ts";
-import type { PersonGuild } from "../../mcp/rights.ts";
+import type { PersonRights } from "../../mcp/rights.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { AskRights } from "../oauth/rights.ts";
 
@@ -26,10 +26,10 @@ interface Entry {
 	 */
 	asking: Promise<void> | undefined;
 	/**
-	 * The bot's last answer: the guilds in which the person is. `at` is when the bot was asked, in milliseconds of the
+	 * The bot's last answer. `at` is when the bot was asked, in milliseconds of the
 	 * monotonic clock.
 	 */
-	answer: { guilds: readonly PersonGuild[]; at: number } | undefined;
+	answer: { rights: PersonRights; at: number } | undefined;
 }
 
 export class Rights {
@@ -63,10 +63,10 @@ export class Rights {
 		{ name }: Backend,
 		personId: string,
 		maxAgeMs = staleMs,
-	): readonly PersonGuild[] | undefined {
+	): PersonRights | undefined {
 		const { answer } = this.#entries.get(`${name} ${personId}`) ?? {};
 		return answer && this.now() - answer.at < maxAgeMs
-			? answer.guilds
+			? answer.rights
 			: undefined;
 	}
 
@@ -90,8 +90,8 @@ export class Rights {
 		entry.asking = backend
 			.rights(personId, AbortSignal.timeout(requestTimeoutMs))
 			.then(
-				(guilds) => {
-					entry.answer = { guilds, at };
+				(rights) => {
+					entry.answer = { rights, at };
 				},
 				// The last answer stays. The backend has noted whether it is offline.
 				() => {},
@@ -118,9 +118,10 @@ export function createAskRights(
 		);
 		const signal = AbortSignal.timeout(requestTimeoutMs);
 		await rights.load(asked, id, signal, 0);
-		return asked.map((backend) => ({
-			instance: backend.name,
-			guilds: rights.known(backend, id, freshMs + requestTimeoutMs),
-		}));
+		return asked.map((backend) => {
+			const known = rights.known(backend, id, freshMs + requestTimeoutMs);
+			const { guilds, incomplete } = known ?? {};
+			return { instance: backend.name, guilds, incomplete };
+		});
 	};
 }

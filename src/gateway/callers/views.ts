@@ -115,7 +115,7 @@ export class Views {
 		if (!person) return limit ? only(backend.guilds, limit) : backend.guilds;
 		const known = this.rights.known(backend, person.id);
 		if (!known) return undefined;
-		const own = known.filter(({ signIn }) => signIn || !person.signedIn);
+		const own = known.guilds.filter(({ signIn }) => signIn || !person.signedIn);
 		const guilds = new Map(own.map(({ id, name }) => [id, name]));
 		return limit ? only(guilds, limit) : guilds;
 	}

@@ -1,14 +1,15 @@
 // Who may sign in: people who may do so in at least one guild of one bot. The bots decide.
 
 import type { PrincipalPerson } from "../../lib/principal.ts";
-import type { PersonGuild } from "../../mcp/rights.ts";
+import type { PersonGuild, PersonRights } from "../../mcp/rights.ts";
 import { OAuthError } from "./oauth-error.ts";
 
 /** A bot's answer to the question in which of its guilds a person is, and may sign in. */
 export interface InstanceRights {
 	instance: string;
 	/** The person's guilds at this bot; undefined if the bot did not answer. */
-	guilds: readonly PersonGuild[] | undefined;
+	guilds: PersonRights["guilds"] | undefined;
+	incomplete?: PersonRights["incomplete"];
 }
 
 /**
@@ -20,9 +21,8 @@ export type AskRights = (
 ) => Promise<readonly InstanceRights[]>;
 
 /**
- * Returns the guilds in which a person may sign in. If there are none, rejects with an OAuthError:
- * "temporarily_unavailable" if a bot did not answer, since the person might be allowed in its guilds; otherwise
- * "access_denied".
+ * Returns the guilds in which a person may sign in. Rejects with an OAuthError if there are none: "access_denied", or
+ * "temporarily_unavailable" if a bot did not answer, or could not tell about all of its guilds.
  */
 export async function guildsOf(
 	person: PrincipalPerson,
@@ -34,7 +34,7 @@ export async function guildsOf(
 	// Two bots can serve one guild.
 	const unique = new Map(guilds.map((guild) => [guild.id, guild]));
 	if (unique.size > 0) return [...unique.values()];
-	if (answers.some((answer) => answer.guilds === undefined))
+	if (answers.some(({ guilds, incomplete }) => !guilds || incomplete))
 		throw new OAuthError(
 			"temporarily_unavailable",
 			"A bot did not answer. Try again later.",

@@ -37,7 +37,8 @@ async function start({ declares = true, barred = [] as string[] } = {}) {
 	await backend.refresh();
 	const clock = { ms: 0 };
 	const rights = new Rights(() => clock.ms);
-	const known = () => rights.known(backend, person)?.map((guild) => guild.name);
+	const known = () =>
+		rights.known(backend, person)?.guilds.map((guild) => guild.name);
 	return {
 		...{ stub, backend, clock, rights, known },
 		load: (signal = never) => rights.load([backend], person, signal),
@@ -159,6 +160,16 @@ test("signing in asks all bots that accept principals, and says which did not an
 	world.stub.on["guildhall/rights"] = fails;
 	world.clock.ms = 7_000;
 	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
+});
+
+test("signing in is told that a bot does not know all guilds of a person", async () => {
+	await using world = await start();
+	world.stub.on["guildhall/rights"] = ({ id }) =>
+		result(id, JSON.stringify({ guilds: [two], incomplete: true }));
+	const ask = createAskRights(world.rights, [world.backend]);
+	expect(await ask(who)).toEqual([
+		{ instance: "alpha", guilds: [two], incomplete: true },
+	]);
 });
 
 test("signing in asks a bot again that was asked just now", async () => {

@@ -137,6 +137,14 @@ onBoth((databases) => {
 			},
 		);
 
+		test("for two resources is refused: a token works for one", async () => {
+			const second = encodeURIComponent(`${world.url}/mcp/readonly`);
+			const url = `${world.authorizeUrl()}&resource=${second}`;
+			const response = await new Browser().open(url);
+			expect(response.status).toBe(400);
+			expect(await response.text()).toContain("one resource only");
+		});
+
 		test("with a parameter twice is refused", async () => {
 			const url = `${world.authorizeUrl()}&redirect_uri=https://evil.example`;
 			const response = await new Browser().open(url);

@@ -233,6 +233,11 @@ describe("who may sign in", () => {
 		["do not let them", [{ instance: "alpha", guilds: [guest] }], 403],
 		["do not exist", [], 403],
 		["are offline", [{ instance: "alpha", guilds: undefined }], 503],
+		[
+			"do not know all guilds",
+			[{ instance: "alpha", guilds: [guest], incomplete: true }],
+			503,
+		],
 	])("is nobody while the bots %s", async (_, answer, status) => {
 		const browser = new Browser();
 		const url = await browser.redirected(world.authorizeUrl());

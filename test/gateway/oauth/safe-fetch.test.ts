@@ -297,6 +297,20 @@ test.each([
 	).toContain(message);
 });
 
+test("a redirect to a private address is not followed", async () => {
+	let reached = 0;
+	paths.set("/private", () => {
+		reached++;
+		return json("{}")();
+	});
+	const location = `https://127.0.0.1:${server.port}/private`;
+	paths.set("/redirect", () => Response.redirect(location, 307));
+	expect(await refusal("https://client.example/redirect", rerouted())).toBe(
+		"the response has status 307",
+	);
+	expect(reached).toBe(0);
+});
+
 test("a body that never ends is cut off at the limit", async () => {
 	let sent = 0;
 	const endless = new ReadableStream({

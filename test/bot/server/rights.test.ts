@@ -1,0 +1,61 @@
+// What the bot says about a person while Discord has an outage. The rest is tested in tool/admission.test.ts, with a bot.
+
+import { expect, test } from "bun:test";
+import { createRights } from "../../../src/bot/server/rights.ts";
+import type { Admitting } from "../../../src/bot/tool/admission.ts";
+import type { Caller } from "../../../src/mcp/server.ts";
+
+const person = "100000000000000001";
+const principal = {
+	...{ id: "key:k", name: "k", access: "all" as const },
+	person: { id: person, name: "", signedIn: false },
+};
+
+/** A guild; during an outage only the members that were known before are known. */
+const guild = (id: string, available: boolean, isKnown: boolean) => ({
+	...{ id, name: `Guild ${id}`, available },
+	members: {
+		cache: new Map(
+			isKnown ? [[person, { permissions: { has: () => true } }]] : [],
+		),
+	},
+});
+
+async function rightsWith(...guilds: ReturnType<typeof guild>[]) {
+	const context = {
+		guilds: new Set(["1", "2"]),
+		principal,
+		self: { toml: { mcp: { sign_in_permission: "MANAGE_GUILD" } } },
+		connection: {
+			state: { connected: true },
+			guilds,
+			hasAllMembers: () => true,
+		},
+	};
+	const rights = createRights(() => context as unknown as Admitting);
+	return JSON.parse(String(await rights({}, { principal } as Caller)));
+}
+
+const one = { id: "1", name: "Guild 1", signIn: true };
+
+test.each<
+	[string, guilds: ReturnType<typeof guild>[], guilds: object[], boolean]
+>([
+	["all guilds are there", [guild("1", true, true)], [one], false],
+	["the person is known", [guild("1", false, true)], [one], false],
+	["the person is not known", [guild("1", false, false)], [], true],
+	[
+		"the person is not known in one of two",
+		[guild("1", true, true), guild("2", false, false)],
+		[one],
+		true,
+	],
+	["tools are off there", [guild("3", false, false)], [], false],
+])(
+	"when %s, the answer says whether guilds may be missing",
+	async (_, given, guilds, incomplete) => {
+		expect(await rightsWith(...given)).toEqual(
+			incomplete ? { guilds, incomplete } : { guilds },
+		);
+	},
+);
