@@ -570,6 +570,33 @@ test("calls wait until it is known which bots accept limits", async () => {
 	await refreshed;
 });
 
+test("a bot that no longer enforces limits gets no request of a caller with limits", async () => {
+	await using world = await start();
+	const client = await world.key({ access: "write" });
+	const args = { guild_id: guild.alphas };
+	expect(await client.text("echo", args)).toBe("ran echo");
+	const { port, guilds } = world.alpha;
+	await world.alpha.stop();
+	await using older = startStubBackend({ port, guilds, tools: [echo] });
+	expect(await client.text("echo", args)).toContain(
+		"does not enforce the limits of keys and sign-ins",
+	);
+	expect(await world.gateway.text("echo", args)).toBe("ran echo");
+	// Before, it refused one request in the session of the bot that it has replaced.
+	const at = older.requests.findIndex(({ rpc }) => rpc === "initialize");
+	const later = older.requests.slice(at);
+	expect(later.map(principalOf)).toEqual(later.map(() => undefined));
+});
+
+test("errors of a bot that is offline name no hidden bots", async () => {
+	await using world = await start();
+	const client = await world.key({ instances: ["alpha"] });
+	await world.alpha.stop();
+	const text = await client.text("echo", { guild_id: guild.alphas });
+	expect(text).toContain("BackendOffline");
+	expect(text).toEndWith("Available instances: alpha.");
+});
+
 describe("a person", () => {
 	test("sees only guilds in which they are, and only those of their sign-in", async () => {
 		await using world = await start();
