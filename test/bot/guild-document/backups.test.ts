@@ -472,10 +472,10 @@ onBoth((databases) => {
 				const { sql } = bot.store;
 				return (await sql`SELECT guild_id FROM guild_backup_checks`).length > 0;
 			};
-			// The database shows what a statement did before the statement returns.
+			// The database shows what a statement did before the statement returns, and a backup needs more than two.
 			await until(
 				"killed or done",
-				async () => isDead || ((await checked()) && running === 0),
+				async () => isDead || ((await checked()) && running === 0 && count > 5),
 			);
 			const wasKilled = isDead;
 			isDead = true;
