@@ -816,7 +816,10 @@ export function guildIdOf(
 	return typeof guild_id === "string" && guild_id !== "" ? guild_id : guildId;
 }
 
-/** Whether a request is a principal's: a key of the same name may since have been created for another person. */
+/**
+ * Whether this principal (caller) made the request for approval. Compares the person in addition to the id, because an
+ * API key of the same name may have been created for another person since.
+ */
 function isOf(row: ApprovalRow, principal: Principal | undefined): boolean {
 	return (
 		row.principal_id === idOf(principal) &&

@@ -54,7 +54,10 @@ export async function afterApproval(
 	return response;
 }
 
-/** Asks the bot for the decision. Resolves with undefined if the bot is busy with other calls. */
+/**
+ * Asks the bot whether a person has approved or denied a tool call. Resolves with the bot's response; with undefined if
+ * the bot is busy with other calls.
+ */
 async function ask(
 	backend: Backend,
 	request: Pick<SessionRequest, "params" | "principal">,

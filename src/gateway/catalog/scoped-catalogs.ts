@@ -18,8 +18,8 @@ const requestTimeoutMs = 2_000;
 export interface ScopedCatalog extends Pick<Catalog, "skew"> {
 	toolList: ToolList;
 	/**
-	 * For each bot name: the tools and prompts that the bot listed for these limits. A bot that has never answered is
-	 * absent.
+	 * For each bot name: the tools and prompts that the bot last listed for callers with these limits. A bot that has
+	 * never answered is absent.
 	 */
 	offers: ReadonlyMap<string, BackendOffer>;
 }

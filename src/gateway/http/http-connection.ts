@@ -224,8 +224,8 @@ export class Exchange
 	) {}
 
 	/**
-	 * Resolves with this request and its response when the head of the response has arrived. Rejects with an
-	 * HttpFailure.
+	 * Resolves with this object (an HTTP request and its response) when the head of the response has arrived. Rejects with
+	 * an HttpFailure.
 	 */
 	get begun(): Promise<Exchange> {
 		return this.#begun.promise;

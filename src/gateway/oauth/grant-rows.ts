@@ -51,8 +51,8 @@ export interface TokenRow extends GrantRow {
 }
 
 /**
- * Whether the refresh token with this number (`generation`) is no longer valid: it was used before, and not just within
- * the last 10 s.
+ * Whether the refresh token with this number (`generation`) must not be used again: it was used before, and the grace
+ * period of 10 s is over.
  */
 export function isReused(
 	grant: GrantRow,

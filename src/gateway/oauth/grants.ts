@@ -53,7 +53,10 @@ export interface StoredToken {
 	/** How many times the grant's refresh token had been replaced by a new one when this token was issued. */
 	generation: number;
 	grant: Grant;
-	/** Whether the token is a refresh token that was used before, and not just within the last 10 s. */
+	/**
+	 * Whether the token is a refresh token that must not be used again: it was used before, and the grace period of 10 s
+	 * is over.
+	 */
 	isReused: boolean;
 }
 
