@@ -145,6 +145,13 @@ onBoth((databases) => {
 			expect(await response.text()).toContain("one resource only");
 		});
 
+		test("with a long parameter is refused, and nothing of it is stored", async () => {
+			const state = "s".repeat(4097);
+			const response = await new Browser().open(world.authorizeUrl({ state }));
+			expect(response.status).toBe(400);
+			expect(await response.text()).toContain("state is too long");
+		});
+
 		test("with a parameter twice is refused", async () => {
 			const url = `${world.authorizeUrl()}&redirect_uri=https://evil.example`;
 			const response = await new Browser().open(url);

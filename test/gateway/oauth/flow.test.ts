@@ -168,6 +168,8 @@ describe("Discord", () => {
 		expect(own.discord.state.tokens.size).toBe(0);
 	});
 
+	const user = JSON.stringify({ id: hanna.id, username: "hanna" });
+
 	test("may send the person back without a sign-in", async () => {
 		const browser = new Browser();
 		const url = new URL(await browser.redirected(world.authorizeUrl()));
@@ -190,14 +192,17 @@ describe("Discord", () => {
 			() => Response.json({ username: "hanna" }),
 		],
 		[
-			"redirects",
+			"sends too much",
 			"/api/v10/users/@me",
-			() => Response.redirect("https://evil.example"),
+			() => new Response(user.padEnd(100_000)),
 		],
 		[
-			"sends too much",
-			"/api/oauth2/token",
-			() => new Response("x".repeat(100_000)),
+			"redirects, which could lead a secret to another server",
+			"/api/v10/users/@me",
+			() => {
+				world.discord.on["/api/elsewhere"] = () => new Response(user);
+				return Response.redirect(`${world.discord.apiUrl}/elsewhere`, 307);
+			},
 		],
 	])(
 		"that %s is an error, and nobody is signed in",
