@@ -162,6 +162,7 @@ test("a form that names no connection is refused", async () => {
 test("after signing out the browser shows nothing, and the connection stays", async () => {
 	const { access_token } = await world.getTokens();
 	const { browser, csrf } = await visit();
+	const other = await visit();
 	const left = await send(browser, { csrf, leave: "1" });
 	expect(await left.text()).toContain("Signed out");
 	expect(await browser.get(`${world.url}/connections`)).toContain(
@@ -169,6 +170,9 @@ test("after signing out the browser shows nothing, and the connection stays", as
 	);
 	expect((await send(browser, { csrf, end: "x" })).status).toBe(400);
 	expect(await statusOf(access_token)).toBe(200);
+	expect(await other.browser.get(`${world.url}/connections`)).toContain(
+		"Sign out",
+	);
 });
 
 test("a sign-in for a client does not open the connections", async () => {
