@@ -152,7 +152,7 @@ export function createApprovalButtons(
 			if (refusal !== undefined) return refusal;
 			const refused = await refusalOf(tool as BotTool, args, context);
 			if (refused !== undefined) return textIn(refused);
-			return whyNotInRun(tool as BotTool, args, row, member);
+			return whyNotInRun(tool as BotTool, args, member);
 		} catch (error) {
 			if (error instanceof RpcError) return error.message;
 			throw error;
@@ -166,10 +166,9 @@ export function createApprovalButtons(
 	function whyNotInRun(
 		tool: BotTool,
 		args: Record<string, unknown>,
-		row: ApprovalRow,
 		member: GuildMember | undefined,
 	): string | undefined {
-		if (!tool.needs.checkedInRun || row.plan !== "null") return undefined;
+		if (!tool.needs.checkedInRun || tool.needs.isPlanned) return undefined;
 		const needed = tool.needs.permissions.flatMap((item): Permission[] => {
 			if (typeof item === "string") return [item];
 			return args[item.with] ? [item.permission] : [];

@@ -792,7 +792,7 @@ function planOf(
 	preview: Preview,
 ): ShownPlan {
 	return {
-		plan: JSON.stringify(preview.lines ?? null),
+		plan: JSON.stringify(preview.lines ?? named(preview.names)),
 		hash: hashOf({
 			tool: tool.name,
 			args: canonicalJson(args),
@@ -801,6 +801,11 @@ function planOf(
 		}),
 		token: randomBytes(8).toString("hex"),
 	};
+}
+
+/** Returns what is shown of a call of a tool without a dry run, besides its arguments. */
+function named(names: readonly string[] = []): readonly string[] | null {
+	return names.length === 0 ? null : ["The ids in the arguments:", ...names];
 }
 
 /**

@@ -157,6 +157,8 @@ export function tool<const Entries extends v.ObjectEntries>(
 			intents,
 			person,
 			checkedInRun: definition.permissionsIn === "run",
+			isPlanned:
+				definition.reviewsPlan === true || definition.preview !== undefined,
 		},
 	};
 }

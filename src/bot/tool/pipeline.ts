@@ -61,7 +61,8 @@ import {
 import { defaultReason } from "./arguments.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import type { BotToolDefinition, Needs } from "./define.ts";
-import { noPreview, previewOf } from "./review.ts";
+import { namedIds } from "./named-ids.ts";
+import { previewOf, previewOfNames } from "./review.ts";
 
 /** Timeout of a whole tool call. Each request to Discord during the call has its own timeout of 10 s. */
 const toolTimeoutMs = 25_000;
@@ -147,6 +148,7 @@ async function runTool<Entries extends v.ObjectEntries>(
 				// Typed by `ContextFor`.
 				{ ...context, guild, ...things } as unknown as ContextFor<Entries>,
 				call,
+				things,
 			);
 		});
 	const work = withinDeadline(limits, call.signal, onBug, async () => {
@@ -173,11 +175,16 @@ async function run<Entries extends v.ObjectEntries>(
 	args: ArgsOf<Entries>,
 	context: ContextFor<Entries>,
 	call: ToolCall,
+	things: Record<string, unknown> = {},
 ): Promise<ToolOutput> {
 	const { review }: ToolContext = context;
 	if (review && !definition.reviewsPlan) {
 		const preview = await definition.preview?.(args, context);
-		await review(preview ? previewOf(preview.shown, preview.basis) : noPreview);
+		await review(
+			preview
+				? previewOf(preview.shown, preview.basis)
+				: previewOfNames(namedIds(args as JsonObject, things, thingName)),
+		);
 	}
 	return definition.run(args, context, call);
 }

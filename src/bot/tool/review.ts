@@ -10,6 +10,8 @@ export interface Preview {
 	 * does.
 	 */
 	lines: readonly string[] | undefined;
+	/** If the tool has no dry run: lines that say what the ids in the call's arguments stand for. */
+	names?: readonly string[];
 	/**
 	 * Text that is equal for two previews of calls which would do the same. By default these are the `lines` without the
 	 * current time.
@@ -39,6 +41,11 @@ export function previewOf(shown: ToolOutput, basis?: ToolOutput): Preview {
 				? lines.map((line) => line.replace(currentTime, "now"))
 				: [basis].flat(),
 	};
+}
+
+/** Creates the preview of a call of a tool that has no dry run. `names`: what the ids in its arguments stand for. */
+export function previewOfNames(names: readonly string[]): Preview {
+	return { lines: undefined, names, basis: names };
 }
 
 /** The preview of a call of a tool that has no dry run. */

@@ -53,6 +53,8 @@ export interface BotTool extends Tool<BotContext> {
 		person?: PersonNeeds<never> | undefined;
 		/** Whether the tool's own `run` function checks the `permissions`. Otherwise they are checked before `run`. */
 		checkedInRun: boolean;
+		/** Whether the tool can say what a call would do. */
+		isPlanned: boolean;
 	};
 }
 

@@ -3,6 +3,7 @@
 import { describe, expect, setSystemTime, test } from "bun:test";
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
+import { until } from "../../support/until.ts";
 import {
 	type ApprovalWorld,
 	descriptionOf,
@@ -170,6 +171,48 @@ describe("what is deleted is what was shown", () => {
 		using _ = passed(60_000);
 		expect(await world.press("ada", "Approve")).toContain("is done");
 		expect(left()).toBe(0);
+	});
+});
+
+describe("a tool without a dry run", () => {
+	const send = ({ simulator }: ApprovalWorld) => ({
+		channel_id: simulator.channel("The Cooks/general").id,
+		content: "Hello",
+	});
+
+	test("shows what its ids stand for", async () => {
+		await using world = await startApprovalWorld({
+			mcp: () => ({ approval: "write" }),
+		});
+		const { id } = world.simulator.user("zoe");
+		const nickname = { user_id: id, nickname: "Zed" };
+		await world.call(key("k"), "set_nickname", nickname);
+		expect(descriptionOf(world.posts().at(-1))).toContain(
+			`user_id: Zoë 🍞 (@zoe, ID: ${id})`,
+		);
+		const { channel_id } = send(world);
+		await world.call(key("k"), "send_message", send(world));
+		expect(descriptionOf(world.posts().at(-1))).toContain(
+			`channel_id: #general (ID: ${channel_id})`,
+		);
+	});
+
+	test("is asked about again if one of them was renamed", async () => {
+		await using world = await startApprovalWorld({
+			mcp: () => ({ approval: "write" }),
+		});
+		const { simulator, guild } = world;
+		const { channel_id } = send(world);
+		await world.call(key("k"), "send_message", send(world));
+		const channel = guild.channels.get(channel_id);
+		if (channel) simulator.world.channels.edit(channel, { name: "news" });
+		await until("the bot has heard", async () => {
+			const { text } = await world.call(undefined, "list_channels");
+			return text.includes("#news");
+		});
+		expect(await world.press("ada", "Approve")).toContain("posted again");
+		expect(descriptionOf(world.posts().at(-1))).toContain("channel_id: #news");
+		expect(await world.press("ada", "Approve")).toContain("is done");
 	});
 });
 

@@ -274,8 +274,8 @@ describe("what a message shows", () => {
 		expect(post?.mention_roles).toEqual([]);
 		const text = descriptionOf(post);
 		expect(text).toContain("@everyone");
-		// In one code block, which nothing in it ends.
-		expect(text.split("```")).toHaveLength(3);
+		// In two code blocks, for arguments and names, which nothing in them ends.
+		expect(text.split("```")).toHaveLength(5);
 		expect(text).toContain("\\u{200b}".slice(0, 2));
 		expect(JSON.stringify(post)).not.toMatch(/[\u200b\u202e\u{e0041}]/u);
 		expect(fieldsOf(post).For).toStartWith("the key \\<@1> \\*\\*k\\*\\*");

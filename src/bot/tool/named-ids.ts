@@ -1,0 +1,44 @@
+// What the ids in the arguments of a tool call stand for, for a person who has to approve the call.
+
+import { BaseChannel, GuildMember, Role, User } from "discord.js";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import {
+	channelName,
+	memberName,
+	roleName,
+	userName,
+} from "../discord/describe.ts";
+
+/**
+ * Returns a line for each argument with ids of channels, roles, members or users: "role_id: @Staff (ID: …)". `things` are
+ * the objects that the ids refer to; `nameOf` returns the name of an argument's object in `things`.
+ */
+export function namedIds(
+	args: JsonObject,
+	things: Readonly<Record<string, unknown>>,
+	nameOf: (argument: string) => string,
+): string[] {
+	return Object.keys(args)
+		.sort()
+		.flatMap((key) => {
+			const names = [things[nameOf(key)]]
+				.flat()
+				.flatMap((thing) => nameIn(thing) ?? []);
+			return names.length > 0 ? [`${key}: ${names.join(", ")}`] : [];
+		});
+}
+
+/** Returns the name and id of a Discord object; undefined for other objects. */
+function nameIn(thing: unknown): string | undefined {
+	if (thing instanceof GuildMember) return memberName(thing);
+	if (thing instanceof Role) return roleName(thing);
+	if (thing instanceof User) return userName(thing);
+	if (thing instanceof BaseChannel)
+		return "name" in thing && typeof thing.name === "string"
+			? channelName({ name: thing.name, id: thing.id })
+			: undefined;
+	const { member, user } = Object(thing) as Record<string, unknown>;
+	return member instanceof GuildMember || user instanceof User
+		? nameIn(member ?? user)
+		: undefined;
+}
