@@ -126,6 +126,14 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["calls"],
 		["."],
 	],
+	"gateway/oauth": [
+		["protocol"],
+		["clients", "people"],
+		["grants"],
+		["pages"],
+		["endpoints"],
+		["."],
+	],
 	simulator: [
 		["world/state"],
 		["world/messages"],

@@ -3,8 +3,8 @@
 import { PermissionFlagsBits } from "discord.js";
 import { readConfig } from "../../src/gateway/config/config.ts";
 import { createGateway } from "../../src/gateway/gateway.ts";
-import { createClients } from "../../src/gateway/oauth/clients.ts";
-import type { SafeFetch } from "../../src/gateway/oauth/safe-fetch.ts";
+import { createClients } from "../../src/gateway/oauth/clients/clients.ts";
+import type { SafeFetch } from "../../src/gateway/oauth/clients/safe-fetch.ts";
 import { openStore } from "../../src/gateway/store/store.ts";
 import { type ListenOptions, pathOf } from "../../src/lib/listen.ts";
 import { Browser } from "../gateway/oauth/browser.ts";

@@ -6,7 +6,7 @@ import type { Signal } from "../../lib/signal.ts";
 import { raceSignal } from "../../lib/wait.ts";
 import type { PersonRights } from "../../mcp/rights.ts";
 import type { Backend } from "../backends/backend.ts";
-import type { AskRights } from "../oauth/rights.ts";
+import type { AskRights } from "../oauth/people/rights.ts";
 
 /** Milliseconds for which a bot's answer about a person's guilds is current, so that the bot is not asked again. */
 const freshMs = 5_000;

@@ -3,8 +3,8 @@
 import { CheckFailed } from "../../lib/check.ts";
 import type { Log } from "../../lib/log.ts";
 import type { SignInSettings } from "../config/sign-in.ts";
-import { createDiscord, DiscordFailure } from "./discord.ts";
-import { paths } from "./metadata.ts";
+import { createDiscord, DiscordFailure } from "./people/discord.ts";
+import { paths } from "./protocol/metadata.ts";
 
 /**
  * Checks for `gateway --check` that Discord accepts the id and secret of the application with which people sign in.

@@ -10,8 +10,8 @@ import {
 	timeText,
 } from "../store/command.ts";
 import type { GatewayStore } from "../store/store.ts";
-import type { Grant } from "./grant-rows.ts";
-import { createGrants } from "./grants.ts";
+import type { Grant } from "./grants/grant-rows.ts";
+import { createGrants } from "./grants/grants.ts";
 
 /**
  * The gateway's command-line options for grants (the connections between people and clients), as `parseCommandLine`

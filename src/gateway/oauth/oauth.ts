@@ -7,17 +7,22 @@ import type { SignInSettings } from "../config/sign-in.ts";
 import type { FindToken } from "../keys/authenticator.ts";
 import { limitStore } from "../store/limited-store.ts";
 import type { StatementStore } from "../store/store.ts";
-import { createAttempts } from "./attempts.ts";
-import { createAuthorize } from "./authorize.ts";
-import { createBrowsers } from "./browser.ts";
-import { createCallback } from "./callback.ts";
-import type { Clients } from "./clients.ts";
-import { type Clocks, systemClocks } from "./clocks.ts";
-import { createConnections } from "./connections.ts";
-import { createConsent } from "./consent.ts";
-import type { OAuthContext } from "./context.ts";
-import { createDiscord } from "./discord.ts";
-import { createGrants } from "./grants.ts";
+import type { Clients } from "./clients/clients.ts";
+import { createAuthorize } from "./endpoints/authorize.ts";
+import { createCallback } from "./endpoints/callback.ts";
+import { createConnections } from "./endpoints/connections.ts";
+import { createConsent } from "./endpoints/consent.ts";
+import type { OAuthContext } from "./endpoints/context.ts";
+import { createRevocationEndpoint } from "./endpoints/revocation-endpoint.ts";
+import { createTokenEndpoint } from "./endpoints/token-endpoint.ts";
+import { createAttempts } from "./grants/attempts.ts";
+import { createGrants } from "./grants/grants.ts";
+import { createPruning } from "./grants/prune.ts";
+import { createFindAccessToken } from "./grants/tokens.ts";
+import { createBrowsers } from "./people/browser.ts";
+import { createDiscord } from "./people/discord.ts";
+import type { AskRights } from "./people/rights.ts";
+import { type Clocks, systemClocks } from "./protocol/clocks.ts";
 import {
 	challengeFor,
 	paths,
@@ -25,13 +30,8 @@ import {
 	resourceMetadataPath,
 	serverMetadata,
 	serverMetadataPaths,
-} from "./metadata.ts";
-import { createPruning } from "./prune.ts";
-import { resourcePaths } from "./resources.ts";
-import { createRevocationEndpoint } from "./revocation-endpoint.ts";
-import type { AskRights } from "./rights.ts";
-import { createTokenEndpoint } from "./token-endpoint.ts";
-import { createFindAccessToken } from "./tokens.ts";
+} from "./protocol/metadata.ts";
+import { resourcePaths } from "./protocol/resources.ts";
 
 export interface OAuthOptions {
 	settings: SignInSettings;

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createClients } from "../../../src/gateway/oauth/clients.ts";
+import { createClients } from "../../../src/gateway/oauth/clients/clients.ts";
 import { createOAuth } from "../../../src/gateway/oauth/oauth.ts";
 import { type ListenOptions, pathOf } from "../../../src/lib/listen.ts";
 import {

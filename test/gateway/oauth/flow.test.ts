@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
-import { refreshLifetimeMs } from "../../../src/gateway/oauth/grants.ts";
-import type { InstanceRights } from "../../../src/gateway/oauth/rights.ts";
+import { refreshLifetimeMs } from "../../../src/gateway/oauth/grants/grants.ts";
+import type { InstanceRights } from "../../../src/gateway/oauth/people/rights.ts";
 import { until } from "../../support/until.ts";
 import { Browser } from "./browser.ts";
 import {

@@ -2,11 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
-import { createAttempts } from "../../../src/gateway/oauth/attempts.ts";
+import { createAttempts } from "../../../src/gateway/oauth/grants/attempts.ts";
 import {
 	createGrants,
 	type Tokens,
-} from "../../../src/gateway/oauth/grants.ts";
+} from "../../../src/gateway/oauth/grants/grants.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
 import { onBoth } from "../../support/stores.ts";
 import { assistant, challenge, hanna, verifier } from "./sign-in-world.ts";

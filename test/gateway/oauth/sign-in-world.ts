@@ -8,10 +8,10 @@ import { createGateway } from "../../../src/gateway/gateway.ts";
 import {
 	createClients,
 	type OAuthClient,
-} from "../../../src/gateway/oauth/clients.ts";
+} from "../../../src/gateway/oauth/clients/clients.ts";
+import type { SafeFetch } from "../../../src/gateway/oauth/clients/safe-fetch.ts";
 import { createOAuth } from "../../../src/gateway/oauth/oauth.ts";
-import type { InstanceRights } from "../../../src/gateway/oauth/rights.ts";
-import type { SafeFetch } from "../../../src/gateway/oauth/safe-fetch.ts";
+import type { InstanceRights } from "../../../src/gateway/oauth/people/rights.ts";
 import type { StoreSettings } from "../../../src/gateway/store/settings.ts";
 import { openStore } from "../../../src/gateway/store/store.ts";
 import { type ListenOptions, pathOf } from "../../../src/lib/listen.ts";

@@ -1,10 +1,10 @@
 // The page on which people see what they have connected, and end it; and the pages before and after it.
 
 import { timeText } from "../../store/command.ts";
-import type { DiscordPerson } from "../discord.ts";
-import type { Grant } from "../grant-rows.ts";
-import { paths } from "../metadata.ts";
-import { redirectTarget } from "../redirect-uris.ts";
+import { redirectTarget } from "../clients/redirect-uris.ts";
+import type { Grant } from "../grants/grant-rows.ts";
+import type { DiscordPerson } from "../people/discord.ts";
+import { paths } from "../protocol/metadata.ts";
 import { accessTitle, publisherOf } from "./consent-page.ts";
 import { type Html, html, shown } from "./html.ts";
 import { pageResponse } from "./page.ts";

@@ -2,11 +2,11 @@
 
 import type { Access } from "../../../lib/principal.ts";
 import type { PersonGuild } from "../../../mcp/rights.ts";
-import { isDocumentId } from "../client-document.ts";
-import type { OAuthClient } from "../clients.ts";
-import type { DiscordPerson } from "../discord.ts";
-import { paths } from "../metadata.ts";
-import { redirectTarget, redirectWarning } from "../redirect-uris.ts";
+import { isDocumentId } from "../clients/client-document.ts";
+import type { OAuthClient } from "../clients/clients.ts";
+import { redirectTarget, redirectWarning } from "../clients/redirect-uris.ts";
+import type { DiscordPerson } from "../people/discord.ts";
+import { paths } from "../protocol/metadata.ts";
 import { type Html, html, shown } from "./html.ts";
 import { formActionOf, pageResponse } from "./page.ts";
 

@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import { onOneLine } from "../../../lib/text.ts";
-import { knownSchemes, schemeOf } from "../redirect-uris.ts";
+import { knownSchemes, schemeOf } from "../clients/redirect-uris.ts";
 import { Html, html } from "./html.ts";
 import { styleSheet } from "./style.ts";
 

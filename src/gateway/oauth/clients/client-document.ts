@@ -1,0 +1,208 @@
+// Clients whose id is the https URL of their metadata document: fetches, checks and caches these documents.
+// https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document
+
+import * as v from "valibot";
+import { parseJson } from "../../../lib/json.ts";
+import type { Log } from "../../../lib/log.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
+import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
+import { PlainSignal } from "../../../lib/signal.ts";
+import { SlidingWindow } from "../../../lib/sliding-window.ts";
+import { clientMetadata, clientName, clientUri } from "./client-metadata.ts";
+import type { OAuthClient } from "./clients.ts";
+import { redirectIssue } from "./redirect-uris.ts";
+import { FetchRefused, fetchPublicJson, type SafeFetch } from "./safe-fetch.ts";
+
+const maxIdLength = 1000;
+/**
+ * Maximum size of a client's metadata document in bytes. The OAuth draft recommends 5 kB, but some clients have larger
+ * documents.
+ */
+const maxBytes = 10 * 1024;
+const defaultTimeoutMs = 5_000;
+/** Maximum number of metadata documents of clients that are fetched at the same time. */
+const maxConcurrent = 8;
+const maxWaiting = 32;
+/**
+ * Maximum number of metadata documents fetched from one host per minute. The OAuth draft forbids caching errors, so
+ * only this limit keeps the gateway from fetching an invalid document again and again.
+ */
+const maxPerHost = 10;
+const windowMs = 60_000;
+/**
+ * Maximum number of OAuth clients in the cache. Also the maximum number of hosts for which the fetches of metadata
+ * documents are counted.
+ */
+const maxEntries = 500;
+/** Minimum number of seconds for which a client's metadata document is cached. The maximum is `maxAgeSeconds`. */
+const minAgeSeconds = 60;
+const maxAgeSeconds = 86_400;
+const defaultAgeSeconds = 3_600;
+
+const document = v.object({
+	...clientMetadata.entries,
+	client_id: v.string(),
+	client_name: v.pipe(v.string(), v.nonEmpty()),
+	client_secret: v.optional(v.undefined("must not be public")),
+	token_endpoint_auth_methods_supported: v.optional(v.array(v.string())),
+});
+
+export interface DocumentOptions extends SafeFetch {
+	log: Log;
+	/** Returns the time of a monotonic clock in milliseconds. */
+	now?: () => number;
+	/**
+	 * Timeout in milliseconds of fetching a metadata document. If too many fetches are running, the wait before the fetch
+	 * has the same limit in addition.
+	 */
+	timeoutMs?: number;
+}
+
+/** Whether a client id is the URL of the client's metadata document. Otherwise it is the id of a registered client. */
+export function isDocumentId(id: string): boolean {
+	return id.startsWith("https://");
+}
+
+/**
+ * Returns a function that finds an OAuth client whose id is the URL of its metadata document. The function fetches the
+ * document unless it is cached, and resolves with the client, or with undefined if the document is not usable, within
+ * 10 s.
+ */
+export function createClientDocuments({
+	log,
+	now = () => performance.now(),
+	timeoutMs = defaultTimeoutMs,
+	...safeFetch
+}: DocumentOptions): (id: string) => Promise<OAuthClient | undefined> {
+	/** Cached OAuth clients by id. `expiresAt` is the time until which a client's metadata document is cached. */
+	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(
+		maxEntries,
+	);
+	/** Fetches of metadata documents in progress, by the id of the client. */
+	const running = new Map<string, Promise<OAuthClient | undefined>>();
+	/** For each host: counter of the fetches of metadata documents in the last minute. */
+	const windows = new LruMap<string, SlidingWindow>(maxEntries);
+	const semaphore = new Semaphore({
+		max: maxConcurrent,
+		maxWaiting,
+		maxWaitMs: timeoutMs,
+	});
+
+	const windowOf = (host: string) =>
+		windows.getOrMake(
+			host,
+			() => new SlidingWindow({ max: maxPerHost, windowMs, now }),
+		);
+
+	/**
+	 * Fetches a client's metadata document, checks it, and caches the client. Rejects with a FetchRefused if the document
+	 * is not usable, and with Overloaded if too many fetches are waiting.
+	 */
+	async function load(id: string): Promise<OAuthClient> {
+		const url = documentUrl(id);
+		if (!windowOf(url.host).take())
+			throw new FetchRefused("too many fetches from this host");
+		// The fetch goes on if the browser that needed it leaves: others may wait for it.
+		await semaphore.acquire(new PlainSignal());
+		try {
+			const limits = { maxBytes, timeoutMs };
+			const { text, headers } = await fetchPublicJson(url, limits, safeFetch);
+			const client = readDocument(id, text);
+			const ageSeconds = maxAgeOf(headers.get("cache-control"));
+			const expiresAt = now() + ageSeconds * 1000;
+			cache.set(id, { client, expiresAt });
+			return client;
+		} finally {
+			semaphore.release();
+		}
+	}
+
+	async function loadOrLog(id: string): Promise<OAuthClient | undefined> {
+		try {
+			return await load(id);
+		} catch (error) {
+			if (!(error instanceof FetchRefused || error instanceof Overloaded))
+				throw error;
+			log.warn("client's metadata document is not usable", {
+				client: id.slice(0, maxIdLength),
+				reason: error.message,
+			});
+			return undefined;
+		}
+	}
+
+	return (id) => {
+		const known = cache.get(id);
+		if (known && known.expiresAt > now()) return Promise.resolve(known.client);
+		let load = running.get(id);
+		if (!load) {
+			load = loadOrLog(id).finally(() => running.delete(id));
+			running.set(id, load);
+		}
+		return load;
+	};
+}
+
+/**
+ * Converts a client id to the URL of the client's metadata document. Throws a FetchRefused if the id is not an allowed
+ * URL.
+ */
+function documentUrl(id: string): URL {
+	const url = id.length > maxIdLength ? null : URL.parse(id);
+	if (!url) throw new FetchRefused("the client id is not a URL");
+	if (url.pathname === "/") throw new FetchRefused("it has no path");
+	if (id.includes("#")) throw new FetchRefused("it has a fragment");
+	// Otherwise one document had several ids, by dot segments, capital letters or the default port.
+	if (url.href !== id) throw new FetchRefused("it is not normalized");
+	return url;
+}
+
+function readDocument(id: string, text: string): OAuthClient {
+	const result = v.safeParse(document, parseJson(text));
+	if (!result.success) {
+		const [issue] = result.issues;
+		const where = v.getDotPath(issue);
+		throw new FetchRefused(`${where ? `${where}: ` : ""}${issue.message}`);
+	}
+	const { client_id, client_name, client_uri, redirect_uris } = result.output;
+	if (client_id !== id)
+		throw new FetchRefused("its client_id is not the URL of the document");
+	if (!canBePublic(result.output))
+		throw new FetchRefused(
+			"token_endpoint_auth_method: must be none, or token_endpoint_auth_methods_supported must include it",
+		);
+	// An invalid one is of no use to anyone, but the client may not need it here.
+	const redirectUris = redirect_uris.filter(
+		(uri) => redirectIssue(uri) === undefined,
+	);
+	if (redirectUris.length === 0)
+		throw new FetchRefused("none of its redirect_uris is valid");
+	return {
+		id,
+		name: clientName(client_name, redirectUris),
+		uri: clientUri(client_uri),
+		redirectUris,
+		kind: "document",
+	};
+}
+
+/**
+ * Whether a client supports requests without client authentication, by its metadata document. ChatGPT prefers signed
+ * requests (private_key_jwt) but also lists "none". A client that always signs is refused, because the gateway does not
+ * check signatures. The OAuth draft forbids client secrets.
+ */
+function canBePublic({
+	token_endpoint_auth_method: method = "none",
+	token_endpoint_auth_methods_supported: supported = [],
+}: v.InferOutput<typeof document>): boolean {
+	if (method.startsWith("client_secret")) return false;
+	return method === "none" || supported.includes("none");
+}
+
+/** Returns for how many seconds to cache a metadata document, by the Cache-Control header of its response. */
+function maxAgeOf(header: string | null): number {
+	if (/\bno-(?:store|cache)\b/i.test(header ?? "")) return minAgeSeconds;
+	const [, seconds] = /\bmax-age=(\d{1,10})\b/i.exec(header ?? "") ?? [];
+	const asked = seconds === undefined ? defaultAgeSeconds : Number(seconds);
+	return Math.min(Math.max(asked, minAgeSeconds), maxAgeSeconds);
+}

@@ -1,0 +1,259 @@
+// OAuth clients: programs that people connect. They register dynamically (RFC 7591), or their id is the URL of a metadata
+// document. All are public clients: none has a secret, PKCE protects their codes.
+
+import { randomBytes } from "node:crypto";
+import * as v from "valibot";
+import { parseJson } from "../../../lib/json.ts";
+import { readBody } from "../../../lib/listen.ts";
+import type { Log } from "../../../lib/log.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
+import { SlidingWindow } from "../../../lib/sliding-window.ts";
+import type { StatementStore } from "../../store/store.ts";
+import { type Clocks, systemClocks } from "../protocol/clocks.ts";
+import { errorResponse, jsonResponse } from "../protocol/oauth-error.ts";
+import {
+	createClientDocuments,
+	type DocumentOptions,
+	isDocumentId,
+} from "./client-document.ts";
+import {
+	clientMetadata,
+	clientName,
+	clientUri,
+	redirectUrisIssue,
+} from "./client-metadata.ts";
+import { networkOf } from "./ip-addresses.ts";
+
+/** An OAuth client: a program that wants to call tools in the name of people. */
+export interface OAuthClient {
+	/** Id of the client: created at its registration, or the URL of its metadata document. */
+	id: string;
+	/**
+	 * Name of the client, as the client itself states it: on one line, at most 100 characters, with invisible characters
+	 * escaped.
+	 */
+	name: string;
+	/** Home page of the client, as the client itself states it: an https URL. */
+	uri?: string | undefined;
+	redirectUris: readonly string[];
+	kind: "registered" | "document";
+}
+
+export interface Clients {
+	/**
+	 * Returns the OAuth client with this id. Returns undefined if there is none, or if the client's metadata document
+	 * cannot be fetched or is invalid. Rejects with StoreUnavailable if the database is unavailable.
+	 */
+	findClient(id: string): Promise<OAuthClient | undefined>;
+	/** Responds to a client's registration request (RFC 7591). `address` is the IP address from which the request came. */
+	registerClient(request: Request, address?: string): Promise<Response>;
+}
+
+export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
+	store: StatementStore;
+	log: Log;
+	/** Maximum number of registered clients in the database. Default: 10,000. */
+	maxClients?: number;
+	clocks?: Clocks;
+}
+
+const maxBodyBytes = 16 * 1024;
+const bodyTimeoutMs = 10_000;
+const maxNameLength = 200;
+/**
+ * Maximum number of client registrations per minute; `maxPerNetwork` is that from one network. Behind a reverse proxy,
+ * all registrations come from the address of the proxy.
+ */
+const maxPerMinute = 60;
+const maxPerNetwork = 20;
+const maxNetworks = 1_000;
+const windowMs = 60_000;
+const dayMs = 86_400_000;
+/** Milliseconds after which a registered client is deleted if no person has ever connected it. */
+const unusedLifetimeMs = dayMs;
+/** Milliseconds after which a registered client is deleted once no person is connected with it any more. */
+const idleLifetimeMs = 90 * dayMs;
+/**
+ * When the maximum number of clients is reached, clients that no person has connected are deleted after this many
+ * milliseconds. At most 3,600 clients can register in this time, fewer than the maximum.
+ */
+const crowdedLifetimeMs = 3_600_000;
+/** Minimum milliseconds between two deletions of unused clients. */
+const pruneIntervalMs = 600_000;
+
+interface Row {
+	id: string;
+	name: string;
+	uri: string | null;
+	redirect_uris: string;
+}
+
+export function createClients({
+	store,
+	log,
+	maxClients = 10_000,
+	clocks = systemClocks,
+	...documents
+}: ClientsOptions): Clients {
+	const findDocument = createClientDocuments({ log, ...documents });
+	const { now, monotonicNow } = clocks;
+	const limits = { windowMs, now: monotonicNow };
+	const all = new SlidingWindow({ max: maxPerMinute, ...limits });
+	const byNetwork = new LruMap<string, SlidingWindow>(maxNetworks);
+	let prunedAt = Number.NEGATIVE_INFINITY;
+
+	/** Counts a client registration from a network. Returns false if the limit of registrations per minute is exceeded. */
+	function take(network: string): boolean {
+		const window = byNetwork.getOrMake(
+			network,
+			() => new SlidingWindow({ max: maxPerNetwork, ...limits }),
+		);
+		return window.waitMs === 0 && all.take() && window.take();
+	}
+
+	async function findRegistered(id: string): Promise<OAuthClient | undefined> {
+		if (!/^client_[\w-]{22}$/.test(id)) return undefined;
+		const [row] = await store.run(
+			(sql): Promise<Row[]> =>
+				sql`SELECT id, name, uri, redirect_uris FROM oauth_clients WHERE id = ${id}`,
+		);
+		return (
+			row && {
+				id: row.id,
+				name: row.name,
+				uri: row.uri ?? undefined,
+				redirectUris: JSON.parse(row.redirect_uris),
+				kind: "registered",
+			}
+		);
+	}
+
+	/**
+	 * Deletes unused clients: those that no person has connected for `unusedMs` after their registration, and those whose
+	 * last connection ended 90 days ago.
+	 */
+	async function prune(unusedMs: number): Promise<void> {
+		const time = now();
+		prunedAt = monotonicNow();
+		await store.run(
+			(sql) => sql`UPDATE oauth_clients SET used_at = ${time}
+				WHERE EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.id)`,
+		);
+		await store.run(
+			(sql) => sql`DELETE FROM oauth_clients
+				WHERE (used_at IS NULL AND created_at < ${time - unusedMs}) OR used_at < ${time - idleLifetimeMs}`,
+		);
+	}
+
+	/** Stores a new client, and deletes unused clients first if necessary. Returns false if there are too many clients. */
+	async function add(client: OAuthClient): Promise<boolean> {
+		if (monotonicNow() - prunedAt >= pruneIntervalMs)
+			await prune(unusedLifetimeMs);
+		if (await insert(client)) return true;
+		await prune(crowdedLifetimeMs);
+		return insert(client);
+	}
+
+	async function insert(client: OAuthClient): Promise<boolean> {
+		const { id, name, uri = null, redirectUris } = client;
+		const inserted: unknown[] = await store.run(
+			(
+				sql,
+			) => sql`INSERT INTO oauth_clients (id, name, uri, redirect_uris, created_at)
+				SELECT ${id}, ${name}, ${uri}, ${JSON.stringify(redirectUris)}, CAST(${now()} AS BIGINT)
+				WHERE (SELECT COUNT(*) FROM oauth_clients) < ${maxClients} RETURNING id`,
+		);
+		return inserted.length > 0;
+	}
+
+	async function register(request: Request, address: string) {
+		if (!take(networkOf(address))) return tooMany();
+		const metadata = await readMetadata(request);
+		if (metadata instanceof Response) return metadata;
+		const { client_name, client_uri, redirect_uris } = metadata;
+		const client: OAuthClient = {
+			id: `client_${randomBytes(16).toString("base64url")}`,
+			name: clientName(client_name, redirect_uris),
+			uri: clientUri(client_uri),
+			redirectUris: redirect_uris,
+			kind: "registered",
+		};
+		if (!(await add(client))) {
+			log.warn("refused to register a client: there are too many");
+			return tooMany();
+		}
+		const { id, name, uri, redirectUris } = client;
+		log.info("registered a client", { client: id, name, redirectUris });
+		const registered = {
+			client_id: id,
+			client_id_issued_at: Math.floor(now() / 1000),
+			client_name: name,
+			...(uri !== undefined && { client_uri: uri }),
+			redirect_uris: redirectUris,
+			grant_types: ["authorization_code", "refresh_token"],
+			response_types: ["code"],
+			// Whatever the client asked for. claude.ai asks for client_secret_post, and takes what it gets.
+			token_endpoint_auth_method: "none",
+		};
+		return jsonResponse(registered, 201);
+	}
+
+	return {
+		findClient: (id) =>
+			isDocumentId(id) ? findDocument(id) : findRegistered(id),
+		async registerClient(request, address = "") {
+			try {
+				return await register(request, address);
+			} catch (error) {
+				return errorResponse(error);
+			}
+		},
+	};
+}
+
+/** Reads the client's metadata from a registration request. Returns an error response if the metadata is invalid. */
+async function readMetadata(request: Request) {
+	const invalid = (text: string) =>
+		refuse(400, "invalid_client_metadata", text);
+	const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
+	if (type.trim().toLowerCase() !== "application/json")
+		return invalid("The Content-Type must be application/json.");
+	const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
+	if (body === "too long" || body === "late")
+		return invalid(`The body is ${body}.`);
+	const given = parseJson(new TextDecoder().decode(body));
+	const result = v.safeParse(clientMetadata, given);
+	if (!result.success) {
+		const [issue] = result.issues;
+		const where = v.getDotPath(issue) ?? "the body";
+		return where.startsWith("redirect_uris")
+			? refuse(400, "invalid_redirect_uri", `${where}: ${issue.message}.`)
+			: invalid(`${where}: ${issue.message}.`);
+	}
+	const { client_name = "", redirect_uris } = result.output;
+	const issue = redirectUrisIssue(redirect_uris);
+	if (issue) return refuse(400, "invalid_redirect_uri", issue);
+	if (client_name.length > maxNameLength)
+		return invalid(`client_name has more than ${maxNameLength} characters.`);
+	return result.output;
+}
+
+function tooMany(): Response {
+	return refuse(
+		429,
+		"temporarily_unavailable",
+		"Too many clients have registered. Try again in a minute.",
+		{ "Retry-After": "60" },
+	);
+}
+
+function refuse(
+	status: number,
+	error: string,
+	description: string,
+	headers?: Record<string, string>,
+): Response {
+	// RFC 6749 allows neither quotes nor backslashes, nor characters that are not ASCII.
+	const error_description = description.replace(/[^ !#-[\]-~]/g, "'");
+	return jsonResponse({ error, error_description }, status, headers);
+}

@@ -1,0 +1,156 @@
+// Fetches a document from a host that a stranger names, without reaching what only this machine can reach. The name is
+// resolved once, every address is checked, and the connection goes to a checked address, so that a second look-up with
+// another result does not matter (DNS rebinding). TLS verifies the name.
+
+import { lookup } from "node:dns/promises";
+import { isIP, isIPv4 } from "node:net";
+import { describeConnectionError } from "../../../lib/http.ts";
+import { raceSignal } from "../../../lib/wait.ts";
+import { isPublicAddress } from "./ip-addresses.ts";
+
+/**
+ * Thrown when a document from a client's URL cannot be fetched, must not be fetched, or is invalid. The message is for
+ * the operator.
+ */
+export class FetchRefused extends Error {
+	override name = "FetchRefused";
+}
+
+export interface SafeFetch {
+	/** Resolves with the IP addresses of a host name. Default: a DNS look-up. */
+	resolve?: (hostname: string) => Promise<readonly string[]>;
+	/** Sends an HTTP request to a URL whose host is an IP address. Default: Bun's `fetch`. */
+	fetch?: (url: string, init: BunFetchRequestInit) => Promise<Response>;
+}
+
+export interface SafeFetchLimits {
+	maxBytes: number;
+	/** Timeout in milliseconds of the whole fetch: DNS look-up, connection and response. */
+	timeoutMs: number;
+}
+
+/** Maximum number of IP addresses of a host to which a connection is tried. */
+const maxAttempts = 3;
+
+/**
+ * Fetches a JSON document from a public https URL without a port, and does not follow redirects. Rejects with a
+ * FetchRefused if the host has an address that is not public, or unless the complete response has status 200 and is
+ * JSON.
+ */
+export async function fetchPublicJson(
+	url: URL,
+	{ maxBytes, timeoutMs }: SafeFetchLimits,
+	{ resolve = resolveHost, fetch: send = fetch }: SafeFetch = {},
+): Promise<{ text: string; headers: Headers }> {
+	const issue = hostIssue(url);
+	if (issue) throw new FetchRefused(issue);
+	const signal = AbortSignal.timeout(timeoutMs);
+	try {
+		const addresses = await raceSignal(resolve(url.hostname), signal);
+		const refused = addresses.find((address) => !isPublicAddress(address));
+		if (refused !== undefined)
+			throw new FetchRefused(
+				`${url.hostname} has the address ${refused}, which is not public`,
+			);
+		const response = await connect(url, addresses, send, signal);
+		return {
+			text: await readJson(response, maxBytes),
+			headers: response.headers,
+		};
+	} catch (cause) {
+		if (cause instanceof FetchRefused) throw cause;
+		const message = signal.aborted
+			? `no response within ${timeoutMs} ms`
+			: describeConnectionError(cause);
+		throw new FetchRefused(message, { cause });
+	}
+}
+
+async function resolveHost(hostname: string): Promise<string[]> {
+	const found = await lookup(hostname, { all: true });
+	return found.map(({ address }) => address);
+}
+
+/**
+ * Returns why the gateway does not fetch documents from this URL, judged by the URL alone, without a DNS look-up;
+ * undefined if there is no reason.
+ */
+function hostIssue({ protocol, hostname, port, username, password }: URL) {
+	if (protocol !== "https:") return "it is not an https URL";
+	if (username || password) return "it has a user name or password";
+	if (port !== "") return "it has a port";
+	// The URL parser turns all spellings of an IPv4 address, such as 0x7f.1, into the usual one.
+	if (isIP(hostname) || hostname.startsWith("["))
+		return "its host is an address, not a name";
+	if (!/\.[a-z][a-z0-9-]*$/.test(hostname) || localNames.test(hostname))
+		return "its host is a local name";
+	return undefined;
+}
+
+/**
+ * Matches host names that public DNS does not have (RFC 6761, RFC 6762, RFC 7686, RFC 9476, and ICANN's reservation of
+ * .internal).
+ */
+const localNames =
+	/\.(?:localhost|local|internal|intranet|lan|home|corp|private|onion|alt|arpa)$/;
+
+/** Sends the request to the first of the host's IP addresses that can be reached. IPv4 addresses are tried first. */
+async function connect(
+	{ hostname, pathname, search }: URL,
+	addresses: readonly string[],
+	send: NonNullable<SafeFetch["fetch"]>,
+	signal: AbortSignal,
+): Promise<Response> {
+	// IPv4 first: a machine without IPv6 would wait for the timeout.
+	const ordered = addresses.toSorted((a, b) => isIP(a) - isIP(b));
+	let failure: unknown = new FetchRefused(`${hostname} has no address`);
+	for (const address of ordered.slice(0, maxAttempts)) {
+		const host = isIPv4(address) ? address : `[${address}]`;
+		try {
+			return await send(`https://${host}${pathname}${search}`, {
+				headers: {
+					Host: hostname,
+					Accept: "application/json",
+					// Otherwise a small response could unpack to a large one.
+					"Accept-Encoding": "identity",
+					"User-Agent": "guildhall-gateway",
+				},
+				tls: { serverName: hostname },
+				decompress: false,
+				redirect: "manual",
+				keepalive: false,
+				signal,
+			});
+		} catch (error) {
+			if (signal.aborted) throw error;
+			failure = error;
+		}
+	}
+	throw failure;
+}
+
+async function readJson(response: Response, maxBytes: number): Promise<string> {
+	const { status, headers, body } = response;
+	const [type = ""] = (headers.get("content-type") ?? "").split(";");
+	const isJson = /^application\/(?:[\w.-]+\+)?json$/i.test(type.trim());
+	const issue =
+		status !== 200
+			? `the response has status ${status}`
+			: !isJson
+				? "the response is not JSON"
+				: undefined;
+	if (issue) {
+		// Errors do not matter, since the body is not read.
+		void body?.cancel().catch(() => {});
+		throw new FetchRefused(issue);
+	}
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	for await (const chunk of body ?? []) {
+		length += chunk.length;
+		if (length > maxBytes)
+			throw new FetchRefused(`the response is larger than ${maxBytes} bytes`);
+		chunks.push(chunk);
+	}
+	return new TextDecoder().decode(Buffer.concat(chunks));
+}

@@ -1,0 +1,133 @@
+// The authorization endpoint: checks a client's request and sends the person to Discord.
+// https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-4.1.1
+//
+// It never redirects to the client: whoever can register a client could use that to send people anywhere. What is wrong
+// is shown on a page, for a valid redirect URI with a link. Only the consent form redirects.
+
+import { SlidingWindow } from "../../../lib/sliding-window.ts";
+import type { OAuthClient } from "../clients/clients.ts";
+import { matchesRedirect } from "../clients/redirect-uris.ts";
+import type { AuthorizationRequest } from "../grants/attempts.ts";
+import { errorPage } from "../pages/error-page.ts";
+import { redirect } from "../pages/page.ts";
+import { errorResponse, OAuthError } from "../protocol/oauth-error.ts";
+import { type Parameters, queryOf } from "../protocol/parameters.ts";
+import { accessAt, readResource } from "../protocol/resources.ts";
+import { asPage, backLink, type OAuthContext } from "./context.ts";
+
+/**
+ * Maximum number of sign-ins that may start per minute. Anyone can start a sign-in without a token, and each is stored
+ * in the database.
+ */
+const maxPerMinute = 300;
+/** Maximum number of characters of a stored authorization request as JSON. */
+const maxRequestLength = 8192;
+
+export function createAuthorize(
+	context: OAuthContext,
+): (request: Request) => Promise<Response> {
+	const { attempts, browsers, clients, discord, publicUrl } = context;
+	const window = new SlidingWindow({
+		max: maxPerMinute,
+		windowMs: 60_000,
+		now: context.monotonicNow,
+	});
+
+	async function findClient(id: string): Promise<OAuthClient> {
+		const client = await clients.findClient(id);
+		if (client) return client;
+		throw new OAuthError(
+			"invalid_client",
+			"The program that sent you here is not known to this server. Remove the connection there, and add it again.",
+		);
+	}
+
+	/**
+	 * Reads the remaining parameters of an authorization request, after its client and redirect URI have been checked.
+	 * Throws an OAuthError if a parameter is invalid.
+	 */
+	function readRequest(
+		parameters: Parameters,
+		{ id, name, uri }: OAuthClient,
+		redirectUri: string,
+		state: string | undefined,
+	): AuthorizationRequest {
+		if (parameters.require("response_type") !== "code")
+			throw new OAuthError(
+				"unsupported_response_type",
+				"The response_type must be code.",
+			);
+		if (parameters.get("code_challenge_method") !== "S256")
+			throw new OAuthError(
+				"invalid_request",
+				"PKCE is required: the code_challenge_method must be S256.",
+			);
+		const codeChallenge = parameters.require("code_challenge");
+		if (!/^[\w-]{43}$/.test(codeChallenge))
+			throw new OAuthError(
+				"invalid_request",
+				"The code_challenge must have 43 characters of base64url.",
+			);
+		const resource = readResource(publicUrl, parameters.all("resource"));
+		const access = accessAt(resource, parameters.get("scope"));
+		const client = { id, name, uri };
+		return { client, redirectUri, state, codeChallenge, resource, access };
+	}
+
+	async function begin(request: Request): Promise<Response> {
+		const parameters = queryOf(request);
+		const client = await findClient(parameters.require("client_id"));
+		const redirectUri = parameters.require("redirect_uri");
+		if (!matchesRedirect(client.redirectUris, redirectUri))
+			throw new OAuthError(
+				"invalid_request",
+				"The program that sent you here named a return address that it has not registered.",
+			);
+		const state = parameters.get("state");
+		let wanted: AuthorizationRequest;
+		try {
+			wanted = readRequest(parameters, client, redirectUri, state);
+		} catch (error) {
+			if (!(error instanceof OAuthError)) throw error;
+			return errorPage({
+				status: 400,
+				title: "This request is not valid",
+				text: error.message,
+				back: backLink(publicUrl, { client, redirectUri, state }, error),
+			});
+		}
+		if (JSON.stringify(wanted).length > maxRequestLength)
+			throw new OAuthError("invalid_request", "The request is too long.");
+		// Only now: requests that are refused do not keep people from signing in.
+		if (!window.take())
+			throw new OAuthError(
+				"temporarily_unavailable",
+				"Too many people are signing in. Try again in a minute.",
+			);
+		const browser = browsers.secretOf(request) ?? browsers.newSecret();
+		const discordState = await attempts.start(browser, wanted);
+		return redirect(
+			discord.signInUrl(discordState),
+			browsers.setCookie(browser),
+		);
+	}
+
+	return async (request) => {
+		if (!isProgram(request)) return asPage(() => begin(request));
+		try {
+			return await begin(request);
+		} catch (error) {
+			return errorResponse(error);
+		}
+	};
+}
+
+/**
+ * Whether an authorization request comes from a program instead of a browser. Before mcp-remote opens a browser, it
+ * sends the request itself to find out if the client that it registered still exists. It registers again if the
+ * response is JSON with the error invalid_client.
+ */
+function isProgram({ headers }: Request): boolean {
+	const accepted = headers.get("accept") ?? "";
+	return accepted.includes("application/json") && !accepted.includes("html");
+}

@@ -1,0 +1,88 @@
+// What the endpoints of the authorization server share.
+
+import type { Log } from "../../../lib/log.ts";
+import type { Clients } from "../clients/clients.ts";
+import type { Attempts, AuthorizationRequest } from "../grants/attempts.ts";
+import type { Grants } from "../grants/grants.ts";
+import { type BackLink, errorPage } from "../pages/error-page.ts";
+import type { Browsers } from "../people/browser.ts";
+import type { Discord } from "../people/discord.ts";
+import type { AskRights } from "../people/rights.ts";
+import type { Clocks } from "../protocol/clocks.ts";
+import {
+	type OAuthError,
+	retryAfterSeconds,
+	toOAuthError,
+} from "../protocol/oauth-error.ts";
+
+export interface OAuthContext {
+	/** The gateway's origin in URLs for people and clients. It is also the OAuth issuer. */
+	publicUrl: string;
+	attempts: Attempts;
+	askRights: AskRights;
+	browsers: Browsers;
+	clients: Clients;
+	discord: Discord;
+	grants: Grants;
+	log: Log;
+	monotonicNow: Clocks["monotonicNow"];
+}
+
+/**
+ * Returns the URL that sends an authorization response to a client: its redirect URI with `parameters`, its own
+ * `state`, and the issuer, by which the client detects responses of another server (RFC 9207).
+ */
+export function clientUrl(
+	publicUrl: string,
+	{ redirectUri, state }: Pick<AuthorizationRequest, "redirectUri" | "state">,
+	parameters: Record<string, string>,
+): string {
+	const query = new URLSearchParams(parameters);
+	if (state !== undefined) query.set("state", state);
+	query.set("iss", publicUrl);
+	// The address is not parsed and built again: clients compare it as a text.
+	return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query}`;
+}
+
+/**
+ * Returns the link by which a person gets from an error page back to the client. The URL of the link tells the client
+ * the error.
+ */
+export function backLink(
+	publicUrl: string,
+	request: Pick<AuthorizationRequest, "client" | "redirectUri" | "state">,
+	{ code, message }: OAuthError,
+): BackLink {
+	return {
+		name: request.client.name,
+		url: clientUrl(publicUrl, request, {
+			error: code,
+			error_description: message,
+		}),
+	};
+}
+
+/**
+ * Calls the function that creates a page for a person. If it rejects with an OAuthError, or because the database is
+ * unavailable, returns an error page.
+ */
+export async function asPage(run: () => Promise<Response>): Promise<Response> {
+	try {
+		return await run();
+	} catch (error) {
+		const { code, message } = toOAuthError(error);
+		if (code !== "temporarily_unavailable")
+			return errorPage({
+				status: 400,
+				title: "This request is not valid",
+				text: message,
+			});
+		const response = errorPage({
+			status: 503,
+			title: "Not available right now",
+			text: message,
+		});
+		response.headers.set("Retry-After", `${retryAfterSeconds}`);
+		return response;
+	}
+}

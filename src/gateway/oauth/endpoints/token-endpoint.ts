@@ -1,0 +1,165 @@
+// The token endpoint: exchanges codes and refresh tokens for tokens.
+// https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-3.2
+
+import { hashToken, kindOfToken } from "../../keys/token.ts";
+import { isDocumentId } from "../clients/client-document.ts";
+import {
+	accessLifetimeMs,
+	type Refusal,
+	type StoredToken,
+	type Tokens,
+} from "../grants/grants.ts";
+import { guildsOf } from "../people/rights.ts";
+import {
+	errorResponse,
+	jsonResponse,
+	OAuthError,
+} from "../protocol/oauth-error.ts";
+import { type Parameters, readForm } from "../protocol/parameters.ts";
+import { accessOf, readResource, scopeOf } from "../protocol/resources.ts";
+import type { OAuthContext } from "./context.ts";
+
+const refusals: Record<Refusal, string> = {
+	unknown: "The code or token is unknown or has expired.",
+	mismatch: "The code was issued for another request.",
+	replayed: "The code was used before. The connection has been ended.",
+	reused: "The refresh token was used before. The connection has been ended.",
+};
+
+export function createTokenEndpoint(
+	context: OAuthContext,
+): (request: Request) => Promise<Response> {
+	const { askRights, clients, grants, log, publicUrl } = context;
+
+	/** Returns the path of the protected resource that a token request names; undefined if the request names none. */
+	function resourceOf(form: Parameters) {
+		const values = form.all("resource");
+		return values.length > 0 ? readResource(publicUrl, values) : undefined;
+	}
+
+	async function exchangeCode(form: Parameters): Promise<Tokens | Refusal> {
+		const codeVerifier = form.require("code_verifier");
+		if (!/^[\w.~-]{43,128}$/.test(codeVerifier))
+			throw new OAuthError(
+				"invalid_request",
+				"The code_verifier must have 43 to 128 unreserved characters.",
+			);
+		const outcome = await grants.redeem(form.require("code"), {
+			clientId: form.require("client_id"),
+			redirectUri: form.get("redirect_uri"),
+			codeVerifier,
+			resource: resourceOf(form),
+		});
+		if (outcome === "replayed")
+			log.warn("ended a connection: its authorization code was used twice");
+		if (typeof outcome === "object")
+			log.info("connected a client for a person", fieldsOf(outcome));
+		return outcome;
+	}
+
+	/**
+	 * Finds an access or refresh token in the database. Does not ask the database if the text cannot be a token by its
+	 * form and checksum.
+	 */
+	async function findToken(token: string): Promise<StoredToken | undefined> {
+		return kindOfToken(token) && grants.findToken(hashToken(token));
+	}
+
+	async function refresh(form: Parameters): Promise<Tokens | Refusal> {
+		const clientId = form.require("client_id");
+		const token = await findToken(form.require("refresh_token"));
+		if (token?.kind !== "refresh") return "unknown";
+		const { grant } = token;
+		if (grant.client.id !== clientId) return "mismatch";
+		if (token.isReused) {
+			await grants.end(grant.id);
+			return reused(token);
+		}
+		const resource = resourceOf(form);
+		if (resource !== undefined && resource !== grant.resource)
+			throw new OAuthError(
+				"invalid_target",
+				"The refresh token was issued for another resource.",
+			);
+		const access = accessOf(form.get("scope"), grant.access);
+		await checkRights(token);
+		// Only now: while a bot is offline, the client keeps its refresh token.
+		const outcome = await grants.rotate(token, access);
+		return outcome === "reused" ? reused(token) : outcome;
+	}
+
+	function reused({ grant }: StoredToken): Refusal {
+		const fields = fieldsOf({ grant });
+		log.warn("ended a connection: its refresh token was used twice", fields);
+		return "reused";
+	}
+
+	/**
+	 * Rejects with an OAuthError if the person in whose name the token acts may no longer sign in, or if a bot that could
+	 * allow it does not answer.
+	 */
+	async function checkRights({ grant }: StoredToken): Promise<void> {
+		try {
+			await guildsOf({ ...grant.person, signedIn: true }, askRights);
+		} catch (error) {
+			if (!(error instanceof OAuthError) || error.code !== "access_denied")
+				throw error;
+			log.info("refused to refresh a connection: no guild allows it", {
+				...fieldsOf({ grant }),
+			});
+			throw new OAuthError("invalid_grant", error.message);
+		}
+	}
+
+	/**
+	 * Rejects with an OAuthError (invalid_client) if the client with this id is no longer registered. Programs such as
+	 * Claude then register again.
+	 */
+	async function checkClient(id: string): Promise<void> {
+		if (isDocumentId(id)) return;
+		if (await clients.findClient(id)) return;
+		throw new OAuthError("invalid_client", "The client is not registered.");
+	}
+
+	async function respond(request: Request): Promise<Response> {
+		const form = await readForm(request);
+		const type = form.require("grant_type");
+		if (type !== "authorization_code" && type !== "refresh_token")
+			throw new OAuthError(
+				"unsupported_grant_type",
+				"The grant_type must be authorization_code or refresh_token.",
+			);
+		const outcome = await (type === "refresh_token" ? refresh : exchangeCode)(
+			form,
+		);
+		if (outcome === "unknown") await checkClient(form.require("client_id"));
+		if (typeof outcome === "string")
+			throw new OAuthError("invalid_grant", refusals[outcome]);
+		return jsonResponse({
+			access_token: outcome.accessToken,
+			token_type: "Bearer",
+			expires_in: accessLifetimeMs / 1000,
+			refresh_token: outcome.refreshToken,
+			scope: scopeOf(outcome.access),
+		});
+	}
+
+	return async (request) => {
+		try {
+			return await respond(request);
+		} catch (error) {
+			return errorResponse(error);
+		}
+	};
+}
+
+function fieldsOf({ grant }: Pick<Tokens, "grant">) {
+	const { id, client, person, access, resource } = grant;
+	return {
+		grant: id,
+		client: client.name,
+		person: person.id,
+		access,
+		resource,
+	};
+}

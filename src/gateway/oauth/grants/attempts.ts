@@ -1,0 +1,184 @@
+// Sign-in attempts in the database: from the authorization request, over Discord, to the person's consent. Each belongs to
+// one browser, and each step happens once, on whichever gateway it arrives.
+
+import type { Access } from "../../../lib/principal.ts";
+import type { PersonGuild } from "../../../mcp/rights.ts";
+import type { StatementStore } from "../../store/store.ts";
+import type { DiscordPerson } from "../people/discord.ts";
+import type { ResourcePath } from "../protocol/resources.ts";
+import { hashSecret, newSecret } from "../protocol/secrets.ts";
+
+/**
+ * Milliseconds after which a sign-in attempt expires. Within this time, the person must sign in at Discord and answer
+ * the consent page.
+ */
+export const attemptLifetimeMs = 10 * 60_000;
+
+/** An OAuth authorization request of an MCP client, after validation. */
+export interface AuthorizationRequest {
+	client: { id: string; name: string; uri?: string | undefined };
+	redirectUri: string;
+	/** The parameter `state` of the client's authorization request, which the client gets back unchanged. */
+	state: string | undefined;
+	codeChallenge: string;
+	resource: ResourcePath;
+	/** The highest access level ("read", "write" or "all") that the client asks for. */
+	access: Access;
+}
+
+export interface Attempt {
+	/**
+	 * The authorization request of the client that a person wants to connect. Undefined if the person signs in only to see
+	 * the page /connections.
+	 */
+	request: AuthorizationRequest | undefined;
+	/** The person who signs in; undefined until Discord has told the gateway who it is. */
+	person: DiscordPerson | undefined;
+	/** The guilds in which the configuration of a bot allows the person to sign in. */
+	guilds: PersonGuild[];
+}
+
+/**
+ * Two secrets that together identify a sign-in attempt. Both are needed to continue it, so that only the browser that
+ * started the attempt can do so.
+ */
+export interface AttemptKey {
+	/** The secret of the sign-in attempt in URLs: `state` on Discord's pages, `request` on the consent page. */
+	state: string;
+	/** The secret in the cookie of the browser that started the sign-in attempt. */
+	browser: string;
+}
+
+export interface Attempts {
+	/**
+	 * Stores a new sign-in attempt of the browser with the secret `browser`. Returns the attempt's secret for URLs
+	 * (`state`).
+	 */
+	start(
+		browser: string,
+		request: AuthorizationRequest | undefined,
+	): Promise<string>;
+	/**
+	 * Records that Discord has sent the person of a sign-in attempt back to the gateway, and returns the attempt. Returns
+	 * undefined if the attempt is unknown or expired, or if this was recorded before.
+	 */
+	comeBack(key: AttemptKey): Promise<Attempt | undefined>;
+	/** Stores in a sign-in attempt who signed in at Discord, and in which guilds this person may sign in. */
+	setPerson(
+		key: AttemptKey,
+		person: DiscordPerson,
+		guilds: readonly PersonGuild[],
+	): Promise<void>;
+	/**
+	 * Returns a sign-in attempt for a client, after the person has signed in at Discord; undefined if there is no such
+	 * attempt.
+	 */
+	find(key: AttemptKey): Promise<SignedIn | undefined>;
+	/**
+	 * Deletes a sign-in attempt for a client, after the person has signed in at Discord, and returns it. Returns undefined
+	 * if there is no such attempt, for example because it was finished before.
+	 */
+	finish(key: AttemptKey): Promise<SignedIn | undefined>;
+	/**
+	 * Returns the person who signed in with this browser to see the page /connections (clients that act in the person's
+	 * name); undefined if nobody did.
+	 */
+	visitor(browser: string): Promise<DiscordPerson | undefined>;
+	/** Signs a browser out of the page /connections, on which a person sees the clients that act in the person's name. */
+	leave(browser: string): Promise<void>;
+}
+
+export interface SignedIn extends Attempt {
+	person: DiscordPerson;
+}
+
+interface Row {
+	request: string | null;
+	person_id: string | null;
+	person_name: string | null;
+	guilds: string | null;
+}
+
+export function createAttempts(
+	store: StatementStore,
+	now: () => number,
+): Attempts {
+	return {
+		async start(browser, request) {
+			const state = newSecret();
+			const json = request ? JSON.stringify(request) : null;
+			await store.run(
+				(
+					sql,
+				) => sql`INSERT INTO oauth_attempts (state_hash, browser_hash, request, expires_at)
+					VALUES (${hashSecret(state)}, ${hashSecret(browser)}, ${json}, ${now() + attemptLifetimeMs})`,
+			);
+			return state;
+		},
+		async comeBack({ state, browser }) {
+			const [row] = await store.run(
+				(sql): Promise<Row[]> =>
+					sql`UPDATE oauth_attempts SET returned_at = ${now()}
+						WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+							AND returned_at IS NULL AND expires_at > ${now()} RETURNING *`,
+			);
+			return row && toAttempt(row);
+		},
+		async setPerson({ state, browser }, { id, name }, guilds) {
+			await store.run(
+				(sql) => sql`UPDATE oauth_attempts
+					SET person_id = ${id}, person_name = ${name}, guilds = ${JSON.stringify(guilds)}
+					WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}`,
+			);
+		},
+		async find({ state, browser }) {
+			const rows = await store.run(
+				(sql): Promise<Row[]> =>
+					sql`SELECT * FROM oauth_attempts
+						WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+							AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${now()}`,
+			);
+			return signedIn(rows);
+		},
+		async finish({ state, browser }) {
+			const rows = await store.run(
+				(sql): Promise<Row[]> =>
+					sql`DELETE FROM oauth_attempts
+						WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+							AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${now()} RETURNING *`,
+			);
+			return signedIn(rows);
+		},
+		async visitor(browser) {
+			const rows = await store.run(
+				(sql): Promise<Row[]> =>
+					sql`SELECT * FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)}
+						AND request IS NULL AND person_id IS NOT NULL AND expires_at > ${now()}
+						ORDER BY expires_at DESC LIMIT 1`,
+			);
+			return signedIn(rows)?.person;
+		},
+		async leave(browser) {
+			await store.run(
+				(sql) =>
+					sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)} AND request IS NULL`,
+			);
+		},
+	};
+}
+
+function signedIn([row]: readonly Row[]): SignedIn | undefined {
+	const attempt = row && toAttempt(row);
+	return attempt?.person && { ...attempt, person: attempt.person };
+}
+
+function toAttempt({ request, person_id, person_name, guilds }: Row): Attempt {
+	return {
+		request: request === null ? undefined : JSON.parse(request),
+		person:
+			person_id === null
+				? undefined
+				: { id: person_id, name: person_name ?? "" },
+		guilds: guilds === null ? [] : JSON.parse(guilds),
+	};
+}

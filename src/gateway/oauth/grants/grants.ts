@@ -1,0 +1,307 @@
+// Grants in the database: what a person has allowed one client, with its codes and tokens. "Once" is always one conditional
+// statement, so that it holds with several gateways.
+
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { SQL } from "bun";
+import type { Access } from "../../../lib/principal.ts";
+import { createToken, hashToken, type TokenKind } from "../../keys/token.ts";
+import type { StatementStore } from "../../store/store.ts";
+import type { DiscordPerson } from "../people/discord.ts";
+import type { ResourcePath } from "../protocol/resources.ts";
+import { codeChallenge, hashSecret, newSecret } from "../protocol/secrets.ts";
+import type { AuthorizationRequest } from "./attempts.ts";
+import {
+	type Grant,
+	type GrantRow,
+	isReused,
+	type TokenRow,
+	toGrant,
+} from "./grant-rows.ts";
+
+export const codeLifetimeMs = 60_000;
+export const accessLifetimeMs = 3_600_000;
+/**
+ * Milliseconds after which an OAuth grant expires if the client does not refresh its tokens. The person must then sign
+ * in again.
+ */
+export const refreshLifetimeMs = 30 * 86_400_000;
+/** Minimum milliseconds between two updates of the time at which an OAuth grant was last used. */
+const useIntervalMs = 60_000;
+
+/** What a person has agreed to on the consent page: the client's request and an access level. */
+export interface Consent {
+	request: AuthorizationRequest;
+	person: DiscordPerson;
+	/** The access level ("read", "write" or "all") that the person chose. */
+	access: Access;
+}
+
+export interface Tokens {
+	accessToken: string;
+	refreshToken: string;
+	access: Access;
+	grant: Grant;
+}
+
+/** An access or refresh token in the database, with its grant. */
+export interface StoredToken {
+	kind: TokenKind;
+	/** The access level that the token allows: at most that of its grant. */
+	access: Access;
+	/** When the token expires, in milliseconds since 1970. */
+	expiresAt: number;
+	/** How many times the grant's refresh token had been replaced by a new one when this token was issued. */
+	generation: number;
+	grant: Grant;
+	/**
+	 * Whether the token is a refresh token that must not be used again: it was used before, and the grace period of 10 s
+	 * is over.
+	 */
+	isReused: boolean;
+}
+
+/**
+ * Why an authorization code or refresh token was refused. "mismatch": it belongs to another client or request.
+ * "replayed" (code) and "reused" (refresh token): it was used before, so the grant was deleted.
+ */
+export type Refusal = "unknown" | "mismatch" | "replayed" | "reused";
+
+/** What a client sends to exchange an authorization code for tokens. */
+export interface Redemption {
+	clientId: string;
+	/** The client's redirect URI; undefined if the request does not contain it, as in OAuth 2.1. */
+	redirectUri: string | undefined;
+	codeVerifier: string;
+	/** Path of the protected resource that the client names; undefined if the request does not contain it. */
+	resource: ResourcePath | undefined;
+}
+
+export interface Grants {
+	/** Stores a person's consent, and returns the authorization code that the client exchanges for tokens. */
+	issueCode(consent: Consent): Promise<string>;
+	/**
+	 * Exchanges an authorization code for tokens, and creates the grant. A code works once, even if the exchange is
+	 * refused; a second use of the code deletes the grant.
+	 */
+	redeem(code: string, redemption: Redemption): Promise<Tokens | Refusal>;
+	/**
+	 * Returns an unexpired access or refresh token by its hash (see `hashToken`), with its grant; undefined if there is
+	 * none.
+	 */
+	findToken(tokenHash: string): Promise<StoredToken | undefined>;
+	/**
+	 * Issues a new access token and a new refresh token for a refresh token from `findToken`. `access` is the access level
+	 * of the new access token.
+	 */
+	rotate(token: StoredToken, access: Access): Promise<Tokens | Refusal>;
+	/** Deletes an OAuth access token, so that it does not work any more. The grant, with its refresh token, stays. */
+	endToken(tokenHash: string): Promise<void>;
+	/**
+	 * Deletes an OAuth grant (a person's permission for a client) and all its tokens; if `personId` is given, only if the
+	 * grant is of this person. Returns false if there is no such grant.
+	 */
+	end(id: string, personId?: string): Promise<boolean>;
+	/**
+	 * Returns the unexpired OAuth grants (permissions for clients) of all people, or of the person with this id, newest
+	 * first.
+	 */
+	list(personId?: string): Promise<Grant[]>;
+	/** Stores that an OAuth grant was used just now, at most once a minute. */
+	recordUse(grant: Grant): Promise<void>;
+}
+
+interface CodeRow {
+	grant_id: string;
+	code_challenge: string;
+	consent: string;
+	expires_at: number | bigint;
+}
+
+export function createGrants(store: StatementStore, now: () => number): Grants {
+	/** Stores a new access token and a new refresh token of an OAuth grant, and returns them. */
+	async function issueTokens(
+		sql: SQL,
+		grant: Grant,
+		access: Access,
+		generation: number,
+	): Promise<Tokens> {
+		const accessToken = createToken("access");
+		const refreshToken = createToken("refresh");
+		const insert = (
+			token: string,
+			kind: TokenKind,
+			of: Access,
+			until: number,
+		) => sql`INSERT INTO oauth_tokens (token_hash, kind, grant_id, access, generation, expires_at)
+				VALUES (${hashToken(token)}, ${kind}, ${grant.id}, ${of}, ${generation}, ${until})`;
+		const accessUntil = now() + accessLifetimeMs;
+		await insert(accessToken, "access", access, accessUntil);
+		await insert(refreshToken, "refresh", grant.access, grant.expiresAt);
+		return { accessToken, refreshToken, access, grant };
+	}
+
+	async function insertGrant(sql: SQL, grant: Grant): Promise<void> {
+		const { client, person, createdAt } = grant;
+		await sql`INSERT INTO oauth_grants (id, client_id, client_name, client_uri, redirect_uri, person_id,
+				person_name, access, resource, generation, rotated_at, created_at, expires_at)
+			VALUES (${grant.id}, ${client.id}, ${client.name}, ${client.uri ?? null}, ${grant.redirectUri}, ${person.id},
+				${person.name}, ${grant.access}, ${grant.resource}, 0, ${createdAt}, ${createdAt}, ${grant.expiresAt})`;
+	}
+
+	return {
+		async issueCode(consent) {
+			const code = newSecret();
+			// Without "-" at its start, which the command line would take for an option.
+			const id = randomBytes(8).toString("hex");
+			const { codeChallenge } = consent.request;
+			await store.run(
+				(
+					sql,
+				) => sql`INSERT INTO oauth_codes (code_hash, grant_id, code_challenge, consent, expires_at)
+					VALUES (${hashSecret(code)}, ${id}, ${codeChallenge}, ${JSON.stringify(consent)}, ${now() + codeLifetimeMs})`,
+			);
+			return code;
+		},
+		async redeem(code, redemption) {
+			const codeHash = hashSecret(code);
+			// Guesses do not lock the database.
+			const known = await store.run(
+				(sql): Promise<unknown[]> =>
+					sql`SELECT 1 FROM oauth_codes WHERE code_hash = ${codeHash}`,
+			);
+			if (known.length === 0) return "unknown";
+			return store.transaction(async (sql) => {
+				const [row]: CodeRow[] =
+					await sql`UPDATE oauth_codes SET used_at = ${now()} WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING *`;
+				if (!row) {
+					const [used]: CodeRow[] =
+						await sql`SELECT * FROM oauth_codes WHERE code_hash = ${codeHash}`;
+					if (!used) return "unknown";
+					await deleteGrant(sql, used.grant_id);
+					return "replayed";
+				}
+				if (Number(row.expires_at) <= now()) return "unknown";
+				const consent: Consent = JSON.parse(row.consent);
+				if (!isFor(row.code_challenge, consent, redemption)) return "mismatch";
+				const grant = grantOf(row.grant_id, consent, now());
+				await insertGrant(sql, grant);
+				return issueTokens(sql, grant, grant.access, 0);
+			});
+		},
+		async findToken(tokenHash) {
+			const [row] = await store.run(
+				(sql): Promise<TokenRow[]> =>
+					sql`SELECT g.*, t.kind, t.access AS token_access, t.generation AS token_generation,
+							t.expires_at AS token_expires_at
+						FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id
+						WHERE t.token_hash = ${tokenHash} AND t.expires_at > ${now()}`,
+			);
+			if (!row) return undefined;
+			const generation = Number(row.token_generation);
+			return {
+				kind: row.kind,
+				access: row.token_access as Access,
+				expiresAt: Number(row.token_expires_at),
+				generation,
+				grant: toGrant(row),
+				isReused: row.kind === "refresh" && isReused(row, generation, now()),
+			};
+		},
+		rotate({ grant, generation }, access) {
+			const next = generation + 1;
+			const expiresAt = now() + refreshLifetimeMs;
+			return store.transaction(async (sql) => {
+				const [rotated]: GrantRow[] =
+					await sql`UPDATE oauth_grants SET generation = ${next}, rotated_at = ${now()}, used_at = ${now()}, expires_at = ${expiresAt}
+						WHERE id = ${grant.id} AND generation = ${generation} RETURNING *`;
+				if (rotated) return issueTokens(sql, toGrant(rotated), access, next);
+				const [current]: GrantRow[] =
+					await sql`SELECT * FROM oauth_grants WHERE id = ${grant.id}`;
+				if (!current) return "unknown";
+				if (!isReused(current, generation, now()))
+					return issueTokens(sql, toGrant(current), access, next);
+				await deleteGrant(sql, grant.id);
+				return "reused";
+			});
+		},
+		async endToken(tokenHash) {
+			await store.run(
+				(sql) => sql`DELETE FROM oauth_tokens WHERE token_hash = ${tokenHash}`,
+			);
+		},
+		end: (id, personId) =>
+			store.transaction(async (sql) => {
+				const rows: unknown[] =
+					personId === undefined
+						? await sql`SELECT id FROM oauth_grants WHERE id = ${id}`
+						: await sql`SELECT id FROM oauth_grants WHERE id = ${id} AND person_id = ${personId}`;
+				if (rows.length > 0) await deleteGrant(sql, id);
+				return rows.length > 0;
+			}),
+		async list(personId) {
+			const rows = await store.run(
+				(sql): Promise<GrantRow[]> =>
+					personId === undefined
+						? sql`SELECT * FROM oauth_grants WHERE expires_at > ${now()} ORDER BY created_at DESC, id`
+						: sql`SELECT * FROM oauth_grants WHERE expires_at > ${now()} AND person_id = ${personId} ORDER BY created_at DESC, id`,
+			);
+			return [...rows].map(toGrant);
+		},
+		async recordUse({ id, usedAt = 0 }) {
+			const before = now() - useIntervalMs;
+			if (usedAt > before) return;
+			// Another gateway may have recorded one in the meantime.
+			await store.run(
+				(sql) =>
+					sql`UPDATE oauth_grants SET used_at = ${now()} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${before})`,
+			);
+		},
+	};
+}
+
+async function deleteGrant(sql: SQL, id: string): Promise<void> {
+	await sql`DELETE FROM oauth_grants WHERE id = ${id}`;
+	await sql`DELETE FROM oauth_tokens WHERE grant_id = ${id}`;
+}
+
+/**
+ * Whether a client may exchange an authorization code for tokens: it knows the code's PKCE verifier, and its id,
+ * redirect URI and resource are those for which the code was issued.
+ */
+function isFor(
+	challenge: string,
+	{ request }: Consent,
+	{ clientId, redirectUri, codeVerifier, resource }: Redemption,
+): boolean {
+	return (
+		equals(codeChallenge(codeVerifier), challenge) &&
+		clientId === request.client.id &&
+		(redirectUri === undefined || redirectUri === request.redirectUri) &&
+		(resource === undefined || resource === request.resource)
+	);
+}
+
+/** Compares two texts in constant time. */
+function equals(a: string, b: string): boolean {
+	const digest = (text: string) => hash("sha256", text, "buffer");
+	return timingSafeEqual(digest(a), digest(b));
+}
+
+function grantOf(
+	id: string,
+	{ request, person, access }: Consent,
+	now: number,
+): Grant {
+	const { client, redirectUri, resource } = request;
+	return {
+		id,
+		client: { id: client.id, name: client.name, uri: client.uri },
+		redirectUri,
+		person,
+		access,
+		resource,
+		createdAt: now,
+		usedAt: undefined,
+		expiresAt: now + refreshLifetimeMs,
+	};
+}

@@ -1,0 +1,184 @@
+// Signing in at Discord: the one file with its addresses. Discord's token serves to learn who the person is, once; then it
+// is revoked and dropped.
+// https://docs.discord.com/developers/topics/oauth2#authorization-code-grant
+
+import * as v from "valibot";
+import { describeConnectionError } from "../../../lib/http.ts";
+import { parseJson } from "../../../lib/json.ts";
+import type { Log } from "../../../lib/log.ts";
+
+export interface DiscordOptions {
+	/** URL of Discord's API without the version, such as `https://discord.com/api`. */
+	apiUrl: string;
+	clientId: string;
+	clientSecret: string;
+	/**
+	 * URL of the gateway to which Discord redirects people after the sign-in. It must also be in the settings of the
+	 * Discord application.
+	 */
+	redirectUri: string;
+	/** Timeout of each request to Discord, in milliseconds. */
+	timeoutMs?: number;
+	log: Log;
+}
+
+export interface DiscordPerson {
+	id: string;
+	name: string;
+}
+
+export interface Discord {
+	/** Returns the URL of Discord's sign-in page. Discord sends the person back to the gateway with the same `state`. */
+	signInUrl(state: string): string;
+	/**
+	 * Exchanges an authorization code of Discord for the id and name of the person who signed in. Rejects with a
+	 * DiscordFailure.
+	 */
+	personOf(code: string): Promise<DiscordPerson>;
+	/**
+	 * Whether Discord accepts the id and secret of the Discord application. Rejects with a DiscordFailure if Discord does
+	 * not respond or reports another error.
+	 */
+	knowsApplication(): Promise<boolean>;
+}
+
+/** Thrown when a request to Discord's OAuth API fails. The message is for the operator. */
+export class DiscordFailure extends Error {
+	override name = "DiscordFailure";
+	constructor(
+		message: string,
+		/** HTTP status of Discord's response; undefined if there was none. */
+		readonly status?: number,
+		options?: ErrorOptions,
+	) {
+		super(message, options);
+	}
+}
+
+const maxBodyBytes = 64 * 1024;
+const tokenSchema = v.object({
+	access_token: v.pipe(v.string(), v.minLength(1)),
+	token_type: v.pipe(v.string(), v.regex(/^bearer$/i)),
+});
+const userSchema = v.object({
+	id: v.pipe(v.string(), v.regex(/^\d{17,20}$/)),
+	username: v.string(),
+	global_name: v.nullish(v.string()),
+});
+
+export function createDiscord({
+	apiUrl,
+	clientId,
+	clientSecret,
+	redirectUri,
+	timeoutMs = 8_000,
+	log,
+}: DiscordOptions): Discord {
+	const credentials = Buffer.from(`${clientId}:${clientSecret}`);
+	const basic = `Basic ${credentials.toString("base64")}`;
+
+	async function request(path: string, init: RequestInit): Promise<unknown> {
+		let response: Response;
+		let text: string;
+		try {
+			response = await fetch(`${apiUrl}${path}`, {
+				...init,
+				signal: AbortSignal.timeout(timeoutMs),
+				// A redirect would send secrets to another address.
+				redirect: "manual",
+			});
+			text = await readText(response);
+		} catch (cause) {
+			const message = `${path}: ${describeConnectionError(cause)}`;
+			throw new DiscordFailure(message, undefined, { cause });
+		}
+		if (response.ok) return parseJson(text);
+		throw new DiscordFailure(
+			`${path}: HTTP ${response.status}${describeError(parseJson(text))}`,
+			response.status,
+		);
+	}
+
+	const post = (path: string, form: Record<string, string>) =>
+		request(path, {
+			method: "POST",
+			headers: { Authorization: basic },
+			body: new URLSearchParams(form),
+		});
+
+	async function revoke(token: string): Promise<void> {
+		try {
+			await post("/oauth2/token/revoke", { token });
+		} catch (error) {
+			log.warn("could not revoke a Discord token: it expires by itself", {
+				error,
+			});
+		}
+	}
+
+	return {
+		signInUrl(state) {
+			const query = new URLSearchParams({
+				response_type: "code",
+				client_id: clientId,
+				scope: "identify",
+				redirect_uri: redirectUri,
+				// The person sees Discord's page each time, and can choose another account.
+				prompt: "consent",
+				state,
+			});
+			return `${apiUrl.replace(/\/api$/, "")}/oauth2/authorize?${query}`;
+		},
+		async personOf(code) {
+			const answer = await post("/oauth2/token", {
+				grant_type: "authorization_code",
+				code,
+				redirect_uri: redirectUri,
+			});
+			const token = parse(tokenSchema, answer).access_token;
+			try {
+				const headers = { Authorization: `Bearer ${token}` };
+				const answer = await request("/v10/users/@me", { headers });
+				const user = parse(userSchema, answer);
+				const name = user.global_name || user.username;
+				return { id: user.id, name: [...name].slice(0, 100).join("") };
+			} finally {
+				void revoke(token);
+			}
+		},
+		async knowsApplication() {
+			try {
+				// For an unknown token only the credentials are checked: https://www.rfc-editor.org/rfc/rfc7009#section-2.1
+				await post("/oauth2/token/revoke", { token: "none" });
+				return true;
+			} catch (error) {
+				if (error instanceof DiscordFailure && error.status === 401)
+					return false;
+				throw error;
+			}
+		},
+	};
+}
+
+async function readText({ body }: Response): Promise<string> {
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	for await (const chunk of body ?? []) {
+		length += chunk.length;
+		if (length > maxBodyBytes) throw new Error("the response is too large");
+		chunks.push(chunk);
+	}
+	return Buffer.concat(chunks).toString();
+}
+
+function parse<const S extends v.GenericSchema>(schema: S, value: unknown) {
+	const result = v.safeParse(schema, value);
+	if (result.success) return result.output;
+	throw new DiscordFailure("Discord sent an unexpected response");
+}
+
+/** Returns the OAuth error code in the body of Discord's response as ": invalid_client"; "" if there is none. */
+function describeError(body: unknown): string {
+	const { error } = Object(body) as { error?: unknown };
+	return typeof error === "string" ? `: ${error.slice(0, 100)}` : "";
+}

@@ -1,0 +1,74 @@
+// The parameters of an OAuth request, in a query or a form.
+// https://www.rfc-editor.org/rfc/rfc6749#section-3.1
+
+import { readBody } from "../../../lib/listen.ts";
+import { OAuthError } from "./oauth-error.ts";
+
+const maxBodyBytes = 16 * 1024;
+const bodyTimeoutMs = 10_000;
+const maxValueLength = 4096;
+
+export interface Parameters {
+	/**
+	 * Returns the value of an OAuth parameter; undefined if it is absent or empty. Throws an OAuthError if the parameter
+	 * occurs twice or is too long.
+	 */
+	get(name: string): string | undefined;
+	/**
+	 * Returns the value of an OAuth parameter. Throws an OAuthError if the parameter is absent, empty or too long, or
+	 * occurs twice.
+	 */
+	require(name: string): string;
+	/**
+	 * Returns all values of an OAuth parameter that may occur several times. Throws an OAuthError if a value is too long.
+	 */
+	all(name: string): string[];
+}
+
+export function parametersOf(params: URLSearchParams): Parameters {
+	const all = (name: string) => {
+		const values = params.getAll(name).filter((value) => value !== "");
+		if (values.some((value) => value.length > maxValueLength))
+			throw new OAuthError("invalid_request", `${name} is too long.`);
+		return values;
+	};
+	const get = (name: string) => {
+		const [value, second] = all(name);
+		if (second !== undefined)
+			throw new OAuthError("invalid_request", `${name} occurs twice.`);
+		return value;
+	};
+	return {
+		all,
+		get,
+		require(name) {
+			const value = get(name);
+			if (value === undefined)
+				throw new OAuthError("invalid_request", `${name} is missing.`);
+			return value;
+		},
+	};
+}
+
+/** Reads the OAuth parameters in the query of a request's URL. */
+export function queryOf(request: Request): Parameters {
+	return parametersOf(new URL(request.url).searchParams);
+}
+
+/**
+ * Reads the OAuth parameters in the body of a request, an HTML form. Rejects with an OAuthError if the body is not a
+ * form, is too long, or takes more than 10 s to arrive.
+ */
+export async function readForm(request: Request): Promise<Parameters> {
+	const type = request.headers.get("content-type") ?? "";
+	const [mediaType = ""] = type.split(";");
+	if (mediaType.trim().toLowerCase() !== "application/x-www-form-urlencoded")
+		throw new OAuthError(
+			"invalid_request",
+			"The Content-Type must be application/x-www-form-urlencoded.",
+		);
+	const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
+	if (body === "too long" || body === "late")
+		throw new OAuthError("invalid_request", `The body is ${body}.`);
+	return parametersOf(new URLSearchParams(new TextDecoder().decode(body)));
+}
