@@ -22,13 +22,13 @@ import {
 import { toToolError } from "../discord/rest/errors.ts";
 import { inlineText, truncate } from "../discord/text.ts";
 import { noMentions } from "../messages/split-message.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
+import type { Store } from "../store/store.ts";
 import {
 	type ApprovalRow,
 	decideApproval,
 	selectApproval,
-} from "../store/approvals.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
-import type { Store } from "../store/store.ts";
+} from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/toolsets.ts";
 import { refusalOf } from "./call-preview.ts";
 import type { ApprovalSettings } from "./needs-approval.ts";

@@ -18,9 +18,9 @@ import {
 	isErrorResult,
 	ToolError,
 } from "../../mcp/tool.ts";
-import { insertDecided, selectApproval } from "../store/approvals.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
-import { loadSecret } from "../store/secrets.ts";
+import { insertDecided, selectApproval } from "../store/tables/approvals.ts";
+import { loadSecret } from "../store/tables/secrets.ts";
 import { noPreview, type Preview } from "../tool/review.ts";
 import { canonicalJson, previewCall } from "./call-preview.ts";
 import { decisionIn, questionAbout, questionName } from "./question.ts";

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { type ElicitationRequest, elicitedAnswer } from "../../mcp/server.ts";
 import { oneField, truncate } from "../discord/text.ts";
-import type { ApprovalRow } from "../store/approvals.ts";
+import type { ApprovalRow } from "../store/tables/approvals.ts";
 import { argumentsOf, planOf, principalOf } from "./request-message.ts";
 
 /** The key of the question about approval in `inputRequests`, and of its answer in `inputResponses`. */

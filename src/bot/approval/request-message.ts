@@ -12,7 +12,7 @@ import {
 import type { Principal } from "../../lib/principal.ts";
 import { escapeInvisible, inlineText, truncate } from "../discord/text.ts";
 import { noMentions } from "../messages/split-message.ts";
-import type { ApprovalRow, ApprovalState } from "../store/approvals.ts";
+import type { ApprovalRow, ApprovalState } from "../store/tables/approvals.ts";
 import { textIn } from "./request-text.ts";
 
 /**

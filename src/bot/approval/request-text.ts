@@ -5,7 +5,7 @@ import { isObject } from "../../mcp/json-rpc.ts";
 import { inputRequiredType, withMembers } from "../../mcp/server.ts";
 import { errorResult, textResult } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
-import type { ApprovalRow } from "../store/approvals.ts";
+import type { ApprovalRow } from "../store/tables/approvals.ts";
 
 /**
  * The key in `_meta` of a tool result which says that a person approved or denied the call, or that the approval

@@ -33,6 +33,8 @@ import {
 	missingPermissions,
 } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
+import type { Store } from "../store/store.ts";
 import {
 	type ApprovalRow,
 	type ApprovalState,
@@ -48,9 +50,7 @@ import {
 	selectUnfinishedApprovals,
 	setApprovalMessage,
 	setShownState,
-} from "../store/approvals.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
-import type { Store } from "../store/store.ts";
+} from "../store/tables/approvals.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";

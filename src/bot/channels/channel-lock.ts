@@ -15,7 +15,7 @@ import {
 	describeBits,
 } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
-import type { ChannelLockRow } from "../store/channel-locks.ts";
+import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
 import { overwriteOf } from "./overwrites.ts";
 
 /**

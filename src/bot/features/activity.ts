@@ -4,12 +4,12 @@ import type { GuildMember } from "discord.js";
 import { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
+import type { Store } from "../store/store.ts";
 import {
 	addMessages,
 	saveLeft,
 	savePromoted,
-} from "../store/member-activity.ts";
-import type { Store } from "../store/store.ts";
+} from "../store/tables/member-activity.ts";
 
 /** Maximum number of members per database statement. When this many are buffered, they are written at once. */
 const batchSize = 1_000;

@@ -6,7 +6,10 @@ import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import { inBatches } from "../store/database/statement.ts";
-import { type Activity, selectActivity } from "../store/member-activity.ts";
+import {
+	type Activity,
+	selectActivity,
+} from "../store/tables/member-activity.ts";
 import { ActivityBuffer, joinedAtMs } from "./activity.ts";
 import { createPromotions } from "./promotions.ts";
 import { guildForRoles, RoleWriter } from "./role-writer.ts";

@@ -6,7 +6,10 @@ import { createReconciler, NotNow, type Step } from "../../lib/reconciler.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
-import { saveJoinRoleNotes, selectJoinRoleNotes } from "../store/join-roles.ts";
+import {
+	saveJoinRoleNotes,
+	selectJoinRoleNotes,
+} from "../store/tables/join-roles.ts";
 import {
 	createIsRestricted,
 	failureReason,

@@ -10,7 +10,7 @@ import {
 	releasePromotion,
 	selectClaimed,
 	settlePromotion,
-} from "../store/member-activity.ts";
+} from "../store/tables/member-activity.ts";
 import {
 	createIsRestricted,
 	failureReason,

@@ -15,7 +15,7 @@ import {
 } from "../discord/rest/rest.ts";
 import { cannotGiveRoles, roleProblem } from "../discord/role-hierarchy.ts";
 import { oneLine } from "../discord/text.ts";
-import { hasRestriction } from "../store/chargebacks.ts";
+import { hasRestriction } from "../store/tables/chargebacks.ts";
 
 /** Outcome of a Discord request about a member's roles. "gone": the user is no longer a member of the guild. */
 export type WriteResult = "done" | "gone" | WriteFailure;

@@ -10,7 +10,7 @@ import {
 	type RESTPostAPIChannelMessageJSONBody,
 } from "discord.js";
 import { oneLine } from "../discord/text.ts";
-import type { Ban, Chargeback, Decision } from "../store/chargebacks.ts";
+import type { Ban, Chargeback, Decision } from "../store/tables/chargebacks.ts";
 import { truncate } from "./client.ts";
 
 /** Discord's maximum length of the value of an embed field. */

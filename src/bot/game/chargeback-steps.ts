@@ -15,6 +15,8 @@ import { NotNow } from "../../lib/reconciler.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { absentIf } from "../discord/find.ts";
 import { describePlatformError } from "../discord/rest/errors.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
+import type { Store } from "../store/store.ts";
 import {
 	type Chargeback,
 	hasBanBeside,
@@ -22,9 +24,7 @@ import {
 	selectChargeback,
 	selectOpenChargebacksOf,
 	updateChargebacks,
-} from "../store/chargebacks.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
-import type { Store } from "../store/store.ts";
+} from "../store/tables/chargebacks.ts";
 import { createAlert } from "./chargeback-alert.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 

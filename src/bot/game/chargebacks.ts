@@ -12,6 +12,7 @@ import {
 } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { createReconciler, type Step } from "../../lib/reconciler.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
 import {
 	type Chargeback,
 	type FailableStep,
@@ -21,8 +22,7 @@ import {
 	selectRestricted,
 	setError,
 	updateChargebacks,
-} from "../store/chargebacks.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
+} from "../store/tables/chargebacks.ts";
 import { createAlert } from "./chargeback-alert.ts";
 import { createButtonHandler } from "./chargeback-buttons.ts";
 import {

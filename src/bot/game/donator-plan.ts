@@ -3,7 +3,7 @@
 import type { Guild, GuildMember, Role } from "discord.js";
 import { cannotGiveRoles, roleProblem } from "../discord/role-hierarchy.ts";
 import { auditReason, oneLine } from "../discord/text.ts";
-import type { ListEntry } from "../store/donators.ts";
+import type { ListEntry } from "../store/tables/donators.ts";
 import type { Donator } from "./client.ts";
 
 const maxTiersListed = 10;

@@ -13,6 +13,7 @@ import type { Connection } from "../discord/connection/connection.ts";
 import { roleName } from "../discord/describe.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { ignoreUnavailable } from "../store/database/db-error.ts";
+import type { Store } from "../store/store.ts";
 import {
 	type DonatorLists,
 	forgetDoubted,
@@ -20,8 +21,7 @@ import {
 	saveAccepted,
 	saveDoubted,
 	selectDonatorLists,
-} from "../store/donators.ts";
-import type { Store } from "../store/store.ts";
+} from "../store/tables/donators.ts";
 import { type Donator, type GameClient, GameServerError } from "./client.ts";
 import {
 	type Change,

@@ -15,7 +15,7 @@ import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { guildName } from "../discord/describe.ts";
 import { resultLines } from "../discord/text.ts";
-import type { GuildJobState } from "../store/guild-jobs.ts";
+import type { GuildJobState } from "../store/tables/guild-jobs.ts";
 import {
 	type GuildBackup,
 	type GuildDocuments,

@@ -13,7 +13,7 @@ import {
 	selectToolCalls,
 	type ToolCallFilter,
 	type ToolCallRow,
-} from "../store/tool-calls.ts";
+} from "../store/tables/tool-calls.ts";
 
 /** A completed tool call, as recorded in the bot's log of tool calls. */
 export interface AuditedCall

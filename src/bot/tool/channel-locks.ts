@@ -5,14 +5,14 @@ import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { wasNotDone } from "../discord/rest/rest.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
+import type { Store } from "../store/store.ts";
 import {
 	type ChannelLockRow,
 	deleteChannelLock,
 	insertChannelLock,
 	selectChannelLock,
-} from "../store/channel-locks.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
-import type { Store } from "../store/store.ts";
+} from "../store/tables/channel-locks.ts";
 
 export interface Locks {
 	/**

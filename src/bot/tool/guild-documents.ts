@@ -6,7 +6,7 @@ import type {
 	Part,
 } from "../../guild-document/format/document.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { maxGuildPlans } from "../store/guild-plans.ts";
+import { maxGuildPlans } from "../store/tables/guild-plans.ts";
 
 /**
  * The wanted state of a guild, from which changes are planned: a guild document, a backup, or an earlier plan of

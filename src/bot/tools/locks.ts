@@ -36,7 +36,7 @@ import {
 	requirePermissions,
 } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
-import type { ChannelLockRow } from "../store/channel-locks.ts";
+import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
 import { flag, found, guild_id, list, reason } from "../tool/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { Locks } from "../tool/channel-locks.ts";

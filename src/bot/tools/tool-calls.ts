@@ -7,7 +7,10 @@ import { time } from "../discord/describe.ts";
 import { personHas } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 import { isHidden } from "../discord/visible-channels.ts";
-import type { ToolCallFilter, ToolCallRow } from "../store/tool-calls.ts";
+import type {
+	ToolCallFilter,
+	ToolCallRow,
+} from "../store/tables/tool-calls.ts";
 import { expected, limit, timeExamples, timeStart } from "../tool/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";

@@ -12,10 +12,10 @@ import {
 } from "../../../src/bot/approval/approval.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { Connection } from "../../../src/bot/discord/connection/connection.ts";
-import type { ApprovalRow } from "../../../src/bot/store/approvals.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
+import type { ApprovalRow } from "../../../src/bot/store/tables/approvals.ts";
 import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { ban } from "../../../src/bot/tools/bans.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";

@@ -22,9 +22,9 @@ import { createDonatorSync } from "../../../src/bot/game/donators.ts";
 import { createBackups } from "../../../src/bot/guild-document/backups/backups.ts";
 import { createDeletionWatch } from "../../../src/bot/guild-document/backups/deletion-watch.ts";
 import { createPictures } from "../../../src/bot/guild-document/read/pictures.ts";
-import { insertChargeback } from "../../../src/bot/store/chargebacks.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
+import { insertChargeback } from "../../../src/bot/store/tables/chargebacks.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import {
 	type GameServer,

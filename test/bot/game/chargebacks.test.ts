@@ -18,6 +18,9 @@ import {
 } from "../../../src/bot/game/chargeback-steps.ts";
 import { createChargebackWebhook } from "../../../src/bot/game/chargeback-webhook.ts";
 import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
+import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
+import type { Sql } from "../../../src/bot/store/database/statement.ts";
+import { startStore } from "../../../src/bot/store/store.ts";
 import {
 	type Chargeback,
 	decide,
@@ -26,10 +29,7 @@ import {
 	selectOpenChargebacks,
 	selectRestricted,
 	updateChargebacks,
-} from "../../../src/bot/store/chargebacks.ts";
-import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
-import type { Sql } from "../../../src/bot/store/database/statement.ts";
-import { startStore } from "../../../src/bot/store/store.ts";
+} from "../../../src/bot/store/tables/chargebacks.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { ChargebackAnswer } from "../../../src/simulator/game/chargeback.ts";

@@ -13,7 +13,7 @@ import {
 	saveGuildBackup,
 	selectDueNotices,
 	selectGuildBackups,
-} from "../../../src/bot/store/guild-backups.ts";
+} from "../../../src/bot/store/tables/guild-backups.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../../src/bot/guild-document/read/pictures.ts";
 import type { PictureReference } from "../../../src/bot/guild-document/read/read-guild.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
-import { saveGuildBackup } from "../../../src/bot/store/guild-backups.ts";
+import { saveGuildBackup } from "../../../src/bot/store/tables/guild-backups.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
 import { pictureHash } from "../../../src/guild-document/read/picture.ts";
 import { onBoth, openStore, type TestStore } from "../../support/stores.ts";

@@ -4,22 +4,22 @@ import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { selectChannelLock } from "../../../src/bot/store/channel-locks.ts";
-import { selectOpenChargebacks } from "../../../src/bot/store/chargebacks.ts";
+import { selectChannelLock } from "../../../src/bot/store/tables/channel-locks.ts";
+import { selectOpenChargebacks } from "../../../src/bot/store/tables/chargebacks.ts";
 import {
 	selectChain,
 	selectLatestAnswer,
-} from "../../../src/bot/store/conversations.ts";
-import { selectDonatorLists } from "../../../src/bot/store/donators.ts";
-import { selectLogChannel } from "../../../src/bot/store/guild-settings.ts";
-import { selectJoinRoleNotes } from "../../../src/bot/store/join-roles.ts";
+} from "../../../src/bot/store/tables/conversations.ts";
+import { selectDonatorLists } from "../../../src/bot/store/tables/donators.ts";
+import { selectLogChannel } from "../../../src/bot/store/tables/guild-settings.ts";
+import { selectJoinRoleNotes } from "../../../src/bot/store/tables/join-roles.ts";
 import {
 	selectActivity,
 	selectClaimed,
-} from "../../../src/bot/store/member-activity.ts";
+} from "../../../src/bot/store/tables/member-activity.ts";
+import { selectTempBansOf } from "../../../src/bot/store/tables/temp-bans.ts";
+import { selectToolCalls } from "../../../src/bot/store/tables/tool-calls.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
-import { selectTempBansOf } from "../../../src/bot/store/temp-bans.ts";
-import { selectToolCalls } from "../../../src/bot/store/tool-calls.ts";
 import { onBoth, openStore, type Place } from "../../support/stores.ts";
 
 /** Migrations of version 0.1.0. */

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
-import type { ChannelLockRow } from "../../../src/bot/store/channel-locks.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
+import type { ChannelLockRow } from "../../../src/bot/store/tables/channel-locks.ts";
 import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
 import type {
 	GuildChannelType,

@@ -3,6 +3,8 @@
 
 import type { Log } from "../../../lib/log.ts";
 import { within } from "../../../lib/wait.ts";
+import { StoreUnavailable } from "../../store/database/db-error.ts";
+import type { Store } from "../../store/store.ts";
 import {
 	deleteTurns,
 	deleteTurnsBefore,
@@ -11,9 +13,7 @@ import {
 	selectChain,
 	selectLatestAnswer,
 	type Turn,
-} from "../../store/conversations.ts";
-import { StoreUnavailable } from "../../store/database/db-error.ts";
-import type { Store } from "../../store/store.ts";
+} from "../../store/tables/conversations.ts";
 
 /** Maximum number of AI chat messages in the memory cache, and in the buffer of unwritten messages. */
 const maxInMemory = 1_000;

@@ -4,7 +4,7 @@ import { ToolError } from "../../../mcp/tool.ts";
 import type { Command } from "../../commands/commands.ts";
 import { inlineText } from "../../discord/text.ts";
 import type { Store } from "../../store/store.ts";
-import { selectTempBansOf } from "../../store/temp-bans.ts";
+import { selectTempBansOf } from "../../store/tables/temp-bans.ts";
 import { formatEnd, formatUser } from "./moderation-log.ts";
 
 const pageSize = 10;

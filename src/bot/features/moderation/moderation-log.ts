@@ -8,11 +8,11 @@ import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
 import { createEmbedQueue } from "../../messages/embed-queue.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
+import type { Store } from "../../store/store.ts";
 import {
 	saveLogChannel,
 	selectLogChannel,
-} from "../../store/guild-settings.ts";
-import type { Store } from "../../store/store.ts";
+} from "../../store/tables/guild-settings.ts";
 
 /** Discord's maximum length of the value of an embed field. */
 const maxFieldLength = 1_024;

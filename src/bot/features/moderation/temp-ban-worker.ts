@@ -12,7 +12,7 @@ import {
 	selectDue,
 	selectNextEnd,
 	type TempBanKey,
-} from "../../store/temp-bans.ts";
+} from "../../store/tables/temp-bans.ts";
 
 /** Maximum number of temporary bans that are processed at the same time. */
 const maxConcurrent = 5;

@@ -21,8 +21,8 @@ import { describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
-import { hasBanSince } from "../../store/chargebacks.ts";
 import { ignoreUnavailable } from "../../store/database/db-error.ts";
+import { hasBanSince } from "../../store/tables/chargebacks.ts";
 import {
 	deleteTempBan,
 	saveTempBan,
@@ -30,7 +30,7 @@ import {
 	setBanned,
 	type TempBan,
 	type TempBanKey,
-} from "../../store/temp-bans.ts";
+} from "../../store/tables/temp-bans.ts";
 import type { LogEntry, ModerationLog } from "./moderation-log.ts";
 import {
 	createTempBanWorker,

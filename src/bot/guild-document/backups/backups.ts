@@ -23,6 +23,7 @@ import { ToolError } from "../../../mcp/tool.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
+import type { Store } from "../../store/store.ts";
 import {
 	type GuildBackupRow,
 	keepGuildBackup,
@@ -30,8 +31,7 @@ import {
 	selectBackupChecks,
 	selectGuildBackup,
 	selectGuildBackups,
-} from "../../store/guild-backups.ts";
-import type { Store } from "../../store/store.ts";
+} from "../../store/tables/guild-backups.ts";
 import { unknownBackup } from "../../tool/guild-documents.ts";
 import type { Pictures } from "../read/pictures.ts";
 import { readGuildState, type Unreadable } from "../read/read-guild.ts";

@@ -20,16 +20,16 @@ import { compareIds } from "../../discord/ids.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import { inlineText } from "../../discord/text.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
+import type { Store } from "../../store/store.ts";
 import {
 	type GuildBackupRow,
 	selectDueNotices,
 	setNoticed,
-} from "../../store/guild-backups.ts";
+} from "../../store/tables/guild-backups.ts";
 import {
 	saveDeletionMark,
 	selectDeletionMark,
-} from "../../store/guild-deletion-marks.ts";
-import type { Store } from "../../store/store.ts";
+} from "../../store/tables/guild-deletion-marks.ts";
 import { isJobReason, readEntries } from "../jobs/made-things.ts";
 import type { Backups } from "./backups.ts";
 

@@ -1,7 +1,10 @@
 // Which steps of a guild's difference a job carries out: those of its plan, and what things need that it has created.
 
 import type { Step } from "../../../guild-document/steps.ts";
-import type { GuildJobRow, GuildJobStepRow } from "../../store/guild-jobs.ts";
+import type {
+	GuildJobRow,
+	GuildJobStepRow,
+} from "../../store/tables/guild-jobs.ts";
 import { thingText } from "../plans/plan-text.ts";
 import {
 	isEmptyOrder,

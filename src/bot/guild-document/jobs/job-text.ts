@@ -3,7 +3,10 @@
 import type { Refusal } from "../../../guild-document/steps.ts";
 import { time } from "../../discord/describe.ts";
 import { countOf, oneField, oneLine } from "../../discord/text.ts";
-import type { GuildJobState, GuildJobStepRow } from "../../store/guild-jobs.ts";
+import type {
+	GuildJobState,
+	GuildJobStepRow,
+} from "../../store/tables/guild-jobs.ts";
 import {
 	fitting,
 	maxPlanBytes,

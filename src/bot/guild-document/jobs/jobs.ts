@@ -38,6 +38,7 @@ import {
 } from "../../discord/rest/rest.ts";
 import { auditReason, oneField } from "../../discord/text.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
+import type { Store } from "../../store/store.ts";
 import {
 	askToCancel,
 	deleteGuildJobsBefore,
@@ -52,8 +53,7 @@ import {
 	selectGuildJobIds,
 	selectGuildJobSteps,
 	selectRunningGuildJobs,
-} from "../../store/guild-jobs.ts";
-import type { Store } from "../../store/store.ts";
+} from "../../store/tables/guild-jobs.ts";
 import {
 	fixedRoles,
 	isEmptyOrder,

@@ -20,8 +20,11 @@ import type {
 	StepKind,
 } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import { saveGuildPlan, selectGuildPlan } from "../../store/guild-plans.ts";
 import type { Store } from "../../store/store.ts";
+import {
+	saveGuildPlan,
+	selectGuildPlan,
+} from "../../store/tables/guild-plans.ts";
 import { unknownPlan } from "../../tool/guild-documents.ts";
 import type { ReadGuild } from "../read/read-guild.ts";
 

@@ -12,6 +12,7 @@ import {
 	timeLeftMs,
 } from "../../discord/rest/rest.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
+import type { Store } from "../../store/store.ts";
 import {
 	deleteUnusedPictures,
 	saveGuildPicture,
@@ -20,8 +21,7 @@ import {
 	selectKnownPictures,
 	selectPictureHashes,
 	touchGuildPictures,
-} from "../../store/guild-pictures.ts";
-import type { Store } from "../../store/store.ts";
+} from "../../store/tables/guild-pictures.ts";
 import type {
 	PictureHashes,
 	PictureReference,

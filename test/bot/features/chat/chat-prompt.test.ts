@@ -9,7 +9,7 @@ import {
 	sanitize,
 	sanitizeName,
 } from "../../../../src/bot/features/chat/chat-question.ts";
-import type { Turn } from "../../../../src/bot/store/conversations.ts";
+import type { Turn } from "../../../../src/bot/store/tables/conversations.ts";
 
 const instance = { personality: undefined, botName: "Alpha", timezone: "UTC" };
 const newYear = Date.UTC(2027, 0, 1, 4, 30);

@@ -7,9 +7,9 @@ import {
 	saveAccepted,
 	saveDoubted,
 	selectDonatorLists,
-} from "../../../src/bot/store/donators.ts";
-import { migrations } from "../../../src/bot/store/tables.ts";
-import { onBoth, openStore } from "../../support/stores.ts";
+} from "../../../../src/bot/store/tables/donators.ts";
+import { migrations } from "../../../../src/bot/store/tables.ts";
+import { onBoth, openStore } from "../../../support/stores.ts";
 
 const list: ListEntry[] = [
 	["123456789012345678", "gold"],

@@ -1,7 +1,7 @@
 // Table "secrets": random keys that the bot makes for itself and needs again after a restart.
 
-import type { Migration } from "./database/migrations.ts";
-import type { Sql } from "./database/statement.ts";
+import type { Migration } from "../database/migrations.ts";
+import type { Sql } from "../database/statement.ts";
 
 export const secretsTable: Migration = {
 	number: 17,

@@ -1,7 +1,7 @@
 // Table "guild_plans": plans of changes to guilds, as people and assistants saw them.
 
-import type { Migration } from "./database/migrations.ts";
-import { many, type Sql } from "./database/statement.ts";
+import type { Migration } from "../database/migrations.ts";
+import { many, type Sql } from "../database/statement.ts";
 
 export interface GuildPlanRow {
 	/** Hash of the plan's content. It identifies the plan. */

@@ -1,8 +1,8 @@
 // Table "approvals": tool calls that a person has to approve before they run. Every change of a state is one conditional
 // statement, so that a call runs at most once.
 
-import type { Migration } from "./database/migrations.ts";
-import { many, type Sql } from "./database/statement.ts";
+import type { Migration } from "../database/migrations.ts";
+import { many, type Sql } from "../database/statement.ts";
 
 /**
  * State of a request for approval. "approved": the call is being checked again and has changed nothing yet. "running":

@@ -1,8 +1,8 @@
 // Table "chargebacks": reversed payments, and the progress of the bot with each. Columns that are not part of the event
 // only move forward.
 
-import type { Migration } from "./database/migrations.ts";
-import { many, type Sql } from "./database/statement.ts";
+import type { Migration } from "../database/migrations.ts";
+import { many, type Sql } from "../database/statement.ts";
 
 /** A reversed payment (chargeback), as the game server reports it. */
 export interface ChargebackEvent {

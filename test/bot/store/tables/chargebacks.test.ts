@@ -1,7 +1,7 @@
 // The rows of chargebacks; what becomes of them is tested with the worker.
 
 import { expect, test } from "bun:test";
-import * as chargebacks from "../../../src/bot/store/chargebacks.ts";
+import * as chargebacks from "../../../../src/bot/store/tables/chargebacks.ts";
 
 const refuse = () => Promise.reject(new Error("refused"));
 

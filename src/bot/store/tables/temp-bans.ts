@@ -1,8 +1,8 @@
 // Table "temp_bans": temporary bans, one row per person and guild. A row exists from before the request to Discord until
 // nothing is left to do.
 
-import type { Migration } from "./database/migrations.ts";
-import { many, type Sql } from "./database/statement.ts";
+import type { Migration } from "../database/migrations.ts";
+import { many, type Sql } from "../database/statement.ts";
 
 export interface TempBan {
 	guild_id: string;

@@ -1,7 +1,7 @@
 // Table "guild_settings": settings of a guild that were made by commands.
 
-import type { Migration } from "./database/migrations.ts";
-import type { Sql } from "./database/statement.ts";
+import type { Migration } from "../database/migrations.ts";
+import type { Sql } from "../database/statement.ts";
 
 export const guildSettingsTable: Migration = {
 	number: 8,

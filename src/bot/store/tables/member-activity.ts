@@ -1,7 +1,7 @@
 // Table "member_activity": messages that a member has written since joining, and whether they earned a role.
 
-import type { Migration } from "./database/migrations.ts";
-import { many, type Sql } from "./database/statement.ts";
+import type { Migration } from "../database/migrations.ts";
+import { many, type Sql } from "../database/statement.ts";
 
 /** How many messages a guild member has written, and whether the member has earned the role for active members. */
 export interface Activity {

@@ -10,7 +10,7 @@ import {
 	selectGuildBackup,
 	selectGuildBackups,
 	setNoticed,
-} from "../../../src/bot/store/guild-backups.ts";
+} from "../../../../src/bot/store/tables/guild-backups.ts";
 import {
 	deleteUnusedPictures,
 	saveGuildPicture,
@@ -19,9 +19,9 @@ import {
 	selectKnownPictures,
 	selectPictureHashes,
 	touchGuildPictures,
-} from "../../../src/bot/store/guild-pictures.ts";
-import { migrations } from "../../../src/bot/store/tables.ts";
-import { onBoth, openStore } from "../../support/stores.ts";
+} from "../../../../src/bot/store/tables/guild-pictures.ts";
+import { migrations } from "../../../../src/bot/store/tables.ts";
+import { onBoth, openStore } from "../../../support/stores.ts";
 
 const guild_id = "1200000000000000001";
 const at = 1_790_000_000_000;

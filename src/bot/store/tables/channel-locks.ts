@@ -1,7 +1,7 @@
 // Table "channel_locks": the permission overwrites that locking a channel changed, so that unlocking can restore them.
 
-import type { Migration } from "./database/migrations.ts";
-import { many, type Sql } from "./database/statement.ts";
+import type { Migration } from "../database/migrations.ts";
+import { many, type Sql } from "../database/statement.ts";
 
 /**
  * How locking a channel changed one of the channel's permission overwrites. Unlocking uses this to undo the change.

@@ -10,9 +10,9 @@ import {
 	selectActivity,
 	selectClaimed,
 	settlePromotion,
-} from "../../../src/bot/store/member-activity.ts";
-import { migrations } from "../../../src/bot/store/tables.ts";
-import { onBoth, openStore } from "../../support/stores.ts";
+} from "../../../../src/bot/store/tables/member-activity.ts";
+import { migrations } from "../../../../src/bot/store/tables.ts";
+import { onBoth, openStore } from "../../../support/stores.ts";
 
 const guild = "111111111111111111";
 const ada = { user_id: "211111111111111111", joined_at: 1_000 };

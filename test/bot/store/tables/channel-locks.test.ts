@@ -6,9 +6,9 @@ import {
 	deleteChannelLock,
 	insertChannelLock,
 	selectChannelLock,
-} from "../../../src/bot/store/channel-locks.ts";
-import { migrations } from "../../../src/bot/store/tables.ts";
-import { onBoth, openStore } from "../../support/stores.ts";
+} from "../../../../src/bot/store/tables/channel-locks.ts";
+import { migrations } from "../../../../src/bot/store/tables.ts";
+import { onBoth, openStore } from "../../../support/stores.ts";
 
 const channel_id = "12345678901234567890";
 const ofBot: ChannelLockRow = {

@@ -1,8 +1,8 @@
 // Table "guild_deletion_marks": up to which entry of Discord's audit log the deletions in a guild were looked at, so that
 // after a restart the bot finds mass deletions that it missed, and reports none twice.
 
-import type { Migration } from "./database/migrations.ts";
-import { many, type Sql } from "./database/statement.ts";
+import type { Migration } from "../database/migrations.ts";
+import { many, type Sql } from "../database/statement.ts";
 
 export const guildDeletionMarksTable: Migration = {
 	number: 14,
