@@ -84,7 +84,9 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["discord/connection", "store"],
 		["config"],
 		["ai"],
+		["tool/arguments"],
 		["tool"],
+		["tool/search"],
 		["messages"],
 		[
 			"approval",

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { expected } from "../tool/arguments.ts";
+import { expected } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 import type { BotTool } from "../tool/toolsets.ts";
 import { describeRequest, requestLine } from "./request-text.ts";

@@ -21,7 +21,12 @@ import {
 	isAdministrator,
 	readPermissions,
 } from "../discord/permissions.ts";
-import { found, list, permissionList, snowflake } from "../tool/arguments.ts";
+import {
+	found,
+	list,
+	permissionList,
+	snowflake,
+} from "../tool/arguments/arguments.ts";
 import type { RawChannel } from "./channel-order.ts";
 
 const {

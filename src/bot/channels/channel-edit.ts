@@ -18,7 +18,7 @@ import {
 import { botPermissions, requireGrantable } from "../discord/permissions.ts";
 import { oneField, resultLines } from "../discord/text.ts";
 import { requireOwnEmoji } from "../messages/emoji.ts";
-import { requireOneOf } from "../tool/arguments.ts";
+import { requireOneOf } from "../tool/arguments/arguments.ts";
 import { changedEntries } from "./access-text.ts";
 import {
 	type Access,

@@ -28,7 +28,13 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { isAllowedKind } from "../discord/guild-features.ts";
 import { type Emoji, emoji } from "../messages/emoji.ts";
-import { choice, expected, flag, integer, text } from "../tool/arguments.ts";
+import {
+	choice,
+	expected,
+	flag,
+	integer,
+	text,
+} from "../tool/arguments/arguments.ts";
 
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];

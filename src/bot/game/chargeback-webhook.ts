@@ -8,7 +8,7 @@ import { within } from "../../lib/wait.ts";
 import { createBearerCheck } from "../../mcp/access.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { ChargebackEvent } from "../store/tables/chargebacks.ts";
-import { readTime } from "../tool/times.ts";
+import { readTime } from "../tool/arguments/times.ts";
 import { discordId } from "./client.ts";
 
 export const webhookPath = "/webhook/chargeback";

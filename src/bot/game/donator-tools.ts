@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { guildName, memberFields, roleName } from "../discord/describe.ts";
 import { oneField, oneLine } from "../discord/text.ts";
-import { integer, limit } from "../tool/arguments.ts";
+import { integer, limit } from "../tool/arguments/arguments.ts";
 import { sample } from "../tool/bulk.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";

@@ -15,7 +15,7 @@ import { compareIds } from "../discord/ids.ts";
 import { missingPermissions, personHas } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { timeLeftMs } from "../discord/rest/rest.ts";
-import type { Moment } from "../tool/arguments.ts";
+import type { Moment } from "../tool/arguments/arguments.ts";
 
 const { ManageThreads } = PermissionFlagsBits;
 

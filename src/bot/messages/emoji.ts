@@ -10,7 +10,7 @@ import * as v from "valibot";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { oneField } from "../discord/text.ts";
-import { expected } from "../tool/arguments.ts";
+import { expected } from "../tool/arguments/arguments.ts";
 
 /** An emoji as given in a tool argument: a Unicode emoji, or a custom emoji of a guild. */
 export interface Emoji {

@@ -24,8 +24,8 @@ import {
 	instant,
 	snowflake,
 	text,
-} from "../tool/arguments.ts";
-import { color } from "../tool/colors.ts";
+} from "../tool/arguments/arguments.ts";
+import { color } from "../tool/arguments/colors.ts";
 import { authorName } from "./message-lines.ts";
 
 /** Schemas of the arguments that select a channel or thread, for tools that read or change messages in it. */

@@ -4,7 +4,13 @@ import type { APIMessage, Guild } from "discord.js";
 import * as v from "valibot";
 import { anyChannel } from "../discord/find.ts";
 import { fold } from "../discord/text.ts";
-import { choice, expected, list, moment, text } from "../tool/arguments.ts";
+import {
+	choice,
+	expected,
+	list,
+	moment,
+	text,
+} from "../tool/arguments/arguments.ts";
 import { messageTexts } from "./message-lines.ts";
 
 /**

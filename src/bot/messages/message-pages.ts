@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { compareIds } from "../discord/ids.ts";
 import { resultLines } from "../discord/text.ts";
-import { snowflake } from "../tool/arguments.ts";
+import { snowflake } from "../tool/arguments/arguments.ts";
 import type { MessageChannel } from "./message-arguments.ts";
 import { hiddenContent } from "./message-content.ts";
 import { messageLine } from "./message-lines.ts";

@@ -24,7 +24,7 @@ import { toToolError } from "../discord/rest/errors.ts";
 import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import { countOf, resultLines } from "../discord/text.ts";
 import { visibleChannels } from "../discord/visible-channels.ts";
-import type { Moment } from "../tool/arguments.ts";
+import type { Moment } from "../tool/arguments/arguments.ts";
 import { sample } from "../tool/bulk.ts";
 import {
 	type ArchivedThread,

@@ -6,7 +6,7 @@ import type { ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import { permitWrites } from "../discord/rest/rest.ts";
-import { flag } from "./arguments.ts";
+import { flag } from "./arguments/arguments.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
 import { previewOf } from "./review.ts";

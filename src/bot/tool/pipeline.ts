@@ -58,7 +58,7 @@ import {
 	requireAccess,
 	requireBotManager,
 } from "./admission.ts";
-import { defaultReason } from "./arguments.ts";
+import { defaultReason } from "./arguments/arguments.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import type { BotToolDefinition, Needs } from "./define.ts";
 import { namedIds } from "./named-ids.ts";

@@ -3,7 +3,7 @@
 
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { permissionNames } from "../discord/permissions.ts";
-import { hexColorPattern } from "./colors.ts";
+import { hexColorPattern } from "./arguments/colors.ts";
 
 /**
  * JSON Schema patterns of ids, bit fields, colors, and hashes of the plans that plan_guild returns. Arguments whose

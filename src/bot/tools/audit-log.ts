@@ -23,7 +23,12 @@ import {
 	namesIn,
 	visibleEntries,
 } from "../guild/audit-log-lines.ts";
-import { guild_id, limit, moment, snowflake } from "../tool/arguments.ts";
+import {
+	guild_id,
+	limit,
+	moment,
+	snowflake,
+} from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
 

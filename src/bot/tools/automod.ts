@@ -44,9 +44,9 @@ import {
 	list,
 	reason,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
+import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
 
 const ruleId = found(automodRule, "rule");
 

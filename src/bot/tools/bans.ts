@@ -45,7 +45,7 @@ import {
 	reason,
 	snowflake,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import {
 	destructiveTool,

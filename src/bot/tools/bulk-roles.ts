@@ -28,7 +28,7 @@ import {
 	reason,
 	requireOneOf,
 	snowflake,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 import type { Alias } from "../tool/toolsets.ts";

@@ -37,7 +37,7 @@ import {
 	guild_id,
 	list,
 	requireOneOf,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
 

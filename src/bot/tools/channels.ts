@@ -53,7 +53,7 @@ import {
 	reason,
 	snowflake,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import type { BotContext } from "../tool/context.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";

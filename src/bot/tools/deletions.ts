@@ -67,7 +67,7 @@ import {
 	reason,
 	snowflake,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { sample, shownOf } from "../tool/bulk.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 

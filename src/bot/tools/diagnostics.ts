@@ -9,7 +9,7 @@ import {
 import { time, userName } from "../discord/describe.ts";
 import { oneLine } from "../discord/text.ts";
 import { reportSetup } from "../setup/setup-report.ts";
-import { guild_id } from "../tool/arguments.ts";
+import { guild_id } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
 export const getBotInfo = readTool({

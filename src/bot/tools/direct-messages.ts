@@ -15,14 +15,20 @@ import {
 import { messageHead } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";
 import { linkTo } from "../messages/sent-message.ts";
-import { flag, found, guild_id, limit, snowflake } from "../tool/arguments.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	limit,
+	snowflake,
+} from "../tool/arguments/arguments.ts";
+import { changesOf } from "../tool/arguments/diff.ts";
 import {
 	destructiveTool,
 	editTool,
 	readTool,
 	writeTool,
 } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
 
 /** A person needs MANAGE_GUILD to use the bot's direct messages, which no person can see in Discord's own clients. */
 const person = { managesBot: true } as const;

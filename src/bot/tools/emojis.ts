@@ -21,14 +21,14 @@ import {
 	guildEmoji,
 } from "../messages/emoji.ts";
 import { image } from "../messages/image.ts";
-import { found, guild_id, list, reason } from "../tool/arguments.ts";
+import { found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
+import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
 import {
 	destructiveTool,
 	editTool,
 	readTool,
 	writeTool,
 } from "../tool/define.ts";
-import { changesOf, sortedIds } from "../tool/diff.ts";
 
 const create = PermissionFlagsBits.CreateGuildExpressions;
 const manage = PermissionFlagsBits.ManageGuildExpressions;

@@ -15,7 +15,12 @@ import {
 	unlistedMentions,
 } from "../messages/message-arguments.ts";
 import { pingLines, placeOf } from "../messages/sent-message.ts";
-import { flag, found, guild_id, requireEither } from "../tool/arguments.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	requireEither,
+} from "../tool/arguments/arguments.ts";
 import { writeTool } from "../tool/define.ts";
 
 /**

@@ -22,7 +22,7 @@ import {
 } from "../messages/message-arguments.ts";
 import { messageHead, usualKinds } from "../messages/message-lines.ts";
 import { linkTo, placeOf } from "../messages/sent-message.ts";
-import { found, guild_id, snowflake } from "../tool/arguments.ts";
+import { found, guild_id, snowflake } from "../tool/arguments/arguments.ts";
 import { destructiveTool, writeTool } from "../tool/define.ts";
 
 export const forwardMessage = writeTool({

@@ -23,7 +23,7 @@ import {
 	list,
 	reason,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
 import type { PlanSource } from "../tool/guild-documents.ts";

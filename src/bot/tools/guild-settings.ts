@@ -22,9 +22,9 @@ import {
 	reason,
 	snowflakeOrEmpty,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
+import { changesOf } from "../tool/arguments/diff.ts";
 import { editTool } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
 
 /** Guild settings that only guilds with the feature COMMUNITY have. */
 const communitySettings = [

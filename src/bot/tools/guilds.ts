@@ -6,7 +6,7 @@ import { kindName } from "../channels/channel-fields.ts";
 import { memberName, nowIs, time } from "../discord/describe.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { visibleChannels } from "../discord/visible-channels.ts";
-import { guild_id } from "../tool/arguments.ts";
+import { guild_id } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 import { settingTexts } from "./guild-settings.ts";
 import { incidentsOf } from "./incidents.ts";

@@ -9,9 +9,9 @@ import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { nowIs, time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
-import { guild_id, instant } from "../tool/arguments.ts";
+import { guild_id, instant } from "../tool/arguments/arguments.ts";
+import { changesOf } from "../tool/arguments/diff.ts";
 import { editTool } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
 
 const maxPauseMs = 24 * 60 * 60 * 1000;
 

@@ -29,7 +29,7 @@ import {
 	integer,
 	list,
 	reason,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { requireAssignable } from "./roles.ts";

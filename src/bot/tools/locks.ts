@@ -37,7 +37,13 @@ import {
 } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
-import { flag, found, guild_id, list, reason } from "../tool/arguments.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	list,
+	reason,
+} from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { Locks } from "../tool/channel-locks.ts";
 import type { BotContext } from "../tool/context.ts";

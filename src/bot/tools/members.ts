@@ -45,7 +45,7 @@ import {
 	reason,
 	snowflakeOrEmpty,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
 const { ManageRoles, ModerateMembers } = PermissionFlagsBits;

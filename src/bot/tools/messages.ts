@@ -18,9 +18,14 @@ import {
 	unlistedMentions,
 } from "../messages/message-arguments.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
-import { flag, found, guild_id, snowflake } from "../tool/arguments.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	snowflake,
+} from "../tool/arguments/arguments.ts";
+import { changesOf } from "../tool/arguments/diff.ts";
 import { editTool, writeTool } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
 
 export const sendMessage = writeTool({
 	name: "send_message",

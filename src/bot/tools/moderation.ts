@@ -10,7 +10,7 @@ import {
 	membersAmong,
 	toList,
 } from "../guild/several-members.ts";
-import { found, guild_id, list, reason } from "../tool/arguments.ts";
+import { found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool } from "../tool/define.ts";
 

@@ -47,7 +47,7 @@ import {
 	reason,
 	requireOneOf,
 	snowflake,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 

@@ -39,7 +39,7 @@ import { resultLines } from "../discord/text.ts";
 import { permissionHolders } from "../guild/permission-holder-lines.ts";
 import { permissionMatrix } from "../guild/permission-matrix.ts";
 import { appliesTo, checkedIn, kindOf } from "../guild/permission-places.ts";
-import { flag, found, guild_id, list } from "../tool/arguments.ts";
+import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
 const many = <const Schema extends v.GenericSchema>(

@@ -17,7 +17,7 @@ import {
 import { hiddenContent } from "../messages/message-content.ts";
 import { messageLine } from "../messages/message-lines.ts";
 import { linkTo } from "../messages/sent-message.ts";
-import { flag, limit, reason } from "../tool/arguments.ts";
+import { flag, limit, reason } from "../tool/arguments/arguments.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
 export const pinMessage = editTool({

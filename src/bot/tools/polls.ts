@@ -30,7 +30,7 @@ import {
 	list,
 	snowflake,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
 const onPoll = {

@@ -20,7 +20,7 @@ import {
 	integer,
 	list,
 	reason,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { destructiveTool } from "../tool/define.ts";
 
 export const pruneMembers = destructiveTool({

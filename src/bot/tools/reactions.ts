@@ -25,7 +25,7 @@ import {
 	requireOwnEmoji,
 } from "../messages/emoji.ts";
 import { fetchMessage, onMessage } from "../messages/message-arguments.ts";
-import { choice, flag, limit, snowflake } from "../tool/arguments.ts";
+import { choice, flag, limit, snowflake } from "../tool/arguments/arguments.ts";
 import {
 	destructiveTool,
 	editTool,

@@ -13,7 +13,7 @@ import {
 import { hiddenContent } from "../messages/message-content.ts";
 import { fullMessageLine } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";
-import { limit } from "../tool/arguments.ts";
+import { limit } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
 export const getRecentMessages = readTool({

@@ -17,7 +17,7 @@ import {
 	list,
 	reason,
 	requireEither,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { editTool } from "../tool/define.ts";
 
 export const moveRoles = editTool({

@@ -33,9 +33,9 @@ import {
 	reason,
 	requireOneOf,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
+import { color, formatColor } from "../tool/arguments/colors.ts";
 import { attemptEach } from "../tool/bulk.ts";
-import { color, formatColor } from "../tool/colors.ts";
 import {
 	destructiveTool,
 	editTool,

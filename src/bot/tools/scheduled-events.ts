@@ -48,14 +48,14 @@ import {
 	reason,
 	snowflake,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
+import { changesOf } from "../tool/arguments/diff.ts";
 import {
 	destructiveTool,
 	editTool,
 	readTool,
 	writeTool,
 } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
 
 const kindNames = Object.keys(eventKinds) as EventKind[];
 

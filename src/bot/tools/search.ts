@@ -59,7 +59,7 @@ import {
 	list,
 	snowflake,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
 /**

@@ -21,9 +21,9 @@ import {
 	guild_id,
 	reason,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
+import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
 
 async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 	const channel = await voiceChannel(guild, id);

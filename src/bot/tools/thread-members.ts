@@ -35,7 +35,7 @@ import {
 	list,
 	requireOneOf,
 	snowflake,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 

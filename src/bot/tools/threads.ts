@@ -46,14 +46,14 @@ import {
 	reason,
 	snowflake,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
+import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
 import {
 	destructiveTool,
 	editTool,
 	readTool,
 	writeTool,
 } from "../tool/define.ts";
-import { changesOf, sortedIds } from "../tool/diff.ts";
 
 const autoArchive = v.optional(
 	v.pipe(

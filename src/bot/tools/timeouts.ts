@@ -14,10 +14,10 @@ import {
 	membersAmong,
 	toList,
 } from "../guild/several-members.ts";
-import { found, guild_id, list, reason } from "../tool/arguments.ts";
+import { found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
+import { readDuration, readTime } from "../tool/arguments/times.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool } from "../tool/define.ts";
-import { readDuration, readTime } from "../tool/times.ts";
 
 const minuteMs = 60_000;
 const maxDurationMs = 28 * 24 * 60 * minuteMs;

@@ -9,10 +9,10 @@ import {
 	ToolError,
 } from "../../mcp/tool.ts";
 import { resultLines } from "../discord/text.ts";
-import { guild_id, limit, text } from "../tool/arguments.ts";
+import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
 import { readTool, tool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
-import { searchTools } from "../tool/tool-search.ts";
+import { searchTools } from "../tool/search/tool-search.ts";
 import { type BotTool, isReadOnly } from "../tool/toolsets.ts";
 
 /** Maximum number of purposes in one query of find_tools. */

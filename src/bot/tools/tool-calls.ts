@@ -11,10 +11,15 @@ import type {
 	ToolCallFilter,
 	ToolCallRow,
 } from "../store/tables/tool-calls.ts";
-import { expected, limit, timeExamples, timeStart } from "../tool/arguments.ts";
+import {
+	expected,
+	limit,
+	timeExamples,
+	timeStart,
+} from "../tool/arguments/arguments.ts";
+import { readAnyTime } from "../tool/arguments/times.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
-import { readAnyTime } from "../tool/times.ts";
 
 export const listRecentToolCalls = readTool({
 	name: "list_recent_tool_calls",

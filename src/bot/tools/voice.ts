@@ -27,7 +27,7 @@ import {
 	reason,
 	requireOneOf,
 	snowflakeOrEmpty,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 

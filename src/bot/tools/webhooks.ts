@@ -43,7 +43,8 @@ import {
 	reason,
 	snowflake,
 	text,
-} from "../tool/arguments.ts";
+} from "../tool/arguments/arguments.ts";
+import { changesOf } from "../tool/arguments/diff.ts";
 import { writeEach } from "../tool/bulk.ts";
 import {
 	destructiveTool,
@@ -51,7 +52,6 @@ import {
 	readTool,
 	writeTool,
 } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
 
 /** Schema of an argument with a webhook's name. Discord refuses names that contain "discord" or "clyde". */
 function name(description: string) {

@@ -5,7 +5,7 @@ import { Routes } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
-import { guild_id } from "../../../src/bot/tool/arguments.ts";
+import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import type { ToolContext } from "../../../src/bot/tool/context.ts";
 import {
 	destructiveTool,

@@ -1,10 +1,10 @@
 // Colors as arguments of tools: "#8E44AD", "8E44AD", "0x8E44AD", "#84A", names of CSS colors, or numbers.
 
 import * as v from "valibot";
-import { publishedAs } from "../../mcp/json-schema.ts";
+import { publishedAs } from "../../../mcp/json-schema.ts";
 import { expected } from "./arguments.ts";
 
-export { formatColor } from "../../guild-document/names/colors.ts";
+export { formatColor } from "../../../guild-document/names/colors.ts";
 
 /** JSON Schema pattern of a color such as "#8E44AD". */
 export const hexColorPattern = "^#[0-9A-Fa-f]{6}$";

@@ -4,10 +4,10 @@ import { describe, expect, test } from "bun:test";
 import {
 	donatorToolNames,
 	donatorTools,
-} from "../../../src/bot/game/donator-tools.ts";
-import { stem } from "../../../src/bot/tool/stem.ts";
-import { searchTools } from "../../../src/bot/tool/tool-search.ts";
-import { tools as ownTools } from "../../../src/bot/tools/index.ts";
+} from "../../../../src/bot/game/donator-tools.ts";
+import { stem } from "../../../../src/bot/tool/search/stem.ts";
+import { searchTools } from "../../../../src/bot/tool/search/tool-search.ts";
+import { tools as ownTools } from "../../../../src/bot/tools/index.ts";
 
 const never = () => Promise.reject(new Error("only its listing is wanted"));
 const tools = [...ownTools, ...donatorTools({ plan: never, apply: never })];

@@ -1,9 +1,9 @@
 // Finds tools by words: in their names, former names, titles, descriptions and arguments, rare words first.
 
-import { privilegedHint } from "../../mcp/tool.ts";
+import { privilegedHint } from "../../../mcp/tool.ts";
+import type { BotTool } from "../toolsets.ts";
 import { stem } from "./stem.ts";
 import { synonyms } from "./tool-synonyms.ts";
-import type { BotTool } from "./toolsets.ts";
 
 /**
  * Weights of a word in a search for tools, by the part of the tool's listing that contains the word: name, title and so
