@@ -1,14 +1,18 @@
 // startBot: wires Discord, tools, features and the MCP server.
 
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
-import { type Listener, type ListenOptions, listen } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import {
 	approvalCapability,
 	type Principal,
 	principalCapability,
 } from "../lib/principal.ts";
-import { type Running, version } from "../lib/program.ts";
+import {
+	type Listener,
+	type ListenOptions,
+	listen,
+} from "../lib/program/listen.ts";
+import { type Running, version } from "../lib/program/program.ts";
 import { within } from "../lib/wait.ts";
 import { countResponses } from "../mcp/metrics.ts";
 import type { Prompt } from "../mcp/prompts.ts";

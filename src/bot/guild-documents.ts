@@ -2,10 +2,10 @@
 // running bot: it has no features, commands and MCP server.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { CheckFailed } from "../lib/check.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import type { Log } from "../lib/log.ts";
 import type { Registry } from "../lib/metrics.ts";
+import { CheckFailed } from "../lib/program/check.ts";
 import { within } from "../lib/wait.ts";
 import type { BotConfig } from "./config/config.ts";
 import type {

@@ -1,13 +1,13 @@
 // Entry point of the bot: command line, environment, signals.
 
-import { healthProgram } from "../lib/health.ts";
+import { healthProgram } from "../lib/program/health.ts";
 import {
 	checkProgram,
 	describeRows,
 	describeVariables,
 	parseCommandLine,
 	runProgram,
-} from "../lib/program.ts";
+} from "../lib/program/program.ts";
 import { startBot } from "./bot.ts";
 import { readConfig, readHealthAddress } from "./config/config.ts";
 import { helpVariables } from "./config/settings.ts";

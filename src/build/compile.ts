@@ -2,7 +2,7 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Build } from "../lib/program.ts";
+import type { Build } from "../lib/program/program.ts";
 
 export const programs = ["gateway", "bot"] as const;
 

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { parseCommandLine } from "../lib/program.ts";
+import { parseCommandLine } from "../lib/program/program.ts";
 import { compileProgram, programs } from "./compile.ts";
 import { writeRelease } from "./release.ts";
 import { readSource } from "./source.ts";

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { version } from "../lib/program.ts";
+import { version } from "../lib/program/program.ts";
 import { createTar } from "./tar.ts";
 
 /** Files and folders of the repository that every release archive contains in addition to the executables. */

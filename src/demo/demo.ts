@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
-import { reachableHost } from "../lib/listen.ts";
+import { reachableHost } from "../lib/program/listen.ts";
 import { startAiProvider } from "../simulator/ai/ai-provider.ts";
 import type { Worlds } from "../simulator/documents/command-line.ts";
 import { startGameServer } from "../simulator/game/game-server.ts";

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
-import { parseCommandLine, runProgram } from "../lib/program.ts";
+import { parseCommandLine, runProgram } from "../lib/program/program.ts";
 import {
 	describeWorldOptions,
 	readWorlds,

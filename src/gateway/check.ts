@@ -1,6 +1,7 @@
 // `gateway --check`: checks whether the gateway can listen, whether it can use its database, whether people can sign in with
 // Discord, and whether every bot behind it responds. It opens a session with each bot and asks for its tools and guilds, as the gateway does, and changes nothing.
 
+import { type Log, silentLog } from "../lib/log.ts";
 import {
 	type Check,
 	CheckFailed,
@@ -8,9 +9,8 @@ import {
 	type Found,
 	runChecks,
 	tryListening,
-} from "../lib/check.ts";
-import { type Log, silentLog } from "../lib/log.ts";
-import { runs, version } from "../lib/program.ts";
+} from "../lib/program/check.ts";
+import { runs, version } from "../lib/program/program.ts";
 import { Backend } from "./backends/backend.ts";
 import { describeDropped } from "./backends/listed-tools.ts";
 import { createMetrics } from "./calls/metrics.ts";

@@ -3,11 +3,11 @@
 import { ByteBudget } from "../lib/byte-budget.ts";
 import { ConfigError } from "../lib/config.ts";
 import { Deadlines } from "../lib/deadlines.ts";
-import { type ListenOptions, listen, pathOf } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
-import { createMonitor } from "../lib/monitor.ts";
 import type { Principal } from "../lib/principal.ts";
-import { type Running, version } from "../lib/program.ts";
+import { type ListenOptions, listen, pathOf } from "../lib/program/listen.ts";
+import { createMonitor } from "../lib/program/monitor.ts";
+import { type Running, version } from "../lib/program/program.ts";
 import { quoted } from "../lib/text.ts";
 import {
 	createBearerCheck,

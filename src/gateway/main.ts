@@ -1,12 +1,12 @@
 // The command `gateway`: reads command line and environment, then runs the gateway or one of its checks.
 
-import { healthProgram } from "../lib/health.ts";
+import { healthProgram } from "../lib/program/health.ts";
 import {
 	checkProgram,
 	describeVariables,
 	parseCommandLine,
 	runProgram,
-} from "../lib/program.ts";
+} from "../lib/program/program.ts";
 import { checkGateway } from "./check.ts";
 import {
 	helpVariables,

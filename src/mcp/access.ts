@@ -4,7 +4,7 @@
 // https://fetch.spec.whatwg.org/#http-cors-protocol
 
 import { hash, timingSafeEqual } from "node:crypto";
-import type { ListenOptions } from "../lib/listen.ts";
+import type { ListenOptions } from "../lib/program/listen.ts";
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 

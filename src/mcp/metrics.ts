@@ -1,9 +1,9 @@
 // Metrics that the gateway and the bots have in common.
 
-import type { ListenOptions } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { addProcessMetrics, createRegistry } from "../lib/metrics.ts";
-import { version } from "../lib/program.ts";
+import type { ListenOptions } from "../lib/program/listen.ts";
+import { version } from "../lib/program/program.ts";
 import type { RpcRequest } from "./json-rpc.ts";
 import { countedMethod, type RpcResponse } from "./server.ts";
 

@@ -3,8 +3,8 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 // access.ts has checked before whether the caller is allowed.
 
-import { methodNotAllowed, readBody } from "../lib/listen.ts";
 import type { Principal } from "../lib/principal.ts";
+import { methodNotAllowed, readBody } from "../lib/program/listen.ts";
 import { frame } from "./http-response.ts";
 import { errorResponse } from "./json-rpc.ts";
 import { createLegacyHandler, endSession } from "./legacy.ts";

@@ -7,7 +7,7 @@ import {
 	parseSettings,
 	port,
 } from "../lib/config.ts";
-import { parseCommandLine, runProgram } from "../lib/program.ts";
+import { parseCommandLine, runProgram } from "../lib/program/program.ts";
 import { escapeBreaks } from "../lib/text.ts";
 import { type AiSimulation, startAiProvider } from "./ai/ai-provider.ts";
 import { oauth2Summary } from "./control/routes.ts";

@@ -6,7 +6,7 @@ import { heapStats } from "bun:jsc";
 import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
 import { MemberIndex } from "../../src/bot/discord/members/member-index.ts";
-import { parseCommandLine } from "../../src/lib/program.ts";
+import { parseCommandLine } from "../../src/lib/program/program.ts";
 import { Sessions } from "../../src/mcp/session.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";

@@ -4,7 +4,7 @@
 import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import { HttpFailure, type Send } from "../../src/lib/http.ts";
-import { runProgram } from "../../src/lib/program.ts";
+import { runProgram } from "../../src/lib/program/program.ts";
 import { toAbortSignal } from "../../src/lib/signal.ts";
 
 function fetchSend(url: string): Send {

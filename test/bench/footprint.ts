@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { programs } from "../../src/build/compile.ts";
-import { parseCommandLine } from "../../src/lib/program.ts";
+import { parseCommandLine } from "../../src/lib/program/program.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { startBotProcess } from "../support/bot-process.ts";

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { tools } from "../../src/bot/tools/index.ts";
-import { parseCommandLine } from "../../src/lib/program.ts";
+import { parseCommandLine } from "../../src/lib/program/program.ts";
 import { freePort } from "../support/free-port.ts";
 import { executables } from "../support/program.ts";
 import {

@@ -1,7 +1,7 @@
 // Whether the gateway's memory stays flat under many idle connections and steady load: `bun test/bench/soak.ts`.
 // The gateway and two stubs for its bots are processes of their own; the clients live in this one.
 
-import { parseCommandLine } from "../../src/lib/program.ts";
+import { parseCommandLine } from "../../src/lib/program/program.ts";
 import {
 	listeningUrl,
 	type Program,

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { startBot } from "../../src/bot/bot.ts";
 import { openGuildDocuments } from "../../src/bot/guild-documents.ts";
-import { CheckFailed } from "../../src/lib/check.ts";
+import { CheckFailed } from "../../src/lib/program/check.ts";
 import { botConfig } from "../support/bot-config.ts";
 import { recordLog } from "../support/log.ts";
 import { startSimulator } from "../support/simulator.ts";

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { writeRelease } from "../../src/build/release.ts";
 import { createTar } from "../../src/build/tar.ts";
-import { version } from "../../src/lib/program.ts";
+import { version } from "../../src/lib/program/program.ts";
 
 const root = resolve(import.meta.dir, "../..");
 /** 2026-01-02T03:04:05Z */

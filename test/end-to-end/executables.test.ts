@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { hostTarget } from "../../src/build/targets.ts";
-import { version } from "../../src/lib/program.ts";
+import { version } from "../../src/lib/program/program.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
 import { becomesReady, executables, startCommand } from "../support/program.ts";

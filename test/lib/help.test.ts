@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { variables as botVariables } from "../../src/bot/config/settings.ts";
 import { variables as gatewayVariables } from "../../src/gateway/config/config.ts";
-import { describeVariables } from "../../src/lib/program.ts";
+import { describeVariables } from "../../src/lib/program/program.ts";
 
 test("a row has a name, a description and a default, or says that it is required", () => {
 	expect(

@@ -136,6 +136,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["endpoints"],
 		["."],
 	],
+	lib: [["."], ["program"], ["sql"]],
 	simulator: [
 		["world/state"],
 		["world/messages"],

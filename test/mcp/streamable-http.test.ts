@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { listen } from "../../src/lib/listen.ts";
+import { listen } from "../../src/lib/program/listen.ts";
 import {
 	createServer,
 	promptSource,

@@ -7,7 +7,7 @@ import {
 	createGateway,
 	type GatewayOptions,
 } from "../../src/gateway/gateway.ts";
-import { listen } from "../../src/lib/listen.ts";
+import { listen } from "../../src/lib/program/listen.ts";
 import { connect } from "./backend-client.ts";
 import { type RecordedLog, recordLog } from "./log.ts";
 

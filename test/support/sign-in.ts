@@ -6,7 +6,7 @@ import { createGateway } from "../../src/gateway/gateway.ts";
 import { createClients } from "../../src/gateway/oauth/clients/clients.ts";
 import type { SafeFetch } from "../../src/gateway/oauth/clients/safe-fetch.ts";
 import { openStore } from "../../src/gateway/store/store.ts";
-import { type ListenOptions, pathOf } from "../../src/lib/listen.ts";
+import { type ListenOptions, pathOf } from "../../src/lib/program/listen.ts";
 import { Browser } from "../gateway/oauth/browser.ts";
 import { fieldOf } from "../gateway/oauth/sign-in-world.ts";
 import { gatewayToken } from "./gateway.ts";

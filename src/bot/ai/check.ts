@@ -1,6 +1,10 @@
 // Checks of AI providers for `--check`: one short request to each verifies key, model and account balance.
 
-import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
+import {
+	type Check,
+	CheckFailed,
+	type Found,
+} from "../../lib/program/check.ts";
 import {
 	type AiProvider,
 	type AiSettings,

@@ -19,9 +19,9 @@ import {
 	trimEnv,
 	unknownKey,
 } from "../../lib/config.ts";
-import type { HealthAddress } from "../../lib/health.ts";
 import { readLogOptions } from "../../lib/log.ts";
-import { runs } from "../../lib/program.ts";
+import type { HealthAddress } from "../../lib/program/health.ts";
+import { runs } from "../../lib/program/program.ts";
 import { storeIssues } from "../store/settings.ts";
 import { aiIssues, apiKeyPattern, keyVariables } from "./ai-providers.ts";
 import { describePlaceholder } from "./example.ts";

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { methodNotAllowed, readBody } from "../../lib/listen.ts";
+import { methodNotAllowed, readBody } from "../../lib/program/listen.ts";
 import { within } from "../../lib/wait.ts";
 import { createBearerCheck } from "../../mcp/access.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";

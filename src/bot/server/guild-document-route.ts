@@ -1,12 +1,12 @@
 // HTTP routes for guild documents that are larger than the gateway's limit: POST /guild-document/export and so on, with JSON
 // in and out. The caller has checked the Host header, the Origin and the token. Errors are JSON: {"error": "text"}.
 
+import type { Log } from "../../lib/log.ts";
 import {
 	type ListenOptions,
 	methodNotAllowed,
 	readBody,
-} from "../../lib/listen.ts";
-import type { Log } from "../../lib/log.ts";
+} from "../../lib/program/listen.ts";
 import { json } from "../../mcp/http-response.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { maxQuietSeconds } from "../../mcp/read-message.ts";

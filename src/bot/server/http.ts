@@ -1,12 +1,15 @@
 // The bot's HTTP routes: the MCP endpoint with its readiness probe, the monitor, and routes of features.
 
-import { pathOf } from "../../lib/listen.ts";
-import { createMonitor, type MonitorOptions } from "../../lib/monitor.ts";
 import {
 	decodePrincipal,
 	type Principal,
 	principalHeader,
 } from "../../lib/principal.ts";
+import { pathOf } from "../../lib/program/listen.ts";
+import {
+	createMonitor,
+	type MonitorOptions,
+} from "../../lib/program/monitor.ts";
 import {
 	createBearerCheck,
 	createHostCheck,

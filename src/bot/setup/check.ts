@@ -2,6 +2,7 @@
 // config.toml. Changes nothing and does not disturb a running bot.
 
 import type { Client, Guild } from "discord.js";
+import type { Log } from "../../lib/log.ts";
 import {
 	type Check,
 	CheckFailed,
@@ -9,8 +10,7 @@ import {
 	type Found,
 	runChecks,
 	tryListening,
-} from "../../lib/check.ts";
-import type { Log } from "../../lib/log.ts";
+} from "../../lib/program/check.ts";
 import { within } from "../../lib/wait.ts";
 import { providerChecks } from "../ai/check.ts";
 import {

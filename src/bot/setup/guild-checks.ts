@@ -8,7 +8,11 @@ import {
 	type Role,
 } from "discord.js";
 import * as v from "valibot";
-import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
+import {
+	type Check,
+	CheckFailed,
+	type Found,
+} from "../../lib/program/check.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
 import type { BotConfig } from "../config/config.ts";
 import { toml as tomlSchema } from "../config/settings.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
 import { ConfigError, isPlaceholder } from "../../lib/config.ts";
-import { build } from "../../lib/program.ts";
+import { build } from "../../lib/program/program.ts";
 import { example } from "../config/example.ts";
 import { toml } from "../config/settings.ts";
 import { readToml } from "../config/toml.ts";

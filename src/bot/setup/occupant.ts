@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { describeConnectionError } from "../../lib/http.ts";
-import { reachableHost } from "../../lib/listen.ts";
+import { reachableHost } from "../../lib/program/listen.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
 import type { BotConfig } from "../config/config.ts";
 

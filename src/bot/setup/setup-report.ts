@@ -1,7 +1,11 @@
 // Report on the setup of a running bot in a guild: one line per check.
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
-import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
+import {
+	type Check,
+	CheckFailed,
+	type Found,
+} from "../../lib/program/check.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import {
 	isSwitchedOn,

@@ -1,7 +1,7 @@
 // The database's part of `bot --check`. It takes no claim, so a running instance is not disturbed.
 
 import { resolve } from "node:path";
-import { CheckFailed } from "../../lib/check.ts";
+import { CheckFailed } from "../../lib/program/check.ts";
 import { checkDatabase } from "../../lib/sql/check.ts";
 import type { Migration } from "../../lib/sql/migrations.ts";
 import { type StoreSettings, storeIssues } from "./settings.ts";

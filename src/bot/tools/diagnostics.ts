@@ -1,7 +1,7 @@
 // Diagnostics: facts about the bot, and checks of its setup.
 
 import * as v from "valibot";
-import { version } from "../../lib/program.ts";
+import { version } from "../../lib/program/program.ts";
 import {
 	isSwitchedOn,
 	privilegedIntents,

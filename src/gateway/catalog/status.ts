@@ -1,6 +1,6 @@
 // The backends as `list_instances` shows them to a model and /status to an operator.
 
-import { version } from "../../lib/program.ts";
+import { version } from "../../lib/program/program.ts";
 import { shownName } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";

@@ -19,8 +19,8 @@ import {
 	secret,
 	trimEnv,
 } from "../../lib/config.ts";
-import type { HealthAddress } from "../../lib/health.ts";
 import { logSettings, readLogOptions } from "../../lib/log.ts";
+import type { HealthAddress } from "../../lib/program/health.ts";
 
 import { maxQuietSeconds } from "../../mcp/read-message.ts";
 import { readStoreSettings, storeVariables } from "../store/settings.ts";

@@ -1,9 +1,9 @@
 // Says who makes a request, by its bearer token: MCP_AUTH_TOKEN is the root key, other tokens are in the gateway's
 // database. What a token may do is decided elsewhere.
 
-import { pathOf } from "../../lib/listen.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
+import { pathOf } from "../../lib/program/listen.ts";
 import { within } from "../../lib/wait.ts";
 import {
 	bearerToken,

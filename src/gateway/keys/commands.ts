@@ -9,7 +9,7 @@ import {
 	trimEnv,
 } from "../../lib/config.ts";
 import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
-import { runs } from "../../lib/program.ts";
+import { runs } from "../../lib/program/program.ts";
 import { variables } from "../config/config.ts";
 import {
 	commandIssues,

@@ -1,7 +1,7 @@
 // Checks for `gateway --check` whether people can sign in with Discord.
 
-import { CheckFailed } from "../../lib/check.ts";
 import type { Log } from "../../lib/log.ts";
+import { CheckFailed } from "../../lib/program/check.ts";
 import type { SignInSettings } from "../config/sign-in.ts";
 import { createDiscord, DiscordFailure } from "./people/discord.ts";
 import { paths } from "./protocol/metadata.ts";

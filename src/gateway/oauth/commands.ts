@@ -1,7 +1,7 @@
 // `gateway --grants` and `--revoke-grant`: what people have allowed clients, for the operator.
 
 import { ConfigError, formatValue } from "../../lib/config.ts";
-import { runs } from "../../lib/program.ts";
+import { runs } from "../../lib/program/program.ts";
 import { onOneLine } from "../../lib/text.ts";
 import {
 	commandIssues,

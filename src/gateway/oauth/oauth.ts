@@ -1,8 +1,8 @@
 // The gateway as an OAuth 2.1 authorization server: people sign in with Discord, and clients act in their name.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
 
-import { methodNotAllowed } from "../../lib/listen.ts";
 import type { Log } from "../../lib/log.ts";
+import { methodNotAllowed } from "../../lib/program/listen.ts";
 import type { SignInSettings } from "../config/sign-in.ts";
 import type { FindToken } from "../keys/authenticator.ts";
 import { limitStore } from "../store/limited-store.ts";

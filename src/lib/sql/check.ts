@@ -1,7 +1,7 @@
 // The database's part of `--check`: does it answer, may the program use it, and are its tables those of this program? It
 // changes nothing, so running programs are not disturbed.
 
-import { CheckFailed } from "../check.ts";
+import { CheckFailed } from "../program/check.ts";
 import { within } from "../wait.ts";
 import { type DbError, StoreFailure } from "./errors.ts";
 import type { Inspection } from "./inspect.ts";

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SQL } from "bun";
-import { CheckFailed } from "../check.ts";
+import { CheckFailed } from "../program/check.ts";
 import { type Applied, selectApplied } from "./migrations.ts";
 import {
 	describePlace,

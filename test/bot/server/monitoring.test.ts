@@ -6,7 +6,7 @@ import { startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
 import { toml as tomlSchema } from "../../../src/bot/config/settings.ts";
 import type { BotContext } from "../../../src/bot/tool/context.ts";
-import { version } from "../../../src/lib/program.ts";
+import { version } from "../../../src/lib/program/program.ts";
 import { RpcError } from "../../../src/mcp/json-rpc.ts";
 import { errorResult, type Tool, textResult } from "../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";

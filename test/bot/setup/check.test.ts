@@ -10,7 +10,7 @@ import {
 import { toml as schema } from "../../../src/bot/config/settings.ts";
 import { checkBot } from "../../../src/bot/setup/check.ts";
 import { referencesIn } from "../../../src/bot/setup/guild-checks.ts";
-import { CheckFailed } from "../../../src/lib/check.ts";
+import { CheckFailed } from "../../../src/lib/program/check.ts";
 import { demoSeed, moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type {
 	Simulator,

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createClients } from "../../../src/gateway/oauth/clients/clients.ts";
 import { createOAuth } from "../../../src/gateway/oauth/oauth.ts";
-import { type ListenOptions, pathOf } from "../../../src/lib/listen.ts";
+import { type ListenOptions, pathOf } from "../../../src/lib/program/listen.ts";
 import {
 	type ChromiumPage,
 	chromium,

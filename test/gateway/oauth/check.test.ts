@@ -3,8 +3,8 @@
 import { afterAll, expect, test } from "bun:test";
 import type { SignInSettings } from "../../../src/gateway/config/sign-in.ts";
 import { checkSignIn } from "../../../src/gateway/oauth/check.ts";
-import { CheckFailed } from "../../../src/lib/check.ts";
 import { silentLog } from "../../../src/lib/log.ts";
+import { CheckFailed } from "../../../src/lib/program/check.ts";
 import { hanna } from "./sign-in-world.ts";
 import { startStubDiscord } from "./stub-discord.ts";
 

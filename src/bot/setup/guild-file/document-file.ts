@@ -35,7 +35,7 @@ import {
 	pictureType,
 	pictureTypes,
 } from "../../../guild-document/read/picture.ts";
-import { CheckFailed } from "../../../lib/check.ts";
+import { CheckFailed } from "../../../lib/program/check.ts";
 import { maxDocumentBytes } from "../../tool/guild-document-requests.ts";
 
 /** File name on the command line that stands for standard input or standard output. */

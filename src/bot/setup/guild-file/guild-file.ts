@@ -7,8 +7,8 @@ import {
 	maxPictureBytes,
 	picturesIn,
 } from "../../../guild-document/read/picture.ts";
-import { CheckFailed } from "../../../lib/check.ts";
 import type { Log } from "../../../lib/log.ts";
+import { CheckFailed } from "../../../lib/program/check.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { BotConfig } from "../../config/config.ts";
 import {

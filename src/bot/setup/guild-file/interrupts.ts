@@ -1,6 +1,6 @@
 // Ctrl-C and other signals to a command that may have started a job.
 
-import { CheckFailed } from "../../../lib/check.ts";
+import { CheckFailed } from "../../../lib/program/check.ts";
 
 /**
  * Two signals within this many milliseconds count as one press of Ctrl-C, because `bun run` forwards the terminal's

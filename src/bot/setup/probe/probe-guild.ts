@@ -1,8 +1,8 @@
 // `bot --probe-guild`: tries on Discord what the simulator only guesses, in a guild made for it, and removes what it made.
 
 import type { Client, Guild } from "discord.js";
-import { CheckFailed } from "../../../lib/check.ts";
 import type { Log } from "../../../lib/log.ts";
+import { CheckFailed } from "../../../lib/program/check.ts";
 import type { BotConfig } from "../../config/config.ts";
 import {
 	bitsIn,

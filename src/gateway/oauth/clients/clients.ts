@@ -4,9 +4,9 @@
 import { randomBytes } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../../lib/json.ts";
-import { readBody } from "../../../lib/listen.ts";
 import type { Log } from "../../../lib/log.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
+import { readBody } from "../../../lib/program/listen.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import type { StatementStore } from "../../store/store.ts";
 import { type Clocks, systemClocks } from "../protocol/clocks.ts";

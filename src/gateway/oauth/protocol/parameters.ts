@@ -1,7 +1,7 @@
 // The parameters of an OAuth request, in a query or a form.
 // https://www.rfc-editor.org/rfc/rfc6749#section-3.1
 
-import { readBody } from "../../../lib/listen.ts";
+import { readBody } from "../../../lib/program/listen.ts";
 import { OAuthError } from "./oauth-error.ts";
 
 const maxBodyBytes = 16 * 1024;

@@ -13,7 +13,7 @@ import { createInterrupts } from "../../../../src/bot/setup/guild-file/interrupt
 import type { GuildFileCommand } from "../../../../src/bot/setup/guild-file/options.ts";
 import { NoResponse } from "../../../../src/bot/setup/guild-file/running-bot.ts";
 import type { DocumentRequest } from "../../../../src/bot/tool/guild-document-requests.ts";
-import { CheckFailed } from "../../../../src/lib/check.ts";
+import { CheckFailed } from "../../../../src/lib/program/check.ts";
 import { ToolError } from "../../../../src/mcp/tool.ts";
 import { botConfig } from "../../../support/bot-config.ts";
 import { recordLog } from "../../../support/log.ts";

@@ -1,8 +1,8 @@
 // `--health`: asks the program that runs on this machine with the same settings whether it is ready. Meant for containers
 // without a shell or curl.
 
-import { ConfigError, formatValue } from "./config.ts";
-import { describeConnectionError } from "./http.ts";
+import { ConfigError, formatValue } from "../config.ts";
+import { describeConnectionError } from "../http.ts";
 import { reachableHost } from "./listen.ts";
 
 /** The address at which a program listens, and the URL path that returns whether the program is ready. */

@@ -1,8 +1,8 @@
 // Starts HTTP servers, and reads request bodies within limits of size and time.
 
-import { ConfigError } from "./config.ts";
-import type { Log } from "./log.ts";
-import { within } from "./wait.ts";
+import { ConfigError } from "../config.ts";
+import type { Log } from "../log.ts";
+import { within } from "../wait.ts";
 
 export interface ListenOptions {
 	hostname: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { runs, version } from "../../src/lib/program.ts";
-import { pathWithBun } from "../support/path-with-bun.ts";
+import { runs, version } from "../../../src/lib/program/program.ts";
+import { pathWithBun } from "../../support/path-with-bun.ts";
 
 interface Child extends AsyncDisposable {
 	process: Bun.Subprocess<"pipe", "pipe", "pipe">;
@@ -71,7 +71,7 @@ describe("the command line", () => {
 		const { stdout, stderr } = Bun.spawnSync(
 			[process.execPath, "run", "gateway", "--version"],
 			{
-				cwd: join(import.meta.dir, "../.."),
+				cwd: join(import.meta.dir, "../../.."),
 				env: { ...process.env, PATH: pathWithBun() },
 			},
 		);

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { createRegistry, metricsContentType } from "../../src/lib/metrics.ts";
-import { createMonitor } from "../../src/lib/monitor.ts";
-import { parseMetrics, sampleOf } from "../support/prometheus.ts";
+import {
+	createRegistry,
+	metricsContentType,
+} from "../../../src/lib/metrics.ts";
+import { createMonitor } from "../../../src/lib/program/monitor.ts";
+import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
 
 /** A monitor that refuses who has no Authorization, and pages from elsewhere. `state` may be changed at any time. */
 function createTestMonitor() {

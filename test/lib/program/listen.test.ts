@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { ConfigError } from "../../src/lib/config.ts";
-import { listen, pathOf } from "../../src/lib/listen.ts";
-import { recordLog } from "../support/log.ts";
-import { exchange, requestText } from "../support/raw-http.ts";
+import { ConfigError } from "../../../src/lib/config.ts";
+import { listen, pathOf } from "../../../src/lib/program/listen.ts";
+import { recordLog } from "../../support/log.ts";
+import { exchange, requestText } from "../../support/raw-http.ts";
 
 function start(fetch: (request: Request) => Response | Promise<Response>) {
 	const { log, lines } = recordLog();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { readHealthAddress as botAddress } from "../../src/bot/config/config.ts";
-import { readHealthAddress as gatewayAddress } from "../../src/gateway/config/config.ts";
-import { askHealth } from "../../src/lib/health.ts";
+import { readHealthAddress as botAddress } from "../../../src/bot/config/config.ts";
+import { readHealthAddress as gatewayAddress } from "../../../src/gateway/config/config.ts";
+import { askHealth } from "../../../src/lib/program/health.ts";
 
 /** A server that answers `/ready` as `answer` does. */
 function serve(

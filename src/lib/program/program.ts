@@ -2,15 +2,15 @@
 
 import { parseArgs } from "node:util";
 import * as v from "valibot";
-import packageJson from "../../package.json" with { type: "json" };
-import { ConfigError } from "./config.ts";
+import packageJson from "../../../package.json" with { type: "json" };
+import { ConfigError } from "../config.ts";
 import {
 	createLineWriter,
 	createLog,
 	defaultLogOptions,
 	type Log,
 	type LogOptions,
-} from "./log.ts";
+} from "../log.ts";
 
 export const version: string = packageJson.version;
 

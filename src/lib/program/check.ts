@@ -1,8 +1,8 @@
 // Runs the checks of `--check` and prints a line for each, with the next step if it fails.
 
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "../config.ts";
+import type { Log } from "../log.ts";
 import { type ListenOptions, listen } from "./listen.ts";
-import type { Log } from "./log.ts";
 
 /**
  * Thrown when a check of the `--check` option fails. The message is the reason; `nextStep` tells the operator what to

@@ -4,8 +4,8 @@ import {
 	CheckFailed,
 	runChecks,
 	tryListening,
-} from "../../src/lib/check.ts";
-import { recordLog } from "../support/log.ts";
+} from "../../../src/lib/program/check.ts";
+import { recordLog } from "../../support/log.ts";
 
 async function run(checks: readonly Check[], secrets: string[] = []) {
 	const lines: string[] = [];

@@ -1,9 +1,16 @@
 // A program of runProgram's, for program.long.test.ts to run as a child. MODE says what becomes of it.
 
 import * as v from "valibot";
-import { ConfigError, parseSettings, trimEnv } from "../../src/lib/config.ts";
-import { type Log, logSettings, readLogOptions } from "../../src/lib/log.ts";
-import { parseCommandLine, runProgram } from "../../src/lib/program.ts";
+import {
+	ConfigError,
+	parseSettings,
+	trimEnv,
+} from "../../../src/lib/config.ts";
+import { type Log, logSettings, readLogOptions } from "../../../src/lib/log.ts";
+import {
+	parseCommandLine,
+	runProgram,
+} from "../../../src/lib/program/program.ts";
 
 const mode = process.env.MODE;
 const usage = () => {

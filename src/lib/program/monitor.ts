@@ -1,8 +1,8 @@
 // Monitoring routes: /healthz (liveness), /readyz (readiness), /status (state as JSON), /metrics (Prometheus). The first two
 // are for probes without a token, and reveal nothing else.
 
+import { metricsContentType, type Registry } from "../metrics.ts";
 import { methodNotAllowed } from "./listen.ts";
-import { metricsContentType, type Registry } from "./metrics.ts";
 
 export interface MonitorOptions {
 	/**
