@@ -219,7 +219,7 @@ export function createDocumentRequests(
 		} finally {
 			const ms = performance.now() - from;
 			if (!unaudited.has(name)) {
-				log.info("finished a request to export, plan or change a guild", {
+				log.info("finished a command-line request about a guild document", {
 					...{ request: name, guild_id: call.guildId, outcome },
 					ms: Math.round(ms),
 				});

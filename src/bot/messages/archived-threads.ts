@@ -135,7 +135,7 @@ export async function archivedThreadsOf(
 }
 
 /**
- * Returns the list of archived private threads that the bot may read in full: "private" with Manage Threads, otherwise
+ * Returns which list of archived private threads the bot can request from Discord: "private" with Manage Threads, otherwise
  * "joined".
  */
 function privateKind(guild: Guild, parent: ThreadedChannel): Kind {

@@ -113,7 +113,7 @@ describe("access", () => {
 	test("requests are logged without their contents", async () => {
 		await post(bot.url, "plan", { document: { secret: "xyzzy" } }, bearer);
 		const logged = entries(
-			"finished a request to export, plan or change a guild",
+			"finished a command-line request about a guild document",
 		);
 		expect(logged.at(-1)).toMatchObject({ request: "plan", outcome: "failed" });
 		expect(JSON.stringify(logged)).not.toContain("xyzzy");

@@ -179,7 +179,9 @@ export function createClients({
 			kind: "registered",
 		};
 		if (!(await add(client))) {
-			log.warn("refused to register a client: there are too many");
+			log.warn(
+				"refused to register an OAuth client: the limit of clients is reached",
+			);
 			return tooMany();
 		}
 		const { id, name, uri, redirectUris } = client;

@@ -104,9 +104,12 @@ export function createTokenEndpoint(
 		} catch (error) {
 			if (!(error instanceof OAuthError) || error.code !== "access_denied")
 				throw error;
-			log.info("refused to refresh a connection: no guild allows it", {
-				...fieldsOf({ grant }),
-			});
+			log.info(
+				"refused to refresh tokens: the person may not sign in for any guild now",
+				{
+					...fieldsOf({ grant }),
+				},
+			);
 			throw new OAuthError("invalid_grant", error.message);
 		}
 	}

@@ -45,7 +45,10 @@ export function createPruning(
 		prune(now()).catch((error) => {
 			// Requests report an unavailable database themselves.
 			if (error instanceof StoreUnavailable) return;
-			log.error("could not remove expired sign-ins", { error });
+			log.error(
+				"could not delete expired codes, tokens and sign-ins from the database",
+				{ error },
+			);
 		});
 	};
 }

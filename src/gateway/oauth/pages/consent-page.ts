@@ -17,7 +17,7 @@ export interface ConsentPage {
 	person: DiscordPerson;
 	/** The guilds in which the client will be able to act in the person's name. */
 	guilds: readonly Pick<PersonGuild, "id" | "name">[];
-	/** Access levels that the person can choose from, in ascending order ("read" first). The first one is preselected. */
+	/** Access levels that the page lets the person choose for the client, lowest first. The first one is preselected. */
 	access: readonly Access[];
 	/**
 	 * URL to which the consent form is posted. The form has the fields `csrf`, `access` (an access level) and `decision`

@@ -174,7 +174,9 @@ async function readText({ body }: Response): Promise<string> {
 function parse<const S extends v.GenericSchema>(schema: S, value: unknown) {
 	const result = v.safeParse(schema, value);
 	if (result.success) return result.output;
-	throw new DiscordFailure("Discord sent an unexpected response");
+	throw new DiscordFailure(
+		"Discord answered a sign-in (OAuth2) with an unexpected response",
+	);
 }
 
 /** Returns the OAuth error code in the body of Discord's response as ": invalid_client"; "" if there is none. */
