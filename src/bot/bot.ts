@@ -251,18 +251,25 @@ export function startBot(
 		guilds,
 		guildId,
 		principal,
-	}: BotContext): readonly Prompt[] =>
-		promptsOverride ??
-		createPrompts({
-			guilds: () =>
-				connection.guilds.filter(
-					({ id, members }) =>
-						(guilds?.has(id) ?? true) &&
-						(!principal?.person || members.cache.has(principal.person.id)),
-				),
-			guildId,
+	}: BotContext): readonly Prompt[] => {
+		if (promptsOverride) return promptsOverride;
+		const person = principal?.person;
+		const known = () =>
+			connection.guilds.filter(
+				({ id, members }) =>
+					(guilds?.has(id) ?? true) &&
+					(!person || members.cache.has(person.id)),
+			);
+		return createPrompts({
+			guilds: known,
+			// People are not told of a guild that they are not in.
+			guildId:
+				person && !known().some(({ id }) => id === guildId)
+					? undefined
+					: guildId,
 			allowed: new Set(self.tools.map(({ name }) => name)),
 		});
+	};
 	const allPrompts = promptsOf(context);
 	const approval = needsApproval
 		? createApproval({

@@ -533,6 +533,11 @@ export function requireGrantable(
 	bits: bigint,
 ): void {
 	const person = actingPerson(guild);
+	const { Administrator, ManageRoles } = PermissionFlagsBits;
+	if (person && channel && (bits & ManageRoles) !== 0n)
+		requireOf(person, undefined, Administrator, () => [
+			"Only an administrator can allow or deny MANAGE_ROLES in a channel.",
+		]);
 	if (person)
 		requireGrantableBy(person, personPermissions, channel, bits, (missing) => [
 			`You can only give and deny permissions that you have yourself, and you lack ${missing}.`,

@@ -4,6 +4,7 @@ import {
 	type AllowedMentionsTypes,
 	type APIAllowedMentions,
 	type APIMessage,
+	ChannelType,
 	type Client,
 	type Guild,
 	type Role,
@@ -217,6 +218,59 @@ export function slowMode<Key extends string>(
 export const textPermissions: readonly NeededWith<
 	TextArguments & { embeds?: readonly unknown[] | undefined }
 >[] = [pingsMany, { permission: "EmbedLinks", with: "embeds" }];
+
+/** Matches links of which Discord shows a preview. In angle brackets, they have none. */
+const previewed = /(?<!<)\bhttps?:\/\/[^\s>]/i;
+
+/** Whether a text has custom emoji of other guilds, or emoji that the guild got after the bot's start. */
+function hasForeignEmoji(text: string, guild: Guild): boolean {
+	return text
+		.matchAll(/<a?:\w{1,32}:(\d{17,20})>/g)
+		.some(([, id = ""]) => !guild.emojis.cache.has(id));
+}
+
+interface PersonsText extends TextArguments {
+	channel_id: string;
+	embeds?: readonly unknown[] | undefined;
+	suppress_embeds?: boolean | undefined;
+}
+
+/**
+ * The permissions that a person needs for the content of a message by the bot, because Discord goes by those of the bot:
+ * for previews of links, for emoji of other guilds, and to add those who are mentioned to a private thread.
+ * https://docs.discord.com/developers/topics/permissions#permissions-bitwise-permission-flags
+ */
+export const contentPermissions: readonly NeededWith<PersonsText>[] = [
+	{
+		permission: "EmbedLinks",
+		with: "content",
+		when: ({ content = "", suppress_embeds = false }) =>
+			!suppress_embeds && previewed.test(content),
+		why: () =>
+			"Discord shows previews of the bot's links, unless they are written as <https://…>.",
+	},
+	{
+		permission: "UseExternalEmojis",
+		with: "content",
+		when: ({ content = "", embeds = [] }, _, guild) =>
+			hasForeignEmoji(content + JSON.stringify(embeds), guild),
+		why: () => "The text has emoji that are not known as the guild's own.",
+	},
+	{
+		permission: "ManageThreads",
+		with: "mentions",
+		when({ channel_id, content = "", mentions }, _, guild) {
+			const channel = visibleChannel(guild, channel_id);
+			return (
+				channel?.type === ChannelType.PrivateThread &&
+				!channel.invitable &&
+				mentions !== "none" &&
+				/<@/.test(content)
+			);
+		},
+		why: () => "A mention would add members to the thread.",
+	},
+];
 
 /** Returns the fields of a message that a bot can edit: its text and its embeds. */
 export function messageFields({ content, embeds }: APIMessage) {

@@ -108,6 +108,10 @@ export async function searchIndex(
 	},
 ): Promise<Indexed | undefined> {
 	const messages: APIMessage[] = [];
+	const channelIds =
+		query.channel_id === undefined
+			? undefined
+			: new Set<unknown>([query.channel_id].flat());
 	const threads = new Map<string, string>();
 	let last: Omit<Indexed, "messages"> | undefined;
 	for (let offset = 0; ; offset += indexPageSize) {
@@ -122,7 +126,12 @@ export async function searchIndex(
 		}
 		if (!page) return undefined;
 		const { total_results: total } = page;
-		messages.push(...(page.messages.flat() as APIMessage[]).filter(matches));
+		const found = page.messages.flat() as APIMessage[];
+		// A guess: Discord does not add threads of the named channels, which may be private.
+		const named = found.filter(
+			({ channel_id }) => !channelIds || channelIds.has(channel_id),
+		);
+		messages.push(...named.filter(matches));
 		for (const { id, name } of page.threads ?? []) threads.set(id, name);
 		// A page may have fewer messages than its size.
 		const next = offset + indexPageSize;

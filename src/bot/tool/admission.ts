@@ -4,6 +4,7 @@
 import {
 	type Guild,
 	type GuildMember,
+	GuildMemberFlags,
 	PermissionFlagsBits,
 	RESTJSONErrorCodes,
 } from "discord.js";
@@ -155,7 +156,9 @@ async function admit(
 
 /**
  * Looks up a member of a guild by user id. To read, uses the cache if it holds all members. Before a change, fetches
- * the member from Discord, so that the loss of a role takes effect even if Discord's event about it is late.
+ * the member from Discord, so that the loss of a role takes effect even if Discord's event about it is late. Returns
+ * undefined for a guest, whose roles do not tell that a guest sees only one voice channel.
+ * https://docs.discord.com/developers/resources/guild#guild-member-object-guild-member-flags
  */
 async function memberIn(
 	guild: Guild,
@@ -164,12 +167,15 @@ async function memberIn(
 	effect: Effect,
 ): Promise<GuildMember | undefined> {
 	const cached = guild.members.cache.get(id);
-	if (!guild.available) return cached;
-	const isKnown = connection.hasAllMembers(guild);
-	if (isKnown && (effect === "read" || !cached)) return cached;
-	return absentIf([UnknownMember, UnknownUser], () =>
-		guild.members.fetch({ user: id, force: true }),
-	);
+	const isKnown = !guild.available || connection.hasAllMembers(guild);
+	const suffices = effect === "read" || !guild.available || !cached;
+	const member =
+		isKnown && suffices
+			? cached
+			: await absentIf([UnknownMember, UnknownUser], () =>
+					guild.members.fetch({ user: id, force: true }),
+				);
+	return member?.flags.has(GuildMemberFlags.IsGuest) ? undefined : member;
 }
 
 type SignInRule = Pick<

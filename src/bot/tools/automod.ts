@@ -1,6 +1,11 @@
 // AutoMod rules.
 
-import { type APIAutoModerationRule, type Guild, Routes } from "discord.js";
+import {
+	type APIAutoModerationRule,
+	type Guild,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
 import {
 	type ActionName,
@@ -22,7 +27,7 @@ import {
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channel, role, textChannel } from "../discord/find.ts";
-import type { NeededWith } from "../discord/permissions.ts";
+import { type NeededWith, requirePermissions } from "../discord/permissions.ts";
 import {
 	automodRule,
 	moderatesMembers,
@@ -221,11 +226,15 @@ async function editRule(
 	const changes = changesOf<RuleFields>(before, inOrder(given), ruleName(rule));
 	const after = changedRule(before, changes);
 	validateRule(trigger, after, changes);
+	const fields = givenFields(changes);
+	const body = ruleBody(after, fields, rule);
+	// Discord sets all actions anew, also a timeout that the call does not name.
+	if (body.actions && moderatesMembers(after.actions))
+		requirePermissions(guild, undefined, PermissionFlagsBits.ModerateMembers);
 	const edited = (await guild.client.rest.patch(
 		Routes.guildAutoModerationRule(guild.id, rule.id),
-		{ body: ruleBody(after, givenFields(changes), rule) },
+		{ body },
 	)) as APIAutoModerationRule;
-	const fields = givenFields(changes);
 	return [
 		`Changed ${fields.length} field(s) of the AutoMod rule ${ruleName(edited)}:`,
 		...changeTexts(guild, before, after, fields),

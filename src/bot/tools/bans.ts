@@ -106,6 +106,11 @@ export const ban = destructiveTool({
 		const [id] = args.user_ids;
 		if (users.length > 1 || id === undefined) {
 			requireKnownMembers(guild, connection);
+			// The cache may have got members since the ranks were checked.
+			requireMembersBelow(
+				guild,
+				users.flatMap(({ id }) => guild.members.cache.get(id) ?? []),
+			);
 			return banMany(guild, users, seconds);
 		}
 		const { user, member } = await person(guild, id, connection);

@@ -230,6 +230,7 @@ async function planOne(
 		: undefined;
 	const { guild } = channel;
 	const { ManageMessages } = PermissionFlagsBits;
+	requireOfPerson(guild, channel, impliedIn(channel));
 	// A person's own messages need no Manage Messages of the person.
 	if (!message || message.author.id !== actingPerson(guild)?.id)
 		requireOfPerson(guild, channel, ManageMessages);

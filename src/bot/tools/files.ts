@@ -10,6 +10,7 @@ import { readBase64 } from "../messages/image.ts";
 import {
 	allowedMentions,
 	content,
+	contentPermissions,
 	pingsMany,
 	slowMode,
 	unlistedMentions,
@@ -50,7 +51,7 @@ export const sendFile = writeTool({
 	description:
 		"Send a file of up to about 45 KB; give `text` or `data_base64`.",
 	permissions: ["SendMessages", "AttachFiles", pingsMany],
-	person: { permissions: [slowMode("channel_id")] },
+	person: { permissions: [slowMode("channel_id"), ...contentPermissions] },
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),

@@ -3,11 +3,13 @@
 import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
 import { unlisted } from "../../mcp/json-schema.ts";
+import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import {
 	allowedMentions,
 	content,
+	contentPermissions,
 	embeds,
 	fetchOwnMessage,
 	mentions,
@@ -37,7 +39,7 @@ export const sendMessage = writeTool({
 		...textPermissions,
 		{ permission: "ReadMessageHistory", with: "reply_to" },
 	],
-	person: { permissions: [slowMode("channel_id")] },
+	person: { permissions: [slowMode("channel_id"), ...contentPermissions] },
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),
@@ -83,7 +85,7 @@ export const editMessage = editTool({
 	description: "Change the content or embeds of a message that the bot sent.",
 	lock: "message_id",
 	permissions: ["ReadMessageHistory", ...textPermissions],
-	person: { permissions: ["ManageMessages"] },
+	person: { permissions: ["ManageMessages", ...contentPermissions] },
 	input: v.strictObject({
 		...onMessage,
 		content: v.optional(content),
@@ -94,6 +96,11 @@ export const editMessage = editTool({
 		const { message_id } = args;
 		const message = await fetchOwnMessage(channel, message_id, "edit");
 		const target = `the message ${message_id} in ${channelName(channel)}`;
+		// Another text would deceive those who press them.
+		if (message.components?.length)
+			throw new ToolError(
+				`The buttons of ${target} belong to its text, so the text cannot be changed. Nothing was done.`,
+			);
 		const changes = changesOf(messageFields(message), args, target);
 		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
 			body: { ...changes, allowed_mentions: allowedMentions(args.mentions) },

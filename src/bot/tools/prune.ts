@@ -10,9 +10,11 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { unlisted } from "../../mcp/json-schema.ts";
+import { actingPerson } from "../discord/acting-person.ts";
 import { roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { requirePruning } from "../discord/guild-features.ts";
+import { requireRolesBelowPerson } from "../discord/role-hierarchy.ts";
 import {
 	flag,
 	found,
@@ -58,6 +60,9 @@ export const pruneMembers = destructiveTool({
 	}),
 	plan({ days, compute_prune_count = true }, { guild, include_roles }) {
 		requirePruning(guild);
+		const person = actingPerson(guild);
+		// A guess: Discord's prune goes by the rank of the one who prunes, as its kick does.
+		if (person && include_roles) requireRolesBelowPerson(person, include_roles);
 		const criteria = pruneCriteria(days, include_roles);
 		return {
 			async preview() {

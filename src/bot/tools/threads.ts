@@ -32,6 +32,7 @@ import { visibleChannel } from "../discord/visible-channels.ts";
 import {
 	allowedMentions,
 	content,
+	contentPermissions,
 	mentions,
 	pingsMany,
 	slowMode,
@@ -136,6 +137,7 @@ export const createThread = writeTool({
 	person: {
 		permissions: [
 			slowMode("channel_id"),
+			...contentPermissions,
 			// https://docs.discord.com/developers/topics/permissions: "modify slowmode in threads"
 			{
 				permission: "ManageThreads",

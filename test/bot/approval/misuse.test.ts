@@ -22,14 +22,26 @@ const ban = (world: ApprovalWorld, name = "zoe") => ({
 describe("a message that was changed after it was posted approves nothing", () => {
 	test("by a tool of the bot", async () => {
 		await using world = await startApprovalWorld();
-		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
+		await world.call(key("k"), "ban", ban(world));
 		const [post] = world.posts();
 		const edited = await world.call(key("k"), "edit_message", {
 			channel_id: world.simulator.channel(staffChannel).id,
 			message_id: post?.id ?? "",
 			embeds: [{ title: "Approve set_nickname?", description: "harmless" }],
 		});
-		expect(edited.isError).toBe(false);
+		expect(edited.text).toContain("The buttons of the message");
+		expect(descriptionOf(world.posts()[0])).not.toBe("harmless");
+	});
+
+	test("by something else with the bot's token", async () => {
+		await using world = await startApprovalWorld();
+		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
+		const [post] = world.posts();
+		const { channels, messages } = world.simulator.world;
+		const channel = channels.get(post?.channel_id ?? "");
+		const shown = { type: "rich", title: "Approve ban?" } as const;
+		const embeds = [{ ...shown, description: "harmless" }];
+		if (post && channel) messages.edit(channel, post, { embeds });
 		expect(descriptionOf(world.posts()[0])).toBe("harmless");
 		expect(await world.press("ada", "Approve")).toStartWith(
 			"This message was changed after the bot posted it",

@@ -1,7 +1,7 @@
 // Calls in a person's name: which guilds they reach, and that they do nothing that the person could not do by hand.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { ChannelType, GuildMemberFlags, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { guildsOf } from "../../../src/bot/tool/admission.ts";
@@ -139,6 +139,26 @@ describe("a guild", () => {
 			(await as(name).call("list_guilds")).text;
 		expect(await listed("liwei")).toContain(world.guild.id);
 		expect(await listed("bob_the_baker")).toBe("0 guild(s):");
+	});
+
+	test("does not exist for guests, who see only one voice channel of it", async () => {
+		const { members } = world.simulator.world;
+		const member = memberNamed(world, "liwei");
+		members.edit(world.guild, member, { flags: GuildMemberFlags.IsGuest });
+		await world.heard();
+		const guild_id = world.guild.id;
+		for (const [tool, args] of [
+			["send_message", hello()],
+			["list_channels", {}],
+		] as const) {
+			const { text } = await as("liwei").call(tool, { ...args, guild_id });
+			expect(text).toContain(`The bot is not in a guild ${guild_id}`);
+		}
+		const rights = await as("liwei").request("guildhall/rights", {});
+		expect(rights).toEqual({ guilds: [] });
+		members.edit(world.guild, member, { flags: 0 });
+		await world.heard();
+		expect((await as("liwei").call("list_channels")).isError).toBe(false);
 	});
 
 	test("is lost with the membership, at once", async () => {
@@ -299,13 +319,20 @@ describe("a person who may only read", () => {
 			{ pending: true },
 			"You have not completed the membership screening of the guild",
 		],
+		[
+			"in AutoMod's quarantine",
+			{ flags: GuildMemberFlags.AutomodQuarantinedUsernameOrGuildNickname },
+			"You are quarantined by AutoMod in the guild",
+		],
 	])("%s changes nothing", async (_, changes, expected) => {
 		const { members } = world.simulator.world;
 		const change = async (name: string, given: object) => {
 			members.edit(world.guild, memberNamed(world, name), given);
 			await world.heard();
 		};
-		const undo = { communication_disabled_until: null, pending: false };
+		const undo = {
+			...{ communication_disabled_until: null, pending: false, flags: 0 },
+		};
 		await change("liwei", changes);
 		await change("ada", changes);
 		try {
@@ -564,6 +591,19 @@ describe("a bot in several guilds", () => {
 			{},
 		)) as { guilds: { name: string }[] };
 		expect(guilds.map(({ name }) => name)).toEqual(["The Bakers"]);
+	});
+
+	test("names its own guild in prompts only to members", async () => {
+		const prompt = async (name: string) =>
+			JSON.stringify(
+				await inOther(name).request("prompts/get", {
+					name: "review_permissions",
+				}),
+			);
+		expect(await prompt("liwei")).toContain(other.guild.id);
+		const toStranger = await prompt("bob_the_baker");
+		expect(toStranger).toContain("Ask me which guild is meant");
+		expect(toStranger).not.toContain(other.guild.id);
 	});
 
 	test("names its own guild only to members who know of several", async () => {

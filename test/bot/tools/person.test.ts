@@ -281,6 +281,36 @@ describe("rank", () => {
 		);
 	});
 
+	test("pruning does not reach those with a role above the person's own", async () => {
+		const { id } = newRole(cast, cast.guild);
+		const has = ["ManageGuild", "KickMembers"] as const;
+		const prune = (...include_role_ids: string[]) => ({
+			...{ include_role_ids, dry_run: true },
+		});
+		await runs("prune_members", prune(id), has);
+		const above = prune(id, cast.higher.id);
+		expect(await refused("prune_members", above, has)).toContain(
+			"does not rank below your highest role",
+		);
+	});
+
+	test("a timeout by AutoMod is changed only by those who time members out", async () => {
+		const rule = platform().autoModeration.add(cast.guild, {
+			...{ name: freshName(), creator_id: cast.guild.owner_id, enabled: true },
+			...{ event_type: 1, trigger_type: 1, exempt_roles: [] },
+			trigger_metadata: { keyword_filter: ["soup"] },
+			actions: [{ type: 3, metadata: { duration_seconds: 60 } }],
+			exempt_channels: [],
+		});
+		const longer = { rule_id: rule.id, duration_seconds: 86_400 };
+		expect(
+			await refused("set_automod_rule", longer, ["ManageGuild"]),
+		).toContain("You lack MODERATE_MEMBERS in ");
+		const renamed = { rule_id: rule.id, name: freshName() };
+		await runs("set_automod_rule", renamed, ["ManageGuild"]);
+		await runs("set_automod_rule", longer, ["ManageGuild", "ModerateMembers"]);
+	});
+
 	test("nobody but the owner acts on the owner", async () => {
 		const owner = cast.guild.owner_id;
 		const args = { user_ids: [owner] };
@@ -313,6 +343,23 @@ describe("channels", () => {
 		expect(await refused("create_channel", args, ["ManageChannels"])).toContain(
 			"you lack MANAGE_MESSAGES",
 		);
+	});
+
+	test("only administrators allow MANAGE_ROLES in a channel, even where an overwrite allows it to them", async () => {
+		const channel = newChannel(cast);
+		const allow = String(PermissionFlagsBits.ManageRoles);
+		const overwrite = { id: person().id, type: 1, allow, deny: "0" } as const;
+		platform().channels.setOverwrite(channel, overwrite);
+		const set = (name: string) => ({
+			channel_ids: [channel.id],
+			target_ids: [newRole(cast, cast.guild).id],
+			allow: [name],
+		});
+		const tool = "set_channel_permissions";
+		expect(await refused(tool, set("MANAGE_ROLES"), [])).toContain(
+			"Only an administrator can allow or deny MANAGE_ROLES",
+		);
+		await runs(tool, set("SEND_MESSAGES"), []);
 	});
 
 	test("a channel is not cloned by those who do not manage it", async () => {
@@ -351,6 +398,91 @@ describe("channels", () => {
 			"You lack BYPASS_SLOWMODE in ",
 		);
 		await runs("send_message", args, ["SendMessages", "BypassSlowmode"]);
+	});
+
+	test("links have previews only by those who may embed links", async () => {
+		const { id } = newChannel(cast);
+		const link = (content: string, more = {}) => ({
+			...{ channel_id: id, content: `See ${content}`, ...more },
+		});
+		const url = "https://example.com/soup";
+		const sends = ["SendMessages"] as const;
+		const lacks = "You lack EMBED_LINKS in ";
+		const tool = "send_message";
+		expect(await refused(tool, link(url), sends)).toContain(lacks);
+		const masked = link(`[the soup](${url})`);
+		expect(await refused(tool, masked, sends)).toContain(lacks);
+		const file = link(url, { filename: "a.txt", text: "soup" });
+		const attaches = [...sends, "AttachFiles"] as const;
+		expect(await refused("send_file", file, attaches)).toContain(lacks);
+		const thread = link(url, { name: "soup" });
+		const starts = ["CreatePublicThreads", "SendMessagesInThreads"] as const;
+		expect(await refused("create_thread", thread, starts)).toContain(lacks);
+		await runs(tool, link(`<${url}>`), sends);
+		await runs(tool, link(url, { suppress_embeds: true }), sends);
+		await runs(tool, link(url), [...sends, "EmbedLinks"]);
+	});
+
+	test("emoji of other guilds are sent only by those who may use them", async () => {
+		const { id } = newChannel(cast);
+		const content = "Soup <a:ladle:123456789012345678>!";
+		const args = { channel_id: id, content };
+		const sends = ["SendMessages"] as const;
+		expect(await refused("send_message", args, sends)).toContain(
+			"You lack USE_EXTERNAL_EMOJIS in ",
+		);
+		await runs("send_message", args, [...sends, "UseExternalEmojis"]);
+	});
+
+	test("members are not added to a private thread by a mention", async () => {
+		const { threads } = platform();
+		const type = ChannelType.PrivateThread;
+		const given = { name: freshName(), type, invitable: false } as const;
+		const bot = botUser(cast.world);
+		const thread = threads.add(newChannel(cast), bot, given);
+		threads.join(thread, person());
+		const { user } = newMember(cast, cast.guild);
+		const args = { channel_id: thread.id, content: `<@${user.id}>, come!` };
+		const pings = { ...args, mentions: "users" };
+		const sends = ["SendMessagesInThreads"] as const;
+		expect(await refused("send_message", pings, sends)).toContain(
+			"You lack MANAGE_THREADS in ",
+		);
+		await runs("send_message", args, sends);
+	});
+
+	test("the text above buttons stays", async () => {
+		const channel = newChannel(cast);
+		const { messages } = platform();
+		const { id } = messages.add(channel, botUser(cast.world), {
+			content: "Ban them?",
+			components: [
+				{
+					...{ id: 1, type: 1 },
+					components: [
+						{ ...{ id: 2, type: 2, style: 4 }, label: "Ban", custom_id: "ban" },
+					],
+				},
+			],
+		});
+		const args = { channel_id: channel.id, message_id: id, content: "Cake?" };
+		const has = ["ManageMessages", "ReadMessageHistory"] as const;
+		expect(await refused("edit_message", args, has)).toContain(
+			"The buttons of the message",
+		);
+	});
+
+	test("people do not delete what they wrote in a voice channel that they cannot join", async () => {
+		const channel = newChannel(cast, ChannelType.GuildVoice);
+		const { id } = platform().messages.add(channel, person(), {
+			content: "mine",
+		});
+		const args = { channel_id: channel.id, message_ids: [id] };
+		const reads = ["ReadMessageHistory"] as const;
+		expect(await refused("delete_messages", args, reads)).toContain(
+			"You lack CONNECT in ",
+		);
+		await runs("delete_messages", args, [...reads, "Connect"]);
 	});
 
 	test("only those who manage threads start one with slow mode", async () => {

@@ -114,5 +114,6 @@ export function newMember(user: User): Member {
 		deaf: false,
 		mute: false,
 		pending: false,
+		flags: 0,
 	};
 }

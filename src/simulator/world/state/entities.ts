@@ -157,7 +157,7 @@ export type Member = Stored<
 	| "deaf"
 	| "mute"
 	| "pending"
-> & { readonly user: User; joined_at: string };
+> & { readonly user: User; joined_at: string; flags: number };
 
 /**
  * The voice state of a user who is connected to a voice channel. `deaf` and `mute` are stored in the guild member

@@ -181,7 +181,6 @@ export function bareMember({
 		avatar: null,
 		banner: null,
 		premium_since: null,
-		flags: 0,
 	};
 }
 
