@@ -670,6 +670,18 @@ describe("a person", () => {
 		expect(await client.text("echo", args)).toContain("GuildNotFound");
 	});
 
+	test("sees of their guilds only those of the key", async () => {
+		await using world = await start();
+		world.rights.alpha = [guild.alphas, guild.shared].map((id) => ({
+			id,
+			signIn: true,
+		}));
+		const client = await world.key({ person, guilds: [guild.alphas] });
+		expect(await client.text("list_instances")).not.toContain(guild.shared);
+		const args = { guild_id: guild.shared };
+		expect(await client.text("echo", args)).toContain("GuildNotFound");
+	});
+
 	test("does not reach by a pin what is pinned elsewhere", async () => {
 		await using world = await start();
 		world.rights.alpha = [
