@@ -106,7 +106,9 @@ export function readKeyCommand(
 
 	checkInstances(env, scope.instances);
 	return {
-		...readStoreCommandSettings(env, "keys"),
+		...readStoreCommandSettings(env, "keys", {
+			mayCreate: name !== undefined,
+		}),
 		run(store) {
 			if (name !== undefined) return printNewKey(store, name, scope);
 			const revoked = values["revoke-key"];

@@ -12,6 +12,7 @@ import {
 import { StoreFailure } from "../../lib/sql/errors.ts";
 import {
 	fileIssue,
+	missingFileIssue,
 	readStoreSettings,
 	type StoreSettings,
 	storeVariables,
@@ -34,18 +35,20 @@ export interface StoreCommand extends StoreCommandSettings {
 
 /**
  * Reads from environment variables the settings of a command that uses the gateway's database. `purpose` names what the
- * database is needed for, such as "keys". Throws a ConfigError if a variable is invalid or no database is set.
+ * database is needed for, such as "keys". Throws a ConfigError if a variable is invalid or no database is set, and, unless
+ * `mayCreate` is true, if the SQLite file does not exist.
  */
 export function readStoreCommandSettings(
 	env: Record<string, string | undefined>,
 	purpose: string,
+	{ mayCreate = false } = {},
 ): StoreCommandSettings {
 	const schema = v.object(storeCommandVariables);
 	const { settings, issues } = parseSettings(schema, trimEnv(env));
 	if (!settings) throw new ConfigError("the environment", issues);
 	const store = readStoreSettings(settings);
 	const issue = store
-		? fileIssue(store)
+		? (fileIssue(store) ?? (mayCreate ? undefined : missingFileIssue(store)))
 		: `GATEWAY_DATABASE: is required for ${purpose}, with the value that the gateway has: the path of an SQLite file, or a URL of PostgreSQL`;
 	if (!store || issue) throw new ConfigError("the environment", [issue ?? ""]);
 	return { store, log: readLogOptions(settings) };

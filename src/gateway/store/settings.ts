@@ -90,3 +90,13 @@ export function fileIssue({ database }: StoreSettings): string | undefined {
 		return `GATEWAY_DATABASE: cannot write the file ${shown} (${code})`;
 	}
 }
+
+/** Returns an error text if the gateway's SQLite file does not exist; undefined if it does, and for PostgreSQL. */
+export function missingFileIssue({
+	database,
+}: StoreSettings): string | undefined {
+	const file = resolve(database);
+	return isPostgresUrl(database) || existsSync(file)
+		? undefined
+		: `GATEWAY_DATABASE: there is no file ${JSON.stringify(file)}; the gateway creates its database when it starts`;
+}

@@ -1,7 +1,7 @@
 // --new-key, --keys and --revoke-key, as an operator runs them beside a running gateway.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -102,6 +102,19 @@ onBoth((databases) => {
 		expect(gateway.lines.join()).not.toContain(secret.slice(0, 30));
 	});
 });
+
+test.each(["--keys", "--revoke-key mods", "--grants", "--revoke-grant 1"])(
+	"a wrong path is an error for %s, which creates no file",
+	async (command) => {
+		const file = join(directory, "mistyped.sqlite");
+		const answer = await run({ GATEWAY_DATABASE: file }, command.split(" "));
+		expect(answer).toMatchObject({ code: 1, stdout: "" });
+		expect(answer.stderr).toContain(
+			`GATEWAY_DATABASE: there is no file ${JSON.stringify(file)}`,
+		);
+		expect(existsSync(file)).toBe(false);
+	},
+);
 
 test("keys that are created at once in one SQLite file all exist", async () => {
 	const env = { GATEWAY_DATABASE: join(directory, "at-once/g.sqlite") };
