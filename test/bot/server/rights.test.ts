@@ -12,12 +12,15 @@ const principal = {
 };
 
 /** A guild; during an outage only the members that were known before are known. */
+const memberWithAllRights = {
+	permissions: { has: () => true },
+	flags: { has: () => false },
+};
+
 const guild = (id: string, available: boolean, isKnown: boolean) => ({
 	...{ id, name: `Guild ${id}`, available },
 	members: {
-		cache: new Map(
-			isKnown ? [[person, { permissions: { has: () => true } }]] : [],
-		),
+		cache: new Map(isKnown ? [[person, memberWithAllRights]] : []),
 	},
 });
 

@@ -28,6 +28,8 @@ const settings = (features: Record<string, boolean> = {}) => {
 const implied = ["ViewChannel", "Connect", "SendMessagesInThreads"];
 /** What tools only show of roles. */
 const shown = ["Administrator"];
+/** What tools need only of the person in whose name they act. Slow mode, for example, does not limit bots. */
+const onlyOfPeople = ["BypassSlowmode", "UseExternalEmojis"];
 
 test("the permissions of the tools are those that tools name, and those that go with them", () => {
 	const source = join(import.meta.dir, "../../../src/bot");
@@ -46,8 +48,7 @@ test("the permissions of the tools are those that tools name, and those that go 
 			(word) =>
 				Object.hasOwn(PermissionFlagsBits, word) &&
 				!shown.includes(word) &&
-				// Only people need it: slow mode does not limit bots.
-				word !== "BypassSlowmode",
+				!onlyOfPeople.includes(word),
 		),
 	);
 	expect([...toolPermissions].map(String).sort()).toEqual(
