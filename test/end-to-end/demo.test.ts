@@ -388,8 +388,11 @@ test("--world starts with the guilds of documents, and a bot for each", async ()
 		["alpha", 1],
 	]);
 	const { call } = await connectTo(facts.gateway.url, facts.gateway.token);
-	expect((await call("list_instances")).text).toMatch(
-		/^2 instance\(s\):\nhelper \| online \| 1 guild\(s\): The Gardeners .+\nalpha \| online \| 1 guild\(s\): Other .+$/,
+	const listed =
+		/^2 instance\(s\):\nhelper \| online \| 1 guild\(s\): The Gardeners .+\nalpha \| online \| 1 guild\(s\): Other .+$/;
+	// The gateway is ready before it has read the guilds of every bot.
+	await until("the guilds of both bots are listed", async () =>
+		listed.test((await call("list_instances")).text),
 	);
 	for (const { name, chat_channel_id } of facts.instances) {
 		const sent = await call("send_message", {
