@@ -148,7 +148,7 @@ interface LockPlan {
 	/** Permissions that the lock allows explicitly to the bot, because the bot would lose them otherwise. */
 	own: bigint;
 	/**
-	 * Number of roles and members whom the lock does not affect, because permission overwrites allow them the permissions
+	 * Number of roles and members that the lock does not affect, because permission overwrites allow them the permissions
 	 * that the lock denies to @everyone.
 	 */
 	exempt: number;

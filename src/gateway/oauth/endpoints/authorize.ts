@@ -1,7 +1,7 @@
 // The authorization endpoint: checks a client's request and sends the person to Discord.
 // https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-4.1.1
 //
-// It never redirects to the client: whoever can register a client could use that to send people anywhere. What is wrong
+// It never redirects to the client: anyone can register a client, and could use that to send people anywhere. What is wrong
 // is shown on a page, for a valid redirect URI with a link. Only the consent form redirects.
 
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
