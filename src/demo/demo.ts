@@ -1,5 +1,7 @@
 // Starts the whole demo: a simulated Discord, a game server and an AI provider in this process, two bots and the gateway as
 // child processes.
+// If it is killed while one of its bots is stopped (SIGSTOP), that bot ends only once it continues. After a SIGKILL the
+// temporary directory remains.
 
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -24,6 +24,8 @@ export type ChromiumPage = Awaited<ReturnType<typeof openChromium>>;
 /** Starts Chromium with an empty page of this size. */
 export async function openChromium(size = { width: 800, height: 900 }) {
 	const profile = await mkdtemp(join(tmpdir(), "guildhall-chromium-"));
+	// Chromium is many times slower with libfaketime (shifted-clock.ts), and nothing here depends on its clock.
+	const { LD_PRELOAD: _, ...env } = process.env;
 	const child = Bun.spawn(
 		[
 			...[chromium ?? "", "--headless", "--disable-gpu", "--no-first-run"],
@@ -33,7 +35,7 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 			...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
 			"about:blank",
 		],
-		{ stdout: "ignore", stderr: "pipe" },
+		{ stdout: "ignore", stderr: "pipe", env },
 	);
 	const address = Promise.withResolvers<string>();
 	void eachLine(child.stderr, (line) => {
