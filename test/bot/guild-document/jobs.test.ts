@@ -326,6 +326,7 @@ describe("a step", () => {
 		const route = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
 		await using running = await startService({
 			hasRealRules: true,
+			options: { arrivedAfterMs: 60_000 },
 			prepare(simulator) {
 				simulator.world.roles.add(simulator.guild("The Cooks"), {
 					name: "Guests",
@@ -335,12 +336,12 @@ describe("a step", () => {
 				async read(guild, parts) {
 					const read = await readGuildState(guild, parts, running.bot);
 					reads += 1;
-					// As if the events of the first seconds were late.
+					// As if the event about the role was late: the plan and two reads of the job do not show it.
 					const members = read.state.members?.map((member) => ({
 						...member,
 						roles: [],
 					}));
-					return reads > 7
+					return reads > 3
 						? read
 						: { ...read, state: { ...read.state, members } };
 				},
@@ -352,7 +353,7 @@ describe("a step", () => {
 			await running.apply({ members: [{ id, roles: ["Guests"] }] }),
 		);
 		expect(text).toContain(": done, 1 of 1");
-		expect(executed(running, route)).toBeLessThan(4);
+		expect(executed(running, route)).toBe(1);
 	});
 
 	test("is refused by the guards right before it", async () => {
