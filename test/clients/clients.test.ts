@@ -2,22 +2,9 @@
 // were installed after the start of the process.
 
 import { beforeAll, expect, test } from "bun:test";
+import { bunIn } from "../support/run-bun.ts";
 
-/** Runs Bun in this folder. Throws with its output if it fails. */
-async function run(...command: string[]): Promise<string> {
-	const child = Bun.spawn([process.execPath, ...command], {
-		cwd: import.meta.dir,
-		stdout: "pipe",
-		stderr: "pipe",
-	});
-	const [out, error] = await Promise.all([
-		new Response(child.stdout).text(),
-		new Response(child.stderr).text(),
-	]);
-	if ((await child.exited) !== 0)
-		throw new Error(`bun ${command.join(" ")}: ${out}\n${error}`);
-	return error;
-}
+const run = bunIn(import.meta.dir);
 
 beforeAll(async () => {
 	await run("install", "--frozen-lockfile");
@@ -28,7 +15,12 @@ test("the files that use the clients have no type errors", async () => {
 });
 
 test("each client signs in, and calls tools with the rights of a person", async () => {
-	const report = await run("test", "--timeout", "120000", "./sign-in.ts");
+	const { error: report } = await run(
+		"test",
+		"--timeout",
+		"90000",
+		"./sign-in.ts",
+	);
 	expect(report).toMatch(/^ *[1-9]\d* pass$/m);
 	expect(report).toMatch(/^ *0 fail$/m);
 });

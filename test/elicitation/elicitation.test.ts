@@ -10,6 +10,7 @@ import {
 	startTestGateway,
 	type TestGateway,
 } from "../support/gateway.ts";
+import { bunIn } from "../support/run-bun.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 interface Outcome {
@@ -22,22 +23,7 @@ let world: TestWorld;
 let gateway: TestGateway;
 let urls: Record<"bot" | "gateway", string>;
 
-async function run(...command: string[]): Promise<string> {
-	const child = Bun.spawn([process.execPath, ...command], {
-		cwd: import.meta.dir,
-		// Shorter than a test's timeout, so that no process stays.
-		timeout: 100_000,
-		stdout: "pipe",
-		stderr: "pipe",
-	});
-	const [out, error] = await Promise.all([
-		new Response(child.stdout).text(),
-		new Response(child.stderr).text(),
-	]);
-	if ((await child.exited) !== 0)
-		throw new Error(`bun ${command.join(" ")}: ${out}\n${error}`);
-	return out;
-}
+const run = bunIn(import.meta.dir);
 
 beforeAll(async () => {
 	await run("install", "--frozen-lockfile");
@@ -89,7 +75,8 @@ async function callWith(
 ): Promise<Outcome> {
 	const options = { url: urls[target], token: gatewayToken, call, answers };
 	const given = JSON.stringify({ ...options, capabilities, version });
-	return JSON.parse(await run("client.js", given));
+	const { out } = await run("client.js", given);
+	return JSON.parse(out);
 }
 
 const textOf = ({ result }: Outcome) => result.content[0]?.text ?? "";

@@ -2,25 +2,11 @@
 // its own, with the dependencies of this folder.
 
 import { beforeAll, describe, expect, test } from "bun:test";
+import { bunIn } from "../support/run-bun.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { type Claim, claims, type Outcome } from "./claims.ts";
 
-async function run(...command: string[]): Promise<string> {
-	const child = Bun.spawn([process.execPath, ...command], {
-		cwd: import.meta.dir,
-		// Shorter than a test's timeout, so that no process stays.
-		timeout: 100_000,
-		stdout: "pipe",
-		stderr: "pipe",
-	});
-	const [out, error] = await Promise.all([
-		new Response(child.stdout).text(),
-		new Response(child.stderr).text(),
-	]);
-	if ((await child.exited) !== 0)
-		throw new Error(`bun ${command.join(" ")}: ${out}\n${error}`);
-	return out;
-}
+const run = bunIn(import.meta.dir);
 
 beforeAll(async () => {
 	await run("install", "--frozen-lockfile");
@@ -35,7 +21,8 @@ describe.each(["oceanic", "eris"])("%s", (library) => {
 
 	beforeAll(async () => {
 		await using simulator = await startSimulator({ onlyResponses: true });
-		for (const line of (await run(`${library}.ts`, simulator.url)).split("\n"))
+		const { out } = await run(`${library}.ts`, simulator.url);
+		for (const line of out.split("\n"))
 			if (line.startsWith("{")) {
 				const { claim, error } = JSON.parse(line) as Outcome;
 				outcomes.set(claim, error ?? "as claimed");

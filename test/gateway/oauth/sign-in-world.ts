@@ -5,10 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readConfig } from "../../../src/gateway/config/config.ts";
 import { createGateway } from "../../../src/gateway/gateway.ts";
-import {
-	createClients,
-	type OAuthClient,
-} from "../../../src/gateway/oauth/clients/clients.ts";
+import type { OAuthClient } from "../../../src/gateway/oauth/clients/client-metadata.ts";
+import { createClients } from "../../../src/gateway/oauth/clients/clients.ts";
 import type { SafeFetch } from "../../../src/gateway/oauth/clients/safe-fetch.ts";
 import { createOAuth } from "../../../src/gateway/oauth/oauth.ts";
 import type { InstanceRights } from "../../../src/gateway/oauth/people/rights.ts";

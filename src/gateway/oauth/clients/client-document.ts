@@ -8,8 +8,12 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
 import { PlainSignal } from "../../../lib/signal.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
-import { clientMetadata, clientName, clientUri } from "./client-metadata.ts";
-import type { OAuthClient } from "./clients.ts";
+import {
+	clientMetadata,
+	clientName,
+	clientUri,
+	type OAuthClient,
+} from "./client-metadata.ts";
 import { redirectIssue } from "./redirect-uris.ts";
 import { FetchRefused, fetchPublicJson, type SafeFetch } from "./safe-fetch.ts";
 

@@ -5,6 +5,21 @@ import * as v from "valibot";
 import { onOneLine } from "../../../lib/text.ts";
 import { redirectIssue } from "./redirect-uris.ts";
 
+/** An OAuth client: a program that wants to call tools in the name of people. */
+export interface OAuthClient {
+	/** Id of the client: created at its registration, or the URL of its metadata document. */
+	id: string;
+	/**
+	 * Name of the client, as the client itself states it: on one line, at most 100 characters, with invisible characters
+	 * escaped.
+	 */
+	name: string;
+	/** Home page of the client, as the client itself states it: an https URL. */
+	uri?: string | undefined;
+	redirectUris: readonly string[];
+	kind: "registered" | "document";
+}
+
 /** Maximum length of a client's name, including the escapes of invisible characters. */
 const maxNameLength = 100;
 const maxRedirectUris = 50;

@@ -5,7 +5,7 @@
 // is shown on a page, for a valid redirect URI with a link. Only the consent form redirects.
 
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
-import type { OAuthClient } from "../clients/clients.ts";
+import type { OAuthClient } from "../clients/client-metadata.ts";
 import { matchesRedirect } from "../clients/redirect-uris.ts";
 import type { AuthorizationRequest } from "../grants/attempts.ts";
 import { errorPage } from "../pages/error-page.ts";
