@@ -3,6 +3,7 @@
 import type { ByteBudget } from "./byte-budget.ts";
 import { principalHeader } from "./principal.ts";
 import { type Signal, toAbortSignal } from "./signal.ts";
+import type { TraceContext } from "./trace-context.ts";
 
 export interface HttpRequest {
 	method: "POST" | "DELETE";
@@ -15,6 +16,8 @@ export interface HttpRequest {
 	requestId?: string | undefined;
 	/** The encoded principal of the request, sent to the server as X-Guildhall-Caller. */
 	caller?: string | undefined;
+	/** The trace of the request, sent to the server as `traceparent` and `tracestate`. */
+	trace?: TraceContext | undefined;
 	body: string | undefined;
 	/** Limit of the response body in bytes. The request fails if the response body is larger. */
 	maxBodyBytes?: number | undefined;
@@ -89,7 +92,7 @@ export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 export function createFetchSend(url: string, budget?: ByteBudget): Send {
 	const owner = {};
 	return async (request, signal) => {
-		const { method, headers, requestId, caller, body } = request;
+		const { method, headers, requestId, caller, trace, body } = request;
 		const { maxBodyBytes = Number.POSITIVE_INFINITY } = request;
 		if (signal.aborted) throw abortFailure(signal, "unsent");
 		const own = new AbortController();
@@ -123,6 +126,8 @@ export function createFetchSend(url: string, budget?: ByteBudget): Send {
 				...headers,
 				...(requestId && { "X-Request-Id": requestId }),
 				...(caller && { [principalHeader]: caller }),
+				...(trace?.traceparent && { traceparent: trace.traceparent }),
+				...(trace?.tracestate && { tracestate: trace.tracestate }),
 			},
 			body: body ?? null,
 			signal: AbortSignal.any([toAbortSignal(signal), own.signal]),

@@ -12,9 +12,10 @@ export type Fields = Record<string, unknown>;
 
 const formats = ["text", "json"] as const;
 
-const levels = ["debug", "info", "warn", "error"] as const;
+/** The levels of log messages, the lowest first. */
+export const levels = ["debug", "info", "warn", "error"] as const;
 
-type Level = (typeof levels)[number];
+export type Level = (typeof levels)[number];
 
 export type Log = Record<Level, (message: string, fields?: Fields) => void>;
 
@@ -102,7 +103,13 @@ function jsonLine(time: string, level: Level, message: string, fields: Fields) {
 	);
 }
 
-function textLine(time: string, level: Level, message: string, fields: Fields) {
+/** Returns a log message as one line of text for people, in which control and invisible characters are escaped. */
+export function textLine(
+	time: string,
+	level: Level,
+	message: string,
+	fields: Fields,
+): string {
 	const written = Object.entries(fields).map(([name, value]) => {
 		if (value instanceof Error)
 			return `\n${describe(value).split("\n").map(escapeBreaks).join("\n")}`;

@@ -215,8 +215,18 @@ export function addProcessMetrics(registry: Registry): void {
 
 const histogramSuffixes = ["_bucket", "_sum", "_count"] as const;
 
-// Label values never contain this lone surrogate, so joined keys are unique.
-const separator = "\udfff";
+/** One combination of label values, as text, and its state. */
+interface Series<State> {
+	labels: string;
+	state: State;
+}
+
+/** The series of all combinations of label values that begin with the same values. */
+interface SeriesNode<State> {
+	series: Series<State> | undefined;
+	/** The nodes below, by the next label value. */
+	next: Map<string, SeriesNode<State>>;
+}
 
 /**
  * Creates a store that keeps one state, such as a counter's value, for each combination of a metric's label values. The
@@ -227,27 +237,41 @@ function createSeries<State>(
 	labelNames: readonly string[],
 	begin: () => State,
 ) {
-	const byKey = new Map<string, { labels: string; state: State }>();
-	const keyOf = (labelValues: LabelValues) => {
-		checkCount(name, labelNames, labelValues);
-		// With one label, the usual case, no text is built.
-		return labelValues.length === 1
-			? (labelValues[0] as string)
-			: labelValues.join(separator);
+	const all: Series<State>[] = [];
+	const createNode = (): SeriesNode<State> => ({
+		series: undefined,
+		next: new Map(),
+	});
+	const root = createNode();
+	const start = (node: SeriesNode<State>, labelValues: LabelValues) => {
+		const labels = labelText(labelNames, labelValues);
+		node.series = { labels, state: begin() };
+		all.push(node.series);
+		return node.series;
 	};
-	const start = (key: string, labelValues: LabelValues) => {
-		const one = { labels: labelText(labelNames, labelValues), state: begin() };
-		byKey.set(key, one);
-		return one;
-	};
-	if (labelNames.length === 0) start("", []);
+	if (labelNames.length === 0) start(root, []);
 	return {
+		// A map per label, because a key of several values would be a new text for each call.
 		of(labelValues: LabelValues): State {
-			const key = keyOf(labelValues);
-			return (byKey.get(key) ?? start(key, labelValues)).state;
+			checkCount(name, labelNames, labelValues);
+			let node = root;
+			for (const value of labelValues) {
+				let next = node.next.get(value);
+				if (!next) {
+					next = createNode();
+					node.next.set(value, next);
+				}
+				node = next;
+			}
+			return (node.series ?? start(node, labelValues)).state;
 		},
-		peek: (labelValues: LabelValues) => byKey.get(keyOf(labelValues))?.state,
-		all: () => byKey.values(),
+		peek(labelValues: LabelValues): State | undefined {
+			checkCount(name, labelNames, labelValues);
+			let node: SeriesNode<State> | undefined = root;
+			for (const value of labelValues) node = node?.next.get(value);
+			return node?.series?.state;
+		},
+		all: () => all,
 	};
 }
 

@@ -1,6 +1,7 @@
 // Brings Discord or another system in line with a store: scans for steps that are due, runs them, and scans again until
 // none is due. A step looks first, acts, then records, so that repeating it after a kill is harmless.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { backOffMs } from "./back-off.ts";
 import { within } from "./wait.ts";
 
@@ -47,7 +48,10 @@ export interface ReconcilerOptions {
 }
 
 export interface Reconciler {
-	/** Searches for due work now, or again after the current search if one is in progress. */
+	/**
+	 * Searches for due work now, or again after the current search if one is in progress. The work does not run in the
+	 * caller's async context: it must not end with the caller's deadline, nor act with the caller's rights.
+	 */
 	wake(): void;
 	/** Searches for due work now and retries all failed work at once, for example when a lost connection is restored. */
 	retryAll(): void;
@@ -73,11 +77,12 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 	let scanning: Promise<void> | undefined;
 	let failedScans = 0;
 	let timer: Timer | undefined;
+	const inOwnContext = AsyncLocalStorage.snapshot();
 
 	function wake(): void {
 		mustScan = true;
 		if (isClosed) return;
-		scanning ??= scan().finally(() => {
+		scanning ??= inOwnContext(scan).finally(() => {
 			scanning = undefined;
 			// `wake` was called after the last scan had begun.
 			if (mustScan) wake();

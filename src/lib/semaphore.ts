@@ -47,9 +47,12 @@ export class Semaphore {
 
 	/** Gives a permit back to the semaphore. The caller that has waited longest gets it. */
 	release(): void {
+		if (this.#waiting.size === 0) {
+			this.#held--;
+			return;
+		}
 		const [next] = this.#waiting;
-		if (next) next();
-		else this.#held--;
+		next?.();
 	}
 
 	async #wait(signal: Signal): Promise<void> {

@@ -6,17 +6,23 @@ import type { Signal } from "./signal.ts";
  * Waits for `work` for up to `ms` milliseconds. Resolves with the result of `work`, or with "late" after this time.
  * Rejects if `work` rejects in time; later errors of `work` are ignored.
  */
-export async function within<T>(
+export function within<T>(
 	ms: number,
 	work: T | PromiseLike<T>,
 ): Promise<T | "late"> {
-	const { promise: late, resolve } = Promise.withResolvers<"late">();
-	const timer = setTimeout(resolve, ms, "late");
-	try {
-		return await Promise.race([work, late]);
-	} finally {
-		clearTimeout(timer);
-	}
+	return new Promise((resolve, reject) => {
+		const timer = setTimeout(resolve, ms, "late");
+		Promise.resolve(work).then(
+			(result) => {
+				clearTimeout(timer);
+				resolve(result);
+			},
+			(error) => {
+				clearTimeout(timer);
+				reject(error);
+			},
+		);
+	});
 }
 
 /**

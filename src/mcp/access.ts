@@ -80,7 +80,7 @@ const preflightHeaders = {
 	// The revisions with sessions use Last-Event-ID and Mcp-Session-Id, the stateless one Mcp-Method and Mcp-Name. Clients
 	// of the gateway restrict themselves with X-Mcp-Readonly and X-Mcp-Toolsets.
 	"Access-Control-Allow-Headers":
-		"Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, X-Mcp-Readonly, X-Mcp-Toolsets, X-Request-Id",
+		"Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Traceparent, Tracestate, X-Mcp-Readonly, X-Mcp-Toolsets, X-Request-Id",
 	// The longest time that Chromium accepts, in seconds.
 	"Access-Control-Max-Age": "7200",
 };

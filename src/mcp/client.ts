@@ -11,12 +11,16 @@ import {
 import { hasMoreValues, parseJson } from "../lib/json.ts";
 import { encodePrincipal, type Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
+import type { TraceContext } from "../lib/trace-context.ts";
+import { drainingHeader } from "./draining.ts";
 import { HeaderCache } from "./fast/header-cache.ts";
 import { PlainEvent } from "./fast/plain-event.ts";
-import { fastPaths } from "./fast/switch.ts";
+import { usesFastPath } from "./fast/switch.ts";
 import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
 import { readEvents } from "./sse.ts";
+
+const readsPlainEvents = usesFastPath("plain-event");
 
 /** Limit of an MCP server's response, in characters. A longer response fails the request. */
 const maxResponseLength = 16 * 1024 * 1024;
@@ -89,6 +93,14 @@ export class SessionNotFound extends ClientError {
 	}
 }
 
+/** Thrown when an MCP server that is about to end has refused a request. The request was not carried out. */
+export class ServerDraining extends ClientError {
+	override name = "ServerDraining";
+	constructor() {
+		super("the server is stopping", "refused");
+	}
+}
+
 export interface ClientOptions {
 	/** HTTP client that sends requests to the URL of the MCP server. */
 	send: Send;
@@ -103,6 +115,8 @@ export interface RequestOptions {
 	requestId?: string | undefined;
 	/** The principal in whose name the request is made, sent to the server. Undefined: no principal is sent. */
 	principal?: Principal | undefined;
+	/** The trace of the request, sent to the server in HTTP headers. */
+	trace?: TraceContext | undefined;
 	maxBodyBytes?: number | undefined;
 }
 
@@ -151,7 +165,7 @@ export function createClient(options: ClientOptions): Client {
 		method: string,
 		params: string,
 		signal: Signal,
-		{ requestId, principal, maxBodyBytes }: RequestOptions = {},
+		{ requestId, principal, trace, maxBodyBytes }: RequestOptions = {},
 		onHead?: (response: HttpResponse) => void,
 	): Promise<ClientResponse> {
 		const id = ++lastId;
@@ -160,7 +174,15 @@ export function createClient(options: ClientOptions): Client {
 			const headers = session ? headersIn(session) : common;
 			const caller = principal && encodePrincipal(principal);
 			const response = await options.send(
-				{ method: "POST", headers, requestId, caller, body, maxBodyBytes },
+				{
+					method: "POST",
+					headers,
+					requestId,
+					caller,
+					trace,
+					body,
+					maxBodyBytes,
+				},
 				signal,
 			);
 			onHead?.(response);
@@ -292,7 +314,7 @@ function readPlain(
 	id: number,
 ): ClientResponse | undefined {
 	const isStream = headers.get("content-type") === "text/event-stream";
-	if (!fastPaths || status !== 200 || !isStream) return undefined;
+	if (!readsPlainEvents || status !== 200 || !isStream) return undefined;
 	const event = PlainEvent.read(bytes, id);
 	return event && new PlainResponse(event);
 }
@@ -318,6 +340,8 @@ async function readResponse(
 	id: number,
 ): Promise<ClientResponse> {
 	if (response.status === 404) throw new SessionNotFound(404);
+	if (response.status === 503 && response.headers.get(drainingHeader) !== null)
+		throw new ServerDraining();
 	const type = response.headers.get("content-type") ?? "";
 	const texts = /^text\/event-stream\b/i.test(type)
 		? eventTexts(response.body)

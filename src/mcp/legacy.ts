@@ -2,6 +2,8 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
 
 import type { Principal } from "../lib/principal.ts";
+import { readTrace } from "../lib/trace-context.ts";
+import { ClientSignal } from "./client-signal.ts";
 import {
 	createEventResponder,
 	frame,
@@ -83,21 +85,23 @@ export function createLegacyHandler(
 
 	async function answer(
 		request: RpcRequest,
-		{ headers, signal }: Request,
+		http: Request,
 		session: Session | undefined,
 		principal: Principal | undefined,
 	): Promise<Response> {
+		const { headers } = http;
 		const flight = session?.begin(request.id);
 		const caller: Caller = {
 			modern: false,
 			session,
 			// Without a session, only closing the connection cancels: an id could be the one of another client's request.
-			signal: flight?.signal ?? signal,
+			signal: flight?.signal ?? new ClientSignal(http),
 			notify: undefined,
 			principal,
 			// A request to the client would need a stream. Behind the gateway, a client of the stateless revision can be asked.
 			elicits: principal?.elicits ?? false,
 			requestId: requestIdIn(headers),
+			trace: readTrace(headers, request.params._meta),
 		};
 		if (!isConstant && wantsProgress(request))
 			return streamResponse(

@@ -57,17 +57,28 @@ export function countResponses(
 	{ responses }: ServerMetrics,
 	log: Log,
 ): Fetch {
-	return async (request, http) => {
+	const count = (status: number) => {
+		responses.add([String(status)]);
+		if (status >= 400)
+			log.debug("answered an HTTP request with an error status", { status });
+	};
+	const answered = (response: Response) => {
+		count(response.status);
+		return response;
+	};
+	const failed = (error: unknown): never => {
 		// The status that `listen` returns if `respond` throws.
-		let status = 500;
+		count(500);
+		throw error;
+	};
+	return (request, http) => {
 		try {
-			const response = await respond(request, http);
-			status = response.status;
-			return response;
-		} finally {
-			responses.add([String(status)]);
-			if (status >= 400)
-				log.debug("answered an HTTP request with an error status", { status });
+			const response = respond(request, http);
+			return response instanceof Promise
+				? response.then(answered, failed)
+				: answered(response);
+		} catch (error) {
+			return failed(error);
 		}
 	};
 }

@@ -3,6 +3,8 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 
 import type { Principal } from "../lib/principal.ts";
+import { readTrace } from "../lib/trace-context.ts";
+import { ClientSignal } from "./client-signal.ts";
 import { createEventResponder, json, respond } from "./http-response.ts";
 import {
 	errorCode,
@@ -83,7 +85,8 @@ export function createModernHandler(
 	principal: Principal | undefined,
 ) => Promise<Response> {
 	const respondWith = createEventResponder();
-	return async ({ headers, signal }, message, principal) => {
+	return async (request, message, principal) => {
+		const { headers } = request;
 		const id = message.kind === "request" ? message.id : "null";
 		try {
 			checkModern(headers, message);
@@ -97,11 +100,12 @@ export function createModernHandler(
 				modern: true,
 				session: undefined,
 				// Aborts when the client closes the stream, which cancels the call.
-				signal,
+				signal: new ClientSignal(request),
 				notify,
 				principal,
 				elicits: canElicit(message),
 				requestId: requestIdIn(headers),
+				trace: readTrace(headers, message.params._meta),
 			});
 		const finish = (response: RpcResponse) => {
 			// 404 is for unknown methods. Clients would take it for an error of the transport and hide the error of an unknown tool.

@@ -6,6 +6,7 @@
 import type { Log } from "../lib/log.ts";
 import type { Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
+import type { TraceContext } from "../lib/trace-context.ts";
 import { type PreparedEvent, ToolList } from "./fast/tool-list.ts";
 import {
 	errorCode,
@@ -61,6 +62,8 @@ export interface Caller {
 	elicits: boolean;
 	/** The X-Request-Id header that the client sent with the request, for logs. */
 	requestId: string | undefined;
+	/** The trace of which the request is a part, for logs and to be passed on. */
+	trace?: TraceContext | undefined;
 }
 
 /** The outcome of an MCP request: "tool_error" is a result with `isError: true`, "rpc_error" a JSON-RPC error. */
@@ -359,6 +362,7 @@ export function createServer(options: ServerOptions): Server {
 		if (error instanceof RpcError) return failure(id, error);
 		log.error("could not answer an MCP request: internal error", {
 			request: caller.requestId,
+			trace: caller.trace?.id,
 			method,
 			error,
 		});

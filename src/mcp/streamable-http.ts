@@ -5,6 +5,7 @@
 
 import type { Principal } from "../lib/principal.ts";
 import { methodNotAllowed, readBody } from "../lib/program/listen.ts";
+import { refuseWhileDraining } from "./draining.ts";
 import { frame } from "./http-response.ts";
 import { errorResponse } from "./json-rpc.ts";
 import { createLegacyHandler, endSession } from "./legacy.ts";
@@ -25,6 +26,8 @@ export interface EndpointOptions extends ReadOptions {
 	 * no notifications before a response.
 	 */
 	sessions: Sessions | string;
+	/** Whether the server is about to end, so that it refuses calls and new sessions. Default: never. */
+	isDraining?(): boolean;
 }
 
 /**
@@ -42,6 +45,7 @@ export type EndpointHandler = (
  */
 export function createEndpoint(options: EndpointOptions): EndpointHandler {
 	const { server, sessions, maxBodyBytes, bodyTimeoutMs = 10_000 } = options;
+	const { isDraining = () => false } = options;
 	const hasSessions = typeof sessions !== "string";
 	const legacy = createLegacyHandler(server, sessions);
 	const modern = createModernHandler(server, { streams: hasSessions });
@@ -53,6 +57,10 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 		const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
 		const message = readMessage(body, maxBodyBytes);
 		if (message.kind === "refusal") return refuse(message, headers);
+		if (message.kind === "request" && isDraining()) {
+			const refused = refuseWhileDraining(message);
+			if (refused) return refused;
+		}
 		if (message.kind !== "response" && isModern(headers, message))
 			return modern(request, message, principal);
 		const answered = await legacy(request, message, principal);

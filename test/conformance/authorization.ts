@@ -2,7 +2,7 @@
 // to open an address; a browser without scripts does. The suite's other scenarios of authorization (auth/…) test clients.
 
 import { join } from "node:path";
-import { eachLine } from "../../src/demo/child.ts";
+import { eachLine } from "../../src/lib/program/lines.ts";
 import { assistant, startWorld } from "../gateway/oauth/sign-in-world.ts";
 import { freePort } from "../support/free-port.ts";
 

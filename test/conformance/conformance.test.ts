@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
 	await servers[Symbol.asyncDispose]();
-	rmSync(directory, { recursive: true });
+	rmSync(directory, { recursive: true, force: true });
 });
 
 const runs = (["bot", "gateway"] as const).flatMap((target) =>

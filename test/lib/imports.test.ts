@@ -9,18 +9,26 @@ const src = join(import.meta.dir, "../../src");
 const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 	lib: { parts: [], packages: ["valibot"] },
 	mcp: { parts: ["lib"], packages: ["valibot"] },
-	gateway: { parts: ["lib", "mcp"], packages: ["valibot"] },
+	pages: { parts: ["lib"], packages: [] },
+	gateway: { parts: ["lib", "mcp", "pages"], packages: ["valibot"] },
 	"guild-document": { parts: ["lib"], packages: ["valibot", "discord.js"] },
 	bot: {
 		parts: ["lib", "mcp", "guild-document"],
 		packages: ["valibot", "discord.js", "smol-toml"],
 	},
 	simulator: {
-		parts: ["lib", "guild-document"],
+		parts: ["lib", "guild-document", "pages"],
 		packages: ["valibot", "discord.js"],
 	},
+	up: { parts: ["lib"], packages: ["valibot", "bun:sqlite"] },
 	demo: { parts: ["lib", "simulator"], packages: ["valibot"] },
 	build: { parts: ["lib"], packages: [] },
+	install: { parts: ["lib"], packages: ["bun:sqlite"] },
+	// The executable of all programs imports the program that was asked for.
+	guildhall: {
+		parts: ["lib", "gateway", "bot", "simulator", "demo", "up", "install"],
+		packages: [],
+	},
 };
 
 interface Import {
@@ -70,6 +78,7 @@ test("no part imports what it may not know", () => {
 		const target = relative(src, join(src, dirname(file), from));
 		if (target === "../package.json") return false;
 		if (target.startsWith("../instances/example/")) return part !== "bot";
+		if (target.startsWith("../docker/")) return part !== "install";
 		const targetPart = target.split("/")[0] ?? "";
 		return targetPart !== part && !rule.parts.includes(targetPart);
 	});
@@ -126,6 +135,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["routing"],
 		["catalog"],
 		["calls"],
+		["console"],
 		["."],
 	],
 	"gateway/oauth": [
@@ -136,7 +146,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["endpoints"],
 		["."],
 	],
-	lib: [["."], ["program"], ["sql"]],
+	lib: [["."], ["program", "instances"], ["sql"]],
 	simulator: [
 		["world/state"],
 		["world/messages"],

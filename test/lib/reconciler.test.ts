@@ -1,6 +1,7 @@
 // The loop of scans and steps alone. With features, stores and kills: test/bot/features/kill-anywhere.long.test.ts.
 
 import { expect, spyOn, test } from "bun:test";
+import { AsyncLocalStorage } from "node:async_hooks";
 import {
 	createReconciler,
 	type ReconcilerOptions,
@@ -182,4 +183,21 @@ test("a scan in progress at `close` starts nothing, and is the last", async () =
 	gate.resolve();
 	await closed;
 	expect([started.length, scans]).toEqual([0, 1]);
+});
+
+test("steps do not run in the async context of the caller of wake", async () => {
+	const context = new AsyncLocalStorage<string>();
+	const seen: (string | undefined)[] = [];
+	const { due, reconciler } = reconcile([], async () => {
+		seen.push(context.getStore());
+	});
+	for (const [count, wake] of [
+		reconciler.wake,
+		reconciler.retryAll,
+	].entries()) {
+		due.add(`a ${count}`);
+		context.run("a call", wake);
+		await until("it is done", () => due.size === 0);
+	}
+	expect(seen).toEqual([undefined, undefined]);
 });

@@ -20,6 +20,15 @@ describe("within", () => {
 	test("is late for work that does not settle", async () => {
 		expect(await within(1, never)).toBe("late");
 	});
+
+	test("ignores an error of the work after the time", async () => {
+		const work = Promise.withResolvers<never>();
+		const waited = within(1, work.promise);
+		expect(await waited).toBe("late");
+		// An unhandled rejection would fail the test.
+		work.reject(new Error("too late"));
+		expect(await waited).toBe("late");
+	});
 });
 
 describe("work that a signal may end", () => {

@@ -32,3 +32,16 @@ test("MCP_FAST_PATHS=off switches fast paths off, and every byte of a list stays
 		plain as string,
 	]);
 });
+
+test("MCP_FAST_PATHS=no-NAME switches one fast path off", async () => {
+	const code = `
+		const { fastPathNames, usesFastPath } = await import(${fast("switch.ts")});
+		console.log(fastPathNames.filter(usesFastPath).join());
+	`;
+	const child = Bun.spawn([process.execPath, "-e", code], {
+		env: { ...process.env, MCP_FAST_PATHS: "no-plain-event,no-one-piece" },
+		stdout: "pipe",
+	});
+	expect(await child.exited).toBe(0);
+	expect((await child.stdout.text()).trim()).toBe("tool-list,header-cache");
+});

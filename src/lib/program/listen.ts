@@ -15,12 +15,23 @@ export interface ListenOptions {
 		http: Bun.Server<undefined>,
 	): Response | Promise<Response>;
 	log: Log;
+	/**
+	 * Whether other processes of the same user may listen on the same port (SO_REUSEPORT), so that one can take over from
+	 * another. Each new connection then goes to one of them. All of them must set it. Linux only. Default: false.
+	 */
+	sharePort?: boolean;
 }
 
 export interface Listener {
 	port: number;
 	/** URL of the server, `http://host:port`. If the server listens on all interfaces, the host is a loopback address. */
 	url: string;
+	/**
+	 * Prepares the server for `close`. It keeps accepting connections and answering requests, until 250 ms after `work` is
+	 * done; then the promise resolves. Each of its responses has the header `Connection: close` from now on, so that
+	 * clients send their next request over a new connection: to the process that takes over, or to none. Never rejects.
+	 */
+	drain(work?: Promise<unknown>): Promise<void>;
 	/**
 	 * Stops accepting connections. Resolves when all requests in flight have their responses. After `graceMs`
 	 * milliseconds, the remaining requests are cut off.
@@ -31,6 +42,9 @@ export interface Listener {
 // Above its limit Bun would answer 413 before the token is checked, so handlers limit the body themselves.
 const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
 
+/** Milliseconds for which a server that is about to close still answers requests after its last work is done. */
+const drainMs = 250;
+
 /**
  * Starts an HTTP server. Throws a ConfigError if it cannot listen on the address, for example because the port is in
  * use.
@@ -38,12 +52,22 @@ const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
 export function listen(options: ListenOptions): Listener {
 	const { hostname, port, settings, log } = options;
 	let http: Bun.Server<undefined>;
+	let isDraining = false;
+	const ending = (response: Response): Response => {
+		if (isDraining) response.headers.set("Connection", "close");
+		return response;
+	};
 	try {
 		http = Bun.serve({
 			hostname,
 			port,
 			maxRequestBodySize,
-			fetch: options.fetch,
+			fetch(request, http) {
+				const response = options.fetch(request, http);
+				return response instanceof Promise
+					? response.then(ending)
+					: ending(response);
+			},
 			error(error) {
 				log.error("could not handle an HTTP request: internal error", {
 					error,
@@ -51,8 +75,8 @@ export function listen(options: ListenOptions): Listener {
 				return new Response("Internal error\n", { status: 500 });
 			},
 			development: false,
-			// Two processes that share a port would each get some of the requests.
-			reusePort: false,
+			// With this, the kernel divides the connections between the processes that share the port.
+			reusePort: options.sharePort ?? false,
 		});
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code ?? String(error);
@@ -66,7 +90,13 @@ export function listen(options: ListenOptions): Listener {
 	return {
 		port: given,
 		url: `http://${reachableHost(hostname)}:${given}`,
+		async drain(work) {
+			isDraining = true;
+			await work?.catch(() => {});
+			await Bun.sleep(drainMs);
+		},
 		async close(graceMs) {
+			isDraining = true;
 			const cut = setTimeout(() => void http.stop(true), graceMs);
 			await http.stop();
 			clearTimeout(cut);
@@ -83,9 +113,18 @@ export function reachableHost(hostname: string): string {
 	return host.includes(":") ? `[${host}]` : host;
 }
 
+// Nearly all requests have the same URL.
+let lastUrl = "";
+let lastPath = "";
+
 /** Returns the path of a request's URL; "" if the URL cannot be parsed. */
 export function pathOf(request: Request): string {
-	return URL.parse(request.url, "http://localhost")?.pathname ?? "";
+	const { url } = request;
+	if (url !== lastUrl) {
+		lastPath = URL.parse(url, "http://localhost")?.pathname ?? "";
+		lastUrl = url;
+	}
+	return lastPath;
 }
 
 /** Returns a 405 response whose Allow header lists the allowed HTTP methods. */

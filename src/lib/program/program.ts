@@ -30,13 +30,18 @@ declare const GUILDHALL_BUILD: Build | undefined;
 export const build: Build | undefined =
 	typeof GUILDHALL_BUILD === "undefined" ? undefined : GUILDHALL_BUILD;
 
-/** Returns the shell command that starts the bot or the gateway, such as `bun run bot`. */
-export function runs(program: "bot" | "gateway"): string {
-	return build ? program : `bun run ${program}`;
+/**
+ * Returns the shell command that starts the program `name`, such as "bot": `guildhall bot` in an executable, `bun run
+ * bot` in the sources.
+ */
+export function runs(name: string): string {
+	if (build) return `guildhall ${name}`;
+	// `bun run check` is taken: it checks the sources.
+	return name === "check" ? "bun run guildhall check" : `bun run ${name}`;
 }
 
 /** Returns the line that the option `--version` prints. */
-function versionLine(): string {
+export function versionLine(): string {
 	if (!build) return version;
 	const { commit, dirty, target } = build;
 	const made = [`commit ${commit}`, ...(dirty ? ["dirty"] : []), target];
@@ -49,21 +54,25 @@ type Options = NonNullable<
 
 /**
  * Parses the command line of the program. `--help` prints `usage`, `--version` prints the version; both exit 0. Unknown
- * arguments exit 2. If `usage` is a function, it is called only when its text is needed.
+ * arguments exit 2. If `usage` is a function, it is called only when its text is needed. Arguments that are no options are
+ * added to `positionals`; without it, they are unknown.
  */
 export function parseCommandLine<const T extends Options>(
 	usage: string | (() => string),
 	options: T,
+	positionals?: string[],
 ) {
 	const renderUsage = () => (typeof usage === "string" ? usage : usage());
 	try {
-		const { values } = parseArgs({
+		const { values, positionals: given } = parseArgs({
 			options: {
 				...options,
 				help: { type: "boolean", short: "h" },
 				version: { type: "boolean" },
 			},
+			allowPositionals: positionals !== undefined,
 		});
+		positionals?.push(...given);
 		if ("help" in values && values.help) {
 			console.log(renderUsage());
 			process.exit(0);
@@ -81,6 +90,11 @@ export function parseCommandLine<const T extends Options>(
 
 /** A running program that can be closed. */
 export interface Running {
+	/**
+	 * Prepares the program for `close`: it still answers its clients, but tells them to connect again, or refuses new
+	 * work. Resolves when the program can be closed without a loss of requests, at the latest after a limit of its own.
+	 */
+	drain?(): Promise<void>;
 	close(): Promise<void>;
 	/** Resolves with the reason if the program cannot continue and has to exit. */
 	failed?: Promise<Error>;
@@ -107,7 +121,7 @@ export async function runProgram<Config extends { log: LogOptions }>(
 	let running: Running | undefined;
 	let stoppedAt: number | undefined;
 
-	const stop = async (cause: string) => {
+	const stop = async (cause: string, hasClients = true) => {
 		const now = performance.now();
 		if (stoppedAt !== undefined) {
 			if (now - stoppedAt >= secondSignalMs) process.exit(1);
@@ -118,6 +132,7 @@ export async function runProgram<Config extends { log: LogOptions }>(
 		if (!running) process.exit(0);
 		log.info("program is stopping", { cause });
 		try {
+			if (hasClients) await running.drain?.();
 			await running.close();
 			process.exit(0);
 		} catch (error) {
@@ -136,8 +151,8 @@ export async function runProgram<Config extends { log: LogOptions }>(
 	process.on("unhandledRejection", fail);
 	if (process.env.STOP_WITH_STDIN)
 		void stdinEnd().then(() => {
-			void stop("stdin ended");
 			// No clients are left to wait for: they ended with the parent.
+			void stop("stdin ended", false);
 			setTimeout(() => process.exit(1), orphanMs);
 		});
 

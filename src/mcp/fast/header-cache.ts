@@ -1,6 +1,8 @@
 // Caches headers by the object that they are made from: making them costs more than sending them.
 
-import { fastPaths } from "./switch.ts";
+import { usesFastPath } from "./switch.ts";
+
+const isCaching = usesFastPath("header-cache");
 
 export class HeaderCache<Key extends object, Made> {
 	readonly #made = new WeakMap<Key, Made>();
@@ -11,7 +13,7 @@ export class HeaderCache<Key extends object, Made> {
 	 */
 	get(key: Key, make: () => Made): Made {
 		const known = this.#made.get(key);
-		if (known || !fastPaths) return known ?? make();
+		if (known || !isCaching) return known ?? make();
 		const made = make();
 		this.#made.set(key, made);
 		return made;

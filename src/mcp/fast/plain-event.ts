@@ -3,6 +3,7 @@
 
 import { messageOpening } from "../sse.ts";
 
+const beforeId = `${messageOpening}{"jsonrpc":"2.0","id":`;
 const resultOpening = ',"result":{"content":[';
 const tab = 0x09;
 const lineFeed = 0x0a;
@@ -47,7 +48,6 @@ export class PlainEvent {
 	 */
 	static read(bytes: Uint8Array, id: number): PlainEvent | undefined {
 		const buffer = asBuffer(bytes);
-		const beforeId = `${messageOpening}{"jsonrpc":"2.0","id":`;
 		const start = `${beforeId}${id}${resultOpening}`;
 		const { length } = buffer;
 		if (buffer.toString("latin1", 0, start.length) !== start) return undefined;
@@ -62,7 +62,7 @@ export class PlainEvent {
 		const keyAt = buffer.indexOf(isErrorKey);
 		if (keyAt !== -1 && keyAt < length - ending.text.length) return undefined;
 		if (mayHaveMoreMembers(buffer, start.length)) return undefined;
-		const idEnd = beforeId.length + String(id).length;
+		const idEnd = start.length - resultOpening.length;
 		return new PlainEvent(buffer, beforeId.length, idEnd, ending.isError);
 	}
 

@@ -1,5 +1,20 @@
+/** Optimizations that can be switched off one by one; a prepared list includes its compressed form. */
+export const fastPathNames = [
+	"plain-event",
+	"tool-list",
+	"header-cache",
+	"one-piece",
+] as const;
+
+const settings = (process.env.MCP_FAST_PATHS ?? "").split(",");
+
 /**
  * Whether the optimizations in src/mcp/fast are used. MCP_FAST_PATHS=off switches all of them off; responses stay the
  * same.
  */
-export const fastPaths = process.env.MCP_FAST_PATHS !== "off";
+export const fastPaths: boolean = !settings.includes("off");
+
+/** Whether one optimization is used. MCP_FAST_PATHS=no-plain-event,no-one-piece switches off these two. */
+export function usesFastPath(name: (typeof fastPathNames)[number]): boolean {
+	return fastPaths && !settings.includes(`no-${name}`);
+}

@@ -5,7 +5,9 @@ import { gzipSync } from "node:zlib";
 import { type JsonObject, resultResponse } from "../json-rpc.ts";
 import { encodeMessage, messageOpening, onOneLine } from "../sse.ts";
 import { GzipTail, minGzipBytes } from "./gzip-tail.ts";
-import { fastPaths } from "./switch.ts";
+import { usesFastPath } from "./switch.ts";
+
+const isPrepared = usesFastPath("tool-list");
 
 /** A server's response as one SSE event, available uncompressed and as gzip, since not every client accepts gzip. */
 export interface PreparedEvent {
@@ -38,7 +40,7 @@ export class ToolList {
 	response(id: string, members: JsonObject = {}): PreparedEvent {
 		const listed = JSON.stringify(members).slice(1, -1);
 		const before = listed && `${listed},`;
-		if (!fastPaths) return this.#unprepared(id, before);
+		if (!isPrepared) return this.#unprepared(id, before);
 		const head = Buffer.from(
 			`${messageOpening}{"jsonrpc":"2.0","id":${id},"result":{${before}`,
 		);

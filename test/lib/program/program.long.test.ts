@@ -52,6 +52,8 @@ function start(args: string[] = [], env: Record<string, string> = {}): Child {
 
 test("from its sources a program is run by Bun", () => {
 	expect(runs("bot")).toBe("bun run bot");
+	expect(runs("up")).toBe("bun run up");
+	expect(runs("check")).toBe("bun run guildhall check");
 });
 
 describe("the command line", () => {

@@ -1,0 +1,49 @@
+// Questions to the operator on the terminal.
+
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+
+/**
+ * Asks the operator a yes-or-no question on the terminal. Resolves with true if the answer is yes. Resolves with false
+ * otherwise, and without asking if stdin is not a terminal.
+ */
+export async function askOnTerminal(question: string): Promise<boolean> {
+	if (!process.stdin.isTTY) return false;
+	const terminal = createInterface({
+		input: process.stdin,
+		output: process.stderr,
+	});
+	try {
+		// Ctrl-C and Ctrl-D reject the promise.
+		const answer = await terminal
+			.question(`${question} [y/N] `)
+			.catch(() => "");
+		return /^y(es)?$/i.test(answer.trim());
+	} finally {
+		terminal.close();
+	}
+}
+
+/**
+ * Asks the operator for a secret on the terminal, which does not show what is typed. Resolves with the line without
+ * surrounding white space, or undefined after Ctrl-C or Ctrl-D and if stdin is not a terminal.
+ */
+export async function askSecret(question: string): Promise<string | undefined> {
+	if (!process.stdin.isTTY) return undefined;
+	const terminal = createInterface({
+		input: process.stdin,
+		// readline echoes what is typed to this stream, which discards it.
+		output: new Writable({ write: (_chunk, _encoding, done) => done() }),
+		terminal: true,
+		historySize: 0,
+	});
+	try {
+		// readline has switched off the terminal's own echo at this point.
+		process.stderr.write(question);
+		const answer = await terminal.question("").catch(() => undefined);
+		return answer?.trim();
+	} finally {
+		terminal.close();
+		process.stderr.write("\n");
+	}
+}

@@ -1,0 +1,65 @@
+// The trace to which a request belongs (W3C Trace Context). The gateway and the bots pass it on and log its id; they
+// create no spans. https://www.w3.org/TR/trace-context/ An MCP message may have the trace in `_meta`:
+// https://modelcontextprotocol.io/seps/414-request-meta
+
+/** The trace of a request. `id` is for log lines; the header values are passed on unchanged. */
+export interface TraceContext {
+	/** The trace id: 32 hexadecimal digits. */
+	id: string;
+	/** The HTTP header `traceparent`; undefined if only the message names the trace. */
+	traceparent: string | undefined;
+	/** The HTTP header `tracestate`; undefined without a valid `traceparent`. */
+	tracestate: string | undefined;
+}
+
+/** Maximum length of `tracestate` in characters. The standard requires at least 512. */
+const maxStateLength = 4_096;
+const maxStateMembers = 32;
+
+/**
+ * Returns the trace of a request from its HTTP headers and the `_meta` of its MCP message; undefined if neither has a
+ * valid one. If the message names a trace, `id` is its id, because a proxy may have replaced the header. Invalid values
+ * are ignored.
+ */
+export function readTrace(
+	headers: Headers,
+	meta: unknown,
+): TraceContext | undefined {
+	const header = headers.get("traceparent");
+	const own = (meta as { traceparent?: unknown } | null | undefined)
+		?.traceparent;
+	if (header === null && own === undefined) return undefined;
+	const headerId = traceIdOf(header);
+	const id = traceIdOf(own) ?? headerId;
+	if (id === undefined) return undefined;
+	const traceparent = headerId === undefined ? undefined : (header as string);
+	const tracestate = headerId && validState(headers.get("tracestate"));
+	return { id, traceparent, tracestate };
+}
+
+/** Returns the trace id in a `traceparent`; undefined if the value is invalid. */
+function traceIdOf(value: unknown): string | undefined {
+	if (typeof value !== "string") return undefined;
+	// Later versions of the standard may add fields at the end.
+	const match =
+		/^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(-[\x21-\x7e]{1,256})?$/.exec(
+			value,
+		);
+	const [, version, id, more] = match ?? [];
+	return version === "00" && more !== undefined ? undefined : id;
+}
+
+/** Matches one member of `tracestate`, such as `vendor=value`. */
+const stateMember =
+	/^(?:[a-z][a-z\d_*/-]{0,255}|[a-z\d][a-z\d_*/-]{0,240}@[a-z][a-z\d_*/-]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+
+function validState(value: string | null): string | undefined {
+	if (value === null || value.length > maxStateLength) return undefined;
+	const members = value.split(",").map((member) => member.trim());
+	const given = members.filter((member) => member !== "");
+	const isValid =
+		given.length > 0 &&
+		given.length <= maxStateMembers &&
+		given.every((member) => stateMember.test(member));
+	return isValid ? value : undefined;
+}

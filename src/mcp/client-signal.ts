@@ -1,0 +1,60 @@
+// Notices that the client of an HTTP request has disconnected, if possible without Bun's AbortSignal of the request: a signal
+// that had a listener stays in memory, with its request, until a full garbage collection.
+
+import { PlainSignal } from "../lib/signal.ts";
+
+/** Milliseconds between two checks of the signals with listeners. */
+const checkMs = 50;
+
+/** Signals that have a listener, but do not follow the signal of their request yet. */
+const unwatched = new Set<ClientSignal>();
+let timer: Timer | undefined;
+
+/**
+ * A signal that aborts when the client of `request` disconnects, or up to 100 ms later: it follows `request.signal` only
+ * if it has its listener for 50 ms or longer, as few requests take. Has one listener at a time.
+ */
+export class ClientSignal extends PlainSignal {
+	/** Whether the signal already had its listener at the last check. */
+	isOld = false;
+	#isWatched = false;
+
+	constructor(private readonly request: Request) {
+		super();
+	}
+
+	override addEventListener(type: "abort", listener: () => void): void {
+		super.addEventListener(type, listener);
+		if (this.#isWatched) return;
+		unwatched.add(this);
+		if (!timer) timer = setTimeout(check, checkMs);
+	}
+
+	override removeEventListener(type: "abort", listener: () => void): void {
+		super.removeEventListener(type, listener);
+		unwatched.delete(this);
+		if (!this.#isWatched) return;
+		this.#isWatched = false;
+		this.request.signal.removeEventListener("abort", this.#follow);
+	}
+
+	/** Makes this signal follow the signal of its request, which may have aborted already. */
+	watch(): void {
+		this.#isWatched = true;
+		const { signal } = this.request;
+		if (signal.aborted) this.#follow();
+		else signal.addEventListener("abort", this.#follow);
+	}
+
+	readonly #follow = () => this.abort(this.request.signal.reason);
+}
+
+function check(): void {
+	for (const signal of unwatched) {
+		if (signal.isOld) {
+			unwatched.delete(signal);
+			signal.watch();
+		} else signal.isOld = true;
+	}
+	timer = unwatched.size > 0 ? setTimeout(check, checkMs) : undefined;
+}

@@ -1,0 +1,90 @@
+// The requests of the gateway's console to a bot: to list the tool calls that wait for approval, to approve or deny
+// one, and to read one entry of the bot's audit log. A request without a principal comes from the holder of
+// MCP_AUTH_TOKEN. A request with a principal comes from that person, who gets only what they may see.
+
+import * as v from "valibot";
+
+/** The MCP methods with which the gateway's console asks a bot. */
+export const consoleMethods = {
+	approvals: "guildhall/approvals",
+	decide: "guildhall/decide",
+	auditedCall: "guildhall/audited-call",
+} as const;
+
+/** Maximum number of waiting tool calls in one response. */
+export const maxApprovals = 50;
+/** Maximum number of bytes of the arguments and the plan of one waiting tool call. */
+export const maxApprovalBytes = 100_000;
+/** Maximum number of bytes of the arguments and the plans of all tool calls in one response. */
+export const maxApprovalsBytes = 1_000_000;
+
+const text = (length: number) => v.pipe(v.string(), v.maxLength(length));
+const optionalText = (length: number) => v.nullable(text(length));
+const time = v.pipe(v.number(), v.safeInteger());
+
+const approval = v.object({
+	id: text(100),
+	/** Identifies the plan that the person sees. A decision must name it. */
+	token: text(100),
+	tool: text(200),
+	guild: v.nullable(v.object({ id: text(20), name: text(200) })),
+	/** The requester and the client, in words. */
+	requester: text(1_000),
+	client: text(500),
+	/** The arguments as indented JSON, and what the call would do ("" if that is unknown). Neither is shortened. */
+	arguments: text(maxApprovalBytes),
+	plan: text(maxApprovalBytes),
+	createdAt: time,
+	expiresAt: time,
+	/** Whether the viewer may deny the call, and why the viewer may not approve it (null if no reason is known). */
+	mayDeny: v.boolean(),
+	why: optionalText(1_000),
+});
+
+/** A tool call that waits for approval. */
+export type WaitingApproval = v.InferOutput<typeof approval>;
+
+const approvals = v.object({
+	approvals: v.pipe(v.array(approval), v.maxLength(maxApprovals)),
+});
+
+const decision = v.object({
+	/** What happened, in words, and whether the decision counted. */
+	message: text(10_000),
+	done: v.boolean(),
+});
+
+/** A bot's response to a decision on a waiting tool call. */
+export type DecisionResult = v.InferOutput<typeof decision>;
+
+const auditedCall = v.object({
+	at: time,
+	tool: text(200),
+	guild: optionalText(20),
+	outcome: text(20),
+	milliseconds: v.number(),
+	client: text(200),
+	key: optionalText(200),
+	person: optionalText(20),
+	/** The arguments as JSON, with message texts and secrets redacted. */
+	arguments: text(10_000),
+});
+
+/** An entry of the bot's audit log. */
+export type AuditedCallDetails = v.InferOutput<typeof auditedCall>;
+
+const found = v.object({ call: v.nullable(auditedCall) });
+
+/** Parses the result of each method. Returns undefined if it is invalid. */
+export const readConsoleResult = {
+	approvals: reader(approvals),
+	decide: reader(decision),
+	auditedCall: reader(found),
+};
+
+function reader<Schema extends v.GenericSchema>(schema: Schema) {
+	return (result: unknown): v.InferOutput<Schema> | undefined => {
+		const read = v.safeParse(schema, result);
+		return read.success ? read.output : undefined;
+	};
+}
