@@ -7,10 +7,10 @@ import {
 	parseSettings,
 	port,
 } from "../lib/config.ts";
-import { parseCommandLine, runProgram } from "../lib/program/program.ts";
+import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { escapeBreaks } from "../lib/text.ts";
 import { type AiSimulation, startAiProvider } from "./ai/ai-provider.ts";
-import { oauth2Summary } from "./control/routes.ts";
+import { oauth2Summary } from "./control/views.ts";
 import {
 	describeWorldOptions,
 	readWorlds,
@@ -18,6 +18,7 @@ import {
 } from "./documents/command-line.ts";
 import { type GameServer, startGameServer } from "./game/game-server.ts";
 import { realisticLimits } from "./rest/rate-limits.ts";
+import { addInvites } from "./seed.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
 import { chatChannelOf } from "./world/channels/channels.ts";
 
@@ -34,7 +35,7 @@ const redirectUri = v.pipe(
 	),
 );
 
-const usage = `bun run simulator: Discord's REST API and Gateway in memory, on a loopback port
+const usage = `${runs("simulator")}: Discord's REST API and Gateway in memory, on a loopback port
 
   --port N        Discord's port (default 9200; 0 picks a free port)
   --game-port N   the game server's port (default: a free port)
@@ -92,6 +93,7 @@ await runProgram(
 			worldOptions: { ...worldOptions, progress: console.error },
 			log,
 		});
+		addInvites(simulator.world);
 		for (const { user } of simulator.world.accounts.values())
 			if (user.bot)
 				simulator.world.authorizations.configure(user.id, { redirectUris });
@@ -164,8 +166,12 @@ function instructions(
 	const [person] = users;
 	const [guild] = simulator.world.guilds.values();
 	const channel = guild && chatChannelOf(guild);
+	const [invite] = guild
+		? simulator.world.invites.list({ guild_id: guild.id })
+		: [];
+	const newcomer = users.find(({ id }) => guild && !guild.members.has(id));
 	return [
-		`Discord is simulated on ${url}`,
+		`Discord is simulated at ${url}/: open this page in a browser to watch, and to act as a person`,
 		"",
 		"Settings for a bot:",
 		...bots.map(
@@ -193,6 +199,12 @@ function instructions(
 			? [
 					`Send a message as ${person?.username} in ${escapeBreaks(guild.name)}, #${escapeBreaks(channel.name)}:`,
 					`  curl -X POST ${api}/v10/channels/${channel.id}/messages -H 'authorization: ${person?.token}' -H 'content-type: application/json' -d '{"content":"hello"}'`,
+				]
+			: []),
+		...(guild && invite && newcomer
+			? [
+					`Let ${newcomer.username} join ${escapeBreaks(guild.name)}, so that its bot can welcome someone:`,
+					`  curl -X POST ${api}/v10/invites/${invite.code} -H 'authorization: ${newcomer.token}'`,
 				]
 			: []),
 		"Refuse the next message with Missing Permissions:",

@@ -2,6 +2,7 @@
 
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Users } from "./world/accounts/users.ts";
+import { chatChannelOf } from "./world/channels/channels.ts";
 import { noColors } from "./world/state/defaults.ts";
 import type {
 	Guild,
@@ -24,6 +25,8 @@ export interface Seed {
 
 interface SeedGuild {
 	readonly name: string;
+	/** The id, which decides to which shard of a bot the guild belongs. Default: a new id. */
+	readonly id?: string;
 	readonly owner: string;
 	/** 1 if the guild requires two-factor authentication for moderation; 0, the default, if not. */
 	readonly mfa_level?: number;
@@ -81,7 +84,11 @@ function applyGuild(
 	users: ReadonlyMap<string, User>,
 ): void {
 	const user = (name: string) => lookUp(users, name, "user");
-	const guild = world.guilds.add({ name: seed.name, owner: user(seed.owner) });
+	const guild = world.guilds.add({
+		name: seed.name,
+		owner: user(seed.owner),
+		id: seed.id,
+	});
 	guild.mfa_level = seed.mfa_level ?? 0;
 
 	const roles = new Map<string, string>();
@@ -153,6 +160,28 @@ function lookUp<T>(things: ReadonlyMap<string, T>, name: string, kind: string) {
 	if (thing === undefined)
 		throw new Error(`the simulator's seed has no ${kind} named ${name}`);
 	return thing;
+}
+
+/**
+ * Adds an invite to each guild, so that people can join. It leads to the channel for general conversation and does not
+ * expire. Its code is the guild's name ("the-cooks"), or random if another invite has this code.
+ */
+export function addInvites(world: World): void {
+	for (const guild of world.guilds.values()) {
+		const channel = chatChannelOf(guild);
+		const inviter = world.users.get(guild.owner_id);
+		if (!channel || !inviter) continue;
+		const code = guild.name
+			.toLowerCase()
+			.replaceAll(/[^a-z0-9]+/g, "-")
+			.replaceAll(/^-+|-+$/g, "");
+		const isFree = code !== "" && !world.invites.get(code);
+		world.invites.add(channel, {
+			inviter,
+			max_age: 0,
+			...(isFree && { code }),
+		});
+	}
 }
 
 /** The permissions of a moderation bot that is not an administrator. */

@@ -1,9 +1,13 @@
 // A running simulator: Discord's REST API, its Gateway and the control routes on one loopback port.
 
+import { randomBytes } from "node:crypto";
 import { ConfigError } from "../lib/config.ts";
 import { createLog, type Log } from "../lib/log.ts";
+import { reachableHost } from "../lib/program/listen.ts";
 import { createControl, refusalReason, urlOf } from "./control/control.ts";
-import { type Controllable, controlRoutes } from "./control/routes.ts";
+import type { Controllable } from "./control/controllable.ts";
+import { servePage } from "./control/page.ts";
+import { controlRoutes } from "./control/routes.ts";
 import {
 	type BuildOptions,
 	buildGuild,
@@ -11,6 +15,7 @@ import {
 	type GuildFile,
 } from "./documents/build-guild.ts";
 import type { Call } from "./documents/read-state.ts";
+import { bodyWith } from "./interactions/given-options.ts";
 import {
 	discordInteractionTiming,
 	Interactions,
@@ -41,6 +46,7 @@ import {
 	SocketHub,
 	type SocketTiming,
 } from "./socket/socket.ts";
+import type { ShardingSettings } from "./world/accounts/sharding.ts";
 import type {
 	Account,
 	Channel,
@@ -53,6 +59,8 @@ import { World } from "./world/world.ts";
 export interface SimulatorOptions {
 	/** The port to listen on. 0, the default, picks a free one. */
 	readonly port?: number;
+	/** The address to listen on. Default: the loopback address. */
+	readonly hostname?: string | undefined;
 	/**
 	 * The initial guilds, channels and users. Default: those of the demo (two guilds with one bot each); if `worlds` is
 	 * set, only the people of the demo.
@@ -68,6 +76,8 @@ export interface SimulatorOptions {
 	readonly log?: Log;
 	/** Intervals and timeouts of the simulated Gateway, slash commands and buttons. Default: those of Discord. */
 	readonly timing?: Partial<SocketTiming & InteractionTiming>;
+	/** How bots must divide their guilds into shards. Default: as on Discord. */
+	readonly sharding?: Partial<ShardingSettings>;
 	/** The rate limits of the REST API. Default: so high that tests do not reach them. */
 	readonly rateLimits?: RateLimits;
 	/** Called with each REST request and its response, so that tests can validate them. */
@@ -106,13 +116,24 @@ export interface Simulator extends Controllable, AsyncDisposable {
 
 // Above Discord's limit, so that Discord's error is sent.
 const bodyLimitBytes = 64 * 1024 * 1024;
-const keptFiles = 200;
+/** Maximum total size of the uploaded files that are kept, in bytes. Beyond it, the oldest are dropped. */
+const keptFileBytes = 256 * 1024 * 1024;
+
+/**
+ * Anyone can upload files. With these headers, an uploaded HTML page runs no scripts and has no access to the
+ * simulator's origin.
+ */
+const fileHeaders = {
+	"Content-Security-Policy": "sandbox; default-src 'none'",
+	"X-Content-Type-Options": "nosniff",
+};
 
 export async function startSimulator(
 	options: SimulatorOptions = {},
 ): Promise<Simulator> {
 	const log = options.log ?? quietLog;
 	const world = new World();
+	world.sharding.configure(options.sharding ?? {});
 	const { worlds = [] } = options;
 	const ownSeed =
 		worlds.length > 0 ? { ...demoSeed(), ...nothing } : demoSeed();
@@ -124,7 +145,7 @@ export async function startSimulator(
 		...discordInteractionTiming,
 		...options.timing,
 	});
-	const files = new Map<string, Blob>();
+	const files = new Files();
 	const parts = {
 		routes: allRoutes,
 		world,
@@ -133,10 +154,8 @@ export async function startSimulator(
 		log,
 		onExchange: options.onExchange,
 		storeFile: (host, path, file) => {
-			files.set(path, file);
-			const oldest = files.keys().next().value;
-			if (files.size > keptFiles && oldest !== undefined) files.delete(oldest);
-			return `http://${host}/attachments/${path}`;
+			files.add(path, file);
+			return `http://${host}/attachments/${path}?${newSignature()}`;
 		},
 	} satisfies Partial<ConstructorParameters<typeof Router>[0]>;
 	const router = new Router({
@@ -169,9 +188,10 @@ export async function startSimulator(
 		...discordTiming,
 		...options.timing,
 	});
+	const { hostname = "127.0.0.1" } = options;
 	const listen = () =>
 		Bun.serve({
-			hostname: "127.0.0.1",
+			hostname,
 			port: options.port ?? 0,
 			development: false,
 			reusePort: false,
@@ -189,13 +209,15 @@ export async function startSimulator(
 				if (/^\/socket\/?$/.test(pathname))
 					return sockets.upgrade(request, called, server);
 				if (pathname.startsWith("/simulator/")) return control(request, called);
+				const page = servePage(request, called);
+				if (page) return page;
 				if (isAuthorizePage(called)) {
 					const refused = refusalReason(request, called);
 					if (refused) return new Response(`${refused}\n`, { status: 403 });
 					return serveAuthorizePage(world, request, called);
 				}
 				const file = files.get(pathname.replace("/attachments/", ""));
-				if (file) return new Response(file);
+				if (file) return new Response(file, { headers: fileHeaders });
 				return servePicture(world.pictures, called);
 			},
 			error: (error) => {
@@ -206,7 +228,7 @@ export async function startSimulator(
 			},
 		});
 	const server = listenOrFail(options.port ?? 0, listen);
-	const url = `http://127.0.0.1:${server.port}`;
+	const url = `http://${reachableHost(hostname)}:${server.port}`;
 
 	const accountNamed = (username: string): Account => {
 		for (const account of world.accounts.values())
@@ -221,15 +243,18 @@ export async function startSimulator(
 			world,
 			interactions,
 			findChannel,
-			call: async (path, body) => {
+			call: async (path, json, files = []) => {
 				const { user, token } = account;
+				const body = bodyWith(json, files);
 				const request = new Request(`${url}/api/v10${path}`, {
 					method: "POST",
 					headers: {
 						authorization: user.bot ? `Bot ${token}` : token,
-						"content-type": "application/json",
+						...(typeof body === "string" && {
+							"content-type": "application/json",
+						}),
 					},
-					body: JSON.stringify(body),
+					body,
 				});
 				return await router.handle(request, new URL(request.url));
 			},
@@ -287,6 +312,37 @@ export async function startSimulator(
 	};
 	const control = createControl(controlRoutes(simulator));
 	return simulator;
+}
+
+/**
+ * Returns the parameters of an attachment's URL: when it expires and was issued, and a signature. The simulator does not
+ * check them. https://docs.discord.com/developers/reference#signed-attachment-cdn-urls
+ */
+function newSignature(): string {
+	const issued = Math.floor(Date.now() / 1000);
+	const hex = (seconds: number) => seconds.toString(16);
+	const signature = randomBytes(32).toString("hex");
+	return `ex=${hex(issued + 24 * 60 * 60)}&is=${hex(issued)}&hm=${signature}&`;
+}
+
+/** The uploaded files by URL path. The oldest are dropped when their total size exceeds the limit. */
+class Files {
+	readonly #byPath = new Map<string, Blob>();
+	#bytes = 0;
+
+	get(path: string): Blob | undefined {
+		return this.#byPath.get(path);
+	}
+
+	add(path: string, file: Blob): void {
+		this.#byPath.set(path, file);
+		this.#bytes += file.size;
+		for (const [oldest, { size }] of this.#byPath) {
+			if (this.#bytes <= keptFileBytes) return;
+			this.#byPath.delete(oldest);
+			this.#bytes -= size;
+		}
+	}
 }
 
 /** Fields of a seed that remove its guilds and bots. */

@@ -58,6 +58,8 @@ rest/routes/invites.test.ts
 		GET POST /channels/:channel_id/invites
 		GET DELETE /invites/:invite_code
 		INVITE_CREATE INVITE_DELETE
+	a person joins by invite and leaves, with events
+		POST /invites/:invite_code
 rest/routes/messages.test.ts
 	a bot can send DMs only to users in a shared guild
 		POST /users/@me/channels

@@ -27,7 +27,7 @@ const keys = [
 	"permissions color colors hoist mentionable icon unicode_emoji allow deny",
 	"nick roles mute deaf channel_id communication_disabled_until",
 	"description options choices required default_member_permissions contexts integration_types dm_permission",
-	"data application_id message_id custom_id with_response",
+	"data application_id message_id custom_id with_response title choices",
 	"delete_message_seconds delete_message_days messages recipient_id query limit before after around",
 ].flatMap((line) => line.split(" "));
 
@@ -101,7 +101,7 @@ test("no response to an interaction causes an internal error", async () => {
 	const call = (method: string, path: string, body: unknown) =>
 		send(simulator, method, path, JSON.stringify(body));
 	const statuses = new Set<number>();
-	for (const type of [1, 4, 5, 6, 7])
+	for (const type of [1, 4, 5, 6, 7, 8, 9])
 		for (const value of values)
 			for (const data of [
 				value,
@@ -119,6 +119,87 @@ test("no response to an interaction causes an internal error", async () => {
 			}
 	expect(lines).toEqual([]);
 	expect([...statuses].sort()).toEqual([200, 204, 400, 404]);
+});
+
+test("no use of a command, component or modal causes an internal error", async () => {
+	const { log, lines } = recordLog("error");
+	const limit = { requests: 1_000_000, perMs: 1000 };
+	await using simulator = await startSimulator({
+		log,
+		onlyResponses: true,
+		rateLimits: { global: limit, each: limit },
+	});
+	const bot = simulator.bot("alpha");
+	const alpha = as(simulator, bot);
+	const nested = { type: 2, name: "g", description: "x" };
+	const sub = { type: 1, name: "s", description: "x" };
+	const file = { type: 11, name: "file", description: "x" };
+	const text = { type: 3, name: "text", description: "x", autocomplete: true };
+	await alpha("PUT", `/applications/${bot.id}/commands`, [
+		{ name: "x", description: "x", options: [text, file] },
+		{
+			name: "y",
+			description: "y",
+			options: [{ ...nested, options: [{ ...sub, options: [text] }] }],
+		},
+		{ type: 2, name: "u" },
+		{ type: 3, name: "m" },
+	]);
+	const asked = await simulator.user("ada").run("The Cooks/general", "x");
+	const { token } = simulator.interactions.get(asked.id) ?? {};
+	const input = { type: 4, custom_id: "text", style: 1 };
+	const who = { type: 5, custom_id: "who", required: false };
+	await alpha("POST", `/interactions/${asked.id}/${token}/callback`, {
+		type: 9,
+		data: {
+			custom_id: "modal",
+			title: "Modal",
+			components: [
+				{ type: 18, label: "Text", component: input },
+				{ type: 18, label: "Who", component: who },
+			],
+		},
+	});
+	const place = {
+		application_id: bot.id,
+		guild_id: simulator.guild("The Cooks").id,
+		channel_id: simulator.channel("The Cooks/general").id,
+	};
+	const authorization = simulator.user("ada").token;
+	const statuses = new Set<number>();
+	const dataKeys = ["options", "target_id", "components", "values", "name"];
+	const inner = (value: unknown) => [
+		value,
+		[value],
+		[{ name: "text", value }],
+		[{ name: "text", value, focused: value }],
+		[{ name: "file", value }],
+		[{ name: "g", options: value }],
+		[{ name: "g", options: [{ name: "s", options: value }] }],
+		[{ component: value }],
+		[{ components: value }],
+		[{ component: { custom_id: "text", value } }],
+		[{ component: { custom_id: "who", values: value } }],
+		[{ component: { custom_id: "who", values: [value] } }],
+	];
+	for (const type of [2, 3, 4, 5])
+		for (const base of [
+			{ name: "x" },
+			{ name: "y" },
+			{ name: "u", type: 2 },
+			{ name: "m", type: 3 },
+			{ id: asked.id, custom_id: "modal" },
+		])
+			for (const value of values.flatMap(inner))
+				for (const key of dataKeys) {
+					const data = { ...base, [key]: value };
+					const body = JSON.stringify({ ...place, type, data });
+					const path = "/interactions";
+					const headers = { authorization };
+					statuses.add(await send(simulator, "POST", path, body, headers));
+				}
+	expect(lines).toEqual([]);
+	expect([...statuses].sort()).toEqual([200, 400, 404]);
 });
 
 test("no payload on the socket causes an internal error", async () => {

@@ -17,7 +17,7 @@ async function directoryWith(files: Record<string, string>) {
 		await Bun.write(join(path, name), text);
 	return {
 		path: (name: string) => join(path, name),
-		[Symbol.dispose]: () => rmSync(path, { recursive: true }),
+		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
 	};
 }
 
@@ -94,7 +94,7 @@ test.skipIf(Bun.which("curl") === null)(
 		await using simulator = start("--port", "0");
 		const text = await simulator.printed(/misbehave .*\n/);
 		const lines = text.match(/curl .*/g) ?? [];
-		expect(lines).toHaveLength(6);
+		expect(lines).toHaveLength(7);
 		for (const line of lines) {
 			const shell = Bun.spawn(["sh", "-c", `${line} --fail --silent`], {
 				stdout: "pipe",

@@ -5,7 +5,7 @@ import * as v from "valibot";
 
 /**
  * Handlers of control requests (requests by which tests control the simulator), by method and path: "GET
- * /simulator/journal". Their results are sent as JSON.
+ * /simulator/journal". A result that is not a Response is sent as JSON.
  */
 export type ControlRoutes = Readonly<
 	Record<string, (request: Request) => unknown>
@@ -29,7 +29,8 @@ export function createControl(
 				routes: Object.keys(routes),
 			});
 		try {
-			return respond(200, await handler(request));
+			const result = await handler(request);
+			return result instanceof Response ? result : respond(200, result);
 		} catch (error) {
 			if (!(error instanceof BadRequest)) throw error;
 			return respond(400, { error: error.message });
@@ -74,11 +75,29 @@ export async function readBody<const S extends v.GenericSchema>(
 	} catch {
 		throw new BadRequest("the request body is not JSON");
 	}
-	const result = v.safeParse(schema, body);
+	return parseRequest(schema, body);
+}
+
+/**
+ * Reads the query string of a request to control the simulator and validates it with `schema`. Throws BadRequest if it
+ * is invalid.
+ */
+export function readQuery<const S extends v.GenericSchema>(
+	schema: S,
+	request: Request,
+): v.InferOutput<S> {
+	return parseRequest(schema, Object.fromEntries(urlOf(request).searchParams));
+}
+
+function parseRequest<const S extends v.GenericSchema>(
+	schema: S,
+	given: unknown,
+): v.InferOutput<S> {
+	const result = v.safeParse(schema, given);
 	if (result.success) return result.output;
 	throw new BadRequest(
 		result.issues
-			.map((issue) => `${v.getDotPath(issue) ?? "JSON body"}: ${issue.message}`)
+			.map((issue) => `${v.getDotPath(issue) ?? "request"}: ${issue.message}`)
 			.join("; "),
 	);
 }

@@ -1,191 +1,80 @@
 // The simulator's control routes: records, faults, state and sockets.
 
-import * as v from "valibot";
-import type {
-	Interaction,
-	Interactions,
-} from "../interactions/interactions.ts";
-import type { UserClient } from "../interactions/user-client.ts";
-import { type Faults, type InjectedFault, isMatch } from "../rest/faults.ts";
-import type { Journal, RequestLog } from "../rest/journal.ts";
-import type { UnknownRoute } from "../rest/router.ts";
+import type * as v from "valibot";
+import type { InjectedFault } from "../rest/faults.ts";
 import { allRoutes } from "../rest/routes/all.ts";
-import type { SocketHub } from "../socket/socket.ts";
-import type { Message } from "../world/state/entities.ts";
-import { inGuild, isGuildChannel, isVoice } from "../world/state/entities.ts";
-import type { World } from "../world/world.ts";
-import { BadRequest, type ControlRoutes, readBody } from "./control.ts";
-
-const match = v.pipe(
-	v.string(),
-	v.check(
-		isMatch,
-		'expected a method and a route such as "POST /channels/*/messages"',
-	),
-);
-const limits = {
-	match,
-	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-	actor: v.optional(v.string()),
-};
-const integer = (min: number, max: number) =>
-	v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
-const status = integer(400, 599);
-
-const faultRequest = v.variant("kind", [
-	v.strictObject({
-		kind: v.literal("refuse"),
-		...limits,
-		code: v.pipe(v.number(), v.integer()),
-		status: v.optional(status),
-		message: v.optional(v.string()),
-	}),
-	v.strictObject({
-		kind: v.literal("stall"),
-		...limits,
-		after: v.optional(v.boolean()),
-	}),
-	v.strictObject({
-		kind: v.literal("drop"),
-		...limits,
-		when: v.picklist(["before", "after"]),
-	}),
-	v.strictObject({
-		kind: v.literal("rateLimit"),
-		...limits,
-		retryAfterMs: v.pipe(v.number(), v.minValue(0)),
-		global: v.optional(v.boolean()),
-		scope: v.optional(v.picklist(["user", "global", "shared"])),
-	}),
-	v.strictObject({
-		kind: v.literal("indexing"),
-		...limits,
-		retryAfterSeconds: v.pipe(v.number(), v.minValue(0)),
-	}),
-	v.strictObject({
-		kind: v.literal("fail"),
-		...limits,
-		status: v.pipe(status, v.minValue(500)),
-		executed: v.optional(v.boolean()),
-	}),
-	v.strictObject({
-		kind: v.literal("answer"),
-		...limits,
-		status: integer(200, 599),
-		body: v.optional(v.string()),
-		headers: v.optional(v.record(v.string(), v.string())),
-		executed: v.optional(v.boolean()),
-	}),
-]);
-
-const disconnectRequest = v.strictObject({
-	how: v.optional(v.picklist(["close", "invalidate", "reconnect"]), "close"),
-	code: v.optional(integer(1000, 4999)),
-	resumable: v.optional(v.boolean()),
-});
-
-const voiceRequest = v.strictObject({
-	user_id: v.string(),
-	channel_id: v.nullable(v.string()),
-	self_mute: v.optional(v.boolean()),
-	self_deaf: v.optional(v.boolean()),
-});
-
-const voteRequest = v.strictObject({
-	username: v.string(),
-	channel_id: v.string(),
-	message_id: v.string(),
-	answer_ids: v.array(v.number()),
-});
-
-const applicationRequest = v.strictObject({
-	client_id: v.string(),
-	client_secret: v.optional(v.pipe(v.string(), v.minLength(1))),
-	redirect_uris: v.optional(v.array(v.pipe(v.string(), v.url()))),
-});
-
-const milliseconds = v.pipe(v.number(), v.minValue(0));
-const lifetimesRequest = v.strictObject({
-	code_ms: v.optional(milliseconds),
-	access_token_ms: v.optional(milliseconds),
-});
-
-const refusalRequest = v.strictObject({ status: v.nullable(status) });
-
-const connectionsRequest = v.strictObject({ held: v.boolean() });
-
-const heartbeatsRequest = v.strictObject({ answered: v.boolean() });
-
-/** The parts of a Discord simulator that tests and the simulator's control routes use. */
-export interface Controllable {
-	/** The simulator's URL: "http://127.0.0.1:PORT". */
-	readonly url: string;
-	/** The base URL of the simulated REST API without its version, for the option `rest.api` of discord.js. */
-	readonly api: string;
-	/** The base URL of the simulated CDN, for the option `rest.cdn` of discord.js. */
-	readonly cdn: string;
-	/** The simulated guilds, channels, users and messages. Changes to them send the same events as on Discord. */
-	readonly world: World;
-	/** The REST requests that changed something in the simulated Discord, in order. */
-	readonly journal: Journal;
-	/** The log of all REST requests to the simulator. */
-	readonly requests: RequestLog;
-	/** Routes that clients have requested but the simulator does not implement. */
-	readonly unknownRoutes: readonly UnknownRoute[];
-	readonly faults: Faults;
-	/** Every use of a slash command or button, with the bot's response. */
-	readonly interactions: Interactions;
-	/** The bots' WebSocket connections to the simulated Gateway. Tests can close and delay them. */
-	readonly sockets: SocketHub;
-	/** Returns a client that acts as the person or bot with this user name. Throws if there is none. */
-	user(username: string): UserClient;
-}
+import type { Account, Guild, Member } from "../world/state/entities.ts";
+import { isGuildChannel, isVoice } from "../world/state/entities.ts";
+import {
+	channelPermissions,
+	guildPermissions,
+} from "../world/state/permissions.ts";
+import {
+	BadRequest,
+	type ControlRoutes,
+	readBody,
+	readQuery,
+} from "./control.ts";
+import type { Controllable } from "./controllable.ts";
+import { EventLog } from "./event-log.ts";
+import * as requests from "./requests.ts";
+import {
+	oauth2Summary,
+	summarizeCommands,
+	summarizeFault,
+	summarizeGuild,
+	summarizeInteraction,
+	summarizeState,
+} from "./views.ts";
+import { watch } from "./watch.ts";
 
 /** Returns the handlers of the simulator's control routes ("GET /simulator/journal" and others). */
 export function controlRoutes(simulator: Controllable): ControlRoutes {
+	const log = new EventLog();
+	let isWatched = false;
+	/** Most simulators run in tests without a reader, so the log is created at the first request for it. */
+	const events = () => {
+		if (!isWatched) watch(simulator, log);
+		isWatched = true;
+		return log;
+	};
 	return {
-		"GET /simulator/journal": () => simulator.journal.entries(),
-		"GET /simulator/requests": () => ({
-			invalid: simulator.requests.invalid,
-			requests: simulator.requests.list(),
+		...personRoutes(simulator),
+		...recordRoutes(simulator),
+		...socketRoutes(simulator),
+		"GET /simulator/state": () => ({
+			...summarizeState(simulator),
+			last_event_id: events().lastId,
 		}),
-		"GET /simulator/interactions": () =>
-			simulator.interactions
-				.list()
-				.map((one) => summarizeInteraction(simulator, one)),
-		"GET /simulator/unknown-routes": () => simulator.unknownRoutes,
-		"GET /simulator/routes": () => allRoutes.map(({ name }) => name),
-		"GET /simulator/state": () => summary(simulator),
-		"GET /simulator/faults": () => simulator.faults.list().map(summarizeFault),
-		"POST /simulator/faults": async (request) =>
-			summarizeFault(
-				injectFault(simulator, await readBody(faultRequest, request)),
-			),
-		"DELETE /simulator/faults": () => {
-			simulator.faults.clear();
-			return [];
+		"GET /simulator/events": (request) => {
+			const { after } = readQuery(requests.eventsQuery, request);
+			return events().open(request.headers.get("last-event-id") ?? after);
 		},
-		"POST /simulator/sockets/disconnect": async (request) => {
-			const { sockets } = simulator;
-			const { how, ...given } = await readBody(disconnectRequest, request);
-			const disconnected = sockets.connected;
-			if (how === "close") sockets.disconnect(given);
-			else if (how === "invalidate") sockets.invalidate(given);
-			else sockets.requestReconnect();
-			return { disconnected };
+		"GET /simulator/guild": (request) => {
+			const { id, user = "" } = readQuery(requests.guildQuery, request);
+			return summarizeGuild(simulator.world, guildOf(simulator, id), user);
 		},
-		"POST /simulator/voice": async (request) =>
-			setVoice(simulator, await readBody(voiceRequest, request)),
-		"POST /simulator/votes": async (request) =>
-			vote(simulator, await readBody(voteRequest, request)),
+		"GET /simulator/commands": (request) => {
+			const {
+				guild: id,
+				user,
+				channel,
+			} = readQuery(requests.commandsQuery, request);
+			const guild = guildOf(simulator, id);
+			const place = guild.channels.get(channel ?? "");
+			const permissions = place
+				? channelPermissions(guild, place, user)
+				: guildPermissions(guild, user);
+			return summarizeCommands(simulator.world, guild, permissions);
+		},
 		"POST /simulator/oauth2/application": async (request) =>
 			configureApplication(
 				simulator,
-				await readBody(applicationRequest, request),
+				await readBody(requests.applicationRequest, request),
 			),
 		"POST /simulator/oauth2/lifetimes": async (request) => {
 			const { authorizations } = simulator.world;
-			const given = await readBody(lifetimesRequest, request);
+			const given = await readBody(requests.lifetimesRequest, request);
 			authorizations.codeLifetimeMs =
 				given.code_ms ?? authorizations.codeLifetimeMs;
 			authorizations.tokenLifetimeMs =
@@ -195,27 +84,182 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 				access_token_ms: authorizations.tokenLifetimeMs,
 			};
 		},
+	};
+}
+
+/** Routes for the recorded requests, and for faults of future requests. */
+function recordRoutes(simulator: Controllable): ControlRoutes {
+	return {
+		"GET /simulator/journal": (request) => {
+			const { last } = readQuery(requests.journalQuery, request);
+			const entries = simulator.journal.entries();
+			return last === undefined ? entries : entries.slice(-last || Infinity);
+		},
+		"GET /simulator/requests": () => ({
+			invalid: simulator.requests.invalid,
+			requests: simulator.requests.list(),
+		}),
+		"GET /simulator/interactions": () =>
+			simulator.interactions
+				.list()
+				.map((one) => summarizeInteraction(simulator.interactions, one)),
+		"GET /simulator/unknown-routes": () => simulator.unknownRoutes,
+		"GET /simulator/routes": () => allRoutes.map(({ name }) => name),
+		"GET /simulator/faults": () => simulator.faults.list().map(summarizeFault),
+		"POST /simulator/faults": async (request) =>
+			summarizeFault(
+				injectFault(simulator, await readBody(requests.faultRequest, request)),
+			),
+		"DELETE /simulator/faults": (request) => {
+			const { faults } = simulator;
+			const { id } = readQuery(requests.faultQuery, request);
+			const fault = faults.list().find((one) => one.id === id);
+			if (id === undefined) faults.clear();
+			else if (!fault) throw new BadRequest(`id: there is no fault ${id}`);
+			fault?.release();
+			return faults.list().map(summarizeFault);
+		},
+	};
+}
+
+/** Routes for the bots' connections to the Gateway. */
+function socketRoutes(simulator: Controllable): ControlRoutes {
+	return {
+		"POST /simulator/sockets/disconnect": async (request) => {
+			const { sockets } = simulator;
+			const { how, ...given } = await readBody(
+				requests.disconnectRequest,
+				request,
+			);
+			const disconnected = sockets.connected;
+			if (how === "close") sockets.disconnect(given);
+			else if (how === "invalidate") sockets.invalidate(given);
+			else sockets.requestReconnect();
+			return { disconnected };
+		},
+		"POST /simulator/sockets/sharding": async (request) =>
+			configureSharding(
+				simulator,
+				await readBody(requests.shardingRequest, request),
+			),
 		"POST /simulator/sockets/refusal": async (request) => {
-			const given = await readBody(refusalRequest, request);
+			const given = await readBody(requests.refusalRequest, request);
 			simulator.sockets.refuseConnections(given.status ?? undefined);
 			return given;
 		},
 		"POST /simulator/sockets/connections": async (request) => {
-			const given = await readBody(connectionsRequest, request);
+			const given = await readBody(requests.connectionsRequest, request);
 			simulator.sockets.holdConnections(given.held);
 			return given;
 		},
 		"POST /simulator/sockets/heartbeats": async (request) => {
-			const given = await readBody(heartbeatsRequest, request);
+			const given = await readBody(requests.heartbeatsRequest, request);
 			simulator.sockets.ignoreHeartbeats(!given.answered);
 			return given;
 		},
 	};
 }
 
+/** Changes the given rules for shards. Returns all of them. */
+function configureSharding(
+	{ world: { sharding } }: Controllable,
+	given: Body<"shardingRequest">,
+) {
+	const { settings } = sharding;
+	const { shards = settings.shards } = given;
+	sharding.configure({
+		shards: shards ?? undefined,
+		maxConcurrency: given.max_concurrency ?? settings.maxConcurrency,
+		maxGuilds: given.max_guilds ?? settings.maxGuilds,
+		identifyMs: given.identify_ms ?? settings.identifyMs,
+	});
+	return {
+		shards: settings.shards ?? null,
+		max_concurrency: settings.maxConcurrency,
+		max_guilds: settings.maxGuilds,
+		identify_ms: settings.identifyMs,
+	};
+}
+
+/** Routes for actions of people outside the REST API, and for settings of bots. */
+function personRoutes(simulator: Controllable): ControlRoutes {
+	return {
+		"POST /simulator/people": async (request) =>
+			addPerson(simulator, await readBody(requests.personRequest, request)),
+		"POST /simulator/intents": async (request) =>
+			setIntents(simulator, await readBody(requests.intentsRequest, request)),
+		"POST /simulator/screening": async (request) =>
+			passScreening(
+				simulator,
+				await readBody(requests.screeningRequest, request),
+			),
+		"POST /simulator/voice": async (request) =>
+			setVoice(simulator, await readBody(requests.voiceRequest, request)),
+		"POST /simulator/votes": async (request) =>
+			vote(simulator, await readBody(requests.voteRequest, request)),
+	};
+}
+
+function guildOf({ world }: Controllable, id: string): Guild {
+	const guild = world.guilds.get(id);
+	if (!guild) throw new BadRequest(`there is no guild ${id}`);
+	return guild;
+}
+
+/** Adds a person who is not yet in a guild. Throws BadRequest if the user name is taken. */
+function addPerson(
+	{ world }: Controllable,
+	{ username, global_name = null }: Body<"personRequest">,
+) {
+	for (const { user } of world.accounts.values())
+		if (user.username === username)
+			throw new BadRequest(`username: ${username} is taken`);
+	const { user, token } = world.users.addPerson({ username, global_name });
+	return { id: user.id, username, global_name, token };
+}
+
+/**
+ * Sets the privileged intents of a bot, as in Discord's developer portal. The bot's connections are closed and its
+ * sessions end, so that it identifies again.
+ */
+function setIntents(
+	{ world, sockets }: Controllable,
+	{ bot_id, intents }: Body<"intentsRequest">,
+) {
+	const isMeant = ({ user }: Account) => user.bot && user.id === bot_id;
+	const bot = world.accounts.values().find(isMeant);
+	if (!bot) throw new BadRequest(`bot_id: ${bot_id} is not the id of a bot`);
+	bot.privilegedIntents = intents;
+	sockets.disconnect({ botId: bot_id, resumable: false });
+	return { bot_id, intents };
+}
+
+/** Ends the state `pending` of a member: they have passed membership screening. */
+function passScreening(
+	simulator: Controllable,
+	{ guild_id, user_id }: Body<"screeningRequest">,
+) {
+	const guild = guildOf(simulator, guild_id);
+	const member = memberOf(guild, user_id);
+	if (member.pending)
+		simulator.world.members.edit(guild, member, { pending: false });
+	return { guild_id, user_id };
+}
+
+function memberOf(guild: Guild, userId: string): Member {
+	const member = guild.members.get(userId);
+	if (!member)
+		throw new BadRequest(`user_id: ${userId} is not a member of that guild`);
+	return member;
+}
+
+type Body<Name extends keyof typeof requests> = v.InferOutput<
+	(typeof requests)[Name]
+>;
+
 function injectFault(
 	{ faults }: Controllable,
-	request: v.InferOutput<typeof faultRequest>,
+	request: Body<"faultRequest">,
 ): InjectedFault {
 	switch (request.kind) {
 		case "refuse":
@@ -238,7 +282,7 @@ function injectFault(
 /** Connects a user to a voice channel; disconnects them from voice if channel_id is null. */
 function setVoice(
 	{ world }: Controllable,
-	{ user_id, channel_id, ...own }: v.InferOutput<typeof voiceRequest>,
+	{ user_id, channel_id, ...own }: Body<"voiceRequest">,
 ) {
 	const channel = world.channels.get(channel_id ?? "");
 	const guilds = [...world.guilds.values()].filter(({ members }) =>
@@ -253,9 +297,7 @@ function setVoice(
 	}
 	if (!channel || !isGuildChannel(channel) || !isVoice(channel))
 		throw new BadRequest(`channel_id: ${channel_id} is not a voice channel`);
-	const member = world.guilds.of(channel).members.get(user_id);
-	if (!member)
-		throw new BadRequest(`user_id: ${user_id} is not a member of that guild`);
+	const member = memberOf(world.guilds.of(channel), user_id);
 	world.voice.join(channel, member, own);
 	return { user_id, channel_id };
 }
@@ -263,7 +305,7 @@ function setVoice(
 /** Changes the OAuth2 settings of a bot's application. Throws BadRequest if there is no such bot. */
 function configureApplication(
 	{ world }: Controllable,
-	given: v.InferOutput<typeof applicationRequest>,
+	given: Body<"applicationRequest">,
 ) {
 	const { client_id, client_secret, redirect_uris } = given;
 	if (!world.authorizations.settings(client_id))
@@ -277,20 +319,8 @@ function configureApplication(
 	return { client_id, ...oauth2Summary(world, client_id) };
 }
 
-/** Returns the OAuth2 settings of a bot's application as JSON. */
-export function oauth2Summary({ authorizations }: World, clientId: string) {
-	const settings = authorizations.settings(clientId);
-	return {
-		client_secret: settings?.clientSecret,
-		redirect_uris: settings?.redirectUris,
-	};
-}
-
 /** Votes in a poll as the user with the requested user name. Throws BadRequest if that is not possible. */
-async function vote(
-	simulator: Controllable,
-	given: v.InferOutput<typeof voteRequest>,
-) {
+async function vote(simulator: Controllable, given: Body<"voteRequest">) {
 	const { username, channel_id, message_id, answer_ids } = given;
 	try {
 		const message = { id: message_id, channel_id };
@@ -299,89 +329,4 @@ async function vote(
 		throw new BadRequest((error as Error).message);
 	}
 	return given;
-}
-
-function summarizeFault({ match, effect, hits }: InjectedFault) {
-	const { kind, executed } = effect;
-	return { kind, match, executed, hits };
-}
-
-/**
- * Describes the use of a command or button and the bot's response as JSON, without the interaction token, which is
- * secret.
- */
-function summarizeInteraction(
-	{ interactions }: Controllable,
-	interaction: Interaction,
-) {
-	const { id, state, user, application, channel, data } = interaction;
-	const summarizeMessage = (message: Message) => ({
-		id: message.id,
-		content: message.content,
-		embeds: message.embeds,
-		components: message.components,
-		flags: message.flags,
-		edits: interactions.editsOf(message),
-		deleted: !interactions.exists(message),
-	});
-	return {
-		id,
-		state,
-		data,
-		user: user.username,
-		application: application.user.username,
-		channel_id: channel.id,
-		reply: interaction.original ? summarizeMessage(interaction.original) : null,
-		follow_ups: interaction.followUps.map(summarizeMessage),
-	};
-}
-
-function summary({ world, sockets, url, api, cdn }: Controllable) {
-	const accounts = [...world.accounts.values()].map(({ token, user }) => ({
-		id: user.id,
-		username: user.username,
-		token,
-		bot: user.bot === true,
-	}));
-	return {
-		url,
-		api,
-		cdn,
-		connected: sockets.connected,
-		bots: accounts
-			.filter(({ bot }) => bot)
-			.map((bot) => ({ ...bot, ...oauth2Summary(world, bot.id) })),
-		users: accounts.filter(({ bot }) => !bot),
-		guilds: [...world.guilds.values()].map((guild) => ({
-			id: guild.id,
-			name: guild.name,
-			owner_id: guild.owner_id,
-			member_count: guild.members.size,
-			channels: [...guild.channels.values()].map(({ id, name, type }) => ({
-				id,
-				name,
-				type,
-			})),
-			threads: [...guild.threads.values()].map(
-				({ id, name, type, parent_id, archived }) => {
-					return { id, name, type, parent_id, archived };
-				},
-			),
-			roles: [...guild.roles.values()].map(({ id, name, position }) => ({
-				id,
-				name,
-				position,
-			})),
-		})),
-		direct_channels: [...world.channels.values()].flatMap((channel) =>
-			inGuild(channel)
-				? []
-				: [
-						{
-							id: channel.id,
-							recipients: channel.recipients.map(({ username }) => username),
-						},
-					],
-		),
-	};
 }

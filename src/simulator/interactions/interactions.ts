@@ -1,77 +1,28 @@
-// Interactions: someone uses a slash command or button, and the application responds. A response can be ephemeral: only
+// Interactions: someone uses a command, button, select menu or modal, and the application responds. A response can be ephemeral: only
 // that person sees it, and it is in no channel.
 // https://discord.com/developers/docs/interactions/receiving-and-responding
 
 import { randomBytes } from "node:crypto";
-import {
-	type APIAuthorizingIntegrationOwnersMap,
-	type APIChatInputApplicationCommandInteractionData,
-	type APIMessageButtonInteractionData,
-	type APIMessageComponentInteraction,
-	InteractionContextType,
-	type InteractionResponseType,
-	InteractionType,
-	Locale,
-	MessageFlags,
-	MessageType,
-} from "discord.js";
+import { type InteractionResponseType, MessageFlags } from "discord.js";
 import {
 	type MessageChanges,
 	type NewMessage,
 	newMessage,
-	referenceTo,
 } from "../world/messages/messages.ts";
-import type { EventPayloads, Sent } from "../world/state/api-types.ts";
-import type {
-	Account,
-	Channel,
-	Command,
-	Message,
-	User,
-} from "../world/state/entities.ts";
+import type { Message, User } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import { timeOf } from "../world/state/snowflake.ts";
 import { apply } from "../world/state/state.ts";
+import { Subscribers } from "../world/state/subscribers.ts";
 import type { World } from "../world/world.ts";
-
-/** A valid use of a slash command or button, as the application (the bot) receives it in INTERACTION_CREATE. */
-export type Invocation = Invoked & {
-	readonly application: Account;
-	readonly user: User;
-	readonly channel: Channel;
-	readonly place: InvocationPlace;
-};
-
-type Invoked =
-	| {
-			readonly type: InteractionType.ApplicationCommand;
-			/** The slash command that was used, with the values of its options. */
-			readonly data: Sent<APIChatInputApplicationCommandInteractionData>;
-			readonly command: Command;
-			readonly message?: never;
-	  }
-	| {
-			readonly type: InteractionType.MessageComponent;
-			readonly data: Sent<APIMessageButtonInteractionData>;
-			/** The message whose button was pressed. */
-			readonly message: Message;
-			readonly command?: never;
-	  };
-
-/** The place and the user of a command or button: the channel, plus guild and member, or in DMs the user. */
-export type InvocationPlace = Sent<
-	Pick<
-		APIMessageComponentInteraction,
-		| "channel"
-		| "channel_id"
-		| "app_permissions"
-		| "guild"
-		| "guild_id"
-		| "guild_locale"
-		| "member"
-		| "user"
-	>
-> & { readonly channel: { readonly permissions?: string } };
+import {
+	eventOf,
+	type Interaction,
+	type Invocation,
+	originOf,
+	type Progress,
+	type Response,
+} from "./interaction.ts";
 
 export interface InteractionTiming {
 	/** Time within which an application must send its first response to a slash command or button, in milliseconds. */
@@ -88,36 +39,12 @@ export const discordInteractionTiming: InteractionTiming = {
 	interactionTokenMs: 15 * 60 * 1000,
 };
 
-/** A use of a slash command or button, with the application's responses so far. */
-export type Interaction = Invocation & Progress;
-
-interface Progress {
-	readonly id: string;
-	/** The secret token with which the application responds to this command or button. */
-	readonly token: string;
-	/**
-	 * State of the response to a slash command or button: "waiting" until the application sends its first response, then
-	 * "acknowledged"; "failed" if it sent none in time.
-	 */
-	readonly state: "waiting" | "failed" | "acknowledged";
-	/** The type of the application's first response to a slash command or button; undefined before that response. */
-	readonly answer: InteractionResponseType | undefined;
-	/**
-	 * The message that the application's first response to a slash command or button created, or the button's message if
-	 * the response updated that one.
-	 */
-	readonly original: Message | undefined;
-	readonly followUps: readonly Message[];
-}
-
 type Live = Invocation & { -readonly [K in keyof Progress]: Progress[K] } & {
 	readonly followUps: Message[];
 	readonly timer: Timer;
 	/** Resolves when the application responds to the command or button, edits its response, or runs out of time. */
 	changed: PromiseWithResolvers<void>;
 };
-
-const version: 1 = 1;
 
 export class Interactions {
 	/** All uses of commands and buttons by interaction id, oldest first. */
@@ -126,6 +53,8 @@ export class Interactions {
 	readonly #ephemeral = new Map<string, { message: Message; userId: string }>();
 	/** The texts of the application's response messages after each edit, oldest first, by message id. */
 	readonly #edits = new Map<string, readonly string[]>();
+	/** Notified of every new interaction, and again after the application's response or a timeout has changed it. */
+	readonly changed = new Subscribers<Interaction>();
 
 	constructor(
 		private readonly world: World,
@@ -164,7 +93,6 @@ export class Interactions {
 			token: newInteractionToken(id),
 			state: "waiting",
 			answer: undefined,
-			original: undefined,
 			followUps: [],
 			changed: Promise.withResolvers(),
 			timer: setTimeout(
@@ -173,8 +101,9 @@ export class Interactions {
 			),
 		};
 		this.#all.set(id, interaction);
+		this.changed.notify(interaction);
 		const { application, channel } = interaction;
-		const data = this.#event(interaction);
+		const data = eventOf(this.world, interaction);
 		this.world.state.dispatch({
 			type: "INTERACTION_CREATE",
 			...(inGuild(channel) ? { guildId: channel.guild_id } : {}),
@@ -187,22 +116,19 @@ export class Interactions {
 
 	#fail(interaction: Live): void {
 		interaction.state = "failed";
-		notifyChange(interaction);
+		this.#notify(interaction);
 	}
 
-	/**
-	 * Records the application's first response to a slash command or button, and the message that the response created or
-	 * updated.
-	 */
+	/** Records the application's first response to an interaction, and what the response created. */
 	acknowledge(
 		interaction: Interaction,
 		answer: InteractionResponseType,
-		original: Message | undefined,
+		response: Response,
 	): void {
 		const live = this.#live(interaction);
 		clearTimeout(live.timer);
-		Object.assign(live, { state: "acknowledged", answer, original });
-		notifyChange(live);
+		Object.assign(live, { state: "acknowledged", answer, ...response });
+		this.#notify(live);
 	}
 
 	/**
@@ -229,7 +155,7 @@ export class Interactions {
 	 */
 	write(interaction: Interaction, given: NewMessage): Message {
 		const { application, channel, user } = interaction;
-		const whole = { ...given, ...this.#origin(interaction) };
+		const whole = { ...given, ...originOf(interaction) };
 		const ephemeral = ((given.flags ?? 0) & MessageFlags.Ephemeral) !== 0;
 		if (!ephemeral)
 			return this.world.messages.add(channel, application.user, whole);
@@ -244,7 +170,7 @@ export class Interactions {
 		const message = this.write(interaction, given);
 		const live = this.#live(interaction);
 		live.followUps.push(message);
-		notifyChange(live);
+		this.#notify(live);
 		return message;
 	}
 
@@ -264,7 +190,7 @@ export class Interactions {
 		} else this.world.messages.edit(interaction.channel, message, whole);
 		if (!thinking)
 			this.#edits.set(message.id, [...this.editsOf(message), message.content]);
-		notifyChange(live);
+		this.#notify(live);
 	}
 
 	remove(interaction: Interaction, message: Message): void {
@@ -272,7 +198,7 @@ export class Interactions {
 			this.world.messages.remove(interaction.channel, message, {
 				actor: interaction.application.user.id,
 			});
-		notifyChange(this.#live(interaction));
+		this.#notify(this.#live(interaction));
 	}
 
 	/** Whether a message still exists, in its channel or as an ephemeral message. */
@@ -302,82 +228,18 @@ export class Interactions {
 		}
 	}
 
+	#notify(live: Live): void {
+		const { changed } = live;
+		live.changed = Promise.withResolvers();
+		changed.resolve();
+		this.changed.notify(live);
+	}
+
 	#live({ id }: Interaction): Live {
 		const live = this.#all.get(id);
 		if (!live) throw new Error(`unknown interaction ${id}`);
 		return live;
 	}
-
-	/** The fields of a response message that say to which interaction and to which message it responds. */
-	#origin(interaction: Interaction): Partial<NewMessage> {
-		const { application, id, user, message, command } = interaction;
-		const first = interaction.original;
-		const answers = first ?? message;
-		return {
-			application_id: application.user.id,
-			webhook_id: application.user.id,
-			type: answers ? MessageType.Reply : MessageType.ChatInputCommand,
-			...(answers && {
-				message_reference: referenceTo(answers, interaction.channel),
-			}),
-			interaction_metadata: {
-				id,
-				user,
-				authorizing_integration_owners: ownersOf(interaction),
-				...(first && { original_response_message_id: first.id }),
-				...(message
-					? {
-							type: InteractionType.MessageComponent,
-							interacted_message_id: message.id,
-						}
-					: { type: InteractionType.ApplicationCommand }),
-			},
-			...(command && {
-				interaction: { id, type: interaction.type, name: command.name, user },
-			}),
-		};
-	}
-
-	#event(interaction: Interaction): EventPayloads["INTERACTION_CREATE"] {
-		const { id, token, application, type, data, message } = interaction;
-		const reader = { id: application.user.id, seesContent: true };
-		const common = {
-			id,
-			token,
-			application_id: application.user.id,
-			version,
-			...interaction.place,
-			locale: Locale.EnglishUS,
-			entitlements: [],
-			authorizing_integration_owners: ownersOf(interaction),
-			context: inGuild(interaction.channel)
-				? InteractionContextType.Guild
-				: InteractionContextType.BotDM,
-			attachment_size_limit: 10 * 1024 * 1024,
-		};
-		if (type === InteractionType.ApplicationCommand)
-			return { ...common, type, data };
-		const shown = this.world.messages.serialize(message, reader);
-		return { ...common, type, data, message: shown };
-	}
-}
-
-function notifyChange(live: Live): void {
-	const { changed } = live;
-	live.changed = Promise.withResolvers();
-	changed.resolve();
-}
-
-/**
- * Returns the API field `authorizing_integration_owners`: the guild in which the application is installed, or "0" in
- * DMs.
- */
-function ownersOf({
-	channel,
-}: {
-	channel: Channel;
-}): Sent<APIAuthorizingIntegrationOwnersMap> {
-	return { "0": inGuild(channel) ? channel.guild_id : "0" };
 }
 
 /** Creates an interaction token in Discord's format: the interaction id, then random characters, in base64url. */

@@ -1,36 +1,97 @@
-// The client of a person or bot with a token: sends messages, runs commands, presses buttons, votes. It uses the REST API
-// and sees responses as Discord's client shows them.
+// The client of a person or bot with a token: sends messages, runs commands, uses buttons, menus and modals, votes. It uses
+// the REST API and sees responses as Discord's client shows them.
 
-import { MessageFlags, PermissionFlagsBits as Permission } from "discord.js";
-import { type Button, buttonsIn } from "../world/messages/buttons.ts";
+import {
+	ApplicationCommandType as CommandKind,
+	ComponentType,
+	InteractionType,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
+import { mayUse } from "../world/accounts/commands.ts";
+import {
+	type Button,
+	buttonsIn,
+	type SelectMenu,
+	selectMenusIn,
+} from "../world/messages/buttons.ts";
 import type {
 	Account,
 	Channel,
+	Command,
+	CommandType,
 	Message,
 	User,
 } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import { channelPermissions, has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
-import type { Interaction, Interactions } from "./interactions.ts";
+import { type OptionValues, optionsOf, type Upload } from "./given-options.ts";
+import {
+	createHandle,
+	type InteractionHandle,
+	type SentMessage,
+} from "./handle.ts";
+import type { Choice } from "./interaction.ts";
+import type { Interactions } from "./interactions.ts";
+import { submissionOf } from "./submission.ts";
+
+export type { OptionValues, Upload } from "./given-options.ts";
+export type {
+	InteractionHandle,
+	Reply,
+	SentMessage,
+	VisibleMessage,
+	VisibleModal,
+} from "./handle.ts";
 
 export interface UserClient {
 	readonly id: string;
 	readonly username: string;
 	readonly token: string;
 	/**
-	 * Sends a message to a channel. `channel` is the channel's id or name. Rejects with Discord's error if Discord would
-	 * refuse the message.
+	 * Sends a message to a channel, with files as its attachments. `channel` is the channel's id or name. Rejects with
+	 * Discord's error if Discord would refuse the message.
 	 */
-	say(channel: string, text: string): Promise<SentMessage>;
+	say(
+		channel: string,
+		text: string,
+		more?: { readonly attachments?: readonly Upload[] },
+	): Promise<SentMessage>;
 	/**
-	 * Runs the slash command "name", or "bot/name" if several bots have a command of this name. Users, roles and channels
-	 * as option values are given by id. Rejects with Discord's error if Discord would refuse the command.
+	 * The commands that the user can use in a channel: slash commands, and those in context menus. A command that its bot
+	 * has registered globally and in the guild is there twice.
+	 */
+	commands(channel: string): readonly Command[];
+	/**
+	 * Runs the slash command "name", or "bot/name" if several bots have a command of this name. A subcommand is written
+	 * behind it, as in "name subcommand" or "name group subcommand". Users, roles and channels as option values are given
+	 * by id, files as uploads. Rejects with Discord's error if Discord would refuse the command.
 	 */
 	run(
 		channel: string,
 		command: string,
-		options?: Readonly<Record<string, string | number | boolean>>,
+		options?: OptionValues,
+	): Promise<InteractionHandle>;
+	/**
+	 * Asks the bot for suggestions, as a client does while the user types the value of the option `focused`. `options` has
+	 * the text of this option so far, and the values of others. Rejects if the bot does not respond in time.
+	 */
+	suggest(
+		channel: string,
+		command: string,
+		options: OptionValues,
+		focused: string,
+	): Promise<readonly Choice[]>;
+	/** Uses a command in the context menu of a user. */
+	runOnUser(
+		channel: string,
+		command: string,
+		userId: string,
+	): Promise<InteractionHandle>;
+	/** Uses a command in the context menu of a message. */
+	runOnMessage(
+		message: MessageIds,
+		command: string,
 	): Promise<InteractionHandle>;
 	/**
 	 * Votes in a poll and removes the user's earlier votes. Answers are named by text or id. Rejects if the poll or an
@@ -45,59 +106,36 @@ export interface UserClient {
 	 * if it is disabled, or if Discord would refuse the click.
 	 */
 	press(message: MessageIds, button: string): Promise<InteractionHandle>;
+	/**
+	 * Chooses values in the select menu of a message with this custom_id: values of its options, or ids of users, roles
+	 * or channels.
+	 */
+	select(
+		message: MessageIds,
+		menu: string,
+		...values: readonly string[]
+	): Promise<InteractionHandle>;
+	/**
+	 * Submits the modal that the bot opened as its response to `opened`. `values` has the texts of its inputs and the
+	 * values of its select menus, by custom_id. Inputs that are left out keep the value with which the modal opened.
+	 */
+	submit(
+		opened: Pick<InteractionHandle, "id">,
+		values: Readonly<Record<string, string | readonly string[]>>,
+	): Promise<InteractionHandle>;
 }
 
 type MessageIds = Pick<Message, "id" | "channel_id">;
-export type SentMessage = Readonly<MessageIds & Pick<Message, "content">>;
-
-/** A use of a slash command or button, with functions to wait for the bot's response. */
-export interface InteractionHandle {
-	readonly id: string;
-	readonly state: Interaction["state"];
-	/**
-	 * Resolves with true when the bot responds to the slash command or button or defers its response; with false if the
-	 * bot does neither in time.
-	 */
-	acknowledged(): Promise<boolean>;
-	/**
-	 * Resolves with the final message of the bot's response to the slash command or button: a new message, or the
-	 * button's message if the bot updates it. The result says whether the bot failed to respond in time.
-	 */
-	reply(): Promise<Reply>;
-	/**
-	 * Resolves with the bot's follow-up message number `number` to a slash command or button; 1, the default, is the
-	 * first.
-	 */
-	followUp(number?: number): Promise<VisibleMessage>;
-}
-
-/** A message as the user sees it. Its properties always have the current values. */
-export interface VisibleMessage extends SentMessage {
-	/** Whether the message is ephemeral: only the user who used the slash command or button sees it. */
-	readonly ephemeral: boolean;
-	readonly embeds: Message["embeds"];
-	readonly buttons: readonly Button[];
-	readonly deleted: boolean;
-	/**
-	 * The content after each edit of the message, oldest first. Completing a deferred response does not count as an edit.
-	 */
-	readonly edits: readonly string[];
-}
-
-export interface Reply extends VisibleMessage {
-	/**
-	 * Whether the bot did not respond to a slash command or button in time. If so, `content` is the error text that
-	 * Discord's client shows.
-	 */
-	readonly failed: boolean;
-	readonly followUps: readonly VisibleMessage[];
-}
 
 interface ClientContext {
 	readonly world: World;
 	readonly interactions: Interactions;
-	/** Sends a POST request with a JSON body to the simulated REST API as this user. */
-	call(path: string, body: unknown): Promise<Response>;
+	/** Sends a POST request with a JSON body, and files, to the simulated REST API as this user. */
+	call(
+		path: string,
+		body: unknown,
+		files?: readonly Upload[],
+	): Promise<Response>;
 	findChannel(name: string): Channel;
 }
 
@@ -108,43 +146,124 @@ export function createUserClient(
 	const { user, token } = account;
 	const { world, interactions } = context;
 
-	const post = async <T>(what: string, path: string, body: unknown) => {
-		const response = await context.call(path, body);
+	const post = async <T>(
+		what: string,
+		path: string,
+		body: unknown,
+		files: readonly Upload[] = [],
+	) => {
+		const response = await context.call(path, body, files);
 		if (!response.ok)
 			throw new Error(
 				`${user.username} could not ${what}: ${await response.text()}`,
 			);
 		return (await response.json()) as T;
 	};
-	const ask = async (what: string, channel: Channel, body: object) => {
-		const { id } = await post<{ id: string }>(what, "/interactions", {
-			...body,
-			channel_id: channel.id,
-			...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
-		});
+	const create = async (
+		what: string,
+		channel: Channel,
+		body: object,
+		files?: readonly Upload[],
+	) => {
+		const place = inGuild(channel) ? { guild_id: channel.guild_id } : {};
+		const whole = { ...body, channel_id: channel.id, ...place };
+		const { id } = await post<{ id: string }>(
+			what,
+			"/interactions",
+			whole,
+			files,
+		);
 		const interaction = interactions.get(id);
 		if (!interaction) throw new Error(`the simulator has no interaction ${id}`);
-		return createHandle(interactions, interaction);
+		return interaction;
 	};
+	const ask = async (...given: Parameters<typeof create>) =>
+		createHandle(interactions, await create(...given));
+	const seenMessage = ({ id, channel_id }: MessageIds): Message => {
+		const message =
+			interactions.ephemeral(id, user) ?? world.messages.get(channel_id, id);
+		if (message) return message;
+		throw new Error(`the user ${user.username} cannot see the message ${id}`);
+	};
+	/** Finds the slash command of a line such as "name group subcommand". */
+	const findSlash = (channelName: string, line: string) => {
+		const channel = context.findChannel(channelName);
+		const [name = "", ...subcommands] = line.split(" ");
+		const type = CommandKind.ChatInput;
+		const { application_id, id } = findCommand(world, channel, name, type);
+		return { channel, subcommands, application_id, data: { id, type } };
+	};
+	/** Uses a command in a context menu. */
+	const runOn = (
+		type: CommandKind.User | CommandKind.Message,
+		channelName: string,
+		name: string,
+		target_id: string,
+	) => {
+		const channel = context.findChannel(channelName);
+		const { application_id, id } = findCommand(world, channel, name, type);
+		return ask(`use ${name} in ${channelName}`, channel, {
+			type: InteractionType.ApplicationCommand,
+			application_id,
+			data: { id, type, target_id },
+		});
+	};
+	/** Uses a button or select menu of a message. */
+	const use = (what: string, message: Message, data: object) =>
+		ask(what, context.findChannel(message.channel_id), {
+			type: InteractionType.MessageComponent,
+			application_id: message.author.id,
+			message_id: message.id,
+			data,
+		});
 
 	return {
 		id: user.id,
 		username: user.username,
 		token,
-		say: (channel, content) => {
+		say: (channel, content, { attachments = [] } = {}) => {
 			const path = `/channels/${context.findChannel(channel).id}/messages`;
-			return post<SentMessage>(`write in ${channel}`, path, { content });
+			return post(`write in ${channel}`, path, { content }, attachments);
 		},
-		run: async (channelName, name, options = {}) => {
+		commands: (channelName) => {
 			const channel = context.findChannel(channelName);
-			const { application_id, id } = findCommand(world, channel, name);
-			const given = Object.entries(options);
-			return ask(`run /${name} in ${channelName}`, channel, {
-				type: 2,
+			const granted = permissionsIn(world, channel, user);
+			return commandsIn(world, channel).filter(
+				(command) => !inGuild(channel) || mayUse(command, granted),
+			);
+		},
+		run: async (channelName, line, values = {}) => {
+			const found = findSlash(channelName, line);
+			const { channel, subcommands, application_id, data } = found;
+			const { options, files } = optionsOf(subcommands, values);
+			const body = {
+				type: InteractionType.ApplicationCommand,
 				application_id,
-				data: { id, options: given.map(([name, value]) => ({ name, value })) },
+				data: { ...data, options },
+			};
+			return ask(`run /${line} in ${channelName}`, channel, body, files);
+		},
+		suggest: async (channelName, line, values, focused) => {
+			const found = findSlash(channelName, line);
+			const { channel, subcommands, application_id, data } = found;
+			const typed = { [focused]: "", ...values };
+			const { options } = optionsOf(subcommands, typed, focused);
+			const interaction = await create(`type /${line}`, channel, {
+				type: InteractionType.ApplicationCommandAutocomplete,
+				application_id,
+				data: { ...data, options },
+			});
+			return interactions.until(interaction, () => {
+				// What Discord's client shows.
+				if (interaction.state === "failed")
+					throw new Error("Loading options failed");
+				return interaction.choices;
 			});
 		},
+		runOnUser: async (channelName, name, userId) =>
+			runOn(CommandKind.User, channelName, name, userId),
+		runOnMessage: async ({ id, channel_id }, name) =>
+			runOn(CommandKind.Message, channel_id, name, id),
 		// The route that Discord's clients use is not documented: this bypasses the REST API.
 		vote: async ({ id, channel_id }, ...answers) => {
 			const channel = context.findChannel(channel_id);
@@ -158,42 +277,67 @@ export function createUserClient(
 			const ids = answers.map((answer) => answerIn(message, answer));
 			world.polls.vote(channel, message, user, ids);
 		},
-		press: async ({ id, channel_id }, wanted) => {
-			const channel = context.findChannel(channel_id);
-			const message =
-				interactions.ephemeral(id, user) ?? world.messages.get(channel_id, id);
-			if (!message)
-				throw new Error(
-					`the user ${user.username} cannot see the message ${id}`,
-				);
-			const button = findButton(message, wanted);
-			return ask(`press ${wanted}`, channel, {
-				type: 3,
-				application_id: message.author.id,
-				message_id: id,
-				data: { component_type: 2, custom_id: button.custom_id },
+		press: async (ids, wanted) => {
+			const message = seenMessage(ids);
+			const { custom_id } = findButton(message, wanted);
+			const component_type = ComponentType.Button;
+			return use(`press ${wanted}`, message, { component_type, custom_id });
+		},
+		select: async (ids, wanted, ...values) => {
+			const message = seenMessage(ids);
+			const { type: component_type, custom_id } = findMenu(message, wanted);
+			const data = { component_type, custom_id, values };
+			return use(`choose in ${wanted}`, message, data);
+		},
+		submit: async ({ id }, values) => {
+			const trigger = interactions.get(id);
+			if (!trigger) throw new Error(`the simulator has no interaction ${id}`);
+			const modal = await interactions.until(trigger, () =>
+				trigger.state === "waiting" ? undefined : (trigger.modal ?? null),
+			);
+			if (!modal) throw new Error(`the bot opened no modal for ${id}`);
+			const { channel, application } = trigger;
+			return ask(`submit ${modal.custom_id}`, channel, {
+				type: InteractionType.ModalSubmit,
+				application_id: application.user.id,
+				data: { id, ...submissionOf(modal, values) },
 			});
 		},
 	};
 }
 
-function findCommand(world: World, channel: Channel, name: string) {
+/** The commands of all bots in a channel's guild, or of the bot in a direct message channel. */
+function commandsIn(world: World, channel: Channel): Command[] {
 	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
-	const [command, bot] = name.split("/").reverse();
-	const found = [...world.accounts.values()]
+	return [...world.accounts.values()]
 		.filter(({ user }) =>
 			inGuild(channel)
 				? guild?.members.has(user.id)
 				: channel.recipients.includes(user),
 		)
-		.filter(({ user }) => bot === undefined || user.username === bot)
-		.flatMap(({ user }) => world.commands.usable(user.id, guild))
-		.filter((one) => one.name === command);
-	const [first, ...others] = found;
+		.flatMap(({ user }) => world.commands.usable(user.id, guild));
+}
+
+function findCommand(
+	world: World,
+	channel: Channel,
+	name: string,
+	type: CommandType,
+): Command {
+	const [wanted, bot] = name.split("/").reverse();
+	const isWanted = (one: Command) =>
+		one.name === wanted &&
+		one.type === type &&
+		(bot === undefined ||
+			world.users.get(one.application_id)?.username === bot);
+	const found = commandsIn(world, channel).filter(isWanted);
+	const bots = new Set(found.map(({ application_id }) => application_id));
+	// Of two commands of a bot, the one registered in the guild is used.
+	const [first] = found;
 	if (!first) throw new Error(`the user can see no command /${name}`);
-	if (others.length > 0)
+	if (bots.size > 1)
 		throw new Error(
-			`${found.length} bots have the command /${name}: write "<bot>/${name}"`,
+			`${bots.size} bots have the command /${name}: write "<bot>/${name}"`,
 		);
 	return first;
 }
@@ -215,11 +359,24 @@ function findButton(message: Message, wanted: string): Button {
 	return button;
 }
 
+function findMenu(message: Message, wanted: string): SelectMenu {
+	const menus = selectMenusIn(message.components);
+	const menu = menus.find(({ custom_id }) => custom_id === wanted);
+	if (menu) return menu;
+	const names = menus.map(({ custom_id }) => custom_id);
+	throw new Error(
+		`the message ${message.id} has no select menu ${wanted}; its menus are: ${names.join(", ") || "none"}`,
+	);
+}
+
 function isSeenBy(world: World, channel: Channel, user: User): boolean {
 	if (!inGuild(channel)) return channel.recipients.includes(user);
-	const guild = world.guilds.of(channel);
-	const granted = channelPermissions(guild, channel, user.id);
-	return has(granted, Permission.ViewChannel);
+	return has(permissionsIn(world, channel, user), Permission.ViewChannel);
+}
+
+function permissionsIn(world: World, channel: Channel, user: User): bigint {
+	if (!inGuild(channel)) return 0n;
+	return channelPermissions(world.guilds.of(channel), channel, user.id);
 }
 
 function answerIn({ poll }: Message, wanted: string | number): number {
@@ -229,81 +386,4 @@ function answerIn({ poll }: Message, wanted: string | number): number {
 	);
 	if (!answer) throw new Error(`the poll has no answer ${wanted}`);
 	return answer.answer_id;
-}
-
-function createHandle(
-	interactions: Interactions,
-	interaction: Interaction,
-): InteractionHandle {
-	const seen = (message: Message): Reply => ({
-		id: message.id,
-		failed: false,
-		channel_id: message.channel_id,
-		get content() {
-			return message.content;
-		},
-		get ephemeral() {
-			return (message.flags & MessageFlags.Ephemeral) !== 0;
-		},
-		get embeds() {
-			return message.embeds;
-		},
-		get buttons() {
-			return buttonsIn(message.components);
-		},
-		get deleted() {
-			return !interactions.exists(message);
-		},
-		get edits() {
-			return interactions.editsOf(message);
-		},
-		get followUps() {
-			return interaction.followUps.map(seen);
-		},
-	});
-	const isThinking = (message: Message) =>
-		(message.flags & MessageFlags.Loading) !== 0 &&
-		interactions.exists(message);
-	const reply = (): Reply | undefined => {
-		if (interaction.state === "failed") return failedReply(interaction);
-		const { original } = interaction;
-		if (!original || isThinking(original)) return undefined;
-		return seen(original);
-	};
-	return {
-		id: interaction.id,
-		get state() {
-			return interaction.state;
-		},
-		acknowledged: () =>
-			interactions.until(interaction, () =>
-				interaction.state === "waiting"
-					? undefined
-					: interaction.state !== "failed",
-			),
-		reply: () => interactions.until(interaction, reply),
-		followUp: (number = 1) =>
-			interactions.until(interaction, () => {
-				const message = interaction.followUps[number - 1];
-				return message && seen(message);
-			}),
-	};
-}
-
-/** The response that Discord's client shows to a user if the bot did not respond in time. */
-function failedReply({ command, channel }: Interaction): Reply {
-	return {
-		id: "",
-		channel_id: channel.id,
-		failed: true,
-		content: command
-			? "The application did not respond"
-			: "This interaction failed",
-		ephemeral: true,
-		deleted: false,
-		embeds: [],
-		buttons: [],
-		edits: [],
-		followUps: [],
-	};
 }

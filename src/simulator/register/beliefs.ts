@@ -44,12 +44,90 @@ const observed = sourced("documentation", "2026-07-21");
 /** Why `bun run bot --probe-guild` does not check guesses about Discord's OAuth2. */
 const noSecret = "The probe has no client secret.";
 const noBrowser = "It needs a person with a browser.";
+/** Why `bun run bot --probe-guild` does not check guesses about joining a guild. */
+const secondAccount = "It needs a person's account.";
 
 /**
  * Assumptions of the simulator about Discord that Discord's documentation of the routes does not confirm, by id. Each
  * one is a guess or names its source.
  */
 export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
+	"autocomplete-choices": guess(
+		"An option with both choices and autocompletion is refused with the code APPLICATION_COMMAND_AUTOCOMPLETE_CHOICES_INVALID.",
+		"Only the name of the error in the response is unknown.",
+	),
+	"select-values": guess(
+		"A select menu with the same value twice is refused with SELECT_COMPONENT_OPTION_VALUE_DUPLICATED.",
+		"Only the name of the error in the response is unknown.",
+	),
+	"select-counts": guess(
+		"A select menu whose max_values exceeds its options is refused with BASE_TYPE_BAD_LENGTH of the options; one whose min_values exceeds max_values with NUMBER_TYPE_MAX.",
+		"Only the names of the errors in the response are unknown.",
+	),
+	"modal-disabled": guess(
+		"A disabled select menu in a modal is refused with the code COMPONENT_DISABLED_INVALID.",
+		"Only the name of the error in the response is unknown.",
+	),
+	"modal-required": guess(
+		"A select menu in a modal that must be filled, and whose min_values is 0, is refused with the code NUMBER_TYPE_MIN.",
+		"Only the name of the error in the response is unknown.",
+	),
+	"modal-response-type": guess(
+		"A response to a modal that a command opened has the type of a response to this command.",
+		"It needs a person's client.",
+	),
+	"autocomplete-focused": sourced("documentation", "2026-07-21")(
+		"The option that a person is typing has a text as its value, even if it is a number.",
+		"https://docs.discord.food/interactions/receiving-and-responding#application-command-data-option-structure",
+	),
+	"interaction-archived-thread": documented(
+		"Commands cannot be used in archived threads (50083). Buttons and select menus can.",
+		"https://docs.discord.com/developers/topics/threads#active-archived-threads",
+	),
+	"interaction-locked-thread": sourced("documentation", "2022-10-15")(
+		"A response to an interaction in a thread that is archived and locked is refused with 50083.",
+		"https://github.com/discord/discord-api-docs/issues/5517",
+	),
+	"interaction-answer-types": sourced("documentation", "2024-05-06")(
+		"A first response of a type that the interaction does not have is refused with BASE_TYPE_CHOICES.",
+		"https://github.com/Cog-Creators/Red-DiscordBot/issues/6374",
+	),
+	"audit-count": sourced("documentation", "2023-03-10")(
+		"Deletions of messages, moves in voice and disconnects by the same person are counted in one entry of the audit log, and only the first is an event.",
+		"https://github.com/discord/discord-api-docs/issues/5911",
+	),
+	"audit-count-window": guess(
+		"They are counted together within five minutes of the first, with the same target, channel and reason.",
+		"It needs two people and minutes of waiting.",
+	),
+	"audit-bot-delete": sourced("documentation", "2025-09-23")(
+		"A single message that a bot deletes is not in the audit log.",
+		"https://github.com/discord/discord-api-docs/issues/7856",
+	),
+	"command-twice": sourced("documentation", "2021-09-29")(
+		"A command that is registered globally and in a guild is shown twice in this guild.",
+		"https://github.com/discord/discord-api-docs/issues/3885",
+	),
+	"command-creates-day": guess(
+		"The limit of 200 new commands a day counts those of the last 24 hours.",
+		"The probe would use up the bot's commands for a day.",
+	),
+	"command-limits": sourced("documentation", "2026-04-08")(
+		"Replacing all commands takes at most 130 (50035), of which 100 may be slash commands (30032).",
+		"https://github.com/chenhg5/cc-connect/issues/504",
+	),
+	"command-creates-error": sourced("documentation", "2023-05-31")(
+		"A command beyond the daily limit is refused with 30034 and status 400.",
+		"https://github.com/mishl-dev/Discord-AI-Chatbot/issues/113",
+	),
+	"command-menu-description": sourced("documentation", "2023-01-10")(
+		"A command of a context menu with a description is refused with APPLICATION_COMMAND_CONTEXT_MENU_DESCRIPTION_INVALID; an empty one is accepted.",
+		"https://github.com/discord/discord-api-docs/issues/5836",
+	),
+	"command-menu-options": sourced("documentation", "2026-09-02")(
+		"A command of a context menu with options is refused with APPLICATION_COMMAND_CONTEXT_MENU_OPTIONS_INVALID.",
+		"https://github.com/discord/discord-api-docs/issues/8574",
+	),
 	"webhook-everyone": guess("A webhook may mention everyone."),
 	"webhook-other-message": guess(
 		"For a webhook, a message of another author is unknown (10008).",
@@ -71,6 +149,22 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	),
 	"invite-paused": guess(
 		"While invites are paused, none is created, and the response is 204.",
+	),
+	"invite-join-paused": sourced("documentation", "2025-03-01")(
+		"While invites are paused, joining is refused with 40069.",
+		"https://github.com/discord-userdoccers/discord-userdoccers/blob/18baa186/pages/datamining/errors.mdx",
+	),
+	"invite-join-again": guess(
+		"A member who accepts an invite again changes nothing, and `new_member` is false.",
+		secondAccount,
+	),
+	"invite-join-roles": guess(
+		"A member who joins with an invite has its roles from the start.",
+		secondAccount,
+	),
+	"invite-join-pending": observed(
+		"With the feature MEMBER_VERIFICATION_GATE_ENABLED, new members are pending until they pass the gate.",
+		"https://docs.discord.food/resources/guild#guild-features",
 	),
 	"slow-mode-scope": guess(
 		"The 429 of slow mode has the scope `user`.",
@@ -583,5 +677,21 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"oauth2-missing-scope": sourced("library", "2022-06-05")(
 		"An access token without the needed scope gets 401.",
 		"https://github.com/treeben77/discord-oauth2.py/issues/4",
+	),
+	"identify-refused": guess(
+		"An Identify beyond `max_concurrency` gets op 9 with `false`, counts as one of the 1,000 a day, and does not make the bot wait longer.",
+		"It costs the bot logins.",
+	),
+	"identify-order": guess(
+		"Shards with different rate limit keys may identify in any order.",
+		"It needs a bot with a larger `max_concurrency`.",
+	),
+	"members-other-shard": guess(
+		"A request for the members of a guild that belongs to another shard is not answered.",
+		"It needs a bot with several shards.",
+	),
+	"recommended-shards": guess(
+		"One shard is recommended per 1,000 guilds.",
+		"It needs a bot in more than 1,000 guilds.",
 	),
 };

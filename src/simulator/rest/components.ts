@@ -1,8 +1,9 @@
-// Message components: rows of buttons are checked by Discord's rules. Select menus in rows and everything that needs
-// IS_COMPONENTS_V2 are stored unchecked.
+// Message components: rows of buttons and select menus are checked by Discord's rules. Everything that needs
+// IS_COMPONENTS_V2 is stored unchecked.
 // https://discord.com/developers/docs/components/reference
 
 import { ButtonStyle, ComponentType } from "discord.js";
+import { selectTypes } from "../world/messages/buttons.ts";
 import {
 	FormError,
 	type FormErrors,
@@ -10,6 +11,7 @@ import {
 	missingField,
 } from "./errors.ts";
 import * as f from "./fields/fields.ts";
+import { componentId, emoji, readMenu } from "./fields/select-fields.ts";
 
 type Stored = Record<string, unknown> & { type: number };
 
@@ -17,7 +19,7 @@ const rowsPerMessage = 5;
 const buttonsPerRow = 5;
 
 const button = f.object({
-	id: f.nullable(f.integer(0, 2 ** 31 - 1)),
+	id: componentId,
 	style: f.required(
 		f.choice(
 			ButtonStyle.Primary,
@@ -28,13 +30,7 @@ const button = f.object({
 		),
 	),
 	label: f.nullable(f.text(0, 80)),
-	emoji: f.nullable(
-		f.object({
-			id: f.nullable(f.snowflake),
-			name: f.nullable(f.text(0, 100)),
-			animated: f.boolean,
-		}),
-	),
+	emoji,
 	custom_id: f.nullable(f.text(1, 100)),
 	url: f.nullable(f.text(0, 512)),
 	disabled: f.nullable(f.boolean),
@@ -73,13 +69,7 @@ function checkLink(url: string | null | undefined): void {
 		);
 }
 
-const selects = new Set<number>([
-	ComponentType.StringSelect,
-	ComponentType.UserSelect,
-	ComponentType.RoleSelect,
-	ComponentType.MentionableSelect,
-	ComponentType.ChannelSelect,
-]);
+const selects = new Set<number>(selectTypes);
 
 /** A request field with a message component. `read` parses the component according to its type. */
 function component(read: (type: number, value: unknown) => Stored) {
@@ -91,8 +81,9 @@ function component(read: (type: number, value: unknown) => Stored) {
 
 const inRow = component((type, value) => {
 	if (type === ComponentType.Button) return readButton.read(value);
-	if (selects.has(type)) return { ...(value as Stored) };
-	throw wrongType([ComponentType.Button, ...selects]);
+	const select = selectTypes.find((one) => one === type);
+	if (select) return readMenu(select, value);
+	throw f.notOneOf([ComponentType.Button, ...selectTypes], "type");
 });
 
 const row = f.required(
@@ -114,19 +105,11 @@ const topLevel = component((type, value) => {
 		return { type, components };
 	}
 	if (needsV2(type)) return { ...(value as Stored) };
-	throw wrongType([ComponentType.ActionRow]);
+	throw f.notOneOf([ComponentType.ActionRow], "type");
 });
 
 function needsV2(type: number): boolean {
 	return type >= ComponentType.Section;
-}
-
-function wrongType(allowed: readonly number[]): FormError {
-	return formError(
-		"BASE_TYPE_CHOICES",
-		`Value must be one of {${allowed.join(", ")}}.`,
-		"type",
-	);
 }
 
 const few = f.list(f.unchecked, 0, rowsPerMessage);

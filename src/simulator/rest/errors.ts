@@ -37,6 +37,8 @@ const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 			"Message was blocked by automatic moderation",
 		MaximumNumberOfApplicationCommandsReached:
 			"Maximum number of application commands reached (100)",
+		MaximumDailyApplicationCommandCreatesReached:
+			"Max number of daily application command creates has been reached (200)",
 		MaximumNumberOfEmojisReached: "Maximum number of emojis reached (50)",
 		MaximumNumberOfAnimatedEmojisReached:
 			"Maximum number of animated emojis reached (50)",
@@ -89,6 +91,7 @@ const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 	403: {
 		FeatureTemporarilyDisabledServerSide:
 			"This feature has been temporarily disabled",
+		UserBannedFromThisGuild: "The user is banned from this guild.",
 		BotsCannotUseThisEndpoint: "Bots cannot use this endpoint",
 		OnlyBotsCanUseThisEndpoint: "Only bots can use this endpoint",
 		NotAuthorizedToPerformThisActionOnThisApplication:

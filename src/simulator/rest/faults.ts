@@ -1,6 +1,7 @@
 // Injected faults: matching requests are refused, held, dropped, rate limited or failed.
 
 import { RESTJSONErrorCodes } from "discord.js";
+import { Subscribers } from "../world/state/subscribers.ts";
 import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
 
 /**
@@ -9,7 +10,7 @@ import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
  */
 type Match = string;
 
-interface FaultLimits {
+export interface FaultLimits {
 	/** How many requests an injected fault affects. Default: all requests that match it. */
 	readonly times?: number | undefined;
 	/** The id of the only user whose requests the injected fault affects. Default: all users. */
@@ -48,6 +49,8 @@ export interface ResponseData {
 }
 
 export interface InjectedFault {
+	readonly id: number;
+	readonly limits: FaultLimits;
 	readonly match: Match;
 	readonly effect: Effect;
 	/** The number of requests that the injected fault has affected. */
@@ -58,7 +61,6 @@ export interface InjectedFault {
 
 interface ActiveFault extends InjectedFault {
 	hits: number;
-	readonly limits: FaultLimits;
 	readonly matches: (method: string, route: string, path: string) => boolean;
 }
 
@@ -67,6 +69,9 @@ interface ActiveFault extends InjectedFault {
  */
 export class Faults {
 	readonly #active = new Set<ActiveFault>();
+	/** Notified when a fault is injected, affects a request or ends. */
+	readonly changed = new Subscribers<void>();
+	#count = 0;
 
 	/** Injects a fault: matching requests are refused with one of Discord's JSON error codes and have no effect. */
 	refuse(
@@ -209,6 +214,7 @@ export class Faults {
 			if (!fault.matches(request.method, request.route, request.path)) continue;
 			fault.hits += 1;
 			if (fault.hits >= times) this.#active.delete(fault);
+			this.changed.notify();
 			return fault.effect;
 		}
 		return undefined;
@@ -223,7 +229,9 @@ export class Faults {
 		limits: FaultLimits,
 		letGo: () => void = () => {},
 	): InjectedFault {
+		this.#count += 1;
 		const fault: ActiveFault = {
+			id: this.#count,
 			match,
 			effect,
 			limits,
@@ -233,10 +241,12 @@ export class Faults {
 				this.#active.delete(fault);
 				this.#holding.delete(fault);
 				letGo();
+				this.changed.notify();
 			},
 		};
 		this.#active.add(fault);
 		if (effect.kind === "stall") this.#holding.add(fault);
+		this.changed.notify();
 		return fault;
 	}
 }

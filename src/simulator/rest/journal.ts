@@ -1,7 +1,9 @@
 // The journal of executed writes, and the log of all REST requests.
 
+import { Subscribers } from "../world/state/subscribers.ts";
+
 /** A REST request that changed something in the simulated Discord. */
-interface JournalEntry {
+export interface JournalEntry {
 	readonly seq: number;
 	/** When the request was executed, in ISO 8601. */
 	readonly at: string;
@@ -21,6 +23,8 @@ interface JournalEntry {
 /** Records the REST requests that changed something in the simulated Discord, in order. Tests read them. */
 export class Journal {
 	readonly #entries: JournalEntry[] = [];
+	/** Notified of every new entry. */
+	readonly added = new Subscribers<JournalEntry>();
 
 	/** Returns all recorded requests, or those of one route such as "POST /channels/:channel_id/messages". */
 	entries(route?: string): readonly JournalEntry[] {
@@ -34,16 +38,18 @@ export class Journal {
 	}
 
 	record(entry: Omit<JournalEntry, "seq" | "at">): void {
-		this.#entries.push({
+		const added = {
 			seq: this.#entries.length + 1,
 			at: new Date().toISOString(),
 			...entry,
-		});
+		};
+		this.#entries.push(added);
+		this.added.notify(added);
 	}
 }
 
 /** A REST request to the simulator, with the status of its response. */
-interface RequestRecord {
+export interface RequestRecord {
 	readonly at: string;
 	readonly method: string;
 	readonly path: string;
@@ -67,6 +73,8 @@ const kept = 10_000;
  */
 export class RequestLog {
 	#records: RequestRecord[] = [];
+	/** Notified of every request after its response was sent, or after its connection was closed without one. */
+	readonly ended = new Subscribers<RequestRecord>();
 	#invalid = 0;
 
 	/**
@@ -105,7 +113,10 @@ export class RequestLog {
 		this.#records.push(record);
 		if (this.#records.length > 2 * kept)
 			this.#records = this.#records.slice(-kept);
-		return (known) => Object.assign(record, known);
+		return (known) => {
+			Object.assign(record, known);
+			if (known.status !== undefined) this.ended.notify(record);
+		};
 	}
 
 	clear(): void {

@@ -8,16 +8,12 @@ import {
 } from "discord.js";
 import type { MessageChanges } from "../world/messages/messages.ts";
 import type { SentEmbed } from "../world/state/api-types.ts";
-import type {
-	Attachment,
-	Channel,
-	Message,
-	User,
-} from "../world/state/entities.ts";
+import type { Channel, Message, User } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
 import { readerOf } from "../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "./access.ts";
+import { describedFiles, storeAttachments } from "./attachments.ts";
 import { components } from "./components.ts";
 import { apiError, formError, notSimulated } from "./errors.ts";
 import * as f from "./fields/fields.ts";
@@ -68,19 +64,13 @@ const allowedMentions = f.object({
 
 type AllowedMentions = f.Read<typeof allowedMentions>;
 
-const attachment = f.object({
-	id: f.unchecked,
-	filename: f.nullable(f.text(0, 1024)),
-	description: f.nullable(f.text(0, 1024)),
-});
-
 /** The fields of a request body that creates or edits a message. */
 export const contentFields = {
 	content: f.nullable(f.text(0, 2000)),
 	embeds: f.nullable(f.list(embed, 0, 10)),
 	allowed_mentions: f.nullable(allowedMentions),
 	components: f.nullable(components),
-	attachments: f.nullable(f.list(attachment, 0, 10)),
+	attachments: f.nullable(describedFiles),
 	flags: f.nullable(f.integer(0, Number.MAX_SAFE_INTEGER)),
 	sticker_ids: notSimulatedField("stickers"),
 	poll: notSimulatedField("polls there"),
@@ -198,38 +188,6 @@ function idsIn(content: string, pattern: RegExp): string[] {
 	return [
 		...new Set(Array.from(content.matchAll(pattern), ([, id]) => id ?? "")),
 	];
-}
-
-/** Stores the uploaded files of a message. Returns their attachment objects. */
-function storeAttachments(
-	call: Call,
-	channel: Channel,
-	described: readonly Exclude<f.Read<typeof attachment>, undefined>[],
-): Attachment[] {
-	if (call.files.size > 10)
-		throw formError(
-			"BASE_TYPE_MAX_LENGTH",
-			"Must be 10 or fewer in length.",
-			"attachments",
-		);
-	return Array.from(call.files, ([part, file]) => {
-		// Parts are named files[0], files[1]; attachments refer to them by number.
-		const number = /^files\[(\d+)\]$/.exec(part)?.[1];
-		const known = described.find(({ id }) => String(id) === number);
-		const given = file instanceof File ? file.name : part;
-		const filename = (known?.filename ?? given).replace(/[^\w.-]+/g, "_");
-		const id = call.world.state.newId();
-		const url = call.storeFile(`${channel.id}/${id}/${filename}`, file);
-		return {
-			id,
-			filename,
-			...(known?.description ? { description: known.description } : {}),
-			content_type: file.type || "application/octet-stream",
-			size: file.size,
-			url,
-			proxy_url: url,
-		};
-	});
 }
 
 /** Throws if a new message is empty: if it has no text, embeds, components, poll or files. */

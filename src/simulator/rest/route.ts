@@ -1,10 +1,8 @@
 // The definition of a route: path, permissions, fields and handler. The router runs the checks.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
-import type {
-	Interaction,
-	Interactions,
-} from "../interactions/interactions.ts";
+import type { Interaction } from "../interactions/interaction.ts";
+import type { Interactions } from "../interactions/interactions.ts";
 import type { Authorization, Scope } from "../world/accounts/authorizations.ts";
 import type {
 	Account,

@@ -1,10 +1,8 @@
 // Authentication by the token in a path: an interaction's acts as its application, a webhook's as the webhook.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
-import type {
-	Interaction,
-	Interactions,
-} from "../interactions/interactions.ts";
+import type { Interaction } from "../interactions/interaction.ts";
+import type { Interactions } from "../interactions/interactions.ts";
 import { accountOf } from "../world/guilds/webhooks.ts";
 import type { Account } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";

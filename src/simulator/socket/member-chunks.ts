@@ -28,7 +28,8 @@ type MembersRequest = v.InferOutput<typeof membersRequest>;
 
 /**
  * Returns the chunks (GUILD_MEMBERS_CHUNK) with which Discord answers a bot's request for guild members; undefined if
- * Discord would not answer, for example because the bot is not in the guild. The chunks are created one at a time.
+ * Discord would not answer, for example because the bot is not in the guild or the guild belongs to
+ * another shard. The chunks are created one at a time.
  */
 export function memberChunks(
 	d: unknown,
@@ -41,6 +42,7 @@ export function memberChunks(
 	if (!success) return undefined;
 	const guild = world.guilds.get(output.guild_id);
 	if (!guild?.members.has(session.bot.user.id)) return undefined;
+	if (!session.serves(guild.id)) return undefined;
 	const everyone = output.user_ids === undefined && !output.query;
 	if (everyone && !session.hasIntent(Intent.GuildMembers)) return undefined;
 	const presences =

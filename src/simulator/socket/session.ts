@@ -3,6 +3,7 @@
 
 import { randomBytes } from "node:crypto";
 import { GatewayIntentBits as Intent, GatewayOpcodes as Op } from "discord.js";
+import { shardOf } from "../world/accounts/sharding.ts";
 import type { EventPayloads } from "../world/state/api-types.ts";
 import type { Account, Guild } from "../world/state/entities.ts";
 import {
@@ -107,7 +108,7 @@ export class Session {
 	/** Whether the bot's shard that opened this Gateway session receives the events of the guild. */
 	serves(guildId: string): boolean {
 		const [id, count] = this.shard;
-		return (BigInt(guildId) >> 22n) % BigInt(count) === BigInt(id);
+		return count === 1 || shardOf(guildId, count) === id;
 	}
 
 	/** Sends a Gateway event to the bot if the bot's intents, guilds and permissions let it receive the event. */

@@ -12,6 +12,7 @@ import type { Log } from "../../lib/log.ts";
 import type { PrivilegedIntent } from "../world/state/entities.ts";
 import * as serialize from "../world/state/serialize.ts";
 import { keepLargeIntegers } from "../world/state/snowflake.ts";
+import { Subscribers } from "../world/state/subscribers.ts";
 import type { World } from "../world/world.ts";
 import { memberChunks } from "./member-chunks.ts";
 import { PausableQueue } from "./pausable-queue.ts";
@@ -105,6 +106,8 @@ export class SocketHub {
 	 */
 	readonly #allMembersAt = new Map<string, number>();
 	readonly #sockets = new Set<Socket>();
+	/** Notified after each change, with the user ids of the connected bots. */
+	readonly changed = new Subscribers<readonly string[]>();
 	#ignoresHeartbeats = false;
 	/** The HTTP status with which new WebSocket connections are refused; undefined if they are accepted. */
 	#refusedStatus: number | undefined;
@@ -213,10 +216,28 @@ export class SocketHub {
 		for (const session of this.#sessions.values()) session.alter = alter;
 	}
 
-	/** Closes all WebSocket connections of bots. With `resumable: false`, the bots cannot resume their sessions. */
-	disconnect({ code = 4000, resumable = true } = {}): void {
-		if (!resumable) this.#sessions.clear();
+	/**
+	 * Closes the WebSocket connections of all bots, or of the bot with the user id `botId`. With `shard`, closes only
+	 * those of shards with this number. With `resumable: false`, the bots cannot resume their sessions.
+	 */
+	disconnect({
+		code = 4000,
+		resumable = true,
+		botId,
+		shard,
+	}: {
+		code?: number | undefined;
+		resumable?: boolean | undefined;
+		botId?: string;
+		shard?: number | undefined;
+	} = {}): void {
+		const isMeant = (session: Session | undefined) =>
+			(botId === undefined || session?.bot.user.id === botId) &&
+			(shard === undefined || session?.shard[0] === shard);
+		for (const session of this.#sessions.values())
+			if (!resumable && isMeant(session)) this.#sessions.delete(session.id);
 		for (const socket of this.#sockets) {
+			if (!isMeant(socket.data.session)) continue;
 			// Only a bot's own 1000 or 1001 ends its session.
 			this.#detach(socket);
 			socket.close(code, "simulated");
@@ -305,6 +326,7 @@ export class SocketHub {
 		const { session, sessionConnection } = data;
 		data.session = undefined;
 		data.sessionConnection = undefined;
+		if (session) this.changed.notify(this.connected);
 		// A resumed session has another connection already.
 		if (!session || session.connection !== sessionConnection) return;
 		session.connection = undefined;
@@ -391,9 +413,9 @@ export class SocketHub {
 		const { token, intents, shard, large_threshold } = parse(identify, d);
 		const bot = this.world.accounts.get(token.replace(/^Bot /, ""));
 		if (!bot?.user.bot) throw new CloseError(Code.AuthenticationFailed);
+		const { sharding } = this.world;
 		const [shardId, shards] = shard;
-		if (!(shardId >= 0 && shardId < shards))
-			throw new CloseError(Code.InvalidShard);
+		if (!isValidShard(shardId, shards)) throw new CloseError(Code.InvalidShard);
 		if ((intents & ~knownIntents) !== 0)
 			throw new CloseError(Code.InvalidIntents);
 		const refused = allPrivileged & ~bitsOf(bot.privilegedIntents);
@@ -404,10 +426,17 @@ export class SocketHub {
 		// Discord resets the token.
 		if (starts > total) throw new CloseError(Code.AuthenticationFailed);
 		used.set(bot.user.id, starts);
+		if (!sharding.takeIdentify(bot.user.id, shardId)) {
+			send(socket, Op.InvalidSession, false);
+			return;
+		}
+		if (sharding.isTooLarge(bot.user.id, shardId, shards))
+			throw new CloseError(Code.ShardingRequired);
 		const session = new Session(bot, intents, shard);
 		session.alter = this.#alter;
 		attach(session, socket);
 		this.#sessions.set(session.id, session);
+		this.changed.notify(this.connected);
 		this.#sendReady(session, socket.data, large_threshold);
 	}
 
@@ -459,9 +488,20 @@ export class SocketHub {
 		}
 		session.connection?.close(Code.UnknownError, "resumed elsewhere");
 		attach(session, socket);
+		this.changed.notify(this.connected);
 		session.replay(seq);
 		session.dispatch("RESUMED", { _trace: ["simulator"] });
 	}
+}
+
+/** Whether a bot with `shards` shards can have one with this number. Numbers begin at 0. */
+function isValidShard(shard: number, shards: number): boolean {
+	return (
+		Number.isInteger(shard) &&
+		Number.isInteger(shards) &&
+		shard >= 0 &&
+		shard < shards
+	);
 }
 
 const answered = new Set<number>([

@@ -3,6 +3,7 @@
 
 import { Authorizations } from "./accounts/authorizations.ts";
 import { Commands } from "./accounts/commands.ts";
+import { Sharding } from "./accounts/sharding.ts";
 import { Users } from "./accounts/users.ts";
 import { Channels } from "./channels/channels.ts";
 import { Stages } from "./channels/stages.ts";
@@ -33,6 +34,7 @@ export class World {
 	readonly state = new State();
 	readonly users = new Users(this.state);
 	readonly accounts = this.users.accounts;
+	readonly sharding = new Sharding(this.state.guilds);
 	readonly authorizations = new Authorizations(this.state);
 	readonly commands = new Commands(this.state.newId);
 	readonly messages = new Messages(this.state);

@@ -1,8 +1,14 @@
 // The control routes, which serve programs on this machine and refuse web pages.
 
 import { expect, test } from "bun:test";
+import { addInvites } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
-import { openSocket, type Simulator, startSimulator } from "../support.ts";
+import {
+	connect,
+	openSocket,
+	type Simulator,
+	startSimulator,
+} from "../support.ts";
 
 async function control(
 	simulator: Simulator,
@@ -102,6 +108,37 @@ test("sockets are closed on demand", async () => {
 	await invalid.payload("op 9", ({ op }) => op === 9);
 	await control(simulator, "POST", "sockets/disconnect", { how: "reconnect" });
 	await invalid.payload("op 7", ({ op }) => op === 7);
+});
+
+test("the rules for shards are set, and a single shard is closed", async () => {
+	await using simulator = await startSimulator();
+	const set = async (given: object) =>
+		await control(simulator, "POST", "sockets/sharding", given);
+	const defaults = { shards: null, max_concurrency: 1, max_guilds: 2500 };
+	expect((await set({ identify_ms: 1 })).body).toEqual({
+		...defaults,
+		identify_ms: 1,
+	});
+	expect((await set({ shards: 4, max_concurrency: 16 })).body).toEqual({
+		...{ shards: 4, max_concurrency: 16, max_guilds: 2500 },
+		identify_ms: 1,
+	});
+	expect((await set({ shards: null })).body).toMatchObject({ shards: null });
+	expect((await set({ shards: 0 })).status).toBe(400);
+	await control(simulator, "POST", "sockets/sharding", { identify_ms: 0 });
+
+	const { token } = simulator.bot("alpha");
+	const shards = await Promise.all(
+		[0, 1].map(async (id) => {
+			const socket = await openSocket(simulator);
+			socket.send(2, { token, intents: 0, properties: {}, shard: [id, 2] });
+			await socket.payload("READY", ({ t }) => t === "READY");
+			return socket;
+		}),
+	);
+	await control(simulator, "POST", "sockets/disconnect", { shard: 1 });
+	expect(await shards[1]?.closed()).toBe(4000);
+	expect(simulator.sockets.open).toBe(1);
 });
 
 test("new connections wait while they are held", async () => {
@@ -212,4 +249,118 @@ test("an application's secret, redirect URIs and lifetimes are set", async () =>
 		body: { code_ms: 5, access_token_ms: 604_800_000 },
 	});
 	expect(simulator.world.authorizations.codeLifetimeMs).toBe(5);
+});
+
+test("a person is added, joins by invite, and passes screening", async () => {
+	await using simulator = await startSimulator();
+	addInvites(simulator.world);
+	const guild = simulator.guild("The Cooks");
+	simulator.world.guilds.edit(guild, {
+		features: ["MEMBER_VERIFICATION_GATE_ENABLED"],
+	});
+	const { body } = await control(simulator, "POST", "people", {
+		username: "new.comer",
+	});
+	const { id, token } = body as { id: string; token: string };
+	const joined = await fetch(`${simulator.api}/v10/invites/the-cooks`, {
+		method: "POST",
+		headers: { authorization: token },
+	});
+	expect(joined.status).toBe(200);
+	expect(guild.members.get(id)?.pending).toBeTrue();
+	const given = { guild_id: guild.id, user_id: id };
+	await control(simulator, "POST", "screening", given);
+	expect(guild.members.get(id)?.pending).toBeFalse();
+	for (const username of ["new.comer", "A", "two..dots", "x".repeat(33)])
+		expect(
+			(await control(simulator, "POST", "people", { username })).status,
+		).toBe(400);
+});
+
+test("a guild is shown as a person sees it", async () => {
+	await using simulator = await startSimulator();
+	const { id } = simulator.guild("The Cooks");
+	const see = async (username: string) => {
+		const user = simulator.user(username).id;
+		const path = `guild?id=${id}&user=${user}`;
+		return (await control(simulator, "GET", path)).body;
+	};
+	const names = (shown: unknown) =>
+		(shown as { channels: { name: string }[] }).channels.map(
+			({ name }) => name,
+		);
+	const zoe = await see("zoe");
+	expect(zoe).toMatchObject({ is_member: true, member_count: 6 });
+	expect(names(zoe)).toEqual(["Talk", "general", "Lounge"]);
+	const stranger = await see("bob_the_baker");
+	expect(stranger).toMatchObject({ is_member: false, permissions: "0" });
+	expect(names(stranger)).toContain("staff");
+	expect((await control(simulator, "GET", "guild?id=1")).status).toBe(400);
+});
+
+test("the commands that a person may use are listed", async () => {
+	await using simulator = await startSimulator();
+	const { id } = simulator.guild("The Cooks");
+	await using bot = await connect(simulator);
+	await bot.client.application.commands.set([
+		{ name: "ping", description: "Pong" },
+		{
+			name: "purge",
+			description: "P",
+			defaultMemberPermissions: ["Administrator"],
+		},
+	]);
+	const list = async (username: string) => {
+		const user = simulator.user(username).id;
+		const path = `commands?guild=${id}&user=${user}`;
+		return (await control(simulator, "GET", path)).body;
+	};
+	const application_id = bot.client.user.id;
+	expect(await list("zoe")).toMatchObject([
+		{ application_id, bot: "alpha", name: "ping", options: [] },
+	]);
+	expect(await list("ada")).toHaveLength(2);
+});
+
+test("a bot whose intent is switched off is closed with 4014 when it identifies again, and does not see content", async () => {
+	await using simulator = await startSimulator();
+	const { id: bot_id, token } = simulator.bot("alpha");
+	using socket = await openSocket(simulator);
+	socket.send(2, { token, intents: 1 << 15, properties: {} });
+	await socket.payload("READY", ({ t }) => t === "READY");
+	const intents = ["GuildMembers"];
+	const set = await control(simulator, "POST", "intents", { bot_id, intents });
+	expect(set).toEqual({ status: 200, body: { bot_id, intents } });
+	expect(await socket.closed()).toBe(4000);
+	using again = await openSocket(simulator);
+	again.send(2, { token, intents: 1 << 15, properties: {} });
+	expect(await again.closed()).toBe(4014);
+	await simulator.user("ada").say("The Cooks/general", "secret");
+	const { channel } = simulator.channel("The Cooks/general");
+	const read = await fetch(
+		`${simulator.api}/v10/channels/${channel.id}/messages`,
+		{
+			headers: { authorization: `Bot ${token}` },
+		},
+	);
+	expect(await read.json()).toMatchObject([{ content: "" }]);
+	const unknown = { bot_id: "1", intents };
+	expect((await control(simulator, "POST", "intents", unknown)).status).toBe(
+		400,
+	);
+});
+
+test("one fault is removed by its id, and the latest entries of the journal are listed", async () => {
+	await using simulator = await startSimulator();
+	const match = "GET /users/@me";
+	for (const code of [50013, 50001])
+		await control(simulator, "POST", "faults", { kind: "refuse", match, code });
+	const { body } = await control(simulator, "DELETE", "faults?id=1");
+	expect(body).toMatchObject([{ id: 2 }]);
+	expect((await control(simulator, "DELETE", "faults?id=1")).status).toBe(400);
+	for (const text of ["1", "2", "3"])
+		await simulator.user("ada").say("The Cooks/general", text);
+	const latest = await control(simulator, "GET", "journal?last=2");
+	expect(latest.body).toMatchObject([{ seq: 2 }, { seq: 3 }]);
+	expect((await control(simulator, "GET", "journal?last=-1")).status).toBe(400);
 });

@@ -2,12 +2,14 @@
 
 import {
 	ActionRowBuilder,
+	type ApplicationCommandDataResolvable,
 	ApplicationCommandOptionType,
 	ButtonBuilder,
 	type ButtonInteraction,
 	ButtonStyle,
 	type ChatInputCommandInteraction,
 	type Client,
+	type Interaction,
 } from "discord.js";
 import type {
 	Simulator,
@@ -53,19 +55,23 @@ const commands = [
 interface Answers {
 	command?(interaction: ChatInputCommandInteraction): Promise<unknown>;
 	button?(interaction: ButtonInteraction): Promise<unknown>;
+	/** Called for interactions of all types. */
+	any?(interaction: Interaction): Promise<unknown> | undefined;
 }
 
 /** Starts a simulator and the bot alpha with these responses. Errors that they throw are in `errors`. */
 export async function startAnswering(
-	{ command, button }: Answers,
+	{ command, button, any }: Answers,
 	options: SimulatorOptions = {},
+	registered: readonly ApplicationCommandDataResolvable[] = commands,
 ) {
 	const simulator = await startSimulator(options);
 	const bot = await connect(simulator);
 	const errors: unknown[] = [];
-	await bot.client.application.commands.set(commands);
+	await bot.client.application.commands.set(registered);
 	bot.client.on("interactionCreate", async (interaction) => {
 		try {
+			await any?.(interaction);
 			if (interaction.isChatInputCommand()) await command?.(interaction);
 			if (interaction.isButton()) await button?.(interaction);
 		} catch (error) {

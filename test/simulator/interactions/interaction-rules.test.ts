@@ -169,7 +169,9 @@ describe("tokens", () => {
 
 	test.each([
 		["an unknown type", { type: 99 }, 400, 50035],
-		["a form", { type: 9, data: {} }, 501, 0],
+		["an empty modal", { type: 9, data: {} }, 400, 50035],
+		["suggestions", { type: 8, data: { choices: [] } }, 400, 50035],
+		["a premium button", { type: 10 }, 501, 0],
 		["a pong", { type: 1 }, 400, 50035],
 		["an update of no message", { type: 7, data: {} }, 400, 50035],
 		["an empty message", { type: 4, data: {} }, 400, 50006],

@@ -128,7 +128,7 @@ test("discord.js sets, shows and removes a guild's icon", async (given) => {
 	expect(guild.auditLog.at(-1)).toMatchObject({
 		action_type: AuditLogEvent.GuildUpdate,
 		reason: "a new look",
-		changes: [{ key: "icon_hash", old_value: null, new_value: hash }],
+		changes: [{ key: "icon_hash", new_value: hash }],
 	});
 	const url = `icons/${guild.id}/${hash}`;
 	expect(await get(`${url}.png?size=1024`)).toEqual({

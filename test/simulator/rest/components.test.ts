@@ -1,4 +1,4 @@
-// Buttons on messages: what can be sent, and what is refused how.
+// Buttons and select menus on messages: what can be sent, and what is refused how.
 
 import { test as bunTest, expect } from "bun:test";
 import {
@@ -19,6 +19,15 @@ const button = (custom_id: string, more: object = {}) => ({
 	...more,
 });
 const row = (...components: unknown[]) => ({ type: 1, components });
+
+const choices = (count: number) =>
+	Array.from({ length: count }, (_, n) => ({ label: `${n}`, value: `${n}` }));
+const menu = (more: object = {}) => ({
+	type: 3,
+	custom_id: "m",
+	options: choices(2),
+	...more,
+});
 
 test("buttons are stored, dispatched, and changed by an edit", async (given) => {
 	const { simulator } = given;
@@ -136,8 +145,52 @@ bunTest.each([
 	],
 	[
 		"a menu beside a button",
-		[row(button("a"), { type: 3, custom_id: "m", options: [] })],
+		[row(button("a"), menu())],
 		{ "components.0.components.1": "COMPONENT_LAYOUT_WIDTH_EXCEEDED" },
+	],
+	[
+		"a menu without options",
+		[row(menu({ options: [] }))],
+		{ "components.0.components.0.options": "BASE_TYPE_BAD_LENGTH" },
+	],
+	[
+		"26 options",
+		[row(menu({ options: choices(26) }))],
+		{ "components.0.components.0.options": "BASE_TYPE_BAD_LENGTH" },
+	],
+	[
+		"the same value twice",
+		[row(menu({ options: [...choices(2), ...choices(1)] }))],
+		{
+			"components.0.components.0.options.2.value":
+				"SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",
+		},
+	],
+	[
+		"a long label, and no value",
+		[row(menu({ options: [{ label: "x".repeat(101) }] }))],
+		{
+			"components.0.components.0.options.0.label": "BASE_TYPE_BAD_LENGTH",
+			"components.0.components.0.options.0.value": "BASE_TYPE_REQUIRED",
+		},
+	],
+	[
+		"more values than options",
+		[row(menu({ max_values: 3 }))],
+		{ "components.0.components.0.options": "BASE_TYPE_BAD_LENGTH" },
+	],
+	[
+		"a minimum above the maximum",
+		[row(menu({ min_values: 2 }))],
+		{ "components.0.components.0.min_values": "NUMBER_TYPE_MAX" },
+	],
+	[
+		"a long placeholder and no custom_id",
+		[row({ type: 5, placeholder: "x".repeat(151) })],
+		{
+			"components.0.components.0.custom_id": "BASE_TYPE_REQUIRED",
+			"components.0.components.0.placeholder": "BASE_TYPE_MAX_LENGTH",
+		},
 	],
 ])("%s is refused", async (_, components, faults) => {
 	await using simulator = await startSimulator();

@@ -1,129 +1,34 @@
-// The fields of slash commands, checked by Discord's rules.
-// https://discord.com/developers/docs/interactions/application-commands
+// The fields of slash commands and of commands in context menus, checked by Discord's rules.
+// https://docs.discord.com/developers/interactions/application-commands
 
-import { ApplicationCommandOptionType as Option } from "discord.js";
-import type { CommandOption } from "../../world/state/entities.ts";
+import { ApplicationCommandType as Type } from "discord.js";
+import type { CommandType } from "../../world/state/entities.ts";
 import { formError, notSimulated } from "../errors.ts";
 import * as f from "./fields.ts";
+import { localizations, name, options } from "./option-fields.ts";
 
-/** Maximum number of global commands of an application, and of its commands in each guild. */
-export const maxCommands = 100;
-const maxOptions = 25;
+/** Maximum number of global commands of an application by type, and of its commands in each guild. */
+export const maxCommands: Readonly<Record<CommandType, number>> = {
+	[Type.ChatInput]: 100,
+	[Type.User]: 15,
+	[Type.Message]: 15,
+};
+/**
+ * Maximum number of commands in a request that replaces all commands.
+ * https://github.com/chenhg5/cc-connect/issues/504 has the errors of Discord for 130 and 134 commands.
+ */
+export const maxReplaced = 130;
 const maxCharacters = 8000;
 
-const namePattern = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
-
-const name = f.refine(f.text(1, 32), (given) => {
-	if (namePattern.test(given) && given === given.toLowerCase()) return given;
-	throw formError(
-		"APPLICATION_COMMAND_INVALID_NAME",
-		"Command name is invalid",
-	);
-});
-
-const description = f.text(1, 100);
-
-const localizations = f.refine(f.unchecked, (given) => {
-	f.object({}).read(given);
-	return given as Readonly<Record<string, string>>;
-});
-
-const number = f.refine(f.unchecked, (given) => {
-	if (typeof given === "number" && Number.isFinite(given)) return given;
-	throw formError("NUMBER_TYPE_COERCE", "Value is not a number.");
-});
-
-/** The types of slash command options that the simulator implements. */
-const optionTypes = new Set<number>([
-	Option.String,
-	Option.Integer,
-	Option.Boolean,
-	Option.User,
-	Option.Channel,
-	Option.Role,
-	Option.Number,
-]);
-
-const optionType = f.refine(f.integer(1, 11), (type): Option => {
-	if (!optionTypes.has(type)) throw notSimulated(`options of type ${type}`);
+const commandType = f.refine(f.integer(1, 4), (type): CommandType => {
+	if (type === Type.PrimaryEntryPoint)
+		throw notSimulated("entry point commands");
 	return type;
 });
 
-const choiceText = f.required(f.text(0, 100));
-const choice = f.object({
-	name: f.required(f.text(1, 100)),
-	value: f.required(
-		f.refine(f.unchecked, (given) =>
-			typeof given === "number" ? given : choiceText.read(given),
-		),
-	),
-});
-
-const option = f.object({
-	type: f.required(optionType),
-	name: f.required(name),
+const otherFields = {
 	name_localizations: f.nullable(localizations),
-	description: f.required(description),
 	description_localizations: f.nullable(localizations),
-	required: f.nullable(f.boolean),
-	choices: f.nullable(f.list(choice, 0, 25)),
-	channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)),
-	min_value: f.nullable(number),
-	max_value: f.nullable(number),
-	min_length: f.nullable(f.integer(0, 6000)),
-	max_length: f.nullable(f.integer(1, 6000)),
-	autocomplete: f.nullable(
-		f.refine(f.boolean, (given) => {
-			if (given) throw notSimulated("autocompletion");
-			return undefined;
-		}),
-	),
-});
-
-const options = f.refine(f.list(option, 0, maxOptions), (given) => {
-	let optional = false;
-	const names = new Set<string>();
-	for (const [index, one] of given.entries()) {
-		if (one.required && optional)
-			throw formError(
-				"APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID",
-				"Required options must be placed before non-required options",
-				index,
-			);
-		if (names.has(one.name))
-			throw formError(
-				"APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS",
-				"Option name already exists",
-				index,
-			);
-		optional ||= !one.required;
-		names.add(one.name);
-	}
-	return given.map(withoutEmpty);
-});
-
-// Discord leaves out null, false and empty lists.
-function withoutEmpty(given: f.Read<typeof option> & object): CommandOption {
-	const isEmpty = (value: unknown) =>
-		Array.isArray(value) && value.length === 0;
-	return f.pickBy(
-		given,
-		(value) => (value ?? false) !== false && !isEmpty(value),
-	) as unknown as CommandOption;
-}
-
-const chatInput = f.refine(f.integer(1, 4), (type): 1 => {
-	if (type !== 1) throw notSimulated(`commands of type ${type}`);
-	return type;
-});
-
-/** The fields of a request body that edits a slash command. */
-export const editCommandFields = {
-	name,
-	name_localizations: f.nullable(localizations),
-	description,
-	description_localizations: f.nullable(localizations),
-	options: f.nullable(options),
 	default_member_permissions: f.nullable(f.permissionBits),
 	nsfw: f.boolean,
 	dm_permission: f.nullable(f.boolean),
@@ -132,34 +37,105 @@ export const editCommandFields = {
 	default_permission: f.unchecked,
 } as const;
 
-/** The fields of a request body that creates a slash command. */
-export const newCommandFields = {
-	...editCommandFields,
-	type: chatInput,
-	name: f.required(name),
-	description: f.required(description),
+const slashFields = {
+	...otherFields,
+	name,
+	description: f.text(1, 100),
+	options: f.nullable(options),
 } as const;
 
-/** The parsed body of a request that creates or edits a slash command. */
+/** The parsed body of a request that creates or edits a command. */
 export type CommandForm = {
-	[K in keyof typeof editCommandFields]: f.Read<(typeof editCommandFields)[K]>;
+	[K in keyof typeof slashFields]: f.Read<(typeof slashFields)[K]>;
 };
 
-/** Throws if all names, descriptions and values of a slash command together have more than 8,000 characters. */
+/** The parsed body of a request that creates a command. */
+export type NewCommand = CommandForm & {
+	type: CommandType;
+	name: string;
+	description: string;
+};
+
+/**
+ * A command in a context menu has no description and no options. Sources of the errors:
+ * https://github.com/discord/discord-api-docs/issues/5836 and https://github.com/discord/discord-api-docs/issues/8574
+ */
+const menuFields = {
+	...otherFields,
+	name: f.text(1, 32),
+	description: f.refine(f.unchecked, (given): "" => {
+		if (given === "" || given === null) return "";
+		throw formError(
+			"APPLICATION_COMMAND_CONTEXT_MENU_DESCRIPTION_INVALID",
+			"Context menu commands cannot have description",
+		);
+	}),
+	options: f.refine(f.unchecked, (given): [] => {
+		if (given === null || (Array.isArray(given) && given.length === 0))
+			return [];
+		throw formError(
+			"APPLICATION_COMMAND_CONTEXT_MENU_OPTIONS_INVALID",
+			"Context menu commands cannot have options",
+		);
+	}),
+} as const;
+
+const typed = f.required(f.object({ type: f.nullable(commandType) }));
+const newSlash = f.required(
+	f.object({
+		...slashFields,
+		name: f.required(slashFields.name),
+		description: f.required(slashFields.description),
+	}),
+);
+const newInMenu = f.required(
+	f.object({ ...menuFields, name: f.required(menuFields.name) }),
+);
+
+/** A request body that creates a command. Its type decides which fields it has. */
+export const newCommand = f.refine(f.unchecked, (given): NewCommand => {
+	const type = typed.read(given).type ?? Type.ChatInput;
+	if (type === Type.ChatInput) return { ...newSlash.read(given), type };
+	return { ...newInMenu.read(given), type, description: "" };
+});
+
+const slashChanges = f.required(f.object(slashFields));
+const menuChanges = f.required(f.object(menuFields));
+
+/** Parses a request body that edits a command of this type. */
+export function readChanges(type: CommandType, given: unknown): CommandForm {
+	const changes = type === Type.ChatInput ? slashChanges : menuChanges;
+	return changes.read(given);
+}
+
+/**
+ * Throws if all names, descriptions and values of a command together have more than 8,000 characters. Of a localized
+ * name or description, the longest counts.
+ */
 export function checkSize(form: object): void {
-	const texts = (of: unknown): string[] => {
-		if (typeof of === "string") return [of];
-		if (Array.isArray(of)) return of.flatMap(texts);
-		if (typeof of !== "object" || of === null) return [];
-		const { name, description, value, options, choices } = of as Record<
-			string,
-			unknown
-		>;
-		return [name, description, value, options, choices].flatMap(texts);
-	};
-	if (texts(form).join("").length > maxCharacters)
+	if (sizeOf(form) > maxCharacters)
 		throw formError(
 			"APPLICATION_COMMAND_TOO_LARGE",
 			`Command exceeds maximum size (${maxCharacters})`,
 		);
+}
+
+function sizeOf(form: object): number {
+	const given = form as Readonly<Record<string, unknown>>;
+	const longest = (key: string) =>
+		Math.max(
+			lengthOf(given[key]),
+			...Object.values(given[`${key}_localizations`] ?? {}).map(lengthOf),
+		);
+	const nested = [given.options, given.choices].flatMap((list) =>
+		Array.isArray(list) ? (list as object[]) : [],
+	);
+	return nested.reduce(
+		(sum, one) => sum + sizeOf(one),
+		longest("name") + longest("description") + lengthOf(given.value),
+	);
+}
+
+function lengthOf(value: unknown): number {
+	return typeof value === "string" ? value.length : 0;
 }

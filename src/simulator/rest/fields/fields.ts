@@ -139,13 +139,18 @@ export const permissionBits = optional((value) => {
 export function choice<const T extends number>(...choices: readonly T[]) {
 	return optional((value) => {
 		const found = choices.find((one) => one === value);
-		if (found === undefined)
-			throw formError(
-				"BASE_TYPE_CHOICES",
-				`Value must be one of {${choices.join(", ")}}.`,
-			);
+		if (found === undefined) throw notOneOf(choices);
 		return found;
 	});
+}
+
+/** Returns Discord's error for a value that is none of `choices`, in the field `key` of the object that is parsed. */
+export function notOneOf(choices: readonly number[], ...key: string[]) {
+	return formError(
+		"BASE_TYPE_CHOICES",
+		`Value must be one of {${choices.join(", ")}}.`,
+		...key,
+	);
 }
 
 /** A request field whose value must be one of the strings in `words`. */

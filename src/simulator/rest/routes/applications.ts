@@ -55,16 +55,17 @@ export const applicationRoutes = [
 			actor,
 			world: {
 				users: { sessionStarts },
+				sharding,
 			},
 		}) => ({
 			url: socketUrl(host),
-			shards: 1,
+			shards: sharding.recommended(actor.user.id),
 			session_start_limit: {
 				total: sessionStarts.total,
 				remaining:
 					sessionStarts.total - (sessionStarts.used.get(actor.user.id) ?? 0),
 				reset_after: 86_400_000,
-				max_concurrency: 1,
+				max_concurrency: sharding.settings.maxConcurrency,
 			},
 		}),
 	}),

@@ -1,17 +1,23 @@
-// Slash commands, global or of a guild.
+// Slash commands and commands in context menus, global or of a guild.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
-import type { CommandDetails, Scope } from "../../world/accounts/commands.ts";
+import {
+	type CommandDetails,
+	isSame,
+	type Scope,
+} from "../../world/accounts/commands.ts";
 import type { Command } from "../../world/state/entities.ts";
 import { apiError, formError, found } from "../errors.ts";
 import {
 	type CommandForm,
 	checkSize,
-	editCommandFields,
 	maxCommands,
-	newCommandFields,
+	maxReplaced,
+	type NewCommand,
+	newCommand,
+	readChanges,
 } from "../fields/command-fields.ts";
-import { boolean, list, object, required } from "../fields/fields.ts";
+import { boolean, list, required, unchecked } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
 const everywhere = "/applications/:application_id/commands";
@@ -19,10 +25,11 @@ const inGuild = "/applications/:application_id/guilds/:guild_id/commands";
 
 const oneCommand = `${everywhere}/:command_id` as const;
 
-const commands = required(list(object(newCommandFields), 0, maxCommands));
+const oneForm = required(newCommand);
+const allForms = required(list(newCommand, 0, maxReplaced));
 
 /**
- * Returns the REST routes with which an application manages its slash commands. All routes begin with `path`, which
+ * Returns the REST routes with which an application manages its commands. All routes begin with `path`, which
  * decides whether they manage the application's global commands or its commands in a guild.
  */
 function routesBelow(path: typeof everywhere | typeof inGuild) {
@@ -39,7 +46,7 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 					),
 		}),
 		route(`POST ${path}`, {
-			body: newCommandFields,
+			body: oneForm,
 			run: (call) => {
 				const { command, isNew } = put(call, call.body);
 				call.setStatus(isNew ? 201 : 200);
@@ -47,15 +54,15 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 			},
 		}),
 		route(`PUT ${path}`, {
-			body: commands,
+			body: allForms,
 			run: (call) => replaceAll(call, call.body).map(serializeCommand),
 		}),
 		route(`GET ${path}/:command_id`, {
 			run: (call) => serializeCommand(commandOf(call)),
 		}),
 		route(`PATCH ${path}/:command_id`, {
-			body: editCommandFields,
-			run: (call) => serializeCommand(edit(call, call.body)),
+			body: unchecked,
+			run: (call) => serializeCommand(edit(call)),
 		}),
 		route(`DELETE ${path}/:command_id`, {
 			run: (call) => call.world.commands.remove(commandOf(call)),
@@ -69,7 +76,7 @@ export const commandRoutes = [
 ];
 
 /**
- * Returns the application and guild whose slash commands a request is about. Throws if the request comes from another
+ * Returns the application and guild whose commands a request is about. Throws if the request comes from another
  * application.
  */
 function scopeOf({ world, actor, params }: Call<typeof everywhere>): Scope {
@@ -90,9 +97,7 @@ function commandOf(call: Call<typeof oneCommand>): Command {
 	return found(command, Code.UnknownApplicationCommand);
 }
 
-type NewCommand = CommandForm & { name: string; description: string };
-
-/** Registers a slash command, or replaces the registered command with the same name. */
+/** Registers a command, or replaces the registered command with the same name and type. */
 function put(
 	call: Call<typeof everywhere>,
 	form: NewCommand,
@@ -101,17 +106,32 @@ function put(
 	const scope = scopeOf(call);
 	checkSize(form);
 	const registered = commands.in(scope);
-	const known = registered.find(({ name }) => name === form.name);
-	const details = detailsOf(form, defaults, scope.guild_id);
+	const known = registered.find((one) => isSame(one, form));
+	const details = detailsOf(form, defaultsOf(form), scope.guild_id);
 	if (known) return { command: commands.edit(known, details), isNew: false };
-	if (registered.length >= maxCommands)
-		throw apiError(Code.MaximumNumberOfApplicationCommandsReached);
+	checkCounts([...registered, form]);
+	checkCreates(call, 1);
 	return { command: commands.add(scope, details), isNew: true };
 }
 
+/** Throws if an application would have too many commands of a type. */
+function checkCounts(commands: readonly Pick<Command, "type">[]): void {
+	for (const [type, max] of Object.entries(maxCommands))
+		if (commands.filter((one) => String(one.type) === type).length > max)
+			throw apiError(Code.MaximumNumberOfApplicationCommandsReached, {
+				message: `Maximum number of application commands reached (${max})`,
+			});
+}
+
+/** Throws if an application may not create `count` more commands today. */
+function checkCreates(call: Call<typeof everywhere>, count: number): void {
+	if (!call.world.commands.mayCreate(scopeOf(call), count))
+		throw apiError(Code.MaximumDailyApplicationCommandCreatesReached);
+}
+
 /**
- * Replaces the slash commands of an application by those in the request: its commands in the guild if the request path
- * has a guild id, otherwise its global commands.
+ * Replaces the commands of all types of an application by those in the request: its commands in the guild if the request
+ * path has a guild id, otherwise its global commands.
  */
 function replaceAll(
 	call: Call<typeof everywhere>,
@@ -119,23 +139,29 @@ function replaceAll(
 ): Command[] {
 	const { commands } = call.world;
 	const registered = commands.in(scopeOf(call));
-	const names = new Set<string>();
 	for (const [index, form] of forms.entries()) {
-		if (names.has(form.name)) throw duplicateName(index);
-		names.add(form.name);
+		if (forms.slice(0, index).some((one) => isSame(one, form)))
+			throw duplicateName(index);
 		checkSize(form);
 	}
+	checkCounts(forms);
+	const isKnown = (form: NewCommand) =>
+		registered.some((one) => isSame(one, form));
+	checkCreates(call, forms.filter((form) => !isKnown(form)).length);
 	for (const command of registered)
-		if (!names.has(command.name)) commands.remove(command);
+		if (!forms.some((form) => isSame(form, command))) commands.remove(command);
 	return forms.map((form) => put(call, form).command);
 }
 
-function edit(call: Call<typeof oneCommand>, form: CommandForm): Command {
+function edit(call: Call<typeof oneCommand>): Command {
 	const command = commandOf(call);
+	const form = readChanges(command.type, call.body);
 	const { commands } = call.world;
+	const { type } = command;
+	const { name = command.name } = form;
 	const taken = commands
 		.in(command)
-		.some((one) => one !== command && one.name === form.name);
+		.some((one) => one !== command && isSame(one, { name, type }));
 	if (taken) throw duplicateName("name");
 	const details = detailsOf(form, command, command.guild_id);
 	checkSize({ ...command, ...details });
@@ -150,20 +176,23 @@ function duplicateName(key: string | number) {
 	);
 }
 
-const defaults: CommandDetails = {
-	name: "",
-	name_localizations: null,
-	description: "",
-	description_localizations: null,
-	options: [],
-	default_member_permissions: null,
-	nsfw: false,
-	dm_permission: true,
-	contexts: null,
-	integration_types: [0],
-};
+function defaultsOf({ type }: NewCommand): CommandDetails {
+	return {
+		type,
+		name: "",
+		name_localizations: null,
+		description: "",
+		description_localizations: null,
+		options: [],
+		default_member_permissions: null,
+		nsfw: false,
+		dm_permission: true,
+		contexts: null,
+		integration_types: [0],
+	};
+}
 
-/** Returns the properties of a slash command after an edit. Fields that the request leaves out do not change. */
+/** Returns the properties of a command after an edit. Fields that the request leaves out do not change. */
 function detailsOf(
 	form: CommandForm,
 	before: CommandDetails,
@@ -175,6 +204,7 @@ function detailsOf(
 	const { options = before.options } = form;
 	const { contexts = before.contexts ?? null } = form;
 	return {
+		type: before.type,
 		name: form.name ?? before.name,
 		name_localizations,
 		description: form.description ?? before.description,

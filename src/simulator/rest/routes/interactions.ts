@@ -5,12 +5,23 @@ import {
 	InteractionResponseType,
 	InteractionType,
 	MessageFlags,
+	ApplicationCommandOptionType as Option,
 } from "discord.js";
-import type { Interaction } from "../../interactions/interactions.ts";
-import type { Message } from "../../world/state/entities.ts";
-import { apiError, atKey, formError, notSimulated } from "../errors.ts";
+import type {
+	Choice,
+	Interaction,
+	Response,
+} from "../../interactions/interaction.ts";
+import { isThread, type Message } from "../../world/state/entities.ts";
+import { apiError, atKey, notSimulated } from "../errors.ts";
 import * as f from "../fields/fields.ts";
-import { checkInvocation, invocationFields } from "../invocation.ts";
+import { choicesOf } from "../fields/option-fields.ts";
+import { focusedIn, type SentOption } from "../interactions/command-options.ts";
+import {
+	checkInvocation,
+	invocationFields,
+} from "../interactions/invocation.ts";
+import { modalData } from "../interactions/modals.ts";
 import {
 	contentFields,
 	editedContent,
@@ -21,39 +32,47 @@ import {
 import { type Call, type ReadForm, route } from "../route.ts";
 
 const {
-	Pong,
+	ApplicationCommandAutocompleteResult,
 	ChannelMessageWithSource,
 	DeferredChannelMessageWithSource,
 	DeferredMessageUpdate,
+	Modal,
 	UpdateMessage,
 } = InteractionResponseType;
 
-const answers = [
-	Pong,
+/** The types of responses that the simulator does not implement: premium, activities. */
+const otherAnswers = new Set([10, 12]);
+
+const messageAnswers = [
 	ChannelMessageWithSource,
 	DeferredChannelMessageWithSource,
-	DeferredMessageUpdate,
-	UpdateMessage,
-] as const;
-const knownAnswer = f.required(f.choice(...answers));
+];
+const updates = [DeferredMessageUpdate, UpdateMessage];
 
 /**
- * Types of interaction responses that the simulator does not implement: autocomplete, modals, premium, activities.
+ * The types of the first response to an interaction. Of a response to a modal, only one that a button or select menu has
+ * opened can update the message.
+ * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type
  */
-const otherAnswers = new Set([8, 9, 10, 12]);
-
-const answerType = f.refine(f.integer(0, 255), (type) => {
-	if (otherAnswers.has(type))
-		throw notSimulated(`responses to interactions of type ${type}`);
-	return knownAnswer.read(type);
-});
+function answersTo({ type, message }: Interaction): InteractionResponseType[] {
+	switch (type) {
+		case InteractionType.ApplicationCommandAutocomplete:
+			return [ApplicationCommandAutocompleteResult];
+		case InteractionType.ModalSubmit:
+			return [...messageAnswers, ...(message ? updates : [])];
+		case InteractionType.MessageComponent:
+			return [...messageAnswers, ...updates, Modal];
+		case InteractionType.ApplicationCommand:
+			return [...messageAnswers, Modal];
+	}
+}
 
 const messageData = f.object({ ...contentFields, tts: f.boolean });
 const noData = f.required(messageData).read({});
 
 const callback = {
-	type: f.required(answerType),
-	data: f.nullable(messageData),
+	type: f.required(f.integer(0, 255)),
+	data: f.unchecked,
 };
 
 type Callback = ReadForm<typeof callback>;
@@ -63,7 +82,10 @@ export const interactionRoutes = [
 		body: invocationFields,
 		run: (call) => {
 			if (call.actor.user.bot) throw apiError(Code.BotsCannotUseThisEndpoint);
-			const { id } = call.interactions.begin(checkInvocation(call));
+			const { id, type } = call.interactions.begin(checkInvocation(call));
+			// Typing changes nothing.
+			if (type === InteractionType.ApplicationCommandAutocomplete)
+				call.skipJournal();
 			return { id };
 		},
 	}),
@@ -76,69 +98,86 @@ export const interactionRoutes = [
 				throw apiError(Code.UnknownInteraction);
 			if (interaction.state === "acknowledged")
 				throw apiError(Code.InteractionHasAlreadyBeenAcknowledged);
-			const original = atKey("data", () => answer(call, interaction));
-			call.interactions.acknowledge(interaction, call.body.type, original);
+			const type = answerType(interaction, call.body.type);
+			const response = atKey("data", () => answer(call, interaction, type));
+			call.interactions.acknowledge(interaction, type, response);
 			return call.query.with_response
-				? serializeCallback(call, interaction, original)
+				? serializeCallback(call, interaction, response.original)
 				: undefined;
 		},
 	}),
 ];
 
-/**
- * Executes an application's response to a command or button. Returns the message that the response creates or updates.
- * Throws if a response of this type is not allowed.
- */
+/** Throws if an interaction can have no first response of this type. */
+function answerType(
+	interaction: Interaction,
+	type: number,
+): InteractionResponseType {
+	if (otherAnswers.has(type))
+		throw notSimulated(`responses to interactions of type ${type}`);
+	const known = answersTo(interaction);
+	if (known.includes(type)) return type;
+	throw f.notOneOf(known, "type");
+}
+
+/** Executes an application's first response to an interaction. Returns what the response creates or updates. */
 function answer(
 	call: Call<":interaction_token", Callback>,
 	interaction: Interaction,
-): Message {
+	type: InteractionResponseType,
+): Response {
 	const { interactions } = call;
 	const { channel, message } = interaction;
-	const data = call.body.data ?? noData;
+	if (type === ApplicationCommandAutocompleteResult)
+		return { choices: choicesFor(interaction, call.body.data) };
+	if (type === Modal) return { modal: modalData.read(call.body.data) };
+	if (isThread(channel) && channel.archived && channel.locked)
+		throw apiError(Code.InvalidActionOnArchivedThread);
+	const data = messageData.read(call.body.data ?? undefined) ?? noData;
 	const ephemeral = (data.flags ?? 0) & MessageFlags.Ephemeral;
-	switch (call.body.type) {
-		case ChannelMessageWithSource: {
-			requireContent(call, data);
-			const content = newContent(call, channel, data);
-			const flags = content.flags | ephemeral;
-			return interactions.write(interaction, { ...content, flags });
-		}
-		case DeferredChannelMessageWithSource:
-			return interactions.write(interaction, {
-				content: "",
-				flags: MessageFlags.Loading | ephemeral,
-			});
-		case DeferredMessageUpdate:
-			if (message) return message;
-			break;
-		case UpdateMessage: {
-			if (!message) break;
-			if (!interactions.exists(message)) throw apiError(Code.UnknownMessage);
-			const changes = editedContent(call, channel, message, data);
-			interactions.edit(interaction, message, changes);
-			return message;
-		}
-		case Pong:
+	if (type === DeferredChannelMessageWithSource) {
+		const flags = MessageFlags.Loading | ephemeral;
+		return {
+			original: interactions.write(interaction, { content: "", flags }),
+		};
 	}
-	throw formError(
-		"INTERACTION_RESPONSE_TYPE_INVALID",
-		`An interaction of type ${interaction.type} has no response of type ${call.body.type}.`,
-	);
+	if (type === ChannelMessageWithSource || !message) {
+		requireContent(call, data);
+		const content = newContent(call, channel, data);
+		const flags = content.flags | ephemeral;
+		const original = interactions.write(interaction, { ...content, flags });
+		return { original };
+	}
+	if (type === UpdateMessage) {
+		if (!interactions.exists(message)) throw apiError(Code.UnknownMessage);
+		const changes = editedContent(call, channel, message, data);
+		interactions.edit(interaction, message, changes);
+	}
+	return { original: message };
+}
+
+/** Parses the values that an application suggests for the option that a person is typing. */
+function choicesFor({ data }: Interaction, given: unknown): readonly Choice[] {
+	const { options } = data as { options: readonly SentOption[] };
+	const [focused] = focusedIn(options);
+	const form = f.object({
+		choices: f.nullable(choicesOf(focused?.type ?? Option.String)),
+	});
+	return f.required(form).read(given).choices ?? [];
 }
 
 function serializeCallback(
 	call: Call<"", Callback>,
-	{ id, type }: Interaction,
-	message: Message,
+	{ id, type, answer }: Interaction,
+	message: Message | undefined,
 ) {
-	const { type: answered } = call.body;
 	const isAnnounced =
-		answered !== DeferredMessageUpdate ||
-		type !== InteractionType.MessageComponent;
+		message !== undefined &&
+		(answer !== DeferredMessageUpdate ||
+			type !== InteractionType.MessageComponent);
 	const hasMessage =
-		answered === ChannelMessageWithSource || answered === UpdateMessage;
-	const has = (flag: MessageFlags) => (message.flags & flag) !== 0;
+		answer === ChannelMessageWithSource || answer === UpdateMessage;
+	const has = (flag: MessageFlags) => ((message?.flags ?? 0) & flag) !== 0;
 	return {
 		interaction: {
 			id,
@@ -150,8 +189,9 @@ function serializeCallback(
 			}),
 		},
 		// By the OpenAPI document, only responses with a message have a resource.
-		...(hasMessage && {
-			resource: { type: answered, message: serializeMessage(call, message) },
-		}),
+		...(hasMessage &&
+			message && {
+				resource: { type: answer, message: serializeMessage(call, message) },
+			}),
 	};
 }

@@ -1,9 +1,12 @@
-// Invites: listing, creating, reading and deleting.
+// Invites: listing, creating, reading, accepting and deleting.
 // https://discord.com/developers/docs/resources/invite
 
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
+	GuildFeature,
+	GuildSystemChannelFlags,
+	MessageType,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { metadata, serializeInvite } from "../../world/guilds/invites.ts";
@@ -51,6 +54,45 @@ function inviteJson({ world }: Call, invite: Invite) {
 
 function withMetadata(call: Call, invite: Invite) {
 	return { ...inviteJson(call, invite), ...metadata(invite) };
+}
+
+/**
+ * Error code for joining while invites are paused, from discord-userdoccers:
+ * https://github.com/discord-userdoccers/discord-userdoccers/blob/18baa186/pages/datamining/errors.mdx
+ */
+const invitesPaused = 40069;
+
+/**
+ * Makes the sender of the request a member of an invite's guild, and counts a use of the invite. Returns false, and
+ * changes nothing, if the sender is a member already. Throws if the sender is banned or the guild has paused invites.
+ */
+function join({ world, actor: { user } }: Call, invite: Invite): boolean {
+	const guild = world.guilds.of(world.state.channelOf(invite));
+	// A guess (invite-join-again): this does not count as a use.
+	if (guild.members.has(user.id)) return false;
+	if (guild.bans.has(user.id)) throw apiError(Code.UserBannedFromThisGuild);
+	if (arePaused(guild))
+		throw apiError(invitesPaused, {
+			status: 403,
+			message:
+				"Invites are currently paused for this server. Please try again later.",
+		});
+	world.members.add(guild, user, {
+		// A guess (invite-join-roles): the new member has them in GUILD_MEMBER_ADD.
+		roles: invite.role_ids.filter((id) => guild.roles.has(id)),
+		pending: guild.features.includes(
+			GuildFeature.MemberVerificationGateEnabled,
+		),
+	});
+	world.invites.use(invite);
+	const channel = guild.channels.get(guild.system_channel_id ?? "");
+	const { SuppressJoinNotifications } = GuildSystemChannelFlags;
+	if (channel && (guild.system_channel_flags & SuppressJoinNotifications) === 0)
+		world.messages.add(channel, user, {
+			content: "",
+			type: MessageType.UserJoin,
+		});
+	return true;
 }
 
 /** Throws if the sender of the request may not create an invite that gives new members the requested roles. */
@@ -140,6 +182,17 @@ export const inviteRoutes = [
 				...inviteJson(call, invite),
 				...(query.with_counts ? serialize.guildCounts(guild) : {}),
 			};
+		},
+	}),
+	route("POST /invites/:invite_code", {
+		body: { session_id: f.nullable(f.text(1, 100)) },
+		run: (call) => {
+			if (call.actor.user.bot) throw apiError(Code.BotsCannotUseThisEndpoint);
+			const invite = inviteOf(call);
+			const accepted = inviteJson(call, invite);
+			const new_member = join(call, invite);
+			if (!new_member) call.skipJournal();
+			return { ...accepted, new_member };
 		},
 	}),
 	route("DELETE /invites/:invite_code", (call) => {

@@ -1,30 +1,39 @@
-// The slash commands of all applications.
+// The commands of all applications: slash commands, and those in the context menus of users and messages.
 
-import { PermissionFlagsBits as Permission } from "discord.js";
+import {
+	InteractionContextType,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import type { Command, Guild } from "../state/entities.ts";
 import { has } from "../state/permissions.ts";
 
 /**
- * Selects slash commands of an application: the global ones, or, if `guild_id` is set, those registered in this guild.
+ * Selects commands of an application: the global ones, or, if `guild_id` is set, those registered in this guild.
  */
 export interface Scope {
 	readonly application_id: string;
 	readonly guild_id?: string | undefined;
 }
 
-/** The fields of a slash command that its application sets. */
+/** The fields of a command that its application sets. */
 export type CommandDetails = Omit<
 	Command,
-	"id" | "application_id" | "guild_id" | "type" | "version"
+	"id" | "application_id" | "guild_id" | "version"
 >;
+
+/** How many commands an application may create per day globally, and in each guild. */
+const dailyCreates = 200;
+const dayMs = 24 * 60 * 60 * 1000;
 
 export class Commands {
 	readonly #all = new Map<string, Command>();
+	/** When commands were created, in milliseconds since 1970, oldest first, by application and guild. */
+	readonly #creates = new Map<string, number[]>();
 
 	constructor(private readonly newId: () => string) {}
 
 	/**
-	 * The slash commands that an application has registered, oldest first: its global ones, or, if `guild_id` is set,
+	 * The commands that an application has registered, oldest first: its global ones, or, if `guild_id` is set,
 	 * those in this guild.
 	 */
 	in({ application_id, guild_id }: Scope): Command[] {
@@ -35,31 +44,47 @@ export class Commands {
 	}
 
 	/**
-	 * The slash commands of an application that work in a guild. A command registered in the guild hides a global command
-	 * of the same name.
+	 * The commands of an application that work in a guild, or in direct messages if `guild` is undefined: first those
+	 * registered in the guild, then the global ones. Two of them can have the same name, and people see both:
+	 * https://github.com/discord/discord-api-docs/issues/3885
 	 */
 	usable(application_id: string, guild: Guild | undefined): Command[] {
 		const own = guild ? this.in({ application_id, guild_id: guild.id }) : [];
-		const everywhere = this.in({ application_id }).filter(
-			({ name }) => !own.some((one) => one.name === name),
+		const everywhere = this.in({ application_id }).filter((command) =>
+			worksIn(command, guild),
 		);
 		return [...own, ...everywhere];
 	}
 
-	add({ application_id, guild_id }: Scope, details: CommandDetails): Command {
+	/**
+	 * Whether an application may create `count` more commands today. Commands that were deleted count.
+	 * A guess (command-creates-day): the day is the last 24 hours.
+	 */
+	mayCreate(scope: Scope, count: number): boolean {
+		const since = Date.now() - dayMs;
+		const recent = (this.#creates.get(keyOf(scope)) ?? []).filter(
+			(at) => at > since,
+		);
+		this.#creates.set(keyOf(scope), recent);
+		return recent.length + count <= dailyCreates;
+	}
+
+	add(scope: Scope, details: CommandDetails): Command {
+		const { application_id, guild_id } = scope;
 		const command: Command = {
 			id: this.newId(),
 			application_id,
-			type: 1,
 			...(guild_id === undefined ? {} : { guild_id }),
 			version: this.newId(),
 			...details,
 		};
 		this.#all.set(command.id, command);
+		const creates = this.#creates.get(keyOf(scope)) ?? [];
+		this.#creates.set(keyOf(scope), [...creates, Date.now()]);
 		return command;
 	}
 
-	/** Replaces the details of a slash command. If a field changes, the command gets a new `version`. */
+	/** Replaces the details of a command. If a field changes, the command gets a new `version`. */
 	edit(command: Command, details: CommandDetails): Command {
 		const before = { ...command };
 		Object.assign(command, details);
@@ -72,7 +97,32 @@ export class Commands {
 	}
 }
 
-/** Whether a guild member with these permissions may use a slash command. */
+function keyOf({ application_id, guild_id }: Scope): string {
+	return `${application_id} ${guild_id}`;
+}
+
+/** Whether two commands have the same name and type. Such commands replace each other. */
+export function isSame(
+	a: Pick<Command, "name" | "type">,
+	b: Pick<Command, "name" | "type">,
+): boolean {
+	return a.name === b.name && a.type === b.type;
+}
+
+/**
+ * Whether a global command works in guilds, or in direct messages with the bot if `guild` is undefined.
+ * https://docs.discord.com/developers/interactions/application-commands#interaction-contexts
+ */
+function worksIn(
+	{ contexts, dm_permission }: Command,
+	guild: Guild | undefined,
+): boolean {
+	const { Guild: inGuild, BotDM } = InteractionContextType;
+	if (contexts) return contexts.includes(guild ? inGuild : BotDM);
+	return guild !== undefined || dm_permission !== false;
+}
+
+/** Whether a guild member with these permissions may use a command. */
 export function mayUse(command: Command, permissions: bigint): boolean {
 	if (has(permissions, Permission.Administrator)) return true;
 	const needed = command.default_member_permissions;

@@ -55,18 +55,15 @@ export class Voice {
 		apply(state, given);
 		guild.voiceStates.set(id, state);
 		this.dispatch(guild, member);
-		this.state.audit(guild, by, AuditLogEvent.MemberMove, null, {
-			options: { channel_id: channel.id, count: "1" },
-		});
+		const { MemberMove } = AuditLogEvent;
+		this.state.auditCounted(guild, by, MemberMove, null, channel.id);
 	}
 
 	/** Disconnects a guild member from their voice channel. Does nothing if they are in none. */
 	leave(guild: Guild, member: Member, by?: Attribution): void {
 		if (!guild.voiceStates.delete(member.user.id)) return;
 		this.dispatch(guild, member);
-		this.state.audit(guild, by, AuditLogEvent.MemberDisconnect, null, {
-			options: { count: "1" },
-		});
+		this.state.auditCounted(guild, by, AuditLogEvent.MemberDisconnect, null);
 	}
 
 	/** Dispatches the event VOICE_STATE_UPDATE for a guild member. */

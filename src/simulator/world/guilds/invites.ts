@@ -10,7 +10,7 @@ import type { Attribution, State } from "../state/state.ts";
 import { permittedIn, placeOf } from "../state/state.ts";
 
 type NewInvite = Pick<Invite, "inviter"> &
-	Partial<Omit<Invite, "code" | "guild_id" | "channel_id" | "uses">>;
+	Partial<Omit<Invite, "guild_id" | "channel_id" | "uses">>;
 
 const audit = auditOf("Invite");
 
@@ -131,7 +131,7 @@ function auditFields(invite: Invite): object {
 }
 
 /** When an invite expires, or null if it never does. */
-function expiryOf({ created_at, max_age }: Invite): Date | null {
+export function expiryOf({ created_at, max_age }: Invite): Date | null {
 	if (max_age === 0) return null;
 	return new Date(Date.parse(created_at) + max_age * 1000);
 }

@@ -199,12 +199,13 @@ export class Messages {
 			...placeOf(channel),
 			id,
 		});
-		// Discord does not log authors who delete their own messages.
-		if (by?.actor !== author.id)
-			this.#audit(channel, by, AuditLogEvent.MessageDelete, author.id, {
-				channel_id: channel.id,
-				count: "1",
-			});
+		// Discord does not log authors who delete their own messages, and bots that delete single messages.
+		// https://github.com/discord/discord-api-docs/issues/7856
+		const isBot = this.state.users.get(by?.actor ?? "")?.bot === true;
+		if (!inGuild(channel) || isBot || by?.actor === author.id) return;
+		const guild = this.state.guildOf(channel);
+		const { MessageDelete } = AuditLogEvent;
+		this.state.auditCounted(guild, by, MessageDelete, author.id, channel.id);
 	}
 
 	removeMany(

@@ -41,7 +41,8 @@ export function auditOf(noun: NounOf<Action>) {
 
 /**
  * Compares an object before and after a change. Returns the changed fields for the audit log. A new object is {}
- * before, a deleted one {} after. For an update, only the fields of the new state are compared.
+ * before, a deleted one {} after. For an update, only the fields of the new state are compared. A value of null is left
+ * out: https://docs.discord.com/developers/resources/audit-log#audit-log-change-object-audit-log-change-structure
  */
 export function changesBetween(
 	before: object,
@@ -55,9 +56,13 @@ export function changesBetween(
 		.filter((key) => !Bun.deepEquals(old[key], now[key]))
 		.map((key) => ({
 			key,
-			...(old[key] === undefined ? {} : { old_value: old[key] }),
-			...(now[key] === undefined ? {} : { new_value: now[key] }),
+			...(isSet(old[key]) ? { old_value: old[key] } : {}),
+			...(isSet(now[key]) ? { new_value: now[key] } : {}),
 		}));
+}
+
+function isSet(value: unknown): boolean {
+	return value !== undefined && value !== null;
 }
 
 /**

@@ -36,6 +36,7 @@ import {
 	type APIWebhookSourceChannel,
 	type APIWebhookSourceGuild,
 	type ApplicationCommandOptionType,
+	type ApplicationCommandType,
 	ChannelType,
 	type GuildFeature,
 	type GuildScheduledEventEntityType,
@@ -74,7 +75,7 @@ export interface Account {
 	readonly token: string;
 	readonly user: User;
 	/** The privileged Gateway intents that are enabled for a bot in Discord's developer portal. Empty for people. */
-	readonly privilegedIntents: readonly PrivilegedIntent[];
+	privilegedIntents: readonly PrivilegedIntent[];
 }
 
 export type Role = Omit<APIRole, "flags"> & {
@@ -382,7 +383,16 @@ export type Invite = Pick<
 	readonly role_ids: readonly string[];
 };
 
-/** A slash command. It is registered globally, or in one guild if `guild_id` is set. */
+/** The types of commands: slash commands, and those in the context menus of users and messages. */
+export type CommandType = Exclude<
+	ApplicationCommandType,
+	ApplicationCommandType.PrimaryEntryPoint
+>;
+
+/**
+ * A slash command, or a command in the context menu of users or messages, which has no description and no options. It
+ * is registered globally, or in one guild if `guild_id` is set.
+ */
 export type Command = Stored<
 	APIApplicationCommand,
 	| "id"
@@ -394,7 +404,7 @@ export type Command = Stored<
 	| "nsfw"
 > &
 	Maybe<APIApplicationCommand, "guild_id" | "dm_permission"> & {
-		readonly type: 1;
+		readonly type: CommandType;
 		name_localizations: Readonly<Record<string, string>> | null;
 		description_localizations: Readonly<Record<string, string>> | null;
 		options: readonly CommandOption[];
@@ -414,6 +424,9 @@ export interface CommandOption {
 	readonly max_value?: number;
 	readonly min_length?: number;
 	readonly max_length?: number;
+	readonly autocomplete?: boolean;
+	/** The options of a subcommand, or the subcommands of a group. */
+	readonly options?: readonly CommandOption[];
 }
 
 /** Whether a channel is a forum or media channel. */

@@ -14,7 +14,7 @@ import {
 	isGuildChannel,
 } from "./entities.ts";
 import type { Audience, EventType, WorldEvent } from "./events.ts";
-import { createSnowflakes } from "./snowflake.ts";
+import { createSnowflakes, timeOf } from "./snowflake.ts";
 
 /** Who made a change and why, for the audit log. Changes without an attribution are not logged. */
 export interface Attribution {
@@ -40,6 +40,8 @@ export type ChosenIdKind =
 	| "automod"
 	| "event"
 	| "webhook";
+
+const countedMs = 5 * 60 * 1000;
 
 export class State {
 	readonly newId = createSnowflakes();
@@ -118,6 +120,38 @@ export class State {
 			{ ...entry, guild_id: guild.id },
 			{ permission: { bits: Permission.ViewAuditLog } },
 		);
+	}
+
+	/**
+	 * Adds an entry with a count to a guild's audit log, such as about a deleted message. If someone does the same again
+	 * soon, the existing entry counts it, and no event is dispatched:
+	 * https://github.com/discord/discord-api-docs/issues/5911
+	 * A guess (audit-count-window): within five minutes, with the same target, channel and reason.
+	 */
+	auditCounted(
+		guild: Guild,
+		by: Attribution | undefined,
+		action: AuditLogEvent,
+		target_id: string | null,
+		channel_id?: string,
+	): void {
+		if (!by) return;
+		const since = Date.now() - countedMs;
+		const isSame = (one: entity.AuditLogEntry) =>
+			one.action_type === action &&
+			one.user_id === by.actor &&
+			one.target_id === target_id &&
+			one.options?.channel_id === channel_id &&
+			one.reason === (by.reason || undefined);
+		const older = guild.auditLog.findLastIndex(({ id }) => timeOf(id) <= since);
+		const index = guild.auditLog.findLastIndex(isSame);
+		const known = index > older ? guild.auditLog[index] : undefined;
+		const options = {
+			...(channel_id === undefined ? {} : { channel_id }),
+			count: String(Number(known?.options?.count ?? 0) + 1),
+		};
+		if (!known) this.audit(guild, by, action, target_id, { options });
+		else guild.auditLog[index] = { ...known, options };
 	}
 
 	/** The guild that a channel or thread belongs to. Throws if the guild does not exist. */

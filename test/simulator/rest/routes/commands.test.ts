@@ -126,6 +126,78 @@ describe("registering", () => {
 			"NAME_ALREADY_EXISTS",
 		],
 		[
+			"subcommands beside options",
+			{ options: [code, { ...code, type: Option.Subcommand, name: "sub" }] },
+			"options",
+			"OPTIONS_TYPE_INVALID",
+		],
+		[
+			"a group in a group",
+			{
+				options: [
+					{
+						...code,
+						type: Option.SubcommandGroup,
+						options: [{ ...code, type: Option.SubcommandGroup }],
+					},
+				],
+			},
+			"options.0.options.0.type",
+			"BASE_TYPE_CHOICES",
+		],
+		[
+			"26 choices",
+			{
+				options: [
+					{
+						...code,
+						choices: Array.from({ length: 26 }, (_, n) => ({
+							name: `c${n}`,
+							value: `c${n}`,
+						})),
+					},
+				],
+			},
+			"options.0.choices",
+			"MAX_LENGTH",
+		],
+		[
+			"a text as the choice of a number",
+			{
+				options: [
+					{ ...code, type: 4, choices: [{ name: "one", value: "one" }] },
+				],
+			},
+			"options.0.choices.0.value",
+			"NUMBER_TYPE_COERCE",
+		],
+		[
+			"choices and autocompletion",
+			{
+				options: [
+					{
+						...code,
+						autocomplete: true,
+						choices: [{ name: "one", value: "one" }],
+					},
+				],
+			},
+			"options.0",
+			"CHOICES_INVALID",
+		],
+		[
+			"a command of a context menu with a description",
+			{ type: 2 },
+			"description",
+			"CONTEXT_MENU_DESCRIPTION_INVALID",
+		],
+		[
+			"a command of a context menu with options",
+			{ type: 3, description: "", options: [code] },
+			"options",
+			"CONTEXT_MENU_OPTIONS_INVALID",
+		],
+		[
 			"an option without a description",
 			{ options: [{ type: 3, name: "code" }] },
 			"options.0.description",
@@ -152,10 +224,135 @@ describe("registering", () => {
 		expect((await call("PUT", everywhere, many)).status).toBe(200);
 		expect((await call("POST", everywhere, verify)).code).toBe(30032);
 		expect((await call("POST", inGuild, verify)).status).toBe(201);
-		expect((await call("PUT", everywhere, [...many, verify])).code).toBe(50035);
+		expect((await call("PUT", everywhere, [...many, verify])).code).toBe(30032);
 		expect((await call("PUT", everywhere, [verify, verify])).faults).toEqual({
 			1: "APPLICATION_COMMANDS_DUPLICATE_NAME",
 		});
+	});
+
+	test("an application has at most 15 commands in each context menu, 130 commands in all", async (given) => {
+		const { call, everywhere } = given;
+		const menu = (type: number, count: number) =>
+			Array.from({ length: count }, (_, n) => ({
+				type,
+				name: `Mixed Case ${n}`,
+			}));
+		const full = [...menu(2, 15), ...menu(3, 15)];
+		const slash = Array.from({ length: 100 }, (_, n) => ({
+			...verify,
+			name: `c${n}`,
+		}));
+		expect((await call("PUT", everywhere, full)).status).toBe(200);
+		const listed = await call("GET", everywhere);
+		expect(listed.json<unknown[]>()[0]).toMatchObject({
+			type: 2,
+			name: "Mixed Case 0",
+			description: "",
+		});
+		const sixteenth = { type: 3, name: "Sixteenth" };
+		const refused = await call("POST", everywhere, sixteenth);
+		expect(refused.json()).toEqual({
+			code: 30032,
+			message: "Maximum number of application commands reached (15)",
+		});
+		expect((await call("POST", everywhere, verify)).status).toBe(201);
+		expect((await call("PUT", everywhere, [...full, ...slash])).status).toBe(
+			200,
+		);
+		const tooMany = await call("PUT", everywhere, [...full, ...slash, verify]);
+		expect(tooMany.faults).toEqual({ "": "BASE_TYPE_MAX_LENGTH" });
+	});
+
+	test("an application creates at most 200 commands a day in each scope", async (given) => {
+		const { call, everywhere, inGuild } = given;
+		const named = (prefix: string) =>
+			Array.from({ length: 100 }, (_, n) => ({
+				...verify,
+				name: `${prefix}${n}`,
+			}));
+		expect((await call("PUT", everywhere, named("a"))).status).toBe(200);
+		expect((await call("PUT", everywhere, named("a"))).status).toBe(200);
+		expect((await call("PUT", everywhere, named("b"))).status).toBe(200);
+		const refused = await call("PUT", everywhere, [verify]);
+		expect([refused.status, refused.code]).toEqual([400, 30034]);
+		expect((await call("GET", everywhere)).json<unknown[]>()).toHaveLength(100);
+		expect((await call("PUT", everywhere, named("b"))).status).toBe(200);
+		expect((await call("POST", inGuild, verify)).status).toBe(201);
+	});
+
+	test("discord.js registers options of all types, subcommands and context menus", async (given) => {
+		await using bot = await connect(given.simulator);
+		const basic = (type: Option, name: string, more: object = {}) => ({
+			type,
+			name,
+			description: "An option",
+			...more,
+		});
+		const all = [
+			basic(Option.String, "text", {
+				required: true,
+				autocomplete: true,
+				minLength: 2,
+				maxLength: 20,
+			}),
+			basic(Option.Integer, "count", {
+				minValue: 1,
+				maxValue: 9,
+				choices: [{ name: "one", value: 1 }],
+			}),
+			basic(Option.Number, "share", { minValue: 0.5 }),
+			basic(Option.Boolean, "loud"),
+			basic(Option.User, "who"),
+			basic(Option.Channel, "where", { channelTypes: [0] }),
+			basic(Option.Role, "role"),
+			basic(Option.Mentionable, "any"),
+			basic(Option.Attachment, "file"),
+		];
+		const commands = await bot.client.application.commands.set([
+			{ ...verify, options: all as never },
+			{
+				name: "role",
+				description: "Roles",
+				contexts: [0],
+				options: [
+					basic(Option.SubcommandGroup, "menu", {
+						options: [basic(Option.Subcommand, "add", { options: all })],
+					}) as never,
+					basic(Option.Subcommand, "list") as never,
+				],
+			},
+			{ type: 2, name: "Warn Member", defaultMemberPermissions: 8n },
+			{ type: 3, name: "Warn Member" },
+		]);
+		expect(commands.size).toBe(4);
+		const [first, second, third, fourth] = commands.values();
+		expect(first?.options).toMatchObject(all);
+		expect(second?.options[0]).toMatchObject({
+			options: [{ name: "add", options: all }],
+		});
+		expect(second?.contexts).toEqual([0]);
+		expect([third?.type, fourth?.type]).toEqual([2, 3]);
+		expect(third?.defaultMemberPermissions?.bitfield).toBe(8n);
+	});
+
+	test("of a localized name or description, the longest counts", async (given) => {
+		const { call, everywhere } = given;
+		const choices = (length: number) =>
+			Array.from({ length: 25 }, (_, n) => ({
+				name: `${n}`,
+				name_localizations: { de: "x".repeat(length) },
+				value: `${n}`.padEnd(100, "x"),
+			}));
+		const body = (length: number) => ({
+			...verify,
+			options: ["a", "b"].map((name) => ({
+				...code,
+				name,
+				choices: choices(length),
+			})),
+		});
+		expect((await call("POST", everywhere, body(50))).status).toBe(201);
+		expect((await call("POST", everywhere, body(100))).code).toBe(50035);
 	});
 
 	test("a command with more than 8000 characters is refused", async (given) => {

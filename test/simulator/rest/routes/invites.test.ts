@@ -6,6 +6,7 @@ import {
 	ChannelType,
 	GatewayIntentBits,
 	GuildFeature,
+	MessageType,
 	PermissionFlagsBits,
 	TextChannel,
 } from "discord.js";
@@ -188,4 +189,100 @@ test("the roles of an invite must be below the actor's own and need MANAGE_ROLES
 	const permissions = String(BigInt(own.permissions) & ~ManageRoles);
 	world.roles.edit(guild, own, { permissions });
 	expect((await make(cook.id)).code).toBe(50013);
+});
+
+test("a person joins by invite and leaves, with events", async (given) => {
+	const { guild, channel, ada, simulator } = given;
+	const { world } = simulator;
+	world.guilds.edit(guild, { system_channel_id: channel.id });
+	await using bot = await connect(simulator, "alpha", intents);
+	const bob = simulator.user("bob_the_baker");
+	const asBob = given.as("bob_the_baker");
+	const { code } = world.invites.add(channel, { inviter: ada, max_uses: 1 });
+	expect((await asBob("GET", `/guilds/${guild.id}`)).code).toBe(10004);
+	const joined = await asBob("POST", `/invites/${code}`, {});
+	expect(joined.json()).toMatchObject({
+		code,
+		guild: { id: guild.id },
+		new_member: true,
+	});
+	expect(await bot.event("GUILD_MEMBER_ADD")).toMatchObject({
+		guild_id: guild.id,
+		user: { id: bob.id },
+		roles: [],
+		pending: false,
+	});
+	expect(await bot.event("MESSAGE_CREATE")).toMatchObject({
+		channel_id: channel.id,
+		author: { id: bob.id },
+		type: MessageType.UserJoin,
+	});
+	expect(await bot.event("INVITE_DELETE")).toMatchObject({ code });
+	expect((await asBob("GET", `/guilds/${guild.id}`)).status).toBe(200);
+	// The invite was for one person.
+	expect((await given.as("zoe")("POST", `/invites/${code}`, {})).code).toBe(
+		10006,
+	);
+	const left = await asBob("DELETE", `/users/@me/guilds/${guild.id}`);
+	expect(left.status).toBe(204);
+	expect(await bot.event("GUILD_MEMBER_REMOVE")).toMatchObject({
+		guild_id: guild.id,
+		user: { id: bob.id },
+	});
+	expect(simulator.journal.entries().map(({ route }) => route)).toEqual([
+		"POST /invites/:invite_code",
+		"DELETE /users/@me/guilds/:guild_id",
+	]);
+});
+
+test("joining is refused to bots and banned people, with an expired or unknown code, and while invites are paused", async (given) => {
+	const { guild, channel, ada, simulator, as } = given;
+	const { world } = simulator;
+	const { invites, guilds } = world;
+	const asBob = as("bob_the_baker");
+	const bob = world.users.get(simulator.user("bob_the_baker").id);
+	if (!bob) throw new Error("bob is missing");
+	const join = (invite: string) => asBob("POST", `/invites/${invite}`, {});
+	const { code } = invites.add(channel, { inviter: ada });
+	const before = new Date(Date.now() - 601_000).toISOString();
+	const expired = { inviter: ada, max_age: 600, created_at: before };
+	expect((await join(invites.add(channel, expired).code)).code).toBe(10006);
+	expect((await join("unknown")).code).toBe(10006);
+	expect((await as("beta")("POST", `/invites/${code}`, {})).code).toBe(20001);
+	world.bans.add(guild, bob, 0);
+	expect((await join(code)).code).toBe(40007);
+	const ban = guild.bans.get(bob.id);
+	if (ban) world.bans.remove(guild, ban);
+	guilds.edit(guild, { features: [GuildFeature.InvitesDisabled] });
+	expect((await join(code)).code).toBe(40069);
+	guilds.edit(guild, { features: [] });
+	expect(guild.members.has(bob.id)).toBeFalse();
+	expect(invites.get(code)?.uses).toBe(0);
+	expect((await join(code)).status).toBe(200);
+});
+
+test("new members have the roles of their invite, are pending in a guild with screening, and join once", async (given) => {
+	const { guild, channel, ada, simulator, as } = given;
+	const { world } = simulator;
+	const cook = world.roles.add(guild, { name: "Cook" });
+	const gone = world.roles.add(guild, { name: "Gone" });
+	const invite = world.invites.add(channel, {
+		inviter: ada,
+		role_ids: [cook.id, gone.id],
+	});
+	world.roles.remove(guild, gone);
+	world.guilds.edit(guild, {
+		features: [GuildFeature.MemberVerificationGateEnabled],
+	});
+	const asBob = as("bob_the_baker");
+	const join = async () =>
+		(await asBob("POST", `/invites/${invite.code}`, {})).json();
+	expect(await join()).toMatchObject({ new_member: true });
+	expect(await join()).toMatchObject({ new_member: false });
+	expect(invite.uses).toBe(1);
+	const { id } = simulator.user("bob_the_baker");
+	expect(guild.members.get(id)).toMatchObject({
+		roles: [cook.id],
+		pending: true,
+	});
 });

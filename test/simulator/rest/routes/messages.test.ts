@@ -130,6 +130,9 @@ test("a file is stored, described and served", async (given) => {
 	});
 	const file = await fetch(message.attachments[0]?.url ?? "");
 	expect(await file.text()).toBe("soup, bread");
+	expect(file.headers.get("content-type")).toStartWith("text/plain");
+	// An uploaded page must not act as the simulator's own.
+	expect(file.headers.get("content-security-policy")).toStartWith("sandbox;");
 });
 
 test("stickers and polls in edits get 501", async (given) => {

@@ -1,0 +1,248 @@
+// What the simulator's control routes return, as JSON.
+
+import { PermissionFlagsBits as Permission } from "discord.js";
+import type { Interaction } from "../interactions/interaction.ts";
+import type { Interactions } from "../interactions/interactions.ts";
+import type { InjectedFault } from "../rest/faults.ts";
+import { isSubcommand } from "../rest/fields/option-fields.ts";
+import { mayUse } from "../world/accounts/commands.ts";
+import { expiryOf } from "../world/guilds/invites.ts";
+import type {
+	Account,
+	Command,
+	CommandOption,
+	Guild,
+	Message,
+} from "../world/state/entities.ts";
+import { type GuildPlace, inGuild } from "../world/state/entities.ts";
+import {
+	channelPermissions,
+	guildPermissions,
+	has,
+} from "../world/state/permissions.ts";
+import * as serialize from "../world/state/serialize.ts";
+import type { World } from "../world/world.ts";
+import type { Controllable } from "./controllable.ts";
+
+/** Returns the OAuth2 settings of a bot's application as JSON. */
+export function oauth2Summary({ authorizations }: World, clientId: string) {
+	const settings = authorizations.settings(clientId);
+	return {
+		client_secret: settings?.clientSecret,
+		redirect_uris: settings?.redirectUris,
+	};
+}
+
+/** Describes an injected fault as JSON. */
+export function summarizeFault({
+	id,
+	match,
+	effect,
+	hits,
+	limits: { times, actor },
+}: InjectedFault) {
+	const { kind, executed } = effect;
+	return { id, kind, match, executed, hits, times, actor };
+}
+
+/**
+ * Describes the use of a command or button and the bot's response as JSON, without the interaction token, which is
+ * secret.
+ */
+export function summarizeInteraction(
+	interactions: Interactions,
+	interaction: Interaction,
+) {
+	const { id, type, state, user, application, channel } = interaction;
+	const { data, message } = interaction;
+	const summarizeMessage = (message: Message) => ({
+		id: message.id,
+		content: message.content,
+		embeds: message.embeds,
+		components: message.components,
+		flags: message.flags,
+		edits: interactions.editsOf(message),
+		deleted: !interactions.exists(message),
+	});
+	return {
+		id,
+		type,
+		state,
+		data,
+		user: user.username,
+		user_id: user.id,
+		application: application.user.username,
+		application_id: application.user.id,
+		channel_id: channel.id,
+		message_id: message?.id,
+		modal: interaction.modal ?? null,
+		choices: interaction.choices ?? null,
+		reply: interaction.original ? summarizeMessage(interaction.original) : null,
+		follow_ups: interaction.followUps.map(summarizeMessage),
+	};
+}
+
+/** Returns bots, people, tokens, guilds, channels and roles of the simulator as JSON. */
+export function summarizeState({
+	world,
+	sockets,
+	url,
+	api,
+	cdn,
+}: Controllable) {
+	const accounts = [...world.accounts.values()];
+	const isBot = ({ user }: Account) => user.bot === true;
+	const summarize = ({ user, token }: Account) => ({
+		id: user.id,
+		username: user.username,
+		global_name: user.global_name,
+		token,
+		bot: user.bot === true,
+	});
+	return {
+		url,
+		api,
+		cdn,
+		connected: sockets.connected,
+		bots: accounts.filter(isBot).map((account) => ({
+			...summarize(account),
+			...oauth2Summary(world, account.user.id),
+			intents: account.privilegedIntents,
+		})),
+		users: accounts.filter((account) => !isBot(account)).map(summarize),
+		guilds: [...world.guilds.values()].map((guild) => ({
+			id: guild.id,
+			name: guild.name,
+			owner_id: guild.owner_id,
+			member_count: guild.members.size,
+			channels: [...guild.channels.values()].map(({ id, name, type }) => ({
+				id,
+				name,
+				type,
+			})),
+			threads: [...guild.threads.values()].map(
+				({ id, name, type, parent_id, archived }) => {
+					return { id, name, type, parent_id, archived };
+				},
+			),
+			roles: [...guild.roles.values()].map(({ id, name, position }) => ({
+				id,
+				name,
+				position,
+			})),
+		})),
+		direct_channels: [...world.channels.values()].flatMap((channel) =>
+			inGuild(channel)
+				? []
+				: [
+						{
+							id: channel.id,
+							recipients: channel.recipients.map(({ username }) => username),
+						},
+					],
+		),
+	};
+}
+
+const maxListedMembers = 1000;
+
+/**
+ * Returns a guild as a Discord client shows it to the person with the id `userId`, as JSON: with the channels that the
+ * person can view, and the person's permissions there. Someone who is not a member sees everything, without
+ * permissions.
+ */
+export function summarizeGuild(world: World, guild: Guild, userId: string) {
+	const isMember = guild.members.has(userId);
+	const permissionsIn = (channel: GuildPlace) =>
+		isMember ? channelPermissions(guild, channel, userId) : 0n;
+	const shown = <T extends GuildPlace>(
+		channels: ReadonlyMap<string, T>,
+		serializeOne: (channel: T) => object,
+	) =>
+		[...channels.values()].flatMap((channel) => {
+			const bits = permissionsIn(channel);
+			return isMember && !has(bits, Permission.ViewChannel)
+				? []
+				: [{ ...serializeOne(channel), permissions: String(bits) }];
+		});
+	const members = [...guild.members.values()];
+	const [bots, people] = [
+		members.filter(({ user }) => user.bot),
+		members.filter(({ user }) => !user.bot),
+	];
+	return {
+		guild: serialize.guild(guild),
+		is_member: isMember,
+		permissions: String(isMember ? guildPermissions(guild, userId) : 0n),
+		channels: shown(guild.channels, serialize.guildChannel),
+		threads: shown(guild.threads, (one) => serialize.thread(one, userId)),
+		members: [...bots, ...people]
+			.slice(0, maxListedMembers)
+			.map(serialize.member),
+		member_count: members.length,
+		voice_states: [...guild.voiceStates.keys()].flatMap((id) => {
+			const member = guild.members.get(id);
+			return member ? [serialize.voiceState(guild, member)] : [];
+		}),
+		invites: world.invites.list({ guild_id: guild.id }).map((invite) => ({
+			code: invite.code,
+			channel_id: invite.channel_id,
+			inviter: { id: invite.inviter.id, username: invite.inviter.username },
+			uses: invite.uses,
+			max_uses: invite.max_uses,
+			expires_at: expiryOf(invite)?.toISOString() ?? null,
+		})),
+		bans: [...guild.bans.values()],
+	};
+}
+
+/**
+ * Returns the commands that a member with these permissions can use in a guild, as JSON. Each subcommand is listed as a
+ * command of its own: `name` is its full name, such as "name group subcommand", and `path` has the names of group and
+ * subcommand.
+ */
+export function summarizeCommands(
+	world: World,
+	guild: Guild,
+	permissions: bigint,
+) {
+	return [...world.accounts.values()]
+		.filter(({ user }) => user.bot && guild.members.has(user.id))
+		.flatMap(({ user }) =>
+			world.commands
+				.usable(user.id, guild)
+				.filter((command) => mayUse(command, permissions))
+				.flatMap((command) => {
+					const { id, type } = command;
+					const common = { application_id: user.id, bot: user.username };
+					return leavesOf(command, []).map((leaf) => ({
+						...common,
+						id,
+						type,
+						...leaf,
+					}));
+				}),
+		);
+}
+
+type Leaf = Pick<Command, "name" | "description" | "options"> & {
+	readonly path: readonly string[];
+};
+
+/**
+ * Returns the subcommands of a command, or the command itself if it has none. `path` has the names of group and
+ * subcommand.
+ */
+function leavesOf(
+	{ name, description, options = [] }: Command | CommandOption,
+	path: readonly string[],
+): Leaf[] {
+	const nested = options.filter(isSubcommand);
+	if (nested.length === 0) return [{ name, description, options, path }];
+	return nested.flatMap((one) =>
+		leavesOf(one, [...path, one.name]).map((leaf) => ({
+			...leaf,
+			name: `${name} ${leaf.name}`,
+		})),
+	);
+}

@@ -1,0 +1,59 @@
+// Builds the command options that the client of a user sends.
+
+/** A file that a user uploads. */
+export interface Upload {
+	readonly filename: string;
+	readonly content: string | Uint8Array;
+	/** The file's media type; application/octet-stream by default. */
+	readonly content_type?: string;
+}
+
+/** The values of a command's options by name. */
+export type OptionValues = Readonly<
+	Record<string, string | number | boolean | Upload>
+>;
+
+interface SentOption {
+	readonly name: string;
+	readonly value?: string | number | boolean;
+	readonly focused?: true;
+	readonly options?: readonly SentOption[];
+}
+
+/**
+ * Returns the options and files of the request by which a client runs a command. The options of a subcommand are nested
+ * in it. `focused` is the option whose value the user is typing.
+ */
+export function optionsOf(
+	subcommands: readonly string[],
+	values: OptionValues,
+	focused?: string,
+): { options: readonly SentOption[]; files: readonly Upload[] } {
+	const files: Upload[] = [];
+	const options = Object.entries(values).map(([name, value]): SentOption => {
+		const mark = name === focused ? { focused: true as const } : {};
+		if (typeof value !== "object") return { name, value, ...mark };
+		// The value of an attachment option is the file's index in the request.
+		files.push(value);
+		return { name, value: String(files.length - 1) };
+	});
+	const nested = subcommands.reduceRight<readonly SentOption[]>(
+		(inner, name) => [{ name, options: inner }],
+		options,
+	);
+	return { options: nested, files };
+}
+
+/** Returns a request body: JSON or, if there are files, a multipart form with JSON and files. */
+export function bodyWith(json: unknown, files: readonly Upload[]) {
+	if (files.length === 0) return JSON.stringify(json);
+	const form = new FormData();
+	form.append("payload_json", JSON.stringify(json));
+	for (const [index, { filename, content, content_type }] of files.entries()) {
+		const type = content_type ?? "application/octet-stream";
+		// A Uint8Array can be a view of a shared buffer, which a File does not take.
+		const bytes = typeof content === "string" ? content : Buffer.from(content);
+		form.append(`files[${index}]`, new File([bytes], filename, { type }));
+	}
+	return form;
+}

@@ -1,0 +1,172 @@
+// Shows the bot's response to an interaction as a user sees it: messages, their buttons and menus, and modals.
+
+import { MessageFlags } from "discord.js";
+import {
+	type Button,
+	buttonsIn,
+	type SelectMenu,
+	selectMenusIn,
+} from "../world/messages/buttons.ts";
+import { inputsIn, type ModalInput } from "../world/messages/modals.ts";
+import type { Message } from "../world/state/entities.ts";
+import type { Interaction } from "./interaction.ts";
+import type { Interactions } from "./interactions.ts";
+
+type MessageIds = Pick<Message, "id" | "channel_id">;
+export type SentMessage = Readonly<
+	MessageIds & Pick<Message, "content" | "attachments">
+>;
+
+/** A use of a command, button, select menu or modal, with functions to wait for the bot's response. */
+export interface InteractionHandle {
+	readonly id: string;
+	readonly state: Interaction["state"];
+	/**
+	 * Resolves with true when the bot responds to the interaction or defers its response; with false if the bot does
+	 * neither in time.
+	 */
+	acknowledged(): Promise<boolean>;
+	/**
+	 * Resolves with the final message of the bot's response: a new message, or the component's message if the bot updates
+	 * it. The result says whether the bot failed to respond in time. Rejects if the response is a modal.
+	 */
+	reply(): Promise<Reply>;
+	/**
+	 * Resolves with the bot's follow-up message number `number`; 1, the default, is the first.
+	 */
+	followUp(number?: number): Promise<VisibleMessage>;
+	/** Resolves with the modal that the bot opens. Rejects if the bot responds with something else, or not in time. */
+	modal(): Promise<VisibleModal>;
+}
+
+/** A message as the user sees it. Its properties always have the current values. */
+export interface VisibleMessage extends SentMessage {
+	/** Whether the message is ephemeral: only the user of the interaction sees it. */
+	readonly ephemeral: boolean;
+	readonly embeds: Message["embeds"];
+	readonly buttons: readonly Button[];
+	readonly menus: readonly SelectMenu[];
+	readonly deleted: boolean;
+	/**
+	 * The content after each edit of the message, oldest first. Completing a deferred response does not count as an edit.
+	 */
+	readonly edits: readonly string[];
+}
+
+export interface Reply extends VisibleMessage {
+	/**
+	 * Whether the bot did not respond to the interaction in time. If so, `content` is the error text that
+	 * Discord's client shows.
+	 */
+	readonly failed: boolean;
+	readonly followUps: readonly VisibleMessage[];
+}
+
+/** A modal as the user sees it. */
+export interface VisibleModal {
+	readonly customId: string;
+	readonly title: string;
+	readonly inputs: readonly VisibleInput[];
+}
+
+/** A text input or select menu of a modal, as the bot sent it, with its label. */
+export type VisibleInput = ModalInput & { readonly label: string };
+
+/** Returns functions to wait for the bot's response to an interaction. */
+export function createHandle(
+	interactions: Interactions,
+	interaction: Interaction,
+): InteractionHandle {
+	const seen = (message: Message): Reply => ({
+		id: message.id,
+		failed: false,
+		channel_id: message.channel_id,
+		get content() {
+			return message.content;
+		},
+		get ephemeral() {
+			return (message.flags & MessageFlags.Ephemeral) !== 0;
+		},
+		get embeds() {
+			return message.embeds;
+		},
+		get buttons() {
+			return buttonsIn(message.components);
+		},
+		get menus() {
+			return selectMenusIn(message.components);
+		},
+		get attachments() {
+			return message.attachments;
+		},
+		get deleted() {
+			return !interactions.exists(message);
+		},
+		get edits() {
+			return interactions.editsOf(message);
+		},
+		get followUps() {
+			return interaction.followUps.map(seen);
+		},
+	});
+	const isThinking = (message: Message) =>
+		(message.flags & MessageFlags.Loading) !== 0 &&
+		interactions.exists(message);
+	const reply = (): Reply | undefined => {
+		if (interaction.state === "failed") return failedReply(interaction);
+		if (interaction.modal)
+			throw new Error("the response is a modal: wait for modal()");
+		const { original } = interaction;
+		if (!original || isThinking(original)) return undefined;
+		return seen(original);
+	};
+	return {
+		id: interaction.id,
+		get state() {
+			return interaction.state;
+		},
+		acknowledged: () =>
+			interactions.until(interaction, () =>
+				interaction.state === "waiting"
+					? undefined
+					: interaction.state !== "failed",
+			),
+		reply: () => interactions.until(interaction, reply),
+		modal: () => interactions.until(interaction, () => modalOf(interaction)),
+		followUp: (number = 1) =>
+			interactions.until(interaction, () => {
+				const message = interaction.followUps[number - 1];
+				return message && seen(message);
+			}),
+	};
+}
+
+function modalOf({ state, modal }: Interaction): VisibleModal | undefined {
+	if (state === "waiting") return undefined;
+	if (!modal) throw new Error("the bot opened no modal");
+	return {
+		customId: modal.custom_id,
+		title: modal.title,
+		inputs: inputsIn(modal).map(({ label, input }) => ({ ...input, label })),
+	};
+}
+
+/** The response that Discord's client shows to a user if the bot did not respond in time. */
+function failedReply({ command, channel }: Interaction): Reply {
+	return {
+		id: "",
+		channel_id: channel.id,
+		failed: true,
+		content: command
+			? "The application did not respond"
+			: "This interaction failed",
+		ephemeral: true,
+		deleted: false,
+		embeds: [],
+		buttons: [],
+		menus: [],
+		attachments: [],
+		edits: [],
+		followUps: [],
+	};
+}

@@ -1,0 +1,250 @@
+// An interaction: the use of a command, button, select menu or modal, or the request for suggestions of an option's values.
+// Its application, the bot, receives it in INTERACTION_CREATE.
+// https://docs.discord.com/developers/interactions/receiving-and-responding
+
+import {
+	type APIAuthorizingIntegrationOwnersMap,
+	type APIMessageComponentInteraction,
+	type APIMessageComponentInteractionData,
+	ApplicationCommandType,
+	InteractionContextType,
+	type InteractionResponseType,
+	InteractionType,
+	Locale,
+	MessageType,
+} from "discord.js";
+import { type NewMessage, referenceTo } from "../world/messages/messages.ts";
+import type { Modal } from "../world/messages/modals.ts";
+import type { EventPayloads, Sent } from "../world/state/api-types.ts";
+import type {
+	Account,
+	Channel,
+	Command,
+	Message,
+	User,
+} from "../world/state/entities.ts";
+import { inGuild } from "../world/state/entities.ts";
+import type { World } from "../world/world.ts";
+
+/** A valid interaction, as the application (the bot) receives it in INTERACTION_CREATE. */
+export type Invocation = Invoked & {
+	readonly application: Account;
+	readonly user: User;
+	readonly channel: Channel;
+	readonly place: InvocationPlace;
+};
+
+type Invoked =
+	| {
+			readonly type:
+				| InteractionType.ApplicationCommand
+				| InteractionType.ApplicationCommandAutocomplete;
+			/** The command that was used, with the values of its options or the target of its context menu. */
+			readonly data: object;
+			readonly command: Command;
+			readonly message?: never;
+			readonly trigger?: never;
+	  }
+	| {
+			readonly type: InteractionType.MessageComponent;
+			readonly data: ComponentData;
+			/** The message whose button was pressed or whose select menu was used. */
+			readonly message: Message;
+			readonly command?: never;
+			readonly trigger?: never;
+	  }
+	| {
+			readonly type: InteractionType.ModalSubmit;
+			readonly data: object;
+			/** The message whose button or select menu opened the modal; undefined if a command opened it. */
+			readonly message: Message | undefined;
+			readonly command?: never;
+			/** The interaction whose response opened the modal. */
+			readonly trigger: Interaction;
+	  };
+
+/** The used button or select menu, with the chosen values, and the users, roles and channels to which they refer. */
+export type ComponentData = Sent<APIMessageComponentInteractionData> & {
+	/** The component's id, which discord.js's types lack. */
+	readonly id?: unknown;
+};
+
+/** The place and the user of an interaction: the channel, plus guild and member, or in DMs the user. */
+export type InvocationPlace = Sent<
+	Pick<
+		APIMessageComponentInteraction,
+		| "channel"
+		| "channel_id"
+		| "app_permissions"
+		| "guild"
+		| "guild_id"
+		| "guild_locale"
+		| "member"
+		| "user"
+	>
+> & { readonly channel: { readonly permissions?: string } };
+
+/** A value that an application suggests for an option of a command. */
+export interface Choice {
+	readonly name: string;
+	readonly value: string | number;
+}
+
+/** What an application's first response to an interaction created. */
+export interface Response {
+	/** The message that the response created, or the component's message if the response updates that one. */
+	readonly original?: Message | undefined;
+	/** The modal that the response opened. */
+	readonly modal?: Modal | undefined;
+	/** The values that the response suggests for an option of a command. */
+	readonly choices?: readonly Choice[] | undefined;
+}
+
+/** An interaction, with the application's responses so far. */
+export type Interaction = Invocation & Progress;
+
+export interface Progress extends Response {
+	readonly id: string;
+	/** The secret token with which the application responds to this interaction. */
+	readonly token: string;
+	/**
+	 * State of the response: "waiting" until the application sends its first response, then "acknowledged"; "failed" if
+	 * it sent none in time.
+	 */
+	readonly state: "waiting" | "failed" | "acknowledged";
+	/** The type of the application's first response; undefined before that response. */
+	readonly answer: InteractionResponseType | undefined;
+	readonly followUps: readonly Message[];
+}
+
+const version: 1 = 1;
+
+/** Returns the data of INTERACTION_CREATE about an interaction. */
+export function eventOf(
+	world: World,
+	interaction: Interaction,
+): EventPayloads["INTERACTION_CREATE"] {
+	const { id, token, application, type, data, message } = interaction;
+	const reader = { id: application.user.id, seesContent: true };
+	const event = {
+		id,
+		token,
+		application_id: application.user.id,
+		version,
+		...interaction.place,
+		locale: Locale.EnglishUS,
+		entitlements: [],
+		authorizing_integration_owners: ownersOf(interaction),
+		context: inGuild(interaction.channel)
+			? InteractionContextType.Guild
+			: InteractionContextType.BotDM,
+		attachment_size_limit: 10 * 1024 * 1024,
+		type,
+		data,
+		...(message && { message: world.messages.serialize(message, reader) }),
+	};
+	// The types of interactions differ in `data`, which the routes have built and checked.
+	return event as unknown as EventPayloads["INTERACTION_CREATE"];
+}
+
+/** The fields of a response message that say to which interaction and to which message it responds. */
+export function originOf(interaction: Interaction): Partial<NewMessage> {
+	const { application, id, user, message, command } = interaction;
+	const first = interaction.original;
+	const answers = first ?? message ?? targetOf(interaction);
+	return {
+		application_id: application.user.id,
+		webhook_id: application.user.id,
+		type: typeOf(interaction),
+		...(answers && {
+			message_reference: referenceTo(answers, interaction.channel),
+		}),
+		interaction_metadata: {
+			...metadataOf(interaction),
+			...(first && { original_response_message_id: first.id }),
+		} as NonNullable<NewMessage["interaction_metadata"]>,
+		...(command && {
+			interaction: {
+				id,
+				type: InteractionType.ApplicationCommand,
+				name: nameOf(command.name, interaction.data),
+				user,
+			},
+		}),
+	};
+}
+
+/** Returns the full name of a used command, including group and subcommand. */
+function nameOf(name: string, data: object): string {
+	const { options = [] } = data as { options?: readonly UsedOption[] };
+	const nested = options.find((one) => one.options);
+	return nested ? `${name} ${nameOf(nested.name, nested)}` : name;
+}
+
+interface UsedOption {
+	readonly name: string;
+	readonly options?: readonly UsedOption[];
+}
+
+/**
+ * The type of a response message. A guess (modal-response-type): a response to a modal that a command opened has the
+ * type of a response to this command.
+ */
+function typeOf(interaction: Interaction): MessageType {
+	if (interaction.original ?? interaction.message) return MessageType.Reply;
+	const { command } = interaction.trigger ?? interaction;
+	const isSlash =
+		command === undefined || command.type === ApplicationCommandType.ChatInput;
+	return isSlash
+		? MessageType.ChatInputCommand
+		: MessageType.ContextMenuCommand;
+}
+
+/** Returns the target of a message command: the message in whose context menu it was used. */
+function targetOf({ data, command }: Interaction): { id: string } | undefined {
+	if (command?.type !== ApplicationCommandType.Message) return undefined;
+	return { id: (data as { target_id: string }).target_id };
+}
+
+// https://docs.discord.com/developers/resources/message#message-interaction-metadata-object
+function metadataOf(interaction: Interaction): object {
+	const { id, user, type, message, command, trigger } = interaction;
+	const { target_id } = interaction.data as { target_id?: string };
+	return {
+		id,
+		type,
+		user,
+		authorizing_integration_owners: ownersOf(interaction),
+		...(type === InteractionType.MessageComponent && {
+			interacted_message_id: message?.id,
+		}),
+		...(command?.type === ApplicationCommandType.User && {
+			target_user: targetUserOf(interaction),
+		}),
+		...(command?.type === ApplicationCommandType.Message && {
+			target_message_id: target_id,
+		}),
+		...(trigger && { triggering_interaction_metadata: metadataOf(trigger) }),
+	};
+}
+
+/** Returns the target of a user command: the user in whose context menu it was used. */
+function targetUserOf({ data }: Interaction): User | undefined {
+	const { target_id = "", resolved } = data as {
+		target_id?: string;
+		resolved?: { users?: Readonly<Record<string, User>> };
+	};
+	return resolved?.users?.[target_id];
+}
+
+/**
+ * Returns the API field `authorizing_integration_owners`: the guild in which the application is installed, or "0" in
+ * DMs.
+ */
+function ownersOf({
+	channel,
+}: {
+	channel: Channel;
+}): Sent<APIAuthorizingIntegrationOwnersMap> {
+	return { "0": inGuild(channel) ? channel.guild_id : "0" };
+}

@@ -1,0 +1,70 @@
+// The uploaded files of a request: attachments of messages, and the values of a command's options.
+// https://docs.discord.com/developers/reference#uploading-files
+
+import type { Attachment, Channel } from "../world/state/entities.ts";
+import { formError } from "./errors.ts";
+import * as f from "./fields/fields.ts";
+import type { Call } from "./route.ts";
+
+const maxFiles = 10;
+
+/**
+ * Schema of the field `attachments`: descriptions of uploaded files, and the attachments that an edited message keeps.
+ */
+export const describedFiles = f.list(
+	f.object({
+		id: f.unchecked,
+		filename: f.nullable(f.text(0, 1024)),
+		description: f.nullable(f.text(0, 1024)),
+	}),
+	0,
+	maxFiles,
+);
+
+type Described = f.Read<typeof describedFiles> & object;
+
+/** Stores the uploaded files of a message. Returns their attachment objects. */
+export function storeAttachments(
+	call: Call,
+	channel: Channel,
+	described: Described,
+): Attachment[] {
+	if (call.files.size > maxFiles)
+		throw formError(
+			"BASE_TYPE_MAX_LENGTH",
+			`Must be ${maxFiles} or fewer in length.`,
+			"attachments",
+		);
+	return Array.from(call.files, ([part, file]) => {
+		// The parts of the form are named files[0], files[1] and so on. The field `attachments` refers to them by these
+		// numbers.
+		const number = /^files\[(\d+)\]$/.exec(part)?.[1];
+		const known = described.find(({ id }) => String(id) === number);
+		const given = file instanceof File ? file.name : part;
+		return storeFile(call, channel, file, {
+			filename: known?.filename ?? given,
+			description: known?.description,
+		});
+	});
+}
+
+/** Stores an uploaded file under a new id. Returns its attachment object. */
+export function storeFile(
+	call: Call,
+	channel: Channel,
+	file: Blob,
+	given: { filename: string; description?: string | null | undefined },
+): Attachment {
+	const filename = given.filename.replace(/[^\w.-]+/g, "_");
+	const id = call.world.state.newId();
+	const url = call.storeFile(`${channel.id}/${id}/${filename}`, file);
+	return {
+		id,
+		filename,
+		...(given.description ? { description: given.description } : {}),
+		content_type: file.type || "application/octet-stream",
+		size: file.size,
+		url,
+		proxy_url: url,
+	};
+}

@@ -1,0 +1,180 @@
+// The options of slash commands, checked by Discord's rules: each type has its own fields, and ignores those of others.
+// https://docs.discord.com/developers/interactions/application-commands#application-command-object-application-command-option-structure
+
+import { ApplicationCommandOptionType as Option } from "discord.js";
+import type { CommandOption } from "../../world/state/entities.ts";
+import { formError, notSimulated } from "../errors.ts";
+import * as f from "./fields.ts";
+
+const maxOptions = 25;
+const maxChoices = 25;
+const maxInteger = Number.MAX_SAFE_INTEGER;
+
+const namePattern = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
+
+/** The name of a slash command or option. */
+export const name = f.refine(f.text(1, 32), (given) => {
+	if (namePattern.test(given) && given === given.toLowerCase()) return given;
+	throw formError(
+		"APPLICATION_COMMAND_INVALID_NAME",
+		"Command name is invalid",
+	);
+});
+
+/** Names or descriptions by language. */
+export const localizations = f.refine(f.unchecked, (given) => {
+	f.object({}).read(given);
+	return given as Readonly<Record<string, string>>;
+});
+
+const description = f.text(1, 100);
+
+const number = f.refine(f.unchecked, (given) => {
+	if (typeof given === "number" && Number.isFinite(given)) return given;
+	throw formError("NUMBER_TYPE_COERCE", "Value is not a number.");
+});
+
+const integer = f.integer(-maxInteger, maxInteger);
+
+/** The choices of an option, or of the response to an autocomplete interaction. */
+export function choicesOf(type: Option) {
+	const values = { [Option.Integer]: integer, [Option.Number]: number };
+	const value = values[type as keyof typeof values] ?? f.text(0, 100);
+	const choice = f.object({
+		name: f.required(f.text(1, 100)),
+		name_localizations: f.nullable(localizations),
+		value: f.required<string | number>(value),
+	});
+	return f.list(choice, 0, maxChoices);
+}
+
+const common = {
+	name: f.required(name),
+	name_localizations: f.nullable(localizations),
+	description: f.required(description),
+	description_localizations: f.nullable(localizations),
+};
+const value = { ...common, required: f.nullable(f.boolean) };
+const suggested = { ...value, autocomplete: f.nullable(f.boolean) };
+
+/** The fields of options that have a value, by type. */
+const valueFields: Partial<Record<Option, f.Fields>> = {
+	[Option.String]: {
+		...suggested,
+		choices: f.nullable(choicesOf(Option.String)),
+		min_length: f.nullable(f.integer(0, 6000)),
+		max_length: f.nullable(f.integer(1, 6000)),
+	},
+	[Option.Integer]: {
+		...suggested,
+		choices: f.nullable(choicesOf(Option.Integer)),
+		min_value: f.nullable(integer),
+		max_value: f.nullable(integer),
+	},
+	[Option.Number]: {
+		...suggested,
+		choices: f.nullable(choicesOf(Option.Number)),
+		min_value: f.nullable(number),
+		max_value: f.nullable(number),
+	},
+	[Option.Boolean]: value,
+	[Option.User]: value,
+	[Option.Role]: value,
+	[Option.Mentionable]: value,
+	[Option.Channel]: {
+		...value,
+		channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)),
+	},
+	[Option.Attachment]: {
+		...value,
+		file_types: f.refine(f.unchecked, () => {
+			throw notSimulated("the file types of an option");
+		}),
+	},
+};
+
+/** A list of options of these types. */
+function optionsOf(fields: Partial<Record<Option, f.Fields>>) {
+	const types = Object.keys(fields).map(Number);
+	const typed = f.required(f.object({ type: f.required(f.choice(...types)) }));
+	const option = f.refine(f.unchecked, (given) => {
+		const { type } = typed.read(given);
+		const read = f.object(fields[type as Option] ?? {}).read(given);
+		return { type, ...read } as unknown as CommandOption;
+	});
+	return f.refine(f.list(option, 0, maxOptions), (given) => {
+		given.forEach(checkChoices);
+		checkOrder(given);
+		return given.map(withoutEmpty);
+	});
+}
+
+// Subcommands are nested in groups one level deep.
+const subcommand = { ...common, options: f.nullable(optionsOf(valueFields)) };
+const group = {
+	...common,
+	options: f.nullable(optionsOf({ [Option.Subcommand]: subcommand })),
+};
+
+/** The options of a slash command. */
+export const options = f.refine(
+	optionsOf({
+		...valueFields,
+		[Option.Subcommand]: subcommand,
+		[Option.SubcommandGroup]: group,
+	}),
+	(given) => {
+		const nested = given.filter(isSubcommand).length;
+		if (nested === 0 || nested === given.length) return given;
+		throw formError(
+			"APPLICATION_COMMAND_OPTIONS_TYPE_INVALID",
+			"Sub-command and sub-command group option types are mutually exclusive to all other types",
+		);
+	},
+);
+
+/** Whether an option is a subcommand or a group of subcommands, so that it has options and no value. */
+export function isSubcommand({ type }: { type: Option }): boolean {
+	return type === Option.Subcommand || type === Option.SubcommandGroup;
+}
+
+function checkChoices({ autocomplete, choices }: CommandOption, index: number) {
+	// A guess (autocomplete-choices): the code of this error.
+	if (autocomplete && choices?.length)
+		throw formError(
+			"APPLICATION_COMMAND_AUTOCOMPLETE_CHOICES_INVALID",
+			"Autocomplete options cannot have choices",
+			index,
+		);
+}
+
+function checkOrder(given: readonly CommandOption[]): void {
+	let optional = false;
+	const names = new Set<string>();
+	for (const [index, one] of given.entries()) {
+		if (one.required && optional)
+			throw formError(
+				"APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID",
+				"Required options must be placed before non-required options",
+				index,
+			);
+		if (names.has(one.name))
+			throw formError(
+				"APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS",
+				"Option name already exists",
+				index,
+			);
+		optional ||= !one.required;
+		names.add(one.name);
+	}
+}
+
+// Discord leaves out null, false and empty lists.
+function withoutEmpty(given: CommandOption): CommandOption {
+	const isEmpty = (value: unknown) =>
+		Array.isArray(value) && value.length === 0;
+	return f.pickBy(
+		given,
+		(value) => (value ?? false) !== false && !isEmpty(value),
+	) as unknown as CommandOption;
+}

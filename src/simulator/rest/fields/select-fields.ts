@@ -1,0 +1,109 @@
+// The fields of select menus in messages and modals, checked by Discord's rules, and fields that other components share.
+// https://docs.discord.com/developers/components/reference#string-select
+
+import { ComponentType } from "discord.js";
+import type { SelectType } from "../../world/messages/buttons.ts";
+import { formError } from "../errors.ts";
+import * as f from "./fields.ts";
+
+/** A component's number, unique in its message or modal. */
+export const componentId = f.nullable(f.integer(0, 2 ** 31 - 1));
+
+/** Text by which an application recognizes a component. */
+export const customId = f.required(f.text(1, 100));
+
+/** The emoji of a button, or of an option of a select menu. */
+export const emoji = f.nullable(
+	f.object({
+		id: f.nullable(f.snowflake),
+		name: f.nullable(f.text(0, 100)),
+		animated: f.boolean,
+	}),
+);
+
+const common = {
+	id: componentId,
+	custom_id: customId,
+	placeholder: f.nullable(f.text(0, 150)),
+	min_values: f.nullable(f.integer(0, 25)),
+	max_values: f.nullable(f.integer(1, 25)),
+};
+
+const option = f.object({
+	label: f.required(f.text(1, 100)),
+	value: f.required(f.text(1, 100)),
+	description: f.nullable(f.text(0, 100)),
+	emoji,
+	default: f.nullable(f.boolean),
+});
+
+const options = f.refine(f.list(option, 1, 25), (given) => {
+	const values = given.map(({ value }) => value);
+	const index = values.findIndex((value, at) => values.indexOf(value) < at);
+	// A guess (select-values): the code of this error.
+	if (index >= 0)
+		throw formError(
+			"SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",
+			"The specified option value is already used",
+			...[index, "value"],
+		);
+	return given.map(f.present);
+});
+
+const defaults = { default_values: f.unchecked };
+
+/** The fields of select menus by type. */
+export const selectFields: Readonly<Record<SelectType, f.Fields>> = {
+	[ComponentType.StringSelect]: { ...common, options: f.required(options) },
+	[ComponentType.UserSelect]: { ...common, ...defaults },
+	[ComponentType.RoleSelect]: { ...common, ...defaults },
+	[ComponentType.MentionableSelect]: { ...common, ...defaults },
+	[ComponentType.ChannelSelect]: {
+		...common,
+		...defaults,
+		channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)),
+	},
+};
+
+/**
+ * Throws if a select menu asks for more values than it can have. A guess (select-counts): the codes of these errors.
+ */
+export function checkCounts(menu: object): void {
+	const {
+		min_values,
+		max_values,
+		options: all,
+	} = menu as {
+		min_values?: number;
+		max_values?: number;
+		options?: readonly unknown[];
+	};
+	const max = max_values ?? 1;
+	if ((min_values ?? 1) > max)
+		throw formError(
+			"NUMBER_TYPE_MAX",
+			`int value should be less than or equal to ${max}.`,
+			"min_values",
+		);
+	if (all && all.length < max)
+		throw formError(
+			"BASE_TYPE_BAD_LENGTH",
+			`Must be between ${max} and 25 in length.`,
+			"options",
+		);
+}
+
+const messageMenus = Object.fromEntries(
+	Object.entries(selectFields).map(([type, fields]) => [
+		type,
+		f.required(f.object({ ...fields, disabled: f.nullable(f.boolean) })),
+	]),
+);
+
+/** Parses a select menu of a message. Throws Discord's error if it is invalid. */
+export function readMenu(type: SelectType, given: unknown) {
+	const read = f.present(messageMenus[type]?.read(given) ?? {});
+	checkCounts(read);
+	// Discord's OpenAPI document requires these fields in responses.
+	return { type, min_values: 1, max_values: 1, ...read };
+}

@@ -1,0 +1,216 @@
+// The values of a command's options, and the objects to which they refer.
+
+import { ApplicationCommandOptionType as Option } from "discord.js";
+import type { Channel, CommandOption } from "../../world/state/entities.ts";
+import { formError, missingField } from "../errors.ts";
+import * as f from "../fields/fields.ts";
+import { isSubcommand } from "../fields/option-fields.ts";
+import type { Call } from "../route.ts";
+import {
+	type OptionValue,
+	type Resolved,
+	resolve,
+	resolveFile,
+} from "./resolved.ts";
+
+/** An option with its value, or a subcommand or group with its options, as a person's client sends it. */
+interface GivenOption {
+	readonly name: string;
+	readonly value?: unknown;
+	readonly focused?: boolean | undefined;
+	readonly options?: readonly GivenOption[] | undefined;
+}
+
+const givenFields = {
+	name: f.required(f.text(1, 32)),
+	value: f.unchecked,
+	focused: f.boolean,
+};
+const inSubcommand = f.list(f.object(givenFields), 0, 25);
+const inGroup = f.list(
+	f.object({ ...givenFields, options: inSubcommand }),
+	0,
+	25,
+);
+
+/** The options of a command that a person uses, with subcommands and groups. */
+export const givenOptions = f.list(
+	f.object({ ...givenFields, options: inGroup }),
+	0,
+	25,
+);
+
+/** An option as the application receives it. */
+export type SentOption = {
+	readonly name: string;
+	readonly type: Option;
+	readonly value?: unknown;
+	readonly focused?: boolean;
+	readonly options?: readonly SentOption[];
+};
+
+interface Reading {
+	readonly call: Call;
+	readonly place: Channel;
+	readonly resolved: Resolved;
+	/** Whether the person is still typing, so that options can be missing, and texts too short. */
+	readonly partial: boolean;
+}
+
+/**
+ * Checks the values of a command's options. Returns, in the form sent to the application, the values and the users,
+ * roles and channels to which they refer. Throws Discord's error for invalid values.
+ */
+export function resolveOptions(
+	call: Call,
+	place: Channel,
+	options: readonly CommandOption[],
+	given: readonly GivenOption[],
+) {
+	const resolved: Resolved = {};
+	const reading = { call, place, resolved, partial: false };
+	const read = readOptions(reading, options, given, ["data", "options"]);
+	return {
+		...(read.length > 0 ? { options: read } : {}),
+		...(Object.keys(resolved).length > 0 ? { resolved } : {}),
+	};
+}
+
+/**
+ * Returns the values that a person has given while typing the value of an option, which has `focused`. Throws if no
+ * option or several have it, or if the option has no suggestions.
+ */
+export function focusedOptions(
+	call: Call,
+	place: Channel,
+	options: readonly CommandOption[],
+	given: readonly GivenOption[],
+) {
+	const reading = { call, place, resolved: {}, partial: true };
+	const path = ["data", "options"];
+	const read = readOptions(reading, options, given, path);
+	if (focusedIn(read).length !== 1)
+		throw formError(
+			"APPLICATION_COMMAND_INVALID_OPTION_VALUE",
+			"Exactly one option is focused",
+			...path,
+		);
+	return { options: read };
+}
+
+/** Returns the options that have `focused`, also those of subcommands. */
+export function focusedIn(options: readonly SentOption[]): SentOption[] {
+	return options.flatMap((one) =>
+		one.options ? focusedIn(one.options) : one.focused ? [one] : [],
+	);
+}
+
+function readOptions(
+	reading: Reading,
+	options: readonly CommandOption[],
+	given: readonly GivenOption[],
+	path: readonly (string | number)[],
+): SentOption[] {
+	for (const [index, { name }] of given.entries())
+		if (!options.some((option) => option.name === name))
+			throw invalid(`The command has no option ${name}`, ...path, index);
+	if (options.some(isSubcommand)) {
+		const [first] = given;
+		const option = options.find(({ name }) => name === first?.name);
+		if (!first || !option || given.length > 1)
+			throw invalid("Exactly one subcommand is used", ...path);
+		const { name, type } = option;
+		const inner = [...path, 0, "options"];
+		const nested = readOptions(
+			reading,
+			option.options ?? [],
+			first.options ?? [],
+			inner,
+		);
+		return [{ name, type, options: nested }];
+	}
+	return options.flatMap((option) => {
+		const index = given.findIndex(({ name }) => name === option.name);
+		const one = given[index];
+		if (one?.value === undefined || one.value === null) {
+			if (option.required && !reading.partial)
+				throw missingField(...path, option.name);
+			return [];
+		}
+		return [readOption(reading, option, one, [...path, index])];
+	});
+}
+
+function readOption(
+	{ call, place, resolved, partial }: Reading,
+	option: CommandOption,
+	{ value, focused }: GivenOption,
+	path: readonly (string | number)[],
+): SentOption {
+	const { name, type } = option;
+	if (partial && focused) {
+		if (!option.autocomplete)
+			throw invalid(`${name} has no autocompletion`, ...path);
+		// The focused option has a text, even if it is a number.
+		// https://docs.discord.food/interactions/receiving-and-responding#application-command-data-option-structure
+		return { name, type, value: String(value), focused: true };
+	}
+	const read = readValue(option, value, partial);
+	if (!read) throw invalid(`${name} does not take this value`, ...path);
+	if (type === Option.Attachment) {
+		const id = resolveFile(call, place, String(value), resolved);
+		if (!id) throw invalid(`${name} names no uploaded file`, ...path);
+		return { name, type, value: id };
+	}
+	if (!resolve(call, place, read, resolved, option.channel_types))
+		throw invalid(`${name} names nothing here`, ...path);
+	return read;
+}
+
+function invalid(message: string, ...path: readonly (string | number)[]) {
+	const code = "APPLICATION_COMMAND_INVALID_OPTION_VALUE";
+	return formError(code, message, ...path);
+}
+
+/** Returns an option of a command with its value; undefined if the option does not accept the value. */
+function readValue(
+	option: CommandOption,
+	value: unknown,
+	partial: boolean,
+): OptionValue | undefined {
+	const { name, type } = option;
+	if (option.choices && !option.choices.some((one) => one.value === value))
+		return undefined;
+	const { min_length = 0, max_length = 6000 } = option;
+	switch (type) {
+		case Option.String:
+			return typeof value === "string" &&
+				(partial || value.length >= min_length) &&
+				value.length <= max_length
+				? { name, type, value }
+				: undefined;
+		case Option.Integer:
+		case Option.Number:
+			return typeof value === "number" &&
+				Math.abs(value) <= 2 ** 53 &&
+				(type === Option.Number || Number.isSafeInteger(value)) &&
+				inRange(option, value)
+				? { name, type, value }
+				: undefined;
+		case Option.Boolean:
+			return typeof value === "boolean" ? { name, type, value } : undefined;
+		case Option.User:
+		case Option.Role:
+		case Option.Channel:
+		case Option.Mentionable:
+		case Option.Attachment:
+			return typeof value === "string" ? { name, type, value } : undefined;
+		default:
+			return undefined;
+	}
+}
+
+function inRange(option: CommandOption, value: number): boolean {
+	const { min_value: min = -Infinity, max_value: max = Infinity } = option;
+	return value >= min && value <= max;
+}

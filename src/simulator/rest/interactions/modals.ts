@@ -1,0 +1,216 @@
+// Modals: what a bot may open as its response, and what a person may submit.
+// https://docs.discord.com/developers/components/reference#label
+
+import { ComponentType, TextInputStyle } from "discord.js";
+import type { Interaction } from "../../interactions/interaction.ts";
+import {
+	filledIn,
+	inputsIn,
+	type Modal,
+	type ModalInput,
+	type ModalPart,
+	type TextInput,
+} from "../../world/messages/modals.ts";
+import { formError, missingField, notSimulated } from "../errors.ts";
+import * as f from "../fields/fields.ts";
+import {
+	checkCounts,
+	customId,
+	componentId as id,
+	selectFields,
+} from "../fields/select-fields.ts";
+import type { Call } from "../route.ts";
+import type { Resolved } from "./resolved.ts";
+import { chosenIn } from "./select-menus.ts";
+
+const maxParts = 5;
+
+const textInput = {
+	id,
+	custom_id: customId,
+	style: f.required(f.choice(TextInputStyle.Short, TextInputStyle.Paragraph)),
+	label: f.nullable(f.text(1, 45)),
+	value: f.nullable(f.text(0, 4000)),
+	placeholder: f.nullable(f.text(0, 100)),
+	required: f.nullable(f.boolean),
+	min_length: f.nullable(f.integer(0, 4000)),
+	max_length: f.nullable(f.integer(1, 4000)),
+};
+
+const inModal = {
+	required: f.nullable(f.boolean),
+	disabled: f.refine(f.boolean, (disabled) => {
+		// A guess (modal-disabled): the code of this error.
+		if (disabled)
+			throw formError(
+				"COMPONENT_DISABLED_INVALID",
+				"Modals cannot have disabled components",
+			);
+	}),
+};
+
+const inputFields: Partial<Record<ComponentType, f.Fields>> = {
+	[ComponentType.TextInput]: textInput,
+	...Object.fromEntries(
+		Object.entries(selectFields).map(([type, fields]) => [
+			type,
+			{ ...fields, ...inModal },
+		]),
+	),
+};
+const otherInputs = [
+	ComponentType.FileUpload,
+	ComponentType.RadioGroup,
+	ComponentType.CheckboxGroup,
+	ComponentType.Checkbox,
+];
+
+/** A component of one of the types for which `fields` has fields. */
+function component<T>(fields: Partial<Record<ComponentType, f.Fields>>) {
+	const types = Object.keys(fields).map(Number);
+	const typed = f.required(f.object({ type: f.required(f.integer(1, 100)) }));
+	return f.refine(f.unchecked, (given): T => {
+		const { type } = typed.read(given);
+		if (otherInputs.includes(type))
+			throw notSimulated(`components of type ${type} in modals`);
+		if (!types.includes(type)) throw f.notOneOf(types, "type");
+		const read = f.object(fields[type as ComponentType] ?? {}).read(given);
+		if (type in selectFields) checkSelect(read ?? {});
+		return { type, ...f.present(read ?? {}) } as T;
+	});
+}
+
+/** A guess (modal-required): the code of this error. */
+function checkSelect(menu: object): void {
+	checkCounts(menu);
+	const { required, min_values } = menu as Record<string, unknown>;
+	if (required === false || min_values !== 0) return;
+	throw formError(
+		"NUMBER_TYPE_MIN",
+		"int value should be greater than or equal to 1.",
+		"min_values",
+	);
+}
+
+const rowInput = component<TextInput>({
+	[ComponentType.TextInput]: { ...textInput, label: f.required(f.text(1, 45)) },
+});
+
+const part = component<ModalPart>({
+	[ComponentType.ActionRow]: {
+		id,
+		components: f.required(f.list(rowInput, 1, 1)),
+	},
+	[ComponentType.Label]: {
+		id,
+		label: f.required(f.text(1, 45)),
+		description: f.nullable(f.text(0, 100)),
+		component: f.required(component<ModalInput>(inputFields)),
+	},
+	[ComponentType.TextDisplay]: { id, content: f.required(f.text(1, 4000)) },
+});
+
+/** The data of a response that opens a modal. */
+export const modalData = f.required(
+	f.refine(
+		f.object({
+			custom_id: customId,
+			title: f.required(f.text(1, 45)),
+			components: f.required(f.list(part, 1, maxParts)),
+		}),
+		(given): Modal => {
+			const modal = { ...given, components: numbered(given.components) };
+			const ids = inputsIn(modal).map(({ input }) => input.custom_id);
+			if (new Set(ids).size < ids.length)
+				throw formError(
+					"COMPONENT_CUSTOM_ID_DUPLICATED",
+					"Component custom id cannot be duplicated",
+					"components",
+				);
+			return modal;
+		},
+	),
+);
+
+/** Gives each component without an id its number in the modal, starting with 1. */
+function numbered(parts: readonly ModalPart[]): ModalPart[] {
+	let last = 0;
+	const number = <T extends { id: number }>(one: T): T => {
+		last += 1;
+		return { ...one, id: one.id || last };
+	};
+	return parts.map((one): ModalPart => {
+		const outer = number(one);
+		if ("component" in outer)
+			return { ...outer, component: number(outer.component) };
+		if ("components" in outer)
+			return { ...outer, components: outer.components.map(number) };
+		return outer;
+	});
+}
+
+const given = f.object({
+	custom_id: f.text(1, 100),
+	value: f.nullable(f.text(0, 4000)),
+	values: f.nullable(f.list(f.text(0, 100), 0, 25)),
+});
+type Given = f.Read<typeof given> & object;
+
+const submittedPart = f.object({
+	component: given,
+	components: f.list(given, 0, 5),
+});
+
+/** The components that a person submits: the inputs with their values, in labels or rows. */
+export const submitted = f.list(submittedPart, 0, maxParts);
+
+/**
+ * Returns the values that a person submits with a modal, and the users, roles and channels to which they refer, as the
+ * application receives them. Throws Discord's error if an input does not accept its value.
+ */
+export function submission(
+	call: Call,
+	{ channel, modal }: Interaction & { readonly modal: Modal },
+	parts: f.Read<typeof submitted>,
+) {
+	const given = (parts ?? []).flatMap((one) => [
+		...(one.component ? [one.component] : []),
+		...(one.components ?? []),
+	]);
+	const resolved: Resolved = {};
+	const fill = (input: ModalInput) => {
+		const value = given.find((one) => one.custom_id === input.custom_id);
+		const { type, id, custom_id } = input;
+		const common = { type, id, custom_id };
+		if (input.type === ComponentType.TextInput)
+			return { ...common, value: textOf(input, value) };
+		const chosen = value?.values ?? [];
+		// A menu that is not required can stay empty.
+		if (chosen.length === 0 && input.required === false)
+			return { ...common, values: [] };
+		const { values } = chosenIn(call, channel, input, chosen, resolved);
+		return { ...common, values };
+	};
+	return {
+		...filledIn(modal, fill),
+		...(Object.keys(resolved).length > 0 ? { resolved } : {}),
+	};
+}
+
+function textOf(input: TextInput, given: Given | undefined): string {
+	const value = given?.value ?? "";
+	if (value === "") {
+		if (input.required === false) return "";
+		throw missingField("data", input.custom_id);
+	}
+	const max = input.max_length ?? 4000;
+	const length = [...value].length;
+	if (length < (input.min_length ?? 0) || length > max)
+		throw formError(
+			"BASE_TYPE_BAD_LENGTH",
+			`Must be between ${input.min_length ?? 0} and ${max} in length.`,
+			"data",
+			input.custom_id,
+		);
+	return value;
+}

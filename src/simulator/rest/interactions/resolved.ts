@@ -1,0 +1,162 @@
+// The objects to which the values of options and select menus refer.
+// https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-resolved-data-structure
+
+import {
+	type APIApplicationCommandInteractionDataBasicOption,
+	type APIInteractionDataResolved,
+	type InteractionType,
+	ApplicationCommandOptionType as Option,
+} from "discord.js";
+import type { Sent } from "../../world/state/api-types.ts";
+import { type Channel, inGuild, isThread } from "../../world/state/entities.ts";
+import * as serialize from "../../world/state/serialize.ts";
+import { permissionsOf } from "../access.ts";
+import { storeFile } from "../attachments.ts";
+import type { Call } from "../route.ts";
+
+export type OptionValue = Sent<
+	APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>
+>;
+
+/**
+ * The users, members, roles, channels and so on to which the values of a command's options refer: for each of these
+ * kinds, an object with ids as keys.
+ */
+export type Resolved = {
+	-readonly [K in keyof Sent<APIInteractionDataResolved>]: Record<
+		string,
+		Exclude<Sent<APIInteractionDataResolved>[K], undefined>[string]
+	>;
+};
+
+/**
+ * Adds the user, role or channel that is the value of an option to the interaction's resolved data. Returns false if
+ * that object does not exist, or if it is a channel of another type than those in `channelTypes`.
+ */
+export function resolve(
+	call: Call,
+	place: Channel,
+	{ type, value }: OptionValue,
+	resolved: Resolved,
+	channelTypes?: readonly number[],
+): boolean {
+	switch (type) {
+		case Option.User:
+			return resolveUser(call, place, value, resolved);
+		case Option.Role:
+			return resolveRole(call, place, value, resolved);
+		case Option.Mentionable:
+			return (
+				resolveRole(call, place, value, resolved) ||
+				resolveUser(call, place, value, resolved)
+			);
+		case Option.Channel:
+			return resolveChannel(call, place, value, resolved, channelTypes);
+		default:
+			return true;
+	}
+}
+
+/**
+ * Adds a user and, if the user is a member of the guild, the member to an interaction's resolved data. Returns false if
+ * the user does not exist.
+ */
+export function resolveUser(
+	{ world }: Call,
+	place: Channel,
+	id: string,
+	resolved: Resolved,
+): boolean {
+	const user = world.users.get(id);
+	if (!user) return false;
+	resolved.users = { ...resolved.users, [id]: user };
+	const guild = inGuild(place) ? world.guilds.of(place) : undefined;
+	const member = guild?.members.get(id);
+	if (!member) return true;
+	const { deaf: _, mute: __, ...bare } = serialize.bareMember(member);
+	const permissions = String(permissionsOf(world, place, user));
+	const shown = { ...bare, permissions };
+	resolved.members = { ...resolved.members, [id]: shown };
+	return true;
+}
+
+function resolveRole(
+	{ world }: Call,
+	place: Channel,
+	id: string,
+	resolved: Resolved,
+): boolean {
+	const guild = inGuild(place) ? world.guilds.of(place) : undefined;
+	const role = guild?.roles.get(id);
+	if (!role) return false;
+	resolved.roles = { ...resolved.roles, [id]: role };
+	return true;
+}
+
+function resolveChannel(
+	{ world, actor }: Call,
+	place: Channel,
+	id: string,
+	resolved: Resolved,
+	types?: readonly number[],
+): boolean {
+	const guild = inGuild(place) ? world.guilds.of(place) : undefined;
+	const channel = guild?.channels.get(id) ?? guild?.threads.get(id);
+	if (!channel || (types && !types.includes(channel.type))) return false;
+	const shown = isThread(channel)
+		? serialize.thread(channel, actor.user.id)
+		: serialize.guildChannel(channel);
+	resolved.channels = {
+		...resolved.channels,
+		[id]: {
+			...pick(shown, partialChannel),
+			permissions: String(permissionsOf(world, channel, actor.user)),
+		},
+	} as NonNullable<Resolved["channels"]>;
+	return true;
+}
+
+/**
+ * The fields of partial channels, beside the permissions. Discord also sends `app_permissions`, which discord.js does not
+ * read.
+ * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-resolved-data-structure
+ */
+const partialChannel = [
+	"id",
+	"name",
+	"type",
+	"last_message_id",
+	"last_pin_timestamp",
+	"nsfw",
+	"parent_id",
+	"guild_id",
+	"flags",
+	"rate_limit_per_user",
+	"topic",
+	"position",
+	"thread_metadata",
+] as const;
+
+function pick(from: object, keys: readonly string[]): object {
+	return Object.fromEntries(
+		Object.entries(from).filter(([key]) => keys.includes(key)),
+	);
+}
+
+/**
+ * Stores an uploaded file that is the value of an option, and adds its attachment object to the resolved data. `part` is
+ * the file's number in the request. Returns the id of the attachment; undefined if there is no such file.
+ */
+export function resolveFile(
+	call: Call,
+	place: Channel,
+	part: string,
+	resolved: Resolved,
+): string | undefined {
+	const file = call.files.get(`files[${part}]`);
+	if (!file) return undefined;
+	const filename = file instanceof File ? file.name : part;
+	const stored = storeFile(call, place, file, { filename });
+	resolved.attachments = { ...resolved.attachments, [stored.id]: stored };
+	return stored.id;
+}

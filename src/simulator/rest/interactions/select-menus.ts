@@ -1,0 +1,82 @@
+// Choosing values in a select menu.
+// https://discord.com/developers/docs/components/reference#string-select
+
+import {
+	ComponentType,
+	ApplicationCommandOptionType as Option,
+} from "discord.js";
+import * as v from "valibot";
+import type { SelectMenu, SelectType } from "../../world/messages/buttons.ts";
+import { type Channel, inGuild } from "../../world/state/entities.ts";
+import { formError } from "../errors.ts";
+import type { Call } from "../route.ts";
+import { type Resolved, resolve } from "./resolved.ts";
+
+/** Returns Discord's error for a component that does not exist or cannot be used in this way. */
+export function invalidComponent() {
+	return formError(
+		"COMPONENT_VALIDATION_FAILED",
+		"Component validation failed",
+		"data",
+	);
+}
+
+// Menus inside the layouts of IS_COMPONENTS_V2 are stored as the bot sent them, unchecked.
+const count = v.fallback(v.number(), 1);
+const typeList = v.fallback(v.optional(v.array(v.number())), undefined);
+const optionList = v.fallback(v.array(v.object({ value: v.string() })), []);
+
+/**
+ * Returns the values that a person chose in a select menu, and the users, roles and channels to which they refer, as the
+ * application receives them. Adds these to `resolved`. Throws Discord's error if the menu does not accept the values.
+ */
+export function chosenIn(
+	call: Call,
+	channel: Channel,
+	menu: SelectMenu,
+	values: readonly string[],
+	resolved: Resolved = {},
+) {
+	const { type: component_type } = menu;
+	const isCountRight =
+		values.length >= v.parse(count, menu.min_values) &&
+		values.length <= v.parse(count, menu.max_values);
+	if (!isCountRight || new Set(values).size < values.length)
+		throw invalidComponent();
+	if (component_type === ComponentType.StringSelect) {
+		const options = v.parse(optionList, menu.options);
+		const isOption = (value: string) =>
+			options.some((option) => option.value === value);
+		if (!values.every(isOption)) throw invalidComponent();
+		return { component_type, values };
+	}
+	const types = v.parse(typeList, menu.channel_types);
+	for (const value of values) {
+		const type = kindOf(call, channel, component_type, value);
+		const option = { name: "value", type, value };
+		if (!resolve(call, channel, option, resolved, types))
+			throw invalidComponent();
+	}
+	return { component_type, values, resolved };
+}
+
+/** Returns what an id in a select menu refers to. */
+function kindOf(
+	{ world }: Call,
+	channel: Channel,
+	type: Exclude<SelectType, ComponentType.StringSelect>,
+	id: string,
+): Option.User | Option.Role | Option.Channel {
+	switch (type) {
+		case ComponentType.UserSelect:
+			return Option.User;
+		case ComponentType.RoleSelect:
+			return Option.Role;
+		case ComponentType.ChannelSelect:
+			return Option.Channel;
+		case ComponentType.MentionableSelect: {
+			const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
+			return guild?.roles.has(id) ? Option.Role : Option.User;
+		}
+	}
+}

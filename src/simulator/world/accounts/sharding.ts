@@ -1,0 +1,79 @@
+// Discord's rules for the shards of bots: which shard a guild belongs to, and how many shards may identify at once.
+// https://discord.com/developers/docs/events/gateway#sharding
+
+import type { Guild } from "../state/entities.ts";
+
+/** The settings of sharding, which apply to all bots. */
+export interface ShardingSettings {
+	/** The recommended number of shards in the response to GET /gateway/bot. By default it depends on the bot's guilds. */
+	shards: number | undefined;
+	/** How many shards of a bot may identify within `identifyMs`, each with another rate limit key. */
+	maxConcurrency: number;
+	/** Maximum number of guilds of a shard. A shard with more is refused. */
+	maxGuilds: number;
+	/** How long the next shard with the same rate limit key must wait until it may identify, in milliseconds. */
+	identifyMs: number;
+}
+
+/** https://discord.com/developers/docs/events/gateway#max-concurrency */
+const discordSharding: ShardingSettings = {
+	shards: undefined,
+	maxConcurrency: 1,
+	maxGuilds: 2_500,
+	identifyMs: 5_000,
+};
+
+/** The number of guilds for which one more shard is recommended. */
+const guildsPerShard = 1_000;
+
+/** Returns the number of the shard that receives the events of a guild, if the bot has `shards` shards. */
+export function shardOf(guildId: string, shards: number): number {
+	return Number((BigInt(guildId) >> 22n) % BigInt(shards));
+}
+
+export class Sharding {
+	/** Can be changed at any time. A change affects later requests and connections. */
+	readonly settings: ShardingSettings = { ...discordSharding };
+	/** When a shard last identified, in milliseconds of performance.now(). Keys are "botId rateLimitKey". */
+	readonly #identifiedAt = new Map<string, number>();
+
+	constructor(private readonly guilds: Pick<Map<string, Guild>, "values">) {}
+
+	/** Changes the settings that are given. */
+	configure(changes: Partial<ShardingSettings>): void {
+		Object.assign(this.settings, changes);
+	}
+
+	/** The number of shards that Discord recommends to a bot. */
+	recommended(botId: string): number {
+		const count = this.#guildsOf(botId).length;
+		return (
+			this.settings.shards ?? Math.max(1, Math.ceil(count / guildsPerShard))
+		);
+	}
+
+	/** Whether a shard of a bot would have more guilds than Discord allows. */
+	isTooLarge(botId: string, shard: number, shards: number): boolean {
+		const guilds = this.#guildsOf(botId).filter(
+			({ id }) => shardOf(id, shards) === shard,
+		);
+		return guilds.length > this.settings.maxGuilds;
+	}
+
+	/** Whether a shard of a bot may identify now. If so, the shard is recorded as having identified. */
+	takeIdentify(botId: string, shard: number): boolean {
+		const { maxConcurrency, identifyMs } = this.settings;
+		const key = `${botId} ${shard % maxConcurrency}`;
+		const now = performance.now();
+		const at = this.#identifiedAt.get(key) ?? -Infinity;
+		if (now < at + identifyMs) return false;
+		this.#identifiedAt.set(key, now);
+		return true;
+	}
+
+	#guildsOf(botId: string): Guild[] {
+		return [...this.guilds.values()].filter(({ members }) =>
+			members.has(botId),
+		);
+	}
+}

@@ -1,0 +1,203 @@
+// The event stream for programs and pages that watch the simulator.
+
+import { expect, test } from "bun:test";
+import { connect as connectTcp } from "node:net";
+import { EventLog } from "../../../src/simulator/control/event-log.ts";
+import { until } from "../../support/until.ts";
+import { connect, type Simulator, startSimulator } from "../support.ts";
+
+interface Event {
+	readonly id: string;
+	readonly event: string;
+	readonly data: Record<string, unknown>;
+}
+
+/** Follows a stream of server-sent events. */
+function follow(response: Response) {
+	const events: Event[] = [];
+	let text = "";
+	const reader = response.body?.getReader();
+	if (!reader) throw new Error("the response has no body");
+	const ended = (async () => {
+		const decoder = new TextDecoder();
+		for (;;) {
+			const { done, value } = await reader.read();
+			if (done) return;
+			text += decoder.decode(value, { stream: true });
+			const frames = text.split("\n\n");
+			text = frames.pop() ?? "";
+			for (const frame of frames) {
+				const field = (name: string) =>
+					new RegExp(`^${name}: (.*)$`, "m").exec(frame)?.[1] ?? "";
+				if (field("event"))
+					events.push({
+						id: field("id"),
+						event: field("event"),
+						data: JSON.parse(field("data")),
+					});
+			}
+		}
+	})();
+	ended.catch(() => {});
+	return {
+		events,
+		of: (event: string) => events.filter((one) => one.event === event),
+		/** Resolves with the first event of this name for which `fits` returns true. */
+		async event(name: string, fits: (one: Event) => boolean = () => true) {
+			const find = () => events.find((one) => one.event === name && fits(one));
+			await until(`the event ${name}`, () => find() !== undefined);
+			return find() as Event;
+		},
+		[Symbol.dispose]: () => void reader.cancel(),
+	};
+}
+
+const stream = (
+	simulator: Simulator,
+	query = "",
+	headers: Record<string, string> = {},
+) => fetch(`${simulator.url}/simulator/events${query}`, { headers });
+
+const lastIdOf = async (simulator: Simulator): Promise<string> => {
+	const response = await fetch(`${simulator.url}/simulator/state`);
+	const state = (await response.json()) as { last_event_id: string };
+	return state.last_event_id;
+};
+
+test("what happens after the state was read is in the stream", async () => {
+	await using simulator = await startSimulator();
+	const ada = simulator.user("ada");
+	const after = await lastIdOf(simulator);
+	await ada.say("The Cooks/general", "hello");
+	simulator.faults.refuse("* *", 50013, { times: 1 });
+	await ada.say("The Cooks/general", "refused").catch(() => {});
+	using seen = follow(await stream(simulator, `?after=${after}`));
+	expect(await seen.event("request")).toMatchObject({
+		data: { status: 403, fault: "refuse", actor: ada.id },
+	});
+	expect(seen.events.map(({ event }) => event)).toEqual([
+		"hello",
+		"discord",
+		"journal",
+		"faults",
+		"faults",
+		"request",
+	]);
+	expect(seen.of("discord")).toMatchObject([
+		{ data: { type: "MESSAGE_CREATE", data: { content: "hello" } } },
+	]);
+	expect(seen.of("journal")).toMatchObject([
+		{ data: { seq: 1, actor: ada.id, body: { content: "hello" } } },
+	]);
+	expect(seen.of("faults").map(({ data }) => data)).toMatchObject([
+		[{ kind: "refuse", times: 1 }],
+		[],
+	]);
+});
+
+test("bots that connect, and their ephemeral responses, are in the stream without tokens of interactions", async () => {
+	await using simulator = await startSimulator();
+	using seen = follow(await stream(simulator));
+	await seen.event("hello");
+	await using bot = await connect(simulator);
+	expect((await seen.event("bots")).data).toEqual({
+		connected: [bot.client.user.id],
+	});
+	await bot.client.application.commands.set([
+		{ name: "ping", description: "Pong" },
+	]);
+	bot.client.on("interactionCreate", (one) => {
+		if (one.isChatInputCommand())
+			void one.reply({ content: "pong", flags: ["Ephemeral"] });
+	});
+	await simulator.user("ada").run("The Cooks/general", "ping");
+	const done = await seen.event(
+		"interaction",
+		({ data }) => data.state === "acknowledged",
+	);
+	expect(done.data).toMatchObject({
+		type: 2,
+		user: "ada",
+		application_id: bot.client.user.id,
+		reply: { content: "pong", flags: 64 },
+	});
+	const [interaction] = simulator.interactions.list();
+	expect(JSON.stringify(seen.events)).not.toContain(interaction?.token);
+});
+
+test("a reader that connects again loses nothing, and is told to reload after a gap or a new start", async () => {
+	await using simulator = await startSimulator();
+	const ada = simulator.user("ada");
+	const first = follow(await stream(simulator));
+	await ada.say("The Cooks/general", "1");
+	const { id } = await first.event("journal");
+	first[Symbol.dispose]();
+	await ada.say("The Cooks/general", "2");
+	using again = follow(
+		// The browser's header Last-Event-ID is newer than the id in the URL.
+		await stream(simulator, "?after=00000000-1", { "last-event-id": id }),
+	);
+	const { data } = await again.event("journal");
+	expect(data).toMatchObject({ body: { content: "2" } });
+	expect(again.of("reload")).toEqual([]);
+	using other = follow(await stream(simulator, "?after=00000000-1"));
+	expect((await other.event("reload")).data).toEqual({
+		reason: "The simulator was restarted.",
+	});
+	await ada.say("The Cooks/general", "3");
+	expect((await other.event("journal")).data).toMatchObject({
+		body: { content: "3" },
+	});
+});
+
+test("only the latest events are kept: a slow reader uses no memory, and is told to reload", async () => {
+	const log = new EventLog();
+	using server = Bun.serve({
+		port: 0,
+		idleTimeout: 0,
+		fetch: () => log.open(`${log.lastId}`),
+	});
+	const slow = connectTcp(Number(server.port), "127.0.0.1");
+	slow.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	const received: string[] = [];
+	await new Promise<void>((resolve) => slow.once("data", () => resolve()));
+	slow.pause();
+	// More than the sockets' buffers and the log hold.
+	for (let round = 0; round < 40; round += 1) {
+		for (let index = 0; index < 100; index += 1)
+			log.add("x", { text: "é".repeat(3_000), round });
+		await fetch(`http://127.0.0.1:${server.port}`).then(({ body }) =>
+			body?.cancel(),
+		);
+	}
+	slow.on("data", (chunk) => received.push(chunk.toString("latin1")));
+	slow.resume();
+	await until("the reload", () => received.join("").includes("event: reload"));
+	slow.destroy();
+	const open = await fetch(`http://127.0.0.1:${server.port}`);
+	expect(open.status).toBe(200);
+	await open.body?.cancel();
+}, 30_000);
+
+test("a quiet stream has heartbeats, and long texts are cut", async () => {
+	const log = new EventLog(1);
+	const reader = log.open(undefined).body?.getReader();
+	const next = async () =>
+		new TextDecoder().decode((await reader?.read())?.value);
+	expect(await next()).toStartWith("retry: 1000\nid: ");
+	expect(await next()).toBe(": no new events\n\n");
+	log.add("x", { text: "a".repeat(4_001) });
+	let text = await next();
+	while (text.startsWith(":")) text = await next();
+	expect(text).toEndWith(`data: {"text":"${"a".repeat(4_000)}…"}\n\n`);
+	await reader?.cancel();
+});
+
+test("there are at most 64 readers", async () => {
+	const log = new EventLog();
+	const open = () => log.open(undefined);
+	const readers = Array.from({ length: 64 }, open);
+	expect(open().status).toBe(503);
+	await readers[0]?.body?.cancel();
+	expect(open().status).toBe(200);
+});
