@@ -14,6 +14,7 @@ import {
 } from "../lib/program/listen.ts";
 import { type Running, version } from "../lib/program/program.ts";
 import { within } from "../lib/wait.ts";
+import { consoleMethods } from "../mcp/console.ts";
 import { countResponses } from "../mcp/metrics.ts";
 import type { Prompt } from "../mcp/prompts.ts";
 import { rightsMethod } from "../mcp/rights.ts";
@@ -29,8 +30,8 @@ import { createAi } from "./ai/ai.ts";
 import { type ApprovalOptions, createApproval } from "./approval/approval.ts";
 import { createApprovalTools } from "./approval/approval-tools.ts";
 import { isOfApproval } from "./approval/request-text.ts";
-import { serveCommands } from "./commands/commands.ts";
-import { withHelp } from "./commands/help.ts";
+import { createDoors } from "./commands/doors.ts";
+import { peopleText } from "./commands/people-text.ts";
 import {
 	type BotConfig,
 	hasIdleApproval,
@@ -43,19 +44,22 @@ import {
 	type ConnectionOptions,
 } from "./discord/connection/connection.ts";
 import { sessionStartsFile } from "./discord/connection/session-starts.ts";
-import { createFeatures } from "./features/index.ts";
+import { createFeatures, knownCommands } from "./features/index.ts";
 import type { BackupsStatus } from "./guild-document/backups/backups.ts";
 import { createDeletionWatch } from "./guild-document/backups/deletion-watch.ts";
 import { createDocumentRequests } from "./guild-document/requests.ts";
 import { wireGuildDocuments } from "./guild-documents.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
+import { createAuditedCall } from "./server/audited-call.ts";
 import { createRoutes } from "./server/http.ts";
 import { observe } from "./server/instrumentation.ts";
 import { addGauges, createMetrics } from "./server/metrics.ts";
 import { createRights } from "./server/rights.ts";
+import { type StartLimits, waitForLogin } from "./server/starting.ts";
 import { warnWithoutGuild } from "./setup/no-guild.ts";
 import { instanceName, startStore } from "./store/store.ts";
 import { type AuditedCall, createAudit } from "./tool/audit.ts";
+import { type CallAs, createCallAs } from "./tool/call-as.ts";
 import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
 import { offerTools } from "./tool/offered-tools.ts";
@@ -68,8 +72,11 @@ import {
 import { createPrompts } from "./tools/prompts.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
-/** Milliseconds for which the shutdown of the bot waits for running tool calls before it closes all connections. */
-const shutdownGraceMs = 8_000;
+/**
+ * Milliseconds for which the shutdown of the bot waits for running requests before it closes all connections. A little
+ * longer than a tool call can take, so that a restart interrupts none.
+ */
+const shutdownGraceMs = 26_000;
 
 /** Milliseconds for which the shutdown of the bot waits until queued audit log embeds are posted on Discord. */
 const auditChannelGraceMs = 2_000;
@@ -104,6 +111,8 @@ export interface BotOptions {
 	timing?: ConnectionOptions["timing"];
 	/** Overrides the waits of approval, and its clock. */
 	approval?: Pick<ApprovalOptions, "waitMs" | "now" | "backOffMs">;
+	/** Overrides how long requests wait for the bot's first login. */
+	start?: StartLimits | undefined;
 }
 
 /** Starts the bot: opens its MCP endpoint at once and logs in to Discord in the background, with retries. */
@@ -117,6 +126,7 @@ export function startBot(
 		requestsPerSecond,
 		timing,
 		approval: approvalTiming,
+		start,
 	}: BotOptions = {},
 ): Bot {
 	const store = startStore({
@@ -136,6 +146,7 @@ export function startBot(
 		token: config.discordToken,
 		api: config.discordApiUrl,
 		cdn: config.discordCdnUrl,
+		shards: config.shards,
 		log,
 		onResponse: (outcome) => metrics.platformRequests.add([outcome]),
 		needsMessageContent: needsMessageContent(config),
@@ -146,14 +157,7 @@ export function startBot(
 			config.toml.features.moderation || config.toml.backup !== undefined,
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 		attach(client) {
-			// Called even if there are no commands, to unregister slash commands of an earlier configuration.
-			serveCommands(client, {
-				prefix: config.command,
-				commands: withHelp(config.command, features.commands),
-				slash: config.toml.game?.slash_commands ?? false,
-				deleteSecrets: config.toml.game?.delete_code_message ?? false,
-				log,
-			});
+			doors.attach(client);
 			warnWithoutGuild(client, config.toml, log);
 			locks.attach(client);
 			guildDocuments.attach(client);
@@ -165,6 +169,16 @@ export function startBot(
 	});
 	const { registry } = metrics;
 	const mutex = new KeyedMutex();
+	const toolAs = createCallAs({
+		tools: () => [...allTools, ...features.tools],
+		context: () => context,
+		record: (call, changes) => recordCall(call, changes),
+		log,
+	});
+	const callAs: CallAs = async (call) => {
+		const result = await toolAs(call);
+		return { ...result, text: peopleText(result.text, result) };
+	};
 	const features = createFeatures({
 		config,
 		connection,
@@ -178,6 +192,15 @@ export function startBot(
 			log,
 			registry,
 		}),
+		callAs,
+	});
+	const doors = createDoors({
+		...features,
+		...{ callAs, log },
+		prefix: config.command,
+		scope: config.toml.commands,
+		known: knownCommands,
+		deleteSecrets: config.toml.game?.delete_code_message ?? false,
 	});
 	const needsApproval = config.toml.mcp.approval !== "off";
 	const offer = offerTools(
@@ -237,6 +260,8 @@ export function startBot(
 		locks,
 		guildDocuments,
 		log,
+		cases: features.cases,
+		tempBans: features.tempBans,
 		guilds: touchable,
 		principal: undefined,
 	};
@@ -275,29 +300,41 @@ export function startBot(
 		? createApproval({
 				settings: config.toml.mcp,
 				record: recordCall,
+				hasConsole: config.mcpToken !== undefined,
 				...{ connection, store, log, select },
 				...approvalTiming,
 			})
 		: undefined;
 	const source = toolSource(select);
+	const login = Promise.withResolvers<void>();
 	const server = observe(
-		createServer({
-			info,
-			instructions,
-			tools: approval?.guard(source) ?? source,
-			prompts: promptSource((principal) =>
-				principal ? promptsOf(select(principal).context) : allPrompts,
-			),
-			// Without a token, anyone could send a principal.
-			experimental: config.mcpToken
-				? [principalCapability, ...(approval ? [approvalCapability] : [])]
-				: [],
-			methods: {
-				[rightsMethod]: createRights((principal) => select(principal).context),
-				...approval?.methods,
-			},
-			log,
-		}),
+		waitForLogin(
+			createServer({
+				info,
+				instructions,
+				tools: approval?.guard(source) ?? source,
+				prompts: promptSource((principal) =>
+					principal ? promptsOf(select(principal).context) : allPrompts,
+				),
+				// Without a token, anyone could send a principal.
+				experimental: config.mcpToken
+					? [principalCapability, ...(approval ? [approvalCapability] : [])]
+					: [],
+				methods: {
+					[rightsMethod]: createRights(
+						(principal) => select(principal).context,
+					),
+					...approval?.methods,
+					// Without a token, anyone could send this request.
+					...(config.mcpToken !== undefined && {
+						[consoleMethods.auditedCall]: createAuditedCall(audit),
+					}),
+				},
+				log,
+			}),
+			login.promise,
+			start,
+		),
 		{
 			...{ select, metrics, log },
 			audit: recordCall,
@@ -305,8 +342,10 @@ export function startBot(
 		},
 	);
 	addGauges(registry, { connection, store, audit, sessions, server });
+	let isDraining = false;
 	const routes = createRoutes({
 		server,
+		isDraining: () => isDraining,
 		sessions,
 		token: config.mcpToken,
 		allowedHosts: config.allowedHosts,
@@ -319,9 +358,9 @@ export function startBot(
 					: "degraded",
 		monitor: {
 			notReady: () =>
-				connection.state.connected ? undefined : "Discord is not connected",
-			// Without the database the bot is degraded, but its tools work.
-			degraded: () => store.state !== "ready",
+				isOnline(connection) ? undefined : "Discord is not connected",
+			// Without the database or a shard the bot is degraded, but its tools work.
+			degraded: () => store.state !== "ready" || !connection.state.connected,
 			status: () => ({
 				name: info.name,
 				version,
@@ -370,12 +409,14 @@ export function startBot(
 	if (config.mcpToken === undefined) log.warn(withoutToken);
 	if (hasIdleApproval(config)) log.warn(idleApproval);
 	const opened = connection.open();
+	login.resolve(opened);
 	features.start();
 	guildDocuments.start();
 	backups.start();
 	deletionWatch?.start();
 	approval?.start();
 
+	let graceMs = shutdownGraceMs;
 	return {
 		url,
 		get ready() {
@@ -389,9 +430,16 @@ export function startBot(
 			);
 		},
 		failed: Promise.race([connection.failed, store.failed]),
+		async drain() {
+			isDraining = true;
+			approval?.stop();
+			const from = performance.now();
+			await listener.drain(within(shutdownGraceMs, server.idle()));
+			graceMs = Math.max(0, from + shutdownGraceMs - performance.now());
+		},
 		async close() {
 			approval?.stop();
-			await listener.close(shutdownGraceMs);
+			await listener.close(graceMs);
 			await within(auditChannelGraceMs, auditChannel?.settled());
 			await Promise.all([
 				features.close(),
@@ -433,9 +481,15 @@ function describeBackups({ every, lastAt, failing }: BackupsStatus) {
 	};
 }
 
+/** Whether the bot is logged in, and at least one of its shards is connected. */
+function isOnline({ ready, shards }: Connection): boolean {
+	return ready && shards.some(({ connected }) => connected);
+}
+
 /** Returns the state of the bot's connection to Discord, for the JSON response of GET /status. */
 function describeConnection(connection: Connection) {
 	const { state, user, guilds, requests, droppedEvents } = connection;
+	const hasShards = connection.shards.length > 1;
 	const { connected, since, reason } = state;
 	const { pause } = requests;
 	const dropped = droppedEvents.counts.values();
@@ -451,6 +505,7 @@ function describeConnection(connection: Connection) {
 				}
 			: null,
 		sockets: connection.sockets,
+		shards: hasShards ? describeShards(connection) : undefined,
 		logins_in_24_hours: connection.sessionStarts,
 		events_dropped: dropped.reduce((sum, { count }) => sum + count, 0),
 		user: user?.username ?? null,
@@ -458,6 +513,23 @@ function describeConnection(connection: Connection) {
 			id,
 			name,
 			members,
+			...(hasShards && { shard: connection.shardOf({ id }) }),
 		})),
 	};
+}
+
+/** Returns the state of each shard, for the JSON response of GET /status. */
+function describeShards(connection: Connection) {
+	const counts = new Map<number, number>();
+	for (const guild of connection.guilds) {
+		const shard = connection.shardOf(guild);
+		counts.set(shard, (counts.get(shard) ?? 0) + 1);
+	}
+	return connection.shards.map(({ id, connected, since, reason }) => ({
+		id,
+		connected,
+		since: since.toISOString(),
+		reason: connected ? undefined : reason,
+		guilds: counts.get(id) ?? 0,
+	}));
 }

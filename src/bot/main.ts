@@ -1,12 +1,14 @@
 // Entry point of the bot: command line, environment, signals.
 
 import { healthProgram } from "../lib/program/health.ts";
+import { defaultInstances } from "../lib/program/instances.ts";
 import {
 	checkProgram,
 	describeRows,
 	describeVariables,
 	parseCommandLine,
 	runProgram,
+	runs,
 } from "../lib/program/program.ts";
 import { startBot } from "./bot.ts";
 import { readConfig, readHealthAddress } from "./config/config.ts";
@@ -22,7 +24,7 @@ import {
 } from "./setup/guild-file/options.ts";
 
 const usage =
-	() => `Usage: CONFIG_DIR=<directory> bot [--check | --health | --new-instance <name> | --probe-guild <id> |
+	() => `Usage: CONFIG_DIR=<directory> ${runs("bot")} [--check | --health | --new-instance <name> | --probe-guild <id> |
        --export-guild <file> | --plan-guild <file> | --apply-guild <file>] [--help] [--version]
 
 A Discord bot with an MCP server, at http://<address>:<port>/mcp.
@@ -31,7 +33,7 @@ A Discord bot with an MCP server, at http://<address>:<port>/mcp.
             then exit with 0 (all in order) or 1
   --health  ask the bot on this machine and port whether it responds, then exit with 0 (it does) or 1
   --new-instance <name>  create the directory of another bot, for its operator to fill in
-  --directory <path>     parent directory for --new-instance (default: instances)
+  --directory <path>     parent directory for --new-instance (default: ${defaultInstances()})
   --probe-guild <id>     try in a guild made for it what the simulator only guesses of Discord, remove what this made,
                          print a report, and exit with 0 or, if a guess is refuted or something is left, with 1
   --json                 for --probe-guild: print the report as JSON
@@ -65,10 +67,10 @@ const {
 });
 const configure = () => readConfig(process.env, deniableTools);
 if (name !== undefined) {
-	const { exitWith, newInstance } = await import(
-		"./setup/new-instance-report.ts"
+	const { newInstanceProgram } = await import(
+		"./setup/new-instance-program.ts"
 	);
-	exitWith(newInstance(name, directory || undefined));
+	await newInstanceProgram({ name, directory: directory || undefined });
 }
 if (health) await healthProgram(() => readHealthAddress(process.env));
 if (check) await checkProgram(configure, checkBot);

@@ -7,7 +7,7 @@ import { CheckFailed } from "../../src/lib/program/check.ts";
 import { botConfig } from "../support/bot-config.ts";
 import { recordLog } from "../support/log.ts";
 import { startSimulator } from "../support/simulator.ts";
-import { onBoth, type Place } from "../support/stores.ts";
+import { onBoth, type Place, storeConfigOf } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { quickTiming } from "../support/world.ts";
 
@@ -17,22 +17,19 @@ onBoth(({ place }) => {
 
 	async function setUp() {
 		const simulator = await startSimulator();
-		const { settings } = await place();
-		return { simulator, config: configOf(simulator, settings) };
+		return { simulator, config: configOf(simulator, await place()) };
 	}
 
 	const configOf = (
 		simulator: Awaited<ReturnType<typeof startSimulator>>,
-		settings: Place["settings"],
+		place: Place,
 	) =>
 		botConfig({
 			discordToken: simulator.bot("alpha").token,
 			discordApiUrl: simulator.api,
 			discordCdnUrl: simulator.cdn,
 			guildId: simulator.guild("The Cooks").id,
-			databaseUrl: settings.databaseUrl,
-			dbSchema: settings.schema,
-			dataDirectory: settings.directory,
+			...storeConfigOf(place),
 		});
 
 	test("requests are carried out, and a bot can start afterwards", async () => {

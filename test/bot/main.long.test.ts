@@ -14,7 +14,7 @@ beforeEach(() => {
 	directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 });
 
-afterEach(() => rmSync(directory, { recursive: true }));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("--check", () => {
 	const toml = (extra = "") =>

@@ -4,7 +4,12 @@ import { PermissionFlagsBits } from "discord.js";
 import type { Member, Role } from "../../src/simulator/world/state/entities.ts";
 import type { McpCaller } from "../support/mcp.ts";
 import type { Permission } from "./person-table.ts";
-import { freshName, newRole, type Scene } from "./tool-rows/scene.ts";
+import {
+	freshName,
+	newRole,
+	type Scene,
+	startScene,
+} from "./tool-rows/scene.ts";
 
 /** The scene of the calls, and the person in whose name they are made. */
 export interface Cast extends Scene {
@@ -39,6 +44,16 @@ export function castOf(scene: Scene): Cast {
 	};
 }
 
+/** A person in a scene of their own, whose bot is an administrator. */
+export async function startCast(): Promise<Cast & AsyncDisposable> {
+	const scene = await startScene("a-token");
+	const cast = castOf(scene);
+	makeBotAdministrator(scene);
+	return Object.assign(cast, {
+		[Symbol.asyncDispose]: () => scene[Symbol.asyncDispose](),
+	});
+}
+
 /** A client that acts in the name of the user with this id. */
 export function clientOf({ world }: Scene, id: string): McpCaller {
 	return world.mcp.as({
@@ -60,7 +75,7 @@ export function permit(
 }
 
 /** Makes the bot an administrator, whom Discord refuses nothing: each refusal is the bot's own. */
-export function makeBotAdministrator({ world, guild }: Scene): void {
+function makeBotAdministrator({ world, guild }: Scene): void {
 	const { roles } = world.simulator.world;
 	const role = [...guild.roles.values()].find(({ tags }) => tags?.bot_id);
 	if (!role) throw new Error("the bot has a role of its own");

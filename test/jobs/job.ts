@@ -30,11 +30,17 @@ export interface Job extends JobGuild, AsyncDisposable {
 	call(tool: string, args?: JsonObject): Promise<string>;
 }
 
-/** Starts the simulator with the guild of the jobs, the bot, and a gateway in front of it. */
-export async function startJob(people: number): Promise<Job> {
+/** Starts the simulator with the guild of the jobs, the bot with these keys of config.toml, and a gateway in front of it. */
+export async function startJob(
+	people: number,
+	settings: Record<string, unknown> = {},
+): Promise<Job> {
 	await using stack = new AsyncDisposableStack();
 	const world = stack.use(
-		await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha" }) }),
+		await startWorld(
+			{},
+			{ toml: v.parse(toml, { bot_name: "Alpha", ...settings }) },
+		),
 	);
 	const job = addGuild(
 		world.simulator.world,

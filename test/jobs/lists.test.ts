@@ -16,3 +16,12 @@ test("the list of all tools costs a client at most 75 KB through the gateway", a
 	show("all tools", list);
 	expect(list.bytes).toBeLessThanOrEqual(75_000);
 });
+
+test("with moderation, it costs a client at most 85 KB", async () => {
+	const list = await measureList("all", {
+		features: { moderation: true },
+		moderation: {},
+	});
+	show("all tools, with moderation", list);
+	expect(list.bytes).toBeLessThanOrEqual(85_000);
+});

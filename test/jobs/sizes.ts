@@ -14,11 +14,15 @@ export interface ListSize {
 	parts: Readonly<Record<string, number>>;
 }
 
-/** Measures tools/list as the gateway sends it, of a bot with this `[mcp] list`. */
-export async function measureList(list?: "all"): Promise<ListSize> {
+/** Measures tools/list as the gateway sends it, of a bot with this `[mcp] list` and these keys of config.toml. */
+export async function measureList(
+	list?: "all",
+	keys: object = {},
+): Promise<ListSize> {
+	const mcp = list ? { list } : {};
 	await using world = await startWorld(
 		{},
-		{ toml: v.parse(toml, { bot_name: "Alpha", mcp: list ? { list } : {} }) },
+		{ toml: v.parse(toml, { bot_name: "Alpha", mcp, ...keys }) },
 	);
 	await using gateway = await startTestGateway({
 		alpha: { url: new URL(world.bot.url).origin },

@@ -1,42 +1,21 @@
-// Handles the buttons of requests for approval. Who may decide: people with one of the roles in approval_roles, or with
-// Manage Server. Who approves also needs the permissions that the call itself needs, and must not be the requester.
+// Handles the buttons of requests for approval. People with one of the roles in approval_roles or with Manage Server
+// may decide.
 
 import {
 	type ButtonInteraction,
-	type GuildMember,
 	type Message,
 	MessageFlags,
 	PermissionFlagsBits,
-	RESTJSONErrorCodes,
 } from "discord.js";
 import type { Log } from "../../lib/log.ts";
-import { rootPrincipal } from "../../lib/principal.ts";
-import { RpcError } from "../../mcp/json-rpc.ts";
-import type { Connection } from "../discord/connection/connection.ts";
-import { absentIf } from "../discord/find.ts";
-import {
-	bitsIn,
-	describeBits,
-	type Permission,
-} from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { inlineText, truncate } from "../discord/text.ts";
 import { noMentions } from "../messages/split-message.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
-import type { Store } from "../store/store.ts";
-import {
-	type ApprovalRow,
-	decideApproval,
-	selectApproval,
-} from "../store/tables/approvals.ts";
-import type { BotTool } from "../tool/toolsets.ts";
-import { refusalOf } from "./call-preview.ts";
+import type { Deciding } from "./deciding.ts";
 import type { ApprovalSettings } from "./needs-approval.ts";
-import { principalOf, readButtonId } from "./request-message.ts";
-import { textIn } from "./request-text.ts";
-import type { Requests, RequestsOptions } from "./requests.ts";
-
-const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
+import { readButtonId } from "./request-message.ts";
+import type { Requests } from "./requests.ts";
 
 /**
  * Maximum length of a reply to the person who pressed a button, in characters. Discord allows messages of at most this
@@ -44,12 +23,10 @@ const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
  */
 const maxReplyLength = 2_000;
 
-export interface ApprovalButtonsOptions
-	extends Pick<RequestsOptions, "select" | "now"> {
+export interface ApprovalButtonsOptions {
 	settings: ApprovalSettings;
-	connection: Connection;
-	store: Pick<Store, "sql">;
-	requests: Requests;
+	requests: Pick<Requests, "retire">;
+	deciding: Pick<Deciding, "decide">;
 	log: Log;
 }
 
@@ -60,124 +37,29 @@ export interface ApprovalButtonsOptions
 export function createApprovalButtons(
 	options: ApprovalButtonsOptions,
 ): (interaction: ButtonInteraction) => Promise<void> {
-	const { settings, connection, requests, log, now = Date.now } = options;
-	const { sql } = options.store;
+	const { settings, requests, deciding, log } = options;
 
-	/**
-	 * Approves or denies a tool call, as the person who pressed the button wants. An approved call is run. Returns a text
-	 * that tells this person the outcome.
-	 */
+	/** Decides on a request. Resolves with a text for the person who pressed the button, which says what happened. */
 	async function decide(
 		interaction: ButtonInteraction,
-		{ decision, id, token }: NonNullable<ReturnType<typeof readButtonId>>,
+		button: NonNullable<ReturnType<typeof readButtonId>>,
 	): Promise<string> {
 		const refusal = refusalFor(interaction, settings);
 		if (refusal !== undefined) return refusal;
-		const { user } = interaction;
-		const row = await selectApproval(sql, id);
-		if (!row || requests.isWithdrawn(id))
-			return "There is no such request any more. Nothing was done.";
-		if (row.token !== token) {
-			await requests.retire(row, interaction.message.id).catch(() => {});
-			return "What the call would do has changed, and the request was posted again in another message. Nothing was done.";
-		}
-		const other = decidedText(row, now());
-		if (other !== undefined) return other;
-		if (decision === "approve") {
-			if (isAltered(interaction.message))
-				return "This message was changed after the bot posted it, so it may not show what the call would do. Nothing was done. Deny the request; the call can be made again.";
-			const problem = await whyNotApprove(row, interaction);
-			if (problem !== undefined)
-				return `You cannot approve this call: ${problem}`;
-		}
-		return requests.hold(id, async () => {
-			const state = decision === "approve" ? "approved" : "denied";
-			const decided = await decideApproval(
-				sql,
-				{ id, token },
-				state,
-				user.id,
-				now(),
-			);
-			if (!decided) {
-				const current = await selectApproval(sql, id);
-				return (
-					(current && decidedText(current, now())) ??
-					"The request has changed meanwhile. Nothing was done."
-				);
-			}
-			log.info("a person decided on a tool call", {
-				approval: id,
-				tool: row.tool,
-				decision,
-				decided_by: user.id,
-			});
-			if (decision === "deny") {
-				requests.settle(decided);
-				return `Denied. ${row.tool} is not run.`;
-			}
-			requests.note(decided, "approved");
-			return requests.run(decided, user.globalName ?? user.username);
-		});
-	}
-
-	/** Returns why the person who pressed the button cannot approve this tool call; undefined if the person can. */
-	async function whyNotApprove(
-		row: ApprovalRow,
-		{ user }: ButtonInteraction,
-	): Promise<string | undefined> {
-		const requester = principalOf(row);
-		if (requester?.person?.id === user.id && !settings.approval_self)
-			return "it is made in your name. Another person has to approve it.";
-		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
-		const member =
-			guild &&
-			(await absentIf([UnknownMember, UnknownUser], () =>
-				guild.members.fetch(user.id),
-			));
-		if (guild && !member)
-			return `you are not a member of ${inlineText(guild.name, 200)}, in which it acts.`;
-		const person = {
-			id: user.id,
-			name: user.globalName ?? user.username,
-			signedIn: false,
-		};
-		const { set, context } = options.select({
-			...(requester ?? rootPrincipal),
-			person,
-		});
-		const args = JSON.parse(row.arguments);
-		try {
-			const { tool, refusal } = set.resolve(row.tool, args);
-			if (refusal !== undefined) return refusal;
-			const refused = await refusalOf(tool as BotTool, args, context);
-			if (refused !== undefined) return textIn(refused);
-			return whyNotInRun(tool as BotTool, args, member);
-		} catch (error) {
-			if (error instanceof RpcError) return error.message;
-			throw error;
-		}
-	}
-
-	/**
-	 * Returns which guild-wide permissions a person lacks to approve a call of a tool that checks its permissions only
-	 * while it runs; undefined if the person has them, and for other tools.
-	 */
-	function whyNotInRun(
-		tool: BotTool,
-		args: Record<string, unknown>,
-		member: GuildMember | undefined,
-	): string | undefined {
-		if (!tool.needs.checkedInRun || tool.needs.isPlanned) return undefined;
-		const needed = tool.needs.permissions.flatMap((item): Permission[] => {
-			if (typeof item === "string") return [item];
-			return args[item.with] ? [item.permission] : [];
-		});
-		const missing =
-			member?.permissions.missing(bitsIn(undefined, needed)) ?? [];
-		return missing.length === 0
-			? undefined
-			: `you lack ${describeBits(bitsIn(undefined, missing))} in the server as a whole.`;
+		const { user, message } = interaction;
+		const decider = { id: user.id, name: user.globalName ?? user.username };
+		const outcome = await deciding.decide(
+			{
+				...button,
+				onOutdated: (row) => requests.retire(row, message.id).catch(() => {}),
+				whyNotHere: () =>
+					isAltered(message)
+						? "This message was changed after the bot posted it, so it may not show what the call would do. Nothing was done. Deny the request; the call can be made again."
+						: undefined,
+			},
+			decider,
+		);
+		return outcome.message;
 	}
 
 	return async (interaction) => {
@@ -244,33 +126,6 @@ function isAltered({ editedTimestamp, embeds, flags }: Message): boolean {
 		embeds.length !== 1 ||
 		flags.has(MessageFlags.SuppressEmbeds)
 	);
-}
-
-/**
- * Returns a text that says why a tool call can no longer be approved or denied, such as because someone has decided
- * already; undefined if it still can.
- */
-function decidedText(row: ApprovalRow, now: number): string | undefined {
-	const by = row.decided_by === null ? "" : ` by <@${row.decided_by}>`;
-	switch (row.state) {
-		case "pending":
-			return row.expires_at > now
-				? undefined
-				: "This request has expired. Nothing was done.";
-		case "approved":
-		case "running":
-			return `This request was approved${by} and is being carried out. Nothing more was done.`;
-		case "denied":
-			return `This request was denied${by}. Nothing was done.`;
-		case "expired":
-			return "This request has expired. Nothing was done.";
-		case "done":
-			return `This request was approved${by} and is done. Nothing more was done.`;
-		case "failed":
-			return "This request has failed. Nothing more was done.";
-		case "unknown":
-			return `This request was approved${by}, and the bot was stopped while it carried the call out. It is not run again.`;
-	}
 }
 
 /**

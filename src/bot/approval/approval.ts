@@ -20,6 +20,8 @@ import {
 } from "../../mcp/tool.ts";
 import { createApprovalButtons } from "./approval-buttons.ts";
 import { createClientApproval } from "./client-approval.ts";
+import { createConsoleApprovals } from "./console-approvals.ts";
+import { createDeciding } from "./deciding.ts";
 import { needsApproval } from "./needs-approval.ts";
 import { finalResult, pendingResult } from "./request-text.ts";
 import {
@@ -45,6 +47,11 @@ export interface ApprovalOptions extends RequestsOptions {
 	 * How long the call of an MCP client waits until a person has approved or denied it, in milliseconds. Default: 10 s.
 	 */
 	waitMs?: number | undefined;
+	/**
+	 * Whether the gateway's console may list requests and decide on them. False for a bot without a token, where anyone
+	 * could send such a request.
+	 */
+	hasConsole?: boolean | undefined;
 }
 
 export interface Approval {
@@ -53,8 +60,8 @@ export interface Approval {
 	/** Tool calls that needed approval, for the tools with which callers ask about their calls. */
 	requests: Pick<Requests, "find" | "list">;
 	/**
-	 * The MCP methods of the approval of tool calls: the one with which a gateway asks whether a call was approved or
-	 * denied.
+	 * The MCP methods for approvals: one with which a gateway asks whether a call was approved or denied, and those of
+	 * the gateway's console.
 	 */
 	methods: Readonly<Record<string, OtherMethod>>;
 	attach(client: Client): void;
@@ -70,7 +77,9 @@ export interface Approval {
 export function createApproval(options: ApprovalOptions): Approval {
 	const { settings, select, waitMs = decisionWaitMs } = options;
 	const requests = createRequests(options);
-	const handleButton = createApprovalButtons({ ...options, requests });
+	const deciding = createDeciding({ ...options, requests });
+	const parts = { ...options, requests, deciding };
+	const handleButton = createApprovalButtons(parts);
 	const askClient = createClientApproval({ ...options, requests });
 
 	/**
@@ -159,6 +168,7 @@ export function createApproval(options: ApprovalOptions): Approval {
 		methods: {
 			[approvalMethod]: async ({ id }, caller) =>
 				JSON.stringify(await decisionOf(id, caller)),
+			...(options.hasConsole && createConsoleApprovals(parts)),
 		},
 		attach(client) {
 			requests.attach(client);

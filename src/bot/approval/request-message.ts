@@ -9,7 +9,7 @@ import {
 	type MessageCreateOptions,
 	type MessageEditOptions,
 } from "discord.js";
-import type { Principal } from "../../lib/principal.ts";
+import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { escapeInvisible, inlineText, truncate } from "../discord/text.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { ApprovalRow, ApprovalState } from "../store/tables/approvals.ts";
@@ -169,7 +169,7 @@ function embedOf(
 	if (decided_by !== null)
 		embed.addFields({
 			name: row.state === "denied" ? "Denied by" : "Approved by",
-			value: `<@${decided_by}>`,
+			value: deciderText(decided_by),
 			inline,
 		});
 	return embed
@@ -177,8 +177,15 @@ function embedOf(
 		.setTimestamp(row.created_at);
 }
 
+/** Describes who has decided on a tool call: a mention of a Discord user, or words for the holder of MCP_AUTH_TOKEN. */
+export function deciderText(decidedBy: string): string {
+	return decidedBy === rootPrincipal.id
+		? "the holder of MCP_AUTH_TOKEN"
+		: `<@${decidedBy}>`;
+}
+
 /** Describes who makes a tool call: the root key, an API key or a client, and the person in whose name it acts. */
-function requesterText(row: ApprovalRow): string {
+export function requesterText(row: ApprovalRow): string {
 	const principal = principalOf(row);
 	if (!principal || principal.id === "root")
 		return "the holder of MCP_AUTH_TOKEN";
@@ -189,7 +196,8 @@ function requesterText(row: ApprovalRow): string {
 	return key ? `${who}, with ${key}` : who;
 }
 
-function clientText(row: ApprovalRow): string {
+/** Returns the name of the client that makes a tool call. The client has chosen this name itself. */
+export function clientText(row: ApprovalRow): string {
 	const principal = principalOf(row);
 	return name(principal?.client || row.client || "unknown");
 }

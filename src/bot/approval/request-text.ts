@@ -1,5 +1,6 @@
 // What callers read about their requests for approval, as results of tools.
 
+import { rootPrincipal } from "../../lib/principal.ts";
 import { pendingKey } from "../../mcp/approval.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
 import { inputRequiredType, withMembers } from "../../mcp/server.ts";
@@ -55,7 +56,7 @@ function endText({ id, state, decided_by, ended_at }: ApprovalRow): string {
 	if (state === "denied" && decided_by === null)
 		return `The person at the MCP client did not approve the request ${id}.`;
 	if (state === "denied")
-		return `A person (ID: ${decided_by}) denied the request ${id}. Do not ask again without a reason.`;
+		return `${decided_by === rootPrincipal.id ? "The holder of MCP_AUTH_TOKEN" : `A person (ID: ${decided_by})`} denied the request ${id}. Do not ask again without a reason.`;
 	if (state === "expired")
 		return `Nobody approved the request ${id} before it expired at ${time(ended_at)}.`;
 	return `The request ${id} has ended without a result.`;
@@ -139,7 +140,11 @@ export function requestLine(row: ApprovalRow): string {
 		state,
 		`requested ${time(created_at)}`,
 		isOpen ? `expires ${time(expires_at)}` : `ended ${time(row.ended_at)}`,
-		...(decided_by === null ? [] : [`decided by ID: ${decided_by}`]),
+		...(decided_by === null
+			? []
+			: [
+					`decided by ${decided_by === rootPrincipal.id ? "the holder of MCP_AUTH_TOKEN" : `ID: ${decided_by}`}`,
+				]),
 	].join(" | ");
 }
 

@@ -7,12 +7,15 @@ import {
 	PermissionFlagsBits,
 	Routes,
 } from "discord.js";
+import { actingPerson } from "../discord/acting-person.ts";
+import { memberName, roleName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import {
 	type Bits,
 	botMember,
 	botPermissions,
 	describeBits,
+	personHas,
 } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
@@ -70,6 +73,46 @@ export function lostByBot(
 		.reduce((bits, { allow }) => bits & ~allow.bitfield, has & denies);
 }
 
+/** A role or member that a lock allows to connect to a voice channel. */
+export interface Connecting {
+	id: string;
+	type: OverwriteType;
+	name: string;
+}
+
+/**
+ * Returns the roles or the person that the lock of a voice channel has to allow CONNECT, so that the person in whose name the call acts can undo
+ * it: the roles that give the person MANAGE_ROLES, or else the person. Nobody if the person keeps CONNECT anyway.
+ * Without CONNECT no other permission in the channel has an effect, so Discord would not let the person unlock it.
+ * https://docs.discord.com/developers/topics/permissions#implicit-permissions
+ */
+export function connectingFor(
+	guild: Guild,
+	channel: find.Channel,
+	denies: bigint,
+): Connecting[] {
+	const { Administrator, Connect, ManageRoles } = PermissionFlagsBits;
+	const person = actingPerson(guild);
+	if (!person || (denies & Connect) === 0n) return [];
+	if (personHas(guild, undefined, Administrator)) return [];
+	const overwrites = channel.permissionOverwrites.cache;
+	const roles = person.roles.cache.filter(({ id }) => id !== guild.id);
+	const own = overwrites.filter(({ id }) => id === person.id || roles.has(id));
+	if (own.some(({ allow }) => allow.has(Connect))) return [];
+	const managing = roles.filter(
+		({ id, permissions }) =>
+			permissions.has(ManageRoles) ||
+			overwrites.get(id)?.allow.has(ManageRoles),
+	);
+	if (managing.size === 0)
+		return [
+			{ id: person.id, type: OverwriteType.Member, name: memberName(person) },
+		];
+	return managing.map((role) => ({
+		...{ id: role.id, type: OverwriteType.Role, name: roleName(role) },
+	}));
+}
+
 /**
  * Returns the changes of permission overwrites that lock a channel. The change for the bot comes first, because without
  * CONNECT the bot could not make the others.
@@ -78,7 +121,7 @@ export function rowsFor(
 	guild: Guild,
 	channel: find.Channel,
 	denies: bigint,
-	own: bigint,
+	{ own, connecting }: { own: bigint; connecting: readonly Connecting[] },
 ): ChannelLockRow[] {
 	const me = botMember(guild).id;
 	const row = (target_id: string, target_type: OverwriteType) => ({
@@ -98,6 +141,10 @@ export function rowsFor(
 		...(own === 0n
 			? []
 			: [{ ...row(me, OverwriteType.Member), allows: String(own) }]),
+		...connecting.map(({ id, type }) => ({
+			...row(id, type),
+			allows: String(PermissionFlagsBits.Connect),
+		})),
 		{
 			...row(guild.id, OverwriteType.Role),
 			denies: String(denies),

@@ -1,30 +1,94 @@
-// `help`: lists the commands that the author may use in this channel.
+// `help`: lists what a person may use in a channel, as slash commands or chat commands.
 
-import { type Command, mayUse } from "./commands.ts";
+import {
+	type GuildMember,
+	type GuildTextBasedChannel,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { Permission } from "../discord/permissions.ts";
+import type { Action } from "./action.ts";
+import { chatName, chatUsage } from "./chat-arguments.ts";
+import type { Command } from "./commands.ts";
+import { helpCommand } from "./definitions.ts";
+import type { MenuHandler } from "./menus.ts";
+
+/** Returns whether a person has a permission in the guild, or in the channel where the command is used. */
+export type Holds = (permission: Permission) => boolean;
 
 /**
- * Returns the chat commands with the command `help` added at the beginning. `help` lists the commands that its user may
- * use. Returns an empty list if there are no chat commands.
+ * Returns a function that tells whether a member has a permission. It decides which commands are listed and which rate
+ * limit applies, not what the member may do: the tools check that.
  */
-export function withHelp(
-	prefix: string,
-	commands: readonly Command[],
-): readonly Command[] {
-	if (commands.length === 0) return [];
-	const help: Command = {
-		name: "help",
-		usage: "",
-		description: "shows what you can write here",
-		async run(context) {
-			const lines = all
-				.filter((command) => mayUse(context, command))
-				.map(
-					({ name, usage, description }) =>
-						`\`${[prefix, name, usage].join(" ").trimEnd()}\`: ${description}.`,
-				);
-			return lines.join("\n");
-		},
+export function holdsOf(
+	member: GuildMember,
+	channel: Pick<GuildTextBasedChannel, "permissionsFor"> | null,
+): Holds {
+	return (name) => {
+		const bit = PermissionFlagsBits[name];
+		if (member.permissions.has(bit)) return true;
+		// null for a thread whose parent is not cached.
+		return channel?.permissionsFor(member)?.has(bit) ?? false;
 	};
-	const all = [help, ...commands];
-	return all;
+}
+
+export interface Helpful {
+	prefix: string;
+	actions: readonly Action[];
+	commands: readonly Command[];
+	menus: readonly MenuHandler[];
+}
+
+interface ChatLine extends Pick<Command, "name" | "usage" | "description"> {
+	permission?: Permission | undefined;
+}
+
+/** Returns the text of the chat command `help`: the chat commands that a person may use, with their syntax. */
+export function chatHelp(
+	{ prefix, actions, commands }: Omit<Helpful, "menus">,
+	holds: Holds,
+): string {
+	const shown: ChatLine[] = [
+		{ ...helpCommand, usage: "" },
+		...commands,
+		...actions.flatMap((action) =>
+			action.chat === false
+				? []
+				: [{ ...action, name: chatName(action), usage: chatUsage(action) }],
+		),
+	];
+	return shown
+		.filter((one) => isShown(one, holds))
+		.map(
+			({ name, usage, description }) =>
+				`\`${[prefix, name, usage].join(" ").trimEnd()}\`: ${sentence(description)}`,
+		)
+		.join("\n");
+}
+
+/** Returns the text of the slash command `help`: the slash commands that a person may use. */
+export function slashHelp(
+	{ actions, commands, menus }: Omit<Helpful, "prefix">,
+	holds: Holds,
+): string {
+	const all: Pick<Action, "name" | "description" | "permission">[] = [
+		helpCommand,
+		...commands.flatMap(({ slash }) => slash ?? []),
+		...actions,
+		...menus.filter((menu) => menu.type === "slash"),
+	];
+	return all
+		.filter((one) => isShown(one, holds))
+		.map(({ name, description }) => `\`/${name}\`: ${sentence(description)}`)
+		.join("\n");
+}
+
+function isShown(
+	{ permission }: { permission?: Permission | undefined },
+	holds: Holds,
+): boolean {
+	return permission === undefined || holds(permission);
+}
+
+function sentence(description: string): string {
+	return `${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, "")}.`;
 }

@@ -67,7 +67,7 @@ export function hasIdleApproval({
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-const howToCreate = `${runs("bot")} --new-instance <name> makes one`;
+const howToCreate = `${runs("new-instance")} <name> makes one`;
 
 /**
  * Reads a bot's configuration: the files in the directory CONFIG_DIR, and the variables in `env`, which override its
@@ -124,6 +124,8 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 		discordToken: settings.DISCORD_TOKEN,
 		/** Id of the bot's Discord application. */
 		clientId: settings.CLIENT_ID,
+		/** Number of shards among which Discord divides the bot's guilds. "auto": as many as Discord recommends. */
+		shards: settings.SHARDS,
 		/** Base URL of Discord's REST API without its version, such as https://discord.com/api. */
 		discordApiUrl: settings.DISCORD_API_URL,
 		/** Base URL of Discord's CDN, such as https://cdn.discordapp.com. */

@@ -19,6 +19,7 @@ import {
 	isPrivateEnough,
 	maxTokensFields,
 } from "./ai-providers.ts";
+import { escalationRules, tellable } from "./escalation.ts";
 import {
 	defaultGreeting,
 	defaultSummary,
@@ -69,6 +70,26 @@ const discordApiUrl = v.pipe(
 	),
 );
 
+/**
+ * Maximum number of shards that an operator can set: as many as the bot can log in within 24 hours, of the 1,000 logins
+ * that Discord allows.
+ * https://discord.com/developers/docs/events/gateway#identifying
+ */
+const maxShards = 900;
+
+/** Schema of the number of the bot's shards, or "auto". */
+const shards = v.pipe(
+	v.string(),
+	v.check(
+		(text) =>
+			text === "auto" ||
+			(/^[1-9]\d{0,2}$/.test(text) && Number(text) <= maxShards),
+		({ input }) =>
+			`expected auto or a whole number from 1 to ${maxShards}, received ${formatValue(input)}`,
+	),
+	v.transform((text) => (text === "auto" ? text : Number(text))),
+);
+
 /** Environment variables for the host and port of the bot's MCP server. */
 export const address = {
 	MCP_PORT: optional(port, "Port to listen on; 0 takes any free port", "9090"),
@@ -80,6 +101,11 @@ export const variables = {
 	DISCORD_TOKEN: v.pipe(discordToken, v.description("Token of the bot")),
 	CLIENT_ID: optional(snowflake, "Id of the application"),
 	GUILD_ID: optional(snowflake, "Guild for tool calls that name none"),
+	SHARDS: optional(
+		shards,
+		"Number of shards among which Discord divides the bot's guilds, or auto",
+		"1",
+	),
 	DISCORD_API_URL: optional(
 		discordApiUrl,
 		"URL of Discord's API without its version",
@@ -223,6 +249,23 @@ function durationFrom(min: string, max: string) {
 	);
 }
 
+/** Schema of a number of joins within a time, such as "20 joins in 60s". */
+const joinRate = v.pipe(
+	v.string(),
+	v.rawTransform(({ dataset, addIssue, NEVER }) => {
+		const [, count, window] =
+			/^(\d{1,4}) joins in (\d{1,6}[smhd])$/.exec(dataset.value) ?? [];
+		const joins = Number(count);
+		const windowMs = window === undefined ? 0 : v.parse(duration, window);
+		const isValid = joins >= 2 && joins <= 1_000 && windowMs <= unitMs.d;
+		if (windowMs > 0 && isValid) return { joins, windowMs };
+		addIssue({
+			message: `expected 2 to 1000 joins within at most a day, such as "20 joins in 60s", received ${formatValue(dataset.value)}`,
+		});
+		return NEVER;
+	}),
+);
+
 const timezone = v.pipe(
 	v.string(),
 	v.check(isTimezone, expected('an IANA time zone such as "Europe/Berlin"')),
@@ -328,6 +371,28 @@ const provider = v.strictObject({
 	extra: v.optional(extraFields),
 });
 
+/** Schema of a link: a host, or the start of a path of a host, without https. */
+const link = v.pipe(
+	v.string(),
+	v.regex(
+		/^(?!www\.)[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+(\/\S*)?$/u,
+		expected('a host such as "example.com", or the start of a path on it'),
+	),
+	v.maxLength(200, "expected at most 200 characters"),
+);
+
+/** Schema of the section [moderation.spam]. */
+const spam = v.strictObject({
+	honeypots: v.optional(v.array(channelId), []),
+	channels: v.optional(whole(2, 50), 4),
+	times: v.optional(whole(3, 50), 5),
+	window: v.optional(durationFrom("5s", "5m"), "15s"),
+	links: v.optional(v.pipe(v.array(link), v.maxLength(500)), []),
+	timeout: v.optional(durationFrom("1m", "28d"), "1d"),
+	exempt_roles: v.optional(v.array(heldRoleId), []),
+	dry: flag(false),
+});
+
 /**
  * Schemas of the config.toml sections that belong to optional features. A feature that is enabled needs its section.
  */
@@ -389,7 +454,15 @@ const sections = {
 		summary: v.optional(templateOf(summaryPlaceholders), defaultSummary),
 		ai: flag(true),
 	}),
-	moderation: v.strictObject({ log_channel: v.optional(channelId) }),
+	moderation: v.strictObject({
+		log_channel: v.optional(channelId),
+		tell: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban"]),
+		appeal: v.optional(text(500)),
+		escalate: v.optional(escalationRules),
+		reports: v.optional(channelId),
+		raid: v.optional(joinRate),
+		spam: v.optional(spam),
+	}),
 };
 
 /** Names of the features that have a section of their own in config.toml. */
@@ -406,6 +479,7 @@ export const toml = v.strictObject({
 	bot_name: text(100),
 	command_prefix: v.optional(word(1, 10), "!"),
 	command_root: v.optional(word(0, 20)),
+	commands: v.optional(v.picklist(["global", "guild", "off"]), "global"),
 	personality_file: v.optional(text(500)),
 	timezone: v.optional(timezone, "UTC"),
 	features: v.optional(

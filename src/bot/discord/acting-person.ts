@@ -30,6 +30,8 @@ export class ActingPerson {
 	constructor(
 		/** Discord id of the person. */
 		readonly id: string,
+		/** Whether the person used a command or button on Discord, and so reads the result. */
+		readonly isOnDiscord = false,
 	) {}
 }
 
@@ -46,6 +48,19 @@ export function actAs<T>(person: ActingPerson, work: () => T): T {
 /** Returns the person in whose name the running tool call acts; undefined if the call acts by the bot's own rights. */
 export function currentPerson(): ActingPerson | undefined {
 	return storage.getStore();
+}
+
+/** Whether a person on Discord, not an MCP client, reads the result of the running tool call. */
+export function isForPeople(): boolean {
+	return storage.getStore()?.isOnDiscord ?? false;
+}
+
+/**
+ * Returns a part of a result or error that only an assistant can use, such as advice on tools and arguments; "" if a
+ * person on Discord reads the result.
+ */
+export function forClients(text: string): string {
+	return isForPeople() ? "" : text;
 }
 
 /**
@@ -71,6 +86,6 @@ export function isKnownInThread(threadId: string): boolean {
  */
 export function unknownGuild(id: string): ToolError {
 	return new ToolError(
-		`The bot is not in a guild ${id}. Use list_guilds to find its guilds.`,
+		`The bot is not in a guild ${id}.${forClients(" Use list_guilds to find its guilds.")}`,
 	);
 }

@@ -83,6 +83,12 @@ export function personName(
 	return member ? memberName(member) : userName(user);
 }
 
+/** Formats a user for a tool result like `personName`, by id; "ID: id" for a user who is not cached. */
+export function personNameById(guild: Guild, id: string): string {
+	const user = guild.client.users.cache.get(id);
+	return user ? personName(guild, user) : `ID: ${id}`;
+}
+
 /** Formats a role for a line of a tool result: "@name | ID: id". */
 export function roleFields({ name, id }: Pick<Role, "name" | "id">): string {
 	return `@${oneField(name).replace(/^@/, "")} | ID: ${id}`;

@@ -20,6 +20,7 @@ import {
 	type VoiceState,
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
+import { forClients } from "./acting-person.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { requirePermissions } from "./permissions.ts";
 import { canSee, isVisible } from "./visible-channels.ts";
@@ -96,8 +97,8 @@ export const textChannel = channelOfKind(
 	(found) => found.isTextBased(),
 	(name, found) =>
 		isForum(found)
-			? `${name} is a forum: its messages are in its posts. Use list_threads to find them.`
-			: `${name} holds no messages. Use list_channels to find channels that do.`,
+			? `${name} is a forum: its messages are in its posts.${forClients(" Use list_threads to find them.")}`
+			: `${name} holds no messages.${forClients(" Use list_channels to find channels that do.")}`,
 );
 
 /** A guild channel of any type, including categories, except threads. */
@@ -107,7 +108,7 @@ export type Channel = Exclude<GuildBasedChannel, AnyThreadChannel>;
 export const channel = channelOfKind(
 	(found): found is Channel => !found.isThread(),
 	(name, { parentId }) =>
-		`${name} is a thread, not a channel. Its channel is ${parentId}. Use edit_thread or delete_thread for threads. Nothing was done.`,
+		`${name} is a thread, not a channel. Its channel is ${parentId}.${forClients(" Use edit_thread or delete_thread for threads.")} Nothing was done.`,
 );
 
 export const currentChannel = freshlyFetched(channel);
@@ -115,7 +116,8 @@ export const currentChannel = freshlyFetched(channel);
 /** Looks up by id a thread or forum post, active or archived. Throws a ToolError for other channels. */
 export const thread = channelOfKind(
 	(found) => found.isThread(),
-	(name) => `${name} is not a thread. Use list_threads to find threads.`,
+	(name) =>
+		`${name} is not a thread.${forClients(" Use list_threads to find threads.")}`,
 );
 
 export const currentThread = freshlyFetched(thread);
@@ -151,13 +153,14 @@ function isTextOrNews(
 /** Looks up a forum or media channel by id. Throws a ToolError for other channels. */
 export const forum = channelOfKind(
 	isForum,
-	(name) => `${name} is not a forum. Use list_channels to find forums.`,
+	(name) =>
+		`${name} is not a forum.${forClients(" Use list_channels to find forums.")}`,
 );
 
 export const currentForum = freshlyFetched(forum);
 
 const noThreads = (name: string) =>
-	`${name} cannot have threads. Use list_channels to find text, announcement or forum channels.`;
+	`${name} cannot have threads.${forClients(" Use list_channels to find text, announcement or forum channels.")}`;
 
 /** Looks up by id a channel that can have threads, including forums. Throws a ToolError for other channels. */
 export const threadedChannel = channelOfKind(
@@ -169,13 +172,14 @@ export const threadedChannel = channelOfKind(
 export const voiceChannel = channelOfKind(
 	isVoice,
 	(name) =>
-		`${name} is not a voice or stage channel. Use list_channels to find one.`,
+		`${name} is not a voice or stage channel.${forClients(" Use list_channels to find one.")}`,
 );
 
 /** Looks up a category (a group of channels) by id. Throws a ToolError for other channels. */
 export const category = channelOfKind(
 	(found) => found.type === ChannelType.GuildCategory,
-	(name) => `${name} is not a category. Use list_channels to find categories.`,
+	(name) =>
+		`${name} is not a category.${forClients(" Use list_channels to find categories.")}`,
 );
 
 /** Looks up a category by id; returns null if the id is empty. */
@@ -193,7 +197,7 @@ export function role(guild: Guild, id: string): Role {
 	const found = guild.roles.cache.get(id);
 	if (found) return found;
 	throw new ToolError(
-		`There is no role ${id} in the guild ${guild.id}. Use list_roles to find its roles.`,
+		`There is no role ${id} in the guild ${guild.id}.${forClients(" Use list_roles to find its roles.")}`,
 	);
 }
 
@@ -221,7 +225,7 @@ export async function member(
 
 function throwNoMember(guild: Guild, id: string): never {
 	throw new ToolError(
-		`User ${id} is not a member of the guild ${guild.id}. Use lookup_user_by_name to find members.`,
+		`User ${id} is not a member of the guild ${guild.id}.${forClients(" Use lookup_user_by_name to find members.")}`,
 	);
 }
 
@@ -268,7 +272,7 @@ export function requireKnownMembers(
 ): void {
 	if (connection.hasAllMembers(guild)) return;
 	throw new ToolError(
-		`The members of the guild ${guild.id} are still being loaded (${guild.members.cache.size} of ${guild.memberCount}). Nothing was done; call again in a moment.`,
+		`The members of the guild ${guild.id} are still being loaded (${guild.members.cache.size} of ${guild.memberCount}). Nothing was done; try again in a moment.`,
 	);
 }
 
@@ -300,7 +304,7 @@ export async function voiceMember(
 	const place = guild.channels.cache.get(voice?.channelId ?? "");
 	if (!voice?.channelId || (place && !isVisible(place)))
 		throw new ToolError(
-			`${memberName(found)} is not in a voice channel. Use list_voice_members to find members who are.`,
+			`${memberName(found)} is not in a voice channel.${forClients(" Use list_voice_members to find members who are.")}`,
 		);
 	const connectedTo = await voiceChannel(guild, voice.channelId);
 	return { member: found, connectedTo, voice };
@@ -320,7 +324,9 @@ export async function person(
 		found?.user ??
 		(await absentIf([UnknownUser], () => guild.client.users.fetch(id)));
 	if (user) return { user, member: found };
-	throw new ToolError(`Discord has no user ${id}. Check user_id.`);
+	throw new ToolError(
+		`Discord has no user ${id}.${forClients(" Check user_id.")}`,
+	);
 }
 
 async function memberOrNone(
@@ -331,6 +337,13 @@ async function memberOrNone(
 	const known = guild.members.cache.get(id);
 	if (known || connection.hasAllMembers(guild)) return known;
 	return absentIf([UnknownMember], () => guild.members.fetch(id));
+}
+
+/** Fetches a member; undefined if there is none. With `force`, the cache is not used. */
+export function fetchMember(guild: Guild, id: string, force = false) {
+	return absentIf([UnknownMember, UnknownUser], () =>
+		guild.members.fetch({ user: id, force }),
+	);
 }
 
 /**
@@ -349,7 +362,7 @@ export async function anyChannel(
 	const isHere = found && "guild" in found && found.guild.id === guild.id;
 	if (isHere && (await canSee(found))) return found;
 	throw new ToolError(
-		`There is no channel ${id} in the guild ${guild.id} that the bot can see. Use list_channels to find its channels.`,
+		`There is no channel ${id} in the guild ${guild.id} that the bot can see.${forClients(" Use list_channels to find its channels.")}`,
 	);
 }
 

@@ -9,3 +9,18 @@ export { compareIds } from "../../guild-document/names/ids.ts";
 export function lowestIdAt(atMs: number): bigint {
 	return (BigInt(atMs) - SnowflakeUtil.epoch) << 22n;
 }
+
+/**
+ * Assumed maximum clock difference in milliseconds between Discord's machines that generate snowflakes. Within it, the
+ * order of two ids can be wrong.
+ */
+const skewMs = 1_000;
+
+/**
+ * Whether Discord may have created the snowflake `id` after `afterId`. Allows for clock differences between its
+ * machines.
+ */
+export function mayBeAfter(id: string, afterId: string): boolean {
+	const skew = BigInt(skewMs) << 22n;
+	return BigInt(id) > BigInt(afterId) - skew;
+}

@@ -16,12 +16,14 @@ import {
 import {
 	allBits,
 	bitOf,
+	officialName,
 	permissionNames,
 } from "../../guild-document/names/permission-names.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
 	actingPerson,
 	currentPerson,
+	isForPeople,
 	isKnownInThread,
 	type Standing,
 } from "./acting-person.ts";
@@ -124,9 +126,45 @@ export const notablePermissions = PermissionsBitField.resolve([
 	"MoveMembers",
 ]);
 
-/** Returns Discord's names of the permissions in a bit field, separated by commas; "none" for 0. */
+/**
+ * Returns Discord's names of the permissions in a bit field, separated by commas; "none" for 0. For people on Discord,
+ * those of Discord's settings: "Ban Members".
+ */
 export function describeBits(bits: bigint): string {
-	return permissionNames(bits).join(", ") || "none";
+	const names = permissionNames(bits);
+	return (isForPeople() ? names.map(titleOf) : names).join(", ") || "none";
+}
+
+/** Names of permissions where Discord's settings do not show them as discord.js names them. */
+const titles: Partial<Record<Permission, string>> = {
+	ManageGuild: "Manage Server",
+	ModerateMembers: "Timeout Members",
+	ViewChannel: "View Channels",
+	ManageGuildExpressions: "Manage Expressions",
+	CreateGuildExpressions: "Create Expressions",
+	UseExternalEmojis: "Use External Emoji",
+	MentionEveryone: "Mention @everyone, @here, and All Roles",
+	SendTTSMessages: "Send Text-to-Speech Messages",
+	Stream: "Video",
+	UseVAD: "Use Voice Activity",
+	UseEmbeddedActivities: "Use Activities",
+};
+
+/** Returns a permission's name as Discord's settings show it, such as "Ban Members" for "BanMembers". */
+function permissionTitle(name: Permission): string {
+	return titles[name] ?? name.replace(/([a-z])([A-Z])/g, "$1 $2");
+}
+
+const titleByName = new Map(
+	(Object.keys(PermissionFlagsBits) as Permission[]).map((name) => [
+		officialName(name),
+		permissionTitle(name),
+	]),
+);
+
+/** Returns the name in Discord's settings for Discord's name of a permission: "Ban Members" for "BAN_MEMBERS". */
+export function titleOf(name: string): string {
+	return titleByName.get(name) ?? name;
 }
 
 /**
@@ -611,5 +649,5 @@ function whoCanGrant(
 	const here = channel
 		? ", or allow it to that role in the channel's own permissions"
 		: "";
-	return `The owner, or anyone with MANAGE_ROLES who ranks above ${role}, can give it to that role${here}.`;
+	return `The owner, or anyone with ${describeBits(PermissionFlagsBits.ManageRoles)} who ranks above ${role}, can give it to that role${here}.`;
 }

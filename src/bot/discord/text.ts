@@ -184,8 +184,15 @@ export function countOf(count: number, noun: string): string {
 	return `${thousands(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+function isAscii(text: string): boolean {
+	for (let at = 0; at < text.length; at += 1)
+		if (text.charCodeAt(at) > 0x7f) return false;
+	return true;
+}
+
 /** Removes case and accents from a name, for comparing names: "Zoë" and "ZOE" become the same text. */
 export function fold(text: string): string {
+	if (isAscii(text)) return text.toUpperCase();
 	// Only Latin accents: other marks can distinguish letters, such as か and が.
 	const unaccented = text.normalize("NFKD").replace(/[\u0300-\u036f]/gu, "");
 	// Upper case last: it unifies more, such as "ß" and "ss", or "σ" and "ς".

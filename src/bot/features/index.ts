@@ -1,14 +1,25 @@
 // The list of features, in wiring order.
 
+import { helpCommand } from "../commands/definitions.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { NamedTool } from "../config/tool-choice.ts";
 import { donatorToolNames } from "../game/donator-tools.ts";
 import { createGame } from "../game/game.ts";
+import { verifySlashName } from "../game/verify-command.ts";
 import { tools } from "../tools/index.ts";
 import { createAutoRole } from "./auto-role.ts";
 import { createChat } from "./chat/chat.ts";
 import { createJoinRole } from "./join-role.ts";
-import { createModeration } from "./moderation/moderation.ts";
+import { caseToolNames } from "./moderation/cases/case-tools.ts";
+import {
+	createModeration,
+	moderationCommandNames,
+	moderationToolNames,
+} from "./moderation/moderation.ts";
+import { purgeToolName } from "./moderation/purge/purge-tool.ts";
+import { raidToolNames } from "./moderation/raid/raid-tools.ts";
+import { reportToolNames } from "./moderation/reports/report-tools.ts";
+import { roleMenuToolNames } from "./moderation/role-menus/role-menus.ts";
 import { createWelcome } from "./welcome.ts";
 
 /** Creates one feature of the bot; returns undefined when the configuration turns the feature off. */
@@ -26,7 +37,22 @@ const all: readonly CreateFeature[] = [
 /** All MCP tools that the setting `deny` can name, including the tools of features that are off. */
 export const deniableTools: readonly NamedTool[] = [
 	...tools,
-	...donatorToolNames.map((name) => ({ name })),
+	...[
+		...caseToolNames,
+		...donatorToolNames,
+		...moderationToolNames,
+		purgeToolName,
+		...raidToolNames,
+		...reportToolNames,
+		...roleMenuToolNames,
+	].map((name) => ({ name })),
+];
+
+/** Names of all commands that the bot can register with Discord, including those of features that are off. */
+export const knownCommands: readonly string[] = [
+	verifySlashName,
+	helpCommand.name,
+	...moderationCommandNames,
 ];
 
 /** Creates all features that the configuration turns on, combined into a single Feature. */
@@ -37,6 +63,16 @@ export function createFeatures(options: FeatureOptions) {
 	return {
 		commands: features.flatMap(({ commands = [] }) => commands),
 		tools: features.flatMap(({ tools = [] }) => tools),
+		actions: features.flatMap(({ actions = [] }) => actions),
+		components: features.flatMap(({ components = [] }) => components),
+		menus: features.flatMap(({ menus = [] }) => menus),
+		async suggest(query) {
+			for (const feature of features)
+				if (feature.suggest) return feature.suggest(query);
+			return [];
+		},
+		cases: features.find(({ cases }) => cases)?.cases,
+		tempBans: features.find(({ tempBans }) => tempBans)?.tempBans,
 		respond(request, path) {
 			for (const feature of features) {
 				const response = feature.respond?.(request, path);

@@ -7,6 +7,7 @@ import { doubledMs } from "../../lib/back-off.ts";
 import type { FeatureOptions } from "../commands/feature.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import {
+	inBackground,
 	observeRateLimit,
 	PlatformBusy,
 	PlatformFailure,
@@ -64,7 +65,10 @@ export class RoleWriter {
 	 */
 	async write(send: () => Promise<unknown>): Promise<WriteResult> {
 		try {
-			await observeRateLimit((allowance) => this.#yieldTo(allowance), send);
+			await observeRateLimit(
+				(allowance) => this.#yieldTo(allowance),
+				() => inBackground(send),
+			);
 			this.#failures = 0;
 			return "done";
 		} catch (error) {
@@ -112,21 +116,23 @@ export function failureReason(failure: WriteFailure): string {
 }
 
 /**
- * Returns the guild that has the role `roleId`. Returns undefined while Discord is disconnected, or if no guild has the
- * role; in the latter case calls `warn`.
+ * Returns the guild that has the role `roleId`. Returns undefined while the guild's connection to Discord is lost, or if no
+ * guild has the role; in the latter case calls `warn`.
  */
 export function guildWithRole(
-	{ state, guilds }: Connection,
+	connection: Connection,
 	roleId: string,
 	warn: (reason: string) => void,
 ): Guild | undefined {
-	if (!state.connected) return undefined;
+	const { state, guilds } = connection;
 	const guild = guilds.find(
 		({ available, roles }) => available && roles.cache.has(roleId),
 	);
-	if (!guild && guilds.every(({ available }) => available))
+	if (guild)
+		return state.connected || connection.isConnected(guild) ? guild : undefined;
+	if (state.connected && guilds.every(({ available }) => available))
 		warn(`no guild of this bot has the role ${roleId}`);
-	return guild;
+	return undefined;
 }
 
 /**

@@ -15,6 +15,7 @@ import { AiError } from "../ai/error.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { describeBits, missingPermissions } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
+import { inBackground } from "../discord/rest/rest.ts";
 import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
 
 export interface WelcomeTiming {
@@ -150,7 +151,7 @@ export function createWelcome(
 
 	/** Runs `work`, which sends a greeting, in the background. Counts its outcome and logs a failure. */
 	function send({ id }: Guild, work: () => Promise<void>): void {
-		const sent: Promise<void> = work()
+		const sent: Promise<void> = inBackground(work)
 			.then(() => {
 				lastWarning = undefined;
 				counter?.add(["sent"]);

@@ -237,13 +237,13 @@ export function createSteps({
 	}
 
 	async function banOnDiscord(row: Chargeback): Promise<void> {
-		const { id, chat_id, decided_by } = row;
+		const { chat_id } = row;
 		if (chat_id === null) return;
 		const { rest, guild } = discord();
 		const route = Routes.guildBan(guild.id, chat_id);
 		const { UnknownBan, UnknownUser } = RESTJSONErrorCodes;
 		const banned = await absentIf([UnknownBan], () => rest.get(route));
-		const reason = `Chargeback (${shortId(id)}), decided by ${decided_by}`;
+		const reason = banReason(row);
 		try {
 			if (banned === undefined) await rest.put(route, { body: {}, reason });
 		} catch (error) {
@@ -349,6 +349,17 @@ export function createSteps({
 /** Returns the first 8 digits of a chargeback's event id, for logs and audit log reasons. */
 export function shortId(id: string): string {
 	return id.slice(0, 8);
+}
+
+/** How the audit log reason of every ban for a chargeback starts. */
+export const banReasonStart = "Chargeback (";
+
+/** Returns the audit log reason of the ban for a chargeback. */
+export function banReason({
+	id,
+	decided_by,
+}: Pick<Chargeback, "id" | "decided_by">): string {
+	return `${banReasonStart}${shortId(id)}), decided by ${decided_by}`;
 }
 
 /** Throws a Refusal unless the bot can remove a member's roles. Roles that the member keeps are not checked. */

@@ -346,9 +346,10 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	 * maximum wait for them has passed.
 	 */
 	function isReady(): boolean {
-		if (!connection.state.connected) return false;
-		connectedSince ??= performance.now();
 		const guild = findGuild(connection, options.guildId);
+		const isLost = !guild || !connection.isConnected(guild);
+		if (!connection.state.connected && isLost) return false;
+		connectedSince ??= performance.now();
 		return (
 			!guild ||
 			connection.hasAllMembers(guild) ||

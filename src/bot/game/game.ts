@@ -48,7 +48,9 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 				})
 			: undefined;
 	return {
-		commands: settings.verify ? [verifyCommand(verify)] : [],
+		commands: settings.verify
+			? [verifyCommand(verify, settings.slash_commands)]
+			: [],
 		tools: donators ? donatorTools(donators) : [],
 		respond: (request, path) => chargebacks?.respond(request, path),
 		attach: (discord) => chargebacks?.attach(discord),

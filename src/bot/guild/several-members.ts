@@ -3,7 +3,9 @@
 import { type Guild, type GuildMember, RESTJSONErrorCodes } from "discord.js";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { ToolError } from "../../mcp/tool.ts";
+import { forClients, isForPeople } from "../discord/acting-person.ts";
 import { absentIf, type MemberState } from "../discord/find.ts";
+import { found, list } from "../tool/arguments/arguments.ts";
 
 /**
  * Returns a function that converts former arguments of a tool: it moves the value of the former argument `one` to the
@@ -40,6 +42,14 @@ export async function memberOrAbsent(
 	return { id, member };
 }
 
+/** Schema of the argument `user_ids` of tools that act on members. */
+export const user_ids = list(
+	found(memberOrAbsent, "member"),
+	1,
+	200,
+	"Members.",
+);
+
 /** Looks up a guild member by user id, in the cache only. */
 export function cachedMember(guild: Guild, id: string): MaybeMember {
 	return { id, member: guild.members.cache.get(id) };
@@ -59,11 +69,13 @@ export function membersAmong(
 	if (members.length === 0)
 		throw new ToolError(
 			users.length === 1
-				? `User ${ids} is not a member of the guild ${guild.id}. Nothing was done; lookup_user_by_name finds members.`
-				: `None of the users ${ids} is a member of the guild ${guild.id}. Nothing was done; lookup_user_by_name finds members.`,
+				? `User ${ids} is not a member of the guild ${guild.id}. Nothing was done${forClients("; lookup_user_by_name finds members")}.`
+				: `None of the users ${ids} is a member of the guild ${guild.id}. Nothing was done${forClients("; lookup_user_by_name finds members")}.`,
 		);
 	return {
 		members,
-		absent: others.length > 0 && `${others.length} not in the guild: ${ids}`,
+		absent:
+			others.length > 0 &&
+			`${others.length} not in the ${isForPeople() ? "server" : "guild"}: ${ids}`,
 	};
 }

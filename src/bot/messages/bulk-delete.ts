@@ -3,8 +3,8 @@
 
 import {
 	type APIMessage,
+	type Client,
 	Constants,
-	type GuildTextBasedChannel,
 	type MessageType,
 	Routes,
 	SnowflakeUtil,
@@ -36,7 +36,7 @@ export function isDeletable({ type }: APIMessage): boolean {
  * have any age.
  */
 export async function bulkDelete(
-	{ id, client: { rest } }: GuildTextBasedChannel,
+	{ id, client: { rest } }: { id: string; client: Pick<Client, "rest"> },
 	ids: readonly string[],
 	reason?: string,
 ): Promise<void> {

@@ -1,9 +1,11 @@
 // A queue of embeds for log channels. Embeds are sent in the background, within Discord's rate limits, up to ten in a
 // message; when the queue is full, new ones are dropped and counted.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type EmbedBuilder, embedLength } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import type { Connection } from "../discord/connection/connection.ts";
+import { inBackground } from "../discord/rest/rest.ts";
 import { noMentions } from "./split-message.ts";
 
 /** Discord's maximum number of embeds in one message. */
@@ -42,6 +44,8 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 	const queue: Entry[] = [];
 	let dropped = 0;
 	let sending: Promise<void> | undefined;
+	// Not in the context of the tool call that pushes an embed, whose deadline and rights do not apply to the queue.
+	const inOwnContext = AsyncLocalStorage.snapshot();
 
 	/** Sends the queued embeds to their log channels until the queue is empty. Never rejects. */
 	async function drain(): Promise<void> {
@@ -57,11 +61,12 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 						`the channel ${channelId} does not exist, or cannot hold messages`,
 					);
 				const content = `${omitted} more ${noun} were not logged.`;
-				await channel.send({
+				const message = {
 					embeds,
 					...(omitted > 0 && { content }),
 					allowedMentions: noMentions,
-				});
+				};
+				await inBackground(async () => channel.send(message));
 			} catch (error) {
 				log.warn("could not send log entries to a Discord channel", {
 					channel: channelId,
@@ -74,7 +79,7 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 	}
 
 	function start(): void {
-		sending ??= drain().finally(() => {
+		sending ??= inOwnContext(drain).finally(() => {
 			sending = undefined;
 			// An embed may have been pushed after the last look at the queue.
 			if (queue.length > 0) start();

@@ -1,14 +1,16 @@
 // Deleting many messages, in as few requests as Discord allows: the requests, and what a tool says of them.
 // https://docs.discord.com/developers/resources/message#bulk-delete-messages
 
-import type { APIMessage, GuildTextBasedChannel } from "discord.js";
+import type { APIMessage, Guild, GuildTextBasedChannel } from "discord.js";
 import { PermissionFlagsBits } from "discord.js";
 import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
+import { actingPerson, isForPeople } from "../discord/acting-person.ts";
 import { channelName } from "../discord/describe.ts";
 import { compareIds } from "../discord/ids.ts";
 import { missingPermissions } from "../discord/permissions.ts";
-import { fieldLine, resultLines } from "../discord/text.ts";
+import { countOf, fieldLine, resultLines, thousands } from "../discord/text.ts";
 import { shownOf, tryEach } from "../tool/bulk.ts";
+import type { CaseDraft, Concerned } from "../tool/case-record.ts";
 import type { Plan } from "../tool/define.ts";
 import { bulkDelete, isTooOldForBulk } from "./bulk-delete.ts";
 import { countLines, sortCounts } from "./message-counts.ts";
@@ -37,6 +39,8 @@ export interface Selection {
 	nothing: string;
 	/** Ids of channels in the order in which the result lists channels with equally many messages. */
 	order?: readonly string[];
+	/** The case for the moderation record; undefined if there is none. */
+	record?: PurgeDraft | undefined;
 	/** Returns the sentence that says how to delete the messages that were not tried. */
 	again(left: readonly Target[]): string;
 	/**
@@ -54,7 +58,7 @@ interface Batch {
 /** Plans the deletion of messages: in bulk if they are under 14 days old, otherwise one by one. */
 export function deletionPlan(
 	targets: readonly Target[],
-	{ notes, caveat, nothing, order, again, describe }: Selection,
+	{ notes, caveat, nothing, order, record, again, describe }: Selection,
 ): Plan {
 	const batches = batchesOf(targets);
 	const channels = [...new Set(targets.map(({ channel }) => channel))];
@@ -62,8 +66,9 @@ export function deletionPlan(
 	const where =
 		only && channels.length === 1
 			? `from ${channelName(only)}`
-			: `in ${channels.length} channel(s)`;
+			: `in ${counted(channels.length, "channel")}`;
 	const none = resultLines(nothing, notes);
+	let concerned: Concerned | undefined;
 	return {
 		async preview() {
 			if (targets.length === 0) return none;
@@ -76,7 +81,7 @@ export function deletionPlan(
 			});
 			const old = existing.filter(({ id }) => isTooOldForBulk(id)).length;
 			return resultLines(
-				`Would delete ${existing.length} message(s) ${where}.`,
+				`Would delete ${counted(existing.length, "message")} ${where}.`,
 				channels.length > 1 &&
 					countLines(
 						sortCounts(counts, "channel", order ?? []),
@@ -92,12 +97,21 @@ export function deletionPlan(
 		},
 		// A range such as "the last 6 hours" selects others later.
 		basis: targets.map(({ channel, id }) => `${channel.id}/${id}`),
+		record:
+			targets.length === 0 || !record
+				? undefined
+				: { ...record, concerned: () => concerned },
 		act: (call) =>
 			targets.length === 0
 				? Promise.resolve(none)
 				: deleteBatches(
 						batches,
-						{ where, notes: resultLines(caveat, notes), again },
+						{
+							...{ where, again, notes: resultLines(caveat, notes) },
+							onEnd(deleted, unknown) {
+								concerned = record?.concernedBy(deleted, unknown);
+							},
+						},
 						call,
 					),
 	};
@@ -141,21 +155,25 @@ async function deleteBatches(
 		where,
 		notes,
 		again,
-	}: Pick<Selection, "notes" | "again"> & { where: string },
+		onEnd,
+	}: Pick<Selection, "notes" | "again"> & {
+		where: string;
+		/** Gets the deleted messages, and the number of those of which it is not known whether they were deleted. */
+		onEnd(deleted: readonly Target[], unknown: number): void;
+	},
 	call: ToolCall,
 ): Promise<ToolOutput> {
 	const write = ({ channel, ids }: Batch) => bulkDelete(channel, ids);
 	// For a single request the error says everything.
 	const outcome = await tryEach(
-		{ items: batches, write },
+		{ items: batches, write, idOf: ({ ids }) => ids[0] ?? "" },
 		call,
 		batches.length === 1,
 	);
 	const { done, refused, unknown, stopped } = outcome;
+	onEnd(targetsOf(done), unknown?.item.ids.length ?? 0);
 	const tried = done.length + refused.length + (unknown ? 1 : 0);
-	const left = batches
-		.slice(tried)
-		.flatMap(({ channel, ids }) => ids.map((id) => ({ channel, id })));
+	const left = targetsOf(batches.slice(tried));
 	const count = (some: readonly Batch[]) =>
 		some.reduce((sum, { ids }) => sum + ids.length, 0);
 	const failed = [
@@ -188,6 +206,17 @@ async function deleteBatches(
 	);
 	if (deleted === 0) throw new ToolError(result.join("\n"));
 	return result;
+}
+
+/** Formats a count: "5 messages" for people on Discord, "5 message(s)" for MCP clients. */
+function counted(count: number, noun: string): string {
+	return isForPeople() ? countOf(count, noun) : `${count} ${noun}(s)`;
+}
+
+function targetsOf(batches: readonly Batch[]): Target[] {
+	return batches.flatMap(({ channel, ids }) =>
+		ids.map((id) => ({ channel, id })),
+	);
 }
 
 /** Whether the bot may read the messages of a channel. */
@@ -235,4 +264,71 @@ export async function lookUp(
 			unread = unread.filter((id) => !isRead(id));
 		}
 	return { messages, missing, isComplete: unread.length === 0, pages };
+}
+
+/** Maximum number of deleted messages whose ids a case keeps. */
+const maxCaseMessages = 1_000;
+
+/** The case for deleting messages. */
+export interface PurgeDraft extends CaseDraft {
+	/** Returns what the case says after the deletion. `unknown`: number of messages that may have been deleted. */
+	concernedBy(deleted: readonly Target[], unknown: number): Concerned;
+}
+
+/**
+ * Returns the case for deleting messages; undefined if all are the bot's own or those of the person in whose name the
+ * call acts. `messages` are those of the targets that are known.
+ */
+export function purgeDraft(
+	guild: Guild,
+	targets: readonly Target[],
+	messages: readonly APIMessage[],
+): PurgeDraft | undefined {
+	const own = [guild.client.user.id, actingPerson(guild)?.id];
+	const areAllKnown = messages.length === targets.length;
+	if (areAllKnown && messages.every(({ author }) => own.includes(author.id)))
+		return undefined;
+	const authors = areAllKnown
+		? new Map(messages.map(({ id, author }) => [id, author.id]))
+		: new Map<string, string>();
+	const [author, ...others] = new Set(authors.values());
+	const isPerson = messages.every(({ webhook_id }) => !webhook_id);
+	const all = targets.length;
+	return {
+		action: "purge",
+		userIds:
+			author !== undefined && others.length === 0 && isPerson ? [author] : [],
+		...concernedBy(targets, authors, `messages: ${thousands(all)}`),
+		concernedBy(deleted, unknown) {
+			const of = deleted.length === all ? "" : ` deleted of ${thousands(all)}`;
+			const count = `messages: ${thousands(deleted.length)}${of}`;
+			const more = unknown === 0 ? "" : `; ${thousands(unknown)} unknown`;
+			return deleted.length === 0
+				? { detail: count + more }
+				: concernedBy(deleted, authors, count + more);
+		},
+	};
+}
+
+/** Returns what a case says of messages. `authors` are their authors by message id. */
+function concernedBy(
+	targets: readonly Target[],
+	authors: ReadonlyMap<string, string>,
+	count: string,
+) {
+	const kept = targets
+		.toSorted((a, b) => compareIds(b.id, a.id))
+		.slice(0, maxCaseMessages);
+	const several = new Set(targets.flatMap(({ id }) => authors.get(id) ?? []));
+	const details = resultLines(
+		count,
+		kept.length < targets.length &&
+			`ids of the newest ${thousands(kept.length)} are kept`,
+		several.size > 1 && `authors: ${thousands(several.size)}`,
+	);
+	return {
+		messageIds: kept.map(({ id }) => id),
+		channelIds: [...new Set(targets.map(({ channel }) => channel.id))],
+		detail: details.join("; "),
+	};
 }

@@ -2,8 +2,15 @@
 
 import type { APIMessage, Guild } from "discord.js";
 import { MessageType } from "discord.js";
+import { isForPeople } from "../discord/acting-person.ts";
 import { memberName, time, userName } from "../discord/describe.ts";
-import { countOf, fieldLine, oneField, truncate } from "../discord/text.ts";
+import {
+	countOf,
+	fieldLine,
+	oneField,
+	oneLine,
+	truncate,
+} from "../discord/text.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
 import { kindsIn } from "./message-filter.ts";
 import { messageTexts, usualKinds } from "./message-lines.ts";
@@ -102,7 +109,9 @@ export function summaries(
 			isAcross && `#${oneField(name)}`,
 			time(new Date(message.timestamp)),
 			isUnique ? `@${oneField(author.username)}` : userName(author),
-			`ID: ${isAcross ? `${channel_id}/${id}` : id}`,
+			isForPeople()
+				? `https://discord.com/channels/${guild.id}/${channel_id}/${id}`
+				: `ID: ${isAcross ? `${channel_id}/${id}` : id}`,
 			!usualKinds.includes(type) && `kind: ${MessageType[type] ?? type}`,
 			kinds.length > 0 && `has: ${kinds.join(", ")}`,
 			message.pinned && "pinned",
@@ -126,7 +135,9 @@ function textField(message: APIMessage, wanted: string): string {
 	const start = isFar ? at - maxLead : 0;
 	// A cut may split a surrogate pair.
 	const shown = `${isFar ? "…" : ""}${text.slice(start)}`.toWellFormed();
-	return `text: ${oneField(truncate(shown, maxText))}`;
+	const cut = truncate(shown, maxText);
+	// For people the Markdown in it is escaped.
+	return `text: ${isForPeople() ? oneLine(cut) : oneField(cut)}`;
 }
 
 /** Formats the display name, username and id of a message's author, and whether the author is a bot or a webhook. */

@@ -69,3 +69,7 @@ function idsIn(text: string | undefined, mention: RegExp): string[] {
 	const matches = (text ?? "").matchAll(mention);
 	return [...new Set(Array.from(matches, ([, id]) => id ?? ""))];
 }
+
+/** Matches a reference to a message: its id, "channel_id/message_id", or its link. */
+export const messageReference =
+	/^(?:(?:https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/)?(\d{17,20})\/)?(\d{17,20})$/;

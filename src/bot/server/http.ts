@@ -44,6 +44,8 @@ export interface RoutesOptions {
 	 * but the database is unavailable; "ready": connected, and the database works.
 	 */
 	readiness(): "starting" | "degraded" | "ready";
+	/** Whether the bot is about to end, so that it refuses calls and new sessions. Default: never. */
+	isDraining?: (() => boolean) | undefined;
 	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
 	/**
 	 * Handles requests to the HTTP routes of the bot's features. The features authenticate these requests themselves.
@@ -67,11 +69,14 @@ export function createRoutes({
 	allowedHosts,
 	allowedOrigins,
 	readiness,
+	isDraining = () => false,
 	monitor: monitorOptions,
 	respond = () => undefined,
 	documents,
 }: RoutesOptions) {
-	const endpoint = createEndpoint({ server, sessions, maxBodyBytes });
+	const endpoint = createEndpoint({
+		...{ server, sessions, maxBodyBytes, isDraining },
+	});
 	const checkHost = createHostCheck(allowedHosts);
 	const checkOrigin = createOriginCheck(allowedOrigins, {
 		// Without a token, any page open in a local browser could call every tool.

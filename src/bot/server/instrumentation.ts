@@ -52,6 +52,8 @@ export interface ObserverOptions {
 export interface ObservedServer extends Server {
 	/** Number of tool calls that are running now. */
 	readonly callsInFlight: number;
+	/** Resolves when no tool call is running. */
+	idle(): Promise<void>;
 }
 
 /**
@@ -63,6 +65,7 @@ export function observe(
 	{ select, metrics, log, audit, isRecorded }: ObserverOptions,
 ): ObservedServer {
 	let callsInFlight = 0;
+	let idle: PromiseWithResolvers<void> | undefined;
 
 	async function handleCall(
 		request: RpcRequest,
@@ -73,6 +76,10 @@ export function observe(
 		callsInFlight += 1;
 		const response = await server.handle(request, caller);
 		callsInFlight -= 1;
+		if (callsInFlight === 0) {
+			idle?.resolve();
+			idle = undefined;
+		}
 		countRequest(metrics, request, response);
 		const ms = performance.now() - from;
 		const { set, context } = select(caller.principal);
@@ -156,6 +163,11 @@ export function observe(
 		get callsInFlight() {
 			return callsInFlight;
 		},
+		async idle() {
+			if (callsInFlight === 0) return;
+			idle ??= Promise.withResolvers();
+			await idle.promise;
+		},
 		handle: (request, caller) =>
 			request.method === "tools/call"
 				? handleCall(request, caller)
@@ -171,9 +183,10 @@ function withId(caller: Caller): Caller & { requestId: string } {
 	};
 }
 
-function callerFields({ requestId, session, principal }: Caller) {
+function callerFields({ requestId, session, principal, trace }: Caller) {
 	return {
 		request: requestId,
+		trace: trace?.id,
 		client: principal?.client ?? session?.clientName,
 		key: principal?.id,
 		person: principal?.person?.id,

@@ -94,8 +94,22 @@ export function addGauges(
 	);
 	gauge(
 		"discord_sockets",
-		"Open sockets to Discord's Gateway: 0 or 1.",
+		"Open sockets to Discord's Gateway: one per shard, or fewer.",
 		() => connection.sockets,
+	);
+	gauge("discord_shards", "Shards of the bot.", () => connection.shards.length);
+	gauge(
+		"discord_shards_connected",
+		"Shards that are connected to Discord's Gateway.",
+		() => connection.shards.filter(({ connected }) => connected).length,
+	);
+	gauge(
+		"discord_guilds_unavailable",
+		"Guilds that are unavailable on Discord, or whose shard is not connected.",
+		() =>
+			connection.guilds.filter(
+				(guild) => !guild.available || !connection.isConnected(guild),
+			).length,
 	);
 	gauge(
 		"discord_logins_24h",

@@ -9,7 +9,18 @@ import {
 	rightsMethod,
 } from "../../mcp/rights.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
-import { type Admitting, guildsOf, mayTouch } from "../tool/admission.ts";
+import {
+	type Admitting,
+	guildsOf,
+	isUpToDate,
+	mayTouch,
+} from "../tool/admission.ts";
+
+/**
+ * Maximum number of guilds whose members are still being loaded in which the bot asks Discord for a person. A bot with
+ * thousands of guilds loads their members for minutes, and would need as many requests.
+ */
+const maxLookUps = 50;
 
 /**
  * Returns the handler of the MCP method guildhall/rights, which tells the gateway in which guilds a person is. Only
@@ -22,17 +33,19 @@ export function createRights(
 	return async (_, { principal }) => {
 		if (!principal?.person) throw methodNotFound(rightsMethod);
 		const context = contextOf(principal);
-		if (!context.connection.state.connected)
+		const { connection } = context;
+		const known = knownGuilds(context);
+		if (!connection.state.connected && known.size === 0)
 			throw new RpcError(
 				errorCode.internal,
 				"The bot is not connected to Discord",
 			);
-		const found = await guildsOf(context, principal.person.id);
-		const isMissing = ({ id, available }: Guild) =>
-			!available &&
-			mayTouch(context, id) &&
-			!found.some(({ guild }) => guild.id === id);
-		const incomplete = context.connection.guilds.some(isMissing);
+		const found = await guildsOf(context, principal.person.id, [...known]);
+		const isMissing = (guild: Guild) =>
+			(!guild.available || !known.has(guild)) &&
+			mayTouch(context, guild.id) &&
+			!found.some(({ guild: { id } }) => guild.id === id);
+		const incomplete = connection.guilds.some(isMissing);
 		const guilds = found.map(
 			({ guild: { id, name = "" }, signIn }): PersonGuild => ({
 				id,
@@ -43,4 +56,19 @@ export function createRights(
 		const rights: PersonRights = { guilds, ...(incomplete && { incomplete }) };
 		return JSON.stringify(rights);
 	};
+}
+
+/** The guilds of which the bot can say whether a person is a member: those of connected shards, and few that still load. */
+function knownGuilds(context: Admitting): Set<Guild> {
+	const { connection } = context;
+	const upToDate = connection.guilds.filter(
+		(guild) => mayTouch(context, guild.id) && isUpToDate(connection, guild),
+	);
+	const isLoaded = (guild: Guild) =>
+		!guild.available || connection.hasAllMembers(guild);
+	const loading = upToDate.filter((guild) => !isLoaded(guild));
+	return new Set([
+		...upToDate.filter(isLoaded),
+		...loading.slice(0, maxLookUps),
+	]);
 }

@@ -74,6 +74,7 @@ export function createConnection(
 		token: config.discordToken,
 		api: config.discordApiUrl,
 		cdn: config.discordCdnUrl,
+		shards: config.shards,
 		log,
 		onResponse: () => {},
 		needsMessageContent: needsMessageContent(config),
@@ -201,7 +202,14 @@ export async function logIn(
 	connection: Connection,
 	timeoutMs = defaultLoginTimeoutMs,
 ): Promise<string> {
-	await within(timeoutMs, Promise.race([connection.open(), connection.failed]));
+	const login = Promise.race([connection.open(), connection.failed]);
+	// Discord lets the shards of a bot log in one after the other: each has the whole time.
+	const connected = () => connection.shards.filter((one) => one.connected);
+	let before: number;
+	do {
+		before = connected().length;
+		await within(timeoutMs, login);
+	} while (!connection.ready && connected().length > before);
 	if (!connection.ready) {
 		const failure = await Promise.race([connection.failed, undefined]);
 		if (failure) throw new CheckFailed(failure.message);

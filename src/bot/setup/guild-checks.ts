@@ -28,7 +28,12 @@ import {
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 import { isVisible } from "../discord/visible-channels.ts";
-import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
+import {
+	invitePermissions,
+	inviteUrl,
+	neededFor,
+	neededForModeration,
+} from "./invite.ts";
 
 /** Returns the name and id of a guild. For an unavailable guild Discord sends only the id. */
 export function guildName({ name = "(unavailable)", id }: Guild): string {
@@ -66,11 +71,32 @@ export function checkPermissions(
 	const warnings = guilds.flatMap((guild) => {
 		requireLeast(guild, toml);
 		const useful = missingForBot(guild, undefined, wanted);
-		if (useful === 0n) return [];
-		return `the bot lacks ${describeBits(useful)} in ${guildName(guild)} as a whole: a tool that needs it fails and says so, unless a channel allows it`;
+		return [
+			...(useful === 0n
+				? []
+				: [
+						`the bot lacks ${describeBits(useful)} in ${guildName(guild)} as a whole: a tool or command that needs it fails and says so, unless a channel allows it`,
+					]),
+			...(toml.features.moderation ? rankWarnings(guild) : []),
+		];
 	});
 	if (warnings.length > 0) return { warning: warnings.join("; ") };
 	return "all that its tools and features need";
+}
+
+/** Warns if the bot ranks below all other roles, so that it can moderate only members without a role. */
+function rankWarnings(guild: Guild): string[] {
+	const { me } = guild.members;
+	if (!me || guild.ownerId === me.id) return [];
+	const { highest } = me.roles;
+	const others = guild.roles.cache.filter(
+		({ id }) => id !== guild.id && id !== highest.id,
+	);
+	if (others.size === 0) return [];
+	if (others.some((role) => highest.comparePositionTo(role) > 0)) return [];
+	return [
+		`the bot's highest role, ${roleName(highest)}, is at the bottom of the roles of ${guildName(guild)}: the bot cannot moderate members with a role. In the guild's settings, drag it above the roles that it is to moderate`,
+	];
 }
 
 /**
@@ -90,7 +116,9 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 		(bits, channel) => bits | botPermissions(guild, channel),
 		inGuild,
 	);
-	const missing = neededFor(forEveryTool, toml.features) & ~somewhere;
+	const needed =
+		neededFor(forEveryTool, toml.features) | neededForModeration(toml);
+	const missing = needed & ~somewhere;
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,
@@ -115,7 +143,12 @@ const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
 	"mcp.approval_channel": ["EmbedLinks", "AttachFiles"],
 	"moderation.log_channel": ["EmbedLinks"],
+	"moderation.reports": ["EmbedLinks", "ReadMessageHistory"],
+	"moderation.spam.honeypots": ["ManageMessages"],
 };
+
+/** Settings that name channels which members must not see. */
+const staffOnly: ReadonlySet<string> = new Set(["moderation.reports"]);
 
 /** Returns all ids of Discord roles and channels in config.toml, except in the sections of disabled features. */
 export function referencesIn(
@@ -231,13 +264,20 @@ function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 			`${name} is not a text channel`,
 			"Name another channel in config.toml.",
 		);
-	const also = alsoNeeded[key] ?? [];
+	// In a list of channels, the key ends with a number.
+	const also = alsoNeeded[key.replace(/\.\d+$/, "")] ?? [];
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages", ...also]);
 	const missing = missingForBot(channel.guild, channel, needed);
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`the bot lacks ${describeBits(missing)} in ${name}`,
 			"Allow the bot's role these permissions in the channel's settings (Permissions).",
+		);
+	const everyone = channel.permissionsFor(channel.guild.roles.everyone);
+	if (staffOnly.has(key) && everyone.has(PermissionFlagsBits.ViewChannel))
+		throw new CheckFailed(
+			`@everyone can see ${name}, so reports are refused: its messages name those who report`,
+			"In the channel's settings (Permissions), make it private for staff.",
 		);
 	return name;
 }

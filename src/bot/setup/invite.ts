@@ -92,6 +92,29 @@ export function neededFor(
 }
 
 /**
+ * Returns the permission bits without which parts of the feature `moderation` that config.toml turns on would do nothing:
+ * the bot acts there on its own.
+ */
+export function neededForModeration({
+	features,
+	moderation,
+}: Pick<TomlSettings, "features" | "moderation">): bigint {
+	if (!features.moderation || !moderation) return 0n;
+	const forRules = {
+		timeout: "ModerateMembers",
+		kick: "KickMembers",
+		ban: "BanMembers",
+	} as const;
+	return bitsIn(undefined, [
+		...(moderation.escalate ?? []).map(({ action }) => forRules[action]),
+		...(moderation.spam && !moderation.spam.dry
+			? (["ModerateMembers"] as const)
+			: []),
+		...(moderation.raid ? (["ManageGuild", "ManageChannels"] as const) : []),
+	]);
+}
+
+/**
  * Returns the link with which people add the bot to a guild with these permissions. In a guild that already has the
  * bot, the link grants missing permissions.
  */

@@ -1,5 +1,8 @@
-// new-instance as a program of its own. Executables have it as `bot --new-instance`.
+// Entry point of new-instance.
 
-import { exitWith, newInstanceCommand } from "./new-instance-report.ts";
+import { newInstanceProgram } from "./new-instance-program.ts";
+import { exitWith, parseNewInstance } from "./new-instance-report.ts";
 
-exitWith(newInstanceCommand(process.argv.slice(2), process.cwd()));
+const parsed = parseNewInstance(process.argv.slice(2));
+if ("code" in parsed) exitWith(parsed);
+await newInstanceProgram(parsed);

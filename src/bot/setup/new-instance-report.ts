@@ -1,10 +1,14 @@
 // Command line of new-instance, with a report on the next steps.
 
 import { readFileSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
 import { ConfigError, isPlaceholder } from "../../lib/config.ts";
-import { build } from "../../lib/program/program.ts";
+import {
+	defaultInstances,
+	installedInstances,
+} from "../../lib/program/instances.ts";
+import { build, runs, versionLine } from "../../lib/program/program.ts";
 import { example } from "../config/example.ts";
 import { toml } from "../config/settings.ts";
 import { readToml } from "../config/toml.ts";
@@ -18,12 +22,15 @@ import {
 	readInstances,
 } from "./new-instance.ts";
 
-const usage = `Usage: bun run new-instance <name> [--directory <directory>] [--help]
+const usage = () =>
+	`Usage: ${runs("new-instance")} <name> [--directory <directory>] [--token-stdin] [--help] [--version]
 
-Makes the directory of another bot, from instances/example, with a port, a schema and a token. It overwrites nothing.
+Creates the directory of another bot from instances/example, with a port, a schema and a token. Overwrites nothing.
+At a terminal, asks for the bot's token from Discord; the input is not shown.
 
-  <name>       letters, digits, ".", "_" and "-", at most 40; the gateway will know the bot by it
-  --directory  where the directories of all instances are (instances)`;
+  <name>         letters, digits, ".", "_" and "-", at most 40; the gateway will know the bot by it
+  --directory    the directory of all instances (default: ${defaultInstances()})
+  --token-stdin  read the bot's token (from Discord) from stdin, for example from a pipe`;
 
 /**
  * What a command line program returns: its exit code, and text that goes to stdout if the code is 0, otherwise to
@@ -34,52 +41,76 @@ export interface CommandResult {
 	text: string;
 }
 
+/** The parsed command line of new-instance. */
+export interface NewInstanceOptions {
+	name: string;
+	/** Directory of all instances; undefined: the default one. */
+	directory?: string | undefined;
+	/** Whether to read the bot's token from stdin. */
+	tokenStdin?: boolean | undefined;
+}
+
 /**
- * Runs the program `new-instance`, which creates the directory of another bot. Relative paths refer to `cwd`. Exit
- * code 2: invalid arguments; 1: other errors.
+ * Runs new-instance without asking for a token: creates the directory of another bot. Paths are relative to `cwd`.
+ * Returns the output and the exit code: 2 for invalid arguments, 1 for other errors.
  */
 export function newInstanceCommand(
 	args: readonly string[],
 	cwd: string,
 ): CommandResult {
-	let name: string | undefined;
-	let directory: string | undefined;
+	const parsed = parseNewInstance(args);
+	return "code" in parsed
+		? parsed
+		: newInstance(parsed.name, parsed.directory, cwd);
+}
+
+/**
+ * Parses the command line of new-instance. Returns the output and exit code instead for --help and --version (0) and
+ * for invalid arguments (2).
+ */
+export function parseNewInstance(
+	args: readonly string[],
+): NewInstanceOptions | CommandResult {
 	try {
 		const { values, positionals } = parseArgs({
 			args: [...args],
 			allowPositionals: true,
 			options: {
 				directory: { type: "string" },
+				"token-stdin": { type: "boolean" },
 				help: { type: "boolean", short: "h" },
+				version: { type: "boolean" },
 			},
 		});
-		if (values.help) return { code: 0, text: usage };
-		({ directory } = values);
-		[name] = positionals;
+		if (values.help) return { code: 0, text: usage() };
+		if (values.version) return { code: 0, text: versionLine() };
+		const { directory, "token-stdin": tokenStdin } = values;
+		const [name] = positionals;
 		if (name === undefined || positionals.length > 1)
 			throw new Error(
 				`Expected exactly one argument, the name of the new instance, received ${positionals.length}.`,
 			);
 		if (directory === "")
 			throw new Error("Expected a directory after --directory.");
+		return { name, directory, tokenStdin };
 	} catch (error) {
-		return { code: 2, text: `${(error as Error).message}\n\n${usage}` };
+		return { code: 2, text: `${(error as Error).message}\n\n${usage()}` };
 	}
-	return newInstance(name, directory, cwd);
 }
 
 /**
- * Creates the directory of a new bot called `name` in `directory`, which is relative to `cwd`. The text of the result
- * lists the operator's next steps.
+ * Creates the directory of a new bot called `name` in `directory`, which is relative to `cwd`, and sets these variables
+ * in its .env. Returns a text with the operator's next steps.
  */
 export function newInstance(
 	name: string,
-	directory = "instances",
+	directory = defaultInstances(),
 	cwd = process.cwd(),
+	variables: Readonly<Record<string, string>> = {},
 ): CommandResult {
 	const path = resolve(cwd, directory);
 	try {
-		const made = makeInstance(name, path, example);
+		const made = makeInstance(name, path, example, variables);
 		const paragraphs = report(made, path, cwd);
 		const text = paragraphs.map((lines) => `${lines.join("\n")}\n`).join("\n");
 		return { code: 0, text };
@@ -108,13 +139,17 @@ function report(made: NewInstance, directory: string, cwd: string): string[][] {
 			`Wrote ${path}: ${made.files.join(", ")}.`,
 			`  MCP_PORT        ${made.port}`,
 			`  DB_SCHEMA       ${made.schema}`,
-			`  MCP_AUTH_TOKEN  ${made.tokenOf === undefined ? "a new one" : `the one of ${pathFrom(cwd, join(directory, made.tokenOf, ".env"))}`}; it is in ${join(path, ".env")}, and the gateway needs the same`,
+			`  MCP_AUTH_TOKEN  ${describeToken(made, directory, path, cwd)}`,
 		],
-		[
-			"For the gateway, with all bots on this machine:",
-			`INSTANCES=${value}`,
-			...warnings.map((warning) => `Note: ${warning}`),
-		],
+		...(directory === installedInstances
+			? []
+			: [
+					[
+						"For a gateway that you start without up, with all bots on this machine:",
+						`INSTANCES=${value}`,
+						...warnings.map((warning) => `Note: ${warning}`),
+					],
+				]),
 		invitation(made.path),
 		[
 			"Left to fill in:",
@@ -128,9 +163,44 @@ function report(made: NewInstance, directory: string, cwd: string): string[][] {
 					]
 				: []),
 		],
+		...nextSteps(path, directory, cwd),
+	];
+}
+
+/** Returns where the shared token is from, and what to do with it. */
+function describeToken(
+	{ tokenFrom }: NewInstance,
+	directory: string,
+	path: string,
+	cwd: string,
+): string {
+	const source =
+		tokenFrom === undefined
+			? "a new one"
+			: `the one of ${pathFrom(cwd, join(directory, tokenFrom))}`;
+	// The service gives all its programs the same.
+	return directory === installedInstances
+		? source
+		: `${source}; it is in ${join(path, ".env")}, and the gateway needs the same`;
+}
+
+/** Returns the commands that check and start the bot in `path`, as paragraphs. */
+function nextSteps(path: string, directory: string, cwd: string): string[][] {
+	if (directory === installedInstances)
+		return [
+			[
+				"The service guildhall starts the bot now, or as soon as its DISCORD_TOKEN is filled in. Check all programs, as root:",
+				"guildhall check",
+			],
+		];
+	return [
 		[
-			"Then check it, before you start it with the same without --check:",
-			`CONFIG_DIR=${quoted(path)} ${bot(cwd)} --check`,
+			"Then check the bot:",
+			`CONFIG_DIR=${quoted(path)} ${command("bot", cwd)} --check`,
+		],
+		[
+			"And start all bots and the gateway. If up is running already, it has noticed the new directory.",
+			`${command("up", cwd)}${directory === resolve(cwd, defaultInstances()) ? "" : ` --directory ${quoted(pathFrom(cwd, directory))}`}`,
 		],
 	];
 }
@@ -153,17 +223,18 @@ function invitation(path: string): string[] {
 	];
 }
 
-/** Returns the shell command that starts the bot: `bun run bot`, or the path of this executable. */
-function bot(cwd: string): string {
-	if (!build) return "bun run bot";
+/** Returns the shell command that starts a program: `bun run bot`, or with the path of this executable. */
+function command(program: "bot" | "up", cwd: string): string {
+	if (!build) return runs(program);
 	const path = pathFrom(cwd, process.execPath);
-	return quoted(path.includes("/") ? path : `./${path}`);
+	return `${quoted(path.includes("/") ? path : `./${path}`)} ${program}`;
 }
 
-/** Returns `path` relative to `cwd`, or unchanged if it is not inside `cwd`. */
+/** Returns `path` relative to `cwd`, or unchanged if it is not inside `cwd`, or if that is the root, as in a container. */
 function pathFrom(cwd: string, path: string): string {
 	const short = relative(cwd, path);
-	return short.startsWith("..") || isAbsolute(short) ? path : short;
+	const isOutside = short.startsWith("..") || isAbsolute(short);
+	return isOutside || dirname(cwd) === cwd ? path : short;
 }
 
 /** Quotes a path for a POSIX shell if it needs quotes. */

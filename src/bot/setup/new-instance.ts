@@ -1,6 +1,5 @@
 // Creates an instance from the example's files, with port, schema and token filled in.
 
-import { randomBytes } from "node:crypto";
 import {
 	chmodSync,
 	lstatSync,
@@ -22,11 +21,16 @@ import {
 	isPlaceholder,
 	trimEnv,
 } from "../../lib/config.ts";
+import { envLine } from "../../lib/instances/env-line.ts";
+import {
+	gatewayEnvFile,
+	newSharedToken,
+	readGatewayEnv,
+} from "../../lib/instances/gateway-env.ts";
+import { instanceNameIssue } from "../../lib/instances/names.ts";
 import { commentAbove } from "../config/example.ts";
 import { variables } from "../config/settings.ts";
 
-/** Matches valid names of a new bot: names that the gateway accepts and that are safe as directory names. */
-const namePattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,39}$/;
 const firstPort = 9090;
 /** Ports that a new bot must not use: only the default port of the gateway. */
 const takenPorts = [9100];
@@ -53,38 +57,65 @@ export interface NewInstance extends Instance {
 	path: string;
 	/** Names of the files that were created in the new bot's directory. */
 	files: string[];
-	/** Name of the existing bot whose MCP_AUTH_TOKEN the new bot shares; undefined if the token is new. */
-	tokenOf: string | undefined;
+	/**
+	 * The file from which the new bot's MCP_AUTH_TOKEN was copied, relative to the directory of all instances; undefined
+	 * if the token is new.
+	 */
+	tokenFrom: string | undefined;
+}
+
+/**
+ * Throws a ConfigError if `name` is invalid, or if `directory` has an entry of this name or an instance whose name
+ * differs only by case. Returns the instances in `directory`.
+ */
+export function checkName(name: string, directory: string): Instance[] {
+	const issue = instanceNameIssue(name);
+	if (issue) throw new ConfigError("the command line", [`name: ${issue}`]);
+	const others = readInstances(directory);
+	if (lstatSync(join(directory, name), { throwIfNoEntry: false }))
+		throw new ConfigError(directory, [
+			`${name}: a file or directory of this name already exists; nothing was changed`,
+		]);
+	const same = others.find(
+		(other) => other.name.toLowerCase() === name.toLowerCase(),
+	);
+	// Both would have the variable GUILDS_<NAME> of the gateway, and some file systems do not distinguish the names.
+	if (same)
+		throw new ConfigError(directory, [
+			`${name}: its name differs from ${formatValue(same.name)} by case only; expected another name; nothing was changed`,
+		]);
+	return others;
 }
 
 /**
  * Creates the directory of a new bot called `name` inside `directory`. `example` maps names of template files to
- * their text. Throws a ConfigError and changes nothing if the name is invalid or taken.
+ * their text; `variables` are set in its .env. Throws a ConfigError and changes nothing if the name is invalid or taken.
  */
 export function makeInstance(
 	name: string,
 	directory: string,
 	example: ReadonlyMap<string, string>,
+	variables: Readonly<Record<string, string>> = {},
 ): NewInstance {
-	const issue = nameIssue(name);
-	if (issue) throw new ConfigError("the command line", [`name: ${issue}`]);
-	const others = readInstances(directory);
+	const others = checkName(name, directory);
 	const path = join(directory, name);
-	if (lstatSync(path, { throwIfNoEntry: false }))
-		throw new ConfigError(directory, [
-			`${name}: a file or directory of this name already exists; nothing was changed`,
-		]);
-	const sharing = others.find(({ token }) => token !== undefined);
+	const shared = readGatewayEnv(directory)?.token;
+	const sharing =
+		shared === undefined
+			? others.find(({ token }) => token !== undefined)
+			: undefined;
 	const made = {
 		name,
 		port: freePort(others),
 		schema: freeSchema(name, others),
-		token: sharing?.token ?? randomBytes(32).toString("hex"),
+		token: shared ?? sharing?.token ?? newSharedToken(),
 	};
 	let env = example.get(".env") ?? "";
 	env = setVariable(env, "DB_SCHEMA", made.schema);
 	env = setVariable(env, "MCP_PORT", String(made.port));
 	env = setVariable(env, "MCP_AUTH_TOKEN", made.token);
+	for (const [key, value] of Object.entries(variables))
+		env = setVariable(env, key, value);
 	const toml = example.get("config.toml") ?? "";
 	const texts = new Map(example)
 		.set(".env", env)
@@ -93,17 +124,11 @@ export function makeInstance(
 			replaceLine(toml, /^bot_name = .*$/m, `bot_name = "${name}"`),
 		);
 	writeAtomically(directory, path, texts);
-	return { ...made, path, files: [...texts.keys()], tokenOf: sharing?.name };
-}
-
-function nameIssue(name: string): string | undefined {
-	if (!namePattern.test(name))
-		return `expected 1 to 40 letters, digits, ".", "_" and "-", the first neither "." nor "-", received ${formatValue(name)}`;
-	if (name.toLowerCase() === "example")
-		return `${formatValue(name)} is the example that instances are made from; expected another name`;
-	if (isPlaceholder(name))
-		return `a name that begins "your-" would count as a placeholder; expected another one, received ${formatValue(name)}`;
-	return undefined;
+	const tokenFrom =
+		shared === undefined
+			? sharing && join(sharing.name, ".env")
+			: gatewayEnvFile;
+	return { ...made, path, files: [...texts.keys()], tokenFrom };
 }
 
 /**
@@ -180,12 +205,10 @@ function freeSchema(name: string, others: readonly Instance[]): string {
 
 /** Sets a variable in the text of an .env file, by replacing its line, which may be commented out. */
 function setVariable(text: string, key: string, value: string): string {
-	const changed = ["", '"', "'", "`"]
-		.map((quote) => `${key}=${quote}${value}${quote}`)
-		.find((line) => parseEnv(line)[key] === value);
+	const changed = envLine(key, value);
 	if (changed === undefined)
 		throw new ConfigError("the new .env", [
-			`${key}: its value in the .env of the other instances contains every kind of quotation mark, so it cannot be copied`,
+			`${key}: its value contains every kind of quotation mark, so it cannot be written`,
 		]);
 	return replaceLine(text, new RegExp(`^(# )?${key}=.*$`, "m"), changed);
 }

@@ -1,10 +1,8 @@
 // Asks the program that listens on MCP_PORT whether it is a bot, and which.
 
-import { once } from "node:events";
-import { get, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import { describeConnectionError } from "../../lib/http.ts";
 import { reachableHost } from "../../lib/program/listen.ts";
+import { askPort } from "../../lib/program/own-port.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
 import type { BotConfig } from "../config/config.ts";
 
@@ -42,25 +40,15 @@ export function botHeaders({
 
 /** Asks the program that listens on MCP_PORT whether it is a bot, and for the bot's name. */
 export async function askOccupant(config: BotConfig): Promise<Occupant> {
-	const url = botUrl(config);
-	const { Host = "", ...bearer } = botHeaders(config);
 	const signal = AbortSignal.timeout(occupantTimeoutMs);
-	const ask = async (path: string, headers = {}) => {
-		// Not fetch, which might send the token through a proxy.
-		const request = get(`${url}${path}`, {
-			headers: { Host, ...headers },
-			agent: false,
-			signal,
-		});
-		const [response] = (await once(request, "response")) as [IncomingMessage];
-		return { status: response.statusCode, body: await text(response) };
-	};
+	const { mcpBindAddress: hostname, mcpPort: port } = config;
+	const ask = askPort({ hostname, port }, signal);
 	try {
 		// Send the token only to a bot.
 		const { body } = await ask("/mcp");
 		if (!/^(ready|starting|degraded)$/.test(body))
 			return { why: "is another program" };
-		const answer = await ask("/status", bearer);
+		const answer = await ask("/status", botHeaders(config));
 		if (answer.status === 401)
 			return { why: "is a program that refuses this bot's MCP_AUTH_TOKEN" };
 		const status: unknown = JSON.parse(answer.body);

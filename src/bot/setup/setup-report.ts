@@ -75,7 +75,7 @@ function checksOf(options: SetupOptions): Check[] {
 	const { tools, toml, store } = self;
 	return [
 		{ title: "guilds", run: () => guilds.map(guildName).join(", ") },
-		{ title: "Discord's Gateway", run: () => checkGateway(connection) },
+		{ title: "Discord's Gateway", run: () => checkGateway(guild, connection) },
 		{ title: "members", run: () => checkMembers(guild, connection) },
 		{
 			title: "database",
@@ -104,8 +104,13 @@ function checksOf(options: SetupOptions): Check[] {
 	];
 }
 
-function checkGateway({ state }: Connection): Found {
-	if (state.connected) return "connected";
+function checkGateway(guild: Guild, connection: Connection): Found {
+	const { state, shards } = connection;
+	const of =
+		shards.length > 1
+			? `, shard ${connection.shardOf(guild)} of ${shards.length}`
+			: "";
+	if (state.connected || connection.isConnected(guild)) return `connected${of}`;
 	return {
 		warning: `the bot is not connected (${state.reason}), so its data of guilds may be outdated`,
 	};

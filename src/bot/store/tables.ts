@@ -2,6 +2,8 @@
 
 import type { Migration } from "./database/migrations.ts";
 import { approvalsTable } from "./tables/approvals.ts";
+import { caseMarksTable } from "./tables/case-marks.ts";
+import { casesTables } from "./tables/cases.ts";
 import { channelLocksTable } from "./tables/channel-locks.ts";
 import { chargebacksTable } from "./tables/chargebacks.ts";
 import { conversationsTable } from "./tables/conversations.ts";
@@ -14,7 +16,10 @@ import { guildPlansTable } from "./tables/guild-plans.ts";
 import { guildSettingsTable } from "./tables/guild-settings.ts";
 import { joinRolesTables } from "./tables/join-roles.ts";
 import { memberActivityTable } from "./tables/member-activity.ts";
+import { raidModesTables } from "./tables/raid-modes.ts";
+import { reportsTables } from "./tables/reports.ts";
 import { secretsTable } from "./tables/secrets.ts";
+import { spamTables } from "./tables/spam-incidents.ts";
 import { tempBansTable } from "./tables/temp-bans.ts";
 import { toolCallsByPrincipal, toolCallsTable } from "./tables/tool-calls.ts";
 
@@ -36,4 +41,9 @@ export const migrations: readonly Migration[] = [
 	approvalsTable,
 	toolCallsByPrincipal,
 	secretsTable,
+	casesTables,
+	reportsTables,
+	raidModesTables,
+	spamTables,
+	caseMarksTable,
 ];

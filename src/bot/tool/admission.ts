@@ -37,6 +37,14 @@ export type Admitting = Pick<
 	"connection" | "guildId" | "guilds" | "principal" | "self"
 >;
 
+/** Whether the bot receives the events of a guild, so that it knows who is a member and what their roles allow. */
+export function isUpToDate(
+	connection: Pick<BotContext["connection"], "state" | "isConnected">,
+	guild: Guild,
+): boolean {
+	return connection.state.connected || connection.isConnected(guild);
+}
+
 /** Whether the caller's scope and the bot's configuration allow tools to access a guild. */
 export function mayTouch(
 	{ guilds }: Pick<BotContext, "guilds">,
@@ -70,6 +78,14 @@ export function requireAccess(
 	if (!includesAccess(principal.access, needed)) throw methodNotFound(name);
 }
 
+/** Prefix of the principal's id if the caller is a person on Discord. */
+export const commandIdStart = "command:";
+
+/** Whether a principal is a person who used a command or button on Discord, rather than an MCP client. */
+export function isOnDiscord(principal: Principal | undefined): boolean {
+	return principal?.id.startsWith(commandIdStart) ?? false;
+}
+
 /**
  * Returns the person in whose name the calls of a principal (caller) act; undefined if the calls act by the bot's own
  * rights. The person's memberships in guilds are not looked up yet.
@@ -77,7 +93,10 @@ export function requireAccess(
 export function personOf(
 	principal: Principal | undefined,
 ): ActingPerson | undefined {
-	return principal?.person && new ActingPerson(principal.person.id);
+	return (
+		principal?.person &&
+		new ActingPerson(principal.person.id, isOnDiscord(principal))
+	);
 }
 
 /**
@@ -140,7 +159,7 @@ async function admit(
 ): Promise<Admission | undefined> {
 	const person = currentPerson();
 	if (!person || !principal?.person) return { refusal: undefined };
-	if (!connection.state.connected)
+	if (!isUpToDate(connection, guild))
 		throw new ToolError(
 			"The bot is not connected to Discord's Gateway, so it does not know what you may do at the moment. Nothing was done; try again in a few seconds.",
 		);
@@ -207,7 +226,11 @@ export function whyNotSignIn(
  * a member of each guild of the bot.
  */
 export async function admittedGuilds(bot: Admitting): Promise<Guild[]> {
-	const guilds = bot.connection.guilds.filter(({ id }) => mayTouch(bot, id));
+	const { connection } = bot;
+	const touchable = connection.guilds.filter(({ id }) => mayTouch(bot, id));
+	const upToDate = touchable.filter((guild) => isUpToDate(connection, guild));
+	// While a shard is not connected, people see the guilds of the others.
+	const guilds = currentPerson() && upToDate.length > 0 ? upToDate : touchable;
 	const admissions = await Promise.all(
 		guilds.map((guild) => admit(bot, guild, "read")),
 	);
@@ -227,17 +250,18 @@ export interface PersonGuild {
 }
 
 /**
- * Returns the guilds of which a person is a member, out of those that the caller may access. Rejects if a membership
- * cannot be determined, such as when Discord does not respond.
+ * Returns the guilds of which a person is a member, out of those in `guilds` that the caller may access. Rejects if a
+ * membership cannot be determined, such as when Discord does not respond.
  */
 export async function guildsOf(
 	bot: Admitting,
 	personId: string,
+	guilds: readonly Guild[] = bot.connection.guilds,
 ): Promise<PersonGuild[]> {
 	const { connection, self } = bot;
-	const guilds = connection.guilds.filter(({ id }) => mayTouch(bot, id));
+	const touchable = guilds.filter(({ id }) => mayTouch(bot, id));
 	const all = await Promise.all(
-		guilds.map(async (guild) => {
+		touchable.map(async (guild) => {
 			const member = await memberIn(guild, personId, connection, "read");
 			if (!member) return [];
 			const signIn = whyNotSignIn(member, self.toml.mcp) === undefined;

@@ -3,11 +3,13 @@
 
 import { DiscordAPIError } from "discord.js";
 import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
+import { isForPeople } from "../discord/acting-person.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import {
 	currentRun,
 	endingEarlier,
 	isOutcomeUnknown,
+	noteItem,
 	timeLeftMs,
 } from "../discord/rest/rest.ts";
 
@@ -114,14 +116,17 @@ export async function attemptEach<Item>(
 	const last = resumes ? undefined : items[started - 1];
 	if (left > 0) {
 		const after = last ? ` with after=${idOf(last)}` : "";
-		const next =
+		const repeat = () =>
 			typeof bulk.next === "function"
 				? bulk.next(items.slice(started))
 				: (bulk.next ??
 					`To continue, call again with the same arguments${after}.`);
+		const next = isForPeople()
+			? "Use the command again for these to continue."
+			: repeat();
 		lines.push(
 			`${left} not started: ${outcome.stopped} ${next}`,
-			...(last ? [`next_after=${idOf(last)}`] : []),
+			...(last && !isForPeople() ? [`next_after=${idOf(last)}`] : []),
 		);
 	}
 	return { done: done.length, lines };
@@ -132,7 +137,11 @@ export async function attemptEach<Item>(
  * error of Discord instead of returning it.
  */
 export async function tryEach<Item>(
-	{ items, write }: Pick<Bulk<Item>, "items" | "write">,
+	{
+		items,
+		write,
+		idOf = () => "",
+	}: Pick<Bulk<Item>, "items" | "write"> & Partial<Pick<Bulk<Item>, "idOf">>,
 	call: ToolCall,
 	throwsError: boolean,
 ): Promise<Outcome<Item>> {
@@ -143,6 +152,7 @@ export async function tryEach<Item>(
 		try {
 			await endingEarlier(reserveMs, () => write(item));
 			outcome.done.push(item);
+			noteItem(idOf(item), "done");
 		} catch (error) {
 			const isToolError = error instanceof ToolError;
 			const toolError = isToolError ? error : toToolError(error);
@@ -150,9 +160,11 @@ export async function tryEach<Item>(
 			const why = toolError.message;
 			const cause = isToolError ? error.cause : error;
 			if (isOutcomeUnknown(cause)) {
+				noteItem(idOf(item), "unknown");
 				const stopped = "check the outcome of the previous one first.";
 				return { ...outcome, unknown: { item, why }, stopped };
 			}
+			noteItem(idOf(item), "not done");
 			if (!isRefusal(cause)) return { ...outcome, stopped: why };
 			outcome.refused.push({ item, why });
 		}

@@ -9,6 +9,7 @@ import type { Connection } from "../discord/connection/connection.ts";
 import type { Finder } from "../discord/find.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";
+import type { CaseDraft, CaseRecorder, OpenCases } from "./case-record.ts";
 import type { Locks } from "./channel-locks.ts";
 import type { GuildDocuments } from "./guild-documents.ts";
 import type { Review } from "./review.ts";
@@ -46,6 +47,8 @@ export interface BotContext {
 	 * something. If it throws, the call ends with its error. If undefined, calls run without this review.
 	 */
 	review?: Review | undefined;
+	/** Gets the basis of the plan (`Plan.basis`) in a dry run; undefined if nobody needs it. */
+	onDryRun?: ((basis: readonly string[]) => void) | undefined;
 	/**
 	 * Called before each request to Discord that changes something; undefined if nothing is to be called. If it throws,
 	 * the request is not sent.
@@ -55,7 +58,36 @@ export interface BotContext {
 	 * Name of the person who approved the tool call, for Discord's audit log; undefined if the call needed no approval.
 	 */
 	approvedBy?: string | undefined;
+	/** Keeps the moderation record; undefined if the feature `moderation` is off. */
+	cases?: CaseRecorder | undefined;
+	/** Temporary bans, which lifting a ban ends; undefined if the feature `moderation` is off. */
+	tempBans?: StoredBans | undefined;
+	/** What the case of this call says if the tool does not say it; see `PersonCall`. */
+	draft?: CaseDraft | undefined;
 	log: Log;
+}
+
+/** The temporary bans in the store. */
+export interface StoredBans {
+	/**
+	 * Prepares lifting a user's ban: returns undefined if no temporary ban of the user is stored, otherwise a function that
+	 * deletes it, to be called when the ban was lifted. The caller holds the lock of the user until then. While the store
+	 * is unavailable, the function has it deleted later.
+	 */
+	beforeUnban(
+		guildId: string,
+		userId: string,
+	): Promise<(() => Promise<void>) | undefined>;
+	/**
+	 * Whether a temporary ban of the user is stored. If so, the user's ban on Discord ends by itself. Rejects with
+	 * StoreUnavailable.
+	 */
+	has(guildId: string, userId: string): Promise<boolean>;
+	/**
+	 * Forgets a user's temporary ban, so that the ban on Discord is permanent. The caller holds the lock of the user.
+	 * Rejects with StoreUnavailable.
+	 */
+	makePermanent(guildId: string, userId: string): Promise<void>;
 }
 
 /** What every tool receives when it runs, besides its arguments. */
@@ -69,10 +101,25 @@ export interface ToolContext
 		| "guildDocuments"
 		| "principal"
 		| "review"
+		| "onDryRun"
+		| "draft"
+		| "approvedBy"
+		| "tempBans"
 	> {
 	discord: Client<true>;
 	/** Whether the bot's configuration allows tools to access this guild. */
 	mayTouch(guildId: string): boolean;
+	/**
+	 * Stores what the call is about to do in the guild's moderation record, with the call's `reason` and `tell`. Undefined
+	 * if the feature `moderation` is off.
+	 */
+	openCases?:
+		| ((
+				guild: Guild,
+				draft: CaseDraft,
+				args: { reason?: string; tell?: boolean },
+		  ) => Promise<OpenCases | undefined>)
+		| undefined;
 }
 
 /** Type of the Discord object that an id argument refers to: the result of `find` in the argument's schema. */

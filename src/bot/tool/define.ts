@@ -4,9 +4,11 @@ import * as v from "valibot";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
+import { isForPeople } from "../discord/acting-person.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import { permitWrites } from "../discord/rest/rest.ts";
 import { flag } from "./arguments/arguments.ts";
+import { type CaseDraft, recorded } from "./case-record.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
 import { previewOf } from "./review.ts";
@@ -126,6 +128,14 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 		context: ContextFor<Entries>,
 	): Promise<{ shown: ToolOutput; basis?: ToolOutput }>;
 	/**
+	 * Returns what a call is about to do to people or channels, for the guild's moderation record; undefined if that is not
+	 * recorded. Called after all checks of a call and before its first write. A plan can say it instead (`Plan.record`).
+	 */
+	records?(
+		args: Args<Entries>,
+		context: ContextFor<Entries>,
+	): CaseDraft | undefined;
+	/**
 	 * Whether the tool's own `run` function calls `review` with the plan of the call. If not, `review` is called before
 	 * `run`.
 	 */
@@ -204,6 +214,8 @@ export type Plan = {
 	 * the preview without the current time.
 	 */
 	basis?: ToolOutput;
+	/** What the call is about to do, for the moderation record. Default: what the tool's `records` returns. */
+	record?: CaseDraft | undefined;
 } & (
 	| { act(call: ToolCall): Promise<ToolOutput> }
 	/**
@@ -243,13 +255,25 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 			const { preview, basis } = planned;
 			const show = async () =>
 				typeof preview === "function" ? await preview() : preview;
-			if (dry_run) return ["Dry run: nothing was done.", await show()].flat();
-			const { review }: ToolContext = context;
+			const { review, onDryRun }: ToolContext = context;
+			if (dry_run) {
+				const shown = await show();
+				onDryRun?.(previewOf(shown, basis).basis);
+				// The command asks a person whether to do it.
+				if (isForPeople()) return shown;
+				return ["Dry run: nothing was done.", shown].flat();
+			}
 			if (review) await review(previewOf(await show(), basis));
 			permitWrites();
-			if ("act" in planned) return planned.act(call);
-			await planned.write();
-			return planned.result;
+			const act = async () => {
+				if ("act" in planned) return planned.act(call);
+				await planned.write();
+				return planned.result;
+			};
+			const draft =
+				planned.record ??
+				rest.records?.(args as Args<Entries>, context as ContextFor<Entries>);
+			return recorded(draft, args, context, act);
 		},
 	});
 }

@@ -53,12 +53,14 @@ import {
 	admittedGuilds,
 	findGuild,
 	isAdmitted,
+	isOnDiscord,
 	mayTouch,
 	personOf,
 	requireAccess,
 	requireBotManager,
 } from "./admission.ts";
 import { defaultReason } from "./arguments/arguments.ts";
+import { recorded } from "./case-record.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import type { BotToolDefinition, Needs } from "./define.ts";
 import { namedIds } from "./named-ids.ts";
@@ -186,7 +188,10 @@ async function run<Entries extends v.ObjectEntries>(
 				: previewOfNames(namedIds(args as JsonObject, things, thingName)),
 		);
 	}
-	return definition.run(args, context, call);
+	const work = async () => definition.run(args, context, call);
+	// A destructive tool records its plan itself.
+	if (definition.reviewsPlan || !definition.records) return work();
+	return recorded(definition.records(args, context), args, context, work);
 }
 
 /**
@@ -242,7 +247,8 @@ function runLimits<Entries extends v.ObjectEntries>(
 	bot: BotContext,
 ): RunLimits {
 	const { reason } = args as { reason?: string };
-	const chosen = chosenReason(reason || defaultReason);
+	const none = isOnDiscord(bot.principal) ? "No reason given" : defaultReason;
+	const chosen = chosenReason(reason || none);
 	const caller = describeCaller(bot);
 	return {
 		reason:
@@ -296,7 +302,8 @@ function lock<Args extends object, T>(
 
 function contextOf(bot: BotContext): ToolContext {
 	const { connection, audit, self, locks, guildDocuments } = bot;
-	const { principal, review } = bot;
+	const { tempBans, principal, review, cases, draft, approvedBy } = bot;
+	const { onDryRun } = bot;
 	return {
 		discord: connection.discord,
 		connection,
@@ -306,7 +313,15 @@ function contextOf(bot: BotContext): ToolContext {
 		guildDocuments,
 		principal,
 		review,
+		draft,
+		onDryRun,
+		approvedBy,
+		tempBans,
 		mayTouch: (guildId) => isAdmitted(bot, guildId),
+		openCases:
+			cases &&
+			((guild, draft, { reason, tell }) =>
+				cases.open({ guild, draft, reason, tell, principal, approvedBy })),
 	};
 }
 

@@ -228,7 +228,7 @@ async function editRule(
 	validateRule(trigger, after, changes);
 	const fields = givenFields(changes);
 	const body = ruleBody(after, fields, rule);
-	// Discord sets all actions anew, also a timeout that the call does not name.
+	// Discord replaces all actions, also a timeout that the call does not name.
 	if (body.actions && moderatesMembers(after.actions))
 		requirePermissions(guild, undefined, PermissionFlagsBits.ModerateMembers);
 	const edited = (await guild.client.rest.patch(

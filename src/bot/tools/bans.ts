@@ -11,7 +11,12 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { unlisted } from "../../mcp/json-schema.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import {
+	invalidParameters,
+	ToolError,
+	type ToolOutput,
+} from "../../mcp/tool.ts";
+import { forClients, isForPeople } from "../discord/acting-person.ts";
 import {
 	memberFields,
 	memberName,
@@ -21,7 +26,7 @@ import {
 } from "../discord/describe.ts";
 import { absentIf, person, requireKnownMembers } from "../discord/find.ts";
 import { toToolError } from "../discord/rest/errors.ts";
-import { endingEarlier } from "../discord/rest/rest.ts";
+import { endingEarlier, noteItem } from "../discord/rest/rest.ts";
 import { requireMembersBelow } from "../discord/role-hierarchy.ts";
 import { fold, oneField, resultLines } from "../discord/text.ts";
 import {
@@ -44,9 +49,12 @@ import {
 	list,
 	reason,
 	snowflake,
+	tell,
 	text,
 } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
+import { recorded } from "../tool/case-record.ts";
+import type { BotContext } from "../tool/context.ts";
 import {
 	destructiveTool,
 	editTool,
@@ -71,8 +79,7 @@ export const ban = destructiveTool({
 		},
 	],
 	title: "Ban users",
-	description:
-		"Ban users, members or not, and optionally delete their recent messages.",
+	description: "Ban users, members or not.",
 	permissions: [
 		"BanMembers",
 		{
@@ -94,7 +101,9 @@ export const ban = destructiveTool({
 		),
 		delete_message_days: unlisted(integer(0, 7, "The same in days.")),
 		reason,
+		tell,
 	}),
+	records: ({ user_ids }) => ({ action: "ban", userIds: user_ids }),
 	async plan(args, context) {
 		const { delete_message_seconds, delete_message_days: days } = args;
 		if (delete_message_seconds !== undefined && days !== undefined)
@@ -117,7 +126,10 @@ export const ban = destructiveTool({
 		// The cache may lack the member, whose rank was then not checked yet.
 		if (member) requireMembersBelow(guild, [member]);
 		const name = member ? memberName(member) : userName(user);
-		if (await banOf(guild, id))
+		const isBanned = (await banOf(guild, id)) !== undefined;
+		if (isBanned && (await context.tempBans?.has(guild.id, id)))
+			return permanentBan(context, { id, name });
+		if (isBanned)
 			throw new ToolError(
 				`${name} is already banned from the guild. Nothing was done.`,
 			);
@@ -127,15 +139,34 @@ export const ban = destructiveTool({
 		return {
 			preview: [
 				`Would ban ${name}${member ? "" : ", who is not a member"}${deleted}.`,
-				...(member ? [`${memberLine(member)} | ${nowIs()}`] : []),
+				...(member
+					? [`${memberLine(member)}${forClients(` | ${nowIs()}`)}`]
+					: []),
 			],
 			// Without the number of messages, which grows with each message.
 			basis: [name, ...(member ? [memberLine(member)] : [])],
 			write: () => guild.bans.create(id, { deleteMessageSeconds: seconds }),
-			result: `Banned ${name}.${messages ? ` Before, they had ${messages}, which Discord deletes.` : ""}`,
+			result: `Banned ${name}.${messages ? ` Discord deletes ${messages}.` : ""}`,
 		};
 	},
 });
+
+/** Plans to make a user's temporary ban permanent. */
+function permanentBan(
+	{ guild, tempBans }: Pick<BotContext, "tempBans"> & { guild: Guild },
+	{ id, name }: { id: string; name: string },
+): Plan {
+	return {
+		preview: `Would make the temporary ban of ${name} permanent.`,
+		basis: [name],
+		// Discord delivers nothing to a person who is banned already.
+		record: { action: "ban", userIds: [id], unreachable: [id] },
+		act: async () => {
+			await tempBans?.makePermanent(guild.id, id);
+			return `${name} was banned for a time, and is now banned permanently.`;
+		},
+	};
+}
 
 /** Bans several users with one request. */
 function banMany(
@@ -169,7 +200,7 @@ function banMany(
 			const remaining = unbanned.filter((id) => !unknown.includes(id));
 			const deleted = await messages(remaining);
 			return resultLines(
-				`Would ban ${remaining.length} user(s), ${members.length} of them members${deleted ? `, and delete ${deleted}` : ""}; ${nowIs()}:`,
+				`Would ban ${remaining.length} user(s), ${members.length} of them members${deleted ? `, and delete ${deleted}` : ""}${forClients(`; ${nowIs()}`)}:`,
 				remaining.map((id) => line(id, memberLine)),
 				banned.size > 0 && `${banned.size} already banned:`,
 				[...banned.values()].map(({ user }) => userFields(user)),
@@ -189,9 +220,11 @@ function banMany(
 				Routes.guildBulkBan(guild.id),
 				{ body: { user_ids, delete_message_seconds: seconds } },
 			)) as RESTPostAPIGuildBulkBanResult;
+			for (const id of banned_users) noteItem(id, "done");
+			for (const id of failed_users) noteItem(id, "not done");
 			const why = await whyNotBanned(guild, failed_users);
 			return resultLines(
-				`Banned ${banned_users.length} of ${user_ids.length} user(s)${deleted ? `; before, they had ${deleted}, which Discord deletes` : ""}:`,
+				`Banned ${banned_users.length} of ${user_ids.length} user(s)${deleted ? `; Discord deletes ${deleted}` : ""}:`,
 				banned_users.map(nameOf),
 				failed_users.length > 0 && `${failed_users.length} not banned:`,
 				failed_users.map((id) => `${nameOf(id)} | ${why(id)}`),
@@ -262,46 +295,66 @@ export const unban = editTool({
 	toolset: "moderation",
 	aliases: ["unban_member"],
 	title: "Lift bans",
-	description: "Lift bans of users.",
+	description: "Lift bans.",
 	permissions: ["BanMembers"],
 	adapt: toList("user_id", "user_ids"),
 	lock: "user_ids",
 	input: v.strictObject({
 		guild_id,
-		user_ids: list(snowflake("banned user"), 1, 200, "Banned users."),
+		user_ids: list(snowflake("banned user"), 1, 200, "Users."),
 		reason,
 	}),
-	async run({ user_ids }, { guild }, call) {
+	async run(args, context, call) {
+		const { user_ids } = args;
+		const { guild, tempBans } = context;
+		const stored = new Map<string, () => Promise<void>>();
+		for (const id of user_ids) {
+			const forget = await tempBans?.beforeUnban(guild.id, id);
+			if (forget) stored.set(id, forget);
+		}
+		const lift = async (id: string) => {
+			await guild.bans.remove(id);
+			await stored.get(id)?.();
+		};
+		const record = (userIds: string[], work: () => Promise<ToolOutput>) =>
+			recorded({ action: "unban", userIds }, args, context, work);
 		const [user_id] = user_ids;
 		if (user_id !== undefined && user_ids.length === 1) {
 			const ban = await banOf(guild, user_id);
-			if (!ban)
+			if (!ban) {
+				// A temporary ban without a known outcome must not be made after that.
+				await stored.get(user_id)?.();
 				throw new ToolError(
-					`The user ${user_id} is not banned from the guild ${guild.id}. Nothing was done; get_bans lists the bans.`,
+					`The user ${user_id} is not banned from the guild ${guild.id}. Nothing was done${forClients("; get_bans lists the bans")}.`,
 				);
-			await guild.bans.remove(user_id);
-			return `Lifted the ban of ${userName(ban.user)}.`;
+			}
+			return record([user_id], async () => {
+				await lift(user_id);
+				return `Lifted the ban of ${userName(ban.user)}.`;
+			});
 		}
 		const { banned, isComplete } = await bansAmong(guild, user_ids);
 		if (!isComplete)
 			throw new ToolError(
-				`The guild ${guild.id} has too many bans to look up so many users at once. Nothing was done; pass fewer user_ids, or only one.`,
+				`The guild ${guild.id} has too many bans to look up so many users at once. Nothing was done; ${isForPeople() ? "name fewer people" : "pass fewer user_ids"}, or only one.`,
 			);
 		const others = user_ids.filter((id) => !banned.has(id));
 		if (banned.size === 0)
 			throw new ToolError(
-				`None of these users is banned from the guild ${guild.id}. Nothing was done; get_bans lists the bans.`,
+				`None of these users is banned from the guild ${guild.id}. Nothing was done${forClients("; get_bans lists the bans")}.`,
 			);
-		const result = await writeEach(
-			{
-				items: [...banned.values()],
-				resumes: true,
-				idOf: ({ user }) => user.id,
-				describe: ({ user }) => userFields(user),
-				write: ({ user }) => guild.bans.remove(user.id),
-				done: (count, of) => `Lifted ${count} of ${of} ban(s):`,
-			},
-			call,
+		const result = await record([...banned.keys()], () =>
+			writeEach(
+				{
+					items: [...banned.values()],
+					resumes: true,
+					idOf: ({ user }) => user.id,
+					describe: ({ user }) => userFields(user),
+					write: ({ user }) => lift(user.id),
+					done: (count, of) => `Lifted ${count} of ${of} ban(s):`,
+				},
+				call,
+			),
 		);
 		return resultLines(
 			result,
@@ -314,7 +367,7 @@ export const getBans = readTool({
 	name: "get_bans",
 	toolset: "moderation",
 	title: "Get bans",
-	description: "List bans with reasons, by user id, or search them by name.",
+	description: "List bans by user id, or search them by name.",
 	permissions: ["BanMembers"],
 	input: v.strictObject({
 		guild_id,

@@ -30,11 +30,14 @@ import {
 	snowflake,
 } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
+import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 import type { Alias } from "../tool/toolsets.ts";
 import { adaptFilters, filterNames, memberFilters } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 
+/** Maximum number of members who each get a case of their own. */
+const maxCases = 20;
 /** Maximum number of members that a result names. */
 const maxNamed = 500;
 
@@ -123,6 +126,7 @@ export const bulkRoleUpdate = destructiveTool({
 					: `Would take the role ${name} from ${count}:`,
 				...sample(members, maxNamed, memberFields),
 			],
+			record: caseOf(role, action, members),
 			act: (call) =>
 				writeEach(
 					{
@@ -159,10 +163,25 @@ function planOne(role: Role, action: Action, member: GuildMember): Plan {
 		preview: adds
 			? `Would give ${target} the role ${roleText}.`
 			: `Would take the role ${roleText} from ${target}.`,
+		record: caseOf(role, action, [member]),
 		write: () => changeRole(role, action, member),
 		result: adds
 			? `Gave ${target} the role ${roleText}.`
 			: `Took the role ${roleText} from ${target}.`,
+	};
+}
+
+/** Returns the cases of a change: one for each member or, if there are many, one for all. */
+function caseOf(
+	{ id }: Role,
+	action: Action,
+	members: readonly GuildMember[],
+): CaseDraft {
+	const isEach = members.length <= maxCases;
+	return {
+		action: action === "add" ? "add_role" : "remove_role",
+		userIds: isEach ? members.map((member) => member.id) : [],
+		detail: `role ${id}${isEach ? "" : `, ${members.length} members`}`,
 	};
 }
 

@@ -34,6 +34,7 @@ import { currentTags, tagLine } from "../channels/forum-tags.ts";
 import { createGuildChannel } from "../channels/new-channel.ts";
 import { isInPrivateCategory } from "../channels/overwrites.ts";
 import { activeThreads } from "../channels/thread-pages.ts";
+import { isForPeople } from "../discord/acting-person.ts";
 import { channelName, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import {
@@ -55,6 +56,7 @@ import {
 	text,
 } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
+import type { CaseDraft } from "../tool/case-record.ts";
 import type { BotContext } from "../tool/context.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import type { Alias } from "../tool/toolsets.ts";
@@ -280,6 +282,7 @@ export const editChannel = destructiveTool({
 				`Would change ${channelName(channel)}:`,
 				...steps.flatMap(({ preview }) => preview),
 			],
+			record: slowModeCase(channel, args.slowmode_seconds),
 			act: (call) =>
 				writeEach(
 					{
@@ -303,6 +306,18 @@ export const editChannel = destructiveTool({
 	},
 });
 
+/** Returns the case of an edit that changes the slow mode; undefined for other edits. */
+function slowModeCase(
+	channel: find.Channel,
+	seconds: number | undefined,
+): CaseDraft | undefined {
+	const before = currentFields(channel).slowmode_seconds;
+	if (seconds === undefined || seconds === before) return undefined;
+	const detail = `slow mode: ${before} → ${seconds} s`;
+	const channelIds = [channel.id];
+	return { action: "slow_mode", userIds: [], channelIds, detail };
+}
+
 /**
  * Returns the error for an edit that changed nothing. Discord normalizes new values, for example shortens them, and the
  * normalized values equal the old ones.
@@ -312,6 +327,10 @@ function unchanged(channel: find.Channel, args: object): ToolError {
 	const names = given
 		.map(([name]) => name)
 		.filter((name) => !["guild_id", "channel_id", "reason"].includes(name));
+	if (isForPeople())
+		return new ToolError(
+			`${channelName(channel)} is so already. Nothing was done.`,
+		);
 	return new ToolError(
 		`Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${names.join(", ")} as before.`,
 	);

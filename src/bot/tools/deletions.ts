@@ -14,50 +14,35 @@ import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import { actingPerson } from "../discord/acting-person.ts";
-import { channelName, time } from "../discord/describe.ts";
+import { channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import { textChannel } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
 import {
 	bitsIn,
-	missingPermissions,
 	requireOfBot,
 	requireOfPerson,
 	requirePermissions,
 } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
 import { isDeletable } from "../messages/bulk-delete.ts";
+import {
+	cut,
+	keptNotes,
+	messageLinesOf,
+	planMatching,
+} from "../messages/matching-deletion.ts";
 import { fetchMessage } from "../messages/message-arguments.ts";
-import { readsContent, requireContent } from "../messages/message-content.ts";
-import { countLines, countsOf } from "../messages/message-counts.ts";
+import { requireContent } from "../messages/message-content.ts";
 import {
 	deletionPlan,
 	lookUp,
+	purgeDraft,
 	readsHistory,
 	type Target,
 } from "../messages/message-deletion.ts";
-import {
-	filterArguments,
-	isBlank,
-	type MessageFilter,
-	matcher,
-} from "../messages/message-filter.ts";
-import {
-	indexQuery,
-	isForIndex,
-	namesChannels,
-	searchIndex,
-} from "../messages/message-index.ts";
+import { filterArguments, isBlank } from "../messages/message-filter.ts";
 import { messageHead } from "../messages/message-lines.ts";
-import {
-	type Range,
-	readableIn,
-	readChannels,
-	scopeNotes,
-	scopeOf,
-	withArchived,
-} from "../messages/message-search.ts";
-import { summaries } from "../messages/message-summary.ts";
+import { messageReference } from "../messages/sent-message.ts";
 import {
 	expected,
 	found,
@@ -68,29 +53,14 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments/arguments.ts";
-import { sample, shownOf } from "../tool/bulk.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 
 /** Maximum number of messages that one call deletes by a filter. */
 const maxCount = 1000;
 /** Maximum number of message ids in one call. */
 const maxIds = 500;
-const sampleSize = 5;
-/** Maximum number of authors for which a result shows the number of their messages. */
-const maxCounts = 25;
-/** Maximum number of ids of undeleted messages that a result lists. */
-const maxKept = 20;
 /** Maximum number of pages of messages that a dry run reads to find the authors of messages. */
 const maxLookUps = 20;
-/**
- * If less time than this, in milliseconds, remains for the tool call, the search for messages ends, so that the found
- * messages can still be deleted.
- */
-const reserveMs = 15_000;
-
-/** Matches a reference to a message: its id, "channel_id/message_id", or its link. */
-const reference =
-	/^(?:(?:https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/)?(\d{17,20})\/)?(\d{17,20})$/;
 
 const input = v.strictObject({
 	guild_id,
@@ -99,7 +69,10 @@ const input = v.strictObject({
 		list(
 			v.pipe(
 				v.string(),
-				v.regex(reference, expected("an id, channel_id/message_id, or a link")),
+				v.regex(
+					messageReference,
+					expected("an id, channel_id/message_id, or a link"),
+				),
 			),
 			1,
 			maxIds,
@@ -180,7 +153,8 @@ export const deleteMessages = destructiveTool({
 			throw invalidParameters(["text: expected visible characters"]);
 		if (args.text !== undefined || args.has !== undefined)
 			requireContent(discord, "`text` and `has` match nothing");
-		return planMatching(guild, args, places);
+		const order = channelsFromTop(guild);
+		return planMatching(guild, args, places, { order, maxCount });
 	},
 });
 
@@ -203,7 +177,7 @@ async function targetsOf(
 	const targets = new Map<string, Target>();
 	for (const text of references) {
 		const [, guildId = guild.id, channelId, id = ""] =
-			reference.exec(text) ?? [];
+			messageReference.exec(text) ?? [];
 		if (guildId !== guild.id)
 			throw new ToolError(
 				`The message ${text} is in the guild ${guildId}, not in the guild ${guild.id}. Nothing was done.`,
@@ -244,8 +218,10 @@ async function planOne(
 			`Discord does not allow deleting messages of the type ${MessageType[message.type]}, such as ${name}. Nothing was done.`,
 		);
 	const target = `${name} from ${channelName(channel)}.`;
+	const targets = [{ channel, id }];
 	return {
 		preview: `Would delete ${target}`,
+		record: message && purgeDraft(guild, targets, [message]),
 		write: () => discord.rest.delete(Routes.channelMessage(channel.id, id)),
 		result: `Deleted ${target}`,
 	};
@@ -290,6 +266,7 @@ async function planMany(
 	);
 	return deletionPlan(rest, {
 		notes,
+		record: purgeDraft(guild, rest, []),
 		caveat: ignoredIds,
 		nothing: "Nothing was deleted.",
 		again: (left) =>
@@ -322,162 +299,6 @@ async function planMany(
 	});
 }
 
-/** Plans the deletion of the messages that match the filters of a call. */
-async function planMatching(
-	guild: Guild,
-	args: Args & Range & MessageFilter,
-	places: Parameters<typeof scopeOf>[1],
-): Promise<Plan> {
-	const { count = maxCount, before, after } = args;
-	const permissions = ["ManageMessages", "ReadMessageHistory"] as const;
-	const order = channelsFromTop(guild);
-	const namesAll = namesChannels(guild, places !== undefined);
-	let scope = scopeOf(guild, places, permissions, order);
-	const isMatch = matcher(args, guild);
-	const pinned: APIMessage[] = [];
-	const undeletable: APIMessage[] = [];
-	const matches = (message: APIMessage) => {
-		if (!isMatch(message)) return false;
-		const kept = message.pinned
-			? pinned
-			: isDeletable(message)
-				? undefined
-				: undeletable;
-		kept?.push(message);
-		return !kept;
-	};
-	const complete = async () => {
-		scope = await withArchived(guild, scope, args);
-	};
-	const search = async () => {
-		// Channels that are named to the index have to be named with all of their threads.
-		if (namesAll) await complete();
-		if (isForIndex(args, readableIn(scope)) && readsContent(guild.client)) {
-			const query = indexQuery(
-				args,
-				args,
-				namesAll ? readableIn(scope) : undefined,
-			);
-			const found = await searchIndex(guild, query, {
-				...{ limit: count, reserveMs },
-				// Messages that stay, such as pinned ones, do not count.
-				matches,
-			});
-			if (found)
-				return {
-					messages: found.messages,
-					notes: resultLines(
-						"Discord's index was searched, which may lack the latest messages and finds whole words only; with `after`, each message is read.",
-						scopeNotes(scope),
-						found.hasMore && "More match: call again after this.",
-					),
-				};
-		}
-		// The same messages are read again.
-		pinned.length = 0;
-		undeletable.length = 0;
-		if (!namesAll) await complete();
-		const read = await readChannels(
-			readableIn(scope),
-			{ after, before },
-			{ matches, limit: count, reserveMs, reportProgress: () => {} },
-		);
-		const { stopped, nextBefore } = read;
-		const messages = [...read.matches, ...read.further].slice(0, count);
-		const isCut = stopped !== undefined && messages.length !== args.count;
-		return {
-			messages,
-			notes: resultLines(
-				read.notes,
-				scopeNotes(scope),
-				isCut &&
-					`Older messages were not searched, because ${stopped}`.replace(
-						/\.?$/,
-						".",
-					),
-				isCut && nextBefore && `next_before=${nextBefore}`,
-			),
-		};
-	};
-	const { messages: selected, notes } = await search();
-	const readable = readableIn(scope);
-	const isAcross = readable.length > 1;
-	const [only] = readable;
-	const channelOf = new Map(scope.channels.map((one) => [one.id, one]));
-	const targets: Target[] = [];
-	const messages: APIMessage[] = [];
-	for (const message of selected) {
-		const { id, channel_id } = message;
-		// Archived threads are not in the cache.
-		const channel =
-			channelOf.get(channel_id) ?? (await textChannel(guild, channel_id));
-		channelOf.set(channel_id, channel);
-		const needed = bitsIn(channel, ["ManageMessages"]);
-		if (missingPermissions(guild, channel, needed) !== 0n) continue;
-		targets.push({ channel, id });
-		messages.push(message);
-	}
-	const idOf = ({ channel_id, id }: APIMessage) =>
-		isAcross ? `${channel_id}/${id}` : id;
-	const where = only && !isAcross ? channelName(only) : "these channels";
-	const range = after
-		? [`After ${time(after.atMs)}; now is ${time(Date.now())}.`]
-		: [];
-	return deletionPlan(targets, {
-		notes: [
-			...keptNotes(pinned.map(idOf), undeletable.map(idOf)),
-			...range,
-			...notes,
-		],
-		nothing: `No message in ${where} matches: nothing to delete.`,
-		order: readable.map(({ id }) => id),
-		again: () => "To continue, call again with the same arguments.",
-		describe: async () => ({
-			lines: messageLinesOf(guild, messages, isAcross),
-		}),
-	});
-}
-
 function nameOf({ channel, id }: Target, isAcross: boolean): string {
 	return isAcross ? `${channel.id}/${id}` : id;
-}
-
-function keptNotes(
-	pinned: readonly string[],
-	undeletable: readonly string[],
-): string[] {
-	return resultLines(
-		pinned.length > 0 &&
-			`${pinned.length} pinned and left; \`message_ids\` deletes them: ${cut(pinned)}`,
-		undeletable.length > 0 &&
-			`${undeletable.length} skipped, since nobody can delete Discord's notices in a thread: ${cut(undeletable)}`,
-	);
-}
-
-/** Joins ids with commas, up to the maximum number of ids in a result. */
-function cut(ids: readonly string[]): string {
-	return sample(ids, maxKept, (id) => id).join(", ");
-}
-
-/** Returns result lines with the number of messages by author and with the latest messages. */
-function messageLinesOf(
-	guild: Guild,
-	messages: readonly APIMessage[],
-	isAcross: boolean,
-): string[] {
-	const latest = messages
-		.toSorted((a, b) => compareIds(b.id, a.id))
-		.slice(0, shownOf(sampleSize));
-	if (latest.length === 0) return [];
-	return [
-		"By author:",
-		...countLines(
-			countsOf(messages, "author", { guild }),
-			"author",
-			shownOf(maxCounts),
-		),
-		`The latest ${latest.length}:`,
-		// The authors are above.
-		...summaries(latest, { guild, isAcross }).slice(0, latest.length),
-	];
 }

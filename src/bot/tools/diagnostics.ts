@@ -1,7 +1,9 @@
 // Diagnostics: facts about the bot, and checks of its setup.
 
+import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { version } from "../../lib/program/program.ts";
+import type { Connection } from "../discord/connection/connection.ts";
 import {
 	isSwitchedOn,
 	privilegedIntents,
@@ -30,6 +32,7 @@ export const getBotInfo = readTool({
 			`application: ID: ${application.id}`,
 			`version: ${version}, running since ${time(Date.now() - process.uptime() * 1000)}`,
 			`Discord's Gateway: ${connected ? "connected" : "not connected"} since ${time(since)}, latency: ${ws.ping < 0 ? "not measured yet" : `${Math.round(ws.ping)} ms`}`,
+			...shardLine(connection, [...touchable.values()]),
 			...Object.values(privilegedIntents).map(
 				(intent) =>
 					`${intent.title}: ${isSwitchedOn(discord, intent) ? "switched on" : "switched off"}, ${options.intents.has(intent.bit) ? "used" : "not used"} on Discord's Gateway`,
@@ -40,6 +43,19 @@ export const getBotInfo = readTool({
 		];
 	},
 });
+
+/** The line about the bot's shards; none if there is only one. */
+function shardLine(connection: Connection, guilds: readonly Guild[]): string[] {
+	const { shards } = connection;
+	if (shards.length === 1) return [];
+	const lost = shards.filter(({ connected }) => !connected);
+	const missing = lost.map(({ id, since }) => {
+		const own = guilds.filter((guild) => connection.shardOf(guild) === id);
+		return `shard ${id} not connected since ${time(since)}, ${own.length} guild(s)`;
+	});
+	const connected = `${shards.length - lost.length} of ${shards.length} connected`;
+	return [`shards: ${[connected, ...missing].join("; ")}`];
+}
 
 export const runSetupCheck = readTool({
 	name: "run_setup_check",

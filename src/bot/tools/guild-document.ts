@@ -8,6 +8,7 @@ import {
 	partNames,
 } from "../../guild-document/format/document.ts";
 import { formatText } from "../../guild-document/format/format-text.ts";
+import { runs } from "../../lib/program/program.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { actingPerson } from "../discord/acting-person.ts";
@@ -99,7 +100,7 @@ export const exportGuild = readTool({
 		const json = JSON.stringify(parts ? only(document, parts) : document);
 		if (Buffer.byteLength(json) > maxDocumentBytes)
 			throw new ToolError(
-				`The document has ${Buffer.byteLength(json)} bytes, more than ${maxDocumentBytes}. Export some of its parts, or use the command line: bun run bot --export-guild FILE.`,
+				`The document has ${Buffer.byteLength(json)} bytes, more than ${maxDocumentBytes}. Export some of its parts, or use the command line: ${runs("bot")} --export-guild FILE.`,
 			);
 		return [...missing.map((line) => `Missing: ${line}`), json];
 	},

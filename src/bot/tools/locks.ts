@@ -7,9 +7,16 @@ import {
 	type Snowflake,
 } from "discord.js";
 import * as v from "valibot";
-import { invalidParameters, type ToolCall, ToolError } from "../../mcp/tool.ts";
+import {
+	invalidParameters,
+	type ToolCall,
+	ToolError,
+	type ToolOutput,
+} from "../../mcp/tool.ts";
 import {
 	bitsOf,
+	type Connecting,
+	connectingFor,
 	inForce,
 	lockedBits,
 	lockPermissions,
@@ -26,7 +33,13 @@ import {
 	overwriteOf,
 	requireUndoable,
 } from "../channels/overwrites.ts";
-import { channelName, time } from "../discord/describe.ts";
+import { forClients, isForPeople } from "../discord/acting-person.ts";
+import {
+	channelName,
+	memberName,
+	roleName,
+	time,
+} from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import * as find from "../discord/find.ts";
 import {
@@ -45,6 +58,7 @@ import {
 	reason,
 } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
+import { recorded } from "../tool/case-record.ts";
 import type { Locks } from "../tool/channel-locks.ts";
 import type { BotContext } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
@@ -79,12 +93,12 @@ type Planned<Plan> = { channel: find.Channel } & (
 
 /**
  * Plans the change of each channel. `plan` returns a channel's change, or a text that says why the channel is not
- * changed. If `plan` throws a ToolError and the call is for all channels, the error message is this text; otherwise the
+ * changed. If `plan` throws a ToolError, its message is this text, except for a channel that the call names itself: its
  * error is rethrown.
  */
 async function planEach<Plan extends object>(
 	channels: readonly find.Channel[],
-	isForAll: boolean,
+	isNamed: (channel: find.Channel) => boolean,
 	plan: (channel: find.Channel) => Promise<Plan | string>,
 ): Promise<Planned<Plan>[]> {
 	const planned: Planned<Plan>[] = [];
@@ -100,7 +114,7 @@ async function planEach<Plan extends object>(
 					: { channel, plan: result },
 			);
 		} catch (error) {
-			if (!isForAll || !(error instanceof ToolError)) throw error;
+			if (isNamed(channel) || !(error instanceof ToolError)) throw error;
 			const why = error.message.replace(/\.( Nothing was done\.)?$/, "");
 			planned.push({ channel, why });
 		}
@@ -133,7 +147,7 @@ async function chosenChannels(
 	const chosen = [...new Set([...own, ...inside])];
 	if (chosen.length === 0)
 		throw new ToolError(
-			"There are no channels to lock or unlock in the given categories. Nothing was done; list_channels shows the channels.",
+			`There are no channels to lock or unlock in the given categories. Nothing was done${forClients("; list_channels shows the channels")}.`,
 		);
 	return fetchCurrent(guild, chosen);
 }
@@ -147,6 +161,8 @@ interface LockPlan {
 	before: bigint;
 	/** Permissions that the lock allows explicitly to the bot, because the bot would lose them otherwise. */
 	own: bigint;
+	/** The roles or the member that the lock allows to connect, so that the person who locks can unlock. */
+	connecting: readonly Connecting[];
 	/**
 	 * Number of roles and members that the lock does not affect, because permission overwrites allow them the permissions
 	 * that the lock denies to @everyone.
@@ -191,27 +207,50 @@ export const lockChannel = editTool({
 		unlock: v.optional(flag("Unlock them."), false),
 		reason,
 	}),
-	async run(args, { guild, channels: given, locks }, call) {
+	async run(args, context, call) {
+		const { guild, channels: given, locks } = context;
 		const channels = await chosenChannels(guild, args, given);
 		const change = args.unlock ? unlockChannels : lockChannels;
-		return change(guild, channels, args.all, locks, call);
+		const action = args.unlock ? "unlock" : "lock";
+		const record: Recording = (chosen, work) => {
+			const channelIds = chosen.map(({ channel }) => channel.id);
+			const draft = { action, userIds: [], channelIds } as const;
+			return recorded(draft, args, context, work);
+		};
+		const isNamed = ({ id }: find.Channel) =>
+			args.channel_ids?.includes(id) ?? false;
+		return change(guild, channels, args.all, locks, { call, record, isNamed });
 	},
 });
+
+/** Writes the changes of channels, and keeps a case of it. */
+type Recording = (
+	chosen: readonly { channel: find.Channel }[],
+	work: () => Promise<ToolOutput>,
+) => Promise<ToolOutput>;
+
+/** What the functions that lock and unlock need of the tool call. */
+interface Changing {
+	call: ToolCall;
+	record: Recording;
+	/** Whether the call names the channel itself, not only its category. */
+	isNamed(channel: find.Channel): boolean;
+}
 
 async function lockChannels(
 	guild: Guild,
 	channels: readonly find.Channel[],
 	isForAll: boolean,
 	locks: Locks,
-	call: ToolCall,
-): Promise<string[]> {
+	{ call, record, isNamed }: Changing,
+): Promise<ToolOutput> {
 	const { everyone } = guild.roles;
 	const isHidden = (channel: find.Channel) =>
 		!everyone.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel);
 	const hidden = isForAll ? channels.filter(isHidden) : [];
 	const planned = await planEach(
 		channels.filter((channel) => !hidden.includes(channel)),
-		isForAll,
+		isNamed,
 		(channel) => planLock(channel, locks),
 	);
 	const plans = planned.flatMap(({ channel, plan }) =>
@@ -220,7 +259,7 @@ async function lockChannels(
 	const left = resultLines(
 		leftLines("Not locked", planned),
 		hidden.length > 0 &&
-			`Left, because @everyone does not see them: ${namesOf(hidden)}. channel_ids locks them for those who do.`,
+			`Left, because @everyone does not see them: ${namesOf(hidden)}.${forClients(" channel_ids locks them for those who do.")}`,
 	);
 	if (plans.length === 0) throw nothingChanged(left);
 	const write = ({ channel, rows }: (typeof plans)[number]) =>
@@ -228,27 +267,30 @@ async function lockChannels(
 			writeBits(channel, row, lockedBits(channel, row)),
 		);
 	const [only] = plans;
-	if (only && planned.length === 1) {
-		await write(only);
-		return describeLock(only.channel, only);
-	}
+	if (only && planned.length === 1)
+		return record(plans, async () => {
+			await write(only);
+			return describeLock(only.channel, only);
+		});
 	const all = plans.reduce((bits, { denies }) => bits | denies, 0n);
-	const output = await writeEach(
-		{
-			items: plans,
-			resumes: true,
-			idOf: ({ channel }) => channel.id,
-			describe: ({ channel, exempt, inside }) =>
-				resultLines(
-					channelName(channel),
-					exempt > 0 && `exempt by overwrites: ${exempt}`,
-					inside > 0 && `still in it: ${inside}`,
-				).join("; "),
-			write,
-			done: (done, of) =>
-				`Locked ${done === of ? "" : `${done} of `}${of} channel(s): @everyone may no longer ${describeBits(all)}. unlock = true undoes it.`,
-		},
-		call,
+	const output = await record(plans, () =>
+		writeEach(
+			{
+				items: plans,
+				resumes: true,
+				idOf: ({ channel }) => channel.id,
+				describe: ({ channel, exempt, inside }) =>
+					resultLines(
+						channelName(channel),
+						exempt > 0 && `exempt by overwrites: ${exempt}`,
+						inside > 0 && `still in it: ${inside}`,
+					).join("; "),
+				write,
+				done: (done, of) =>
+					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): @everyone may no longer ${describeBits(all)}.${forClients(" unlock = true undoes it.")}`,
+			},
+			call,
+		),
 	);
 	return [...[output].flat(), ...left];
 }
@@ -270,14 +312,15 @@ async function planLock(
 	if (denies === 0n)
 		return "already denies @everyone all that a lock would, and unlocking would not undo that";
 	const own = lostByBot(guild, channel, denies);
+	const connecting = connectingFor(guild, channel, denies);
 	requireGrantable(guild, channel, denies);
 	const exempt = channel.permissionOverwrites.cache.filter(
 		({ id, allow }) => id !== guild.id && (allow.bitfield & bits) !== 0n,
 	);
 	return {
-		rows: rowsFor(guild, channel, denies, own),
+		rows: rowsFor(guild, channel, denies, { own, connecting }),
 		before: bits & deny,
-		...{ denies, own },
+		...{ denies, own, connecting },
 		exempt: exempt.size,
 		inside: find.isVoice(channel) ? channel.members.size : 0,
 	};
@@ -285,14 +328,16 @@ async function planLock(
 
 function describeLock(
 	channel: find.Channel,
-	{ denies, before, own, exempt, inside }: LockPlan,
+	{ denies, before, own, connecting, exempt, inside }: LockPlan,
 ): string[] {
 	return resultLines(
 		`Locked ${channelName(channel)}: @everyone may no longer ${describeBits(denies)}.`,
 		before !== 0n && `Denied before: ${describeBits(before)}`,
 		own !== 0n && `The bot is now explicitly allowed: ${describeBits(own)}`,
+		connecting.length > 0 &&
+			`Can still connect, so that you can unlock it: ${connecting.map(({ name }) => name).join(", ")}`,
 		exempt > 0 &&
-			`The channel itself allows some of it to ${exempt} role(s) and member(s), who are exempt; list_channel_permissions shows them.`,
+			`The channel itself allows some of it to ${exempt} role(s) and member(s), who are exempt${forClients("; list_channel_permissions shows them")}.`,
 		inside > 0 && `${inside} member(s) are in it and stay connected.`,
 	);
 }
@@ -308,8 +353,8 @@ function describeLocked(
 	);
 	const since = time(rows[0]?.locked_at ?? null);
 	return ended === 0n
-		? `has been locked since ${since}; unlock = true unlocks it`
-		: `was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. unlock = true undoes the rest; then it can be locked again`;
+		? `has been locked since ${since}${forClients("; unlock = true unlocks it")}`
+		: `was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. ${isForPeople() ? "Unlocking it" : "unlock = true"} undoes the rest; then it can be locked again`;
 }
 
 /** Maximum number of channels that one line of a result names. */
@@ -344,7 +389,8 @@ interface UnlockPlan {
 		row: ChannelLockRow;
 		/** Permissions to restore: those that have not changed since the channel was locked. */
 		active: bigint;
-		owner: "@everyone" | "the bot";
+		/** Name of the role or member whose overwrite is restored. */
+		owner: string;
 	}[];
 	/** Permissions that others changed since the channel was locked, one line for each permission overwrite. */
 	changed: string[];
@@ -355,20 +401,22 @@ async function unlockChannels(
 	channels: readonly find.Channel[],
 	isForAll: boolean,
 	locks: Locks,
-	call: ToolCall,
-): Promise<string[]> {
+	{ call, record, isNamed }: Changing,
+): Promise<ToolOutput> {
 	const rowsOf = new Map<string, readonly ChannelLockRow[]>();
 	for (const { id } of channels) rowsOf.set(id, await locks.of(id));
 	const isLocked = ({ id }: find.Channel) => (rowsOf.get(id) ?? []).length > 0;
 	const chosen = isForAll ? channels.filter(isLocked) : channels;
 	if (chosen.length === 0)
 		throw new ToolError(
-			`No channel of the guild ${guild.id} is locked by lock_channel. Nothing was done.`,
+			`No channel of the guild ${guild.id} is locked ${isForPeople() ? "with this bot" : "by lock_channel"}. Nothing was done.`,
 		);
-	const planned = await planEach(chosen, isForAll, async (channel) =>
+	const planned = await planEach(chosen, isNamed, async (channel) =>
 		isLocked(channel)
 			? planUnlock(channel, rowsOf.get(channel.id) ?? [])
-			: "not locked by lock_channel; set_channel_permissions changes permissions",
+			: isForPeople()
+				? "it was not locked with this bot"
+				: "not locked by lock_channel; set_channel_permissions changes permissions",
 	);
 	const plans = planned.flatMap(({ channel, plan }) =>
 		plan ? [{ channel, ...plan }] : [],
@@ -384,31 +432,44 @@ async function unlockChannels(
 		remembered.length > 0 &&
 		"The database is unavailable and still has the lock: unlock it again in a minute.";
 	const [only] = plans;
-	if (only && planned.length === 1) {
-		await write(only);
-		return resultLines(
-			`Unlocked ${channelName(only.channel)}.`,
-			only.restored.map(
-				({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`,
-			),
-			only.changed,
-			unavailable(),
-		);
-	}
-	const output = await writeEach(
-		{
-			items: plans,
-			resumes: true,
-			idOf: ({ channel }) => channel.id,
-			describe: ({ channel, changed }) =>
-				[channelName(channel), ...changed].join("; "),
-			write,
-			done: (done, of) =>
-				`Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
-		},
-		call,
+	if (only && planned.length === 1)
+		return record(plans, async () => {
+			await write(only);
+			return resultLines(
+				`Unlocked ${channelName(only.channel)}.`,
+				only.restored.map(
+					({ active, owner }) =>
+						`Restored for ${owner}: ${describeBits(active)}`,
+				),
+				only.changed,
+				unavailable(),
+			);
+		});
+	const output = await record(plans, () =>
+		writeEach(
+			{
+				items: plans,
+				resumes: true,
+				idOf: ({ channel }) => channel.id,
+				describe: ({ channel, changed }) =>
+					[channelName(channel), ...changed].join("; "),
+				write,
+				done: (done, of) =>
+					`Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
+			},
+			call,
+		),
 	);
 	return resultLines(...[output].flat(), left, unavailable());
+}
+
+function ownerOf(guild: Guild, { target_id }: ChannelLockRow): string {
+	if (target_id === guild.id) return "@everyone";
+	if (target_id === guild.client.user.id) return "the bot";
+	const role = guild.roles.cache.get(target_id);
+	const member = guild.members.cache.get(target_id);
+	if (role) return roleName(role);
+	return member ? memberName(member) : `ID: ${target_id}`;
 }
 
 /** Plans the unlocking of a channel. Throws a ToolError if the bot may not unlock it. */
@@ -420,10 +481,7 @@ async function planUnlock(
 	const restored = rows.map((row) => ({
 		row,
 		active: inForce(channel, row),
-		owner:
-			row.target_id === guild.id
-				? ("@everyone" as const)
-				: ("the bot" as const),
+		owner: ownerOf(guild, row),
 	}));
 	const active = restored.reduce((bits, { active }) => bits | active, 0n);
 	requireGrantable(guild, channel, active);

@@ -46,6 +46,7 @@ import {
 	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments/arguments.ts";
+import { recorded } from "../tool/case-record.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
 const { ManageRoles, ModerateMembers } = PermissionFlagsBits;
@@ -473,7 +474,9 @@ export const setNickname = editTool({
 		nickname: v.optional(text(0, 32, "The nickname; empty for none."), ""),
 		reason,
 	}),
-	async run({ nickname }, { guild, user: member }) {
+	async run(args, context) {
+		const { guild, user: member } = context;
+		const { nickname } = args;
 		const before = member.nickname ?? "";
 		const describeNick = (name: string) =>
 			name === "" ? "no nickname" : `the nickname "${oneField(name)}"`;
@@ -484,11 +487,14 @@ export const setNickname = editTool({
 		const nick = nickname || null;
 		const { members } = guild;
 		const isBot = member.id === guild.client.user.id;
-		const edited = await (isBot
-			? members.editMe({ nick })
-			: members.edit(member.id, { nick }));
-		// A 204 response does not contain the nickname.
-		const now = edited.nickname ?? "";
-		return `${memberName(edited)} now has ${describeNick(now === before ? nickname : now)}, and had ${describeNick(before)}.`;
+		const draft = { action: "nickname", userIds: [member.id] } as const;
+		return recorded(draft, args, context, async () => {
+			const edited = await (isBot
+				? members.editMe({ nick })
+				: members.edit(member.id, { nick }));
+			// A 204 response does not contain the nickname.
+			const now = edited.nickname ?? "";
+			return `${memberName(edited)} now has ${describeNick(now === before ? nickname : now)}, and had ${describeNick(before)}.`;
+		});
 	},
 });

@@ -1,22 +1,20 @@
 // Timeouts of members.
 
-import type { Guild, GuildMember } from "discord.js";
+import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
-import { published } from "../../mcp/json-schema.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { published, unlisted } from "../../mcp/json-schema.ts";
+import { ToolError, type ToolOutput } from "../../mcp/tool.ts";
+import { forClients } from "../discord/acting-person.ts";
 import { memberFields, memberName, nowIs, time } from "../discord/describe.ts";
-import { isAdministrator } from "../discord/permissions.ts";
+import { describeBits, isAdministrator } from "../discord/permissions.ts";
 import { requireMembersBelow } from "../discord/role-hierarchy.ts";
 import { resultLines } from "../discord/text.ts";
 import { memberLine } from "../guild/bans.ts";
-import {
-	memberOrAbsent,
-	membersAmong,
-	toList,
-} from "../guild/several-members.ts";
-import { found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
+import { membersAmong, toList, user_ids } from "../guild/several-members.ts";
+import { flag, guild_id, reason, tell } from "../tool/arguments/arguments.ts";
 import { readDuration, readTime } from "../tool/arguments/times.ts";
 import { writeEach } from "../tool/bulk.ts";
+import { recorded } from "../tool/case-record.ts";
 import { destructiveTool, editTool } from "../tool/define.ts";
 
 const minuteMs = 60_000;
@@ -48,10 +46,8 @@ const duration = v.pipe(
 	),
 	v.transform((input) => readTimeout(input) as number),
 	published({ pattern: "^\\d{1,10}($| ?[smhdwSMHDW])|^\\d{4}-\\d\\d-\\d\\d" }),
-	v.description("At most 28 days: 10m, 2h, 3d, or until a time."),
+	v.description("At most 28 days: 10m, 3d, or a time."),
 );
-
-const user_ids = list(found(memberOrAbsent, "member"), 1, 200, "Members.");
 
 export const timeout = destructiveTool({
 	name: "timeout",
@@ -59,34 +55,40 @@ export const timeout = destructiveTool({
 	aliases: ["timeout_member"],
 	title: "Time members out",
 	description:
-		"Time members out: they cannot write, react or speak. Replaces earlier timeouts.",
+		"Time members out: they can only read. Replaces earlier timeouts.",
 	permissions: ["ModerateMembers"],
 	ranked: true,
 	adapt: toList("user_id", "user_ids"),
 	lock: "user_ids",
 	idempotent: false,
-	input: v.strictObject({ guild_id, user_ids, duration, reason }),
+	input: v.strictObject({ guild_id, user_ids, duration, reason, tell }),
 	async plan({ duration }, { guild, users }) {
 		const until = new Date(Date.now() + Math.min(duration, maxTimeoutMs));
 		const write = ({ id }: GuildMember) =>
 			guild.members.edit(id, { communicationDisabledUntil: until });
 		const { members, absent } = membersAmong(guild, users);
+		const record = {
+			action: "timeout" as const,
+			userIds: members.map(({ id }) => id),
+			endsAt: until.getTime(),
+		};
 		if (users.length === 1) {
 			const user = await freshMember(guild, members);
 			refuseAdministrators([user]);
 			const before = timedOutUntil(user);
 			const instead = before ? `, instead of until ${time(before)}` : "";
-			const target = `${memberName(user)} until ${time(until)}${instead}; ${nowIs()}.`;
+			const target = `${memberName(user)} until ${time(until)}${instead}${forClients(`; ${nowIs()}`)}.`;
 			return {
 				preview: `Would time out ${target}`,
 				// The arguments have the duration.
 				basis: `${memberName(user)}${instead}`,
+				record,
 				write: () => write(user),
 				result: `Timed out ${target}`,
 			};
 		}
 		refuseAdministrators(members);
-		const end = `until ${time(until)}, ${nowIs()}`;
+		const end = `until ${time(until)}${forClients(`, ${nowIs()}`)}`;
 		return {
 			preview: resultLines(
 				`Would time out ${members.length} member(s) ${end}:`,
@@ -94,6 +96,7 @@ export const timeout = destructiveTool({
 				absent,
 			),
 			basis: resultLines(members.map(memberLine), absent),
+			record,
 			act: async (call) =>
 				resultLines(
 					await writeEach(
@@ -124,7 +127,7 @@ function refuseAdministrators(members: readonly GuildMember[]): void {
 	const names = members.filter(isAdministrator).map(memberName);
 	if (names.length > 0)
 		throw new ToolError(
-			`${names.join(", ")} ${names.length > 1 ? "have" : "has"} ADMINISTRATOR: administrators cannot be timed out. Nothing was done; get_member shows their roles.`,
+			`${names.join(", ")} ${names.length > 1 ? "have" : "has"} ${describeBits(PermissionFlagsBits.Administrator)}: administrators cannot be timed out. Nothing was done${forClients("; get_member shows their roles")}.`,
 		);
 }
 
@@ -137,8 +140,25 @@ export const removeTimeout = editTool({
 	ranked: true,
 	adapt: toList("user_id", "user_ids"),
 	lock: "user_ids",
-	input: v.strictObject({ guild_id, user_ids, reason }),
-	async run(_, { guild, users }, call) {
+	input: v.strictObject({
+		guild_id,
+		user_ids,
+		reason,
+		tell: unlisted(flag("Tell them by DM.")),
+	}),
+	async run(args, context, call) {
+		const { guild, users } = context;
+		/** Ends timeouts, and records that. */
+		const end = (
+			ended: readonly GuildMember[],
+			work: () => Promise<ToolOutput>,
+		) =>
+			recorded(
+				{ action: "remove_timeout", userIds: ended.map(({ id }) => id) },
+				args,
+				context,
+				work,
+			);
 		const write = ({ id }: GuildMember) =>
 			guild.members.edit(id, { communicationDisabledUntil: null });
 		const { members, absent } = membersAmong(guild, users);
@@ -149,8 +169,10 @@ export const removeTimeout = editTool({
 				throw new ToolError(
 					`${memberName(user)} is not timed out. Nothing was done.`,
 				);
-			await write(user);
-			return `Ended the timeout of ${memberName(user)}, which would have lasted until ${time(until)}.`;
+			return end([user], async () => {
+				await write(user);
+				return `Ended the timeout of ${memberName(user)}, which would have lasted until ${time(until)}.`;
+			});
 		}
 		const items = members.filter(timedOutUntil);
 		const others = members.filter((member) => !timedOutUntil(member));
@@ -158,16 +180,18 @@ export const removeTimeout = editTool({
 			throw new ToolError(
 				"None of these members is timed out. Nothing was done.",
 			);
-		const result = await writeEach(
-			{
-				items,
-				resumes: true,
-				idOf: ({ id }) => id,
-				describe: memberFields,
-				write,
-				done: (count, of) => `Ended ${count} of ${of} timeout(s):`,
-			},
-			call,
+		const result = await end(items, () =>
+			writeEach(
+				{
+					items,
+					resumes: true,
+					idOf: ({ id }) => id,
+					describe: memberFields,
+					write,
+					done: (count, of) => `Ended ${count} of ${of} timeout(s):`,
+				},
+				call,
+			),
 		);
 		return resultLines(
 			result,

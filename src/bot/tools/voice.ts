@@ -29,6 +29,7 @@ import {
 	snowflakeOrEmpty,
 } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
+import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 
 export const listVoiceMembers = readTool({
@@ -175,10 +176,12 @@ export const editVoiceMembers = destructiveTool({
 		const [first] = items;
 		if (!first) throw new ToolError(nothingToChange(changes, channel));
 		const same = changes.length - items.length;
+		const record = caseOf(items, channel);
 		const note = same > 0 ? [`${same} already so.`] : [];
 		if (changes.length === 1)
 			return {
 				preview: `Would ${first.texts.map(({ would }) => would).join(" and ")}.`,
+				record,
 				write: () => patch(first),
 				result: `${first.texts.map(({ did }) => did).join(" ")}`,
 			};
@@ -192,6 +195,7 @@ export const editVoiceMembers = destructiveTool({
 				),
 				...note,
 			],
+			record,
 			act: async (call) => [
 				...[
 					await writeEach(
@@ -215,6 +219,19 @@ export const editVoiceMembers = destructiveTool({
 		};
 	},
 });
+
+/** Returns the cases of moving or disconnecting members; undefined if the call only mutes or deafens. */
+function caseOf(
+	changes: readonly Change[],
+	channel: VoiceBasedChannel | null | undefined,
+): CaseDraft | undefined {
+	if (channel === undefined) return undefined;
+	return {
+		action: channel === null ? "disconnect" : "move",
+		userIds: changes.map(({ member }) => member.id),
+		...(channel && { channelIds: [channel.id] }),
+	};
+}
 
 interface Wanted {
 	/**

@@ -53,12 +53,14 @@ export interface ApprovalWorld extends AsyncDisposable {
 		principal: Principal | undefined,
 		tool: string,
 		args?: JsonObject,
+		requestId?: string,
 	): Promise<Answer>;
 	/** Sends another MCP request. */
 	ask(
 		principal: Principal | undefined,
 		method: string,
 		params: JsonObject,
+		requestId?: string,
 	): Promise<JsonObject>;
 	/** The bot's messages in the channel for requests. */
 	posts(): Message[];
@@ -144,21 +146,29 @@ export async function startApprovalWorld(
 		if (!message) throw new Error("nothing was posted");
 		return message;
 	};
-	const ask: ApprovalWorld["ask"] = async (principal, method, params) => {
+	const ask: ApprovalWorld["ask"] = async (
+		principal,
+		method,
+		params,
+		requestId,
+	) => {
 		const { message } = await life.client.request(
 			life.session,
 			method,
 			JSON.stringify(params),
 			AbortSignal.timeout(90_000),
-			{ principal },
+			{ principal, requestId },
 		);
 		return message;
 	};
-	const call: ApprovalWorld["call"] = async (principal, name, args = {}) => {
-		const message = await ask(principal, "tools/call", {
-			name,
-			arguments: args,
-		});
+	const call: ApprovalWorld["call"] = async (
+		principal,
+		name,
+		args = {},
+		requestId,
+	) => {
+		const params = { name, arguments: args };
+		const message = await ask(principal, "tools/call", params, requestId);
 		return readAnswer(message);
 	};
 	return {
@@ -246,4 +256,18 @@ export function buttonsOf(message: Message | undefined): string[] {
 export function pendingId({ pending, text }: Answer): string {
 	if (pending === undefined) throw new Error(`not pending: ${text}`);
 	return pending;
+}
+
+/** Lets everyone see the channel for requests. */
+export function openStaff(simulator: Simulator): void {
+	const guild = simulator.guild("The Cooks");
+	const channel = guild.channels.get(simulator.channel("The Cooks/staff").id);
+	const view = "1024";
+	if (channel)
+		simulator.world.channels.setOverwrite(channel, {
+			id: guild.id,
+			type: 0,
+			allow: view,
+			deny: "0",
+		});
 }

@@ -10,6 +10,7 @@ import {
 	descriptionOf,
 	fieldsOf,
 	key,
+	openStaff,
 	pendingId,
 	startApprovalWorld,
 	titleOf,
@@ -265,7 +266,7 @@ describe("who may decide", () => {
 		const args = { guild_id: bakers.id, channel_id: id };
 		await world.call(key("k"), "delete_channel", args);
 		expect(await world.press("ada", "Approve")).toBe(
-			"You cannot approve this call: you are not a member of The Bakers, in which it acts.",
+			"You cannot approve this call: you are not a member of The Bakers, the server in which the call acts.",
 		);
 		const ada = platform.members.add(bakers, userNamed(world, "ada"));
 		expect(await world.press("ada", "Approve")).toContain("MANAGE_CHANNELS");
@@ -350,18 +351,4 @@ function roleId(simulator: ApprovalWorld["simulator"], name: string): string {
 	for (const role of simulator.guild("The Cooks").roles.values())
 		if (role.name === name) return role.id;
 	throw new Error(`no role ${name}`);
-}
-
-/** Lets everyone see the channel for requests. */
-function openStaff(simulator: ApprovalWorld["simulator"]): void {
-	const guild = simulator.guild("The Cooks");
-	const channel = guild.channels.get(simulator.channel("The Cooks/staff").id);
-	const view = "1024";
-	if (channel)
-		simulator.world.channels.setOverwrite(channel, {
-			id: guild.id,
-			type: 0,
-			allow: view,
-			deny: "0",
-		});
 }

@@ -448,21 +448,18 @@ onBoth(({ place }, kind) => {
 		`a call that the person at the client %s, on ${kind}`,
 		(_, scenario) => {
 			test("runs at most once, wherever the bot is killed or its database is lost", async () => {
-				const { count, statements } = await runAtClient(
-					scenario,
-					await place(),
-				);
+				const data = await place();
+				const { count, statements } = await runAtClient(scenario, data);
 				// Two for the key, one for the state, one for the answer.
 				expect(statements).toBeGreaterThan(3);
 				const all = { kill: count, outage: statements };
 				for (const kind of ["kill", "outage"] as const)
 					for (let operation = 1; operation <= all[kind]; operation += 1)
-						for (const after of [false, true])
-							await runAtClient(scenario, await place(), {
-								kind,
-								operation,
-								after,
-							});
+						for (const after of [false, true]) {
+							await data.clear();
+							const at = { kind, operation, after };
+							await runAtClient(scenario, data, at);
+						}
 			}, 300_000);
 		},
 	);
@@ -473,14 +470,17 @@ onBoth(({ place }, kind) => {
 	);
 	describe.each(tried)(`%s, on ${kind}`, (_, scenario) => {
 		test("runs at most once, wherever the bot is killed or its database is lost", async () => {
-			const { count, statements } = await run(scenario, await place());
+			const data = await place();
+			const { count, statements } = await run(scenario, data);
 			expect(statements).toBeGreaterThan(5);
 			expect(count).toBeGreaterThan(statements + 3);
 			const all = { kill: count, outage: statements };
 			for (const kind of ["kill", "outage"] as const)
 				for (let operation = 1; operation <= all[kind]; operation += 1)
-					for (const after of [false, true])
-						await run(scenario, await place(), { kind, operation, after });
+					for (const after of [false, true]) {
+						await data.clear();
+						await run(scenario, data, { kind, operation, after });
+					}
 		}, 300_000);
 	});
 });

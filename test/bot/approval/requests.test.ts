@@ -8,9 +8,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { createApprovalButtons } from "../../../src/bot/approval/approval-buttons.ts";
-import type { Requests } from "../../../src/bot/approval/requests.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
-import type { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
 import {
@@ -435,15 +433,13 @@ describe("the requester's rights", () => {
 
 test("a bot decides nothing", async () => {
 	const replies: string[] = [];
-	const unused = () => {
-		throw new Error("nothing is looked up");
+	const unused = async () => {
+		throw new Error("nothing is decided");
 	};
 	const press = createApprovalButtons({
 		settings: v.parse(toml, { bot_name: "Alpha" }).mcp,
-		connection: {} as Connection,
-		requests: {} as Requests,
-		store: { sql: unused },
-		select: unused,
+		requests: { retire: unused },
+		deciding: { decide: unused },
 		log: recordLog().log,
 	});
 	// Discord lets no bot press a button.

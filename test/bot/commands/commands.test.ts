@@ -3,24 +3,29 @@
 import { describe, expect, test } from "bun:test";
 import {
 	Client,
+	type GuildMember,
 	GatewayIntentBits as Intent,
 	MessageType,
 	PermissionFlagsBits,
+	PermissionsBitField,
 } from "discord.js";
 import {
 	type Command,
-	type CommandsOptions,
-	mayUse,
 	readCommand,
-	serveCommands,
 } from "../../../src/bot/commands/commands.ts";
 import { Limiter } from "../../../src/bot/commands/cooldown.ts";
+import {
+	createDoors,
+	type DoorsOptions,
+} from "../../../src/bot/commands/doors.ts";
+import { holdsOf } from "../../../src/bot/commands/help.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { NewMessage } from "../../../src/simulator/world/messages/messages.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
+import { noTools } from "../features/running-feature.ts";
 
 const general = "The Cooks/general";
 
@@ -46,8 +51,6 @@ test.each<[prefix: string, text: string, name: string, rest: string]>([
 test.each([
 	["!m", ""],
 	["!m", "!"],
-	["!m", "!m"],
-	["!m", "!m   "],
 	["!m", "!message verify"],
 	["!m", "!mverify ABC"],
 	["!m", "!M verify ABC"],
@@ -62,13 +65,14 @@ test.each([
 	expect(readCommand(prefix, text)).toBeUndefined();
 });
 
-test("in a thread whose parent is not cached nobody may use commands with a channel permission", () => {
+test("in a thread whose parent is not cached, members hold what their roles give", () => {
 	// What discord.js returns for such a thread.
 	const channel = { permissionsFor: () => null };
-	const asked = { channel } as unknown as Parameters<typeof mayUse>[0];
-	const permission = { name: "ManageMessages", in: "channel" } as const;
-	expect(mayUse(asked, { permission })).toBe(false);
-	expect(mayUse(asked, {})).toBe(true);
+	const permissions = new PermissionsBitField("BanMembers");
+	const member = { permissions } as unknown as GuildMember;
+	const holds = holdsOf(member, channel as never);
+	expect(holds("ManageMessages")).toBe(false);
+	expect(holds("BanMembers")).toBe(true);
 });
 
 /** Replies with the author and the text. */
@@ -113,6 +117,22 @@ describe.concurrent("who is answered", () => {
 		// Answers to one channel are sent in their order.
 		const [first] = await stage.answers(1);
 		expect(first?.content).toEndWith("said: heard");
+		expect(stage.asked).toEqual(["heard"]);
+	});
+
+	test("nobody, for a message that is edited into a command", async () => {
+		await using stage = await startStage([echo]);
+		const { simulator } = stage;
+		const ada = simulator.user("ada");
+		const { id } = await ada.say(general, "hello");
+		const { channel } = simulator.channel(general);
+		const message = simulator.world.messages.get(channel.id, id);
+		if (!message) throw new Error("the message was sent");
+		simulator.world.messages.edit(channel, message, {
+			content: "!m echo edited",
+		});
+		await ada.say(general, "!m echo heard");
+		await stage.answers(1);
 		expect(stage.asked).toEqual(["heard"]);
 	});
 
@@ -243,13 +263,18 @@ describe.concurrent("what fails", () => {
 	test("slash commands that Discord refuses are logged", async () => {
 		const said: Command = {
 			...echo,
-			slash: { name: "verify", run: async () => "" },
+			slash: {
+				name: "verify",
+				description: "says it back",
+				option: { name: "text", description: "The text" },
+				run: async () => "",
+			},
 		};
 		await using stage = await startStage(
 			[said],
 			{},
 			{
-				slash: true,
+				scope: "global",
 				before: ({ faults }) =>
 					faults.refuse("PUT /applications/*/commands", 50001),
 			},
@@ -274,8 +299,9 @@ test("during a raid of commands, moderators are answered", async () => {
 	const stop: Command = {
 		...echo,
 		name: "stop",
-		permission: { name: "ManageGuild", in: "guild" },
-		run: async () => "stopped",
+		permission: "ManageGuild",
+		run: async ({ member }) =>
+			member.permissions.has("ManageGuild") ? "stopped" : "refused",
 	};
 	await using stage = await startStage(
 		[slow, stop, echo],
@@ -292,7 +318,7 @@ test("during a raid of commands, moderators are answered", async () => {
 		world.messages.add(channel, user, { content: "!m slow" });
 	}
 	const told = () =>
-		logged.entries("chat commands ignored: too many were running at once");
+		logged.entries("commands ignored: too many were running at once");
 	await until("all others are logged", () => {
 		const counts = told().map(({ commands }) => Number(commands));
 		return counts.reduce((sum, count) => sum + count, 0) === 10;
@@ -357,13 +383,10 @@ test("disabled slash commands are deleted, and others stay", async () => {
 		intents: [Intent.Guilds],
 		rest: { api: simulator.api },
 	});
-	serveCommands(again, {
-		prefix: "!m",
-		commands: [],
-		slash: true,
-		deleteSecrets: false,
-		log: logged.log,
-	});
+	createDoors({
+		...{ prefix: "!m", commands: [], known: ["verify"], scope: "global" },
+		...{ deleteSecrets: false, callAs: noTools, log: logged.log },
+	}).attach(again);
 	await again.login(simulator.bot("alpha").token);
 	await until("it is gone", async () => (await registered()).length === 1);
 	expect(await registered()).toEqual(["another"]);
@@ -377,7 +400,7 @@ async function startStage(
 	{
 		before,
 		...options
-	}: Partial<CommandsOptions> & {
+	}: Partial<DoorsOptions> & {
 		before?(simulator: Awaited<ReturnType<typeof startSimulator>>): void;
 	} = {},
 ) {
@@ -389,8 +412,9 @@ async function startStage(
 		intents: [Intent.Guilds, Intent.GuildMessages, Intent.MessageContent],
 		rest: { api: simulator.api },
 	});
-	serveCommands(client, {
+	createDoors({
 		prefix: "!m",
+		callAs: noTools,
 		commands: commands.map((command) => ({
 			...command,
 			run: (by, rest) => {
@@ -398,11 +422,11 @@ async function startStage(
 				return command.run(by, rest);
 			},
 		})),
-		slash: false,
+		scope: "off",
 		deleteSecrets: false,
 		log: logged.log,
 		...options,
-	});
+	}).attach(client);
 	await client.login(simulator.bot("alpha").token);
 	await until("the client is ready", () => client.isReady());
 	const { id } = simulator.channel(general);

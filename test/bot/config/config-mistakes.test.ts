@@ -335,7 +335,7 @@ const inFiles: [what: string, files: Files, expected: string[]][] = [
 		"no .env",
 		{ "config.toml": botName },
 		[
-			".env: the file does not exist; bun run bot --new-instance <name> makes one",
+			".env: the file does not exist; bun run new-instance <name> makes one",
 			".env: DISCORD_TOKEN: is required",
 		],
 	],

@@ -28,6 +28,7 @@ test("what is not said has its default", () => {
 		timezone: "UTC",
 		discordToken: token,
 		clientId: undefined,
+		shards: 1,
 		discordApiUrl: "https://discord.com/api",
 		discordCdnUrl: "https://cdn.discordapp.com",
 		guildId: undefined,
@@ -46,6 +47,7 @@ test("what is not said has its default", () => {
 		toml: {
 			bot_name: "Cook",
 			command_prefix: "!",
+			commands: "global",
 			timezone: "UTC",
 			features: {
 				game: false,
@@ -411,8 +413,28 @@ test("the environment beats .env, and an empty value in it does not", () => {
 	});
 });
 
+test.each([
+	["auto", "auto"],
+	["1", 1],
+	["16", 16],
+	["900", 900],
+] as const)("SHARDS=%s is a number of shards", (text, shards) => {
+	const env = `${tokenLine}SHARDS=${text}\n`;
+	expect(read({ ...files, ".env": env }).shards).toBe(shards);
+});
+
+test.each(["0", "-1", "1.5", "901", "01", "AUTO", "two", "[0,1]"])(
+	"SHARDS=%s is an issue",
+	(text) => {
+		const env = `${tokenLine}SHARDS=${text}\n`;
+		expect(issuesOf(() => read({ ...files, ".env": env })).join()).toContain(
+			".env: SHARDS: expected auto or a whole number from 1 to 900, received ",
+		);
+	},
+);
+
 test("a missing CONFIG_DIR is an issue that says how to make one", () => {
-	expect(issuesAt("")).toContain("bun run bot --new-instance <name>");
+	expect(issuesAt("")).toContain("bun run new-instance <name>");
 	expect(issuesAt("/nowhere")).toContain('"/nowhere"');
 });
 

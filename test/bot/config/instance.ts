@@ -18,7 +18,7 @@ export function within<T>(files: Files, work: (directory: string) => T): T {
 			writeFileSync(join(directory, name), content);
 		return work(directory);
 	} finally {
-		rmSync(directory, { recursive: true });
+		rmSync(directory, { recursive: true, force: true });
 	}
 }
 

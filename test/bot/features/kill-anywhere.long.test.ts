@@ -8,10 +8,23 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { Client } from "discord.js";
 import * as v from "valibot";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
+import {
+	type EscalationRule,
+	readRule,
+} from "../../../src/bot/config/escalation.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { createAutoRole } from "../../../src/bot/features/auto-role.ts";
 import { createJoinRole } from "../../../src/bot/features/join-role.ts";
+import { createCaseTools } from "../../../src/bot/features/moderation/cases/case-tools.ts";
+import { createCases } from "../../../src/bot/features/moderation/cases/cases.ts";
+import { createModerationLog } from "../../../src/bot/features/moderation/moderation-log.ts";
+import { createRaidModes } from "../../../src/bot/features/moderation/raid/raid-mode.ts";
+import {
+	createReports,
+	type Reports,
+} from "../../../src/bot/features/moderation/reports/reports.ts";
+import { createSpam } from "../../../src/bot/features/moderation/spam/spam.ts";
 import {
 	createTempBans,
 	type TempBans,
@@ -24,7 +37,10 @@ import { createDeletionWatch } from "../../../src/bot/guild-document/backups/del
 import { createPictures } from "../../../src/bot/guild-document/read/pictures.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
+import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
 import { insertChargeback } from "../../../src/bot/store/tables/chargebacks.ts";
+import { createCallAs } from "../../../src/bot/tool/call-as.ts";
+import { tools } from "../../../src/bot/tools/index.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import {
 	type GameServer,
@@ -46,6 +62,9 @@ import {
 	createTestDocuments,
 	hashIn,
 } from "../guild-document/running-service.ts";
+import { allowStaff } from "./moderation/cases/cases-world.ts";
+import { quickTiming as spamTiming } from "./moderation/spam/spam-world.ts";
+import { noTools } from "./running-feature.ts";
 
 const dayMs = 86_400_000;
 const never = new Promise<never>(() => {});
@@ -281,6 +300,8 @@ const scenarios: Record<string, Scenario> = {
 			executed(`PUT ${ban}`) <= 1,
 		],
 	},
+	"raid mode, turned on": raids(["on"]),
+	"raid mode, turned on and off": raids(["on", "off"]),
 	"a job that changes a guild": {
 		create(_, options) {
 			const documents = createTestDocuments(options);
@@ -324,6 +345,129 @@ const scenarios: Record<string, Scenario> = {
 		},
 		outcome: ({ simulator }) => simulator.journal.entries().length,
 	},
+	"a report": {
+		prepare({ simulator }) {
+			const { channel } = simulator.channel("The Cooks/general");
+			const mona = simulator.world.users.get(simulator.user("mona_lisa").id);
+			if (mona)
+				simulator.world.messages.add(channel, mona, { content: "a copy" });
+		},
+		create(world, { connection, store, log }) {
+			const { channel } = world.simulator.channel("The Cooks/general");
+			const [message] = world.simulator.world.messages.in(channel.id);
+			if (!message) throw new Error("there is a message");
+			const reports = createReports({
+				channelId: world.simulator.channel("The Cooks/staff").id,
+				...{ connection, store, log },
+				callAs: noTools,
+				backOffMs: [5, 50],
+				updateIntervalMs: 0,
+			});
+			return {
+				...reports,
+				async begin() {
+					const [guild] = connection.guilds;
+					if (!guild) throw new Error("the bot is in its guild");
+					// A reporter without an answer tries again.
+					await reports.file(guild, {
+						reporterId: world.simulator.user("zoe").id,
+						message: {
+							id: message.id,
+							channelId: channel.id,
+							authorId: message.author.id,
+							authorKind: "person",
+							copy: { text: message.content, files: [] },
+						},
+						reason: "spam",
+					});
+				},
+			};
+		},
+		async isOver(world, { sql, feature }) {
+			const [entry] = entriesOf(world);
+			const end = { state: "dismissed", by: "1", case: null } as const;
+			const [row] = await sql`SELECT state, shown, version FROM reports`;
+			if (entry && row?.state === "open" && row.shown === row.version) {
+				const { id } = world.simulator.guild("The Cooks");
+				// Fails if this life is killed, or if it has ended the report.
+				(feature as unknown as Pick<Reports, "end">)
+					.end(id, 1, end)
+					.catch(() => {});
+			}
+			return row?.state === "dismissed" && row.shown === row.version;
+		},
+		outcome: (world) => [
+			entriesOf(world).map(({ embeds, components }) => [
+				embeds.map(({ title }) => title),
+				components.length,
+			]),
+			world.executed("POST /channels/:channel_id/messages"),
+		],
+	},
+	"a message in a honeypot": {
+		settings: ({ simulator }) => ({
+			features: { moderation: true },
+			moderation: {
+				log_channel: simulator.channel("The Cooks/staff").id,
+				spam: { honeypots: [simulator.channel("The Cooks/general").id] },
+			},
+		}),
+		create(world, options) {
+			const { log_channel, spam } = options.config.toml.moderation ?? {};
+			if (!spam) return undefined;
+			const moderationLog = createModerationLog({
+				...{ ...options, defaultChannel: log_channel },
+			});
+			const parts = { ...options, moderationLog };
+			const bans = createTempBans(parts);
+			const settings = { tell: [] };
+			return {
+				...createSpam({
+					...{ ...parts, settings: spam, cdn: "http://127.0.0.1:1" },
+					cases: createCases({ ...parts, bans, settings }),
+					timing: { ...spamTiming, quietMs: 5 },
+				}),
+				// In the next life, the account writes again unless it was timed out.
+				begin() {
+					const { user, communication_disabled_until } =
+						world.person("mona_lisa");
+					if (communication_disabled_until) return;
+					const { channel } = world.simulator.channel("The Cooks/general");
+					world.simulator.world.messages.add(channel, user, { content: "" });
+				},
+			};
+		},
+		async isOver(world, { sql }) {
+			const rows = await sql<{ id: string }>`
+				SELECT id FROM spam_incidents WHERE state = ${"done"}`;
+			const open = await sql`
+				SELECT id FROM spam_incidents WHERE state = ${"asked"}`;
+			const cases = await sql`SELECT source FROM cases WHERE state = ${"done"}`;
+			const { id } = world.simulator.channel("The Cooks/general");
+			const { messages } = world.simulator.world;
+			const left = rows.filter((row) => messages.get(id, row.id));
+			if (rows.length > 0 && open.length + left.length > 0) return false;
+			return (
+				rows.length > 0 &&
+				cases.length === rows.length &&
+				entriesOf(world).length === rows.length
+			);
+		},
+		outcome: ({ person }) => [
+			Boolean(person("mona_lisa").communication_disabled_until),
+		],
+	},
+	"a ban of which the person is told": order("ban", ["ban"], []),
+	"a warning that a timeout follows": order(
+		"warn_member",
+		["warn", "timeout"],
+		["1 warning in 1d: timeout 1h"],
+	),
+	"a warning that a temporary ban follows": order(
+		"warn_member",
+		["warn", "temp_ban"],
+		["1 warning in 1d: ban 7d"],
+	),
 	"a mass deletion": {
 		prepare: prepareBackups,
 		create: createBackupFeature,
@@ -351,6 +495,118 @@ const scenarios: Record<string, Scenario> = {
 	"a chargeback, with a ban": chargeback("Ban"),
 	"a chargeback, dismissed": chargeback("Dismiss"),
 };
+
+/**
+ * A moderator's command, given once: what happens are `acts`, of which the person is told. Nothing happens twice or without
+ * a case, nobody is told twice, and each case is true.
+ */
+function order(
+	tool: string,
+	acts: readonly string[],
+	rules: readonly string[],
+): Scenario {
+	const stored = new WeakMap<World, CaseRow[]>();
+	const ended = new WeakSet<World>();
+	return {
+		prepare: ({ simulator }) => allowStaff(simulator),
+		create(world, { connection, store, mutex, log }) {
+			const parts = {
+				...{ connection, store, mutex, log },
+				moderationLog: { add() {} },
+				backOffMs: [5, 50] as const,
+			};
+			const bans = createTempBans(parts);
+			const escalate = rules.map((text) => readRule(text) as EscalationRule);
+			const cases = createCases({
+				...{ ...parts, bans, decideAfterMs: 0 },
+				settings: { tell: acts, escalate },
+			});
+			const none = {} as never;
+			const callAs = createCallAs({
+				tools: () => [...tools, ...createCaseTools({ cases })],
+				context: () => ({
+					...{ connection, mutex, log, cases, tempBans: bans },
+					...{ audit: none, self: none, locks: none, guildDocuments: none },
+					...{ guildId: undefined, principal: undefined },
+				}),
+				record() {},
+				log,
+			});
+			const both = [bans, cases];
+			return {
+				attach(client) {
+					for (const one of both) one.attach(client);
+				},
+				start() {
+					for (const one of both) one.start();
+				},
+				async close() {
+					await Promise.all(both.map((one) => one.close()));
+				},
+				async begin({ isSecond }) {
+					if (isSecond) return;
+					const { isError } = await callAs({
+						guildId: world.simulator.guild("The Cooks").id,
+						person: { id: world.simulator.user("jose.garcia").id, name: "" },
+						tool,
+						args: {
+							user_ids: [world.simulator.user("zoe").id],
+							reason: "because",
+						},
+						door: "/try",
+					});
+					// A life that was killed gets an error.
+					if (!isError) ended.add(world);
+				},
+			};
+		},
+		async isOver(world, { sql, isSecond }) {
+			const rows = await sql<CaseRow>`SELECT * FROM cases ORDER BY number`;
+			stored.set(world, rows);
+			const temporary = await sql`
+				SELECT state FROM temp_bans WHERE state = ${"asked"}`;
+			const isEnded = isSecond || ended.has(world);
+			const isOpen = rows.some(({ state }) => state === "asked");
+			return isEnded && !isOpen && temporary.length === 0;
+		},
+		outcome(world) {
+			const { simulator, executed } = world;
+			const { id } = simulator.user("zoe");
+			const cooks = simulator.guild("The Cooks");
+			const isBanned = cooks.bans.has(id);
+			const member = cooks.members.get(id);
+			const truth: Record<string, boolean> = {
+				warn: true,
+				ban: isBanned,
+				temp_ban: isBanned,
+				timeout: Boolean(member?.communication_disabled_until),
+			};
+			const rows = stored.get(world) ?? [];
+			const [bot, person] = [simulator.bot("alpha").id, id].map((one) =>
+				simulator.world.users.get(one),
+			);
+			const dm = bot && person && simulator.world.channels.findDm(bot, person);
+			const told = dm ? simulator.world.messages.in(dm.id) : [];
+			const known = rows.filter(({ told }) => told === "yes").length;
+			const tried = rows.filter(({ told }) => told !== null).length;
+			return [
+				rows.length === 0 || rows.length === acts.length,
+				rows.every(({ action }, index) => action === acts[index]),
+				rows.every(({ state, action }) => (state === "done") === truth[action]),
+				rows.length > 0 || !(truth.ban || truth.timeout),
+				known <= told.length && told.length <= tried,
+				told.length === new Set(told.map(({ content }) => content)).size,
+				executed(`PUT ${ban}`) <= 1 && executed(patch) <= 1,
+			];
+		},
+	};
+}
+
+/** The entries of reports. */
+function entriesOf({ simulator }: World) {
+	const { id } = simulator.channel("The Cooks/staff");
+	return simulator.world.messages.in(id);
+}
 
 const plannedGuild = {
 	version: 1,
@@ -421,6 +677,46 @@ function createBackupFeature(
 		},
 		async close() {
 			await Promise.all([backups.close(), watch.close()]);
+		},
+	};
+}
+
+/** Somebody asks for these states of raid mode, one after the other, each until it is stored. */
+function raids(states: readonly ("on" | "off")[]): Scenario {
+	const guildOf = ({ simulator }: World) => simulator.guild("The Cooks");
+	return {
+		create(world, { connection, store, mutex, log }) {
+			const modes = createRaidModes({
+				...{ connection, store, mutex, log },
+				moderationLog: { add() {} },
+				now: () => 1_700_000_000_000,
+				backOffMs: [5, 50],
+				maxSleepMs: 20,
+				arrivedAfterMs: 5,
+			});
+			const { id } = guildOf(world);
+			return {
+				...modes,
+				async begin() {
+					const before = await modes.view(id);
+					for (const wanted of states.slice(before?.mode.run ?? 0))
+						await modes
+							.turn(id, { wanted, moderator_id: null, mark: "", slowmode: 30 })
+							.then(({ ended }) => ended);
+				},
+			};
+		},
+		isOver: async (_, { sql }) => {
+			const [row] = await sql`SELECT run, ended_at FROM raid_modes`;
+			return row?.run === states.length && row.ended_at !== null;
+		},
+		outcome: (world) => {
+			const { incidents_data, verification_level, channels } = guildOf(world);
+			return [
+				verification_level,
+				incidents_data?.invites_disabled_until ?? null,
+				...[...channels.values()].map((one) => Object(one).rate_limit_per_user),
+			];
 		},
 	};
 }
@@ -572,6 +868,7 @@ async function startLife(
 		needsModerationEvents: true,
 		attach: (client) => feature?.attach?.(client),
 		timing: { backOffMs: [1, 4], identifyMs: 0 },
+		requestsPerSecond: 1_000,
 	});
 	const feature = create(
 		world,
@@ -586,6 +883,7 @@ async function startLife(
 			store,
 			log,
 			mutex: new KeyedMutex(),
+			callAs: noTools,
 		},
 		gameServer.url.origin,
 	);
@@ -667,20 +965,21 @@ async function run(
 	}
 }
 
-onBoth((databases) => {
+onBoth((databases, kind) => {
+	/** On SQLite both, on PostgreSQL alternately: before the first operation, after the second, and so on. */
+	const momentsOf = (operation: number) =>
+		kind === "SQLite" ? [false, true] : [operation % 2 === 0];
 	for (const [name, scenario] of Object.entries(scenarios))
 		describe(`${name}, killed`, () => {
 			test("anywhere ends as without a kill", async () => {
-				const whole = await run(scenario, await databases.place());
+				const place = await databases.place();
+				const whole = await run(scenario, place);
 				expect(whole.count).toBeGreaterThan(0);
 				for (let operation = 1; operation <= whole.count; operation++)
-					for (const after of [false, true]) {
+					for (const after of momentsOf(operation)) {
 						const at = { operation, after };
-						const { outcome } = await run(
-							scenario,
-							await databases.place(),
-							at,
-						);
+						await place.clear();
+						const { outcome } = await run(scenario, place, at);
 						expect([at, outcome]).toEqual([at, whole.outcome]);
 					}
 			}, 600_000);

@@ -36,6 +36,10 @@ export interface FeatureSetup {
 	given?: Partial<FeatureOptions> & { personality?: string };
 	/** Replaces the store that the feature gets. */
 	store?(store: Store): Store;
+	/** Whether the bot reads the texts of messages that do not mention it. */
+	messageContent?: boolean;
+	/** Requests to Discord per second. Default: Discord's limit. */
+	requestsPerSecond?: number;
 	/** False: starts without waiting for the members. */
 	withMembers?: boolean;
 }
@@ -65,14 +69,17 @@ export async function startFeature(setup: FeatureSetup) {
 			log,
 			onResponse() {},
 			needsModerationEvents: true,
+			needsMessageContent: setup.messageContent ?? false,
 			attach: (client) => feature?.attach?.(client),
 			timing: { backOffMs: [1, 4], identifyMs: 0 },
+			requestsPerSecond: setup.requestsPerSecond,
 		});
 		const { personality, ...given } = setup.given ?? {};
 		const settings = { bot_name: "Alpha", ...setup.settings?.(simulator) };
 		const config = botConfig({ personality, toml: v.parse(toml, settings) });
 		const feature = setup.create(
 			{
+				callAs: noTools,
 				...{ config, connection, log, mutex, ...given },
 				store: setup.store?.(store) ?? store,
 			},
@@ -143,10 +150,31 @@ export function roleNamed(simulator: Simulator, name: string): Role {
 	throw new Error(`no role is called ${name}`);
 }
 
+/** Adds permissions to a role of the Cooks. */
+export function grant(
+	simulator: Simulator,
+	name: string,
+	...permissions: readonly bigint[]
+): void {
+	const role = roleNamed(simulator, name);
+	const bits = permissions.reduce(
+		(all, bit) => all | bit,
+		BigInt(role.permissions),
+	);
+	simulator.world.roles.edit(simulator.guild("The Cooks"), role, {
+		permissions: String(bits),
+	});
+}
+
 /** The store, with another function for its statements. */
 export function withSql(store: Store, sql: Store["sql"]): Store {
 	return new Proxy(store, {
 		get: (target, key) =>
 			key === "sql" ? sql : Reflect.get(target, key, target),
 	});
+}
+
+/** For features that call no tools. */
+export function noTools(): Promise<never> {
+	throw new Error("this bot has no tools");
 }

@@ -446,7 +446,7 @@ describe.concurrent("limits", () => {
 	});
 
 	test("ten in 10 s are answered, whatever else a person asks, and the next is refused", () => {
-		const { limiter } = verifyCommand(async () => "");
+		const { limiter } = verifyCommand(async () => "", false);
 		const waits = Array.from({ length: 11 }, () => limiter?.take("1").waitS);
 		expect(waits).toEqual([...Array(10).fill(0), expect.any(Number)]);
 		expect(waits.at(-1)).toBeGreaterThan(0);

@@ -436,13 +436,13 @@ onBoth((databases) => {
 				if (isDead) return never;
 				if (!isArmed) return work();
 				count += 1;
-				if (count === operation * 2 - 1) isDead = true;
+				if (count >= operation * 2 - 1) isDead = true;
 				if (isDead) return never;
 				running += 1;
 				const result = await work();
 				running -= 1;
 				count += 1;
-				if (count === operation * 2) isDead = true;
+				if (count >= operation * 2) isDead = true;
 				return isDead ? never : result;
 			};
 			let lives = 0;

@@ -75,6 +75,7 @@ export function createTestDocuments(
 export async function startService(setup: ServiceSetup = {}) {
 	let documents: GuildDocumentsService | undefined;
 	const bot = await startFeature({
+		requestsPerSecond: 1_000,
 		...setup,
 		create(options) {
 			documents = createTestDocuments(options, setup);

@@ -3,25 +3,30 @@
 import { expect, test } from "bun:test";
 import { EmbedBuilder } from "discord.js";
 import { Connection } from "../../../src/bot/discord/connection/connection.ts";
+import { withinRun } from "../../../src/bot/discord/rest/rest.ts";
 import { createEmbedQueue } from "../../../src/bot/messages/embed-queue.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 
-test("embeds that do not fit into the queue are dropped, and the next message says how many", async () => {
-	await using simulator = await startSimulator({
-		rateLimits: {
-			global: { requests: 10_000, perMs: 1_000 },
-			each: { requests: 1_000, perMs: 1_000 },
-		},
-	});
+/** A queue, and the channel that it writes to. */
+async function startQueue() {
+	await using stack = new AsyncDisposableStack();
+	const simulator = stack.use(
+		await startSimulator({
+			rateLimits: {
+				global: { requests: 10_000, perMs: 1_000 },
+				each: { requests: 1_000, perMs: 1_000 },
+			},
+		}),
+	);
 	const { log, lines } = recordLog("warn");
 	const connection = new Connection({
 		...{ token: simulator.bot("alpha").token, log },
 		...{ api: simulator.api, cdn: simulator.cdn },
 		onResponse() {},
 	});
-	await using _ = { [Symbol.asyncDispose]: () => connection.close() };
+	stack.defer(() => connection.close());
 	await connection.open();
 	const { id } = simulator.channel("The Cooks/staff");
 	await until("the channel is known", () =>
@@ -32,25 +37,51 @@ test("embeds that do not fit into the queue are dropped, and the next message sa
 		noun: "call(s)",
 		setting: "mcp.audit_channel",
 	});
+	const owned = stack.move();
+	return {
+		...{ simulator, id, queue, lines },
+		push: (number: number) =>
+			queue.push(id, () => new EmbedBuilder().setTitle(`call-${number}`)),
+		/** The titles of the embeds in the channel. */
+		titles: () =>
+			simulator.world.messages
+				.in(id)
+				.flatMap(({ embeds }) => embeds.map((embed) => Object(embed).title)),
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
+}
+
+test("embeds that do not fit into the queue are dropped, and the next message says how many", async () => {
+	await using world = await startQueue();
+	const { simulator, id, queue, lines, push } = world;
 	const fault = simulator.faults.stall("POST /channels/*/messages", {
 		times: 1,
 	});
-	const push = (number: number) =>
-		queue.push(id, () => new EmbedBuilder().setTitle(`call-${number}`));
 	push(0);
 	await until("the first is on its way", () => fault.hits === 1);
 	for (let number = 1; number < 1_100; number++) push(number);
 	fault.release();
 	await queue.settled();
 	const messages = simulator.world.messages.in(id);
-	const titles = messages.flatMap(({ embeds }) =>
-		embeds.map((embed) => Object(embed).title),
-	);
-	expect(titles).toEqual(
+	expect(world.titles()).toEqual(
 		Array.from({ length: 1_001 }, (_, number) => `call-${number}`),
 	);
 	expect(
 		messages.map(({ content }) => content).filter((content) => content !== ""),
 	).toEqual(["99 more call(s) were not logged."]);
 	expect(lines).toEqual([]);
+});
+
+test("an embed that a tool call pushes is sent even if the call is cancelled, or may not write", async () => {
+	await using world = await startQueue();
+	const run = {
+		signal: AbortSignal.abort(),
+		endsAt: performance.now(),
+		reason: undefined,
+		mayWrite: false,
+	};
+	await withinRun(run, async () => world.push(1));
+	await world.queue.settled();
+	expect(world.titles()).toEqual(["call-1"]);
+	expect(world.lines).toEqual([]);
 });

@@ -8,8 +8,9 @@ import {
 	encodePrincipal,
 	principalHeader,
 } from "../../../src/lib/principal.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { botConfig, withoutLogin } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
+import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
 const token = "a-token-of-enough-length";
@@ -19,6 +20,7 @@ function startOfflineBot(mcpToken: string | undefined) {
 	const bot = startBot(
 		botConfig({ mcpToken }),
 		createLog({ format: "text", level: "info" }, () => {}),
+		withoutLogin,
 	);
 	return { url: bot.url, [Symbol.asyncDispose]: () => bot.close() };
 }
@@ -106,6 +108,7 @@ test("without a token only listed origins are allowed, and the log warns at the 
 		startBot(
 			botConfig({ mcpToken, allowedOrigins: ["http://localhost:5173"] }),
 			log,
+			withoutLogin,
 		);
 	const open = startOpenBot();
 	await using stack = new AsyncDisposableStack();
@@ -165,4 +168,43 @@ test("a body of 128 KiB is accepted, and one byte more gets 413", async () => {
 		fetch(offline.url, { method: "POST", body: call.padEnd(length) });
 	expect((await post(128 * 1024)).status).toBe(200);
 	expect((await post(128 * 1024 + 1)).status).toBe(413);
+});
+
+test("while it drains, a bot refuses calls and new sessions, still answers everything else, and ends what runs", async () => {
+	await using world = await startWorld();
+	const { bot, guild, simulator } = world;
+	const fault = simulator.faults.stall("POST /channels/:channel_id/messages");
+	const channel_id = simulator.channel("The Cooks/general").id;
+	const running = world.call("send_message", { channel_id, content: "a" });
+	await until("the call is in flight", () => fault.hits > 0);
+	let isDrained = false;
+	const drained = bot.drain?.().then(() => {
+		isDrained = true;
+	});
+	const post = (method: string, params: unknown) =>
+		fetch(bot.url, {
+			method: "POST",
+			body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+		});
+	const before = simulator.journal.entries().length;
+	for (const refused of [
+		await post("tools/call", {
+			name: "send_message",
+			arguments: { guild_id: guild.id, channel_id, content: "b" },
+		}),
+		await post("initialize", { protocolVersion: "2025-11-25" }),
+	]) {
+		expect(refused.status).toBe(503);
+		expect(await refused.text()).toContain("Nothing was done");
+		expect(refused.headers.get("x-guildhall-draining")).toBe("1");
+		expect(refused.headers.get("connection")).toBe("close");
+	}
+	const answered = await post("tools/list", {});
+	expect(answered.status).toBe(200);
+	expect(answered.headers.get("connection")).toBe("close");
+	expect(isDrained).toBe(false);
+	fault.release();
+	expect((await running).text).toStartWith("Message sent");
+	await drained;
+	expect(simulator.journal.entries()).toHaveLength(before + 1);
 });

@@ -10,7 +10,7 @@ import { version } from "../../../src/lib/program/program.ts";
 import { RpcError } from "../../../src/mcp/json-rpc.ts";
 import { errorResult, type Tool, textResult } from "../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import { botConfig } from "../../support/bot-config.ts";
+import { botConfig, withoutLogin } from "../../support/bot-config.ts";
 import { rawTool } from "../../support/both-servers.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
@@ -56,7 +56,7 @@ function startTestBot(
 	const bot = startBot(
 		botConfig({ mcpToken: token, ...config }),
 		recorded.log,
-		{ tools },
+		{ tools, ...withoutLogin },
 	);
 	const get = (path: string, init: RequestInit = {}) =>
 		fetch(new URL(path, bot.url), init);
@@ -446,6 +446,16 @@ describe("the log", () => {
 				outcome: "tool_error",
 			}),
 		]);
+	});
+
+	test("a call has the id of its trace", async () => {
+		await using bot = startTestBot({}, testTools);
+		const id = "4bf92f3577b34da6a3ce929d0e0e4736";
+		const traceparent = `00-${id}-00f067aa0ba902b7-01`;
+		await bot.call("good", {}, { traceparent });
+		await bot.call("good", {}, { traceparent: "00-x" });
+		const lines = bot.entries("MCP tool call finished");
+		expect(lines.map(({ trace }) => trace)).toEqual([id, undefined]);
 	});
 
 	test("an invalid request id is replaced by a unique one", async () => {

@@ -62,3 +62,54 @@ test.each<
 		);
 	},
 );
+
+/** What the bot answers whose first shard has the guilds of `connected`. */
+async function rightsOf(
+	guilds: readonly { id: string }[],
+	connected: readonly { id: string }[],
+	loaded = guilds,
+) {
+	const context = {
+		guilds: undefined,
+		principal,
+		self: { toml: { mcp: { sign_in_permission: "MANAGE_GUILD" } } },
+		connection: {
+			state: { connected: connected.length === guilds.length },
+			guilds,
+			isConnected: (guild: { id: string }) => connected.includes(guild),
+			hasAllMembers: (guild: { id: string }) => loaded.includes(guild),
+		},
+	};
+	const rights = createRights(() => context as unknown as Admitting);
+	return JSON.parse(String(await rights({}, { principal } as Caller)));
+}
+
+test("while a shard is not connected, its guilds may be missing", async () => {
+	const here = guild("1", true, true);
+	const lost = guild("2", true, true);
+	expect(await rightsOf([here, lost], [here])).toEqual({
+		guilds: [one],
+		incomplete: true,
+	});
+	await expect(rightsOf([here, lost], [])).rejects.toThrow(
+		"The bot is not connected to Discord",
+	);
+});
+
+test("of the guilds whose members are still being loaded, the bot asks Discord in 50", async () => {
+	let asked = 0;
+	const guilds = Array.from({ length: 60 }, (_, number) => ({
+		...{ id: String(number), name: `Guild ${number}`, available: true },
+		members: {
+			cache: new Map(),
+			fetch: async () => {
+				asked += 1;
+				return memberWithAllRights;
+			},
+		},
+	}));
+	const rights = await rightsOf(guilds, guilds, []);
+	expect(asked).toBe(50);
+	expect(rights.guilds).toHaveLength(50);
+	expect(rights.incomplete).toBe(true);
+});

@@ -245,7 +245,7 @@ const rows: Row[] = [
 			env.discordToken = "not.the.token";
 		},
 		crosses: () => [
-			/^Discord login: Discord refuses DISCORD_TOKEN: reset the token at https:\/\/discord.com\/developers/,
+			/^Discord login: Discord refuses DISCORD_TOKEN: put a token into \.env that http:\/\/127\.0\.0\.1:\d+\/api knows/,
 		],
 	},
 	{
@@ -427,6 +427,36 @@ const rows: Row[] = [
 		],
 	},
 	{
+		what: "everyone can see the channel for reports",
+		change(fixture) {
+			Object.assign(fixture.toml.moderation, { reports: fixture.general.id });
+		},
+		crosses: () => [
+			/^moderation\.reports: @everyone can see #general .* reports are refused/,
+		],
+	},
+	{
+		what: "the bot cannot read the history of the channel for reports",
+		change(fixture) {
+			Object.assign(fixture.toml.moderation, { reports: fixture.staff.id });
+			forbid(fixture, fixture.staff, "ReadMessageHistory");
+		},
+		crosses: () => [
+			/^moderation\.reports: the bot lacks READ_MESSAGE_HISTORY in #staff/,
+		],
+	},
+	{
+		what: "the bot cannot delete messages in a honeypot",
+		change(fixture) {
+			const { id } = fixture.general;
+			Object.assign(fixture.toml.moderation, { spam: { honeypots: [id] } });
+			forbid(fixture, fixture.general, "ManageMessages");
+		},
+		crosses: () => [
+			/^moderation\.spam\.honeypots\.0: the bot lacks MANAGE_MESSAGES in #general/,
+		],
+	},
+	{
 		what: "the channel for approval takes no files",
 		change(fixture) {
 			Object.assign(fixture.toml.mcp, {
@@ -560,6 +590,39 @@ test("a missing permission that only some tools need is a warning", async () => 
 	const { passed, marked } = await check(fixture.config());
 	expect(marked("!")).toEqual([
 		expect.stringMatching(/^permissions: the bot lacks MANAGE_CHANNELS in /),
+	]);
+	expect(passed).toBe(true);
+});
+
+test.each([
+	["spam", {}, "ModerateMembers", "MODERATE_MEMBERS"],
+	["raid", "20 joins in 60s", "ManageGuild", "MANAGE_GUILD"],
+	["escalate", ["3 warnings in 30d: kick"], "KickMembers", "KICK_MEMBERS"],
+] as const)(
+	"moderation.%s fails without the permission that it needs",
+	async (key, value, permission, name) => {
+		await using fixture = await startFixture();
+		Object.assign(fixture.toml.moderation, { [key]: value });
+		withhold(fixture, permission);
+		const { passed, marked } = await check(fixture.config());
+		expect(marked("✗")).toEqual([
+			expect.stringContaining(`permissions: the bot lacks ${name} in `),
+		]);
+		expect(passed).toBe(false);
+	},
+);
+
+test("a bot at the bottom of the role list is a warning with moderation on", async () => {
+	await using fixture = await startFixture();
+	const { toml, simulator, guild } = fixture;
+	for (const name of Object.keys(toml.features))
+		toml.features[name] = name === "moderation";
+	simulator.world.roles.move(guild, new Map([[alphaRole(fixture), 1]]));
+	const { passed, marked } = await check(fixture.config());
+	expect(marked("!")).toEqual([
+		expect.stringMatching(
+			/^permissions: the bot's highest role, @alpha .* is at the bottom/,
+		),
 	]);
 	expect(passed).toBe(true);
 });

@@ -53,7 +53,7 @@ function workplace() {
 				.filter((name) => statSync(join(path, name)).isFile())
 				.sort()
 				.map((name) => [name, readFileSync(join(path, name), "utf8")]),
-		[Symbol.dispose]: () => rmSync(path, { recursive: true }),
+		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
 	};
 }
 
@@ -145,6 +145,22 @@ test("a second run of the same name is refused and changes nothing", () => {
 	expect(readdirSync(place.instances)).toEqual(["alpha"]);
 });
 
+test("a name that differs from an existing one by case only is refused", () => {
+	using place = workplace();
+	place.run("alpha");
+	const before = place.files();
+	for (const name of ["Alpha", "ALPHA"]) {
+		const { stderr, code } = place.run(name);
+		expect(code).toBe(1);
+		// A file system that does not distinguish the names has the directory already.
+		expect(stderr).toMatch(
+			/: (its name differs from "alpha" by case only|a file or directory of this name already exists)/,
+		);
+	}
+	expect(place.files()).toEqual(before);
+	expect(readdirSync(place.instances)).toEqual(["alpha"]);
+});
+
 test.each([
 	["an empty directory", (path: string) => mkdirSync(path)],
 	["a file", (path: string) => writeFileSync(path, "mine")],
@@ -219,6 +235,21 @@ test("what others have is respected: ports, schemas, the gateway's port, a token
 	]);
 });
 
+test("the token is that of gateway.env if up has made one, and up is a next step", () => {
+	using place = workplace();
+	place.add("alpha", "MCP_AUTH_TOKEN=of-alpha\n");
+	writeFileSync(
+		join(place.instances, "gateway.env"),
+		"MCP_AUTH_TOKEN=of-the-gateway\n",
+		{ mode: 0o600 },
+	);
+	const { stdout } = place.run("beta");
+	expect(place.env("beta").MCP_AUTH_TOKEN).toBe("of-the-gateway");
+	expect(stdout).toContain("the one of instances/gateway.env; it is in");
+	expect(stdout).not.toContain("of-the-gateway");
+	expect(stdout).toEndWith("\nbun run up\n");
+});
+
 test("what keeps the others from being reached is said", () => {
 	using place = workplace();
 	place.add("a", "MCP_PORT=9095\nMCP_AUTH_TOKEN=one-token\n");
@@ -254,6 +285,8 @@ test.each([
 	"ä",
 	".hidden",
 	"example",
+	"gateway",
+	"Gateway",
 	"Example",
 	"your-bot",
 	"a".repeat(41),

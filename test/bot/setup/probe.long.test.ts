@@ -27,7 +27,7 @@ async function startFixture() {
 			startProgram("src/bot/main.ts", env, [...probe, ...args]),
 		async [Symbol.asyncDispose]() {
 			await simulator.close();
-			rmSync(directory, { recursive: true });
+			rmSync(directory, { recursive: true, force: true });
 		},
 	};
 }

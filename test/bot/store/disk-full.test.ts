@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { createPostgres } from "../../../src/bot/store/database/postgres.ts";
 import { createSqlite } from "../../../src/bot/store/database/sqlite.ts";
-import { eachLine } from "../../../src/demo/child.ts";
+import { eachLine } from "../../../src/lib/program/lines.ts";
 import { clock } from "../../support/clock.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";

@@ -68,6 +68,6 @@ test("a missing directory is created for its owner only, and an impossible one i
 			`DATA_DIR: cannot create or write the directory ${JSON.stringify(file)} (EEXIST)`,
 		);
 	} finally {
-		rmSync(parent, { recursive: true });
+		rmSync(parent, { recursive: true, force: true });
 	}
 });

@@ -272,7 +272,7 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 	const { text, isError } = await world.call("bulk_ban", { ...args, ...done });
 	expect(isError).toBe(false);
 	expect(text).toStartWith(
-		"Banned 3 of 4 user(s); before, they had about 1 message(s) of the last 60 s (Discord's search, where the bot can read), which Discord deletes:\nnew-0 (@new-0) | ID: ",
+		"Banned 3 of 4 user(s); Discord deletes about 1 message(s) of the last 60 s (Discord's search, where the bot can read):\nnew-0 (@new-0) | ID: ",
 	);
 	expect(text).toContain("\n1 not banned:\n");
 	expect(text).toEndWith(`ID: ${banned.id} | not a member | already banned`);

@@ -1,5 +1,5 @@
 // The bot's connection to Discord: login with retries, detection of a revoked token, and the member cache of every
-// guild, which only Discord's Gateway can fill completely. There is one client at a time, and one socket.
+// guild, which only Discord's Gateway can fill completely. There is one client at a time, and one socket per shard.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -11,7 +11,6 @@ import {
 	GatewayCloseCodes,
 	GatewayDispatchEvents,
 	GatewayIntentBits,
-	GatewayRateLimitError,
 	type Guild,
 	Routes,
 	Status,
@@ -22,10 +21,17 @@ import type { Log } from "../../../lib/log.ts";
 import { raceSignal, within } from "../../../lib/wait.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import { makeCache, refreshName, trackNames } from "../members/member-cache.ts";
+import {
+	completeMembers,
+	makeCache,
+	refreshName,
+	trackNames,
+} from "../members/member-cache.ts";
+import { MemberLoader } from "../members/member-loader.ts";
 import { resolveLostMessages } from "../rest/nonce.ts";
 import { Pictures } from "../rest/pictures.ts";
 import { RequestGuard } from "../rest/request-guard.ts";
+import { RequestQueue } from "../rest/request-queue.ts";
 import {
 	guardRest,
 	type PlatformOutcome,
@@ -37,23 +43,22 @@ import { validateEvent } from "./event-schemas.ts";
 import { createIdentifyThrottler } from "./identify-throttler.ts";
 import { describeRefusal, portal } from "./intents.ts";
 import { SessionStarts } from "./session-starts.ts";
+import { type ShardState, ShardStates } from "./shard-states.ts";
+import {
+	describeShardRefusal,
+	recommendedShards,
+	Shards,
+	shardOf,
+} from "./shards.ts";
 import {
 	type Dispatch,
 	defaultTiming,
 	GatewayCloseError,
-	Socket,
+	type Manager,
+	type Shard,
+	type SocketOptions,
 } from "./socket.ts";
 import type { SocketConnection } from "./socket-connection.ts";
-
-/** Timeout for loading all members of a guild from Discord's Gateway. */
-const membersTimeoutMs = 120_000;
-
-/**
- * Delay before the members of a guild are loaded again. Discord allows one request for all members of a guild in 30
- * seconds.
- * https://discord.com/developers/docs/events/gateway-events#request-guild-members
- */
-const reloadDelayMs = 35_000;
 
 const connectionTiming = {
 	...defaultTiming,
@@ -98,16 +103,36 @@ const eventsBeforeReady = new Set<string>([
 	GatewayDispatchEvents.GuildMemberRemove,
 ]);
 
+/** Gateway events with a list of members, complete as they are now. */
+const eventsWithMembers = new Set<string>([
+	GatewayDispatchEvents.GuildCreate,
+	GatewayDispatchEvents.GuildMembersChunk,
+]);
+
 const memberEvents = new Set<string>([
 	GatewayDispatchEvents.GuildMemberAdd,
 	GatewayDispatchEvents.GuildMemberUpdate,
 	GatewayDispatchEvents.GuildMemberRemove,
 ]);
 
+/**
+ * Maximum number of events of a shard that are held back until all shards are connected. Further events are dropped. It
+ * can take minutes until a bot with many shards is connected.
+ */
+const maxDeferredEvents = 10_000;
+
 /** Maximum time that the bot, when it stops, waits for Discord to close the connection, in milliseconds. */
 const closeTimeoutMs = 500;
 
-const tokenRefused = `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`;
+/** Host of Discord's own API. Any other host is a simulator, whose tokens are not at Discord's developer portal. */
+const discordHost = "discord.com";
+
+/** Returns the message for an operator whose bot token is refused by the API with this base URL. */
+function tokenRefused(api: string): string {
+	return URL.parse(api)?.hostname === discordHost
+		? `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`
+		: `Discord refuses DISCORD_TOKEN: put a token into .env that ${api} knows (DISCORD_API_URL); a simulator has new tokens and ids after each start`;
+}
 
 export interface ConnectionOptions {
 	token: string;
@@ -115,6 +140,8 @@ export interface ConnectionOptions {
 	api: string;
 	/** Base URL of Discord's CDN. */
 	cdn: string;
+	/** Number of shards among which Discord divides the bot's guilds. "auto": as many as Discord recommends. Default: 1. */
+	shards?: number | "auto";
 	log: Log;
 	/** Called after every request that was sent to Discord's API. `outcome` is how the request ended. */
 	onResponse(outcome: PlatformOutcome): void;
@@ -143,7 +170,7 @@ export interface ConnectionOptions {
 }
 
 export interface ConnectionState {
-	/** Whether the bot is logged in to Discord, so that tools can act and events arrive. */
+	/** Whether the bot is logged in to Discord with all shards, so that tools can act and events arrive. */
 	connected: boolean;
 	/** When the bot's connection to Discord was last established or lost. */
 	since: Date;
@@ -167,49 +194,33 @@ export class Connection {
 	);
 	/** Downloads pictures from Discord's CDN. */
 	readonly pictures: Pictures;
+	readonly #queue: RequestQueue;
 	/** Counts events from Discord's Gateway that were dropped because they could not be read. */
 	readonly droppedEvents: DroppedEvents;
 
 	readonly #options: ConnectionOptions;
 	readonly #timing: typeof connectionTiming;
 	readonly #closing = new AbortController();
-	/**
-	 * Resolves when Discord's rate limit lets the bot identify (start a session) on the Gateway. Rejects when `signal`
-	 * aborts.
-	 */
-	readonly #waitForIdentify: (signal: AbortSignal) => Promise<void>;
+	/** Resolves when Discord's rate limit lets a shard identify (start a session) on the Gateway. */
+	readonly #waitForIdentify: ReturnType<typeof createIdentifyThrottler>;
 	readonly #starts: SessionStarts;
 	/** Sockets to Discord's Gateway that are not closed yet. */
 	readonly #sockets = new Set<SocketConnection>();
 	/**
-	 * Functions that each pass one Gateway event to discord.js. The events arrived before the discord.js client was
-	 * ready.
+	 * By shard: functions that each pass one Gateway event to discord.js. The events arrived before the discord.js client
+	 * was ready.
 	 */
-	#deferredEvents: (() => void)[] = [];
-	/**
-	 * Number of messages and interactions that were ignored, because Discord replayed them after a long connection loss.
-	 */
-	#ignoredCommands = 0;
-	/** Timers that will load the members of a guild again, by guild id. */
-	readonly #scheduledLoads = new Map<string, Timer>();
-	/**
-	 * When the last data arrived from Discord's Gateway before the connection was lost, in milliseconds of
-	 * `performance.now()`; undefined while connected.
-	 */
-	#lostAt: number | undefined;
-	/** Whether the bot has a session on Discord's Gateway. */
-	#hasSession = false;
+	#deferredEvents = new Map<number, (() => void)[]>();
+	/** Number of events that were dropped because too many of them were held back. */
+	#undeferredEvents = 0;
+	readonly #shards = new ShardStates();
+	readonly #members: MemberLoader;
+	/** A running request for GET /gateway/bot. */
+	#gateway: Promise<unknown> | undefined;
 	readonly #fail: (error: Error) => void;
 	#client: Client | undefined;
 	/** Whether Discord has answered 401 (unauthorized) since the bot's token last worked. */
 	#isTokenRefused = false;
-	/** Ids of the guilds whose members are all in the cache. */
-	#completeGuilds = new Set<string>();
-	/**
-	 * By guild id: a unique symbol for the latest load of the guild's members. An older load ends when it finds a newer
-	 * symbol.
-	 */
-	readonly #loads = new Map<string, symbol>();
 	#state: ConnectionState = {
 		connected: false,
 		since: new Date(),
@@ -220,11 +231,18 @@ export class Connection {
 		const { log, sessionStartsFile } = options;
 		this.#options = options;
 		this.pictures = new Pictures(options);
+		this.#queue = new RequestQueue({ perSecond: options.requestsPerSecond });
 		this.#timing = { ...connectionTiming, ...options.timing };
 		this.droppedEvents = new DroppedEvents(log);
 		const { identifyMs, identifyClock } = this.#timing;
 		this.#waitForIdentify = createIdentifyThrottler(identifyMs, identifyClock);
 		this.#starts = new SessionStarts(sessionStartsFile, log);
+		this.#members = new MemberLoader({
+			log,
+			backOffMs: this.#timing.backOffMs,
+			closing: this.#closing.signal,
+			shardOf: (guild) => this.shardOf(guild),
+		});
 		const { promise, resolve } = Promise.withResolvers<Error>();
 		this.failed = promise;
 		this.#fail = (error) => {
@@ -244,7 +262,22 @@ export class Connection {
 		return this.#state;
 	}
 
-	/** Number of open sockets to Discord's Gateway: 0 or 1. */
+	/** The state of each shard. There is one until the login knows the number of shards. */
+	get shards(): readonly ShardState[] {
+		return this.#shards.list;
+	}
+
+	/** Returns the id of the shard that receives the events of a guild. */
+	shardOf({ id }: Pick<Guild, "id">): number {
+		return shardOf(id, this.#shards.count);
+	}
+
+	/** Whether events of a guild arrive: the bot is logged in, and the guild's shard is connected. */
+	isConnected(guild: Pick<Guild, "id">): boolean {
+		return this.ready && !this.#shards.isLost(this.shardOf(guild));
+	}
+
+	/** Number of open sockets to Discord's Gateway: one per shard while all are connected. */
 	get sockets(): number {
 		return this.#sockets.size;
 	}
@@ -274,7 +307,8 @@ export class Connection {
 
 	/** Whether discord.js's cache holds all members of a guild. */
 	hasAllMembers(guild: Guild): boolean {
-		return this.#lostAt === undefined && this.#completeGuilds.has(guild.id);
+		const isLost = this.#shards.isLost(this.shardOf(guild));
+		return !isLost && this.#members.isComplete(guild);
 	}
 
 	/**
@@ -292,6 +326,7 @@ export class Connection {
 				log.info("logged in to Discord", {
 					user: client.user?.username,
 					guilds: client.guilds.cache.size,
+					...(this.shards.length > 1 && { shards: this.shards.length }),
 				});
 				return;
 			} catch (error) {
@@ -309,6 +344,7 @@ export class Connection {
 
 	async close(): Promise<void> {
 		this.#closing.abort();
+		this.#queue.close();
 		// An unreachable Discord does not answer the close.
 		await within(closeTimeoutMs, this.#client?.destroy());
 	}
@@ -319,24 +355,45 @@ export class Connection {
 			client.once(Events.ClientReady, resolve),
 		);
 		client.rest.setToken(token);
-		await this.#waitForStart(() => client.rest.get(Routes.gatewayBot()));
+		let info: unknown;
+		const fetchInfo = async () => {
+			info = await client.rest.get(Routes.gatewayBot());
+			return info;
+		};
+		const { shards = 1 } = this.#options;
+		const count = () =>
+			shards === "auto" ? (recommendedShards(info) ?? 1) : shards;
+		await this.#waitForStart(fetchInfo, count);
+		if (shards === "auto" && info === undefined) {
+			await fetchInfo();
+			// The number of sessions is known only now.
+			await this.#waitForStart(fetchInfo, count);
+		}
+		// Before the login, which reads these options.
+		client.options.shards = Array.from({ length: count() }, (_, id) => id);
+		client.options.shardCount = count();
+		this.#shards.begin(count());
 		await client.login(token);
 		await ready;
 	}
 
-	/** Waits until the bot may start another Gateway session. `fetchLimit` returns the response to GET /gateway/bot. */
-	#waitForStart(fetchLimit: () => Promise<unknown>): Promise<void> {
-		return this.#starts.wait(fetchLimit, this.#closing.signal, (reason) =>
-			this.#noteState(reason),
-		);
+	/**
+	 * Waits until the bot may start `sessions()` more Gateway sessions. `fetchLimit` returns the response to GET
+	 * /gateway/bot.
+	 */
+	#waitForStart(
+		fetchLimit: () => Promise<unknown>,
+		sessions: () => number,
+	): Promise<void> {
+		const note = (reason: string) => this.#noteState(reason);
+		const { signal } = this.#closing;
+		return this.#starts.wait(fetchLimit, signal, note, sessions);
 	}
 
 	#createClient(): Client {
-		const { api, log, onResponse } = this.#options;
+		const { api, onResponse } = this.#options;
 		const { needsMessageContent, needsModerationEvents } = this.#options;
-		const { requestsPerSecond = 50 } = this.#options;
 		const intents = GatewayIntentBits;
-		let isLimitChecked = true;
 		const client: Client = new Client({
 			intents: [
 				// Only GuildMembers is privileged. GuildMessages is needed for the events of deleted messages.
@@ -347,48 +404,25 @@ export class Connection {
 				...(needsMessageContent ? [intents.MessageContent] : []),
 				...(needsModerationEvents ? [intents.GuildModeration] : []),
 			],
-			rest: {
-				...restOptions(api, onResponse, this.requests),
-				globalRequestsPerSecond: requestsPerSecond,
-			},
+			rest: restOptions(api, onResponse, this.requests, this.#queue),
 			ws: {
 				buildStrategy: (manager) =>
-					new Socket(manager, {
-						timing: this.#timing,
-						open: this.#sockets,
-						closing: this.#closing.signal,
-						beforeNewSession: async () => {
-							// The login itself has checked the limit for the first session.
-							if (!isLimitChecked)
-								await this.#waitForStart(() =>
-									manager.fetchGatewayInformation(true),
-								);
-							isLimitChecked = false;
-						},
-						beforeIdentify: async (signal) => {
-							await this.#waitForIdentify(signal);
-							this.#starts.note();
-						},
-						knownGuilds: () => [...client.guilds.cache.keys()],
-						readEvent: (event, read) => this.#readEvent(client, event, read),
-						onLost: (reason, heardAt) => this.#noteLoss(reason, heardAt),
-						onFailure: (reason, retryMs) => {
-							this.#noteState(reason);
-							log.warn("could not connect to Discord's Gateway, trying again", {
-								reason,
-								retry_in_ms: Math.round(retryMs),
-							});
-						},
-					}),
+					new Shards(manager, (shard) =>
+						this.#socketOptions(client, manager, shard),
+					),
 			},
+			// discord.js would read variables such as SHARDS itself. The login sets the number.
+			shards: [0],
 			makeCache,
 			waitGuildTimeout: this.#timing.guildsMs,
 			// By default no message pings anybody.
 			allowedMentions: { parse: [], repliedUser: false },
 		});
+		// Each feature listens to the same few events. Node.js warns of a leak above 10 listeners.
+		client.setMaxListeners(50);
 		this.#client = client;
-		this.#completeGuilds = new Set();
-		this.#deferredEvents = [];
+		this.#members.begin(client);
+		this.#deferredEvents.clear();
 		guardRest(client.rest, {
 			timeoutMs: platformTimeoutMs,
 			timeoutSignal: this.#options.timeoutSignal,
@@ -399,14 +433,15 @@ export class Connection {
 		trackNames(client);
 		this.#options.attach?.(client);
 		client.once(Events.ClientReady, () => {
-			for (const pass of this.#deferredEvents.splice(0)) pass();
+			this.#passDeferredEvents();
 		});
 		// Rejections of our async listeners. Without a listener for them the process would exit.
 		client.on(Events.Error, (error) => this.droppedEvents.note("", error));
-		client.on(Events.ShardResume, (_, replayed) =>
-			this.#noteReturn("resumed", replayed),
-		);
-		client.on(Events.ShardReady, () => this.#noteReturn("new"));
+		client.on(Events.ShardResume, (shard, replayed) => {
+			this.#noteReturn(shard, "resumed", replayed);
+			completeLogin(client);
+		});
+		client.on(Events.ShardReady, (shard) => this.#noteReturn(shard, "new"));
 		client.on(
 			Events.ShardDisconnect,
 			({ code }) =>
@@ -414,8 +449,67 @@ export class Connection {
 		);
 		// Member events from before a new session are lost.
 		for (const event of [Events.GuildCreate, Events.GuildAvailable] as const)
-			client.on(event, (guild) => this.#loadMembers(client, guild));
+			client.on(event, (guild) => this.#members.load(guild));
 		return client;
+	}
+
+	/** The options for the socket of one shard. */
+	#socketOptions(
+		client: Client,
+		manager: Manager,
+		shard: Shard,
+	): SocketOptions {
+		const { id, count } = shard;
+		let isLimitChecked = true;
+		return {
+			timing: this.#timing,
+			open: this.#sockets,
+			closing: this.#closing.signal,
+			beforeNewSession: async () => {
+				// The login itself has checked the limit for the first session of each shard.
+				if (!isLimitChecked)
+					await this.#waitForStart(
+						() => this.#fetchGateway(manager),
+						() => this.#shards.withoutSession,
+					);
+				isLimitChecked = false;
+			},
+			beforeIdentify: async (signal) => {
+				await this.#waitForIdentify(signal, id, this.#starts.maxConcurrency);
+				this.#starts.note();
+			},
+			knownGuilds: () =>
+				[...client.guilds.cache.keys()].filter(
+					(guild) => shardOf(guild, count) === id,
+				),
+			readEvent: (event, how) => this.#readEvent(client, id, event, how),
+			onLost: (reason, heardAt) => this.#noteLoss(id, reason, heardAt),
+			onFailure: (reason, retryMs) => {
+				this.#shards.noteFailure(id, reason);
+				this.#noteState(reason);
+				this.#options.log.warn(
+					"could not connect to Discord's Gateway, trying again",
+					{
+						reason,
+						retry_in_ms: Math.round(retryMs),
+						...this.#shardField(id),
+					},
+				);
+			},
+		};
+	}
+
+	/** Requests GET /gateway/bot. Shards that ask at the same time share one request. */
+	#fetchGateway(manager: Manager): Promise<unknown> {
+		this.#gateway ??= manager
+			.fetchGatewayInformation(true)
+			.finally(() => (this.#gateway = undefined));
+		return this.#gateway;
+	}
+
+	/** The id of a shard as a log field, if there are several. */
+	#shardField(shard: number): { shard?: number } {
+		return this.#shards.count > 1 ? { shard } : {};
 	}
 
 	/**
@@ -424,6 +518,7 @@ export class Connection {
 	 */
 	#readEvent(
 		client: Client,
+		shard: number,
 		event: Dispatch,
 		how: { read: () => void; isReplay: boolean },
 	): boolean {
@@ -431,30 +526,52 @@ export class Connection {
 		const read = () => {
 			validateEvent(type, d);
 			if (type === GatewayDispatchEvents.GuildCreate) forgetChannels(client, d);
+			if (eventsWithMembers.has(type)) completeMembers(d);
 			how.read();
 			refreshName(client, event);
 		};
 		const { maxCommandAgeMs } = this.#timing;
-		const isLate = how.isReplay && this.#gapMs() > maxCommandAgeMs;
+		const isLate = how.isReplay && this.#shards.gapMs(shard) > maxCommandAgeMs;
 		if (isLate && commandEvents.has(type)) {
-			this.#ignoredCommands += 1;
+			this.#shards.noteIgnoredCommand(shard);
 			return true;
 		}
 		if (client.ws.status !== Status.Ready && !eventsBeforeReady.has(type)) {
-			this.#deferredEvents.push(() => this.droppedEvents.attempt(type, read));
+			this.#defer(shard, () => this.droppedEvents.attempt(type, read));
 			return true;
 		}
 		if (type === GatewayDispatchEvents.Ready) {
-			this.#hasSession = true;
+			this.#shards.noteSession(shard);
 			// Deferred events of the previous session are outdated.
-			this.#deferredEvents = [];
+			this.#deferredEvents.delete(shard);
+			this.#members.forgetRequests(shard);
 		}
 		const wasRead = this.droppedEvents.attempt(type, read);
-		// Member events from before a new session are lost.
 		if (wasRead && type === GatewayDispatchEvents.Ready)
-			this.#completeGuilds.clear();
+			this.#members.forgetMembers(shard);
 		if (!wasRead && memberEvents.has(type)) this.#loadAgain(client, d);
 		return wasRead;
+	}
+
+	/** Holds back an event until the discord.js client is ready. */
+	#defer(shard: number, pass: () => void): void {
+		const deferred = this.#deferredEvents.get(shard) ?? [];
+		this.#deferredEvents.set(shard, deferred);
+		if (deferred.length < maxDeferredEvents) deferred.push(pass);
+		else this.#undeferredEvents += 1;
+	}
+
+	/** Passes the events that were held back to discord.js. */
+	#passDeferredEvents(): void {
+		const deferred = [...this.#deferredEvents.values()].flat();
+		this.#deferredEvents.clear();
+		if (this.#undeferredEvents > 0)
+			this.#options.log.warn(
+				"dropped events from Discord's Gateway: too many arrived during the login",
+				{ events: this.#undeferredEvents },
+			);
+		this.#undeferredEvents = 0;
+		for (const pass of deferred) pass();
 	}
 
 	/**
@@ -464,88 +581,30 @@ export class Connection {
 	#loadAgain(client: Client, d: unknown): void {
 		const id = isObject(d) ? d.guild_id : undefined;
 		const guild = client.guilds.cache.get(String(id));
-		if (!guild || this.#scheduledLoads.has(guild.id)) return;
-		this.#completeGuilds.delete(guild.id);
-		const timer = setTimeout(() => {
-			this.#scheduledLoads.delete(guild.id);
-			void this.#loadMembers(client, guild);
-		}, reloadDelayMs);
-		this.#scheduledLoads.set(guild.id, timer.unref());
+		if (guild) this.#members.loadLater(guild);
 	}
 
-	#noteLoss(reason: string, heardAt: number): void {
-		this.#hasSession = false;
-		this.#lostAt ??= heardAt;
+	#noteLoss(shard: number, reason: string, heardAt: number): void {
+		this.#shards.noteLoss(shard, reason, heardAt);
 		this.#noteState(reason);
 		this.#options.log.warn(
 			"lost the connection to Discord's Gateway, reconnecting",
-			{ reason },
+			{ reason, ...this.#shardField(shard) },
 		);
 	}
 
-	#noteReturn(session: "new" | "resumed", replayed = 0): void {
-		const { log } = this.#options;
-		// discord.js emits ShardReady after its timeout for guilds, even when the connection was lost meanwhile.
-		if (session === "new" && !this.#hasSession) return;
-		this.#hasSession = true;
-		const wasLost = this.#lostAt !== undefined;
-		const gapSeconds = Number((this.#gapMs() / 1000).toFixed(1));
-		this.#lostAt = undefined;
+	#noteReturn(shard: number, session: "new" | "resumed", replayed = 0): void {
+		const returned = this.#shards.noteReturn(shard, session);
+		if (!returned) return;
 		this.#noteState();
-		if (wasLost)
-			log.info("reconnected to Discord's Gateway", {
+		if (returned.wasLost)
+			this.#options.log.info("reconnected to Discord's Gateway", {
 				session,
-				gap_seconds: gapSeconds,
+				gap_seconds: Number((returned.gapMs / 1000).toFixed(1)),
 				replayed,
-				commands_not_carried_out: this.#ignoredCommands || undefined,
+				commands_not_carried_out: returned.ignoredCommands || undefined,
+				...this.#shardField(shard),
 			});
-		this.#ignoredCommands = 0;
-	}
-
-	/** Milliseconds since the connection to Discord's Gateway was lost; 0 while connected. */
-	#gapMs(): number {
-		return performance.now() - (this.#lostAt ?? performance.now());
-	}
-
-	/** Loads all members of a guild into discord.js's cache, with retries. */
-	async #loadMembers(client: Client, guild: Guild): Promise<void> {
-		const { log } = this.#options;
-		this.#completeGuilds.delete(guild.id);
-		// An unavailable guild is loaded when an event announces its return.
-		if (!guild.available) return;
-		// A load for a later session replaces this one.
-		const loadId = Symbol(guild.id);
-		this.#loads.set(guild.id, loadId);
-		const isCurrent = () =>
-			!this.#closing.signal.aborted &&
-			this.#client === client &&
-			client.guilds.cache.has(guild.id) &&
-			this.#loads.get(guild.id) === loadId;
-		for (let attempt = 0; isCurrent(); attempt++) {
-			const before = [...guild.members.cache.keys()];
-			try {
-				const members = await guild.members.fetch({ time: membersTimeoutMs });
-				if (!isCurrent()) return;
-				// Members who left while the bot was disconnected are still in the cache.
-				for (const id of before)
-					if (!members.has(id)) guild.members.cache.delete(id);
-				this.#completeGuilds.add(guild.id);
-				log.info("loaded all members of a guild", {
-					guild: guild.id,
-					members: members.size,
-				});
-				return;
-			} catch (error) {
-				log.warn("could not load the members of a guild, trying again", {
-					guild: guild.id,
-					reason: String(error),
-				});
-				// Discord allows one request for all members per guild and 30 seconds.
-				if (error instanceof GatewayRateLimitError)
-					await this.#sleep(error.data.retry_after * 1_000);
-				else await this.#pause(attempt);
-			}
-		}
 	}
 
 	/**
@@ -586,12 +645,16 @@ export class Connection {
 			(error instanceof DiscordAPIError && error.status === 401) ||
 			(error instanceof DiscordjsError &&
 				error.code === DiscordjsErrorCodes.TokenInvalid);
-		if (isTokenRefused) this.#fail(new Error(tokenRefused, { cause: error }));
+		if (isTokenRefused)
+			this.#fail(new Error(tokenRefused(this.#options.api), { cause: error }));
 		else if (closeCode === GatewayCloseCodes.DisallowedIntents) {
 			const text = await this.#describeRefusedIntents(client);
 			this.#fail(new Error(text, { cause: error }));
-		} else if (error instanceof GatewayCloseError) this.#fail(error);
-		else return false;
+		} else if (error instanceof GatewayCloseError) {
+			const { shards = 1 } = this.#options;
+			const text = describeShardRefusal(error.code, shards);
+			this.#fail(text ? new Error(text, { cause: error }) : error);
+		} else return false;
 		return true;
 	}
 
@@ -612,7 +675,7 @@ export class Connection {
 	 * established.
 	 */
 	#noteState(reason = this.#state.reason): void {
-		const connected = this.ready && this.#lostAt === undefined;
+		const connected = this.ready && !this.#shards.isAnyLost;
 		const since =
 			connected === this.#state.connected ? this.#state.since : new Date();
 		this.#state = { connected, since, reason };
@@ -626,6 +689,15 @@ export class Connection {
 		const { signal } = this.#closing;
 		await sleep(ms, undefined, { signal }).catch(() => {});
 	}
+}
+
+/**
+ * Completes the login if all shards are ready. discord.js checks this only after new sessions, so a shard that resumes its
+ * session after all others are ready would leave the login waiting forever.
+ */
+function completeLogin({ ws }: Client): void {
+	const { checkShardsReady }: { checkShardsReady(): void } = ws as never;
+	checkShardsReady.call(ws);
 }
 
 /**

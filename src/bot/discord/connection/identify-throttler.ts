@@ -4,23 +4,47 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
+interface Bucket {
+	/** When the next shard may identify, in milliseconds of the clock. */
+	nextAt: number;
+	/** The shards that wait, in the order in which they may identify. */
+	readonly waiting: { readonly shard: number }[];
+}
+
 /**
- * Returns a function that waits until the bot may identify to Discord's Gateway. Discord allows a bot with one shard to
- * identify once per `intervalMs`. The wait rejects when its AbortSignal aborts.
- * https://discord.com/developers/docs/events/gateway#rate-limiting
+ * Returns a function that waits until a shard of the bot may identify to Discord's Gateway. Discord allows one shard per
+ * `intervalMs` to identify in each bucket, and a shard belongs to the bucket `shard % maxConcurrency`. Within a bucket, the
+ * waiting shard with the lowest number is next, because Discord requires to start shards in order. The wait rejects when its
+ * AbortSignal aborts.
+ * https://discord.com/developers/docs/events/gateway#max-concurrency
  */
 export function createIdentifyThrottler(
 	intervalMs: number,
 	now = () => performance.now(),
 ) {
-	let nextAt = -Infinity;
-	return async (signal: AbortSignal): Promise<void> => {
-		for (;;) {
-			signal.throwIfAborted();
-			const ms = nextAt - now();
-			if (ms <= 0) break;
-			await sleep(ms, undefined, { signal });
+	const buckets = new Map<number, Bucket>();
+	return async (
+		signal: AbortSignal,
+		shard = 0,
+		maxConcurrency = 1,
+	): Promise<void> => {
+		const key = shard % maxConcurrency;
+		const bucket = buckets.get(key) ?? { nextAt: -Infinity, waiting: [] };
+		buckets.set(key, bucket);
+		const { waiting } = bucket;
+		const waiter = { shard };
+		const after = waiting.findIndex((other) => other.shard > shard);
+		waiting.splice(after < 0 ? waiting.length : after, 0, waiter);
+		try {
+			for (;;) {
+				signal.throwIfAborted();
+				const ms = bucket.nextAt - now();
+				if (ms <= 0 && waiting[0] === waiter) break;
+				await sleep(Math.max(ms, 1), undefined, { signal });
+			}
+			bucket.nextAt = now() + intervalMs;
+		} finally {
+			waiting.splice(waiting.indexOf(waiter), 1);
 		}
-		nextAt = now() + intervalMs;
 	};
 }

@@ -33,6 +33,11 @@ const limitSchema = v.object({
 	remaining: v.number(),
 	/** Milliseconds until Discord resets its count of the bot's session starts (logins). */
 	reset_after: v.fallback(v.number(), dayMs),
+	/** Number of shards that may identify at once. */
+	max_concurrency: v.fallback(
+		v.pipe(v.number(), v.integer(), v.minValue(1)),
+		1,
+	),
 });
 type Limit = v.InferOutput<typeof limitSchema>;
 
@@ -52,6 +57,7 @@ export class SessionStarts {
 	#times: number[] | undefined;
 	#lastReason: string | undefined;
 	#fileError: string | undefined;
+	#maxConcurrency = 1;
 
 	constructor(
 		/**
@@ -70,19 +76,30 @@ export class SessionStarts {
 	}
 
 	/**
+	 * How many shards may identify at once, by Discord's latest response; 1 until there is one.
+	 * https://discord.com/developers/docs/events/gateway#max-concurrency
+	 */
+	get maxConcurrency(): number {
+		return this.#maxConcurrency;
+	}
+
+	/**
 	 * Resolves when Discord's limit lets the bot start another session; rejects when the AbortSignal aborts. `fetchLimit`
 	 * returns the response to GET /gateway/bot. If that request fails, only the bot's own count of logins applies.
+	 * `sessions` returns how many sessions the bot is about to start, one for each shard.
 	 */
 	async wait(
 		fetchLimit: () => Promise<unknown>,
 		signal: AbortSignal,
 		onWait: (reason: string) => void,
+		sessions: () => number = () => 1,
 	): Promise<void> {
 		for (;;) {
 			signal.throwIfAborted();
 			const limit = readLimit(await fetchLimit().catch(() => undefined));
 			signal.throwIfAborted();
-			const waitMs = this.#waitMs(limit);
+			this.#maxConcurrency = limit?.max_concurrency ?? this.#maxConcurrency;
+			const waitMs = this.#waitMs(limit, sessions());
 			if (waitMs <= 0) {
 				this.#lastReason = undefined;
 				return;
@@ -112,17 +129,21 @@ export class SessionStarts {
 		this.#write(this.#times);
 	}
 
-	#waitMs(limit: Limit | undefined): number {
+	/** Milliseconds until the bot may start this many sessions, the limit being `limit`; 0 or less if it may now. */
+	#waitMs(limit: Limit | undefined, sessions: number): number {
 		const total = limit?.total ?? defaultTotal;
 		// Other servers of the API may allow very few; a limit of one has no reserve.
 		const reserved = Math.floor(total * reservedShare);
-		if (limit && limit.remaining <= reserved)
-			return Math.max(limit.reset_after, minWaitMs);
-		const times = this.#recent();
 		const max = total - reserved;
-		if (times.length < max) return 0;
-		// When the count is below the limit again.
-		return (times.at(-max) ?? 0) + dayMs - this.now();
+		// With more shards than the limit allows logins, the bot starts as many as it may.
+		const more = Math.min(sessions, max);
+		if (limit && limit.remaining < reserved + more)
+			return Math.max(Math.min(limit.reset_after, dayMs), minWaitMs);
+		const times = this.#recent();
+		const most = max - more;
+		if (times.length <= most) return 0;
+		// When the count is low enough again.
+		return (times.at(-1 - most) ?? 0) + dayMs - this.now();
 	}
 
 	#recent(): number[] {

@@ -4,6 +4,7 @@
 import { parseJson } from "../../../lib/json.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import { isObject, type JsonObject } from "../../../mcp/json-rpc.ts";
+import { Inbox } from "./inbox.ts";
 
 /** WebSocket close code of a connection that ended without a close frame. */
 const abnormalClosure = 1006;
@@ -32,6 +33,7 @@ export class SocketConnection {
 	/** Resolves with the WebSocket close code when the socket has closed. */
 	readonly closed: Promise<number>;
 	readonly #socket: WebSocket;
+	readonly #inbox: Inbox;
 	readonly #closeMs: number;
 	#timeout: Timer | undefined;
 	#heartbeat: Timer | undefined;
@@ -53,13 +55,16 @@ export class SocketConnection {
 		const { promise, resolve } = Promise.withResolvers<number>();
 		this.closed = promise;
 		this.#closeMs = closeMs;
+		this.#inbox = new Inbox((text) => {
+			const payload = parseJson(text);
+			if (isObject(payload)) receive(payload);
+		});
 		this.#socket = new WebSocket(url);
 		this.closeAfter(helloMs, "Discord's Gateway does not answer");
 		this.#socket.onmessage = ({ data }) => {
 			if (this.state === "closing") return;
 			this.heardAt = performance.now();
-			const payload = typeof data === "string" ? parseJson(data) : undefined;
-			if (isObject(payload)) receive(payload);
+			if (typeof data === "string") this.#inbox.add(data);
 		};
 		this.#socket.onerror = (event) => {
 			this.reason ??= describeUpgradeError(event);
@@ -86,9 +91,10 @@ export class SocketConnection {
 	startHeartbeats(intervalMs: number, heartbeat: () => object): void {
 		const next = (ms: number) => {
 			this.#heartbeat = setTimeout(() => {
-				if (this.#unacknowledgedAt !== undefined)
+				// An acknowledgement may wait behind other messages.
+				if (this.#unacknowledgedAt !== undefined && this.#inbox.isEmpty)
 					return this.close("Discord answers no heartbeat");
-				this.#unacknowledgedAt = performance.now();
+				this.#unacknowledgedAt ??= performance.now();
 				this.send(heartbeat());
 				next(intervalMs);
 			}, ms);
@@ -122,6 +128,11 @@ export class SocketConnection {
 		this.#timeout = setTimeout(() => this.close(reason), ms);
 	}
 
+	/** Cancels the timeout of `closeAfter`. */
+	cancelTimeout(): void {
+		clearTimeout(this.#timeout);
+	}
+
 	/** Closes the WebSocket connection. If Discord does not answer the close frame in time, drops the connection. */
 	close(reason: string, code = resumableCloseCode): void {
 		if (this.state === "closing") return;
@@ -137,6 +148,8 @@ export class SocketConnection {
 
 	#end(): void {
 		this.state = "closing";
+		// Discord sends again, after a resume, what was not handled.
+		this.#inbox.clear();
 		this.ended.abort();
 		clearTimeout(this.#timeout);
 		clearTimeout(this.#heartbeat);

@@ -17,8 +17,8 @@ import { isObject, type JsonObject } from "../../../mcp/json-rpc.ts";
 import { SocketConnection } from "./socket-connection.ts";
 
 type BuildStrategy = NonNullable<WebSocketOptions["buildStrategy"]>;
-type Manager = Parameters<BuildStrategy>[0];
-type Strategy = ReturnType<BuildStrategy>;
+export type Manager = Parameters<BuildStrategy>[0];
+export type Strategy = ReturnType<BuildStrategy>;
 
 export const defaultTiming = {
 	/**
@@ -48,6 +48,12 @@ export interface Dispatch {
 	d: unknown;
 }
 
+/** One of the `count` shards among which the bot's guilds are divided. The first has the id 0. */
+export interface Shard {
+	readonly id: number;
+	readonly count: number;
+}
+
 export interface SocketOptions {
 	timing: SocketTiming;
 	/** Sockets of all discord.js clients to Discord's Gateway that are not closed yet. */
@@ -58,7 +64,7 @@ export interface SocketOptions {
 	beforeNewSession(signal: AbortSignal): Promise<void>;
 	/** Resolves when the bot may identify to Discord's Gateway. Rejects when `signal` aborts. */
 	beforeIdentify(signal: AbortSignal): Promise<void>;
-	/** Returns the ids of the guilds in discord.js's cache. */
+	/** Returns the ids of the shard's guilds in discord.js's cache. */
 	knownGuilds(): Iterable<string>;
 	/**
 	 * Handles a Gateway event and calls the function that passes the event to discord.js. Returns false if the event
@@ -129,8 +135,8 @@ interface Session {
 	sequence: number;
 }
 
-export class Socket implements Strategy {
-	#closing = new AbortController();
+export class Socket {
+	readonly #closing = new AbortController();
 	readonly #queue: GatewaySendPayload[] = [];
 	#running: Promise<void> | undefined;
 	#session: Session | undefined;
@@ -142,18 +148,9 @@ export class Socket implements Strategy {
 
 	constructor(
 		private readonly manager: Manager,
+		private readonly shard: Shard,
 		private readonly options: SocketOptions,
 	) {}
-
-	/** Required by the interface of @discordjs/ws to start shards. Does nothing, because the bot has only one shard. */
-	spawn(): void {}
-
-	/** Required by the interface of @discordjs/ws. discord.js does not call this method, so it always throws. */
-	fetchStatus(): never {
-		throw new Error(
-			"the bot's Gateway client does not implement fetchStatus of @discordjs/ws",
-		);
-	}
 
 	/**
 	 * Resolves when a session on Discord's Gateway has started. Then reconnects until `destroy` is called. Rejects with a
@@ -164,8 +161,6 @@ export class Socket implements Strategy {
 		this.options.closing.throwIfAborted();
 		const { promise, resolve } = Promise.withResolvers<void>();
 		this.#onReady = resolve;
-		// @discordjs/ws calls `destroy` before each connect, also the first.
-		this.#closing = new AbortController();
 		this.#running = this.#run();
 		await Promise.race([promise, this.#running]);
 		// Later failures reach discord.js as a close code.
@@ -188,7 +183,7 @@ export class Socket implements Strategy {
 	 * Queues a payload for Discord's Gateway. The payload is sent as soon as there is a session and the rate limit has
 	 * room. A new session clears the queue.
 	 */
-	send(_shard: number, payload: GatewaySendPayload): void {
+	send(payload: GatewaySendPayload): void {
 		this.#queue.push(payload);
 		this.#flush();
 	}
@@ -303,15 +298,18 @@ export class Socket implements Strategy {
 			return;
 		}
 		connection.state = "waiting";
-		const { readyMs } = this.options.timing;
-		connection.closeAfter(
-			readyMs,
-			"Discord's Gateway did not confirm the session in time",
-		);
+		this.#expectSession(connection);
 		connection.startHeartbeats(intervalMs, () => this.#heartbeat());
 		this.#emit("hello");
 		if (this.#session) this.#resume(connection, this.#session);
 		else void this.#identify(connection);
+	}
+
+	#expectSession(connection: SocketConnection): void {
+		connection.closeAfter(
+			this.options.timing.readyMs,
+			"Discord's Gateway did not confirm the session in time",
+		);
 	}
 
 	#heartbeat(): object {
@@ -326,12 +324,15 @@ export class Socket implements Strategy {
 	}
 
 	async #identify(connection: SocketConnection): Promise<void> {
+		// With many shards, the wait can be longer than Discord takes to answer. Heartbeats detect a dead connection.
+		connection.cancelTimeout();
 		try {
 			await this.options.beforeIdentify(connection.ended.signal);
 		} catch {
 			// The connection ended.
 			return;
 		}
+		this.#expectSession(connection);
 		const { token, intents, identifyProperties, initialPresence } =
 			this.manager.options;
 		connection.send({
@@ -341,7 +342,7 @@ export class Socket implements Strategy {
 				intents,
 				properties: identifyProperties,
 				compress: false,
-				shard: [0, 1],
+				shard: [this.shard.id, this.shard.count],
 				...(initialPresence && { presence: initialPresence }),
 			},
 		});
@@ -447,15 +448,16 @@ export class Socket implements Strategy {
 	/** Passes the id, URL and sequence number of the Gateway session to discord.js. */
 	#reportSession(): void {
 		const session = this.#session;
+		const { id, count } = this.shard;
 		void this.manager.options.updateSessionInfo(
-			0,
+			id,
 			session
 				? {
 						sessionId: session.id,
 						resumeURL: session.url,
 						sequence: session.sequence,
-						shardId: 0,
-						shardCount: 1,
+						shardId: id,
+						shardCount: count,
 					}
 				: null,
 		);
@@ -465,7 +467,7 @@ export class Socket implements Strategy {
 	#emit(event: string, payload: object = {}): void {
 		const emitter: { emit(event: string, payload: object): void } = this
 			.manager as never;
-		emitter.emit(event, { ...payload, shardId: 0 });
+		emitter.emit(event, { ...payload, shardId: this.shard.id });
 	}
 }
 

@@ -14,6 +14,9 @@ import {
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { MemberIndex } from "./member-index.ts";
 
+/** Members that were added to a cache since the latest Gateway event arrived. Their names are already in the index. */
+const justIndexed = new Set<GuildMember>();
+
 class MemberCache extends Collection<string, GuildMember> {
 	readonly index = new MemberIndex();
 
@@ -24,6 +27,7 @@ class MemberCache extends Collection<string, GuildMember> {
 
 	override set(id: string, member: GuildMember): this {
 		this.#index(id, member);
+		justIndexed.add(member);
 		return super.set(id, member);
 	}
 
@@ -32,10 +36,11 @@ class MemberCache extends Collection<string, GuildMember> {
 		return super.delete(id);
 	}
 
-	override clear(): void {
-		this.index.clear();
-		super.clear();
-	}
+	/**
+	 * Does nothing. discord.js clears the cache when a guild it knows arrives again, after a new session or an outage. The
+	 * bot keeps the members it knows until all are loaded again, and then removes those who left.
+	 */
+	override clear(): void {}
 
 	/** Updates the name index with the current names of the cached member with this id. */
 	refresh(id: string): void {
@@ -83,11 +88,30 @@ export function trackNames(client: Client): void {
 		for (const guild of client.guilds.cache.values())
 			cacheOf(guild).refresh(id);
 	};
+	// discord.js emits this before it handles a Gateway event.
+	client.on(Events.Raw, () => justIndexed.clear());
 	client.on(Events.GuildMemberUpdate, (_, member) => refresh(member));
 	client.on(Events.UserUpdate, (_, user) => refresh(user));
 	client.on(Events.GuildMembersChunk, (members, guild) => {
-		for (const id of members.keys()) cacheOf(guild).refresh(id);
+		for (const [id, member] of members)
+			if (!justIndexed.has(member)) cacheOf(guild).refresh(id);
 	});
+}
+
+/**
+ * Sets the optional fields that are missing from the members in the data of a Gateway event to null. discord.js keeps the
+ * old value of a missing field, which may have changed while the bot was disconnected. Call this function before discord.js
+ * reads a GUILD_CREATE or GUILD_MEMBERS_CHUNK event.
+ * https://discord.com/developers/docs/resources/guild#guild-member-object
+ */
+export function completeMembers(d: unknown): void {
+	if (!isObject(d) || !Array.isArray(d.members)) return;
+	for (const member of d.members) {
+		member.nick ??= null;
+		member.avatar ??= null;
+		member.premium_since ??= null;
+		member.communication_disabled_until ??= null;
+	}
 }
 
 /**

@@ -1,17 +1,14 @@
 // Index of a guild's members by name. Names are folded when they are stored. Most members are in an immutable NameTable;
-// those that changed since it was built are in a map beside it (the delta) until the table is rebuilt.
+// those that changed since it was built are in a NameLog beside it until the table is rebuilt.
 //
 // A member takes about 40 bytes plus the bytes of their names, twice that during a rebuild. A rebuild runs in slices of
 // 2 ms, and rebuilds take at most a tenth of the time.
 
 import { fold } from "../text.ts";
-import {
-	compareNamed,
-	type Named,
-	NameTable,
-	type Rank,
-	rank,
-} from "./name-table.ts";
+import { firstOf } from "./member-filter.ts";
+import { NameLog } from "./name-log.ts";
+import { NameTable } from "./name-table.ts";
+import { compareNamed, type Named, type Rank } from "./packed-names.ts";
 
 /** The names by which a guild member can be found. */
 export interface Names {
@@ -28,13 +25,18 @@ const sliceMs = 2;
  * rebuild took.
  */
 const pauseFactor = 9;
+/**
+ * Minimum pause before a rebuild, in milliseconds. While a large guild loads, each rebuild copies all names, and the
+ * copies stay in memory until they are collected.
+ */
+const minPauseMs = 1_000;
 
 export class MemberIndex {
 	#table = new NameTable();
-	/**
-	 * Members who were added or renamed since the table of member names was built. That table no longer contains them.
-	 */
-	#delta = new Map<string, Named>();
+	/** Members who were added or renamed since the latest rebuild started. Table and `#merging` do not contain them. */
+	#log = new NameLog();
+	/** The log that the running rebuild merges into the table; undefined if no rebuild is running. */
+	#merging: NameLog | undefined;
 	/**
 	 * Ids of members who changed since the running rebuild of the name table started; undefined if no rebuild is running.
 	 */
@@ -43,21 +45,25 @@ export class MemberIndex {
 	#pauseMs = 0;
 
 	get size(): number {
-		return this.#table.size + this.#delta.size;
+		return this.#table.size + this.#log.size + (this.#merging?.size ?? 0);
 	}
 
 	/** Adds a member to the name index, or updates the member's names in it. */
 	set(id: string, names: Names): void {
 		const named = toNamed(id, names);
-		if (isEqual(named, this.#delta.get(id)) || this.#table.has(named)) return;
-		this.#table.remove(id);
-		this.#delta.set(id, named);
+		if (
+			this.#log.has(named) ||
+			this.#table.has(named) ||
+			this.#merging?.has(named)
+		)
+			return;
+		this.#remove(id);
+		this.#log.add(named);
 		this.#noteChange(id);
 	}
 
 	delete(id: string): void {
-		const inTable = this.#table.remove(id);
-		if (this.#delta.delete(id) || inTable) this.#noteChange(id);
+		if (this.#remove(id)) this.#noteChange(id);
 	}
 
 	clear(): void {
@@ -65,7 +71,8 @@ export class MemberIndex {
 		this.#timer = undefined;
 		this.#changedIds = undefined;
 		this.#table = new NameTable();
-		this.#delta = new Map();
+		this.#log = new NameLog();
+		this.#merging = undefined;
 	}
 
 	/**
@@ -83,19 +90,19 @@ export class MemberIndex {
 			total += 1;
 			if (slots[rank].length < limit) slots[rank].push(slot);
 		});
-		const inDelta: Record<Rank, Named[]> = [[], [], []];
-		for (const named of this.#delta.values()) {
-			const rank = rankOf(named, query);
-			if (rank === undefined) continue;
-			total += 1;
-			inDelta[rank].push(named);
-		}
+		const inLogs: Record<Rank, Pick<Named, "id" | "display">[]> = [[], [], []];
+		for (const log of this.#logs)
+			log.scan(query, (slot, rank) => {
+				total += 1;
+				inLogs[rank].push(log.at(slot));
+			});
 		const ids: string[] = [];
 		for (const rank of [0, 1, 2] as const) {
 			if (ids.length === limit) break;
 			const inTable = slots[rank].map((slot) => table.at(slot));
-			const all = [...inTable, ...inDelta[rank]].sort(compareNamed);
-			ids.push(...all.slice(0, limit - ids.length).map(({ id }) => id));
+			const all = [...inTable, ...inLogs[rank]];
+			const first = firstOf(all, limit - ids.length, compareNamed);
+			for (const { id } of first) ids.push(id);
 		}
 		return { total, ids };
 	}
@@ -108,7 +115,10 @@ export class MemberIndex {
 		if (this.#changedIds) return;
 		const changedIds = new Set<string>();
 		this.#changedIds = changedIds;
-		const steps = this.#table.with(this.#delta.values());
+		const merging = this.#log;
+		this.#merging = merging;
+		this.#log = new NameLog();
+		const steps = this.#table.with(merging);
 		let spentMs = 0;
 		for (;;) {
 			const from = performance.now();
@@ -133,15 +143,21 @@ export class MemberIndex {
 	 * the new table's outdated entries of these members are removed.
 	 */
 	#replaceTable(table: NameTable, changedIds: ReadonlySet<string>): void {
-		const changed = new Map<string, Named>();
-		for (const id of changedIds) {
-			table.remove(id);
-			const named = this.#delta.get(id);
-			if (named) changed.set(id, named);
-		}
+		for (const id of changedIds) table.remove(id);
 		this.#table = table;
-		this.#delta = changed;
+		this.#merging = undefined;
 		this.#changedIds = undefined;
+	}
+
+	get #logs(): readonly NameLog[] {
+		return this.#merging ? [this.#merging, this.#log] : [this.#log];
+	}
+
+	/** Removes a member wherever they are. Returns false if they are nowhere. */
+	#remove(id: string): boolean {
+		const inTable = this.#table.remove(id);
+		const inLog = this.#log.remove(id);
+		return this.#merging?.remove(id) || inTable || inLog;
 	}
 
 	#noteChange(id: string): void {
@@ -151,11 +167,14 @@ export class MemberIndex {
 
 	#scheduleRebuild(): void {
 		if (this.#timer || this.#changedIds) return;
-		if (this.#delta.size + this.#table.removedCount < maxChanges) return;
-		this.#timer = setTimeout(() => {
-			this.#timer = undefined;
-			void this.rebuild();
-		}, this.#pauseMs);
+		if (this.#log.added + this.#table.removedCount < maxChanges) return;
+		this.#timer = setTimeout(
+			() => {
+				this.#timer = undefined;
+				void this.rebuild();
+			},
+			Math.max(minPauseMs, this.#pauseMs),
+		);
 		this.#timer.unref();
 	}
 }
@@ -168,24 +187,6 @@ function toNamed(id: string, { nickname, globalName, username }: Names): Named {
 		if (folded !== "" && !names.includes(folded)) names.push(folded);
 	}
 	return { id, display: nickname ?? globalName ?? username, names };
-}
-
-function isEqual(one: Named, other: Named | undefined): boolean {
-	if (one.display !== other?.display) return false;
-	if (one.names.length !== other.names.length) return false;
-	return one.names.every((name, at) => name === other.names[at]);
-}
-
-function rankOf({ names }: Named, query: string): Rank | undefined {
-	let best: Rank | undefined;
-	for (const name of names) {
-		const at = name.indexOf(query);
-		if (at < 0) continue;
-		if (name.length === query.length) return rank.exact;
-		if (at === 0) best = rank.beginning;
-		else best ??= rank.inside;
-	}
-	return best;
 }
 
 function isValidQuery(query: string): boolean {

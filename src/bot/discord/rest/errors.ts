@@ -2,6 +2,7 @@
 
 import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
+import { isForPeople } from "../acting-person.ts";
 import { oneLine } from "../text.ts";
 import { twoFactorAdvice } from "../two-factor.ts";
 import { ForeignResponse } from "./response.ts";
@@ -125,6 +126,24 @@ const advice = new Map(
 	}),
 );
 
+/** The advice for an error: for people on Discord without the sentences on tools and their arguments. */
+function adviceFor({ code }: DiscordAPIError): string | undefined {
+	const text = advice.get(String(code));
+	if (!isForPeople() || text === undefined) return text;
+	// These are constants, which contain nothing that people wrote.
+	const kept = text
+		.split(/(?<=\.) (?=[A-Z])/)
+		.map((sentence) =>
+			sentence
+				.split("; ")
+				.filter((part) => !/\b[a-z]+_[a-z_]+\b|call again/.test(part))
+				.join("; "),
+		)
+		.filter((sentence) => sentence !== "")
+		.map((sentence) => sentence.replace(/\.?$/, "."));
+	return kept.join(" ") || undefined;
+}
+
 /** Sentences that tell the AI model whether a failed request to Discord took effect. */
 const outcomeNotes: Record<Outcome, string> = {
 	"not sent":
@@ -160,7 +179,7 @@ export function toToolError(error: unknown): ToolError | undefined {
 		);
 	// The message has one line per invalid field.
 	const message = oneLine(error.message.replaceAll("\n", "; "));
-	const next = advice.get(String(error.code)) ?? "Nothing was done.";
+	const next = adviceFor(error) ?? "Nothing was done.";
 	return apiError(`${message} (code ${error.code}). ${next}`, error);
 }
 

@@ -21,6 +21,12 @@ import {
 import { type Signal, toAbortSignal } from "../../../lib/signal.ts";
 import { followMonotonicClock } from "./rate-limit-clock.ts";
 import { type Pause, RequestGuard } from "./request-guard.ts";
+import {
+	type Priority,
+	QueueFull,
+	RequestQueue,
+	stopsHarm,
+} from "./request-queue.ts";
 import { ForeignResponse, readResponse, UnusableResponse } from "./response.ts";
 import { findResponseProblem } from "./response-schemas.ts";
 
@@ -124,6 +130,8 @@ interface Call {
 	status: number;
 	/** Deadline of the request, in milliseconds of `performance.now()`. */
 	readonly endsAt: number;
+	/** Undefined for requests without the bot's token, to which the bot's global rate limit does not apply. */
+	readonly priority: Priority | undefined;
 }
 
 /** Limits on the requests that a running tool sends to Discord's API. */
@@ -147,13 +155,19 @@ export interface ToolRun {
 	beforeWrite?: (() => void) | undefined;
 	/** Called after the tool sent a request that changes something and that Discord may have carried out. */
 	onWrite?(): void;
+	/** Called when a tool that changes several objects knows the outcome of one of them. */
+	onItem?: ((id: string, outcome: ItemOutcome) => void) | undefined;
 }
+
+/** Whether a step of a tool took effect on Discord. */
+export type ItemOutcome = "done" | "not done" | "unknown";
 
 /** Async context of the running code: the running tool, the current request, and a listener for rate limits. */
 interface Scope {
 	run?: ToolRun;
 	call?: Call;
 	onRateLimitState?: (state: RateLimitState) => void;
+	isBackground?: boolean;
 }
 
 const scope = new AsyncLocalStorage<Scope>();
@@ -189,6 +203,25 @@ export function observeRateLimit<T>(
 /** Runs `work`, whose requests to Discord are subject to the limits in `run`, such as the deadline. */
 export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
 	return withScope({ run }, work);
+}
+
+/** Runs a part of the running tool, and calls `onItem` for each object whose outcome the tool reports with `noteItem`. */
+export function noteItems<T>(
+	onItem: NonNullable<ToolRun["onItem"]>,
+	work: () => Promise<T>,
+): Promise<T> {
+	const run = currentRun();
+	return run ? withinRun({ ...run, onItem }, work) : work();
+}
+
+/** Reports that the running tool has changed an object, such as the member with this id, or could not. */
+export function noteItem(id: string, outcome: ItemOutcome): void {
+	currentRun()?.onItem?.(id, outcome);
+}
+
+/** Runs `work`, whose requests to Discord can wait until those of tools and commands are sent. */
+export function inBackground<T>(work: () => Promise<T>): Promise<T> {
+	return withScope({ isBackground: true }, work);
 }
 
 /** Allows the running tool to send requests that change something. Call this when the tool has planned its changes. */
@@ -234,20 +267,25 @@ export function restOptions(
 	api: string,
 	onResponse: (outcome: PlatformOutcome) => void = () => {},
 	guard = new RequestGuard(),
+	queue = new RequestQueue(),
 ) {
-	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
+	const waitForPause = async (signal: AbortSignal) => {
 		for (let pause = guard.pause; pause; pause = guard.pause) {
 			if (exceedsWait(pause)) {
 				guard.rejectedCount += 1;
 				throw new PlatformBusy(pause.why, pause.waitMs);
 			}
-			await sleep(pause.waitMs, undefined, {
-				signal: init.signal as AbortSignal,
-			});
+			await sleep(pause.waitMs, undefined, { signal });
 		}
+	};
+	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
+		const signal = init.signal as AbortSignal;
+		await waitForPause(signal);
+		const onAnswer = await takeTurn(queue, signal);
+		await waitForPause(signal);
 		const request = guard.begin();
 		try {
-			const response = await send(url, init);
+			const response = await send(url, init).finally(onAnswer);
 			const { status, headers } = response;
 			request.noteResponse(status, headers.get("x-ratelimit-scope"));
 			reportRateLimit(headers);
@@ -270,7 +308,28 @@ export function restOptions(
 		timeout: platformTimeoutMs,
 		makeRequest,
 		rejectOnRateLimit,
+		// Our queue has this limit. discord.js's own would make urgent requests wait for others.
+		globalRequestsPerSecond: Infinity,
 	};
+}
+
+/**
+ * Waits until Discord's global rate limit allows the current request. Resolves with a function to call when the response
+ * has arrived.
+ */
+async function takeTurn(
+	queue: RequestQueue,
+	signal: AbortSignal,
+): Promise<() => void> {
+	const { priority } = currentCall() ?? { priority: "other" };
+	if (!priority) return () => {};
+	try {
+		return await queue.turn(priority, signal);
+	} catch (error) {
+		if (error instanceof QueueFull)
+			throw new PlatformBusy("rate limit", error.retryAfterMs);
+		throw error;
+	}
 }
 
 function exceedsWait({ why, waitMs }: Pause): boolean {
@@ -395,7 +454,9 @@ export function guardRest(
 		const request = { ...options, signal, ...(reason && { reason }) };
 		const ownDeadline = performance.now() + timeoutMs;
 		const endsAt = run ? Math.min(ownDeadline, run.endsAt) : ownDeadline;
-		const send = () => requestOnce(original, request, isRead, endsAt);
+		const priority = priorityOf(options);
+		const send = () =>
+			requestOnce(original, request, isRead, { endsAt, priority });
 		try {
 			return await send();
 		} catch (error) {
@@ -406,6 +467,19 @@ export function guardRest(
 			throw error;
 		}
 	};
+}
+
+/**
+ * Returns how urgent a request is; undefined for requests without the bot's token, such as responses to interactions.
+ * Discord applies the bot's global rate limit only to requests with its token, and not to interactions.
+ * https://discord.com/developers/docs/topics/rate-limits#global-rate-limit
+ */
+function priorityOf(request: InternalRequest): Priority | undefined {
+	if (request.auth === false) return undefined;
+	if (stopsHarm(request)) return "protection";
+	const { run, isBackground } = scope.getStore() ?? {};
+	if (run) return "call";
+	return isBackground ? "background" : "other";
 }
 
 /** Whether a failed request may succeed if it is sent again, at once or after a short pause. */
@@ -443,9 +517,9 @@ async function requestOnce(
 	request: Request,
 	options: InternalRequest & { signal: AbortSignal },
 	isRead: boolean,
-	endsAt: number,
+	limits: Pick<Call, "endsAt" | "priority">,
 ): Promise<unknown> {
-	const call: Call = { state: "waiting", rateLimits: 0, status: 0, endsAt };
+	const call: Call = { state: "waiting", rateLimits: 0, status: 0, ...limits };
 	const outcome = (): Outcome => {
 		if (call.state !== "sent") return "not sent";
 		return isRead ? "read" : "unknown";

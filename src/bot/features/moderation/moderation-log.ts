@@ -18,6 +18,8 @@ import {
 const maxFieldLength = 1_024;
 /** Maximum number of moderation log entries that may wait until the bot knows to which channel to send them. */
 const maxPending = 1_000;
+/** Maximum number of channels that an entry names. */
+const maxChannels = 20;
 /** Permissions that the bot needs in a channel to write the moderation log there. */
 export const logPermissions = [
 	"ViewChannel",
@@ -37,6 +39,17 @@ export interface LogEntry {
 	reason?: string | null;
 	/** When the ban ends, in epoch milliseconds; null for a permanent ban. */
 	until?: number | null;
+	/** The action and its outcome. */
+	action?: string;
+	/** What was changed, such as "role 123456789012345678". */
+	detail?: string;
+	/** Name of the MCP client through which the moderator acted. */
+	client?: string;
+	/** Text that says whether the person was told about the action by direct message. */
+	told?: string;
+	/** Ids of the channels that the action concerns. */
+	channelIds?: readonly string[];
+	caseNumber?: number;
 }
 
 export type ModerationLog = ReturnType<typeof createModerationLog>;
@@ -110,7 +123,13 @@ export function createModerationLog({
 		return channelId === null ? undefined : writableChannel(channelId, guildId);
 	}
 
-	async function channelOrDefault(guildId: string) {
+	/**
+	 * Like `channelOf`, but never rejects: without the database, resolves with the id of the operator's log channel if it
+	 * is in the guild.
+	 */
+	async function channelOrDefault(
+		guildId: string,
+	): Promise<string | undefined> {
 		try {
 			return await channelOf(guildId);
 		} catch (error) {
@@ -128,6 +147,17 @@ export function createModerationLog({
 
 	return {
 		channelOf,
+		channelOrDefault,
+		/**
+		 * Resolves with the ids of all channels that may contain log entries of the guild: the guild's log channel,
+		 * even if the bot cannot write there, and the operator's. Without the database, only the ids in memory.
+		 */
+		async channelsOf(guildId: string): Promise<string[]> {
+			await channelOrDefault(guildId);
+			return [configured.get(guildId), defaultIn(guildId)].filter(
+				(id) => typeof id === "string",
+			);
+		},
 		/** Sets the guild's moderation log channel; null turns logging off. Rejects with StoreUnavailable. */
 		async setChannel(guildId: string, channelId: string | null) {
 			// Also before the write: its outcome can be unknown.
@@ -172,6 +202,7 @@ function canWrite(
 
 function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
 	const { moderatorId, userId, description, reason, until } = entry;
+	const { action, detail, client, told, channelIds = [], caseNumber } = entry;
 	const embed = new EmbedBuilder()
 		.setTitle(entry.title)
 		.setColor(entry.isFailure ? 0xc62828 : 0x2e7d32)
@@ -181,11 +212,31 @@ function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
 	};
 	add("Moderator", moderatorId && formatUser(moderatorId));
 	add("User", userId && formatUser(userId));
+	add("Action", action && inlineText(action, maxFieldLength));
+	add("Detail", detail && formatDetail(detail));
+	add("Channels", formatChannels(channelIds));
 	if (until === null) add("Duration", "Permanent");
 	else if (until !== undefined) add("Until", formatEnd(until));
 	add("Reason", reason ? inlineText(reason, maxFieldLength) : undefined);
+	add("Client", client && inlineText(client, maxFieldLength));
+	add("Direct message", told);
+	add("Case", caseNumber === undefined ? undefined : String(caseNumber));
 	if (description) embed.setDescription(description);
 	return embed;
+}
+
+/** Escapes the `detail` of a log entry. Formats a role id in it as a mention, which notifies nobody in an embed. */
+function formatDetail(detail: string): string {
+	return inlineText(detail, maxFieldLength).replace(
+		/^role (\d{17,20})\b/,
+		"<@&$1> (ID: $1)",
+	);
+}
+
+function formatChannels(ids: readonly string[]): string {
+	const shown = ids.slice(0, maxChannels).map((id) => `<#${id}>`);
+	const more = ids.length - shown.length;
+	return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
 }
 
 /** Formats a user as a mention and an id. The id is necessary because Discord may show a mention without a name. */

@@ -2,9 +2,9 @@
 
 import { type Client, Events } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
-import { createReconciler, NotNow } from "../../../lib/reconciler.ts";
+import { createReconciler } from "../../../lib/reconciler.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
-import { describePlatformError } from "../../discord/rest/errors.ts";
+import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -13,6 +13,7 @@ import {
 	selectNextEnd,
 	type TempBanKey,
 } from "../../store/tables/temp-bans.ts";
+import { logFailedStep } from "./failed-step.ts";
 
 /** Maximum number of temporary bans that are processed at the same time. */
 const maxConcurrent = 5;
@@ -98,26 +99,10 @@ export function createTempBanWorker(options: WorkerOptions) {
 			await settle(ban);
 		} catch (error) {
 			if (wasUnchecked) addUnchecked(ban);
-			logFailure(ban, error);
+			const fields = { guild: ban.guild_id, user: ban.user_id };
+			logFailedStep(log, "could not lift a temporary ban", fields, error);
 			throw error;
 		}
-	}
-
-	function logFailure({ guild_id, user_id }: TempBanKey, error: unknown): void {
-		if (error instanceof NotNow || error instanceof StoreUnavailable) return;
-		const reason = describePlatformError(error);
-		if (reason === undefined)
-			log.error("could not lift a temporary ban: internal error", {
-				guild: guild_id,
-				user: user_id,
-				error,
-			});
-		else
-			log.warn("could not lift a temporary ban, will retry", {
-				guild: guild_id,
-				user: user_id,
-				reason,
-			});
 	}
 
 	function addUnchecked(ban: TempBanKey): void {
@@ -142,13 +127,7 @@ export function createTempBanWorker(options: WorkerOptions) {
 				addUnchecked({ guild_id: guild.id, user_id: user.id });
 				reconciler.wake();
 			});
-			for (const event of [
-				Events.ClientReady,
-				Events.ShardReady,
-				Events.GuildCreate,
-				Events.GuildAvailable,
-			] as const)
-				client.on(event as Events.ClientReady, reset);
+			onSessionOrGuild(client, reset);
 		},
 	};
 }

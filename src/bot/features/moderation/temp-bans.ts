@@ -21,7 +21,11 @@ import { describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
-import { ignoreUnavailable } from "../../store/database/db-error.ts";
+import { fetchBan } from "../../guild/bans.ts";
+import {
+	ignoreUnavailable,
+	StoreUnavailable,
+} from "../../store/database/db-error.ts";
 import { hasBanSince } from "../../store/tables/chargebacks.ts";
 import {
 	deleteTempBan,
@@ -31,6 +35,7 @@ import {
 	type TempBan,
 	type TempBanKey,
 } from "../../store/tables/temp-bans.ts";
+import type { StoredBans } from "../../tool/context.ts";
 import type { LogEntry, ModerationLog } from "./moderation-log.ts";
 import {
 	createTempBanWorker,
@@ -60,19 +65,19 @@ export interface BanRequest {
 	reason: string | null;
 	/** When the ban ends, in epoch milliseconds; null for a permanent ban. */
 	endsAt: number | null;
+	/** For how many seconds back Discord deletes the user's messages. Not repeated if the ban is completed later. */
+	deleteSeconds?: number | undefined;
 }
 
 /** Result of banning a user. "changed": the user was already banned, and only the end of the ban was changed. */
 export type BanOutcome = "banned" | "changed";
 
-export interface TempBans {
+export interface TempBans extends StoredBans {
 	/**
 	 * Bans a user. Rejects with an error written for the moderator. If Discord does not confirm the ban, the bot
 	 * completes it later.
 	 */
 	ban(guild: Guild, request: BanRequest): Promise<BanOutcome>;
-	/** Lifts the ban of a user. Resolves with false if the user is not banned. */
-	unban(guild: Guild, request: Omit<BanRequest, "endsAt">): Promise<boolean>;
 	/** Subscribes to the Gateway events of a new discord.js client. */
 	attach(client: Client): void;
 	start(): void;
@@ -83,6 +88,8 @@ export interface TempBansOptions extends Omit<WorkerOptions, "settle"> {
 	/** Lock per user id: only one change to a user's bans or roles runs at a time. */
 	mutex: KeyedMutex;
 	moderationLog: Pick<ModerationLog, "add">;
+	/** Called when it is known what became of a ban that the bot was still going to make. */
+	decided?(): void;
 }
 
 export function createTempBans(options: TempBansOptions): TempBans {
@@ -115,20 +122,18 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	}
 
 	async function ban(guild: Guild, request: BanRequest): Promise<BanOutcome> {
-		const { userId, moderator, reason, endsAt } = request;
+		const { userId, moderator, reason, endsAt, deleteSeconds } = request;
 		const key = { guild_id: guild.id, user_id: userId };
 		const existing = await fetchBan(guild, userId);
-		const entry = { userId, moderatorId: moderator.id, reason, until: endsAt };
 		if (endsAt === null) {
 			// Delete the row of a temporary ban first: its end must no longer apply.
 			await deleteTempBan(sql, key);
 			made.delete(keyOf(key));
 			if (!existing)
-				await putBan(guild, userId, auditText(`By ${moderator.name}`, reason));
-			moderationLog.add(guild.id, {
-				title: existing ? "Ban made permanent" : "Ban",
-				...entry,
-			});
+				await putBan(guild, userId, {
+					reason: auditText(`By ${moderator.name}`, reason),
+					deleteSeconds,
+				});
 			return existing ? "changed" : "banned";
 		}
 		const row: TempBan = {
@@ -140,24 +145,27 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			state: existing ? "banned" : "asked",
 			mark: existing
 				? existing.reason
-				: `By ${moderator.name} until ${time(endsAt)}`,
+				: // Formatted as it is sent to Discord, because the bot recognises its ban by this text.
+					auditReason(`By ${moderator.name} until ${time(endsAt)}`),
 		};
 		made.delete(keyOf(row));
 		await saveTempBan(sql, row);
-		if (existing) {
-			moderationLog.add(guild.id, { title: "Ban duration changed", ...entry });
-			return "changed";
-		}
-		await banStored(guild, row);
+		if (existing) return "changed";
+		await banStored(guild, row, deleteSeconds);
 		made.add(keyOf(row));
 		// If this fails, the worker repeats it.
-		await confirmBanned(row).catch(ignoreUnavailable);
+		await setBanned(sql, row).catch(ignoreUnavailable);
 		return "banned";
 	}
 
-	async function banStored(guild: Guild, row: TempBan): Promise<void> {
+	async function banStored(
+		guild: Guild,
+		row: TempBan,
+		deleteSeconds: number | undefined,
+	): Promise<void> {
 		try {
-			await putBan(guild, row.user_id, auditText(row.mark, row.reason));
+			const reason = auditText(row.mark, row.reason);
+			await putBan(guild, row.user_id, { reason, deleteSeconds });
 		} catch (error) {
 			const isDeleted = wasNotDone(error)
 				? await deleteTempBan(sql, row).catch(ignoreUnavailable)
@@ -170,30 +178,26 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		}
 	}
 
-	async function unban(
-		guild: Guild,
-		{ userId, moderator, reason }: Omit<BanRequest, "endsAt">,
-	): Promise<boolean> {
-		const key = { guild_id: guild.id, user_id: userId };
-		// Before the request: without the store, the row would outlive the ban.
-		const row = await selectTempBan(sql, key);
-		const existing = await fetchBan(guild, userId);
-		if (existing)
-			await deleteBan(guild, userId, auditText(`By ${moderator.name}`, reason));
-		if (row) {
-			// While the row remains, the worker must not make the ban again.
-			made.add(keyOf(row));
-			const isDeleted = await deleteTempBan(sql, key).catch(ignoreUnavailable);
-			if (isDeleted !== undefined) made.delete(keyOf(row));
+	async function beforeUnban(guildId: string, userId: string) {
+		const key = { guild_id: guildId, user_id: userId };
+		let row: TempBan | undefined;
+		try {
+			row = await selectTempBan(sql, key);
+		} catch (error) {
+			if (!(error instanceof StoreUnavailable)) throw error;
+			// The worker deletes a row when the database is back, as after an unban by hand.
+			return async () => {
+				made.add(keyOf(key));
+			};
 		}
-		if (existing)
-			moderationLog.add(guild.id, {
-				title: "Unban",
-				userId,
-				moderatorId: moderator.id,
-				reason,
-			});
-		return existing !== undefined;
+		return row && (() => forget(row));
+	}
+
+	async function forget(row: TempBan): Promise<void> {
+		// While the row remains, the worker must not make the ban again.
+		made.add(keyOf(row));
+		const isDeleted = await deleteTempBan(sql, row).catch(ignoreUnavailable);
+		if (isDeleted !== undefined) made.delete(keyOf(row));
 	}
 
 	/**
@@ -202,7 +206,10 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	 */
 	async function settle({ guild_id, user_id }: TempBanKey): Promise<void> {
 		const row = await selectTempBan(sql, { guild_id, user_id });
-		if (!row) return;
+		if (!row) {
+			made.delete(keyOf({ guild_id, user_id }));
+			return;
+		}
 		const guild = requireGuild(connection, guild_id);
 		requireBanPermission(guild, row);
 		const existing = await fetchBan(guild, user_id);
@@ -227,6 +234,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	async function deleteRow(row: TempBan, reason: string): Promise<void> {
 		await deleteTempBan(sql, row);
 		made.delete(keyOf(row));
+		if (row.state === "asked") options.decided?.();
 		const { guild_id: guild, user_id: user } = row;
 		log.info("removed a temporary ban from the bot's database", {
 			guild,
@@ -306,7 +314,8 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			return logFailure(row, notBanned);
 		}
 		try {
-			await putBan(guild, row.user_id, auditText(row.mark, row.reason));
+			const reason = auditText(row.mark, row.reason);
+			await putBan(guild, row.user_id, { reason });
 		} catch (error) {
 			if (!(error instanceof DiscordAPIError) || error.status === 401)
 				throw error;
@@ -318,7 +327,9 @@ export function createTempBans(options: TempBansOptions): TempBans {
 
 	async function confirmBanned(row: TempBan): Promise<void> {
 		await setBanned(sql, row);
-		addEntry(row, "Ban", { until: row.ends_at });
+		// The case of the ban may say that its outcome is unknown.
+		addEntry(row, "Ban confirmed", { until: row.ends_at });
+		options.decided?.();
 	}
 
 	return {
@@ -327,8 +338,16 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			withUserLock(request.userId, () => ban(guild, request)).finally(
 				worker.wake,
 			),
-		unban: (guild, request) =>
-			withUserLock(request.userId, () => unban(guild, request)),
+		beforeUnban,
+		async has(guildId, userId) {
+			const key = { guild_id: guildId, user_id: userId };
+			return (await selectTempBan(sql, key)) !== undefined;
+		},
+		async makePermanent(guildId, userId) {
+			const key = { guild_id: guildId, user_id: userId };
+			await deleteTempBan(sql, key);
+			made.delete(keyOf(key));
+		},
 		attach: worker.attach,
 		start: worker.wake,
 		async close() {
@@ -346,20 +365,16 @@ function requireGuild({ guilds }: Connection, guildId: string): Guild {
 	return guild;
 }
 
-/** Fetches the ban of a user from Discord; undefined if the user is not banned. */
-function fetchBan(guild: Guild, userId: string): Promise<APIBan | undefined> {
-	return absentIf(
-		[RESTJSONErrorCodes.UnknownBan],
-		() =>
-			guild.client.rest.get(
-				Routes.guildBan(guild.id, userId),
-			) as Promise<APIBan>,
-	);
-}
-
-async function putBan(guild: Guild, userId: string, reason: string) {
+async function putBan(
+	guild: Guild,
+	userId: string,
+	{
+		reason,
+		deleteSeconds,
+	}: { reason: string } & Pick<BanRequest, "deleteSeconds">,
+) {
 	await guild.client.rest.put(Routes.guildBan(guild.id, userId), {
-		body: {},
+		body: deleteSeconds ? { delete_message_seconds: deleteSeconds } : {},
 		reason: auditReason(reason),
 	});
 }

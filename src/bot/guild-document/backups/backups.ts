@@ -3,7 +3,7 @@
 // A backup has all parts but the bans. It has the roles of members, since nobody could otherwise tell who had which role
 // after roles were deleted.
 
-import { type Client, Events, type Guild } from "discord.js";
+import type { Client, Guild } from "discord.js";
 import type {
 	GuildDocument,
 	Part,
@@ -21,6 +21,7 @@ import {
 } from "../../../lib/reconciler.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
+import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
@@ -475,10 +476,7 @@ export function createBackups(options: BackupsOptions): Backups {
 				sessionSince = monotonicNow();
 				reconciler.retryAll();
 			};
-			client.on(Events.ClientReady, isNewSession);
-			client.on(Events.ShardReady, isNewSession);
-			client.on(Events.GuildCreate, reconciler.wake);
-			client.on(Events.GuildAvailable, reconciler.wake);
+			onSessionOrGuild(client, isNewSession, reconciler.wake);
 		},
 		start() {
 			nextStart = monotonicNow() + timing.startDelayMs;

@@ -8,13 +8,14 @@ import {
 	EmbedBuilder,
 	Events,
 	type Guild,
-	PermissionFlagsBits,
 	SnowflakeUtil,
 } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import { createReconciler, type Step } from "../../../lib/reconciler.ts";
+import { canReadAuditLog, readAuditLog } from "../../discord/audit-log.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
+import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { time, userName } from "../../discord/describe.ts";
 import { compareIds } from "../../discord/ids.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
@@ -30,7 +31,7 @@ import {
 	saveDeletionMark,
 	selectDeletionMark,
 } from "../../store/tables/guild-deletion-marks.ts";
-import { isJobReason, readEntries } from "../jobs/made-things.ts";
+import { isJobReason } from "../jobs/made-things.ts";
 import type { Backups } from "./backups.ts";
 
 export interface DeletionWatchSettings {
@@ -209,7 +210,7 @@ export function createDeletionWatch(
 			const mark = await selectDeletionMark(store.sql, guild.id);
 			const entries: Entry[] = [];
 			for (const action of deletionActions)
-				for (const entry of await readEntries(guild, action, mark ?? lastId))
+				for (const entry of await readAuditLog(guild, action, mark ?? lastId))
 					entries.push({
 						id: entry.id,
 						executorId: entry.user_id,
@@ -394,10 +395,6 @@ export function createDeletionWatch(
 		}
 	}
 
-	function canReadAuditLog({ members: { me } }: Guild): boolean {
-		return me?.permissions.has(PermissionFlagsBits.ViewAuditLog) ?? false;
-	}
-
 	return {
 		attach(client) {
 			client.on(Events.GuildAuditLogEntryCreate, (entry, guild) => {
@@ -416,18 +413,16 @@ export function createDeletionWatch(
 					note(guild, undefined, { id, at: monotonicNow() });
 			});
 			// Events of before a new session may be lost.
-			const isNewSession = () => {
-				isAnyUnchecked = true;
+			const isNewSession = (shard?: number) => {
+				if (shard === undefined) isAnyUnchecked = true;
+				for (const guild of connection.guilds)
+					if (guild.shardId === shard) unchecked.add(guild.id);
 				reconciler.retryAll();
 			};
-			client.on(Events.ClientReady, isNewSession);
-			client.on(Events.ShardReady, isNewSession);
-			const isNewGuild = ({ id }: Guild) => {
+			onSessionOrGuild(client, isNewSession, ({ id }) => {
 				unchecked.add(id);
 				reconciler.wake();
-			};
-			client.on(Events.GuildCreate, isNewGuild);
-			client.on(Events.GuildAvailable, isNewGuild);
+			});
 		},
 		start: reconciler.wake,
 		close: () => reconciler.close(shutdownGraceMs),

@@ -27,6 +27,7 @@ import type { Log } from "../../../lib/log.ts";
 import { createReconciler, NotNow } from "../../../lib/reconciler.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
+import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import {
 	observeRateLimit,
@@ -758,14 +759,8 @@ export function createJobs(options: JobsOptions): Jobs {
 			return isRunning;
 		},
 		attach(client) {
-			for (const event of [
-				Events.ClientReady,
-				Events.ShardReady,
-				Events.GuildCreate,
-				Events.GuildAvailable,
-				Events.GuildDelete,
-			] as const)
-				client.on(event as Events.ClientReady, () => reconciler.retryAll());
+			onSessionOrGuild(client, reconciler.retryAll);
+			client.on(Events.GuildDelete, reconciler.retryAll);
 		},
 		start: wake,
 		async close() {

@@ -1,16 +1,9 @@
 // Finds what a request created whose response was lost: by the mark in its reason in Discord's audit log, or by its name.
 
-import {
-	type APIAuditLogEntry,
-	AuditLogEvent,
-	DiscordAPIError,
-	type Guild,
-	makeURLSearchParams,
-	type RESTGetAPIAuditLogResult,
-	Routes,
-} from "discord.js";
+import { AuditLogEvent, type Guild } from "discord.js";
 import type { GuildState, StepKind } from "../../../guild-document/steps.ts";
-import { compareIds } from "../../discord/ids.ts";
+import { readAuditLog } from "../../discord/audit-log.ts";
+import { compareIds, mayBeAfter } from "../../discord/ids.ts";
 import { jobReasonStart } from "../../discord/text.ts";
 
 /** The action in Discord's audit log that records the creation of an object, by kind of object. */
@@ -23,14 +16,6 @@ const createActions: Partial<Record<StepKind, AuditLogEvent>> = {
 	automod: AuditLogEvent.AutoModerationRuleCreate,
 	event: AuditLogEvent.GuildScheduledEventCreate,
 };
-
-const pageSize = 100;
-const maxPages = 5;
-/**
- * Assumed maximum clock difference in milliseconds between Discord's machines that generate snowflakes. Within it, the
- * order of two ids can be wrong.
- */
-const skewMs = 1_000;
 
 /**
  * Whether a reason in Discord's audit log was written by a job that applies a plan. The caller checks that the entry's
@@ -75,7 +60,9 @@ export async function readCreations(
 	kind: StepKind,
 	afterId: string,
 ): Promise<Creations> {
-	const entries = await readEntries(guild, createActions[kind], afterId);
+	const action = createActions[kind];
+	const entries =
+		action === undefined ? [] : await readAuditLog(guild, action, afterId);
 	const self = guild.client.user.id;
 	return {
 		madeBy: (jobId, mark) =>
@@ -85,50 +72,6 @@ export async function readCreations(
 			)?.target_id ?? undefined,
 		isOther: (id) => entries.some(({ target_id }) => target_id === id),
 	};
-}
-
-/**
- * Reads the entries of a guild's audit log about one action, the newest first, at most 500. Stops once it reaches the
- * snowflake `afterId`, but may return some older entries. Returns none if the bot may not read the audit log.
- */
-export async function readEntries(
-	{ client, id }: Guild,
-	action: AuditLogEvent | undefined,
-	afterId: string,
-): Promise<APIAuditLogEntry[]> {
-	const entries: APIAuditLogEntry[] = [];
-	if (action === undefined) return entries;
-	try {
-		for (let page = 0; page < maxPages; page += 1) {
-			const query = makeURLSearchParams({
-				action_type: action,
-				limit: pageSize,
-				before: entries.at(-1)?.id,
-			});
-			const { audit_log_entries: found } = (await client.rest.get(
-				Routes.guildAuditLog(id),
-				{ query },
-			)) as RESTGetAPIAuditLogResult;
-			entries.push(...found);
-			const last = found.at(-1);
-			if (!last || found.length < pageSize) break;
-			if (!isAfter(last.id, afterId)) break;
-		}
-	} catch (error) {
-		// The permission may have been taken away meanwhile.
-		if (!(error instanceof DiscordAPIError) || error.status !== 403)
-			throw error;
-	}
-	return entries;
-}
-
-/**
- * Whether Discord may have created the snowflake `id` after `afterId`. Allows for clock differences between its
- * machines.
- */
-function isAfter(id: string, afterId: string): boolean {
-	const skew = BigInt(skewMs) << 22n;
-	return BigInt(id) > BigInt(afterId) - skew;
 }
 
 interface Thing {
@@ -186,7 +129,7 @@ export function candidatesIn(
 	known: ReadonlySet<string>,
 ): Thing[] {
 	return thingsOf(state, kind).filter(
-		({ id }) => !known.has(id) && isAfter(id, afterId),
+		({ id }) => !known.has(id) && mayBeAfter(id, afterId),
 	);
 }
 

@@ -8,6 +8,7 @@ import {
 	picturesIn,
 } from "../../../guild-document/read/picture.ts";
 import type { Log } from "../../../lib/log.ts";
+import { askOnTerminal } from "../../../lib/program/ask.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { BotConfig } from "../../config/config.ts";
@@ -16,7 +17,6 @@ import {
 	type RequestOutput,
 	type SendDocumentRequest,
 } from "../../tool/guild-document-requests.ts";
-import { askOnTerminal } from "../ask-on-terminal.ts";
 import { askOccupant, botUrl, type Occupant } from "../occupant.ts";
 import {
 	formatDocument,

@@ -2,6 +2,7 @@
 
 import type { Client, Guild } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
+import { askOnTerminal } from "../../../lib/program/ask.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
 import type { BotConfig } from "../../config/config.ts";
 import {
@@ -11,7 +12,6 @@ import {
 	type Permission,
 } from "../../discord/permissions.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
-import { askOnTerminal } from "../ask-on-terminal.ts";
 import { createConnection, logIn } from "../check.ts";
 import { guildName, inviteTo } from "../guild-checks.ts";
 import { inviteUrl } from "../invite.ts";

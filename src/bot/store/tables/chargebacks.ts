@@ -215,6 +215,17 @@ export async function hasBanSince(
 	return found.length > 0;
 }
 
+/** Returns the chargebacks of a Discord user for which staff decided to ban, newest decision first, at most 20. */
+export function selectBansFor(
+	sql: Sql,
+	chatId: string,
+): Promise<Pick<Chargeback, "id" | "decided_by">[]> {
+	return sql<Pick<Chargeback, "id" | "decided_by">>`
+		SELECT id, decided_by FROM chargebacks
+		WHERE chat_id = ${chatId} AND decision = ${"ban"}
+		ORDER BY decided_at DESC LIMIT 20`;
+}
+
 /**
  * Whether a Discord user lost roles, or is about to lose roles, because of an open chargeback (reversed payment) and
  * has not got them back.

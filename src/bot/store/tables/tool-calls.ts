@@ -66,6 +66,10 @@ export async function insertToolCalls(
 
 /** Which MCP tool calls to select from the audit log. Properties that are undefined match all calls. */
 export interface ToolCallFilter {
+	/**
+	 * Selects tool calls with this request id. Use it only together with `from`: the table has no index of request ids.
+	 */
+	requestId?: string | undefined;
 	tool?: string | undefined;
 	client?: string | undefined;
 	guildId?: string | undefined;
@@ -88,7 +92,7 @@ export function selectToolCalls(
 	filter: ToolCallFilter,
 ): Promise<ToolCallRow[]> {
 	const { tool = null, client = null, outcome = null } = filter;
-	const { guildId = null, limit } = filter;
+	const { guildId = null, requestId = null, limit } = filter;
 	const { guildIds } = filter;
 	const isAnyGuild = guildIds ? 0 : 1;
 	// A list without elements is not valid SQL; no guild has this id.
@@ -101,6 +105,7 @@ export function selectToolCalls(
 	return sql<ToolCallRow>`
 		SELECT id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds, person, key FROM tool_calls
 		WHERE at >= ${from} AND (at < ${before} OR (at = ${before} AND id < ${beforeId}))
+			AND (CAST(${requestId} AS TEXT) IS NULL OR request_id = ${requestId})
 			AND (CAST(${tool} AS TEXT) IS NULL OR tool = ${tool})
 			AND (CAST(${client} AS TEXT) IS NULL OR client = ${client})
 			AND (CAST(${guildId} AS TEXT) IS NULL OR guild_id = ${guildId})

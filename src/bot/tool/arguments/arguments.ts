@@ -84,6 +84,9 @@ export const reason = v.optional(
 	),
 );
 
+/** Schema of the optional argument `tell` of actions that are done to people. */
+export const tell = v.optional(flag("DM them."));
+
 /** A point in time: in milliseconds, and as Discord ids, which contain a creation time. */
 export interface Moment {
 	/** The lowest Discord id that an object created at or after the point in time can have. */

@@ -39,3 +39,32 @@ test("a closed connection may not identify, and does not delay the next one", as
 	await expect(waitForIdentify(AbortSignal.abort())).rejects.toThrow("abort");
 	await waitForIdentify(never);
 });
+
+test("shards of different buckets do not wait for each other, those of one bucket do", async () => {
+	const waitForIdentify = createIdentifyThrottler(10_000, () => 0);
+	const enter = (shard: number, signal = never) =>
+		waitForIdentify(signal, shard, 16);
+	await Promise.all([0, 1, 15].map((shard) => enter(shard)));
+	const closing = new AbortController();
+	const waiting = enter(16, closing.signal);
+	await enter(2);
+	closing.abort();
+	await expect(waiting).rejects.toThrow("abort");
+});
+
+test("the waiting shards of a bucket identify in the order of their numbers", async () => {
+	let now = 0;
+	const waitForIdentify = createIdentifyThrottler(1, () => now);
+	await waitForIdentify(never, 9);
+	const order: number[] = [];
+	const waiting = [3, 1, 2].map(async (shard) => {
+		await waitForIdentify(never, shard);
+		order.push(shard);
+	});
+	for (const count of [1, 2, 3]) {
+		now += 1;
+		await until("one more identifies", () => order.length === count);
+	}
+	await Promise.all(waiting);
+	expect(order).toEqual([1, 2, 3]);
+});

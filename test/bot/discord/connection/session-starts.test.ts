@@ -35,15 +35,20 @@ function countIn(file: string | undefined) {
 	const clock = { now: start };
 	const starts = new SessionStarts(file, recorded.log, () => clock.now);
 	/** Why the next one has to wait; undefined where it need not. */
-	const blocked = async (limit?: object) => {
+	const blocked = async (limit?: object, sessions = 1) => {
 		const closing = new AbortController();
 		let reason: string | undefined;
 		const ask = async () => ({ session_start_limit: limit });
 		await starts
-			.wait(ask, closing.signal, (why) => {
-				reason = why;
-				closing.abort();
-			})
+			.wait(
+				ask,
+				closing.signal,
+				(why) => {
+					reason = why;
+					closing.abort();
+				},
+				() => sessions,
+			)
 			.catch((error) => {
 				if (!closing.signal.aborted) throw error;
 			});
@@ -88,6 +93,46 @@ test.each([
 		expect(reason).toContain(
 			`${remaining} of 1000 left): after 1000 Discord resets the token, so the bot waits until about 2026-02-01T00:00:00.000Z`,
 		);
+});
+
+test.each([
+	[4, 104, false],
+	[4, 103, true],
+	// More than the limit can ever allow.
+	[2_000, 1_000, false],
+	[2_000, 999, true],
+])(
+	"before %d shards log in, of the logins are left: %d",
+	async (shards, remaining, waits) => {
+		const { blocked } = countIn(undefined);
+		const limit = { total: 1_000, remaining, reset_after: hourMs };
+		expect((await blocked(limit, shards)) !== undefined).toBe(waits);
+	},
+);
+
+test("by the bot's own count, shards log in when there is room for all of them", async () => {
+	using place = directory();
+	const first = countIn(place.file);
+	first.starts.note();
+	const times = Array.from({ length: 897 }, (_, at) => start + at);
+	writeFileSync(place.file, JSON.stringify(times));
+	const later = countIn(place.file);
+	later.clock.now += hourMs;
+	expect(await later.blocked(undefined, 3)).toBeUndefined();
+	expect(await later.blocked(undefined, 4)).toContain(
+		"(897 by this bot): after 1000 Discord resets the token, so the bot waits until about 2026-02-01T23:00:00.000Z",
+	);
+});
+
+test.each([
+	[16, 16],
+	[0, 1],
+	["many", 1],
+	[undefined, 1],
+])("of max_concurrency %p, %d is used", async (max_concurrency, expected) => {
+	const { starts, blocked } = countIn(undefined);
+	await blocked({ total: 1_000, remaining: 1_000, max_concurrency });
+	expect(starts.maxConcurrency).toBe(expected);
 });
 
 test.each([
@@ -177,3 +222,13 @@ test.concurrent("at the limit the bot and --check wait and report it; below it t
 	expect(sessionStarts.used.get(id)).toBe(900);
 	await again.close();
 }, 60_000);
+
+test.each([-1, 0, 1e300])(
+	"the bot waits between a minute and a day if Discord's reset_after is %d",
+	async (reset_after) => {
+		const { blocked } = countIn(undefined);
+		const limit = { total: 1000, remaining: 0, reset_after };
+		const until = reset_after > 0 ? "2026-02-01T23:00" : "2026-01-31T23:01";
+		expect(await blocked(limit)).toContain(`until about ${until}`);
+	},
+);

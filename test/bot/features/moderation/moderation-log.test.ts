@@ -19,7 +19,7 @@ async function startWithChoice() {
 		name: "records",
 	});
 	expect(await world.ask("ada", `!m setlog <#${channel.id}>`)).toEndWith(
-		`in <#${channel.id}>.`,
+		`in #records (ID: ${channel.id}).`,
 	);
 	await world.noted(1);
 	await until("it is logged there", () => world.answers(chosen).length === 1);
@@ -70,11 +70,13 @@ describe.concurrent("the guild's channel", () => {
 			const { world, channel } = start;
 			if (deny) setDenied(world, channel, deny);
 			else world.simulator.world.channels.remove(channel);
-			expect(await where(world)).toContain(`in <#${staff(world).id}>.`);
+			expect(await where(world)).toContain(
+				`in #staff (ID: ${staff(world).id}).`,
+			);
 			await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
 			await world.ask(moderator, `!m unban ${world.id("zoe")}`);
 			const titles = (await world.noted(3)).map(({ title }) => title);
-			expect(titles).toEqual(["Moderation log", "Ban", "Unban"]);
+			expect(titles).toEqual(["Moderation log", "Temporary ban", "Unban"]);
 			expect(warnings(world)).toEqual([
 				expect.stringContaining(
 					"cannot write to the guild's moderation log channel, using the channel of the setting moderation.log_channel instead",
@@ -88,9 +90,9 @@ describe.concurrent("the guild's channel", () => {
 		await using start = await startWithChoice();
 		const { world, channel } = start;
 		setDenied(world, channel, SendMessages);
-		expect(await where(world)).toContain(`in <#${staff(world).id}>.`);
+		expect(await where(world)).toContain(`in #staff (ID: ${staff(world).id}).`);
 		setDenied(world, channel, 0n);
-		expect(await where(world)).toContain(`in <#${channel.id}>.`);
+		expect(await where(world)).toContain(`in #records (ID: ${channel.id}).`);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
 		await until("it is logged there", () => world.answers(chosen).length === 2);
 		expect(world.notes()).toHaveLength(1);
@@ -109,7 +111,7 @@ describe.concurrent("the guild's channel", () => {
 		expect(warnings(world).join("\n")).not.toContain(
 			"using moderation.log_channel",
 		);
-		expect(await where(world)).toContain(`in <#${channel.id}>.`);
+		expect(await where(world)).toContain(`in #records (ID: ${channel.id}).`);
 	});
 
 	test("turned off is not replaced by the operator's channel", async () => {

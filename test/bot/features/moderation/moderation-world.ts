@@ -8,8 +8,9 @@ import { toml } from "../../../../src/bot/config/settings.ts";
 import { createLog } from "../../../../src/lib/log.ts";
 import { botConfig } from "../../../support/bot-config.ts";
 import { startSimulator } from "../../../support/simulator.ts";
-import type { Place } from "../../../support/stores.ts";
+import { type Place, storeConfigOf } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
+import { grant } from "../running-feature.ts";
 
 export const general = "The Cooks/general";
 export const staffChannel = "The Cooks/staff";
@@ -25,19 +26,12 @@ export async function startModerationWorld(
 ) {
 	const simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");
-	for (const role of guild.roles.values())
-		if (role.name === "Staff")
-			simulator.world.roles.edit(guild, role, {
-				permissions: String(
-					BigInt(role.permissions) | PermissionFlagsBits.BanMembers,
-				),
-			});
+	grant(simulator, "Staff", PermissionFlagsBits.BanMembers);
 	const logged: string[] = [];
 	const log = createLog({ format: "text", level: "debug" }, (line) =>
 		logged.push(line),
 	);
 	const channel = simulator.channel(staffChannel).id;
-	const { settings } = place ?? {};
 	const config = botConfig({
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
@@ -47,11 +41,7 @@ export async function startModerationWorld(
 			features: { moderation: true },
 			moderation: { log_channel: channel },
 		}),
-		...(settings && {
-			databaseUrl: settings.databaseUrl,
-			dbSchema: settings.schema,
-			dataDirectory: settings.directory,
-		}),
+		...(place && storeConfigOf(place)),
 		...changes,
 	});
 	const start = async () => {
@@ -97,8 +87,14 @@ export async function startModerationWorld(
 		async ask(person: string, text: string, name = general) {
 			const texts = () => answers(name).filter(({ content }) => content !== "");
 			const before = texts().length;
-			await simulator.user(person).say(name, text);
-			return until(`an answer to ${text}`, () => texts()[before]?.content);
+			const { id } = await simulator.user(person).say(name, text);
+			// A long answer to an earlier message may not have ended yet.
+			const isFor = ({ message_reference }: ReturnType<typeof texts>[number]) =>
+				!message_reference || message_reference.message_id === id;
+			return until(
+				`an answer to ${text}`,
+				() => texts().slice(before).find(isFor)?.content,
+			);
 		},
 		/** The notes, once there are at least `count`. */
 		noted: (count: number) =>

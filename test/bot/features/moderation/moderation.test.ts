@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { Guild } from "../../../../src/simulator/world/state/entities.ts";
+import { connectTo } from "../../../support/mcp.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import {
@@ -28,21 +29,39 @@ const pass = (ms: number) =>
 	`UPDATE temp_bans SET ends_at = ends_at - ${ms}, asked_at = asked_at - ${ms}`;
 
 onBoth((databases, kind) => {
+	test("a ban without an end makes a temporary ban permanent", async () => {
+		const place = await databases.place();
+		await using world = await startModerationWorld(place);
+		await world.ask(moderator, `!m ban ${world.id("zoe")} 3d`);
+		const mcp = await connectTo(world.bot.url);
+		const { text } = await mcp.call("ban", { user_id: world.id("zoe") });
+		expect(text).toContain(
+			"was banned for a time, and is now banned permanently.",
+		);
+		const { text: list } = await mcp.call("list_temp_bans");
+		expect(list).toBe("There are no temporary bans.");
+		expect(world.isBanned("zoe")).toBe(true);
+		const again = await mcp.call("ban", { user_id: world.id("zoe") });
+		expect(again.text).toContain("is already banned from the guild.");
+	});
+
 	test("a temporary ban is stored, logged, listed, and lifted when it expired while the bot was down", async () => {
 		const place = await databases.place();
 		await using world = await startModerationWorld(place);
 		const mona = world.id("mona_lisa");
 		const command = `!m ban <@${mona}> 3d  being rude`;
 		const answer = await world.ask(moderator, command);
-		expect(answer).toStartWith(`Banned <@${mona}> (ID: ${mona}) until <t:`);
+		expect(answer).toStartWith(
+			`Banned MONA LISA (@mona\\_lisa, ID: ${mona}) until <t:`,
+		);
 		expect(world.isBanned("mona_lisa")).toBe(true);
 		const reason = world.guild.bans.get(mona)?.reason;
 		expect(reason).toMatch(
 			/^By @jose\.garcia \(ID: \d+\) until \d{4}-\d\d-\d\dT[\d:]+Z: being rude$/,
 		);
 		const [note] = await world.noted(1);
-		expect(note).toEqual({
-			title: "Ban",
+		expect(note).toMatchObject({
+			title: "Temporary ban",
 			Moderator: `<@${world.id(moderator)}> (ID: ${world.id(moderator)})`,
 			User: `<@${mona}> (ID: ${mona})`,
 			Until: expect.stringMatching(/^<t:\d+:f> \(<t:\d+:R>\)$/),
@@ -51,9 +70,11 @@ onBoth((databases, kind) => {
 		const list = await world.ask(moderator, "!m banlist");
 		expect(list.split("\n")).toEqual([
 			"1 temporary ban(s), page 1 of 1, soonest end first:",
-			expect.stringContaining(`<@${mona}> (ID: ${mona}) until <t:`),
+			expect.stringContaining(`(ID: ${mona}) until <t:`),
 		]);
-		expect(list).toEndWith(`by <@${world.id(moderator)}>: being rude`);
+		expect(list).toEndWith(
+			`by @jose.garcia (ID: ${world.id(moderator)}): being rude`,
+		);
 
 		await world.stop();
 		await place.look(pass(80 * hourMs));
@@ -95,22 +116,25 @@ onBoth((databases, kind) => {
 			const rows = await place.look("SELECT ends_at FROM temp_bans");
 			return rows.map(({ ends_at }) => Number(ends_at));
 		};
-		await world.ask(moderator, `!m ban ${mona} 1h`);
+		expect(await world.ask(moderator, `!m ban ${mona} 1h`)).toContain(
+			"Told by direct message: 1 of 1.",
+		);
 		const [first = 0] = await ends();
-		expect(await world.ask(moderator, `!m ban ${mona} 1w2d`)).toStartWith(
-			`<@${mona}> (ID: ${mona}) was already banned, and is now banned until <t:`,
+		const changed = await world.ask(moderator, `!m ban ${mona} 1w2d`);
+		// Nobody who is banned can get a direct message from the bot.
+		expect(changed).not.toContain("direct message");
+		expect(changed).toStartWith(
+			`@mona\\_lisa (ID: ${mona}) was already banned, and is now banned until <t:`,
 		);
 		const [second = 0] = await ends();
 		expect(Math.round((second - first) / hourMs)).toBe(9 * 24 - 1);
-		expect(await world.ask(moderator, `!m ban ${mona} FOREVER`)).toEndWith(
+		expect(await world.ask(moderator, `!m ban ${mona} FOREVER`)).toContain(
 			"was already banned, and is now banned permanently.",
 		);
 		expect(await ends()).toEqual([]);
 		expect(banWrites(world)).toEqual(["PUT"]);
 		expect((await world.noted(3)).map(({ title }) => title)).toEqual([
-			"Ban",
-			"Ban duration changed",
-			"Ban made permanent",
+			...["Temporary ban", "Temporary ban", "Ban"],
 		]);
 	});
 
@@ -119,10 +143,10 @@ onBoth((databases, kind) => {
 		await using world = await startModerationWorld(place);
 		const { id } = world.simulator.channel(general);
 		expect(await world.ask("ada", "!m setlog")).toContain(
-			`Moderation is logged in <#${world.simulator.channel(staffChannel).id}>.`,
+			`Moderation is logged in #staff (ID: ${world.simulator.channel(staffChannel).id}).`,
 		);
 		expect(await world.ask("ada", `!m setlog <#${id}>`)).toBe(
-			`Moderation is now logged in <#${id}>.`,
+			`Moderation is now logged in #general (ID: ${id}).`,
 		);
 		// Also in the previous channel.
 		await world.noted(1);
@@ -200,7 +224,8 @@ onBoth((databases, kind) => {
 			});
 			expect(banWrites(world)).toEqual(["PUT"]);
 			const notes = await world.noted(1);
-			expect(notes.map(({ title }) => title)).toEqual(["Ban"]);
+			// Its case is not decided yet.
+			expect(notes.map(({ title }) => title)).toEqual(["Ban confirmed"]);
 		},
 	);
 
@@ -212,7 +237,7 @@ onBoth((databases, kind) => {
 		faults.refuse("PUT /guilds/:guild_id/bans/:user_id", 50013, once);
 		const answer = await world.ask(moderator, `!m ban ${world.id("zoe")} 1d`);
 		expect(answer).toContain("Missing Permissions (code 50013)");
-		expect(answer).toEndWith("Nothing was done.");
+		expect(answer).toContain("The bot lacks a permission for this");
 		expect(await place.look("SELECT user_id FROM temp_bans")).toEqual([]);
 		expect(world.isBanned("zoe")).toBe(false);
 	});
@@ -227,25 +252,31 @@ describe("permissions", () => {
 			(await world.ask(person, "!m help"))
 				.split("\n")
 				.map((line) => /^`!m (\w+)/.exec(line)?.[1]);
-		const all = ["help", "ban", "unban", "banlist", "nuke", "setlog"];
-		expect(await shown("ada")).toEqual(all);
-		expect(await shown(moderator)).toEqual(
-			all.filter((name) => name !== "setlog"),
+		const forBans = ["ban", "unban", "banlist"];
+		const ofZoe = await shown("zoe");
+		for (const name of [...forBans, "nuke", "setlog", "kick"])
+			expect(ofZoe).not.toContain(name);
+		const names = await shown(moderator);
+		expect(names).toEqual(expect.arrayContaining(["help", ...forBans]));
+		expect(names).not.toContain("setlog");
+		// Hers is long: this is the first message of it.
+		expect(await shown("ada")).toEqual(
+			expect.arrayContaining(["help", ...forBans, "nuke", "kick"]),
 		);
-		expect(await shown("zoe")).toEqual(["help"]);
 	});
 
 	test.each([
-		["ban", "Ban Members", ""],
-		["unban", "Ban Members", ""],
+		["ban", "Ban Members", "ADA 1d"],
+		["unban", "Ban Members", "ADA"],
 		["banlist", "Ban Members", ""],
-		["nuke", "Manage Messages", " in this channel"],
-		["setlog", "Manage Server", ""],
-	])("%s needs %s", async (name, permission, where) => {
+		["nuke", "Manage Messages", "1"],
+		["setlog", "Manage Server", "off"],
+	])("%s needs %s", async (name, permission, rest) => {
 		const world = shared();
-		const command = `!m ${name} ${world.id("ada")} 1d`;
+		const command = `!m ${name} ${rest.replace("ADA", world.id("ada"))}`;
 		const answer = await world.ask("mona_lisa", command);
-		expect(answer).toBe(`You need ${permission}${where} to use \`${name}\`.`);
+		expect(answer).toMatch(/^You (need|lack) /);
+		expect(answer).toContain(permission);
 		expect(banWrites(world)).toEqual([]);
 	});
 
@@ -255,16 +286,14 @@ describe("permissions", () => {
 		const staff = roleNamed(guild, "Staff");
 		const ban = (person: string) =>
 			world.ask(moderator, `!m ban ${world.id(person)} 1h`);
-		expect(await ban(moderator)).toBe("You can't ban yourself.");
-		expect(await ban("ada")).toContain("You can't ban the server owner");
+		expect(await ban(moderator)).toContain("you cannot act on yourself");
+		expect(await ban("ada")).toContain("Nothing was done.");
 		expect(
 			await world.ask(moderator, `!m ban ${simulator.bot("alpha").id} 1h`),
-		).toBe("I can't ban myself.");
+		).toContain("Nothing was done.");
 		const zoe = world.member("zoe");
 		simulator.world.members.edit(guild, zoe, { roles: [staff.id] });
-		expect(await ban("zoe")).toContain(
-			"You can only ban members ranked below you",
-		);
+		expect(await ban("zoe")).toContain("does not rank below");
 		// The owner ranks above all.
 		expect(await world.ask("ada", `!m ban ${world.id("zoe")} 1h`)).toStartWith(
 			"Banned",
@@ -291,7 +320,7 @@ describe("permissions", () => {
 		expect(
 			await until("the bot has lost the permission", async () => {
 				const answer = await ban("mona_lisa");
-				return answer.includes("The bot lacks BAN_MEMBERS") && answer;
+				return answer.includes("The bot lacks Ban Members") && answer;
 			}),
 		).toContain("Nothing was done.");
 		expect(banWrites(world)).toEqual([]);
@@ -308,11 +337,11 @@ describe("permissions", () => {
 		simulator.world.members.edit(guild, zoe, { roles: [role.id] });
 		const { id } = simulator.channel(staffChannel);
 		expect(await world.ask("zoe", `!m setlog <#${id}>`)).toContain(
-			"a text channel of this server that you can see",
+			"There is no channel",
 		);
 		const other = simulator.channel("The Bakers/general").id;
 		expect(await world.ask("ada", `!m setlog <#${other}>`)).toContain(
-			"a text channel of this server",
+			"There is no channel",
 		);
 	});
 });
@@ -354,24 +383,25 @@ describe("arguments", () => {
 	});
 
 	test.each([
-		"!m ban",
-		"!m ban @mona 1h",
-		"!m ban 123 1h",
-		"!m ban <@MONA>",
-		"!m ban <@MONA> rude",
-		"!m ban <@MONA> 0m",
-		"!m ban <@MONA> -1h",
-		"!m ban <@MONA> 6000000m",
-		"!m ban <@MONA> 30s",
-		"!m ban <@MONA>1h",
-		"!m ban <#MONA> 1h",
-	])("%j is answered with the usage", async (text) => {
+		["!m ban", "Write `!m ban <@user …> <duration> [reason]`."],
+		["!m ban @mona 1h", "No member is called exactly @mona"],
+		["!m ban 123 1h", "No member of this server is called 123."],
+		["!m ban <@MONA>", "duration is missing. Write `!m ban"],
+		["!m ban <@MONA> rude", "duration is missing. Write `!m ban"],
+		["!m ban <@MONA> -1h", "duration is missing. Write `!m ban"],
+		["!m ban <@MONA> 0m", "expected a duration of at most 5 years"],
+		["!m ban <@MONA> 6000000m", "expected a duration of at most 5 years"],
+		["!m ban <@MONA>1h", "No member of this server is called"],
+		["!m ban <#MONA> 1h", "No member of this server is called"],
+		["!m role add", "Write `!m role add <@role> <@user …> [reason]`."],
+		["!m role", "Write one of these:\n`!m role add"],
+	])("%j is a mistake: %s", async (text, said) => {
 		const world = shared();
 		const answer = await world.ask(
 			moderator,
 			text.replace("MONA", world.id("mona_lisa")),
 		);
-		expect(answer).toStartWith("Write `!m ban @user <duration> [reason]`:");
+		expect(answer).toContain(said);
 		expect(banWrites(world)).toEqual([]);
 	});
 
@@ -379,9 +409,9 @@ describe("arguments", () => {
 		const world = shared();
 		expect(
 			await world.ask(moderator, "!m ban 123456789012345678 1h"),
-		).toContain("Unknown User");
+		).toContain("Discord has no user");
 		expect(await world.ask(moderator, "!m unban 123456789012345678")).toBe(
-			"<@123456789012345678> (ID: 123456789012345678) is not banned.",
+			"The user 123456789012345678 is not banned from this server. Nothing was done.",
 		);
 	});
 
@@ -390,9 +420,9 @@ describe("arguments", () => {
 		const mona = world.id("mona_lisa");
 		for (const target of [mona, `<@${mona}>`]) {
 			await world.ask(moderator, `!m ban ${mona} 1h`);
-			expect(await world.ask(moderator, `!m unban ${target} sorry`)).toBe(
-				`Unbanned <@${mona}> (ID: ${mona}).`,
-			);
+			expect(
+				await world.ask(moderator, `!m unban ${target} sorry`),
+			).toStartWith(`Lifted the ban of @mona\\_lisa (ID: ${mona}).`);
 		}
 		expect(world.isBanned("mona_lisa")).toBe(false);
 		expect((await world.noted(4))[3]).toMatchObject({
@@ -404,6 +434,30 @@ describe("arguments", () => {
 		);
 	});
 
+	test("people are named by username, by a name that only one has, and several at once", async () => {
+		await using world = await startModerationWorld();
+		const { simulator, guild } = world;
+		const join = (username: string, nick?: string) => {
+			const user = simulator.world.users.add({ username });
+			simulator.world.members.add(guild, user, nick ? { nick } : {});
+			return user.id;
+		};
+		const one = join("one", "Same Name");
+		const two = join("two", "Same Name");
+		const three = join("three", "Only Name");
+		const refused = await world.ask(
+			moderator,
+			'!m ban "Same Name" 1h Same Name',
+		);
+		expect(refused).toStartWith("Several members are called Same Name.");
+		for (const id of [one, two]) expect(refused).toContain(id);
+		expect(guild.bans.size).toBe(0);
+		const line = `!m ban "only name" @two ${one} 1h "being rude"`;
+		expect(await world.ask(moderator, line)).toContain("Banned 3 of 3 user(s)");
+		for (const id of [one, two, three])
+			expect(guild.bans.get(id)?.reason).toEndWith(": being rude");
+	});
+
 	test("banlist has pages of ten", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
@@ -413,11 +467,11 @@ describe("arguments", () => {
 		for (const [index, id] of people.entries())
 			await world.ask(moderator, `!m ban ${id} ${index + 1}h`);
 		const first = await world.ask(moderator, "!m banlist");
-		expect(first.split("\n")).toHaveLength(12);
-		expect(first).toEndWith("More: `!m banlist 2`");
+		expect(first.split("\n")).toHaveLength(11);
+		expect(first).toContain("page 1 of 2");
 		const second = await world.ask(moderator, "!m banlist 2");
 		const [, ...lines] = second.split("\n");
-		expect(lines.map((line) => line.slice(2, line.indexOf(">")))).toEqual(
+		expect(lines.map((line) => /ID: (\d+)/.exec(line)?.[1])).toEqual(
 			people.slice(10),
 		);
 		expect(await world.ask(moderator, "!m banlist 3")).toBe(
@@ -439,20 +493,20 @@ describe("nuke", () => {
 			.entries()
 			.filter(({ route }) => /^DELETE|bulk-delete/.test(route));
 
+	const deleted = (world: ModerationWorld, count: number) =>
+		`Deleted ${count} message(s) from #general (ID: ${world.simulator.channel(general).id}).`;
+
 	test("deletes the latest messages, itself, and later its confirmation", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
 		for (const text of ["one", "two", "three"])
 			await simulator.user("zoe").say(general, text);
-		expect(await world.ask(moderator, "!m nuke 2")).toBe(
-			"Deleted 2 message(s).",
-		);
-		expect(texts(world)).toEqual(["one", "Deleted 2 message(s)."]);
+		const said = deleted(world, 3);
+		expect(await world.ask(moderator, "!m nuke 2")).toBe(said);
+		expect(texts(world)).toEqual(["one", said]);
 		const [note] = await world.noted(1);
-		const { id } = simulator.channel(general);
 		expect(note).toMatchObject({
-			title: "Nuke",
-			description: `2 message(s) deleted in <#${id}> (ID: ${id}).`,
+			title: expect.stringContaining("Purge"),
 			Moderator: expect.stringContaining(world.id(moderator)),
 		});
 		await until("the confirmation is deleted", () => texts(world).length === 1);
@@ -480,21 +534,15 @@ describe("nuke", () => {
 		});
 		for (const text of ["one", "two", "!m nuke 1"])
 			await simulator.user(moderator).say(general, text);
-		const [note] = await world.noted(1);
-		expect(note?.description).toStartWith("1 message(s) deleted in ");
 		const line = await until("the log says so", () =>
 			world.logged.find((line) =>
 				line.includes(
-					"could not send the confirmation message of the chat command nuke",
+					"could not send the confirmation of the chat command nuke",
 				),
 			),
 		);
-		expect(line).toContain("the bot lacks SEND_MESSAGES in the channel");
+		expect(line).toContain("the bot may not write in the channel");
 		expect(texts(world)).toEqual(["one"]);
-		const sent = simulator.journal
-			.entries("POST /channels/:channel_id/messages")
-			.filter(({ actor }) => actor === simulator.bot("alpha").id);
-		expect(sent).toHaveLength(1);
 	});
 
 	test.each(["", "0", "101", "-1", "1.5", "all", "1 2", "1e2"])(
@@ -508,7 +556,7 @@ describe("nuke", () => {
 		},
 	);
 
-	test("deletes up to 100 messages beside the command, none older than 14 days", async () => {
+	test("deletes up to 100 messages beside the command, none older than 14 days, and keeps pinned ones", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
 		const { channel } = simulator.channel(general);
@@ -519,31 +567,12 @@ describe("nuke", () => {
 			);
 		const { messages } = simulator.world;
 		messages.add(channel, zoe, { id: idAt(15), content: "old" });
+		const pinned = messages.add(channel, zoe, { content: "pinned" });
+		pinned.pinned_at = "2026-01-01T00:00:00.000Z";
 		for (let index = 0; index < 100; index++)
 			messages.add(channel, zoe, { content: `new ${index}` });
-		expect(await world.ask(moderator, "!m nuke 100")).toBe(
-			"Deleted 100 message(s).",
-		);
-		expect(texts(world)).toEqual(["old", "Deleted 100 message(s)."]);
-		await simulator.user(moderator).say(general, "!m nuke 5");
-		// The earlier confirmation is one of the messages.
-		const said =
-			"Deleted 1 message(s). Kept 1: Discord does not bulk-delete messages older than 14 days.";
-		await until("it is answered", () => texts(world).includes(said));
-		expect(texts(world)).toEqual(["old", said]);
-	});
-
-	test("keeps what nobody can delete", async () => {
-		await using world = await startModerationWorld();
-		const { simulator } = world;
-		const { channel } = simulator.channel(general);
-		const zoe = world.member("zoe").user;
-		simulator.world.messages.add(channel, zoe, { type: 4, content: "stew" });
-		await simulator.user("zoe").say(general, "one");
-		expect(await world.ask(moderator, "!m nuke 5")).toBe(
-			"Deleted 1 message(s). Kept 1: nobody can delete Discord's notices in a thread.",
-		);
-		expect(texts(world)[0]).toBe("stew");
+		expect(await world.ask(moderator, "!m nuke 100")).toBe(deleted(world, 101));
+		expect(texts(world).slice(0, 2)).toEqual(["old", "pinned"]);
 	});
 });
 
@@ -572,7 +601,7 @@ describe("cooldowns", () => {
 		for (const mistake of [
 			"ban",
 			`ban ${zoe}`,
-			"ban zoe 1h",
+			"ban nobody 1h",
 			`ban ${world.id(moderator)} 1h`,
 			"unban",
 			`unban ${zoe}`,
@@ -622,10 +651,11 @@ describe("cooldowns", () => {
 		expect(await world.ask(moderator, "!m banlist")).toBe(
 			"There are no temporary bans.",
 		);
-		expect(world.answers().map(({ content }) => content.slice(0, 6))).toEqual([
-			...Array(5).fill("You ne"),
+		const starts = world.answers().map(({ content }) => content.slice(0, 6));
+		expect(starts.sort()).toEqual([
 			"That w",
 			"There ",
+			...Array(5).fill("You la"),
 		]);
 	});
 });

@@ -30,7 +30,7 @@ beforeEach(() => {
 	directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 });
 
-afterEach(() => rmSync(directory, { recursive: true }));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const at = (name: string) => join(directory, name);
 const gif = Buffer.from("GIF89a and more");

@@ -36,7 +36,7 @@ beforeEach(() => {
 	directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 });
 
-afterEach(() => rmSync(directory, { recursive: true }));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const inDirectory = (name: string) => join(directory, name);
 const read = (name: string) => readFileSync(inDirectory(name), "utf8");
@@ -167,7 +167,7 @@ describe("without a running bot", () => {
 		);
 
 		// Another database does not have the pictures.
-		rmSync(inDirectory("data"), { recursive: true });
+		rmSync(inDirectory("data"), { recursive: true, force: true });
 		const [dot] = [...guild.emojis.values()].filter(
 			({ name }) => name === "dot",
 		);

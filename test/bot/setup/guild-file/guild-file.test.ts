@@ -25,7 +25,7 @@ beforeEach(() => {
 	writeFileSync(join(directory, "a.yaml"), "version: 1\nchannels: []\n");
 });
 
-afterEach(() => rmSync(directory, { recursive: true }));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const hash = "0".repeat(32);
 const job = (state: string, done: number) => ({

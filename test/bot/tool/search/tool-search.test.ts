@@ -1,6 +1,11 @@
 // The search of find_tools: queries as assistants phrase them, and the tools that they must find.
 
 import { describe, expect, test } from "bun:test";
+import { createCaseTools } from "../../../../src/bot/features/moderation/cases/case-tools.ts";
+import { purgeTool } from "../../../../src/bot/features/moderation/purge/purge-tool.ts";
+import { raidTools } from "../../../../src/bot/features/moderation/raid/raid-tools.ts";
+import { createReportTools } from "../../../../src/bot/features/moderation/reports/report-tools.ts";
+import { tempBanTools } from "../../../../src/bot/features/moderation/temp-ban-tools.ts";
 import {
 	donatorToolNames,
 	donatorTools,
@@ -11,6 +16,23 @@ import { tools as ownTools } from "../../../../src/bot/tools/index.ts";
 
 const never = () => Promise.reject(new Error("only its listing is wanted"));
 const tools = [...ownTools, ...donatorTools({ plan: never, apply: never })];
+
+const unused = () => {
+	throw new Error("only its listing is wanted");
+};
+/** With those of moderation, which exist only while that feature is on. */
+const moderationTools = [
+	...tools,
+	...createCaseTools({ cases: {} as never }),
+	...createReportTools({
+		channelId: "",
+		reports: { find: unused, list: unused, openAbout: unused, end: unused },
+		cases: {} as never,
+	}),
+	...raidTools({ modes: { turn: unused, view: unused } }),
+	...tempBanTools({ ban: unused }, {} as never),
+	purgeTool({ recordChannels: unused }),
+];
 
 /** The tool with this name or former name. */
 function nameOf(name: string): string {
@@ -168,7 +190,41 @@ const amongThree: [query: string, tool: string][] = [
 	["donators of the game", donatorToolNames[0] ?? ""],
 ];
 
+/** Queries of moderators, and the tool that must be first while moderation is on. */
+const firstForModerators: [query: string, tool: string][] = [
+	["warn a member", "warn_member"],
+	["warn the one who insulted people", "warn_member"],
+	["warn the one who insulted", "warn_member"],
+	["give a warning", "warn_member"],
+	["ban for three days", "temp_ban"],
+	["ban someone for 3 days", "temp_ban"],
+	["ban the spammer for a week", "temp_ban"],
+	["ban a member", "ban"],
+	["timeout for 2 days", "timeout"],
+	["what was done about a member before", "list_cases"],
+	["who of my moderators acted most", "list_cases"],
+	["what did my moderators do this week", "list_cases"],
+	["correct the reason of a case", "edit_case"],
+	["queue of reports", "list_reports"],
+	["dismiss a report", "resolve_report"],
+	["raid off", "raid_mode"],
+	["stop a raid", "raid_mode"],
+	["delete messages of people who joined recently", "purge"],
+	["delete everything that new members wrote", "purge"],
+	["list members who joined today", "list_members"],
+	["delete messages of a user", "delete_messages"],
+];
+
 describe("find_tools", () => {
+	test.each(firstForModerators)(
+		"with moderation, %s: %s is first",
+		(...row) => {
+			const [query, tool] = row;
+			const [best] = searchTools(query, moderationTools, 1).best;
+			expect(best?.name).toBe(tool);
+		},
+	);
+
 	test.each(first)("%s: %s is first", (query, tool) => {
 		expect(found(query)[0]).toBe(nameOf(tool));
 	});

@@ -1,0 +1,247 @@
+// Approvals in the gateway's console: listing the waiting requests, and deciding on them. The holder of MCP_AUTH_TOKEN
+// sees all requests. A person sees their own requests and those on which they could decide in Discord.
+
+import {
+	type GuildMember,
+	PermissionFlagsBits,
+	RESTJSONErrorCodes,
+} from "discord.js";
+import type { Principal } from "../../lib/principal.ts";
+import {
+	consoleMethods,
+	type DecisionResult,
+	maxApprovalBytes,
+	maxApprovals,
+	maxApprovalsBytes,
+	type WaitingApproval,
+} from "../../mcp/console.ts";
+import { errorCode, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
+import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
+import { absentIf } from "../discord/find.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import { truncate } from "../discord/text.ts";
+import {
+	type ApprovalRow,
+	selectApproval,
+	selectUnfinishedApprovals,
+} from "../store/tables/approvals.ts";
+import { guildsOf } from "../tool/admission.ts";
+import {
+	type Decider,
+	type Deciding,
+	type DecidingOptions,
+	operator,
+} from "./deciding.ts";
+import {
+	argumentsOf,
+	clientText,
+	planOf,
+	principalOf,
+	requesterText,
+} from "./request-message.ts";
+
+const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
+
+const maxMessageLength = 5_000;
+
+const notAllowed =
+	"only people who may press its buttons in Discord can decide on it.";
+
+/** A request for approval that the viewer of the console may see. */
+interface Seen {
+	row: ApprovalRow;
+	mayDeny: boolean;
+	/** Why the viewer cannot approve the request; null if no reason is known in advance. */
+	why: string | null;
+}
+
+/** Creates the MCP methods by which the gateway's console lists and decides requests for approval. */
+export function createConsoleApprovals({
+	settings,
+	connection,
+	select,
+	store: { sql },
+	requests,
+	deciding,
+	now = Date.now,
+}: DecidingOptions & {
+	deciding: Deciding;
+}): Readonly<Record<string, OtherMethod>> {
+	/** Returns the caller as a decider. Throws an RpcError for callers that the console does not have, such as keys. */
+	async function deciderOf(
+		principal: Principal | undefined,
+		method: string,
+	): Promise<Decider> {
+		if (!principal) return operator;
+		const { person } = principal;
+		if (!person?.signedIn) throw methodNotFound(method);
+		const { context } = select(principal);
+		const guilds = await guildsOf(context, person.id);
+		if (!guilds.some(({ signIn }) => signIn)) throw methodNotFound(method);
+		return person;
+	}
+
+	/** Whether the decider could press the buttons of a request in Discord, where it is posted. */
+	async function mayPress(
+		{ channel_id }: ApprovalRow,
+		decider: Decider,
+		isFresh: boolean,
+	): Promise<boolean> {
+		if (decider === operator) return true;
+		const channel = connection.discord.channels.cache.get(channel_id);
+		if (!channel || channel.isDMBased()) return false;
+		const member = await absentIf([UnknownMember, UnknownUser], () =>
+			channel.guild.members.fetch({ user: decider.id, force: isFresh }),
+		);
+		if (!member?.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel))
+			return false;
+		return isApprover(member);
+	}
+
+	function isApprover({ roles, permissions }: GuildMember): boolean {
+		const { approval_roles } = settings;
+		return approval_roles
+			? approval_roles.some((role) => roles.cache.has(role))
+			: permissions.has(PermissionFlagsBits.ManageGuild);
+	}
+
+	/**
+	 * Returns the waiting requests that the decider may see, each with whether the decider may deny it and why they may
+	 * not approve it.
+	 */
+	async function visible(decider: Decider) {
+		const rows = await selectUnfinishedApprovals(sql);
+		const pending = rows.filter(
+			(row) =>
+				row.state === "pending" &&
+				row.expires_at > now() &&
+				!requests.isWithdrawn(row.id),
+		);
+		const seen: Seen[] = [];
+		// Discord is asked at most once for a channel, however many requests it has.
+		const mayPressIn = new Map<string, boolean>();
+		for (const row of pending) {
+			const may =
+				mayPressIn.get(row.channel_id) ?? (await mayPress(row, decider, false));
+			mayPressIn.set(row.channel_id, may);
+			if (!may && !isOwn(row, decider)) continue;
+			const why = may
+				? (whyTooLong(row) ?? deciding.whyOwn(row, decider))
+				: notAllowed;
+			seen.push({ row, mayDeny: may, why: why ?? null });
+		}
+		return seen;
+	}
+
+	function describe({ row, mayDeny, why }: Seen): WaitingApproval {
+		const name = connection.guilds.find(({ id }) => id === row.guild_id)?.name;
+		const guild =
+			row.guild_id === null
+				? null
+				: { id: row.guild_id, name: (name ?? "unknown").slice(0, 200) };
+		return {
+			id: row.id,
+			token: row.token,
+			tool: row.tool,
+			guild,
+			requester: requesterText(row),
+			client: clientText(row),
+			...textsOf(row),
+			createdAt: row.created_at,
+			expiresAt: row.expires_at,
+			mayDeny,
+			why,
+		};
+	}
+
+	/** Returns the first requests whose texts together fit into one response. */
+	function fitting(all: readonly WaitingApproval[]): WaitingApproval[] {
+		let bytes = 0;
+		return all.slice(0, maxApprovals).filter((one) => {
+			bytes += bytesOf(one);
+			return bytes <= maxApprovalsBytes;
+		});
+	}
+
+	async function decide(
+		{ id, token, decision }: JsonObject,
+		decider: Decider,
+	): Promise<DecisionResult> {
+		if (typeof id !== "string" || typeof token !== "string")
+			throw invalidParameters(["id, token: expected strings"]);
+		if (decision !== "approve" && decision !== "deny")
+			throw invalidParameters(["decision: expected approve or deny"]);
+		const unknown: DecisionResult = {
+			message: "This request no longer exists. Nothing was done.",
+			done: false,
+		};
+		const row = await selectApproval(sql, id);
+		if (!row) return unknown;
+		if (!(await mayPress(row, decider, true)))
+			return isOwn(row, decider)
+				? {
+						message: `You cannot decide: ${notAllowed} Nothing was done.`,
+						done: false,
+					}
+				: unknown;
+		const tooLong = decision === "approve" ? whyTooLong(row) : undefined;
+		if (tooLong !== undefined)
+			return {
+				message: `You cannot approve this call: ${tooLong}`,
+				done: false,
+			};
+		const given = { id, token, decision } as const;
+		const { message, done } = await deciding.decide(given, decider);
+		return { message: truncate(message, maxMessageLength), done };
+	}
+
+	const { approvals, decide: decideMethod } = consoleMethods;
+	return {
+		[approvals]: (_, { principal }) =>
+			orRpcError(async () => {
+				const decider = await deciderOf(principal, approvals);
+				const seen = await visible(decider);
+				return { approvals: fitting(seen.map(describe)) };
+			}),
+		[decideMethod]: (params, { principal }) =>
+			orRpcError(async () =>
+				decide(params, await deciderOf(principal, decideMethod)),
+			),
+	};
+}
+
+const isOwn = (row: ApprovalRow, { id }: Decider) =>
+	principalOf(row)?.person?.id === id;
+
+const bytesOf = ({
+	arguments: args,
+	plan,
+}: Pick<WaitingApproval, "arguments" | "plan">) =>
+	Buffer.byteLength(args) + Buffer.byteLength(plan);
+
+/** Returns why a request cannot be approved at the console, which has to show it in full; undefined if it can. */
+function whyTooLong(row: ApprovalRow): string | undefined {
+	const texts = { arguments: argumentsOf(row), plan: planOf(row) };
+	return bytesOf(texts) > maxApprovalBytes
+		? "its request is too long to be shown here. Decide with the buttons of its message in Discord, which shows all of it."
+		: undefined;
+}
+
+/** Returns the arguments and the plan of a request in full, or without both if they are too long. */
+function textsOf(row: ApprovalRow) {
+	return whyTooLong(row) === undefined
+		? { arguments: argumentsOf(row), plan: planOf(row) }
+		: { arguments: "", plan: "" };
+}
+
+/** Returns the JSON text of what `work` resolves with. Errors of Discord and the database become an RpcError. */
+async function orRpcError(work: () => Promise<unknown>): Promise<string> {
+	try {
+		return JSON.stringify(await work());
+	} catch (error) {
+		const known = toToolError(error);
+		if (!known || error instanceof RpcError) throw error;
+		throw new RpcError(errorCode.internal, known.message);
+	}
+}

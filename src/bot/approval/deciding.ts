@@ -1,0 +1,239 @@
+// Deciding on a request for approval, with a button in Discord or in the gateway's console. A decision is one
+// conditional SQL statement, so only the first one counts. Approving requires the permissions that the call itself
+// needs, and a person other than the requester.
+
+import { type GuildMember, RESTJSONErrorCodes } from "discord.js";
+import type { Log } from "../../lib/log.ts";
+import { rootPrincipal } from "../../lib/principal.ts";
+import { RpcError } from "../../mcp/json-rpc.ts";
+import type { Connection } from "../discord/connection/connection.ts";
+import { absentIf } from "../discord/find.ts";
+import {
+	bitsIn,
+	describeBits,
+	type Permission,
+} from "../discord/permissions.ts";
+import { inlineText } from "../discord/text.ts";
+import type { Store } from "../store/store.ts";
+import {
+	type ApprovalRow,
+	decideApproval,
+	selectApproval,
+} from "../store/tables/approvals.ts";
+import type { BotTool } from "../tool/toolsets.ts";
+import { refusalOf } from "./call-preview.ts";
+import { type ApprovalSettings, idOf } from "./needs-approval.ts";
+import { type Decision, deciderText, principalOf } from "./request-message.ts";
+import { textIn } from "./request-text.ts";
+import type { Requests, RequestsOptions } from "./requests.ts";
+
+const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
+
+/** Dependencies of `createDeciding`. */
+export interface DecidingOptions
+	extends Pick<RequestsOptions, "select" | "now"> {
+	settings: ApprovalSettings;
+	connection: Connection;
+	store: Pick<Store, "sql">;
+	requests: Requests;
+	log: Log;
+}
+
+/** The decider: a Discord user, or the holder of MCP_AUTH_TOKEN, whose id is "root". */
+export interface Decider {
+	id: string;
+	name: string;
+}
+
+/** The holder of MCP_AUTH_TOKEN, who decides in the gateway's console. */
+export const operator: Decider = { id: rootPrincipal.id, name: "the operator" };
+
+/** A decision. It applies only to the plan that `token` identifies. */
+export interface GivenDecision {
+	decision: Decision;
+	id: string;
+	token: string;
+	/** Called if the plan of the request has changed since it was shown. */
+	onOutdated?(row: ApprovalRow): Promise<void>;
+	/** Returns why a pending request cannot be approved in the place where it is shown; undefined if it can. */
+	whyNotHere?(): string | undefined;
+}
+
+/** The result of a decision: a message, and whether the decision counted. */
+export interface DecisionOutcome {
+	message: string;
+	done: boolean;
+}
+
+export type Deciding = ReturnType<typeof createDeciding>;
+
+/** Creates the functions that decide on requests for approval. */
+export function createDeciding(options: DecidingOptions) {
+	const { settings, connection, requests, log, now = Date.now } = options;
+	const { sql } = options.store;
+
+	/** Returns why the decider cannot approve this tool call; undefined if they can. */
+	async function whyNotApprove(
+		row: ApprovalRow,
+		decider: Decider,
+	): Promise<string | undefined> {
+		const own = whyOwn(row, decider);
+		if (own !== undefined || decider === operator) return own;
+		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
+		const member =
+			guild &&
+			(await absentIf([UnknownMember, UnknownUser], () =>
+				guild.members.fetch(decider.id),
+			));
+		if (guild && !member)
+			return `you are not a member of ${inlineText(guild.name, 200)}, the server in which the call acts.`;
+		const { set, context } = options.select({
+			...(principalOf(row) ?? rootPrincipal),
+			person: { ...decider, signedIn: false },
+		});
+		const args = JSON.parse(row.arguments);
+		try {
+			const { tool, refusal } = set.resolve(row.tool, args);
+			if (refusal !== undefined) return refusal;
+			const refused = await refusalOf(tool as BotTool, args, context);
+			if (refused !== undefined) return textIn(refused);
+			return whyNotInRun(tool as BotTool, args, member);
+		} catch (error) {
+			if (error instanceof RpcError) return error.message;
+			throw error;
+		}
+	}
+
+	/**
+	 * Returns why the decider may not approve the call as its requester; undefined if the decider is not the requester,
+	 * or may approve their own calls.
+	 */
+	function whyOwn(row: ApprovalRow, decider: Decider): string | undefined {
+		if (settings.approval_self) return undefined;
+		const requester = principalOf(row);
+		if (requester?.person?.id === decider.id)
+			return "the call is made in your name. Another person has to approve it.";
+		// Otherwise a client with MCP_AUTH_TOKEN could approve its own calls.
+		if (decider === operator && idOf(requester) === rootPrincipal.id)
+			return "the call is made with MCP_AUTH_TOKEN, the token with which you have signed in. A person has to approve it, in Discord or signed in to the console with Discord.";
+		return undefined;
+	}
+
+	/**
+	 * For tools that check permissions only while they run: returns which guild-wide permissions the person lacks to
+	 * approve the call; undefined if they lack none. Returns undefined for other tools.
+	 */
+	function whyNotInRun(
+		tool: BotTool,
+		args: Record<string, unknown>,
+		member: GuildMember | undefined,
+	): string | undefined {
+		if (!tool.needs.checkedInRun || tool.needs.isPlanned) return undefined;
+		const needed = tool.needs.permissions.flatMap((item): Permission[] => {
+			if (typeof item === "string") return [item];
+			return args[item.with] ? [item.permission] : [];
+		});
+		const missing =
+			member?.permissions.missing(bitsIn(undefined, needed)) ?? [];
+		return missing.length === 0
+			? undefined
+			: `you lack ${describeBits(bitsIn(undefined, missing))} in the server as a whole.`;
+	}
+
+	return {
+		whyOwn,
+		/**
+		 * Approves or denies a tool call. An approved call is run. The caller has checked that the decider may decide on
+		 * requests at all. Rejects with StoreUnavailable.
+		 */
+		async decide(
+			{ decision, id, token, onOutdated, whyNotHere }: GivenDecision,
+			decider: Decider,
+		): Promise<DecisionOutcome> {
+			const row = await selectApproval(sql, id);
+			if (!row || requests.isWithdrawn(id))
+				return notDone("This request no longer exists. Nothing was done.");
+			if (row.token !== token) {
+				await onOutdated?.(row);
+				return notDone(
+					"What the call would do has changed, and the request was posted again in another message. Nothing was done.",
+				);
+			}
+			const other = decidedText(row, now());
+			if (other !== undefined) return notDone(other);
+			if (decision === "approve") {
+				const problem = whyNotHere?.();
+				if (problem !== undefined) return notDone(problem);
+				const why = await whyNotApprove(row, decider);
+				if (why !== undefined)
+					return notDone(`You cannot approve this call: ${why}`);
+			}
+			return requests.hold(id, async () => {
+				const state = decision === "approve" ? "approved" : "denied";
+				const decided = await decideApproval(
+					sql,
+					{ id, token },
+					state,
+					decider.id,
+					now(),
+				);
+				if (!decided) {
+					const current = await selectApproval(sql, id);
+					return notDone(
+						(current && decidedText(current, now())) ??
+							"The request has changed in the meantime. Nothing was done.",
+					);
+				}
+				log.info("a person decided on a tool call", {
+					approval: id,
+					tool: row.tool,
+					decision,
+					decided_by: decider.id,
+				});
+				if (decision === "deny") {
+					requests.settle(decided);
+					return done(`Denied. ${row.tool} is not run.`);
+				}
+				requests.note(decided, "approved");
+				const message = await requests.run(decided, decider.name);
+				const after = await selectApproval(sql, id).catch(() => undefined);
+				// It waits again if its plan has changed: the approval was of another one.
+				return { message, done: after?.state !== "pending" };
+			});
+		},
+	};
+}
+
+const done = (message: string): DecisionOutcome => ({ message, done: true });
+const notDone = (message: string): DecisionOutcome => ({
+	message,
+	done: false,
+});
+
+/**
+ * Returns why a tool call can no longer be approved or denied, such as because someone has already decided; undefined
+ * if it still can.
+ */
+function decidedText(row: ApprovalRow, now: number): string | undefined {
+	const { decided_by } = row;
+	const by = decided_by === null ? "" : ` by ${deciderText(decided_by)}`;
+	switch (row.state) {
+		case "pending":
+			return row.expires_at > now
+				? undefined
+				: "This request has expired. Nothing was done.";
+		case "approved":
+		case "running":
+			return `This request was approved${by} and is being carried out. Nothing more was done.`;
+		case "denied":
+			return `This request was denied${by}. Nothing was done.`;
+		case "expired":
+			return "This request has expired. Nothing was done.";
+		case "done":
+			return `This request was approved${by} and is done. Nothing more was done.`;
+		case "failed":
+			return "This request has failed. Nothing more was done.";
+		case "unknown":
+			return `This request was approved${by}, but the bot was stopped while it carried out the call. The call is not run again.`;
+	}
+}

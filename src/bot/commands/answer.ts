@@ -1,0 +1,125 @@
+// Answers to interactions and chat commands: private, without pings, and split where they are long.
+
+import {
+	DiscordAPIError,
+	MessageFlags,
+	RESTJSONErrorCodes,
+	type RepliableInteraction,
+} from "discord.js";
+import type { Log } from "../../lib/log.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { describeErrorForPeople, toToolError } from "../discord/rest/errors.ts";
+import { isOutcomeUnknown } from "../discord/rest/rest.ts";
+import { noMentions, sendablePieces } from "../messages/split-message.ts";
+
+/** Discord's maximum length of a message, in UTF-16 code units. */
+const maxLength = 2_000;
+/** Maximum number of messages into which one answer is split. Text beyond that is left out. */
+const maxMessages = 5;
+
+/**
+ * Defers the reply to an interaction, as an ephemeral reply. If it is unknown whether Discord received the request,
+ * sends it once more: the error "already acknowledged" then means that the first request succeeded. Rejects if the
+ * reply could not be deferred.
+ */
+export async function deferPrivately(
+	interaction: RepliableInteraction,
+): Promise<void> {
+	const defer = () => interaction.deferReply({ flags: MessageFlags.Ephemeral });
+	try {
+		await defer();
+	} catch (error) {
+		if (!isOutcomeUnknown(error)) throw error;
+		await defer().catch((second) => {
+			if (!isAcknowledged(second)) throw second;
+			interaction.deferred = true;
+			interaction.ephemeral = true;
+		});
+	}
+}
+
+/** Whether an error from Discord says that the interaction already has a response. */
+function isAcknowledged(error: unknown): boolean {
+	const { InteractionHasAlreadyBeenAcknowledged } = RESTJSONErrorCodes;
+	return (
+		error instanceof DiscordAPIError &&
+		error.code === InteractionHasAlreadyBeenAcknowledged
+	);
+}
+
+/**
+ * Sends an ephemeral answer to an interaction, whether or not it was deferred or answered before. A long text becomes
+ * several messages, by default those of `answerPieces`. Rejects if Discord refuses the answer.
+ */
+export async function answerPrivately(
+	interaction: RepliableInteraction,
+	text: string,
+	pieces: readonly string[] = answerPieces(text),
+): Promise<void> {
+	const [first = "Done.", ...more] = pieces;
+	const body = { content: first, allowedMentions: noMentions };
+	const flags = MessageFlags.Ephemeral;
+	// After deferUpdate, editReply would edit the message that has the button.
+	if (interaction.deferred && interaction.ephemeral)
+		await interaction.editReply(body);
+	else if (interaction.deferred || interaction.replied)
+		await interaction.followUp({ ...body, flags });
+	else await interaction.reply({ ...body, flags });
+	for (const content of more)
+		await interaction.followUp({
+			content,
+			allowedMentions: noMentions,
+			flags,
+		});
+}
+
+/**
+ * Splits the text of an answer into messages of Discord's maximum length, between lines where possible. A text that
+ * needs more than 5 messages is cut, and a last message says so.
+ */
+export function answerPieces(text: string): string[] {
+	const pieces = piecesOf(text);
+	if (pieces.length <= maxMessages) return pieces;
+	return [...pieces.slice(0, maxMessages), "The rest was left out."];
+}
+
+/**
+ * Splits a text into pieces of Discord's maximum message length: between lines, or inside a line that is too long for
+ * one message.
+ */
+function piecesOf(text: string): string[] {
+	const pieces: string[] = [];
+	let piece = "";
+	for (const line of text.trimEnd().split("\n")) {
+		const longer = piece === "" ? line : `${piece}\n${line}`;
+		if (longer.length <= maxLength) {
+			piece = longer;
+			continue;
+		}
+		const [last = "", ...before] = sendablePieces(line).toReversed();
+		pieces.push(piece, ...before.toReversed());
+		piece = last;
+	}
+	return [...pieces, piece].filter((one) => one.trim() !== "");
+}
+
+/**
+ * Returns the error message for a person whose command or button press failed. Logs the error unless it is a ToolError.
+ */
+export function describeFailure(
+	error: unknown,
+	log: Log,
+	fields: Record<string, string>,
+): string {
+	if (error instanceof ToolError) return error.message;
+	const text = describeErrorForPeople(error);
+	if (text !== undefined) {
+		log.warn("a command or press failed: Discord refused a request", {
+			...fields,
+			reason: toToolError(error)?.message,
+		});
+		return text;
+	}
+	log.error("a command or press failed: internal error", { ...fields, error });
+	return "Internal error. The bot's log has the details.";
+}

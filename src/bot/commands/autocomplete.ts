@@ -1,0 +1,88 @@
+// Autocompletion of the options of slash commands: durations, reasons and cases.
+
+import { type AutocompleteInteraction, PermissionFlagsBits } from "discord.js";
+import { within } from "../../lib/wait.ts";
+import { lengthOf, truncate } from "../discord/text.ts";
+import type {
+	Action,
+	ActionOption,
+	OptionKind,
+	Suggestion,
+	SuggestQuery,
+} from "./action.ts";
+import { suggestDurations } from "./durations.ts";
+
+/**
+ * Discord's limits for suggestions: their number, and their length in characters.
+ * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-autocomplete
+ */
+const maxSuggestions = 25;
+const maxNameLength = 100;
+
+/** Returns suggestions for an option that takes a reason or the number of a moderation case. */
+export type Suggest = (query: SuggestQuery) => Promise<readonly Suggestion[]>;
+
+/**
+ * Sends suggestions for the option that a person is typing. Sends none if they take longer than `timeoutMs`
+ * milliseconds, because Discord expects a response within 3 s. Rejects if Discord refuses the response.
+ */
+export async function autocomplete(
+	interaction: AutocompleteInteraction,
+	action: Pick<Action, "options" | "permission"> | undefined,
+	suggest: Suggest,
+	timeoutMs = 2_000,
+): Promise<void> {
+	const { name, value } = interaction.options.getFocused(true);
+	const option = action?.options.find((one) => one.name === name);
+	const text = String(value).slice(0, 600);
+	const found = option
+		? await within(
+				timeoutMs,
+				suggestionsFor(
+					interaction,
+					option,
+					text,
+					maySee(interaction, action) ? suggest : async () => [],
+				),
+			).catch(() => [])
+		: [];
+	const isNumber = option?.kind === "case";
+	await interaction.respond(
+		(found === "late" ? [] : found)
+			.slice(0, maxSuggestions)
+			.flatMap(({ name, value }) => {
+				// Discord refuses the whole response for one value that is too long.
+				if (name === "" || lengthOf(value) > maxNameLength) return [];
+				const shown = truncate(name, maxNameLength, lengthOf);
+				return [{ name: shown, value: isNumber ? Number(value) : value }];
+			}),
+	);
+}
+
+/**
+ * Whether the person has the permission that the command requires. Checked because administrators can show a command to
+ * more people in each guild, and suggestions contain what moderators wrote.
+ */
+function maySee(
+	{ memberPermissions }: AutocompleteInteraction,
+	action: Pick<Action, "permission"> | undefined,
+): boolean {
+	const { permission } = action ?? {};
+	if (permission === undefined) return false;
+	return memberPermissions?.has(PermissionFlagsBits[permission]) ?? false;
+}
+
+async function suggestionsFor(
+	{ guildId, user }: AutocompleteInteraction,
+	{ kind, suggestions = [] }: ActionOption,
+	text: string,
+	suggest: Suggest,
+): Promise<readonly Suggestion[]> {
+	if (kind === "duration") return suggestDurations(text, suggestions);
+	if (guildId === null || !isSuggested(kind)) return [];
+	return suggest({ kind, guildId, userId: user.id, text });
+}
+
+function isSuggested(kind: OptionKind): kind is SuggestQuery["kind"] {
+	return kind === "reason" || kind === "case";
+}

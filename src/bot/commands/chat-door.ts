@@ -1,0 +1,325 @@
+// Chat commands ("!m ban …"): reads the message, runs the command within the limits, and replies.
+
+import {
+	ChannelType,
+	type Client,
+	Events,
+	type Message,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { Log } from "../../lib/log.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { channelName } from "../discord/describe.ts";
+import {
+	describeBits,
+	missingToWrite,
+	type Permission,
+} from "../discord/permissions.ts";
+import { describeErrorForPeople, toToolError } from "../discord/rest/errors.ts";
+import { noMentions, sendablePieces } from "../messages/split-message.ts";
+import type { Action } from "./action.ts";
+import { answerPieces, describeFailure } from "./answer.ts";
+import {
+	chatName,
+	chatUsage,
+	readChatArguments,
+	UsageError,
+} from "./chat-arguments.ts";
+import { type Command, type CommandContext, readCommand } from "./commands.ts";
+import type { Limiter } from "./cooldown.ts";
+import { helpCommand } from "./definitions.ts";
+import { questionButtons } from "./forms.ts";
+import { chatHelp, type Holds, holdsOf } from "./help.ts";
+import {
+	type CommandLimits,
+	type ConcurrencyLimit,
+	type Ran,
+	weightOf,
+} from "./limits.ts";
+import type { Answer, Perform } from "./perform.ts";
+
+export interface ChatDoorOptions {
+	/** Text at the start of every chat command, such as "!m". */
+	prefix: string;
+	commands: readonly Command[];
+	actions: readonly Action[];
+	/** Whether to delete people's messages whose chat command contains a secret, such as a verification code. */
+	deleteSecrets: boolean;
+	performing: Perform;
+	limits: CommandLimits;
+	concurrency: ConcurrencyLimit;
+	log: Log;
+}
+
+/** A chat command in the form in which this file runs it: the command of an action, of a feature, or `help`. */
+interface ChatCommand extends Pick<Command, "name" | "secret"> {
+	permission?: Permission | undefined;
+	heavy?: boolean | undefined;
+	limiter?: Limiter | undefined;
+	run(
+		context: CommandContext,
+		rest: string,
+		holds: Holds,
+	): Promise<Ran<Answer | undefined>>;
+}
+
+/** Returns a function that adds the listener for chat commands to a Discord client. */
+export function createChatDoor(
+	options: ChatDoorOptions,
+): (client: Client) => void {
+	const { prefix, commands, actions, performing, log } = options;
+	const help: ChatCommand = {
+		name: helpCommand.name,
+		run: async (_context, _rest, holds) => ({
+			answer: { text: chatHelp(options, holds) },
+			isMistake: false,
+		}),
+	};
+	const all: ChatCommand[] = [
+		help,
+		...commands.map(ofCommand),
+		...actions
+			.filter(({ chat }) => chat !== false)
+			.map((action) => ofAction(action, prefix, performing)),
+	];
+	const byName = new Map(all.map((command) => [command.name, command]));
+
+	/** Finds the chat command that a message calls. A command of two words, such as "raid on", takes precedence. */
+	function find(content: string) {
+		const parsed = readCommand(prefix, content);
+		if (!parsed) return undefined;
+		const [, word = "", after = ""] =
+			/^(\S+)\s*([\s\S]*)$/.exec(parsed.rest) ?? [];
+		const group = byName.get(`${parsed.name} ${word.toLowerCase()}`);
+		if (group) return { command: group, rest: after };
+		const command = byName.get(parsed.name);
+		if (command) return { command, rest: parsed.rest };
+		const usage = actions
+			.filter(({ chat }) => chat !== false)
+			.filter((action) => chatName(action).startsWith(`${parsed.name} `))
+			.map((action) => usageLine(action, prefix));
+		return usage.length > 0
+			? { command: usageOnly(parsed.name, usage), rest: "" }
+			: undefined;
+	}
+
+	async function run(
+		message: Message<true>,
+		command: ChatCommand,
+		rest: string,
+		context: CommandContext,
+	): Promise<void> {
+		const holds = holdsOf(context.member, context.channel);
+		const weight = weightOf(command, holds);
+		const isHolder = weight !== "open";
+		const deleted = deleteSecret(message, command, rest, options);
+		const answer = await options.limits.run(
+			{
+				guildId: message.guild.id,
+				userId: message.author.id,
+				weight,
+				// People without the permission are limited by the cooldown that all commands share.
+				limiter:
+					command.permission === undefined || isHolder
+						? command.limiter
+						: undefined,
+				tellsOnce: true,
+			},
+			() => command.run(context, rest, holds),
+		);
+		await deleted;
+		if (answer === undefined) return;
+		await reply(
+			message,
+			typeof answer === "string" ? { text: answer } : answer,
+		);
+	}
+
+	return (client) => {
+		client.on(Events.MessageCreate, (message) => {
+			// Only messages of people. System messages have text too, such as the name of a new thread.
+			const { author, webhookId, system } = message;
+			if (author.bot || webhookId || system || !message.inGuild()) return;
+			const found = find(message.content);
+			const { guild, channel, member } = message;
+			// The member is null if the author has left.
+			if (!found || !member) return;
+			const { command, rest } = found;
+			const context = { guild, channel, member, message };
+			const weight = weightOf(command, holdsOf(member, channel));
+			options.concurrency.run(guild.id, weight, async () => {
+				try {
+					await run(message, command, rest, context);
+				} catch (error) {
+					logFailure(command.name, error);
+				}
+			});
+		});
+	};
+
+	function logFailure(command: string, error: unknown): void {
+		const refusal = error instanceof ToolError ? error : toToolError(error);
+		// If Discord rejected the reply, it is no bug of this program.
+		if (refusal)
+			log.warn("could not reply to a chat command", {
+				command,
+				reason: refusal.message,
+			});
+		else log.error("chat command failed: internal error", { command, error });
+	}
+
+	function ofCommand(command: Command): ChatCommand {
+		const { name, limiter, secret = false, permission, heavy } = command;
+		const { isVerbatim } = command;
+		return {
+			...{ name, limiter, secret, permission, heavy },
+			async run(context, rest) {
+				try {
+					const text = await command.run(context, rest);
+					const answer = text === undefined ? undefined : { text, isVerbatim };
+					return { answer, isMistake: false };
+				} catch (error) {
+					// Other errors are logged and not shown.
+					if (describeErrorForPeople(error) === undefined) throw error;
+					const text = describeFailure(error, log, { command: name });
+					const isMistake =
+						permission !== undefined &&
+						error instanceof ToolError &&
+						!error.cause;
+					return { answer: { text }, isMistake };
+				}
+			},
+		};
+	}
+}
+
+function ofAction(
+	action: Action,
+	prefix: string,
+	performing: Perform,
+): ChatCommand {
+	const name = chatName(action);
+	return {
+		name,
+		permission: action.permission,
+		heavy: action.heavy,
+		async run({ guild, channel, member, message }, rest) {
+			try {
+				if (action.isPrivate && canEveryoneRead(channel))
+					throw new ToolError(
+						`Everyone can read this channel. Use \`/${action.name}\`, whose answer only you see, or write it in a channel of the staff.`,
+					);
+				const values = readChatArguments(member, action, rest);
+				return await performing.perform(action, values, {
+					guildId: guild.id,
+					channelId: channel.id,
+					at: message.createdTimestamp,
+					person: { id: member.id, name: member.displayName },
+					door: `${prefix} ${name}`,
+				});
+			} catch (error) {
+				if (!(error instanceof ToolError)) throw error;
+				const text =
+					error instanceof UsageError
+						? `${error.message} Write ${usageLine(action, prefix)}`
+						: error.message;
+				return { answer: { text }, isMistake: true };
+			}
+		},
+	};
+}
+
+/** Whether @everyone can read a channel. False for private threads, which only invited members can read. */
+function canEveryoneRead(channel: CommandContext["channel"]): boolean {
+	const { everyone } = channel.guild.roles;
+	return (
+		channel.type !== ChannelType.PrivateThread &&
+		(channel.permissionsFor(everyone)?.has(PermissionFlagsBits.ViewChannel) ??
+			true)
+	);
+}
+
+function usageLine(action: Action, prefix: string): string {
+	const parts = [prefix, chatName(action), chatUsage(action)];
+	return `\`${parts.join(" ").trimEnd()}\`.`;
+}
+
+/** Returns a chat command that replies with the usage of its subcommands: "raid" for "raid on" and "raid off". */
+function usageOnly(name: string, usage: readonly string[]): ChatCommand {
+	return {
+		name,
+		run: async () => ({
+			answer: { text: ["Write one of these:", ...usage].join("\n") },
+			isMistake: false,
+		}),
+	};
+}
+
+/**
+ * Replies to a chat message; splits a long text into several messages. Throws a ToolError if the bot may not write in
+ * the channel.
+ */
+async function reply(
+	message: Message<true>,
+	{ text, question, isVerbatim }: Answer,
+): Promise<void> {
+	const { channel } = message;
+	const missing = missingToWrite(channel);
+	if (missing !== 0n)
+		throw new ToolError(
+			`The bot lacks ${describeBits(missing)} in ${channelName(channel)}.`,
+		);
+	const pieces = isVerbatim ? sendablePieces(text) : answerPieces(text);
+	for (const [index, content] of pieces.entries()) {
+		const isLast = index === pieces.length - 1;
+		const components =
+			isLast && question !== undefined ? [questionButtons(question)] : [];
+		await send(message, { content, components });
+	}
+}
+
+/**
+ * Sends a message as a reply, or as a plain message if the bot lacks Read Message History, which Discord requires for
+ * replies.
+ */
+async function send(
+	message: Message<true>,
+	sent: {
+		content: string;
+		components: ReturnType<typeof questionButtons>[];
+	},
+): Promise<void> {
+	const options = { ...sent, allowedMentions: noMentions };
+	if (hasPermission(message, PermissionFlagsBits.ReadMessageHistory))
+		// The message may have been deleted.
+		await message.reply({ ...options, failIfNotExists: false });
+	else await message.channel.send(options);
+}
+
+/**
+ * Whether the bot has a permission in the channel of a message. False for a thread whose parent channel is not cached.
+ */
+function hasPermission({ guild, channel }: Message<true>, bit: bigint) {
+	const self = guild.members.me;
+	return (self && channel.permissionsFor(self)?.has(bit)) ?? false;
+}
+
+/**
+ * Deletes a user's message whose chat command contains a secret, if the bot is configured to and has the permission.
+ */
+async function deleteSecret(
+	message: Message<true>,
+	{ secret }: Pick<Command, "secret">,
+	rest: string,
+	{ deleteSecrets, log }: Pick<ChatDoorOptions, "deleteSecrets" | "log">,
+): Promise<void> {
+	if (!secret || !deleteSecrets || rest === "") return;
+	if (!hasPermission(message, PermissionFlagsBits.ManageMessages)) return;
+	try {
+		await message.delete();
+	} catch (error) {
+		log.warn("could not delete a message with a verification code", {
+			reason: String((error as Error).message),
+		});
+	}
+}

@@ -1,0 +1,135 @@
+// What actions ask a person in Discord: the question whether to do it, and the form of a menu command.
+
+import {
+	ActionRowBuilder,
+	ButtonBuilder,
+	ButtonStyle,
+	LabelBuilder,
+	ModalBuilder,
+	type ModalSubmitInteraction,
+	TextInputBuilder,
+	TextInputStyle,
+} from "discord.js";
+import { ToolError } from "../../mcp/tool.ts";
+import { maxReasonLength } from "../discord/text.ts";
+import type {
+	Action,
+	ActionMenu,
+	ActionOption,
+	MenuTarget,
+	OptionValue,
+} from "./action.ts";
+import { isDurationWord } from "./durations.ts";
+
+/**
+ * Prefixes of custom_ids: of the buttons that confirm or cancel an action, and of the forms of context menu commands.
+ */
+export const questionPrefix = "confirm";
+export const formPrefix = "ask";
+
+/**
+ * Returns the buttons with which a person confirms or cancels an action. `question` is the id of the pending action.
+ */
+export function questionButtons(question: string) {
+	return new ActionRowBuilder<ButtonBuilder>().addComponents(
+		new ButtonBuilder()
+			.setCustomId(`${questionPrefix}:${question}:yes`)
+			.setLabel("Do it")
+			.setStyle(ButtonStyle.Danger),
+		new ButtonBuilder()
+			.setCustomId(`${questionPrefix}:${question}:no`)
+			.setLabel("Cancel")
+			.setStyle(ButtonStyle.Secondary),
+	);
+}
+
+/** Returns the form that asks for the options of a context menu command. */
+export function formFor(
+	action: Action,
+	menu: ActionMenu,
+	{ userId, messageId = "", channelId }: MenuTarget,
+): ModalBuilder {
+	const index = action.menus?.indexOf(menu) ?? 0;
+	const labels = askedOptions(action, menu).map((option) => {
+		const input = new TextInputBuilder()
+			.setCustomId(option.name)
+			.setStyle(
+				option.kind === "reason"
+					? TextInputStyle.Paragraph
+					: TextInputStyle.Short,
+			)
+			.setRequired(option.required ?? false)
+			.setMaxLength(option.max ?? maxReasonLength);
+		const [example] = option.suggestions ?? [];
+		if (example !== undefined) input.setPlaceholder(example);
+		return new LabelBuilder()
+			.setLabel(labelOf(option))
+			.setDescription(option.description)
+			.setTextInputComponent(input);
+	});
+	return new ModalBuilder()
+		.setCustomId(
+			[formPrefix, action.name, index, userId, messageId, channelId].join(":"),
+		)
+		.setTitle(menu.name)
+		.addLabelComponents(labels);
+}
+
+function labelOf({ name }: ActionOption): string {
+	return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+}
+
+function askedOptions(action: Action, menu: ActionMenu): ActionOption[] {
+	return (menu.asks ?? []).flatMap(
+		(name) => action.options.find((option) => option.name === name) ?? [],
+	);
+}
+
+/**
+ * A submitted form of a context menu command: the user or message it is about, and the values that the person entered.
+ */
+export interface FilledForm {
+	action: Action;
+	menu: ActionMenu;
+	target: MenuTarget;
+	values: Map<string, OptionValue[]>;
+}
+
+/**
+ * Parses a submitted form. `rest` is its custom_id without the prefix. Throws a ToolError if the action no longer
+ * exists or a value has the wrong format.
+ */
+export function readForm(
+	interaction: ModalSubmitInteraction,
+	rest: string,
+	actions: readonly Action[],
+): FilledForm {
+	const [name, index, userId = "", messageId = "", channelId = ""] =
+		rest.split(":");
+	const action = actions.find((one) => one.name === name);
+	const menu = action?.menus?.[Number(index)];
+	if (!action || !menu)
+		throw new ToolError(
+			"The bot has changed since this form was opened. Nothing was done; open it again.",
+		);
+	const values = new Map<string, OptionValue[]>();
+	for (const option of askedOptions(action, menu)) {
+		const text = interaction.fields.getTextInputValue(option.name).trim();
+		if (text !== "") values.set(option.name, [readField(option, text)]);
+	}
+	const target = { userId, channelId, ...(messageId && { messageId }) };
+	return { action, menu, target, values };
+}
+
+function readField(
+	{ kind, name, suggestions }: ActionOption,
+	text: string,
+): OptionValue {
+	if (kind === "duration" && !isDurationWord(text, suggestions))
+		throw new ToolError(
+			`${name}: write a duration such as 10m, 2h or 3d. Nothing was done.`,
+		);
+	if (kind !== "integer" && kind !== "case") return text;
+	if (/^\d{1,9}$/.test(text)) return Number(text);
+	throw new ToolError(`${name}: write a number. Nothing was done.`);
+}

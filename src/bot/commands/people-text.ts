@@ -1,0 +1,51 @@
+// Formats the text of a tool's result or error for people on Discord. Tools themselves omit text that is only for AI
+// assistants (`forClients`). This file removes no lines, because a line may contain what people wrote.
+
+import { escapeMarkdown } from "discord.js";
+import { titleOf } from "../discord/permissions.ts";
+
+/** Message that is shown for an error that has no text. */
+const noText = "It failed. The bot's log may have the details.";
+
+/**
+ * Formats the text of a tool's result or error for people on Discord: times as Discord timestamps, which clients show
+ * in their own time zone, with Markdown and mentions in names escaped. Removes no lines. The text of an error is never
+ * empty.
+ */
+export function peopleText(
+	text: string,
+	{ isError }: { isError: boolean },
+): string {
+	const shown = isError
+		? inPeoplesWords(text.replace(/^Invalid parameters: /, ""))
+		: text;
+	const formatted = shown.split("\n").map(forDiscord).join("\n").trim();
+	return formatted || (isError ? noText : "");
+}
+
+/**
+ * Replaces names from Discord's API with those in Discord's apps: titles of permissions, and "server" for "guild". Used
+ * for error messages only.
+ */
+function inPeoplesWords(text: string): string {
+	return text
+		.replace(/\b[A-Z]{3,}(?:_[A-Z]+)*\b/g, titleOf)
+		.replace(
+			/\b([Tt])he guild(?: \d{17,20})?(?=[ .,:;'])(?! \(@)/g,
+			"$1his server",
+		);
+}
+
+function forDiscord(line: string): string {
+	const escaped = escapeMarkdown(line, {
+		maskedLink: true,
+		heading: true,
+		bulletedList: true,
+	})
+		.replaceAll("<", "\\<")
+		.replace(/^>/, "\\>");
+	return escaped.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (time) => {
+		const seconds = Math.floor(Date.parse(time) / 1000);
+		return Number.isNaN(seconds) ? time : `<t:${seconds}:f>`;
+	});
+}

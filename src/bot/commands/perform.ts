@@ -1,0 +1,186 @@
+// Runs actions for people on Discord: calls the tool in their name and formats the result. Asks for confirmation first if
+// the action requires it.
+
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import type { CallAs, PersonCall, PersonResult } from "../tool/call-as.ts";
+import type { Action } from "./action.ts";
+import type { Ran } from "./limits.ts";
+import { toToolCall, type Values } from "./tool-call.ts";
+
+/** Who uses an action, where and when. */
+export interface Place {
+	guildId: string;
+	channelId: string;
+	/** Time at which the person used the action, in epoch milliseconds by Discord's clock. */
+	at: number;
+	person: PersonCall["person"];
+	/** Command that the person used, such as "/ban" or "!m ban", for logs and Discord's audit log. */
+	door: string;
+}
+
+/**
+ * The bot's answer to a command. If `question` is set, the text asks for confirmation of the pending action with this
+ * id.
+ */
+export interface Answer {
+	text: string;
+	question?: string;
+	/** Whether the text must arrive byte for byte, so that a long text is split inside words. */
+	isVerbatim?: boolean | undefined;
+}
+
+export interface PerformOptions {
+	callAs: CallAs;
+	/** Milliseconds for which a person can confirm an action after the bot has asked. Default: 5 minutes. */
+	questionMs?: number | undefined;
+}
+
+/** Maximum number of actions that wait for confirmation, over all guilds. The oldest ones are dropped first. */
+const maxQuestions = 1_000;
+
+interface Question {
+	call: PersonCall;
+	endsAt: number;
+}
+
+/**
+ * Result of confirming or cancelling an action. "answered": the person did so before. "gone": it expired, or the bot
+ * was restarted.
+ */
+export type Settled =
+	| { state: "done"; text: string }
+	| { state: "answered" | "gone" };
+
+export type Perform = ReturnType<typeof createPerform>;
+
+export function createPerform({
+	callAs,
+	questionMs = 5 * 60_000,
+}: PerformOptions) {
+	/** Tool calls that wait for confirmation, by the id of the question, oldest first. */
+	const questions = new Map<string, Question>();
+	/** Ids of the latest questions that a person has confirmed or cancelled. */
+	const answered = new Set<string>();
+
+	function noteAnswered(question: string): void {
+		const [oldest] = answered;
+		if (answered.size >= maxQuestions && oldest !== undefined)
+			answered.delete(oldest);
+		answered.add(question);
+	}
+
+	function ask(call: PersonCall): string {
+		const [oldest] = questions.keys();
+		if (questions.size >= maxQuestions && oldest !== undefined)
+			questions.delete(oldest);
+		const id = crypto.randomUUID();
+		questions.set(id, { call, endsAt: performance.now() + questionMs });
+		return id;
+	}
+
+	async function run(call: PersonCall): Promise<Ran<Answer>> {
+		return ranOf(await callAs(call));
+	}
+
+	/**
+	 * Makes a dry run of a tool call, and returns its text as a question. Returns the text as it is if there is nothing
+	 * to confirm.
+	 */
+	async function preview(
+		{ limitTo }: Action,
+		call: PersonCall,
+	): Promise<Ran<Answer>> {
+		const { args } = call;
+		const result = await callAs({ ...call, args: dryRun(args) });
+		const ran = ranOf(result);
+		if (ran.isMistake) return ran;
+		const limited = limitTo ? limitTo(args, result.basis ?? []) : args;
+		const text = questionOf(ran.answer.text);
+		if (!limited || text === undefined) return ran;
+		return {
+			...ran,
+			answer: { text, question: ask({ ...call, args: limited }) },
+		};
+	}
+
+	return {
+		/**
+		 * Runs an action with the given option values, or returns a question that asks the person to confirm it. Does
+		 * not reject for invalid values: the answer then says what is wrong.
+		 */
+		async perform(
+			action: Action,
+			values: Values,
+			{ guildId, channelId, at, person, door }: Place,
+		): Promise<Ran<Answer>> {
+			let call: PersonCall;
+			try {
+				const toCall = toToolCall(action, values, { channelId, at });
+				call = { guildId, person, door, ...toCall };
+			} catch (error) {
+				if (!(error instanceof ToolError)) throw error;
+				return { answer: { text: error.message }, isMistake: true };
+			}
+			const ran = action.confirm?.(call.args)
+				? await preview(action, call)
+				: await run(call);
+			if (!ran.isMistake) return ran;
+			const text = withOptionName(action, ran.answer.text);
+			return { ...ran, answer: { text } };
+		},
+		/**
+		 * Returns the id of the person who may confirm the pending action; undefined if that was done, has expired, or
+		 * the bot was restarted.
+		 */
+		askedBy(question: string): string | undefined {
+			const asked = questions.get(question);
+			if (!asked) return undefined;
+			if (asked.endsAt > performance.now()) return asked.call.person.id;
+			questions.delete(question);
+			return undefined;
+		},
+		/** Runs the pending action if `yes`, otherwise cancels it. Works once per question. */
+		async answer(question: string, yes: boolean): Promise<Settled> {
+			const asked = questions.get(question);
+			if (!asked)
+				return { state: answered.has(question) ? "answered" : "gone" };
+			questions.delete(question);
+			noteAnswered(question);
+			if (!yes) return { state: "done", text: "Nothing was done." };
+			const { answer } = await run(asked.call);
+			return { state: "done", text: answer.text };
+		},
+	};
+}
+
+/** Replaces the name of a tool's argument at the start of an error message with the name of the command's option. */
+function withOptionName({ options }: Action, text: string): string {
+	const [, argument, rest = ""] =
+		/^([a-z_\\]+)(: expected[\s\S]*)$/.exec(text) ?? [];
+	const name = argument?.replaceAll("\\", "");
+	const option = options.find((one) => one.argument === name);
+	return option ? `${option.name}${rest}` : text;
+}
+
+function ranOf({ text, isError, wrote }: PersonResult): Ran<Answer> {
+	return {
+		answer: { text: text || (isError ? "That failed." : "Done.") },
+		isMistake: isError && !wrote,
+	};
+}
+
+/**
+ * Converts the text of a dry run to a question: "Would delete 5 messages." becomes "Delete 5 messages? Nothing has been
+ * done yet." Returns undefined if the dry run shows that nothing would be done.
+ */
+export function questionOf(text: string): string | undefined {
+	const [, first = "", rest = "", more = ""] =
+		/^Would (\S)(.*?)[.:]?(\n[\s\S]*)?$/.exec(text) ?? [];
+	if (first === "") return undefined;
+	return `${first.toUpperCase()}${rest}? Nothing has been done yet.${more}`;
+}
+
+function dryRun(args: JsonObject): JsonObject {
+	return { ...args, dry_run: true };
+}

@@ -1,0 +1,200 @@
+// Registers slash commands and context menu commands with Discord, for all guilds at once or for each guild. Sends them
+// only if they differ from those that are registered, because Discord limits how many commands are created per day.
+// https://docs.discord.com/developers/interactions/application-commands#registering-a-command
+
+import {
+	type APIApplicationCommand,
+	type Client,
+	Events,
+	Routes,
+} from "discord.js";
+import type { Log } from "../../lib/log.ts";
+import type { Definition } from "./definitions.ts";
+
+/**
+ * Whether commands are registered for all guilds at once, for each guild, or not at all. Commands that are registered
+ * in another way are deleted.
+ */
+export type CommandScope = "global" | "guild" | "off";
+
+export interface RegistrationOptions {
+	scope: CommandScope;
+	/** Definitions of the commands to register. */
+	definitions: readonly Definition[];
+	/**
+	 * Names of all commands that this program can register. Only these are replaced or deleted. The others belong to
+	 * another program with the same application id, or are the entry point of the application's activity.
+	 */
+	known: ReadonlySet<string>;
+	log: Log;
+	/** Waits in milliseconds before each retry of a failed registration. */
+	retryMs?: readonly number[] | undefined;
+}
+
+const defaultRetryMs = [5_000, 30_000, 120_000, 600_000];
+
+/** Registers the commands at each login, and for each guild that the bot joins. */
+export function keepRegistered(
+	client: Client,
+	options: RegistrationOptions,
+): void {
+	const { scope, log, retryMs = defaultRetryMs } = options;
+
+	/** Registers commands for all guilds or for one guild. Retries later if that fails. Never rejects. */
+	async function register(
+		ready: Client<true>,
+		place: Place,
+		attempt = 0,
+	): Promise<void> {
+		if (!ready.isReady()) return;
+		try {
+			await sync(ready, place, options);
+		} catch (error) {
+			const waitMs = retryMs[attempt];
+			log.warn("could not register slash commands with Discord", {
+				guild: place.guildId,
+				reason: String((error as Error).message),
+				...(waitMs !== undefined && { retry_in_seconds: waitMs / 1000 }),
+			});
+			if (waitMs === undefined) return;
+			setTimeout(
+				() => void register(ready, place, attempt + 1),
+				waitMs,
+			).unref();
+		}
+	}
+
+	client.on(Events.ClientReady, async (ready) => {
+		await register(ready, { wanted: scope === "global" });
+		for (const guildId of ready.guilds.cache.keys())
+			await register(ready, { guildId, wanted: scope === "guild" });
+	});
+	client.on(Events.GuildCreate, (guild) => {
+		const { client: ready, id: guildId } = guild;
+		if (scope === "guild") void register(ready, { guildId, wanted: true });
+	});
+}
+
+interface Place {
+	/** Id of the guild; undefined for commands of all guilds. */
+	guildId?: string;
+	/** Whether commands are registered there. If not, this program's commands are deleted there. */
+	wanted: boolean;
+}
+
+/**
+ * Registers or deletes commands for all guilds or one guild. Sends only a read request if the registered commands are
+ * already right.
+ */
+async function sync(
+	{ rest, application: { id } }: Client<true>,
+	{ guildId, wanted }: Place,
+	{ definitions, known, log }: RegistrationOptions,
+): Promise<void> {
+	const route =
+		guildId === undefined
+			? Routes.applicationCommands(id)
+			: Routes.applicationGuildCommands(id, guildId);
+	// Commands of other programs are sent back below, and would otherwise lose their translations.
+	const query = new URLSearchParams({ with_localizations: "true" });
+	const found = (await rest.get(route, { query })) as APIApplicationCommand[];
+	if (!wanted || definitions.length === 0) {
+		const stale = found.filter(({ name }) => known.has(name));
+		for (const command of stale) await rest.delete(`${route}/${command.id}`);
+		if (stale.length > 0)
+			log.info("deleted slash commands from Discord", {
+				guild: guildId,
+				commands: stale.length,
+			});
+		return;
+	}
+	const isForGuild = guildId !== undefined;
+	const body = isForGuild ? definitions.map(withoutContexts) : definitions;
+	const isOwn = ({ name }: { name: string }) => known.has(name);
+	const own = found.filter(isOwn);
+	if (isEqual(isForGuild ? own.map(withoutContexts) : own, body)) return;
+	// The request replaces all commands. Discord refuses it if it leaves out an activity's entry point.
+	const others = found.filter((command) => !isOwn(command)).map(sendable);
+	await rest.put(route, { body: [...body, ...others] });
+	log.info("registered slash commands with Discord", {
+		guild: guildId,
+		commands: body.length,
+	});
+}
+
+/**
+ * Returns a registered command as it can be sent back: without fields that only Discord sets, and without default
+ * values.
+ */
+function sendable(command: APIApplicationCommand): object {
+	return Object.fromEntries(
+		Object.entries(command).filter(
+			([key, value]) =>
+				// The default of dm_permission is true.
+				!setByDiscord.has(key) &&
+				(key === "dm_permission" || !isDefault(value)),
+		),
+	);
+}
+
+/** Removes the fields `contexts` and `integration_types`, which Discord accepts only for commands of all guilds. */
+function withoutContexts<
+	One extends { contexts?: unknown; integration_types?: unknown },
+>({
+	contexts: _,
+	integration_types: __,
+	...rest
+}: One): Omit<One, "contexts" | "integration_types"> {
+	return rest;
+}
+
+/** Whether the registered commands equal the wanted ones, in any order. */
+export function isEqual(
+	found: readonly object[],
+	wanted: readonly object[],
+): boolean {
+	const texts = (all: readonly object[]) =>
+		all.map((one) => JSON.stringify(normalized(one))).sort();
+	return JSON.stringify(texts(found)) === JSON.stringify(texts(wanted));
+}
+
+/** Fields of a registered command that only Discord sets. */
+const setByDiscord: ReadonlySet<string> = new Set([
+	"application_id",
+	"guild_id",
+	"version",
+	"name_localized",
+	"description_localized",
+]);
+
+/** Fields that are ignored when commands are compared. */
+const ignored: ReadonlySet<string> = new Set([
+	...setByDiscord,
+	"id",
+	"dm_permission",
+	"default_permission",
+]);
+
+/**
+ * Returns a command, or a part of one, in a form in which equal commands have the same JSON: keys sorted, without
+ * ignored fields and default values.
+ */
+function normalized(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(normalized);
+	if (typeof value !== "object" || value === null) return value;
+	const entries = Object.entries(value)
+		.filter(([key, item]) => !ignored.has(key) && !isDefault(item))
+		.map(([key, item]) => [key, normalized(item)] as const)
+		.sort(([one], [other]) => (one < other ? -1 : 1));
+	return Object.fromEntries(entries);
+}
+
+function isDefault(value: unknown): boolean {
+	return (
+		value === undefined ||
+		value === null ||
+		value === false ||
+		value === "" ||
+		(Array.isArray(value) && value.length === 0)
+	);
+}

@@ -1,0 +1,103 @@
+// Turns the values that a person gave for an action into a tool call.
+
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { auditReason, inlineText } from "../discord/text.ts";
+import { readDuration } from "../tool/arguments/times.ts";
+import type { Action, ActionOption, OptionValue } from "./action.ts";
+
+/** The values of an action's options, by the options' names. Options that were not given are absent. */
+export type Values = ReadonlyMap<string, readonly OptionValue[]>;
+
+/**
+ * Converts the option values of an action to a tool call. `channelId` and `at` are where and when the command was used.
+ */
+export function toToolCall(
+	action: Action,
+	values: Values,
+	{ channelId, at }: { channelId: string; at: number },
+): { tool: string; args: JsonObject } {
+	const args: JsonObject = { ...action.fixed };
+	for (const option of action.options) {
+		const given = values.get(option.name) ?? [];
+		const converted = given.map((value) => convert(option, value));
+		if (converted.length === 0) continue;
+		if (option.several)
+			args[option.argument] = [
+				...((args[option.argument] as unknown[] | undefined) ?? []),
+				...converted,
+			];
+		else addValue(args, option, converted[0], channelId);
+	}
+	const { here, hereIsList, tool } = action;
+	if (here !== undefined && args[here] === undefined)
+		args[here] = hereIsList ? [channelId] : channelId;
+	const byName = Object.fromEntries(
+		[...values].map(([name, all]) => [name, all.length > 1 ? all : all[0]]),
+	);
+	return {
+		tool: typeof tool === "string" ? tool : tool(byName),
+		args: action.complete?.(args, at) ?? args,
+	};
+}
+
+function convert(option: ActionOption, value: OptionValue): unknown {
+	const { kind, convert = (same) => same } = option;
+	if (kind === "duration") requireDuration(option, String(value));
+	// Shortens the reason, because tools refuse reasons that are too long.
+	return kind === "reason" ? auditReason(String(value)) : convert(value);
+}
+
+/**
+ * Throws a ToolError unless a text is a duration with units, such as "2h", of at most `longestMs`, or one of the
+ * option's suggestions.
+ */
+function requireDuration(
+	{ name, longestMs = Infinity, suggestions = [] }: ActionOption,
+	text: string,
+): void {
+	const word = text.trim().toLowerCase();
+	if (suggestions.includes(word)) return;
+	const ms = readDuration(word);
+	const shown = inlineText(text, 50);
+	if (ms === undefined)
+		throw new ToolError(
+			`The ${name} "${shown}" is no duration. Write a number with a unit (s, m, h, d, w), such as ${suggestions.find((one) => /^\d/.test(one)) ?? "10m"}. Nothing was done.`,
+		);
+	if (ms > longestMs)
+		throw new ToolError(
+			`The ${name} "${shown}" is too long: at most ${inDaysOrHours(longestMs)}. Nothing was done.`,
+		);
+}
+
+function inDaysOrHours(ms: number): string {
+	const hours = ms / 3_600_000;
+	return hours % 24 === 0 ? `${hours / 24} days` : `${hours} hours`;
+}
+
+function addValue(
+	args: JsonObject,
+	{ kind, argument, channelArgument }: ActionOption,
+	value: unknown,
+	channelId: string,
+): void {
+	if (kind !== "message") {
+		args[argument] = value;
+		return;
+	}
+	const { message, channel = channelId } = readMessageLink(String(value));
+	args[argument] = message;
+	if (channelArgument !== undefined) args[channelArgument] = channel;
+}
+
+/** Parses the link or id of a message. Returns any other text as the id, which the tool then rejects. */
+function readMessageLink(text: string): { message: string; channel?: string } {
+	const link =
+		/^<?https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/\d+\/(\d+)\/(\d+)>?$/.exec(
+			text.trim(),
+		);
+	const [, channel, message] = link ?? [];
+	return channel !== undefined && message !== undefined
+		? { channel, message }
+		: { message: text.trim() };
+}

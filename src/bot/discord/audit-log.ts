@@ -1,0 +1,69 @@
+// Reads a guild's audit log on Discord.
+// https://docs.discord.com/developers/resources/audit-log#get-guild-audit-log
+
+import {
+	type APIAuditLogEntry,
+	type AuditLogEvent,
+	DiscordAPIError,
+	type Guild,
+	makeURLSearchParams,
+	PermissionFlagsBits,
+	type RESTGetAPIAuditLogQuery,
+	type RESTGetAPIAuditLogResult,
+	Routes,
+} from "discord.js";
+import { mayBeAfter } from "./ids.ts";
+
+/** Discord's maximum number of entries in one page. */
+export const auditLogPageSize = 100;
+const maxPages = 5;
+
+/** Whether the bot has the permission to read the guild's audit log, as far as the cache shows. */
+export function canReadAuditLog({ members: { me } }: Guild): boolean {
+	return me?.permissions.has(PermissionFlagsBits.ViewAuditLog) ?? false;
+}
+
+/**
+ * Reads one page of a guild's audit log. Returns undefined if the bot may not read it: it may have lost the permission.
+ */
+export async function readAuditLogPage(
+	{ client, id }: Guild,
+	query: RESTGetAPIAuditLogQuery,
+): Promise<APIAuditLogEntry[] | undefined> {
+	try {
+		const { audit_log_entries } = (await client.rest.get(
+			Routes.guildAuditLog(id),
+			{ query: makeURLSearchParams(query) },
+		)) as RESTGetAPIAuditLogResult;
+		return audit_log_entries;
+	} catch (error) {
+		if (error instanceof DiscordAPIError && error.status === 403)
+			return undefined;
+		throw error;
+	}
+}
+
+/**
+ * Reads the entries of a guild's audit log about one action, the newest first, at most 500. Stops once it reaches the
+ * snowflake `afterId`, but may return some older entries. Returns none if the bot may not read the audit log.
+ */
+export async function readAuditLog(
+	guild: Guild,
+	action_type: AuditLogEvent,
+	afterId: string,
+): Promise<APIAuditLogEntry[]> {
+	const entries: APIAuditLogEntry[] = [];
+	for (let pages = 0; pages < maxPages; pages += 1) {
+		const before = entries.at(-1)?.id;
+		const page = await readAuditLogPage(guild, {
+			action_type,
+			limit: auditLogPageSize,
+			...(before !== undefined && { before }),
+		});
+		entries.push(...(page ?? []));
+		const oldest = entries.at(-1);
+		if (!oldest || page?.length !== auditLogPageSize) break;
+		if (!mayBeAfter(oldest.id, afterId)) break;
+	}
+	return entries;
+}

@@ -1,0 +1,19 @@
+// Events of discord.js after which background work has to look again, because Gateway events may have been missed.
+
+import { type Client, Events, type Guild } from "discord.js";
+
+/**
+ * Calls `onSession` when a shard has a new session on Discord's Gateway: earlier events of its guilds may be lost. The
+ * parameter is the id of the shard; after the login it is undefined, which means all shards. Calls `onGuild` with each
+ * guild that the bot joins or that becomes available again.
+ */
+export function onSessionOrGuild(
+	client: Client,
+	onSession: (shard?: number) => void,
+	onGuild: (guild: Guild) => void = () => onSession(),
+): void {
+	client.on(Events.ClientReady, () => onSession());
+	client.on(Events.ShardReady, (shard) => onSession(shard));
+	client.on(Events.GuildCreate, onGuild);
+	client.on(Events.GuildAvailable, onGuild);
+}

@@ -1,0 +1,171 @@
+// Loads all members of each guild into discord.js's cache, over the sockets to Discord's Gateway, and remembers which guilds
+// are complete.
+// https://discord.com/developers/docs/events/gateway-events#request-guild-members
+
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	type Client,
+	GatewayRateLimitError,
+	type Guild,
+	type GuildMember,
+} from "discord.js";
+import { backOffMs } from "../../../lib/back-off.ts";
+import type { Log } from "../../../lib/log.ts";
+import { Semaphore } from "../../../lib/semaphore.ts";
+
+/** Timeout for loading all members of a guild from Discord's Gateway. */
+const membersTimeoutMs = 120_000;
+
+/**
+ * Maximum number of guilds of a shard whose members are loaded at the same time. Discord allows 120 payloads a minute, so
+ * that more requests would only wait for each other and time out.
+ */
+const maxLoadsPerShard = 10;
+
+/**
+ * Delay before the members of a guild are loaded again. Discord allows one request for all members of a guild in 30
+ * seconds.
+ */
+const reloadDelayMs = 35_000;
+
+export interface MemberLoaderOptions {
+	log: Log;
+	/** Delay before a failed load is tried again, in milliseconds: the first delay and the maximum. */
+	backOffMs: readonly [number, number];
+	/** Aborted when the bot stops. */
+	closing: AbortSignal;
+	/** Returns the id of the shard that receives the events of a guild. */
+	shardOf(guild: Pick<Guild, "id">): number;
+}
+
+export class MemberLoader {
+	/** Ids of the guilds whose members are all in the cache. */
+	readonly #complete = new Set<string>();
+	/**
+	 * By guild id: a unique symbol for the latest load of the guild's members. An older load ends when it finds a newer
+	 * symbol.
+	 */
+	readonly #loads = new Map<string, symbol>();
+	/** Timers that will load the members of a guild again, by guild id. */
+	readonly #scheduled = new Map<string, Timer>();
+	/** By shard: limits how many guilds load their members at the same time. Each session has its own. */
+	readonly #permits = new Map<number, Semaphore>();
+	#client: Client | undefined;
+
+	constructor(private readonly options: MemberLoaderOptions) {}
+
+	/** Whether discord.js's cache holds all members of a guild, if no events about them were lost since. */
+	isComplete(guild: Pick<Guild, "id">): boolean {
+		return this.#complete.has(guild.id);
+	}
+
+	/** Loads into the cache of another discord.js client from now on, which has no members yet. */
+	begin(client: Client): void {
+		this.#client = client;
+		this.#complete.clear();
+	}
+
+	/** Call this before the READY event of a new session of a shard: requests of the previous one are not answered. */
+	forgetRequests(shard: number): void {
+		this.#permits.delete(shard);
+	}
+
+	/** Call this after a new session of a shard has begun: member events from before it are lost. */
+	forgetMembers(shard: number): void {
+		for (const id of this.#complete)
+			if (this.options.shardOf({ id }) === shard) this.#complete.delete(id);
+	}
+
+	/** Loads the members of a guild again after a short delay, because an event about one of them could not be read. */
+	loadLater(guild: Guild): void {
+		const { id } = guild;
+		if (this.#scheduled.has(id)) return;
+		this.#complete.delete(id);
+		const timer = setTimeout(() => {
+			this.#scheduled.delete(id);
+			void this.load(guild);
+		}, reloadDelayMs);
+		this.#scheduled.set(id, timer.unref());
+	}
+
+	/** Loads all members of a guild into discord.js's cache, with retries. Never rejects. */
+	async load(guild: Guild): Promise<void> {
+		const { log, closing } = this.options;
+		const { id, client } = guild;
+		this.#complete.delete(id);
+		// An unavailable guild is loaded when an event announces its return.
+		if (!guild.available) return;
+		// A load for a later session replaces this one.
+		const loadId = Symbol(id);
+		this.#loads.set(id, loadId);
+		const isCurrent = () =>
+			!closing.aborted &&
+			this.#client === client &&
+			client.guilds.cache.has(id) &&
+			this.#loads.get(id) === loadId;
+		for (let attempt = 0; isCurrent(); attempt++) {
+			try {
+				const members = await this.#withPermit(guild, async () =>
+					isCurrent() ? fetchMembers(guild) : undefined,
+				);
+				if (!members || !isCurrent()) return;
+				// Members who left while the bot was disconnected are still in the cache.
+				for (const gone of members.outdated) guild.members.cache.delete(gone);
+				this.#complete.add(id);
+				log.info("loaded all members of a guild", {
+					guild: id,
+					members: members.size,
+				});
+				return;
+			} catch (error) {
+				if (closing.aborted) return;
+				log.warn("could not load the members of a guild, trying again", {
+					guild: id,
+					reason: String(error),
+				});
+				// Discord allows one request for all members per guild and 30 seconds.
+				const ms =
+					error instanceof GatewayRateLimitError
+						? error.data.retry_after * 1_000
+						: backOffMs(attempt, this.options.backOffMs);
+				await sleep(ms, undefined, { signal: closing }).catch(() => {});
+			}
+		}
+	}
+
+	/** Runs `load` when fewer than `maxLoadsPerShard` guilds of the guild's shard are loading their members. */
+	async #withPermit<T>(guild: Guild, load: () => Promise<T>): Promise<T> {
+		const shard = this.options.shardOf(guild);
+		const permits =
+			this.#permits.get(shard) ?? new Semaphore({ max: maxLoadsPerShard });
+		this.#permits.set(shard, permits);
+		await permits.acquire(this.options.closing);
+		try {
+			return await load();
+		} finally {
+			permits.release();
+		}
+	}
+}
+
+/**
+ * Requests all members of a guild over the socket of its shard. `outdated` are the ids of the cached members who are not
+ * among them.
+ */
+async function fetchMembers(
+	guild: Guild,
+): Promise<{ size: number; outdated: string[] }> {
+	const { cache } = guild.members;
+	const before = [...cache.keys()];
+	const joined = Float64Array.from(cache.values(), joinTime);
+	const members = await guild.members.fetch({ time: membersTimeoutMs });
+	// Who has joined again meanwhile is not among them, but has another join time.
+	const outdated = before.filter(
+		(id, at) => !members.has(id) && joinTime(cache.get(id)) === joined[at],
+	);
+	return { size: members.size, outdated };
+}
+
+function joinTime(member?: GuildMember): number {
+	return member?.joinedTimestamp ?? 0;
+}

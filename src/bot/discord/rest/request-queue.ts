@@ -1,0 +1,211 @@
+// Queue for Discord's global rate limit: 50 requests per second for all routes of a bot together. When more requests
+// wait, those that stop harm are sent first, then those of tools and commands, and last the bot's background work.
+// Without this queue, discord.js would send them in order of creation.
+// https://discord.com/developers/docs/topics/rate-limits#global-rate-limit
+
+import { type InternalRequest, RequestMethod } from "discord.js";
+import type { Signal } from "../../../lib/signal.ts";
+
+/**
+ * Priorities of requests to Discord, most urgent first. "protection": stops someone who does harm, such as a ban.
+ * "call": part of a tool call by an MCP client or a person. "other": for example, the reply to a chat command.
+ * "background": the bot's own work that can wait, such as giving a role to new members.
+ */
+const priorities = ["protection", "call", "other", "background"] as const;
+
+export type Priority = (typeof priorities)[number];
+
+/**
+ * Fraction of the global rate limit that requests of each priority can use. The rest is kept free for more urgent
+ * requests, so that these do not wait behind less urgent ones.
+ */
+const shares: Record<Priority, number> = {
+	protection: 1,
+	call: 0.9,
+	other: 0.6,
+	background: 0.4,
+};
+
+/** Length of the window in which requests are counted, in milliseconds: one second plus a margin for inexact clocks. */
+const windowMs = 1_050;
+
+/**
+ * Maximum assumed time until Discord receives a request, in milliseconds. A request without a response counts as
+ * received after it.
+ */
+const maxTravelMs = 1_000;
+
+/** Maximum number of waiting requests of one priority. Further requests are refused. */
+const maxWaiting = 2_000;
+
+/** Thrown when a request is refused because too many requests of the same priority wait. */
+export class QueueFull extends Error {
+	override name = "QueueFull";
+	constructor(
+		/** Estimated time until the waiting requests are sent, in milliseconds. */
+		readonly retryAfterMs: number,
+	) {
+		super(`${maxWaiting} requests wait for Discord's global rate limit`);
+	}
+}
+
+export interface RequestQueueOptions {
+	/** Maximum number of requests per second. Default: 50, Discord's global rate limit. */
+	perSecond?: number | undefined;
+	/** Monotonic clock: returns a time in milliseconds. Default: performance.now. */
+	now?(): number;
+	/** Timer: runs `work` after `ms` milliseconds. Default: setTimeout. */
+	schedule?(work: () => void, ms: number): void;
+}
+
+/** A request that was sent. Discord counts it towards the rate limit at some time between request and response. */
+interface Sent {
+	sentAt: number;
+	/** Undefined until the response arrives. */
+	answeredAt: number | undefined;
+}
+
+export class RequestQueue {
+	readonly #perSecond: number;
+	readonly #now: () => number;
+	readonly #schedule: (work: () => void, ms: number) => void;
+	/** Sent requests that Discord may still count in the current second. */
+	#sent: Sent[] = [];
+	/** The waiting requests by priority, oldest first. Each is represented by the function that lets it be sent. */
+	readonly #waiting: Readonly<Record<Priority, Set<(sent: Sent) => void>>> = {
+		protection: new Set(),
+		call: new Set(),
+		other: new Set(),
+		background: new Set(),
+	};
+	/** Time of the next scheduled call of `#dispatch`, on the clock `#now`. */
+	#nextAt = Infinity;
+	#isClosed = false;
+
+	constructor({
+		perSecond = 50,
+		now = () => performance.now(),
+		schedule = (work, ms) => void setTimeout(work, ms),
+	}: RequestQueueOptions = {}) {
+		this.#perSecond = perSecond;
+		this.#now = now;
+		this.#schedule = schedule;
+	}
+
+	/** Number of waiting requests of all priorities. */
+	get waiting(): number {
+		let count = 0;
+		for (const priority of priorities) count += this.#waiting[priority].size;
+		return count;
+	}
+
+	/**
+	 * Waits until a request may be sent. Resolves with a function that the caller must call when the response has
+	 * arrived. Rejects with `signal.reason` if `signal` aborts first, and with QueueFull if too many requests wait.
+	 */
+	async turn(priority: Priority, signal: Signal): Promise<() => void> {
+		const sent =
+			this.waiting === 0 && !this.#isClosed && this.#waitMs(priority) === 0
+				? this.#add()
+				: await this.#wait(priority, signal);
+		return () => {
+			sent.answeredAt = this.#now();
+		};
+	}
+
+	/** Lets no further request be sent. Waiting requests fail when their signals abort. */
+	close(): void {
+		this.#isClosed = true;
+	}
+
+	async #wait(priority: Priority, signal: Signal): Promise<Sent> {
+		if (signal.aborted) throw signal.reason;
+		const queue = this.#waiting[priority];
+		if (queue.size >= maxWaiting)
+			throw new QueueFull((this.waiting / this.#perSecond) * 1_000);
+		const { promise, resolve, reject } = Promise.withResolvers<Sent>();
+		const leave = () => {
+			queue.delete(resolve);
+			reject(signal.reason);
+		};
+		queue.add(resolve);
+		signal.addEventListener("abort", leave);
+		this.#dispatch();
+		try {
+			return await promise;
+		} finally {
+			signal.removeEventListener("abort", leave);
+		}
+	}
+
+	#add(): Sent {
+		const sent = { sentAt: this.#now(), answeredAt: undefined };
+		this.#sent.push(sent);
+		return sent;
+	}
+
+	/** Lets waiting requests be sent, most urgent first, as far as the rate limit allows. */
+	#dispatch(): void {
+		if (this.#isClosed) return;
+		for (const priority of priorities)
+			for (const go of this.#waiting[priority]) {
+				const ms = this.#waitMs(priority);
+				if (ms > 0) {
+					this.#dispatchIn(ms);
+					return;
+				}
+				this.#waiting[priority].delete(go);
+				go(this.#add());
+			}
+	}
+
+	#dispatchIn(ms: number): void {
+		const at = this.#now() + ms;
+		if (at >= this.#nextAt) return;
+		this.#nextAt = at;
+		this.#schedule(() => {
+			this.#nextAt = Infinity;
+			this.#dispatch();
+		}, Math.ceil(ms));
+	}
+
+	/**
+	 * Returns the milliseconds until a request of this priority may be sent, assuming that all pending responses arrive
+	 * now; 0 if it may be sent at once.
+	 */
+	#waitMs(priority: Priority): number {
+		const max = Math.max(1, Math.floor(this.#perSecond * shares[priority]));
+		if (this.#sent.length < max) return 0;
+		const now = this.#now();
+		const countedUntil = ({ sentAt, answeredAt = now }: Sent) =>
+			Math.min(answeredAt, sentAt + maxTravelMs) + windowMs;
+		this.#sent = this.#sent
+			.filter((one) => countedUntil(one) > now)
+			.sort((a, b) => countedUntil(a) - countedUntil(b));
+		const oldest = this.#sent[this.#sent.length - max];
+		return oldest ? countedUntil(oldest) - now : 0;
+	}
+}
+
+/**
+ * Whether a request stops harm: it bans, kicks or times somebody out, or pauses a guild's invites and direct messages.
+ */
+export function stopsHarm({
+	method,
+	fullRoute,
+	body,
+}: Pick<InternalRequest, "method" | "fullRoute" | "body">): boolean {
+	const route = `${method} ${fullRoute}`;
+	if (
+		/^(PUT|POST) \/guilds\/\d+\/(bans\/\d+|bulk-ban|incident-actions)$/.test(
+			route,
+		)
+	)
+		return true;
+	if (!/^(DELETE|PATCH) \/guilds\/\d+\/members\/\d+$/.test(route)) return false;
+	if (method === RequestMethod.Delete) return true;
+	const { communication_disabled_until: until } = (body ?? {}) as {
+		communication_disabled_until?: string | null;
+	};
+	return until != null;
+}

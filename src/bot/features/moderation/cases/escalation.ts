@@ -1,0 +1,188 @@
+// Carries out the rules of the setting `moderation.escalate`, each once: looks on Discord whether it was done before a kill,
+// checks the role hierarchy, tells the person, acts.
+
+import {
+	DiscordAPIError,
+	type Guild,
+	type GuildMember,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import { NotNow } from "../../../../lib/reconciler.ts";
+import { ToolError } from "../../../../mcp/tool.ts";
+import { userName } from "../../../discord/describe.ts";
+import { fetchMember } from "../../../discord/find.ts";
+import {
+	describeBits,
+	missingPermissions,
+} from "../../../discord/permissions.ts";
+import { describePlatformError } from "../../../discord/rest/errors.ts";
+import { isAbove, requireBelowBot } from "../../../discord/role-hierarchy.ts";
+import { auditReason } from "../../../discord/text.ts";
+import { fetchBan } from "../../../guild/bans.ts";
+import { selectCase, setTold } from "../../../store/tables/cases.ts";
+import { selectTempBan } from "../../../store/tables/temp-bans.ts";
+import type { Case } from "./case.ts";
+import type { CaseResult, CasesOptions } from "./cases.ts";
+import { isSameEnd, wasRecorded } from "./decide.ts";
+import { isTellable, tellPeople } from "./tell.ts";
+
+/**
+ * Maximum age in milliseconds of a case for a rule's action. Older ones, such as after a long outage, are not carried
+ * out.
+ */
+const maxAgeMs = 86_400_000;
+
+const needed = {
+	timeout: PermissionFlagsBits.ModerateMembers,
+	kick: PermissionFlagsBits.KickMembers,
+	ban: PermissionFlagsBits.BanMembers,
+	temp_ban: PermissionFlagsBits.BanMembers,
+} as const;
+
+type Escalated = Case & { userId: string; action: keyof typeof needed };
+
+export function createEscalation(options: CasesOptions) {
+	const { connection, store, log, bans, settings, now = Date.now } = options;
+	const { sql } = store;
+
+	/**
+	 * Takes the action of an escalation rule, for which `one` is the case. Does not repeat an action that was done
+	 * before the bot was killed. Returns the outcome. Rejects if this must be retried.
+	 */
+	async function carryOut(guild: Guild, one: Case): Promise<CaseResult> {
+		if (!isEscalated(one)) return { state: "unknown" };
+		if (await wasDone(guild, one)) return { state: "done" };
+		const age = now() - one.createdAt;
+		if (age > maxAgeMs || (one.endsAt ?? Infinity) <= now())
+			return { state: "not done", why: "The bot could not do it in time." };
+		const why = await problem(guild, one);
+		if (why !== undefined) return { state: "not done", why };
+		await tell(guild, one);
+		try {
+			await act(guild, one);
+			return { state: "done" };
+		} catch (error) {
+			// If the outcome is unknown, the next attempt checks on Discord whether the action was done.
+			if (!(error instanceof DiscordAPIError) || error.status === 401)
+				throw error;
+			return { state: "not done", why: describePlatformError(error) };
+		}
+	}
+
+	/** Whether the action of this case was already done, which can only be after an interruption. */
+	async function wasDone(guild: Guild, one: Escalated): Promise<boolean> {
+		const { userId, action, endsAt } = one;
+		if (action === "timeout" && endsAt !== undefined) {
+			const member = await fetchMember(guild, userId, true);
+			const until = member?.communicationDisabledUntilTimestamp;
+			if (isSameEnd(until, endsAt)) return true;
+		}
+		if (action === "temp_ban") {
+			const key = { guild_id: guild.id, user_id: userId };
+			const row = await selectTempBan(sql, key);
+			if (row?.ends_at === endsAt && row?.state === "banned") return true;
+			// The worker for temporary bans is going to make the ban.
+			if (row?.ends_at === endsAt) throw new NotNow("the ban is being made");
+		}
+		if (await wasRecorded(guild, one, maxAgeMs)) return true;
+		// The bot may lack the permission to read the audit log; then a ban is recognised by its reason.
+		if (action !== "ban") return false;
+		const ban = await fetchBan(guild, userId);
+		return ban?.reason?.includes(one.reason ?? "") ?? false;
+	}
+
+	/** Returns a message that says why a rule's action cannot be taken; undefined if nothing prevents it. */
+	async function problem(
+		guild: Guild,
+		one: Escalated,
+	): Promise<string | undefined> {
+		const { userId, action, endsAt } = one;
+		if (!guild.members.me) throw new NotNow();
+		const missing = missingPermissions(guild, undefined, needed[action]);
+		if (missing !== 0n) return `The bot lacks ${describeBits(missing)}.`;
+		const target = await fetchMember(guild, userId, true);
+		if (action === "ban" || action === "temp_ban") {
+			if (await fetchBan(guild, userId)) return "The user is banned already.";
+		} else if (!target) return "The user is not a member any more.";
+		if (!target) return undefined;
+		const until = target.communicationDisabledUntilTimestamp ?? 0;
+		if (action === "timeout" && until >= (endsAt ?? 0))
+			return "The member is timed out for longer already.";
+		try {
+			requireBelowBot(guild, [target]);
+		} catch (error) {
+			if (error instanceof ToolError) return error.message;
+			throw error;
+		}
+		return rankProblem(guild, one, target);
+	}
+
+	/**
+	 * Returns a message if the moderator of the case that made the rule apply has left or does not rank above the
+	 * person: a rule must not do what that moderator could not do. Otherwise returns undefined.
+	 */
+	async function rankProblem(
+		guild: Guild,
+		{ source = "" }: Case,
+		target: GuildMember,
+	): Promise<string | undefined> {
+		const number = Number(source.replace(/^rule:/, ""));
+		const cause = await selectCase(sql, guild.id, number);
+		const moderatorId = cause?.moderator_id ?? "";
+		if (moderatorId === guild.client.user.id) return undefined;
+		const moderator = await fetchMember(guild, moderatorId, true);
+		if (!moderator)
+			return `The moderator of case ${number} is not a member any more.`;
+		return isAbove(moderator, target.roles.highest)
+			? undefined
+			: `The member does not rank below the moderator of case ${number}.`;
+	}
+
+	/** Tells the person about the action by direct message, unless that was already tried before the bot was killed. */
+	async function tell(guild: Guild, one: Escalated): Promise<void> {
+		const { number, userId, action, reason, endsAt } = one;
+		const wanted = isTellable(action) && settings.tell.includes(action);
+		if (!wanted || one.told !== undefined) return;
+		if (guild.client.users.cache.get(userId)?.bot) return;
+		await setTold(sql, guild.id, number, "asked");
+		const { appeal } = settings;
+		const told = await tellPeople(
+			{ connection, log, appeal },
+			guild,
+			[userId],
+			{ action, reason, endsAt },
+		);
+		await setTold(sql, guild.id, number, told.get(userId) ?? "asked");
+	}
+
+	async function act(guild: Guild, one: Escalated): Promise<void> {
+		const { userId, action, endsAt, reason: text = "" } = one;
+		const reason = auditReason(text);
+		if (action === "timeout")
+			await guild.members.edit(userId, {
+				communicationDisabledUntil: new Date(endsAt ?? now()),
+				reason,
+			});
+		else if (action === "kick")
+			await guild.client.rest.delete(Routes.guildMember(guild.id, userId), {
+				reason,
+			});
+		else
+			await bans.ban(guild, {
+				userId,
+				endsAt: endsAt ?? null,
+				reason: text,
+				moderator: {
+					id: guild.client.user.id,
+					name: userName(guild.client.user),
+				},
+			});
+	}
+
+	return { carryOut };
+}
+
+function isEscalated(one: Case): one is Escalated {
+	return one.userId !== undefined && Object.hasOwn(needed, one.action);
+}

@@ -1,0 +1,113 @@
+// Reads the entries of a guild's audit log that the bot missed, oldest first and without a limit on their number.
+// https://docs.discord.com/developers/resources/audit-log#get-guild-audit-log
+
+import {
+	type APIAuditLogEntry,
+	AuditLogEvent,
+	type Guild,
+	SnowflakeUtil,
+} from "discord.js";
+import {
+	auditLogPageSize,
+	readAuditLogPage,
+} from "../../../discord/audit-log.ts";
+import { compareIds } from "../../../discord/ids.ts";
+import type { HandEntry } from "./entry-case.ts";
+
+/** Maximum number of pages that are held in memory per type of audit log entry. */
+const maxPages = 10;
+/** Entries may appear in the audit log this much after entries with higher ids, in milliseconds. A guess. */
+const disorderMs = 60_000;
+
+/**
+ * Returns the entry id from which to continue reading after the entry `id`. It is one minute older, because entries can
+ * appear out of order.
+ */
+export function markBefore(id: string): string {
+	const before = BigInt(id) - (BigInt(disorderMs) << 22n);
+	return String(before > 0n ? before : 0n);
+}
+
+/**
+ * Returns the id of the newest audit log entry, or an id for the current time if the log is empty. Returns undefined if
+ * the bot may not read the audit log.
+ */
+export async function newestEntryId(guild: Guild): Promise<string | undefined> {
+	const page = await readAuditLogPage(guild, { limit: 1 });
+	const now = () => String(SnowflakeUtil.generate());
+	return page && (page[0]?.id ?? now());
+}
+
+/**
+ * Yields the audit log entries of the given types after the id `mark`, in batches. All entries are in the order of
+ * their ids. Ends early if the bot may not read the audit log.
+ */
+export async function* entriesAfter(
+	guild: Guild,
+	mark: string,
+	kinds: readonly AuditLogEvent[],
+): AsyncGenerator<HandEntry[]> {
+	let after: string | undefined = mark;
+	while (after !== undefined) {
+		const entries: APIAuditLogEntry[] = [];
+		/** Id up to which the entries of all types were read; undefined if there are no more entries. */
+		let horizon: string | undefined;
+		for (const kind of kinds) {
+			const { found, isAll } = await readKind(guild, kind, after);
+			entries.push(...found);
+			const last = found.at(-1)?.id;
+			if (isAll || last === undefined) continue;
+			if (horizon === undefined || compareIds(last, horizon) < 0)
+				horizon = last;
+		}
+		const end = horizon;
+		yield entries
+			.filter(({ id }) => end === undefined || compareIds(id, end) <= 0)
+			.sort((a, b) => compareIds(a.id, b.id))
+			.map(toEntry);
+		after = horizon;
+	}
+}
+
+/**
+ * Reads up to 1,000 audit log entries of one type after the id `after`, oldest first. `isAll` tells whether there are
+ * no more.
+ */
+async function readKind(
+	guild: Guild,
+	action_type: AuditLogEvent,
+	after: string,
+): Promise<{ found: APIAuditLogEntry[]; isAll: boolean }> {
+	const found: APIAuditLogEntry[] = [];
+	for (let page = 0; page < maxPages; page += 1) {
+		const from = found.at(-1)?.id ?? after;
+		const query = { action_type, limit: auditLogPageSize, after: from };
+		const more = (await readAuditLogPage(guild, query)) ?? [];
+		// With `after`, Discord returns the oldest entries first.
+		more.sort((a, b) => compareIds(a.id, b.id));
+		found.push(...more);
+		if (more.length < auditLogPageSize) return { found, isAll: true };
+	}
+	return { found, isAll: false };
+}
+
+function toEntry(entry: APIAuditLogEntry): HandEntry {
+	return {
+		id: entry.id,
+		action: entry.action_type,
+		executorId: entry.user_id,
+		targetId: entry.target_id,
+		reason: entry.reason,
+		changes: (entry.changes ?? []).map((change) => ({
+			key: change.key,
+			old: change.old_value,
+			new: change.new_value,
+		})),
+		...(entry.action_type === AuditLogEvent.MemberPrune && {
+			pruned: {
+				removed: Number(entry.options?.members_removed ?? 0),
+				days: Number(entry.options?.delete_member_days ?? 0),
+			},
+		}),
+	};
+}

@@ -1,0 +1,59 @@
+// The channel for staff in which reports are posted. Reports are refused unless the bot can use it and it is hidden from
+// @everyone, because its entries name those who report.
+
+import {
+	ChannelType,
+	type Guild,
+	type NewsChannel,
+	PermissionFlagsBits,
+	type TextChannel,
+} from "discord.js";
+import { channelName } from "../../../discord/describe.ts";
+import {
+	bitsIn,
+	describeBits,
+	missingForBot,
+} from "../../../discord/permissions.ts";
+
+/** Permissions that the bot needs in the channel for reports. */
+const reportsPermissions = [
+	"ViewChannel",
+	"SendMessages",
+	"EmbedLinks",
+	"ReadMessageHistory",
+] as const;
+
+export type StaffChannel = TextChannel | NewsChannel;
+
+/**
+ * The channel for reports of a guild, or the reason why it cannot be used, for the operator. `isPublic` means that the
+ * only problem is that everyone can see it.
+ */
+export type ReportsChannel =
+	| { channel: StaffChannel; problem?: never; isPublic?: false }
+	| { channel?: never; problem: string; isPublic?: boolean };
+
+/** Returns the guild's channel for reports with this id. "no channel": the channel is not in this guild. */
+export function findReportsChannel(
+	guild: Guild,
+	channelId: string,
+): ReportsChannel | "no channel" {
+	const channel = guild.channels.cache.get(channelId);
+	if (!channel) return "no channel";
+	const name = channelName(channel);
+	const { GuildText, GuildAnnouncement } = ChannelType;
+	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
+		return { problem: `${name} is not a text channel` };
+	const needed = bitsIn(channel, reportsPermissions);
+	const missing = missingForBot(guild, channel, needed);
+	if (missing !== 0n)
+		return { problem: `the bot lacks ${describeBits(missing)} in ${name}` };
+	return isPublic(guild, channel)
+		? { problem: `@everyone can see ${name}`, isPublic: true }
+		: { channel };
+}
+
+function isPublic(guild: Guild, channel: StaffChannel): boolean {
+	const { ViewChannel } = PermissionFlagsBits;
+	return channel.permissionsFor(guild.roles.everyone).has(ViewChannel);
+}

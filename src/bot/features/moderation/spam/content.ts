@@ -1,0 +1,180 @@
+// Extracts the parts of a message that can repeat: its text, links and files. Only keyed hashes of them are kept, with
+// a random key that lasts as long as the process.
+
+import { createHmac, randomBytes } from "node:crypto";
+import { domainToASCII } from "node:url";
+
+/** Texts with fewer letters and digits are not compared, because people write words such as "lol" in many channels. */
+const minTextLength = 20;
+/**
+ * Texts with fewer letters and digits are not spam only because they repeat, such as greetings, cheers and bot
+ * commands.
+ */
+const minRepeatedLength = 40;
+/** Maximum number of characters of a text that are searched for repetitions inside it. */
+const maxSearched = 1_000;
+/** Maximum number of links, and of files, of one message that are compared. */
+const maxLinks = 5;
+const maxFiles = 10;
+/** Maximum number of characters of a message that are read. Discord's limit is 4,000. */
+const maxContentLength = 4_000;
+
+/** Matches links with https or http, and host names that are followed by a path. */
+const linkPattern =
+	/(?:https?:\/\/|(?<![\w@.-])(?=[\w-]+(?:\.[\w-]+)*\.\p{L}{2,}\/))[^\s<>()[\]|"'`*]+/giu;
+
+export type PartKind = "text" | "link" | "file";
+
+/** The keyed hash of a text, link or file in a message, used to find repetitions. */
+export interface Part {
+	kind: PartKind;
+	/**
+	 * Keyed hash of the part. Equal parts have equal hashes. The hash of a file is computed from its name, type, size and
+	 * dimensions.
+	 */
+	hash: string;
+	/** For a text: whether it is so short that it is not spam even if it repeats. */
+	isShort?: boolean;
+	/** For a file: its URL at Discord's CDN. */
+	url?: string;
+}
+
+/** A file that is attached to a message. */
+export interface PostedFile {
+	url: string;
+	name: string;
+	size: number;
+	width: number | null;
+	height: number | null;
+	contentType: string | null;
+}
+
+/** Text and files of a message, including those of a message that it forwards. */
+export interface Content {
+	text: string;
+	files: readonly PostedFile[];
+}
+
+/**
+ * Creates a function that computes keyed hashes. The key is random, so hashes of different processes cannot be
+ * compared.
+ */
+export function createHash(): (kind: PartKind, value: string) => string {
+	const key = randomBytes(32);
+	return (kind, value) =>
+		createHmac("sha256", key)
+			.update(`${kind}\0${value}`)
+			.digest("base64url")
+			.slice(0, 22);
+}
+
+/** Returns the hashed texts, links and files of a message, without duplicates. */
+export function partsOf(
+	{ text, files }: Content,
+	hash: ReturnType<typeof createHash>,
+): Part[] {
+	const content = text.slice(0, maxContentLength);
+	const parts = new Map<string, Part>();
+	const add = (part: Part) => parts.set(part.hash, part);
+	const words = normalized(content);
+	if (words.length >= minTextLength)
+		add({ kind: "text", hash: hash("text", words), isShort: isShort(words) });
+	const links = linksIn(content).filter(
+		(link) => !isMessageLink(link) && !isGif(link),
+	);
+	for (const link of links.slice(0, maxLinks))
+		add({ kind: "link", hash: hash("link", identityOf(link)) });
+	for (const { url, ...file } of files.slice(0, maxFiles)) {
+		const { name, size, width, height, contentType } = file;
+		const identity = JSON.stringify([name, size, width, height, contentType]);
+		add({ kind: "file", hash: hash("file", identity), url });
+	}
+	return [...parts.values()];
+}
+
+/**
+ * Reduces a text to its letters and digits in lower case, so that white space, punctuation, formatting and invisible
+ * characters make no difference. Links, mentions, custom emoji and timestamps are left out.
+ * https://discord.com/developers/docs/reference#message-formatting
+ */
+export function normalized(text: string): string {
+	return text
+		.replace(
+			/<(?:@[!&]?|#|a?:\w{1,64}:|t:|id:|\/[^:>]{1,100}:)[^>]{0,64}>/g,
+			"",
+		)
+		.replace(linkPattern, "")
+		.normalize("NFKC")
+		.toLowerCase()
+		.replace(/[^\p{L}\p{N}]/gu, "");
+}
+
+/**
+ * Whether a normalized text has few letters and digits. Repetitions inside it count once, because people write
+ * "hahahahaha" and "GOOOOOAL".
+ */
+function isShort(words: string): boolean {
+	const once = words.slice(0, maxSearched).replace(/(.{1,20}?)\1+/gu, "$1");
+	return once.length < minRepeatedLength;
+}
+
+/**
+ * Returns the links in a text. Discord shows https links as links, and invites such as "discord.gg/name" also without
+ * https.
+ */
+export function linksIn(text: string): URL[] {
+	return [...text.matchAll(linkPattern)].flatMap(([match]) => {
+		const url = /^https?:/i.test(match) ? match : `https://${match}`;
+		return URL.parse(url) ?? [];
+	});
+}
+
+/**
+ * Whether a link leads to a message or channel on Discord. People often post the same such link in several channels.
+ */
+function isMessageLink({ hostname, pathname }: URL): boolean {
+	return (
+		/^(?:\w+\.)?discord(?:app)?\.com$/.test(hostname) &&
+		pathname.startsWith("/channels/")
+	);
+}
+
+/** GIF sites whose links Discord's GIF picker inserts. People often post the same GIF, and such links are harmless. */
+const gifHosts = /(?:^|\.)(?:tenor|giphy|klipy)\.com$/;
+
+function isGif(link: URL): boolean {
+	return gifHosts.test(hostOf(link));
+}
+
+/**
+ * Returns host, path and query of a link. The query is included because on many sites only the query distinguishes two
+ * pages, such as two videos.
+ */
+function identityOf(link: URL): string {
+	return `${hostOf(link)}${link.pathname.replace(/\/+$/, "")}${link.search}`;
+}
+
+function hostOf({ hostname }: URL): string {
+	return hostname.replace(/^www\./, "").replace(/\.$/, "");
+}
+
+/**
+ * Whether a text has a link to one of the listed places: a host including its subdomains, or a host with the start of a
+ * path.
+ */
+export function hasListedLink(text: string, listed: readonly string[]) {
+	if (listed.length === 0) return false;
+	return linksIn(text.slice(0, maxContentLength)).some((link) => {
+		const host = hostOf(link);
+		const path = link.pathname.toLowerCase();
+		return listed.some((entry) => {
+			const [listedHost = "", ...rest] = entry.toLowerCase().split("/");
+			const start = `/${rest.join("/")}`.replace(/\/+$/, "");
+			// The URL class returns hosts in Punycode.
+			const wanted = domainToASCII(listedHost);
+			const isHost = host === wanted || host.endsWith(`.${wanted}`);
+			// "discord.gg/free" is another invite than "discord.gg/freedom".
+			return isHost && `${path}/`.startsWith(`${start}/`);
+		});
+	});
+}

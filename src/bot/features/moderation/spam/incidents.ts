@@ -1,0 +1,407 @@
+// The bot's response to spam: it stores the incident, times the person out, deletes the messages, stores one moderation
+// case, and writes the moderation log. Each step can be repeated, so a restarted bot continues after a crash.
+
+import type { GuildMember } from "discord.js";
+import type { KeyedMutex } from "../../../../lib/keyed-mutex.ts";
+import type { Log } from "../../../../lib/log.ts";
+import { within } from "../../../../lib/wait.ts";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { ignoreUnavailable } from "../../../store/database/db-error.ts";
+import type { Store } from "../../../store/store.ts";
+import { setCaseMessages } from "../../../store/tables/cases.ts";
+import {
+	saveSpamIncident,
+	selectOpenSpamIncidents,
+} from "../../../store/tables/spam-incidents.ts";
+import { idsText } from "../cases/case.ts";
+import type { Cases } from "../cases/cases.ts";
+import { createDeletions } from "./deletions.ts";
+import type { Detection } from "./detector.ts";
+import {
+	failuresOf,
+	fromRow,
+	type Incident,
+	isSettled,
+	maxMessages,
+	newIncident,
+	toRow,
+} from "./incident.ts";
+import type { createEntries } from "./log-entry.ts";
+import type { PersistentOptions, RequestEnd } from "./persistent-request.ts";
+import { createTimeouts } from "./timeouts.ts";
+
+/** Maximum age of an incident whose timeout is sent again after a restart, in milliseconds. */
+const staleMs = 600_000;
+/** Maximum number of incidents that are continued after a restart. */
+const maxResumed = 1_000;
+/** Maximum number of people with a current incident, including those whose further messages are still watched. */
+const defaultMaxWatched = 5_000;
+
+export interface IncidentsTiming {
+	/** How long the bot waits for its database before it acts without it, in milliseconds. */
+	storeMs: number;
+	/** How long deletions wait for the timeout of the messages' author, in milliseconds. */
+	timeoutMs: number;
+	/** How long no new message must arrive before the case and the log entry are written, in milliseconds. */
+	quietMs: number;
+	/** How long further messages of the person with the same content belong to the incident, in milliseconds. */
+	watchMs: number;
+	/** How long the first message of a channel waits for others before it is deleted, in milliseconds. Default: 300. */
+	gatherMs?: number;
+	backOffMs?: PersistentOptions["backOffMs"];
+}
+
+export const defaultTiming: IncidentsTiming = {
+	storeMs: 500,
+	timeoutMs: 1_000,
+	quietMs: 2_000,
+	watchMs: 120_000,
+};
+
+export interface IncidentsOptions {
+	connection: Connection;
+	store: Store;
+	mutex: KeyedMutex;
+	log: Log;
+	cases: Pick<Cases, "add">;
+	entries: ReturnType<typeof createEntries>;
+	/** Length of the timeout for spam, in milliseconds. */
+	timeoutMs: number;
+	isDry: boolean;
+	timing: IncidentsTiming;
+	/** Maximum number of people with a current incident. Default: 5,000. */
+	maxWatched?: number | undefined;
+	closing: AbortSignal;
+	/** Returns the wall-clock time in epoch milliseconds. */
+	now(): number;
+}
+
+export type Incidents = ReturnType<typeof createIncidents>;
+
+export function createIncidents(options: IncidentsOptions) {
+	const { connection, store, log, cases, entries, isDry, timing } = options;
+	const { closing, now, maxWatched = defaultMaxWatched } = options;
+	const { sql } = store;
+	const { gatherMs, backOffMs } = timing;
+	const shared = { connection, closing, backOffMs };
+	const timeouts = createTimeouts({ ...shared, mutex: options.mutex });
+	const deletions = createDeletions({ ...shared, gatherMs });
+	/** Incidents whose authors are watched for further spam, by guild and user id. */
+	const watched = new Map<string, Incident>();
+	/** Whether the warning about too many incidents was logged. */
+	let isFull = false;
+	/** Ids of the current incidents. */
+	const open = new Set<string>();
+	const timers = new Map<Incident, Timer>();
+	const work = new Set<Promise<unknown>>();
+	const saving = new Map<Incident, { again: boolean; saved: Promise<void> }>();
+
+	/** Runs a promise in the background. A rejection is logged as an internal error. */
+	function background(running: Promise<unknown>): void {
+		const guarded = running
+			.catch((error) =>
+				log.error("could not deal with spam: internal error", { error }),
+			)
+			.finally(() => work.delete(guarded));
+		work.add(guarded);
+	}
+
+	/** Stores the current state of an incident. Calls during a write share one further write. */
+	function save(incident: Incident): Promise<void> {
+		const running = saving.get(incident);
+		if (running) {
+			running.again = true;
+			return running.saved;
+		}
+		const entry = { again: true, saved: Promise.resolve() };
+		const write = async () => {
+			try {
+				while (entry.again) {
+					entry.again = false;
+					await saveSpamIncident(sql, toRow(incident));
+				}
+			} finally {
+				saving.delete(incident);
+			}
+		};
+		saving.set(incident, entry);
+		entry.saved = write();
+		return entry.saved;
+	}
+
+	/**
+	 * Stores an incident before the bot acts. If the database does not respond in time, the bot logs that and acts
+	 * nevertheless, because speed matters more.
+	 */
+	async function storeIntention(incident: Incident): Promise<void> {
+		incident.state = "asked";
+		const stored = save(incident).then(() => "stored", ignoreUnavailable);
+		background(stored);
+		const outcome = await within(timing.storeMs, stored);
+		if (outcome === "stored") return;
+		const { guildId, userId } = incident;
+		log.warn("acting on spam without the database", {
+			guild: guildId,
+			user: userId,
+		});
+	}
+
+	async function timeOut(incident: Incident, isResumed: boolean) {
+		const { guildId, userId, until, rule } = incident;
+		if (incident.timeout !== undefined) return;
+		const request = { guildId, userId, until, reason: `Spam: ${rule}` };
+		const isStale = now() - incident.detectedAt > staleMs || until <= now();
+		const end: RequestEnd = !isResumed
+			? await timeouts.timeOut(request)
+			: isStale
+				? { failure: "the bot was stopped before it knew the outcome" }
+				: await timeouts.timeOutUnlessDone(request);
+		if (end === "stopped") return;
+		incident.timeout = end;
+		if (end === "done") return;
+		log.warn("could not time out a person for spam", {
+			guild: guildId,
+			user: userId,
+			reason: end.failure,
+		});
+	}
+
+	/** Deletes those messages of an incident whose deletion has not started. */
+	async function deleteNew(incident: Incident): Promise<void> {
+		const { guildId, messages, begun, ends } = incident;
+		const fresh = [...messages].filter(([id]) => !begun.has(id));
+		if (fresh.length === 0) return;
+		for (const [id] of fresh) begun.add(id);
+		await Promise.all(
+			fresh.map(async ([id, channelId]) => {
+				const end = await deletions.delete({ guildId, channelId }, id);
+				if (end !== "stopped") ends.set(id, end);
+			}),
+		);
+	}
+
+	async function act(incident: Incident, isResumed = false): Promise<void> {
+		open.add(incident.id);
+		if (!isDry) {
+			await storeIntention(incident);
+			const timedOut = timeOut(incident, isResumed);
+			await within(timing.timeoutMs, timedOut);
+			incident.mayDelete = true;
+			await Promise.all([timedOut, deleteNew(incident)]);
+		}
+		finishLater(incident);
+	}
+
+	/** Schedules the case and the log entry for when no new message has arrived for some time. */
+	function finishLater(incident: Incident): void {
+		clearTimeout(timers.get(incident));
+		if (closing.aborted) return;
+		const run = () => background(finish(incident));
+		timers.set(incident, setTimeout(run, timing.quietMs));
+	}
+
+	async function finish(incident: Incident): Promise<void> {
+		timers.delete(incident);
+		if (!isDry && !isSettled(incident)) return;
+		const { messages, guildId, userId, rule } = incident;
+		log.info(isDry ? "found spam, dry run" : "dealt with spam", {
+			guild: guildId,
+			user: userId,
+			rule,
+			messages: messages.size,
+		});
+		if (!isDry) await storeCase(incident).catch(ignoreUnavailable);
+		if (!incident.isReleased) await entries.write(incident);
+		// New messages may have arrived in the meantime. After a shutdown, the next start completes the incident.
+		if (closing.aborted) return;
+		if (timers.has(incident) || (!isDry && !isSettled(incident))) return;
+		incident.state = "done";
+		if (!isDry) await save(incident).catch(ignoreUnavailable);
+		if (timers.has(incident) || closing.aborted) return;
+		const end = () => {
+			timers.delete(incident);
+			open.delete(incident.id);
+			if (watched.get(keyOf(incident)) === incident)
+				watched.delete(keyOf(incident));
+		};
+		timers.set(incident, setTimeout(end, timing.watchMs).unref());
+	}
+
+	/**
+	 * Stores the moderation case of an incident, or updates it. A case that was stored before a restart is found by its
+	 * `source`.
+	 */
+	async function storeCase(incident: Incident): Promise<void> {
+		const { guildId, userId, rule, timeout } = incident;
+		const why = typeof timeout === "object" ? timeout.failure : undefined;
+		const { messageIds, channelIds } = idsOf(incident);
+		const detail = detailOf(incident);
+		const known = incident.caseNumber;
+		incident.caseNumber ??= await cases.add(
+			guildId,
+			{
+				action: "spam",
+				userId,
+				messageIds,
+				channelIds,
+				detail,
+				why,
+				moderatorId: connection.user?.id ?? "",
+				reason: `Spam: ${rule}`,
+				createdAt: incident.detectedAt,
+				endsAt: incident.until,
+				state: why === undefined ? "done" : "not done",
+				source: `spam ${incident.id}`,
+			},
+			// No separate log entry is needed for the case: the incident's own entry, with buttons, is written by `entries`.
+			true,
+		);
+		if (known !== undefined)
+			await setCaseMessages(sql, guildId, known, {
+				message_ids: idsText(messageIds),
+				channel_ids: idsText(channelIds),
+				detail,
+			});
+	}
+
+	/** Adds messages to an incident. Returns whether any of them was new. */
+	function addMessages(incident: Incident, posts: Detection["posts"]): boolean {
+		const { messages } = incident;
+		const before = messages.size;
+		for (const { messageId, channelId } of posts)
+			if (messages.size < maxMessages) messages.set(messageId, channelId);
+		return messages.size > before;
+	}
+
+	function extend(incident: Incident, { hashes, posts }: Detection): void {
+		for (const hash of hashes) incident.hashes.add(hash);
+		if (!addMessages(incident, posts)) return;
+		if (isDry) finishLater(incident);
+		else if (!incident.mayDelete)
+			// They are deleted after the timeout, also if the bot is killed before.
+			background(save(incident).catch(ignoreUnavailable));
+		else {
+			clearTimeout(timers.get(incident));
+			timers.delete(incident);
+			const remove = async () => {
+				await storeIntention(incident);
+				await deleteNew(incident);
+				finishLater(incident);
+			};
+			background(remove());
+		}
+	}
+
+	function release(incident: Incident | undefined): void {
+		if (!incident) return;
+		incident.isReleased = true;
+		watched.delete(keyOf(incident));
+	}
+
+	/**
+	 * Makes room for a new incident: if too many people are watched, stops watching one whose incident is done. Returns
+	 * false if no incident is done; the person's next spam message is then detected again.
+	 */
+	function makeRoom(): boolean {
+		if (watched.size < maxWatched) {
+			isFull = false;
+			return true;
+		}
+		for (const [key, { state }] of watched)
+			if (isDry || state === "done") return watched.delete(key);
+		if (!isFull) log.warn("ignoring spam: too many people are being timed out");
+		isFull = true;
+		return false;
+	}
+
+	const watchedOf = ({ guild, id }: GuildMember) =>
+		watched.get(`${guild.id} ${id}`);
+
+	/** Returns the current incident of a member; undefined if there is none or the timeout was ended by somebody. */
+	function current(member: GuildMember): Incident | undefined {
+		const incident = watchedOf(member);
+		const isTimedOut = member.isCommunicationDisabled();
+		if (isDry || incident?.state !== "done" || isTimedOut) return incident;
+		// Messages from before the timeout may arrive when its event has not arrived yet.
+		if (incident.timeout === "done" && !incident.isTimeoutSeen) return incident;
+		release(incident);
+		return undefined;
+	}
+
+	return {
+		/** Number of people who are watched for further spam. */
+		get size() {
+			return watched.size;
+		},
+		/** Returns the hashes of a member's current spam; undefined if there is no current incident. */
+		hashesOf: (member: GuildMember) => current(member)?.hashes,
+		/**
+		 * Acts on detected spam. Further spam of the same person soon afterwards is added to the same incident. Never
+		 * throws.
+		 */
+		add(detection: Detection): void {
+			const known = current(detection.member);
+			if (known) {
+				extend(known, detection);
+				return;
+			}
+			if (!makeRoom()) return;
+			const detectedAt = now();
+			const until = detectedAt + options.timeoutMs;
+			const incident = newIncident(detection, { detectedAt, until });
+			addMessages(incident, detection.posts);
+			watched.set(keyOf(incident), incident);
+			background(act(incident));
+		},
+		/** Notes that a member is timed out, if there is a current incident of the member. */
+		see(member: GuildMember): void {
+			const incident = watchedOf(member);
+			if (incident && member.isCommunicationDisabled())
+				incident.isTimeoutSeen = true;
+		},
+		/** Stops watching a person whose timeout was ended by a moderator. */
+		release: (guildId: string, userId: string) =>
+			release(watched.get(`${guildId} ${userId}`)),
+		/**
+		 * Continues the incidents that a shutdown or crash interrupted, in available guilds. Rejects with StoreUnavailable.
+		 */
+		async resume(isAvailable: (guildId: string) => boolean): Promise<void> {
+			// The stored incidents are from before dry runs were turned on.
+			if (isDry) return;
+			const rows = await selectOpenSpamIncidents(sql, maxResumed);
+			for (const row of rows) {
+				if (!isAvailable(row.guild_id) || open.has(row.id)) continue;
+				const incident = fromRow(row);
+				if (!watched.has(keyOf(incident)))
+					watched.set(keyOf(incident), incident);
+				log.info("continuing with spam that was found before a restart", {
+					guild: row.guild_id,
+					user: row.user_id,
+				});
+				background(act(incident, true));
+			}
+		},
+		/** Resolves when all running requests and writes have ended. Must be called after `closing` has aborted. */
+		async close(): Promise<void> {
+			for (const timer of timers.values()) clearTimeout(timer);
+			timers.clear();
+			while (work.size > 0) await Promise.all(work);
+		},
+	};
+}
+
+function keyOf({ guildId, userId }: Incident): string {
+	return `${guildId} ${userId}`;
+}
+
+function idsOf({ messages }: Incident) {
+	return {
+		messageIds: [...messages.keys()],
+		channelIds: [...new Set(messages.values())],
+	};
+}
+
+function detailOf(incident: Incident): string {
+	const failed = failuresOf(incident).length;
+	return `${incident.messages.size - failed} message(s) deleted, ${failed} not`;
+}

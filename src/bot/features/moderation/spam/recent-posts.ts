@@ -1,0 +1,135 @@
+// The latest messages of each person, as hashes, to detect that a person posts the same in many channels or many times.
+// Kept in memory only, for a limited time and up to a limited number.
+
+import type { Part, PartKind } from "./content.ts";
+
+/** Maximum number of remembered messages per person. Beyond it, the oldest are dropped. */
+const maxPosts = 60;
+/**
+ * Maximum number of remembered parts (texts, links, files) of all messages. Beyond it, those of the least recently
+ * active people are dropped.
+ */
+const maxTotal = 50_000;
+
+export interface Post {
+	messageId: string;
+	channelId: string;
+	parts: readonly Part[];
+}
+
+interface TimedPost extends Post {
+	/** When the message was posted, by Discord's clock, in epoch milliseconds. */
+	at: number;
+}
+
+/** A text, link or file that one person has posted too often. */
+export interface Repetition {
+	kind: PartKind;
+	hash: string;
+	/** The messages with this text, link or file, oldest first. */
+	posts: readonly Post[];
+	/** Number of different channels in which these messages were posted. */
+	channels: number;
+}
+
+export interface Thresholds {
+	/** Number of channels from which the same text, link or file counts as repeated. */
+	channels: number;
+	/** Number of messages from which the same text, link or file counts as repeated. */
+	times: number;
+	/** Only messages within this many milliseconds count. */
+	windowMs: number;
+}
+
+export class RecentPosts {
+	/** Remembered messages by person, oldest first. The people are ordered by their latest message. */
+	readonly #people = new Map<string, TimedPost[]>();
+	#total = 0;
+	/** When the latest message of all people was posted, in epoch milliseconds. */
+	#newest = 0;
+
+	constructor(readonly thresholds: Thresholds) {}
+
+	/** Number of remembered parts (texts, links, files) of messages. */
+	get size(): number {
+		return this.#total;
+	}
+
+	/**
+	 * Remembers a person's message, or replaces the parts of one that is already known. Returns the parts that the person
+	 * has now posted too often. `at` is when the message was posted, in epoch milliseconds by Discord's clock, because
+	 * after a lost connection Discord delivers many messages at once.
+	 */
+	add(person: string, post: Post, at: number): Repetition[] {
+		const known = this.#people.get(person) ?? [];
+		const edited = known.find(({ messageId }) => messageId === post.messageId);
+		const all = edited
+			? known.map((one) => (one === edited ? { ...post, at: one.at } : one))
+			: [...known, { ...post, at }];
+		const posts = inWindow(all, this.thresholds)
+			.filter(({ parts }) => parts.length > 0)
+			.slice(-maxPosts);
+		this.#set(person, posts);
+		this.#newest = Math.max(this.#newest, at);
+		this.#forget(this.#newest - this.thresholds.windowMs);
+		return post.parts.flatMap((part) =>
+			part.isShort ? [] : (this.#repetitionOf(posts, part) ?? []),
+		);
+	}
+
+	/** Returns the remembered messages of a person that have one of these hashes. */
+	with(person: string, hashes: ReadonlySet<string>): Post[] {
+		return (this.#people.get(person) ?? []).filter(({ parts }) =>
+			parts.some(({ hash }) => hashes.has(hash)),
+		);
+	}
+
+	/** Forgets the messages of a person. */
+	delete(person: string): void {
+		this.#set(person, []);
+	}
+
+	#repetitionOf(
+		posts: readonly TimedPost[],
+		{ kind, hash }: Part,
+	): Repetition | undefined {
+		const same = posts.filter(({ parts }) =>
+			parts.some((part) => part.hash === hash),
+		);
+		const channels = new Set(same.map(({ channelId }) => channelId)).size;
+		const { thresholds } = this;
+		if (channels < thresholds.channels && same.length < thresholds.times)
+			return undefined;
+		return { kind, hash, posts: same, channels };
+	}
+
+	#set(person: string, posts: TimedPost[]): void {
+		this.#total += partsIn(posts) - partsIn(this.#people.get(person) ?? []);
+		this.#people.delete(person);
+		if (posts.length > 0) this.#people.set(person, posts);
+	}
+
+	/**
+	 * Drops people without messages since `since` and, if there are too many messages, the least recently active people.
+	 */
+	#forget(since: number): void {
+		for (const [person, posts] of this.#people) {
+			const last = posts.at(-1)?.at ?? 0;
+			if (last > since && this.#total <= maxTotal) return;
+			this.#set(person, []);
+		}
+	}
+}
+
+/** Returns the messages that were posted within the window before the latest one. */
+function inWindow(
+	posts: readonly TimedPost[],
+	{ windowMs }: Thresholds,
+): TimedPost[] {
+	const latest = Math.max(...posts.map(({ at }) => at));
+	return posts.filter(({ at }) => at > latest - windowMs);
+}
+
+function partsIn(posts: readonly Post[]): number {
+	return posts.reduce((sum, { parts }) => sum + parts.length, 0);
+}

@@ -1,0 +1,267 @@
+// Deleting the messages that match filters, in one, several or all channels.
+
+import type { APIMessage, Guild, GuildTextBasedChannel } from "discord.js";
+import { forClients, isForPeople } from "../discord/acting-person.ts";
+import { channelName, time } from "../discord/describe.ts";
+import { textChannel } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { bitsIn, missingPermissions } from "../discord/permissions.ts";
+import { resultLines } from "../discord/text.ts";
+import { sample, shownOf } from "../tool/bulk.ts";
+import type { Plan } from "../tool/define.ts";
+import { isDeletable } from "./bulk-delete.ts";
+import { readsContent } from "./message-content.ts";
+import { countLines, countsOf } from "./message-counts.ts";
+import { deletionPlan, purgeDraft, type Target } from "./message-deletion.ts";
+import { type MessageFilter, matcher } from "./message-filter.ts";
+import {
+	indexQuery,
+	isForIndex,
+	namesChannels,
+	searchIndex,
+} from "./message-index.ts";
+import {
+	type Range,
+	readableIn,
+	readChannels,
+	type Scope,
+	scopeNotes,
+	scopeOf,
+	withArchived,
+} from "./message-search.ts";
+import { summaries } from "./message-summary.ts";
+
+const sampleSize = 5;
+/** Maximum number of authors for which a result shows the number of their messages. */
+const maxCounts = 25;
+/** Maximum number of ids of undeleted messages that a result lists. */
+const maxKept = 20;
+/**
+ * If less time than this, in milliseconds, remains for the tool call, the search for messages ends, so that the found
+ * messages can still be deleted.
+ */
+const reserveMs = 15_000;
+
+/** Which messages to delete. */
+export interface Selected extends Range, Omit<MessageFilter, "pinned"> {
+	/** Maximum number of messages, newest first. */
+	count?: number | undefined;
+	/** Whether pinned messages are deleted, too. */
+	pinned?: boolean | undefined;
+}
+
+export interface MatchingOptions {
+	/** The guild's channels in the order in which Discord's clients show them. */
+	order: readonly { id: string }[];
+	/** Number of messages that are deleted at most if the call does not say how many. */
+	maxCount: number;
+	/**
+	 * Ids of channels that are left, with their threads, unless the call names them: not even those in a named category
+	 * are searched.
+	 */
+	except?: ReadonlySet<string>;
+	/** Called with each message that is read, also with those that do not match. */
+	onRead?(message: APIMessage): void;
+	/** Returns more lines on messages that are not deleted. Called after all messages are read. */
+	notes?(): readonly string[];
+}
+
+/**
+ * Plans the deletion of the messages that match the filters of a call, in `places` or in all channels.
+ */
+export async function planMatching(
+	guild: Guild,
+	args: Selected,
+	places: Parameters<typeof scopeOf>[1],
+	options: MatchingOptions,
+): Promise<Plan> {
+	const { order, maxCount, onRead } = options;
+	const { count = maxCount, before, after } = args;
+	const permissions = ["ManageMessages", "ReadMessageHistory"] as const;
+	const whole = scopeOf(guild, places, permissions, order);
+	const { scope: inScope, left } = without(whole, places, options.except);
+	// Discord's index would also search the channels that are left.
+	const namesAll =
+		left.length > 0 || namesChannels(guild, places !== undefined);
+	let scope = inScope;
+	const { pinned: _, ...filter } = args;
+	const isMatch = matcher(filter, guild);
+	const pinned: APIMessage[] = [];
+	const undeletable: APIMessage[] = [];
+	const matches = (message: APIMessage) => {
+		onRead?.(message);
+		if (!isMatch(message)) return false;
+		const kept =
+			message.pinned && !args.pinned
+				? pinned
+				: isDeletable(message)
+					? undefined
+					: undeletable;
+		kept?.push(message);
+		return !kept;
+	};
+	const complete = async () => {
+		scope = await withArchived(guild, scope, args);
+	};
+	const search = async () => {
+		// Channels that are named to the index have to be named with all of their threads.
+		if (namesAll) await complete();
+		if (isForIndex(args, readableIn(scope)) && readsContent(guild.client)) {
+			const query = indexQuery(
+				filter,
+				args,
+				namesAll ? readableIn(scope) : undefined,
+			);
+			const found = await searchIndex(guild, query, {
+				...{ limit: count, reserveMs },
+				// Messages that stay, such as pinned ones, do not count.
+				matches,
+			});
+			if (found)
+				return {
+					messages: found.messages,
+					notes: resultLines(
+						`Discord's index was searched, which may lack the latest messages and finds whole words only${forClients("; with `after`, each message is read")}.`,
+						scopeNotes(scope),
+						found.hasMore &&
+							`More match: ${isForPeople() ? "use the command" : "call"} again after this.`,
+					),
+				};
+		}
+		// The same messages are read again.
+		pinned.length = 0;
+		undeletable.length = 0;
+		if (!namesAll) await complete();
+		const read = await readChannels(
+			readableIn(scope),
+			{ after, before },
+			{ matches, limit: count, reserveMs, reportProgress: () => {} },
+		);
+		const { stopped, nextBefore } = read;
+		const messages = [...read.matches, ...read.further].slice(0, count);
+		const isCut = stopped !== undefined && messages.length !== args.count;
+		return {
+			messages,
+			notes: resultLines(
+				read.notes,
+				scopeNotes(scope),
+				isCut &&
+					`Older messages were not searched, because ${stopped}`.replace(
+						/\.?$/,
+						".",
+					),
+				isCut &&
+					`Repeat the ${isForPeople() ? "command" : "call"} afterwards to go on.`,
+				isCut && nextBefore && forClients(`next_before=${nextBefore}`),
+			),
+		};
+	};
+	const { messages: selected, notes } = await search();
+	const readable = readableIn(scope);
+	const isAcross = readable.length > 1;
+	const [only] = readable;
+	const channelOf = new Map(scope.channels.map((one) => [one.id, one]));
+	const targets: Target[] = [];
+	const messages: APIMessage[] = [];
+	for (const message of selected) {
+		const { id, channel_id } = message;
+		// Archived threads are not in the cache.
+		const channel =
+			channelOf.get(channel_id) ?? (await textChannel(guild, channel_id));
+		channelOf.set(channel_id, channel);
+		const needed = bitsIn(channel, ["ManageMessages"]);
+		if (missingPermissions(guild, channel, needed) !== 0n) continue;
+		targets.push({ channel, id });
+		messages.push(message);
+	}
+	const idOf = ({ channel_id, id }: APIMessage) =>
+		isAcross ? `${channel_id}/${id}` : id;
+	const where = only && !isAcross ? channelName(only) : "these channels";
+	const range =
+		after && !isForPeople()
+			? [`After ${time(after.atMs)}; now is ${time(Date.now())}.`]
+			: [];
+	return deletionPlan(targets, {
+		notes: [
+			...keptNotes(pinned.map(idOf), undeletable.map(idOf)),
+			...range,
+			...notes,
+			...leftNotes(left),
+			...(options.notes?.() ?? []),
+		],
+		record: purgeDraft(guild, targets, messages),
+		nothing: `No message in ${where} matches: nothing to delete.`,
+		order: readable.map(({ id }) => id),
+		again: () =>
+			isForPeople()
+				? "Use the command again to continue."
+				: "To continue, call again with the same arguments.",
+		describe: async () => ({
+			lines: messageLinesOf(guild, messages, isAcross),
+		}),
+	});
+}
+
+/** Removes the channels `except` and their threads from a scope, unless `places` names them. */
+function without(
+	scope: Scope,
+	places: Parameters<typeof scopeOf>[1],
+	except: ReadonlySet<string> = new Set(),
+): { scope: Scope; left: readonly GuildTextBasedChannel[] } {
+	const named = new Set(places?.map(({ id }) => id));
+	const isLeft = (one: { id: string; parentId: string | null }) =>
+		!named.has(one.id) &&
+		[one.id, one.parentId ?? ""].some((id) => except.has(id) && !named.has(id));
+	const left = scope.channels.filter(isLeft);
+	const channels = scope.channels.filter((one) => !isLeft(one));
+	const parents = scope.parents.filter((one) => !isLeft(one));
+	return { scope: { ...scope, channels, parents }, left };
+}
+
+function leftNotes(left: readonly GuildTextBasedChannel[]): string[] {
+	if (left.length === 0) return [];
+	return [
+		`Left, because the bot keeps records there: ${sample(left, maxKept, channelName).join(", ")}. A call that names such a channel deletes messages in it.`,
+	];
+}
+
+/** Returns lines that say which messages are not deleted, by their ids. */
+export function keptNotes(
+	pinned: readonly string[],
+	undeletable: readonly string[],
+): string[] {
+	return resultLines(
+		pinned.length > 0 &&
+			`${pinned.length} pinned and left${isForPeople() ? "" : `; \`message_ids\` deletes them: ${cut(pinned)}`}`,
+		undeletable.length > 0 &&
+			`${undeletable.length} skipped, since nobody can delete Discord's notices in a thread${isForPeople() ? "" : `: ${cut(undeletable)}`}`,
+	);
+}
+
+/** Joins ids with commas, up to the maximum number of ids in a result. */
+export function cut(ids: readonly string[]): string {
+	return sample(ids, maxKept, (id) => id).join(", ");
+}
+
+/** Returns result lines with the number of messages by author and with the latest messages. */
+export function messageLinesOf(
+	guild: Guild,
+	messages: readonly APIMessage[],
+	isAcross: boolean,
+): string[] {
+	const latest = messages
+		.toSorted((a, b) => compareIds(b.id, a.id))
+		.slice(0, shownOf(sampleSize));
+	if (latest.length === 0) return [];
+	return [
+		"By author:",
+		...countLines(
+			countsOf(messages, "author", { guild }),
+			"author",
+			shownOf(maxCounts),
+		),
+		`The latest ${latest.length}:`,
+		// The authors are above.
+		...summaries(latest, { guild, isAcross }).slice(0, latest.length),
+	];
+}

@@ -1,0 +1,65 @@
+// Holds calls that arrive before the bot's first login to Discord. Otherwise, calls that the gateway held during a
+// restart of the bot would fail.
+
+import { raceSignal, within } from "../../lib/wait.ts";
+import type { RpcRequest } from "../../mcp/json-rpc.ts";
+import { rightsMethod } from "../../mcp/rights.ts";
+import type { Caller, Server } from "../../mcp/server.ts";
+
+const defaults = {
+	/** Milliseconds for which a request waits for the bot's first login. */
+	maxWaitMs: 5_000,
+	/**
+	 * Milliseconds after the bot's start in which requests wait. Later requests do not wait, for example during an
+	 * outage.
+	 */
+	startMs: 10_000,
+};
+
+/** Limits for requests that wait for the bot's first login, in milliseconds. */
+export type StartLimits = typeof defaults;
+
+/**
+ * Wraps an MCP server. Requests that need Discord and arrive within 10 s of the bot's start wait for `login`, at most 5
+ * s each; after that they are handled in any case. `login` settles when the first login has succeeded or failed.
+ */
+export function waitForLogin(
+	server: Server,
+	login: Promise<unknown>,
+	{ maxWaitMs, startMs }: StartLimits = defaults,
+): Server {
+	let starting: Promise<unknown> | undefined = within(startMs, login)
+		.catch(() => {})
+		.finally(() => {
+			starting = undefined;
+		});
+
+	async function later(
+		login: Promise<unknown>,
+		request: RpcRequest,
+		caller: Caller,
+	) {
+		const waited = within(maxWaitMs, login);
+		const { signal } = caller;
+		await (signal ? raceSignal(waited, signal).catch(() => {}) : waited);
+		return server.handle(request, caller);
+	}
+
+	return {
+		handle: (request, caller) =>
+			starting && needsDiscord(request, caller)
+				? later(starting, request, caller)
+				: server.handle(request, caller),
+	};
+}
+
+function needsDiscord(
+	{ method, params: { name } }: RpcRequest,
+	{ requestId }: Caller,
+): boolean {
+	if (method === rightsMethod) return true;
+	// A gateway that refreshes its list of guilds sends no request id and repeats the request soon. Its tools/list must
+	// not wait for the login.
+	const isRefresh = name === "list_guilds" && requestId === undefined;
+	return method === "tools/call" && !isRefresh;
+}

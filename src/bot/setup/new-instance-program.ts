@@ -1,0 +1,95 @@
+// The program new-instance: asks for the bot's token, and creates the directory with the same owner as the other
+// instances.
+
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import * as v from "valibot";
+import { ConfigError, isPlaceholder } from "../../lib/config.ts";
+import { askSecret } from "../../lib/program/ask.ts";
+import {
+	accessIssue,
+	becomeOwnerOf,
+	defaultInstances,
+} from "../../lib/program/instances.ts";
+import { variables } from "../config/settings.ts";
+import { checkName } from "./new-instance.ts";
+import {
+	exitWith,
+	type NewInstanceOptions,
+	newInstance,
+} from "./new-instance-report.ts";
+
+const question =
+	"Token of the bot from Discord (Bot → Reset Token at https://discord.com/developers/applications).\nYour input is not shown. Press Enter to fill it in later: ";
+
+/**
+ * The first snowflake of 2017. The bot of an application that was created since then has the same id as the
+ * application.
+ */
+const firstSharedId = BigInt(Date.UTC(2017) - 1_420_070_400_000) << 22n;
+
+/** Runs new-instance: asks for the bot's token or reads it from stdin, creates the directory, and exits. */
+export async function newInstanceProgram({
+	name,
+	directory = defaultInstances(),
+	tokenStdin,
+}: NewInstanceOptions): Promise<never> {
+	const cwd = process.cwd();
+	const path = resolve(directory);
+	const issue = accessIssue(path);
+	if (issue) exitWith({ code: 1, text: issue });
+	becomeOwnerOf(path);
+	try {
+		// The name is checked before the operator is asked for a token.
+		checkName(name, path);
+		const token = tokenStdin ? await tokenFromStdin() : await askForToken();
+		exitWith(newInstance(name, path, cwd, variablesOf(token)));
+	} catch (error) {
+		if (!(error instanceof ConfigError)) throw error;
+		exitWith({ code: 1, text: error.message });
+	}
+}
+
+async function tokenFromStdin(): Promise<string> {
+	const token = (await text(process.stdin)).trim();
+	const issue = tokenIssue(token);
+	if (issue) throw new ConfigError("stdin", [`the bot's token: ${issue}`]);
+	return token;
+}
+
+/**
+ * Asks for the bot's token. Resolves with it, or with undefined if stdin is not a terminal or the operator pressed only
+ * Enter.
+ */
+async function askForToken(): Promise<string | undefined> {
+	if (!process.stdin.isTTY) return undefined;
+	for (;;) {
+		const token = await askSecret(question);
+		if (token === undefined)
+			exitWith({ code: 1, text: "Cancelled; nothing was changed." });
+		if (token === "") return undefined;
+		const issue = tokenIssue(token);
+		if (issue === undefined) return token;
+		console.error(
+			`This is not a bot's token: ${issue}. Copy it from the page Bot, and try again.`,
+		);
+	}
+}
+
+/** Returns why a text cannot be a bot's token; undefined if it can. The reason does not contain the text. */
+function tokenIssue(text: string): string | undefined {
+	if (text === "") return "it is empty";
+	const { issues } = v.safeParse(variables.DISCORD_TOKEN, text);
+	if (issues) return issues[0].message;
+	return isPlaceholder(text)
+		? 'a value that begins with "your-" is a placeholder'
+		: undefined;
+}
+
+/** Returns the variables for the bot's .env: the token, and the application's id if the token contains it. */
+export function variablesOf(token: string | undefined): Record<string, string> {
+	if (token === undefined) return {};
+	const id = Buffer.from(token.split(".")[0] ?? "", "base64url").toString();
+	const isShared = /^\d{17,20}$/.test(id) && BigInt(id) >= firstSharedId;
+	return { DISCORD_TOKEN: token, ...(isShared && { CLIENT_ID: id }) };
+}

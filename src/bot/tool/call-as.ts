@@ -1,0 +1,146 @@
+// Tool calls by people on Discord: a slash command, a chat command or a button calls a tool in the person's name. The
+// tool pipeline checks the permissions of the person and of the bot, so callers check nothing themselves.
+
+import type { Log } from "../../lib/log.ts";
+import type { Principal } from "../../lib/principal.ts";
+import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
+import { isErrorResult } from "../../mcp/tool.ts";
+import { commandIdStart } from "./admission.ts";
+import type { AuditedCall } from "./audit.ts";
+import type { CaseDraft } from "./case-record.ts";
+import type { BotContext } from "./context.ts";
+import { redact } from "./redact.ts";
+import { scopeTo } from "./scope.ts";
+import { type BotTool, isDryRun, isReadOnly } from "./toolsets.ts";
+
+/** A tool call in the name of a member of a guild. */
+export interface PersonCall {
+	guildId: string;
+	person: { id: string; name: string };
+	/** Name of a tool of this bot. */
+	tool: string;
+	/** The tool's arguments without `guild_id`. Callers may pass them unchecked: the tool validates them. */
+	args: JsonObject;
+	/**
+	 * The command or button that the person used, such as "/ban" or "!m ban". It appears in logs and in Discord's audit
+	 * log.
+	 */
+	door: string;
+	/**
+	 * Default for the moderation case of this call: messages and channels if the tool's own case draft names none, or the
+	 * whole draft if the tool makes none.
+	 */
+	draft?: CaseDraft;
+}
+
+export interface PersonResult {
+	/** The tool's result or error message. For features, `peopleText` has converted it for people. */
+	text: string;
+	isError: boolean;
+	/** Whether the call sent Discord a request that changes something. If false, an error changed nothing. */
+	wrote: boolean;
+	/** For a dry run: the state on which the plan is based (`Plan.basis`). */
+	basis?: readonly string[];
+}
+
+/** Calls a tool in the name of a guild member. Never rejects: an error is returned in the result. */
+export type CallAs = (call: PersonCall) => Promise<PersonResult>;
+
+export interface CallAsOptions {
+	/**
+	 * Returns all tools of the bot. The settings that limit the tools of MCP clients do not apply to people on Discord.
+	 */
+	tools(): readonly BotTool[];
+	context(): BotContext;
+	/** Records the call in the bot's audit log. `changes` is false for read-only tools and dry runs. */
+	record(call: AuditedCall, changes: boolean): void;
+	log: Log;
+}
+
+export function createCallAs(options: CallAsOptions): CallAs {
+	const { tools, context, record, log } = options;
+	return async ({ guildId, person, tool: name, args, door, draft }) => {
+		const tool = tools().find((one) => one.name === name);
+		if (!tool) {
+			const error = new Error(`the bot has no tool ${name}`);
+			return { text: failed(name, error, log), isError: true, wrote: false };
+		}
+		const principal: Principal = {
+			id: `${commandIdStart}${guildId}`,
+			name: door,
+			person: { ...person, signedIn: false },
+			access: "all",
+			guilds: [guildId],
+		};
+		let wrote = false;
+		const beforeWrite = () => {
+			wrote = true;
+		};
+		let basis: readonly string[] | undefined;
+		const onDryRun = (of: readonly string[]) => {
+			basis = of;
+		};
+		const bot = context();
+		const scoped = scopeTo(
+			principal,
+			// The setting mcp.guilds limits only MCP clients.
+			{ ...bot, guilds: undefined, beforeWrite, onDryRun, draft },
+			{ allowed: tools(), listed: [] },
+		);
+		const from = performance.now();
+		const takesGuild = Object.hasOwn(
+			tool.listing.inputSchema.properties ?? {},
+			"guild_id",
+		);
+		const whole = takesGuild ? { ...args, guild_id: guildId } : args;
+		const { text, outcome } = await run(tool, whole, scoped, log);
+		const ms = performance.now() - from;
+		record(
+			{
+				at: new Date(Date.now() - ms),
+				requestId: crypto.randomUUID().slice(0, 8),
+				client: door,
+				principal,
+				tool: name,
+				guildId,
+				arguments: redact(tool.listing.inputSchema, whole),
+				outcome,
+				milliseconds: ms,
+			},
+			!isReadOnly(tool) && !isDryRun(tool, whole),
+		);
+		return {
+			text,
+			isError: outcome !== "done",
+			wrote,
+			...(basis && { basis }),
+		};
+	};
+}
+
+async function run(
+	tool: BotTool,
+	args: JsonObject,
+	context: BotContext,
+	log: Log,
+): Promise<{ text: string; outcome: AuditedCall["outcome"] }> {
+	try {
+		const result = await tool.call(args, context, {
+			signal: undefined,
+			reportProgress() {},
+		});
+		const { content } = JSON.parse(result) as { content: { text: string }[] };
+		const text = content.map((item) => item.text).join("\n");
+		return { text, outcome: isErrorResult(result) ? "failed" : "done" };
+	} catch (error) {
+		if (error instanceof RpcError)
+			return { text: error.message, outcome: "refused" };
+		return { text: failed(tool.name, error, log), outcome: "error" };
+	}
+}
+
+/** Logs an unexpected error of a tool. Returns the error message for the person. */
+function failed(tool: string, error: unknown, log: Log): string {
+	log.error("a person's command failed: internal error", { tool, error });
+	return "Internal error. The bot's log has the details.";
+}

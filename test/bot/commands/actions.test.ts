@@ -1,0 +1,175 @@
+// All actions of all features: what is registered with Discord keeps Discord's limits, and every action fits its tool.
+// https://docs.discord.com/developers/interactions/application-commands#application-command-object
+
+import { beforeAll, describe, expect, test } from "bun:test";
+import {
+	type APIApplicationCommandOption,
+	ApplicationCommandOptionType as Option,
+	ApplicationCommandType as Type,
+} from "discord.js";
+import type { Action } from "../../../src/bot/commands/action.ts";
+import { definitionsOf } from "../../../src/bot/commands/definitions.ts";
+import type { Feature } from "../../../src/bot/commands/feature.ts";
+import { knownCommands } from "../../../src/bot/features/index.ts";
+import { createModeration } from "../../../src/bot/features/moderation/moderation.ts";
+import { tools } from "../../../src/bot/tools/index.ts";
+import { startFeature } from "../features/running-feature.ts";
+
+let feature: Feature;
+const definitions = () =>
+	definitionsOf({
+		actions: feature.actions ?? [],
+		menus: feature.menus ?? [],
+		commands: [],
+	});
+
+beforeAll(async () => {
+	await using _ = await startFeature({
+		settings: (simulator) => ({
+			features: { moderation: true },
+			moderation: {
+				log_channel: simulator.channel("The Cooks/staff").id,
+			},
+		}),
+		create: (options) => {
+			const created = createModeration(options);
+			if (created) feature = created;
+			return created;
+		},
+	});
+});
+
+/** The options of a command and of its subcommands. */
+function allOptions(
+	options: readonly APIApplicationCommandOption[] = [],
+): APIApplicationCommandOption[] {
+	return options.flatMap((option) => [
+		option,
+		...("options" in option ? allOptions(option.options) : []),
+	]);
+}
+
+const length = (text: string) => [...text].length;
+
+describe("what is registered keeps Discord's limits", () => {
+	test("names are unique for each type, and are known for the case that the feature is off", () => {
+		const names = definitions().map(({ type = 1, name }) => `${type} ${name}`);
+		expect(new Set(names).size).toBe(names.length);
+		const unknown = definitions()
+			.map(({ name }) => name)
+			.filter((name) => !knownCommands.includes(name));
+		expect(unknown).toEqual([]);
+	});
+
+	test("at most 100 slash commands, and 15 of each menu", () => {
+		const count = (type: Type) =>
+			definitions().filter((one) => one.type === type).length;
+		expect(count(Type.ChatInput)).toBeWithin(10, 101);
+		expect(count(Type.User)).toBeWithin(1, 16);
+		expect(count(Type.Message)).toBeWithin(1, 16);
+	});
+
+	test("names, descriptions, choices and options", () => {
+		for (const definition of definitions()) {
+			if (definition.type !== Type.ChatInput) {
+				expect(length(definition.name)).toBeWithin(1, 33);
+				continue;
+			}
+			const { options = [] } = definition;
+			const all = allOptions(options);
+			for (const { name, description } of [definition, ...all]) {
+				expect(name).toMatch(/^[-_\p{Ll}\p{N}]{1,32}$/u);
+				expect(`${name}: ${length(description)}`).toMatch(/: ([1-9]\d?|100)$/);
+			}
+			for (const one of [{ options }, ...all]) {
+				const { options: inner = [] } = one as { options?: typeof all };
+				expect(inner.length).toBeLessThanOrEqual(25);
+				const names = inner.map(({ name }) => name);
+				expect(new Set(names).size).toBe(names.length);
+				// Required options come first.
+				const required = inner.map((option) => option.required === true);
+				expect(required).toEqual([...required].sort().reverse());
+			}
+			const choices = all.flatMap((option) =>
+				option.type === Option.String && "choices" in option
+					? [option.choices ?? []]
+					: [],
+			);
+			for (const some of choices) {
+				expect(some.length).toBeWithin(1, 26);
+				for (const { name, value } of some)
+					expect([length(name), length(value)].every((one) => one <= 100)).toBe(
+						true,
+					);
+			}
+			const texts = [definition, ...all, ...choices.flat()].flatMap((one) => [
+				one.name,
+				"description" in one ? one.description : one.value,
+			]);
+			expect(length(texts.join(""))).toBeLessThanOrEqual(8_000);
+		}
+	});
+
+	test("everything is only for guilds", () => {
+		for (const { contexts } of definitions()) expect(contexts).toEqual([0]);
+	});
+
+	test("the actions of a group need the same permission", () => {
+		const groups = Map.groupBy(feature.actions ?? [], ({ name }) =>
+			name.replace(/ .*/, ""),
+		);
+		for (const group of groups.values())
+			expect(new Set(group.map(({ permission }) => permission)).size).toBe(1);
+	});
+});
+
+describe("every action fits its tool", () => {
+	const toolsOf = ({ tool, options }: Action): string[] => {
+		if (typeof tool === "string") return [tool];
+		const all = Object.fromEntries(options.map(({ name }) => [name, "x"]));
+		return [tool({}), tool(all)];
+	};
+
+	test("the tools exist and have the arguments", () => {
+		const byName = new Map(
+			[...tools, ...(feature.tools ?? [])].map((tool) => [tool.name, tool]),
+		);
+		const wrong = (feature.actions ?? []).flatMap((action) =>
+			toolsOf(action).flatMap((name) => {
+				const tool = byName.get(name);
+				if (!tool) return [`${action.name}: no tool ${name}`];
+				const properties: object = tool.listing.inputSchema.properties ?? {};
+				const isOwn = (argument: string) =>
+					argument in properties ||
+					// Only temp_ban has it, and it is what chooses the tool.
+					(name === "ban" && argument === "duration");
+				const needed = [
+					...action.options.flatMap(({ argument, channelArgument }) => [
+						argument,
+						...(channelArgument ? [channelArgument] : []),
+					]),
+					...Object.keys(action.fixed ?? {}),
+					...(action.here ? [action.here] : []),
+					...(action.confirm ? ["dry_run"] : []),
+				];
+				return needed
+					.filter((argument) => !isOwn(argument))
+					.map((argument) => `${action.name}: ${name} has no ${argument}`);
+			}),
+		);
+		expect(wrong.filter((line) => !line.includes("dry_run"))).toEqual([]);
+	});
+
+	test("the options of chat commands and forms exist", () => {
+		for (const { options, chat, menus = [] } of feature.actions ?? []) {
+			const names = options.map(({ name }) => name);
+			const { order = [], required = [] } = chat || {};
+			const asked = menus.flatMap(({ asks = [] }) => asks);
+			expect(names).toEqual(
+				expect.arrayContaining([...order, ...required, ...asked]),
+			);
+			for (const { asks = [] } of menus)
+				expect(asks.length).toBeLessThanOrEqual(5);
+		}
+	});
+});

@@ -1,0 +1,371 @@
+// Slash commands, menus, forms and confirmations, with discord.js's own handling of interactions.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import { isEqual } from "../../../src/bot/commands/registration.ts";
+import { until } from "../../support/until.ts";
+import {
+	general,
+	type ModerationWorld,
+	moderator,
+	staffChannel,
+	startModerationWorld,
+} from "../features/moderation/moderation-world.ts";
+import { grant } from "../features/running-feature.ts";
+
+const registrations = ({ simulator }: ModerationWorld) =>
+	simulator.journal
+		.entries()
+		.filter(({ route }) => /^(PUT|POST|DELETE) .*\/commands/.test(route));
+
+/** A world whose commands are registered, and in which the moderator may do everything. */
+async function startSlashWorld() {
+	const world = await startModerationWorld();
+	const { simulator } = world;
+	const { KickMembers, ManageMessages, ModerateMembers } = PermissionFlagsBits;
+	grant(simulator, "Staff", KickMembers, ManageMessages, ModerateMembers);
+	await until("the commands are registered", () =>
+		simulator
+			.user(moderator)
+			.commands(general)
+			.some(({ name }) => name === "ban"),
+	);
+	return world;
+}
+
+describe("registration", () => {
+	test("happens once, and not again at the next start", async () => {
+		await using world = await startSlashWorld();
+		expect(registrations(world)).toHaveLength(1);
+		const { simulator } = world;
+		const reads = () =>
+			simulator.requests
+				.list()
+				.filter(
+					({ method, path }) => method === "GET" && /\/commands/.test(path),
+				).length;
+		const before = reads();
+		await world.stop();
+		await world.start();
+		await until("they were compared", () => reads() > before);
+		await world.stop();
+		expect(registrations(world)).toHaveLength(1);
+	});
+
+	test.each<[string, object, object, boolean]>([
+		["what Discord adds", { id: "1", version: "2", nsfw: false }, {}, true],
+		["another description", { description: "old" }, {}, false],
+		[
+			"an option that is no longer wanted",
+			{ options: [{ name: "x" }] },
+			{},
+			false,
+		],
+		[
+			"required: false",
+			{ options: [{ name: "x" }] },
+			{ options: [{ name: "x", required: false }] },
+			true,
+		],
+		[
+			"a minimum of 0",
+			{ options: [{ name: "x" }] },
+			{ options: [{ name: "x", min_value: 0 }] },
+			false,
+		],
+		["another permission", { default_member_permissions: "4" }, {}, false],
+		["no permission", { default_member_permissions: null }, {}, true],
+	])("%s", (_, found, wanted, same) => {
+		const base = { name: "ban", type: 1, description: "new" };
+		expect(isEqual([{ ...base, ...found }], [{ ...base, ...wanted }])).toBe(
+			same,
+		);
+	});
+});
+
+describe("commands", () => {
+	let world: ModerationWorld;
+	beforeAll(async () => {
+		world = await startSlashWorld();
+	});
+	afterAll(() => world[Symbol.asyncDispose]());
+
+	/** Uses a command; returns its answer. */
+	async function run(
+		command: string,
+		options: Record<string, unknown>,
+		person = moderator,
+	) {
+		const user = world.simulator.user(person);
+		const asked = await user.run(general, command, options as never);
+		const reply = await asked.reply();
+		expect(reply.ephemeral).toBe(true);
+		return reply.content;
+	}
+
+	test("/ban without a duration bans for good, with one it ends", async () => {
+		const { simulator, guild } = world;
+		const stranger = simulator.world.users.add({ username: "stranger" });
+		simulator.world.members.add(guild, stranger);
+		const { id } = stranger;
+		expect(
+			await run("ban", { user: id, delete_messages: "3600", reason: "a_b" }),
+		).toStartWith("Banned ");
+		expect(world.guild.bans.get(id)?.reason).toStartWith("a_b (for ");
+		expect(await run("unban", { user: id })).toStartWith("Lifted the ban");
+		const timed = await run("ban", { user: id, duration: "1d12h" });
+		expect(timed).toMatch(/^Banned .* until <t:\d+:f>\./);
+		expect(await run("banlist", {})).toContain(id);
+		expect(await run("unban", { user: id })).toStartWith("Lifted the ban");
+		expect(await run("banlist", {})).toBe("There are no temporary bans.");
+	});
+
+	test("a command whose deferral was accepted, but not answered, is carried out and answered once", async () => {
+		const { simulator, guild } = world;
+		const { user } = simulator.world.users.addPerson({ username: "dropped" });
+		simulator.world.members.add(guild, user);
+		simulator.faults.drop(
+			"POST /interactions/:interaction_id/:interaction_token/callback",
+			{ when: "after", times: 1 },
+		);
+		const asked = await simulator
+			.user(moderator)
+			.run(general, "ban", { user: user.id });
+		const { content, ephemeral, followUps } = await asked.reply();
+		expect(content).toContain("Banned");
+		expect(ephemeral).toBe(true);
+		expect(followUps).toEqual([]);
+		expect(guild.bans.has(user.id)).toBe(true);
+	});
+
+	test("answers have no advice about tools", async () => {
+		const answer = await run("unban", { user: world.id("mona_lisa") });
+		expect(answer).toEndWith(
+			"is not banned from this server. Nothing was done.",
+		);
+	});
+
+	test("whoever lacks the permission is refused, whatever the guild shows", async () => {
+		await expect(
+			run("ban", { user: world.id("zoe") }, "mona_lisa"),
+		).rejects.toThrow("Missing Permissions");
+		// Nobody needs a permission to use the command any more.
+		const { world: state } = world.simulator;
+		const bot = world.simulator.bot("alpha").id;
+		const command = state.commands
+			.usable(bot, world.guild)
+			.find(({ name }) => name === "ban");
+		if (!command) throw new Error("the command is registered");
+		const { default_member_permissions: before } = command;
+		command.default_member_permissions = null;
+		expect(
+			await run("ban", { user: world.id("zoe") }, "mona_lisa"),
+		).toStartWith("You lack Ban Members");
+		command.default_member_permissions = before;
+		expect(world.isBanned("zoe")).toBe(false);
+	});
+
+	test("/help lists what the person may use", async () => {
+		const all = await run("help", {});
+		expect(all).toContain("`/ban`: ");
+		expect(all).not.toContain("`/setlog`");
+		expect(await run("help", {}, "zoe")).not.toContain("`/ban`");
+	});
+
+	test("durations are suggested", async () => {
+		const { simulator } = world;
+		const user = simulator.user(moderator);
+		const suggest = (duration: string) =>
+			user.suggest(
+				general,
+				"ban",
+				{ user: world.id("zoe"), duration },
+				"duration",
+			);
+		expect(await suggest("3")).toEqual([
+			{ name: "3 minutes", value: "3m" },
+			{ name: "3 hours", value: "3h" },
+			{ name: "3 days", value: "3d" },
+			{ name: "3 weeks", value: "3w" },
+		]);
+		expect(await suggest("1d12h")).toEqual([
+			{ name: "1 day 12 hours", value: "1d12h" },
+		]);
+		expect((await suggest("")).map(({ value }) => value)).toContain("forever");
+	});
+
+	test("a channel that the person cannot see is like one that does not exist", async () => {
+		const { simulator } = world;
+		const { id } = simulator.channel(staffChannel);
+		const channel = world.guild.channels.get(id);
+		if (!channel || !("permission_overwrites" in channel))
+			throw new Error("the guild has a channel for staff");
+		const before = channel.permission_overwrites;
+		const deny = String(PermissionFlagsBits.ViewChannel);
+		const overwrite = { id: world.id(moderator), type: 1, allow: "0", deny };
+		const { ManageChannels, ManageGuild, ManageRoles } = PermissionFlagsBits;
+		grant(simulator, "Staff", ManageChannels, ManageGuild, ManageRoles);
+		const unknown = "1".repeat(18);
+		simulator.world.channels.edit(channel, {
+			permission_overwrites: [overwrite],
+		});
+		const say = (line: string) => world.ask(moderator, line);
+		await until("the bot has heard of it", async () =>
+			(await say("!m setlog")).includes(`the channel ${id}`),
+		);
+		for (const line of ["lock ID", "slowmode 5s <#ID>", "setlog <#ID>"]) {
+			const [hidden, none] = [
+				await say(`!m ${line.replace("ID", id)}`),
+				await say(`!m ${line.replace("ID", unknown)}`),
+			];
+			expect(hidden.replaceAll(id, unknown)).toBe(none);
+		}
+		expect(await say("!m lock #staff")).toStartWith("No channel is called");
+		simulator.world.channels.edit(channel, { permission_overwrites: before });
+	});
+
+	test("the menu of a person asks for a duration and a reason, and times out", async () => {
+		const user = world.simulator.user(moderator);
+		const mona = world.id("mona_lisa");
+		const used = await user.runOnUser(general, "Time out", mona);
+		const sent = await user.submit(used, { duration: "soon", reason: "" });
+		expect((await sent.reply()).content).toContain("write a duration");
+		const again = await user.runOnUser(general, "Time out", mona);
+		const done = await user.submit(again, { duration: "10m", reason: "rude" });
+		const reply = await done.reply();
+		expect(reply.ephemeral).toBe(true);
+		expect(reply.content).toStartWith("Timed out ");
+		expect(world.member("mona_lisa").communication_disabled_until).toBeTruthy();
+	});
+
+	test("Delete and warn deletes the message and warns its author", async () => {
+		const { simulator } = world;
+		const message = await simulator.user("zoe").say(general, "rude words");
+		const user = simulator.user(moderator);
+		const used = await user.runOnMessage(message, "Delete and warn");
+		const sent = await user.submit(used, { reason: "be kind" });
+		const reply = await sent.reply();
+		expect(reply.content).toContain("Deleted");
+		expect(reply.content).toMatch(/[Ww]arned/);
+		const channel = simulator.channel(general);
+		expect(
+			simulator.world.messages.get(channel.id, message.id),
+		).toBeUndefined();
+	});
+});
+
+describe("confirmation", () => {
+	async function askToKick(world: ModerationWorld) {
+		const { simulator, guild } = world;
+		simulator.world.members.addMany(guild, 4);
+		const ids = [...guild.members.values()]
+			.slice(-4)
+			.map(({ user }) => user.id);
+		const line = `!m kick ${ids.map((id) => `<@${id}>`).join(" ")} raid`;
+		await simulator.user(moderator).say(general, line);
+		const question = await until("it is asked", () =>
+			world.answers().find(({ components }) => components.length > 0),
+		);
+		expect(question.content).toContain(
+			"Kick 4 member(s)? Nothing has been done yet.",
+		);
+		const present = () => ids.filter((id) => guild.members.has(id)).length;
+		return { question, present };
+	}
+
+	test("many people are kicked only after the person who asked has confirmed it, once", async () => {
+		await using world = await startSlashWorld();
+		const { simulator } = world;
+		const { question, present } = await askToKick(world);
+		const others = await simulator.user("ada").press(question, "Do it");
+		expect((await others.reply()).content).toContain("Only the person");
+		expect(present()).toBe(4);
+		await simulator.user(moderator).press(question, "Do it");
+		await until("they are kicked", () => present() === 0);
+		const done = await until("it is answered", () =>
+			world
+				.answers()
+				.find(
+					({ id, content }) => id === question.id && /^Kicked/.test(content),
+				),
+		);
+		expect(done.components).toEqual([]);
+	});
+
+	test("a second press says so privately, and the message keeps what came of the first", async () => {
+		await using world = await startSlashWorld();
+		const { simulator } = world;
+		const { question, present } = await askToKick(world);
+		// Both are sent before the bot has answered one.
+		const held = simulator.faults.stall("DELETE /guilds/*/members/*");
+		const user = simulator.user(moderator);
+		await user.press(question, "Do it");
+		const again = await user.press(question, "Do it");
+		const reply = await until("the second is answered", async () => {
+			const { followUps } = await again.reply();
+			return followUps[0];
+		});
+		expect(reply.content).toBe("This was answered before.");
+		held.release();
+		await until("they are kicked", () => present() === 0);
+		await until("the message says so", () =>
+			world
+				.answers()
+				.some(
+					({ id, content }) => id === question.id && /^Kicked/.test(content),
+				),
+		);
+	});
+
+	test("a purge deletes what its preview counted, and not what is written before the confirmation", async () => {
+		await using world = await startSlashWorld();
+		const { simulator, guild } = world;
+		const { channel } = simulator.channel(general);
+		for (let index = 0; index < 5; index++)
+			await simulator.user("zoe").say(general, `first ${index}`);
+		const user = simulator.user(moderator);
+		const asked = await user.run(general, "purge user", {
+			user: world.id("zoe"),
+			within: "1h",
+		});
+		const question = await until("it is asked", async () => {
+			const reply = await asked.reply();
+			return reply.buttons.length > 0 && reply;
+		});
+		const count = Number(/(\d+) message/.exec(question.content)?.[1]);
+		expect(count).toBeGreaterThanOrEqual(5);
+		expect(guild.members.has(world.id("zoe"))).toBe(true);
+		const later = await simulator.user("zoe").say(general, "later");
+		const ofZoe = () =>
+			simulator.world.messages
+				.in(channel.id)
+				.filter(({ author }) => author.id === world.id("zoe"));
+		await user.press(question, "Do it");
+		await until("they are deleted", () => ofZoe().length === 1);
+		expect(ofZoe().map(({ id }) => id)).toEqual([later.id]);
+	});
+
+	test("after a restart nothing is done", async () => {
+		await using world = await startSlashWorld();
+		const { question, present } = await askToKick(world);
+		await world.stop();
+		await world.start();
+		await world.simulator.user(moderator).press(question, "Do it");
+		await until("it is answered", () =>
+			world
+				.answers()
+				.some(({ content }) => content.includes("Nothing was done now.")),
+		);
+		expect(present()).toBe(4);
+	});
+
+	test("Cancel does nothing", async () => {
+		await using world = await startSlashWorld();
+		const { question, present } = await askToKick(world);
+		await world.simulator.user(moderator).press(question, "Cancel");
+		await until("it is answered", () =>
+			world.answers().some(({ content }) => content === "Nothing was done."),
+		);
+		expect(present()).toBe(4);
+	});
+});

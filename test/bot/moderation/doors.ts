@@ -1,0 +1,254 @@
+// The three doors through which a person reaches an action. A row has the arguments of the tool; what a person types or
+// picks follows from the action's options.
+
+import type { Action, ActionOption } from "../../../src/bot/commands/action.ts";
+import type {
+	SentMessage,
+	UserClient,
+} from "../../../src/simulator/interactions/user-client.ts";
+import type {
+	Account,
+	GuildChannel,
+} from "../../../src/simulator/world/state/entities.ts";
+import { until } from "../../support/until.ts";
+import { channelNamed } from "../../support/world.ts";
+import type { Args } from "../tool-rows/scene.ts";
+import { type ActionScene, forPeople } from "./action-world.ts";
+
+/** What a person wants: an action with the arguments of its tool. */
+export interface Order {
+	action: Action;
+	tool: string;
+	/** The tool's arguments, without `guild_id`. */
+	args: Args;
+	/** What a person types for an option, where it differs from the tool's argument. */
+	typed?: Readonly<Record<string, string | number | boolean>>;
+	/** Whether nobody can write in the channel that it is about: commands are then written elsewhere. */
+	isElsewhere?: boolean;
+}
+
+export interface DoorAnswer {
+	/** As a person on Discord reads it. */
+	text: string;
+	/** The labels of the buttons below it. */
+	buttons: readonly string[];
+	/** Presses one of these buttons. Returns the text that then stands there. */
+	press(label: string): Promise<string>;
+}
+
+export interface Door {
+	name: string;
+	/** Whether cases name an MCP client. */
+	client: string | null;
+	/** Gives the order. With `dryRun`, only asks what would happen; resolves with undefined if the door cannot. */
+	give(
+		scene: ActionScene,
+		person: Account,
+		order: Order,
+		dryRun?: boolean,
+	): Promise<DoorAnswer | undefined>;
+	/** Gives the order, and does not wait for the answer. */
+	begin(scene: ActionScene, person: Account, order: Order): Promise<void>;
+}
+
+const noButtons = {
+	buttons: [],
+	press(): Promise<never> {
+		throw new Error("there are no buttons");
+	},
+};
+
+const mcp: Door = {
+	name: "MCP tool",
+	client: "test",
+	async give({ world, guild }, { user }, { tool, args }, dryRun = false) {
+		const client = world.mcp.as({
+			...{ id: "key:test", name: "test", access: "all" },
+			person: { id: user.id, name: user.username, signedIn: false },
+		});
+		const whole = { ...args, ...(dryRun && { dry_run: true }) };
+		const { text } = await client.call(tool, { ...whole, guild_id: guild.id });
+		return { text: forPeople(text), ...noButtons };
+	},
+	async begin(scene, person, order) {
+		// The bot may end before it responds.
+		void this.give(scene, person, order).catch(() => {});
+	},
+};
+
+const slash: Door = {
+	name: "slash command",
+	client: null,
+	async give(scene, { user }, given, dryRun = false) {
+		const { world } = scene;
+		const { action } = given;
+		const order = { ...given, args: pickable(given) };
+		const asks = action.confirm?.(order.args as never) ?? false;
+		if (dryRun && !asks) return undefined;
+		const person = world.simulator.user(user.username);
+		const handle = await runCommand(scene, person, order);
+		const reply = await handle.reply();
+		if (reply.failed) throw new Error(`/${action.name} was not answered`);
+		const last = reply.followUps.at(-1) ?? reply;
+		const answer: DoorAnswer = {
+			text: [reply, ...reply.followUps].map((one) => one.content).join("\n"),
+			buttons: last.buttons.map(({ label }) => label ?? ""),
+			async press(label) {
+				const before = last.content;
+				await person.press(last, label);
+				return until("another text", () =>
+					last.content === before ? undefined : last.content,
+				);
+			},
+		};
+		return finish(answer, asks && !dryRun);
+	},
+	async begin(scene, { user }, given) {
+		const person = scene.world.simulator.user(user.username);
+		const order = { ...given, args: pickable(given) };
+		const handle = await runCommand(scene, person, order);
+		if (!order.action.confirm?.(order.args as never)) return;
+		const reply = await handle.reply();
+		await person.press(reply.followUps.at(-1) ?? reply, "Do it");
+	},
+};
+
+function runCommand(scene: ActionScene, person: UserClient, order: Order) {
+	const channel = placeOf(order, scene);
+	const values = Object.fromEntries(valuesOf(order, channel));
+	return person.run(channel.id, order.action.name, values);
+}
+
+function sayCommand(scene: ActionScene, person: UserClient, order: Order) {
+	const channel = placeOf(order, scene);
+	return person.say(channel.id, `!m ${chatLine(order, channel)}`);
+}
+
+const chat: Door = {
+	name: "chat command",
+	client: null,
+	async give(scene, { user }, order, dryRun = false) {
+		const { action } = order;
+		if (action.chat === false) return undefined;
+		const asks = action.confirm?.(order.args as never) ?? false;
+		if (dryRun && !asks) return undefined;
+		const person = scene.world.simulator.user(user.username);
+		const sent = await sayCommand(scene, person, order);
+		const reply = await replyTo(scene, sent);
+		const answer: DoorAnswer = {
+			text: reply.content,
+			buttons: labelsIn(reply.components),
+			async press(label) {
+				const before = reply.content;
+				await (await person.press(reply, label)).reply();
+				return until("another text", () =>
+					reply.content === before ? undefined : reply.content,
+				);
+			},
+		};
+		return finish(answer, asks && !dryRun);
+	},
+	async begin(scene, { user }, order) {
+		const person = scene.world.simulator.user(user.username);
+		const sent = await sayCommand(scene, person, order);
+		if (!order.action.confirm?.(order.args as never)) return;
+		await person.press(await replyTo(scene, sent), "Do it");
+	},
+};
+
+function replyTo({ world }: ActionScene, sent: SentMessage) {
+	return until(`a reply to ${sent.content}`, () =>
+		world.simulator.world.messages
+			.in(sent.channel_id)
+			.find((one) => one.message_reference?.message_id === sent.id),
+	);
+}
+
+export const doors: readonly Door[] = [mcp, slash, chat];
+
+/** Confirms a question, unless the order was refused before it was asked. */
+async function finish(answer: DoorAnswer, isAsked: boolean) {
+	if (!isAsked || answer.buttons.length === 0) return answer;
+	return { text: await answer.press("Do it"), ...noButtons };
+}
+
+function labelsIn(components: unknown): string[] {
+	const rows = (components ?? []) as { components?: { label?: string }[] }[];
+	return rows.flatMap((row) =>
+		(row.components ?? []).flatMap(({ label }) => label ?? []),
+	);
+}
+
+/** The arguments with as many people as the options of a slash command can pick. */
+function pickable({ action, args }: Order): Args {
+	const places = Map.groupBy(
+		action.options.filter(({ several }) => several),
+		({ argument }) => argument,
+	);
+	return Object.fromEntries(
+		Object.entries(args).map(([name, value]) => [
+			name,
+			Array.isArray(value)
+				? value.slice(0, places.get(name)?.length ?? value.length)
+				: value,
+		]),
+	);
+}
+
+/** The channel in which the command is used: the one that it is about, if that is what the action takes it for. */
+function placeOf(
+	{ action: { here = "" }, args, isElsewhere = false }: Order,
+	{ guild }: ActionScene,
+): GuildChannel {
+	const id = isElsewhere ? "" : String([args[here]].flat()[0]);
+	return guild.channels.get(id) ?? channelNamed({ guild }, "general");
+}
+
+/** The values of the action's options, by their names, for an order in a channel. */
+function valuesOf(
+	{ action, args, typed = {} }: Order,
+	place: GuildChannel,
+): Map<string, string | number | boolean> {
+	const values = new Map<string, string | number | boolean>();
+	const taken = new Map<string, number>();
+	for (const { name, argument, several } of action.options) {
+		const own = typed[name];
+		if (own !== undefined) {
+			values.set(name, own);
+			continue;
+		}
+		// The place of the command says it.
+		if (argument === action.here && [args[argument]].flat().includes(place.id))
+			continue;
+		const given = args[argument];
+		const index = taken.get(argument) ?? 0;
+		taken.set(argument, index + 1);
+		const value = several ? [given].flat()[index] : given;
+		if (value !== undefined) values.set(name, value as string);
+	}
+	return values;
+}
+
+function chatLine(order: Order, place: GuildChannel): string {
+	const { action } = order;
+	const { order: names, name = action.name } = action.chat || {};
+	const values = valuesOf(order, place);
+	const isLast = ({ kind }: ActionOption) =>
+		kind === "reason" || kind === "text";
+	const options = names?.flatMap(
+		(name) => action.options.find((one) => one.name === name) ?? [],
+	) ?? [
+		...action.options.filter((one) => !isLast(one) && one.kind !== "flag"),
+		...action.options.filter(isLast),
+	];
+	const words = options.flatMap(({ name, kind, several, argument }) => {
+		const value = values.get(name);
+		if (value === undefined) return [];
+		const all = several ? [order.args[argument]].flat() : [value];
+		if (kind === "user") return all.map((id) => `<@${id}>`);
+		if (kind === "role") return all.map((id) => `<@&${id}>`);
+		if (kind === "channel") return all.map((id) => `<#${id}>`);
+		return [String(value)];
+	});
+	return [name, ...words].join(" ");
+}

@@ -1,0 +1,169 @@
+// What the bot registers with Discord, and that without the feature `moderation` there is nothing of it.
+
+import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { definitionsOf } from "../../../src/bot/commands/definitions.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { until } from "../../support/until.ts";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+import { freshName } from "../tool-rows/scene.ts";
+import { moderationToml, offered, registered } from "./action-world.ts";
+
+interface Option {
+	type: number;
+	name: string;
+	description: string;
+	required?: boolean;
+	choices?: { name: string; value: unknown }[];
+	options?: Option[];
+	autocomplete?: boolean;
+}
+
+interface Definition {
+	type?: number;
+	name: string;
+	description?: string;
+	options?: Option[];
+}
+
+const definitions = definitionsOf({
+	actions: offered.actions,
+	menus: offered.menus,
+	commands: [],
+}) as Definition[];
+
+const withSubcommands = (options: readonly Option[] = []): Option[] =>
+	options.flatMap((option) => [option, ...withSubcommands(option.options)]);
+
+/** The texts of a command that Discord counts. */
+function characters({ name, description = "", options = [] }: Definition) {
+	const texts = withSubcommands(options).flatMap((option) => [
+		option.name + option.description,
+		...(option.choices ?? []).map(({ name, value }) => name + String(value)),
+	]);
+	return [name, description, ...texts].join("").length;
+}
+
+// https://docs.discord.com/developers/interactions/application-commands
+describe("within Discord's limits", () => {
+	test("are the numbers of commands", () => {
+		const countOf = (type: number) =>
+			definitions.filter((one) => (one.type ?? 1) === type).length;
+		expect(countOf(1)).toBeLessThanOrEqual(100);
+		expect(countOf(2)).toBeLessThanOrEqual(15);
+		expect(countOf(3)).toBeLessThanOrEqual(15);
+		const names = definitions.map(({ type = 1, name }) => `${type} ${name}`);
+		expect(new Set(names).size).toBe(names.length);
+	});
+
+	test.each(definitions.map((one) => [one.name, one] as const))(
+		"is %s",
+		(_, definition) => {
+			const { type = 1, name, description = "", options = [] } = definition;
+			if (type !== 1) {
+				expect(name.length).toBeWithin(1, 33);
+				expect([description, options]).toEqual(["", []]);
+				return;
+			}
+			const all = withSubcommands(options);
+			for (const { name } of [definition, ...all])
+				expect(name).toMatch(/^[-_'\p{L}\p{N}]{1,32}$/u);
+			for (const { name } of [definition, ...all])
+				expect(name).toBe(name.toLowerCase());
+			for (const one of [{ description }, ...all])
+				expect(one.description.length).toBeWithin(1, 101);
+			expect(characters(definition)).toBeLessThanOrEqual(8_000);
+			for (const list of [options, ...all.map(({ options = [] }) => options)]) {
+				expect(list.length).toBeLessThanOrEqual(25);
+				expect(new Set(list.map(({ name }) => name)).size).toBe(list.length);
+				// Required options come first.
+				const required = list.map(({ required = false }) => required);
+				expect(required).toEqual(required.toSorted((a, b) => +b - +a));
+			}
+			for (const { choices = [], autocomplete } of all) {
+				expect(choices.length).toBeLessThanOrEqual(25);
+				for (const choice of choices)
+					expect(choice.name.length).toBeWithin(1, 101);
+				if (autocomplete) expect(choices).toEqual([]);
+			}
+		},
+	);
+});
+
+/** People join, write, leave, are banned and timed out by hand, and somebody writes commands that do nothing. */
+async function happen({ simulator, guild, ...world }: TestWorld) {
+	const platform = simulator.world;
+	const owner = simulator.user("ada");
+	const by = { actor: owner.id };
+	const people = ["a", "b", "c"].map(() => {
+		const account = platform.users.addPerson({ username: freshName() });
+		return platform.members.add(guild, account.user);
+	});
+	const [first, second, third] = people;
+	if (!first || !second || !third) throw new Error("there are three people");
+	for (const { user } of people)
+		await simulator.user(user.username).say("The Cooks/general", "hello");
+	for (const line of ["!m help", "!m ban nobody", "!m banlist"])
+		await owner.say("The Cooks/general", line);
+	platform.bans.add(guild, second.user, 0, by);
+	platform.members.edit(
+		guild,
+		third,
+		{ communication_disabled_until: "2099-01-01T00:00:00.000Z" },
+		by,
+	);
+	platform.members.remove(guild, first);
+	await world.heard();
+}
+
+const isChange = ({ method, path }: { method: string; path: string }) =>
+	method !== "GET" && !path.includes("/members/@me");
+
+test("without the feature nothing is registered, offered, answered or written", async () => {
+	const settings = v.parse(toml, {
+		bot_name: "Alpha",
+		mcp: { toolsets: "all" },
+	});
+	await using world = await startWorld({}, { toml: settings });
+	await happen({ ...world });
+	expect(registered(world.simulator)).toEqual([]);
+	const alpha = world.simulator.bot("alpha").id;
+	const written = world.simulator.requests
+		.list()
+		.filter(({ actor }) => actor === alpha);
+	expect(written.filter(isChange)).toEqual([]);
+	const names = (await world.mcp.listTools()).map(({ name }) => name);
+	const own = offered.tools.map(({ name }) => name);
+	const others = new Set(offered.builtIn.map(({ name }) => name));
+	const added = own.filter((name) => !others.has(name));
+	expect(added.length).toBeGreaterThan(0);
+	expect(names.filter((name) => added.includes(name))).toEqual([]);
+});
+
+test("with the feature nobody is written to, and nothing is changed, to whom nothing was done", async () => {
+	await using world = await startWorld(
+		{},
+		{ toml: (simulator) => moderationToml(simulator) },
+	);
+	const { simulator } = world;
+	await until(
+		"commands are registered",
+		() => registered(simulator).length > 0,
+	);
+	simulator.requests.clear();
+	await happen({ ...world });
+	const alpha = simulator.bot("alpha").id;
+	const { id: staff } = simulator.channel("The Cooks/staff");
+	const { id: general } = simulator.channel("The Cooks/general");
+	const changed = simulator.requests
+		.list()
+		.filter((one) => one.actor === alpha && isChange(one))
+		.map(({ method, path }) => `${method} ${path}`);
+	// The moderation log, and the answers to the owner's commands.
+	const expected = new Set([staff, general]);
+	const rest = changed.filter(
+		(one) =>
+			!expected.has(/^POST \/channels\/(\d+)\/messages$/.exec(one)?.[1] ?? ""),
+	);
+	expect(rest).toEqual([]);
+});

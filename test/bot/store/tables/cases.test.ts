@@ -1,0 +1,203 @@
+// Stored cases: numbers, pages and their indexes, on both databases.
+
+import { describe, expect, test } from "bun:test";
+import type { Store } from "../../../../src/bot/store/store.ts";
+import {
+	type CaseFilter,
+	type CaseRow,
+	insertCases,
+	selectCases,
+	settleCase,
+} from "../../../../src/bot/store/tables/cases.ts";
+import { migrations } from "../../../../src/bot/store/tables.ts";
+import { onBoth, openStore } from "../../../support/stores.ts";
+
+const guild = "18446744073709551615";
+const mona = "18446744073709551614";
+const jose = "9007199254740993";
+
+type Row = Omit<CaseRow, "guild_id" | "number">;
+
+function row(changes: Partial<Row> = {}): Row {
+	return {
+		user_id: mona,
+		moderator_id: jose,
+		client: null,
+		action: "warn",
+		reason: "spam",
+		created_at: 1_790_000_000_000,
+		ends_at: null,
+		state: "done",
+		why: null,
+		message_ids: "[]",
+		channel_ids: "[]",
+		detail: null,
+		told: null,
+		source: null,
+		deleted_at: null,
+		...changes,
+	};
+}
+
+const insert = (store: Store, rows: Row[], guildId = guild) =>
+	store.transaction((sql) => insertCases(sql, guildId, rows));
+
+onBoth((databases, kind) => {
+	test("concurrent calls get numbers without gaps or duplicates, in each guild from 1", async () => {
+		await using opened = await openStore(await databases.place(), {
+			migrations,
+		});
+		const { store } = opened;
+		const stored = await Promise.all(
+			Array.from({ length: 60 }, (_, index) =>
+				insert(
+					store,
+					[row(), row({ source: index % 2 ? `entry:${index % 10}` : null })],
+					index % 3 ? guild : jose,
+				),
+			),
+		);
+		for (const id of [guild, jose]) {
+			const numbers = stored
+				.flat()
+				.filter(({ guild_id }) => guild_id === id)
+				.map(({ number }) => number)
+				.sort((a, b) => a - b);
+			expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+			expect(numbers.length).toBeGreaterThan(20);
+		}
+	});
+
+	test("a case is read back unchanged, and only the first with its source is stored", async () => {
+		await using opened = await openStore(await databases.place(), {
+			migrations,
+		});
+		const { store } = opened;
+		const whole = row({
+			client: "an assistant",
+			reason: "'; DROP TABLE cases; -- <@1> \u{1f600} %s {{x}}\n|",
+			ends_at: 8_640_000_000_000_000,
+			state: "asked",
+			message_ids: `["${mona}"]`,
+			channel_ids: `["${guild}"]`,
+			detail: mona,
+			told: "asked",
+			source: `entry:${mona}`,
+		});
+		const [first] = await insert(store, [whole]);
+		expect(await insert(store, [whole])).toEqual([]);
+		const all = await selectCases(store.sql, guild, {}, { limit: 10 });
+		expect(all).toEqual([{ ...whole, guild_id: guild, number: 1 }]);
+		expect(first).toEqual(all[0] as CaseRow);
+		const end = { state: "done", why: null } as const;
+		const settled = { ...(first as CaseRow), state: "done" as const };
+		expect(await settleCase(store.sql, guild, 1, end)).toEqual(settled);
+		expect(
+			await settleCase(store.sql, guild, 1, { ...end, state: "unknown" }),
+		).toBeUndefined();
+	});
+
+	test("a failed transaction leaves no gap", async () => {
+		await using opened = await openStore(await databases.place(), {
+			migrations,
+		});
+		const { store } = opened;
+		await insert(store, [row()]);
+		await expect(
+			store.transaction(async (sql) => {
+				await insertCases(sql, guild, [row(), row()]);
+				throw new Error("stopped");
+			}),
+		).rejects.toThrow("stopped");
+		expect((await insert(store, [row()]))[0]?.number).toBe(2);
+	});
+
+	describe("with many cases", () => {
+		test("each kind of page reads its index, in order, and pages meet", async () => {
+			const place = await databases.place();
+			await using opened = await openStore(place, { migrations });
+			const { store } = opened;
+			const rows = Array.from({ length: 3_000 }, (_, index) =>
+				row({
+					// Several at the same time, and some later ones earlier.
+					created_at: 1_000_000 + ((index * 7) % 500),
+					user_id: String(index % 50),
+					moderator_id: String(index % 7),
+					action: index % 3 ? "warn" : "note",
+				}),
+			);
+			await insert(store, rows);
+			const filters: CaseFilter[] = [
+				{},
+				{ userId: "7" },
+				{ moderatorId: "3" },
+				{ action: "note" },
+				{ userId: "7", action: "warn", moderatorId: "0" },
+				{ moderatorId: "3", from: 1_000_100, until: 1_000_300 },
+				{ from: 1_000_499 },
+			];
+			for (const filter of filters) {
+				const expected = rows
+					.map((one, index) => ({ ...one, number: index + 1 }))
+					.filter(
+						(one) =>
+							(filter.userId ?? one.user_id) === one.user_id &&
+							(filter.moderatorId ?? one.moderator_id) === one.moderator_id &&
+							(filter.action ?? one.action) === one.action &&
+							one.created_at >= (filter.from ?? 0) &&
+							one.created_at < (filter.until ?? Infinity),
+					)
+					.sort((a, b) => b.created_at - a.created_at || b.number - a.number)
+					.map(({ number }) => number);
+				const found: number[] = [];
+				let before: CaseRow | undefined;
+				for (;;) {
+					const page = { limit: 97, before };
+					const next = await selectCases(store.sql, guild, filter, page);
+					found.push(...next.map(({ number }) => number));
+					before = next.at(-1);
+					if (!before) break;
+				}
+				expect(found).toEqual(expected);
+			}
+			if (kind === "PostgreSQL") await place.look("ANALYZE cases");
+			const plans: Record<string, string> = {};
+			for (const [name, filter] of Object.entries({
+				cases_by_time: {},
+				cases_of_user: { userId: "7" },
+				cases_of_moderator: { moderatorId: "3" },
+				cases_of_action: { action: "note" },
+			}))
+				plans[name] = await planOf(store, kind, filter);
+			for (const [index, plan] of Object.entries(plans)) {
+				expect(plan).toContain(index);
+				// The order of the index is that of the page.
+				expect(plan.toLowerCase()).not.toContain("sort");
+				expect(plan).not.toContain("TEMP B-TREE");
+			}
+		}, 60_000);
+	});
+});
+
+/** How the database reads a page of cases. */
+async function planOf(
+	{ transaction }: Store,
+	kind: "PostgreSQL" | "SQLite",
+	filter: CaseFilter,
+): Promise<string> {
+	const prefix = kind === "SQLite" ? "EXPLAIN QUERY PLAN " : "EXPLAIN ";
+	const lines = await transaction((sql) =>
+		selectCases(
+			(strings, ...values) => {
+				const [first = "", ...rest] = strings;
+				const texts = [prefix + first, ...rest];
+				const explained = Object.defineProperty(texts, "raw", { value: texts });
+				return sql(explained as unknown as TemplateStringsArray, ...values);
+			},
+			guild,
+			filter,
+			{ limit: 20 },
+		),
+	);
+	return JSON.stringify(lines);
+}

@@ -1,0 +1,232 @@
+// Tool calls in the name of people on Discord, which commands and buttons make.
+
+import { describe, expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
+import {
+	destructiveTool,
+	readTool,
+	writeTool,
+} from "../../../src/bot/tool/define.ts";
+import { ToolError } from "../../../src/mcp/tool.ts";
+import { userNamed } from "../../support/world.ts";
+import {
+	about,
+	banRequest,
+	draftFor,
+	peopleInput,
+	startRecording,
+} from "./recording.ts";
+
+const ban = destructiveTool({
+	...about,
+	name: "ban",
+	permissions: ["BanMembers"],
+	input: peopleInput,
+	records: ({ user_ids }) => draftFor(user_ids),
+	plan: ({ user_ids }, { guild }) => ({
+		preview: "Would ban.",
+		write: () => banRequest(guild, user_ids[0] ?? ""),
+		result: "Banned.",
+	}),
+});
+
+/** Says which guild it acts in, and who calls. */
+const look = readTool({
+	...about,
+	name: "look",
+	input: v.strictObject({ guild_id }),
+	run: (_, { guild, principal }) => [
+		guild.name,
+		principal?.person?.name ?? "nobody",
+	],
+});
+
+/** Has no argument `guild_id`. */
+const count = readTool({
+	...about,
+	name: "count",
+	person: { managesBot: false },
+	input: v.strictObject({}),
+	run: () => "One.",
+});
+
+const broken = writeTool({
+	...about,
+	name: "broken",
+	input: peopleInput,
+	run() {
+		throw new TypeError("broken on purpose");
+	},
+});
+
+const refusing = writeTool({
+	...about,
+	name: "refusing",
+	input: peopleInput,
+	async run({ user_ids }, { guild }) {
+		if (user_ids[0] !== undefined) await banRequest(guild, user_ids[0]);
+		throw new ToolError("Not possible.");
+	},
+});
+
+const tools = [ban, look, count, broken, refusing];
+const start = () => startRecording({ tools });
+type Bot = Awaited<ReturnType<typeof start>>;
+
+/** Lets everybody do what the bot may do. */
+async function permit({ simulator, guild, connection }: Bot): Promise<void> {
+	const everyone = guild.roles.get(guild.id);
+	if (!everyone) throw new Error("a guild has a role of everyone");
+	const bits = BigInt(everyone.permissions) | PermissionFlagsBits.BanMembers;
+	simulator.world.roles.edit(guild, everyone, { permissions: String(bits) });
+	const { promise, resolve } = Promise.withResolvers<void>();
+	const role = connection.guilds.find(({ id }) => id === guild.id)?.roles;
+	const isKnown = () => role?.everyone.permissions.bitfield === bits;
+	if (isKnown()) return;
+	connection.discord.on("roleUpdate", () => isKnown() && resolve());
+	await promise;
+}
+
+describe("a call in a person's name", () => {
+	test("is refused if the person lacks a permission that the bot has", async () => {
+		await using bot = await start();
+		const args = { user_ids: [bot.id("mona_lisa")] };
+		const { text, isError, wrote } = await bot.as("zoe", "ban", args);
+		expect(text).toContain("Ban Members");
+		expect({ isError, wrote }).toEqual({ isError: true, wrote: false });
+		expect(bot.events).toEqual([]);
+	});
+
+	test("is carried out, recorded as a case and in the bot's audit log", async () => {
+		await using bot = await start();
+		await permit(bot);
+		const mona = bot.id("mona_lisa");
+		const args = { user_ids: [mona], reason: "spam" };
+		expect(await bot.as("zoe", "ban", args)).toEqual({
+			text: "Banned.\nCase #1.",
+			isError: false,
+			wrote: true,
+		});
+		expect(bot.events).toEqual(["open", `PUT /bans/${mona}`, "settle"]);
+		const { principal } = bot.calls[0] ?? {};
+		expect(principal).toMatchObject({
+			person: { id: bot.id("zoe"), name: "zoe", signedIn: false },
+			guilds: [bot.guild.id],
+		});
+		const [entry] = bot.simulator.journal.entries();
+		expect(entry?.reason).toContain("spam");
+		expect(entry?.reason).toContain("for zoe, by /try");
+		expect(bot.audited).toHaveLength(1);
+		const [{ call, changes } = {}] = bot.audited;
+		expect(changes).toBe(true);
+		expect(call).toMatchObject({
+			client: "/try",
+			tool: "ban",
+			guildId: bot.guild.id,
+			outcome: "done",
+			principal: { person: { id: bot.id("zoe") } },
+		});
+		expect(call?.requestId).toMatch(/^[0-9a-f]{8}$/);
+	});
+
+	test("without the person among the members is refused", async () => {
+		await using bot = await start();
+		await permit(bot);
+		const { callAs, guild, id } = bot;
+		const result = await callAs({
+			guildId: guild.id,
+			person: { id: "100000000000000001", name: "gone" },
+			...{ tool: "ban", args: { user_ids: [id("zoe")] }, door: "/try" },
+		});
+		expect(result).toMatchObject({ isError: true, wrote: false });
+		expect(bot.events).toEqual([]);
+	});
+
+	test("acts in the guild where it was made, whatever its arguments say", async () => {
+		await using bot = await start();
+		const { simulator } = bot;
+		const other = simulator.guild("The Bakers");
+		simulator.world.members.add(other, userNamed(bot, "alpha"));
+		const args = { guild_id: other.id };
+		expect(await bot.as("zoe", "look", args)).toMatchObject({
+			text: "The Cooks\nzoe",
+			isError: false,
+		});
+		expect(await bot.as("zoe", "count")).toMatchObject({ text: "One." });
+	});
+
+	test("is not limited by mcp.guilds", async () => {
+		const guilds = new Set<string>();
+		await using bot = await startRecording({ tools, changes: { guilds } });
+		expect(await bot.as("zoe", "look")).toMatchObject({
+			text: "The Cooks\nzoe",
+			isError: false,
+		});
+		expect(await bot.call("look", {})).toMatchObject({ isError: true });
+	});
+
+	test("of an unknown tool is a bug, which is logged", async () => {
+		await using bot = await start();
+		expect(await bot.as("zoe", "nothing")).toMatchObject({
+			text: "Internal error. The bot's log has the details.",
+			isError: true,
+			wrote: false,
+		});
+		expect(bot.logged.lines.join("\n")).toContain("no tool nothing");
+	});
+});
+
+test("a read and a dry run change nothing for the audit channel", async () => {
+	await using bot = await start();
+	await permit(bot);
+	await bot.as("zoe", "look");
+	const args = { user_ids: [bot.id("mona_lisa")], dry_run: true };
+	expect(await bot.as("zoe", "ban", args)).toEqual({
+		text: "Would ban.",
+		isError: false,
+		wrote: false,
+		basis: ["Would ban."],
+	});
+	expect(bot.audited.map(({ changes }) => changes)).toEqual([false, false]);
+	expect(bot.events).toEqual([]);
+});
+
+describe("a call that fails", () => {
+	test.each([[[]], [["mona_lisa"]]])(
+		"says whether it sent Discord a write: %j",
+		async (names: string[]) => {
+			await using bot = await start();
+			const args = { user_ids: names.map(bot.id) };
+			expect(await bot.as("zoe", "refusing", args)).toEqual({
+				text: "Not possible.",
+				isError: true,
+				wrote: names.length > 0,
+			});
+			expect(bot.audited[0]?.call.outcome).toBe("failed");
+		},
+	);
+
+	test("because of its arguments is refused", async () => {
+		await using bot = await start();
+		const result = await bot.as("zoe", "ban", { user_ids: 5 });
+		expect(result).toMatchObject({ isError: true, wrote: false });
+		expect(result.text).toContain("user_ids");
+		expect(bot.audited[0]?.call.outcome).not.toBe("done");
+	});
+
+	test("because of a bug is logged without what the person wrote", async () => {
+		await using bot = await start();
+		const args = { user_ids: [], reason: "between us" };
+		expect(await bot.as("zoe", "broken", args)).toEqual({
+			text: "Internal error. The bot's log has the details.",
+			isError: true,
+			wrote: false,
+		});
+		const logged = bot.logged.lines.join("\n");
+		expect(logged).toContain("broken on purpose");
+		expect(logged).not.toContain("between us");
+		expect(bot.audited[0]?.call).toMatchObject({ outcome: "error" });
+	});
+});
