@@ -18,6 +18,7 @@ import { describePins } from "./catalog/status.ts";
 import type { GatewayConfig, Instance } from "./config/config.ts";
 import { pinVariable } from "./config/pins.ts";
 import { checkSignIn } from "./oauth/check.ts";
+import { askOccupant } from "./occupant.ts";
 import { findGuild } from "./routing/routing.ts";
 import { checkStore } from "./store/store.ts";
 
@@ -92,16 +93,21 @@ function checksOf(
 	return checks;
 }
 
-async function checkPort(
-	{ bindAddress: hostname, port }: GatewayConfig,
-	log: Log,
-): Promise<Found> {
+/** Checks the gateway's port. Passes if it is free, or if a running gateway with the same settings uses it. */
+async function checkPort(config: GatewayConfig, log: Log): Promise<Found> {
+	const { bindAddress: hostname, port } = config;
 	if (port === 0) return "0: any free port";
 	const settings = { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" };
 	const state = await tryListening({ hostname, port, settings, log });
 	if (state === "free") return `${hostname}:${port} is free`;
+	const occupant = await askOccupant(config);
+	if (occupant === "this gateway")
+		return `${hostname}:${port} is in use by this gateway, which is running`;
 	return {
-		warning: `the address ${hostname}:${port} is in use (is a gateway running?)`,
+		warning:
+			occupant === "another gateway"
+				? `the address ${hostname}:${port} is in use by a gateway with other INSTANCES`
+				: `the address ${hostname}:${port} is in use (is a gateway running?)`,
 	};
 }
 
@@ -117,7 +123,7 @@ async function checkInstance({
 	if (lastError)
 		throw new CheckFailed(
 			`the bot offers ${tools.length} tool(s), but does not list its guilds: ${lastError.message}`,
-			"The bot's log says why; so does bot --check with the bot's settings.",
+			`The bot's log says why; so does ${runs("bot")} --check with the bot's settings.`,
 		);
 	const { serverVersion } = backend.session;
 	const versionAndTools = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;

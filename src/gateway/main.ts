@@ -1,35 +1,23 @@
 // The command `gateway`: reads command line and environment, then runs the gateway or one of its checks.
 
-import { healthProgram } from "../lib/program/health.ts";
 import {
 	checkProgram,
 	describeVariables,
 	parseCommandLine,
 	runProgram,
+	runs,
 } from "../lib/program/program.ts";
-import { checkGateway } from "./check.ts";
 import {
 	helpVariables,
 	readConfig,
 	readHealthAddress,
 } from "./config/config.ts";
 import { startGateway } from "./gateway.ts";
-import {
-	hasKeyOptions,
-	keyOptions,
-	keyUsage,
-	readKeyCommand,
-} from "./keys/commands.ts";
-import {
-	grantOptions,
-	grantUsage,
-	hasGrantOptions,
-	readGrantCommand,
-} from "./oauth/commands.ts";
-import { runStoreCommand } from "./store/command.ts";
+import { hasKeyOptions, keyOptions, keyUsage } from "./keys/options.ts";
+import { grantOptions, grantUsage, hasGrantOptions } from "./oauth/options.ts";
 
 const usage =
-	() => `Usage: gateway [--check | --health | --new-key NAME … | --keys | --revoke-key NAME | --grants | --revoke-grant ID] [--help] [--version]
+	() => `Usage: ${runs("gateway")} [--check | --health | --new-key NAME … | --keys | --revoke-key NAME | --grants | --revoke-grant ID] [--help] [--version]
 
 One MCP endpoint in front of several Discord bots, at http://<address>:<port>/mcp.
 
@@ -50,16 +38,29 @@ const values = parseCommandLine(usage, {
 // Requests to bots carry the token, so they must not go through an HTTP proxy of the environment.
 process.env.NO_PROXY = "*";
 const configure = () => readConfig(process.env);
-if (hasKeyOptions(values))
+// A gateway that serves clients does not load what only these options need: it starts sooner and needs less memory.
+if (hasKeyOptions(values)) {
+	const { readKeyCommand } = await import("./keys/commands.ts");
+	const { runStoreCommand } = await import("./store/command.ts");
 	await checkProgram(
 		() => readKeyCommand(values, process.env),
 		runStoreCommand,
 	);
-if (hasGrantOptions(values))
+}
+if (hasGrantOptions(values)) {
+	const { readGrantCommand } = await import("./oauth/commands.ts");
+	const { runStoreCommand } = await import("./store/command.ts");
 	await checkProgram(
 		() => readGrantCommand(values, process.env),
 		runStoreCommand,
 	);
-if (values.health) await healthProgram(() => readHealthAddress(process.env));
-if (values.check) await checkProgram(configure, checkGateway);
+}
+if (values.health) {
+	const { healthProgram } = await import("../lib/program/health.ts");
+	await healthProgram(() => readHealthAddress(process.env));
+}
+if (values.check) {
+	const { checkGateway } = await import("./check.ts");
+	await checkProgram(configure, checkGateway);
+}
 await runProgram(configure, startGateway);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { checkGateway } from "../../src/gateway/check.ts";
 import { readConfig } from "../../src/gateway/config/config.ts";
-import { gatewayToken } from "../support/gateway.ts";
+import { gatewayToken, startTestGateway } from "../support/gateway.ts";
 import { openGatewayStore, storeEnvOf } from "../support/gateway-store.ts";
 import { recordLog } from "../support/log.ts";
 import { startProgram } from "../support/program.ts";
@@ -220,6 +220,69 @@ test("an unwise configuration is a warning, and no failure", async () => {
 		`! port: the address 127.0.0.1:${taken.port} is in use (is a gateway running?)`,
 	]);
 	expect(passed).toBe(true);
+});
+
+describe("a port that is in use", () => {
+	const portLine = async (
+		bots: Record<string, { url: string }>,
+		url: string,
+		env: Record<string, string> = {},
+	) => {
+		const GATEWAY_PORT = new URL(url).port;
+		const { lines } = await check(bots, { GATEWAY_PORT, ...env });
+		const found = lines.find((line) => line.includes(" port: "));
+		return found?.replace(GATEWAY_PORT, "PORT");
+	};
+	const taken =
+		"! port: the address 127.0.0.1:PORT is in use (is a gateway running?)";
+
+	test("passes if a gateway with the same token and instances uses it", async () => {
+		await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
+		await using beta = startStubBackend({ guilds: { "400": "Bakers" } });
+		await using gateway = await startTestGateway(
+			{ alpha, beta },
+			{ env: { MCP_ALLOWED_HOSTS: "mcp.example" } },
+		);
+		const { url } = gateway;
+		const passed =
+			"✓ port: 127.0.0.1:PORT is in use by this gateway, which is running";
+		expect(await portLine({ alpha, beta }, url)).toBe(passed);
+		expect(await portLine({ beta, alpha }, url)).toBe(passed);
+		// Then it is not ready.
+		await alpha.stop();
+		await beta.stop();
+		await gateway.refresh();
+		expect(await portLine({ alpha, beta }, url)).toBe(passed);
+		const other =
+			"! port: the address 127.0.0.1:PORT is in use by a gateway with other INSTANCES";
+		expect(await portLine({ alpha }, url)).toBe(other);
+		expect(await portLine({ alpha: beta, beta: alpha }, url)).toBe(other);
+		expect(
+			await portLine({ alpha, beta }, url, {
+				MCP_AUTH_TOKEN: "another-token-of-the-test",
+			}),
+		).toBe(taken);
+	});
+
+	test("is a warning if another program uses it, which does not receive the token", async () => {
+		await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
+		const received: (string | null)[] = [];
+		await using other = {
+			server: Bun.serve({
+				hostname: "127.0.0.1",
+				port: 0,
+				fetch(request) {
+					received.push(request.headers.get("authorization"));
+					return Response.json({ name: "guildhall-gateway", backends: [] });
+				},
+			}),
+			[Symbol.asyncDispose]() {
+				return this.server.stop(true);
+			},
+		};
+		expect(await portLine({ alpha }, String(other.server.url))).toBe(taken);
+		expect(received).toEqual([null]);
+	});
 });
 
 test("an address that is not this machine's is a cross", async () => {

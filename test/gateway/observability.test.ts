@@ -60,6 +60,7 @@ interface CallLine {
 	message: string;
 	level: string;
 	request: string;
+	trace?: string;
 	instance?: string;
 	tool: string;
 	outcome: string;
@@ -111,6 +112,40 @@ test("each call has an id of its own, in the log and to the bot; a client's goes
 	expect(new Set(sent).size).toBe(3);
 	for (const id of sent) expect(id).toMatch(/^[a-z0-9-]{3,20}$/);
 	expect(world.recorded.lines.join("\n")).not.toContain("chosen-by");
+});
+
+test("the trace of a call is passed on unchanged and is in the log; what is invalid goes nowhere", async () => {
+	await using world = await startWorld();
+	const id = "4bf92f3577b34da6a3ce929d0e0e4736";
+	const traceparent = `00-${id}-00f067aa0ba902b7-01`;
+	const tracestate = "rojo=00f067aa0ba902b7, congo=t61rcWkgMzE";
+	const body = callBody("echo", { instance: "alpha" });
+	const modern = modernRequest("tools/call", {
+		name: "echo",
+		arguments: { instance: "alpha" },
+	});
+	await world.post(body, { traceparent, tracestate });
+	await world.post(modern.body, { ...modern.headers, traceparent });
+	await world.post(
+		body.replace(
+			'"params":{',
+			`"params":{"_meta":${JSON.stringify({ traceparent })},`,
+		),
+	);
+	await world.post(body, { traceparent: `${traceparent}-x`, tracestate });
+	await world.post(body);
+	const sent = world.bot.received("echo");
+	const header = (name: string) => sent.map(({ headers }) => headers.get(name));
+	expect(header("traceparent")).toEqual([
+		...[traceparent, traceparent, null, null, null],
+	]);
+	expect(header("tracestate")).toEqual([tracestate, null, null, null, null]);
+	expect(sent.map(({ body }) => body.includes(traceparent))).toEqual([
+		...[false, false, true, false, false],
+	]);
+	expect(callLines(world).map(({ trace }) => trace)).toEqual([
+		...[id, id, id, undefined, undefined],
+	]);
 });
 
 test("a call is one line in the log, with its outcome and without its contents", async () => {
@@ -305,6 +340,7 @@ test("/status tells of every backend", async () => {
 				version: "1",
 				sessions_opened: 1,
 				calls_in_flight: 0,
+				calls_held: 0,
 				guilds: [{ id: "300", name: "C" }],
 				...{ pinned_guilds: [], ignored_guilds: [] },
 				tools: 2,
@@ -326,6 +362,7 @@ test("/status tells of every backend", async () => {
 				version: null,
 				sessions_opened: 0,
 				calls_in_flight: 0,
+				calls_held: 0,
 				guilds: [],
 				...{ pinned_guilds: [], ignored_guilds: [] },
 				tools: null,

@@ -20,6 +20,7 @@ import {
 	type RequestOptions,
 	SessionNotFound,
 } from "../../mcp/client.ts";
+import type { consoleMethods } from "../../mcp/console.ts";
 import type { rightsMethod } from "../../mcp/rights.ts";
 
 /** Milliseconds after which opening an MCP session with a bot fails. */
@@ -35,7 +36,8 @@ export interface SessionRequest extends RequestOptions {
 		| "prompts/get"
 		| "completion/complete"
 		| typeof approvalMethod
-		| typeof rightsMethod;
+		| typeof rightsMethod
+		| (typeof consoleMethods)[keyof typeof consoleMethods];
 	/** The parameters of the MCP request, as JSON text. */
 	params: string;
 	/** Whether the MCP client can show its user a form, so that this user can approve the call (elicitation). */
@@ -108,6 +110,14 @@ export class BackendSession {
 			// Of all calls in the lost session, the first one replaces it, and the others use the new one.
 			if (this.#current === session) this.#current = undefined;
 		}
+	}
+
+	/**
+	 * Opens an MCP session with the bot, if there is none, within `timeoutMs` milliseconds. Rejects with a ClientError; its
+	 * `cause` is the reason of the handshake's failure.
+	 */
+	async ensure(timeoutMs: number): Promise<void> {
+		await this.#get(AbortSignal.timeout(timeoutMs));
 	}
 
 	/**

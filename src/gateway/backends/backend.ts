@@ -19,6 +19,7 @@ import {
 	ClientError,
 	type ClientResponse,
 	createClient,
+	ServerDraining,
 } from "../../mcp/client.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import {
@@ -30,6 +31,7 @@ import { inputRequiredType } from "../../mcp/server.ts";
 import type { Instance } from "../config/config.ts";
 import type { Pins } from "../config/pins.ts";
 import { HttpClient } from "../http/http-client.ts";
+import { maxAwayMs, type Presence } from "./absence.ts";
 import { BackendHealth, type BackendState } from "./backend-health.ts";
 import {
 	BackendSession,
@@ -44,11 +46,13 @@ import {
 	describeDropped,
 	type ListedTool,
 	type OfferedTools,
-	readTools,
+	ToolsReader,
 } from "./listed-tools.ts";
 
 const refreshTimeoutMs = handshakeTimeoutMs;
 const checkTimeoutMs = 2_000;
+/** Milliseconds in which a bot that is away must accept an MCP session to count as back. */
+const returnTimeoutMs = 1_000;
 /** Longest wait, in milliseconds, of a call to a bot that already has its maximum number of calls in flight. */
 const maxQueueMs = 2_000;
 /**
@@ -87,6 +91,13 @@ export interface BackendOptions {
 	/** Memory limit for partly received responses, shared by all bots. Default: a separate limit for this bot. */
 	budget?: ByteBudget;
 	log: Log;
+	/** Reads the lists of tools of several bots. Default: one for this bot. */
+	toolsReader?: ToolsReader;
+	/**
+	 * Milliseconds for which the calls to a bot that was online and does not answer are held. Default: 5,000. 0: these
+	 * calls fail at once.
+	 */
+	awayMs?: number | undefined;
 	/** Called when the state, tools or guilds of the bot may have changed. */
 	onChange(): void;
 	/**
@@ -136,6 +147,7 @@ export class Backend {
 	readonly #http: HttpClient | undefined;
 	readonly #inFlight: Semaphore;
 	readonly #options: BackendOptions;
+	readonly #toolsReader: ToolsReader;
 	readonly #loggedGuilds = new Set<string>();
 
 	/**
@@ -159,6 +171,7 @@ export class Backend {
 		this.pins = instance;
 		this.responseHeaders = { "X-Mcp-Instance": instance.name };
 		this.#options = options;
+		this.#toolsReader = options.toolsReader ?? new ToolsReader(1);
 		this.#inFlight = new Semaphore({
 			max: maxInFlight,
 			maxWaiting: maxInFlight,
@@ -177,6 +190,12 @@ export class Backend {
 			log,
 			probe: () => void this.refresh(),
 			onChange: options.onChange,
+			awayMs: options.awayMs ?? maxAwayMs,
+			// When the bot is back, `maxInFlight` of the held calls can run and as many can wait for a place.
+			maxHeld: 2 * maxInFlight,
+			ask: () => this.#askWhetherBack(),
+			// The tools and guilds of the bot may have changed.
+			onBack: () => void this.refresh(),
 		});
 		this.session = new BackendSession({
 			client: createClient({
@@ -217,52 +236,66 @@ export class Backend {
 		return this.#inFlight.held;
 	}
 
+	/** Number of calls that wait because the bot is away. */
+	get held(): number {
+		return this.health.absence.held;
+	}
+
 	/**
-	 * Forwards a `tools/call` to the bot. Resolves with the bot's result or JSON-RPC error. Rejects with Overloaded, or
-	 * with a ClientError that says whether the bot received the call.
+	 * Forwards a `tools/call` to the bot. If the bot is away, waits until it is back. Resolves with the bot's result or
+	 * JSON-RPC error. Rejects with Overloaded, or with a ClientError that says whether the bot received the call.
 	 */
 	async call(call: ForwardedCall, signal: Signal): Promise<ClientResponse> {
-		const permit = this.#inFlight.acquire(signal);
-		if (permit) await permit;
-		const from = performance.now();
-		try {
-			for (let isRepeated = false; ; isRepeated = true) {
-				try {
-					if (this.health.isDoubtful)
-						await raceSignal(this.check(), signal, notBegun);
+		const { absence } = this.health;
+		let isRepeated = false;
+		for (;;) {
+			// Held calls take none of the `maxInFlight` places.
+			if (absence.isActive) await absence.hold(signal);
+			const permit = this.#inFlight.acquire(signal);
+			if (permit) await permit;
+			const from = performance.now();
+			try {
+				if (this.health.isDoubtful)
+					await raceSignal(this.check(), signal, notBegun);
+				if (!absence.isActive)
 					return this.#answered(call, await this.session.request(call, signal));
-				} catch (error) {
-					this.#updateHealth(error, signal);
-					if (isRepeated || !this.#mayRepeat(error, call, signal)) throw error;
-					this.#options.metrics.retries.add([this.name, "read"]);
-				}
+			} catch (error) {
+				this.#updateHealth(error, signal);
+				if (this.#mayHold(error, signal)) continue;
+				if (isRepeated || !this.#mayRepeat(error, call, signal)) throw error;
+				isRepeated = true;
+				this.#options.metrics.retries.add([this.name, "read"]);
+			} finally {
+				this.#inFlight.release();
+				const seconds = (performance.now() - from) / 1000;
+				this.#options.metrics.backendSeconds.observe([this.name], seconds);
 			}
-		} finally {
-			this.#inFlight.release();
-			const seconds = (performance.now() - from) / 1000;
-			this.#options.metrics.backendSeconds.observe([this.name], seconds);
 		}
 	}
 
 	/**
-	 * Sends a request that changes nothing, such as `prompts/get`, to the bot. Resolves with the bot's result or JSON-RPC
-	 * error. Rejects with Overloaded or a ClientError.
+	 * Sends a request that changes nothing, such as `prompts/get`, to the bot. If the bot is away, waits until it is back.
+	 * Resolves with the bot's result or JSON-RPC error. Rejects with Overloaded or a ClientError.
 	 */
 	async read(
-		request: Pick<SessionRequest, "method" | "params" | "principal">,
+		request: Pick<SessionRequest, "method" | "params" | "principal" | "trace">,
 		signal: Signal,
 	): Promise<ClientResponse> {
-		await this.#inFlight.acquire(signal);
-		try {
-			const limited = { ...request, maxBodyBytes: maxOwnBytes };
-			const response = await this.session.request(limited, signal);
-			this.health.setOnline();
-			return response;
-		} catch (error) {
-			this.#updateHealth(error, signal);
-			throw error;
-		} finally {
-			this.#inFlight.release();
+		const { absence } = this.health;
+		for (;;) {
+			if (absence.isActive) await absence.hold(signal);
+			await this.#inFlight.acquire(signal);
+			try {
+				const limited = { ...request, maxBodyBytes: maxOwnBytes };
+				const response = await this.session.request(limited, signal);
+				this.health.setOnline();
+				return response;
+			} catch (error) {
+				this.#updateHealth(error, signal);
+				if (!this.#mayHold(error, signal)) throw error;
+			} finally {
+				this.#inFlight.release();
+			}
 		}
 	}
 
@@ -332,8 +365,9 @@ export class Backend {
 	 */
 	#answered(call: ForwardedCall, response: ClientResponse): ClientResponse {
 		checkResult(response, call.elicits ?? false);
-		// The tools and guilds of the bot may have changed while it was offline.
-		if (!this.state.online) void this.refresh();
+		// The tools and guilds of the bot may have changed while it was offline. After an absence, `onBack` reads them.
+		if (!this.state.online && !this.health.absence.isActive)
+			void this.refresh();
 		this.health.setOnline();
 		return response;
 	}
@@ -347,12 +381,36 @@ export class Backend {
 		return lost && !signal.aborted && this.isReadOnly(tool);
 	}
 
+	/**
+	 * Whether the bot is away and certainly did not carry out the failed request, so that the request can wait for the
+	 * bot.
+	 */
+	#mayHold(error: unknown, signal: Signal): boolean {
+		if (!this.health.absence.isActive || signal.aborted) return false;
+		return (
+			error instanceof ServerDraining ||
+			(error instanceof ClientError && error.reached === "unsent")
+		);
+	}
+
+	/** Checks whether the bot, which is away, is back: tries to open a new MCP session. Never rejects. */
+	async #askWhetherBack(): Promise<Presence> {
+		try {
+			await this.session.ensure(returnTimeoutMs);
+			return "back";
+		} catch (error) {
+			this.health.noteError(this.reasonOf(error));
+			return isDraining(error) ? "draining" : "silent";
+		}
+	}
+
 	#updateHealth(error: unknown, signal: Signal): void {
 		if (!(error instanceof ClientError)) return;
 		// A disconnected client says nothing about the bot; a timeout does.
 		const late = (signal.reason as Error | undefined)?.name === "TimeoutError";
 		if (signal.aborted && !late) return;
-		if (error.reached === "unsent") this.#setOffline(error);
+		if (error.reached === "unsent" || isDraining(error))
+			this.#setOffline(error);
 		// The connection was perhaps lost because the bot stopped.
 		else if (error.reached === "unknown")
 			this.health.setDoubtful(this.reasonOf(error));
@@ -460,14 +518,14 @@ export class Backend {
 			if (bytes > maxOwnBytes) return cut(`${maxOwnBytes} bytes`);
 			// Tools that are not listed count as well: each is parsed and named.
 			const left = maxTools - tools.length - dropped.length;
-			const read = readTools(text, left + 1);
+			const read = this.#toolsReader.read(text, left + 1);
 			tools.push(...read.tools);
 			dropped.push(...read.dropped);
 			if (read.tools.length + read.dropped.length > left)
 				return cut(`${maxTools} tools`);
 			const { nextCursor } = result;
 			if (typeof nextCursor !== "string" || nextCursor === "")
-				return { tools, dropped };
+				return page === 0 ? read : { tools, dropped };
 			params = JSON.stringify({ cursor: nextCursor });
 		}
 		return cut(`${maxPages} pages`);
@@ -513,7 +571,12 @@ export class Backend {
 		this.ignoredGuilds = [...this.pins.barred].filter((id) =>
 			listed.delete(id),
 		);
-		this.guilds = listed;
+		// The same object while nothing changes, so that what is derived from it is kept.
+		if (!isSameMap(this.guilds, listed)) {
+			this.guilds = listed;
+			// Not only at the end of the refresh: the bot may take seconds to list its prompts.
+			this.#options.onChange();
+		}
 		for (const guild of this.ignoredGuilds) {
 			if (this.#loggedGuilds.has(guild)) continue;
 			this.#loggedGuilds.add(guild);
@@ -528,7 +591,9 @@ export class Backend {
 	}
 
 	#setTools({ tools, dropped }: OfferedTools): void {
-		this.tools = tools;
+		// The same object while nothing changes, so that what is derived from it is kept.
+		const isSame = tools.every((tool, at) => tool === this.tools?.[at]);
+		if (!isSame || tools.length !== this.tools?.length) this.tools = tools;
 		const before = describeDropped(this.dropped);
 		const now = describeDropped(dropped);
 		this.dropped = dropped;
@@ -545,7 +610,14 @@ export class Backend {
 	#setOffline(error: unknown): void {
 		// Another server at this address does not know the session. The next request opens a new one and finds out.
 		this.session.leave();
-		this.health.setOffline(this.reasonOf(error));
+		// The bot has closed its idle connections, or is about to.
+		this.#http?.closeIdle();
+		const presence = isDraining(error)
+			? "draining"
+			: wasRefused(error)
+				? undefined
+				: "silent";
+		this.health.setOffline(this.reasonOf(error), presence);
 	}
 
 	/** Returns the error's message for logs and clients: on one line, with the bearer token removed. */
@@ -554,6 +626,36 @@ export class Backend {
 		const text = error.message.replaceAll(this.#options.token, "[token]");
 		return onOneLine(text, maxReasonLength);
 	}
+}
+
+function isSameMap(
+	one: ReadonlyMap<string, string>,
+	other: ReadonlyMap<string, string>,
+): boolean {
+	if (one.size !== other.size) return false;
+	const others = other.entries();
+	for (const [key, value] of one) {
+		const [otherKey, otherValue] = others.next().value ?? [];
+		if (key !== otherKey || value !== otherValue) return false;
+	}
+	return true;
+}
+
+/** Whether a request, or the handshake that it needed, failed because the bot is about to end. */
+function isDraining(error: unknown): boolean {
+	return [error, Object(error).cause].some(
+		(one) => one instanceof ServerDraining,
+	);
+}
+
+/**
+ * Whether the server refused the request, or the handshake for it. A restart would not explain this, so the bot does
+ * not count as away.
+ */
+function wasRefused(error: unknown): boolean {
+	return [error, Object(error).cause].some(
+		(one) => one instanceof ClientError && one.reached === "refused",
+	);
 }
 
 /**

@@ -7,6 +7,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool
 
 import * as v from "valibot";
+import { LruMap } from "../../lib/lru-map.ts";
 import { onOneLine, shownName } from "../../lib/text.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { findMember, readElements, readMembers } from "../../mcp/json-text.ts";
@@ -150,6 +151,35 @@ export function readTools(text: string, max: number): OfferedTools {
 		else tools.push({ ...read, text: element });
 	}
 	return { tools, dropped };
+}
+
+/** What precedes the result in a response, if only the id can differ between two responses. */
+const plainStart = /^\{"jsonrpc":"2\.0","id":\d{1,15},"result":/;
+
+/**
+ * Reads tools like `readTools`, and remembers the lists that it read last: bots of one version send the same bytes, and
+ * each of them the same again at every refresh. Equal lists give the same object.
+ */
+export class ToolsReader {
+	/** By the text of the result; with the `max` for which it was read. */
+	readonly #known: LruMap<string, { max: number; read: OfferedTools }>;
+
+	/** `maxLists` is the maximum number of different lists that are remembered. */
+	constructor(maxLists: number) {
+		this.#known = new LruMap(maxLists);
+	}
+
+	/** Reads the first `max` tools from a bot's response to `tools/list`. */
+	read(text: string, max: number): OfferedTools {
+		const start = plainStart.exec(text)?.[0];
+		if (start === undefined) return readTools(text, max);
+		const result = text.slice(start.length);
+		const known = this.#known.get(result);
+		if (known?.max === max) return known.read;
+		const read = readTools(text, max);
+		this.#known.set(result, { max, read });
+		return read;
+	}
 }
 
 /** Returns the JSON text of each of the first `max` tools in a response to `tools/list`. */

@@ -3,7 +3,7 @@
 
 import { LruMap } from "../../lib/lru-map.ts";
 import type { Signal } from "../../lib/signal.ts";
-import { raceSignal } from "../../lib/wait.ts";
+import { raceSignal, within } from "../../lib/wait.ts";
 import type { PersonRights } from "../../mcp/rights.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { AskRights } from "../oauth/people/rights.ts";
@@ -35,12 +35,21 @@ interface Entry {
 export class Rights {
 	readonly #entries = new LruMap<string, Entry>(maxEntries);
 
-	/** `now` returns the time of a monotonic clock in milliseconds. */
-	constructor(private readonly now: () => number = () => performance.now()) {}
+	/**
+	 * `now` returns the time of a monotonic clock in milliseconds. `limit` returns the signal that ends a request to a
+	 * bot after 2 s.
+	 */
+	constructor(
+		private readonly now: () => number = () => performance.now(),
+		private readonly limit: () => Signal = () =>
+			AbortSignal.timeout(requestTimeoutMs),
+	) {}
 
 	/**
-	 * Asks bots in which of their guilds a person is, except bots that were asked within the last `maxAgeMs`. Resolves
-	 * when each bot has answered or failed to answer within 2 s, or when `signal` aborts. Never rejects.
+	 * Asks the bots in which of their guilds a person is. Skips bots that were asked within the last `maxAgeMs`. Resolves
+	 * when each bot has answered or has failed to answer within 2 s, or when `signal` aborts. If a bot is away and its
+	 * last answer is too old, waits until the bot is back or offline, because the person's call waits for it too. Never
+	 * rejects.
 	 */
 	async load(
 		backends: readonly Backend[],
@@ -48,9 +57,12 @@ export class Rights {
 		signal: Signal,
 		maxAgeMs = freshMs,
 	): Promise<void> {
-		const asking = backends.flatMap(
-			(backend) => this.#ask(backend, personId, maxAgeMs) ?? [],
-		);
+		const asking = backends.flatMap((backend): Promise<unknown>[] => {
+			const asked = this.#ask(backend, personId, maxAgeMs);
+			if (!asked) return [];
+			const isKnown = this.known(backend, personId) !== undefined;
+			return [isKnown ? within(requestTimeoutMs, asked) : asked];
+		});
 		if (asking.length === 0) return;
 		await raceSignal(Promise.all(asking), signal).catch(() => {});
 	}
@@ -87,8 +99,7 @@ export class Rights {
 		const at = this.now();
 		if (at - entry.askedAt < maxAgeMs) return undefined;
 		entry.askedAt = at;
-		entry.asking = backend
-			.rights(personId, AbortSignal.timeout(requestTimeoutMs))
+		entry.asking = this.#request(backend, personId)
 			.then(
 				(rights) => {
 					entry.answer = { rights, at };
@@ -100,6 +111,22 @@ export class Rights {
 				entry.asking = undefined;
 			});
 		return entry.asking;
+	}
+
+	/**
+	 * Asks a bot for the person's guilds. Repeats the request every 2 s while the bot is away. Rejects if the bot does
+	 * not answer.
+	 */
+	async #request(backend: Backend, personId: string): Promise<PersonRights> {
+		for (;;) {
+			const signal = this.limit();
+			try {
+				return await backend.rights(personId, signal);
+			} catch (error) {
+				const { state } = backend;
+				if (!signal.aborted || state.online || !state.away) throw error;
+			}
+		}
 	}
 }
 

@@ -40,7 +40,20 @@ export class BackendView {
 	}
 }
 
+/** The bots that a principal sees, and the values from which they were determined. */
+interface Routes extends Pick<Principal, "instances" | "guilds"> {
+	/** For each bot: its guilds, or undefined if it does not enforce the limits of principals. */
+	sources: readonly (ReadonlyMap<string, string> | undefined)[];
+	views: readonly BackendView[];
+}
+
+/** Key of the principals that are limited neither to guilds nor to bots. */
+const unlimited = {};
+
 export class Views {
+	/** By the list of guilds or bots to which a principal is limited. */
+	readonly #routes = new WeakMap<object, Routes>();
+
 	constructor(
 		private readonly backends: readonly Backend[],
 		private readonly rights: Rights,
@@ -77,6 +90,46 @@ export class Views {
 	}
 
 	/**
+	 * Returns the same bots as `now`, for selecting one of them. They are kept while no bot has other guilds, because with
+	 * many bots it takes longer to determine them than to forward a call.
+	 */
+	routes(principal: Principal): readonly BackendView[] {
+		const { person, guilds, instances } = principal;
+		// What the bots said about a person expires.
+		if (person) return this.now(principal);
+		const key = guilds ?? instances ?? unlimited;
+		const known = this.#routes.get(key);
+		if (
+			known?.guilds === guilds &&
+			known?.instances === instances &&
+			this.backends.every((one, at) => sourceOf(one) === known?.sources[at])
+		)
+			return known?.views ?? [];
+		const sources = this.backends.map(sourceOf);
+		const views = this.now(principal);
+		this.#routes.set(key, { guilds, instances, sources, views });
+		return views;
+	}
+
+	/**
+	 * Asks bots in which of their guilds a principal's person is, if it acts for one. Asks only the bots for which
+	 * `isNeeded` returns true. Never rejects.
+	 */
+	async ask(
+		principal: Principal,
+		signal: Signal,
+		isNeeded: (backend: Backend) => boolean = () => true,
+	): Promise<void> {
+		const { person } = principal;
+		if (person)
+			await this.rights.load(
+				this.#reachable(principal).filter(isNeeded),
+				person.id,
+				signal,
+			);
+	}
+
+	/**
 	 * Returns the bots that a principal (caller) may see, after asking bots in which of their guilds the principal's
 	 * person is. Asks only the bots for which `isNeeded` returns true. Never rejects.
 	 */
@@ -85,13 +138,7 @@ export class Views {
 		signal: Signal,
 		isNeeded: (backend: Backend) => boolean = () => true,
 	): Promise<BackendView[]> {
-		const { person } = principal;
-		if (person)
-			await this.rights.load(
-				this.#reachable(principal).filter(isNeeded),
-				person.id,
-				signal,
-			);
+		await this.ask(principal, signal, isNeeded);
 		return this.now(principal);
 	}
 
@@ -119,6 +166,10 @@ export class Views {
 		const guilds = new Map(own.map(({ id, name }) => [id, name]));
 		return limit ? only(guilds, limit) : guilds;
 	}
+}
+
+function sourceOf({ acceptsPrincipals, guilds }: Backend) {
+	return acceptsPrincipals ? guilds : undefined;
 }
 
 function only(

@@ -2,12 +2,18 @@
 
 import { type Deadlines, stopped, timeIsUp } from "../../lib/deadlines.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { shownName } from "../../lib/text.ts";
+import type { TraceContext } from "../../lib/trace-context.ts";
+import { pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse, withId } from "../../mcp/client.ts";
-import { isObject, RpcError, type RpcRequest } from "../../mcp/json-rpc.ts";
+import {
+	isObject,
+	type JsonObject,
+	RpcError,
+	type RpcRequest,
+} from "../../mcp/json-rpc.ts";
 import { findMember, readMembers } from "../../mcp/json-text.ts";
 import {
 	type Caller,
@@ -27,6 +33,11 @@ import type { FindTarget } from "../routing/target.ts";
 import { type ApprovalTiming, afterApproval } from "./approvals.ts";
 import { forwardedParams } from "./forward.ts";
 import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
+import {
+	type CallRecord,
+	describePrincipal,
+	type RecentCalls,
+} from "./recent-calls.ts";
 
 export interface CallsOptions {
 	config: GatewayConfig;
@@ -42,16 +53,13 @@ export interface CallsOptions {
 	deadlines: Deadlines;
 	/** How long a tool call that needs a person's approval waits for the decision. */
 	approvals: ApprovalTiming;
+	/** Keeps the finished tool calls for the console. */
+	recent: RecentCalls;
 }
 
-/** What the gateway writes about a tool call to its log and metrics. */
-interface CallRecord {
-	/** Id of the tool call in the logs of the gateway and of the bot. */
-	requestId: string;
-	tool: string;
+/** A tool call that is being handled. */
+interface OpenCall extends CallRecord {
 	backend: Backend | undefined;
-	outcome: CallOutcome;
-	principal: Principal | undefined;
 }
 
 /** Outcomes of tool calls for which the gateway logs a warning. Other outcomes are logged as information. */
@@ -67,7 +75,7 @@ export function createCalls(
 ): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
 	const { config, backends, findTarget, catalog, metrics, log, deadlines } =
 		options;
-	const { approvals, views, see } = options;
+	const { approvals, views, see, recent } = options;
 	// A part of each request id that differs after each restart.
 	const run = Math.random().toString(36).slice(2, 6);
 	let count = 0;
@@ -80,7 +88,7 @@ export function createCalls(
 		error: unknown,
 		request: RpcRequest,
 		caller: Caller,
-		record: CallRecord,
+		record: OpenCall,
 		signal: Signal,
 	): RpcResponse {
 		if (caller.signal?.aborted && !(error instanceof RpcError)) {
@@ -100,7 +108,7 @@ export function createCalls(
 	 */
 	function errorOf(
 		error: unknown,
-		{ backend, tool, principal }: CallRecord,
+		{ backend, tool, principal }: OpenCall,
 		{ reason: ended }: Signal,
 	): unknown {
 		const instance = backend?.name ?? "";
@@ -136,32 +144,45 @@ export function createCalls(
 		return routeError("OutcomeUnknown", unknown);
 	}
 
-	function note(record: CallRecord, seconds: number): void {
+	function note(
+		record: OpenCall,
+		seconds: number,
+		trace: TraceContext | undefined,
+	): void {
 		const { requestId, backend, outcome, principal } = record;
+		record.ms = seconds * 1000;
+		record.endedAt = Date.now();
 		const known = catalog().names.has(record.tool);
+		// The name of an unknown tool comes from the client and may be long or contain control characters.
+		if (!known) record.tool = shownName(record.tool);
+		recent.add(record);
 		const instance = backend?.name ?? "";
 		metrics.calls.add([instance, known ? record.tool : "other", outcome]);
 		if (backend) metrics.callSeconds.observe([instance], seconds);
 		if (outcome === "outcome_unknown") metrics.outcomeUnknown.add([instance]);
 		log[troubles.has(outcome) ? "warn" : "info"]("MCP tool call finished", {
 			request: requestId,
+			trace: trace?.id,
 			instance: backend?.name,
-			tool: known ? record.tool : shownName(record.tool),
+			tool: record.tool,
 			outcome,
 			ms: Math.round(seconds * 1000),
-			...(principal && describePrincipal(principal)),
+			...describePrincipal(principal),
 		});
 	}
 
 	return async (request, caller) => {
 		const from = performance.now();
 		count++;
-		const record: CallRecord = {
+		const record: OpenCall = {
 			requestId: `${run}-${count.toString(36)}`,
 			tool: "",
+			guild: undefined,
 			backend: undefined,
 			outcome: "invalid",
 			principal: caller.principal,
+			endedAt: 0,
+			ms: 0,
 		};
 		const signal = deadlines.begin(caller.signal);
 		try {
@@ -169,6 +190,7 @@ export function createCalls(
 			const params = forwardedParams(request);
 			const { name, args } = readToolCall(request.params);
 			record.tool = name;
+			record.guild = guildOf(args);
 			if (name === listInstances.name) {
 				const { principal } = caller;
 				const seen = principal && (await see(principal));
@@ -189,10 +211,13 @@ export function createCalls(
 					params,
 					requestId,
 					principal: caller.principal,
+					trace: caller.trace,
 					elicits: caller.elicits,
 				},
 				signal,
 			);
+			if (!response.event && pendingApproval(response.message) !== undefined)
+				recent.approvalChanges++;
 			// An event that was not parsed has no `_meta`.
 			const final = response.event
 				? response
@@ -208,21 +233,16 @@ export function createCalls(
 			return failed(error, request, caller, record, signal);
 		} finally {
 			deadlines.end(signal);
-			note(record, (performance.now() - from) / 1000);
+			note(record, (performance.now() - from) / 1000, caller.trace);
 		}
 	};
 }
 
-/**
- * Returns the caller of a tool as fields of a log line. Leaves out the name of the person in whose name the call acts,
- * because logs contain no names of people.
- */
-function describePrincipal({ id, name, client, person }: Principal) {
-	return {
-		key: id.startsWith("key:") ? name : undefined,
-		person: person?.id,
-		client: client ?? (id.startsWith("grant:") ? name : undefined),
-	};
+/** Returns the argument `guild_id` of a tool call; undefined if it is too long to be an id. */
+function guildOf({ guild_id }: JsonObject): string | undefined {
+	return typeof guild_id === "string" && guild_id.length <= 20
+		? guild_id
+		: undefined;
 }
 
 /** Returns the bot's response to a tool call, with the id of the client's request and otherwise unchanged. */
@@ -230,7 +250,7 @@ function forwarded(
 	request: RpcRequest,
 	caller: Caller,
 	response: ClientResponse,
-	record: CallRecord,
+	record: OpenCall,
 ): RpcResponse {
 	const headers = record.backend?.responseHeaders ?? {};
 	if (response.event && !caller.modern) {

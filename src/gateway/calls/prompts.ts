@@ -114,7 +114,7 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		try {
 			const backend = await target(prompt, args, signal, seen, principal);
 			const text = JSON.stringify(params(backend));
-			const request = { method, params: text, principal };
+			const request = { method, params: text, principal, trace: caller.trace };
 			const { message } = await backend.read(request, signal);
 			if (isObject(message.result)) return JSON.stringify(message.result);
 			throw refusalOf(message.error);

@@ -54,20 +54,28 @@ export interface Skew {
  * is used. The description of a tool names the bots that lack it.
  */
 export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
+	// Bots of one version have the same list, and often the same object.
+	const maps = new Map<readonly ListedTool[], Map<string, ListedTool>>();
+	for (const { tools } of sources)
+		if (tools && !maps.has(tools))
+			maps.set(tools, new Map(tools.map((tool) => [tool.name, tool])));
 	const known = sources.map(({ name, tools }) => ({
 		name,
-		byName: tools && new Map(tools.map((tool) => [tool.name, tool])),
+		byName: tools && maps.get(tools),
 	}));
 	const listed = new Map<string, ListedTool>();
-	for (const { byName } of known)
-		for (const [name, tool] of byName ?? [])
+	for (const byName of maps.values())
+		for (const [name, tool] of byName)
 			if (!listed.has(name)) listed.set(name, tool);
 
+	const [first] = maps.values();
 	const skew = new Map<string, Skew>();
 	const lackedBy = new Map<string, string[]>();
 	for (const { name: source, byName } of known) {
 		// The tools of a bot that has never responded are unknown.
 		if (!byName) continue;
+		// It has every listed tool, and its own definitions are used.
+		if (byName === first && byName.size === listed.size) continue;
 		const lacks: string[] = [];
 		const differs: string[] = [];
 		for (const [name, { text }] of listed) {

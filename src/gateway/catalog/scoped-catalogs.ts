@@ -3,8 +3,10 @@
 
 import { LruMap } from "../../lib/lru-map.ts";
 import type { Principal } from "../../lib/principal.ts";
+import { stagger } from "../../lib/stagger.ts";
 import { ToolList } from "../../mcp/fast/tool-list.ts";
 import type { BackendOffer } from "../backends/backend.ts";
+import { fewAtATime } from "../backends/refresh-all.ts";
 import type { BackendView } from "../callers/views.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 
@@ -92,8 +94,9 @@ export class ScopedCatalogs {
 	): Promise<ScopedCatalog> {
 		const signal = AbortSignal.timeout(requestTimeoutMs);
 		const offers = new Map<string, BackendOffer>();
-		await Promise.all(
-			views.map(async ({ name, state, backend }) => {
+		const loading = stagger(
+			views,
+			async ({ name, state, backend }) => {
 				const known = entry.last?.offers.get(name);
 				if (known) offers.set(name, known);
 				if (!state.online) return;
@@ -103,8 +106,10 @@ export class ScopedCatalogs {
 					// The backend has noted whether it is offline. The next call asks again.
 					entry.version = -1;
 				}
-			}),
+			},
+			fewAtATime,
 		);
+		await Promise.all(loading);
 		const sources = views.map(({ name }) => ({
 			name,
 			tools: offers.get(name)?.tools,

@@ -1,15 +1,19 @@
 // The backends as `list_instances` shows them to a model and /status to an operator.
 
 import { version } from "../../lib/program/program.ts";
+import { stagger } from "../../lib/stagger.ts";
 import { shownName } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
+import type { BackendState } from "../backends/backend-health.ts";
 import { shownGuildName } from "../backends/guilds.ts";
 import {
 	describeDropped,
 	listSome,
 	maxNames,
 } from "../backends/listed-tools.ts";
-import { findGuild } from "../routing/routing.ts";
+import { fewAtATime } from "../backends/refresh-all.ts";
+import { indexBackends } from "../routing/guild-index.ts";
+import type { RouteIndex } from "../routing/routing.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { Catalog } from "./catalog.ts";
 
@@ -30,14 +34,17 @@ export async function describeInstances(
 	backends: readonly ShownBackend[],
 	catalog: () => Pick<Catalog, "skew">,
 ): Promise<string[]> {
-	const states = await Promise.all(backends.map((backend) => backend.check()));
+	const states = await Promise.all(
+		stagger(backends, (backend) => backend.check(), fewAtATime),
+	);
+	const { serving } = indexBackends(backends);
 	const lines = backends.map((backend, index) => {
 		const state = states[index] ?? backend.state;
 		const skew = catalog().skew.get(backend.name);
 		return [
 			backend.name,
-			state.online ? "online" : `offline (${state.reason})`,
-			describeGuilds(backend, backends),
+			state.online ? "online" : `${nameOf(state)} (${state.reason})`,
+			describeGuilds(backend, serving),
 			`since ${duration(performance.now() - state.since)}`,
 			...notes({
 				lacks: listNames(skew?.lacks ?? []),
@@ -49,13 +56,18 @@ export async function describeInstances(
 	return [`${backends.length} instance(s):`, ...lines];
 }
 
+function nameOf(state: BackendState): "online" | "away" | "offline" {
+	if (state.online) return "online";
+	return state.away ? "away" : "offline";
+}
+
 function describeGuilds(
 	backend: ShownBackend,
-	backends: readonly ShownBackend[],
+	serving: RouteIndex<ShownBackend>["serving"],
 ): string {
 	const listed = [...backend.guilds].slice(0, maxGuilds);
 	const guilds = listed.map(([id, name]) => {
-		const first = findGuild(backends, id);
+		const first = serving(id);
 		const elsewhere =
 			first && first !== backend ? `, by guild_id served by ${first.name}` : "";
 		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
@@ -127,7 +139,7 @@ export function describeStatus(
 			return {
 				name,
 				url,
-				state: state.online ? "online" : "offline",
+				state: nameOf(state),
 				...(!state.online && { reason: state.reason }),
 				since: isoTime(state.since),
 				last_error: lastError
@@ -137,6 +149,7 @@ export function describeStatus(
 				version: session.serverVersion ?? null,
 				sessions_opened: session.generation,
 				calls_in_flight: backend.inFlight,
+				calls_held: backend.held,
 				guilds: Array.from(backend.guilds, ([id, name]) => ({ id, name })),
 				pinned_guilds: [...backend.pins.pinned],
 				ignored_guilds: backend.ignoredGuilds,

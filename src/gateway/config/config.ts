@@ -59,6 +59,19 @@ const address = {
 	GATEWAY_BIND_ADDR: optional(v.string(), "Address to listen on", "0.0.0.0"),
 };
 
+/**
+ * Environment variable that lets a new gateway listen on the port of the gateway that it replaces. `--health` ignores
+ * the variable.
+ */
+const sharePort = optional(
+	v.pipe(
+		v.picklist(["true", "false"]),
+		v.transform((text) => text === "true"),
+	),
+	"Whether a second gateway of the same user may listen on the same port, so that it can take over without refusing a connection: true or false; Linux only",
+	"false",
+);
+
 export const variables = {
 	INSTANCES: v.pipe(
 		v.string(),
@@ -76,6 +89,7 @@ export const variables = {
 		v.description("Bearer token that clients send and all bots expect"),
 	),
 	...address,
+	GATEWAY_SHARE_PORT: sharePort,
 	REFRESH_INTERVAL_SECONDS: optional(
 		integer(1, 86_400),
 		"Time between two refreshes of every bot's guilds and tools",
@@ -100,6 +114,11 @@ export const variables = {
 	DEFAULT_INSTANCE: optional(
 		v.string(),
 		"Instance for calls that name neither an instance nor a guild",
+	),
+	CONSOLE: optional(
+		v.picklist(["true", "false"]),
+		"Whether the gateway serves the console at /console, where the operator and people sign in",
+		"true",
 	),
 	...storeVariables,
 	...signInVariables,
@@ -166,17 +185,23 @@ export function readConfig(env: Record<string, string | undefined>) {
 		]);
 	const warning = `MCP_AUTH_TOKEN has fewer than ${minTokenLength} characters: anyone who guesses it controls every bot`;
 	const signIn = readSignInSettings(settings);
+	const noSharing =
+		"GATEWAY_SHARE_PORT has no effect: only Linux gives each new connection to one of the programs that share a port";
+	const cannotShare =
+		settings.GATEWAY_SHARE_PORT && process.platform !== "linux";
 	const isWeak = settings.MCP_AUTH_TOKEN.length < minTokenLength;
 	return {
 		instances: pins.instances,
 		token: settings.MCP_AUTH_TOKEN,
 		port: settings.GATEWAY_PORT,
 		bindAddress: settings.GATEWAY_BIND_ADDR,
+		sharePort: settings.GATEWAY_SHARE_PORT && !cannotShare,
 		refreshIntervalMs: settings.REFRESH_INTERVAL_SECONDS * 1000,
 		callTimeoutMs: settings.CALL_TIMEOUT_SECONDS * 1000,
 		maxInFlight: settings.MAX_IN_FLIGHT,
 		shutdownMs: settings.SHUTDOWN_SECONDS * 1000,
 		defaultInstance: settings.DEFAULT_INSTANCE,
+		console: settings.CONSOLE === "true",
 		// Any Host is allowed by default: the gateway demands a token, and its public names are unknown here.
 		allowedHosts: settings.MCP_ALLOWED_HOSTS
 			? [...settings.MCP_ALLOWED_HOSTS, ...hostsOf(signIn)]
@@ -186,7 +211,10 @@ export function readConfig(env: Record<string, string | undefined>) {
 		store: readStoreSettings(settings),
 		signIn,
 		log: readLogOptions(settings),
-		warnings: isWeak ? [warning] : [],
+		warnings: [
+			...(isWeak ? [warning] : []),
+			...(cannotShare ? [noSharing] : []),
+		],
 	};
 }
 

@@ -131,6 +131,11 @@ export class HttpClient {
 	 */
 	close(): void {
 		this.#isClosed = true;
+		this.closeIdle();
+	}
+
+	/** Closes idle connections now, so that the next request opens a new one. */
+	closeIdle(): void {
 		for (const slot of [...this.#idle]) this.#close(slot);
 	}
 
@@ -139,7 +144,7 @@ export class HttpClient {
 	 * as Content-Length.
 	 */
 	#serialize(request: HttpRequest): string {
-		const { method, headers, requestId, caller, body = "" } = request;
+		const { method, headers, requestId, caller, trace, body = "" } = request;
 		const { pathname, search, host } = this.#url;
 		let fields = this.#fieldLines.get(headers);
 		if (fields === undefined) {
@@ -148,6 +153,10 @@ export class HttpClient {
 		}
 		if (requestId !== undefined) fields += fieldLine("X-Request-Id", requestId);
 		if (caller !== undefined) fields += fieldLine(principalHeader, caller);
+		if (trace?.traceparent !== undefined)
+			fields += fieldLine("traceparent", trace.traceparent);
+		if (trace?.tracestate !== undefined)
+			fields += fieldLine("tracestate", trace.tracestate);
 		if (method === "POST" || body !== "")
 			fields += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
 		return `${method} ${pathname}${search} HTTP/1.1\r\n${fields}\r\n${body}`;

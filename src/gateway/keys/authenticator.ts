@@ -10,7 +10,7 @@ import {
 	createTokenMatch,
 	unauthorized,
 } from "../../mcp/access.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { hashToken, kindOfToken, type TokenKind } from "./token.ts";
 
 /** The owner of a bearer token, and when the token expires, in milliseconds since 1970. */

@@ -12,28 +12,7 @@ import {
 import type { GatewayStore } from "../store/store.ts";
 import type { Grant } from "./grants/grant-rows.ts";
 import { createGrants } from "./grants/grants.ts";
-
-/**
- * The gateway's command-line options for grants (the connections between people and clients), as `parseCommandLine`
- * expects them.
- */
-export const grantOptions = {
-	grants: { type: "boolean" },
-	"revoke-grant": { type: "string" },
-} as const;
-
-export interface GrantValues {
-	grants?: boolean | undefined;
-	"revoke-grant"?: string | undefined;
-}
-
-export const grantUsage = `  --grants           list what people have allowed clients by signing in, then exit
-  --revoke-grant ID  end one of these, on every gateway within a second, then exit`;
-
-/** Whether the command line contains an option for OAuth grants (connections between people and clients). */
-export function hasGrantOptions(values: GrantValues): boolean {
-	return values.grants !== undefined || values["revoke-grant"] !== undefined;
-}
+import type { GrantValues } from "./options.ts";
 
 /**
  * Reads a command for grants (`--grants` or `--revoke-grant`) from the command line. Throws a ConfigError that lists

@@ -12,6 +12,10 @@ import { createAuthorize } from "./endpoints/authorize.ts";
 import { createCallback } from "./endpoints/callback.ts";
 import { createConnections } from "./endpoints/connections.ts";
 import { createConsent } from "./endpoints/consent.ts";
+import {
+	type ConsoleSignIn,
+	createConsoleSignIn,
+} from "./endpoints/console-sign-in.ts";
 import type { OAuthContext } from "./endpoints/context.ts";
 import { createRevocationEndpoint } from "./endpoints/revocation-endpoint.ts";
 import { createTokenEndpoint } from "./endpoints/token-endpoint.ts";
@@ -52,6 +56,8 @@ export interface OAuth {
 		path: string,
 		http: Pick<Bun.Server<undefined>, "requestIP">,
 	): Promise<Response> | undefined;
+	/** Signing in to the gateway's console. */
+	console: ConsoleSignIn;
 	/** Finds the owner of an OAuth access token by the token's hash. */
 	findAccessToken: FindToken;
 	/**
@@ -158,6 +164,7 @@ export function createOAuth({
 			const address = () => http.requestIP(request)?.address;
 			return route && respond(request, route, address);
 		},
+		console: createConsoleSignIn(context),
 		// The authenticator has a limit of its own, which does not count valid tokens.
 		findAccessToken: createFindAccessToken(createGrants(store, now)),
 		challenge(path) {

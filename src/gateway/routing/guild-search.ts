@@ -3,6 +3,7 @@
 import type { Signal } from "../../lib/signal.ts";
 import { raceSignal } from "../../lib/wait.ts";
 import type { Backend } from "../backends/backend.ts";
+import { refreshAll } from "../backends/refresh-all.ts";
 import { findGuild } from "./routing.ts";
 
 /** Minimum milliseconds between two searches in which the gateway asks all bots which of them serves a guild. */
@@ -47,7 +48,7 @@ export class GuildSearch {
 		const now = performance.now();
 		if (now - this.#lastAt < minIntervalMs) return undefined;
 		this.#lastAt = now;
-		const round = this.backends.map((backend) => backend.refresh());
+		const round = refreshAll(this.backends);
 		this.#round = round;
 		void Promise.all(round).then(() => {
 			this.#round = undefined;

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Backend } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
+import { indexBackends } from "./guild-index.ts";
 
 /** Maximum number of guilds per bot that the error message names when a tool call selects no bot. */
 const maxGuilds = 20;
@@ -52,23 +53,43 @@ export function findGuild<One extends Routed>(
 	);
 }
 
+/** Finds the bots to which a tool call may go. */
+export interface RouteIndex<One extends Routed> {
+	/** Returns the bot with this name. */
+	named(name: string): One | undefined;
+	/** Returns the bot that serves a guild, as `findGuild` does. */
+	serving(guildId: string): One | undefined;
+}
+
+/** An index that searches in all bots. */
+function searchIn<One extends Routed>(
+	backends: readonly One[],
+): RouteIndex<One> {
+	return {
+		named: (name) => backends.find((backend) => backend.name === name),
+		serving: (guildId) => findGuild(backends, guildId),
+	};
+}
+
 /**
  * Selects the bot for a tool call by its arguments: the bot that `instance` names, else the bot that serves `guild_id`,
- * else the default bot. Throws a RouteError if no bot can be selected.
+ * else the default bot. Throws a RouteError if no bot can be selected. `index` is an index of `backends`; without it,
+ * they are searched.
  */
 export function route<One extends Routed>(
 	args: JsonObject,
 	backends: readonly One[],
 	defaultInstance: string | undefined,
+	index: RouteIndex<One> = searchIn(backends),
 ): One {
 	const instance = readText(args, "instance");
 	const guildId = readText(args, "guild_id");
 	if (instance !== undefined) {
-		const backend = backends.find(({ name }) => name === instance);
+		const backend = index.named(instance);
 		if (backend && guildId !== undefined && backend.pins.barred.has(guildId))
 			throw new RouteError(
 				"GuildPinned",
-				`the guild ${quoted(guildId)} is pinned to ${findGuild(backends, guildId)?.name}, so ${instance} may not act in it. Nothing was done. Leave the argument instance out.`,
+				`the guild ${quoted(guildId)} is pinned to ${index.serving(guildId)?.name}, so ${instance} may not act in it. Nothing was done. Leave the argument instance out.`,
 				backends,
 			);
 		if (backend) return backend;
@@ -79,11 +100,12 @@ export function route<One extends Routed>(
 		);
 	}
 	if (guildId !== undefined) {
-		const backend = findGuild(backends, guildId);
+		const backend = index.serving(guildId);
 		if (backend) return backend;
 		throw unknownGuild(guildId, backends);
 	}
-	const backend = backends.find(({ name }) => name === defaultInstance);
+	const backend =
+		defaultInstance === undefined ? undefined : index.named(defaultInstance);
 	if (backend) return backend;
 	throw new RouteError(
 		"NoTarget",
@@ -126,10 +148,9 @@ function unknownGuild(
 
 /** Says which guilds a call can name in `guild_id`, and which bot then gets the call. */
 function describeTargets(backends: readonly Routed[]): string {
+	const { serving } = indexBackends(backends);
 	const guilds = backends.flatMap((backend) => {
-		const own = [...backend.guilds].filter(
-			([id]) => findGuild(backends, id) === backend,
-		);
+		const own = [...backend.guilds].filter(([id]) => serving(id) === backend);
 		if (own.length === 0) return [];
 		const listed = own
 			.slice(0, maxGuilds)

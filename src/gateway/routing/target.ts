@@ -6,6 +6,7 @@ import { raceSignal } from "../../lib/wait.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { Views } from "../callers/views.ts";
+import type { GuildIndex } from "./guild-index.ts";
 import { GuildSearch } from "./guild-search.ts";
 import { findGuild, RouteError, route, routeLimited } from "./routing.ts";
 
@@ -29,12 +30,18 @@ export function createFindTarget(
 	views: Views,
 	defaultInstance: string | undefined,
 	firstList: () => Promise<unknown> | undefined,
+	index: GuildIndex<Backend>,
 ): FindTarget {
 	const guildSearch = new GuildSearch(backends);
 
 	async function search(args: JsonObject, signal: Signal): Promise<Backend> {
-		await guildSearch.search(String(args.guild_id), signal);
-		return route(args, backends, defaultInstance);
+		const id = String(args.guild_id);
+		await guildSearch.search(
+			id,
+			signal,
+			() => index.now.serving(id) !== undefined,
+		);
+		return route(args, backends, defaultInstance, index.now);
 	}
 
 	/**
@@ -57,14 +64,14 @@ export function createFindTarget(
 	): Promise<Backend> {
 		const { guilds, person } = principal;
 		const select = () =>
-			routeLimited(args, views.now(principal), defaultInstance).backend;
+			routeLimited(args, views.routes(principal), defaultInstance).backend;
 		// Unless the last answers lead to a bot, all are asked at once: if a hidden bot were asked before the others, the time
 		// would tell that it exists.
 		const loading =
-			person && !succeeds(select) ? views.load(principal, signal) : undefined;
+			person && !succeeds(select) ? views.ask(principal, signal) : undefined;
 		try {
 			// Without waiting for other bots.
-			await views.load(principal, signal, (one) => isCandidate(one, args));
+			await views.ask(principal, signal, (one) => isCandidate(one, args));
 			return select();
 		} catch (error) {
 			if (!(error instanceof RouteError)) throw error;
@@ -76,7 +83,7 @@ export function createFindTarget(
 			}
 			if (person) {
 				// The error names all that the person sees.
-				await (loading ?? views.load(principal, signal));
+				await (loading ?? views.ask(principal, signal));
 				return select();
 			}
 			const guildId = String(args.guild_id);
@@ -86,7 +93,7 @@ export function createFindTarget(
 			await guildSearch.search(
 				guildId,
 				signal,
-				() => findGuild(views.now(principal), guildId) !== undefined,
+				() => findGuild(views.routes(principal), guildId) !== undefined,
 			);
 			return select();
 		}
@@ -95,7 +102,7 @@ export function createFindTarget(
 	return (args, signal, principal) => {
 		if (principal) return findLimited(args, signal, principal);
 		try {
-			return route(args, backends, defaultInstance);
+			return route(args, backends, defaultInstance, index.now);
 		} catch (error) {
 			if (error instanceof RouteError && error.kind === "GuildNotFound")
 				return search(args, signal);

@@ -1,6 +1,7 @@
 // A store for requests that need no token: a flood of them must not keep the holders of keys from the database.
 
-import { type StatementStore, StoreUnavailable } from "./store.ts";
+import type { StatementStore } from "./store.ts";
+import { StoreUnavailable } from "./unavailable.ts";
 
 /**
  * Maximum number of statements and transactions that requests without a valid token can run or queue at the same time.

@@ -80,4 +80,12 @@ export const migrations: readonly Migration[] = [
 			used_at BIGINT
 		)`,
 	},
+	{
+		number: 4,
+		name: "ended sessions of the console",
+		text: `CREATE TABLE console_ended_sessions (
+			id TEXT NOT NULL PRIMARY KEY,
+			expires_at BIGINT NOT NULL
+		)`,
+	},
 ];

@@ -19,14 +19,9 @@ import { migrations as allMigrations } from "./migrations.ts";
 import { createPostgres } from "./postgres.ts";
 import { isPostgresUrl, type StoreSettings } from "./settings.ts";
 import { createSqlite } from "./sqlite.ts";
+import { StoreUnavailable } from "./unavailable.ts";
 
-/**
- * Thrown when the gateway's database cannot be reached, does not respond in time or is overloaded. The message is for
- * the operator.
- */
-export class StoreUnavailable extends Error {
-	override name = "StoreUnavailable";
-}
+export { StoreUnavailable };
 
 /**
  * The gateway's database. Values in SQL statements must be text, numbers, bigints or null; booleans are stored as 0 and

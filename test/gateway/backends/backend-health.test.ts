@@ -32,7 +32,8 @@ function nextProbes(...acts: ((health: BackendHealth) => void)[]) {
 	const { log } = recordLog();
 	const noop = () => {};
 	const health = new BackendHealth({
-		...{ name: "alpha", log, probe: noop, onChange: noop },
+		...{ name: "alpha", log, probe: noop, onChange: noop, onBack: noop },
+		...{ awayMs: 0, maxHeld: 0, ask: async () => "silent" },
 	});
 	try {
 		return acts.map((act) => {

@@ -7,6 +7,7 @@ import {
 	stall,
 	startStubBackend,
 } from "../../support/stub-backend.ts";
+import { until } from "../../support/until.ts";
 
 const echo: ForwardedCall = {
 	method: "tools/call",
@@ -195,4 +196,20 @@ test("a session that is being opened when the gateway ends is ended, too", async
 	expect(
 		await fault(backend.call(echo, AbortSignal.timeout(60_000))),
 	).toMatchObject({ reached: "unsent", message: "the gateway is stopping" });
+});
+
+test("new guilds of a bot are reported although it is slow to list its prompts", async () => {
+	const prompts = Promise.withResolvers<undefined>();
+	await using stub = startStubBackend({ guilds: { "1": "one" }, prompts: [] });
+	const { backend, changes } = backendOf(stub.url);
+	await backend.refresh();
+	const before = changes.count;
+	stub.on["prompts/list"] = () => prompts.promise;
+	stub.guilds = { "1": "one", "2": "two" };
+	const refreshing = backend.refresh();
+	await until("the new guild", () => backend.guilds.has("2"));
+	expect(changes.count).toBe(before + 1);
+	prompts.resolve(undefined);
+	await refreshing;
+	await backend.close();
 });

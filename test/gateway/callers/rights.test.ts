@@ -8,6 +8,7 @@ import {
 	type Principal,
 	principalCapability,
 } from "../../../src/lib/principal.ts";
+import { PlainSignal, type Signal } from "../../../src/lib/signal.ts";
 import { createTestBackend } from "../../support/gateway.ts";
 import {
 	type Behaviour,
@@ -16,6 +17,7 @@ import {
 	stall,
 	startStubBackend,
 } from "../../support/stub-backend.ts";
+import { until } from "../../support/until.ts";
 
 const person = "700000000000000007";
 const who = { id: person, name: "Hanna", signedIn: true };
@@ -28,15 +30,20 @@ const answers =
 		result(id, JSON.stringify({ guilds }));
 const fails: Behaviour = ({ id }) => rpcError(id, -32603, "Internal error");
 
-async function start({ declares = true, barred = [] as string[] } = {}) {
+async function start({
+	declares = true,
+	barred = [] as string[],
+	awayMs = 0,
+	limit = undefined as (() => Signal) | undefined,
+} = {}) {
 	const stub = startStubBackend({
 		experimental: declares ? [principalCapability] : [],
 		on: { "guildhall/rights": answers(one, two) },
 	});
-	const { backend } = createTestBackend({ url: stub.url, barred });
+	const { backend } = createTestBackend({ url: stub.url, barred, awayMs });
 	await backend.refresh();
 	const clock = { ms: 0 };
-	const rights = new Rights(() => clock.ms);
+	const rights = new Rights(() => clock.ms, limit);
 	const known = () =>
 		rights.known(backend, person)?.guilds.map((guild) => guild.name);
 	return {
@@ -103,6 +110,46 @@ test("an aborted caller waits no longer, and the request goes on for others", as
 	await loading;
 	const [request] = world.stub.received("guildhall/rights");
 	expect(request?.signal.aborted).toBe(false);
+});
+
+test("a bot that is away is asked until it is back", async () => {
+	const limits: PlainSignal[] = [];
+	const limit = () => {
+		const signal = new PlainSignal();
+		limits.push(signal);
+		return signal;
+	};
+	await using world = await start({ awayMs: 2 ** 30, limit });
+	const { stub, backend, known } = world;
+	stub.on.initialize = () =>
+		new Response("stopping", {
+			status: 503,
+			headers: { "X-Guildhall-Draining": "1", Connection: "close" },
+		});
+	backend.health.setOffline("it restarts", "draining");
+	backend.session.leave();
+	const loading = world.load();
+	for (const count of [1, 2, 3]) {
+		await until("it is asked", () => limits.length === count);
+		limits.at(-1)?.abort(new DOMException("late", "TimeoutError"));
+	}
+	expect(known()).toBeUndefined();
+	delete stub.on.initialize;
+	await loading;
+	expect(known()).toEqual(["One", "Two"]);
+});
+
+test("a bot that does not come back is not asked again", async () => {
+	let asked = 0;
+	const limit = () => {
+		asked++;
+		return new PlainSignal();
+	};
+	await using world = await start({ awayMs: 1, limit });
+	await world.stub.stop();
+	await world.load();
+	expect(world.known()).toBeUndefined();
+	expect(asked).toBe(1);
 });
 
 test("names of guilds are put on one line, and a guild without a name is called by its id", async () => {

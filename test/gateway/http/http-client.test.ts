@@ -725,7 +725,7 @@ describe("connections", () => {
 
 	test("that were reset before a byte of the request left are replaced, ahead of requests that wait", async () => {
 		const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-		closers.push(() => rmSync(directory, { recursive: true }));
+		closers.push(() => rmSync(directory, { recursive: true, force: true }));
 		const done = join(directory, "done");
 		const server = Bun.spawn([process.execPath, "-e", resettingServer], {
 			env: { ...process.env, DONE: done },

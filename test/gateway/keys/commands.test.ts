@@ -24,7 +24,7 @@ const guild = "100000000000000001";
 const person = "300000000000000003";
 const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 const directory = mkdtempSync(join(tmpdir(), "guildhall-keys-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Runs the command to its end. */
 async function run(

@@ -10,6 +10,7 @@ import { guildsOf } from "../people/rights.ts";
 import { paths } from "../protocol/metadata.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 import { queryOf } from "../protocol/parameters.ts";
+import { consoleState } from "./console-sign-in.ts";
 import { asPage, backLink, type OAuthContext } from "./context.ts";
 
 export function createCallback(
@@ -71,7 +72,7 @@ export function createCallback(
 		}
 		return attempt.request
 			? askForConsent(key, attempt.request, person)
-			: showConnections(key, person);
+			: showPage(key, person);
 	}
 
 	async function askForConsent(
@@ -107,12 +108,16 @@ export function createCallback(
 		return redirect(`${paths.consent}?request=${key.state}`);
 	}
 
-	async function showConnections(
+	/** Redirects the person to the page for which they signed in: the console, or their connections. */
+	async function showPage(
 		key: AttemptKey,
 		person: DiscordPerson,
 	): Promise<Response> {
 		await attempts.setPerson(key, person, []);
-		return redirect(paths.connections);
+		const isForConsole = key.state.startsWith(consoleState);
+		return redirect(
+			isForConsole ? `${paths.console}?from=discord` : paths.connections,
+		);
 	}
 
 	return (request) => asPage(() => complete(request));

@@ -52,11 +52,12 @@ export interface AttemptKey {
 export interface Attempts {
 	/**
 	 * Stores a new sign-in attempt of the browser with the secret `browser`. Returns the attempt's secret for URLs
-	 * (`state`).
+	 * (`state`), which begins with `prefix`.
 	 */
 	start(
 		browser: string,
 		request: AuthorizationRequest | undefined,
+		prefix?: string,
 	): Promise<string>;
 	/**
 	 * Records that Discord has sent the person of a sign-in attempt back to the gateway, and returns the attempt. Returns
@@ -80,8 +81,8 @@ export interface Attempts {
 	 */
 	finish(key: AttemptKey): Promise<SignedIn | undefined>;
 	/**
-	 * Returns the person who signed in with this browser to see the page /connections (clients that act in the person's
-	 * name); undefined if nobody did.
+	 * Returns the person who signed in with this browser, in order to see the page /connections (clients that act in the
+	 * person's name) or the console. Returns undefined if nobody did.
 	 */
 	visitor(browser: string): Promise<DiscordPerson | undefined>;
 	/** Signs a browser out of the page /connections, on which a person sees the clients that act in the person's name. */
@@ -104,8 +105,8 @@ export function createAttempts(
 	now: () => number,
 ): Attempts {
 	return {
-		async start(browser, request) {
-			const state = newSecret();
+		async start(browser, request, prefix = "") {
+			const state = prefix + newSecret();
 			const json = request ? JSON.stringify(request) : null;
 			await store.run(
 				(

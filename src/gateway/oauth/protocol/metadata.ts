@@ -12,6 +12,7 @@ export const paths = {
 	revoke: "/oauth/revoke",
 	register: "/oauth/register",
 	connections: "/connections",
+	console: "/console",
 } as const;
 
 /** Returns the path at which clients find the metadata of a protected resource (RFC 9728). */

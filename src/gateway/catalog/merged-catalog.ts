@@ -1,0 +1,74 @@
+// The list of all tools, for callers without limits: built when it is needed, and again only if a bot's tools have changed.
+
+import { ToolList } from "../../mcp/fast/tool-list.ts";
+import type { Backend } from "../backends/backend.ts";
+import { buildCatalog, type Catalog, type CatalogSource } from "./catalog.ts";
+
+/** The properties of a bot that are needed to merge its tools with those of other bots. */
+type Source = CatalogSource & Pick<Backend, "state">;
+
+interface Built {
+	/** The bots and their tools, in the order in which they were merged. */
+	sources: readonly CatalogSource[];
+	catalog: Catalog;
+	/** Kept while its text stays the same, since it is compressed already. */
+	toolList: ToolList;
+}
+
+export class MergedCatalog {
+	#built: Built | undefined;
+	#isStale = false;
+
+	constructor(private readonly backends: readonly Source[]) {}
+
+	/** Says that the state or tools of a bot may have changed. */
+	noteChange(): void {
+		this.#isStale = true;
+	}
+
+	get catalog(): Catalog {
+		return this.#now().catalog;
+	}
+
+	/** The catalog's tools as the result of `tools/list`. */
+	get toolList(): ToolList {
+		return this.#now().toolList;
+	}
+
+	#now(): Built {
+		const known = this.#built;
+		if (known && !this.#isStale) return known;
+		this.#isStale = false;
+		const sources = this.#sources();
+		if (known && areSame(known.sources, sources)) return known;
+		const catalog = buildCatalog(sources);
+		const toolList =
+			known?.toolList.text === catalog.list
+				? known.toolList
+				: new ToolList(catalog.list);
+		this.#built = { sources, catalog, toolList };
+		return this.#built;
+	}
+
+	/** The bots, with one that answers first: its definitions of tools are used. */
+	#sources(): CatalogSource[] {
+		const healthy = this.backends.find(
+			({ state, tools }) => (state.online || state.away) && tools,
+		);
+		const others = this.backends.filter((backend) => backend !== healthy);
+		// Copies: what a bot lists later must not change what was built.
+		return (healthy ? [healthy, ...others] : others).map(({ name, tools }) => ({
+			name,
+			tools,
+		}));
+	}
+}
+
+function areSame(
+	before: readonly CatalogSource[],
+	now: readonly CatalogSource[],
+): boolean {
+	return before.every(
+		({ name, tools }, at) => now[at]?.name === name && now[at]?.tools === tools,
+	);
+}

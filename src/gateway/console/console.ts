@@ -1,0 +1,195 @@
+// The console: a web page of the gateway for its operator, and for people who sign in with Discord. Only the console
+// accepts its session cookie, and its API accepts no tokens.
+
+import type { Log } from "../../lib/log.ts";
+import { readOnlyPath } from "../callers/narrowing.ts";
+import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
+import type { GatewayStore } from "../store/store.ts";
+import { createBotRoutes } from "./bots.ts";
+import { createEvents } from "./events.ts";
+import { consolePath, servePage } from "./files.ts";
+import { createGrantRoutes } from "./grants.ts";
+import { createKeyRoutes } from "./keys.ts";
+import { isForeign } from "./origin.ts";
+import {
+	createReadingTools,
+	type ReadingToolsOptions,
+} from "./reading-tools.ts";
+import { ConsoleError, errorResponse, jsonResponse } from "./respond.ts";
+import { createSessions, isCsrfToken, type Session } from "./sessions.ts";
+import { createSignIn, requireOwnOrigin, wrongOrigin } from "./sign-in.ts";
+import { createState, type StateOptions } from "./state.ts";
+import { type Viewer, viewerOf } from "./viewer.ts";
+
+/**
+ * Idle timeout of the console's connections, in seconds. Bun's default of 10 s would close the connection of a longer
+ * call.
+ */
+const maxQuietSeconds = 60;
+const apiPath = `${consolePath}/api/`;
+
+export interface ConsoleOptions extends StateOptions, ReadingToolsOptions {
+	store: GatewayStore | undefined;
+	token: string;
+	/** The gateway's origin in URLs for browsers, if the operator has set it. */
+	publicUrl: string | undefined;
+	discord: ConsoleSignIn | undefined;
+	log: Log;
+	/** `now` is the wall clock, in milliseconds since 1970; `monotonicNow` a monotonic one. */
+	clocks: { now(): number; monotonicNow(): number };
+}
+
+/** Handles a request of a signed-in viewer. `rest` is the part of the path after the route's path. */
+export type Route = (
+	request: Request,
+	viewer: Viewer,
+	rest: string,
+) => Response | Promise<Response>;
+
+/** The console of a gateway. */
+export interface Console {
+	/** Responds to requests for `/console` and paths below. Returns undefined for other paths. */
+	respond(
+		request: Request,
+		path: string,
+		http: Pick<Bun.Server<undefined>, "requestIP" | "timeout">,
+	): Response | Promise<Response> | undefined;
+	/** Ends all event streams, so that the gateway can stop. */
+	close(): void;
+}
+
+/** Creates the console: its page, its API and its event streams. */
+export function createConsole(options: ConsoleOptions): Console {
+	const { token, publicUrl, discord, store, log, clocks } = options;
+	const sessions = createSessions(token, clocks.now, store);
+	const state = createState(options);
+	const events = createEvents({ state, sessions, log });
+	const signIn = createSignIn({
+		...{ token, publicUrl, sessions, discord, log },
+		monotonicNow: clocks.monotonicNow,
+	});
+
+	const { now } = clocks;
+	const instances = options.backends.map(({ name }) => name);
+	const keys = createKeyRoutes({ store, instances, log, now });
+	const grants = createGrantRoutes({ store, log, now });
+	const tools = createReadingTools(options);
+	const bots = createBotRoutes({ backends: options.backends, state });
+
+	/** Handlers by method and path below /console/api/. A path that ends with "/" also matches longer paths. */
+	const routes: Readonly<Record<string, Route>> = {
+		"POST sign-out": (_, { session }) => {
+			const response = signIn.signOut(session);
+			events.signedOut(session);
+			return response;
+		},
+		"GET state": async (_, viewer) => {
+			await state.load(viewer);
+			return jsonResponse(state.now(viewer));
+		},
+		"GET calls": (_, viewer) =>
+			jsonResponse({ run: state.run, calls: state.callsFor(viewer) }),
+		"GET calls/": bots.call,
+		"GET approvals": bots.approvals,
+		"POST approvals/decide": bots.decide,
+		"GET clients": (request, { session }) =>
+			jsonResponse(describeEndpoint(request, session, options)),
+		"GET tools": tools.list,
+		"POST tools/call": tools.call,
+		"GET keys": keys.list,
+		"POST keys": keys.create,
+		"POST keys/revoke": keys.revoke,
+		"GET grants": grants.list,
+		"POST grants/end": grants.end,
+		"GET events": (request, viewer) => events.open(viewer, request.signal),
+	};
+	const paths = new Set(Object.keys(routes).map((key) => key.split(" ")[1]));
+
+	async function handle(
+		request: Request,
+		name: string,
+		http: Pick<Bun.Server<undefined>, "requestIP" | "timeout">,
+	): Promise<Response> {
+		const { method } = request;
+		const own =
+			method === "POST" ? requireOwnOrigin(request, publicUrl) : undefined;
+		if (!own && isForeign(request, publicUrl))
+			throw new ConsoleError(
+				"origin",
+				"A page of another origin sent this request. Use the console's own page.",
+			);
+		if (name === "sign-in" && method === "POST")
+			return signIn.signIn(request, http.requestIP(request)?.address);
+		if (name === "sign-in/discord" && method === "POST")
+			return signIn.toDiscord(request);
+		const session = await sessions.of(request);
+		if (name === "sign-in" && method === "GET") return signIn.show(session);
+		if (!session)
+			throw new ConsoleError("signed_out", "Sign in to the console first.");
+		if (own && own.isHttps !== session.isHttps) throw wrongOrigin();
+		if (method === "POST") http.timeout(request, maxQuietSeconds);
+		return forSession(request, session, name);
+	}
+
+	function forSession(
+		request: Request,
+		session: Session,
+		name: string,
+	): Response | Promise<Response> {
+		const { method } = request;
+		const group = /^[^/]*\//.exec(name)?.[0] ?? "";
+		const path = paths.has(name) || !paths.has(group) ? name : group;
+		const route = routes[`${method} ${path}`];
+		if (!route && paths.has(path))
+			throw new ConsoleError(
+				"method",
+				"This path does not support this HTTP method.",
+			);
+		if (!route)
+			throw new ConsoleError(
+				"not_found",
+				"The console's API has no such path.",
+			);
+		if (
+			method !== "GET" &&
+			!isCsrfToken(request.headers.get("x-guildhall-csrf"), session)
+		)
+			throw new ConsoleError(
+				"csrf",
+				"This page belongs to an earlier session. Reload it.",
+			);
+		return route(request, viewerOf(session), name.slice(path.length));
+	}
+
+	return {
+		respond(request, path, http) {
+			if (path === `${consolePath}/`)
+				return new Response(null, {
+					status: 308,
+					headers: { Location: consolePath },
+				});
+			if (!path.startsWith(apiPath)) return servePage(request, path);
+			return handle(request, path.slice(apiPath.length), http).catch(
+				errorResponse,
+			);
+		},
+		close: events.close,
+	};
+}
+
+/** Returns what a client needs to reach the gateway, apart from a token. */
+function describeEndpoint(
+	{ headers }: Request,
+	{ isHttps }: Session,
+	{ publicUrl, discord }: Pick<ConsoleOptions, "publicUrl" | "discord">,
+) {
+	const scheme = isHttps ? "https" : "http";
+	const origin = publicUrl ?? `${scheme}://${headers.get("host")}`;
+	return {
+		name: "guildhall",
+		endpoint: `${origin}/mcp`,
+		readOnlyEndpoint: origin + readOnlyPath,
+		header: "Authorization: Bearer ",
+		discordSignIn: discord !== undefined,
+	};
+}

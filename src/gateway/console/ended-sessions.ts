@@ -1,0 +1,86 @@
+// Sessions of the console whose owners have signed out. They are kept in memory and, if the gateway has a database,
+// also there, so that they stay ended after a restart and at every replica.
+
+import { type GatewayStore, StoreUnavailable } from "../store/store.ts";
+
+/** Maximum number of sessions that are remembered in memory. */
+const maxEnded = 10_000;
+
+/** The fields of a session that this file needs. Times are in milliseconds since 1970. */
+interface Ended {
+	id: string;
+	since: number;
+	expiresAt: number;
+}
+
+/** The functions of the gateway's database that the record of ended sessions uses. */
+export type EndedSessionsStore = Pick<GatewayStore, "run" | "reason">;
+
+/**
+ * Creates the record of ended sessions. `now` returns the wall-clock time in milliseconds since 1970. Without `store`,
+ * the record is in memory only.
+ */
+export function createEndedSessions(
+	now: () => number,
+	store: EndedSessionsStore | undefined,
+) {
+	/** The ended sessions by id, in the order in which they were added. */
+	const ended = new Map<string, Ended>();
+	/** Sessions that began at or before this time count as ended, because `ended` no longer contains all of them. */
+	let endedUntil = Number.NEGATIVE_INFINITY;
+
+	function remember(session: Ended): void {
+		const { id, since, expiresAt } = session;
+		ended.set(id, { id, since, expiresAt });
+		for (const oldest of ended.values()) {
+			const isExpired = oldest.expiresAt <= now();
+			if (!isExpired && ended.size <= maxEnded) return;
+			ended.delete(oldest.id);
+			// The removed session must not be accepted again.
+			if (!isExpired) endedUntil = Math.max(endedUntil, oldest.since);
+		}
+	}
+
+	return {
+		/** Whether a session has ended, as far as this process knows. */
+		has: ({ id, since }: Ended): boolean =>
+			since <= endedUntil || ended.has(id),
+		/**
+		 * Ends a session: at this gateway at once, in the database when the promise resolves. Rejects with StoreUnavailable if
+		 * the database cannot be reached; then other gateways, and this one after a restart, still accept it.
+		 */
+		async add(session: Ended): Promise<void> {
+			remember(session);
+			const { id, expiresAt } = session;
+			await store?.run(
+				(sql) =>
+					sql`DELETE FROM console_ended_sessions WHERE expires_at <= ${now()}`,
+			);
+			await store?.run(
+				(
+					sql,
+				) => sql`INSERT INTO console_ended_sessions (id, expires_at) VALUES (${id}, ${expiresAt})
+					ON CONFLICT (id) DO NOTHING`,
+			);
+		},
+		/**
+		 * Looks up in the database whether a session has ended, so that `has` knows it. Rejects with StoreUnavailable if the
+		 * database cannot be reached.
+		 */
+		async look(session: Ended): Promise<void> {
+			if (!store || this.has(session)) return;
+			const rows = await store.run(
+				(sql): Promise<unknown[]> =>
+					sql`SELECT id FROM console_ended_sessions WHERE id = ${session.id}`,
+			);
+			if (rows.length > 0) remember(session);
+		},
+		/** Like `look`, but resolves without a result if the database cannot be reached. */
+		async tryToLook(session: Ended): Promise<void> {
+			if (store?.reason !== undefined) return;
+			await this.look(session).catch((error) => {
+				if (!(error instanceof StoreUnavailable)) throw error;
+			});
+		},
+	};
+}

@@ -1,0 +1,60 @@
+// Connections in the console: the clients that people have allowed to act in their name. People see only their own.
+
+import * as v from "valibot";
+import type { Log } from "../../lib/log.ts";
+import type { Grant } from "../oauth/grants/grant-rows.ts";
+import { createGrants } from "../oauth/grants/grants.ts";
+import type { GatewayStore } from "../store/store.ts";
+import { read } from "./keys.ts";
+import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
+import type { Viewer } from "./viewer.ts";
+
+const chosen = v.strictObject({ id: v.pipe(v.string(), v.maxLength(100)) });
+
+export interface GrantRoutesOptions {
+	store: GatewayStore | undefined;
+	log: Log;
+	/** Returns the wall-clock time in milliseconds since 1970. */
+	now: () => number;
+}
+
+/** Creates the console's routes that list and end the connections of clients. */
+export function createGrantRoutes({ store, log, now }: GrantRoutesOptions) {
+	const grants = store && createGrants(store, now);
+
+	return {
+		async list(_: Request, { person }: Viewer): Promise<Response> {
+			if (!grants)
+				return jsonResponse({
+					grants: null,
+					reason: "The gateway has no database: set GATEWAY_DATABASE.",
+				});
+			const all = await grants.list(person?.person.id);
+			return jsonResponse({ grants: all.map(describe), reason: null });
+		},
+		async end(request: Request, { person }: Viewer): Promise<Response> {
+			const { id } = read(chosen, await readJson(request));
+			if (!(await grants?.end(id, person?.person.id)))
+				throw new ConsoleError(
+					"not_found",
+					"This connection no longer exists. Reload the list.",
+				);
+			log.info("ended a connection in the console", {
+				grant: id,
+				person: person?.person.id,
+			});
+			return jsonResponse({});
+		},
+	};
+}
+
+function describe(grant: Grant) {
+	const { id, client, person, access, resource, createdAt, expiresAt } = grant;
+	return {
+		id,
+		client: { id: client.id, name: client.name, uri: client.uri ?? null },
+		person: { id: person.id, name: person.name },
+		...{ access, resource, createdAt, expiresAt },
+		usedAt: grant.usedAt ?? null,
+	};
+}

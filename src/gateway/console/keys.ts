@@ -1,0 +1,158 @@
+// Keys in the console: listing, creating and revoking them, as on the command line. Only for the holder of
+// MCP_AUTH_TOKEN.
+
+import * as v from "valibot";
+import type { Log } from "../../lib/log.ts";
+import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
+import {
+	createKey,
+	type Key,
+	keyName,
+	listKeys,
+	revokeKey,
+} from "../keys/keys.ts";
+import type { GatewayStore } from "../store/store.ts";
+import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
+import type { Viewer } from "./viewer.ts";
+
+const maxDays = 3_653;
+const dayMs = 86_400_000;
+const id = v.pipe(
+	v.string(),
+	v.regex(/^\d{17,20}$/, "expected an id of 17 to 20 digits"),
+);
+const name = v.pipe(
+	v.string(),
+	v.regex(
+		keyName,
+		'expected a name of 1 to 64 letters, digits, "_", "." and "-"',
+	),
+);
+const items = <Item extends v.GenericSchema>(item: Item) =>
+	v.nullish(
+		v.pipe(v.array(item), v.minLength(1), v.maxLength(maxPrincipalItems)),
+	);
+
+const newKey = v.strictObject({
+	name,
+	access: v.picklist(accessLevels),
+	instances: items(v.string()),
+	guilds: items(id),
+	person: v.nullish(id),
+	days: v.nullish(
+		v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maxDays)),
+	),
+});
+
+const noDatabase =
+	"Keys need a database: set GATEWAY_DATABASE, for example to gateway.sqlite.";
+
+export interface KeyRoutesOptions {
+	store: GatewayStore | undefined;
+	/** Names of the bots, to which a key can be limited. */
+	instances: readonly string[];
+	log: Log;
+	/** Returns the wall-clock time in milliseconds since 1970. */
+	now: () => number;
+}
+
+/** Creates the console's routes that list, create and revoke keys. */
+export function createKeyRoutes({
+	store,
+	instances,
+	log,
+	now,
+}: KeyRoutesOptions) {
+	function requireStore(viewer: Viewer): GatewayStore {
+		requireRoot(viewer);
+		if (store) return store;
+		throw new ConsoleError("unavailable", noDatabase);
+	}
+
+	function describe(key: Key) {
+		const { name, access, createdAt, person, expiresAt, lastUsedAt } = key;
+		return {
+			...{ name, access, createdAt },
+			instances: key.instances ?? null,
+			guilds: key.guilds ?? null,
+			person: person ?? null,
+			expiresAt: expiresAt ?? null,
+			lastUsedAt: lastUsedAt ?? null,
+			expired: expiresAt !== undefined && expiresAt <= now(),
+		};
+	}
+
+	return {
+		async list(_: Request, viewer: Viewer): Promise<Response> {
+			requireRoot(viewer);
+			if (!store) return jsonResponse({ keys: null, reason: noDatabase });
+			const keys = await listKeys(store);
+			return jsonResponse({ keys: keys.map(describe), reason: null });
+		},
+		async create(request: Request, viewer: Viewer): Promise<Response> {
+			const database = requireStore(viewer);
+			const given = read(newKey, await readJson(request));
+			const unknown = given.instances?.find((one) => !instances.includes(one));
+			if (unknown !== undefined)
+				throw new ConsoleError(
+					"invalid",
+					`instances: there is no bot ${JSON.stringify(unknown.slice(0, 100))}.`,
+				);
+			const at = now();
+			const key: Key = {
+				name: given.name,
+				access: given.access,
+				instances: given.instances ?? undefined,
+				guilds: given.guilds ?? undefined,
+				person: given.person ?? undefined,
+				expiresAt: given.days ? at + given.days * dayMs : undefined,
+				createdAt: at,
+				lastUsedAt: undefined,
+			};
+			const secret = await createKey(database, key.name, key, at);
+			if (secret === undefined)
+				throw new ConsoleError(
+					"conflict",
+					`A key ${key.name} already exists. Choose another name, or revoke that key first.`,
+				);
+			log.info("created a key in the console", {
+				key: key.name,
+				access: key.access,
+			});
+			return jsonResponse({ key: describe(key), secret }, { status: 201 });
+		},
+		async revoke(request: Request, viewer: Viewer): Promise<Response> {
+			const database = requireStore(viewer);
+			const { name: key } = read(
+				v.strictObject({ name }),
+				await readJson(request),
+			);
+			if (!(await revokeKey(database, key)))
+				throw new ConsoleError("not_found", `There is no key ${key}.`);
+			log.info("revoked a key in the console", { key });
+			return jsonResponse({});
+		},
+	};
+}
+
+/** Throws a ConsoleError unless the viewer is the holder of MCP_AUTH_TOKEN. */
+function requireRoot({ person }: Viewer): void {
+	if (!person) return;
+	throw new ConsoleError(
+		"forbidden",
+		"Only the holder of MCP_AUTH_TOKEN can see and change keys.",
+	);
+}
+
+/** Checks the body of a request with `schema` and returns it. Throws a ConsoleError that names what is wrong. */
+export function read<Schema extends v.GenericSchema>(
+	schema: Schema,
+	body: unknown,
+): v.InferOutput<Schema> {
+	const result = v.safeParse(schema, body);
+	if (result.success) return result.output;
+	const issues = result.issues.map(
+		(issue) => `${v.getDotPath(issue) ?? "body"}: ${issue.message}`,
+	);
+	throw new ConsoleError("invalid", issues.join("; ").slice(0, 1_000));
+}

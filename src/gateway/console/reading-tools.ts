@@ -1,0 +1,122 @@
+// Trying tools in the console: only tools that read, and with the rights of the viewer.
+
+import { parseJson } from "../../lib/json.ts";
+import type { Signal } from "../../lib/signal.ts";
+import type { RpcRequest } from "../../mcp/json-rpc.ts";
+import {
+	isObject,
+	type JsonObject,
+	parseMessage,
+	RpcError,
+} from "../../mcp/json-rpc.ts";
+import type { Caller, RpcResponse } from "../../mcp/server.ts";
+import type { RecentCalls } from "../calls/recent-calls.ts";
+import { listInstances } from "../catalog/catalog.ts";
+import type { See } from "../catalog/scoped-catalogs.ts";
+import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
+import type { Viewer } from "./viewer.ts";
+
+export interface ReadingToolsOptions {
+	/** Returns the bots that a principal may see, and the tools that each of these bots lists for this principal. */
+	see: See;
+	/** Handles a `tools/call`, as for MCP clients. */
+	call(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
+	recent: RecentCalls;
+}
+
+/** Creates the console's routes that list and run read-only tools. */
+export function createReadingTools({ see, call, recent }: ReadingToolsOptions) {
+	/** Returns the tools with `readOnlyHint` that the viewer may call, as in tools/list, and which bots have them. */
+	async function listFor({ reader }: Viewer) {
+		const { catalog, views } = await see(reader);
+		const all = views.map(({ name }) => name);
+		const { tools } = JSON.parse(catalog.toolList.text) as {
+			tools: JsonObject[];
+		};
+		return tools
+			.filter(
+				({ annotations }) =>
+					isObject(annotations) && annotations.readOnlyHint === true,
+			)
+			.map(({ name, title, description, inputSchema }) => ({
+				name,
+				title: title ?? name,
+				description: description ?? "",
+				inputSchema,
+				instances: all.filter(
+					(instance) =>
+						name === listInstances.name ||
+						catalog.offers
+							.get(instance)
+							?.tools.some((one) => one.name === name),
+				),
+			}));
+	}
+
+	async function run(
+		viewer: Viewer,
+		params: { name: string; arguments: JsonObject },
+		signal: Signal,
+	) {
+		const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+		const request = parseMessage(JSON.stringify(message));
+		if (request.kind !== "request") throw new Error("not a request");
+		const response = await call(request, {
+			// With this the response is JSON text.
+			modern: true,
+			session: undefined,
+			signal,
+			notify: undefined,
+			principal: viewer.reader,
+			elicits: false,
+			requestId: undefined,
+		});
+		if (response.kind !== "text") throw new Error("not a text");
+		const { result, error } = Object(parseJson(response.text)) as JsonObject;
+		const known = recent.of(viewer.reader);
+		return {
+			id: known?.id ?? null,
+			outcome: known?.outcome ?? response.outcome,
+			isError: response.outcome !== "ok",
+			text: isObject(error) ? String(error.message) : textOf(result),
+		};
+	}
+
+	return {
+		async list(_: Request, viewer: Viewer): Promise<Response> {
+			return jsonResponse({ tools: await listFor(viewer) });
+		},
+		async call(request: Request, viewer: Viewer): Promise<Response> {
+			const { name, arguments: args = {} } = await readJson(request);
+			if (typeof name !== "string" || !isObject(args))
+				throw new ConsoleError(
+					"invalid",
+					"Send the name of a tool and its arguments.",
+				);
+			const tools = await listFor(viewer);
+			if (!tools.some((tool) => tool.name === name))
+				throw new ConsoleError("not_found", "No read-only tool has this name.");
+			try {
+				const params = { name, arguments: args };
+				return jsonResponse(await run(viewer, params, request.signal));
+			} catch (error) {
+				if (error instanceof RpcError)
+					throw new ConsoleError("invalid", error.message);
+				throw error;
+			}
+		},
+	};
+}
+
+/** Returns the texts in the result of a tool, joined by line breaks. */
+function textOf(result: unknown): string {
+	const { content } = Object(result) as JsonObject;
+	const items: unknown[] = Array.isArray(content) ? content : [];
+	return items
+		.map((item) =>
+			isObject(item) && typeof item.text === "string"
+				? item.text
+				: JSON.stringify(item),
+		)
+		.join("\n");
+}

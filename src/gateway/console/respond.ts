@@ -1,0 +1,103 @@
+// Requests and responses of the console's API: JSON, never cached, with the security headers of the pages.
+
+import { parseJson } from "../../lib/json.ts";
+import { readBody } from "../../lib/program/listen.ts";
+import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
+import { securityHeaders } from "../../pages/static-files.ts";
+import { StoreUnavailable } from "../store/store.ts";
+
+/** Maximum size in bytes of the body of a request to the console. */
+const maxBodyBytes = 64 * 1024;
+const bodyTimeoutMs = 10_000;
+
+/** HTTP status of the console's errors, by the code that the page receives. */
+const statusOf = {
+	signed_out: 401,
+	wrong_token: 401,
+	origin: 403,
+	csrf: 403,
+	insecure: 403,
+	forbidden: 403,
+	invalid: 400,
+	not_found: 404,
+	method: 405,
+	conflict: 409,
+	too_large: 413,
+	content_type: 415,
+	too_many: 429,
+	unavailable: 503,
+} as const;
+
+/** Thrown for a request that the console refuses. The page shows the message to the person unchanged. */
+export class ConsoleError extends Error {
+	override name = "ConsoleError";
+	constructor(
+		readonly code: keyof typeof statusOf,
+		message: string,
+		/** Seconds after which the request may succeed. Undefined if repeating it does not help. */
+		readonly retryAfterSeconds?: number,
+	) {
+		super(message);
+	}
+}
+
+const headers = {
+	...securityHeaders,
+	"Content-Type": "application/json",
+	"Cache-Control": "no-store",
+};
+
+/** Returns a JSON response of the console. */
+export function jsonResponse(
+	value: unknown,
+	{ status = 200, more = {} as Record<string, string> } = {},
+): Response {
+	const text = JSON.stringify(value);
+	return new Response(text, { status, headers: { ...headers, ...more } });
+}
+
+/** Converts a ConsoleError or another expected error to a response. Rethrows unexpected errors, which are bugs. */
+export function errorResponse(error: unknown): Response {
+	const known = toConsoleError(error);
+	const { code, message, retryAfterSeconds } = known;
+	const body = { error: { code, message } };
+	return jsonResponse(body, {
+		status: statusOf[code],
+		more:
+			retryAfterSeconds === undefined
+				? {}
+				: { "Retry-After": String(retryAfterSeconds) },
+	});
+}
+
+function toConsoleError(error: unknown): ConsoleError {
+	if (error instanceof ConsoleError) return error;
+	if (!(error instanceof StoreUnavailable)) throw error;
+	return new ConsoleError(
+		"unavailable",
+		"The gateway cannot reach its database. Try again later.",
+		5,
+	);
+}
+
+/**
+ * Reads the JSON object in the body of a request. Throws a ConsoleError for any other body, and for a media type other
+ * than application/json, which an HTML form of another site could send.
+ */
+export async function readJson(request: Request): Promise<JsonObject> {
+	const type = request.headers.get("content-type") ?? "";
+	if (!/^application\/json\s*(;|$)/i.test(type))
+		throw new ConsoleError(
+			"content_type",
+			"Send the body with Content-Type: application/json.",
+		);
+	const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
+	if (body === "too long" || body === "late")
+		throw new ConsoleError(
+			"too_large",
+			"The request is too long or did not arrive in time.",
+		);
+	const value = parseJson(new TextDecoder().decode(body));
+	if (isObject(value)) return value;
+	throw new ConsoleError("invalid", "The body is not a JSON object.");
+}

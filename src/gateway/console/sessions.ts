@@ -1,0 +1,215 @@
+// Sessions of the console. A session is a cookie that contains the session's data and is authenticated with a key
+// derived from MCP_AUTH_TOKEN. Therefore every replica of the gateway accepts it, a restart does not end it, and a new
+// MCP_AUTH_TOKEN ends all sessions.
+
+import { createHmac, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import * as v from "valibot";
+import { parseJson } from "../../lib/json.ts";
+import {
+	createEndedSessions,
+	type EndedSessionsStore,
+} from "./ended-sessions.ts";
+import { isOnLoopback } from "./origin.ts";
+
+const deriveKey = promisify(scrypt) as (
+	password: string,
+	salt: string,
+	length: number,
+) => Promise<Buffer>;
+
+/** Milliseconds after which a session expires, whether it is used or not. */
+export const sessionLifetimeMs = 12 * 3_600_000;
+const maxCookieLength = 3_000;
+
+/**
+ * Names of the cookie. Browsers accept the prefix __Host- only in a secure cookie of this very host, so another host
+ * cannot set it.
+ */
+const cookieNames = {
+	https: "__Host-guildhall-console",
+	loopback: "guildhall-console",
+} as const;
+
+/** A person who signed in with Discord. */
+export interface SessionPerson {
+	id: string;
+	name: string;
+}
+
+/** A session of the console, as the cookie describes it. */
+export interface Session {
+	id: string;
+	/** The person who signed in with Discord. Undefined for the holder of MCP_AUTH_TOKEN. */
+	person: SessionPerson | undefined;
+	/** When the session began (`since`) and when it expires (`expiresAt`), in milliseconds since 1970. */
+	since: number;
+	expiresAt: number;
+	/** Whether the browser uses https. The cookie is "Secure" then. */
+	isHttps: boolean;
+	/** CSRF token: each request that changes something must send it in the header X-Guildhall-Csrf. */
+	csrf: string;
+}
+
+const stored = v.strictObject({
+	id: v.pipe(v.string(), v.regex(/^[\w-]{22}$/)),
+	since: v.pipe(v.number(), v.integer()),
+	person: v.optional(
+		v.strictObject({
+			id: v.pipe(v.string(), v.regex(/^\d{17,20}$/)),
+			name: v.pipe(v.string(), v.maxLength(200)),
+		}),
+	),
+});
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+/**
+ * Creates and checks sessions. `now` returns the wall-clock time in milliseconds since 1970. `store` is the gateway's
+ * database, which remembers ended sessions.
+ */
+export function createSessions(
+	token: string,
+	now: () => number,
+	store?: EndedSessionsStore,
+) {
+	/**
+	 * The key that authenticates cookies. Deriving it is slow on purpose: with a cookie of their own, an attacker could
+	 * otherwise guess a short MCP_AUTH_TOKEN quickly. It is derived when it is first needed.
+	 */
+	let key: Promise<Buffer> | undefined;
+	const ended = createEndedSessions(now, store);
+
+	async function mac(text: string): Promise<Buffer> {
+		key ??= deriveKey(token, "guildhall console", 32);
+		return createHmac("sha256", await key)
+			.update(text)
+			.digest();
+	}
+
+	async function sessionOf(
+		{ id, since, person }: v.InferOutput<typeof stored>,
+		isHttps: boolean,
+	): Promise<Session> {
+		return {
+			id,
+			since,
+			person,
+			isHttps,
+			expiresAt: since + sessionLifetimeMs,
+			csrf: (await mac(`csrf ${id}`)).toString("base64url"),
+		};
+	}
+
+	async function readCookie({
+		value,
+		isHttps,
+	}: SessionCookie): Promise<Session | undefined> {
+		const [, payload = "", given = ""] =
+			/^([\w-]+)\.([\w-]{43})$/.exec(value) ?? [];
+		const expected = await mac(`session ${payload}`);
+		const actual = Buffer.from(given, "base64url");
+		if (actual.length !== expected.length) return undefined;
+		if (!timingSafeEqual(actual, expected)) return undefined;
+		const json = parseJson(Buffer.from(payload, "base64url").toString());
+		const content = v.safeParse(stored, json);
+		return content.success ? sessionOf(content.output, isHttps) : undefined;
+	}
+
+	/** Whether a session has not expired and, as far as this process knows, has not been ended. */
+	function isOpen(session: Session): boolean {
+		const { since, expiresAt } = session;
+		const at = now();
+		// A session that begins in the future was made before the clock was set back.
+		if (at >= expiresAt || since > at + 60_000) return false;
+		return !ended.has(session);
+	}
+
+	return {
+		/** Begins a session. `cookie` in the result is the header Set-Cookie that stores the session in the browser. */
+		async begin(
+			person: SessionPerson | undefined,
+			isHttps: boolean,
+		): Promise<{ session: Session; cookie: string }> {
+			const content = {
+				id: randomBytes(16).toString("base64url"),
+				since: now(),
+				...(person && { person: { id: person.id, name: person.name } }),
+			};
+			const payload = Buffer.from(JSON.stringify(content)).toString(
+				"base64url",
+			);
+			const proof = (await mac(`session ${payload}`)).toString("base64url");
+			return {
+				session: await sessionOf({ person: undefined, ...content }, isHttps),
+				cookie: sessionCookie(`${payload}.${proof}`, isHttps),
+			};
+		},
+		isOpen,
+		/**
+		 * Returns the session of a request. Returns undefined if it has none, has several, or has one that has ended.
+		 * Rejects with StoreUnavailable if the session is a person's and the database cannot be reached; the session of the
+		 * holder of MCP_AUTH_TOKEN does not need the database.
+		 */
+		async of(request: Request): Promise<Session | undefined> {
+			// Other web servers on this machine can set cookies of this name for the loopback address.
+			const read = await Promise.all(cookiesOf(request).map(readCookie));
+			const [session, ...others] = read.filter(
+				(one) => one !== undefined && isOpen(one),
+			);
+			if (!session || others.length > 0) return undefined;
+			await (session.person ? ended.look(session) : ended.tryToLook(session));
+			return isOpen(session) ? session : undefined;
+		},
+		/** Looks up whether a session was ended at another gateway. Does nothing if the database cannot be reached. */
+		refresh: (session: Session): Promise<void> => ended.tryToLook(session),
+		/**
+		 * Ends a session at this gateway at once. When the promise resolves, the database records it, too, so that other
+		 * replicas, and this gateway after a restart, refuse the session; without a database they accept it. Rejects with
+		 * StoreUnavailable if the database cannot be reached.
+		 */
+		end: (session: Session): Promise<void> => ended.add(session),
+	};
+}
+
+/** Whether the CSRF token of a request is that of its session. Compares in constant time. */
+export function isCsrfToken(given: string | null, { csrf }: Session): boolean {
+	const expected = Buffer.from(csrf);
+	const actual = Buffer.from(given ?? "");
+	return actual.length === expected.length && timingSafeEqual(actual, expected);
+}
+
+/**
+ * Returns the header Set-Cookie that stores a session in the browser; `value` undefined deletes it. `isHttps`: whether
+ * the browser uses https.
+ */
+export function sessionCookie(
+	value: string | undefined,
+	isHttps: boolean,
+): string {
+	const name = isHttps ? cookieNames.https : cookieNames.loopback;
+	const maxAge = value === undefined ? 0 : sessionLifetimeMs / 1000;
+	return `${name}=${value ?? ""}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${isHttps ? "; Secure" : ""}`;
+}
+
+interface SessionCookie {
+	value: string;
+	isHttps: boolean;
+}
+
+/** Returns the session cookies of a request. They are not yet authenticated. */
+function cookiesOf(request: Request): SessionCookie[] {
+	const cookies = (request.headers.get("cookie") ?? "")
+		.split(";")
+		.map((cookie) => cookie.trim());
+	const named = (name: string, isHttps: boolean): SessionCookie[] =>
+		cookies
+			.filter((cookie) => cookie.startsWith(`${name}=`))
+			.map((cookie) => ({ value: cookie.slice(name.length + 1), isHttps }));
+	const given = [
+		...named(cookieNames.https, true),
+		// For another host, anyone on the network could have read or set the cookie without "Secure".
+		...(isOnLoopback(request) ? named(cookieNames.loopback, false) : []),
+	];
+	return given.filter(({ value }) => value.length <= maxCookieLength);
+}

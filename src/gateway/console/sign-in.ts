@@ -1,0 +1,184 @@
+// Signing in to the console: with MCP_AUTH_TOKEN, which the page sends once, or with Discord.
+
+import type { Log } from "../../lib/log.ts";
+import { createTokenMatch } from "../../mcp/access.ts";
+import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
+import { OAuthError } from "../oauth/protocol/oauth-error.ts";
+import { StoreUnavailable } from "../store/store.ts";
+import { type OwnOrigin, ownOrigin } from "./origin.ts";
+import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
+import {
+	type Session,
+	type SessionPerson,
+	type Sessions,
+	sessionCookie,
+} from "./sessions.ts";
+import { clientAddress, createSignInLimit } from "./sign-in-limit.ts";
+
+export interface SignInOptions {
+	token: string;
+	/** The gateway's origin in URLs for browsers, if the operator has set it. */
+	publicUrl: string | undefined;
+	sessions: Sessions;
+	discord: ConsoleSignIn | undefined;
+	log: Log;
+	/** Returns the time of a monotonic clock in milliseconds. */
+	monotonicNow: () => number;
+}
+
+export type SignIn = ReturnType<typeof createSignIn>;
+
+/** Creates the console's routes for signing in and out. */
+export function createSignIn({
+	token,
+	publicUrl,
+	sessions,
+	discord,
+	log,
+	monotonicNow,
+}: SignInOptions) {
+	const isToken = createTokenMatch(token);
+	const limit = createSignInLimit(monotonicNow);
+
+	/**
+	 * Returns the origin of the request, which must be the console's own. Sign-in is refused for every other origin, and
+	 * over http from another machine. Throws a ConsoleError.
+	 */
+	function requirePrivateOrigin(request: Request): OwnOrigin {
+		const own = requireOwnOrigin(request, publicUrl);
+		if (own.isPrivate) return own;
+		throw new ConsoleError(
+			"insecure",
+			"This page was loaded with plain http, so others on the network could read the token. Open it with https, or on this machine: ssh -L 9100:127.0.0.1:9100 user@server, then http://127.0.0.1:9100/console.",
+		);
+	}
+
+	/** Throws a ConsoleError if `given` is not MCP_AUTH_TOKEN, or if too many wrong tokens were sent from `address`. */
+	function checkToken(given: unknown, address: string): void {
+		const waitMs = limit.waitMs(address);
+		if (waitMs > 0)
+			throw new ConsoleError(
+				"too_many",
+				"Too many wrong tokens were sent. Wait a minute, then try again.",
+				Math.ceil(waitMs / 1000),
+			);
+		if (typeof given === "string" && isToken(given)) return;
+		if (limit.failed(address))
+			log.warn("refused a sign-in to the console: wrong token", { address });
+		throw new ConsoleError(
+			"wrong_token",
+			"This is not the gateway's MCP_AUTH_TOKEN.",
+		);
+	}
+
+	async function discordPerson(request: Request): Promise<SessionPerson> {
+		try {
+			const person = await discord?.finish(request);
+			if (person) return person;
+		} catch (error) {
+			throw fromOAuth(error);
+		}
+		throw new ConsoleError(
+			"signed_out",
+			"You have not signed in with Discord in this browser in the last ten minutes. Sign in again.",
+		);
+	}
+
+	return {
+		/**
+		 * Responds with the session of the browser (null without one), and with the origin at which people sign in with
+		 * Discord.
+		 */
+		show: (session: Session | undefined): Response =>
+			jsonResponse({
+				session: session ? describeSession(session) : null,
+				discord: (discord && publicUrl) ?? null,
+			}),
+		async signIn(
+			request: Request,
+			peer: string | undefined,
+		): Promise<Response> {
+			const { isHttps } = requirePrivateOrigin(request);
+			const body = await readJson(request);
+			const address = clientAddress(request, peer);
+			if (body.discord !== true) checkToken(body.token, address);
+			const person =
+				body.discord === true ? await discordPerson(request) : undefined;
+			const { session, cookie } = await sessions.begin(person, isHttps);
+			log.info("signed in to the console", { address, person: person?.id });
+			return jsonResponse(
+				{ session: describeSession(session) },
+				{ more: { "Set-Cookie": cookie } },
+			);
+		},
+		async toDiscord(request: Request): Promise<Response> {
+			const { origin } = requirePrivateOrigin(request);
+			await readJson(request);
+			if (!discord || origin !== publicUrl)
+				throw new ConsoleError(
+					"not_found",
+					discord
+						? `To sign in with Discord, open ${publicUrl}/console.`
+						: "Signing in with Discord is not configured: set PUBLIC_URL.",
+				);
+			try {
+				const { url, cookie } = await discord.begin(request);
+				return jsonResponse({ url }, { more: { "Set-Cookie": cookie } });
+			} catch (error) {
+				throw fromOAuth(error);
+			}
+		},
+		async signOut(session: Session): Promise<Response> {
+			await sessions.end(session).catch((error) => {
+				if (!(error instanceof StoreUnavailable)) throw error;
+				log.warn(
+					"signed out of the console at this gateway only: the database is unavailable",
+				);
+			});
+			log.info("signed out of the console", { person: session.person?.id });
+			return jsonResponse(
+				{},
+				{ more: { "Set-Cookie": sessionCookie(undefined, session.isHttps) } },
+			);
+		},
+	};
+}
+
+/** Returns the origin of a request that changes something. Throws a ConsoleError unless it is the console's own. */
+export function requireOwnOrigin(
+	request: Request,
+	publicUrl: string | undefined,
+): OwnOrigin {
+	const own = ownOrigin(request, publicUrl);
+	if (own) return own;
+	throw wrongOrigin();
+}
+
+/** Returns the error for a request of another page that would change something. */
+export function wrongOrigin(): ConsoleError {
+	return new ConsoleError(
+		"origin",
+		"This request does not come from the console's own page. Behind a proxy, configure it to pass on the Host header, or set PUBLIC_URL.",
+	);
+}
+
+/** Returns the fields of a session that the page receives. */
+function describeSession({ person, csrf, expiresAt }: Session) {
+	return {
+		kind: person ? "person" : "root",
+		person: person ?? null,
+		csrf,
+		expiresAt,
+	};
+}
+
+/** Converts an error of the sign-in with Discord to a ConsoleError. Returns other errors unchanged. */
+function fromOAuth(error: unknown): unknown {
+	if (!(error instanceof OAuthError)) return error;
+	return error.code === "temporarily_unavailable"
+		? new ConsoleError("unavailable", error.message, 5)
+		: new ConsoleError(
+				"forbidden",
+				"You cannot sign in here. You need the permission Manage Server, or a role that the bot's operator has chosen, in one of the bot's servers.",
+			);
+}

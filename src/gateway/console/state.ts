@@ -1,0 +1,161 @@
+// The state of the gateway and its bots, as the console shows it to one viewer.
+
+import { version } from "../../lib/program/program.ts";
+import { onOneLine } from "../../lib/text.ts";
+import type { Backend } from "../backends/backend.ts";
+import type { BackendView, Views } from "../callers/views.ts";
+import { outcomeOf } from "../calls/metrics.ts";
+import type { RecentCall, RecentCalls } from "../calls/recent-calls.ts";
+import type { GatewayStore } from "../store/store.ts";
+import type { Viewer } from "./viewer.ts";
+
+/** Maximum number of guilds that are listed for one bot. */
+const maxGuilds = 200;
+const maxReasonLength = 300;
+const loadTimeoutMs = 2_000;
+const maxVersionLength = 40;
+/** Outcomes that count as errors of a bot. Wrong arguments of a caller do not count. */
+const errors = new Set<string>(["tool_error", ...Object.values(outcomeOf)]);
+
+export interface StateOptions {
+	backends: readonly Backend[];
+	views: Views;
+	recent: RecentCalls;
+	store: Pick<GatewayStore, "reason"> | undefined;
+	/** Random id of this run of the gateway. The page recognizes a restart by it. */
+	run: string;
+}
+
+/** The state as one viewer receives it in JSON. */
+export type ConsoleState = ReturnType<ReturnType<typeof createState>["now"]>;
+
+/** Creates the functions that describe the state of the gateway and its bots to a viewer. */
+export function createState({
+	backends,
+	views,
+	recent,
+	store,
+	run,
+}: StateOptions) {
+	const startedAt = Date.now() - Math.round(performance.now());
+
+	/** Returns the kept tool calls whose number is at least `from` and that a viewer may see, oldest first. */
+	function callsFor({ person }: Viewer, from = 0): RecentCall[] {
+		const calls = recent.since(from);
+		return person
+			? calls.filter((call) => call.person === person.person.id)
+			: calls;
+	}
+
+	function describeBot(
+		bot: Backend | BackendView,
+		calls: readonly RecentCall[],
+		isRoot: boolean,
+	) {
+		const { backend, name, guilds, state, pins } = bot;
+		const own = calls.filter(({ instance }) => instance === name);
+		const { lastError } = backend.health;
+		return {
+			name,
+			state: state.online ? "online" : state.away ? "away" : "offline",
+			reason: state.online ? null : onOneLine(state.reason, maxReasonLength),
+			since: wallTime(state.since),
+			version:
+				backend.session.serverVersion?.slice(0, maxVersionLength) ?? null,
+			guilds: [...guilds].slice(0, maxGuilds).map(([id, name]) => ({
+				id,
+				name,
+				pinned: pins.pinned.has(id),
+			})),
+			guildCount: guilds.size,
+			tools: isRoot ? (backend.tools?.length ?? null) : null,
+			callsInFlight: isRoot ? backend.inFlight : 0,
+			latency: latencyOf(own),
+			errors: own.filter(({ outcome }) => errors.has(outcome)).length,
+			lastError:
+				isRoot && lastError
+					? {
+							message: onOneLine(lastError.message, maxReasonLength),
+							at: wallTime(lastError.at),
+						}
+					: null,
+		};
+	}
+
+	/**
+	 * Asks the bots for the guilds of the viewer's person, unless they are known. Resolves within a few seconds; never
+	 * rejects.
+	 */
+	async function load({ person }: Viewer): Promise<void> {
+		const signal = AbortSignal.timeout(loadTimeoutMs);
+		if (person) await views.load(person, signal);
+	}
+
+	return {
+		run,
+		callsFor,
+		/** Returns the bots that a viewer may see, within a few seconds. Never rejects. */
+		async botsFor(viewer: Viewer): Promise<Backend[]> {
+			await load(viewer);
+			const { person } = viewer;
+			const seen = person ? views.now(person) : backends;
+			return seen.map(({ backend }) => backend);
+		},
+		/** A counter that changes whenever approvals may have changed. */
+		get approvalChanges() {
+			return recent.approvalChanges;
+		},
+		/** Records that approvals may have changed. */
+		changeApprovals() {
+			recent.approvalChanges++;
+		},
+		/** The number of the next tool call. */
+		get nextCall() {
+			return recent.next;
+		},
+		load,
+		/** Returns the state of the gateway and the visible bots, without asking the bots. */
+		now(viewer: Viewer) {
+			const { person } = viewer;
+			const calls = callsFor(viewer);
+			const bots = person ? views.now(person) : backends;
+			const reason = person ? undefined : store?.reason;
+			return {
+				gateway: {
+					version,
+					startedAt,
+					run,
+					database: store
+						? store.reason === undefined
+							? "ready"
+							: "degraded"
+						: null,
+					databaseReason: reason ?? null,
+				},
+				bots: bots.map((bot) => describeBot(bot, calls, !person)),
+			};
+		},
+	};
+}
+
+/**
+ * Returns the median (`p50`) and the 99th percentile (`p99`) of the duration of tool calls in milliseconds, and the
+ * number of calls. Returns null without calls.
+ */
+export function latencyOf(calls: readonly Pick<RecentCall, "ms">[]) {
+	const sorted = calls.map(({ ms }) => ms).sort((a, b) => a - b);
+	const at = (part: number) =>
+		sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
+	return sorted.length === 0
+		? null
+		: { p50: at(0.5), p99: at(0.99), calls: sorted.length };
+}
+
+/**
+ * Converts a time of the monotonic clock to milliseconds since 1970. Rounds to seconds, so that repeated conversions
+ * give the same result.
+ */
+function wallTime(monotonicMs: number): number {
+	const at = Date.now() - (performance.now() - monotonicMs);
+	return Math.round(at / 1000) * 1000;
+}

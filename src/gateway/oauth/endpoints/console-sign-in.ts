@@ -1,0 +1,78 @@
+// Signing in to the gateway's console with Discord. Discord redirects the person to the same callback as for
+// /connections; the console then begins a session of its own.
+
+import { SlidingWindow } from "../../../lib/sliding-window.ts";
+import type { DiscordPerson } from "../people/discord.ts";
+import { guildsOf } from "../people/rights.ts";
+import { OAuthError } from "../protocol/oauth-error.ts";
+import type { OAuthContext } from "./context.ts";
+
+/**
+ * Maximum number of sign-ins to the console that may start per minute. Anyone can start a sign-in without a token, and
+ * each is stored in the database.
+ */
+const maxPerMinute = 60;
+
+/** Prefix of the OAuth2 parameter `state` of a sign-in to the console. */
+export const consoleState = "console.";
+
+/** Signing in to the console with Discord. */
+export interface ConsoleSignIn {
+	/**
+	 * Begins a sign-in. Resolves with the URL at Discord, and with the cookie that ties the sign-in to the browser.
+	 * Rejects with an OAuthError if too many sign-ins begin.
+	 */
+	begin(request: Request): Promise<{ url: string; cookie: string }>;
+	/**
+	 * Resolves with the person who has just signed in with this browser. A second call resolves with undefined, as does a
+	 * call without a sign-in. Rejects with an OAuthError if no guild of a bot allows the person to sign in.
+	 */
+	finish(request: Request): Promise<DiscordPerson | undefined>;
+}
+
+/** Creates the functions for signing in to the console with Discord. */
+export function createConsoleSignIn({
+	attempts,
+	askRights,
+	browsers,
+	discord,
+	log,
+	monotonicNow,
+}: OAuthContext): ConsoleSignIn {
+	const window = new SlidingWindow({
+		max: maxPerMinute,
+		windowMs: 60_000,
+		now: monotonicNow,
+	});
+
+	return {
+		async begin(request) {
+			if (!window.take())
+				throw new OAuthError(
+					"temporarily_unavailable",
+					"Too many people are signing in. Try again in a minute.",
+				);
+			const browser = browsers.secretOf(request) ?? browsers.newSecret();
+			const state = await attempts.start(browser, undefined, consoleState);
+			const url = discord.signInUrl(state);
+			return { url, cookie: browsers.setCookie(browser) };
+		},
+		async finish(request) {
+			const browser = browsers.secretOf(request);
+			const person = browser && (await attempts.visitor(browser));
+			if (!browser || !person) return undefined;
+			try {
+				await guildsOf({ ...person, signedIn: true }, askRights);
+			} catch (error) {
+				if (error instanceof OAuthError && error.code === "access_denied")
+					log.info("refused a sign-in to the console: no guild allows it", {
+						person: person.id,
+					});
+				throw error;
+			}
+			// The console now has its own session. Without this, the browser could begin another one without Discord.
+			await attempts.leave(browser);
+			return person;
+		},
+	};
+}

@@ -1,0 +1,43 @@
+// Asks the program that listens on GATEWAY_PORT whether it is a gateway, and whether it has the same settings.
+
+import { askPort } from "../lib/program/own-port.ts";
+import { isObject } from "../mcp/json-rpc.ts";
+import type { GatewayConfig } from "./config/config.ts";
+
+/** Timeout in milliseconds for finding out which program listens on GATEWAY_PORT. */
+const occupantTimeoutMs = 2_000;
+
+/**
+ * Resolves with "this gateway" if a gateway with the same token and instances listens on GATEWAY_PORT, with "another
+ * gateway" if it has the same token and other instances, and with "unknown" for everything else. Never rejects.
+ */
+export async function askOccupant({
+	bindAddress: hostname,
+	port,
+	token,
+	instances,
+}: GatewayConfig): Promise<"this gateway" | "another gateway" | "unknown"> {
+	const signal = AbortSignal.timeout(occupantTimeoutMs);
+	const ask = askPort({ hostname, port }, signal);
+	try {
+		// Send the token only to a gateway.
+		const { body } = await ask("/readyz");
+		if (!/^(ok|degraded|no backend is online)\n$/.test(body)) return "unknown";
+		const headers = { Authorization: `Bearer ${token}` };
+		const status: unknown = JSON.parse((await ask("/status", headers)).body);
+		if (!isObject(status) || status.name !== "guildhall-gateway")
+			return "unknown";
+		return sorted(status.backends) === sorted(instances)
+			? "this gateway"
+			: "another gateway";
+	} catch {
+		return "unknown";
+	}
+}
+
+/** Returns the names and URLs of instances as text for comparison. Their order does not matter. */
+function sorted(instances: unknown): string {
+	if (!Array.isArray(instances)) return "";
+	const pairs = instances.map((one) => JSON.stringify([one?.name, one?.url]));
+	return pairs.sort().join("\n");
+}

@@ -1,0 +1,249 @@
+// Client for the console's API of the gateway: requests, and the event stream with its reconnection.
+
+/**
+ * @typedef {{ kind: "root" | "person", person: null | { id: string, name: string }, csrf: string, expiresAt: number }} Session
+ *
+ * @typedef {object} Bot
+ * @property {string} name
+ * @property {"online" | "away" | "offline"} state
+ * @property {null | string} reason
+ * @property {number} since
+ * @property {null | string} version
+ * @property {{ id: string, name: string, pinned: boolean }[]} guilds
+ * @property {number} guildCount
+ * @property {null | number} tools
+ * @property {number} callsInFlight
+ * @property {null | { p50: number, p99: number, calls: number }} latency
+ * @property {number} errors
+ * @property {null | { message: string, at: number }} lastError
+ *
+ * @typedef {object} State
+ * @property {{ version: string, startedAt: number, run: string, database: null | string, databaseReason: null | string }} gateway
+ * @property {Bot[]} bots
+ *
+ * @typedef {object} Call
+ * @property {string} id
+ * @property {number} seq
+ * @property {number} at
+ * @property {number} ms
+ * @property {null | string} instance
+ * @property {string} tool
+ * @property {null | string} guild
+ * @property {string} outcome
+ * @property {"root" | "key" | "person"} by
+ * @property {null | string} key
+ * @property {null | string} person
+ * @property {null | string} client
+ */
+
+const base = "/console/api";
+/** Milliseconds between attempts to reconnect to the gateway. The last value repeats. */
+const backOffMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
+
+/** CSRF token of the session, sent with requests that change something. It is kept only in this variable. */
+let csrf = "";
+/** Called when the gateway no longer accepts the session. */
+let signedOut = () => {};
+
+/** @param {() => void} listener */
+export function onSignedOut(listener) {
+	signedOut = listener;
+}
+
+/** Error response of the gateway, with a message to show. */
+export class ApiError extends Error {
+	/**
+	 * @param {number} status
+	 * @param {string} code
+	 * @param {string} message
+	 */
+	constructor(status, code, message) {
+		super(message);
+		this.status = status;
+		this.code = code;
+	}
+}
+
+/**
+ * Returns the message to show for an error. Also reports an error in the page's own code to the browser's console.
+ * @param {unknown} error
+ */
+export function messageOf(error) {
+	if (error instanceof ApiError) return error.message;
+	reportError(error);
+	return "An error occurred in the page. Reload it.";
+}
+
+/**
+ * Sends a request and resolves with the JSON of the response. Rejects with an ApiError if the gateway refuses the
+ * request or does not answer (status 0).
+ * @param {string} path
+ * @param {RequestInit} [init]
+ */
+async function request(path, init) {
+	let response;
+	let body;
+	try {
+		response = await fetch(base + path, { cache: "no-store", ...init });
+		body = await response.json();
+	} catch {
+		if (!response)
+			throw new ApiError(
+				0,
+				"unreachable",
+				"The gateway does not answer. Try again when it is back.",
+			);
+	}
+	if (response.ok) return body;
+	const { code = "", message = `The gateway answered ${response.status}.` } =
+		body?.error ?? {};
+	if (code === "signed_out") signedOut();
+	throw new ApiError(response.status, code, message);
+}
+
+/** @param {string} path */
+export const get = (path) => request(path);
+
+/**
+ * @param {string} path
+ * @param {object} [body]
+ */
+export const post = (path, body = {}) =>
+	request(path, {
+		method: "POST",
+		headers: { "Content-Type": "application/json", "X-Guildhall-Csrf": csrf },
+		body: JSON.stringify(body),
+	});
+
+/**
+ * Resolves with the session of this browser (null without one), and the origin at which people sign in with Discord
+ * (null if they cannot).
+ * @returns {Promise<{ session: null | Session, discord: null | string }>}
+ */
+export async function getSession() {
+	const found = await get("/sign-in");
+	csrf = found.session?.csrf ?? "";
+	return found;
+}
+
+/**
+ * @param {{ token: string } | { discord: true }} proof
+ * @returns {Promise<Session>}
+ */
+export async function signIn(proof) {
+	const { session } = await post("/sign-in", proof);
+	csrf = session.csrf;
+	return session;
+}
+
+/**
+ * Creates a back-off between attempts to reconnect. The wait also ends when `tryNow` is called or the browser is online
+ * again.
+ */
+export function createBackOff() {
+	let attempts = 0;
+	let wake = () => {};
+	addEventListener("online", () => wake());
+	return {
+		reset() {
+			attempts = 0;
+		},
+		tryNow() {
+			attempts = 0;
+			wake();
+		},
+		/** @returns {Promise<void>} */
+		wait() {
+			const ms = backOffMs[Math.min(attempts, backOffMs.length - 1)] ?? 0;
+			attempts++;
+			return new Promise((resolve) => {
+				// The random factor spreads the reconnections of many browsers.
+				const timer = setTimeout(resolve, ms * (0.75 + Math.random() / 2));
+				wake = () => {
+					clearTimeout(timer);
+					resolve();
+				};
+			});
+		},
+	};
+}
+
+/**
+ * @typedef {object} Listeners
+ * @property {(state: State) => void} state
+ * @property {(calls: Call[]) => void} calls All calls, oldest first. They replace those before.
+ * @property {(call: Call) => void} call
+ * @property {() => void} approvals
+ * @property {(connected: boolean) => void} connected
+ */
+
+/**
+ * Follows the gateway's events until the session ends, and reconnects when the connection is lost. A page that is not
+ * visible closes its connection, because browsers open at most six to one server for all pages together.
+ * @param {Listeners} listeners
+ * @param {ReturnType<typeof createBackOff>} backOff
+ * @returns {() => void} Stops following.
+ */
+export function followEvents(listeners, backOff) {
+	let stopped = false;
+	let waiting = false;
+	/** @type {EventSource | undefined} */
+	let source;
+
+	function close() {
+		source?.close();
+		source = undefined;
+	}
+
+	function open() {
+		if (stopped || source || document.hidden) return;
+		const events = new EventSource(`${base}/events`);
+		source = events;
+		/**
+		 * @param {string} type
+		 * @param {(data: any) => void} listener
+		 */
+		const on = (type, listener) =>
+			events.addEventListener(type, (event) =>
+				listener(JSON.parse(event.data)),
+			);
+		on("hello", () => {
+			backOff.reset();
+			listeners.connected(true);
+		});
+		on("state", listeners.state);
+		on("calls", ({ calls }) => listeners.calls(calls));
+		on("call", listeners.call);
+		on("approvals", listeners.approvals);
+		on("end", () => void reopen(events));
+		events.onerror = () => void reopen(events);
+	}
+
+	/** @param {EventSource} ended */
+	async function reopen(ended) {
+		if (source !== ended) return;
+		close();
+		listeners.connected(false);
+		waiting = true;
+		while (!stopped && waiting) {
+			await backOff.wait();
+			const found = await getSession().catch(() => undefined);
+			if (found) waiting = false;
+			if (!stopped && found && !found.session) return signedOut();
+		}
+		open();
+	}
+
+	function onVisibility() {
+		if (document.hidden) close();
+		else if (waiting) backOff.tryNow();
+		else open();
+	}
+	document.addEventListener("visibilitychange", onVisibility);
+	open();
+	return () => {
+		stopped = true;
+		document.removeEventListener("visibilitychange", onVisibility);
+		close();
+	};
+}

@@ -1,0 +1,163 @@
+// The section "Approvals": tool calls that run only after a person has approved them.
+
+import { element } from "../dom.js";
+import { ApiError, get, post } from "./api.js";
+import {
+	ask,
+	facts,
+	named,
+	press,
+	say,
+	shown,
+	shownLines,
+	timeOf,
+} from "./parts.js";
+
+/** Milliseconds between updates of the list while it is shown. */
+const lookMs = 15_000;
+/** Maximum number of characters of the arguments or the plan of a call that are shown. */
+const maxText = 250_000;
+
+/**
+ * Creates the section with the calls that wait for approval.
+ * @param {(count: number) => void} onCount Called with the number of those that this person may decide.
+ */
+export function createApprovals(onCount) {
+	const list = element("div", { class: "list" });
+	const note = element("p", { class: "quiet" });
+	const content = element("div", {}, note, list);
+	/** @type {ReturnType<typeof setInterval> | undefined} */
+	let timer;
+	/** @type {string} What is shown, so that an unchanged list keeps its focus. */
+	let before = "";
+
+	async function load() {
+		const { approvals, unavailable } = await get("/approvals");
+		const open = approvals.filter(
+			(/** @type {any} */ one) => one.mayApprove || one.mayDeny,
+		);
+		onCount(open.length);
+		const now = JSON.stringify([approvals, unavailable]);
+		if (now === before) return;
+		before = now;
+		note.textContent =
+			approvals.length === 0
+				? "No call waits for an approval."
+				: "These calls run only when they are approved. Read the arguments first.";
+		list.replaceChildren(
+			...approvals.map(describe),
+			...unavailable.map((/** @type {any} */ one) =>
+				element(
+					"p",
+					{ class: "quiet" },
+					named(one.instance, 64),
+					": ",
+					named(one.reason, 300),
+				),
+			),
+		);
+	}
+
+	/** Loads the list again. Errors are ignored: the page already shows when the gateway cannot be reached. */
+	const refresh = () =>
+		load().catch((error) => {
+			if (!(error instanceof ApiError)) throw error;
+		});
+
+	/** @param {any} approval */
+	function describe(approval) {
+		const { instance, id, token, tool, guild, mayApprove, mayDeny, why } =
+			approval;
+		const where = guild ? named(guild.name) : "no guild";
+		/** @param {"approve" | "deny"} decision */
+		const decide = async (decision) => {
+			const { message, done } = await post("/approvals/decide", {
+				instance,
+				id,
+				token,
+				decision,
+			});
+			say(message, done ? "good" : "bad");
+			before = "";
+			await load();
+		};
+		const approve = element(
+			"button",
+			{
+				type: "button",
+				class: "main",
+				async onclick() {
+					const text = element(
+						"span",
+						{},
+						named(approval.requester, 80),
+						" asked for it. The bot runs it at once, in ",
+						guild ? named(guild.name) : where,
+						".",
+					);
+					const title = `Approve ${shown(tool, 64)}?`;
+					if (await ask({ title, text, confirm: "Approve" }))
+						await press(approve, () => decide("approve"));
+				},
+			},
+			"Approve",
+		);
+		const deny = element(
+			"button",
+			{ type: "button", onclick: () => press(deny, () => decide("deny")) },
+			"Deny",
+		);
+		return element(
+			"article",
+			{ class: "panel" },
+			element("h3", {}, element("code", {}, named(tool, 64)), " in ", where),
+			facts([
+				["Bot", named(instance, 64)],
+				["Asked by", named(approval.requester, 80)],
+				["Client", named(approval.client ?? "unknown", 80)],
+				["At", timeOf(approval.createdAt)],
+				["Until", timeOf(approval.expiresAt)],
+			]),
+			element("h4", {}, "Arguments"),
+			element(
+				"pre",
+				{ tabindex: 0, "aria-label": "Arguments" },
+				shownLines(approval.arguments, maxText),
+			),
+			...(approval.plan
+				? [
+						element("h4", {}, "What it would do"),
+						element(
+							"pre",
+							{ tabindex: 0, "aria-label": "What it would do" },
+							shownLines(approval.plan, maxText),
+						),
+					]
+				: []),
+			!mayApprove &&
+				element(
+					"p",
+					{},
+					"You cannot approve this call: ",
+					named(why ?? "", 1_000),
+				),
+			element(
+				"p",
+				{ class: "buttons" },
+				mayApprove && approve,
+				mayDeny && deny,
+			),
+		);
+	}
+
+	return {
+		content,
+		refresh,
+		async open() {
+			clearInterval(timer);
+			timer = setInterval(() => document.hidden || void refresh(), lookMs);
+			await load();
+		},
+		close: () => clearInterval(timer),
+	};
+}

@@ -1,0 +1,121 @@
+// The section "Connect": a person chooses an MCP client and copies its configuration.
+
+import { element } from "../dom.js";
+import { get } from "./api.js";
+import { clientsOf } from "./clients.js";
+import { copyButton } from "./parts.js";
+
+/** @typedef {import("./clients.js").Client} Client */
+
+/**
+ * Creates the section.
+ *
+ * @param {boolean} ownsToken Whether this person has a token or can create keys; otherwise clients sign in with Discord.
+ */
+export function createConnect(ownsToken) {
+	const content = element("div");
+	return {
+		content,
+		async open() {
+			if (!content.hasChildNodes())
+				content.append(...createPickers(await get("/clients"), ownsToken));
+		},
+	};
+}
+
+/**
+ * @param {{ endpoint: string, readOnlyEndpoint: string, discordSignIn: boolean }} gateway
+ * @param {boolean} ownsToken
+ */
+function createPickers(
+	{ endpoint, readOnlyEndpoint, discordSignIn },
+	ownsToken,
+) {
+	const connection = { endpoint, byToken: ownsToken };
+	let chosen = "Claude Code";
+	const panel = element("div", { class: "panel", "aria-live": "polite" });
+	function show() {
+		const client = clientsOf(connection).find(({ name }) => name === chosen);
+		if (client) panel.replaceChildren(...describe(client));
+	}
+	const names = clientsOf(connection).map(({ name }) => name);
+	const pickers = [
+		choice("Client", names, (name) => {
+			chosen = name;
+			show();
+		}),
+	];
+	if (discordSignIn && ownsToken)
+		pickers.push(
+			choice("It signs in with", ["a token or key", "Discord"], (way) => {
+				connection.byToken = way !== "Discord";
+				show();
+			}),
+		);
+	pickers.push(
+		choice("It may", ["do all that the token allows", "only read"], (limit) => {
+			connection.endpoint = limit === "only read" ? readOnlyEndpoint : endpoint;
+			show();
+		}),
+	);
+	show();
+	return [element("div", { class: "pickers" }, ...pickers), panel];
+}
+
+/** @param {Client} client */
+function describe({ name, where, text, install, steps = [] }) {
+	const code = element("code", {}, text ?? "");
+	const block = element("pre", { tabindex: 0, "aria-label": name }, code);
+	const copy = copyButton(() => text ?? "", {
+		label: "Copy",
+		name: `configuration for ${name}`,
+		source: code,
+	});
+	return [
+		element("h3", {}, name),
+		element("p", {}, where),
+		...(text === undefined ? [] : [block]),
+		element(
+			"p",
+			{ class: "buttons" },
+			text !== undefined && copy,
+			install &&
+				element(
+					"a",
+					{ class: "button", href: install.url, rel: "noreferrer" },
+					install.label,
+				),
+		),
+		element("ul", {}, ...steps.map((step) => element("li", {}, step))),
+	];
+}
+
+/**
+ * Returns a group of radio buttons.
+ *
+ * @param {string} legend
+ * @param {readonly string[]} values The first is chosen.
+ * @param {(value: string) => void} onChoice
+ */
+function choice(legend, values, onChoice) {
+	const options = values.map((value, index) =>
+		element(
+			"label",
+			{ class: "chip" },
+			element("input", {
+				type: "radio",
+				name: legend,
+				value,
+				checked: index === 0,
+				onchange: () => onChoice(value),
+			}),
+			value,
+		),
+	);
+	return element(
+		"fieldset",
+		{ class: "chips" },
+		element("legend", {}, legend),
+		...options,
+	);
+}

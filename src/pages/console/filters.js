@@ -1,0 +1,164 @@
+// Filters of the list of calls: by bot, tool, outcome and caller.
+
+import { element } from "../dom.js";
+import { shown } from "./parts.js";
+
+/** @typedef {import("./api.js").Call} Call */
+
+/** The label of each outcome, and whether it is a failure. */
+/** @type {Record<string, { name: string, kind: "good" | "bad" | "warn" }>} */
+const outcomes = {
+	ok: { name: "ok", kind: "good" },
+	tool_error: { name: "refused by the tool", kind: "warn" },
+	rpc_error: { name: "refused by the bot", kind: "bad" },
+	http_error: { name: "bot failed", kind: "bad" },
+	offline: { name: "bot offline", kind: "bad" },
+	no_answer: { name: "no answer", kind: "bad" },
+	outcome_unknown: { name: "outcome unknown", kind: "bad" },
+	overloaded: { name: "bot busy", kind: "bad" },
+	not_routed: { name: "no such bot", kind: "warn" },
+	invalid: { name: "invalid call", kind: "warn" },
+	given_up: { name: "given up", kind: "warn" },
+};
+
+/** @param {string} outcome */
+export const outcomeOf = (outcome) =>
+	Object.hasOwn(outcomes, outcome)
+		? outcomes[outcome]
+		: { name: shown(outcome, 40), kind: "warn" };
+
+/**
+ * Returns the caller as a text that is different for each caller.
+ * @param {Call} call
+ */
+export function callerOf({ by, key, person }) {
+	if (by === "key") return `key ${shown(key ?? "", 64)}`;
+	if (by === "person") return `person ${shown(person ?? "", 20)}`;
+	return "token";
+}
+
+/**
+ * Creates the fields of the filters.
+ * @param {() => void} onChange
+ */
+export function createFilters(onChange) {
+	const bot = createFilter("Bot", changed);
+	const tool = createFilter("Tool", changed);
+	const outcome = createFilter("Outcome", changed);
+	const caller = createFilter("Asked by", changed);
+	const all = [bot, tool, outcome, caller];
+	outcome.set([
+		["failed", "all that failed"],
+		...Object.entries(outcomes).map(
+			([id, { name }]) => /** @type {[string, string]} */ ([id, name]),
+		),
+	]);
+	const reset = element(
+		"button",
+		{
+			type: "reset",
+			class: "small",
+			hidden: true,
+		},
+		"All calls",
+	);
+	const isSet = () => all.some(({ select }) => select.value !== "");
+
+	function changed() {
+		// The hidden button would lose the focus.
+		if (document.activeElement === reset) bot.select.focus();
+		reset.hidden = !isSet();
+		onChange();
+	}
+
+	const content = element(
+		"form",
+		{
+			class: "filters",
+			"aria-label": "Filter the calls",
+			/** @param {Event} event */
+			onsubmit: (event) => event.preventDefault(),
+			// The browser resets the fields only after this event.
+			onreset: () => setTimeout(changed),
+		},
+		...all.map(({ label }) => label),
+		reset,
+	);
+	return {
+		content,
+		isSet,
+		focus: () => bot.select.focus(),
+		/** @param {string} name */
+		setBot(name) {
+			bot.select.value = name;
+			changed();
+		},
+		/** @param {string[]} names */
+		setBots(names) {
+			bot.set(names.map((name) => [name, name]));
+		},
+		/** @param {readonly Call[]} calls */
+		setCalls(calls) {
+			const tools = new Set(calls.map((call) => call.tool));
+			tool.set([...tools].sort().map((name) => [name, name]));
+			const callers = new Set(calls.map(callerOf));
+			caller.set([...callers].sort().map((name) => [name, name]));
+		},
+		/** @param {Call} call */
+		matches(call) {
+			const failed = outcomeOf(call.outcome)?.kind !== "good";
+			const wanted = outcome.select.value;
+			return (
+				isOr(bot, call.instance) &&
+				isOr(tool, call.tool) &&
+				isOr(caller, callerOf(call)) &&
+				(wanted === "failed" ? failed : isOr(outcome, call.outcome))
+			);
+		},
+	};
+}
+
+/**
+ * @param {{ select: HTMLSelectElement }} filter
+ * @param {unknown} value
+ */
+const isOr = ({ select }, value) =>
+	select.value === "" || select.value === value;
+
+/**
+ * @param {string} name
+ * @param {() => void} onChange
+ */
+function createFilter(name, onChange) {
+	const select = element(
+		"select",
+		{ onchange: onChange },
+		element("option", { value: "" }, "all"),
+	);
+	let before = "";
+	return {
+		select,
+		label: element("label", {}, element("span", {}, name), select),
+		/**
+		 * Sets the choices. The chosen one stays, even if it is no longer among them.
+		 * @param {readonly (readonly [string, string])[]} choices
+		 */
+		set(choices) {
+			const chosen = select.value;
+			const missing =
+				chosen !== "" && !choices.some(([value]) => value === chosen);
+			/** @type {(readonly [string, string])[]} */
+			const all = missing ? [...choices, [chosen, chosen]] : [...choices];
+			const now = JSON.stringify(all);
+			if (now === before) return;
+			before = now;
+			select.replaceChildren(
+				element("option", { value: "" }, "all"),
+				...all.map(([value, text]) =>
+					element("option", { value }, shown(text, 64)),
+				),
+			);
+			select.value = chosen;
+		},
+	};
+}

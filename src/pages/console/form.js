@@ -1,0 +1,300 @@
+// A form that is generated from a JSON Schema. Its fields check what is entered.
+
+import { element } from "../dom.js";
+import { named, shown } from "./parts.js";
+
+/** @typedef {Record<string, any>} Schema */
+/** @typedef {Map<string, { value: string, label: string }[]>} Suggestions */
+
+/**
+ * A field of a form. `read` returns the field's value, or undefined if it is empty. It throws an Error with a message
+ * to show if the text does not match the schema.
+ * @typedef {object} Field
+ * @property {string} name
+ * @property {HTMLElement} content
+ * @property {HTMLElement} control
+ * @property {() => unknown} read
+ * @property {(text: string) => void} complain Shows what is wrong with it; "" for nothing.
+ */
+
+/**
+ * Creates the fields for the properties of an object's schema.
+ *
+ * @param {Schema} schema
+ * @param {{ suggestions?: Suggestions, entered?: Map<string, string> }} [options]
+ */
+export function createFields(schema, { suggestions, entered } = {}) {
+	const required = new Set(
+		Array.isArray(schema.required) ? schema.required : [],
+	);
+	const entries = Object.entries(schema.properties ?? {});
+	// Required fields come first.
+	const sorted = [
+		...entries.filter(([name]) => required.has(name)),
+		...entries.filter(([name]) => !required.has(name)),
+	];
+	const fields = sorted.map(([name, property], index) =>
+		createField(
+			`field-${index}`,
+			name,
+			isSchema(property) ? property : {},
+			required.has(name),
+			{
+				choices: suggestions?.get(name) ?? [],
+				entered,
+			},
+		),
+	);
+	const content = element(
+		"div",
+		{ class: "fields" },
+		...fields.map((field) => field.content),
+	);
+	if (fields.length === 0)
+		content.append(
+			element("p", { class: "quiet" }, "This tool takes no arguments."),
+		);
+	return { fields, content };
+}
+
+/**
+ * Returns the values of the fields that are not empty. If a field is invalid, shows the problem, focuses the first such
+ * field and returns undefined.
+ * @param {readonly Field[]} fields
+ */
+export function readFields(fields) {
+	/** @type {Record<string, unknown>} */
+	const values = Object.create(null);
+	/** @type {Field | undefined} */
+	let first;
+	for (const field of fields) {
+		try {
+			const value = field.read();
+			if (value !== undefined) values[field.name] = value;
+			field.complain("");
+		} catch (error) {
+			field.complain(error instanceof Error ? error.message : String(error));
+			first ??= field;
+		}
+	}
+	first?.control.focus();
+	return first ? undefined : values;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Schema}
+ */
+const isSchema = (value) =>
+	typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * @param {string} id
+ * @param {string} name
+ * @param {Schema} schema
+ * @param {boolean} isRequired
+ * @param {{ choices: { value: string, label: string }[], entered: Map<string, string> | undefined }} options
+ * @returns {Field}
+ */
+function createField(id, name, schema, isRequired, { choices, entered }) {
+	const { hint, attributes, tag, options, parse } = kindOf(schema);
+	const described = `${id}-hint ${id}-problem`;
+	const common = {
+		id,
+		name,
+		"aria-describedby": described,
+		"aria-required": isRequired && "true",
+	};
+	/** @type {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} */
+	const control =
+		tag === "select"
+			? element(
+					"select",
+					common,
+					element("option", { value: "" }, isRequired ? "choose" : "not set"),
+					...options.map((value) =>
+						element("option", { value }, shown(value, 80)),
+					),
+				)
+			: tag === "textarea"
+				? element("textarea", { ...common, rows: 3, spellcheck: "false" })
+				: element("input", {
+						...common,
+						...attributes,
+						autocomplete: "off",
+						spellcheck: "false",
+						list: choices.length > 0 && `${id}-list`,
+					});
+	const before = entered?.get(name);
+	if (before !== undefined) control.value = before;
+	const list = element(
+		"datalist",
+		{ id: `${id}-list` },
+		...choices.map(({ value, label }) =>
+			element("option", { value, label: label || undefined }),
+		),
+	);
+	const problem = element("span", { id: `${id}-problem`, class: "problem" });
+	const hints = [hint, defaultOf(schema), String(schema.description ?? "")]
+		.filter(Boolean)
+		.join(" ");
+	const content = element(
+		"div",
+		{ class: "field" },
+		element(
+			"label",
+			{ for: id },
+			element("code", {}, named(name, 64)),
+			isRequired && element("span", { class: "required" }, " required"),
+		),
+		control,
+		choices.length > 0 && tag === "input" && list,
+		element("span", { class: "quiet", id: `${id}-hint` }, named(hints, 500)),
+		problem,
+	);
+	return {
+		...{ name, content, control },
+		read() {
+			const { value } = control;
+			entered?.set(name, value);
+			if (value.trim() !== "") return parse(value);
+			if (isRequired) throw new Error("This is required.");
+			return undefined;
+		},
+		complain(text) {
+			problem.textContent = text;
+			if (text) control.setAttribute("aria-invalid", "true");
+			else control.removeAttribute("aria-invalid");
+		},
+	};
+}
+
+/** @param {Schema} schema */
+function defaultOf(schema) {
+	return schema.default === undefined
+		? ""
+		: `Default: ${JSON.stringify(schema.default)}.`;
+}
+
+/**
+ * Returns how a value of a schema is entered: the control, a hint about accepted values, and a function that parses the
+ * text.
+ * @param {Schema} schema
+ * @returns {{ tag: "input" | "select" | "textarea", hint: string, attributes: Record<string, unknown>, options: string[], parse: (text: string) => unknown }}
+ */
+function kindOf(schema) {
+	const plain = { hint: "", attributes: {}, options: [] };
+	const { type, items } = schema;
+	if (Array.isArray(schema.enum)) {
+		// An enum may contain values of any type. Values other than strings appear in the options as JSON text.
+		const values = new Map(
+			schema.enum.map((value) => [
+				typeof value === "string" ? value : JSON.stringify(value),
+				value,
+			]),
+		);
+		return {
+			...plain,
+			tag: "select",
+			options: [...values.keys()],
+			parse: (text) => values.get(text),
+		};
+	}
+	if (type === "boolean")
+		return {
+			...plain,
+			tag: "select",
+			options: ["true", "false"],
+			parse: (text) => text === "true",
+		};
+	if (type === "integer" || type === "number")
+		return {
+			...plain,
+			tag: "input",
+			hint: rangeOf(schema),
+			attributes: { inputmode: type === "integer" ? "numeric" : "decimal" },
+			parse: (text) => parseNumber(text, schema),
+		};
+	if (type === "string")
+		return { ...plain, tag: "input", parse: (text) => text };
+	const itemType = isSchema(items) ? items.type : undefined;
+	if (type === "array" && ["string", "integer", "number"].includes(itemType))
+		return {
+			...plain,
+			tag: "textarea",
+			hint: `One per line${Array.isArray(items.enum) ? `: ${items.enum.join(", ")}` : ""}.`,
+			parse: (text) => parseLines(text, items),
+		};
+	return {
+		...plain,
+		tag: "textarea",
+		hint:
+			type === "array"
+				? "A JSON array."
+				: type === "object"
+					? "A JSON object."
+					: "JSON.",
+		parse: (text) => parseJson(text, type),
+	};
+}
+
+/** @param {Schema} schema */
+function rangeOf({ minimum, maximum }) {
+	if (minimum !== undefined && maximum !== undefined)
+		return `${minimum} to ${maximum}.`;
+	if (minimum !== undefined) return `At least ${minimum}.`;
+	return maximum === undefined ? "" : `At most ${maximum}.`;
+}
+
+/**
+ * @param {string} text
+ * @param {Schema} schema
+ */
+function parseNumber(text, { type, minimum = -Infinity, maximum = Infinity }) {
+	const value = Number(text.trim());
+	if (!Number.isFinite(value)) throw new Error("This is not a number.");
+	if (type === "integer" && !Number.isSafeInteger(value))
+		throw new Error("This is not a whole number.");
+	if (value < minimum) throw new Error(`The minimum is ${minimum}.`);
+	if (value > maximum) throw new Error(`The maximum is ${maximum}.`);
+	return value;
+}
+
+/**
+ * @param {string} text
+ * @param {Schema} items
+ */
+function parseLines(text, items) {
+	const lines = text
+		.split("\n")
+		.map((line) => line.trim())
+		.filter(Boolean);
+	return lines.map((line) => {
+		if (Array.isArray(items.enum) && !items.enum.map(String).includes(line))
+			throw new Error(
+				`“${shown(line, 40)}” is none of ${items.enum.join(", ")}.`,
+			);
+		return items.type === "string" ? line : parseNumber(line, items);
+	});
+}
+
+/**
+ * @param {string} text
+ * @param {unknown} type
+ */
+function parseJson(text, type) {
+	/** @type {unknown} */
+	let value;
+	try {
+		value = JSON.parse(text);
+	} catch (error) {
+		throw new Error(
+			`This is not JSON: ${error instanceof Error ? error.message : error}`,
+		);
+	}
+	if (type === "array" && !Array.isArray(value))
+		throw new Error("This is not a JSON array.");
+	if (type === "object" && !isSchema(value))
+		throw new Error("This is not a JSON object.");
+	return value;
+}

@@ -1,0 +1,284 @@
+// The section "Keys": tokens with limits, for the holder of the gateway's token.
+
+import { element } from "../dom.js";
+import { ApiError, get, post } from "./api.js";
+import {
+	accessName,
+	accessNames,
+	ask,
+	copyButton,
+	named,
+	press,
+	row,
+	say,
+	shown,
+	table,
+	timeOf,
+} from "./parts.js";
+
+const keyHeads = [
+	"Name",
+	"May do",
+	"Where",
+	"Created",
+	"Expires",
+	"Last used",
+	"Action",
+];
+
+/**
+ * Creates the section with the keys, for the holder of the token.
+ *
+ * @param {() => Promise<import("./api.js").State>} stateOf
+ */
+export function createKeys(stateOf) {
+	const list = element("div");
+	const secret = element("div", { role: "status" });
+	const form = element("div");
+	const content = element(
+		"div",
+		{},
+		element(
+			"p",
+			{ class: "quiet" },
+			"A key is a token with limits. Give each client its own.",
+		),
+		secret,
+		list,
+		form,
+	);
+
+	async function load() {
+		const { keys, reason } = await get("/keys");
+		if (keys === null) {
+			list.replaceChildren(element("p", {}, shown(reason ?? "", 300)));
+			form.replaceChildren();
+			return;
+		}
+		const rows = keys.map((/** @type {any} */ key) => describe(key));
+		list.replaceChildren(
+			rows.length === 0
+				? element("p", {}, "There are no keys yet.")
+				: table("Keys", keyHeads, rows).table,
+		);
+		if (form.hasChildNodes()) return;
+		const { bots } = await stateOf();
+		const names = bots.map(({ name }) => name);
+		form.replaceChildren(createKeyForm(names, created));
+	}
+
+	/** @param {any} key */
+	function describe({
+		name,
+		access,
+		instances,
+		guilds,
+		person,
+		createdAt,
+		expiresAt,
+		lastUsedAt,
+		expired,
+	}) {
+		const bots = instances ? `bots: ${instances.join(", ")}` : "all bots";
+		const where = guilds ? `${bots}; guilds: ${guilds.join(", ")}` : bots;
+		const revoke = element(
+			"button",
+			{
+				type: "button",
+				class: "small",
+				"aria-label": `Revoke ${shown(name, 64)}`,
+				async onclick() {
+					const question = {
+						title: `Revoke the key ${shown(name, 64)}?`,
+						text: "Clients that use the key are refused from now on. The key cannot be restored.",
+						confirm: "Revoke",
+					};
+					if (!(await ask(question))) return;
+					await press(revoke, async () => {
+						await post("/keys/revoke", { name });
+						say(`Revoked: ${shown(name, 64)}`);
+						await load();
+					});
+				},
+			},
+			"Revoke",
+		);
+		return row(keyHeads, [
+			named(name, 64),
+			accessName(access) + (person ? ` as person ${shown(person, 20)}` : ""),
+			named(where, 300),
+			timeOf(createdAt),
+			expired
+				? element("span", { class: "state bad" }, "expired")
+				: expiresAt === null
+					? "never"
+					: timeOf(expiresAt),
+			lastUsedAt === null ? "never" : timeOf(lastUsedAt),
+			revoke,
+		]);
+	}
+
+	/** @param {{ key: { name: string }, secret: string }} made */
+	async function created(made) {
+		const value = element("code", { id: "secret" }, made.secret);
+		secret.replaceChildren(
+			element(
+				"div",
+				{ class: "panel once" },
+				element("h3", {}, "Key ", named(made.key.name, 64)),
+				element(
+					"p",
+					{},
+					"Copy the token now. It is shown only once; the gateway keeps only its hash.",
+				),
+				element("pre", {}, value),
+				element(
+					"p",
+					{ class: "buttons" },
+					copyButton(() => made.secret, {
+						label: "Copy",
+						name: "the key",
+						source: value,
+					}),
+					element(
+						"button",
+						{
+							type: "button",
+							class: "small",
+							onclick: () => secret.replaceChildren(),
+						},
+						"Done",
+					),
+				),
+			),
+		);
+		secret.querySelector("button")?.focus();
+		await load();
+	}
+
+	return {
+		content,
+		open: load,
+		close: () => secret.replaceChildren(),
+	};
+}
+
+/**
+ * @param {readonly string[]} bots
+ * @param {(made: { key: { name: string }, secret: string }) => Promise<void>} onCreated
+ */
+function createKeyForm(bots, onCreated) {
+	const problem = element("p", { class: "problem", role: "alert" });
+	const button = element("button", { class: "main" }, "Create key");
+	/**
+	 * @param {string} name
+	 * @param {string} label
+	 * @param {string} hint
+	 * @param {Record<string, unknown>} [properties]
+	 */
+	const field = (name, label, hint, properties) =>
+		element(
+			"label",
+			{ class: "field" },
+			element("span", {}, label),
+			element("input", {
+				name,
+				autocomplete: "off",
+				spellcheck: "false",
+				"aria-describedby": `key-${name}`,
+				...properties,
+			}),
+			element("span", { class: "quiet", id: `key-${name}` }, hint),
+		);
+	const levels = Object.entries(accessNames).map(([value, text]) =>
+		element("option", { value }, text),
+	);
+	const form = element(
+		"form",
+		{
+			class: "panel",
+			/** @param {Event} event */
+			async onsubmit(event) {
+				event.preventDefault();
+				problem.textContent = "";
+				const data = new FormData(form);
+				/** @param {string} name */
+				const text = (name) => String(data.get(name) ?? "").trim();
+				const guilds = text("guilds")
+					.split(/[\s,]+/)
+					.filter(Boolean);
+				const instances = data.getAll("instances");
+				button.disabled = true;
+				try {
+					const made = await post("/keys", {
+						name: text("name"),
+						access: text("access"),
+						...(instances.length > 0 && { instances }),
+						...(guilds.length > 0 && { guilds }),
+						...(text("person") && { person: text("person") }),
+						...(text("days") && { days: Number(text("days")) }),
+					});
+					form.reset();
+					await onCreated(made);
+				} catch (error) {
+					if (!(error instanceof ApiError)) throw error;
+					problem.textContent = error.message;
+				} finally {
+					button.disabled = false;
+				}
+			},
+		},
+		element("h3", {}, "New key"),
+		problem,
+		element(
+			"div",
+			{ class: "fields" },
+			field("name", "Name", "Letters, digits, “_”, “.” and “-”.", {
+				required: true,
+				maxlength: 64,
+			}),
+			element(
+				"label",
+				{ class: "field" },
+				element("span", {}, "May do"),
+				element("select", { name: "access" }, ...levels),
+			),
+			field(
+				"days",
+				"Days until it expires",
+				"Empty: the key does not expire.",
+				{
+					inputmode: "numeric",
+					pattern: "[0-9]{1,5}",
+				},
+			),
+			field("guilds", "Guilds", "Ids, separated by commas. Empty: all.", {}),
+			field(
+				"person",
+				"Person",
+				"Id of the person in whose name the key acts. Empty: nobody.",
+				{ inputmode: "numeric" },
+			),
+		),
+		bots.length > 0 &&
+			element(
+				"fieldset",
+				{ class: "chips" },
+				element("legend", {}, "Bots (none chosen: all)"),
+				...bots.map((name) =>
+					element(
+						"label",
+						{ class: "chip" },
+						element("input", {
+							type: "checkbox",
+							name: "instances",
+							value: name,
+						}),
+						named(name, 64),
+					),
+				),
+			),
+		element("p", { class: "buttons" }, button),
+	);
+	return form;
+}

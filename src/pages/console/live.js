@@ -1,0 +1,170 @@
+// The section "Live": the bots, and below them the latest tool calls.
+
+import { element, setChildren } from "../dom.js";
+import { get } from "./api.js";
+import { createCalls } from "./calls.js";
+import { facts, named, shown, timeOf } from "./parts.js";
+
+/** @typedef {import("./api.js").State} State */
+/** @typedef {import("./api.js").Bot} Bot */
+
+/** Number of guilds that a bot's card names while it is closed. */
+const maxNamed = 2;
+
+/**
+ * Creates the section. The functions of the result take the gateway's events.
+ * @param {boolean} isRoot Whether the holder of the token looks at it, who sees all calls.
+ */
+export function createLive(isRoot) {
+	/** @type {State | undefined} */
+	let state;
+	const gateway = element("p", { class: "quiet" });
+	const grid = element("div", { class: "bots" });
+	const calls = createCalls(isRoot);
+	/** @type {Map<string, ReturnType<typeof createBotCard>>} */
+	const cards = new Map();
+	const content = element(
+		"div",
+		{},
+		element("h3", { class: "visually-hidden" }, "Bots"),
+		gateway,
+		grid,
+		calls.content,
+	);
+	return {
+		content,
+		/** @returns {Promise<State>} */
+		state: async () => state ?? get("/state"),
+		/** @param {State} next */
+		setState(next) {
+			state = next;
+			const { version, startedAt, database, databaseReason } = next.gateway;
+			const online = next.bots.filter((bot) => bot.state === "online").length;
+			const stored = database ? `, database ${database}` : "";
+			const why = databaseReason ? ` (${databaseReason})` : "";
+			gateway.replaceChildren(
+				`${online} of ${next.bots.length} bots online. Gateway ${shown(version, 40)}, since `,
+				timeOf(startedAt),
+				shown(`${stored}${why}.`, 300),
+			);
+			const shownCards = next.bots.map((bot) => {
+				const card =
+					cards.get(bot.name) ??
+					createBotCard(bot.name, isRoot, () => calls.showBot(bot.name));
+				cards.set(bot.name, card);
+				card.update(bot);
+				return card.content;
+			});
+			setChildren(grid, shownCards);
+			calls.setState(next);
+		},
+		setCalls: calls.setCalls,
+		addCall: calls.addCall,
+	};
+}
+
+/**
+ * @param {string} name
+ * @param {boolean} isRoot Others are not told how many tools the bot has, and what it does for other people.
+ * @param {() => void} showCalls
+ */
+function createBotCard(name, isRoot, showCalls) {
+	const light = element("span");
+	const reason = element("p", { class: "quiet" });
+	const numbers = element("div");
+	const trouble = element("p", { class: "problem" });
+	const guildCount = element("summary");
+	const guilds = element("ul", { class: "guilds" });
+	const button = element(
+		"button",
+		{
+			type: "button",
+			class: "small",
+			"aria-label": `Show the calls of ${shown(name, 64)}`,
+			onclick: showCalls,
+		},
+		"Its calls",
+	);
+	const content = element(
+		"article",
+		{ class: "bot" },
+		element(
+			"div",
+			{ class: "bar" },
+			element("h4", {}, named(name, 64), " ", light),
+			button,
+		),
+		reason,
+		numbers,
+		element("details", {}, guildCount, guilds),
+		trouble,
+	);
+	return {
+		content,
+		/** @param {Bot} bot */
+		update(bot) {
+			const { latency, lastError } = bot;
+			const kinds = { online: "good", away: "warn", offline: "bad" };
+			light.className = `state ${kinds[bot.state] ?? "bad"}`;
+			light.textContent = shown(bot.state, 20);
+			reason.textContent = shown(bot.reason ?? "", 300);
+			numbers.replaceChildren(
+				facts([
+					["Since", timeOf(bot.since)],
+					["Version", shown(bot.version ?? "unknown", 40)],
+					isRoot && ["Tools", bot.tools ?? "unknown"],
+					isRoot && ["Calls now", bot.callsInFlight],
+					[
+						"p50 / p99",
+						latency ? `${latency.p50} / ${latency.p99} ms` : "no calls",
+					],
+					[
+						"Failed",
+						latency ? `${bot.errors} of ${latency.calls}` : bot.errors,
+					],
+				]),
+			);
+			const count = bot.guildCount;
+			guildCount.replaceChildren(
+				`${count} ${count === 1 ? "guild" : "guilds"}`,
+				...bot.guilds
+					.slice(0, maxNamed)
+					.map(({ name }, index) =>
+						element(
+							"span",
+							{ class: "quiet" },
+							index === 0 ? ": " : ", ",
+							named(name, 30),
+						),
+					),
+				count > maxNamed ? " …" : "",
+			);
+			guilds.replaceChildren(
+				...bot.guilds.map(({ id, name, pinned }) =>
+					element(
+						"li",
+						{},
+						named(name),
+						" ",
+						element(
+							"span",
+							{ class: "quiet" },
+							shown(id, 20),
+							pinned && ", pinned",
+						),
+					),
+				),
+			);
+			const more = count - bot.guilds.length;
+			if (more > 0) guilds.append(element("li", {}, `and ${more} more`));
+			trouble.replaceChildren();
+			if (lastError)
+				trouble.append(
+					"Last error, ",
+					timeOf(lastError.at),
+					": ",
+					named(lastError.message, 300),
+				);
+		},
+	};
+}

@@ -1,0 +1,178 @@
+// Entry point of the console's page: signing in, the sections, and the connection to the gateway.
+
+import { byId, element } from "../dom.js";
+import {
+	createBackOff,
+	followEvents,
+	getSession,
+	messageOf,
+	onSignedOut,
+	post,
+	signIn,
+} from "./api.js";
+import { createApprovals } from "./approvals.js";
+import { createConnect } from "./connect.js";
+import { createConnections } from "./connections.js";
+import { createKeys } from "./keys.js";
+import { createLive } from "./live.js";
+import { named, say, timeOf } from "./parts.js";
+import { createRouter, setTitle } from "./router.js";
+import { createSignIn } from "./sign-in.js";
+import { createTry } from "./try.js";
+
+/** @typedef {import("./api.js").Session} Session */
+
+const backOff = createBackOff();
+/** Ends the timers and connections of the view that is shown. */
+let leave = () => {};
+
+/**
+ * Shows why the page waits. Without `text`, hides the notice.
+ * @param {string} [text]
+ */
+function setWaiting(text = "") {
+	byId("waiting").hidden = text === "";
+	byId("waiting-text").textContent = text;
+}
+
+/**
+ * Shows the sign-in form.
+ * @param {null | string} discord The origin at which people sign in with Discord.
+ * @param {string} [problem] Why the person has to sign in again.
+ */
+function showSignIn(discord, problem = "") {
+	leave();
+	leave = () => {};
+	onSignedOut(() => {});
+	setTitle("Sign in");
+	setWaiting();
+	for (const id of ["sections", "connection", "session"])
+		byId(id).hidden = true;
+	const content = createSignIn(discord, problem, (session) =>
+		showConsole(session, discord, true),
+	);
+	byId("main").replaceChildren(content);
+	content.querySelector("input")?.focus();
+}
+
+/**
+ * Shows the sections, and follows the gateway's events. With `focus`, moves the focus to the section.
+ * @param {Session} session
+ * @param {null | string} discord The origin at which people sign in with Discord.
+ */
+function showConsole(session, discord, focus = false) {
+	leave();
+	const isRoot = session.kind === "root";
+	const live = createLive(isRoot);
+	const approvals = createApprovals((count) =>
+		router.setBadge("approvals", count),
+	);
+	const router = createRouter(
+		[
+			{ id: "live", name: "Live", content: live.content },
+			{ id: "approvals", name: "Approvals", ...approvals },
+			...(isRoot
+				? [{ id: "keys", name: "Keys", ...createKeys(live.state) }]
+				: []),
+			{ id: "connections", name: "Connections", ...createConnections(isRoot) },
+			{ id: "connect", name: "Connect", ...createConnect(isRoot) },
+			{ id: "try", name: "Try", ...createTry(live.state) },
+		],
+		{ focus },
+	);
+	showSession(session);
+
+	/** @param {boolean} connected */
+	function onConnection(connected) {
+		const light = byId("connection");
+		light.hidden = false;
+		light.className = `connection ${connected ? "good" : "bad"}`;
+		light.textContent = connected ? "connected" : "waiting for the gateway";
+		setWaiting(
+			connected
+				? ""
+				: "The gateway does not answer; it may be restarting. This page reconnects automatically.",
+		);
+		if (!connected) return;
+		void approvals.refresh();
+		router.reopen();
+	}
+	const stop = followEvents(
+		{
+			state: live.setState,
+			calls: live.setCalls,
+			call: live.addCall,
+			approvals: () => void approvals.refresh(),
+			connected: onConnection,
+		},
+		backOff,
+	);
+	leave = () => {
+		stop();
+		router.stop();
+	};
+	onSignedOut(() => {
+		say("");
+		showSignIn(discord, "Your session has ended. Sign in again.");
+	});
+}
+
+/** @param {Session} session */
+function showSession({ person, expiresAt }) {
+	const line = byId("session");
+	line.hidden = false;
+	const who = person ? named(person.name, 40) : "with the token";
+	const text = element(
+		"span",
+		{ class: "quiet" },
+		"Signed in ",
+		who,
+		" until ",
+		timeOf(expiresAt),
+	);
+	async function onclick() {
+		leave();
+		leave = () => {};
+		await post("/sign-out").catch((error) => say(messageOf(error), "bad"));
+		await start();
+	}
+	line.replaceChildren(
+		text,
+		element("button", { type: "button", class: "small", onclick }, "Sign out"),
+	);
+}
+
+/** Shows the console if this browser has a session, otherwise the sign-in form. */
+async function start(fromDiscord = false) {
+	for (;;) {
+		try {
+			const { session, discord } = await getSession();
+			backOff.reset();
+			setWaiting();
+			if (session) return showConsole(session, discord);
+			return fromDiscord
+				? await enterFromDiscord(discord)
+				: showSignIn(discord);
+		} catch (error) {
+			setWaiting(messageOf(error));
+			await backOff.wait();
+		}
+	}
+}
+
+/**
+ * Completes a sign-in after Discord has redirected the person back to this page.
+ * @param {null | string} discord The origin at which people sign in with Discord.
+ */
+async function enterFromDiscord(discord) {
+	try {
+		showConsole(await signIn({ discord: true }), discord);
+	} catch (error) {
+		showSignIn(discord, messageOf(error));
+	}
+}
+
+byId("try-now").addEventListener("click", backOff.tryNow);
+const { search, pathname, hash } = location;
+if (search) history.replaceState(null, "", pathname + hash);
+await start(new URLSearchParams(search).get("from") === "discord");

@@ -1,0 +1,243 @@
+// Shared parts of the console's sections: names, times, tables, copy buttons, dialogs and messages.
+
+import { byId, element } from "../dom.js";
+import { ApiError } from "./api.js";
+
+/** Matches invisible characters, and characters that change the direction of the text after them. */
+const invisible =
+	/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u{115f}\u{1160}\u{3164}\u{ffa0}]/gu;
+const defaultLength = 120;
+
+/**
+ * Returns untrusted text on one line, without invisible characters and cut to `max` characters.
+ * @param {unknown} text
+ * @returns {string}
+ */
+export function shown(text, max = defaultLength) {
+	// Cutting by UTF-16 units first keeps this fast for long texts; `toWellFormed` repairs half a character.
+	const characters = [...String(text).slice(0, 2 * max + 2)];
+	const cut = characters.length > max;
+	const kept = cut ? [...characters.slice(0, max), "…"] : characters;
+	return kept
+		.join("")
+		.toWellFormed()
+		.replaceAll(invisible, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
+}
+
+/**
+ * Returns untrusted text as an element whose writing direction does not affect the surrounding text.
+ * @param {unknown} text
+ * @param {number} [max]
+ */
+export function named(text, max) {
+	return element("bdi", {}, shown(text, max));
+}
+
+/**
+ * Returns untrusted text of several lines without invisible characters, cut to `max` characters.
+ * @param {string} text
+ * @param {number} max
+ */
+export function shownLines(text, max) {
+	const lines = text.slice(0, max).split(/\r?\n/);
+	const rest = text.length - max;
+	const all = lines.map((line) =>
+		shown(line.replaceAll("\t", "    "), line.length),
+	);
+	return rest > 0
+		? `${all.join("\n")}\n… and ${rest} more characters`
+		: all.join("\n");
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const calendar = new Intl.DateTimeFormat(undefined, {
+	dateStyle: "medium",
+	timeStyle: "short",
+});
+
+/**
+ * Returns a time in the browser's time zone: the time of day, preceded by the date if it is not today.
+ * @param {number} ms Milliseconds since 1970.
+ */
+export function timeOf(ms) {
+	const date = new Date(ms);
+	if (Number.isNaN(date.getTime())) return element("span", {}, "unknown");
+	const isToday = date.toDateString() === new Date().toDateString();
+	return element(
+		"time",
+		{ datetime: date.toISOString(), title: calendar.format(date) },
+		(isToday ? clock : calendar).format(date),
+	);
+}
+
+/** Milliseconds after which a message that requires no action disappears. */
+const messageMs = 8_000;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let messageTimer;
+
+/**
+ * Shows a message at the bottom of the page and announces it to screen readers. An error stays until the next message,
+ * or until another section is shown.
+ * @param {string} text
+ * @param {"good" | "bad"} [kind]
+ */
+export function say(text, kind = "good") {
+	const message = byId("message");
+	message.className = kind;
+	message.textContent = shown(text, 400);
+	message.hidden = text === "";
+	clearTimeout(messageTimer);
+	if (kind === "good" && text !== "")
+		messageTimer = setTimeout(() => say(""), messageMs);
+}
+
+/**
+ * Returns a table that is shown as a list of cards on narrow screens. Its ARIA roles keep it a table for screen
+ * readers.
+ * @param {string} caption
+ * @param {readonly string[]} heads
+ * @param {readonly Element[]} rows
+ * @param {string} [kind] A class for its style.
+ */
+export function table(caption, heads, rows = [], kind = "") {
+	const columns = heads.map((head) =>
+		element("th", { scope: "col", role: "columnheader" }, head),
+	);
+	const body = element("tbody", { role: "rowgroup" }, ...rows);
+	const made = element(
+		"table",
+		{ class: `cards ${kind}`, role: "table" },
+		element("caption", { class: "visually-hidden" }, caption),
+		element(
+			"thead",
+			{ role: "rowgroup" },
+			element("tr", { role: "row" }, ...columns),
+		),
+		body,
+	);
+	return { table: made, body };
+}
+
+/**
+ * Returns a row for `table`. Each cell contains its column's name, which is shown on narrow screens.
+ * @param {readonly string[]} heads
+ * @param {readonly (Node | string | number)[]} cells
+ * @param {Record<string, unknown>} [properties]
+ */
+export function row(heads, cells, properties = {}) {
+	const made = cells.map((cell, index) =>
+		element("td", { role: "cell", "data-head": heads[index] }, cell),
+	);
+	return element("tr", { role: "row", ...properties }, ...made);
+}
+
+/**
+ * Returns a list of names and values.
+ *
+ * @param {readonly (readonly [string, Node | string | number] | undefined | false)[]} entries
+ */
+export function facts(entries) {
+	const list = element("dl", { class: "facts" });
+	for (const entry of entries)
+		if (entry)
+			list.append(
+				element(
+					"div",
+					{},
+					element("dt", {}, entry[0]),
+					element("dd", {}, entry[1]),
+				),
+			);
+	return list;
+}
+
+/**
+ * Returns a button that copies a text to the clipboard. Browsers allow this only on secure pages; on others, the button
+ * selects the text of `source`.
+ * @param {() => string} textOf
+ * @param {{ label: string, name?: string, source?: Element }} options `name`: what is copied, for screen readers.
+ */
+export function copyButton(textOf, { label, name = label, source }) {
+	return element(
+		"button",
+		{
+			type: "button",
+			class: "small",
+			"aria-label": name === label ? undefined : `${label}: ${name}`,
+			async onclick() {
+				try {
+					await navigator.clipboard.writeText(textOf());
+					say(`Copied: ${name}`);
+				} catch {
+					if (source) getSelection()?.selectAllChildren(source);
+					say("Selected. Copy it with Ctrl+C or Cmd+C.");
+				}
+			},
+		},
+		label,
+	);
+}
+
+/**
+ * Asks a question in a dialog. Resolves with whether the person confirmed.
+ * @param {{ title: string, text: string | Node, confirm: string }} question
+ * @returns {Promise<boolean>}
+ */
+export function ask({ title, text, confirm }) {
+	const { promise, resolve } = Promise.withResolvers();
+	const dialog = element(
+		"dialog",
+		{
+			"aria-labelledby": "question",
+			onclose() {
+				dialog.remove();
+				resolve(dialog.returnValue === "yes");
+			},
+		},
+		element(
+			"form",
+			{ method: "dialog" },
+			element("h2", { id: "question" }, title),
+			element("p", {}, text),
+			element(
+				"p",
+				{ class: "buttons" },
+				element("button", { value: "no", autofocus: true }, "Cancel"),
+				element("button", { value: "yes", class: "danger" }, confirm),
+			),
+		),
+	);
+	document.body.append(dialog);
+	dialog.showModal();
+	return promise;
+}
+
+/** Labels of the kinds of access that keys and clients can have. */
+export const accessNames = {
+	read: "Read",
+	write: "Read and write",
+	all: "Everything",
+};
+/** @param {string} access */
+export const accessName = (access) =>
+	/** @type {Record<string, string>} */ (accessNames)[access] ??
+	shown(access, 20);
+
+/**
+ * Runs the action of a button, disables the button meanwhile, and shows an error if the action fails.
+ * @param {HTMLButtonElement} button
+ * @param {() => Promise<void>} act
+ */
+export async function press(button, act) {
+	button.disabled = true;
+	try {
+		await act();
+	} catch (error) {
+		if (!(error instanceof ApiError)) throw error;
+		say(error.message, "bad");
+	} finally {
+		button.disabled = false;
+		// If the button was removed, the focus would otherwise return to the top of the page.
+		if (document.activeElement === document.body) byId("title").focus();
+	}
+}

@@ -1,0 +1,99 @@
+// Navigation between the sections of the page. The fragment of the URL names the section that is shown.
+
+import { byId, element } from "../dom.js";
+import { messageOf } from "./api.js";
+import { say } from "./parts.js";
+
+/**
+ * @typedef {object} Section
+ * @property {string} id
+ * @property {string} name
+ * @property {HTMLElement} content
+ * @property {() => void | Promise<void>} [open] Called when the section is shown, and when the gateway is back.
+ * @property {() => void} [close] Called when another section is shown.
+ */
+
+/** @param {string} title */
+export function setTitle(title) {
+	document.title = `${title} – Guildhall console`;
+}
+
+/**
+ * Shows the section that the URL names, and links to all sections. With `focus`, the section's heading gets the focus.
+ * @param {readonly Section[]} sections
+ * @param {{ focus: boolean }} options
+ */
+export function createRouter(sections, { focus }) {
+	const nav = byId("sections");
+	/** @type {Section | undefined} */
+	let current;
+	const links = sections.map(({ id, name }) => {
+		const badge = element("span", { class: "badge" });
+		return {
+			id,
+			badge,
+			link: element("a", { href: `#${id}` }, name, " ", badge),
+		};
+	});
+	nav.replaceChildren(...links.map(({ link }) => link));
+	nav.hidden = false;
+
+	/** @param {Section} section */
+	async function open(section) {
+		try {
+			await section.open?.();
+		} catch (error) {
+			say(messageOf(error), "bad");
+		}
+	}
+
+	/** @param {boolean} toHeading */
+	function show(toHeading) {
+		const wanted = location.hash.slice(1);
+		// "#main" is the link that skips the navigation, not a section.
+		if (wanted === "main" && current) return;
+		const section = sections.find(({ id }) => id === wanted) ?? sections[0];
+		if (!section || section === current) return;
+		current?.close?.();
+		current = section;
+		say("");
+		setTitle(section.name);
+		for (const { id, link } of links)
+			if (id === section.id) link.setAttribute("aria-current", "page");
+			else link.removeAttribute("aria-current");
+		const heading = element("h2", { id: "title", tabindex: -1 }, section.name);
+		byId("main").replaceChildren(
+			element(
+				"section",
+				{ "aria-labelledby": "title" },
+				heading,
+				section.content,
+			),
+		);
+		if (toHeading) heading.focus();
+		void open(section);
+	}
+
+	const onHash = () => show(true);
+	addEventListener("hashchange", onHash);
+	show(focus);
+	return {
+		/**
+		 * Shows a number beside a section's name. 0 shows no number.
+		 * @param {string} id
+		 * @param {number} count
+		 */
+		setBadge(id, count) {
+			const badge = links.find((one) => one.id === id)?.badge;
+			if (badge) badge.textContent = count > 0 ? String(count) : "";
+		},
+		/** Loads the content of the current section again. */
+		reopen() {
+			if (current) void open(current);
+		},
+		stop() {
+			removeEventListener("hashchange", onHash);
+			current?.close?.();
+		},
+	};
+}

@@ -1,0 +1,159 @@
+// The section "Try": runs a read-only tool, with a form that is generated from its JSON Schema.
+
+import { element } from "../dom.js";
+import { ApiError, get, post } from "./api.js";
+import { createFields, readFields } from "./form.js";
+import { copyButton, named, shown, shownLines } from "./parts.js";
+
+/** @typedef {{ name: string, title?: string, description?: string, inputSchema: import("./form.js").Schema, instances: string[] }} Tool */
+
+/** Maximum number of characters of a result that are shown. The copy button copies all of it. */
+const maxResult = 200_000;
+
+/**
+ * Creates the section.
+ *
+ * @param {() => Promise<import("./api.js").State>} stateOf
+ */
+export function createTry(stateOf) {
+	/** @type {Tool[]} */
+	let tools = [];
+	/** The guilds of all bots, to choose from. */
+	/** @type {{ value: string, label: string }[]} */
+	let guilds = [];
+	/** The last entered values by field name. The form of the next tool starts with them. */
+	/** @type {Map<string, string>} */
+	const entered = new Map();
+	const select = element("select", { id: "tool", onchange: showForm });
+	const place = element("div");
+	const result = element("div", { role: "status" });
+	const content = element(
+		"div",
+		{},
+		element(
+			"p",
+			{ class: "quiet" },
+			"These tools only read and change nothing. They run with your rights.",
+		),
+		element("label", { class: "field" }, element("span", {}, "Tool"), select),
+		place,
+		result,
+	);
+
+	function showForm() {
+		result.replaceChildren();
+		const tool = tools.find(({ name }) => name === select.value);
+		if (tool) place.replaceChildren(createForm(tool));
+	}
+
+	/** @param {Tool} tool */
+	function createForm(tool) {
+		const { instances } = tool;
+		// If only one bot has the tool, it is chosen. A chosen bot that lacks the tool is cleared.
+		if (instances.length === 1) entered.set("instance", String(instances[0]));
+		else if (!instances.includes(entered.get("instance") ?? ""))
+			entered.delete("instance");
+		const { fields, content: controls } = createFields(tool.inputSchema, {
+			suggestions: new Map([
+				["guild_id", guilds],
+				["instance", instances.map((value) => ({ value, label: "" }))],
+			]),
+			entered,
+		});
+		const button = element("button", { class: "main" }, "Run");
+		/** @param {Event} event */
+		async function onsubmit(event) {
+			event.preventDefault();
+			const args = readFields(fields);
+			if (!args) return;
+			button.disabled = true;
+			result.replaceChildren(element("p", {}, "Running…"));
+			try {
+				const answer = await post("/tools/call", {
+					name: tool.name,
+					arguments: args,
+				});
+				result.replaceChildren(...describeResult(answer));
+			} catch (error) {
+				if (!(error instanceof ApiError)) throw error;
+				result.replaceChildren(
+					element("p", { class: "problem" }, shown(error.message, 1_000)),
+				);
+			} finally {
+				button.disabled = false;
+			}
+		}
+		return element(
+			"form",
+			// The fields themselves show what is wrong, in place of the browser's messages.
+			{ class: "panel", novalidate: true, onsubmit },
+			element(
+				"h3",
+				{},
+				named(tool.title ?? tool.name, 80),
+				" ",
+				element("code", { class: "quiet" }, named(tool.name, 64)),
+			),
+			element("p", {}, named(tool.description ?? "", 1_000)),
+			controls,
+			element("p", { class: "buttons" }, button),
+		);
+	}
+
+	return {
+		content,
+		async open() {
+			const [found, { bots }] = await Promise.all([get("/tools"), stateOf()]);
+			guilds = bots.flatMap((bot) =>
+				bot.guilds.map(({ id, name }) => ({
+					value: id,
+					label: shown(name, 60),
+				})),
+			);
+			const chosen = select.value;
+			const names = JSON.stringify(found.tools);
+			if (names === JSON.stringify(tools)) return;
+			tools = found.tools;
+			select.replaceChildren(
+				...tools.map(({ name }) =>
+					element("option", { value: name }, shown(name, 64)),
+				),
+			);
+			if (tools.some(({ name }) => name === chosen)) select.value = chosen;
+			if (tools.length === 0)
+				place.replaceChildren(
+					element("p", {}, "No bot lists a read-only tool."),
+				);
+			else showForm();
+		},
+	};
+}
+
+/** @param {{ id: null | string, outcome: string, isError: boolean, text: string }} answer */
+function describeResult({ id, isError, text }) {
+	const block = element(
+		"pre",
+		{ tabindex: 0, "aria-label": "Result", class: isError ? "bad" : "good" },
+		shownLines(text, maxResult),
+	);
+	return [
+		element(
+			"div",
+			{ class: "bar" },
+			element("h3", {}, isError ? "The tool refused" : "Result"),
+			id !== null &&
+				element(
+					"span",
+					{ class: "quiet" },
+					"request ",
+					element("code", {}, shown(id, 64)),
+				),
+			copyButton(() => text, {
+				label: "Copy",
+				name: "the result",
+				source: block,
+			}),
+		),
+		block,
+	];
+}

@@ -1,0 +1,72 @@
+// Creates and updates elements of the pages. Strings become text, never markup.
+
+/**
+ * Creates an element. Properties whose names begin with "on" are event handlers, all others are attributes. The values
+ * false, null and undefined omit an attribute or child; true sets an empty attribute.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, unknown>} [properties]
+ * @param {...(Node | string | number | undefined | null | false)} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function element(tag, properties = {}, ...children) {
+	const made = document.createElement(tag);
+	for (const [name, value] of Object.entries(properties)) {
+		if (value === undefined || value === null || value === false) continue;
+		if (name.startsWith("on") && typeof value === "function")
+			made.addEventListener(
+				name.slice(2),
+				/** @type {EventListener} */ (value),
+			);
+		else made.setAttribute(name, value === true ? "" : String(value));
+	}
+	for (const child of children)
+		if (child !== undefined && child !== null && child !== false)
+			made.append(child instanceof Node ? child : String(child));
+	return made;
+}
+
+/**
+ * Returns the element with this id. Throws if there is none.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+	const found = document.getElementById(id);
+	if (!found) throw new Error(`the page has no element ${id}`);
+	return found;
+}
+
+/**
+ * Replaces the children of an element. Children that stay are not moved, so that they keep the focus and entered text.
+ * If the focused element is replaced, the new element with the same `data-key` gets the focus. `<details>` with the
+ * same `data-key` stay open.
+ * @param {Element} parent
+ * @param {readonly Element[]} children
+ */
+export function setChildren(parent, children) {
+	const focused = document.activeElement;
+	const key = parent.contains(focused) && focused?.getAttribute("data-key");
+	const open = Array.from(
+		parent.querySelectorAll("details[open][data-key]"),
+		(one) => one.getAttribute("data-key"),
+	);
+	const wanted = new Set(children);
+	for (const child of [...parent.children])
+		if (!wanted.has(child)) child.remove();
+	for (const [index, child] of children.entries())
+		if (parent.children[index] !== child)
+			parent.insertBefore(child, parent.children[index] ?? null);
+	for (const one of open) findByKey(parent, one)?.setAttribute("open", "");
+	if (key && !focused?.isConnected)
+		findByKey(parent, key)?.focus({ preventScroll: true });
+}
+
+/**
+ * @param {Element} parent
+ * @param {string | null} key
+ * @returns {HTMLElement | null}
+ */
+function findByKey(parent, key) {
+	return parent.querySelector(`[data-key="${CSS.escape(key ?? "")}"]`);
+}

@@ -1,0 +1,11 @@
+// Files that are imported as text, `with { type: "text" }`.
+
+declare module "*.css" {
+	const text: string;
+	export default text;
+}
+
+declare module "*.js" {
+	const text: string;
+	export default text;
+}

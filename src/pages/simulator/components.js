@@ -1,0 +1,258 @@
+// Renders the buttons, select menus and layouts of messages, and context menus. https://discord.com/developers/docs/components/reference
+
+import { element } from "../dom.js";
+import { linkTo, renderMarkdown } from "./markdown.js";
+import { shownName } from "./world.js";
+
+/**
+ * @typedef {import("./world.js").Json} Json
+ * @typedef {import("./world.js").World} World
+ * @typedef {(message: Json, component: Json, values?: string[]) => void} Use
+ */
+
+const componentTypes = {
+	row: 1,
+	button: 2,
+	stringSelect: 3,
+	userSelect: 5,
+	roleSelect: 6,
+	mentionableSelect: 7,
+	channelSelect: 8,
+	section: 9,
+	text: 10,
+	separator: 14,
+	container: 17,
+};
+
+const buttonStyles = ["", "primary", "secondary", "success", "danger", "link"];
+
+/** Deeper nesting is not shown. Discord allows three levels. */
+const maxDepth = 5;
+
+/**
+ * Returns the components of a message as elements. `use` is called when a person presses a button or chooses in a menu.
+ * @param {World} world
+ * @param {Json} message
+ * @param {Use} use
+ */
+export function renderComponents(world, message, use) {
+	return message.components.map((/** @type {Json} */ one) =>
+		renderComponent(world, message, one, use, 0),
+	);
+}
+
+/**
+ * @param {World} world
+ * @param {Json} message
+ * @param {Json} component
+ * @param {Use} use
+ * @param {number} depth
+ * @returns {HTMLElement | undefined}
+ */
+function renderComponent(world, message, component, use, depth) {
+	const { type, components, accessory, content } = component ?? {};
+	if (depth > maxDepth) return undefined;
+	if (type === componentTypes.button) return button(message, component, use);
+	if (isSelect(type)) return select(world, message, component, use);
+	if (type === componentTypes.separator) return element("hr");
+	if (type === componentTypes.text)
+		return element(
+			"div",
+			{ class: "text", dir: "auto" },
+			renderMarkdown(String(content ?? ""), world.names),
+		);
+	const inner = [
+		...(Array.isArray(components) ? components : []),
+		...(accessory ? [accessory] : []),
+	];
+	if (inner.length === 0) return undefined;
+	const isRow = type === componentTypes.row || type === componentTypes.section;
+	return element(
+		"div",
+		{ class: isRow ? "row" : "container" },
+		...inner.map((one) => renderComponent(world, message, one, use, depth + 1)),
+	);
+}
+
+/** @param {number} type */
+function isSelect(type) {
+	return (
+		type === componentTypes.stringSelect ||
+		(type >= componentTypes.userSelect && type <= componentTypes.channelSelect)
+	);
+}
+
+/**
+ * @param {Json} message
+ * @param {Json} component
+ * @param {Use} use
+ */
+function button(message, component, use) {
+	const { style, label, emoji, custom_id, url, disabled } = component;
+	const text = [emoji?.id ? "" : (emoji?.name ?? ""), label ?? ""]
+		.join(" ")
+		.trim();
+	const shown = text || `:${emoji?.name ?? "button"}:`;
+	if (url) return linkTo(url, shown);
+	return element(
+		"button",
+		{
+			type: "button",
+			class: `component ${buttonStyles[style] ?? ""}`,
+			"data-key": `press-${message.id}-${custom_id}`,
+			disabled: disabled === true,
+			onclick: () => use(message, component),
+		},
+		element("bdi", {}, shown),
+	);
+}
+
+/**
+ * @param {World} world
+ * @param {Json} message
+ * @param {Json} component
+ * @param {Use} use
+ */
+function select(world, message, component, use) {
+	const { custom_id, placeholder, disabled } = component;
+	const { min_values: min = 1, max_values: max = 1 } = component;
+	const options = optionsOf(world, component);
+	const menu = element(
+		"select",
+		{
+			"aria-label": placeholder || "Choose",
+			"data-key": `choose-${message.id}-${custom_id}`,
+			multiple: max > 1,
+			size: max > 1 ? Math.min(6, Math.max(2, options.length)) : undefined,
+			disabled: disabled === true,
+		},
+		max <= 1 && element("option", { value: "" }, placeholder || "Choose…"),
+		...options.map(({ value, label, description, selected }) =>
+			element(
+				"option",
+				{ value, selected },
+				description ? `${label}: ${description}` : label,
+			),
+		),
+	);
+	return element(
+		"form",
+		{
+			class: "row",
+			onsubmit: (/** @type {Event} */ event) => {
+				event.preventDefault();
+				const values = Array.from(menu.selectedOptions, ({ value }) => value);
+				const given = values.filter((value) => value !== "");
+				if (given.length >= min && given.length <= max)
+					use(message, component, given);
+				else menu.focus();
+			},
+		},
+		menu,
+		element(
+			"button",
+			{
+				"data-key": `chosen-${message.id}-${custom_id}`,
+				disabled: disabled === true,
+			},
+			"Choose",
+		),
+	);
+}
+
+/**
+ * @param {World} world
+ * @param {Json} component
+ * @returns {{ value: string, label: string, description?: string, selected?: boolean }[]}
+ */
+function optionsOf(world, { type, options, channel_types }) {
+	if (type === componentTypes.stringSelect)
+		return (Array.isArray(options) ? options : []).map((one) => ({
+			value: String(one.value),
+			label: String(one.label),
+			description: one.description,
+			selected: one.default === true,
+		}));
+	if (type === componentTypes.channelSelect)
+		return channelOptions(world, channel_types);
+	if (type === componentTypes.userSelect) return memberOptions(world);
+	if (type === componentTypes.roleSelect) return roleOptions(world);
+	return [...memberOptions(world), ...roleOptions(world)];
+}
+
+/**
+ * Returns the guild's members as options of a menu.
+ * @param {World} world
+ */
+export function memberOptions({ everything, bots, people }) {
+	const members =
+		everything?.members ?? [...people, ...bots].map((user) => ({ user }));
+	return members.map((/** @type {Json} */ { user, nick }) => ({
+		value: user.id,
+		label: nick ?? shownName(user),
+	}));
+}
+
+/**
+ * Returns the guild's roles as options of a menu.
+ * @param {World} world
+ */
+export function roleOptions({ everything }) {
+	const roles = /** @type {Json[]} */ (everything?.guild.roles ?? []);
+	return roles.map(({ id, name }) => ({
+		value: id,
+		label: `@${name.replace(/^@/, "")}`,
+	}));
+}
+
+/**
+ * Returns the channels that the person sees, as options of a menu.
+ * @param {World} world
+ * @param {number[]} [types]
+ */
+export function channelOptions({ view }, types) {
+	const channels = /** @type {Json[]} */ (view?.channels ?? []);
+	return channels
+		.filter(({ type }) => !types?.length || types.includes(type))
+		.map(({ id, name }) => ({ value: id, label: `#${name}` }));
+}
+
+/** The types of commands in the context menus of users and messages. */
+export const userMenu = 2;
+export const messageMenu = 3;
+
+/**
+ * Returns a menu with the commands of bots for a user or message; undefined if there are none.
+ * @param {World} world
+ * @param {number} type
+ * @param {string} targetId
+ * @param {string} target
+ * @param {(command: Json) => void} use
+ */
+export function renderMenu(world, type, targetId, target, use) {
+	const commands = world.menuCommands.filter((one) => one.type === type);
+	if (commands.length === 0) return undefined;
+	return element(
+		"details",
+		{ "data-key": `menu-${targetId}` },
+		element(
+			"summary",
+			{
+				"data-key": `apps-${targetId}`,
+				"aria-label": `Commands for ${target}`,
+			},
+			"Apps",
+		),
+		element(
+			"div",
+			{ class: "command-choice" },
+			...commands.map((command) =>
+				element(
+					"button",
+					{ type: "button", onclick: () => use(command) },
+					element("bdi", {}, command.name),
+				),
+			),
+		),
+	);
+}

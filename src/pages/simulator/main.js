@@ -1,0 +1,307 @@
+// Entry point of the simulator's page: loads the state and shows changes. The page remembers names, not ids: after a
+// restart of the simulator, which creates new ids, it opens the guild and channel of the same names as the same person.
+
+import { byId, element, setChildren } from "../dom.js";
+import { createActions } from "./actions.js";
+import { isShown, renderEntry, showGuildsOfEntries } from "./activity.js";
+import { createComposer } from "./composer.js";
+import { Receiver } from "./events.js";
+import { faultForm, renderBots, renderFaults } from "./faults.js";
+import {
+	channelsInOrder,
+	guildTools,
+	placeholder,
+	renderChannels,
+	renderGuilds,
+	signOf,
+} from "./guild.js";
+import { renderMembers } from "./members.js";
+import { renderMessages } from "./messages.js";
+import { notify, showConnection } from "./notices.js";
+import {
+	followEvents,
+	rememberedNames,
+	rememberNames,
+	wait,
+} from "./server.js";
+import { direct, maxEntries, shownName, World } from "./world.js";
+
+/** @typedef {import("./world.js").Json} Json */
+
+const world = new World();
+const narrow = matchMedia("(max-width: 60rem)");
+const scroll = byId("scroll");
+const personChoice = /** @type {HTMLSelectElement} */ (byId("person"));
+const showsPeople = /** @type {HTMLInputElement} */ (byId("show-people"));
+const newPerson = "new";
+
+/** The items of the messages that are shown, by message id. @type {Map<string, HTMLLIElement>} */
+let items = new Map();
+
+const actions = createActions(world, {
+	notify,
+	open,
+	become,
+	reload: async () => {
+		await world.loadState();
+		showPeople();
+	},
+	reply: (message) => composer.reply(message),
+	showMessages: () => showMessages(),
+});
+const { attempt } = actions;
+const composer = createComposer(world, {
+	write: actions.write,
+	run: actions.run,
+	suggest: actions.suggest,
+});
+
+// Opening
+
+/** Loads everything again, and opens the guild and channel with the remembered names. */
+async function loadAll() {
+	const before = rememberedNames();
+	const latest = await world.loadState();
+	await world.loadRecords();
+	world.marks.clear();
+	world.person =
+		world.people.find(({ username }) => username === before.person) ??
+		world.people[0];
+	const guild =
+		before.guild === direct
+			? direct
+			: (
+					world.guilds.find(({ name }) => name === before.guild) ??
+					world.guilds[0]
+				)?.id;
+	showPeople();
+	byId("fault-form").replaceChildren(faultForm(world, attempt));
+	showFaults();
+	await open(guild ?? direct, undefined, before.channel);
+	showEntries();
+	return latest;
+}
+
+function remember() {
+	const { person, guildId, everything, channel } = world;
+	const names = {
+		person: person?.username,
+		guild: guildId === direct ? direct : everything?.guild.name,
+		channel: channel?.name,
+	};
+	rememberNames(names);
+}
+
+/**
+ * Opens a guild and one of its channels: the channel with this id or name, otherwise the first one that has messages.
+ * @param {string} guildId
+ * @param {string} [channelId]
+ * @param {string} [channelName]
+ */
+async function open(guildId, channelId, channelName) {
+	if (channelId !== undefined) setView("chat");
+	const isOther = guildId !== world.guildId || !world.everything;
+	world.guildId = guildId;
+	if (isOther) await attempt(() => world.loadGuild());
+	const channels =
+		guildId === direct ? world.conversations : channelsInOrder(world);
+	const named = channels.find(({ name }) => name === channelName);
+	world.channelId = channelId ?? (named ?? channels[0])?.id ?? "";
+	world.marks.delete(world.channelId);
+	composer.closeCommand();
+	remember();
+	await openMessages();
+	if (channelId !== undefined && narrow.matches) byId("channel-name").focus();
+}
+
+async function openMessages() {
+	items = new Map();
+	showPlaces();
+	await world.loadMessages();
+	showChannel();
+	showMessages({ atEnd: true });
+	await composer.update();
+	if (world.menuCommands.length === 0) return;
+	// Messages and members have the commands in their menus.
+	items = new Map();
+	showPlaces();
+	showMessages();
+}
+
+/** @param {string} userId */
+async function become(userId) {
+	world.person = world.people.find(({ id }) => id === userId) ?? world.person;
+	personChoice.value = world.person?.id ?? "";
+	await attempt(() => world.loadGuild());
+	const stays =
+		world.guildId !== direct ||
+		world.conversations.some(({ id }) => id === world.channelId);
+	await open(world.guildId, undefined, stays ? world.channel?.name : undefined);
+}
+
+// Showing
+
+function showPeople() {
+	personChoice.replaceChildren(
+		...world.people.map((person) =>
+			element(
+				"option",
+				{ value: person.id, selected: person.id === world.person?.id },
+				shownName(person),
+			),
+		),
+		element("option", { value: newPerson }, "New person…"),
+	);
+}
+
+/** Shows the guilds, the channels, the members in voice, and the member list. */
+function showPlaces() {
+	const { guildId, everything } = world;
+	const name =
+		guildId === direct ? "Direct messages" : (everything?.guild.name ?? "");
+	byId("guild-name").textContent = name;
+	setChildren(byId("guilds"), renderGuilds(world, actions.ofGuilds));
+	setChildren(byId("channels"), renderChannels(world, actions.ofGuilds));
+	setChildren(byId("member-list"), renderMembers(world, actions.ofGuilds));
+	setChildren(byId("guild-tools"), guildTools(world, actions.ofGuilds));
+	showGuildsOfEntries(world, byId("entries"));
+}
+
+/** Shows the name and topic of the open channel, and the placeholder if it has no messages. */
+function showChannel() {
+	const { channel, guildId } = world;
+	const shown =
+		guildId === direct
+			? world.conversations.find(({ id }) => id === world.channelId)
+			: channel;
+	const name = shown ? `${signOf(shown)} ${shown.name}` : "No channel";
+	byId("channel-name").textContent = name;
+	byId("topic").textContent = channel?.topic ?? "";
+	scroll.setAttribute("aria-label", `Messages in ${name}`);
+	byId("empty").replaceChildren(...placeholder(world, actions.ofGuilds));
+}
+
+/**
+ * Shows the messages of the open channel. Unchanged messages keep their elements.
+ * @param {{ changed?: string[], atEnd?: boolean }} [given]
+ */
+function showMessages({ changed = [], atEnd = false } = {}) {
+	const wasAtEnd =
+		scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
+	const ephemeral = world.unreadable === undefined ? world.ephemeral : [];
+	const all = [...world.messages, ...ephemeral].sort((a, b) =>
+		BigInt(a.id) < BigInt(b.id) ? -1 : 1,
+	);
+	const before = new Set(items.keys());
+	for (const { id } of ephemeral) items.delete(id);
+	for (const id of changed) items.delete(id);
+	const shown = renderMessages(world, all, actions.ofMessages, items);
+	items = new Map();
+	for (const [index, item] of shown.entries()) {
+		const id = all[index]?.id;
+		items.set(id, item);
+		if (before.size > 0 && !before.has(id)) item.classList.add("fresh");
+	}
+	setChildren(byId("messages"), shown);
+	byId("older").hidden = !world.hasOlder;
+	byId("empty").hidden = all.length > 0 && world.unreadable === undefined;
+	if (atEnd || wasAtEnd) scroll.scrollTop = scroll.scrollHeight;
+}
+
+function showEntries() {
+	const shown = world.entries.filter((entry) =>
+		isShown(world, entry, showsPeople.checked),
+	);
+	byId("entries").replaceChildren(
+		...shown.map((entry) => renderEntry(world, entry, openFromEntry)).reverse(),
+	);
+	byId("no-entries").hidden = shown.length > 0;
+}
+
+/** @param {Json} entry */
+function showEntry(entry) {
+	if (!isShown(world, entry, showsPeople.checked)) return;
+	const item = renderEntry(world, entry, openFromEntry);
+	item.classList.add("fresh");
+	const list = byId("entries");
+	list.prepend(item);
+	if (list.children.length > maxEntries) list.lastChild?.remove();
+	byId("no-entries").hidden = true;
+}
+
+/** @param {string} channelId */
+function openFromEntry(channelId) {
+	void open(world.guildOf(channelId) ?? world.guildId, channelId);
+}
+
+function showFaults() {
+	setChildren(byId("fault-list"), renderFaults(world, attempt));
+	setChildren(byId("bots"), renderBots(world, attempt));
+}
+
+// Controls
+
+/** @param {string} view */
+function setView(view) {
+	document.body.dataset.view = view;
+	if (view !== "channels" && view !== "chat")
+		document.body.dataset.panel = view;
+	const { panel } = document.body.dataset;
+	for (const button of byId("views").querySelectorAll("button")) {
+		const own = button.dataset.view;
+		const isCurrent = own === (narrow.matches ? view : panel);
+		if (isCurrent) button.setAttribute("aria-current", "true");
+		else button.removeAttribute("aria-current");
+	}
+}
+
+for (const button of byId("views").querySelectorAll("button"))
+	button.addEventListener("click", () => setView(button.dataset.view ?? ""));
+narrow.addEventListener("change", () =>
+	setView(document.body.dataset.view ?? "chat"),
+);
+personChoice.addEventListener("change", async () => {
+	if (personChoice.value !== newPerson) return become(personChoice.value);
+	personChoice.value = world.person?.id ?? "";
+	await actions.createPerson();
+});
+byId("join").addEventListener("click", () => void actions.join());
+showsPeople.addEventListener("change", showEntries);
+byId("older").addEventListener("click", async () => {
+	const height = scroll.scrollHeight;
+	await attempt(() => world.loadOlder());
+	showMessages();
+	scroll.scrollTop += scroll.scrollHeight - height;
+});
+// Biome forbids tabindex in the markup, but a scrollable region must be reachable by keyboard.
+scroll.tabIndex = 0;
+setView("chat");
+
+let latest = "";
+for (;;) {
+	try {
+		latest = await loadAll();
+		break;
+	} catch {
+		showConnection(false);
+		await wait(1000);
+	}
+}
+const receiver = new Receiver(world, {
+	attempt,
+	loadAll,
+	open,
+	openMessages,
+	showPlaces,
+	showChannel,
+	showMessages,
+	showFaults,
+	showEntry,
+	receiveChoices: actions.receiveChoices,
+	openModal: actions.openModal,
+});
+await followEvents(
+	latest,
+	(type, data) => receiver.receive(type, data),
+	showConnection,
+);

@@ -1,0 +1,386 @@
+// Renders Discord's markdown as elements. Strings become text nodes, never markup; only http and https URLs become
+// links. https://support.discord.com/hc/en-us/articles/210298617-Markdown-Text-101
+
+import { element } from "../dom.js";
+
+/**
+ * Functions that return the names for mentions in a text; undefined if nothing has this id.
+ * @typedef {object} Names
+ * @property {(id: string) => string | undefined} user
+ * @property {(id: string) => string | undefined} role
+ * @property {(id: string) => string | undefined} channel
+ * @property {(id: string) => boolean} emoji whether the guild has this emoji, so that there is a picture of it
+ */
+
+/** Marks that are nested more deeply are shown as plain text. */
+const maxDepth = 8;
+
+/**
+ * Returns a text in Discord's markdown as a fragment of blocks: paragraphs, headings, quotes, lists and code.
+ *
+ * @param {string} text
+ * @param {Names} names
+ */
+export function renderMarkdown(text, names) {
+	const fragment = document.createDocumentFragment();
+	const parts = text.split(/```([\s\S]+?)```/);
+	for (const [index, part] of parts.entries())
+		if (index % 2 === 1) fragment.append(codeBlock(part));
+		else if (part !== "") fragment.append(...blocks(trimBreak(part), names));
+	return fragment;
+}
+
+/**
+ * Returns a line of text in Discord's markdown, without blocks.
+ *
+ * @param {string} text
+ * @param {Names} names
+ */
+export function renderLine(text, names) {
+	const fragment = document.createDocumentFragment();
+	fragment.append(...inline(text, names, 0));
+	return fragment;
+}
+
+/** @param {string} text */
+function trimBreak(text) {
+	return text.replace(/^\n/, "").replace(/\n$/, "");
+}
+
+/** @param {string} text */
+function codeBlock(text) {
+	const [, body = text] = /^[\w+-]*\n([\s\S]+)$/.exec(text) ?? [];
+	const code = element("code", {}, body.replace(/\n$/, ""));
+	return element("pre", { dir: "ltr" }, code);
+}
+
+/** Patterns for the beginning of a line, and the element for the rest of the line. */
+const lineKinds = /** @type {const} */ ([
+	[/^### (.+)$/, "h6"],
+	[/^## (.+)$/, "h5"],
+	[/^# (.+)$/, "h4"],
+	[/^-# (.+)$/, "small"],
+	[/^> ?(.*)$/, "blockquote"],
+	[/^\s*[-*] (.+)$/, "ul"],
+	[/^\s*\d{1,9}\. (.+)$/, "ol"],
+]);
+
+/**
+ * @param {string} text
+ * @param {Names} names
+ * @returns {HTMLElement[]}
+ */
+function blocks(text, names) {
+	/** @type {{ kind: string, lines: string[] }[]} */
+	const found = [];
+	const lines = text.split("\n");
+	for (const [index, line] of lines.entries()) {
+		if (line.startsWith(">>> ")) {
+			const rest = [line.slice(4), ...lines.slice(index + 1)];
+			found.push({ kind: "blockquote", lines: rest });
+			break;
+		}
+		const [kind, content] = kindOf(line);
+		const last = found.at(-1);
+		// A heading is a single line. Other blocks collect consecutive lines.
+		if (last?.kind === kind && !/^h\d$/.test(kind)) last.lines.push(content);
+		else found.push({ kind, lines: [content] });
+	}
+	return found.map((block) => renderBlock(block, names));
+}
+
+/**
+ * @param {string} line
+ * @returns {[kind: string, content: string]}
+ */
+function kindOf(line) {
+	for (const [pattern, kind] of lineKinds) {
+		const [, content] = pattern.exec(line) ?? [];
+		if (content !== undefined) return [kind, content];
+	}
+	return ["p", line];
+}
+
+/**
+ * @param {{ kind: string, lines: string[] }} block
+ * @param {Names} names
+ */
+function renderBlock({ kind, lines }, names) {
+	if (kind === "ul" || kind === "ol") {
+		const list = element(kind);
+		for (const line of lines)
+			list.append(element("li", { dir: "auto" }, renderLine(line, names)));
+		return list;
+	}
+	// A heading inside a message must not be a heading of the page.
+	const heading = /^h\d$/.test(kind);
+	const tag = kind === "blockquote" ? "blockquote" : "p";
+	return element(
+		tag,
+		{ dir: "auto", class: heading || kind === "small" ? kind : undefined },
+		renderLine(lines.join("\n"), names),
+	);
+}
+
+/** Marks that enclose a text, the longest first, and the element that each stands for. */
+const pairs = /** @type {const} */ ([
+	["***", "em"],
+	["**", "strong"],
+	["__", "u"],
+	["~~", "s"],
+	["||", "details"],
+	["*", "em"],
+	["_", "em"],
+]);
+
+const special = /[\\`*_~|<[@]|https?:\/\//g;
+
+/**
+ * @param {string} text
+ * @param {Names} names
+ * @param {number} depth
+ * @returns {(Node | string)[]}
+ */
+function inline(text, names, depth) {
+	/** @type {(Node | string)[]} */
+	const nodes = [];
+	let plain = 0;
+	let at = 0;
+	while (at < text.length) {
+		special.lastIndex = at;
+		const next = special.exec(text)?.index;
+		if (next === undefined) break;
+		at = next;
+		const found = depth < maxDepth ? markAt(text, at, names, depth) : undefined;
+		if (found) {
+			if (at > plain) nodes.push(text.slice(plain, at));
+			nodes.push(found.node);
+			at += found.length;
+			plain = at;
+		} else at += 1;
+	}
+	if (plain < text.length) nodes.push(text.slice(plain));
+	return nodes;
+}
+
+/**
+ * Returns the element that begins at position `at` of a text, and the number of characters that it takes; undefined if
+ * plain text begins there.
+ * @param {string} text
+ * @param {number} at
+ * @param {Names} names
+ * @param {number} depth
+ * @returns {{ node: Node | string, length: number } | undefined}
+ */
+function markAt(text, at, names, depth) {
+	// Limits the work of the patterns: no mark is longer.
+	const rest = text.slice(at, at + 2500);
+	const [escaped, character] = /^\\([^\w\s])/.exec(rest) ?? [];
+	if (escaped && character) return { node: character, length: 2 };
+	const [code, , content = ""] = /^(`+)([^`]+)\1(?!`)/.exec(rest) ?? [];
+	if (code) return { node: element("code", {}, content), length: code.length };
+	return (
+		mention(rest, names) ?? link(rest, names, depth) ?? pair(rest, names, depth)
+	);
+}
+
+/**
+ * @param {string} rest
+ * @param {Names} names
+ * @param {number} depth
+ */
+function pair(rest, names, depth) {
+	for (const [mark, tag] of pairs) {
+		if (!rest.startsWith(mark)) continue;
+		const end = rest.indexOf(mark, mark.length + 1);
+		const content = rest.slice(mark.length, end);
+		// Single marks must touch their text: "2 * 3 * 4" and snake_case_names contain no marks.
+		if (end < 0 || (mark.length === 1 && !hugs(content, mark, rest[end + 1])))
+			continue;
+		const inner = inline(content, names, depth + 1);
+		const node = tag === "details" ? spoiler(inner) : element(tag);
+		if (tag !== "details") node.append(...inner);
+		if (mark === "***") node.replaceChildren(bold(inner));
+		return { node, length: end + mark.length };
+	}
+	return undefined;
+}
+
+/**
+ * @param {string} content
+ * @param {string} mark
+ * @param {string | undefined} after
+ */
+function hugs(content, mark, after) {
+	if (/^\s|\s$/.test(content)) return false;
+	return mark !== "_" || !/\w/.test(after ?? "");
+}
+
+/** @param {(Node | string)[]} inner */
+function bold(inner) {
+	const made = element("strong");
+	made.append(...inner);
+	return made;
+}
+
+/** @param {(Node | string)[]} inner */
+function spoiler(inner) {
+	const text = element("span");
+	text.append(...inner);
+	return element(
+		"details",
+		{ class: "spoiler" },
+		element("summary", {}, "spoiler"),
+		text,
+	);
+}
+
+/**
+ * @param {string} rest
+ * @param {Names} names
+ * @param {number} depth
+ */
+function link(rest, names, depth) {
+	const [masked, label = "", target = ""] =
+		/^\[([^\]\n]{1,500})\]\(<?(https?:\/\/[^\s<>)]+)>?\)/.exec(rest) ?? [];
+	if (masked) {
+		const node = linkTo(target, ...inline(label, names, depth + 1));
+		return { node, length: masked.length };
+	}
+	const [quoted, inner = ""] = /^<(https?:\/\/[^\s<>]+)>/.exec(rest) ?? [];
+	if (quoted) return { node: linkTo(inner, inner), length: quoted.length };
+	const [bare] = /^https?:\/\/[^\s<>]*[^\s<>.,:;"'!?)\]]/.exec(rest) ?? [];
+	return bare ? { node: linkTo(bare, bare), length: bare.length } : undefined;
+}
+
+/**
+ * Returns a link to an external page, or only the text if the URL is not http or https.
+ * @param {string} address
+ * @param {...(Node | string)} children
+ * @returns {HTMLElement}
+ */
+export function linkTo(address, ...children) {
+	const url = URL.parse(address);
+	const safe = url && ["http:", "https:"].includes(url.protocol);
+	if (!safe) return element("span", {}, ...children);
+	return element(
+		"a",
+		{
+			href: url.href,
+			title: url.href,
+			target: "_blank",
+			rel: "noopener noreferrer nofollow",
+		},
+		...children,
+	);
+}
+
+/**
+ * @param {string} rest
+ * @param {Names} names
+ * @returns {{ node: Node | string, length: number } | undefined}
+ */
+function mention(rest, names) {
+	const [everyone] = /^@(?:everyone|here)\b/.exec(rest) ?? [];
+	if (everyone) return { node: chip(everyone), length: everyone.length };
+	const [whole, sign = "", id = ""] =
+		/^<(@!?|@&|#)(\d{1,20})>/.exec(rest) ?? [];
+	if (whole) return { node: named(sign, id, names), length: whole.length };
+	const [command, name = ""] =
+		/^<\/([^:<>\n]{1,100}):\d{1,20}>/.exec(rest) ?? [];
+	if (command) return { node: chip(`/${name}`), length: command.length };
+	const [emoji, emojiName = "", emojiId = ""] =
+		/^<a?:(\w{1,32}):(\d{1,20})>/.exec(rest) ?? [];
+	if (emoji)
+		return {
+			node: names.emoji(emojiId)
+				? customEmoji(emojiId, emojiName)
+				: `:${emojiName}:`,
+			length: emoji.length,
+		};
+	const [time, seconds = "", style = ""] =
+		/^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/.exec(rest) ?? [];
+	if (time)
+		return { node: timestamp(Number(seconds), style), length: time.length };
+	return undefined;
+}
+
+/**
+ * @param {string} sign
+ * @param {string} id
+ * @param {Names} names
+ */
+function named(sign, id, names) {
+	if (sign === "#") return chip(`#${names.channel(id) ?? "unknown"}`);
+	if (sign === "@&") return chip(`@${names.role(id) ?? "unknown role"}`);
+	return chip(`@${names.user(id) ?? "unknown user"}`);
+}
+
+/** @param {string} text */
+function chip(text) {
+	return element("bdi", { class: "mention" }, text);
+}
+
+/**
+ * Returns the picture of a guild's emoji, from the simulated CDN.
+ *
+ * @param {string} id
+ * @param {string} name
+ */
+export function customEmoji(id, name) {
+	return element("img", {
+		class: "emoji",
+		src: `/emojis/${encodeURIComponent(id)}.png`,
+		alt: `:${name}:`,
+		title: `:${name}:`,
+	});
+}
+
+/** @type {Record<string, Intl.DateTimeFormatOptions>} */
+const timeStyles = {
+	t: { timeStyle: "short" },
+	T: { timeStyle: "medium" },
+	d: { dateStyle: "short" },
+	D: { dateStyle: "long" },
+	f: { dateStyle: "long", timeStyle: "short" },
+	F: { dateStyle: "full", timeStyle: "short" },
+};
+
+/**
+ * @param {number} seconds
+ * @param {string} style
+ */
+function timestamp(seconds, style) {
+	const date = new Date(seconds * 1000);
+	if (Number.isNaN(date.getTime())) return chip(`<t:${seconds}>`);
+	const shown =
+		style === "R"
+			? relative(seconds - Date.now() / 1000)
+			: new Intl.DateTimeFormat(
+					undefined,
+					timeStyles[style] ?? timeStyles.f,
+				).format(date);
+	return element(
+		"time",
+		{ datetime: date.toISOString(), class: "mention" },
+		shown,
+	);
+}
+
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+const units = [
+	["year", 31_557_600],
+	["month", 2_629_800],
+	["day", 86_400],
+	["hour", 3600],
+	["minute", 60],
+];
+
+/** @param {number} seconds from now */
+function relative(seconds) {
+	const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+	for (const [unit, size] of units)
+		if (Math.abs(seconds) >= size)
+			return format.format(Math.trunc(seconds / size), unit);
+	return format.format(Math.trunc(seconds), "second");
+}

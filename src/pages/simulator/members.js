@@ -1,0 +1,163 @@
+// Renders the members of the open guild by role, with the actions on each, and the banned users.
+
+import { element } from "../dom.js";
+import { renderMenu, userMenu } from "./components.js";
+import { avatar } from "./messages.js";
+import { shownName } from "./world.js";
+
+/**
+ * @typedef {import("./world.js").Json} Json
+ * @typedef {import("./world.js").World} World
+ * @typedef {import("./guild.js").GuildActions} GuildActions
+ */
+
+/** Maximum number of members that are shown, so that the page stays fast. */
+const maxMembers = 200;
+
+/**
+ * Returns the members of the open guild, grouped by their highest hoisted role.
+ * @param {World} world
+ * @param {GuildActions} actions
+ */
+export function renderMembers(world, actions) {
+	const { everything } = world;
+	if (!everything)
+		return [element("p", { class: "quiet empty" }, "No guild is open.")];
+	const { guild, members, member_count, bans } = everything;
+	const roles = [...guild.roles].sort((a, b) => b.position - a.position);
+	/** @type {Map<string, { name: string, color: number, members: Json[] }>} */
+	const groups = new Map();
+	for (const { id, name, color, hoist } of roles)
+		if (hoist) groups.set(id, { name, color, members: [] });
+	groups.set("", { name: "Others", color: 0, members: [] });
+	for (const member of members.slice(0, maxMembers)) {
+		const shown = roles.find(
+			({ id, hoist }) => hoist && member.roles.includes(id),
+		);
+		groups.get(shown?.id ?? "")?.members.push(member);
+	}
+	const left = member_count - Math.min(maxMembers, members.length);
+	return [
+		...[...groups.values()]
+			.filter((group) => group.members.length > 0)
+			.map((group) => memberGroup(world, roles, group, actions)),
+		left > 0 && element("p", { class: "quiet" }, `and ${left} others`),
+		bans.length > 0 && banList(bans),
+	].filter((one) => one instanceof HTMLElement);
+}
+
+/**
+ * @param {World} world
+ * @param {Json[]} roles
+ * @param {{ name: string, color: number, members: Json[] }} group
+ * @param {GuildActions} actions
+ */
+function memberGroup(world, roles, { name, color, members }, actions) {
+	return element(
+		"section",
+		{},
+		element(
+			"h3",
+			{ class: "category" },
+			roleDot(color),
+			element("bdi", {}, name),
+			` (${members.length})`,
+		),
+		element(
+			"ul",
+			{ class: "members" },
+			...members.map((member) =>
+				element("li", {}, memberDetails(world, roles, member, actions)),
+			),
+		),
+	);
+}
+
+/** @param {number} color */
+function roleDot(color) {
+	if (!color) return undefined;
+	const dot = element("span", { class: "role-dot" });
+	dot.style.backgroundColor = `#${color.toString(16).padStart(6, "0")}`;
+	return dot;
+}
+
+/**
+ * @param {World} world
+ * @param {Json[]} roles
+ * @param {Json} member
+ * @param {GuildActions} actions
+ */
+function memberDetails(world, roles, member, actions) {
+	const { user, nick, communication_disabled_until: until } = member;
+	const name = nick ?? shownName(user);
+	const own = roles.filter(({ id }) => member.roles.includes(id));
+	const person = world.people.find(({ id }) => id === user.id);
+	const isAway = user.bot && !world.connected.has(user.id);
+	const isTimedOut = until && Date.parse(until) > Date.now();
+	return element(
+		"details",
+		{ "data-key": `member-${user.id}` },
+		element(
+			"summary",
+			{ "data-key": `summary-${user.id}` },
+			avatar(user, name),
+			element("bdi", { class: "name" }, name),
+			user.bot && element("span", { class: "tag" }, "BOT"),
+			isAway && element("span", { class: "small quiet" }, "offline"),
+			isTimedOut && element("span", { class: "small quiet" }, "timed out"),
+			member.pending && element("span", { class: "small quiet" }, "pending"),
+		),
+		element(
+			"div",
+			{ class: "member-details" },
+			element("p", { class: "small quiet" }, element("bdi", {}, user.username)),
+			element(
+				"ul",
+				{ class: "roles", "aria-label": "Roles" },
+				...own.map((role) =>
+					element("li", {}, roleDot(role.color), element("bdi", {}, role.name)),
+				),
+			),
+			person &&
+				person !== world.person &&
+				element(
+					"button",
+					{ type: "button", onclick: () => actions.become(user.id) },
+					`Act as ${name}`,
+				),
+			user.id !== world.person?.id &&
+				element(
+					"button",
+					{ type: "button", onclick: () => actions.message(user.id) },
+					"Message",
+				),
+			renderMenu(world, userMenu, user.id, name, (command) =>
+				actions.useInMenu(user.id, command),
+			),
+		),
+	);
+}
+
+/** @param {Json[]} bans */
+function banList(bans) {
+	return element(
+		"section",
+		{},
+		element("h3", { class: "category" }, `Banned (${bans.length})`),
+		element(
+			"ul",
+			{ class: "members" },
+			...bans
+				.slice(0, maxMembers)
+				.map(({ user, reason }) =>
+					element(
+						"li",
+						{ class: "banned" },
+						element("bdi", {}, shownName(user)),
+						reason &&
+							element("p", { class: "small quiet", dir: "auto" }, reason),
+					),
+				),
+		),
+	);
+}

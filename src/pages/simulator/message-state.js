@@ -1,0 +1,127 @@
+// Changes of messages by events, and the ephemeral responses of bots, which only one person sees.
+
+/** @typedef {import("./server.js").Json} Json */
+
+/** Message flags: EPHEMERAL (only one person sees the message) and LOADING (the bot "is thinking"). */
+export const messageFlags = { ephemeral: 64, thinking: 128 };
+
+/** The type of interactions that ask a bot for suggestions, while a person types. */
+export const suggestionType = 4;
+
+/**
+ * Returns the messages of a channel after an event about one of them, and the ids of those that have changed.
+ *
+ * @param {Json[]} messages oldest first
+ * @param {string} type
+ * @param {Json} data
+ * @param {string | undefined} own the person's id
+ * @returns {{ messages: Json[], changed: string[] }}
+ */
+export function messagesAfter(messages, type, data, own) {
+	if (type === "MESSAGE_DELETE_BULK")
+		return {
+			messages: messages.filter(({ id }) => !data.ids.includes(id)),
+			changed: data.ids,
+		};
+	const id = data.message_id ?? data.id;
+	const known = messages.find((one) => one.id === id);
+	if (type === "MESSAGE_CREATE")
+		return { messages: known ? messages : [...messages, data], changed: [id] };
+	if (!known) return { messages, changed: [] };
+	if (type === "MESSAGE_DELETE")
+		return { messages: messages.filter((one) => one !== known), changed: [id] };
+	const after = messageAfter(known, type, data, own);
+	return {
+		messages: messages.map((one) => (one === known ? after : one)),
+		changed: after === known ? [] : [id],
+	};
+}
+
+/**
+ * @param {Json} message
+ * @param {string} type
+ * @param {Json} data
+ * @param {string | undefined} own the person's id
+ * @returns {Json}
+ */
+function messageAfter(message, type, data, own) {
+	const { reactions = [] } = message;
+	// The event stream belongs to no user, so it does not tell whether the person has reacted. The page knows this
+	// already.
+	if (type === "MESSAGE_UPDATE") return { ...message, ...data, reactions };
+	if (!type.startsWith("MESSAGE_REACTION_")) return message;
+	return {
+		...message,
+		reactions: reactionsAfter(reactions, type, data, own),
+	};
+}
+
+/**
+ * @param {Json[]} reactions
+ * @param {string} type
+ * @param {Json} data
+ * @param {string | undefined} own the person's id
+ * @returns {Json[]}
+ */
+function reactionsAfter(reactions, type, data, own) {
+	if (type === "MESSAGE_REACTION_REMOVE_ALL") return [];
+	const isSame = (/** @type {Json} */ { emoji }) =>
+		emojiKey(emoji) === emojiKey(data.emoji);
+	if (type === "MESSAGE_REACTION_REMOVE_EMOJI")
+		return reactions.filter((one) => !isSame(one));
+	const change = type === "MESSAGE_REACTION_ADD" ? 1 : -1;
+	const known = reactions.find(isSame);
+	if (!known)
+		return change < 0
+			? reactions
+			: [
+					...reactions,
+					{ emoji: data.emoji, count: 1, me: data.user_id === own },
+				];
+	const me = data.user_id === own ? change > 0 : known.me;
+	const changed = { ...known, count: known.count + change, me };
+	return reactions
+		.map((one) => (one === known ? changed : one))
+		.filter(({ count }) => count > 0);
+}
+
+/**
+ * Returns an emoji as it appears in the path of a reaction's route.
+ * @param {Json} emoji
+ */
+export function emojiKey({ id, name }) {
+	return id ? `${name}:${id}` : String(name);
+}
+
+/**
+ * @param {Json} interaction
+ * @returns {Json[]}
+ */
+export function ephemeralMessages(interaction) {
+	const { id, state, reply, follow_ups, application_id, application } =
+		interaction;
+	if (interaction.type === suggestionType) return [];
+	const author = { id: application_id, username: application, bot: true };
+	const common = { channel_id: interaction.channel_id, author, reactions: [] };
+	const timestamp = timeOf(id);
+	if (state !== "acknowledged") {
+		const content = state === "failed" ? "The application did not respond" : "";
+		const flags =
+			messageFlags.ephemeral | (content ? 0 : messageFlags.thinking);
+		return [
+			{ ...common, id, timestamp, content, flags, failed: content !== "" },
+		];
+	}
+	return [reply, ...follow_ups]
+		.filter((one) => one && !one.deleted && one.flags & messageFlags.ephemeral)
+		.map((one) => ({ ...common, ...one, timestamp: timeOf(one.id) }));
+}
+
+/**
+ * Returns when the object with this snowflake was created, in ISO 8601.
+ * https://discord.com/developers/docs/reference#snowflakes
+ * @param {string} id
+ */
+function timeOf(id) {
+	return new Date(Number(BigInt(id) >> 22n) + 1_420_070_400_000).toISOString();
+}

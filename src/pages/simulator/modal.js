@@ -1,0 +1,186 @@
+// Modals: the dialog in which a person fills in what a bot asks for.
+
+import { byId, element } from "../dom.js";
+import { channelOptions, memberOptions, roleOptions } from "./components.js";
+
+/**
+ * @typedef {import("./world.js").Json} Json
+ * @typedef {import("./world.js").World} World
+ */
+
+const types = {
+	textInput: 4,
+	stringSelect: 3,
+	userSelect: 5,
+	roleSelect: 6,
+	channelSelect: 8,
+	textDisplay: 10,
+};
+const paragraph = 2;
+
+/**
+ * Shows the modal of an interaction. `submit` gets the modal's components with the values, and resolves with whether the
+ * submission was accepted; if it was not, the dialog stays open.
+ * @param {World} world
+ * @param {Json} modal
+ * @param {(components: Json[]) => Promise<boolean>} submit
+ */
+export function openModal(world, modal, submit) {
+	const dialog = /** @type {HTMLDialogElement} */ (byId("dialog"));
+	const parts = /** @type {Json[]} */ (modal.components).map((part) =>
+		createPart(world, part),
+	);
+	dialog.replaceChildren(
+		element(
+			"form",
+			{
+				class: "fields-form",
+				onsubmit: async (/** @type {Event} */ event) => {
+					event.preventDefault();
+					if (await submit(parts.map(({ filled }) => filled())))
+						dialog.close("");
+				},
+			},
+			element("h2", { id: "dialog-title", dir: "auto" }, modal.title),
+			...parts.map(({ shown }) => shown),
+			element(
+				"div",
+				{ class: "row" },
+				element("button", { class: "main" }, "Submit"),
+				element(
+					"button",
+					{ type: "button", onclick: () => dialog.close("") },
+					"Cancel",
+				),
+			),
+		),
+	);
+	dialog.returnValue = "";
+	if (!dialog.open) dialog.showModal();
+}
+
+/**
+ * Returns a top-level component of a modal, and a function that returns it with its values.
+ * @param {World} world
+ * @param {Json} part
+ * @returns {{ shown: HTMLElement, filled: () => Json }}
+ */
+function createPart(world, part) {
+	const { type, id, content, label, description, component, components } = part;
+	if (type === types.textDisplay)
+		return {
+			shown: element("p", { dir: "auto" }, String(content)),
+			filled: () => ({ type, id }),
+		};
+	if (component) {
+		const { shown, filled } = createInput(world, component, label, description);
+		return { shown, filled: () => ({ type, id, component: filled() }) };
+	}
+	const inner = /** @type {Json[]} */ (components).map((one) =>
+		createInput(world, one, one.label),
+	);
+	return {
+		shown: element("div", {}, ...inner.map(({ shown }) => shown)),
+		filled: () => ({
+			type,
+			id,
+			components: inner.map(({ filled }) => filled()),
+		}),
+	};
+}
+
+/**
+ * @param {World} world
+ * @param {Json} input
+ * @param {string} label
+ * @param {string} [description]
+ * @returns {{ shown: HTMLElement, filled: () => Json }}
+ */
+function createInput(world, input, label, description) {
+	const { type, id, custom_id, required = true } = input;
+	const control =
+		type === types.textInput ? textControl(input) : menuControl(world, input);
+	control.id = `modal-${id}`;
+	control.required = required;
+	return {
+		shown: element(
+			"div",
+			{ class: "field" },
+			element(
+				"label",
+				{ for: control.id, dir: "auto" },
+				label,
+				element("span", { class: "quiet" }, required ? " (required)" : ""),
+			),
+			description &&
+				element("span", { class: "small quiet", dir: "auto" }, description),
+			control,
+		),
+		filled: () =>
+			control instanceof HTMLSelectElement
+				? {
+						...{ type, id, custom_id },
+						values: Array.from(
+							control.selectedOptions,
+							({ value }) => value,
+						).filter((value) => value !== ""),
+					}
+				: { type, id, custom_id, value: control.value },
+	};
+}
+
+/** @param {Json} input */
+function textControl({ style, value, placeholder, min_length, max_length }) {
+	const common = {
+		placeholder,
+		minlength: min_length,
+		maxlength: max_length ?? 4000,
+		autocomplete: "off",
+	};
+	const control =
+		style === paragraph
+			? element("textarea", { ...common, rows: 4 })
+			: element("input", common);
+	control.value = value ?? "";
+	return control;
+}
+
+/**
+ * @param {World} world
+ * @param {Json} menu
+ */
+function menuControl(world, menu) {
+	const { placeholder, max_values: max = 1 } = menu;
+	return element(
+		"select",
+		{ multiple: max > 1 },
+		max <= 1 && element("option", { value: "" }, placeholder || "Choose…"),
+		...optionsOf(world, menu).map(({ value, label, selected }) =>
+			element("option", { value, selected }, label),
+		),
+	);
+}
+
+/**
+ * @param {World} world
+ * @param {Json} menu
+ * @returns {{ value: string, label: string, selected?: boolean }[]}
+ */
+function optionsOf(world, { type, options, channel_types }) {
+	switch (type) {
+		case types.stringSelect:
+			return /** @type {Json[]} */ (options).map((one) => ({
+				value: one.value,
+				label: one.label,
+				selected: one.default === true,
+			}));
+		case types.userSelect:
+			return memberOptions(world);
+		case types.roleSelect:
+			return roleOptions(world);
+		case types.channelSelect:
+			return channelOptions(world, channel_types);
+		default:
+			return [...memberOptions(world), ...roleOptions(world)];
+	}
+}

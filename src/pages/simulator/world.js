@@ -1,0 +1,398 @@
+// The data of the simulator's page: the state of the simulator, the open guild, and the messages of the open channel.
+
+import { ephemeralMessages, messagesAfter } from "./message-state.js";
+import { request, requestAs } from "./server.js";
+
+/**
+ * @typedef {import("./server.js").Json} Json
+ * @typedef {import("./server.js").Person} Person
+ */
+
+const permissionBits = {
+	addReactions: 1n << 6n,
+	viewChannel: 1n << 10n,
+	sendMessages: 1n << 11n,
+	sendInThreads: 1n << 38n,
+};
+
+/** Discord's channel types. */
+export const channelTypes = {
+	text: 0,
+	dm: 1,
+	voice: 2,
+	category: 4,
+	stage: 13,
+	forum: 15,
+	media: 16,
+};
+
+const pageSize = 50;
+/** Maximum number of entries and of messages that the page keeps, so that it stays fast. */
+export const maxEntries = 300;
+
+/** Stands for a guild's id where the direct messages are open. */
+export const direct = "direct";
+
+/** The state that the simulator's page shows. */
+export class World {
+	/** @type {Person[]} */
+	people = [];
+	/** @type {Json[]} */
+	bots = [];
+	/** @type {Json[]} */
+	guilds = [];
+	/** @type {Json[]} */
+	directChannels = [];
+	/** @type {Set<string>} the bots with a connection */
+	connected = new Set();
+	/** @type {Json[]} */
+	faults = [];
+	/** @type {Json[]} the journal's entries, and refused requests, oldest first */
+	entries = [];
+	/** @type {Map<string, Json>} */
+	interactions = new Map();
+	/** @type {Json[]} the commands in context menus that the person can use in the open channel */
+	menuCommands = [];
+	/** @type {Person | undefined} who the page acts as */
+	person;
+	/** The open guild's id, or `direct`. */
+	guildId = "";
+	channelId = "";
+	/** @type {Json | undefined} the open guild with everything in it */
+	everything;
+	/** @type {Json | undefined} the open guild as the person sees it */
+	view;
+	/** @type {Json[]} the messages of the open channel, oldest first */
+	messages = [];
+	hasOlder = false;
+	/** @type {string | undefined} why the open channel's messages are not there */
+	unreadable;
+	/** @type {Map<string, { unread: number, bots: Set<string> }>} what is new, by channel id */
+	marks = new Map();
+
+	/** Loads the simulator's state. Resolves with the id of the latest event that the state includes. */
+	async loadState() {
+		const state = await request("GET", "/simulator/state");
+		this.people = state.users;
+		this.bots = state.bots;
+		this.guilds = state.guilds;
+		this.directChannels = state.direct_channels;
+		this.connected = new Set(state.connected);
+		return String(state.last_event_id ?? "");
+	}
+
+	/** Loads the journal, the refused requests, the interactions and the faults. */
+	async loadRecords() {
+		const [journal, interactions, faults] = await Promise.all([
+			request("GET", `/simulator/journal?last=${maxEntries}`),
+			request("GET", "/simulator/interactions"),
+			request("GET", "/simulator/faults"),
+		]);
+		this.entries = journal;
+		this.interactions = new Map(
+			interactions.map((/** @type {Json} */ one) => [one.id, one]),
+		);
+		this.faults = faults;
+	}
+
+	/** Loads the open guild: everything in it, and what the person sees of it. */
+	async loadGuild() {
+		const { guildId, person } = this;
+		if (guildId === direct || guildId === "") {
+			this.everything = this.view = undefined;
+			return;
+		}
+		const address = `/simulator/guild?id=${guildId}`;
+		const [everything, view] = await Promise.all([
+			request("GET", address),
+			request("GET", `${address}&user=${person?.id}`),
+		]);
+		if (this.guildId !== guildId || this.person !== person) return;
+		this.everything = everything;
+		this.view = view;
+	}
+
+	/** Loads the latest messages of the open channel, with the person's rights. */
+	async loadMessages() {
+		const { channelId, person } = this;
+		this.messages = [];
+		this.hasOlder = false;
+		this.unreadable = this.whyUnreadable();
+		if (this.unreadable !== undefined || !person) return;
+		try {
+			const path = `/channels/${channelId}/messages?limit=${pageSize}`;
+			const found = await requestAs(person, "GET", path);
+			if (this.channelId !== channelId || this.person !== person) return;
+			this.messages = found.reverse();
+			this.hasOlder = found.length === pageSize;
+		} catch (error) {
+			if (this.channelId === channelId)
+				this.unreadable = /** @type {Error} */ (error).message;
+		}
+	}
+
+	async loadOlder() {
+		const { channelId, person, messages } = this;
+		if (!person) return;
+		const path = `/channels/${channelId}/messages?limit=${pageSize}&before=${messages[0]?.id}`;
+		const found = await requestAs(person, "GET", path);
+		if (this.channelId !== channelId || this.person !== person) return;
+		this.messages = [...found.reverse(), ...this.messages];
+		this.hasOlder = found.length === pageSize;
+	}
+
+	/** @returns {string | undefined} */
+	whyUnreadable() {
+		if (!this.channel) return "There is no channel here.";
+		if (this.guildId === direct || this.sees(this.channelId)) return undefined;
+		const { name } = this;
+		return this.view?.is_member
+			? `${name} cannot see this channel.`
+			: `${name} is not a member of ${this.everything?.guild.name}.`;
+	}
+
+	/** The name of the person in whose name the page acts. */
+	get name() {
+		return this.person ? this.nameOf(this.person.id) : "Nobody";
+	}
+
+	/** The open channel or thread. */
+	get channel() {
+		return this.channelOf(this.channelId);
+	}
+
+	/**
+	 * @param {string} id
+	 * @returns {Json | undefined}
+	 */
+	channelOf(id) {
+		const { everything, directChannels, guilds } = this;
+		const lists = [
+			everything?.channels ?? [],
+			everything?.threads ?? [],
+			directChannels,
+			...guilds.flatMap(({ channels, threads }) => [channels, threads]),
+		];
+		for (const list of lists) {
+			const found = list.find((/** @type {Json} */ one) => one.id === id);
+			if (found) return found;
+		}
+		return undefined;
+	}
+
+	/**
+	 * Returns the id of the guild in which a channel is, `direct` for direct messages; undefined if it is unknown.
+	 *
+	 * @param {string} channelId
+	 * @returns {string | undefined}
+	 */
+	guildOf(channelId) {
+		const has = (/** @type {Json[]} */ list) =>
+			list.some(({ id }) => id === channelId);
+		if (has(this.directChannels)) return direct;
+		return this.guilds.find(
+			({ channels, threads }) => has(channels) || has(threads),
+		)?.id;
+	}
+
+	/** @param {string} channelId */
+	sees(channelId) {
+		return this.permissionsIn(channelId) !== undefined;
+	}
+
+	/**
+	 * The person's permissions in a channel of the open guild; undefined if they do not see it.
+	 *
+	 * @param {string} channelId
+	 * @returns {bigint | undefined}
+	 */
+	permissionsIn(channelId) {
+		if (!this.view?.is_member) return undefined;
+		const { channels, threads } = this.view;
+		for (const one of [...channels, ...threads])
+			if (one.id === channelId) return BigInt(one.permissions);
+		return undefined;
+	}
+
+	/** Whether the person may write in the open channel. */
+	get mayWrite() {
+		if (!this.channel || !this.person) return false;
+		if (this.guildId === direct) return true;
+		const bit = isThread(this.channel) ? "sendInThreads" : "sendMessages";
+		return this.#may(bit) && !holdsPosts(this.channel);
+	}
+
+	get mayReact() {
+		return this.guildId === direct || this.#may("addReactions");
+	}
+
+	/** @param {keyof typeof permissionBits} name */
+	#may(name) {
+		return Boolean(
+			(this.permissionsIn(this.channelId) ?? 0n) & permissionBits[name],
+		);
+	}
+
+	/**
+	 * The person's DM channels, each with the name of the other user.
+	 * @returns {Json[]}
+	 */
+	get conversations() {
+		const own = this.person?.username ?? "";
+		return this.directChannels
+			.filter(({ recipients }) => recipients.includes(own))
+			.map((channel) => {
+				const other =
+					channel.recipients.find((/** @type {string} */ one) => one !== own) ??
+					own;
+				const known = [...this.people, ...this.bots].find(
+					({ username }) => username === other,
+				);
+				return {
+					...channel,
+					type: channelTypes.dm,
+					name: known ? shownName(known) : other,
+				};
+			});
+	}
+
+	/**
+	 * Returns a user's display name in the open guild.
+	 * @param {string} id
+	 */
+	nameOf(id) {
+		return this.findName(id) ?? `user ${id}`;
+	}
+
+	/**
+	 * @param {string} id
+	 * @returns {string | undefined}
+	 */
+	findName(id) {
+		const member = this.memberOf(id);
+		if (member) return member.nick ?? shownName(member.user);
+		for (const one of [...this.people, ...this.bots])
+			if (one.id === id) return shownName(one);
+		const message = this.messages.find(({ author }) => author.id === id);
+		return message && shownName(message.author);
+	}
+
+	/**
+	 * @param {string} userId
+	 * @returns {Json | undefined}
+	 */
+	memberOf(userId) {
+		return this.everything?.members.find(
+			(/** @type {Json} */ { user }) => user.id === userId,
+		);
+	}
+
+	/** @param {string} id */
+	isBot(id) {
+		return this.bots.some((bot) => bot.id === id);
+	}
+
+	/**
+	 * Names for the mentions in messages.
+	 *
+	 * @type {import("./markdown.js").Names}
+	 */
+	names = {
+		user: (id) => this.findName(id),
+		role: (id) => {
+			/** @type {Json[]} */
+			const roles = this.everything?.guild.roles ?? [];
+			return roles.find((role) => role.id === id)?.name;
+		},
+		channel: (id) => this.channelOf(id)?.name,
+		emoji: (id) =>
+			this.everything?.guild.emojis.some(
+				(/** @type {Json} */ emoji) => emoji.id === id,
+			) === true,
+	};
+
+	/**
+	 * The ephemeral responses that the person sees in the open channel, and a placeholder for each that a bot has not
+	 * sent yet, as messages.
+	 */
+	get ephemeral() {
+		return [...this.interactions.values()]
+			.filter(
+				({ user_id, channel_id }) =>
+					user_id === this.person?.id && channel_id === this.channelId,
+			)
+			.flatMap(ephemeralMessages);
+	}
+
+	/**
+	 * Adds an entry of the journal or a refused request.
+	 * @param {Json} entry
+	 */
+	addEntry(entry) {
+		this.entries.push(entry);
+		if (this.entries.length > maxEntries)
+			this.entries = this.entries.slice(-maxEntries);
+	}
+
+	/**
+	 * Marks a channel that is not open as changed. `bot` is the name of the bot that changed it.
+	 * @param {string} channelId
+	 * @param {string} [bot]
+	 */
+	mark(channelId, bot) {
+		const mark = this.marks.get(channelId) ?? { unread: 0, bots: new Set() };
+		if (bot === undefined) mark.unread += 1;
+		else mark.bots.add(bot);
+		this.marks.set(channelId, mark);
+	}
+
+	/**
+	 * Marks a channel as new, so that people find what a bot has created.
+	 *
+	 * @param {string} channelId
+	 */
+	markAsNew(channelId) {
+		if (!this.marks.has(channelId))
+			this.marks.set(channelId, { unread: 0, bots: new Set() });
+	}
+
+	/**
+	 * Applies an event about messages of the open channel. Returns the ids of the messages that have changed.
+	 *
+	 * @param {string} type
+	 * @param {Json} data
+	 * @returns {string[]}
+	 */
+	applyMessageEvent(type, data) {
+		const { messages, changed } = messagesAfter(
+			this.messages,
+			type,
+			data,
+			this.person?.id,
+		);
+		const isFull = messages.length > maxEntries && type === "MESSAGE_CREATE";
+		this.messages = isFull ? messages.slice(-maxEntries) : messages;
+		this.hasOlder ||= isFull;
+		return changed;
+	}
+}
+
+/** @param {Json} user */
+export function shownName({ global_name, username }) {
+	return String(global_name ?? username);
+}
+
+/** @param {Json} channel */
+export function isThread({ type }) {
+	return type >= 10 && type <= 12;
+}
+
+/** @param {Json} channel */
+export function isVoice({ type }) {
+	return type === channelTypes.voice || type === channelTypes.stage;
+}
+
+/** @param {Json} channel */
+export function holdsPosts({ type }) {
+	return type === channelTypes.forum || type === channelTypes.media;
+}

@@ -1,0 +1,397 @@
+// Actions in the console: keys, connections, and trying tools that only read.
+
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { sessionLifetimeMs } from "../../../src/gateway/console/sessions.ts";
+import { createGrants } from "../../../src/gateway/oauth/grants/grants.ts";
+import { openStore } from "../../../src/gateway/store/store.ts";
+import { principalCapability } from "../../../src/lib/principal.ts";
+import { rightsMethod } from "../../../src/mcp/rights.ts";
+import { databaseDirectory } from "../../support/database-directory.ts";
+import {
+	createGatewayClient,
+	gatewayToken,
+	startTestGateway,
+} from "../../support/gateway.ts";
+import { recordLog } from "../../support/log.ts";
+import {
+	bareTool,
+	type RecordedRequest,
+	result,
+	startStubBackend,
+	textResult,
+} from "../../support/stub-backend.ts";
+import { ConsoleClient, signedIn, signedInPerson } from "./console-client.ts";
+
+const guild = "300000000000000003";
+const other = "400000000000000004";
+const hanna = { id: "100000000000000001", name: "Hanna" };
+const ada = { id: "100000000000000002", name: "Ada" };
+
+const readsTool = JSON.stringify({
+	name: "list_things",
+	title: "List things",
+	description: "Things.",
+	inputSchema: { type: "object", properties: { guild_id: { type: "string" } } },
+	annotations: { readOnlyHint: true },
+});
+
+const writesTool = JSON.stringify({
+	name: "act",
+	inputSchema: { type: "object" },
+	annotations: { readOnlyHint: false },
+});
+
+function principalOf({ headers }: RecordedRequest) {
+	const sent = headers.get("x-guildhall-caller");
+	return sent && JSON.parse(Buffer.from(sent, "base64url").toString());
+}
+
+async function startWorld({ hasStore = true } = {}) {
+	const directory = await mkdtemp(
+		join(databaseDirectory, "guildhall-console-"),
+	);
+	const bot = startStubBackend({
+		guilds: { [guild]: "Cooks", [other]: "Others" },
+		tools: [readsTool, writesTool, bareTool("bare")],
+		experimental: [principalCapability],
+		on: {
+			[rightsMethod]: (request) =>
+				result(
+					request.id,
+					JSON.stringify({
+						guilds:
+							principalOf(request)?.person?.id === hanna.id
+								? [{ id: guild, name: "Cooks", signIn: true }]
+								: [],
+					}),
+				),
+			list_things: ({ id }) => textResult(id, "one\ntwo"),
+		},
+	});
+	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
+	const now = () => clock.now;
+	const database = join(directory, "gateway.sqlite");
+	const store = hasStore
+		? openStore({ database, schema: "" }, recordLog().log)
+		: undefined;
+	const settings = {
+		options: { store, signIn: { clocks: { now, monotonicNow: now } } },
+	};
+	const gateway = await startTestGateway({ alpha: bot }, settings);
+	return {
+		...gateway,
+		bot,
+		clock,
+		store,
+		/** Another gateway with the same database. */
+		replica: () => startTestGateway({ alpha: bot }, settings),
+		root: () => signedIn(gateway.url),
+		person: (who = hanna) => signedInPerson(gateway.url, who, clock.now),
+		async [Symbol.asyncDispose]() {
+			await gateway.close();
+			await store?.close();
+			await bot.stop();
+			await rm(directory, { recursive: true, force: true });
+		},
+	};
+}
+
+test("a key is made with its limits, works, and is revoked", async () => {
+	await using world = await startWorld();
+	const client = await world.root();
+	const wanted = {
+		name: "ci",
+		access: "read",
+		instances: ["alpha"],
+		guilds: [guild],
+		person: null,
+		days: 30,
+	};
+	const made = await client.post<{ secret: string; key: unknown }>(
+		"keys",
+		wanted,
+	);
+	expect(made.status).toBe(201);
+	const key = {
+		name: "ci",
+		access: "read",
+		instances: ["alpha"],
+		guilds: [guild],
+		person: null,
+		createdAt: world.clock.now,
+		expiresAt: world.clock.now + 30 * 86_400_000,
+		lastUsedAt: null,
+		expired: false,
+	};
+	expect(made.body.key).toEqual(key);
+	expect(made.headers.get("cache-control")).toBe("no-store");
+	expect((await client.get("keys")).body).toEqual({
+		keys: [key],
+		reason: null,
+	});
+	const secret = made.body.secret;
+	const holder = createGatewayClient(`${world.url}/mcp`, secret);
+	expect(await holder.toolNames()).toContain("list_things");
+	// The secret is in no log, and is not shown again.
+	expect(world.recorded.lines.join("\n")).not.toContain(secret);
+	expect(world.recorded.messages()).toContain("created a key in the console");
+
+	expect((await client.post("keys", wanted)).status).toBe(409);
+	expect((await client.post("keys/revoke", { name: "ci" })).status).toBe(200);
+	expect((await client.post("keys/revoke", { name: "ci" })).status).toBe(404);
+	expect((await client.get("keys")).body.keys).toEqual([]);
+});
+
+test("a key that cannot be is not made", async () => {
+	await using world = await startWorld();
+	const client = await world.root();
+	const key = { name: "ci", access: "read" };
+	const wrong = [
+		{ ...key, name: "a b" },
+		{ ...key, name: "-".repeat(65) },
+		{ ...key, access: "root" },
+		{ ...key, instances: ["gamma"] },
+		{ ...key, instances: [] },
+		{ ...key, guilds: ["1"] },
+		{ ...key, person: "me" },
+		{ ...key, days: 0 },
+		{ ...key, days: 1.5 },
+		{ ...key, extra: 1 },
+		{},
+	];
+	for (const body of wrong) {
+		const { status } = await client.post("keys", body);
+		expect([body, status]).toEqual([body, 400]);
+	}
+	const long = { ...key, guilds: Array(9_000).fill(guild) };
+	expect((await client.post("keys", long)).status).toBe(413);
+	expect((await client.get("keys")).body.keys).toEqual([]);
+});
+
+test("people see no keys, and make none", async () => {
+	await using world = await startWorld();
+	const client = await world.person();
+	expect((await client.get("keys")).status).toBe(403);
+	const key = { name: "ci", access: "all" };
+	expect((await client.post("keys", key)).status).toBe(403);
+	expect((await client.post("keys/revoke", { name: "ci" })).status).toBe(403);
+});
+
+test("without a database there are no keys and connections, and the console says so", async () => {
+	await using world = await startWorld({ hasStore: false });
+	const client = await world.root();
+	expect((await client.get("keys")).body).toEqual({
+		keys: null,
+		reason: expect.stringContaining("GATEWAY_DATABASE"),
+	});
+	const key = { name: "ci", access: "read" };
+	expect((await client.post("keys", key)).status).toBe(503);
+	expect((await client.get("grants")).body).toMatchObject({ grants: null });
+	expect((await client.post("grants/end", { id: "x" })).status).toBe(404);
+});
+
+test("the operator ends any connection, a person their own", async () => {
+	await using world = await startWorld();
+	const { store, clock } = world;
+	if (!store) throw new Error("there is no store");
+	const grants = createGrants(store, () => clock.now);
+	const verifier = "v".repeat(43);
+	const connect = async (person: typeof hanna) => {
+		const code = await grants.issueCode({
+			request: {
+				client: { id: "c", name: "Claude", uri: undefined },
+				redirectUri: "https://claude.example",
+				state: undefined,
+				codeChallenge: new Bun.CryptoHasher("sha256")
+					.update(verifier)
+					.digest("base64url"),
+				resource: "/mcp",
+				access: "write",
+			},
+			person,
+			access: "write",
+		});
+		await grants.redeem(code, {
+			clientId: "c",
+			redirectUri: undefined,
+			codeVerifier: verifier,
+			resource: undefined,
+		});
+	};
+	await connect(hanna);
+	await connect(ada);
+	interface Listed {
+		grants: { id: string; person: { id: string } }[];
+	}
+	const root = await world.root();
+	const all = (await root.get<Listed>("grants")).body.grants;
+	expect(all.map(({ person }) => person.id).sort()).toEqual([hanna.id, ada.id]);
+	const person = await world.person();
+	const own = (await person.get<Listed>("grants")).body.grants;
+	expect(own).toEqual([
+		{
+			id: expect.any(String),
+			client: { id: "c", name: "Claude", uri: null },
+			person: hanna,
+			access: "write",
+			resource: "/mcp",
+			createdAt: clock.now,
+			usedAt: null,
+			expiresAt: expect.any(Number),
+		} as never,
+	]);
+	const hers = all.find((grant) => grant.person.id === ada.id)?.id ?? "";
+	expect((await person.post("grants/end", { id: hers })).status).toBe(404);
+	expect((await root.post("grants/end", { id: hers })).status).toBe(200);
+	expect((await person.post("grants/end", { id: own[0]?.id })).status).toBe(
+		200,
+	);
+	expect((await root.get("grants")).body).toEqual({ grants: [], reason: null });
+});
+
+test("tools that read can be tried, and no others", async () => {
+	await using world = await startWorld();
+	const client = await world.root();
+	const { body } = await client.get<{ tools: Record<string, unknown>[] }>(
+		"tools",
+	);
+	expect(body.tools).toEqual([
+		{
+			name: "list_things",
+			title: "List things",
+			description: "Things.",
+			inputSchema: expect.objectContaining({
+				properties: expect.objectContaining({ instance: expect.anything() }),
+			}),
+			instances: ["alpha"],
+		},
+		expect.objectContaining({ name: "list_instances", instances: ["alpha"] }),
+	]);
+	const call = (name: string, args: unknown = {}) =>
+		client.post("tools/call", { name, arguments: args });
+	const tried = await call("list_things", { guild_id: guild });
+	expect(tried.body).toEqual({
+		id: expect.any(String),
+		outcome: "ok",
+		isError: false,
+		text: "one\ntwo",
+	});
+	// As the operator, but with the access to read.
+	expect(principalOf(world.bot.received("list_things")[0] as never)).toEqual({
+		id: "root",
+		name: "root",
+		client: "Guildhall console",
+		access: "read",
+	});
+	const calls = (await client.get<{ calls: { id: string }[] }>("calls")).body;
+	expect(calls.calls.at(-1)).toMatchObject({
+		id: tried.body.id,
+		client: "Guildhall console",
+	});
+	expect((await call("act", { instance: "alpha" })).status).toBe(404);
+	expect((await call("bare", { instance: "alpha" })).status).toBe(404);
+	expect((await call("none")).status).toBe(404);
+	expect((await call("list_things", "x")).status).toBe(400);
+	expect(world.bot.received("act")).toHaveLength(0);
+	const lost = await call("list_things", { instance: "gamma" });
+	expect(lost.body).toMatchObject({ isError: true, outcome: "not_routed" });
+});
+
+test("a person tries tools in their own name, in their own guilds", async () => {
+	await using world = await startWorld();
+	const client = await world.person();
+	const call = (args: unknown) =>
+		client.post("tools/call", { name: "list_things", arguments: args });
+	expect((await call({ guild_id: guild })).body).toMatchObject({
+		text: "one\ntwo",
+	});
+	expect(
+		principalOf(world.bot.received("list_things")[0] as never),
+	).toMatchObject({
+		person: { ...hanna, signedIn: true },
+		access: "read",
+	});
+	expect((await call({ guild_id: other })).body).toMatchObject({
+		isError: true,
+		outcome: "not_routed",
+	});
+	expect((await client.get("state")).body).toMatchObject({
+		bots: [{ name: "alpha", guilds: [{ id: guild }], tools: null }],
+	});
+	const { body } = await client.get<{ calls: unknown[] }>("calls");
+	expect(body.calls).toHaveLength(2);
+	const stranger = await world.person(ada);
+	expect((await stranger.get("tools")).body).toMatchObject({
+		tools: [{ name: "list_instances" }],
+	});
+	expect(
+		(await stranger.get<{ calls: unknown[] }>("calls")).body.calls,
+	).toEqual([]);
+});
+
+test("clients are told where the gateway is, without a token", async () => {
+	await using world = await startWorld();
+	const client = await world.root();
+	const { body } = await client.get("clients");
+	expect(body).toEqual({
+		name: "guildhall",
+		endpoint: `${world.url}/mcp`,
+		readOnlyEndpoint: `${world.url}/mcp/readonly`,
+		header: "Authorization: Bearer ",
+		discordSignIn: false,
+	});
+	expect(JSON.stringify(body)).not.toContain(gatewayToken);
+});
+
+test("a session that was signed out is over at all gateways with one database, and after a restart", async () => {
+	await using world = await startWorld();
+	await using other = await world.replica();
+	for (const client of [await world.root(), await world.person()]) {
+		const there = new ConsoleClient(other.url);
+		there.cookie = client.cookie;
+		expect((await there.get("state")).status).toBe(200);
+		expect((await client.post("sign-out")).status).toBe(200);
+		expect((await there.get("state")).status).toBe(401);
+	}
+	const rows = () =>
+		world.store?.run((sql) => sql`SELECT * FROM console_ended_sessions`);
+	expect(await rows()).toHaveLength(2);
+	// Expired sessions are deleted.
+	world.clock.now += sessionLifetimeMs;
+	await (await world.root()).post("sign-out");
+	expect(await rows()).toHaveLength(1);
+});
+
+test("without its database, only the holder of the token has a session", async () => {
+	await using world = await startWorld();
+	const root = await world.root();
+	const person = await world.person();
+	await world.store?.close();
+	expect((await root.get("state")).status).toBe(200);
+	expect((await person.get("state")).status).toBe(503);
+	const { cookie } = root;
+	expect((await root.post("sign-out")).status).toBe(200);
+	root.cookie = cookie;
+	expect((await root.get("state")).status).toBe(401);
+});
+
+test("a decision that is none is refused before a bot is asked", async () => {
+	await using world = await startWorld();
+	const client = await world.root();
+	const valid = { instance: "alpha", id: "1", token: "2", decision: "deny" };
+	const wrong = [
+		{ ...valid, decision: "Deny" },
+		{ ...valid, token: 2 },
+		{ ...valid, id: "1".repeat(101) },
+		{ ...valid, more: true },
+		{ instance: "alpha", id: "1", decision: "approve" },
+	];
+	for (const body of wrong) {
+		const { status } = await client.post("approvals/decide", body);
+		expect([body, status]).toEqual([body, 400]);
+	}
+	const unknown = { ...valid, instance: "beta" };
+	expect((await client.post("approvals/decide", unknown)).status).toBe(404);
+});

@@ -1,0 +1,209 @@
+// The live view of the console: the state of the bots, and tool calls.
+
+import { expect, test } from "bun:test";
+import { readEvents, type SseEvent } from "../../../src/mcp/sse.ts";
+import { startTestGateway } from "../../support/gateway.ts";
+import {
+	bareTool,
+	echoTool,
+	startStubBackend,
+} from "../../support/stub-backend.ts";
+import {
+	type ConsoleClient,
+	signedIn,
+	signedInPerson,
+} from "./console-client.ts";
+
+const guild = "300000000000000003";
+const hanna = { id: "100000000000000001", name: "Hanna" };
+
+async function startWorld() {
+	const bot = startStubBackend({
+		guilds: { [guild]: "<b>Cooks</b>\u202e" },
+		tools: [echoTool, bareTool("act")],
+	});
+	const gone = startStubBackend();
+	await gone.stop();
+	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
+	const now = () => clock.now;
+	const options = { signIn: { clocks: { now, monotonicNow: now } } };
+	const gateway = await startTestGateway(
+		{ alpha: bot, beta: gone },
+		{ options },
+	);
+	return {
+		...gateway,
+		bot,
+		clock,
+		async [Symbol.asyncDispose]() {
+			await gateway.close();
+			await bot.stop();
+		},
+	};
+}
+
+interface Call {
+	id: string;
+	seq: number;
+	[name: string]: unknown;
+}
+
+/** The events of a stream, one after the other. */
+async function openEvents(client: ConsoleClient) {
+	const response = await client.request("/api/events");
+	expect(response.status).toBe(200);
+	const events = readEvents(response.body as never, 1_000_000);
+	/** The data of the next event with this name. */
+	async function next<Data>(name: string): Promise<Data> {
+		for (;;) {
+			const { value, done } = (await events.next()) as {
+				value: SseEvent;
+				done: boolean;
+			};
+			if (done) throw new Error(`the stream has ended without ${name}`);
+			if (value.event === name) return JSON.parse(value.data);
+		}
+	}
+	return { response, next, ended: async () => (await events.next()).done };
+}
+
+test("the state has each bot with its guilds, and why it is offline", async () => {
+	await using world = await startWorld();
+	const client = await signedIn(world.url);
+	const { body } = await client.get("state");
+	expect(body).toEqual({
+		gateway: {
+			version: expect.any(String),
+			startedAt: expect.any(Number),
+			run: expect.any(String),
+			database: null,
+			databaseReason: null,
+		},
+		bots: [
+			{
+				name: "alpha",
+				state: "online",
+				reason: null,
+				since: expect.any(Number),
+				version: "1",
+				guilds: [{ id: guild, name: "<b>Cooks</b>\\u{202e}", pinned: false }],
+				guildCount: 1,
+				tools: 2,
+				callsInFlight: 0,
+				latency: null,
+				errors: 0,
+				lastError: null,
+			},
+			expect.objectContaining({
+				name: "beta",
+				state: "offline",
+				reason: expect.any(String),
+				lastError: { message: expect.any(String), at: expect.any(Number) },
+				guilds: [],
+			}),
+		],
+	});
+});
+
+test("calls are shown without arguments, with who asked and their outcome", async () => {
+	await using world = await startWorld();
+	const secret = "what-ada-wrote-in-confidence";
+	await world.call("echo", {
+		instance: "alpha",
+		guild_id: guild,
+		text: secret,
+	});
+	await world.call("act", { instance: "beta", guild_id: secret.repeat(9) });
+	await world.call("<script>", { instance: "alpha" });
+	const client = await signedIn(world.url);
+	const { body } = await client.get<{ calls: Call[] }>("calls");
+	const common = { by: "root", key: null, person: null, client: null };
+	expect(body.calls).toEqual([
+		{
+			id: expect.stringMatching(/-1$/),
+			seq: 0,
+			at: expect.any(Number),
+			ms: expect.any(Number),
+			instance: "alpha",
+			tool: "echo",
+			guild,
+			outcome: "ok",
+			...common,
+		},
+		expect.objectContaining({
+			...common,
+			instance: "beta",
+			outcome: "offline",
+			guild: null,
+		}),
+		expect.objectContaining({ tool: '"<script>"', seq: 2 }),
+	]);
+	expect(JSON.stringify(body)).not.toContain(secret);
+	const { bots } = (
+		await client.get<{ bots: Record<string, unknown>[] }>("state")
+	).body;
+	expect(bots[1]).toMatchObject({
+		errors: 1,
+		latency: { calls: 1 },
+	});
+});
+
+test("events begin with everything, and go on with what changes", async () => {
+	await using world = await startWorld();
+	await world.call("echo", { instance: "alpha" });
+	const client = await signedIn(world.url);
+	const { next, response } = await openEvents(client);
+	expect(response.headers.get("content-type")).toBe("text/event-stream");
+	expect(response.headers.get("cache-control")).toBe("no-store");
+	const { run } = await next<{ run: string }>("hello");
+	expect(await next("state")).toMatchObject({ gateway: { run } });
+	const { calls } = await next<{ calls: Call[] }>("calls");
+	expect(calls.map(({ tool }) => tool)).toEqual(["echo"]);
+	await world.call("act", { instance: "alpha" });
+	const call = await next<Call>("call");
+	expect(call).toMatchObject({ tool: "act", seq: 1 });
+	expect(await next("state")).toMatchObject({
+		bots: [{ latency: { calls: 2 } }, {}],
+	});
+});
+
+test("a person sees no calls and bots of others", async () => {
+	await using world = await startWorld();
+	await world.call("echo", { instance: "alpha" });
+	const client = await signedInPerson(world.url, hanna, world.clock.now);
+	expect((await client.get("calls")).body).toMatchObject({ calls: [] });
+	// The bot does not say that it knows this person.
+	expect((await client.get("state")).body).toMatchObject({ bots: [] });
+	const { next } = await openEvents(client);
+	expect(await next("state")).toMatchObject({ bots: [] });
+	expect(await next("calls")).toMatchObject({ calls: [] });
+});
+
+test("signing out ends the streams of this session alone", async () => {
+	await using world = await startWorld();
+	const client = await signedIn(world.url);
+	const other = await signedIn(world.url);
+	const mine = await openEvents(client);
+	const theirs = await openEvents(other);
+	await client.post("sign-out");
+	expect(await mine.next("end")).toEqual({ reason: "signed_out" });
+	expect(await mine.ended()).toBe(true);
+	await world.call("act", { instance: "alpha" });
+	expect(await theirs.next("call")).toMatchObject({ tool: "act" });
+	world.clock.now += 12 * 3_600_000;
+	expect(await theirs.next("end")).toEqual({ reason: "expired" });
+	expect(await theirs.ended()).toBe(true);
+});
+
+test("a session can have 6 streams", async () => {
+	await using world = await startWorld();
+	const client = await signedIn(world.url);
+	const open = [];
+	for (let count = 0; count < 6; count++) open.push(await openEvents(client));
+	const { status, headers } = await client.get("events");
+	expect([status, headers.get("retry-after")]).toEqual([429, "5"]);
+	await open[0]?.response.body?.cancel().catch(() => {});
+	expect((await openEvents(await signedIn(world.url))).response.status).toBe(
+		200,
+	);
+});

@@ -1,0 +1,506 @@
+// The console in a real Chromium, with a real gateway and real bots; the simulator stands in for Discord. A test fails
+// on uncaught exceptions, on errors that the page logs, and on violations of its content security policy. Chromium's
+// own lines about failed requests are ignored: they appear whenever a server is down or refuses a token. With
+// SCREENSHOTS=.github/screenshots, the pictures for the README are made.
+
+import {
+	afterAll,
+	afterEach,
+	beforeAll,
+	beforeEach,
+	describe,
+	expect,
+	test,
+} from "bun:test";
+import {
+	type ChromiumPage,
+	chromium,
+	openChromium,
+} from "../support/chromium.ts";
+import { gatewayToken } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
+import { type ConsolePage, driveConsole } from "./console-page.ts";
+import {
+	type ConsoleWorld,
+	hostile,
+	startConsoleWorld,
+} from "./console-world.ts";
+
+if (!chromium)
+	console.warn("no page is tried in a browser: chromium is not installed");
+
+/** The directory for pictures. */
+const pictures = process.env.SCREENSHOTS;
+
+const wide = { width: 1280, height: 800 };
+const narrow = { width: 390, height: 844 };
+const sections = [
+	"Live",
+	"Approvals",
+	"Keys",
+	"Connections",
+	"Connect",
+	"Try",
+] as const;
+
+/** For each section, a text that it shows when it has loaded. */
+const shownIn = {
+	Live: "list_guilds",
+	Approvals: "No call waits",
+	Keys: "New key",
+	Connections: "Claude",
+	Connect: "claude mcp add",
+	Try: "only read",
+};
+
+describe.skipIf(!chromium)("in Chromium", () => {
+	let world: ConsoleWorld;
+	let browser: ChromiumPage;
+	let page: ConsolePage;
+	beforeAll(async () => {
+		[world, browser] = await Promise.all([
+			startConsoleWorld(),
+			openChromium(wide),
+		]);
+		page = driveConsole(browser, world.url);
+	});
+	afterAll(async () => {
+		await browser[Symbol.asyncDispose]();
+		await world[Symbol.asyncDispose]();
+	});
+	beforeEach(async () => {
+		await browser.resize(wide.width, wide.height);
+		await page.forget();
+	});
+	afterEach(() => {
+		expect(browser.problems.splice(0)).toEqual([]);
+	});
+
+	test("a wrong token is refused, the right one signs in, and the page keeps neither", async () => {
+		await page.open();
+		await page.fill("#token", "wrong-token-of-a-person");
+		await page.click("form button", "Sign in");
+		await page.sees("MCP_AUTH_TOKEN", ".problem");
+		expect(await page.kept()).not.toContain("wrong-token-of-a-person");
+		await page.fill("#token", gatewayToken);
+		await page.click("form button", "Sign in");
+		await page.sees("Signed in");
+		await page.sees("alpha", ".bot");
+		for (const name of sections) await page.section(name);
+		expect(await page.kept()).not.toContain(gatewayToken);
+		await page.open();
+		await page.sees("Signed in");
+		await page.click("button", "Sign out");
+		await page.sees("Token", "form");
+		await page.open();
+		await page.sees("Token", "form");
+	});
+
+	test("bots are shown with their state, and calls as they happen", async () => {
+		await page.signIn(gatewayToken);
+		await page.sees("3 of 3 bots online");
+		await page.sees("online", ".bot");
+		await world.client.text("list_guilds", { instance: "alpha" });
+		await page.sees("list_guilds", "tbody tr");
+		await world.client.text("get_member", {
+			...{ instance: "beta", user_id: "100000000000000001" },
+		});
+		await page.sees("refused by the tool", "tbody tr");
+		const rows = await page.texts("tbody tr");
+		expect(rows[0]).toContain("get_member");
+
+		await page.choose(".filters label:nth-of-type(1) select", "alpha");
+		await page.misses("get_member", "tbody");
+		await page.sees("list_guilds", "tbody");
+		await page.choose(".filters label:nth-of-type(3) select", "failed");
+		await page.misses("list_guilds", "tbody");
+		await page.click("button", "All calls");
+		await page.sees("get_member", "tbody");
+		await page.click("button", "Show the calls of beta");
+		await page.misses("list_guilds", "tbody");
+		await page.click("button", "All calls");
+		await page.sees("list_guilds", "tbody");
+
+		await page.click("button", "Pause");
+		await world.client.text("list_channels", { instance: "beta" });
+		await page.sees("Paused. 1 new call", "#call-count");
+		expect(await page.texts("tbody code")).not.toContain("list_channels");
+		await page.click("button", "Continue");
+		await page.sees("list_channels", "tbody");
+
+		await page.click("button", "Details of list_channels");
+		await page.sees("done", "tr.details");
+		await page.click("button", "Details of list_channels");
+		await page.misses("Request", "tbody");
+	});
+
+	test("a call that waits is approved after a question, or denied", async () => {
+		await page.signIn(gatewayToken);
+		await page.section("Approvals");
+		await page.sees("No call waits");
+		const { id } = world.simulator.user("liwei");
+		const client = world.clientWith(await world.createKey("assistant"));
+		/** Calls a tool that bans someone. Resolves with its result after somebody has decided. */
+		const ban = (reason: string) =>
+			client.text("ban", { instance: "alpha", user_ids: [id], reason });
+
+		const denied = ban("bread");
+		await page.sees("bread", "article pre");
+		await page.sees("the key assistant", "article");
+		await page.sees("1", "nav a[href='#approvals'] .badge");
+		await page.click("button", "Deny");
+		await page.sees("No call waits");
+		expect(await denied).toContain("denied");
+
+		const approved = ban("cake");
+		await page.sees("cake", "article pre");
+		await page.click("button", "Approve");
+		await page.sees("The bot runs it at once", "dialog");
+		await page.click("dialog button", "Cancel");
+		await page.sees("cake", "article pre");
+		expect(world.guild.bans.has(id)).toBe(false);
+		await page.click("button", "Approve");
+		await page.click("dialog button", "Approve");
+		await page.sees("No call waits");
+		expect(await approved).toContain("anned");
+		expect(world.guild.bans.has(id)).toBe(true);
+	});
+
+	test("a key is made and shown once, works, and is revoked after a question", async () => {
+		await page.signIn(gatewayToken);
+		await page.section("Keys");
+		await page.sees("New key");
+		await page.fill("[name=name]", "ci");
+		await page.fill("[name=guilds]", "not an id");
+		await page.click("button", "Create key");
+		await until("an error", async () => (await page.texts("form .problem"))[0]);
+		await page.fill("[name=guilds]", "");
+		await page.click("input[value=alpha]");
+		await page.click("button", "Create key");
+		await page.sees("It is shown only once");
+		const [secret = ""] = await page.texts("#secret");
+		const { toolNames } = world.clientWith(secret);
+		expect(await toolNames()).toContain("list_guilds");
+		await page.click("button", "Done");
+		expect(await page.kept()).not.toContain(secret);
+		await page.click("button", "Revoke ci");
+		await page.click("dialog button", "Cancel");
+		await page.misses("Revoke the key");
+		expect(await toolNames()).toContain("list_guilds");
+		await page.click("button", "Revoke ci");
+		await page.click("dialog button", "Revoke");
+		await page.sees("Revoked: ci");
+		await page.misses("ci", "tbody");
+		await until("the key is refused", async () => {
+			const { status } = await world.clientWith(secret).post("{}");
+			return status === 401;
+		});
+	});
+
+	test("a connection is ended after a question", async () => {
+		await world.grant("Claude");
+		await page.signIn(gatewayToken);
+		await page.section("Connections");
+		await page.sees("Claude", "tbody");
+		await page.click("button", "End the connection with Claude");
+		await page.click("dialog button", "End");
+		await page.sees("No program is connected");
+	});
+
+	test("each client's configuration names the endpoint and holds no token", async () => {
+		await page.signIn(gatewayToken);
+		await page.section("Connect");
+		await page.sees("Claude Code", ".panel");
+		const endpoint = `${world.origin}/mcp`;
+		const texts: Record<string, string> = {};
+		for (const client of await page.texts(".chips:first-child .chip")) {
+			await page.click(`input[value="${client}"]`);
+			await page.sees(client, ".panel h3");
+			texts[client] = (await page.texts(".panel pre"))[0] ?? "";
+			const link = await page.attribute(".panel a.button", "href");
+			expect(decodeURIComponent(link ?? "")).not.toContain(gatewayToken);
+			if (client === "Cursor") {
+				const config = new URL(link ?? "").searchParams.get("config") ?? "";
+				expect(JSON.parse(atob(config))).toEqual(
+					JSON.parse(texts.Cursor ?? "").mcpServers.guildhall,
+				);
+			}
+			if (client === "VS Code") {
+				const [, query = ""] =
+					/^vscode:mcp\/install\?(.*)$/.exec(link ?? "") ?? [];
+				const { inputs, servers } = JSON.parse(texts["VS Code"] ?? "");
+				expect(JSON.parse(decodeURIComponent(query))).toEqual({
+					...{ name: "guildhall", inputs, ...servers.guildhall },
+				});
+			}
+		}
+		expect(Object.keys(texts)).toHaveLength(10);
+		const { "claude.ai": claude, ChatGPT, ...local } = texts;
+		expect([claude, ChatGPT]).toEqual(["", ""]);
+		for (const [client, text] of Object.entries(local)) {
+			expect([client, text.includes(endpoint)]).toEqual([client, true]);
+			expect(text).not.toContain(gatewayToken);
+		}
+		expect(texts.Codex).toContain("bearer_token_env_var");
+		expect(
+			JSON.parse(texts.Windsurf ?? "").mcpServers.guildhall.serverUrl,
+		).toBe(endpoint);
+		await page.click('input[value="Claude Code"]');
+		await page.click('input[value="only read"]');
+		await page.sees(`${endpoint}/readonly`, ".panel pre");
+	});
+
+	test("a tool that reads is tried with a form that checks what is entered", async () => {
+		await page.signIn(gatewayToken);
+		await page.section("Try");
+		await page.choose("#tool", "show_kinds");
+		await page.sees("Shows its arguments");
+		expect((await page.texts(".fields label")).slice(0, 2)).toEqual([
+			"text required",
+			"count required",
+		]);
+		await page.fill("[name=count]", "12");
+		await page.fill("[name=share]", "much");
+		await page.fill("[name=filter]", "[]");
+		await page.fill("[name=rows]", "{");
+		await page.click("button", "Run");
+		await page.sees("This is required.");
+		expect(await page.texts(".fields .problem")).toEqual([
+			"This is required.",
+			"The maximum is 9.",
+			"This is not a number.",
+			"This is not a JSON object.",
+			expect.stringContaining("This is not JSON"),
+		]);
+		expect((await page.focused())?.name).toContain("text");
+		await page.fill("[name=text]", hostile.slice(0, 80));
+		await page.fill("[name=count]", "9");
+		await page.fill("[name=share]", "0.5");
+		await page.fill("[name=filter]", '{"a": [1]}');
+		await page.fill("[name=rows]", "[{}]");
+		await page.fill("[name=ids]", "one\n\n two ");
+		await page.fill("[name=__proto__]", '"own"');
+		await page.choose("[name=loud]", "false");
+		await page.choose("[name=colour]", "blue");
+		await page.click("button", "Run");
+		await page.sees("Result", "h3");
+		expect(await page.texts(".fields .problem")).toEqual([]);
+		const sent = world.gamma.received("show_kinds").at(-1)?.body ?? "";
+		expect(JSON.parse(sent).params.arguments).toEqual({
+			text: hostile.slice(0, 80),
+			count: 9,
+			share: 0.5,
+			loud: false,
+			colour: "blue",
+			ids: ["one", "two"],
+			filter: { a: [1] },
+			rows: [{}],
+			["__proto__"]: "own",
+		});
+		await page.choose("#tool", "get_member");
+		await page.fill("[name=user_id]", "100000000000000001");
+		await page.fill("[name=instance]", "alpha");
+		await page.click("button", "Run");
+		await page.sees("The tool refused", "h3");
+	});
+
+	test("hostile names change nothing on the page", async () => {
+		await world.grant(hostile);
+		const client = world.clientWith(await world.createKey("hostile"));
+		const { id } = world.simulator.user("mona_lisa");
+		const reason = hostile.slice(0, 200);
+		const asked = client.text("ban", {
+			...{ instance: "alpha", user_ids: [id], reason },
+		});
+		await page.signIn(gatewayToken);
+		await page.click("article:nth-child(3) summary");
+		await page.sees("<img src=x", ".guilds");
+		const [guilds = ""] = await page.texts("article:nth-child(3) .guilds");
+		expect(guilds.length).toBeLessThan(300);
+		expect(guilds).not.toContain("\u202e");
+		await page.section("Try");
+		await page.choose("#tool", "show_kinds");
+		await page.fill("[name=text]", hostile);
+		await page.fill("[name=count]", "1");
+		await page.click("button", "Run");
+		await page.sees("<img src=x", "pre");
+		await page.section("Live");
+		await page.sees("show_kinds", "tbody");
+		for (const { width, height } of [wide, narrow]) {
+			await browser.resize(width, height);
+			for (const name of sections) {
+				await page.section(name);
+				if (name === "Connections") await page.sees("<img src=x", "tbody");
+				if (name === "Approvals") await page.sees("<img src=x", "article");
+				expect([name, width, await page.overflow()]).toEqual([name, width, 0]);
+				expect((await page.texts("body"))[0]).not.toContain("\u202e");
+			}
+		}
+		await page.section("Connections");
+		await page.click("button", "End the connection with <img");
+		await page.sees("<img src=x", "dialog");
+		await page.click("dialog button", "End");
+		await page.sees("No program is connected");
+		await page.section("Approvals");
+		await page.click("button", "Deny");
+		expect(await asked).toContain("denied");
+		expect(await browser.evaluate("document.images.length")).toBe(0);
+		expect(await browser.evaluate("document.title")).toContain("Guildhall");
+	});
+
+	test.each([wide, narrow])(
+		"each section fits $width pixels, and all that can be used has a name",
+		async ({ width, height }) => {
+			await world.grant("Claude");
+			await browser.resize(width, height);
+			await page.open();
+			await page.sees("Sign in", "h2");
+			expect([await page.overflow(), await page.unnamed()]).toEqual([0, []]);
+			await page.signIn(gatewayToken);
+			await world.client.text("list_guilds", { instance: "alpha" });
+			for (const name of sections) {
+				await page.section(name);
+				await page.sees(shownIn[name]);
+				expect([name, await page.overflow(), await page.unnamed()]).toEqual([
+					...[name, 0, []],
+				]);
+			}
+		},
+	);
+
+	test("the page is used with the keyboard alone", async () => {
+		await page.open();
+		await page.sees("Token");
+		expect(await page.focused()).toMatchObject({ name: "Token" });
+		await browser.type(gatewayToken);
+		await browser.press("Enter");
+		await page.sees("connected", "#connection");
+		expect((await page.focused())?.name).toBe("Live");
+		await page.open();
+		await page.sees("connected", "#connection");
+		const walk: string[] = [];
+		for (let stop = 0; stop < 6; stop++) {
+			await browser.press("Tab");
+			const focused = await page.focused();
+			expect(focused?.isVisible).toBe(true);
+			walk.push(focused?.name.replace(/\s.*$/, "") ?? "");
+		}
+		expect(walk).toEqual([
+			...["Skip", "Sign", "Live", "Approvals", "Keys", "Connections"],
+		]);
+		await browser.press("Tab");
+		await browser.press("Enter");
+		await page.sees("Claude Code", ".panel h3");
+		await browser.press("Tab");
+		await browser.press("ArrowDown");
+		await page.sees("Claude Desktop", ".panel h3");
+	});
+
+	test("the restart of a bot shows, and ends by itself", async () => {
+		await page.signIn(gatewayToken);
+		await page.sees("3 of 3 bots online");
+		await world.beta.stop();
+		// The gateway notices that the bot is away at the next call, which it holds.
+		const held = world.client.text("list_channels", { instance: "beta" });
+		await page.sees("2 of 3 bots online");
+		await world.beta.start();
+		await held;
+
+		await page.sees("3 of 3 bots online");
+		expect(await page.texts("#waiting")).toEqual([]);
+	});
+
+	test("after a restart of the gateway the page goes on with its session", async () => {
+		await page.signIn(gatewayToken);
+		await page.sees("3 of 3 bots online");
+		await world.gateway.stop();
+		await page.sees("The gateway does not answer", "#waiting");
+		await page.section("Keys");
+		await page.sees("The gateway does not answer", "#message");
+		await world.gateway.start();
+		await page.sees("New key");
+		await page.section("Live");
+		await page.sees("connected", "#connection");
+		await page.misses("does not answer");
+		await world.client.text("list_guilds", { instance: "alpha" });
+		await page.sees("list_guilds", "tbody");
+	});
+
+	test("a session that has ended leads to the sign-in", async () => {
+		await page.signIn(gatewayToken);
+		world.setToken("another-token-of-the-gateway");
+		await world.gateway.restart();
+		await page.sees("Your session has ended");
+		world.setToken(gatewayToken);
+		await world.gateway.restart();
+		await page.fill("#token", gatewayToken);
+		await page.click("form button", "Sign in");
+		await page.sees("3 of 3 bots online");
+	});
+
+	test("a person who signs in with Discord sees their own", async () => {
+		await page.open("?from=discord");
+		await page.sees("You have not signed in with Discord", ".problem");
+		await page.open();
+		await page.click("button", "Sign in with Discord");
+		await browser.arrive("simulated Discord");
+		await browser.press("Tab");
+		await browser.press("Enter");
+		await browser.arrive("Guildhall console");
+		await page.sees("Signed in");
+		expect(await browser.evaluate("location.search")).toBe("");
+		expect(await page.texts("nav a")).toEqual(
+			sections.filter((name) => name !== "Keys"),
+		);
+		await page.section("Connect");
+		await page.misses("Authorization", ".panel pre");
+	});
+});
+
+/** Makes calls of several callers with different outcomes. The last call waits for an approval. */
+async function useTools({
+	client,
+	clientWith,
+	createKey,
+	guild,
+	simulator,
+}: ConsoleWorld) {
+	const assistant = clientWith(await createKey("assistant"));
+	const nightly = clientWith(await createKey("nightly-report"));
+	const beta = { instance: "beta" };
+	const guild_id = guild.id;
+	const channel_id = simulator.channel("The Cooks/general").id;
+	const { id: user_id } = simulator.user("liwei");
+	await client.text("list_channels", { guild_id });
+	await nightly.text("list_members", beta);
+	await assistant.text("search_messages", { guild_id, content: "bread" });
+	await assistant.text("get_member", { guild_id, user_id });
+	await nightly.text("get_member", { ...beta, user_id: "100000000000000001" });
+	await nightly.text("list_roles", beta);
+	await assistant.text("send_message", {
+		...{ guild_id, channel_id, content: "Fresh bread at six!" },
+	});
+	await assistant.text("create_role", { guild_id, name: "Bread lovers" });
+	await nightly.text("list_scheduled_events", beta);
+	await client.text("get_guild_info", beta);
+	void assistant.text("ban", { guild_id, user_ids: [user_id], reason: "spam" });
+}
+
+test.skipIf(!chromium || !pictures)("pictures for the README", async () => {
+	await using world = await startConsoleWorld({ hasScripted: false });
+	await using browser = await openChromium({ width: 1280, height: 860 });
+	const page = driveConsole(browser, world.url);
+	await browser.send("Emulation.setScrollbarsHidden", { hidden: true });
+	await browser.prefer("light");
+	await page.signIn(gatewayToken);
+	await page.sees("2 of 2 bots online");
+	await page.sees("1 guild", "article:nth-child(2)");
+	await useTools(world);
+	await page.sees("1", "nav a[href='#approvals'] .badge");
+	await page.sees("of 5", "article:nth-child(1)");
+	await page.sees("of 5", "article:nth-child(2)");
+	await browser.screenshot(`${pictures}/console.png`);
+	await browser.prefer("dark");
+	await browser.resize(narrow.width, narrow.height);
+	await browser.screenshot(`${pictures}/console-phone.png`);
+});

@@ -1,0 +1,137 @@
+// Operates the simulator's page in Chromium as a person does: finds visible elements by selector and text, clicks,
+// types and chooses.
+
+import type { ChromiumPage } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
+
+/** Helpers in the page. `find` returns the first element that is visible and contains the text. */
+const helpers = `
+const visible = (one) => one.checkVisibility({ visibilityProperty: true });
+const plain = (one) => (one.innerText ?? "").replaceAll(/\\s+/g, " ");
+const find = (selector, text, label) => [...document.querySelectorAll(selector)].find((one) =>
+	visible(one) && plain(one).includes(text) && (one.ariaLabel ?? "").includes(label));
+const nameOf = (one) => one.ariaLabel || [...(one.labels ?? [])].map(plain).join(" ") || one.title || plain(one) || one.labels?.[0]?.textContent || "";
+const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+const luminance = ([r, g, b]) => [r, g, b].map((one) => one / 255).map((one) =>
+	one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4).reduce((sum, one, index) => sum + one * [0.2126, 0.7152, 0.0722][index], 0);
+const backOf = (one) => {
+	for (let at = one; at; at = at.parentElement) {
+		const [r, g, b, a = 1] = channels(getComputedStyle(at).backgroundColor);
+		if (a === 1) return [r, g, b];
+	}
+	return [255, 255, 255];
+};
+const contrast = (one) => {
+	const [light, dark] = [channels(getComputedStyle(one).color), backOf(one)].map(luminance).sort((a, b) => b - a);
+	return (light + 0.05) / (dark + 0.05);
+};
+const hasText = (one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== "");
+const violations = () => [
+	...[...document.querySelectorAll("button, a, input, select, textarea, summary, [tabindex='0']")].filter(visible)
+		.filter((one) => nameOf(one).trim() === "").map((one) => "no name: " + one.outerHTML.slice(0, 120)),
+	...[...document.querySelectorAll("img:not([alt])")].map((one) => "no text: " + one.outerHTML.slice(0, 120)),
+	...[...document.querySelectorAll("body *")].filter((one) => visible(one) && hasText(one) && !one.disabled && contrast(one) < 4.5)
+		.map((one) => "contrast " + contrast(one).toFixed(2) + ": " + one.outerHTML.slice(0, 120)),
+	...[...document.querySelectorAll("[id]")].map(({ id }) => id).filter((id, index, all) => all.indexOf(id) !== index).map((id) => "id twice: " + id),
+];
+`;
+
+/** Returns actions on the simulator's page, which wait until what they act on is there. */
+export function drive(browser: ChromiumPage) {
+	const run = (body: string, ...given: unknown[]) =>
+		browser.evaluate<boolean>(
+			`((...given) => { ${helpers} const [selector, text = "", label = ""] = given; ${body} })(${given.map((one) => JSON.stringify(one)).join(", ")})`,
+		);
+	const retry = (what: string, body: string, ...given: unknown[]) =>
+		until(`${what} ${given.join(" ")}`, () => run(body, ...given));
+	const page = {
+		/** Waits until a visible element that the selector selects contains the text. */
+		sees: (selector: string, text: string) =>
+			retry(
+				"seen",
+				"return Boolean(find(selector, text, label));",
+				selector,
+				text,
+			),
+		/** Waits until an element that the selector selects exists, visible or not. */
+		has: (selector: string) =>
+			retry(
+				"there",
+				"return document.querySelector(selector) !== null;",
+				selector,
+			),
+		/** Waits until no visible element that the selector selects contains the text. */
+		misses: (selector: string, text: string) =>
+			retry("not seen", "return !find(selector, text, label);", selector, text),
+		/** Clicks the first visible and enabled element with the text, and with `label` in its label. */
+		click: (selector: string, text = "", { label = "" } = {}) =>
+			retry(
+				"clicked",
+				"const found = find(selector, text, label); if (!found || found.disabled) return false; found.scrollIntoView({ block: 'center' }); found.click(); return true;",
+				...[selector, text, label],
+			),
+		/** Chooses an option of a menu by its value. */
+		choose: (selector: string, value: string) =>
+			retry(
+				"chosen",
+				"const found = find(selector, '', label); if (!found || ![...found.options].some(({ value }) => value === text)) return false; found.value = text; found.dispatchEvent(new Event('change', { bubbles: true })); return true;",
+				...[selector, value],
+			),
+		/** Replaces the text of a field, by typing. */
+		async fill(selector: string, text: string): Promise<void> {
+			await retry(
+				"filled",
+				"const found = find(selector, '', ''); if (!found || found.disabled) return false; found.focus(); found.select(); return document.activeElement === found;",
+				selector,
+			);
+			await browser.type(text);
+		},
+		/** Writes a message, or runs the command that the text names. */
+		async write(text: string): Promise<void> {
+			await page.view("chat");
+			await page.fill("#text", text);
+			await page.click("#send");
+			await retry(
+				"sent",
+				"return find('#text', '', '')?.value !== selector;",
+				text,
+			);
+		},
+		/** Waits until the focused element has this name. */
+		focuses: (name: string) =>
+			retry(
+				"focused",
+				"return nameOf(document.activeElement).includes(selector);",
+				name,
+			),
+		/**
+		 * Returns accessibility problems of the visible elements: controls without a name, pictures without a text, texts
+		 * with too little contrast.
+		 */
+		async violations(): Promise<string[]> {
+			const found = await browser.evaluate<string[]>(
+				`(() => { ${helpers} return violations(); })()`,
+			);
+			return found ?? ["no answer"];
+		},
+		/** Opens a view of the page. On a wide screen, chat and channels are always visible. */
+		async view(name: string): Promise<void> {
+			await run(
+				"find('#views [data-view=' + selector + ']', '', '')?.click();",
+				name,
+			);
+		},
+		/** Ends all animations before a screenshot. */
+		settle: () =>
+			run("for (const one of document.getAnimations()) one.finish();"),
+		/** Acts as the person with this name. */
+		async become(name: string): Promise<void> {
+			await retry(
+				"became",
+				"const found = document.querySelector('#person'); const option = [...found.options].find((one) => one.text.includes(selector)); if (!option) return false; found.value = option.value; found.dispatchEvent(new Event('change')); return true;",
+				name,
+			);
+		},
+	};
+	return page;
+}
