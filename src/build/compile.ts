@@ -1,22 +1,25 @@
-// Compiles a program into an executable with `bun build`.
+// Compiles all programs of Guildhall into one executable with `bun build`.
 
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { Build } from "../lib/program/program.ts";
 
-export const programs = ["gateway", "bot"] as const;
+/**
+ * Names of the symbolic links to the executable. Started by such a name, the executable runs the program of this name.
+ */
+export const linkNames = ["gateway", "bot"] as const;
 
 export interface CompileOptions {
 	/** Path of the project's root directory. */
 	root: string;
-	program: (typeof programs)[number];
+	/** Path of the directory in which the executable is written. The directory must exist. */
 	directory: string;
 	stamp: Build;
 	/** The platform of this machine, such as "linux-x64". */
 	host: string;
 }
 
-/** Timeout of compiling one program, in milliseconds. */
+/** Timeout of `bun build`, in milliseconds. */
 const timeoutMs = 10 * 60_000;
 
 const flags = [
@@ -27,6 +30,9 @@ const flags = [
 	// Bytecode: parsing would be most of the startup time.
 	"--bytecode",
 	"--format=esm",
+	// With this, each program loads only its own modules. Otherwise the gateway would start more slowly and need more
+	// memory.
+	"--splitting",
 	// So that stack traces have positions in the sources.
 	"--sourcemap=inline",
 	// Otherwise files in the working directory would override the instance's .env.
@@ -38,39 +44,53 @@ const flags = [
 ];
 
 /**
- * Compiles the gateway or the bot into an executable. Resolves with the path of the executable. If the build fails,
- * rejects with the output of `bun build` and leaves no executable.
+ * Compiles all programs into the executable `guildhall` (on Windows `guildhall.exe`) in `directory`, beside links to it
+ * except on Windows. Resolves with the path of the executable. If the build fails, rejects with the output of
+ * `bun build` and leaves no executable and no links.
  */
-export async function compileProgram(options: CompileOptions): Promise<string> {
-	const { root, program, directory, stamp, host } = options;
+export async function compileGuildhall(
+	options: CompileOptions,
+): Promise<string> {
+	const { root, directory, stamp, host } = options;
 	const { target } = stamp;
-	const ending = /^windows/.test(target) ? ".exe" : "";
-	const path = join(directory, program + ending);
+	const isWindows = target.startsWith("windows");
+	const path = join(directory, isWindows ? "guildhall.exe" : "guildhall");
+	const links = linkNames.map((name) => join(directory, name));
 	// A running executable cannot be overwritten, and an old one must not be taken for the new one.
-	rmSync(path, { force: true });
+	for (const old of [path, ...links]) rmSync(old, { force: true });
+	// Bun writes the source maps to files even if they are inlined. These files stay in this directory, which is deleted.
+	const scratch = mkdtempSync(join(directory, ".build-"));
+	const made = join(scratch, basename(path));
 	const command = [
 		process.execPath,
 		"build",
 		...flags,
 		...(target === host ? [] : [`--target=bun-${target}`]),
 		`--define=GUILDHALL_BUILD=${JSON.stringify(stamp)}`,
-		`--outfile=${path}`,
-		`src/${program}/main.ts`,
+		`--outfile=${made}`,
+		"src/guildhall/main.ts",
 	];
-	const child = Bun.spawn(command, {
-		cwd: root,
-		stdout: "pipe",
-		stderr: "pipe",
-		timeout: timeoutMs,
-	});
-	const output = await Promise.all([child.stdout.text(), child.stderr.text()]);
-	// Bun writes the inlined source map to a file as well.
-	rmSync(join(directory, `${program}.map`), { force: true });
-	rmSync(`${path}.map`, { force: true });
-	if ((await child.exited) === 0) return path;
-	rmSync(path, { force: true });
-	const end = child.signalCode ?? `exit code ${child.exitCode}`;
-	throw new Error(
-		`bun build of ${program} failed with ${end}: ${output.join("").trim() || "no output"}`,
-	);
+	try {
+		const child = Bun.spawn(command, {
+			cwd: root,
+			stdout: "pipe",
+			stderr: "pipe",
+			timeout: timeoutMs,
+		});
+		const output = await Promise.all([
+			child.stdout.text(),
+			child.stderr.text(),
+		]);
+		if ((await child.exited) !== 0) {
+			const end = child.signalCode ?? `exit code ${child.exitCode}`;
+			throw new Error(
+				`bun build failed with ${end}: ${output.join("").trim() || "no output"}`,
+			);
+		}
+		renameSync(made, path);
+	} finally {
+		rmSync(scratch, { recursive: true, force: true });
+	}
+	if (!isWindows) for (const link of links) symlinkSync(basename(path), link);
+	return path;
 }

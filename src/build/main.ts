@@ -1,16 +1,16 @@
-// `bun run build`: executables of the gateway and the bot, and releases.
+// Entry point of `bun run build`: builds the executable of all programs, and releases.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parseCommandLine } from "../lib/program/program.ts";
-import { compileProgram, programs } from "./compile.ts";
+import { compileGuildhall } from "./compile.ts";
 import { writeRelease } from "./release.ts";
 import { readSource } from "./source.ts";
 import { hostTarget, releaseTargets } from "./targets.ts";
 
 const usage = `Usage: bun run build [--all] [--target <platform>]... [--release] [--help]
 
-Builds dist/gateway and dist/bot for this platform, and dist/SHA256SUMS. Deletes dist first.
+Builds dist/guildhall for this platform, links to it (dist/gateway, dist/bot), and dist/SHA256SUMS. Deletes dist first.
 
   --all      also for ${releaseTargets.join(", ")},
              in dist/<platform>/
@@ -55,28 +55,26 @@ if (failed.length > 0) {
 }
 
 /**
- * Builds the gateway and the bot for the platform `target` and, with `--release`, the release archive. If a build
- * fails, prints the error and records the platform as failed.
+ * Builds the executable for the platform `target` and, with `--release`, the release archive. If the build fails, prints
+ * the error and records the platform as failed.
  */
 async function buildFor(target: string, directory: string): Promise<void> {
 	const stamp = { ...source, target };
-	const executables: string[] = [];
+	let executable: string;
 	try {
-		for (const program of programs) {
-			console.log(`building ${program} for ${target}`);
-			const options = { root, program, directory, stamp, host };
-			executables.push(await compileProgram(options));
-		}
+		console.log(`building for ${target}`);
+		mkdirSync(directory, { recursive: true });
+		executable = await compileGuildhall({ root, directory, stamp, host });
 	} catch (error) {
 		console.error((error as Error).message);
 		failed.push(target);
 		return;
 	}
-	made.push(...executables);
+	made.push(executable);
 	// This platform may be built twice, in dist and in its own folder. That is one release.
 	if (!release || (directory === dist && targets.has(target))) return;
 	console.log(`packing the release for ${target}`);
-	const options = { root, directory: dist, target, executables, time };
+	const options = { root, directory: dist, target, executable, time };
 	made.push(writeRelease(options));
 }
 

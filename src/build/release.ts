@@ -1,35 +1,41 @@
-// Packs a release: the executables of one platform, with documents and examples for operators.
+// Packs a release: the executable for one platform and links to it, with documents and examples for operators.
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { version } from "../lib/program/program.ts";
+import { linkNames } from "./compile.ts";
 import { createTar } from "./tar.ts";
 
-/** Files and folders of the repository that every release archive contains in addition to the executables. */
+/** Files and folders of the repository that every release archive contains in addition to the executable. */
 const extras = [
 	"README.md",
 	"LICENSE",
 	"CHANGELOG.md",
 	".github/SECURITY.md",
+	".github/screenshots",
 	"src/build/README.md",
 	"src/gateway/README.md",
+	"src/bot/approval/README.md",
 	"src/bot/features/README.md",
+	"src/bot/features/moderation/README.md",
 	"src/bot/game/README.md",
 	"src/bot/tools/README.md",
+	"src/simulator/README.md",
 	"instances/README.md",
 	"instances/example",
 	"docker/README.md",
 	"docker/systemd",
 	"docker/proxy",
+	"docker/monitoring",
 ];
 
 export interface ReleaseOptions {
 	root: string;
 	directory: string;
 	target: string;
-	/** Paths of the executables to put into the release archive. */
-	executables: readonly string[];
+	/** Path of the executable to put into the release archive. */
+	executable: string;
 	/** Modification time of all files in the release archive, in seconds since 1970. */
 	time: number;
 }
@@ -39,17 +45,20 @@ export interface ReleaseOptions {
  * bytes.
  */
 export function writeRelease(options: ReleaseOptions): string {
-	const { root, directory, target, executables, time } = options;
+	const { root, directory, target, executable, time } = options;
 	const name = `guildhall-${version}-${target}`;
 	const path = join(directory, `${name}.tar.gz`);
-	const entry = (from: string, to: string, executable: boolean) => ({
+	const entry = (from: string, to: string, isExecutable: boolean) => ({
 		name: `${name}/${to}`,
 		bytes: readFileSync(from),
-		executable,
+		isExecutable,
 	});
+	const file = basename(executable);
+	const links = file.endsWith(".exe") ? [] : linkNames;
 	const documents = extras.flatMap((path) => filesIn(root, path));
 	const entries = [
-		...executables.map((path) => entry(path, basename(path), true)),
+		entry(executable, file, true),
+		...links.map((link) => ({ name: `${name}/${link}`, target: file })),
 		...documents.map((path) => entry(join(root, path), path, false)),
 	];
 	writeFileSync(path, gzipSync(createTar(entries, time)));

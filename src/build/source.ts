@@ -17,6 +17,8 @@ export interface Source {
 const inputs = [
 	"src",
 	"instances/example",
+	"docker/proxy/Caddyfile",
+	"docker/systemd/guildhall.service",
 	"package.json",
 	"bun.lock",
 	"bunfig.toml",

@@ -1,8 +1,8 @@
 // Runs the gateway or a bot as a child process.
 
-import { join } from "node:path";
+import { commandOf } from "../lib/program/launch.ts";
+import { eachLine } from "../lib/program/lines.ts";
 
-const source = join(import.meta.dir, "..");
 /** Milliseconds that a child process gets to shut down before it is killed. */
 const graceMs = 500;
 
@@ -16,8 +16,8 @@ export interface Child extends AsyncDisposable {
 
 export interface ChildOptions {
 	name: string;
-	/** Path of the child process's entry point, relative to src/, such as "bot/main.ts". */
-	main: string;
+	/** The program that the child process runs. */
+	program: "bot" | "gateway";
 	/** All environment variables of the child process; none are inherited from this process. */
 	env: Record<string, string>;
 	/** Called with one line of text for each warning and error that the child process logs. */
@@ -40,7 +40,7 @@ interface LogLine {
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
 	const { name, onTrouble } = options;
-	const child = Bun.spawn([process.execPath, join(source, options.main)], {
+	const child = Bun.spawn(commandOf(options.program), {
 		env: { ...options.env, STOP_WITH_STDIN: "1" },
 		// In a process group of its own, so that Ctrl-C reaches only the demo, which ends its children in order.
 		detached: true,
@@ -75,23 +75,6 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 			clearTimeout(kill);
 		},
 	};
-}
-
-/**
- * Calls `onLine` with each line of a byte stream, including an incomplete last line. Resolves at the end of the stream.
- */
-export async function eachLine(
-	stream: ReadableStream<Uint8Array>,
-	onLine: (line: string) => void,
-): Promise<void> {
-	const decoder = new TextDecoder();
-	let rest = "";
-	for await (const chunk of stream) {
-		const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-		rest = lines.pop() ?? "";
-		for (const line of lines) onLine(line);
-	}
-	if (rest) onLine(rest);
 }
 
 /** Parses a line that a child process wrote to stdout. A line that is not JSON is taken for an error message. */

@@ -1,23 +1,23 @@
-// Starts the whole demo: a simulated Discord, a game server and an AI provider in this process, two bots and the gateway as
-// child processes.
-// If it is killed while one of its bots is stopped (SIGSTOP), that bot ends only once it continues. After a SIGKILL the
-// temporary directory remains.
+// Starts the whole demo: a simulated Discord, a game server and an AI provider in this process, and two bots and the
+// gateway as child processes. If the demo is killed while one of its bots is stopped (SIGSTOP), this bot ends only when
+// it is continued.
 
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
 import { reachableHost } from "../lib/program/listen.ts";
 import { startAiProvider } from "../simulator/ai/ai-provider.ts";
 import type { Worlds } from "../simulator/documents/command-line.ts";
 import { startGameServer } from "../simulator/game/game-server.ts";
+import { addInvites } from "../simulator/seed.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { chatChannelOf } from "../simulator/world/channels/channels.ts";
 import type { Guild } from "../simulator/world/state/entities.ts";
 import type { World } from "../simulator/world/world.ts";
 import { type Child, type ChildOptions, startChild } from "./child.ts";
+import { tryPort } from "./ports.ts";
+import { createTemporaryDirectory } from "./temporary-directory.ts";
 
 /** The names of the demo's two bots. Each bot has its own guild in the simulated Discord. */
 const demoBots = ["alpha", "beta"];
@@ -35,33 +35,46 @@ type Program = Omit<ChildOptions, "onTrouble">;
 export interface DemoOptions {
 	/** The TCP port on which the gateway listens; 0 takes any free port. */
 	gatewayPort: number;
-	/** The address on which the gateway listens. All other parts of the demo listen on the loopback address. */
+	/** IP address or host name on which the gateway listens. */
 	gatewayBindAddress: string;
+	/** The TCP port on which the simulated Discord listens; 0 takes any free port. */
+	simulatorPort: number;
+	/**
+	 * IP address or host name on which the simulated Discord listens. The other parts of the demo listen on the loopback
+	 * address.
+	 */
+	simulatorBindAddress: string;
 	/**
 	 * Guild documents from which the demo's guilds are built, each with a bot. Without them, the demo builds its own two
 	 * guilds.
 	 */
 	worlds?: Worlds;
+	/** Called with each step of the start. */
 	progress(line: string): void;
+	/** Called with each warning and error of a part, and when a part is restarted. */
+	onTrouble(line: string): void;
 }
 
 /**
  * Starts all parts of the demo and resolves when they are ready. Rejects with a ConfigError if a part does not start.
  */
 export async function startDemo(options: DemoOptions) {
-	const { gatewayPort, gatewayBindAddress, progress } = options;
+	const { gatewayPort, gatewayBindAddress, progress, onTrouble } = options;
 	await using stack = new AsyncDisposableStack();
-	const token = randomBytes(24).toString("hex");
+	const token = randomBytes(16).toString("hex");
 	const failed = Promise.withResolvers<Error>();
 	let closing = false;
 
 	progress("starting the simulated Discord, game server and AI provider");
 	const simulator = stack.use(
 		await startSimulator({
+			port: options.simulatorPort,
+			hostname: options.simulatorBindAddress,
 			...options.worlds,
 			worldOptions: { ...options.worlds?.worldOptions, progress },
 		}),
 	);
+	addInvites(simulator.world);
 	const { documentGuilds } = simulator;
 	const isDemo = documentGuilds.length === 0;
 	const names = isDemo
@@ -74,7 +87,7 @@ export async function startDemo(options: DemoOptions) {
 	);
 
 	progress(`starting the bots ${names.join(" and ")}`);
-	const directory = temporaryDirectory();
+	const directory = await createTemporaryDirectory();
 	const bots = await Promise.all(
 		names.map(async (name) => {
 			const account = simulator.bot(name);
@@ -85,7 +98,7 @@ export async function startDemo(options: DemoOptions) {
 			const channels = [...guild.channels.values()];
 			const child = await keepRunning("MCP_PORT", {
 				name,
-				main: "bot/main.ts",
+				program: "bot",
 				env: {
 					CONFIG_DIR: writeConfig(directory, name, {
 						aiUrl: ai.url,
@@ -127,12 +140,12 @@ export async function startDemo(options: DemoOptions) {
 
 	progress("starting the gateway");
 	// The settings for signing in contain the port.
-	const port = gatewayPort === 0 ? await freePort() : gatewayPort;
+	const port = gatewayPort === 0 ? Number(await tryPort(0)) : gatewayPort;
 	const publicUrl = publicUrlOf(gatewayBindAddress, port);
 	const database = join(directory, "gateway.sqlite");
 	const gateway = await keepRunning("GATEWAY_PORT", {
 		name: "gateway",
-		main: "gateway/main.ts",
+		program: "gateway",
 		env: {
 			INSTANCES: bots.map(({ name, url }) => `${name}=${url}`).join(","),
 			MCP_AUTH_TOKEN: token,
@@ -157,6 +170,8 @@ export async function startDemo(options: DemoOptions) {
 				 * signing in is off.
 				 */
 				connections: publicUrl && `${publicUrl}/connections`,
+				/** URL of the gateway's console. */
+				console: new URL("/console", gateway.url).href,
 			},
 			worlds: documentGuilds.map(({ file, guild, bot, notes }) => ({
 				file,
@@ -166,6 +181,8 @@ export async function startDemo(options: DemoOptions) {
 			})),
 			instances: bots,
 			platform: {
+				/** URL of the page that shows the simulated Discord. */
+				url: `${simulator.url}/`,
 				api: simulator.api,
 				users: [...simulator.world.accounts.values()].flatMap(
 					({ user: { id, username, bot }, token }) =>
@@ -195,7 +212,7 @@ export async function startDemo(options: DemoOptions) {
 			for (;;) {
 				const code = await child.exited;
 				if (closing) return;
-				progress(`${child.name} ended with exit code ${code}, restarting it`);
+				onTrouble(`${child.name} ended with exit code ${code}, restarting it`);
 				await Bun.sleep(restartPauseMs);
 				if (closing) return;
 				child = await start({ ...options, env });
@@ -211,7 +228,7 @@ export async function startDemo(options: DemoOptions) {
 
 	async function start(options: Program): Promise<Child> {
 		try {
-			return await startChild({ ...options, onTrouble: progress });
+			return await startChild({ ...options, onTrouble });
 		} catch (error) {
 			throw new ConfigError("the start of the Guildhall demo", [
 				String((error as Error).message),
@@ -250,26 +267,6 @@ function signInSettings(
 		DISCORD_CLIENT_ID: clientId,
 		DISCORD_CLIENT_SECRET: clientSecret,
 	};
-}
-
-/** Returns a TCP port on which nothing listens. */
-async function freePort(): Promise<number> {
-	const { promise, resolve, reject } = Promise.withResolvers<number>();
-	const probe = createServer()
-		.once("error", reject)
-		.listen(0, "127.0.0.1", () => {
-			const address = probe.address();
-			const port = typeof address === "object" ? address?.port : undefined;
-			probe.close(() => resolve(port ?? 0));
-		});
-	return promise;
-}
-
-/** Creates a temporary directory that is deleted when this process exits. Returns its path. */
-function temporaryDirectory(): string {
-	const directory = mkdtempSync(join(tmpdir(), "guildhall-demo-"));
-	process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
-	return directory;
 }
 
 /**

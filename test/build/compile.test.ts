@@ -2,33 +2,35 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
-	existsSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
 	readFileSync,
+	readlinkSync,
 	rmSync,
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { compileProgram } from "../../src/build/compile.ts";
+import { basename, dirname, join } from "node:path";
+import { compileGuildhall, linkNames } from "../../src/build/compile.ts";
 import { hostTarget } from "../../src/build/targets.ts";
 
 const host = hostTarget();
+const isWindows = host.startsWith("windows");
 const stamp = { commit: "0123456789ab", dirty: true, target: host };
 let root: string;
 
 beforeAll(() => {
 	root = mkdtempSync(join(tmpdir(), "guildhall-build-"));
 	write(
-		"src/bot/main.ts",
+		"src/guildhall/main.ts",
 		`import text from "../text.env" with { type: "text" };
 import { fail } from "../fail.ts";
 import { place } from "../place.cjs";
 
 export class WithAName {}
 declare const GUILDHALL_BUILD: object | undefined;
+if (process.argv.includes("--other")) await import("../other.ts");
 console.log(JSON.stringify({
 	build: typeof GUILDHALL_BUILD === "undefined" ? null : GUILDHALL_BUILD,
 	text,
@@ -37,6 +39,7 @@ console.log(JSON.stringify({
 	stack: fail(),
 	place,
 	later: (await import("../later.ts")).later,
+	loaded: process.env.LOADED,
 }));
 `,
 	);
@@ -48,24 +51,31 @@ export function fail(): string | undefined {
 }
 `,
 	);
-	write("src/later.ts", "export const later = import.meta.path.length > 0;\n");
+	write(
+		"src/later.ts",
+		'process.env.LOADED = "later";\nexport const later = import.meta.path.length > 0;\n',
+	);
+	write("src/other.ts", 'process.env.LOADED = "other";\n');
 	write("src/place.cjs", "exports.place = [__dirname, __filename];\n");
 	write("src/text.env", "A=1\n");
-	write("src/gateway/main.ts", 'import "./nothing-there.ts";\n');
 });
 
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function write(path: string, text: string): void {
 	mkdirSync(dirname(join(root, path)), { recursive: true });
 	writeFileSync(join(root, path), text);
 }
 
-test("it needs no sources, knows its build, names its sources in stack traces, reads no .env or bunfig.toml, and does not tell where it was built", async () => {
+test("it needs no sources, knows its build, names its sources in stack traces, reads no .env or bunfig.toml, loads only what it uses, and does not tell where it was built", async () => {
 	const directory = join(root, "out");
-	const options = { root, program: "bot", directory, stamp, host } as const;
-	const path = await compileProgram(options);
-	expect(readdirSync(directory)).toEqual([path.slice(directory.length + 1)]);
+	mkdirSync(directory);
+	const path = await compileGuildhall({ root, directory, stamp, host });
+	expect(readdirSync(directory).sort()).toEqual(
+		[...(isWindows ? [] : linkNames), basename(path)].sort(),
+	);
+	for (const name of isWindows ? [] : linkNames)
+		expect(readlinkSync(join(directory, name))).toBe("guildhall");
 	write("elsewhere/.env", "SETTING=from-dotenv\n");
 	write("elsewhere/bunfig.toml", 'preload = ["./nothing-there.ts"]\n');
 	const sources = join(root, "src");
@@ -86,20 +96,23 @@ test("it needs no sources, knows its build, names its sources in stack traces, r
 		),
 		place: ["", ""],
 		later: true,
+		loaded: "later",
 	});
 	expect(readFileSync(path).includes(root)).toBe(false);
 });
 
-test("a failed build shows Bun's error, and leaves no old executable", async () => {
+test("a failed build shows Bun's error, and leaves no old executable and no files of its own", async () => {
 	const directory = join(root, "broken");
-	const options = { root, program: "gateway", directory, host } as const;
+	const options = { root: directory, directory, host };
+	write("broken/guildhall", "an old one");
 	write("broken/gateway", "an old one");
-	await expect(compileProgram({ ...options, stamp })).rejects.toThrow(
+	write("broken/src/guildhall/main.ts", 'import "./nothing-there.ts";\n');
+	await expect(compileGuildhall({ ...options, stamp })).rejects.toThrow(
 		"nothing-there",
 	);
 	const nowhere = { ...stamp, target: "amiga-m68k" };
-	await expect(compileProgram({ ...options, stamp: nowhere })).rejects.toThrow(
-		"bun-amiga-m68k",
-	);
-	expect(existsSync(join(directory, "gateway"))).toBe(false);
+	await expect(
+		compileGuildhall({ ...options, stamp: nowhere }),
+	).rejects.toThrow("bun-amiga-m68k");
+	expect(readdirSync(directory)).toEqual(["src"]);
 });

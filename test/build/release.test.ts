@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import {
+	existsSync,
+	lstatSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
@@ -13,21 +15,20 @@ import { join, resolve } from "node:path";
 import { writeRelease } from "../../src/build/release.ts";
 import { createTar } from "../../src/build/tar.ts";
 import { version } from "../../src/lib/program/program.ts";
+import { linksIn } from "../support/documents.ts";
 
 const root = resolve(import.meta.dir, "../..");
 /** 2026-01-02T03:04:05Z */
 const time = 1_767_323_045;
 
 test.skipIf(!Bun.which("tar"))(
-	"a release unpacks into one folder: executables, documents, the example; and it is the same each time",
+	"a release unpacks into one folder: the executable, links to it, documents, the example; and it is the same each time",
 	() => {
 		const place = mkdtempSync(join(tmpdir(), "guildhall-release-"));
 		try {
-			const executables = ["gateway", "bot"].map((name) => {
-				writeFileSync(join(place, name), name.repeat(1_000));
-				return join(place, name);
-			});
-			const options = { root, directory: place, executables, time };
+			const executable = join(place, "guildhall");
+			writeFileSync(executable, "guildhall".repeat(1_000));
+			const options = { root, directory: place, executable, time };
 			const path = writeRelease({ ...options, target: "linux-x64" });
 			const name = `guildhall-${version}-linux-x64`;
 			expect(path).toBe(join(place, `${name}.tar.gz`));
@@ -57,17 +58,46 @@ test.skipIf(!Bun.which("tar"))(
 				expect(readFileSync(join(folder, file)).equals(same)).toBe(true);
 				expect(statSync(join(folder, file)).mode & 0o777).toBe(0o644);
 			}
-			const bot = statSync(join(folder, "bot"));
-			expect(bot.mode & 0o777).toBe(0o755);
-			expect(bot.mtimeMs).toBe(time * 1_000);
-			expect(readFileSync(join(folder, "bot"), "utf8")).toBe(
-				"bot".repeat(1_000),
-			);
+			// What developers read is not in it.
+			const links = linksIn({
+				path: "README.md",
+				text: readFileSync(join(folder, "README.md"), "utf8"),
+			});
+			expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([
+				".github/CONTRIBUTING.md",
+				"src/README.md",
+			]);
+			const unpacked = statSync(join(folder, "guildhall"));
+			expect(unpacked.mode & 0o777).toBe(0o755);
+			expect(unpacked.mtimeMs).toBe(time * 1_000);
+			for (const link of ["gateway", "bot"]) {
+				expect(lstatSync(join(folder, link)).isSymbolicLink()).toBe(true);
+				expect(readFileSync(join(folder, link), "utf8")).toBe(
+					"guildhall".repeat(1_000),
+				);
+			}
 		} finally {
-			rmSync(place, { recursive: true });
+			rmSync(place, { recursive: true, force: true });
 		}
 	},
 );
+
+test("a release for Windows has no links", async () => {
+	const place = mkdtempSync(join(tmpdir(), "guildhall-release-"));
+	try {
+		const executable = join(place, "guildhall.exe");
+		writeFileSync(executable, "guildhall");
+		const options = { root, directory: place, executable, time };
+		const path = writeRelease({ ...options, target: "windows-x64" });
+		const files = await new Bun.Archive(readFileSync(path)).files();
+		const folder = `guildhall-${version}-windows-x64/`;
+		const names = [...files.keys()].map((name) => name.slice(folder.length));
+		expect(names).toContain("guildhall.exe");
+		expect(names).not.toContain("bot");
+	} finally {
+		rmSync(place, { recursive: true, force: true });
+	}
+});
 
 test.each([0, 1, 511, 512, 513])(
 	"a file of %i bytes comes back out of an archive",
@@ -75,8 +105,9 @@ test.each([0, 1, 511, 512, 513])(
 		const bytes = new Uint8Array(length).fill(7);
 		const tar = createTar(
 			[
-				{ name: "a/ä", bytes, executable: false },
-				{ name: "b", bytes: Buffer.from("after it"), executable: true },
+				{ name: "link", target: "b" },
+				{ name: "a/ä", bytes, isExecutable: false },
+				{ name: "b", bytes: Buffer.from("after it"), isExecutable: true },
 			],
 			time,
 		);
@@ -88,8 +119,11 @@ test.each([0, 1, 511, 512, 513])(
 );
 
 test("a name that does not fit is refused", () => {
-	const entry = { bytes: new Uint8Array(), executable: false };
-	expect(() => createTar([{ ...entry, name: "ä".repeat(51) }], 0)).toThrow(
-		RangeError,
-	);
+	const long = "ä".repeat(51);
+	const bytes = new Uint8Array();
+	for (const entry of [
+		{ name: long, bytes, isExecutable: false },
+		{ name: "link", target: long },
+	])
+		expect(() => createTar([entry], 0)).toThrow(RangeError);
 });

@@ -19,7 +19,7 @@ function directory() {
 			if (!success) throw new Error(args.join(" "));
 			return stdout.toString().trim();
 		},
-		[Symbol.dispose]: () => rmSync(path, { recursive: true }),
+		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
 	};
 }
 

@@ -1,7 +1,7 @@
 // The main job: a client, the gateway, two bots and a chat platform, each a real program on a real port.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -23,8 +23,15 @@ import { until } from "../support/until.ts";
 
 const messages = "POST /channels/:channel_id/messages";
 
+/** The bots, the gateway, and the shell that deletes the temporary directory. */
+const childCount = 4;
+
+/** Where the demos of these tests have their temporary directories. */
+const temporary = mkdtempSync(join(tmpdir(), "guildhall-demos-"));
+const env = { TMPDIR: temporary };
+
 async function startDemo(args: readonly string[] = []) {
-	const program = startProgram("src/demo/main.ts", {}, [
+	const program = startProgram("src/demo/main.ts", env, [
 		"--json",
 		"--gateway-port",
 		"0",
@@ -47,6 +54,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
 	await program[Symbol.asyncDispose]();
+	rmSync(temporary, { recursive: true, force: true });
 });
 
 /** The simulator, as another process sees it. */
@@ -255,7 +263,7 @@ test("the tools that only look need no request to Discord, so no fault reaches t
 test("a bot killed with SIGKILL and started again answers the next call", async () => {
 	const { url, token } = instance("alpha");
 	const children = await childrenOf(program.pid);
-	expect(children).toHaveLength(3);
+	expect(children).toHaveLength(childCount);
 	for (const pid of children) {
 		const environment = await Bun.file(`/proc/${pid}/environ`).text();
 		if (!environment.includes(instance("alpha").discord_token)) continue;
@@ -282,8 +290,40 @@ function run(command: string): Promise<string> {
 	return Bun.spawn(["sh", "-c", command], options).stdout.text();
 }
 
-test("without --json the demo prints commands that work when pasted, and SIGINT ends everything that it started", async () => {
-	await using talker = startProgram("src/demo/main.ts", {}, [
+test("the demo prints at most 24 lines of 80 columns, without colours in a pipe, and SIGINT ends everything", async () => {
+	await using talker = startProgram("src/demo/main.ts", env, [
+		"--gateway-port",
+		"0",
+	]);
+	await talker.line((line) => line.startsWith("Ctrl-C") || undefined);
+	expect(talker.lines.length).toBeLessThanOrEqual(24);
+	expect(talker.lines.filter((line) => line.length > 80)).toEqual([]);
+	const said = talker.lines.join("\n");
+	expect(said).not.toContain("\u001b");
+	const [discord = "", gateway = ""] =
+		said.match(/http:\S+\/(?!mcp)\S*/g) ?? [];
+	expect((await fetch(gateway)).headers.get("content-type")).toStartWith(
+		"text/html",
+	);
+	const state = await fetch(new URL("/simulator/state", discord));
+	expect(await state.json()).toMatchObject({ guilds: [{}, {}] });
+	const [, url = "", token = ""] =
+		/claude mcp add --transport http guildhall (\S+) \\\n +--header "Authorization: Bearer (\S+)"/.exec(
+			said,
+		) ?? [];
+	const pasted = await connectTo(url, token);
+	expect((await pasted.call("list_instances")).text).toContain("alpha");
+	const children = await childrenOf(talker.pid);
+	const before = readdirSync(temporary).length;
+	talker.kill("SIGINT");
+	expect(await talker.exited).toBe(0);
+	expect(readdirSync(temporary)).toHaveLength(before - 1);
+	await allEnded(children);
+});
+
+test("with --verbose the demo prints commands that work when pasted", async () => {
+	await using talker = startProgram("src/demo/main.ts", env, [
+		"--verbose",
 		"--gateway-port",
 		"0",
 	]);
@@ -325,12 +365,6 @@ test("without --json the demo prints commands that work when pasted, and SIGINT 
 	const key = await connectTo(endpoint ?? "", await run(command ?? ""));
 	expect((await key.call("list_instances")).text).toContain("alpha");
 	expect(said).toContain(`sign-ins at ${new URL("/connections", endpoint)}\n`);
-
-	const children = await childrenOf(talker.pid);
-	expect(children).toHaveLength(3);
-	talker.kill("SIGINT");
-	expect(await talker.exited).toBe(0);
-	await allEnded(children);
 });
 
 test("the demo ends by a SIGTERM of its own when the npm that started it is killed", async () => {
@@ -345,7 +379,7 @@ test("the demo ends by a SIGTERM of its own when the npm that started it is kill
 		],
 		{
 			cwd: `${import.meta.dir}/../..`,
-			env: { ...process.env, PATH: pathWithBun() },
+			env: { ...process.env, ...env, PATH: pathWithBun() },
 			stdout: "pipe",
 			stderr: "ignore",
 		},
@@ -365,7 +399,7 @@ test("the demo ends by a SIGTERM of its own when the npm that started it is kill
 test("--world starts with the guilds of documents, and a bot for each", async () => {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-worlds-"));
 	await using stack = new AsyncDisposableStack();
-	stack.defer(() => rmSync(directory, { recursive: true }));
+	stack.defer(() => rmSync(directory, { recursive: true, force: true }));
 	const readme = await Bun.file("src/simulator/README.md").text();
 	const [, example = ""] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
 	const files = {
@@ -420,21 +454,27 @@ test("--world starts with the guilds of documents, and a bot for each", async ()
 	});
 });
 
-test("a port that is taken is said so, with exit code 1", async () => {
-	const { port } = new URL(facts.gateway.url);
-	await using second = startProgram("src/demo/main.ts", {}, [
-		"--gateway-port",
-		port,
-	]);
-	expect(await second.exited).toBe(1);
-	expect(second.lines.join("\n")).toContain("is already in use");
-});
+test.each(["gateway", "simulator"] as const)(
+	"if the port of the %s is in use, one line says what to do before anything starts",
+	async (part) => {
+		const { port } = new URL(
+			part === "gateway" ? facts.gateway.url : facts.platform.url,
+		);
+		const others = ["--gateway-port", "0", `--${part}-port`, port];
+		await using second = startProgram("src/demo/main.ts", env, others);
+		expect(await second.exited).toBe(1);
+		expect(second.lines).toEqual([
+			`Port ${port} is in use. Stop the program that uses it, or add --${part}-port 0 (any free port).`,
+		]);
+	},
+);
 
 // The last one: nobody else needs it any more.
 test("SIGKILL ends the demo and everything that it started", async () => {
 	const children = await childrenOf(program.pid);
-	expect(children).toHaveLength(3);
+	expect(children).toHaveLength(childCount);
 	program.kill("SIGKILL");
 	await program.exited;
 	await allEnded(children);
+	expect(readdirSync(temporary)).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// What an operator has who has nothing but the two executables. `bun run test:binaries` builds and tests them; elsewhere
-// there are none, and these tests are skipped.
+// Tests the executable alone, as an operator gets it, without the sources. `bun run test:binaries` builds and tests it.
+// Without an executable, these tests are skipped.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -8,28 +8,37 @@ import {
 	readdirSync,
 	readFileSync,
 	rmSync,
+	symlinkSync,
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { hostTarget } from "../../src/build/targets.ts";
+import type { DemoFacts } from "../../src/demo/demo.ts";
 import { version } from "../../src/lib/program/program.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
-import { becomesReady, executables, startCommand } from "../support/program.ts";
+import {
+	allEnded,
+	becomesReady,
+	childrenOf,
+	executables,
+	startCommand,
+} from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 
-/** A directory with the executables in it, and nothing else. */
+/** Creates a directory that contains only the executable and links to it. */
 function workplace() {
 	const path = mkdtempSync(join(tmpdir(), "guildhall-executables-"));
-	for (const name of ["bot", "gateway"])
-		copyFileSync(join(executables ?? "", name), join(path, name));
-	const start = (
-		program: string,
-		args: string[] = [],
-		env: Record<string, string> = {},
-	) => startCommand([join(path, program), ...args], env, { cwd: path });
+	copyFileSync(join(executables ?? "", "guildhall"), join(path, "guildhall"));
+	for (const name of ["bot", "gateway", "guildhall-gateway"])
+		symlinkSync("guildhall", join(path, name));
+	/** Starts the executable with arguments separated by spaces, or a link to it. */
+	const start = (command: string, env: Record<string, string> = {}) => {
+		const [name = "", ...args] = command.split(" ");
+		return startCommand([join(path, name), ...args], env, { cwd: path });
+	};
 	return {
 		path,
 		start,
@@ -37,15 +46,24 @@ function workplace() {
 			await using program = start(...options);
 			return { code: await program.exited, lines: program.lines };
 		},
-		[Symbol.dispose]: () => rmSync(path, { recursive: true }),
+		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
 	};
 }
 
-describe.skipIf(executables === undefined)("the executables", () => {
-	test("--version says what they were made from", async () => {
+describe.skipIf(executables === undefined)("the executable", () => {
+	test("--version says what each program was made from", async () => {
 		using place = workplace();
-		for (const program of ["bot", "gateway"]) {
-			const { code, lines } = await place.run(program, ["--version"]);
+		for (const program of [
+			"guildhall",
+			"guildhall bot",
+			"guildhall gateway",
+			"guildhall new-instance",
+			"guildhall simulator",
+			"guildhall demo",
+			"bot",
+			"gateway",
+		]) {
+			const { code, lines } = await place.run(`${program} --version`);
 			expect(lines).toEqual([
 				expect.stringMatching(/^\S+ \(commit [\da-z]+, (dirty, )?\S+\)$/),
 			]);
@@ -55,11 +73,57 @@ describe.skipIf(executables === undefined)("the executables", () => {
 		}
 	});
 
-	test("an .env where they are started does not count", async () => {
+	test.each([
+		["guildhall gateway", "Usage: guildhall gateway ["],
+		["guildhall bot", "Usage: CONFIG_DIR=<directory> guildhall bot ["],
+		["guildhall new-instance", "Usage: guildhall new-instance <name>"],
+		["guildhall up", "Usage: guildhall up ["],
+		["guildhall check", "Usage: guildhall check ["],
+		["guildhall install", "Usage: guildhall install ["],
+		["guildhall", "Usage: guildhall <program>"],
+		["gateway", "Usage: guildhall gateway ["],
+		["bot", "Usage: CONFIG_DIR=<directory> guildhall bot ["],
+		["guildhall-gateway", "Usage: guildhall gateway ["],
+		["bot gateway", "Usage: guildhall gateway ["],
+	])("%s --help prints the usage of that program", async (command, usage) => {
+		using place = workplace();
+		const { code, lines } = await place.run(`${command} --help`);
+		expect(lines[0]).toStartWith(usage);
+		expect(code).toBe(0);
+	});
+
+	test("an unknown program exits 2 with the names of all", async () => {
+		using place = workplace();
+		for (const command of ["guildhall", "guildhall constructor"]) {
+			const { code, lines } = await place.run(command);
+			expect(lines.join("\n")).toContain("  new-instance  makes the directory");
+			expect(code).toBe(2);
+		}
+	});
+
+	test("the demo starts its programs from the executable", async () => {
+		using place = workplace();
+		await using demo = place.start("guildhall demo --json --gateway-port 0");
+		const { gateway } = await demo.line((line) =>
+			line.startsWith("{") ? (JSON.parse(line) as DemoFacts) : undefined,
+		);
+		const client = await connectTo(gateway.url, gateway.token);
+		const { text } = await client.call("list_guilds", { instance: "beta" });
+		expect(text).toContain("1 guild");
+		const children = await childrenOf(demo.pid);
+		// One of them is the shell that deletes the demo's temporary directory.
+		expect(children.length).toBe(4);
+		demo.kill();
+		expect(await demo.exited).toBe(0);
+		await allEnded(children);
+		expect(readdirSync(place.path).length).toBe(4);
+	});
+
+	test("an .env where it is started does not count", async () => {
 		using place = workplace();
 		writeFileSync(join(place.path, ".env"), "MCP_PORT=no\nGATEWAY_PORT=no\n");
-		for (const program of ["bot", "gateway"]) {
-			const { lines } = await place.run(program, ["--health"]);
+		for (const program of ["bot", "guildhall gateway"]) {
+			const { lines } = await place.run(`${program} --health`);
 			expect(lines).toEqual([expect.stringContaining("ready: http://")]);
 		}
 	});
@@ -68,16 +132,20 @@ describe.skipIf(executables === undefined)("the executables", () => {
 		await using simulator = await startSimulator();
 		using place = workplace();
 		const nothing = await place.run("bot");
-		expect(nothing.lines[1]).toEndWith("; bot --new-instance <name> makes one");
+		expect(nothing.lines[1]).toEndWith(
+			"; guildhall new-instance <name> makes one",
+		);
 
-		const made = await place.run("bot", ["--new-instance", "alpha"]);
-		expect(made.lines).toContain("CONFIG_DIR=instances/alpha ./bot --check");
+		const made = await place.run("guildhall new-instance alpha");
+		expect(made.lines).toContain(
+			"CONFIG_DIR=instances/alpha ./guildhall bot --check",
+		);
 		expect(made.code).toBe(0);
 		const directory = join(place.path, "instances/alpha");
 		expect(readdirSync(directory).sort()).toEqual(
 			readdirSync(join(import.meta.dir, "../../instances/example")).sort(),
 		);
-		const again = await place.run("bot", ["--new-instance", "alpha"]);
+		const again = await place.run("bot --new-instance alpha");
 		expect([again.code, again.lines[0]]).toEqual([
 			1,
 			`${place.path}/instances has 1 error:`,
@@ -92,11 +160,11 @@ describe.skipIf(executables === undefined)("the executables", () => {
 			`${text}\nDISCORD_TOKEN=${token}\nDISCORD_API_URL=${simulator.api}\nMCP_PORT=${port}\n`,
 		);
 		const env = { CONFIG_DIR: "instances/alpha" };
-		const checked = await place.run("bot", ["--check"], env);
+		const checked = await place.run("guildhall bot --check", env);
 		expect(checked.lines.filter((line) => line.startsWith("✗"))).toEqual([]);
 		expect(checked.code).toBe(0);
 
-		await using bot = place.start("bot", [], env);
+		await using bot = place.start("guildhall bot", env);
 		const gatewayPort = String(await freePort());
 		const gatewayEnv = {
 			INSTANCES: `alpha=http://127.0.0.1:${port}`,
@@ -104,12 +172,12 @@ describe.skipIf(executables === undefined)("the executables", () => {
 			GATEWAY_PORT: gatewayPort,
 			REFRESH_INTERVAL_SECONDS: "1",
 		};
-		await using gateway = place.start("gateway", [], gatewayEnv);
+		await using gateway = place.start("gateway", gatewayEnv);
 		await becomesReady(bot, `http://127.0.0.1:${port}`);
 		await becomesReady(gateway, `http://127.0.0.1:${gatewayPort}`);
-		const healthy = await place.run("gateway", ["--health"], gatewayEnv);
+		const healthy = await place.run("gateway --health", gatewayEnv);
 		expect(healthy.code).toBe(0);
-		const asked = await place.run("bot", ["--health"], env);
+		const asked = await place.run("bot --health", env);
 		expect(asked.lines[0]).toStartWith("ready: ");
 		const client = await connectTo(
 			`http://127.0.0.1:${gatewayPort}/mcp`,

@@ -13,7 +13,9 @@ const giving = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
 
 test("whoever joins around a kill gets the role, and hardly anybody is given it twice", async () => {
 	const data = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	using _ = { [Symbol.dispose]: () => rmSync(data, { recursive: true }) };
+	using _ = {
+		[Symbol.dispose]: () => rmSync(data, { recursive: true, force: true }),
+	};
 	await using simulator = await startSimulator();
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");

@@ -66,7 +66,7 @@ const checks = elsewhere(
 );
 const allOfIt = not("it is what runs this test, or takes as long");
 const reinstalls = not("test and demo do it before they start");
-const builds = elsewhere("test/build/compile.test.ts", "compileProgram");
+const builds = elsewhere("test/build/compile.test.ts", "compileGuildhall");
 
 const bot = "CONFIG_DIR=instances/alpha bun run bot";
 const gateway =
@@ -78,6 +78,7 @@ const backup =
 	'sqlite3 instances/alpha/data/store.sqlite ".backup alpha-backup.sqlite"';
 const header = '--header "Authorization: Bearer <MCP_AUTH_TOKEN>"';
 const claudeCode = `claude mcp add --transport http guildhall http://127.0.0.1:9100/mcp ${header}`;
+const gemini = `gemini mcp add --scope user --transport http ${header} guildhall http://127.0.0.1:9100/mcp`;
 const inspectors = [
 	`npx -y @modelcontextprotocol/inspector --server-url http://127.0.0.1:9100/mcp --transport http ${header}`,
 	`npx -y @modelcontextprotocol/inspector --cli http://127.0.0.1:9100/mcp --transport http ${header} --method tools/list`,
@@ -112,6 +113,11 @@ const coverage: Record<string, Coverage> = {
 	"bun install": reinstalls,
 	"bun test --timeout 120000 test/lib/keyed-mutex.test.ts": allOfIt,
 	"bun test test/bot/tools.test.ts -u": not("it writes into the project"),
+	"bun run guildhall check": elsewhere(
+		"test/up/check.test.ts",
+		"start(program",
+	),
+	"bun test test/pages": not("all of its tests run with the others"),
 	"bun add --dev discord-api-spec && bun run reference": not(
 		"it downloads and writes into the project",
 	),
@@ -121,10 +127,12 @@ const coverage: Record<string, Coverage> = {
 	),
 	// It writes into its user's own configuration, and is none of our packages: its words are read below.
 	[claudeCode]: "here",
+	[gemini]: "here",
 	// None of our packages: their words are read below.
 	...Object.fromEntries(inspectors.map((line) => [line, "here"])),
 	"bun run …": not("no command"),
 	"bun run new-instance alpha": "here",
+	"bun run up": elsewhere("test/up/up.long.test.ts", '"up"'),
 	[`${bot} --check`]: "here",
 	[bot]: "here",
 	...Object.fromEntries(
@@ -150,7 +158,6 @@ const coverage: Record<string, Coverage> = {
 		"DROP SCHEMA",
 	),
 	"bun run bot": not("a part of the one above"),
-	"bun run gateway": not("a part of the one above"),
 	"bun run simulator": elsewhere(
 		"test/simulator/main.long.test.ts",
 		"src/simulator/main.ts",
@@ -193,6 +200,20 @@ const coverage: Record<string, Coverage> = {
 	"bun run build --release": elsewhere(
 		"test/build/release.test.ts",
 		"writeRelease",
+	),
+	...Object.fromEntries(
+		[
+			"apt-get update && apt-get install --yes caddy",
+			"tar -xzf guildhall-*.tar.gz",
+			"guildhall-*/guildhall install --domain mcp.example.com",
+			"guildhall new-instance alpha",
+			"guildhall new-instance beta",
+			"guildhall check",
+			"sed -n 's/^MCP_AUTH_TOKEN=//p' /var/lib/guildhall/instances/gateway.env",
+		].map((command) => [
+			command,
+			elsewhere("test/install/server.test.ts", command),
+		]),
 	),
 	"cd dist && sha256sum -c SHA256SUMS": not("it checks a build"),
 };
@@ -366,6 +387,42 @@ describe("the clients", () => {
 			expect(text).not.toContain(" ");
 			const filled = text.replace(/\$\{(\w+)\}/, (_, name) => env[name] ?? "");
 			return { url, authorization: inHeader(filled) };
+		},
+		// https://developers.openai.com/codex/mcp
+		Codex: () => {
+			const [, after = ""] = readme.text.split("**Codex**");
+			const [, text = ""] = /```toml\n([\s\S]*?)```/.exec(after) ?? [];
+			const { guildhall } = (
+				Bun.TOML.parse(text) as {
+					mcp_servers: Record<string, Record<string, string>>;
+				}
+			).mcp_servers;
+			const [, name, token] = /`export (\w+)=(\S+)`/.exec(after) ?? [];
+			expect(guildhall?.bearer_token_env_var).toBe(name ?? "");
+			return { url: guildhall?.url, authorization: `Bearer ${token}` };
+		},
+		// https://geminicli.com/docs/tools/mcp-server
+		"Gemini CLI": () => {
+			tried.add(gemini);
+			const words = wordsOf(gemini);
+			expect(words.slice(0, 3)).toEqual(["gemini", "mcp", "add"]);
+			expect(given(words, "--scope")).toBe("user");
+			expect(given(words, "--transport")).toBe("http");
+			expect(words.slice(-2, -1)).toEqual(["guildhall"]);
+			return {
+				url: words.at(-1),
+				authorization: inHeader(given(words, "--header")),
+			};
+		},
+		// https://docs.windsurf.com/windsurf/cascade/mcp
+		Windsurf: () => {
+			const { serverUrl, headers } = pasted("Windsurf").mcpServers.guildhall;
+			return { url: serverUrl, authorization: headers.Authorization };
+		},
+		// https://zed.dev/docs/ai/mcp
+		Zed: () => {
+			const { url, headers } = pasted("Zed").context_servers.guildhall;
+			return { url, authorization: headers.Authorization };
 		},
 		"MCP Inspector in a browser": () => {
 			const words = inspector(inspectors[0] ?? "");

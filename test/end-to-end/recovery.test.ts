@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
 	await simulator.close();
-	rmSync(configDirectory, { recursive: true });
+	rmSync(configDirectory, { recursive: true, force: true });
 });
 
 function startBot(

@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { startBotProcess } from "../support/bot-process.ts";
 import { startSimulator } from "../support/simulator.ts";
-import { onBoth } from "../support/stores.ts";
+import { botEnvOf, onBoth } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
 const banRoute = "/guilds/:guild_id/bans/:user_id";
@@ -22,14 +22,11 @@ onBoth((databases) => {
 		async (_, method, after) => {
 			const place = await databases.place();
 			await using simulator = await startSimulator();
-			const { databaseUrl, schema, directory } = place.settings;
 			await using bot = await startBotProcess(
 				{
 					DISCORD_TOKEN: simulator.bot("alpha").token,
 					DISCORD_API_URL: simulator.api,
-					...(databaseUrl && schema
-						? { DATABASE_URL: databaseUrl, DB_SCHEMA: schema }
-						: { DATA_DIR: directory }),
+					...botEnvOf(place),
 				},
 				'bot_name = "Alpha"\n[features]\nmoderation = true\nchat = false\n[moderation]\n',
 			);

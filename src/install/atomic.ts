@@ -1,0 +1,96 @@
+// Writes files atomically: a reader sees the old or the new content, also after a kill at any moment.
+
+import {
+	closeSync,
+	constants,
+	copyFileSync,
+	fchmodSync,
+	fchownSync,
+	fstatSync,
+	fsyncSync,
+	mkdirSync,
+	openSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { UserIds } from "./system.ts";
+
+/** Writes a file atomically with this mode and owner. Creates its directory if there is none. */
+export function writeAtomically(
+	path: string,
+	text: string,
+	mode: number,
+	owner?: UserIds,
+): void {
+	replaceAtomically(path, (temporary) => {
+		// In another user's directory, that user could have placed a link under this name. These flags do not follow it.
+		const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+		const flags = O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY;
+		const file = openSync(temporary, flags, 0o600);
+		try {
+			writeFileSync(file, text);
+			if (owner) fchownSync(file, owner.uid, owner.gid);
+			fchmodSync(file, mode);
+			fsyncSync(file);
+		} finally {
+			closeSync(file);
+		}
+	});
+}
+
+/**
+ * Reads a file in another user's directory as root. Throws if the file is a link, which could point to a file that only
+ * root may read. Returns "" if there is no file.
+ */
+export function readWithoutLinks(path: string): string {
+	// Without O_NONBLOCK, opening a FIFO would wait for a writer.
+	const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+	let file: number;
+	try {
+		file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+		throw error;
+	}
+	try {
+		if (!fstatSync(file).isFile()) throw new Error(`${path} is not a file`);
+		return readFileSync(file, "utf8");
+	} finally {
+		closeSync(file);
+	}
+}
+
+/** Copies a file atomically and sets this mode. A program that runs from the old file continues undisturbed. */
+export function copyAtomically(from: string, to: string, mode: number): void {
+	replaceAtomically(to, (temporary) => {
+		copyFileSync(from, temporary);
+		const file = openSync(temporary, "r");
+		try {
+			fchmodSync(file, mode);
+			fsyncSync(file);
+		} finally {
+			closeSync(file);
+		}
+	});
+}
+
+function replaceAtomically(
+	path: string,
+	write: (temporary: string) => void,
+): void {
+	const directory = dirname(path);
+	mkdirSync(directory, { recursive: true, mode: 0o755 });
+	const temporary = join(directory, `.${basename(path)}.new`);
+	try {
+		// A process that was killed may have left the file behind.
+		rmSync(temporary, { force: true });
+		write(temporary);
+		renameSync(temporary, path);
+	} catch (error) {
+		rmSync(temporary, { force: true });
+		throw error;
+	}
+}

@@ -1,0 +1,182 @@
+// Installation steps that write a file. A file that somebody else wrote or changed is never lost: it is renamed, and
+// kept beside the new file.
+
+import { createHash } from "node:crypto";
+import {
+	closeSync,
+	lstatSync,
+	openSync,
+	readSync,
+	renameSync,
+	rmSync,
+	statSync,
+} from "node:fs";
+import { copyAtomically, writeAtomically } from "./atomic.ts";
+import type { InstallRecord, Pending } from "./record.ts";
+import type { Step } from "./step.ts";
+import type { System } from "./system.ts";
+
+/** A file to write. */
+export interface FileOptions {
+	/** Absolute path of the file on the system. */
+	path: string;
+	/** What the file is, such as "the unit guildhall.service". */
+	title: string;
+	mode: number;
+	/** The content, or the file to copy. */
+	content: { text: string } | { copyOf: string };
+	/** What the running programs need after the file has changed. */
+	pending?: Pending;
+	/** Called after the file was removed. */
+	afterUndo?: () => void;
+}
+
+/** State of a file: its content compared with the content to write, and with the hashes in the installation record. */
+type FileState =
+	| "absent"
+	/** Has the content and mode to write, and is in the record. */
+	| "done"
+	/** Has the content to write, but another mode or no entry in the record. */
+	| "unrecorded"
+	/** Has an earlier content that install wrote. */
+	| "ours"
+	/** The operator changed the file after install had written the same content as now. */
+	| "changed"
+	/** The operator changed the file after install had written an earlier content, or install never wrote it. */
+	| "foreign";
+
+/** Returns the step that writes a file and, when it is undone, removes the file. */
+export function fileStep(
+	system: System,
+	record: InstallRecord,
+	options: FileOptions,
+): Step {
+	const { path, title, mode, content, pending, afterUndo } = options;
+	const target = system.at(path);
+	const wanted = once(() => hashWanted(content));
+	const recorded = () => record.content.files[path] ?? [];
+	const state = (): FileState => {
+		const present = hashFile(target);
+		const ours = recorded();
+		if (present === undefined) return "absent";
+		if (present === wanted())
+			return ours.includes(wanted()) && hasMode(target, mode)
+				? "done"
+				: "unrecorded";
+		if (ours.includes(present)) return "ours";
+		return ours.length === 1 && ours[0] === wanted() ? "changed" : "foreign";
+	};
+	const write = () => {
+		if ("text" in content) writeAtomically(target, content.text, mode);
+		else copyAtomically(content.copyOf, target, mode);
+	};
+	return {
+		describe() {
+			const verb = state() === "absent" ? "write" : "replace";
+			const kept =
+				state() === "foreign"
+					? `; the present file was not written by Guildhall or was changed; it is kept as ${freeName(path, system)}`
+					: "";
+			return `${verb} ${path}, ${title}${kept}`;
+		},
+		isDone: () => state() === "done" || state() === "changed",
+		note: () =>
+			state() === "changed"
+				? `${path} was changed after it was installed; it is not replaced`
+				: undefined,
+		apply() {
+			// The rename comes first: if the process is killed after it, the next run finds no file and writes it.
+			if (state() === "foreign")
+				renameSync(target, system.at(freeName(path, system)));
+			const present = hashFile(target);
+			record.change((content) => {
+				const ours = present === undefined ? [] : [present];
+				content.files[path] = [...new Set([wanted(), ...ours])];
+				if (pending && !content.pending.includes(pending))
+					content.pending.push(pending);
+			});
+			write();
+			record.change((content) => {
+				content.files[path] = [wanted()];
+			});
+		},
+		describeUndo() {
+			const present = hashFile(target);
+			if (recorded().length === 0) return undefined;
+			return present === undefined || recorded().includes(present)
+				? `remove ${path}`
+				: `remove ${path}, which was changed; the present file is kept as ${freeName(path, system)}`;
+		},
+		undo() {
+			const present = hashFile(target);
+			if (present !== undefined) {
+				if (recorded().includes(present)) rmSync(target);
+				else renameSync(target, system.at(freeName(path, system)));
+			}
+			afterUndo?.();
+			record.change((content) => {
+				delete content.files[path];
+			});
+		},
+	};
+}
+
+/** Returns the first of path.bak, path.bak.2, … that does not exist on the system. */
+export function freeName(path: string, system: System): string {
+	const isTaken = (name: string) =>
+		lstatSync(system.at(name), { throwIfNoEntry: false }) !== undefined;
+	let name = `${path}.bak`;
+	for (let count = 2; isTaken(name); count++) name = `${path}.bak.${count}`;
+	return name;
+}
+
+function hashWanted(content: FileOptions["content"]): string {
+	if ("text" in content)
+		return createHash("sha256").update(content.text).digest("hex");
+	const hash = hashFile(content.copyOf);
+	if (hash === undefined) throw new Error(`${content.copyOf} does not exist`);
+	return hash;
+}
+
+function once<T>(compute: () => T): () => T {
+	let value: { result: T } | undefined;
+	return () => {
+		value ??= { result: compute() };
+		return value.result;
+	};
+}
+
+function hasMode(path: string, mode: number): boolean {
+	return (statSync(path).mode & 0o7777) === mode;
+}
+
+/** Hashes of large files, by path. `stamp` changes when the file does. */
+const knownHashes = new Map<string, { stamp: string; hash: string }>();
+
+/** Returns the SHA-256 hash of a file in hexadecimal; undefined if it does not exist. */
+function hashFile(path: string): string | undefined {
+	const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+	if (!stat) return undefined;
+	if (!stat.isFile()) throw new Error(`${path} is not a file`);
+	const stamp = `${stat.ino} ${stat.size} ${stat.ctimeNs}`;
+	const known = knownHashes.get(path);
+	if (known?.stamp === stamp) return known.hash;
+	const hash = hashContent(path);
+	if (stat.size > 1_000_000n) knownHashes.set(path, { stamp, hash });
+	return hash;
+}
+
+function hashContent(path: string): string {
+	const file = openSync(path, "r");
+	try {
+		const hash = createHash("sha256");
+		const buffer = Buffer.alloc(1 << 20);
+		for (;;) {
+			const length = readSync(file, buffer);
+			if (length === 0) return hash.digest("hex");
+			hash.update(buffer.subarray(0, length));
+		}
+	} finally {
+		closeSync(file);
+	}
+}

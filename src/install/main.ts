@@ -1,0 +1,5 @@
+// Entry point of `guildhall install`.
+
+import { installProgram } from "./program.ts";
+
+await installProgram();

@@ -1,0 +1,85 @@
+// The installation record, /var/lib/guildhall/install.json: what install made on a system. With it, a later run can
+// tell its own files from files that the operator changed, and uninstall finds all changes.
+
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { writeAtomically } from "./atomic.ts";
+import { InstallError } from "./step.ts";
+import { readText, type System } from "./system.ts";
+
+/** Absolute path of the installation record on the system. */
+export const recordPath = "/var/lib/guildhall/install.json";
+
+/** What the running programs need because files have changed: a restart of the service, or a reload of Caddy. */
+export type Pending = "restart" | "reload-caddy";
+
+/** Content of the installation record, as JSON. */
+export interface Content {
+	/**
+	 * SHA-256 hashes (hexadecimal) of the files that install wrote, by path. While a file is being replaced, the hashes
+	 * of both versions, the new one first.
+	 */
+	files: Record<string, string[]>;
+	pending: Pending[];
+	/** Domain of the site in Caddy. */
+	domain?: string;
+	/** Whether install created the system user. */
+	madeUser?: boolean;
+	/** The value of net.ipv4.tcp_migrate_req before the installation. */
+	migrateReq?: string;
+}
+
+/**
+ * The installation record of a system. It is written before the change that it describes, so that a kill leaves no
+ * unrecorded change.
+ */
+export class InstallRecord {
+	readonly #path: string;
+	readonly #content: Content;
+	#exists: boolean;
+
+	constructor(system: System) {
+		this.#path = system.at(recordPath);
+		const text = readText(this.#path);
+		this.#exists = text !== "";
+		this.#content = this.#exists
+			? parse(text, this.#path)
+			: { files: {}, pending: [] };
+	}
+
+	get exists(): boolean {
+		return this.#exists;
+	}
+
+	get content(): Readonly<Content> {
+		return this.#content;
+	}
+
+	/** Calls `change` with the record, and writes the record if it has changed. */
+	change(change: (content: Content) => void): void {
+		const before = JSON.stringify(this.#content);
+		change(this.#content);
+		if (this.#exists && JSON.stringify(this.#content) === before) return;
+		mkdirSync(dirname(this.#path), { recursive: true, mode: 0o755 });
+		const text = `${JSON.stringify(this.#content, null, "\t")}\n`;
+		writeAtomically(this.#path, text, 0o644);
+		this.#exists = true;
+	}
+
+	remove(): void {
+		rmSync(this.#path, { force: true });
+		this.#exists = false;
+	}
+}
+
+function parse(text: string, path: string): Content {
+	try {
+		const content: Content = JSON.parse(text);
+		if (content.files && Array.isArray(content.pending)) return content;
+	} catch {
+		// The error below is thrown.
+	}
+	throw new InstallError(
+		`${path} is damaged. Move it away and run guildhall install again: it then keeps a copy of each file that it replaces.`,
+	);
+}

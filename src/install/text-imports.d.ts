@@ -1,0 +1,11 @@
+// Files that are imported as text, `with { type: "text" }`.
+
+declare module "*.service" {
+	const text: string;
+	export default text;
+}
+
+declare module "*/Caddyfile" {
+	const text: string;
+	export default text;
+}

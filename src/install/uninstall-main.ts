@@ -1,0 +1,5 @@
+// Entry point of `guildhall uninstall`.
+
+import { uninstallProgram } from "./program.ts";
+
+await uninstallProgram();

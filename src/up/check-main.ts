@@ -1,0 +1,37 @@
+// Entry point of `guildhall check`.
+
+import { resolve } from "node:path";
+import { ConfigError } from "../lib/config.ts";
+import {
+	accessIssue,
+	becomeOwnerOf,
+	defaultInstances,
+} from "../lib/program/instances.ts";
+import { parseCommandLine, runs } from "../lib/program/program.ts";
+import { checkAll } from "./check.ts";
+
+const usage =
+	() => `Usage: ${runs("check")} [--directory <directory>] [--help] [--version]
+
+Checks all bots in a directory of instances, and the gateway, with the settings that "up" gives them: configuration, ports,
+databases, a login of each bot, its guilds. Changes nothing. Exits with 0 if all is in order, otherwise with 1.
+
+  --directory <path>  the directory of all instances (default: ${defaultInstances()})`;
+
+const values = parseCommandLine(usage, { directory: { type: "string" } });
+const directory = resolve(values.directory || defaultInstances());
+const issue = accessIssue(directory);
+if (issue) {
+	console.error(issue);
+	process.exit(1);
+}
+// Files that a check creates, such as SQLite's, must belong to the owner of the directory.
+becomeOwnerOf(directory);
+try {
+	const isPassed = await checkAll(directory, process.env, console.log);
+	process.exit(isPassed ? 0 : 1);
+} catch (error) {
+	if (!(error instanceof ConfigError)) throw error;
+	console.error(error.message);
+	process.exit(1);
+}

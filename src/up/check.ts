@@ -1,0 +1,115 @@
+// `guildhall check`: runs `bot --check` for each instance, and `gateway --check`, with the environment that `up` gives them.
+
+import { join } from "node:path";
+import { readGatewayEnv } from "../lib/instances/gateway-env.ts";
+import { commandOf } from "../lib/program/launch.ts";
+import { eachLine } from "../lib/program/lines.ts";
+import { runs } from "../lib/program/program.ts";
+import { Semaphore } from "../lib/semaphore.ts";
+import { escapeBreaks } from "../lib/text.ts";
+import { botEnvironment, type Env, gatewayEnvironment } from "./environment.ts";
+import { assignPorts, fixedPort } from "./ports.ts";
+import { commonToken } from "./shared.ts";
+import { readTable } from "./table.ts";
+
+/** Maximum number of bots that are checked, and log in to Discord, at the same time. */
+const maxAtOnce = 4;
+
+/** A program to check, with its environment. */
+export interface CheckedProgram {
+	/** The instance's name, or "gateway". */
+	name: string;
+	program: "bot" | "gateway";
+	env: Record<string, string>;
+}
+
+/**
+ * Returns the programs that `up` would start for the instances in `directory` (absolute path), the gateway last.
+ * Changes nothing there. Throws a ConfigError if the directory or gateway.env cannot be read.
+ */
+export async function programsToCheck(
+	directory: string,
+	env: Env,
+): Promise<CheckedProgram[]> {
+	const { entries } = readTable(directory);
+	if (entries.length === 0) return [];
+	const found = readGatewayEnv(directory);
+	const own = found?.variables ?? {};
+	// If there is no token yet, `up` will create one.
+	const token = found?.token ?? commonToken(entries) ?? "";
+	const ports = await assignPorts(
+		entries.map(({ name, env }) => ({ name, wanted: fixedPort(env.MCP_PORT) })),
+		{
+			current: new Map(),
+			reserved: [fixedPort(own.GATEWAY_PORT) ?? 9100],
+			// The bots may be running: then their ports are in use by themselves.
+			isFree: async () => true,
+		},
+	);
+	const bots = entries.map(({ name, path, env: ofBot }) => ({
+		name,
+		program: "bot" as const,
+		env: botEnvironment(env, ofBot, {
+			path,
+			port: ports.get(name) ?? 0,
+			token,
+		}),
+	}));
+	const gateway = gatewayEnvironment(env, own, {
+		database: join(directory, "gateway.sqlite"),
+		token,
+		ports,
+		sharePort: false,
+	});
+	return [...bots, { name: "gateway", program: "gateway", env: gateway }];
+}
+
+/**
+ * Checks the gateway and the bots of the instances in `directory`. Prefixes each line of output with the program's
+ * name. Resolves with true if all programs passed.
+ */
+export async function checkAll(
+	directory: string,
+	env: Env,
+	write: (line: string) => void,
+): Promise<boolean> {
+	const programs = await programsToCheck(directory, env);
+	if (programs.length === 0) {
+		write(
+			`There is no instance in ${directory}: ${runs("new-instance")} NAME makes one.`,
+		);
+		return false;
+	}
+	const width = Math.max(...programs.map(({ name }) => name.length));
+	const semaphore = new Semaphore({ max: maxAtOnce });
+	const check = async ({ name, program, env }: CheckedProgram) => {
+		await semaphore.acquire(new AbortController().signal);
+		try {
+			const child = Bun.spawn([...commandOf(program), "--check"], {
+				env: { ...env, LOG_FORMAT: "text" },
+				stdin: "ignore",
+				stdout: "pipe",
+				stderr: "pipe",
+			});
+			const say = (line: string) =>
+				write(`${name.padEnd(width)}  ${escapeBreaks(line)}`);
+			const streams = [child.stdout, child.stderr];
+			await Promise.all(streams.map((stream) => eachLine(stream, say)));
+			return (await child.exited) === 0;
+		} finally {
+			semaphore.release();
+		}
+	};
+	const bots = programs.filter(({ program }) => program === "bot");
+	const passed = await Promise.all(bots.map(check));
+	// The gateway comes last, so that bots that `up` has just started are reachable.
+	const gateway = programs.filter(({ program }) => program === "gateway");
+	for (const program of gateway) passed.push(await check(program));
+	const failed = passed.filter((isPassed) => !isPassed).length;
+	write(
+		failed === 0
+			? `All ${programs.length} programs passed.`
+			: `${failed} of ${programs.length} programs failed.`,
+	);
+	return failed === 0;
+}

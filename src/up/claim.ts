@@ -1,0 +1,137 @@
+// The directory .up in the directory of all instances. It holds the lock that lets only one `up` run there, and the
+// socket for commands. Only its owner can open it.
+
+import { Database } from "bun:sqlite";
+import {
+	lstatSync,
+	mkdirSync,
+	readFileSync,
+	rmSync,
+	type Stats,
+	writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
+import { ConfigError, formatValue } from "../lib/config.ts";
+import { runs } from "../lib/program/program.ts";
+
+/** Name of the directory for the socket, inside the directory of all instances. */
+const stateDirectory = ".up";
+
+/** Maximum number of bytes in the path of a Unix socket: 107 on Linux, 103 on macOS. */
+const maxSocketPathBytes = process.platform === "linux" ? 107 : 103;
+
+function statePath(instances: string): string {
+	return join(instances, stateDirectory);
+}
+
+/**
+ * Returns the path of the socket by which commands reach `up`, relative to the working directory if that is shorter.
+ * Throws a ConfigError if the path is too long for a socket.
+ */
+export function socketPath(instances: string): string {
+	const path = join(statePath(instances), "control.sock");
+	const short = relative(process.cwd(), path);
+	const best = short.length < path.length ? short : path;
+	const bytes = Buffer.byteLength(best);
+	if (bytes > maxSocketPathBytes)
+		throw new ConfigError(instances, [
+			`the path of the socket in it has ${bytes} bytes, but at most ${maxSocketPathBytes} are allowed: run up and its commands in the directory above ${formatValue(instances)}, or choose a directory with a shorter path`,
+		]);
+	return best;
+}
+
+/**
+ * Whether the directory .up exists. Throws a ConfigError if other users can open it, so that a command never talks to
+ * another user's socket.
+ */
+export function hasState(instances: string): boolean {
+	const path = statePath(instances);
+	if (!lstatSync(path, { throwIfNoEntry: false })) return false;
+	checkPrivate(path);
+	return true;
+}
+
+/** Throws a ConfigError unless the path is a directory (no link) that only this user can open. */
+function checkPrivate(path: string): void {
+	const issue = privacyIssue(lstatSync(path));
+	if (issue)
+		throw new ConfigError(path, [
+			`${issue}; expected a directory of mode 700 that belongs to the user who runs this. Remove it: up makes it again`,
+		]);
+}
+
+function privacyIssue(stat: Stats): string | undefined {
+	const mode = stat.mode & 0o777;
+	if (!stat.isDirectory()) return "it is not a directory";
+	if (stat.uid !== process.getuid?.())
+		return `it belongs to another user (${stat.uid})`;
+	if ((mode & 0o077) !== 0)
+		return `other users can open it (mode ${mode.toString(8)})`;
+	return mode === 0o700 ? undefined : `its mode is ${mode.toString(8)}`;
+}
+
+/**
+ * Creates the directory .up if there is none, and locks it for this process until `release` is called or the process
+ * ends. Throws a ConfigError if other users can open the directory, or if another process has locked it.
+ */
+export function claimState(instances: string): {
+	/** Path of the directory .up. */
+	path: string;
+	release(): void;
+} {
+	const path = statePath(instances);
+	try {
+		mkdirSync(path, { mode: 0o700 });
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code !== "EEXIST")
+			throw new ConfigError(path, [`the directory cannot be made (${code})`]);
+	}
+	checkPrivate(path);
+	const claim = lock(path, instances);
+	notePid(join(path, "pid"));
+	return { path, release: () => claim.close() };
+}
+
+/** Locks a file in the directory. The operating system releases the lock when this process ends for any reason. */
+function lock(path: string, instances: string): Database {
+	let claim: Database | undefined;
+	try {
+		claim = new Database(join(path, "claim.sqlite"), { create: true });
+		claim.run("PRAGMA locking_mode = EXCLUSIVE");
+		// Nothing is written, so that a full disk does not matter.
+		claim.run("PRAGMA journal_mode = MEMORY");
+		claim.run("BEGIN EXCLUSIVE");
+		return claim;
+	} catch (error) {
+		claim?.close();
+		const { code } = error as { code?: string };
+		if (code !== "SQLITE_BUSY")
+			throw new ConfigError(path, [
+				`it cannot be locked (${code}). Remove it: up makes it again`,
+			]);
+		throw new ConfigError(instances, [
+			`up runs there already (${describeHolder(path)}); ${runs("up")} status shows it. Stop it before you start another one`,
+		]);
+	}
+}
+
+/** Writes the id of this process for the message to a second `up`. */
+function notePid(file: string): void {
+	try {
+		writeFileSync(file, `${process.pid}\n`, { mode: 0o600 });
+	} catch {
+		// The message then names no process.
+		rmSync(file, { force: true, recursive: true });
+	}
+}
+
+function describeHolder(path: string): string {
+	try {
+		const pid = Number(readFileSync(join(path, "pid"), "utf8"));
+		if (Number.isInteger(pid) && pid > 0) return `process ${pid}`;
+	} catch {
+		// The other process has not written its id yet.
+	}
+	return "another process";
+}

@@ -1,0 +1,155 @@
+// The commands `up status`, `up restart`, `up stop` and `up start`, which send a request to the running `up`.
+
+import { ConfigError } from "../lib/config.ts";
+import { runs } from "../lib/program/program.ts";
+import { escapeBreaks } from "../lib/text.ts";
+import { hasState, socketPath } from "./claim.ts";
+import type { Command, ControlRequest, ControlResponse } from "./control.ts";
+import { formatStatus, isWell, type UpStatus } from "./status.ts";
+
+/** A command of `up` with its arguments. */
+export interface CommandLine {
+	command: Command;
+	/** Names of the programs; empty for "status". */
+	names: readonly string[];
+	/** Whether to restart all programs. */
+	all: boolean;
+	/** Whether to print the status as JSON. */
+	json: boolean;
+}
+
+/** Returns why the arguments of a command are wrong; undefined if they are right. */
+export function usageIssue({
+	command,
+	names,
+	all,
+	json,
+}: CommandLine): string | undefined {
+	if (json && command !== "status") return "--json is for status.";
+	if (all && command !== "restart") return "--all is for restart.";
+	if (command === "status")
+		return names.length > 0 ? "status takes no name." : undefined;
+	if (all && names.length > 0) return "Expected a name or --all, not both.";
+	return names.length === 1 || all
+		? undefined
+		: `Expected the name of an instance after ${command}.`;
+}
+
+/** Milliseconds until the first progress line of a command, and between further ones. */
+const progressMs = 2_000;
+/** Timeout of a command, in milliseconds. */
+const maxMs = 120_000;
+
+const participles: Record<Command, string> = {
+	status: "asking for the state",
+	restart: "restarting",
+	stop: "stopping",
+	start: "starting",
+};
+
+/**
+ * Sends a command to the `up` that runs in `directory`, and prints the result. Resolves with the exit code: 1 if the
+ * command failed or if "status" shows a program that is not as it should be, otherwise 0. Throws a ConfigError if no
+ * `up` runs there.
+ */
+export async function runCommand(
+	line: CommandLine,
+	directory: string,
+): Promise<number> {
+	const { command, json } = line;
+	const ask = (request: ControlRequest) => send(directory, request);
+	if (command === "status") {
+		const response = await ask({ command });
+		if (!("status" in response)) return fail(response);
+		const { status } = response;
+		console.log(
+			json ? JSON.stringify(status) : formatStatus(status).join("\n"),
+		);
+		return status.programs.every(isWell) ? 0 : 1;
+	}
+	const names = line.all ? await allNames(ask) : line.names;
+	let code = 0;
+	for (const name of names) {
+		const response = await ask({ command, name });
+		if ("stopped" in response) console.log(`${name} is stopped.`);
+		else if ("started" in response && "url" in response.started)
+			console.log(`${name} listens at ${response.started.url}.`);
+		else code = fail(response, name);
+	}
+	return code;
+}
+
+/** Resolves with the names of the bots that are not stopped, followed by "gateway". */
+async function allNames(
+	ask: (request: ControlRequest) => Promise<ControlResponse>,
+): Promise<string[]> {
+	const response = await ask({ command: "status" });
+	const status: UpStatus | undefined =
+		"status" in response ? response.status : undefined;
+	const names = (status?.programs ?? [])
+		.filter(({ state }) => state !== "stopped")
+		.map(({ name }) => name);
+	return [...names.filter((name) => name !== "gateway"), "gateway"];
+}
+
+/** Prints why a command failed. Returns the exit code. */
+function fail(response: ControlResponse, name?: string): number {
+	const { started } = response as { started?: { reason?: string } };
+	const reason = "error" in response ? response.error : started?.reason;
+	const text = (reason ?? "unexpected response")
+		.split("\n")
+		.map(escapeBreaks)
+		.join("\n  ");
+	console.error(started && name ? `${name} cannot start: ${text}` : text);
+	return 1;
+}
+
+/** Sends a request to the `up` that runs in `directory`. Prints progress lines until the response arrives. */
+async function send(
+	directory: string,
+	request: ControlRequest,
+): Promise<ControlResponse> {
+	const path = hasState(directory) ? socketPath(directory) : undefined;
+	const start = performance.now();
+	const what = [participles[request.command], request.name].join(" ").trim();
+	const progress = setInterval(() => {
+		const seconds = Math.round((performance.now() - start) / 1_000);
+		console.error(`… ${what} (${seconds} s)`);
+	}, progressMs);
+	try {
+		const text = path && (await exchange(path, JSON.stringify(request)));
+		if (text) return JSON.parse(text);
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code !== "ENOENT" && code !== "ECONNREFUSED") throw error;
+	} finally {
+		clearInterval(progress);
+	}
+	throw new ConfigError(directory, [
+		`up is not running there. Start it with: ${runs("up")}`,
+	]);
+}
+
+/** Sends a line to a socket. Resolves with the response when the other side closes the connection. */
+async function exchange(path: string, line: string): Promise<string> {
+	const { promise, resolve, reject } = Promise.withResolvers<string>();
+	const timer = setTimeout(
+		() => reject(new ConfigError(path, ["up does not answer"])),
+		maxMs,
+	);
+	const chunks: Buffer[] = [];
+	try {
+		await Bun.connect({
+			unix: path,
+			socket: {
+				open: (socket) => void socket.write(`${line}\n`),
+				data: (_, chunk) => void chunks.push(Buffer.from(chunk)),
+				error: (_, error) => reject(error),
+				close: () => resolve(Buffer.concat(chunks).toString()),
+			},
+		});
+		return await promise;
+	} finally {
+		clearTimeout(timer);
+	}
+}

@@ -1,0 +1,116 @@
+// Builds the environment variables of the programs that `up` starts. Each program gets only the variables that it
+// needs.
+
+import type { LogOptions } from "../lib/log.ts";
+
+/** Environment variables by name. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Names of the variables of this process that every program gets. */
+const machine = [
+	"TZ",
+	"HTTP_PROXY",
+	"HTTPS_PROXY",
+	"ALL_PROXY",
+	"NO_PROXY",
+	"SSL_CERT_FILE",
+	"SSL_CERT_DIR",
+	"NODE_EXTRA_CA_CERTS",
+];
+
+/** Names of variables that `up` sets itself and that gateway.env cannot override. */
+export const ownVariables = ["INSTANCES", "LOG_FORMAT", "STOP_WITH_STDIN"];
+
+/**
+ * The lowest level that a program logs. It is at most info, because `up` reads the URL of a program from a line of
+ * level info.
+ */
+type ChildLevel = "debug" | "info";
+
+const common = (env: Env, level: string | undefined) => {
+	const child: ChildLevel = level === "debug" ? "debug" : "info";
+	return {
+		...pick(env, machine),
+		LOG_FORMAT: "json",
+		LOG_LEVEL: child,
+		STOP_WITH_STDIN: "1",
+	};
+};
+
+/**
+ * Returns the environment of a bot. `env` is the environment of this process, `own` the variables in the bot's .env.
+ */
+export function botEnvironment(
+	env: Env,
+	own: Env,
+	bot: { path: string; port: number; token: string },
+): Record<string, string> {
+	return {
+		...common(env, env.LOG_LEVEL || own.LOG_LEVEL),
+		CONFIG_DIR: bot.path,
+		MCP_PORT: String(bot.port),
+		MCP_BIND_ADDR: "127.0.0.1",
+		MCP_AUTH_TOKEN: bot.token,
+	};
+}
+
+export interface GatewayOptions {
+	/** Path of the gateway's SQLite file, unless the operator names another database. */
+	database: string;
+	token: string;
+	/** The ports of the bots by name. */
+	ports: ReadonlyMap<string, number>;
+	/** Whether a second gateway can listen on the same port while the first one drains. */
+	sharePort: boolean;
+}
+
+/**
+ * Returns the environment of the gateway. `env` is the environment of this process, `own` the variables in gateway.env.
+ * The variables GATEWAY_… in `env` take precedence.
+ */
+export function gatewayEnvironment(
+	env: Env,
+	own: Env,
+	{ database, token, ports, sharePort }: GatewayOptions,
+): Record<string, string> {
+	const given = Object.keys(env).filter((name) => name.startsWith("GATEWAY_"));
+	return {
+		GATEWAY_BIND_ADDR: "127.0.0.1",
+		GATEWAY_DATABASE: database,
+		SHUTDOWN_SECONDS: "30",
+		...(sharePort && { GATEWAY_SHARE_PORT: "true" }),
+		...pick(own, Object.keys(own)),
+		...pick(env, given),
+		...common(env, env.LOG_LEVEL || own.LOG_LEVEL),
+		MCP_AUTH_TOKEN: token,
+		INSTANCES: Array.from(
+			ports,
+			([name, port]) => `${name}=http://127.0.0.1:${port}`,
+		).join(","),
+	};
+}
+
+/**
+ * Returns the lowest level of a program's log lines to show, as set in the environment of this process (`env`) or in
+ * the program's own file (`own`).
+ */
+export function shownLevel(env: Env, own: Env): LogOptions["level"] {
+	const level = env.LOG_LEVEL || own.LOG_LEVEL;
+	return level === "debug" || level === "warn" || level === "error"
+		? level
+		: "info";
+}
+
+/**
+ * Returns the variables with these names that are not empty. The names may also be in lower case, as is usual for proxy
+ * variables.
+ */
+function pick(env: Env, names: readonly string[]): Record<string, string> {
+	const picked: Record<string, string> = {};
+	for (const name of names)
+		for (const key of [name, name.toLowerCase()]) {
+			const value = env[key];
+			if (value) picked[key] = value;
+		}
+	return picked;
+}

@@ -1,0 +1,199 @@
+// The gateway that `up` runs: determines its environment, and replaces the gateway when that changes.
+
+import { join } from "node:path";
+import { ConfigError } from "../lib/config.ts";
+import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
+import { within } from "../lib/wait.ts";
+import { type Env, gatewayEnvironment, shownLevel } from "./environment.ts";
+import { fixedPort } from "./ports.ts";
+import type { ProgramsOptions } from "./programs.ts";
+import type { Shared } from "./shared.ts";
+import { type Started, Supervisor } from "./supervisor.ts";
+
+/** The setup of a gateway: its environment and log level. `key` is both as text, for comparison. */
+interface Setup {
+	env: Record<string, string>;
+	key: string;
+	level: ReturnType<typeof shownLevel>;
+}
+
+const defaultPort = 9100;
+/** Milliseconds that `update` waits for the first gateway to listen. */
+const startMs = 30_000;
+/**
+ * Milliseconds after which a setup with which the gateway did not start is tried again, although nothing has changed.
+ */
+const refusedMs = 60_000;
+/** Milliseconds that the gateway may take to end, in addition to SHUTDOWN_SECONDS. */
+const stopMs = 5_000;
+
+/** Runs the gateway, and replaces it when its setup changes. */
+export class GatewayProgram {
+	readonly supervisor: Supervisor;
+	readonly #options: ProgramsOptions;
+	/** The setup of the current gateway; undefined while there are no bots. */
+	#applied: Setup | undefined;
+	/** The last setup with which a new gateway did not start, when that was, and the reason. */
+	#refused: { key: string; at: number; reason: string } | undefined;
+
+	constructor(options: ProgramsOptions) {
+		this.#options = options;
+		const { log, timing, spawn, onChange } = options;
+		this.supervisor = new Supervisor({
+			name: "gateway",
+			log,
+			timing,
+			spawn: () => {
+				const { env = {}, level = "info" } = this.#applied ?? {};
+				const port = this.#portOf(env);
+				return spawn({
+					program: "gateway",
+					name: "gateway",
+					env: { ...env, GATEWAY_PORT: port },
+					level,
+				});
+			},
+			stopMs: () => stopMs + shutdownMs(this.#applied?.env),
+			...(onChange && { onChange }),
+		});
+	}
+
+	/** Returns the port on which the gateway listens or will listen. */
+	port(shared: Shared | undefined): number {
+		return Number(this.#portOf(this.#setup(shared, new Map()).env));
+	}
+
+	/**
+	 * Throws a ConfigError if another program listens on the gateway's port. With SO_REUSEPORT the gateway could listen
+	 * there, too, but would receive only some of the connections.
+	 */
+	async checkPort(shared: Shared): Promise<void> {
+		const issue = await this.#portIssue(this.#setup(shared, new Map()).env);
+		if (issue)
+			throw new ConfigError(join(this.#options.directory, gatewayEnvFile), [
+				issue,
+			]);
+	}
+
+	/**
+	 * Starts the gateway in front of the bots at these ports. Replaces a running gateway whose setup has changed. Stops
+	 * it if there are no bots.
+	 */
+	async update(
+		shared: Shared | undefined,
+		ports: ReadonlyMap<string, number>,
+	): Promise<void> {
+		if (ports.size === 0) {
+			this.#applied = undefined;
+			this.#refused = undefined;
+			if (this.supervisor.state !== "stopped") await this.supervisor.stop();
+			return;
+		}
+		const setup = this.#setup(shared, ports);
+		const { key } = setup;
+		if (key === this.#applied?.key) {
+			this.#refused = undefined;
+			return;
+		}
+		if (key === this.#refused?.key && !this.isRetryDue) return;
+		if (this.#applied) await this.renew(shared, ports);
+		else {
+			this.#applied = setup;
+			await within(startMs, this.supervisor.start());
+		}
+	}
+
+	/**
+	 * Replaces the gateway with a new one in front of the bots at these ports. If the new one does not start, the old one
+	 * continues.
+	 */
+	async renew(
+		shared: Shared | undefined,
+		ports: ReadonlyMap<string, number>,
+	): Promise<Started> {
+		if (ports.size === 0) return { reason: "there are no instances" };
+		const { supervisor } = this;
+		const before = this.#applied;
+		const setup = this.#setup(shared, ports);
+		const wasRunning = supervisor.state === "running";
+		const issue = await this.#portIssue(setup.env);
+		this.#applied = setup;
+		const started = issue
+			? { reason: issue }
+			: await (this.#options.sharePort
+					? supervisor.replace()
+					: supervisor.restart());
+		if ("url" in started) {
+			this.#refused = undefined;
+			return started;
+		}
+		if (issue)
+			this.#options.log.error("could not replace the gateway", {
+				reason: issue,
+			});
+		if (before && wasRunning) {
+			const { key } = setup;
+			this.#refused = { key, at: this.#options.timing.now(), ...started };
+			this.#applied = before;
+			supervisor.retry();
+		}
+		return started;
+	}
+
+	/** Why the gateway continues with its former setup instead of the changed one; undefined if its setup is current. */
+	get refusal(): string | undefined {
+		return (
+			this.#refused && `a changed setup is not in use: ${this.#refused.reason}`
+		);
+	}
+
+	/** Whether it is time to try the failed setup again, although nothing has changed. */
+	get isRetryDue(): boolean {
+		if (!this.#refused) return false;
+		return this.#options.timing.now() - this.#refused.at >= refusedMs;
+	}
+
+	#setup(
+		shared: Shared | undefined,
+		ports: ReadonlyMap<string, number>,
+	): Setup {
+		const { directory, env: machine, sharePort } = this.#options;
+		const { variables = {}, token = "" } = shared ?? {};
+		const env = gatewayEnvironment(machine, variables, {
+			database: join(directory, "gateway.sqlite"),
+			token,
+			ports,
+			sharePort,
+		});
+		const level = shownLevel(machine, variables);
+		const key = JSON.stringify([level, ...Object.entries(env).sort()]);
+		return { env, key, level };
+	}
+
+	/**
+	 * Returns the value for GATEWAY_PORT. If the operator has set 0, returns the port that the current gateway was
+	 * assigned.
+	 */
+	#portOf(env: Env): string {
+		const port = env.GATEWAY_PORT || String(defaultPort);
+		const { url } = this.supervisor;
+		return port === "0" && url !== undefined ? new URL(url).port : port;
+	}
+
+	/** Returns the error message if another program listens on the gateway's port; otherwise undefined. */
+	async #portIssue(env: Env): Promise<string | undefined> {
+		const { GATEWAY_BIND_ADDR: hostname = "" } = env;
+		const port = fixedPort(this.#portOf(env));
+		const { url } = this.supervisor;
+		const isOurs = url !== undefined && Number(new URL(url).port) === port;
+		if (port === undefined || isOurs) return undefined;
+		if (await this.#options.isFree(hostname, port)) return undefined;
+		return `GATEWAY_PORT: ${hostname}:${port} is already in use: stop the program that uses it, or set GATEWAY_PORT to another port there`;
+	}
+}
+
+/** Returns how long a gateway with this environment waits for its running calls when it ends, in milliseconds. */
+function shutdownMs(env: Env = {}): number {
+	const seconds = Number(env.SHUTDOWN_SECONDS);
+	return seconds >= 0 ? seconds * 1_000 : 0;
+}

@@ -1,0 +1,155 @@
+// Entry point of `up`: reads the command line and the environment.
+
+import { resolve } from "node:path";
+import { styleText } from "node:util";
+import * as v from "valibot";
+import { ConfigError, parseSettings, trimEnv } from "../lib/config.ts";
+import {
+	createLineWriter,
+	type LogOptions,
+	logSettings,
+	readLogOptions,
+} from "../lib/log.ts";
+import {
+	accessIssue,
+	becomeOwnerOf,
+	defaultInstances,
+} from "../lib/program/instances.ts";
+import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
+import { type CommandLine, runCommand, usageIssue } from "./commands.ts";
+import { commands } from "./control.ts";
+import { type LogLine, parseLine, toJson } from "./log-lines.ts";
+import { NonBlockingScreen } from "./screen.ts";
+import { TerminalLog } from "./terminal.ts";
+import { type Output, startUp } from "./up.ts";
+
+const usage =
+	() => `Usage: ${runs("up")} [--directory <directory>] [--help] [--version]
+       ${runs("up")} status [--json] | restart <name> | restart --all | stop <name> | start <name>
+
+Runs the gateway and one bot for each directory in a directory of instances. Restarts programs that end.
+instances/README.md describes it.
+
+  --directory <path>  the directory of all instances (default: ${defaultInstances()})
+
+While it runs, in another terminal:
+
+  status [--json]     show the state of all programs; exit with 0 if all are in order, otherwise with 1
+  restart <name>      end a bot and start it again with its present configuration
+  restart gateway     replace the gateway; running calls are still answered
+  restart --all       restart all bots that run, one after the other, and then the gateway
+  stop <name>         end a bot; it stays stopped until start, or until up itself starts again
+  start <name>        start a bot that was stopped`;
+
+const words: string[] = [];
+const values = parseCommandLine(
+	usage,
+	{
+		directory: { type: "string" },
+		json: { type: "boolean" },
+		all: { type: "boolean" },
+	},
+	words,
+);
+const env = { ...process.env };
+// Requests to the gateway and the bots must not go through an HTTP proxy that the environment names.
+process.env.NO_PROXY = "*";
+
+const line = readCommandLine();
+if (line) await command(line);
+
+const isTerminal = process.stdout.isTTY && env.TERM !== "dumb";
+const screen = process.stdout.isTTY
+	? new NonBlockingScreen(process.stdout)
+	: undefined;
+const terminal = new TerminalLog(screen ?? process.stdout, {
+	hasColours: styleText("red", "x", { stream: process.stdout }) !== "x",
+	hasState: isTerminal,
+});
+let format: LogOptions["format"] = process.stdout.isTTY ? "text" : "json";
+const writeJson = createLineWriter(console.log);
+let held: LogLine[] = [];
+const output: Output = {
+	write(line) {
+		if (format === "json") return writeJson(toJson(line));
+		// Lines that arrive in the same turn of the event loop are written together.
+		if (held.push(line) === 1) setImmediate(flush);
+	},
+	...(isTerminal && {
+		show(programs) {
+			if (format === "text") terminal.show(programs);
+		},
+	}),
+};
+process.on("exit", () => {
+	flush();
+	screen?.end();
+});
+process.stdout.on("resize", () => terminal.redraw());
+
+await runProgram(
+	() => {
+		const { settings, issues } = parseSettings(
+			v.object(logSettings),
+			trimEnv(env),
+		);
+		if (!settings) throw new ConfigError("the environment", issues);
+		const log = readLogOptions(settings);
+		({ format } = log);
+		return {
+			directory: readDirectory(),
+			env,
+			log: { ...log, format: "json" as const },
+		};
+	},
+	(config, log) => startUp(config, log, output),
+	(line) => output.write(parseLine("up", line, new Date().toISOString())),
+);
+
+function flush(): void {
+	const lines = held;
+	held = [];
+	if (lines.length > 0) terminal.write(lines);
+}
+
+/**
+ * Returns the command on the command line; undefined if there is none. Exits with code 2 if the arguments are wrong.
+ */
+function readCommandLine(): CommandLine | undefined {
+	const [word, ...names] = words;
+	const { json = false, all = false } = values;
+	const known = commands.find((command) => command === word);
+	if (word === undefined && !json && !all) return undefined;
+	const line = known && { command: known, names, json, all };
+	const issue = line
+		? usageIssue(line)
+		: `Expected ${commands.join(", ")} or nothing.`;
+	if (line && !issue) return line;
+	console.error(`${issue}\n\n${usage()}`);
+	process.exit(2);
+}
+
+async function command(line: CommandLine): Promise<never> {
+	try {
+		process.exit(await runCommand(line, readDirectory()));
+	} catch (error) {
+		if (!(error instanceof ConfigError)) throw error;
+		console.error(error.message);
+		process.exit(1);
+	}
+}
+
+/**
+ * Returns the absolute path of the directory of all instances. If this process runs as root, changes it to the owner of
+ * the directory.
+ */
+function readDirectory(): string {
+	const { directory = defaultInstances() } = values;
+	if (directory === "")
+		throw new ConfigError("the command line", ["--directory: expected a path"]);
+	const path = resolve(directory);
+	const issue = accessIssue(path);
+	if (issue) throw new ConfigError("the command line", [issue]);
+	becomeOwnerOf(path);
+	return path;
+}

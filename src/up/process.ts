@@ -1,0 +1,107 @@
+// Starts a program of Guildhall as a child process, which ends when this process ends.
+
+import { commandOf } from "../lib/program/launch.ts";
+import { eachLine } from "../lib/program/lines.ts";
+import { parseLine } from "./log-lines.ts";
+
+/** How a process ended. */
+export interface Exit {
+	/** Exit code; undefined if a signal ended the process. */
+	code: number | undefined;
+	signal: string | undefined;
+	/**
+	 * Why it ended: the first lines that it wrote to stderr before it listened, otherwise the reason in its last log line
+	 * about an error that ended it. Empty if it wrote neither.
+	 */
+	reason: string;
+}
+
+/** A program that runs as a child process. */
+export interface ChildProcess {
+	pid: number;
+	/** Resolves with the URL at which the program listens. Never settles if the program ends before it listens. */
+	listening: Promise<string>;
+	exited: Promise<Exit>;
+	kill(signal: "SIGTERM" | "SIGKILL"): void;
+}
+
+/** How to start a child process. */
+export interface ChildOptions {
+	/** Name of the program, such as "bot". */
+	program: string;
+	/** All environment variables of the process; none are inherited. */
+	env: Record<string, string>;
+	/** Called with each line that the process writes to stdout. */
+	onLine(line: string): void;
+	/** Called with each line that the process writes to stderr after it listens. */
+	onErrorLine(line: string): void;
+}
+
+/** Maximum number of lines in `Exit.reason`. */
+const maxReasonLines = 40;
+/** The message that `runProgram` logs if a running program fails. */
+const endMessage = "program is stopping because of an error";
+
+/** Starts a program. Throws if the operating system cannot start the process. */
+export function startChildProcess(options: ChildOptions): ChildProcess {
+	const child = Bun.spawn(commandOf(options.program), {
+		env: options.env,
+		// The child has its own process group, so that Ctrl-C reaches only `up`, which then ends its children in order.
+		detached: true,
+		// When this process ends, the pipe closes, and the child ends, too (STOP_WITH_STDIN).
+		stdin: "pipe",
+		stdout: "pipe",
+		stderr: "pipe",
+	});
+	const listening = Promise.withResolvers<string>();
+	let isListening = false;
+	const reason: string[] = [];
+	let logged = "";
+	const out = eachLine(child.stdout, (line) => {
+		options.onLine(line);
+		logged = endReasonIn(line) ?? logged;
+		if (isListening) return;
+		const url = urlIn(line);
+		if (url === undefined) return;
+		isListening = true;
+		// Once the program listens, earlier lines on stderr are not the reason of its end.
+		for (const line of reason.splice(0)) options.onErrorLine(line);
+		listening.resolve(url);
+	});
+	const errors = eachLine(child.stderr, (line) => {
+		if (isListening) options.onErrorLine(line);
+		else if (reason.length < maxReasonLines) reason.push(line);
+	});
+	return {
+		pid: child.pid,
+		listening: listening.promise,
+		exited: exit(),
+		kill: (signal) => child.kill(signal),
+	};
+
+	async function exit(): Promise<Exit> {
+		await Promise.allSettled([out, errors, child.exited]);
+		return {
+			code: child.exitCode ?? undefined,
+			signal: child.signalCode === null ? undefined : String(child.signalCode),
+			reason: reason.join("\n") || logged,
+		};
+	}
+}
+
+/** Returns the URL in the log line that a program writes when it listens; undefined for other lines. */
+function urlIn(line: string): string | undefined {
+	const [, url] =
+		/"message":"[^"]* listening[^"]*","url":"(http:[^"\\]+)"/.exec(line) ?? [];
+	return url;
+}
+
+/** Returns the reason in the log line that a program writes before an error ends it; undefined for other lines. */
+export function endReasonIn(line: string): string | undefined {
+	// Most lines need no parsing.
+	if (!line.includes(`"message":"${endMessage}"`)) return undefined;
+	const { message, fields } = parseLine("", line, "");
+	return message === endMessage && typeof fields.reason === "string"
+		? fields.reason
+		: undefined;
+}

@@ -1,0 +1,332 @@
+// Runs one bot for each instance directory, and a gateway in front of all bots. Starts, ends and replaces the programs
+// when directories or gateway.env change.
+
+import { join } from "node:path";
+import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
+import { KeyedMutex } from "../lib/keyed-mutex.ts";
+import type { Level, Log } from "../lib/log.ts";
+import { within } from "../lib/wait.ts";
+import { botEnvironment, type Env, shownLevel } from "./environment.ts";
+import { GatewayProgram } from "./gateway.ts";
+import { assignPorts, fixedPort } from "./ports.ts";
+import type { ChildProcess } from "./process.ts";
+import { readShared, type Shared, tokensOf } from "./shared.ts";
+import { type Started, Supervisor, type Timing } from "./supervisor.ts";
+import { type Entry, fingerprintOf, readTable } from "./table.ts";
+
+/** A program to start. */
+export interface ProgramStart {
+	program: "bot" | "gateway";
+	/** The instance's name, or "gateway". */
+	name: string;
+	env: Record<string, string>;
+	/** The lowest level of the program's log lines to show. */
+	level: Level;
+}
+
+/** What `Programs` needs from its surroundings. */
+export interface ProgramsOptions {
+	/** Absolute path of the directory of all instances. */
+	directory: string;
+	/** The environment of this process. */
+	env: Env;
+	/** Whether a second gateway can listen on the same port while the first one drains (SO_REUSEPORT). */
+	sharePort: boolean;
+	log: Log;
+	timing: Timing;
+	spawn(start: ProgramStart): ChildProcess;
+	/** Whether a server could listen on the port at a host name or address. */
+	isFree(hostname: string, port: number): Promise<boolean>;
+	/** Called after the state of a program has changed. */
+	onChange?(): void;
+}
+
+/** A bot, with the directory entry, port and token of its last start. */
+export interface Bot {
+	entry: Entry;
+	port: number;
+	token: string;
+	supervisor: Supervisor;
+}
+
+/** Milliseconds that the start of the gateway waits for bots that were just started. */
+const firstStartMs = 10_000;
+/** Milliseconds that the commands start and restart wait until the program listens. */
+const startMs = 30_000;
+/**
+ * Milliseconds that a bot may take to end: 26 s for its running calls, the rest for closing connections and its store.
+ */
+const botStopMs = 35_000;
+
+/** The gateway and the bots of one directory of instances. Changes to them run one after the other. */
+export class Programs {
+	readonly #gateway: GatewayProgram;
+	readonly #options: ProgramsOptions;
+	readonly #bots = new Map<string, Bot>();
+	/** Bots whose directories were removed and that have not yet ended. */
+	readonly #leaving = new Set<Supervisor>();
+	readonly #mutex = new KeyedMutex();
+	readonly #warned = new Set<string>();
+	#shared: Shared | undefined;
+	/** What the last `updateIfChanged` read, as text for comparison. */
+	#seen = "";
+	#isClosed = false;
+
+	constructor(options: ProgramsOptions) {
+		this.#options = options;
+		this.#gateway = new GatewayProgram(options);
+	}
+
+	get gateway(): Supervisor {
+		return this.#gateway.supervisor;
+	}
+
+	/** Why the gateway does not use its present setup; undefined if it does. */
+	get gatewayIssue(): string | undefined {
+		return this.#gateway.refusal;
+	}
+
+	/** The bots, sorted by name. */
+	get bots(): Bot[] {
+		const bots = [...this.#bots.values()];
+		return bots.sort((a, b) => (a.entry.name < b.entry.name ? -1 : 1));
+	}
+
+	/** All programs, the gateway first. */
+	get all(): Supervisor[] {
+		return [this.gateway, ...this.bots.map(({ supervisor }) => supervisor)];
+	}
+
+	/**
+	 * Reads the directories and gateway.env, which it creates if necessary. Throws a ConfigError if they cannot be read,
+	 * or if another program listens on the gateway's port.
+	 */
+	async checkGateway(): Promise<void> {
+		const { directory, log } = this.#options;
+		this.#shared = readShared(directory, readTable(directory).entries, log);
+		await this.#gateway.checkPort(this.#shared);
+	}
+
+	/**
+	 * Reads the directories and gateway.env, and starts, ends and replaces programs to match them. Throws a ConfigError
+	 * if they cannot be read.
+	 */
+	update(): Promise<void> {
+		return this.#exclusively(async () => {
+			const started = await this.#updateBots();
+			await within(firstStartMs, Promise.all(started));
+			await this.#updateGateway();
+		});
+	}
+
+	/**
+	 * Calls `update` if a file has changed since the last call, or if it is time to try a failed setup of the gateway
+	 * again.
+	 */
+	async updateIfChanged(): Promise<void> {
+		const { entries, ignored } = readTable(this.#options.directory);
+		const env = join(this.#options.directory, gatewayEnvFile);
+		const seen = JSON.stringify([entries, ignored, fingerprintOf(env)]);
+		if (seen === this.#seen && !this.#gateway.isRetryDue) return;
+		await this.update();
+		this.#seen = seen;
+	}
+
+	/**
+	 * Ends a bot and starts it again with its present configuration; for "gateway", replaces the gateway. Resolves when
+	 * the program listens or has failed to start.
+	 */
+	restart(name: string): Promise<Started> {
+		return this.#exclusively(async () => {
+			if (name === "gateway")
+				return this.#gateway.renew(this.#shared, this.#ports);
+			await this.#find(name).supervisor.stop();
+			return this.#startAgain(name);
+		});
+	}
+
+	/** Starts a bot that was stopped. Resolves when it listens or has failed to start. */
+	start(name: string): Promise<Started> {
+		return this.#exclusively(() => this.#startAgain(name));
+	}
+
+	/** Ends a bot, which then stays stopped until `start` or `restart` is called. */
+	stop(name: string): Promise<void> {
+		return this.#exclusively(() => this.#find(name).supervisor.stop());
+	}
+
+	/** Ends all programs: first the gateway, which answers its calls, then the bots. */
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		await this.gateway.close();
+		const bots = this.bots.map(({ supervisor }) => supervisor);
+		await Promise.all([...bots, ...this.#leaving].map((bot) => bot.close()));
+	}
+
+	/** Kills all programs at once. */
+	kill(): void {
+		for (const supervisor of [...this.all, ...this.#leaving]) supervisor.kill();
+	}
+
+	#exclusively<T>(work: () => Promise<T>): Promise<T> {
+		return this.#mutex.withLock("programs", work);
+	}
+
+	#find(name: string): Bot {
+		const bot = this.#bots.get(name);
+		if (!bot) throw new Error(`there is no bot ${name}`);
+		return bot;
+	}
+
+	async #startAgain(name: string): Promise<Started> {
+		await this.#updateBots();
+		const started = await within(startMs, this.#find(name).supervisor.start());
+		await this.#updateGateway();
+		return started === "late"
+			? { reason: `it has not listened for ${startMs / 1_000} s` }
+			: started;
+	}
+
+	/**
+	 * Starts a bot for each new directory, and ends bots whose directories are gone. Resolves with promises for the
+	 * starts.
+	 */
+	async #updateBots(): Promise<Promise<Started>[]> {
+		const { directory, log } = this.#options;
+		const { entries, ignored } = readTable(directory);
+		for (const { name, reason } of ignored)
+			this.#warnOnce("directory is not an instance", { name, reason });
+		const before = this.#shared;
+		this.#shared = readShared(directory, entries, log, before?.token);
+		const { token } = this.#shared;
+		for (const [name, own] of tokensOf(entries))
+			if (own !== token)
+				this.#warnOnce(
+					"MCP_AUTH_TOKEN in an instance's .env is ignored: gateway.env has another one",
+					{ name },
+				);
+		this.#removeOthers(entries);
+		const ports = await this.#assignPorts(entries);
+		// `close` would not end a bot that starts after this point.
+		if (this.#isClosed) return [];
+		const started: Promise<Started>[] = [];
+		for (const entry of entries) {
+			const port = ports.get(entry.name) ?? 0;
+			const wanted = fixedPort(entry.env.MCP_PORT);
+			// A running bot keeps its port until its next start, which will find out whether the wanted one is taken.
+			const isRunning = this.#bots.get(entry.name)?.supervisor.pid;
+			if (!isRunning && wanted !== undefined && wanted !== port)
+				this.#warnOnce(
+					"MCP_PORT of an instance is taken: assigned another port",
+					{
+						name: entry.name,
+						wanted,
+						port,
+					},
+				);
+			const start = this.#updateBot(entry, port, token);
+			if (start) started.push(start);
+		}
+		return started;
+	}
+
+	/**
+	 * Starts a new bot, or a bot that failed to start and whose configuration has changed. Restarts a bot if the shared
+	 * token has changed. Returns the promise for the start; undefined if the bot is not started.
+	 */
+	#updateBot(
+		entry: Entry,
+		port: number,
+		token: string,
+	): Promise<Started> | undefined {
+		const { name } = entry;
+		const known = this.#bots.get(name);
+		if (!known) {
+			const supervisor = this.#supervise(name, () => {
+				const bot = this.#find(name);
+				bot.token = this.#shared?.token ?? token;
+				const { path, env } = bot.entry;
+				return {
+					program: "bot",
+					env: botEnvironment(this.#options.env, env, { ...bot, path }),
+					level: shownLevel(this.#options.env, env),
+				};
+			});
+			this.#bots.set(name, { entry, port, token, supervisor });
+			return supervisor.start();
+		}
+		const hasChanged = known.entry.fingerprint !== entry.fingerprint;
+		known.entry = entry;
+		known.port = port;
+		const { supervisor } = known;
+		if (supervisor.state === "waiting" && hasChanged) return supervisor.start();
+		if (known.token === token || supervisor.state === "stopped")
+			return undefined;
+		return supervisor.restart();
+	}
+
+	#removeOthers(entries: readonly Entry[]): void {
+		for (const [name, bot] of this.#bots) {
+			if (entries.some((entry) => entry.name === name)) continue;
+			this.#options.log.info("instance was removed: ending its bot", {
+				name,
+			});
+			this.#bots.delete(name);
+			const { supervisor } = bot;
+			this.#leaving.add(supervisor);
+			void supervisor.close().then(() => this.#leaving.delete(supervisor));
+		}
+	}
+
+	#assignPorts(entries: readonly Entry[]): Promise<Map<string, number>> {
+		const current = new Map<string, number>();
+		for (const [name, { port }] of this.#bots) current.set(name, port);
+		const requests = entries.map(({ name, env }) => {
+			const { port, supervisor } = this.#bots.get(name) ?? {};
+			// A running bot keeps its port until its next start.
+			const wanted = supervisor?.pid ? port : fixedPort(env.MCP_PORT);
+			return { name, wanted };
+		});
+		return assignPorts(requests, {
+			current,
+			reserved: [this.#gateway.port(this.#shared)],
+			isFree: (port) => this.#options.isFree("127.0.0.1", port),
+		});
+	}
+
+	/** The ports of the bots by name. */
+	get #ports(): Map<string, number> {
+		return new Map(this.bots.map(({ entry, port }) => [entry.name, port]));
+	}
+
+	async #updateGateway(): Promise<void> {
+		if (this.#isClosed) return;
+		if (this.#bots.size === 0)
+			this.#warnOnce("there are no instances yet", {
+				directory: this.#options.directory,
+			});
+		await this.#gateway.update(this.#shared, this.#ports);
+	}
+
+	#supervise(
+		name: string,
+		describe: () => Omit<ProgramStart, "name">,
+	): Supervisor {
+		const { log, timing, spawn, onChange } = this.#options;
+		return new Supervisor({
+			name,
+			log,
+			timing,
+			spawn: () => spawn({ name, ...describe() }),
+			stopMs: () => botStopMs,
+			...(onChange && { onChange }),
+		});
+	}
+
+	#warnOnce(message: string, fields: Record<string, unknown>): void {
+		const key = JSON.stringify([message, fields]);
+		if (this.#warned.has(key)) return;
+		this.#warned.add(key);
+		this.#options.log.warn(message, fields);
+	}
+}

@@ -1,0 +1,96 @@
+// Writes to the terminal without waiting for it. If `up` waited while somebody has paused the terminal (Ctrl-S), it
+// would not read what the programs log, and they would block once their pipes are full.
+
+import { constants, openSync, writeSync } from "node:fs";
+import type { Screen } from "./terminal.ts";
+
+/** Maximum number of bytes in the buffer for a paused terminal. Further text is dropped. */
+const maxWaitingBytes = 1024 * 1024;
+const retryMs = 100;
+/** Milliseconds for writing the rest of the buffer when the program ends. */
+const lastMs = 500;
+
+/** The properties of `process.stdout` that are used. */
+type Terminal = Pick<NodeJS.WriteStream, "columns" | "rows" | "write">;
+
+/** A terminal whose `write` never blocks the process. */
+export class NonBlockingScreen implements Screen {
+	readonly #terminal: Terminal;
+	readonly #put: (bytes: Buffer) => number;
+	#waiting: Buffer = Buffer.alloc(0);
+	#timer: Timer | undefined;
+
+	/**
+	 * `put` writes bytes to the terminal and returns how many the terminal took, possibly 0. Default: non-blocking writes
+	 * to standard output, which is opened a second time. If that is not possible, the terminal's own blocking `write`.
+	 */
+	constructor(terminal: Terminal, put = openOutput() ?? putAll(terminal)) {
+		this.#terminal = terminal;
+		this.#put = put;
+	}
+
+	get columns(): number {
+		return this.#terminal.columns;
+	}
+
+	get rows(): number {
+		return this.#terminal.rows;
+	}
+
+	/** Writes as much as the terminal accepts now, and buffers the rest. Drops the text if the buffer is full. */
+	write(text: string): void {
+		if (this.#waiting.length > maxWaitingBytes) return;
+		this.#waiting = Buffer.concat([this.#waiting, Buffer.from(text)]);
+		if (!this.#timer) this.#flush();
+	}
+
+	/** Writes the rest of the buffer, for at most half a second. Blocks the process, so call it only at its end. */
+	end(): void {
+		clearTimeout(this.#timer);
+		const end = performance.now() + lastMs;
+		while (this.#take() && performance.now() < end) Bun.sleepSync(1);
+	}
+
+	#flush(): void {
+		this.#timer = this.#take()
+			? setTimeout(() => this.#flush(), retryMs)
+			: undefined;
+	}
+
+	/** Writes as much as the terminal takes. Returns whether something is left. */
+	#take(): boolean {
+		while (this.#waiting.length > 0) {
+			const written = this.#put(this.#waiting);
+			if (written === 0) return true;
+			this.#waiting = this.#waiting.subarray(written);
+		}
+		return false;
+	}
+}
+
+/** Opens standard output once more, so that only these writes do not wait. Returns undefined if that is not possible. */
+function openOutput(): ((bytes: Buffer) => number) | undefined {
+	const path = process.platform === "linux" ? "/proc/self/fd/1" : "/dev/tty";
+	const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+	try {
+		const file = openSync(path, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+		return (bytes) => {
+			try {
+				return writeSync(file, bytes);
+			} catch (error) {
+				if ((error as NodeJS.ErrnoException).code === "EAGAIN") return 0;
+				// The terminal is gone. The signal that says so ends the program.
+				return bytes.length;
+			}
+		};
+	} catch {
+		return undefined;
+	}
+}
+
+function putAll(terminal: Terminal): (bytes: Buffer) => number {
+	return (bytes) => {
+		terminal.write(bytes);
+		return bytes.length;
+	};
+}

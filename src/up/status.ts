@@ -1,0 +1,191 @@
+// The output of `up status`: the state of each program, as JSON and as text.
+
+import { styleText } from "node:util";
+import { escapeBreaks, onOneLine } from "../lib/text.ts";
+import type { Programs } from "./programs.ts";
+import type { State, Supervisor } from "./supervisor.ts";
+
+/** The state of a program. */
+export interface ProgramStatus {
+	/** The instance's name, or "gateway". */
+	name: string;
+	state: State;
+	/** How long the program has been in this state, in seconds. */
+	seconds: number;
+	pid?: number | undefined;
+	/** The URL at which it listens. */
+	url?: string | undefined;
+	/** How often the program ended by itself and was started again. */
+	restarts: number;
+	/** Why the last start of the program failed, or the start of a process that should have replaced it. */
+	issue?: string | undefined;
+	/** Why the program ended, while it waits to be started again: one line without invisible characters. */
+	reason?: string | undefined;
+	/** The program's answer to a health check: "ok" if it is ready. */
+	health?: string | undefined;
+}
+
+/** The state of `up` and its programs, as `up status --json` prints it. */
+export interface UpStatus {
+	pid: number;
+	version: string;
+	/** Path of the directory of all instances. */
+	directory: string;
+	/** The gateway first, then the bots by name. */
+	programs: ProgramStatus[];
+}
+
+/** Timeout of a health check, in milliseconds. */
+const healthMs = 1_000;
+/** Maximum number of characters of the answer to a health check. */
+const maxHealthLength = 100;
+/** Maximum number of characters of the reason why a program ended. */
+const maxReasonLength = 200;
+
+/** Resolves with the state of all programs, after a health check of those that are running. */
+export function programStatus(
+	programs: Programs,
+	now: number,
+): Promise<ProgramStatus[]> {
+	return Promise.all(
+		programs.all.map(async (supervisor) => ({
+			...describeProgram(supervisor, now),
+			...(supervisor === programs.gateway &&
+				programs.gatewayIssue !== undefined && {
+					issue: programs.gatewayIssue,
+				}),
+			health:
+				supervisor.state === "running" && supervisor.url !== undefined
+					? await askHealth(supervisor.url)
+					: undefined,
+		})),
+	);
+}
+
+/** Returns the state of a program without a health check. `now` is the present time of its clock in milliseconds. */
+export function describeProgram(
+	supervisor: Supervisor,
+	now: number,
+): ProgramStatus {
+	const { name, state, since, pid, url, restarts, issue, endReason } =
+		supervisor;
+	const seconds = Math.floor((now - since) / 1_000);
+	const reason =
+		state === "waiting" && issue === undefined && endReason !== undefined
+			? onOneLine(endReason, maxReasonLength)
+			: undefined;
+	return { name, state, seconds, pid, url, restarts, issue, reason };
+}
+
+async function askHealth(url: string): Promise<string> {
+	try {
+		const response = await fetch(new URL("/readyz", url), {
+			signal: AbortSignal.timeout(healthMs),
+			keepalive: false,
+			redirect: "manual",
+		});
+		return (await response.text()).trim().slice(0, maxHealthLength);
+	} catch {
+		return "no answer";
+	}
+}
+
+/** Whether a program is in order: it is ready, or it is a bot that the operator has stopped. */
+export function isWell(program: ProgramStatus): boolean {
+	const { name, state, health, issue } = program;
+	if (state === "stopped") return name !== "gateway";
+	return state === "running" && health === "ok" && issue === undefined;
+}
+
+/** Returns the state of all programs as lines of text, with colours if `stream` supports them. */
+export function formatStatus(
+	{ pid, version, directory, programs }: UpStatus,
+	stream: NodeJS.WriteStream = process.stdout,
+): string[] {
+	const width = Math.max(...programs.map(({ name }) => name.length));
+	return [
+		`guildhall ${version}, process ${pid}, ${escapeBreaks(directory)}`,
+		...programs.flatMap((program) => {
+			const name = program.name.padEnd(width);
+			const [first = "", ...rest] = stateLines(program);
+			const style = colourOf(program);
+			return [
+				`  ${name}  ${styleText(style, first, { stream })}`,
+				...rest.map((line) => `  ${" ".repeat(width)}  ${line}`),
+			];
+		}),
+	];
+}
+
+/** Returns the colour in which the state of a program is shown. */
+export function colourOf(
+	program: ProgramStatus,
+): "green" | "yellow" | "red" | "gray" {
+	if (program.state === "stopped") return "gray";
+	if (isWell(program)) return "green";
+	return program.issue === undefined ? "yellow" : "red";
+}
+
+/** Returns the state of a program as one line. Further lines say why it does not start, or why it ended. */
+export function stateLines(program: ProgramStatus): string[] {
+	const { seconds, pid, issue, reason } = program;
+	const details = [
+		duration(seconds),
+		...(pid === undefined ? [] : [`process ${pid}`]),
+		...constantDetails(program),
+	];
+	return [
+		`${stateWord(program)} (${details.join(", ")})`,
+		...((issue ?? reason)?.split("\n").map(escapeBreaks) ?? []),
+	];
+}
+
+/** Returns the state of a program as one line that changes only when the state does. */
+export function shortState(program: ProgramStatus): string {
+	const { issue, reason } = program;
+	const word = stateWord(program);
+	if (issue !== undefined) {
+		// Drops the first line, such as "…/instances/alpha has 1 error:", because only one line is shown.
+		const [first = "", ...rest] = issue.split("\n");
+		const text =
+			first.endsWith(":") && rest.length > 0 ? rest : [first, ...rest];
+		const line = text.join(" ").replace(/\s+/g, " ").trim();
+		return `${word}: ${escapeBreaks(line)}`;
+	}
+	const line = [word, ...constantDetails(program)].join(", ");
+	return reason === undefined ? line : `${line}: ${escapeBreaks(reason)}`;
+}
+
+/** Returns the state of a program in a few words. */
+function stateWord({ state, issue, health }: ProgramStatus): string {
+	if (state !== "running")
+		return issue === undefined ? states[state] : "cannot start";
+	return health === undefined || health === "ok"
+		? states.running
+		: escapeBreaks(health);
+}
+
+function constantDetails({ state, url, restarts }: ProgramStatus): string[] {
+	return [
+		...(state === "running" && url !== undefined ? [url] : []),
+		...(restarts === 0
+			? []
+			: [`restarted ${restarts} ${restarts === 1 ? "time" : "times"}`]),
+	];
+}
+
+const states: Record<State, string> = {
+	starting: "starting",
+	running: "running",
+	waiting: "ended, will be started again",
+	stopping: "stopping",
+	stopped: "stopped",
+};
+
+/** Returns a duration as one number and unit, such as "5 min". */
+function duration(seconds: number): string {
+	if (seconds < 120) return `${seconds} s`;
+	if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
+	if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
+	return `${Math.floor(seconds / 86_400)} d`;
+}

@@ -1,0 +1,296 @@
+// Keeps one program running: starts it again with back-off when it ends, and ends or replaces it on request.
+
+import { doubledMs } from "../lib/back-off.ts";
+import type { Log } from "../lib/log.ts";
+import type { ChildProcess, Exit } from "./process.ts";
+
+/**
+ * State of a program. "starting": started, but not listening yet. "running": listening. "waiting": ended, and will be
+ * started again. "stopping": is being ended. "stopped": ended on request.
+ */
+export type State = "starting" | "running" | "waiting" | "stopping" | "stopped";
+
+/** Result of starting a process: the URL at which it listens, or the reason why it does not listen. */
+export type Started = { url: string } | { reason: string };
+
+/** The clock functions that the supervisor uses. */
+export interface Timing {
+	/** Returns the time of a monotonic clock in milliseconds. */
+	now(): number;
+	/** Calls `work` after `ms` milliseconds. Returns a function that cancels the call. */
+	after(ms: number, work: () => void): () => void;
+}
+
+/** What a Supervisor needs to run a program. */
+export interface SupervisorOptions {
+	name: string;
+	/** Starts a process with the program's current environment. Throws if the operating system cannot start it. */
+	spawn(): ChildProcess;
+	/** Returns how many milliseconds the program may take to end after SIGTERM. After that it is killed. */
+	stopMs(): number;
+	log: Log;
+	timing: Timing;
+	/** Called after the state has changed. */
+	onChange?(): void;
+}
+
+/** Shortest and longest wait before a program that ended is started again, in milliseconds. */
+const backOffMs = [1_000, 60_000] as const;
+/** After running for this many milliseconds, a program that ends is started again after the shortest wait. */
+const steadyMs = 60_000;
+/** Milliseconds within which a process that replaces another one must listen. */
+const replacementMs = 30_000;
+
+/** Runs one program and restarts it when it ends. */
+export class Supervisor {
+	readonly name: string;
+	state: State = "stopped";
+	/** The URL at which the program listens or last listened; undefined before its first start. */
+	url: string | undefined;
+	/** Why the last start failed; undefined once the program listens. */
+	issue: string | undefined;
+	/** Why the program last ended on its own after it had listened; undefined if it never did. */
+	endReason: string | undefined;
+	/** How many times the program ended on its own and was started again. */
+	restarts = 0;
+	/** When the state last changed, in milliseconds of `Timing.now`. */
+	since: number;
+	readonly #options: SupervisorOptions;
+	#current: ChildProcess | undefined;
+	#started: Promise<Started> = Promise.resolve({ reason: "it is stopped" });
+	/** The process that will replace the current one, until it listens. */
+	#next: ChildProcess | undefined;
+	/** Processes that received SIGTERM, each with a promise that resolves when it has ended. */
+	readonly #ending = new Map<ChildProcess, Promise<void>>();
+	#cancelRetry: (() => void) | undefined;
+	#failures = 0;
+	#isClosed = false;
+
+	constructor(options: SupervisorOptions) {
+		this.name = options.name;
+		this.#options = options;
+		this.since = options.timing.now();
+	}
+
+	/** The id of the current process; undefined if there is none. */
+	get pid(): number | undefined {
+		return this.#current?.pid;
+	}
+
+	/** Starts the program, unless it is running. Resolves when it listens or has failed to start. */
+	start(): Promise<Started> {
+		if (!this.#isClosed && !this.#current) this.#begin();
+		return this.#started;
+	}
+
+	/** If the program waits to be started again, starts it now, for example because its configuration has changed. */
+	retry(): void {
+		if (this.state === "waiting") void this.start();
+	}
+
+	/** Ends the program, which then stays stopped until `start` is called. Resolves when it has ended. */
+	async stop(): Promise<void> {
+		this.#cancelRetry?.();
+		this.#failures = 0;
+		this.issue = undefined;
+		const current = this.#current;
+		if (current) {
+			this.#setState("stopping");
+			await this.#end(current);
+		}
+		if (this.#current) return;
+		this.#started = Promise.resolve({ reason: "it is stopped" });
+		this.#setState("stopped");
+	}
+
+	/** Ends the program and starts it again. Resolves when it listens or has failed to start. */
+	async restart(): Promise<Started> {
+		await this.stop();
+		return this.start();
+	}
+
+	/**
+	 * Starts a second process of the program, and ends the first one once the second one listens. If the second one does
+	 * not listen in time, it is killed, and the first one continues.
+	 */
+	async replace(): Promise<Started> {
+		const { log, timing } = this.#options;
+		if (this.state !== "running") return this.restart();
+		const next = this.#spawn();
+		if ("reason" in next) return next;
+		this.#next = next;
+		const late = Promise.withResolvers<Started>();
+		const cancel = timing.after(replacementMs, () =>
+			late.resolve({ reason: `it did not listen within ${replacementMs} ms` }),
+		);
+		const started = await Promise.race([startOf(next), late.promise]);
+		cancel();
+		this.#next = undefined;
+		if ("reason" in started || this.#isClosed) {
+			next.kill("SIGKILL");
+			await next.exited;
+			log.error("could not replace a program: the old process continues", {
+				name: this.name,
+				...started,
+			});
+			return started;
+		}
+		this.#cancelRetry?.();
+		// The first process may have ended meanwhile and may have been started again.
+		const old = this.#current;
+		this.#take(next);
+		log.info("replaced a program", { name: this.name, pid: next.pid });
+		if (old) void this.#end(old);
+		return started;
+	}
+
+	/** Ends all processes of the program; it cannot be started again. Resolves when they have ended. */
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		this.#cancelRetry?.();
+		if (this.#current) this.#setState("stopping");
+		for (const process of [this.#current, this.#next])
+			if (process) void this.#end(process);
+		await Promise.all(this.#ending.values());
+		this.#setState("stopped");
+	}
+
+	/** Kills all processes of the program at once. */
+	kill(): void {
+		this.#isClosed = true;
+		for (const process of [this.#current, this.#next, ...this.#ending.keys()])
+			process?.kill("SIGKILL");
+	}
+
+	#begin(): void {
+		this.#cancelRetry?.();
+		const process = this.#spawn();
+		if ("reason" in process) {
+			this.#started = Promise.resolve(process);
+			this.#failed({ code: undefined, signal: undefined, ...process });
+		} else this.#take(process);
+	}
+
+	#spawn(): ChildProcess | { reason: string } {
+		try {
+			return this.#options.spawn();
+		} catch (error) {
+			return { reason: error instanceof Error ? error.message : String(error) };
+		}
+	}
+
+	/** Makes a process the current one of the program, and reacts to its start and end. */
+	#take(process: ChildProcess): void {
+		const { timing } = this.#options;
+		const startedAt = timing.now();
+		let hasListened = false;
+		this.#current = process;
+		this.#started = startOf(process);
+		this.#setState("starting");
+		void process.listening.then((url) => {
+			hasListened = true;
+			if (this.#current !== process || this.state !== "starting") return;
+			this.url = url;
+			this.issue = undefined;
+			this.#setState("running");
+		});
+		void process.exited.then((exit) => {
+			if (this.#current !== process) return;
+			this.#current = undefined;
+			if (this.state === "stopping" || this.#isClosed) return;
+			if (timing.now() - startedAt >= steadyMs) this.#failures = 0;
+			if (hasListened) this.#ended(exit);
+			else this.#failed(exit);
+		});
+	}
+
+	/** Schedules the next start of a program that ended unexpectedly. */
+	#ended({ code, signal, reason }: Exit): void {
+		this.endReason = reason || howItEnded(code, signal);
+		const retryInMs = this.#retryLater();
+		this.#options.log.warn("program ended: starting it again", {
+			name: this.name,
+			code,
+			signal,
+			retry_in_ms: retryInMs,
+		});
+	}
+
+	/**
+	 * Schedules the next start of a program that ended before it listened. Logs the reason unless it is the same as the
+	 * last time.
+	 */
+	#failed({ code, signal, reason }: Exit): void {
+		const issue = reason || howItEnded(code, signal);
+		const isNew = issue !== this.issue;
+		this.issue = issue;
+		const retryInMs = this.#retryLater();
+		if (isNew)
+			this.#options.log.error("program could not start: trying again", {
+				name: this.name,
+				code,
+				signal,
+				retry_in_ms: retryInMs,
+				reason: issue,
+			});
+	}
+
+	#retryLater(): number {
+		const ms = doubledMs(this.#failures++, backOffMs);
+		const cancel = this.#options.timing.after(ms, () => {
+			this.restarts++;
+			this.#begin();
+		});
+		this.#cancelRetry = () => {
+			cancel();
+			this.#cancelRetry = undefined;
+		};
+		this.#setState("waiting");
+		return ms;
+	}
+
+	/** Sends SIGTERM to a process, and SIGKILL if it has not ended after `stopMs`. Resolves when it has ended. */
+	#end(process: ChildProcess): Promise<void> {
+		// SIGTERM is sent only once: a second one would end the process without finishing its calls.
+		const ending = this.#ending.get(process) ?? this.#endOnce(process);
+		this.#ending.set(process, ending);
+		return ending;
+	}
+
+	async #endOnce(process: ChildProcess): Promise<void> {
+		const { timing, stopMs, log } = this.#options;
+		process.kill("SIGTERM");
+		const cancel = timing.after(stopMs(), () => {
+			log.warn("program did not end in time: killing it", {
+				name: this.name,
+				pid: process.pid,
+			});
+			process.kill("SIGKILL");
+		});
+		await process.exited;
+		cancel();
+		this.#ending.delete(process);
+	}
+
+	#setState(state: State): void {
+		this.state = state;
+		this.since = this.#options.timing.now();
+		this.#options.onChange?.();
+	}
+}
+
+/** Resolves when a process listens, or when it has ended without listening. */
+function startOf(process: ChildProcess): Promise<Started> {
+	return Promise.race([
+		process.listening.then((url) => ({ url })),
+		process.exited.then(({ code, signal, reason }) => ({
+			reason: reason || howItEnded(code, signal),
+		})),
+	]);
+}
+
+function howItEnded(code: number | undefined, signal: string | undefined) {
+	return signal === undefined
+		? `it ended with exit code ${code ?? "unknown"}`
+		: `it ended with ${signal}`;
+}

@@ -1,0 +1,191 @@
+// Starts all parts of `up`: the lock of the directory, the programs, and the check for changed files.
+
+import { existsSync, statSync } from "node:fs";
+import { ConfigError } from "../lib/config.ts";
+import type { Level, Log } from "../lib/log.ts";
+import { silentLog } from "../lib/log.ts";
+import { tryListening } from "../lib/program/check.ts";
+import { type Running, runs, version } from "../lib/program/program.ts";
+import { claimState, socketPath } from "./claim.ts";
+import { listenForCommands } from "./control.ts";
+import type { Env } from "./environment.ts";
+import {
+	isShown,
+	type LogLine,
+	parseLine,
+	unexpectedLine,
+} from "./log-lines.ts";
+import { ProcessRecord } from "./orphans.ts";
+import { startChildProcess } from "./process.ts";
+import { Programs } from "./programs.ts";
+import { type ProgramStatus, programStatus } from "./status.ts";
+
+/** Configuration of `up`. */
+export interface UpConfig {
+	/** Absolute path of the directory of all instances. */
+	directory: string;
+	/** The environment of this process. The programs get some of its variables. */
+	env: Env;
+	log: { format: "json" | "text"; level: Level };
+}
+
+/** Milliseconds between two checks of the directories for changes. */
+const pollMs = 2_000;
+/** Milliseconds between two checks of the programs' state. */
+const showMs = 1_000;
+/**
+ * Milliseconds for which `up` retries if the gateway's port is in use. The programs of a killed `up` end within a
+ * second.
+ */
+const orphansMs = 4_000;
+const retryMs = 100;
+
+/** Receives the log lines and the states of the programs. */
+export interface Output {
+	write(line: LogLine): void;
+	/**
+	 * Called with the state of all programs when it may have changed, and at the end with an empty list. If absent, the
+	 * state is not determined.
+	 */
+	show?(programs: ProgramStatus[]): void;
+}
+
+/**
+ * Starts the gateway and all bots; `close` of the result ends them. Rejects with a ConfigError if the directory does not
+ * exist or another `up` runs there.
+ */
+export async function startUp(
+	config: UpConfig,
+	log: Log,
+	{ write, show }: Output,
+): Promise<Running> {
+	const { directory } = config;
+	checkDirectory(directory, log);
+	const claim = claimState(directory);
+	const record = new ProcessRecord(claim.path);
+	const killed = await record.endOthers();
+	if (killed.length > 0)
+		log.warn("killed programs that an earlier up had left running", {
+			pids: killed,
+		});
+	const start = performance.now();
+	const programs = new Programs({
+		directory,
+		env: config.env,
+		sharePort: process.platform === "linux",
+		log,
+		timing: {
+			now: () => performance.now(),
+			after(ms, work) {
+				const timer = setTimeout(work, ms);
+				return () => clearTimeout(timer);
+			},
+		},
+		spawn({ program, name, env, level }) {
+			const pass = (line: LogLine) => {
+				if (isShown(line, level)) write(line);
+			};
+			const now = () => new Date().toISOString();
+			const child = startChildProcess({
+				program,
+				env,
+				onLine: (line) => pass(parseLine(name, line, now())),
+				onErrorLine: (line) => pass(unexpectedLine(name, line, now())),
+			});
+			record.add(child.pid);
+			void child.exited.then(() => record.remove(child.pid));
+			return child;
+		},
+		async isFree(hostname, port) {
+			for (;;) {
+				if (await isFree(hostname, port)) return true;
+				if (performance.now() - start > orphansMs) return false;
+				await Bun.sleep(retryMs);
+			}
+		},
+	});
+	let isClosing = false;
+	// After a second signal or an error, no process that this one started may remain.
+	process.on("exit", () => {
+		if (isClosing) programs.kill();
+	});
+	const states = () => programStatus(programs, performance.now());
+	await programs.checkGateway();
+	const endCommands = listenForCommands({
+		path: socketPath(directory),
+		programs,
+		status: async () => ({
+			pid: process.pid,
+			version,
+			directory,
+			programs: await states(),
+		}),
+	});
+	let isLooking = false;
+	let lastProblem = "";
+	const look = async () => {
+		if (isLooking) return;
+		isLooking = true;
+		try {
+			await programs.updateIfChanged();
+			lastProblem = "";
+		} catch (error) {
+			const { message } = error as Error;
+			if (message !== lastProblem)
+				log.error("could not read the directory of the instances", {
+					reason: message,
+				});
+			lastProblem = message;
+		}
+		isLooking = false;
+	};
+	void look();
+	const timer = setInterval(look, pollMs);
+	let isOver = false;
+	const showStates = async () => {
+		const found = await states();
+		if (!isOver) show?.(found);
+	};
+	const showing = show && setInterval(showStates, showMs);
+	return {
+		async close() {
+			isClosing = true;
+			clearInterval(timer);
+			endCommands();
+			await programs.close();
+			clearInterval(showing);
+			isOver = true;
+			show?.([]);
+			claim.release();
+			isClosing = false;
+		},
+	};
+}
+
+function checkDirectory(directory: string, log: Log): void {
+	if (process.platform === "win32")
+		throw new ConfigError("this system", [
+			"up needs Linux or macOS: on Windows, start the gateway and each bot separately",
+		]);
+	if (!existsSync(directory))
+		throw new ConfigError("the command line", [
+			`--directory: ${directory} does not exist; ${runs("new-instance")} NAME makes it with the first bot`,
+		]);
+	const { mode } = statSync(directory);
+	if ((mode & 0o002) !== 0 && (mode & 0o1000) === 0)
+		log.warn(
+			"any user can add instances to the directory: remove the write permission for others",
+			{ directory },
+		);
+}
+
+async function isFree(hostname: string, port: number): Promise<boolean> {
+	const settings = { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" };
+	const found = await tryListening({
+		hostname,
+		port,
+		settings,
+		log: silentLog,
+	});
+	return found === "free";
+}

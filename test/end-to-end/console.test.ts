@@ -1,0 +1,145 @@
+// The console with a real bot: the arguments of a call as in its audit log, and approvals.
+
+import { expect, test } from "bun:test";
+import {
+	pendingId,
+	readAnswer,
+	startApprovalWorld,
+	token,
+} from "../bot/approval/approval-world.ts";
+import { signedIn, signedInPerson } from "../gateway/console/console-client.ts";
+import { createGatewayClient, startTestGateway } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
+
+async function startWorld(mcp: Record<string, unknown> = {}) {
+	const world = await startApprovalWorld({ mcp: () => mcp });
+	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
+	const now = () => clock.now;
+	const gateway = await startTestGateway(
+		{ alpha: world.bot },
+		{
+			env: { MCP_AUTH_TOKEN: token },
+			options: {
+				approvals: { waitMs: 0, pollMs: 1 },
+				signIn: { clocks: { now, monotonicNow: now } },
+			},
+		},
+	);
+	await until("the bot lists its guilds", async () => {
+		await gateway.refresh();
+		const client = await signedIn(gateway.url, token);
+		const { body } = await client.get<{ bots: { guildCount: number }[] }>(
+			"state",
+		);
+		return body.bots[0]?.guildCount === 1;
+	});
+	return {
+		...world,
+		...createGatewayClient(`${gateway.url}/mcp`, token),
+		root: () => signedIn(gateway.url, token),
+		signedInAs: (name: string) =>
+			signedInPerson(gateway.url, world.person(name), clock.now, token),
+		async [Symbol.asyncDispose]() {
+			await gateway.close();
+			await world[Symbol.asyncDispose]();
+		},
+	};
+}
+
+interface Details {
+	call: { id: string };
+	details: { arguments: Record<string, unknown> } | null;
+	reason: string | null;
+}
+
+test("the details of a call are redacted as in the bot's audit log, and are nobody else's", async () => {
+	await using world = await startWorld({ approval: "off" });
+	const content = "what-ada-wrote-in-confidence";
+	const channel_id = world.simulator.channel("The Cooks/staff").id;
+	await world.call("send_message", {
+		instance: "alpha",
+		channel_id,
+		content,
+	});
+	const client = await world.root();
+	const calls = await client.get<{ calls: { id: string }[] }>("calls");
+	const id = calls.body.calls.at(-1)?.id;
+	const { body } = await client.get<Details>(`calls/${id}`);
+	expect(body).toEqual({
+		call: calls.body.calls.at(-1) as { id: string },
+		details: expect.objectContaining({
+			tool: "send_message",
+			outcome: "done",
+			arguments: { channel_id, content: expect.any(String) },
+		}),
+		reason: null,
+	});
+	expect(JSON.stringify(body)).not.toContain(content);
+	expect((await client.get("calls/none")).status).toBe(404);
+	const ada = await world.signedInAs("ada");
+	expect((await ada.get(`calls/${id}`)).status).toBe(404);
+	// Ada's own call.
+	const tried = await ada.post<{ id: string }>("tools/call", {
+		name: "list_channels",
+		arguments: { guild_id: world.guild.id },
+	});
+	expect(tried.body).toMatchObject({ isError: false });
+	const own = await ada.get<Details>(`calls/${tried.body.id}`);
+	expect(own.body.details).toMatchObject({
+		tool: "list_channels",
+		person: world.person("ada").id,
+		client: "Guildhall console",
+	});
+});
+
+interface Approvals {
+	approvals: { id: string; token: string; instance: string }[];
+	unavailable: unknown[];
+}
+
+test("a call that waits is approved in the console", async () => {
+	await using world = await startWorld({ approval_for_root: true });
+	const zoe = world.simulator.user("zoe").id;
+	const answer = await world.call("ban", {
+		guild_id: world.guild.id,
+		user_ids: [zoe],
+	});
+	const id = pendingId(readAnswer(answer as never));
+	const root = await world.root();
+	const { body } = await root.get<Approvals>("approvals");
+	expect(body).toEqual({
+		approvals: [
+			expect.objectContaining({
+				...{ instance: "alpha", id, tool: "ban" },
+				...{ mayDeny: true, mayApprove: false },
+				why: expect.stringContaining("MCP_AUTH_TOKEN"),
+			}),
+		],
+		unavailable: [],
+	});
+	const [shown] = body.approvals;
+	const { token } = shown ?? {};
+	const decision = { instance: "alpha", id, token, decision: "approve" };
+	expect((await root.post("approvals/decide", decision)).body).toMatchObject({
+		done: false,
+	});
+	const stranger = await world.signedInAs("zoe");
+	expect((await stranger.get("approvals")).body).toMatchObject({
+		approvals: [],
+	});
+	expect((await stranger.post("approvals/decide", decision)).status).not.toBe(
+		200,
+	);
+	expect(world.guild.bans.has(zoe)).toBe(false);
+	const ada = await world.signedInAs("ada");
+	expect((await ada.get("approvals")).body).toMatchObject({
+		approvals: [{ id, mayApprove: true }],
+	});
+	expect((await ada.post("approvals/decide", decision)).body).toMatchObject({
+		done: true,
+		message: expect.stringContaining("ban is done"),
+	});
+	expect(world.guild.bans.has(zoe)).toBe(true);
+	const wrong = { ...decision, instance: "gamma" };
+	expect((await root.post("approvals/decide", wrong)).status).toBe(404);
+});

@@ -1,0 +1,146 @@
+// Runs the README's commands for a server in an image of a system: the installed programs run, and `guildhall check`
+// passes. The simulator stands in for Discord; the test stands in for Caddy (requests have the domain as Host) and for
+// systemd (`up` is started with the unit's command).
+
+import { expect, test } from "bun:test";
+import {
+	mkdirSync,
+	mkdtempSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { install } from "../../src/install/install.ts";
+import { openSystem } from "../../src/install/system.ts";
+import { freePort } from "../support/free-port.ts";
+import { connectTo } from "../support/mcp.ts";
+import { startCommand } from "../support/program.ts";
+import { startSimulator } from "../support/simulator.ts";
+import { until } from "../support/until.ts";
+
+const project = join(import.meta.dir, "../..");
+const guildhall = [process.execPath, join(project, "src/guildhall/main.ts")];
+const domain = "mcp.example.com";
+
+/** The commands of the README's section, one a line. */
+const written = [
+	"apt-get update && apt-get install --yes caddy",
+	"tar -xzf guildhall-*.tar.gz",
+	"guildhall-*/guildhall install --domain mcp.example.com",
+	"guildhall new-instance alpha",
+	"guildhall new-instance beta",
+	"guildhall check",
+	"sed -n 's/^MCP_AUTH_TOKEN=//p' /var/lib/guildhall/instances/gateway.env",
+];
+
+async function readCommands(): Promise<string[]> {
+	const text = await Bun.file(join(project, "README.md")).text();
+	const section = text.split("\n## On a server\n")[1]?.split("\n## ")[0] ?? "";
+	return [...section.matchAll(/^ {4}(.*)$/gm)].map(([, line = ""]) => line);
+}
+
+test("the README has these commands", async () => {
+	expect(await readCommands()).toEqual(written);
+});
+
+test("what they make serves two bots under the domain, and check says what is wrong", async () => {
+	await using stack = new AsyncDisposableStack();
+	const root = mkdtempSync(join(tmpdir(), "guildhall-server-"));
+	stack.defer(() => rmSync(root, { recursive: true, force: true }));
+	const simulator = stack.use(await startSimulator());
+	mkdirSync(join(root, "etc/caddy"), { recursive: true });
+	writeFileSync(join(root, "etc/caddy/Caddyfile"), "");
+	const system = openSystem(root);
+	const quiet = { write: () => {}, ask: async () => true };
+	await install(system, { executable: "/dev/null", domain }, quiet).catch(
+		(error) => expect(error.message).toContain("/dev/null is not a file"),
+	);
+	const executable = join(root, "guildhall");
+	writeFileSync(executable, "the executable");
+	expect(await install(system, { executable, domain }, quiet)).toBe(0);
+
+	const instances = join(root, "var/lib/guildhall/instances");
+	const gatewayEnv = join(instances, "gateway.env");
+	const port = await freePort();
+	const settings = `${readFileSync(gatewayEnv, "utf8")}GATEWAY_PORT=${port}\n`;
+	writeFileSync(gatewayEnv, settings);
+	const run = (program: string, ...args: string[]) =>
+		startCommand(
+			[...guildhall, program, ...args, "--directory", instances],
+			{},
+			{ cwd: root },
+		);
+	const takenPorts = await Promise.all([freePort(), freePort()]);
+	for (const [index, name] of ["alpha", "beta"].entries()) {
+		const token = simulator.bot(name === "alpha" ? "alpha" : "beta").token;
+		const made = Bun.spawnSync(
+			[
+				...[...guildhall, "new-instance", name, "--token-stdin"],
+				...["--directory", instances],
+			],
+			{ stdin: Buffer.from(token) },
+		);
+		expect([made.exitCode, made.stderr.toString()]).toEqual([0, ""]);
+		// The simulator replaces Discord, and other tests use the default ports.
+		const path = join(instances, name, ".env");
+		const env = readFileSync(path, "utf8").replace(/^MCP_PORT=.*$/m, "");
+		writeFileSync(
+			path,
+			`${env}\nMCP_PORT=${takenPorts[index]}\nDISCORD_API_URL=${simulator.api}\n`,
+		);
+	}
+
+	const [, started = ""] =
+		/^ExecStart=\S+ (up) --directory /m.exec(
+			readFileSync(join(root, "etc/systemd/system/guildhall.service"), "utf8"),
+		) ?? [];
+	const up = stack.use(run(started));
+
+	const sed = written.at(-1)?.replace(/\/var\S+/, gatewayEnv) ?? "";
+	const readToken = () =>
+		Bun.spawnSync(["sh", "-c", sed]).stdout.toString().trim();
+	await until("both bots answer", async () => {
+		try {
+			const caller = await connectTo(
+				`http://127.0.0.1:${port}/mcp`,
+				readToken(),
+			);
+			const { text } = await caller.call("list_instances");
+			return text.match(/online/g)?.length === 2;
+		} catch {
+			return false;
+		}
+	});
+	const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+		headers: { Host: domain },
+	});
+	expect(response.status).toBe(401);
+	const refused = await fetch(`http://127.0.0.1:${port}/mcp`, {
+		headers: { Host: "other.example.com" },
+	});
+	expect(refused.status).toBe(403);
+
+	await using good = run("check");
+	expect([await good.exited, good.lines.at(-1)]).toEqual([
+		0,
+		"All 3 programs passed.",
+	]);
+	for (const line of good.lines.slice(0, -1))
+		expect(line).toMatch(/^(alpha {4}|beta {5}|gateway {2})\S/);
+
+	const path = join(instances, "beta/.env");
+	const env = readFileSync(path, "utf8");
+	writeFileSync(path, env.replace(/^DISCORD_TOKEN=.*$/m, "DISCORD_TOKEN=no"));
+	await using bad = run("check");
+	expect(await bad.exited).toBe(1);
+	expect(
+		bad.lines.filter((line) => /^beta +✗.*DISCORD_TOKEN/.test(line)),
+	).toHaveLength(1);
+	expect(bad.lines.at(-1)).toMatch(/^\d of 3 programs failed\.$/);
+
+	// Killed, it would leave bots that still write to the directory that the test removes.
+	up.kill();
+	expect(await up.exited).toBe(0);
+});

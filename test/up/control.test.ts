@@ -1,0 +1,209 @@
+import { afterEach, expect, test } from "bun:test";
+import {
+	existsSync,
+	mkdtempSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { listenForCommands, respond } from "../../src/up/control.ts";
+import type { Programs } from "../../src/up/programs.ts";
+import type { UpStatus } from "../../src/up/status.ts";
+
+const disposables: (() => void)[] = [];
+afterEach(() => {
+	for (const dispose of disposables.splice(0)) dispose();
+});
+
+/** Returns programs that record the requests to them. */
+function fakePrograms() {
+	const asked: string[] = [];
+	const note = (what: string) => async (name: string) => {
+		asked.push(`${what} ${name}`);
+		return { url: "http://127.0.0.1:1/mcp" };
+	};
+	const programs = {
+		bots: [{ entry: { name: "alpha" } }, { entry: { name: "beta" } }],
+		restart: note("restart"),
+		start: note("start"),
+		stop: async (name: string) => void asked.push(`stop ${name}`),
+	} as unknown as Programs;
+	return { programs, asked };
+}
+
+const status: UpStatus = {
+	pid: 1,
+	version: "0",
+	directory: "/instances",
+	programs: [],
+};
+
+const ask = (line: string, { programs } = fakePrograms()) =>
+	respond(line, { programs, status: async () => status });
+
+test("a request is carried out and answered", async () => {
+	const fake = fakePrograms();
+	const url = "http://127.0.0.1:1/mcp";
+	expect(await ask('{"command":"status"}', fake)).toEqual({ status });
+	for (const [request, response] of [
+		[{ command: "restart", name: "alpha" }, { started: { url } }],
+		[{ command: "restart", name: "gateway" }, { started: { url } }],
+		[{ command: "start", name: "beta" }, { started: { url } }],
+		[{ command: "stop", name: "beta" }, { stopped: true }],
+	] as const)
+		expect(await ask(JSON.stringify(request), fake)).toEqual(response);
+	expect(fake.asked).toEqual([
+		"restart alpha",
+		"restart gateway",
+		"start beta",
+		"stop beta",
+	]);
+});
+
+test.each([
+	["gamma", "there is no instance gamma; there are: alpha, beta"],
+	["", 'there is no instance ""; there are: alpha, beta'],
+	["../alpha", 'there is no instance "../alpha"; there are: alpha, beta'],
+	["__proto__", "there is no instance __proto__; there are: alpha, beta"],
+	["\u001b[2J", 'there is no instance "\\u001b[2J"; there are: alpha, beta'],
+])("an unknown name is refused: %j", async (name, error) => {
+	const fake = fakePrograms();
+	for (const command of ["restart", "stop", "start"])
+		expect(await ask(JSON.stringify({ command, name }), fake)).toEqual({
+			error,
+		});
+	expect(fake.asked).toEqual([]);
+});
+
+test.each(["stop", "start"])("the gateway has no %s", async (command) => {
+	const response = await ask(JSON.stringify({ command, name: "gateway" }));
+	expect(response).toEqual({
+		error: `the gateway can only be restarted; end up itself to ${command} it`,
+	});
+});
+
+test.each([
+	"",
+	"null",
+	"[]",
+	"status",
+	'{"command":"kill","name":"alpha"}',
+	'{"command":"constructor","name":"alpha"}',
+	'{"command":"restart"}',
+	'{"command":"restart","name":["alpha"]}',
+	'{"command":["restart"],"name":"alpha"}',
+])("%j is no request", async (line) => {
+	const fake = fakePrograms();
+	expect(await ask(line, fake)).toEqual({
+		error: "the request is not valid",
+	});
+	expect(fake.asked).toEqual([]);
+});
+
+test("an error of a program is the answer", async () => {
+	const { programs } = fakePrograms();
+	programs.restart = () => Promise.reject(new Error("EMFILE"));
+	const line = '{"command":"restart","name":"alpha"}';
+	expect(await ask(line, { programs, asked: [] })).toEqual({
+		error: "EMFILE",
+	});
+});
+
+/** A socket in a directory of its own. */
+function listen(options: { requestMs?: number; status?: UpStatus } = {}) {
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	const path = join(directory, "control.sock");
+	writeFileSync(path, "left by a killed process");
+	const fake = fakePrograms();
+	const end = listenForCommands({
+		path,
+		programs: fake.programs,
+		requestMs: 60_000,
+		...options,
+		status: async () => options.status ?? status,
+	});
+	disposables.push(() => {
+		end();
+		rmSync(directory, { recursive: true, force: true });
+	});
+	return { path, end, asked: fake.asked };
+}
+
+/** Sends a text in these parts. Resolves with the whole response. */
+async function exchange(path: string, ...parts: string[]): Promise<string> {
+	const { promise, resolve } = Promise.withResolvers<string>();
+	const chunks: Buffer[] = [];
+	const socket = await Bun.connect({
+		unix: path,
+		socket: {
+			data: (_, chunk) => void chunks.push(Buffer.from(chunk)),
+			close: () => resolve(Buffer.concat(chunks).toString()),
+		},
+	});
+	for (const part of parts) {
+		socket.write(part);
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+	return promise;
+}
+
+test("only the owner can use the socket, which replaces one left behind and goes at the end", () => {
+	const { path, end } = listen();
+	expect(statSync(path).isSocket()).toBe(true);
+	expect(statSync(path).mode & 0o777).toBe(0o600);
+	end();
+	expect(existsSync(path)).toBe(false);
+});
+
+test("a request can arrive in parts, and what follows it is ignored", async () => {
+	const { path, asked } = listen();
+	const answer = await exchange(
+		path,
+		'{"command":"stop",',
+		'"name":"alpha"}\n{"command":"stop","name":"beta"}\n',
+		"x\n",
+	);
+	expect(JSON.parse(answer)).toEqual({ stopped: true });
+	expect(asked).toEqual(["stop alpha"]);
+});
+
+test("a long request is refused, whether its line ends or not", async () => {
+	const { path } = listen();
+	for (const text of ["x".repeat(5_000), `${"x".repeat(5_000)}\n`])
+		expect(JSON.parse(await exchange(path, text))).toEqual({
+			error: "the request is too long",
+		});
+});
+
+test("a request that does not end is cut off", async () => {
+	const { path } = listen({ requestMs: 1 });
+	expect(await exchange(path, '{"command":')).toBe("");
+});
+
+test("a response larger than a socket's buffer arrives complete", async () => {
+	const directory = "é".repeat(2_000_000);
+	const { path } = listen({ status: { ...status, directory } });
+	const { status: received } = JSON.parse(
+		await exchange(path, '{"command":"status"}\n'),
+	);
+	expect(received.directory === directory).toBe(true);
+});
+
+test("more than 16 connections at a time are refused, and the next ones are not", async () => {
+	const { path } = listen();
+	const open = await Promise.all(
+		Array.from({ length: 16 }, () =>
+			Bun.connect({ unix: path, socket: { data() {} } }),
+		),
+	);
+	expect(JSON.parse(await exchange(path))).toEqual({
+		error: "too many commands at once",
+	});
+	for (const socket of open) socket.end();
+	for (;;) {
+		const answer = await exchange(path, '{"command":"status"}\n');
+		if (JSON.parse(answer).status) break;
+	}
+});
