@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
 				{ one: 1 },
 			]);
 		} finally {
-			rmSync(directory, { recursive: true });
+			rmSync(directory, { recursive: true, force: true });
 		}
 	});
 

@@ -1,5 +1,5 @@
-// The files for Docker Compose, and the images that they are of, held against the rules for deployments. That what they
-// say works is in containers.test.ts.
+// Checks the Docker Compose files and the Dockerfile against rules for deployments. containers.test.ts tests that the
+// deployment works.
 
 import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
@@ -44,14 +44,17 @@ function instancesOf(gateway: Service) {
 	}));
 }
 
-/** The stage of a service's image. */
-function stageOf({ build }: Service) {
-	const stage = stages.find(({ name }) => name === build?.target);
-	return required(stage, `stage ${build?.target}`);
+/** Returns the last instruction of this kind in our Dockerfile, which is the effective one. */
+function lastOf(word: string, text = "") {
+	const image = required(stages.at(-1), "image");
+	const last = image.instructions.findLast(
+		(one) => one.word === word && one.rest.includes(text),
+	);
+	return required(last, word);
 }
 
 describe.each([
-	["compose.yaml", ["bot"]],
+	["compose.postgres.yaml", ["bot"]],
 	["compose.several.yaml", ["alpha", "beta", "gamma"]],
 ])("%s", async (name, botNames) => {
 	const file = await readCompose(name, env);
@@ -162,24 +165,70 @@ describe.each([
 test("INSTANCES is one bot unless it is said otherwise", async () => {
 	const INSTANCES = "alpha=http://alpha:9090,beta=http://beta:9090";
 	const { gateway } = parts(
-		await readCompose("compose.yaml", { ...env, INSTANCES }),
+		await readCompose("compose.postgres.yaml", { ...env, INSTANCES }),
 	);
 	expect(gateway.environment.INSTANCES).toBe(INSTANCES);
+});
+
+test("`guildhall up` has the instances to write to, needs nothing else, and is published on the loopback alone", async () => {
+	const { services, volumes } = await readCompose("compose.yaml", {});
+	const { guildhall } = services;
+	expect(Object.keys(services)).toEqual(["guildhall"]);
+	expect(guildhall?.command).toBeUndefined();
+	expect(JSON.parse(lastOf("CMD").rest)).toEqual(["up"]);
+	expect(guildhall?.volumes).toEqual(["../instances:/instances"]);
+	expect(lastOf("ENV", "GUILDHALL_INSTANCES").rest).toContain("=/instances ");
+	expect(guildhall?.environment).toEqual({});
+	expect(volumes).toEqual({});
+	expect(guildhall?.ports).toEqual(["127.0.0.1:9100:9100"]);
+	expect(guildhall?.restart).toBe("unless-stopped");
+	const there = await readCompose("compose.yaml", {
+		...{ INSTANCES_DIR: "/srv/bots", GUILDHALL_USER: "1000:1000" },
+		GUILDHALL_MEMORY: "4g",
+	});
+	expect(there.services.guildhall).toMatchObject({
+		...{ volumes: ["/srv/bots:/instances"], user: "1000:1000" },
+		mem_limit: "4g",
+	});
+});
+
+test("connections pass to a new gateway where `guildhall up` replaces it, in a network of its own", async () => {
+	for (const name of files) {
+		const { services } = await readCompose(name, env);
+		for (const service of Object.values(services))
+			expect(service.sysctls).toEqual(
+				isUp(service) ? { "net.ipv4.tcp_migrate_req": "1" } : undefined,
+			);
+	}
+});
+
+test("the container of `guildhall up` has the limits and the time of its unit for systemd", async () => {
+	const { services } = await readCompose("compose.yaml", {});
+	const path = join(composeDirectory, "systemd/guildhall.service");
+	const unit = await Bun.file(path).text();
+	const { pids_limit, stop_grace_period = "" } = services.guildhall ?? {};
+	expect(unit).toContain(`\nTasksMax=${pids_limit}\n`);
+	expect(unit).toContain(`\nTimeoutStopSec=${seconds(stop_grace_period)}\n`);
 });
 
 test("the demo is published on the loopback alone, and is given no secret", async () => {
 	const { services } = await readCompose("compose.demo.yaml", {});
 	const { demo } = services;
 	expect(Object.keys(services)).toEqual(["demo"]);
-	expect(demo?.ports).toEqual(["127.0.0.1:9100:9100"]);
+	expect(demo?.ports).toEqual(["127.0.0.1:9100:9100", "127.0.0.1:9200:9200"]);
 	expect(demo?.environment).toEqual({});
 	expect(demo?.volumes).toEqual([]);
 });
 
-const files = ["compose.yaml", "compose.several.yaml", "compose.demo.yaml"];
+const files = [
+	...["compose.yaml", "compose.postgres.yaml"],
+	...["compose.several.yaml", "compose.demo.yaml"],
+];
 const everything = await Promise.all(
 	files.map(async (name) => [name, await readCompose(name, env)] as const),
 );
+
+const isUp = ({ build, command }: Service) => build && !command;
 
 describe.each(
 	everything.flatMap(([name, { services }]) =>
@@ -195,54 +244,45 @@ describe.each(
 	});
 
 	test("is not root", () => {
-		const user = service.user ?? lastOf(service, "USER");
+		const user = service.user ?? (service.build && lastOf("USER").rest);
 		expect(user).toMatch(/^(65532:65532|postgres)$/);
 	});
 
 	test("has a limit for its memory, its processes and its log", () => {
-		expect(service.mem_limit).toMatch(/^(256m|512m|1g)$/);
-		expect(service.pids_limit).toBe(256);
+		expect(service.mem_limit).toMatch(/^(256m|512m|1g|2g)$/);
+		expect(service.pids_limit).toBe(isUp(service) ? 2_048 : 256);
 		expect(service.logging).toEqual({
 			driver: "json-file",
 			options: { "max-size": "10m", "max-file": "3" },
 		});
 	});
 
-	test("asks for its health as its image does", () => {
+	test("asks for its health as its image does: a bot the bot, another the gateway", () => {
 		if (!service.build) return;
-		const { instructions } = stageOf(service);
-		const { flags, rest } = required(
-			instructions.find(({ word }) => word === "HEALTHCHECK"),
-			"HEALTHCHECK",
-		);
+		const { flags, rest } = lastOf("HEALTHCHECK");
 		const { test, ...times } = service.healthcheck;
-		expect(JSON.parse(rest.replace("CMD ", ""))).toEqual(test.slice(1));
-		expect(test[0]).toBe("CMD");
+		const ofGateway = JSON.parse(rest.replace("CMD ", ""));
+		const isBot = service.command?.[0] === "bot";
+		const expected = ["CMD", ...ofGateway];
+		expect(test).toEqual(isBot ? expected.with(2, "bot") : expected);
 		expect({ ...flags, retries: Number(flags.retries) }).toEqual({ ...times });
 	});
-});
 
-function lastOf(service: Service, word: string): string | undefined {
-	return stageOf(service).instructions.findLast((one) => one.word === word)
-		?.rest;
-}
+	test("has the one image of ours, or none", () => {
+		expect(service.image).toBe(service.build ? "guildhall" : "postgres:17");
+	});
+});
 
 test("the Dockerfile has no fault that a linter finds", async () => {
 	const text = await Bun.file(join(composeDirectory, "Dockerfile")).text();
 	expect(validate(text)).toEqual([]);
 });
 
-test("every image of ours is labelled, and runs a file without a shell", () => {
-	for (const target of ["gateway", "bot", "demo"]) {
-		const { instructions } = required(
-			stages.find(({ name }) => name === target),
-			target,
-		);
-		const rest = (word: string) =>
-			instructions.find((one) => one.word === word)?.rest ?? "";
-		expect(rest("LABEL")).toContain(`image.title="guildhall-${target}"`);
-		expect(JSON.parse(rest("ENTRYPOINT"))).toBeArray();
-	}
+test("the image is labelled, and runs a file without a shell", () => {
+	expect(lastOf("LABEL").rest).toContain('image.title="guildhall"');
+	expect(JSON.parse(lastOf("ENTRYPOINT").rest)).toEqual([
+		"/usr/local/bin/guildhall",
+	]);
 });
 
 test("bases have a version, and dependencies are those of the lock file", () => {

@@ -1,17 +1,22 @@
-// What docker/ says is started: the images' own files, built as the Dockerfile has it, with the services' environments,
-// users and health checks as they are written. Only paths, ports and host names are those of this machine.
+// Starts what docker/ describes, without containers: the image's files as the Dockerfile builds them, and the
+// environments, users and health checks of the services. Only paths, ports and host names are replaced by those of this
+// machine.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
 	chmodSync,
 	chownSync,
-	mkdirSync,
 	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
 	rmSync,
+	statSync,
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { SQL } from "bun";
 import { moderatorPermissions } from "../../src/simulator/seed.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
@@ -46,14 +51,14 @@ const isRoot = process.getuid?.() === 0;
 const owner = isRoot ? 12_345 : (process.getuid?.() ?? 0);
 
 let directory: string;
-let images: Record<string, Image>;
+let image: Image;
 let simulator: Simulator;
 let postgres: Postgres | undefined;
 
 beforeAll(async () => {
 	directory = mkdtempSync(join(tmpdir(), "guildhall-images-"));
 	chmodSync(directory, 0o755);
-	images = await buildImages(directory, ["gateway", "bot", "demo"]);
+	image = await imageIn(directory);
 	const invited = { permissions: moderatorPermissions };
 	simulator = await startSimulator({
 		seed: {
@@ -85,21 +90,25 @@ afterAll(async () => {
 	rmSync(directory, { recursive: true, force: true });
 });
 
-function imageOf({ build }: Service): Image {
-	const image = images[build?.target ?? ""];
-	if (!image) throw new Error(`there is no image ${build?.target}`);
-	return image;
+/** Builds our image below `directory`. */
+async function imageIn(directory: string): Promise<Image> {
+	const { guildhall } = await buildImages(directory, ["guildhall"]);
+	if (!guildhall) throw new Error("there is no image");
+	return guildhall;
 }
 
 /** An instance's directory as `new-instance` leaves it: nobody else may look into it. */
-function makeInstance(name: string): string {
+function makeInstance(
+	name: string,
+	rest = "MCP_PORT=9\nMCP_BIND_ADDR=127.0.0.1\nMCP_AUTH_TOKEN=another",
+): string {
 	const folder = mkdtempSync(join(directory, `${name}-`));
 	const files = {
 		".env": [
 			`DISCORD_TOKEN=${simulator.bot(name).token}`,
 			`DISCORD_API_URL=${simulator.api}`,
 			// For when it runs without a container.
-			...["MCP_PORT=9", "MCP_BIND_ADDR=127.0.0.1", "MCP_AUTH_TOKEN=another"],
+			rest,
 		].join("\n"),
 		"config.toml": `bot_name = "${name}"\n`,
 	};
@@ -137,83 +146,122 @@ async function stop(program: Program): Promise<void> {
 	expect(await program.exited).toBe(0);
 }
 
-describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
-	test.skipIf(postgresMissing !== undefined)(
-		"its services become healthy one after the other, serve, and stop",
-		async () => {
-			await using stack = new AsyncDisposableStack();
-			const { gateway, ...others } = (
-				await readCompose(name, {
-					...environment,
-					GUILDHALL_USER: `${owner}:${owner}`,
-				})
-			).services;
-			const { postgres: _, ...bots } = others;
-			if (!gateway) throw new Error("there is no gateway");
+describe.each(["compose.postgres.yaml", "compose.several.yaml"])(
+	"%s",
+	(name) => {
+		test.skipIf(postgresMissing !== undefined)(
+			"its services become healthy one after the other, serve, and stop",
+			async () => {
+				await using stack = new AsyncDisposableStack();
+				const { gateway, ...others } = (
+					await readCompose(name, {
+						...environment,
+						GUILDHALL_USER: `${owner}:${owner}`,
+					})
+				).services;
+				const { postgres: _, ...bots } = others;
+				if (!gateway) throw new Error("there is no gateway");
 
-			const addresses: Record<string, string> = {};
-			const started: { container: Container; port: string }[] = [];
-			for (const [bot, service] of Object.entries(bots)) {
+				const addresses: Record<string, string> = {};
+				const started: { container: Container; port: string }[] = [];
+				for (const [bot, service] of Object.entries(bots)) {
+					const port = String(await freePort());
+					addresses[`${bot}:9090`] = `127.0.0.1:${port}`;
+					const container = startContainer(image, service, {
+						here: {
+							"/config": makeInstance(bot),
+							"/data": "/nowhere",
+							"9090": port,
+							"postgres:5432": `127.0.0.1:${postgres?.port}`,
+						},
+					});
+					stack.use(container.program);
+					started.push({ container, port });
+				}
+				for (const { container, port } of started)
+					expect(await becomesHealthy(container, port)).toContain("ready");
+				for (const bot of Object.keys(bots)) {
+					// The bot does not accept its service name as Host by default.
+					const request = requestText("GET /mcp", [["Host", `${bot}:9090`]]);
+					const url = `http://${addresses[`${bot}:9090`]}`;
+					expect((await exchange(url, request)).status).toBe(403);
+				}
+
 				const port = String(await freePort());
-				addresses[`${bot}:9090`] = `127.0.0.1:${port}`;
-				const container = startContainer(imageOf(service), service, {
-					here: {
-						"/config": makeInstance(bot),
-						"/data": "/nowhere",
-						"9090": port,
-						"postgres:5432": `127.0.0.1:${postgres?.port}`,
-					},
+				const front = startContainer(image, gateway, {
+					here: { "9100": port, ...addresses },
 				});
-				stack.use(container.program);
-				started.push({ container, port });
-			}
-			for (const { container, port } of started)
-				expect(await becomesHealthy(container, port)).toContain("ready");
-			for (const bot of Object.keys(bots)) {
-				// Whoever calls it by its name is none of those that it expects.
-				const request = requestText("GET /mcp", [["Host", `${bot}:9090`]]);
-				const url = `http://${addresses[`${bot}:9090`]}`;
-				expect((await exchange(url, request)).status).toBe(403);
-			}
+				stack.use(front.program);
+				await becomesHealthy(front, port);
+				const url = `http://127.0.0.1:${port}/mcp`;
+				const { call } = await connectTo(url, token);
+				for (const instance of Object.keys(bots)) {
+					const guilds = () => call("list_guilds", { instance });
+					const text = await until(`${instance} has logged in`, async () => {
+						const { text, isError } = await guilds();
+						return !isError && text;
+					});
+					expect(text).toContain(`The guild of ${instance}`);
+				}
+				for (const bot of Object.keys(bots))
+					await until(`${bot} has its schema`, async () =>
+						(await schemas()).includes(bot),
+					);
 
-			const port = String(await freePort());
-			const front = startContainer(imageOf(gateway), gateway, {
-				here: { "9100": port, ...addresses },
-			});
-			stack.use(front.program);
-			await becomesHealthy(front, port);
-			const url = `http://127.0.0.1:${port}/mcp`;
-			const { call } = await connectTo(url, token);
-			for (const instance of Object.keys(bots)) {
-				const guilds = () => call("list_guilds", { instance });
-				const text = await until(`${instance} has logged in`, async () => {
-					const { text, isError } = await guilds();
-					return !isError && text;
-				});
-				expect(text).toContain(`The guild of ${instance}`);
-			}
-			for (const bot of Object.keys(bots))
-				await until(`${bot} has its schema`, async () =>
-					(await schemas()).includes(bot),
-				);
+				started.push({ container: front, port });
+				for (const { container } of started.reverse()) {
+					await stop(container.program);
+					expect((await container.healthy()).code).toBe(1);
+				}
+			},
+		);
+	},
+);
 
-			started.push({ container: front, port });
-			for (const { container } of started.reverse()) {
-				await stop(container.program);
-				expect((await container.healthy()).code).toBe(1);
-			}
-		},
-	);
+test("`guildhall up` starts a bot for each instance, also for a new one, makes the token, and stops", async () => {
+	const { guildhall } = (
+		await readCompose("compose.yaml", { GUILDHALL_USER: `${owner}:${owner}` })
+	).services;
+	if (!guildhall) throw new Error("there is no service");
+	const instances = mkdtempSync(join(directory, "instances-"));
+	const add = (name: string) => {
+		const made = makeInstance(name, "");
+		chmodSync(made, 0o700);
+		renameSync(made, join(instances, name));
+	};
+	add("alpha");
+	if (isRoot) chownSync(instances, owner, owner);
+	const port = String(await freePort());
+	const container = startContainer(image, guildhall, {
+		here: { "/instances": instances, "9100": port },
+	});
+	await using program = container.program;
+	expect(await becomesHealthy(container, port)).toContain("ready");
+	const file = join(instances, "gateway.env");
+	expect(statSync(file).mode & 0o777).toBe(0o600);
+	const made = parseEnv(readFileSync(file, "utf8")).MCP_AUTH_TOKEN ?? "";
+	expect(made).toMatch(/^\S{32,}$/);
+	const url = `http://127.0.0.1:${port}/mcp`;
+	const guildOf = async (instance: string) => {
+		// The gateway is replaced, which ends the session.
+		const { call } = await connectTo(url, made);
+		const { text } = await call("list_guilds", { instance });
+		return text.includes(`The guild of ${instance}`);
+	};
+	await until("alpha serves", () => guildOf("alpha"));
+	add("beta");
+	await until("beta serves", () => guildOf("beta").catch(() => false));
+	await stop(program);
+	expect((await container.healthy()).code).toBe(1);
 });
 
 test("a bot without PostgreSQL keeps its file in the volume, as the image's user", async () => {
 	const { bot } = (
-		await readCompose("compose.yaml", {
+		await readCompose("compose.postgres.yaml", {
 			...environment,
 		})
 	).services;
 	if (!bot) throw new Error("there is no bot");
-	const image = imageOf(bot);
 	const config = makeInstance("bot");
 	if (isRoot)
 		for (const path of ["", ".env", "config.toml"])
@@ -240,12 +288,12 @@ test("a bot without PostgreSQL keeps its file in the volume, as the image's user
 
 test("the demo becomes healthy, and its gateway answers", async () => {
 	const { demo } = (await readCompose("compose.demo.yaml", {})).services;
-	const image = imageOf(demo as Service);
 	const port = String(await freePort());
-	mkdirSync(join(image.root, "tmp"));
+	const temporary = mkdtempSync(join(directory, "tmp-"));
+	chmodSync(temporary, 0o777);
 	const container = startContainer(image, demo as Service, {
 		here: {},
-		env: { TMPDIR: join(image.root, "tmp"), GATEWAY_PORT: port },
+		env: { TMPDIR: temporary, GATEWAY_PORT: port },
 		args: ["--gateway-port", port, "--json"],
 	});
 	await using program = container.program;
@@ -256,13 +304,14 @@ test("the demo becomes healthy, and its gateway answers", async () => {
 	const { call } = await connectTo(facts.gateway.url, facts.gateway.token);
 	expect((await call("list_instances")).text).toContain("alpha");
 	await stop(program);
+	expect(readdirSync(temporary)).toEqual([]);
 });
 
 test.skipIf(!Bun.which("pg_isready") || postgresMissing !== undefined)(
 	"the database's health check knows one that is there from one that is not",
 	async () => {
 		const { postgres: service } = (
-			await readCompose("compose.yaml", {
+			await readCompose("compose.postgres.yaml", {
 				...environment,
 			})
 		).services;
@@ -276,16 +325,12 @@ test.skipIf(!Bun.which("pg_isready") || postgresMissing !== undefined)(
 
 test("a fault of configuration ends a container with exit 1 and its reason", async () => {
 	const { gateway } = (
-		await readCompose("compose.yaml", {
+		await readCompose("compose.postgres.yaml", {
 			...environment,
 			INSTANCES: "alpha",
 		})
 	).services;
-	const { program } = startContainer(
-		imageOf(gateway as Service),
-		gateway as Service,
-		{ here: {} },
-	);
+	const { program } = startContainer(image, gateway as Service, { here: {} });
 	await using ended = program;
 	expect(await ended.exited).toBe(1);
 	await ended.line((line) => line.includes("expected name=url") || undefined);

@@ -96,7 +96,9 @@ describe.each(workloads.map((one) => [one.metadata.name, one.spec.template]))(
 		});
 
 		test("is the user of its image", async () => {
-			const stage = (await readStages()).find((one) => one.name === name);
+			const stage = (await readStages()).find(
+				(one) => one.name === "guildhall",
+			);
 			const user = stage?.instructions.find(({ word }) => word === "USER");
 			if (name === "postgres") return;
 			const { runAsUser, runAsGroup } = spec.securityContext as {
@@ -127,14 +129,16 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 	const token = "0123456789abcdef0123456789abcdef";
 	let all: Manifest[];
 	let directory: string;
-	let images: Record<string, Image>;
+	let image: Image;
 	let simulator: Simulator;
 
 	beforeAll(async () => {
 		all = kustomize(join(manifests, "example"));
 		directory = mkdtempSync(join(tmpdir(), "guildhall-images-"));
 		chmodSync(directory, 0o755);
-		images = await buildImages(directory, ["gateway", "bot"]);
+		const { guildhall } = await buildImages(directory, ["guildhall"]);
+		if (!guildhall) throw new Error("there is no image");
+		image = guildhall;
 		simulator = await startSimulator();
 	});
 
@@ -275,11 +279,11 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 	/** What a pod of this Deployment would run. */
 	function startPod(
 		name: string,
-		image: string,
 		secrets: Record<string, Record<string, string>>,
 		here: Record<string, string>,
 	) {
-		const { volumes } = podOf(name).spec;
+		const { containers, volumes } = podOf(name).spec;
+		const [{ args = [] }] = containers;
 		const config = volumes?.[0]?.configMap?.name;
 		const mounted = mkdtempSync(join(directory, `${name}-`));
 		chmodSync(mounted, 0o755);
@@ -287,8 +291,9 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		for (const [file, text] of Object.entries(data))
 			writeFileSync(join(mounted, file), text);
 		return startContainer(
-			images[image] as Image,
+			image,
 			{
+				command: args,
 				environment: environmentOf(name, secrets),
 				healthcheck: { test: [], interval: "", timeout: "", retries: 0 },
 			},
@@ -330,7 +335,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		for (const name of bots) {
 			const port = String(await freePort());
 			addresses[`${name}:9090`] = `127.0.0.1:${port}`;
-			const program = startPod(name, "bot", secrets(name), { "9090": port });
+			const program = startPod(name, secrets(name), { "9090": port });
 			stack.use(program);
 			await passesProbes(podOf(name).spec.containers[0], port);
 			const scrape = (host: string) =>
@@ -346,7 +351,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		}
 		const port = String(await freePort());
 		const here = { "9100": port, ...addresses };
-		const program = startPod("gateway", "gateway", secrets("alpha"), here);
+		const program = startPod("gateway", secrets("alpha"), here);
 		stack.use(program);
 		await passesProbes(podOf("gateway").spec.containers[0], port);
 		const { call } = await connectTo(`http://127.0.0.1:${port}/mcp`, token);
@@ -362,11 +367,8 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 				.filter(({ kind }) => kind === "Secret")
 				.map(({ metadata, stringData = {} }) => [metadata.name, stringData]),
 		);
-		for (const [name, image] of [
-			["gateway", "gateway"],
-			["alpha", "bot"],
-		] as const) {
-			await using program = startPod(name, image, secrets, {});
+		for (const name of ["gateway", "alpha"]) {
+			await using program = startPod(name, secrets, {});
 			expect(await program.exited).toBe(1);
 			await program.line(
 				(line) => line.includes("MCP_AUTH_TOKEN") || undefined,

@@ -268,13 +268,25 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 				expect(body).toMatch(/The MCP endpoint is \/mcp|Method Not Allowed/);
 			});
 
-			test.each(["/metrics", "/status", "/healthz", "/", "/mcp/status"])(
-				"%s is not shown",
+			test.each(["/console", "/console/style.css", "/console/api/sign-in"])(
+				"%s of the console is shown",
 				async (path) => {
 					const { status } = await send(port, { path, method: "GET" }).answer;
-					expect(status).toBe(404);
+					expect(status).toBe(200);
 				},
 			);
+
+			test.each([
+				"/metrics",
+				"/status",
+				"/healthz",
+				"/",
+				"/mcp/status",
+				"/consoles",
+			])("%s is not shown", async (path) => {
+				const { status } = await send(port, { path, method: "GET" }).answer;
+				expect(status).toBe(404);
+			});
 
 			test("a client that hangs up is noticed, and its call cancelled", async () => {
 				stub.on.slow = stall;

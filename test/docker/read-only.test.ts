@@ -1,5 +1,5 @@
-// The images' files where a container has them: as its first process, in a root that is read-only and holds nothing but
-// them and the C library, as the image's user. It takes Linux, and root's rights to make such a place.
+// Runs the image's files as in a container: as the first process and the image's user, in a read-only root that
+// contains only them and the C library. Creating this root takes Linux and root.
 
 import { expect, test } from "bun:test";
 import {
@@ -9,10 +9,13 @@ import {
 	existsSync,
 	mkdirSync,
 	mkdtempSync,
+	readFileSync,
 	rmSync,
+	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { parseEnv } from "node:util";
 import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
@@ -74,21 +77,26 @@ function runIn(
 	);
 }
 
+/** Creates the image's root directory, and a volume that belongs to the image's user. */
+async function makeRoot(stack: AsyncDisposableStack) {
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-roots-"));
+	stack.defer(() => rmSync(directory, { recursive: true, force: true }));
+	chmodSync(directory, 0o755);
+	const images = await buildImages(directory, ["guildhall"]);
+	const { guildhall: image } = images as { guildhall: Image };
+	addBase(image);
+	const volume = join(directory, "volume");
+	mkdirSync(volume, { mode: 0o700 });
+	chownSync(volume, 65_532, 65_532);
+	return { image, volume };
+}
+
 test.skipIf(missing !== undefined)(
 	"gateway and bot serve, are healthy and stop, with nothing to write to but /data",
 	async () => {
 		await using stack = new AsyncDisposableStack();
-		const directory = mkdtempSync(join(tmpdir(), "guildhall-roots-"));
-		stack.defer(() => rmSync(directory, { recursive: true, force: true }));
-		chmodSync(directory, 0o755);
-		const images = await buildImages(directory, ["gateway", "bot"]);
-		const { gateway, bot } = images as { gateway: Image; bot: Image };
-		addBase(gateway);
-		addBase(bot);
-		await Bun.write(join(bot.root, "config/config.toml"), 'bot_name = "x"\n');
-		const volume = join(directory, "volume");
-		mkdirSync(volume);
-		chownSync(volume, 65_532, 65_532);
+		const { image, volume } = await makeRoot(stack);
+		await Bun.write(join(image.root, "config/config.toml"), 'bot_name = "x"\n');
 		const simulator = stack.use(await startSimulator());
 		const ports = { bot: await freePort(), gateway: await freePort() };
 
@@ -104,15 +112,16 @@ test.skipIf(missing !== undefined)(
 			GATEWAY_PORT: String(ports.gateway),
 		};
 		const programs = [];
-		for (const [image, port, env, data] of [
-			[bot, ports.bot, botEnv, volume],
-			[gateway, ports.gateway, gatewayEnv, ""],
+		for (const [name, port, env, data] of [
+			["bot", ports.bot, botEnv, volume],
+			["gateway", ports.gateway, gatewayEnv, ""],
 		] as const) {
-			const program = runIn(image, image.entrypoint, env, data);
+			const command = [...image.entrypoint, name];
+			const program = runIn(image, command, env, data);
 			stack.use(program);
 			programs.push(program);
 			await becomesReady(program, `http://127.0.0.1:${port}`);
-			await using check = runIn(image, image.healthcheck, env, data);
+			await using check = runIn(image, [...command, "--health"], env, data);
 			expect(await check.exited).toBe(0);
 		}
 		const url = `http://127.0.0.1:${ports.gateway}/mcp`;
@@ -130,5 +139,52 @@ test.skipIf(missing !== undefined)(
 			expect(await program.exited).toBe(0);
 			expect(program.lines.join("\n")).toContain('"cause":"SIGTERM"');
 		}
+	},
+);
+
+test.skipIf(missing !== undefined)(
+	"new-instance makes an instance, and `guildhall up` runs it, with nothing to write to but the instances",
+	async () => {
+		await using stack = new AsyncDisposableStack();
+		const { image, volume } = await makeRoot(stack);
+		const simulator = stack.use(await startSimulator());
+		const port = await freePort();
+		const env = {
+			GUILDHALL_INSTANCES: "/data",
+			GATEWAY_PORT: String(port),
+		};
+		const run = (...args: string[]) =>
+			runIn(image, [...image.entrypoint, ...args], env, volume);
+		await using made = run("new-instance", "alpha");
+		expect([await made.exited, made.lines.join("\n")]).toEqual([
+			0,
+			expect.stringContaining("Wrote /data/alpha"),
+		]);
+		const variables = join(volume, "alpha/.env");
+		const { token } = simulator.bot("alpha");
+		writeFileSync(
+			variables,
+			readFileSync(variables, "utf8")
+				.replace("DISCORD_TOKEN=your-bot-token", `DISCORD_TOKEN=${token}`)
+				.replace(/^MCP_PORT=.*$/m, `MCP_PORT=${await freePort()}`)
+				.concat(`\nDISCORD_API_URL=${simulator.api}\n`),
+		);
+		const program = stack.use(run(...image.command));
+		await becomesReady(program, `http://127.0.0.1:${port}`);
+		await using check = runIn(image, image.healthcheck, env, volume);
+		expect(await check.exited).toBe(0);
+		const file = readFileSync(join(volume, "gateway.env"), "utf8");
+		const url = `http://127.0.0.1:${port}/mcp`;
+		const { call } = await connectTo(url, parseEnv(file).MCP_AUTH_TOKEN ?? "");
+		await until("the bot has logged in", async () => {
+			const { text } = await call("list_guilds", { instance: "alpha" });
+			return text.includes("1 guild(s)");
+		});
+		await until("its store is among the instances", () =>
+			existsSync(join(volume, "alpha/data/store.sqlite")),
+		);
+		const [first] = await childrenOf(program.pid);
+		process.kill(first ?? 0, "SIGTERM");
+		expect(await program.exited).toBe(0);
 	},
 );

@@ -25,6 +25,7 @@ const commandsOf = (name: string) =>
 test("every section with commands is one that is tried", () => {
 	expect([...new Set(commands.map(({ section }) => section))]).toEqual([
 		"Containers",
+		"A container for each bot",
 		"Kubernetes",
 		// systemd.test.ts carries them out.
 		"systemd",
@@ -35,7 +36,18 @@ test("every section with commands is one that is tried", () => {
 });
 
 test("containers: what the commands name is there, and the secrets that they make are enough", async () => {
-	const [demo, newInstance, secrets, bot, ...more] = commandsOf("Containers");
+	const [demo, user, ...up] = commandsOf("Containers");
+	// upkeep.test.ts compares these commands with the file.
+	expect(
+		up.map(({ command }) => / guildhall (?:\/\S+ )?(\S.*)$/.exec(command)?.[1]),
+	).toEqual([
+		...["new-instance alpha", undefined],
+		"up restart alpha",
+		"up status",
+	]);
+	const [newInstance, secrets, bot, ...more] = commandsOf(
+		"A container for each bot",
+	);
 	expect(more).toEqual([]);
 	// These need an engine. What they start is started in containers.test.ts.
 	for (const line of [demo, bot]) {
@@ -55,15 +67,20 @@ test("containers: what the commands name is there, and the secrets that they mak
 	try {
 		mkdirSync(join(directory, "docker"));
 		const made = makeInstance("bot", join(directory, "instances"), example);
-		const { success } = Bun.spawnSync(["sh", "-c", secrets?.command ?? ""], {
-			cwd: directory,
-		});
-		expect(success).toBe(true);
-		const env = parseEnv(await Bun.file(join(directory, "docker/.env")).text());
-		const { services } = await readCompose(
-			"compose.yaml",
-			env as Record<string, string>,
+		const make = async (command = "") => {
+			const options = { cwd: directory };
+			const { success } = Bun.spawnSync(["sh", "-c", command], options);
+			expect(success).toBe(true);
+			const file = Bun.file(join(directory, "docker/.env"));
+			return parseEnv(await file.text()) as Record<string, string>;
+		};
+		const own = await readCompose("compose.yaml", await make(user?.command));
+		expect(own.services.guildhall?.user).toBe(
+			`${process.getuid?.()}:${process.getgid?.()}`,
 		);
+		rmSync(join(directory, "docker/.env"));
+		const env = await make(secrets?.command);
+		const { services } = await readCompose("compose.postgres.yaml", env);
 		// One token, wherever one looks.
 		for (const name of ["bot", "gateway"])
 			expect(services[name]?.environment.MCP_AUTH_TOKEN).toBe(made.token);

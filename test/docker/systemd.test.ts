@@ -139,15 +139,14 @@ test("installed as the README says, they run as they are written, and stop in ti
 	await using stack = new AsyncDisposableStack();
 	const root = mkdtempSync(join(tmpdir(), "guildhall-installed-"));
 	stack.defer(() => rmSync(root, { recursive: true, force: true }));
-	const images = await buildImages(join(root, "images"), ["gateway", "bot"]);
+	const images = await buildImages(join(root, "images"), ["guildhall"]);
 	const here = join(root, "project");
 	for (const directory of ["dist", "docker/systemd"])
 		mkdirSync(join(here, directory), { recursive: true });
-	for (const name of ["gateway", "bot"])
-		share(
-			join(images[name]?.root ?? "", "usr/local/bin", name),
-			join(here, "dist", name),
-		);
+	share(
+		join(images.guildhall?.root ?? "", "usr/local/bin/guildhall"),
+		join(here, "dist/guildhall"),
+	);
 	for (const unit of [gatewayUnit, botUnit])
 		copyFileSync(join(units, unit), join(here, "docker/systemd", unit));
 	const simulator: Simulator = stack.use(await startSimulator());
@@ -196,7 +195,7 @@ test("installed as the README says, they run as they are written, and stop in ti
 		].join("\n");
 		const [command = ""] = unit.get("ExecStart") ?? [];
 		const program = startCommand(
-			[mapped(command)],
+			mapped(command).split(" "),
 			parseEnv(variables) as Record<string, string>,
 			{ cwd: root },
 		);

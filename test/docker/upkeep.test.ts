@@ -18,7 +18,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
-import { databasePasswords, readCompose } from "../support/compose.ts";
+import {
+	type ComposeFile,
+	databasePasswords,
+	readCompose,
+} from "../support/compose.ts";
 import { project, readDocument, wordsOf } from "../support/documents.ts";
 import { freePort } from "../support/free-port.ts";
 import { manifests, readManifests } from "../support/kubernetes.ts";
@@ -43,7 +47,8 @@ const blocksIn = (said: string) =>
 		.map(linesIn)
 		.filter(({ length }) => length > 0);
 
-const compose = part("### With Compose");
+const up = part("### With `guildhall up` in a container");
+const compose = part("### With a container for each bot");
 const kubernetes = part("### With Kubernetes");
 const systemd = part("### With systemd");
 
@@ -67,13 +72,20 @@ const inPostgres = (commands: readonly string[]) =>
 const makesRoles = "sh /docker-entrypoint-initdb.d/bot-roles.sh";
 
 describe("Compose", async () => {
-	const file = await readCompose("compose.yaml", env);
+	const file = await readCompose("compose.postgres.yaml", env);
 	const several = await readCompose("compose.several.yaml", env);
+
+	const files: Record<string, ComposeFile> = {
+		"docker/compose.yaml": await readCompose("compose.yaml", {}),
+		"docker/compose.postgres.yaml": file,
+		"docker/compose.demo.yaml": await readCompose("compose.demo.yaml", {}),
+	};
 
 	/** Its options as https://docs.docker.com/reference/cli/docker/compose/ has them. */
 	const options: Record<string, readonly string[]> = {
 		build: [],
-		run: ["--rm"],
+		run: ["--rm", "--build"],
+		down: [],
 		up: ["--build", "--detach", "--wait"],
 		exec: ["-T"],
 		stop: [],
@@ -81,17 +93,19 @@ describe("Compose", async () => {
 	};
 
 	test("its commands name a file, services and options that there are", () => {
-		const lines = [...compose.commands, ...roles.commands].filter(
-			(line) => !/^(cp|kubectl) /.test(line),
-		);
+		const lines = [
+			...["## Containers", "## A container for each bot"].flatMap(
+				(heading) => part(heading).commands,
+			),
+			...[...up.commands, ...compose.commands, ...roles.commands],
+		].filter((line) => line.startsWith("docker "));
 		expect(lines.length).toBeGreaterThan(6);
 		for (const line of lines) {
 			const [docker, word, f, path, name = "", ...rest] = wordsOf(
 				line.replace(/ [<>] \S+$/, ""),
 			);
-			expect([docker, word, f, path]).toEqual([
-				...["docker", "compose", "-f", "docker/compose.yaml"],
-			]);
+			expect([docker, word, f]).toEqual(["docker", "compose", "-f"]);
+			const { services } = files[path ?? ""] ?? {};
 			const own = rest.findIndex((one) => !one.startsWith("-"));
 			const given = own < 0 ? rest : rest.slice(0, own);
 			expect([line, options[name]]).toEqual([
@@ -99,7 +113,8 @@ describe("Compose", async () => {
 				expect.arrayContaining(given),
 			]);
 			if (own >= 0)
-				expect(Object.keys(file.services)).toContain(rest[own] ?? "");
+				expect(Object.keys(services ?? {})).toContain(rest[own] ?? "");
+			else expect([line, services]).toEqual([line, expect.anything()]);
 		}
 	});
 
@@ -118,9 +133,35 @@ describe("Compose", async () => {
 		expect((await readCompose("compose.demo.yaml", {})).volumes).toEqual({});
 	});
 
+	test("with `guildhall up`, what is copied comes back, with its owners and modes", async () => {
+		const root = mkdtempSync(join(tmpdir(), "guildhall-upkeep-"));
+		const store = join(root, "instances/alpha/data/store.sqlite");
+		const run = (line: string) => {
+			const { exitCode } = Bun.spawnSync(["sh", "-c", line], { cwd: root });
+			expect([line, exitCode]).toEqual([line, 0]);
+		};
+		try {
+			mkdirSync(dirname(store), { recursive: true, mode: 0o700 });
+			writeFileSync(store, "old", { mode: 0o600 });
+			const [copy = [], , goBack = []] = blocksIn(up.said).map((lines) =>
+				lines.filter((line) => !line.startsWith("docker ")),
+			);
+			expect([copy.length, goBack.length]).toEqual([1, 2]);
+			copy.forEach(run);
+			writeFileSync(store, "new");
+			goBack.forEach(run);
+			expect(readFileSync(store, "utf8")).toBe("old");
+			expect(lstatSync(store).mode & 0o777).toBe(0o600);
+			expect(lstatSync(dirname(store)).mode & 0o777).toBe(0o700);
+		} finally {
+			rmSync(root, { recursive: true, force: true });
+		}
+	});
+
 	test("an SQLite file is copied from where it is said to be kept", () => {
 		const [, kept = ""] =
-			/`\.\.\/(\S+):\/data`/.exec(part("## Containers").said) ?? [];
+			/`\.\.\/(\S+):\/data`/.exec(part("## A container for each bot").said) ??
+			[];
 		expect(kept).not.toBe("");
 		expect(compose.commands).toContain(`cp -Rp ${kept} bot-data`);
 	});
@@ -230,7 +271,8 @@ describe("systemd", async () => {
 	test("its commands name units, directories and programs as the units have them", () => {
 		expect(bot).toContain("StateDirectory=guildhall/%i\n");
 		const [check = "", ...more] = upgrade;
-		const [, variables = ""] = /^(.*) dist\/bot --check$/.exec(check) ?? [];
+		const [, variables = ""] =
+			/^(.*) dist\/guildhall bot --check$/.exec(check) ?? [];
 		expect(variables.split(" ")).toHaveLength(2);
 		for (const variable of variables.split(" "))
 			expect(bot).toContain(
@@ -238,7 +280,7 @@ describe("systemd", async () => {
 			);
 		// systemd.test.ts installs with them.
 		const installs = more.filter((line) => line.startsWith("install "));
-		expect(installs).toHaveLength(3);
+		expect(installs).toHaveLength(2);
 		expect(part("## systemd").commands).toEqual(
 			expect.arrayContaining([...installs, "systemctl daemon-reload"]),
 		);
@@ -261,8 +303,7 @@ describe("systemd", async () => {
 			"etc/guildhall/alpha/.env": "old",
 			"etc/systemd/system/guildhall-bot@.service": "old",
 			"etc/systemd/system/guildhall-gateway.service": "old",
-			"usr/local/bin/guildhall-bot": "old",
-			"usr/local/bin/guildhall-gateway": "old",
+			"usr/local/bin/guildhall": "old",
 		};
 		const fill = (files: object, word: string) => {
 			for (const file of Object.keys(files)) {

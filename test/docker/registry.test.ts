@@ -1,0 +1,55 @@
+// The entry for the MCP registry, by the registry's schema for it, as far as the entry uses it.
+// https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json
+
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { version } from "../../src/lib/program/program.ts";
+
+const path = join(import.meta.dir, "../../docker/registry/server.json");
+
+const input = z.strictObject({
+	description: z.string().optional(),
+	isRequired: z.boolean().optional(),
+	isSecret: z.boolean().optional(),
+	placeholder: z.string().optional(),
+	value: z.string().optional(),
+	get variables() {
+		return z.record(z.string(), input).optional();
+	},
+});
+const server = z.strictObject({
+	$schema: z.url(),
+	name: z
+		.string()
+		.min(3)
+		.max(200)
+		.regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+	title: z.string().min(1).max(100),
+	description: z.string().min(1).max(100),
+	version: z.string().max(255),
+	remotes: z.array(
+		z.strictObject({
+			type: z.literal("streamable-http"),
+			url: z.string(),
+			variables: z.record(z.string(), input).optional(),
+			headers: z.array(input.extend({ name: z.string() })).optional(),
+		}),
+	),
+});
+
+test("the entry fits the registry's schema, and this version", () => {
+	const entry = server.parse(JSON.parse(readFileSync(path, "utf8")));
+	expect(entry.version).toBe(version);
+	expect(entry.$schema).toEndWith("/2025-12-11/server.schema.json");
+	const [remote] = entry.remotes;
+	// Every name in braces is a variable.
+	const names = [...(remote?.url ?? "").matchAll(/\{(\w+)\}/g)];
+	expect(names.map(([, name = ""]) => name)).toEqual(
+		Object.keys(remote?.variables ?? {}),
+	);
+	const [header] = remote?.headers ?? [];
+	expect(header?.value).toBe("Bearer {token}");
+	expect(Object.keys(header?.variables ?? {})).toEqual(["token"]);
+});
