@@ -110,6 +110,27 @@ export function lines(compared: readonly Compared[]): string[] {
 	});
 }
 
+/** The processor time of one of that of another, for each round. */
+export function ratiosOf(
+	{ measured }: Compared,
+	{ measured: other }: Compared,
+): number[] {
+	return measured.map(
+		({ micros }, round) => micros / (other[round]?.micros ?? 0),
+	);
+}
+
+/** A line about ratios: their median, the least and the most of them, and whether the goal is met. */
+export function goalLine(
+	name: string,
+	ratios: readonly number[],
+	goal: number,
+): string {
+	const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
+	const met = median(ratios) <= goal ? "met" : "missed";
+	return `${name}  ${median(ratios).toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)}), goal ${goal.toFixed(1)} ${met}`;
+}
+
 /** How much longer one's answers take than the first's, as medians over rounds. */
 export function added(
 	{ measured: first }: Compared,

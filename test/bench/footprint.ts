@@ -1,9 +1,8 @@
-// How much memory the programs take, at rest and full, and how big their executables are: `bun run bench:footprint`.
+// `bun run bench:footprint`: memory of the programs when idle and under load, and the size of the executable.
 
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { programs } from "../../src/build/compile.ts";
 import { parseCommandLine } from "../../src/lib/program/program.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
@@ -11,6 +10,11 @@ import { startBotProcess } from "../support/bot-process.ts";
 import { executables } from "../support/program.ts";
 import { measureCalls, membersLoaded, openSession } from "./http-load.ts";
 import { startLoadProcess } from "./load-process.ts";
+import {
+	measureBareClient,
+	measureMembers,
+	measureStart,
+} from "./members/measure.ts";
 import { fillGateway, printMemory } from "./memory.ts";
 import {
 	firstAnswer,
@@ -18,17 +22,48 @@ import {
 	startStubs,
 	token,
 } from "./targets.ts";
+import { measureUp } from "./up-footprint.ts";
 
-const usage = `Usage: bun run bench:footprint [--quick] [--help]
+const usage = `Usage: bun run bench:footprint [--quick] [--only <part>] [--members <number>] [--help]
 
-Prints the memory (RSS) of a gateway and a bot, at rest and full, and the sizes of the executables in dist.
+Prints the memory (RSS) of a gateway and a bot, at rest and full, of "up" with five bots (also PSS), and the size of the
+executable in dist.
 
-  --quick  fewer calls and members, in under 20 seconds
+  --quick             fewer calls and members, in under 20 seconds
+  --only <part>       gateway, bot, up, size, or one that does not run without it:
+                      members: a bot and a bare discord.js client with a few, 100,000 and 1,000,000 members in a guild:
+                               memory, longest call while the members load, look-ups, each next to its goal
+                      start:   from the start of a bot to its first answer
+  --members <number>  for --only members: only a guild of so many
 
 Environment:
-  EXECUTABLES  a directory with executables to measure instead of the sources, e.g. dist`;
+  EXECUTABLES  a directory with the executable to measure instead of the sources, e.g. dist`;
 
-const { quick } = parseCommandLine(usage, { quick: { type: "boolean" } });
+const { quick, only, members } = parseCommandLine(usage, {
+	quick: { type: "boolean" },
+	only: { type: "string" },
+	members: { type: "string" },
+});
+const parts = {
+	gateway: measureGateway,
+	async bot() {
+		await measureBot(0);
+		await measureBot(crowd);
+	},
+	up: measureUp,
+	size() {
+		console.log("\nexecutable");
+		printSize();
+	},
+	async members() {
+		const crowds = quick ? [0, 10_000] : [0, 100_000, 1_000_000];
+		for (const count of members === undefined ? crowds : [Number(members)]) {
+			await measureMembers(count);
+			await measureBareClient(count);
+		}
+	},
+	start: () => measureStart(quick ? 3 : 11),
+};
 const calls = quick ? 20_000 : 100_000;
 const crowd = quick ? 10_000 : 100_000;
 const botLoad = { connections: 64, ms: quick ? 1_000 : 5_000 };
@@ -80,25 +115,25 @@ async function measureBot(more: number): Promise<void> {
 	await printMemory(bot.pid, `bot, after ${done} calls as well`);
 }
 
-function printSizes(): void {
-	const dist = executables ?? "dist";
-	for (const program of programs) {
-		const file = join(dist, program);
-		console.log(
-			existsSync(file)
-				? `${file.padEnd(42)}${(statSync(file).size / 1024 / 1024).toFixed(1).padStart(7)} MiB`
-				: `${file}: not there; "bun run build" makes it`,
-		);
-	}
+function printSize(): void {
+	const file = join(executables ?? "dist", "guildhall");
+	console.log(
+		existsSync(file)
+			? `${file.padEnd(42)}${(statSync(file).size / 1024 / 1024).toFixed(1).padStart(7)} MiB`
+			: `${file}: not there; "bun run build" makes it`,
+	);
 }
 
 console.log(
 	executables
-		? `the executables in ${executables}, resident memory`
+		? `the executable in ${executables}, resident memory`
 		: `from the sources with Bun ${Bun.version}, resident memory`,
 );
-await measureGateway();
-await measureBot(0);
-await measureBot(crowd);
-console.log("\nexecutables");
-printSizes();
+const isPart = (name: string): name is keyof typeof parts =>
+	Object.hasOwn(parts, name);
+if (only !== undefined && !isPart(only)) {
+	console.error(`--only: expected one of ${Object.keys(parts).join(", ")}`);
+	process.exit(2);
+}
+for (const part of only ? [only] : (["gateway", "bot", "up", "size"] as const))
+	await parts[part]();

@@ -1,6 +1,7 @@
 // The load generator as a process of its own, for which it costs nothing to be told what to do: over Bun's IPC.
 
 import { join } from "node:path";
+import { anyCore, type Pin } from "./cores.ts";
 import { Load, type LoadFigures, type LoadJob } from "./load.ts";
 import { cpuMicros } from "./processes.ts";
 
@@ -35,11 +36,11 @@ type Command = Order extends infer Each
 		: never
 	: never;
 
-export function startLoadProcess(): LoadProcess {
+export function startLoadProcess(pin: Pin = anyCore): LoadProcess {
 	const waiting = new Map<number, PromiseWithResolvers<Report>>();
 	let count = 0;
 	const child = Bun.spawn(
-		[process.execPath, join(import.meta.dir, "load-process.ts")],
+		pin([process.execPath, join(import.meta.dir, "load-process.ts")]),
 		{
 			stdio: ["ignore", "inherit", "inherit"],
 			ipc(report: Report) {

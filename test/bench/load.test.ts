@@ -1,9 +1,24 @@
 // What the benchmarks trust: the load generator notices an answer that is not the right one.
 
 import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { goalLine, ratiosOf } from "./compare.ts";
+import { loadAllCores, shareCores } from "./cores.ts";
 import { Histogram } from "./figures.ts";
 import { Load, type LoadJob } from "./load.ts";
+import { guildId } from "./servers/guild-id.ts";
+import {
+	callJob,
+	checkAnswers,
+	firstAnswer,
+	headers,
+	startBareGateway,
+	startGatewayProcess,
+	startStubs,
+} from "./targets.ts";
 
 /** A server whose answer to a request with this id is written in these pieces, one after the other. */
 function serve(answer: (id: string) => readonly (string | Uint8Array)[]) {
@@ -128,4 +143,99 @@ test("a quantile is right to a fiftieth", () => {
 		[1, 1_000],
 	] as const)
 		expect(Math.abs(times.quantile(q) / ms - 1)).toBeLessThan(0.02);
+});
+
+test("the bare gateway answers each call with the bot's response to it, of any size", async () => {
+	await using stack = new AsyncDisposableStack();
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-test-"));
+	stack.defer(() => rmSync(directory, { recursive: true, force: true }));
+	const stubs = stack.use(await startStubs(1, []));
+	const bare = stack.use(
+		await startBareGateway(stubs.ports[0] ?? 0, directory),
+	);
+	await firstAnswer(bare.url);
+	await checkAnswers(bare.url);
+	for (const size of [300, 49_000, 1_000_000]) {
+		const load = await Load.open(callJob(bare.url, { connections: 5, size }));
+		try {
+			expect((await load.run({ count: 20 })).requests).toBe(20);
+		} finally {
+			load.close();
+		}
+	}
+});
+
+test("calls reach the bot that serves their guild, and the bot that they name", async () => {
+	await using stack = new AsyncDisposableStack();
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-test-"));
+	stack.defer(() => rmSync(directory, { recursive: true, force: true }));
+	const more = { guilds: 2, lists: 2 };
+	const tools = ['{"name":"a"}', '{"name":"b"}'];
+	const stubs = stack.use(await startStubs(3, tools, undefined, more));
+	const gateway = stack.use(
+		await startGatewayProcess({
+			name: "several",
+			backends: stubs.ports,
+			directory,
+		}),
+	);
+	await firstAnswer(gateway.url);
+	for (const [target, instance] of [
+		[{ guild_id: guildId(0) }, "stub0"],
+		[{ guild_id: guildId(3) }, "stub1"],
+		[{ guild_id: guildId(5) }, "stub2"],
+		[{ instance: "stub2" }, "stub2"],
+	] as const) {
+		const job = callJob(gateway.url, { connections: 1, targets: [target] });
+		const response = await fetch(gateway.url, {
+			method: "POST",
+			headers,
+			body: `{"jsonrpc":"2.0","id":1,${job.requests[0]}}`,
+		});
+		expect(response.headers.get("x-mcp-instance")).toBe(instance);
+		expect(await response.text()).toContain('"result":{"content"');
+	}
+});
+
+test("what loads all cores ends when it is disposed of", async () => {
+	const busy = loadAllCores();
+	expect(busy.pids).toHaveLength(availableParallelism());
+	await busy[Symbol.asyncDispose]();
+	for (const pid of busy.pids)
+		expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+});
+
+test.skipIf(process.platform !== "linux" || availableParallelism() < 2)(
+	"with one core, the server has the first and everything else the others",
+	() => {
+		const { server, others } = shareCores(true);
+		const coresOf = (pin: typeof server) => {
+			const command = ["grep", "Cpus_allowed_list", "/proc/self/status"];
+			return Bun.spawnSync(pin(command)).stdout.toString().split(/\s/)[1];
+		};
+		expect(coresOf(server)).toBe("0");
+		expect(coresOf(others)?.startsWith("1")).toBe(true);
+		expect(shareCores(false).server(["a", "b"])).toEqual(["a", "b"]);
+	},
+);
+
+test("ratios are taken within a round, and their median is held against the goal", () => {
+	const compared = (micros: readonly number[]) => ({
+		name: "",
+		ratios: [],
+		measured: micros.map((each) => ({
+			micros: each,
+			requests: 1,
+			rate: 1,
+			p50: 1,
+			p99: 1,
+			max: 1,
+		})),
+	});
+	const ratios = ratiosOf(compared([30, 20, 60]), compared([10, 20, 30]));
+	expect(ratios).toEqual([3, 1, 2]);
+	expect(goalLine("a : b", ratios, 1.5)).toBe(
+		"a : b  2.00 (1.00 to 3.00), goal 1.5 missed",
+	);
+	expect(goalLine("a : b", ratios, 2)).toEndWith("goal 2.0 met");
 });

@@ -23,6 +23,8 @@ export interface LoadFigures {
 	/** Half of the answers took at most so many milliseconds. */
 	p50: number;
 	p99: number;
+	/** The slowest answer. */
+	max: number;
 }
 
 /** Ids have so many digits, so that a request is written over the last one. */
@@ -57,10 +59,12 @@ export class Load {
 		const endsAt = "ms" in until ? from + until.ms : Number.POSITIVE_INFINITY;
 		let left = "count" in until ? until.count : Number.POSITIVE_INFINITY;
 		let requests = 0;
+		let slowest = 0;
 		const more = (now: number) => now < endsAt && left-- > 0;
 		const done = (ms: number) => {
 			requests++;
 			times.add(ms);
+			if (ms > slowest) slowest = ms;
 		};
 		await Promise.all(this.#clients.map((client) => client.run(more, done)));
 		const seconds = (performance.now() - from) / 1000;
@@ -69,6 +73,7 @@ export class Load {
 			rate: requests / seconds,
 			p50: times.quantile(0.5),
 			p99: times.quantile(0.99),
+			max: slowest,
 		};
 	}
 

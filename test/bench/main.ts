@@ -1,25 +1,30 @@
 // What the gateway costs: `bun run bench`. README.md says what each figure is.
 
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tools } from "../../src/bot/tools/index.ts";
-import { parseCommandLine } from "../../src/lib/program/program.ts";
+import { fastPathNames } from "../../src/mcp/fast/switch.ts";
 import { freePort } from "../support/free-port.ts";
-import { executables } from "../support/program.ts";
 import {
 	added,
 	type Contender,
 	columns,
 	compare,
 	type Effort,
+	goalLine,
 	lines,
+	ratiosOf,
 } from "./compare.ts";
+import { loadAllCores, shareCores } from "./cores.ts";
 import { cell, median } from "./figures.ts";
 import { startLoadProcess } from "./load-process.ts";
+import { printMachine } from "./machine.ts";
+import { measureManyBots } from "./many-bots/many-bots.ts";
 import { fillGateway } from "./memory.ts";
-import { nginxCommand, startNginx } from "./nginx.ts";
+import { connectionCounts, type parts, readOptions, sizes } from "./options.ts";
 import { treeOf } from "./processes.ts";
+import { nginxCommand, startNginx } from "./servers/nginx.ts";
 import {
 	callJob,
 	checkAnswers,
@@ -29,36 +34,27 @@ import {
 	listJob,
 	offersGzip,
 	readList,
+	startBareGateway,
 	startGatewayProcess,
 	startStubs,
 } from "./targets.ts";
 
-const parts = ["calls", "slow", "list", "backends", "start", "memory"] as const;
-const usage = `Usage: bun run bench [--quick] [--only PART] [--help]
-
-Measures the gateway against nginx as a plain reverse proxy, and against itself with fetch towards its bots.
-test/bench/README.md says what each figure is, and how to read it on a machine that is busy otherwise.
-
-  --quick      less of everything, in under 40 seconds
-  --only PART  one part alone: ${parts.join(", ")}
-
-Environment:
-  EXECUTABLES  a directory with an executable of the gateway to measure instead of the sources, e.g. dist`;
-
-const { quick, only } = parseCommandLine(usage, {
-	quick: { type: "boolean" },
-	only: { type: "string" },
-});
-if (only !== undefined && !parts.some((part) => part === only)) {
-	console.error(`--only: expected one of ${parts.join(", ")}\n\n${usage}`);
-	process.exit(2);
-}
-const wanted = (part: (typeof parts)[number]) => !only || only === part;
-const effort: Effort = quick ? { rounds: 3, ms: 100 } : { rounds: 5, ms: 400 };
+const options = readOptions();
+const { quick, effort } = options;
+const wanted = (part: (typeof parts)[number]) =>
+	!options.only || options.only === part;
+const cores = shareCores(options.oneCore);
 /** How long each gateway is called before it is measured: until Bun has compiled all of it. */
 const warmUpMs = quick ? 500 : 2_000;
 const listedTools = 60;
+/** Goal of the time from the start of a gateway to its first answer. */
+const startGoalMs = 40;
 const manyBackends = [10, 100];
+
+if (options.bots !== undefined) {
+	await measureManyBots(options.bots, options);
+	process.exit(0);
+}
 
 await using stack = new AsyncDisposableStack();
 const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-"));
@@ -68,35 +64,55 @@ chmodSync(directory, 0o755);
 
 const listings = tools.map(({ listing }) => JSON.stringify(listing));
 const stubs = stack.use(
-	await startStubs(Math.max(...manyBackends), listings.slice(0, listedTools)),
+	await startStubs(
+		Math.max(...manyBackends),
+		listings.slice(0, listedTools),
+		cores.others,
+	),
 );
 const [stubPort = 0] = stubs.ports;
 const stubUrl = `http://127.0.0.1:${stubPort}/mcp`;
 await firstAnswer(stubUrl);
-const load = stack.use(startLoadProcess());
+const load = stack.use(startLoadProcess(cores.others));
 
 const gateways: GatewayProcess[] = [];
-async function addGateway(name: string, backends = 1, main?: string) {
+async function addGateway(
+	name: string,
+	backends = 1,
+	main?: string,
+	settings?: Record<string, string>,
+) {
 	const gateway = await startGatewayProcess({
 		name,
 		backends: stubs.ports.slice(0, backends),
 		directory,
 		...(main && { main }),
+		...(settings && { settings }),
+		pin: cores.server,
 	});
-	gateways.push(stack.use(gateway));
-	await firstAnswer(gateway.url);
+	gateways.push(gateway);
+	return warm(gateway, backends);
+}
+/** Calls what was just started until Bun has compiled all of it. */
+async function warm(server: GatewayProcess, backends: number) {
+	stack.use(server);
+	await firstAnswer(server.url);
 	const calls = await load.open(
-		callJob(gateway.url, { connections: 64, backends }),
+		callJob(server.url, { connections: 64, backends }),
 	);
 	await calls.run({ ms: warmUpMs });
 	await calls.close();
-	return gateway;
+	return server;
 }
 const gateway = await addGateway("gateway");
 const withFetch = await addGateway(
 	"gateway-fetch",
 	1,
-	"test/bench/fetch-gateway.ts",
+	"test/bench/servers/fetch-gateway.ts",
+);
+const bare = await warm(
+	await startBareGateway(stubPort, directory, cores.server),
+	1,
 );
 const nginxPath = nginxCommand();
 const startOneNginx = async (name: string, file: Uint8Array) => {
@@ -107,6 +123,7 @@ const startOneNginx = async (name: string, file: Uint8Array) => {
 		ports,
 		backendPort: stubPort,
 		file,
+		pin: cores.server,
 	});
 };
 const nginx = nginxPath
@@ -124,6 +141,7 @@ function contenders(options: Parameters<typeof callJob>[1]): Contender[] {
 	});
 	return [
 		...(nginx ? [one("nginx", nginx.proxyUrl, nginxPids)] : []),
+		one("bare Bun.serve", bare.url, [bare.pid]),
 		one("gateway", gateway.url, [gateway.pid]),
 		one("gateway with fetch", withFetch.url, [withFetch.pid]),
 	];
@@ -146,47 +164,44 @@ function heading(text: string): void {
 	console.log(`\n${text}\n${"".padEnd(18)}${columns}`);
 }
 
-async function printMachine(): Promise<void> {
-	const [busy = 0] = loadavg();
-	console.log(
-		`Bun ${Bun.version}, ${process.platform} on ${availableParallelism()} x ${cpus()[0]?.model}, load average ${busy.toFixed(1)} before this began`,
-	);
-	console.log(
-		executables
-			? `the gateway is the executable in ${executables}`
-			: "the gateway runs from its sources",
-	);
-	if (!nginx)
-		console.log(
-			'nginx IS NOT INSTALLED: there is nothing to compare with, and "of 1st" is of the gateway (on Debian: apt-get install nginx-light)',
-		);
-	const direct = await load.open(callJob(stubUrl, { connections: 64 }));
-	await direct.run({ ms: effort.ms });
-	const [before, from] = [await load.cpuMicros(), performance.now()];
-	const { rate } = await direct.run({ ms: effort.ms * 2 });
-	const used = (await load.cpuMicros()) - before;
-	const share = used / 1000 / (performance.now() - from);
-	await direct.close();
-	console.log(
-		`the load generator against the stub, nothing between them: ${rate.toFixed(0)} req/s, with ${(100 * share).toFixed(0)} % of a core; no rate below can be higher`,
-	);
-	console.log(
-		`medians of ${effort.rounds} rounds of ${effort.ms} ms each; "of 1st": CPU of the first server's, median (least to most)`,
-	);
-}
-
 async function measureCalls(): Promise<void> {
 	heading("tools/call");
-	for (const [kilobytes, size] of [
-		[0.4, 300],
-		[8, 8_100],
-		[48, 49_000],
-	] as const)
-		for (const connections of [1, 16, 64, 256])
-			await rows(
+	for (const [kilobytes, size] of sizes) {
+		if ((options.size ?? kilobytes) !== kilobytes) continue;
+		const ofBare: number[] = [];
+		const ofNginx: number[] = [];
+		for (const connections of connectionCounts) {
+			if ((options.connections ?? connections) !== connections) continue;
+			const compared = await rows(
 				`${String(connections).padStart(4)} x ${kilobytes} KB`,
 				contenders({ connections, size }),
 			);
+			// The goals are about many connections.
+			if (connections === 1) continue;
+			ofBare.push(...ratios(compared, "gateway", "bare Bun.serve"));
+			ofNginx.push(...ratios(compared, "gateway", "nginx"));
+		}
+		if (ofBare.length > 0)
+			console.log(
+				`${"".padEnd(18)}${goalLine(`${kilobytes} KB: CPU, gateway : bare Bun.serve`, ofBare, 1.5)}`,
+			);
+		if (ofNginx.length > 0)
+			console.log(
+				`${"".padEnd(18)}${goalLine(`${kilobytes} KB: CPU, gateway : nginx`, ofNginx, 1.8)}`,
+			);
+	}
+}
+
+/** Of one of those that were compared to another, by rounds; none where one of them is not there. */
+function ratios(
+	compared: Awaited<ReturnType<typeof rows>>,
+	name: string,
+	other: string,
+) {
+	const [one, another] = [name, other].map((wantedName) =>
+		compared.find((each) => each.name === wantedName),
+	);
+	return one && another ? ratiosOf(one, another) : [];
 }
 
 async function measureSlow(): Promise<void> {
@@ -216,7 +231,7 @@ async function measureList(): Promise<void> {
 			console.log(`${label.padEnd(18)}not offered by the gateway`);
 			continue;
 		}
-		await rows(label, [
+		const compared = await rows(label, [
 			...(nginx
 				? [
 						{
@@ -232,7 +247,43 @@ async function measureList(): Promise<void> {
 				pids: [gateway.pid],
 			},
 		]);
+		const ofNginx = ratios(compared, "gateway", "nginx gzip_static");
+		if (ofNginx.length > 0)
+			console.log(
+				`${"".padEnd(18)}${goalLine("packed: CPU, gateway : nginx gzip_static", ofNginx, 1.2)}`,
+			);
 	}
+}
+
+/** What each fast path of src/mcp/fast saves: the gateway without it is compared with the gateway as it is. */
+async function measurePaths(): Promise<void> {
+	const without: { name: string; process: GatewayProcess }[] = [];
+	for (const path of fastPathNames)
+		without.push({
+			name: `without ${path}`,
+			process: await addGateway(`gateway-no-${path}`, 1, undefined, {
+				MCP_FAST_PATHS: `no-${path}`,
+			}),
+		});
+	const all = (job: (url: string) => Contender["job"]) =>
+		[{ name: "gateway", process: gateway }, ...without].map(
+			({ name, process: { url, pid } }) => ({
+				name,
+				job: job(url),
+				pids: [pid],
+			}),
+		);
+	heading("fast paths, each switched off");
+	for (const [kilobytes, size] of sizes)
+		await rows(
+			`  64 x ${kilobytes} KB`,
+			all((url) => callJob(url, { connections: 64, size })),
+		);
+	for (const gzip of [false, true])
+		await rows(
+			`  16 x list${gzip ? " gzip" : ""}`,
+			all((url) => listJob(url, 16, gzip)),
+		);
 }
 
 async function measureBackends(): Promise<void> {
@@ -272,10 +323,16 @@ async function measureStart(): Promise<void> {
 	console.log(
 		`\nfrom the start to the first right answer, ms: median of ${times} (least to most)`,
 	);
-	const print = (name: string, all: number[]) =>
+	const print = (name: string, all: number[], goal?: number) => {
+		const took = median(all);
+		const wanted =
+			goal === undefined
+				? ""
+				: `   goal ${goal}: ${took <= goal ? "met" : "MISSED"}`;
 		console.log(
-			`${name.padEnd(24)}${cell(median(all), 0, 7)} (${Math.min(...all).toFixed(0)} to ${Math.max(...all).toFixed(0)})`,
+			`${name.padEnd(24)}${cell(took, 0, 7)} (${Math.min(...all).toFixed(0)} to ${Math.max(...all).toFixed(0)})${wanted}`,
 		);
+	};
 	if (nginx)
 		print(
 			"nginx",
@@ -287,8 +344,14 @@ async function measureStart(): Promise<void> {
 	print(
 		"gateway",
 		await timed(() =>
-			startGatewayProcess({ name: "started", backends: [stubPort], directory }),
+			startGatewayProcess({
+				name: "started",
+				backends: [stubPort],
+				directory,
+				pin: cores.server,
+			}),
 		),
+		startGoalMs,
 	);
 }
 
@@ -298,22 +361,26 @@ async function measureMemory(): Promise<void> {
 		name: "filled",
 		backends: [stubPort],
 		directory,
+		pin: cores.server,
 	});
 	stack.use(filled);
 	await firstAnswer(filled.url);
 	await fillGateway(filled, load, quick ? 20_000 : 100_000);
 }
 
-await printMachine();
+if (options.busy) stack.use(loadAllCores());
+await printMachine(options, { load, stubUrl }, nginxPath);
 const servers = [
 	gateway.url,
 	withFetch.url,
+	bare.url,
 	...(nginx ? [nginx.proxyUrl] : []),
 ];
 for (const url of servers) await checkAnswers(url);
 if (wanted("calls")) await measureCalls();
 if (wanted("slow")) await measureSlow();
 if (wanted("list")) await measureList();
+if (options.only === "paths") await measurePaths();
 if (wanted("backends")) await measureBackends();
 if (wanted("start")) await measureStart();
 if (wanted("memory")) await measureMemory();

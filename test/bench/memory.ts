@@ -11,12 +11,34 @@ const idleConnections = 10_000;
 const spareDescriptors = 600;
 /** What is let go is given back a little later. */
 const restMs = 1_000;
+/** Goals of resident memory, in MiB: the gateway at rest. */
+const idleGoal = 40;
+
+/** Resolves after a while in which a process could give back what it let go. */
+export function settle(): Promise<void> {
+	return Bun.sleep(restMs);
+}
+
+/** Prints a figure in MiB, next to its goal if it has one. */
+export function printRow(
+	label: string,
+	mib: number,
+	{ goal, note = "" }: { goal?: number | undefined; note?: string } = {},
+): void {
+	const met = mib <= (goal ?? Number.POSITIVE_INFINITY) ? "met" : "MISSED";
+	const wanted = goal === undefined ? "" : `   goal ${goal}: ${met}`;
+	const row = `${label.padEnd(52)}${mib.toFixed(1).padStart(7)} MiB`;
+	console.log(`${row}${note && `   ${note}`}${wanted}`);
+}
 
 /** Prints how much memory a process has, after a while in which it could give some back. */
-export async function printMemory(pid: number, state: string): Promise<void> {
-	await Bun.sleep(restMs);
-	const mib = await memoryOf(pid);
-	console.log(`${state.padEnd(42)}${mib.toFixed(1).padStart(7)} MiB`);
+export async function printMemory(
+	pid: number,
+	state: string,
+	goal?: number,
+): Promise<void> {
+	await settle();
+	printRow(state, await memoryOf(pid), { goal });
 }
 
 /** Prints a line for each state of one that has just been started. */
@@ -25,8 +47,9 @@ export async function fillGateway(
 	load: LoadProcess,
 	calls: number,
 ): Promise<void> {
-	const show = (state: string) => printMemory(gateway.pid, state);
-	await show("gateway, idle");
+	const show = (state: string, goal?: number) =>
+		printMemory(gateway.pid, state, goal);
+	await show("gateway, idle", idleGoal);
 	const running = await load.open(callJob(gateway.url, { connections: 64 }));
 	await running.run({ count: calls });
 	await running.close();

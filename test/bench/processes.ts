@@ -50,6 +50,22 @@ export async function memoryOf(pid: number): Promise<number> {
 	return Number(kib) / 1024;
 }
 
+/**
+ * Memory of a process in MiB, with what it shares divided among those that share it (PSS): summed over processes, no page
+ * counts twice. NaN where the system does not say. https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html
+ */
+export async function ownMemoryOf(pid: number): Promise<number> {
+	const rollup = `/proc/${pid}/smaps_rollup`;
+	const text = await readFile(rollup, "utf8").catch(() => "");
+	return Number(/^Pss:\s*(\d+) kB$/m.exec(text)?.[1]) / 1024;
+}
+
+/** The most resident memory that a process has had, in MiB; NaN where the system does not say. */
+export async function peakMemoryOf(pid: number): Promise<number> {
+	const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+	return Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
+
 /** How many files a process may have open here. */
 export function maxOpenFiles(): number {
 	const limit = outputOf(["sh", "-c", "ulimit -n"]);

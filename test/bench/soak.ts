@@ -1,5 +1,5 @@
-// Whether the gateway's memory stays flat under many idle connections and steady load: `bun test/bench/soak.ts`.
-// The gateway and two stubs for its bots are processes of their own; the clients live in this one.
+// Whether the memory of the gateway and of a bot stays flat under many idle connections and steady load: `bun run soak`.
+// The gateway, a bot, the simulator and two stubs for more bots are processes of their own; the clients live in this one.
 
 import { parseCommandLine } from "../../src/lib/program/program.ts";
 import {
@@ -10,22 +10,33 @@ import {
 import { startStubBackend, textResult } from "../support/stub-backend.ts";
 import { holdIdle, type IdleConnections } from "./idle-connections.ts";
 import { maxOpenFiles, memoryOf } from "./processes.ts";
+import {
+	botName,
+	type MixedCall,
+	runSoakSimulator,
+	type SoakBot,
+	startSoakBot,
+} from "./soak-bot.ts";
 
-const usage = `Usage: bun test/bench/soak.ts [--help]
+const usage = `Usage: bun run soak [--help]
 
-Holds idle client connections and concurrent calls, and prints the gateway's memory (RSS) as it goes.
+Holds idle client connections and concurrent calls, to stubs and to a real bot in front of the simulator. Prints the
+memory (RSS) of the gateway and of the bot as it goes.
 Ctrl-C ends it early, with a verdict on what there was.
 
 Environment:
   SOAK_SECONDS      how long (60)
   SOAK_CONNECTIONS  idle connections (10000); each takes a file descriptor here and one in the gateway
-  SOAK_CALLS        calls at a time (200; up to 256)`;
+  SOAK_CALLS        calls at a time to the stubs (200; up to 240)
+  SOAK_BOT_CALLS    calls a second to the bot: reads, messages, calls that it refuses (50; up to 500)`;
 
 const token = "soak-token-of-enough-length";
 /** How long a stub thinks: 200 calls at a time are then at most 2,000 a second. */
 const thinkMs = 100;
 /** Descriptors beside those of the idle connections. */
 const spareDescriptors = 600;
+/** Calls to the bot at a time. */
+const maxBotCalls = 16;
 /** What counts as flat: growth over the time after warm-up, as part of the memory at its beginning. */
 const flatGrowth = 0.05;
 
@@ -67,25 +78,11 @@ function holdCalls(url: string, count: number): Load {
 	let firstError: string | undefined;
 	let closed = false;
 
-	async function call(id: number, instance: string) {
-		const params = { name: "echo", arguments: { instance } };
-		const response = await fetch(url, {
-			method: "POST",
-			headers: {
-				Authorization: `Bearer ${token}`,
-				"Content-Type": "application/json",
-			},
-			body: JSON.stringify({
-				jsonrpc: "2.0",
-				id,
-				method: "tools/call",
-				params,
-			}),
+	const call = (id: number, instance: string) =>
+		callTool(url, id, {
+			params: { name: "echo", arguments: { instance } },
+			isRefused: false,
 		});
-		const text = await response.text();
-		if (!text.includes(`"id":${id},"result"`) || text.includes('"isError"'))
-			throw new Error(`HTTP ${response.status}: ${text}`);
-	}
 	const workers = Array.from({ length: count }, async (_, index) => {
 		while (!closed) {
 			try {
@@ -114,9 +111,74 @@ function holdCalls(url: string, count: number): Load {
 	};
 }
 
+/** Calls a tool. Rejects unless the response is the expected one. */
+async function callTool(
+	url: string,
+	id: number,
+	{ params, isRefused }: MixedCall,
+): Promise<void> {
+	const response = await fetch(url, {
+		method: "POST",
+		headers: {
+			Authorization: `Bearer ${token}`,
+			"Content-Type": "application/json",
+		},
+		body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
+	});
+	const text = await response.text();
+	if (
+		!text.includes(`"id":${id},"result"`) ||
+		text.includes('"isError":true') !== isRefused
+	)
+		throw new Error(`HTTP ${response.status}: ${text}`);
+}
+
+/** Calls the bot so many times a second. */
+function holdBotCalls(url: string, perSecond: number, bot: SoakBot): Load {
+	let calls = 0;
+	let errors = 0;
+	let firstError: string | undefined;
+	const running = new Set<Promise<void>>();
+	const timer = setInterval(() => {
+		// A bot that does not keep up gets no more calls at once than the gateway lets through.
+		if (running.size >= maxBotCalls) return;
+		const id = ++calls;
+		const one = callTool(url, id, bot.call(id))
+			.catch((error) => {
+				errors++;
+				firstError ??= String(error);
+			})
+			.finally(() => running.delete(one));
+		running.add(one);
+	}, 1_000 / perSecond);
+	return {
+		get calls() {
+			return calls;
+		},
+		get errors() {
+			return errors;
+		},
+		get firstError() {
+			return firstError;
+		},
+		async close() {
+			clearInterval(timer);
+			await Promise.all(running);
+		},
+	};
+}
+
 interface Sample {
 	second: number;
 	mib: number;
+}
+
+/** A process whose memory is watched. */
+interface Watched {
+	name: string;
+	program: Program;
+	atRest: number;
+	samples: Sample[];
 }
 
 /** MiB a minute, by least squares. */
@@ -144,7 +206,8 @@ async function main(): Promise<void> {
 	const seconds = setting("SOAK_SECONDS", 60, 7 * 86_400);
 	const connections = setting("SOAK_CONNECTIONS", 10_000, 50_000);
 	// Bun runs no more requests of a process at once.
-	const concurrent = setting("SOAK_CALLS", 200, 256);
+	const concurrent = setting("SOAK_CALLS", 200, 240);
+	const botCalls = setting("SOAK_BOT_CALLS", 50, 500);
 	const limit = maxOpenFiles();
 	const needed = connections + concurrent + spareDescriptors;
 	if (limit < needed)
@@ -157,14 +220,15 @@ async function main(): Promise<void> {
 	for (const signal of ["SIGINT", "SIGTERM"] as const)
 		process.on(signal, () => stop.resolve());
 
-	console.log("starting two stubs and the gateway");
+	console.log("starting two stubs, the simulator, a bot and the gateway");
 	const stubs = stack.use(startProgram("test/bench/soak.ts", {}, ["stubs"]));
 	const [alpha, beta] = await stubs.line((line) =>
 		line.startsWith("{") ? (JSON.parse(line).stubs as string[]) : undefined,
 	);
+	const bot = stack.use(await startSoakBot(token));
 	const gateway = stack.use(
 		startProgram("src/gateway/main.ts", {
-			INSTANCES: `alpha=${alpha},beta=${beta}`,
+			INSTANCES: `alpha=${alpha},beta=${beta},${botName}=${bot.url}`,
 			MCP_AUTH_TOKEN: token,
 			GATEWAY_PORT: "0",
 			GATEWAY_BIND_ADDR: "127.0.0.1",
@@ -172,80 +236,92 @@ async function main(): Promise<void> {
 	);
 	const url = await listeningUrl(gateway);
 	void gateway.exited.then(() => stop.resolve());
-	const atRest = await memoryOf(gateway.pid);
+	void bot.program.exited.then(() => stop.resolve());
+	const watched: Watched[] = [];
+	for (const [name, program] of [
+		["gateway", gateway],
+		["bot", bot.program],
+	] as const) {
+		const atRest = await memoryOf(program.pid);
+		watched.push({ name, program, atRest, samples: [] });
+		console.log(`${name} at rest: ${atRest.toFixed(1)} MiB`);
+	}
 	console.log(
-		`gateway at rest: ${atRest.toFixed(1)} MiB; opening ${connections} idle connections, ${concurrent} calls at a time, for ${seconds} s`,
+		`opening ${connections} idle connections, ${concurrent} calls at a time and ${botCalls} a second to the bot, for ${seconds} s`,
 	);
 
 	const idle = holdIdle(url, connections, { token, method: "tools/list" });
 	stack.defer(() => idle.close());
 	const load = holdCalls(url, concurrent);
-	const samples = await sample({
-		seconds,
-		gateway,
-		idle,
-		load,
-		stop: stop.promise,
-	});
+	const botLoad = holdBotCalls(url, botCalls, bot);
+	const loads = [load, botLoad];
+	await sample({ seconds, watched, idle, loads, stop: stop.promise });
 	const held = idle.open;
-	await Promise.race([load.close(), Bun.sleep(5_000)]);
+	const ends = Promise.all(loads.map((one) => one.close()));
+	await Promise.race([ends, Bun.sleep(5_000)]);
 	idle.close();
 
-	if (load.firstError) console.log(`the first error: ${load.firstError}`);
-	verdict(samples, atRest);
-	if (load.errors > 0 || held < connections)
+	for (const { firstError } of loads)
+		if (firstError) console.log(`the first error: ${firstError}`);
+	for (const one of watched) verdict(one);
+	const errors = load.errors + botLoad.errors;
+	if (errors > 0 || held < connections)
 		console.log(
-			`NOT AS IT SHOULD BE: ${load.errors} call(s) failed, ${held} of ${connections} connections were open at the end`,
+			`NOT AS IT SHOULD BE: ${errors} call(s) failed, ${held} of ${connections} connections were open at the end`,
 		);
 }
 
 /** A line every few seconds, until the time is over or `stop` resolves. */
 async function sample(given: {
 	seconds: number;
-	gateway: Program;
+	watched: readonly Watched[];
 	idle: IdleConnections;
-	load: Load;
+	loads: readonly Load[];
 	stop: Promise<void>;
-}): Promise<Sample[]> {
-	const { seconds, gateway, idle, load } = given;
+}): Promise<void> {
+	const { seconds, watched, idle, loads } = given;
 	const stopped = given.stop.then(() => "stopped" as const);
 	const stepMs = Math.min(60_000, Math.max(1_000, (seconds * 1000) / 24));
-	const samples: Sample[] = [];
 	const columns = [
 		"second",
-		"RSS MiB",
+		...watched.map(({ name }) => `${name} MiB`),
 		"open",
 		"reopened",
 		"failed",
 		"calls",
+		"of bot",
 		"errors",
 	];
 	const row = (cells: readonly (string | number)[]) =>
-		console.log(cells.map((cell) => String(cell).padStart(9)).join(" "));
+		console.log(cells.map((cell) => String(cell).padStart(11)).join(" "));
 	row(columns);
 	const begin = performance.now();
 	for (let next = begin + stepMs; ; next += stepMs) {
 		const pause = Bun.sleep(Math.max(0, next - performance.now()));
-		if ((await Promise.race([pause, stopped])) === "stopped") return samples;
+		if ((await Promise.race([pause, stopped])) === "stopped") return;
 		const second = (performance.now() - begin) / 1000;
-		const mib = await memoryOf(gateway.pid);
-		samples.push({ second, mib });
+		for (const { program, samples } of watched) {
+			samples.push({ second, mib: await memoryOf(program.pid) });
+			// Its log is not wanted here.
+			program.lines.length = 0;
+		}
 		const { open, reopened, failed } = idle;
 		row([
-			...[second.toFixed(0), mib.toFixed(1)],
-			...[open, reopened, failed, load.calls, load.errors],
+			second.toFixed(0),
+			...watched.map(({ samples }) => samples.at(-1)?.mib.toFixed(1) ?? ""),
+			...[open, reopened, failed],
+			...loads.map(({ calls }) => calls),
+			loads.reduce((sum, { errors }) => sum + errors, 0),
 		]);
-		// Its log is not wanted here.
-		gateway.lines.length = 0;
-		if (second >= seconds) return samples;
+		if (second >= seconds) return;
 	}
 }
 
-function verdict(samples: readonly Sample[], atRest: number): void {
+function verdict({ name, samples, atRest }: Watched): void {
 	const after = samples.slice(Math.floor(samples.length / 3));
 	const [first, last] = [after[0], after.at(-1)];
 	if (!first || !last || after.length < 4) {
-		console.log("too short for a verdict");
+		console.log(`${name}: too short for a verdict`);
 		return;
 	}
 	const perMinute = slope(after);
@@ -253,7 +329,7 @@ function verdict(samples: readonly Sample[], atRest: number): void {
 	const growth = (perMinute * (last.second - first.second)) / 60 / first.mib;
 	console.log(
 		[
-			`RSS at rest ${atRest.toFixed(1)} MiB`,
+			`${name}: RSS at rest ${atRest.toFixed(1)} MiB`,
 			`after warm-up (${first.second.toFixed(0)} s) ${first.mib.toFixed(1)} MiB`,
 			`at the end (${last.second.toFixed(0)} s) ${last.mib.toFixed(1)} MiB`,
 			`slope ${perMinute.toFixed(2)} MiB a minute`,
@@ -265,6 +341,7 @@ function verdict(samples: readonly Sample[], atRest: number): void {
 }
 
 if (process.argv[2] === "stubs") await runStubs();
+else if (process.argv[2] === "simulator") await runSoakSimulator();
 else {
 	await main();
 	process.exit(0);

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { freePort } from "../support/free-port.ts";
 import { executables } from "../support/program.ts";
+import { anyCore, type Pin } from "./cores.ts";
 import type { LoadJob } from "./load.ts";
 import { type Logged, startLogged } from "./processes.ts";
 
@@ -17,13 +18,15 @@ export interface Stubs extends AsyncDisposable {
 export async function startStubs(
 	ports: number,
 	tools: readonly string[],
+	pin: Pin = anyCore,
+	more: { guilds?: number; lists?: number } = {},
 ): Promise<Stubs> {
 	const child = Bun.spawn(
-		[
+		pin([
 			process.execPath,
-			join(import.meta.dir, "stub.ts"),
-			JSON.stringify({ ports, tools }),
-		],
+			join(import.meta.dir, "servers/stub.ts"),
+			JSON.stringify({ ports, tools, ...more }),
+		]),
 		{ stdin: "pipe", stdout: "pipe", stderr: "inherit" },
 	);
 	const { value } = await child.stdout.getReader().read();
@@ -49,6 +52,9 @@ export interface GatewayOptions {
 	backends: readonly number[];
 	/** Where its log goes. */
 	directory: string;
+	pin?: Pin;
+	/** Settings beside those that every gateway has here. */
+	settings?: Record<string, string>;
 }
 
 /** Starts it; it answers some milliseconds later. */
@@ -57,6 +63,8 @@ export async function startGatewayProcess({
 	main = "src/gateway/main.ts",
 	backends,
 	directory,
+	pin = anyCore,
+	settings = {},
 }: GatewayOptions): Promise<GatewayProcess> {
 	const port = await freePort();
 	const command =
@@ -73,9 +81,23 @@ export async function startGatewayProcess({
 		LOG_FORMAT: "json",
 		// Of Bun's fetch, which would hold up a gateway that uses it.
 		BUN_CONFIG_MAX_HTTP_REQUESTS: "2000",
+		...settings,
 	};
 	const log = join(directory, `${name}.log`);
-	const process_ = startLogged(command, env, log);
+	const process_ = startLogged(pin(command), env, log);
+	return { ...process_, url: `http://127.0.0.1:${port}/mcp` };
+}
+
+/** Starts `bare-gateway.ts` in front of one bot; it answers some milliseconds later. */
+export async function startBareGateway(
+	backend: number,
+	directory: string,
+	pin: Pin = anyCore,
+): Promise<GatewayProcess> {
+	const port = await freePort();
+	const main = join(import.meta.dir, "servers/bare-gateway.ts");
+	const command = [process.execPath, main, String(port), String(backend)];
+	const process_ = startLogged(pin(command), {}, join(directory, "bare.log"));
 	return { ...process_, url: `http://127.0.0.1:${port}/mcp` };
 }
 
@@ -93,6 +115,8 @@ export interface CallOptions {
 	delayMs?: number;
 	/** Calls go to so many bots in turn. */
 	backends?: number;
+	/** The arguments that select the bot; the connections take them in turn. Default: `instance`, by `backends`. */
+	targets?: readonly ({ instance: string } | { guild_id: string })[];
 }
 
 /** Of about the size of a message that is sent: 300 bytes with the rest of the request. */
@@ -101,9 +125,14 @@ const content = "A message of some length, as people write them. ".repeat(2);
 /** Calls of a tool. */
 export function callJob(url: string, options: CallOptions): LoadJob {
 	const { connections, size = 300, delayMs = 0, backends = 1 } = options;
-	const requests = Array.from({ length: backends }, (_, index) => {
-		const args = {
+	const targets =
+		options.targets ??
+		Array.from({ length: backends }, (_, index) => ({
 			instance: `stub${index}`,
+		}));
+	const requests = targets.map((target) => {
+		const args = {
+			...target,
 			channel_id: "123456789012345678",
 			content,
 			size,

@@ -3,7 +3,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { startCommand } from "../support/program.ts";
+import { startCommand } from "../../support/program.ts";
+import { anyCore, type Pin } from "../cores.ts";
 
 export interface Nginx extends AsyncDisposable {
 	readonly pid: number;
@@ -21,6 +22,7 @@ export interface NginxOptions {
 	backendPort: number;
 	/** What the file holds. */
 	file: Uint8Array;
+	pin?: Pin;
 }
 
 export function nginxCommand(): string | undefined {
@@ -31,25 +33,71 @@ export function nginxCommand(): string | undefined {
 
 /** Starts it; it answers some milliseconds later. */
 export function startNginx(command: string, options: NginxOptions): Nginx {
-	const { directory, ports, backendPort, file } = options;
+	const { directory, ports, backendPort, file, pin = anyCore } = options;
 	const files = join(directory, "files");
 	mkdirSync(files, { recursive: true });
 	writeFileSync(join(files, "list"), file);
 	writeFileSync(join(files, "list.gz"), gzipSync(file));
 	const configuration = join(directory, "nginx.conf");
 	writeFileSync(configuration, configurationFor(directory, ports, backendPort));
+	const program = run(command, directory, configuration, pin);
+	return {
+		...program,
+		proxyUrl: `http://127.0.0.1:${ports[0]}/mcp`,
+		fileUrl: `http://127.0.0.1:${ports[1]}/list`,
+	};
+}
+
+/** Starts nginx as a load balancer in front of several servers, which get requests in turn. */
+export function startBalancer(
+	command: string,
+	directory: string,
+	port: number,
+	servers: readonly number[],
+	pin: Pin = anyCore,
+): AsyncDisposable & { pid: number; url: string } {
+	mkdirSync(directory, { recursive: true });
+	const configuration = join(directory, "nginx.conf");
+	writeFileSync(
+		configuration,
+		`${mainConfiguration(directory)}
+http {
+	${httpConfiguration(directory)}
+	upstream gateways {
+		${servers.map((server) => `server 127.0.0.1:${server};`).join("\n\t\t")}
+		keepalive 1000;
+		keepalive_requests 100000000;
+	}
+	server {
+		listen 127.0.0.1:${port};
+		location / {
+			proxy_pass http://gateways;
+			${proxyConfiguration}
+		}
+	}
+}
+`,
+	);
+	const program = run(command, directory, configuration, pin);
+	return { ...program, url: `http://127.0.0.1:${port}/mcp` };
+}
+
+function run(
+	command: string,
+	directory: string,
+	configuration: string,
+	pin: Pin,
+) {
 	const args = ["-e", join(directory, "error.log"), "-c", configuration];
 	// It ends with its stdin as ours do: a shell sees to that.
 	const guard = '"$@" & server=$!; cat > /dev/null; kill $server; wait';
 	const program = startCommand(
-		["sh", "-c", guard, "sh", command, ...args],
+		pin(["sh", "-c", guard, "sh", command, ...args]),
 		{},
 		{ cwd: directory },
 	);
 	return {
 		pid: program.pid,
-		proxyUrl: `http://127.0.0.1:${ports[0]}/mcp`,
-		fileUrl: `http://127.0.0.1:${ports[1]}/list`,
 		async [Symbol.asyncDispose]() {
 			program.orphan();
 			await program.exited;
@@ -57,19 +105,14 @@ export function startNginx(command: string, options: NginxOptions): Nginx {
 	};
 }
 
-function configurationFor(
-	directory: string,
-	[proxy, files]: NginxOptions["ports"],
-	backendPort: number,
-): string {
-	return `
+const mainConfiguration = (directory: string) => `
 worker_processes 1;
 daemon off;
 pid ${directory}/nginx.pid;
 error_log ${directory}/error.log;
-events { worker_connections 4096; }
-http {
-	access_log off;
+events { worker_connections 4096; }`;
+
+const httpConfiguration = (directory: string) => `access_log off;
 	client_body_temp_path ${directory}/body;
 	proxy_temp_path ${directory}/proxy;
 	fastcgi_temp_path ${directory}/fastcgi;
@@ -78,7 +121,20 @@ http {
 	keepalive_requests 100000000;
 	keepalive_timeout 600s;
 	client_body_buffer_size 64k;
-	tcp_nodelay on;
+	tcp_nodelay on;`;
+
+const proxyConfiguration = `proxy_http_version 1.1;
+			proxy_set_header Connection "";
+			proxy_buffers 8 64k;`;
+
+function configurationFor(
+	directory: string,
+	[proxy, files]: NginxOptions["ports"],
+	backendPort: number,
+): string {
+	return `${mainConfiguration(directory)}
+http {
+	${httpConfiguration(directory)}
 	upstream backend {
 		server 127.0.0.1:${backendPort};
 		keepalive 300;
@@ -88,9 +144,7 @@ http {
 		listen 127.0.0.1:${proxy};
 		location / {
 			proxy_pass http://backend;
-			proxy_http_version 1.1;
-			proxy_set_header Connection "";
-			proxy_buffers 8 64k;
+			${proxyConfiguration}
 		}
 	}
 	server {

@@ -1,11 +1,11 @@
 // The gateway with plain `fetch` towards its bots, connections kept: what our own HTTP client is measured against. All
 // else is the gateway as it is.
 
-import { readConfig } from "../../src/gateway/config/config.ts";
-import { startGateway } from "../../src/gateway/gateway.ts";
-import { HttpFailure, type Send } from "../../src/lib/http.ts";
-import { runProgram } from "../../src/lib/program/program.ts";
-import { toAbortSignal } from "../../src/lib/signal.ts";
+import { readConfig } from "../../../src/gateway/config/config.ts";
+import { startGateway } from "../../../src/gateway/gateway.ts";
+import { HttpFailure, type Send } from "../../../src/lib/http.ts";
+import { runProgram } from "../../../src/lib/program/program.ts";
+import { toAbortSignal } from "../../../src/lib/signal.ts";
 
 function fetchSend(url: string): Send {
 	return async ({ method, headers, requestId, body }, signal) => {

@@ -1,21 +1,34 @@
 // Bots as fast as can be, in a process of their own: raw sockets, answers made beforehand. A call says what it wants:
-// `size`, the characters of its answer, and `delay_ms`. Each port is a bot with a guild of its own.
+// `size`, the characters of its answer, and `delay_ms`. Each port is a bot with guilds of its own.
 //
-//   bun test/bench/stub.ts '{"ports":10,"tools":["{…}"]}'   prints the ports as JSON; ends with its stdin
+//   bun test/bench/servers/stub.ts '{"ports":10,"tools":["{…}"]}'   prints the ports as JSON; ends with its stdin
+
+import { guildId } from "./guild-id.ts";
 
 interface StubOptions {
 	/** How many bots. */
 	ports: number;
 	/** What tools/list has, each as JSON text. */
 	tools: readonly string[];
+	/** How many guilds each bot is in. Default: 1. */
+	guilds?: number;
+	/** How many different lists of tools the bots have, the second without the last tool, and so on. Default: 1. */
+	lists?: number;
 }
 
 const initializeResult =
 	'{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"stub","version":"0"}}';
 const accepted = "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
 
-const { ports, tools } = JSON.parse(process.argv[2] ?? "") as StubOptions;
-const listResult = asBytes(`{"tools":[${tools.join(",")}]}`);
+const {
+	ports,
+	tools,
+	guilds = 1,
+	lists = 1,
+} = JSON.parse(process.argv[2] ?? "") as StubOptions;
+const listResults = Array.from({ length: lists }, (_, without) =>
+	asBytes(`{"tools":[${tools.slice(0, tools.length - without).join(",")}]}`),
+);
 
 /** A text's UTF-8, a character for each byte: all texts here are so. */
 function asBytes(text: string): string {
@@ -33,21 +46,37 @@ function resultOf(size: number): string {
 	return result;
 }
 
-function resultFor(body: string, guild: string): string {
+interface Bot {
+	/** The text of its `list_guilds`. */
+	guilds: string;
+	/** Its result of `tools/list`. */
+	list: string;
+}
+
+/** The lines of `list_guilds` of the bot with this number. */
+function guildLines(bot: number): string {
+	const lines = Array.from(
+		{ length: guilds },
+		(_, index) => `stub | ID: ${guildId(bot * guilds + index)}`,
+	);
+	return [`${guilds} guild(s):`, ...lines].join("\\n");
+}
+
+function resultFor(body: string, bot: Bot): string {
 	if (body.includes('"tools/call"')) {
 		if (body.includes('"list_guilds"'))
-			return `{"content":[{"type":"text","text":"1 guild(s):\\nstub | ID: ${guild}"}]}`;
+			return `{"content":[{"type":"text","text":"${bot.guilds}"}]}`;
 		return resultOf(Number(/"size":(\d+)/.exec(body)?.[1] ?? 0));
 	}
-	if (body.includes('"tools/list"')) return listResult;
+	if (body.includes('"tools/list"')) return bot.list;
 	return initializeResult;
 }
 
 /** What a request is answered. */
-function answer(body: string, guild: string): string {
+function answer(body: string, bot: Bot): string {
 	const id = /"id":(-?\d+|"(?:[^"\\]|\\.)*")/.exec(body)?.[1];
 	if (id === undefined) return accepted;
-	const result = resultFor(body, guild);
+	const result = resultFor(body, bot);
 	const event = `event: message\ndata: {"jsonrpc":"2.0","id":${id},"result":${result}}\n\n`;
 	return `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nMcp-Session-Id: stub\r\nContent-Length: ${event.length}\r\n\r\n${event}`;
 }
@@ -65,7 +94,7 @@ function send(socket: Bun.Socket<Connection>, bytes: Buffer): void {
 		socket.data.unsent = bytes.subarray(Math.max(0, written));
 }
 
-function listenFor(guild: string): number {
+function listenFor(bot: Bot): number {
 	const listener = Bun.listen<Connection>({
 		hostname: "127.0.0.1",
 		port: 0,
@@ -92,7 +121,7 @@ function listenFor(guild: string): number {
 					if (received.length < end) return;
 					const body = received.slice(bodyAt, end);
 					data.received = received.slice(end);
-					const response = Buffer.from(answer(body, guild), "latin1");
+					const response = Buffer.from(answer(body, bot), "latin1");
 					const delay = Number(/"delay_ms":(\d+)/.exec(body)?.[1] ?? 0);
 					if (delay > 0) setTimeout(send, delay, socket, response);
 					else send(socket, response);
@@ -104,7 +133,10 @@ function listenFor(guild: string): number {
 }
 
 const listening = Array.from({ length: ports }, (_, index) =>
-	listenFor(String(100_000_000_000_000_000n + BigInt(index))),
+	listenFor({
+		guilds: guildLines(index),
+		list: listResults[index % lists] ?? "",
+	}),
 );
 console.log(JSON.stringify(listening));
 for await (const _ of Bun.stdin.stream());
