@@ -13,6 +13,9 @@ const everyTool = v.parse(toml, {
 	mcp: { toolsets: "all" },
 });
 
+/** The option of `startBot` for a bot that never logs in to Discord: its calls do not wait for the login. */
+export const withoutLogin = { start: { maxWaitMs: 0, startMs: 0 } };
+
 /** The configuration of a bot on a free loopback port, without a token and with an unreachable Discord, plus `changes`. */
 export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 	return {
@@ -23,6 +26,7 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 		timezone: "UTC",
 		discordToken: "token",
 		clientId: undefined,
+		shards: 1,
 		discordApiUrl: "http://127.0.0.1:1/api",
 		discordCdnUrl: "http://127.0.0.1:1",
 		guildId: undefined,

@@ -19,8 +19,8 @@ export interface BotProcess extends AsyncDisposable {
 	readonly pid: number;
 	/** Its CONFIG_DIR. */
 	directory: string;
-	/** Ends it with this signal and starts it again. Resolves when it is ready. */
-	restart(signal: NodeJS.Signals): Promise<void>;
+	/** Ends it with this signal and starts it again. Resolves when it is ready. `meanwhile` runs between. */
+	restart(signal: NodeJS.Signals, meanwhile?: () => void): Promise<void>;
 	/** Stops the process for this time, with its connections open. */
 	pause(ms: number): Promise<void>;
 	/** Resolves when it is connected to Discord. */
@@ -98,9 +98,10 @@ export async function startBotProcess(
 		},
 		directory,
 		ready,
-		async restart(signal) {
+		async restart(signal, meanwhile) {
 			program?.kill(signal);
 			await program?.exited;
+			meanwhile?.();
 			await start();
 		},
 		async pause(ms) {

@@ -8,7 +8,7 @@ import { startGateway } from "../../src/gateway/gateway.ts";
 import type { Prompt } from "../../src/mcp/prompts.ts";
 import type { Tool, ToolCall } from "../../src/mcp/tool.ts";
 import { connect } from "./backend-client.ts";
-import { botConfig } from "./bot-config.ts";
+import { botConfig, withoutLogin } from "./bot-config.ts";
 import { recordLog } from "./log.ts";
 
 export const token = "a-token-of-enough-length";
@@ -44,7 +44,7 @@ export async function startBothServers({
 		...{ mcpToken: token, allowedHosts, allowedOrigins },
 		...(toml && { toml }),
 	});
-	const bot = startBot(config, log, { tools, prompts });
+	const bot = startBot(config, log, { tools, prompts, ...withoutLogin });
 	stack.defer(() => bot.close());
 	const gateway = await startGateway(
 		readConfig({

@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eachLine } from "../../src/demo/child.ts";
+import { eachLine } from "../../src/lib/program/lines.ts";
 import { until } from "./until.ts";
 
 export const chromium = Bun.which("chromium");
@@ -14,6 +14,8 @@ const keys = {
 	Tab: { code: 9, text: "" },
 	Enter: { code: 13, text: "\r" },
 	Space: { code: 32, text: " " },
+	Escape: { code: 27, text: "" },
+	ArrowUp: { code: 38, text: "" },
 	ArrowDown: { code: 40, text: "" },
 } as const;
 
@@ -48,10 +50,13 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 	const socket = new WebSocket(await address.promise);
 	await new Promise((resolve) => socket.addEventListener("open", resolve));
 
+	/** What the page wrote to its console as an error or warning, and its uncaught exceptions. */
+	const problems: string[] = [];
 	let ids = 0;
 	const waiting = new Map<number, PromiseWithResolvers<Result>>();
 	socket.addEventListener("message", ({ data }) => {
-		const { id, result, error } = JSON.parse(String(data));
+		const { id, result, error, method, params } = JSON.parse(String(data));
+		if (method !== undefined) problems.push(...problemsIn(method, params));
 		const caller = waiting.get(id);
 		if (error) caller?.reject(new Error(error.message));
 		else caller?.resolve(result);
@@ -76,6 +81,8 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 		flatten: true,
 	});
 	sessionId = attached.sessionId;
+	await send("Runtime.enable");
+	await send("Log.enable");
 	const resize = (width: number, height: number) =>
 		send("Emulation.setDeviceMetricsOverride", {
 			...{ width, height, deviceScaleFactor: 1, mobile: false },
@@ -95,6 +102,21 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 		send,
 		evaluate,
 		resize,
+		problems,
+		/** Sets the color scheme that the page's user prefers. */
+		prefer: (scheme: "light" | "dark") =>
+			send("Emulation.setEmulatedMedia", {
+				features: [{ name: "prefers-color-scheme", value: scheme }],
+			}),
+		/** Types a text into the focused field. */
+		type: (text: string) => send("Input.insertText", { text }),
+		/** Writes a screenshot of the page as a PNG file with few colors, which is a third as large. */
+		async screenshot(path: string): Promise<void> {
+			const { data } = await send("Page.captureScreenshot", { format: "png" });
+			const shot = new Bun.Image(Buffer.from(String(data), "base64"));
+			const small = shot.png({ palette: true, colors: 128 });
+			await Bun.write(path, await small.bytes());
+		},
 		/** Opens an address, and waits until the page with this title is there. */
 		async open(url: string, title: string): Promise<void> {
 			await send("Page.navigate", { url });
@@ -109,12 +131,13 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 				return found?.includes(title);
 			});
 		},
-		async press(key: keyof typeof keys): Promise<void> {
+		async press(key: keyof typeof keys, { shift = false } = {}): Promise<void> {
 			const { code, text } = keys[key];
 			const event = {
 				key: key === "Space" ? " " : key,
 				code: key,
 				windowsVirtualKeyCode: code,
+				modifiers: shift ? 8 : 0,
 			};
 			await send("Input.dispatchKeyEvent", {
 				...event,
@@ -130,4 +153,23 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 			await rm(profile, { recursive: true, force: true });
 		},
 	};
+}
+
+/**
+ * Returns the problem that an event of the DevTools protocol reports. Failed requests are none: Chromium logs each, also
+ * those that a page expects, such as a refused one, or one to a server that restarts.
+ */
+function problemsIn(method: string, params: Result): string[] {
+	if (method === "Runtime.exceptionThrown")
+		return [`exception: ${JSON.stringify(params.exceptionDetails)}`];
+	if (method === "Runtime.consoleAPICalled")
+		return ["error", "warning", "assert"].includes(String(params.type))
+			? [`console: ${JSON.stringify(params.args)}`]
+			: [];
+	if (method !== "Log.entryAdded") return [];
+	const entry = params.entry as { level: string; source: string; text: string };
+	const counts = ["error", "warning"].includes(entry.level);
+	return counts && entry.source !== "network"
+		? [`${entry.source}: ${entry.text}`]
+		: [];
 }

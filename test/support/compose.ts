@@ -22,10 +22,11 @@ const service = v.strictObject({
 		v.strictObject({
 			context: v.literal(".."),
 			dockerfile: v.literal("docker/Dockerfile"),
-			target: v.string(),
 		}),
 	),
+	command: v.optional(v.array(v.string())),
 	restart: v.optional(v.string()),
+	sysctls: v.optional(v.record(v.string(), v.string())),
 	read_only: v.boolean(),
 	init: v.optional(v.boolean()),
 	user: v.optional(v.string()),

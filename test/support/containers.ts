@@ -24,9 +24,8 @@ export interface Container {
 /** Starts what a container of this service would run. */
 export function startContainer(
 	image: Image,
-	service: Pick<Service, "environment" | "healthcheck"> & {
-		user?: string | undefined;
-	},
+	service: Pick<Service, "environment" | "healthcheck"> &
+		Partial<Pick<Service, "command" | "user">>,
 	{ here, env: more, args = [] }: Place,
 ): Container {
 	const there = { ...image.env, ...service.environment };
@@ -36,18 +35,21 @@ export function startContainer(
 		),
 		...more,
 	};
-	// This machine's Bun may be in a directory that only the user of the tests can read.
-	const isOurs = image.entrypoint[0]?.startsWith("/");
 	const options = {
 		cwd: join(image.root, image.workdir),
-		...(isOurs && userOf(service.user ?? image.user)),
+		...userOf(service.user ?? image.user),
 	};
 	const local = ([file = "", ...rest]: readonly string[]) => [
-		file.startsWith("/") ? join(image.root, file) : process.execPath,
+		join(image.root, file),
 		...rest,
 	];
+	const { command = image.command } = service;
 	return {
-		program: startCommand([...local(image.entrypoint), ...args], env, options),
+		program: startCommand(
+			[...local(image.entrypoint), ...command, ...args],
+			env,
+			options,
+		),
 		async healthy() {
 			// Without its first word, CMD.
 			const check = Bun.spawn(local(service.healthcheck.test.slice(1)), {

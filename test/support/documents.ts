@@ -18,7 +18,7 @@ export async function readDocument(path: string): Promise<Document> {
 const inlineCommand =
 	/^([A-Z_]+=\S+ )*(bun|npx|openssl|cd|curl|claude|docker|psql) \S/;
 
-/** The lines of its code blocks other than JSON, and the commands in its sentences. */
+/** The lines of its code blocks other than JSON and TOML, and the commands in its sentences. */
 export function commandsIn({ text }: Document): string[] {
 	const found: string[] = [];
 	let fence: string | undefined;
@@ -31,7 +31,7 @@ export function commandsIn({ text }: Document): string[] {
 		// Sentences in lists are indented by at most three spaces.
 		const [, indented] = /^ {4,}(\S.*)$/.exec(line) ?? [];
 		if (fence !== undefined) {
-			if (fence !== "json") found.push(line.trim());
+			if (!/^(json|toml)$/.test(fence)) found.push(line.trim());
 		} else if (indented !== undefined) found.push(indented);
 		else
 			for (const [, code = ""] of line.matchAll(/`([^`]+)`/g))

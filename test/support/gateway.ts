@@ -75,7 +75,12 @@ export async function startTestGateway(
 		MCP_AUTH_TOKEN: gatewayToken,
 		...env,
 	});
-	const gateway = createGateway(config, recorded.log, { connect, ...options });
+	const gateway = createGateway(config, recorded.log, {
+		connect,
+		// In most tests a bot that ends must count as offline at once.
+		awayMs: 0,
+		...options,
+	});
 	if (refreshed) await gateway.refresh();
 	const listener = listen({
 		hostname: "127.0.0.1",
@@ -159,12 +164,14 @@ export function createTestBackend({
 	maxInFlight = 256,
 	pinned = [],
 	barred = [],
+	awayMs = 0,
 }: {
 	name?: string;
 	url: string;
 	maxInFlight?: number;
 	pinned?: readonly string[];
 	barred?: readonly string[];
+	awayMs?: number;
 }) {
 	const recorded = recordLog();
 	const changes = { count: 0 };
@@ -182,6 +189,7 @@ export function createTestBackend({
 		maxInFlight,
 		metrics,
 		log: recorded.log,
+		awayMs,
 		onChange: () => changes.count++,
 	});
 	return { backend, metrics, changes, messages: recorded.messages };

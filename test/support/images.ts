@@ -44,6 +44,8 @@ export interface Image {
 	/** `uid:gid`. */
 	user: string;
 	entrypoint: string[];
+	/** Default arguments of the image's program. */
+	command: string[];
 	healthcheck: string[];
 	/** The options in the Dockerfile, by name. */
 	healthcheckFlags: Record<string, string>;
@@ -85,6 +87,7 @@ const empty = {
 	user: "0:0",
 	labels: "",
 	entrypoint: [],
+	command: [],
 	healthcheck: [],
 	healthcheckFlags: {},
 };
@@ -164,6 +167,9 @@ export async function buildImages(
 				return;
 			case "ENTRYPOINT":
 				image.entrypoint = JSON.parse(rest);
+				return;
+			case "CMD":
+				image.command = JSON.parse(rest);
 				return;
 			case "HEALTHCHECK":
 				image.healthcheck = JSON.parse(rest.replace(/^CMD /, ""));

@@ -24,6 +24,7 @@ interface EnvVariable {
 export interface Container {
 	name: string;
 	image: string;
+	args?: string[];
 	ports: { name: string; containerPort: number }[];
 	env?: EnvVariable[];
 	envFrom?: { secretRef?: { name: string }; configMapRef?: { name: string } }[];

@@ -5,7 +5,7 @@ import { chmod, chown, cp, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { eachLine } from "../../src/demo/child.ts";
+import { eachLine } from "../../src/lib/program/lines.ts";
 import { clock } from "./clock.ts";
 import { databaseDirectory } from "./database-directory.ts";
 import { freePort } from "./free-port.ts";

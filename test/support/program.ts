@@ -2,22 +2,23 @@
 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { eachLine } from "../../src/demo/child.ts";
+import { eachLine } from "../../src/lib/program/lines.ts";
 import { clock } from "./clock.ts";
 import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "../..");
 
-/** The directory of the executables to test. If undefined, programs run from their sources. */
+/** The directory of the executable to test and of the links to it. If undefined, programs run from their sources. */
 export const executables = process.env.EXECUTABLES
 	? resolve(process.env.EXECUTABLES)
 	: undefined;
 
-/** The command for a main file: Bun in the project directory, or its executable outside of it. */
+/** The command for a main file: Bun in the project directory, or the executable outside of it. */
 function commandOf(main: string): { command: string[]; cwd: string } {
-	const [, program] = /^src\/(bot|gateway)\/main\.ts$/.exec(main) ?? [];
+	const [, program] =
+		/^src\/(bot|gateway|simulator|demo)\/main\.ts$/.exec(main) ?? [];
 	return executables && program
-		? { command: [join(executables, program)], cwd: tmpdir() }
+		? { command: [join(executables, "guildhall"), program], cwd: tmpdir() }
 		: { command: [process.execPath, join(root, main)], cwd: root };
 }
 

@@ -24,5 +24,7 @@ export function startSimulator({
 		...options,
 		// Tests reconnect more often than Discord lets a bot load its members.
 		timing: { allMembersMs: 0, ...options.timing },
+		// Tests start more sessions than Discord lets a bot start.
+		sharding: { identifyMs: 0, ...options.sharding },
 	});
 }

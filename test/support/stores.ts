@@ -26,6 +26,8 @@ export interface Place {
 	shown: string;
 	/** Runs a statement on it without the store. Table names need no schema. */
 	look<Row = Record<string, unknown>>(text: string): Promise<Row[]>;
+	/** Removes all rows. The tables stay, which saves the next store its migrations. No store may use it meanwhile. */
+	clear(): Promise<void>;
 }
 
 export interface Databases<Server = SharedPostgres> {
@@ -93,6 +95,13 @@ function onServer(
 				async place(name) {
 					places += 1;
 					const schema = name ?? `place ${places}`;
+					const look = async <Row>(text: string) => {
+						// For several statements Bun returns the rows of each.
+						const results = await started().admin<Row[]>(
+							`SET search_path TO "${schema.replaceAll('"', '""')}"; ${text}`,
+						);
+						return [...(results.at(-1) ?? [])];
+					};
 					return {
 						settings: {
 							databaseUrl: started().url,
@@ -100,12 +109,13 @@ function onServer(
 							directory: "/nonexistent",
 						},
 						shown: schema,
-						async look<Row>(text: string) {
-							// For several statements Bun returns the rows of each.
-							const results = await started().admin<Row[]>(
-								`SET search_path TO "${schema.replaceAll('"', '""')}"; ${text}`,
-							);
-							return [...(results.at(-1) ?? [])];
+						look,
+						async clear() {
+							await look(`DO $$ DECLARE name TEXT; BEGIN
+								FOR name IN SELECT tablename FROM pg_tables
+									WHERE schemaname = current_schema() AND tablename <> 'migrations'
+								LOOP EXECUTE format('DELETE FROM %I', name); END LOOP;
+							END $$`);
 						},
 					};
 				},
@@ -136,21 +146,47 @@ function sqlitePlaces(): Databases {
 			const parent = await mkdtemp(join(databaseDirectory, "guildhall-store-"));
 			made.push(parent);
 			const directory = join(parent, name.replaceAll("/", "_"));
+			const look = async <Row>(text: string): Promise<Row[]> => {
+				await using sql = new SQL({
+					adapter: "sqlite",
+					filename: join(directory, "store.sqlite"),
+					bigint: true,
+				});
+				await sql.unsafe("PRAGMA busy_timeout = 5000");
+				return [...(await sql.unsafe(text))];
+			};
 			return {
 				settings: { databaseUrl: undefined, schema: undefined, directory },
 				shown: directory,
-				async look(text) {
-					await using sql = new SQL({
-						adapter: "sqlite",
-						filename: join(directory, "store.sqlite"),
-						bigint: true,
-					});
-					await sql.unsafe("PRAGMA busy_timeout = 5000");
-					return [...(await sql.unsafe(text))];
+				look,
+				async clear() {
+					const tables = await look<{ name: string }>(
+						"SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'migrations'",
+					);
+					await look(
+						tables.map(({ name }) => `DELETE FROM "${name}";`).join(" "),
+					);
 				},
 			};
 		},
 	};
+}
+
+/** The configuration of a bot with its data in this place. */
+export const storeConfigOf = ({ settings }: Pick<Place, "settings">) => ({
+	databaseUrl: settings.databaseUrl,
+	dbSchema: settings.schema,
+	dataDirectory: settings.directory,
+});
+
+/** The environment of a bot process with its data in this place. */
+export function botEnvOf({
+	settings,
+}: Pick<Place, "settings">): Record<string, string> {
+	const { databaseUrl, schema, directory } = settings;
+	return databaseUrl && schema
+		? { DATABASE_URL: databaseUrl, DB_SCHEMA: schema }
+		: { DATA_DIR: directory };
 }
 
 /** A table for tests, with an id and a number. */

@@ -24,6 +24,8 @@ export type Behaviour = (
 ) => Response | Promise<Response | undefined> | undefined;
 
 export interface StubOptions {
+	/** The loopback address to listen on. Default: 127.0.0.1. */
+	hostname?: string;
 	/** 0, or the port of a stub that was stopped. */
 	port?: number;
 	/** The names in `list_guilds`, by id. */
@@ -79,8 +81,9 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 	const sessions = new Set<string>();
 	const waiting = new Set<() => void>();
 
+	const { hostname = "127.0.0.1" } = options;
 	const http = Bun.serve({
-		hostname: "127.0.0.1",
+		hostname,
 		port: options.port ?? 0,
 		idleTimeout: 0,
 		development: false,
@@ -142,7 +145,7 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 	}
 
 	const stub: StubBackend = {
-		url: `http://127.0.0.1:${http.port}`,
+		url: `http://${hostname}:${http.port}`,
 		port: http.port ?? 0,
 		requests: [],
 		on: options.on ?? {},

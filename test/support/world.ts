@@ -57,7 +57,9 @@ export async function startWorld(
 		tools,
 		toml,
 		mcpToken,
-	}: Pick<BotOptions, "tools"> &
+		// Tests send more than 50 per second.
+		requestsPerSecond = 1_000_000,
+	}: Pick<BotOptions, "tools" | "requestsPerSecond"> &
 		Partial<Pick<BotConfig, "mcpToken">> & {
 			toml?: Toml | ((simulator: Simulator) => Toml) | undefined;
 		} = {},
@@ -84,13 +86,23 @@ export async function startWorld(
 		timing: quickTiming,
 		timeoutSignal: (ms) =>
 			AbortSignal.any([AbortSignal.timeout(ms), expiry.signal]),
-		// Tests send more than 50 per second.
-		requestsPerSecond: 1_000_000,
+		requestsPerSecond,
 	});
 	await until("the bot has loaded", () => bot.loaded);
 	const mcp = await connectTo(bot.url, mcpToken);
 	const me = memberNamed({ simulator, guild }, "alpha");
 	let marks = 0;
+	let hearing: Promise<void> = Promise.resolve();
+	async function hear(): Promise<void> {
+		marks += 1;
+		const nick = `mark-${marks}-`;
+		simulator.world.members.edit(guild, me, { nick });
+		await until("the bot has heard", async () => {
+			const found = await mcp.call("lookup_user_by_name", { query: nick });
+			return found.text.startsWith("1 match");
+		});
+		simulator.world.members.edit(guild, me, { nick: null });
+	}
 	return {
 		simulator,
 		guild,
@@ -104,15 +116,10 @@ export async function startWorld(
 			expiry = new AbortController();
 			due.abort(new DOMException("The time is up", "TimeoutError"));
 		},
-		async heard() {
-			marks += 1;
-			const nick = `mark-${marks}-`;
-			simulator.world.members.edit(guild, me, { nick });
-			await until("the bot has heard", async () => {
-				const found = await mcp.call("lookup_user_by_name", { query: nick });
-				return found.text.startsWith("1 match");
-			});
-			simulator.world.members.edit(guild, me, { nick: null });
+		heard() {
+			// One after another: a second nickname would replace the first before it is seen.
+			hearing = hearing.catch(() => {}).then(hear);
+			return hearing;
 		},
 		async [Symbol.asyncDispose]() {
 			await bot.close();

@@ -99,6 +99,10 @@ export const undocumentedRoutes: ReadonlyMap<string, string> = new Map([
 		"POST /interactions",
 		"how a person's client uses a command or button; the document has what bots use",
 	],
+	[
+		"POST /invites/:invite_code",
+		"how a person joins; the document is for bots",
+	],
 	["POST /oauth2/token", "the document lacks it (Topics, OAuth2)"],
 	["POST /oauth2/token/revoke", "the document lacks it (Topics, OAuth2)"],
 ]);

@@ -243,6 +243,9 @@ test("no test starts a simulator whose exchanges are not validated", async () =>
 	expect(starting.sort()).toEqual([
 		"bench/bot.ts",
 		"bench/footprint.ts",
+		"bench/members/simulator-process.ts",
+		"bench/soak-bot.ts",
+		"bench/up-footprint.ts",
 		"support/simulator.ts",
 	]);
 });

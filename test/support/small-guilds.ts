@@ -1,0 +1,13 @@
+import type { Seed } from "../../src/simulator/seed.ts";
+
+/** Bots with these names, each alone in a guild with one channel. */
+export const smallGuilds = (names: readonly string[]): Seed => ({
+	bots: names.map((username) => ({ username })),
+	users: [{ username: "ada" }],
+	guilds: names.map((name) => ({
+		name: `Guild of ${name}`,
+		owner: "ada",
+		channels: [{ name: "general" }],
+		bots: [{ username: name, permissions: 8n }],
+	})),
+});
