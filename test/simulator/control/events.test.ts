@@ -106,9 +106,10 @@ test("bots that connect, and their ephemeral responses, are in the stream withou
 	await bot.client.application.commands.set([
 		{ name: "ping", description: "Pong" },
 	]);
+	const replied = Promise.withResolvers<unknown>();
 	bot.client.on("interactionCreate", (one) => {
 		if (one.isChatInputCommand())
-			void one.reply({ content: "pong", flags: ["Ephemeral"] });
+			replied.resolve(one.reply({ content: "pong", flags: ["Ephemeral"] }));
 	});
 	await simulator.user("ada").run("The Cooks/general", "ping");
 	const done = await seen.event(
@@ -123,6 +124,7 @@ test("bots that connect, and their ephemeral responses, are in the stream withou
 	});
 	const [interaction] = simulator.interactions.list();
 	expect(JSON.stringify(seen.events)).not.toContain(interaction?.token);
+	await replied.promise;
 });
 
 test("a reader that connects again loses nothing, and is told to reload after a gap or a new start", async () => {

@@ -85,7 +85,7 @@ async function startKeeping(
 			any: (interaction) =>
 				interaction.isAutocomplete() ? respond?.(interaction) : undefined,
 		},
-		{ timing: { acknowledgeMs: 200 } },
+		{},
 		registered,
 	);
 	return Object.assign(world, { received });
@@ -294,6 +294,8 @@ describe("suggestions", () => {
 		const answer = await alpha("POST", path, { type: 8, data: { choices } });
 		expect(answer.code).toBe(50035);
 		expect(Object.keys(answer.faults)[0]).toStartWith("data.choices");
+		// As when the time for a response is over.
+		simulator.interactions.close();
 		await expect(suggested).rejects.toThrow("Loading options failed");
 	});
 

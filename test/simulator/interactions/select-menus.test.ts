@@ -32,10 +32,11 @@ async function startScene() {
 	const simulator = await startSimulator();
 	const bot = await connect(simulator);
 	const received: AnySelectMenuInteraction[] = [];
-	bot.client.on("interactionCreate", async (one) => {
+	const replies: Promise<unknown>[] = [];
+	bot.client.on("interactionCreate", (one) => {
 		if (!one.isAnySelectMenu()) return;
 		received.push(one);
-		await one.reply({ content: "thanks", flags: ["Ephemeral"] });
+		replies.push(one.reply({ content: "thanks", flags: ["Ephemeral"] }));
 	});
 	const { channel } = simulator.channel(general);
 	const place = bot.client.channels.cache.get(channel.id);
@@ -70,6 +71,8 @@ async function startScene() {
 	return {
 		...{ simulator, choose, received },
 		[Symbol.asyncDispose]: async () => {
+			// The simulator knows a reply before the bot has its response.
+			await Promise.all(replies);
 			await bot[Symbol.asyncDispose]();
 			await simulator.close();
 		},

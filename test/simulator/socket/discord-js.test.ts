@@ -114,9 +114,10 @@ describe("events", () => {
 	test("a bot answers a message, and the answer is in the transcript", async () => {
 		await using simulator = await startSimulator();
 		await using bot = await connect(simulator);
+		const replied = Promise.withResolvers<unknown>();
 		bot.client.on("messageCreate", (message) => {
 			if (!message.author.bot)
-				void message.reply(`hello ${message.member?.displayName}`);
+				replied.resolve(message.reply(`hello ${message.member?.displayName}`));
 		});
 		await simulator.user("jose.garcia").say("The Cooks/general", "hi");
 		const general = simulator.channel("The Cooks/general");
@@ -124,6 +125,7 @@ describe("events", () => {
 		expect(general.transcript()).toBe(
 			"jose.garcia: hi\nalpha: hello Chef José",
 		);
+		await replied.promise;
 	});
 
 	test("editing, deleting and typing are dispatched", async () => {
