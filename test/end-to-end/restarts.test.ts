@@ -39,7 +39,7 @@ beforeAll(async () => {
 			MCP_AUTH_TOKEN: token,
 		}),
 	);
-}, 60_000);
+}, 120_000);
 
 afterAll(() => stack.disposeAsync());
 
@@ -142,7 +142,7 @@ test("a bot that is restarted under 64 callers loses no call, and carries out ea
 	expect(await load.end()).toEqual([]);
 	expect(notOnce(load)).toEqual([]);
 	expect(gateway.lines.join("\n")).toContain("bot is away: holding its calls");
-}, 60_000);
+}, 120_000);
 
 test.skipIf(process.platform !== "linux")(
 	"a gateway that is replaced under 64 callers loses no call, and its bot carries out each once",
@@ -163,5 +163,5 @@ test.skipIf(process.platform !== "linux")(
 		expect(calls(older).length).toBeGreaterThan(0);
 		expect(calls(newer).length).toBeGreaterThan(0);
 	},
-	60_000,
+	120_000,
 );

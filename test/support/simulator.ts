@@ -22,8 +22,13 @@ export function startSimulator({
 				addViolation(problem);
 		},
 		...options,
-		// Tests reconnect more often than Discord lets a bot load its members.
-		timing: { allMembersMs: 0, ...options.timing },
+		timing: {
+			// Tests reconnect more often than Discord lets a bot load its members.
+			allMembersMs: 0,
+			// A loaded machine can take longer than the 3 s in which Discord expects a response.
+			acknowledgeMs: 60_000,
+			...options.timing,
+		},
 		// Tests start more sessions than Discord lets a bot start.
 		sharding: { identifyMs: 0, ...options.sharding },
 	});

@@ -122,7 +122,7 @@ function proxy(kill: Kill, simulator: Simulator) {
 const leftovers: (() => unknown)[] = [];
 afterAll(async () => {
 	await Promise.all(leftovers.map((end) => end()));
-}, 60_000);
+}, 120_000);
 
 async function startLife(
 	simulator: Simulator,

@@ -833,7 +833,7 @@ function proxy(kill: Kill, target: () => string) {
 const leftovers: (() => unknown)[] = [];
 afterAll(async () => {
 	await Promise.all(leftovers.map((end) => end()));
-}, 60_000);
+}, 120_000);
 
 async function startLife(
 	world: World,

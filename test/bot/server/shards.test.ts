@@ -104,7 +104,7 @@ test.concurrent("tools work in all guilds, and in direct messages", async () => 
 		});
 		expect(sent).toMatchObject({ isError: false });
 	}
-}, 60_000);
+}, 120_000);
 
 test.concurrent("/status, the metrics and get_bot_info have all shards", async () => {
 	await using alpha = await startSharded();
@@ -133,7 +133,7 @@ test.concurrent("/status, the metrics and get_bot_info have all shards", async (
 	expect(await gauge("guilds_unavailable")).toBe(0);
 	const { text } = await alpha.call("get_bot_info");
 	expect(text).toContain("\nshards: 4 of 4 connected\n");
-}, 60_000);
+}, 120_000);
 
 test.concurrent("a lost shard is visible, and the guilds of the others work as before", async () => {
 	await using alpha = await startSharded();
@@ -189,7 +189,7 @@ test.concurrent("a lost shard is visible, and the guilds of the others work as b
 	expect(await alpha.ready()).toEqual([200, "ok"]);
 	expect((await call("list_roles", { guild_id })).text).toContain(role_id);
 	await useAllGuilds(simulator, call);
-}, 60_000);
+}, 120_000);
 
 test.concurrent("after a new session of a shard, only the audit logs of its guilds are read again", async () => {
 	const toml = v.parse(tomlSchema, {
@@ -224,7 +224,7 @@ test.concurrent("after a new session of a shard, only the audit logs of its guil
 	expect(
 		later().filter((path) => !path.includes(one) && !path.includes(five)),
 	).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 test.concurrent("when all shards are lost, the bot is not ready", async () => {
 	await using alpha = await startSharded();
@@ -234,7 +234,7 @@ test.concurrent("when all shards are lost, the bot is not ready", async () => {
 	expect(await alpha.ready()).toEqual([503, "Discord is not connected"]);
 	alpha.simulator.sockets.holdConnections(false);
 	await until("it is back", async () => (await alpha.ready())[1] === "ok");
-}, 60_000);
+}, 120_000);
 
 test.concurrent.each([4, "auto"] as const)(
 	"--check with SHARDS=%s logs in with all shards beside the running bot, which stays connected",
@@ -249,7 +249,7 @@ test.concurrent.each([4, "auto"] as const)(
 		expect(await alpha.ready()).toEqual([200, "ok"]);
 		expect(await alpha.status()).toMatchObject({ sockets: 4 });
 	},
-	60_000,
+	120_000,
 );
 
 test("a bot with SHARDS=auto that is killed and started again works in all guilds", async () => {
@@ -276,4 +276,4 @@ test("a bot with SHARDS=auto that is killed and started again works in all guild
 		const { text } = await call("get_bot_info");
 		return text.includes("shards: 4 of 4 connected");
 	});
-}, 60_000);
+}, 120_000);

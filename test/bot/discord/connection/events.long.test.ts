@@ -191,7 +191,7 @@ test("an unreadable READY starts no session, and the next one does", async () =>
 	expect(sockets.open).toBe(1);
 	expect(connection.sockets).toBe(1);
 	expect(connection.guilds.map(({ available }) => available)).toEqual([true]);
-}, 60_000);
+}, 120_000);
 
 test.concurrent("an unreadable guild is unavailable until it can be read, and other guilds are served", async () => {
 	await using alpha = await startAlpha();
@@ -230,7 +230,7 @@ test.concurrent("an unreadable guild is unavailable until it can be read, and ot
 	sockets.alterEvents(undefined);
 	sockets.disconnect({ resumable: false });
 	await until("it can be read", async () => !(await inBakers()).isError);
-}, 60_000);
+}, 120_000);
 
 test.concurrent("a guild without the field unavailable is available", async () => {
 	await using alpha = await startConnection(({ sockets }) =>

@@ -221,7 +221,7 @@ test.concurrent("at the limit the bot and --check wait and report it; below it t
 	await until("it is ready", () => again.ready);
 	expect(sessionStarts.used.get(id)).toBe(900);
 	await again.close();
-}, 60_000);
+}, 120_000);
 
 test.each([-1, 0, 1e300])(
 	"the bot waits between a minute and a day if Discord's reset_after is %d",

@@ -27,7 +27,7 @@ test.concurrent.each([
 		alpha.simulator.sockets.disconnect({ resumable });
 		expect((await alpha.connection.failed).message).toContain(reason);
 	},
-	30_000,
+	120_000,
 );
 
 test.concurrent.each([
@@ -53,7 +53,7 @@ test.concurrent.each([
 		expect(alpha.returns()).toMatchObject([{ session }]);
 		expect(alpha.logins()).toBe(logins);
 	},
-	30_000,
+	120_000,
 );
 
 test.concurrent("a heartbeat that Discord requests does not count as unacknowledged", async () => {
@@ -69,7 +69,7 @@ test.concurrent("a heartbeat that Discord requests does not count as unacknowled
 	});
 	await using _ = openConnection(discord.api);
 	await third.promise;
-}, 30_000);
+}, 120_000);
 
 test.concurrent.each([
 	["of a connection that is silently dead", false, 1],
@@ -126,7 +126,7 @@ test.concurrent("a session that is lost before its guilds arrived does not count
 	await until("it has lost both", () => alpha.losses().length > 1);
 	await until("discord.js waits no longer", () => begun === 2);
 	expect(alpha.connection.state.connected).toBe(false);
-}, 30_000);
+}, 120_000);
 
 test.concurrent("events from before a new session are not carried out after it", async () => {
 	const heard: string[] = [];
@@ -145,7 +145,7 @@ test.concurrent("events from before a new session are not carried out after it",
 	const after = await say("hello");
 	await until("the next is heard", () => heard.includes(after.id));
 	expect(heard).toEqual([after.id]);
-}, 30_000);
+}, 120_000);
 
 test.concurrent("members requested before a guild was unavailable do not count as its members afterwards", async () => {
 	const answers: object[] = [];
@@ -185,7 +185,7 @@ test.concurrent("members requested before a guild was unavailable do not count a
 	expect(alpha.recorded.entries("loaded all members of a guild")).toHaveLength(
 		1,
 	);
-}, 30_000);
+}, 120_000);
 
 test.concurrent("a login in progress when the bot stops opens no socket", async () => {
 	let login: Promise<string> | undefined;
@@ -213,7 +213,7 @@ test.concurrent("a login in progress when the bot stops opens no socket", async 
 	await expect(login).rejects.toThrow("abort");
 	expect(alpha.connection.sockets).toBe(0);
 	expect(alpha.simulator.sockets.upgrades).toBe(0);
-}, 30_000);
+}, 120_000);
 
 test.concurrent.each<
 	[what: string, act: (simulator: Simulator) => void, session: string]
@@ -246,7 +246,7 @@ test.concurrent.each<
 		expect(alpha.simulator.sockets.upgrades).toBe(2);
 		expect(alpha.logins()).toBe(session === "new" ? 2 : 1);
 	},
-	30_000,
+	120_000,
 );
 
 test.concurrent("a session whose resume URL is unusable is resumed at the first URL", async () => {
@@ -261,7 +261,7 @@ test.concurrent("a session whose resume URL is unusable is resumed at the first 
 	alpha.simulator.sockets.disconnect();
 	await until("it is back", () => alpha.returns().length === 1);
 	expect(alpha.returns()).toMatchObject([{ session: "resumed" }]);
-}, 30_000);
+}, 120_000);
 
 test.concurrent("a session that lasted resets the back-off", async () => {
 	await using alpha = await startConnection(
@@ -277,7 +277,7 @@ test.concurrent("a session that lasted resets the back-off", async () => {
 	sockets.disconnect();
 	const next = await until("it is refused", () => alpha.failures()[before]);
 	expect(Number(next.retry_in_ms)).toBeLessThanOrEqual(8);
-}, 30_000);
+}, 120_000);
 
 test.concurrent("a bot sends no more payloads a minute than Discord allows", async () => {
 	const sent = Promise.withResolvers<number>();
@@ -298,7 +298,7 @@ test.concurrent("a bot sends no more payloads a minute than Discord allows", asy
 	for (let count = 0; count < 300; count++)
 		bot.connection.discord.user.setPresence({ status: "idle" });
 	expect(await sent.promise).toBe(110);
-}, 30_000);
+}, 120_000);
 
 test.concurrent("events from before a session is resumed are not handled again", async () => {
 	const heard: string[] = [];
@@ -322,7 +322,7 @@ test.concurrent("events from before a session is resumed are not handled again",
 	await until("it is back", () => alpha.returns().length === 1);
 	expect([before, await say("hello")]).toEqual(heard);
 	expect(alpha.logins()).toBe(1);
-}, 30_000);
+}, 120_000);
 
 test.concurrent("a login that Discord does not answer times out and is tried again", async () => {
 	await using discord = stubDiscord({ heartbeatMs: 60_000 });
@@ -334,4 +334,4 @@ test.concurrent("a login that Discord does not answer times out and is tried aga
 			first?.reason === "Discord's Gateway did not confirm the session in time"
 		);
 	});
-}, 30_000);
+}, 120_000);

@@ -252,7 +252,7 @@ test.concurrent.each([
 		expect((error as PlatformBusy).retryAfterMs).toBe(1_000);
 		expect(requests.list(messages)).toHaveLength(5);
 	},
-	30_000,
+	120_000,
 );
 
 test.concurrent("a 429 that is global only in its body pauses all routes", async () => {

@@ -175,7 +175,7 @@ onBoth((databases, kind) => {
 				expect(plan.toLowerCase()).not.toContain("sort");
 				expect(plan).not.toContain("TEMP B-TREE");
 			}
-		}, 60_000);
+		}, 120_000);
 	});
 });
 

@@ -157,7 +157,7 @@ onBoth((databases) => {
 		expect(
 			all.flatMap(({ action, reason }) => (action === "ban" ? reason : [])),
 		).toEqual(Array.from({ length: 1_050 }, (_, count) => String(count)));
-	}, 60_000);
+	}, 120_000);
 
 	test("a prune is one case, by hand and by the bot, also one that the bot missed", async () => {
 		await using bot = await start();

@@ -339,7 +339,7 @@ test("100 channels are changed and restored", async () => {
 	expect(slow.length).toBeGreaterThan(90);
 	await bot.turn("off");
 	expect(bot.settings()).toEqual(before);
-}, 60_000);
+}, 120_000);
 
 interface Asked {
 	moderator_id?: string;
