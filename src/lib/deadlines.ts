@@ -18,25 +18,23 @@ export const stopped = new DOMException(
  * cancels the call. The abort reason says which of these happened.
  */
 class CallSignal extends PlainSignal {
-	readonly #caller: Signal | undefined;
-	readonly #onCallerAbort: (() => void) | undefined;
-
 	constructor(
 		/** The call's deadline, in milliseconds of the monotonic clock (`performance.now()`). */
 		readonly endsAt: number,
-		caller: Signal | undefined,
+		readonly caller: Signal | undefined,
 	) {
 		super();
-		if (!caller) return;
-		this.#caller = caller;
-		this.#onCallerAbort = () => this.abort(caller.reason);
-		if (caller.aborted) this.#onCallerAbort();
-		else caller.addEventListener("abort", this.#onCallerAbort);
+		if (caller?.aborted) this.handleEvent();
+		else caller?.addEventListener("abort", this);
+	}
+
+	/** Called when the signal of the caller aborts. */
+	handleEvent(): void {
+		this.abort(this.caller?.reason);
 	}
 
 	detach(): void {
-		if (this.#onCallerAbort)
-			this.#caller?.removeEventListener("abort", this.#onCallerAbort);
+		this.caller?.removeEventListener("abort", this);
 	}
 }
 

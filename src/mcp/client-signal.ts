@@ -1,7 +1,7 @@
 // Notices that the client of an HTTP request has disconnected, if possible without Bun's AbortSignal of the request: a signal
 // that had a listener stays in memory, with its request, until a full garbage collection.
 
-import { PlainSignal } from "../lib/signal.ts";
+import { type AbortListener, PlainSignal } from "../lib/signal.ts";
 
 /** Milliseconds between two checks of the signals with listeners. */
 const checkMs = 50;
@@ -23,30 +23,33 @@ export class ClientSignal extends PlainSignal {
 		super();
 	}
 
-	override addEventListener(type: "abort", listener: () => void): void {
+	override addEventListener(type: "abort", listener: AbortListener): void {
 		super.addEventListener(type, listener);
 		if (this.#isWatched) return;
 		unwatched.add(this);
 		if (!timer) timer = setTimeout(check, checkMs);
 	}
 
-	override removeEventListener(type: "abort", listener: () => void): void {
+	override removeEventListener(type: "abort", listener: AbortListener): void {
 		super.removeEventListener(type, listener);
 		unwatched.delete(this);
 		if (!this.#isWatched) return;
 		this.#isWatched = false;
-		this.request.signal.removeEventListener("abort", this.#follow);
+		this.request.signal.removeEventListener("abort", this);
 	}
 
 	/** Makes this signal follow the signal of its request, which may have aborted already. */
 	watch(): void {
 		this.#isWatched = true;
 		const { signal } = this.request;
-		if (signal.aborted) this.#follow();
-		else signal.addEventListener("abort", this.#follow);
+		if (signal.aborted) this.handleEvent();
+		else signal.addEventListener("abort", this);
 	}
 
-	readonly #follow = () => this.abort(this.request.signal.reason);
+	/** Called when the signal of the request aborts. */
+	handleEvent(): void {
+		this.abort(this.request.signal.reason);
+	}
 }
 
 function check(): void {

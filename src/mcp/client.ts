@@ -3,9 +3,11 @@
 // It opens a session and sends requests in it. It sends none twice.
 
 import {
+	type Dispatch,
 	HttpFailure,
 	type HttpRequest,
 	type HttpResponse,
+	type ResponseHandler,
 	type Send,
 } from "../lib/http.ts";
 import { hasMoreValues, parseJson } from "../lib/json.ts";
@@ -104,6 +106,8 @@ export class ServerDraining extends ClientError {
 export interface ClientOptions {
 	/** HTTP client that sends requests to the URL of the MCP server. */
 	send: Send;
+	/** Sends requests like `send`, without a promise for each. Default: by `send`. */
+	dispatch?: Dispatch | undefined;
 	token?: string;
 	/** The Host header to send instead of the host in the server's URL. */
 	host?: string;
@@ -139,6 +143,7 @@ export interface Client {
 }
 
 export function createClient(options: ClientOptions): Client {
+	const { dispatch = dispatchBy(options.send) } = options;
 	let lastId = 0;
 	const common = {
 		"Content-Type": "application/json",
@@ -160,7 +165,7 @@ export function createClient(options: ClientOptions): Client {
 	/**
 	 * Sends one MCP request and reads the response. `onHead` receives the HTTP response before the response body is read.
 	 */
-	async function exchange(
+	function exchange(
 		session: ClientSession | undefined,
 		method: string,
 		params: string,
@@ -169,44 +174,22 @@ export function createClient(options: ClientOptions): Client {
 		onHead?: (response: HttpResponse) => void,
 	): Promise<ClientResponse> {
 		const id = ++lastId;
-		const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
-		try {
-			const headers = session ? headersIn(session) : common;
-			const caller = principal && encodePrincipal(principal);
-			const response = await options.send(
-				{
-					method: "POST",
-					headers,
-					requestId,
-					caller,
-					trace,
-					body,
-					maxBodyBytes,
-				},
-				signal,
-			);
-			onHead?.(response);
-			const whole = response.whole?.();
-			if (whole) {
-				const bytes = whole instanceof Promise ? await whole : whole;
-				const plain = readPlain(bytes, response, id);
-				if (plain) return plain;
-				const { status, headers } = response;
-				const body = oneChunk(bytes);
-				return await readResponse({ status, headers, body }, id);
-			}
-			try {
-				return await readResponse(response, id);
-			} finally {
-				// The response was read, but the server may keep the stream open.
-				response.discard();
-			}
-		} catch (cause) {
-			const error = toClientError(cause);
-			const begun = signal.aborted && error.reached !== "unsent";
-			if (session && begun && method === "tools/call") void cancel(session, id);
-			throw error;
-		}
+		const onAbort = session && method === "tools/call" ? cancel : undefined;
+		const pending = new PendingRequest(id, session, signal, onHead, onAbort);
+		dispatch(
+			{
+				method: "POST",
+				headers: session ? headersIn(session) : common,
+				requestId,
+				caller: principal && encodePrincipal(principal),
+				trace,
+				body: `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`,
+				maxBodyBytes,
+			},
+			signal,
+			pending,
+		);
+		return pending.response;
 	}
 
 	/** Sends an MCP notification (POST), or ends a session (DELETE). Resolves with the HTTP status. */
@@ -226,11 +209,12 @@ export function createClient(options: ClientOptions): Client {
 		}
 	}
 
-	/** Tells the server with `notifications/cancelled` to cancel the request `id`. Errors are ignored. */
-	async function cancel(session: ClientSession, id: number): Promise<void> {
+	/** Tells the server with `notifications/cancelled` to cancel a request. Errors are ignored. */
+	function cancel({ id, session }: PendingRequest): void {
+		if (!session) return;
 		const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
 		const signal = AbortSignal.timeout(cancelTimeoutMs);
-		await notify("POST", session, body, signal).catch(() => {});
+		notify("POST", session, body, signal).catch(() => {});
 	}
 
 	return {
@@ -284,6 +268,72 @@ export function createClient(options: ClientOptions): Client {
 			await notify("DELETE", session, undefined, signal);
 		},
 	};
+}
+
+function dispatchBy(send: Send): Dispatch {
+	return (request, signal, handler) =>
+		void send(request, signal).then(
+			(response) => handler.responded(response),
+			(cause) => handler.failed(cause),
+		);
+}
+
+/** An MCP request that was sent: settles `response`. */
+class PendingRequest implements ResponseHandler {
+	readonly #settle = Promise.withResolvers<ClientResponse>();
+
+	constructor(
+		readonly id: number,
+		readonly session: ClientSession | undefined,
+		readonly signal: Signal,
+		readonly onHead: ((response: HttpResponse) => void) | undefined,
+		/** Called if the signal aborts after a byte of the request was written. */
+		readonly onAbort: ((request: PendingRequest) => void) | undefined,
+	) {}
+
+	/** Resolves with the response. Rejects with a ClientError. */
+	get response(): Promise<ClientResponse> {
+		return this.#settle.promise;
+	}
+
+	responded(http: HttpResponse): void {
+		this.onHead?.(http);
+		const whole = http.whole?.();
+		const plain =
+			whole instanceof Uint8Array ? readPlain(whole, http, this.id) : undefined;
+		this.#settle.resolve(plain ?? this.#read(http, whole));
+	}
+
+	failed(cause: unknown): void {
+		this.#settle.reject(this.#errorOf(cause));
+	}
+
+	/** Reads any response. `whole` is its body, if its length is known. */
+	async #read(
+		http: HttpResponse,
+		whole: Uint8Array | Promise<Uint8Array> | undefined,
+	): Promise<ClientResponse> {
+		const { id } = this;
+		try {
+			if (!whole) return await readResponse(http, id);
+			const bytes = await whole;
+			const plain = readPlain(bytes, http, id);
+			if (plain) return plain;
+			const { status, headers } = http;
+			return await readResponse({ status, headers, body: oneChunk(bytes) }, id);
+		} catch (cause) {
+			throw this.#errorOf(cause);
+		} finally {
+			// The response was read, but the server may keep the stream open.
+			if (!whole) http.discard();
+		}
+	}
+
+	#errorOf(cause: unknown): ClientError {
+		const error = toClientError(cause);
+		if (this.signal.aborted && error.reached !== "unsent") this.onAbort?.(this);
+		return error;
+	}
 }
 
 /** Returns `value` if it is safe in HTTP headers and logs (1 to 64 visible ASCII characters), otherwise undefined. */

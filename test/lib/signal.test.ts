@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { PlainSignal, toAbortSignal } from "../../src/lib/signal.ts";
+import {
+	PlainSignal,
+	type Signal,
+	toAbortSignal,
+} from "../../src/lib/signal.ts";
 
 /** A signal with so many listeners, and what they wrote when they were called. */
 function withListeners(count: number) {
@@ -30,6 +34,24 @@ describe("a plain signal", () => {
 		signal.removeEventListener("abort", listener);
 		signal.abort("late");
 		expect(called.toSorted()).toEqual([0, 1, 2].filter((at) => at !== removed));
+	});
+
+	test("takes objects as listeners, as an AbortSignal does", () => {
+		for (const controller of [new AbortController(), new PlainSignal()]) {
+			const signal: Signal =
+				"signal" in controller ? controller.signal : controller;
+			const called: string[] = [];
+			const listener = (name: string) => ({
+				handleEvent: () => void called.push(name),
+			});
+			const removed = listener("removed");
+			signal.addEventListener("abort", removed);
+			signal.addEventListener("abort", listener("first"));
+			signal.addEventListener("abort", listener("second"));
+			signal.removeEventListener("abort", removed);
+			controller.abort("late");
+			expect(called.toSorted()).toEqual(["first", "second"]);
+		}
 	});
 
 	test("tells the others where one throws, whose error is reported", () => {

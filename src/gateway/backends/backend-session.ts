@@ -81,35 +81,13 @@ export class BackendSession {
 	 * Sends a request to the bot. If the bot does not know the session, sends the request once more in a new session.
 	 * Rejects with a ClientError.
 	 */
-	async request(
-		request: SessionRequest,
-		signal: Signal,
-	): Promise<ClientResponse> {
-		const { client, onResent } = this.options;
-		for (let isResent = false; ; isResent = true) {
-			const opened = this.#get(signal);
-			const session = opened instanceof Promise ? await opened : opened;
-			try {
-				const { method, params } = request;
-				if (request.principal && !declares(session, principalCapability))
-					throw new ClientError(
-						"this version of the bot does not enforce the limits of keys and sign-ins: update it",
-						"refused",
-					);
-				const principal = principalFor(request, session);
-				const options =
-					principal === request.principal ? request : { ...request, principal };
-				return await client.request(session, method, params, signal, options);
-			} catch (error) {
-				if (!(error instanceof SessionNotFound)) throw error;
-				// The new session cannot be unknown: this is perhaps a tool's error that reads like it.
-				if (isResent && error.response) return error.response;
-				if (isResent) throw error;
-			}
-			onResent();
-			// Of all calls in the lost session, the first one replaces it, and the others use the new one.
-			if (this.#current === session) this.#current = undefined;
-		}
+	request(request: SessionRequest, signal: Signal): Promise<ClientResponse> {
+		// Neither function is async: each promise costs a measurable part of a call.
+		const session = this.#closed || signal.aborted ? undefined : this.#current;
+		if (!session) return this.#requestLater(request, signal);
+		return this.#send(session, request, signal).catch((error) =>
+			this.#resend(error, session, request, signal),
+		);
 	}
 
 	/**
@@ -146,6 +124,65 @@ export class BackendSession {
 		// A session that is just being opened has to be ended, too.
 		await this.#opening?.catch(() => {});
 		await this.end();
+	}
+
+	async #requestLater(
+		request: SessionRequest,
+		signal: Signal,
+	): Promise<ClientResponse> {
+		const session = await this.#get(signal);
+		return this.#send(session, request, signal).catch((error) =>
+			this.#resend(error, session, request, signal),
+		);
+	}
+
+	#send(
+		session: ClientSession,
+		request: SessionRequest,
+		signal: Signal,
+	): Promise<ClientResponse> {
+		if (request.principal && !declares(session, principalCapability))
+			return Promise.reject(
+				new ClientError(
+					"this version of the bot does not enforce the limits of keys and sign-ins: update it",
+					"refused",
+				),
+			);
+		const { method, params } = request;
+		const principal = principalFor(request, session);
+		const options =
+			principal === request.principal ? request : { ...request, principal };
+		return this.options.client.request(
+			session,
+			method,
+			params,
+			signal,
+			options,
+		);
+	}
+
+	/**
+	 * Sends a request again, in a new session, if it failed because the bot did not know `session`. Otherwise throws
+	 * `error`, with which it failed.
+	 */
+	async #resend(
+		error: unknown,
+		session: ClientSession,
+		request: SessionRequest,
+		signal: Signal,
+	): Promise<ClientResponse> {
+		if (!(error instanceof SessionNotFound)) throw error;
+		this.options.onResent();
+		// Of all calls in the lost session, the first one replaces it, and the others use the new one.
+		if (this.#current === session) this.#current = undefined;
+		try {
+			return await this.#send(await this.#get(signal), request, signal);
+		} catch (again) {
+			// The new session cannot be unknown: this is perhaps a tool's error that reads like it.
+			if (again instanceof SessionNotFound && again.response)
+				return again.response;
+			throw again;
+		}
 	}
 
 	/**

@@ -149,6 +149,8 @@ export class Backend {
 	readonly #options: BackendOptions;
 	readonly #toolsReader: ToolsReader;
 	readonly #loggedGuilds = new Set<string>();
+	/** The label of this bot in metrics. */
+	readonly #label: readonly string[];
 
 	/**
 	 * Checks with a `tools/list` whether the bot is online, that is, whether it answers within 2 s. Concurrent calls
@@ -167,6 +169,7 @@ export class Backend {
 		const { instance, token, info, maxInFlight, metrics, log } = options;
 		const { budget = new ByteBudget(maxUnfinishedBytes) } = options;
 		this.name = instance.name;
+		this.#label = [instance.name];
 		this.url = instance.url;
 		this.pins = instance;
 		this.responseHeaders = { "X-Mcp-Instance": instance.name };
@@ -200,6 +203,7 @@ export class Backend {
 		this.session = new BackendSession({
 			client: createClient({
 				send: this.#http?.send ?? connect(url, budget),
+				dispatch: this.#http?.dispatch,
 				token,
 				info,
 				// By default bots only accept loopback names in the Host header, whatever name is used to reach them.
@@ -268,7 +272,7 @@ export class Backend {
 			} finally {
 				this.#inFlight.release();
 				const seconds = (performance.now() - from) / 1000;
-				this.#options.metrics.backendSeconds.observe([this.name], seconds);
+				this.#options.metrics.backendSeconds.observe(this.#label, seconds);
 			}
 		}
 	}

@@ -4,13 +4,15 @@
 import type { ByteBudget } from "../../lib/byte-budget.ts";
 import {
 	abortFailure,
+	type Dispatch,
 	HttpFailure,
 	type HttpRequest,
+	type HttpResponse,
 	type Send,
 } from "../../lib/http.ts";
 import { principalHeader } from "../../lib/principal.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
-import { Connection, Exchange } from "./http-connection.ts";
+import { type Carrier, Connection, Exchange } from "./http-connection.ts";
 import { fieldName, type ParserOptions } from "./response-parser.ts";
 
 const defaults = {
@@ -41,9 +43,20 @@ export interface HttpClientOptions {
 	budget?: ByteBudget | undefined;
 }
 
-interface Slot {
-	readonly connection: Connection;
+/** A connection of the pool, with the request that it handles. */
+class Slot implements Carrier {
 	exchange: Exchange | undefined;
+
+	constructor(
+		readonly connection: Connection,
+		/** Updates the pool after a change of this connection. */
+		readonly settle: (slot: Slot) => void,
+	) {}
+
+	cancel(exchange: Exchange, reason?: HttpFailure): void {
+		this.connection.cancel(exchange, reason);
+		this.settle(this);
+	}
 }
 
 /**
@@ -52,6 +65,8 @@ interface Slot {
  */
 export class HttpClient {
 	readonly #url: URL;
+	/** The rest of the first line of each HTTP request, after the method. */
+	readonly #afterMethod: string;
 	readonly #parserOptions: ParserOptions;
 	readonly #options: HttpClientOptions & typeof defaults;
 	readonly #permits: Semaphore;
@@ -71,6 +86,8 @@ export class HttpClient {
 			throw new TypeError(
 				`expected an http: URL, received ${this.#url.protocol}`,
 			);
+		const { pathname, search } = this.#url;
+		this.#afterMethod = ` ${pathname}${search} HTTP/1.1\r\n`;
 		this.#parserOptions = { maxHeadBytes, heads: new Map() };
 		this.#permits = new Semaphore({ max: maxConnections });
 	}
@@ -81,48 +98,48 @@ export class HttpClient {
 	}
 
 	send: Send = (request, signal) => {
+		const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+		this.dispatch(request, signal, { responded: resolve, failed: reject });
+		return promise;
+	};
+
+	dispatch: Dispatch = (request, signal, handler) => {
 		try {
 			if (signal.aborted) throw abortFailure(signal, "unsent");
 			if (this.#isClosed)
 				throw new HttpFailure("the HTTP client is closed", "unsent");
 			const text = this.#serialize(request);
 			const { maxBodyBytes = this.#options.maxBodyBytes } = request;
-			const exchange = new Exchange(text, maxBodyBytes, signal, this);
+			const exchange = new Exchange(text, maxBodyBytes, signal, handler, this);
 			const permit = this.#permits.acquire(signal);
-			// Not async, since each promise costs a measurable part of a call.
-			return permit
-				? this.#sendLater(exchange, permit)
-				: this.#send(exchange, this.#takeIdle() ?? this.#connect());
+			if (permit) void this.#sendLater(exchange, permit);
+			else this.#send(exchange, this.#takeIdle() ?? this.#connect());
 		} catch (error) {
-			return Promise.reject(error);
+			handler.failed(error);
 		}
 	};
 
-	async #sendLater(
-		exchange: Exchange,
-		permit: Promise<void>,
-	): Promise<Exchange> {
-		const { signal } = exchange;
-		await permit.catch(() => {
-			throw abortFailure(signal, "unsent");
-		});
-		if (!signal.aborted)
-			return this.#send(exchange, this.#takeIdle() ?? this.#connect());
+	async #sendLater(exchange: Exchange, permit: Promise<void>): Promise<void> {
+		const { signal, handler } = exchange;
+		const isFree = await permit.then(
+			() => true,
+			() => false,
+		);
+		if (isFree && !signal.aborted) {
+			this.#send(exchange, this.#takeIdle() ?? this.#connect());
+			return;
+		}
 		// The request was aborted after the permit was released to it.
-		this.#permits.release();
-		throw abortFailure(signal, "unsent");
+		if (isFree) this.#permits.release();
+		handler.failed(abortFailure(signal, "unsent"));
 	}
 
-	#send(exchange: Exchange, slot: Slot): Promise<Exchange> {
+	#send(exchange: Exchange, slot: Slot): void {
 		slot.exchange = exchange;
-		exchange.attach((reason) => {
-			slot.connection.cancel(exchange, reason);
-			this.#settle(slot);
-		});
+		exchange.attach(slot);
 		slot.connection.send(exchange);
 		// A reset may be detected only when the request is written.
 		this.#settle(slot);
-		return exchange.begun;
 	}
 
 	/**
@@ -145,26 +162,25 @@ export class HttpClient {
 	 */
 	#serialize(request: HttpRequest): string {
 		const { method, headers, requestId, caller, trace, body = "" } = request;
-		const { pathname, search, host } = this.#url;
 		let fields = this.#fieldLines.get(headers);
 		if (fields === undefined) {
-			fields = fieldLines(headers, host);
+			fields = fieldLines(headers, this.#url.host);
 			this.#fieldLines.set(headers, fields);
 		}
-		if (requestId !== undefined) fields += fieldLine("X-Request-Id", requestId);
-		if (caller !== undefined) fields += fieldLine(principalHeader, caller);
+		if (requestId !== undefined) fields += valueLine("X-Request-Id", requestId);
+		if (caller !== undefined) fields += valueLine(principalHeader, caller);
 		if (trace?.traceparent !== undefined)
-			fields += fieldLine("traceparent", trace.traceparent);
+			fields += valueLine("traceparent", trace.traceparent);
 		if (trace?.tracestate !== undefined)
-			fields += fieldLine("tracestate", trace.tracestate);
+			fields += valueLine("tracestate", trace.tracestate);
 		if (method === "POST" || body !== "")
 			fields += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-		return `${method} ${pathname}${search} HTTP/1.1\r\n${fields}\r\n${body}`;
+		return `${method}${this.#afterMethod}${fields}\r\n${body}`;
 	}
 
 	#connect(): Slot {
 		const connection = new Connection(this.#parserOptions);
-		const slot = { connection, exchange: undefined };
+		const slot = new Slot(connection, this.#settle);
 		this.#slots.add(slot);
 		const { hostname, port } = this.#url;
 		Bun.connect({
@@ -194,6 +210,8 @@ export class HttpClient {
 			// Most responses arrive in one piece and do not count towards the budget.
 			if (exchange?.isOpen) this.#options.budget?.hold(exchange, bytes.length);
 			this.#settle(slot);
+			// The head of a response that has not ended.
+			exchange?.report();
 		},
 		drain: ({ data: slot }) => slot.connection.onDrain(),
 		end: ({ data: slot }) => {
@@ -210,7 +228,7 @@ export class HttpClient {
 	 * Updates the pool after a socket event: frees a connection whose request has ended, and removes a closed
 	 * connection.
 	 */
-	#settle(slot: Slot): void {
+	readonly #settle = (slot: Slot): void => {
 		const { connection, exchange } = slot;
 		if (connection.isClosed && this.#slots.delete(slot)) {
 			const at = this.#idle.indexOf(slot);
@@ -219,7 +237,7 @@ export class HttpClient {
 		if (exchange?.isOpen && connection.leftUnsent) {
 			slot.exchange = undefined;
 			// The request keeps its permit and is sent over a new connection.
-			void this.#send(exchange, this.#connect());
+			this.#send(exchange, this.#connect());
 			return;
 		}
 		if (!exchange || exchange.isOpen) return;
@@ -232,7 +250,8 @@ export class HttpClient {
 			else if (!this.#timer) this.#closeExpiredIn(this.#options.idleTimeoutMs);
 		}
 		this.#permits.release();
-	}
+		exchange.report();
+	};
 
 	#close(slot: Slot): void {
 		slot.connection.onClose();
@@ -298,6 +317,11 @@ function fieldLine(name: string, value: string): string {
 		throw new TypeError(
 			`the HTTP request has an invalid or reserved header: ${JSON.stringify(name)}`,
 		);
+	return valueLine(name, value);
+}
+
+/** Serializes an HTTP header whose name is known to be valid. */
+function valueLine(name: string, value: string): string {
 	// The value may be a secret.
 	if (!sentValue.test(value))
 		throw new TypeError(`the value of the header ${name} is not ASCII text`);

@@ -9,6 +9,7 @@ import {
 	type HttpResponse,
 	noRoom,
 	type Progress,
+	type ResponseHandler,
 } from "../../lib/http.ts";
 import type { Signal } from "../../lib/signal.ts";
 import {
@@ -198,6 +199,15 @@ export class Connection {
 	}
 }
 
+/** Closes the connection over which an HTTP request is sent. */
+export interface Carrier {
+	/**
+	 * Closes the connection while it handles the request `exchange`. With a `reason`, the response fails with this error;
+	 * otherwise the response ends with the bytes received so far.
+	 */
+	cancel(exchange: Exchange, reason?: HttpFailure): void;
+}
+
 /** An HTTP request and its response. Callers receive this object when the head of the response has arrived. */
 export class Exchange
 	implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder
@@ -207,15 +217,19 @@ export class Exchange
 	head: ResponseHead | undefined;
 	#state: "open" | "complete" | "failed" = "open";
 	#failure: unknown;
-	#pieces: Uint8Array[] = [];
-	readonly #begun = Promise.withResolvers<Exchange>();
+	#isReported = false;
+	/** The received pieces of the body that were not read yet: the first one, and those after it. */
+	#piece: Uint8Array | undefined;
+	#morePieces: Uint8Array[] | undefined;
 	#wanted: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
-	#cancel: ((reason?: HttpFailure) => void) | undefined;
+	#carrier: Carrier | undefined;
 
 	constructor(
 		readonly request: string,
 		readonly maxBodyBytes: number,
 		readonly signal: Signal,
+		/** Receives the response, or the failure. */
+		readonly handler: ResponseHandler,
 		/**
 		 * The HTTP client that sent the request. The responses of one client count together towards the memory limit for
 		 * unfinished responses.
@@ -224,20 +238,23 @@ export class Exchange
 	) {}
 
 	/**
-	 * Resolves with this object (an HTTP request and its response) when the head of the response has arrived. Rejects with
-	 * an HttpFailure.
+	 * Called when a connection starts to send this HTTP request. If the request is aborted later, `carrier` closes the
+	 * connection.
 	 */
-	get begun(): Promise<Exchange> {
-		return this.#begun.promise;
+	attach(carrier: Carrier): void {
+		if (!this.#carrier) this.signal.addEventListener("abort", this);
+		this.#carrier = carrier;
 	}
 
 	/**
-	 * Called when a connection starts to send this HTTP request. If the request is aborted later, `cancel` is called,
-	 * which closes the connection.
+	 * Passes this object to the handler when the head of the response has arrived, or the failure if there will be no
+	 * response. The handler may send another request, so this is called when the pool is up to date.
 	 */
-	attach(cancel: (reason?: HttpFailure) => void): void {
-		if (!this.#cancel) this.signal.addEventListener("abort", this.#abort);
-		this.#cancel = cancel;
+	report(): void {
+		if (this.#isReported || (!this.head && this.isOpen)) return;
+		this.#isReported = true;
+		if (this.head) this.handler.responded(this);
+		else this.handler.failed(this.#failure);
 	}
 
 	/** Whether the HTTP response is still incomplete and has not failed. */
@@ -257,16 +274,18 @@ export class Exchange
 		return this;
 	}
 
-	readonly #abort = () =>
-		this.#cancel?.(abortFailure(this.signal, this.progress));
+	/** Called when the signal aborts. */
+	handleEvent(): void {
+		this.#carrier?.cancel(this, abortFailure(this.signal, this.progress));
+	}
 
 	overflow(budget: ByteBudget): void {
-		this.#cancel?.(noRoom(budget));
+		this.#carrier?.cancel(this, noRoom(budget));
 	}
 
 	/** Removes the abort listener from the HTTP request's signal after the request has ended. */
 	detach(): void {
-		this.signal.removeEventListener("abort", this.#abort);
+		this.signal.removeEventListener("abort", this);
 	}
 
 	advance(progress: Progress): void {
@@ -276,11 +295,13 @@ export class Exchange
 	add(event: Exclude<ParserEvent, { type: "end" }>): void {
 		if (event.type === "head") {
 			this.head = event;
-			this.#begun.resolve(this);
 		} else if (this.#wanted) {
 			this.#wanted.resolve({ value: event.bytes, done: false });
 			this.#wanted = undefined;
-		} else this.#pieces.push(event.bytes);
+		} else if (this.#piece) {
+			this.#morePieces ??= [];
+			this.#morePieces.push(event.bytes);
+		} else this.#piece = event.bytes;
 	}
 
 	finish(): void {
@@ -291,15 +312,13 @@ export class Exchange
 	fail(reason: unknown): void {
 		this.#state = "failed";
 		this.#failure = reason;
-		this.#begun.reject(reason);
 		this.#wanted?.reject(reason);
 	}
 
 	whole(): Uint8Array | Promise<Uint8Array> | undefined {
 		if (this.head?.length === undefined) return undefined;
-		return this.#state === "complete" && this.#pieces.length === 1
-			? this.#pieces.pop()
-			: this.#collect();
+		const isComplete = this.#state === "complete";
+		return (isComplete && this.#takePieces()) || this.#collect();
 	}
 
 	async #collect(): Promise<Uint8Array> {
@@ -307,8 +326,17 @@ export class Exchange
 	}
 
 	discard(): void {
-		this.#cancel?.();
-		this.#pieces = [];
+		this.#carrier?.cancel(this);
+		this.#takePieces();
+	}
+
+	/** Returns the received bytes of the body that were not read yet; undefined if there are none. */
+	#takePieces(): Uint8Array | undefined {
+		const [piece, more] = [this.#piece, this.#morePieces];
+		this.#piece = undefined;
+		this.#morePieces = undefined;
+		// Pieces are joined: reading chunks of one byte each would delay all other responses.
+		return piece && more ? Buffer.concat([piece, ...more]) : piece;
 	}
 
 	[Symbol.asyncIterator]() {
@@ -316,9 +344,7 @@ export class Exchange
 	}
 
 	async next(): Promise<IteratorResult<Uint8Array>> {
-		// Pieces are joined: reading chunks of one byte each would delay all other responses.
-		const pieces = this.#pieces.splice(0);
-		const value = pieces.length > 1 ? Buffer.concat(pieces) : pieces[0];
+		const value = this.#takePieces();
 		if (value && this.signal.aborted)
 			throw abortFailure(this.signal, "answered");
 		if (value) return { value, done: false };

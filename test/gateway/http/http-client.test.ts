@@ -15,6 +15,7 @@ import {
 	type HttpRequest,
 	type HttpResponse,
 	type Progress,
+	type ResponseHandler,
 } from "../../../src/lib/http.ts";
 import { until } from "../../support/until.ts";
 
@@ -653,6 +654,66 @@ describe("a body of known length, as one", () => {
 		);
 		const response = await clientFor(stub.url).send(post, never);
 		expect(response.whole?.()).toBeUndefined();
+	});
+});
+
+describe("a handler in place of a promise", () => {
+	/** A handler that writes down what it is told, and how many connections the client had then. */
+	function startHandler(client: HttpClient) {
+		const told: string[] = [];
+		const { promise, resolve } = Promise.withResolvers<HttpResponse | Error>();
+		const tell = (what: string, outcome: HttpResponse | Error) => {
+			told.push(`${what}, ${client.open} open`);
+			resolve(outcome);
+		};
+		const handler: ResponseHandler = {
+			responded: (response) => tell("responded", response),
+			failed: (cause) => tell("failed", cause as Error),
+		};
+		return { handler, told, outcome: promise };
+	}
+
+	test("is told of the response once, with its head", async () => {
+		let peer: Peer | undefined;
+		const { client } = startPair({}, (one) => {
+			peer = one;
+			one.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab");
+		});
+		const { handler, told, outcome } = startHandler(client);
+		client.dispatch(post, never, handler);
+		const response = (await outcome) as HttpResponse;
+		peer?.write("cd");
+		expect(await read(response)).toBe("abcd");
+		client.close();
+		expect(told).toEqual(["responded, 1 open"]);
+	});
+
+	test("can send the next request over the same connection at once", async () => {
+		const { stub, client } = startPair({ maxConnections: 1 });
+		const { promise, resolve } = Promise.withResolvers<HttpResponse>();
+		client.dispatch(post, never, {
+			responded: () => resolve(client.send(post, never)),
+			failed: () => {},
+		});
+		expect(await read(await promise)).toBe("x");
+		expect([stub.accepted, stub.requests]).toEqual([1, 2]);
+	});
+
+	test("is told of a failure once, when the connection is out of the pool", async () => {
+		const { client } = startPair({}, (peer) => peer.end());
+		const lost = startHandler(client);
+		client.dispatch(post, never, lost.handler);
+		expect(await lost.outcome).toMatchObject({ progress: "sent" });
+		const given = new AbortController();
+		const late = startHandler(client);
+		client.dispatch(post, given.signal, late.handler);
+		given.abort("enough");
+		expect(await late.outcome).toMatchObject({ cause: "enough" });
+		const closed = startHandler(client);
+		client.close();
+		client.dispatch(post, never, closed.handler);
+		for (const { told } of [lost, late, closed])
+			expect(told).toEqual(["failed, 0 open"]);
 	});
 });
 
