@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
 import { createGunzip, gunzipSync } from "node:zlib";
 import { GzipTail } from "../../src/mcp/fast/gzip-tail.ts";
-import { acceptsGzip } from "../../src/mcp/http-response.ts";
+import { ToolList } from "../../src/mcp/fast/tool-list.ts";
+import {
+	acceptsGzip,
+	createEventResponder,
+} from "../../src/mcp/http-response.ts";
 import { seeded } from "../support/random.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20261121);
@@ -56,6 +60,40 @@ test("readers that take it byte by byte get it, and so does the platform's own",
 		.stream()
 		.pipeThrough(new DecompressionStream("gzip"));
 	expect(whole.equals(await new Response(stream).bytes())).toBe(true);
+});
+
+test("a text as the beginning is packed as its UTF-8, also a longer one after a shorter one", () => {
+	const { below } = seeded(seed);
+	const tail = bytes(3_000, 20, below);
+	const gzip = new GzipTail(tail);
+	for (const head of ["id 1", `"ünïcode 😀 ${"x".repeat(500)}"`, "", "é"]) {
+		const packed = gzip.after(head) ?? new Uint8Array();
+		const unpacked = gunzipSync(packed, { rejectGarbageAfterEnd: true });
+		const whole = Buffer.concat([Buffer.from(head), tail]);
+		expect(Buffer.compare(unpacked, whole)).toBe(0);
+	}
+	expect(gzip.after("é".repeat(32_768))).toBe(undefined);
+});
+
+test("responses with the same list that are sent later keep their own ids", async () => {
+	const tools = Array.from({ length: 99 }, (_, n) => ({ name: `tool${n}` }));
+	const list = new ToolList(JSON.stringify({ tools }));
+	const respond = createEventResponder();
+	const accepting = new Headers({ "Accept-Encoding": "gzip" });
+	const ids = ["1", "2", '"a longer id"', "3"];
+	const responses = ids.map((id) =>
+		respond(
+			{ kind: "list", list: list.response(id), outcome: "ok" },
+			accepting,
+		),
+	);
+	for (const [at, response] of responses.entries()) {
+		expect(response.headers.get("content-encoding")).toBe("gzip");
+		const text = gunzipSync(await response.bytes()).toString();
+		expect(text).toStartWith(
+			`event: message\ndata: {"jsonrpc":"2.0","id":${ids[at]},"result":{"tools":[`,
+		);
+	}
 });
 
 test("what fits into a packet, and what has too long a beginning, is not packed", () => {

@@ -18,7 +18,13 @@ export const minGzipBytes = 1_400;
  */
 export class GzipTail {
 	readonly #bytes: Uint8Array;
-	#deflated: Buffer | undefined;
+	/**
+	 * The file of the last response. Every file has its deflated bytes at the same place of this buffer, from
+	 * `#deflatedAt` to `#trailerAt`, so that only what is before and after them is written for each response.
+	 */
+	#file: Buffer | undefined;
+	#deflatedAt = 0;
+	#trailerAt = 0;
 	/** CRC-32 checksum of the last bytes that all responses share. It is 0 until these bytes are compressed. */
 	#checksum = 0;
 	/**
@@ -33,39 +39,52 @@ export class GzipTail {
 	}
 
 	/**
-	 * Returns a gzip file of one response: the bytes `head`, followed by the bytes that all responses share. Returns
-	 * undefined if `head` is longer than 65,535 bytes, or if the shared bytes are too few for compression to save
-	 * anything.
+	 * Returns a gzip file of one response: `head`, followed by the bytes that all responses share. The file is valid until
+	 * the next call. Returns undefined if `head` is longer than 65,535 bytes, or if the shared bytes are too few for
+	 * compression to save anything.
 	 */
-	after(head: Uint8Array): Uint8Array | undefined {
+	after(head: Uint8Array | string): Uint8Array | undefined {
 		const tail = this.#bytes;
-		if (head.length > maxStoredLength || tail.length < minGzipBytes)
+		const length = Buffer.byteLength(head);
+		if (length > maxStoredLength || tail.length < minGzipBytes)
 			return undefined;
-		const deflated = this.#deflate();
-		const storedAt = memberHeader.length + storedHeaderLength;
-		const deflatedAt = storedAt + head.length;
-		const trailerAt = deflatedAt + deflated.length;
-		const file = Buffer.allocUnsafe(trailerAt + trailerLength);
-		file.set(memberHeader);
+		const file = this.#fileFor(length);
+		const storedAt = this.#deflatedAt - length;
+		const blockAt = storedAt - storedHeaderLength;
+		const start = blockAt - memberHeader.length;
+		file.set(memberHeader, start);
 		// A stored block, and not the last block. It ends on a whole byte, where the deflated blocks begin.
-		file[memberHeader.length] = 0;
-		file.writeUInt16LE(head.length, memberHeader.length + 1);
-		file.writeUInt16LE(~head.length & 0xffff, memberHeader.length + 3);
-		file.set(head, storedAt);
-		file.set(deflated, deflatedAt);
+		file[blockAt] = 0;
+		file.writeUInt16LE(length, blockAt + 1);
+		file.writeUInt16LE(~length & 0xffff, blockAt + 3);
+		if (typeof head === "string") file.write(head, storedAt);
+		else file.set(head, storedAt);
+		const trailerAt = this.#trailerAt;
 		file.writeUInt32LE(this.#checksumAfter(crc32(head)), trailerAt);
-		file.writeUInt32LE((head.length + tail.length) >>> 0, trailerAt + 4);
-		return file;
+		file.writeUInt32LE((length + tail.length) >>> 0, trailerAt + 4);
+		return file.subarray(start);
+	}
+
+	/** Returns the buffer, which has the deflated bytes, with room for a first part of `length` bytes before them. */
+	#fileFor(length: number): Buffer {
+		const deflatedAt = memberHeader.length + storedHeaderLength + length;
+		if (this.#file && deflatedAt <= this.#deflatedAt) return this.#file;
+		const deflated =
+			this.#file?.subarray(this.#deflatedAt, this.#trailerAt) ??
+			this.#deflate();
+		this.#deflatedAt = deflatedAt;
+		this.#trailerAt = deflatedAt + deflated.length;
+		this.#file = Buffer.allocUnsafeSlow(this.#trailerAt + trailerLength);
+		this.#file.set(deflated, deflatedAt);
+		return this.#file;
 	}
 
 	#deflate(): Buffer {
-		if (this.#deflated) return this.#deflated;
 		const tail = this.#bytes;
 		this.#checksum = crc32(tail);
 		for (const bit of this.#bitChecksums.keys())
 			this.#bitChecksums[bit] = crc32(tail, (1 << bit) >>> 0) ^ this.#checksum;
-		this.#deflated = deflateRawSync(tail, { level: 9 });
-		return this.#deflated;
+		return deflateRawSync(tail, { level: 9 });
 	}
 
 	/** Returns the CRC-32 checksum of a whole response from `before`, the checksum of the response's first part. */

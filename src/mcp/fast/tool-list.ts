@@ -12,7 +12,10 @@ const isPrepared = usesFastPath("tool-list");
 /** A server's response as one SSE event, available uncompressed and as gzip, since not every client accepts gzip. */
 export interface PreparedEvent {
 	plain(): Uint8Array;
-	/** Returns the SSE event as one gzip file; undefined if compression would save nothing. */
+	/**
+	 * Returns the SSE event as one gzip file; undefined if compression would save nothing. The file is valid until this is
+	 * called for another event with the same list.
+	 */
 	gzip(): Uint8Array | undefined;
 }
 
@@ -41,11 +44,9 @@ export class ToolList {
 		const listed = JSON.stringify(members).slice(1, -1);
 		const before = listed && `${listed},`;
 		if (!isPrepared) return this.#unprepared(id, before);
-		const head = Buffer.from(
-			`${messageOpening}{"jsonrpc":"2.0","id":${id},"result":{${before}`,
-		);
+		const head = `${messageOpening}{"jsonrpc":"2.0","id":${id},"result":{${before}`;
 		return {
-			plain: () => Buffer.concat([head, this.#tail]),
+			plain: () => Buffer.concat([Buffer.from(head), this.#tail]),
 			gzip: () => this.#gzip.after(head),
 		};
 	}
