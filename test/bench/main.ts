@@ -1,11 +1,12 @@
 // What the gateway costs: `bun run bench`. README.md says what each figure is.
 
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tools } from "../../src/bot/tools/index.ts";
 import { fastPathNames } from "../../src/mcp/fast/switch.ts";
 import { freePort } from "../support/free-port.ts";
+import { until } from "../support/until.ts";
 import {
 	added,
 	type Contender,
@@ -34,7 +35,9 @@ import {
 	listJob,
 	offersGzip,
 	readList,
+	readyListJob,
 	startBareGateway,
+	startBareList,
 	startGatewayProcess,
 	startStubs,
 } from "./targets.ts";
@@ -221,9 +224,18 @@ async function measureSlow(): Promise<void> {
 }
 
 async function measureList(): Promise<void> {
-	const { length } = await readList(gateway.url);
+	const list = await readList(gateway.url);
+	const file = join(directory, "list");
+	writeFileSync(file, list);
+	const ready = stack.use(await startBareList(file, directory, cores.server));
+	await until("the server of a list that is ready listens", () =>
+		readList(ready.url).then(
+			({ length }) => length === list.length,
+			() => false,
+		),
+	);
 	heading(
-		`tools/list of ${listedTools} tools, ${(length / 1000).toFixed(0)} KB; nginx serves a file`,
+		`tools/list of ${listedTools} tools, ${(list.length / 1000).toFixed(0)} KB; nginx and the bare Bun.serve have it ready`,
 	);
 	for (const gzip of [false, true]) {
 		const label = `  16 x ${gzip ? "gzip" : "plain"}`;
@@ -241,6 +253,11 @@ async function measureList(): Promise<void> {
 						},
 					]
 				: []),
+			{
+				name: "bare Bun.serve",
+				job: readyListJob(ready.url, 16, gzip),
+				pids: [ready.pid],
+			},
 			{
 				name: "gateway",
 				job: listJob(gateway.url, 16, gzip),

@@ -89,15 +89,37 @@ export async function startGatewayProcess({
 }
 
 /** Starts `bare-gateway.ts` in front of one bot; it answers some milliseconds later. */
-export async function startBareGateway(
+export function startBareGateway(
 	backend: number,
+	directory: string,
+	pin?: Pin,
+): Promise<GatewayProcess> {
+	return startBare("bare-gateway", String(backend), directory, pin);
+}
+
+/** Starts `bare-list.ts`, which responds with what `file` holds; it answers some milliseconds later. */
+export function startBareList(
+	file: string,
+	directory: string,
+	pin?: Pin,
+): Promise<GatewayProcess> {
+	return startBare("bare-list", file, directory, pin);
+}
+
+async function startBare(
+	name: string,
+	argument: string,
 	directory: string,
 	pin: Pin = anyCore,
 ): Promise<GatewayProcess> {
 	const port = await freePort();
-	const main = join(import.meta.dir, "servers/bare-gateway.ts");
-	const command = [process.execPath, main, String(port), String(backend)];
-	const process_ = startLogged(pin(command), {}, join(directory, "bare.log"));
+	const main = join(import.meta.dir, `servers/${name}.ts`);
+	const command = [process.execPath, main, String(port), argument];
+	const process_ = startLogged(
+		pin(command),
+		{},
+		join(directory, `${name}.log`),
+	);
 	return { ...process_, url: `http://127.0.0.1:${port}/mcp` };
 }
 
@@ -164,6 +186,11 @@ export function listJob(
 		requests: ['"method":"tools/list","params":{}'],
 		expect: gzip ? "gzip" : "result",
 	};
+}
+
+/** The same requests, of a server that has one response for all. */
+export function readyListJob(...given: Parameters<typeof listJob>): LoadJob {
+	return { ...listJob(...given), expect: "file" };
 }
 
 /** Requests for a file; plain, or packed. */
