@@ -89,8 +89,8 @@ export interface Bot extends Running {
 	/** Whether the bot is connected to Discord, so that tool calls can succeed. */
 	readonly ready: boolean;
 	/**
-	 * Whether startup is complete: the bot is connected to Discord, has loaded the members of all guilds, and its
-	 * database is open.
+	 * Whether startup is complete: the bot is connected to Discord, has loaded the members of all guilds and registered
+	 * its commands, and its database is open.
 	 */
 	readonly loaded: boolean;
 	readonly failed: Promise<Error>;
@@ -426,6 +426,7 @@ export function startBot(
 			return (
 				connection.ready &&
 				connection.guilds.every((guild) => connection.hasAllMembers(guild)) &&
+				doors.registration?.hasRun === true &&
 				store.state === "ready"
 			);
 		},

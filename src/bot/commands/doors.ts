@@ -13,7 +13,11 @@ import { definitionsOf } from "./definitions.ts";
 import { createCommandLimits, createConcurrencyLimit } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
 import { createPerform } from "./perform.ts";
-import { type CommandScope, keepRegistered } from "./registration.ts";
+import {
+	type CommandScope,
+	keepRegistered,
+	type Registration,
+} from "./registration.ts";
 import { createSlashDoor } from "./slash-door.ts";
 
 export interface DoorsOptions {
@@ -47,6 +51,8 @@ export interface DoorsOptions {
 export interface Doors {
 	/** Adds listeners to a Discord client that run commands, and registers the slash commands with Discord. */
 	attach(client: Client): void;
+	/** The registration of the slash commands; undefined before `attach`. */
+	readonly registration: Registration | undefined;
 }
 
 export function createDoors(options: DoorsOptions): Doors {
@@ -75,14 +81,20 @@ export function createDoors(options: DoorsOptions): Doors {
 		...(options.known ?? []),
 		...definitions.map(({ name }) => name),
 	]);
+	let registration: Registration | undefined;
 	return {
+		get registration() {
+			return registration;
+		},
 		attach(client) {
 			if (isAny) attachChat(client);
 			slash.attach(client);
 			const handlers = [...slash.components, ...components];
 			serveComponents(client, { handlers, log });
 			const { scope, retryMs } = options;
-			keepRegistered(client, { scope, definitions, known, log, retryMs });
+			registration = keepRegistered(client, {
+				...{ scope, definitions, known, log, retryMs },
+			});
 		},
 	};
 }

@@ -33,12 +33,18 @@ export interface RegistrationOptions {
 
 const defaultRetryMs = [5_000, 30_000, 120_000, 600_000];
 
+export interface Registration {
+	/** Whether the registration after the first login has ended; if parts of it failed, they are tried again later. */
+	readonly hasRun: boolean;
+}
+
 /** Registers the commands at each login, and for each guild that the bot joins. */
 export function keepRegistered(
 	client: Client,
 	options: RegistrationOptions,
-): void {
+): Registration {
 	const { scope, log, retryMs = defaultRetryMs } = options;
+	let hasRun = false;
 
 	/** Registers commands for all guilds or for one guild. Retries later if that fails. Never rejects. */
 	async function register(
@@ -68,11 +74,17 @@ export function keepRegistered(
 		await register(ready, { wanted: scope === "global" });
 		for (const guildId of ready.guilds.cache.keys())
 			await register(ready, { guildId, wanted: scope === "guild" });
+		hasRun = true;
 	});
 	client.on(Events.GuildCreate, (guild) => {
 		const { client: ready, id: guildId } = guild;
 		if (scope === "guild") void register(ready, { guildId, wanted: true });
 	});
+	return {
+		get hasRun() {
+			return hasRun;
+		},
+	};
 }
 
 interface Place {
