@@ -65,16 +65,17 @@ class Slot implements Carrier {
  */
 export class HttpClient {
 	readonly #url: URL;
-	/** The rest of the first line of each HTTP request, after the method. */
-	readonly #afterMethod: string;
 	readonly #parserOptions: ParserOptions;
 	readonly #options: HttpClientOptions & typeof defaults;
 	readonly #permits: Semaphore;
 	readonly #slots = new Set<Slot>();
 	/** Idle connections of the pool, the least recently used first. */
 	readonly #idle: Slot[] = [];
-	/** Serialized HTTP headers of requests, cached by the object that contains the headers. */
-	readonly #fieldLines = new WeakMap<HttpRequest["headers"], string>();
+	/**
+	 * The first line of HTTP requests, without the method, and their headers. Cached by the object that contains the
+	 * headers.
+	 */
+	readonly #heads = new WeakMap<HttpRequest["headers"], string>();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#isClosed = false;
 
@@ -86,8 +87,6 @@ export class HttpClient {
 			throw new TypeError(
 				`expected an http: URL, received ${this.#url.protocol}`,
 			);
-		const { pathname, search } = this.#url;
-		this.#afterMethod = ` ${pathname}${search} HTTP/1.1\r\n`;
 		this.#parserOptions = { maxHeadBytes, heads: new Map() };
 		this.#permits = new Semaphore({ max: maxConnections });
 	}
@@ -162,20 +161,20 @@ export class HttpClient {
 	 */
 	#serialize(request: HttpRequest): string {
 		const { method, headers, requestId, caller, trace, body = "" } = request;
-		let fields = this.#fieldLines.get(headers);
-		if (fields === undefined) {
-			fields = fieldLines(headers, this.#url.host);
-			this.#fieldLines.set(headers, fields);
+		let head = this.#heads.get(headers);
+		if (head === undefined) {
+			head = headOf(this.#url, headers);
+			this.#heads.set(headers, head);
 		}
-		if (requestId !== undefined) fields += valueLine("X-Request-Id", requestId);
-		if (caller !== undefined) fields += valueLine(principalHeader, caller);
+		if (requestId !== undefined) head += valueLine("X-Request-Id", requestId);
+		if (caller !== undefined) head += valueLine(principalHeader, caller);
 		if (trace?.traceparent !== undefined)
-			fields += valueLine("traceparent", trace.traceparent);
+			head += valueLine("traceparent", trace.traceparent);
 		if (trace?.tracestate !== undefined)
-			fields += valueLine("tracestate", trace.tracestate);
+			head += valueLine("tracestate", trace.tracestate);
 		if (method === "POST" || body !== "")
-			fields += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-		return `${method}${this.#afterMethod}${fields}\r\n${body}`;
+			head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+		return `${method}${head}\r\n${body}`;
 	}
 
 	#connect(): Slot {
@@ -300,16 +299,23 @@ const reservedHeaders =
 	/^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;
 const sentValue = /^[\t\x20-\x7e]*$/;
 
-/** Serializes HTTP headers as lines. Adds a Host header at the beginning if `headers` has none. */
-function fieldLines(headers: HttpRequest["headers"], host: string): string {
-	let fields = "";
-	let hosts = 0;
-	for (const [name, value] of Object.entries(headers)) {
-		if (/^host$/i.test(name)) hosts++;
-		fields += fieldLine(name, value);
-	}
+/**
+ * Serializes the first line of an HTTP request, without the method, and the headers. Adds a Host header at the beginning
+ * if `headers` has none.
+ */
+function headOf(
+	{ pathname, search, host }: URL,
+	headers: HttpRequest["headers"],
+): string {
+	const names = Object.keys(headers);
+	const hosts = names.filter((name) => /^host$/i.test(name)).length;
 	if (hosts > 1) throw new TypeError("the HTTP request has two Host headers");
-	return hosts === 0 ? fieldLine("Host", host) + fields : fields;
+	const all = Object.entries(
+		hosts === 0 ? { Host: host, ...headers } : headers,
+	);
+	const lines = all.map(([name, value]) => fieldLine(name, value));
+	// Joined, because the parts of a string made with + stay apart: each request would gather them all again.
+	return [` ${pathname}${search} HTTP/1.1\r\n`, ...lines].join("");
 }
 
 function fieldLine(name: string, value: string): string {
