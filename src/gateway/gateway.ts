@@ -45,13 +45,13 @@ import {
 	loadClients,
 	loadOAuth,
 	loadStore,
+	loadStoreFile,
 } from "./load.ts";
 import type { OAuthOptions } from "./oauth/oauth.ts";
 import { systemClocks } from "./oauth/protocol/clocks.ts";
 import { GuildIndex } from "./routing/guild-index.ts";
 import { createFindTarget } from "./routing/target.ts";
 import { limitStore } from "./store/limited-store.ts";
-import { fileIssue } from "./store/settings.ts";
 import type { GatewayStore } from "./store/store.ts";
 
 const maxBodyBytes = 64 * 1024;
@@ -358,7 +358,7 @@ export async function startGateway(
 		});
 	}
 
-	const issue = config.store && fileIssue(config.store);
+	const issue = config.store && loadStoreFile().fileIssue(config.store);
 	if (issue) throw new ConfigError("the environment", [issue]);
 	const store = config.store && loadStore().openStore(config.store, log);
 	const gateway = createGateway(config, log, { ...options, store });

@@ -61,6 +61,10 @@ export const loadOAuth = () =>
 export const loadClients = () =>
 	require("./oauth/clients/clients.ts") as typeof import("./oauth/clients/clients.ts");
 
+/** Loads what checks the file of the gateway's database. */
+export const loadStoreFile = () =>
+	require("./store/file.ts") as typeof import("./store/file.ts");
+
 /** Loads the gateway's database. */
 export const loadStore = () =>
 	require("./store/store.ts") as typeof import("./store/store.ts");

@@ -3,7 +3,6 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
 // https://fetch.spec.whatwg.org/#http-cors-protocol
 
-import { hash, timingSafeEqual } from "node:crypto";
 import type { ListenOptions } from "../lib/program/listen.ts";
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -129,7 +128,7 @@ export function bearerToken({ headers }: Request): string | undefined {
 /** Returns a function that compares tokens with `token` in constant time. */
 export function createTokenMatch(token: string): (given: string) => boolean {
 	const expected = digest(token);
-	return (given) => timingSafeEqual(digest(given), expected);
+	return (given) => crypto.timingSafeEqual(digest(given), expected);
 }
 
 /**
@@ -149,6 +148,6 @@ export function unauthorized(
 	});
 }
 
-function digest(text: string): Buffer {
-	return hash("sha256", text, "buffer");
+function digest(text: string) {
+	return Bun.SHA256.hash(text);
 }

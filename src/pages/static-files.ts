@@ -1,6 +1,5 @@
 // Serves the files of a page. Their texts are compiled into the program.
 
-import { hash } from "node:crypto";
 import { methodNotAllowed } from "../lib/program/listen.ts";
 
 /** Media types by file extension. */
@@ -53,7 +52,7 @@ export function serveFiles(
 				"Content-Type": type,
 				// The browser revalidates each file, so that the page and its scripts have the same version.
 				"Cache-Control": "no-cache",
-				ETag: `"${hash("sha256", text, "base64url").slice(0, 22)}"`,
+				ETag: `"${Bun.SHA256.hash(text, "base64url").slice(0, 22)}"`,
 			};
 			return [path, { text, headers }] as const;
 		}),

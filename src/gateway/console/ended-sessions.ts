@@ -1,7 +1,8 @@
 // Sessions of the console whose owners have signed out. They are kept in memory and, if the gateway has a database,
 // also there, so that they stay ended after a restart and at every replica.
 
-import { type GatewayStore, StoreUnavailable } from "../store/store.ts";
+import type { GatewayStore } from "../store/store.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 
 /** Maximum number of sessions that are remembered in memory. */
 const maxEnded = 10_000;

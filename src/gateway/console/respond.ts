@@ -4,7 +4,7 @@ import { parseJson } from "../../lib/json.ts";
 import { readBody } from "../../lib/program/listen.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { securityHeaders } from "../../pages/static-files.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 
 /** Maximum size in bytes of the body of a request to the console. */
 const maxBodyBytes = 64 * 1024;

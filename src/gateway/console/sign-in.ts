@@ -4,7 +4,7 @@ import type { Log } from "../../lib/log.ts";
 import { createTokenMatch } from "../../mcp/access.ts";
 import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
 import { OAuthError } from "../oauth/protocol/oauth-error.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { type OwnOrigin, ownOrigin } from "./origin.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import {

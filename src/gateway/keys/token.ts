@@ -2,9 +2,6 @@
 // which secret scanners recognise them, random characters, and a checksum, so that a wrong guess is refused without a look
 // at the database. https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
 
-import { getRandomValues, hash } from "node:crypto";
-import { crc32 } from "node:zlib";
-
 /** The prefix of each kind of token: API keys, and the access and refresh tokens of OAuth. */
 export const tokenPrefixes = {
 	key: "guildhall_",
@@ -46,14 +43,14 @@ export function kindOfToken(token: string): TokenKind | undefined {
  * not needed.
  */
 export function hashToken(token: string): string {
-	return hash("sha256", token, "hex");
+	return Bun.SHA256.hash(token, "hex");
 }
 
 function randomText(length: number): string {
 	let text = "";
 	while (text.length < length)
 		// The largest multiple of 62: beyond it some characters would be more frequent.
-		for (const byte of getRandomValues(new Uint8Array(length)))
+		for (const byte of crypto.getRandomValues(new Uint8Array(length)))
 			if (byte < 248 && text.length < length)
 				text += alphabet[byte % alphabet.length];
 	return text;
@@ -61,7 +58,7 @@ function randomText(length: number): string {
 
 /** Returns the CRC-32 of a text in base 62, with 6 digits. */
 function checksumOf(text: string): string {
-	let rest = crc32(text);
+	let rest = Bun.hash.crc32(text);
 	let digits = "";
 	for (let count = 0; count < checksumLength; count++) {
 		digits = alphabet[rest % alphabet.length] + digits;

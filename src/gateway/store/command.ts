@@ -10,9 +10,8 @@ import {
 	silentLog,
 } from "../../lib/log.ts";
 import { StoreFailure } from "../../lib/sql/errors.ts";
+import { fileIssue, missingFileIssue } from "./file.ts";
 import {
-	fileIssue,
-	missingFileIssue,
 	readStoreSettings,
 	type StoreSettings,
 	storeVariables,

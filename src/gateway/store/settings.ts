@@ -1,14 +1,11 @@
 // The settings of the gateway's database: GATEWAY_DATABASE and GATEWAY_DB_SCHEMA.
 
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import * as v from "valibot";
 import { optional } from "../../lib/config.ts";
 import {
 	databaseUrlIssue,
 	schemaIssue,
 } from "../../lib/sql/postgres-schema.ts";
-import { directoryIssue } from "../../lib/sql/sqlite-file.ts";
 
 export interface StoreSettings {
 	/** URL of a PostgreSQL database, or path of an SQLite file. */
@@ -68,35 +65,4 @@ function databaseIssue(database: string): string | undefined {
 	if (isPostgresUrl(database)) return databaseUrlIssue(database);
 	if (!/^[a-z][a-z0-9+.-]*:/i.test(database)) return undefined;
 	return "expected the path of a file, or a URL such as postgres://user:password@host:5432/database";
-}
-
-/**
- * Creates the directory of the gateway's SQLite file if it is missing. Returns an error text if the gateway cannot
- * write to the file; undefined if it can, and for PostgreSQL.
- */
-export function fileIssue({ database }: StoreSettings): string | undefined {
-	if (isPostgresUrl(database)) return undefined;
-	const file = resolve(database);
-	const issue = directoryIssue(dirname(file), "GATEWAY_DATABASE");
-	if (issue || !existsSync(file)) return issue;
-	const shown = JSON.stringify(file);
-	if (!statSync(file).isFile())
-		return `GATEWAY_DATABASE: expected the path of a file, but ${shown} is none`;
-	try {
-		accessSync(file, constants.R_OK | constants.W_OK);
-		return undefined;
-	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		return `GATEWAY_DATABASE: cannot write the file ${shown} (${code})`;
-	}
-}
-
-/** Returns an error text if the gateway's SQLite file does not exist; undefined if it does, and for PostgreSQL. */
-export function missingFileIssue({
-	database,
-}: StoreSettings): string | undefined {
-	const file = resolve(database);
-	return isPostgresUrl(database) || existsSync(file)
-		? undefined
-		: `GATEWAY_DATABASE: there is no file ${JSON.stringify(file)}; the gateway creates its database when it starts`;
 }

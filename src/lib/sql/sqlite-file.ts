@@ -8,7 +8,7 @@ import {
 	mkdirSync,
 	openSync,
 } from "node:fs";
-import { SQL } from "bun";
+import type { SQL } from "bun";
 
 /** Milliseconds between attempts to lock an SQLite file. */
 const pollMs = 20;
@@ -35,7 +35,7 @@ export function directoryIssue(
 /** Opens an SQLite file. If the file is missing, creates it so that only the current system user can read it. */
 export async function openSqlite(path: string): Promise<SQL> {
 	if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
-	const sql = new SQL({ adapter: "sqlite", filename: path, bigint: true });
+	const sql = new Bun.SQL({ adapter: "sqlite", filename: path, bigint: true });
 	// The first statement opens it.
 	await sql.unsafe("PRAGMA busy_timeout = 0");
 	return sql;
@@ -58,6 +58,6 @@ export async function retryWhileLocked<T>(
 
 export function isLocked(error: unknown): boolean {
 	return (
-		error instanceof SQL.SQLiteError && error.code.startsWith("SQLITE_BUSY")
+		error instanceof Bun.SQL.SQLiteError && error.code.startsWith("SQLITE_BUSY")
 	);
 }

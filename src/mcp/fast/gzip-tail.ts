@@ -2,7 +2,7 @@
 // beginning stored uncompressed and the common end deflated beforehand: some clients read only the first member.
 // https://www.rfc-editor.org/rfc/rfc1952, https://www.rfc-editor.org/rfc/rfc1951#section-3.2.4
 
-import { crc32, deflateRawSync } from "node:zlib";
+const { crc32 } = Bun.hash;
 
 /** Header of a gzip file: deflate, no file name, no time, best compression, unknown operating system. */
 const memberHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
@@ -17,7 +17,7 @@ export const minGzipBytes = 1_400;
  * bytes are compressed only once, not again for each response.
  */
 export class GzipTail {
-	readonly #bytes: Uint8Array;
+	readonly #bytes: Uint8Array<ArrayBuffer>;
 	/**
 	 * The file of the last response. Every file has its deflated bytes at the same place of this buffer, from
 	 * `#deflatedAt` to `#trailerAt`, so that only what is before and after them is written for each response.
@@ -34,7 +34,7 @@ export class GzipTail {
 	readonly #bitChecksums = new Uint32Array(32);
 
 	/** `bytes` are the last bytes that all responses share. They are compressed at the first call of `after`. */
-	constructor(bytes: Uint8Array) {
+	constructor(bytes: Uint8Array<ArrayBuffer>) {
 		this.#bytes = bytes;
 	}
 
@@ -79,12 +79,12 @@ export class GzipTail {
 		return this.#file;
 	}
 
-	#deflate(): Buffer {
+	#deflate(): Uint8Array {
 		const tail = this.#bytes;
 		this.#checksum = crc32(tail);
 		for (const bit of this.#bitChecksums.keys())
 			this.#bitChecksums[bit] = crc32(tail, (1 << bit) >>> 0) ^ this.#checksum;
-		return deflateRawSync(tail, { level: 9 });
+		return Bun.deflateSync(tail, { level: 9 });
 	}
 
 	/** Returns the CRC-32 checksum of a whole response from `before`, the checksum of the response's first part. */

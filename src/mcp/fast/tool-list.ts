@@ -1,7 +1,6 @@
 // The result of `tools/list`, encoded and compressed once and sent often. Responses differ only in what precedes the tools,
 // such as the id.
 
-import { gzipSync } from "node:zlib";
 import { type JsonObject, resultResponse } from "../json-rpc.ts";
 import { encodeMessage, messageOpening, onOneLine } from "../sse.ts";
 import { GzipTail, minGzipBytes } from "./gzip-tail.ts";
@@ -20,7 +19,7 @@ export interface PreparedEvent {
 }
 
 export class ToolList {
-	readonly #tail: Buffer;
+	readonly #tail: Buffer<ArrayBuffer>;
 	readonly #gzip: GzipTail;
 
 	/**
@@ -57,7 +56,7 @@ export class ToolList {
 		return {
 			plain: () => event,
 			gzip: () =>
-				this.#tail.length < minGzipBytes ? undefined : gzipSync(event),
+				this.#tail.length < minGzipBytes ? undefined : Bun.gzipSync(event),
 		};
 	}
 }

@@ -1,7 +1,6 @@
 // OAuth clients: programs that people connect. They register dynamically (RFC 7591), or their id is the URL of a metadata
 // document. All are public clients: none has a secret, PKCE protects their codes.
 
-import { randomBytes } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -158,7 +157,7 @@ export function createClients({
 		if (metadata instanceof Response) return metadata;
 		const { client_name, client_uri, redirect_uris } = metadata;
 		const client: OAuthClient = {
-			id: `client_${randomBytes(16).toString("base64url")}`,
+			id: `client_${crypto.getRandomValues(Buffer.alloc(16)).toString("base64url")}`,
 			name: clientName(client_name, redirect_uris),
 			uri: clientUri(client_uri),
 			redirectUris: redirect_uris,

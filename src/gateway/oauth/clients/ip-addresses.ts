@@ -1,7 +1,10 @@
 // IP addresses: which are public, and which belong together.
 // https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.org/assignments/iana-ipv6-special-registry
 
-import { isIP, isIPv4 } from "node:net";
+import type * as Net from "node:net";
+
+/** `node:net` is loaded when it is first needed: it takes 3 MiB, which an idle gateway does without. */
+const net = (): typeof Net => require("node:net");
 
 /** IPv4 networks whose addresses are not public: address and prefix length. */
 const specialIpv4: readonly (readonly [string, number])[] = [
@@ -47,7 +50,7 @@ export function isPublicAddress(address: string): boolean {
 	if (bits === undefined) return false;
 	const isWithin = ([network, length]: readonly [string, number]) =>
 		bits.startsWith(addressBits(network)?.slice(0, length) ?? "");
-	if (isIPv4(address)) return !specialIpv4.some(isWithin);
+	if (net().isIPv4(address)) return !specialIpv4.some(isWithin);
 	return isWithin(globalIpv6) && !specialIpv6.some(isWithin);
 }
 
@@ -69,7 +72,7 @@ export function networkOf(address: string): string {
  * zone such as `%eth0`.
  */
 function addressBits(address: string): string | undefined {
-	switch (address.includes("%") ? 0 : isIP(address)) {
+	switch (address.includes("%") ? 0 : net().isIP(address)) {
 		case 4:
 			return toBits(address.split(".").map(Number), 8);
 		case 6: {

@@ -1,7 +1,6 @@
 // Grants in the database: what a person has allowed one client, with its codes and tokens. "Once" is always one conditional
 // statement, so that it holds with several gateways.
 
-import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { SQL } from "bun";
 import type { Access } from "../../../lib/principal.ts";
 import { createToken, hashToken, type TokenKind } from "../../keys/token.ts";
@@ -152,7 +151,7 @@ export function createGrants(store: StatementStore, now: () => number): Grants {
 		async issueCode(consent) {
 			const code = newSecret();
 			// Without "-" at its start, which the command line would take for an option.
-			const id = randomBytes(8).toString("hex");
+			const id = crypto.getRandomValues(Buffer.alloc(8)).toString("hex");
 			const { codeChallenge } = consent.request;
 			await store.run(
 				(
@@ -283,8 +282,7 @@ function isFor(
 
 /** Compares two texts in constant time. */
 function equals(a: string, b: string): boolean {
-	const digest = (text: string) => hash("sha256", text, "buffer");
-	return timingSafeEqual(digest(a), digest(b));
+	return crypto.timingSafeEqual(Bun.SHA256.hash(a), Bun.SHA256.hash(b));
 }
 
 function grantOf(

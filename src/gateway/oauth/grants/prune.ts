@@ -1,7 +1,8 @@
 // Removes what has expired from the database, at most once a minute.
 
 import type { Log } from "../../../lib/log.ts";
-import { type StatementStore, StoreUnavailable } from "../../store/store.ts";
+import type { StatementStore } from "../../store/store.ts";
+import { StoreUnavailable } from "../../store/unavailable.ts";
 import type { Clocks } from "../protocol/clocks.ts";
 
 const intervalMs = 60_000;

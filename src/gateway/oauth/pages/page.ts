@@ -1,13 +1,12 @@
 // Pages as HTTP responses: HTML that no other page can frame and no cache keeps, and redirects.
 
-import { hash } from "node:crypto";
 import { onOneLine } from "../../../lib/text.ts";
 import { knownSchemes, schemeOf } from "../clients/redirect-uris.ts";
 import { Html, html } from "./html.ts";
 import { styleSheet } from "./style.ts";
 
 const maxTitleLength = 120;
-const styleHash = hash("sha256", styleSheet, "base64");
+const styleHash = Bun.SHA256.hash(styleSheet, "base64");
 const style = new Html(styleSheet);
 
 const headers = {

@@ -1,7 +1,6 @@
 // The browser of a person who signs in, known by a cookie with a secret. What is begun in one browser can only be
 // continued in the same one.
 
-import { hash, timingSafeEqual } from "node:crypto";
 import { newSecret } from "../protocol/secrets.ts";
 
 /** Lifetime of the browser's cookie in seconds. */
@@ -58,7 +57,7 @@ export function createBrowsers(publicUrl: string): Browsers {
  * form is for. Other browsers cannot compute it.
  */
 export function formToken(browserSecret: string, purpose: string): string {
-	return hash("sha256", `form ${browserSecret} ${purpose}`, "base64url");
+	return Bun.SHA256.hash(`form ${browserSecret} ${purpose}`, "base64url");
 }
 
 /** Whether the CSRF token that a form was submitted with is the right one. Compares in constant time. */
@@ -69,5 +68,8 @@ export function isFormToken(
 ): boolean {
 	const expected = Buffer.from(formToken(browserSecret, purpose));
 	const actual = Buffer.from(given ?? "");
-	return actual.length === expected.length && timingSafeEqual(actual, expected);
+	return (
+		actual.length === expected.length &&
+		crypto.timingSafeEqual(actual, expected)
+	);
 }

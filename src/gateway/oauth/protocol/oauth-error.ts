@@ -1,6 +1,6 @@
 // Errors of the OAuth endpoints, and the JSON responses of those that programs call.
 
-import { StoreUnavailable } from "../../store/store.ts";
+import { StoreUnavailable } from "../../store/unavailable.ts";
 
 /** Error codes of RFC 6749 (OAuth 2.0) and, for invalid_target, of RFC 8707. */
 export type OAuthErrorCode =
