@@ -58,8 +58,11 @@ onBoth(
 				instance.lines.find((line) => line.includes('{"unavailable"')),
 			);
 			expect(full).toMatch(/the disk of .* is full/);
-			expect(instance.lines.join("\n")).toContain(
-				"bot's database is unavailable or read-only",
+			// The program's log is written after its other lines.
+			await until("it is logged", () =>
+				instance.lines.some((line) =>
+					line.includes("bot's database is unavailable or read-only"),
+				),
 			);
 			const kept = await place.look("SELECT id FROM things");
 			expect(kept.length).toBeGreaterThan(10);
