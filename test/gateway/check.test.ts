@@ -207,7 +207,7 @@ test("an unwise configuration is a warning, and no failure", async () => {
 		guilds: { "400": "Odd" },
 		tools: [echoTool, '{"name":"bare"}'],
 	});
-	await using taken = startStubBackend();
+	await using taken = startStubBackend({ hostname: "127.0.0.1" });
 	const { passed, lines } = await check(
 		{ alpha, beta, none, odd },
 		{ MCP_AUTH_TOKEN: "short-of-16", GATEWAY_PORT: String(taken.port) },

@@ -47,11 +47,12 @@ test("without an environment it prints every issue on stderr and exits 1", async
 });
 
 test("a port in use is an error that names the setting", async () => {
-	await using bot = startStubBackend();
+	const hostname = "127.0.0.1";
+	await using bot = startStubBackend({ hostname });
 	await using child = spawnGateway({
 		INSTANCES: `alpha=${bot.url}`,
 		MCP_AUTH_TOKEN: gatewayToken,
-		GATEWAY_BIND_ADDR: "127.0.0.1",
+		GATEWAY_BIND_ADDR: hostname,
 		GATEWAY_PORT: String(bot.port),
 	});
 	expect(await child.exited).toBe(1);

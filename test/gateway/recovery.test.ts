@@ -6,6 +6,7 @@ import {
 	type Behaviour,
 	eventStream,
 	rpcError,
+	type StubBackend,
 	stall,
 	startStubBackend,
 	textResult,
@@ -188,12 +189,12 @@ describe("a bot that is away", () => {
 
 /** Listens in the place of a bot; `seen` is every byte that arrives. */
 function impostor(
-	port: number,
+	{ url, port }: StubBackend,
 	onData: (socket: Bun.Socket) => void,
 ): Disposable & { seen(): string } {
 	let seen = "";
 	const listener = Bun.listen({
-		hostname: "127.0.0.1",
+		hostname: new URL(url).hostname,
 		port,
 		socket: {
 			data(socket, bytes) {
@@ -225,7 +226,7 @@ describe("a bot in whose place there is", () => {
 			const calls = (tool: string) =>
 				Promise.all(Array.from({ length: 8 }, () => world.text(tool)));
 			await world.bot.stop();
-			using other = impostor(world.bot.port, onData);
+			using other = impostor(world.bot, onData);
 			expect(await world.text("act")).toMatch(
 				/Gateway error: (OutcomeUnknown|BackendOffline): /,
 			);
@@ -243,7 +244,7 @@ describe("a bot in whose place there is", () => {
 		await world.bot.stop();
 		// Nobody has called it: a check found out.
 		expect(await world.text("list_instances")).toContain("alpha | offline (");
-		using other = impostor(world.bot.port, answering("502 Bad Gateway", ""));
+		using other = impostor(world.bot, answering("502 Bad Gateway", ""));
 		for (let count = 0; count < 8; count++)
 			expect(await world.text("act")).toStartWith(
 				"ERROR Gateway error: BackendOffline: alpha cannot be reached (the MCP server answered HTTP 502); nothing was done.",

@@ -1,6 +1,8 @@
 // A scripted backend for the gateway: an MCP server with sessions that records every request. Its frames are written by
 // hand, without src/, so that they do not share its bugs.
 
+import { ownHost } from "./own-host.ts";
+
 export interface RecordedRequest {
 	/** The HTTP method. */
 	method: string;
@@ -24,7 +26,7 @@ export type Behaviour = (
 ) => Response | Promise<Response | undefined> | undefined;
 
 export interface StubOptions {
-	/** The loopback address to listen on. Default: 127.0.0.1. */
+	/** The loopback address to listen on. Default: one at which no server of another process gets the port of a stopped stub. */
 	hostname?: string;
 	/** 0, or the port of a stub that was stopped. */
 	port?: number;
@@ -81,7 +83,7 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 	const sessions = new Set<string>();
 	const waiting = new Set<() => void>();
 
-	const { hostname = "127.0.0.1" } = options;
+	const { hostname = ownHost(79) } = options;
 	const http = Bun.serve({
 		hostname,
 		port: options.port ?? 0,
