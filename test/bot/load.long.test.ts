@@ -260,3 +260,37 @@ test.concurrent("in a guild of ten thousand look-ups are right from the start an
 		simulator.requests.list().filter(({ path }) => path.includes("/members")),
 	).toEqual([]);
 });
+
+test.concurrent("in a guild of thirty thousand a look-up that all match shows the best matches, and says that there are more", async () => {
+	const seed = demoSeed();
+	const [cooks, ...others] = seed.guilds;
+	if (!cooks) throw new Error("there are the cooks");
+	await using world = await startWorld({
+		seed: { ...seed, guilds: [{ ...cooks, crowd: 30_000 }, ...others] },
+	});
+	const { simulator, guild } = world;
+	const users = simulator.world.users;
+	const bot = users.add({ username: "zz_member" });
+	bot.bot = true;
+	simulator.world.members.add(guild, bot);
+	const exact = users.add({ username: "member", global_name: "zz" });
+	simulator.world.members.add(guild, exact);
+	await world.heard();
+	const { text } = await world.call("lookup_user_by_name", {
+		query: "member",
+		limit: 2,
+	});
+	const [count, best, second] = text.split("\n");
+	expect(count).toBe("More than 25,000 match(es), the first 2:");
+	expect(best).toBe(`zz (@member) | ID: ${exact.id}`);
+	expect(second).toContain("(@member");
+
+	const bots = async () =>
+		(await world.call("list_members", { bots: true })).text;
+	expect(await bots()).toContain(`ID: ${bot.id}`);
+	const member = guild.members.get(bot.id);
+	if (!member) throw new Error("the bot is a member");
+	simulator.world.members.remove(guild, member);
+	await world.heard();
+	expect(await bots()).not.toContain(`ID: ${bot.id}`);
+});

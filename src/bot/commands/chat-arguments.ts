@@ -9,6 +9,7 @@ import {
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { memberIndex, membersOf } from "../discord/members/member-cache.ts";
+import { maxCounted } from "../discord/members/member-index.ts";
 import { fold, inlineText } from "../discord/text.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { isDurationWord } from "./durations.ts";
@@ -271,7 +272,9 @@ function memberNamed(guild: Guild, text: string): string {
 			`${only ? `Several members are called ${shown}` : `No member is called exactly ${shown}`}. Nothing was done. Write a mention, an ID, or the username of one:`,
 			...candidates,
 			...(count > candidates.length
-				? [`and ${count - candidates.length} more`]
+				? [
+						`and ${count > maxCounted ? "many" : count - candidates.length} more`,
+					]
 				: []),
 		].join("\n"),
 	);

@@ -15,16 +15,22 @@ import {
 } from "../discord/describe.ts";
 import { currentMember, member, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import { memberIndex, membersOf } from "../discord/members/member-cache.ts";
+import {
+	botsOf,
+	memberIndex,
+	membersOf,
+} from "../discord/members/member-cache.ts";
 import {
 	comparerFor,
 	firstOf,
 	isTimedOut,
+	type MemberFilter,
 	type MemberOrder,
 	matcherFor,
 	memberOrders,
 	roleIds,
 } from "../discord/members/member-filter.ts";
+import { maxCounted } from "../discord/members/member-index.ts";
 import { describeBits, personHas } from "../discord/permissions.ts";
 import {
 	countOf,
@@ -189,25 +195,26 @@ export const listMembers = readTool({
 				`You lack each of ${forMembersPage.map(describeBits).join(", ")} in the guild ${guild.id}, and need one to see who has accepted the rules. Nothing was done.`,
 			);
 		const nowMs = Date.now();
-		const candidates =
-			name === undefined
-				? [...cache.values()]
-				: membersOf(
-						guild,
-						memberIndex(guild).find(foldedName(name, "name"), Infinity).ids,
-					);
-		const matching = candidates.filter(matcherFor(filter, nowMs));
-		const { page, next } = pageOf(matching, { guild, sort, after, limit });
 		const isFiltered =
 			name !== undefined ||
 			Object.values(filter).some((one) => one !== undefined);
+		const request = { guild, sort, after, limit };
+		// Of all members, only those of the page are read.
+		const matching =
+			isFiltered || sort !== "id"
+				? candidates(guild, name, filter).filter(matcherFor(filter, nowMs))
+				: undefined;
+		const total = matching?.length ?? cache.size;
+		const { page, next } = matching
+			? pageOf(matching, request)
+			: pageById(request);
 		const dependsOnNow =
 			filter.timed_out !== undefined ||
 			filter.joined_after !== undefined ||
 			filter.joined_before !== undefined;
-		const shown = page.length < matching.length && `, ${page.length} shown`;
+		const shown = page.length < total && `, ${page.length} shown`;
 		const counts = isFiltered
-			? `${thousands(matching.length)} of ${countOf(cache.size, "member")} match${shown || ""}`
+			? `${thousands(total)} of ${countOf(cache.size, "member")} match${shown || ""}`
 			: `${thousands(page.length)} of ${countOf(cache.size, "member")}`;
 		const format = memberFormatter(guild, nowMs);
 		return [
@@ -218,6 +225,19 @@ export const listMembers = readTool({
 		];
 	},
 });
+
+/** Returns the cached members of a guild among whom are all with this name who match a filter. */
+function candidates(
+	guild: Guild,
+	name: string | undefined,
+	{ bots }: MemberFilter,
+): GuildMember[] {
+	if (name !== undefined) {
+		const { ids } = memberIndex(guild).find(foldedName(name, "name"), Infinity);
+		return membersOf(guild, ids);
+	}
+	return bots ? botsOf(guild) : [...guild.members.cache.values()];
+}
 
 /**
  * Returns a function that formats a member for a line of a tool result: names, id, roles from the highest down, join
@@ -275,11 +295,23 @@ function pageOf(
 	const isNext = nextAfter(guild, sort, after);
 	const rest = isNext ? members.filter(isNext) : members;
 	const page = firstOf(rest, limit, compare);
+	return { page, next: nextPage(page, rest.length > limit) };
+}
+
+/** Returns a page of all members of a guild, sorted by id, like `pageOf`. Much faster if there are many. */
+function pageById({ guild, after, limit }: PageRequest): {
+	page: GuildMember[];
+	next: string[];
+} {
+	const ids = memberIndex(guild).firstIds(after || "0", limit + 1);
+	const page = membersOf(guild, ids.slice(0, limit));
+	return { page, next: nextPage(page, ids.length > limit) };
+}
+
+/** Returns the result line for reading the page after this one, if there is one. */
+function nextPage(page: readonly GuildMember[], hasMore: boolean): string[] {
 	const last = page.at(-1);
-	return {
-		page,
-		next: last && rest.length > limit ? [`next_after=${last.id}`] : [],
-	};
+	return last && hasMore ? [`next_after=${last.id}`] : [];
 }
 
 /**
@@ -341,7 +373,7 @@ export const lookupUserByName = readTool({
 		return [
 			total === 0
 				? `No member's name contains "${oneField(query)}".`
-				: `${total} match(es)${first}:`,
+				: `${total > maxCounted ? `More than ${thousands(maxCounted)}` : total} match(es)${first}:`,
 			...members.map(memberFields),
 			...stillLoading(guild, connection),
 		];
@@ -350,7 +382,8 @@ export const lookupUserByName = readTool({
 
 /**
  * Finds the members with a name that contains `name`, which must be lower case without accents. Returns their number
- * and the `limit` best matches: equal usernames first, then equal nicknames and display names, then all others.
+ * (beyond `maxCounted` not all are counted) and the `limit` best matches: equal usernames first, then equal nicknames and
+ * display names, then all others.
  */
 function findByName(
 	guild: Guild,
@@ -365,7 +398,7 @@ function findByName(
 	const last = total > limit ? members.at(-1) : undefined;
 	const isCut = last && !members.some(isExact) && isNamed(last, name);
 	const owner = isCut
-		? membersOf(guild, index.find(name, total).ids).find(isExact)
+		? membersOf(guild, index.find(name, Infinity).ids).find(isExact)
 		: members.find(isExact);
 	const others = members.filter((member) => member !== owner);
 	return {

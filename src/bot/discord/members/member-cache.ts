@@ -19,6 +19,8 @@ const justIndexed = new Set<GuildMember>();
 
 class MemberCache extends Collection<string, GuildMember> {
 	readonly index = new MemberIndex();
+	/** Ids of the members that are bots: few, even in a large guild. */
+	readonly bots = new Set<string>();
 
 	// Collections derived from it, as by filter(), need no index.
 	static override get [Symbol.species]() {
@@ -33,6 +35,7 @@ class MemberCache extends Collection<string, GuildMember> {
 
 	override delete(id: string): boolean {
 		this.index.delete(id);
+		this.bots.delete(id);
 		return super.delete(id);
 	}
 
@@ -42,14 +45,15 @@ class MemberCache extends Collection<string, GuildMember> {
 	 */
 	override clear(): void {}
 
-	/** Updates the name index with the current names of the cached member with this id. */
+	/** Updates the index with the current names of the cached member with this id. */
 	refresh(id: string): void {
 		const member = this.get(id);
 		if (member) this.#index(id, member);
 	}
 
 	#index(id: string, { nickname, user }: GuildMember): void {
-		const { globalName, username } = user;
+		const { globalName, username, bot } = user;
+		if (bot) this.bots.add(id);
 		this.index.set(id, { nickname, globalName, username });
 	}
 }
@@ -67,6 +71,11 @@ export const makeCache: typeof makeDefault = (...args) =>
 /** Returns the index to search the cached members of a guild by name. */
 export function memberIndex(guild: Guild): MemberIndex {
 	return cacheOf(guild).index;
+}
+
+/** Returns the cached members of a guild that are bots. */
+export function botsOf(guild: Guild): GuildMember[] {
+	return membersOf(guild, [...cacheOf(guild).bots]);
 }
 
 /** Returns the cached members of a guild with these user ids. Ids without a cached member are left out. */

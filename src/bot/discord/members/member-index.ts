@@ -1,14 +1,20 @@
 // Index of a guild's members by name. Names are folded when they are stored. Most members are in an immutable NameTable;
 // those that changed since it was built are in a NameLog beside it until the table is rebuilt.
 //
-// A member takes about 40 bytes plus the bytes of their names, twice that during a rebuild. A rebuild runs in slices of
+// A member takes about 50 bytes plus the bytes of their names, twice that during a rebuild. A rebuild runs in slices of
 // 2 ms, and rebuilds take at most a tenth of the time.
 
 import { fold } from "../text.ts";
 import { firstOf } from "./member-filter.ts";
 import { NameLog } from "./name-log.ts";
 import { NameTable } from "./name-table.ts";
-import { compareNamed, type Named, type Rank } from "./packed-names.ts";
+import {
+	compareNamed,
+	firstIds,
+	type Named,
+	type Rank,
+	rank,
+} from "./packed-names.ts";
 
 /** The names by which a guild member can be found. */
 export interface Names {
@@ -16,6 +22,12 @@ export interface Names {
 	globalName: string | null;
 	username: string;
 }
+
+/**
+ * Number of matches beyond which a look-up need not count: more help nobody, and counting a million takes longer than
+ * other calls should wait.
+ */
+export const maxCounted = 25_000;
 
 /** Number of changed members after which the table of member names is rebuilt. */
 const maxChanges = 1_000;
@@ -78,33 +90,66 @@ export class MemberIndex {
 	/**
 	 * Finds members with a name that contains `query`. Returns their number and the ids of the `limit` best matches:
 	 * exact matches first, then prefixes, then all others. `query` must be a result of `fold`, which removes case and
-	 * accents.
+	 * accents. Stops counting somewhere beyond `maxCounted`, unless `limit` is Infinity.
 	 */
 	find(query: string, limit: number): { total: number; ids: string[] } {
 		if (!isValidQuery(query)) return { total: 0, ids: [] };
-		const table = this.#table;
-		const slots: Record<Rank, number[]> = [[], [], []];
-		let total = 0;
-		// The table is sorted, so the first matches are enough.
-		table.scan(query, (slot, rank) => {
-			total += 1;
-			if (slots[rank].length < limit) slots[rank].push(slot);
-		});
 		const inLogs: Record<Rank, Pick<Named, "id" | "display">[]> = [[], [], []];
+		let total = 0;
 		for (const log of this.#logs)
 			log.scan(query, (slot, rank) => {
 				total += 1;
 				inLogs[rank].push(log.at(slot));
 			});
+		const { slots, count } = this.#findInTable(query, limit, total);
 		const ids: string[] = [];
 		for (const rank of [0, 1, 2] as const) {
 			if (ids.length === limit) break;
-			const inTable = slots[rank].map((slot) => table.at(slot));
+			const inTable = slots[rank].map((slot) => this.#table.at(slot));
 			const all = [...inTable, ...inLogs[rank]];
 			const first = firstOf(all, limit - ids.length, compareNamed);
 			for (const { id } of first) ids.push(id);
 		}
-		return { total, ids };
+		return { total: total + count, ids };
+	}
+
+	/**
+	 * Finds members in the table like `find`, after `counted` others were found. `slots` are at least the `limit` best
+	 * matches, by rank and in display order; `count` is the number of matches.
+	 */
+	#findInTable(
+		query: string,
+		limit: number,
+		counted: number,
+	): { slots: Record<Rank, number[]>; count: number } {
+		const slots: Record<Rank, number[]> = [[], [], []];
+		let count = 0;
+		const isEnough = () => count >= limit && counted + count > maxCounted;
+		// The table is sorted, so the first matches are enough.
+		this.#table.scan(query, (slot, rank) => {
+			count += 1;
+			if (slots[rank].length < limit) slots[rank].push(slot);
+			return !isEnough();
+		});
+		if (!isEnough()) return { slots, count };
+		// Better matches may come after the place where the scan stopped.
+		for (const best of [rank.exact, rank.beginning]) {
+			const found: number[] = [];
+			const add = (slot: number, rank: Rank) => {
+				if (rank === best) found.push(slot);
+				return found.length < limit;
+			};
+			this.#table.scan(query, add, best);
+			slots[best] = found;
+			if (found.length >= limit) break;
+		}
+		return { slots, count };
+	}
+
+	/** Returns the lowest ids above `after`, in order: at most `count`. */
+	firstIds(after: string, count: number): string[] {
+		const logs = this.#logs.flatMap(({ packed }) => packed);
+		return firstIds([this.#table.packed, ...logs], after, count);
 	}
 
 	/**

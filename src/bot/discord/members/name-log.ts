@@ -37,6 +37,11 @@ export class NameLog {
 		return this.#size;
 	}
 
+	/** All members, in parts. */
+	get packed(): PackedNames[] {
+		return this.#segments.map(({ packed }) => packed);
+	}
+
 	/** The slots of all members that are not removed, in ascending order. */
 	get slots(): Uint32Array<ArrayBuffer> {
 		const slots = new Uint32Array(this.#added);
@@ -82,9 +87,10 @@ export class NameLog {
 	/** Calls `visit` for each member with a name that contains `query`, which must not be empty. */
 	scan(query: string, visit: (slot: number, rank: Rank) => void): void {
 		for (const [index, segment] of this.#segments.entries())
-			scanNames(segment.packed, query, (slot, rank) =>
-				visit(index * segmentSize + slot, rank),
-			);
+			scanNames(segment.packed, query, (slot, rank) => {
+				visit(index * segmentSize + slot, rank);
+				return true;
+			});
 	}
 
 	/** Returns the id and display name of the member in a slot. */

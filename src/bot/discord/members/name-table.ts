@@ -24,7 +24,7 @@ export class NameTable {
 	readonly #isRemoved: Uint8Array;
 
 	constructor(
-		private readonly packed: PackedNames = {
+		readonly packed: PackedNames = {
 			text: Buffer.of(separator),
 			offsets: new Uint32Array(1),
 			ids: [],
@@ -64,11 +64,16 @@ export class NameTable {
 	}
 
 	/**
-	 * Calls `visit` in display order for each member with a name that contains `query`, which must not be empty. `slot`
-	 * is the member's position in the table, `rank` is how well the best name matches.
+	 * Calls `visit` in display order for each member with a name that contains `query`, which must not be empty, until it
+	 * returns false. `slot` is the member's position in the table, `rank` is how well the best name matches. Members whose
+	 * rank is worse than `worst` are left out.
 	 */
-	scan(query: string, visit: (slot: number, rank: Rank) => void): void {
-		scanNames(this.packed, query, visit);
+	scan(
+		query: string,
+		visit: (slot: number, rank: Rank) => boolean,
+		worst?: Rank,
+	): void {
+		scanNames(this.packed, query, visit, worst);
 	}
 
 	/** Returns the id and display name of the member in a slot (a position in the table of member names). */
@@ -92,6 +97,7 @@ export class NameTable {
 		const offsets = new Uint32Array(count + 1);
 		const ids: string[] = new Array(count);
 		const displays: string[] = new Array(count);
+		const roundedIds = new Float64Array(count);
 		const buckets = new Int32Array(2 ** Math.ceil(Math.log2(2 * count + 1)));
 		let end = 0;
 		let added = 0;
@@ -99,6 +105,7 @@ export class NameTable {
 			insertSlot(buckets, id, added);
 			offsets[added] = end;
 			ids[added] = id;
+			roundedIds[added] = Number(id);
 			displays[added] = display;
 			added += 1;
 		};
@@ -140,7 +147,7 @@ export class NameTable {
 		displays.length = added;
 		return new NameTable(
 			{
-				...{ ids, displays },
+				...{ ids, displays, roundedIds },
 				text: text.subarray(0, end + 1),
 				offsets: offsets.fill(end, added).subarray(0, added + 1),
 				isRemoved: new Uint8Array(added),

@@ -19,6 +19,8 @@ export interface PackedNames {
 	/** The names of the member in slot n start at byte `offsets[n]` of the text and end at `offsets[n + 1]`. */
 	readonly offsets: Uint32Array;
 	readonly ids: readonly string[];
+	/** The ids as numbers, rounded, so that different ids can be equal. Most members have them. */
+	readonly roundedIds?: Float64Array;
 	readonly displays: readonly string[];
 	/** For each slot: 1 if the member was removed, otherwise 0. */
 	readonly isRemoved: Uint8Array;
@@ -45,15 +47,21 @@ export function compareNamed(
 }
 
 /**
- * Calls `visit` in the order of the slots for each member with a name that contains `query`, which must not be empty.
- * `rank` is how well the best name matches.
+ * Calls `visit` in the order of the slots for each member with a name that contains `query`, which must not be empty,
+ * until it returns false. `rank` is how well the best name matches. With `worst`, members whose rank is worse are left
+ * out, which is fast even if most members' names contain the query.
  */
 export function scanNames(
 	{ text, offsets, ids, isRemoved }: PackedNames,
 	query: string,
-	visit: (slot: number, rank: Rank) => void,
+	visit: (slot: number, rank: Rank) => boolean,
+	worst: Rank = rank.inside,
 ): void {
-	const needle = Buffer.from(query);
+	const bytes = Buffer.from(query);
+	const end = Buffer.of(separator);
+	const before = worst === rank.inside ? [] : [end];
+	const after = worst === rank.exact ? [end] : [];
+	const needle = Buffer.concat([...before, bytes, ...after]);
 	let slot = 0;
 	for (let at = text.indexOf(needle); at >= 0; ) {
 		slot = slotAt(offsets, ids.length, at, slot);
@@ -62,16 +70,44 @@ export function scanNames(
 			at = text.indexOf(needle, end);
 			continue;
 		}
-		let best: Rank = rank.inside;
+		let best = worst;
 		for (; at >= 0 && at < end; at = text.indexOf(needle, at + 1)) {
-			if (text[at - 1] !== separator) continue;
+			const start = at + before.length;
+			if (text[start - 1] !== separator) continue;
 			best = rank.beginning;
-			if (text[at + needle.length] !== separator) continue;
+			if (text[start + bytes.length] !== separator) continue;
 			best = rank.exact;
 			at = end - 1;
 		}
-		visit(slot, best);
+		if (!visit(slot, best)) return;
 	}
+}
+
+/**
+ * Returns the lowest ids above `after`, in order, of the members who are not removed: at most `count`. Looks at every
+ * member, but reads few of the ids.
+ */
+export function firstIds(
+	all: Iterable<PackedNames>,
+	after: string,
+	count: number,
+): string[] {
+	const lowest = Number(after);
+	let highest = Infinity;
+	let kept: string[] = [];
+	for (const { ids, roundedIds, isRemoved } of all)
+		for (let slot = 0; slot < ids.length; slot += 1) {
+			const rounded = roundedIds?.[slot] ?? Number(ids[slot]);
+			if (rounded < lowest || rounded > highest || isRemoved[slot] === 1)
+				continue;
+			const id = ids[slot] ?? "";
+			if (compareIds(id, after) <= 0) continue;
+			kept.push(id);
+			if (kept.length < 2 * count) continue;
+			kept = kept.sort(compareIds).slice(0, count);
+			highest = Number(kept.at(-1));
+		}
+	return kept.sort(compareIds).slice(0, count);
 }
 
 /** Whether the bytes of a text from `start` to `end` (exclusive) are these names. */

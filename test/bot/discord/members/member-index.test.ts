@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { compareIds } from "../../../../src/bot/discord/ids.ts";
 import {
 	MemberIndex,
+	maxCounted,
 	type Names,
 } from "../../../../src/bot/discord/members/member-index.ts";
 import { NameTable } from "../../../../src/bot/discord/members/name-table.ts";
@@ -158,6 +159,62 @@ test("changes in a guild of 20,000 are found before, during and after a rebuild"
 		check(index, plain, query);
 	await index.rebuild();
 	check(index, plain, "USER1");
+});
+
+test("a look-up that most of 60,000 match stops counting, and still finds the best matches and the first ids", async () => {
+	const { random } = createNames(8);
+	const index = new MemberIndex();
+	const plain = new PlainSearch();
+	const add = (at: number, username: string, nickname: string | null) => {
+		// Not in the order of their names.
+		const id = `${(BigInt(at) * 7_919n ** 4n) % 10n ** 17n}`.padStart(18, "1");
+		const called = { nickname, globalName: null, username };
+		index.set(id, called);
+		plain.members.set(id, called);
+	};
+	for (let at = 0; at < 60_000; at += 1) add(at, `Member ${at}`, null);
+	// Their display names come last.
+	for (let at = 60_000; at < 60_003; at += 1) add(at, "Ember", `zz${at}`);
+	for (let at = 60_003; at < 60_100; at += 1) add(at, `Ember${at}`, `zz${at}`);
+	await index.rebuild();
+	// In the log.
+	for (let at = 60_100; at < 60_105; at += 1) add(at, "Ember", `zy${at}`);
+	add(60_105, "Ember", null);
+	for (const query of ["EMBER", "E", "MEMBER", "MEMBER 7"]) {
+		const all = plain.find(query);
+		for (const limit of [1, 10, 50, 200]) {
+			const { total, ids } = index.find(query, limit);
+			expect({ query, ids }).toEqual({ query, ids: all.slice(0, limit) });
+			const isCounted = all.length <= maxCounted;
+			if (isCounted) expect(total).toBe(all.length);
+			else expect(total).toBeGreaterThan(maxCounted);
+		}
+		expect(index.find(query, Infinity)).toEqual({
+			total: all.length,
+			ids: all,
+		});
+	}
+
+	const ids = [...plain.members.keys()].sort(compareIds);
+	for (let step = 0; step < 200; step += 1) {
+		const [gone = ""] = ids.splice(random(ids.length), 1);
+		index.delete(gone);
+	}
+	const [third = "", last = ""] = [ids[2], ids.at(-1)];
+	expect(index.firstIds("0", 10)).toEqual(ids.slice(0, 10));
+	expect(index.firstIds(third, 1_000)).toEqual(ids.slice(3, 1_003));
+	// Too close to others for numbers that are rounded.
+	const next = `${BigInt(third) + 1n}`;
+	index.set(next, { nickname: null, globalName: null, username: "next" });
+	expect(index.firstIds(third, 2)).toEqual([next, ids[3] ?? ""]);
+	await index.rebuild();
+	expect(index.firstIds("0", 5)).toEqual([
+		...ids.slice(0, 3),
+		next,
+		ids[3] ?? "",
+	]);
+	expect(index.firstIds(next, 1)).toEqual(ids.slice(3, 4));
+	expect(index.firstIds(last, 5)).toEqual([]);
 });
 
 test("a table is built in many small steps", () => {
