@@ -5,16 +5,24 @@
 const sliceMs = 5;
 
 /**
- * Maximum length of the waiting messages, in characters: about the members of a guild with a million. Beyond it, the
+ * Maximum length of the waiting messages, in bytes: about the members of a guild with a million. Beyond it, the
  * oldest are handled at once, which stops reading, so that the sender has to wait.
  */
 const maxWaitingLength = 2 ** 28;
 
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const nothing = new Uint8Array(0);
+
 export class Inbox {
-	/** Texts that have arrived and are not handled yet. They take less memory than what they are parsed into. */
-	#waiting: string[] = [];
+	/**
+	 * Texts that have arrived and are not handled yet, in UTF-8. They take less memory than what they are parsed into. They
+	 * are bytes because the memory of bytes can be freed at once: strings that have waited for a while are collected up to
+	 * ten seconds later.
+	 */
+	#waiting: Uint8Array<ArrayBuffer>[] = [];
 	#next = 0;
-	/** Number of characters of the waiting texts. */
+	/** Number of bytes of the waiting texts. */
 	#length = 0;
 	#spentMs = 0;
 	#turn: NodeJS.Immediate | undefined;
@@ -35,8 +43,9 @@ export class Inbox {
 			this.#handle(text);
 			return;
 		}
-		this.#waiting.push(text);
-		this.#length += text.length;
+		const bytes = encoder.encode(text);
+		this.#waiting.push(bytes);
+		this.#length += bytes.length;
 		while (this.#length > this.maxLength) this.#handleNext();
 	}
 
@@ -56,11 +65,13 @@ export class Inbox {
 	}
 
 	#handleNext(): void {
-		const text = this.#waiting[this.#next] ?? "";
-		// Its memory is free before the next message is handled.
-		this.#waiting[this.#next] = "";
+		const bytes = this.#waiting[this.#next] ?? nothing;
+		this.#waiting[this.#next] = nothing;
 		this.#next += 1;
-		this.#length -= text.length;
+		this.#length -= bytes.length;
+		const text = decoder.decode(bytes);
+		// Frees the memory of the bytes.
+		bytes.buffer.transfer(0);
 		if (this.isEmpty) this.clear();
 		this.#handle(text);
 	}

@@ -81,3 +81,21 @@ test("a message that throws holds up no later one", async () => {
 	await handleAll(inbox);
 	expect(handled).toEqual(["bad", "a", "b"]);
 });
+
+test("a message that waits arrives as it was sent, whatever its characters", async () => {
+	const handled: string[] = [];
+	const inbox = new Inbox((text) => {
+		handled.push(text);
+		takeLong();
+	});
+	const texts = [
+		"",
+		"\ufeffé",
+		"李伟 🍞 👩‍🍳",
+		"\0\u{10ffff}",
+		"x".repeat(99_999),
+	];
+	for (const text of ["first", ...texts]) inbox.add(text);
+	await handleAll(inbox);
+	expect(handled).toEqual(["first", ...texts]);
+});
