@@ -14,7 +14,7 @@ export class ParseError extends Error {
 export interface ParserOptions {
 	/** Limit in bytes of the head (status line and headers) of an HTTP response, and of its trailers. */
 	maxHeadBytes: number;
-	/** Cache of parsed response heads by their text, shared by the connections of a pool. */
+	/** Cache of parsed response heads by their text, shared by connections. */
 	heads: Map<string, ResponseHead>;
 }
 
@@ -59,7 +59,7 @@ const maxInterimResponses = 8;
 /** Maximum number of chunks in an HTTP response. Parsing millions of tiny chunks would delay all other responses. */
 const maxChunks = 100_000;
 /** Maximum number of response heads in the cache. The cache is emptied when it is full. */
-const maxCachedHeads = 64;
+const maxCachedHeads = 256;
 
 const endEvent: ParserEvent = { type: "end" };
 const empty = Buffer.alloc(0);
