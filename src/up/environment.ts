@@ -2,6 +2,7 @@
 // needs.
 
 import type { LogOptions } from "../lib/log.ts";
+import { build } from "../lib/program/program.ts";
 
 /** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -17,6 +18,20 @@ const machine = [
 	"SSL_CERT_DIR",
 	"NODE_EXTRA_CA_CERTS",
 ];
+
+/** Names of the variables by which Bun finds its cache of transpiled files. */
+const cache = ["BUN_RUNTIME_TRANSPILER_CACHE_PATH", "XDG_CACHE_HOME", "HOME"];
+
+/**
+ * Returns the variables of this process by which a program that runs from its sources finds Bun's cache of transpiled
+ * files. With the cache, a bot needs a quarter less CPU time to start. An executable has nothing to transpile.
+ */
+export function cacheEnvironment(
+	env: Env,
+	isFromSources = !build,
+): Record<string, string> {
+	return isFromSources ? pick(env, cache) : {};
+}
 
 /** Names of variables that `up` sets itself and that gateway.env cannot override. */
 export const ownVariables = ["INSTANCES", "LOG_FORMAT", "STOP_WITH_STDIN"];

@@ -2,6 +2,7 @@
 
 import { commandOf } from "../lib/program/launch.ts";
 import { eachLine } from "../lib/program/lines.ts";
+import { cacheEnvironment } from "./environment.ts";
 import { parseLine } from "./log-lines.ts";
 
 /** How a process ended. */
@@ -29,7 +30,7 @@ export interface ChildProcess {
 export interface ChildOptions {
 	/** Name of the program, such as "bot". */
 	program: string;
-	/** All environment variables of the process; none are inherited. */
+	/** All environment variables of the process but those of `cacheEnvironment`; no others are inherited. */
 	env: Record<string, string>;
 	/** Called with each line that the process writes to stdout. */
 	onLine(line: string): void;
@@ -45,7 +46,7 @@ const endMessage = "program is stopping because of an error";
 /** Starts a program. Throws if the operating system cannot start the process. */
 export function startChildProcess(options: ChildOptions): ChildProcess {
 	const child = Bun.spawn(commandOf(options.program), {
-		env: options.env,
+		env: { ...cacheEnvironment(process.env), ...options.env },
 		// The child has its own process group, so that Ctrl-C reaches only `up`, which then ends its children in order.
 		detached: true,
 		// When this process ends, the pipe closes, and the child ends, too (STOP_WITH_STDIN).

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import {
 	botEnvironment,
+	cacheEnvironment,
 	gatewayEnvironment,
 	shownLevel,
 } from "../../src/up/environment.ts";
@@ -30,6 +31,11 @@ test("a bot gets its own variables and a few of the machine", () => {
 		MCP_BIND_ADDR: "127.0.0.1",
 		MCP_AUTH_TOKEN: "shared",
 	});
+});
+
+test("only a program from the sources is told where Bun's cache is", () => {
+	expect(cacheEnvironment(machine, true)).toEqual({ HOME: "/home/me" });
+	expect(cacheEnvironment(machine, false)).toEqual({});
 });
 
 const options = {
