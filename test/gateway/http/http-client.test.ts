@@ -17,6 +17,7 @@ import {
 	type Progress,
 	type ResponseHandler,
 } from "../../../src/lib/http.ts";
+import { ownHost } from "../../support/own-host.ts";
 import { until } from "../../support/until.ts";
 
 type Peer = Bun.Socket<{ received: string; requests: number }>;
@@ -548,12 +549,9 @@ describe("a budget of bytes", () => {
 
 describe("a failure tells how far the request got:", () => {
 	test("unsent, where nothing listens", async () => {
-		const listener = Bun.listen({
-			hostname: "127.0.0.1",
-			port: 0,
-			socket: { data() {} },
-		});
-		const client = clientFor(`http://127.0.0.1:${listener.port}/`);
+		const hostname = ownHost(81);
+		const listener = Bun.listen({ hostname, port: 0, socket: { data() {} } });
+		const client = clientFor(`http://${hostname}:${listener.port}/`);
 		listener.stop(true);
 		await expectPostFails(client, "unsent", "the connection was refused");
 		expect(client.open).toBe(0);

@@ -6,6 +6,7 @@ import {
 	tryListening,
 } from "../../../src/lib/program/check.ts";
 import { recordLog } from "../../support/log.ts";
+import { ownHost } from "../../support/own-host.ts";
 
 async function run(checks: readonly Check[], secrets: string[] = []) {
 	const lines: string[] = [];
@@ -139,16 +140,13 @@ describe("trying to listen", () => {
 		tryListening({ hostname, port, settings, log: recordLog().log });
 
 	test("finds a port in use, and leaves one that is free as it was", async () => {
-		const taken = Bun.listen({
-			hostname: "127.0.0.1",
-			port: 0,
-			socket: { data() {} },
-		});
+		const hostname = ownHost(80);
+		const taken = Bun.listen({ hostname, port: 0, socket: { data() {} } });
 		const { port } = taken;
-		expect(await on("127.0.0.1", port)).toBe("in use");
+		expect(await on(hostname, port)).toBe("in use");
 		taken.stop(true);
-		expect(await on("127.0.0.1", port)).toBe("free");
-		expect(await on("127.0.0.1", port)).toBe("free");
+		expect(await on(hostname, port)).toBe("free");
+		expect(await on(hostname, port)).toBe("free");
 	});
 
 	test("fails where the address is not this machine's", async () => {
