@@ -120,7 +120,7 @@ onOwnPostgres((databases) => {
 
 	test("the server cancels a slow statement, and the claim stays", async () => {
 		const place = await databases.place();
-		await using opened = await openStore(place, { queryTimeoutMs: 500 });
+		await using opened = await openStore(place, { queryTimeoutMs: 2_000 });
 		const { store } = opened;
 		const slow = store.sql`SELECT pg_sleep(60)`;
 		expect(await slow.catch((error) => error)).toMatchObject({

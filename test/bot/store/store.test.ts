@@ -167,8 +167,11 @@ onBoth((databases, kind) => {
 			name: "StoreUnavailable",
 			mayHaveRun: false,
 		});
-		await until("the store is back", () => store.state === "ready");
-		expect(await store.sql`SELECT id FROM things`).toEqual([]);
+		// Also reads end at the timeout, on a loaded machine.
+		const rows = await until("the store is back", () =>
+			store.sql`SELECT id FROM things`.catch(() => undefined),
+		);
+		expect(rows).toEqual([]);
 	});
 
 	test("statements that wait for a cancelled transaction reject with nothing stored", async () => {
@@ -195,8 +198,11 @@ onBoth((databases, kind) => {
 				mayHaveRun: false,
 			});
 		end.resolve();
-		await until("the store is back", () => store.state === "ready");
-		expect(await store.sql`SELECT id FROM things`).toEqual([]);
+		// Also reads end at the timeout, on a loaded machine.
+		const rows = await until("the store is back", () =>
+			store.sql`SELECT id FROM things`.catch(() => undefined),
+		);
+		expect(rows).toEqual([]);
 	});
 
 	test("a closed store rejects statements", async () => {
