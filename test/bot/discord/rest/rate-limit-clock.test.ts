@@ -35,7 +35,7 @@ function startApi(answers: Response[]) {
 	});
 	const rest = new REST(restOptions(`http://127.0.0.1:${server.port}/api`));
 	rest.setToken("token");
-	guardRest(rest, { timeoutMs: 10_000, onUnauthorized: () => {} });
+	guardRest(rest, { timeoutMs: 30_000, onUnauthorized: () => {} });
 	return {
 		ask: () => rest.get(Routes.gatewayBot()),
 		received: () => received,

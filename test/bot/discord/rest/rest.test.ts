@@ -16,8 +16,10 @@ import { startSimulator } from "../../../support/simulator.ts";
 import { until } from "../../../support/until.ts";
 
 const messages = "POST /channels/:channel_id/messages";
-const longMs = 10_000;
-const shortMs = 300;
+/** Longer than any of these tests takes on a loaded machine, and shorter than the rate limits of a minute. */
+const longMs = 30_000;
+/** Long enough for a request to arrive. */
+const shortMs = 1_000;
 
 /** A simulator, and discord.js's REST manager in front of it as the bot has it. */
 async function startPlatform(
