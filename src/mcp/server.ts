@@ -286,14 +286,19 @@ export function createServer(options: ServerOptions): Server {
 		throw methodNotFound(method);
 	}
 
-	async function listTools(
+	function listTools(
 		{ id, params }: RpcRequest,
 		caller: Caller,
-	): Promise<RpcResponse> {
+	): RpcResponse | Promise<RpcResponse> {
 		refuseCursor(params, "tools/list");
-		const list = await tools.list(caller.principal);
-		const members = caller.modern ? { ...completed(), ...from } : {};
-		return { kind: "list", list: list.response(id, members), outcome: "ok" };
+		const members = caller.modern ? { ...completed(), ...from } : undefined;
+		const respond = (list: ToolList): RpcResponse => ({
+			kind: "list",
+			list: list.response(id, members),
+			outcome: "ok",
+		});
+		const list = tools.list(caller.principal);
+		return list instanceof Promise ? list.then(respond) : respond(list);
 	}
 
 	async function promptList(
@@ -373,7 +378,8 @@ export function createServer(options: ServerOptions): Server {
 		async handle(request, caller) {
 			let response: RpcResponse;
 			try {
-				response = await dispatch(request, caller);
+				const answer = dispatch(request, caller);
+				response = answer instanceof Promise ? await answer : answer;
 			} catch (error) {
 				response = failed(error, request, caller);
 			}

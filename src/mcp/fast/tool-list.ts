@@ -36,12 +36,11 @@ export class ToolList {
 	}
 
 	/**
-	 * Returns the response to a `tools/list` request. `id` is the request's id as JSON text. `members` are put before the
-	 * tools in the result.
+	 * Returns the response to a `tools/list` request. `id` is the request's id as JSON text. `members`, at least one, are
+	 * put before the tools in the result.
 	 */
-	response(id: string, members: JsonObject = {}): PreparedEvent {
-		const listed = JSON.stringify(members).slice(1, -1);
-		const before = listed && `${listed},`;
+	response(id: string, members?: JsonObject): PreparedEvent {
+		const before = members ? `${JSON.stringify(members).slice(1, -1)},` : "";
 		if (!isPrepared) return this.#unprepared(id, before);
 		const head = `${messageOpening}{"jsonrpc":"2.0","id":${id},"result":{${before}`;
 		return {
