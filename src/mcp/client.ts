@@ -152,15 +152,13 @@ export function createClient(options: ClientOptions): Client {
 		...(options.token && { Authorization: `Bearer ${options.token}` }),
 	};
 
-	const cache = new HeaderCache<ClientSession, HttpRequest["headers"]>();
-	const headersIn = (session: ClientSession) =>
-		cache.get(session, () => ({
+	const headersIn = new HeaderCache(
+		({ id, protocolVersion }: ClientSession): HttpRequest["headers"] => ({
 			...common,
-			...(session.id && { "Mcp-Session-Id": session.id }),
-			...(session.protocolVersion && {
-				"MCP-Protocol-Version": session.protocolVersion,
-			}),
-		}));
+			...(id && { "Mcp-Session-Id": id }),
+			...(protocolVersion && { "MCP-Protocol-Version": protocolVersion }),
+		}),
+	);
 
 	/**
 	 * Sends one MCP request and reads the response. `onHead` receives the HTTP response before the response body is read.
@@ -179,7 +177,7 @@ export function createClient(options: ClientOptions): Client {
 		dispatch(
 			{
 				method: "POST",
-				headers: session ? headersIn(session) : common,
+				headers: session ? headersIn.get(session) : common,
 				requestId,
 				caller: principal && encodePrincipal(principal),
 				trace,
@@ -200,7 +198,7 @@ export function createClient(options: ClientOptions): Client {
 		signal: Signal,
 	): Promise<number> {
 		try {
-			const headers = headersIn(session);
+			const headers = headersIn.get(session);
 			const response = await options.send({ method, headers, body }, signal);
 			response.discard();
 			return response.status;
@@ -365,24 +363,11 @@ function readPlain(
 ): ClientResponse | undefined {
 	const isStream = headers.get("content-type") === "text/event-stream";
 	if (!readsPlainEvents || status !== 200 || !isStream) return undefined;
-	const event = PlainEvent.read(bytes, id);
-	return event && new PlainResponse(event);
+	return PlainEvent.read(bytes, id);
 }
 
 async function* oneChunk(bytes: Uint8Array) {
 	yield bytes;
-}
-
-class PlainResponse implements ClientResponse {
-	constructor(readonly event: PlainEvent) {}
-
-	get text(): string {
-		return this.event.text;
-	}
-
-	get message(): ClientResponse["message"] {
-		return JSON.parse(this.text) as ClientResponse["message"];
-	}
 }
 
 async function readResponse(

@@ -21,28 +21,25 @@ const gzipHeaders = { ...varyingHeaders, "Content-Encoding": "gzip" };
 export function createEventResponder(
 	sessionId?: string,
 ): (response: RpcResponse, requestHeaders: Headers) => Response {
-	const cache = new HeaderCache<object, Headers>();
-	const withHeaders = (more: Record<string, string> = sseHeaders) =>
-		cache.get(
-			more,
-			() =>
-				new Headers({
-					...sseHeaders,
-					...more,
-					...(sessionId && { "Mcp-Session-Id": sessionId }),
-				}),
-		);
+	const cache = new HeaderCache(
+		(more: Record<string, string>) =>
+			new Headers({
+				...sseHeaders,
+				...more,
+				...(sessionId && { "Mcp-Session-Id": sessionId }),
+			}),
+	);
 	return (response, requestHeaders) => {
 		if (response.kind === "text")
 			return frame(200, response.text, sessionId, response.headers);
 		if (response.kind === "event") {
-			const headers = withHeaders(response.headers);
+			const headers = cache.get(response.headers ?? sseHeaders);
 			return respond(200, inOnePiece(response.event), headers);
 		}
 		const { list } = response;
 		const isGzip = acceptsGzip(requestHeaders.get("accept-encoding"));
 		const gzip = isGzip ? list.gzip() : undefined;
-		const headers = withHeaders(gzip ? gzipHeaders : varyingHeaders);
+		const headers = cache.get(gzip ? gzipHeaders : varyingHeaders);
 		// Nothing was awaited, so Bun sends the body in one piece.
 		return respond(200, gzip ?? list.plain(), headers);
 	};

@@ -27,6 +27,16 @@ describe("is read", () => {
 		expect(JSON.parse(plain?.text ?? "").id).toBe(7);
 	});
 
+	test("as a response, with its message", () => {
+		const plain = read(result(`${item}]`));
+		expect(plain?.event).toBe(plain as PlainEvent);
+		expect(plain?.message).toEqual({
+			jsonrpc: "2.0",
+			id: 7,
+			result: { content: [JSON.parse(item)] },
+		} as object as PlainEvent["message"]);
+	});
+
 	test("from the middle of other bytes", () => {
 		const text = result(`${item}]`);
 		const bytes = new Uint8Array(Buffer.from(`xx${text}`)).subarray(2);

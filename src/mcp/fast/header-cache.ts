@@ -7,14 +7,13 @@ const isCaching = usesFastPath("header-cache");
 export class HeaderCache<Key extends object, Made> {
 	readonly #made = new WeakMap<Key, Made>();
 
-	/**
-	 * Returns the value that `make` returned earlier for the object `key`. On the first call for `key`, calls `make` and
-	 * caches the result.
-	 */
-	get(key: Key, make: () => Made): Made {
+	constructor(private readonly make: (key: Key) => Made) {}
+
+	/** Returns the headers that are made from the object `key`, which must not change after the first call. */
+	get(key: Key): Made {
 		const known = this.#made.get(key);
-		if (known || !isCaching) return known ?? make();
-		const made = make();
+		if (known || !isCaching) return known ?? this.make(key);
+		const made = this.make(key);
 		this.#made.set(key, made);
 		return made;
 	}

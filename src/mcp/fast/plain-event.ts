@@ -1,6 +1,7 @@
 // Recognizes a tool's result as nearly every server writes it: one SSE event, with the members in the usual order and no
 // white space between them. The id of such an event can be replaced without parsing the rest, which is passed on as bytes.
 
+import type { ClientResponse } from "../client.ts";
 import { messageOpening } from "../sse.ts";
 
 const beforeId = `${messageOpening}{"jsonrpc":"2.0","id":`;
@@ -22,7 +23,6 @@ const endings = [
 	{ text: '],"isError":true}}\n\n', isError: true },
 ] as const;
 
-const longestEnding = Math.max(...endings.map(({ text }) => text.length));
 const isErrorKey = Buffer.from('"isError"');
 /**
  * The bytes with which a key of a JSON object begins, except the object's first key: a comma or a space, then a
@@ -30,7 +30,7 @@ const isErrorKey = Buffer.from('"isError"');
  */
 const keyOpenings = [Buffer.from(',"'), Buffer.from(' "')];
 
-export class PlainEvent {
+export class PlainEvent implements ClientResponse {
 	private constructor(
 		private readonly bytes: Buffer,
 		/**
@@ -48,11 +48,15 @@ export class PlainEvent {
 	 */
 	static read(bytes: Uint8Array, id: number): PlainEvent | undefined {
 		const buffer = asBuffer(bytes);
-		const start = `${beforeId}${id}${resultOpening}`;
 		const { length } = buffer;
-		if (buffer.toString("latin1", 0, start.length) !== start) return undefined;
-		const tail = buffer.toString("latin1", length - longestEnding);
-		const ending = endings.find(({ text }) => tail.endsWith(text));
+		const idText = String(id);
+		const idEnd = beforeId.length + idText.length;
+		const isPlain =
+			hasText(buffer, 0, beforeId) &&
+			hasText(buffer, beforeId.length, idText) &&
+			hasText(buffer, idEnd, resultOpening);
+		if (!isPlain) return undefined;
+		const ending = endingOf(buffer);
 		if (!ending) return undefined;
 		// There is one event, with one line of data.
 		if (buffer.indexOf(lineFeed, messageOpening.length) !== length - 2)
@@ -60,9 +64,10 @@ export class PlainEvent {
 		if (buffer.indexOf(carriageReturn) !== -1) return undefined;
 		// This is a key: in a string, the quotation marks would be escaped.
 		const keyAt = buffer.indexOf(isErrorKey);
-		if (keyAt !== -1 && keyAt < length - ending.text.length) return undefined;
-		if (mayHaveMoreMembers(buffer, start.length)) return undefined;
-		const idEnd = start.length - resultOpening.length;
+		const endingAt = length - ending.text.length;
+		if (keyAt !== -1 && keyAt < endingAt) return undefined;
+		if (mayHaveMoreMembers(buffer, idEnd + resultOpening.length, endingAt))
+			return undefined;
 		return new PlainEvent(buffer, beforeId.length, idEnd, ending.isError);
 	}
 
@@ -70,6 +75,15 @@ export class PlainEvent {
 	get text(): string {
 		const end = this.bytes.length - 2;
 		return this.bytes.toString("utf8", messageOpening.length, end);
+	}
+
+	get message(): ClientResponse["message"] {
+		return JSON.parse(this.text) as ClientResponse["message"];
+	}
+
+	/** This event: of other responses, nothing. */
+	get event(): PlainEvent {
+		return this;
 	}
 
 	/**
@@ -95,19 +109,35 @@ export class PlainEvent {
 	}
 }
 
+/** Returns how an SSE event with a tool's result ends; undefined if it may be something else. */
+function endingOf(bytes: Buffer): (typeof endings)[number] | undefined {
+	for (const ending of endings)
+		if (hasText(bytes, bytes.length - ending.text.length, ending.text))
+			return ending;
+	return undefined;
+}
+
+/** Whether the bytes have this text, which is ASCII, at this position. */
+function hasText(bytes: Buffer, position: number, text: string): boolean {
+	for (let at = 0; at < text.length; at++)
+		if (bytes[position + at] !== text.charCodeAt(at)) return false;
+	return true;
+}
+
 /**
- * Whether the JSON text of a response may have another member after `result`, such as a second `id`. Returns true also
- * when in doubt.
+ * Whether the JSON text of a response may have another member after `result`, such as a second `id`. Its content begins
+ * at `from` and ends before `end`. Returns true also when in doubt.
  */
-function mayHaveMoreMembers(bytes: Buffer, from: number): boolean {
+function mayHaveMoreMembers(bytes: Buffer, from: number, end: number): boolean {
+	const first = bytes.indexOf(closeBrace, from);
+	// In most results this is the end of the only object: no other can follow.
+	if (first === end - 1) return false;
+	// A tab can only be between tokens, where the usual form has none.
+	if (bytes.indexOf(tab, first) !== -1) return true;
 	const skipSpaces = (at: number) => {
 		while (bytes[at] === space) at--;
 		return at;
 	};
-	// In most results this is the end of the last object, so little is left to search.
-	const first = bytes.indexOf(closeBrace, from);
-	// A tab can only be between tokens, where the usual form has none.
-	if (bytes.indexOf(tab, first) !== -1) return true;
 	for (const opening of keyOpenings)
 		for (
 			let at = bytes.indexOf(opening, first);
