@@ -243,10 +243,13 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		expect(await focused()).toMatchObject({ isVisible: true });
 		expect(await page.evaluate("document.activeElement.name")).toBe("end");
 		await page.press("Enter");
-		const status = await until("the page afterwards", () =>
-			page.evaluate<string>(
-				"document.querySelector('[role=status]')?.textContent",
-			),
+		// While the page is being read, the element has no text yet.
+		const status = await until(
+			"the page afterwards",
+			async () =>
+				(await page.evaluate<string>(
+					"document.readyState === 'complete' ? document.querySelector('[role=status]')?.textContent : ''",
+				)) || undefined,
 		);
 		expect(status).toBe("The connection has ended.");
 		expect(
