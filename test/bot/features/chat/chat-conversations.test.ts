@@ -10,14 +10,15 @@ import { type ChatSetup, general, startChat, words } from "./running-chat.ts";
 
 const quoted = "I am a simulated AI. The last I heard was: ";
 /** A store whose statements are rejected while `away` is true. */
+/** A store that refuses statements while `away` is true. They are added to `refused`, as JSON text. */
 const withOutages =
-	(database: { readonly away: boolean }) =>
+	(database: { readonly away: boolean; readonly refused?: string[] }) =>
 	(store: Store): Store =>
-		withSql(store, (...statement) =>
-			database.away
-				? Promise.reject(new StoreUnavailable("it is away"))
-				: store.sql(...statement),
-		);
+		withSql(store, (...statement) => {
+			if (!database.away) return store.sql(...statement);
+			database.refused?.push(JSON.stringify(statement));
+			return Promise.reject(new StoreUnavailable("it is away"));
+		});
 
 describe("conversations", () => {
 	test("of two people in one channel are separate", async () => {
@@ -139,10 +140,17 @@ describe("conversations", () => {
 });
 
 test("during an outage conversations continue in memory, and are stored afterwards", async () => {
-	const database = { away: false };
+	const database = { away: false, refused: [] as string[] };
 	await using chat = await startChat({ store: withOutages(database) });
 	database.away = true;
 	const one = await chat.ask("ada", "one", { saying: /one$/ });
+	// It begins to store the answer before it has ended.
+	const content = JSON.stringify(one.content);
+	await until("the bot knows that its answer is sent", () =>
+		database.refused.some(
+			(text) => text.includes(one.id) && text.includes(content),
+		),
+	);
 	await chat.ask("zoe", "two", { to: one, saying: /two$/ });
 	await chat.ask("ada", "three", { saying: /three$/ });
 	expect(chat.told(chat.ai.requests[1])).toHaveLength(3);

@@ -225,6 +225,8 @@ test("limits per guild: a raid gets 13 answers and 5 notices", async () => {
 	);
 	const alpha = chat.feature.member("alpha").user;
 	if (!channel) throw new Error("the channel is there");
+	// An answer would make room for another one.
+	chat.ai.misbehave("slow");
 	for (let index = 0; index < 300; index++) {
 		const { user } = chat.feature.join(`raider ${index}`);
 		world.messages.add(channel, user, {
@@ -232,6 +234,14 @@ test("limits per guild: a raid gets 13 answers and 5 notices", async () => {
 			mentions: [alpha],
 		});
 	}
+	const { user: last } = chat.feature.join("the last");
+	await until("the bot has heard all", () =>
+		chat.feature.connection.guilds.some(({ members }) =>
+			members.cache.has(last.id),
+		),
+	);
+	await until("the notices are sent", () => chat.written().length === 5);
+	chat.ai.behave();
 	await until("all messages are sent", () => chat.written().length >= 18);
 	await chat.feature.stop();
 	// Three at once, ten that wait, five notices.
