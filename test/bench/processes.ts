@@ -2,6 +2,7 @@
 
 import { closeSync, openSync, truncateSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { cacheEnvironment } from "../../src/up/environment.ts";
 import { childrenOf } from "../support/program.ts";
 
 const onLinux = process.platform === "linux";
@@ -85,7 +86,7 @@ export interface Logged extends AsyncDisposable {
 
 /**
  * Runs a command whose output goes to a file: as somewhere real, and without work for this process. It has this
- * environment and nothing else; it ends when it is disposed of, or, if it watches its stdin, with this process.
+ * environment, Bun's cache of transpiled files as in a shell, and nothing else; it ends when it is disposed of, or, if it watches its stdin, with this process.
  */
 export function startLogged(
 	command: readonly string[],
@@ -94,7 +95,7 @@ export function startLogged(
 ): Logged {
 	const file = openSync(log, "a");
 	const child = Bun.spawn([...command], {
-		env: { ...env, STOP_WITH_STDIN: "1" },
+		env: { ...cacheEnvironment(process.env), ...env, STOP_WITH_STDIN: "1" },
 		stdin: "pipe",
 		stdout: file,
 		stderr: file,

@@ -8,6 +8,7 @@ import {
 	startProgram,
 } from "../support/program.ts";
 import { startStubBackend, textResult } from "../support/stub-backend.ts";
+import { median } from "./figures.ts";
 import { holdIdle, type IdleConnections } from "./idle-connections.ts";
 import { maxOpenFiles, memoryOf } from "./processes.ts";
 import {
@@ -181,13 +182,17 @@ interface Watched {
 	samples: Sample[];
 }
 
-/** MiB a minute, by least squares. */
+/**
+ * MiB a minute: the median of the slopes between any two samples (Theil-Sen), which single samples just before a garbage
+ * collection hardly change. https://en.wikipedia.org/wiki/Theil%E2%80%93Sen_estimator
+ */
 function slope(samples: readonly Sample[]): number {
-	const mean = (of: (sample: Sample) => number) =>
-		samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
-	const [x, y] = [mean(({ second }) => second), mean(({ mib }) => mib)];
-	const covariance = mean(({ second, mib }) => (second - x) * (mib - y));
-	return (60 * covariance) / mean(({ second }) => (second - x) ** 2);
+	const slopes = samples.flatMap((one, at) =>
+		samples
+			.slice(at + 1)
+			.map((later) => (later.mib - one.mib) / (later.second - one.second)),
+	);
+	return 60 * median(slopes);
 }
 
 function setting(name: string, otherwise: number, most: number): number {
@@ -325,7 +330,6 @@ function verdict({ name, samples, atRest }: Watched): void {
 		return;
 	}
 	const perMinute = slope(after);
-	// By the line through all samples: a single one may stand just before or after a garbage collection.
 	const growth = (perMinute * (last.second - first.second)) / 60 / first.mib;
 	console.log(
 		[

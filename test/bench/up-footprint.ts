@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newInstanceCommand } from "../../src/bot/setup/new-instance-report.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
+import { cacheEnvironment } from "../../src/up/environment.ts";
 import { freePort } from "../support/free-port.ts";
 import { executables, startCommand, startProgram } from "../support/program.ts";
 import { smallGuilds } from "../support/small-guilds.ts";
@@ -33,7 +34,11 @@ export async function measureUp(bots = 5): Promise<void> {
 			DISCORD_API_URL: simulator.api,
 		});
 
-	const env = { LOG_FORMAT: "json", GATEWAY_PORT: "0" };
+	const env = {
+		...cacheEnvironment(process.env),
+		LOG_FORMAT: "json",
+		GATEWAY_PORT: "0",
+	};
 	const directory = join(home, "instances");
 	const args = ["up", "--directory", directory];
 	const up = stack.use(

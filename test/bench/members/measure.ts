@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cacheEnvironment } from "../../../src/up/environment.ts";
 import { freePort } from "../../support/free-port.ts";
 import { connectTo, type McpCaller } from "../../support/mcp.ts";
 import { startProgram } from "../../support/program.ts";
@@ -51,6 +52,7 @@ async function startMeasuredBot({
 	const url = `http://127.0.0.1:${port}/mcp`;
 	const from = performance.now();
 	const program = startProgram("src/bot/main.ts", {
+		...cacheEnvironment(process.env),
 		DISCORD_TOKEN: botToken,
 		DISCORD_API_URL: api,
 		GUILD_ID: guild,
