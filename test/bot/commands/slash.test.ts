@@ -318,6 +318,41 @@ describe("confirmation", () => {
 		);
 	});
 
+	test("of two presses at once one is carried out, and the other says so privately", async () => {
+		await using world = await startSlashWorld();
+		const { simulator } = world;
+		const { question, present } = await askToKick(world);
+		// The first is not over before the second is answered.
+		const held = simulator.faults.stall("DELETE /guilds/*/members/*");
+		const user = simulator.user(moderator);
+		const presses = await Promise.all([
+			user.press(question, "Do it"),
+			user.press(question, "Do it"),
+		]);
+		const refusals = async () => {
+			const replies = await Promise.all(presses.map((one) => one.reply()));
+			return replies.flatMap(({ followUps }) =>
+				followUps.map(({ content }) => content),
+			);
+		};
+		await until(
+			"one is answered",
+			async () => (await refusals()).length > 0 && held.hits > 0,
+		);
+		held.release();
+		await until("they are kicked", () => present() === 0);
+		await until("the message says so", () =>
+			world
+				.answers()
+				.some(
+					({ id, content }) => id === question.id && /^Kicked/.test(content),
+				),
+		);
+		expect(await refusals()).toEqual(["This was answered before."]);
+		const kicks = "DELETE /guilds/:guild_id/members/:user_id";
+		expect(simulator.requests.list(kicks)).toHaveLength(4);
+	});
+
 	test("a purge deletes what its preview counted, and not what is written before the confirmation", async () => {
 		await using world = await startSlashWorld();
 		const { simulator, guild } = world;

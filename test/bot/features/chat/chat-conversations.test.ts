@@ -9,7 +9,6 @@ import { withSql } from "../running-feature.ts";
 import { type ChatSetup, general, startChat, words } from "./running-chat.ts";
 
 const quoted = "I am a simulated AI. The last I heard was: ";
-/** A store whose statements are rejected while `away` is true. */
 /** A store that refuses statements while `away` is true. They are added to `refused`, as JSON text. */
 const withOutages =
 	(database: { readonly away: boolean; readonly refused?: string[] }) =>
