@@ -86,7 +86,8 @@ export interface Logged extends AsyncDisposable {
 
 /**
  * Runs a command whose output goes to a file: as somewhere real, and without work for this process. It has this
- * environment, Bun's cache of transpiled files as in a shell, and nothing else; it ends when it is disposed of, or, if it watches its stdin, with this process.
+ * environment, Bun's cache of transpiled files as in a shell, and nothing else; it ends when it is disposed of, or, if it
+ * watches its stdin, with this process.
  */
 export function startLogged(
 	command: readonly string[],
