@@ -168,8 +168,11 @@ onBoth((databases, kind) => {
 			mayHaveRun: false,
 		});
 		// Also reads end at the timeout, on a loaded machine.
-		const rows = await until("the store is back", () =>
-			store.sql`SELECT id FROM things`.catch(() => undefined),
+		const rows = await until(
+			"the store is back",
+			() =>
+				store.state === "ready" &&
+				store.sql`SELECT id FROM things`.catch(() => undefined),
 		);
 		expect(rows).toEqual([]);
 	});
@@ -199,8 +202,11 @@ onBoth((databases, kind) => {
 			});
 		end.resolve();
 		// Also reads end at the timeout, on a loaded machine.
-		const rows = await until("the store is back", () =>
-			store.sql`SELECT id FROM things`.catch(() => undefined),
+		const rows = await until(
+			"the store is back",
+			() =>
+				store.state === "ready" &&
+				store.sql`SELECT id FROM things`.catch(() => undefined),
 		);
 		expect(rows).toEqual([]);
 	});
