@@ -22,7 +22,7 @@ const defaults = {
 };
 
 /** Of all clients together: with a cache for each, the calls to many bots would find theirs in no processor cache. */
-const heads: ParserOptions["heads"] = new Map();
+const responseHeads: ParserOptions["heads"] = new Map();
 
 export interface HttpClientOptions {
 	/** URL to which this client sends all its requests: with the scheme `http:` and the path. */
@@ -78,7 +78,7 @@ export class HttpClient {
 	 * The first line of HTTP requests, without the method, and their headers. Cached by the object that contains the
 	 * headers.
 	 */
-	readonly #heads = new WeakMap<HttpRequest["headers"], string>();
+	readonly #requestHeads = new WeakMap<HttpRequest["headers"], string>();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#isClosed = false;
 
@@ -90,7 +90,7 @@ export class HttpClient {
 			throw new TypeError(
 				`expected an http: URL, received ${this.#url.protocol}`,
 			);
-		this.#parserOptions = { maxHeadBytes, heads };
+		this.#parserOptions = { maxHeadBytes, heads: responseHeads };
 		this.#permits = new Semaphore({ max: maxConnections });
 	}
 
@@ -164,10 +164,10 @@ export class HttpClient {
 	 */
 	#serialize(request: HttpRequest): string {
 		const { method, headers, requestId, caller, trace, body = "" } = request;
-		let head = this.#heads.get(headers);
+		let head = this.#requestHeads.get(headers);
 		if (head === undefined) {
 			head = headOf(this.#url, headers);
-			this.#heads.set(headers, head);
+			this.#requestHeads.set(headers, head);
 		}
 		if (requestId !== undefined) head += valueLine("X-Request-Id", requestId);
 		if (caller !== undefined) head += valueLine(principalHeader, caller);
