@@ -226,7 +226,7 @@ export const listMembers = readTool({
 	},
 });
 
-/** Returns the cached members of a guild among whom are all with this name who match a filter. */
+/** Returns cached members of a guild, including all with this name that match a filter. */
 function candidates(
 	guild: Guild,
 	name: string | undefined,
