@@ -443,7 +443,14 @@ function platformTroubles({ faults, sockets }: Simulator, random: Random) {
 	const times = () => ({ times: 1 + random.below(3) });
 	const stall = (after: boolean) => {
 		const fault = faults.stall(route(), { ...times(), after });
-		setTimeout(() => fault.release(), 200 + random.below(2_000));
+		const heldMs = 200 + random.below(2_000);
+		let isHeld = false;
+		// From the first request on: on a slow machine none may come for a while.
+		faults.changed.add(() => {
+			if (isHeld || fault.hits === 0) return;
+			isHeld = true;
+			setTimeout(() => fault.release(), heldMs);
+		});
 		return fault;
 	};
 	const retryAfterMs = 200;
