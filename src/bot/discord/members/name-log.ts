@@ -1,6 +1,6 @@
 // The folded names of members in the order in which they were added, packed like a table's but not sorted. The log grows
-// in segments of a fixed size: nothing is copied into something larger, so that a large guild leaves no garbage behind
-// while it loads.
+// in segments of a fixed size: beyond it nothing is copied into something larger, so that a large guild leaves little
+// garbage behind while it loads.
 
 import {
 	byteLengthOf,
@@ -16,8 +16,8 @@ import {
 	writeNames,
 } from "./packed-names.ts";
 
-/** Maximum number of members in a segment. */
-const segmentSize = 4_096;
+/** Maximum number of members in a segment. Each look-up of an id goes through all segments, so there should be few. */
+const segmentSize = 65_536;
 /** Number of members and of bytes for which a new segment has room. Both double up to the maximum. */
 const firstSize = 64;
 const firstBytes = 1_024;
