@@ -12,6 +12,7 @@ import {
 import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
+import { memberIndex } from "./member-cache.ts";
 
 /** Timeout for loading all members of a guild from Discord's Gateway. */
 const membersTimeoutMs = 120_000;
@@ -112,6 +113,7 @@ export class MemberLoader {
 				// Members who left while the bot was disconnected are still in the cache.
 				for (const gone of members.outdated) guild.members.cache.delete(gone);
 				this.#complete.add(id);
+				memberIndex(guild).rebuildSoon();
 				log.info("loaded all members of a guild", {
 					guild: id,
 					members: members.size,

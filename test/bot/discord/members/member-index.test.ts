@@ -1,6 +1,6 @@
 // The member index against a linear search, and behind the real discord.js.
 
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { compareIds } from "../../../../src/bot/discord/ids.ts";
 import {
 	MemberIndex,
@@ -159,6 +159,34 @@ test("changes in a guild of 20,000 are found before, during and after a rebuild"
 		check(index, plain, query);
 	await index.rebuild();
 	check(index, plain, "USER1");
+});
+
+test("a rebuild after all members were loaded begins without a pause, also one after a rebuild that runs", async () => {
+	const index = new MemberIndex();
+	const add = (from: number, until: number) => {
+		for (let at = from; at < until; at += 1)
+			index.set(`${10 ** 17 + at}`, {
+				nickname: null,
+				globalName: null,
+				username: `user${at}`,
+			});
+	};
+	using timers = spyOn(globalThis, "setTimeout");
+	const pauses = () => timers.mock.calls.map(([, ms]) => ms);
+	add(0, 2_000);
+	expect(pauses()).toEqual([1_000]);
+	index.rebuildSoon();
+	expect(pauses()).toEqual([1_000, 0]);
+	// It takes the place of the one that begins without a pause.
+	const rebuilding = index.rebuild();
+	add(2_000, 4_000);
+	index.rebuildSoon();
+	await rebuilding;
+	expect(pauses()).toEqual([1_000, 0, 0]);
+	index.clear();
+	add(0, 2_000);
+	expect(pauses()).toEqual([1_000, 0, 0, 1_000]);
+	index.clear();
 });
 
 test("a look-up that most of 60,000 match stops counting, and still finds the best matches and the first ids", async () => {
