@@ -63,20 +63,24 @@ async function runStubs(): Promise<void> {
 	process.exit(0);
 }
 
-interface Load {
-	readonly calls: number;
-	readonly errors: number;
+/** Calls that are kept under way. */
+class Load {
+	calls = 0;
+	errors = 0;
 	/** What went wrong first. */
-	readonly firstError: string | undefined;
-	/** Resolves when the last call has ended. */
-	close(): Promise<void>;
+	firstError: string | undefined;
+	/** Ends the calls. Resolves when the last one has ended. */
+	close = async (): Promise<void> => {};
+
+	noteError(error: unknown): void {
+		this.errors++;
+		this.firstError ??= String(error);
+	}
 }
 
 /** Keeps `count` calls under way, half of them to each instance. */
 function holdCalls(url: string, count: number): Load {
-	let calls = 0;
-	let errors = 0;
-	let firstError: string | undefined;
+	const load = new Load();
 	let closed = false;
 
 	const call = (id: number, instance: string) =>
@@ -87,29 +91,18 @@ function holdCalls(url: string, count: number): Load {
 	const workers = Array.from({ length: count }, async (_, index) => {
 		while (!closed) {
 			try {
-				await call(++calls, index % 2 === 0 ? "alpha" : "beta");
+				await call(++load.calls, index % 2 === 0 ? "alpha" : "beta");
 			} catch (error) {
-				errors++;
-				firstError ??= String(error);
+				load.noteError(error);
 				await Bun.sleep(100);
 			}
 		}
 	});
-	return {
-		get calls() {
-			return calls;
-		},
-		get errors() {
-			return errors;
-		},
-		get firstError() {
-			return firstError;
-		},
-		async close() {
-			closed = true;
-			await Promise.all(workers);
-		},
+	load.close = async () => {
+		closed = true;
+		await Promise.all(workers);
 	};
+	return load;
 }
 
 /** Calls a tool. Rejects unless the response is the expected one. */
@@ -136,37 +129,22 @@ async function callTool(
 
 /** Calls the bot so many times a second. */
 function holdBotCalls(url: string, perSecond: number, bot: SoakBot): Load {
-	let calls = 0;
-	let errors = 0;
-	let firstError: string | undefined;
+	const load = new Load();
 	const running = new Set<Promise<void>>();
 	const timer = setInterval(() => {
 		// A bot that does not keep up gets no more calls at once than the gateway lets through.
 		if (running.size >= maxBotCalls) return;
-		const id = ++calls;
+		const id = ++load.calls;
 		const one = callTool(url, id, bot.call(id))
-			.catch((error) => {
-				errors++;
-				firstError ??= String(error);
-			})
+			.catch((error) => load.noteError(error))
 			.finally(() => running.delete(one));
 		running.add(one);
 	}, 1_000 / perSecond);
-	return {
-		get calls() {
-			return calls;
-		},
-		get errors() {
-			return errors;
-		},
-		get firstError() {
-			return firstError;
-		},
-		async close() {
-			clearInterval(timer);
-			await Promise.all(running);
-		},
+	load.close = async () => {
+		clearInterval(timer);
+		await Promise.all(running);
 	};
+	return load;
 }
 
 interface Sample {
