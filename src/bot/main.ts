@@ -14,7 +14,7 @@ import { startBot } from "./bot.ts";
 import { readConfig, readHealthAddress } from "./config/config.ts";
 import { helpVariables } from "./config/settings.ts";
 import { deniableTools } from "./features/index.ts";
-import { checkBot } from "./setup/check.ts";
+import { checkBot, checkConfig } from "./setup/check.ts";
 import {
 	type GuildFileValues,
 	guildFileCommand,
@@ -24,13 +24,14 @@ import {
 } from "./setup/guild-file/options.ts";
 
 const usage =
-	() => `Usage: CONFIG_DIR=<directory> ${runs("bot")} [--check | --health | --new-instance <name> | --probe-guild <id> |
+	() => `Usage: CONFIG_DIR=<directory> ${runs("bot")} [--check | --check-config | --health | --new-instance <name> | --probe-guild <id> |
        --export-guild <file> | --plan-guild <file> | --apply-guild <file>] [--help] [--version]
 
 A Discord bot with an MCP server, at http://<address>:<port>/mcp.
 
   --check   check the configuration, the port, the database, a login, the guild and what config.toml names in it,
             then exit with 0 (all in order) or 1
+  --check-config  check only what .env and config.toml say, without network, then exit with 0 or 1
   --health  ask the bot on this machine and port whether it responds, then exit with 0 (it does) or 1
   --new-instance <name>  create the directory of another bot, for its operator to fill in
   --directory <path>     parent directory for --new-instance (default: ${defaultInstances()})
@@ -48,6 +49,7 @@ ${describeVariables(helpVariables)}`;
 
 const {
 	check,
+	"check-config": onlyConfig,
 	health,
 	directory,
 	"new-instance": name,
@@ -58,6 +60,7 @@ const {
 } = parseCommandLine(usage, {
 	...guildFileOptions,
 	check: { type: "boolean" },
+	"check-config": { type: "boolean" },
 	health: { type: "boolean" },
 	"new-instance": { type: "string" },
 	directory: { type: "string" },
@@ -74,6 +77,7 @@ if (name !== undefined) {
 }
 if (health) await healthProgram(() => readHealthAddress(process.env));
 if (check) await checkProgram(configure, checkBot);
+if (onlyConfig) await checkProgram(configure, checkConfig);
 if (guildId !== undefined) {
 	const { probeProgram } = await import("./setup/probe/probe-guild.ts");
 	await checkProgram(configure, (config, log) =>

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { readGatewayEnv } from "../lib/instances/gateway-env.ts";
+import { readTable } from "../lib/instances/table.ts";
 import { commandOf } from "../lib/program/launch.ts";
 import { eachLine } from "../lib/program/lines.ts";
 import { runs } from "../lib/program/program.ts";
@@ -10,7 +11,6 @@ import { escapeBreaks } from "../lib/text.ts";
 import { botEnvironment, type Env, gatewayEnvironment } from "./environment.ts";
 import { assignPorts, fixedPort } from "./ports.ts";
 import { commonToken } from "./shared.ts";
-import { readTable } from "./table.ts";
 
 /** Maximum number of bots that are checked, and log in to Discord, at the same time. */
 const maxAtOnce = 4;

@@ -30,6 +30,8 @@ export interface ChildProcess {
 export interface ChildOptions {
 	/** Name of the program, such as "bot". */
 	program: string;
+	/** Its command line. Default: empty. */
+	args?: readonly string[];
 	/** All environment variables of the process but those of `cacheEnvironment`; no others are inherited. */
 	env: Record<string, string>;
 	/** Called with each line that the process writes to stdout. */
@@ -45,7 +47,8 @@ const endMessage = "program is stopping because of an error";
 
 /** Starts a program. Throws if the operating system cannot start the process. */
 export function startChildProcess(options: ChildOptions): ChildProcess {
-	const child = Bun.spawn(commandOf(options.program), {
+	const command = [...commandOf(options.program), ...(options.args ?? [])];
+	const child = Bun.spawn(command, {
 		env: { ...cacheEnvironment(process.env), ...options.env },
 		// The child has its own process group, so that Ctrl-C reaches only `up`, which then ends its children in order.
 		detached: true,

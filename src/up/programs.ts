@@ -2,7 +2,14 @@
 // when directories or gateway.env change.
 
 import { join } from "node:path";
+import { ConfigError } from "../lib/config.ts";
 import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
+import {
+	type Entry,
+	fingerprintOf,
+	readTable,
+	sameTokenIssue,
+} from "../lib/instances/table.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import type { Level, Log } from "../lib/log.ts";
 import { within } from "../lib/wait.ts";
@@ -12,7 +19,6 @@ import { assignPorts, fixedPort } from "./ports.ts";
 import type { ChildProcess } from "./process.ts";
 import { readShared, type Shared, tokensOf } from "./shared.ts";
 import { type Started, Supervisor, type Timing } from "./supervisor.ts";
-import { type Entry, fingerprintOf, readTable } from "./table.ts";
 
 /** A program to start. */
 export interface ProgramStart {
@@ -35,6 +41,8 @@ export interface ProgramsOptions {
 	log: Log;
 	timing: Timing;
 	spawn(start: ProgramStart): ChildProcess;
+	/** Resolves with the reason why a bot with this environment cannot start; undefined if its configuration is valid. */
+	checkBot(env: Record<string, string>): Promise<string | undefined>;
 	/** Whether a server could listen on the port at a host name or address. */
 	isFree(hostname: string, port: number): Promise<boolean>;
 	/** Called after the state of a program has changed. */
@@ -99,11 +107,16 @@ export class Programs {
 
 	/**
 	 * Reads the directories and gateway.env, which it creates if necessary. Throws a ConfigError if they cannot be read,
-	 * or if another program listens on the gateway's port.
+	 * if two instances have the same DISCORD_TOKEN, or if another program listens on the gateway's port.
 	 */
-	async checkGateway(): Promise<void> {
+	async checkBeforeStart(): Promise<void> {
 		const { directory, log } = this.#options;
-		this.#shared = readShared(directory, readTable(directory).entries, log);
+		const { entries } = readTable(directory);
+		for (const entry of entries) {
+			const issue = sameTokenIssue(entries, entry);
+			if (issue) throw new ConfigError(directory, [issue]);
+		}
+		this.#shared = readShared(directory, entries, log);
 		await this.#gateway.checkPort(this.#shared);
 	}
 
@@ -134,13 +147,16 @@ export class Programs {
 
 	/**
 	 * Ends a bot and starts it again with its present configuration; for "gateway", replaces the gateway. Resolves when
-	 * the program listens or has failed to start.
+	 * the program listens or has failed to start. A running bot whose configuration is invalid now continues.
 	 */
 	restart(name: string): Promise<Started> {
 		return this.#exclusively(async () => {
 			if (name === "gateway")
 				return this.#gateway.renew(this.#shared, this.#ports);
-			await this.#find(name).supervisor.stop();
+			const bot = this.#find(name);
+			const reason = await this.#restartIssue(bot);
+			if (reason !== undefined) return { reason };
+			await bot.supervisor.stop();
 			return this.#startAgain(name);
 		});
 	}
@@ -178,6 +194,16 @@ export class Programs {
 		return bot;
 	}
 
+	/** Resolves with the reason why a running bot could not start again; undefined if it could, or does not run. */
+	async #restartIssue(bot: Bot): Promise<string | undefined> {
+		if (bot.supervisor.state !== "running") return undefined;
+		const { path, env } = bot.entry;
+		const issue = await this.#options.checkBot(
+			botEnvironment(this.#options.env, env, { ...bot, path }),
+		);
+		return issue && `${issue}\nThe running bot continues.`;
+	}
+
 	async #startAgain(name: string): Promise<Started> {
 		await this.#updateBots();
 		const started = await within(startMs, this.#find(name).supervisor.start());
@@ -211,6 +237,11 @@ export class Programs {
 		if (this.#isClosed) return [];
 		const started: Promise<Started>[] = [];
 		for (const entry of entries) {
+			const issue = sameTokenIssue(entries, entry);
+			if (issue && !this.#bots.has(entry.name)) {
+				this.#warnOnce("instance is not started", { reason: issue });
+				continue;
+			}
 			const port = ports.get(entry.name) ?? 0;
 			const wanted = fixedPort(entry.env.MCP_PORT);
 			// A running bot keeps its port until its next start, which will find out whether the wanted one is taken.

@@ -7,9 +7,9 @@ import {
 	readGatewayEnv,
 	writeSharedToken,
 } from "../lib/instances/gateway-env.ts";
+import type { Entry } from "../lib/instances/table.ts";
 import type { Log } from "../lib/log.ts";
 import { ownVariables } from "./environment.ts";
-import type { Entry } from "./table.ts";
 
 /** The shared settings of one directory of instances. */
 export interface Shared {

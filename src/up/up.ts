@@ -96,6 +96,17 @@ export async function startUp(
 			void child.exited.then(() => record.remove(child.pid));
 			return child;
 		},
+		async checkBot(env) {
+			const { exited } = startChildProcess({
+				program: "bot",
+				args: ["--check-config"],
+				env,
+				onLine() {},
+				onErrorLine() {},
+			});
+			const { code, reason } = await exited;
+			return code === 0 ? undefined : reason;
+		},
 		async isFree(hostname, port) {
 			for (;;) {
 				if (await isFree(hostname, port)) return true;
@@ -110,7 +121,7 @@ export async function startUp(
 		if (isClosing) programs.kill();
 	});
 	const states = () => programStatus(programs, performance.now());
-	await programs.checkGateway();
+	await programs.checkBeforeStart();
 	const endCommands = listenForCommands({
 		path: socketPath(directory),
 		programs,

@@ -70,3 +70,35 @@ test("without instances it says what makes one", async () => {
 		`There is no instance in ${place.path}: bun run new-instance NAME makes one.`,
 	]);
 });
+
+test("two instances with one DISCORD_TOKEN are an error of both, without a login", async () => {
+	using place = workplace();
+	for (const name of ["alpha", "beta"])
+		place.add(name, { DISCORD_TOKEN: token, MCP_AUTH_TOKEN: token });
+	for (const [name, other] of [
+		["alpha", "beta"],
+		["beta", "alpha"],
+	] as const) {
+		const path = join(place.path, name);
+		await using check = startCommand(
+			[process.execPath, main, "bot", "--check-config"],
+			{ CONFIG_DIR: path },
+			{ cwd: tmpdir() },
+		);
+		const issue = await check.line((line) =>
+			line.startsWith("✗ configuration: ") ? line : undefined,
+		);
+		expect(issue).toContain(
+			`${path} and ${join(place.path, other)} have the same DISCORD_TOKEN`,
+		);
+		expect(await check.exited).toBe(1);
+		expect(check.lines.join("\n")).not.toContain(token);
+	}
+	rmSync(join(place.path, "beta"), { recursive: true });
+	await using check = startCommand(
+		[process.execPath, main, "bot", "--check-config"],
+		{ CONFIG_DIR: join(place.path, "alpha") },
+		{ cwd: tmpdir() },
+	);
+	expect(await check.exited).toBe(0);
+});

@@ -7,7 +7,7 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type ProgramStart, Programs } from "../../src/up/programs.ts";
 import { recordLog } from "../support/log.ts";
 import { type FakeProcess, FakeTiming, fakeProcess, settle } from "./fakes.ts";
@@ -26,6 +26,7 @@ function place(options: { sharePort?: boolean; env?: object } = {}) {
 	directories.push(directory);
 	const spawned: Spawned[] = [];
 	const refusing = new Map<string, string>();
+	const invalid = new Map<string, string>();
 	const busy = new Set<number>();
 	const recorded = recordLog();
 	const timing = new FakeTiming();
@@ -36,6 +37,7 @@ function place(options: { sharePort?: boolean; env?: object } = {}) {
 		log: recorded.log,
 		timing,
 		isFree: async (_, port) => !busy.has(port),
+		checkBot: async ({ CONFIG_DIR }) => invalid.get(basename(CONFIG_DIR ?? "")),
 		spawn(start) {
 			const process = fakeProcess();
 			const { name, env } = start;
@@ -59,6 +61,7 @@ function place(options: { sharePort?: boolean; env?: object } = {}) {
 		programs,
 		spawned,
 		refusing,
+		invalid,
 		busy,
 		recorded,
 		timing,
@@ -325,6 +328,47 @@ test("a bot gets another port at its next start, and the gateway learns of it", 
 	]);
 });
 
+test("a running bot whose configuration is invalid now is not restarted", async () => {
+	const it = place();
+	it.add("alpha");
+	await it.update();
+	it.started();
+	it.invalid.set("alpha", "config.toml: bot_name is required");
+	expect(await it.programs.restart("alpha")).toEqual({
+		reason: "config.toml: bot_name is required\nThe running bot continues.",
+	});
+	expect(it.started()).toEqual([]);
+	expect(it.last("alpha").signals).toEqual([]);
+	expect(it.states()).toMatchObject({ alpha: "running" });
+	// A bot that does not run reports by itself why it cannot start.
+	await it.programs.stop("alpha");
+	await it.programs.restart("alpha");
+	expect(it.started()).toEqual(["alpha"]);
+});
+
+test("instances with one DISCORD_TOKEN are refused at the start, and later a new one is not started", async () => {
+	const it = place();
+	it.add("alpha", "DISCORD_TOKEN=one");
+	it.add("beta", "DISCORD_TOKEN=one");
+	const same = `${join(it.directory, "alpha")} and ${join(it.directory, "beta")} have the same DISCORD_TOKEN`;
+	await expect(it.programs.checkBeforeStart()).rejects.toThrow(same);
+	it.remove("beta");
+	await it.programs.checkBeforeStart();
+	await it.update();
+	it.started();
+	it.add("beta", "DISCORD_TOKEN=one");
+	await it.programs.updateIfChanged();
+	expect(it.started()).toEqual([]);
+	expect(
+		it.recorded.lines.filter((line) =>
+			line.includes("have the same DISCORD_TOKEN"),
+		),
+	).toHaveLength(1);
+	it.add("beta", "DISCORD_TOKEN=two");
+	await it.programs.updateIfChanged();
+	expect(it.started()).toContain("beta");
+});
+
 test("a port that the gateway was assigned stays when it is replaced", async () => {
 	const it = place({ env: { GATEWAY_PORT: "0" } });
 	it.add("alpha");
@@ -338,7 +382,7 @@ test("a gateway's port that another program uses stops the start, with the next 
 	const it = place({ env: { GATEWAY_PORT: "9200" } });
 	it.add("alpha");
 	it.busy.add(9200);
-	await expect(it.programs.checkGateway()).rejects.toThrow(
+	await expect(it.programs.checkBeforeStart()).rejects.toThrow(
 		"GATEWAY_PORT: 127.0.0.1:9200 is already in use: stop the program that uses it, or set GATEWAY_PORT to another port there",
 	);
 	expect(it.started()).toEqual([]);

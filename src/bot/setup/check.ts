@@ -1,7 +1,14 @@
 // `bot --check`: tries the port, the database, the AI providers, a login, the guild, and the roles and channels in
 // config.toml. Changes nothing and does not disturb a running bot.
 
+import { dirname, resolve } from "node:path";
 import type { Client, Guild } from "discord.js";
+import { ConfigError } from "../../lib/config.ts";
+import {
+	type Entry,
+	readTable,
+	sameTokenIssue,
+} from "../../lib/instances/table.ts";
 import type { Log } from "../../lib/log.ts";
 import {
 	type Check,
@@ -64,6 +71,13 @@ export async function checkBot(
 	}
 }
 
+/** Runs the checks of `bot --check-config`: those that read only files. Resolves with true if they passed. */
+export function checkConfig(config: BotConfig, log: Log): Promise<boolean> {
+	// `up` shows what a program writes to stderr.
+	const options = { log, secrets: secretsIn(config), write: console.error };
+	return runChecks([configurationCheck(config)], options);
+}
+
 /** Creates the bot's connection to Discord without opening it. */
 export function createConnection(
 	config: BotConfig,
@@ -106,10 +120,7 @@ function checksOf(
 	const { clientId } = config;
 	const providers = providerChecks(toml.ai, config.apiKeys);
 	return [
-		{
-			title: "configuration",
-			run: () => `${config.directory}: ${oneLine(config.botName)}`,
-		},
+		configurationCheck(config),
 		{ title: "MCP port", run: () => checkPort(config, log) },
 		...(config.mcpToken === undefined
 			? [{ title: "MCP token", run: () => ({ warning: withoutToken }) }]
@@ -149,6 +160,33 @@ function checksOf(
 			needs: [guild],
 		})),
 	];
+}
+
+/** Checks that no instance in the same directory has the bot's token. `readConfig` has checked everything else. */
+function configurationCheck(config: BotConfig): Check {
+	const { directory, discordToken } = config;
+	return {
+		title: "configuration",
+		run() {
+			const path = resolve(directory);
+			const issue = sameTokenIssue(instancesIn(dirname(path)), {
+				path,
+				env: { DISCORD_TOKEN: discordToken },
+			});
+			if (issue) throw new CheckFailed(issue);
+			return `${directory}: ${oneLine(config.botName)}`;
+		},
+	};
+}
+
+function instancesIn(directory: string): Entry[] {
+	try {
+		return readTable(directory).entries;
+	} catch (error) {
+		// A bot need not be able to read the directory around its own.
+		if (error instanceof ConfigError) return [];
+		throw error;
+	}
 }
 
 const unansweredChat: Check = {

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { ConfigError, trimEnv } from "../lib/config.ts";
-import { instanceNameIssue } from "../lib/instances/names.ts";
+import { ConfigError, isPlaceholder, trimEnv } from "../config.ts";
+import { instanceNameIssue } from "./names.ts";
 
 /** An instance, as read from its directory. */
 export interface Entry {
@@ -45,6 +45,24 @@ export function readTable(directory: string): Table {
 		else ignored.push({ name, reason: issue });
 	}
 	return { entries, ignored };
+}
+
+/**
+ * Returns the error text if an instance has the DISCORD_TOKEN of another one in `entries`; otherwise undefined. Two
+ * processes with one token answer every command twice.
+ */
+export function sameTokenIssue(
+	entries: readonly Entry[],
+	{ path, env: { DISCORD_TOKEN: token } }: Pick<Entry, "path" | "env">,
+): string | undefined {
+	if (!token || isPlaceholder(token)) return undefined;
+	const other = entries.find(
+		(entry) => entry.path !== path && entry.env.DISCORD_TOKEN === token,
+	);
+	return (
+		other &&
+		`${path} and ${other.path} have the same DISCORD_TOKEN: give each instance the token of an application of its own`
+	);
 }
 
 function namesIn(directory: string): string[] {

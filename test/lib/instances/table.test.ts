@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readTable } from "../../src/up/table.ts";
+import { readTable } from "../../../src/lib/instances/table.ts";
 
 function workplace() {
 	const path = mkdtempSync(join(tmpdir(), "guildhall-test-"));
