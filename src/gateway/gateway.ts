@@ -227,8 +227,7 @@ export function createGateway(
 	});
 	const server = createServer({
 		info,
-		instructions: (principal) =>
-			instructionsFor(config.defaultInstance, principal),
+		instructions: (principal) => instructionsFor(config, principal),
 		tools: {
 			list: (principal) =>
 				principal

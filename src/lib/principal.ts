@@ -39,6 +39,8 @@ export interface Principal {
 	client?: string | undefined;
 	person?: PrincipalPerson | undefined;
 	access: Access;
+	/** Whether the client itself has lowered `access`: by the path /mcp/readonly or the header X-MCP-Readonly. */
+	narrowed?: boolean | undefined;
 	/** Names of the instances that the principal may use. Undefined: all. This list is not sent to bots. */
 	instances?: readonly string[] | undefined;
 	/** Ids of the guilds that the principal may use. Undefined: all. */
@@ -93,6 +95,7 @@ const sent = v.strictObject({
 		}),
 	),
 	access: v.picklist(accessLevels),
+	narrowed: v.optional(v.boolean()),
 	guilds: list,
 	toolsets: list,
 	elicits: v.optional(v.boolean()),
@@ -137,4 +140,51 @@ export function decodePrincipal(value: string): Principal | undefined {
 /** Whether a principal whose access level is `given` may do what requires the access level `needed`. */
 export function includesAccess(given: Access, needed: Access): boolean {
 	return accessLevels.indexOf(given) >= accessLevels.indexOf(needed);
+}
+
+/** The properties of a caller by which it is told how to get a higher access level. */
+type Raising = Partial<Pick<Principal, "id" | "narrowed">>;
+
+/**
+ * Says, as a sentence, how a caller gets at least the access level `needed`. `connections` is the page of the gateway on
+ * which people end connections.
+ */
+export function howToRaise(
+	{ id = "", narrowed }: Raising,
+	needed: Access,
+	connections = "the gateway's page /connections",
+): string {
+	if (narrowed)
+		return "The client limits itself, by the path /mcp/readonly or the header X-MCP-Readonly: it can do more without them.";
+	if (id.startsWith("key:"))
+		return `To raise it, the operator of the gateway creates a key with --access ${needed}${needed === "write" ? " or all" : ""}.`;
+	if (id.startsWith("grant:"))
+		return `To raise it, connect this client again (to /mcp) and choose more access; ${connections} ends the present connection.`;
+	return "";
+}
+
+/** Returns why a call is refused that needs a higher access level than the caller has. */
+export function accessRefusal(
+	caller: Raising & Pick<Principal, "access">,
+	tool: string,
+	needed: Access,
+): string {
+	return `${tool} was not run: it needs the access "${needed}", and this connection has only "${caller.access}". ${howToRaise(caller, needed)}`.trimEnd();
+}
+
+/** Tells a caller what its access level excludes, and how to raise it; "" for the highest level. */
+export function describeAccess(
+	caller: Principal,
+	connections?: string | undefined,
+): string {
+	const { access } = caller;
+	if (access === "all") return "";
+	const [what, needed] =
+		access === "read"
+			? (["read: tools that change something", "write"] as const)
+			: ([
+					"read and write: tools that delete or overwrite something",
+					"all",
+				] as const);
+	return `This connection may only ${what} are not listed, and are refused. ${howToRaise(caller, needed, connections)}`.trimEnd();
 }

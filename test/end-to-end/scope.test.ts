@@ -85,22 +85,32 @@ test("a key for one guild cannot tell another from one that does not exist", asy
 	}
 });
 
-test("a reader cannot tell a tool that changes something from one that does not exist", async () => {
+test("a reader is told why a tool that changes something is refused, and how to raise the access", async () => {
 	const { gateway, cooks, key } = await started;
 	const reader = await key("reader", { access: "read" });
 	const readOnly = createGatewayClient(`${gateway.url}/mcp/readonly`);
-	for (const client of [reader, readOnly]) {
+	for (const [client, how] of [
+		[reader, "creates a key with --access"],
+		[readOnly, "The client limits itself"],
+	] as const) {
 		const listed = await client.toolNames();
 		expect(listed).toContain("list_roles");
 		expect(listed).toContain("list_instances");
 		expect(listed).not.toContain("ban");
-		for (const name of ["ban", "bulk_ban", "send_message", "no_such_tool"]) {
-			const direct = await client.call(name, { guild_id: cooks });
-			expect(direct.error).toEqual({
-				code: -32601,
-				message: `Method not found: ${name}`,
-			});
+		const unknown = await client.call("no_such_tool", { guild_id: cooks });
+		expect(unknown.error).toEqual({
+			code: -32601,
+			message: "Method not found: no_such_tool",
+		});
+		for (const name of ["ban", "bulk_ban", "send_message"]) {
+			const text = await client.text(name, { guild_id: cooks });
+			expect(text).toContain(' was not run: it needs the access "');
+			expect(text).toContain('this connection has only "read"');
+			expect(text).toContain(how);
 		}
+		const instances = await client.text("list_instances");
+		expect(instances).toContain("This connection may only read:");
+		expect(instances).toContain(how);
 		const found = await client.text("find_tools", {
 			...{ query: "ban a member", guild_id: cooks },
 		});

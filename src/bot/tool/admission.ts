@@ -8,9 +8,12 @@ import {
 	PermissionFlagsBits,
 	RESTJSONErrorCodes,
 } from "discord.js";
-import { includesAccess, type Principal } from "../../lib/principal.ts";
+import {
+	accessRefusal,
+	includesAccess,
+	type Principal,
+} from "../../lib/principal.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { methodNotFound } from "../../mcp/server.ts";
 import { type Effect, invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import {
@@ -66,16 +69,17 @@ export function isAdmitted(
 }
 
 /**
- * Throws the error for an unknown tool if the access level of the principal (caller) does not allow tools with this
- * effect ("read", "write" or "destructive").
+ * Returns why the access level of the principal (caller) does not allow tools with this effect ("read", "write" or
+ * "destructive"); undefined if it does.
  */
-export function requireAccess(
+export function whyNoAccess(
 	principal: Principal | undefined,
 	{ name, effect }: { name: string; effect: Effect },
-): void {
-	if (!principal) return;
+): string | undefined {
 	const needed = effect === "destructive" ? "all" : effect;
-	if (!includesAccess(principal.access, needed)) throw methodNotFound(name);
+	return !principal || includesAccess(principal.access, needed)
+		? undefined
+		: accessRefusal(principal, name, needed);
 }
 
 /** Prefix of the principal's id if the caller is a person on Discord. */

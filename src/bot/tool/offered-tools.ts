@@ -3,7 +3,12 @@
 
 import { didYouMean } from "../../lib/config.ts";
 import { LruMap } from "../../lib/lru-map.ts";
-import { includesAccess, type Principal } from "../../lib/principal.ts";
+import {
+	accessRefusal,
+	howToRaise,
+	includesAccess,
+	type Principal,
+} from "../../lib/principal.ts";
 import { shownName } from "../../lib/text.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import {
@@ -50,15 +55,18 @@ interface Entry {
 	alias?: Alias;
 }
 
-/** The limits of a principal (caller) on tools: the access level and the toolsets. */
-export type ToolScope = Pick<Principal, "access" | "toolsets">;
+/**
+ * The limits of a principal (caller) on tools: the access level and the toolsets. The rest says how the access is raised.
+ */
+export type ToolScope = Pick<Principal, "access" | "toolsets"> &
+	Partial<Pick<Principal, "id" | "narrowed">>;
 
 /** Maximum number of different limits (access level and toolsets) for which the tools are cached. */
 const maxScopes = 50;
 
 /**
- * Returns a function that returns the tools which a bot offers to a principal (caller). Calls of other tools get the
- * same error as calls of tools that do not exist.
+ * Returns a function that returns the tools which a bot offers to a principal (caller). Tools outside of its toolsets do
+ * not exist for it. Calls of tools beyond its access are refused with a text that says how to raise it.
  */
 export function offerTools(
 	tools: readonly BotTool[],
@@ -74,24 +82,25 @@ export function offerTools(
 		if (access === "all" && !toolsets) return all;
 		const names =
 			toolsets && [...known].filter((one) => toolsets.includes(one));
-		const key = `${access} ${names?.join() ?? "*"}`;
+		const key = `${access} ${names?.join() ?? "*"} ${howToRaise(scope, "all")}`;
 		return scoped.getOrMake(
 			key,
 			() =>
 				new OfferedTools(
-					tools.filter((tool) => isInScope(tool, { access, toolsets: names })),
+					tools.filter((tool) => isInToolsets(tool, names)),
 					names ? { ...choice, list: "all" } : choice,
 					listedByDefault,
+					scope,
 				),
 		);
 	};
 }
 
-function isInScope(tool: BotTool, { access, toolsets }: ToolScope): boolean {
+function isInToolsets(
+	tool: BotTool,
+	toolsets: readonly string[] | undefined,
+): boolean {
 	const { name, toolset } = tool;
-	// What use_tool calls has to be in the scope itself.
-	const needed = name === accessors.use ? "write" : accessOf(tool);
-	if (!includesAccess(access, needed)) return false;
 	return (
 		tool.essential ||
 		toolsets === undefined ||
@@ -134,12 +143,13 @@ export class OfferedTools implements ToolSet<BotContext> {
 
 	/**
 	 * `listedByDefault` are the names of the tools that `tools/list` contains if the configuration does not say which
-	 * tools to list.
+	 * tools to list. `scope` is the access of the caller; undefined: everything.
 	 */
 	constructor(
 		tools: readonly BotTool[],
 		choice: ToolChoice,
 		listedByDefault: readonly string[],
+		scope?: ToolScope,
 	) {
 		for (const tool of tools) {
 			const names = [{ name: tool.name }, ...tool.aliases];
@@ -148,7 +158,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 					throw new TypeError(`duplicate tool name ${alias.name}`);
 				this.#byName.set(alias.name, { tool, alias });
 			}
-			this.#readDenied(tool, choice);
+			this.#readDenied(tool, choice, scope);
 		}
 		const all = tools.filter(({ name }) => !this.#refusals.has(name));
 		const own = all.filter(({ name }) => !accessorNames.has(name));
@@ -253,10 +263,11 @@ export class OfferedTools implements ToolSet<BotContext> {
 	}
 
 	/** Stores the error texts for those names of a tool that the configuration does not allow to be called. */
-	#readDenied(tool: BotTool, choice: ToolChoice): void {
+	#readDenied(tool: BotTool, choice: ToolChoice, scope?: ToolScope): void {
 		const { deny } = choice.tools;
-		const refusal = refusalOf(tool, choice);
-		const parts = allowedParts(tool, choice);
+		const beyond = scope && whyBeyondAccess(tool, scope);
+		const refusal = refusalOf(tool, choice) ?? beyond;
+		const parts = beyond === undefined ? allowedParts(tool, choice) : [];
 		if (refusal !== undefined && parts.length > 0)
 			this.#allowedParts.set(tool, { parts, refusal });
 		else if (refusal !== undefined)
@@ -330,6 +341,15 @@ function allowedParts(
 			toolsets.includes(toolset) &&
 			!deny.includes(name),
 	);
+}
+
+/** Returns the error text if a tool needs a higher access level than the caller has, and undefined if it does not. */
+function whyBeyondAccess(tool: BotTool, scope: ToolScope): string | undefined {
+	// What use_tool calls has to be in the scope itself.
+	const needed = tool.name === accessors.use ? "write" : accessOf(tool);
+	return includesAccess(scope.access, needed)
+		? undefined
+		: accessRefusal(scope, tool.name, needed);
 }
 
 /** Returns the error text if the configuration does not allow calls of the tool, and undefined if it does. */

@@ -18,6 +18,7 @@ import type { Signal } from "../../lib/signal.ts";
 import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
 import {
 	type Effect,
+	errorResult,
 	tool as mcpTool,
 	type Tool,
 	type ToolCall,
@@ -56,8 +57,8 @@ import {
 	isOnDiscord,
 	mayTouch,
 	personOf,
-	requireAccess,
 	requireBotManager,
+	whyNoAccess,
 } from "./admission.ts";
 import { defaultReason } from "./arguments/arguments.ts";
 import { recorded } from "./case-record.ts";
@@ -97,8 +98,9 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 	const ignoredKeys = takesGuild ? ignored : [...ignored, "guild_id"];
 	return {
 		...parsed,
-		call(args, bot, call) {
-			requireAccess(bot.principal, definition);
+		async call(args, bot, call) {
+			const refusal = whyNoAccess(bot.principal, definition);
+			if (refusal !== undefined) return errorResult(refusal);
 			const known = Object.entries(args).filter(
 				([key]) => !ignoredKeys.includes(key),
 			);

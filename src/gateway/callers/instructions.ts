@@ -1,19 +1,28 @@
 // What the gateway tells the AI models of clients when they connect: how to select a bot, and in whose name they act.
 
-import type { Principal } from "../../lib/principal.ts";
+import { describeAccess, type Principal } from "../../lib/principal.ts";
 import { quoted } from "../../lib/text.ts";
+import type { GatewayConfig } from "../config/config.ts";
 
 /**
- * Returns the gateway's instructions for the AI model of a client. `defaultInstance` is the bot for calls that name
- * neither a bot nor a guild; a principal is not told of it, because it may be hidden from the principal.
+ * Returns the gateway's instructions for the AI model of a client. A principal is not told of DEFAULT_INSTANCE, because
+ * it may be hidden from the principal.
  */
 export function instructionsFor(
-	defaultInstance: string | undefined,
+	config: Pick<GatewayConfig, "defaultInstance" | "signIn">,
 	principal: Principal | undefined,
 ): string {
-	return principal
-		? `${describeUse(undefined)}${describePerson(principal)}`
-		: describeUse(defaultInstance);
+	if (!principal) return describeUse(config.defaultInstance);
+	const limits = accessNote(config, principal);
+	return `${describeUse(undefined)}${describePerson(principal)} ${limits}`.trimEnd();
+}
+
+/** Tells a caller what its access level excludes, and how to raise it; "" for a caller with the highest level. */
+export function accessNote(
+	{ signIn }: Pick<GatewayConfig, "signIn">,
+	principal: Principal,
+): string {
+	return describeAccess(principal, signIn && `${signIn.publicUrl}/connections`);
 }
 
 function describeUse(defaultInstance: string | undefined): string {

@@ -36,7 +36,8 @@ export function narrow(
 	const owned = known.toolsets;
 	return {
 		...known,
-		access: reads ? "read" : known.access,
+		...(reads &&
+			known.access !== "read" && { access: "read" as const, narrowed: true }),
 		toolsets:
 			wanted && owned
 				? wanted.filter((name) => owned.includes(name))

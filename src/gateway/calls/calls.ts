@@ -23,6 +23,7 @@ import {
 } from "../../mcp/server.ts";
 import { errorResult, readToolCall, textResult } from "../../mcp/tool.ts";
 import type { Backend } from "../backends/backend.ts";
+import { accessNote } from "../callers/instructions.ts";
 import type { Views } from "../callers/views.ts";
 import { type Catalog, listInstances } from "../catalog/catalog.ts";
 import type { See } from "../catalog/scoped-catalogs.ts";
@@ -197,6 +198,8 @@ export function createCalls(
 				const lines = await (seen
 					? describeInstances(seen.views, () => seen.catalog)
 					: describeInstances(backends, catalog));
+				const limits = principal ? accessNote(config, principal) : "";
+				if (limits !== "") lines.push(limits);
 				record.outcome = "ok";
 				return toolResponse(request.id, caller, textResult(lines), "ok");
 			}

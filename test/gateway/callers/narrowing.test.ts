@@ -55,10 +55,14 @@ test.each<
 	],
 ])("%s with %j changes the scope to %j", (path, given, change) => {
 	const headers = new Headers(given);
+	const made = change && {
+		...change,
+		...(change.access && { narrowed: true }),
+	};
 	expect(narrow(undefined, headers, path)).toEqual(
-		change && { ...root, ...change },
+		made && { ...root, ...made },
 	);
-	expect(narrow(key, headers, path)).toEqual({ ...key, ...change });
+	expect(narrow(key, headers, path)).toEqual({ ...key, ...made });
 	if (!change) expect(narrow(key, headers, path)).toBe(key);
 });
 
@@ -76,6 +80,7 @@ test("a client never gets more than it has", () => {
 			});
 			const narrowed = narrow(owner, headers, "/mcp");
 			expect(includesAccess("read", narrowed?.access ?? "all")).toBe(true);
+			expect(narrowed?.narrowed).toBeUndefined();
 			expect(owner.toolsets).toEqual(
 				expect.arrayContaining([...(narrowed?.toolsets ?? ["none given"])]),
 			);
