@@ -24,6 +24,11 @@ export function escapeInvisible(text: string): string {
 	);
 }
 
+/** Puts a text for people on one line: line breaks, with the white space around them, become a space. */
+export function joinLines(text: string): string {
+	return text.replace(/\s*[\n\v\f\r\x85\u2028\u2029]\s*/g, " ").trim();
+}
+
 /**
  * Characters that look like "|", the separator between the fields of a line in a tool result. They are escaped only
  * next to white space and at the start or end of a text.
@@ -134,14 +139,15 @@ export const jobReasonStart = "guild document ";
  * "reason: " before it, so that it is not mistaken for one.
  */
 export function chosenReason(text: string): string {
-	return oneLine(text).toLowerCase().startsWith(jobReasonStart)
+	return auditReason(text).toLowerCase().startsWith(jobReasonStart)
 		? auditReason(`reason: ${text}`)
 		: text;
 }
 
 /** Formats `text` as an audit log reason: one line, truncated to Discord's limit. */
 export function auditReason(text: string): string {
-	return truncate(oneLine(text.toWellFormed()), maxReasonLength, lengthOf);
+	const line = oneLine(joinLines(text.toWellFormed()));
+	return truncate(line, maxReasonLength, lengthOf);
 }
 
 /**
@@ -151,7 +157,8 @@ export function auditReason(text: string): string {
 export function withCaller(text: string, caller: string): string {
 	const suffix = ` (${truncate(oneLine(caller.toWellFormed()), maxCallerLength, lengthOf)})`;
 	const max = maxReasonLength - lengthOf(suffix);
-	return truncate(oneLine(text.toWellFormed()), max, lengthOf) + suffix;
+	const line = oneLine(joinLines(text.toWellFormed()));
+	return truncate(line, max, lengthOf) + suffix;
 }
 
 /** Maximum number of characters in an audit log reason that say who made a tool call. */
@@ -163,7 +170,7 @@ const maxCallerLength = 200;
 export function inlineText(text: string, max: number): string {
 	const escapePart = (part: string) =>
 		escapeMarkdown(part, { maskedLink: true }).replaceAll("<", "\\<");
-	const line = oneLine(text.toWellFormed());
+	const line = oneLine(joinLines(text.toWellFormed()));
 	return escapePart(truncate(line, max, (part) => escapePart(part).length));
 }
 

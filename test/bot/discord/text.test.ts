@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import {
 	auditReason,
+	chosenReason,
 	escapeInvisible,
 	fold,
 	inlineText,
@@ -8,6 +9,7 @@ import {
 	oneField,
 	oneLine,
 	truncate,
+	withCaller,
 } from "../../../src/bot/discord/text.ts";
 
 test.each([
@@ -161,7 +163,7 @@ test.each([
 	expect(fold(a)).toBe(fold(b));
 });
 
-test.each(["a", "ü", "是", "😀", "%", "\n", "\ud800"])(
+test.each(["a", "ü", "是", "😀", "%", "\0", "\ud800"])(
 	"a reason of many %j is truncated to Discord's limit, and no shorter",
 	(character) => {
 		const reason = auditReason(character.repeat(4_000));
@@ -182,7 +184,19 @@ test("truncate keeps what fits, and cuts the rest to the character", () => {
 		"\u202e".repeat(900),
 	])
 		expect(inlineText(text, 1_024).length).toBeLessThanOrEqual(1_024);
-	expect(inlineText("<@&1> *x* [a](b)\n", 99)).toBe(
-		"\\<@&1> \\*x\\* \\[a](b)\\\\n",
-	);
+	expect(inlineText("<@&1> *x* [a](b)\t", 99)).toBe("\\<@&1> \\*x\\* \\[a](b)");
 });
+
+test.each(["\n", " \r\n\n ", "\r", "\u2028", "\u2029", "\x85"])(
+	"in texts for people the line break %j becomes a space",
+	(end) => {
+		const reason = `Insulting a member.${end}Please read the rules.${end}`;
+		const line = "Insulting a member. Please read the rules.";
+		expect(inlineText(reason, 1_000)).toBe(line);
+		expect(auditReason(reason)).toBe(line);
+		expect(withCaller(reason, "for Ada")).toBe(`${line} (for Ada)`);
+		expect(chosenReason(`guild${end}document 7`)).toBe(
+			"reason: guild document 7",
+		);
+	},
+);

@@ -1,6 +1,6 @@
 // The type of a moderation case, and its conversion from and to a row of the database.
 
-import { maxReasonLength } from "../../../discord/text.ts";
+import { joinLines, maxReasonLength } from "../../../discord/text.ts";
 import type { CaseRow, CaseState, Told } from "../../../store/tables/cases.ts";
 import type { CaseAction } from "../../../tool/case-record.ts";
 
@@ -101,10 +101,10 @@ export function idsText(ids: readonly string[] = []): string {
 
 /**
  * Prepares a text for the database: replaces NUL and unpaired surrogates, which PostgreSQL does not store, and cuts it
- * to the maximum length of a reason.
+ * to the maximum length of a reason. Line breaks become spaces.
  */
 export function storedText(text: string): string {
-	return [...text.toWellFormed().replaceAll("\0", "\u{fffd}")]
+	return [...joinLines(text.toWellFormed()).replaceAll("\0", "\u{fffd}")]
 		.slice(0, maxReasonLength)
 		.join("");
 }

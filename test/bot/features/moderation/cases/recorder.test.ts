@@ -159,7 +159,7 @@ onBoth((databases) => {
 		const [message = ""] = bot.directMessages("zoe");
 		expect(message.split("\n")).toEqual([
 			expect.stringContaining("You are banned from **The"),
-			"Reason: spam @everyone\\\\n\\*\\*now\\*\\*",
+			"Reason: spam @everyone \\*\\*now\\*\\*",
 			"Write to appeals@example.com.",
 		]);
 		const writes = bot.simulator.requests
@@ -172,7 +172,9 @@ onBoth((databases) => {
 		const ban = writes.findIndex((path) => path.includes("/bans/"));
 		expect(dm).toBeGreaterThanOrEqual(0);
 		expect(dm).toBeLessThan(ban);
-		expect(await bot.all()).toMatchObject([{ told: "yes", state: "done" }]);
+		expect(await bot.all()).toMatchObject([
+			{ told: "yes", state: "done", reason: "spam @everyone **now**" },
+		]);
 	});
 
 	test("a direct message that is refused blocks nothing", async () => {
