@@ -9,18 +9,12 @@ import {
 	type ApiKeys,
 	chooseProviders,
 } from "../config/ai-providers.ts";
-import { oneLine } from "../discord/text.ts";
 import { complete, type Finish } from "./completion.ts";
 import { AiError, type AiErrorKind } from "./error.ts";
 
 export interface AiMessage {
 	role: "system" | "user" | "assistant";
 	content: string;
-	/**
-	 * Name of the person who wrote this user message. The AI provider receives the name at the beginning of the message's
-	 * text.
-	 */
-	name?: string;
 }
 
 export interface AnswerOptions {
@@ -119,7 +113,7 @@ export function createAi({
 		// Stays so if the reader stops early.
 		let outcome: AiErrorKind | "answered" | "abandoned" = "abandoned";
 		try {
-			const request = { messages: messages.map(toWire), maxTokens, signal };
+			const request = { messages, maxTokens, signal };
 			for await (const event of complete(backend.provider, request)) {
 				if ("finish" in event) {
 					if (!hasStarted)
@@ -253,10 +247,4 @@ function cooldownError(backends: readonly Backend[]): AiError {
 		detail: "all AI providers are in cooldown after failures",
 		retryAfterMs: next?.cooldownMs,
 	});
-}
-
-function toWire({ role, content, name }: AiMessage) {
-	const prefix =
-		role === "user" && name !== undefined ? `${oneLine(name)}: ` : "";
-	return { role, content: prefix + content };
 }

@@ -5,6 +5,7 @@ import type { AiMessage } from "../ai/ai.ts";
 import { fillPlaceholders } from "../config/placeholders.ts";
 import { oneLine } from "../discord/text.ts";
 import { splitMessage } from "../messages/split-message.ts";
+import { withoutLinks } from "./ai-links.ts";
 
 /**
  * Fills in the placeholders of a greeting template and truncates the result to one Discord message. Placeholders in the
@@ -49,9 +50,9 @@ export function greetingRequest(
 /** Extracts the greeting from an AI's response; undefined if it is empty or contains a link or mention. */
 export function greetingFrom(answer: string): string | undefined {
 	const text = answer.replace(/\s+/g, " ").trim();
-	const suspicious =
-		/:\/\/|\bwww\.|\bdiscord(?:app)?\s*\.|\]\s*\(|@(?:everyone|here)|<[@#/:]/i;
-	if (text === "" || suspicious.test(text)) return undefined;
+	const hasMention = /@(?:everyone|here)|<[@#/:]/i.test(text);
+	if (text === "" || hasMention || withoutLinks(text) !== text)
+		return undefined;
 	return shortened(text, maxLength);
 }
 

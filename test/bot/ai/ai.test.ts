@@ -15,7 +15,7 @@ import { until } from "../../support/until.ts";
 
 const hello: AiMessage[] = [
 	{ role: "system", content: "You are a cook." },
-	{ role: "user", name: "ada", content: "what is a roux? (private words)" },
+	{ role: "user", content: "ada: what is a roux? (private words)" },
 ];
 
 const expectedAnswer =
@@ -114,18 +114,6 @@ describe("an answer", () => {
 				authorization: "right",
 				outcome: expect.anything(),
 			},
-		]);
-	});
-
-	test("a name is one line in the request, and an assistant has none", async () => {
-		await using world = await startWorld();
-		await world.ai.complete([
-			{ role: "user", name: "eve\nada", content: "hello" },
-			{ role: "assistant", name: "bot", content: "hi" },
-		]);
-		expect(world.at(0).requests[0]?.messages).toEqual([
-			{ role: "user", content: "eve\\nada: hello" },
-			{ role: "assistant", content: "hi" },
 		]);
 	});
 

@@ -299,6 +299,8 @@ test("of what an AI says, what is long is cut, and what could lead or ping someb
 		"see www.a.example",
 		"discord.gg/abc",
 		"[a](b)",
+		"discord .gg/abc",
+		"a.example/b",
 		"hi @everyone",
 		"hi @here",
 		"hi <@1>",

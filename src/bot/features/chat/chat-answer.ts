@@ -10,6 +10,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { Ai, AiMessage } from "../../ai/ai.ts";
 import type { Finish } from "../../ai/completion.ts";
 import { AiError } from "../../ai/error.ts";
+import { withoutLinks } from "../ai-links.ts";
 import type { Question } from "./chat-question.ts";
 import type { EndReason } from "./chat-run.ts";
 import { isCodeOpen } from "./chat-split.ts";
@@ -51,6 +52,8 @@ export interface AnswerOptions {
 	ai: Ai;
 	messages: readonly AiMessage[];
 	question: Question;
+	/** Texts whose links the answer may repeat: the personality, and what the person who asks has written. */
+	linkSources: readonly string[];
 	/** Returns the minimum time between two edits of the answer's messages, in milliseconds. */
 	editIntervalMs(): number;
 	/** Aborts the AI request when the answer must end early. The abort reason is an `EndReason`, such as "timeout". */
@@ -67,7 +70,7 @@ export interface AnswerOptions {
 
 /** Asks the AI and streams its answer into Discord messages. Rejects when Discord refuses a message. */
 export async function answerQuestion(options: AnswerOptions): Promise<void> {
-	const { question, stopped } = options;
+	const { question, stopped, linkSources } = options;
 	let answer = "";
 	const report = ({ id, from, to }: WrittenMessage, index: number) =>
 		options.onPart({ id, text: answer.slice(from, to) }, index);
@@ -86,12 +89,12 @@ export async function answerQuestion(options: AnswerOptions): Promise<void> {
 	writer.done.catch(() => unwritable.abort());
 	try {
 		const update = (partial: string) => {
-			answer = partial;
-			writer.update(partial);
+			answer = withoutLinks(withoutLastAddress(partial), linkSources);
+			writer.update(answer);
 		};
 		const { text, note } = await readAnswer(options, unwritable.signal, update);
-		answer = text;
-		await writer.finish(withNote(text, note));
+		answer = withoutLinks(text, linkSources);
+		await writer.finish(withNote(answer, note));
 		for (const [index, message] of writer.written.entries())
 			report(message, index);
 	} finally {
@@ -179,6 +182,12 @@ function withNote(text: string, note: string): string {
 		? `${text.trimEnd()}\n\`\`\``
 		: text.trimEnd();
 	return `${closed}\n-# ${note}`;
+}
+
+/** Cuts off a last word that may be the beginning of a link. */
+function withoutLastAddress(text: string): string {
+	const [word = ""] = /\S*$/.exec(text.slice(-300)) ?? [];
+	return /[.:/\\]/.test(word) ? text.slice(0, -word.length) : text;
 }
 
 /** Replaces characters that Discord or PostgreSQL refuse: lone surrogates and NUL. */

@@ -273,14 +273,21 @@ class Chat {
 			role: "user",
 			content: text,
 		});
-		const chain = await conversations.chain(id);
+		const found = await conversations.chain(id);
+		const chain = Array.isArray(found) ? found : [];
 		await answerQuestion({
 			ai,
 			question,
 			log,
 			messages: [
 				{ role: "system", content: systemPrompt(config, now()) },
-				...toAiMessages(Array.isArray(chain) ? chain : []),
+				...toAiMessages(chain),
+			],
+			linkSources: [
+				config.personality ?? "",
+				...chain.flatMap(({ role, user_id, content }) =>
+					role === "user" && user_id === userId ? content : [],
+				),
 			],
 			editIntervalMs: () =>
 				this.options.editIntervalMs * this.#answersIn(channelId),

@@ -73,6 +73,26 @@ describe("a streamed answer", () => {
 		expect(told()[1]).toBe(`assistant: ${said}`);
 	});
 
+	test("has no link but those of the personality and of the person who asks", async () => {
+		const personality = "Our rules: https://rules.example/all";
+		await using chat = await startChat({ config: { personality } });
+		const own = "https://ada.example/soup";
+		const kept = `${own} https://rules.example/all!`;
+		const other = await chat.ask("zoe", "https://zoe.example/x");
+		chat.ai.answer = () =>
+			`[Click here](https://evil.example/steal), discord.gg/evil https://zoe.example/x ${kept}`;
+		const content = `[Click here] ([link removed]), [link removed] [link removed] ${kept}`;
+		const answer = await chat.ask("ada", `${own}?`, {
+			to: other,
+			saying: content,
+		});
+		await chat.noted(answer);
+		expect(
+			await chat.feature.store.sql`
+				SELECT content FROM conversation_messages WHERE message_id = ${answer.id}`,
+		).toEqual([{ content }]);
+	});
+
 	test("is truncated when it is too long", async () => {
 		const { ai, mention, write, written } = chat();
 		const { person, channel } = await place();

@@ -1,0 +1,79 @@
+// Links in what an AI writes. Members decide what the AI says, and AutoMod does not check a bot's messages, so the AI posts
+// no link that the person who asks could not have posted. Chat and greetings use this one filter.
+
+/** Replaces a link that the AI may not post. */
+const removed = "[link removed]";
+
+const gap = String.raw`[\s\p{P}\p{S}]{0,8}`;
+const slash = String.raw`[/\\\u2044\u2215\u29f8]`;
+const patterns = [
+	// An address with a scheme, also as https:\\, https: // and hxxps://.
+	String.raw`(?<![a-z])h(?:tt|xx)ps?\s{0,4}\[?:\]?\s{0,4}${slash}(?:\s{0,4}${slash}){0,4}\s{0,4}\S*`,
+	String.raw`[a-z][a-z0-9+.-]{1,20}:${slash}{2}\S*`,
+	String.raw`(?<![\p{L}\p{N}])www\s{0,4}\.\s{0,4}\S*`,
+	// Invites, gifts and templates, which clients of Discord recognize without a scheme; also as discord (dot) gg / x.
+	String.raw`discord[.\u3002](?:gg|gift|new)(?!\p{L})\S*`,
+	String.raw`discord(?:app)?${gap}(?:[.\u3002]|dot)${gap}(?:gg|gift|new|com${gap}${slash}${gap}invite)\s{0,4}${slash}\s{0,4}\S*`,
+	// A host with a path.
+	String.raw`(?:[\p{L}\p{N}-]{1,63}[.\u3002]){1,8}\p{L}[\p{L}\p{N}-]{1,62}(?::\d{1,5})?[/\u2044\u2215\u29f8]\S*`,
+];
+const links = new RegExp(patterns.join("|"), "giu");
+
+/** Characters at the end of a match that belong to the sentence, not to the link. */
+const trailing = /[\s.,:;!?'"()<>[\]{}*_~|`/\\]+$/u;
+
+/** Removes what people do not see or what is Markdown: `d**iscord.g**g` looks like an invite. */
+const unseen = /[\p{DI}\p{Cf}*~|`]/gu;
+
+/** Whether the text is what `folded` would make of it. */
+const isPlain = (text: string) =>
+	text.normalize("NFKC") === text && text.search(unseen) === -1;
+
+/** Returns the text as it looks to people, and for each of its UTF-16 code units the range of the original one. */
+function folded(text: string) {
+	if (isPlain(text)) return { view: text, from: undefined };
+	let view = "";
+	const from: number[] = [];
+	let at = 0;
+	for (const character of text) {
+		const seen = character.normalize("NFKC").replace(unseen, "");
+		for (let unit = 0; unit < seen.length; unit += 1) from.push(at);
+		view += seen;
+		at += character.length;
+	}
+	return { view, from };
+}
+
+/** Returns the ranges of the links in a text, as indexes of its UTF-16 code units. */
+function linkRanges(text: string): [start: number, end: number][] {
+	const { view, from } = folded(text);
+	return [...view.matchAll(links)].map(({ index, 0: match }) => {
+		const end = index + match.replace(trailing, "").length;
+		if (!from) return [index, end];
+		const last = from[end - 1] ?? 0;
+		const width = String.fromCodePoint(text.codePointAt(last) ?? 0).length;
+		return [from[index] ?? 0, last + width];
+	});
+}
+
+const linksIn = (text: string) =>
+	linkRanges(text).map(([start, end]) => text.slice(start, end));
+
+/**
+ * Removes the links from an AI's text, except those that stand in one of the `sources` in exactly the same form. No link
+ * that stays is a masked one, which shows another text than its address.
+ */
+export function withoutLinks(
+	text: string,
+	sources: readonly string[] = [],
+): string {
+	const allowed = new Set(sources.flatMap(linksIn));
+	let result = "";
+	let at = 0;
+	for (const [start, end] of linkRanges(text)) {
+		const link = text.slice(start, end);
+		result += text.slice(at, start) + (allowed.has(link) ? link : removed);
+		at = end;
+	}
+	return (result + text.slice(at)).replaceAll("](", "] (");
+}
