@@ -76,10 +76,11 @@ export interface Gateway {
 export interface GatewayOptions
 	extends Pick<BackendOptions, "connect" | "awayMs"> {
 	/**
-	 * How many milliseconds the gateway waits for the tools of the other bots when the first bot has listed its tools.
-	 * Applies only to the gateway's first response to tools/list. Default 1,000.
+	 * How many milliseconds the gateway waits, after its start, for the first answers of bots: for the tools of the other
+	 * bots when the first has listed its tools, and for the guilds of the bots before the one that serves a call's guild.
+	 * Default 1,000.
 	 */
-	firstCatalogGraceMs?: number;
+	firstAnswersMs?: number;
 	/**
 	 * The gateway's database of API keys and sign-ins. Without it, the gateway accepts only the root key (MCP_AUTH_TOKEN).
 	 */
@@ -99,7 +100,7 @@ export function createGateway(
 	{
 		connect,
 		awayMs,
-		firstCatalogGraceMs = 1_000,
+		firstAnswersMs = 1_000,
 		store,
 		signIn,
 		approvals = approvalTiming,
@@ -183,7 +184,7 @@ export function createGateway(
 				if (backends.some(({ tools }) => tools)) resolve();
 			});
 		await promise;
-		await Bun.sleep(firstCatalogGraceMs);
+		await Bun.sleep(firstAnswersMs);
 	}
 
 	function logState({ name, state, guilds }: Backend): void {
@@ -214,6 +215,7 @@ export function createGateway(
 		config.defaultInstance,
 		() => firstCatalog,
 		index,
+		firstAnswersMs,
 	);
 	const limited = { views, see };
 	const parties = { config, backends, findTarget, metrics, log, deadlines };

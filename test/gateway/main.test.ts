@@ -180,7 +180,7 @@ test("the first tools/list waits for the tools of one bot, not of all", async ()
 	await using stalled = startStubBackend({ on: { initialize: stall } });
 	const { log } = recordLog();
 	const config = configOf({ stalled, quick });
-	const gateway = await startGateway(config, log, { firstCatalogGraceMs: 0 });
+	const gateway = await startGateway(config, log, { firstAnswersMs: 0 });
 	const tools = createGatewayClient(gateway.url).tools();
 	await quick.arrived("tools/list");
 	release.resolve(undefined);

@@ -134,6 +134,9 @@ export class Backend {
 	 * Ids of the guilds that the bot reports as its own, but that the operator has assigned (pinned) only to other bots.
 	 */
 	ignoredGuilds: readonly string[] = [];
+	readonly #firstGuilds = Promise.withResolvers<void>();
+	/** Settles when the bot has listed its guilds for the first time, or the first attempt has failed. */
+	readonly firstGuilds = this.#firstGuilds.promise;
 	/** The tools that the bot lists. Kept while the bot is offline; undefined until its first response. */
 	tools: readonly ListedTool[] | undefined;
 	/** Tools of the bot that the gateway leaves out of its own tools/list, with reasons. */
@@ -438,6 +441,7 @@ export class Backend {
 		} catch (error) {
 			this.#setOffline(error);
 			this.health.probeFailed();
+			this.#firstGuilds.resolve();
 			return;
 		}
 		await Promise.all([
@@ -484,6 +488,7 @@ export class Backend {
 					reason,
 				});
 		}
+		this.#firstGuilds.resolve();
 	}
 
 	/**

@@ -24,6 +24,7 @@ export type FindTarget = (
 /**
  * Returns a function that selects a bot by the arguments `instance` and `guild_id` of a tool call or a prompt. `firstList`
  * returns undefined once the bots have been asked for the first time, and until then a promise that resolves at that time.
+ * `firstAnswersMs` is how long a call waits, after the gateway's start, for bots that may serve its guild.
  */
 export function createFindTarget(
 	backends: readonly Backend[],
@@ -31,8 +32,44 @@ export function createFindTarget(
 	defaultInstance: string | undefined,
 	firstList: () => Promise<unknown> | undefined,
 	index: GuildIndex<Backend>,
+	firstAnswersMs: number,
 ): FindTarget {
 	const guildSearch = new GuildSearch(backends);
+	/** The bots that have not been asked for their guilds yet, or have not answered. */
+	const unlisted = new Set(backends);
+	for (const backend of backends)
+		void backend.firstGuilds.then(() => unlisted.delete(backend));
+
+	/**
+	 * Waits for the first answers of the bots that stand before the one that serves a guild, since one of them may serve it,
+	 * too. For a principal waits for all bots: otherwise the time would tell whether a hidden bot serves the guild.
+	 */
+	async function firstAnswers(
+		guildId: string,
+		signal: Signal,
+		principal: Principal | undefined,
+	): Promise<void> {
+		const isLate = Bun.sleep(firstAnswersMs).then(() => true);
+		for (;;) {
+			const claimer = principal ? undefined : index.now.serving(guildId);
+			const before = claimer
+				? backends.slice(0, backends.indexOf(claimer))
+				: backends;
+			const awaited = before.filter((one) => unlisted.has(one));
+			if (awaited.length === 0 || claimer?.pins.pinned.has(guildId)) return;
+			const answers = awaited.map(({ firstGuilds }) => firstGuilds);
+			if (await raceSignal(Promise.race([...answers, isLate]), signal)) return;
+		}
+	}
+
+	async function findLater(
+		...[args, signal, principal]: Parameters<FindTarget>
+	): Promise<Backend> {
+		// If the signal aborts, the call fails as it does elsewhere.
+		const guildId = String(args.guild_id);
+		await firstAnswers(guildId, signal, principal).catch(() => {});
+		return find(args, signal, principal);
+	}
 
 	async function search(args: JsonObject, signal: Signal): Promise<Backend> {
 		const id = String(args.guild_id);
@@ -99,7 +136,7 @@ export function createFindTarget(
 		}
 	}
 
-	return (args, signal, principal) => {
+	const find: FindTarget = (args, signal, principal) => {
 		if (principal) return findLimited(args, signal, principal);
 		try {
 			return route(args, backends, defaultInstance, index.now);
@@ -109,6 +146,10 @@ export function createFindTarget(
 			throw error;
 		}
 	};
+	return (args, signal, principal) =>
+		unlisted.size > 0 && args.guild_id && !args.instance
+			? findLater(args, signal, principal)
+			: find(args, signal, principal);
 }
 
 /** Whether the function `select` returns instead of throwing a RouteError. */

@@ -1,6 +1,7 @@
 // Calls to a bot that is away: it was online, and restarts.
 
 import { describe, expect, test } from "bun:test";
+import { Absence } from "../../../src/gateway/backends/absence.ts";
 import {
 	createGatewayClient,
 	startTestGateway,
@@ -115,6 +116,21 @@ describe("a bot that was online and cannot be reached", () => {
 		expect(world.recorded.entries("bot is offline")).toHaveLength(1);
 		expect(await world.text("act")).toStartWith(offline);
 		expect((await world.state())?.state).toBe("offline");
+	});
+
+	test("is offline if it stays away while the question whether it is back gets no answer", async () => {
+		const gone = Promise.withResolvers<void>();
+		const absence = new Absence({
+			awayMs: 1,
+			maxHeld: 1,
+			ask: () => new Promise(() => {}),
+			onBack: () => gone.reject(new Error("it is back")),
+			onGone: gone.resolve,
+		});
+		expect(absence.begin("silent")).toBe(true);
+		await gone.promise;
+		absence.finish("gone");
+		expect(absence.isActive).toBe(false);
 	});
 
 	test("does not delay a call beyond its deadline", async () => {

@@ -108,9 +108,16 @@ test("who may sign in in no guild gets no session", async () => {
 		403,
 		"forbidden",
 	]);
+	const refusals = () =>
+		world.recorded.entries(
+			"refused a sign-in to the console: no guild allows it",
+		);
+	expect(refusals()).toEqual([expect.objectContaining({ person: hanna.id })]);
 	world.rights.answer = [{ instance: "alpha", guilds: undefined }];
 	const later = await post(browser, "sign-in", { discord: true });
 	expect(later.status).toBe(503);
+	// Whether the person may sign in is unknown.
+	expect(refusals()).toHaveLength(1);
 	world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
 	expect((await post(browser, "sign-in", { discord: true })).status).toBe(200);
 });

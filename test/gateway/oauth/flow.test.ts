@@ -247,12 +247,20 @@ describe("who may sign in", () => {
 		const browser = new Browser();
 		const url = await browser.redirected(world.authorizeUrl());
 		world.rights.answer = answer;
+		const refusals = () =>
+			world.recorded.entries("refused a sign-in: no guild allows it");
+		const before = refusals().length;
 		const response = await browser.open(world.discord.signIn(url));
 		world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
 		expect(response.status).toBe(status);
 		const page = await response.text();
 		const error = status === 403 ? "access_denied" : "temporarily_unavailable";
 		expect(page).toContain(`callback?error=${error}&amp;`);
+		expect(refusals().slice(before)).toEqual(
+			status === 403
+				? [expect.objectContaining({ person: hanna.id, client: "Assistant" })]
+				: [],
+		);
 	});
 
 	test("is asked again at each refresh", async () => {
