@@ -1,8 +1,10 @@
 // Brings Discord or another system in line with a store: scans for steps that are due, runs them, and scans again until
-// none is due. A step looks first, acts, then records, so that repeating it after a kill is harmless.
+// none is due. A step looks first, acts, then records, so that repeating it after a kill is harmless. Jumps of the wall
+// clock start a scan, because they may make work due.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { backOffMs } from "./back-off.ts";
+import { clockWatch } from "./clock-watch.ts";
 import { within } from "./wait.ts";
 
 /**
@@ -77,11 +79,13 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 	let scanning: Promise<void> | undefined;
 	let failedScans = 0;
 	let timer: Timer | undefined;
+	let unwatchClock: (() => void) | undefined;
 	const inOwnContext = AsyncLocalStorage.snapshot();
 
 	function wake(): void {
 		mustScan = true;
 		if (isClosed) return;
+		unwatchClock ??= clockWatch.subscribe(wake);
 		scanning ??= inOwnContext(scan).finally(() => {
 			scanning = undefined;
 			// `wake` was called after the last scan had begun.
@@ -164,6 +168,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 		async close(graceMs) {
 			isClosed = true;
 			clearTimeout(timer);
+			unwatchClock?.();
 			const steps = [...attempts.values()].map(({ running }) => running);
 			await within(graceMs, Promise.all([scanning, ...steps]));
 		},

@@ -7,6 +7,7 @@ import {
 	type ReconcilerOptions,
 	type Step,
 } from "../../src/lib/reconciler.ts";
+import { jumpClock } from "../support/jump-clock.ts";
 import { until } from "../support/until.ts";
 
 /** A reconciler whose due steps are `rows`; `work` is what a step does. A done step is no longer due. */
@@ -100,6 +101,30 @@ test("`retryAll` does not wait for the back-off", async () => {
 		reconciler.retryAll();
 		return due.size === 0;
 	});
+});
+
+test("a jump of the wall clock starts a scan, unless the reconciler is closed", async () => {
+	let scans = 0;
+	const reconciler = createReconciler({
+		maxConcurrent: 1,
+		backOffMs: [1, 4],
+		onScanFailure(error) {
+			throw error;
+		},
+		async scan() {
+			scans += 1;
+			return { due: [], nextMs: 3_600_000 };
+		},
+	});
+	reconciler.wake();
+	await until("it has scanned", () => scans === 1);
+	jumpClock();
+	await until("it has scanned again", () => scans > 1);
+	await reconciler.close(60_000);
+	const before = scans;
+	jumpClock();
+	await new Promise(setImmediate);
+	expect(scans).toBe(before);
 });
 
 test("a scan does not start a step again that ended after the scan began", async () => {

@@ -6,8 +6,10 @@ import type { LogEntry } from "../../../../src/bot/features/moderation/moderatio
 import {
 	createTempBans,
 	type TempBans,
+	type TempBansOptions,
 } from "../../../../src/bot/features/moderation/temp-bans.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
+import { jumpClock } from "../../../support/jump-clock.ts";
 import { onBoth, type Place } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import { startFeature, withSql } from "../running-feature.ts";
@@ -186,6 +188,18 @@ test("concurrent attempts end a ban once", async () => {
 	expect(bot.writes("DELETE")).toBe(1);
 });
 
+test("a jump of the clock over the end of a ban ends it at once", async () => {
+	await using bot = await startBans(undefined, { maxSleepMs: 3_600_000 });
+	await bot.ban("zoe", dayMs);
+	await bot.rows(1);
+	bot.clock.now += 2 * dayMs;
+	await until("it is lifted", () => {
+		jumpClock();
+		return !bot.isBanned("zoe");
+	});
+	expect(bot.writes("DELETE")).toBe(1);
+});
+
 onBoth((databases) => {
 	test.each([
 		["forwards, beyond what a timer can sleep", 60 * dayMs],
@@ -248,7 +262,10 @@ onBoth((databases) => {
 });
 
 /** Temporary bans alone, with a clock that tests set and a database that they can take away. */
-async function startBans(place?: Place) {
+async function startBans(
+	place?: Place,
+	changes: Partial<TempBansOptions> = {},
+) {
 	const clock = { now: 1_700_000_000_000 };
 	const entries: LogEntry[] = [];
 	let bans: TempBans | undefined;
@@ -277,6 +294,7 @@ async function startBans(place?: Place) {
 				now: () => clock.now,
 				backOffMs: [5, 50],
 				maxSleepMs: 20,
+				...changes,
 			});
 			return bans;
 		},

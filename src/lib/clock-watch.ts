@@ -1,0 +1,46 @@
+// Notices jumps of the wall clock. Timers run on the monotonic clock, so they miss a due time when the machine was
+// suspended or its clock was set.
+
+const checkMs = 10_000;
+/** Differences up to this many milliseconds are ignored: clocks are adjusted in small steps, and timers are late. */
+const toleranceMs = 1_000;
+
+export class ClockWatch {
+	readonly #listeners = new Set<() => void>();
+	#timer: Timer | undefined;
+	/** Difference between the two clocks at the last check, in milliseconds. */
+	#offsetMs = 0;
+
+	constructor(
+		private readonly wallClock = () => Date.now(),
+		private readonly monotonicClock = () => performance.now(),
+	) {}
+
+	/** Calls `listener` after each jump of the wall clock, within 10 s. Returns a function that ends this. */
+	subscribe(listener: () => void): () => void {
+		if (this.#listeners.size === 0) {
+			this.#offsetMs = this.#measure();
+			this.#timer = setInterval(() => this.check(), checkMs).unref();
+		}
+		this.#listeners.add(listener);
+		return () => {
+			this.#listeners.delete(listener);
+			if (this.#listeners.size === 0) clearInterval(this.#timer);
+		};
+	}
+
+	/** Calls the listeners if the wall clock has jumped since the last check. */
+	check(): void {
+		const jumpMs = this.#measure() - this.#offsetMs;
+		this.#offsetMs += jumpMs;
+		if (Math.abs(jumpMs) <= toleranceMs) return;
+		for (const listener of this.#listeners) listener();
+	}
+
+	#measure(): number {
+		return this.wallClock() - this.monotonicClock();
+	}
+}
+
+/** Watches the clock of this process. */
+export const clockWatch = new ClockWatch();
