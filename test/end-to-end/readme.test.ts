@@ -104,6 +104,7 @@ const coverage: Record<string, Coverage> = {
 	"bun run bench": script("bench"),
 	"bun run bench:bot": script("bench:bot"),
 	"bun run bench:footprint": script("bench:footprint"),
+	"bun run bench:outage": script("bench:outage"),
 	"bun run bench:tools": script("bench:tools"),
 	"bun run soak": script("soak"),
 	"bun run reference": elsewhere(

@@ -21,7 +21,12 @@ export function openConnection(
 		log: recorded.log,
 		onResponse() {},
 		...options,
-		timing: { backOffMs: [1, 4], identifyMs: 0, ...options.timing },
+		timing: {
+			backOffMs: [1, 4],
+			invalidSessionMs: [1, 4],
+			identifyMs: 0,
+			...options.timing,
+		},
 	});
 	const opened = connection.open();
 	return {

@@ -152,7 +152,7 @@ async function startLife(
 		log,
 		onResponse() {},
 		attach: (client) => approval.attach(client),
-		timing: { backOffMs: [1, 4], identifyMs: 0 },
+		timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0 },
 	});
 	const settings = v.parse(toml, {
 		bot_name: "Alpha",

@@ -867,7 +867,7 @@ async function startLife(
 		onResponse() {},
 		needsModerationEvents: true,
 		attach: (client) => feature?.attach?.(client),
-		timing: { backOffMs: [1, 4], identifyMs: 0 },
+		timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0 },
 		requestsPerSecond: 1_000,
 	});
 	const feature = create(

@@ -71,7 +71,7 @@ export async function startFeature(setup: FeatureSetup) {
 			needsModerationEvents: true,
 			needsMessageContent: setup.messageContent ?? false,
 			attach: (client) => feature?.attach?.(client),
-			timing: { backOffMs: [1, 4], identifyMs: 0 },
+			timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0 },
 			requestsPerSecond: setup.requestsPerSecond,
 		});
 		const { personality, ...given } = setup.given ?? {};

@@ -16,7 +16,6 @@ import {
 	Status,
 	type User,
 } from "discord.js";
-import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
 import { raceSignal, within } from "../../../lib/wait.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
@@ -42,6 +41,7 @@ import { DroppedEvents } from "./dropped-events.ts";
 import { validateEvent } from "./event-schemas.ts";
 import { createIdentifyThrottler } from "./identify-throttler.ts";
 import { describeRefusal, portal } from "./intents.ts";
+import { ReconnectDelay } from "./reconnect-delay.ts";
 import { SessionStarts } from "./session-starts.ts";
 import { type ShardState, ShardStates } from "./shard-states.ts";
 import {
@@ -235,8 +235,12 @@ export class Connection {
 		this.#timing = { ...connectionTiming, ...options.timing };
 		this.droppedEvents = new DroppedEvents(log);
 		const { identifyMs, identifyClock } = this.#timing;
-		this.#waitForIdentify = createIdentifyThrottler(identifyMs, identifyClock);
 		this.#starts = new SessionStarts(sessionStartsFile, log);
+		this.#waitForIdentify = createIdentifyThrottler(
+			identifyMs,
+			identifyClock,
+			this.#starts.sinceLastMs,
+		);
 		this.#members = new MemberLoader({
 			log,
 			backOffMs: this.#timing.backOffMs,
@@ -317,7 +321,8 @@ export class Connection {
 	 */
 	async open(): Promise<void> {
 		const { log } = this.#options;
-		for (let attempt = 0; !this.#closing.signal.aborted; attempt++) {
+		const delay = new ReconnectDelay(this.#timing);
+		while (!this.#closing.signal.aborted) {
 			const client = this.#createClient();
 			try {
 				// Without this a Gateway that accepts the connection but sends nothing would block `close`.
@@ -338,7 +343,7 @@ export class Connection {
 			}
 			// One client at a time: the next one is created after this one's socket has closed.
 			await client.destroy();
-			await this.#pause(attempt);
+			await this.#sleep(delay.next());
 		}
 	}
 
@@ -617,8 +622,9 @@ export class Connection {
 		this.#noteState("Discord answered 401");
 		const { log } = this.#options;
 		log.warn("Discord answered 401 Unauthorized, checking the bot token");
-		for (let attempt = 0; !this.#closing.signal.aborted; attempt++) {
-			await this.#pause(attempt);
+		const delay = new ReconnectDelay(this.#timing);
+		while (!this.#closing.signal.aborted) {
+			await this.#sleep(delay.next());
 			try {
 				await client.rest.get(Routes.user());
 				this.#isTokenRefused = false;
@@ -679,10 +685,6 @@ export class Connection {
 		const since =
 			connected === this.#state.connected ? this.#state.since : new Date();
 		this.#state = { connected, since, reason };
-	}
-
-	#pause(attempt: number): Promise<void> {
-		return this.#sleep(backOffMs(attempt, this.#timing.backOffMs));
 	}
 
 	async #sleep(ms: number): Promise<void> {

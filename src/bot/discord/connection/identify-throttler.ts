@@ -15,13 +15,16 @@ interface Bucket {
  * Returns a function that waits until a shard of the bot may identify to Discord's Gateway. Discord allows one shard per
  * `intervalMs` to identify in each bucket, and a shard belongs to the bucket `shard % maxConcurrency`. Within a bucket, the
  * waiting shard with the lowest number is next, because Discord requires to start shards in order. The wait rejects when its
- * AbortSignal aborts.
+ * AbortSignal aborts. `sinceLastMs` is the time since the last login of an earlier process, which may have been of any
+ * bucket.
  * https://discord.com/developers/docs/events/gateway#max-concurrency
  */
 export function createIdentifyThrottler(
 	intervalMs: number,
 	now = () => performance.now(),
+	sinceLastMs = Infinity,
 ) {
+	const firstAt = now() + intervalMs - sinceLastMs;
 	const buckets = new Map<number, Bucket>();
 	return async (
 		signal: AbortSignal,
@@ -29,7 +32,7 @@ export function createIdentifyThrottler(
 		maxConcurrency = 1,
 	): Promise<void> => {
 		const key = shard % maxConcurrency;
-		const bucket = buckets.get(key) ?? { nextAt: -Infinity, waiting: [] };
+		const bucket = buckets.get(key) ?? { nextAt: firstAt, waiting: [] };
 		buckets.set(key, bucket);
 		const { waiting } = bucket;
 		const waiter = { shard };

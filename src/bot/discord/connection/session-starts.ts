@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
+import { clockWatch } from "../../../lib/clock-watch.ts";
 import { parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
@@ -75,6 +76,11 @@ export class SessionStarts {
 		return this.#recent().length;
 	}
 
+	/** Milliseconds since the latest session start of any process that uses the file; Infinity if there was none. */
+	get sinceLastMs(): number {
+		return this.now() - (this.#recent().at(-1) ?? -Infinity);
+	}
+
 	/**
 	 * How many shards may identify at once, by Discord's latest response; 1 until there is one.
 	 * https://discord.com/developers/docs/events/gateway#max-concurrency
@@ -113,7 +119,7 @@ export class SessionStarts {
 					{ reason },
 				);
 			this.#lastReason = reason;
-			await sleep(Math.min(waitMs, maxWaitMs), undefined, { signal });
+			await this.#sleep(Math.min(waitMs, maxWaitMs), signal);
 		}
 	}
 
@@ -127,6 +133,16 @@ export class SessionStarts {
 		if (stored.length > this.#recent().length) this.#times = stored;
 		this.#times = [...this.#recent(), this.now()];
 		this.#write(this.#times);
+	}
+
+	/** Waits on the wall clock, which may jump. */
+	async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+		const jump = new AbortController();
+		const unwatch = clockWatch.subscribe(() => jump.abort());
+		const ended = AbortSignal.any([signal, jump.signal]);
+		await sleep(ms, undefined, { signal: ended }).catch(() => {});
+		unwatch();
+		signal.throwIfAborted();
 	}
 
 	/** Milliseconds until the bot may start this many sessions, the limit being `limit`; 0 or less if it may now. */

@@ -24,6 +24,10 @@ export class SocketConnection {
 	heardAt = performance.now();
 	/** When the Gateway session became ready on this connection, in milliseconds of `performance.now()`. */
 	readyAt: number | undefined;
+	/** Whether the bot identified on this connection. */
+	hasIdentified = false;
+	/** Whether Discord reported the session as invalid (opcode 9). */
+	isInvalid = false;
 	/** Why the connection to Discord's Gateway ended, if known. */
 	reason: string | undefined;
 	/** Counts the payloads sent to Discord's Gateway, except heartbeats and payloads that start a session. */

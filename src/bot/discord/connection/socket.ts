@@ -12,8 +12,8 @@ import {
 	type GatewaySendPayload,
 	type WebSocketOptions,
 } from "discord.js";
-import { backOffMs } from "../../../lib/back-off.ts";
 import { isObject, type JsonObject } from "../../../mcp/json-rpc.ts";
+import { type ConnectionEnd, ReconnectDelay } from "./reconnect-delay.ts";
 import { SocketConnection } from "./socket-connection.ts";
 
 type BuildStrategy = NonNullable<WebSocketOptions["buildStrategy"]>;
@@ -21,15 +21,10 @@ export type Manager = Parameters<BuildStrategy>[0];
 export type Strategy = ReturnType<BuildStrategy>;
 
 export const defaultTiming = {
-	/**
-	 * Delay before the bot reconnects to Discord's Gateway, in milliseconds: the first delay and the maximum. The delay
-	 * doubles after each failure.
-	 */
 	backOffMs: [500, 60_000] as readonly [number, number],
-	/**
-	 * How long a Gateway session must last, in milliseconds, so that the reconnect delay starts again at its first value.
-	 */
+	shortOutageBackOffMs: 2_000,
 	stableMs: 10_000,
+	invalidSessionMs: [1_000, 5_000] as readonly [number, number],
 	/** Timeout for the WebSocket upgrade and Discord's Hello together. */
 	helloMs: 30_000,
 	/** Timeout for Discord to send READY or RESUMED. It is long because Discord can be very slow during an outage. */
@@ -138,6 +133,7 @@ interface Session {
 export class Socket {
 	readonly #closing = new AbortController();
 	readonly #queue: GatewaySendPayload[] = [];
+	readonly #delay: ReconnectDelay;
 	#running: Promise<void> | undefined;
 	#session: Session | undefined;
 	/** URL of Discord's Gateway for new sessions. Discord asks clients to cache it. */
@@ -150,7 +146,9 @@ export class Socket {
 		private readonly manager: Manager,
 		private readonly shard: Shard,
 		private readonly options: SocketOptions,
-	) {}
+	) {
+		this.#delay = new ReconnectDelay(options.timing);
+	}
 
 	/**
 	 * Resolves when a session on Discord's Gateway has started. Then reconnects until `destroy` is called. Rejects with a
@@ -194,16 +192,14 @@ export class Socket {
 	 */
 	async #run(): Promise<void> {
 		const { signal } = this.#closing;
-		const { timing, onLost, onFailure } = this.options;
-		for (let failures = 0; !signal.aborted; ) {
-			const { code, reason, heardAt, readyMs } =
-				await this.#runConnection(failures);
+		const { onLost, onFailure } = this.options;
+		while (!signal.aborted) {
+			const ended = await this.#runConnection();
+			const { code, reason, heardAt, readyMs } = ended;
 			if (signal.aborted) return;
 			if (finalCodes.has(code)) throw new GatewayCloseError(code);
 			if (readyMs !== undefined) this.#emit("closed", { code });
-			if (readyMs !== undefined && readyMs >= timing.stableMs) failures = 0;
-			const waitMs = backOffMs(failures, timing.backOffMs);
-			failures += 1;
+			const waitMs = this.#delay.next(ended);
 			if (readyMs === undefined) onFailure(reason, waitMs);
 			else onLost(reason, heardAt);
 			await sleep(waitMs, undefined, { signal }).catch(() => {});
@@ -211,23 +207,19 @@ export class Socket {
 	}
 
 	/**
-	 * Opens one connection to Discord's Gateway. Resolves when the connection has closed; `readyMs` is then how long its
-	 * session was ready, in milliseconds, if it ever was. Never rejects.
+	 * Opens one connection to Discord's Gateway. Resolves when the connection has closed. Never rejects.
 	 */
-	async #runConnection(failures: number): Promise<{
-		code: number;
-		reason: string;
-		heardAt: number;
-		readyMs?: number;
-	}> {
+	async #runConnection(): Promise<
+		ConnectionEnd & { code: number; reason: string; heardAt: number }
+	> {
 		const { open, timing, beforeNewSession } = this.options;
 		const { signal } = this.#closing;
 		let connection: SocketConnection;
 		try {
 			if (!this.#session) await beforeNewSession(signal);
 			this.#url ??= (await this.manager.fetchGatewayInformation()).url;
-			const canResume = this.#session && failures < maxResumeFailures;
-			const url = new URL((canResume && this.#session?.url) || this.#url);
+			const usesResumeUrl = this.#delay.failures < maxResumeFailures;
+			const url = new URL((usesResumeUrl && this.#session?.url) || this.#url);
 			url.searchParams.set("v", this.manager.options.version);
 			url.searchParams.set("encoding", "json");
 			signal.throwIfAborted();
@@ -245,11 +237,12 @@ export class Socket {
 		clearTimeout(this.#flushTimer);
 		if (sessionEndingCodes.has(code)) this.#session = undefined;
 		this.#reportSession();
-		const { heardAt, readyAt } = connection;
+		const { heardAt, readyAt, hasIdentified, isInvalid } = connection;
 		const reason =
 			connection.reason ?? `Discord closed the connection (${code})`;
-		if (readyAt === undefined) return { code, reason, heardAt };
-		return { code, reason, heardAt, readyMs: performance.now() - readyAt };
+		const readyMs =
+			readyAt === undefined ? undefined : performance.now() - readyAt;
+		return { code, reason, heardAt, readyMs, hasIdentified, isInvalid };
 	}
 
 	/** Closes a connection to Discord's Gateway with a close code that ends the session. */
@@ -281,6 +274,7 @@ export class Socket {
 				break;
 			case GatewayOpcodes.InvalidSession: {
 				const reason = "Discord's Gateway reported the session as invalid";
+				connection.isInvalid = true;
 				if (d === true) connection.close(reason);
 				else this.#endSession(connection, reason);
 				break;
@@ -332,6 +326,7 @@ export class Socket {
 			// The connection ended.
 			return;
 		}
+		connection.hasIdentified = true;
 		this.#expectSession(connection);
 		const { token, intents, identifyProperties, initialPresence } =
 			this.manager.options;

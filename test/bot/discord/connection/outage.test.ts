@@ -19,7 +19,7 @@ import { recordLog } from "../../../support/log.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { until } from "../../../support/until.ts";
-import { channelNamed } from "../../../support/world.ts";
+import { channelNamed, quickTiming } from "../../../support/world.ts";
 
 interface Status {
 	discord: { connected: boolean; reason?: string; sockets: number };
@@ -48,7 +48,7 @@ async function startAlpha(status?: number) {
 			}),
 		}),
 		recorded.log,
-		{ timing: { identifyMs: 0, backOffMs: [firstWaitMs, 60_000] } },
+		{ timing: { ...quickTiming, backOffMs: [firstWaitMs, 60_000] } },
 	);
 	stack.defer(() => bot.close());
 	const get = (path: string) => fetch(new URL(path, bot.url));
@@ -190,6 +190,25 @@ test.concurrent("a session resumed after refused connections misses nothing, wit
 	expect(alpha.recorded.entries(back)).toMatchObject([{ session: "resumed" }]);
 	expect(sockets.connected).toHaveLength(1);
 	expect(alpha.loads()).toBe(1);
+}, 120_000);
+
+test.concurrent("after an outage that ended its session a bot needs one login, and the invalid session is no failure", async () => {
+	await using alpha = await startConnection(undefined, {
+		timing: { backOffMs: [4, 60_000], invalidSessionMs: [2, 2] },
+	});
+	await alpha.opened;
+	const { sockets } = alpha.simulator;
+	sockets.refuseConnections(502);
+	sockets.disconnect({ resumable: false });
+	await until("it backs off", () => alpha.failures().length >= 5);
+	sockets.refuseConnections(undefined);
+	await until("it is back", () => alpha.returns().length === 1);
+	expect(alpha.returns()).toMatchObject([{ session: "new" }]);
+	expect(alpha.failures().at(-1)).toMatchObject({
+		reason: "Discord's Gateway reported the session as invalid",
+		retry_in_ms: 2,
+	});
+	expect(alpha.logins()).toBe(2);
 }, 120_000);
 
 test.concurrent("--check shows how Discord's Gateway responds", async () => {

@@ -14,6 +14,8 @@ import { startBot } from "../../../../src/bot/bot.ts";
 import { SessionStarts } from "../../../../src/bot/discord/connection/session-starts.ts";
 import { checkBot } from "../../../../src/bot/setup/check.ts";
 import { botConfig } from "../../../support/bot-config.ts";
+import { openConnection } from "../../../support/connection.ts";
+import { jumpClock } from "../../../support/jump-clock.ts";
 import { recordLog } from "../../../support/log.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { until } from "../../../support/until.ts";
@@ -232,3 +234,66 @@ test.each([-1, 0, 1e300])(
 		expect(await blocked(limit)).toContain(`until about ${until}`);
 	},
 );
+
+test("a jump of the clock ends the wait for the oldest login to expire", async () => {
+	const { starts, clock } = countIn(undefined);
+	for (let count = 0; count < 900; count++) starts.note();
+	const waits: string[] = [];
+	const closing = new AbortController();
+	const waiting = starts.wait(
+		async () => undefined,
+		closing.signal,
+		(reason) => waits.push(reason),
+	);
+	await until("it waits", () => waits.length === 1);
+	clock.now += 24 * hourMs;
+	jumpClock();
+	await waiting;
+	expect(waits).toHaveLength(1);
+}, 120_000);
+
+test("the time since the last login survives a restart, and a clock that was set back", () => {
+	using place = directory();
+	const first = countIn(place.file);
+	expect(first.starts.sinceLastMs).toBe(Infinity);
+	first.starts.note();
+	const second = countIn(place.file);
+	second.clock.now += 4_000;
+	expect(second.starts.sinceLastMs).toBe(4_000);
+	const behind = countIn(place.file);
+	behind.clock.now -= hourMs;
+	expect(behind.starts.sinceLastMs).toBe(0);
+});
+
+test.concurrent("a bot that is restarted logs in only when Discord allows the next login", async () => {
+	using place = directory();
+	await using simulator = await startSimulator();
+	const { id, token } = simulator.bot("alpha");
+	const clock = { now: 0, looks: 0 };
+	const start = () =>
+		openConnection(simulator.api, {
+			token,
+			sessionStartsFile: place.file,
+			timing: {
+				identifyMs: 100,
+				identifyClock: () => {
+					clock.looks += 1;
+					return clock.now;
+				},
+			},
+		});
+	{
+		await using first = start();
+		await first.opened;
+	}
+	// A clock that was ahead: the login counts as one of this moment.
+	writeFileSync(place.file, JSON.stringify([Date.now() + hourMs]));
+	clock.looks = 0;
+	await using second = start();
+	// After its login it would not look again.
+	await until("it waits", () => clock.looks >= 5);
+	expect(simulator.world.users.sessionStarts.used.get(id)).toBe(1);
+	clock.now += 100;
+	await second.opened;
+	expect(simulator.world.users.sessionStarts.used.get(id)).toBe(2);
+}, 120_000);
