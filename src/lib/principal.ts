@@ -4,8 +4,9 @@
 import * as v from "valibot";
 
 /**
- * What a principal may do, from little to much. "read": call tools that change nothing. "write": also tools that change
- * something. "all": also tools that delete or overwrite something.
+ * What a principal may do, from little to much. "read": calls that change nothing. "write": also calls that change
+ * something. "all": also calls that count as destructive: they delete, punish, grant power, silence many, or replace what
+ * cannot be restored.
  */
 export const accessLevels = ["read", "write", "all"] as const;
 
@@ -163,13 +164,19 @@ export function howToRaise(
 	return "";
 }
 
-/** Returns why a call is refused that needs a higher access level than the caller has. */
+/**
+ * Returns why a call is refused that needs a higher access level than the caller has. `why` says, after "it", why it
+ * needs the level with its arguments.
+ */
 export function accessRefusal(
 	caller: Raising & Pick<Principal, "access">,
 	tool: string,
 	needed: Access,
+	why?: string,
 ): string {
-	return `${tool} was not run: it needs the access "${needed}", and this connection has only "${caller.access}". ${howToRaise(caller, needed)}`.trimEnd();
+	const because =
+		why === undefined ? "" : ` with these arguments, because it ${why}`;
+	return `${tool} was not run: it needs the access "${needed}"${because}, and this connection has only "${caller.access}". ${howToRaise(caller, needed)}`.trimEnd();
 }
 
 /** Tells a caller what its access level excludes, and how to raise it; "" for the highest level. */
@@ -181,10 +188,10 @@ export function describeAccess(
 	if (access === "all") return "";
 	const [what, needed] =
 		access === "read"
-			? (["read: tools that change something", "write"] as const)
+			? (["read: calls that change something", "write"] as const)
 			: ([
-					"read and write: tools that delete or overwrite something",
+					"read and write: calls that delete or overwrite something, give power to others or silence many",
 					"all",
 				] as const);
-	return `This connection may only ${what} are not listed, and are refused. ${howToRaise(caller, needed, connections)}`.trimEnd();
+	return `This connection may only ${what} are refused. ${howToRaise(caller, needed, connections)}`.trimEnd();
 }

@@ -8,8 +8,8 @@ import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
 /**
- * The effect of a tool: it only reads, also writes, or also destroys data. It determines the MCP annotations of the
- * tool and a hint in the tool's description.
+ * The effect of a tool's calls: they only read, they write, or they are destructive. Access levels and approval go by
+ * it. MCP's annotations say something else: `destructiveHint: false` promises that a call can do nothing but add.
  */
 export type Effect = "read" | "write" | "destructive";
 
@@ -24,6 +24,8 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 	/** Text for an AI model: what the tool does, what it needs, what it returns. */
 	description: string;
 	effect: Effect;
+	/** Whether a call can do nothing but add (the annotation `destructiveHint: false`). Default: false. */
+	additive?: boolean;
 	/**
 	 * Whether repeating a call with the same arguments has no further effect. Tools that only read are always idempotent.
 	 */
@@ -48,10 +50,17 @@ export interface ToolCall {
 	 * is its final value, if known.
 	 */
 	reportProgress(progress: number, total?: number, message?: string): void;
+	/**
+	 * Called if a call of a tool with the effect "write" counts as destructive by its arguments, before it changes
+	 * anything. If it throws, the call ends with its error.
+	 */
+	onDestructive?: (() => void) | undefined;
 }
 
 export interface Tool<Context> {
 	name: string;
+	/** The least effect of the tool's calls: with some arguments, a call of a "write" tool may be destructive. */
+	effect: Effect;
 	/** The tool as `tools/list` shows it: name, description, input schema and annotations. */
 	listing: JsonObject & { inputSchema: JsonSchema };
 	/**
@@ -82,6 +91,7 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 	const reads = effect === "read";
 	return {
 		name,
+		effect,
 		listing: {
 			name,
 			title,
@@ -91,7 +101,7 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 			annotations: reads
 				? { readOnlyHint: true }
 				: {
-						destructiveHint: effect === "destructive",
+						destructiveHint: !definition.additive,
 						...(definition.idempotent && { idempotentHint: true }),
 					},
 		},

@@ -211,14 +211,21 @@ function describe(tool: BotTool, example: Example | undefined): string[] {
 	];
 }
 
-function effectOf({ listing }: BotTool): string {
-	const { readOnlyHint, destructiveHint, idempotentHint } =
-		listing.annotations as Record<string, boolean | undefined>;
-	if (readOnlyHint) return "Only reads.";
-	if (!destructiveHint)
-		return idempotentHint
-			? "Changes something; the same call again changes nothing more."
-			: "Changes something.";
+function effectOf({ effect, effectVaries, listing }: BotTool): string {
+	const { idempotentHint } = listing.annotations as Record<
+		string,
+		boolean | undefined
+	>;
+	if (effect === "read") return "Only reads.";
+	if (effect === "write")
+		return [
+			"Changes something",
+			idempotentHint && "; the same call again changes nothing more",
+			effectVaries && "; **some calls count as destructive**",
+			".",
+		]
+			.filter(Boolean)
+			.join("");
 	return "**Destroys something**; with `dry_run` it only says what it would do.";
 }
 

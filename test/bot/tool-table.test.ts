@@ -70,20 +70,21 @@ test("every tool has a row, and every row a tool", () => {
 test.each(rows)(
 	"the row of %s says what its schema says of its effect, its ids, its permissions, its reason and its dry run",
 	(name, row) => {
-		const { listing, needs } = tools.find((tool) => tool.name === name) ?? {};
+		const { listing, needs, effect } =
+			tools.find((tool) => tool.name === name) ?? {};
 		const always = [needs?.permissions, needs?.guildPermissions].flat();
 		expect(needsOf(row).map(({ permission }) => permission)).toEqual(
 			expect.arrayContaining(always.filter((one) => typeof one === "string")),
 		);
-		const annotations = listing?.annotations as
-			| Record<string, boolean>
-			| undefined;
-		expect(annotations?.readOnlyHint ?? false).toBe(!("act" in row));
+		expect(effect === "read").toBe(!("act" in row));
+		expect(listing?.annotations).toHaveProperty(
+			effect === "read" ? "readOnlyHint" : "destructiveHint",
+		);
 		expect(Object.keys(row.ids)).toEqual(takesIds(name));
 		const properties = Object.keys(schemaOf(name));
 		if (!("act" in row)) return expect(properties).not.toContain("reason");
 		expect(properties.includes("reason")).toBe(row.reason !== undefined);
-		const destructive = annotations?.destructiveHint ?? false;
+		const destructive = effect === "destructive";
 		expect(properties.includes("dry_run")).toBe(destructive);
 		expect(row.dryRun !== undefined).toBe(destructive);
 	},

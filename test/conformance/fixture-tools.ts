@@ -27,6 +27,7 @@ function fixture(
 ): Tool<unknown> {
 	return {
 		name,
+		effect: "write",
 		listing: {
 			name,
 			description: `What the conformance suite expects of ${name}.`,
@@ -51,6 +52,7 @@ function approved(name: string): Tool<BotContext> & { needs: object } {
 	const { listing } = fixture(name, () => []);
 	return {
 		name,
+		effect: "destructive",
 		listing: { ...listing, annotations: { destructiveHint: true } },
 		// Marks the tools that have their calls reviewed.
 		needs: {},

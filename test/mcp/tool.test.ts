@@ -196,17 +196,12 @@ describe("the listing", () => {
 
 	test.each<[Effect, boolean | undefined, string, object]>([
 		["read", undefined, "Do it.", { readOnlyHint: true }],
-		[
-			"write",
-			undefined,
-			`${privilegedHint} Do it.`,
-			{ destructiveHint: false },
-		],
+		["write", undefined, `${privilegedHint} Do it.`, { destructiveHint: true }],
 		[
 			"write",
 			true,
 			`${privilegedHint} Do it.`,
-			{ destructiveHint: false, idempotentHint: true },
+			{ destructiveHint: true, idempotentHint: true },
 		],
 		[
 			"destructive",
@@ -236,6 +231,16 @@ describe("the listing", () => {
 			});
 		},
 	);
+
+	test("says only of a tool that can do nothing but add that it is not destructive", () => {
+		const adding = tool({
+			...{ name: "add", title: "Add", description: "Add.", effect: "write" },
+			additive: true,
+			input: v.strictObject({}),
+			run: () => "",
+		});
+		expect(adding.listing.annotations).toEqual({ destructiveHint: false });
+	});
 
 	test("the hint for what changes something is the specification's", () => {
 		expect(privilegedHint).toStartWith(

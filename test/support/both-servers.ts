@@ -81,6 +81,7 @@ export function rawTool(
 ): Tool<BotContext> {
 	return {
 		name,
+		effect: "write",
 		listing: {
 			name,
 			description: `A test's ${name}.`,

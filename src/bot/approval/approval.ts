@@ -19,6 +19,7 @@ import {
 	ToolError,
 } from "../../mcp/tool.ts";
 import { createApprovalButtons } from "./approval-buttons.ts";
+import { CallStopped } from "./call-preview.ts";
 import { createClientApproval } from "./client-approval.ts";
 import { createConsoleApprovals } from "./console-approvals.ts";
 import { createDeciding } from "./deciding.ts";
@@ -144,25 +145,29 @@ export function createApproval(options: ApprovalOptions): Approval {
 		requests,
 		guard: (source) => ({
 			...source,
-			call(request, caller) {
-				const { name, args } = readToolCall(request.params);
+			async call(request, caller) {
+				const { name, args: given } = readToolCall(request.params);
 				const { set, context } = select(caller.principal);
-				const resolved = set.resolve(name, args);
-				const isGuarded =
-					resolved.refusal === undefined &&
-					needsApproval(
-						settings,
-						resolved.tool,
-						resolved.args,
-						caller.principal,
-					);
-				return isGuarded
-					? answer(request, caller, {
-							tool: resolved.tool,
-							args: resolved.args,
-							context,
-						})
-					: source.call(request, caller);
+				const { tool, args, refusal } = set.resolve(name, given);
+				if (refusal !== undefined) return source.call(request, caller);
+				const needs = (effect?: "destructive") =>
+					needsApproval(settings, tool, args, caller.principal, effect);
+				const ask = () => answer(request, caller, { tool, args, context });
+				if (needs()) return ask();
+				if (!needs("destructive")) return source.call(request, caller);
+				// What was asked about before must not run because it has become harmless: the answer may be no.
+				if (request.params.requestState !== undefined) return ask();
+				const stopped = new CallStopped();
+				const onDestructive = () => {
+					caller.onDestructive?.();
+					throw stopped;
+				};
+				return source
+					.call(request, { ...caller, onDestructive })
+					.catch((error) => {
+						if (error !== stopped) throw error;
+						return ask();
+					});
 			},
 		}),
 		methods: {

@@ -1,8 +1,8 @@
 // Which tool calls a person has to approve.
 
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
-import type { Tool } from "../../mcp/tool.ts";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import type { Effect, Tool } from "../../mcp/tool.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import type { BotContext } from "../tool/context.ts";
 import { isDryRun, isReadOnly } from "../tool/toolsets.ts";
@@ -18,20 +18,21 @@ export type ApprovalSettings = Pick<
 	| "approval_self"
 >;
 
-/** Whether a person must approve a call of this tool by the principal (caller). The arguments need not be valid. */
+/**
+ * Whether a person must approve a call of this tool by the principal (caller) if it has the given effect. The arguments
+ * need not be valid.
+ */
 export function needsApproval(
 	{ approval, approval_for_root }: ApprovalSettings,
 	tool: Tool<BotContext>,
 	args: JsonObject,
 	principal: Principal | undefined,
+	effect: Effect = tool.effect,
 ): boolean {
 	if (approval === "off") return false;
 	if (!approval_for_root && idOf(principal) === rootPrincipal.id) return false;
 	if (isReadOnly(tool) || isDryRun(tool, args)) return false;
-	const { annotations } = tool.listing;
-	const isDestructive =
-		isObject(annotations) && annotations.destructiveHint === true;
-	return approval === "write" || isDestructive;
+	return approval === "write" || effect === "destructive";
 }
 
 /** Returns the id of a principal (caller); "root" for undefined, the holder of the root key. */

@@ -11,7 +11,6 @@ import {
 	type GuildTextBasedChannel,
 	type NonThreadGuildBasedChannel,
 	PermissionFlagsBits,
-	PermissionsBitField,
 } from "discord.js";
 import {
 	allBits,
@@ -103,28 +102,6 @@ function isPresent(value: unknown): boolean {
 	const isEmpty = Array.isArray(value) && value.length === 0;
 	return value !== undefined && value !== false && !isEmpty;
 }
-
-/** The permissions of administrators and moderators, as a bit field. */
-export const notablePermissions = PermissionsBitField.resolve([
-	"Administrator",
-	"BanMembers",
-	"KickMembers",
-	"ModerateMembers",
-	"ManageGuild",
-	"ManageRoles",
-	"ManageChannels",
-	"ManageMessages",
-	"ManageThreads",
-	"ManageWebhooks",
-	"ManageNicknames",
-	"ManageEvents",
-	"ManageGuildExpressions",
-	"ViewAuditLog",
-	"MentionEveryone",
-	"MuteMembers",
-	"DeafenMembers",
-	"MoveMembers",
-]);
 
 /**
  * Returns Discord's names of the permissions in a bit field, separated by commas; "none" for 0. For people on Discord,

@@ -69,17 +69,18 @@ export function isAdmitted(
 }
 
 /**
- * Returns why the access level of the principal (caller) does not allow tools with this effect ("read", "write" or
- * "destructive"); undefined if it does.
+ * Returns why the access level of a caller does not allow calls with this effect ("read", "write" or "destructive");
+ * undefined if it does. `why` says, after "it", why a call has this effect by its arguments.
  */
 export function whyNoAccess(
-	principal: Principal | undefined,
+	caller: Parameters<typeof accessRefusal>[0] | undefined,
 	{ name, effect }: { name: string; effect: Effect },
+	why?: string,
 ): string | undefined {
 	const needed = effect === "destructive" ? "all" : effect;
-	return !principal || includesAccess(principal.access, needed)
+	return !caller || includesAccess(caller.access, needed)
 		? undefined
-		: accessRefusal(principal, name, needed);
+		: accessRefusal(caller, name, needed, why);
 }
 
 /** Prefix of the principal's id if the caller is a person on Discord. */

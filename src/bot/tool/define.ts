@@ -120,6 +120,15 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 */
 	overlaps?: readonly Overlap[];
 	/**
+	 * Says why a call of a "write" tool counts as destructive, as words that follow "it": it grants power, silences many,
+	 * or replaces what cannot be restored. Undefined if it does not. What cannot be known counts as destructive. Called
+	 * after all checks of a call and before its first write. Must not change anything.
+	 */
+	destructive?(
+		args: Args<Entries>,
+		context: ContextFor<Entries>,
+	): string | undefined | Promise<string | undefined>;
+	/**
 	 * Returns what a call would do (`shown`), for a person who has to approve the call. For tools without a dry run whose
 	 * name and arguments do not tell enough. Must not change anything. `basis` is like that of `Plan`.
 	 */
@@ -156,6 +165,7 @@ export function tool<const Entries extends v.ObjectEntries>(
 		toolset,
 		extra,
 		essential,
+		effectVaries: definition.destructive !== undefined,
 		adapt,
 		aliases: aliases.map((alias) =>
 			typeof alias === "string" ? { name: alias } : alias,
@@ -185,11 +195,15 @@ export function readTool<const Entries extends v.ObjectEntries>(
 	return tool({ ...definition, effect: "read" });
 }
 
-/** Defines an MCP tool that adds something to Discord with each call, such as a message. */
+/**
+ * Defines an MCP tool that adds something to Discord with each call, such as a message. It is listed as additive unless
+ * it says that some calls are destructive.
+ */
 export function writeTool<const Entries extends v.ObjectEntries>(
 	definition: WithoutEffect<Entries>,
 ): BotTool {
-	return tool({ ...definition, effect: "write" });
+	const additive = !definition.destructive;
+	return tool({ additive, ...definition, effect: "write" });
 }
 
 /**

@@ -3,12 +3,7 @@
 
 import { didYouMean } from "../../lib/config.ts";
 import { LruMap } from "../../lib/lru-map.ts";
-import {
-	accessRefusal,
-	howToRaise,
-	includesAccess,
-	type Principal,
-} from "../../lib/principal.ts";
+import { howToRaise, type Principal } from "../../lib/principal.ts";
 import { shownName } from "../../lib/text.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import {
@@ -18,10 +13,10 @@ import {
 } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { defaultChoice, type ToolChoice } from "../config/tool-choice.ts";
+import { whyNoAccess } from "./admission.ts";
 import type { BotContext } from "./context.ts";
 import {
 	type Alias,
-	accessOf,
 	type BotTool,
 	isInDefaultToolsets,
 	isReadOnly,
@@ -346,10 +341,8 @@ function allowedParts(
 /** Returns the error text if a tool needs a higher access level than the caller has, and undefined if it does not. */
 function whyBeyondAccess(tool: BotTool, scope: ToolScope): string | undefined {
 	// What use_tool calls has to be in the scope itself.
-	const needed = tool.name === accessors.use ? "write" : accessOf(tool);
-	return includesAccess(scope.access, needed)
-		? undefined
-		: accessRefusal(scope, tool.name, needed);
+	const effect = tool.name === accessors.use ? "write" : tool.effect;
+	return whyNoAccess(scope, { name: tool.name, effect });
 }
 
 /** Returns the error text if the configuration does not allow calls of the tool, and undefined if it does. */

@@ -171,8 +171,8 @@ async function runTool<Entries extends v.ObjectEntries>(
 }
 
 /**
- * Calls the tool's `run` function after all checks of a call. Before that, lets `review` see what the call would do,
- * unless the tool itself does so.
+ * Calls the tool's `run` function after all checks of a call, of which the effect of its arguments is the last. Before
+ * that, lets `review` see what the call would do, unless the tool itself does so.
  */
 async function run<Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
@@ -181,13 +181,23 @@ async function run<Entries extends v.ObjectEntries>(
 	call: ToolCall,
 	things: Record<string, unknown> = {},
 ): Promise<ToolOutput> {
-	const { review }: ToolContext = context;
+	const { review, principal }: ToolContext = context;
+	const why = await definition.destructive?.(args, context);
+	if (why !== undefined) {
+		const { name } = definition;
+		const effect = "destructive";
+		const refusal = whyNoAccess(principal, { name, effect }, why);
+		if (refusal !== undefined) throw new ToolError(refusal);
+		call.onDestructive?.();
+	}
 	if (review && !definition.reviewsPlan) {
 		const preview = await definition.preview?.(args, context);
+		const names = namedIds(args as JsonObject, things, thingName);
+		const note = why === undefined ? [] : [`Counts as destructive: it ${why}.`];
 		await review(
 			preview
 				? previewOf(preview.shown, preview.basis)
-				: previewOfNames(namedIds(args as JsonObject, things, thingName)),
+				: previewOfNames([...names, ...note]),
 		);
 	}
 	const work = async () => definition.run(args, context, call);

@@ -1,7 +1,6 @@
 // What a bot knows of each of its tools beside its definition: toolset, requirements, other names.
 
-import type { Access } from "../../lib/principal.ts";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import type { Tool } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
@@ -32,6 +31,8 @@ export interface BotTool extends Tool<BotContext> {
 	extra: boolean;
 	/** Whether the settings `toolsets` and `list` always include this tool. */
 	essential: boolean;
+	/** Whether calls of this "write" tool count as destructive with some arguments. */
+	effectVaries: boolean;
 	aliases: readonly Alias[];
 	/**
 	 * Says which calls of this tool do the same as another tool. If the setting `deny` contains the other tool, these
@@ -109,23 +110,11 @@ export function isInDefaultToolsets({ toolset, extra }: BotTool): boolean {
 	return defaultToolsets.includes(toolset) && !extra;
 }
 
-/** Whether an MCP tool changes nothing, by its annotation `readOnlyHint`. */
+/** Whether an MCP tool changes nothing. */
 export function isReadOnly({
-	listing: { annotations },
-}: Pick<Tool<BotContext>, "listing">): boolean {
-	return isObject(annotations) && annotations.readOnlyHint === true;
-}
-
-/**
- * Returns the lowest access level ("read", "write" or "all") that a caller needs to call a tool, by the annotations of
- * the tool.
- */
-export function accessOf(tool: BotTool): Access {
-	if (isReadOnly(tool)) return "read";
-	const { annotations } = tool.listing;
-	return isObject(annotations) && annotations.destructiveHint === false
-		? "write"
-		: "all";
+	effect,
+}: Pick<Tool<BotContext>, "effect">): boolean {
+	return effect === "read";
 }
 
 /** Whether a tool call is a dry run: its argument `dry_run` is true, or is absent and true by default. */

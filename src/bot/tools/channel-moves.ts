@@ -121,6 +121,10 @@ export const moveChannels = editTool({
 		),
 		lock_permissions: v.optional(flag("Sync with the new category."), false),
 	}),
+	destructive: ({ lock_permissions }) =>
+		lock_permissions
+			? "replaces the permissions of the channels by those of the category"
+			: undefined,
 	async run(args, { guild, channels }, call) {
 		const { channel_ids, lock_permissions } = args;
 		requireDestination(args);

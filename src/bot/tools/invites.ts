@@ -12,6 +12,7 @@ import { ToolError } from "../../mcp/tool.ts";
 import { channelName, nowIs } from "../discord/describe.ts";
 import { channel, role } from "../discord/find.ts";
 import { personHas, requireOfPerson } from "../discord/permissions.ts";
+import { grantsOf } from "../discord/powers.ts";
 import { oneField, resultLines } from "../discord/text.ts";
 import {
 	foundInvite,
@@ -132,6 +133,10 @@ export const createInvite = writeTool({
 		),
 		reason,
 	}),
+	destructive(_, { roles = [] }) {
+		const grants = grantsOf(roles);
+		return grants && `gives ${grants} to those who join by it`;
+	},
 	async run(args, { discord, guild, channel, roles = [] }) {
 		const { max_age_seconds: max_age, max_uses, temporary, unique } = args;
 		for (const role of roles) {

@@ -34,6 +34,7 @@ import {
 } from "../tool/define.ts";
 
 export const addReaction = editTool({
+	additive: true,
 	name: "add_reaction",
 	toolset: "messages",
 	title: "Add a reaction",

@@ -8,6 +8,7 @@ import { roleFields, roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { botMember } from "../discord/permissions.ts";
+import { powerfulPermissions } from "../discord/powers.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { endingEarlier, isOutcomeUnknown } from "../discord/rest/rest.ts";
 import { isAbove, isBelow, isBelowBot } from "../discord/role-hierarchy.ts";
@@ -39,6 +40,8 @@ export const moveRoles = editTool({
 		),
 		reason,
 	}),
+	destructive: ({ role_ids, ...place }, { guild }) =>
+		whyReordered(guild, role_ids, place),
 	async run({ role_ids, ...place }, { guild }) {
 		requireEither(place, ["below_role_id", "above_role_id"]);
 		const move = await planMove(guild, role_ids, place);
@@ -65,6 +68,34 @@ export const moveRoles = editTool({
 interface Place {
 	below_role_id?: string | undefined;
 	above_role_id?: string | undefined;
+}
+
+const hasPowers = ({ permissions }: Role) =>
+	permissions.any(powerfulPermissions);
+
+/** Says why moving the roles `ids` counts as destructive: a role with powers gets others below or above it. */
+export function whyReordered(
+	guild: Guild,
+	ids: readonly string[],
+	place: Place,
+): string | undefined {
+	const before = inOrder(guild.roles.cache);
+	const after = moved(before, ids, place);
+	const belowOf = (role: Role, order: readonly Role[]) =>
+		new Set(order.slice(0, order.indexOf(role)));
+	const changed = before.filter(hasPowers).find((role) => {
+		const [old, now] = [belowOf(role, before), belowOf(role, after)];
+		return old.symmetricDifference(now).size > 0;
+	});
+	return changed && `changes which roles rank below ${roleName(changed)}`;
+}
+
+/** Says why placing a new role right below `target` counts as destructive: a role with powers would rank below it. */
+export function whyPlaceBelow(guild: Guild, target: Role): string | undefined {
+	const passed = inOrder(guild.roles.cache).find(
+		(role) => hasPowers(role) && role.comparePositionTo(target) < 0,
+	);
+	return passed && `places a role above ${roleName(passed)}`;
 }
 
 type OrderedRole = Pick<APIRole, "id" | "name" | "position">;
@@ -183,7 +214,10 @@ const everyoneStays =
 
 /** Fetches a guild's roles from Discord instead of the cache, and sorts them, lowest first. */
 async function currentOrder(guild: Guild): Promise<Role[]> {
-	const roles = await guild.roles.fetch();
+	return inOrder(await guild.roles.fetch());
+}
+
+function inOrder(roles: ReadonlyMap<string, Role>): Role[] {
 	return [...roles.values()].sort((a, b) => a.comparePositionTo(b));
 }
 

@@ -4,6 +4,7 @@ import {
 	type Guild,
 	type GuildMember,
 	PermissionFlagsBits,
+	PermissionsBitField,
 	type Role,
 	Routes,
 } from "discord.js";
@@ -17,11 +18,16 @@ import { compareIds } from "../discord/ids.ts";
 import { roleIds } from "../discord/members/member-filter.ts";
 import {
 	describeBits,
-	notablePermissions,
 	personHas,
 	readPermissions,
 	requireGrantable,
 } from "../discord/permissions.ts";
+import {
+	describePowers,
+	grantingPermissions,
+	powerfulPermissions,
+	powersIn,
+} from "../discord/powers.ts";
 import { countOf, fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { visibleChannels } from "../discord/visible-channels.ts";
 import {
@@ -48,6 +54,8 @@ import {
 	placeBelow,
 	planMove,
 	requirePlaceBelow,
+	whyPlaceBelow,
+	whyReordered,
 } from "./role-order.ts";
 
 const fields = {
@@ -119,7 +127,7 @@ function describePermissions({ permissions, guild, id }: Role): string {
 	if ((bitfield & Administrator) !== 0n) return describeBits(Administrator);
 	if (id === guild.id) return describeBits(bitfield);
 	const common = guild.roles.everyone.permissions.bitfield;
-	return describeBits(bitfield & (notablePermissions | ~common));
+	return describeBits(bitfield & (powerfulPermissions | ~common));
 }
 
 /** Counts a guild's members by role id. */
@@ -181,6 +189,12 @@ export const createRole = writeTool({
 		),
 		reason,
 	}),
+	destructive({ permissions = [] }, { guild, below_role }) {
+		const given = readPermissions("permissions", permissions);
+		const powers = powersIn(given, guild, undefined, grantingPermissions);
+		if (powers !== 0n) return `gives a role ${describePowers(powers)}`;
+		return below_role && whyPlaceBelow(guild, below_role);
+	},
 	async run(args, { guild, below_role, users = [] }, call) {
 		const { name, color = 0, hoist = false, mentionable = false } = args;
 		const permissions = readPermissions("permissions", args.permissions ?? []);
@@ -261,6 +275,22 @@ export const editRole = editTool({
 		...fields,
 		reason,
 	}),
+	destructive(args, { guild, role }) {
+		const before = role.permissions.bitfield;
+		const after = requestedPermissions(args, before) ?? before;
+		const isEveryone = role.id === guild.id;
+		const added = after & ~before;
+		const powers = isEveryone
+			? added & grantingPermissions
+			: powersIn(added, guild, undefined, grantingPermissions);
+		if (powers !== 0n)
+			return `gives ${roleName(role)} ${describePowers(powers)}`;
+		const silenced = before & ~after & speakingPermissions;
+		if (silenced !== 0n)
+			return `takes ${describeBits(silenced)} from ${roleName(role)}`;
+		const { below_role_id } = args;
+		return below_role_id && whyReordered(guild, [role.id], { below_role_id });
+	},
 	async run(args, { guild, role, below_role }) {
 		if (args.permissions === undefined) requireOneOf(args, editable);
 		const before = currentFields(role);
@@ -310,6 +340,15 @@ export const editRole = editTool({
 		);
 	},
 });
+
+/** Permissions without which members see, write or say nothing. */
+const speakingPermissions = PermissionsBitField.resolve([
+	"Connect",
+	"SendMessages",
+	"SendMessagesInThreads",
+	"Speak",
+	"ViewChannel",
+]);
 
 /** Names of the arguments of edit_role that change a role. */
 const editable = [

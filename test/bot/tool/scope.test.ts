@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { accessors, offerTools } from "../../../src/bot/tool/offered-tools.ts";
-import { accessOf, type BotTool } from "../../../src/bot/tool/toolsets.ts";
+import type { BotTool } from "../../../src/bot/tool/toolsets.ts";
 import {
 	callingTools,
 	listedByDefault,
@@ -30,33 +30,36 @@ describe("the tools of a scope", () => {
 	test.each([
 		["read", ["read"]],
 		["write", ["read", "write"]],
-		["all", ["read", "write", "all"]],
-	] as const)('access "%s" has the tools that need %j', (access, needed) => {
-		const { allowed, listed } = offer({ access });
-		const expected = tools.filter(
-			(tool) =>
-				tool.name !== "kick" &&
-				(needed.some((one) => one === accessOf(tool)) ||
-					(access === "write" && tool.name === accessors.use)),
-		);
-		expect(names(allowed)).toEqual(names(expected));
-		expect(names(listed)).toEqual(
-			names(allowed).filter((name) => listedByDefault.includes(name)),
-		);
-	});
+		["all", ["read", "write", "destructive"]],
+	] as const)(
+		'access "%s" has the tools with the effects %j',
+		(access, needed) => {
+			const { allowed, listed } = offer({ access });
+			const expected = tools.filter(
+				(tool) =>
+					tool.name !== "kick" &&
+					(needed.some((one) => one === tool.effect) ||
+						(access === "write" && tool.name === accessors.use)),
+			);
+			expect(names(allowed)).toEqual(names(expected));
+			expect(names(listed)).toEqual(
+				names(allowed).filter((name) => listedByDefault.includes(name)),
+			);
+		},
+	);
 
 	test("each tool says truly whether it deletes or overwrites something", () => {
-		for (const [name, access] of [
+		for (const [name, effect] of [
 			["list_members", "read"],
 			["find_tools", "read"],
 			["use_reading_tool", "read"],
 			["send_message", "write"],
-			["use_tool", "all"],
-			["ban", "all"],
-			["apply_guild", "all"],
+			["use_tool", "destructive"],
+			["ban", "destructive"],
+			["apply_guild", "destructive"],
 		]) {
 			const tool = tools.find((one) => one.name === name);
-			expect([name, tool && accessOf(tool)]).toEqual([name, access]);
+			expect([name, tool?.effect]).toEqual([name, effect]);
 		}
 	});
 
@@ -67,7 +70,7 @@ describe("the tools of a scope", () => {
 		expect(names(allowed)).toEqual(names(threads));
 		expect(
 			names(offer({ access: "read", toolsets: ["threads"] }).listed),
-		).toEqual(names(threads.filter((tool) => accessOf(tool) === "read")));
+		).toEqual(names(threads.filter(({ effect }) => effect === "read")));
 		expect(
 			names(offer({ access: "all", toolsets: ["moderation"] }).listed),
 		).not.toContain("kick");

@@ -211,7 +211,11 @@ beforeAll(async () => {
 	const simulator = stack.use(await startSimulator());
 	const { promise, resolve } = Promise.withResolvers<BotContext>();
 	const probe = {
-		...{ name: "probe", listing: { inputSchema: {} } },
+		...({
+			name: "probe",
+			effect: "read",
+			listing: { inputSchema: {} },
+		} as const),
 		async call(_: object, context: BotContext) {
 			resolve(context);
 			return textResult("");

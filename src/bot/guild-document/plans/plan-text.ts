@@ -3,7 +3,7 @@
 
 import { permissionNames } from "../../../guild-document/names/permission-names.ts";
 import type { FieldChange, Refusal } from "../../../guild-document/steps.ts";
-import { notablePermissions } from "../../discord/permissions.ts";
+import { powerfulPermissions } from "../../discord/powers.ts";
 import {
 	countOf,
 	oneField,
@@ -265,12 +265,12 @@ const isOfPermissions = (field: string) =>
 
 /** The permissions, allowed or denied ("-"), that are shown even if a long list of permissions is shortened. */
 const shownNames = new Set(
-	["VIEW_CHANNEL", ...permissionNames(notablePermissions)].flatMap((name) => [
+	["VIEW_CHANNEL", ...permissionNames(powerfulPermissions)].flatMap((name) => [
 		name,
 		`-${name}`,
 	]),
 );
-const notableNames = new Set(permissionNames(notablePermissions));
+const notableNames = new Set(permissionNames(powerfulPermissions));
 
 function permissionChanges({ before, after }: FieldChange, isNew: boolean) {
 	const old = new Set(isNew ? [] : before?.split(", "));

@@ -9,7 +9,8 @@ import {
 } from "discord.js";
 import type { RawOverwrite } from "../../../guild-document/steps.ts";
 import { channelName } from "../../discord/describe.ts";
-import { describeBits, notablePermissions } from "../../discord/permissions.ts";
+import { describeBits } from "../../discord/permissions.ts";
+import { powerfulPermissions } from "../../discord/powers.ts";
 import { oneField } from "../../discord/text.ts";
 import {
 	type CheckedStep,
@@ -96,7 +97,7 @@ export function noteOnGivenRoles(
 	const ids = new Set(options.flatMap(({ role_ids = [] }) => role_ids));
 	const given = [...ids].flatMap((id) => {
 		const { name = "", permissions = 0n } = roles.get(id) ?? {};
-		const bits = permissions & notablePermissions;
+		const bits = permissions & powerfulPermissions;
 		return bits === 0n ? [] : `${oneField(name)} with ${describeBits(bits)}`;
 	});
 	return given.length > 0
