@@ -175,7 +175,7 @@ async function createPost(
 		{
 			body: {
 				name,
-				auto_archive_duration: args.auto_archive_minutes,
+				...archiving(args, forum),
 				rate_limit_per_user: args.slowmode_seconds,
 				applied_tags: tagIds,
 				message: { content, allowed_mentions: allowedMentions(args.mentions) },
@@ -186,6 +186,19 @@ async function createPost(
 		`Created the post ${channelName({ name, id })} in ${channelName(forum)}: ${linkTo({ id, guild })}`,
 		...pingLines(guild, content, message ?? {}),
 	];
+}
+
+/** Discord leaves it to clients to send the channel's default. https://discord.com/developers/docs/resources/channel */
+function archiving(
+	{ auto_archive_minutes }: NewThread,
+	{
+		defaultAutoArchiveDuration,
+	}: Awaited<ReturnType<typeof find.currentForum>> | TextChannel | NewsChannel,
+) {
+	return {
+		auto_archive_duration:
+			auto_archive_minutes ?? defaultAutoArchiveDuration ?? undefined,
+	};
 }
 
 /** Starts a thread in a text or announcement channel, and sends its first message if the call has one. */
@@ -216,7 +229,7 @@ async function startThread(
 	const { id } = (await rest.post(Routes.threads(channel.id, message_id), {
 		body: {
 			name,
-			auto_archive_duration: args.auto_archive_minutes,
+			...archiving(args, channel),
 			rate_limit_per_user: args.slowmode_seconds,
 			invitable: args.invitable,
 			...(message_id === undefined && { type }),

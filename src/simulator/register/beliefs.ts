@@ -56,9 +56,9 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"An option with both choices and autocompletion is refused with the code APPLICATION_COMMAND_AUTOCOMPLETE_CHOICES_INVALID.",
 		"Only the name of the error in the response is unknown.",
 	),
-	"select-values": guess(
+	"select-values": sourced("library", "2024-04-02")(
 		"A select menu with the same value twice is refused with SELECT_COMPONENT_OPTION_VALUE_DUPLICATED.",
-		"Only the name of the error in the response is unknown.",
+		"https://github.com/Sayrix/Ticket-Bot/issues/346",
 	),
 	"select-counts": guess(
 		"A select menu whose max_values exceeds its options is refused with BASE_TYPE_BAD_LENGTH of the options; one whose min_values exceeds max_values with NUMBER_TYPE_MAX.",
@@ -132,20 +132,28 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"webhook-other-message": guess(
 		"For a webhook, a message of another author is unknown (10008).",
 	),
-	"webhook-token-audit": guess(
-		"Changes of a webhook by its token are not in the audit log.",
+	"webhook-token-audit": sourced("documentation", "2020-05-27")(
+		"Changes of a webhook by its token are in the audit log without a user (`user_id` is null) and without a reason.",
+		"https://github.com/discord/discord-api-docs/issues/1685",
 	),
-	"webhook-category": guess("A category has no webhooks (50024)."),
-	"invite-category": guess("A category has no invites (50024)."),
-	"invite-reuse": guess(
+	"webhook-category": sourced("library", "2022-08-24")(
+		"A category has no webhooks. Its code, 50024, is that of actions that a type of channel lacks.",
+		"https://github.com/discordjs/discord.js/pull/8531",
+	),
+	"invite-category": sourced("library", "2020-11-19")(
+		"A category has no invites (404 and 10003).",
+		"https://github.com/Rapptz/discord.py/pull/6063",
+	),
+	"invite-reuse": documented(
 		"Without `unique`, creating an identical invite returns the bot's existing one.",
+		"https://discord.com/developers/docs/resources/channel#create-channel-invite",
 	),
 	"invite-roles-audit": guess(
 		"The audit log does not have the roles of an invite.",
 	),
-	"invite-expiry": guess(
+	"invite-expiry": sourced("documentation", "2024-11-02")(
 		"No event is sent when an invite expires.",
-		"The probe sends requests and does not listen to events.",
+		"https://github.com/discord/discord-api-docs/issues/7249",
 	),
 	"invite-paused": guess(
 		"While invites are paused, none is created, and the response is 204.",
@@ -182,11 +190,13 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Only members who manage a channel receive the events of its invites.",
 		"https://docs.discord.food/gateway/gateway-events#invite-create",
 	),
-	"thread-archive-duration": guess(
-		"A thread is archived after 4320 minutes if neither it nor its channel has a duration.",
+	"thread-archive-duration": sourced("documentation", "2021-08-15")(
+		"A thread without a duration gets 1440 minutes. The default of its channel is for Discord's own clients.",
+		"https://github.com/discord/discord-api-docs/issues/3660",
 	),
-	"thread-locked": guess(
-		"Sending in a locked thread without MANAGE_THREADS is refused with 160005.",
+	"thread-locked": documented(
+		"Sending in a locked thread without MANAGE_THREADS is refused. The code 160005 is `Thread is locked`.",
+		"https://discord.com/developers/docs/topics/threads#locked-threads",
 	),
 	"message-undeletable": sourced("documentation", "2021-12-09")(
 		"A bulk delete with a message that cannot be deleted is refused whole with 50021.",
@@ -206,7 +216,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	),
 	"tag-unknown": guess("A post with an unknown tag is refused with 10087."),
 	"tag-moderated": guess(
-		"Setting a moderated tag without MANAGE_THREADS is refused with 50013.",
+		"Setting a moderated tag without MANAGE_THREADS, which it needs (documented), is refused with 50013.",
 	),
 	"tag-deleted": guess("Posts keep the ids of deleted tags."),
 	"stage-status": guess("A stage channel has no status (50024)."),
@@ -221,9 +231,9 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"An enforced nonce is remembered for 5 minutes.",
 		"It would take minutes.",
 	),
-	"nonce-channel": observed(
+	"nonce-channel": sourced("documentation", "2024-02-08")(
 		"An enforced nonce counts per author and channel.",
-		"https://docs.discord.food/resources/message#create-message",
+		"https://github.com/discord/discord-api-docs/pull/6647",
 	),
 	"nonce-deleted": sourced("documentation", "2024-02-08")(
 		"An enforced nonce whose message was deleted is refused with 10008.",
@@ -260,13 +270,14 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Removing a user's reaction leaves their super reaction.",
 		"Bots cannot add super reactions.",
 	),
-	"emoji-external": guess(
-		"Reacting with another guild's emoji without USE_EXTERNAL_EMOJIS is refused with 50013.",
-		"It needs the emoji of another guild.",
+	"emoji-external": sourced("documentation", "2020-02-09")(
+		"Reacting with another guild's emoji without USE_EXTERNAL_EMOJIS is refused with 10014.",
+		"https://github.com/discord/discord-api-docs/issues/1350",
 	),
 	"emoji-image": guess("An invalid image is refused with 50035 at `image`."),
-	"emoji-size": guess(
-		"An image of more than 256 KiB is refused with 50035 at `image`.",
+	"emoji-size": sourced("documentation", "2023-04-18")(
+		"An image of more than 256 KiB is refused with 50045, one of more than 2048 KiB with BINARY_TYPE_MAX_SIZE at `image` (Mephisto5558/Teufelsbot, issue 233).",
+		"https://github.com/discord/discord-api-docs/pull/6093",
 	),
 	"emoji-role": guess("An emoji for an unknown role is refused with 10011."),
 	"cdn-gif": sourced("documentation", "2025-05-20")(
@@ -281,8 +292,12 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"The CDN has the pictures of deleted emoji and former icons no more.",
 		"The probe sends no requests to the CDN.",
 	),
-	"cdn-size": guess(
-		"The CDN refuses an undocumented size with 400.",
+	"cdn-size": observed(
+		"The CDN accepts more sizes than the documented powers of two, such as 100.",
+		"https://docs.discord.food/reference#cdn-formatting",
+	),
+	"cdn-size-refused": guess(
+		"The CDN refuses an unlisted size with 400.",
 		"The probe sends no requests to the CDN.",
 	),
 	"icon-image": guess("An invalid icon is refused with 50035 at `icon`."),
@@ -298,9 +313,9 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Without ANIMATED_ICON, a GIF becomes a still icon.",
 		"The bot could not restore the guild's icon exactly.",
 	),
-	"poll-other": guess(
-		"Ending another's poll is refused with 50013.",
-		"It needs the poll of another account.",
+	"poll-other": sourced("library", "2024-04-20")(
+		"Ending another's poll is refused with 50005.",
+		"https://github.com/nyxx-discord/nyxx/pull/644",
 	),
 	"poll-answer": guess(
 		"Listing the voters of an answer that does not exist is refused with 50035.",
@@ -313,7 +328,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"It needs the message of another account.",
 	),
 	"search-content": guess(
-		"Searching without the Message Content intent is refused with 50001.",
+		"Searching without the Message Content intent, which the route needs (documented), is refused with 50001.",
 	),
 	"search-channel": guess(
 		"Searching a channel without READ_MESSAGE_HISTORY is refused with 50001.",
@@ -336,7 +351,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"An event that ends before it starts is refused with 50035 at `scheduled_end_time`.",
 	),
 	"event-status": guess(
-		"Completing an event that has not started is refused with 50035 at `status`.",
+		"Completing an event that has not started, no valid transition (documented), is refused with 50035 at `status`.",
 	),
 	"event-move": guess(
 		"Moving an event needs the permissions in the new channel, too (50013).",
@@ -349,7 +364,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"A rule with the wrong event type is refused with 50035 at `event_type`.",
 	),
 	"automod-timeout": guess(
-		"A rule against spam with a timeout is refused with 50035 at the type of the action.",
+		"A timeout in a rule other than for keywords and mentions (documented) is refused with 50035 at the type of the action.",
 	),
 	"automod-block": observed(
 		"Only rules for profiles block interactions, and need MODERATE_MEMBERS.",
@@ -407,9 +422,9 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Without COMMUNITY, INVITES_DISABLED is refused with 403 and 50001, but can be removed.",
 		"https://github.com/discord/discord-api-docs/issues/6613",
 	),
-	"features-fixed": guess(
+	"features-fixed": sourced("library", "2023-02-19")(
 		"Features that a request cannot change are ignored, whether it lists them or not.",
-		"If Discord does not ignore them, the guild loses them.",
+		"https://github.com/discord-net/Discord.Net/pull/2605",
 	),
 	"features-unknown": guess(
 		"An unknown feature is refused with 50035 at `features`.",
@@ -506,8 +521,9 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"onboarding-audit": guess(
 		"Edited onboarding is in the audit log as ONBOARDING_UPDATE with the guild as target and the changed fields.",
 	),
-	"bulk-ban-none": guess(
-		"A bulk ban that bans nobody is refused with 400 and 500000.",
+	"bulk-ban-none": documented(
+		"A bulk ban that bans nobody is refused with 500000.",
+		"https://discord.com/developers/docs/resources/guild#bulk-guild-ban",
 	),
 	"stage-community": sourced("library", "2021-05-09")(
 		"A stage channel without COMMUNITY is refused with 50024.",
@@ -567,9 +583,9 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Setting `color` without `colors` ends a role's gradient.",
 		"It needs a guild with ENHANCED_ROLE_COLORS.",
 	),
-	"role-holographic": guess(
+	"role-holographic": documented(
 		"With a tertiary color, Discord replaces the other colors by those of the holographic style.",
-		"It needs a guild with ENHANCED_ROLE_COLORS.",
+		"https://discord.com/developers/docs/topics/permissions#role-object-role-colors-object",
 	),
 	"role-overwrites": sourced("documentation", "2022-01-19")(
 		"Deleting a role removes its overwrites.",
@@ -580,8 +596,9 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"An audit log reason is counted in characters before its URL encoding.",
 		"twilight-validate, audit_reason",
 	),
-	"reason-length": guess(
-		"An audit log reason of more than 512 characters is refused with 50035.",
+	"reason-length": sourced("library", "2021-04-29")(
+		"An audit log reason of more than 512 characters is refused with 400.",
+		"https://github.com/xelA/bucket/issues/5",
 	),
 	"token-unneeded": guess(
 		"An invalid token gets 401 even where none is needed.",
@@ -679,12 +696,12 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"https://github.com/treeben77/discord-oauth2.py/issues/4",
 	),
 	"identify-refused": guess(
-		"An Identify beyond `max_concurrency` gets op 9 with `false`, counts as one of the 1,000 a day, and does not make the bot wait longer.",
+		"An Identify beyond `max_concurrency`, which gets op 9 (Gateway, Rate Limiting), counts as one of the 1,000 a day, has `false` as its data, and does not make the bot wait longer.",
 		"It costs the bot logins.",
 	),
-	"identify-order": guess(
-		"Shards with different rate limit keys may identify in any order.",
-		"It needs a bot with a larger `max_concurrency`.",
+	"identify-order": documented(
+		"A bot must start its shards by buckets of `max_concurrency`, in order. What Discord does otherwise is unknown: the simulator accepts any order.",
+		"https://discord.com/developers/docs/events/gateway#sharding-max-concurrency",
 	),
 	"members-other-shard": guess(
 		"A request for the members of a guild that belongs to another shard is not answered.",

@@ -84,7 +84,7 @@ function isDeeper(value: unknown, levels: number): boolean {
  * Reads the audit log reason of a request from its URL-encoded header. The reason may have 512 code points after
  * decoding; the libraries twilight-validate and serenity count in the same way.
  * https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
- * A guess (reason-length): Discord responds to a longer reason with this error.
+ * Discord refuses a longer reason (reason-length).
  */
 export function readReason(request: Request): string | undefined {
 	const encoded = request.headers.get("x-audit-log-reason");

@@ -11,6 +11,13 @@ const formats = {
 	webp: "webp",
 	gif: "gif",
 } as const;
+/** The values of the query parameter `size`. https://docs.discord.food/reference#cdn-formatting */
+const sizes = new Set(
+	"16 20 22 24 28 32 40 44 48 56 60 64 80 96 100 128 160 240 256 300 320 480 512 600 640 1024 1280 1536 2048 3072 4096".split(
+		" ",
+	),
+);
+
 type Format = (typeof formats)[keyof typeof formats];
 
 /**
@@ -26,8 +33,9 @@ export async function servePicture(
 		[];
 	const picture = pictures.get(path);
 	if (!picture) return refusal(404, "There is nothing here.");
-	// A guess (cdn-size): any other size is refused with 400.
-	if (!isSize(searchParams.get("size"))) return refusal(400, "Invalid size");
+	// A guess (cdn-size-refused): any other size is refused with 400.
+	const size = searchParams.get("size");
+	if (size !== null && !sizes.has(size)) return refusal(400, "Invalid size");
 	const format = Object.hasOwn(formats, extension)
 		? formats[extension as keyof typeof formats]
 		: undefined;
@@ -50,13 +58,6 @@ export async function servePicture(
 
 function refusal(status: number, text: string): Response {
 	return new Response(`${text}\n`, { status });
-}
-
-/** Whether the CDN accepts this value of the query parameter `size`: none, or a power of two from 16 to 4096. */
-function isSize(size: string | null): boolean {
-	if (size === null) return true;
-	const number = Number(size);
-	return number >= 16 && number <= 4096 && Number.isInteger(Math.log2(number));
 }
 
 /**

@@ -10,7 +10,10 @@ import {
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
-import type { AuditLogEntry } from "../../../src/simulator/world/state/entities.ts";
+import type {
+	AuditLogEntry,
+	GuildChannel,
+} from "../../../src/simulator/world/state/entities.ts";
 import {
 	channelNamed,
 	roleNamed,
@@ -203,6 +206,22 @@ test("a hundred entries of a raid take few bytes", async () => {
 	expect(text).toContain(
 		`| +@Regular (ID: ${id}) | undo: bulk_role_update user_ids=these role_id=${id} action=remove\n`,
 	);
+});
+
+test("a change by a webhook's token is shown without who made it", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const { channel } = simulator.channel("The Cooks/general");
+	const hook = simulator.world.webhooks.add(
+		channel as GuildChannel,
+		{ name: "Crier" },
+		{ actor: ids(world).ada },
+	);
+	const path = `/webhooks/${hook.id}/${hook.token}`;
+	await fetch(`${simulator.api}/v10${path}`, { method: "DELETE" });
+	const [head, line] = await lines(world);
+	expect(head).toEndWith(`By: unknown 1, @ada (ID: ${ids(world).ada}) 1`);
+	expect(line).toContain(" | unknown | deleted webhook Crier ");
 });
 
 function argumentsOf(tool: string | undefined): string[] {

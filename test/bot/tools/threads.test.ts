@@ -50,6 +50,8 @@ test("a thread starts by itself, privately, or with a first message that pings n
 		auto_archive_duration: 60,
 		...{ rate_limit_per_user: 30, invitable: false },
 	});
+	world.channels.edit(general, { default_auto_archive_duration: 10_080 });
+	await test.heard();
 	const content = `@everyone <@${ada.id}>`;
 	const open = await call("create_thread", {
 		...{ channel_id, name: "soup", content, reason: "dinner" },
@@ -65,7 +67,10 @@ test("a thread starts by itself, privately, or with a first message that pings n
 	expect(open.text).toBe(
 		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}), with the message ${message?.id}: https://discord.com/channels/${guild.id}/${thread?.id}/${message?.id}\nNot pinged: @everyone, Ada (@ada, ID: ${ada.id}).`,
 	);
-	expect(thread?.type).toBe(ChannelType.PublicThread);
+	expect(thread).toMatchObject({
+		type: ChannelType.PublicThread,
+		auto_archive_duration: 10_080,
+	});
 });
 
 test("impossible threads are refused before anything is sent", async () => {

@@ -50,7 +50,8 @@ test("the CDN has an uploaded emoji until it is deleted", async (given) => {
 	expect(await get(`emojis/${id}.gif`)).toBe(415);
 	expect(await get(`emojis/${id}.bmp`)).toBe(415);
 	expect(await get(`emojis/${id}.constructor`)).toBe(415);
-	expect(await get(`emojis/${id}.png?size=100`)).toBe(400);
+	expect(await get(`emojis/${id}.png?size=100`)).toEqual(still);
+	expect(await get(`emojis/${id}.png?size=99`)).toBe(400);
 	expect(await get(`emojis/${id}.png?size=8192`)).toBe(400);
 	expect(await get(`emojis/${id}`)).toBe(404);
 	expect(await get("emojis/100000000000000000.png")).toBe(404);

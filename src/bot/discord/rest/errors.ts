@@ -30,7 +30,7 @@ const advice = new Map(
 		[codes.UnknownMessage]:
 			"There is no such message in this channel. Use get_recent_messages (read_private_messages for a direct one) to find messages.",
 		[codes.UnknownEmoji]:
-			"There is no such emoji, or nobody has reacted with it. Use get_message to see the reactions of a message.",
+			"There is no such emoji, nobody has reacted with it, or it is of another guild and the bot lacks Use External Emoji in the channel. Use get_message to see the reactions of a message.",
 		[codes.UnknownWebhook]: "Use list_webhooks to find webhooks.",
 		[codes.UnknownInvite]: "Use list_invites to find invites.",
 		[codes.UnknownBan]: "This user is not banned. Use get_bans to find bans.",

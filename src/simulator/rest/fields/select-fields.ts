@@ -40,7 +40,7 @@ const option = f.object({
 const options = f.refine(f.list(option, 1, 25), (given) => {
 	const values = given.map(({ value }) => value);
 	const index = values.findIndex((value, at) => values.indexOf(value) < at);
-	// A guess (select-values): the code of this error.
+	// https://github.com/Sayrix/Ticket-Bot/issues/346
 	if (index >= 0)
 		throw formError(
 			"SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",

@@ -40,12 +40,12 @@ export const auditLogRoutes = [
 				: fitting.slice(-limit).reverse();
 			const { users, webhooks, scheduledEvents, autoModeration } = call.world;
 			const mentioned = new Set(
-				entries.flatMap(({ user_id, target_id }) => [user_id, target_id ?? ""]),
+				entries.flatMap(({ user_id, target_id }) => [user_id, target_id]),
 			);
 			const isMentioned = ({ id }: { id: string }) => mentioned.has(id);
 			return {
 				audit_log_entries: entries,
-				users: [...mentioned].flatMap((id) => users.get(id) ?? []),
+				users: [...mentioned].flatMap((id) => users.get(id ?? "") ?? []),
 				webhooks: webhooks
 					.list({ guild_id: guild.id })
 					.filter(isMentioned)

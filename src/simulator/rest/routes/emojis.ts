@@ -21,6 +21,8 @@ const one = `${all}/:emoji_id` as const;
  */
 export const emojiLimits = [50, 100, 150, 250];
 const imageLimitBytes = 256 * 1024;
+/** Larger images are refused as a field: https://github.com/Mephisto5558/Teufelsbot/issues/233 */
+const formLimitBytes = 2048 * 1024;
 
 const name = f.text(2, 32);
 const roles = f.nullable(f.list(f.snowflake, 0, 250));
@@ -83,13 +85,18 @@ export const emojiRoutes = [
 		status: 201,
 		body: {
 			name: f.required(name),
-			image: f.required(image(imageLimitBytes)),
+			image: f.required(image(formLimitBytes)),
 			roles,
 		},
 		run: (call) => {
 			const { guild, body, world, actor, by } = call;
 			requireName(body.name);
-			const { animated } = body.image;
+			const { animated, bytes } = body.image;
+			// https://github.com/discord/discord-api-docs/pull/6093
+			if (bytes.length > imageLimitBytes)
+				throw apiError(Code.FileUploadedExceedsMaximumSize, {
+					message: "Asset exceeds maximum size: 33554432",
+				});
 			const sameKind = [...guild.emojis.values()].filter(
 				(emoji) => emoji.animated === animated,
 			);

@@ -128,7 +128,7 @@ function checkCommunity(
 
 /**
  * The guild features that `PATCH /guilds/:guild_id` can add and remove, each with a function that throws if the request
- * may not do that. A guess (features-fixed): Discord ignores changes of all other features.
+ * may not do that. Discord ignores changes of all other features: https://github.com/discord-net/Discord.Net/pull/2605
  */
 const mutable: Readonly<
 	Partial<Record<Feature, (call: SettingsCall, isAdded: boolean) => void>>

@@ -142,8 +142,9 @@ export const inviteRoutes = [
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			const { world, body, actor, by } = call;
+			// https://github.com/Rapptz/discord.py/pull/6063
 			if (channel.type === ChannelType.GuildCategory)
-				throw apiError(Code.CannotExecuteActionOnThisChannelType);
+				throw apiError(Code.UnknownChannel);
 			const { role_ids = [] } = body;
 			const guild = world.guilds.of(channel);
 			requireGrantable(call, guild, role_ids);

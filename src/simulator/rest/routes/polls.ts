@@ -88,7 +88,7 @@ export const pollRoutes = [
 		const { message } = call;
 		if (!message.poll) throw apiError(Code.CannotExpireANonPollMessage);
 		if (message.author !== call.actor.user)
-			throw apiError(Code.MissingPermissions);
+			throw apiError(Code.CannotEditMessageAuthoredByAnotherUser);
 		if (message.poll.ended) throw apiError(Code.PollExpired);
 		call.world.polls.end(call.channel, message);
 		return serializeMessage(call, message);

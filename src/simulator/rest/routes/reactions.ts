@@ -8,9 +8,14 @@ import {
 import { idsOf, reactionWith } from "../../world/messages/reactions.ts";
 import type { Emoji, Reaction } from "../../world/state/entities.ts";
 import { inGuild } from "../../world/state/entities.ts";
+import { has } from "../../world/state/permissions.ts";
 import { isSnowflake } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
-import { requireManageMessages, requirePermissions } from "../access.ts";
+import {
+	permissionsIn,
+	requireManageMessages,
+	requirePermissions,
+} from "../access.ts";
 import { apiError, found } from "../errors.ts";
 import { integer, snowflake } from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
@@ -30,8 +35,9 @@ function emojiOf({ params }: Call<typeof one>): Emoji {
 }
 
 /**
- * Returns the emoji to react with. A custom emoji gets its current name. Throws if the emoji does not exist, or if it
- * is from another guild and the sender of the request lacks USE_EXTERNAL_EMOJIS.
+ * Returns the emoji to react with. A custom emoji gets its current name. Throws if the emoji does not exist. Another
+ * guild's emoji counts as unknown without USE_EXTERNAL_EMOJIS:
+ * https://github.com/discord/discord-api-docs/issues/1350
  */
 function usable(call: Call<typeof one>, emoji: Emoji): Emoji {
 	if (emoji.id === null) return emoji;
@@ -41,7 +47,8 @@ function usable(call: Call<typeof one>, emoji: Emoji): Emoji {
 		Code.UnknownEmoji,
 	);
 	const own = inGuild(channel) && world.guilds.of(channel).emojis.has(id);
-	if (!own) requirePermissions(call, channel, Permission.UseExternalEmojis);
+	if (!own && !has(permissionsIn(call, channel), Permission.UseExternalEmojis))
+		throw apiError(Code.UnknownEmoji);
 	return { id, name, ...(animated ? { animated } : {}) };
 }
 

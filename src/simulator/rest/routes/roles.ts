@@ -76,7 +76,7 @@ function colorsOf({ color, colors }: RoleBody) {
 	const primary_color = colors?.primary_color ?? color ?? undefined;
 	if (primary_color === undefined) return undefined;
 	const { secondary_color = null, tertiary_color = null } = colors ?? {};
-	// A guess (role-holographic): Discord replaces other colors.
+	// Discord replaces other colors: https://discord.com/developers/docs/topics/permissions#role-object-role-colors-object
 	if (tertiary_color !== null) return holographic;
 	return { primary_color, secondary_color, tertiary_color };
 }

@@ -186,17 +186,20 @@ const managing = [
 	),
 ];
 
+/** The audit log names nobody, and has no reason: https://github.com/discord/discord-api-docs/issues/1685 */
+const byItsToken = { actor: null };
+
 const actingByToken = [
 	route(`GET ${byToken}`, ({ webhook }) => withoutUser(webhook)),
 	route(`PATCH ${byToken}`, {
 		body: { name, avatar: f.nullable(avatar) },
 		run: ({ world, webhook, body }) => {
-			world.webhooks.edit(webhook, body);
+			world.webhooks.edit(webhook, body, byItsToken);
 			return withoutUser(webhook);
 		},
 	}),
 	route(`DELETE ${byToken}`, ({ world, webhook }) =>
-		world.webhooks.remove(webhook),
+		world.webhooks.remove(webhook, byItsToken),
 	),
 ];
 

@@ -82,7 +82,7 @@ export class Threads {
 			total_message_sent: 0,
 			archived: false,
 			archive_timestamp: now,
-			auto_archive_duration: parent.default_auto_archive_duration ?? 4320,
+			auto_archive_duration: 1440,
 			locked: false,
 			invitable: true,
 			...(isPost ? { applied_tags: [] } : {}),

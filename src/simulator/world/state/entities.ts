@@ -187,9 +187,8 @@ export interface AuditLogChange {
 }
 
 export type AuditLogEntry = Readonly<
-	Omit<APIAuditLogEntry, "user_id" | "changes" | "options">
+	Omit<APIAuditLogEntry, "changes" | "options">
 > & {
-	readonly user_id: string;
 	readonly changes?: readonly AuditLogChange[];
 	readonly options?: Sent<APIAuditLogOptions>;
 };

@@ -18,8 +18,11 @@ import { createSnowflakes, timeOf } from "./snowflake.ts";
 
 /** Who made a change and why, for the audit log. Changes without an attribution are not logged. */
 export interface Attribution {
-	/** The id of the user who made a change to a guild, for the guild's audit log. */
-	readonly actor: string;
+	/**
+	 * The id of the user who made a change to a guild, for the guild's audit log. Null if nobody is known to have made
+	 * it: a webhook changed by its token.
+	 */
+	readonly actor: string | null;
 	readonly reason?: string | undefined;
 }
 

@@ -172,7 +172,7 @@ test("only its author can end a poll, once, and nobody can edit it", async (give
 	const asked = await ask();
 	const end = `${polls}/${asked.id}/expire`;
 	const jose = as("jose.garcia");
-	expect((await jose("POST", end)).code).toBe(50013);
+	expect((await jose("POST", end)).code).toBe(50005);
 	const edit = await alpha("PATCH", `${messages}/${asked.id}`, {
 		content: "x",
 	});

@@ -135,6 +135,12 @@ test("a message has one thread, and only text channels have threads", async (giv
 		name: "BASE_TYPE_BAD_LENGTH",
 		auto_archive_duration: "BASE_TYPE_CHOICES",
 	});
+	world.channels.edit(general, { default_auto_archive_duration: 60 });
+	const started = await alpha("POST", threads, { name: "a", type: 11 });
+	// The channel's default is for Discord's own clients.
+	expect(started.json()).toMatchObject({
+		thread_metadata: { auto_archive_duration: 1440 },
+	});
 	const inside = `/channels/${start().id}/threads`;
 	expect((await alpha("POST", inside, { name: "a" })).code).toBe(50024);
 	const { id } = simulator.channel("The Cooks/Lounge");

@@ -31,7 +31,10 @@ async function bare(
 ) {
 	const response = await fetch(`${simulator.api}/v10${path}`, {
 		method,
-		headers: { "content-type": "application/json" },
+		headers: {
+			"content-type": "application/json",
+			"x-audit-log-reason": "tidy",
+		},
 		...(body === undefined ? {} : { body: JSON.stringify(body) }),
 	});
 	const text = await response.text();
@@ -65,7 +68,7 @@ test("discord.js creates, moves and deletes a webhook, with events and audit log
 	]);
 	const fetched = await bot.client.fetchWebhook(hook.id);
 	expect([fetched.name, fetched.channelId]).toEqual(["Herald", other.id]);
-	// Its own method would go by the token, and be in no log.
+	// Its own method would go by the token, and the log would not name the bot.
 	await bot.client.deleteWebhook(hook.id, { reason: "enough" });
 	expect(simulator.world.webhooks.get(hook.id)).toBeUndefined();
 	expect(guild.auditLog.slice(-3)).toMatchObject([
@@ -115,9 +118,10 @@ test("discord.js sends, edits and deletes messages by a webhook's token", async 
 });
 
 test("a webhook is fetched, renamed and deleted by its token, without its user", async (given) => {
-	const { channel, ada, simulator } = given;
+	const { alpha, channel, ada, guild, simulator } = given;
 	const { webhooks } = simulator.world;
 	const hook = webhooks.add(channel, { name: "Crier", user: ada });
+	await using bot = await connect(simulator, "alpha");
 	const path = `/webhooks/${hook.id}/${hook.token}`;
 	const shown = await bare(simulator, "GET", path);
 	expect(shown.json).toMatchObject({ name: "Crier", token: hook.token });
@@ -129,6 +133,21 @@ test("a webhook is fetched, renamed and deleted by its token, without its user",
 	expect((await bare(simulator, "DELETE", path)).status).toBe(204);
 	for (const method of ["GET", "POST", "DELETE"])
 		expect((await bare(simulator, method, path)).json.code).toBe(10015);
+	// The log does not say whose request it was, nor why.
+	const { WebhookUpdate, WebhookDelete } = AuditLogEvent;
+	for (const action_type of [WebhookUpdate, WebhookDelete])
+		expect(
+			await bot.event(
+				"GUILD_AUDIT_LOG_ENTRY_CREATE",
+				(data) => data.action_type === action_type,
+			),
+		).toMatchObject({ user_id: null, target_id: hook.id });
+	expect(guild.auditLog.at(-1)).not.toHaveProperty("reason");
+	const log = `/guilds/${guild.id}/audit-logs`;
+	expect((await alpha("GET", `${log}?limit=2`)).json()).toMatchObject({
+		audit_log_entries: [{ user_id: null }, { user_id: null }],
+		users: [],
+	});
 });
 
 test("managing webhooks needs MANAGE_WEBHOOKS, except reading own ones", async (given) => {
