@@ -205,8 +205,10 @@ export async function startSimulator(
 				if (isRedirectedToPage(request, called))
 					return Response.redirect(`/oauth2/authorize${called.search}`, 302);
 				if (pathname.startsWith("/api/")) return router.handle(request, called);
-				// Clients add "?v=10" or "/?v=10" to the URL.
-				if (/^\/socket\/?$/.test(pathname))
+				// Clients add "?v=10" or "/?v=10" to the URL. discord.py uses only the URL's host, and the root.
+				const isSocket = /^\/socket\/?$/.test(pathname);
+				const isUpgrade = request.headers.get("upgrade") === "websocket";
+				if (isSocket || (pathname === "/" && isUpgrade))
 					return sockets.upgrade(request, called, server);
 				if (pathname.startsWith("/simulator/")) return control(request, called);
 				const page = servePage(request, called);

@@ -64,6 +64,30 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"A select menu whose max_values exceeds its options is refused with BASE_TYPE_BAD_LENGTH of the options; one whose min_values exceeds max_values with NUMBER_TYPE_MAX.",
 		"Only the names of the errors in the response are unknown.",
 	),
+	"components-total": guess(
+		"A message with more than 40 components, nested ones included, is refused with BASE_TYPE_MAX_LENGTH of `components`.",
+		"Only the name of the error in the response is unknown.",
+	),
+	"components-legacy": sourced("library", "2026-07-09")(
+		"Without IS_COMPONENTS_V2, components that need it are refused with UNION_TYPE_CHOICES.",
+		"https://github.com/borhara/cordless/issues/2",
+	),
+	"components-text": sourced("documentation", "2026-08-20")(
+		"A message with IS_COMPONENTS_V2 has at most 4000 characters of text.",
+		"https://github.com/discord/discord-api-docs/issues/8554",
+	),
+	"embed-empty": sourced("documentation", "2020-06-25")(
+		"An embed without any key is refused with LIST_ITEM_VALUE_REQUIRED.",
+		"https://github.com/discord/discord-api-docs/issues/1765",
+	),
+	"embed-empty-parts": sourced("OpenAPI", "2026-07-18")(
+		"The parts of an embed (footer, image, thumbnail, author) may be empty.",
+		"RichEmbedFooter, RichEmbedImage, RichEmbedThumbnail, RichEmbedAuthor",
+	),
+	"embed-field-empty": sourced("library", "2025-02-08")(
+		"The name and the value of an embed's field may be empty.",
+		"https://github.com/discordjs/discord.js/issues/10744",
+	),
 	"modal-disabled": guess(
 		"A disabled select menu in a modal is refused with the code COMPONENT_DISABLED_INVALID.",
 		"Only the name of the error in the response is unknown.",

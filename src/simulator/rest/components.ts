@@ -1,5 +1,5 @@
-// Message components: rows of buttons and select menus are checked by Discord's rules. Everything that needs
-// IS_COMPONENTS_V2 is stored unchecked.
+// Message components: rows of buttons and select menus are checked by Discord's rules, of what needs IS_COMPONENTS_V2 only
+// the totals.
 // https://discord.com/developers/docs/components/reference
 
 import { ButtonStyle, ComponentType } from "discord.js";
@@ -16,6 +16,9 @@ import { componentId, emoji, readMenu } from "./fields/select-fields.ts";
 type Stored = Record<string, unknown> & { type: number };
 
 const rowsPerMessage = 5;
+const componentsPerMessage = 40;
+/** https://github.com/discord/discord-api-docs/pull/8562 */
+const textPerMessage = 4000;
 const buttonsPerRow = 5;
 
 const button = f.object({
@@ -83,7 +86,7 @@ const inRow = component((type, value) => {
 	if (type === ComponentType.Button) return readButton.read(value);
 	const select = selectTypes.find((one) => one === type);
 	if (select) return readMenu(select, value);
-	throw f.notOneOf([ComponentType.Button, ...selectTypes], "type");
+	throw notOneOf(ComponentType.Button, ...selectTypes);
 });
 
 const row = f.required(
@@ -105,8 +108,17 @@ const topLevel = component((type, value) => {
 		return { type, components };
 	}
 	if (needsV2(type)) return { ...(value as Stored) };
-	throw f.notOneOf([ComponentType.ActionRow], "type");
+	throw notOneOf(ComponentType.ActionRow);
 });
+
+/** Discord's error for a component of a wrong type. https://github.com/NetCordDev/NetCord/issues/151 */
+function notOneOf(...types: readonly number[]): FormError {
+	const list = types.length > 1 ? types.join(", ") : `${types[0]},`;
+	return formError(
+		"UNION_TYPE_CHOICES",
+		`Value of field "type" must be one of (${list}).`,
+	);
+}
 
 function needsV2(type: number): boolean {
 	return type >= ComponentType.Section;
@@ -114,11 +126,61 @@ function needsV2(type: number): boolean {
 
 const few = f.list(f.unchecked, 0, rowsPerMessage);
 
-export const components = f.refine(f.list(topLevel, 0, 40), (rows) => {
-	if (!rows.some(({ type }) => needsV2(type))) few.read(rows);
-	requireUniqueIds(rows);
-	return numbered(rows);
-});
+export const components = f.refine(
+	f.list(topLevel, 0, componentsPerMessage),
+	(rows) => {
+		if (!rows.some(({ type }) => needsV2(type))) few.read(rows);
+		requireUniqueIds(rows);
+		return numbered(rows);
+	},
+);
+
+/** Throws if a component needs the flag IS_COMPONENTS_V2, for a message without it. */
+export function requireLegacyComponents(components: readonly unknown[]): void {
+	const errors: FormErrors = {};
+	for (const [index, one] of components.entries())
+		if (needsV2(Object(one).type))
+			errors[index] = notOneOf(ComponentType.ActionRow).tree;
+	if (Object.keys(errors).length > 0)
+		throw new FormError({ components: errors });
+}
+
+/** Throws if a message with IS_COMPONENTS_V2 has too many components or too much text in them. */
+export function checkTotals(components: readonly unknown[]): void {
+	const all = nested(components);
+	// A guess (components-total): the code of this error.
+	if (all.length > componentsPerMessage)
+		throw formError(
+			"BASE_TYPE_MAX_LENGTH",
+			`Must be ${componentsPerMessage} or fewer in length.`,
+			"components",
+		);
+	const text = all.map(({ content }) => content ?? "").join("");
+	if ([...text].length > textPerMessage)
+		throw formError(
+			"COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED",
+			`Components displayable text size exceeds maximum size of ${textPerMessage}`,
+			"components",
+		);
+}
+
+interface Nesting {
+	/** The text of a text display. */
+	readonly content?: unknown;
+	readonly components?: unknown;
+	/** The button or picture beside a section. */
+	readonly accessory?: unknown;
+}
+
+/** Returns components with those in them. */
+function nested(given: readonly unknown[]): Nesting[] {
+	return given.flatMap((value) => {
+		const one: Nesting = Object(value);
+		const inner = Array.isArray(one.components) ? one.components : [];
+		const beside = one.accessory === undefined ? [] : [one.accessory];
+		return [one, ...nested([...inner, ...beside])];
+	});
+}
 
 /** Throws if two message components have the same custom_id. Disabled components count too. */
 function requireUniqueIds(rows: readonly Stored[]): void {
@@ -150,12 +212,20 @@ function numbered(rows: readonly Stored[]): Stored[] {
 	let last = 0;
 	const number = (one: Stored): Stored => {
 		last += 1;
-		const { type, ...rest } = one;
-		return { type, id: last, ...rest };
+		const { type, components, accessory, ...rest } = one;
+		return {
+			type,
+			id: last,
+			...(type === ComponentType.Container && {
+				accent_color: null,
+				spoiler: false,
+			}),
+			...rest,
+			...(Array.isArray(components) && {
+				components: components.map(number),
+			}),
+			...(accessory !== undefined && { accessory: number(Object(accessory)) }),
+		};
 	};
-	return rows.map((one) => {
-		if (one.type !== ComponentType.ActionRow) return number(one);
-		const outer = number(one);
-		return { ...outer, components: (one.components as Stored[]).map(number) };
-	});
+	return rows.map(number);
 }

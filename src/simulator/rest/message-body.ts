@@ -14,37 +14,43 @@ import { has } from "../world/state/permissions.ts";
 import { readerOf } from "../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "./access.ts";
 import { describedFiles, storeAttachments } from "./attachments.ts";
-import { components } from "./components.ts";
+import {
+	checkTotals,
+	components,
+	requireLegacyComponents,
+} from "./components.ts";
 import { apiError, formError, notSimulated } from "./errors.ts";
 import * as f from "./fields/fields.ts";
 import type { Call, ReadForm } from "./route.ts";
 
-const link = f.text(0, 2048);
+const link = f.nullable(f.text(0, 2048));
+
+/** A field whose text is trimmed before it is measured: the limits of embeds are of trimmed texts. */
+const trimmed = (max: number) => ({
+	read: (value: unknown) =>
+		f.text(0, max).read(typeof value === "string" ? value.trim() : value),
+});
 
 const embed = f.object({
-	title: f.nullable(f.text(0, 256)),
+	title: f.nullable(trimmed(256)),
 	type: f.oneOf("rich"),
-	description: f.nullable(f.text(0, 4096)),
-	url: f.nullable(link),
+	description: f.nullable(trimmed(4096)),
+	url: link,
 	timestamp: f.nullable(f.timestamp),
 	color: f.nullable(f.integer(0, 0xffffff)),
 	footer: f.nullable(
-		f.object({ text: f.required(f.text(0, 2048)), icon_url: f.nullable(link) }),
+		f.object({ text: f.nullable(trimmed(2048)), icon_url: link }),
 	),
-	image: f.nullable(f.object({ url: f.required(link) })),
-	thumbnail: f.nullable(f.object({ url: f.required(link) })),
+	image: f.nullable(f.object({ url: link })),
+	thumbnail: f.nullable(f.object({ url: link })),
 	author: f.nullable(
-		f.object({
-			name: f.required(f.text(0, 256)),
-			url: f.nullable(link),
-			icon_url: f.nullable(link),
-		}),
+		f.object({ name: f.nullable(trimmed(256)), url: link, icon_url: link }),
 	),
 	fields: f.nullable(
 		f.list(
 			f.object({
-				name: f.required(f.text(1, 256)),
-				value: f.required(f.text(1, 1024)),
+				name: f.required(trimmed(256)),
+				value: f.required(trimmed(1024)),
 				inline: f.boolean,
 			}),
 			0,
@@ -54,6 +60,18 @@ const embed = f.object({
 });
 
 type Embed = Exclude<f.Read<typeof embed>, undefined>;
+
+/** An item of `embeds`. One without any key is refused: https://github.com/discord/discord-api-docs/issues/1765 */
+const listedEmbed: f.Field<Embed | undefined> = {
+	read: (value) => {
+		if (Bun.deepEquals(value, {}))
+			throw formError(
+				"LIST_ITEM_VALUE_REQUIRED",
+				"List item values of ModelType are required",
+			);
+		return embed.read(value);
+	},
+};
 
 const allowedMentions = f.object({
 	parse: f.list(f.oneOf("users", "roles", "everyone"), 0, 3),
@@ -67,7 +85,7 @@ type AllowedMentions = f.Read<typeof allowedMentions>;
 /** The fields of a request body that creates or edits a message. */
 export const contentFields = {
 	content: f.nullable(f.text(0, 2000)),
-	embeds: f.nullable(f.list(embed, 0, 10)),
+	embeds: f.nullable(f.list(listedEmbed, 0, 10)),
 	allowed_mentions: f.nullable(allowedMentions),
 	components: f.nullable(components),
 	attachments: f.nullable(describedFiles),
@@ -107,16 +125,27 @@ function storedEmbeds(embeds: readonly Embed[]): SentEmbed[] {
 			"Embed size exceeds maximum size of 6000",
 			"embeds",
 		);
-	return embeds.map(({ timestamp, footer, author, fields, ...rest }) => ({
-		...f.present(rest),
-		type: "rich",
-		...(timestamp && { timestamp: timestamp.toISOString() }),
-		...(footer && { footer: { ...f.present(footer), text: footer.text } }),
-		...(author && { author: { ...f.present(author), name: author.name } }),
-		...(fields && {
-			fields: fields.map((one) => ({ ...one, inline: one.inline ?? false })),
-		}),
-	}));
+	// Empty parts, which some libraries send, are left out: https://github.com/spacebarchat/server/issues/1578
+	return embeds.map((one) => {
+		const { timestamp, footer, author, image, thumbnail, fields, ...rest } =
+			one;
+		return {
+			...f.present(rest),
+			type: "rich",
+			...(timestamp && { timestamp: timestamp.toISOString() }),
+			...(footer?.text && {
+				footer: { ...f.present(footer), text: footer.text },
+			}),
+			...(author?.name && {
+				author: { ...f.present(author), name: author.name },
+			}),
+			...(image?.url && { image: { url: image.url } }),
+			...(thumbnail?.url && { thumbnail: { url: thumbnail.url } }),
+			...(fields && {
+				fields: fields.map((one) => ({ ...one, inline: one.inline ?? false })),
+			}),
+		};
+	});
 }
 
 function textLength({ title, description, footer, author, fields }: Embed) {
@@ -221,13 +250,17 @@ export function newContent(
 	repliedTo?: Message,
 ) {
 	const content = (body.content ?? "").trim();
+	const embeds = storedEmbeds(body.embeds ?? []);
+	const components = body.components ?? [];
+	const flags = settableFlags(body.flags ?? 0);
+	checkComponentsV2(flags, { content, embeds, poll: body.poll }, components);
 	return {
 		content,
 		...findMentions(call, channel, content, body, repliedTo),
-		embeds: storedEmbeds(body.embeds ?? []),
-		components: body.components ?? [],
+		embeds,
+		components,
 		attachments: storeAttachments(call, channel, body.attachments ?? []),
-		flags: settableFlags(body.flags ?? 0),
+		flags,
 		tts: body.tts ?? false,
 	};
 }
@@ -239,28 +272,32 @@ export function editedContent(
 	message: Message,
 	body: Content,
 ): MessageChanges {
-	const { flags, content: text = message.content } = body;
+	const { content: text = message.content } = body;
 	const content = (text ?? "").trim();
 	const embeds =
 		body.embeds === undefined
 			? message.embeds
 			: storedEmbeds(body.embeds ?? []);
-	const { components = message.components } = body;
+	const components =
+		body.components ?? (body.components === null ? [] : message.components);
+	const flags =
+		typeof body.flags === "number"
+			? keptFlags(message) | settableFlags(body.flags)
+			: message.flags;
+	checkComponentsV2(flags, { content, embeds, poll: message.poll }, components);
 	const attachments = [
 		...keptAttachments(message, body.attachments),
 		...storeAttachments(call, channel, body.attachments ?? []),
 	];
-	const parts = [...embeds, ...(components ?? []), ...attachments];
+	const parts = [...embeds, ...components, ...attachments];
 	if (content === "" && parts.length === 0)
 		throw apiError(Code.CannotSendAnEmptyMessage);
 	return {
 		content,
 		embeds,
-		components: components ?? [],
+		components,
 		attachments,
-		...(flags === undefined || flags === null
-			? {}
-			: { flags: keptFlags(message) | settableFlags(flags) }),
+		flags,
 		...(body.content === undefined
 			? {}
 			: findMentions(call, channel, content, body)),
@@ -274,9 +311,32 @@ function keptAttachments(message: Message, wanted: Content["attachments"]) {
 	);
 }
 
-/** Returns those flags of a message that remain set after any edit. */
+/** Returns those flags of a message that remain set after any edit. Discord never unsets IS_COMPONENTS_V2. */
 function keptFlags({ flags }: Message): number {
-	return flags & ~settableFlags(flags);
+	return flags & ~(settableFlags(flags) & ~MessageFlags.IsComponentsV2);
+}
+
+/**
+ * Throws if a message has components that need the flag IS_COMPONENTS_V2 and lacks it, or has the flag and anything but
+ * components. https://discord.com/developers/docs/resources/message#create-message
+ */
+function checkComponentsV2(
+	flags: number,
+	legacy: Readonly<Record<"content" | "embeds" | "poll", unknown>>,
+	components: Message["components"],
+): void {
+	if ((flags & MessageFlags.IsComponentsV2) === 0) {
+		requireLegacyComponents(components);
+		return;
+	}
+	for (const [key, value] of Object.entries(legacy))
+		if (Array.isArray(value) ? value.length > 0 : value)
+			throw formError(
+				"MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+				`The '${key}' field cannot be used when using MessageFlags.IS_COMPONENTS_V2`,
+				key,
+			);
+	checkTotals(components);
 }
 
 /** Returns `flags` without those that the author of a message may not set. Discord ignores them, too. */

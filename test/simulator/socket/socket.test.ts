@@ -46,6 +46,20 @@ describe("identifying", () => {
 		});
 	});
 
+	test("the root of the address is the socket, and without an upgrade the page", async () => {
+		await using simulator = await startSimulator();
+		const socket = new WebSocket(
+			`${simulator.url.replace("http", "ws")}/?v=10`,
+		);
+		const { data } = await new Promise<MessageEvent>((resolve) =>
+			socket.addEventListener("message", resolve, { once: true }),
+		);
+		socket.close();
+		expect(JSON.parse(String(data))).toMatchObject({ op: 10 });
+		const page = await fetch(simulator.url);
+		expect(page.headers.get("content-type")).toStartWith("text/html");
+	});
+
 	test.each([
 		["an invalid token", 2, { token: "x" }, 4004],
 		["an intent that does not exist", 2, { intents: 1 << 30 }, 4013],

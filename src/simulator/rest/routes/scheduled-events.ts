@@ -90,8 +90,8 @@ function permissionsAt(call: Call<":guild_id">, { channel_id }: Place): bigint {
 }
 
 /**
- * For each type of scheduled event: the permissions needed to create, edit or delete the event, in addition to
- * CREATE_EVENTS or MANAGE_EVENTS.
+ * For each type of scheduled event: the permissions needed to create, edit or delete the event, in addition to those
+ * for any event.
  */
 const neededAt = {
 	[Kind.StageInstance]:
@@ -100,17 +100,22 @@ const neededAt = {
 	[Kind.External]: 0n,
 };
 
+const { CreateEvents, ManageEvents } = Permission;
+
+/** Throws unless the actor has one of the permissions in `anyOf`, and those that the place needs. */
 function requirePermissionsAt(
 	call: Call<":guild_id">,
 	place: Place,
-	own: boolean,
+	anyOf: bigint,
 ): void {
 	const granted = permissionsAt(call, place);
-	const forEvents =
-		has(granted, Permission.ManageEvents) ||
-		(own && has(granted, Permission.CreateEvents));
-	if (!forEvents || !has(granted, neededAt[place.entity_type]))
+	if (!(granted & anyOf) || !has(granted, neededAt[place.entity_type]))
 		throw apiError(Code.MissingPermissions);
+}
+
+/** The permissions of which one allows to edit or delete an event. */
+function editingBits({ actor }: Call, { creator_id }: ScheduledEvent): bigint {
+	return ManageEvents | (creator_id === actor.user.id ? CreateEvents : 0n);
 }
 
 /**
@@ -218,7 +223,9 @@ export const scheduledEventRoutes = [
 				scheduled_start_time: call.body.scheduled_start_time.toISOString(),
 			};
 			checkPlace(guild, event);
-			requirePermissionsAt(call, event, true);
+			// MANAGE_EVENTS alone is not sufficient since 2026-02-23:
+			// https://discord.com/developers/docs/resources/guild-scheduled-event (Permissions)
+			requirePermissionsAt(call, event, CreateEvents);
 			checkTimes(changes, event);
 			const unfinished = scheduledEvents
 				.in(guild)
@@ -246,8 +253,8 @@ export const scheduledEventRoutes = [
 			const { guild } = call;
 			const { scheduledEvents } = call.world;
 			const event = eventOf(call);
-			const own = event.creator_id === call.actor.user.id;
-			requirePermissionsAt(call, event, own);
+			const editing = editingBits(call, event);
+			requirePermissionsAt(call, event, editing);
 			const next = nextStatus[event.status];
 			if (!next) throw apiError(Code.CannotUpdateAFinishedEvent);
 			const changes = changesOf(call.body);
@@ -260,7 +267,7 @@ export const scheduledEventRoutes = [
 				);
 			const changed = { ...event, ...f.pickBy(changes, isDefined) };
 			checkPlace(guild, changed);
-			requirePermissionsAt(call, changed, own);
+			requirePermissionsAt(call, changed, editing);
 			checkTimes(changes, changed);
 			scheduledEvents.edit(guild, event, changes, call.by);
 			return scheduledEvents.serialize(event);
@@ -269,8 +276,7 @@ export const scheduledEventRoutes = [
 	route(`DELETE ${one}`, (call) => {
 		const { guild } = call;
 		const event = eventOf(call);
-		const own = event.creator_id === call.actor.user.id;
-		requirePermissionsAt(call, event, own);
+		requirePermissionsAt(call, event, editingBits(call, event));
 		call.world.scheduledEvents.remove(guild, event, call.by);
 	}),
 	route(`GET ${one}/users`, {

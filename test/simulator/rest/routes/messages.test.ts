@@ -49,6 +49,34 @@ test("embeds have at most 6000 characters together, and are at most ten", async 
 	expect(many.faults).toEqual({ embeds: "BASE_TYPE_MAX_LENGTH" });
 });
 
+test("the parts of an embed may be empty, and its texts are trimmed", async (given) => {
+	const { asAda, messages } = given;
+	const send = (...embeds: object[]) => asAda("POST", messages, { embeds });
+	const padded = (length: number) => ` \n${"x".repeat(length)} `;
+	const field = { name: "", value: padded(1024), inline: false };
+	const sent = await send({
+		title: padded(256),
+		footer: {},
+		image: {},
+		thumbnail: {},
+		author: {},
+		fields: [field],
+	});
+	expect(sent.json().embeds).toEqual([
+		{
+			type: "rich",
+			title: "x".repeat(256),
+			fields: [{ ...field, value: "x".repeat(1024) }],
+		},
+	]);
+	expect((await send({ title: padded(257) })).faults).toEqual({
+		"embeds.0.title": "BASE_TYPE_MAX_LENGTH",
+	});
+	expect((await send({ title: "x" }, {})).faults).toEqual({
+		"embeds.1": "LIST_ITEM_VALUE_REQUIRED",
+	});
+});
+
 test("two requests with an enforced nonce create one message", async (given) => {
 	const { asAda, messages, simulator } = given;
 	const body = { content: "once", nonce: "7", enforce_nonce: true };
