@@ -126,9 +126,9 @@ export const variables = {
 	MCP_ALLOWED_HOSTS: v.pipe(
 		optional(
 			hostList,
-			"Host names that clients may use for the gateway, separated by commas",
+			"Host names that clients may use for the gateway, separated by commas, besides that of PUBLIC_URL and the loopback names",
 		),
-		v.metadata({ default: "any" }),
+		v.metadata({ default: "any; with PUBLIC_URL none" }),
 	),
 	MCP_ALLOWED_ORIGINS: v.pipe(
 		optional(
@@ -202,10 +202,11 @@ export function readConfig(env: Record<string, string | undefined>) {
 		shutdownMs: settings.SHUTDOWN_SECONDS * 1000,
 		defaultInstance: settings.DEFAULT_INSTANCE,
 		console: settings.CONSOLE === "true",
-		// Any Host is allowed by default: the gateway demands a token, and its public names are unknown here.
-		allowedHosts: settings.MCP_ALLOWED_HOSTS
-			? [...settings.MCP_ALLOWED_HOSTS, ...hostsOf(signIn)]
-			: ("any" as const),
+		// Without PUBLIC_URL any Host is allowed: the gateway demands a token, and its public names are unknown here.
+		allowedHosts:
+			settings.MCP_ALLOWED_HOSTS || signIn
+				? [...(settings.MCP_ALLOWED_HOSTS ?? []), ...hostsOf(signIn)]
+				: ("any" as const),
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
 		/** Settings of the gateway's database; undefined if the gateway has no database, and so no API keys. */
 		store: readStoreSettings(settings),

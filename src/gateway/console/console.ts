@@ -121,7 +121,7 @@ export function createConsole(options: ConsoleOptions): Console {
 		if (name === "sign-in" && method === "POST")
 			return signIn.signIn(request, http.requestIP(request)?.address);
 		if (name === "sign-in/discord" && method === "POST")
-			return signIn.toDiscord(request);
+			return signIn.toDiscord(request, http.requestIP(request)?.address);
 		const session = await sessions.of(request);
 		if (name === "sign-in" && method === "GET") return signIn.show(session);
 		if (!session)

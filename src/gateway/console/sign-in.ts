@@ -2,6 +2,7 @@
 
 import type { Log } from "../../lib/log.ts";
 import { createTokenMatch } from "../../mcp/access.ts";
+import { clientAddress, SenderLimit } from "../http/sender-limit.ts";
 import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
 import { OAuthError } from "../oauth/protocol/oauth-error.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
@@ -13,7 +14,6 @@ import {
 	type Sessions,
 	sessionCookie,
 } from "./sessions.ts";
-import { clientAddress, createSignInLimit } from "./sign-in-limit.ts";
 
 export interface SignInOptions {
 	token: string;
@@ -38,7 +38,11 @@ export function createSignIn({
 	monotonicNow,
 }: SignInOptions) {
 	const isToken = createTokenMatch(token);
-	const limit = createSignInLimit(monotonicNow);
+	const wrongTokens = new SenderLimit({
+		perNetwork: 10,
+		total: 100,
+		now: monotonicNow,
+	});
 
 	/**
 	 * Returns the origin of the request, which must be the console's own. Sign-in is refused for every other origin, and
@@ -55,7 +59,7 @@ export function createSignIn({
 
 	/** Throws a ConsoleError if `given` is not MCP_AUTH_TOKEN, or if too many wrong tokens were sent from `address`. */
 	function checkToken(given: unknown, address: string): void {
-		const waitMs = limit.waitMs(address);
+		const waitMs = wrongTokens.waitMs(address);
 		if (waitMs > 0)
 			throw new ConsoleError(
 				"too_many",
@@ -63,7 +67,7 @@ export function createSignIn({
 				Math.ceil(waitMs / 1000),
 			);
 		if (typeof given === "string" && isToken(given)) return;
-		if (limit.failed(address))
+		if (wrongTokens.add(address))
 			log.warn("refused a sign-in to the console: wrong token", { address });
 		throw new ConsoleError(
 			"wrong_token",
@@ -111,7 +115,10 @@ export function createSignIn({
 				{ more: { "Set-Cookie": cookie } },
 			);
 		},
-		async toDiscord(request: Request): Promise<Response> {
+		async toDiscord(
+			request: Request,
+			peer: string | undefined,
+		): Promise<Response> {
 			const { origin } = requirePrivateOrigin(request);
 			await readJson(request);
 			if (!discord || origin !== publicUrl)
@@ -122,7 +129,10 @@ export function createSignIn({
 						: "Signing in with Discord is not configured: set PUBLIC_URL.",
 				);
 			try {
-				const { url, cookie } = await discord.begin(request);
+				const { url, cookie } = await discord.begin(
+					request,
+					clientAddress(request, peer),
+				);
 				return jsonResponse({ url }, { more: { "Set-Cookie": cookie } });
 			} catch (error) {
 				throw fromOAuth(error);

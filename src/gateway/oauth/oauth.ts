@@ -4,6 +4,7 @@
 import type { Log } from "../../lib/log.ts";
 import { methodNotAllowed } from "../../lib/program/listen.ts";
 import type { SignInSettings } from "../config/sign-in.ts";
+import { clientAddress, SenderLimit } from "../http/sender-limit.ts";
 import type { FindToken } from "../keys/authenticator.ts";
 import { limitStore } from "../store/limited-store.ts";
 import type { StatementStore } from "../store/store.ts";
@@ -68,11 +69,11 @@ export interface OAuth {
 }
 
 /**
- * Handles a request to an OAuth endpoint or page. `address` is a function that returns the IP address of the sender.
+ * Handles a request to an OAuth endpoint or page. `address` is a function that returns the address for which it counts.
  */
 type Handler = (
 	request: Request,
-	address: () => string | undefined,
+	address: () => string,
 ) => Response | Promise<Response>;
 
 interface Route {
@@ -81,6 +82,10 @@ interface Route {
 	/** Whether scripts on any web page may call this route (CORS). Handlers of such routes must not read cookies. */
 	isPublic: boolean;
 }
+
+/** Maximum number of sign-ins that may start per minute. Anyone can start one without a token, and each is stored. */
+const signInsInAll = 300;
+const signInsPerNetwork = 60;
 
 export function createOAuth({
 	settings,
@@ -111,7 +116,11 @@ export function createOAuth({
 		}),
 		grants,
 		log,
-		monotonicNow,
+		signIns: new SenderLimit({
+			perNetwork: signInsPerNetwork,
+			total: signInsInAll,
+			now: monotonicNow,
+		}),
 	};
 	const prune = createPruning(limited, log, clocks);
 	/** Returns a handler that starts the deletion of expired sign-in data from the database, then calls `handler`. */
@@ -161,7 +170,8 @@ export function createOAuth({
 	return {
 		respond(request, path, http) {
 			const route = routes.get(path);
-			const address = () => http.requestIP(request)?.address;
+			const address = () =>
+				clientAddress(request, http.requestIP(request)?.address);
 			return route && respond(request, route, address);
 		},
 		console: createConsoleSignIn(context),
@@ -177,7 +187,7 @@ export function createOAuth({
 async function respond(
 	request: Request,
 	{ on, isPublic }: Route,
-	address: () => string | undefined,
+	address: () => string,
 ): Promise<Response> {
 	const { method } = request;
 	if (isPublic && method === "OPTIONS")

@@ -41,8 +41,9 @@ test("without these variables nobody can, and nothing is missing", () => {
 	expect(readConfig({ ...required, GATEWAY_DATABASE }).signIn).toBeUndefined();
 });
 
-test("the host of PUBLIC_URL is always allowed", () => {
-	expect(readConfig(all).allowedHosts).toBe("any");
+test("with PUBLIC_URL, only its host is allowed by default", () => {
+	expect(readConfig(required).allowedHosts).toBe("any");
+	expect(readConfig(all).allowedHosts).toEqual(["mcp.example"]);
 	expect(
 		readConfig({ ...all, MCP_ALLOWED_HOSTS: "inside.example" }).allowedHosts,
 	).toEqual(["inside.example", "mcp.example"]);

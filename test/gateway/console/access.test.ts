@@ -314,7 +314,11 @@ test("with PUBLIC_URL, its origin counts, whatever host a proxy passes on", asyn
 		DISCORD_CLIENT_ID: "100000000000000001",
 		DISCORD_CLIENT_SECRET: "the-secret-of-the-test",
 		GATEWAY_DATABASE: "/nowhere/gateway.sqlite",
+		MCP_ALLOWED_HOSTS: "internal",
 	});
+	const evilHost = new ConsoleClient(world.url, { Host: "evil.example" });
+	for (const path of ["", "/session"])
+		expect((await evilHost.request(path)).status).toBe(403);
 	const client = new ConsoleClient(world.url, { Host: "internal:9100" });
 	const Origin = "https://mcp.example";
 	expect((await client.signIn(undefined, { Origin })).status).toBe(200);
@@ -345,10 +349,27 @@ test("a flood from many networks does not keep out one without failures", async 
 	await using world = await startWorld();
 	const from = (address: string) =>
 		new ConsoleClient(world.url, { "X-Forwarded-For": address });
-	for (let tried = 0; tried < 100; tried++)
-		await from(`198.51.${tried}.1`).signIn({ token: "no" });
-	expect((await from("198.51.1.1").signIn({ token: "no" })).status).toBe(429);
+	const fail = async (address: string) =>
+		(await from(address).signIn({ token: "no" })).status;
+	for (let tried = 0; tried < 102; tried++)
+		expect(await fail(`198.51.${tried % 34}.1`)).toBe(401);
+	expect(await fail("198.51.1.1")).toBe(429);
 	expect((await from("203.0.113.5").signIn()).status).toBe(200);
+});
+
+test("wrong tokens of one private peer that names another address each time are limited", async () => {
+	await using world = await startWorld();
+	const fail = async (n: number) => {
+		const address = `198.51.${n >> 8}.${n & 255}`;
+		const client = new ConsoleClient(world.url, {
+			"X-Forwarded-For": address,
+		});
+		return (await client.signIn({ token: "no" })).status;
+	};
+	for (let n = 0; n < 1_000; n++) expect(await fail(n)).toBe(401);
+	expect(await fail(1_000)).toBe(429);
+	world.clock.now += 60_000;
+	expect(await fail(1_001)).toBe(401);
 });
 
 test("other methods are refused, and no stream is opened for HEAD", async () => {

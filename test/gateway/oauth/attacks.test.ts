@@ -107,6 +107,27 @@ onBoth((databases) => {
 				"unsupported_response_type",
 			],
 			[
+				"for a response in the fragment",
+				{ response_mode: "fragment" },
+				"invalid_request",
+			],
+			[
+				"with a signed request object",
+				{ request: "eyJhbGciOiJub25lIn0.e30." },
+				"request_not_supported",
+			],
+			[
+				"with a reference to a request object",
+				{ request_uri: "https://assistant.example/request" },
+				"request_uri_not_supported",
+			],
+			["without a prompt", { prompt: "none" }, "login_required"],
+			[
+				"without a prompt, but a choice of accounts",
+				{ prompt: "none select_account" },
+				"login_required",
+			],
+			[
 				"for the resource of another server",
 				{ resource: "https://other.example/mcp" },
 				"invalid_target",
@@ -161,16 +182,23 @@ onBoth((databases) => {
 
 		test("is refused when too many begin in a minute", async () => {
 			await using own = await startWorld();
-			const begin = (changes: Changes = {}) =>
-				new Browser().open(own.authorizeUrl(changes));
+			const from = (network: number) => ({
+				headers: { "X-Forwarded-For": `198.51.100.${network}` },
+			});
+			const begin = (changes: Changes = {}, network = 0) =>
+				new Browser().open(own.authorizeUrl(changes), from(network));
 			const refused = { client_id: "nobody" };
 			// What is refused does not count.
 			await Promise.all(Array.from({ length: 50 }, () => begin(refused)));
 			const responses = await Promise.all(
-				Array.from({ length: 301 }, () => begin()),
+				Array.from({ length: 301 }, (_, n) => begin({}, n % 6)),
 			);
 			const statuses = responses.map(({ status }) => status).sort();
 			expect(statuses).toEqual([...Array(300).fill(303), 503]);
+			// Who has not signed in is not kept from it by others.
+			expect((await begin({}, 7)).status).toBe(303);
+			const connections = `${own.url}/connections?sign-in=1`;
+			expect((await new Browser().open(connections, from(8))).status).toBe(303);
 			// A clock that is set back does not prolong the minute.
 			own.clock.setMs = -86_400_000;
 			own.clock.now += 60_000;

@@ -8,6 +8,8 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
 import { PlainSignal } from "../../../lib/signal.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
+import { networkOf } from "../../http/ip-addresses.ts";
+import { OAuthError } from "../protocol/oauth-error.ts";
 import {
 	clientMetadata,
 	clientName,
@@ -27,6 +29,11 @@ const defaultTimeoutMs = 5_000;
 /** Maximum number of metadata documents of clients that are fetched at the same time. */
 const maxConcurrent = 8;
 const maxWaiting = 32;
+/**
+ * Maximum number of fetches at the same time for requests from one network, and from hosts of one domain. So one sender
+ * and one slow domain cannot occupy all places.
+ */
+const maxAtOnce = 2;
 /**
  * Maximum number of metadata documents fetched from one host per minute. The OAuth draft forbids caching errors, so
  * only this limit keeps the gateway from fetching an invalid document again and again.
@@ -68,22 +75,28 @@ export function isDocumentId(id: string): boolean {
 }
 
 /**
- * Returns a function that finds an OAuth client whose id is the URL of its metadata document. The function fetches the
- * document unless it is cached, and resolves with the client, or with undefined if the document is not usable, within
- * 10 s.
+ * Returns a function that finds an OAuth client whose id is the URL of its metadata document, for a request from
+ * `address`. The function fetches the document unless it is cached, and resolves with the client, or with undefined if
+ * the document is not usable, within 10 s. If the document cannot be fetched now, it uses an expired one, or rejects with
+ * an OAuthError (temporarily_unavailable).
  */
 export function createClientDocuments({
 	log,
 	now = () => performance.now(),
 	timeoutMs = defaultTimeoutMs,
 	...safeFetch
-}: DocumentOptions): (id: string) => Promise<OAuthClient | undefined> {
+}: DocumentOptions): (
+	id: string,
+	address: string,
+) => Promise<OAuthClient | undefined> {
 	/** Cached OAuth clients by id. `expiresAt` is the time until which a client's metadata document is cached. */
 	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(
 		maxEntries,
 	);
 	/** Fetches of metadata documents in progress, by the id of the client. */
 	const running = new Map<string, Promise<OAuthClient | undefined>>();
+	/** How many fetches are running or waiting for each network and each domain. */
+	const busy = new Map<string, number>();
 	/** For each host: counter of the fetches of metadata documents in the last minute. */
 	const windows = new LruMap<string, SlidingWindow>(maxEntries);
 	const semaphore = new Semaphore({
@@ -102,10 +115,32 @@ export function createClientDocuments({
 	 * Fetches a client's metadata document, checks it, and caches the client. Rejects with a FetchRefused if the document
 	 * is not usable, and with Overloaded if too many fetches are waiting.
 	 */
-	async function load(id: string): Promise<OAuthClient> {
+	async function load(id: string, address: string): Promise<OAuthClient> {
 		const url = documentUrl(id);
+		const holders = [
+			`network ${networkOf(address)}`,
+			`domain ${domainOf(url.hostname)}`,
+		];
+		const holderOfMost = holders.find(
+			(one) => (busy.get(one) ?? 0) >= maxAtOnce,
+		);
+		if (holderOfMost !== undefined)
+			throw new Overloaded(`too many fetches for the ${holderOfMost}`);
 		if (!windowOf(url.host).take())
-			throw new FetchRefused("too many fetches from this host");
+			throw new Overloaded("too many fetches from this host");
+		for (const one of holders) busy.set(one, (busy.get(one) ?? 0) + 1);
+		try {
+			return await fetchDocument(id, url);
+		} finally {
+			for (const one of holders) {
+				const left = (busy.get(one) ?? 0) - 1;
+				if (left > 0) busy.set(one, left);
+				else busy.delete(one);
+			}
+		}
+	}
+
+	async function fetchDocument(id: string, url: URL): Promise<OAuthClient> {
 		// The fetch goes on if the browser that needed it leaves: others may wait for it.
 		await semaphore.acquire(new PlainSignal());
 		try {
@@ -121,30 +156,52 @@ export function createClientDocuments({
 		}
 	}
 
-	async function loadOrLog(id: string): Promise<OAuthClient | undefined> {
+	async function loadOrLog(
+		id: string,
+		address: string,
+	): Promise<OAuthClient | undefined> {
 		try {
-			return await load(id);
+			return await load(id, address);
 		} catch (error) {
 			if (!(error instanceof FetchRefused || error instanceof Overloaded))
 				throw error;
-			log.warn("client's metadata document is not usable", {
-				client: id.slice(0, maxIdLength),
-				reason: error.message,
+			const { message: reason } = error;
+			const client = id.slice(0, maxIdLength);
+			if (error instanceof FetchRefused && !error.isTemporary) {
+				log.warn("client's metadata document is not usable", {
+					client,
+					reason,
+				});
+				return undefined;
+			}
+			log.warn("client's metadata document cannot be fetched", {
+				client,
+				reason,
 			});
-			return undefined;
+			const expired = cache.get(id);
+			if (expired) return expired.client;
+			throw new OAuthError(
+				"temporarily_unavailable",
+				"The description of the program that sent you here cannot be fetched right now. Try again in a minute.",
+			);
 		}
 	}
 
-	return (id) => {
+	return (id, address) => {
 		const known = cache.get(id);
 		if (known && known.expiresAt > now()) return Promise.resolve(known.client);
 		let load = running.get(id);
 		if (!load) {
-			load = loadOrLog(id).finally(() => running.delete(id));
+			load = loadOrLog(id, address).finally(() => running.delete(id));
 			running.set(id, load);
 		}
 		return load;
 	};
+}
+
+/** The last two labels of a host name. Under some public suffixes, such as co.uk, these are shared by many. */
+function domainOf(hostname: string): string {
+	return hostname.split(".").slice(-2).join(".");
 }
 
 /**

@@ -4,9 +4,8 @@
 import * as v from "valibot";
 import { parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
-import { LruMap } from "../../../lib/lru-map.ts";
 import { readBody } from "../../../lib/program/listen.ts";
-import { SlidingWindow } from "../../../lib/sliding-window.ts";
+import { SenderLimit } from "../../http/sender-limit.ts";
 import type { StatementStore } from "../../store/store.ts";
 import { type Clocks, systemClocks } from "../protocol/clocks.ts";
 import { errorResponse, jsonResponse } from "../protocol/oauth-error.ts";
@@ -22,15 +21,15 @@ import {
 	type OAuthClient,
 	redirectUrisIssue,
 } from "./client-metadata.ts";
-import { networkOf } from "./ip-addresses.ts";
 
 export interface Clients {
 	/**
-	 * Returns the OAuth client with this id. Returns undefined if there is none, or if the client's metadata document
-	 * cannot be fetched or is invalid. Rejects with StoreUnavailable if the database is unavailable.
+	 * Returns the OAuth client with this id. Returns undefined if there is none, or if the client's metadata document is
+	 * invalid. Rejects with StoreUnavailable if the database is unavailable, and with an OAuthError
+	 * (temporarily_unavailable) if the document cannot be fetched now. `address` is that of the sender of the request.
 	 */
-	findClient(id: string): Promise<OAuthClient | undefined>;
-	/** Responds to a client's registration request (RFC 7591). `address` is the IP address from which the request came. */
+	findClient(id: string, address?: string): Promise<OAuthClient | undefined>;
+	/** Responds to a client's registration request (RFC 7591). `address` is that of the sender of the request. */
 	registerClient(request: Request, address?: string): Promise<Response>;
 }
 
@@ -45,14 +44,9 @@ export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
 const maxBodyBytes = 16 * 1024;
 const bodyTimeoutMs = 10_000;
 const maxNameLength = 200;
-/**
- * Maximum number of client registrations per minute; `maxPerNetwork` is that from one network. Behind a reverse proxy,
- * all registrations come from the address of the proxy.
- */
+/** Maximum number of client registrations per minute; `maxPerNetwork` is that from one network. */
 const maxPerMinute = 60;
 const maxPerNetwork = 20;
-const maxNetworks = 1_000;
-const windowMs = 60_000;
 const dayMs = 86_400_000;
 /** Milliseconds after which a registered client is deleted if no person has ever connected it. */
 const unusedLifetimeMs = dayMs;
@@ -60,9 +54,9 @@ const unusedLifetimeMs = dayMs;
 const idleLifetimeMs = 90 * dayMs;
 /**
  * When the maximum number of clients is reached, clients that no person has connected are deleted after this many
- * milliseconds. At most 3,600 clients can register in this time, fewer than the maximum.
+ * milliseconds. At most 6,000 clients can register in this time, fewer than the maximum.
  */
-const crowdedLifetimeMs = 3_600_000;
+const crowdedLifetimeMs = 600_000;
 /** Minimum milliseconds between two deletions of unused clients. */
 const pruneIntervalMs = 600_000;
 
@@ -82,19 +76,12 @@ export function createClients({
 }: ClientsOptions): Clients {
 	const findDocument = createClientDocuments({ log, ...documents });
 	const { now, monotonicNow } = clocks;
-	const limits = { windowMs, now: monotonicNow };
-	const all = new SlidingWindow({ max: maxPerMinute, ...limits });
-	const byNetwork = new LruMap<string, SlidingWindow>(maxNetworks);
+	const registrations = new SenderLimit({
+		perNetwork: maxPerNetwork,
+		total: maxPerMinute,
+		now: monotonicNow,
+	});
 	let prunedAt = Number.NEGATIVE_INFINITY;
-
-	/** Counts a client registration from a network. Returns false if the limit of registrations per minute is exceeded. */
-	function take(network: string): boolean {
-		const window = byNetwork.getOrMake(
-			network,
-			() => new SlidingWindow({ max: maxPerNetwork, ...limits }),
-		);
-		return window.waitMs === 0 && all.take() && window.take();
-	}
 
 	async function findRegistered(id: string): Promise<OAuthClient | undefined> {
 		if (!/^client_[\w-]{22}$/.test(id)) return undefined;
@@ -152,9 +139,11 @@ export function createClients({
 	}
 
 	async function register(request: Request, address: string) {
-		if (!take(networkOf(address))) return tooMany();
+		if (registrations.waitMs(address) > 0) return tooMany();
 		const metadata = await readMetadata(request);
 		if (metadata instanceof Response) return metadata;
+		// Only now: requests that are refused do not keep clients from registering.
+		if (!registrations.take(address)) return tooMany();
 		const { client_name, client_uri, redirect_uris } = metadata;
 		const client: OAuthClient = {
 			id: `client_${crypto.getRandomValues(Buffer.alloc(16)).toString("base64url")}`,
@@ -186,8 +175,8 @@ export function createClients({
 	}
 
 	return {
-		findClient: (id) =>
-			isDocumentId(id) ? findDocument(id) : findRegistered(id),
+		findClient: (id, address = "") =>
+			isDocumentId(id) ? findDocument(id, address) : findRegistered(id),
 		async registerClient(request, address = "") {
 			try {
 				return await register(request, address);

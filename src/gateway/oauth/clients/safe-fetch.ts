@@ -6,7 +6,7 @@ import { lookup } from "node:dns/promises";
 import { isIP, isIPv4 } from "node:net";
 import { describeConnectionError } from "../../../lib/http.ts";
 import { raceSignal } from "../../../lib/wait.ts";
-import { isPublicAddress } from "./ip-addresses.ts";
+import { isPublicAddress } from "../../http/ip-addresses.ts";
 
 /**
  * Thrown when a document from a client's URL cannot be fetched, must not be fetched, or is invalid. The message is for
@@ -14,6 +14,21 @@ import { isPublicAddress } from "./ip-addresses.ts";
  */
 export class FetchRefused extends Error {
 	override name = "FetchRefused";
+	/** Whether a later fetch may succeed, although nothing changes at the client. */
+	readonly isTemporary: boolean;
+
+	constructor(
+		message: string,
+		{
+			isTemporary = false,
+			...options
+		}: ErrorOptions & {
+			isTemporary?: boolean;
+		} = {},
+	) {
+		super(message, options);
+		this.isTemporary = isTemporary;
+	}
 }
 
 export interface SafeFetch {
@@ -62,7 +77,7 @@ export async function fetchPublicJson(
 		const message = signal.aborted
 			? `no response within ${timeoutMs} ms`
 			: describeConnectionError(cause);
-		throw new FetchRefused(message, { cause });
+		throw new FetchRefused(message, { cause, isTemporary: true });
 	}
 }
 
@@ -142,7 +157,9 @@ async function readJson(response: Response, maxBytes: number): Promise<string> {
 	if (issue) {
 		// Errors do not matter, since the body is not read.
 		void body?.cancel().catch(() => {});
-		throw new FetchRefused(issue);
+		throw new FetchRefused(issue, {
+			isTemporary: status >= 500 || status === 429,
+		});
 	}
 	const chunks: Uint8Array[] = [];
 	let length = 0;

@@ -4,7 +4,6 @@
 // It never redirects to the client: anyone can register a client, and could use that to send people anywhere. What is wrong
 // is shown on a page, for a valid redirect URI with a link. Only the consent form redirects.
 
-import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import type { OAuthClient } from "../clients/client-metadata.ts";
 import { matchesRedirect } from "../clients/redirect-uris.ts";
 import type { AuthorizationRequest } from "../grants/attempts.ts";
@@ -13,28 +12,18 @@ import { redirect } from "../pages/page.ts";
 import { errorResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, queryOf } from "../protocol/parameters.ts";
 import { accessAt, readResource } from "../protocol/resources.ts";
-import { asPage, backLink, type OAuthContext } from "./context.ts";
+import { asPage, backLink, beginSignIn, type OAuthContext } from "./context.ts";
 
-/**
- * Maximum number of sign-ins that may start per minute. Anyone can start a sign-in without a token, and each is stored
- * in the database.
- */
-const maxPerMinute = 300;
 /** Maximum number of characters of a stored authorization request as JSON. */
 const maxRequestLength = 8192;
 
 export function createAuthorize(
 	context: OAuthContext,
-): (request: Request) => Promise<Response> {
-	const { attempts, browsers, clients, discord, publicUrl } = context;
-	const window = new SlidingWindow({
-		max: maxPerMinute,
-		windowMs: 60_000,
-		now: context.monotonicNow,
-	});
+): (request: Request, address: () => string) => Promise<Response> {
+	const { clients, publicUrl } = context;
 
-	async function findClient(id: string): Promise<OAuthClient> {
-		const client = await clients.findClient(id);
+	async function findClient(id: string, address: string): Promise<OAuthClient> {
+		const client = await clients.findClient(id, address);
 		if (client) return client;
 		throw new OAuthError(
 			"invalid_client",
@@ -52,6 +41,7 @@ export function createAuthorize(
 		redirectUri: string,
 		state: string | undefined,
 	): AuthorizationRequest {
+		refuseUnsupported(parameters);
 		if (parameters.require("response_type") !== "code")
 			throw new OAuthError(
 				"unsupported_response_type",
@@ -74,9 +64,9 @@ export function createAuthorize(
 		return { client, redirectUri, state, codeChallenge, resource, access };
 	}
 
-	async function begin(request: Request): Promise<Response> {
+	async function begin(request: Request, address: string): Promise<Response> {
 		const parameters = queryOf(request);
-		const client = await findClient(parameters.require("client_id"));
+		const client = await findClient(parameters.require("client_id"), address);
 		const redirectUri = parameters.require("redirect_uri");
 		if (!matchesRedirect(client.redirectUris, redirectUri))
 			throw new OAuthError(
@@ -99,27 +89,45 @@ export function createAuthorize(
 		if (JSON.stringify(wanted).length > maxRequestLength)
 			throw new OAuthError("invalid_request", "The request is too long.");
 		// Only now: requests that are refused do not keep people from signing in.
-		if (!window.take())
-			throw new OAuthError(
-				"temporarily_unavailable",
-				"Too many people are signing in. Try again in a minute.",
-			);
-		const browser = browsers.secretOf(request) ?? browsers.newSecret();
-		const discordState = await attempts.start(browser, wanted);
-		return redirect(
-			discord.signInUrl(discordState),
-			browsers.setCookie(browser),
+		const { url, cookie } = await beginSignIn(
+			context,
+			request,
+			address,
+			wanted,
 		);
+		return redirect(url, cookie);
 	}
 
-	return async (request) => {
-		if (!isProgram(request)) return asPage(() => begin(request));
+	return async (request, address) => {
+		if (!isProgram(request)) return asPage(() => begin(request, address()));
 		try {
-			return await begin(request);
+			return await begin(request, address());
 		} catch (error) {
 			return errorResponse(error);
 		}
 	};
+}
+
+/**
+ * Throws an OAuthError for parameters that ask to do something else than this server does, so that no client relies on
+ * it. https://openid.net/specs/oauth-v2-multiple-response-types-1_0.html#ResponseModes,
+ * https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest
+ */
+function refuseUnsupported(parameters: Parameters): void {
+	const mode = parameters.get("response_mode");
+	if (mode !== undefined && mode !== "query")
+		throw new OAuthError("invalid_request", "The response_mode must be query.");
+	for (const name of ["request", "request_uri"] as const)
+		if (parameters.get(name) !== undefined)
+			throw new OAuthError(
+				`${name}_not_supported`,
+				`The parameter ${name} is not supported.`,
+			);
+	if (parameters.get("prompt")?.split(" ").includes("none"))
+		throw new OAuthError(
+			"login_required",
+			"The prompt none is not supported: the person always signs in.",
+		);
 }
 
 /**

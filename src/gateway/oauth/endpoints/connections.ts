@@ -1,7 +1,6 @@
 // The page /connections, on which people see which clients act in their name, and end that. They sign in with Discord
 // first; a browser stays signed in until the sign-in attempt expires.
 
-import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import {
 	connectionsPage,
 	signedOutPage,
@@ -11,46 +10,30 @@ import { errorPage } from "../pages/error-page.ts";
 import { redirect } from "../pages/page.ts";
 import { formToken, isFormToken } from "../people/browser.ts";
 import { paths } from "../protocol/metadata.ts";
-import { OAuthError } from "../protocol/oauth-error.ts";
 import { queryOf, readForm } from "../protocol/parameters.ts";
-import { asPage, type OAuthContext } from "./context.ts";
-
-/**
- * Maximum number of sign-ins to the page /connections that may start per minute. Anyone can start a sign-in without a
- * token, and each is stored in the database.
- */
-const maxPerMinute = 60;
-const windowMs = 60_000;
+import { asPage, beginSignIn, type OAuthContext } from "./context.ts";
 
 export function createConnections(context: OAuthContext): {
-	show(request: Request): Promise<Response>;
+	show(request: Request, address: () => string): Promise<Response>;
 	change(request: Request): Promise<Response>;
 } {
-	const { attempts, browsers, discord, grants, log } = context;
-	const window = new SlidingWindow({
-		max: maxPerMinute,
-		windowMs,
-		now: context.monotonicNow,
-	});
+	const { attempts, browsers, grants, log } = context;
 
 	/**
 	 * Redirects a browser to Discord, where the person signs in. Afterwards Discord sends the browser back to the gateway,
 	 * which shows the page /connections.
 	 */
-	async function signIn(request: Request): Promise<Response> {
-		if (!window.take())
-			throw new OAuthError(
-				"temporarily_unavailable",
-				"Too many people are signing in. Try again in a minute.",
-			);
-		const browser = browsers.secretOf(request) ?? browsers.newSecret();
-		const state = await attempts.start(browser, undefined);
-		return redirect(discord.signInUrl(state), browsers.setCookie(browser));
+	async function signIn(request: Request, address: string) {
+		const { url, cookie } = await beginSignIn(context, request, address);
+		return redirect(url, cookie);
 	}
 
-	async function show(request: Request): Promise<Response> {
+	async function show(
+		request: Request,
+		address: () => string,
+	): Promise<Response> {
 		const query = queryOf(request);
-		if (query.get("sign-in")) return signIn(request);
+		if (query.get("sign-in")) return signIn(request, address());
 		const browser = browsers.secretOf(request);
 		const person = browser && (await attempts.visitor(browser));
 		if (!browser || !person)
@@ -90,7 +73,7 @@ export function createConnections(context: OAuthContext): {
 	}
 
 	return {
-		show: (request) => asPage(() => show(request)),
+		show: (request, address) => asPage(() => show(request, address)),
 		change: (request) => asPage(() => change(request)),
 	};
 }

@@ -1,17 +1,10 @@
 // Signing in to the gateway's console with Discord. Discord redirects the person to the same callback as for
 // /connections; the console then begins a session of its own.
 
-import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import { guildsOf } from "../people/rights.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
-import type { OAuthContext } from "./context.ts";
-
-/**
- * Maximum number of sign-ins to the console that may start per minute. Anyone can start a sign-in without a token, and
- * each is stored in the database.
- */
-const maxPerMinute = 60;
+import { beginSignIn, type OAuthContext } from "./context.ts";
 
 /** Prefix of the OAuth2 parameter `state` of a sign-in to the console. */
 export const consoleState = "console.";
@@ -22,7 +15,10 @@ export interface ConsoleSignIn {
 	 * Begins a sign-in. Resolves with the URL at Discord, and with the cookie that ties the sign-in to the browser.
 	 * Rejects with an OAuthError if too many sign-ins begin.
 	 */
-	begin(request: Request): Promise<{ url: string; cookie: string }>;
+	begin(
+		request: Request,
+		address: string,
+	): Promise<{ url: string; cookie: string }>;
 	/**
 	 * Resolves with the person who has just signed in with this browser. A second call resolves with undefined, as does a
 	 * call without a sign-in. Rejects with an OAuthError if no guild of a bot allows the person to sign in.
@@ -31,32 +27,11 @@ export interface ConsoleSignIn {
 }
 
 /** Creates the functions for signing in to the console with Discord. */
-export function createConsoleSignIn({
-	attempts,
-	askRights,
-	browsers,
-	discord,
-	log,
-	monotonicNow,
-}: OAuthContext): ConsoleSignIn {
-	const window = new SlidingWindow({
-		max: maxPerMinute,
-		windowMs: 60_000,
-		now: monotonicNow,
-	});
-
+export function createConsoleSignIn(context: OAuthContext): ConsoleSignIn {
+	const { attempts, askRights, browsers, log } = context;
 	return {
-		async begin(request) {
-			if (!window.take())
-				throw new OAuthError(
-					"temporarily_unavailable",
-					"Too many people are signing in. Try again in a minute.",
-				);
-			const browser = browsers.secretOf(request) ?? browsers.newSecret();
-			const state = await attempts.start(browser, undefined, consoleState);
-			const url = discord.signInUrl(state);
-			return { url, cookie: browsers.setCookie(browser) };
-		},
+		begin: (request, address) =>
+			beginSignIn(context, request, address, undefined, consoleState),
 		async finish(request) {
 			const browser = browsers.secretOf(request);
 			const person = browser && (await attempts.visitor(browser));

@@ -1,6 +1,7 @@
 // What the endpoints of the authorization server share.
 
 import type { Log } from "../../../lib/log.ts";
+import type { SenderLimit } from "../../http/sender-limit.ts";
 import type { Clients } from "../clients/clients.ts";
 import type { Attempts, AuthorizationRequest } from "../grants/attempts.ts";
 import type { Grants } from "../grants/grants.ts";
@@ -8,9 +9,8 @@ import { type BackLink, errorPage } from "../pages/error-page.ts";
 import type { Browsers } from "../people/browser.ts";
 import type { Discord } from "../people/discord.ts";
 import type { AskRights } from "../people/rights.ts";
-import type { Clocks } from "../protocol/clocks.ts";
 import {
-	type OAuthError,
+	OAuthError,
 	retryAfterSeconds,
 	toOAuthError,
 } from "../protocol/oauth-error.ts";
@@ -25,7 +25,32 @@ export interface OAuthContext {
 	discord: Discord;
 	grants: Grants;
 	log: Log;
-	monotonicNow: Clocks["monotonicNow"];
+	/** Counts the sign-ins that begin: of clients, to the page /connections, and to the console. */
+	signIns: SenderLimit;
+}
+
+/**
+ * Begins a sign-in at Discord. Resolves with the URL there, and with the cookie that ties the sign-in to the browser.
+ * Rejects with an OAuthError if too many sign-ins begin.
+ */
+export async function beginSignIn(
+	{ attempts, browsers, discord, signIns }: OAuthContext,
+	request: Request,
+	address: string,
+	wanted?: AuthorizationRequest,
+	prefix?: string,
+): Promise<{ url: string; cookie: string }> {
+	if (!signIns.take(address))
+		throw new OAuthError(
+			"temporarily_unavailable",
+			"Too many people are signing in. Try again in a minute.",
+		);
+	const browser = browsers.secretOf(request) ?? browsers.newSecret();
+	const state = await attempts.start(browser, wanted, prefix);
+	return {
+		url: discord.signInUrl(state),
+		cookie: browsers.setCookie(browser),
+	};
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { StoreUnavailable } from "../../store/unavailable.ts";
 
-/** Error codes of RFC 6749 (OAuth 2.0) and, for invalid_target, of RFC 8707. */
+/** Error codes of RFC 6749 (OAuth 2.0), of RFC 8707 (invalid_target) and of OpenID Connect Core, section 3.1.2.6. */
 export type OAuthErrorCode =
 	| "access_denied"
 	| "invalid_client"
@@ -10,6 +10,9 @@ export type OAuthErrorCode =
 	| "invalid_request"
 	| "invalid_scope"
 	| "invalid_target"
+	| "login_required"
+	| "request_not_supported"
+	| "request_uri_not_supported"
 	| "temporarily_unavailable"
 	| "unsupported_grant_type"
 	| "unsupported_response_type";

@@ -23,6 +23,8 @@ interface Setup {
 	timeoutMs?: number;
 }
 
+const later = { name: "OAuthError", code: "temporarily_unavailable" };
+
 /** A look-up of documents whose hosts all respond with one document. */
 function documents({
 	document = valid,
@@ -33,7 +35,7 @@ function documents({
 	const logged = recordLog();
 	const requests: string[] = [];
 	const clock = { ms: 0 };
-	const find = createClientDocuments({
+	const lookUp = createClientDocuments({
 		log: logged.log,
 		now: () => clock.ms,
 		timeoutMs,
@@ -45,11 +47,11 @@ function documents({
 				: Response.json(document, { headers });
 		},
 	});
-	const reasons = () =>
-		logged
-			.entries("client's metadata document is not usable")
-			.map(({ reason }) => reason);
-	return { find, requests, reasons, clock };
+	const reasons = (message = "client's metadata document is not usable") =>
+		logged.entries(message).map(({ reason }) => reason);
+	const delays = () => reasons("client's metadata document cannot be fetched");
+	const find = (id: string, address = "203.0.113.1") => lookUp(id, address);
+	return { delays, find, requests, reasons, clock };
 }
 
 test("a client is what its document states", async () => {
@@ -267,17 +269,74 @@ test.each([
 );
 
 test("an error is not cached, but a host gets at most 10 requests in a minute", async () => {
-	const { find, requests, reasons, clock } = documents({
-		respond: async () => new Response("", { status: 503 }),
+	const { find, requests, delays, clock } = documents({
+		respond: async () => new Response("", { status: 404 }),
 	});
-	for (let call = 0; call < 12; call++) await find(`${id}?${call}`);
+	for (let call = 0; call < 10; call++)
+		expect(await find(`${id}?${call}`)).toBeUndefined();
+	for (let call = 10; call < 12; call++)
+		await expect(find(`${id}?${call}`)).rejects.toMatchObject(later);
 	expect(requests).toHaveLength(10);
-	expect(reasons().at(-1)).toBe("too many fetches from this host");
+	expect(delays().at(-1)).toBe("too many fetches from this host");
 	await find("https://other.example/a");
 	expect(requests).toHaveLength(11);
 	clock.ms = 60_000;
 	await find(id);
 	expect(requests).toHaveLength(12);
+});
+
+test("a document that cannot be fetched now is not unknown: an expired one is used, or the client is asked to wait", async () => {
+	const fates: [string, () => Promise<Response>][] = [
+		["503", async () => new Response("", { status: 503 })],
+		["429", async () => new Response("", { status: 429 })],
+		["refused", async () => Promise.reject(new Error("ECONNREFUSED"))],
+		[
+			"unknown host",
+			async () =>
+				Promise.reject(
+					Object.assign(new Error("EAI_AGAIN"), { syscall: "getaddrinfo" }),
+				),
+		],
+	];
+	for (const [name, fail] of fates) {
+		let respond = async () => Response.json(valid);
+		const { find, clock, delays } = documents({ respond: () => respond() });
+		await find(id);
+		clock.ms = 3_600_000;
+		respond = fail;
+		expect(await find(id), name).toMatchObject({ name: "Claude" });
+		await expect(find(`${id}?new`), name).rejects.toMatchObject(later);
+		expect(delays(), name).toHaveLength(2);
+	}
+});
+
+test("one network and one domain occupy two places, whatever they ask for", async () => {
+	const gate = Promise.withResolvers<void>();
+	const { find, requests, delays } = documents({
+		async respond() {
+			await gate.promise;
+			return Response.json(valid);
+		},
+	});
+	const slow = (n: number, address: string) =>
+		find(`https://c${n}.slow${n}.example/a`, address);
+	const first = [slow(1, "198.51.100.1"), slow(2, "198.51.100.1")];
+	await expect(slow(3, "198.51.100.1")).rejects.toMatchObject(later);
+	const ofDomain = (n: number) =>
+		find(`https://c${n}.tarpit.example/a`, `203.0.113.${n}`);
+	const second = [ofDomain(1), ofDomain(2)];
+	await expect(ofDomain(3)).rejects.toMatchObject(later);
+	expect(delays()).toEqual([
+		"too many fetches for the network 198.51.100.1",
+		"too many fetches for the domain tarpit.example",
+	]);
+	const other = find(id, "192.0.2.1");
+	await until("five are fetched", () => requests.length === 5);
+	gate.resolve();
+	await Promise.all([...first, ...second]);
+	expect(await other).toMatchObject({ name: "Claude" });
+	// Places are free again.
+	expect(await find(`${id}?2`, "198.51.100.1")).toBeUndefined();
 });
 
 test("callers share one fetch", async () => {
@@ -302,24 +361,26 @@ test("hosts that do not respond, and those that wait for them, are refused", asy
 		{ length: 40 },
 		(_, host) => `https://c${host}.example/a`,
 	);
-	const found = await Promise.all(hosts.map((one) => find(one)));
-	expect(found).toEqual(hosts.map(() => undefined));
+	const found = await Promise.allSettled(
+		hosts.map((one, n) => find(one, `198.51.100.${n}`)),
+	);
+	for (const one of found) expect(one).toMatchObject({ reason: later });
 	expect(requests.length).toBeLessThan(40);
 });
 
 test("at most 8 documents are fetched at once, 32 wait, and others are refused", async () => {
 	const gate = Promise.withResolvers<void>();
 	const idOf = (host: number) => `https://c${host}.example/client.json`;
-	const { find, requests, reasons } = documents({
+	const { find, requests, delays } = documents({
 		respond: async () => {
 			await gate.promise;
 			return new Response("", { status: 404 });
 		},
 	});
 	const hosts = Array.from({ length: 41 }, (_, host) => idOf(host));
-	const all = hosts.map((one) => find(one));
-	await all[40];
-	expect(reasons()).toEqual(["8 running, 32 waiting"]);
+	const all = hosts.map((one, n) => find(one, `198.51.100.${n}`));
+	await expect(all.pop()).rejects.toMatchObject(later);
+	expect(delays()).toEqual(["8 running, 32 waiting"]);
 	await until("8 are fetched", () => requests.length === 8);
 	gate.resolve();
 	await Promise.all(all);

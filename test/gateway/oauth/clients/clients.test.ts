@@ -260,22 +260,30 @@ onBoth((databases) => {
 			return found.filter((status) => status === 201).length;
 		};
 		expect(await statuses(30, () => "192.0.2.1")).toBe(20);
-		expect(await statuses(60, (n) => `192.0.2.${n + 2}`)).toBe(40);
-		const { response, body } = await one.register(claude, "198.51.100.1");
+		expect(await statuses(60, (n) => `192.0.2.${2 + (n % 3)}`)).toBe(40);
+		const invalid = { ...claude, redirect_uris: [] };
+		for (let n = 0; n < 30; n++)
+			expect((await one.register(invalid, "203.0.113.9")).response.status).toBe(
+				400,
+			);
+		expect(await statuses(1, () => "203.0.113.9")).toBe(1);
+		const { response, body } = await one.register(claude, "192.0.2.1");
 		expect(response.status).toBe(429);
 		expect(response.headers.get("retry-after")).toBe("60");
 		expect(body.error).toBe("temporarily_unavailable");
+		// Networks that sent little are spared.
+		expect(await statuses(4, () => "198.51.100.1")).toBe(3);
 		one.clock.setMs = -dayMs;
 		one.clock.ms += minuteMs;
 		expect((await one.register()).response.status).toBe(201);
 	});
 
-	test("when there are too many clients, those that nobody has used for an hour make room", async () => {
+	test("when there are too many clients, those that nobody has used for ten minutes make room", async () => {
 		await using one = await setUp({ maxClients: 3 });
 		for (let n = 0; n < 3; n++) await one.register();
 		expect((await one.register()).response.status).toBe(429);
 		expect(await one.count()).toBe(3);
-		one.clock.ms += 61 * minuteMs;
+		one.clock.ms += 11 * minuteMs;
 		expect((await one.register()).response.status).toBe(201);
 		expect(await one.count()).toBe(1);
 	});

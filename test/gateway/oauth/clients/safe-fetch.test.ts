@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import {
 	isPublicAddress,
 	networkOf,
-} from "../../../../src/gateway/oauth/clients/ip-addresses.ts";
+} from "../../../../src/gateway/http/ip-addresses.ts";
 import {
 	FetchRefused,
 	fetchPublicJson,

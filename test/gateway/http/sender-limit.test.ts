@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import {
 	clientAddress,
-	createSignInLimit,
-} from "../../../src/gateway/console/sign-in-limit.ts";
+	SenderLimit,
+} from "../../../src/gateway/http/sender-limit.ts";
 
 const from = (forwarded: string | undefined, peer: string | undefined) => {
 	const headers = forwarded ? { "X-Forwarded-For": forwarded } : undefined;
@@ -42,17 +42,33 @@ test.each([
 
 test("an IPv6 network counts as one, and what is counted is bounded", () => {
 	const clock = { now: 0 };
-	const limit = createSignInLimit(() => clock.now);
-	for (let tried = 0; tried < 10; tried++) limit.failed(`2001:db8::${tried}`);
+	const limit = new SenderLimit({
+		perNetwork: 10,
+		total: 1_000,
+		now: () => clock.now,
+	});
+	for (let tried = 0; tried < 10; tried++) limit.add(`2001:db8::${tried}`);
 	expect(limit.waitMs("2001:db8::ffff")).toBe(60_000);
 	expect(limit.waitMs("2001:db8:0:1::1")).toBe(0);
 	for (let other = 0; other < 5_000; other++)
-		limit.failed(`2001:db8:${other.toString(16)}:9::1`);
+		limit.add(`2001:db8:${other.toString(16)}:9::1`);
 	// The network was dropped in favor of newer ones.
 	expect(limit.waitMs("2001:db8::ffff")).toBe(0);
-	expect(limit.waitMs("2001:db8:1387:9::1")).toBe(60_000);
-	expect(limit.failed("2001:db8:1387:9::1")).toBe(false);
 	clock.now = 60_000;
-	expect(limit.waitMs("2001:db8:1387:9::1")).toBe(0);
-	expect(limit.failed("2001:db8:1387:9::1")).toBe(true);
+	expect(limit.add("2001:db8:1387:9::1")).toBe(true);
+});
+
+test("the total spares networks that sent little, up to ten times the total", () => {
+	const clock = { now: 0 };
+	const now = () => clock.now;
+	const limit = new SenderLimit({ perNetwork: 20, total: 20, now });
+	const takes = (address: string, count: number) =>
+		Array.from({ length: count }, () => limit.take(address)).filter(Boolean)
+			.length;
+	expect(takes("198.51.100.1", 30)).toBe(20);
+	expect(takes("198.51.100.2", 5)).toBe(3);
+	for (let other = 3; other < 100; other++) takes(`198.51.100.${other}`, 3);
+	expect(takes("203.0.113.1", 1)).toBe(0);
+	clock.now = 60_000;
+	expect(takes("198.51.100.1", 30)).toBe(20);
 });

@@ -12,6 +12,7 @@ const specialIpv4: readonly (readonly [string, number])[] = [
 	["10.0.0.0", 8], // private
 	["100.64.0.0", 10], // shared by carriers (CGNAT)
 	["127.0.0.0", 8], // loopback
+	["168.63.129.16", 32], // agent of Azure machines
 	["169.254.0.0", 16], // link-local, metadata services of clouds
 	["172.16.0.0", 12], // private
 	["192.0.0.0", 24], // IETF protocol assignments
