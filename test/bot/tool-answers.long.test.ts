@@ -147,7 +147,7 @@ function problemOf(
 	wrote: boolean,
 	wholeWrite: boolean,
 ): string | undefined {
-	if (/\bundefined\b|\[object|\bNaN\b/.test(text))
+	if (/\bundefined\b|\[object|\bNaN\b|1970-01-01/.test(text))
 		return "shows what is not there";
 	if (code === -32603)
 		return wrote ? "fails after a write" : "fails without a word";
@@ -262,6 +262,31 @@ const allowed: readonly {
 		of: json((invite) => ({ ...invite, approximate_member_count: null })),
 		shows: "expires: ",
 	},
+	...["create_invite", "list_invites"].map((tool) => ({
+		tool,
+		of: json((answer) =>
+			Array.isArray(answer)
+				? each({ created_at: null })(answer)
+				: { ...answer, created_at: null },
+		),
+		shows: tool === "list_invites" ? "created: unknown" : "https://discord.gg/",
+	})),
+	{
+		tool: "create_role",
+		of: json((role) => ({ ...role, colors: { primary_color: 0x8e44ad } })),
+		shows: "#8E44AD",
+	},
+	{
+		tool: "get_audit_log",
+		of: json((log) => ({
+			...log,
+			threads: [{ id: "1", name: null }, { id: "2" }],
+			audit_log_entries: ["1", "2"].map((id) => ({
+				...{ id, target_id: id, action_type: 110, user_id: null },
+			})),
+		})),
+		shows: "thread (ID: 1)",
+	},
 	{
 		tool: "get_guild_info",
 		of: json((guild) => ({ ...guild, approximate_presence_count: null })),
@@ -340,3 +365,22 @@ test("what an answer may lack, tools do without", async () => {
 		expect(text).not.toMatch(/\b(undefined|null|NaN)\b/);
 	}
 });
+
+test.each([null, "text"])(
+	"a thread whose member has the flags %p is an answer that cannot be used",
+	async (flags) => {
+		await using scene = await startScene();
+		const { simulator, heard, call } = scene.world;
+		const row = table.edit_thread;
+		if (!row || !("act" in row)) throw new Error("edit_thread writes");
+		const { args, request } = row.act(scene);
+		await heard();
+		simulator.faults.rewrite(
+			request,
+			json((thread) => ({ ...thread, member: { flags } })),
+		);
+		const { text, isError, code } = await call("edit_thread", args);
+		expect({ isError, code }).toEqual({ isError: true, code: undefined });
+		expect(text).toContain("unknown");
+	},
+);

@@ -265,6 +265,12 @@ function knownPerson(
 	return { id, member: guild.members.cache.get(id) };
 }
 
+/** Says how many members of a guild are loaded: "6 of 7", or "7 so far" where Discord's count lags behind. */
+export function loadedMembers({ members, memberCount }: Guild): string {
+	const { size } = members.cache;
+	return size < memberCount ? `${size} of ${memberCount}` : `${size} so far`;
+}
+
 /** Throws a ToolError while the cache does not hold all members of the guild. */
 export function requireKnownMembers(
 	guild: Guild,
@@ -272,7 +278,7 @@ export function requireKnownMembers(
 ): void {
 	if (connection.hasAllMembers(guild)) return;
 	throw new ToolError(
-		`The members of the guild ${guild.id} are still being loaded (${guild.members.cache.size} of ${guild.memberCount}). Nothing was done; try again in a moment.`,
+		`The members of the guild ${guild.id} are still being loaded (${loadedMembers(guild)}). Nothing was done; try again in a moment.`,
 	);
 }
 

@@ -79,7 +79,9 @@ export function namesIn(log: Named, guild: Guild): NameOf {
 	const names = new Map<string, string>([
 		...log.users.map(({ id, username }) => [id, `@${username}`] as const),
 		...log.webhooks.map(({ id, name }) => [id, name ?? "webhook"] as const),
-		...log.threads.map(({ id, name }) => [id, `#${name}`] as const),
+		...log.threads.map(
+			({ id, name }) => [id, name ? `#${name}` : "thread"] as const,
+		),
 		...[
 			...log.auto_moderation_rules,
 			...log.guild_scheduled_events,

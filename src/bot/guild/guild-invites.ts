@@ -153,6 +153,6 @@ function usesOf({ uses, max_uses, temporary, created_at }: APIExtendedInvite) {
 	return [
 		`used: ${uses}${max_uses > 0 ? ` of ${max_uses}` : ""}`,
 		temporary && "temporary membership",
-		`created: ${time(new Date(created_at))}`,
+		`created: ${time(Date.parse(created_at))}`,
 	];
 }

@@ -12,6 +12,7 @@ import {
 	privilegedIntents,
 } from "../discord/connection/intents.ts";
 import { channelName, roleName } from "../discord/describe.ts";
+import { loadedMembers } from "../discord/find.ts";
 import { isAllowedKind, limitsPruning } from "../discord/guild-features.ts";
 import {
 	allBits,
@@ -120,7 +121,7 @@ function checkMembers(guild: Guild, connection: Connection): Found {
 	const { size } = guild.members.cache;
 	if (connection.hasAllMembers(guild)) return `all ${size} are known`;
 	return {
-		warning: `the members are still being loaded, ${size} of ${guild.memberCount} so far; try again in a moment`,
+		warning: `the members are still being loaded (${loadedMembers(guild)}); try again in a moment`,
 	};
 }
 

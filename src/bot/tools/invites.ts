@@ -86,7 +86,7 @@ function withoutUses(invite: APIInvite | APIExtendedInvite): APIInvite {
 }
 
 function createdAt(invite: APIInvite | APIExtendedInvite): number {
-	return "created_at" in invite ? Date.parse(invite.created_at) : 0;
+	return "created_at" in invite ? Date.parse(invite.created_at) || 0 : 0;
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 	roleName,
 	time,
 } from "../discord/describe.ts";
-import { currentMember, member, role } from "../discord/find.ts";
+import { currentMember, loadedMembers, member, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import {
 	botsOf,
@@ -339,7 +339,7 @@ function nextAfter(
 export function stillLoading(guild: Guild, connection: Connection): string[] {
 	if (connection.hasAllMembers(guild)) return [];
 	return [
-		`Members are still being loaded (${guild.members.cache.size} of ${guild.memberCount}), so some are missing. Call again in a moment.`,
+		`Members are still being loaded (${loadedMembers(guild)}), so some are missing. Call again in a moment.`,
 	];
 }
 

@@ -110,9 +110,9 @@ function describeFlags(role: Role): string[] {
 /** Formats the colors of a role: "#8E44AD", or for a gradient "#8E44AD to #11806A"; "" for no color. */
 function describeColors({ colors }: Role): string {
 	const { primaryColor, secondaryColor, tertiaryColor } = colors;
-	if (primaryColor === 0 && secondaryColor === null) return "";
+	if (primaryColor === 0 && secondaryColor == null) return "";
 	return [primaryColor, secondaryColor, tertiaryColor]
-		.filter((color) => color !== null)
+		.filter((color) => color != null)
 		.map(formatColor)
 		.join(" to ");
 }

@@ -294,9 +294,9 @@ function roleOf(role: APIRole, pictures: GuildState["pictures"]): Role {
 		tertiary_color: null,
 	};
 	const colors = [primary_color, secondary_color, tertiary_color].filter(
-		(color) => color !== null,
+		(color) => color != null,
 	);
-	const hasColor = primary_color !== 0 || secondary_color !== null;
+	const hasColor = primary_color !== 0 || secondary_color != null;
 	return {
 		name: role.name,
 		id: role.id,

@@ -76,6 +76,8 @@ const guildChannel = object({
 	message_count: count,
 	member_count: count,
 	applied_tags: v.optional(ids),
+	/** The bot's own membership of a thread. */
+	member: v.nullish(object({ flags: number })),
 	available_tags: v.optional(tags),
 	thread_metadata: v.optional(
 		object({
@@ -208,7 +210,13 @@ const role = object({
 	hoist: flag,
 	mentionable: flag,
 	managed: flag,
-	colors: v.optional(object({ primary_color: number })),
+	colors: v.optional(
+		object({
+			primary_color: number,
+			secondary_color: v.nullish(number),
+			tertiary_color: v.nullish(number),
+		}),
+	),
 	tags: v.optional(object({})),
 	icon: nullableText,
 	unicode_emoji: nullableText,
@@ -273,6 +281,7 @@ const webhooks = v.array(webhook);
 const invite = object({
 	code: text,
 	inviter: v.nullish(user),
+	created_at: nullableText,
 	expires_at: nullableText,
 	uses: count,
 	max_uses: count,

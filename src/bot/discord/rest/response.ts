@@ -87,7 +87,7 @@ export async function readResponse(response: Response): Promise<ResponseLike> {
 		// A block of the bot's address, https://github.com/discord/discord-api-docs/issues/5810
 		if (retryAfter === undefined)
 			throw foreign(
-				`the response (HTTP ${status}) has no retry_after: ${String(error.message)}`,
+				`the response (HTTP ${status}) has no usable retry_after: ${error.message ? String(error.message) : "no message"}`,
 			);
 		// discord.js reads only the headers, and without them retries at once.
 		headers.set("retry-after", String(retryAfter));

@@ -238,6 +238,18 @@ test.concurrent.each([
 	},
 );
 
+test.concurrent.each([-1, "soon", null])(
+	"a 429 with the wait %p comes from something in front of Discord",
+	async (retry_after) => {
+		await using platform = await startPlatform();
+		const { faults } = platform.simulator;
+		const body = JSON.stringify({ retry_after });
+		faults.answer(messages, { status: 429, body });
+		const error = await failureOf(platform.say("patient"));
+		expect(String(error)).toContain("has no usable retry_after: no message");
+	},
+);
+
 test.concurrent.each([
 	["a moment", 0.05],
 	["no time", 0],
