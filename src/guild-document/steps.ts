@@ -77,7 +77,8 @@ export interface FieldChange {
 /** One change to a guild, which is made with one request to Discord. */
 export interface Step {
 	/**
-	 * Identifies the step, such as "create role/Mods". Equal for the same change whenever the steps are computed again.
+	 * Identifies the step by its action and target, such as "create role/Mods". Equal for the same change whenever the
+	 * steps are computed again: what was created from the document keeps its placeholder here.
 	 */
 	id: string;
 	action: StepAction;
@@ -122,7 +123,7 @@ export interface StepGuard {
 		| undefined;
 	/**
 	 * Ids of the roles that the step edits, moves, deletes or assigns, or that onboarding gives to members from this step
-	 * on. Roles that do not exist yet are left out.
+	 * on. New ones have placeholders such as "+role/Mods".
 	 */
 	roleIds?: readonly string[] | undefined;
 	/** Kind of the channel that the step creates, or the kind to which it converts a channel, such as "stage". */

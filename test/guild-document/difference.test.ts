@@ -661,7 +661,7 @@ test("onboarding is guarded by the roles that it newly gives", () => {
 	);
 	expect(
 		steps.find(({ kind }) => kind === "onboarding")?.guard.roleIds,
-	).toEqual([idOf(2)]);
+	).toEqual([idOf(2), "+role/New"]);
 });
 
 test("a key that is not the name cannot pass for the name of another role", () => {

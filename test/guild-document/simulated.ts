@@ -126,7 +126,7 @@ export async function stateOf(
 }
 
 /** Sends the request of a step, with its picture. */
-async function carryOut(
+export async function carryOut(
 	simulator: Simulator,
 	step: Step,
 	ids: Map<string, string>,

@@ -120,6 +120,7 @@ export function createGuildDocuments(
 	options: GuildDocumentsOptions,
 ): GuildDocumentsService {
 	const { connection, store, rules, mayTouch, now = Date.now } = options;
+	const { monotonicNow = () => performance.now() } = options;
 	const jobs = createJobs(options);
 
 	async function keepAndShow(
@@ -266,7 +267,7 @@ export function createGuildDocuments(
 	async function showJob(id: string): Promise<string> {
 		const { job, wait } = await requireJob(id);
 		const guild = connection.guilds.find(({ id }) => id === job.row.guild_id);
-		const ms = wait ? wait.until - performance.now() : 0;
+		const ms = wait ? wait.until - monotonicNow() : 0;
 		return jobText(job, {
 			guildName: guild ? guildName(guild) : `the guild ${job.row.guild_id}`,
 			waiting: wait && {

@@ -15,7 +15,7 @@ import {
 	mapReferences,
 } from "../format/references.ts";
 import { documentWithIds } from "../read/current-document.ts";
-import { keysInGuild } from "../read/export.ts";
+import { type Keys, keysInGuild } from "../read/export.ts";
 import { withoutUnknownIcons } from "../read/picture.ts";
 import type { GuildState, Refusal } from "../steps.ts";
 import {
@@ -39,6 +39,11 @@ export interface Matched {
 	wanted: GuildDocument;
 	current: GuildDocument;
 	refusals: Refusal[];
+	/**
+	 * The keys, such as "Staff/general", of the guild's roles, channels and emoji, by id. Without what was created from
+	 * the document: the keys of all others stay what they were before.
+	 */
+	keys: Keys;
 	/**
 	 * Names that messages show for roles, channels and other items, by Discord id, or by placeholder such as
 	 * "+role/Mods".
@@ -71,7 +76,7 @@ interface Identity {
  * Ids, or placeholders such as "+role/Mods", by the key with which a guild document refers to a role, channel or emoji.
  * "" stands for the id of a missing role that only Discord can create.
  */
-type Keys = Map<string, string[]>;
+type IdsByKey = Map<string, string[]>;
 
 /**
  * Finds the guild's role, channel or other item for each one in a guild document. `known` maps placeholders such as
@@ -84,15 +89,17 @@ export function matchDocument(
 	known: ReadonlyMap<string, string> = new Map(),
 ): Matched {
 	const current = documentWithIds(state);
+	const before = withoutThings(current, new Set(known.values()));
 	const issues: string[] = [];
-	const inferred = inferFromGuild(document, current, issues);
+	const inferred = inferFromGuild(document, before, issues);
 	issues.push(...mistakesIn(inferred));
 	const given = withoutUnknownIcons(
 		document.omitted === "default"
 			? withDefaults(inferred)
 			: withItemDefaults(inferred),
 	);
-	const matching = new Matching(given, current, known, issues);
+	const keys = keysInGuild(before);
+	const matching = new Matching(given, current, keys, known, issues);
 	matching.matchAll();
 	const wanted = matching.result();
 	if (issues.length > 0) throw new InvalidDocument([...new Set(issues)]);
@@ -100,9 +107,34 @@ export function matchDocument(
 		wanted,
 		current,
 		refusals: matching.refusals,
+		keys,
 		names: matching.names,
 		hints: matching.hints,
 		referred: matching.referred,
+	};
+}
+
+/** Returns a guild without its roles, channels and emoji with these ids. What is in a removed category stays. */
+function withoutThings(
+	guild: GuildDocument,
+	ids: ReadonlySet<string>,
+): GuildDocument {
+	if (ids.size === 0) return guild;
+	const isLeft = ({ id = "" }: { id?: string | undefined }) => !ids.has(id);
+	const categories = guild.categories?.map(({ channels, ...category }) => ({
+		...category,
+		channels: channels?.filter(isLeft) ?? [],
+	}));
+	const removed = categories?.filter((category) => !isLeft(category)) ?? [];
+	return {
+		...guild,
+		roles: guild.roles?.filter(isLeft),
+		emojis: guild.emojis?.filter(isLeft),
+		channels: [
+			...(guild.channels?.filter(isLeft) ?? []),
+			...removed.flatMap(({ channels }) => channels),
+		],
+		categories: categories?.filter(isLeft),
 	};
 }
 
@@ -113,7 +145,7 @@ class Matching {
 	readonly referred = new Map<string, string>();
 	readonly refusals: Refusal[] = [];
 	readonly #found = new Map<object, Identity>();
-	readonly #keys: Record<"role" | "channel" | "emoji", Keys> = {
+	readonly #keys: Record<"role" | "channel" | "emoji", IdsByKey> = {
 		role: new Map(),
 		channel: new Map(),
 		emoji: new Map(),
@@ -122,7 +154,7 @@ class Matching {
 	 * Ids, or placeholders such as "+role/Mods", by name, for items whose key differs from their name. A reference that
 	 * is no key is looked up here.
 	 */
-	readonly #names: Record<"role" | "channel" | "emoji", Keys> = {
+	readonly #names: Record<"role" | "channel" | "emoji", IdsByKey> = {
 		role: new Map(),
 		channel: new Map(),
 		emoji: new Map(),
@@ -131,10 +163,11 @@ class Matching {
 	constructor(
 		readonly given: GuildDocument,
 		readonly current: GuildDocument,
+		readonly ownKeys: Keys,
 		readonly known: ReadonlyMap<string, string>,
 		readonly issues: string[],
 	) {
-		const { roles, channels, emojis } = keysInGuild(current);
+		const { roles, channels, emojis } = ownKeys;
 		this.names = new Map([...roles, ...channels, ...emojis]);
 	}
 
@@ -307,7 +340,7 @@ class Matching {
 	): (reference: string) => string | undefined {
 		const keys = this.#keys[kind];
 		const names = this.#names[kind];
-		const own = keysInGuild(this.current)[`${kind}s`];
+		const own = this.ownKeys[`${kind}s`];
 		const idsByKey = new Map([...own].map(([id, key]) => [key, id]));
 		return (reference) => {
 			const found = keys.get(reference) ?? names.get(reference) ?? [];

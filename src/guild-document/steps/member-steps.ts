@@ -1,6 +1,5 @@
 // Steps that give roles to members and ban users. Roles are never taken away, and bans never lifted.
 
-import { isPlaceholder } from "../match/match.ts";
 import { byId, type StepList } from "./step-list.ts";
 
 /** Maximum number of members that are named in a message about members who are not in the guild. */
@@ -45,7 +44,7 @@ function assign(list: StepList, memberId: string, role: string): void {
 		name: list.nameOf(role),
 		targetId: `${memberId}/${role}`,
 		changes: [{ field: "role", after: list.nameOf(role) }],
-		guard: { roleIds: isPlaceholder(role) ? [] : [role] },
+		guard: { roleIds: [role] },
 		method: "PUT",
 		path: (idOf) => `${path}/${idOf(role)}`,
 		needs: [role],

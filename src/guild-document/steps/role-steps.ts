@@ -39,7 +39,7 @@ function addRole(list: StepList, role: Role, old: Role | undefined): void {
 	);
 	const had = bitsOfNames(old?.permissions ?? []);
 	const guard: StepGuard = {
-		roleIds: isPlaceholder(id) ? [] : [id],
+		roleIds: [id],
 		...(values.permissions && {
 			gives: bitsOfNames(values.permissions) & ~had,
 		}),

@@ -2,7 +2,6 @@
 
 import { everyone, type GuildDocument } from "../format/document.ts";
 import { isPlaceholder, type Matched } from "../match/match.ts";
-import { keysInGuild } from "../read/export.ts";
 import type {
 	ApiRequest,
 	Difference,
@@ -124,6 +123,8 @@ export class StepList {
 	 * id.
 	 */
 	readonly #keys: ReadonlyMap<string, string>;
+	/** The placeholders of what was already created from the document, by Discord id. */
+	readonly #placeholders: ReadonlyMap<string, string>;
 	readonly #refusals: Refusal[];
 	readonly #steps = new Map<Phase, Step[]>(phases.map((phase) => [phase, []]));
 
@@ -140,7 +141,10 @@ export class StepList {
 		this.ids = options.ids ?? new Map();
 		this.fixedRoles = options.fixedRoles ?? new Set();
 		this.guildPath = `/guilds/${state.guild.id}`;
-		const { roles, channels, emojis } = keysInGuild(this.current);
+		this.#placeholders = new Map(
+			[...this.ids].map(([placeholder, id]) => [id, placeholder]),
+		);
+		const { roles, channels, emojis } = matched.keys;
 		this.#keys = new Map([...roles, ...channels, ...emojis]);
 	}
 
@@ -163,7 +167,7 @@ export class StepList {
 		const target = placeholder ?? targetId ?? "";
 		const subject = isPlaceholder(target)
 			? target.slice(1)
-			: `${kind}/${target}`;
+			: `${kind}/${this.#withPlaceholders(target)}`;
 		this.#steps.get(phase)?.push({
 			id: `${action} ${subject}`,
 			action,
@@ -192,6 +196,14 @@ export class StepList {
 				};
 			},
 		});
+	}
+
+	/** Replaces the ids in a `targetId` of what was created from the document: a step's id must not change by that. */
+	#withPlaceholders(targetId: string): string {
+		return targetId
+			.split("/")
+			.map((id) => this.#placeholders.get(id) ?? id)
+			.join("/");
 	}
 
 	/** Adds a refusal: a part of the guild document that cannot be applied, and the reason. */

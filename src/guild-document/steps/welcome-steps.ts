@@ -2,7 +2,6 @@
 
 import { welcomeDefaults } from "../format/defaults.ts";
 import { everyone, type Onboarding } from "../format/document.ts";
-import { isPlaceholder } from "../match/match.ts";
 import { channelsWithAccess } from "./channel-access.ts";
 import type { StepList } from "./step-list.ts";
 import { onboardingBody, welcomeScreenBody } from "./to-api.ts";
@@ -92,12 +91,12 @@ function addEdit(
 	);
 }
 
-/** Returns the ids of the existing roles that members get if they choose options of an onboarding. */
+/** Returns the ids of the roles that members get if they choose options of an onboarding. */
 function rolesOf({ prompts = [] }: Onboarding): string[] {
 	const ids = prompts.flatMap(({ options }) =>
 		options.flatMap(({ roles = [] }) => roles),
 	);
-	return [...new Set(ids)].filter((id) => !isPlaceholder(id));
+	return [...new Set(ids)];
 }
 
 /** Returns the ids of an onboarding's default channels and of the channels in its options. */

@@ -92,10 +92,7 @@ function isShown(
 	if (step.action === "order" && !planned)
 		return [...createdKinds].some((kind) => isRole(kind) === isRole(step.kind));
 	if (!planned) return false;
-	if (planned.targetId !== undefined && planned.targetId !== step.targetId)
-		return false;
 	if (step.action !== "edit" && step.action !== "assign") return true;
-	if (planned.targetId !== step.targetId) return false;
 	// What someone else has changed meanwhile was not shown.
 	return step.changes.every(({ field, after }) =>
 		planned.changes.some(

@@ -127,6 +127,8 @@ export interface JobsOptions {
 	pictures: Pick<Pictures, "dataUri" | "remember">;
 	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
 	now?: () => number;
+	/** Returns the milliseconds of a clock that never jumps, from any start. Default: `performance.now()`. */
+	monotonicNow?: () => number;
 	/** Wait before a failed apply_guild job is retried, in milliseconds: the first wait and the maximum. */
 	backOffMs?: readonly [number, number];
 	/** Milliseconds after which a request that got no response has either taken effect on Discord or never will. */
@@ -145,7 +147,7 @@ export interface JobsOptions {
 /** Why a running apply_guild job is paused, and until when. */
 export interface Wait {
 	why: string;
-	/** End of the pause in milliseconds on the clock of `performance.now()`; 0 if unknown. */
+	/** End of the pause in milliseconds of `monotonicNow`; 0 if unknown. */
 	until: number;
 }
 
@@ -184,7 +186,7 @@ export interface Jobs {
 
 export function createJobs(options: JobsOptions): Jobs {
 	const { connection, store, mutex, log, rules, pictures } = options;
-	const { now = Date.now } = options;
+	const { now = Date.now, monotonicNow = () => performance.now() } = options;
 	const { arrivedAfterMs = 15_000, loggedAfterMs = 60_000 } = options;
 	const { mayTouch } = options;
 	const { maxStateAgeMs = (readMs: number) => Math.max(30_000, 5 * readMs) } =
@@ -213,7 +215,7 @@ export function createJobs(options: JobsOptions): Jobs {
 	const assignedAt = new Map<string, number>();
 	/**
 	 * Remaining requests and reset time of Discord's rate limits, by job id and route. Times are from
-	 * `performance.now()`.
+	 * `monotonicNow`.
 	 */
 	const buckets = new Map<string, typeof noLimit>();
 	/** Promises that resolve when an apply_guild job ends, by job id. */
@@ -237,7 +239,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		async scan() {
 			await clean();
 			const jobs = await selectRunningGuildJobs(sql);
-			const at = performance.now();
+			const at = monotonicNow();
 			const due = jobs.filter((job) => isDue(job, at));
 			const untils = jobs.map(({ id }) => waits.get(id)?.until ?? 0);
 			return {
@@ -263,9 +265,9 @@ export function createJobs(options: JobsOptions): Jobs {
 	}
 
 	async function clean(): Promise<void> {
-		if (performance.now() < cleanAt) return;
+		if (monotonicNow() < cleanAt) return;
 		await deleteGuildJobsBefore(sql, now() - keptMs);
-		cleanAt = performance.now() + cleanIntervalMs;
+		cleanAt = monotonicNow() + cleanIntervalMs;
 	}
 
 	/** Continues a stored apply_guild job until it ends or is paused. Rejects if the job must be retried. */
@@ -298,7 +300,7 @@ export function createJobs(options: JobsOptions): Jobs {
 	}
 
 	function wait(id: string, ms: number, why = "waiting"): void {
-		waits.set(id, { why, until: performance.now() + ms });
+		waits.set(id, { why, until: monotonicNow() + ms });
 	}
 
 	/** Carries out the steps of an apply_guild job until none is left or the job is paused. */
@@ -324,10 +326,10 @@ export function createJobs(options: JobsOptions): Jobs {
 		const job = toJob(row, await selectGuildJobSteps(sql, id));
 		const { document, prune } = job.plan;
 		for (;;) {
-			const readAt = performance.now();
+			const readAt = monotonicNow();
 			const read = await rules.read(guild, partsOf(document));
 			const { state } = read;
-			const hasReadAt = performance.now();
+			const hasReadAt = monotonicNow();
 			const staleAt = hasReadAt + maxStateAgeMs(hasReadAt - readAt);
 			const settled = await settleCreations(job, guild, state, readAt);
 			if (settled === "wait") return;
@@ -349,7 +351,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			if (possible.length === 0) return finish(job, found, read.unreadable);
 			const todo = possible.filter(
 				(step) =>
-					performance.now() >=
+					monotonicNow() >=
 					(assignedAt.get(`${id} ${step.id}`) ?? -Infinity) + arrivedAfterMs,
 			);
 			if (todo.length === 0)
@@ -360,7 +362,7 @@ export function createJobs(options: JobsOptions): Jobs {
 				);
 			for (const [index, step] of todo.entries()) {
 				if (cancelled.has(id)) return end(id, "cancelled");
-				if (index > 0 && performance.now() > staleAt) break;
+				if (index > 0 && monotonicNow() > staleAt) break;
 				await runStep(job, guild, state, step, ids);
 			}
 		}
@@ -387,7 +389,7 @@ export function createJobs(options: JobsOptions): Jobs {
 	/**
 	 * Finds out what was created by requests that got no response. Returns "wait" if that is not known yet. Returns "read
 	 * again" if the picture hashes in `state` are outdated, because an emoji was found. `readAt`: when `state` was read,
-	 * in milliseconds of `performance.now()`.
+	 * in milliseconds of `monotonicNow`.
 	 */
 	async function settleCreations(
 		job: Job,
@@ -453,7 +455,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		const madeId = creations.madeBy(id, mark);
 		if (madeId !== undefined)
 			return { state: "done", target_id: madeId, done_count: done_count + 1 };
-		const since = askedAt.get(keyOf(row)) ?? performance.now();
+		const since = askedAt.get(keyOf(row)) ?? monotonicNow();
 		askedAt.set(keyOf(row), since);
 		// What arrives later is not in the state.
 		const passedMs = readAt - since;
@@ -525,7 +527,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		const { remaining, resetAfterMs } = limit;
 		buckets.set(bucket, {
 			remaining,
-			resetAt: performance.now() + resetAfterMs,
+			resetAt: monotonicNow() + resetAfterMs,
 		});
 	}
 
@@ -566,7 +568,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			target_id: step.targetId ?? row.target_id,
 		};
 		await save(job, asked);
-		askedAt.set(key, performance.now());
+		askedAt.set(key, monotonicNow());
 		const marked = markedReason(job.row.id, asked.mark, job.row.reason);
 		let response: unknown;
 		try {
@@ -601,7 +603,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			error: null,
 		});
 		unanswered.delete(key);
-		if (step.action === "assign") assignedAt.set(key, performance.now());
+		if (step.action === "assign") assignedAt.set(key, monotonicNow());
 		return true;
 	}
 
@@ -650,7 +652,7 @@ export function createJobs(options: JobsOptions): Jobs {
 	 */
 	async function pace(bucket: string): Promise<void> {
 		const { remaining, resetAt } = buckets.get(bucket) ?? noLimit;
-		const ms = resetAt - performance.now();
+		const ms = resetAt - monotonicNow();
 		if (remaining > spared || ms <= 0) return;
 		if (ms > maxPaceMs) throw new PlatformBusy("rate limit", ms);
 		await sleep(ms, undefined, { signal: closing.signal }).catch(() => {});

@@ -43,12 +43,13 @@ export function withRequest(
 	const idOf = (id: string) => ids.get(id) ?? id;
 	const withIds = (overwrites: readonly RawOverwrite[]) =>
 		overwrites.map((one) => ({ ...one, id: idOf(one.id) }));
-	const { parentId, overwrites } = step.guard;
+	const { parentId, overwrites, roleIds } = step.guard;
 	return {
 		...step,
 		guard: {
 			...step.guard,
 			parentId: parentId === undefined ? undefined : idOf(parentId),
+			roleIds: roleIds?.map(idOf),
 			overwrites: overwrites && {
 				before: withIds(overwrites.before),
 				after: withIds(overwrites.after),

@@ -388,7 +388,8 @@ function refusedGift(
 		return reasonOf(() => requireGrantable(guild, undefined, bits));
 	}
 	if (action === "assign") {
-		const [memberId, roleId = ""] = targetId.split("/");
+		const [memberId] = targetId.split("/");
+		const [roleId = ""] = guard.roleIds ?? [];
 		// Later steps are judged by the permissions that the bot has then.
 		return memberId === guild.client.user.id
 			? reasonOf(() =>
