@@ -14,6 +14,26 @@ interactions/interactions.test.ts
 rest/router.test.ts
 	an unknown entity gets Discord's code for its type
 		GET /users/:user_id
+rest/routes/absent.test.ts
+	what no guild has is answered as none
+		GET /guilds/:guild_id/stickers
+		GET /guilds/:guild_id/stickers/:sticker_id
+		GET /stickers/:sticker_id
+		GET /guilds/:guild_id/templates
+		GET /guilds/templates/:template_code
+		GET /guilds/:guild_id/vanity-url
+	discord.js reads regions, the preview and the integrations of a guild
+		GET /voice/regions
+		GET /guilds/:guild_id/regions
+		GET /guilds/:guild_id/preview
+		GET /guilds/:guild_id/integrations
+	discord.js sets the widget, its user name and its nickname, with events
+		GET PATCH /guilds/:guild_id/widget
+		PATCH /users/@me
+		PATCH /guilds/:guild_id/members/@me/nick
+		USER_UPDATE
+	the members of each role are counted
+		GET /guilds/:guild_id/roles/member-counts
 rest/routes/automod.test.ts
 	discord.js creates, lists, edits and deletes a rule, with events and audit log entries
 		GET POST /guilds/:guild_id/auto-moderation/rules

@@ -580,6 +580,14 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"sync-audit": guess(
 		"Channels that follow a changed overwrite of their category have no entries in the audit log.",
 	),
+	"integration-id": guess(
+		"The integration of a bot has the id of the bot.",
+		"Nothing depends on it.",
+	),
+	"voice-regions": guess(
+		"Discord has the voice regions that the simulator lists.",
+		"They change, and nothing depends on them.",
+	),
 	"audit-target": inOpenApi(
 		"`target_id` filters the audit log.",
 		"list_guild_audit_log_entries",

@@ -24,6 +24,7 @@ topics/oauth2 2026-08-06
 	POST /oauth2/token/revoke authorization-code-grant-token-revocation-example
 resources/user 2026-08-06
 	GET /users/@me get-current-user
+	PATCH /users/@me modify-current-user
 	GET /users/:user_id get-user
 	GET /users/@me/guilds get-current-user-guilds
 	DELETE /users/@me/guilds/:guild_id leave-guild
@@ -31,6 +32,14 @@ resources/user 2026-08-06
 resources/guild 2026-08-06
 	GET /guilds/:guild_id get-guild
 	PATCH /guilds/:guild_id modify-guild
+	GET /guilds/:guild_id/preview get-guild-preview
+	GET /guilds/:guild_id/integrations get-guild-integrations
+	GET /guilds/:guild_id/widget get-guild-widget-settings
+	PATCH /guilds/:guild_id/widget modify-guild-widget
+	GET /guilds/:guild_id/vanity-url get-guild-vanity-url
+	GET /guilds/:guild_id/regions get-guild-voice-regions
+	GET /guilds/:guild_id/roles/member-counts get-guild-role-member-counts
+	PATCH /guilds/:guild_id/members/@me/nick modify-current-user-nick
 	GET /guilds/:guild_id/welcome-screen get-guild-welcome-screen
 	PATCH /guilds/:guild_id/welcome-screen modify-guild-welcome-screen
 	GET /guilds/:guild_id/onboarding get-guild-onboarding
@@ -107,7 +116,15 @@ resources/message 2026-08-06
 resources/poll 2026-08-06
 	GET /channels/:channel_id/polls/:message_id/answers/:answer_id get-answer-voters
 	POST /channels/:channel_id/polls/:message_id/expire end-poll
+resources/sticker 2026-08-06
+	GET /stickers/:sticker_id get-sticker
+	GET /guilds/:guild_id/stickers list-guild-stickers
+	GET /guilds/:guild_id/stickers/:sticker_id get-guild-sticker
+resources/guild-template 2026-08-06
+	GET /guilds/templates/:template_code get-guild-template
+	GET /guilds/:guild_id/templates get-guild-templates
 resources/voice 2026-08-06
+	GET /voice/regions list-voice-regions
 	GET /guilds/:guild_id/voice-states/:user_id get-user-voice-state
 resources/stage-instance 2026-08-06
 	POST /stage-instances create-stage-instance
@@ -185,7 +202,7 @@ events/gateway-events 2026-08-06
 	WEBHOOKS_UPDATE INVITE_CREATE INVITE_DELETE GUILD_SCHEDULED_EVENT_CREATE GUILD_SCHEDULED_EVENT_UPDATE
 	GUILD_SCHEDULED_EVENT_DELETE GUILD_SCHEDULED_EVENT_USER_ADD GUILD_SCHEDULED_EVENT_USER_REMOVE
 	AUTO_MODERATION_RULE_CREATE AUTO_MODERATION_RULE_UPDATE AUTO_MODERATION_RULE_DELETE
-	AUTO_MODERATION_ACTION_EXECUTION READY RESUMED GUILD_MEMBERS_CHUNK RATE_LIMITED INTERACTION_CREATE TYPING_START
+	AUTO_MODERATION_ACTION_EXECUTION READY RESUMED GUILD_MEMBERS_CHUNK RATE_LIMITED INTERACTION_CREATE TYPING_START USER_UPDATE
 https://docs.discord.food/resources/invite 2026-07-21
 	POST /invites/:invite_code accept-invite
 https://docs.discord.food/interactions/receiving-and-responding 2026-07-21

@@ -31,6 +31,7 @@ const nonIdParams = new Set([
 	"interaction_token",
 	"webhook_token",
 	"invite_code",
+	"template_code",
 	"emoji",
 	"answer_id",
 ]);

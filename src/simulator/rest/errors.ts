@@ -142,6 +142,8 @@ const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 		UnknownGuildScheduledEvent: "Unknown Guild Scheduled Event",
 		UnknownApplicationCommand: "Unknown application command",
 		UnknownTag: "Unknown Tag",
+		UnknownSticker: "Unknown Sticker",
+		UnknownGuildTemplate: "Unknown Guild Template",
 	},
 	413: { RequestEntityTooLarge: "Request entity too large" },
 	429: {

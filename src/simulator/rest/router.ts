@@ -43,7 +43,6 @@ interface Parts {
  */
 const otherPaths = [
 	"/applications/:application_id/guilds/:guild_id/commands/permissions",
-	"/guilds/:guild_id/roles/member-counts",
 	"/guilds/:guild_id/voice-states/@me",
 ];
 

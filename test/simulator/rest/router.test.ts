@@ -236,7 +236,10 @@ describe("bodies", () => {
 			tts: "perhaps",
 			embeds: [
 				{ title: "fine" },
-				{ title: "x".repeat(257), fields: [{ name: "", value: 7 }] },
+				{
+					title: "x".repeat(257),
+					fields: [{ name: "x".repeat(257), value: 7 }],
+				},
 			],
 			allowed_mentions: { parse: ["nobody"], users: "all" },
 		});
@@ -245,7 +248,7 @@ describe("bodies", () => {
 			content: "BASE_TYPE_MAX_LENGTH",
 			tts: "BOOLEAN_TYPE_CONVERT",
 			"embeds.1.title": "BASE_TYPE_MAX_LENGTH",
-			"embeds.1.fields.0.name": "BASE_TYPE_BAD_LENGTH",
+			"embeds.1.fields.0.name": "BASE_TYPE_MAX_LENGTH",
 			"embeds.1.fields.0.value": "STRING_TYPE_CONVERT",
 			"allowed_mentions.parse.0": "BASE_TYPE_CHOICES",
 			"allowed_mentions.users": "LIST_TYPE_CONVERT",

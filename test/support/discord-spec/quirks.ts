@@ -60,6 +60,11 @@ const quirks: readonly Quirk[] = [
 		reason:
 			"the document measures the texts of embeds untrimmed (Message Resource, Embed Limits)",
 	},
+	{
+		problem: /^PATCH \/users\/@me: request\.username: missing$/,
+		reason:
+			"the document requires it; all parameters are optional (User Resource, Modify Current User)",
+	},
 	// What discord.js sends in excess. Discord ignores unknown keys.
 	{
 		problem:

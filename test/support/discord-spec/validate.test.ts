@@ -244,6 +244,7 @@ test("no test starts a simulator whose exchanges are not validated", async () =>
 		"bench/bot.ts",
 		"bench/footprint.ts",
 		"bench/members/simulator-process.ts",
+		"bench/outage.ts",
 		"bench/soak-bot.ts",
 		"bench/up-footprint.ts",
 		"support/simulator.ts",

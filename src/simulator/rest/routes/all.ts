@@ -1,6 +1,7 @@
 // All simulated routes. Others are answered with 501.
 
 import type { Route } from "../route.ts";
+import { absentRoutes } from "./absent.ts";
 import { applicationRoutes } from "./applications.ts";
 import { auditLogRoutes } from "./audit-log.ts";
 import { autoModerationRoutes } from "./automod.ts";
@@ -59,6 +60,7 @@ export const allRoutes: readonly Route[] = [
 	...autoModerationRoutes,
 	...incidentRoutes,
 	...welcomeScreenRoutes,
+	...absentRoutes,
 	...onboardingRoutes,
 	...commandRoutes,
 	...interactionRoutes,

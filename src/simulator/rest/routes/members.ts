@@ -5,7 +5,7 @@ import {
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { membersNamed } from "../../world/guilds/members.ts";
-import type { Role } from "../../world/state/entities.ts";
+import type { Member, Role } from "../../world/state/entities.ts";
 import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import {
@@ -45,16 +45,11 @@ export const memberRoutes = [
 	),
 	route("PATCH /guilds/:guild_id/members/@me", {
 		body: { nick: f.nullable(f.text(0, 32)) },
-		run: (call) => {
-			const { guild } = call;
-			const member = memberOfActor(call);
-			const { nick } = call.body;
-			if (nick !== undefined) {
-				requireGuildPermissions(call, Permission.ChangeNickname);
-				call.world.members.edit(guild, member, { nick: nick || null }, call.by);
-			}
-			return serialize.member(member);
-		},
+		run: (call) => serialize.member(editOwnNick(call)),
+	}),
+	route("PATCH /guilds/:guild_id/members/@me/nick", {
+		body: { nick: f.nullable(f.text(0, 32)) },
+		run: (call) => ({ nick: editOwnNick(call).nick }),
 	}),
 	route("PATCH /guilds/:guild_id/members/:user_id", {
 		body: {
@@ -112,6 +107,18 @@ export const memberRoutes = [
 			),
 	}),
 ];
+
+/** Changes the actor's own nickname, if the body has one. */
+function editOwnNick(
+	call: Call<":guild_id", { nick?: string | null | undefined }>,
+): Member {
+	const member = memberOfActor(call);
+	const { nick } = call.body;
+	if (nick === undefined) return member;
+	requireGuildPermissions(call, Permission.ChangeNickname);
+	call.world.members.edit(call.guild, member, { nick: nick || null }, call.by);
+	return member;
+}
 
 type MemberCall = Call<":guild_id/members/:user_id">;
 

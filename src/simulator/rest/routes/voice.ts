@@ -13,7 +13,28 @@ import { apiError, found } from "../errors.ts";
 import { nullable, text } from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
+/** A guess (voice-regions): which regions there are. */
+const regions = Object.entries({
+	brazil: "Brazil",
+	hongkong: "Hong Kong",
+	india: "India",
+	japan: "Japan",
+	rotterdam: "Rotterdam",
+	singapore: "Singapore",
+	southafrica: "South Africa",
+	sydney: "Sydney",
+	"us-central": "US Central",
+	"us-east": "US East",
+	"us-south": "US South",
+	"us-west": "US West",
+}).map(([id, name]) => ({
+	...{ id, name, optimal: id === "rotterdam" },
+	...{ custom: false, deprecated: false },
+}));
+
 export const voiceRoutes = [
+	route("GET /voice/regions", () => regions),
+	route("GET /guilds/:guild_id/regions", () => regions),
 	route("GET /guilds/:guild_id/voice-states/:user_id", (call) => {
 		const { guild, member } = call;
 		if (!guild.voiceStates.has(member.user.id))

@@ -19,6 +19,7 @@ import type { World } from "../../world/world.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";
+import { avatar, hashOf } from "../images.ts";
 import {
 	contentFields,
 	editedContent,
@@ -44,16 +45,6 @@ const name = f.refine(f.text(1, 80), (given) => {
 		`Username cannot contain "${word.toLowerCase()}"`,
 	);
 });
-
-/** The field with the avatar of a webhook as a data URL. Only a hash of the image is stored. */
-const avatar = f.refine(f.text(0, 10_000_000), (data) => {
-	if (data.startsWith("data:image/")) return hash(data);
-	throw formError("IMAGE_INVALID", "Invalid image");
-});
-
-function hash(text: string): string {
-	return Bun.hash(text).toString(16).padStart(32, "0");
-}
 
 function webhookOf({ world, params }: Call<typeof byId>): Webhook {
 	return found(world.webhooks.get(params.webhook_id), Code.UnknownWebhook);
@@ -225,7 +216,7 @@ const writing = [
 			requireContent(call, body);
 			const author = authorOf(webhook, {
 				...(body.username ? { name: body.username } : {}),
-				...(body.avatar_url ? { avatar: hash(body.avatar_url) } : {}),
+				...(body.avatar_url ? { avatar: hashOf(body.avatar_url) } : {}),
 			});
 			const message = world.messages.add(place, author, {
 				...newContent(call, place, body),

@@ -2,7 +2,9 @@
 
 import { newToken, newUserProfile } from "../state/defaults.ts";
 import type { Account, PrivilegedIntent, User } from "../state/entities.ts";
-import type { State } from "../state/state.ts";
+import * as serialize from "../state/serialize.ts";
+import type { Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
 
 export class Users {
 	/** The bots and people who have a token for the REST API, by token. */
@@ -25,6 +27,19 @@ export class Users {
 
 	get(id: string): User | undefined {
 		return this.state.users.get(id);
+	}
+
+	/** Changes the profile of a bot or person. */
+	edit(account: Account, changes: Changes<Pick<User, "username" | "avatar">>) {
+		const { user } = account;
+		apply(user, changes);
+		const data = serialize.ownUser(account, this.hasMfa(user));
+		this.state.dispatch({
+			type: "USER_UPDATE",
+			data: () => data,
+			only: [user.id],
+			always: user.id,
+		});
 	}
 
 	/** Whether a user has two-factor authentication. For a bot, whether its developer has it. */

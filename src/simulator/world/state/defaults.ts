@@ -53,6 +53,8 @@ export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	safety_alerts_channel_id: null,
 	preferred_locale: Locale.EnglishUS,
 	premium_progress_bar_enabled: false,
+	widget_enabled: false,
+	widget_channel_id: null,
 };
 
 /** The onboarding of a guild whose onboarding was never edited. */

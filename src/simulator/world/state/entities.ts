@@ -211,6 +211,8 @@ export type GuildSettings = Pick<
 > & {
 	preferred_locale: `${Locale}`;
 	system_channel_flags: number;
+	widget_enabled: boolean;
+	widget_channel_id: string | null;
 };
 
 export type IncidentsData = Readonly<

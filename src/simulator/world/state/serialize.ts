@@ -257,8 +257,6 @@ export function guild(of: Guild): SentGuild {
 		premium_subscription_count: 0,
 		premium_tier: of.premium_tier,
 		vanity_url_code: null,
-		widget_channel_id: null,
-		widget_enabled: false,
 	};
 }
 

@@ -1,0 +1,30 @@
+// What no guild of the simulator has: stickers, templates and a vanity URL. Reading them says so; making them is not simulated.
+// https://discord.com/developers/docs/resources/sticker, /guild-template
+
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
+import { apiError } from "../errors.ts";
+import { route } from "../route.ts";
+
+function unknownSticker(): never {
+	throw apiError(Code.UnknownSticker);
+}
+
+export const absentRoutes = [
+	route("GET /guilds/:guild_id/stickers", () => []),
+	route("GET /guilds/:guild_id/stickers/:sticker_id", unknownSticker),
+	route("GET /stickers/:sticker_id", unknownSticker),
+	route("GET /guilds/:guild_id/templates", {
+		needs: Permission.ManageGuild,
+		run: () => [],
+	}),
+	route("GET /guilds/templates/:template_code", () => {
+		throw apiError(Code.UnknownGuildTemplate);
+	}),
+	route("GET /guilds/:guild_id/vanity-url", {
+		needs: Permission.ManageGuild,
+		run: () => ({ code: null, uses: 0 }),
+	}),
+];
