@@ -113,6 +113,10 @@ export const undocumentedRoutes: ReadonlyMap<string, string> = new Map([
 		"POST /invites/:invite_code",
 		"how a person joins; the document is for bots",
 	],
+	[
+		"PATCH /guilds/:guild_id/members/@me/nick",
+		"deprecated; the document lacks it (Guild Resource, Modify Current User Nick)",
+	],
 	["POST /oauth2/token", "the document lacks it (Topics, OAuth2)"],
 	["POST /oauth2/token/revoke", "the document lacks it (Topics, OAuth2)"],
 ]);
