@@ -425,7 +425,7 @@ export function startBot(
 		get loaded() {
 			return (
 				connection.ready &&
-				connection.guilds.every((guild) => connection.hasAllMembers(guild)) &&
+				connection.hasLoadedMembers &&
 				doors.registration?.hasRun === true &&
 				store.state === "ready"
 			);
@@ -498,6 +498,7 @@ function describeConnection(connection: Connection) {
 		connected,
 		since: since.toISOString(),
 		reason: connected ? undefined : reason,
+		refused_intents: connection.refusedIntents,
 		requests_paused: pause
 			? {
 					reason: pause.why,

@@ -21,6 +21,7 @@ import {
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { forClients } from "./acting-person.ts";
+import { privilegedIntents, usesIntent } from "./connection/intents.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { requirePermissions } from "./permissions.ts";
 import { canSee, isVisible } from "./visible-channels.ts";
@@ -271,12 +272,33 @@ export function loadedMembers({ members, memberCount }: Guild): string {
 	return size < memberCount ? `${size} of ${memberCount}` : `${size} so far`;
 }
 
+/** Whether Discord tells the bot of changes of members, so that the cached ones are up to date. */
+function hearsOfMembers({ client }: Guild): boolean {
+	return usesIntent(client, privilegedIntents.GuildMembers);
+}
+
+const withoutMembers =
+	'The bot does not know all members of a guild, because Discord refuses it the "Server Members Intent". Its operator can switch it on in the developer portal (Bot) and restart the bot.';
+
+/** Says that not all members of a guild are known, and why; undefined if all are. */
+export function unknownMembers(
+	guild: Guild,
+	connection: MemberState,
+): string | undefined {
+	if (connection.hasAllMembers(guild)) return undefined;
+	return hearsOfMembers(guild)
+		? `Members are still being loaded (${loadedMembers(guild)}), so some are missing. Call again in a moment.`
+		: withoutMembers;
+}
+
 /** Throws a ToolError while the cache does not hold all members of the guild. */
 export function requireKnownMembers(
 	guild: Guild,
 	connection: MemberState,
 ): void {
 	if (connection.hasAllMembers(guild)) return;
+	if (!hearsOfMembers(guild))
+		throw new ToolError(`${withoutMembers} Nothing was done.`);
 	throw new ToolError(
 		`The members of the guild ${guild.id} are still being loaded (${loadedMembers(guild)}). Nothing was done; try again in a moment.`,
 	);
@@ -335,14 +357,20 @@ export async function person(
 	);
 }
 
-async function memberOrNone(
+/**
+ * Looks up a member: in the cache if that is up to date, otherwise on Discord. Resolves with undefined if the user is
+ * none.
+ */
+export async function memberOrNone(
 	guild: Guild,
 	id: string,
 	connection: MemberState,
 ): Promise<GuildMember | undefined> {
 	const known = guild.members.cache.get(id);
-	if (known || connection.hasAllMembers(guild)) return known;
-	return absentIf([UnknownMember], () => guild.members.fetch(id));
+	const isCurrent = known !== undefined && hearsOfMembers(guild);
+	if (isCurrent || connection.hasAllMembers(guild)) return known;
+	const request = { user: id, force: true };
+	return absentIf([UnknownMember], () => guild.members.fetch(request));
 }
 
 /** Fetches a member; undefined if there is none. With `force`, the cache is not used. */

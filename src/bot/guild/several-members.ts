@@ -1,10 +1,10 @@
 // Tools that act on one or several users, by `user_ids`.
 
-import { type Guild, type GuildMember, RESTJSONErrorCodes } from "discord.js";
+import type { Guild, GuildMember } from "discord.js";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { forClients, isForPeople } from "../discord/acting-person.ts";
-import { absentIf, type MemberState } from "../discord/find.ts";
+import { type MemberState, memberOrNone } from "../discord/find.ts";
 import { found, list } from "../tool/arguments/arguments.ts";
 
 /**
@@ -34,12 +34,7 @@ export async function memberOrAbsent(
 	id: string,
 	connection: MemberState,
 ): Promise<MaybeMember> {
-	const known = guild.members.cache.get(id);
-	if (known || connection.hasAllMembers(guild)) return { id, member: known };
-	const member = await absentIf([RESTJSONErrorCodes.UnknownMember], () =>
-		guild.members.fetch(id),
-	);
-	return { id, member };
+	return { id, member: await memberOrNone(guild, id, connection) };
 }
 
 /** Schema of the argument `user_ids` of tools that act on members. */

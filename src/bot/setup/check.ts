@@ -31,7 +31,10 @@ import {
 	Connection,
 	type ConnectionOptions,
 } from "../discord/connection/connection.ts";
-import { privilegedIntents } from "../discord/connection/intents.ts";
+import {
+	describeRefused,
+	privilegedIntents,
+} from "../discord/connection/intents.ts";
 import { sessionStartsFile } from "../discord/connection/session-starts.ts";
 import { userName } from "../discord/describe.ts";
 import { oneLine } from "../discord/text.ts";
@@ -106,7 +109,13 @@ function checksOf(
 	const { toml } = config;
 	const login: Check = {
 		title: "Discord login",
-		run: () => logIn(config, connection, loginTimeoutMs),
+		async run() {
+			const found = await logIn(config, connection, loginTimeoutMs);
+			const refused = connection.refusedIntents.map(describeRefused);
+			return refused.length > 0
+				? { warning: [found, ...refused].join(". ") }
+				: found;
+		},
 	};
 	let guilds: readonly Guild[] = [];
 	const guild: Check = {
@@ -233,7 +242,7 @@ const defaultLoginTimeoutMs = 20_000;
 
 /**
  * Logs in to Discord and resolves with a description of the login. Rejects with a CheckFailed if Discord rejects the
- * token or the intents, or if the login takes longer than the timeout.
+ * token, or if the login takes longer than the timeout.
  */
 export async function logIn(
 	{ discordApiUrl }: BotConfig,

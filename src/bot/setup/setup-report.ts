@@ -9,10 +9,11 @@ import {
 import type { Connection } from "../discord/connection/connection.ts";
 import {
 	isSwitchedOn,
+	type PrivilegedIntent,
 	privilegedIntents,
 } from "../discord/connection/intents.ts";
 import { channelName, roleName } from "../discord/describe.ts";
-import { loadedMembers } from "../discord/find.ts";
+import { unknownMembers } from "../discord/find.ts";
 import { isAllowedKind, limitsPruning } from "../discord/guild-features.ts";
 import {
 	allBits,
@@ -32,7 +33,7 @@ import {
 } from "../discord/two-factor.ts";
 import { visibleChannels } from "../discord/visible-channels.ts";
 import type { Self } from "../tool/context.ts";
-import type { BotTool, PrivilegedIntent } from "../tool/toolsets.ts";
+import type { BotTool } from "../tool/toolsets.ts";
 import { guildName, referenceChecks, requireLeast } from "./guild-checks.ts";
 import { inviteUrl } from "./invite.ts";
 
@@ -119,10 +120,8 @@ function checkGateway(guild: Guild, connection: Connection): Found {
 
 function checkMembers(guild: Guild, connection: Connection): Found {
 	const { size } = guild.members.cache;
-	if (connection.hasAllMembers(guild)) return `all ${size} are known`;
-	return {
-		warning: `the members are still being loaded (${loadedMembers(guild)}); try again in a moment`,
-	};
+	const warning = unknownMembers(guild, connection);
+	return warning === undefined ? `all ${size} are known` : { warning };
 }
 
 /** Creates a check for each of Discord's privileged intents that one of the tools needs. */

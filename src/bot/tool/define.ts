@@ -5,6 +5,7 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import { isForPeople } from "../discord/acting-person.ts";
+import type { PrivilegedIntent } from "../discord/connection/intents.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import { permitWrites } from "../discord/rest/rest.ts";
 import { flag } from "./arguments/arguments.ts";
@@ -12,7 +13,7 @@ import { type CaseDraft, recorded } from "./case-record.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
 import { previewOf } from "./review.ts";
-import type { Alias, BotTool, Overlap, PrivilegedIntent } from "./toolsets.ts";
+import type { Alias, BotTool, Overlap } from "./toolsets.ts";
 
 /**
  * What a person needs so that a tool can act in the person's name, in addition to what the bot needs. For tools with

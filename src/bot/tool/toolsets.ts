@@ -4,6 +4,7 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import type { Tool } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
+import type { PrivilegedIntent } from "../discord/connection/intents.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
 import type { PersonNeeds } from "./define.ts";
@@ -20,9 +21,6 @@ const defaultToolsets: readonly Toolset[] = [
 	"webhooks",
 	"game",
 ];
-
-/** Privileged Discord intents that some tools need. */
-export type PrivilegedIntent = "GuildMembers" | "MessageContent";
 
 /** An MCP tool with its toolset and the permissions and intents that it needs. */
 export interface BotTool extends Tool<BotContext> {

@@ -13,7 +13,12 @@ import {
 	roleName,
 	time,
 } from "../discord/describe.ts";
-import { currentMember, loadedMembers, member, role } from "../discord/find.ts";
+import {
+	currentMember,
+	member,
+	role,
+	unknownMembers,
+} from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import {
 	botsOf,
@@ -337,10 +342,7 @@ function nextAfter(
 
 /** Returns a note for a tool's result if the guild's members are still being loaded; otherwise an empty list. */
 export function stillLoading(guild: Guild, connection: Connection): string[] {
-	if (connection.hasAllMembers(guild)) return [];
-	return [
-		`Members are still being loaded (${loadedMembers(guild)}), so some are missing. Call again in a moment.`,
-	];
+	return resultLines(unknownMembers(guild, connection));
 }
 
 export const lookupUserByName = readTool({

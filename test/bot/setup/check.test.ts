@@ -214,6 +214,21 @@ test("approval that no call can need passes with a warning", async () => {
 	expect(await warnings()).not.toContain("mcp.approval");
 });
 
+test("a bot to which Discord refuses privileged intents passes with a warning that says what is lacking", async () => {
+	const seed = demoSeed();
+	const bots = [
+		{ username: "alpha", privilegedIntents: [] },
+		{ username: "beta" },
+	];
+	await using fixture = await startFixture({ seed: { ...seed, bots } });
+	const { passed, marked } = await check(fixture.config());
+	const [warning] = marked("!").filter((line) => line.includes("Intent"));
+	expect(warning).toMatch(
+		/^Discord login: @alpha .+Discord refuses the Server Members Intent, so there are no lists of members.+join_role.+Discord refuses the Message Content Intent, so there are no chat commands.+Switch it on at https:\/\/discord\.com\/developers/,
+	);
+	expect(passed).toBe(true);
+});
+
 interface Row {
 	what: string;
 	/** Before the simulator starts. */
@@ -225,19 +240,6 @@ interface Row {
 	next?: RegExp;
 }
 
-const withoutIntents = (): SimulatorOptions => {
-	const seed = demoSeed();
-	return {
-		seed: {
-			...seed,
-			bots: [
-				{ username: "alpha", privilegedIntents: [] },
-				{ username: "beta" },
-			],
-		},
-	};
-};
-
 const rows: Row[] = [
 	{
 		what: "the token is wrong",
@@ -246,13 +248,6 @@ const rows: Row[] = [
 		},
 		crosses: () => [
 			/^Discord login: Discord refuses DISCORD_TOKEN: put a token into \.env that http:\/\/127\.0\.0\.1:\d+\/api knows/,
-		],
-	},
-	{
-		what: "a privileged intent is not granted",
-		options: withoutIntents(),
-		crosses: () => [
-			/^Discord login: Discord refuses the intents: switch on "Server Members Intent" and "Message Content Intent", at https:\/\/discord.com\/developers/,
 		],
 	},
 	{

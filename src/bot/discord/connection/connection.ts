@@ -12,6 +12,7 @@ import {
 	GatewayDispatchEvents,
 	GatewayIntentBits,
 	type Guild,
+	IntentsBitField,
 	Routes,
 	Status,
 	type User,
@@ -40,7 +41,13 @@ import {
 import { DroppedEvents } from "./dropped-events.ts";
 import { validateEvent } from "./event-schemas.ts";
 import { createIdentifyThrottler } from "./identify-throttler.ts";
-import { describeRefusal, portal } from "./intents.ts";
+import {
+	describeRefused,
+	type PrivilegedIntent,
+	portal,
+	privilegedIntents,
+	refusedIntents,
+} from "./intents.ts";
 import { ReconnectDelay } from "./reconnect-delay.ts";
 import { SessionStarts } from "./session-starts.ts";
 import { type ShardState, ShardStates } from "./shard-states.ts";
@@ -219,6 +226,7 @@ export class Connection {
 	#gateway: Promise<unknown> | undefined;
 	readonly #fail: (error: Error) => void;
 	#client: Client | undefined;
+	readonly #refusedIntents = new Set<PrivilegedIntent>();
 	/** Whether Discord has answered 401 (unauthorized) since the bot's token last worked. */
 	#isTokenRefused = false;
 	#state: ConnectionState = {
@@ -309,6 +317,19 @@ export class Connection {
 		);
 	}
 
+	/** The privileged intents that Discord has refused. The bot does without them until its next start. */
+	get refusedIntents(): readonly PrivilegedIntent[] {
+		return [...this.#refusedIntents];
+	}
+
+	/** Whether the members of all guilds are loaded, as far as Discord lets the bot know them. */
+	get hasLoadedMembers(): boolean {
+		return (
+			this.#refusedIntents.has("GuildMembers") ||
+			this.guilds.every((guild) => this.hasAllMembers(guild))
+		);
+	}
+
 	/** Whether discord.js's cache holds all members of a guild. */
 	hasAllMembers(guild: Guild): boolean {
 		const isLost = this.#shards.isLost(this.shardOf(guild));
@@ -336,7 +357,7 @@ export class Connection {
 				return;
 			} catch (error) {
 				if (this.#closing.signal.aborted) return;
-				if (await this.#failIfPermanent(client, error)) return;
+				if (await this.#failIfPermanent(error)) return;
 				const reason = String(error);
 				this.#noteState(reason);
 				log.warn("could not log in to Discord, trying again", { reason });
@@ -399,16 +420,19 @@ export class Connection {
 		const { api, onResponse } = this.#options;
 		const { needsMessageContent, needsModerationEvents } = this.#options;
 		const intents = GatewayIntentBits;
+		const refused = new Set(
+			this.refusedIntents.map((name): number => intents[name]),
+		);
 		const client: Client = new Client({
 			intents: [
-				// Only GuildMembers is privileged. GuildMessages is needed for the events of deleted messages.
+				// GuildMessages is needed for the events of deleted messages.
 				intents.Guilds,
 				intents.GuildMembers,
 				intents.GuildVoiceStates,
 				intents.GuildMessages,
 				...(needsMessageContent ? [intents.MessageContent] : []),
 				...(needsModerationEvents ? [intents.GuildModeration] : []),
-			],
+			].filter((intent) => !refused.has(intent)),
 			rest: restOptions(api, onResponse, this.requests, this.#queue),
 			ws: {
 				buildStrategy: (manager) =>
@@ -449,8 +473,7 @@ export class Connection {
 		client.on(Events.ShardReady, (shard) => this.#noteReturn(shard, "new"));
 		client.on(
 			Events.ShardDisconnect,
-			({ code }) =>
-				void this.#failIfPermanent(client, new GatewayCloseError(code)),
+			({ code }) => void this.#failIfPermanent(new GatewayCloseError(code)),
 		);
 		// Member events from before a new session are lost.
 		for (const event of [Events.GuildCreate, Events.GuildAvailable] as const)
@@ -483,6 +506,9 @@ export class Connection {
 				await this.#waitForIdentify(signal, id, this.#starts.maxConcurrency);
 				this.#starts.note();
 			},
+			intents: () => client.options.intents.bitfield,
+			onDisallowedIntents: (requested) =>
+				this.#leaveOutIntents(client, requested),
 			knownGuilds: () =>
 				[...client.guilds.cache.keys()].filter(
 					(guild) => shardOf(guild, count) === id,
@@ -632,7 +658,7 @@ export class Connection {
 				log.info("Discord accepts the bot token again");
 				return;
 			} catch (error) {
-				if (await this.#failIfPermanent(client, error)) return;
+				if (await this.#failIfPermanent(error)) return;
 				log.warn("could not check the bot token with Discord, trying again", {
 					reason: String(error),
 				});
@@ -644,7 +670,7 @@ export class Connection {
 	 * Returns whether a login error is permanent, such as a refused token. A permanent error also resolves the
 	 * connection's promise `failed`. Never rejects.
 	 */
-	async #failIfPermanent(client: Client, error: unknown): Promise<boolean> {
+	async #failIfPermanent(error: unknown): Promise<boolean> {
 		const closeCode = error instanceof GatewayCloseError && error.code;
 		const isTokenRefused =
 			closeCode === GatewayCloseCodes.AuthenticationFailed ||
@@ -653,10 +679,7 @@ export class Connection {
 				error.code === DiscordjsErrorCodes.TokenInvalid);
 		if (isTokenRefused)
 			this.#fail(new Error(tokenRefused(this.#options.api), { cause: error }));
-		else if (closeCode === GatewayCloseCodes.DisallowedIntents) {
-			const text = await this.#describeRefusedIntents(client);
-			this.#fail(new Error(text, { cause: error }));
-		} else if (error instanceof GatewayCloseError) {
+		else if (error instanceof GatewayCloseError) {
 			const { shards = 1 } = this.#options;
 			const text = describeShardRefusal(error.code, shards);
 			this.#fail(text ? new Error(text, { cause: error }) : error);
@@ -664,16 +687,30 @@ export class Connection {
 		return true;
 	}
 
-	async #describeRefusedIntents(client: Client): Promise<string> {
-		// A client whose login failed has forgotten its token.
-		const flags = await client.rest
-			.setToken(this.#options.token)
-			.get(Routes.currentApplication())
-			.then(
-				(application) => (application as { flags?: number }).flags,
-				() => undefined, // Then the error names all requested intents.
-			);
-		return describeRefusal(client.options.intents.bitfield, flags);
+	/**
+	 * Leaves out those of the requested intents that Discord refuses, so that everything that does not need them runs.
+	 * Resolves with false if no requested intent is privileged.
+	 */
+	async #leaveOutIntents(client: Client, requested: number): Promise<boolean> {
+		const { options, rest } = client;
+		// Another shard may have done it.
+		if (options.intents.bitfield !== requested) return true;
+		const flags = await rest.get(Routes.currentApplication()).then(
+			(application) => (application as { flags?: number }).flags,
+			() => undefined,
+		);
+		const refused = refusedIntents(requested, flags);
+		for (const name of refused) {
+			if (this.#refusedIntents.has(name)) continue;
+			this.#refusedIntents.add(name);
+			this.#options.log.warn("running without a privileged intent", {
+				intent: name,
+				reason: describeRefused(name),
+			});
+		}
+		const bits = refused.map((name) => privilegedIntents[name].bit);
+		options.intents = new IntentsBitField(requested).remove(bits).freeze();
+		return bits.length > 0;
 	}
 
 	/**

@@ -17,23 +17,33 @@ interface Intent {
 	 * in fewer than 100 guilds.
 	 */
 	flags: readonly ApplicationFlagsString[];
+	/** What the bot cannot do without the intent, as the end of a sentence. */
+	without: string;
 }
+
+export type PrivilegedIntent = keyof typeof privilegedIntents;
 
 export const privilegedIntents = {
 	GuildMembers: {
 		title: "Server Members Intent",
 		bit: GatewayIntentBits.GuildMembers,
 		flags: ["GatewayGuildMembers", "GatewayGuildMembersLimited"],
+		without:
+			"there are no lists of members, no join_role, auto_role, welcome, donator_sync and suggestions of raid mode, backups are without members, and people are found by id and mention only",
 	},
 	GuildPresences: {
 		title: "Presence Intent",
 		bit: GatewayIntentBits.GuildPresences,
 		flags: ["GatewayPresence", "GatewayPresenceLimited"],
+		without: "nobody's status is known",
 	},
 	MessageContent: {
 		title: "Message Content Intent",
 		bit: GatewayIntentBits.MessageContent,
 		flags: ["GatewayMessageContent", "GatewayMessageContentLimited"],
+		// Discord shows the content of these even so: https://docs.discord.com/developers/events/gateway#message-content-intent
+		without:
+			"there are no chat commands, except in messages that mention the bot, no protection against spam, except honeypots, and tools read no texts of messages",
 	},
 } as const satisfies Record<string, Intent>;
 
@@ -48,26 +58,34 @@ export function isSwitchedOn(
 /** URL of Discord's developer portal, where the bot's application is configured. */
 export const portal = "https://discord.com/developers/applications";
 
+/** Whether the bot asks Discord's Gateway for a privileged intent: not for one that Discord has refused. */
+export function usesIntent({ options }: Client, { bit }: Intent): boolean {
+	return options.intents.has(bit);
+}
+
 /**
- * Returns the error text for a login that Discord refused because privileged intents are not enabled. The text names
- * the intents to enable. The parameters are the bit fields of the requested intents and of the application's flags
- * (undefined if unknown).
+ * Returns those of the requested intents, a bit field, that Discord refuses: the privileged ones whose flag the
+ * application lacks. If `flags` are undefined or have all of them, all privileged ones.
  * https://discord.com/developers/docs/resources/application#application-object-application-flags
  */
-export function describeRefusal(
-	intents: number,
+export function refusedIntents(
+	requested: number,
 	flags: number | undefined,
-): string {
-	const requested = Object.values(privilegedIntents).filter(
-		({ bit }) => (intents & bit) !== 0,
+): PrivilegedIntent[] {
+	const names = Object.keys(privilegedIntents) as PrivilegedIntent[];
+	const privileged = names.filter(
+		(name) => (requested & privilegedIntents[name].bit) !== 0,
 	);
-	const missing = requested.filter((intent) =>
-		intent.flags.every((flag) => ((flags ?? 0) & ApplicationFlags[flag]) === 0),
+	const missing = privileged.filter((name) =>
+		privilegedIntents[name].flags.every(
+			(flag) => ((flags ?? 0) & ApplicationFlags[flag]) === 0,
+		),
 	);
-	const isKnown = flags !== undefined && missing.length > 0;
-	const titles = (isKnown ? missing : requested).map(
-		({ title }) => `"${title}"`,
-	);
-	const unless = isKnown ? "" : ", unless they are on";
-	return `Discord refuses the intents: switch on ${titles.join(" and ")}${unless}, at ${portal} (Bot)`;
+	return missing.length > 0 ? missing : privileged;
+}
+
+/** Says what a bot cannot do without an intent that Discord refuses, and what the operator can do. */
+export function describeRefused(name: PrivilegedIntent): string {
+	const { title, without } = privilegedIntents[name];
+	return `Discord refuses the ${title}, so ${without}. Switch it on at ${portal} (Bot), and restart the bot`;
 }

@@ -57,6 +57,13 @@ export interface SocketOptions {
 	closing: AbortSignal;
 	/** Resolves when a connection for a new Gateway session may be opened. Rejects when `signal` aborts. */
 	beforeNewSession(signal: AbortSignal): Promise<void>;
+	/** Returns the bit field of the Gateway intents with which a session starts. */
+	intents(): number;
+	/**
+	 * Called when Discord refused some of the intents `requested`. Resolves with whether `intents` now returns others, so
+	 * that the bot may identify again.
+	 */
+	onDisallowedIntents(requested: number): Promise<boolean>;
 	/** Resolves when the bot may identify to Discord's Gateway. Rejects when `signal` aborts. */
 	beforeIdentify(signal: AbortSignal): Promise<void>;
 	/** Returns the ids of the shard's guilds in discord.js's cache. */
@@ -141,6 +148,8 @@ export class Socket {
 	#connection: SocketConnection | undefined;
 	#flushTimer: Timer | undefined;
 	#onReady: () => void = () => {};
+	/** Bit field of the intents of the latest IDENTIFY. */
+	#intents = 0;
 
 	constructor(
 		private readonly manager: Manager,
@@ -197,8 +206,16 @@ export class Socket {
 			const ended = await this.#runConnection();
 			const { code, reason, heardAt, readyMs } = ended;
 			if (signal.aborted) return;
-			if (finalCodes.has(code)) throw new GatewayCloseError(code);
-			if (readyMs !== undefined) this.#emit("closed", { code });
+			const hasOthers =
+				code === GatewayCloseCodes.DisallowedIntents &&
+				(await this.options.onDisallowedIntents(this.#intents));
+			if (hasOthers) this.#session = undefined;
+			else if (finalCodes.has(code)) throw new GatewayCloseError(code);
+			// For discord.js, 4014 is the end.
+			if (readyMs !== undefined)
+				this.#emit("closed", {
+					code: hasOthers ? GatewayCloseCodes.UnknownError : code,
+				});
 			const waitMs = this.#delay.next(ended);
 			if (readyMs === undefined) onFailure(reason, waitMs);
 			else onLost(reason, heardAt);
@@ -328,13 +345,13 @@ export class Socket {
 		}
 		connection.hasIdentified = true;
 		this.#expectSession(connection);
-		const { token, intents, identifyProperties, initialPresence } =
-			this.manager.options;
+		const { token, identifyProperties, initialPresence } = this.manager.options;
+		this.#intents = this.options.intents();
 		connection.send({
 			op: GatewayOpcodes.Identify,
 			d: {
 				token,
-				intents,
+				intents: this.#intents,
 				properties: identifyProperties,
 				compress: false,
 				shard: [this.shard.id, this.shard.count],

@@ -12,6 +12,7 @@ import {
 import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
+import { privilegedIntents, usesIntent } from "../connection/intents.ts";
 import { memberIndex } from "./member-cache.ts";
 
 /** Timeout for loading all members of a guild from Discord's Gateway. */
@@ -95,12 +96,13 @@ export class MemberLoader {
 		const { id, client } = guild;
 		this.#complete.delete(id);
 		// An unavailable guild is loaded when an event announces its return.
-		if (!guild.available) return;
+		if (!guild.available || !canLoad(guild)) return;
 		// A load for a later session replaces this one.
 		const loadId = Symbol(id);
 		this.#loads.set(id, loadId);
 		const isCurrent = () =>
 			!closing.aborted &&
+			canLoad(guild) &&
 			this.#client === client &&
 			client.guilds.cache.has(id) &&
 			this.#loads.get(id) === loadId;
@@ -148,6 +150,11 @@ export class MemberLoader {
 			permits.release();
 		}
 	}
+}
+
+/** Whether Discord lets the bot load all members of a guild. */
+function canLoad({ client }: Guild): boolean {
+	return usesIntent(client, privilegedIntents.GuildMembers);
 }
 
 /**

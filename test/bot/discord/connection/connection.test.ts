@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { startBot } from "../../../../src/bot/bot.ts";
+import type { ConnectionOptions } from "../../../../src/bot/discord/connection/connection.ts";
 import { createLog } from "../../../../src/lib/log.ts";
 import { demoSeed } from "../../../../src/simulator/seed.ts";
 import { botConfig } from "../../../support/bot-config.ts";
@@ -58,29 +59,55 @@ test.concurrent("an unknown token ends the bot, and is not in the reason", async
 });
 
 type Privileged = "GuildMembers" | "MessageContent";
-const serverMembers = '"Server Members Intent"';
-const messageContent = '"Message Content Intent"';
 
-test.concurrent.each<[string, Privileged[], boolean, string]>([
-	["members", ["MessageContent"], true, serverMembers],
-	["texts", ["GuildMembers"], true, messageContent],
-	["both", [], true, `${serverMembers} and ${messageContent}`],
-	["members and unrequested texts", [], false, serverMembers],
+test.concurrent.each<[string, Privileged[], Privileged[]]>([
+	["members", ["MessageContent"], ["GuildMembers"]],
+	["texts", ["GuildMembers"], ["MessageContent"]],
+	["both", [], ["GuildMembers", "MessageContent"]],
+	["none", ["GuildMembers", "MessageContent"], []],
 ])(
-	"a bot without the privileged intent for %s names the intents to switch on",
-	async (_, granted, needsMessageContent, missing) => {
+	"a bot to which Discord refuses the privileged intent for %s logs in without it, and says so",
+	async (_, granted, refused) => {
 		await using simulator = await startSimulator(seedWith(granted));
-		const error = await refusal(simulator, needsMessageContent);
-		expect(error.message).toContain(`switch on ${missing}, at`);
+		await using alpha = openWithTexts(simulator);
+		await alpha.opened;
+		const { connection, recorded } = alpha;
+		expect(connection.ready).toBe(true);
+		expect(connection.refusedIntents).toEqual(refused);
+		const used = connection.discord.options.intents;
+		for (const intent of ["GuildMembers", "MessageContent"] as const)
+			expect(used.has(intent)).toBe(granted.includes(intent));
+		const warned = recorded.entries("running without a privileged intent");
+		expect(warned.map(({ intent }) => intent)).toEqual(refused);
+		expect(connection.sessionStarts).toBe(refused.length > 0 ? 2 : 1);
+		await until(
+			"the members are loaded as far as possible",
+			() => connection.hasLoadedMembers,
+		);
 	},
 );
 
-test.concurrent("if the enabled intents are unknown, all requested ones are named", async () => {
+test.concurrent("if the enabled intents are unknown, no privileged one is requested again", async () => {
 	await using simulator = await startSimulator(seedWith(["GuildMembers"]));
 	simulator.faults.fail("GET /applications/@me", 500);
-	const error = await refusal(simulator, true);
-	expect(error.message).toContain(
-		`switch on ${serverMembers} and ${messageContent}, unless they are on, at`,
+	await using alpha = openWithTexts(simulator);
+	await alpha.opened;
+	expect(alpha.connection.refusedIntents).toEqual([
+		"GuildMembers",
+		"MessageContent",
+	]);
+});
+
+test.concurrent("each shard of a bot does without a refused intent", async () => {
+	await using simulator = await startSimulator(seedWith(["GuildMembers"]));
+	await using alpha = openWithTexts(simulator, { shards: 3 });
+	await alpha.opened;
+	const { connection, recorded } = alpha;
+	expect(connection.shards.map(({ connected }) => connected)).toEqual([
+		...[true, true, true],
+	]);
+	expect(recorded.entries("running without a privileged intent")).toHaveLength(
+		1,
 	);
 });
 
@@ -90,15 +117,14 @@ function seedWith(privilegedIntents: Privileged[]) {
 	return { seed: { ...seed, bots } };
 }
 
-/** Why a bot could not log in. */
-async function refusal(
+function openWithTexts(
 	simulator: Awaited<ReturnType<typeof startSimulator>>,
-	needsMessageContent: boolean,
-): Promise<Error> {
+	options: Partial<ConnectionOptions> = {},
+) {
 	const { token } = simulator.bot("alpha");
-	const options = { token, needsMessageContent };
-	await using alpha = openConnection(simulator.api, options);
-	return await alpha.connection.failed;
+	return openConnection(simulator.api, {
+		...{ token, needsMessageContent: true, ...options },
+	});
 }
 
 test.concurrent("a bot recovers from a single 401", async () => {
