@@ -80,6 +80,8 @@ export interface SimulatorOptions {
 	readonly sharding?: Partial<ShardingSettings>;
 	/** The rate limits of the REST API. Default: so high that tests do not reach them. */
 	readonly rateLimits?: RateLimits;
+	/** The clock of the rate limits, in milliseconds. Default: Date.now. */
+	readonly rateLimitNow?: () => number;
 	/** Called with each REST request and its response, so that tests can validate them. */
 	readonly onExchange?: (exchange: Exchange) => void;
 }
@@ -162,7 +164,10 @@ export async function startSimulator(
 		...parts,
 		journal,
 		requests,
-		limiter: new RateLimiter(options.rateLimits ?? generousLimits),
+		limiter: new RateLimiter(
+			options.rateLimits ?? generousLimits,
+			options.rateLimitNow,
+		),
 	});
 	// The requests that make guilds are in no list, and have no rate limits.
 	const builder = new Router({

@@ -643,6 +643,10 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Each route has the limits in `realisticLimits`. Discord publishes only the global one.",
 		"Reaching limits on purpose is not harmless. The bot reads them from responses.",
 	),
+	"rename-limit": sourced("documentation", "2020-10-30")(
+		"A channel's name can be changed twice in 10 minutes, and so can its topic; the headers do not announce it. Requests that contain both count for both.",
+		"https://github.com/discord/discord-api-docs/issues/2190",
+	),
 	"oauth2-code-once": sourced("documentation", "2021-01-23")(
 		"A code can be exchanged once, within 100 s.",
 		"https://github.com/discord/discord-api-docs/issues/2526",

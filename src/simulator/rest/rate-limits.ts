@@ -15,6 +15,8 @@ export interface RateLimits {
 	readonly each: Limit;
 	/** The rate limits of particular routes, by method and path pattern: "POST /channels/:channel_id/messages". */
 	readonly routes?: Readonly<Record<string, Limit>>;
+	/** The limit of changes of a channel's name, and of its topic, of which the rate limit headers say nothing. */
+	readonly renames?: Limit;
 }
 
 /**
@@ -24,6 +26,8 @@ export interface RateLimits {
 export const realisticLimits: RateLimits = {
 	global: { requests: 50, perMs: 1000 },
 	each: { requests: 10, perMs: 10_000 },
+	// https://github.com/discord/discord-api-docs/issues/2190
+	renames: { requests: 2, perMs: 600_000 },
 	routes: {
 		"POST /channels/:channel_id/messages": { requests: 5, perMs: 5000 },
 		"PATCH /channels/:channel_id/messages/:message_id": {
@@ -67,8 +71,33 @@ export class RateLimiter {
 	readonly #limits: RateLimits;
 	readonly #buckets = new Map<string, Bucket>();
 
-	constructor(limits: RateLimits) {
+	/** Returns the time in milliseconds of any clock. */
+	readonly #now: () => number;
+
+	constructor(limits: RateLimits, now: () => number = Date.now) {
 		this.#limits = limits;
+		this.#now = now;
+	}
+
+	/**
+	 * Counts an edit of a channel if it contains its name or topic. Throws a 429 if there were too many. Name and topic
+	 * are counted apart.
+	 */
+	takeRename(channelId: string, body: unknown): void {
+		const limit = this.#limits.renames;
+		if (!limit) return;
+		const buckets = ["name", "topic"]
+			.filter((key) => Object(body)[key] !== undefined)
+			.map((key) => this.#bucket(`${channelId} ${key}`, limit));
+		const full = buckets.filter(({ used }) => used >= limit.requests);
+		if (full.length > 0) {
+			const resetAt = Math.max(...full.map((bucket) => bucket.resetAt));
+			throw rateLimited(resetAt - this.#now(), {
+				global: false,
+				scope: "user",
+			});
+		}
+		for (const bucket of buckets) bucket.used += 1;
 	}
 
 	/**
@@ -86,7 +115,7 @@ export class RateLimiter {
 		this.#forgetOld();
 		const global = this.#bucket(`${request.actor} *`, this.#limits.global);
 		if (!request.exempt && global.used >= this.#limits.global.requests)
-			throw rateLimited(global.resetAt - Date.now(), {
+			throw rateLimited(global.resetAt - this.#now(), {
 				global: true,
 				scope: "global",
 			});
@@ -99,7 +128,7 @@ export class RateLimiter {
 			bucket.used += 1;
 			if (!request.exempt) global.used += 1;
 		}
-		const afterMs = Math.max(0, bucket.resetAt - Date.now());
+		const afterMs = Math.max(0, bucket.resetAt - this.#now());
 		const headers = {
 			"x-ratelimit-limit": String(limit.requests),
 			"x-ratelimit-remaining": String(limit.requests - bucket.used),
@@ -114,8 +143,8 @@ export class RateLimiter {
 
 	#bucket(key: string, limit: Limit): Bucket {
 		const known = this.#buckets.get(key);
-		if (known && known.resetAt > Date.now()) return known;
-		const fresh = { used: 0, resetAt: Date.now() + limit.perMs };
+		if (known && known.resetAt > this.#now()) return known;
+		const fresh = { used: 0, resetAt: this.#now() + limit.perMs };
 		this.#buckets.set(key, fresh);
 		return fresh;
 	}
@@ -123,6 +152,6 @@ export class RateLimiter {
 	#forgetOld(): void {
 		if (this.#buckets.size < 10_000) return;
 		for (const [key, bucket] of this.#buckets)
-			if (bucket.resetAt <= Date.now()) this.#buckets.delete(key);
+			if (bucket.resetAt <= this.#now()) this.#buckets.delete(key);
 	}
 }

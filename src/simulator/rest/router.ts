@@ -233,6 +233,8 @@ export class Router {
 			...holder?.entities,
 		};
 		checkRoute(route, call);
+		if (route.name === "PATCH /channels/:channel_id" && call.channel)
+			this.#parts.limiter.takeRename(call.channel.id, content.body);
 		const result = route.run(call);
 		// The request is executed, even if a fault hides it from the client.
 		const response: ResponseData =

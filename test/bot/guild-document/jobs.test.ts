@@ -1,9 +1,13 @@
 // Jobs that carry out plans: each step once, through lost responses, restarts, refusals and other people's edits.
 
 import { describe, expect, test } from "bun:test";
+import { Routes } from "discord.js";
 import { readGuildState } from "../../../src/bot/guild-document/read/read-guild.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
-import { generousLimits } from "../../../src/simulator/rest/rate-limits.ts";
+import {
+	generousLimits,
+	realisticLimits,
+} from "../../../src/simulator/rest/rate-limits.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { hashIn, jobIn, startService } from "./running-service.ts";
@@ -29,6 +33,11 @@ const ended = ({ service }: Running, id: string) =>
 		const text = await service().job(id);
 		return text.includes("ended 2") && text;
 	});
+
+const isTopic = (running: Running, id: string, topic: string) => {
+	const channel = running.guild().channels.cache.get(id);
+	return channel && "topic" in channel && channel.topic === topic;
+};
 
 const rolesCalled = ({ bot }: Running, name: string) =>
 	[...bot.guild.roles.values()].filter((role) => role.name === name);
@@ -383,6 +392,42 @@ describe("a step", () => {
 		const text = await running.service().cancel(id);
 		expect(text).toContain("cancelled");
 		expect(await ended(running, id)).toContain(": cancelled, 0 of 4 steps");
+	});
+
+	test("waits for the limit of a channel's topic, which no header announces", async () => {
+		const clock = { ms: 0 };
+		const { renames } = realisticLimits;
+		await using running = await startService({
+			simulator: {
+				rateLimits: { ...generousLimits, ...(renames && { renames }) },
+				rateLimitNow: () => clock.ms,
+			},
+			options: { monotonicNow: () => clock.ms },
+		});
+		const { bot, service } = running;
+		const [channel] = channelsCalled(running, "general");
+		if (!channel) throw new Error("The Cooks have a channel #general");
+		const { rest } = bot.connection.discord;
+		for (const topic of ["Soup", "Bread"])
+			await rest.patch(Routes.channel(channel.id), { body: { topic } });
+		await until("the bot has heard", () =>
+			isTopic(running, channel.id, "Bread"),
+		);
+		const id = await running.apply({
+			channels: [{ name: "general", topic: "Stew" }],
+		});
+		const text = await until("the job waits", async () => {
+			const text = await service().job(id);
+			return text.includes("Waiting") && text;
+		});
+		expect(text).toMatch(/Waiting 60[01] s: Discord asks the bot to wait/);
+		expect(channel.topic).toBe("Bread");
+		clock.ms += 601_000;
+		// The time for which discord.js holds requests back after a 429 is over, too.
+		rest.handlers.clear();
+		service().start();
+		expect(await ended(running, id)).toContain(": done, 1 of 1");
+		expect(channel.topic).toBe("Stew");
 	});
 
 	test("leaves the last request of a rate limit to others", async () => {

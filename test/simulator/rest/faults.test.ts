@@ -1,6 +1,10 @@
 // Injected faults: what a client sees, and whether the request was executed.
 
 import { test as bunTest, describe, expect } from "bun:test";
+import {
+	generousLimits,
+	realisticLimits,
+} from "../../../src/simulator/rest/rate-limits.ts";
 import { until } from "../../support/until.ts";
 import {
 	type Cooks,
@@ -333,6 +337,39 @@ describe("rate limits", () => {
 		const jose = cooks.as("jose.garcia");
 		expect((await jose("POST", path, { content: "x" })).status).toBe(200);
 	});
+
+	bunTest(
+		"a channel's name and its topic change twice in ten minutes each, and no header says so",
+		async () => {
+			let now = 0;
+			await using simulator = await startSimulator({
+				rateLimits: { ...realisticLimits, ...generousLimits },
+				rateLimitNow: () => now,
+			});
+			const { channel, alpha, channelNamed } = cooksOf(simulator);
+			const edit = (body: object, { id } = channel) =>
+				alpha("PATCH", `/channels/${id}`, body);
+			const [name, topic] = ["soup", "Soup"];
+			const statuses = [];
+			for (const body of [{ name }, { name, topic }, { nsfw: true }, { topic }])
+				statuses.push((await edit(body)).status);
+			expect(statuses).toEqual([200, 200, 200, 200]);
+			for (const body of [{ name }, { topic }, { name, topic: "" }]) {
+				const answer = await edit(body);
+				expect(answer.status).toBe(429);
+				expect(answer.json()).toMatchObject({
+					retry_after: 600,
+					global: false,
+				});
+				const remaining = answer.headers.get("x-ratelimit-remaining");
+				expect(Number(remaining)).toBeGreaterThan(1);
+			}
+			expect((await edit({ nsfw: false })).status).toBe(200);
+			expect((await edit({ name }, channelNamed("staff"))).status).toBe(200);
+			now = 600_000;
+			expect((await edit({ name, topic })).status).toBe(200);
+		},
+	);
 
 	bunTest("all requests of one actor share the global limit", async () => {
 		await using simulator = await startSimulator({

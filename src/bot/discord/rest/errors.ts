@@ -215,7 +215,7 @@ export function describeErrorForPeople(error: unknown): string | undefined {
 	}`;
 }
 
-/** Sentences that tell the AI model why a request was not sent to Discord, and in how many seconds it can be sent. */
+/** Sentences that tell the AI model why a request was not carried out, and in how many seconds it can be. */
 const busyTexts: Record<PlatformBusy["why"], (seconds: number) => string> = {
 	"rate limit": (seconds) =>
 		`Discord's rate limit allows this request again in ${seconds} s.`,
@@ -233,7 +233,7 @@ function pauseAfter({ cause }: PlatformFailure): string {
 function busyError(error: PlatformBusy): ToolError {
 	const seconds = Math.ceil(error.retryAfterMs / 1000);
 	return apiError(
-		`${busyTexts[error.why](seconds)} The request was not sent to Discord: nothing was done. Call again after this time, not before.`,
+		`${busyTexts[error.why](seconds)} Nothing was done. Call again after this time, not before.`,
 		error,
 	);
 }

@@ -97,7 +97,7 @@ export class PlatformBusy extends Error {
 		readonly retryAfterMs: number,
 		options?: ErrorOptions,
 	) {
-		super(`not sent for ${Math.ceil(retryAfterMs)} ms: ${why}`, options);
+		super(`busy for ${Math.ceil(retryAfterMs)} ms: ${why}`, options);
 	}
 }
 

@@ -40,7 +40,7 @@ test("a tool fails at once with the wait if a rate limit outlasts its deadline, 
 	});
 	expect(isError).toBe(true);
 	expect(text).toMatch(
-		/^Discord API error: Discord's rate limit allows this request again in 6[12] s\. The request was not sent to Discord: nothing was done\. Call again after this time, not before\.$/,
+		/^Discord API error: Discord's rate limit allows this request again in 6[12] s\. Nothing was done\. Call again after this time, not before\.$/,
 	);
 	expect(limit.hits).toBe(1);
 	expect(simulator.journal.entries()).toEqual([]);
