@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { Routes } from "discord.js";
 import { readGuildState } from "../../../src/bot/guild-document/read/read-guild.ts";
+import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
 import {
 	generousLimits,
@@ -10,6 +11,7 @@ import {
 } from "../../../src/simulator/rest/rate-limits.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
+import { withSql } from "../features/running-feature.ts";
 import { hashIn, jobIn, startService } from "./running-service.ts";
 
 const roleRoute = "POST /guilds/:guild_id/roles";
@@ -292,6 +294,61 @@ describe("a step", () => {
 		const text = await ended(running, id);
 		expect(text).toContain("1 difference(s) are not in the plan");
 		expect(channelsCalled(running, "general")).toHaveLength(0);
+	});
+
+	test("is not done when only someone's later change asks for it", async () => {
+		await using running = await startService({
+			prepare: ({ world, guild }) =>
+				world.roles.add(guild("The Cooks"), { name: "Guests" }),
+		});
+		const { simulator, guild } = running.bot;
+		const held = simulator.faults.stall(roleRoute, { times: 1 });
+		const id = await running.apply({
+			roles: [{ name: "Mods" }, { name: "Guests" }],
+		});
+		await until("the job asks", () => held.hits > 0);
+		for (const role of rolesCalled(running, "Guests"))
+			simulator.world.roles.edit(guild, role, { color: 7 });
+		held.release();
+		expect(await ended(running, id)).toContain(
+			"1 difference(s) are not in the plan",
+		);
+		expect(rolesCalled(running, "Guests")).toMatchObject([{ color: 7 }]);
+	});
+
+	test("is not done by a job that has ended, although the database was slow to store the end", async () => {
+		let late: (() => Promise<unknown>) | undefined;
+		let isStored = false;
+		let wasScanned = false;
+		await using running = await startService({
+			store: (store) =>
+				withSql(store, async (strings, ...values) => {
+					const text = strings.join("");
+					if (text.includes("UPDATE guild_jobs SET state") && !late) {
+						late = () => store.sql(strings, ...values);
+						throw new StoreUnavailable("timeout", true);
+					}
+					// The job is still due, but ends before it is read.
+					if (text.includes("SELECT * FROM guild_jobs")) {
+						await late?.();
+						isStored = late !== undefined;
+					}
+					wasScanned ||= isStored && text.includes("WHERE ended_at IS NULL");
+					return store.sql(strings, ...values);
+				}),
+		});
+		const held = running.bot.simulator.faults.stall(
+			"PATCH /channels/:channel_id",
+			{ times: 1 },
+		);
+		await running.apply(document);
+		held.release();
+		await until("the end is not confirmed", () => late !== undefined);
+		const { world } = running.bot.simulator;
+		for (const channel of channelsCalled(running, "general"))
+			world.channels.edit(channel, { topic: "Old" });
+		await until("the job was due once more", () => wasScanned);
+		expect(executed(running, "PATCH /channels/:channel_id")).toBe(1);
 	});
 
 	test("is not done once someone has done it while the job did others", async () => {

@@ -706,6 +706,17 @@ const rows: readonly Row[] = [
 		live: false,
 	},
 	{
+		name: "no order of roles that have the position of the bot's role",
+		prepare: (simulator) => {
+			const guild = simulator.guild("The Cooks");
+			// Newer than the bot's role, and so below it.
+			simulator.world.roles.add(guild, { name: "Late" });
+			for (const role of guild.roles.values())
+				if (role.id !== guild.id) role.position = 1;
+		},
+		steps: (names) => [orderRoles({ [names.role("Late")]: 2 })],
+	},
+	{
 		name: "deleting the role of an integration",
 		prepare: (simulator) => managed(simulator, "Regular"),
 		steps: (names) => [deleteRole(names.role("Regular"))],

@@ -181,3 +181,25 @@ test("what the bot must not do is not planned", async () => {
 	expect(text).toContain("cannot: channel Talk show: ");
 	expect(text).toContain("+ channel #news\n");
 });
+
+test.each([
+	["asked for where the guild requires it", 1],
+	["not asked for elsewhere", 0],
+])("two-factor authentication of the bot's owner is %s", async (_, level) => {
+	await using running = await startService({
+		hasRealRules: true,
+		simulator: {
+			seed: {
+				...seed,
+				developerHasMfa: false,
+				guilds: seed.guilds.map((guild) => ({ ...guild, mfa_level: level })),
+			},
+		},
+	});
+	const asked = () =>
+		running.bot.simulator.requests.list("GET /users/@me").length;
+	const before = asked();
+	const plan = await running.plan({ roles: [{ name: "New" }] });
+	expect(asked() - before).toBe(level);
+	expect(plan.includes("requires two-factor authentication")).toBe(level === 1);
+});
