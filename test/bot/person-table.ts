@@ -115,7 +115,7 @@ export const demands: Record<string, Demand> = {
 		leavesOut({ world, guild }, hidden) {
 			const { guilds } = world.simulator.world;
 			guilds.edit(guild, { system_channel_id: hidden.id });
-			return { args: {}, secrets: [hidden.id, hidden.name] };
+			return { args: {}, secrets: [hidden.id] };
 		},
 	}),
 	edit_guild: inGuild(["ManageGuild"], { argument: "system_channel_id" }),
@@ -198,7 +198,7 @@ export const demands: Record<string, Demand> = {
 				...overwrite,
 				type: 0,
 			});
-			return { args: {}, secrets: [hidden.id, hidden.name] };
+			return { args: {}, secrets: [hidden.id] };
 		},
 	}),
 	set_channel_permissions: inChannel(
@@ -347,7 +347,7 @@ export const demands: Record<string, Demand> = {
 				const { id } = botUser(scene.world);
 				const overwrite = { id, type: 1, allow: "0", deny } as const;
 				scene.world.simulator.world.channels.setOverwrite(hidden, overwrite);
-				return { args: {}, secrets: [hidden.id, hidden.name] };
+				return { args: {}, secrets: [hidden.id] };
 			},
 		},
 	},

@@ -1,14 +1,10 @@
 // Placing one channel right below another, where Discord's clients show it.
 
-import {
-	ChannelType,
-	type Guild,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { ChannelType, type Guild, PermissionFlagsBits } from "discord.js";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
+import { fetchGuildChannels, isObfuscated } from "../discord/obfuscation.ts";
 import {
 	missingPermissions,
 	requireOfPerson,
@@ -25,6 +21,7 @@ import {
 /** A channel as in Discord's API, with its name. */
 export type NamedChannel = RawChannel & {
 	name: string;
+	flags?: number;
 	/** Whether results must not name the channel, because the person in whose name the call acts cannot see it. */
 	isHidden: boolean;
 };
@@ -34,9 +31,11 @@ export type NamedChannel = RawChannel & {
  * acts, cannot see.
  */
 export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
-	const route = Routes.guildChannels(guild.id);
-	const all = (await guild.client.rest.get(route)) as NamedChannel[];
-	return all.map((one) => ({ ...one, isHidden: isHidden(guild, one.id) }));
+	const all = await fetchGuildChannels(guild);
+	return (all as unknown as NamedChannel[]).map((one) => ({
+		...one,
+		isHidden: isHidden(guild, one.id),
+	}));
 }
 
 /**
@@ -131,6 +130,10 @@ export function requireRoom(
 export function requirePlaceIn(guild: Guild, parentId: string): void {
 	const { ManageChannels } = PermissionFlagsBits;
 	const parent = visibleChannel(guild, parentId);
+	if (parent && isObfuscated(parent))
+		throw new ToolError(
+			`The bot cannot see the category ${parentId}, and so not who would see a channel in it. Allow the bot VIEW_CHANNEL there. Nothing was done.`,
+		);
 	requireOfPerson(guild, parent, ManageChannels | impliedIn(parent));
 }
 

@@ -8,10 +8,11 @@ import {
 	type PermissionOverwrites,
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
+import { channelLabel, channelName } from "../discord/describe.ts";
 import { effectivePermissions } from "../discord/effective-permissions.ts";
 import type { Channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
+import { isObfuscated } from "../discord/obfuscation.ts";
 import {
 	allBits,
 	type Bits,
@@ -26,7 +27,7 @@ import { visibleChannel } from "../discord/visible-channels.ts";
 import { sample } from "../tool/bulk.ts";
 import { channelsFromTop, type RawChannel } from "./channel-order.ts";
 
-/** Whether @everyone sees a channel. */
+/** Whether @everyone sees a channel; false if the bot cannot see it. */
 export function isPublic(channel: Channel): boolean {
 	const everyone = channel.permissionsFor(channel.guild.roles.everyone);
 	return everyone.has(PermissionFlagsBits.ViewChannel);
@@ -96,7 +97,10 @@ export async function fetchCurrent(
  */
 export function syncedWith(category: Channel): Channel[] {
 	return channelsFromTop(category.guild).filter(
-		(channel) => channel.parentId === category.id && channel.permissionsLocked,
+		(channel) =>
+			channel.parentId === category.id &&
+			channel.permissionsLocked &&
+			!isObfuscated(channel),
 	);
 }
 
@@ -116,18 +120,19 @@ export function describeFollowers(
 		({ parentId }) => parentId === category.id,
 	);
 	const synced = syncedWith(category);
+	const unseen = inside.filter(isObfuscated);
 	const others = inside.filter(
-		(channel) => !synced.includes(channel) && !changed.includes(channel),
+		(channel) => ![...synced, ...changed, ...unseen].includes(channel),
 	);
 	const named = (channels: readonly Channel[]) =>
-		sample(channels, maxFollowers, ({ name }) => `#${oneField(name)}`).join(
-			", ",
-		);
+		sample(channels, maxFollowers, channelLabel).join(", ");
 	const texts = [
 		synced.length > 0 &&
 			`${synced.length} synced channel(s) follow: ${named(synced)}`,
 		others.length > 0 &&
 			`${others.length} not synced, with permissions of their own, stay: ${named(others)}`,
+		unseen.length > 0 &&
+			`unknown for ${unseen.length} that the bot cannot see: ${unseen.map(({ id }) => id).join(", ")}`,
 	].filter(Boolean);
 	return texts.length > 0 ? texts.join("; ") : undefined;
 }

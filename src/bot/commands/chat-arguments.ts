@@ -10,6 +10,7 @@ import {
 import { ToolError } from "../../mcp/tool.ts";
 import { memberIndex, membersOf } from "../discord/members/member-cache.ts";
 import { maxCounted } from "../discord/members/member-index.ts";
+import { isObfuscated } from "../discord/obfuscation.ts";
 import { fold, inlineText } from "../discord/text.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { isDurationWord } from "./durations.ts";
@@ -288,8 +289,10 @@ function roleNamed(guild: Guild, text: string): string {
 
 /** Returns the id of the channel with this name. Ignores channels that the author of the command cannot see. */
 function channelNamed(author: GuildMember, text: string): string {
-	const visible = author.guild.channels.cache.filter((channel) =>
-		channel.permissionsFor(author)?.has(PermissionFlagsBits.ViewChannel),
+	const visible = author.guild.channels.cache.filter(
+		(channel) =>
+			channel.permissionsFor(author)?.has(PermissionFlagsBits.ViewChannel) &&
+			!isObfuscated(channel),
 	);
 	return uniquely(
 		"channel",

@@ -7,17 +7,27 @@ import type {
 	Role,
 	User,
 } from "discord.js";
+import { isObfuscated } from "./obfuscation.ts";
 import { oneField } from "./text.ts";
 
 export function guildName({ name, id }: Pick<Guild, "name" | "id">): string {
 	return `${oneField(name)} (ID: ${id})`;
 }
 
-export function channelName({
-	name,
-	id,
-}: Pick<GuildBasedChannel, "name" | "id">): string {
-	return `#${oneField(name)} (ID: ${id})`;
+type NamedChannel = Pick<GuildBasedChannel, "name"> &
+	Parameters<typeof isObfuscated>[0];
+
+export function channelName(
+	channel: NamedChannel & Pick<GuildBasedChannel, "id">,
+): string {
+	return `${channelLabel(channel)} (ID: ${channel.id})`;
+}
+
+/** Formats a channel for a tool result without its id: "#name". */
+export function channelLabel(channel: NamedChannel): string {
+	return isObfuscated(channel)
+		? "a channel that the bot cannot see"
+		: `#${oneField(channel.name)}`;
 }
 
 export function roleName({ name, id }: Pick<Role, "name" | "id">): string {

@@ -38,6 +38,7 @@ import {
 	type Plan,
 	requirePlan,
 } from "./plans/plans.ts";
+import { unseenIn } from "./read/read-guild.ts";
 
 export interface GuildDocumentsOptions extends JobsOptions {
 	backups: BackupReader;
@@ -286,7 +287,10 @@ export function createGuildDocuments(
 			const { state, unreadable } = await rules.read(guild, wanted);
 			return {
 				document: exportDocument(state, wanted),
-				missing: unreadable.map(({ part, why }) => `${part}: ${why}`),
+				missing: [
+					...unreadable,
+					...unseenIn(state).filter(({ part }) => wanted.includes(part)),
+				].map(({ part, why }) => `${part}: ${why}`),
 			};
 		},
 		backups: (guild) => options.backups.list(guild.id),

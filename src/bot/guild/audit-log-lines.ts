@@ -9,7 +9,8 @@ import {
 	type Guild,
 	SnowflakeUtil,
 } from "discord.js";
-import { time } from "../discord/describe.ts";
+import { channelLabel, time } from "../discord/describe.ts";
+import { isObfuscated } from "../discord/obfuscation.ts";
 import { officialName } from "../discord/permissions.ts";
 import { fieldLine, lengthOf, oneField, truncate } from "../discord/text.ts";
 import {
@@ -97,7 +98,8 @@ export function namesIn(log: Named, guild: Guild): NameOf {
 		const name =
 			names.get(id) ??
 			(user && `@${user.username}`) ??
-			(channel && `#${channel.name}`) ??
+			(channel &&
+				(isObfuscated(channel) ? channelLabel(channel) : `#${channel.name}`)) ??
 			// The @everyone role has the guild's id.
 			(role && (id === guild.id ? "@everyone" : `@${role.name}`)) ??
 			emojis.cache.get(id)?.name;

@@ -13,7 +13,12 @@ import {
 	triggerOf,
 	wordFields,
 } from "../../guild-document/names/automod-rule.ts";
-import { channelName, memberName, roleName } from "../discord/describe.ts";
+import {
+	channelLabel,
+	channelName,
+	memberName,
+	roleName,
+} from "../discord/describe.ts";
 import { fieldLine, oneField, oneLine } from "../discord/text.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
 
@@ -130,6 +135,6 @@ function actionText(
 		return `block_message saying "${oneField(custom_message)}"`;
 	if (name !== "send_alert_message" || !channel_id) return name ?? `${type}`;
 	const channel = visibleChannel(guild, channel_id);
-	const where = channel ? `#${oneField(channel.name)} ` : "";
+	const where = channel ? `${channelLabel(channel)} ` : "";
 	return `send_alert_message in ${where}(ID: ${channel_id})`;
 }

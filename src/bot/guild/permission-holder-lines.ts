@@ -8,6 +8,7 @@ import {
 	roleName,
 } from "../discord/describe.ts";
 import type { Place } from "../discord/effective-permissions.ts";
+import { isObfuscated } from "../discord/obfuscation.ts";
 import {
 	type Alike,
 	type Group,
@@ -204,7 +205,8 @@ const maxChannels = 5;
 
 /** Lists for each permission which roles and members get it from permission overwrites, and in which channels. */
 function channelLines(guild: Guild, asked: readonly string[]): string[] {
-	return asked.flatMap((name) => {
+	const unseen = visibleChannels(guild).filter(isObfuscated).size;
+	const lines = asked.flatMap((name) => {
 		const channelsById = new Map<string, string[]>();
 		for (const channel of visibleChannels(guild).values()) {
 			if (channel.isThread()) continue;
@@ -229,4 +231,7 @@ function channelLines(guild: Guild, asked: readonly string[]): string[] {
 		});
 		return `Channel permissions also allow ${name}: ${texts.slice(0, maxNamed).join(" | ")}${texts.length > maxNamed ? ` | ${texts.length - maxNamed} more` : ""}`;
 	});
+	return unseen > 0
+		? [...lines, `Unknown in ${unseen} channel(s) that the bot cannot see.`]
+		: lines;
 }

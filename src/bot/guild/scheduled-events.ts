@@ -16,7 +16,7 @@ import {
 	statuses,
 } from "../../guild-document/names/scheduled-event.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelName, time } from "../discord/describe.ts";
+import { channelLabel, channelName, time } from "../discord/describe.ts";
 import { unlessUnknown } from "../discord/find.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
@@ -167,6 +167,6 @@ export function eventLine(guild: Guild, event: APIGuildScheduledEvent): string {
 function placeOf(guild: Guild, { channel_id, location }: EventFields): string {
 	if (!channel_id) return `at ${oneField(location)}`;
 	const channel = visibleChannel(guild, channel_id);
-	const name = channel ? `#${oneField(channel.name)} ` : "";
+	const name = channel ? `${channelLabel(channel)} ` : "";
 	return `in ${name}(ID: ${channel_id})`;
 }

@@ -12,16 +12,16 @@ import {
 	type PrivilegedIntent,
 	privilegedIntents,
 } from "../discord/connection/intents.ts";
-import { channelName, roleName } from "../discord/describe.ts";
+import { roleName } from "../discord/describe.ts";
 import { unknownMembers } from "../discord/find.ts";
 import { isAllowedKind, limitsPruning } from "../discord/guild-features.ts";
+import { isObfuscated } from "../discord/obfuscation.ts";
 import {
 	allBits,
 	allowedToBot,
 	bitsIn,
 	botMember,
 	isAdministrator,
-	missingForBot,
 	type Needed,
 	permissionNames,
 } from "../discord/permissions.ts";
@@ -275,16 +275,13 @@ function checkAdministratorRoles(guild: Guild): Found {
 }
 
 function checkChannels(guild: Guild): Found {
-	const { ViewChannel } = PermissionFlagsBits;
 	const channels = [...visibleChannels(guild).values()].filter(
 		(channel) => !channel.isThread(),
 	);
-	const hidden = channels.filter(
-		(channel) => missingForBot(guild, channel, ViewChannel) !== 0n,
-	);
+	const hidden = channels.filter(isObfuscated);
 	if (hidden.length === 0) return `the bot sees all ${channels.length}`;
 	return {
-		warning: `${hidden.length} of ${channels.length} channels are hidden from the bot: ${shortList(hidden.map(channelName))}. Next step: if the bot should see them, allow its role VIEW_CHANNEL in their settings`,
+		warning: `${hidden.length} of ${channels.length} channels are hidden from the bot: ${shortList(hidden.map(({ id }) => `ID ${id}`))}. Next step: if the bot should see them, allow its role VIEW_CHANNEL in their settings`,
 	};
 }
 

@@ -15,12 +15,13 @@ import {
 	reorder,
 	siblingsIn,
 } from "../channels/channel-order.ts";
+import { fetchChannels } from "../channels/channel-placement.ts";
 import {
 	differenceOf,
 	readOverwrites,
 	requireUndoable,
 } from "../channels/overwrites.ts";
-import { channelName } from "../discord/describe.ts";
+import { channelLabel, channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import * as find from "../discord/find.ts";
 import {
@@ -28,7 +29,7 @@ import {
 	requireGrantable,
 	requirePermissions,
 } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
+
 import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import {
 	flag,
@@ -129,7 +130,7 @@ export const moveChannels = editTool({
 		const { channel_ids, lock_permissions } = args;
 		requireDestination(args);
 		const route = Routes.guildChannels(guild.id);
-		const all = (await guild.client.rest.get(route)) as RawChannel[];
+		const all: RawChannel[] = await fetchChannels(guild);
 		const raws = channel_ids.map((id) => rawOf(all, id));
 		const { below_channel_id } = args;
 		const below = below_channel_id ? rawOf(all, below_channel_id) : undefined;
@@ -215,10 +216,10 @@ function describeOrder(
 	const isCategories = order[0]?.type === ChannelType.GuildCategory;
 	const where = parent ? `In ${channelName(parent)}` : "In no category";
 	const names = sample(visible, maxInOrder, (raw) => {
-		const name = visibleChannel(guild, raw.id)?.name ?? "unknown";
+		const channel = visibleChannel(guild, raw.id) ?? { name: "unknown" };
 		return moved.includes(raw)
-			? channelName({ name, id: raw.id })
-			: `#${oneField(name)}`;
+			? channelName({ ...channel, id: raw.id })
+			: channelLabel(channel);
 	});
 	return `${isCategories ? "Categories" : where}, from the top: ${names.join(", ")}`;
 }

@@ -3,7 +3,6 @@
 import {
 	ChannelType,
 	type Guild,
-	type GuildBasedChannel,
 	PermissionFlagsBits,
 	Routes,
 } from "discord.js";
@@ -35,12 +34,10 @@ import { createGuildChannel } from "../channels/new-channel.ts";
 import { isInPrivateCategory } from "../channels/overwrites.ts";
 import { activeThreads } from "../channels/thread-pages.ts";
 import { isForPeople } from "../discord/acting-person.ts";
-import { channelName, time } from "../discord/describe.ts";
+import { channelLabel, channelName, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
-import {
-	missingPermissions,
-	requireGrantable,
-} from "../discord/permissions.ts";
+import { isObfuscated } from "../discord/obfuscation.ts";
+import { requireGrantable } from "../discord/permissions.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { emoji } from "../messages/emoji.ts";
 import {
@@ -365,6 +362,12 @@ export const listChannels = readTool({
 });
 
 function lineOf(channel: find.Channel): string {
+	if (isObfuscated(channel))
+		return fieldLine(
+			channelLabel(channel),
+			`ID: ${channel.id}`,
+			kindName(channel),
+		);
 	const { topic, nsfw, slowmode_seconds, user_limit } = currentFields(channel);
 	return fieldLine(
 		`#${oneField(channel.name)} | ID: ${channel.id} | ${kindName(channel)}`,
@@ -373,7 +376,6 @@ function lineOf(channel: find.Channel): string {
 		topic && `topic: ${topicStart(topic)}`,
 		nsfw && "nsfw",
 		slowmode_seconds > 0 && `slow mode: ${slowmode_seconds} s`,
-		!isVisible(channel) && "hidden from the bot",
 	);
 }
 
@@ -393,11 +395,6 @@ function accessForEveryone(channel: find.Channel): string[] {
 	);
 }
 
-function isVisible(channel: GuildBasedChannel): boolean {
-	const { ViewChannel } = PermissionFlagsBits;
-	return missingPermissions(channel.guild, channel, ViewChannel) === 0n;
-}
-
 export const getChannel = readTool({
 	name: "get_channel",
 	toolset: "channels",
@@ -414,14 +411,23 @@ export const getChannel = readTool({
 		const fields = currentFields(channel);
 		const { parent } = channel;
 		const yesOrNo = (value: unknown) => (value ? "yes" : "no");
-		const lines = [
+		const place = [
 			`${channelName(channel)}, ${kindName(channel)}`,
 			`${channel.isThread() ? "thread of" : "category"}: ${parent ? channelName(parent) : "none"}`,
+		];
+		const created = `created: ${time(channel.createdTimestamp)}`;
+		if (isObfuscated(channel))
+			return [
+				...place,
+				created,
+				"everything else: unknown; allow the bot VIEW_CHANNEL there to see it",
+			];
+		const lines = [
+			...place,
 			`topic: ${oneField(fields.topic) || "none"}`,
 			`nsfw: ${yesOrNo(fields.nsfw)}`,
 			`slow mode: ${fields.slowmode_seconds} s`,
-			`visible to the bot: ${yesOrNo(isVisible(channel))}`,
-			`created: ${time(channel.createdTimestamp)}`,
+			created,
 		];
 		if (channel.isThread())
 			return [

@@ -42,6 +42,7 @@ import {
 } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import * as find from "../discord/find.ts";
+import { isObfuscated } from "../discord/obfuscation.ts";
 import {
 	describeBits,
 	overwritesOf,
@@ -245,9 +246,11 @@ async function lockChannels(
 	{ call, record, isNamed }: Changing,
 ): Promise<ToolOutput> {
 	const { everyone } = guild.roles;
+	const unseen = isForAll ? channels.filter(isObfuscated) : [];
 	const isHidden = (channel: find.Channel) =>
 		!everyone.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel);
 	const hidden = isForAll ? channels.filter(isHidden) : [];
+	const closed = hidden.filter((channel) => !unseen.includes(channel));
 	const planned = await planEach(
 		channels.filter((channel) => !hidden.includes(channel)),
 		isNamed,
@@ -258,8 +261,10 @@ async function lockChannels(
 	);
 	const left = resultLines(
 		leftLines("Not locked", planned),
-		hidden.length > 0 &&
-			`Left, because @everyone does not see them: ${namesOf(hidden)}.${forClients(" channel_ids locks them for those who do.")}`,
+		closed.length > 0 &&
+			`Left, because @everyone does not see them: ${namesOf(closed)}.${forClients(" channel_ids locks them for those who do.")}`,
+		unseen.length > 0 &&
+			`Left, because the bot cannot see them: ${unseen.map(({ id }) => `<#${id}>`).join(", ")}.`,
 	);
 	if (plans.length === 0) throw nothingChanged(left);
 	const write = ({ channel, rows }: (typeof plans)[number]) =>

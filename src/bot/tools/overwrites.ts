@@ -28,6 +28,7 @@ import {
 } from "../channels/overwrites.ts";
 import { channelName, memberName, roleName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
+import { isObfuscated } from "../discord/obfuscation.ts";
 import {
 	type Bits,
 	describeBits,
@@ -389,11 +390,14 @@ export const listChannelPermissions = readTool({
 		const lines = shown.map((channel) => {
 			const key = overwritesKey(overwritesOf(channel));
 			const same = firsts.get(key);
-			if (!same) firsts.set(key, channel);
+			if (!same && !isObfuscated(channel)) firsts.set(key, channel);
 			return channelLine(channel, shown, same);
 		});
 		const used = new Map(
-			shown.flatMap(sortedOverwrites).map((one) => [one.id, one]),
+			shown
+				.filter((channel) => !isObfuscated(channel))
+				.flatMap(sortedOverwrites)
+				.map((one) => [one.id, one]),
 		);
 		const names = [...used.keys()].flatMap((id) => {
 			const role = guild.roles.cache.get(id);
@@ -413,12 +417,13 @@ function hasOverwrites({ permissionOverwrites }: find.Channel): boolean {
 }
 
 function listHeading(shown: readonly find.Channel[], all: number): string {
-	const own = shown.filter(hasOverwrites).length;
-	const others = shown.length - own;
-	const more =
-		others > 0
-			? `; ${others} without overwrites in private categories, too`
-			: "";
+	const unseen = shown.filter(isObfuscated).length;
+	const own = shown.filter(hasOverwrites).length - unseen;
+	const others = shown.length - own - unseen;
+	const more = resultLines(
+		others > 0 && `; ${others} without overwrites in private categories, too`,
+		unseen > 0 && `; ${unseen} that the bot cannot see, too`,
+	).join("");
 	return `${own} of ${all} channel(s) have overwrites, from the top${more}:`;
 }
 
@@ -440,6 +445,7 @@ function channelLine(
 	same: find.Channel | undefined,
 ): string {
 	const { guild, parent } = channel;
+	if (isObfuscated(channel)) return `${channelName(channel)}: unknown`;
 	const notes = [
 		...(channel.type === ChannelType.GuildCategory ? ["category"] : []),
 		...(isPublic(channel) ? [] : ["private"]),

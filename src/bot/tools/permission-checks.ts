@@ -34,6 +34,7 @@ import {
 	requireKnownMembers,
 	role,
 } from "../discord/find.ts";
+import { isObfuscated } from "../discord/obfuscation.ts";
 import { permissionNames, readPermissions } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
 import { permissionHolders } from "../guild/permission-holder-lines.ts";
@@ -128,16 +129,29 @@ export const checkPermissions = readTool({
 				: [placeOf(undefined)];
 		const subjects = [...users, ...roles];
 		const [subject] = subjects;
-		const [place] = places;
-		if (!subject || !place) {
-			requireKnownMembers(guild, connection);
-			return permissionHolders(guild, places, asked);
-		}
-		if (subjects.length === 1 && places.length === 1)
-			return detailLines(guild, subject, place, asked);
-		return permissionMatrix(guild, subjects, places, asked);
+		const isUnknown = ({ source }: Place) => source && isObfuscated(source);
+		const known = places.filter((place) => !isUnknown(place));
+		const [place] = known;
+		if (!subject) requireKnownMembers(guild, connection);
+		return resultLines(
+			place &&
+				(!subject
+					? permissionHolders(guild, known, asked)
+					: subjects.length === 1 && known.length === 1
+						? detailLines(guild, subject, place, asked)
+						: permissionMatrix(guild, subjects, known, asked)),
+			unknownLine(places.filter(isUnknown)),
+		);
 	},
 });
+
+/** Says in which channels permissions are unknown, because the bot cannot see the channels. */
+function unknownLine(places: readonly Place[]): string | undefined {
+	const ids = places.map(({ channel }) => channel?.id);
+	return ids.length > 0
+		? `Unknown in ${ids.length} channel(s) that the bot cannot see (IDs: ${ids.join(", ")}): allow the bot VIEW_CHANNEL there. The owner and administrators may do everything.`
+		: undefined;
+}
 
 /**
  * Returns what determines permissions in a channel or thread, such as permission overwrites and, for a private thread,

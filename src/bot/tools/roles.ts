@@ -16,6 +16,7 @@ import { memberFields, roleFields, roleName } from "../discord/describe.ts";
 import { currentRole, knownMember, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { roleIds } from "../discord/members/member-filter.ts";
+import { isObfuscated } from "../discord/obfuscation.ts";
 import {
 	describeBits,
 	personHas,
@@ -452,7 +453,10 @@ export const deleteRole = destructiveTool({
 			(channel) =>
 				!channel.isThread() && channel.permissionOverwrites.cache.has(role.id),
 		);
-		const usage = `, which ${members.length} member(s) have, and for which ${channels.size} channel(s) have overwrites`;
+		const unseen = visibleChannels(guild).filter(isObfuscated).size;
+		const unknown =
+			unseen > 0 ? ` (unknown for ${unseen} that the bot cannot see)` : "";
+		const usage = `, which ${members.length} member(s) have, and for which ${channels.size} channel(s) have overwrites${unknown}`;
 		return {
 			preview: resultLines(
 				`Would delete the role ${roleName(role)}${usage}.`,

@@ -280,10 +280,15 @@ const kindNames = (Object.keys(editedKinds) as EditedKind[]).filter(
  */
 export const archiveMinutes = [0, 60, 1440, 4320, 10_080];
 
+const unseen = flag(
+	"The bot could not see the channel, whose name is unknown. It is left as it is.",
+);
+
 export const channel = v.strictObject({
 	name: text(1, 100, "Name of the channel."),
 	id: optional(id),
 	key: optional(key),
+	unseen: optional(unseen),
 	kind: optional(
 		choice(
 			kindNames as Exclude<EditedKind, "category">[],
@@ -331,6 +336,7 @@ export const category = v.strictObject({
 	name: text(1, 100, "Name of the category."),
 	id: optional(id),
 	key: optional(key),
+	unseen: optional(unseen),
 	overwrites: optional(overwrites),
 	channels: optional(list(channel, 50, "Its channels, from the top.")),
 });

@@ -255,11 +255,12 @@ class Matching {
 		const names = table && this.#names[table];
 		for (const one of wanted) {
 			const other = pairs.get(one);
-			const isMissingManaged =
-				!other && (one as { managed?: boolean }).managed === true;
-			const id = isMissingManaged
-				? undefined
-				: (other?.id ?? placeholderOf(one));
+			const { managed, unseen } = one as {
+				managed?: boolean;
+				unseen?: boolean;
+			};
+			const isMissing = !other && (managed || unseen);
+			const id = isMissing ? undefined : (other?.id ?? placeholderOf(one));
 			const isSameName =
 				other && pairing.normalName(one) === pairing.normalName(other);
 			const name = isSameName ? other.name : newNameOf(kind, one);
@@ -271,11 +272,12 @@ class Matching {
 			keys?.set(key, [...(keys.get(key) ?? []), id ?? ""]);
 			if (names && key !== one.name)
 				names.set(one.name, [...(names.get(one.name) ?? []), id ?? ""]);
-			if (isMissingManaged)
+			if (isMissing)
 				this.refusals.push({
 					subject: `${kind} ${one.name}`,
-					reason:
-						"an integration, such as a bot, owns it; Discord creates it when the integration is added",
+					reason: managed
+						? "an integration, such as a bot, owns it; Discord creates it when the integration is added"
+						: "the guild does not have it, and the document does not describe it",
 				});
 		}
 	}

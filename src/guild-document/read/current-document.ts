@@ -51,6 +51,7 @@ import {
 	type ApiChannel,
 	apiChannels,
 	compareChannels,
+	isUnseen,
 	permissionNamesOf,
 	rolesFromTop,
 } from "./from-api.ts";
@@ -135,7 +136,9 @@ function rawDocument(state: GuildState): GuildDocument {
 			(category): Category => ({
 				name: category.name,
 				id: category.id,
-				overwrites: overwritesOf(category, guild.id),
+				...(isUnseen(category)
+					? { unseen: true }
+					: { overwrites: overwritesOf(category, guild.id) }),
 				channels: all
 					.filter(
 						(channel) =>
@@ -345,10 +348,11 @@ function emojiReference(id: string | null, name: string | null): string {
 
 function channelOf(channel: ApiChannel, guildId: string): Channel {
 	const kind = kindOf(channel.type) as Exclude<EditedKind, "category">;
-	const { default_reaction_emoji: reaction } = channel;
+	const { default_reaction_emoji: reaction, name, id } = channel;
+	if (isUnseen(channel)) return { name, id, kind, unseen: true };
 	const values: Omit<
 		Required<Channel>,
-		"name" | "id" | "key" | "overwrites"
+		"name" | "id" | "key" | "unseen" | "overwrites"
 	> = {
 		kind,
 		topic: channel.topic ?? "",
@@ -378,8 +382,8 @@ function channelOf(channel: ApiChannel, guildId: string): Channel {
 	};
 	const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
 	return {
-		name: channel.name,
-		id: channel.id,
+		name,
+		id,
 		...Object.fromEntries(
 			Object.entries(values).filter(([field]) => own.includes(field)),
 		),

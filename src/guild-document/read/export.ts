@@ -142,6 +142,7 @@ function withShortAccess(
 			(a, b) => rank(a) - rank(b) || compareIds(a.member ?? "", b.member ?? ""),
 		);
 	const channel = (one: Channel, category?: Category): Channel => {
+		if (one.unseen) return one;
 		const { overwrites = [], ...rest } = one;
 		const inherited = JSON.stringify(category?.overwrites ?? []);
 		return JSON.stringify(overwrites) === inherited

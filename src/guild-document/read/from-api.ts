@@ -4,6 +4,7 @@ import {
 	type APIGuildForumTag,
 	type APIOverwrite,
 	type APIRole,
+	ChannelFlags,
 	ChannelType,
 } from "discord.js";
 import { compareIds } from "../names/ids.ts";
@@ -40,6 +41,10 @@ export interface ApiChannel {
 /** Returns a guild's channels as Discord's API sent them. */
 export const apiChannels = ({ channels }: GuildState) =>
 	channels as readonly unknown[] as readonly ApiChannel[];
+
+/** Whether the bot cannot see a channel, so that nothing but its id, type, position and category is known. */
+export const isUnseen = ({ flags = 0 }: ApiChannel) =>
+	(flags & ChannelFlags.ChannelObfuscated) !== 0;
 
 /** Returns a guild's roles, the highest first, without @everyone. https://discord.com/developers/docs/topics/permissions */
 export function rolesFromTop({ guild }: GuildState): APIRole[] {

@@ -27,7 +27,8 @@ export function channelsWithAccess({
 	return channelsWithCategories(wanted).map(({ channel, category }) => {
 		const isNew = !existing.has(channel.id);
 		const place = category ? { category, isNew } : { isNew };
-		if (channel.overwrites || !(isWhole || isNew)) return { channel, ...place };
+		if (channel.overwrites || channel.unseen || !(isWhole || isNew))
+			return { channel, ...place };
 		const old = isWhole ? undefined : categories.get(category?.id ?? "");
 		const overwrites = category?.overwrites ?? old?.overwrites ?? [];
 		return { channel: { ...channel, overwrites }, ...place };

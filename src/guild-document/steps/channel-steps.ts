@@ -139,9 +139,15 @@ function editChannel(
 	raw: ApiChannel | undefined,
 ): void {
 	const { channel, category } = placed;
-	const { id = "" } = channel;
+	const { id = "", unseen } = channel;
 	const { kind } = channel as Channel;
 	const before = old.channel as Channel;
+	if (before.unseen && !unseen)
+		list.refuse(
+			`${isCategory ? "category" : "channel"} ${channel.name}`,
+			"the bot cannot see it, so it neither compares nor changes it",
+		);
+	if (before.unseen || unseen) return;
 	const isConverted = kind !== undefined && before.kind !== kind;
 	const { values, changes, isChanged } = list.compare<Channel>(
 		// Fields that only the new kind has begin with their default value.

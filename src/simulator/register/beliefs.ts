@@ -52,6 +52,18 @@ const secondAccount = "It needs a person's account.";
  * one is a guess or names its source.
  */
 export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
+	"channel-obfuscation": sourced("documentation", "2026-08-12")(
+		"Discord's Gateway sends a channel that a bot may not view as `___hidden___` with the flag 1 << 17 and one overwrite, by which @everyone lacks VIEW_CHANNEL; only `id`, `type`, `position` and `parent_id` are real. GET /guilds/:guild_id/channels leaves it out. A bot in a voice channel may view it, and a category if it may view a channel in it. A gain of sight sends CHANNEL_UPDATE with all data, also of the category.",
+		"https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels (discord-api-docs PR #8454)",
+	),
+	"channel-obfuscated-events": guess(
+		"An obfuscated channel has the other fields of its type, with the values of a new channel. A loss of sight sends CHANNEL_UPDATE at once. CHANNEL_DELETE is obfuscated, too.",
+		"The probe sends requests and does not listen to events.",
+	),
+	"channel-obfuscated-get": guess(
+		"GET /channels/:channel_id of a channel that a bot may not view is refused with 50001, even of a category that Discord shows because of a channel in it.",
+		"The probe needs a channel that the bot cannot see, and could not delete it.",
+	),
 	"autocomplete-choices": guess(
 		"An option with both choices and autocompletion is refused with the code APPLICATION_COMMAND_AUTOCOMPLETE_CHOICES_INVALID.",
 		"Only the name of the error in the response is unknown.",

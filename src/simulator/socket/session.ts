@@ -10,13 +10,16 @@ import {
 	directIntents,
 	type EventType,
 	guildIntents,
+	isEvent,
 	type WorldEvent,
 } from "../world/state/events.ts";
 import {
 	channelPermissions,
 	guildPermissions,
 	has,
+	isShown,
 } from "../world/state/permissions.ts";
+import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import { PausableQueue } from "./pausable-queue.ts";
 
@@ -37,6 +40,13 @@ export interface SessionConnection {
  */
 export type Alter = (type: string, data: unknown) => unknown;
 
+/** Events, beside those about the bot itself, after which a bot may view other channels than before. */
+const sightEvents: ReadonlySet<EventType> = new Set([
+	...(["CHANNEL_CREATE", "CHANNEL_UPDATE", "CHANNEL_DELETE"] as const),
+	...(["GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE"] as const),
+	"VOICE_STATE_UPDATE",
+]);
+
 // A bot that missed more has to identify again. `length` is in characters.
 const replayLimit = { events: 10_000, length: 16_000_000 };
 
@@ -49,6 +59,8 @@ export class Session {
 	 * session.
 	 */
 	expiry: Timer | undefined;
+	/** The ids of the channels that the bot could not view when it was last told about them. */
+	readonly #hidden = new Set<string>();
 	#seq = 0;
 	readonly #sent: { readonly seq: number; readonly text: string }[] = [];
 	#sentLength = 0;
@@ -113,11 +125,66 @@ export class Session {
 
 	/** Sends a Gateway event to the bot if the bot's intents, guilds and permissions let it receive the event. */
 	dispatchIfConcerned(event: WorldEvent, world: World): void {
-		if (!this.#shouldReceive(event, world)) return;
 		const { id } = this.bot.user;
 		// A bot without consent to read content cannot identify with the intent.
-		const seesContent = this.hasIntent(Intent.MessageContent);
-		this.dispatch(event.type, event.data({ id, seesContent }));
+		const reader = { id, seesContent: this.hasIntent(Intent.MessageContent) };
+		if (this.#shouldReceive(event, world))
+			this.dispatch(event.type, event.data(reader));
+		const guild = world.guilds.get(event.guildId ?? "");
+		if (!guild?.members.has(id) || !this.serves(guild.id)) return;
+		if (isEvent(event, "GUILD_CREATE")) this.noteChannels(guild);
+		else if (sightEvents.has(event.type) || event.always === id) {
+			const isOfChannel =
+				isEvent(event, "CHANNEL_CREATE") || isEvent(event, "CHANNEL_UPDATE");
+			const told = isOfChannel ? event.data(reader).id : undefined;
+			this.#syncThreads(guild, this.noteChannels(guild, told ?? ""), world);
+		}
+	}
+
+	/**
+	 * Notes which channels of a guild the bot may view, and returns the ids of those that it could not view before. With
+	 * `told`, the id of the channel of the event that was just sent, sends CHANNEL_UPDATE about the others that have changed:
+	 * https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels
+	 */
+	noteChannels(guild: Guild, told?: string): string[] {
+		const gained: string[] = [];
+		if (!this.hasIntent(Intent.Guilds)) return gained;
+		const own = this.bot.user.id;
+		for (const channel of guild.channels.values()) {
+			const { id } = channel;
+			const isHidden = !isShown(guild, channel, own);
+			if (isHidden === this.#hidden.has(id)) continue;
+			if (isHidden) this.#hidden.add(id);
+			else if (this.#hidden.delete(id)) gained.push(id);
+			if (told !== undefined && id !== told)
+				this.dispatch(
+					"CHANNEL_UPDATE",
+					serialize.guildChannelFor(guild, channel, own),
+				);
+		}
+		return gained;
+	}
+
+	/**
+	 * Sends the active threads of channels that the bot has gained sight of.
+	 * https://discord.com/developers/docs/topics/threads#gaining-access-to-channels
+	 */
+	#syncThreads(guild: Guild, gained: readonly string[], world: World): void {
+		const own = this.bot.user.id;
+		const parents = new Set(
+			guild.threads.values().map(({ parent_id }) => parent_id),
+		);
+		const channel_ids = gained.filter((id) => parents.has(id));
+		if (channel_ids.length === 0) return;
+		const threads = world.messages.threads
+			.active(guild, own)
+			.filter(({ parent_id }) => channel_ids.includes(parent_id));
+		this.dispatch("THREAD_LIST_SYNC", {
+			guild_id: guild.id,
+			channel_ids,
+			threads: threads.map((one) => serialize.thread(one, own)),
+			members: threads.flatMap((one) => serialize.threadMember(one, own) ?? []),
+		});
 	}
 
 	#shouldReceive(event: WorldEvent, world: World): boolean {

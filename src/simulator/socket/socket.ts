@@ -470,6 +470,7 @@ export class SocketHub {
 			const members = listed ? guild.members.values() : undefined;
 			const data = this.world.guilds.serializeFor(guild, bot.user, members);
 			session.dispatch("GUILD_CREATE", data);
+			session.noteChannels(guild);
 		}
 	}
 

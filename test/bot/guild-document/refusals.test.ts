@@ -116,7 +116,9 @@ class Names {
 		return this.#find(this.guild.roles.cache.values(), name);
 	}
 	channel(name: string): string {
-		return this.#find(this.guild.channels.cache.values(), name);
+		// The bot does not know the names of channels that it cannot see.
+		const { channels } = this.simulator.guild(this.guild.name);
+		return this.#find(channels.values(), name);
 	}
 	user(username: string): string {
 		return this.simulator.user(username).id;
@@ -615,7 +617,7 @@ const rows: readonly Row[] = [
 		name: "a channel that the bot cannot see",
 		prepare: (simulator) => denied(simulator, Permission.ViewChannel),
 		steps: (names) => [editChannel(names.channel("general"), { topic: "x" })],
-		reason: "The bot lacks VIEW_CHANNEL in #general",
+		reason: "The bot lacks VIEW_CHANNEL in a channel that the bot cannot see",
 	},
 	{
 		name: "a webhook in a channel where the bot lacks MANAGE_WEBHOOKS",

@@ -405,7 +405,9 @@ const rows: Row[] = [
 	{
 		what: "a channel is hidden from the bot",
 		change: (fixture) => forbid(fixture, fixture.general, "ViewChannel"),
-		crosses: () => [/^welcome\.channel: the bot lacks .*VIEW_CHANNEL.* in #/],
+		crosses: () => [
+			/^welcome\.channel: the bot lacks .*VIEW_CHANNEL.* in a channel that the bot cannot see/,
+		],
 		next: /the channel's settings/,
 	},
 	{

@@ -39,6 +39,10 @@ test("tools look up channels and threads only where hidden ones are left out", (
 		// Refreshes cached channels that were looked up before.
 		"channels/overwrites.ts": 2,
 	});
+	expect(uses(/\bfetchGuildChannels\(/g)).toEqual({
+		// Says which channels the person does not see.
+		"channels/channel-placement.ts": 1,
+	});
 });
 
 test("tools look up nothing else of a guild's channels in caches, but for voice states in visible channels", () => {
@@ -58,7 +62,6 @@ const lists: Record<string, readonly string[]> = {
 	guildAuditLog: ["tools/audit-log.ts"],
 	guildChannels: [
 		"channels/channel-edit.ts",
-		"channels/channel-placement.ts",
 		"channels/new-channel.ts",
 		"tools/channel-moves.ts",
 	],

@@ -218,7 +218,7 @@ test.each(["move_channel", "move_channels"])(
 		expect(await move(f, { position: 1 })).not.toContain("lacks");
 		expect(scene.inBox()).toBe("gf");
 		expect(await move(f, { category_id: "" })).toContain(
-			`lacks VIEW_CHANNEL in #f (ID: ${f.id})`,
+			`lacks VIEW_CHANNEL in a channel that the bot cannot see (ID: ${f.id})`,
 		);
 		denyBot(world, pen, ManageChannels);
 		expect(await move(a, { category_id: pen.id })).toContain(

@@ -8,12 +8,20 @@ import { channelPermissions } from "../../../src/simulator/world/state/permissio
 import { seeded } from "../../support/random.ts";
 import {
 	memberNamed,
+	roleNamed,
 	startWorld,
 	type TestWorld,
 } from "../../support/world.ts";
 
 const bitsIn = (text: string) =>
 	/allowed permissions as bits: (\d+)/.exec(text)?.[1];
+
+/** Lets the bot see all channels. */
+function showAll(world: TestWorld): void {
+	const role = roleNamed(world, "alpha");
+	const permissions = String(Bit.Administrator);
+	world.simulator.world.roles.edit(world.guild, role, { permissions });
+}
 
 /** A new member with new roles, and a new channel. */
 function newcomer(
@@ -41,6 +49,7 @@ function newcomer(
 
 test("the result equals what Discord computes for random roles and overwrites", async () => {
 	await using world = await startWorld();
+	showAll(world);
 	const { simulator, guild } = world;
 	const { chance } = seeded(20_260_131);
 	const all = [...bitsByName.values()].filter(
@@ -285,6 +294,7 @@ function cast(world: TestWorld, permissions: Record<string, bigint>) {
 describe("a matrix", () => {
 	test("has a line for channels in which all have the same, and joins who has the same", async () => {
 		await using world = await startWorld();
+		showAll(world);
 		const { guild, simulator } = world;
 		const { world: platform } = simulator;
 		const { Cook, Waiter } = cast(world, {
@@ -432,6 +442,7 @@ describe("a matrix", () => {
 describe("who has a permission", () => {
 	test("is listed by what gives it, with counts, bots and exceptions", async () => {
 		await using world = await startWorld();
+		showAll(world);
 		const { guild, simulator } = world;
 		const { world: platform } = simulator;
 		const { Cook, Waiter, Guest } = cast(world, {
@@ -467,13 +478,13 @@ describe("who has a permission", () => {
 		expect(text).toStartWith(
 			`Who of ${total} member(s), 1 of them bot(s) has permissions; now is `,
 		);
-		expect(text).toContain(`\nOwner: ${owner}\n`);
+		expect(text).toContain(`\nOwner: ${owner} | ADMINISTRATOR by @alpha `);
 		expect(lines).toEqual([
 			`#kitchen (ID: ${kitchen.id}):`,
-			`VIEW_CHANNEL, SEND_MESSAGES: 3 | 1 owner or administrator(s) | 1 by channel permissions of @Cook (ID: ${Cook.role.id}): cook (@cook, ID: ${Cook.user.id}) | 1 by channel permissions of their own: guest (@guest, ID: ${Guest.user.id})`,
+			`VIEW_CHANNEL, SEND_MESSAGES: 4, 1 of them bot(s) | 2 owner or administrator(s) | 1 by channel permissions of @Cook (ID: ${Cook.role.id}): cook (@cook, ID: ${Cook.user.id}) | 1 by channel permissions of their own: guest (@guest, ID: ${Guest.user.id})`,
 			`#hall (ID: ${hall.id}):`,
-			`VIEW_CHANNEL: ${total}, 1 of them bot(s) | 1 owner or administrator(s) | ${total - 1} as @everyone`,
-			`SEND_MESSAGES: ${total - 1}, 1 of them bot(s) | 1 owner or administrator(s) | ${total - 2} as @everyone | not 1 by channel permissions of @Waiter (ID: ${Waiter.role.id}): waiter (@waiter, ID: ${Waiter.user.id})`,
+			`VIEW_CHANNEL: ${total}, 1 of them bot(s) | 2 owner or administrator(s) | ${total - 2} as @everyone`,
+			`SEND_MESSAGES: ${total - 1}, 1 of them bot(s) | 2 owner or administrator(s) | ${total - 3} as @everyone | not 1 by channel permissions of @Waiter (ID: ${Waiter.role.id}): waiter (@waiter, ID: ${Waiter.user.id})`,
 		]);
 	});
 
@@ -510,12 +521,13 @@ describe("who has a permission", () => {
 			"\nVIEW_GUILD_INSIGHTS: 2 | 2 owner or administrator(s)",
 		);
 		expect(text).toEndWith(
-			`\nChannel permissions also allow MANAGE_WEBHOOKS: @everyone (ID: ${guild.id}) in #kitchen (ID: ${channel.id})`,
+			`\nChannel permissions also allow MANAGE_WEBHOOKS: @everyone (ID: ${guild.id}) in #kitchen (ID: ${channel.id})\nUnknown in 1 channel(s) that the bot cannot see.`,
 		);
 	});
 
 	test("counts as Discord computes, for random roles, permissions of channels, timeouts and private threads", async () => {
 		await using world = await startWorld();
+		showAll(world);
 		const { guild, simulator } = world;
 		const { world: platform } = simulator;
 		const { chance } = seeded(20_260_201);

@@ -98,7 +98,7 @@ test("roles above the bot's, and channels that it cannot see, are warnings that 
 	);
 	expect(
 		lines.find((line) => line.startsWith("warning: channels: ")),
-	).toContain(`hidden from the bot: #vault (ID: ${vault.id}). Next step: `);
+	).toContain(`hidden from the bot: ID ${vault.id}. Next step: `);
 	const warnings = lines.filter((line) => line.startsWith("warning: "));
 	expect(lines[0]).toContain(` ${warnings.length} warning(s), 0 error(s).`);
 });

@@ -142,7 +142,9 @@ test.each([
 	setBits(world, ManageChannels, true);
 	await world.heard();
 	const remove = () => world.call("delete_invite", { invite_code: code });
-	expect((await remove()).text).toContain(`lacks ${lacking} in #notes`);
+	expect((await remove()).text).toContain(
+		`lacks ${lacking} in ${denied === ViewChannel ? "a channel that the bot cannot see" : "#notes"}`,
+	);
 	expect(invites.get(code)?.code).toBe(code);
 	setBits(world, ManageGuild, true);
 	await world.heard();

@@ -642,19 +642,19 @@ describe("list_channel_permissions", () => {
 		const { text } = await world.call("list_channel_permissions");
 		const lines = text.split("\n");
 		expect(lines[0]).toMatch(
-			/^\d+ of \d+ channel\(s\) have overwrites, from the top; 1 without overwrites in private categories, too:$/,
+			/^\d+ of \d+ channel\(s\) have overwrites, from the top; 1 without overwrites in private categories, too; 1 that the bot cannot see, too:$/,
 		);
 		expect(lines).toContain(
 			`#open (public, unlike its category, ID: ${open?.id}): no overwrites`,
 		);
 		expect(lines).toContain(
-			`#closed (private, ID: ${closed?.id}): as its category #Vault`,
+			`a channel that the bot cannot see (ID: ${closed?.id}): unknown`,
 		);
 		const list = await world.call("list_channels", { category_id: vault.id });
 		expect(list.text.split("\n").slice(1)).toEqual([
-			`#Vault | ID: ${vault.id} | category | private | hidden from the bot`,
+			`#Vault | ID: ${vault.id} | category | private`,
 			`#open | ID: ${open?.id} | text | public, unlike its category`,
-			`#closed | ID: ${closed?.id} | text | private | hidden from the bot`,
+			`a channel that the bot cannot see | ID: ${closed?.id} | text`,
 		]);
 	});
 

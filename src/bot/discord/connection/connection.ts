@@ -28,6 +28,7 @@ import {
 	trackNames,
 } from "../members/member-cache.ts";
 import { MemberLoader } from "../members/member-loader.ts";
+import { keepObfuscated } from "../obfuscation.ts";
 import { resolveLostMessages } from "../rest/nonce.ts";
 import { Pictures } from "../rest/pictures.ts";
 import { RequestGuard } from "../rest/request-guard.ts";
@@ -558,6 +559,8 @@ export class Connection {
 			validateEvent(type, d);
 			if (type === GatewayDispatchEvents.GuildCreate) forgetChannels(client, d);
 			if (eventsWithMembers.has(type)) completeMembers(d);
+			if (type === GatewayDispatchEvents.InteractionCreate)
+				keepObfuscated(client, d);
 			how.read();
 			refreshName(client, event);
 		};

@@ -35,7 +35,7 @@ import {
 } from "../../store/tables/guild-backups.ts";
 import { unknownBackup } from "../../tool/guild-documents.ts";
 import type { Pictures } from "../read/pictures.ts";
-import { readGuildState, type Unreadable } from "../read/read-guild.ts";
+import { readGuildState, unseenIn } from "../read/read-guild.ts";
 
 export interface BackupSettings {
 	/** Milliseconds between two backups of a guild. */
@@ -363,7 +363,7 @@ export function createBackups(options: BackupsOptions): Backups {
 			? backupParts
 			: backupParts.filter((part) => part !== "members");
 		const read = await readGuildState(guild, parts, { connection, pictures });
-		const unreadable: Unreadable[] = [...read.unreadable];
+		const unreadable = [...read.unreadable, ...unseenIn(read.state)];
 		if (!hasMembers)
 			unreadable.push({ part: "members", why: "they were not all loaded" });
 		const withRoles = read.state.members?.filter(

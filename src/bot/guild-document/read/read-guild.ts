@@ -4,7 +4,6 @@ import {
 	type APIAutoModerationRule,
 	type APIBan,
 	type APIGuild,
-	type APIGuildChannel,
 	type APIGuildOnboarding,
 	type APIGuildScheduledEvent,
 	type APIGuildWelcomeScreen,
@@ -25,6 +24,7 @@ import {
 	type MemberState,
 	requireKnownMembers,
 } from "../../discord/find.ts";
+import { fetchGuildChannels, isObfuscated } from "../../discord/obfuscation.ts";
 import {
 	bitsIn,
 	describeBits,
@@ -147,7 +147,7 @@ export async function readGuildState(
 		bans,
 		found,
 	] = await Promise.all([
-		get<APIGuildChannel[]>(Routes.guildChannels(guild.id)),
+		fetchGuildChannels(guild),
 		readPart("automod", ["ManageGuild"], () =>
 			get<APIAutoModerationRule[]>(Routes.guildAutoModerationRules(guild.id)),
 		),
@@ -182,6 +182,13 @@ export async function readGuildState(
 		pictures: found?.hashes ?? new Map(),
 	};
 	return { state, unreadable };
+}
+
+/** Names the channels of a state that the bot cannot see, of which an export has only the ids, kinds and places. */
+export function unseenIn({ channels }: GuildState): Unreadable[] {
+	const ids = channels.filter(isObfuscated).map(({ id }) => id);
+	const why = `the bot cannot see ${ids.length} of its channels, and knows only their kind and place (IDs: ${ids.join(", ")})`;
+	return ids.length > 0 ? [{ part: "channels", why }] : [];
 }
 
 /** Returns only the incoming webhooks, without their tokens and URLs, with which anyone could post messages. */

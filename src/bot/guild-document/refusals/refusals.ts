@@ -9,6 +9,7 @@ import type {
 } from "../../../guild-document/steps.ts";
 import { oneField } from "../../discord/text.ts";
 import { refusedForTwoFactor } from "../../discord/two-factor.ts";
+import { unseenIn } from "../read/read-guild.ts";
 import {
 	applyStep,
 	type CheckedStep,
@@ -56,7 +57,7 @@ export function refusalsOf(
 	const facts = factsOfState(state);
 	const withheld = new Map<string, { step: Step; reason: string }>();
 	const ids = placeholdersOf(steps);
-	return steps.flatMap((step): Refusal[] => {
+	const found = steps.flatMap((step): Refusal[] => {
 		const needed = step.needs.find((need) => withheld.has(need));
 		const cause = needed === undefined ? undefined : withheld.get(needed);
 		const checked = withRequest(step, ids);
@@ -77,6 +78,19 @@ export function refusalsOf(
 		applyStep(facts, checked);
 		return note ? [{ subject: subjectOf(step), reason: note }] : [];
 	});
+	return [...found, ...noteOnUnseen(steps, state)];
+}
+
+/** Returns a warning if new channels of a plan may already exist among those that the bot cannot see. */
+function noteOnUnseen(steps: readonly Step[], state: GuildState): Refusal[] {
+	const creates = steps.some(
+		({ action, kind }) => action === "create" && /channel|category/.test(kind),
+	);
+	if (!creates) return [];
+	return unseenIn(state).map(({ why }) => ({
+		subject: "new channels",
+		reason: `The guild may have them already: ${why}. If so, give their ids in the document.`,
+	}));
 }
 
 /**

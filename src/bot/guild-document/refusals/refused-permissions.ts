@@ -608,10 +608,16 @@ export function noteOnNewChannel(
 	const isVoice = kind === "voice" || kind === "stage";
 	const needed = ViewChannel | ManageChannels | (isVoice ? Connect : 0n);
 	const overwrites = toOverwrites(overwritesOfNew(facts, step));
-	const lost = needed & has & ~bitsWith(guild, has, overwrites);
+	// Without VIEW_CHANNEL in the guild, the bot does not see new channels either.
+	const lost =
+		((needed & has) | ViewChannel) & ~bitsWith(guild, has, overwrites);
+	const cause =
+		(lost & has) === 0n
+			? `it lacks ${describeBits(lost)} there`
+			: `its permission overwrites take ${describeBits(lost)} from the bot`;
 	return lost === 0n
 		? undefined
-		: `The bot creates this, but cannot change it afterwards: its permission overwrites take ${describeBits(lost)} from the bot. To keep it, allow it there to ${roleName(botMember(guild).roles.botRole ?? botMember(guild).roles.highest)} in the document.`;
+		: `The bot creates this, but cannot change it afterwards: ${cause}. To keep it, allow it there to ${roleName(botMember(guild).roles.botRole ?? botMember(guild).roles.highest)} in the document.`;
 }
 
 /**

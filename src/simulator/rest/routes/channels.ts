@@ -13,7 +13,11 @@ import {
 	holdsPosts,
 	isThread,
 } from "../../world/state/entities.ts";
-import { guildPermissions, has } from "../../world/state/permissions.ts";
+import {
+	guildPermissions,
+	has,
+	isShown,
+} from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, requireMfa, requirePermissions } from "../access.ts";
 import {
@@ -227,13 +231,9 @@ function requireMove(
 export const channelRoutes = [
 	route("GET /guilds/:guild_id/channels", (call) => {
 		const { guild, actor } = call;
-		// Bots see every channel, people only those they can view.
+		// https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels
 		return [...guild.channels.values()]
-			.filter(
-				(channel) =>
-					actor.user.bot ||
-					has(permissionsIn(call, channel), Permission.ViewChannel),
-			)
+			.filter((channel) => isShown(guild, channel, actor.user.id))
 			.map(serialize.guildChannel);
 	}),
 	route("POST /guilds/:guild_id/channels", {

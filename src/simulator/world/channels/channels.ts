@@ -3,6 +3,7 @@
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Messages } from "../messages/messages.ts";
 import { auditOf, overwriteOptions } from "../state/audit-log.ts";
+import { newChannel } from "../state/defaults.ts";
 import type {
 	Channel,
 	DmChannel,
@@ -20,6 +21,7 @@ import {
 } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
 import { has, permissionsOfEveryone } from "../state/permissions.ts";
+import type { MessageReader } from "../state/serialize.ts";
 import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
@@ -65,22 +67,7 @@ export class Channels {
 			type,
 			name: given.name,
 			position: 1 + Math.max(-1, ...positionsLike(guild, type)),
-			parent_id: null,
-			permission_overwrites: [],
-			topic: null,
-			nsfw: false,
-			rate_limit_per_user: 0,
-			bitrate: 64_000,
-			user_limit: 0,
-			rtc_region: null,
-			video_quality_mode: 1,
-			last_message_id: null,
-			default_thread_rate_limit_per_user: 0,
-			available_tags: [],
-			default_reaction_emoji: null,
-			default_sort_order: null,
-			default_forum_layout: 0,
-			flags: 0,
+			...newChannel(),
 		};
 		apply(channel, given);
 		guild.channels.set(channel.id, channel);
@@ -224,8 +211,10 @@ export class Channels {
 		guild: Guild,
 		channel: GuildChannel,
 	): void {
-		const data = serialize.guildChannel(channel);
-		this.state.dispatchToGuild(type, guild, data);
+		const { id } = guild;
+		const data = (reader: MessageReader) =>
+			serialize.guildChannelFor(guild, channel, reader.id);
+		this.state.dispatch({ type, guildId: id, data });
 	}
 }
 

@@ -154,7 +154,9 @@ export class Guilds {
 			unavailable: false,
 			member_count: guild.members.size,
 			members: shown.map(serialize.member),
-			channels: Array.from(guild.channels.values(), serialize.guildChannel),
+			channels: Array.from(guild.channels.values(), (channel) =>
+				serialize.guildChannelFor(guild, channel, bot.id),
+			),
 			threads: messages.threads
 				.active(guild, bot.id)
 				.map((thread) => serialize.thread(thread, bot.id)),

@@ -24,7 +24,6 @@ import { compareIds } from "../state/snowflake.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply, permittedIn, viewersOf } from "../state/state.ts";
 import type { Messages } from "./messages.ts";
-import { ThreadSync } from "./thread-sync.ts";
 
 /** New values for the fields of a thread. */
 export type ThreadChanges = Changes<
@@ -49,9 +48,7 @@ export class Threads {
 	constructor(
 		private readonly state: State,
 		private readonly messages: Messages,
-	) {
-		new ThreadSync(state, this);
-	}
+	) {}
 
 	/**
 	 * Adds a thread or forum post to a channel, with its owner as the only member. A system message announces public

@@ -10,6 +10,7 @@ import {
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type {
+	GuildChannel,
 	GuildSettings,
 	Member,
 	Onboarding,
@@ -56,6 +57,27 @@ export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	widget_enabled: false,
 	widget_channel_id: null,
 };
+
+/** The fields of a new guild channel that do not depend on the guild. */
+export const newChannel = () =>
+	({
+		parent_id: null,
+		permission_overwrites: [],
+		topic: null,
+		nsfw: false,
+		rate_limit_per_user: 0,
+		bitrate: 64_000,
+		user_limit: 0,
+		rtc_region: null,
+		video_quality_mode: 1,
+		last_message_id: null,
+		default_thread_rate_limit_per_user: 0,
+		available_tags: [],
+		default_reaction_emoji: null,
+		default_sort_order: null,
+		default_forum_layout: 0,
+		flags: 0,
+	}) satisfies Partial<GuildChannel>;
 
 /** The onboarding of a guild whose onboarding was never edited. */
 export const noOnboarding: Onboarding = {

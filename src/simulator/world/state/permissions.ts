@@ -97,6 +97,28 @@ export function channelPermissions(
 	return limitInTimeout(member, withoutImplied(here, channel));
 }
 
+/**
+ * Whether Discord shows a channel of a guild to a member: with VIEW_CHANNEL, while connected to it, and a category if it
+ * shows a channel in it. https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels
+ */
+export function isShown(
+	guild: Guild,
+	channel: GuildChannel,
+	userId: string,
+): boolean {
+	if (has(channelPermissions(guild, channel, userId), Permission.ViewChannel))
+		return true;
+	if (guild.voiceStates.get(userId)?.channel_id === channel.id) return true;
+	return (
+		channel.type === ChannelType.GuildCategory &&
+		guild.channels
+			.values()
+			.some(
+				(one) => one.parent_id === channel.id && isShown(guild, one, userId),
+			)
+	);
+}
+
 /** The permission bits in a channel of a member who has no roles and no overwrite. */
 export function permissionsOfEveryone(
 	guild: Guild,

@@ -12,9 +12,12 @@ import {
 	type APIUser,
 	type APIUserWithMember,
 	ApplicationFlags,
+	ChannelFlags,
 	ChannelType,
 	type GatewayGuildMembersChunkPresence,
 	MessageFlags,
+	OverwriteType,
+	PermissionFlagsBits,
 } from "discord.js";
 import type {
 	EventPayloads,
@@ -22,6 +25,7 @@ import type {
 	SentGuild,
 	SentThreadMember,
 } from "./api-types.ts";
+import { newChannel } from "./defaults.ts";
 import type {
 	Account,
 	Channel,
@@ -36,6 +40,7 @@ import type {
 	User,
 } from "./entities.ts";
 import { inGuild, isThread } from "./entities.ts";
+import { isShown } from "./permissions.ts";
 
 const flagOf = {
 	GuildPresences: ApplicationFlags.GatewayPresence,
@@ -103,6 +108,31 @@ export function guildChannel(
 		default_sort_order: channel.default_sort_order,
 		default_forum_layout: channel.default_forum_layout,
 	};
+}
+
+/**
+ * Converts a guild channel to what Discord's Gateway sends a member: obfuscated if the member may not view it. Others
+ * watch the simulator and see everything.
+ * https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels
+ * A guess (channel-obfuscated-events): all other fields are sent, with the values of a new channel.
+ */
+export function guildChannelFor(
+	guild: Guild,
+	channel: GuildChannel,
+	viewerId: string,
+): EventPayloads["CHANNEL_CREATE"] {
+	if (!guild.members.has(viewerId) || isShown(guild, channel, viewerId))
+		return guildChannel(channel);
+	const { id, type, guild_id, position, parent_id } = channel;
+	const deny = String(PermissionFlagsBits.ViewChannel);
+	return guildChannel({
+		...{ ...newChannel(), id, type, guild_id, position, parent_id },
+		name: "___hidden___",
+		flags: ChannelFlags.ChannelObfuscated,
+		permission_overwrites: [
+			{ id: guild_id, type: OverwriteType.Role, allow: "0", deny },
+		],
+	});
 }
 
 /**

@@ -2,7 +2,12 @@
 
 import type { Guild } from "discord.js";
 import { isForPeople } from "../../../discord/acting-person.ts";
-import { personNameById, roleLabel, time } from "../../../discord/describe.ts";
+import {
+	channelLabel,
+	personNameById,
+	roleLabel,
+	time,
+} from "../../../discord/describe.ts";
 import {
 	countOf,
 	fieldLine,
@@ -160,7 +165,7 @@ function placesFor(guild: Guild, { messageIds, channelIds }: Case): string[] {
 	const more = messageIds.length - links.length;
 	return resultLines(
 		visible.length > 0 &&
-			`Channels: ${sample(visible, maxChannels, ({ name }) => `#${oneField(name)}`).join(", ")}`,
+			`Channels: ${sample(visible, maxChannels, channelLabel).join(", ")}`,
 		links.length > 0 && "Messages, unless they are deleted:",
 		links,
 		links.length > 0 && more > 0 && `and ${more} more`,

@@ -128,6 +128,9 @@ export function newsOf(
 	return steps.filter((step) => !failedBefore || !isUnrenewed(step));
 }
 
+/** Why the setting of a channel that the bot has lost sight of is not changed. */
+export const unseen = "the bot cannot see it";
+
 /** Returns the key of a guild's setting for maps. */
 export function keyOf({ guild_id, thing }: RaidStep): string {
 	return `${guild_id} ${thing}`;
@@ -229,6 +232,9 @@ function moveOff(known: Known): Move | undefined {
 	const { run } = mode;
 	if (step.state === "stuck" && step.run === run) return undefined;
 	const note = null;
+	// Discord does not list the channels that the bot cannot see.
+	if (value === undefined && refusal(step.thing) === unseen)
+		return { step: { ...step, run, state: "stuck", note: unseen } };
 	if (value === undefined)
 		return { step: { ...step, run, state: "gone", note } };
 	const send = formerValue(step, now);

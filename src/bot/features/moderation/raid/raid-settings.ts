@@ -12,13 +12,19 @@ import {
 } from "discord.js";
 import { impliedIn } from "../../../discord/effective-permissions.ts";
 import { fetchMember } from "../../../discord/find.ts";
+import { isObfuscated } from "../../../discord/obfuscation.ts";
 import {
 	describeBits,
 	missingForBot,
 	personPermissions,
 } from "../../../discord/permissions.ts";
 import type { RaidMode } from "../../../store/tables/raid-modes.ts";
-import { isChannel, type Refusal, type Settings } from "./raid-rules.ts";
+import {
+	isChannel,
+	type Refusal,
+	type Settings,
+	unseen,
+} from "./raid-rules.ts";
 
 /**
  * Types of the channels whose slow mode raid mode changes. Announcement channels are left out because few people can
@@ -146,6 +152,7 @@ export function refusalFor(guild: Guild, moderator: Moderator): Refusal {
 	return (thing) => {
 		const channel = guild.channels.cache.get(thing);
 		if (isChannel(thing) && !channel) return "the bot does not see it";
+		if (channel && isObfuscated(channel)) return unseen;
 		const { ManageChannels, ManageGuild } = PermissionFlagsBits;
 		const needed = channel ? ManageChannels | impliedIn(channel) : ManageGuild;
 		const ofBot = missingForBot(guild, channel, needed);

@@ -10,7 +10,11 @@ import {
 import * as v from "valibot";
 import { ToolError } from "../../../../mcp/tool.ts";
 import { actingPerson } from "../../../discord/acting-person.ts";
-import { personNameById, time } from "../../../discord/describe.ts";
+import {
+	channelLabel,
+	personNameById,
+	time,
+} from "../../../discord/describe.ts";
 import { bitsIn, requirePermissions } from "../../../discord/permissions.ts";
 import {
 	countOf,
@@ -227,7 +231,7 @@ function reportLine(
 		`#${row.number}`,
 		time(row.created_at),
 		isMessage
-			? `message by ${author}${place ? ` in #${oneField(place.name)}` : ""}: ${linkTo({ id: channel_id, guild }, message_id)}`
+			? `message by ${author}${place ? ` in ${channelLabel(place)}` : ""}: ${linkTo({ id: channel_id, guild }, message_id)}`
 			: `person: ${author}`,
 		cases && `their cases: ${cases}`,
 		reportersField(guild, shown),
