@@ -30,6 +30,8 @@ export interface FeatureSetup {
 	settings?(simulator: Simulator): Record<string, unknown>;
 	create(options: FeatureOptions, simulator: Simulator): Feature | undefined;
 	simulator?: SimulatorOptions;
+	/** Runs the bot "beta" in the guild of another one, with its permissions, instead of "alpha" in a simulator of its own. */
+	beside?: Simulator;
 	/** Called before the bot starts for the first time. */
 	prepare?(simulator: Simulator): void;
 	/** Other options of the feature. */
@@ -46,9 +48,16 @@ export interface FeatureSetup {
 
 /** The bot "alpha" with this feature alone, logged in, with its members loaded. */
 export async function startFeature(setup: FeatureSetup) {
-	const simulator = await startSimulator(setup.simulator);
+	const simulator = setup.beside ?? (await startSimulator(setup.simulator));
 	setup.prepare?.(simulator);
 	const guild = simulator.guild("The Cooks");
+	const name = setup.beside ? "beta" : "alpha";
+	const user = simulator.world.users.get(simulator.bot(name).id);
+	if (setup.beside && user && !guild.members.has(user.id)) {
+		const { id } = simulator.bot("alpha");
+		const roles = [...(guild.members.get(id)?.roles ?? [])];
+		simulator.world.members.add(guild, user, { roles });
+	}
 	const logged = recordLog("debug");
 	const { log } = logged;
 	const directory = botConfig().dataDirectory;
@@ -63,7 +72,7 @@ export async function startFeature(setup: FeatureSetup) {
 		const store = startStore({ ...place, instance: "Alpha", log, backOffMs });
 		await store.opened;
 		const connection: Connection = new Connection({
-			token: simulator.bot("alpha").token,
+			token: simulator.bot(name).token,
 			api: simulator.api,
 			cdn: simulator.cdn,
 			log,
@@ -138,7 +147,7 @@ export async function startFeature(setup: FeatureSetup) {
 		async [Symbol.asyncDispose]() {
 			await end("stop");
 			for (const feature of abandoned) await feature.close?.();
-			await simulator.close();
+			if (!setup.beside) await simulator.close();
 		},
 	};
 }

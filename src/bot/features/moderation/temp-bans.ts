@@ -53,6 +53,8 @@ const notBanned = {
 	title: "Ban failed",
 	message: "could not ban a user for a time",
 };
+/** Reason in Discord's audit log for lifting a ban that is replaced. */
+export const replacedReason = "Replaced by another ban";
 const notLifted = {
 	title: "Expired ban not lifted",
 	message: "could not lift an expired temporary ban",
@@ -125,16 +127,23 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		const { userId, moderator, reason, endsAt, deleteSeconds } = request;
 		const key = { guild_id: guild.id, user_id: userId };
 		const existing = await fetchBan(guild, userId);
+		const own = existing && (await selectTempBan(sql, key));
+		const isReplaced =
+			existing !== undefined &&
+			hasEnd(existing) &&
+			!(own && isOurs(own, existing));
+		const outcome = existing ? "changed" : "banned";
 		if (endsAt === null) {
 			// Delete the row of a temporary ban first: its end must no longer apply.
 			await deleteTempBan(sql, key);
 			made.delete(keyOf(key));
-			if (!existing)
+			if (isReplaced) await liftReplaced(guild, userId);
+			if (isReplaced || !existing)
 				await putBan(guild, userId, {
 					reason: auditText(`By ${moderator.name}`, reason),
 					deleteSeconds,
 				});
-			return existing ? "changed" : "banned";
+			return outcome;
 		}
 		const row: TempBan = {
 			...key,
@@ -142,34 +151,41 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			moderator_id: moderator.id,
 			asked_at: now(),
 			ends_at: endsAt,
-			state: existing ? "banned" : "asked",
-			mark: existing
-				? existing.reason
-				: // Formatted as it is sent to Discord, because the bot recognises its ban by this text.
-					auditReason(`By ${moderator.name} until ${time(endsAt)}`),
+			state: existing && !isReplaced ? "banned" : "asked",
+			mark:
+				existing && !isReplaced
+					? existing.reason
+					: // Formatted as it is sent to Discord, because the bot recognises its ban by this text.
+						auditReason(`By ${moderator.name} until ${time(endsAt)}`),
 		};
 		made.delete(keyOf(row));
 		await saveTempBan(sql, row);
-		if (existing) return "changed";
-		await banStored(guild, row, deleteSeconds);
+		if (existing && !isReplaced) return "changed";
+		await banStored(guild, row, deleteSeconds, isReplaced);
 		made.add(keyOf(row));
 		// If this fails, the worker repeats it.
 		await setBanned(sql, row).catch(ignoreUnavailable);
-		return "banned";
+		return outcome;
 	}
 
 	async function banStored(
 		guild: Guild,
 		row: TempBan,
 		deleteSeconds: number | undefined,
+		isReplaced: boolean,
 	): Promise<void> {
+		let isLifted = false;
 		try {
 			const reason = auditText(row.mark, row.reason);
+			if (isReplaced) await liftReplaced(guild, row.user_id);
+			isLifted = isReplaced;
 			await putBan(guild, row.user_id, { reason, deleteSeconds });
 		} catch (error) {
-			const isDeleted = wasNotDone(error)
-				? await deleteTempBan(sql, row).catch(ignoreUnavailable)
-				: undefined;
+			// Without the former ban, the worker must make this one.
+			const isDeleted =
+				!isLifted && wasNotDone(error)
+					? await deleteTempBan(sql, row).catch(ignoreUnavailable)
+					: undefined;
 			if (isDeleted) throw error;
 			throw new ToolError(
 				"Discord did not confirm the ban. The bot will check whether the user is banned, and try again if not.",
@@ -221,8 +237,13 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			return deleteRow(row, "lifted");
 		}
 		unbanSent.delete(keyOf(row));
-		if (!isOurs(row, existing))
-			return deleteRow(row, "replaced by another ban");
+		if (!isOurs(row, existing)) {
+			if (row.state === "banned" || !hasEnd(existing))
+				return deleteRow(row, "replaced by another ban");
+			// The bot was interrupted before it replaced the ban.
+			await liftReplaced(guild, user_id);
+			return completeBan(guild, row);
+		}
 		if (row.state === "asked") await confirmBanned(row);
 		if (row.ends_at > now()) return;
 		if (await hasBanSince(sql, user_id, row.asked_at))
@@ -379,6 +400,14 @@ async function putBan(
 	});
 }
 
+/**
+ * Lifts a ban that another bot was going to lift, so that the ban that follows has its own reason: the other bot then
+ * leaves that one alone. Discord does not change the reason of a ban.
+ */
+async function liftReplaced(guild: Guild, userId: string) {
+	await deleteBan(guild, userId, replacedReason);
+}
+
 /** Lifts the ban of a user on Discord. Does nothing if the user is not banned. */
 async function deleteBan(guild: Guild, userId: string, reason: string) {
 	await absentIf([RESTJSONErrorCodes.UnknownBan], () =>
@@ -390,6 +419,11 @@ async function deleteBan(guild: Guild, userId: string, reason: string) {
 
 function auditText(mark: string | null, reason: string | null): string {
 	return `${mark}${reason ? `: ${reason}` : ""}`;
+}
+
+/** Whether a ban's reason says, as the mark of this program does, that the bot that made it is going to lift it. */
+function hasEnd({ reason }: APIBan): boolean {
+	return /^By .* until \d{4}-\d\d-\d\dT[\d:]+Z/s.test(reason ?? "");
 }
 
 /** Whether a ban found on Discord is the stored temporary ban: its reason must start with the stored `mark`. */

@@ -9,6 +9,7 @@ import {
 	type TempBansOptions,
 } from "../../../../src/bot/features/moderation/temp-bans.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
+import type { Simulator } from "../../../../src/simulator/simulator.ts";
 import { jumpClock } from "../../../support/jump-clock.ts";
 import { onBoth, type Place } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
@@ -200,6 +201,80 @@ test("a jump of the clock over the end of a ban ends it at once", async () => {
 	expect(bot.writes("DELETE")).toBe(1);
 });
 
+test.each<[what: string, firstMs: number, secondMs: number | null]>([
+	["longer", dayMs, 3 * dayMs],
+	["shorter", 3 * dayMs, dayMs],
+	["permanent", dayMs, null],
+])(
+	"of two bots, the one asked last decides the end: %s",
+	async (_, firstMs, secondMs) => {
+		await using alpha = await startBans();
+		await using beta = await startBans(undefined, {}, alpha.simulator);
+		await alpha.ban("zoe", firstMs);
+		expect(await beta.ban("zoe", secondMs)).toBe("changed");
+		await alpha.rows(0);
+		await beta.rows(secondMs === null ? 0 : 1);
+		for (const bot of [alpha, beta]) bot.clock.now += 2 * dayMs;
+		const stays = secondMs === null || secondMs > 2 * dayMs;
+		if (!stays) await until("it is lifted", () => !alpha.isBanned("zoe"));
+		await alpha.settled();
+		expect(alpha.isBanned("zoe")).toBe(stays);
+		alpha.clock.now += 2 * dayMs;
+		beta.clock.now += 2 * dayMs;
+		await beta.rows(0);
+		expect(alpha.isBanned("zoe")).toBe(secondMs === null);
+		// Each by the bot that was asked last: one to replace the ban, one at its end.
+		expect(alpha.writes("DELETE")).toBe(secondMs === null ? 1 : 2);
+		expect(alpha.titles()).toEqual([]);
+	},
+);
+
+test.each(["DELETE", "PUT"])(
+	"a ban of another bot is replaced although Discord's response to %s is lost",
+	async (method) => {
+		await using alpha = await startBans();
+		await using beta = await startBans(undefined, {}, alpha.simulator);
+		await alpha.ban("zoe", dayMs);
+		for (const when of ["before", "after"] as const) {
+			const fault = { when, times: 1 };
+			alpha.simulator.faults.drop(`${method} ${banRoute}`, fault);
+			await beta.ban("zoe", 3 * dayMs).catch(() => {});
+			await until("beta has made its ban", async () => {
+				const [row] = await beta.sql`SELECT state FROM temp_bans`;
+				return row?.state === "banned";
+			});
+			alpha.simulator.clearFaults();
+		}
+		await alpha.rows(0);
+		expect(alpha.isBanned("zoe")).toBe(true);
+	},
+);
+
+test("a ban that replaces another and that Discord refuses is tried again", async () => {
+	await using alpha = await startBans();
+	await using beta = await startBans(undefined, {}, alpha.simulator);
+	await alpha.ban("zoe", dayMs);
+	alpha.simulator.faults.refuse(`PUT ${banRoute}`, 50013, { times: 1 });
+	await expect(beta.ban("zoe", 3 * dayMs)).rejects.toThrow(
+		"Discord did not confirm the ban",
+	);
+	await until("beta has made its ban", () => alpha.isBanned("zoe"));
+	await alpha.rows(0);
+	await beta.rows(1);
+});
+
+test("a ban by hand is not replaced when it gets an end", async () => {
+	await using bot = await startBans();
+	const { world } = bot.simulator;
+	const user = world.users.get(bot.id("zoe"));
+	if (!user) throw new Error("zoe is a user");
+	world.bans.add(bot.cooks, user, 0, { actor: "1", reason: "rude" });
+	expect(await bot.ban("zoe", dayMs)).toBe("changed");
+	expect(bot.writes("DELETE")).toBe(0);
+	bot.clock.now += 2 * dayMs;
+	await until("it is lifted", () => !bot.isBanned("zoe"));
+});
+
 onBoth((databases) => {
 	test.each([
 		["forwards, beyond what a timer can sleep", 60 * dayMs],
@@ -265,6 +340,7 @@ onBoth((databases) => {
 async function startBans(
 	place?: Place,
 	changes: Partial<TempBansOptions> = {},
+	beside?: Simulator,
 ) {
 	const clock = { now: 1_700_000_000_000 };
 	const entries: LogEntry[] = [];
@@ -274,6 +350,7 @@ async function startBans(
 	let statements = 0;
 	const bot = await startFeature({
 		...(place && { place }),
+		...(beside && { beside }),
 		simulator: {
 			rateLimits: {
 				global: { requests: 10_000, perMs: 1_000 },
@@ -313,9 +390,10 @@ async function startBans(
 	};
 	return {
 		...{ simulator, clock, bans: current(), id, guild, cooks },
-		ban: (person: string, ms: number, name = "@someone (ID: 1)") =>
+		ban: (person: string, ms: number | null, name = "@someone (ID: 1)") =>
 			current().ban(guild(), {
-				...{ userId: id(person), reason: null, endsAt: clock.now + ms },
+				...{ userId: id(person), reason: null },
+				endsAt: ms === null ? null : clock.now + ms,
 				moderator: { id: "1", name },
 			}),
 		isBanned: (person: string) => cooks.bans.has(id(person)),
