@@ -80,6 +80,19 @@ export async function selectSpamIncident(
 	return row;
 }
 
+/** Whether spam of a person was detected in a guild between two times (epoch milliseconds). */
+export async function hasSpamBetween(
+	sql: Sql,
+	{ guild_id, user_id }: Pick<SpamIncidentRow, "guild_id" | "user_id">,
+	from: number,
+	to: number,
+): Promise<boolean> {
+	const rows = await sql`
+		SELECT id FROM spam_incidents
+		WHERE guild_id = ${guild_id} AND user_id = ${user_id} AND detected_at BETWEEN ${from} AND ${to}`;
+	return rows.length > 0;
+}
+
 /** Returns the unfinished incidents, oldest first, at most `limit`. */
 export function selectOpenSpamIncidents(
 	sql: Sql,

@@ -4,6 +4,8 @@ import { AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
 import { banReason, banReasonStart } from "../../../game/chargeback-steps.ts";
 import type { Sql } from "../../../store/database/statement.ts";
 import { selectBansFor } from "../../../store/tables/chargebacks.ts";
+import { hasSpamBetween } from "../../../store/tables/spam-incidents.ts";
+import { replacedReason } from "../temp-bans.ts";
 import type { NewCase } from "./case.ts";
 
 /** An entry of a guild's audit log, received as a Gateway event or read with a request. */
@@ -21,6 +23,9 @@ export interface HandEntry {
 	pruned?: { removed: number; days: number } | undefined;
 }
 
+/** Maximum time in milliseconds between the detection of spam by this bot and the timeout by another bot. */
+const sameSpamMs = 60_000;
+
 export const entryKinds: readonly AuditLogEvent[] = [
 	AuditLogEvent.MemberBanAdd,
 	AuditLogEvent.MemberBanRemove,
@@ -35,7 +40,11 @@ export const entryKinds: readonly AuditLogEvent[] = [
  */
 export function isCandidate(guild: Guild, entry: HandEntry): boolean {
 	if (actionOf(entry) === undefined || entry.executorId === null) return false;
-	if (entry.executorId !== guild.client.user.id) return true;
+	const isReplaced =
+		entry.action === AuditLogEvent.MemberBanRemove &&
+		entry.reason?.startsWith(replacedReason) === true;
+	if (entry.executorId !== guild.client.user.id)
+		return !(isReplaced && isBot(guild, entry.executorId));
 	return (
 		entry.action === AuditLogEvent.MemberBanAdd &&
 		entry.reason?.startsWith(banReasonStart) === true
@@ -59,14 +68,29 @@ export async function caseOfEntry(
 			? await chargebackDecider(sql, targetId ?? "", reason)
 			: executorId;
 	if (moderatorId === undefined) return undefined;
+	const createdAt = SnowflakeUtil.timestampFrom(id);
+	// Another bot has found the same spam, which is a case of this one.
+	if (
+		change.action === "timeout" &&
+		targetId !== null &&
+		isBot(guild, executorId)
+	) {
+		const person = { guild_id: guild.id, user_id: targetId };
+		const [from, to] = [createdAt - sameSpamMs, createdAt + sameSpamMs];
+		if (await hasSpamBetween(sql, person, from, to)) return undefined;
+	}
 	return {
 		...change,
 		...(targetId !== null && { userId: targetId }),
 		moderatorId,
 		reason: reason ?? undefined,
-		createdAt: SnowflakeUtil.timestampFrom(id),
+		createdAt,
 		source: `entry:${id}`,
 	};
+}
+
+function isBot({ client }: Guild, userId: string): boolean {
+	return client.users.cache.get(userId)?.bot ?? false;
 }
 
 /**

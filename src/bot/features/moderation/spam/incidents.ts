@@ -1,7 +1,7 @@
 // The bot's response to spam: it stores the incident, times the person out, deletes the messages, stores one moderation
 // case, and writes the moderation log. Each step can be repeated, so a restarted bot continues after a crash.
 
-import type { GuildMember } from "discord.js";
+import { type GuildMember, SnowflakeUtil } from "discord.js";
 import type { KeyedMutex } from "../../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../../lib/log.ts";
 import { within } from "../../../../lib/wait.ts";
@@ -32,6 +32,8 @@ import { createTimeouts } from "./timeouts.ts";
 
 /** Maximum age of an incident whose timeout is sent again after a restart, in milliseconds. */
 const staleMs = 600_000;
+/** Maximum age of a message, in milliseconds, from whose time on its author is timed out. */
+const newMs = 30_000;
 /** Maximum number of incidents that are continued after a restart. */
 const maxResumed = 1_000;
 /** Maximum number of people with a current incident, including those whose further messages are still watched. */
@@ -347,7 +349,10 @@ export function createIncidents(options: IncidentsOptions) {
 			}
 			if (!makeRoom()) return;
 			const detectedAt = now();
-			const until = detectedAt + options.timeoutMs;
+			const sentAt = SnowflakeUtil.timestampFrom(detection.messageId);
+			const isNew = Math.abs(detectedAt - sentAt) < newMs;
+			// Two bots that detect the same message set the same end: Discord changes and records that once.
+			const until = (isNew ? sentAt : detectedAt) + options.timeoutMs;
 			const incident = newIncident(detection, { detectedAt, until });
 			addMessages(incident, detection.posts);
 			watched.set(keyOf(incident), incident);

@@ -23,6 +23,8 @@ import {
 } from "./persistent-request.ts";
 
 const maxConcurrent = 5;
+/** Difference in milliseconds between the ends of two timeouts for the same spam, such as those of two bots. */
+const sameSpamMs = 10_000;
 
 const { UnknownMember } = RESTJSONErrorCodes;
 
@@ -72,8 +74,9 @@ export function createTimeouts({
 		const { guildId, userId, until, reason } = request;
 		const guild = requireGuild(connection, guildId);
 		const member = guild.members.cache.get(userId);
-		// Keeps a longer timeout that a moderator has set.
-		if ((member?.communicationDisabledUntilTimestamp ?? 0) > until) return;
+		const known = member?.communicationDisabledUntilTimestamp ?? 0;
+		// Keeps a longer timeout that a moderator has set, and the one that another bot has just set.
+		if (known > until - sameSpamMs) return;
 		const { ModerateMembers } = PermissionFlagsBits;
 		const missing = missingForBot(guild, undefined, ModerateMembers);
 		if (missing !== 0n)

@@ -2,11 +2,13 @@
 
 import { expect, test } from "bun:test";
 import { AuditLogEvent } from "discord.js";
+import { replacedReason } from "../../../../../src/bot/features/moderation/temp-bans.ts";
 import { banReason } from "../../../../../src/bot/game/chargeback-steps.ts";
 import {
 	decide,
 	insertChargeback,
 } from "../../../../../src/bot/store/tables/chargebacks.ts";
+import { saveSpamIncident } from "../../../../../src/bot/store/tables/spam-incidents.ts";
 import { onBoth } from "../../../../support/stores.ts";
 import { until } from "../../../../support/until.ts";
 import {
@@ -106,6 +108,49 @@ onBoth((databases) => {
 			{ userId: bot.id("liwei") },
 		]);
 		expect(all).toHaveLength(2);
+	});
+
+	test("a timeout by another bot for spam that this bot has found is no second case, nor is an unban that a ban follows", async () => {
+		await using bot = await start();
+		await bot.checked();
+		const { world } = bot.simulator;
+		await saveSpamIncident(bot.store.sql, {
+			...{ guild_id: bot.guild.id, id: "1", user_id: bot.id("zoe") },
+			...{ rule: "x", detected_at: Date.now(), until: 0, state: "asked" },
+			...{ timeout: "asked", messages: "{}", case_number: null },
+			...{ log_channel_id: null, log_message_id: null },
+		});
+		const beta = world.users.get(bot.simulator.bot("beta").id);
+		if (!beta) throw new Error("beta is a bot");
+		world.members.add(bot.guild, beta, {});
+		await until("the bot knows beta", () =>
+			bot.guildOfBot().members.cache.has(beta.id),
+		);
+		const byBot = { actor: beta.id, reason: replacedReason };
+		const end = "2100-01-01T00:00:00.000Z";
+		const timeOut = (name: string, by?: object) =>
+			world.members.edit(
+				bot.guild,
+				bot.feature.member(name),
+				{ communication_disabled_until: end },
+				{ actor: bot.id(moderator), ...by },
+			);
+		timeOut("zoe", byBot);
+		bot.ban("liwei");
+		const ban = bot.guild.bans.get(bot.id("liwei"));
+		if (ban) world.bans.remove(bot.guild, ban, byBot);
+		// Of another person, and by a moderator.
+		timeOut("mona_lisa", byBot);
+		bot.edit("zoe", { communication_disabled_until: null });
+		timeOut("zoe");
+		const found = await bot.count(4);
+		expect(found).toMatchObject([
+			{ action: "ban", userId: bot.id("liwei") },
+			{ action: "timeout", userId: bot.id("mona_lisa") },
+			{ action: "remove_timeout", moderatorId: bot.id(moderator) },
+			{ action: "timeout", moderatorId: bot.id(moderator) },
+		]);
+		expect(found).toHaveLength(4);
 	});
 
 	test("what was done while the bot was away is found, once; what was done before its first start is not", async () => {

@@ -215,6 +215,43 @@ test("a longer timeout of a moderator stays", async () => {
 	);
 });
 
+test("two bots that find the same spam time the person out once", async () => {
+	await using alpha = await startSpam();
+	const beside = { beside: alpha.simulator, channels: 0 };
+	await using beta = await startSpam({}, beside);
+	const { user } = alpha.join("mallory");
+	for (const [channel, text] of everywhere(advert))
+		alpha.post(user, channel, text);
+	for (const { logged } of [alpha, beta])
+		await until(
+			"both are done",
+			() => logged.entries("dealt with spam").length > 0,
+		);
+	const timeouts = alpha.guild.auditLog.filter(
+		({ target_id }) => target_id === user.id,
+	);
+	expect(timeouts).toHaveLength(1);
+	expect(alpha.messagesOf(user)).toEqual([]);
+});
+
+test("a timeout that another bot has just set for the same spam is not set again", async () => {
+	await using world = await startSpam();
+	const { guild, simulator } = world;
+	const { user } = world.join("mallory");
+	const member = guild.members.get(user.id);
+	if (!member) throw new Error("no member");
+	// Shorter by some seconds: that bot has found an earlier message.
+	const end = new Date(Date.now() + 86_400_000 - 5_000).toISOString();
+	const changes = { communication_disabled_until: end };
+	simulator.world.members.edit(guild, member, changes);
+	await world.heard();
+	for (const [channel, text] of everywhere(advert))
+		world.post(user, channel, text);
+	await until("the log entry", () => world.entries().length > 0);
+	expect(member.communication_disabled_until).toBe(end);
+	expect(world.messagesOf(user)).toEqual([]);
+});
+
 test("staff, members with an exempt role, bots and the owner may repeat themselves", async () => {
 	await using world = await startSpam({}, {});
 	const { simulator, guild } = world;
