@@ -25,6 +25,7 @@ import {
 } from "./backends/backend.ts";
 import { ToolsReader } from "./backends/listed-tools.ts";
 import { refreshAll } from "./backends/refresh-all.ts";
+import { ClientNames } from "./callers/client-names.ts";
 import { instructionsFor } from "./callers/instructions.ts";
 import { narrow, readOnlyPath } from "./callers/narrowing.ts";
 import { createAskRights, Rights } from "./callers/rights.ts";
@@ -46,6 +47,7 @@ import {
 	loadOAuth,
 	loadStore,
 	loadStoreFile,
+	loadWithdrawals,
 } from "./load.ts";
 import type { OAuthOptions } from "./oauth/oauth.ts";
 import { systemClocks } from "./oauth/protocol/clocks.ts";
@@ -121,6 +123,13 @@ export function createGateway(
 		(instance) => new Backend({ ...parts, instance, onChange: noteChange }),
 	);
 	const merged = new MergedCatalog(backends);
+	const clocks = signIn?.clocks ?? systemClocks;
+	const recent = new RecentCalls();
+	const withdrawals =
+		store &&
+		loadWithdrawals().createWithdrawals({
+			...{ backends, store, recent, log, now: clocks.now },
+		});
 	const index = new GuildIndex(backends);
 	/**
 	 * Settles when the gateway may answer its first tools/list request, because enough bots have listed their tools.
@@ -149,6 +158,7 @@ export function createGateway(
 	};
 
 	function noteChange(): void {
+		withdrawals?.wake();
 		scopedCatalogs.expire();
 		merged.noteChange();
 		index.noteChange();
@@ -220,11 +230,13 @@ export function createGateway(
 	const limited = { views, see };
 	const parties = { config, backends, findTarget, metrics, log, deadlines };
 	const shared = { ...parties, ...limited };
-	const recent = new RecentCalls();
+	const clientNames = new ClientNames();
 	const call = createCalls({
 		...shared,
+		clientNames,
 		approvals,
 		recent,
+		withdrawals,
 		catalog: () => merged.catalog,
 	});
 	const server = createServer({
@@ -244,7 +256,11 @@ export function createGateway(
 		},
 		prompts: createPrompts({ ...shared, firstList: () => firstCatalog }),
 		log,
-		answered: (request, response) => countRequest(metrics, request, response),
+		answered(request, response, { principal }) {
+			if (response.kind === "text" && response.initialized)
+				clientNames.note(request.params, principal);
+			countRequest(metrics, request, response);
+		},
 	});
 	const endpoint = createEndpoint({ server, maxBodyBytes, sessions });
 	const checkHost = createHostCheck(config.allowedHosts);
@@ -279,7 +295,6 @@ export function createGateway(
 					...signIn,
 				})
 			: undefined;
-	const clocks = signIn?.clocks ?? systemClocks;
 	const console = config.console
 		? createLazyConsole({
 				...{ backends, views, recent, see, call, store, log, clocks },
@@ -334,6 +349,7 @@ export function createGateway(
 		cancelCalls: () => deadlines.stop(),
 		endStreams: () => console?.close(),
 		async close() {
+			withdrawals?.close();
 			await Promise.all(backends.map((backend) => backend.close()));
 		},
 	};

@@ -68,3 +68,7 @@ export const loadStoreFile = () =>
 /** Loads the gateway's database. */
 export const loadStore = () =>
 	require("./store/store.ts") as typeof import("./store/store.ts");
+
+/** Loads what withdraws waiting calls of ended keys and connections. */
+export const loadWithdrawals = () =>
+	require("./calls/withdrawals.ts") as typeof import("./calls/withdrawals.ts");

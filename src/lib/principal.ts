@@ -32,7 +32,10 @@ export interface PrincipalPerson {
  * the root key (MCP_AUTH_TOKEN) without limits.
  */
 export interface Principal {
-	/** Identifies the caller permanently: "root", "key:<name of the API key>", or "grant:<id>" for an OAuth grant. */
+	/**
+	 * Identifies the caller permanently: "root", "key:<name>:<random part>" for an API key, or "grant:<id>" for an OAuth
+	 * grant.
+	 */
 	id: string;
 	/** Name of the caller for logs and people: the name of the API key or of the OAuth client. */
 	name: string;
@@ -117,14 +120,28 @@ export function encodePrincipal(principal: Principal): string {
 	return value;
 }
 
-const eliciting = new WeakMap<Principal, Principal>();
+const copies = new WeakMap<Principal, Principal>();
 
-/** Returns a copy of the principal with `elicits: true`. For the same principal, always returns the same copy. */
-export function withElicitation(principal: Principal): Principal {
-	const known = eliciting.get(principal);
-	if (known) return known;
-	const made = { ...principal, elicits: true };
-	eliciting.set(principal, made);
+/**
+ * Returns the principal with what is known of the MCP client of a call: its name, unless the principal has one, and
+ * whether it can show forms. The last copy of a principal is kept, so that it is encoded once.
+ */
+export function withClient(
+	principal: Principal,
+	name: string | undefined,
+	elicits: boolean,
+): Principal {
+	const client = principal.client ?? name;
+	if (client === principal.client && !elicits) return principal;
+	const known = copies.get(principal);
+	if (known?.client === client && (known?.elicits ?? false) === elicits)
+		return known ?? principal;
+	const made = {
+		...principal,
+		...(client !== undefined && { client }),
+		...(elicits && { elicits }),
+	};
+	copies.set(principal, made);
 	return made;
 }
 

@@ -1,6 +1,8 @@
 // How a bot tells the gateway that a tool call waits for an approval: the result of the call says so, and the gateway asks
-// for the decision until there is one. So nothing is held while a person decides.
+// for the decision until there is one. So nothing is held while a person decides. And how the gateway has a bot withdraw
+// the waiting calls of keys and connections that have ended.
 
+import * as v from "valibot";
 import { isObject, type JsonObject } from "./json-rpc.ts";
 
 /**
@@ -40,4 +42,29 @@ export function pendingApproval({ result }: JsonObject): string | undefined {
 export function decidedResult({ result }: JsonObject): JsonObject | undefined {
 	if (!isObject(result) || result.status !== "decided") return undefined;
 	return isObject(result.result) ? result.result : undefined;
+}
+
+/**
+ * The MCP method with which the gateway names principals (callers) that no longer exist: the params are `{ gone }`, their
+ * ids. The bot withdraws their calls that wait for approval, and answers `{ waiting }`, the ids of the principals whose
+ * calls still wait.
+ */
+export const waitingMethod = "guildhall/waiting";
+
+/** Maximum number of principals that are read from a bot's answer. */
+const maxWaiting = 1_000;
+const ids = v.array(v.pipe(v.string(), v.maxLength(200)));
+const waiting = v.object({ waiting: ids });
+const gone = v.object({ gone: ids });
+
+/** Reads the params of guildhall/waiting. Returns undefined if they are invalid. */
+export function readGone(params: JsonObject): readonly string[] | undefined {
+	const read = v.safeParse(gone, params);
+	return read.success ? read.output.gone : undefined;
+}
+
+/** Reads the first 1,000 ids in the result of guildhall/waiting. Returns undefined if it is invalid. */
+export function readWaiting(result: unknown): readonly string[] | undefined {
+	const read = v.safeParse(waiting, result);
+	return read.success ? read.output.waiting.slice(0, maxWaiting) : undefined;
 }

@@ -240,7 +240,7 @@ export interface ServerOptions {
 	methods?: Readonly<Record<string, OtherMethod>>;
 	log: Log;
 	/** Called after each MCP request, with the request and its response. */
-	answered?(request: RpcRequest, response: RpcResponse): void;
+	answered?(request: RpcRequest, response: RpcResponse, caller: Caller): void;
 }
 
 export interface Server {
@@ -384,7 +384,7 @@ export function createServer(options: ServerOptions): Server {
 			} catch (error) {
 				response = failed(error, request, caller);
 			}
-			options.answered?.(request, response);
+			options.answered?.(request, response, caller);
 			return response;
 		},
 	};

@@ -1,9 +1,14 @@
 // Approval through the gateway: a call waits for people in Discord, holds nothing meanwhile, and gets its result.
 
 import { expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
 import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
+import { createKey, revokeKey } from "../../src/gateway/keys/keys.ts";
 import {
+	buttonsOf,
+	fieldsOf,
 	pendingId,
 	readAnswer,
 	startApprovalWorld,
@@ -12,13 +17,18 @@ import {
 } from "../bot/approval/approval-world.ts";
 import { connect } from "../support/backend-client.ts";
 import { postTo } from "../support/both-servers.ts";
+import { databaseDirectory } from "../support/database-directory.ts";
+import { openGatewayStore } from "../support/gateway-store.ts";
 import { recordLog } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
 async function start(waitMs: number) {
 	await using stack = new AsyncDisposableStack();
+	const directory = mkdtempSync(join(databaseDirectory, "guildhall-approval-"));
 	const world = stack.use(
-		await startApprovalWorld({ mcp: () => ({ approval_for_root: true }) }),
+		await startApprovalWorld({
+			mcp: () => ({ approval_for_root: true, approval_self: true }),
+		}),
 	);
 	const gateway = await startGateway(
 		readConfig({
@@ -29,21 +39,39 @@ async function start(waitMs: number) {
 			DEFAULT_INSTANCE: "alpha",
 			// One call at a time: waiting takes no place.
 			MAX_IN_FLIGHT: "1",
+			GATEWAY_DATABASE: join(directory, "store.sqlite"),
 		}),
 		recordLog().log,
 		{ connect, approvals: { waitMs, pollMs: 5 } },
 	);
 	stack.defer(() => gateway.close());
+	// As the command line beside a running gateway.
+	const { store } = stack.use(
+		openGatewayStore({
+			settings: { databaseUrl: undefined, schema: undefined, directory },
+		}),
+	);
 	const owned = stack.move();
+	const ask = async (
+		method: string,
+		params: object,
+		headers?: Record<string, string>,
+	) => {
+		const body = { jsonrpc: "2.0", id: 1, method, params };
+		const text = JSON.stringify(body);
+		const response = await postTo(gateway.url, text, headers);
+		const answer = await response.text();
+		const [, data = "{}"] = /^data: (.*)$/m.exec(answer) ?? [];
+		return JSON.parse(data);
+	};
 	return {
-		world,
-		async call(name: string, args: object) {
-			const params = { name, arguments: args };
-			const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
-			const response = await postTo(gateway.url, JSON.stringify(body));
-			const [, data = "{}"] = /^data: (.*)$/m.exec(await response.text()) ?? [];
-			return readAnswer(JSON.parse(data));
-		},
+		...{ world, store, ask },
+		call: async (
+			name: string,
+			args: object,
+			headers?: Record<string, string>,
+		) =>
+			readAnswer(await ask("tools/call", { name, arguments: args }, headers)),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }
@@ -87,4 +115,60 @@ test("a call that nobody decides on in time gets the id for get_approval", async
 	const { text } = await call("get_approval", { approval_id });
 	expect(text).toContain(" | done | ");
 	expect(text).toContain("Banned");
+});
+
+/** Creates the key "desk" for Ada, and returns the header with its token. */
+async function deskOf({ world, store }: Awaited<ReturnType<typeof start>>) {
+	const person = world.simulator.user("ada").id;
+	const secret = await createKey(store, "desk", { access: "all", person });
+	return { Authorization: `Bearer ${secret}` };
+}
+
+test("a request and Discord's audit log name the member and the client of a key", async () => {
+	await using given = await start(20);
+	const { world, ask, call } = given;
+	const desk = await deskOf(given);
+	const connectAs = (name: string) =>
+		ask(
+			"initialize",
+			{
+				protocolVersion: "2025-11-25",
+				capabilities: {},
+				clientInfo: { name, version: "1" },
+			},
+			desk,
+		);
+	await connectAs("Claude Code");
+	const { id } = world.simulator.user("ada");
+	const target = world.simulator.user("zoe");
+	await call("kick", { user_ids: [target.id] }, desk);
+	const [first] = world.posts();
+	expect(fieldsOf(first)).toMatchObject({ Client: "Claude Code" });
+	expect(fieldsOf(first).For).toBe(`<@${id}> (Ada), with the key desk`);
+	await world.press("ada", "Approve");
+	const entry = world.guild.auditLog.at(-1);
+	expect(entry?.reason).toEndWith("(for Ada, by Claude Code, approved by Ada)");
+
+	// Their calls cannot be told apart.
+	await connectAs("Cursor");
+	await call("ban", { user_ids: [target.id] }, desk);
+	expect(fieldsOf(world.posts().at(-1)).Client).toBe("Cursor or Claude Code");
+});
+
+test("a request of a key that is revoked is withdrawn, and a new key of its name does not see it", async () => {
+	await using given = await start(20);
+	const { world, store, call } = given;
+	const desk = await deskOf(given);
+	const { id } = world.simulator.user("zoe");
+	const approval_id = pendingId(await call("ban", { user_ids: [id] }, desk));
+	const { text } = await call("get_approval", { approval_id }, desk);
+	expect(text).toContain(" | pending | ");
+	await revokeKey(store, "desk");
+	const shown = await world.shown("withdrawn, not run");
+	expect(buttonsOf(shown)).toEqual([]);
+	expect(world.guild.bans.has(id)).toBe(false);
+
+	const again = await deskOf(given);
+	const list = await call("list_approvals", {}, again);
+	expect(list.text).toBe("No call of yours needed approval.");
 });

@@ -2,11 +2,22 @@
 // guards against a model's slip, not against a client: see SECURITY.md.
 
 import { type Client, Events, type Interaction } from "discord.js";
-import { type ApprovalAnswer, approvalMethod } from "../../mcp/approval.ts";
-import { errorCode, RpcError, type RpcRequest } from "../../mcp/json-rpc.ts";
+import {
+	type ApprovalAnswer,
+	approvalMethod,
+	readGone,
+	waitingMethod,
+} from "../../mcp/approval.ts";
+import {
+	errorCode,
+	type JsonObject,
+	RpcError,
+	type RpcRequest,
+} from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
 import {
 	type Caller,
+	methodNotFound,
 	type OtherMethod,
 	type RpcResponse,
 	type ToolSource,
@@ -49,8 +60,8 @@ export interface ApprovalOptions extends RequestsOptions {
 	 */
 	waitMs?: number | undefined;
 	/**
-	 * Whether the gateway's console may list requests and decide on them. False for a bot without a token, where anyone
-	 * could send such a request.
+	 * Whether the gateway may withdraw requests, and its console list them and decide on them. False for a bot without a
+	 * token, where anyone could send such a request.
 	 */
 	hasConsole?: boolean | undefined;
 }
@@ -113,8 +124,12 @@ export function createApproval(options: ApprovalOptions): Approval {
 		const requested: RequestedCall = {
 			...call,
 			signal: caller.signal,
-			client:
-				caller.session?.clientName ?? modernClientName(request.params) ?? "",
+			// The gateway's own session says nothing of the client behind it.
+			client: caller.principal
+				? (caller.principal.client ?? "")
+				: (caller.session?.clientName ??
+					modernClientName(request.params) ??
+					""),
 			requestId: caller.requestId,
 		};
 		if (settings.approval_by === "client" && caller.elicits)
@@ -130,15 +145,24 @@ export function createApproval(options: ApprovalOptions): Approval {
 	): Promise<ApprovalAnswer> {
 		if (typeof id !== "string")
 			throw invalidParameters(["id: expected a string"]);
-		const row = await requests.find(caller.principal, id).catch((error) => {
-			if (!(error instanceof ToolError)) throw error;
-			throw new RpcError(errorCode.internal, error.message);
-		});
+		const row = await requests.find(caller.principal, id).catch(unavailable);
 		if (!row)
 			throw invalidParameters(["id: there is no such request for approval"]);
 		return row.ended_at === null
 			? { status: "pending" }
 			: { status: "decided", result: JSON.parse(finalResult(row)) };
+	}
+
+	/** Withdraws the waiting requests of principals that no longer exist, as the gateway says. */
+	async function withdraw(
+		params: JsonObject,
+		{ principal }: Caller,
+	): Promise<string> {
+		if (principal) throw methodNotFound(waitingMethod);
+		const gone = readGone(params);
+		if (!gone) throw invalidParameters(["gone: expected ids of principals"]);
+		const waiting = await requests.withdrawOf(gone).catch(unavailable);
+		return JSON.stringify({ waiting });
 	}
 
 	return {
@@ -173,7 +197,10 @@ export function createApproval(options: ApprovalOptions): Approval {
 		methods: {
 			[approvalMethod]: async ({ id }, caller) =>
 				JSON.stringify(await decisionOf(id, caller)),
-			...(options.hasConsole && createConsoleApprovals(parts)),
+			...(options.hasConsole && {
+				...createConsoleApprovals(parts),
+				[waitingMethod]: withdraw,
+			}),
 		},
 		attach(client) {
 			requests.attach(client);
@@ -185,4 +212,10 @@ export function createApproval(options: ApprovalOptions): Approval {
 		stop: requests.stop,
 		close: requests.close,
 	};
+}
+
+/** Rethrows an error of the database as a JSON-RPC error with its message. */
+function unavailable(error: unknown): never {
+	if (!(error instanceof ToolError)) throw error;
+	throw new RpcError(errorCode.internal, error.message);
 }

@@ -229,6 +229,8 @@ function decidedText(row: ApprovalRow, now: number): string | undefined {
 			return `This request was denied${by}. Nothing was done.`;
 		case "expired":
 			return "This request has expired. Nothing was done.";
+		case "withdrawn":
+			return "The key or connection that made this request has ended. Nothing was done.";
 		case "done":
 			return `This request was approved${by} and is done. Nothing more was done.`;
 		case "failed":

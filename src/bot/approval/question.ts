@@ -41,7 +41,7 @@ export function questionAbout(
 	const plan = planOf(row);
 	const facts = [
 		`For: ${requesterText(row)}`,
-		`Client: ${nameText(principalOf(row)?.client || row.client)}`,
+		`Client: ${nameText(row.client)}`,
 		`Server: ${row.guild_id === null ? "none" : `${nameText(guildName)} (ID: ${row.guild_id})`}`,
 		"",
 		"Arguments:",

@@ -31,6 +31,7 @@ const colours: Record<ApprovalState, number> = {
 	running: 0xe65100,
 	denied: 0x546e7a,
 	expired: 0x546e7a,
+	withdrawn: 0x546e7a,
 	done: 0x2e7d32,
 	failed: 0xc62828,
 	unknown: 0xc62828,
@@ -39,6 +40,7 @@ const colours: Record<ApprovalState, number> = {
 const titles: Partial<Record<ApprovalState, string>> = {
 	denied: "denied, not run",
 	expired: "expired, not run",
+	withdrawn: "withdrawn, not run: its key or connection has ended",
 	done: "approved and done",
 	failed: "failed",
 	unknown: "approved, outcome unknown",
@@ -197,9 +199,8 @@ export function requesterText(row: ApprovalRow): string {
 }
 
 /** Returns the name of the client that makes a tool call. The client has chosen this name itself. */
-export function clientText(row: ApprovalRow): string {
-	const principal = principalOf(row);
-	return name(principal?.client || row.client || "unknown");
+export function clientText({ client }: ApprovalRow): string {
+	return name(client || "unknown");
 }
 
 function name(text: string): string {

@@ -59,6 +59,8 @@ function endText({ id, state, decided_by, ended_at }: ApprovalRow): string {
 		return `${decided_by === rootPrincipal.id ? "The holder of MCP_AUTH_TOKEN" : `A person (ID: ${decided_by})`} denied the request ${id}. Do not ask again without a reason.`;
 	if (state === "expired")
 		return `Nobody approved the request ${id} before it expired at ${time(ended_at)}.`;
+	if (state === "withdrawn")
+		return `The request ${id} was withdrawn, because the key or connection that made it has ended.`;
 	return `The request ${id} has ended without a result.`;
 }
 

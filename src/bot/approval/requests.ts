@@ -48,9 +48,12 @@ import {
 	selectApproval,
 	selectApprovalsOf,
 	selectUnfinishedApprovals,
+	selectWaitingPrincipals,
 	setApprovalMessage,
 	setShownState,
+	withdrawApprovals,
 } from "../store/tables/approvals.ts";
+import { withPersonName } from "../tool/admission.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
@@ -503,7 +506,7 @@ export function createRequests(options: RequestsOptions) {
 		preview: Preview,
 		more: Partial<ApprovalRow>,
 	): ApprovalRow {
-		const { principal } = context;
+		const principal = withPersonName(context);
 		const at = now();
 		return {
 			id: newId(),
@@ -717,6 +720,18 @@ export function createRequests(options: RequestsOptions) {
 			editMessage(row, messageId, replacedMessage(undefined)),
 		wake: reconciler.wake,
 		/**
+		 * Ends the waiting requests of principals (callers) that no longer exist. Resolves with the ids of the principals whose
+		 * requests still wait. Rejects with StoreUnavailable.
+		 */
+		async withdrawOf(principalIds: readonly string[]): Promise<string[]> {
+			if (principalIds.length > 0) {
+				const rows = await withdrawApprovals(sql, principalIds, now());
+				rows.forEach(settle);
+				if (rows.length > 0) reconciler.wake();
+			}
+			return selectWaitingPrincipals(sql);
+		},
+		/**
 		 * Returns a request for approval by its id, if this principal (caller) made the call; otherwise undefined. Rejects
 		 * with StoreUnavailable.
 		 */
@@ -725,12 +740,10 @@ export function createRequests(options: RequestsOptions) {
 			id: string,
 		): Promise<ApprovalRow | undefined> {
 			const row = await selectApproval(sql, id);
-			return row && isOf(row, principal) ? row : undefined;
+			return row?.principal_id === idOf(principal) ? row : undefined;
 		},
-		async list(principal: Principal | undefined): Promise<ApprovalRow[]> {
-			const rows = await selectApprovalsOf(sql, idOf(principal), shownRequests);
-			return rows.filter((row) => isOf(row, principal));
-		},
+		list: (principal: Principal | undefined): Promise<ApprovalRow[]> =>
+			selectApprovalsOf(sql, idOf(principal), shownRequests),
 		/**
 		 * Waits until a request for approval has ended, for at most `ms` milliseconds or until `signal` aborts. Returns
 		 * undefined if the request has not ended by then. Only one caller at a time can wait for the same request.
@@ -819,17 +832,6 @@ export function guildIdOf(
 ): string | undefined {
 	if (!("guild_id" in Object(listing.inputSchema.properties))) return undefined;
 	return typeof guild_id === "string" && guild_id !== "" ? guild_id : guildId;
-}
-
-/**
- * Whether this principal (caller) made the request for approval. Compares the person in addition to the id, because an
- * API key of the same name may have been created for another person since.
- */
-function isOf(row: ApprovalRow, principal: Principal | undefined): boolean {
-	return (
-		row.principal_id === idOf(principal) &&
-		principalOf(row)?.person?.id === principal?.person?.id
-	);
 }
 
 function callerOf(row: ApprovalRow) {

@@ -104,6 +104,19 @@ export function personOf(
 	);
 }
 
+/** Returns the principal (caller) with the name of its person, if the bot knows the person. */
+export function withPersonName({
+	principal,
+	connection,
+}: Pick<BotContext, "principal" | "connection">): Principal | undefined {
+	const { person } = principal ?? {};
+	if (!principal || !person || person.name !== "") return principal;
+	const user = connection.discord.users.cache.get(person.id);
+	return user
+		? { ...principal, person: { ...person, name: user.displayName } }
+		: principal;
+}
+
 /**
  * Returns the guild in which a tool call acts: the one in its argument `guild_id` or, by default, in the setting
  * GUILD_ID. Throws an error if the caller may not access the guild, or if the guild is unavailable.

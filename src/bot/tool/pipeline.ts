@@ -59,6 +59,7 @@ import {
 	personOf,
 	requireBotManager,
 	whyNoAccess,
+	withPersonName,
 } from "./admission.ts";
 import { defaultReason } from "./arguments/arguments.ts";
 import { recorded } from "./case-record.ts";
@@ -286,14 +287,15 @@ function describeCaller(bot: BotContext): string | undefined {
 	return [caller, approved].filter(Boolean).join(", ") || undefined;
 }
 
-function describePrincipal({ principal, connection }: BotContext) {
+function describePrincipal(bot: BotContext) {
+	const principal = withPersonName(bot);
 	if (!principal || principal.id === "root") return undefined;
 	const { person, name, client = name } = principal;
-	if (!person) return `by ${name}`;
+	if (!person)
+		return client === name ? `by ${name}` : `by ${client}, key ${name}`;
 	// The name of a sign-in is that of the client to which the person agreed.
 	const by = person.signedIn ? name : client;
-	const user = connection.user?.client.users.cache.get(person.id);
-	return `for ${person.name || (user?.displayName ?? person.id)}, by ${by}`;
+	return `for ${person.name || person.id}, by ${by}`;
 }
 
 /** Runs `work` while it holds the keyed mutex for the ids of the objects that a tool edits. */

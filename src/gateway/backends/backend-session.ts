@@ -7,11 +7,11 @@ import {
 	type Principal,
 	principalCapability,
 	rootPrincipal,
-	withElicitation,
+	withClient,
 } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { raceSignal } from "../../lib/wait.ts";
-import { approvalMethod } from "../../mcp/approval.ts";
+import { approvalMethod, type waitingMethod } from "../../mcp/approval.ts";
 import {
 	type Client,
 	ClientError,
@@ -36,10 +36,13 @@ export interface SessionRequest extends RequestOptions {
 		| "prompts/get"
 		| "completion/complete"
 		| typeof approvalMethod
+		| typeof waitingMethod
 		| typeof rightsMethod
 		| (typeof consoleMethods)[keyof typeof consoleMethods];
 	/** The parameters of the MCP request, as JSON text. */
 	params: string;
+	/** Name of the MCP client, if it is known. */
+	client?: string | undefined;
 	/** Whether the MCP client can show its user a form, so that this user can approve the call (elicitation). */
 	elicits?: boolean;
 }
@@ -228,14 +231,14 @@ function declares({ experimental }: ClientSession, capability: string) {
  * need approval also get a principal for tool calls with the root key.
  */
 function principalFor(
-	{ method, principal, elicits }: SessionRequest,
+	{ method, principal, client, elicits = false }: SessionRequest,
 	session: ClientSession,
 ): Principal | undefined {
-	const mayNeedApproval = method === "tools/call" || method === approvalMethod;
-	if (!mayNeedApproval || !declares(session, approvalCapability))
-		return principal;
-	const known = principal ?? rootPrincipal;
-	return elicits ? withElicitation(known) : known;
+	const mayNeedApproval =
+		(method === "tools/call" || method === approvalMethod) &&
+		declares(session, approvalCapability);
+	const known = principal ?? (mayNeedApproval ? rootPrincipal : undefined);
+	return known && withClient(known, client, mayNeedApproval && elicits);
 }
 
 /**

@@ -10,11 +10,16 @@ import { ByteBudget } from "../../lib/byte-budget.ts";
 import { createFetchSend, type Send } from "../../lib/http.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Counter, Histogram } from "../../lib/metrics.ts";
-import { type Principal, principalCapability } from "../../lib/principal.ts";
+import {
+	approvalCapability,
+	type Principal,
+	principalCapability,
+} from "../../lib/principal.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { onOneLine } from "../../lib/text.ts";
 import { raceSignal, singleFlight } from "../../lib/wait.ts";
+import { readWaiting, waitingMethod } from "../../mcp/approval.ts";
 import {
 	ClientError,
 	type ClientResponse,
@@ -143,6 +148,8 @@ export class Backend {
 	dropped: readonly DroppedTool[] = [];
 	/** The prompts that the bot lists. Kept while the bot is offline; empty until its first response. */
 	prompts: readonly ListedPrompt[] = [];
+	/** Ids of the principals (callers) whose calls wait for approval, as far as the gateway knows. */
+	readonly waiting = new Set<string>();
 	/** Whether the gateway's last `prompts/list` request to the bot failed. */
 	#promptsFailed = false;
 	readonly health: BackendHealth;
@@ -237,6 +244,11 @@ export class Backend {
 	 */
 	get acceptsPrincipals(): boolean {
 		return this.session.experimental.includes(principalCapability);
+	}
+
+	/** Whether some tool calls of the bot need a person's approval. */
+	get #hasApproval(): boolean {
+		return this.session.experimental.includes(approvalCapability);
 	}
 
 	get inFlight(): number {
@@ -337,6 +349,34 @@ export class Backend {
 				signIn,
 			}));
 		return { ...rights, guilds };
+	}
+
+	/** Records that a call of this principal (caller) may wait for approval. */
+	noteWaiting({ id }: Principal): void {
+		if (this.#hasApproval) this.waiting.add(id);
+	}
+
+	/**
+	 * Has the bot withdraw the waiting calls of principals that no longer exist, and updates `waiting`. Rejects with a
+	 * ClientError.
+	 */
+	async withdraw(gone: readonly string[], signal: Signal): Promise<void> {
+		if (!this.#hasApproval) return this.waiting.clear();
+		const before = [...this.waiting];
+		const params = JSON.stringify({ gone });
+		const { message } = await this.session.request(
+			{ method: waitingMethod, params, maxBodyBytes: maxOwnBytes },
+			signal,
+		);
+		const listed = readWaiting(message.result);
+		if (!listed)
+			throw new ClientError(
+				`the bot answered ${waitingMethod} without a list of callers`,
+				"refused",
+			);
+		// What was noted meanwhile stays.
+		for (const id of before) this.waiting.delete(id);
+		for (const id of listed) this.waiting.add(id);
 	}
 
 	/** Asks the bot for the tools and prompts that it lists for a principal (caller). Rejects with a ClientError. */
@@ -447,6 +487,8 @@ export class Backend {
 		await Promise.all([
 			this.#refreshPrompts(signal),
 			this.#refreshGuilds(signal),
+			// If this fails, what the gateway has noted stays.
+			this.withdraw([], signal).catch(() => {}),
 		]);
 	}
 

@@ -23,6 +23,7 @@ import {
 } from "../../mcp/server.ts";
 import { errorResult, readToolCall, textResult } from "../../mcp/tool.ts";
 import type { Backend } from "../backends/backend.ts";
+import type { ClientNames } from "../callers/client-names.ts";
 import { accessNote } from "../callers/instructions.ts";
 import type { Views } from "../callers/views.ts";
 import { type Catalog, listInstances } from "../catalog/catalog.ts";
@@ -39,6 +40,7 @@ import {
 	describePrincipal,
 	type RecentCalls,
 } from "./recent-calls.ts";
+import type { Withdrawals } from "./withdrawals.ts";
 
 export interface CallsOptions {
 	config: GatewayConfig;
@@ -54,8 +56,11 @@ export interface CallsOptions {
 	deadlines: Deadlines;
 	/** How long a tool call that needs a person's approval waits for the decision. */
 	approvals: ApprovalTiming;
+	clientNames: ClientNames;
 	/** Keeps the finished tool calls for the console. */
 	recent: RecentCalls;
+	/** Withdraws waiting calls of ended keys and connections. Undefined without a database. */
+	withdrawals: Withdrawals | undefined;
 }
 
 /** A tool call that is being handled. */
@@ -76,7 +81,7 @@ export function createCalls(
 ): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
 	const { config, backends, findTarget, catalog, metrics, log, deadlines } =
 		options;
-	const { approvals, views, see, recent } = options;
+	const { approvals, views, see, recent, clientNames } = options;
 	// A part of each request id that differs after each restart.
 	const run = Math.random().toString(36).slice(2, 6);
 	let count = 0;
@@ -92,6 +97,7 @@ export function createCalls(
 		record: OpenCall,
 		signal: Signal,
 	): RpcResponse {
+		noteWaiting(record);
 		if (caller.signal?.aborted && !(error instanceof RpcError)) {
 			record.outcome = "given_up";
 			// The client has disconnected and does not read this.
@@ -143,6 +149,13 @@ export function createCalls(
 		}
 		const unknown = `the outcome of ${shownName(tool)} on ${instance} is unknown: the call was sent, but no answer to it came back (${reason}). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there.`;
 		return routeError("OutcomeUnknown", unknown);
+	}
+
+	/** Records that a call may wait for approval at the bot, though its caller did not get an answer. */
+	function noteWaiting({ backend, principal }: OpenCall): void {
+		if (!principal) return;
+		backend?.noteWaiting(principal);
+		options.withdrawals?.wake();
 	}
 
 	function note(
@@ -214,13 +227,16 @@ export function createCalls(
 					params,
 					requestId,
 					principal: caller.principal,
+					client: clientNames.of(caller, request.params),
 					trace: caller.trace,
 					elicits: caller.elicits,
 				},
 				signal,
 			);
-			if (!response.event && pendingApproval(response.message) !== undefined)
+			if (!response.event && pendingApproval(response.message) !== undefined) {
 				recent.approvalChanges++;
+				noteWaiting(record);
+			}
 			// An event that was not parsed has no `_meta`.
 			const final = response.event
 				? response

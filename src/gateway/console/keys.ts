@@ -69,7 +69,7 @@ export function createKeyRoutes({
 		throw new ConsoleError("unavailable", noDatabase);
 	}
 
-	function describe(key: Key) {
+	function describe(key: Omit<Key, "id">) {
 		const { name, access, createdAt, person, expiresAt, lastUsedAt } = key;
 		return {
 			...{ name, access, createdAt },
@@ -99,7 +99,7 @@ export function createKeyRoutes({
 					`instances: there is no bot ${JSON.stringify(unknown.slice(0, 100))}.`,
 				);
 			const at = now();
-			const key: Key = {
+			const key: Omit<Key, "id"> = {
 				name: given.name,
 				access: given.access,
 				instances: given.instances ?? undefined,

@@ -23,6 +23,11 @@ export interface KeyScope {
 
 export interface Key extends KeyScope {
 	name: string;
+	/**
+	 * Id of the key's principal. It has a random part, so that a key that is created again under the same name has another
+	 * one.
+	 */
+	id: string;
 	createdAt: number;
 	/**
 	 * When the API key was last used, in milliseconds since 1970. Uses within a minute of a recorded one are not recorded.
@@ -33,6 +38,7 @@ export interface Key extends KeyScope {
 /** A row of the database table "keys", which contains the API keys. */
 interface Row {
 	name: string;
+	hash: string;
 	access: string;
 	instances: string | null;
 	guilds: string | null;
@@ -42,6 +48,8 @@ interface Row {
 	last_used_at: number | bigint | null;
 }
 
+/** Number of hexadecimal digits of the random part of a key's id. */
+const idLength = 12;
 /** Minimum milliseconds between two updates of an API key's last use in the database. */
 const useIntervalMs = 60_000;
 
@@ -95,6 +103,16 @@ export async function revokeKey(
 	return deleted.length === 1;
 }
 
+/** Whether the API key with the principal `id` still works: it was neither revoked nor has it expired. */
+export async function keyExists(
+	store: GatewayStore,
+	id: string,
+	now: number,
+): Promise<boolean> {
+	const keys = await listKeys(store);
+	return keys.some((key) => key.id === id && (key.expiresAt ?? Infinity) > now);
+}
+
 /** Returns a function that finds the owner of an API key by the key's hash, and records that the key was used. */
 export function createFindKey(
 	store: GatewayStore,
@@ -123,9 +141,9 @@ export function createFindKey(
 	};
 }
 
-function principalOf({ name, access, instances, guilds, person }: Key) {
+function principalOf({ id, name, access, instances, guilds, person }: Key) {
 	const principal: Principal = {
-		id: `key:${name}`,
+		id,
 		name,
 		access,
 		...(instances && { instances }),
@@ -136,11 +154,11 @@ function principalOf({ name, access, instances, guilds, person }: Key) {
 }
 
 function selectKeys(sql: SQL): Promise<Row[]> {
-	return sql`SELECT name, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys`;
+	return sql`SELECT name, hash, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys`;
 }
 
 function selectKey(sql: SQL, hash: string): Promise<Row[]> {
-	return sql`SELECT name, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys WHERE hash = ${hash}`;
+	return sql`SELECT name, hash, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys WHERE hash = ${hash}`;
 }
 
 function keyOf(row: Row): Key {
@@ -151,6 +169,8 @@ function keyOf(row: Row): Key {
 		);
 	return {
 		name: row.name,
+		// The hash is that of a random secret.
+		id: `key:${row.name}:${row.hash.slice(0, idLength)}`,
 		access,
 		instances: row.instances?.split(","),
 		guilds: row.guilds?.split(","),

@@ -40,9 +40,18 @@ onBoth((databases, kind) => {
 			expiresAt: now + 5,
 		} as const;
 		const bound = await created(store, "mods", scope, now + 1);
+		const idOf = (secret: string) =>
+			`key:${secret === all ? "ops" : "mods"}:${hashToken(secret).slice(0, 12)}`;
 		expect(await listKeys(store)).toEqual([
-			{ name: "mods", ...scope, createdAt: now + 1, lastUsedAt: undefined },
 			{
+				id: idOf(bound),
+				name: "mods",
+				...scope,
+				createdAt: now + 1,
+				lastUsedAt: undefined,
+			},
+			{
+				id: idOf(all),
 				name: "ops",
 				access: "all",
 				instances: undefined,
@@ -53,14 +62,15 @@ onBoth((databases, kind) => {
 				lastUsedAt: undefined,
 			},
 		]);
+		expect(idOf(all)).toMatch(/^key:ops:[0-9a-f]{12}$/);
 		const find = createFindKey(store, () => now);
 		expect(await find(hashToken(all))).toEqual({
-			principal: { id: "key:ops", name: "ops", access: "all" },
+			principal: { id: idOf(all), name: "ops", access: "all" },
 			expiresAt: undefined,
 		});
 		expect(await find(hashToken(bound))).toEqual({
 			principal: {
-				id: "key:mods",
+				id: idOf(bound),
 				name: "mods",
 				access: "write",
 				instances: ["alpha", "be.ta"],

@@ -6,7 +6,8 @@ import { many, type Sql } from "../database/statement.ts";
 
 /**
  * State of a request for approval. "approved": the call is being checked again and has changed nothing yet. "running":
- * the call may have changed something. "unknown": the bot was stopped while the call was running.
+ * the call may have changed something. "unknown": the bot was stopped while the call was running. "withdrawn": the key or
+ * connection that asked has ended.
  */
 export type ApprovalState =
 	| "pending"
@@ -14,6 +15,7 @@ export type ApprovalState =
 	| "running"
 	| "denied"
 	| "expired"
+	| "withdrawn"
 	| "done"
 	| "failed"
 	| "unknown";
@@ -279,6 +281,24 @@ export async function endUnposted(
 		UPDATE approvals SET state = ${"failed"}, result = ${result}, ended_at = ${ended_at}
 		WHERE id = ${id} AND state = ${"pending"} AND message_id IS NULL RETURNING *`;
 	return row;
+}
+
+/** Ends the requests of these principals (callers) that have changed nothing yet. Returns the updated requests. */
+export function withdrawApprovals(
+	sql: Sql,
+	principalIds: readonly string[],
+	now: number,
+): Promise<ApprovalRow[]> {
+	return sql<ApprovalRow>`
+		UPDATE approvals SET state = ${"withdrawn"}, ended_at = ${now}
+		WHERE principal_id IN ${many(principalIds)} AND state IN ${many(["pending", "approved"])} RETURNING *`;
+}
+
+/** Returns the ids of the principals (callers) whose requests have not ended. */
+export async function selectWaitingPrincipals(sql: Sql): Promise<string[]> {
+	const rows = await sql<Pick<ApprovalRow, "principal_id">>`
+		SELECT DISTINCT principal_id FROM approvals WHERE ended_at IS NULL`;
+	return rows.map(({ principal_id }) => principal_id);
 }
 
 /** Deletes requests for approval that ended before `instant` (epoch milliseconds), and returns their number. */
