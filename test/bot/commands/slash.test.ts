@@ -251,6 +251,10 @@ describe("commands", () => {
 		expect(
 			simulator.world.messages.get(channel.id, message.id),
 		).toBeUndefined();
+		const [deletion] = simulator.journal
+			.entries("DELETE /channels/:channel_id/messages/:message_id")
+			.slice(-1);
+		expect(deletion?.reason).toContain("for José García, by Delete and warn");
 	});
 });
 

@@ -114,6 +114,22 @@ test("a statement that times out is not sent again, and its outcome is unknown",
 	await session.close();
 });
 
+test("after a statement that timed out nothing runs on its session, however late the session notices its loss", async () => {
+	const goOn = Promise.withResolvers<void>();
+	const { database, sessions } = recordSessions(() => goOn.promise);
+	const session = await database.open(never);
+	const unaware = { ...session, lose() {} };
+	const executor = new Executor(unaware, database, 20);
+	expect((await executor.statement`SELECT 1`).kind).toBe("lost");
+	goOn.resolve();
+	expect(await executor.statement`SELECT 1`).toMatchObject({
+		kind: "lost",
+		error: { mayHaveRun: false },
+	});
+	expect(sessions[0]?.runs).toBe(1);
+	await session.close();
+});
+
 test("at most 1,000 statements wait, and drain waits for accepted ones", async () => {
 	const { database } = recordSessions();
 	const session = await database.open(never);

@@ -50,15 +50,13 @@ const background =
 
 export interface RaidToolsOptions {
 	modes: Pick<RaidModes, "turn" | "view">;
-	/** Overrides how long a tool call waits until all settings were changed, in milliseconds. */
-	waitMs?: number;
 }
 
 export function raidTools(options: RaidToolsOptions): BotTool[] {
 	return [raidMode(options), raidStatus(options)];
 }
 
-function raidMode({ modes, waitMs = maxWaitMs }: RaidToolsOptions) {
+function raidMode({ modes }: RaidToolsOptions) {
 	return destructiveTool({
 		name: "raid_mode",
 		title: "Turn raid mode on or off",
@@ -93,7 +91,7 @@ function raidMode({ modes, waitMs = maxWaitMs }: RaidToolsOptions) {
 				},
 				async act() {
 					const { ended } = await modes.turn(guild.id, mode);
-					const ms = Math.min(waitMs, timeLeftMs() - reserveMs);
+					const ms = Math.min(maxWaitMs, timeLeftMs() - reserveMs);
 					await within(ms, ended);
 					const after = await modes.view(guild.id);
 					if (!after) return `Raid mode is being turned ${wanted}.`;

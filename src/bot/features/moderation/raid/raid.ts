@@ -70,18 +70,16 @@ export interface RaidOptions
 			"now" | "backOffMs" | "maxSleepMs" | "arrivedAfterMs"
 		> {
 	moderationLog: Pick<ModerationLog, "add" | "channelOf">;
-	/** Overrides how long a tool call waits until all settings were changed, in milliseconds. */
-	waitMs?: number;
 }
 
 export function createRaid(options: RaidOptions) {
-	const { config, connection, log, moderationLog, callAs, waitMs } = options;
+	const { config, connection, log, moderationLog, callAs } = options;
 	const modes = createRaidModes(options);
 	const rate = config.toml.moderation?.raid;
 	const watch =
 		rate && createJoinWatch({ rate, connection, modes, moderationLog, log });
 	return {
-		tools: raidTools({ modes, ...(waitMs !== undefined && { waitMs }) }),
+		tools: raidTools({ modes }),
 		actions: raidActions,
 		components: [raidButtonHandler(callAs)],
 		attach(client) {

@@ -52,6 +52,27 @@ onBoth((databases) => {
 		expect(bot.timeouts()).toBe(1);
 	});
 
+	test("a note, or a warning from before the window, sets off no rule whose number is reached", async () => {
+		await using bot = await start({ rules: ["2 warnings in 30d: timeout 1h"] });
+		await bot.warn("zoe");
+		await bot.warn("zoe");
+		await bot.settled(3);
+		await bot.as(moderator, "note_member", {
+			user_ids: [bot.id("zoe")],
+			note: "again",
+		});
+		await bot.cases.add(bot.guild.id, {
+			action: "warn",
+			userId: bot.id("zoe"),
+			moderatorId: bot.id(moderator),
+			createdAt: Date.now() - 31 * 86_400_000,
+			source: "entry:1",
+		});
+		const actions = (await bot.all()).map(({ action }) => action);
+		expect(actions).toEqual(["warn", "warn", "timeout", "note", "warn"]);
+		expect(bot.timeouts()).toBe(1);
+	});
+
 	test("warnings outside the window do not count", async () => {
 		const clock = { now: 1_700_000_000_000 };
 		await using bot = await start({

@@ -115,11 +115,16 @@ onBoth((databases) => {
 				1,
 		);
 
+		// What was found to be fine is not taken for spam again, what was undone is.
+		spam(fine);
+		spam(undone);
+		await until("spam is found again", () => isTimedOut(undone));
+		expect(isTimedOut(fine)).toBe(false);
+
 		await world.stop();
 		await world.start();
 		expect(await press(moderator, late, "Undo")).toContain("Ended the timeout");
 		expect(isTimedOut(late)).toBe(false);
-		// What was found to be fine is not taken for spam again, what was undone is.
 		spam(fine);
 		spam(late);
 		await until("spam is found again", () => isTimedOut(late));
