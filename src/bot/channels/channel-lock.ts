@@ -17,13 +17,14 @@ import {
 	describeBits,
 	personHas,
 } from "../discord/permissions.ts";
+import { isForStaffOrBot, isStaffOrBotRole } from "../discord/staff.ts";
 import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
-import { overwriteOf } from "./overwrites.ts";
+import { overwriteName, overwriteOf, sortedOverwrites } from "./overwrites.ts";
 
 /**
- * Permissions that locking denies to @everyone in all channels. In voice channels, `voicePermissions` are denied as
- * well.
+ * Permissions that locking denies in all channels to those who are not staff. In voice channels, `voicePermissions` are
+ * denied as well.
  */
 const textPermissions =
 	PermissionFlagsBits.SendMessages |
@@ -34,7 +35,7 @@ const textPermissions =
 const voicePermissions =
 	PermissionFlagsBits.Connect | PermissionFlagsBits.Speak;
 
-/** Returns the permissions that locking a channel denies to @everyone, as a bit field. */
+/** Returns the permissions that locking a channel denies at most, as a bit field. */
 export function lockPermissions(channel: find.Channel): bigint {
 	return find.isVoice(channel)
 		? textPermissions | voicePermissions
@@ -53,14 +54,67 @@ export function lockedBits(
 	};
 }
 
+/** Permissions without which nobody can write or speak in a channel. A lock that cannot deny them is none. */
+export const essentialPermissions =
+	PermissionFlagsBits.SendMessages | PermissionFlagsBits.Connect;
+
 /**
- * Returns the permissions, as a bit field, that the bot would lose in a channel if `denies` were denied to @everyone,
- * because no overwrite allows them to the bot or its roles.
+ * Returns those of the permissions `bits` that somebody who is not staff has in a channel through @everyone's overwrite
+ * or the permissions of a role, so that @everyone's overwrite has to deny them.
+ */
+export function heldByMembers(channel: find.Channel, bits: bigint): bigint {
+	const { guild } = channel;
+	const { allow, deny } = overwriteOf(channel, guild.id);
+	const held = guild.roles.cache
+		.filter((role) => role.id === guild.id || !isStaffOrBotRole(role))
+		.reduce((all, { permissions }) => all | permissions.bitfield, allow);
+	return bits & held & ~deny;
+}
+
+/** A role or member to whom a channel's permission overwrite allows what a lock takes away. */
+export interface Allowed {
+	id: string;
+	type: OverwriteType;
+	name: string;
+	/** What the overwrite allows of it. */
+	bits: bigint;
+	/** Whether the lock leaves it to them: staff, bots, and the person in whose name the call acts. */
+	isExempt: boolean;
+}
+
+/** Returns the roles and members, beside @everyone and this bot, to whom a channel's overwrites allow some of `bits`. */
+export function allowedByOverwrites(
+	channel: find.Channel,
+	bits: bigint,
+): Allowed[] {
+	const { guild } = channel;
+	const own = [guild.id, botMember(guild).id];
+	return sortedOverwrites(channel)
+		.filter(
+			({ id, allow, type }) =>
+				!own.includes(id) &&
+				(allow.bitfield & bits) !== 0n &&
+				(type === OverwriteType.Member || guild.roles.cache.has(id)),
+		)
+		.map((one) => ({
+			id: one.id,
+			type: one.type,
+			name: overwriteName(guild, one),
+			bits: one.allow.bitfield & bits,
+			isExempt:
+				isForStaffOrBot(guild, one) || one.id === actingPerson(guild)?.id,
+		}));
+}
+
+/**
+ * Returns the permissions, as a bit field, that the bot would lose in a channel if `denies` were denied to @everyone and
+ * to the targets `locked`, because no other overwrite allows them to the bot or its roles.
  */
 export function lostByBot(
 	guild: Guild,
 	channel: find.Channel,
 	denies: bigint,
+	locked: ReadonlySet<string>,
 ): bigint {
 	const { Administrator } = PermissionFlagsBits;
 	const has = botPermissions(guild, channel);
@@ -68,7 +122,9 @@ export function lostByBot(
 	const me = botMember(guild);
 	return channel.permissionOverwrites.cache
 		.filter(
-			({ id }) => id === me.id || (id !== guild.id && me.roles.cache.has(id)),
+			({ id }) =>
+				id === me.id ||
+				(id !== guild.id && !locked.has(id) && me.roles.cache.has(id)),
 		)
 		.reduce((bits, { allow }) => bits & ~allow.bitfield, has & denies);
 }
@@ -90,6 +146,7 @@ export function connectingFor(
 	guild: Guild,
 	channel: find.Channel,
 	denies: bigint,
+	locked: ReadonlySet<string>,
 ): Connecting[] {
 	const { Administrator, Connect, ManageRoles } = PermissionFlagsBits;
 	const person = actingPerson(guild);
@@ -97,7 +154,9 @@ export function connectingFor(
 	if (personHas(guild, undefined, Administrator)) return [];
 	const overwrites = channel.permissionOverwrites.cache;
 	const roles = person.roles.cache.filter(({ id }) => id !== guild.id);
-	const own = overwrites.filter(({ id }) => id === person.id || roles.has(id));
+	const own = overwrites.filter(
+		({ id }) => !locked.has(id) && (id === person.id || roles.has(id)),
+	);
 	if (own.some(({ allow }) => allow.has(Connect))) return [];
 	const managing = roles.filter(
 		({ id, permissions }) =>
@@ -113,6 +172,9 @@ export function connectingFor(
 	}));
 }
 
+/** What a lock denies to @everyone, another role or a member. */
+export type Denied = Pick<Allowed, "id" | "type" | "name" | "bits">;
+
 /**
  * Returns the changes of permission overwrites that lock a channel. The change for the bot comes first, because without
  * CONNECT the bot could not make the others.
@@ -120,7 +182,7 @@ export function connectingFor(
 export function rowsFor(
 	guild: Guild,
 	channel: find.Channel,
-	denies: bigint,
+	denied: readonly Denied[],
 	{ own, connecting }: { own: bigint; connecting: readonly Connecting[] },
 ): ChannelLockRow[] {
 	const me = botMember(guild).id;
@@ -136,7 +198,6 @@ export function rowsFor(
 			? (1 as const)
 			: (0 as const),
 	});
-	const { allow } = overwriteOf(channel, guild.id);
 	return [
 		...(own === 0n
 			? []
@@ -145,11 +206,11 @@ export function rowsFor(
 			...row(id, type),
 			allows: String(PermissionFlagsBits.Connect),
 		})),
-		{
-			...row(guild.id, OverwriteType.Role),
-			denies: String(denies),
-			allowed: String(allow & denies),
-		},
+		...denied.map(({ id, type, bits }) => ({
+			...row(id, type),
+			denies: String(bits),
+			allowed: String(overwriteOf(channel, id).allow & bits),
+		})),
 	];
 }
 

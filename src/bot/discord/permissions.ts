@@ -566,37 +566,70 @@ export function requireGrantable(
 	]);
 }
 
-function requireGrantableBy(
+/**
+ * Returns those of the permissions `bits` that the bot, and the person in whose name the running call acts, may allow or
+ * deny in a channel's overwrites.
+ */
+export function grantableBits(
+	guild: Guild,
+	channel: GuildBasedChannel,
+	bits: bigint,
+): bigint {
+	const person = actingPerson(guild);
+	const missing = person
+		? missingToGrant(person, personPermissions, channel, bits)
+		: 0n;
+	const ofBot = (_: GuildMember, place: GuildBasedChannel | undefined) =>
+		botPermissions(guild, place);
+	return (
+		bits & ~missing & ~missingToGrant(botMember(guild), ofBot, channel, bits)
+	);
+}
+
+type PermissionsOf = (
 	member: GuildMember,
-	permissionsOf: (
-		member: GuildMember,
-		place: GuildBasedChannel | undefined,
-	) => bigint,
+	place: GuildBasedChannel | undefined,
+) => bigint;
+
+/** Returns those of the permissions `bits` that a member may not allow or deny in a role or in a channel's overwrites. */
+function missingToGrant(
+	member: GuildMember,
+	permissionsOf: PermissionsOf,
 	channel: GuildBasedChannel | "new" | undefined,
 	bits: bigint,
-	problem: (missing: string) => readonly string[],
-): void {
+): bigint {
 	const { Administrator, ManageRoles } = PermissionFlagsBits;
 	const inGuild = permissionsOf(member, undefined);
-	if ((inGuild & Administrator) !== 0n) return;
+	if ((inGuild & Administrator) !== 0n) return 0n;
 	if (
 		channel &&
 		channel !== "new" &&
 		!channel.isThread() &&
 		canManageOverwrites(member.guild, overwritesOf(channel), member)
 	)
-		return;
+		return 0n;
 	const inCategory =
 		channel !== "new" && channel?.parent
 			? permissionsOf(member, channel.parent)
 			: 0n;
 	// A member with it in a channel can grant themselves everything there.
-	if (channel && (bits & ManageRoles) !== 0n)
+	const everywhere = channel ? bits & ManageRoles : 0n;
+	return everywhere | (bits & ~(inGuild | inCategory));
+}
+
+function requireGrantableBy(
+	member: GuildMember,
+	permissionsOf: PermissionsOf,
+	channel: GuildBasedChannel | "new" | undefined,
+	bits: bigint,
+	problem: (missing: string) => readonly string[],
+): void {
+	const missing = missingToGrant(member, permissionsOf, channel, bits);
+	if (missing === 0n) return;
+	if (channel && (missing & PermissionFlagsBits.ManageRoles) !== 0n)
 		throw new ToolError(
 			"Only an administrator can allow or deny MANAGE_ROLES in a channel. Nothing was done.",
 		);
-	const missing = bits & ~(inGuild | inCategory);
-	if (missing === 0n) return;
 	const sentences = [...problem(describeBits(missing)), "Nothing was done."];
 	throw new ToolError(sentences.join(" "));
 }

@@ -1,8 +1,9 @@
-// Locking channels: denies @everyone to write and speak. The database keeps what unlocking restores.
+// Locking channels: denies all but staff to write and speak. The database keeps what unlocking restores.
 
 import {
 	ChannelType,
 	type Guild,
+	OverwriteType,
 	PermissionFlagsBits,
 	type Snowflake,
 } from "discord.js";
@@ -14,9 +15,13 @@ import {
 	type ToolOutput,
 } from "../../mcp/tool.ts";
 import {
+	allowedByOverwrites,
 	bitsOf,
 	type Connecting,
 	connectingFor,
+	type Denied,
+	essentialPermissions,
+	heldByMembers,
 	inForce,
 	lockedBits,
 	lockPermissions,
@@ -45,10 +50,12 @@ import * as find from "../discord/find.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
 import {
 	describeBits,
+	grantableBits,
 	overwritesOf,
 	requireGrantable,
 	requirePermissions,
 } from "../discord/permissions.ts";
+import { isStaffOnly } from "../discord/staff.ts";
 import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
 import {
@@ -156,19 +163,18 @@ async function chosenChannels(
 /** The permission changes that lock a channel, and details about them for the tool's result. */
 interface LockPlan {
 	rows: ChannelLockRow[];
-	/** Permissions that the lock newly denies to @everyone. */
-	denies: bigint;
+	/** What the lock newly denies, and to whom. */
+	denied: readonly Denied[];
+	/** What the lock cannot deny, and whom. */
+	left: readonly Denied[];
 	/** Permissions that the lock would deny to @everyone, but that the channel's overwrites already deny. */
 	before: bigint;
 	/** Permissions that the lock allows explicitly to the bot, because the bot would lose them otherwise. */
 	own: bigint;
 	/** The roles or the member that the lock allows to connect, so that the person who locks can unlock. */
 	connecting: readonly Connecting[];
-	/**
-	 * Number of roles and members that the lock does not affect, because permission overwrites allow them the permissions
-	 * that the lock denies to @everyone.
-	 */
-	exempt: number;
+	/** Names of staff and bots whom overwrites allow what the lock denies. */
+	exempt: readonly string[];
 	/** Number of members who are connected to the channel. */
 	inside: number;
 }
@@ -179,7 +185,7 @@ export const lockChannel = editTool({
 	extra: true,
 	title: "Lock or unlock channels",
 	description:
-		"Deny @everyone to write, react and create threads in channels, and in voice to connect and speak, or undo that (unlock). Exempt: the bot, administrators, and those allowed by overwrites. Changes that others made since the lock stay.",
+		"Deny all but staff to write, react and create threads in channels, and in voice to connect and speak, or undo that (unlock). Exempt: administrators, and staff and bots allowed by overwrites. Changes that others made since the lock stay.",
 	aliases: [
 		{
 			name: "unlock_channel",
@@ -201,10 +207,7 @@ export const lockChannel = editTool({
 				"Channels; a category: those in it.",
 			),
 		),
-		all: v.optional(
-			flag("All that @everyone sees, or that are locked."),
-			false,
-		),
+		all: v.optional(flag("All but those of staff, or all locked."), false),
 		unlock: v.optional(flag("Unlock them."), false),
 		reason,
 	}),
@@ -245,12 +248,11 @@ async function lockChannels(
 	locks: Locks,
 	{ call, record, isNamed }: Changing,
 ): Promise<ToolOutput> {
-	const { everyone } = guild.roles;
 	const unseen = isForAll ? channels.filter(isObfuscated) : [];
-	const isHidden = (channel: find.Channel) =>
-		!everyone.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel);
-	const hidden = isForAll ? channels.filter(isHidden) : [];
-	const closed = hidden.filter((channel) => !unseen.includes(channel));
+	const closed = isForAll
+		? channels.filter((one) => !isObfuscated(one) && isStaffOnly(one))
+		: [];
+	const hidden = [...unseen, ...closed];
 	const planned = await planEach(
 		channels.filter((channel) => !hidden.includes(channel)),
 		isNamed,
@@ -262,7 +264,7 @@ async function lockChannels(
 	const left = resultLines(
 		leftLines("Not locked", planned),
 		closed.length > 0 &&
-			`Left, because @everyone does not see them: ${namesOf(closed)}.${forClients(" channel_ids locks them for those who do.")}`,
+			`Left, because only staff see them: ${namesOf(closed)}.${forClients(" channel_ids locks them.")}`,
 		unseen.length > 0 &&
 			`Left, because the bot cannot see them: ${unseen.map(({ id }) => `<#${id}>`).join(", ")}.`,
 	);
@@ -277,22 +279,25 @@ async function lockChannels(
 			await write(only);
 			return describeLock(only.channel, only);
 		});
-	const all = plans.reduce((bits, { denies }) => bits | denies, 0n);
+	const all = plans.reduce((bits, { denied }) => bits | bitsIn(denied), 0n);
 	const output = await record(plans, () =>
 		writeEach(
 			{
 				items: plans,
 				resumes: true,
 				idOf: ({ channel }) => channel.id,
-				describe: ({ channel, exempt, inside }) =>
+				describe: ({ channel, denied, left, exempt, inside }) =>
 					resultLines(
 						channelName(channel),
-						exempt > 0 && `exempt by overwrites: ${exempt}`,
+						left.length > 0 && `not locked for ${leftText(left)}`,
+						denied.some(({ id }) => id !== guild.id) &&
+							`for ${targets(denied)}`,
+						exempt.length > 0 && `exempt: ${exempt.join(", ")}`,
 						inside > 0 && `still in it: ${inside}`,
 					).join("; "),
 				write,
 				done: (done, of) =>
-					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): @everyone may no longer ${describeBits(all)}.${forClients(" unlock = true undoes it.")}`,
+					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): ${plans.some(({ left }) => left.length > 0) ? "not for all; " : ""}members may no longer ${describeBits(all)}.${forClients(" unlock = true undoes it.")}`,
 			},
 			call,
 		),
@@ -312,37 +317,63 @@ async function planLock(
 	const rows = await locks.of(channel.id);
 	if (rows.length > 0) return describeLocked(channel, rows);
 	const bits = lockPermissions(channel);
-	const { deny } = overwriteOf(channel, guild.id);
-	const denies = bits & ~deny;
-	if (denies === 0n)
-		return "already denies @everyone all that a lock would, and unlocking would not undo that";
-	const own = lostByBot(guild, channel, denies);
-	const connecting = connectingFor(guild, channel, denies);
-	requireGrantable(guild, channel, denies);
-	const exempt = channel.permissionOverwrites.cache.filter(
-		({ id, allow }) => id !== guild.id && (allow.bitfield & bits) !== 0n,
-	);
+	const everyone: Denied = {
+		...{ id: guild.id, type: OverwriteType.Role, name: "@everyone" },
+		bits: heldByMembers(channel, bits),
+	};
+	const allowed = allowedByOverwrites(channel, bits);
+	const wanted = [everyone, ...allowed.filter(({ isExempt }) => !isExempt)];
+	const all = bitsIn(wanted);
+	if (all === 0n)
+		return "nobody but staff may do there what a lock denies, and unlocking would not change that";
+	const grantable = grantableBits(guild, channel, all);
+	if ((everyone.bits & ~grantable & essentialPermissions) !== 0n)
+		requireGrantable(guild, channel, everyone.bits);
+	const only = (mask: bigint) =>
+		wanted
+			.map((one) => ({ ...one, bits: one.bits & mask }))
+			.filter(({ bits }) => bits !== 0n);
+	const denied = only(grantable);
+	if (denied.length === 0) requireGrantable(guild, channel, all);
+	const denies = bitsIn(denied);
+	const locked = new Set(denied.map(({ id }) => id));
+	const own = lostByBot(guild, channel, denies, locked);
+	const connecting = connectingFor(guild, channel, denies, locked);
 	return {
-		rows: rowsFor(guild, channel, denies, { own, connecting }),
-		before: bits & deny,
-		...{ denies, own, connecting },
-		exempt: exempt.size,
+		rows: rowsFor(guild, channel, denied, { own, connecting }),
+		left: only(~grantable),
+		before: bits & overwriteOf(channel, guild.id).deny,
+		...{ denied, own, connecting },
+		exempt: allowed.filter((one) => one.isExempt).map(({ name }) => name),
 		inside: find.isVoice(channel) ? channel.members.size : 0,
 	};
 }
 
+function bitsIn(denied: readonly Denied[]): bigint {
+	return denied.reduce((all, { bits }) => all | bits, 0n);
+}
+
+function targets(denied: readonly Denied[]): string {
+	return sample(denied, maxNames, ({ name }) => name).join(", ");
+}
+
+function leftText(left: readonly Denied[]): string {
+	return `${targets(left)}, who may still ${describeBits(bitsIn(left))}: ${isForPeople() ? "you or the bot lack" : "the caller or the bot lacks"} that permission`;
+}
+
 function describeLock(
 	channel: find.Channel,
-	{ denies, before, own, connecting, exempt, inside }: LockPlan,
+	{ denied, left, before, own, connecting, exempt, inside }: LockPlan,
 ): string[] {
 	return resultLines(
-		`Locked ${channelName(channel)}: @everyone may no longer ${describeBits(denies)}.`,
+		left.length > 0 && `Not locked for ${leftText(left)}.`,
+		`Locked ${channelName(channel)}: ${targets(denied)} may no longer ${describeBits(bitsIn(denied))}.`,
 		before !== 0n && `Denied before: ${describeBits(before)}`,
 		own !== 0n && `The bot is now explicitly allowed: ${describeBits(own)}`,
 		connecting.length > 0 &&
 			`Can still connect, so that you can unlock it: ${connecting.map(({ name }) => name).join(", ")}`,
-		exempt > 0 &&
-			`The channel itself allows some of it to ${exempt} role(s) and member(s), who are exempt${forClients("; list_channel_permissions shows them")}.`,
+		exempt.length > 0 &&
+			`Exempt, as staff or bots whom the channel itself allows it: ${exempt.join(", ")}`,
 		inside > 0 && `${inside} member(s) are in it and stay connected.`,
 	);
 }

@@ -12,6 +12,12 @@ const { Connect } = PermissionFlagsBits;
 let cast: Cast & AsyncDisposable;
 beforeAll(async () => {
 	cast = await startCast();
+	const bits = denied.reduce(
+		(all, name) => all | PermissionFlagsBits[name],
+		0n,
+	);
+	const members = { name: "Members", permissions: String(bits) };
+	cast.world.simulator.world.roles.add(cast.guild, members);
 });
 afterAll(() => cast[Symbol.asyncDispose]());
 /** What a lock denies, which a person may deny only with the same permissions. */

@@ -130,7 +130,7 @@ test("other overwrites and permissions stay, and unlocking restores exactly what
 	const { text } = await lock();
 	expect(text).toContain("\nDenied before: ADD_REACTIONS\n");
 	expect(text).toContain(
-		"some of it to 1 role(s) and member(s), who are exempt",
+		"\nExempt, as staff or bots whom the channel itself allows it: @Staff",
 	);
 	expect(overwriteOf(world.guild.id)).toMatchObject({
 		allow: String(ViewChannel),
@@ -189,7 +189,7 @@ describe("is refused", () => {
 			{ ...{ id: world.guild.id, type: 0, allow: "0" }, deny: String(written) },
 		]);
 		const { world, lock, noted } = scene;
-		expect((await lock()).text).toContain("already denies @everyone all");
+		expect((await lock()).text).toContain("nobody but staff may do there");
 		const { id } = world.simulator.world.channels.add(world.guild, {
 			...{ name: "empty", type: ChannelType.GuildCategory },
 		});
@@ -206,18 +206,130 @@ describe("is refused", () => {
 		expect(noted()).toBe(0);
 	});
 
-	test("a permission that the bot has not itself", async () => {
+	test("writing that only others than the bot may deny", async () => {
 		await using scene = await place();
 		const { world, lock, noted } = scene;
 		const platform = world.simulator.world;
 		for (const role of world.guild.roles.values())
 			platform.roles.edit(world.guild, role, {
-				permissions: String(BigInt(role.permissions) & ~CreatePrivateThreads),
+				permissions: String(BigInt(role.permissions) & ~SendMessages),
 			});
+		platform.roles.add(world.guild, {
+			...{ name: "Verified", permissions: String(SendMessages) },
+		});
 		await world.heard();
-		expect((await lock()).text).toContain("it lacks CREATE_PRIVATE_THREADS");
+		expect((await lock()).text).toContain("it lacks SEND_MESSAGES");
 		expect(writes(world)).toEqual([]);
 		expect(noted()).toBe(0);
+	});
+});
+
+test("what nobody but staff may do is not denied, and needs no permission", async () => {
+	await using scene = await place();
+	const { world, lock, unlock, channel } = scene;
+	const platform = world.simulator.world;
+	for (const role of world.guild.roles.values())
+		platform.roles.edit(world.guild, role, {
+			permissions: String(BigInt(role.permissions) & ~CreatePrivateThreads),
+		});
+	await world.heard();
+	expect(await lock()).toMatchObject({ isError: false });
+	const denied = channel.permission_overwrites.find(
+		({ id }) => id === world.guild.id,
+	);
+	expect(denied?.deny).toBe(String(written & ~CreatePrivateThreads));
+	await unlock();
+	expect(channel.permission_overwrites).toEqual([]);
+});
+
+describe("where roles and members may write by overwrites", () => {
+	/** Only Verified sees and uses the channel; Zoë has the role, Mona an overwrite of her own. */
+	async function gated(type?: GuildChannelType) {
+		const bits = String(ViewChannel | written | Connect | Speak);
+		const scene = await place((world) => {
+			const platform = world.simulator.world;
+			const verified = platform.roles.add(world.guild, { name: "Verified" });
+			for (const name of ["zoe", "alpha"]) {
+				const member = memberNamed(world, name);
+				const roles = [...member.roles, verified.id];
+				platform.members.edit(world.guild, member, { roles });
+			}
+			const allow = { allow: bits, deny: "0" };
+			return [
+				{ id: world.guild.id, type: 0, allow: "0", deny: bits },
+				{ id: verified.id, type: 0, ...allow },
+				{ id: roleNamed(world, "Staff").id, type: 0, ...allow },
+				{ id: memberNamed(world, "mona_lisa").user.id, type: 1, ...allow },
+				{ id: botOf(world), type: 1, allow: bits, deny: "0" },
+			];
+		}, type);
+		return scene;
+	}
+	const botOf = ({ simulator }: TestWorld) => simulator.bot("alpha").id;
+
+	test.each(["named", "in its category", "all"] as const)(
+		"a lock takes it from all but staff, names them, and is undone exactly: %s",
+		async (how) => {
+			await using scene = await gated();
+			const { world, channel, before } = scene;
+			const platform = world.simulator.world;
+			const category = platform.channels.add(world.guild, {
+				...{ name: "gated", type: ChannelType.GuildCategory },
+			});
+			platform.channels.edit(channel, { parent_id: category.id });
+			const args = {
+				named: { channel_ids: [channel.id] },
+				"in its category": { channel_ids: [category.id] },
+				all: { all: true },
+			}[how];
+			await world.heard();
+			await saying(world, "zoe");
+			const locked = await world.call("lock_channel", args);
+			expect(locked).toMatchObject({ isError: false });
+			expect(locked.text).toContain("@Verified, MONA LISA");
+			expect(locked.text).not.toMatch(/not locked for/i);
+			for (const name of ["zoe", "mona_lisa"])
+				await expect(saying(world, name)).rejects.toThrow();
+			await saying(world, "jose.garcia");
+			await world.call("lock_channel", { ...args, unlock: true });
+			const sorted = (some: readonly Overwrite[]) =>
+				some.toSorted((a, b) => a.id.localeCompare(b.id));
+			expect(sorted(channel.permission_overwrites)).toEqual(sorted(before));
+			await saying(world, "zoe");
+		},
+	);
+
+	test("a voice channel is locked for them, too", async () => {
+		await using scene = await gated(ChannelType.GuildVoice);
+		const { world, channel, before, lock, unlock, overwriteOf } = scene;
+		expect(await lock()).toMatchObject({ isError: false });
+		const { id } = roleNamed(world, "Verified");
+		expect(BigInt(overwriteOf(id)?.deny ?? 0) & (Connect | Speak)).toBe(
+			Connect | Speak,
+		);
+		await unlock();
+		const sorted = (some: readonly Overwrite[]) =>
+			some.toSorted((a, b) => a.id.localeCompare(b.id));
+		expect(sorted(channel.permission_overwrites)).toEqual(sorted(before));
+	});
+
+	test("who cannot be locked out is named first", async () => {
+		await using scene = await gated();
+		const { world, lock } = scene;
+		const platform = world.simulator.world;
+		for (const role of world.guild.roles.values())
+			platform.roles.edit(world.guild, role, {
+				permissions: String(BigInt(role.permissions) & ~SendMessages),
+			});
+		await world.heard();
+		const [first, second] = (await lock()).text.split("\n");
+		expect(first).toStartWith(
+			"Not locked for @Verified, MONA LISA (@mona_lisa), who may still SEND_MESSAGES: ",
+		);
+		expect(second).toMatch(
+			/^Locked .+: @Verified, MONA LISA \(@mona_lisa\) may no longer /,
+		);
+		expect(second).not.toContain(" SEND_MESSAGES,");
 	});
 });
 
@@ -387,12 +499,10 @@ describe("several channels", () => {
 		const before = structuredClone([...world.guild.channels.values()]);
 		const locked = await lock({ all: true });
 		const [first, ...lines] = locked.text.split("\n");
-		expect(first).toMatch(
-			/^Locked (\d+) channel\(s\): @everyone may no longer /,
-		);
+		expect(first).toMatch(/^Locked (\d+) channel\(s\): members may no longer /);
 		expect(lines).toContain(nameOf("general"));
 		expect(lines.at(-1)).toBe(
-			`Left, because @everyone does not see them: ${nameOf("staff")}. channel_ids locks them for those who do.`,
+			`Left, because only staff see them: ${nameOf("staff")}. channel_ids locks them.`,
 		);
 		expect(denied("general")).toBe(true);
 		expect(denied("staff")).toBe(false);

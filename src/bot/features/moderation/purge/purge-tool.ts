@@ -12,6 +12,7 @@ import {
 	requireKnownMembers,
 } from "../../../discord/find.ts";
 import { matcherFor } from "../../../discord/members/member-filter.ts";
+import { channelModerators, isStaff } from "../../../discord/staff.ts";
 import { countOf } from "../../../discord/text.ts";
 import {
 	cut,
@@ -29,7 +30,6 @@ import {
 } from "../../../tool/arguments/arguments.ts";
 import { destructiveTool } from "../../../tool/define.ts";
 import type { BotTool } from "../../../tool/toolsets.ts";
-import { channelModerators, isStaff } from "../staff.ts";
 
 export const purgeToolName = "purge";
 

@@ -1,14 +1,10 @@
 // Plans the changes of settings for raid mode, both for execution and for the preview of the tool raid_mode.
 
 import type { Guild } from "discord.js";
+import { isStaffOnly } from "../../../discord/staff.ts";
 import type { RaidMode, RaidStep } from "../../../store/tables/raid-modes.ts";
 import { isChannel, type Move, nextMove } from "./raid-rules.ts";
-import {
-	isStaffOnly,
-	moderatorOf,
-	type ReadSettings,
-	refusalFor,
-} from "./raid-settings.ts";
+import { moderatorOf, type ReadSettings, refusalFor } from "./raid-settings.ts";
 
 export interface RaidPlan {
 	moves: Move[];
@@ -32,10 +28,11 @@ export async function planRaidMode(
 	const staffOnly =
 		mode.wanted === "off"
 			? []
-			: [...settings.keys()].filter(
-					(thing) =>
-						isChannel(thing) && !stored.has(thing) && isStaffOnly(guild, thing),
-				);
+			: [...settings.keys()].filter((thing) => {
+					const channel = guild.channels.cache.get(thing);
+					const isNew = isChannel(thing) && !stored.has(thing);
+					return isNew && channel !== undefined && isStaffOnly(channel);
+				});
 	const left = new Set(staffOnly);
 	const things = new Set([...settings.keys(), ...stored.keys()]);
 	const moves = [...things].flatMap((thing) => {

@@ -39,16 +39,6 @@ const slowTypes: readonly ChannelType[] = [
 	ChannelType.GuildMedia,
 ];
 
-/** A role with one of these permissions is a staff role. */
-const staffBits =
-	PermissionFlagsBits.Administrator |
-	PermissionFlagsBits.ManageGuild |
-	PermissionFlagsBits.ManageChannels |
-	PermissionFlagsBits.ManageMessages |
-	PermissionFlagsBits.ModerateMembers |
-	PermissionFlagsBits.KickMembers |
-	PermissionFlagsBits.BanMembers;
-
 /** The current settings of a guild, as read from Discord. */
 export interface ReadSettings {
 	settings: Settings;
@@ -111,22 +101,6 @@ export async function sendSetting(
 			body: { rate_limit_per_user: value },
 			reason,
 		});
-}
-
-/**
- * Whether no role except staff and bot roles can see a channel. Permission overwrites for single members are ignored.
- * Returns false for a channel that is not cached.
- */
-export function isStaffOnly(guild: Guild, channelId: string): boolean {
-	const channel = guild.channels.cache.get(channelId);
-	if (!channel) return false;
-	const { ViewChannel } = PermissionFlagsBits;
-	return guild.roles.cache.every(
-		(role) =>
-			role.tags?.botId !== undefined ||
-			role.permissions.any(staffBits) ||
-			!channel.permissionsFor(role)?.has(ViewChannel),
-	);
 }
 
 /**

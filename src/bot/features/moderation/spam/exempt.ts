@@ -6,7 +6,7 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import { isAbove } from "../../../discord/role-hierarchy.ts";
-import { isStaff } from "../staff.ts";
+import { isStaff } from "../../../discord/staff.ts";
 
 /**
  * Whether a member's messages in a channel are never treated as spam. Exempt are staff, members whose highest role is

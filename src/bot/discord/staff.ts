@@ -1,0 +1,80 @@
+// Defines which members and roles are staff, meaning that they may moderate.
+
+import {
+	type Guild,
+	type GuildBasedChannel,
+	type GuildMember,
+	OverwriteType,
+	PermissionFlagsBits,
+	type PermissionOverwrites,
+	PermissionsBitField,
+	type Role,
+} from "discord.js";
+
+/** Permissions that make a member or role staff. They need only one of them, but guild-wide. */
+const staffPermissions = PermissionsBitField.resolve([
+	"Administrator",
+	"ManageGuild",
+	"ManageRoles",
+	"ManageChannels",
+	"ManageMessages",
+	"ModerateMembers",
+	"KickMembers",
+	"BanMembers",
+]);
+
+/** Whether a member is staff: is the owner of the guild, or has a moderator permission in the whole guild. */
+export function isStaff(member: GuildMember): boolean {
+	return (
+		member.id === member.guild.ownerId ||
+		(member.permissions.bitfield & staffPermissions) !== 0n
+	);
+}
+
+/** Whether a role makes its members staff, or is a bot's own role. */
+export function isStaffOrBotRole({ permissions, tags }: Role): boolean {
+	return tags?.botId !== undefined || permissions.any(staffPermissions);
+}
+
+/** Whether no role except those of staff and bots sees a channel. Overwrites for single members are ignored. */
+export function isStaffOnly(channel: GuildBasedChannel): boolean {
+	const { ViewChannel } = PermissionFlagsBits;
+	return channel.guild.roles.cache.every(
+		(role) =>
+			isStaffOrBotRole(role) || !channel.permissionsFor(role)?.has(ViewChannel),
+	);
+}
+
+/** Whether a channel's permission overwrite is for staff or a bot, or lets its role or member moderate there. */
+export function isForStaffOrBot(
+	guild: Guild,
+	{ id, allow }: PermissionOverwrites,
+): boolean {
+	if (allow.any(staffPermissions)) return true;
+	const role = guild.roles.cache.get(id);
+	if (role) return isStaffOrBotRole(role);
+	const member = guild.members.cache.get(id);
+	return member !== undefined && (member.user.bot || isStaff(member));
+}
+
+/**
+ * Returns the ids of members and roles to which a channel's permission overwrites give the permission to delete
+ * messages of others. Does not include @everyone.
+ */
+export function channelModerators(guild: Guild): ReadonlySet<string> {
+	const ids = new Set<string>();
+	for (const channel of guild.channels.cache.values()) {
+		if (channel.isThread()) continue;
+		for (const {
+			id,
+			type,
+			allow,
+		} of channel.permissionOverwrites.cache.values())
+			if (
+				(type === OverwriteType.Member || id !== guild.id) &&
+				allow.has(PermissionFlagsBits.ManageMessages)
+			)
+				ids.add(id);
+	}
+	return ids;
+}
