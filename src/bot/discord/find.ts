@@ -21,8 +21,8 @@ import {
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { forClients } from "./acting-person.ts";
-import { privilegedIntents, usesIntent } from "./connection/intents.ts";
 import { channelName, memberName, userName } from "./describe.ts";
+import { privilegedIntents, usesIntent } from "./intents.ts";
 import { requirePermissions } from "./permissions.ts";
 import { canSee, isVisible } from "./visible-channels.ts";
 

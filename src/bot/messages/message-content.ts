@@ -4,10 +4,7 @@
 
 import type { APIMessage, Client } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
-import {
-	isSwitchedOn,
-	privilegedIntents,
-} from "../discord/connection/intents.ts";
+import { isSwitchedOn, privilegedIntents } from "../discord/intents.ts";
 
 const howToEnable =
 	'The operator can enable "Message Content Intent" in the developer portal (Bot) and restart the bot.';

@@ -31,12 +31,9 @@ import {
 	Connection,
 	type ConnectionOptions,
 } from "../discord/connection/connection.ts";
-import {
-	describeRefused,
-	privilegedIntents,
-} from "../discord/connection/intents.ts";
 import { sessionStartsFile } from "../discord/connection/session-starts.ts";
 import { userName } from "../discord/describe.ts";
+import { describeRefused, privilegedIntents } from "../discord/intents.ts";
 import { oneLine } from "../discord/text.ts";
 import { checkStore } from "../store/check.ts";
 import type { StoreSettings } from "../store/settings.ts";

@@ -7,14 +7,14 @@ import {
 	type Found,
 } from "../../lib/program/check.ts";
 import type { Connection } from "../discord/connection/connection.ts";
+import { roleName } from "../discord/describe.ts";
+import { unknownMembers } from "../discord/find.ts";
+import { isAllowedKind, limitsPruning } from "../discord/guild-features.ts";
 import {
 	isSwitchedOn,
 	type PrivilegedIntent,
 	privilegedIntents,
-} from "../discord/connection/intents.ts";
-import { roleName } from "../discord/describe.ts";
-import { unknownMembers } from "../discord/find.ts";
-import { isAllowedKind, limitsPruning } from "../discord/guild-features.ts";
+} from "../discord/intents.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
 import {
 	allBits,

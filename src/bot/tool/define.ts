@@ -5,7 +5,7 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import { isForPeople } from "../discord/acting-person.ts";
-import type { PrivilegedIntent } from "../discord/connection/intents.ts";
+import type { PrivilegedIntent } from "../discord/intents.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import { permitWrites } from "../discord/rest/rest.ts";
 import { flag } from "./arguments/arguments.ts";

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import type { Tool } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
-import type { PrivilegedIntent } from "../discord/connection/intents.ts";
+import type { PrivilegedIntent } from "../discord/intents.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
 import type { PersonNeeds } from "./define.ts";

@@ -22,6 +22,13 @@ import { raceSignal, within } from "../../../lib/wait.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import {
+	describeRefused,
+	type PrivilegedIntent,
+	portal,
+	privilegedIntents,
+	refusedIntents,
+} from "../intents.ts";
+import {
 	completeMembers,
 	makeCache,
 	refreshName,
@@ -42,13 +49,6 @@ import {
 import { DroppedEvents } from "./dropped-events.ts";
 import { validateEvent } from "./event-schemas.ts";
 import { createIdentifyThrottler } from "./identify-throttler.ts";
-import {
-	describeRefused,
-	type PrivilegedIntent,
-	portal,
-	privilegedIntents,
-	refusedIntents,
-} from "./intents.ts";
 import { ReconnectDelay } from "./reconnect-delay.ts";
 import { SessionStarts } from "./session-starts.ts";
 import { type ShardState, ShardStates } from "./shard-states.ts";

@@ -12,7 +12,7 @@ import {
 import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
-import { privilegedIntents, usesIntent } from "../connection/intents.ts";
+import { privilegedIntents, usesIntent } from "../intents.ts";
 import { memberIndex } from "./member-cache.ts";
 
 /** Timeout for loading all members of a guild from Discord's Gateway. */

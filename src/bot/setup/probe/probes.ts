@@ -19,10 +19,7 @@ import {
 	Routes,
 } from "discord.js";
 import { isObject } from "../../../mcp/json-rpc.ts";
-import {
-	isSwitchedOn,
-	privilegedIntents,
-} from "../../discord/connection/intents.ts";
+import { isSwitchedOn, privilegedIntents } from "../../discord/intents.ts";
 import { oneLine } from "../../discord/text.ts";
 import {
 	idOf,
