@@ -30,7 +30,10 @@ import type { createEntries } from "./log-entry.ts";
 import type { PersistentOptions, RequestEnd } from "./persistent-request.ts";
 import { createTimeouts } from "./timeouts.ts";
 
-/** Maximum age of an incident whose timeout is sent again after a restart, in milliseconds. */
+/**
+ * Maximum age in milliseconds of an incident whose timeout is sent again after a restart, and whose missed messages are
+ * looked for.
+ */
 const staleMs = 600_000;
 /** Maximum age of a message, in milliseconds, from whose time on its author is timed out. */
 const newMs = 30_000;
@@ -70,6 +73,8 @@ export interface IncidentsOptions {
 	/** Length of the timeout for spam, in milliseconds. */
 	timeoutMs: number;
 	isDry: boolean;
+	/** Finds messages of an incident that arrived while the bot was stopped. Never rejects. */
+	findMissed(incident: Incident): Promise<Detection["posts"]>;
 	timing: IncidentsTiming;
 	/** Maximum number of people with a current incident. Default: 5,000. */
 	maxWatched?: number | undefined;
@@ -148,11 +153,13 @@ export function createIncidents(options: IncidentsOptions) {
 		});
 	}
 
+	const isRecent = ({ detectedAt }: Incident) => now() - detectedAt <= staleMs;
+
 	async function timeOut(incident: Incident, isResumed: boolean) {
 		const { guildId, userId, until, rule } = incident;
 		if (incident.timeout !== undefined) return;
 		const request = { guildId, userId, until, reason: `Spam: ${rule}` };
-		const isStale = now() - incident.detectedAt > staleMs || until <= now();
+		const isStale = !isRecent(incident) || until <= now();
 		const end: RequestEnd = !isResumed
 			? await timeouts.timeOut(request)
 			: isStale
@@ -188,6 +195,10 @@ export function createIncidents(options: IncidentsOptions) {
 			await storeIntention(incident);
 			const timedOut = timeOut(incident, isResumed);
 			await within(timing.timeoutMs, timedOut);
+			if (isResumed && isRecent(incident)) {
+				addMessages(incident, await options.findMissed(incident));
+				await save(incident).catch(ignoreUnavailable);
+			}
 			incident.mayDelete = true;
 			await Promise.all([timedOut, deleteNew(incident)]);
 		}

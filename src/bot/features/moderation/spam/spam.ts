@@ -16,12 +16,15 @@ import { createAllowances } from "./allowances.ts";
 import { createButtons } from "./buttons.ts";
 import { createDetector, type Detection } from "./detector.ts";
 import { createFileContent } from "./file-content.ts";
+import type { Incident } from "./incident.ts";
 import {
 	createIncidents,
 	defaultTiming,
 	type IncidentsTiming,
 } from "./incidents.ts";
 import { createEntries } from "./log-entry.ts";
+import { messagesSince } from "./missed-copies.ts";
+import type { Post } from "./recent-posts.ts";
 
 /**
  * How long incidents are kept in the database for their buttons, in milliseconds. Discord's longest timeout is 28 days.
@@ -98,6 +101,7 @@ export function createSpam(options: SpamOptions): Spam {
 		maxWatched: options.maxWatched,
 		timeoutMs: Math.min(settings.timeout, maxTimeoutMs),
 		closing: closing.signal,
+		findMissed,
 		entries: createEntries({
 			connection,
 			log,
@@ -152,6 +156,15 @@ export function createSpam(options: SpamOptions): Spam {
 		const canResume = mustResume && connection.ready;
 		if (!canResume && isLoaded && performance.now() < nextPrune) return [];
 		return [{ key: "resume", run: () => resume().catch(report) }];
+	}
+
+	async function findMissed(incident: Incident): Promise<readonly Post[]> {
+		const { guildId, userId, detectedAt, messages } = incident;
+		const guild = connection.guilds.find(({ id }) => id === guildId);
+		if (!guild || allowances.has(guildId, userId)) return [];
+		const since = detectedAt - settings.window;
+		const written = await messagesSince(guild, userId, since, closing.signal);
+		return detector.spamAmong(written, messages);
 	}
 
 	async function loadAllowances(): Promise<void> {
