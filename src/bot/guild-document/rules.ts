@@ -1,6 +1,7 @@
 // The rules of plans and jobs, put together: reading the guild, the difference, and what the bot cannot or must not do.
 
-import { difference } from "../../guild-document/steps/difference.ts";
+import { differenceInSteps } from "../../guild-document/steps/difference.ts";
+import { inSlices } from "../../lib/slices.ts";
 import type { MemberState } from "../discord/find.ts";
 import { lacksTwoFactor, requiresTwoFactor } from "../discord/two-factor.ts";
 import { durationText } from "./plans/duration.ts";
@@ -14,12 +15,15 @@ export interface RulesOptions {
 	pictures: PictureSource;
 	/** Whether the operator's configuration forbids a tool, given its current or a former name. */
 	denies(toolName: string): boolean;
+	/** Milliseconds of a comparison after which other work gets its turn. */
+	sliceMs?: number;
 }
 
 export function createRules({
 	connection,
 	pictures,
 	denies,
+	sliceMs = 50,
 }: RulesOptions): Rules {
 	const optionsFor = async (guild: Parameters<Rules["read"]>[0]) => ({
 		denies,
@@ -40,9 +44,10 @@ export function createRules({
 			return { state, unreadable: [...denied, ...unreadable] };
 		},
 		whyNotRead: (part) => whyNotRead(part, denies),
-		difference,
+		difference: (...args) => inSlices(differenceInSteps(...args), sliceMs),
 		async refusals(steps, guild, state) {
-			return refusalsOf(steps, guild, state, await optionsFor(guild));
+			const options = await optionsFor(guild);
+			return inSlices(refusalsOf(steps, guild, state, options), sliceMs);
 		},
 		async requireStep(step, ids, guild) {
 			return requireStep(step, ids, guild, await optionsFor(guild));

@@ -11,6 +11,7 @@ import {
 } from "../../guild-document/format/document.ts";
 import { mergeDocuments } from "../../guild-document/format/merge.ts";
 import { exportDocument } from "../../guild-document/read/export.ts";
+import { nextTurn } from "../../lib/slices.ts";
 import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { guildName } from "../discord/describe.ts";
@@ -130,6 +131,7 @@ export function createGuildDocuments(
 		shown: Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier"> = {},
 	): Promise<KeptPlan> {
 		const hash = await keepPlan(store, plan, now());
+		await nextTurn();
 		const text = planText(plan, {
 			guildName: guildName(guild),
 			hash,

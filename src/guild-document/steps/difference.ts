@@ -1,5 +1,6 @@
 // The difference between a document and a guild: the steps that make the guild like the document.
 
+import { atOnce } from "../../lib/slices.ts";
 import { type GuildDocument, InvalidDocument } from "../format/document.ts";
 import { matchDocument } from "../match/match.ts";
 import type { Difference, GuildState } from "../steps.ts";
@@ -27,20 +28,28 @@ export function difference(
 	state: GuildState,
 	options: DifferenceOptions,
 ): Difference {
+	return atOnce(differenceInSteps(document, state, options));
+}
+
+const additions = [
+	...[addSettings, addRoles, addEmojis, addChannels, orderChannels, addRules],
+	...[addEvents, addWebhooks, addWelcomeScreen, addOnboarding],
+	...[addMemberRoles, addBans],
+];
+
+/** Like `difference`, and yields now and then, so that other work can run in between. */
+export function* differenceInSteps(
+	document: GuildDocument,
+	state: GuildState,
+	options: DifferenceOptions,
+): Generator<undefined, Difference> {
 	const matched = matchDocument(document, state, options.ids);
+	yield;
 	const list = new StepList(matched, state, options);
-	addSettings(list);
-	addRoles(list);
-	addEmojis(list);
-	addChannels(list);
-	orderChannels(list);
-	addRules(list);
-	addEvents(list);
-	addWebhooks(list);
-	addWelcomeScreen(list);
-	addOnboarding(list);
-	addMemberRoles(list);
-	addBans(list);
+	for (const add of additions) {
+		add(list);
+		yield;
+	}
 	const result = list.result();
 	requireKept(result, matched.referred);
 	return result;

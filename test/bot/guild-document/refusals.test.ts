@@ -40,6 +40,7 @@ import type {
 	StepAction,
 	StepKind,
 } from "../../../src/guild-document/steps.ts";
+import { atOnce } from "../../../src/lib/slices.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { startConnection } from "../../support/connection.ts";
 import { seeded } from "../../support/random.ts";
@@ -1530,7 +1531,7 @@ describe("refused:", () => {
 		const steps = row.steps(names, state);
 		const last = steps.at(-1);
 		if (!last) throw new Error("a row has steps");
-		const refusals = refusalsOf(steps, guild, state, options);
+		const refusals = atOnce(refusalsOf(steps, guild, state, options));
 		const found = refusals.find(({ stepId }) => stepId === last.id);
 		if (reason === undefined)
 			expect(refusals.filter(({ stepId }) => stepId)).toEqual([]);
@@ -1560,7 +1561,7 @@ test("a step that needs something which does not exist is refused before it is s
 test("a step whose rules may have changed by earlier steps is left to Discord", async () => {
 	await using world = await startGuild();
 	const stage = newChannel("Stage", { type: ChannelType.GuildStageVoice });
-	const [refusal] = refusalsOf([stage], world.guild, world.state);
+	const [refusal] = atOnce(refusalsOf([stage], world.guild, world.state));
 	expect(refusal?.reason).toContain("only in communities");
 	// The bot may not have heard yet that the step before has enabled Community.
 	expect(requireStep(stage, new Map(), world.guild)).toBeUndefined();
@@ -1573,7 +1574,9 @@ test("a running job ends its steps when the operator forbids apply_guild", async
 	expect(requireStep(role, new Map(), world.guild, options)).toContain(
 		"does not allow apply_guild",
 	);
-	expect(refusalsOf([role], world.guild, world.state, options)).toEqual([]);
+	expect(atOnce(refusalsOf([role], world.guild, world.state, options))).toEqual(
+		[],
+	);
 });
 
 test("a refusal names what is refused", async () => {
@@ -1584,7 +1587,7 @@ test("a refusal names what is refused", async () => {
 		orderRoles({ [names.role("Regular")]: 1 }),
 		assign(names.user("zoe"), names.role("Regular")),
 	];
-	const refusals = refusalsOf(steps, world.guild, world.state);
+	const refusals = atOnce(refusalsOf(steps, world.guild, world.state));
 	expect(refusals.map(({ subject }) => subject)).toEqual([
 		"role Mods",
 		"order of the roles",
@@ -1613,7 +1616,7 @@ test("nothing is refused to an administrator who restores a wiped guild", async 
 	const document = exportDocument(world.state);
 	const { steps } = difference(document, state, { prune: true });
 	expect(steps.filter(({ action }) => action === "create").length).toBe(7);
-	expect(refusalsOf(steps, world.guild, state)).toEqual([]);
+	expect(atOnce(refusalsOf(steps, world.guild, state))).toEqual([]);
 });
 
 test("a bot that may do less restores what it can, and says what it cannot", async () => {
@@ -1621,7 +1624,7 @@ test("a bot that may do less restores what it can, and says what it cannot", asy
 	const state = wiped(world.state);
 	const document = exportDocument(world.state);
 	const { steps } = difference(document, state, { prune: true });
-	const refusals = refusalsOf(steps, world.guild, state);
+	const refusals = atOnce(refusalsOf(steps, world.guild, state));
 	expect(
 		refusals.map(({ subject, reason }) => `${subject}: ${reason}`),
 	).toEqual([
@@ -1706,7 +1709,7 @@ describe("Discord accepts every step that is not refused", () => {
 			prune: true,
 			fixedRoles: fixedRoles(guild, state),
 		});
-		const refusals = refusalsOf(steps, world.guild, world.state);
+		const refusals = atOnce(refusalsOf(steps, world.guild, world.state));
 		const refused = new Set(refusals.map(({ stepId }) => stepId));
 		expect(await carryOut(world.guild, steps, refused)).toEqual([]);
 	});
@@ -1739,7 +1742,7 @@ describe("Discord accepts every step that is not refused", () => {
 				prune: true,
 				fixedRoles: fixedRoles(guild, state),
 			});
-			const refusals = refusalsOf(steps, guild, state);
+			const refusals = atOnce(refusalsOf(steps, guild, state));
 			const refused = new Set(refusals.map(({ stepId }) => stepId));
 			expect(steps.length).toBeGreaterThan(40);
 			expect(await carryOut(guild, steps, refused)).toEqual([]);
@@ -1834,7 +1837,7 @@ test("roles are put in order although one of them cannot be created", async () =
 		prune: false,
 		fixedRoles: new Set([botRole(world.simulator)]),
 	});
-	const refusals = refusalsOf(steps, guild, state);
+	const refusals = atOnce(refusalsOf(steps, guild, state));
 	expect(refusals.map(({ subject }) => subject)).toEqual(["role Mods"]);
 	const refused = new Set(refusals.map(({ stepId }) => stepId));
 	expect(await carryOut(guild, steps, refused)).toEqual([]);
@@ -1856,7 +1859,7 @@ test("an animated emoji of a document needs a slot for animated emoji", async ()
 	const document: GuildDocument = { version: 1, emojis };
 	const { steps } = difference(document, state, { prune: false });
 	expect(
-		refusalsOf(steps, world.guild, state).map(({ subject }) => subject),
+		atOnce(refusalsOf(steps, world.guild, state)).map(({ subject }) => subject),
 	).toEqual(["emoji moving"]);
 });
 

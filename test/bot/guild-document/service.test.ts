@@ -3,6 +3,8 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { withinRun } from "../../../src/bot/discord/rest/rest.ts";
+import { readGuildState } from "../../../src/bot/guild-document/read/read-guild.ts";
+import { createRules } from "../../../src/bot/guild-document/rules.ts";
 import type { GuildBackup } from "../../../src/bot/tool/guild-documents.ts";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import { until } from "../../support/until.ts";
@@ -202,4 +204,34 @@ test.each([
 	const plan = await running.plan({ roles: [{ name: "New" }] });
 	expect(asked() - before).toBe(level);
 	expect(plan.includes("requires two-factor authentication")).toBe(level === 1);
+});
+
+test("other work gets its turn while a guild is compared and its steps are checked", async () => {
+	await using running = await startService({ simulator: { seed } });
+	const { connection } = running.bot;
+	const { state } = await readGuildState(running.guild(), [], { connection });
+	const turns = { all: 0, isCounting: true };
+	const rules = createRules({
+		connection,
+		pictures: { hashesOf: async () => ({ hashes: new Map() }) },
+		denies: () => false,
+		sliceMs: 0,
+	});
+	const count = () => {
+		turns.all += 1;
+		if (turns.isCounting) setImmediate(count);
+	};
+	setImmediate(count);
+	const roles = Array.from({ length: 9 }, (_, index) => ({
+		name: `New ${index}`,
+	}));
+	const { steps } = await rules.difference({ version: 1, roles }, state, {
+		prune: false,
+	});
+	// After the document is matched, and after each of its parts.
+	expect(turns.all).toBeGreaterThan(12);
+	turns.all = 0;
+	expect(await rules.refusals(steps, running.guild(), state)).toEqual([]);
+	expect(turns.all).toBeGreaterThan(steps.length - 1);
+	turns.isCounting = false;
 });

@@ -4,6 +4,7 @@
 // A member takes about 50 bytes plus the bytes of their names, twice that during a rebuild. A rebuild runs in slices of
 // 2 ms, and rebuilds take at most a tenth of the time, apart from one after each load of all members.
 
+import { inSlices } from "../../../lib/slices.ts";
 import { fold } from "../text.ts";
 import { firstOf } from "./member-filter.ts";
 import { NameLog } from "./name-log.ts";
@@ -166,22 +167,17 @@ export class MemberIndex {
 		const merging = this.#log;
 		this.#merging = merging;
 		this.#log = new NameLog();
-		const steps = this.#table.with(merging);
+		const isCleared = () => this.#changedIds !== changedIds;
 		let spentMs = 0;
-		for (;;) {
-			const from = performance.now();
-			let step = steps.next();
-			while (!step.done && performance.now() - from < sliceMs)
-				step = steps.next();
-			spentMs += performance.now() - from;
-			if (step.done) {
-				this.#replaceTable(step.value, changedIds);
-				break;
-			}
-			await yieldToEventLoop();
-			// The index was cleared meanwhile.
-			if (this.#changedIds !== changedIds) return;
-		}
+		const table = await inSlices(
+			untilStopped(this.#table.with(merging), isCleared),
+			sliceMs,
+			(ms) => {
+				spentMs += ms;
+			},
+		);
+		if (!table || isCleared()) return;
+		this.#replaceTable(table, changedIds);
 		this.#pauseMs = spentMs * pauseFactor;
 		this.#scheduleRebuild();
 	}
@@ -251,7 +247,14 @@ function isValidQuery(query: string): boolean {
 	return query !== "" && query.isWellFormed();
 }
 
-function yieldToEventLoop(): Promise<void> {
-	// Not unref'd: Bun would delay it until the next event.
-	return new Promise((resolve) => setImmediate(resolve));
+/** Runs a generator until `isStopped`, and then returns undefined. */
+function* untilStopped<T>(
+	steps: Iterator<unknown, T>,
+	isStopped: () => boolean,
+): Generator<undefined, T | undefined> {
+	for (let step = steps.next(); !isStopped(); step = steps.next()) {
+		if (step.done) return step.value;
+		yield;
+	}
+	return undefined;
 }

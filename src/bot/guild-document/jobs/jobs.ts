@@ -335,7 +335,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			if (settled === "wait") return;
 			if (settled === "read again") continue;
 			const ids = createdIds(job);
-			const found = differenceOf(document, state, {
+			const found = await differenceOf(document, state, {
 				...{ prune, ids },
 				fixedRoles: fixedRoles(guild, state),
 			});
@@ -368,13 +368,13 @@ export function createJobs(options: JobsOptions): Jobs {
 		}
 	}
 
-	function differenceOf(
+	async function differenceOf(
 		document: GuildDocument,
 		state: GuildState,
 		given: DifferenceOptions,
-	): Difference | InvalidDocument {
+	): Promise<Difference | InvalidDocument> {
 		try {
-			return rules.difference(document, state, given);
+			return await rules.difference(document, state, given);
 		} catch (error) {
 			if (error instanceof InvalidDocument) return error;
 			throw error;
@@ -427,7 +427,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		const emojis = state.guild.emojis.filter((emoji) => emoji.id !== id);
 		const before = { ...state, guild: { ...state.guild, emojis } };
 		const ids = createdIds(job);
-		const found = differenceOf(document, before, {
+		const found = await differenceOf(document, before, {
 			...{ prune, ids },
 			fixedRoles: fixedRoles(guild, state),
 		});

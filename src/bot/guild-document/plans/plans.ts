@@ -80,7 +80,7 @@ export interface Rules {
 		document: GuildDocument,
 		state: GuildState,
 		options: DifferenceOptions,
-	): Difference;
+	): Difference | Promise<Difference>;
 	/**
 	 * Returns which plan steps the bot cannot carry out, and why. Results without a step id are warnings about steps that
 	 * the bot can carry out.
@@ -119,7 +119,7 @@ export async function makePlan(
 	rules: Rules,
 ): Promise<Plan> {
 	const { state, unreadable } = await rules.read(guild, partsOf(document));
-	const { steps, refusals } = compare(() =>
+	const { steps, refusals } = await compare(() =>
 		rules.difference(document, state, {
 			prune,
 			fixedRoles: fixedRoles(guild, state),
@@ -167,9 +167,9 @@ export function fixedRoles(guild: Guild, { guild: { roles } }: GuildState) {
 }
 
 /** Runs `work` and turns an InvalidDocument into a ToolError. */
-function compare<T>(work: () => T): T {
+async function compare<T>(work: () => T | Promise<T>): Promise<T> {
 	try {
-		return work();
+		return await work();
 	} catch (error) {
 		if (!(error instanceof InvalidDocument)) throw error;
 		throw new ToolError(invalidText(error), { cause: error });

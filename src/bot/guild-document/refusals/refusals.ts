@@ -46,18 +46,21 @@ export interface RefusalOptions {
 /**
  * Returns which steps of a plan the bot cannot or must not carry out, and why. `steps` are in the order of execution,
  * and `state` is the guild before the first one. Results without a step id are warnings: about new channels that the
- * bot cannot change afterwards, and about onboarding that gives roles with permissions of moderators.
+ * bot cannot change afterwards, and about onboarding that gives roles with permissions of moderators. Yields after each
+ * step, so that other work can run in between.
  */
-export function refusalsOf(
+export function* refusalsOf(
 	steps: readonly Step[],
 	guild: Guild,
 	state: GuildState,
 	options: RefusalOptions = {},
-): Refusal[] {
+): Generator<undefined, Refusal[]> {
 	const facts = factsOfState(state);
 	const withheld = new Map<string, { step: Step; reason: string }>();
 	const ids = placeholdersOf(steps);
-	const found = steps.flatMap((step): Refusal[] => {
+	const refusals: Refusal[] = [];
+	for (const step of steps) {
+		yield;
 		const needed = step.needs.find((need) => withheld.has(need));
 		const cause = needed === undefined ? undefined : withheld.get(needed);
 		const checked = withRequest(step, ids);
@@ -69,16 +72,17 @@ export function refusalsOf(
 				withheld.set(step.placeholder, { step, reason });
 				ids.delete(step.placeholder);
 			}
-			return [{ subject: subjectOf(step), reason, stepId: step.id }];
+			refusals.push({ subject: subjectOf(step), reason, stepId: step.id });
+			continue;
 		}
 		const note =
 			noteOnNewChannel(guild, facts, checked) ??
 			noteOnGivenRoles(facts, checked);
 		if (note && step.placeholder) facts.hidden.add(step.placeholder);
 		applyStep(facts, checked);
-		return note ? [{ subject: subjectOf(step), reason: note }] : [];
-	});
-	return [...found, ...noteOnUnseen(steps, state)];
+		if (note) refusals.push({ subject: subjectOf(step), reason: note });
+	}
+	return [...refusals, ...noteOnUnseen(steps, state)];
 }
 
 /** Returns a warning if new channels of a plan may already exist among those that the bot cannot see. */
