@@ -123,24 +123,19 @@ export function encodePrincipal(principal: Principal): string {
 const copies = new WeakMap<Principal, Principal>();
 
 /**
- * Returns the principal with what is known of the MCP client of a call: its name, unless the principal has one, and
- * whether it can show forms. The last copy of a principal is kept, so that it is encoded once.
+ * Returns a copy of the principal with the name of its MCP client, and whether that can show forms. The last copy of a
+ * principal is kept, so that it is encoded once.
  */
 export function withClient(
 	principal: Principal,
-	name: string | undefined,
-	elicits: boolean,
+	client: string | undefined,
+	elicits: true | undefined,
 ): Principal {
-	const client = principal.client ?? name;
 	if (client === principal.client && !elicits) return principal;
 	const known = copies.get(principal);
-	if (known?.client === client && (known?.elicits ?? false) === elicits)
+	if (known?.client === client && known?.elicits === elicits)
 		return known ?? principal;
-	const made = {
-		...principal,
-		...(client !== undefined && { client }),
-		...(elicits && { elicits }),
-	};
+	const made = { ...principal, client, elicits };
 	copies.set(principal, made);
 	return made;
 }

@@ -51,20 +51,10 @@ export function decidedResult({ result }: JsonObject): JsonObject | undefined {
  */
 export const waitingMethod = "guildhall/waiting";
 
-/** Maximum number of principals that are read from a bot's answer. */
-const maxWaiting = 1_000;
 const ids = v.array(v.pipe(v.string(), v.maxLength(200)));
-const waiting = v.object({ waiting: ids });
-const gone = v.object({ gone: ids });
 
-/** Reads the params of guildhall/waiting. Returns undefined if they are invalid. */
-export function readGone(params: JsonObject): readonly string[] | undefined {
-	const read = v.safeParse(gone, params);
-	return read.success ? read.output.gone : undefined;
-}
-
-/** Reads the first 1,000 ids in the result of guildhall/waiting. Returns undefined if it is invalid. */
-export function readWaiting(result: unknown): readonly string[] | undefined {
-	const read = v.safeParse(waiting, result);
-	return read.success ? read.output.waiting.slice(0, maxWaiting) : undefined;
+/** Returns the first 1,000 ids of a list in guildhall/waiting; undefined if it is invalid. */
+export function readIds(value: unknown): readonly string[] | undefined {
+	const read = v.safeParse(ids, value);
+	return read.success ? read.output.slice(0, 1_000) : undefined;
 }

@@ -2,22 +2,11 @@
 // guards against a model's slip, not against a client: see SECURITY.md.
 
 import { type Client, Events, type Interaction } from "discord.js";
-import {
-	type ApprovalAnswer,
-	approvalMethod,
-	readGone,
-	waitingMethod,
-} from "../../mcp/approval.ts";
-import {
-	errorCode,
-	type JsonObject,
-	RpcError,
-	type RpcRequest,
-} from "../../mcp/json-rpc.ts";
+import { type ApprovalAnswer, approvalMethod } from "../../mcp/approval.ts";
+import { errorCode, RpcError, type RpcRequest } from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
 import {
 	type Caller,
-	methodNotFound,
 	type OtherMethod,
 	type RpcResponse,
 	type ToolSource,
@@ -125,11 +114,11 @@ export function createApproval(options: ApprovalOptions): Approval {
 			...call,
 			signal: caller.signal,
 			// The gateway's own session says nothing of the client behind it.
-			client: caller.principal
-				? (caller.principal.client ?? "")
-				: (caller.session?.clientName ??
-					modernClientName(request.params) ??
-					""),
+			client:
+				(caller.principal
+					? caller.principal.client
+					: (caller.session?.clientName ?? modernClientName(request.params))) ??
+				"",
 			requestId: caller.requestId,
 		};
 		if (settings.approval_by === "client" && caller.elicits)
@@ -145,24 +134,15 @@ export function createApproval(options: ApprovalOptions): Approval {
 	): Promise<ApprovalAnswer> {
 		if (typeof id !== "string")
 			throw invalidParameters(["id: expected a string"]);
-		const row = await requests.find(caller.principal, id).catch(unavailable);
+		const row = await requests.find(caller.principal, id).catch((error) => {
+			if (!(error instanceof ToolError)) throw error;
+			throw new RpcError(errorCode.internal, error.message);
+		});
 		if (!row)
 			throw invalidParameters(["id: there is no such request for approval"]);
 		return row.ended_at === null
 			? { status: "pending" }
 			: { status: "decided", result: JSON.parse(finalResult(row)) };
-	}
-
-	/** Withdraws the waiting requests of principals that no longer exist, as the gateway says. */
-	async function withdraw(
-		params: JsonObject,
-		{ principal }: Caller,
-	): Promise<string> {
-		if (principal) throw methodNotFound(waitingMethod);
-		const gone = readGone(params);
-		if (!gone) throw invalidParameters(["gone: expected ids of principals"]);
-		const waiting = await requests.withdrawOf(gone).catch(unavailable);
-		return JSON.stringify({ waiting });
 	}
 
 	return {
@@ -197,10 +177,7 @@ export function createApproval(options: ApprovalOptions): Approval {
 		methods: {
 			[approvalMethod]: async ({ id }, caller) =>
 				JSON.stringify(await decisionOf(id, caller)),
-			...(options.hasConsole && {
-				...createConsoleApprovals(parts),
-				[waitingMethod]: withdraw,
-			}),
+			...(options.hasConsole && createConsoleApprovals(parts)),
 		},
 		attach(client) {
 			requests.attach(client);
@@ -212,10 +189,4 @@ export function createApproval(options: ApprovalOptions): Approval {
 		stop: requests.stop,
 		close: requests.close,
 	};
-}
-
-/** Rethrows an error of the database as a JSON-RPC error with its message. */
-function unavailable(error: unknown): never {
-	if (!(error instanceof ToolError)) throw error;
-	throw new RpcError(errorCode.internal, error.message);
 }

@@ -7,6 +7,7 @@ import {
 	RESTJSONErrorCodes,
 } from "discord.js";
 import type { Principal } from "../../lib/principal.ts";
+import { readIds, waitingMethod } from "../../mcp/approval.ts";
 import {
 	consoleMethods,
 	type DecisionResult,
@@ -56,7 +57,10 @@ interface Seen {
 	why: string | null;
 }
 
-/** Creates the MCP methods by which the gateway's console lists and decides requests for approval. */
+/**
+ * Creates the MCP methods by which the gateway's console lists and decides requests for approval, and by which the
+ * gateway withdraws them.
+ */
 export function createConsoleApprovals({
 	settings,
 	connection,
@@ -208,6 +212,11 @@ export function createConsoleApprovals({
 			orRpcError(async () =>
 				decide(params, await deciderOf(principal, decideMethod)),
 			),
+		[waitingMethod]: ({ gone }, { principal }) =>
+			orRpcError(async () => {
+				if (principal) throw methodNotFound(waitingMethod);
+				return { waiting: await requests.withdrawOf(readIds(gone) ?? []) };
+			}),
 	};
 }
 

@@ -48,7 +48,6 @@ import {
 	selectApproval,
 	selectApprovalsOf,
 	selectUnfinishedApprovals,
-	selectWaitingPrincipals,
 	setApprovalMessage,
 	setShownState,
 	withdrawApprovals,
@@ -724,12 +723,12 @@ export function createRequests(options: RequestsOptions) {
 		 * requests still wait. Rejects with StoreUnavailable.
 		 */
 		async withdrawOf(principalIds: readonly string[]): Promise<string[]> {
-			if (principalIds.length > 0) {
-				const rows = await withdrawApprovals(sql, principalIds, now());
-				rows.forEach(settle);
-				if (rows.length > 0) reconciler.wake();
-			}
-			return selectWaitingPrincipals(sql);
+			if (principalIds.length > 0)
+				(await withdrawApprovals(sql, principalIds, now())).forEach(settle);
+			reconciler.wake();
+			const rows = await selectUnfinishedApprovals(sql);
+			const open = rows.filter(({ ended_at }) => ended_at === null);
+			return [...new Set(open.map(({ principal_id }) => principal_id))];
 		},
 		/**
 		 * Returns a request for approval by its id, if this principal (caller) made the call; otherwise undefined. Rejects

@@ -231,14 +231,15 @@ function declares({ experimental }: ClientSession, capability: string) {
  * need approval also get a principal for tool calls with the root key.
  */
 function principalFor(
-	{ method, principal, client, elicits = false }: SessionRequest,
+	{ method, principal, client, elicits }: SessionRequest,
 	session: ClientSession,
 ): Principal | undefined {
 	const mayNeedApproval =
 		(method === "tools/call" || method === approvalMethod) &&
 		declares(session, approvalCapability);
 	const known = principal ?? (mayNeedApproval ? rootPrincipal : undefined);
-	return known && withClient(known, client, mayNeedApproval && elicits);
+	const canAsk = (mayNeedApproval && elicits) || undefined;
+	return known && withClient(known, client ?? known.client, canAsk);
 }
 
 /**

@@ -19,7 +19,7 @@ import { Semaphore } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { onOneLine } from "../../lib/text.ts";
 import { raceSignal, singleFlight } from "../../lib/wait.ts";
-import { readWaiting, waitingMethod } from "../../mcp/approval.ts";
+import { readIds, waitingMethod } from "../../mcp/approval.ts";
 import {
 	ClientError,
 	type ClientResponse,
@@ -368,12 +368,9 @@ export class Backend {
 			{ method: waitingMethod, params, maxBodyBytes: maxOwnBytes },
 			signal,
 		);
-		const listed = readWaiting(message.result);
+		const listed = readIds(Object(message.result).waiting);
 		if (!listed)
-			throw new ClientError(
-				`the bot answered ${waitingMethod} without a list of callers`,
-				"refused",
-			);
+			throw new ClientError("the bot's list of callers is invalid", "refused");
 		// What was noted meanwhile stays.
 		for (const id of before) this.waiting.delete(id);
 		for (const id of listed) this.waiting.add(id);

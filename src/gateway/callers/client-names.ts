@@ -14,19 +14,16 @@ const maxClients = 3;
 const maxLength = 200;
 
 export class ClientNames {
-	readonly #known = new LruMap<string, { names: string[]; text: string }>(
-		maxCallers,
-	);
+	readonly #known = new LruMap<string, string>(maxCallers);
 
 	/** Remembers the client that has sent an `initialize` with these params. */
 	note({ clientInfo }: JsonObject, principal: Principal | undefined): void {
 		const name = clientName(clientInfo);
 		if (!name) return;
-		const { names: before = [] } = this.#known.get(idOf(principal)) ?? {};
+		const before = this.#known.get(idOf(principal))?.split(" or ") ?? [];
 		const names = [name, ...before.filter((one) => one !== name)];
-		names.splice(maxClients);
-		const text = names.join(" or ").slice(0, maxLength);
-		this.#known.set(idOf(principal), { names, text });
+		const text = names.slice(0, maxClients).join(" or ").slice(0, maxLength);
+		this.#known.set(idOf(principal), text);
 	}
 
 	/**
@@ -35,9 +32,7 @@ export class ClientNames {
 	 */
 	of({ modern, principal }: Caller, params: JsonObject): string | undefined {
 		if (principal?.client !== undefined) return principal.client;
-		return modern
-			? modernClientName(params)
-			: this.#known.get(idOf(principal))?.text;
+		return modern ? modernClientName(params) : this.#known.get(idOf(principal));
 	}
 }
 

@@ -4,7 +4,7 @@
 
 import type { Log } from "../../lib/log.ts";
 import type { Backend } from "../backends/backend.ts";
-import { keyExists } from "../keys/keys.ts";
+import { listKeys } from "../keys/keys.ts";
 import { createGrants } from "../oauth/grants/grants.ts";
 import type { GatewayStore } from "../store/store.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
@@ -26,11 +26,7 @@ export interface WithdrawalsOptions {
 	intervalMs?: number;
 }
 
-export interface Withdrawals {
-	/** Begins to look after the waiting calls. Call it when a bot that is online may have some. */
-	wake(): void;
-	close(): void;
-}
+export type Withdrawals = ReturnType<typeof createWithdrawals>;
 
 export function createWithdrawals({
 	backends,
@@ -39,67 +35,55 @@ export function createWithdrawals({
 	log,
 	now,
 	intervalMs = 1_000,
-}: WithdrawalsOptions): Withdrawals {
+}: WithdrawalsOptions) {
 	const grants = createGrants(store, now);
-	let isRunning = false;
-	let isClosed = false;
 	let timer: Timer | undefined;
+	let isClosed = false;
 
-	/** Whether a principal (caller) has ended. Principals that are neither keys nor connections never end. */
-	async function hasEnded(id: string): Promise<boolean> {
-		const [kind, rest = ""] = id.split(":");
-		if (kind === "key") return !(await keyExists(store, id, now()));
-		return kind === "grant" && !(await grants.exists(rest));
-	}
+	/** Returns the bots that are online and have waiting calls of keys and connections, with the ids of these. */
+	const waiting = () =>
+		backends.flatMap((bot) => {
+			const ids = [...bot.waiting].filter((id) => /^(key|grant):/.test(id));
+			return bot.state.online && ids.length > 0 ? [{ bot, ids }] : [];
+		});
 
-	async function round(): Promise<void> {
-		const online = backends.filter(({ state }) => state.online);
-		const waiting = new Set(online.flatMap((one) => [...one.waiting]));
-		const ended: string[] = [];
-		for (const id of waiting) if (await hasEnded(id)) ended.push(id);
-		// None waits for another bot.
-		for (const backend of online) {
-			const own = ended.filter((id) => backend.waiting.has(id));
-			if (own.length > 0) void withdraw(backend, own);
+	async function look(): Promise<void> {
+		// Before the database is asked: what begins to wait meanwhile may be newer than its answer.
+		const before = waiting();
+		const keys = await listKeys(store);
+		const alive = new Set([
+			...keys.flatMap(({ id, expiresAt = Infinity }) =>
+				expiresAt > now() ? id : [],
+			),
+			...(await grants.list()).map(({ id }) => `grant:${id}`),
+		]);
+		for (const { bot, ids } of before) {
+			const gone = ids.filter((id) => !alive.has(id));
+			if (gone.length === 0) continue;
+			// No bot waits for another one.
+			bot.withdraw(gone, AbortSignal.timeout(requestTimeoutMs)).then(
+				() => recent.approvalChanges++,
+				(error) =>
+					log.warn("could not withdraw waiting calls, will retry", {
+						instance: bot.name,
+						reason: bot.reasonOf(error),
+					}),
+			);
 		}
 	}
 
-	async function withdraw(
-		backend: (typeof backends)[number],
-		ids: readonly string[],
-	): Promise<void> {
-		const fields = { instance: backend.name, callers: ids.join(", ") };
-		try {
-			await backend.withdraw(ids, AbortSignal.timeout(requestTimeoutMs));
-			recent.approvalChanges++;
-			log.info("withdrew waiting calls of ended keys and connections", fields);
-		} catch (error) {
-			const reason = backend.reasonOf(error);
-			log.warn("could not withdraw waiting calls, will retry", {
-				...fields,
-				reason,
-			});
-		}
-	}
-
+	/** Begins to look after the waiting calls. Call it when a bot that is online may have some. */
 	function wake(): void {
-		if (isRunning || isClosed) return;
-		if (!backends.some(({ state, waiting }) => state.online && waiting.size))
-			return;
-		isRunning = true;
-		void round()
-			.catch((error) => {
-				// While the database does not say who has ended, nothing is withdrawn.
-				if (error instanceof StoreUnavailable) return;
+		if (timer || isClosed || waiting().length === 0) return;
+		timer = setTimeout(() => {
+			timer = undefined;
+			wake();
+		}, intervalMs);
+		look().catch((error) => {
+			// While the database does not say who has ended, nothing is withdrawn.
+			if (!(error instanceof StoreUnavailable))
 				log.error("could not look for ended keys and connections", { error });
-			})
-			.finally(() => {
-				if (isClosed) return;
-				timer = setTimeout(() => {
-					isRunning = false;
-					wake();
-				}, intervalMs);
-			});
+		});
 	}
 
 	return {

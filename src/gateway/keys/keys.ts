@@ -103,16 +103,6 @@ export async function revokeKey(
 	return deleted.length === 1;
 }
 
-/** Whether the API key with the principal `id` still works: it was neither revoked nor has it expired. */
-export async function keyExists(
-	store: GatewayStore,
-	id: string,
-	now: number,
-): Promise<boolean> {
-	const keys = await listKeys(store);
-	return keys.some((key) => key.id === id && (key.expiresAt ?? Infinity) > now);
-}
-
 /** Returns a function that finds the owner of an API key by the key's hash, and records that the key was used. */
 export function createFindKey(
 	store: GatewayStore,

@@ -41,34 +41,25 @@ export function createFindTarget(
 		void backend.firstGuilds.then(() => unlisted.delete(backend));
 
 	/**
-	 * Waits for the first answers of the bots that stand before the one that serves a guild, since one of them may serve it,
-	 * too. For a principal waits for all bots: otherwise the time would tell whether a hidden bot serves the guild.
+	 * Finds the bot after the first answers of those that stand before the one that serves the guild, since one of them may
+	 * serve it, too. A principal waits for all bots: otherwise the time would tell whether a hidden bot serves the guild.
 	 */
-	async function firstAnswers(
-		guildId: string,
-		signal: Signal,
-		principal: Principal | undefined,
-	): Promise<void> {
-		const isLate = Bun.sleep(firstAnswersMs).then(() => true);
-		for (;;) {
-			const claimer = principal ? undefined : index.now.serving(guildId);
-			const before = claimer
-				? backends.slice(0, backends.indexOf(claimer))
-				: backends;
-			const awaited = before.filter((one) => unlisted.has(one));
-			if (awaited.length === 0 || claimer?.pins.pinned.has(guildId)) return;
-			const answers = awaited.map(({ firstGuilds }) => firstGuilds);
-			if (await raceSignal(Promise.race([...answers, isLate]), signal)) return;
-		}
-	}
-
 	async function findLater(
 		...[args, signal, principal]: Parameters<FindTarget>
 	): Promise<Backend> {
-		// If the signal aborts, the call fails as it does elsewhere.
-		const guildId = String(args.guild_id);
-		await firstAnswers(guildId, signal, principal).catch(() => {});
-		return find(args, signal, principal);
+		const id = String(args.guild_id);
+		const isLate = Bun.sleep(firstAnswersMs).then(() => true);
+		for (let isOver = false; ; ) {
+			const claimer = principal ? undefined : index.now.serving(id);
+			const end = claimer ? backends.indexOf(claimer) : backends.length;
+			const awaited = backends.slice(0, end).filter((one) => unlisted.has(one));
+			if (isOver || awaited.length === 0 || claimer?.pins.pinned.has(id))
+				return find(args, signal, principal);
+			const answers = awaited.map(({ firstGuilds }) => firstGuilds);
+			const answer = Promise.race([...answers, isLate]);
+			// If the signal aborts, the call fails as it does elsewhere.
+			isOver = (await raceSignal(answer, signal).catch(() => true)) === true;
+		}
 	}
 
 	async function search(args: JsonObject, signal: Signal): Promise<Backend> {

@@ -294,13 +294,6 @@ export function withdrawApprovals(
 		WHERE principal_id IN ${many(principalIds)} AND state IN ${many(["pending", "approved"])} RETURNING *`;
 }
 
-/** Returns the ids of the principals (callers) whose requests have not ended. */
-export async function selectWaitingPrincipals(sql: Sql): Promise<string[]> {
-	const rows = await sql<Pick<ApprovalRow, "principal_id">>`
-		SELECT DISTINCT principal_id FROM approvals WHERE ended_at IS NULL`;
-	return rows.map(({ principal_id }) => principal_id);
-}
-
 /** Deletes requests for approval that ended before `instant` (epoch milliseconds), and returns their number. */
 export async function deleteApprovalsBefore(
 	sql: Sql,

@@ -105,8 +105,6 @@ export interface Grants {
 	 * first.
 	 */
 	list(personId?: string): Promise<Grant[]>;
-	/** Whether an OAuth grant exists and has not expired. */
-	exists(id: string): Promise<boolean>;
 	/** Stores that an OAuth grant was used just now, at most once a minute. */
 	recordUse(grant: Grant): Promise<void>;
 }
@@ -247,13 +245,6 @@ export function createGrants(store: StatementStore, now: () => number): Grants {
 						: sql`SELECT * FROM oauth_grants WHERE expires_at > ${now()} AND person_id = ${personId} ORDER BY created_at DESC, id`,
 			);
 			return [...rows].map(toGrant);
-		},
-		async exists(id) {
-			const rows = await store.run(
-				(sql): Promise<unknown[]> =>
-					sql`SELECT 1 FROM oauth_grants WHERE id = ${id} AND expires_at > ${now()}`,
-			);
-			return rows.length > 0;
 		},
 		async recordUse({ id, usedAt = 0 }) {
 			const before = now() - useIntervalMs;
