@@ -99,6 +99,10 @@ export interface Step {
 	 */
 	placeholder?: string | undefined;
 	changes: readonly FieldChange[];
+	/** Whether the step gives a channel the access of its category, because the channel moves into it. */
+	follows?: boolean | undefined;
+	/** A sentence about the step for the plan: who gains access by it. */
+	note?: string | undefined;
 	/** Placeholders, such as "+role/Mods", of what must be created before this step is carried out. */
 	needs: readonly string[];
 	/** What the permission checks look at, such as the permissions that the step gives and the roles that it assigns. */

@@ -334,6 +334,28 @@ describe("steps", () => {
 			],
 		],
 		[
+			"a channel moves out of a category, with which it becomes private before",
+			{ channels: talk },
+			{
+				categories: [
+					{
+						name: "Talk",
+						overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }],
+					},
+					{
+						name: "Staff",
+						overwrites: [{ role: "@everyone", deny: ["SEND_MESSAGES"] }],
+						channels: [{ name: "memes", id: idOf(52) }],
+					},
+				],
+			},
+			[
+				"edit category/100000000000000050 | access of @everyone: -VIEW_CHANNEL",
+				"edit category/100000000000000060 | access of @everyone: -SEND_MESSAGES",
+				"edit channel/100000000000000052 | category: Talk → Staff | access: keeps its own",
+			],
+		],
+		[
 			"a name that Discord writes the same way is no change",
 			{ channels: talk },
 			{ channels: [{ name: "Welcome", slowmode_seconds: 5 }] },
@@ -538,6 +560,26 @@ describe("documents that are refused", () => {
 			[
 				'channel "a": the document has 2 channels with this name; give each a key, and refer to it by its key',
 			],
+		],
+		[
+			"lock_permissions where it means nothing",
+			{},
+			{
+				channels: [{ name: "a", lock_permissions: true }],
+				categories: [
+					{
+						name: "Box",
+						channels: [
+							{ name: "b", overwrites: [], lock_permissions: true },
+							{ name: "c", overwrites: [], lock_permissions: false },
+						],
+					},
+				],
+			},
+			["a", "b"].map(
+				(name) =>
+					`channel "${name}": lock_permissions is for channels in a category, without overwrites`,
+			),
 		],
 		[
 			"a kind that cannot be told",

@@ -25,7 +25,7 @@ export function changedEntries(
 /**
  * Returns the name of the role or member with this id as tool results show it: "the bot", "@everyone", or name and id.
  */
-function subjectName(guild: Guild, id: string): string {
+export function subjectName(guild: Guild, id: string): string {
 	if (id === botMember(guild).id) return "the bot";
 	const role = guild.roles.cache.get(id);
 	if (role) return id === guild.id ? "@everyone" : roleName(role);

@@ -9,6 +9,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import type { EditedKind } from "../../guild-document/names/channel-kinds.ts";
+import { withOverwrites } from "../../guild-document/steps/moved-access.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";
@@ -307,24 +308,12 @@ export function wouldLoseBot(
 	return !isAdministrator(me) && lost !== 0n;
 }
 
-/**
- * Computes a member's permissions in a channel with the permission overwrites `entries`. Does not remove permissions
- * that depend on VIEW_CHANNEL or CONNECT. https://discord.com/developers/docs/topics/permissions#permission-overwrites
- */
+/** Computes a member's permissions in a channel with the permission overwrites `entries`. */
 function bitsWith(member: GuildMember, entries: Entries): bigint {
-	const { guild } = member;
-	const steps = [
-		[guild.id],
-		[...member.roles.cache.keys()].filter((id) => id !== guild.id),
-		[member.id],
-	];
-	let bits = member.permissions.bitfield;
-	for (const ids of steps) {
-		const of = (kind: "allow" | "deny") =>
-			ids.reduce((all, id) => all | (entries.get(id)?.[kind] ?? 0n), 0n);
-		bits = (bits & ~of("deny")) | of("allow");
-	}
-	return bits;
+	const { guild, id: memberId, permissions, roles } = member;
+	const roleIds = [...roles.cache.keys()];
+	const holder = { guildId: guild.id, roleIds, memberId };
+	return withOverwrites(permissions.bitfield, holder, entries);
 }
 
 /**

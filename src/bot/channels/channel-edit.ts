@@ -64,6 +64,11 @@ import {
 	tagOptions,
 } from "./forum-tags.ts";
 import {
+	type AccessAfterMove,
+	accessAfterMove,
+	lockNeedsCategory,
+} from "./moved-access.ts";
+import {
 	describeFollowers,
 	rawOverwrites,
 	requireUndoable,
@@ -74,6 +79,7 @@ import { activeThreads } from "./thread-pages.ts";
 export interface ChannelEdit extends GivenFields, Access {
 	tags?: GivenTag[] | undefined;
 	below_channel_id?: string | undefined;
+	lock_permissions?: boolean | undefined;
 	/** The status text of a voice channel; "" for no status. */
 	status?: string | undefined;
 }
@@ -104,17 +110,15 @@ export async function editSteps(
 	await requireOwnEmoji(guild, [...custom, ...emojisIn(args)]);
 	const { place, moves } = await placeOf(guild, channel, args);
 	const fields = { ...args, ...(place && { category_id: place.parentId }) };
-	if (
-		(fields.category_id ?? channel.parentId ?? "") !== (channel.parentId ?? "")
-	)
-		requirePlaceIn(guild, fields.category_id ?? "");
-	const access = await accessChange(guild, channel, args, connection);
+	const moved = await accessOfMoved(guild, channel, fields);
+	const access = await accessChange(guild, channel, args, connection, moved);
 	const tags =
 		args.tags && isForum(channel)
 			? await tagChange(guild, channel, args.tags)
 			: undefined;
 	const placeLine = place ? [`place: ${place.text}`] : [];
-	const settings = settingsStep(guild, channel, fields, access, tags);
+	const changed = settingsStep(guild, channel, fields, access, tags);
+	const settings = changed && withLines(changed, moved?.lines ?? []);
 	const steps = [
 		...(settings
 			? [moves.length > 0 ? settings : withLines(settings, placeLine)]
@@ -135,6 +139,7 @@ const argumentNames: readonly (keyof ChannelEdit)[] = [
 	...editedFieldNames,
 	...accessNames,
 	"below_channel_id",
+	"lock_permissions",
 ];
 
 /** Throws an RpcError if a setting does not fit the kind of channel. */
@@ -182,6 +187,26 @@ async function placeOf(
 	return { place, moves: movesTo(own, place, all) };
 }
 
+/**
+ * Returns the access to a channel that the call moves into another category; undefined if it stays. Throws a ToolError if
+ * the call may not move it there.
+ */
+async function accessOfMoved(
+	guild: Guild,
+	channel: Channel,
+	{ category_id, lock_permissions }: ChannelEdit,
+): Promise<AccessAfterMove | undefined> {
+	const before = channel.parentId ?? "";
+	const parentId = category_id ?? before;
+	if (parentId === before) {
+		if (lock_permissions) throw invalidParameters([lockNeedsCategory]);
+		return undefined;
+	}
+	requirePlaceIn(guild, parentId);
+	const all = await fetchChannels(guild);
+	return accessAfterMove(channel, all, parentId, lock_permissions);
+}
+
 /** The permission overwrites of a channel before and after an edit. */
 interface AccessChange {
 	before: Entries;
@@ -194,20 +219,27 @@ interface AccessChange {
 }
 
 /**
- * Returns how an edit changes the channel's permission overwrites; undefined if it does not change them. Throws a
- * ToolError if the bot may not make the changes or could not undo them.
+ * Returns how an edit changes the channel's permission overwrites; undefined if it does not change them. `moved` is the
+ * access that the channel gets by moving, on which the call's own arguments build. Throws a ToolError if the bot may not
+ * make the changes or could not undo them.
  */
 async function accessChange(
 	guild: Guild,
 	channel: Channel,
 	args: ChannelEdit,
 	connection: MemberState,
+	moved: AccessAfterMove | undefined,
 ): Promise<AccessChange | undefined> {
-	if (!givesAccess(args)) return undefined;
 	const { permission_overwrites: given } = args;
 	const kind = editableKind(channel);
 	const before = entriesOf(rawOverwrites(channel).permission_overwrites);
-	const base = given ? await readEntries(guild, given, connection) : before;
+	if (!givesAccess(args))
+		return (
+			moved?.entries && { before, after: moved.entries, followers: undefined }
+		);
+	const base = given
+		? await readEntries(guild, given, connection)
+		: (moved?.entries ?? before);
 	const after = withBotAccess(
 		guild,
 		kind,

@@ -20,6 +20,7 @@ import { toToolError } from "../discord/rest/errors.ts";
 import { endingEarlier } from "../discord/rest/rest.ts";
 import { resultLines } from "../discord/text.ts";
 import { requireOwnEmoji } from "../messages/emoji.ts";
+import { changedEntries } from "./access-text.ts";
 import {
 	type Access,
 	changedBits,
@@ -193,9 +194,12 @@ async function overwritesOfNew(
 	const line = resultLines(
 		!givesAccess(args) &&
 			`The bot is allowed ${describeBits(own)} there, which its category denies.`,
+		givesAccess(args) &&
+			!given &&
+			`Overwrites${inherited.size > 0 ? ", beside those of its category" : ""}: ${changedEntries(guild, inherited, entries).join("; ")}.`,
 		base.lost !== 0n &&
 			`Not taken over from its category, because the bot cannot allow it: ${describeBits(base.lost)}.`,
-	).join(" ");
+	).join("\n");
 	return { entries, line };
 }
 

@@ -3,13 +3,23 @@
 import {
 	ChannelType,
 	type Guild,
+	type GuildBasedChannel,
 	OverwriteType,
 	PermissionFlagsBits,
 	type PermissionOverwrites,
 } from "discord.js";
+import { withOverwrites } from "../../guild-document/steps/moved-access.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelLabel, channelName } from "../discord/describe.ts";
-import { effectivePermissions } from "../discord/effective-permissions.ts";
+import {
+	channelLabel,
+	channelName,
+	memberName,
+	roleName,
+} from "../discord/describe.ts";
+import {
+	effectivePermissions,
+	impliedIn,
+} from "../discord/effective-permissions.ts";
 import type { Channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
@@ -45,10 +55,14 @@ export function overwriteOf(channel: Channel, id: string): Bits {
 
 /**
  * Throws a ToolError if the bot could not undo a change of a channel's permission overwrites to `after`, because the
- * bot would lose a permission in the channel that it needs for that.
- * https://discord.com/developers/docs/topics/permissions#implicit-permissions
+ * bot would lose a permission in the channel that it needs for that. `source` is the channel from which the overwrites
+ * are taken. https://discord.com/developers/docs/topics/permissions#implicit-permissions
  */
-export function requireUndoable(channel: Channel, after: Overwrites): void {
+export function requireUndoable(
+	channel: Channel,
+	after: Overwrites,
+	source: GuildBasedChannel = channel,
+): void {
 	const { guild } = channel;
 	const me = botMember(guild);
 	const { decisions, reasonForEverything } = effectivePermissions(
@@ -68,8 +82,41 @@ export function requireUndoable(channel: Channel, after: Overwrites): void {
 		? "the overwrite with MANAGE_ROLES"
 		: `MANAGE_ROLES${why ? `, ${why},` : ""}`;
 	throw new ToolError(
-		`This change would take ${lostPermission} in ${channelName(channel)} from the bot, and the bot could not undo it. First allow the bot the permission that it would lose (target_ids: ${me.id}), or let an administrator make the change in Discord. Nothing was done.`,
+		`This change would take ${lostPermission} in ${channelName(channel)} from the bot, and the bot could not undo it. ${howToKeep(channel, after, source)} Nothing was done.`,
 	);
+}
+
+/** Says to whom the permissions that the bot would lose must be allowed first, and who can make the change otherwise. */
+function howToKeep(
+	channel: Channel,
+	after: Overwrites,
+	source: GuildBasedChannel,
+): string {
+	const { guild } = channel;
+	const me = botMember(guild);
+	const role = me.roles.botRole ?? me.roles.highest;
+	const needed = impliedIn(channel) | PermissionFlagsBits.ManageRoles;
+	const roleIds = [...me.roles.cache.keys()];
+	const holder = { guildId: guild.id, roleIds, memberId: me.id };
+	const missing = (overwrites: Overwrites) =>
+		needed & ~withOverwrites(me.permissions.bitfield, holder, overwrites);
+	const lost = missing(after) || PermissionFlagsBits.ManageRoles;
+	const before = overwritesOf(channel);
+	const who = [
+		{ id: me.id, name: memberName(me) },
+		{ id: role.id, name: roleName(role) },
+	].find(({ id }) => {
+		const [old, now] = [before.get(id), after.get(id)];
+		// What the change itself sets would be gone again.
+		const isSet = old?.allow !== now?.allow || old?.deny !== now?.deny;
+		if (source === channel && isSet) return false;
+		const allow = (now?.allow ?? 0n) | lost;
+		const deny = (now?.deny ?? 0n) & ~lost;
+		return missing(new Map([...after, [id, { allow, deny }]])) === 0n;
+	});
+	return who
+		? `First allow ${describeBits(lost)} in ${channelName(source)} to ${who.name}, or let an administrator make the change in Discord.`
+		: "An administrator can make the change in Discord.";
 }
 
 /**
@@ -219,7 +266,7 @@ export function rawOverwrites({ permissionOverwrites }: Channel) {
 	};
 }
 
-export function readOverwrites({
+function readOverwrites({
 	permission_overwrites = [],
 }: RawOverwrites): Overwrites {
 	return new Map(

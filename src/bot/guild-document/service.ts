@@ -168,18 +168,28 @@ export function createGuildDocuments(
 			prune ?? given.prune ?? false,
 			rules,
 		);
+		if (names.length > 0) plan.given = given.document;
+		const { earlier, removed = [] } = given;
+		const isUnchanged =
+			earlier &&
+			plan.prune === earlier.plan.prune &&
+			Bun.deepEquals(document, earlier.plan.document);
 		// An export of the same guild is a backup, too.
 		const isRestored = "backup" in source || given.document.id === guild.id;
 		const remarks = resultLines(
+			isUnchanged &&
+				!isWhole &&
+				`This call changed nothing in the document of the plan ${earlier.hash}. changes adds and edits things; a part of it that is null, such as {"members": null}, is removed from the plan.`,
+			removed.length > 0 && `Removed from the plan: ${removed.join(", ")}.`,
 			names.length > 0 &&
-				`The bot keeps its own access: an overwrite for it was added to ${namesText(names)}.`,
+				`The bot keeps its own access: an overwrite for it was added to ${namesText(names)}. keep_bot_access: false in the document leaves it out.`,
 			isRestored && recreates(plan) && lostForGood,
 			deletesChannels(plan) && "The messages of deleted channels are lost.",
 		);
 		return keepAndShow(guild, plan, {
 			maxBytes,
 			remarks,
-			earlier: isWhole ? undefined : given.earlier,
+			earlier: isWhole ? undefined : earlier,
 		});
 	}
 
@@ -199,6 +209,7 @@ export function createGuildDocuments(
 		if (running) throw alreadyRuns(guild, running.id);
 		const { document, prune } = plan;
 		const current = await makePlan(guild, document, prune, rules);
+		current.given = plan.given;
 		const { text } = await keepAndShow(guild, current);
 		if (hashOf(current) !== hash)
 			throw new ToolError(
@@ -219,6 +230,8 @@ export function createGuildDocuments(
 		prune?: boolean;
 		/** The earlier plan whose document the source changes; undefined for other sources. */
 		earlier?: { hash: string; plan: Plan };
+		/** The parts of the earlier plan that the source removes. */
+		removed?: readonly Part[];
 	}> {
 		if ("document" in source)
 			return { document: valid(() => readGiven(source.document)) };
@@ -231,11 +244,28 @@ export function createGuildDocuments(
 			throw new ToolError(
 				`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. To plan the same for ${guildName(guild)}, pass the document itself instead of the plan.`,
 			);
-		const changes = valid(() => readGiven(source.changes));
+		const before = plan.given ?? plan.document;
+		const removed: Part[] = [];
+		const withoutRemoved = (changes: unknown) => {
+			const left = Object(changes);
+			const nulls = partNames.filter((part) => left[part] === null);
+			removed.push(...nulls.filter((part) => before[part] !== undefined));
+			return nulls.length === 0
+				? changes
+				: Object.fromEntries(
+						Object.entries(left).filter(
+							([name]) => !nulls.includes(name as Part),
+						),
+					);
+		};
+		const changes = valid(() => readGiven(source.changes, withoutRemoved));
+		const merged = valid(() => mergeDocuments(before, changes));
+		for (const part of removed) delete merged[part];
 		return {
-			document: valid(() => mergeDocuments(plan.document, changes)),
+			document: merged,
 			prune: plan.prune,
 			earlier: { hash: source.plan, plan },
+			removed,
 		};
 	}
 
@@ -365,8 +395,13 @@ export function createGuildDocuments(
 }
 
 /** Parses a guild document that a client sent as an object, or as JSON or YAML text. */
-function readGiven(given: unknown): GuildDocument {
-	return typeof given === "string" ? parseDocument(given) : readDocument(given);
+function readGiven(
+	given: unknown,
+	prepare = (value: unknown) => value,
+): GuildDocument {
+	return typeof given === "string"
+		? parseDocument(given, prepare)
+		: readDocument(prepare(given));
 }
 
 function alreadyRuns(guild: Guild, id: string): ToolError {

@@ -27,6 +27,12 @@ interface Call {
 /** Maximum length of a text in a suggested tool call. Longer texts are left out. */
 const maxTextLength = 200;
 
+/** Keeps the access of a channel that moves back: a change of it has an entry of its own. */
+const withoutSync = (call: Call | undefined): Call | undefined =>
+	call?.args.category_id
+		? { ...call, args: { ...call.args, lock_permissions: "false" } }
+		: call;
+
 /** Maps a field in Discord's audit log to the name of the tool argument that sets the field. */
 type Arguments = Readonly<Record<string, string>>;
 
@@ -180,7 +186,7 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 				? one("delete_channel", "channel_id")
 				: undefined;
 		case AuditLogEvent.ChannelUpdate:
-			return edit("edit_channel", "channel_id", channelArguments);
+			return withoutSync(edit("edit_channel", "channel_id", channelArguments));
 		case AuditLogEvent.ChannelDelete:
 			return createChannel(changes, guild);
 		case AuditLogEvent.ChannelOverwriteCreate:

@@ -17,19 +17,16 @@ import {
 } from "../channels/channel-order.ts";
 import { fetchChannels } from "../channels/channel-placement.ts";
 import {
-	differenceOf,
-	readOverwrites,
-	requireUndoable,
-} from "../channels/overwrites.ts";
+	accessAfterMove,
+	lockNeedsCategory,
+} from "../channels/moved-access.ts";
 import { channelLabel, channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import * as find from "../discord/find.ts";
 import {
 	missingPermissions,
-	requireGrantable,
 	requirePermissions,
 } from "../discord/permissions.ts";
-
 import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import {
 	flag,
@@ -61,24 +58,41 @@ function requireMovable(
 	guild: Guild,
 	raws: readonly RawChannel[],
 	parentId: string,
-	lock_permissions: boolean,
 ): void {
-	const { ManageChannels, ManageRoles } = PermissionFlagsBits;
+	const { ManageChannels } = PermissionFlagsBits;
 	const parent = visibleChannel(guild, parentId);
 	const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
 	const isHeldInGuild =
 		missingPermissions(guild, undefined, ManageChannels) === 0n;
 	if (arriving.length > 0 || !isHeldInGuild)
 		requirePermissions(guild, parent, ManageChannels | impliedIn(parent));
-	// A guess: MANAGE_ROLES is needed in the channel, not in the category.
-	const inChannel = ManageChannels | (lock_permissions ? ManageRoles : 0n);
 	for (const { id } of arriving) {
 		const channel = visibleChannel(guild, id);
-		requirePermissions(guild, channel, inChannel | impliedIn(channel));
+		requirePermissions(guild, channel, ManageChannels | impliedIn(channel));
 	}
 }
 
 const maxChannelsPerCategory = 50;
+
+const moveInput = v.strictObject({
+	guild_id,
+	channel_ids: list(
+		found(find.channel, "channel"),
+		1,
+		50,
+		"Channels in the new order.",
+	),
+	category_id: v.optional(
+		foundOrNone(find.categoryOrNone, "category to move them into"),
+	),
+	position: v.optional(place("Index from 0; default: last.")),
+	below_channel_id: v.optional(
+		found(find.channel, "channel right above them, instead"),
+	),
+	lock_permissions: v.optional(
+		flag("Sync with it; default: if nobody gains access."),
+	),
+});
 
 export const moveChannels = editTool({
 	name: "move_channels",
@@ -105,68 +119,32 @@ export const moveChannels = editTool({
 				!Array.isArray(channel_ids) || new Set(channel_ids).size < 2,
 		},
 	],
-	input: v.strictObject({
-		guild_id,
-		channel_ids: list(
-			found(find.channel, "channel"),
-			1,
-			50,
-			"Channels in the new order.",
-		),
-		category_id: v.optional(
-			foundOrNone(find.categoryOrNone, "category to move them into"),
-		),
-		position: v.optional(place("Index from 0; default: last.")),
-		below_channel_id: v.optional(
-			found(find.channel, "channel right above them, instead"),
-		),
-		lock_permissions: v.optional(flag("Sync with the new category."), false),
-	}),
+	input: moveInput,
 	destructive: ({ lock_permissions }) =>
 		lock_permissions
 			? "replaces the permissions of the channels by those of the category"
 			: undefined,
+	async preview(args, { guild, channels }) {
+		const { raws, arriving, orders, access } = await planMove(
+			guild,
+			channels,
+			args,
+		);
+		const shown = [
+			`Would move ${raws.length} channel(s)${elsewhere(arriving)}.`,
+			...access.lines,
+			...orders,
+		];
+		return { shown };
+	},
 	async run(args, { guild, channels }, call) {
-		const { channel_ids, lock_permissions } = args;
-		requireDestination(args);
-		const route = Routes.guildChannels(guild.id);
-		const all: RawChannel[] = await fetchChannels(guild);
-		const raws = channel_ids.map((id) => rawOf(all, id));
-		const { below_channel_id } = args;
-		const below = below_channel_id ? rawOf(all, below_channel_id) : undefined;
-		const parentId = args.category_id ?? categoryOf(raws, below);
-		const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
-		requirePlaceable(raws, below, parentId, all);
-		requireMovable(guild, raws, parentId, lock_permissions);
-		if (lock_permissions)
-			requireCopyable(guild, channels, arriving, parentId, all);
-		const groups = raws.filter(
-			(raw, index) =>
-				raws.findIndex((other) => inSameGroup(other, raw)) === index,
-		);
-		// A single channel that only gets the category in which it already is stays at its place.
-		const stays =
-			raws.length === 1 &&
-			arriving.length === 0 &&
-			!below &&
-			args.position === undefined;
-		const reordered = groups.map((first) => {
-			const group = raws.filter((raw) => inSameGroup(raw, first));
-			const siblings = siblingsIn(first, all, parentId);
-			if (stays) return { order: siblings, moves: [] };
-			const others = siblings.filter((raw) => !group.includes(raw));
-			const place = below ? others.indexOf(below) + 1 : args.position;
-			return reorder(group, siblings, place);
-		});
-		const moves = reordered.flatMap(({ moves }) => moves);
-		const orders = reordered.map(({ order }) =>
-			describeOrder(guild, order, raws, parentId),
-		);
+		const move = await planMove(guild, channels, args);
+		const { raws, arriving, moves, orders, access, parentId } = move;
 		if (arriving.length === 0 && moves.length === 0)
 			throw new ToolError(
 				`Nothing would change: the channels are already in this order. ${orders.join(". ")}. Nothing was done.`,
 			);
-		const steps = stepsFor(arriving, moves, parentId, lock_permissions);
+		const steps = stepsFor(arriving, moves, parentId, access.following);
 		const names = new Map(
 			channels.map((channel) => [channel.id, channelName(channel)]),
 		);
@@ -178,6 +156,7 @@ export const moveChannels = editTool({
 				idOf: ({ id }) => id ?? "",
 				describe: ({ id = "" }) => names.get(id) ?? "the positions of all",
 				async write({ body }) {
+					const route = Routes.guildChannels(guild.id);
 					await guild.client.rest.patch(route, { body });
 					written += 1;
 				},
@@ -186,17 +165,90 @@ export const moveChannels = editTool({
 			},
 			call,
 		);
-		if (written < steps.length) return output;
-		const elsewhere =
-			arriving.length > 0 && `${arriving.length} of them from elsewhere`;
-		const moved = [
-			`Moved ${raws.length} channel(s)`,
-			elsewhere,
-			lock_permissions && "with the permissions of the category",
+		if (written < steps.length) return [...output, ...access.lines];
+		return [
+			`Moved ${raws.length} channel(s)${elsewhere(arriving)}.`,
+			...access.lines,
+			...orders,
 		];
-		return [`${moved.filter(Boolean).join(", ")}.`, ...orders];
 	},
 });
+
+const elsewhere = ({ length }: readonly RawChannel[]) =>
+	length > 0 ? `, ${length} of them from elsewhere` : "";
+
+/** Returns what a call changes. Throws if the bot, or the person in whose name the call acts, may not do it. */
+async function planMove(
+	guild: Guild,
+	channels: readonly find.Channel[],
+	args: v.InferOutput<typeof moveInput>,
+) {
+	const { channel_ids, lock_permissions, below_channel_id } = args;
+	requireDestination(args);
+	const all: RawChannel[] = await fetchChannels(guild);
+	const raws = channel_ids.map((id) => rawOf(all, id));
+	const below = below_channel_id ? rawOf(all, below_channel_id) : undefined;
+	const parentId = args.category_id ?? categoryOf(raws, below);
+	const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
+	if (lock_permissions && arriving.length === 0)
+		throw invalidParameters([lockNeedsCategory]);
+	requirePlaceable(raws, below, parentId, all);
+	requireMovable(guild, raws, parentId);
+	const access = accessOf(channels, arriving, parentId, lock_permissions, all);
+	const groups = raws.filter(
+		(raw, index) =>
+			raws.findIndex((other) => inSameGroup(other, raw)) === index,
+	);
+	// A single channel that only gets the category in which it already is stays at its place.
+	const stays =
+		raws.length === 1 &&
+		arriving.length === 0 &&
+		!below &&
+		args.position === undefined;
+	const reordered = groups.map((first) => {
+		const group = raws.filter((raw) => inSameGroup(raw, first));
+		const siblings = siblingsIn(first, all, parentId);
+		if (stays) return { order: siblings, moves: [] };
+		const others = siblings.filter((raw) => !group.includes(raw));
+		const place = below ? others.indexOf(below) + 1 : args.position;
+		return reorder(group, siblings, place);
+	});
+	const moves = reordered.flatMap(({ moves }) => moves);
+	const orders = reordered.map(({ order }) =>
+		describeOrder(guild, order, raws, parentId),
+	);
+	return { raws, arriving, moves, orders, access, parentId };
+}
+
+/** Returns which of the arriving channels get the access of their new category, and lines about the access of each. */
+function accessOf(
+	channels: readonly find.Channel[],
+	arriving: readonly RawChannel[],
+	parentId: string,
+	lock: boolean | undefined,
+	all: readonly RawChannel[],
+): { following: ReadonlySet<string>; lines: string[] } {
+	const found = channels
+		.filter(({ id }) => arriving.some((raw) => raw.id === id))
+		.map((channel) => ({
+			channel,
+			...accessAfterMove(channel, all, parentId, lock),
+		}));
+	const alike = Map.groupBy(
+		found.filter(({ lines }) => lines.length > 0),
+		({ lines }) => lines.join("; "),
+	);
+	return {
+		following: new Set(
+			found.flatMap(({ channel, entries }) => (entries ? channel.id : [])),
+		),
+		lines: Array.from(
+			alike,
+			([text, group]) =>
+				`${group.map(({ channel }) => channelName(channel)).join(", ")}: ${text}`,
+		),
+	};
+}
 
 /** Maximum number of channels in a list that shows the new order of channels. */
 const maxInOrder = 100;
@@ -304,30 +356,6 @@ function requirePlaceable(
 		);
 }
 
-/**
- * Throws a ToolError if the bot may not copy the permission overwrites of the category `parentId` to the moved
- * channels, and an RpcError if no channel changes its category.
- */
-function requireCopyable(
-	guild: Guild,
-	channels: readonly find.Channel[],
-	arriving: readonly RawChannel[],
-	parentId: string,
-	all: readonly RawChannel[],
-): void {
-	if (parentId === "" || arriving.length === 0)
-		throw invalidParameters([
-			"lock_permissions: only works if the channels move to another category; to sync channels with their category, use copy_channel_permissions without channel_id",
-		]);
-	const category = all.find(({ id }) => id === parentId);
-	for (const raw of arriving) {
-		const channel = channels.find(({ id }) => id === raw.id);
-		if (!channel) continue;
-		requireGrantable(guild, channel, differenceOf(raw, category));
-		requireUndoable(channel, readOverwrites(category ?? {}));
-	}
-}
-
 interface Step {
 	/**
 	 * Id of the channel that a request to Discord moves to another category; undefined if the request only changes
@@ -345,10 +373,11 @@ function stepsFor(
 	arriving: readonly RawChannel[],
 	moves: readonly { id: string; position: number }[],
 	parentId: string,
-	lock_permissions: boolean,
+	following: ReadonlySet<string>,
 ): Step[] {
 	if (arriving.length === 0) return [{ body: [...moves] }];
 	return arriving.map(({ id }, index) => {
+		const lock_permissions = following.has(id);
 		const own = { id, parent_id: parentId || null, lock_permissions };
 		if (index < arriving.length - 1) return { id, body: [own] };
 		const others = moves.filter((move) => move.id !== id);

@@ -234,7 +234,7 @@ export const editChannel = destructiveTool({
 	adapt: withKnownForms,
 	title: "Edit a channel",
 	description:
-		"Change a channel; omitted settings stay. Also: status (voice), channel_type (text, announcement), and what create_channel also takes.",
+		"Change a channel; omitted settings stay. Also: status (voice), channel_type (text, announcement), lock_permissions, what create_channel also takes.",
 	lock: ({ channel_id, below_channel_id, guild_id }, bot) =>
 		below_channel_id === undefined
 			? [channel_id]
@@ -242,6 +242,7 @@ export const editChannel = destructiveTool({
 	permissions: [
 		"ManageChannels",
 		...forAccess,
+		{ permission: "ManageRoles", with: "lock_permissions" },
 		{
 			permission: "SetVoiceChannelStatus",
 			with: "status",
@@ -256,6 +257,7 @@ export const editChannel = destructiveTool({
 			choiceInAnyCase(kindNames, "Text or announcement, for the other one."),
 		),
 		category_id: v.optional(foundOrNone(find.categoryOrNone, "category")),
+		lock_permissions: unlisted(flag("Take the new category's access.")),
 		below_channel_id,
 		...accessFields,
 		...kindFields,

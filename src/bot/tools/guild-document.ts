@@ -120,15 +120,17 @@ export const planGuild = readTool({
 	person,
 	title: "Plan from a document",
 	description:
-		"What apply_guild would change to match a document or backup, and what it cannot. To build or change many roles and channels at once, or restore. Changes nothing.",
+		"What apply_guild would change to match a document or backup, and what it cannot. To build or change many roles and channels, or restore.",
 	input: v.strictObject({
 		guild_id,
 		document: documentOf(
-			'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]},{"name":"Helper"}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","slowmode_seconds":5},{"name":"Voice","kind":"voice","user_limit":9}]}]}. In order from the top: list an existing one first to place others below it. Channels take their category\'s overwrites. All fields: export_guild with format.',
+			'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","slowmode_seconds":5},{"name":"Voice","kind":"voice","user_limit":9}]}]}. In order: list an existing one first to place others below it. Channels take their category\'s overwrites; moved ones if nobody gains access. All fields: export_guild with format.',
 		),
 		backup,
 		plan_hash: v.optional(plan_hash),
-		changes: documentOf("A partial document to change plan_hash."),
+		changes: documentOf(
+			"Partial document to change plan_hash; null removes a part.",
+		),
 		prune: v.optional(flag("Delete what its parts do not list.")),
 	}),
 	run: (args, { guild, guildDocuments }) =>

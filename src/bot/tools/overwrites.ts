@@ -184,7 +184,7 @@ export const setChannelPermissions = destructiveTool({
 		const all = own.length * targets.length;
 		if (changes.length === 0)
 			throw new ToolError(
-				`Nothing would change: ${sample(own, 5, channelName).join(", ")} already ${own.length === 1 ? "has" : "have"} these permissions for ${names}. Nothing was done.`,
+				`Nothing would change. ${sample(own, 5, (channel) => stateIn(channel, targets)).join(" ")} Nothing was done.`,
 			);
 		const rest = unchangedNote(all - changes.length);
 		// Read before the writes, which change the cached overwrites.
@@ -229,6 +229,25 @@ export const setChannelPermissions = destructiveTool({
 		};
 	},
 });
+
+/** Describes a channel's overwrites for `targets`, and those for bots that have one of these roles for themselves. */
+function stateIn(channel: find.Channel, targets: readonly Target[]): string {
+	const { guild } = channel;
+	const stateOf = (id: string) =>
+		describeChange({ allow: 0n, deny: 0n }, overwriteOf(channel, id)) ||
+		"allows and denies nothing";
+	const texts = targets.flatMap(({ id, type, fullName }) => {
+		const what = type === OverwriteType.Role ? "role" : "member";
+		const isThere = overwritesOf(channel).has(id);
+		const own = `the ${what} ${fullName} ${isThere ? `has an overwrite: ${stateOf(id)}` : "has no overwrite"}`;
+		const botId = guild.roles.cache.get(id)?.tags?.botId ?? "";
+		const bot = guild.members.cache.get(botId);
+		return bot && overwritesOf(channel).has(botId)
+			? [own, `the member ${memberName(bot)} has one: ${stateOf(botId)}`]
+			: [own];
+	});
+	return `In ${channelName(channel)} ${texts.join(", ")}.`;
+}
 
 function unchangedNote(count: number): string {
 	return count > 0 ? ` (${count} unchanged)` : "";
@@ -533,7 +552,7 @@ export const copyChannelPermissions = destructiveTool({
 				rawOverwrites(source),
 			);
 			requireGrantable(guild, target, difference);
-			requireUndoable(target, overwritesOf(source));
+			requireUndoable(target, overwritesOf(source), source);
 		}
 		type Copy = (typeof changes)[number];
 		const describe = ({ target, source, changed }: Copy) => {

@@ -330,6 +330,11 @@ export const channel = v.strictObject({
 		choice(["", ...namesOf(layouts)], "Layout of a forum."),
 	),
 	overwrites: optional(overwrites),
+	lock_permissions: optional(
+		flag(
+			"Of a channel without overwrites here: true: it gets the access of its category, also if somebody gains access by that; false: it keeps its own when it moves.",
+		),
+	),
 });
 
 export const category = v.strictObject({
@@ -479,6 +484,11 @@ export const documentSchema = v.strictObject({
 		choice(
 			["default", "keep"],
 			"Fields that a listed thing leaves out: keep (the default): they stay as they are; default, as in exports: they get their default value.",
+		),
+	),
+	keep_bot_access: optional(
+		flag(
+			"Whether the bot gets an overwrite in channels that the document would hide from it. Default: true.",
 		),
 	),
 	id: optional(id),

@@ -139,10 +139,13 @@ function hasMoreValues(value: unknown, max: number): boolean {
 }
 
 /**
- * Parses and validates the JSON or YAML text of a guild document. Throws an InvalidDocument if the text is neither JSON
- * nor YAML, or if the document is invalid.
+ * Parses and validates the JSON or YAML text of a guild document. `prepare` changes the value before it is validated.
+ * Throws an InvalidDocument if the text is neither JSON nor YAML, or if the document is invalid.
  */
-export function parseDocument(source: string): GuildDocument {
+export function parseDocument(
+	source: string,
+	prepare = (value: unknown) => value,
+): GuildDocument {
 	// Editors may put a byte order mark before the text.
 	const text = source.replace(/^\uFEFF/, "");
 	let value: unknown;
@@ -162,7 +165,7 @@ export function parseDocument(source: string): GuildDocument {
 			twice.map((name) => `${name}: it is there more than once; write one`),
 		);
 	const max = Math.max(maxValuesOfShort, text.length);
-	return readLimited(value, Math.min(max, maxValues));
+	return readLimited(prepare(value), Math.min(max, maxValues));
 }
 
 /** Whether a YAML text has the top-level key `name` more than once. The YAML parser would use only the last one. */

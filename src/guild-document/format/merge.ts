@@ -51,8 +51,10 @@ export function mergeDocuments(
 	changes: GuildDocument,
 ): GuildDocument {
 	const { settings, welcome_screen, onboarding, everyone } = changes;
+	const { keep_bot_access } = changes;
 	const merged: GuildDocument = {
 		...document,
+		...(keep_bot_access !== undefined && { keep_bot_access }),
 		...(settings && { settings: { ...document.settings, ...settings } }),
 		...(everyone && { everyone }),
 		...(welcome_screen && {

@@ -131,8 +131,14 @@ export function inferFromGuild(
 export function mistakesIn(document: GuildDocument): string[] {
 	const issues: string[] = [];
 	const placed = channelsWithCategories(document);
-	for (const { channel } of placed) {
-		if ("kind" in channel) issues.push(...kindMistakes(channel));
+	for (const { channel, category } of placed) {
+		if ("kind" in channel) {
+			issues.push(...kindMistakes(channel));
+			if (channel.lock_permissions && (channel.overwrites || !category))
+				issues.push(
+					`channel ${quote(channel.name)}: lock_permissions is for channels in a category, without overwrites`,
+				);
+		}
 		const targets = (channel.overwrites ?? []).map(
 			({ role, member }) => role ?? member ?? "",
 		);

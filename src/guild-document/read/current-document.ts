@@ -352,7 +352,7 @@ function channelOf(channel: ApiChannel, guildId: string): Channel {
 	if (isUnseen(channel)) return { name, id, kind, unseen: true };
 	const values: Omit<
 		Required<Channel>,
-		"name" | "id" | "key" | "unseen" | "overwrites"
+		"name" | "id" | "key" | "unseen" | "overwrites" | "lock_permissions"
 	> = {
 		kind,
 		topic: channel.topic ?? "",

@@ -3,10 +3,16 @@
 import { channelDefaults, defaultsOf } from "../format/defaults.ts";
 import type { Channel } from "../format/document.ts";
 import { channelsWithCategories } from "../format/references.ts";
+import { quote } from "../match/pairing.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
 import { type ApiChannel, apiChannels } from "../read/from-api.ts";
 import type { FieldChange, RawOverwrite, StepGuard } from "../steps.ts";
-import { channelsWithAccess, type Placed } from "./channel-access.ts";
+import {
+	channelsWithAccess,
+	type Placed,
+	type PlacedWithAccess,
+} from "./channel-access.ts";
+import { gainsText, type MovedAccess } from "./moved-access.ts";
 import { byId, type StepList } from "./step-list.ts";
 import { channelBody, rawOverwrites } from "./to-api.ts";
 import { sameValue } from "./values.ts";
@@ -70,7 +76,7 @@ function createChannel(
 		undefined,
 		channel,
 		defaultsOf.channel,
-		["channels"],
+		["channels", "lock_permissions"],
 	);
 	const kind = isCategory ? undefined : (values.kind ?? "text");
 	// Discord converts it when Community is enabled, which needs other channels first.
@@ -134,11 +140,11 @@ function accessOfNew(
 function editChannel(
 	list: StepList,
 	old: Pick<Placed, "channel"> & { category: Placed["category"] },
-	placed: Placed,
+	placed: PlacedWithAccess,
 	isCategory: boolean,
 	raw: ApiChannel | undefined,
 ): void {
-	const { channel, category } = placed;
+	const { channel, category, moved } = placed;
 	const { id = "", unseen } = channel;
 	const { kind } = channel as Channel;
 	const before = old.channel as Channel;
@@ -154,7 +160,7 @@ function editChannel(
 		isConverted ? { ...channelDefaults(kind), ...before } : before,
 		channel,
 		defaultsOf.channel,
-		["channels"],
+		["channels", "lock_permissions"],
 	);
 	const parentId = category?.id ?? "";
 	const isMoved = !isCategory && (old.category?.id ?? "") !== parentId;
@@ -174,7 +180,15 @@ function editChannel(
 		kind: isCategory ? "category" : "channel",
 		name: before.name,
 		targetId: id,
-		changes: [...(isMoved ? [move] : []), ...changes],
+		changes: [
+			...(isMoved ? [move] : []),
+			...(moved && moved.access !== "same"
+				? [{ field: "access", after: accessTexts[moved.access] }]
+				: []),
+			...changes,
+		],
+		follows: moved?.access === "follows",
+		note: moved && noteOnGains(list, moved),
 		guard: guardOf(list, placed, isCategory, values, raw),
 		method: "PATCH",
 		path: () => `/channels/${id}`,
@@ -185,6 +199,24 @@ function editChannel(
 			raw,
 		),
 	});
+}
+
+const accessTexts = { follows: "as its category", keeps: "keeps its own" };
+
+/** Says who gains access because a channel follows its new category, or that it does not follow because of that. */
+function noteOnGains(
+	{ nameOf, state }: StepList,
+	{ access, gains }: MovedAccess,
+): string | undefined {
+	if (gains.length === 0) return undefined;
+	const isRole = (id: string) =>
+		nameOf(id) !== id || state.guild.roles.some((role) => role.id === id);
+	const who = gainsText(gains, (id) =>
+		isRole(id) ? quote(nameOf(id)) : `member ${id}`,
+	);
+	return access === "follows"
+		? `It gets the access of its category, as lock_permissions asks. These gain access: ${who}.`
+		: `It keeps its own access. With that of its category these would gain access: ${who}. If that is wanted, give it lock_permissions: true.`;
 }
 
 /**

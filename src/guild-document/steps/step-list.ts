@@ -28,6 +28,13 @@ export interface DifferenceOptions {
 	ids?: ReadonlyMap<string, string>;
 	/** Ids of the roles that the bot cannot move: those at and above its highest role. */
 	fixedRoles?: ReadonlySet<string>;
+	/**
+	 * Ids of the channels that get the access of their category, as a plan has decided (`Step.follows`). Without it, it is
+	 * decided again.
+	 */
+	following?: ReadonlySet<string>;
+	/** Returns the ids of a member's roles; undefined if they are not known. Default: only those of the guild's state. */
+	rolesOf?(memberId: string): readonly string[] | undefined;
 }
 
 /** Phases in which steps are carried out, in this order. What others refer to is created first, deletions come last. */
@@ -53,7 +60,9 @@ export type Phase = (typeof phases)[number];
 
 /** Argument of `StepList.add`: a step without the parts that `add` computes, such as its id. */
 type NewStep = Pick<Step, "action" | "kind" | "name"> &
-	Partial<Pick<Step, "targetId" | "placeholder" | "changes">> & {
+	Partial<
+		Pick<Step, "targetId" | "placeholder" | "changes" | "follows" | "note">
+	> & {
 		guard?: StepGuard;
 		method: ApiRequest["method"];
 		/**
@@ -115,6 +124,8 @@ export class StepList {
 	readonly ids: ReadonlyMap<string, string>;
 	readonly fixedRoles: ReadonlySet<string>;
 	readonly prune: boolean;
+	readonly following: ReadonlySet<string> | undefined;
+	readonly rolesOf: NonNullable<DifferenceOptions["rolesOf"]>;
 	/** Path of the guild in Discord's API, such as "/guilds/1". */
 	readonly guildPath: `/${string}`;
 	readonly #matched: Matched;
@@ -138,6 +149,8 @@ export class StepList {
 		this.wanted = matched.wanted;
 		this.current = matched.current;
 		this.prune = options.prune;
+		this.following = options.following;
+		this.rolesOf = options.rolesOf ?? (() => undefined);
 		this.ids = options.ids ?? new Map();
 		this.fixedRoles = options.fixedRoles ?? new Set();
 		this.guildPath = `/guilds/${state.guild.id}`;
@@ -160,6 +173,7 @@ export class StepList {
 	/** Adds a step to a phase. The steps of a phase are carried out in the order in which they were added. */
 	add(phase: Phase, step: NewStep): void {
 		const { action, kind, name, targetId, placeholder } = step;
+		const { follows, note } = step;
 		const { method, path, body, picture, reason } = step;
 		const { guard, changes = [] } = step;
 		const { arrange = (filled: unknown) => filled } = step;
@@ -177,6 +191,8 @@ export class StepList {
 			targetId,
 			placeholder,
 			changes,
+			follows,
+			note,
 			needs: [...new Set(needs.filter(isPlaceholder))].filter(
 				(need) => need !== placeholder && !this.ids.has(need),
 			),

@@ -582,7 +582,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"The bot could not give itself the permission back.",
 	),
 	"move-lock": guess(
-		"`lock_permissions` without MANAGE_ROLES in the channel is refused with 50013; the category does not matter.",
+		"`lock_permissions` needs MANAGE_ROLES (https://github.com/discord/discord-api-docs/pull/8485): in the channel, whatever the category says; without it the answer is 50013.",
 		"The bot could not give itself the permission back.",
 	),
 	"sync-events": sourced("library", "2021-07-02")(

@@ -176,6 +176,46 @@ plan_hash=abc
 Nothing was changed. apply_guild with this plan_hash does exactly this. The plan is kept for a day.`);
 });
 
+test("a plan names each role with its own members, also roles that do not exist yet", () => {
+	const assign = (member: string, role: string, name: string) =>
+		step({
+			...{ id: `${member} ${role}`, action: "assign", kind: "member", name },
+			targetId: `${member}/${role}`,
+		});
+	const steps = [
+		assign("11", "+role/Judge", "Judge"),
+		assign("12", "+role/Judge", "Judge"),
+		assign("12", "+role/Press/Media", "Press/Media"),
+		assign("12", "+role/Press/Crew", "Press/Crew"),
+		assign("13", "77", "Judge"),
+	];
+	const text = planText(planOf({ steps }), {
+		...options,
+		memberName: (id) => `@m${id}`,
+	});
+	expect(text.split("\n").filter((line) => line.startsWith("~"))).toEqual([
+		"~ role Judge to 2 members: @m11, @m12",
+		"~ role Press/Media to 1 member: @m12",
+		"~ role Press/Crew to 1 member: @m12",
+		"~ role Judge to 1 member: @m13",
+	]);
+	expect(steps.map(stepLine)[2]).toBe("~ role Press/Media of member 12");
+});
+
+test("lines that merge keep what each is about", () => {
+	const refusals = [
+		{ subject: "role Judge of member 11", reason: "It ranks too high." },
+		{ subject: "role Press of member 12", reason: "It ranks too high." },
+		{ subject: "channel a", reason: "The bot lacks MANAGE_ROLES." },
+	];
+	const text = planText(planOf({ refusals, notes: refusals }), options);
+	for (const label of ["cannot", "note"])
+		expect(text.split("\n").filter((line) => line.startsWith(label))).toEqual([
+			`${label}: role Judge of member 11, role Press of member 12: It ranks too high.`,
+			`${label}: channel a: The bot lacks MANAGE_ROLES.`,
+		]);
+});
+
 test("a plan without steps says so", () => {
 	expect(planText(planOf({}), options)).toBe(
 		"Plan for The Cooks (ID: 1): no changes\nplan_hash=abc\nThere is nothing to do.",

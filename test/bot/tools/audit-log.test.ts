@@ -452,7 +452,7 @@ const undone: [
 			],
 		}),
 		() =>
-			`edit_channel channel_id=${entityId} slowmode_seconds=5 topic="" nsfw=true name="123" category_id=${entityId}`,
+			`edit_channel channel_id=${entityId} slowmode_seconds=5 topic="" nsfw=true name="123" category_id=${entityId} lock_permissions=false`,
 	],
 	[
 		"ChannelUpdate",

@@ -88,7 +88,7 @@ describe("access of a new channel", () => {
 			view_user_ids: [zoe.id],
 		});
 		expect(text).toBe(
-			`Created the text channel #fresh (ID: ${it.fresh().id}), visible only to @Staff (ID: ${it.staff.id}), Zoë 🍞 (@zoe, ID: ${zoe.id}) and the bot.`,
+			`Created the text channel #fresh (ID: ${it.fresh().id}), visible only to @Staff (ID: ${it.staff.id}), Zoë 🍞 (@zoe, ID: ${zoe.id}) and the bot.\nOverwrites: @everyone: VIEW_CHANNEL neutral → denied; @Staff (ID: ${it.staff.id}): VIEW_CHANNEL neutral → allowed; Zoë 🍞 (@zoe, ID: ${zoe.id}): VIEW_CHANNEL neutral → allowed; the bot: VIEW_CHANNEL neutral → allowed.`,
 		);
 		expect(it.overwrites(it.fresh())).toEqual([
 			["@everyone", 0n, ViewChannel],
@@ -106,8 +106,10 @@ describe("access of a new channel", () => {
 	test("with write_role_ids everyone reads, and only these write, also in threads", async () => {
 		await using it = await scene();
 		const { text } = await it.make({ write_role_ids: [it.staff.id] });
+		const names =
+			"SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS";
 		expect(text).toEndWith(
-			`, in which only @Staff (ID: ${it.staff.id}) and the bot can write.`,
+			`, in which only @Staff (ID: ${it.staff.id}) and the bot can write.\nOverwrites: @everyone: ${names} neutral → denied; @Staff (ID: ${it.staff.id}): VIEW_CHANNEL, ${names} neutral → allowed; the bot: ${names} neutral → allowed.`,
 		);
 		expect(it.overwrites(it.fresh())).toEqual([
 			["@everyone", 0n, writing],

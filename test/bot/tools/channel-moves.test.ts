@@ -190,7 +190,7 @@ test("they take over the permissions of a new category, if the bot may give them
 	await world.heard();
 	const { text } = await move("ab", args);
 	expect(text).toContain(
-		"2 of them from elsewhere, with the permissions of the category.",
+		`2 of them from elsewhere.\n#a (ID: ${scene.idOf("a")}), #b (ID: ${scene.idOf("b")}): gets the access of its category\n`,
 	);
 	for (const name of "ab")
 		expect(

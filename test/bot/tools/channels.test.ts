@@ -2,10 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import type {
-	GuildChannel,
-	Overwrite,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { shareWorld } from "../../support/shared-world.ts";
 import {
 	channelNamed,
@@ -727,24 +724,11 @@ describe("move_channel", () => {
 			).toHaveLength(1);
 	});
 
-	test("copies the permissions of the new category only with lock_permissions", async () => {
+	test("lock_permissions needs another category", async () => {
 		await using scene = await row();
 		const { world, move } = scene;
 		const talk = channelNamed(world, "Talk");
-		const overwrite: Overwrite = {
-			...{ id: world.guild.id, type: 0, allow: "0" },
-			deny: String(SendMessages),
-		};
-		world.simulator.world.channels.setOverwrite(talk, overwrite);
-		await world.heard();
 		await move("a", { category_id: talk.id });
-		expect(channelNamed(world, "a").permission_overwrites).toEqual([]);
-		const { text } = await move("b", {
-			category_id: talk.id,
-			lock_permissions: true,
-		});
-		expect(text).toContain(", with the permissions of the category.\n");
-		expect(channelNamed(world, "b").permission_overwrites).toEqual([overwrite]);
 		const here = await move("a", {
 			category_id: talk.id,
 			lock_permissions: true,

@@ -97,6 +97,77 @@ test("changes are laid over an earlier plan", async () => {
 	expect(text).not.toContain("#Voice");
 });
 
+test("changes can remove a part, and a call that changes nothing says so", async () => {
+	await using world = await startWorld();
+	const id = userNamed(world, "zoe").id;
+	const bans = [{ id: "999999999999999999" }];
+	const members = [{ id, roles: ["Mods"] }];
+	const first = await plan(world, {
+		document: { ...staffArea, members, bans },
+	});
+	for (const changes of [undefined, {}, { members: [] }, { emojis: null }]) {
+		const same = await plan(world, {
+			...{ plan_hash: first.hash, ...(changes && { changes }) },
+		});
+		expect(same.hash).toBe(first.hash);
+		expect(same.text).toContain(
+			`This call changed nothing in the document of the plan ${first.hash}.`,
+		);
+	}
+	for (const changes of [{ members: null }, '{"members":null}', "members:"]) {
+		const less = await plan(world, { plan_hash: first.hash, changes });
+		expect(less.text).toContain("\nRemoved from the plan: members.\n");
+		expect(less.text).not.toContain("changed nothing");
+		expect(less.text).not.toContain("assign");
+		expect(less.text).toContain("ban 1\n");
+	}
+	const other = await plan(world, {
+		...{ plan_hash: first.hash, changes: { members: null, bans: null } },
+	});
+	expect(other.text).toContain("Removed from the plan: members, bans.");
+	const { text } = await world.call("plan_guild", {
+		...{ plan_hash: first.hash, changes: { roles: null } },
+	});
+	expect(text).toContain('role "Mods": neither the document nor the guild');
+	const unknown = await world.call("plan_guild", {
+		...{ plan_hash: first.hash, changes: { rolls: null, bans: null } },
+	});
+	expect(unknown.text).toContain("rolls: is not a known key");
+});
+
+test("keep_bot_access: false leaves the bot's own overwrite out, also of an earlier plan", async () => {
+	await using world = await startWorld();
+	const hidden = {
+		categories: [
+			{
+				name: "Hidden",
+				overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }],
+			},
+		],
+	};
+	const kept = await plan(world, { document: hidden });
+	expect(kept.text).toContain("access of alpha (this bot) VIEW_CHANNEL");
+	expect(kept.text).toContain(
+		"keep_bot_access: false in the document leaves it out.",
+	);
+	const changes = { keep_bot_access: false };
+	const left = await plan(world, { plan_hash: kept.hash, changes });
+	expect(left.text).not.toContain("this bot");
+	expect(left.text).not.toContain("keeps its own access");
+	expect(left.text).toContain(
+		"note: category Hidden: The bot creates this, but cannot change it afterwards",
+	);
+	expect(await apply(world, left.hash)).toContain("done, 1 of 1");
+	expect(categoryNamed(world, "Hidden")?.permission_overwrites).toEqual([
+		expect.objectContaining({ id: world.guild.id }),
+	]);
+	// An applied plan can still be changed.
+	const again = await plan(world, { document: hidden });
+	await world.call("apply_guild", { plan_hash: again.hash });
+	const later = await plan(world, { plan_hash: again.hash, changes });
+	expect(later.text).not.toContain("this bot");
+});
+
 test("a plan tells things of the same name apart, and says what deleting channels loses", async () => {
 	await using world = await startWorld();
 	const { guild, simulator } = world;

@@ -182,7 +182,7 @@ test.each([
 		[
 			"create_channel",
 			{ name: "y", category_id: category.id, private_to_role_ids: [role.id] },
-			1,
+			2,
 		],
 		["edit_role", { role_id: role.id, hoist: true }, 2],
 		["edit_role", { role_id: role.id, hoist: true }, 1],

@@ -175,15 +175,36 @@ describe("set_channel_permissions", () => {
 			{ allow: "0" },
 			{ deny_names: [], allow_names: [], replace: true },
 		])
-			expect((await set(args)).text).toStartWith("Nothing would change: ");
+			expect((await set(args)).text).toMatch(
+				/^Nothing would change\. In #general \(ID: \d+\) the role @Regular \(ID: \d+\) has no overwrite\. Nothing was done\.$/,
+			);
 		await set({ allow_names: ["SPEAK"], deny_names: ["CONNECT"] });
 		const before = writes(world).length;
 		for (const same of [
 			{ allow_names: ["SPEAK"] },
 			{ allow_names: ["SPEAK"], deny_names: ["CONNECT"], replace: true },
 		])
-			expect((await set(same)).text).toStartWith("Nothing would change: ");
+			expect((await set(same)).text).toContain(
+				"has an overwrite: SPEAK neutral → allowed, CONNECT neutral → denied. Nothing",
+			);
 		expect(writes(world)).toHaveLength(before);
+	});
+
+	test("names the bot's member if its role has no overwrite and the member has one", async () => {
+		await using world = await startWorld();
+		const channel = channelNamed(world, "general");
+		const role = roleNamed(world, "alpha");
+		const bot = world.simulator.bot("alpha").id;
+		await world.call("set_channel_permissions", {
+			...{ channel_ids: [channel.id], target_ids: [bot], allow: ["SPEAK"] },
+		});
+		await world.heard();
+		const { text } = await world.call("set_channel_permissions", {
+			...{ channel_ids: [channel.id], target_ids: [role.id], replace: true },
+		});
+		expect(text).toBe(
+			`Nothing would change. In #general (ID: ${channel.id}) the role @alpha (ID: ${role.id}) has no overwrite, the member alpha (@alpha, ID: ${bot}) has one: SPEAK neutral → allowed. Nothing was done.`,
+		);
 	});
 
 	test("refuses bits that the bot lacks before Discord sees them, also when removing them", async () => {
@@ -472,8 +493,14 @@ describe("what the bot needs to undo a change", () => {
 		const { channel, ids, set, world } = scene;
 		const deny = { deny_names: [name] };
 		const refused = await set(target, deny);
+		const place = `#place (ID: ${channel.id})`;
+		// No role can allow what an overwrite denies to the member.
+		const advice =
+			target === "the bot"
+				? "An administrator can make the change in Discord."
+				: `First allow ${name} in ${place} to alpha (@alpha, ID: ${ids["the bot"]}), or let an administrator make the change in Discord.`;
 		expect(refused.text).toBe(
-			`This change would take MANAGE_ROLES, because it has no effect without ${name}, in #place (ID: ${channel.id}) from the bot, and the bot could not undo it. First allow the bot the permission that it would lose (target_ids: ${ids["the bot"]}), or let an administrator make the change in Discord. Nothing was done.`,
+			`This change would take MANAGE_ROLES, because it has no effect without ${name}, in ${place} from the bot, and the bot could not undo it. ${advice} Nothing was done.`,
 		);
 		expect(writes(world)).toEqual([]);
 		if (target === "the bot") return;
@@ -508,6 +535,19 @@ describe("what the bot needs to undo a change", () => {
 		);
 	});
 
+	test("can be kept as the refusal says: what the bot's overwrite allows is allowed to its role first", async () => {
+		await using scene = await start();
+		const { has, set, ids, channel } = scene;
+		has("@everyone", 0n, ViewChannel);
+		has("the bot", ViewChannel, 0n);
+		const remove = { replace: true };
+		expect((await set("the bot", remove)).text).toContain(
+			`First allow VIEW_CHANNEL in #place (ID: ${channel.id}) to @alpha (ID: ${ids.alpha}), or let`,
+		);
+		await set("alpha", { allow_names: ["VIEW_CHANNEL"] });
+		expect((await set("the bot", remove)).text).toContain("overwrite removed");
+	});
+
 	test("is not removed, nor lost to the permissions of a category or another channel", async () => {
 		await using scene = await start(GuildVoice);
 		const { world, channel, has, call, ids } = scene;
@@ -519,21 +559,21 @@ describe("what the bot needs to undo a change", () => {
 		for (const one of [channel, box, source])
 			has("@everyone", 0n, Connect, one);
 		has("the bot", Connect, 0n);
-		const refused = async (tool: string, args: object = {}) =>
-			expect((await call(tool, args)).text).toStartWith(
+		const refused = async (tool: string, args: object = {}) => {
+			const { text } = await call(tool, args);
+			expect(text).toContain(
 				"This change would take MANAGE_ROLES, because it has no effect without CONNECT, in #place",
 			);
+			return text;
+		};
 		await refused("remove_channel_permissions", { target_id: ids["the bot"] });
-		await refused("copy_channel_permissions", {
+		const copied = await refused("copy_channel_permissions", {
 			...{ channel_id: source.id, target_channel_ids: [channel.id] },
 		});
+		expect(copied).toContain("First allow CONNECT in #source");
 		const lock = { category_id: box.id, lock_permissions: true };
-		await refused("move_channel", lock);
-		const moved = await world.call("move_channels", {
-			...{ ...lock, channel_ids: [channel.id] },
-		});
-		expect(moved.text).toStartWith(
-			"This change would take MANAGE_ROLES, because",
+		expect(await refused("move_channel", lock)).toContain(
+			"First allow CONNECT in #Box",
 		);
 		channels.edit(channel, { parent_id: box.id });
 		await refused("sync_channel_permissions");

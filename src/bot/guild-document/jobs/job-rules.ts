@@ -23,6 +23,8 @@ export interface Job {
 	row: GuildJobRow;
 	plan: Plan;
 	planned: ReadonlyMap<string, PlannedStep>;
+	/** Ids of the channels that get the access of their category in this job. */
+	following: ReadonlySet<string>;
 	/** Database rows of the steps that the apply_guild job has started or that have failed, by step id. */
 	steps: Map<string, GuildJobStepRow>;
 }
@@ -36,6 +38,11 @@ export function toJob(
 		row,
 		plan,
 		planned: new Map(plan.steps.map((step) => [step.id, step])),
+		following: new Set(
+			plan.steps.flatMap(({ follows, targetId = "" }) =>
+				follows ? targetId : [],
+			),
+		),
 		steps: new Map(steps.map((step) => [step.step_id, step])),
 	};
 }
@@ -209,5 +216,5 @@ export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 }
 
 function describeStep({ kind, name }: GuildJobStepRow): string {
-	return thingText({ kind: kind as Step["kind"], name });
+	return thingText({ kind: kind as Step["kind"], name, targetId: undefined });
 }

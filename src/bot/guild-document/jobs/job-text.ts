@@ -135,7 +135,8 @@ function failedPlanned(failed: readonly GuildJobStepRow[], { planned }: Job) {
 
 function lineOf(step: GuildJobStepRow, { planned }: Job): string {
 	const shown: PlannedStep | undefined = planned.get(step.step_id);
-	const { action, name } = step;
+	const { action, name, target_id } = step;
 	const kind = step.kind as PlannedStep["kind"];
-	return `${action} ${thingText(shown ?? { kind, name })}`;
+	const targetId = target_id ?? undefined;
+	return `${action} ${thingText(shown ?? { kind, name, targetId })}`;
 }

@@ -338,6 +338,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			const found = await differenceOf(document, state, {
 				...{ prune, ids },
 				fixedRoles: fixedRoles(guild, state),
+				following: job.following,
 			});
 			if (found instanceof InvalidDocument)
 				return end(
@@ -430,6 +431,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		const found = await differenceOf(document, before, {
 			...{ prune, ids },
 			fixedRoles: fixedRoles(guild, state),
+			following: job.following,
 		});
 		if (found instanceof InvalidDocument) return;
 		const step = found.steps.find((one) => one.id === step_id);

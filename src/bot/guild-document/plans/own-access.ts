@@ -6,17 +6,15 @@ import {
 	type GuildMember,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
-import {
-	type Category,
-	type Channel,
-	everyone,
-	type GuildDocument,
-	type Overwrite,
+import type {
+	Category,
+	Channel,
+	GuildDocument,
+	Overwrite,
 } from "../../../guild-document/format/document.ts";
-import {
-	bitsOfNames,
-	permissionNamesOf,
-} from "../../../guild-document/read/from-api.ts";
+import { permissionNamesOf } from "../../../guild-document/read/from-api.ts";
+import { withOverwrites } from "../../../guild-document/steps/moved-access.ts";
+import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
 import { botMember } from "../../discord/permissions.ts";
 
 /** The permissions that the bot needs to see and edit a channel. */
@@ -37,6 +35,7 @@ export function withOwnAccess(
 	const names: string[] = [];
 	const isExact =
 		document.omitted === "default" ||
+		document.keep_bot_access === false ||
 		(inGuild & Permission.Administrator) !== 0n;
 	if (isExact) return { document, names };
 	const keep = <Place extends Channel | Category>(place: Place): Place => {
@@ -65,27 +64,20 @@ export function withOwnAccess(
 
 /**
  * Computes the bot's permissions in a channel that has these permission overwrites, as a bit field.
- * https://discord.com/developers/docs/topics/permissions#permission-overwrites
  */
 function bitsWith(me: GuildMember, overwrites: readonly Overwrite[]): bigint {
+	const guildId = me.guild.id;
+	// A document has the names of roles in place of ids.
 	const ownRoles = new Set(
-		me.roles.cache
-			.filter(({ id }) => id !== me.guild.id)
-			.map(({ name }) => name),
+		me.roles.cache.filter(({ id }) => id !== guildId).map(({ name }) => name),
 	);
-	const steps: ((overwrite: Overwrite) => boolean)[] = [
-		({ role }) => role === everyone,
-		({ role }) => role !== undefined && role !== everyone && ownRoles.has(role),
-		({ member }) => member === me.id,
-	];
-	let bits = me.permissions.bitfield;
-	for (const applies of steps) {
-		const own = overwrites.filter(applies);
-		const of = (field: "allow" | "deny") =>
-			bitsOfNames(own.flatMap((overwrite) => overwrite[field] ?? []));
-		bits = (bits & ~of("deny")) | of("allow");
-	}
-	return bits;
+	const holder = { guildId, roleIds: [...ownRoles], memberId: me.id };
+	const raw = rawOverwrites(overwrites, guildId);
+	return withOverwrites(
+		me.permissions.bitfield,
+		holder,
+		new Map(raw.map((one) => [one.id, one])),
+	);
 }
 
 /** Returns a list of permission overwrites that also allows the permissions `bits` to a member. */

@@ -91,7 +91,7 @@ export function planText(
 			...(same > 0
 				? [
 						{
-							line: `${countOf(same, "step")} as in the plan ${earlier?.hash}, and:`,
+							line: `${countOf(same, "step")} as in the plan ${earlier?.hash}${shown.length > 0 ? ", and:" : "."}`,
 							group: "earlier plan",
 							isFirst: true,
 						},
@@ -113,7 +113,11 @@ export function planText(
 				group: "cannot",
 				isFirst: true,
 			})),
-			...byReason("note", notes).map((line) => ({ line, group: "note" })),
+			...byReason("note", notes).map((line) => ({
+				line,
+				group: "note",
+				isFirst: true,
+			})),
 		],
 		maxBytes - bytesOf([head, ...end]),
 	);
@@ -126,10 +130,10 @@ function assignLines(
 	memberName: (id: string) => string,
 ): string[] {
 	const assigned = steps.filter(({ action }) => action === "assign");
-	const byRole = Map.groupBy(assigned, ({ targetId = "" }) => {
-		const [, role = ""] = targetId.split("/");
-		return role;
-	});
+	// The role may be a new one: "123/+role/Mods".
+	const byRole = Map.groupBy(assigned, ({ targetId = "" }) =>
+		targetId.slice(targetId.indexOf("/")),
+	);
 	return Array.from(byRole.values(), (group) => {
 		const members = group.map(({ targetId = "" }) => {
 			const [id = ""] = targetId.split("/");
@@ -196,7 +200,8 @@ export function stepLine(step: PlannedStep): string {
 	const { action, kind } = step;
 	const isInside = action === "create" && step.changes[0]?.field === "category";
 	const [place] = isInside ? step.changes : [];
-	const changes = isInside ? step.changes.slice(1) : step.changes;
+	const isAssigned = action === "assign";
+	const changes = isAssigned ? [] : step.changes.slice(isInside ? 1 : 0);
 	// Of very many, those that give what moderators may do are not left out.
 	const gives = (change: FieldChange) => allowsNotable(change, action);
 	const most = Math.max(maxShownChanges, changes.filter(gives).length);
@@ -219,9 +224,12 @@ export function stepLine(step: PlannedStep): string {
 export function thingText({
 	kind,
 	name,
-}: Pick<PlannedStep, "kind" | "name">): string {
+	targetId,
+}: Pick<PlannedStep, "kind" | "name" | "targetId">): string {
 	const label = kind.replaceAll("_", " ");
 	const shown = truncate(oneField(name), maxValueLength);
+	if (kind === "member")
+		return `role ${shown} of member ${targetId?.split("/")[0]}`;
 	if (shown === "" || shown === label || shown === kind) return label;
 	return `${label} ${kind === "channel" ? "#" : ""}${shown}`;
 }

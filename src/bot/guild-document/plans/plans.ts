@@ -38,6 +38,8 @@ export interface PlannedStep {
 	placeholder?: string | undefined;
 	needs: readonly string[];
 	changes: readonly FieldChange[];
+	/** Whether the step gives a channel the access of its category, because the channel moves into it. */
+	follows?: boolean | undefined;
 }
 
 export interface PlanRefusal extends Refusal {
@@ -48,6 +50,8 @@ export interface PlanRefusal extends Refusal {
 export interface Plan {
 	guildId: string;
 	document: GuildDocument;
+	/** The document as it was given, if overwrites were added to it that keep the bot's own access. */
+	given?: GuildDocument | undefined;
 	/** Whether the plan deletes roles, channels and other objects that the guild document does not list. */
 	prune: boolean;
 	/** The changes that the bot can make, in the order in which it makes them. Impossible ones are in `refusals`. */
@@ -123,6 +127,8 @@ export async function makePlan(
 		rules.difference(document, state, {
 			prune,
 			fixedRoles: fixedRoles(guild, state),
+			rolesOf: (id) =>
+				guild.members.cache.get(id)?.roles.cache.map(({ id }) => id),
 		}),
 	);
 	const found = await rules.refusals(steps, guild, state);
@@ -213,7 +219,10 @@ function withoutRefused(
 			missing.set(step.placeholder, `${step.kind} ${step.name}`);
 		if (needed !== undefined && !refused.has(step.id))
 			more.push({
-				subject: `${step.action} ${step.kind} ${step.name}`,
+				subject:
+					step.kind === "member"
+						? `role ${step.name}`
+						: `${step.action} ${step.kind} ${step.name}`,
 				reason: `it needs ${missing.get(needed)}, which cannot be created`,
 				stepId: step.id,
 			});
@@ -239,8 +248,11 @@ export function isEmptyOrder(
 
 function toPlanned(step: Step): PlannedStep {
 	const { id, action, kind, name, targetId, placeholder } = step;
-	const { needs, changes } = step;
-	return { id, action, kind, name, targetId, placeholder, needs, changes };
+	const { needs, changes, follows } = step;
+	return {
+		...{ id, action, kind, name, targetId, placeholder, needs, changes },
+		...(follows && { follows }),
+	};
 }
 
 /** Returns a hash of a plan's content, under which the plan is stored: 32 hexadecimal digits. */

@@ -76,6 +76,7 @@ export function* refusalsOf(
 			continue;
 		}
 		const note =
+			step.note ??
 			noteOnNewChannel(guild, facts, checked) ??
 			noteOnGivenRoles(facts, checked);
 		if (note && step.placeholder) facts.hidden.add(step.placeholder);
@@ -155,6 +156,10 @@ function refused(
 		...refusedPermissions(guild, facts, step),
 		...refusedLimits(guild, facts, step, now, isRunning),
 	].filter((reason) => reason !== undefined);
+	if (reasons.length > 0 && step.follows)
+		reasons.push(
+			"With lock_permissions: false the channel moves and keeps its own access.",
+		);
 	return reasons.length > 0 ? [...new Set(reasons)].join(" ") : undefined;
 }
 
@@ -182,9 +187,11 @@ const withoutName: ReadonlySet<Step["kind"]> = new Set([
 ] as const);
 
 /** Returns the kind and name of the object that a plan step changes, for people: "role Mods". */
-function subjectOf({ kind, action, name }: Step): string {
+function subjectOf({ kind, action, name, targetId }: Step): string {
 	if (action === "order")
 		return kind === "role" ? "order of the roles" : "order of the channels";
+	if (action === "assign")
+		return `role ${name} of member ${targetId?.split("/")[0]}`;
 	const noun = kindNames[kind];
 	return withoutName.has(kind) ? noun : `${noun} ${name}`;
 }

@@ -9,6 +9,7 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import { kindOf } from "../../../guild-document/names/channel-kinds.ts";
+import { withOverwrites } from "../../../guild-document/steps/moved-access.ts";
 import type { RawOverwrite } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
@@ -630,16 +631,7 @@ function bitsWith(
 	overwrites: Overwrites,
 ): bigint {
 	const me = botMember(guild);
-	const steps = [
-		[guild.id],
-		[...me.roles.cache.keys()].filter((id) => id !== guild.id),
-		[me.id],
-	];
-	let bits = inGuild;
-	for (const ids of steps) {
-		const of = (kind: "allow" | "deny") =>
-			ids.reduce((all, id) => all | (overwrites.get(id)?.[kind] ?? 0n), 0n);
-		bits = (bits & ~of("deny")) | of("allow");
-	}
-	return bits;
+	const roleIds = [...me.roles.cache.keys()];
+	const holder = { guildId: guild.id, roleIds, memberId: me.id };
+	return withOverwrites(inGuild, holder, overwrites);
 }

@@ -286,7 +286,7 @@ export const channelRoutes = [
 				const given = checkParent(guild, type, move.parent_id, channel);
 				const parent_id = given === channel.parent_id ? undefined : given;
 				requireMove(call, channel, parent_id);
-				// A guess (move-lock): in which channel MANAGE_ROLES is needed, and the error code.
+				// MANAGE_ROLES is documented; a guess (move-lock): in which channel, and the error code.
 				if (move.lock_permissions)
 					requirePermissions(call, channel, Permission.ManageRoles);
 				const parent = guild.channels.get(parent_id ?? "");

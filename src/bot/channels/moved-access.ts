@@ -1,0 +1,122 @@
+// What becomes of the access to channels that tools move into another category.
+
+import { type Guild, PermissionFlagsBits } from "discord.js";
+import {
+	gainsText,
+	isSame,
+	movedAccess,
+} from "../../guild-document/steps/moved-access.ts";
+import type { RawOverwrite } from "../../guild-document/steps.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { forClients } from "../discord/acting-person.ts";
+import { channelName } from "../discord/describe.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
+import type { Channel } from "../discord/find.ts";
+import {
+	requireGrantable,
+	requirePermissions,
+} from "../discord/permissions.ts";
+import { visibleChannel } from "../discord/visible-channels.ts";
+import { subjectName } from "./access-text.ts";
+import { changedBits, type Entries, entriesOf } from "./channel-access.ts";
+import type { RawChannel } from "./channel-order.ts";
+import { requireUndoable } from "./overwrites.ts";
+
+export const lockNeedsCategory =
+	"lock_permissions: only works if the channels move to another category; to sync channels with their category, use copy_channel_permissions without channel_id";
+
+/** The access to a channel after it has moved. */
+export interface AccessAfterMove {
+	/** The permission overwrites that the channel gets; undefined if it keeps its own. */
+	entries: Entries | undefined;
+	/** What becomes of the access, as lines for results. */
+	lines: readonly string[];
+}
+
+/**
+ * Returns the access to a channel after it has moved into the category `parentId` ("" for none). `all` are the guild's
+ * channels, just fetched. `lock` is the argument lock_permissions of the call. Throws a ToolError if the channel gets the
+ * access of its category and the bot may not give it that, or could not undo it.
+ */
+export function accessAfterMove(
+	channel: Channel,
+	all: readonly RawChannel[],
+	parentId: string,
+	lock: boolean | undefined,
+): AccessAfterMove {
+	if (parentId === "" && lock) throw invalidParameters([lockNeedsCategory]);
+	const { guild } = channel;
+	const byId = (id: string | null | undefined) =>
+		all.find((one) => one.id === id);
+	const own = byId(channel.id);
+	const [category, old] = [byId(parentId), byId(own?.parent_id)];
+	const { access, gains } = movedAccess(
+		{
+			own: listOf(own),
+			isSynced: old !== undefined && isSame(listOf(own), listOf(old)),
+			to: category && listOf(category),
+			lock,
+		},
+		{
+			guildId: guild.id,
+			ownerId: guild.ownerId,
+			roles: guild.roles.cache.mapValues(
+				({ permissions }) => permissions.bitfield,
+			),
+			rolesOf: (id) =>
+				guild.members.cache.get(id)?.roles.cache.map((role) => role.id),
+		},
+	);
+	if (access === "same") return { entries: undefined, lines: [] };
+	const who = gainsText(gains, (id) => subjectName(guild, id));
+	if (access === "keeps")
+		return {
+			entries: undefined,
+			lines: [
+				who === ""
+					? "keeps its own access"
+					: `keeps its own access, because with that of its category these would gain access: ${who}${forClients(". lock_permissions: true gives it that")}`,
+			],
+		};
+	const [before, entries] = [own, category].map((one) =>
+		entriesOf(one?.permission_overwrites),
+	) as [Entries, Entries];
+	requireFollowing(guild, channel, before, entries, parentId);
+	return {
+		entries,
+		lines: [
+			"gets the access of its category",
+			...(who === "" ? [] : [`these gain access: ${who}`]),
+		],
+	};
+}
+
+const listOf = (channel: RawChannel | undefined): RawOverwrite[] =>
+	[...entriesOf(channel?.permission_overwrites)].map(([id, one]) => ({
+		...one,
+		id,
+	}));
+
+function requireFollowing(
+	guild: Guild,
+	channel: Channel,
+	before: Entries,
+	after: Entries,
+	parentId: string,
+): void {
+	const { ManageRoles } = PermissionFlagsBits;
+	try {
+		requirePermissions(guild, channel, ManageRoles | impliedIn(channel), () => [
+			"It needs that to give the channel the access of its new category.",
+		]);
+		requireGrantable(guild, channel, changedBits(before, after));
+		requireUndoable(channel, after, visibleChannel(guild, parentId));
+	} catch (error) {
+		if (!(error instanceof ToolError)) throw error;
+		const reason = error.message.replace(" Nothing was done.", "");
+		throw new ToolError(
+			`${channelName(channel)} would get the access of its new category. ${reason}${forClients(" lock_permissions: false moves it with its own access.")} Nothing was done.`,
+			{ cause: error },
+		);
+	}
+}
