@@ -10,6 +10,7 @@ import {
 	DiscordAPIError,
 	type Guild,
 	type GuildBasedChannel,
+	PermissionFlagsBits,
 	Routes,
 } from "discord.js";
 import { isObject } from "../../mcp/json-rpc.ts";
@@ -29,8 +30,8 @@ export function isObfuscated({ flags }: Flagged): boolean {
 }
 
 /**
- * Fetches the channels of a guild from Discord. Adds those that the bot cannot see, which Discord leaves out: with the
- * flag ChannelObfuscated and without overwrites.
+ * Fetches the channels of a guild from Discord. Adds those that the bot cannot see, which Discord leaves out: as its
+ * Gateway sends them.
  */
 export async function fetchGuildChannels(
 	guild: Guild,
@@ -65,9 +66,11 @@ async function isForbidden({ client, id }: GuildBasedChannel) {
 }
 
 function unseenChannel(channel: GuildBasedChannel): APIGuildChannel {
-	const { id, type, parentId: parent_id } = channel;
+	const { guildId, id, type, parentId: parent_id } = channel;
+	const deny = String(PermissionFlagsBits.ViewChannel);
 	return {
-		...{ id, type, parent_id, permission_overwrites: [] },
+		...{ id, type, parent_id },
+		permission_overwrites: [{ id: guildId, type: 0, allow: "0", deny }],
 		name: `unseen (ID ${id})`,
 		position: "rawPosition" in channel ? channel.rawPosition : 0,
 		flags: ChannelFlags.ChannelObfuscated,

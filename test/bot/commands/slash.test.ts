@@ -224,6 +224,21 @@ describe("commands", () => {
 		simulator.world.channels.edit(channel, { permission_overwrites: before });
 	});
 
+	test("the invented name of a channel that the bot cannot see names nothing", async () => {
+		const { simulator } = world;
+		const { channel } = simulator.channel(staffChannel);
+		const { id } = simulator.bot("alpha");
+		const deny = String(PermissionFlagsBits.ViewChannel);
+		const overwrite = { id, type: 1, allow: "0", deny } as const;
+		simulator.world.channels.setOverwrite(channel as never, overwrite);
+		const locked = (name: string) => world.ask("ada", `!m lock #${name}`);
+		await until("the bot has heard of it", async () =>
+			(await locked(staffChannel)).startsWith("No channel is called"),
+		);
+		expect(await locked("___hidden___")).toStartWith("No channel is called");
+		simulator.world.channels.removeOverwrite(channel as never, overwrite);
+	});
+
 	test("the menu of a person asks for a duration and a reason, and times out", async () => {
 		const user = world.simulator.user(moderator);
 		const mona = world.id("mona_lisa");

@@ -1,6 +1,7 @@
 // Backups of the bot's guilds, with the real connection and store. The tests set both clocks.
 
 import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
 import {
 	type Backups,
 	type BackupTiming,
@@ -245,6 +246,28 @@ test("the members of a guild in which too many have roles are left out", async (
 	);
 	expect(document.members).toBeUndefined();
 	expect(document.roles?.length).toBeGreaterThan(100);
+});
+
+test("a backup names the channels that the bot cannot see, and counts them", async () => {
+	await using world = await startBackups();
+	const { bot, clock } = world;
+	await world.checked();
+	const hidden = [...bot.guild.channels.values()].find(
+		({ name }) => name === "general",
+	);
+	if (!hidden) throw new Error("the guild has channels");
+	bot.simulator.world.channels.setOverwrite(hidden, {
+		...{ id: bot.simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(PermissionFlagsBits.ViewChannel),
+	});
+	clock.now += dayMs;
+	await world.checked();
+	const [latest, before] = await world.list();
+	expect(latest?.omitted).toStartWith(
+		"channels: the bot cannot see 1 of its channels",
+	);
+	expect(latest?.omitted).toContain(hidden.id);
+	expect([latest?.channels, before?.omitted]).toEqual([before?.channels, ""]);
 });
 
 test("the oldest backups are deleted", async () => {

@@ -1298,6 +1298,14 @@ const rows: readonly Row[] = [
 		live: false,
 	},
 	{
+		name: "no onboarding for a channel that the bot cannot see, and everyone may",
+		prepare: (simulator) => denied(simulator, Permission.ViewChannel),
+		steps: (names) => [
+			onboarding({ default_channel_ids: [names.channel("general")] }),
+		],
+		live: false,
+	},
+	{
 		name: "onboarding with a hidden channel",
 		steps: (names) => [
 			onboarding({ default_channel_ids: [names.channel("staff")] }),

@@ -219,6 +219,27 @@ test("a channel is moved beside a hidden one, which keeps its place", async () =
 	expect(new Set(order).size).toBe(3);
 });
 
+test("whether a hidden channel follows its category is unknown", async () => {
+	await using hiding = await startHiding();
+	const { world, staff, role } = hiding;
+	const { guild, simulator } = world;
+	const category = simulator.world.channels.add(guild, {
+		...{ name: "Back", type: ChannelType.GuildCategory },
+	});
+	simulator.world.channels.add(guild, {
+		...{ name: "open", parent_id: category.id },
+	});
+	simulator.world.channels.edit(staff, { parent_id: category.id });
+	await world.heard();
+	const { text } = await world.call("set_channel_permissions", {
+		...{ channel_ids: [category.id], target_ids: [role.id] },
+		...{ allow: ["SEND_MESSAGES"], dry_run: true },
+	});
+	expect(text).toContain("1 synced channel(s) follow: #open");
+	expect(text).toContain(`unknown for 1 that the bot cannot see: ${staff.id}`);
+	expect(text).not.toContain("permissions of their own");
+});
+
 test("no channel is created in a hidden category, whose permissions are unknown", async () => {
 	await using hiding = await startHiding();
 	const { world, role } = hiding;

@@ -15,7 +15,6 @@ import type {
 	RawOverwrite,
 	Step,
 } from "../../../guild-document/steps.ts";
-import { isObfuscated } from "../../discord/obfuscation.ts";
 
 /**
  * A plan step together with its request to Discord, for checks. An object that does not exist yet has a placeholder,
@@ -225,17 +224,15 @@ export function factsOfCache(guild: Guild): GuildFacts {
 		permissionsBefore: guild.roles.cache.mapValues(
 			({ permissions }) => permissions.bitfield,
 		),
-		channels: byId(channels, (channel) => ({
-			type: channel.type,
-			parentId: channel.parentId ?? "",
-			overwrites: isObfuscated(channel)
-				? []
-				: channel.permissionOverwrites.cache.map((one) => ({
-						id: one.id as Snowflake,
-						type: one.type as 0 | 1,
-						allow: one.allow.bitfield,
-						deny: one.deny.bitfield,
-					})),
+		channels: byId(channels, ({ type, parentId, permissionOverwrites }) => ({
+			type,
+			parentId: parentId ?? "",
+			overwrites: permissionOverwrites.cache.map((one) => ({
+				id: one.id as Snowflake,
+				type: one.type as 0 | 1,
+				allow: one.allow.bitfield,
+				deny: one.deny.bitfield,
+			})),
 		})),
 		emojis: byId([...guild.emojis.cache.values()], (emoji) => ({
 			animated: emoji.animated ?? false,

@@ -9,6 +9,7 @@ import {
 } from "discord.js";
 import type { RawOverwrite } from "../../../guild-document/steps.ts";
 import { channelName } from "../../discord/describe.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
 import { describeBits } from "../../discord/permissions.ts";
 import { powerfulPermissions } from "../../discord/powers.ts";
 import { oneField } from "../../discord/text.ts";
@@ -46,6 +47,9 @@ export function refusedOnboarding(
 	const { enabled, mode, defaultIds, optionIds } = onboardingAfter(facts, step);
 	const bitsIn = (id: string) => {
 		const channel = facts.channels.get(id);
+		const cached = guild.channels.cache.get(id);
+		// Unknown: Discord checks it.
+		if (cached && isObfuscated(cached)) return ~0n;
 		return channel ? bitsOfEveryone(guild, facts, channel.overwrites) : 0n;
 	};
 	const hidden = [...defaultIds, ...optionIds].find(

@@ -59,6 +59,29 @@ test("the result says what was done, each is done once, and a case is kept", asy
 	});
 });
 
+test("a channel that the bot has lost sight of counts as not restored, not as deleted", async () => {
+	await using world = await startModerationWorld();
+	const { simulator } = world;
+	const mcp = await connectTo(world.bot.url);
+	await mcp.call("raid_mode", { mode: "on", slowmode_seconds: 60 });
+	const { id, channel } = simulator.channel(general);
+	simulator.world.channels.setOverwrite(channel as never, {
+		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(PermissionFlagsBits.ViewChannel),
+	});
+	await until("the bot has heard of it", async () =>
+		(await mcp.call("get_channel", { channel_id: id })).text.startsWith(
+			"a channel that the bot cannot see",
+		),
+	);
+	const off = await mcp.call("raid_mode", { mode: "off" });
+	expect(off.text).toMatch(
+		/Slow mode not restored: .*: the bot cannot see it\./,
+	);
+	expect(off.text).not.toContain("deleted");
+	expect(slowModeOf(world)).toBe(60);
+});
+
 test("two moderators at once turn it on once", async () => {
 	await using world = await startModerationWorld();
 	const mcp = await connectTo(world.bot.url);
