@@ -140,7 +140,7 @@ function randomState(random: Random) {
 			default_auto_archive_duration: maybe(
 				random.pick([60, 1440, 4320, 10_080, 5]),
 			),
-			flags: random.below(32),
+			flags: random.below(32) + random.pick([0, 1 << 21]),
 			available_tags: maybe(
 				Array.from({ length: random.below(21) }, (_, tag) => ({
 					...{ id: idOf(500 + tag), name: text(random, 20), moderated: false },

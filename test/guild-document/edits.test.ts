@@ -50,7 +50,7 @@ function edited(document: GuildDocument, random: Random): GuildDocument {
 		channels.map((channel) => ({
 			...rename(channel),
 			overwrites: channel.overwrites ?? [],
-			...(random.chance(0.1) && { nsfw: true }),
+			...(!channel.spoiler && random.chance(0.1) && { nsfw: true }),
 		})),
 	);
 	for (let moves = random.below(8); moves > 0; moves--) {
@@ -133,7 +133,7 @@ test.each([1, 2, 3])(
 			categories: categories.map(({ name, id, key, channels = [] }) => ({
 				...{ name, id, key },
 				channels: channels
-					.filter(() => random.chance(0.5))
+					.filter(({ spoiler }) => !spoiler && random.chance(0.5))
 					.map(({ name, id, key }) => ({ name, id, key, nsfw: true })),
 			})),
 		});

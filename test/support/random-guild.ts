@@ -141,7 +141,9 @@ export function randomGuild(
 				maybe(0.5, { topic: name("About ") })),
 			...(kind !== "announcement" &&
 				maybe(0.2, { slowmode_seconds: random.below(21_600) })),
-			...maybe(0.2, { nsfw: true }),
+			...(kind === "stage"
+				? maybe(0.2, { nsfw: true })
+				: random.pick([{}, {}, {}, { nsfw: true }, { spoiler: true }])),
 			...(kind === "voice" && maybe(0.5, { user_limit: random.below(99) })),
 			...(kind === "voice" && maybe(0.3, { video_quality: "720p" as const })),
 			...((isText || kind === "forum") &&

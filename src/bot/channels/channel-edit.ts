@@ -1,12 +1,7 @@
 // Editing a channel: what would change, and the requests that change it.
 
-import {
-	ChannelFlags,
-	ChannelFlagsBitField,
-	type Guild,
-	type GuildChannelEditOptions,
-	Routes,
-} from "discord.js";
+import { type Guild, type GuildChannelEditOptions, Routes } from "discord.js";
+import { flagsWith } from "../../guild-document/names/channel-kinds.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import {
@@ -307,14 +302,12 @@ function settingsStep(
 	const changes: GivenFields = Object.fromEntries(
 		changed.map((field) => [field, given[field]]),
 	);
-	const { require_tag } = changes;
+	const flags = flagsWith(channel.flags.bitfield, changes);
 	const options: GuildChannelEditOptions = {
 		...discordFields(changes),
 		...(access && { permissionOverwrites: overwriteOptions(access.after) }),
 		...(tags && { availableTags: tags.after.map(tagOptions) }),
-		...(require_tag !== undefined && {
-			flags: flagsWith(channel, require_tag),
-		}),
+		...(flags !== undefined && { flags }),
 	};
 	const accessLines = (after: Entries) =>
 		access
@@ -365,16 +358,6 @@ function settingsStep(
 			];
 		},
 	};
-}
-
-/**
- * Returns a channel's flags as a bit field, with REQUIRE_TAG set or cleared: whether new posts in the forum need a tag.
- */
-function flagsWith(channel: Channel, require_tag: boolean): number {
-	const flags = new ChannelFlagsBitField(channel.flags.bitfield);
-	const { RequireTag } = ChannelFlags;
-	return (require_tag ? flags.add(RequireTag) : flags.remove(RequireTag))
-		.bitfield;
 }
 
 const withLines = (step: EditStep, more: readonly string[]): EditStep => ({

@@ -1,7 +1,6 @@
 // The kinds of channels and their settings: schemas of tool arguments, checks, and the conversion from and to discord.js.
 
 import {
-	ChannelFlags,
 	ChannelType,
 	type DefaultReactionEmoji,
 	type ForumLayoutType,
@@ -15,6 +14,7 @@ import * as v from "valibot";
 import {
 	type EditedKind,
 	editedKinds,
+	flagFields,
 	kindOf,
 	kinds,
 	layouts,
@@ -107,6 +107,9 @@ export const kindFields = {
 	video_quality: unlisted(
 		choice(namesOf(videoQualities), "Camera quality in a voice channel."),
 	),
+	spoiler: unlisted(
+		flag("People opt in to see its content. Not if age-restricted."),
+	),
 	require_tag: unlisted(flag("Posts of the forum need a tag.")),
 	default_reaction: unlisted(
 		v.pipe(
@@ -140,7 +143,7 @@ export const kindFields = {
  * Text for the descriptions of tools that edit or create channels. It names the arguments that `tools/list` leaves out.
  */
 export const otherFields =
-	"auto_archive_minutes, thread_slowmode_seconds; voice: bitrate, rtc_region, video_quality (auto, 720p); forum: require_tag, default_reaction (emoji), default_sort_order (latest_activity, creation_date), default_layout (list, gallery)";
+	"auto_archive_minutes, thread_slowmode_seconds, spoiler; voice: bitrate, rtc_region, video_quality (auto, 720p); forum: require_tag, default_reaction (emoji), default_sort_order (latest_activity, creation_date), default_layout (list, gallery)";
 
 /** Names of the arguments for settings that not every kind of channel has. */
 export const editedFieldNames = [
@@ -286,7 +289,7 @@ export function currentFields(channel: GuildBasedChannel) {
 		rtc_region: fields.rtcRegion ?? "",
 		video_quality: nameIn(videoQualities, fields.videoQualityMode) || "auto",
 		category_id: channel.parentId ?? "",
-		require_tag: channel.flags.has(ChannelFlags.RequireTag),
+		...flagFields(channel.flags.bitfield),
 		/** A forum's default reaction: the id of a guild's own emoji, or a Unicode emoji; empty for none. */
 		default_reaction: keyOf({ id: id ?? undefined, name: name ?? undefined }),
 		default_sort_order: nameIn(sortOrders, fields.defaultSortOrder),

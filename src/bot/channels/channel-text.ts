@@ -30,6 +30,7 @@ const labels: Record<keyof ChannelFields, Label> = {
 	channel_type: { name: "kind" },
 	topic: { name: "topic" },
 	nsfw: { name: "age-restricted" },
+	spoiler: { name: "spoiler" },
 	slowmode_seconds: { name: "slow mode", unit: " s" },
 	bitrate: { name: "bitrate", unit: " bit/s", empty: "unknown" },
 	user_limit: { name: "user limit" },

@@ -1,12 +1,12 @@
 // Creating a channel with its settings, access and place.
 
 import {
-	ChannelFlags,
 	type Guild,
 	type GuildChannelCreateOptions,
 	type NonThreadGuildBasedChannel,
 	Routes,
 } from "discord.js";
+import { flagsWith } from "../../guild-document/names/channel-kinds.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
@@ -210,7 +210,7 @@ async function overwritesOfNew(
 async function finish(
 	guild: Guild,
 	made: NonThreadGuildBasedChannel,
-	{ require_tag, below_channel_id }: NewChannel,
+	{ require_tag, spoiler, below_channel_id }: NewChannel,
 ): Promise<{ isPlaced: boolean; lines: string[] }> {
 	const lines: string[] = [];
 	const attempt = async (what: string, write: () => Promise<unknown>) => {
@@ -232,9 +232,11 @@ async function finish(
 		(await attempt("may not be at its place", () =>
 			ensurePlace(guild, made, below_channel_id),
 		));
-	if (require_tag)
-		await attempt("posts may need no tag", () =>
-			guild.channels.edit(made.id, { flags: ChannelFlags.RequireTag }),
+	const flags = flagsWith(0, { require_tag, spoiler });
+	if (flags)
+		await attempt(
+			require_tag ? "posts may need no tag" : "it may be no spoiler channel",
+			() => guild.channels.edit(made.id, { flags }),
 		);
 	return { isPlaced, lines };
 }

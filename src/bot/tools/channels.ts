@@ -442,6 +442,7 @@ export const getChannel = readTool({
 		return resultLines(
 			lines,
 			`position: ${channel.position}`,
+			fields.spoiler && fieldText(guild, "spoiler", true),
 			find.isVoice(channel) && [
 				`bitrate: ${fields.bitrate === undefined ? "unknown" : `${fields.bitrate} bit/s`}`,
 				`user limit: ${fields.user_limit || "none"}`,

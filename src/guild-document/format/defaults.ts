@@ -48,6 +48,7 @@ const channel: Defaults<Channel> = {
 	kind: "text",
 	topic: "",
 	nsfw: false,
+	spoiler: false,
 	slowmode_seconds: 0,
 	bitrate: 64_000,
 	user_limit: 0,

@@ -297,6 +297,9 @@ export const channel = v.strictObject({
 	),
 	topic: optional(text(0, 4096, "Topic, or a forum's guidelines.")),
 	nsfw: optional(flag("Age-restricted.")),
+	spoiler: optional(
+		flag("People opt in to see its content. Not if age-restricted."),
+	),
 	slowmode_seconds: optional(
 		integer(0, 21_600, "Seconds between a user's messages; 0: off."),
 	),

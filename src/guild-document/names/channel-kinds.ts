@@ -1,6 +1,7 @@
 // The kinds of channels and the names of their settings' values, with Discord's numbers.
 
 import {
+	ChannelFlags,
 	ChannelType,
 	ForumLayoutType,
 	type GuildChannelCreateOptions,
@@ -8,7 +9,7 @@ import {
 	VideoQualityMode,
 } from "discord.js";
 
-const voiceFields = [
+const stageFields = [
 	"nsfw",
 	"slowmode_seconds",
 	"bitrate",
@@ -17,10 +18,13 @@ const voiceFields = [
 	"video_quality",
 	"category_id",
 ] as const;
+// https://discord.com/developers/docs/resources/channel#channel-object-channel-flags
+const voiceFields = [...stageFields, "spoiler"] as const;
 
 const mediaFields = [
 	"topic",
 	"nsfw",
+	"spoiler",
 	"slowmode_seconds",
 	"category_id",
 	"tags",
@@ -41,6 +45,7 @@ export const kinds = {
 		fields: [
 			"topic",
 			"nsfw",
+			"spoiler",
 			"slowmode_seconds",
 			"category_id",
 			"thread_slowmode_seconds",
@@ -56,10 +61,10 @@ export const kinds = {
 		type: ChannelType.GuildForum,
 		fields: [...mediaFields, "default_layout"],
 	},
-	stage: { type: ChannelType.GuildStageVoice, fields: voiceFields },
+	stage: { type: ChannelType.GuildStageVoice, fields: stageFields },
 	announcement: {
 		type: ChannelType.GuildAnnouncement,
-		fields: ["topic", "nsfw", "category_id", "auto_archive_minutes"],
+		fields: ["topic", "nsfw", "spoiler", "category_id", "auto_archive_minutes"],
 	},
 } as const satisfies Record<
 	string,
@@ -72,6 +77,38 @@ export const editedKinds = {
 	media: { type: ChannelType.GuildMedia, fields: mediaFields },
 } as const;
 export type EditedKind = keyof typeof editedKinds;
+
+/** A channel's flags by the settings that they are in tools and documents. */
+const flagBits = {
+	require_tag: ChannelFlags.RequireTag,
+	spoiler: ChannelFlags.IsSpoilerChannel,
+};
+type FlagFields = { [Field in keyof typeof flagBits]?: boolean | undefined };
+
+/** Returns a channel's settings that Discord keeps in `flags`. */
+export function flagFields(flags: number): Required<FlagFields> {
+	const has = (bit: number) => (flags & bit) !== 0;
+	return {
+		require_tag: has(flagBits.require_tag),
+		spoiler: has(flagBits.spoiler),
+	};
+}
+
+/** Returns `flags` with the given settings; undefined if none is given. */
+export function flagsWith(
+	flags: number,
+	given: FlagFields,
+): number | undefined {
+	let result: number | undefined;
+	for (const field of ["require_tag", "spoiler"] as const) {
+		const bit = flagBits[field];
+		if (given[field] === undefined) continue;
+		result ??= flags;
+		result = given[field] ? result | bit : result & ~bit;
+	}
+	return result;
+}
+
 export const sortOrders = {
 	latest_activity: SortOrderType.LatestActivity,
 	creation_date: SortOrderType.CreationDate,

@@ -2,7 +2,6 @@
 
 import {
 	type APIRole,
-	ChannelFlags,
 	ChannelType,
 	GuildOnboardingMode,
 	GuildOnboardingPromptType,
@@ -36,6 +35,7 @@ import {
 import {
 	type EditedKind,
 	editedKinds,
+	flagFields,
 	kindOf,
 	layouts,
 	nameIn,
@@ -372,7 +372,7 @@ function channelOf(channel: ApiChannel, guildId: string): Channel {
 			emoji: emojiReference(tag.emoji_id, tag.emoji_name),
 			moderated: tag.moderated,
 		})),
-		require_tag: ((channel.flags ?? 0) & ChannelFlags.RequireTag) !== 0,
+		...flagFields(channel.flags ?? 0),
 		default_reaction: emojiReference(
 			reaction?.emoji_id ?? null,
 			reaction?.emoji_name ?? null,

@@ -3,7 +3,6 @@
 
 import {
 	type APIGuild,
-	ChannelFlags,
 	GuildOnboardingMode,
 	GuildOnboardingPromptType,
 	GuildScheduledEventPrivacyLevel,
@@ -30,6 +29,7 @@ import {
 } from "../names/automod-rule.ts";
 import {
 	editedKinds,
+	flagsWith,
 	layouts,
 	sortOrders,
 	videoQualities,
@@ -196,14 +196,12 @@ export function channelBody(
 	before?: ApiChannel,
 ): Body {
 	const {
-		require_tag,
 		tags,
 		overwrites,
 		default_sort_order: sort,
 		default_layout: layout,
 	} = channel;
 	const { emoji_id, emoji_name } = emojiFields(channel.default_reaction);
-	const flags = before?.flags ?? 0;
 	return {
 		name: channel.name,
 		type: channel.kind && editedKinds[channel.kind].type,
@@ -225,13 +223,8 @@ export function channelBody(
 			moderated,
 			...emojiFields(emoji),
 		})),
-		// Discord sets this flag only in a channel that exists.
-		flags:
-			require_tag === undefined || !before
-				? undefined
-				: require_tag
-					? flags | ChannelFlags.RequireTag
-					: flags & ~ChannelFlags.RequireTag,
+		// Discord sets these only in a channel that exists.
+		flags: before && flagsWith(before.flags ?? 0, channel),
 		default_reaction_emoji:
 			channel.default_reaction === undefined
 				? undefined

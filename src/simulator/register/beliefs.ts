@@ -573,6 +573,10 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"A forum does not need COMMUNITY.",
 		"https://github.com/discord/discord-api-docs/issues/7133",
 	),
+	"spoiler-nsfw": guess(
+		"A channel that would be age-restricted and a spoiler channel, which the documentation excludes, is refused with 50035 at `flags`.",
+		"Only the name of the error in the response is unknown.",
+	),
 	"move-audit": sourced("documentation", "2022-06-08")(
 		"Channel positions, and all moves by their endpoint, are not in the audit log.",
 		"https://github.com/discord/discord-api-docs/pull/5036",

@@ -80,6 +80,25 @@ describe("create_channel", () => {
 		},
 	);
 
+	test.each(["text", "voice", "forum", "announcement"])(
+		"makes a %s channel that is a spoiler channel",
+		async (channel_type) => {
+			const world = await shared();
+			await makeCommunity(world);
+			const name = `hidden-${channel_type}`;
+			await world.call("create_channel", { name, channel_type, spoiler: true });
+			const { flags, id } = channelNamed(world, name);
+			expect(flags).toBe(1 << 21);
+			await world.heard();
+			const shown = await world.call("get_channel", { channel_id: id });
+			expect(shown.text).toContain("\nspoiler: yes\n");
+			const stage = { name: "stage", channel_type: "stage", spoiler: true };
+			expect((await world.call("create_channel", stage)).text).toContain(
+				"spoiler: stage channels do not have this setting",
+			);
+		},
+	);
+
 	test.each(["stage", "announcement"])(
 		"refuses to make or clone a %s channel in a guild that is no community",
 		async (channel_type) => {
@@ -230,6 +249,7 @@ describe("edit_channel", () => {
 		["topic", "a", { topic: "a" }, "topic: Everything and nothing → a"],
 		["topic", "", { topic: null }, "topic: Everything and nothing → none"],
 		["nsfw", true, { nsfw: true }, "age-restricted: no → yes"],
+		["spoiler", true, { flags: 1 << 21 }, "spoiler: no → yes"],
 		[
 			"slowmode_seconds",
 			60,

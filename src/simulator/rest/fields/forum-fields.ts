@@ -3,6 +3,7 @@
 
 import {
 	ChannelFlags,
+	ChannelType,
 	RESTJSONErrorCodes as Code,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
@@ -69,9 +70,10 @@ export function forumChanges(
 		default_auto_archive_duration: body.default_auto_archive_duration,
 		default_thread_rate_limit_per_user:
 			body.default_thread_rate_limit_per_user ?? undefined,
+		flags: flagsOf(type, body.flags),
 	};
 	if (!holdsPosts({ type })) return threads;
-	const { available_tags: tags, default_reaction_emoji: emoji, flags } = body;
+	const { available_tags: tags, default_reaction_emoji: emoji } = body;
 	return {
 		...threads,
 		available_tags:
@@ -82,9 +84,19 @@ export function forumChanges(
 		},
 		default_sort_order: body.default_sort_order,
 		default_forum_layout: body.default_forum_layout ?? undefined,
-		flags:
-			typeof flags === "number" ? flags & ChannelFlags.RequireTag : undefined,
 	};
+}
+
+/** Returns those of the given flags that channels of this type can have. */
+function flagsOf(
+	type: GuildChannelType,
+	flags: number | null | undefined,
+): number | undefined {
+	if (typeof flags !== "number") return undefined;
+	const { GuildStageVoice, GuildCategory } = ChannelType;
+	if (type === GuildStageVoice || type === GuildCategory) return 0;
+	const { IsSpoilerChannel, RequireTag } = ChannelFlags;
+	return flags & (IsSpoilerChannel | (holdsPosts({ type }) ? RequireTag : 0));
 }
 
 /**

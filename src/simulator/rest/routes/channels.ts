@@ -1,6 +1,7 @@
 // Channels and threads: creating, reading, editing and deleting them, and typing.
 
 import {
+	ChannelFlags,
 	ChannelType,
 	RESTJSONErrorCodes as Code,
 	PermissionFlagsBits as Permission,
@@ -84,6 +85,7 @@ function changesOf(
 	channel?: GuildChannel,
 ): ChannelChanges {
 	checkTypeLimits(guild, type, body);
+	checkSpoiler(body, channel);
 	const overwrites = body.permission_overwrites;
 	return {
 		...forumChanges(call, type, body, channel),
@@ -155,6 +157,17 @@ function checkTypeLimits(
 			"int value should be less than or equal to 99.",
 			"user_limit",
 		);
+}
+
+/**
+ * Throws if a channel would be age-restricted and a spoiler channel.
+ * A guess (spoiler-nsfw): the code of the error. The rule is documented with the flag.
+ */
+function checkSpoiler(body: ChannelBody, channel?: GuildChannel): void {
+	const flags = body.flags ?? channel?.flags ?? 0;
+	const isSpoiler = (flags & ChannelFlags.IsSpoilerChannel) !== 0;
+	if (isSpoiler && (body.nsfw ?? channel?.nsfw))
+		throw formError("CHANNEL_SPOILER_NSFW", "Not if nsfw is set.", "flags");
 }
 
 /**

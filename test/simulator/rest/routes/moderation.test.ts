@@ -147,6 +147,28 @@ test("invalid channel settings are refused at their field", async (given) => {
 	});
 });
 
+test("channels with text can be spoiler channels, unless they are age-restricted", async (given) => {
+	const { alpha, guild, world } = given;
+	const flags = 1 << 21;
+	for (const [type, expected] of [
+		[ChannelType.GuildText, flags],
+		[ChannelType.GuildVoice, flags],
+		[ChannelType.GuildAnnouncement, flags],
+		[ChannelType.GuildForum, flags],
+		[ChannelType.GuildStageVoice, 0],
+		[ChannelType.GuildCategory, 0],
+	] as const) {
+		const channel = world.channels.add(guild, { name: "plot", type });
+		const path = `/channels/${channel.id}`;
+		const edited = await alpha("PATCH", path, { flags: flags | (1 << 5) });
+		expect(edited.json()).toMatchObject({ flags: expected });
+		const refused = await alpha("PATCH", path, { nsfw: true });
+		expect(refused.code).toBe(expected ? 50035 : undefined);
+		const both = await alpha("PATCH", path, { nsfw: true, flags: 0 });
+		expect(both.status).toBe(200);
+	}
+});
+
 test("a category has at most 50 channels, and a guild 500", async (given) => {
 	const { path, alpha, guild, channelNamed, simulator } = given;
 	const parent_id = channelNamed("Talk").id;
