@@ -1555,6 +1555,18 @@ describe("refused:", () => {
 	});
 });
 
+test("a role that the job has created is checked when it is given, as any other", async () => {
+	await using world = await startGuild((simulator) =>
+		above(simulator, "Staff"),
+	);
+	const names = new Names(world.guild, world.simulator);
+	const given = assign(names.user("zoe"), "+role/New");
+	const ids = new Map([["+role/New", names.role("Staff")]]);
+	expect(requireStep(given, ids, world.guild)).toContain(
+		"does not rank below the bot's highest role",
+	);
+});
+
 test("a step that needs something which does not exist is refused before it is sent", async () => {
 	await using world = await startGuild();
 	const made = newWebhook("+channel/new", "news", ["+channel/new"]);

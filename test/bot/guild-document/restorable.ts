@@ -21,8 +21,8 @@ import { startFeature } from "../features/running-feature.ts";
 import { everything, stateIn, wipe } from "./wiped-guild.ts";
 
 const rateLimitMs = 45_000;
-const members = ["owner", "ada", "ben", "zoe"];
-const seed = {
+export const members = ["owner", "ada", "ben", "zoe"];
+export const seed = {
 	bots: [{ username: "alpha" }],
 	users: members.map((username) => ({ username })),
 	guilds: [
