@@ -119,7 +119,10 @@ export class SessionStarts {
 					{ reason },
 				);
 			this.#lastReason = reason;
-			await this.#sleep(Math.min(waitMs, maxWaitMs), signal);
+			const jump = Promise.withResolvers<void>();
+			const unwatch = clockWatch.subscribe(jump.resolve);
+			const waiting = sleep(Math.min(waitMs, maxWaitMs), undefined, { signal });
+			await Promise.race([waiting, jump.promise]).finally(unwatch);
 		}
 	}
 
@@ -133,16 +136,6 @@ export class SessionStarts {
 		if (stored.length > this.#recent().length) this.#times = stored;
 		this.#times = [...this.#recent(), this.now()];
 		this.#write(this.#times);
-	}
-
-	/** Waits on the wall clock, which may jump. */
-	async #sleep(ms: number, signal: AbortSignal): Promise<void> {
-		const jump = new AbortController();
-		const unwatch = clockWatch.subscribe(() => jump.abort());
-		const ended = AbortSignal.any([signal, jump.signal]);
-		await sleep(ms, undefined, { signal: ended }).catch(() => {});
-		unwatch();
-		signal.throwIfAborted();
 	}
 
 	/** Milliseconds until the bot may start this many sessions, the limit being `limit`; 0 or less if it may now. */

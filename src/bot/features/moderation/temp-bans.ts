@@ -53,8 +53,6 @@ const notBanned = {
 	title: "Ban failed",
 	message: "could not ban a user for a time",
 };
-/** Reason in Discord's audit log for lifting a ban that is replaced. */
-export const replacedReason = "Replaced by another ban";
 const notLifted = {
 	title: "Expired ban not lifted",
 	message: "could not lift an expired temporary ban",
@@ -405,7 +403,7 @@ async function putBan(
  * leaves that one alone. Discord does not change the reason of a ban.
  */
 async function liftReplaced(guild: Guild, userId: string) {
-	await deleteBan(guild, userId, replacedReason);
+	await deleteBan(guild, userId, "Replaced by another ban");
 }
 
 /** Lifts the ban of a user on Discord. Does nothing if the user is not banned. */

@@ -80,16 +80,15 @@ export async function selectSpamIncident(
 	return row;
 }
 
-/** Whether spam of a person was detected in a guild between two times (epoch milliseconds). */
-export async function hasSpamBetween(
+/** Whether spam of a person was detected in a guild within a minute before or after `time` (epoch milliseconds). */
+export async function hasSpamNear(
 	sql: Sql,
 	{ guild_id, user_id }: Pick<SpamIncidentRow, "guild_id" | "user_id">,
-	from: number,
-	to: number,
+	time: number,
 ): Promise<boolean> {
 	const rows = await sql`
-		SELECT id FROM spam_incidents
-		WHERE guild_id = ${guild_id} AND user_id = ${user_id} AND detected_at BETWEEN ${from} AND ${to}`;
+		SELECT id FROM spam_incidents WHERE guild_id = ${guild_id} AND user_id = ${user_id}
+			AND detected_at BETWEEN ${time - 60_000} AND ${time + 60_000}`;
 	return rows.length > 0;
 }
 

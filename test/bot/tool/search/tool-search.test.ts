@@ -29,7 +29,7 @@ const moderationTools = [
 		reports: { find: unused, list: unused, openAbout: unused, end: unused },
 		cases: {} as never,
 	}),
-	...raidTools({ modes: { turn: unused, view: unused } }),
+	...raidTools({ turn: unused, view: unused }),
 	...tempBanTools({ ban: unused }, {} as never),
 	purgeTool({ recordChannels: unused }),
 ];

@@ -4,8 +4,7 @@ import { AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
 import { banReason, banReasonStart } from "../../../game/chargeback-steps.ts";
 import type { Sql } from "../../../store/database/statement.ts";
 import { selectBansFor } from "../../../store/tables/chargebacks.ts";
-import { hasSpamBetween } from "../../../store/tables/spam-incidents.ts";
-import { replacedReason } from "../temp-bans.ts";
+import { hasSpamNear } from "../../../store/tables/spam-incidents.ts";
 import type { NewCase } from "./case.ts";
 
 /** An entry of a guild's audit log, received as a Gateway event or read with a request. */
@@ -23,9 +22,6 @@ export interface HandEntry {
 	pruned?: { removed: number; days: number } | undefined;
 }
 
-/** Maximum time in milliseconds between the detection of spam by this bot and the timeout by another bot. */
-const sameSpamMs = 60_000;
-
 export const entryKinds: readonly AuditLogEvent[] = [
 	AuditLogEvent.MemberBanAdd,
 	AuditLogEvent.MemberBanRemove,
@@ -40,11 +36,7 @@ export const entryKinds: readonly AuditLogEvent[] = [
  */
 export function isCandidate(guild: Guild, entry: HandEntry): boolean {
 	if (actionOf(entry) === undefined || entry.executorId === null) return false;
-	const isReplaced =
-		entry.action === AuditLogEvent.MemberBanRemove &&
-		entry.reason?.startsWith(replacedReason) === true;
-	if (entry.executorId !== guild.client.user.id)
-		return !(isReplaced && isBot(guild, entry.executorId));
+	if (entry.executorId !== guild.client.user.id) return true;
 	return (
 		entry.action === AuditLogEvent.MemberBanAdd &&
 		entry.reason?.startsWith(banReasonStart) === true
@@ -69,15 +61,11 @@ export async function caseOfEntry(
 			: executorId;
 	if (moderatorId === undefined) return undefined;
 	const createdAt = SnowflakeUtil.timestampFrom(id);
-	// Another bot has found the same spam, which is a case of this one.
-	if (
-		change.action === "timeout" &&
-		targetId !== null &&
-		isBot(guild, executorId)
-	) {
-		const person = { guild_id: guild.id, user_id: targetId };
-		const [from, to] = [createdAt - sameSpamMs, createdAt + sameSpamMs];
-		if (await hasSpamBetween(sql, person, from, to)) return undefined;
+	const isOfBot = guild.client.users.cache.get(executorId)?.bot ?? false;
+	if (change.action === "timeout" && isOfBot) {
+		// That bot may have found the same spam, which is a case of this one.
+		const person = { guild_id: guild.id, user_id: targetId ?? "" };
+		if (await hasSpamNear(sql, person, createdAt)) return undefined;
 	}
 	return {
 		...change,
@@ -87,10 +75,6 @@ export async function caseOfEntry(
 		createdAt,
 		source: `entry:${id}`,
 	};
-}
-
-function isBot({ client }: Guild, userId: string): boolean {
-	return client.users.cache.get(userId)?.bot ?? false;
 }
 
 /**

@@ -48,15 +48,13 @@ const reserveMs = 3_000;
 const background =
 	"The bot continues in the background, even after a restart. The moderation log will show the result; raid_status shows the progress.";
 
-export interface RaidToolsOptions {
-	modes: Pick<RaidModes, "turn" | "view">;
+type Modes = Pick<RaidModes, "turn" | "view">;
+
+export function raidTools(modes: Modes): BotTool[] {
+	return [raidMode(modes), raidStatus(modes)];
 }
 
-export function raidTools(options: RaidToolsOptions): BotTool[] {
-	return [raidMode(options), raidStatus(options)];
-}
-
-function raidMode({ modes }: RaidToolsOptions) {
+function raidMode(modes: Modes) {
 	return destructiveTool({
 		name: "raid_mode",
 		title: "Turn raid mode on or off",
@@ -109,7 +107,7 @@ function raidMode({ modes }: RaidToolsOptions) {
 	});
 }
 
-function raidStatus({ modes }: RaidToolsOptions) {
+function raidStatus(modes: Modes) {
 	return readTool({
 		name: "raid_status",
 		title: "Raid mode status",

@@ -79,7 +79,7 @@ export function createRaid(options: RaidOptions) {
 	const watch =
 		rate && createJoinWatch({ rate, connection, modes, moderationLog, log });
 	return {
-		tools: raidTools({ modes }),
+		tools: raidTools(modes),
 		actions: raidActions,
 		components: [raidButtonHandler(callAs)],
 		attach(client) {

@@ -149,33 +149,11 @@ export function createDetector(options: DetectorOptions) {
 				options.onError(error);
 			}
 		},
-		/**
-		 * Returns those of a person's messages that are spam by a rule, or because they have a text, link or file in common
-		 * with the messages whose ids are `known`. Files that are only repeated are not compared.
-		 */
-		spamAmong(
-			messages: readonly Message<true>[],
-			known: ReadonlyMap<string, unknown>,
-		): readonly Post[] {
-			const memory = new RecentPosts(options);
-			const hashes = new Set<string>();
-			const posts = messages.map((message) => {
-				const { id, channel, createdTimestamp: at } = message;
-				const { text, files } = contentOf(message);
-				const parts = partsOf({ text, files }, hash);
-				const post: Post = { messageId: id, channelId: channel.id, parts };
-				const isSpam =
-					known.has(id) || ruleFor(message, text, parts) !== undefined;
-				for (const one of parts)
-					if (isSpam && !one.isShort) hashes.add(one.hash);
-				for (const one of memory.add("", post, at))
-					if (one.kind !== "file") hashes.add(one.hash);
-				return post;
-			});
-			return posts.filter(({ parts }) =>
-				parts.some((one) => hashes.has(one.hash)),
-			);
-		},
+		/** Returns the hashes by which further messages with the content of a spam message are recognized. */
+		hashesOf: (message: Message): string[] =>
+			partsOf(contentOf(message), hash).flatMap((part) =>
+				part.isShort ? [] : part.hash,
+			),
 		/** Forgets the latest messages of a person. */
 		forget: (guildId: string, userId: string) =>
 			recent.delete(`${guildId} ${userId}`),

@@ -73,8 +73,8 @@ export interface IncidentsOptions {
 	/** Length of the timeout for spam, in milliseconds. */
 	timeoutMs: number;
 	isDry: boolean;
-	/** Finds messages of an incident that arrived while the bot was stopped. Never rejects. */
-	findMissed(incident: Incident): Promise<Detection["posts"]>;
+	/** Adds the messages to an incident that arrived while the bot was stopped. Never rejects. */
+	addMissed(incident: Incident): Promise<void>;
 	timing: IncidentsTiming;
 	/** Maximum number of people with a current incident. Default: 5,000. */
 	maxWatched?: number | undefined;
@@ -195,10 +195,7 @@ export function createIncidents(options: IncidentsOptions) {
 			await storeIntention(incident);
 			const timedOut = timeOut(incident, isResumed);
 			await within(timing.timeoutMs, timedOut);
-			if (isResumed && isRecent(incident)) {
-				addMessages(incident, await options.findMissed(incident));
-				await save(incident).catch(ignoreUnavailable);
-			}
+			if (isResumed && isRecent(incident)) await options.addMissed(incident);
 			incident.mayDelete = true;
 			await Promise.all([timedOut, deleteNew(incident)]);
 		}

@@ -1,16 +1,11 @@
 // After a restart: the messages of a spammer that the bot has not seen, because it was stopped in the middle of the burst.
 
-import {
-	type Guild,
-	type Message,
-	PermissionFlagsBits,
-	SnowflakeUtil,
-} from "discord.js";
+import { type Guild, type Message, PermissionFlagsBits } from "discord.js";
 import { lowestIdAt } from "../../../discord/ids.ts";
 import { missingForBot } from "../../../discord/permissions.ts";
 
-/** Discord's maximum number of messages in one response. */
-const pageSize = 100;
+const needed =
+	PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
 
 /**
  * Reads what a person has written in a guild since a time (epoch milliseconds), oldest first: of each channel with later
@@ -22,17 +17,15 @@ export async function messagesSince(
 	since: number,
 	signal: AbortSignal,
 ): Promise<Message<true>[]> {
-	const { ViewChannel, ReadMessageHistory } = PermissionFlagsBits;
+	const lowest = lowestIdAt(since);
 	const found: Message<true>[] = [];
 	for (const channel of guild.channels.cache.values()) {
 		if (signal.aborted) break;
-		if (!channel.isTextBased() || !channel.lastMessageId) continue;
-		if (SnowflakeUtil.timestampFrom(channel.lastMessageId) < since) continue;
-		if (missingForBot(guild, channel, ViewChannel | ReadMessageHistory) !== 0n)
-			continue;
-		const after = String(lowestIdAt(since));
+		const isNew =
+			channel.isTextBased() && BigInt(channel.lastMessageId ?? 0) >= lowest;
+		if (!isNew || missingForBot(guild, channel, needed) !== 0n) continue;
 		const page = await channel.messages
-			.fetch({ after, limit: pageSize, cache: false })
+			.fetch({ after: String(lowest), limit: 100, cache: false })
 			.catch(() => undefined);
 		for (const message of page?.values() ?? [])
 			if (message.author.id === userId) found.push(message);

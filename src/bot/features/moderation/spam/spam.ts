@@ -24,7 +24,6 @@ import {
 } from "./incidents.ts";
 import { createEntries } from "./log-entry.ts";
 import { messagesSince } from "./missed-copies.ts";
-import type { Post } from "./recent-posts.ts";
 
 /**
  * How long incidents are kept in the database for their buttons, in milliseconds. Discord's longest timeout is 28 days.
@@ -101,7 +100,7 @@ export function createSpam(options: SpamOptions): Spam {
 		maxWatched: options.maxWatched,
 		timeoutMs: Math.min(settings.timeout, maxTimeoutMs),
 		closing: closing.signal,
-		findMissed,
+		addMissed,
 		entries: createEntries({
 			connection,
 			log,
@@ -158,13 +157,19 @@ export function createSpam(options: SpamOptions): Spam {
 		return [{ key: "resume", run: () => resume().catch(report) }];
 	}
 
-	async function findMissed(incident: Incident): Promise<readonly Post[]> {
-		const { guildId, userId, detectedAt, messages } = incident;
+	/** Sees what the author of interrupted spam has written since, with the content of the known messages as spam. */
+	async function addMissed(incident: Incident): Promise<void> {
+		const { guildId, userId, detectedAt, messages, hashes } = incident;
 		const guild = connection.guilds.find(({ id }) => id === guildId);
-		if (!guild || allowances.has(guildId, userId)) return [];
+		// The detector needs the member, who may not be loaded yet.
+		if (!guild || !(await guild.members.fetch(userId).catch(() => null)))
+			return;
 		const since = detectedAt - settings.window;
 		const written = await messagesSince(guild, userId, since, closing.signal);
-		return detector.spamAmong(written, messages);
+		for (const message of written)
+			if (messages.has(message.id))
+				for (const hash of detector.hashesOf(message)) hashes.add(hash);
+		for (const message of written) detector.see(message);
 	}
 
 	async function loadAllowances(): Promise<void> {
