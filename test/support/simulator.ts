@@ -14,14 +14,16 @@ import { addViolation } from "./discord-spec/violations.ts";
  */
 export function startSimulator({
 	onlyResponses,
+	onExchange,
 	...options
 }: SimulatorOptions & { onlyResponses?: true } = {}): Promise<Simulator> {
 	return start({
+		...options,
 		onExchange: (exchange) => {
 			for (const problem of violationsOf(exchange, { onlyResponses }))
 				addViolation(problem);
+			onExchange?.(exchange);
 		},
-		...options,
 		timing: {
 			// Tests reconnect more often than Discord lets a bot load its members.
 			allMembersMs: 0,

@@ -91,6 +91,16 @@ test.each([
 		["request.components[].components[].size: unknown key"],
 	],
 	[
+		"an empty body where fields are required",
+		{
+			route: "/channels/:channel_id/messages/bulk-delete",
+			status: 204,
+			body: {},
+			response: undefined,
+		},
+		["request.messages: missing"],
+	],
+	[
 		"an unknown query parameter",
 		{
 			method: "GET",

@@ -77,7 +77,8 @@ function bodyProblems(
 ): string[] {
 	const isEmpty = isRecord(body) && Object.keys(body).length === 0;
 	if (!request) return isEmpty ? [] : ["request: the operation takes no body"];
-	if (isEmpty && files.length === 0) return [];
+	// A request with files alone has no JSON.
+	if (isEmpty && files.length > 0) return [];
 	const found = problems(schemaFor(request), body, "request", {
 		operation: name,
 		strict: true,
