@@ -65,9 +65,23 @@ const snapshot = (channels: readonly GuildChannel[]) =>
 
 test("an export names what the bot cannot see, and keeps references to it", async () => {
 	await using hiding = await startHiding();
-	const { world, hidden, notes } = hiding;
+	const { world, hidden, notes, staff } = hiding;
+	const { guild, simulator } = world;
+	const open = simulator.world.channels.add(guild, {
+		...{ name: "Open", type: ChannelType.GuildCategory },
+		permission_overwrites: [
+			{ id: guild.id, type: 0, allow: String(ViewChannel), deny: "0" },
+		],
+	});
 	await hiding.hide();
+	simulator.world.channels.edit(staff, { parent_id: open.id });
+	await world.heard();
 	const { document, missing } = await exported(world);
+	expect(document.categories?.find(({ id }) => id === open.id)).toMatchObject({
+		name: "Open",
+		channels: [{ name: `unseen (ID ${staff.id})`, id: staff.id, unseen: true }],
+	});
+	expect(JSON.stringify(document.categories)).not.toContain('"overwrites":[]');
 	expect(missing).toStartWith(
 		"Missing: channels: the bot cannot see 3 of its channels",
 	);

@@ -163,6 +163,7 @@ test("an interaction that names a hidden channel does not make its invented over
 		...{ type: 2, guild_id: world.guild.id, entitlements: [] },
 		...{ channel_id: staff.id, locale: "en-US", app_permissions: "0" },
 		channel: { id: staff.id, type: 0 },
+		authorizing_integration_owners: { 0: world.guild.id },
 		member: {
 			...{ roles: [], joined_at: null, deaf: false, mute: false, flags: 0 },
 			...{ permissions: "0", user: userNamed(world, "zoe") },
@@ -181,6 +182,7 @@ test("an interaction that names a hidden channel does not make its invented over
 		},
 	});
 	await world.heard();
+	expect(world.logged.join("\n")).not.toContain("could not parse");
 	const { text } = await world.call("list_channel_permissions", {
 		channel_ids: [staff.id],
 	});
@@ -194,9 +196,8 @@ test("locking all channels leaves out hidden ones, and does not say that @everyo
 	expect(text).toContain(
 		`Left, because the bot cannot see them: <#${staff.id}>`,
 	);
-	const [, closed] =
-		/because @everyone does not see them: (.*)/.exec(text) ?? [];
-	expect(closed).not.toContain(staff.id);
+	const lines = text.split("\n").filter((line) => line.includes(staff.id));
+	expect(lines).toHaveLength(1);
 });
 
 test("a channel is moved beside a hidden one, which keeps its place", async () => {
