@@ -78,35 +78,28 @@ export const editedKinds = {
 } as const;
 export type EditedKind = keyof typeof editedKinds;
 
-/** A channel's flags by the settings that they are in tools and documents. */
 const flagBits = {
 	require_tag: ChannelFlags.RequireTag,
 	spoiler: ChannelFlags.IsSpoilerChannel,
-};
-type FlagFields = { [Field in keyof typeof flagBits]?: boolean | undefined };
+} as const;
 
 /** Returns a channel's settings that Discord keeps in `flags`. */
-export function flagFields(flags: number): Required<FlagFields> {
-	const has = (bit: number) => (flags & bit) !== 0;
-	return {
-		require_tag: has(flagBits.require_tag),
-		spoiler: has(flagBits.spoiler),
-	};
-}
+export const flagFields = (flags: number) => ({
+	require_tag: (flags & flagBits.require_tag) !== 0,
+	spoiler: (flags & flagBits.spoiler) !== 0,
+});
 
 /** Returns `flags` with the given settings; undefined if none is given. */
 export function flagsWith(
 	flags: number,
-	given: FlagFields,
+	given: Partial<Record<keyof typeof flagBits, boolean | undefined>>,
 ): number | undefined {
-	let result: number | undefined;
-	for (const field of ["require_tag", "spoiler"] as const) {
-		const bit = flagBits[field];
-		if (given[field] === undefined) continue;
-		result ??= flags;
-		result = given[field] ? result | bit : result & ~bit;
-	}
-	return result;
+	const fields = namesOf(flagBits).filter((one) => given[one] !== undefined);
+	if (fields.length === 0) return undefined;
+	return fields.reduce(
+		(all, one) => (given[one] ? all | flagBits[one] : all & ~flagBits[one]),
+		flags,
+	);
 }
 
 export const sortOrders = {

@@ -164,21 +164,11 @@ export function checkTotals(components: readonly unknown[]): void {
 		);
 }
 
-interface Nesting {
-	/** The text of a text display. */
-	readonly content?: unknown;
-	readonly components?: unknown;
-	/** The button or picture beside a section. */
-	readonly accessory?: unknown;
-}
-
-/** Returns components with those in them. */
-function nested(given: readonly unknown[]): Nesting[] {
+/** Returns components with those in them and beside them. `content` is the text of a text display. */
+function nested(given: readonly unknown[]): { content?: unknown }[] {
 	return given.flatMap((value) => {
-		const one: Nesting = Object(value);
-		const inner = Array.isArray(one.components) ? one.components : [];
-		const beside = one.accessory === undefined ? [] : [one.accessory];
-		return [one, ...nested([...inner, ...beside])];
+		const { components = [], accessory = [] } = Object(value);
+		return [Object(value), ...nested([components, accessory].flat())];
 	});
 }
 

@@ -39,6 +39,7 @@ const meanings: readonly [said: string, meant: string][] = [
 	// Nouns.
 	["undo, revert, restore, left, leave", "audit log"],
 	["restore, back up, snapshot", "backup plan guild"],
+	["welcome screen, onboarding", "plan guild document"],
 	["at once, in bulk, several role, several channel", "plan guild document"],
 	["template, blueprint, structure, layout, yaml, rebuild", "guild document"],
 	["warn, warning, strike", "warn member, send dm, timeout"],

@@ -13,24 +13,14 @@ import { apiError, found } from "../errors.ts";
 import { nullable, text } from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
-/** A guess (voice-regions): which regions there are. */
-const regions = Object.entries({
-	brazil: "Brazil",
-	hongkong: "Hong Kong",
-	india: "India",
-	japan: "Japan",
-	rotterdam: "Rotterdam",
-	singapore: "Singapore",
-	southafrica: "South Africa",
-	sydney: "Sydney",
-	"us-central": "US Central",
-	"us-east": "US East",
-	"us-south": "US South",
-	"us-west": "US West",
-}).map(([id, name]) => ({
-	...{ id, name, optimal: id === "rotterdam" },
-	...{ custom: false, deprecated: false },
-}));
+/** A guess (voice-regions): which regions there are. Discord's names are not simulated. */
+const regions =
+	"brazil hongkong india japan rotterdam singapore southafrica sydney us-central us-east us-south us-west"
+		.split(" ")
+		.map((id) => ({
+			...{ id, name: id, optimal: id === "rotterdam" },
+			...{ custom: false, deprecated: false },
+		}));
 
 export const voiceRoutes = [
 	route("GET /voice/regions", () => regions),

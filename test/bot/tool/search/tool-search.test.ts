@@ -50,6 +50,8 @@ const found = (query: string, limit = 3) =>
 /** Queries, and the tool that must be first. */
 const first: [query: string, tool: string][] = [
 	["clone a channel", "clone_channel"],
+	["welcome screen", "plan_guild"],
+	["onboarding", "plan_guild"],
 	["duplicate channel", "clone_channel"],
 	["send a DM", "send_private_message"],
 	["whisper to a user", "send_private_message"],
