@@ -34,6 +34,11 @@ export const locksRows: Record<string, Row> = {
 		ids: { channel_ids: channelId },
 		act(scene) {
 			const { channel, args, request, denied } = oneChannel(scene);
+			// Otherwise nobody could write there, and there would be nothing to lock.
+			scene.world.simulator.world.channels.setOverwrite(channel, {
+				...{ id: scene.guild.id, type: 0, deny: "0" },
+				allow: String(SendMessages),
+			});
 			// What the bot would keep by itself, it needs no request for.
 			scene.world.simulator.world.channels.setOverwrite(channel, {
 				...{ id: botUser(scene.world).id, type: 1, deny: "0" },
@@ -44,7 +49,7 @@ export const locksRows: Record<string, Row> = {
 				done: () => (denied() & SendMessages) !== 0n,
 			};
 		},
-		reason: AuditLogEvent.ChannelOverwriteCreate,
+		reason: AuditLogEvent.ChannelOverwriteUpdate,
 		needs,
 	},
 };

@@ -358,7 +358,7 @@ describe("arguments", () => {
 		const reason = world.guild.bans.get(mona)?.reason ?? "";
 		expect(reason).toEndWith("ü…");
 		expect(reason).toHaveLength(512);
-		expect(reason).toContain("\\n\\u{202e}evil");
+		expect(reason).toContain("> \\u{202e}evil");
 		const [note] = await world.noted(1);
 		expect(note?.Reason?.length).toBeLessThanOrEqual(1_024);
 		expect(note?.Reason).toContain(`\\<@${mona}>`);

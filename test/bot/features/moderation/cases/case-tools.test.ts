@@ -27,7 +27,7 @@ onBoth((databases) => {
 		expect(lines).toHaveLength(3);
 		expect(lines[1]).toBe("In all: 1 Warning.");
 		expect(lines[2]).toContain("#1 |");
-		expect(lines[2]).toContain("x \\| ID\\: 1\\n#9 \\| ban");
+		expect(lines[2]).toContain("x \\| ID\\: 1 #9 \\| ban");
 		expect(lines[2]).toContain("told by direct message");
 		const { text: whole } = await bot.as(moderator, "list_cases", {
 			number: 1,
