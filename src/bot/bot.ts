@@ -172,7 +172,7 @@ export function startBot(
 	const toolAs = createCallAs({
 		tools: () => [...allTools, ...features.tools],
 		context: () => context,
-		record: (call, changes) => recordCall(call, changes),
+		record: (call) => recordCall(call),
 		log,
 	});
 	const callAs: CallAs = async (call) => {
@@ -227,9 +227,9 @@ export function startBot(
 		auditChannelId === undefined
 			? undefined
 			: createAuditChannel(auditChannelId, connection, log);
-	const recordCall = (call: AuditedCall, changes: boolean) => {
+	const recordCall = (call: AuditedCall) => {
 		audit.record(call);
-		if (changes) auditChannel?.announce(call);
+		if (call.effect !== "read") auditChannel?.announce(call);
 	};
 	const deletionWatch =
 		backup && backup.alarm_deletions > 0

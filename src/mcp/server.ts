@@ -65,6 +65,7 @@ export interface Caller {
 	/** The trace of which the request is a part, for logs and to be passed on. */
 	trace?: TraceContext | undefined;
 	onDestructive?: ToolCall["onDestructive"];
+	onMessage?: ToolCall["onMessage"];
 }
 
 /** The outcome of an MCP request: "tool_error" is a result with `isError: true`, "rpc_error" a JSON-RPC error. */
@@ -523,14 +524,14 @@ export function toolSource<Context>(
 /** Creates the call's abort signal and a function to report progress, both for the tool. */
 export function toolCall(
 	{ params }: RpcRequest,
-	{ signal, notify, onDestructive }: Caller,
+	{ signal, notify, onDestructive, onMessage }: Caller,
 ): ToolCall {
 	const token = isObject(params._meta) ? params._meta.progressToken : undefined;
 	const wanted = typeof token === "string" || typeof token === "number";
 	let last = Number.NEGATIVE_INFINITY;
 	return {
 		signal,
-		onDestructive,
+		...{ onDestructive, onMessage },
 		reportProgress(progress, total, message) {
 			// The specification requires progress to grow.
 			if (!notify || !wanted || !(progress > last)) return;

@@ -55,6 +55,8 @@ export interface ToolCall {
 	 * anything. If it throws, the call ends with its error.
 	 */
 	onDestructive?: (() => void) | undefined;
+	/** Called with the id of a message that the call has sent. */
+	onMessage?: ((id: string) => void) | undefined;
 }
 
 export interface Tool<Context> {

@@ -130,7 +130,9 @@ export const demands: Record<string, Demand> = {
 	get_member: anyMember(),
 	send_message: inChannel(["SendMessages"]),
 	send_file: inChannel(["SendMessages", "AttachFiles"]),
-	edit_message: inChannel(["ReadMessageHistory", "ManageMessages"]),
+	edit_message: inChannel(["ReadMessageHistory", "ManageMessages"], undefined, {
+		also: ["ManageGuild"],
+	}),
 	delete_messages: inChannel(["ManageMessages"]),
 	get_recent_messages: inChannel(["ReadMessageHistory"]),
 	get_message: inChannel(["ReadMessageHistory"]),

@@ -54,6 +54,7 @@ import {
 } from "../store/tables/approvals.ts";
 import { withPersonName } from "../tool/admission.ts";
 import type { AuditedCall } from "../tool/audit.ts";
+import { callFacts } from "../tool/call-facts.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
 import type { Preview } from "../tool/review.ts";
@@ -97,10 +98,9 @@ export interface RequestsOptions {
 	/** Returns the tools that a principal (caller) may call, and the context for its tool calls. */
 	select(principal: Principal | undefined): Selection<BotContext>;
 	/**
-	 * Records a tool call, or an event of a request for approval, in the bot's log of tool calls. `changes` says whether
-	 * the call was meant to change something.
+	 * Records a tool call, or an event of a request for approval, in the bot's log of tool calls.
 	 */
-	record(call: AuditedCall, changes: boolean): void;
+	record(call: AuditedCall): void;
 	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
 	/** First and maximum wait, in milliseconds, before a failed database write or message edit is tried again. */
@@ -343,17 +343,15 @@ export function createRequests(options: RequestsOptions) {
 	function note(row: ApprovalRow, event: string): void {
 		const { id, tool, decided_by } = row;
 		const by = decided_by ?? undefined;
-		options.record(
-			{
-				...callerOf(row),
-				at: new Date(now()),
-				tool: "approval",
-				arguments: JSON.stringify({ approval_id: id, event, tool, by }),
-				outcome: "done",
-				milliseconds: 0,
-			},
-			false,
-		);
+		options.record({
+			...callerOf(row),
+			at: new Date(now()),
+			tool: "approval",
+			arguments: JSON.stringify({ approval_id: id, event, tool, by }),
+			outcome: "done",
+			milliseconds: 0,
+			effect: "read",
+		});
 	}
 
 	/**
@@ -575,12 +573,13 @@ export function createRequests(options: RequestsOptions) {
 		};
 		let result: string | undefined;
 		let isBug = false;
+		const facts = callFacts(call);
 		try {
 			if (refusal !== undefined || !tool) result = errorResult(refusal ?? "");
 			else {
 				requireReviewable(tool);
 				const approved = { ...context, review, approvedBy };
-				result = await tool.call(args, approved, call);
+				result = await tool.call(args, approved, { ...call, ...facts.hooks });
 			}
 		} catch (error) {
 			if (error instanceof RpcError) result = errorResult(error.message);
@@ -599,17 +598,15 @@ export function createRequests(options: RequestsOptions) {
 		if (result === undefined) return { kind: "not begun", failure };
 		if (!isStored && !beginning) return { kind: "refused", result };
 		const isFailed = isErrorResult(result);
-		options.record(
-			{
-				...callerOf(row),
-				at: new Date(startedAt),
-				tool: row.tool,
-				arguments: redact(tool?.listing.inputSchema ?? {}, args),
-				outcome: isBug ? "error" : isFailed ? "failed" : "done",
-				milliseconds: performance.now() - from,
-			},
-			true,
-		);
+		options.record({
+			...callerOf(row),
+			at: new Date(startedAt),
+			tool: row.tool,
+			arguments: redact(tool?.listing.inputSchema ?? {}, args),
+			outcome: isBug ? "error" : isFailed ? "failed" : "done",
+			milliseconds: performance.now() - from,
+			...facts.recorded(tool, args),
+		});
 		const ended = {
 			...row,
 			state: isFailed ? ("failed" as const) : ("done" as const),

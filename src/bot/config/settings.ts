@@ -469,8 +469,8 @@ const sections = {
 export const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
 
 /**
- * Which tool calls a person has to approve. "destructive": those of tools that delete or overwrite something; "write":
- * those of all tools that change something.
+ * Which tool calls a person has to approve. "destructive": those that delete, punish, grant power, silence many or replace
+ * what cannot be restored; "write": all that change something.
  */
 const approvalLevels = ["off", "destructive", "write"] as const;
 

@@ -8,6 +8,7 @@ import {
 	type Role,
 } from "discord.js";
 import { channelName } from "./describe.ts";
+import { isObfuscated } from "./obfuscation.ts";
 import { describeBits } from "./permissions.ts";
 
 /**
@@ -91,7 +92,8 @@ export const grantingPermissions =
 
 /**
  * Says what members who get one of these roles may then do beyond @everyone, as words such as "KICK_MEMBERS";
- * undefined if none of them gives power over others or access to what @everyone does not see.
+ * undefined if none of them gives power over others or access to what @everyone does not see. Access that the bot cannot
+ * know of counts, too.
  */
 export function grantsOf(roles: readonly Role[]): string | undefined {
 	for (const role of roles) {
@@ -100,5 +102,7 @@ export function grantsOf(roles: readonly Role[]): string | undefined {
 		const { bits, channel } = powers;
 		return `${describePowers(bits)}${channel ? ` in ${channelName(channel)}` : ""}`;
 	}
-	return undefined;
+	// Discord does not tell the bot what roles may do in channels that it does not see.
+	const isUnknown = roles[0]?.guild.channels.cache.some(isObfuscated);
+	return isUnknown ? "access to channels that the bot does not see" : undefined;
 }

@@ -41,7 +41,7 @@ export interface DocumentRequestsOptions {
 	 * Records a finished request from the command line in the bot's audit log. `changes`: whether the request was meant
 	 * to change something.
 	 */
-	audit(call: AuditedCall, changes: boolean): void;
+	audit(call: AuditedCall): void;
 	log: Log;
 }
 
@@ -223,19 +223,17 @@ export function createDocumentRequests(
 					...{ request: name, guild_id: call.guildId, outcome },
 					ms: Math.round(ms),
 				});
-				options.audit(
-					{
-						at: new Date(Date.now() - ms),
-						requestId: undefined,
-						client,
-						tool,
-						guildId: call.guildId,
-						arguments: "{}",
-						outcome,
-						milliseconds: ms,
-					},
-					changing.has(name),
-				);
+				options.audit({
+					at: new Date(Date.now() - ms),
+					requestId: undefined,
+					client,
+					tool,
+					guildId: call.guildId,
+					arguments: "{}",
+					outcome,
+					milliseconds: ms,
+					effect: changing.has(name) ? "destructive" : "read",
+				});
 			}
 		}
 	};

@@ -54,6 +54,7 @@ function describe(call: AuditedCall): EmbedBuilder {
 		.setDescription(`\`\`\`json\n${text.replaceAll("`", "ˋ")}\n\`\`\``)
 		.addFields(
 			{ name: "Outcome", value: call.outcome, inline },
+			{ name: "Effect", value: call.effect, inline },
 			{ name: "Client", value: clientName(call.client), inline },
 			{ name: "Request", value: call.requestId ?? "none", inline },
 			...callerFields(call, inline),

@@ -20,11 +20,11 @@ import {
 	type Server,
 	type ToolSet,
 } from "../../mcp/server.ts";
-import type { Tool } from "../../mcp/tool.ts";
 import type { AuditedCall } from "../tool/audit.ts";
+import { callFacts } from "../tool/call-facts.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
-import { isDryRun, isReadOnly } from "../tool/toolsets.ts";
+import { isDryRun } from "../tool/toolsets.ts";
 import type { BotMetrics } from "./metrics.ts";
 
 export interface ObserverOptions {
@@ -38,10 +38,8 @@ export interface ObserverOptions {
 	};
 	metrics: BotMetrics;
 	log: Log;
-	/**
-	 * Called after every tool call, to record it in the audit log. `changes` is false for read-only tools and dry runs.
-	 */
-	audit(call: AuditedCall, changes: boolean): void;
+	/** Called after every tool call, to record it in the audit log. */
+	audit(call: AuditedCall): void;
 	/**
 	 * Whether a tool call with this JSON-RPC response is recorded in the audit log by other code, which lets people
 	 * approve tool calls. If true, `audit` is not called.
@@ -71,7 +69,8 @@ export function observe(
 		request: RpcRequest,
 		originalCaller: Caller,
 	): Promise<RpcResponse> {
-		const caller = withId(originalCaller);
+		const facts = callFacts(originalCaller);
+		const caller = { ...withId(originalCaller), ...facts.hooks };
 		const from = performance.now();
 		callsInFlight += 1;
 		const response = await server.handle(request, caller);
@@ -86,11 +85,13 @@ export function observe(
 		const { tool, args } = resolveOrUnknown(request, set);
 		const toolName = tool?.name ?? quoteUnknownName(request.params.name);
 		const label = tool?.name ?? "other";
+		const recorded = facts.recorded(tool, args);
 		metrics.toolCalls.add([label, response.outcome]);
 		metrics.toolCallSeconds.observe([label], ms / 1000);
 		log.info("MCP tool call finished", {
 			...callerFields(caller),
 			tool: toolName,
+			effect: recorded.effect,
 			guild_id: guildIdOf(args),
 			...responseFields(response),
 			ms: Math.round(ms),
@@ -100,27 +101,25 @@ export function observe(
 		if (isRefresh && auditedOutcome(response) === "done") return response;
 		if (response.kind === "text" && isRecorded?.(response.text))
 			return response;
-		audit(
-			{
-				at: new Date(Date.now() - ms),
-				requestId: caller.requestId,
-				client:
-					caller.principal?.client ??
-					caller.session?.clientName ??
-					modernClientName(request.params) ??
-					"",
-				principal: caller.principal,
-				tool: toolName,
-				guildId: guildIdOf(args) ?? context.guildId,
-				arguments: redact(tool?.listing.inputSchema ?? {}, {
-					...args,
-					...(tool && isDryRun(tool, args) && { dry_run: true }),
-				}),
-				outcome: auditedOutcome(response),
-				milliseconds: ms,
-			},
-			changes(tool, args),
-		);
+		audit({
+			at: new Date(Date.now() - ms),
+			requestId: caller.requestId,
+			client:
+				caller.principal?.client ??
+				caller.session?.clientName ??
+				modernClientName(request.params) ??
+				"",
+			principal: caller.principal,
+			tool: toolName,
+			guildId: guildIdOf(args) ?? context.guildId,
+			arguments: redact(tool?.listing.inputSchema ?? {}, {
+				...args,
+				...(tool && isDryRun(tool, args) && { dry_run: true }),
+			}),
+			outcome: auditedOutcome(response),
+			milliseconds: ms,
+			...recorded,
+		});
 		return response;
 	}
 
@@ -213,12 +212,4 @@ function auditedOutcome({ errorCode: code, outcome }: RpcResponse) {
 	if (code === errorCode.internal) return "error";
 	if (code !== undefined) return "refused";
 	return outcome === "tool_error" ? "failed" : "done";
-}
-
-/** Whether a tool call is meant to change something: false for read-only tools, dry runs and unknown tools. */
-function changes(
-	tool: Tool<BotContext> | undefined,
-	args: JsonObject,
-): boolean {
-	return tool !== undefined && !isReadOnly(tool) && !isDryRun(tool, args);
 }

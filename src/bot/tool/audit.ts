@@ -5,6 +5,7 @@ import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { within } from "../../lib/wait.ts";
+import type { Effect } from "../../mcp/tool.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -19,7 +20,14 @@ import {
 export interface AuditedCall
 	extends Omit<
 		ToolCallRow,
-		"id" | "at" | "request_id" | "guild_id" | "person" | "key"
+		| "id"
+		| "at"
+		| "request_id"
+		| "guild_id"
+		| "person"
+		| "key"
+		| "effect"
+		| "message_id"
 	> {
 	/** When the bot received the tool call. */
 	at: Date;
@@ -27,6 +35,10 @@ export interface AuditedCall
 	guildId: string | undefined;
 	/** Who made the tool call; undefined for the holder of the root key. */
 	principal?: Principal | undefined;
+	/** "read" for dry runs and unknown tools. */
+	effect: Effect;
+	/** Id of the message that the call sent; undefined if it sent none. */
+	messageId?: string | undefined;
 }
 
 export interface AuditOptions {
@@ -230,6 +242,8 @@ function toRow(call: AuditedCall): ToolCallRow {
 		milliseconds: Math.round(call.milliseconds),
 		person: call.principal?.person?.id ?? null,
 		key: call.principal ? toStorable(call.principal.id) : null,
+		effect: call.effect,
+		message_id: call.messageId ?? null,
 	};
 }
 

@@ -7,11 +7,12 @@ import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
 import { isErrorResult } from "../../mcp/tool.ts";
 import { commandIdStart } from "./admission.ts";
 import type { AuditedCall } from "./audit.ts";
+import { callFacts } from "./call-facts.ts";
 import type { CaseDraft } from "./case-record.ts";
 import type { BotContext } from "./context.ts";
 import { redact } from "./redact.ts";
 import { scopeTo } from "./scope.ts";
-import { type BotTool, isDryRun, isReadOnly } from "./toolsets.ts";
+import type { BotTool } from "./toolsets.ts";
 
 /** A tool call in the name of a member of a guild. */
 export interface PersonCall {
@@ -52,8 +53,8 @@ export interface CallAsOptions {
 	 */
 	tools(): readonly BotTool[];
 	context(): BotContext;
-	/** Records the call in the bot's audit log. `changes` is false for read-only tools and dry runs. */
-	record(call: AuditedCall, changes: boolean): void;
+	/** Records the call in the bot's audit log. */
+	record(call: AuditedCall): void;
 	log: Log;
 }
 
@@ -93,22 +94,22 @@ export function createCallAs(options: CallAsOptions): CallAs {
 			"guild_id",
 		);
 		const whole = takesGuild ? { ...args, guild_id: guildId } : args;
-		const { text, outcome } = await run(tool, whole, scoped, log);
+		const facts = callFacts();
+		const { hooks } = facts;
+		const { text, outcome } = await run(tool, whole, scoped, hooks, log);
 		const ms = performance.now() - from;
-		record(
-			{
-				at: new Date(Date.now() - ms),
-				requestId: crypto.randomUUID().slice(0, 8),
-				client: door,
-				principal,
-				tool: name,
-				guildId,
-				arguments: redact(tool.listing.inputSchema, whole),
-				outcome,
-				milliseconds: ms,
-			},
-			!isReadOnly(tool) && !isDryRun(tool, whole),
-		);
+		record({
+			at: new Date(Date.now() - ms),
+			requestId: crypto.randomUUID().slice(0, 8),
+			client: door,
+			principal,
+			tool: name,
+			guildId,
+			arguments: redact(tool.listing.inputSchema, whole),
+			outcome,
+			milliseconds: ms,
+			...facts.recorded(tool, whole),
+		});
 		return {
 			text,
 			isError: outcome !== "done",
@@ -122,12 +123,14 @@ async function run(
 	tool: BotTool,
 	args: JsonObject,
 	context: BotContext,
+	hooks: ReturnType<typeof callFacts>["hooks"],
 	log: Log,
 ): Promise<{ text: string; outcome: AuditedCall["outcome"] }> {
 	try {
 		const result = await tool.call(args, context, {
 			signal: undefined,
 			reportProgress() {},
+			...hooks,
 		});
 		const { content } = JSON.parse(result) as { content: { text: string }[] };
 		const text = content.map((item) => item.text).join("\n");

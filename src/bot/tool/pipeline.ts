@@ -197,7 +197,10 @@ async function run<Entries extends v.ObjectEntries>(
 		const note = why === undefined ? [] : [`Counts as destructive: it ${why}.`];
 		await review(
 			preview
-				? previewOf(preview.shown, preview.basis)
+				? previewOf(
+						[preview.shown, note].flat(),
+						preview.basis && [preview.basis, note].flat(),
+					)
 				: previewOfNames([...names, ...note]),
 		);
 	}

@@ -171,6 +171,13 @@ export const setAutomodRule = writeTool({
 		enabled: v.optional(flag("Default: true.")),
 		reason,
 	}),
+	destructive: (
+		{ guild_id: _, reason: __, rule_id: ___, trigger_type: ____, ...given },
+		{ rule },
+	) => {
+		const before = rule && ruleFieldsOf(rule);
+		return whySilences(changedRule(before ?? emptyRule, given), before);
+	},
 	run(
 		{ guild_id: _, reason: __, rule_id: ___, trigger_type, ...given },
 		{ guild, rule },
@@ -186,6 +193,50 @@ export const setAutomodRule = writeTool({
 		return createRule(guild, trigger_type, { enabled: true, ...given });
 	},
 });
+
+/** Messages with fewer mentions than this are common. */
+const fewMentions = 5;
+
+/** Whether an AutoMod rule does more than alert moderators. */
+const isSilencing = ({ enabled, actions }: RuleFields) =>
+	enabled && actions.some((action) => action !== "send_alert_message");
+
+/**
+ * Says why the AutoMod rule `after` can silence many, if it does so more than the rule `before`. How much words and
+ * patterns match cannot be known. Discord's own lists and spam filter are not meant.
+ */
+function whySilences(
+	after: RuleFields,
+	before: RuleFields | undefined,
+): string | undefined {
+	if (!isSilencing(after)) return undefined;
+	const old = before && isSilencing(before) ? before : emptyRule;
+	const grows = (field: ListField) =>
+		after[field].some((item) => !(old[field] as string[]).includes(item));
+	const shrinks = (field: ListField) =>
+		old[field].some((item) => !(after[field] as string[]).includes(item));
+	const { keyword_filter, regex_patterns, mention_total_limit: limit } = after;
+	const isWider =
+		grows("actions") ||
+		grows("keyword_filter") ||
+		grows("regex_patterns") ||
+		["allow_list", "exempt_role_ids", "exempt_channel_ids"].some((field) =>
+			shrinks(field as ListField),
+		) ||
+		limit !== old.mention_total_limit;
+	if (!isWider) return undefined;
+	if (keyword_filter.length > 0 || regex_patterns.length > 0)
+		return "blocks messages or members by words, and how many these match is not known";
+	return limit > 0 && limit < fewMentions
+		? `blocks messages with ${limit} mentions`
+		: undefined;
+}
+
+type ListField = {
+	[Field in keyof RuleFields]: RuleFields[Field] extends string[]
+		? Field
+		: never;
+}[keyof RuleFields];
 
 async function createRule(
 	guild: Guild,

@@ -37,7 +37,8 @@ import { isForPeople } from "../discord/acting-person.ts";
 import { channelLabel, channelName, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
-import { requireGrantable } from "../discord/permissions.ts";
+import { readPermissions, requireGrantable } from "../discord/permissions.ts";
+import { describePowers, powersIn } from "../discord/powers.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { emoji } from "../messages/emoji.ts";
 import {
@@ -145,6 +146,19 @@ export const createChannel = writeTool({
 		tags: tagList(v.strictObject(tagFields), "{name, emoji, moderated}"),
 		reason,
 	}),
+	destructive({ permission_overwrites = [] }, { guild }) {
+		const field = "permission_overwrites";
+		const allowed = permission_overwrites.map(({ allow }) =>
+			readPermissions(field, allow),
+		);
+		const powers = powersIn(
+			allowed.reduce((all, bits) => all | bits, 0n),
+			guild,
+		);
+		return powers === 0n
+			? undefined
+			: `allows ${describePowers(powers)} in the channel`;
+	},
 	run(args, context) {
 		const { channel_type, guild_id, reason, ...fields } = args;
 		const { guild, connection } = context;
@@ -340,7 +354,7 @@ export const listChannels = readTool({
 	toolset: "channels",
 	title: "List channels",
 	description:
-		"List a guild's channels from the top: kind, topic, limits; private and read-only for @everyone.",
+		"List channels from the top: kind, topic, limits; private and read-only for @everyone.",
 	input: v.strictObject({
 		guild_id,
 		category_id: v.optional(

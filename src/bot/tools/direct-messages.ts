@@ -14,6 +14,7 @@ import {
 } from "../messages/message-arguments.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";
+import { editPlan } from "../messages/own-messages.ts";
 import { linkTo } from "../messages/sent-message.ts";
 import {
 	flag,
@@ -23,12 +24,7 @@ import {
 	snowflake,
 } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import {
-	destructiveTool,
-	editTool,
-	readTool,
-	writeTool,
-} from "../tool/define.ts";
+import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
 /** A person needs MANAGE_GUILD to use the bot's direct messages, which no person can see in Discord's own clients. */
 const person = { managesBot: true } as const;
@@ -89,24 +85,26 @@ export const readPrivateMessages = readTool({
 	},
 });
 
-export const editPrivateMessage = editTool({
+export const editPrivateMessage = destructiveTool({
 	name: "edit_private_message",
 	toolset: "direct_messages",
 	title: "Edit a DM",
-	description: "Change the content of a direct message that the bot sent.",
+	description: "Replace the bot's direct message; not undoable.",
 	lock: "message_id",
 	person,
 	input: v.strictObject({ ...onDirectMessage, content }),
-	async run({ message_id, content }, { discord, user }) {
+	async plan({ message_id, content }, { discord, user }) {
 		const channel = await directChannel(user);
 		const message = await fetchOwnMessage(channel, message_id, "edit");
 		const target = `the direct message ${message_id} to ${memberName(user)}`;
 		const before = { content: message.content };
 		const changes = changesOf(before, { content }, target);
-		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
-			body: { ...changes, allowed_mentions: allowedMentions("none") },
+		const body = { ...changes, allowed_mentions: allowedMentions("none") };
+		const route = Routes.channelMessage(channel.id, message_id);
+		return editPlan(changes, target, message, {
+			link: linkTo({ id: channel.id }, message_id),
+			write: () => discord.rest.patch(route, { body }),
 		});
-		return `Changed ${target}: ${linkTo({ id: channel.id }, message_id)}`;
 	},
 });
 

@@ -64,7 +64,7 @@ export const sendFile = writeTool({
 		mentions: unlistedMentions,
 		spoiler: v.optional(flag("Hide it until clicked."), false),
 	}),
-	async run(args, { discord, guild, channel }) {
+	async run(args, { discord, guild, channel }, call) {
 		const { data, contentType } = readFile(args);
 		const filename = `${args.spoiler ? "SPOILER_" : ""}${args.filename}`;
 		const message = (await discord.rest.post(
@@ -77,6 +77,7 @@ export const sendFile = writeTool({
 				files: [{ name: filename, data, contentType }],
 			},
 		)) as APIMessage;
+		call.onMessage?.(message.id);
 		return [
 			`File sent: ${oneField(filename)}, ${data.length} bytes (message ID: ${message.id}) to ${placeOf(channel, message.id)}`,
 			...pingLines(guild, args.content, message),

@@ -101,6 +101,13 @@ export const editGuild = editTool({
 		premium_progress_bar_enabled: v.optional(flag("Show boosts.")),
 		reason,
 	}),
+	destructive({ verification_level: level }, { guild }) {
+		const names: readonly (string | undefined)[] = levels.verification_level;
+		const isRaised = names.indexOf(level) > guild.verificationLevel;
+		return isRaised
+			? "raises what members need before they can write"
+			: undefined;
+	},
 	async run(args, { guild }) {
 		const route = Routes.guild(guild.id);
 		const current = (await guild.client.rest.get(route)) as APIGuild;

@@ -34,6 +34,10 @@ export const setIncidentActions = editTool({
 		invites_disabled_until: v.optional(instant("No invites until", true)),
 		dms_disabled_until: v.optional(instant("No DMs until", true)),
 	}),
+	destructive: ({ dms_disabled_until }) =>
+		dms_disabled_until
+			? "pauses direct messages between all members"
+			: undefined,
 	async run({ guild_id: _, ...requested }, { guild, discord }) {
 		requireNextDay(requested);
 		const now = (await discord.rest.get(Routes.guild(guild.id))) as APIGuild;

@@ -211,6 +211,15 @@ export const lockChannel = editTool({
 		unlock: v.optional(flag("Unlock them."), false),
 		reason,
 	}),
+	destructive({ unlock, all }, { channels = [] }) {
+		const isCategory = channels.some(
+			({ type }) => type === ChannelType.GuildCategory,
+		);
+		const isMany = all || isCategory || channels.length > 1;
+		return isMany && !unlock
+			? `silences @everyone in ${all ? "all" : "several"} channels`
+			: undefined;
+	},
 	async run(args, context, call) {
 		const { guild, channels: given, locks } = context;
 		const channels = await chosenChannels(guild, args, given);

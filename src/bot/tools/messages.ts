@@ -19,6 +19,7 @@ import {
 	textPermissions,
 	unlistedMentions,
 } from "../messages/message-arguments.ts";
+import { editPlan, requireSender } from "../messages/own-messages.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
 import {
 	flag,
@@ -27,7 +28,7 @@ import {
 	snowflake,
 } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import { editTool, writeTool } from "../tool/define.ts";
+import { destructiveTool, writeTool } from "../tool/define.ts";
 
 export const sendMessage = writeTool({
 	name: "send_message",
@@ -50,7 +51,7 @@ export const sendMessage = writeTool({
 		embeds: v.optional(embeds),
 		suppress_embeds: unlisted(flag("Without link previews.")),
 	}),
-	async run(args, { discord, guild, channel }) {
+	async run(args, { discord, guild, channel }, call) {
 		const flags =
 			(args.silent ? MessageFlags.SuppressNotifications : 0) |
 			(args.suppress_embeds ? MessageFlags.SuppressEmbeds : 0);
@@ -71,6 +72,7 @@ export const sendMessage = writeTool({
 				},
 			},
 		)) as APIMessage;
+		call.onMessage?.(message.id);
 		return [
 			`Message sent (ID: ${message.id}) to ${placeOf(channel, message.id)}`,
 			...pingLines(guild, args.content, message),
@@ -78,21 +80,24 @@ export const sendMessage = writeTool({
 	},
 });
 
-export const editMessage = editTool({
+export const editMessage = destructiveTool({
 	name: "edit_message",
 	toolset: "messages",
 	title: "Edit a message",
-	description: "Change the content or embeds of a message that the bot sent.",
+	description: "Replace content or embeds of the bot's message; not undoable.",
 	lock: "message_id",
 	permissions: ["ReadMessageHistory", ...textPermissions],
-	person: { permissions: ["ManageMessages", ...contentPermissions] },
+	person: {
+		permissions: ["ManageMessages", ...contentPermissions],
+		inLockedThreads: false,
+	},
 	input: v.strictObject({
 		...onMessage,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
 		mentions: unlistedMentions,
 	}),
-	async run(args, { discord, channel }) {
+	async plan({ guild_id: _, ...args }, { discord, guild, channel, audit }) {
 		const { message_id } = args;
 		const message = await fetchOwnMessage(channel, message_id, "edit");
 		const target = `the message ${message_id} in ${channelName(channel)}`;
@@ -101,10 +106,16 @@ export const editMessage = editTool({
 			throw new ToolError(
 				`The buttons of ${target} belong to its text, so the text cannot be changed. Nothing was done.`,
 			);
+		await requireSender(guild, message, audit);
 		const changes = changesOf(messageFields(message), args, target);
-		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
-			body: { ...changes, allowed_mentions: allowedMentions(args.mentions) },
+		const body = {
+			...changes,
+			allowed_mentions: allowedMentions(args.mentions),
+		};
+		const route = Routes.channelMessage(channel.id, message_id);
+		return editPlan(changes, target, message, {
+			link: linkTo(channel, message_id),
+			write: () => discord.rest.patch(route, { body }),
 		});
-		return `Changed ${Object.keys(changes).join(", ")} of ${target}: ${linkTo(channel, message_id)}`;
 	},
 });

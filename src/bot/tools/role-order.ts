@@ -43,7 +43,6 @@ export const moveRoles = editTool({
 	destructive: ({ role_ids, ...place }, { guild }) =>
 		whyReordered(guild, role_ids, place),
 	async run({ role_ids, ...place }, { guild }) {
-		requireEither(place, ["below_role_id", "above_role_id"]);
 		const move = await planMove(guild, role_ids, place);
 		if (!move.isNeeded)
 			throw new ToolError(
@@ -230,6 +229,7 @@ function moved(
 	ids: readonly string[],
 	place: Place,
 ): Role[] {
+	requireEither({ ...place }, ["below_role_id", "above_role_id"]);
 	const target = place.below_role_id ?? place.above_role_id ?? "";
 	const everyone = order[0]?.guild.id ?? "";
 	if (ids.includes(everyone) || place.below_role_id === everyone)

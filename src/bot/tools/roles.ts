@@ -70,7 +70,7 @@ export const listRoles = readTool({
 	toolset: "roles",
 	title: "List roles",
 	description:
-		"List a guild's roles from the highest down: name, id, members, color, flags, permissions beyond @everyone's.",
+		"List roles from the highest down: name, id, members, color, flags, permissions beyond @everyone's.",
 	input: v.strictObject({ guild_id }),
 	run(_, { guild, connection }) {
 		const roles = [...guild.roles.cache.values()].sort((a, b) =>

@@ -192,6 +192,10 @@ export const editScheduledEvent = editTool({
 		status: v.optional(choice(["active", "completed", "canceled"], "Status.")),
 		reason,
 	}),
+	destructive: ({ status }) =>
+		status === "completed" || status === "canceled"
+			? "ends the event for good"
+			: undefined,
 	async run(args, { guild, discord, event }) {
 		const before = eventFieldsOf(event);
 		const changes = changesOf(before, args, eventName(event));

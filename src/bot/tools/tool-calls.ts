@@ -77,6 +77,7 @@ export const listRecentToolCalls = readTool({
 					? []
 					: [`for: ${personName(call.person, context)}`]),
 				...(call.key === null ? [] : [`key: ${call.key}`]),
+				...(call.effect === "destructive" ? ["destructive"] : []),
 				call.arguments,
 			]
 				.map(oneField)

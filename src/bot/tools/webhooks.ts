@@ -35,6 +35,7 @@ import {
 	unlistedMentions,
 } from "../messages/message-arguments.ts";
 import { apiUserName, messageHead } from "../messages/message-lines.ts";
+import { editPlan } from "../messages/own-messages.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
 import {
 	found,
@@ -313,29 +314,33 @@ const sentByWebhook = {
 	thread_id,
 };
 
-export const editWebhookMessage = editTool({
+export const editWebhookMessage = destructiveTool({
 	name: "edit_webhook_message",
 	toolset: "webhooks",
 	extra: true,
 	title: "Edit a webhook message",
-	description: "Change the content or embeds of a message that a webhook sent.",
+	description:
+		"Replace content or embeds of a webhook's message; not undoable.",
 	lock: "message_id",
 	permissions: ["ManageWebhooks", pingsMany],
+	person: { inLockedThreads: false },
 	input: v.strictObject({
 		...sentByWebhook,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
 		mentions: unlistedMentions,
 	}),
-	async run({ message_id, ...args }, { webhook, thread }) {
+	async plan({ message_id, ...args }, { webhook, thread }) {
 		const destination = webhook.targetFor(thread);
 		const message = await webhook.fetchMessage(message_id, destination);
 		const target = `the message ${message_id} in ${channelName(destination)}`;
 		const changes = changesOf(messageFields(message), args, target);
 		const allowed_mentions = allowedMentions(args.mentions);
 		const body = { ...changes, allowed_mentions };
-		await webhook.editMessage(message_id, body, destination);
-		return `Changed ${Object.keys(changes).join(", ")} of ${target}: ${linkTo(destination, message_id)}`;
+		return editPlan(changes, target, message, {
+			link: linkTo(destination, message_id),
+			write: () => webhook.editMessage(message_id, body, destination),
+		});
 	},
 });
 

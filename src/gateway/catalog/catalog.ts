@@ -51,7 +51,7 @@ export interface Skew {
 
 /**
  * Merges the tools of all bots into one tools/list. Where bots define a tool differently, the first bot's definition
- * is used. The description of a tool names the bots that lack it.
+ * is used, with the strictest annotations of all. The description of a tool names the bots that lack it.
  */
 export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	// Bots of one version have the same list, and often the same object.
@@ -90,13 +90,56 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 
 	const tools = [...listed.values()].map(({ name, text }) => {
 		const without = lackedBy.get(name);
-		return withInstance(without ? withLack(text, without) : text);
+		const others = [...maps.values()].flatMap((tools) => {
+			const other = tools.get(name)?.text;
+			return other === undefined || other === text ? [] : other;
+		});
+		const strict = withStrictestHints(text, others);
+		return withInstance(without ? withLack(strict, without) : strict);
 	});
 	return {
 		list: `{"tools":[${[...tools, JSON.stringify(listInstances)].join(",")}]}`,
 		names: new Set([...listed.keys(), listInstances.name]),
 		skew,
 	};
+}
+
+/**
+ * The cautious value of MCP's hints about a tool, which is also that of a missing hint.
+ * https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations
+ */
+const cautious = {
+	readOnlyHint: false,
+	destructiveHint: true,
+	idempotentHint: false,
+	openWorldHint: true,
+};
+
+/**
+ * Makes each hint in a tool's JSON text cautious unless all other definitions of the tool agree with it: a client may run
+ * a call unasked because of a hint, on any of the bots.
+ */
+function withStrictestHints(tool: string, others: readonly string[]): string {
+	const hintsOf = (text: string) => {
+		const { annotations } = JSON.parse(text) as JsonObject;
+		return { ...cautious, ...(annotations as object) };
+	};
+	if (others.length === 0) return tool;
+	const own = hintsOf(tool);
+	const all = others.map(hintsOf);
+	const names = Object.keys(cautious) as (keyof typeof cautious)[];
+	const changed = names.filter(
+		(name) =>
+			own[name] !== cautious[name] &&
+			all.some((hints) => hints[name] === cautious[name]),
+	);
+	if (changed.length === 0) return tool;
+	return setMember(tool, "annotations", (annotations = "{}") =>
+		changed.reduce(
+			(text, name) => setMember(text, name, () => String(cautious[name])),
+			annotations,
+		),
+	);
 }
 
 /** Extends the description in a tool's JSON text by a note. The note names the bots that lack the tool. */

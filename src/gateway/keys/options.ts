@@ -30,7 +30,8 @@ export type KeyValues = {
 };
 
 export const keyUsage = `  --new-key NAME     create a key for clients, print it, and exit. Its scope:
-      --access LEVEL     tools that it may call: read (default), write, or all, which includes those that delete
+      --access LEVEL     what it may do: read (default), write, or all, which includes what deletes, punishes,
+                         gives power or silences many
       --instances A,B    only these instances
       --guilds ID,ID     only these guilds
       --person ID        acts as this Discord user, with this user's rights

@@ -33,6 +33,8 @@ export interface Answer {
 export interface ApprovalWorldOptions {
 	/** Keys of [mcp]. */
 	mcp?: (simulator: Simulator) => Record<string, unknown>;
+	/** Other sections of config.toml. */
+	toml?: (simulator: Simulator) => Record<string, unknown>;
 	/** How long a direct call waits for a decision. */
 	waitMs?: number;
 	/** False: the bot's database cannot be reached. */
@@ -103,6 +105,7 @@ export async function startApprovalWorld(
 		}),
 		toml: v.parse(toml, {
 			bot_name: "Alpha",
+			...options.toml?.(simulator),
 			mcp: {
 				approval: "destructive",
 				approval_channel: channelId,

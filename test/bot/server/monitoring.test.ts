@@ -434,6 +434,7 @@ describe("the log", () => {
 				message: "MCP tool call finished",
 				request: "ab1c-7",
 				tool: "good",
+				effect: "write",
 				guild_id,
 				outcome: "ok",
 				ms: expect.any(Number),

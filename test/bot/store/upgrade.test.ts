@@ -66,6 +66,8 @@ onBoth((databases, kind) => {
 				milliseconds: 0,
 				person: null,
 				key: null,
+				effect: null,
+				message_id: null,
 			},
 			{
 				id: "019aaa00-0000-7000-8000-000000000001",
@@ -79,6 +81,8 @@ onBoth((databases, kind) => {
 				milliseconds: 212,
 				person: null,
 				key: null,
+				effect: null,
+				message_id: null,
 			},
 		]);
 		expect(await selectDonatorLists(sql)).toEqual({

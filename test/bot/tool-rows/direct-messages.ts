@@ -57,6 +57,7 @@ export const directMessagesRows: Record<string, Row> = {
 			};
 		},
 		needs: "no permission",
+		dryRun: /^Would replace content of the direct message \d+ to thing-\d+ /m,
 	},
 	delete_private_message: {
 		ids: { user_id: memberId, message_id: messageId },

@@ -42,5 +42,6 @@ export const messagesRows: Record<string, Row> = {
 			};
 		},
 		needs: inChannel("ReadMessageHistory"),
+		dryRun: /^Would replace content of the message \d+ in #thing-\d+ /m,
 	},
 };

@@ -130,6 +130,7 @@ export const webhooksRows: Record<string, Row> = {
 			};
 		},
 		needs,
+		dryRun: /^Would replace content of the message \d+ in #thing-\d+ /m,
 	},
 	delete_webhook_message: {
 		ids: { webhook_id: webhookId, message_id: messageId, thread_id: channelId },

@@ -30,6 +30,8 @@ const call = (changes: Partial<AuditedCall> = {}): AuditedCall => ({
 	arguments: '{"content":"[5 characters]"}',
 	outcome: "done",
 	milliseconds: 12.4,
+	effect: "write",
+	messageId: "900719925474099314",
 	...changes,
 });
 
@@ -63,6 +65,22 @@ test("a written batch leaves nothing in memory", async () => {
 	await audit.close();
 });
 
+test("calls queue within the bound and not after the end, and those that do not are counted", async () => {
+	const sql: Sql = () => new Promise(() => {});
+	const opened = new Promise<void>(() => {});
+	const audit = startAudit({ sql, opened }, { maxQueued: 3 });
+	const counts = () => [audit.queued, audit.dropped];
+	for (let at = 0; at < 5; at++) audit.record(call());
+	expect(counts()).toEqual([3, 2]);
+	await audit.close(0);
+	audit.record(call());
+	expect(counts()).toEqual([3, 3]);
+	const fresh = startAudit({ sql, opened }, { maxQueued: 3 });
+	await fresh.close(0);
+	fresh.record(call());
+	expect([fresh.queued, fresh.dropped]).toEqual([0, 1]);
+});
+
 onBoth((databases) => {
 	test("a call is written with all that is known of it", async () => {
 		await using opened = await open(await databases.place());
@@ -84,6 +102,8 @@ onBoth((databases) => {
 			milliseconds: 12,
 			person: null,
 			key: null,
+			effect: "write",
+			message_id: "900719925474099314",
 		});
 		expect(second).toMatchObject({ request_id: null, guild_id: null });
 	});

@@ -119,8 +119,8 @@ describe("a call in a person's name", () => {
 		expect(entry?.reason).toContain("spam");
 		expect(entry?.reason).toContain("for zoe, by /try");
 		expect(bot.audited).toHaveLength(1);
-		const [{ call, changes } = {}] = bot.audited;
-		expect(changes).toBe(true);
+		const [call] = bot.audited;
+		expect(call?.effect).toBe("destructive");
 		expect(call).toMatchObject({
 			client: "/try",
 			tool: "ban",
@@ -189,7 +189,7 @@ test("a read and a dry run change nothing for the audit channel", async () => {
 		wrote: false,
 		basis: ["Would ban."],
 	});
-	expect(bot.audited.map(({ changes }) => changes)).toEqual([false, false]);
+	expect(bot.audited.map(({ effect }) => effect)).toEqual(["read", "read"]);
 	expect(bot.events).toEqual([]);
 });
 
@@ -204,7 +204,7 @@ describe("a call that fails", () => {
 				isError: true,
 				wrote: names.length > 0,
 			});
-			expect(bot.audited[0]?.call.outcome).toBe("failed");
+			expect(bot.audited[0]?.outcome).toBe("failed");
 		},
 	);
 
@@ -213,7 +213,7 @@ describe("a call that fails", () => {
 		const result = await bot.as("zoe", "ban", { user_ids: 5 });
 		expect(result).toMatchObject({ isError: true, wrote: false });
 		expect(result.text).toContain("user_ids");
-		expect(bot.audited[0]?.call.outcome).not.toBe("done");
+		expect(bot.audited[0]?.outcome).not.toBe("done");
 	});
 
 	test("because of a bug is logged without what the person wrote", async () => {
@@ -227,6 +227,6 @@ describe("a call that fails", () => {
 		const logged = bot.logged.lines.join("\n");
 		expect(logged).toContain("broken on purpose");
 		expect(logged).not.toContain("between us");
-		expect(bot.audited[0]?.call).toMatchObject({ outcome: "error" });
+		expect(bot.audited[0]).toMatchObject({ outcome: "error" });
 	});
 });

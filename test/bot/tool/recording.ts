@@ -50,7 +50,7 @@ export async function startRecording(options: RecordingOptions) {
 	const events: string[] = [];
 	const calls: CaseCall[] = [];
 	const ends: CaseEnd[] = [];
-	const audited: { call: AuditedCall; changes: boolean }[] = [];
+	const audited: AuditedCall[] = [];
 	const logged = recordLog("debug");
 	simulator.journal.added.add(({ method, path }) => {
 		events.push(`${method} ${path.replace(`/guilds/${guild.id}`, "")}`);
@@ -84,7 +84,7 @@ export async function startRecording(options: RecordingOptions) {
 	const callAs = createCallAs({
 		tools: () => options.tools,
 		context: () => context,
-		record: (call, changes) => audited.push({ call, changes }),
+		record: (call) => audited.push(call),
 		log: logged.log,
 	});
 	const id = (name: string) => simulator.user(name).id;

@@ -8,9 +8,10 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import type { McpCaller } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
 import { writes } from "../../support/world.ts";
-import { type Cast, permit, startCast } from "../person-cast.ts";
+import { type Cast, clientOf, permit, startCast } from "../person-cast.ts";
 import { hide, type Permission } from "../person-table.ts";
 import {
 	type Args,
@@ -83,6 +84,19 @@ function deny(channel: GuildChannel, permission: Permission): void {
 		deny: bits,
 	} as const;
 	platform().channels.setOverwrite(channel, overwrite);
+}
+
+/** The id of a message that a client has sent. */
+async function sentBy(
+	client: McpCaller,
+	channel_id: string,
+	tool = "send_message",
+): Promise<string> {
+	const { text } = await client.call(tool, {
+		...{ channel_id, content: "hello" },
+		...(tool === "send_file" && { filename: "a.txt", text: "soup" }),
+	});
+	return /ID: (\d+)\)/.exec(text)?.[1] ?? text;
 }
 
 describe("what the bot made is not the person's", () => {
@@ -439,6 +453,33 @@ describe("channels", () => {
 			"You lack MANAGE_THREADS in ",
 		);
 		await runs("send_message", args, sends);
+	});
+
+	test("a message of the bot is rewritten only by those in whose name it was sent, and with MANAGE_GUILD", async () => {
+		const channel = newChannel(cast);
+		const channel_id = channel.id;
+		const rights = ["ManageMessages", "ReadMessageHistory"] as const;
+		const sends = ["SendMessages", "AttachFiles"] as const;
+		const others = [
+			writtenByBot(cast, channel).id,
+			await sentBy(cast.world.mcp, channel_id),
+			await sentBy(clientOf(cast, adaIn(cast.world).id), channel_id),
+		];
+		const edit = (message_id: string) => ({
+			...{ channel_id, message_id, content: "rewritten" },
+		});
+		for (const id of others)
+			expect(await refused("edit_message", edit(id), rights)).toContain(
+				`The message ${id} was not sent in your name, so you need MANAGE_GUILD`,
+			);
+		for (const tool of ["send_message", "send_file"]) {
+			permit(cast, sends);
+			await settle(cast);
+			const own = await sentBy(cast.client, channel_id, tool);
+			await runs("edit_message", edit(own), rights);
+		}
+		const [first = ""] = others;
+		await runs("edit_message", edit(first), [...rights, "ManageGuild"]);
 	});
 
 	test("the text above buttons stays", async () => {

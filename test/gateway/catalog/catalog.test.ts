@@ -72,6 +72,47 @@ describe("instance is added to every tool", () => {
 	});
 });
 
+describe("where bots annotate a tool differently, the list is as cautious as the most cautious of them", () => {
+	const hints = [
+		["readOnlyHint", false],
+		["destructiveHint", true],
+		["idempotentHint", false],
+		["openWorldHint", true],
+	] as const;
+	const definition = (annotations: object | undefined, text: string) =>
+		JSON.stringify({ name: "a", description: text, annotations });
+	const listedHints = (...definitions: string[]) => {
+		const bots = definitions.map((text, at) => bot(`bot${at}`, text));
+		const [tool] = parse(...bots);
+		return tool as ListedTool & { annotations?: Record<string, unknown> };
+	};
+
+	test.each(hints)("%s", (hint, cautious) => {
+		const bold = definition({ title: "A", [hint]: !cautious }, "bold");
+		const others = [
+			definition({ [hint]: cautious }, "says so"),
+			definition({}, "says nothing"),
+			definition(undefined, "has none"),
+		];
+		for (const other of others)
+			for (const order of [
+				[bold, other],
+				[other, bold],
+				[bold, bold, other],
+				[other, bold, bold],
+			]) {
+				const { annotations = {}, description } = listedHints(...order);
+				expect(annotations[hint] ?? cautious).toBe(cautious);
+				// All else is the first bot's.
+				expect(description).toBe(JSON.parse(order[0] ?? "").description);
+				expect(annotations.title).toBe(order[0] === bold ? "A" : undefined);
+			}
+		const agreed = definition({ [hint]: !cautious }, "agrees");
+		expect(listedHints(bold, agreed).annotations?.[hint]).toBe(!cautious);
+		expect(listedHints(bold).annotations?.[hint]).toBe(!cautious);
+	});
+});
+
 test("all else of a tool stays byte for byte", () => {
 	const text =
 		'{ "name":"a","x":1e400,"annotations":{"n":12345678901234567890}, "inputSchema" : {"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"z":{"type":"integer","maximum":18446744073709551615,"minimum":1.0},"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"pattern":"^[\\u0061]\\\\d\\"}$"}},"additionalProperties":false,"allOf":[{}]},"outputSchema":{"properties":{}} }';

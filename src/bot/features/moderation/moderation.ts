@@ -75,7 +75,10 @@ export function createModeration(
 	const deleteAndWarn = createDeleteAndWarn(callAs);
 	/** Parts of the feature that have their own folder; undefined for parts that the configuration turns off. */
 	const parts: readonly (Feature | undefined)[] = [
-		{ tools: createCaseTools({ cases }), actions: caseRows },
+		{
+			tools: createCaseTools({ cases, escalate: settings.escalate }),
+			actions: caseRows,
+		},
 		createRoleMenus(featureOptions),
 		createReportsFeature(featureOptions, cases),
 		createRaid({ ...featureOptions, moderationLog }),

@@ -1,5 +1,6 @@
 // Table "tool_calls": the audit log of tool calls.
 
+import type { Effect } from "../../../mcp/tool.ts";
 import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
@@ -28,6 +29,10 @@ export interface ToolCallRow {
 	person: string | null;
 	/** Id of the principal that made the MCP tool call, such as "key:ci"; null if the caller had no limits. */
 	key: string | null;
+	/** What the call, as it was made, could do: "read" for dry runs. Null for calls before this was recorded. */
+	effect: Effect | null;
+	/** Id of the message that the call sent; null if it sent none. */
+	message_id: string | null;
 }
 
 export const toolCallsTable: Migration = {
@@ -56,6 +61,14 @@ export const toolCallsByPrincipal: Migration = {
 		ALTER TABLE tool_calls ADD COLUMN key TEXT`,
 };
 
+export const toolCallsWithEffects: Migration = {
+	number: 23,
+	name: "effects of tool calls",
+	text: `
+		ALTER TABLE tool_calls ADD COLUMN effect TEXT;
+		ALTER TABLE tool_calls ADD COLUMN message_id TEXT`,
+};
+
 /** Adds MCP tool calls to the audit log. Ignores calls that the audit log already contains. */
 export async function insertToolCalls(
 	sql: Sql,
@@ -70,6 +83,8 @@ export interface ToolCallFilter {
 	 * Selects tool calls with this request id. Use it only together with `from`: the table has no index of request ids.
 	 */
 	requestId?: string | undefined;
+	/** Selects the tool call that sent this message. Use it only together with `from`, too. */
+	messageId?: string | undefined;
 	tool?: string | undefined;
 	client?: string | undefined;
 	guildId?: string | undefined;
@@ -92,7 +107,7 @@ export function selectToolCalls(
 	filter: ToolCallFilter,
 ): Promise<ToolCallRow[]> {
 	const { tool = null, client = null, outcome = null } = filter;
-	const { guildId = null, requestId = null, limit } = filter;
+	const { guildId = null, requestId = null, messageId = null, limit } = filter;
 	const { guildIds } = filter;
 	const isAnyGuild = guildIds ? 0 : 1;
 	// A list without elements is not valid SQL; no guild has this id.
@@ -103,9 +118,10 @@ export function selectToolCalls(
 	const beforeId = filter.before?.id ?? "";
 	// PostgreSQL cannot infer the type of a NULL parameter.
 	return sql<ToolCallRow>`
-		SELECT id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds, person, key FROM tool_calls
+		SELECT id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds, person, key, effect, message_id FROM tool_calls
 		WHERE at >= ${from} AND (at < ${before} OR (at = ${before} AND id < ${beforeId}))
 			AND (CAST(${requestId} AS TEXT) IS NULL OR request_id = ${requestId})
+			AND (CAST(${messageId} AS TEXT) IS NULL OR message_id = ${messageId})
 			AND (CAST(${tool} AS TEXT) IS NULL OR tool = ${tool})
 			AND (CAST(${client} AS TEXT) IS NULL OR client = ${client})
 			AND (CAST(${guildId} AS TEXT) IS NULL OR guild_id = ${guildId})

@@ -40,11 +40,11 @@ const levels: Record<Access, { title: string; text: string }> = {
 	},
 	write: {
 		title: "Read and write",
-		text: "It also sends messages, and creates and changes what can be changed back. It deletes nothing, and kicks and bans nobody.",
+		text: "It also sends messages, locks single channels, and creates and changes what can be changed back. It deletes nothing, rewrites no message, times out, kicks and bans nobody, gives nobody power over others or access to private channels, and does not silence the whole server.",
 	},
 	all: {
 		title: "Everything",
-		text: "It also deletes, kicks, bans, and does all else that you may do.",
+		text: "It also deletes, rewrites, kicks, bans, gives roles and powerful permissions, and does all else that you may do.",
 	},
 };
 

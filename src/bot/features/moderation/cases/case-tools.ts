@@ -7,6 +7,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../../../mcp/tool.ts";
+import type { EscalationRule } from "../../../config/escalation.ts";
 import {
 	actingPerson,
 	forClients,
@@ -89,6 +90,8 @@ const messageId = v.pipe(
 
 interface ToolOptions {
 	cases: Cases;
+	/** The rules of the setting `moderation.escalate`. */
+	escalate?: readonly EscalationRule[] | undefined;
 }
 
 export function createCaseTools(options: ToolOptions): BotTool[] {
@@ -100,7 +103,7 @@ export function createCaseTools(options: ToolOptions): BotTool[] {
 	];
 }
 
-function warnMember({ cases }: ToolOptions) {
+function warnMember({ cases, escalate = [] }: ToolOptions) {
 	return writeTool({
 		name: "warn_member",
 		toolset: "moderation",
@@ -117,6 +120,18 @@ function warnMember({ cases }: ToolOptions) {
 			),
 			tell,
 		}),
+		async destructive(_, { guild, users }) {
+			const rules = escalate.filter(({ actions }) => actions.includes("warn"));
+			for (const { id } of rules.length > 0 ? users : []) {
+				const counts = await cases.countOf(guild.id, id);
+				const { count: earlier = 0 } =
+					counts.find(({ action }) => action === "warn") ?? {};
+				// Warnings before the rule's time count here, too.
+				const rule = rules.find(({ count }) => earlier + 1 >= count);
+				if (rule) return `may set off the rule "${rule.text}"`;
+			}
+			return undefined;
+		},
 		async run(args, context) {
 			const { guild, users } = context;
 			const { members, absent } = membersAmong(guild, users);

@@ -12,6 +12,7 @@ import { publishedAs } from "../../../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../../../mcp/tool.ts";
 import { roleName } from "../../../discord/describe.ts";
 import { role, textChannel } from "../../../discord/find.ts";
+import { grantsOf } from "../../../discord/powers.ts";
 import {
 	countOf,
 	lengthOf,
@@ -29,6 +30,7 @@ import {
 	fetchOwnMessage,
 	slowMode,
 } from "../../../messages/message-arguments.ts";
+import { requireSender } from "../../../messages/own-messages.ts";
 import { placeOf } from "../../../messages/sent-message.ts";
 import {
 	choice,
@@ -161,7 +163,12 @@ export function createMenuTool(reserved: ReservedRoles) {
 			emojis: perRole(innerEmoji, 'One per role, "" for none.'),
 			message_id: v.optional(snowflake("menu to replace")),
 		}),
-		async run(args, { guild, channel, roles, requires_role, discord }) {
+		destructive({ message_id }, { roles }) {
+			const grants = grantsOf(roles);
+			if (grants !== undefined) return `gives ${grants} to those who use it`;
+			return message_id && "replaces what a message says";
+		},
+		async run(args, { guild, channel, roles, requires_role, discord, audit }) {
 			for (const one of roles) requireTakeable(one, reserved);
 			if (requires_role?.id === guild.id)
 				throw new ToolError(
@@ -195,6 +202,8 @@ export function createMenuTool(reserved: ReservedRoles) {
 			if (message_id !== undefined) {
 				const current = await fetchOwnMessage(channel, message_id, "edit");
 				requireReplaceable(current);
+				if (!isMenu(current.components ?? []))
+					await requireSender(guild, current, audit);
 				const route = Routes.channelMessage(channel.id, message_id);
 				await discord.rest.patch(route, { body });
 				const place = placeOf(channel, message_id);

@@ -1,0 +1,59 @@
+// Editing messages that the bot or its webhooks sent. Discord keeps neither the old text nor an audit log entry.
+
+import {
+	type APIMessage,
+	type Guild,
+	PermissionFlagsBits,
+	SnowflakeUtil,
+} from "discord.js";
+import { ToolError } from "../../mcp/tool.ts";
+import { actingPerson } from "../discord/acting-person.ts";
+import { describeBits, personHas } from "../discord/permissions.ts";
+import type { Audit } from "../tool/audit.ts";
+import type { Plan } from "../tool/define.ts";
+
+/** A call is on record within this many milliseconds of its message, because Discord's clock and the bot's differ. */
+const clockToleranceMs = 600_000;
+
+/**
+ * Throws a ToolError unless the person in whose name the call acts may rewrite a message of the bot: by the bot's log of
+ * tool calls it was sent in their name, or they have MANAGE_GUILD. By hand, nobody edits what others wrote.
+ */
+export async function requireSender(
+	guild: Guild,
+	{ id }: Pick<APIMessage, "id">,
+	audit: Pick<Audit, "recent">,
+): Promise<void> {
+	const person = actingPerson(guild);
+	const { ManageGuild } = PermissionFlagsBits;
+	if (!person || personHas(guild, undefined, ManageGuild)) return;
+	const sentMs = SnowflakeUtil.timestampFrom(id);
+	const [call] = await audit.recent({
+		messageId: id,
+		from: new Date(sentMs - clockToleranceMs),
+		before: { at: new Date(sentMs + clockToleranceMs) },
+		limit: 1,
+	});
+	if (call?.person === person.id) return;
+	throw new ToolError(
+		`The message ${id} was not sent in your name, so you need ${describeBits(ManageGuild)} to change it. Nothing was done.`,
+	);
+}
+
+/** The plan of an edit that replaces fields of a message. `target` names the message. */
+export function editPlan(
+	changes: object,
+	target: string,
+	{ content }: Pick<APIMessage, "content">,
+	{ link, write }: { link: string; write: () => Promise<unknown> },
+): Plan {
+	const fields = Object.keys(changes).join(", ");
+	const preview = `Would replace ${fields} of ${target}. What it says now would be lost.`;
+	return {
+		preview,
+		// An approval counts for the text that was there.
+		basis: [preview, content],
+		write,
+		result: `Changed ${fields} of ${target}: ${link}`,
+	};
+}

@@ -1,0 +1,35 @@
+// What is recorded of a tool call beside its arguments and outcome: what only the running tool knows.
+
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import type { Effect, Tool, ToolCall } from "../../mcp/tool.ts";
+import type { BotContext } from "./context.ts";
+import { isDryRun } from "./toolsets.ts";
+
+type Hooks = Pick<ToolCall, "onDestructive" | "onMessage">;
+
+/** Collects what a running tool says of its call by `hooks`, and passes it on to `others`. */
+export function callFacts(others: Hooks = {}) {
+	let isDestructive = false;
+	let messageId: string | undefined;
+	return {
+		hooks: {
+			onDestructive() {
+				isDestructive = true;
+				others.onDestructive?.();
+			},
+			onMessage(id: string) {
+				messageId = id;
+				others.onMessage?.(id);
+			},
+		},
+		/** The effect of the call and the message that it sent, for the bot's log of tool calls. */
+		recorded(
+			tool: Tool<BotContext> | undefined,
+			args: JsonObject,
+		): { effect: Effect; messageId: string | undefined } {
+			const effect = isDestructive ? "destructive" : tool?.effect;
+			const isRead = !tool || !effect || isDryRun(tool, args);
+			return { effect: isRead ? "read" : effect, messageId };
+		},
+	};
+}
