@@ -33,15 +33,9 @@ import {
 	overwritesOf,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
-import { visibleChannel } from "../discord/visible-channels.ts";
+import { isPublic, visibleChannel } from "../discord/visible-channels.ts";
 import { sample } from "../tool/bulk.ts";
 import { channelsFromTop, type RawChannel } from "./channel-order.ts";
-
-/** Whether @everyone sees a channel; false if the bot cannot see it. */
-export function isPublic(channel: Channel): boolean {
-	const everyone = channel.permissionsFor(channel.guild.roles.everyone);
-	return everyone.has(PermissionFlagsBits.ViewChannel);
-}
 
 /** Whether @everyone does not see the category of a channel. */
 export function isInPrivateCategory({ parent }: Channel): boolean {

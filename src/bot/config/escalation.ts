@@ -124,4 +124,5 @@ export const tellable = [
 	"kick",
 	"ban",
 	"temp_ban",
+	"spam",
 ] as const;

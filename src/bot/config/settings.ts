@@ -456,7 +456,11 @@ const sections = {
 	}),
 	moderation: v.strictObject({
 		log_channel: v.optional(channelId),
-		tell: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban"]),
+		tell: v.optional(v.array(v.picklist(tellable)), [
+			"warn",
+			"temp_ban",
+			"spam",
+		]),
 		appeal: v.optional(text(500)),
 		escalate: v.optional(escalationRules),
 		reports: v.optional(channelId),

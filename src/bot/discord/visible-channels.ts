@@ -16,6 +16,12 @@ import { personPermissions } from "./permissions.ts";
 
 const { ManageThreads, ViewChannel } = PermissionFlagsBits;
 
+/** Whether @everyone sees a channel; false if the bot cannot see it. */
+export function isPublic(channel: GuildBasedChannel): boolean {
+	const { everyone } = channel.guild.roles;
+	return channel.permissionsFor(everyone)?.has(ViewChannel) ?? false;
+}
+
 /**
  * Returns, by id, the cached channels and threads of a guild that the person in whose name the running call acts can
  * see; all of them if the call acts by the bot's own rights. Contains a private thread of the person only with

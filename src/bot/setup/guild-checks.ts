@@ -27,13 +27,17 @@ import {
 	type Permission,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
-import { isVisible } from "../discord/visible-channels.ts";
+import { isPublic, isVisible } from "../discord/visible-channels.ts";
 import {
 	invitePermissions,
 	inviteUrl,
 	neededFor,
 	neededForModeration,
 } from "./invite.ts";
+
+/** The warning about a log channel that @everyone sees. */
+export const openLogWarning =
+	"everyone can see it, so notes and the reasons of warnings are left out of the log there";
 
 /** Returns the name and id of a guild. For an unavailable guild Discord sends only the id. */
 export function guildName({ name = "(unavailable)", id }: Guild): string {
@@ -273,12 +277,13 @@ function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 			`the bot lacks ${describeBits(missing)} in ${name}`,
 			"Allow the bot's role these permissions in the channel's settings (Permissions).",
 		);
-	const everyone = channel.permissionsFor(channel.guild.roles.everyone);
-	if (staffOnly.has(key) && everyone.has(PermissionFlagsBits.ViewChannel))
+	if (staffOnly.has(key) && isPublic(channel))
 		throw new CheckFailed(
 			`@everyone can see ${name}, so reports are refused: its messages name those who report`,
 			"In the channel's settings (Permissions), make it private for staff.",
 		);
+	if (key === "moderation.log_channel" && isPublic(channel))
+		return { warning: `${name}: ${openLogWarning}` };
 	return name;
 }
 

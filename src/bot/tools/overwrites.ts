@@ -18,7 +18,6 @@ import {
 	differingOverwrites,
 	fetchCurrent,
 	isInPrivateCategory,
-	isPublic,
 	overwriteName,
 	overwriteOf,
 	rawOverwrites,
@@ -39,6 +38,7 @@ import {
 	requirePermissions,
 } from "../discord/permissions.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
+import { isPublic } from "../discord/visible-channels.ts";
 import {
 	flag,
 	found,

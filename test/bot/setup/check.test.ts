@@ -229,6 +229,16 @@ test("a bot to which Discord refuses privileged intents passes with a warning th
 	expect(passed).toBe(true);
 });
 
+test("a moderation log that everyone can see passes with a warning", async () => {
+	await using fixture = await startFixture();
+	fixture.toml.moderation.log_channel = fixture.general.id;
+	const { passed, marked } = await check(fixture.config());
+	expect(marked("!").join("\n")).toMatch(
+		/moderation\.log_channel: #general .+: everyone can see it, so notes and the reasons of warnings are left out/,
+	);
+	expect(passed).toBe(true);
+});
+
 interface Row {
 	what: string;
 	/** Before the simulator starts. */
@@ -644,6 +654,8 @@ test("a permission granted only in some channels is a warning", async () => {
 	expect(marked("✗")).toEqual([]);
 	expect(marked("!")).toEqual([
 		expect.stringMatching(/^permissions: the bot lacks SEND_MESSAGES in /),
+		// The staff channel has lost its overwrites.
+		expect.stringMatching(/^moderation\.log_channel: .+everyone can see it/),
 	]);
 	expect(passed).toBe(true);
 });

@@ -1,13 +1,15 @@
 // The tool moderation_log: shows, sets or turns off the guild's moderation log channel.
 
-import { ChannelType, type Guild } from "discord.js";
+import { ChannelType, type Guild, type GuildBasedChannel } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../../mcp/tool.ts";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
 import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
-import { visibleChannel } from "../../discord/visible-channels.ts";
+import { resultLines } from "../../discord/text.ts";
+import { isPublic, visibleChannel } from "../../discord/visible-channels.ts";
+import { openLogWarning } from "../../setup/guild-checks.ts";
 import { flag, found, guild_id } from "../../tool/arguments/arguments.ts";
 import { editTool } from "../../tool/define.ts";
 import type { BotTool } from "../../tool/toolsets.ts";
@@ -57,7 +59,10 @@ export function moderationLogTool(
 			for (const id of new Set([before, channel?.id]))
 				if (id !== undefined) moderationLog.add(guild.id, entry, id);
 			return channel
-				? `Moderation is now logged in ${channelName(channel)}.`
+				? resultLines(
+						`Moderation is now logged in ${channelName(channel)}.`,
+						warningOf(channel),
+					)
 				: "Moderation logging is now off.";
 		},
 	});
@@ -66,10 +71,20 @@ export function moderationLogTool(
 /**
  * Describes the guild's log channel. Omits its name if the person in whose name the call acts cannot see the channel.
  */
-function describeLog(guild: Guild, id: string | undefined): string {
-	if (id === undefined) return "Moderation logging is off.";
+function describeLog(guild: Guild, id: string | undefined): string[] {
+	if (id === undefined) return ["Moderation logging is off."];
 	const channel = visibleChannel(guild, id);
-	return `Moderation is logged in ${channel ? channelName(channel) : `the channel ${id}`}.`;
+	return resultLines(
+		`Moderation is logged in ${channel ? channelName(channel) : `the channel ${id}`}.`,
+		channel && warningOf(channel),
+	);
+}
+
+function warningOf(channel: GuildBasedChannel): string | false {
+	return (
+		isPublic(channel) &&
+		`Warning for ${channelName(channel)}: ${openLogWarning}.`
+	);
 }
 
 function requireText(channel: find.Channel): void {

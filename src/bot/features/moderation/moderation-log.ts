@@ -6,6 +6,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
+import { isPublic } from "../../discord/visible-channels.ts";
 import { createEmbedQueue } from "../../messages/embed-queue.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
@@ -50,6 +51,8 @@ export interface LogEntry {
 	/** Ids of the channels that the action concerns. */
 	channelIds?: readonly string[];
 	caseNumber?: number;
+	/** What only staff may read: the whole entry, or its reason. Left out of a channel that @everyone sees. */
+	confidential?: "entry" | "reason" | undefined;
 }
 
 export type ModerationLog = ReturnType<typeof createModerationLog>;
@@ -176,7 +179,11 @@ export function createModerationLog({
 			const at = new Date();
 			const queued = (async () => {
 				const id = channelId ?? (await channelOrDefault(guildId));
-				if (id !== undefined) queue.push(id, () => createEmbed(entry, at));
+				if (id === undefined) return;
+				const channel = guildOf(guildId)?.channels.cache.get(id);
+				const isOpen = channel !== undefined && isPublic(channel);
+				if (isOpen && entry.confidential === "entry") return;
+				queue.push(id, () => createEmbed(entry, at, isOpen));
 			})().finally(() => pending.delete(queued));
 			pending.add(queued);
 		},
@@ -200,7 +207,7 @@ function canWrite(
 	return missingPermissions(guild, channel, needed) === 0n;
 }
 
-function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
+function createEmbed(entry: LogEntry, at: Date, isOpen: boolean): EmbedBuilder {
 	const { moderatorId, userId, description, reason, until } = entry;
 	const { action, detail, client, told, channelIds = [], caseNumber } = entry;
 	const embed = new EmbedBuilder()
@@ -217,7 +224,9 @@ function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
 	add("Channels", formatChannels(channelIds));
 	if (until === null) add("Duration", "Permanent");
 	else if (until !== undefined) add("Until", formatEnd(until));
-	add("Reason", reason ? inlineText(reason, maxFieldLength) : undefined);
+	if (isOpen && entry.confidential !== undefined)
+		add("Reason", reason ? "left out, because everyone sees this" : undefined);
+	else add("Reason", reason ? inlineText(reason, maxFieldLength) : undefined);
 	add("Client", client && inlineText(client, maxFieldLength));
 	add("Direct message", told);
 	add("Case", caseNumber === undefined ? undefined : String(caseNumber));

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
+import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";
 import {
 	type ModerationWorld,
@@ -18,7 +19,7 @@ async function startWithChoice() {
 	const channel = world.simulator.world.channels.add(world.guild, {
 		name: "records",
 	});
-	expect(await world.ask("ada", `!m setlog <#${channel.id}>`)).toEndWith(
+	expect(await world.ask("ada", `!m setlog <#${channel.id}>`)).toContain(
 		`in #records (ID: ${channel.id}).`,
 	);
 	await world.noted(1);
@@ -125,3 +126,42 @@ describe.concurrent("the guild's channel", () => {
 		expect(world.notes()).toHaveLength(1);
 	});
 });
+
+test.each([true, false])(
+	"notes and reasons of warnings are in the log of a private channel only: public %p",
+	async (isPublic) => {
+		await using scene = await startWithChoice();
+		const { world, channel } = scene;
+		const bits = String(PermissionFlagsBits.ViewChannel);
+		const overwrites = [
+			{ id: world.guild.id, type: 0 as const, allow: "0", deny: bits },
+			{
+				id: world.simulator.bot("alpha").id,
+				...{ type: 1 as const, allow: bits, deny: "0" },
+			},
+		];
+		if (!isPublic)
+			world.simulator.world.channels.edit(channel, {
+				permission_overwrites: overwrites,
+			});
+		const warning = "everyone can see it, so notes and the reasons of warnings";
+		await until(
+			"the bot knows the channel",
+			async () => (await where(world)).includes(warning) === isPublic,
+		);
+		const { call } = await connectTo(world.bot.url);
+		const user_ids = [world.id("zoe")];
+		const secret = "a suspicion that is nobody's business";
+		await call("note_member", { user_ids, note: secret });
+		await call("edit_case", { number: 1, reason: `${secret}!` });
+		await call("warn_member", { user_ids, reason: secret, tell: false });
+		await call("edit_case", { number: 2, reason: `${secret}!` });
+		await call("timeout", { user_ids, duration: "1h", reason: "the last one" });
+		const posted = () =>
+			JSON.stringify(world.answers(chosen).flatMap(({ embeds }) => embeds));
+		await until("the last entry", () => posted().includes("the last one"));
+		expect(posted().includes(secret)).toBe(!isPublic);
+		expect(posted().includes('"Note')).toBe(!isPublic);
+		expect(posted()).toContain('"Warning"');
+	},
+);

@@ -38,6 +38,7 @@ export const toldSentences: Partial<Readonly<Record<CaseAction, string>>> = {
 	timeout: "You are timed out in",
 	remove_timeout: "Your timeout was removed in",
 	warn: "You were warned in",
+	spam: "You are timed out in",
 };
 
 /** Describes the outcome of a case in a few words; undefined if the action was done. */

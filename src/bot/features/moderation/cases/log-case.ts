@@ -2,7 +2,7 @@
 
 import { countOf } from "../../../discord/text.ts";
 import type { CaseEdit } from "../../../store/tables/cases.ts";
-import type { ModerationLog } from "../moderation-log.ts";
+import type { LogEntry, ModerationLog } from "../moderation-log.ts";
 import type { Case } from "./case.ts";
 import { actionTitles, describeState, describeTold } from "./case-text.ts";
 
@@ -34,7 +34,14 @@ export function logCase(
 		...(told !== undefined && { told }),
 		channelIds: one.channelIds,
 		caseNumber: number,
+		confidential: confidentialOf(action),
 	});
+}
+
+/** What of a case only staff may read. */
+function confidentialOf(action: Case["action"]): LogEntry["confidential"] {
+	if (action === "note") return "entry";
+	return action === "warn" ? "reason" : undefined;
 }
 
 const changeTitles = {
@@ -58,5 +65,6 @@ export function logChange(
 		action: `${changeTitles[what]}: ${actionTitles[action]}`,
 		reason: reason ?? null,
 		caseNumber: number,
+		confidential: confidentialOf(action),
 	});
 }

@@ -28,6 +28,8 @@ export interface Notice {
 	reason: string | undefined;
 	/** When the action expires, in epoch milliseconds; undefined if it does not. */
 	endsAt: number | undefined;
+	/** What the person can do, in Discord's Markdown. */
+	advice?: string;
 }
 
 export interface TellOptions {
@@ -111,7 +113,7 @@ function withTimeout<T>(work: () => Promise<T>): Promise<T> {
 /** Returns the text of the direct message: guild, action, reason, end, and how to appeal. */
 function noticeText(
 	guild: Guild,
-	{ action, reason, endsAt }: Notice,
+	{ action, reason, endsAt, advice }: Notice,
 	appeal: string | undefined,
 ): string {
 	const name = inlineText(guild.name, maxNameLength);
@@ -119,6 +121,7 @@ function noticeText(
 		`${toldSentences[action] ?? "Moderators acted on you in"} **${name}**.`,
 		endsAt !== undefined && `Until: ${formatEnd(endsAt)}`,
 		reason && `Reason: ${inlineText(reason, maxReasonLength)}`,
+		advice,
 		appeal,
 	]
 		.filter(Boolean)

@@ -5,7 +5,6 @@ import {
 	ChannelType,
 	type Guild,
 	type NewsChannel,
-	PermissionFlagsBits,
 	type TextChannel,
 } from "discord.js";
 import { channelName } from "../../../discord/describe.ts";
@@ -14,6 +13,7 @@ import {
 	describeBits,
 	missingForBot,
 } from "../../../discord/permissions.ts";
+import { isPublic } from "../../../discord/visible-channels.ts";
 
 /** Permissions that the bot needs in the channel for reports. */
 const reportsPermissions = [
@@ -48,12 +48,7 @@ export function findReportsChannel(
 	const missing = missingForBot(guild, channel, needed);
 	if (missing !== 0n)
 		return { problem: `the bot lacks ${describeBits(missing)} in ${name}` };
-	return isPublic(guild, channel)
+	return isPublic(channel)
 		? { problem: `@everyone can see ${name}`, isPublic: true }
 		: { channel };
-}
-
-function isPublic(guild: Guild, channel: StaffChannel): boolean {
-	const { ViewChannel } = PermissionFlagsBits;
-	return channel.permissionsFor(guild.roles.everyone).has(ViewChannel);
 }

@@ -1,5 +1,6 @@
 // A spam incident: the spam messages of one person, with the outcome of the timeout and of each deletion.
 
+import type { Told } from "../../../store/tables/cases.ts";
 import type { SpamIncidentRow } from "../../../store/tables/spam-incidents.ts";
 import type { Detection } from "./detector.ts";
 import type { RequestEnd } from "./persistent-request.ts";
@@ -38,6 +39,8 @@ export interface Incident {
 	isReleased: boolean;
 	/** "done" if the bot has nothing left to do about the incident. */
 	state: SpamIncidentRow["state"];
+	/** Whether the person was told of the timeout by direct message; undefined if they were not to be told. */
+	told: Told | undefined;
 	/** Number of the moderation case; undefined if no case is stored. */
 	caseNumber: number | undefined;
 	/** Channel and message ids of the entry in the moderation log; undefined if there is none. */
@@ -64,6 +67,7 @@ export function newIncident(
 		mayDelete: false,
 		isReleased: false,
 		state: "asked",
+		told: undefined,
 		caseNumber: undefined,
 		entry: undefined,
 	};
@@ -139,6 +143,7 @@ export function fromRow(row: SpamIncidentRow): Incident {
 		mayDelete: false,
 		isReleased: false,
 		state: "asked",
+		told: undefined,
 		caseNumber: row.case_number ?? undefined,
 		entry:
 			log_channel_id && log_message_id

@@ -4,6 +4,7 @@
 import { type GuildMember, SnowflakeUtil } from "discord.js";
 import type { KeyedMutex } from "../../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../../lib/log.ts";
+import { SlidingWindow } from "../../../../lib/sliding-window.ts";
 import { within } from "../../../../lib/wait.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { ignoreUnavailable } from "../../../store/database/db-error.ts";
@@ -15,6 +16,7 @@ import {
 } from "../../../store/tables/spam-incidents.ts";
 import { idsText } from "../cases/case.ts";
 import type { Cases } from "../cases/cases.ts";
+import { maxTold, type TellOptions, tellPeople } from "../cases/tell.ts";
 import { createDeletions } from "./deletions.ts";
 import type { Detection } from "./detector.ts";
 import {
@@ -41,6 +43,11 @@ const newMs = 30_000;
 const maxResumed = 1_000;
 /** Maximum number of people with a current incident, including those whose further messages are still watched. */
 const defaultMaxWatched = 5_000;
+
+/** Maximum number of people who are told in a time window. Discord flags accounts that message many people. */
+const toldWindowMs = 600_000;
+/** Maximum number of channels that a direct message names. */
+const maxToldChannels = 10;
 
 export interface IncidentsTiming {
 	/** How long the bot waits for its database before it acts without it, in milliseconds. */
@@ -70,6 +77,8 @@ export interface IncidentsOptions {
 	log: Log;
 	cases: Pick<Cases, "add">;
 	entries: ReturnType<typeof createEntries>;
+	/** With what people are told of their timeout; undefined if they are not. */
+	telling: TellOptions | undefined;
 	/** Length of the timeout for spam, in milliseconds. */
 	timeoutMs: number;
 	isDry: boolean;
@@ -95,6 +104,7 @@ export function createIncidents(options: IncidentsOptions) {
 	const deletions = createDeletions({ ...shared, gatherMs });
 	/** Incidents whose authors are watched for further spam, by guild and user id. */
 	const watched = new Map<string, Incident>();
+	const tellings = new SlidingWindow({ max: maxTold, windowMs: toldWindowMs });
 	/** Whether the warning about too many incidents was logged. */
 	let isFull = false;
 	/** Ids of the current incidents. */
@@ -155,24 +165,48 @@ export function createIncidents(options: IncidentsOptions) {
 
 	const isRecent = ({ detectedAt }: Incident) => now() - detectedAt <= staleMs;
 
-	async function timeOut(incident: Incident, isResumed: boolean) {
+	/** Times the person out. Resolves with whether this bot has set the timeout. */
+	async function timeOut(
+		incident: Incident,
+		isResumed: boolean,
+	): Promise<boolean> {
 		const { guildId, userId, until, rule } = incident;
-		if (incident.timeout !== undefined) return;
-		const request = { guildId, userId, until, reason: `Spam: ${rule}` };
+		let isSet = false;
+		if (incident.timeout !== undefined) return isSet;
+		const onSet = () => {
+			isSet = true;
+		};
+		const request = { guildId, userId, until, reason: `Spam: ${rule}`, onSet };
 		const isStale = !isRecent(incident) || until <= now();
 		const end: RequestEnd = !isResumed
 			? await timeouts.timeOut(request)
 			: isStale
 				? { failure: "the bot was stopped before it knew the outcome" }
 				: await timeouts.timeOutUnlessDone(request);
-		if (end === "stopped") return;
+		if (end === "stopped") return isSet;
 		incident.timeout = end;
-		if (end === "done") return;
+		if (end === "done") return isSet;
 		log.warn("could not time out a person for spam", {
 			guild: guildId,
 			user: userId,
 			reason: end.failure,
 		});
+		return isSet;
+	}
+
+	/** Tells the person of the timeout by direct message, unless too many were told recently. */
+	async function tell(incident: Incident): Promise<void> {
+		const { guildId, userId, rule, until, messages } = incident;
+		const guild = connection.guilds.find(({ id }) => id === guildId);
+		if (!options.telling || !guild || !tellings.take()) return;
+		const channels = [...new Set(messages.values())].slice(0, maxToldChannels);
+		const told = await tellPeople(options.telling, guild, [userId], {
+			action: "spam",
+			reason: `Spam: ${rule}`,
+			endsAt: until,
+			advice: `This is about what your account wrote in ${channels.map((id) => `<#${id}>`).join(", ")}. If it was not you, somebody else uses your account: change your Discord password, turn on two-factor authentication, and remove apps that you do not know (User Settings → Authorized Apps).`,
+		});
+		incident.told = told.get(userId);
 	}
 
 	/** Deletes those messages of an incident whose deletion has not started. */
@@ -194,10 +228,13 @@ export function createIncidents(options: IncidentsOptions) {
 		if (!isDry) {
 			await storeIntention(incident);
 			const timedOut = timeOut(incident, isResumed);
+			const told = timedOut.then((isSet) =>
+				isSet ? tell(incident) : undefined,
+			);
 			await within(timing.timeoutMs, timedOut);
 			if (isResumed && isRecent(incident)) await options.addMissed(incident);
 			incident.mayDelete = true;
-			await Promise.all([timedOut, deleteNew(incident)]);
+			await Promise.all([told, deleteNew(incident)]);
 		}
 		finishLater(incident);
 	}
@@ -256,6 +293,7 @@ export function createIncidents(options: IncidentsOptions) {
 				channelIds,
 				detail,
 				why,
+				told: incident.told,
 				moderatorId: connection.user?.id ?? "",
 				reason: `Spam: ${rule}`,
 				createdAt: incident.detectedAt,

@@ -10,6 +10,7 @@ import {
 } from "discord.js";
 import type { Log } from "../../../../lib/log.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
+import { describeTold } from "../cases/case-text.ts";
 import { formatEnd, formatUser } from "../moderation-log.ts";
 import { failuresOf, type Incident } from "./incident.ts";
 import {
@@ -131,6 +132,8 @@ function embedOf(
 	if (botId !== undefined) add("Moderator", formatUser(botId));
 	add("User", formatUser(userId));
 	add("Reason", `Spam: ${rule}`);
+	const told = describeTold(incident.told);
+	if (told) add("Direct message", told);
 	if (!isDry)
 		add(
 			"Case",

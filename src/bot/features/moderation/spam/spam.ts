@@ -45,6 +45,8 @@ export interface SpamOptions
 		"connection" | "store" | "mutex" | "log" | "callAs"
 	> {
 	settings: SpamSettings;
+	/** Whether people are told of their timeout by direct message, with the operator's text on how to appeal. */
+	tell?: { appeal: string | undefined } | undefined;
 	/** Base URL of Discord's CDN. */
 	cdn: string;
 	cases: Pick<Cases, "add" | "find" | "edit">;
@@ -69,12 +71,16 @@ export function createSpamFeature(
 	{ cases, moderationLog }: Pick<SpamOptions, "cases" | "moderationLog">,
 ): Spam | undefined {
 	const { discordCdnUrl, toml } = options.config;
-	const settings = toml.moderation?.spam;
+	const { moderation } = toml;
+	const settings = moderation?.spam;
 	return (
 		settings &&
 		createSpam({
 			...options,
 			settings,
+			tell: moderation.tell.includes("spam")
+				? { appeal: moderation.appeal }
+				: undefined,
 			cases,
 			moderationLog,
 			cdn: discordCdnUrl,
@@ -101,6 +107,7 @@ export function createSpam(options: SpamOptions): Spam {
 		timeoutMs: Math.min(settings.timeout, maxTimeoutMs),
 		closing: closing.signal,
 		addMissed,
+		telling: options.tell && { connection, log, appeal: options.tell.appeal },
 		entries: createEntries({
 			connection,
 			log,

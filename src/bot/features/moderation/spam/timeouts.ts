@@ -40,6 +40,8 @@ export interface TimeoutRequest {
 	/** End of the timeout, in epoch milliseconds. */
 	until: number;
 	reason: string;
+	/** Called when this bot has set the timeout: not if somebody had set it before, or the person has left. */
+	onSet?(): void;
 }
 
 export type Timeouts = ReturnType<typeof createTimeouts>;
@@ -85,6 +87,7 @@ export function createTimeouts({
 			body: { communication_disabled_until: new Date(until).toISOString() },
 			reason: auditReason(reason),
 		});
+		request.onSet?.();
 	}
 
 	return {

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../../../src/bot/config/settings.ts";
 import type { User } from "../../../../../src/simulator/world/state/entities.ts";
 import { createSnowflakes } from "../../../../../src/simulator/world/state/snowflake.ts";
 import { until } from "../../../../support/until.ts";
@@ -517,4 +519,65 @@ test("a forwarded message counts with what it contains", async () => {
 		});
 	await until("the log entry", () => world.entries().length > 0);
 	expect(world.messagesOf(user)).toEqual([]);
+});
+
+test("a person who is timed out is told why, what to do and how to appeal, once", async () => {
+	await using world = await startSpam(
+		{},
+		{ options: { tell: { appeal: "Write to appeals@example.com." } } },
+	);
+	const { simulator } = world;
+	const { user } = world.join("hijacked");
+	await world.heard();
+	for (const channel of [0, 1, 2, 3]) world.post(user, channel, advert);
+	const texts = () => {
+		const bot = simulator.world.users.get(simulator.bot("alpha").id);
+		const dm = bot && simulator.world.channels.findDm(bot, user);
+		return dm
+			? simulator.world.messages.in(dm.id).map(({ content }) => content)
+			: [];
+	};
+	await until("the entry", () => world.entries().length > 0);
+	expect(texts()).toHaveLength(1);
+	const [first, until_, reason, advice, appeal] = texts()[0]?.split("\n") ?? [];
+	expect(first).toBe("You are timed out in **The Cooks**.");
+	expect(until_).toStartWith("Until: <t:");
+	expect(reason).toMatch(/^Reason: Spam: the same text \d times in \d channel/);
+	expect(advice).toContain(`<#${world.channels[0]?.id}>`);
+	expect(advice).toContain("change your Discord password");
+	expect(appeal).toBe("Write to appeals@example.com.");
+	await until("the entry says so", () =>
+		JSON.stringify(world.entries()).includes("told by direct message"),
+	);
+});
+
+test("in a wave of spam, no more than 20 people are told", async () => {
+	await using world = await startSpam(
+		{},
+		{ options: { tell: { appeal: undefined } } },
+	);
+	const people = Array.from(
+		{ length: 25 },
+		(_, at) => world.join(`p${at}`).user,
+	);
+	await world.heard();
+	for (const user of people)
+		for (const channel of [0, 1, 2]) world.post(user, channel, advert);
+	await until("all are timed out", () => people.every(world.isTimedOut));
+	await until("all entries", () => world.entries().length === people.length);
+	const { requests } = world.simulator;
+	expect(requests.list("POST /users/@me/channels")).toHaveLength(20);
+});
+
+test.each([
+	[undefined, true],
+	[["warn"], false],
+	[["spam"], true],
+])("with tell = %j, people are told of spam: %p", async (tell, isTold) => {
+	const { moderation } = v.parse(toml, {
+		bot_name: "Alpha",
+		features: { moderation: true },
+		moderation: { spam: {}, ...(tell && { tell }) },
+	});
+	expect(moderation?.tell.includes("spam")).toBe(isTold);
 });
