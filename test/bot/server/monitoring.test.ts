@@ -38,6 +38,7 @@ interface Status {
 		since: string;
 		reason?: string;
 		requests_paused: object | null;
+		refused_intents: string[];
 		sockets: number;
 		logins_in_24_hours: number;
 		events_dropped: number;
