@@ -175,8 +175,8 @@ export const setAutomodRule = writeTool({
 		{ guild_id: _, reason: __, rule_id: ___, trigger_type: ____, ...given },
 		{ rule },
 	) => {
-		const before = rule && ruleFieldsOf(rule);
-		return whySilences(changedRule(before ?? emptyRule, given), before);
+		const before = rule ? ruleFieldsOf(rule) : emptyRule;
+		return whySilences(changedRule(before, given), before);
 	},
 	run(
 		{ guild_id: _, reason: __, rule_id: ___, trigger_type, ...given },
@@ -197,46 +197,35 @@ export const setAutomodRule = writeTool({
 /** Messages with fewer mentions than this are common. */
 const fewMentions = 5;
 
-/** Whether an AutoMod rule does more than alert moderators. */
-const isSilencing = ({ enabled, actions }: RuleFields) =>
-	enabled && actions.some((action) => action !== "send_alert_message");
-
 /**
  * Says why the AutoMod rule `after` can silence many, if it does so more than the rule `before`. How much words and
  * patterns match cannot be known. Discord's own lists and spam filter are not meant.
  */
 function whySilences(
 	after: RuleFields,
-	before: RuleFields | undefined,
+	before: RuleFields,
 ): string | undefined {
-	if (!isSilencing(after)) return undefined;
-	const old = before && isSilencing(before) ? before : emptyRule;
-	const grows = (field: ListField) =>
-		after[field].some((item) => !(old[field] as string[]).includes(item));
-	const shrinks = (field: ListField) =>
-		old[field].some((item) => !(after[field] as string[]).includes(item));
+	const isSilencing = ({ enabled, actions }: RuleFields) =>
+		enabled && actions.some((action) => action !== "send_alert_message");
+	const old = isSilencing(before) ? before : emptyRule;
+	const adds = (now: readonly string[], then: readonly string[]) =>
+		now.some((item) => !then.includes(item));
 	const { keyword_filter, regex_patterns, mention_total_limit: limit } = after;
 	const isWider =
-		grows("actions") ||
-		grows("keyword_filter") ||
-		grows("regex_patterns") ||
-		["allow_list", "exempt_role_ids", "exempt_channel_ids"].some((field) =>
-			shrinks(field as ListField),
-		) ||
+		adds(after.actions, old.actions) ||
+		adds(keyword_filter, old.keyword_filter) ||
+		adds(regex_patterns, old.regex_patterns) ||
+		adds(old.allow_list, after.allow_list) ||
+		adds(old.exempt_role_ids, after.exempt_role_ids) ||
+		adds(old.exempt_channel_ids, after.exempt_channel_ids) ||
 		limit !== old.mention_total_limit;
-	if (!isWider) return undefined;
+	if (!isSilencing(after) || !isWider) return undefined;
 	if (keyword_filter.length > 0 || regex_patterns.length > 0)
 		return "blocks messages or members by words, and how many these match is not known";
 	return limit > 0 && limit < fewMentions
 		? `blocks messages with ${limit} mentions`
 		: undefined;
 }
-
-type ListField = {
-	[Field in keyof RuleFields]: RuleFields[Field] extends string[]
-		? Field
-		: never;
-}[keyof RuleFields];
 
 async function createRule(
 	guild: Guild,

@@ -1,6 +1,7 @@
 // Approval by the person at the MCP client: the question, the answer, and the state that connects the two.
 
 import { describe, expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
 import { questionAbout } from "../../../src/bot/approval/question.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { isObject, type JsonObject } from "../../../src/mcp/json-rpc.ts";
@@ -176,6 +177,32 @@ test("through use_tool the inner tool is asked about", async () => {
 	expect(question.message).toContain("Approve ban by");
 	expect((await reply(world, question, call)).text).toContain("Banned");
 	expect(bans(world)).toBe(1);
+});
+
+test("a denied call does not run because it has become harmless since the question", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const everyone = guild.roles.get(guild.id);
+	if (!everyone) throw new Error("a guild has a role of everyone");
+	const tool = "create_role";
+	const args = { name: "Pingers", permissions: ["MENTION_EVERYONE"] };
+	const { message, requestState } = await ask(world, { tool, args });
+	expect(message).toContain("it gives a role MENTION_EVERYONE");
+	simulator.world.roles.edit(guild, everyone, {
+		permissions: String(
+			BigInt(everyone.permissions) | PermissionFlagsBits.MentionEveryone,
+		),
+	});
+	await heard(world);
+	const inputResponses = { approval: { action: "decline" } };
+	const { text } = await reply(
+		world,
+		{ requestState },
+		{ tool, args, inputResponses },
+	);
+	expect(text).toContain("denied");
+	const names = [...guild.roles.values()].map(({ name }) => name);
+	expect(names).not.toContain("Pingers");
 });
 
 describe("without approval nothing is done", () => {
