@@ -1,15 +1,9 @@
 // Who sees a channel and who writes in it: the permission overwrites that follow from the access arguments of a tool call.
 // https://discord.com/developers/docs/topics/permissions
 
-import {
-	type Guild,
-	type GuildMember,
-	OverwriteType,
-	PermissionFlagsBits,
-} from "discord.js";
+import { type Guild, OverwriteType, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import type { EditedKind } from "../../guild-document/names/channel-kinds.ts";
-import { withOverwrites } from "../../guild-document/steps/moved-access.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";
@@ -17,6 +11,7 @@ import * as find from "../discord/find.ts";
 import {
 	allowed,
 	type Bits,
+	botBitsWith,
 	botMember,
 	describeBits,
 	isAdministrator,
@@ -282,7 +277,7 @@ export function withBotAccess(
 	const me = botMember(guild);
 	if (isAdministrator(me)) return entries;
 	const wanted = viewBits(kind) | ManageChannels | writeBits(kind);
-	const lost = wanted & before & ~bitsWith(me, entries);
+	const lost = wanted & before & ~botBitsWith(guild, entries);
 	if (lost === 0n) return entries;
 	const old = entries.get(me.id) ?? { allow: 0n, deny: 0n };
 	const own = {
@@ -304,16 +299,8 @@ export function wouldLoseBot(
 ): boolean {
 	const me = botMember(guild);
 	const needed = viewBits(kind) | ManageChannels;
-	const lost = needed & me.permissions.bitfield & ~bitsWith(me, entries);
+	const lost = needed & me.permissions.bitfield & ~botBitsWith(guild, entries);
 	return !isAdministrator(me) && lost !== 0n;
-}
-
-/** Computes a member's permissions in a channel with the permission overwrites `entries`. */
-function bitsWith(member: GuildMember, entries: Entries): bigint {
-	const { guild, id: memberId, permissions, roles } = member;
-	const roleIds = [...roles.cache.keys()];
-	const holder = { guildId: guild.id, roleIds, memberId };
-	return withOverwrites(permissions.bitfield, holder, entries);
 }
 
 /**
@@ -334,15 +321,4 @@ export function grantable(
 		return [id, { ...rest, allow: allow & mayAllow }] as const;
 	});
 	return { entries: new Map(kept), lost };
-}
-
-/** Returns the permissions, as a bit field, that differ between two sets of permission overwrites. */
-export function changedBits(before: Entries, after: Entries): bigint {
-	let bits = 0n;
-	for (const id of new Set([...before.keys(), ...after.keys()])) {
-		const [old, now] = [before.get(id), after.get(id)];
-		bits |= (old?.allow ?? 0n) ^ (now?.allow ?? 0n);
-		bits |= (old?.deny ?? 0n) ^ (now?.deny ?? 0n);
-	}
-	return bits;
 }

@@ -2,6 +2,7 @@
 
 import { type Guild, type GuildChannelEditOptions, Routes } from "discord.js";
 import { flagsWith } from "../../guild-document/names/channel-kinds.ts";
+import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import {
@@ -18,7 +19,6 @@ import { changedEntries } from "./access-text.ts";
 import {
 	type Access,
 	accessNames,
-	changedBits,
 	type Entries,
 	entriesOf,
 	givesAccess,
@@ -177,7 +177,7 @@ async function placeOf(
 		throw invalidParameters([
 			"below_channel_id: expected a channel in the category that category_id names",
 		]);
-	requireRoom(all, place.parentId, own.id);
+	requireRoom(all, place.parentId, [own]);
 	requireOrderable(guild, place.parentId);
 	return { place, moves: movesTo(own, place, all) };
 }

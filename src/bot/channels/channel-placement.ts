@@ -107,18 +107,22 @@ export function placeBelow(
 	]);
 }
 
-/** Throws a ToolError if a category would hold more channels than Discord allows. */
+/**
+ * Throws a ToolError if a category would hold more channels than Discord allows with `arriving`, by default one new
+ * channel.
+ */
 export function requireRoom(
 	all: readonly RawChannel[],
 	parentId: string,
-	ownId?: string,
+	arriving: readonly RawChannel[] = [],
 ): void {
 	const inside = all.filter(
-		({ id, parent_id }) => parentId && parent_id === parentId && id !== ownId,
-	);
-	if (inside.length >= maxChannelsPerCategory)
+		(one) => parentId && one.parent_id === parentId && !arriving.includes(one),
+	).length;
+	const after = inside + (arriving.length || 1);
+	if (parentId && after > maxChannelsPerCategory)
 		throw new ToolError(
-			`The category ${parentId} is full: it has ${inside.length} channels, and Discord allows at most ${maxChannelsPerCategory}. Nothing was done.`,
+			`The category ${parentId} is full: it would have ${after} channels, and Discord allows at most ${maxChannelsPerCategory}. Nothing was done.`,
 		);
 }
 

@@ -1,12 +1,11 @@
 // What becomes of the access to channels that tools move into another category.
 
-import { type Guild, PermissionFlagsBits } from "discord.js";
+import { PermissionFlagsBits } from "discord.js";
+import { changedBits } from "../../guild-document/names/overwrites.ts";
 import {
 	gainsText,
-	isSame,
 	movedAccess,
 } from "../../guild-document/steps/moved-access.ts";
-import type { RawOverwrite } from "../../guild-document/steps.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { forClients } from "../discord/acting-person.ts";
 import { channelName } from "../discord/describe.ts";
@@ -18,7 +17,7 @@ import {
 } from "../discord/permissions.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
 import { subjectName } from "./access-text.ts";
-import { changedBits, type Entries, entriesOf } from "./channel-access.ts";
+import { type Entries, entriesOf } from "./channel-access.ts";
 import type { RawChannel } from "./channel-order.ts";
 import { requireUndoable } from "./overwrites.ts";
 
@@ -46,15 +45,17 @@ export function accessAfterMove(
 ): AccessAfterMove {
 	if (parentId === "" && lock) throw invalidParameters([lockNeedsCategory]);
 	const { guild } = channel;
-	const byId = (id: string | null | undefined) =>
+	const raw = (id: string | null | undefined) =>
 		all.find((one) => one.id === id);
-	const own = byId(channel.id);
-	const [category, old] = [byId(parentId), byId(own?.parent_id)];
+	const own = raw(channel.id);
+	const [before, entries, old] = [own, raw(parentId), raw(own?.parent_id)].map(
+		(one) => one && entriesOf(one.permission_overwrites),
+	);
 	const { access, gains } = movedAccess(
 		{
-			own: listOf(own),
-			isSynced: old !== undefined && isSame(listOf(own), listOf(old)),
-			to: category && listOf(category),
+			own: before ?? new Map(),
+			isSynced: before && old ? changedBits(before, old) === 0n : false,
+			to: entries,
 			lock,
 		},
 		{
@@ -69,7 +70,7 @@ export function accessAfterMove(
 	);
 	if (access === "same") return { entries: undefined, lines: [] };
 	const who = gainsText(gains, (id) => subjectName(guild, id));
-	if (access === "keeps")
+	if (access === "keeps" || !entries)
 		return {
 			entries: undefined,
 			lines: [
@@ -78,39 +79,13 @@ export function accessAfterMove(
 					: `keeps its own access, because with that of its category these would gain access: ${who}${forClients(". lock_permissions: true gives it that")}`,
 			],
 		};
-	const [before, entries] = [own, category].map((one) =>
-		entriesOf(one?.permission_overwrites),
-	) as [Entries, Entries];
-	requireFollowing(guild, channel, before, entries, parentId);
-	return {
-		entries,
-		lines: [
-			"gets the access of its category",
-			...(who === "" ? [] : [`these gain access: ${who}`]),
-		],
-	};
-}
-
-const listOf = (channel: RawChannel | undefined): RawOverwrite[] =>
-	[...entriesOf(channel?.permission_overwrites)].map(([id, one]) => ({
-		...one,
-		id,
-	}));
-
-function requireFollowing(
-	guild: Guild,
-	channel: Channel,
-	before: Entries,
-	after: Entries,
-	parentId: string,
-): void {
-	const { ManageRoles } = PermissionFlagsBits;
 	try {
+		const { ManageRoles } = PermissionFlagsBits;
 		requirePermissions(guild, channel, ManageRoles | impliedIn(channel), () => [
 			"It needs that to give the channel the access of its new category.",
 		]);
-		requireGrantable(guild, channel, changedBits(before, after));
-		requireUndoable(channel, after, visibleChannel(guild, parentId));
+		requireGrantable(guild, channel, changedBits(before ?? new Map(), entries));
+		requireUndoable(channel, entries, visibleChannel(guild, parentId));
 	} catch (error) {
 		if (!(error instanceof ToolError)) throw error;
 		const reason = error.message.replace(" Nothing was done.", "");
@@ -119,4 +94,11 @@ function requireFollowing(
 			{ cause: error },
 		);
 	}
+	return {
+		entries,
+		lines: [
+			"gets the access of its category",
+			...(who === "" ? [] : [`these gain access: ${who}`]),
+		],
+	};
 }

@@ -7,6 +7,7 @@ import {
 	Routes,
 } from "discord.js";
 import { flagsWith } from "../../guild-document/names/channel-kinds.ts";
+import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
@@ -23,7 +24,6 @@ import { requireOwnEmoji } from "../messages/emoji.ts";
 import { changedEntries } from "./access-text.ts";
 import {
 	type Access,
-	changedBits,
 	type Entries,
 	entriesOf,
 	givesAccess,
@@ -71,15 +71,11 @@ export interface NewChannel extends GivenFields, Access {
 	below_channel_id?: string | undefined;
 }
 
-/**
- * Creates a channel in a guild and returns the lines of the tool's result. `access` describes in words who has access
- * to the channel.
- */
+/** Creates a channel in a guild and returns the lines of the tool's result. */
 export async function createGuildChannel(
 	guild: Guild,
 	kind: Kind,
 	args: NewChannel,
-	access: string,
 	connection: MemberState,
 ): Promise<string[]> {
 	requireValid(guild, kind, args);
@@ -116,7 +112,7 @@ export async function createGuildChannel(
 	const inCategory = parent ? ` in ${channelName(parent)}` : "";
 	const where = place && isPlaced ? ` ${place.text}` : inCategory;
 	return resultLines(
-		`Created the ${kind} channel ${channelName(made)}${where}${access}.`,
+		`Created the ${kind} channel ${channelName(made)}${where}.`,
 		line,
 		isForum(made) &&
 			tags &&
@@ -190,13 +186,8 @@ async function overwritesOfNew(
 		botPermissions(guild, undefined),
 	);
 	requireGrantable(guild, "new", changedBits(new Map(), entries));
-	const own = changedBits(wanted, entries);
 	const line = resultLines(
-		!givesAccess(args) &&
-			`The bot is allowed ${describeBits(own)} there, which its category denies.`,
-		givesAccess(args) &&
-			!given &&
-			`Overwrites${inherited.size > 0 ? ", beside those of its category" : ""}: ${changedEntries(guild, inherited, entries).join("; ")}.`,
+		`Overwrites${inherited.size > 0 ? ", beside those of its category" : ""}: ${changedEntries(guild, inherited, entries).join("; ")}.`,
 		base.lost !== 0n &&
 			`Not taken over from its category, because the bot cannot allow it: ${describeBits(base.lost)}.`,
 	).join("\n");

@@ -8,7 +8,6 @@ import {
 	PermissionFlagsBits,
 	type PermissionOverwrites,
 } from "discord.js";
-import { withOverwrites } from "../../guild-document/steps/moved-access.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import {
 	channelLabel,
@@ -26,6 +25,7 @@ import { isObfuscated } from "../discord/obfuscation.ts";
 import {
 	allBits,
 	type Bits,
+	botBitsWith,
 	botMember,
 	canManageOverwrites,
 	describeBits,
@@ -35,7 +35,7 @@ import {
 import { oneField } from "../discord/text.ts";
 import { isPublic, visibleChannel } from "../discord/visible-channels.ts";
 import { sample } from "../tool/bulk.ts";
-import { channelsFromTop, type RawChannel } from "./channel-order.ts";
+import { channelsFromTop } from "./channel-order.ts";
 
 /** Whether @everyone does not see the category of a channel. */
 export function isInPrivateCategory({ parent }: Channel): boolean {
@@ -89,24 +89,21 @@ function howToKeep(
 	const { guild } = channel;
 	const me = botMember(guild);
 	const role = me.roles.botRole ?? me.roles.highest;
-	const needed = impliedIn(channel) | PermissionFlagsBits.ManageRoles;
-	const roleIds = [...me.roles.cache.keys()];
-	const holder = { guildId: guild.id, roleIds, memberId: me.id };
+	const { ManageRoles } = PermissionFlagsBits;
 	const missing = (overwrites: Overwrites) =>
-		needed & ~withOverwrites(me.permissions.bitfield, holder, overwrites);
-	const lost = missing(after) || PermissionFlagsBits.ManageRoles;
-	const before = overwritesOf(channel);
+		(impliedIn(channel) | ManageRoles) & ~botBitsWith(guild, overwrites);
+	const lost = missing(after) || ManageRoles;
 	const who = [
 		{ id: me.id, name: memberName(me) },
 		{ id: role.id, name: roleName(role) },
 	].find(({ id }) => {
-		const [old, now] = [before.get(id), after.get(id)];
+		const { allow = 0n, deny = 0n } = after.get(id) ?? {};
+		const before = overwriteOf(channel, id);
 		// What the change itself sets would be gone again.
-		const isSet = old?.allow !== now?.allow || old?.deny !== now?.deny;
-		if (source === channel && isSet) return false;
-		const allow = (now?.allow ?? 0n) | lost;
-		const deny = (now?.deny ?? 0n) & ~lost;
-		return missing(new Map([...after, [id, { allow, deny }]])) === 0n;
+		const isSet = before.allow !== allow || before.deny !== deny;
+		const bits = { allow: allow | lost, deny: deny & ~lost };
+		const isKept = missing(new Map([...after, [id, bits]])) === 0n;
+		return isKept && !(isSet && source === channel);
 	});
 	return who
 		? `First allow ${describeBits(lost)} in ${channelName(source)} to ${who.name}, or let an administrator make the change in Discord.`
@@ -245,8 +242,6 @@ export function describeChange(before: Bits, after: Bits): string {
 }
 
 /** A channel's permission overwrites as in Discord's API. */
-type RawOverwrites = Pick<RawChannel, "permission_overwrites">;
-
 export function rawOverwrites({ permissionOverwrites }: Channel) {
 	return {
 		permission_overwrites: [...permissionOverwrites.cache.values()].map(
@@ -258,31 +253,4 @@ export function rawOverwrites({ permissionOverwrites }: Channel) {
 			}),
 		),
 	};
-}
-
-function readOverwrites({
-	permission_overwrites = [],
-}: RawOverwrites): Overwrites {
-	return new Map(
-		permission_overwrites.map(({ id, allow, deny }) => [
-			id,
-			{ allow: BigInt(allow), deny: BigInt(deny) },
-		]),
-	);
-}
-
-/** Returns the permissions, as a bit field, that differ between the permission overwrites of two channels. */
-export function differenceOf(
-	channel: RawOverwrites,
-	other: RawOverwrites | undefined,
-): bigint {
-	const mine = readOverwrites(channel);
-	const theirs = readOverwrites(other ?? {});
-	let bits = 0n;
-	for (const id of [...mine.keys(), ...theirs.keys()]) {
-		const [a, b] = [mine.get(id), theirs.get(id)];
-		bits |= (a?.allow ?? 0n) ^ (b?.allow ?? 0n);
-		bits |= (a?.deny ?? 0n) ^ (b?.deny ?? 0n);
-	}
-	return bits;
 }

@@ -13,6 +13,10 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import {
+	type Overwrites,
+	withOverwrites,
+} from "../../guild-document/names/overwrites.ts";
+import {
 	allBits,
 	bitOf,
 	officialName,
@@ -29,6 +33,10 @@ import {
 import { channelName, roleName, time } from "./describe.ts";
 import { oneLine } from "./text.ts";
 
+export type {
+	Bits,
+	Overwrites,
+} from "../../guild-document/names/overwrites.ts";
 export {
 	allBits,
 	bitOf,
@@ -268,40 +276,32 @@ function standingOf(member: GuildMember): Standing {
 	return standing;
 }
 
-/**
- * Applies a channel's permission overwrites to the permissions of a member who is not an administrator. Discord.js does
- * the same, and looks up all of the member's roles for each channel.
- * https://discord.com/developers/docs/topics/permissions#permission-overwrites
- */
+/** Computes the permissions in a channel of a member who is not an administrator. */
 function bitsInChannel(
 	{ member, bits, roleIds }: Standing,
 	channel: GuildBasedChannel,
 ): bigint {
 	const source = channel.isThread() ? channel.parent : channel;
 	if (!source) return 0n;
-	const everyone = { allow: 0n, deny: 0n };
-	const roles = { allow: 0n, deny: 0n };
-	const own = { allow: 0n, deny: 0n };
-	for (const {
-		id,
-		allow,
-		deny,
-	} of source.permissionOverwrites.cache.values()) {
-		const step =
-			id === member.guild.id
-				? everyone
-				: id === member.id
-					? own
-					: roleIds.has(id)
-						? roles
-						: undefined;
-		if (!step) continue;
-		step.allow |= allow.bitfield;
-		step.deny |= deny.bitfield;
-	}
-	return [everyone, roles, own].reduce(
-		(result, { allow, deny }) => (result & ~deny) | allow,
-		bits,
+	const holder = { guildId: member.guild.id, roleIds, memberId: member.id };
+	return withOverwrites(bits, holder, overwritesOf(source));
+}
+
+/**
+ * Computes the bot's permissions in a channel with the permission overwrites `overwrites`. Does not remove permissions
+ * that depend on others. `inGuild`: the bot's guild-wide permissions.
+ */
+export function botBitsWith(
+	guild: Guild,
+	overwrites: Overwrites,
+	inGuild = botMember(guild).permissions.bitfield,
+): bigint {
+	const { id: memberId, roles } = botMember(guild);
+	const roleIds = new Set(roles.cache.keys());
+	return withOverwrites(
+		inGuild,
+		{ guildId: guild.id, roleIds, memberId },
+		overwrites,
 	);
 }
 
@@ -409,15 +409,6 @@ export function missingPermissions(
 ): bigint {
 	return needed & ~allowed(guild, channel);
 }
-
-/** The permission bits that a channel's permission overwrite allows and denies. */
-export interface Bits {
-	allow: bigint;
-	deny: bigint;
-}
-
-/** A channel's permission overwrites, by the id of the role or member to which they apply. */
-export type Overwrites = ReadonlyMap<string, Bits>;
 
 export function overwritesOf({
 	permissionOverwrites: { cache },

@@ -13,6 +13,7 @@ import { mergeDocuments } from "../../guild-document/format/merge.ts";
 import { exportDocument } from "../../guild-document/read/export.ts";
 import { nextTurn } from "../../lib/slices.ts";
 import { within } from "../../lib/wait.ts";
+import { isObject } from "../../mcp/json-rpc.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { guildName } from "../discord/describe.ts";
 import { resultLines } from "../discord/text.ts";
@@ -247,16 +248,14 @@ export function createGuildDocuments(
 		const before = plan.given ?? plan.document;
 		const removed: Part[] = [];
 		const withoutRemoved = (changes: unknown) => {
-			const left = Object(changes);
-			const nulls = partNames.filter((part) => left[part] === null);
-			removed.push(...nulls.filter((part) => before[part] !== undefined));
-			return nulls.length === 0
-				? changes
-				: Object.fromEntries(
-						Object.entries(left).filter(
-							([name]) => !nulls.includes(name as Part),
-						),
-					);
+			if (!isObject(changes)) return changes;
+			const left = { ...changes };
+			for (const part of partNames) {
+				if (left[part] !== null) continue;
+				delete left[part];
+				if (before[part] !== undefined) removed.push(part);
+			}
+			return left;
 		};
 		const changes = valid(() => readGiven(source.changes, withoutRemoved));
 		const merged = valid(() => mergeDocuments(before, changes));

@@ -27,12 +27,6 @@ interface Call {
 /** Maximum length of a text in a suggested tool call. Longer texts are left out. */
 const maxTextLength = 200;
 
-/** Keeps the access of a channel that moves back: a change of it has an entry of its own. */
-const withoutSync = (call: Call | undefined): Call | undefined =>
-	call?.args.category_id
-		? { ...call, args: { ...call.args, lock_permissions: "false" } }
-		: call;
-
 /** Maps a field in Discord's audit log to the name of the tool argument that sets the field. */
 type Arguments = Readonly<Record<string, string>>;
 
@@ -165,6 +159,8 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 	const changes = changesOf(entry);
 	const edit = (tool: string, key: string, names: Arguments) => {
 		const args = oldValues(changes, names);
+		// A change of the access has an entry of its own.
+		if (args.category_id) args.lock_permissions = "false";
 		return Object.keys(args).length > 0
 			? { tool, args: { [key]: id, ...args } }
 			: undefined;
@@ -186,7 +182,7 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 				? one("delete_channel", "channel_id")
 				: undefined;
 		case AuditLogEvent.ChannelUpdate:
-			return withoutSync(edit("edit_channel", "channel_id", channelArguments));
+			return edit("edit_channel", "channel_id", channelArguments);
 		case AuditLogEvent.ChannelDelete:
 			return createChannel(changes, guild);
 		case AuditLogEvent.ChannelOverwriteCreate:

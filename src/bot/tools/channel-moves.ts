@@ -15,7 +15,11 @@ import {
 	reorder,
 	siblingsIn,
 } from "../channels/channel-order.ts";
-import { fetchChannels } from "../channels/channel-placement.ts";
+import {
+	channelWithId,
+	fetchChannels,
+	requireRoom,
+} from "../channels/channel-placement.ts";
 import {
 	accessAfterMove,
 	lockNeedsCategory,
@@ -71,8 +75,6 @@ function requireMovable(
 		requirePermissions(guild, channel, ManageChannels | impliedIn(channel));
 	}
 }
-
-const maxChannelsPerCategory = 50;
 
 const moveInput = v.strictObject({
 	guild_id,
@@ -185,9 +187,11 @@ async function planMove(
 ) {
 	const { channel_ids, lock_permissions, below_channel_id } = args;
 	requireDestination(args);
-	const all: RawChannel[] = await fetchChannels(guild);
-	const raws = channel_ids.map((id) => rawOf(all, id));
-	const below = below_channel_id ? rawOf(all, below_channel_id) : undefined;
+	const all = await fetchChannels(guild);
+	const raws: RawChannel[] = channel_ids.map((id) => channelWithId(all, id));
+	const below: RawChannel | undefined = below_channel_id
+		? channelWithId(all, below_channel_id)
+		: undefined;
 	const parentId = args.category_id ?? categoryOf(raws, below);
 	const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
 	if (lock_permissions && arriving.length === 0)
@@ -297,14 +301,6 @@ function requireDestination(args: Destination): void {
 		]);
 }
 
-function rawOf(all: readonly RawChannel[], id: string): RawChannel {
-	const raw = all.find((channel) => channel.id === id);
-	if (raw) return raw;
-	throw new ToolError(
-		`The channel ${id} was just deleted. Nothing was done; list_channels shows the channels.`,
-	);
-}
-
 /**
  * Returns the id of the category of the channel `below` or, without `below`, of the channels `raws`; "" for no
  * category. Throws an RpcError if the channels are in different categories.
@@ -347,13 +343,7 @@ function requirePlaceable(
 		throw invalidParameters([
 			"below_channel_id: expected channels of one kind: Discord shows voice and stage channels below text channels, and categories below both",
 		]);
-	const inside = all.filter(
-		(raw) => raw.parent_id === parentId && !raws.includes(raw),
-	);
-	if (parentId && inside.length + raws.length > maxChannelsPerCategory)
-		throw new ToolError(
-			`The category ${parentId} would have ${inside.length + raws.length} channels, and Discord allows at most ${maxChannelsPerCategory}. Nothing was done.`,
-		);
+	requireRoom(all, parentId, raws);
 }
 
 interface Step {

@@ -10,7 +10,6 @@ import * as v from "valibot";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { accessText } from "../channels/access-text.ts";
 import {
 	type Access,
 	accessFields,
@@ -159,11 +158,8 @@ export const createChannel = writeTool({
 			? undefined
 			: `allows ${describePowers(powers)} in the channel`;
 	},
-	run(args, context) {
-		const { channel_type, guild_id, reason, ...fields } = args;
-		const { guild, connection } = context;
-		const access = accessText(args, context);
-		return createGuildChannel(guild, channel_type, fields, access, connection);
+	run({ channel_type, guild_id, reason, ...fields }, { guild, connection }) {
+		return createGuildChannel(guild, channel_type, fields, connection);
 	},
 });
 

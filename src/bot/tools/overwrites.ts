@@ -8,13 +8,13 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { changedBits } from "../../guild-document/names/overwrites.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import {
 	describeChange,
 	describeFollowers,
-	differenceOf,
 	differingOverwrites,
 	fetchCurrent,
 	isInPrivateCategory,
@@ -232,19 +232,18 @@ export const setChannelPermissions = destructiveTool({
 
 /** Describes a channel's overwrites for `targets`, and those for bots that have one of these roles for themselves. */
 function stateIn(channel: find.Channel, targets: readonly Target[]): string {
-	const { guild } = channel;
-	const stateOf = (id: string) =>
-		describeChange({ allow: 0n, deny: 0n }, overwriteOf(channel, id)) ||
-		"allows and denies nothing";
+	const { members, roles } = channel.guild;
+	const stateOf = (who: string, id: string) =>
+		overwritesOf(channel).has(id)
+			? `${who} has an overwrite: ${describeChange({ allow: 0n, deny: 0n }, overwriteOf(channel, id)) || "nothing allowed or denied"}`
+			: `${who} has no overwrite`;
 	const texts = targets.flatMap(({ id, type, fullName }) => {
 		const what = type === OverwriteType.Role ? "role" : "member";
-		const isThere = overwritesOf(channel).has(id);
-		const own = `the ${what} ${fullName} ${isThere ? `has an overwrite: ${stateOf(id)}` : "has no overwrite"}`;
-		const botId = guild.roles.cache.get(id)?.tags?.botId ?? "";
-		const bot = guild.members.cache.get(botId);
-		return bot && overwritesOf(channel).has(botId)
-			? [own, `the member ${memberName(bot)} has one: ${stateOf(botId)}`]
-			: [own];
+		const bot = members.cache.get(roles.cache.get(id)?.tags?.botId ?? "");
+		return [
+			stateOf(`the ${what} ${fullName}`, id),
+			...(bot ? [stateOf(`the member ${memberName(bot)}`, bot.id)] : []),
+		];
 	});
 	return `In ${channelName(channel)} ${texts.join(", ")}.`;
 }
@@ -547,9 +546,9 @@ export const copyChannelPermissions = destructiveTool({
 			);
 		for (const { target, source } of changes) {
 			requirePermissions(guild, source, PermissionFlagsBits.ViewChannel);
-			const difference = differenceOf(
-				rawOverwrites(target),
-				rawOverwrites(source),
+			const difference = changedBits(
+				overwritesOf(target),
+				overwritesOf(source),
 			);
 			requireGrantable(guild, target, difference);
 			requireUndoable(target, overwritesOf(source), source);

@@ -64,26 +64,19 @@ export function mergeDocuments(
 			onboarding: { ...document.onboarding, ...onboarding },
 		}),
 	};
-	const merge = <
-		Part extends "roles" | "emojis" | "automod" | "events" | "webhooks",
-	>(
-		part: Part,
-	) => {
-		const given = changes[part] as (Thing[] & GuildDocument[Part]) | undefined;
-		if (given)
-			merged[part] = mergeLists(
-				(document[part] ?? []) as Thing[],
-				given,
-			) as GuildDocument[Part];
-	};
 	for (const part of [
 		"roles",
 		"emojis",
 		"automod",
 		"events",
 		"webhooks",
-	] as const)
-		merge(part);
+	] as const) {
+		const given: readonly Thing[] | undefined = changes[part];
+		if (given)
+			Object.assign(merged, {
+				[part]: mergeLists(document[part] ?? [], given),
+			});
+	}
 	for (const part of ["members", "bans"] as const)
 		if (changes[part]) {
 			const people = new Map<string, { id: string }>();

@@ -2,10 +2,10 @@
 
 import type { Category, Channel } from "../format/document.ts";
 import { channelsWithCategories } from "../format/references.ts";
+import { changedBits } from "../names/overwrites.ts";
 import { bitsOfNames } from "../read/from-api.ts";
 import {
 	type GuildAccess,
-	isSame,
 	type MovedAccess,
 	movedAccess,
 } from "./moved-access.ts";
@@ -20,7 +20,8 @@ export interface Placed {
 
 /** A channel or category of a document, with its overwrites. */
 export interface PlacedWithAccess extends Placed {
-	isNew: boolean;
+	/** The same channel of the guild; undefined if it is new. */
+	before: Placed | undefined;
 	/** What becomes of the access of a channel that moves, or is to have the access of its category. */
 	moved?: MovedAccess;
 }
@@ -31,7 +32,8 @@ export interface PlacedWithAccess extends Placed {
  * or if it follows its category (`movedAccess`).
  */
 export function channelsWithAccess(list: StepList): PlacedWithAccess[] {
-	const { wanted, current, following } = list;
+	const { wanted, current } = list;
+	const { following } = list.options;
 	const isWhole = wanted.omitted === "default";
 	const existing = byId(
 		channelsWithCategories(current).map((one) => ({
@@ -43,69 +45,53 @@ export function channelsWithAccess(list: StepList): PlacedWithAccess[] {
 	const listed = byId(wanted.categories);
 	const guild = guildAccess(list);
 	const raw = (overwrites: Channel["overwrites"] = []) =>
-		rawOverwrites(overwrites, guild.guildId);
+		byId(rawOverwrites(overwrites, guild.guildId));
 	const accessIn = ({ id = "", overwrites }: Category) =>
 		overwrites ?? (isWhole ? undefined : categories.get(id)?.overwrites) ?? [];
 	return channelsWithCategories(wanted).map(({ channel, category }) => {
 		const before = existing.get(channel.id ?? "");
-		const isNew = !before;
-		const place = { channel, ...(category && { category }), isNew };
+		const place = { channel, ...(category && { category }), before };
+		const access = category ? accessIn(category) : [];
+		const followed = { ...place, channel: { ...channel, overwrites: access } };
 		// Discord gives a new channel the overwrites of a category that the bot cannot see.
 		const isUnknown =
 			!category?.overwrites && categories.get(category?.id ?? "")?.unseen;
 		if (channel.overwrites || channel.unseen || isUnknown) return place;
-		if (isWhole || isNew) {
-			const overwrites = category ? accessIn(category) : [];
-			return { ...place, channel: { ...channel, overwrites } };
-		}
+		if (isWhole || !before) return followed;
 		const { lock_permissions: lock } = channel as Channel;
-		const from = before.category;
-		const isMoved = from?.id !== category?.id;
+		const from = before.category?.id ?? "";
 		const isDecided = following?.has(channel.id ?? "") ?? false;
-		if (!isMoved && !isDecided && lock !== true) return place;
-		const own = before.channel.overwrites;
-		const old = categories.get(from?.id ?? "")?.overwrites;
+		if (from === (category?.id ?? "") && !isDecided && lock !== true)
+			return place;
+		const own = raw(before.channel.overwrites);
+		const isSynced =
+			from !== "" &&
+			changedBits(own, raw(categories.get(from)?.overwrites)) === 0n;
 		// A channel that is synced with its old category changes together with it, in an earlier step.
-		const isSynced = from !== undefined && isSame(raw(own), raw(old));
-		const changed = listed.get(from?.id ?? "")?.overwrites;
+		const changed = isSynced ? listed.get(from)?.overwrites : undefined;
 		const moved = movedAccess(
 			{
-				own: raw(isSynced && changed ? changed : own),
+				own: changed ? raw(changed) : own,
 				isSynced,
-				to: category && raw(accessIn(category)),
+				to: category && raw(access),
 				lock: following ? isDecided : lock,
 			},
 			guild,
 		);
-		return moved.access === "follows" && category
-			? {
-					...place,
-					moved,
-					channel: { ...channel, overwrites: accessIn(category) },
-				}
-			: { ...place, moved };
+		return { ...(moved.access === "follows" ? followed : place), moved };
 	});
 }
 
 /** Returns what decides who sees the guild's channels once the roles are as the document says. */
-function guildAccess({ state, wanted, rolesOf }: StepList): GuildAccess {
+function guildAccess({ state, wanted, options }: StepList): GuildAccess {
 	const { id: guildId, owner_id: ownerId } = state.guild;
-	const members = byId(state.members);
-	const given = new Map(
-		(wanted.roles ?? []).flatMap(({ id = "", permissions }) =>
-			permissions || id.startsWith("+")
-				? [[id, bitsOfNames(permissions ?? [])] as const]
-				: [],
-		),
-	);
-	if (wanted.everyone) given.set(guildId, bitsOfNames(wanted.everyone));
 	const roles = new Map(
 		state.guild.roles.map(({ id, permissions }) => [id, BigInt(permissions)]),
 	);
-	return {
-		guildId,
-		ownerId,
-		roles: new Map([...roles, ...given]),
-		rolesOf: (id) => members.get(id)?.roles ?? rolesOf(id),
-	};
+	for (const { id = "", permissions } of wanted.roles ?? [])
+		if (permissions || !roles.has(id))
+			roles.set(id, bitsOfNames(permissions ?? []));
+	if (wanted.everyone) roles.set(guildId, bitsOfNames(wanted.everyone));
+	const { rolesOf = () => undefined } = options;
+	return { guildId, ownerId, roles, rolesOf };
 }

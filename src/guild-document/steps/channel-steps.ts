@@ -6,7 +6,7 @@ import { channelsWithCategories } from "../format/references.ts";
 import { quote } from "../match/pairing.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
 import { type ApiChannel, apiChannels } from "../read/from-api.ts";
-import type { FieldChange, RawOverwrite, StepGuard } from "../steps.ts";
+import type { FieldChange, StepGuard } from "../steps.ts";
 import {
 	channelsWithAccess,
 	type Placed,
@@ -14,7 +14,7 @@ import {
 } from "./channel-access.ts";
 import { gainsText, type MovedAccess } from "./moved-access.ts";
 import { byId, type StepList } from "./step-list.ts";
-import { channelBody, rawOverwrites } from "./to-api.ts";
+import { channelBody, rawOverwrites, rawOverwritesOf } from "./to-api.ts";
 import { sameValue } from "./values.ts";
 
 /**
@@ -24,20 +24,13 @@ import { sameValue } from "./values.ts";
 const communityKinds: readonly string[] = ["stage", "announcement"];
 
 export function addChannels(list: StepList): void {
-	const before = byId(
-		channelsWithCategories(list.current).map(({ channel, category }) => ({
-			id: channel.id,
-			channel,
-			category,
-		})),
-	);
 	const raw = byId(apiChannels(list.state));
 	const categoryIds = new Set(list.wanted.categories?.map(({ id }) => id));
 	for (const placed of channelsWithAccess(list)) {
 		const { id = "" } = placed.channel;
-		const old = before.get(id);
 		const isCategory = categoryIds.has(id);
-		if (old) editChannel(list, old, placed, isCategory, raw.get(id));
+		if (placed.before)
+			editChannel(list, placed.before, placed, isCategory, raw.get(id));
 		else createChannel(list, placed, isCategory);
 	}
 	removeChannels(list);
@@ -139,7 +132,7 @@ function accessOfNew(
 
 function editChannel(
 	list: StepList,
-	old: Pick<Placed, "channel"> & { category: Placed["category"] },
+	old: Placed,
 	placed: PlacedWithAccess,
 	isCategory: boolean,
 	raw: ApiChannel | undefined,
@@ -205,15 +198,11 @@ const accessTexts = { follows: "as its category", keeps: "keeps its own" };
 
 /** Says who gains access because a channel follows its new category, or that it does not follow because of that. */
 function noteOnGains(
-	{ nameOf, state }: StepList,
+	{ nameOf }: StepList,
 	{ access, gains }: MovedAccess,
 ): string | undefined {
 	if (gains.length === 0) return undefined;
-	const isRole = (id: string) =>
-		nameOf(id) !== id || state.guild.roles.some((role) => role.id === id);
-	const who = gainsText(gains, (id) =>
-		isRole(id) ? quote(nameOf(id)) : `member ${id}`,
-	);
+	const who = gainsText(gains, (id) => quote(nameOf(id)));
 	return access === "follows"
 		? `It gets the access of its category, as lock_permissions asks. These gain access: ${who}.`
 		: `It keeps its own access. With that of its category these would gain access: ${who}. If that is wanted, give it lock_permissions: true.`;
@@ -252,13 +241,4 @@ function removeChannels(list: StepList): void {
 	for (const category of wanted.categories ? (current.categories ?? []) : [])
 		if (unlisted(category))
 			list.remove("category", category, path, "channel deletions");
-}
-
-function rawOverwritesOf(channel: ApiChannel | undefined): RawOverwrite[] {
-	return (channel?.permission_overwrites ?? []).map((one) => ({
-		id: one.id,
-		type: one.type,
-		allow: BigInt(one.allow),
-		deny: BigInt(one.deny),
-	}));
 }

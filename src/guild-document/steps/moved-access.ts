@@ -3,40 +3,15 @@
 // https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions-json-params
 
 import { PermissionFlagsBits } from "discord.js";
+import {
+	changedBits,
+	type Overwrites,
+	withOverwrites,
+} from "../names/overwrites.ts";
 import { permissionNamesOf } from "../read/from-api.ts";
-import type { RawOverwrite } from "../steps.ts";
 
 const { Administrator, ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
-
-type Bits = Pick<RawOverwrite, "allow" | "deny">;
-
-/** A member, or all members who have certain roles. `roleIds` may contain the id of the guild, which is @everyone's. */
-interface Holder {
-	guildId: string;
-	roleIds: readonly string[];
-	memberId?: string;
-}
-
-/**
- * Applies a channel's permission overwrites to the permissions `bits` that a member has guild-wide. Does not remove
- * permissions that depend on others. https://discord.com/developers/docs/topics/permissions#permission-overwrites
- */
-export function withOverwrites(
-	bits: bigint,
-	{ guildId, roleIds, memberId }: Holder,
-	overwrites: ReadonlyMap<string, Bits>,
-): bigint {
-	const steps = [
-		[guildId],
-		roleIds.filter((id) => id !== guildId),
-		memberId === undefined ? [] : [memberId],
-	];
-	return steps.reduce((result, ids) => {
-		const of = (kind: keyof Bits) =>
-			ids.reduce((all, id) => all | (overwrites.get(id)?.[kind] ?? 0n), 0n);
-		return (result & ~of("deny")) | of("allow");
-	}, bits);
-}
+const watched = ViewChannel | ReadMessageHistory;
 
 /** What decides who sees the channels of a guild, beside the channels' overwrites. */
 export interface GuildAccess {
@@ -50,26 +25,23 @@ export interface GuildAccess {
 
 /** A channel that moves into another category. */
 export interface MovedChannel {
-	own: readonly RawOverwrite[];
-	/** Whether these are the overwrites of its old category. */
+	own: Overwrites;
+	/** Whether its overwrites are those of its old category. */
 	isSynced: boolean;
-	/** The overwrites of its new category; undefined if it has none then. */
-	to: readonly RawOverwrite[] | undefined;
-	/** What the caller asks for: true, to take the access of the new category; false, to keep the channel's own. */
+	/** The overwrites of its new category; undefined outside of categories. */
+	to: Overwrites | undefined;
+	/** Whether the caller asks for the access of the new category (true) or the channel's own (false). */
 	lock: boolean | undefined;
 }
 
-/** Who gains access: the id of a role or member, or two roles whose members must have both. */
-export interface Gain {
+/** Who gains access: the id of a role or member, or the ids of two roles for members who have both. */
+interface Gain {
 	ids: readonly string[];
 	bits: bigint;
 }
 
 export interface MovedAccess {
-	/**
-	 * "follows": the request gives the channel the overwrites of its new category. "keeps": the channel keeps its own.
-	 * "same": they are equal.
-	 */
+	/** Whether the request gives the channel the overwrites of its new category. "same": it has them already. */
 	access: "follows" | "keeps" | "same";
 	/** Who gains VIEW_CHANNEL or READ_MESSAGE_HISTORY if the channel follows its category. */
 	gains: readonly Gain[];
@@ -83,15 +55,14 @@ export function movedAccess(
 	{ own, isSynced, to, lock }: MovedChannel,
 	guild: GuildAccess,
 ): MovedAccess {
-	if (!to) return { access: own.some(isSet) ? "keeps" : "same", gains: [] };
-	if (isSame(own, to)) return { access: "same", gains: [] };
-	const gains = lock === false ? [] : gainsOf(own, to, guild);
-	const isCandidate = isSynced || !own.some(isSet);
+	if (changedBits(own, to ?? new Map()) === 0n)
+		return { access: "same", gains: [] };
+	if (!to) return { access: "keeps", gains: [] };
+	const isCandidate = isSynced || changedBits(own, new Map()) === 0n;
+	const isPossible = lock ?? isCandidate;
+	const gains = isPossible ? gainsOf(own, to, guild) : [];
 	const follows = lock ?? (isCandidate && gains.length === 0);
-	return {
-		access: follows ? "follows" : "keeps",
-		gains: follows || isCandidate ? gains : [],
-	};
+	return { access: follows ? "follows" : "keeps", gains };
 }
 
 const maxGains = 10;
@@ -101,33 +72,12 @@ export function gainsText(
 	gains: readonly Gain[],
 	nameOf: (id: string) => string,
 ): string {
-	const more = gains.length - maxGains;
-	return [
-		...gains
-			.slice(0, maxGains)
-			.map(
-				({ ids, bits }) =>
-					`${ids.map(nameOf).join(" together with ")} (${permissionNamesOf(bits).join(", ")})`,
-			),
-		...(more > 0 ? [`${more} more`] : []),
-	].join(", ");
-}
-
-/** Whether an overwrite allows or denies anything. */
-const isSet = ({ allow, deny }: Bits) => (allow | deny) !== 0n;
-
-/** Whether two lists of overwrites allow and deny the same. */
-export function isSame(
-	some: readonly RawOverwrite[],
-	others: readonly RawOverwrite[],
-): boolean {
-	const text = (list: readonly RawOverwrite[]) =>
-		list
-			.filter(isSet)
-			.map(({ id, allow, deny }) => `${id} ${allow} ${deny}`)
-			.sort()
-			.join();
-	return text(some) === text(others);
+	const texts = gains.map(
+		({ ids, bits }) =>
+			`${ids.map(nameOf).join(" together with ")} (${permissionNamesOf(bits).join(", ")})`,
+	);
+	const more = texts.splice(maxGains).length;
+	return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
 /**
@@ -135,59 +85,46 @@ export function isSame(
  * decided before, and one that decides now.
  */
 function gainsOf(
-	before: readonly RawOverwrite[],
-	after: readonly RawOverwrite[],
+	before: Overwrites,
+	after: Overwrites,
 	{ guildId, ownerId, roles, rolesOf }: GuildAccess,
 ): Gain[] {
-	const [old, now] = [before, after].map(
-		(list) => new Map(list.map((one) => [one.id, one])),
-	) as [Map<string, RawOverwrite>, Map<string, RawOverwrite>];
-	const gainOf = (roleIds: readonly string[], memberId?: string): bigint => {
-		const inGuild = [guildId, ...roleIds].reduce(
-			(bits, id) => bits | (roles.get(id) ?? 0n),
-			0n,
-		);
-		if ((inGuild & Administrator) !== 0n) return 0n;
+	const gains: Gain[] = [];
+	/** Adds what the roles `held` gain, or a member with these roles, beyond what some of the roles gain anyway. */
+	const look = (held: readonly string[], memberId?: string) => {
+		const roleIds = new Set([guildId, ...held]);
+		let inGuild = 0n;
+		for (const id of roleIds) inGuild |= roles.get(id) ?? 0n;
+		if ((inGuild & Administrator) !== 0n) return;
 		const holder = { guildId, roleIds, ...(memberId && { memberId }) };
-		const [had, has] = [old, now].map((overwrites) => {
+		const [had = 0n, has = 0n] = [before, after].map((overwrites) => {
 			const bits = withOverwrites(inGuild, holder, overwrites);
 			return (bits & ViewChannel) === 0n ? 0n : bits;
-		}) as [bigint, bigint];
-		return has & ~had & (ViewChannel | ReadMessageHistory);
-	};
-	const gains: Gain[] = [];
-	/** Adds a gain of the holder of `held`, unless a gain of some of these roles is known. */
-	const add = (ids: readonly string[], bits: bigint, held = ids) => {
-		const known = gains
-			.filter((one) =>
-				one.ids.every((id) => id === guildId || held.includes(id)),
+		});
+		const bits = gains
+			.filter(({ ids }) =>
+				ids.every((id) => id === memberId || roleIds.has(id)),
 			)
-			.reduce((all, one) => all | one.bits, 0n);
-		if ((bits & ~known) !== 0n) gains.push({ ids, bits: bits & ~known });
+			.reduce((left, known) => left & ~known.bits, has & ~had & watched);
+		if (bits !== 0n) gains.push({ ids: memberId ? [memberId] : held, bits });
 	};
-	add([guildId], gainOf([]));
-	for (const id of roles.keys()) if (id !== guildId) add([id], gainOf([id]));
-	const listed = [...old.values(), ...now.values()];
+	look([guildId]);
+	for (const id of roles.keys()) look([id]);
+	const listed = new Set([...before.keys(), ...after.keys()]);
 	// Of the roles without overwrites, those with equal permissions are alike.
 	const alike = new Map(
-		[...roles].map(([id, bits]) => [
-			bits & (Administrator | ViewChannel | ReadMessageHistory),
-			id,
-		]),
+		[...roles].map(([id, bits]) => [bits & (Administrator | watched), id]),
 	);
-	const deciding = [
-		...new Set([...listed.map(({ id }) => id), ...alike.values()]),
-	].filter((id) => id !== guildId && roles.has(id));
+	const deciding = [...listed.union(new Set(alike.values()))].filter((id) =>
+		roles.has(id),
+	);
 	for (const [index, one] of deciding.entries())
-		for (const other of deciding.slice(index + 1))
-			add([one, other], gainOf([one, other]));
-	const members = listed.filter(({ id, type }) => type === 1 && id !== ownerId);
-	for (const id of new Set(members.map(({ id }) => id))) {
-		const own = rolesOf(id);
-		const allows = (now.get(id)?.allow ?? 0n) & ~(old.get(id)?.allow ?? 0n);
-		const frees = (old.get(id)?.deny ?? 0n) & ~(now.get(id)?.deny ?? 0n);
-		const possible = (allows | frees) & (ViewChannel | ReadMessageHistory);
-		add([id], own ? gainOf(own, id) : possible, own);
+		for (const other of deciding.slice(index + 1)) look([one, other]);
+	for (const id of listed) {
+		if (roles.has(id) || id === ownerId) continue;
+		const held = rolesOf(id);
+		const possible = held ? [held] : Array.from(roles.keys(), (role) => [role]);
+		for (const one of possible) look(one, id);
 	}
 	return gains;
 }

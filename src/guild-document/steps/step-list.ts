@@ -33,7 +33,7 @@ export interface DifferenceOptions {
 	 * decided again.
 	 */
 	following?: ReadonlySet<string>;
-	/** Returns the ids of a member's roles; undefined if they are not known. Default: only those of the guild's state. */
+	/** Returns the ids of a member's roles; undefined if they are not known. */
 	rolesOf?(memberId: string): readonly string[] | undefined;
 }
 
@@ -124,8 +124,6 @@ export class StepList {
 	readonly ids: ReadonlyMap<string, string>;
 	readonly fixedRoles: ReadonlySet<string>;
 	readonly prune: boolean;
-	readonly following: ReadonlySet<string> | undefined;
-	readonly rolesOf: NonNullable<DifferenceOptions["rolesOf"]>;
 	/** Path of the guild in Discord's API, such as "/guilds/1". */
 	readonly guildPath: `/${string}`;
 	readonly #matched: Matched;
@@ -142,15 +140,13 @@ export class StepList {
 	constructor(
 		matched: Matched,
 		readonly state: GuildState,
-		options: DifferenceOptions,
+		readonly options: DifferenceOptions,
 	) {
 		this.#matched = matched;
 		this.#refusals = [...matched.refusals];
 		this.wanted = matched.wanted;
 		this.current = matched.current;
 		this.prune = options.prune;
-		this.following = options.following;
-		this.rolesOf = options.rolesOf ?? (() => undefined);
 		this.ids = options.ids ?? new Map();
 		this.fixedRoles = options.fixedRoles ?? new Set();
 		this.guildPath = `/guilds/${state.guild.id}`;

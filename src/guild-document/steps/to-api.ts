@@ -185,6 +185,17 @@ export function rawOverwrites(
 	}));
 }
 
+/** Returns a channel's permission overwrites, whose permissions are texts in Discord's API, as bit fields. */
+export function rawOverwritesOf(
+	channel: Pick<ApiChannel, "permission_overwrites"> | undefined,
+): RawOverwrite[] {
+	return (channel?.permission_overwrites ?? []).map(
+		({ id, type, allow, deny }) => ({
+			...{ id, type, allow: BigInt(allow ?? 0), deny: BigInt(deny ?? 0) },
+		}),
+	);
+}
+
 /**
  * Returns the body of the request that creates or edits a channel. `before` is the existing channel; undefined for a
  * new one. `parentId` is the id of its category: "" for no category, undefined to keep the current one.

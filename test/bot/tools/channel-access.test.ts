@@ -88,7 +88,7 @@ describe("access of a new channel", () => {
 			view_user_ids: [zoe.id],
 		});
 		expect(text).toBe(
-			`Created the text channel #fresh (ID: ${it.fresh().id}), visible only to @Staff (ID: ${it.staff.id}), Zoë 🍞 (@zoe, ID: ${zoe.id}) and the bot.\nOverwrites: @everyone: VIEW_CHANNEL neutral → denied; @Staff (ID: ${it.staff.id}): VIEW_CHANNEL neutral → allowed; Zoë 🍞 (@zoe, ID: ${zoe.id}): VIEW_CHANNEL neutral → allowed; the bot: VIEW_CHANNEL neutral → allowed.`,
+			`Created the text channel #fresh (ID: ${it.fresh().id}).\nOverwrites: @everyone: VIEW_CHANNEL neutral → denied; @Staff (ID: ${it.staff.id}): VIEW_CHANNEL neutral → allowed; Zoë 🍞 (@zoe, ID: ${zoe.id}): VIEW_CHANNEL neutral → allowed; the bot: VIEW_CHANNEL neutral → allowed.`,
 		);
 		expect(it.overwrites(it.fresh())).toEqual([
 			["@everyone", 0n, ViewChannel],
@@ -109,7 +109,7 @@ describe("access of a new channel", () => {
 		const names =
 			"SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS";
 		expect(text).toEndWith(
-			`, in which only @Staff (ID: ${it.staff.id}) and the bot can write.\nOverwrites: @everyone: ${names} neutral → denied; @Staff (ID: ${it.staff.id}): VIEW_CHANNEL, ${names} neutral → allowed; the bot: ${names} neutral → allowed.`,
+			`.\nOverwrites: @everyone: ${names} neutral → denied; @Staff (ID: ${it.staff.id}): VIEW_CHANNEL, ${names} neutral → allowed; the bot: ${names} neutral → allowed.`,
 		);
 		expect(it.overwrites(it.fresh())).toEqual([
 			["@everyone", 0n, writing],
@@ -133,7 +133,7 @@ describe("access of a new channel", () => {
 			write_role_ids: [it.staff.id],
 		});
 		expect(text).toContain(
-			`, visible only to @Regular (ID: ${it.regular.id}), @Staff (ID: ${it.staff.id}) and the bot, in which only @Staff`,
+			`@Regular (ID: ${it.regular.id}): VIEW_CHANNEL, CONNECT neutral → allowed; `,
 		);
 		expect(it.overwrites(it.fresh())).toEqual([
 			["@everyone", 0n, ViewChannel | SendMessages | Speak],
@@ -180,7 +180,9 @@ describe("access of a new channel", () => {
 				{ id: zoe.id, allow: ["VIEW_CHANNEL"], deny: ["SEND_MESSAGES"] },
 			],
 		});
-		expect(text).toEndWith(", with 2 permission overwrite(s) of its own.");
+		expect(text).toEndWith(
+			`.\nOverwrites: @everyone: VIEW_CHANNEL neutral → denied; Zoë 🍞 (@zoe, ID: ${zoe.id}): VIEW_CHANNEL neutral → allowed, SEND_MESSAGES neutral → denied; the bot: VIEW_CHANNEL neutral → allowed.`,
+		);
 		expect(it.overwrites(it.fresh())).toEqual([
 			["@everyone", 0n, ViewChannel],
 			["zoe", ViewChannel, SendMessages],
@@ -213,7 +215,7 @@ describe("access of a new channel", () => {
 			await it.world.heard();
 			const { text } = await it.make({ channel_type, category_id: it.talk.id });
 			expect(text).toEndWith(
-				`.\nThe bot is allowed ${name} there, which its category denies.`,
+				`.\nOverwrites, beside those of its category: the bot: ${name} neutral → allowed.`,
 			);
 			expect(it.overwrites(it.fresh())).toEqual([
 				["@everyone", 0n, bits],

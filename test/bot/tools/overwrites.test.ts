@@ -203,7 +203,7 @@ describe("set_channel_permissions", () => {
 			...{ channel_ids: [channel.id], target_ids: [role.id], replace: true },
 		});
 		expect(text).toBe(
-			`Nothing would change. In #general (ID: ${channel.id}) the role @alpha (ID: ${role.id}) has no overwrite, the member alpha (@alpha, ID: ${bot}) has one: SPEAK neutral → allowed. Nothing was done.`,
+			`Nothing would change. In #general (ID: ${channel.id}) the role @alpha (ID: ${role.id}) has no overwrite, the member alpha (@alpha, ID: ${bot}) has an overwrite: SPEAK neutral → allowed. Nothing was done.`,
 		);
 	});
 

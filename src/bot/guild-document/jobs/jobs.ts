@@ -11,11 +11,7 @@ import {
 	type Guild,
 	type RouteLike,
 } from "discord.js";
-import {
-	type GuildDocument,
-	InvalidDocument,
-} from "../../../guild-document/format/document.ts";
-import type { DifferenceOptions } from "../../../guild-document/steps/difference.ts";
+import { InvalidDocument } from "../../../guild-document/format/document.ts";
 import type {
 	ApiRequest,
 	Difference,
@@ -324,7 +320,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		if (!guild.available)
 			throw new NotNow("the guild is unavailable on Discord");
 		const job = toJob(row, await selectGuildJobSteps(sql, id));
-		const { document, prune } = job.plan;
+		const { document } = job.plan;
 		for (;;) {
 			const readAt = monotonicNow();
 			const read = await rules.read(guild, partsOf(document));
@@ -335,11 +331,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			if (settled === "wait") return;
 			if (settled === "read again") continue;
 			const ids = createdIds(job);
-			const found = await differenceOf(document, state, {
-				...{ prune, ids },
-				fixedRoles: fixedRoles(guild, state),
-				following: job.following,
-			});
+			const found = await differenceOf(job, guild, state, ids);
 			if (found instanceof InvalidDocument)
 				return end(
 					id,
@@ -370,12 +362,15 @@ export function createJobs(options: JobsOptions): Jobs {
 	}
 
 	async function differenceOf(
-		document: GuildDocument,
+		{ plan: { document, prune }, following }: Job,
+		guild: Guild,
 		state: GuildState,
-		given: DifferenceOptions,
+		ids: ReadonlyMap<string, string>,
 	): Promise<Difference | InvalidDocument> {
 		try {
-			return await rules.difference(document, state, given);
+			return await rules.difference(document, state, {
+				...{ prune, ids, following, fixedRoles: fixedRoles(guild, state) },
+			});
 		} catch (error) {
 			if (error instanceof InvalidDocument) return error;
 			throw error;
@@ -424,15 +419,10 @@ export function createJobs(options: JobsOptions): Jobs {
 		{ step_id }: GuildJobStepRow,
 		id: string,
 	): Promise<void> {
-		const { document, prune } = job.plan;
 		const emojis = state.guild.emojis.filter((emoji) => emoji.id !== id);
 		const before = { ...state, guild: { ...state.guild, emojis } };
 		const ids = createdIds(job);
-		const found = await differenceOf(document, before, {
-			...{ prune, ids },
-			fixedRoles: fixedRoles(guild, state),
-			following: job.following,
-		});
+		const found = await differenceOf(job, guild, before, ids);
 		if (found instanceof InvalidDocument) return;
 		const step = found.steps.find((one) => one.id === step_id);
 		const hash = step?.request(ids).picture?.hash;

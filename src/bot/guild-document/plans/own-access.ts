@@ -1,19 +1,14 @@
 // The bot's own access to channels that a document hides from it. People who write a document by hand think of people, as
 // with create_channel, which keeps the bot's access, too.
 
-import {
-	type Guild,
-	type GuildMember,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { type Guild, PermissionFlagsBits as Permission } from "discord.js";
 import type {
 	Category,
 	Channel,
 	GuildDocument,
-	Overwrite,
 } from "../../../guild-document/format/document.ts";
+import { withOverwrites } from "../../../guild-document/names/overwrites.ts";
 import { permissionNamesOf } from "../../../guild-document/read/from-api.ts";
-import { withOverwrites } from "../../../guild-document/steps/moved-access.ts";
 import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
 import { botMember } from "../../discord/permissions.ts";
 
@@ -32,6 +27,11 @@ export function withOwnAccess(
 ): { document: GuildDocument; names: string[] } {
 	const me = botMember(guild);
 	const inGuild = me.permissions.bitfield;
+	const guildId = guild.id;
+	const own = me.roles.cache.filter(({ id }) => id !== guildId);
+	// A document has the names of roles in place of ids.
+	const roleIds = new Set(own.map(({ name }) => name));
+	const holder = { guildId, roleIds, memberId: me.id };
 	const names: string[] = [];
 	const isExact =
 		document.omitted === "default" ||
@@ -41,10 +41,20 @@ export function withOwnAccess(
 	const keep = <Place extends Channel | Category>(place: Place): Place => {
 		const { overwrites } = place;
 		if (!overwrites) return place;
-		const lost = needed & inGuild & ~bitsWith(me, overwrites);
+		const raw = new Map(
+			rawOverwrites(overwrites, guildId).map((one) => [one.id, one]),
+		);
+		const lost = needed & inGuild & ~withOverwrites(inGuild, holder, raw);
 		if (lost === 0n) return place;
 		names.push(place.name);
-		return { ...place, overwrites: allow(overwrites, me.id, lost) };
+		const { allow = 0n, deny = 0n } = raw.get(me.id) ?? {};
+		const own = {
+			member: me.id,
+			allow: permissionNamesOf(allow | lost),
+			deny: permissionNamesOf(deny & ~lost),
+		};
+		const others = overwrites.filter(({ member }) => member !== me.id);
+		return { ...place, overwrites: [...others, own] };
 	};
 	const { channels, categories } = document;
 	return {
@@ -60,42 +70,4 @@ export function withOwnAccess(
 		},
 		names,
 	};
-}
-
-/**
- * Computes the bot's permissions in a channel that has these permission overwrites, as a bit field.
- */
-function bitsWith(me: GuildMember, overwrites: readonly Overwrite[]): bigint {
-	const guildId = me.guild.id;
-	// A document has the names of roles in place of ids.
-	const ownRoles = new Set(
-		me.roles.cache.filter(({ id }) => id !== guildId).map(({ name }) => name),
-	);
-	const holder = { guildId, roleIds: [...ownRoles], memberId: me.id };
-	const raw = rawOverwrites(overwrites, guildId);
-	return withOverwrites(
-		me.permissions.bitfield,
-		holder,
-		new Map(raw.map((one) => [one.id, one])),
-	);
-}
-
-/** Returns a list of permission overwrites that also allows the permissions `bits` to a member. */
-function allow(
-	overwrites: readonly Overwrite[],
-	member: string,
-	bits: bigint,
-): Overwrite[] {
-	const names = permissionNamesOf(bits);
-	const old = overwrites.find((overwrite) => overwrite.member === member);
-	return [
-		...overwrites.filter((overwrite) => overwrite !== old),
-		{
-			member,
-			allow: [...new Set([...(old?.allow ?? []), ...names])],
-			...(old?.deny && {
-				deny: old.deny.filter((name) => !names.includes(name)),
-			}),
-		},
-	];
 }

@@ -9,6 +9,7 @@ import type {
 	Guild,
 	Snowflake,
 } from "discord.js";
+import { rawOverwritesOf } from "../../../guild-document/steps/to-api.ts";
 import type {
 	ApiRequest,
 	GuildState,
@@ -124,17 +125,6 @@ const byId = <Thing extends { id: string }, Value>(
 	read: (thing: Thing) => Value,
 ) => new Map(things.map((thing) => [thing.id, read(thing)]));
 
-/** Converts permission overwrites of Discord's API: their permissions become bigint bit fields. */
-function readOverwrites(
-	overwrites: readonly APIOverwrite[] = [],
-): RawOverwrite[] {
-	return overwrites.map(({ id, type, allow, deny }) => ({
-		...{ id, type: type as 0 | 1 },
-		allow: BigInt(allow ?? 0),
-		deny: BigInt(deny ?? 0),
-	}));
-}
-
 /** A channel object of Discord's API. Some types of channels lack the optional fields. */
 interface ApiChannel {
 	id: string;
@@ -161,7 +151,7 @@ export function factsOfState(state: GuildState): GuildFacts {
 		channels: byId(channels as readonly ApiChannel[], (channel) => ({
 			type: channel.type,
 			parentId: channel.parent_id ?? "",
-			overwrites: readOverwrites(channel.permission_overwrites),
+			overwrites: rawOverwritesOf(channel),
 		})),
 		emojis: new Map(
 			guild.emojis

@@ -9,7 +9,7 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import { kindOf } from "../../../guild-document/names/channel-kinds.ts";
-import { withOverwrites } from "../../../guild-document/steps/moved-access.ts";
+import { changedBits } from "../../../guild-document/names/overwrites.ts";
 import type { RawOverwrite } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
@@ -19,6 +19,7 @@ import {
 } from "../../discord/effective-permissions.ts";
 import {
 	allowed,
+	botBitsWith,
 	botMember,
 	canManageOverwrites,
 	describeBits,
@@ -403,14 +404,10 @@ function refusedGift(
 			: undefined;
 	}
 	if (!guard.overwrites || !setsOverwrites(step)) return undefined;
-	const { before, after } = guard.overwrites;
-	if (action === "create")
-		return reasonOf(() =>
-			requireGrantable(guild, "new", changedBits([], after)),
-		);
+	const bits = changedIn(guard.overwrites);
 	const channel = guild.channels.cache.get(targetId);
 	return reasonOf(() =>
-		requireGrantable(guild, channel, changedBits(before, after)),
+		requireGrantable(guild, action === "create" ? "new" : channel, bits),
 	);
 }
 
@@ -459,15 +456,15 @@ function changedAccess(
 ): bigint {
 	const { overwrites } = step.guard;
 	if (!overwrites || !setsOverwrites(step)) return 0n;
-	if (step.action === "create") return changedBits([], overwrites.after);
+	if (step.action === "create") return changedIn(overwrites);
 	const channel = guild.channels.cache.get(step.targetId ?? "");
 	if (!channel || channel.isThread()) return 0n;
 	if (canManageOverwrites(guild, overwritesOf(channel))) return 0n;
 	const { parent } = channel;
 	const inCategory = parent
-		? bitsWith(guild, inGuild, overwritesOf(parent))
+		? botBitsWith(guild, overwritesOf(parent), inGuild)
 		: 0n;
-	return changedBits(overwrites.before, overwrites.after) & ~inCategory;
+	return changedIn(overwrites) & ~inCategory;
 }
 
 /** Returns the permissions that a plan step gives to a role or takes from it, as a bit field. */
@@ -488,19 +485,11 @@ function setsOverwrites({ path, body }: CheckedStep): boolean {
 	);
 }
 
-/** Returns the permissions, as a bit field, that differ between two lists of permission overwrites. */
-function changedBits(
-	before: readonly RawOverwrite[],
-	after: readonly RawOverwrite[],
-): bigint {
-	const [old, now] = [toOverwrites(before), toOverwrites(after)];
-	let bits = 0n;
-	for (const id of new Set([...old.keys(), ...now.keys()])) {
-		bits |= (old.get(id)?.allow ?? 0n) ^ (now.get(id)?.allow ?? 0n);
-		bits |= (old.get(id)?.deny ?? 0n) ^ (now.get(id)?.deny ?? 0n);
-	}
-	return bits;
-}
+const changedIn = ({
+	before,
+	after,
+}: NonNullable<CheckedStep["guard"]["overwrites"]>) =>
+	changedBits(toOverwrites(before), toOverwrites(after));
 
 const toOverwrites = (list: readonly RawOverwrite[]): Overwrites =>
 	new Map(list.map(({ id, allow, deny }) => [id, { allow, deny }]));
@@ -611,7 +600,7 @@ export function noteOnNewChannel(
 	const overwrites = toOverwrites(overwritesOfNew(facts, step));
 	// Without VIEW_CHANNEL in the guild, the bot does not see new channels either.
 	const lost =
-		((needed & has) | ViewChannel) & ~bitsWith(guild, has, overwrites);
+		((needed & has) | ViewChannel) & ~botBitsWith(guild, overwrites, has);
 	const cause =
 		(lost & has) === 0n
 			? `it lacks ${describeBits(lost)} there`
@@ -619,19 +608,4 @@ export function noteOnNewChannel(
 	return lost === 0n
 		? undefined
 		: `The bot creates this, but cannot change it afterwards: ${cause}. To keep it, allow it there to ${roleName(botMember(guild).roles.botRole ?? botMember(guild).roles.highest)} in the document.`;
-}
-
-/**
- * Computes the bot's permissions in a channel with these permission overwrites, as a bit field. `inGuild`: the bot's
- * guild-wide permissions.
- */
-function bitsWith(
-	guild: Guild,
-	inGuild: bigint,
-	overwrites: Overwrites,
-): bigint {
-	const me = botMember(guild);
-	const roleIds = [...me.roles.cache.keys()];
-	const holder = { guildId: guild.id, roleIds, memberId: me.id };
-	return withOverwrites(inGuild, holder, overwrites);
 }
