@@ -44,7 +44,6 @@ interface Status {
 		events_dropped: number;
 		user: string | null;
 		guilds: object[];
-		refused_intents: string[];
 	};
 	calls_in_flight: number;
 }
