@@ -57,7 +57,7 @@ export interface Exchange {
 	/** The path pattern of the requested route, such as "/channels/:channel_id/messages". */
 	readonly route: string;
 	readonly query: URLSearchParams;
-	/** The parsed JSON body of the request; {} if the request has no body. */
+	/** The parsed JSON body of the request; {} if the request has no body, undefined if it was refused before it was read. */
 	readonly body: unknown;
 	/** The part names of the uploaded files in a multipart request body. */
 	readonly files: readonly string[];
@@ -356,7 +356,7 @@ export class Router {
 			method: request.method,
 			route,
 			query: url.searchParams,
-			body: content?.body ?? {},
+			body: content?.body,
 			files: [...(content?.files.keys() ?? [])],
 			byLibrary: /^DiscordBot /.test(request.headers.get("user-agent") ?? ""),
 			status,

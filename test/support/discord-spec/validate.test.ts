@@ -210,6 +210,17 @@ test("the request of an exempt response is not exempt", () => {
 	).toEqual(["POST /guilds/{guild_id}/roles: request.colour: unknown key"]);
 });
 
+test("a body that was not read is not compared", () => {
+	const limited = exchange({
+		route: "/channels/:channel_id/messages/bulk-delete",
+		status: 429,
+		byLibrary: true,
+		body: undefined,
+		answer: { message: "", retry_after: 1, global: true },
+	});
+	expect(violationsOf(limited).join()).not.toContain("request.");
+});
+
 test("501 is only exempt with the simulator's own text", () => {
 	const of = (message: string) =>
 		violationsOf(exchange({ status: 501, answer: { message, code: 0 } }));

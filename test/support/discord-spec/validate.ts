@@ -75,6 +75,8 @@ function bodyProblems(
 	{ name, request }: Operation,
 	{ body, files }: Exchange,
 ): string[] {
+	// Refused before the body was read, such as by a rate limit.
+	if (body === undefined) return [];
 	const isEmpty = isRecord(body) && Object.keys(body).length === 0;
 	if (!request) return isEmpty ? [] : ["request: the operation takes no body"];
 	// A request with files alone has no JSON.
