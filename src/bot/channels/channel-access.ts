@@ -297,10 +297,12 @@ export function wouldLoseBot(
 	kind: EditedKind,
 	entries: Entries,
 ): boolean {
-	const me = botMember(guild);
-	const needed = viewBits(kind) | ManageChannels;
-	const lost = needed & me.permissions.bitfield & ~botBitsWith(guild, entries);
-	return !isAdministrator(me) && lost !== 0n;
+	const { permissions } = botMember(guild);
+	const needed = (viewBits(kind) | ManageChannels) & permissions.bitfield;
+	return (
+		!permissions.has(Administrator) &&
+		(needed & ~botBitsWith(guild, entries)) !== 0n
+	);
 }
 
 /**

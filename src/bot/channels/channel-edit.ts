@@ -182,24 +182,19 @@ async function placeOf(
 	return { place, moves: movesTo(own, place, all) };
 }
 
-/**
- * Returns the access to a channel that the call moves into another category; undefined if it stays. Throws a ToolError if
- * the call may not move it there.
- */
+/** Returns the access to a channel that the call moves into another category; undefined if it stays. */
 async function accessOfMoved(
 	guild: Guild,
 	channel: Channel,
 	{ category_id, lock_permissions }: ChannelEdit,
 ): Promise<AccessAfterMove | undefined> {
-	const before = channel.parentId ?? "";
-	const parentId = category_id ?? before;
-	if (parentId === before) {
+	if (category_id === undefined || category_id === (channel.parentId ?? "")) {
 		if (lock_permissions) throw invalidParameters([lockNeedsCategory]);
 		return undefined;
 	}
-	requirePlaceIn(guild, parentId);
+	requirePlaceIn(guild, category_id);
 	const all = await fetchChannels(guild);
-	return accessAfterMove(channel, all, parentId, lock_permissions);
+	return accessAfterMove(channel, all, category_id, lock_permissions);
 }
 
 /** The permission overwrites of a channel before and after an edit. */

@@ -107,10 +107,7 @@ export function placeBelow(
 	]);
 }
 
-/**
- * Throws a ToolError if a category would hold more channels than Discord allows with `arriving`, by default one new
- * channel.
- */
+/** Throws a ToolError if a category would hold too many channels with `arriving`, by default one new channel. */
 export function requireRoom(
 	all: readonly RawChannel[],
 	parentId: string,

@@ -27,7 +27,7 @@ export const lockNeedsCategory =
 /** The access to a channel after it has moved. */
 export interface AccessAfterMove {
 	/** The permission overwrites that the channel gets; undefined if it keeps its own. */
-	entries: Entries | undefined;
+	entries?: Entries;
 	/** What becomes of the access, as lines for results. */
 	lines: readonly string[];
 }
@@ -68,11 +68,10 @@ export function accessAfterMove(
 				guild.members.cache.get(id)?.roles.cache.map((role) => role.id),
 		},
 	);
-	if (access === "same") return { entries: undefined, lines: [] };
+	if (access === "same") return { lines: [] };
 	const who = gainsText(gains, (id) => subjectName(guild, id));
 	if (access === "keeps" || !entries)
 		return {
-			entries: undefined,
 			lines: [
 				who === ""
 					? "keeps its own access"

@@ -15,10 +15,7 @@ import {
 	memberName,
 	roleName,
 } from "../discord/describe.ts";
-import {
-	effectivePermissions,
-	impliedIn,
-} from "../discord/effective-permissions.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
 import type { Channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
@@ -29,6 +26,7 @@ import {
 	botMember,
 	canManageOverwrites,
 	describeBits,
+	isAdministrator,
 	type Overwrites,
 	overwritesOf,
 } from "../discord/permissions.ts";
@@ -59,55 +57,37 @@ export function requireUndoable(
 ): void {
 	const { guild } = channel;
 	const me = botMember(guild);
-	const { decisions, reasonForEverything } = effectivePermissions(
-		guild,
-		me,
-		channel,
-		after,
-	);
-	if (reasonForEverything) return;
-	const { allowed, why } =
-		decisions.find(({ name }) => name === "MANAGE_ROLES") ?? {};
-	const keepsOverwrite =
-		canManageOverwrites(guild, after) ||
-		!canManageOverwrites(guild, overwritesOf(channel));
-	if (allowed && keepsOverwrite) return;
-	const lostPermission = allowed
-		? "the overwrite with MANAGE_ROLES"
-		: `MANAGE_ROLES${why ? `, ${why},` : ""}`;
-	throw new ToolError(
-		`This change would take ${lostPermission} in ${channelName(channel)} from the bot, and the bot could not undo it. ${howToKeep(channel, after, source)} Nothing was done.`,
-	);
-}
-
-/** Says to whom the permissions that the bot would lose must be allowed first, and who can make the change otherwise. */
-function howToKeep(
-	channel: Channel,
-	after: Overwrites,
-	source: GuildBasedChannel,
-): string {
-	const { guild } = channel;
-	const me = botMember(guild);
-	const role = me.roles.botRole ?? me.roles.highest;
+	if (isAdministrator(me)) return;
 	const { ManageRoles } = PermissionFlagsBits;
 	const missing = (overwrites: Overwrites) =>
 		(impliedIn(channel) | ManageRoles) & ~botBitsWith(guild, overwrites);
+	const losesOverwrite =
+		canManageOverwrites(guild, overwritesOf(channel)) &&
+		!canManageOverwrites(guild, after);
+	if (missing(after) === 0n && !losesOverwrite) return;
 	const lost = missing(after) || ManageRoles;
-	const who = [
+	const role = me.roles.botRole ?? me.roles.highest;
+	// Whose overwrite keeps the access, and is not set by the change itself.
+	const holder = [
 		{ id: me.id, name: memberName(me) },
 		{ id: role.id, name: roleName(role) },
 	].find(({ id }) => {
 		const { allow = 0n, deny = 0n } = after.get(id) ?? {};
 		const before = overwriteOf(channel, id);
-		// What the change itself sets would be gone again.
 		const isSet = before.allow !== allow || before.deny !== deny;
 		const bits = { allow: allow | lost, deny: deny & ~lost };
 		const isKept = missing(new Map([...after, [id, bits]])) === 0n;
 		return isKept && !(isSet && source === channel);
 	});
-	return who
-		? `First allow ${describeBits(lost)} in ${channelName(source)} to ${who.name}, or let an administrator make the change in Discord.`
+	const what = missing(after)
+		? describeBits(lost)
+		: "the overwrite with MANAGE_ROLES";
+	const advice = holder
+		? `First allow ${describeBits(lost)} in ${channelName(source)} to ${holder.name}, or let an administrator make the change in Discord.`
 		: "An administrator can make the change in Discord.";
+	throw new ToolError(
+		`This change would take ${what} in ${channelName(channel)} from the bot, and the bot could not undo it. ${advice} Nothing was done.`,
+	);
 }
 
 /**

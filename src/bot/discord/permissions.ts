@@ -298,11 +298,8 @@ export function botBitsWith(
 ): bigint {
 	const { id: memberId, roles } = botMember(guild);
 	const roleIds = new Set(roles.cache.keys());
-	return withOverwrites(
-		inGuild,
-		{ guildId: guild.id, roleIds, memberId },
-		overwrites,
-	);
+	const holder = { guildId: guild.id, roleIds, memberId };
+	return withOverwrites(inGuild, holder, overwrites);
 }
 
 /**

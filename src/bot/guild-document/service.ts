@@ -172,14 +172,13 @@ export function createGuildDocuments(
 		if (names.length > 0) plan.given = given.document;
 		const { earlier, removed = [] } = given;
 		const isUnchanged =
-			earlier &&
-			plan.prune === earlier.plan.prune &&
+			!isWhole &&
+			earlier?.plan.prune === plan.prune &&
 			Bun.deepEquals(document, earlier.plan.document);
 		// An export of the same guild is a backup, too.
 		const isRestored = "backup" in source || given.document.id === guild.id;
 		const remarks = resultLines(
 			isUnchanged &&
-				!isWhole &&
 				`This call changed nothing in the document of the plan ${earlier.hash}. changes adds and edits things; a part of it that is null, such as {"members": null}, is removed from the plan.`,
 			removed.length > 0 && `Removed from the plan: ${removed.join(", ")}.`,
 			names.length > 0 &&

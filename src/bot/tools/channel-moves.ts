@@ -127,17 +127,8 @@ export const moveChannels = editTool({
 			? "replaces the permissions of the channels by those of the category"
 			: undefined,
 	async preview(args, { guild, channels }) {
-		const { raws, arriving, orders, access } = await planMove(
-			guild,
-			channels,
-			args,
-		);
-		const shown = [
-			`Would move ${raws.length} channel(s)${elsewhere(arriving)}.`,
-			...access.lines,
-			...orders,
-		];
-		return { shown };
+		const move = await planMove(guild, channels, args);
+		return { shown: describeMove("Would move", move) };
 	},
 	async run(args, { guild, channels }, call) {
 		const move = await planMove(guild, channels, args);
@@ -168,16 +159,19 @@ export const moveChannels = editTool({
 			call,
 		);
 		if (written < steps.length) return [...output, ...access.lines];
-		return [
-			`Moved ${raws.length} channel(s)${elsewhere(arriving)}.`,
-			...access.lines,
-			...orders,
-		];
+		return describeMove("Moved", move);
 	},
 });
 
-const elsewhere = ({ length }: readonly RawChannel[]) =>
-	length > 0 ? `, ${length} of them from elsewhere` : "";
+function describeMove(
+	verb: string,
+	{ raws, arriving, access, orders }: Awaited<ReturnType<typeof planMove>>,
+): string[] {
+	const { length } = arriving;
+	const elsewhere = length > 0 ? `, ${length} of them from elsewhere` : "";
+	const head = `${verb} ${raws.length} channel(s)${elsewhere}.`;
+	return [head, ...access.lines, ...orders];
+}
 
 /** Returns what a call changes. Throws if the bot, or the person in whose name the call acts, may not do it. */
 async function planMove(

@@ -238,7 +238,7 @@ function stateIn(channel: find.Channel, targets: readonly Target[]): string {
 			? `${who} has an overwrite: ${describeChange({ allow: 0n, deny: 0n }, overwriteOf(channel, id)) || "nothing allowed or denied"}`
 			: `${who} has no overwrite`;
 	const texts = targets.flatMap(({ id, type, fullName }) => {
-		const what = type === OverwriteType.Role ? "role" : "member";
+		const what = OverwriteType[type].toLowerCase();
 		const bot = members.cache.get(roles.cache.get(id)?.tags?.botId ?? "");
 		return [
 			stateOf(`the ${what} ${fullName}`, id),

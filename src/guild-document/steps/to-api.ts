@@ -189,11 +189,10 @@ export function rawOverwrites(
 export function rawOverwritesOf(
 	channel: Pick<ApiChannel, "permission_overwrites"> | undefined,
 ): RawOverwrite[] {
-	return (channel?.permission_overwrites ?? []).map(
-		({ id, type, allow, deny }) => ({
-			...{ id, type, allow: BigInt(allow ?? 0), deny: BigInt(deny ?? 0) },
-		}),
-	);
+	return (channel?.permission_overwrites ?? []).map((one) => ({
+		...{ id: one.id, type: one.type },
+		...{ allow: BigInt(one.allow ?? 0), deny: BigInt(one.deny ?? 0) },
+	}));
 }
 
 /**

@@ -352,7 +352,7 @@ describe("access of an existing channel", () => {
 		const { text } = await it.edit(general, {
 			permission_overwrites: [{ id: it.guild.id, deny: ["MANAGE_ROLES"] }],
 		});
-		expect(text).toStartWith("This change would take MANAGE_ROLES");
+		expect(text).toStartWith("This change would take MANAGE_ROLES in");
 		expect(writes(it.world)).toEqual([]);
 	});
 });

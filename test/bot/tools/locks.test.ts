@@ -369,7 +369,7 @@ test("unlocking is refused while only the lock lets the bot connect", async () =
 	});
 	await world.heard();
 	expect((await unlock()).text).toStartWith(
-		"This change would take MANAGE_ROLES, because it has no effect without CONNECT,",
+		"This change would take CONNECT in #",
 	);
 	expect(overwriteOf(bot)).toBeDefined();
 });
