@@ -111,6 +111,7 @@ const coverage: Record<string, Coverage> = {
 		"test/bot/reference.long.test.ts",
 		"WRITE_REFERENCE",
 	),
+	"bun test/mutations.ts --seed 1": not("it takes an hour"),
 	"bun install": reinstalls,
 	"bun test --timeout 120000 test/lib/keyed-mutex.test.ts": allOfIt,
 	"bun test test/bot/tools.test.ts -u": not("it writes into the project"),
