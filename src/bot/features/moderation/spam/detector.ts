@@ -149,11 +149,6 @@ export function createDetector(options: DetectorOptions) {
 				options.onError(error);
 			}
 		},
-		/** Returns the hashes by which further messages with the content of a spam message are recognized. */
-		hashesOf: (message: Message): string[] =>
-			partsOf(contentOf(message), hash).flatMap((part) =>
-				part.isShort ? [] : part.hash,
-			),
 		/** Forgets the latest messages of a person. */
 		forget: (guildId: string, userId: string) =>
 			recent.delete(`${guildId} ${userId}`),

@@ -32,10 +32,7 @@ import type { createEntries } from "./log-entry.ts";
 import type { PersistentOptions, RequestEnd } from "./persistent-request.ts";
 import { createTimeouts } from "./timeouts.ts";
 
-/**
- * Maximum age in milliseconds of an incident whose timeout is sent again after a restart, and whose missed messages are
- * looked for.
- */
+/** Maximum age of an incident whose timeout is sent again after a restart, in milliseconds. */
 const staleMs = 600_000;
 /** Maximum age of a message, in milliseconds, from whose time on its author is timed out. */
 const newMs = 30_000;
@@ -82,8 +79,6 @@ export interface IncidentsOptions {
 	/** Length of the timeout for spam, in milliseconds. */
 	timeoutMs: number;
 	isDry: boolean;
-	/** Adds the messages to an incident that arrived while the bot was stopped. Never rejects. */
-	addMissed(incident: Incident): Promise<void>;
 	timing: IncidentsTiming;
 	/** Maximum number of people with a current incident. Default: 5,000. */
 	maxWatched?: number | undefined;
@@ -163,8 +158,6 @@ export function createIncidents(options: IncidentsOptions) {
 		});
 	}
 
-	const isRecent = ({ detectedAt }: Incident) => now() - detectedAt <= staleMs;
-
 	/** Times the person out. Resolves with whether this bot has set the timeout. */
 	async function timeOut(
 		incident: Incident,
@@ -177,7 +170,7 @@ export function createIncidents(options: IncidentsOptions) {
 			isSet = true;
 		};
 		const request = { guildId, userId, until, reason: `Spam: ${rule}`, onSet };
-		const isStale = !isRecent(incident) || until <= now();
+		const isStale = now() - incident.detectedAt > staleMs || until <= now();
 		const end: RequestEnd = !isResumed
 			? await timeouts.timeOut(request)
 			: isStale
@@ -232,7 +225,6 @@ export function createIncidents(options: IncidentsOptions) {
 				isSet ? tell(incident) : undefined,
 			);
 			await within(timing.timeoutMs, timedOut);
-			if (isResumed && isRecent(incident)) await options.addMissed(incident);
 			incident.mayDelete = true;
 			await Promise.all([told, deleteNew(incident)]);
 		}

@@ -16,14 +16,12 @@ import { createAllowances } from "./allowances.ts";
 import { createButtons } from "./buttons.ts";
 import { createDetector, type Detection } from "./detector.ts";
 import { createFileContent } from "./file-content.ts";
-import type { Incident } from "./incident.ts";
 import {
 	createIncidents,
 	defaultTiming,
 	type IncidentsTiming,
 } from "./incidents.ts";
 import { createEntries } from "./log-entry.ts";
-import { messagesSince } from "./missed-copies.ts";
 
 /**
  * How long incidents are kept in the database for their buttons, in milliseconds. Discord's longest timeout is 28 days.
@@ -106,7 +104,6 @@ export function createSpam(options: SpamOptions): Spam {
 		maxWatched: options.maxWatched,
 		timeoutMs: Math.min(settings.timeout, maxTimeoutMs),
 		closing: closing.signal,
-		addMissed,
 		telling: options.tell && { connection, log, appeal: options.tell.appeal },
 		entries: createEntries({
 			connection,
@@ -162,21 +159,6 @@ export function createSpam(options: SpamOptions): Spam {
 		const canResume = mustResume && connection.ready;
 		if (!canResume && isLoaded && performance.now() < nextPrune) return [];
 		return [{ key: "resume", run: () => resume().catch(report) }];
-	}
-
-	/** Sees what the author of interrupted spam has written since, with the content of the known messages as spam. */
-	async function addMissed(incident: Incident): Promise<void> {
-		const { guildId, userId, detectedAt, messages, hashes } = incident;
-		const guild = connection.guilds.find(({ id }) => id === guildId);
-		// The detector needs the member, who may not be loaded yet.
-		if (!guild || !(await guild.members.fetch(userId).catch(() => null)))
-			return;
-		const since = detectedAt - settings.window;
-		const written = await messagesSince(guild, userId, since, closing.signal);
-		for (const message of written)
-			if (messages.has(message.id))
-				for (const hash of detector.hashesOf(message)) hashes.add(hash);
-		for (const message of written) detector.see(message);
 	}
 
 	async function loadAllowances(): Promise<void> {

@@ -75,46 +75,6 @@ for (const [what, route] of Object.entries({ timeouts, deletions, entries }))
 			expect(await world.store.sql`SELECT number FROM cases`).toHaveLength(1);
 		});
 
-test("what a person posts while the bot is stopped in the middle of a burst is deleted at its next start, other messages are not", async () => {
-	await using world = await startSpam();
-	const { user } = world.join("mallory");
-	const { user: other } = world.join("alice");
-	const { faults } = world.simulator;
-	const fault = faults.stall(timeouts, { after: true });
-	world.post(user, 0, "Hello, I am new here. Nice to meet all of you!");
-	const first = [0, 1, 2].map((at) => world.post(user, at, advert));
-	await until("the request", () => fault.hits > 0);
-	await until("the incident is stored", async () => {
-		const rows = await world.store.sql`SELECT id FROM spam_incidents`;
-		return rows.length === 1;
-	});
-	await world.kill();
-	faults.clear();
-	// With what is left of the others it is too little to be spam by itself.
-	for (const message of first.slice(0, 2)) {
-		const channel = world.guild.channels.get(message.channel_id);
-		if (channel) world.simulator.world.messages.removeMany(channel, [message]);
-	}
-	world.post(user, 3, advert);
-	for (const at of [0, 1, 2, 3, 4])
-		world.post(
-			user,
-			at,
-			"Another advert, which is long enough to be compared with the others",
-		);
-	world.post(other, 3, advert);
-	await world.start();
-	const rows = () =>
-		world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
-	await until("all is done", async () => (await rows()).length === 1);
-	expect(world.messagesOf(user).map(({ content }) => content)).toEqual([
-		"Hello, I am new here. Nice to meet all of you!",
-	]);
-	expect(world.messagesOf(other)).toHaveLength(1);
-	const [one] = await world.store.sql<{ detail: string }>`SELECT * FROM cases`;
-	expect(one?.detail).toBe("9 message(s) deleted, 0 not");
-});
-
 /** The timeouts and deletions that Discord got, in their order. */
 function writesOf({ simulator }: SpamWorld): string[] {
 	return simulator.requests
