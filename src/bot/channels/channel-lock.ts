@@ -71,7 +71,7 @@ export function heldByMembers(channel: find.Channel, bits: bigint): bigint {
 	return bits & held & ~deny;
 }
 
-/** A role or member to whom a channel's permission overwrite allows what a lock takes away. */
+/** A role or member whose permission overwrite in a channel allows what a lock denies. */
 export interface Allowed {
 	id: string;
 	type: OverwriteType;
@@ -82,7 +82,7 @@ export interface Allowed {
 	isExempt: boolean;
 }
 
-/** Returns the roles and members, beside @everyone and this bot, to whom a channel's overwrites allow some of `bits`. */
+/** Returns the roles and members, except @everyone and this bot, whose overwrites in a channel allow some of `bits`. */
 export function allowedByOverwrites(
 	channel: find.Channel,
 	bits: bigint,

@@ -163,9 +163,9 @@ async function chosenChannels(
 /** The permission changes that lock a channel, and details about them for the tool's result. */
 interface LockPlan {
 	rows: ChannelLockRow[];
-	/** What the lock newly denies, and to whom. */
+	/** What the lock newly denies, with the roles and members. */
 	denied: readonly Denied[];
-	/** What the lock cannot deny, and whom. */
+	/** What the lock cannot deny, with the roles and members. */
 	left: readonly Denied[];
 	/** Permissions that the lock would deny to @everyone, but that the channel's overwrites already deny. */
 	before: bigint;
@@ -173,7 +173,7 @@ interface LockPlan {
 	own: bigint;
 	/** The roles or the member that the lock allows to connect, so that the person who locks can unlock. */
 	connecting: readonly Connecting[];
-	/** Names of staff and bots whom overwrites allow what the lock denies. */
+	/** Names of staff and bots whose overwrites allow what the lock denies. */
 	exempt: readonly string[];
 	/** Number of members who are connected to the channel. */
 	inside: number;
