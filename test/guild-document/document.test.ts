@@ -159,6 +159,14 @@ test("a byte order mark and other spellings are read", () => {
 	});
 });
 
+test("the color #000000 is read as no color, as Discord stores it", () => {
+	const of = (color: string) =>
+		parseDocument(JSON.stringify({ version: 1, roles: [{ name: "a", color }] }))
+			.roles?.[0];
+	expect(of("#000000")).toEqual({ name: "a", color: "" });
+	expect(of("#000000 to #8E44AD")?.color).toBe("#000000 to #8E44AD");
+});
+
 const state = () =>
 	guildState({
 		guild: { features: ["COMMUNITY"] },

@@ -236,6 +236,8 @@ const color = withText(
 			'expected a color such as "#8E44AD"',
 		),
 		v.transform((input) => input.toUpperCase().replaceAll(" TO ", " to ")),
+		// Discord stores black as 0, which means no color.
+		v.transform((input) => (input === "#000000" ? "" : input)),
 	),
 	'Color such as "#8E44AD", or a gradient: "#8E44AD to #11806A"; "" for none.',
 );

@@ -136,6 +136,10 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"They are counted together within five minutes of the first, with the same target, channel and reason.",
 		"It needs two people and minutes of waiting.",
 	),
+	"audit-unchanged": guess(
+		"A member's edit that changes nothing, such as the timeout that is already set, has no entry in the audit log.",
+		"It needs a second account to time out.",
+	),
 	"audit-bot-delete": sourced("documentation", "2025-09-23")(
 		"A single message that a bot deletes is not in the audit log.",
 		"https://github.com/discord/discord-api-docs/issues/7856",

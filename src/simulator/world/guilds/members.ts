@@ -88,6 +88,7 @@ export class Members {
 		)
 			this.parts.voice.dispatch(guild, member);
 		const { MemberUpdate, MemberRoleUpdate } = AuditLogEvent;
+		// A guess (audit-unchanged): no entry without a change.
 		for (const [action, made] of [
 			// Of an empty object, `changesBetween` would say that everything was deleted.
 			[
