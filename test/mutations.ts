@@ -39,12 +39,7 @@ const areas: Record<string, { src: string[]; tests: string[] }> = {
 	},
 	tool: {
 		src: ["src/bot/tool"],
-		tests: [
-			"test/bot/tool",
-			"test/bot/tool-table.test.ts",
-			"test/bot/person-table.test.ts",
-			"test/bot/tools.test.ts",
-		],
+		tests: ["test/bot/tool", "test/bot/tool-table.test.ts", "test/bot/person-table.test.ts", "test/bot/tools.test.ts"],
 	},
 	approval: { src: ["src/bot/approval"], tests: ["test/bot/approval"] },
 };
@@ -91,25 +86,18 @@ async function mutationsOf(area: string, file: string): Promise<Mutation[]> {
 	const seen = new Map<string, number>();
 	let isSkipped = false;
 	for (const [index, text] of lines.entries()) {
-		if (/^(import|export type|type|export interface|interface)\b/.test(text))
-			isSkipped = true;
+		if (/^(import|export type|type|export interface|interface)\b/.test(text)) isSkipped = true;
 		const isHere = isSkipped;
-		if (
-			isSkipped &&
-			(/^[})]/.test(text) || (/;$/.test(text) && !/^\t/.test(text)))
-		)
-			isSkipped = false;
+		if (isSkipped && (/^[})]/.test(text) || (/;$/.test(text) && !/^\t/.test(text)))) isSkipped = false;
 		if (isHere || /^\s*(\/\/|\/?\*)/.test(text)) continue;
-		const code = text.replace(
-			/"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\/.*$/g,
-			(quoted) => "\u0000".repeat(quoted.length),
+		const code = text.replace(/"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\/.*$/g, (quoted) =>
+			"\u0000".repeat(quoted.length),
 		);
 		const nth = (seen.get(text) ?? 0) + 1;
 		seen.set(text, nth);
 		for (const [at, [pattern, replacement]] of operators.entries())
 			for (const match of code.matchAll(pattern)) {
-				const by =
-					typeof replacement === "string" ? replacement : replacement(match[0]);
+				const by = typeof replacement === "string" ? replacement : replacement(match[0]);
 				const indent = by === ";" ? (/^\t*/.exec(match[0])?.[0] ?? "") : "";
 				const after = `${text.slice(0, match.index)}${indent}${by}${text.slice(match.index + match[0].length)}`;
 				const key = [values.seed, file, text, nth, at, match.index].join("\n");
@@ -131,21 +119,13 @@ async function draw(): Promise<Mutation[]> {
 	const names = Object.keys(areas);
 	const drawn: Mutation[] = [];
 	for (const [index, area] of names.entries()) {
-		const files = areas[area]?.src.flatMap((folder) => [
-			...new Glob(`${folder}/**/*.ts`).scanSync(root),
-		]);
-		const all = await Promise.all(
-			(files ?? []).map((file) => mutationsOf(area, file)),
-		);
+		const files = areas[area]?.src.flatMap((folder) => [...new Glob(`${folder}/**/*.ts`).scanSync(root)]);
+		const all = await Promise.all((files ?? []).map((file) => mutationsOf(area, file)));
 		const count = Math.floor((Number(values.count) + index) / names.length);
 		const sorted = all.flat().sort((a, b) => (a.id < b.id ? -1 : 1));
 		drawn.push(...sorted.slice(0, count));
 	}
-	return drawn.filter(
-		({ id, area }) =>
-			(values.id?.includes(id) ?? true) &&
-			(values.area?.includes(area) ?? true),
-	);
+	return drawn.filter(({ id, area }) => (values.id?.includes(id) ?? true) && (values.area?.includes(area) ?? true));
 }
 
 const durations: Record<string, number> = timings.files;
@@ -154,9 +134,7 @@ const imports = new Map<string, string>();
 /** The tests of a mutation, in the order in which they run: those nearest to the file first. */
 async function testsFor({ area, file }: Mutation): Promise<string[][]> {
 	const all = (areas[area]?.tests ?? []).flatMap((path) =>
-		path.endsWith(".ts")
-			? [path]
-			: [...new Glob(`${path}/**/*.test.ts`).scanSync(root)],
+		path.endsWith(".ts") ? [path] : [...new Glob(`${path}/**/*.test.ts`).scanSync(root)],
 	);
 	const short = all.filter((test) => (durations[test] ?? 0) <= maxFileMs);
 	const mirrored = file.replace(/^src/, "test").replace(/\.ts$/, "");
@@ -178,33 +156,16 @@ async function testsFor({ area, file }: Mutation): Promise<string[][]> {
 }
 
 /** Runs test files in a copy of the project. Resolves with the name of a test that failed; undefined if all passed. */
-async function firstFailure(
-	copy: string,
-	files: string[],
-): Promise<string | undefined> {
-	const child = Bun.spawn(
-		[
-			process.execPath,
-			"test",
-			"--bail=1",
-			"--no-isolate",
-			"--timeout=60000",
-			...files,
-		],
-		{
-			cwd: copy,
-			env: { ...process.env, BUN_GC_TIMER_DISABLE: "1" },
-			stdout: "pipe",
-			stderr: "pipe",
-			timeout: maxRunMs,
-			killSignal: "SIGKILL",
-		},
-	);
-	const [code, output] = await Promise.all([
-		child.exited,
-		child.stderr.text(),
-		child.stdout.text(),
-	]);
+async function firstFailure(copy: string, files: string[]): Promise<string | undefined> {
+	const child = Bun.spawn([process.execPath, "test", "--bail=1", "--no-isolate", "--timeout=60000", ...files], {
+		cwd: copy,
+		env: { ...process.env, BUN_GC_TIMER_DISABLE: "1" },
+		stdout: "pipe",
+		stderr: "pipe",
+		timeout: maxRunMs,
+		killSignal: "SIGKILL",
+	});
+	const [code, output] = await Promise.all([child.exited, child.stderr.text(), child.stdout.text()]);
 	if (code === 0) return undefined;
 	if (child.signalCode) return "the tests did not end";
 	return /^\(fail\) (.*)$/m.exec(output)?.[1] ?? "a test file failed";
@@ -212,10 +173,7 @@ async function firstFailure(
 
 function copyProject(): string {
 	const copy = mkdtempSync(join(tmpdir(), "guildhall-mutations-"));
-	const { stdout } = Bun.spawnSync(
-		["git", "ls-files", "-co", "--exclude-standard"],
-		{ cwd: root },
-	);
+	const { stdout } = Bun.spawnSync(["git", "ls-files", "-co", "--exclude-standard"], { cwd: root });
 	for (const file of stdout.toString().split("\n").filter(Boolean))
 		cpSync(join(root, file), join(copy, file), { recursive: true });
 	symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
@@ -236,8 +194,7 @@ async function main(): Promise<void> {
 			lines[one.line - 1] = one.after;
 			await Bun.write(path, lines.join("\n"));
 			let failure: string | undefined;
-			for (const files of await testsFor(one))
-				failure ??= await firstFailure(copy, files);
+			for (const files of await testsFor(one)) failure ??= await firstFailure(copy, files);
 			await Bun.write(path, text);
 			done += 1;
 			if (failure === undefined) survivors.push(one);
@@ -249,9 +206,7 @@ async function main(): Promise<void> {
 	};
 	await Promise.all(Array.from({ length: Number(values.workers) }, work));
 	const noticed = drawn.length - survivors.length;
-	console.log(
-		`${noticed} of ${drawn.length} noticed (${Math.round((noticed / drawn.length) * 100)} %)`,
-	);
+	console.log(`${noticed} of ${drawn.length} noticed (${Math.round((noticed / drawn.length) * 100)} %)`);
 	for (const one of survivors) console.log(describe(one));
 }
 
@@ -263,6 +218,5 @@ if (values.help)
 	console.log(`Usage: bun test/mutations.ts [--seed N] [--count N] [--area NAME]... [--id ID]... [--workers N] [--list]
 
 Areas: ${Object.keys(areas).join(", ")}. --id runs single mutations again, --list only lists them.`);
-else if (values.list)
-	for (const one of await draw()) console.log(describe(one));
+else if (values.list) for (const one of await draw()) console.log(describe(one));
 else await main();

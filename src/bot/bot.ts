@@ -2,28 +2,15 @@
 
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import type { Log } from "../lib/log.ts";
-import {
-	approvalCapability,
-	type Principal,
-	principalCapability,
-} from "../lib/principal.ts";
-import {
-	type Listener,
-	type ListenOptions,
-	listen,
-} from "../lib/program/listen.ts";
+import { approvalCapability, type Principal, principalCapability } from "../lib/principal.ts";
+import { type Listener, type ListenOptions, listen } from "../lib/program/listen.ts";
 import { type Running, version } from "../lib/program/program.ts";
 import { within } from "../lib/wait.ts";
 import { consoleMethods } from "../mcp/console.ts";
 import { countResponses } from "../mcp/metrics.ts";
 import type { Prompt } from "../mcp/prompts.ts";
 import { rightsMethod } from "../mcp/rights.ts";
-import {
-	createServer,
-	promptSource,
-	toolSet,
-	toolSource,
-} from "../mcp/server.ts";
+import { createServer, promptSource, toolSet, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
 import { createAi } from "./ai/ai.ts";
@@ -32,17 +19,8 @@ import { createApprovalTools } from "./approval/approval-tools.ts";
 import { isOfApproval } from "./approval/request-text.ts";
 import { createDoors } from "./commands/doors.ts";
 import { peopleText } from "./commands/people-text.ts";
-import {
-	type BotConfig,
-	hasIdleApproval,
-	idleApproval,
-	needsMessageContent,
-	withoutToken,
-} from "./config/config.ts";
-import {
-	Connection,
-	type ConnectionOptions,
-} from "./discord/connection/connection.ts";
+import { type BotConfig, hasIdleApproval, idleApproval, needsMessageContent, withoutToken } from "./config/config.ts";
+import { Connection, type ConnectionOptions } from "./discord/connection/connection.ts";
 import { sessionStartsFile } from "./discord/connection/session-starts.ts";
 import { createFeatures, knownCommands } from "./features/index.ts";
 import type { BackupsStatus } from "./guild-document/backups/backups.ts";
@@ -64,11 +42,7 @@ import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
 import { offerTools } from "./tool/offered-tools.ts";
 import { scopeTo } from "./tool/scope.ts";
-import {
-	tools as allTools,
-	callingTools,
-	listedByDefault,
-} from "./tools/index.ts";
+import { tools as allTools, callingTools, listedByDefault } from "./tools/index.ts";
 import { createPrompts } from "./tools/prompts.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
@@ -153,8 +127,7 @@ export function startBot(
 		timeoutSignal,
 		requestsPerSecond,
 		timing,
-		needsModerationEvents:
-			config.toml.features.moderation || config.toml.backup !== undefined,
+		needsModerationEvents: config.toml.features.moderation || config.toml.backup !== undefined,
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 		attach(client) {
 			doors.attach(client);
@@ -223,10 +196,7 @@ export function startBot(
 	});
 	const override = toolsOverride && toolSet(toolsOverride);
 	const { auditChannelId } = config;
-	const auditChannel =
-		auditChannelId === undefined
-			? undefined
-			: createAuditChannel(auditChannelId, connection, log);
+	const auditChannel = auditChannelId === undefined ? undefined : createAuditChannel(auditChannelId, connection, log);
 	const recordCall = (call: AuditedCall) => {
 		audit.record(call);
 		if (call.effect !== "read") auditChannel?.announce(call);
@@ -271,27 +241,17 @@ export function startBot(
 		const set = offer(principal);
 		return { set: override ?? set, context: scopeTo(principal, context, set) };
 	};
-	const promptsOf = ({
-		self,
-		guilds,
-		guildId,
-		principal,
-	}: BotContext): readonly Prompt[] => {
+	const promptsOf = ({ self, guilds, guildId, principal }: BotContext): readonly Prompt[] => {
 		if (promptsOverride) return promptsOverride;
 		const person = principal?.person;
 		const known = () =>
 			connection.guilds.filter(
-				({ id, members }) =>
-					(guilds?.has(id) ?? true) &&
-					(!person || members.cache.has(person.id)),
+				({ id, members }) => (guilds?.has(id) ?? true) && (!person || members.cache.has(person.id)),
 			);
 		return createPrompts({
 			guilds: known,
 			// People are not told of a guild that they are not in.
-			guildId:
-				person && !known().some(({ id }) => id === guildId)
-					? undefined
-					: guildId,
+			guildId: person && !known().some(({ id }) => id === guildId) ? undefined : guildId,
 			allowed: new Set(self.tools.map(({ name }) => name)),
 		});
 	};
@@ -313,17 +273,11 @@ export function startBot(
 				info,
 				instructions,
 				tools: approval?.guard(source) ?? source,
-				prompts: promptSource((principal) =>
-					principal ? promptsOf(select(principal).context) : allPrompts,
-				),
+				prompts: promptSource((principal) => (principal ? promptsOf(select(principal).context) : allPrompts)),
 				// Without a token, anyone could send a principal.
-				experimental: config.mcpToken
-					? [principalCapability, ...(approval ? [approvalCapability] : [])]
-					: [],
+				experimental: config.mcpToken ? [principalCapability, ...(approval ? [approvalCapability] : [])] : [],
 				methods: {
-					[rightsMethod]: createRights(
-						(principal) => select(principal).context,
-					),
+					[rightsMethod]: createRights((principal) => select(principal).context),
 					...approval?.methods,
 					// Without a token, anyone could send this request.
 					...(config.mcpToken !== undefined && {
@@ -350,15 +304,9 @@ export function startBot(
 		token: config.mcpToken,
 		allowedHosts: config.allowedHosts,
 		allowedOrigins: config.allowedOrigins,
-		readiness: () =>
-			!connection.ready
-				? "starting"
-				: store.state === "ready"
-					? "ready"
-					: "degraded",
+		readiness: () => (!connection.ready ? "starting" : store.state === "ready" ? "ready" : "degraded"),
 		monitor: {
-			notReady: () =>
-				isOnline(connection) ? undefined : "Discord is not connected",
+			notReady: () => (isOnline(connection) ? undefined : "Discord is not connected"),
 			// Without the database or a shard the bot is degraded, but its tools work.
 			degraded: () => store.state !== "ready" || !connection.state.connected,
 			status: () => ({

@@ -8,34 +8,18 @@ import type { Registry } from "../lib/metrics.ts";
 import { CheckFailed } from "../lib/program/check.ts";
 import { within } from "../lib/wait.ts";
 import type { BotConfig } from "./config/config.ts";
-import type {
-	Connection,
-	ConnectionOptions,
-} from "./discord/connection/connection.ts";
-import {
-	type Backups,
-	createBackups,
-} from "./guild-document/backups/backups.ts";
-import {
-	createPictures,
-	type Pictures,
-} from "./guild-document/read/pictures.ts";
+import type { Connection, ConnectionOptions } from "./discord/connection/connection.ts";
+import { type Backups, createBackups } from "./guild-document/backups/backups.ts";
+import { createPictures, type Pictures } from "./guild-document/read/pictures.ts";
 import { createDocumentRequests } from "./guild-document/requests.ts";
 import { createRules } from "./guild-document/rules.ts";
-import {
-	createGuildDocuments,
-	type GuildDocumentsService,
-} from "./guild-document/service.ts";
+import { createGuildDocuments, type GuildDocumentsService } from "./guild-document/service.ts";
 import { createConnection, logIn } from "./setup/check.ts";
 import type { OwnDocuments } from "./setup/guild-file/guild-file.ts";
 import { instanceName, type Store, startStore } from "./store/store.ts";
 import { createAudit } from "./tool/audit.ts";
 import { OfferedTools } from "./tool/offered-tools.ts";
-import {
-	tools as allTools,
-	callingTools,
-	listedByDefault,
-} from "./tools/index.ts";
+import { tools as allTools, callingTools, listedByDefault } from "./tools/index.ts";
 
 export interface WiringOptions {
 	connection: Connection;
@@ -129,11 +113,7 @@ export async function openGuildDocuments(
 	await logIn(config, connection);
 	const guilds = toml.mcp.guilds && new Set(toml.mcp.guilds);
 	if (needsMembers) await loadMembers(connection);
-	const { denies } = new OfferedTools(
-		[...allTools, ...callingTools],
-		toml.mcp,
-		listedByDefault,
-	);
+	const { denies } = new OfferedTools([...allTools, ...callingTools], toml.mcp, listedByDefault);
 	const { pictures, guildDocuments, mayTouch } = wireGuildDocuments({
 		...{ connection, store, log, denies, guilds },
 		mutex: new KeyedMutex(),
@@ -162,12 +142,7 @@ export async function openGuildDocuments(
 async function loadMembers(connection: Connection): Promise<void> {
 	const timeout = AbortSignal.timeout(membersTimeoutMs);
 	const areLoaded = async () => {
-		while (
-			!timeout.aborted &&
-			!connection.guilds.every(
-				(guild) => !guild.available || connection.hasAllMembers(guild),
-			)
-		)
+		while (!timeout.aborted && !connection.guilds.every((guild) => !guild.available || connection.hasAllMembers(guild)))
 			await sleep(membersLookMs);
 	};
 	await within(membersTimeoutMs, areLoaded());

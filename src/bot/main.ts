@@ -70,9 +70,7 @@ const {
 });
 const configure = () => readConfig(process.env, deniableTools);
 if (name !== undefined) {
-	const { newInstanceProgram } = await import(
-		"./setup/new-instance-program.ts"
-	);
+	const { newInstanceProgram } = await import("./setup/new-instance-program.ts");
 	await newInstanceProgram({ name, directory: directory || undefined });
 }
 if (health) await healthProgram(() => readHealthAddress(process.env));
@@ -80,9 +78,7 @@ if (check) await checkProgram(configure, checkBot);
 if (onlyConfig) await checkProgram(configure, checkConfig);
 if (guildId !== undefined) {
 	const { probeProgram } = await import("./setup/probe/probe-guild.ts");
-	await checkProgram(configure, (config, log) =>
-		probeProgram(config, log, { guildId, yes, json }),
-	);
+	await checkProgram(configure, (config, log) => probeProgram(config, log, { guildId, yes, json }));
 }
 const command = readGuildFileCommand({ ...others, yes });
 if (command) {
@@ -90,9 +86,7 @@ if (command) {
 		import("./setup/guild-file/guild-file.ts"),
 		import("./guild-documents.ts"),
 	]);
-	await checkProgram(configure, (config, log) =>
-		guildFile(command, config, log, { open: openGuildDocuments }),
-	);
+	await checkProgram(configure, (config, log) => guildFile(command, config, log, { open: openGuildDocuments }));
 }
 await runProgram(configure, startBot);
 

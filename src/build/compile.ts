@@ -48,9 +48,7 @@ const flags = [
  * except on Windows. Resolves with the path of the executable. If the build fails, rejects with the output of
  * `bun build` and leaves no executable and no links.
  */
-export async function compileGuildhall(
-	options: CompileOptions,
-): Promise<string> {
+export async function compileGuildhall(options: CompileOptions): Promise<string> {
 	const { root, directory, stamp, host } = options;
 	const { target } = stamp;
 	const isWindows = target.startsWith("windows");
@@ -77,15 +75,10 @@ export async function compileGuildhall(
 			stderr: "pipe",
 			timeout: timeoutMs,
 		});
-		const output = await Promise.all([
-			child.stdout.text(),
-			child.stderr.text(),
-		]);
+		const output = await Promise.all([child.stdout.text(), child.stderr.text()]);
 		if ((await child.exited) !== 0) {
 			const end = child.signalCode ?? `exit code ${child.exitCode}`;
-			throw new Error(
-				`bun build failed with ${end}: ${output.join("").trim() || "no output"}`,
-			);
+			throw new Error(`bun build failed with ${end}: ${output.join("").trim() || "no output"}`);
 		}
 		renameSync(made, path);
 	} finally {

@@ -43,9 +43,7 @@ const failed: string[] = [];
 // Nothing of an earlier build may remain.
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-console.log(
-	`building commit ${source.commit}${source.dirty ? ", with changes" : ""}`,
-);
+console.log(`building commit ${source.commit}${source.dirty ? ", with changes" : ""}`);
 await buildFor(host, dist);
 for (const target of targets) await buildFor(target, join(dist, target));
 writeSums();

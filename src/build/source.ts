@@ -29,10 +29,7 @@ const commitLength = 12;
  * Returns the state of the git checkout in `root`. Outside a git checkout, the commit is the environment variable
  * BUILD_COMMIT, or "unknown".
  */
-export function readSource(
-	root: string,
-	env: Record<string, string | undefined>,
-): Source {
+export function readSource(root: string, env: Record<string, string | undefined>): Source {
 	// A checkout that contains `root` is another project.
 	const own = git(root, "rev-parse", "--show-prefix") === "";
 	const commit = own ? git(root, "rev-parse", "HEAD") : undefined;

@@ -22,10 +22,7 @@ const blockSize = 512;
  * Returns the bytes of a tar archive with these files and links. `time` (seconds since 1970) is the modification time
  * of all of them.
  */
-export function createTar(
-	entries: readonly TarEntry[],
-	time: number,
-): Uint8Array {
+export function createTar(entries: readonly TarEntry[], time: number): Uint8Array {
 	const parts = entries.flatMap((entry) => {
 		if ("target" in entry) return [header(entry, time)];
 		const padding = -entry.bytes.length & (blockSize - 1);
@@ -37,8 +34,7 @@ export function createTar(
 function header(entry: TarEntry, time: number): Buffer {
 	const link = "target" in entry ? entry.target : undefined;
 	for (const path of [entry.name, link ?? ""])
-		if (Buffer.byteLength(path) > 100)
-			throw new RangeError(`the file name is too long for tar: ${path}`);
+		if (Buffer.byteLength(path) > 100) throw new RangeError(`the file name is too long for tar: ${path}`);
 	const block = Buffer.alloc(blockSize);
 	const octal = (value: number, at: number, length: number) =>
 		block.write(value.toString(8).padStart(length - 1, "0"), at);

@@ -77,14 +77,10 @@ export async function startDemo(options: DemoOptions) {
 	addInvites(simulator.world);
 	const { documentGuilds } = simulator;
 	const isDemo = documentGuilds.length === 0;
-	const names = isDemo
-		? demoBots
-		: documentGuilds.map(({ bot }) => bot.user.username);
+	const names = isDemo ? demoBots : documentGuilds.map(({ bot }) => bot.user.username);
 	const game = stack.use(await startGameServer());
 	const ai = stack.use(await startAiProvider());
-	const codes = ["steve", "alex"].map(
-		(username) => game.issueCode({ username }).code,
-	);
+	const codes = ["steve", "alex"].map((username) => game.issueCode({ username }).code);
 
 	progress(`starting the bots ${names.join(" and ")}`);
 	const directory = await createTemporaryDirectory();
@@ -93,8 +89,7 @@ export async function startDemo(options: DemoOptions) {
 			const account = simulator.bot(name);
 			const guilds = [...simulator.world.guilds.values()];
 			const guild = guilds.find(({ members }) => members.has(account.id));
-			if (!guild)
-				throw new Error(`the simulator has no guild for the bot ${name}`);
+			if (!guild) throw new Error(`the simulator has no guild for the bot ${name}`);
 			const channels = [...guild.channels.values()];
 			const child = await keepRunning("MCP_PORT", {
 				name,
@@ -184,9 +179,8 @@ export async function startDemo(options: DemoOptions) {
 				/** URL of the page that shows the simulated Discord. */
 				url: `${simulator.url}/`,
 				api: simulator.api,
-				users: [...simulator.world.accounts.values()].flatMap(
-					({ user: { id, username, bot }, token }) =>
-						bot ? [] : { id, username, token },
+				users: [...simulator.world.accounts.values()].flatMap(({ user: { id, username, bot }, token }) =>
+					bot ? [] : { id, username, token },
 				),
 			},
 			game: { url: game.url, secret: game.secret, codes },
@@ -201,10 +195,7 @@ export async function startDemo(options: DemoOptions) {
 	 * Starts a child process, and starts it again on the same port whenever it ends. `portSetting` is the environment
 	 * variable that sets the port.
 	 */
-	async function keepRunning(
-		portSetting: string,
-		options: Program,
-	): Promise<{ url: string }> {
+	async function keepRunning(portSetting: string, options: Program): Promise<{ url: string }> {
 		let child = await start(options);
 		const { url } = child;
 		const env = { ...options.env, [portSetting]: new URL(url).port };
@@ -230,9 +221,7 @@ export async function startDemo(options: DemoOptions) {
 		try {
 			return await startChild({ ...options, onTrouble });
 		} catch (error) {
-			throw new ConfigError("the start of the Guildhall demo", [
-				String((error as Error).message),
-			]);
+			throw new ConfigError("the start of the Guildhall demo", [String((error as Error).message)]);
 		}
 	}
 }
@@ -251,10 +240,7 @@ function publicUrlOf(bindAddress: string, port: number): string | undefined {
  * Adds the gateway's redirect URI to an application of the simulated Discord, so that people can sign in to the
  * gateway. Returns the gateway's environment variables for signing in with this application.
  */
-function signInSettings(
-	{ world, api }: Simulator,
-	publicUrl: string,
-): Record<string, string> {
+function signInSettings({ world, api }: Simulator, publicUrl: string): Record<string, string> {
 	const bots = world.accounts.values();
 	const clientId = bots.find(({ user }) => user.bot)?.user.id;
 	if (!clientId) throw new Error("the simulator has no bot");
@@ -277,10 +263,7 @@ function gameConfig(world: World, guild: Guild): string {
 	const staffRole = guild.roles.values().find(({ name }) => name === "Staff");
 	const channels = guild.channels.values();
 	const staffChannel = channels.find(({ name }) => name === "staff");
-	if (!staffRole || !staffChannel)
-		throw new Error(
-			`the guild ${guild.name} has no role "Staff" or no channel "staff"`,
-		);
+	if (!staffRole || !staffChannel) throw new Error(`the guild ${guild.name} has no role "Staff" or no channel "staff"`);
 	const restricted = world.roles.add(guild, { name: "Restricted" });
 	return `
 [game]
@@ -294,11 +277,7 @@ staff_roles = ["${staffRole.id}"]
 }
 
 /** Writes the config.toml of a bot and returns the directory. The bot uses the simulated AI. */
-function writeConfig(
-	parent: string,
-	name: string,
-	given: { aiUrl: string; game: string },
-): string {
+function writeConfig(parent: string, name: string, given: { aiUrl: string; game: string }): string {
 	const directory = join(parent, name);
 	mkdirSync(directory);
 	writeFileSync(

@@ -38,13 +38,7 @@ export function summary({ gateway, platform, worlds }: DemoFacts): string {
 		bold("Ask it"),
 		`  ${question}`,
 		"",
-		...(notes.length > 0
-			? [
-					note(
-						`${notes.length} differences from the guild documents; --verbose lists them.`,
-					),
-				]
-			: []),
+		...(notes.length > 0 ? [note(`${notes.length} differences from the guild documents; --verbose lists them.`)] : []),
 		note("Ctrl-C stops everything. --verbose prints curl commands and more."),
 	].join("\n");
 }

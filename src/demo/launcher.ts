@@ -47,9 +47,7 @@ function findChain(): { child: number; parent: number }[] {
  * Returns the parent's id and the name of the process `pid`; undefined if the process has ended or the system has no
  * /proc.
  */
-function readProcess(
-	pid: number,
-): { parent: number; name: string } | undefined {
+function readProcess(pid: number): { parent: number; name: string } | undefined {
 	let stat: string;
 	try {
 		stat = readFileSync(`/proc/${pid}/stat`, "utf8");

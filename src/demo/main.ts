@@ -3,11 +3,7 @@
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
 import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
-import {
-	describeWorldOptions,
-	readWorlds,
-	worldOptions,
-} from "../simulator/documents/command-line.ts";
+import { describeWorldOptions, readWorlds, worldOptions } from "../simulator/documents/command-line.ts";
 import { startDemo } from "./demo.ts";
 import { details, summary } from "./directions.ts";
 import { launcherEnd } from "./launcher.ts";
@@ -69,9 +65,7 @@ await runProgram(
 		const gatewayBindAddress = settings["gateway-bind-addr"];
 		const simulatorBindAddress = settings["simulator-bind-addr"];
 		await requirePort("gateway", gatewayPort, gatewayBindAddress);
-		const simulatorPort =
-			settings["simulator-port"] ??
-			(await portOfSimulator(gatewayPort, simulatorBindAddress));
+		const simulatorPort = settings["simulator-port"] ?? (await portOfSimulator(gatewayPort, simulatorBindAddress));
 		await requirePort("simulator", simulatorPort, simulatorBindAddress);
 		const worlds = await readWorlds(values);
 		const { verbose, json } = values;
@@ -97,11 +91,7 @@ await runProgram(
 );
 
 /** If the part of the demo cannot listen on its port, prints one line that says what to do, and exits. */
-async function requirePort(
-	part: "gateway" | "simulator",
-	port: number,
-	address: string,
-): Promise<void> {
+async function requirePort(part: "gateway" | "simulator", port: number, address: string): Promise<void> {
 	const tried = await tryPort(port, address);
 	if (typeof tried === "number") return;
 	const free = `add --${part}-port 0 (any free port).`;
@@ -109,10 +99,7 @@ async function requirePort(
 		EADDRINUSE: `Port ${port} is in use. Stop the program that uses it, or ${free}`,
 		EADDRNOTAVAIL: `${address} is not an address of this machine. Change --${part}-bind-addr.`,
 	};
-	console.error(
-		lines[tried] ??
-			`Port ${port} cannot be used (${tried}). Choose another one, or ${free}`,
-	);
+	console.error(lines[tried] ?? `Port ${port} cannot be used (${tried}). Choose another one, or ${free}`);
 	process.exit(1);
 }
 
@@ -120,10 +107,7 @@ async function requirePort(
  * Returns the default port of the simulator. Returns 0 (any free port) if the default port is in use or the gateway
  * takes any port, so that several demos can run at once.
  */
-async function portOfSimulator(
-	gatewayPort: number,
-	address: string,
-): Promise<number> {
+async function portOfSimulator(gatewayPort: number, address: string): Promise<number> {
 	if (gatewayPort === 0) return 0;
 	const tried = await tryPort(usualSimulatorPort, address);
 	return typeof tried === "number" ? tried : 0;

@@ -6,15 +6,10 @@ import { createServer } from "node:net";
  * Tries to listen on a TCP port, and closes it again. Resolves with the port (a free one if `port` is 0), or with the
  * code of the error, such as EADDRINUSE.
  */
-export function tryPort(
-	port: number,
-	address = "127.0.0.1",
-): Promise<number | string> {
+export function tryPort(port: number, address = "127.0.0.1"): Promise<number | string> {
 	const { promise, resolve } = Promise.withResolvers<number | string>();
 	const probe = createServer()
-		.once("error", (error: NodeJS.ErrnoException) =>
-			resolve(error.code ?? error.message),
-		)
+		.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
 		.listen({ port, host: address, exclusive: true }, () => {
 			const listening = probe.address();
 			const chosen = typeof listening === "object" ? listening?.port : port;

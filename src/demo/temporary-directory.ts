@@ -29,9 +29,7 @@ done
 export async function createTemporaryDirectory(): Promise<string> {
 	const name = `guildhall-demo-${randomBytes(8).toString("hex")}`;
 	const directory = join(tmpdir(), name);
-	const path = (await isKept(directory))
-		? directory
-		: mkdtempSync(join(tmpdir(), "guildhall-demo-"));
+	const path = (await isKept(directory)) ? directory : mkdtempSync(join(tmpdir(), "guildhall-demo-"));
 	process.on("exit", () => rmSync(path, { recursive: true, force: true }));
 	return path;
 }
@@ -45,18 +43,15 @@ const keepers: unknown[] = [];
  */
 async function isKept(directory: string): Promise<boolean> {
 	try {
-		const keeper = Bun.spawn(
-			["/bin/sh", "-c", keeperScript, "guildhall-demo", directory],
-			{
-				cwd: "/",
-				env: { PATH: process.env.PATH ?? "/usr/bin:/bin" },
-				// With a process group of its own, the shell does not receive Ctrl-C.
-				detached: true,
-				stdin: "pipe",
-				stdout: "pipe",
-				stderr: "ignore",
-			},
-		);
+		const keeper = Bun.spawn(["/bin/sh", "-c", keeperScript, "guildhall-demo", directory], {
+			cwd: "/",
+			env: { PATH: process.env.PATH ?? "/usr/bin:/bin" },
+			// With a process group of its own, the shell does not receive Ctrl-C.
+			detached: true,
+			stdin: "pipe",
+			stdout: "pipe",
+			stderr: "ignore",
+		});
 		keepers.push(keeper);
 		const { value } = await keeper.stdout.getReader().read();
 		return new TextDecoder().decode(value).startsWith("created");

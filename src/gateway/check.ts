@@ -63,11 +63,7 @@ function ask(instance: Instance, { token, maxInFlight }: GatewayConfig) {
 	return { instance, backend, answered: backend.refresh() };
 }
 
-function checksOf(
-	config: GatewayConfig,
-	asked: readonly Asked[],
-	log: Log,
-): Check[] {
+function checksOf(config: GatewayConfig, asked: readonly Asked[], log: Log): Check[] {
 	const { store, signIn } = config;
 	const checks: Check[] = [
 		{
@@ -80,16 +76,13 @@ function checksOf(
 		})),
 		{ title: "port", run: () => checkPort(config, log) },
 		...(store ? [{ title: "database", run: () => checkStore(store) }] : []),
-		...(signIn
-			? [{ title: "sign-in", run: () => checkSignIn(signIn, log) }]
-			: []),
+		...(signIn ? [{ title: "sign-in", run: () => checkSignIn(signIn, log) }] : []),
 		...asked.map((one) => ({
 			title: `${one.instance.name} (${one.instance.url})`,
 			run: () => checkInstance(one),
 		})),
 	];
-	if (asked.length > 1)
-		checks.push({ title: "guilds", run: () => checkGuilds(asked) });
+	if (asked.length > 1) checks.push({ title: "guilds", run: () => checkGuilds(asked) });
 	return checks;
 }
 
@@ -101,8 +94,7 @@ async function checkPort(config: GatewayConfig, log: Log): Promise<Found> {
 	const state = await tryListening({ hostname, port, settings, log });
 	if (state === "free") return `${hostname}:${port} is free`;
 	const occupant = await askOccupant(config);
-	if (occupant === "this gateway")
-		return `${hostname}:${port} is in use by this gateway, which is running`;
+	if (occupant === "this gateway") return `${hostname}:${port} is in use by this gateway, which is running`;
 	return {
 		warning:
 			occupant === "another gateway"
@@ -111,11 +103,7 @@ async function checkPort(config: GatewayConfig, log: Log): Promise<Found> {
 	};
 }
 
-async function checkInstance({
-	instance,
-	backend,
-	answered,
-}: Asked): Promise<Found> {
+async function checkInstance({ instance, backend, answered }: Asked): Promise<Found> {
 	await answered;
 	const { guilds, tools = [], dropped } = backend;
 	const { state, lastError } = backend.health;
@@ -128,8 +116,7 @@ async function checkInstance({
 	const { serverVersion } = backend.session;
 	const versionAndTools = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
 	const notes = describePins(backend).map((one) => `; ${one}`);
-	if (dropped.length > 0)
-		notes.push(`; not listed: ${describeDropped(dropped)}`);
+	if (dropped.length > 0) notes.push(`; not listed: ${describeDropped(dropped)}`);
 	if (guilds.size === 0)
 		return {
 			warning: `the bot is in no guild (${versionAndTools})${notes.join("")}`,

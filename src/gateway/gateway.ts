@@ -7,22 +7,12 @@ import type { Log } from "../lib/log.ts";
 import { type ListenOptions, listen, pathOf } from "../lib/program/listen.ts";
 import { createMonitor } from "../lib/program/monitor.ts";
 import { type Running, version } from "../lib/program/program.ts";
-import {
-	createBearerCheck,
-	createHostCheck,
-	createOriginCheck,
-	unauthorized,
-	withCors,
-} from "../mcp/access.ts";
+import { createBearerCheck, createHostCheck, createOriginCheck, unauthorized, withCors } from "../mcp/access.ts";
 import { notFound } from "../mcp/http-response.ts";
 import { countRequest, countResponses } from "../mcp/metrics.ts";
 import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
-import {
-	Backend,
-	type BackendOptions,
-	maxUnfinishedBytes,
-} from "./backends/backend.ts";
+import { Backend, type BackendOptions, maxUnfinishedBytes } from "./backends/backend.ts";
 import { ToolsReader } from "./backends/listed-tools.ts";
 import { refreshAll } from "./backends/refresh-all.ts";
 import { ClientNames } from "./callers/client-names.ts";
@@ -41,14 +31,7 @@ import { describeStatus } from "./catalog/status.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import { createAuthenticator } from "./keys/authenticator.ts";
 import { createFindKey } from "./keys/keys.ts";
-import {
-	createLazyConsole,
-	loadClients,
-	loadOAuth,
-	loadStore,
-	loadStoreFile,
-	loadWithdrawals,
-} from "./load.ts";
+import { createLazyConsole, loadClients, loadOAuth, loadStore, loadStoreFile, loadWithdrawals } from "./load.ts";
 import type { OAuthOptions } from "./oauth/oauth.ts";
 import { systemClocks } from "./oauth/protocol/clocks.ts";
 import { GuildIndex } from "./routing/guild-index.ts";
@@ -75,8 +58,7 @@ export interface Gateway {
 	close(): Promise<void>;
 }
 
-export interface GatewayOptions
-	extends Pick<BackendOptions, "connect" | "awayMs"> {
+export interface GatewayOptions extends Pick<BackendOptions, "connect" | "awayMs"> {
 	/**
 	 * How many milliseconds the gateway waits, after its start, for the first answers of bots: for the tools of the other
 	 * bots when the first has listed its tools, and for the guilds of the bots before the one that serves a call's guild.
@@ -99,14 +81,7 @@ export interface GatewayOptions
 export function createGateway(
 	config: GatewayConfig,
 	log: Log,
-	{
-		connect,
-		awayMs,
-		firstAnswersMs = 1_000,
-		store,
-		signIn,
-		approvals = approvalTiming,
-	}: GatewayOptions = {},
+	{ connect, awayMs, firstAnswersMs = 1_000, store, signIn, approvals = approvalTiming }: GatewayOptions = {},
 ): Gateway {
 	const metrics = createMetrics({
 		backends: () => backends,
@@ -119,9 +94,7 @@ export function createGateway(
 	// A list for each bot, which the bots keep anyway, and a few for callers with limits.
 	const toolsReader = new ToolsReader(config.instances.length + 8);
 	const parts = { token, info, metrics, log, connect, toolsReader, ...bounds };
-	const backends = config.instances.map(
-		(instance) => new Backend({ ...parts, instance, onChange: noteChange }),
-	);
+	const backends = config.instances.map((instance) => new Backend({ ...parts, instance, onChange: noteChange }));
 	const merged = new MergedCatalog(backends);
 	const clocks = signIn?.clocks ?? systemClocks;
 	const recent = new RecentCalls();
@@ -257,8 +230,7 @@ export function createGateway(
 		prompts: createPrompts({ ...shared, firstList: () => firstCatalog }),
 		log,
 		answered(request, response, { principal }) {
-			if (response.kind === "text" && response.initialized)
-				clientNames.note(request.params, principal);
+			if (response.kind === "text" && response.initialized) clientNames.note(request.params, principal);
 			countRequest(metrics, request, response);
 		},
 	});
@@ -266,11 +238,9 @@ export function createGateway(
 	const checkHost = createHostCheck(config.allowedHosts);
 	const checkOrigin = createOriginCheck(config.allowedOrigins);
 	const checkBearer = createBearerCheck(config.token);
-	const checkCaller = (request: Request) =>
-		checkHost(request) ?? checkOrigin(request);
+	const checkCaller = (request: Request) => checkHost(request) ?? checkOrigin(request);
 	// Calls to a bot that is away are held, so the gateway can accept them.
-	const isReady = () =>
-		backends.some(({ state }) => state.online || state.away);
+	const isReady = () => backends.some(({ state }) => state.online || state.away);
 	const monitor = createMonitor({
 		notReady: () => (isReady() ? undefined : "no backend is online"),
 		degraded: () => store?.reason !== undefined,
@@ -310,8 +280,7 @@ export function createGateway(
 			...(store && { key: createFindKey(store) }),
 			...(oauth && { access: oauth.findAccessToken }),
 		},
-		refuse: (request) =>
-			unauthorized(request, oauth?.challenge(pathOf(request))),
+		refuse: (request) => unauthorized(request, oauth?.challenge(pathOf(request))),
 		log,
 		now: clocks.now,
 	});
@@ -328,17 +297,13 @@ export function createGateway(
 			checkOrigin(request);
 		if (answer) return answer;
 		// 404 comes before the check of the token: a client that gets 401 for OAuth metadata waits for a login that never comes.
-		if (path !== "/mcp" && path !== readOnlyPath)
-			return notFound({ hasOAuth: oauth !== undefined });
+		if (path !== "/mcp" && path !== readOnlyPath) return notFound({ hasOAuth: oauth !== undefined });
 		const { headers } = request;
 		const caller = authenticate(request);
-		if (caller === "root")
-			return endpoint(request, http, narrow(undefined, headers, path));
+		if (caller === "root") return endpoint(request, http, narrow(undefined, headers, path));
 		if (caller instanceof Response) return caller;
 		return caller.then((known) =>
-			known instanceof Response
-				? known
-				: endpoint(request, http, narrow(known, headers, path)),
+			known instanceof Response ? known : endpoint(request, http, narrow(known, headers, path)),
 		);
 	};
 	const withOrigins = withCors(config.allowedOrigins, respond);
@@ -364,8 +329,7 @@ export async function startGateway(
 	log: Log,
 	options?: GatewayOptions,
 ): Promise<Running & { url: string }> {
-	for (const warning of config.warnings)
-		log.warn("gateway configuration warning", { warning });
+	for (const warning of config.warnings) log.warn("gateway configuration warning", { warning });
 	log.info("gateway is starting", { instances: config.instances.length });
 	for (const { name, url } of config.instances) {
 		const route = `${name} -> ${url}`;

@@ -36,10 +36,7 @@ export function createLazyConsole(
 		}
 	}, afterMs).unref();
 	return {
-		respond: (request, path, http) =>
-			path.startsWith(paths.console)
-				? get().respond(request, path, http)
-				: undefined,
+		respond: (request, path, http) => (path.startsWith(paths.console) ? get().respond(request, path, http) : undefined),
 		close() {
 			isClosed = true;
 			clearTimeout(timer);
@@ -48,27 +45,19 @@ export function createLazyConsole(
 	};
 }
 
-const loadConsole = (): Pick<
-	typeof import("./console/console.ts"),
-	"createConsole"
-> => require("./console/console.ts");
+const loadConsole = (): Pick<typeof import("./console/console.ts"), "createConsole"> => require("./console/console.ts");
 
 /** Loads the sign-in with Discord. */
-export const loadOAuth = () =>
-	require("./oauth/oauth.ts") as typeof import("./oauth/oauth.ts");
+export const loadOAuth = () => require("./oauth/oauth.ts") as typeof import("./oauth/oauth.ts");
 
 /** Loads what finds out about the clients of people who sign in. */
-export const loadClients = () =>
-	require("./oauth/clients/clients.ts") as typeof import("./oauth/clients/clients.ts");
+export const loadClients = () => require("./oauth/clients/clients.ts") as typeof import("./oauth/clients/clients.ts");
 
 /** Loads what checks the file of the gateway's database. */
-export const loadStoreFile = () =>
-	require("./store/file.ts") as typeof import("./store/file.ts");
+export const loadStoreFile = () => require("./store/file.ts") as typeof import("./store/file.ts");
 
 /** Loads the gateway's database. */
-export const loadStore = () =>
-	require("./store/store.ts") as typeof import("./store/store.ts");
+export const loadStore = () => require("./store/store.ts") as typeof import("./store/store.ts");
 
 /** Loads what withdraws waiting calls of ended keys and connections. */
-export const loadWithdrawals = () =>
-	require("./calls/withdrawals.ts") as typeof import("./calls/withdrawals.ts");
+export const loadWithdrawals = () => require("./calls/withdrawals.ts") as typeof import("./calls/withdrawals.ts");

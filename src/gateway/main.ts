@@ -1,17 +1,7 @@
 // The command `gateway`: reads command line and environment, then runs the gateway or one of its checks.
 
-import {
-	checkProgram,
-	describeVariables,
-	parseCommandLine,
-	runProgram,
-	runs,
-} from "../lib/program/program.ts";
-import {
-	helpVariables,
-	readConfig,
-	readHealthAddress,
-} from "./config/config.ts";
+import { checkProgram, describeVariables, parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
+import { helpVariables, readConfig, readHealthAddress } from "./config/config.ts";
 import { startGateway } from "./gateway.ts";
 import { hasKeyOptions, keyOptions, keyUsage } from "./keys/options.ts";
 import { grantOptions, grantUsage, hasGrantOptions } from "./oauth/options.ts";
@@ -42,18 +32,12 @@ const configure = () => readConfig(process.env);
 if (hasKeyOptions(values)) {
 	const { readKeyCommand } = await import("./keys/commands.ts");
 	const { runStoreCommand } = await import("./store/command.ts");
-	await checkProgram(
-		() => readKeyCommand(values, process.env),
-		runStoreCommand,
-	);
+	await checkProgram(() => readKeyCommand(values, process.env), runStoreCommand);
 }
 if (hasGrantOptions(values)) {
 	const { readGrantCommand } = await import("./oauth/commands.ts");
 	const { runStoreCommand } = await import("./store/command.ts");
-	await checkProgram(
-		() => readGrantCommand(values, process.env),
-		runStoreCommand,
-	);
+	await checkProgram(() => readGrantCommand(values, process.env), runStoreCommand);
 }
 if (values.health) {
 	const { healthProgram } = await import("../lib/program/health.ts");

@@ -25,11 +25,8 @@ export async function askOccupant({
 		if (!/^(ok|degraded|no backend is online)\n$/.test(body)) return "unknown";
 		const headers = { Authorization: `Bearer ${token}` };
 		const status: unknown = JSON.parse((await ask("/status", headers)).body);
-		if (!isObject(status) || status.name !== "guildhall-gateway")
-			return "unknown";
-		return sorted(status.backends) === sorted(instances)
-			? "this gateway"
-			: "another gateway";
+		if (!isObject(status) || status.name !== "guildhall-gateway") return "unknown";
+		return sorted(status.backends) === sorted(instances) ? "this gateway" : "another gateway";
 	} catch {
 		return "unknown";
 	}

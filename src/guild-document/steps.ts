@@ -43,13 +43,7 @@ export interface ApiRequest {
 	reason?: string;
 }
 
-export type StepAction =
-	| "create"
-	| "edit"
-	| "order"
-	| "delete"
-	| "assign"
-	| "ban";
+export type StepAction = "create" | "edit" | "order" | "delete" | "assign" | "ban";
 
 export type StepKind =
 	| "settings"
@@ -122,9 +116,7 @@ export interface StepGuard {
 	 * Permission overwrites of a channel before and after the step. Role ids in them may be placeholders such as
 	 * "+role/Mods".
 	 */
-	overwrites?:
-		| { before: readonly RawOverwrite[]; after: readonly RawOverwrite[] }
-		| undefined;
+	overwrites?: { before: readonly RawOverwrite[]; after: readonly RawOverwrite[] } | undefined;
 	/**
 	 * Ids of the roles that the step edits, moves, deletes or assigns, or that onboarding gives to members from this step
 	 * on. New ones have placeholders such as "+role/Mods".

@@ -5,10 +5,7 @@ import { basename } from "node:path";
 import { parseCommandLine } from "../lib/program/program.ts";
 
 /** The programs by name. Importing a program's file runs the program. */
-const programs: Record<
-	string,
-	{ description: string; run: () => Promise<unknown> }
-> = {
+const programs: Record<string, { description: string; run: () => Promise<unknown> }> = {
 	up: {
 		description: "the gateway and all bots of a directory",
 		run: () => import("../up/main.ts"),
@@ -50,9 +47,7 @@ const programs: Record<
 function usage(): string {
 	const names = Object.keys(programs);
 	const width = Math.max(...names.map(({ length }) => length));
-	const rows = names.map(
-		(name) => `  ${name.padEnd(width)}  ${programs[name]?.description}`,
-	);
+	const rows = names.map((name) => `  ${name.padEnd(width)}  ${programs[name]?.description}`);
 	return `Usage: guildhall <program> [--help] [--version]
 
 ${rows.join("\n")}
@@ -69,9 +64,7 @@ const named = programOf(process.argv[2]);
 if (named) process.argv.splice(2, 1);
 // A link called "gateway" or "bot" runs the program of this name. An earlier release was installed as guildhall-gateway
 // and guildhall-bot.
-const [, linked] =
-	/^(?:guildhall-)?(gateway|bot)(?:\.exe)?$/.exec(basename(process.argv0)) ??
-	[];
+const [, linked] = /^(?:guildhall-)?(gateway|bot)(?:\.exe)?$/.exec(basename(process.argv0)) ?? [];
 const program = named ?? programOf(linked);
 if (program) await program.run();
 else {

@@ -1,14 +1,7 @@
 // Installation steps for the system user and the directory of the instances. Uninstalling removes both only together
 // with the data.
 
-import {
-	chmodSync,
-	chownSync,
-	lstatSync,
-	mkdirSync,
-	rmdirSync,
-	rmSync,
-} from "node:fs";
+import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { installedInstances } from "../lib/program/instances.ts";
 import { fileStep } from "./files.ts";
@@ -26,11 +19,7 @@ u ${userName} - "Guildhall" ${installedInstances}
 `;
 
 /** Returns the steps that create the system user. `deletesData` is whether undoing them may delete the user. */
-export function userSteps(
-	system: System,
-	record: InstallRecord,
-	deletesData: boolean,
-): Step[] {
+export function userSteps(system: System, record: InstallRecord, deletesData: boolean): Step[] {
 	const file = fileStep(system, record, {
 		path: sysusersPath,
 		title: "which describes the user",
@@ -39,8 +28,7 @@ export function userSteps(
 	});
 	const exists = () => findUser(system, userName) !== undefined;
 	const user: Step = {
-		describe: () =>
-			`make the system user ${userName}, without password and shell`,
+		describe: () => `make the system user ${userName}, without password and shell`,
 		isDone: () => system.image !== undefined || exists(),
 		note: () =>
 			system.image === undefined || exists()
@@ -53,9 +41,7 @@ export function userSteps(
 			system.run(["systemd-sysusers", sysusersPath]);
 		},
 		describeUndo: () =>
-			deletesData && record.content.madeUser && exists()
-				? `delete the user ${userName}`
-				: undefined,
+			deletesData && record.content.madeUser && exists() ? `delete the user ${userName}` : undefined,
 		undo() {
 			system.run(["userdel", userName]);
 			record.change((content) => {
@@ -73,11 +59,9 @@ export function directoryStep(system: System, deletesData: boolean): Step {
 	const path = system.at(installedInstances);
 	const stat = () => lstatSync(path, { throwIfNoEntry: false });
 	// In an image the user does not exist yet; systemd changes the owner at the first start (StateDirectory).
-	const owner = () =>
-		system.image === undefined ? findUser(system, userName) : undefined;
+	const owner = () => (system.image === undefined ? findUser(system, userName) : undefined);
 	return {
-		describe: () =>
-			`make ${installedInstances}, which only ${userName} may open, for the bots' files`,
+		describe: () => `make ${installedInstances}, which only ${userName} may open, for the bots' files`,
 		isDone() {
 			const found = stat();
 			if (!found?.isDirectory()) return false;
@@ -88,8 +72,7 @@ export function directoryStep(system: System, deletesData: boolean): Step {
 		apply() {
 			mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
 			// The parent directory belongs to root, so nobody can replace the directory by a link after this check.
-			if (stat() && !stat()?.isDirectory())
-				throw new Error(`${path} is not a directory`);
+			if (stat() && !stat()?.isDirectory()) throw new Error(`${path} is not a directory`);
 			mkdirSync(path, { recursive: true, mode: 0o700 });
 			const ids = owner();
 			if (ids) chownSync(path, ids.uid, ids.gid);
@@ -106,17 +89,12 @@ export function directoryStep(system: System, deletesData: boolean): Step {
 }
 
 /** Returns the step that creates the installation record. Because the step is the first, it is undone last. */
-export function recordStep(
-	system: System,
-	record: InstallRecord,
-	deletesData: boolean,
-): Step {
+export function recordStep(system: System, record: InstallRecord, deletesData: boolean): Step {
 	return {
 		describe: () => `write ${recordPath}, which lists what was installed`,
 		isDone: () => record.exists,
 		apply: () => record.change(() => {}),
-		describeUndo: () =>
-			deletesData && record.exists ? `remove ${recordPath}` : undefined,
+		describeUndo: () => (deletesData && record.exists ? `remove ${recordPath}` : undefined),
 		undo() {
 			record.remove();
 			const directory = dirname(system.at(recordPath));

@@ -19,12 +19,7 @@ import { basename, dirname, join } from "node:path";
 import type { UserIds } from "./system.ts";
 
 /** Writes a file atomically with this mode and owner. Creates its directory if there is none. */
-export function writeAtomically(
-	path: string,
-	text: string,
-	mode: number,
-	owner?: UserIds,
-): void {
+export function writeAtomically(path: string, text: string, mode: number, owner?: UserIds): void {
 	replaceAtomically(path, (temporary) => {
 		// In another user's directory, that user could have placed a link under this name. These flags do not follow it.
 		const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -77,10 +72,7 @@ export function copyAtomically(from: string, to: string, mode: number): void {
 	});
 }
 
-function replaceAtomically(
-	path: string,
-	write: (temporary: string) => void,
-): void {
+function replaceAtomically(path: string, write: (temporary: string) => void): void {
 	const directory = dirname(path);
 	mkdirSync(directory, { recursive: true, mode: 0o755 });
 	const temporary = join(directory, `.${basename(path)}.new`);

@@ -36,9 +36,7 @@ export function parseDomain(text: string): string {
 		labels.every((part) => label.test(part)) &&
 		!/^\d+$/.test(labels.at(-1) ?? "");
 	if (isDomain) return domain;
-	throw new InstallError(
-		`Expected a domain such as mcp.example.com after --domain, received ${JSON.stringify(text)}.`,
-	);
+	throw new InstallError(`Expected a domain such as mcp.example.com after --domain, received ${JSON.stringify(text)}.`);
 }
 
 /** Throws an InstallError if Caddy is not installed on the system. */
@@ -59,11 +57,7 @@ export function siteFor(domain: string, address: string): string {
 }
 
 /** Returns the steps that make the gateway reachable at a domain. */
-export function domainSteps(
-	system: System,
-	record: InstallRecord,
-	domain: string,
-): Step[] {
+export function domainSteps(system: System, record: InstallRecord, domain: string): Step[] {
 	const env = parseEnv(readWithoutLinks(system.at(gatewayEnvPath)));
 	const port = env.GATEWAY_PORT ?? "9100";
 	const address = `127.0.0.1:${/^\d{1,5}$/.test(port) ? port : "9100"}`;
@@ -87,30 +81,20 @@ function hostStep(system: System, record: InstallRecord, domain: string): Step {
 			.map((host) => host.trim())
 			.filter(Boolean);
 	const write = (env: string) => {
-		const owner =
-			system.image === undefined
-				? statSync(system.at(installedInstances))
-				: undefined;
+		const owner = system.image === undefined ? statSync(system.at(installedInstances)) : undefined;
 		writeAtomically(path, env, 0o600, owner);
 	};
 	return {
 		describe: () => `add ${domain} to MCP_ALLOWED_HOSTS in ${gatewayEnvPath}`,
-		isDone: () =>
-			hostsIn(text()).includes(domain) && record.content.domain === domain,
+		isDone: () => hostsIn(text()).includes(domain) && record.content.domain === domain,
 		apply() {
 			const env = text();
 			const former = record.content.domain;
-			const hosts = hostsIn(env).filter(
-				(host) => host !== former && host !== domain,
-			);
+			const hosts = hostsIn(env).filter((host) => host !== former && host !== domain);
 			record.change((content) => {
 				content.domain = domain;
 			});
-			const changed = setLine(
-				env,
-				"MCP_ALLOWED_HOSTS",
-				[...hosts, domain].join(),
-			);
+			const changed = setLine(env, "MCP_ALLOWED_HOSTS", [...hosts, domain].join());
 			write(/\bPUBLIC_URL=/.test(changed) ? changed : changed + signIn(domain));
 		},
 		describeUndo: () =>
@@ -158,17 +142,11 @@ function importStep(system: System, record: InstallRecord): Step {
 	};
 	const load = (verb: "reload-or-restart" | "try-reload-or-restart") => {
 		if (system.image === undefined && system.has("caddy"))
-			system.run([
-				...["caddy", "validate", "--adapter", "caddyfile"],
-				...["--config", caddyfilePath],
-			]);
+			system.run([...["caddy", "validate", "--adapter", "caddyfile"], ...["--config", caddyfilePath]]);
 		if (system.isBooted) system.run(["systemctl", verb, "caddy"]);
 	};
 	return {
-		describe: () =>
-			has()
-				? "reload Caddy"
-				: `add "${importLine}" to ${caddyfilePath}, and reload Caddy`,
+		describe: () => (has() ? "reload Caddy" : `add "${importLine}" to ${caddyfilePath}, and reload Caddy`),
 		isDone: () => has() && !isPending(),
 		apply() {
 			const before = text();
@@ -184,15 +162,10 @@ function importStep(system: System, record: InstallRecord): Step {
 				throw error;
 			}
 			record.change((content) => {
-				content.pending = content.pending.filter(
-					(what) => what !== "reload-caddy",
-				);
+				content.pending = content.pending.filter((what) => what !== "reload-caddy");
 			});
 		},
-		describeUndo: () =>
-			has()
-				? `remove "${importLine}" from ${caddyfilePath}, and reload Caddy`
-				: undefined,
+		describeUndo: () => (has() ? `remove "${importLine}" from ${caddyfilePath}, and reload Caddy` : undefined),
 		undo() {
 			const lines = text().split("\n");
 			write(lines.filter((line) => line !== importLine).join("\n"));

@@ -2,15 +2,7 @@
 // kept beside the new file.
 
 import { createHash } from "node:crypto";
-import {
-	closeSync,
-	lstatSync,
-	openSync,
-	readSync,
-	renameSync,
-	rmSync,
-	statSync,
-} from "node:fs";
+import { closeSync, lstatSync, openSync, readSync, renameSync, rmSync, statSync } from "node:fs";
 import { copyAtomically, writeAtomically } from "./atomic.ts";
 import type { InstallRecord, Pending } from "./record.ts";
 import type { Step } from "./step.ts";
@@ -46,11 +38,7 @@ type FileState =
 	| "foreign";
 
 /** Returns the step that writes a file and, when it is undone, removes the file. */
-export function fileStep(
-	system: System,
-	record: InstallRecord,
-	options: FileOptions,
-): Step {
+export function fileStep(system: System, record: InstallRecord, options: FileOptions): Step {
 	const { path, title, mode, content, pending, afterUndo } = options;
 	const target = system.at(path);
 	const wanted = once(() => hashWanted(content));
@@ -59,10 +47,7 @@ export function fileStep(
 		const present = hashFile(target);
 		const ours = recorded();
 		if (present === undefined) return "absent";
-		if (present === wanted())
-			return ours.includes(wanted()) && hasMode(target, mode)
-				? "done"
-				: "unrecorded";
+		if (present === wanted()) return ours.includes(wanted()) && hasMode(target, mode) ? "done" : "unrecorded";
 		if (ours.includes(present)) return "ours";
 		return ours.length === 1 && ours[0] === wanted() ? "changed" : "foreign";
 	};
@@ -80,20 +65,15 @@ export function fileStep(
 			return `${verb} ${path}, ${title}${kept}`;
 		},
 		isDone: () => state() === "done" || state() === "changed",
-		note: () =>
-			state() === "changed"
-				? `${path} was changed after it was installed; it is not replaced`
-				: undefined,
+		note: () => (state() === "changed" ? `${path} was changed after it was installed; it is not replaced` : undefined),
 		apply() {
 			// The rename comes first: if the process is killed after it, the next run finds no file and writes it.
-			if (state() === "foreign")
-				renameSync(target, system.at(freeName(path, system)));
+			if (state() === "foreign") renameSync(target, system.at(freeName(path, system)));
 			const present = hashFile(target);
 			record.change((content) => {
 				const ours = present === undefined ? [] : [present];
 				content.files[path] = [...new Set([wanted(), ...ours])];
-				if (pending && !content.pending.includes(pending))
-					content.pending.push(pending);
+				if (pending && !content.pending.includes(pending)) content.pending.push(pending);
 			});
 			write();
 			record.change((content) => {
@@ -123,16 +103,14 @@ export function fileStep(
 
 /** Returns the first of path.bak, path.bak.2, … that does not exist on the system. */
 export function freeName(path: string, system: System): string {
-	const isTaken = (name: string) =>
-		lstatSync(system.at(name), { throwIfNoEntry: false }) !== undefined;
+	const isTaken = (name: string) => lstatSync(system.at(name), { throwIfNoEntry: false }) !== undefined;
 	let name = `${path}.bak`;
 	for (let count = 2; isTaken(name); count++) name = `${path}.bak.${count}`;
 	return name;
 }
 
 function hashWanted(content: FileOptions["content"]): string {
-	if ("text" in content)
-		return createHash("sha256").update(content.text).digest("hex");
+	if ("text" in content) return createHash("sha256").update(content.text).digest("hex");
 	const hash = hashFile(content.copyOf);
 	if (hash === undefined) throw new Error(`${content.copyOf} does not exist`);
 	return hash;

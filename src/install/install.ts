@@ -6,21 +6,8 @@ import { version } from "../lib/program/program.ts";
 import { directoryStep, recordStep, userSteps } from "./account.ts";
 import { checkCaddy, domainSteps, parseDomain } from "./caddy.ts";
 import { InstallRecord } from "./record.ts";
-import {
-	executableStep,
-	serviceStep,
-	sysctlSteps,
-	unitSteps,
-} from "./service.ts";
-import {
-	applySteps,
-	InstallError,
-	type Plan,
-	planSteps,
-	planUndo,
-	type Step,
-	undoSteps,
-} from "./step.ts";
+import { executableStep, serviceStep, sysctlSteps, unitSteps } from "./service.ts";
+import { applySteps, InstallError, type Plan, planSteps, planUndo, type Step, undoSteps } from "./step.ts";
 import type { System } from "./system.ts";
 
 export interface InstallOptions {
@@ -77,8 +64,7 @@ export async function install(
 	operator: Operator,
 ): Promise<number> {
 	const record = new InstallRecord(system);
-	const domain =
-		named === undefined ? record.content.domain : parseDomain(named);
+	const domain = named === undefined ? record.content.domain : parseDomain(named);
 	if (domain !== undefined) checkCaddy(system);
 	const steps = allSteps(system, record, {
 		executable,
@@ -103,11 +89,7 @@ export async function install(
 }
 
 /** Undoes the installation. Resolves with the exit code. Throws an InstallError if a step fails. */
-export async function uninstall(
-	system: System,
-	{ deleteData }: UninstallOptions,
-	operator: Operator,
-): Promise<number> {
+export async function uninstall(system: System, { deleteData }: UninstallOptions, operator: Operator): Promise<number> {
 	const record = new InstallRecord(system);
 	if (!record.exists) {
 		operator.write("guildhall is not installed here; nothing to do.");
@@ -134,11 +116,7 @@ export async function uninstall(
 	return 0;
 }
 
-function showPlan(
-	title: string,
-	{ changes, notes }: Plan,
-	{ write }: Operator,
-): void {
+function showPlan(title: string, { changes, notes }: Plan, { write }: Operator): void {
 	write(`${title}:`);
 	for (const change of changes) write(`  - ${change}`);
 	for (const note of notes) write(`Note: ${note}.`);

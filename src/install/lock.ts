@@ -12,10 +12,7 @@ import type { System } from "./system.ts";
  * process has the lock.
  */
 export function lockSystem({ image }: System): Disposable {
-	const path =
-		image === undefined
-			? "/run/guildhall-install.lock"
-			: join(image, ".guildhall-install.lock");
+	const path = image === undefined ? "/run/guildhall-install.lock" : join(image, ".guildhall-install.lock");
 	const database = new Database(path);
 	try {
 		database.run("BEGIN EXCLUSIVE");

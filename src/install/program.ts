@@ -2,12 +2,7 @@
 
 import { askOnTerminal } from "../lib/program/ask.ts";
 import { build, parseCommandLine } from "../lib/program/program.ts";
-import {
-	describeFailure,
-	install,
-	type Operator,
-	uninstall,
-} from "./install.ts";
+import { describeFailure, install, type Operator, uninstall } from "./install.ts";
 import { lockSystem } from "./lock.ts";
 import { InstallError } from "./step.ts";
 import { checkSystem, openSystem } from "./system.ts";
@@ -45,11 +40,7 @@ export async function installProgram(): Promise<never> {
 			);
 		const { domain } = values;
 		using _lock = lockSystem(system);
-		return await install(
-			system,
-			{ executable: process.execPath, domain },
-			operator,
-		);
+		return await install(system, { executable: process.execPath, domain }, operator);
 	});
 }
 
@@ -74,8 +65,7 @@ async function run(
 	work: (operator: Operator) => Promise<number>,
 ): Promise<never> {
 	try {
-		if (root === "")
-			throw new InstallError("Expected a directory after --root.");
+		if (root === "") throw new InstallError("Expected a directory after --root.");
 		process.exit(await work({ write: console.log, ask: askUnless(yes) }));
 	} catch (error) {
 		console.error(describeFailure(error));

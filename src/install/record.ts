@@ -42,9 +42,7 @@ export class InstallRecord {
 		this.#path = system.at(recordPath);
 		const text = readText(this.#path);
 		this.#exists = text !== "";
-		this.#content = this.#exists
-			? parse(text, this.#path)
-			: { files: {}, pending: [] };
+		this.#content = this.#exists ? parse(text, this.#path) : { files: {}, pending: [] };
 	}
 
 	get exists(): boolean {

@@ -1,13 +1,6 @@
 // Installation steps for the executable, the systemd unit, the kernel setting and the running service.
 
-import {
-	lstatSync,
-	mkdirSync,
-	readlinkSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
+import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import unit from "../../docker/systemd/guildhall.service" with { type: "text" };
 import { installedExecutable } from "../lib/program/instances.ts";
@@ -30,11 +23,7 @@ const sysctl = `# When "guildhall up" replaces the gateway, two processes listen
 `;
 
 /** Returns the step that copies the executable to its place on the system. */
-export function executableStep(
-	system: System,
-	record: InstallRecord,
-	executable: string,
-): Step {
+export function executableStep(system: System, record: InstallRecord, executable: string): Step {
 	return fileStep(system, record, {
 		path: installedExecutable,
 		title: "the executable of all programs",
@@ -101,15 +90,13 @@ export function unitSteps(system: System, record: InstallRecord): Step[] {
 	const exists = () => lstatSync(target, { throwIfNoEntry: false });
 	const link: Step = {
 		describe: () => `start ${unitName} with the machine`,
-		isDone: () =>
-			exists()?.isSymbolicLink() === true && readlinkSync(target) === unitPath,
+		isDone: () => exists()?.isSymbolicLink() === true && readlinkSync(target) === unitPath,
 		apply() {
 			mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
 			rmSync(target, { force: true });
 			symlinkSync(unitPath, target);
 		},
-		describeUndo: () =>
-			exists() ? `no longer start ${unitName} with the machine` : undefined,
+		describeUndo: () => (exists() ? `no longer start ${unitName} with the machine` : undefined),
 		undo() {
 			rmSync(target, { force: true });
 		},
@@ -119,19 +106,12 @@ export function unitSteps(system: System, record: InstallRecord): Step[] {
 
 /** Returns the step that starts the service, or restarts it if files that it uses were replaced. */
 export function serviceStep(system: System, record: InstallRecord): Step {
-	const isActive = () =>
-		tryRun(system, ["systemctl", "is-active", unitName]) !== undefined;
+	const isActive = () => tryRun(system, ["systemctl", "is-active", unitName]) !== undefined;
 	const isPending = () => record.content.pending.includes("restart");
 	return {
-		describe: () =>
-			isActive()
-				? `restart ${unitName}, with all bots and the gateway`
-				: `start ${unitName}`,
+		describe: () => (isActive() ? `restart ${unitName}, with all bots and the gateway` : `start ${unitName}`),
 		isDone: () => !system.isBooted || (isActive() && !isPending()),
-		note: () =>
-			system.isBooted
-				? undefined
-				: `systemd does not run here: ${unitName} starts with the machine`,
+		note: () => (system.isBooted ? undefined : `systemd does not run here: ${unitName} starts with the machine`),
 		apply() {
 			system.run(["systemctl", "daemon-reload"]);
 			// Without this, systemd refuses the start if the service has failed too often before.
@@ -141,8 +121,7 @@ export function serviceStep(system: System, record: InstallRecord): Step {
 				content.pending = content.pending.filter((what) => what !== "restart");
 			});
 		},
-		describeUndo: () =>
-			system.isBooted && isActive() ? `stop ${unitName}` : undefined,
+		describeUndo: () => (system.isBooted && isActive() ? `stop ${unitName}` : undefined),
 		undo() {
 			system.run(["systemctl", "stop", unitName]);
 		},

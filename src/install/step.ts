@@ -35,9 +35,7 @@ export function planSteps(steps: readonly Step[]): Plan {
 
 /** Returns the plan for undoing all steps. */
 export function planUndo(steps: readonly Step[]): Plan {
-	const changes = steps
-		.toReversed()
-		.flatMap((step) => step.describeUndo() ?? []);
+	const changes = steps.toReversed().flatMap((step) => step.describeUndo() ?? []);
 	return { changes, notes: [] };
 }
 
@@ -45,30 +43,19 @@ export function planUndo(steps: readonly Step[]): Plan {
  * Applies the steps that are not done, and reports each of them before it begins. Throws an InstallError that names the
  * step that failed.
  */
-export function applySteps(
-	steps: readonly Step[],
-	report: (line: string) => void,
-): void {
-	for (const step of steps)
-		if (!step.isDone()) carryOut(step.describe(), step.apply, report);
+export function applySteps(steps: readonly Step[], report: (line: string) => void): void {
+	for (const step of steps) if (!step.isDone()) carryOut(step.describe(), step.apply, report);
 }
 
 /** Undoes all steps, the last one first. */
-export function undoSteps(
-	steps: readonly Step[],
-	report: (line: string) => void,
-): void {
+export function undoSteps(steps: readonly Step[], report: (line: string) => void): void {
 	for (const step of steps.toReversed()) {
 		const text = step.describeUndo();
 		if (text !== undefined) carryOut(text, step.undo, report);
 	}
 }
 
-function carryOut(
-	text: string,
-	act: () => void,
-	report: (line: string) => void,
-): void {
+function carryOut(text: string, act: () => void, report: (line: string) => void): void {
 	report(text);
 	try {
 		act();

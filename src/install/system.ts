@@ -35,9 +35,7 @@ function runCommand(command: readonly string[]): string {
 	});
 	if (success) return stdout.toString();
 	const text = `${stderr}${stdout}`.trim().slice(-2_000);
-	throw new Error(
-		`"${command.join(" ")}" failed (exit code ${exitCode})${text && `: ${text}`}`,
-	);
+	throw new Error(`"${command.join(" ")}" failed (exit code ${exitCode})${text && `: ${text}`}`);
 }
 
 /** Throws an InstallError if the system or this process does not meet the requirements, such as root. */
@@ -59,10 +57,7 @@ export function checkSystem(
 			`${system.image} has no directory etc: expected the root directory of a system after --root.`,
 		);
 	}
-	if (uid !== 0)
-		throw new InstallError(
-			`guildhall ${program} needs root: run it with sudo.`,
-		);
+	if (uid !== 0) throw new InstallError(`guildhall ${program} needs root: run it with sudo.`);
 	if (!system.has("systemctl"))
 		throw new InstallError(
 			`guildhall ${program} needs systemd, and there is no systemctl here. "guildhall up" runs without it.`,
@@ -88,10 +83,7 @@ export function findUser(system: System, name: string): UserIds | undefined {
 }
 
 /** Runs a command; returns its output, or undefined if it fails. */
-export function tryRun(
-	system: System,
-	command: readonly string[],
-): string | undefined {
+export function tryRun(system: System, command: readonly string[]): string | undefined {
 	try {
 		return system.run(command);
 	} catch {

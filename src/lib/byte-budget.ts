@@ -54,8 +54,7 @@ export class ByteBudget {
 	 * total.
 	 */
 	#largest(): ByteHolder | undefined {
-		const held = (holders: readonly ByteHolder[]) =>
-			holders.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+		const held = (holders: readonly ByteHolder[]) => holders.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
 		return [...Map.groupBy(this.#holders, ({ owner }) => owner).values()]
 			.toSorted((one, other) => held(other) - held(one))[0]
 			?.toSorted((one, other) => other.heldBytes - one.heldBytes)[0];

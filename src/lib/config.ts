@@ -13,9 +13,7 @@ export class ConfigError extends Error {
 		readonly issues: readonly string[],
 	) {
 		const count = issues.length === 1 ? "1 error" : `${issues.length} errors`;
-		super(
-			`${source} has ${count}:\n${issues.map((issue) => `  ${issue}`).join("\n")}`,
-		);
+		super(`${source} has ${count}:\n${issues.map((issue) => `  ${issue}`).join("\n")}`);
 	}
 }
 
@@ -26,17 +24,16 @@ export interface ConfigIssue {
 }
 
 /** The result of parsing settings: the settings, or all issues if at least one setting is invalid. */
-export type Parsed<T, F = string> =
-	| { settings: T; issues: [] }
-	| { settings: undefined; issues: F[] };
+export type Parsed<T, F = string> = { settings: T; issues: [] } | { settings: undefined; issues: F[] };
 
 /**
  * Parses `values` with a Valibot schema. Returns the settings, or all issues as lines that begin with the key. Issues
  * do not show secrets.
  */
-export function parseSettings<
-	const S extends v.GenericSchema<unknown, unknown>,
->(schema: S, values: unknown): Parsed<v.InferOutput<S>> {
+export function parseSettings<const S extends v.GenericSchema<unknown, unknown>>(
+	schema: S,
+	values: unknown,
+): Parsed<v.InferOutput<S>> {
 	const { settings, issues } = checkSettings(schema, values);
 	return issues.length === 0
 		? { settings: settings as v.InferOutput<S>, issues: [] }
@@ -52,14 +49,14 @@ const maxSuggestions = 50;
  * Parses `values` with a Valibot schema. Returns the settings, or all issues. The issues do not show values that may be
  * secrets.
  */
-export function checkSettings<
-	const S extends v.GenericSchema<unknown, unknown>,
->(schema: S, values: unknown): Parsed<v.InferOutput<S>, ConfigIssue> {
+export function checkSettings<const S extends v.GenericSchema<unknown, unknown>>(
+	schema: S,
+	values: unknown,
+): Parsed<v.InferOutput<S>, ConfigIssue> {
 	// Removes the messages of Valibot itself; those of our own schemas stay.
 	const result = v.safeParse(schema, values, { message: () => "" });
 	const unknown = unknownKeys(schema, values);
-	if (result.success && unknown.length === 0)
-		return { settings: result.output, issues: [] };
+	if (result.success && unknown.length === 0) return { settings: result.output, issues: [] };
 	const issues = [
 		...otherIssues(result.issues ?? [], unknown).map(toConfigIssue),
 		...unknown.map(({ path, known }, index) => ({
@@ -96,23 +93,15 @@ export interface UnknownKey {
  * Returns all keys in `values` that strict objects of a Valibot schema do not define, at any depth. Valibot itself
  * reports only the first one.
  */
-export function unknownKeys(
-	schema: object,
-	values: unknown,
-	path: readonly string[] = [],
-): UnknownKey[] {
+export function unknownKeys(schema: object, values: unknown, path: readonly string[] = []): UnknownKey[] {
 	const { type, entries, wrapped, item, value } = schema as SchemaParts;
 	if (wrapped) return unknownKeys(wrapped, values, path);
 	// A value of the wrong type is reported as another issue.
 	if (item && Array.isArray(values))
-		return values.flatMap((value, index) =>
-			unknownKeys(item, value, [...path, String(index)]),
-		);
+		return values.flatMap((value, index) => unknownKeys(item, value, [...path, String(index)]));
 	if (typeof values !== "object" || values === null) return [];
 	if (type === "record" && value)
-		return Object.entries(values).flatMap(([key, one]) =>
-			unknownKeys(value, one, [...path, key]),
-		);
+		return Object.entries(values).flatMap(([key, one]) => unknownKeys(value, one, [...path, key]));
 	if (!entries) return [];
 	const known = Object.keys(entries);
 	return Object.entries(values).flatMap(([key, value]) => {
@@ -147,8 +136,7 @@ export function sectionAt(
 	if (wrapped) return sectionAt(wrapped, path);
 	const [first, ...rest] = path;
 	const named = type === "record" ? value : undefined;
-	if (first === undefined)
-		return entries ? { entries } : named && { value: named };
+	if (first === undefined) return entries ? { entries } : named && { value: named };
 	const own = entries && Object.hasOwn(entries, first);
 	const next = own ? entries[first] : named;
 	return next && sectionAt(next, rest);
@@ -158,17 +146,11 @@ export function sectionAt(
  * Returns the paths of all config sections that define `key`. Sections whose names operators choose, such as those of
  * AI providers, are not searched.
  */
-export function sectionsWith(
-	schema: object,
-	key: string,
-	path: readonly string[] = [],
-): (readonly string[])[] {
+export function sectionsWith(schema: object, key: string, path: readonly string[] = []): (readonly string[])[] {
 	const { entries = {} } = sectionAt(schema, []) ?? {};
 	return [
 		...(Object.hasOwn(entries, key) ? [path] : []),
-		...Object.entries(entries).flatMap(([name, entry]) =>
-			sectionsWith(entry, key, [...path, name]),
-		),
+		...Object.entries(entries).flatMap(([name, entry]) => sectionsWith(entry, key, [...path, name])),
 	];
 }
 
@@ -182,9 +164,7 @@ function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {
 	if (issue.received === "undefined") return "is required";
 	const given = issue.expected ?? "";
 	const expected = `expected ${Object.hasOwn(kinds, given) ? kinds[given] : given}`;
-	return holdsSecret(key)
-		? expected
-		: `${expected}, received ${masked(issue.received)}${nextStep(issue, given)}`;
+	return holdsSecret(key) ? expected : `${expected}, received ${masked(issue.received)}${nextStep(issue, given)}`;
 }
 
 /** Words for Valibot's type names in messages to operators, such as "a list" for Array. */
@@ -206,12 +186,9 @@ function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
 		if (!isWord || expected !== "string") return "";
 		return `; put it in quotation marks: ${formatValue(String(input))}`;
 	}
-	if (expected === "Array")
-		return `; put it in brackets: [${formatValue(input)}]`;
+	if (expected === "Array") return `; put it in brackets: [${formatValue(input)}]`;
 	const isBare =
-		expected === "boolean"
-			? /^(true|false)$/.test(input)
-			: expected === "number" && /^-?\d+(\.\d+)?$/.test(input);
+		expected === "boolean" ? /^(true|false)$/.test(input) : expected === "number" && /^-?\d+(\.\d+)?$/.test(input);
 	if (isBare) return "; leave out the quotation marks";
 	const words = Array.from(expected.matchAll(/"([^"]+)"/g), ([, word]) => word);
 	return didYouMean(
@@ -235,10 +212,7 @@ export function namePlaceholders(
 	describe: (path: readonly string[], placeholder: string) => string,
 ): ConfigIssue[] {
 	return issues.map(({ path, message }) => {
-		const value = path.reduce<unknown>(
-			(within, key) => (Object(within) as Record<string, unknown>)[key],
-			values,
-		);
+		const value = path.reduce<unknown>((within, key) => (Object(within) as Record<string, unknown>)[key], values);
 		const placeholder = placeholderIn(value);
 		if (placeholder === undefined) return { path, message };
 		const rest = message === "is required" ? "" : `${message}; `;
@@ -261,10 +235,7 @@ export function holdsSecret(key: string): boolean {
 
 /** Replaces each word of 24 or more characters, which may be a secret, by its length, such as "[32 characters]". */
 export function masked(text: string): string {
-	return text.replace(
-		/[^\s"'=]{24,}/g,
-		(word) => `[${word.length} characters]`,
-	);
+	return text.replace(/[^\s"'=]{24,}/g, (word) => `[${word.length} characters]`);
 }
 
 /**
@@ -282,13 +253,9 @@ export function didYouMean(word: string, known: readonly string[]): string {
 }
 
 function nearest(word: string, known: readonly string[]): string | undefined {
-	const most = (candidate: string) =>
-		Math.ceil(Math.max(word.length, candidate.length) / 3);
+	const most = (candidate: string) => Math.ceil(Math.max(word.length, candidate.length) / 3);
 	return known
-		.filter(
-			(candidate) =>
-				Math.abs(word.length - candidate.length) <= most(candidate),
-		)
+		.filter((candidate) => Math.abs(word.length - candidate.length) <= most(candidate))
 		.map((candidate) => ({ candidate, distance: distance(word, candidate) }))
 		.filter(({ candidate, distance }) => distance <= most(candidate))
 		.toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
@@ -305,8 +272,7 @@ export function nameNearMisses(
 ): ConfigIssue[] {
 	const unread = Object.keys(env).filter((name) => !known.includes(name));
 	return issues.map((issue) => {
-		const near =
-			issue.message === "is required" && nearest(issue.path.join(), unread);
+		const near = issue.message === "is required" && nearest(issue.path.join(), unread);
 		if (!near) return issue;
 		const hint = `${near} is set: is it meant to be this one?`;
 		return { ...issue, message: `${issue.message}; ${hint}` };
@@ -319,13 +285,7 @@ function distance(a: string, b: string): number {
 	for (const [i, letter] of [...a.toLowerCase()].entries()) {
 		const next = [i + 1];
 		for (const [j, other] of [...b.toLowerCase()].entries())
-			next.push(
-				Math.min(
-					(next[j] ?? 0) + 1,
-					(row[j + 1] ?? 0) + 1,
-					(row[j] ?? 0) + (letter === other ? 0 : 1),
-				),
-			);
+			next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)));
 		row = next;
 	}
 	return row.at(-1) ?? 0;
@@ -334,9 +294,7 @@ function distance(a: string, b: string): number {
 /**
  * Returns the environment variables in `env` that are not empty, with white space removed from both ends of the values.
  */
-export function trimEnv(
-	env: Record<string, string | undefined>,
-): Record<string, string> {
+export function trimEnv(env: Record<string, string | undefined>): Record<string, string> {
 	return Object.fromEntries(
 		Object.entries(env)
 			.map(([name, value]) => [name, value?.trim()] as const)
@@ -362,9 +320,7 @@ export const secret = v.pipe(
 	v.string(),
 	v.regex(/^[\x21-\x7e]+$/, ({ input }) => {
 		const [prefix] = /^(?:(Bot|Bearer) |[“”‘’„«»])/i.exec(input) ?? [];
-		const next = prefix
-			? `; leave out ${formatValue(prefix)} at its beginning`
-			: "";
+		const next = prefix ? `; leave out ${formatValue(prefix)} at its beginning` : "";
 		return `expected visible ASCII without spaces${next}`;
 	}),
 );
@@ -374,10 +330,7 @@ export function integer(min: number, max: number) {
 	const message = `expected a whole number from ${min} to ${max}`;
 	return v.pipe(
 		v.string(),
-		v.regex(
-			/^\d{1,15}$/,
-			({ input }) => `${message}, received ${formatValue(input)}`,
-		),
+		v.regex(/^\d{1,15}$/, ({ input }) => `${message}, received ${formatValue(input)}`),
 		v.transform(Number),
 		v.minValue(min, ({ input }) => `${message}, received ${input}`),
 		v.maxValue(max, ({ input }) => `${message}, received ${input}`),
@@ -394,9 +347,7 @@ export const port = integer(0, 65_535);
 function nameList(isName: (name: string) => boolean, expected: string) {
 	return v.pipe(
 		v.string(),
-		v.transform((text) =>
-			text.split(",").map((name) => name.trim().toLowerCase()),
-		),
+		v.transform((text) => text.split(",").map((name) => name.trim().toLowerCase())),
 		v.check(
 			(names) => names.every(isName),
 			({ input }) =>
@@ -435,8 +386,7 @@ export const baseUrl = v.pipe(
 export function baseUrlIssue(text: string): string | undefined {
 	const url = URL.parse(text);
 	// Even in an invalid URL, the part before the @ may be a password.
-	if (text.includes("@"))
-		return "expected a URL without a user name and password";
+	if (text.includes("@")) return "expected a URL without a user name and password";
 	if (!url || !/^https?:\/\//i.test(text))
 		return `expected a URL that begins with http:// or https://, received ${formatValue(text)}`;
 	if (url.search || url.hash || text.includes("?") || text.includes("#"))

@@ -3,15 +3,9 @@
 import { PlainSignal, type Signal } from "./signal.ts";
 
 /** The reason with which the signal of a tool call aborts when no response arrives before the call's deadline. */
-export const timeIsUp = new DOMException(
-	"no response before the deadline",
-	"TimeoutError",
-);
+export const timeIsUp = new DOMException("no response before the deadline", "TimeoutError");
 /** The reason with which the signals of all tool calls abort when the program stops. */
-export const stopped = new DOMException(
-	"the program is stopping",
-	"AbortError",
-);
+export const stopped = new DOMException("the program is stopping", "AbortError");
 
 /**
  * The abort signal of one tool call. It aborts at the call's deadline, when the program stops, or when the caller

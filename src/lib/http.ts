@@ -62,10 +62,7 @@ export class HttpFailure extends Error {
  * Sends an HTTP request once. Resolves when the response's status and headers have arrived. Rejects with an
  * HttpFailure; if `signal` aborted, the failure's cause is `signal.reason`. An abort also cuts off the response body.
  */
-export type Send = (
-	request: HttpRequest,
-	signal: Signal,
-) => Promise<HttpResponse>;
+export type Send = (request: HttpRequest, signal: Signal) => Promise<HttpResponse>;
 
 /** Receives the outcome of an HTTP request: one of its methods is called, once. They must not throw. */
 export interface ResponseHandler {
@@ -76,17 +73,10 @@ export interface ResponseHandler {
 }
 
 /** Sends an HTTP request like `Send`, but reports to an object instead of a promise, which costs less. Never throws. */
-export type Dispatch = (
-	request: HttpRequest,
-	signal: Signal,
-	handler: ResponseHandler,
-) => void;
+export type Dispatch = (request: HttpRequest, signal: Signal, handler: ResponseHandler) => void;
 
 function tooLarge(maxBytes: number): HttpFailure {
-	return new HttpFailure(
-		`invalid HTTP response: the body is larger than ${maxBytes} bytes`,
-		"answered",
-	);
+	return new HttpFailure(`invalid HTTP response: the body is larger than ${maxBytes} bytes`, "answered");
 }
 
 /**
@@ -149,9 +139,7 @@ export function createFetchSend(url: string, budget?: ByteBudget): Send {
 			// A redirect would send the token to another server.
 			redirect: "manual",
 			keepalive: false,
-		}).catch((cause) =>
-			fail(cause, hadNoConnection(cause) ? "unsent" : "sent"),
-		);
+		}).catch((cause) => fail(cause, hadNoConnection(cause) ? "unsent" : "sent"));
 		return {
 			status: response.status,
 			headers: response.headers,
@@ -169,10 +157,7 @@ function hadNoConnection(cause: unknown): boolean {
 }
 
 /** Returns the failure of an HTTP request whose abort signal has aborted, because of a timeout or a cancellation. */
-export function abortFailure(
-	{ reason }: Signal,
-	progress: Progress,
-): HttpFailure {
+export function abortFailure({ reason }: Signal, progress: Progress): HttpFailure {
 	const late = reason instanceof Error && reason.name === "TimeoutError";
 	const message = late ? "no response in time" : "cancelled";
 	return new HttpFailure(message, progress, { cause: reason });
@@ -182,9 +167,7 @@ export function abortFailure(
 export function describeConnectionError(cause: unknown): string {
 	const { code, syscall } = Object(cause) as NodeJS.ErrnoException;
 	if (syscall === "getaddrinfo") return "unknown host name";
-	if (code === "ConnectionRefused" || code === "ECONNREFUSED")
-		return "the connection was refused";
-	if (code === "ECONNRESET" || code === "ConnectionClosed")
-		return "the connection was lost";
+	if (code === "ConnectionRefused" || code === "ECONNREFUSED") return "the connection was refused";
+	if (code === "ECONNRESET" || code === "ConnectionClosed") return "the connection was lost";
 	return cause instanceof Error ? cause.message : String(cause);
 }

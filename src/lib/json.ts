@@ -9,8 +9,7 @@ export function hasMoreValues(text: string, maxValues: number): boolean {
 	for (let at = 0; at < text.length; at++) {
 		const char = text.charCodeAt(at);
 		if (char === quote) at = endOfString(text, at);
-		else if (char === comma || char === openBrace || char === openBracket)
-			if (++values > maxValues) return true;
+		else if (char === comma || char === openBrace || char === openBracket) if (++values > maxValues) return true;
 	}
 	return false;
 }
@@ -34,10 +33,7 @@ const [quote, backslash, comma, openBrace, openBracket] = Buffer.from('"\\,{[');
 /**
  * Parses JSON text from another program. Returns undefined if it is invalid. Callers must check the type of the result.
  */
-export function parseJson(
-	text: string,
-	reviver?: Parameters<typeof JSON.parse>[1],
-): unknown {
+export function parseJson(text: string, reviver?: Parameters<typeof JSON.parse>[1]): unknown {
 	try {
 		return JSON.parse(text, reviver);
 	} catch {

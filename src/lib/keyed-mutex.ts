@@ -16,10 +16,7 @@ export class KeyedMutex {
 	 * Runs `work` after all earlier work with any of the same keys has ended, and settles with the result or error of
 	 * `work`. Calls with several keys cannot deadlock, since each call locks all its keys at once.
 	 */
-	async withLock<T>(
-		keys: string | readonly string[],
-		work: () => Promise<T>,
-	): Promise<T> {
+	async withLock<T>(keys: string | readonly string[], work: () => Promise<T>): Promise<T> {
 		const all = [...new Set([keys].flat())];
 		// Earlier work reports its failures to its own caller.
 		const before = Promise.allSettled(all.map((key) => this.#last.get(key)));
@@ -28,8 +25,7 @@ export class KeyedMutex {
 		try {
 			return await result;
 		} finally {
-			for (const key of all)
-				if (this.#last.get(key) === result) this.#last.delete(key);
+			for (const key of all) if (this.#last.get(key) === result) this.#last.delete(key);
 		}
 	}
 }

@@ -32,10 +32,7 @@ export const logSettings = {
 		v.description(`Format of log lines: ${formats.join(", ")}`),
 		v.metadata({ default: "text on a terminal, json otherwise" }),
 	),
-	LOG_LEVEL: v.pipe(
-		v.optional(v.picklist(levels), "info"),
-		v.description(`Lowest level to log: ${levels.join(", ")}`),
-	),
+	LOG_LEVEL: v.pipe(v.optional(v.picklist(levels), "info"), v.description(`Lowest level to log: ${levels.join(", ")}`)),
 };
 
 /** Returns the log options that the environment variables LOG_FORMAT and LOG_LEVEL (already parsed) specify. */
@@ -52,16 +49,12 @@ export function defaultLogOptions(): LogOptions {
 }
 
 /** Creates a logger that formats each message as one line and passes the line, without a line break, to `write`. */
-export function createLog(
-	{ format, level: lowest }: LogOptions,
-	write: (line: string) => void = console.log,
-): Log {
+export function createLog({ format, level: lowest }: LogOptions, write: (line: string) => void = console.log): Log {
 	const encode = format === "json" ? jsonLine : textLine;
 	const at = (level: Level): Log[Level] =>
 		levels.indexOf(level) < levels.indexOf(lowest)
 			? () => {}
-			: (message, fields = {}) =>
-					write(encode(timeText(), level, message, fields));
+			: (message, fields = {}) => write(encode(timeText(), level, message, fields));
 	return {
 		debug: at("debug"),
 		info: at("info"),
@@ -71,10 +64,7 @@ export function createLog(
 }
 
 /** A log that discards all messages. */
-export const silentLog: Log = createLog(
-	{ format: "text", level: "error" },
-	() => {},
-);
+export const silentLog: Log = createLog({ format: "text", level: "error" }, () => {});
 
 let lastMs = Number.NaN;
 let lastTime = "";
@@ -93,26 +83,17 @@ function jsonLine(time: string, level: Level, message: string, fields: Fields) {
 	let written = fields;
 	for (const name in fields) {
 		const value = fields[name];
-		if (value instanceof Error)
-			written = { ...written, [name]: describe(value) };
+		if (value instanceof Error) written = { ...written, [name]: describe(value) };
 	}
 	const rest = JSON.stringify(written).slice(1);
 	const comma = rest === "}" ? "" : ",";
-	return escapeInJson(
-		`{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}${comma}${rest}`,
-	);
+	return escapeInJson(`{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}${comma}${rest}`);
 }
 
 /** Returns a log message as one line of text for people, in which control and invisible characters are escaped. */
-export function textLine(
-	time: string,
-	level: Level,
-	message: string,
-	fields: Fields,
-): string {
+export function textLine(time: string, level: Level, message: string, fields: Fields): string {
 	const written = Object.entries(fields).map(([name, value]) => {
-		if (value instanceof Error)
-			return `\n${describe(value).split("\n").map(escapeBreaks).join("\n")}`;
+		if (value instanceof Error) return `\n${describe(value).split("\n").map(escapeBreaks).join("\n")}`;
 		// Undefined fields are left out, as in JSON.
 		const text = JSON.stringify(value);
 		return text === undefined ? "" : ` ${name}=${escapeBreaks(text)}`;
@@ -123,18 +104,14 @@ export function textLine(
 /** Returns the stack of an error, followed by the stacks of its causes. */
 function describe(error: Error): string {
 	const own = error.stack ?? `${error.name}: ${error.message}`;
-	return error.cause instanceof Error
-		? `${own}\ncaused by: ${describe(error.cause)}`
-		: own;
+	return error.cause instanceof Error ? `${own}\ncaused by: ${describe(error.cause)}` : own;
 }
 
 /**
  * Returns a function that buffers log lines and passes all lines of one turn of the event loop to `write` in one call,
  * joined by line breaks. Lines that are still buffered are written at process exit.
  */
-export function createLineWriter(
-	write: (text: string) => void,
-): (line: string) => void {
+export function createLineWriter(write: (text: string) => void): (line: string) => void {
 	let buffered = "";
 	const flush = () => {
 		if (buffered === "") return;

@@ -45,19 +45,12 @@ export interface Registry {
 	 * Adds a histogram of durations in seconds. `bucketsSeconds` are the upper bounds of its buckets in ascending order;
 	 * the bucket for +Inf is added automatically.
 	 */
-	histogram(
-		name: string,
-		help: string,
-		labelNames?: readonly string[],
-		bucketsSeconds?: readonly number[],
-	): Histogram;
+	histogram(name: string, help: string, labelNames?: readonly string[], bucketsSeconds?: readonly number[]): Histogram;
 	/** Returns all metrics in Prometheus text format. */
 	text(): string;
 }
 
-const defaultBucketsSeconds = [
-	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
-];
+const defaultBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export function createRegistry(): Registry {
 	const taken = new Set<string>();
@@ -74,13 +67,9 @@ export function createRegistry(): Registry {
 		checkNames(name, labelNames);
 		const suffixes = type === "histogram" ? histogramSuffixes : [];
 		const names = [name, ...suffixes.map((suffix) => name + suffix)];
-		for (const one of names)
-			if (taken.has(one)) throw new TypeError(`duplicate metric name: ${one}`);
+		for (const one of names) if (taken.has(one)) throw new TypeError(`duplicate metric name: ${one}`);
 		for (const one of names) taken.add(one);
-		const head = [
-			`# HELP ${name} ${escapeHelp(help)}`,
-			`# TYPE ${name} ${type}`,
-		];
+		const head = [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`];
 		metrics.push(function* () {
 			yield* head;
 			yield* samples();
@@ -92,8 +81,7 @@ export function createRegistry(): Registry {
 		(name, help, labelNames, read) =>
 			add(type, name, help, labelNames, function* () {
 				const values = read();
-				const samples: Iterable<Sample> =
-					typeof values === "number" ? [[[], values]] : values;
+				const samples: Iterable<Sample> = typeof values === "number" ? [[[], values]] : values;
 				for (const [labelValues, value] of samples) {
 					checkCount(name, labelNames, labelValues);
 					yield sample(name, labelText(labelNames, labelValues), value);
@@ -104,13 +92,11 @@ export function createRegistry(): Registry {
 		counter(name, help, labelNames = []) {
 			const series = createSeries(name, labelNames, () => ({ sum: 0 }));
 			add("counter", name, help, labelNames, function* () {
-				for (const { labels, state } of series.all())
-					yield sample(name, labels, state.sum);
+				for (const { labels, state } of series.all()) yield sample(name, labels, state.sum);
 			});
 			return {
 				add(labelValues, amount = 1) {
-					if (!(amount >= 0))
-						throw new RangeError(`${name}: negative amount ${amount}`);
+					if (!(amount >= 0)) throw new RangeError(`${name}: negative amount ${amount}`);
 					series.of(labelValues).sum += amount;
 				},
 				value: (labelValues) => series.peek(labelValues)?.sum ?? 0,
@@ -118,23 +104,12 @@ export function createRegistry(): Registry {
 		},
 		readCounter: addRead("counter"),
 		gauge: addRead("gauge"),
-		histogram(
-			name,
-			help,
-			labelNames = [],
-			bucketsSeconds = defaultBucketsSeconds,
-		) {
+		histogram(name, help, labelNames = [], bucketsSeconds = defaultBucketsSeconds) {
 			const bounds = [...bucketsSeconds];
 			if (labelNames.includes("le"))
-				throw new TypeError(
-					`the metric ${name} must not have a label "le", which is reserved for buckets`,
-				);
-			if (
-				!bounds.every((bound, at) => at === 0 || bound > Number(bounds[at - 1]))
-			)
-				throw new TypeError(
-					`the buckets of the metric ${name} are not in ascending order`,
-				);
+				throw new TypeError(`the metric ${name} must not have a label "le", which is reserved for buckets`);
+			if (!bounds.every((bound, at) => at === 0 || bound > Number(bounds[at - 1])))
+				throw new TypeError(`the buckets of the metric ${name} are not in ascending order`);
 			const series = createSeries(name, labelNames, () => ({
 				// The last count is for +Inf.
 				counts: new Array<number>(bounds.length + 1).fill(0),
@@ -157,10 +132,7 @@ export function createRegistry(): Registry {
 			return {
 				observe(labelValues, seconds) {
 					// A NaN would stay in the sum forever.
-					if (Number.isNaN(seconds))
-						throw new RangeError(
-							`the value observed for the metric ${name} is not a number`,
-						);
+					if (Number.isNaN(seconds)) throw new RangeError(`the value observed for the metric ${name} is not a number`);
 					const state = series.of(labelValues);
 					let at = 0;
 					while (at < bounds.length && seconds > Number(bounds[at])) at += 1;
@@ -182,35 +154,15 @@ export function createRegistry(): Registry {
  */
 export function addProcessMetrics(registry: Registry): void {
 	const startedAt = Date.now() / 1000 - process.uptime();
-	const gauge = (name: string, help: string, read: () => number) =>
-		registry.gauge(`process_${name}`, help, [], read);
-	gauge("resident_memory_bytes", "Resident memory of the process.", () =>
-		process.memoryUsage.rss(),
-	);
-	gauge(
-		"heap_used_bytes",
-		"Memory used by JavaScript objects.",
-		() => process.memoryUsage().heapUsed,
-	);
-	gauge(
-		"heap_total_bytes",
-		"Memory reserved for JavaScript objects.",
-		() => process.memoryUsage().heapTotal,
-	);
-	gauge(
-		"start_time_seconds",
-		"Start time of the process, in seconds since 1970.",
-		() => startedAt,
-	);
-	registry.readCounter(
-		"process_cpu_seconds_total",
-		"User and system CPU time of the process.",
-		[],
-		() => {
-			const { user, system } = process.cpuUsage();
-			return (user + system) / 1e6;
-		},
-	);
+	const gauge = (name: string, help: string, read: () => number) => registry.gauge(`process_${name}`, help, [], read);
+	gauge("resident_memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());
+	gauge("heap_used_bytes", "Memory used by JavaScript objects.", () => process.memoryUsage().heapUsed);
+	gauge("heap_total_bytes", "Memory reserved for JavaScript objects.", () => process.memoryUsage().heapTotal);
+	gauge("start_time_seconds", "Start time of the process, in seconds since 1970.", () => startedAt);
+	registry.readCounter("process_cpu_seconds_total", "User and system CPU time of the process.", [], () => {
+		const { user, system } = process.cpuUsage();
+		return (user + system) / 1e6;
+	});
 }
 
 const histogramSuffixes = ["_bucket", "_sum", "_count"] as const;
@@ -232,11 +184,7 @@ interface SeriesNode<State> {
  * Creates a store that keeps one state, such as a counter's value, for each combination of a metric's label values. The
  * returned function `of` creates a missing state; `peek` returns undefined instead.
  */
-function createSeries<State>(
-	name: string,
-	labelNames: readonly string[],
-	begin: () => State,
-) {
+function createSeries<State>(name: string, labelNames: readonly string[], begin: () => State) {
 	const all: Series<State>[] = [];
 	const createNode = (): SeriesNode<State> => ({
 		series: undefined,
@@ -275,11 +223,7 @@ function createSeries<State>(
 	};
 }
 
-function checkCount(
-	name: string,
-	labelNames: readonly string[],
-	labelValues: LabelValues,
-): void {
+function checkCount(name: string, labelNames: readonly string[], labelValues: LabelValues): void {
 	if (labelValues.length !== labelNames.length)
 		throw new TypeError(
 			`the metric ${name} has ${labelNames.length} labels, but received ${labelValues.length} label values`,
@@ -287,22 +231,14 @@ function checkCount(
 }
 
 function checkNames(name: string, labelNames: readonly string[]): void {
-	if (!/^[a-zA-Z_:][\w:]*$/.test(name))
-		throw new TypeError(`${JSON.stringify(name)} is not a valid metric name`);
+	if (!/^[a-zA-Z_:][\w:]*$/.test(name)) throw new TypeError(`${JSON.stringify(name)} is not a valid metric name`);
 	for (const label of labelNames)
-		if (!/^(?!__)[a-zA-Z_]\w*$/.test(label))
-			throw new TypeError(`${JSON.stringify(label)} is not a valid label name`);
-	if (new Set(labelNames).size < labelNames.length)
-		throw new TypeError(`the metric ${name} has a duplicate label`);
+		if (!/^(?!__)[a-zA-Z_]\w*$/.test(label)) throw new TypeError(`${JSON.stringify(label)} is not a valid label name`);
+	if (new Set(labelNames).size < labelNames.length) throw new TypeError(`the metric ${name} has a duplicate label`);
 }
 
-function labelText(
-	labelNames: readonly string[],
-	labelValues: LabelValues,
-): string {
-	return labelNames
-		.map((name, at) => `${name}="${escapeLabel(labelValues[at] ?? "")}"`)
-		.join(",");
+function labelText(labelNames: readonly string[], labelValues: LabelValues): string {
+	return labelNames.map((name, at) => `${name}="${escapeLabel(labelValues[at] ?? "")}"`).join(",");
 }
 
 function sample(name: string, labels: string, value: number): string {

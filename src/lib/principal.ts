@@ -126,15 +126,10 @@ const copies = new WeakMap<Principal, Principal>();
  * Returns a copy of the principal with the name of its MCP client, and whether that can show forms. The last copy of a
  * principal is kept, so that it is encoded once.
  */
-export function withClient(
-	principal: Principal,
-	client: string | undefined,
-	elicits: true | undefined,
-): Principal {
+export function withClient(principal: Principal, client: string | undefined, elicits: true | undefined): Principal {
 	if (client === principal.client && !elicits) return principal;
 	const known = copies.get(principal);
-	if (known?.client === client && known?.elicits === elicits)
-		return known ?? principal;
+	if (known?.client === client && known?.elicits === elicits) return known ?? principal;
 	const made = { ...principal, client, elicits };
 	copies.set(principal, made);
 	return made;
@@ -186,16 +181,12 @@ export function accessRefusal(
 	needed: Access,
 	why?: string,
 ): string {
-	const because =
-		why === undefined ? "" : ` with these arguments, because it ${why}`;
+	const because = why === undefined ? "" : ` with these arguments, because it ${why}`;
 	return `${tool} was not run: it needs the access "${needed}"${because}, and this connection has only "${caller.access}". ${howToRaise(caller, needed)}`.trimEnd();
 }
 
 /** Tells a caller what its access level excludes, and how to raise it; "" for the highest level. */
-export function describeAccess(
-	caller: Principal,
-	connections?: string | undefined,
-): string {
+export function describeAccess(caller: Principal, connections?: string | undefined): string {
 	const { access } = caller;
 	if (access === "all") return "";
 	const [what, needed] =

@@ -36,9 +36,7 @@ export interface ReconcilerOptions {
 	 * Finds the work that is due, most urgent first, and the milliseconds until more work is due. `running` contains the
 	 * keys of the work that is running now; such work is not started again, even if the result contains it.
 	 */
-	scan(
-		running: ReadonlySet<string>,
-	): Promise<{ due: readonly Step[]; nextMs?: number }>;
+	scan(running: ReadonlySet<string>): Promise<{ due: readonly Step[]; nextMs?: number }>;
 	/** Called with the error when the search for due work (`scan`) fails. The search is then repeated with back-off. */
 	onScanFailure(error: unknown): void;
 	maxConcurrent: number;
@@ -98,8 +96,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 			mustScan = false;
 			clearTimeout(timer);
 			const sleepMs = await scanOnce();
-			if (Number.isFinite(sleepMs) && !isClosed)
-				timer = setTimeout(wake, Math.max(Math.ceil(sleepMs), 0));
+			if (Number.isFinite(sleepMs) && !isClosed) timer = setTimeout(wake, Math.max(Math.ceil(sleepMs), 0));
 		}
 	}
 
@@ -118,8 +115,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 			let sleepMs = nextMs;
 			for (const [key, attempt] of attempts)
 				if (!attempt.running && !keys.has(key)) attempts.delete(key);
-				else if (attempt.retryAt > now)
-					sleepMs = Math.min(sleepMs, attempt.retryAt - now);
+				else if (attempt.retryAt > now) sleepMs = Math.min(sleepMs, attempt.retryAt - now);
 			return sleepMs;
 		} catch (error) {
 			options.onScanFailure(error);
@@ -136,9 +132,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 			running: undefined,
 		};
 		if (isClosed || attempt.running || attempt.retryAt > now) return;
-		const active = attempts
-			.values()
-			.filter((other) => other.running && other.lane === lane);
+		const active = attempts.values().filter((other) => other.running && other.lane === lane);
 		// The step stays due: the end of another one starts the next scan.
 		if ([...active].length >= options.maxConcurrent) return;
 		attempts.set(key, attempt);

@@ -40,8 +40,7 @@ export class Semaphore {
 			this.#held++;
 			return undefined;
 		}
-		if (this.#waiting.size >= maxWaiting)
-			throw new Overloaded(`${max} running, ${maxWaiting} waiting`);
+		if (this.#waiting.size >= maxWaiting) throw new Overloaded(`${max} running, ${maxWaiting} waiting`);
 		return this.#wait(signal);
 	}
 
@@ -69,14 +68,8 @@ export class Semaphore {
 			reject(reason);
 		};
 		const abort = () => leave(signal.reason);
-		const expire = () =>
-			leave(
-				new Overloaded(
-					`${max} running, none ended within ${(maxWaitMs ?? 0) / 1000} s`,
-				),
-			);
-		const timer =
-			maxWaitMs === undefined ? undefined : setTimeout(expire, maxWaitMs);
+		const expire = () => leave(new Overloaded(`${max} running, none ended within ${(maxWaitMs ?? 0) / 1000} s`));
+		const timer = maxWaitMs === undefined ? undefined : setTimeout(expire, maxWaitMs);
 		this.#waiting.add(take);
 		signal.addEventListener("abort", abort);
 		try {

@@ -47,24 +47,19 @@ function createPatterns() {
 	 * Unicode codes of scripts whose words contain zero-width joiners and non-joiners, such as Arabic and Devanagari. A
 	 * joiner after a letter of these scripts is not escaped.
 	 */
-	const scripts =
-		"Arab Syrc Nkoo Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Mymr Mong";
+	const scripts = "Arab Syrc Nkoo Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Mymr Mong";
 	/**
 	 * Unicode codes of scripts without spaces between words, such as Thai. A zero-width space between letters of these
 	 * scripts may mark the end of a word and is not escaped.
 	 */
 	const unspaced = "Khmr Laoo Mymr Thai";
-	const after = (names: string) =>
-		`(?<=[${names.replace(/(\w+) ?/g, "\\p{sc=$1}")}])`;
+	const after = (names: string) => `(?<=[${names.replace(/(\w+) ?/g, "\\p{sc=$1}")}])`;
 	const joiner = String.raw`(?:${after(scripts)}[\u200c\u200d]|${after(unspaced)}\u200b(?=\p{L}))(?!${invisible})`;
 
 	return {
 		breaking: new RegExp(breaking, "gu"),
 		invisibleOrBreaking: new RegExp(`${invisible}|${breaking}`, "u"),
-		escapable: new RegExp(
-			`${emoji}|${joiner}|((?:${invisible})+)|(${breaking})`,
-			"gu",
-		),
+		escapable: new RegExp(`${emoji}|${joiner}|((?:${invisible})+)|(${breaking})`, "gu"),
 	};
 }
 
@@ -98,22 +93,16 @@ const maxRun = 32;
  * Replaces invisible characters and line breaks in `text` with `write(character)`, by default an escape such as
  * `\u{200b}`. Emoji are kept, and so are invisible joiners in scripts that need them, such as Arabic.
  */
-export function escapeUnseen(
-	text: string,
-	write: (character: string) => string = unicodeEscape,
-): string {
+export function escapeUnseen(text: string, write: (character: string) => string = unicodeEscape): string {
 	if (isClean(text)) return text;
-	return text.replace(
-		patterns().escapable,
-		(seen, run?: string, end?: string) => {
-			if (end !== undefined) return write(end);
-			if (run === undefined) return seen;
-			const characters = [...run];
-			const more = characters.length - maxRun;
-			const written = characters.slice(0, maxRun).map(write).join("");
-			return more > 0 ? `${written}\\u{…${more} more}` : written;
-		},
-	);
+	return text.replace(patterns().escapable, (seen, run?: string, end?: string) => {
+		if (end !== undefined) return write(end);
+		if (run === undefined) return seen;
+		const characters = [...run];
+		const more = characters.length - maxRun;
+		const written = characters.slice(0, maxRun).map(write).join("");
+		return more > 0 ? `${written}\\u{…${more} more}` : written;
+	});
 }
 
 /** Returns the escape sequence of a character, such as `\u{200b}`. */
@@ -127,32 +116,25 @@ export function unicodeEscape(character: string): string {
  */
 export function onOneLine(text: string, maxLength: number): string {
 	const short = text.slice(0, maxLength);
-	return isPlain(short)
-		? short
-		: escapeUnseen(short.replace(patterns().breaking, " "));
+	return isPlain(short) ? short : escapeUnseen(short.replace(patterns().breaking, " "));
 }
 
 /** Escapes line breaks and invisible characters in `text`, so that it stays on one line of the log. */
 export function escapeBreaks(text: string): string {
-	return escapeUnseen(text, (character) =>
-		character === "\n" ? "\\n" : unicodeEscape(character),
-	);
+	return escapeUnseen(text, (character) => (character === "\n" ? "\\n" : unicodeEscape(character)));
 }
 
 /** Escapes the invisible characters in a JSON text, which then still parses to the same value. */
 export function escapeInJson(json: string): string {
 	if (isClean(json)) return json;
-	return json.replace(
-		patterns().escapable,
-		(seen, run?: string, end?: string) => {
-			const hidden = run ?? end;
-			if (hidden === undefined) return seen;
-			return hidden
-				.split("")
-				.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-				.join("");
-		},
-	);
+	return json.replace(patterns().escapable, (seen, run?: string, end?: string) => {
+		const hidden = run ?? end;
+		if (hidden === undefined) return seen;
+		return hidden
+			.split("")
+			.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+			.join("");
+	});
 }
 
 /** Returns the first 100 characters of `text` as a JSON string, for error messages. */

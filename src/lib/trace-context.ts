@@ -21,13 +21,9 @@ const maxStateMembers = 32;
  * valid one. If the message names a trace, `id` is its id, because a proxy may have replaced the header. Invalid values
  * are ignored.
  */
-export function readTrace(
-	headers: Headers,
-	meta: unknown,
-): TraceContext | undefined {
+export function readTrace(headers: Headers, meta: unknown): TraceContext | undefined {
 	const header = headers.get("traceparent");
-	const own = (meta as { traceparent?: unknown } | null | undefined)
-		?.traceparent;
+	const own = (meta as { traceparent?: unknown } | null | undefined)?.traceparent;
 	if (header === null && own === undefined) return undefined;
 	const headerId = traceIdOf(header);
 	const id = traceIdOf(own) ?? headerId;
@@ -42,9 +38,7 @@ function traceIdOf(value: unknown): string | undefined {
 	if (typeof value !== "string") return undefined;
 	// Later versions of the standard may add fields at the end.
 	const match =
-		/^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(-[\x21-\x7e]{1,256})?$/.exec(
-			value,
-		);
+		/^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(-[\x21-\x7e]{1,256})?$/.exec(value);
 	const [, version, id, more] = match ?? [];
 	return version === "00" && more !== undefined ? undefined : id;
 }
@@ -58,8 +52,6 @@ function validState(value: string | null): string | undefined {
 	const members = value.split(",").map((member) => member.trim());
 	const given = members.filter((member) => member !== "");
 	const isValid =
-		given.length > 0 &&
-		given.length <= maxStateMembers &&
-		given.every((member) => stateMember.test(member));
+		given.length > 0 && given.length <= maxStateMembers && given.every((member) => stateMember.test(member));
 	return isValid ? value : undefined;
 }

@@ -6,10 +6,7 @@ import type { Signal } from "./signal.ts";
  * Waits for `work` for up to `ms` milliseconds. Resolves with the result of `work`, or with "late" after this time.
  * Rejects if `work` rejects in time; later errors of `work` are ignored.
  */
-export function within<T>(
-	ms: number,
-	work: T | PromiseLike<T>,
-): Promise<T | "late"> {
+export function within<T>(ms: number, work: T | PromiseLike<T>): Promise<T | "late"> {
 	return new Promise((resolve, reject) => {
 		const timer = setTimeout(resolve, ms, "late");
 		Promise.resolve(work).then(

@@ -53,17 +53,12 @@ export function createHostCheck(allowed: AllowedHosts): Check {
  * whose origin is not in `allowed`, and 204 to CORS preflights of allowed pages. With `allowLoopback`, pages that this
  * machine serves are allowed, too.
  */
-export function createOriginCheck(
-	allowed: readonly string[],
-	{ allowLoopback = true } = {},
-): Check {
+export function createOriginCheck(allowed: readonly string[], { allowLoopback = true } = {}): Check {
 	return (request) => {
 		const origin = request.headers.get("origin");
 		if (origin === null) return undefined;
 		if (allowed.includes(origin.toLowerCase()))
-			return isPreflight(request)
-				? new Response(null, { status: 204, headers: preflightHeaders })
-				: undefined;
+			return isPreflight(request) ? new Response(null, { status: 204, headers: preflightHeaders }) : undefined;
 		const host = origin.match(/^https?:\/\/([^/]+)$/)?.[1];
 		if (allowLoopback && host && isLoopbackHost(host)) return undefined;
 		return new Response("Origin is not allowed", { status: 403 });
@@ -85,10 +80,7 @@ const preflightHeaders = {
 };
 
 /** Wraps an HTTP handler and adds CORS headers, so that web pages of the `allowed` origins can read all responses. */
-export function withCors(
-	allowed: readonly string[],
-	respond: ListenOptions["fetch"],
-): ListenOptions["fetch"] {
+export function withCors(allowed: readonly string[], respond: ListenOptions["fetch"]): ListenOptions["fetch"] {
 	if (allowed.length === 0) return respond;
 	return async (request, http) => {
 		const response = await respond(request, http);
@@ -96,13 +88,9 @@ export function withCors(
 		// For caches: a request from another origin gets another response.
 		headers.append("Vary", "Origin");
 		const origin = request.headers.get("origin");
-		if (origin === null || !allowed.includes(origin.toLowerCase()))
-			return response;
+		if (origin === null || !allowed.includes(origin.toLowerCase())) return response;
 		headers.set("Access-Control-Allow-Origin", origin);
-		headers.set(
-			"Access-Control-Expose-Headers",
-			"Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Mcp-Instance",
-		);
+		headers.set("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Mcp-Instance");
 		return response;
 	};
 }
@@ -135,10 +123,7 @@ export function createTokenMatch(token: string): (given: string) => boolean {
  * Returns the response 401 to a request without a valid bearer token. `parameters` are additional parameters of the
  * header WWW-Authenticate, such as `scope="read"`.
  */
-export function unauthorized(
-	{ headers }: Request,
-	parameters?: string,
-): Response {
+export function unauthorized({ headers }: Request, parameters?: string): Response {
 	const isWrong = /^Bearer +\S/i.test(headers.get("authorization") ?? "");
 	const all = [isWrong ? 'error="invalid_token"' : undefined, parameters];
 	const given = all.filter((one) => one !== undefined).join(", ");

@@ -21,9 +21,7 @@ export const pendingKey = "guildhall/pending";
  * A bot's answer to the question whether a person has decided on an approval: "pending" if not, otherwise "decided"
  * with the result of the tool call.
  */
-export type ApprovalAnswer =
-	| { status: "pending" }
-	| { status: "decided"; result: JsonObject };
+export type ApprovalAnswer = { status: "pending" } | { status: "decided"; result: JsonObject };
 
 /**
  * Returns the id of the approval that a tool call waits for. Takes the response to the call; returns undefined if the

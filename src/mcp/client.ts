@@ -152,13 +152,11 @@ export function createClient(options: ClientOptions): Client {
 		...(options.token && { Authorization: `Bearer ${options.token}` }),
 	};
 
-	const headersIn = new HeaderCache(
-		({ id, protocolVersion }: ClientSession): HttpRequest["headers"] => ({
-			...common,
-			...(id && { "Mcp-Session-Id": id }),
-			...(protocolVersion && { "MCP-Protocol-Version": protocolVersion }),
-		}),
-	);
+	const headersIn = new HeaderCache(({ id, protocolVersion }: ClientSession): HttpRequest["headers"] => ({
+		...common,
+		...(id && { "Mcp-Session-Id": id }),
+		...(protocolVersion && { "MCP-Protocol-Version": protocolVersion }),
+	}));
 
 	/**
 	 * Sends one MCP request and reads the response. `onHead` receives the HTTP response before the response body is read.
@@ -257,10 +255,7 @@ export function createClient(options: ClientOptions): Client {
 			// The session is open at the server but will not be used.
 			const ending = AbortSignal.timeout(cancelTimeoutMs);
 			notify("DELETE", session, undefined, ending).catch(() => {});
-			throw new ClientError(
-				`the MCP server answered notifications/initialized with HTTP ${status}`,
-				"refused",
-			);
+			throw new ClientError(`the MCP server answered notifications/initialized with HTTP ${status}`, "refused");
 		},
 		async disconnect(session, signal) {
 			await notify("DELETE", session, undefined, signal);
@@ -297,8 +292,7 @@ class PendingRequest implements ResponseHandler {
 	responded(http: HttpResponse): void {
 		this.onHead?.(http);
 		const whole = http.whole?.();
-		const plain =
-			whole instanceof Uint8Array ? readPlain(whole, http, this.id) : undefined;
+		const plain = whole instanceof Uint8Array ? readPlain(whole, http, this.id) : undefined;
 		this.#settle.resolve(plain ?? this.#read(http, whole));
 	}
 
@@ -307,10 +301,7 @@ class PendingRequest implements ResponseHandler {
 	}
 
 	/** Reads any response. `whole` is its body, if its length is known. */
-	async #read(
-		http: HttpResponse,
-		whole: Uint8Array | Promise<Uint8Array> | undefined,
-	): Promise<ClientResponse> {
+	async #read(http: HttpResponse, whole: Uint8Array | Promise<Uint8Array> | undefined): Promise<ClientResponse> {
 		const { id } = this;
 		try {
 			if (!whole) return await readResponse(http, id);
@@ -336,9 +327,7 @@ class PendingRequest implements ResponseHandler {
 
 /** Returns `value` if it is safe in HTTP headers and logs (1 to 64 visible ASCII characters), otherwise undefined. */
 function visibleAscii(value: unknown): string | undefined {
-	return typeof value === "string" && /^[\x21-\x7e]{1,64}$/.test(value)
-		? value
-		: undefined;
+	return typeof value === "string" && /^[\x21-\x7e]{1,64}$/.test(value) ? value : undefined;
 }
 
 /**
@@ -356,11 +345,7 @@ export function withId(text: string, id: string): string {
  * Reads a single SSE event with a tool's result without parsing its JSON, which saves time for long results. Returns
  * undefined for other responses and for an unusual JSON layout.
  */
-function readPlain(
-	bytes: Uint8Array,
-	{ status, headers }: HttpResponse,
-	id: number,
-): ClientResponse | undefined {
+function readPlain(bytes: Uint8Array, { status, headers }: HttpResponse, id: number): ClientResponse | undefined {
 	const isStream = headers.get("content-type") === "text/event-stream";
 	if (!readsPlainEvents || status !== 200 || !isStream) return undefined;
 	return PlainEvent.read(bytes, id);
@@ -375,49 +360,34 @@ async function readResponse(
 	id: number,
 ): Promise<ClientResponse> {
 	if (response.status === 404) throw new SessionNotFound(404);
-	if (response.status === 503 && response.headers.get(drainingHeader) !== null)
-		throw new ServerDraining();
+	if (response.status === 503 && response.headers.get(drainingHeader) !== null) throw new ServerDraining();
 	const type = response.headers.get("content-type") ?? "";
-	const texts = /^text\/event-stream\b/i.test(type)
-		? eventTexts(response.body)
-		: bodyText(response.body);
+	const texts = /^text\/event-stream\b/i.test(type) ? eventTexts(response.body) : bodyText(response.body);
 	let seen = "";
 	for await (const text of texts) {
 		if (text.length > uncountedLength && hasMoreValues(text, maxValues))
-			throw unreadable(
-				`the MCP server's response has more than ${maxValues} JSON values`,
-			);
+			throw unreadable(`the MCP server's response has more than ${maxValues} JSON values`);
 		const message = parseResponse(text, id);
 		if (!message) {
 			if (seen.length < maxErrorLength) seen += text;
 			continue;
 		}
 		const duplicate = duplicateKey(text);
-		if (duplicate)
-			throw unreadable(
-				`the MCP server's response has a duplicate key: "${duplicate}"`,
-			);
+		if (duplicate) throw unreadable(`the MCP server's response has a duplicate key: "${duplicate}"`);
 		const found = { text, message };
-		if (saysLostSession(message.error, response.status))
-			throw new SessionNotFound(response.status, found);
+		if (saysLostSession(message.error, response.status)) throw new SessionNotFound(response.status, found);
 		// A result with an error status is not trusted.
 		if (!isObject(message.error) && response.status >= 400) break;
 		return found;
 	}
 	if (response.status < 400)
-		throw unreadable(
-			`the MCP server answered HTTP ${response.status} without a JSON-RPC response`,
-		);
+		throw unreadable(`the MCP server answered HTTP ${response.status} without a JSON-RPC response`);
 	const refusal = response.status < 500;
-	if (refusal && lostSession.test(seen))
-		throw new SessionNotFound(response.status);
+	if (refusal && lostSession.test(seen)) throw new SessionNotFound(response.status);
 	// 4xx means that the request was refused and not carried out; 408 does not say how far it got.
 	const refused = refusal && response.status !== 408;
 	const tokenHint = response.status === 401 ? ": it expects another token" : "";
-	throw new ClientError(
-		`the MCP server answered HTTP ${response.status}${tokenHint}`,
-		refused ? "refused" : "unknown",
-	);
+	throw new ClientError(`the MCP server answered HTTP ${response.status}${tokenHint}`, refused ? "refused" : "unknown");
 }
 
 function unreadable(message: string): ClientError {
@@ -425,8 +395,7 @@ function unreadable(message: string): ClientError {
 }
 
 async function* eventTexts(body: AsyncIterable<Uint8Array>) {
-	for await (const event of readEvents(body, maxResponseLength))
-		yield event.data;
+	for await (const event of readEvents(body, maxResponseLength)) yield event.data;
 }
 
 async function* bodyText(body: AsyncIterable<Uint8Array>) {
@@ -435,9 +404,7 @@ async function* bodyText(body: AsyncIterable<Uint8Array>) {
 	for await (const chunk of body) {
 		text += decoder.decode(chunk, { stream: true });
 		if (text.length > maxResponseLength)
-			throw new RangeError(
-				`the MCP server's response is longer than ${maxResponseLength} characters`,
-			);
+			throw new RangeError(`the MCP server's response is longer than ${maxResponseLength} characters`);
 	}
 	yield text + decoder.decode();
 }
@@ -446,18 +413,12 @@ async function* bodyText(body: AsyncIterable<Uint8Array>) {
  * Parses the JSON-RPC response to request `id`, or a JSON-RPC error without an id. Returns undefined for anything else,
  * such as a notification or invalid JSON.
  */
-function parseResponse(
-	text: string,
-	id: number,
-): ClientResponse["message"] | undefined {
+function parseResponse(text: string, id: number): ClientResponse["message"] | undefined {
 	// Invalid JSON is undefined: then the HTTP status decides what to report.
 	const message = parseJson(text);
 	if (!isObject(message)) return undefined;
 	const answers = isObject(message.result) || isObject(message.error);
-	const ours =
-		message.id === id
-			? answers
-			: (message.id ?? null) === null && isObject(message.error);
+	const ours = message.id === id ? answers : (message.id ?? null) === null && isObject(message.error);
 	return ours ? (message as ClientResponse["message"]) : undefined;
 }
 
@@ -486,9 +447,7 @@ const lostSession = /session not found/i;
 function saysLostSession(error: unknown, status: number): boolean {
 	const message = isObject(error) ? error.message : undefined;
 	if (typeof message !== "string" || status >= 500) return false;
-	return status >= 400
-		? lostSession.test(message)
-		: /^([\w -]{1,30}: ?)?session not found\b/i.test(message);
+	return status >= 400 ? lostSession.test(message) : /^([\w -]{1,30}: ?)?session not found\b/i.test(message);
 }
 
 function toClientError(cause: unknown): ClientError {

@@ -12,9 +12,7 @@ const beginning = new Set(["tools/call", "initialize"]);
  * Returns the response of a server that is about to end: HTTP 503 with the header X-Guildhall-Draining for methods that
  * begin something. Returns undefined for other requests, which the server still answers.
  */
-export function refuseWhileDraining({
-	method,
-}: RpcRequest): Response | undefined {
+export function refuseWhileDraining({ method }: RpcRequest): Response | undefined {
 	if (!beginning.has(method)) return undefined;
 	return new Response("The bot is stopping. Nothing was done; try again.\n", {
 		status: 503,

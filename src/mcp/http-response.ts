@@ -18,9 +18,7 @@ const gzipHeaders = { ...varyingHeaders, "Content-Encoding": "gzip" };
  * Returns a function that turns an RpcResponse into an HTTP response with one SSE event. If `sessionId` is given, each
  * HTTP response has it in the header Mcp-Session-Id.
  */
-export function createEventResponder(
-	sessionId?: string,
-): (response: RpcResponse, requestHeaders: Headers) => Response {
+export function createEventResponder(sessionId?: string): (response: RpcResponse, requestHeaders: Headers) => Response {
 	const cache = new HeaderCache(
 		(more: Record<string, string>) =>
 			new Headers({
@@ -30,8 +28,7 @@ export function createEventResponder(
 			}),
 	);
 	return (response, requestHeaders) => {
-		if (response.kind === "text")
-			return frame(200, response.text, sessionId, response.headers);
+		if (response.kind === "text") return frame(200, response.text, sessionId, response.headers);
 		if (response.kind === "event") {
 			const headers = cache.get(response.headers ?? sseHeaders);
 			return respond(200, inOnePiece(response.event), headers);
@@ -62,20 +59,13 @@ export function eventBytes(response: RpcResponse): Uint8Array {
  * fixed bearer token, because MCP clients whose token is wrong look for OAuth endpoints and then show this text.
  */
 export function notFound({ hasOAuth = false } = {}): Response {
-	const token = hasOAuth
-		? ""
-		: " It takes a fixed bearer token (MCP_AUTH_TOKEN) and has no OAuth.";
+	const token = hasOAuth ? "" : " It takes a fixed bearer token (MCP_AUTH_TOKEN) and has no OAuth.";
 	const text = `Not found. The MCP endpoint is /mcp.${token}\n`;
 	return new Response(text, { status: 404 });
 }
 
 /** Returns an HTTP response whose body is an event stream with one SSE event. `text` is the JSON text of the event. */
-export function frame(
-	status: number,
-	text: string,
-	sessionId?: string,
-	more?: Record<string, string>,
-): Response {
+export function frame(status: number, text: string, sessionId?: string, more?: Record<string, string>): Response {
 	return respond(status, encodeMessage(text), {
 		...sseHeaders,
 		...more,
@@ -83,11 +73,7 @@ export function frame(
 	});
 }
 
-export function json(
-	status: number,
-	text: string,
-	more?: Record<string, string>,
-): Response {
+export function json(status: number, text: string, more?: Record<string, string>): Response {
 	const headers = { "Content-Type": "application/json", ...more };
 	return respond(status, text, headers);
 }
@@ -97,10 +83,7 @@ export function respond(
 	body: string | Uint8Array | ReadableStream | null,
 	headers: Headers | Record<string, string>,
 ): Response {
-	return new Response(
-		body as Uint8Array<ArrayBuffer> | ReadableStream | string | null,
-		{ status, headers },
-	);
+	return new Response(body as Uint8Array<ArrayBuffer> | ReadableStream | string | null, { status, headers });
 }
 
 /** Whether an Accept-Encoding header names gzip (and not with q=0). A missing header or `*` does not name it. */

@@ -87,12 +87,9 @@ export class MalformedMessage extends RpcError {
 export function parseMessage(text: string): RpcMessage {
 	const message = parseJson(text);
 	// The message of the parser would quote the body.
-	if (message === undefined)
-		throw new MalformedMessage(errorCode.parse, "Parse error");
-	if (Array.isArray(message))
-		throw invalidRequest("JSON-RPC batches are not supported");
-	if (!isObject(message))
-		throw invalidRequest("a JSON-RPC message must be a JSON object");
+	if (message === undefined) throw new MalformedMessage(errorCode.parse, "Parse error");
+	if (Array.isArray(message)) throw invalidRequest("JSON-RPC batches are not supported");
+	if (!isObject(message)) throw invalidRequest("a JSON-RPC message must be a JSON object");
 
 	const members = new MemberReader(text);
 	let id: string | undefined;
@@ -111,23 +108,15 @@ export function parseMessage(text: string): RpcMessage {
 			paramsAt = members.start;
 		}
 	}
-	if (id !== undefined && !isId(id))
-		throw invalidRequest("id: expected a string or an integer");
+	if (id !== undefined && !isId(id)) throw invalidRequest("id: expected a string or an integer");
 	if (repeated) throw duplicateKey(repeated, id);
-	if (message.jsonrpc !== "2.0")
-		throw invalidRequest('"jsonrpc" is not the string "2.0"', id);
+	if (message.jsonrpc !== "2.0") throw invalidRequest('"jsonrpc" is not the string "2.0"', id);
 
 	const { method, params = {} } = message;
-	if (method === undefined && ("result" in message || "error" in message))
-		return { kind: "response" };
-	if (typeof method !== "string")
-		throw invalidRequest('"method" is not a string', id);
+	if (method === undefined && ("result" in message || "error" in message)) return { kind: "response" };
+	if (typeof method !== "string") throw invalidRequest('"method" is not a string', id);
 	if (!isObject(params))
-		throw new MalformedMessage(
-			errorCode.invalidParams,
-			"Invalid parameters: params is not an object",
-			id,
-		);
+		throw new MalformedMessage(errorCode.invalidParams, "Invalid parameters: params is not an object", id);
 	if (id === undefined) return { kind: "notification", method, params };
 	return { kind: "request", id, method, params, text, paramsAt };
 }
@@ -165,9 +154,5 @@ function isId(text: string): boolean {
  * text.
  */
 export function invalidRequest(what: string, id?: string): MalformedMessage {
-	return new MalformedMessage(
-		errorCode.invalidRequest,
-		`Invalid request: ${what}`,
-		id,
-	);
+	return new MalformedMessage(errorCode.invalidRequest, `Invalid request: ${what}`, id);
 }

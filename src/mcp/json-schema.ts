@@ -50,13 +50,7 @@ export function listedAs<T>(shown: JsonSchema) {
  * JSON Schema keywords that `tools/list` omits to save clients tokens. The server checks the arguments of each call
  * against the full schema anyway, and its error messages state the limits.
  */
-const dispensable = [
-	"pattern",
-	"maxItems",
-	"minLength",
-	"maxLength",
-	"additionalProperties",
-];
+const dispensable = ["pattern", "maxItems", "minLength", "maxLength", "additionalProperties"];
 
 /**
  * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out the
@@ -67,20 +61,12 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
 	if (schema.listedAs) return schema.listedAs as JsonSchema;
 	const kept = Object.entries(schema).filter(
 		([key, value]) =>
-			!dispensable.includes(key) &&
-			!(value === false && key === "default") &&
-			!(value === 1 && key === "minItems"),
+			!dispensable.includes(key) && !(value === false && key === "default") && !(value === 1 && key === "minItems"),
 	);
 	return Object.fromEntries(
 		kept.map(([key, value]) => {
 			if (key === "properties")
-				return [
-					key,
-					mapValues(
-						listedProperties(value as Record<string, JsonSchema>),
-						briefSchema,
-					),
-				];
+				return [key, mapValues(listedProperties(value as Record<string, JsonSchema>), briefSchema)];
 			return [key, key === "items" ? briefItems(value as JsonSchema) : value];
 		}),
 	);
@@ -94,21 +80,12 @@ function briefItems(schema: JsonSchema): JsonSchema {
 /**
  * Returns the properties of an object's JSON Schema, except those that are marked as not to be shown in `tools/list`.
  */
-export function listedProperties(
-	properties: Record<string, JsonSchema>,
-): Record<string, JsonSchema> {
-	return Object.fromEntries(
-		Object.entries(properties).filter(([, { unlisted }]) => !unlisted),
-	);
+export function listedProperties(properties: Record<string, JsonSchema>): Record<string, JsonSchema> {
+	return Object.fromEntries(Object.entries(properties).filter(([, { unlisted }]) => !unlisted));
 }
 
-function mapValues<A, B>(
-	object: Record<string, A>,
-	change: (value: A) => B,
-): Record<string, B> {
-	return Object.fromEntries(
-		Object.entries(object).map(([key, value]) => [key, change(value)]),
-	);
+function mapValues<A, B>(object: Record<string, A>, change: (value: A) => B): Record<string, B> {
+	return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }
 
 /** The properties of a Valibot schema or action that the conversion to JSON Schema reads. */
@@ -152,27 +129,19 @@ function convertOne(schema: Node): JsonSchema {
 		}
 		case "union":
 			return {
-				anyOf: need(schema.options, "options").map((one) =>
-					convert(one as Node),
-				),
+				anyOf: need(schema.options, "options").map((one) => convert(one as Node)),
 			};
 		case "array":
 			return { type: "array", items: convert(need(schema.item, "item")) };
 		case "optional": {
 			const wrapped = convert(need(schema.wrapped, "wrapped"));
 			if (typeof schema.default === "function")
-				throw new TypeError(
-					"the default value of a Valibot schema is a function, which JSON Schema cannot express",
-				);
-			return schema.default === undefined
-				? wrapped
-				: { ...wrapped, default: schema.default };
+				throw new TypeError("the default value of a Valibot schema is a function, which JSON Schema cannot express");
+			return schema.default === undefined ? wrapped : { ...wrapped, default: schema.default };
 		}
 		case "strict_object": {
 			const entries = Object.entries(need(schema.entries, "entries"));
-			const required = entries
-				.filter(([, entry]) => entry.type !== "optional")
-				.map(([key]) => key);
+			const required = entries.filter(([, entry]) => entry.type !== "optional").map(([key]) => key);
 			const converted = entries.map(([key, entry]) => [key, convert(entry)]);
 			return {
 				type: "object",
@@ -191,9 +160,7 @@ function convertOne(schema: Node): JsonSchema {
 function typeOf(options: readonly unknown[]): "string" | "integer" {
 	if (options.every((one) => typeof one === "string")) return "string";
 	if (options.every(Number.isInteger)) return "integer";
-	throw new TypeError(
-		"a Valibot picklist must contain only strings or only integers",
-	);
+	throw new TypeError("a Valibot picklist must contain only strings or only integers");
 }
 
 function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
@@ -205,9 +172,7 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 		case "metadata":
 			return action.metadata?.jsonSchema ?? {};
 		case "min_length":
-			return action.requirement === 0
-				? {}
-				: { [`min${unit}`]: action.requirement };
+			return action.requirement === 0 ? {} : { [`min${unit}`]: action.requirement };
 		case "max_length":
 			return { [`max${unit}`]: action.requirement };
 		case "min_value":
@@ -221,9 +186,7 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 		case "regex": {
 			const { source, flags } = action.requirement as RegExp;
 			if (flags.replace("u", "") !== "")
-				throw new TypeError(
-					`the regular expression /${source}/${flags} cannot be converted to JSON Schema`,
-				);
+				throw new TypeError(`the regular expression /${source}/${flags} cannot be converted to JSON Schema`);
 			return { pattern: source };
 		}
 		case "transform":
@@ -236,14 +199,10 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 
 function need<T>(part: T | undefined, name: string): T {
 	if (part === undefined)
-		throw new TypeError(
-			`a Valibot schema without the property "${name}" cannot be converted to JSON Schema`,
-		);
+		throw new TypeError(`a Valibot schema without the property "${name}" cannot be converted to JSON Schema`);
 	return part;
 }
 
 function unknown(node: Node): TypeError {
-	return new TypeError(
-		`Valibot's ${node.type} cannot be converted to JSON Schema`,
-	);
+	return new TypeError(`Valibot's ${node.type} cannot be converted to JSON Schema`);
 }

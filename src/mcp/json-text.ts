@@ -46,8 +46,7 @@ export class MemberReader {
 		this.start = skipSpace(text, skipSpace(text, this.#keyEnd) + 1);
 		this.end = valueEnd(text, this.start);
 		const after = skipSpace(text, this.end);
-		this.after =
-			text.charCodeAt(after) === comma ? skipSpace(text, after + 1) : after;
+		this.after = text.charCodeAt(after) === comma ? skipSpace(text, after + 1) : after;
 		return true;
 	}
 
@@ -64,8 +63,7 @@ export class MemberReader {
 	}
 
 	#hasEscape(): boolean {
-		for (let at = this.from; at < this.#keyEnd; at++)
-			if (this.#text.charCodeAt(at) === backslash) return true;
+		for (let at = this.from; at < this.#keyEnd; at++) if (this.#text.charCodeAt(at) === backslash) return true;
 		return false;
 	}
 
@@ -111,10 +109,7 @@ export function readElements(
 }
 
 /** Returns the member with the key `key`. If several members have the key, returns the last one, as JSON.parse does. */
-export function findMember(
-	members: readonly Member[],
-	key: string,
-): Member | undefined {
+export function findMember(members: readonly Member[], key: string): Member | undefined {
 	return members.findLast((member) => member.key === key);
 }
 
@@ -128,9 +123,7 @@ export function rewriteObject(
 	drop: (key: string) => boolean,
 	added: readonly string[] = [],
 ): string {
-	const kept = members
-		.filter((member) => !drop(member.key))
-		.map((member) => text.slice(member.from, member.end));
+	const kept = members.filter((member) => !drop(member.key)).map((member) => text.slice(member.from, member.end));
 	return `{${[...kept, ...added].join(",")}}`;
 }
 

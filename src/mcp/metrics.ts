@@ -15,34 +15,22 @@ export type ServerMetrics = ReturnType<typeof createServerMetrics>;
  */
 export function createServerMetrics(prefix: string) {
 	const registry = createRegistry();
-	registry.gauge(
-		`${prefix}build_info`,
-		"The running version, as a label. The value is always 1.",
-		["version"],
-		() => [[[version], 1]],
-	);
+	registry.gauge(`${prefix}build_info`, "The running version, as a label. The value is always 1.", ["version"], () => [
+		[[version], 1],
+	]);
 	addProcessMetrics(registry);
 	return {
 		registry,
-		requests: registry.counter(
-			`${prefix}requests_total`,
-			"MCP requests by JSON-RPC method and outcome.",
-			["method", "outcome"],
-		),
-		responses: registry.counter(
-			`${prefix}http_responses_total`,
-			"HTTP responses by status.",
-			["status"],
-		),
+		requests: registry.counter(`${prefix}requests_total`, "MCP requests by JSON-RPC method and outcome.", [
+			"method",
+			"outcome",
+		]),
+		responses: registry.counter(`${prefix}http_responses_total`, "HTTP responses by status.", ["status"]),
 	};
 }
 
 /** Counts an MCP request in the metrics, by its method and outcome. */
-export function countRequest(
-	{ requests }: ServerMetrics,
-	request: RpcRequest,
-	{ outcome }: RpcResponse,
-): void {
+export function countRequest({ requests }: ServerMetrics, request: RpcRequest, { outcome }: RpcResponse): void {
 	requests.add([countedMethod(request), outcome]);
 }
 
@@ -52,15 +40,10 @@ type Fetch = ListenOptions["fetch"];
  * Wraps the HTTP handler `respond`: counts responses by status in the metrics, and logs those with status 400 or above
  * at level debug.
  */
-export function countResponses(
-	respond: Fetch,
-	{ responses }: ServerMetrics,
-	log: Log,
-): Fetch {
+export function countResponses(respond: Fetch, { responses }: ServerMetrics, log: Log): Fetch {
 	const count = (status: number) => {
 		responses.add([String(status)]);
-		if (status >= 400)
-			log.debug("answered an HTTP request with an error status", { status });
+		if (status >= 400) log.debug("answered an HTTP request with an error status", { status });
 	};
 	const answered = (response: Response) => {
 		count(response.status);
@@ -74,9 +57,7 @@ export function countResponses(
 	return (request, http) => {
 		try {
 			const response = respond(request, http);
-			return response instanceof Promise
-				? response.then(answered, failed)
-				: answered(response);
+			return response instanceof Promise ? response.then(answered, failed) : answered(response);
 		} catch (error) {
 			return failed(error);
 		}

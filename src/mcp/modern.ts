@@ -15,11 +15,7 @@ import {
 	type RpcNotification,
 	type RpcRequest,
 } from "./json-rpc.ts";
-import {
-	type Notify,
-	streamResponse,
-	wantsProgress,
-} from "./progress-stream.ts";
+import { type Notify, streamResponse, wantsProgress } from "./progress-stream.ts";
 import { requestIdIn } from "./read-message.ts";
 import type { RpcResponse, Server } from "./server.ts";
 import { invalidParameters } from "./tool.ts";
@@ -66,10 +62,7 @@ type Message = RpcRequest | RpcNotification;
  * or its `_meta`.
  */
 export function isModern(headers: Headers, { params }: Message): boolean {
-	return (
-		headers.get("mcp-protocol-version") === modernVersion ||
-		versionKey in metaOf(params)
-	);
+	return headers.get("mcp-protocol-version") === modernVersion || versionKey in metaOf(params);
 }
 
 /**
@@ -79,11 +72,7 @@ export function isModern(headers: Headers, { params }: Message): boolean {
 export function createModernHandler(
 	server: Server,
 	{ streams }: { streams: boolean },
-): (
-	request: Request,
-	message: Message,
-	principal: Principal | undefined,
-) => Promise<Response> {
+): (request: Request, message: Message, principal: Principal | undefined) => Promise<Response> {
 	const respondWith = createEventResponder();
 	return async (request, message, principal) => {
 		const { headers } = request;
@@ -109,17 +98,13 @@ export function createModernHandler(
 			});
 		const finish = (response: RpcResponse) => {
 			// 404 is for unknown methods. Clients would take it for an error of the transport and hide the error of an unknown tool.
-			const isUnknown =
-				response.errorCode === errorCode.methodNotFound &&
-				message.method !== "tools/call";
+			const isUnknown = response.errorCode === errorCode.methodNotFound && message.method !== "tools/call";
 			const isIncapable = response.errorCode === errorCode.missingCapability;
 			return response.kind === "text" && (isUnknown || isIncapable)
 				? json(isUnknown ? 404 : 400, response.text, response.headers)
 				: respondWith(response, headers);
 		};
-		return streams && wantsProgress(message)
-			? streamResponse(handle, finish)
-			: finish(await handle(undefined));
+		return streams && wantsProgress(message) ? streamResponse(handle, finish) : finish(await handle(undefined));
 	};
 }
 
@@ -131,39 +116,28 @@ function checkModern(headers: Headers, message: Message): void {
 	const meta = metaOf(message.params);
 	const isRequest = message.kind === "request";
 	// Such a notification without `_meta` got here by its header.
-	const { [versionKey]: version = isRequest ? undefined : modernVersion } =
-		meta;
-	if (typeof version !== "string")
-		throw invalidParameters([`_meta.${versionKey}: expected a string`]);
+	const { [versionKey]: version = isRequest ? undefined : modernVersion } = meta;
+	if (typeof version !== "string") throw invalidParameters([`_meta.${versionKey}: expected a string`]);
 	if (isRequest && !isObject(meta[capabilitiesKey]))
 		throw invalidParameters([`_meta.${capabilitiesKey}: expected an object`]);
 
 	match(headers, "MCP-Protocol-Version", `_meta.${versionKey}`, version);
 	if (version !== modernVersion)
-		throw new RpcError(
-			errorCode.unsupportedVersion,
-			"Unsupported protocol version",
-			{ data: { supported: [modernVersion], requested: version } },
-		);
+		throw new RpcError(errorCode.unsupportedVersion, "Unsupported protocol version", {
+			data: { supported: [modernVersion], requested: version },
+		});
 	match(headers, "Mcp-Method", "method", message.method);
 	const { name } = message.params;
 	const isNamed = ["tools/call", "prompts/get"].includes(message.method);
-	if (isNamed && typeof name === "string")
-		match(headers, "Mcp-Name", "params.name", name);
+	if (isNamed && typeof name === "string") match(headers, "Mcp-Name", "params.name", name);
 }
 
 /**
  * Throws an RpcError unless the HTTP header named `header` has the value `expected`, which comes from `field` of the request body.
  */
-function match(
-	headers: Headers,
-	header: string,
-	field: string,
-	expected: string,
-): void {
+function match(headers: Headers, header: string, field: string, expected: string): void {
 	const given = headers.get(header);
-	if (given === null)
-		throw new RpcError(errorCode.headerMismatch, `${header} is missing`);
+	if (given === null) throw new RpcError(errorCode.headerMismatch, `${header} is missing`);
 	if (decodeHeader(given) !== expected)
 		throw new RpcError(
 			errorCode.headerMismatch,

@@ -9,11 +9,7 @@ import { encodeMessage } from "./sse.ts";
 export type Notify = (notification: string) => void;
 
 export function wantsProgress({ method, params }: RpcRequest): boolean {
-	return (
-		method === "tools/call" &&
-		isObject(params._meta) &&
-		params._meta.progressToken !== undefined
-	);
+	return method === "tools/call" && isObject(params._meta) && params._meta.progressToken !== undefined;
 }
 
 /**

@@ -61,17 +61,12 @@ export interface Completion {
 /** Returns the JSON text of the result of `prompts/list`. */
 export function listPrompts(prompts: readonly Prompt[]): string {
 	return JSON.stringify({
-		prompts: prompts.map(
-			({ get: _get, complete: _complete, ...listing }) => listing,
-		),
+		prompts: prompts.map(({ get: _get, complete: _complete, ...listing }) => listing),
 	});
 }
 
 /** Returns the result of `prompts/get`. Throws an RpcError for an unknown prompt and for invalid arguments. */
-export function getPrompt(
-	prompts: readonly Prompt[],
-	params: JsonObject,
-): JsonObject {
+export function getPrompt(prompts: readonly Prompt[], params: JsonObject): JsonObject {
 	const { name, args } = readPromptRequest(params);
 	const prompt = findPrompt(prompts, name);
 	const known = prompt.arguments.map((argument) => argument.name);
@@ -87,24 +82,16 @@ export function getPrompt(
 	const messages = prompt.get(args);
 	return {
 		description: prompt.description,
-		messages:
-			typeof messages === "string"
-				? [{ role: "user", content: { type: "text", text: messages } }]
-				: messages,
+		messages: typeof messages === "string" ? [{ role: "user", content: { type: "text", text: messages } }] : messages,
 	};
 }
 
 /** Returns the result of `completion/complete`. Throws an RpcError for an unknown prompt or argument. */
-export function completePrompt(
-	prompts: readonly Prompt[],
-	params: JsonObject,
-): JsonObject {
+export function completePrompt(prompts: readonly Prompt[], params: JsonObject): JsonObject {
 	const { prompt: name, argument, typed } = readCompletion(params);
 	const prompt = findPrompt(prompts, name);
 	if (!prompt.arguments.some((one) => one.name === argument))
-		throw invalidParameters([
-			`argument.name: the prompt ${name} has no argument ${shownName(argument)}`,
-		]);
+		throw invalidParameters([`argument.name: the prompt ${name} has no argument ${shownName(argument)}`]);
 	return completionOf(prompt.complete?.(argument, typed) ?? []);
 }
 
@@ -120,16 +107,10 @@ export function completionOf(values: readonly string[]): JsonObject {
 }
 
 /** Returns the ids of those `things`, such as guilds, whose id begins with the typed text or whose name contains it. */
-export function completeByName(
-	things: readonly { id: string; name: string }[],
-	typed: string,
-): string[] {
+export function completeByName(things: readonly { id: string; name: string }[], typed: string): string[] {
 	const text = typed.toLowerCase();
 	return things
-		.filter(
-			({ id, name }) =>
-				id.toLowerCase().startsWith(text) || name.toLowerCase().includes(text),
-		)
+		.filter(({ id, name }) => id.toLowerCase().startsWith(text) || name.toLowerCase().includes(text))
 		.map(({ id }) => id);
 }
 
@@ -138,17 +119,12 @@ export function readPromptRequest({ name, arguments: given }: JsonObject): {
 	name: string;
 	args: PromptArguments;
 } {
-	if (typeof name !== "string")
-		throw invalidParameters(["name: expected the name of a prompt"]);
+	if (typeof name !== "string") throw invalidParameters(["name: expected the name of a prompt"]);
 	return { name, args: readTexts(given, "arguments") };
 }
 
 /** Reads the params of `completion/complete`. Throws an RpcError if they are invalid, or not about a prompt. */
-export function readCompletion({
-	ref,
-	argument,
-	context,
-}: JsonObject): Completion {
+export function readCompletion({ ref, argument, context }: JsonObject): Completion {
 	const { type, name: prompt } = Object(ref) as JsonObject;
 	if (type !== "ref/prompt" || typeof prompt !== "string")
 		throw invalidParameters([
@@ -159,17 +135,13 @@ export function readCompletion({
 		throw invalidParameters([
 			"argument: expected an object with the name and value of the argument that is to be completed",
 		]);
-	const args = readTexts(
-		(Object(context) as JsonObject).arguments,
-		"context.arguments",
-	);
+	const args = readTexts((Object(context) as JsonObject).arguments, "context.arguments");
 	return { prompt, argument: name, typed: value, args };
 }
 
 function readTexts(given: unknown, path: string): PromptArguments {
 	if (given === undefined || given === null) return {};
-	if (!isObject(given))
-		throw invalidParameters([`${path}: expected an object`]);
+	if (!isObject(given)) throw invalidParameters([`${path}: expected an object`]);
 	const issues = Object.entries(given)
 		.filter(([, value]) => typeof value !== "string")
 		.map(([key]) => `${path}.${key}: expected a string`);
@@ -191,12 +163,6 @@ function findPrompt(prompts: readonly Prompt[], name: string): Prompt {
  * The error for a prompt that the server does not have.
  * https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#error-handling
  */
-export function unknownPrompt(
-	name: string,
-	known: readonly string[],
-): RpcError {
-	return new RpcError(
-		errorCode.invalidParams,
-		`Unknown prompt: ${shownName(name)}${didYouMean(name, known)}`,
-	);
+export function unknownPrompt(name: string, known: readonly string[]): RpcError {
+	return new RpcError(errorCode.invalidParams, `Unknown prompt: ${shownName(name)}${didYouMean(name, known)}`);
 }

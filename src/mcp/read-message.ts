@@ -1,12 +1,6 @@
 // Reads the message in the body of a POST, for all revisions of MCP.
 
-import {
-	errorCode,
-	invalidRequest,
-	MalformedMessage,
-	parseMessage,
-	type RpcMessage,
-} from "./json-rpc.ts";
+import { errorCode, invalidRequest, MalformedMessage, parseMessage, type RpcMessage } from "./json-rpc.ts";
 
 /**
  * Seconds for which an HTTP connection may be silent, such as during a long tool call, before Bun closes it. It is the
@@ -37,12 +31,8 @@ export class Refusal {
  * Returns the data of an error response if a POST request's Content-Type is not JSON. Otherwise raises the connection's
  * idle timeout, so that Bun does not close the connection during a long tool call, and returns undefined.
  */
-export function admit(
-	request: Request,
-	http: Bun.Server<undefined>,
-): Refusal | undefined {
-	if (!isJson(request.headers.get("content-type")))
-		return refusal(415, "Content-Type is not application/json");
+export function admit(request: Request, http: Bun.Server<undefined>): Refusal | undefined {
+	if (!isJson(request.headers.get("content-type"))) return refusal(415, "Content-Type is not application/json");
 	// Bun closes connections that are silent for 10 s, even during a slow tool. The new limit stays with the connection.
 	// Without any, a connection whose client has vanished would stay open forever.
 	http.timeout(request, maxQuietSeconds);
@@ -53,17 +43,9 @@ export function admit(
  * Parses the MCP message in the body of an HTTP request. If the body is incomplete, too long or invalid, returns the
  * data of an error response instead.
  */
-export function readMessage(
-	body: Uint8Array | "late" | "too long",
-	maxBodyBytes: number,
-): RpcMessage | Refusal {
-	if (body === "late")
-		return refusal(408, "the request body did not arrive in time");
-	if (body === "too long")
-		return refusal(
-			413,
-			`the request body is longer than ${maxBodyBytes} bytes`,
-		);
+export function readMessage(body: Uint8Array | "late" | "too long", maxBodyBytes: number): RpcMessage | Refusal {
+	if (body === "late") return refusal(408, "the request body did not arrive in time");
+	if (body === "too long") return refusal(413, `the request body is longer than ${maxBodyBytes} bytes`);
 	try {
 		return parseMessage(decodeUtf8(body));
 	} catch (error) {

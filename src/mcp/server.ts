@@ -19,21 +19,9 @@ import {
 } from "./json-rpc.ts";
 import { briefSchema } from "./json-schema.ts";
 import { modernVersion, serverInfoKey } from "./modern.ts";
-import {
-	completePrompt,
-	getPrompt,
-	listPrompts,
-	type Prompt,
-} from "./prompts.ts";
+import { completePrompt, getPrompt, listPrompts, type Prompt } from "./prompts.ts";
 import type { Session } from "./session.ts";
-import {
-	errorResult,
-	invalidParameters,
-	isErrorResult,
-	readToolCall,
-	type Tool,
-	type ToolCall,
-} from "./tool.ts";
+import { errorResult, invalidParameters, isErrorResult, readToolCall, type Tool, type ToolCall } from "./tool.ts";
 
 /** MCP protocol versions that the server offers in response to `initialize`, newest first. */
 export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;
@@ -98,11 +86,7 @@ interface TextResponse extends ResponseFacts {
 }
 
 /** Builds a JSON-RPC response with a result. `id` and `result` are JSON text. */
-function textResponse(
-	id: string,
-	result: string,
-	outcome: Outcome = "ok",
-): TextResponse {
+function textResponse(id: string, result: string, outcome: Outcome = "ok"): TextResponse {
 	return { kind: "text", text: resultResponse(id, result), outcome };
 }
 
@@ -110,15 +94,8 @@ function textResponse(
  * Builds the response to a `tools/call` request. `id` and `result` are JSON text. For a client of the stateless MCP
  * revision (2026-07-28), adds the member `resultType`, which that revision requires, to the result.
  */
-export function toolResponse(
-	id: string,
-	{ modern }: Caller,
-	result: string,
-	outcome: Outcome,
-): TextResponse {
-	const text = modern
-		? withMembers({ resultType: "complete" }, result)
-		: result;
+export function toolResponse(id: string, { modern }: Caller, result: string, outcome: Outcome): TextResponse {
+	const text = modern ? withMembers({ resultType: "complete" }, result) : result;
 	return textResponse(id, text, outcome);
 }
 
@@ -156,14 +133,11 @@ export interface ElicitationRequest {
 export function elicitedAnswer(
 	{ inputResponses }: JsonObject,
 	name: string,
-):
-	| { action: "accept" | "decline" | "cancel"; content: JsonObject }
-	| undefined {
+): { action: "accept" | "decline" | "cancel"; content: JsonObject } | undefined {
 	const answer = isObject(inputResponses) ? inputResponses[name] : undefined;
 	if (!isObject(answer)) return undefined;
 	const { action, content } = answer;
-	if (action !== "accept" && action !== "decline" && action !== "cancel")
-		return undefined;
+	if (action !== "accept" && action !== "decline" && action !== "cancel") return undefined;
 	return { action, content: isObject(content) ? content : {} };
 }
 
@@ -207,23 +181,16 @@ export interface PromptSource {
 }
 
 /** Returns a source of prompts that are defined in this program. `select` returns the prompts for a principal. */
-export function promptSource(
-	select: (principal: Principal | undefined) => readonly Prompt[],
-): PromptSource {
+export function promptSource(select: (principal: Principal | undefined) => readonly Prompt[]): PromptSource {
 	const list = listPrompts(select(undefined));
 	return {
 		list: (principal) => (principal ? listPrompts(select(principal)) : list),
-		get: (params, { principal }) =>
-			JSON.stringify(getPrompt(select(principal), params)),
-		complete: (params, { principal }) =>
-			JSON.stringify(completePrompt(select(principal), params)),
+		get: (params, { principal }) => JSON.stringify(getPrompt(select(principal), params)),
+		complete: (params, { principal }) => JSON.stringify(completePrompt(select(principal), params)),
 	};
 }
 
-export type OtherMethod = (
-	params: JsonObject,
-	caller: Caller,
-) => string | Promise<string>;
+export type OtherMethod = (params: JsonObject, caller: Caller) => string | Promise<string>;
 
 export interface ServerOptions {
 	/** Name and version that the MCP server tells its clients. */
@@ -252,9 +219,7 @@ export interface Server {
 export function createServer(options: ServerOptions): Server {
 	const { tools, prompts, log, info: serverInfo } = options;
 	const instructionsFor = ({ principal }: Caller) =>
-		typeof options.instructions === "string"
-			? options.instructions
-			: options.instructions(principal);
+		typeof options.instructions === "string" ? options.instructions : options.instructions(principal);
 	const { experimental = [], methods: others = {} } = options;
 	const capabilities = {
 		tools: {},
@@ -266,16 +231,12 @@ export function createServer(options: ServerOptions): Server {
 	};
 	const from = { _meta: { [serverInfoKey]: serverInfo } };
 
-	function dispatch(
-		request: RpcRequest,
-		caller: Caller,
-	): RpcResponse | Promise<RpcResponse> {
+	function dispatch(request: RpcRequest, caller: Caller): RpcResponse | Promise<RpcResponse> {
 		const { id, method } = request;
 		if (method === "tools/call") return tools.call(request, caller);
 		if (method === "tools/list") return listTools(request, caller);
 		if (method === "prompts/list") return promptList(request, caller);
-		if (method === "prompts/get" || method === "completion/complete")
-			return fromPrompts(request, caller);
+		if (method === "prompts/get" || method === "completion/complete") return fromPrompts(request, caller);
 		if (caller.modern) {
 			if (method === "server/discover") return discover(id, caller);
 		} else {
@@ -288,10 +249,7 @@ export function createServer(options: ServerOptions): Server {
 		throw methodNotFound(method);
 	}
 
-	function listTools(
-		{ id, params }: RpcRequest,
-		caller: Caller,
-	): RpcResponse | Promise<RpcResponse> {
+	function listTools({ id, params }: RpcRequest, caller: Caller): RpcResponse | Promise<RpcResponse> {
 		refuseCursor(params, "tools/list");
 		const members = caller.modern ? { ...completed(), ...from } : undefined;
 		const respond = (list: ToolList): RpcResponse => ({
@@ -303,32 +261,20 @@ export function createServer(options: ServerOptions): Server {
 		return list instanceof Promise ? list.then(respond) : respond(list);
 	}
 
-	async function promptList(
-		{ id, params }: RpcRequest,
-		{ modern, principal }: Caller,
-	): Promise<RpcResponse> {
+	async function promptList({ id, params }: RpcRequest, { modern, principal }: Caller): Promise<RpcResponse> {
 		refuseCursor(params, "prompts/list");
 		const list = await prompts.list(principal);
 		const members = { ...completed(), ...from };
 		return textResponse(id, modern ? withMembers(members, list) : list);
 	}
 
-	async function fromPrompts(
-		{ id, method, params }: RpcRequest,
-		caller: Caller,
-	): Promise<RpcResponse> {
+	async function fromPrompts({ id, method, params }: RpcRequest, caller: Caller): Promise<RpcResponse> {
 		const result =
-			method === "prompts/get"
-				? await prompts.get(params, caller)
-				: await prompts.complete(params, caller);
+			method === "prompts/get" ? await prompts.get(params, caller) : await prompts.complete(params, caller);
 		return toolResponse(id, caller, result, "ok");
 	}
 
-	async function fromOther(
-		run: OtherMethod,
-		{ id, params }: RpcRequest,
-		caller: Caller,
-	): Promise<RpcResponse> {
+	async function fromOther(run: OtherMethod, { id, params }: RpcRequest, caller: Caller): Promise<RpcResponse> {
 		return toolResponse(id, caller, await run(params, caller), "ok");
 	}
 
@@ -349,16 +295,10 @@ export function createServer(options: ServerOptions): Server {
 		return textResponse(id, JSON.stringify(result));
 	}
 
-	function initialize(
-		{ id, params }: RpcRequest,
-		caller: Caller,
-	): TextResponse {
+	function initialize({ id, params }: RpcRequest, caller: Caller): TextResponse {
 		const requested = params.protocolVersion;
-		if (typeof requested !== "string")
-			throw invalidParameters(["protocolVersion: expected a string"]);
-		const protocolVersion =
-			protocolVersions.find((version) => version === requested) ??
-			protocolVersions[0];
+		if (typeof requested !== "string") throw invalidParameters(["protocolVersion: expected a string"]);
+		const protocolVersion = protocolVersions.find((version) => version === requested) ?? protocolVersions[0];
 		const instructions = instructionsFor(caller);
 		const result = { protocolVersion, capabilities, serverInfo, instructions };
 		const response = textResponse(id, JSON.stringify(result));
@@ -405,9 +345,7 @@ function failure(id: string, error: RpcError): TextResponse {
  */
 function refuseCursor({ cursor }: JsonObject, method: string): void {
 	if ((cursor ?? undefined) === undefined) return;
-	throw invalidParameters([
-		`cursor: ${method} returns all items on one page and accepts no cursor`,
-	]);
+	throw invalidParameters([`cursor: ${method} returns all items on one page and accepts no cursor`]);
 }
 
 /** The error for an unknown method or tool. */
@@ -443,9 +381,7 @@ export interface ToolSet<Context> {
 }
 
 /** Creates the tool set of an MCP server that lists all of `tools` and calls each by its name. */
-export function toolSet<Context>(
-	tools: readonly Tool<Context>[],
-): ToolSet<Context> {
+export function toolSet<Context>(tools: readonly Tool<Context>[]): ToolSet<Context> {
 	const byName = new Map(tools.map((tool) => [tool.name, tool]));
 	if (byName.size < tools.length) {
 		const names = tools.map(({ name }) => name);
@@ -473,9 +409,7 @@ export interface Selection<Context> {
  * and the context that each call of a tool receives. Return the same tool set for equal lists of tools: the encoded list
  * is cached by tool set.
  */
-export function toolSource<Context>(
-	select: (principal: Principal | undefined) => Selection<Context>,
-): ToolSource {
+export function toolSource<Context>(select: (principal: Principal | undefined) => Selection<Context>): ToolSource {
 	const lists = new WeakMap<ToolSet<Context>, ToolList>();
 
 	function listOf(set: ToolSet<Context>): ToolList {
@@ -500,9 +434,7 @@ export function toolSource<Context>(
 		context: Context,
 	): Promise<TextResponse> {
 		const result =
-			refusal === undefined
-				? await tool.call(args, context, toolCall(request, caller))
-				: errorResult(refusal);
+			refusal === undefined ? await tool.call(args, context, toolCall(request, caller)) : errorResult(refusal);
 		const outcome = isErrorResult(result) ? "tool_error" : "ok";
 		return toolResponse(request.id, caller, result, outcome);
 	}
@@ -522,10 +454,7 @@ export function toolSource<Context>(
 }
 
 /** Creates the call's abort signal and a function to report progress, both for the tool. */
-export function toolCall(
-	{ params }: RpcRequest,
-	{ signal, notify, onDestructive, onMessage }: Caller,
-): ToolCall {
+export function toolCall({ params }: RpcRequest, { signal, notify, onDestructive, onMessage }: Caller): ToolCall {
 	const token = isObject(params._meta) ? params._meta.progressToken : undefined;
 	const wanted = typeof token === "string" || typeof token === "number";
 	let last = Number.NEGATIVE_INFINITY;

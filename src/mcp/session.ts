@@ -3,10 +3,7 @@
 
 import { PlainSignal, type Signal } from "../lib/signal.ts";
 
-const cancelled = new DOMException(
-	"the client cancelled the request",
-	"AbortError",
-);
+const cancelled = new DOMException("the client cancelled the request", "AbortError");
 
 /** An MCP session of one client, with the client's requests in flight. */
 export class Session {
@@ -82,8 +79,7 @@ export class Sessions {
 	open(protocolVersion: string, clientName: string): Session {
 		this.#endIdle();
 		const [oldest = ""] = this.#sessions.keys();
-		if (this.#sessions.size >= this.#limits.maxSessions)
-			this.#sessions.delete(oldest);
+		if (this.#sessions.size >= this.#limits.maxSessions) this.#sessions.delete(oldest);
 		const session = new Session(protocolVersion, clientName);
 		session.lastUsedAt = this.#now();
 		this.#sessions.set(session.id, session);

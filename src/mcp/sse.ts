@@ -30,10 +30,7 @@ const maxLines = 100_000;
  * longer than `maxEventLength` UTF-16 units, or if the stream has more than 100,000 lines. An incomplete event at the
  * end is ignored.
  */
-export async function* readEvents(
-	stream: AsyncIterable<Uint8Array>,
-	maxEventLength: number,
-): AsyncGenerator<SseEvent> {
+export async function* readEvents(stream: AsyncIterable<Uint8Array>, maxEventLength: number): AsyncGenerator<SseEvent> {
 	const decoder = new TextDecoder(); // drops a byte order mark at the start
 	let rest = ""; // the incomplete last line
 	let afterCarriageReturn = false;
@@ -52,14 +49,10 @@ export async function* readEvents(
 		lines[0] = rest + lines[0];
 		rest = lines.pop() ?? "";
 		lineCount += lines.length;
-		if (lineCount > maxLines)
-			throw new RangeError(
-				`the event stream of a response has more than ${maxLines} lines`,
-			);
+		if (lineCount > maxLines) throw new RangeError(`the event stream of a response has more than ${maxLines} lines`);
 		for (const line of lines) {
 			if (line === "") {
-				if (data.length > 0)
-					yield { event: event || "message", data: data.join("\n") };
+				if (data.length > 0) yield { event: event || "message", data: data.join("\n") };
 				event = "";
 				data = [];
 				length = 0;
@@ -80,8 +73,6 @@ export async function* readEvents(
 
 	function checkLength(line: string) {
 		if (length + line.length > maxEventLength)
-			throw new RangeError(
-				`an event of the event stream is longer than ${maxEventLength} characters`,
-			);
+			throw new RangeError(`an event of the event stream is longer than ${maxEventLength} characters`);
 	}
 }

@@ -10,12 +10,7 @@ import { frame } from "./http-response.ts";
 import { errorResponse } from "./json-rpc.ts";
 import { createLegacyHandler, endSession } from "./legacy.ts";
 import { createModernHandler, isModern, modernVersion } from "./modern.ts";
-import {
-	admit,
-	type ReadOptions,
-	Refusal,
-	readMessage,
-} from "./read-message.ts";
+import { admit, type ReadOptions, Refusal, readMessage } from "./read-message.ts";
 import type { Server } from "./server.ts";
 import type { Sessions } from "./session.ts";
 
@@ -61,16 +56,14 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 			const refused = refuseWhileDraining(message);
 			if (refused) return refused;
 		}
-		if (message.kind !== "response" && isModern(headers, message))
-			return modern(request, message, principal);
+		if (message.kind !== "response" && isModern(headers, message)) return modern(request, message, principal);
 		const answered = await legacy(request, message, principal);
 		return answered instanceof Refusal ? refuse(answered, headers) : answered;
 	};
 
 	function refuse({ status, error }: Refusal, headers: Headers): Response {
 		// Clients of the stateless revision get no session id.
-		const sessionId =
-			hasSessions || namesModern(headers) ? undefined : sessions;
+		const sessionId = hasSessions || namesModern(headers) ? undefined : sessions;
 		// The rest of the body may still arrive after a timeout.
 		const more = status === 408 ? { Connection: "close" } : undefined;
 		return frame(status, errorResponse(error.id, error), sessionId, more);
@@ -78,11 +71,8 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 
 	return (request, http, principal) => {
 		if (request.method === "POST") return post(request, http, principal);
-		if (!hasSessions || namesModern(request.headers))
-			return methodNotAllowed("POST");
-		return request.method === "DELETE"
-			? endSession(request, sessions)
-			: methodNotAllowed("POST, DELETE");
+		if (!hasSessions || namesModern(request.headers)) return methodNotAllowed("POST");
+		return request.method === "DELETE" ? endSession(request, sessions) : methodNotAllowed("POST, DELETE");
 	};
 }
 

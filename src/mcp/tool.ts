@@ -110,8 +110,7 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 		async call(args, context, call) {
 			const unknown = unknownKeys(input, args);
 			const parsed = v.safeParse(input, dropNulls(input.entries, args));
-			if (!parsed.success || unknown.length > 0)
-				throw invalidArguments(parsed.issues ?? [], unknown);
+			if (!parsed.success || unknown.length > 0) throw invalidArguments(parsed.issues ?? [], unknown);
 			try {
 				return textResult(await definition.run(parsed.output, context, call));
 			} catch (error) {
@@ -135,9 +134,7 @@ const maxTextBytes = 1024 * 1024 - 4096;
 export function textResult(output: ToolOutput): string {
 	const text = typeof output === "string" ? output : output.join("\n");
 	const encoded = encode(text);
-	return Buffer.byteLength(encoded) <= maxTextBytes
-		? encoded
-		: encode(cut(text));
+	return Buffer.byteLength(encoded) <= maxTextBytes ? encoded : encode(cut(text));
 }
 
 function encode(text: string): string {
@@ -180,40 +177,29 @@ export function readToolCall(params: JsonObject): {
 	args: JsonObject;
 } {
 	const { name } = params;
-	if (typeof name !== "string")
-		throw invalidParameters(["name: expected the name of a tool"]);
+	if (typeof name !== "string") throw invalidParameters(["name: expected the name of a tool"]);
 	const args = params.arguments ?? {};
-	if (!isObject(args))
-		throw invalidParameters(["arguments: expected an object"]);
+	if (!isObject(args)) throw invalidParameters(["arguments: expected an object"]);
 	return { name, args };
 }
 
 /** Returns the JSON-RPC error for invalid parameters of a request. Each issue begins with the name of its parameter. */
 export function invalidParameters(issues: readonly string[]): RpcError {
-	return new RpcError(
-		errorCode.invalidParams,
-		`Invalid parameters: ${issues.join("; ")}`,
-	);
+	return new RpcError(errorCode.invalidParams, `Invalid parameters: ${issues.join("; ")}`);
 }
 
 function dropNulls(entries: v.ObjectEntries, args: JsonObject): JsonObject {
-	const kept = Object.entries(args).filter(
-		([key, value]) => value !== null || entries[key]?.type !== "optional",
-	);
+	const kept = Object.entries(args).filter(([key, value]) => value !== null || entries[key]?.type !== "optional");
 	return Object.fromEntries(kept);
 }
 
-function invalidArguments(
-	issues: readonly v.BaseIssue<unknown>[],
-	unknown: readonly UnknownKey[],
-): RpcError {
+function invalidArguments(issues: readonly v.BaseIssue<unknown>[], unknown: readonly UnknownKey[]): RpcError {
 	const noSuch = (field: string) => `${field}: this tool has no such parameter`;
 	return invalidParameters([
 		...otherIssues(issues, unknown).map((issue) => {
 			const field = v.getDotPath(issue) ?? "arguments";
 			if (issue.kind !== "schema") return `${field}: ${issue.message}`;
-			if (issue.type === "strict_object" && issue.expected === "never")
-				return noSuch(field);
+			if (issue.type === "strict_object" && issue.expected === "never") return noSuch(field);
 			if (issue.received === "undefined") return `${field}: is required`;
 			return `${field}: expected ${issue.expected}, received ${issue.received}`;
 		}),

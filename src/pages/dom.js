@@ -14,10 +14,7 @@ export function element(tag, properties = {}, ...children) {
 	for (const [name, value] of Object.entries(properties)) {
 		if (value === undefined || value === null || value === false) continue;
 		if (name.startsWith("on") && typeof value === "function")
-			made.addEventListener(
-				name.slice(2),
-				/** @type {EventListener} */ (value),
-			);
+			made.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
 		else made.setAttribute(name, value === true ? "" : String(value));
 	}
 	for (const child of children)
@@ -47,19 +44,13 @@ export function byId(id) {
 export function setChildren(parent, children) {
 	const focused = document.activeElement;
 	const key = parent.contains(focused) && focused?.getAttribute("data-key");
-	const open = Array.from(
-		parent.querySelectorAll("details[open][data-key]"),
-		(one) => one.getAttribute("data-key"),
-	);
+	const open = Array.from(parent.querySelectorAll("details[open][data-key]"), (one) => one.getAttribute("data-key"));
 	const wanted = new Set(children);
-	for (const child of [...parent.children])
-		if (!wanted.has(child)) child.remove();
+	for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
 	for (const [index, child] of children.entries())
-		if (parent.children[index] !== child)
-			parent.insertBefore(child, parent.children[index] ?? null);
+		if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
 	for (const one of open) findByKey(parent, one)?.setAttribute("open", "");
-	if (key && !focused?.isConnected)
-		findByKey(parent, key)?.focus({ preventScroll: true });
+	if (key && !focused?.isConnected) findByKey(parent, key)?.focus({ preventScroll: true });
 }
 
 /**

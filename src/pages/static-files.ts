@@ -62,10 +62,8 @@ export function serveFiles(
 		if (!file) return undefined;
 		const { text, headers } = file;
 		const { method } = request;
-		if (method !== "GET" && method !== "HEAD")
-			return methodNotAllowed("GET, HEAD");
-		if (request.headers.get("if-none-match") === headers.ETag)
-			return new Response(null, { status: 304, headers });
+		if (method !== "GET" && method !== "HEAD") return methodNotAllowed("GET, HEAD");
+		if (request.headers.get("if-none-match") === headers.ETag) return new Response(null, { status: 304, headers });
 		return new Response(text, { headers });
 	};
 }

@@ -1,21 +1,12 @@
 // `bun run simulator`: the demo's Discord, or the guilds of documents, with a game server and an AI provider.
 
 import * as v from "valibot";
-import {
-	ConfigError,
-	formatValue,
-	parseSettings,
-	port,
-} from "../lib/config.ts";
+import { ConfigError, formatValue, parseSettings, port } from "../lib/config.ts";
 import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { escapeBreaks } from "../lib/text.ts";
 import { type AiSimulation, startAiProvider } from "./ai/ai-provider.ts";
 import { oauth2Summary } from "./control/views.ts";
-import {
-	describeWorldOptions,
-	readWorlds,
-	worldOptions,
-} from "./documents/command-line.ts";
+import { describeWorldOptions, readWorlds, worldOptions } from "./documents/command-line.ts";
 import { type GameServer, startGameServer } from "./game/game-server.ts";
 import { realisticLimits } from "./rest/rate-limits.ts";
 import { addInvites } from "./seed.ts";
@@ -23,9 +14,7 @@ import { type Simulator, startSimulator } from "./simulator.ts";
 import { chatChannelOf } from "./world/channels/channels.ts";
 
 /** The redirect URIs of a Guildhall gateway with its default port. */
-const localGateway = ["127.0.0.1", "localhost"].map(
-	(host) => `http://${host}:9100/oauth/callback`,
-);
+const localGateway = ["127.0.0.1", "localhost"].map((host) => `http://${host}:9100/oauth/callback`);
 
 const redirectUri = v.pipe(
 	v.string(),
@@ -74,15 +63,7 @@ await runProgram(
 		const format = json ? "json" : "text";
 		return { ...settings, log: { format, level: "info" } as const };
 	},
-	async (
-		{
-			port,
-			"game-port": gamePort,
-			"ai-port": aiPort,
-			"redirect-uri": redirectUris,
-		},
-		log,
-	) => {
+	async ({ port, "game-port": gamePort, "ai-port": aiPort, "redirect-uri": redirectUris }, log) => {
 		const { worlds, worldOptions } = await readWorlds(values);
 		const gameServer = await startGameServer({ port: gamePort });
 		const ai = await startAiProvider({ port: aiPort });
@@ -95,14 +76,9 @@ await runProgram(
 		});
 		addInvites(simulator.world);
 		for (const { user } of simulator.world.accounts.values())
-			if (user.bot)
-				simulator.world.authorizations.configure(user.id, { redirectUris });
+			if (user.bot) simulator.world.authorizations.configure(user.id, { redirectUris });
 		gameServer.issueCode({ username: "Steve" });
-		console.log(
-			json
-				? JSON.stringify(endpoints(simulator, gameServer, ai))
-				: instructions(simulator, gameServer, ai),
-		);
+		console.log(json ? JSON.stringify(endpoints(simulator, gameServer, ai)) : instructions(simulator, gameServer, ai));
 		return {
 			close: async () => {
 				await simulator.close();
@@ -115,11 +91,7 @@ await runProgram(
 	json ? console.error : console.log,
 );
 
-function endpoints(
-	{ world, url, api, cdn, documentGuilds }: Simulator,
-	game: GameServer,
-	ai: AiSimulation,
-) {
+function endpoints({ world, url, api, cdn, documentGuilds }: Simulator, game: GameServer, ai: AiSimulation) {
 	const guilds = [...world.guilds.values()];
 	const accounts = Array.from(world.accounts.values(), ({ user, token }) => ({
 		bot: user.bot === true,
@@ -134,17 +106,13 @@ function endpoints(
 			.map(({ listed }) => ({
 				...listed,
 				...oauth2Summary(world, listed.id),
-				guilds: guilds
-					.filter(({ members }) => members.has(listed.id))
-					.map(({ id, name }) => ({ id, name })),
+				guilds: guilds.filter(({ members }) => members.has(listed.id)).map(({ id, name }) => ({ id, name })),
 			})),
 		users: accounts.filter(({ bot }) => !bot).map(({ listed }) => listed),
 		guilds: guilds.map(({ id, name, channels }) => ({
 			id,
 			name,
-			channels: Object.fromEntries(
-				Array.from(channels.values(), (channel) => [channel.name, channel.id]),
-			),
+			channels: Object.fromEntries(Array.from(channels.values(), (channel) => [channel.name, channel.id])),
 		})),
 		worlds: documentGuilds.map(({ file, guild, bot, notes }) => ({
 			file,
@@ -157,18 +125,12 @@ function endpoints(
 	};
 }
 
-function instructions(
-	simulator: Simulator,
-	game: GameServer,
-	ai: AiSimulation,
-): string {
+function instructions(simulator: Simulator, game: GameServer, ai: AiSimulation): string {
 	const { bots, users, worlds, url, api, cdn } = endpoints(simulator, game, ai);
 	const [person] = users;
 	const [guild] = simulator.world.guilds.values();
 	const channel = guild && chatChannelOf(guild);
-	const [invite] = guild
-		? simulator.world.invites.list({ guild_id: guild.id })
-		: [];
+	const [invite] = guild ? simulator.world.invites.list({ guild_id: guild.id }) : [];
 	const newcomer = users.find(({ id }) => guild && !guild.members.has(id));
 	return [
 		`Discord is simulated at ${url}/: open this page in a browser to watch, and to act as a person`,
@@ -190,11 +152,7 @@ function instructions(
 		"",
 		...worlds
 			.filter(({ notes }) => notes.length > 0)
-			.flatMap(({ file, notes }) => [
-				`Not as in ${file}:`,
-				...notes.map((note) => `  ${note}`),
-				"",
-			]),
+			.flatMap(({ file, notes }) => [`Not as in ${file}:`, ...notes.map((note) => `  ${note}`), ""]),
 		...(channel
 			? [
 					`Send a message as ${person?.username} in ${escapeBreaks(guild.name)}, #${escapeBreaks(channel.name)}:`,

@@ -4,12 +4,7 @@ import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Users } from "./world/accounts/users.ts";
 import { chatChannelOf } from "./world/channels/channels.ts";
 import { noColors } from "./world/state/defaults.ts";
-import type {
-	Guild,
-	GuildChannelType,
-	Overwrite,
-	User,
-} from "./world/state/entities.ts";
+import type { Guild, GuildChannelType, Overwrite, User } from "./world/state/entities.ts";
 import type { World } from "./world/world.ts";
 
 /**
@@ -69,20 +64,14 @@ interface SeedMember {
  */
 export function applySeed(world: World, seed: Seed): void {
 	const users = new Map<string, User>();
-	for (const given of seed.users)
-		users.set(given.username, world.users.addPerson(given).user);
-	for (const given of seed.bots)
-		users.set(given.username, world.users.addBot(given).user);
+	for (const given of seed.users) users.set(given.username, world.users.addPerson(given).user);
+	for (const given of seed.bots) users.set(given.username, world.users.addBot(given).user);
 	const { withoutMfa, developer } = world.users;
 	if (seed.developerHasMfa === false) withoutMfa.add(developer.id);
 	for (const given of seed.guilds) applyGuild(world, given, users);
 }
 
-function applyGuild(
-	world: World,
-	seed: SeedGuild,
-	users: ReadonlyMap<string, User>,
-): void {
+function applyGuild(world: World, seed: SeedGuild, users: ReadonlyMap<string, User>): void {
 	const user = (name: string) => lookUp(users, name, "user");
 	const guild = world.guilds.add({
 		name: seed.name,
@@ -120,12 +109,7 @@ function applyGuild(
 	world.members.addMany(guild, seed.crowd ?? 0);
 }
 
-function applyChannels(
-	world: World,
-	guild: Guild,
-	seed: SeedGuild,
-	roles: ReadonlyMap<string, string>,
-): void {
+function applyChannels(world: World, guild: Guild, seed: SeedGuild, roles: ReadonlyMap<string, string>): void {
 	const channels = new Map<string, string>();
 	for (const { parent, onlyFor, ...channel } of seed.channels ?? []) {
 		const viewers = onlyFor?.map((name) => lookUp(roles, name, "role"));
@@ -149,16 +133,13 @@ function visibleTo(guild: Guild, roleIds: readonly string[]): Overwrite[] {
 	const bots = [...guild.roles.values()].filter((role) => role.managed);
 	return [
 		{ id: guild.id, type: 0, allow: "0", deny: view },
-		...[...roleIds, ...bots.map(({ id }) => id)].map(
-			(id): Overwrite => ({ id, type: 0, allow: view, deny: "0" }),
-		),
+		...[...roleIds, ...bots.map(({ id }) => id)].map((id): Overwrite => ({ id, type: 0, allow: view, deny: "0" })),
 	];
 }
 
 function lookUp<T>(things: ReadonlyMap<string, T>, name: string, kind: string) {
 	const thing = things.get(name);
-	if (thing === undefined)
-		throw new Error(`the simulator's seed has no ${kind} named ${name}`);
+	if (thing === undefined) throw new Error(`the simulator's seed has no ${kind} named ${name}`);
 	return thing;
 }
 
@@ -226,10 +207,7 @@ const guildParts = {
 	roles: [
 		{
 			name: "Staff",
-			permissions:
-				Permission.ManageMessages |
-				Permission.KickMembers |
-				Permission.ModerateMembers,
+			permissions: Permission.ManageMessages | Permission.KickMembers | Permission.ModerateMembers,
 			color: 0xe67e22,
 			hoist: true,
 		},

@@ -8,51 +8,22 @@ import { createControl, refusalReason, urlOf } from "./control/control.ts";
 import type { Controllable } from "./control/controllable.ts";
 import { servePage } from "./control/page.ts";
 import { controlRoutes } from "./control/routes.ts";
-import {
-	type BuildOptions,
-	buildGuild,
-	type DocumentGuild,
-	type GuildFile,
-} from "./documents/build-guild.ts";
+import { type BuildOptions, buildGuild, type DocumentGuild, type GuildFile } from "./documents/build-guild.ts";
 import type { Call } from "./documents/read-state.ts";
 import { bodyWith } from "./interactions/given-options.ts";
-import {
-	discordInteractionTiming,
-	Interactions,
-	type InteractionTiming,
-} from "./interactions/interactions.ts";
-import {
-	createUserClient,
-	type UserClient,
-} from "./interactions/user-client.ts";
-import {
-	isAuthorizePage,
-	isRedirectedToPage,
-	serveAuthorizePage,
-} from "./rest/authorize-page.ts";
+import { discordInteractionTiming, Interactions, type InteractionTiming } from "./interactions/interactions.ts";
+import { createUserClient, type UserClient } from "./interactions/user-client.ts";
+import { isAuthorizePage, isRedirectedToPage, serveAuthorizePage } from "./rest/authorize-page.ts";
 import { servePicture } from "./rest/cdn.ts";
 import { Faults } from "./rest/faults.ts";
 import { Journal, RequestLog } from "./rest/journal.ts";
-import {
-	generousLimits,
-	RateLimiter,
-	type RateLimits,
-} from "./rest/rate-limits.ts";
+import { generousLimits, RateLimiter, type RateLimits } from "./rest/rate-limits.ts";
 import { type Exchange, Router } from "./rest/router.ts";
 import { allRoutes } from "./rest/routes/all.ts";
 import { applySeed, demoSeed, type Seed } from "./seed.ts";
-import {
-	discordTiming,
-	SocketHub,
-	type SocketTiming,
-} from "./socket/socket.ts";
+import { discordTiming, SocketHub, type SocketTiming } from "./socket/socket.ts";
 import type { ShardingSettings } from "./world/accounts/sharding.ts";
-import type {
-	Account,
-	Channel,
-	Guild,
-	GuildPlace,
-} from "./world/state/entities.ts";
+import type { Account, Channel, Guild, GuildPlace } from "./world/state/entities.ts";
 import { inGuild } from "./world/state/entities.ts";
 import { World } from "./world/world.ts";
 
@@ -130,15 +101,12 @@ const fileHeaders = {
 	"X-Content-Type-Options": "nosniff",
 };
 
-export async function startSimulator(
-	options: SimulatorOptions = {},
-): Promise<Simulator> {
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
 	const log = options.log ?? quietLog;
 	const world = new World();
 	world.sharding.configure(options.sharding ?? {});
 	const { worlds = [] } = options;
-	const ownSeed =
-		worlds.length > 0 ? { ...demoSeed(), ...nothing } : demoSeed();
+	const ownSeed = worlds.length > 0 ? { ...demoSeed(), ...nothing } : demoSeed();
 	applySeed(world, options.seed ?? ownSeed);
 	const journal = new Journal();
 	const requests = new RequestLog();
@@ -164,10 +132,7 @@ export async function startSimulator(
 		...parts,
 		journal,
 		requests,
-		limiter: new RateLimiter(
-			options.rateLimits ?? generousLimits,
-			options.rateLimitNow,
-		),
+		limiter: new RateLimiter(options.rateLimits ?? generousLimits, options.rateLimitNow),
 	});
 	// The requests that make guilds are in no list, and have no rate limits.
 	const builder = new Router({
@@ -207,14 +172,12 @@ export async function startSimulator(
 			fetch: (request, server) => {
 				const called = urlOf(request);
 				const { pathname } = called;
-				if (isRedirectedToPage(request, called))
-					return Response.redirect(`/oauth2/authorize${called.search}`, 302);
+				if (isRedirectedToPage(request, called)) return Response.redirect(`/oauth2/authorize${called.search}`, 302);
 				if (pathname.startsWith("/api/")) return router.handle(request, called);
 				// Clients add "?v=10" or "/?v=10" to the URL. discord.py uses only the URL's host, and the root.
 				const isSocket = /^\/socket\/?$/.test(pathname);
 				const isUpgrade = request.headers.get("upgrade") === "websocket";
-				if (isSocket || (pathname === "/" && isUpgrade))
-					return sockets.upgrade(request, called, server);
+				if (isSocket || (pathname === "/" && isUpgrade)) return sockets.upgrade(request, called, server);
 				if (pathname.startsWith("/simulator/")) return control(request, called);
 				const page = servePage(request, called);
 				if (page) return page;
@@ -238,11 +201,8 @@ export async function startSimulator(
 	const url = `http://${reachableHost(hostname)}:${server.port}`;
 
 	const accountNamed = (username: string): Account => {
-		for (const account of world.accounts.values())
-			if (account.user.username === username) return account;
-		throw new Error(
-			`the simulator has no account with the user name ${username}`,
-		);
+		for (const account of world.accounts.values()) if (account.user.username === username) return account;
+		throw new Error(`the simulator has no account with the user name ${username}`);
 	};
 	const findChannel = (name: string): Channel => findChannelIn(world, name);
 	const person = (account: Account): UserClient =>
@@ -287,14 +247,12 @@ export async function startSimulator(
 		disconnectSockets: (given) => sockets.disconnect(given),
 		bot: (username) => {
 			const account = accountNamed(username);
-			if (!account.user.bot)
-				throw new Error(`the account ${username} is not a bot`);
+			if (!account.user.bot) throw new Error(`the account ${username} is not a bot`);
 			return person(account);
 		},
 		user: (username) => person(accountNamed(username)),
 		guild: (name) => {
-			for (const guild of world.guilds.values())
-				if (guild.name === name) return guild;
+			for (const guild of world.guilds.values()) if (guild.name === name) return guild;
 			throw new Error(`the simulator has no guild named ${name}`);
 		},
 		channel: (name) => {
@@ -372,10 +330,7 @@ function callerOf(router: Router, { token }: Account): Call {
 	};
 }
 
-const quietLog: Log = createLog(
-	{ format: "text", level: "error" },
-	console.error,
-);
+const quietLog: Log = createLog({ format: "text", level: "error" }, console.error);
 
 function listenOrFail<T>(port: number, listen: () => T): T {
 	try {
@@ -383,9 +338,7 @@ function listenOrFail<T>(port: number, listen: () => T): T {
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code ?? String(error);
 		throw new ConfigError("the simulator", [
-			code === "EADDRINUSE"
-				? `port: ${port} is already in use`
-				: `port: listening on ${port} failed: ${code}`,
+			code === "EADDRINUSE" ? `port: ${port} is already in use` : `port: listening on ${port} failed: ${code}`,
 		]);
 	}
 }
@@ -397,8 +350,7 @@ function findChannelIn(world: World, name: string): Channel {
 	for (const channel of world.channels.values()) {
 		if (!inGuild(channel)) continue;
 		const guild = world.guilds.of(channel).name;
-		if (name === channel.name || name === `${guild}/${channel.name}`)
-			found.push(channel);
+		if (name === channel.name || name === `${guild}/${channel.name}`) found.push(channel);
 	}
 	const [channel, ...others] = found;
 	if (!channel) throw new Error(`the simulator has no channel named ${name}`);

@@ -2,16 +2,11 @@
 
 import { resolve } from "node:path";
 import { ConfigError } from "../lib/config.ts";
-import {
-	accessIssue,
-	becomeOwnerOf,
-	defaultInstances,
-} from "../lib/program/instances.ts";
+import { accessIssue, becomeOwnerOf, defaultInstances } from "../lib/program/instances.ts";
 import { parseCommandLine, runs } from "../lib/program/program.ts";
 import { checkAll } from "./check.ts";
 
-const usage =
-	() => `Usage: ${runs("check")} [--directory <directory>] [--help] [--version]
+const usage = () => `Usage: ${runs("check")} [--directory <directory>] [--help] [--version]
 
 Checks all bots in a directory of instances, and the gateway, with the settings that "up" gives them: configuration, ports,
 databases, a login of each bot, its guilds. Changes nothing. Exits with 0 if all is in order, otherwise with 1.

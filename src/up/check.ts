@@ -27,10 +27,7 @@ export interface CheckedProgram {
  * Returns the programs that `up` would start for the instances in `directory` (absolute path), the gateway last.
  * Changes nothing there. Throws a ConfigError if the directory or gateway.env cannot be read.
  */
-export async function programsToCheck(
-	directory: string,
-	env: Env,
-): Promise<CheckedProgram[]> {
+export async function programsToCheck(directory: string, env: Env): Promise<CheckedProgram[]> {
 	const { entries } = readTable(directory);
 	if (entries.length === 0) return [];
 	const found = readGatewayEnv(directory);
@@ -68,16 +65,10 @@ export async function programsToCheck(
  * Checks the gateway and the bots of the instances in `directory`. Prefixes each line of output with the program's
  * name. Resolves with true if all programs passed.
  */
-export async function checkAll(
-	directory: string,
-	env: Env,
-	write: (line: string) => void,
-): Promise<boolean> {
+export async function checkAll(directory: string, env: Env, write: (line: string) => void): Promise<boolean> {
 	const programs = await programsToCheck(directory, env);
 	if (programs.length === 0) {
-		write(
-			`There is no instance in ${directory}: ${runs("new-instance")} NAME makes one.`,
-		);
+		write(`There is no instance in ${directory}: ${runs("new-instance")} NAME makes one.`);
 		return false;
 	}
 	const width = Math.max(...programs.map(({ name }) => name.length));
@@ -91,8 +82,7 @@ export async function checkAll(
 				stdout: "pipe",
 				stderr: "pipe",
 			});
-			const say = (line: string) =>
-				write(`${name.padEnd(width)}  ${escapeBreaks(line)}`);
+			const say = (line: string) => write(`${name.padEnd(width)}  ${escapeBreaks(line)}`);
 			const streams = [child.stdout, child.stderr];
 			await Promise.all(streams.map((stream) => eachLine(stream, say)));
 			return (await child.exited) === 0;
@@ -106,10 +96,6 @@ export async function checkAll(
 	const gateway = programs.filter(({ program }) => program === "gateway");
 	for (const program of gateway) passed.push(await check(program));
 	const failed = passed.filter((isPassed) => !isPassed).length;
-	write(
-		failed === 0
-			? `All ${programs.length} programs passed.`
-			: `${failed} of ${programs.length} programs failed.`,
-	);
+	write(failed === 0 ? `All ${programs.length} programs passed.` : `${failed} of ${programs.length} programs failed.`);
 	return failed === 0;
 }

@@ -2,14 +2,7 @@
 // socket for commands. Only its owner can open it.
 
 import { Database } from "bun:sqlite";
-import {
-	lstatSync,
-	mkdirSync,
-	readFileSync,
-	rmSync,
-	type Stats,
-	writeFileSync,
-} from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { ConfigError, formatValue } from "../lib/config.ts";
 import { runs } from "../lib/program/program.ts";
@@ -63,10 +56,8 @@ function checkPrivate(path: string): void {
 function privacyIssue(stat: Stats): string | undefined {
 	const mode = stat.mode & 0o777;
 	if (!stat.isDirectory()) return "it is not a directory";
-	if (stat.uid !== process.getuid?.())
-		return `it belongs to another user (${stat.uid})`;
-	if ((mode & 0o077) !== 0)
-		return `other users can open it (mode ${mode.toString(8)})`;
+	if (stat.uid !== process.getuid?.()) return `it belongs to another user (${stat.uid})`;
+	if ((mode & 0o077) !== 0) return `other users can open it (mode ${mode.toString(8)})`;
 	return mode === 0o700 ? undefined : `its mode is ${mode.toString(8)}`;
 }
 
@@ -84,8 +75,7 @@ export function claimState(instances: string): {
 		mkdirSync(path, { mode: 0o700 });
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
-		if (code !== "EEXIST")
-			throw new ConfigError(path, [`the directory cannot be made (${code})`]);
+		if (code !== "EEXIST") throw new ConfigError(path, [`the directory cannot be made (${code})`]);
 	}
 	checkPrivate(path);
 	const claim = lock(path, instances);
@@ -107,9 +97,7 @@ function lock(path: string, instances: string): Database {
 		claim?.close();
 		const { code } = error as { code?: string };
 		if (code !== "SQLITE_BUSY")
-			throw new ConfigError(path, [
-				`it cannot be locked (${code}). Remove it: up makes it again`,
-			]);
+			throw new ConfigError(path, [`it cannot be locked (${code}). Remove it: up makes it again`]);
 		throw new ConfigError(instances, [
 			`up runs there already (${describeHolder(path)}); ${runs("up")} status shows it. Stop it before you start another one`,
 		]);

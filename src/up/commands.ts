@@ -19,20 +19,12 @@ export interface CommandLine {
 }
 
 /** Returns why the arguments of a command are wrong; undefined if they are right. */
-export function usageIssue({
-	command,
-	names,
-	all,
-	json,
-}: CommandLine): string | undefined {
+export function usageIssue({ command, names, all, json }: CommandLine): string | undefined {
 	if (json && command !== "status") return "--json is for status.";
 	if (all && command !== "restart") return "--all is for restart.";
-	if (command === "status")
-		return names.length > 0 ? "status takes no name." : undefined;
+	if (command === "status") return names.length > 0 ? "status takes no name." : undefined;
 	if (all && names.length > 0) return "Expected a name or --all, not both.";
-	return names.length === 1 || all
-		? undefined
-		: `Expected the name of an instance after ${command}.`;
+	return names.length === 1 || all ? undefined : `Expected the name of an instance after ${command}.`;
 }
 
 /** Milliseconds until the first progress line of a command, and between further ones. */
@@ -52,19 +44,14 @@ const participles: Record<Command, string> = {
  * command failed or if "status" shows a program that is not as it should be, otherwise 0. Throws a ConfigError if no
  * `up` runs there.
  */
-export async function runCommand(
-	line: CommandLine,
-	directory: string,
-): Promise<number> {
+export async function runCommand(line: CommandLine, directory: string): Promise<number> {
 	const { command, json } = line;
 	const ask = (request: ControlRequest) => send(directory, request);
 	if (command === "status") {
 		const response = await ask({ command });
 		if (!("status" in response)) return fail(response);
 		const { status } = response;
-		console.log(
-			json ? JSON.stringify(status) : formatStatus(status).join("\n"),
-		);
+		console.log(json ? JSON.stringify(status) : formatStatus(status).join("\n"));
 		return status.programs.every(isWell) ? 0 : 1;
 	}
 	const names = line.all ? await allNames(ask) : line.names;
@@ -80,15 +67,10 @@ export async function runCommand(
 }
 
 /** Resolves with the names of the bots that are not stopped, followed by "gateway". */
-async function allNames(
-	ask: (request: ControlRequest) => Promise<ControlResponse>,
-): Promise<string[]> {
+async function allNames(ask: (request: ControlRequest) => Promise<ControlResponse>): Promise<string[]> {
 	const response = await ask({ command: "status" });
-	const status: UpStatus | undefined =
-		"status" in response ? response.status : undefined;
-	const names = (status?.programs ?? [])
-		.filter(({ state }) => state !== "stopped")
-		.map(({ name }) => name);
+	const status: UpStatus | undefined = "status" in response ? response.status : undefined;
+	const names = (status?.programs ?? []).filter(({ state }) => state !== "stopped").map(({ name }) => name);
 	return [...names.filter((name) => name !== "gateway"), "gateway"];
 }
 
@@ -96,19 +78,13 @@ async function allNames(
 function fail(response: ControlResponse, name?: string): number {
 	const { started } = response as { started?: { reason?: string } };
 	const reason = "error" in response ? response.error : started?.reason;
-	const text = (reason ?? "unexpected response")
-		.split("\n")
-		.map(escapeBreaks)
-		.join("\n  ");
+	const text = (reason ?? "unexpected response").split("\n").map(escapeBreaks).join("\n  ");
 	console.error(started && name ? `${name} cannot start: ${text}` : text);
 	return 1;
 }
 
 /** Sends a request to the `up` that runs in `directory`. Prints progress lines until the response arrives. */
-async function send(
-	directory: string,
-	request: ControlRequest,
-): Promise<ControlResponse> {
+async function send(directory: string, request: ControlRequest): Promise<ControlResponse> {
 	const path = hasState(directory) ? socketPath(directory) : undefined;
 	const start = performance.now();
 	const what = [participles[request.command], request.name].join(" ").trim();
@@ -125,18 +101,13 @@ async function send(
 	} finally {
 		clearInterval(progress);
 	}
-	throw new ConfigError(directory, [
-		`up is not running there. Start it with: ${runs("up")}`,
-	]);
+	throw new ConfigError(directory, [`up is not running there. Start it with: ${runs("up")}`]);
 }
 
 /** Sends a line to a socket. Resolves with the response when the other side closes the connection. */
 async function exchange(path: string, line: string): Promise<string> {
 	const { promise, resolve, reject } = Promise.withResolvers<string>();
-	const timer = setTimeout(
-		() => reject(new ConfigError(path, ["up does not answer"])),
-		maxMs,
-	);
+	const timer = setTimeout(() => reject(new ConfigError(path, ["up does not answer"])), maxMs);
 	const chunks: Buffer[] = [];
 	try {
 		await Bun.connect({

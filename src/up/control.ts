@@ -20,11 +20,7 @@ export interface ControlRequest {
 }
 
 /** The response to a command: its result, or why it failed. */
-export type ControlResponse =
-	| { status: UpStatus }
-	| { started: Started }
-	| { stopped: true }
-	| { error: string };
+export type ControlResponse = { status: UpStatus } | { started: Started } | { stopped: true } | { error: string };
 
 export interface ControlOptions {
 	/**
@@ -79,8 +75,7 @@ export function listenForCommands(options: ControlOptions): () => void {
 							timer: setTimeout(() => socket.terminate(), requestMs),
 							isAnswered: false,
 						};
-						if (connections > maxConnections)
-							answer(socket, { error: "too many commands at once" });
+						if (connections > maxConnections) answer(socket, { error: "too many commands at once" });
 					},
 					data: receive,
 					drain: flush,
@@ -92,9 +87,7 @@ export function listenForCommands(options: ControlOptions): () => void {
 				},
 			});
 		} catch (error) {
-			throw new ConfigError(path, [
-				`cannot listen on the socket (${(error as NodeJS.ErrnoException).code ?? error})`,
-			]);
+			throw new ConfigError(path, [`cannot listen on the socket (${(error as NodeJS.ErrnoException).code ?? error})`]);
 		}
 	}
 
@@ -107,16 +100,11 @@ export function listenForCommands(options: ControlOptions): () => void {
 		data.isAnswered = true;
 		clearTimeout(data.timer);
 		const line = Buffer.from(data.received.slice(0, end), "latin1").toString();
-		if (end < 0 || end > maxRequestBytes)
-			answer(socket, { error: "the request is too long" });
-		else
-			void respond(line, options).then((response) => answer(socket, response));
+		if (end < 0 || end > maxRequestBytes) answer(socket, { error: "the request is too long" });
+		else void respond(line, options).then((response) => answer(socket, response));
 	}
 
-	function answer(
-		socket: Bun.Socket<Connection>,
-		response: ControlResponse,
-	): void {
+	function answer(socket: Bun.Socket<Connection>, response: ControlResponse): void {
 		socket.data.isAnswered = true;
 		socket.data.pending = Buffer.from(`${JSON.stringify(response)}\n`);
 		flush(socket);

@@ -26,10 +26,7 @@ const cache = ["BUN_RUNTIME_TRANSPILER_CACHE_PATH", "XDG_CACHE_HOME", "HOME"];
  * Returns the variables of this process by which a program that runs from its sources finds Bun's cache of transpiled
  * files. With the cache, a bot needs a quarter less CPU time to start. An executable has nothing to transpile.
  */
-export function cacheEnvironment(
-	env: Env,
-	isFromSources = !build,
-): Record<string, string> {
+export function cacheEnvironment(env: Env, isFromSources = !build): Record<string, string> {
 	return isFromSources ? pick(env, cache) : {};
 }
 
@@ -98,10 +95,7 @@ export function gatewayEnvironment(
 		...pick(env, given),
 		...common(env, env.LOG_LEVEL || own.LOG_LEVEL),
 		MCP_AUTH_TOKEN: token,
-		INSTANCES: Array.from(
-			ports,
-			([name, port]) => `${name}=http://127.0.0.1:${port}`,
-		).join(","),
+		INSTANCES: Array.from(ports, ([name, port]) => `${name}=http://127.0.0.1:${port}`).join(","),
 	};
 }
 
@@ -111,9 +105,7 @@ export function gatewayEnvironment(
  */
 export function shownLevel(env: Env, own: Env): LogOptions["level"] {
 	const level = env.LOG_LEVEL || own.LOG_LEVEL;
-	return level === "debug" || level === "warn" || level === "error"
-		? level
-		: "info";
+	return level === "debug" || level === "warn" || level === "error" ? level : "info";
 }
 
 /**

@@ -69,20 +69,14 @@ export class GatewayProgram {
 	 */
 	async checkPort(shared: Shared): Promise<void> {
 		const issue = await this.#portIssue(this.#setup(shared, new Map()).env);
-		if (issue)
-			throw new ConfigError(join(this.#options.directory, gatewayEnvFile), [
-				issue,
-			]);
+		if (issue) throw new ConfigError(join(this.#options.directory, gatewayEnvFile), [issue]);
 	}
 
 	/**
 	 * Starts the gateway in front of the bots at these ports. Replaces a running gateway whose setup has changed. Stops
 	 * it if there are no bots.
 	 */
-	async update(
-		shared: Shared | undefined,
-		ports: ReadonlyMap<string, number>,
-	): Promise<void> {
+	async update(shared: Shared | undefined, ports: ReadonlyMap<string, number>): Promise<void> {
 		if (ports.size === 0) {
 			this.#applied = undefined;
 			this.#refused = undefined;
@@ -107,10 +101,7 @@ export class GatewayProgram {
 	 * Replaces the gateway with a new one in front of the bots at these ports. If the new one does not start, the old one
 	 * continues.
 	 */
-	async renew(
-		shared: Shared | undefined,
-		ports: ReadonlyMap<string, number>,
-	): Promise<Started> {
+	async renew(shared: Shared | undefined, ports: ReadonlyMap<string, number>): Promise<Started> {
 		if (ports.size === 0) return { reason: "there are no instances" };
 		const { supervisor } = this;
 		const before = this.#applied;
@@ -120,9 +111,7 @@ export class GatewayProgram {
 		this.#applied = setup;
 		const started = issue
 			? { reason: issue }
-			: await (this.#options.sharePort
-					? supervisor.replace()
-					: supervisor.restart());
+			: await (this.#options.sharePort ? supervisor.replace() : supervisor.restart());
 		if ("url" in started) {
 			this.#refused = undefined;
 			return started;
@@ -142,9 +131,7 @@ export class GatewayProgram {
 
 	/** Why the gateway continues with its former setup instead of the changed one; undefined if its setup is current. */
 	get refusal(): string | undefined {
-		return (
-			this.#refused && `a changed setup is not in use: ${this.#refused.reason}`
-		);
+		return this.#refused && `a changed setup is not in use: ${this.#refused.reason}`;
 	}
 
 	/** Whether it is time to try the failed setup again, although nothing has changed. */
@@ -153,10 +140,7 @@ export class GatewayProgram {
 		return this.#options.timing.now() - this.#refused.at >= refusedMs;
 	}
 
-	#setup(
-		shared: Shared | undefined,
-		ports: ReadonlyMap<string, number>,
-	): Setup {
+	#setup(shared: Shared | undefined, ports: ReadonlyMap<string, number>): Setup {
 		const { directory, env: machine, sharePort } = this.#options;
 		const { variables = {}, token = "" } = shared ?? {};
 		const env = gatewayEnvironment(machine, variables, {

@@ -19,19 +19,10 @@ export interface LogLine {
  * Parses a line that a program wrote. Converts a line that is not in the JSON format of our logs to an error with the
  * line in the field `text` and with `time`.
  */
-export function parseLine(
-	program: string,
-	line: string,
-	time: string,
-): LogLine {
+export function parseLine(program: string, line: string, time: string): LogLine {
 	try {
 		const { time, level, message, ...fields } = JSON.parse(line);
-		if (
-			levels.includes(level) &&
-			typeof message === "string" &&
-			typeof time === "string" &&
-			/^[\d:.TZ+-]+$/.test(time)
-		)
+		if (levels.includes(level) && typeof message === "string" && typeof time === "string" && /^[\d:.TZ+-]+$/.test(time))
 			return { program, time, level, message, fields };
 	} catch {
 		// Bun or the system wrote the line, such as the stack trace of a crash.
@@ -40,11 +31,7 @@ export function parseLine(
 }
 
 /** Returns an error log line for a line that is not in the format of our logs, such as one on stderr. */
-export function unexpectedLine(
-	program: string,
-	text: string,
-	time: string,
-): LogLine {
+export function unexpectedLine(program: string, text: string, time: string): LogLine {
 	const message = "unexpected output of a program";
 	return { program, time, level: "error", message, fields: { text } };
 }
@@ -57,9 +44,7 @@ export function isShown({ level }: LogLine, lowest: Level): boolean {
 /** Returns the line as one line of JSON. */
 export function toJson({ program, fields, ...line }: LogLine): string {
 	const { time, level, message } = line;
-	return escapeInJson(
-		JSON.stringify({ time, level, message, ...fields, program }),
-	);
+	return escapeInJson(JSON.stringify({ time, level, message, ...fields, program }));
 }
 
 /**

@@ -4,17 +4,8 @@ import { resolve } from "node:path";
 import { styleText } from "node:util";
 import * as v from "valibot";
 import { ConfigError, parseSettings, trimEnv } from "../lib/config.ts";
-import {
-	createLineWriter,
-	type LogOptions,
-	logSettings,
-	readLogOptions,
-} from "../lib/log.ts";
-import {
-	accessIssue,
-	becomeOwnerOf,
-	defaultInstances,
-} from "../lib/program/instances.ts";
+import { createLineWriter, type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
+import { accessIssue, becomeOwnerOf, defaultInstances } from "../lib/program/instances.ts";
 import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { type CommandLine, runCommand, usageIssue } from "./commands.ts";
 import { commands } from "./control.ts";
@@ -23,8 +14,7 @@ import { NonBlockingScreen } from "./screen.ts";
 import { TerminalLog } from "./terminal.ts";
 import { type Output, startUp } from "./up.ts";
 
-const usage =
-	() => `Usage: ${runs("up")} [--directory <directory>] [--help] [--version]
+const usage = () => `Usage: ${runs("up")} [--directory <directory>] [--help] [--version]
        ${runs("up")} status [--json] | restart <name> | restart --all | stop <name> | start <name>
 
 Runs the gateway and one bot for each directory in a directory of instances. Restarts programs that end.
@@ -59,9 +49,7 @@ const line = readCommandLine();
 if (line) await command(line);
 
 const isTerminal = process.stdout.isTTY && env.TERM !== "dumb";
-const screen = process.stdout.isTTY
-	? new NonBlockingScreen(process.stdout)
-	: undefined;
+const screen = process.stdout.isTTY ? new NonBlockingScreen(process.stdout) : undefined;
 const terminal = new TerminalLog(screen ?? process.stdout, {
 	hasColours: styleText("red", "x", { stream: process.stdout }) !== "x",
 	hasState: isTerminal,
@@ -89,10 +77,7 @@ process.stdout.on("resize", () => terminal.redraw());
 
 await runProgram(
 	() => {
-		const { settings, issues } = parseSettings(
-			v.object(logSettings),
-			trimEnv(env),
-		);
+		const { settings, issues } = parseSettings(v.object(logSettings), trimEnv(env));
 		if (!settings) throw new ConfigError("the environment", issues);
 		const log = readLogOptions(settings);
 		({ format } = log);
@@ -121,9 +106,7 @@ function readCommandLine(): CommandLine | undefined {
 	const known = commands.find((command) => command === word);
 	if (word === undefined && !json && !all) return undefined;
 	const line = known && { command: known, names, json, all };
-	const issue = line
-		? usageIssue(line)
-		: `Expected ${commands.join(", ")} or nothing.`;
+	const issue = line ? usageIssue(line) : `Expected ${commands.join(", ")} or nothing.`;
 	if (line && !issue) return line;
 	console.error(`${issue}\n\n${usage()}`);
 	process.exit(2);
@@ -145,8 +128,7 @@ async function command(line: CommandLine): Promise<never> {
  */
 function readDirectory(): string {
 	const { directory = defaultInstances() } = values;
-	if (directory === "")
-		throw new ConfigError("the command line", ["--directory: expected a path"]);
+	if (directory === "") throw new ConfigError("the command line", ["--directory: expected a path"]);
 	const path = resolve(directory);
 	const issue = accessIssue(path);
 	if (issue) throw new ConfigError("the command line", [issue]);

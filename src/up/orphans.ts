@@ -2,12 +2,7 @@
 // or was stopped (SIGSTOP) does not; the next `up` kills it, because it holds ports and databases. Linux only: on other
 // systems nothing is recorded.
 
-import {
-	readFileSync,
-	readlinkSync,
-	realpathSync,
-	writeFileSync,
-} from "node:fs";
+import { readFileSync, readlinkSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Milliseconds that left-over programs get to end by themselves. */
@@ -41,10 +36,8 @@ export class ProcessRecord {
 	async endOthers(): Promise<number[]> {
 		const end = performance.now() + graceMs;
 		const others = this.#read();
-		const left = () =>
-			others.filter(({ pid, start }) => startOf(pid) === start && isOurs(pid));
-		while (left().length > 0 && performance.now() < end)
-			await Bun.sleep(pollMs);
+		const left = () => others.filter(({ pid, start }) => startOf(pid) === start && isOurs(pid));
+		while (left().length > 0 && performance.now() < end) await Bun.sleep(pollMs);
 		const killed = left();
 		for (const { pid } of killed) kill(pid);
 		while (left().length > 0) await Bun.sleep(pollMs);
@@ -52,10 +45,7 @@ export class ProcessRecord {
 	}
 
 	#write(): void {
-		const lines = Array.from(
-			this.#running,
-			([pid, start]) => `${pid} ${start}\n`,
-		);
+		const lines = Array.from(this.#running, ([pid, start]) => `${pid} ${start}\n`);
 		try {
 			writeFileSync(this.#path, lines.join(""), { mode: 0o600 });
 		} catch {

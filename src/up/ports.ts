@@ -39,17 +39,12 @@ export async function assignPorts(
 		const port = current.get(name);
 		if (wanted === undefined || wanted === port) assign(name, port);
 	}
-	for (const { name, wanted } of requests)
-		if (wanted !== undefined && (await isUsable(wanted))) assign(name, wanted);
+	for (const { name, wanted } of requests) if (wanted !== undefined && (await isUsable(wanted))) assign(name, wanted);
 	// If the wanted port is taken, the instance keeps its present one.
 	for (const { name } of requests) assign(name, current.get(name));
 	let next = firstPort;
 	for (const { name } of requests) {
-		while (
-			!assigned.has(name) &&
-			(taken.has(next) || held.has(next) || !(await isFree(next)))
-		)
-			next++;
+		while (!assigned.has(name) && (taken.has(next) || held.has(next) || !(await isFree(next)))) next++;
 		assign(name, next);
 	}
 	return assigned;

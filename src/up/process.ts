@@ -95,8 +95,7 @@ export function startChildProcess(options: ChildOptions): ChildProcess {
 
 /** Returns the URL in the log line that a program writes when it listens; undefined for other lines. */
 function urlIn(line: string): string | undefined {
-	const [, url] =
-		/"message":"[^"]* listening[^"]*","url":"(http:[^"\\]+)"/.exec(line) ?? [];
+	const [, url] = /"message":"[^"]* listening[^"]*","url":"(http:[^"\\]+)"/.exec(line) ?? [];
 	return url;
 }
 
@@ -105,7 +104,5 @@ export function endReasonIn(line: string): string | undefined {
 	// Most lines need no parsing.
 	if (!line.includes(`"message":"${endMessage}"`)) return undefined;
 	const { message, fields } = parseLine("", line, "");
-	return message === endMessage && typeof fields.reason === "string"
-		? fields.reason
-		: undefined;
+	return message === endMessage && typeof fields.reason === "string" ? fields.reason : undefined;
 }

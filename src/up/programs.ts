@@ -4,12 +4,7 @@
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
 import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
-import {
-	type Entry,
-	fingerprintOf,
-	readTable,
-	sameTokenIssue,
-} from "../lib/instances/table.ts";
+import { type Entry, fingerprintOf, readTable, sameTokenIssue } from "../lib/instances/table.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import type { Level, Log } from "../lib/log.ts";
 import { within } from "../lib/wait.ts";
@@ -151,8 +146,7 @@ export class Programs {
 	 */
 	restart(name: string): Promise<Started> {
 		return this.#exclusively(async () => {
-			if (name === "gateway")
-				return this.#gateway.renew(this.#shared, this.#ports);
+			if (name === "gateway") return this.#gateway.renew(this.#shared, this.#ports);
 			const bot = this.#find(name);
 			const reason = await this.#restartIssue(bot);
 			if (reason !== undefined) return { reason };
@@ -198,9 +192,7 @@ export class Programs {
 	async #restartIssue(bot: Bot): Promise<string | undefined> {
 		if (bot.supervisor.state !== "running") return undefined;
 		const { path, env } = bot.entry;
-		const issue = await this.#options.checkBot(
-			botEnvironment(this.#options.env, env, { ...bot, path }),
-		);
+		const issue = await this.#options.checkBot(botEnvironment(this.#options.env, env, { ...bot, path }));
 		return issue && `${issue}\nThe running bot continues.`;
 	}
 
@@ -208,9 +200,7 @@ export class Programs {
 		await this.#updateBots();
 		const started = await within(startMs, this.#find(name).supervisor.start());
 		await this.#updateGateway();
-		return started === "late"
-			? { reason: `it has not listened for ${startMs / 1_000} s` }
-			: started;
+		return started === "late" ? { reason: `it has not listened for ${startMs / 1_000} s` } : started;
 	}
 
 	/**
@@ -220,17 +210,13 @@ export class Programs {
 	async #updateBots(): Promise<Promise<Started>[]> {
 		const { directory, log } = this.#options;
 		const { entries, ignored } = readTable(directory);
-		for (const { name, reason } of ignored)
-			this.#warnOnce("directory is not an instance", { name, reason });
+		for (const { name, reason } of ignored) this.#warnOnce("directory is not an instance", { name, reason });
 		const before = this.#shared;
 		this.#shared = readShared(directory, entries, log, before?.token);
 		const { token } = this.#shared;
 		for (const [name, own] of tokensOf(entries))
 			if (own !== token)
-				this.#warnOnce(
-					"MCP_AUTH_TOKEN in an instance's .env is ignored: gateway.env has another one",
-					{ name },
-				);
+				this.#warnOnce("MCP_AUTH_TOKEN in an instance's .env is ignored: gateway.env has another one", { name });
 		this.#removeOthers(entries);
 		const ports = await this.#assignPorts(entries);
 		// `close` would not end a bot that starts after this point.
@@ -247,14 +233,11 @@ export class Programs {
 			// A running bot keeps its port until its next start, which will find out whether the wanted one is taken.
 			const isRunning = this.#bots.get(entry.name)?.supervisor.pid;
 			if (!isRunning && wanted !== undefined && wanted !== port)
-				this.#warnOnce(
-					"MCP_PORT of an instance is taken: assigned another port",
-					{
-						name: entry.name,
-						wanted,
-						port,
-					},
-				);
+				this.#warnOnce("MCP_PORT of an instance is taken: assigned another port", {
+					name: entry.name,
+					wanted,
+					port,
+				});
 			const start = this.#updateBot(entry, port, token);
 			if (start) started.push(start);
 		}
@@ -265,11 +248,7 @@ export class Programs {
 	 * Starts a new bot, or a bot that failed to start and whose configuration has changed. Restarts a bot if the shared
 	 * token has changed. Returns the promise for the start; undefined if the bot is not started.
 	 */
-	#updateBot(
-		entry: Entry,
-		port: number,
-		token: string,
-	): Promise<Started> | undefined {
+	#updateBot(entry: Entry, port: number, token: string): Promise<Started> | undefined {
 		const { name } = entry;
 		const known = this.#bots.get(name);
 		if (!known) {
@@ -291,8 +270,7 @@ export class Programs {
 		known.port = port;
 		const { supervisor } = known;
 		if (supervisor.state === "waiting" && hasChanged) return supervisor.start();
-		if (known.token === token || supervisor.state === "stopped")
-			return undefined;
+		if (known.token === token || supervisor.state === "stopped") return undefined;
 		return supervisor.restart();
 	}
 
@@ -339,10 +317,7 @@ export class Programs {
 		await this.#gateway.update(this.#shared, this.#ports);
 	}
 
-	#supervise(
-		name: string,
-		describe: () => Omit<ProgramStart, "name">,
-	): Supervisor {
+	#supervise(name: string, describe: () => Omit<ProgramStart, "name">): Supervisor {
 		const { log, timing, spawn, onChange } = this.#options;
 		return new Supervisor({
 			name,

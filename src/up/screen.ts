@@ -52,9 +52,7 @@ export class NonBlockingScreen implements Screen {
 	}
 
 	#flush(): void {
-		this.#timer = this.#take()
-			? setTimeout(() => this.#flush(), retryMs)
-			: undefined;
+		this.#timer = this.#take() ? setTimeout(() => this.#flush(), retryMs) : undefined;
 	}
 
 	/** Writes as much as the terminal takes. Returns whether something is left. */

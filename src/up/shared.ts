@@ -1,12 +1,7 @@
 // The settings that the gateway and all bots share: the token, and the gateway's variables in gateway.env.
 
 import { isPlaceholder } from "../lib/config.ts";
-import {
-	gatewayEnvFile,
-	newSharedToken,
-	readGatewayEnv,
-	writeSharedToken,
-} from "../lib/instances/gateway-env.ts";
+import { gatewayEnvFile, newSharedToken, readGatewayEnv, writeSharedToken } from "../lib/instances/gateway-env.ts";
 import type { Entry } from "../lib/instances/table.ts";
 import type { Log } from "../lib/log.ts";
 import { ownVariables } from "./environment.ts";
@@ -23,12 +18,7 @@ export interface Shared {
  * programs use now; without it, the token of the instances if they all have the same; otherwise a new one. Throws a
  * ConfigError if the file cannot be read or written.
  */
-export function readShared(
-	directory: string,
-	entries: readonly Entry[],
-	log: Log,
-	before?: string,
-): Shared {
+export function readShared(directory: string, entries: readonly Entry[], log: Log, before?: string): Shared {
 	const found = readGatewayEnv(directory);
 	if (found?.wasExposed)
 		log.warn("other users could read the file: removed their permissions", {
@@ -39,8 +29,7 @@ export function readShared(
 		log.warn("variables in gateway.env are ignored: up sets them itself", {
 			variables: ignored,
 		});
-	if (found?.token !== undefined)
-		return { variables: found.variables, token: found.token };
+	if (found?.token !== undefined) return { variables: found.variables, token: found.token };
 	const token = before ?? commonToken(entries) ?? newSharedToken();
 	writeSharedToken(directory, token);
 	log.info("wrote the token that gateway and bots share", {

@@ -43,10 +43,7 @@ const maxHealthLength = 100;
 const maxReasonLength = 200;
 
 /** Resolves with the state of all programs, after a health check of those that are running. */
-export function programStatus(
-	programs: Programs,
-	now: number,
-): Promise<ProgramStatus[]> {
+export function programStatus(programs: Programs, now: number): Promise<ProgramStatus[]> {
 	return Promise.all(
 		programs.all.map(async (supervisor) => ({
 			...describeProgram(supervisor, now),
@@ -55,20 +52,14 @@ export function programStatus(
 					issue: programs.gatewayIssue,
 				}),
 			health:
-				supervisor.state === "running" && supervisor.url !== undefined
-					? await askHealth(supervisor.url)
-					: undefined,
+				supervisor.state === "running" && supervisor.url !== undefined ? await askHealth(supervisor.url) : undefined,
 		})),
 	);
 }
 
 /** Returns the state of a program without a health check. `now` is the present time of its clock in milliseconds. */
-export function describeProgram(
-	supervisor: Supervisor,
-	now: number,
-): ProgramStatus {
-	const { name, state, since, pid, url, restarts, issue, endReason } =
-		supervisor;
+export function describeProgram(supervisor: Supervisor, now: number): ProgramStatus {
+	const { name, state, since, pid, url, restarts, issue, endReason } = supervisor;
 	const seconds = Math.floor((now - since) / 1_000);
 	const reason =
 		state === "waiting" && issue === undefined && endReason !== undefined
@@ -118,9 +109,7 @@ export function formatStatus(
 }
 
 /** Returns the colour in which the state of a program is shown. */
-export function colourOf(
-	program: ProgramStatus,
-): "green" | "yellow" | "red" | "gray" {
+export function colourOf(program: ProgramStatus): "green" | "yellow" | "red" | "gray" {
 	if (program.state === "stopped") return "gray";
 	if (isWell(program)) return "green";
 	return program.issue === undefined ? "yellow" : "red";
@@ -129,15 +118,8 @@ export function colourOf(
 /** Returns the state of a program as one line. Further lines say why it does not start, or why it ended. */
 export function stateLines(program: ProgramStatus): string[] {
 	const { seconds, pid, issue, reason } = program;
-	const details = [
-		duration(seconds),
-		...(pid === undefined ? [] : [`process ${pid}`]),
-		...constantDetails(program),
-	];
-	return [
-		`${stateWord(program)} (${details.join(", ")})`,
-		...((issue ?? reason)?.split("\n").map(escapeBreaks) ?? []),
-	];
+	const details = [duration(seconds), ...(pid === undefined ? [] : [`process ${pid}`]), ...constantDetails(program)];
+	return [`${stateWord(program)} (${details.join(", ")})`, ...((issue ?? reason)?.split("\n").map(escapeBreaks) ?? [])];
 }
 
 /** Returns the state of a program as one line that changes only when the state does. */
@@ -147,8 +129,7 @@ export function shortState(program: ProgramStatus): string {
 	if (issue !== undefined) {
 		// Drops the first line, such as "…/instances/alpha has 1 error:", because only one line is shown.
 		const [first = "", ...rest] = issue.split("\n");
-		const text =
-			first.endsWith(":") && rest.length > 0 ? rest : [first, ...rest];
+		const text = first.endsWith(":") && rest.length > 0 ? rest : [first, ...rest];
 		const line = text.join(" ").replace(/\s+/g, " ").trim();
 		return `${word}: ${escapeBreaks(line)}`;
 	}
@@ -158,19 +139,14 @@ export function shortState(program: ProgramStatus): string {
 
 /** Returns the state of a program in a few words. */
 function stateWord({ state, issue, health }: ProgramStatus): string {
-	if (state !== "running")
-		return issue === undefined ? states[state] : "cannot start";
-	return health === undefined || health === "ok"
-		? states.running
-		: escapeBreaks(health);
+	if (state !== "running") return issue === undefined ? states[state] : "cannot start";
+	return health === undefined || health === "ok" ? states.running : escapeBreaks(health);
 }
 
 function constantDetails({ state, url, restarts }: ProgramStatus): string[] {
 	return [
 		...(state === "running" && url !== undefined ? [url] : []),
-		...(restarts === 0
-			? []
-			: [`restarted ${restarts} ${restarts === 1 ? "time" : "times"}`]),
+		...(restarts === 0 ? [] : [`restarted ${restarts} ${restarts === 1 ? "time" : "times"}`]),
 	];
 }
 

@@ -149,8 +149,7 @@ export class Supervisor {
 		this.#isClosed = true;
 		this.#cancelRetry?.();
 		if (this.#current) this.#setState("stopping");
-		for (const process of [this.#current, this.#next])
-			if (process) void this.#end(process);
+		for (const process of [this.#current, this.#next]) if (process) void this.#end(process);
 		await Promise.all(this.#ending.values());
 		this.#setState("stopped");
 	}
@@ -158,8 +157,7 @@ export class Supervisor {
 	/** Kills all processes of the program at once. */
 	kill(): void {
 		this.#isClosed = true;
-		for (const process of [this.#current, this.#next, ...this.#ending.keys()])
-			process?.kill("SIGKILL");
+		for (const process of [this.#current, this.#next, ...this.#ending.keys()]) process?.kill("SIGKILL");
 	}
 
 	#begin(): void {
@@ -290,7 +288,5 @@ function startOf(process: ChildProcess): Promise<Started> {
 }
 
 function howItEnded(code: number | undefined, signal: string | undefined) {
-	return signal === undefined
-		? `it ended with exit code ${code ?? "unknown"}`
-		: `it ended with ${signal}`;
+	return signal === undefined ? `it ended with exit code ${code ?? "unknown"}` : `it ended with ${signal}`;
 }

@@ -110,8 +110,7 @@ export class TerminalLog {
 	}
 
 	#named(program: string, text: string): string {
-		if (program === "up" || program === "gateway")
-			return this.#style("bold", text);
+		if (program === "up" || program === "gateway") return this.#style("bold", text);
 		const known = this.#colourOf.get(program);
 		const colour = known ?? colours[this.#colourOf.size % colours.length];
 		if (!colour) return text;
@@ -120,16 +119,13 @@ export class TerminalLog {
 	}
 
 	#style(format: Style, text: string): string {
-		return this.options.hasColours && format !== "reset"
-			? styleText(format, text, { validateStream: false })
-			: text;
+		return this.options.hasColours && format !== "reset" ? styleText(format, text, { validateStream: false }) : text;
 	}
 }
 
 /** Returns the longest beginning of a text that fits into this number of columns. */
 function fit(text: string, columns: number): string {
 	let fitting = text.slice(0, Math.max(columns, 0));
-	while (Bun.stringWidth(fitting) > columns && fitting !== "")
-		fitting = fitting.slice(0, -1);
+	while (Bun.stringWidth(fitting) > columns && fitting !== "") fitting = fitting.slice(0, -1);
 	return fitting;
 }

@@ -9,12 +9,7 @@ import { type Running, runs, version } from "../lib/program/program.ts";
 import { claimState, socketPath } from "./claim.ts";
 import { listenForCommands } from "./control.ts";
 import type { Env } from "./environment.ts";
-import {
-	isShown,
-	type LogLine,
-	parseLine,
-	unexpectedLine,
-} from "./log-lines.ts";
+import { isShown, type LogLine, parseLine, unexpectedLine } from "./log-lines.ts";
 import { ProcessRecord } from "./orphans.ts";
 import { startChildProcess } from "./process.ts";
 import { Programs } from "./programs.ts";
@@ -54,11 +49,7 @@ export interface Output {
  * Starts the gateway and all bots; `close` of the result ends them. Rejects with a ConfigError if the directory does not
  * exist or another `up` runs there.
  */
-export async function startUp(
-	config: UpConfig,
-	log: Log,
-	{ write, show }: Output,
-): Promise<Running> {
+export async function startUp(config: UpConfig, log: Log, { write, show }: Output): Promise<Running> {
 	const { directory } = config;
 	checkDirectory(directory, log);
 	const claim = claimState(directory);
@@ -184,10 +175,7 @@ function checkDirectory(directory: string, log: Log): void {
 		]);
 	const { mode } = statSync(directory);
 	if ((mode & 0o002) !== 0 && (mode & 0o1000) === 0)
-		log.warn(
-			"any user can add instances to the directory: remove the write permission for others",
-			{ directory },
-		);
+		log.warn("any user can add instances to the directory: remove the write permission for others", { directory });
 }
 
 async function isFree(hostname: string, port: number): Promise<boolean> {

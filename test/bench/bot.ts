@@ -12,13 +12,7 @@ import { demoSeed } from "../../src/simulator/seed.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { startBotProcess } from "../support/bot-process.ts";
 import { cell, median } from "./figures.ts";
-import {
-	type Measured,
-	measureCalls,
-	membersLoaded,
-	openSession,
-	type Target,
-} from "./http-load.ts";
+import { type Measured, measureCalls, membersLoaded, openSession, type Target } from "./http-load.ts";
 
 const usage = `Usage: bun run bench:bot [--quick] [--help]
 
@@ -34,13 +28,12 @@ const token = "bench-token-of-enough-length";
 const sdkDirectory = join(import.meta.dir, "sdk");
 
 /** A server made with the SDK; no target where it cannot be installed. */
-async function startSdk(
-	answer: string,
-): Promise<AsyncDisposable & { target?: Target }> {
-	const install = Bun.spawn(
-		[process.execPath, "install", "--frozen-lockfile"],
-		{ cwd: sdkDirectory, stdout: "ignore", stderr: "ignore" },
-	);
+async function startSdk(answer: string): Promise<AsyncDisposable & { target?: Target }> {
+	const install = Bun.spawn([process.execPath, "install", "--frozen-lockfile"], {
+		cwd: sdkDirectory,
+		stdout: "ignore",
+		stderr: "ignore",
+	});
 	if ((await install.exited) !== 0) return { async [Symbol.asyncDispose]() {} };
 	const child = Bun.spawn([process.execPath, join(sdkDirectory, "server.js")], {
 		env: { TOKEN: token, ANSWER: answer },
@@ -84,8 +77,7 @@ function botTarget(url: string): Target {
 				headers: { Authorization: `Bearer ${token}` },
 			});
 			const text = await response.text();
-			const read = (name: string) =>
-				Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+			const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 			return {
 				cpuMicros: read("process_cpu_seconds_total") * 1e6,
 				rss: read("process_resident_memory_bytes"),
@@ -95,18 +87,11 @@ function botTarget(url: string): Target {
 }
 
 /** The cost of a tool's calls at so many connections, for each of these, in turn within each round. */
-async function compare(
-	runs: readonly { target: Target; tool: string }[],
-	connections: number,
-): Promise<void> {
+async function compare(runs: readonly { target: Target; tool: string }[], connections: number): Promise<void> {
 	const measured: Measured[][] = runs.map(() => []);
 	const sessions: string[][] = [];
 	for (const { target } of runs)
-		sessions.push(
-			await Promise.all(
-				Array.from({ length: connections }, () => openSession(target)),
-			),
-		);
+		sessions.push(await Promise.all(Array.from({ length: connections }, () => openSession(target))));
 	// The first round warms up.
 	for (let round = 0; round <= rounds; round += 1)
 		for (const [index, { target, tool }] of runs.entries()) {
@@ -118,9 +103,7 @@ async function compare(
 	const last = measured.at(-1) ?? [];
 	for (const [index, { target, tool }] of runs.entries()) {
 		const own = measured[index] ?? [];
-		const ratio = own.map(
-			({ cpuMicros }, round) => cpuMicros / (last[round]?.cpuMicros ?? 1),
-		);
+		const ratio = own.map(({ cpuMicros }, round) => cpuMicros / (last[round]?.cpuMicros ?? 1));
 		console.log(
 			`${String(connections).padStart(4)}  ${`${target.name}: ${tool}`.padEnd(20)}${cell(median(own.map(({ rate }) => rate)))}${cell(median(own.map(({ cpuMicros }) => cpuMicros)))}${cell(runs.length > 1 ? median(ratio) : undefined, 2)}`,
 		);
@@ -132,13 +115,10 @@ function measureSessions(count: number): void {
 	const sessions = new Sessions({ idleTimeoutMs: 1e9, maxSessions: count });
 	Bun.gc(true);
 	const before = heapStats().heapSize;
-	for (let open = 0; open < count; open += 1)
-		sessions.open("2025-11-25", "bench");
+	for (let open = 0; open < count; open += 1) sessions.open("2025-11-25", "bench");
 	Bun.gc(true);
 	const bytes = (heapStats().heapSize - before) / sessions.size;
-	console.log(
-		`${count} sessions open in one process: ${bytes.toFixed(0)} B each`,
-	);
+	console.log(`${count} sessions open in one process: ${bytes.toFixed(0)} B each`);
 }
 
 /** How much memory a server's process takes for each session that is opened. */
@@ -155,10 +135,7 @@ async function measureOpening(target: Target, count: number): Promise<void> {
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789_.";
 function randomName(): string {
 	const length = 6 + Math.floor(Math.random() * 8);
-	return Array.from(
-		{ length },
-		() => letters[Math.floor(Math.random() * letters.length)],
-	).join("");
+	return Array.from({ length }, () => letters[Math.floor(Math.random() * letters.length)]).join("");
 }
 
 /** Look-ups in an index of so many, straight. */
@@ -187,8 +164,7 @@ async function measureIndex(count: number): Promise<void> {
 	console.log(
 		`${count} members: the table made in ${built.toFixed(0)} ms, during which nobody waited longer than ${longest.toFixed(1)} ms`,
 	);
-	for (let change = 0; change < 900; change += 1)
-		rename(Math.floor(Math.random() * count));
+	for (let change = 0; change < 900; change += 1) rename(Math.floor(Math.random() * count));
 	for (const wanted of ["NOBODY AT ALL", "Q9X", "AB", "E"]) {
 		const times: number[] = [];
 		let total = 0;
@@ -205,18 +181,10 @@ async function measureIndex(count: number): Promise<void> {
 }
 
 /** A tool that looks at the members, called by one client. */
-async function measureTool(
-	name: string,
-	args: Record<string, unknown>,
-): Promise<void> {
+async function measureTool(name: string, args: Record<string, unknown>): Promise<void> {
 	const session = await openSession(ours);
 	const tool = { name, arguments: args };
-	const { rate, cpuMicros } = await measureCalls(
-		ours,
-		tool,
-		[session],
-		roundMs,
-	);
+	const { rate, cpuMicros } = await measureCalls(ours, tool, [session], roundMs);
 	console.log(
 		`  ${`${name} ${args.query ?? ""}`.padEnd(34)}${cell(1000 / rate, 3)} ms a call over HTTP, one at a time;${cell(cpuMicros)} us of CPU`,
 	);
@@ -236,18 +204,13 @@ await using bot = await startBotProcess({
 	LOG_FORMAT: "json",
 });
 const ours = botTarget(bot.url);
-await using sdk = await startSdk(
-	`1 guild(s):\n${guild.name} | ID: ${guild.id}`,
-);
+await using sdk = await startSdk(`1 guild(s):\n${guild.name} | ID: ${guild.id}`);
 await membersLoaded(bot.url, token);
 
 console.log(
 	`Bun ${Bun.version}, ${availableParallelism()} x ${cpus()[0]?.model}; the simulator and what makes the load are one more process here, which can take all of one core: the rates are a lower bound, the CPU is that of the server's process alone`,
 );
-if (!sdk.target)
-	console.log(
-		"the SDK could not be installed: there is nothing to compare with",
-	);
+if (!sdk.target) console.log("the SDK could not be installed: there is nothing to compare with");
 console.log(
 	`\ntools/call, medians of ${rounds} rounds of ${roundMs} ms; the bot logs each call and keeps it in SQLite, the SDK's server does neither`,
 );
@@ -265,9 +228,7 @@ await measureOpening(ours, quick ? 1_000 : 10_000);
 if (sdk.target) await measureOpening(sdk.target, quick ? 300 : 1_000);
 
 console.log("\nlook-ups: medians of 51, with 900 members changed since");
-for (const count of quick ? [100_000] : [100_000, 1_000_000])
-	await measureIndex(count);
+for (const count of quick ? [100_000] : [100_000, 1_000_000]) await measureIndex(count);
 console.log(`in a guild of ${crowd} and a few members`);
-for (const query of ["nobody at all", "r999", "e"])
-	await measureTool("lookup_user_by_name", { query });
+for (const query of ["nobody at all", "r999", "e"]) await measureTool("lookup_user_by_name", { query });
 await measureTool("list_roles", {});

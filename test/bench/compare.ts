@@ -49,25 +49,18 @@ export async function compare(
 	for (let round = 0; round < rounds; round++) {
 		// Who comes first has no advantage in the end.
 		const order = round % 2 === 0 ? runs : runs.toReversed();
-		for (const run of order)
-			run.measured.push(await measure(run.load, run.pids, ms));
+		for (const run of order) run.measured.push(await measure(run.load, run.pids, ms));
 	}
 	for (const run of runs) await run.load.close();
 	const first = runs[0]?.measured ?? [];
 	return runs.map(({ name, measured }) => ({
 		name,
 		measured,
-		ratios: measured.map(
-			({ micros }, round) => micros / (first[round]?.micros ?? 0),
-		),
+		ratios: measured.map(({ micros }, round) => micros / (first[round]?.micros ?? 0)),
 	}));
 }
 
-async function measure(
-	load: RemoteLoad,
-	pids: readonly number[],
-	ms: number,
-): Promise<Measured> {
+async function measure(load: RemoteLoad, pids: readonly number[], ms: number): Promise<Measured> {
 	const before = await cpuMicros(pids);
 	const figures = await load.run({ ms });
 	const used = (await cpuMicros(pids)) - before;
@@ -94,10 +87,7 @@ export function lines(compared: readonly Compared[]): string[] {
 				9,
 			),
 			cell(index === 0 ? undefined : median(ratios), 2, 9),
-			(index === 0
-				? ""
-				: `(${least.toFixed(2)} to ${most.toFixed(2)})`
-			).padStart(15),
+			(index === 0 ? "" : `(${least.toFixed(2)} to ${most.toFixed(2)})`).padStart(15),
 			cell(
 				of(({ p50 }) => p50),
 				2,
@@ -111,31 +101,19 @@ export function lines(compared: readonly Compared[]): string[] {
 }
 
 /** The processor time of one of that of another, for each round. */
-export function ratiosOf(
-	{ measured }: Compared,
-	{ measured: other }: Compared,
-): number[] {
-	return measured.map(
-		({ micros }, round) => micros / (other[round]?.micros ?? 0),
-	);
+export function ratiosOf({ measured }: Compared, { measured: other }: Compared): number[] {
+	return measured.map(({ micros }, round) => micros / (other[round]?.micros ?? 0));
 }
 
 /** A line about ratios: their median, the least and the most of them, and whether the goal is met. */
-export function goalLine(
-	name: string,
-	ratios: readonly number[],
-	goal: number,
-): string {
+export function goalLine(name: string, ratios: readonly number[], goal: number): string {
 	const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
 	const met = median(ratios) <= goal ? "met" : "missed";
 	return `${name}  ${median(ratios).toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)}), goal ${goal.toFixed(1)} ${met}`;
 }
 
 /** How much longer one's answers take than the first's, as medians over rounds. */
-export function added(
-	{ measured: first }: Compared,
-	{ measured }: Compared,
-): { p50: number; p99: number } {
+export function added({ measured: first }: Compared, { measured }: Compared): { p50: number; p99: number } {
 	const of = (pick: (one: Measured) => number) =>
 		median(
 			measured.map((one, round) => {

@@ -45,10 +45,11 @@ slice();`;
 export function loadAllCores(): AsyncDisposable & { pids: number[] } {
 	const children = Array.from({ length: availableParallelism() }, (_, core) => {
 		const command = [process.execPath, "-e", spin];
-		return Bun.spawn(
-			Bun.which("taskset") ? pinTo(String(core))(command) : command,
-			{ stdin: "pipe", stdout: "inherit", stderr: "inherit" },
-		);
+		return Bun.spawn(Bun.which("taskset") ? pinTo(String(core))(command) : command, {
+			stdin: "pipe",
+			stdout: "inherit",
+			stderr: "inherit",
+		});
 	});
 	return {
 		pids: children.map(({ pid }) => pid),

@@ -5,11 +5,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** A number in a column; "-" where there is none. */
-export function cell(
-	value: number | undefined,
-	digits = 0,
-	width = 10,
-): string {
+export function cell(value: number | undefined, digits = 0, width = 10): string {
 	return (value === undefined ? "-" : value.toFixed(digits)).padStart(width);
 }
 

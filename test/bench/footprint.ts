@@ -10,18 +10,9 @@ import { startBotProcess } from "../support/bot-process.ts";
 import { executables } from "../support/program.ts";
 import { measureCalls, membersLoaded, openSession } from "./http-load.ts";
 import { startLoadProcess } from "./load-process.ts";
-import {
-	measureBareClient,
-	measureMembers,
-	measureStart,
-} from "./members/measure.ts";
+import { measureBareClient, measureMembers, measureStart } from "./members/measure.ts";
 import { fillGateway, printMemory } from "./memory.ts";
-import {
-	firstAnswer,
-	startGatewayProcess,
-	startStubs,
-	token,
-} from "./targets.ts";
+import { firstAnswer, startGatewayProcess, startStubs, token } from "./targets.ts";
 import { measureUp } from "./up-footprint.ts";
 
 const usage = `Usage: bun run bench:footprint [--quick] [--only <part>] [--members <number>] [--help]
@@ -106,9 +97,7 @@ async function measureBot(more: number): Promise<void> {
 		token,
 		usage: async () => ({ cpuMicros: 0, rss: 0 }),
 	};
-	const sessions = await Promise.all(
-		Array.from({ length: botLoad.connections }, () => openSession(target)),
-	);
+	const sessions = await Promise.all(Array.from({ length: botLoad.connections }, () => openSession(target)));
 	const tool = { name: "list_guilds", arguments: {} };
 	const { rate } = await measureCalls(target, tool, sessions, botLoad.ms);
 	const done = Math.round((rate * botLoad.ms) / 1000);
@@ -129,11 +118,9 @@ console.log(
 		? `the executable in ${executables}, resident memory`
 		: `from the sources with Bun ${Bun.version}, resident memory`,
 );
-const isPart = (name: string): name is keyof typeof parts =>
-	Object.hasOwn(parts, name);
+const isPart = (name: string): name is keyof typeof parts => Object.hasOwn(parts, name);
 if (only !== undefined && !isPart(only)) {
 	console.error(`--only: expected one of ${Object.keys(parts).join(", ")}`);
 	process.exit(2);
 }
-for (const part of only ? [only] : (["gateway", "bot", "up", "size"] as const))
-	await parts[part]();
+for (const part of only ? [only] : (["gateway", "bot", "up", "size"] as const)) await parts[part]();

@@ -34,13 +34,11 @@ export function holdIdle(
 		while (!closed && wanted > 0 && connecting < maxConnecting) {
 			wanted--;
 			connecting++;
-			Bun.connect({ hostname, port: Number(port), socket: handlers }).catch(
-				() => {
-					failed++;
-					// Not at once: what refuses now does so for a while.
-					setTimeout(again, 100);
-				},
-			);
+			Bun.connect({ hostname, port: Number(port), socket: handlers }).catch(() => {
+				failed++;
+				// Not at once: what refuses now does so for a while.
+				setTimeout(again, 100);
+			});
 		}
 	};
 	const again = () => {

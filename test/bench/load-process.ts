@@ -30,31 +30,23 @@ export interface LoadProcess extends AsyncDisposable {
 	cpuMicros(): Promise<number>;
 }
 
-type Command = Order extends infer Each
-	? Each extends Order
-		? Omit<Each, "number">
-		: never
-	: never;
+type Command = Order extends infer Each ? (Each extends Order ? Omit<Each, "number"> : never) : never;
 
 export function startLoadProcess(pin: Pin = anyCore): LoadProcess {
 	const waiting = new Map<number, PromiseWithResolvers<Report>>();
 	let count = 0;
-	const child = Bun.spawn(
-		pin([process.execPath, join(import.meta.dir, "load-process.ts")]),
-		{
-			stdio: ["ignore", "inherit", "inherit"],
-			ipc(report: Report) {
-				const one = waiting.get(report.number);
-				waiting.delete(report.number);
-				if (report.error) one?.reject(new Error(report.error));
-				else one?.resolve(report);
-			},
-			onExit() {
-				for (const { reject } of waiting.values())
-					reject(new Error("the load generator has ended"));
-			},
+	const child = Bun.spawn(pin([process.execPath, join(import.meta.dir, "load-process.ts")]), {
+		stdio: ["ignore", "inherit", "inherit"],
+		ipc(report: Report) {
+			const one = waiting.get(report.number);
+			waiting.delete(report.number);
+			if (report.error) one?.reject(new Error(report.error));
+			else one?.resolve(report);
 		},
-	);
+		onExit() {
+			for (const { reject } of waiting.values()) reject(new Error("the load generator has ended"));
+		},
+	});
 	const tell = (command: Command): Promise<Report> => {
 		const number = ++count;
 		const answered = Promise.withResolvers<Report>();

@@ -44,14 +44,10 @@ function serve(answer: (id: string) => readonly (string | Uint8Array)[]) {
 
 const resultFor = (id: string) =>
 	`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${"x".repeat(500)}"}]}}`;
-const announced = (body: string) =>
-	`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const announced = (body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-async function run(
-	answer: (id: string) => readonly (string | Uint8Array)[],
-	expected: LoadJob["expect"] = "result",
-) {
+async function run(answer: (id: string) => readonly (string | Uint8Array)[], expected: LoadJob["expect"] = "result") {
 	using server = serve(answer);
 	const load = await Load.open({
 		url: server.url,
@@ -88,33 +84,18 @@ test("right answers are counted, in whatever pieces they come", async () => {
 test("an answer to another request, an error and a refusal end the load", async () => {
 	const faults: [(id: string) => string, string][] = [
 		[(id) => announced(resultFor(String(Number(id) + 1))), "no result for"],
-		[
-			(id) => announced(`{"jsonrpc":"2.0","id":${id},"error":{"code":1}}`),
-			"no result for",
-		],
-		[
-			(id) =>
-				announced(
-					`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"isError":true}}`,
-				),
-			"it is an error",
-		],
-		[
-			(id) => announced(resultFor(id)).replace("200 OK", "503 No"),
-			"status is not 200",
-		],
+		[(id) => announced(`{"jsonrpc":"2.0","id":${id},"error":{"code":1}}`), "no result for"],
+		[(id) => announced(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"isError":true}}`), "it is an error"],
+		[(id) => announced(resultFor(id)).replace("200 OK", "503 No"), "status is not 200"],
 	];
-	for (const [answer, fault] of faults)
-		await expect(run((id) => [answer(id)])).rejects.toThrow(fault);
+	for (const [answer, fault] of faults) await expect(run((id) => [answer(id)])).rejects.toThrow(fault);
 });
 
 test("an answer of another length than the others ends the load", async () => {
 	let count = 0;
 	const answer = (id: string) => {
 		const text = "x".repeat(++count > 5 ? 300 : 301);
-		return [
-			announced(`{"jsonrpc":"2.0","id":${id},"result":{"text":"${text}"}}`),
-		];
+		return [announced(`{"jsonrpc":"2.0","id":${id},"result":{"text":"${text}"}}`)];
 	};
 	await expect(run(answer)).rejects.toThrow("bytes");
 });
@@ -126,12 +107,8 @@ test("a packed answer is unpacked and looked at", async () => {
 		return [Buffer.concat([Buffer.from(head), bytes])];
 	};
 	expect((await run((id) => packed(resultFor(id)), "gzip")).requests).toBe(9);
-	await expect(run(() => packed(resultFor("1")), "gzip")).rejects.toThrow(
-		"no result for",
-	);
-	await expect(run((id) => [announced(resultFor(id))], "gzip")).rejects.toThrow(
-		"not packed",
-	);
+	await expect(run(() => packed(resultFor("1")), "gzip")).rejects.toThrow("no result for");
+	await expect(run((id) => [announced(resultFor(id))], "gzip")).rejects.toThrow("not packed");
 });
 
 test("a quantile is right to a fiftieth", () => {
@@ -150,9 +127,7 @@ test("the bare gateway answers each call with the bot's response to it, of any s
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-test-"));
 	stack.defer(() => rmSync(directory, { recursive: true, force: true }));
 	const stubs = stack.use(await startStubs(1, []));
-	const bare = stack.use(
-		await startBareGateway(stubs.ports[0] ?? 0, directory),
-	);
+	const bare = stack.use(await startBareGateway(stubs.ports[0] ?? 0, directory));
 	await firstAnswer(bare.url);
 	await checkAnswers(bare.url);
 	for (const size of [300, 49_000, 1_000_000]) {
@@ -201,8 +176,7 @@ test("what loads all cores ends when it is disposed of", async () => {
 	const busy = loadAllCores();
 	expect(busy.pids).toHaveLength(availableParallelism());
 	await busy[Symbol.asyncDispose]();
-	for (const pid of busy.pids)
-		expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+	for (const pid of busy.pids) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });
 
 test.skipIf(process.platform !== "linux" || availableParallelism() < 2)(
@@ -234,8 +208,6 @@ test("ratios are taken within a round, and their median is held against the goal
 	});
 	const ratios = ratiosOf(compared([30, 20, 60]), compared([10, 20, 30]));
 	expect(ratios).toEqual([3, 1, 2]);
-	expect(goalLine("a : b", ratios, 1.5)).toBe(
-		"a : b  2.00 (1.00 to 3.00), goal 1.5 missed",
-	);
+	expect(goalLine("a : b", ratios, 1.5)).toBe("a : b  2.00 (1.00 to 3.00), goal 1.5 missed");
 	expect(goalLine("a : b", ratios, 2)).toEndWith("goal 2.0 met");
 });

@@ -44,10 +44,7 @@ export class Load {
 
 	/** Connects. Nothing is sent yet. */
 	static async open(job: LoadJob): Promise<Load> {
-		const clients = Array.from(
-			{ length: job.connections },
-			(_, index) => new Client(job, index),
-		);
+		const clients = Array.from({ length: job.connections }, (_, index) => new Client(job, index));
 		await Promise.all(clients.map((client) => client.connect()));
 		return new Load(clients);
 	}
@@ -103,9 +100,7 @@ class Client {
 		this.#job = job;
 		const { pathname, host } = new URL(job.url);
 		const request = at(job.requests, index);
-		const body = request
-			? `{"jsonrpc":"2.0","id":${firstId},${request}}`
-			: undefined;
+		const body = request ? `{"jsonrpc":"2.0","id":${firstId},${request}}` : undefined;
 		const headers = {
 			Host: host,
 			...at(job.headers, index),
@@ -134,10 +129,7 @@ class Client {
 	}
 
 	/** Requests as long as there are to be more. */
-	run(
-		more: (now: number) => boolean,
-		done: (ms: number) => void,
-	): Promise<void> {
+	run(more: (now: number) => boolean, done: (ms: number) => void): Promise<void> {
 		this.#more = more;
 		this.#done = done;
 		this.#end = Promise.withResolvers();
@@ -157,8 +149,7 @@ class Client {
 			return;
 		}
 		const request = this.#request;
-		if (this.#idAt >= 0)
-			request.write(String(++this.#id), this.#idAt, "latin1");
+		if (this.#idAt >= 0) request.write(String(++this.#id), this.#idAt, "latin1");
 		this.#sentAt = now;
 		if (this.#socket?.write(request) !== request.length)
 			this.#end.reject(new Error("a request could not be written at once"));
@@ -189,11 +180,9 @@ class Client {
 			if (this.#answers % unpackedOneIn !== 1) return undefined;
 			return this.#resultFault(gunzipSync(answer.body()));
 		}
-		if (answer.packed !== undefined && expect === "result")
-			return "it is packed";
+		if (answer.packed !== undefined && expect === "result") return "it is packed";
 		this.#length ??= answer.length;
-		if (answer.length !== this.#length)
-			return `it has not ${this.#length} bytes`;
+		if (answer.length !== this.#length) return `it has not ${this.#length} bytes`;
 		return expect === "file" ? undefined : this.#resultFault(answer.edges());
 	}
 
@@ -202,8 +191,7 @@ class Client {
 			body.toString("latin1", 0, edgeBytes),
 			body.toString("latin1", Math.max(0, body.length - edgeBytes)),
 		].join();
-		if (!text.includes(`"id":${this.#id}`) || !text.includes('"result":{'))
-			return "it is no result for what was asked";
+		if (!text.includes(`"id":${this.#id}`) || !text.includes('"result":{')) return "it is no result for what was asked";
 		return text.includes('"isError":true') ? "it is an error" : undefined;
 	}
 }
@@ -231,8 +219,7 @@ class AnswerReader {
 		this.#parts.push(bytes);
 		this.#received += bytes.length;
 		if (this.#bodyAt === 0 && !this.#readHead()) return false;
-		if (this.#wholeLength !== undefined)
-			return this.#received >= this.#wholeLength;
+		if (this.#wholeLength !== undefined) return this.#received >= this.#wholeLength;
 		// Where it does not end like one that is over, it is not.
 		const end = bytes.toString("latin1", Math.max(0, bytes.length - 5));
 		return "0\r\n\r\n".endsWith(end) && this.#lastChunk();
@@ -246,25 +233,16 @@ class AnswerReader {
 
 	/** Of the body, without what chunks have around them. */
 	get length(): number {
-		return this.#wholeLength === undefined
-			? this.#chunksLength
-			: this.#wholeLength - this.#bodyAt;
+		return this.#wholeLength === undefined ? this.#chunksLength : this.#wholeLength - this.#bodyAt;
 	}
 
 	/** The body, its first and last bytes at least. */
 	edges(): Buffer {
 		const [first, last] = [this.#parts[0], this.#parts.at(-1)];
-		const enough =
-			first &&
-			last &&
-			first.length >= this.#bodyAt + edgeBytes &&
-			last.length >= edgeBytes;
+		const enough = first && last && first.length >= this.#bodyAt + edgeBytes && last.length >= edgeBytes;
 		if (!enough) return this.#whole().subarray(this.#bodyAt);
 		if (first === last) return first.subarray(this.#bodyAt);
-		return Buffer.concat([
-			first.subarray(this.#bodyAt, this.#bodyAt + edgeBytes),
-			last.subarray(-edgeBytes),
-		]);
+		return Buffer.concat([first.subarray(this.#bodyAt, this.#bodyAt + edgeBytes), last.subarray(-edgeBytes)]);
 	}
 
 	/** The body, of announced length. */
@@ -294,8 +272,7 @@ class AnswerReader {
 		this.packed = /\r\ncontent-encoding: *(\S+)/i.exec(head)?.[1];
 		this.#bodyAt = end + headEnd.length;
 		const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-		this.#wholeLength =
-			length === undefined ? undefined : this.#bodyAt + Number(length);
+		this.#wholeLength = length === undefined ? undefined : this.#bodyAt + Number(length);
 		return true;
 	}
 

@@ -16,19 +16,12 @@ export async function printMachine(
 	console.log(
 		`Bun ${Bun.version}, ${process.platform} on ${availableParallelism()} x ${cpus()[0]?.model}, load average ${average.toFixed(1)} before this began`,
 	);
-	console.log(
-		executables
-			? `the gateway is the executable in ${executables}`
-			: "the gateway runs from its sources",
-	);
+	console.log(executables ? `the gateway is the executable in ${executables}` : "the gateway runs from its sources");
 	if (!nginx)
 		console.log(
 			'nginx IS NOT INSTALLED: there is nothing to compare with, and "of 1st" is of the gateway (on Debian: apt-get install nginx-light)',
 		);
-	if (oneCore)
-		console.log(
-			"one core: each server on core 0, the load generator and the bots on the others",
-		);
+	if (oneCore) console.log("one core: each server on core 0, the load generator and the bots on the others");
 	if (busy) console.log("busy: on each core another process that never waits");
 	const direct = await load.open(callJob(stubUrl, { connections: 64 }));
 	await direct.run({ ms: effort.ms });

@@ -7,16 +7,7 @@ import { tools } from "../../src/bot/tools/index.ts";
 import { fastPathNames } from "../../src/mcp/fast/switch.ts";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
-import {
-	added,
-	type Contender,
-	columns,
-	compare,
-	type Effort,
-	goalLine,
-	lines,
-	ratiosOf,
-} from "./compare.ts";
+import { added, type Contender, columns, compare, type Effort, goalLine, lines, ratiosOf } from "./compare.ts";
 import { loadAllCores, shareCores } from "./cores.ts";
 import { cell, median } from "./figures.ts";
 import { startLoadProcess } from "./load-process.ts";
@@ -44,8 +35,7 @@ import {
 
 const options = readOptions();
 const { quick, effort } = options;
-const wanted = (part: (typeof parts)[number]) =>
-	!options.only || options.only === part;
+const wanted = (part: (typeof parts)[number]) => !options.only || options.only === part;
 const cores = shareCores(options.oneCore);
 /** How long each gateway is called before it is measured: until Bun has compiled all of it. */
 const warmUpMs = quick ? 500 : 2_000;
@@ -66,25 +56,14 @@ stack.defer(() => rmSync(directory, { recursive: true, force: true }));
 chmodSync(directory, 0o755);
 
 const listings = tools.map(({ listing }) => JSON.stringify(listing));
-const stubs = stack.use(
-	await startStubs(
-		Math.max(...manyBackends),
-		listings.slice(0, listedTools),
-		cores.others,
-	),
-);
+const stubs = stack.use(await startStubs(Math.max(...manyBackends), listings.slice(0, listedTools), cores.others));
 const [stubPort = 0] = stubs.ports;
 const stubUrl = `http://127.0.0.1:${stubPort}/mcp`;
 await firstAnswer(stubUrl);
 const load = stack.use(startLoadProcess(cores.others));
 
 const gateways: GatewayProcess[] = [];
-async function addGateway(
-	name: string,
-	backends = 1,
-	main?: string,
-	settings?: Record<string, string>,
-) {
+async function addGateway(name: string, backends = 1, main?: string, settings?: Record<string, string>) {
 	const gateway = await startGatewayProcess({
 		name,
 		backends: stubs.ports.slice(0, backends),
@@ -100,23 +79,14 @@ async function addGateway(
 async function warm(server: GatewayProcess, backends: number) {
 	stack.use(server);
 	await firstAnswer(server.url);
-	const calls = await load.open(
-		callJob(server.url, { connections: 64, backends }),
-	);
+	const calls = await load.open(callJob(server.url, { connections: 64, backends }));
 	await calls.run({ ms: warmUpMs });
 	await calls.close();
 	return server;
 }
 const gateway = await addGateway("gateway");
-const withFetch = await addGateway(
-	"gateway-fetch",
-	1,
-	"test/bench/servers/fetch-gateway.ts",
-);
-const bare = await warm(
-	await startBareGateway(stubPort, directory, cores.server),
-	1,
-);
+const withFetch = await addGateway("gateway-fetch", 1, "test/bench/servers/fetch-gateway.ts");
+const bare = await warm(await startBareGateway(stubPort, directory, cores.server), 1);
 const nginxPath = nginxCommand();
 const startOneNginx = async (name: string, file: Uint8Array) => {
 	const own = join(directory, name);
@@ -129,9 +99,7 @@ const startOneNginx = async (name: string, file: Uint8Array) => {
 		pin: cores.server,
 	});
 };
-const nginx = nginxPath
-	? stack.use(await startOneNginx("nginx", await readList(gateway.url)))
-	: undefined;
+const nginx = nginxPath ? stack.use(await startOneNginx("nginx", await readList(gateway.url))) : undefined;
 if (nginx) await firstAnswer(nginx.proxyUrl);
 const nginxPids = nginx ? await treeOf(nginx.pid) : [];
 
@@ -151,14 +119,9 @@ function contenders(options: Parameters<typeof callJob>[1]): Contender[] {
 }
 
 /** Measures and prints some rows. */
-async function rows(
-	label: string,
-	given: readonly Contender[],
-	howMuch: Effort = effort,
-) {
+async function rows(label: string, given: readonly Contender[], howMuch: Effort = effort) {
 	const compared = await compare(load, given, howMuch);
-	for (const [index, line] of lines(compared).entries())
-		console.log(`${(index === 0 ? label : "").padEnd(18)}${line}`);
+	for (const [index, line] of lines(compared).entries()) console.log(`${(index === 0 ? label : "").padEnd(18)}${line}`);
 	for (const { forget } of gateways) forget();
 	return compared;
 }
@@ -185,25 +148,15 @@ async function measureCalls(): Promise<void> {
 			ofNginx.push(...ratios(compared, "gateway", "nginx"));
 		}
 		if (ofBare.length > 0)
-			console.log(
-				`${"".padEnd(18)}${goalLine(`${kilobytes} KB: CPU, gateway : bare Bun.serve`, ofBare, 1.5)}`,
-			);
+			console.log(`${"".padEnd(18)}${goalLine(`${kilobytes} KB: CPU, gateway : bare Bun.serve`, ofBare, 1.5)}`);
 		if (ofNginx.length > 0)
-			console.log(
-				`${"".padEnd(18)}${goalLine(`${kilobytes} KB: CPU, gateway : nginx`, ofNginx, 1.8)}`,
-			);
+			console.log(`${"".padEnd(18)}${goalLine(`${kilobytes} KB: CPU, gateway : nginx`, ofNginx, 1.8)}`);
 	}
 }
 
 /** Of one of those that were compared to another, by rounds; none where one of them is not there. */
-function ratios(
-	compared: Awaited<ReturnType<typeof rows>>,
-	name: string,
-	other: string,
-) {
-	const [one, another] = [name, other].map((wantedName) =>
-		compared.find((each) => each.name === wantedName),
-	);
+function ratios(compared: Awaited<ReturnType<typeof rows>>, name: string, other: string) {
+	const [one, another] = [name, other].map((wantedName) => compared.find((each) => each.name === wantedName));
 	return one && another ? ratiosOf(one, another) : [];
 }
 
@@ -217,9 +170,7 @@ async function measureSlow(): Promise<void> {
 	for (const other of others) {
 		if (!first || !nginx) return;
 		const { p50, p99 } = added(first, other);
-		console.log(
-			`${"".padEnd(18)}${other.name}: ${p50.toFixed(2)} ms more than nginx at p50, ${p99.toFixed(2)} at p99`,
-		);
+		console.log(`${"".padEnd(18)}${other.name}: ${p50.toFixed(2)} ms more than nginx at p50, ${p99.toFixed(2)} at p99`);
 	}
 }
 
@@ -266,9 +217,7 @@ async function measureList(): Promise<void> {
 		]);
 		const ofNginx = ratios(compared, "gateway", "nginx gzip_static");
 		if (ofNginx.length > 0)
-			console.log(
-				`${"".padEnd(18)}${goalLine("packed: CPU, gateway : nginx gzip_static", ofNginx, 1.2)}`,
-			);
+			console.log(`${"".padEnd(18)}${goalLine("packed: CPU, gateway : nginx gzip_static", ofNginx, 1.2)}`);
 	}
 }
 
@@ -283,13 +232,11 @@ async function measurePaths(): Promise<void> {
 			}),
 		});
 	const all = (job: (url: string) => Contender["job"]) =>
-		[{ name: "gateway", process: gateway }, ...without].map(
-			({ name, process: { url, pid } }) => ({
-				name,
-				job: job(url),
-				pids: [pid],
-			}),
-		);
+		[{ name: "gateway", process: gateway }, ...without].map(({ name, process: { url, pid } }) => ({
+			name,
+			job: job(url),
+			pids: [pid],
+		}));
 	heading("fast paths, each switched off");
 	for (const [kilobytes, size] of sizes)
 		await rows(
@@ -313,21 +260,17 @@ async function measureBackends(): Promise<void> {
 	heading("tools/call at several bots in turn");
 	await rows(
 		"  64 x 0.4 KB",
-		[{ backends: 1, process: gateway }, ...several].map(
-			({ backends, process: { url, pid } }) => ({
-				name: `${backends} bot(s)`,
-				job: callJob(url, { connections: 64, backends }),
-				pids: [pid],
-			}),
-		),
+		[{ backends: 1, process: gateway }, ...several].map(({ backends, process: { url, pid } }) => ({
+			name: `${backends} bot(s)`,
+			job: callJob(url, { connections: 64, backends }),
+			pids: [pid],
+		})),
 	);
 }
 
 async function measureStart(): Promise<void> {
 	const times = quick ? 3 : 9;
-	const timed = async (
-		start: () => Promise<AsyncDisposable & { url: string }>,
-	) => {
+	const timed = async (start: () => Promise<AsyncDisposable & { url: string }>) => {
 		const all: number[] = [];
 		for (let time = 0; time < times; time++) {
 			const from = performance.now();
@@ -337,15 +280,10 @@ async function measureStart(): Promise<void> {
 		}
 		return all;
 	};
-	console.log(
-		`\nfrom the start to the first right answer, ms: median of ${times} (least to most)`,
-	);
+	console.log(`\nfrom the start to the first right answer, ms: median of ${times} (least to most)`);
 	const print = (name: string, all: number[], goal?: number) => {
 		const took = median(all);
-		const wanted =
-			goal === undefined
-				? ""
-				: `   goal ${goal}: ${took <= goal ? "met" : "MISSED"}`;
+		const wanted = goal === undefined ? "" : `   goal ${goal}: ${took <= goal ? "met" : "MISSED"}`;
 		console.log(
 			`${name.padEnd(24)}${cell(took, 0, 7)} (${Math.min(...all).toFixed(0)} to ${Math.max(...all).toFixed(0)})${wanted}`,
 		);
@@ -387,12 +325,7 @@ async function measureMemory(): Promise<void> {
 
 if (options.busy) stack.use(loadAllCores());
 await printMachine(options, { load, stubUrl }, nginxPath);
-const servers = [
-	gateway.url,
-	withFetch.url,
-	bare.url,
-	...(nginx ? [nginx.proxyUrl] : []),
-];
+const servers = [gateway.url, withFetch.url, bare.url, ...(nginx ? [nginx.proxyUrl] : [])];
 for (const url of servers) await checkAnswers(url);
 if (wanted("calls")) await measureCalls();
 if (wanted("slow")) await measureSlow();

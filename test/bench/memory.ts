@@ -32,23 +32,14 @@ export function printRow(
 }
 
 /** Prints how much memory a process has, after a while in which it could give some back. */
-export async function printMemory(
-	pid: number,
-	state: string,
-	goal?: number,
-): Promise<void> {
+export async function printMemory(pid: number, state: string, goal?: number): Promise<void> {
 	await settle();
 	printRow(state, await memoryOf(pid), { goal });
 }
 
 /** Prints a line for each state of one that has just been started. */
-export async function fillGateway(
-	gateway: GatewayProcess,
-	load: LoadProcess,
-	calls: number,
-): Promise<void> {
-	const show = (state: string, goal?: number) =>
-		printMemory(gateway.pid, state, goal);
+export async function fillGateway(gateway: GatewayProcess, load: LoadProcess, calls: number): Promise<void> {
+	const show = (state: string, goal?: number) => printMemory(gateway.pid, state, goal);
 	await show("gateway, idle", idleGoal);
 	const running = await load.open(callJob(gateway.url, { connections: 64 }));
 	await running.run({ count: calls });

@@ -3,15 +3,7 @@
 import { parseCommandLine } from "../../src/lib/program/program.ts";
 import type { Effort } from "./compare.ts";
 
-export const parts = [
-	"calls",
-	"slow",
-	"list",
-	"paths",
-	"backends",
-	"start",
-	"memory",
-] as const;
+export const parts = ["calls", "slow", "list", "paths", "backends", "start", "memory"] as const;
 /** Parts of a run with `--bots`. */
 export const partsWithBots = ["routing", "refresh", "gateways"] as const;
 /** Characters of the responses by their size in KB, as rows name it. */
@@ -67,10 +59,7 @@ export function readOptions(): BenchOptions {
 		rounds: { type: "string" },
 		bots: { type: "string" },
 	});
-	const oneOf = (
-		option: "only" | "size" | "connections",
-		values: readonly string[],
-	) => {
+	const oneOf = (option: "only" | "size" | "connections", values: readonly string[]) => {
 		const value = given[option];
 		if (value === undefined || values.includes(value)) return value;
 		return refuse(`--${option}: expected one of ${values.join(", ")}`);
@@ -79,11 +68,8 @@ export function readOptions(): BenchOptions {
 		const value = given[option];
 		if (value === undefined) return undefined;
 		const number = Number(value);
-		if (Number.isInteger(number) && number >= least && number <= most)
-			return number;
-		return refuse(
-			`--${option}: expected a whole number from ${least} to ${most}`,
-		);
+		if (Number.isInteger(number) && number >= least && number <= most) return number;
+		return refuse(`--${option}: expected a whole number from ${least} to ${most}`);
 	};
 	const { quick = false, busy = false } = given;
 	const connections = oneOf("connections", connectionCounts.map(String));

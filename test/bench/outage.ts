@@ -45,24 +45,17 @@ async function measure(outageMs: number, resumable: boolean) {
 
 const { quick } = parseCommandLine(usage, { quick: { type: "boolean" } });
 const longestMs = quick ? 30_000 : 300_000;
-const lengths = Array.from(
-	{ length: runs },
-	(_, run) => shortestMs + ((longestMs - shortestMs) * run) / (runs - 1),
-);
+const lengths = Array.from({ length: runs }, (_, run) => shortestMs + ((longestMs - shortestMs) * run) / (runs - 1));
 const seconds = (ms: number) => (ms / 1_000).toFixed(1);
 await Promise.all(
 	[false, true].map(async (resumable) => {
-		const results = await Promise.all(
-			lengths.map((outageMs) => measure(outageMs, resumable)),
-		);
+		const results = await Promise.all(lengths.map((outageMs) => measure(outageMs, resumable)));
 		const times = results.map(({ ms }) => ms);
 		console.log(
 			`sessions ${resumable ? "can be resumed" : "have ended"}: median ${seconds(median(times))} s, longest ${seconds(Math.max(...times))} s, logins ${results.reduce((sum, { logins }) => sum + logins, 0)} in ${runs} outages`,
 		);
 		for (const { outageMs, ms, logins } of results)
-			console.log(
-				`  ${seconds(outageMs)} s: ready after ${seconds(ms)} s, logins ${logins}`,
-			);
+			console.log(`  ${seconds(outageMs)} s: ready after ${seconds(ms)} s, logins ${logins}`);
 	}),
 );
 process.exit(0);

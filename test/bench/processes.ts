@@ -22,8 +22,7 @@ export async function cpuMicros(pids: readonly number[]): Promise<number> {
 }
 
 async function cpuMicrosOf(pid: number): Promise<number> {
-	if (!onLinux)
-		return secondsOf(outputOf(["ps", "-o", "time=", "-p", `${pid}`])) * 1e6;
+	if (!onLinux) return secondsOf(outputOf(["ps", "-o", "time=", "-p", `${pid}`])) * 1e6;
 	const stat = await readFile(`/proc/${pid}/stat`, "latin1");
 	// The name in parentheses may hold spaces. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
 	const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -45,9 +44,7 @@ function secondsOf(time: string): number {
 /** Resident memory in MiB. */
 export async function memoryOf(pid: number): Promise<number> {
 	const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-	const kib =
-		/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ??
-		outputOf(["ps", "-o", "rss=", "-p", `${pid}`]);
+	const kib = /^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ?? outputOf(["ps", "-o", "rss=", "-p", `${pid}`]);
 	return Number(kib) / 1024;
 }
 
@@ -89,11 +86,7 @@ export interface Logged extends AsyncDisposable {
  * environment, Bun's cache of transpiled files as in a shell, and nothing else; it ends when it is disposed of, or, if it
  * watches its stdin, with this process.
  */
-export function startLogged(
-	command: readonly string[],
-	env: Record<string, string>,
-	log: string,
-): Logged {
+export function startLogged(command: readonly string[], env: Record<string, string>, log: string): Logged {
 	const file = openSync(log, "a");
 	const child = Bun.spawn([...command], {
 		env: { ...cacheEnvironment(process.env), ...env, STOP_WITH_STDIN: "1" },

@@ -6,12 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { demoSeed } from "../../src/simulator/seed.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
-import {
-	becomesReady,
-	listeningUrl,
-	type Program,
-	startProgram,
-} from "../support/program.ts";
+import { becomesReady, listeningUrl, type Program, startProgram } from "../support/program.ts";
 
 /** The name under which the gateway knows the bot. */
 export const botName = "gamma";
@@ -32,9 +27,7 @@ interface World {
 /** Runs the simulator until stdin ends. Prints what a bot needs to know of it. */
 export async function runSoakSimulator(): Promise<never> {
 	const seed = demoSeed();
-	const guilds = seed.guilds.map((guild) =>
-		guild.name === guildName ? { ...guild, crowd } : guild,
-	);
+	const guilds = seed.guilds.map((guild) => (guild.name === guildName ? { ...guild, crowd } : guild));
 	const simulator = await startSimulator({ seed: { ...seed, guilds } });
 	const world: World = {
 		api: simulator.api,
@@ -63,12 +56,8 @@ export interface SoakBot extends AsyncDisposable {
 /** Starts the simulator and a bot from the sources. Resolves when the bot is ready. */
 export async function startSoakBot(token: string): Promise<SoakBot> {
 	await using stack = new AsyncDisposableStack();
-	const simulator = stack.use(
-		startProgram("test/bench/soak.ts", {}, ["simulator"]),
-	);
-	const world = await simulator.line((line) =>
-		line.startsWith("{") ? (JSON.parse(line) as World) : undefined,
-	);
+	const simulator = stack.use(startProgram("test/bench/soak.ts", {}, ["simulator"]));
+	const world = await simulator.line((line) => (line.startsWith("{") ? (JSON.parse(line) as World) : undefined));
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-soak-"));
 	stack.defer(() => rmSync(directory, { recursive: true, force: true }));
 	writeFileSync(join(directory, "config.toml"), 'bot_name = "Soak"\n');

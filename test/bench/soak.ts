@@ -2,22 +2,12 @@
 // The gateway, a bot, the simulator and two stubs for more bots are processes of their own; the clients live in this one.
 
 import { parseCommandLine } from "../../src/lib/program/program.ts";
-import {
-	listeningUrl,
-	type Program,
-	startProgram,
-} from "../support/program.ts";
+import { listeningUrl, type Program, startProgram } from "../support/program.ts";
 import { startStubBackend, textResult } from "../support/stub-backend.ts";
 import { median } from "./figures.ts";
 import { holdIdle, type IdleConnections } from "./idle-connections.ts";
 import { maxOpenFiles, memoryOf } from "./processes.ts";
-import {
-	botName,
-	type MixedCall,
-	runSoakSimulator,
-	type SoakBot,
-	startSoakBot,
-} from "./soak-bot.ts";
+import { botName, type MixedCall, runSoakSimulator, type SoakBot, startSoakBot } from "./soak-bot.ts";
 
 const usage = `Usage: bun run soak [--help]
 
@@ -106,11 +96,7 @@ function holdCalls(url: string, count: number): Load {
 }
 
 /** Calls a tool. Rejects unless the response is the expected one. */
-async function callTool(
-	url: string,
-	id: number,
-	{ params, isRefused }: MixedCall,
-): Promise<void> {
+async function callTool(url: string, id: number, { params, isRefused }: MixedCall): Promise<void> {
 	const response = await fetch(url, {
 		method: "POST",
 		headers: {
@@ -120,10 +106,7 @@ async function callTool(
 		body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
 	});
 	const text = await response.text();
-	if (
-		!text.includes(`"id":${id},"result"`) ||
-		text.includes('"isError":true') !== isRefused
-	)
+	if (!text.includes(`"id":${id},"result"`) || text.includes('"isError":true') !== isRefused)
 		throw new Error(`HTTP ${response.status}: ${text}`);
 }
 
@@ -166,9 +149,7 @@ interface Watched {
  */
 function slope(samples: readonly Sample[]): number {
 	const slopes = samples.flatMap((one, at) =>
-		samples
-			.slice(at + 1)
-			.map((later) => (later.mib - one.mib) / (later.second - one.second)),
+		samples.slice(at + 1).map((later) => (later.mib - one.mib) / (later.second - one.second)),
 	);
 	return 60 * median(slopes);
 }
@@ -200,8 +181,7 @@ async function main(): Promise<void> {
 
 	await using stack = new AsyncDisposableStack();
 	const stop = Promise.withResolvers<void>();
-	for (const signal of ["SIGINT", "SIGTERM"] as const)
-		process.on(signal, () => stop.resolve());
+	for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.resolve());
 
 	console.log("starting two stubs, the simulator, a bot and the gateway");
 	const stubs = stack.use(startProgram("test/bench/soak.ts", {}, ["stubs"]));
@@ -244,8 +224,7 @@ async function main(): Promise<void> {
 	await Promise.race([ends, Bun.sleep(5_000)]);
 	idle.close();
 
-	for (const { firstError } of loads)
-		if (firstError) console.log(`the first error: ${firstError}`);
+	for (const { firstError } of loads) if (firstError) console.log(`the first error: ${firstError}`);
 	for (const one of watched) verdict(one);
 	const errors = load.errors + botLoad.errors;
 	if (errors > 0 || held < connections)
@@ -315,9 +294,7 @@ function verdict({ name, samples, atRest }: Watched): void {
 			`after warm-up (${first.second.toFixed(0)} s) ${first.mib.toFixed(1)} MiB`,
 			`at the end (${last.second.toFixed(0)} s) ${last.mib.toFixed(1)} MiB`,
 			`slope ${perMinute.toFixed(2)} MiB a minute`,
-			growth < flatGrowth
-				? "flat"
-				: `GROWING: ${(100 * growth).toFixed(0)} % since the warm-up`,
+			growth < flatGrowth ? "flat" : `GROWING: ${(100 * growth).toFixed(0)} % since the warm-up`,
 		].join("; "),
 	);
 }

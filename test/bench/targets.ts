@@ -22,11 +22,7 @@ export async function startStubs(
 	more: { guilds?: number; lists?: number } = {},
 ): Promise<Stubs> {
 	const child = Bun.spawn(
-		pin([
-			process.execPath,
-			join(import.meta.dir, "servers/stub.ts"),
-			JSON.stringify({ ports, tools, ...more }),
-		]),
+		pin([process.execPath, join(import.meta.dir, "servers/stub.ts"), JSON.stringify({ ports, tools, ...more })]),
 		{ stdin: "pipe", stdout: "pipe", stderr: "inherit" },
 	);
 	const { value } = await child.stdout.getReader().read();
@@ -72,9 +68,7 @@ export async function startGatewayProcess({
 			? [join(executables, "gateway")]
 			: [process.execPath, join(root, main)];
 	const env = {
-		INSTANCES: backends
-			.map((backend, index) => `stub${index}=http://127.0.0.1:${backend}`)
-			.join(","),
+		INSTANCES: backends.map((backend, index) => `stub${index}=http://127.0.0.1:${backend}`).join(","),
 		MCP_AUTH_TOKEN: token,
 		GATEWAY_PORT: String(port),
 		GATEWAY_BIND_ADDR: "127.0.0.1",
@@ -89,20 +83,12 @@ export async function startGatewayProcess({
 }
 
 /** Starts `bare-gateway.ts` in front of one bot; it answers some milliseconds later. */
-export function startBareGateway(
-	backend: number,
-	directory: string,
-	pin?: Pin,
-): Promise<GatewayProcess> {
+export function startBareGateway(backend: number, directory: string, pin?: Pin): Promise<GatewayProcess> {
 	return startBare("bare-gateway", String(backend), directory, pin);
 }
 
 /** Starts `bare-list.ts`, which responds with what `file` holds; it answers some milliseconds later. */
-export function startBareList(
-	file: string,
-	directory: string,
-	pin?: Pin,
-): Promise<GatewayProcess> {
+export function startBareList(file: string, directory: string, pin?: Pin): Promise<GatewayProcess> {
 	return startBare("bare-list", file, directory, pin);
 }
 
@@ -115,11 +101,7 @@ async function startBare(
 	const port = await freePort();
 	const main = join(import.meta.dir, `servers/${name}.ts`);
 	const command = [process.execPath, main, String(port), argument];
-	const process_ = startLogged(
-		pin(command),
-		{},
-		join(directory, `${name}.log`),
-	);
+	const process_ = startLogged(pin(command), {}, join(directory, `${name}.log`));
 	return { ...process_, url: `http://127.0.0.1:${port}/mcp` };
 }
 
@@ -173,11 +155,7 @@ export function callJob(url: string, options: CallOptions): LoadJob {
 }
 
 /** Requests for the list of tools; plain, or packed. */
-export function listJob(
-	url: string,
-	connections: number,
-	gzip: boolean,
-): LoadJob {
+export function listJob(url: string, connections: number, gzip: boolean): LoadJob {
 	return {
 		url,
 		connections,
@@ -194,11 +172,7 @@ export function readyListJob(...given: Parameters<typeof listJob>): LoadJob {
 }
 
 /** Requests for a file; plain, or packed. */
-export function fileJob(
-	url: string,
-	connections: number,
-	gzip: boolean,
-): LoadJob {
+export function fileJob(url: string, connections: number, gzip: boolean): LoadJob {
 	return {
 		url,
 		connections,
@@ -231,17 +205,12 @@ export async function firstAnswer(url: string): Promise<void> {
 	for (;;) {
 		const text = await callOnce(url, "1", 1).catch(String);
 		if (text.includes('"id":1,"result"') && text.includes('"text":"x"')) return;
-		if (performance.now() > endsAt)
-			throw new Error(`${url} does not answer: ${text}`);
+		if (performance.now() > endsAt) throw new Error(`${url} does not answer: ${text}`);
 		await Bun.sleep(1);
 	}
 }
 
-async function callOnce(
-	url: string,
-	id: string,
-	size: number,
-): Promise<string> {
+async function callOnce(url: string, id: string, size: number): Promise<string> {
 	const [request] = callJob(url, { connections: 1, size }).requests;
 	const response = await fetch(url, {
 		method: "POST",

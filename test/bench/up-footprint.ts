@@ -54,9 +54,7 @@ export async function measureUp(bots = 5): Promise<void> {
 		await up.exited;
 	});
 	const url = await up.line((line) =>
-		line.includes('"program":"gateway"')
-			? /"url":"([^"]+)"/.exec(line)?.[1]
-			: undefined,
+		line.includes('"program":"gateway"') ? /"url":"([^"]+)"/.exec(line)?.[1] : undefined,
 	);
 	const token = readFileSync(join(directory, "gateway.env"), "utf8");
 	const [, secret = ""] = /^MCP_AUTH_TOKEN=(\w+)$/m.exec(token) ?? [];
@@ -66,30 +64,19 @@ export async function measureUp(bots = 5): Promise<void> {
 }
 
 /** Makes an instance as an operator does, with a free port and these variables. */
-async function makeInstance(
-	home: string,
-	name: string,
-	variables: Record<string, string>,
-): Promise<void> {
+async function makeInstance(home: string, name: string, variables: Record<string, string>): Promise<void> {
 	const { code, text } = newInstanceCommand([name], home);
 	if (code !== 0) throw new Error(text);
 	const file = join(home, "instances", name, ".env");
 	let lines = readFileSync(file, "utf8");
 	const all = { ...variables, MCP_PORT: String(await freePort()) };
 	for (const [key, value] of Object.entries(all))
-		lines = lines.replace(
-			new RegExp(`^(# )?${key}=.*$`, "m"),
-			`${key}=${value}`,
-		);
+		lines = lines.replace(new RegExp(`^(# )?${key}=.*$`, "m"), `${key}=${value}`);
 	writeFileSync(file, lines);
 }
 
 /** Resolves when the gateway reaches all bots. */
-async function allOnline(
-	url: string,
-	token: string,
-	bots: number,
-): Promise<void> {
+async function allOnline(url: string, token: string, bots: number): Promise<void> {
 	const endsAt = performance.now() + startTimeoutMs;
 	for (;;) {
 		const response = await fetch(new URL("/status", url), {
@@ -98,8 +85,7 @@ async function allOnline(
 		const text = await response.text();
 		const online = text.match(/"state":"online"/g)?.length ?? 0;
 		if (online >= bots) return;
-		if (performance.now() > endsAt)
-			throw new Error(`${online} of ${bots} bots are online: ${text}`);
+		if (performance.now() > endsAt) throw new Error(`${online} of ${bots} bots are online: ${text}`);
 		await Bun.sleep(200);
 	}
 }
@@ -114,8 +100,7 @@ async function printAll(pid: number, bots: number): Promise<void> {
 			own: await ownMemoryOf(one),
 		})),
 	);
-	const named = (program: string) =>
-		rows.filter((row) => row.program === program);
+	const named = (program: string) => rows.filter((row) => row.program === program);
 	for (const program of ["up", "gateway", "bot"]) {
 		const found = named(program);
 		const label = `up: ${program}${found.length > 1 ? `, median of ${found.length}` : ""}`;

@@ -11,11 +11,7 @@ import type { Access, Principal } from "../../src/lib/principal.ts";
 import type { JsonObject } from "../../src/mcp/json-rpc.ts";
 import type { Effect } from "../../src/mcp/tool.ts";
 import { until } from "../support/until.ts";
-import {
-	type ApprovalWorld,
-	staffChannel,
-	startApprovalWorld,
-} from "./approval/approval-world.ts";
+import { type ApprovalWorld, staffChannel, startApprovalWorld } from "./approval/approval-world.ts";
 import { examplesIn, prepareExamples } from "./effect-table.ts";
 
 /** The tools whose calls all have the same effect. */
@@ -126,21 +122,14 @@ test("every tool has a row, and is listed from the access on that its least effe
 	});
 	const findTools = tools.filter(({ name }) => name === "find_tools");
 	const unlisted = [...game, ...callingTools, ...findTools];
-	const ofEffect = (effect: Effect) =>
-		unlisted.flatMap((tool) => (tool.effect === effect ? tool.name : []));
-	const [read, write, all] = [
-		await listed("read"),
-		await listed("write"),
-		await listed("all"),
-	];
+	const ofEffect = (effect: Effect) => unlisted.flatMap((tool) => (tool.effect === effect ? tool.name : []));
+	const [read, write, all] = [await listed("read"), await listed("write"), await listed("all")];
 	const added = (some: Map<string, unknown>, before: Map<string, unknown>) =>
 		[...some.keys()].filter((name) => !before.has(name));
 	const found: Record<Effect, string[]> = {
 		read: [...new Set([...read.keys(), ...ofEffect("read")])],
 		write: [...new Set([...added(write, read), ...ofEffect("write")])],
-		destructive: [
-			...new Set([...added(all, write), ...ofEffect("destructive")]),
-		],
+		destructive: [...new Set([...added(all, write), ...ofEffect("destructive")])],
 	};
 	expect(found.read.sort()).toEqual([...always.read].sort());
 	expect(found.write.sort()).toEqual([...always.write, ...varying].sort());
@@ -148,18 +137,10 @@ test("every tool has a row, and is listed from the access on that its least effe
 	for (const [name, hints] of all) {
 		const isRead = always.read.includes(name);
 		expect([name, hints.readOnlyHint ?? false]).toEqual([name, isRead]);
-		if (!isRead)
-			expect([name, hints.destructiveHint]).toEqual([
-				name,
-				!additive.includes(name),
-			]);
+		if (!isRead) expect([name, hints.destructiveHint]).toEqual([name, !additive.includes(name)]);
 	}
 	for (const [name, { write, destructive }] of Object.entries(examples))
-		expect([name, write.length > 0, destructive.length > 0]).toEqual([
-			name,
-			true,
-			true,
-		]);
+		expect([name, write.length > 0, destructive.length > 0]).toEqual([name, true, true]);
 });
 
 test("the tool itself refuses a caller whose access it exceeds", async () => {
@@ -187,11 +168,7 @@ describe("a call that counts as destructive by its arguments", () => {
 						[name, args],
 						["use_tool", { name, arguments: args }],
 					] as const) {
-						const { text, isError } = await world.call(
-							caller,
-							tool,
-							given as JsonObject,
-						);
+						const { text, isError } = await world.call(caller, tool, given as JsonObject);
 						expect({ name, args, text, isError }).toEqual({
 							...{ name, args, isError: true },
 							text: expect.stringContaining(why),
@@ -207,11 +184,7 @@ describe("a call that counts as destructive by its arguments", () => {
 		for (const [name, { destructive }] of Object.entries(examples))
 			for (const [reason, args] of destructive) {
 				world.simulator.journal.clear();
-				const { pending, text } = await world.call(
-					callerWith("all"),
-					name,
-					args as JsonObject,
-				);
+				const { pending, text } = await world.call(callerWith("all"), name, args as JsonObject);
 				expect({ name, args, text, pending }).toEqual({
 					...{ name, args, text: expect.any(String) },
 					pending: expect.any(String),
@@ -242,11 +215,7 @@ describe("a call that counts as destructive by its arguments", () => {
 test("other calls of these tools run at once for a key with write", async () => {
 	for (const [name, { write }] of Object.entries(examples))
 		for (const args of write) {
-			const { text, isError, pending } = await world.call(
-				callerWith("write"),
-				name,
-				args as JsonObject,
-			);
+			const { text, isError, pending } = await world.call(callerWith("write"), name, args as JsonObject);
 			expect({ name, args, text, isError, pending }).toEqual({
 				...{ name, args, text: expect.any(String) },
 				...{ isError: false, pending: undefined },
@@ -260,9 +229,7 @@ test("other calls of these tools run at once for a key with write", async () => 
 
 test("a role counts as one with power while the bot does not see all channels", async () => {
 	const { simulator, guild } = world;
-	const helpers = [...guild.roles.values()].find(
-		({ name }) => name === "Helpers",
-	);
+	const helpers = [...guild.roles.values()].find(({ name }) => name === "Helpers");
 	const args = {
 		channel_id: simulator.channel("The Cooks/general").id,
 		role_ids: [helpers?.id ?? ""],
@@ -276,8 +243,6 @@ test("a role counts as one with power while the bot does not see all channels", 
 		deny: String(PermissionFlagsBits.ViewChannel),
 	});
 	await until("the bot has heard", async () =>
-		(await give()).text.includes(
-			"gives access to channels that the bot does not see",
-		),
+		(await give()).text.includes("gives access to channels that the bot does not see"),
 	);
 });

@@ -1,10 +1,6 @@
 // The effect of every tool's calls: always the same, or by the arguments of the call, with examples on each side.
 
-import {
-	ChannelType,
-	GuildScheduledEventEntityType,
-	PermissionFlagsBits,
-} from "discord.js";
+import { ChannelType, GuildScheduledEventEntityType, PermissionFlagsBits } from "discord.js";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { grant } from "./features/running-feature.ts";
 
@@ -55,10 +51,7 @@ export function prepareExamples(simulator: Simulator): void {
 export function examplesIn(simulator: Simulator): Record<string, Examples> {
 	const guild = simulator.guild("The Cooks");
 	const { world } = simulator;
-	const named = <T extends { id: string; name: string }>(
-		things: Iterable<T>,
-		name: string,
-	) => {
+	const named = <T extends { id: string; name: string }>(things: Iterable<T>, name: string) => {
 		for (const thing of things) if (thing.name === name) return thing.id;
 		throw new Error(`nothing is called ${name}`);
 	};
@@ -84,15 +77,9 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 				},
 			],
 			destructive: [
-				[
-					"gives a role MANAGE_GUILD",
-					{ name: "x", permissions: ["MANAGE_GUILD"] },
-				],
+				["gives a role MANAGE_GUILD", { name: "x", permissions: ["MANAGE_GUILD"] }],
 				["gives a role ADMINISTRATOR", { name: "x", permissions: "10" }],
-				[
-					"places a role above @Staff",
-					{ name: "x", below_role_id: role("alpha") },
-				],
+				["places a role above @Staff", { name: "x", below_role_id: role("alpha") }],
 			],
 		},
 		edit_role: {
@@ -101,57 +88,30 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 				{ role_id: role("Staff"), remove_permissions: ["KICK_MEMBERS"] },
 			],
 			destructive: [
-				[
-					"gives @Regular (ID: ",
-					{ role_id: role("Regular"), add_permissions: ["BAN_MEMBERS"] },
-				],
-				[
-					") MANAGE_MESSAGES",
-					{ role_id: guild.id, add_permissions: ["MANAGE_MESSAGES"] },
-				],
-				[
-					") ADMINISTRATOR",
-					{ role_id: role("Newcomer"), permissions: ["ADMINISTRATOR"] },
-				],
-				[
-					"takes SEND_MESSAGES from @everyone",
-					{ role_id: guild.id, remove_permissions: ["SEND_MESSAGES"] },
-				],
-				[
-					"changes which roles rank below @Staff",
-					{ role_id: role("Staff"), below_role_id: role("Newcomer") },
-				],
+				["gives @Regular (ID: ", { role_id: role("Regular"), add_permissions: ["BAN_MEMBERS"] }],
+				[") MANAGE_MESSAGES", { role_id: guild.id, add_permissions: ["MANAGE_MESSAGES"] }],
+				[") ADMINISTRATOR", { role_id: role("Newcomer"), permissions: ["ADMINISTRATOR"] }],
+				["takes SEND_MESSAGES from @everyone", { role_id: guild.id, remove_permissions: ["SEND_MESSAGES"] }],
+				["changes which roles rank below @Staff", { role_id: role("Staff"), below_role_id: role("Newcomer") }],
 			],
 		},
 		move_roles: {
 			write: [{ role_ids: [role("Helpers")], below_role_id: role("Regular") }],
 			destructive: [
-				[
-					"changes which roles rank below @Staff",
-					{ role_ids: [role("Regular")], above_role_id: role("Staff") },
-				],
+				["changes which roles rank below @Staff", { role_ids: [role("Regular")], above_role_id: role("Staff") }],
 			],
 		},
 		create_invite: {
-			write: [
-				{ channel_id: general },
-				{ channel_id: general, role_ids: [role("Helpers")] },
-			],
+			write: [{ channel_id: general }, { channel_id: general, role_ids: [role("Helpers")] }],
 			destructive: [
 				["gives ", { channel_id: general, role_ids: [role("Staff")] }],
-				[
-					"gives VIEW_CHANNEL in #staff",
-					{ channel_id: general, role_ids: [role("Insiders")] },
-				],
+				["gives VIEW_CHANNEL in #staff", { channel_id: general, role_ids: [role("Insiders")] }],
 			],
 		},
 		create_role_menu: {
 			write: [{ channel_id: general, role_ids: [role("Helpers")] }],
 			destructive: [
-				[
-					"gives VIEW_CHANNEL in #staff",
-					{ channel_id: general, role_ids: [role("Insiders")] },
-				],
+				["gives VIEW_CHANNEL in #staff", { channel_id: general, role_ids: [role("Insiders")] }],
 				[
 					"replaces what a message says",
 					{
@@ -164,26 +124,19 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 			],
 		},
 		create_channel: {
-			write: [
-				{ name: "plain" },
-				{ name: "private", view_role_ids: [role("Staff")] },
-			],
+			write: [{ name: "plain" }, { name: "private", view_role_ids: [role("Staff")] }],
 			destructive: [
 				[
 					"allows MANAGE_MESSAGES in the channel",
 					{
 						name: "x",
-						permission_overwrites: [
-							{ id: role("Regular"), allow: ["MANAGE_MESSAGES"] },
-						],
+						permission_overwrites: [{ id: role("Regular"), allow: ["MANAGE_MESSAGES"] }],
 					},
 				],
 			],
 		},
 		move_channels: {
-			write: [
-				{ channel_ids: [channel("Lounge")], category_id: channel("Elsewhere") },
-			],
+			write: [{ channel_ids: [channel("Lounge")], category_id: channel("Elsewhere") }],
 			destructive: [
 				[
 					"",
@@ -205,9 +158,7 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 		},
 		edit_guild: {
 			write: [{ afk_timeout: 900 }],
-			destructive: [
-				["raises what members need", { verification_level: "VERY_HIGH" }],
-			],
+			destructive: [["raises what members need", { verification_level: "VERY_HIGH" }]],
 		},
 		set_incident_actions: {
 			write: [{ invites_disabled_until: "6h" }],
@@ -215,9 +166,7 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 		},
 		edit_scheduled_event: {
 			write: [{ event_id: event, name: "Supper" }],
-			destructive: [
-				["ends the event for good", { event_id: event, status: "canceled" }],
-			],
+			destructive: [["ends the event for good", { event_id: event, status: "canceled" }]],
 		},
 		set_automod_rule: {
 			write: [
@@ -236,10 +185,7 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 			],
 			destructive: [
 				["by words", { ...keyword, ...blocks }],
-				[
-					"by words",
-					{ ...keyword, keyword_filter: [], regex_patterns: ["."], ...blocks },
-				],
+				["by words", { ...keyword, keyword_filter: [], regex_patterns: ["."], ...blocks }],
 				[
 					"blocks messages with 1 mentions",
 					{
@@ -247,10 +193,7 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 						...{ mention_total_limit: 1, ...blocks },
 					},
 				],
-				[
-					"by words",
-					{ rule_id: rule, keyword_filter: ["soup", "stew", "the"] },
-				],
+				["by words", { rule_id: rule, keyword_filter: ["soup", "stew", "the"] }],
 				[
 					"by words",
 					{

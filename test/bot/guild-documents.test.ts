@@ -20,10 +20,7 @@ onBoth(({ place }) => {
 		return { simulator, config: configOf(simulator, await place()) };
 	}
 
-	const configOf = (
-		simulator: Awaited<ReturnType<typeof startSimulator>>,
-		place: Place,
-	) =>
+	const configOf = (simulator: Awaited<ReturnType<typeof startSimulator>>, place: Place) =>
 		botConfig({
 			discordToken: simulator.bot("alpha").token,
 			discordApiUrl: simulator.api,
@@ -70,9 +67,7 @@ onBoth(({ place }) => {
 		const { simulator, config } = await setUp();
 		await using _ = simulator;
 		const wrong = { ...config, discordToken: "wrong" };
-		await expect(openGuildDocuments(wrong, log, options)).rejects.toThrow(
-			"DISCORD_TOKEN",
-		);
+		await expect(openGuildDocuments(wrong, log, options)).rejects.toThrow("DISCORD_TOKEN");
 		const own = await openGuildDocuments(config, log, options);
 		await own.close();
 	});

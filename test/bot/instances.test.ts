@@ -3,10 +3,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-	apiKeyPattern,
-	providerDefaults,
-} from "../../src/bot/config/ai-providers.ts";
+import { apiKeyPattern, providerDefaults } from "../../src/bot/config/ai-providers.ts";
 import { toml, variables } from "../../src/bot/config/settings.ts";
 import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import { isPlaceholder } from "../../src/lib/config.ts";
@@ -54,9 +51,7 @@ function keysOf(schema: Schema, section: string): Key[] {
 			return [{ ...key, required: false, default: undefined }];
 		}
 		const required = entry.type !== "optional";
-		return within.entries
-			? keysOf(within, inner)
-			: [{ section, name, required, default: entry.default }];
+		return within.entries ? keysOf(within, inner) : [{ section, name, required, default: entry.default }];
 	});
 }
 
@@ -65,12 +60,10 @@ const keys = [
 	...keysOf(toml as unknown as Schema, ""),
 ];
 
-const title = ({ section, name }: Pick<Key, "section" | "name">) =>
-	`${section || "top"}: ${name}`;
+const title = ({ section, name }: Pick<Key, "section" | "name">) => `${section || "top"}: ${name}`;
 
 /** As it is written in its file. */
-const written = ({ section, default: value }: Key) =>
-	section === ".env" ? String(value) : JSON.stringify(value);
+const written = ({ section, default: value }: Key) => (section === ".env" ? String(value) : JSON.stringify(value));
 
 /** What a key is without a default in the schema; elsewhere it is nothing. */
 const derived: Record<string, string> = {
@@ -91,13 +84,7 @@ function rows() {
 	return reference.split("\n").flatMap((line) => {
 		const [, heading] = /^#+ (.*)$/.exec(line) ?? [];
 		if (heading !== undefined) {
-			section =
-				heading === "At the top"
-					? ""
-					: /^`(?:\[([\w.]+)\]|(\.env))`$/
-							.exec(heading)
-							?.slice(1)
-							.find(Boolean);
+			section = heading === "At the top" ? "" : /^`(?:\[([\w.]+)\]|(\.env))`$/.exec(heading)?.slice(1).find(Boolean);
 			return [];
 		}
 		const cells = line.split("|").map((cell) => cell.trim());
@@ -150,9 +137,7 @@ function entries() {
 }
 
 test("the example has every key once, in its section, and no other", () => {
-	const known = entries().filter(
-		({ section, name }) => section !== ".env" || !apiKeyPattern.test(name),
-	);
+	const known = entries().filter(({ section, name }) => section !== ".env" || !apiKeyPattern.test(name));
 	expect(known.map(title).sort()).toEqual(keys.map(title).sort());
 });
 
@@ -162,10 +147,7 @@ test("a key of the example is explained in the line above it, and shows its defa
 		expect(entry.above).not.toMatch(envLine);
 		expect(entry.above).not.toMatch(tomlLine);
 		const key = keys.find((one) => title(one) === title(entry));
-		if (key?.default !== undefined)
-			expect(`${title(key)}: ${entry.value}`).toBe(
-				`${title(key)}: ${written(key)}`,
-			);
+		if (key?.default !== undefined) expect(`${title(key)}: ${entry.value}`).toBe(`${title(key)}: ${written(key)}`);
 	}
 });
 
@@ -173,20 +155,14 @@ test("what is switched on in the example is required, its own default, or left t
 	for (const { value, off, ...entry } of entries()) {
 		const key = keys.find((one) => title(one) === title(entry));
 		if (off || key?.required || isPlaceholder(value)) continue;
-		expect(`${title(entry)}: ${value}`).toBe(
-			`${title(entry)}: ${key && written(key)}`,
-		);
+		expect(`${title(entry)}: ${value}`).toBe(`${title(entry)}: ${key && written(key)}`);
 	}
 });
 
 test.each([
 	["the example", example["config.toml"], (name: string) => name],
 	["instances/README.md", reference, (name: string) => `\`${name}\``],
-	[
-		"README.md",
-		readFileSync(join(instances, "../README.md"), "utf8"),
-		(name: string) => `\`${name}\``,
-	],
+	["README.md", readFileSync(join(instances, "../README.md"), "utf8"), (name: string) => `\`${name}\``],
 ])("%s names every toolset", (_, text, written) => {
 	const words = new Set(text.split(/[\s,|]+/));
 	expect(toolsetNames.filter((name) => !words.has(written(name)))).toEqual([]);
@@ -195,9 +171,7 @@ test.each([
 /** The example with everything switched on that is switched off. */
 function switchedOn() {
 	const lines = (text: string, ...patterns: RegExp[]) =>
-		text.replace(/^# .*$/gm, (line) =>
-			patterns.some((pattern) => pattern.test(line)) ? line.slice(2) : line,
-		);
+		text.replace(/^# .*$/gm, (line) => (patterns.some((pattern) => pattern.test(line)) ? line.slice(2) : line));
 	return {
 		".env": lines(example[".env"], envLine),
 		"config.toml": lines(example["config.toml"], tomlLine, headerLine),
@@ -211,9 +185,7 @@ test("with everything switched on, the example has no issue but what is left to 
 		const entry = entries().find((one) => title(one) === title(key));
 		return key.required && isPlaceholder(entry?.value.replace(/^"/, ""));
 	});
-	const said = issues.map((issue) =>
-		issue.replace(/ "your-.*|: put the key.*/s, ""),
-	);
+	const said = issues.map((issue) => issue.replace(/ "your-.*|: put the key.*/s, ""));
 	expect(said.sort()).toEqual(
 		[
 			...required.map(({ section, name }) =>
@@ -224,8 +196,7 @@ test("with everything switched on, the example has no issue but what is left to 
 			"config.toml: ai.providers.mine.api_key_env: the variable MINE_API_KEY is not set",
 		].sort(),
 	);
-	for (const issue of issues)
-		expect(issue).toMatch(/What belongs there: \S|set: put /);
+	for (const issue of issues) expect(issue).toMatch(/What belongs there: \S|set: put /);
 });
 
 test("with everything switched on and filled in, the example can be read", () => {
@@ -240,9 +211,7 @@ test("with everything switched on and filled in, the example can be read", () =>
 			.replace(/= false$/gm, "= true"),
 	});
 	const features = Object.keys(toml.entries.features.wrapped.entries);
-	expect(config.toml.features).toEqual(
-		Object.fromEntries(features.map((name) => [name, true])) as never,
-	);
+	expect(config.toml.features).toEqual(Object.fromEntries(features.map((name) => [name, true])) as never);
 	expect(config.command).toBe("!m");
 	expect(config.databaseUrl).toStartWith("postgres://");
 });

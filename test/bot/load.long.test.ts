@@ -3,10 +3,7 @@
 import { expect, test } from "bun:test";
 import { realisticLimits } from "../../src/simulator/rest/rate-limits.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
-import type {
-	Guild,
-	Member,
-} from "../../src/simulator/world/state/entities.ts";
+import type { Guild, Member } from "../../src/simulator/world/state/entities.ts";
 import type { Outcome } from "../support/mcp.ts";
 import { seeded } from "../support/random.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
@@ -26,9 +23,7 @@ function hundredCalls({ simulator, guild }: TestWorld): Call[] {
 	const { world } = simulator;
 	const author = world.users.get(simulator.user("ada").id);
 	if (!author) throw new Error("ada has an account");
-	const halls = [1, 2, 3].map((number) =>
-		world.channels.add(guild, { name: `hall-${number}` }),
-	);
+	const halls = [1, 2, 3].map((number) => world.channels.add(guild, { name: `hall-${number}` }));
 	return Array.from({ length: 10 }, (_, index): Call[] => {
 		const mark = `call-${index}-end`;
 		const shared = halls[index % halls.length]?.id;
@@ -105,13 +100,9 @@ test.concurrent("of a hundred calls at once each is answered, none runs twice, a
 	simulator.faults.drop("PATCH /guilds/*/roles/*", { when: "after", times: 1 });
 	simulator.faults.fail("PUT /channels/*/permissions/*", 503, { times: 1 });
 
-	const outcomes = await Promise.all(
-		calls.map(({ tool, args }) => world.call(tool, args)),
-	);
+	const outcomes = await Promise.all(calls.map(({ tool, args }) => world.call(tool, args)));
 
-	const written = simulator.journal
-		.entries()
-		.map(({ path, body }) => `${path} ${JSON.stringify(body)}`);
+	const written = simulator.journal.entries().map(({ path, body }) => `${path} ${JSON.stringify(body)}`);
 	for (const [index, { tool, mark }] of calls.entries()) {
 		const { text, isError } = outcomes[index] as Outcome;
 		const times = mark && written.filter((one) => one.includes(mark)).length;
@@ -126,9 +117,7 @@ test.concurrent("of a hundred calls at once each is answered, none runs twice, a
 		expect({ tool, text, times, right }).toMatchObject({ right: true });
 	}
 	const failed = outcomes.filter(({ isError }) => isError);
-	expect(failed.filter(({ text }) => text.includes("is unknown"))).toHaveLength(
-		2,
-	);
+	expect(failed.filter(({ text }) => text.includes("is unknown"))).toHaveLength(2);
 	expect(failed).toHaveLength(2);
 	expect(new Set(written).size).toBe(written.length);
 
@@ -146,9 +135,7 @@ const last = "García,Ng,Ivanović,the Baker,O'Neil,🍞,Straße,Muñoz".split("
 
 /** The names of a member without case and accents, computed otherwise than the bot does. */
 function plainNames({ nick, user }: Member): string[] {
-	return [nick, user.global_name, user.username]
-		.filter((name) => name !== null)
-		.map(plain);
+	return [nick, user.global_name, user.username].filter((name) => name !== null).map(plain);
 }
 function plain(name: string): string {
 	return name
@@ -211,9 +198,7 @@ test.concurrent("in a guild of ten thousand look-ups are right from the start an
 	const queries = "member9999,member10000,MEMBER77,chef jose,r1".split(",");
 	for (const query of queries) await checkLookUp(world, query);
 
-	const withToken = new Set(
-		[...platform.accounts.values()].map(({ user }) => user.id),
-	);
+	const withToken = new Set([...platform.accounts.values()].map(({ user }) => user.id));
 	for (let round = 0; round < 5; round += 1) {
 		const ids = [...guild.members.keys()];
 		for (let step = 0; step < 400; step += 1) {
@@ -253,12 +238,8 @@ test.concurrent("in a guild of ten thousand look-ups are right from the start an
 			await checkLookUp(world, query);
 	}
 	const all = await world.call("list_members", { limit: 1 });
-	expect(all.text).toStartWith(
-		`1 of ${guild.members.size.toLocaleString("en-US")} members:`,
-	);
-	expect(
-		simulator.requests.list().filter(({ path }) => path.includes("/members")),
-	).toEqual([]);
+	expect(all.text).toStartWith(`1 of ${guild.members.size.toLocaleString("en-US")} members:`);
+	expect(simulator.requests.list().filter(({ path }) => path.includes("/members"))).toEqual([]);
 });
 
 test.concurrent("in a guild of thirty thousand a look-up that all match shows the best matches, and says that there are more", async () => {
@@ -285,8 +266,7 @@ test.concurrent("in a guild of thirty thousand a look-up that all match shows th
 	expect(best).toBe(`zz (@member) | ID: ${exact.id}`);
 	expect(second).toContain("(@member");
 
-	const bots = async () =>
-		(await world.call("list_members", { bots: true })).text;
+	const bots = async () => (await world.call("list_members", { bots: true })).text;
 	expect(await bots()).toContain(`ID: ${bot.id}`);
 	const member = guild.members.get(bot.id);
 	if (!member) throw new Error("the bot is a member");

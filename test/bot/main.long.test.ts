@@ -17,26 +17,20 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("--check", () => {
-	const toml = (extra = "") =>
-		`bot_name = "Alpha"\n[features]\njoin_role = true\n${extra}`;
+	const toml = (extra = "") => `bot_name = "Alpha"\n[features]\njoin_role = true\n${extra}`;
 
 	async function runCheck(files: Record<string, string>, env = {}) {
-		for (const [name, text] of Object.entries(files))
-			writeFileSync(join(directory, name), text);
-		await using program = startProgram(
-			"src/bot/main.ts",
-			{ CONFIG_DIR: directory, MCP_PORT: "0", ...env },
-			["--check"],
-		);
+		for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+		await using program = startProgram("src/bot/main.ts", { CONFIG_DIR: directory, MCP_PORT: "0", ...env }, [
+			"--check",
+		]);
 		return { code: await program.exited, lines: program.lines };
 	}
 
 	test("ends by itself with exit 0 where all is well, and with 1 where it is not", async () => {
 		await using simulator = await startSimulator();
 		const guild = simulator.guild("The Cooks");
-		const [role] = [...guild.roles.values()].filter(
-			({ name }) => name === "Newcomer",
-		);
+		const [role] = [...guild.roles.values()].filter(({ name }) => name === "Newcomer");
 		const { token } = simulator.bot("alpha");
 		const env = {
 			DISCORD_TOKEN: token,
@@ -44,18 +38,12 @@ describe("--check", () => {
 			GUILD_ID: guild.id,
 			MCP_AUTH_TOKEN: "the-token-of-this-mcp-server",
 		};
-		const section = (id: string | undefined) =>
-			toml(`[join_role]\nrole = "${id}"\n`);
+		const section = (id: string | undefined) => toml(`[join_role]\nrole = "${id}"\n`);
 		const fine = await runCheck({ "config.toml": section(role?.id) }, env);
-		expect(fine.lines.filter((line) => !/^(✓|\d+ passed$)/.test(line))).toEqual(
-			[],
-		);
+		expect(fine.lines.filter((line) => !/^(✓|\d+ passed$)/.test(line))).toEqual([]);
 		expect(fine.lines).toContain(`✓ configuration: ${directory}: Alpha`);
 		expect(fine.code).toBe(0);
-		const bad = await runCheck(
-			{ "config.toml": section("12345678901234567") },
-			env,
-		);
+		const bad = await runCheck({ "config.toml": section("12345678901234567") }, env);
 		expect(bad.lines.join("\n")).toContain("✗ join_role.role: ");
 		expect(bad.code).toBe(1);
 		expect([...fine.lines, ...bad.lines].join()).not.toContain(token);
@@ -71,26 +59,14 @@ describe("--check", () => {
 	});
 });
 
-test.each([[["--check"]], [[]]])(
-	"with %j it refuses a tool to deny that does not exist",
-	async (args) => {
-		writeFileSync(join(directory, ".env"), "DISCORD_TOKEN=token\n");
-		writeFileSync(
-			join(directory, "config.toml"),
-			'bot_name = "Cook"\n[mcp.tools]\ndeny = ["bann"]\n',
-		);
-		await using program = startProgram(
-			"src/bot/main.ts",
-			{ CONFIG_DIR: directory },
-			args,
-		);
-		const refusal = await program.line((line) =>
-			line.includes("mcp.tools.deny") ? line : undefined,
-		);
-		expect(refusal).toContain("did you mean ban?");
-		expect(await program.exited).toBe(1);
-	},
-);
+test.each([[["--check"]], [[]]])("with %j it refuses a tool to deny that does not exist", async (args) => {
+	writeFileSync(join(directory, ".env"), "DISCORD_TOKEN=token\n");
+	writeFileSync(join(directory, "config.toml"), 'bot_name = "Cook"\n[mcp.tools]\ndeny = ["bann"]\n');
+	await using program = startProgram("src/bot/main.ts", { CONFIG_DIR: directory }, args);
+	const refusal = await program.line((line) => (line.includes("mcp.tools.deny") ? line : undefined));
+	expect(refusal).toContain("did you mean ban?");
+	expect(await program.exited).toBe(1);
+});
 
 test("it makes an instance where it is started, as bun run new-instance does; a refusal goes to stderr", async () => {
 	const start = async (main: string, ...args: string[]) => {
@@ -101,11 +77,7 @@ test("it makes an instance where it is started, as bun run new-instance does; a 
 			stdout: "pipe",
 			stderr: "pipe",
 		});
-		const [stdout, stderr, code] = await Promise.all([
-			child.stdout.text(),
-			child.stderr.text(),
-			child.exited,
-		]);
+		const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
 		return { stdout, stderr, code };
 	};
 	const newInstance = "setup/new-instance-main.ts";
@@ -117,9 +89,7 @@ test("it makes an instance where it is started, as bun run new-instance does; a 
 		start("main.ts", "--new-instance=b", "--directory=my bots"),
 	]);
 	expect([again.code, again.stdout]).toEqual([1, ""]);
-	expect(again.stderr).toContain(
-		"a: a file or directory of this name already exists",
-	);
+	expect(again.stderr).toContain("a: a file or directory of this name already exists");
 	expect([other.code, other.stderr]).toEqual([0, ""]);
 	expect(other.stdout).toContain("CONFIG_DIR='my bots/b' ");
 	expect(readdirSync(join(directory, "instances"))).toEqual(["a"]);

@@ -4,12 +4,7 @@ import { PermissionFlagsBits } from "discord.js";
 import type { Member, Role } from "../../src/simulator/world/state/entities.ts";
 import type { McpCaller } from "../support/mcp.ts";
 import type { Permission } from "./person-table.ts";
-import {
-	freshName,
-	newRole,
-	type Scene,
-	startScene,
-} from "./tool-rows/scene.ts";
+import { freshName, newRole, type Scene, startScene } from "./tool-rows/scene.ts";
 
 /** The scene of the calls, and the person in whose name they are made. */
 export interface Cast extends Scene {
@@ -63,14 +58,8 @@ export function clientOf({ world }: Scene, id: string): McpCaller {
 }
 
 /** Gives the person these permissions in the guild, and no others beyond those of everyone. */
-export function permit(
-	{ world, guild, role }: Cast,
-	permissions: readonly Permission[],
-) {
-	const bits = permissions.reduce(
-		(all, name) => all | PermissionFlagsBits[name],
-		0n,
-	);
+export function permit({ world, guild, role }: Cast, permissions: readonly Permission[]) {
+	const bits = permissions.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
 	world.simulator.world.roles.edit(guild, role, { permissions: String(bits) });
 }
 

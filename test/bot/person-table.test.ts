@@ -5,20 +5,11 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { officialName } from "../../src/bot/discord/permissions.ts";
 import { tools } from "../../src/bot/tools/index.ts";
-import {
-	type GuildChannel,
-	isThread,
-} from "../../src/simulator/world/state/entities.ts";
+import { type GuildChannel, isThread } from "../../src/simulator/world/state/entities.ts";
 import type { McpCaller } from "../support/mcp.ts";
 import { userNamed } from "../support/world.ts";
 import { type Cast, castOf, clientOf, permit } from "./person-cast.ts";
-import {
-	type Demand,
-	demands,
-	hiddenChannel,
-	hide,
-	type Permission,
-} from "./person-table.ts";
+import { type Demand, demands, hiddenChannel, hide, type Permission } from "./person-table.ts";
 import {
 	type Act,
 	type Args,
@@ -35,9 +26,7 @@ import { table } from "./tool-table.ts";
 
 /** How many tools share a scene: a guild takes 500 channels and 250 roles. */
 const toolsPerScene = 6;
-let current:
-	| { cast: Cast; scene: AsyncDisposable; tools: Set<string> }
-	| undefined;
+let current: { cast: Cast; scene: AsyncDisposable; tools: Set<string> } | undefined;
 
 async function enter(tool: string): Promise<Cast> {
 	if (
@@ -65,10 +54,7 @@ async function leave(): Promise<void> {
 afterAll(leave);
 
 /** A call of the row that succeeds, and what would show that it was done. */
-async function prepare(
-	cast: Cast,
-	name: string,
-): Promise<Ask | Act | { args: Args }> {
+async function prepare(cast: Cast, name: string): Promise<Ask | Act | { args: Args }> {
 	const row: Row | undefined = table[name];
 	if (!row) return { args: await planArgs(cast, name) };
 	if ("act" in row) return row.act(cast);
@@ -110,12 +96,7 @@ async function refused(
 	return text;
 }
 
-async function runs(
-	cast: Cast,
-	name: string,
-	made: Ask | Act | { args: Args },
-	args = made.args,
-): Promise<string> {
+async function runs(cast: Cast, name: string, made: Ask | Act | { args: Args }, args = made.args): Promise<string> {
 	await settle(cast);
 	const { text, isError } = await cast.client.call(name, args);
 	expect({ text, isError }).toMatchObject({ isError: false });
@@ -137,20 +118,14 @@ function permitAll(cast: Cast, demand: Demand, but?: Permission) {
 	);
 }
 
-const lackOf = (permission: Permission) =>
-	`You lack ${officialName(permission)} in `;
+const lackOf = (permission: Permission) => `You lack ${officialName(permission)} in `;
 
 /** The channel of a call in which permissions count. */
-function channelOf(
-	{ world, guild }: Scene,
-	made: { args: Args; channel?: string },
-): GuildChannel {
+function channelOf({ world, guild }: Scene, made: { args: Args; channel?: string }): GuildChannel {
 	const id = made.channel ?? made.args.channel_id ?? made.args.channel_ids;
 	const named = world.simulator.world.channels.get(String([id].flat()[0]));
-	const channel =
-		named && isThread(named) ? guild.channels.get(named.parent_id) : named;
-	if (!channel || !("position" in channel))
-		throw new Error(`${id} is a channel with permissions`);
+	const channel = named && isThread(named) ? guild.channels.get(named.parent_id) : named;
+	if (!channel || !("position" in channel)) throw new Error(`${id} is a channel with permissions`);
 	return channel;
 }
 
@@ -158,20 +133,15 @@ const propertiesOf = (name: string): Record<string, { type?: string }> => {
 	const schema = tools.find((tool) => tool.name === name)?.listing.inputSchema;
 	return Object(schema?.properties);
 };
-const takesGuild = (name: string) =>
-	Object.hasOwn(propertiesOf(name), "guild_id");
+const takesGuild = (name: string) => Object.hasOwn(propertiesOf(name), "guild_id");
 const isReading = (name: string) => {
-	const annotations = tools.find((tool) => tool.name === name)?.listing
-		.annotations as Record<string, boolean>;
+	const annotations = tools.find((tool) => tool.name === name)?.listing.annotations as Record<string, boolean>;
 	return annotations.readOnlyHint === true;
 };
-const isList = (name: string, key: string) =>
-	propertiesOf(name)[key]?.type === "array";
+const isList = (name: string, key: string) => propertiesOf(name)[key]?.type === "array";
 
 test("every tool has a row, and every row a tool", () => {
-	expect(Object.keys(demands).sort()).toEqual(
-		tools.map(({ name }) => name).sort(),
-	);
+	expect(Object.keys(demands).sort()).toEqual(tools.map(({ name }) => name).sort());
 });
 
 const unknownId = "123456789012345678";
@@ -196,9 +166,7 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 				args: { ...made.args, guild_id: cast.guild.id },
 				client: clientOf(cast, stranger.id),
 			});
-			expect(text).toBe(
-				`The bot is not in a guild ${cast.guild.id}. Use list_guilds to find its guilds.`,
-			);
+			expect(text).toBe(`The bot is not in a guild ${cast.guild.id}. Use list_guilds to find its guilds.`);
 		});
 	else
 		test("says nothing of the guild of which a person is no member", async () => {
@@ -236,8 +204,7 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 				expect(text).toContain(lackOf(permission));
 			});
 	}
-	if (needs === "nothing")
-		test.skip("permissions: every member may do this", () => {});
+	if (needs === "nothing") test.skip("permissions: every member may do this", () => {});
 	else if (demand.in !== "the channel")
 		test.skip("overwrites: what it needs is needed in the guild as a whole", () => {});
 
@@ -250,8 +217,7 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 			const { members } = world.simulator.world;
 			const { user_ids, user_id = [user_ids].flat()[0] } = made.args;
 			const target = guild.members.get(String(user_id));
-			if (below === "the member" && target)
-				members.edit(guild, target, { roles: [higher.id] });
+			if (below === "the member" && target) members.edit(guild, target, { roles: [higher.id] });
 			// The call's roles were made before.
 			const lower = newRole(cast, guild);
 			const bits = { permissions: cast.role.permissions };
@@ -264,8 +230,7 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 				members.edit(guild, person, { roles: [cast.role.id] });
 			}
 		});
-	else
-		test.skip("rank: it changes no role or member that could rank above", () => {});
+	else test.skip("rank: it changes no role or member that could rank above", () => {});
 
 	if ("argument" in hidden)
 		test(`answers for a hidden ${hidden.argument} as for one that does not exist`, async () => {
@@ -328,9 +293,7 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 			communication_disabled_until: "2099-01-31T12:00:00.000Z",
 		});
 		try {
-			const rest = needsOf(demand).filter(
-				(one) => one !== "ReadMessageHistory",
-			);
+			const rest = needsOf(demand).filter((one) => one !== "ReadMessageHistory");
 			const isAdministrator = rest.includes("Administrator");
 			if (isAdministrator || (isReading(name) && rest.length === 0)) {
 				if (name === "apply_guild") raise(cast);
@@ -339,9 +302,7 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 			}
 			const text = await refused(cast, name, made);
 			// Who is timed out lacks MANAGE_GUILD as well.
-			expect(text).toMatch(
-				/^You (are timed out in the guild |lack MANAGE_GUILD in the bot's own guild)/,
-			);
+			expect(text).toMatch(/^You (are timed out in the guild |lack MANAGE_GUILD in the bot's own guild)/);
 		} finally {
 			world.simulator.world.members.edit(guild, person, {
 				communication_disabled_until: null,
@@ -422,8 +383,7 @@ test.each(Object.keys(demands))(
 			...(isReading(name) ? [{}, { ...args, limit: 1000 }] : []),
 		];
 		const shown: string[] = [];
-		for (const given of calls)
-			shown.push((await cast.client.call(name, given)).text);
+		for (const given of calls) shown.push((await cast.client.call(name, given)).text);
 		expect(shown.join("\n")).not.toContain(secret);
 	},
 );

@@ -1,11 +1,7 @@
 // What Discord demands of a person who does by hand what a tool does: a row for every tool. The test of this table tries
 // each tool in the name of a person who has exactly that, and of people who lack some of it.
 
-import {
-	ChannelType,
-	GuildScheduledEventEntityType,
-	type PermissionFlagsBits,
-} from "discord.js";
+import { ChannelType, GuildScheduledEventEntityType, type PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../src/simulator/world/state/entities.ts";
 import {
 	type Args,
@@ -64,11 +60,12 @@ const inChannel = (
 	more: Partial<Demand> = {},
 ): Demand => ({ needs, in: "the channel", hidden, ...more });
 
-const inGuild = (
-	needs: readonly Permission[],
-	hidden: Hidden = noChannel,
-	more: Partial<Demand> = {},
-): Demand => ({ needs, in: "the guild", hidden, ...more });
+const inGuild = (needs: readonly Permission[], hidden: Hidden = noChannel, more: Partial<Demand> = {}): Demand => ({
+	needs,
+	in: "the guild",
+	hidden,
+	...more,
+});
 
 const anyMember = (hidden: Hidden = noChannel): Demand => ({
 	needs: "nothing",
@@ -150,15 +147,8 @@ export const demands: Record<string, Demand> = {
 	get_reactions: inChannel(["ReadMessageHistory"]),
 	pin_message: inChannel(["PinMessages", "ReadMessageHistory"]),
 	list_pins: inChannel(["ReadMessageHistory"]),
-	forward_message: inChannel(
-		["SendMessages"],
-		{ argument: "to_channel_id" },
-		{ also: ["ReadMessageHistory"] },
-	),
-	crosspost_message: inChannel([
-		...(["SendMessages", "ReadMessageHistory"] as const),
-		"ManageMessages",
-	]),
+	forward_message: inChannel(["SendMessages"], { argument: "to_channel_id" }, { also: ["ReadMessageHistory"] }),
+	crosspost_message: inChannel([...(["SendMessages", "ReadMessageHistory"] as const), "ManageMessages"]),
 	create_poll: inChannel(["SendMessages", "SendPolls"]),
 	end_poll: inChannel(["ReadMessageHistory", "ManageMessages"]),
 	get_poll_voters: inChannel(["ReadMessageHistory"]),
@@ -203,21 +193,13 @@ export const demands: Record<string, Demand> = {
 			return { args: {}, secrets: [hidden.id] };
 		},
 	}),
-	set_channel_permissions: inChannel(
-		["ManageRoles"],
-		{ argument: "channel_ids" },
-		{ also: ["SendMessages"] },
-	),
+	set_channel_permissions: inChannel(["ManageRoles"], { argument: "channel_ids" }, { also: ["SendMessages"] }),
 	copy_channel_permissions: inChannel(
 		["ManageChannels", "ManageRoles"],
 		{ argument: "target_channel_ids" },
 		{ also: ["SendMessages"] },
 	),
-	lock_channel: inChannel(
-		["ManageRoles"],
-		{ argument: "channel_ids" },
-		{ also: lockable },
-	),
+	lock_channel: inChannel(["ManageRoles"], { argument: "channel_ids" }, { also: lockable }),
 	list_roles: anyMember(),
 	create_role: inGuild(["ManageRoles"]),
 	edit_role: inGuild(["ManageRoles"], noChannel, { below: "the role" }),
@@ -244,16 +226,8 @@ export const demands: Record<string, Demand> = {
 			return { args: {}, secrets: [id, hidden.id, hidden.name] };
 		},
 	}),
-	edit_voice_members: inChannel(
-		["MuteMembers"],
-		{ refusal: "is not in a voice channel" },
-		speaks,
-	),
-	set_stage: inChannel(
-		["MuteMembers", "MoveMembers", "ManageChannels"],
-		{ argument: "channel_id" },
-		speaks,
-	),
+	edit_voice_members: inChannel(["MuteMembers"], { refusal: "is not in a voice channel" }, speaks),
+	set_stage: inChannel(["MuteMembers", "MoveMembers", "ManageChannels"], { argument: "channel_id" }, speaks),
 	list_scheduled_events: anyMember({
 		type: ChannelType.GuildVoice,
 		leavesOut(scene, hidden) {
@@ -261,11 +235,7 @@ export const demands: Record<string, Demand> = {
 			return { args: {}, secrets: [id, name, hidden.id, hidden.name] };
 		},
 	}),
-	create_scheduled_event: inChannel(
-		["CreateEvents"],
-		{ argument: "channel_id" },
-		speaks,
-	),
+	create_scheduled_event: inChannel(["CreateEvents"], { argument: "channel_id" }, speaks),
 	edit_scheduled_event: inGuild(["ManageEvents"], hiddenEvent),
 	delete_scheduled_event: inGuild(["ManageEvents"], hiddenEvent),
 	get_event_users: anyMember(hiddenEvent),
@@ -359,19 +329,14 @@ export const demands: Record<string, Demand> = {
 /** A channel that the person does not see. */
 export function hiddenChannel(scene: Scene, personId: string, demand: Demand) {
 	const { hidden } = demand;
-	const type =
-		"type" in hidden && hidden.type ? hidden.type : ChannelType.GuildText;
+	const type = "type" in hidden && hidden.type ? hidden.type : ChannelType.GuildText;
 	const channel = newChannel(scene, type);
 	hide(scene, channel, personId);
 	return channel;
 }
 
 /** Hides a channel from a person until the result is disposed of. */
-export function hide(
-	{ world }: Scene,
-	channel: GuildChannel,
-	personId: string,
-): Disposable {
+export function hide({ world }: Scene, channel: GuildChannel, personId: string): Disposable {
 	const { channels } = world.simulator.world;
 	const bits = { allow: "0", deny: "1024" };
 	const overwrite = { id: personId, type: 1, ...bits } as const;

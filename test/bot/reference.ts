@@ -7,11 +7,7 @@ import { officialName } from "../../src/bot/discord/permissions.ts";
 import { donatorTools } from "../../src/bot/game/donator-tools.ts";
 import type { BotTool } from "../../src/bot/tool/toolsets.ts";
 import { listedByDefault, tools } from "../../src/bot/tools/index.ts";
-import {
-	briefSchema,
-	type JsonSchema,
-	listedProperties,
-} from "../../src/mcp/json-schema.ts";
+import { briefSchema, type JsonSchema, listedProperties } from "../../src/mcp/json-schema.ts";
 import { privilegedHint } from "../../src/mcp/tool.ts";
 import { until } from "../support/until.ts";
 import type { TestWorld } from "../support/world.ts";
@@ -29,10 +25,7 @@ const never = () => Promise.reject(new Error("only its listing is wanted"));
 const gameTools = donatorTools({ plan: never, apply: never });
 const allTools: readonly BotTool[] = [...tools, ...gameTools];
 
-export const referenceFile = join(
-	import.meta.dir,
-	"../../src/bot/tools/README.md",
-);
+export const referenceFile = join(import.meta.dir, "../../src/bot/tools/README.md");
 const maxLines = 8;
 const maxLineLength = 300;
 
@@ -73,12 +66,7 @@ export async function collectExamples(): Promise<Map<string, Example>> {
 		for (let row = rows.pop(); row; row = rows.pop()) {
 			const [name, how] = row;
 			await using scene = await startScene();
-			const { args } =
-				"act" in how
-					? how.act(scene)
-					: "ask" in how
-						? how.ask(scene)
-						: { args: how.args(scene) };
+			const { args } = "act" in how ? how.act(scene) : "ask" in how ? how.ask(scene) : { args: how.args(scene) };
 			await scene.world.heard();
 			await quiet(scene.world);
 			const { text } = await scene.world.call(name, args);
@@ -97,9 +85,7 @@ function withoutGuildNote(text: string): string {
 /** Resolves when the bot knows that the mark which it heard by has gone. */
 async function quiet({ call }: TestWorld): Promise<void> {
 	await until("no mark is left", async () =>
-		(await call("lookup_user_by_name", { query: "mark-" })).text.startsWith(
-			"No member",
-		),
+		(await call("lookup_user_by_name", { query: "mark-" })).text.startsWith("No member"),
 	);
 }
 
@@ -148,10 +134,7 @@ function settled({ args, text }: Example): Example {
 			.replace(/\bthing-\d+\b/g, name)
 			.replace(/\bthing_\d+\b/g, emojiName)
 			.replace(/\b(?=[0-9a-f]*\d)[0-9a-f]{8}\b/g, inviteCode)
-			.replace(
-				/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)/g,
-				"2026-01-31T12:00:00Z",
-			)
+			.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)/g, "2026-01-31T12:00:00Z")
 			.replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d\b/g, "2026-01-31 12:00")
 			// The first heartbeat comes after a random time.
 			.replace("latency: not measured yet", "latency: 5 ms")
@@ -165,9 +148,8 @@ function settled({ args, text }: Example): Example {
 /** The reference, in Markdown. */
 export function writeReference(examples: ReadonlyMap<string, Example>): string {
 	const sizes = toolsetSizes();
-	const sum = (
-		key: "providerDefaults" | "bytesByDefault" | "tools" | "bytes",
-	) => sizes.reduce((total, size) => total + size[key], 0);
+	const sum = (key: "providerDefaults" | "bytesByDefault" | "tools" | "bytes") =>
+		sizes.reduce((total, size) => total + size[key], 0);
 	return [
 		introduction,
 		"| toolset | listed by default | bytes | all | bytes |",
@@ -181,9 +163,7 @@ export function writeReference(examples: ReadonlyMap<string, Example>): string {
 		...sizes.flatMap(({ toolset }) => [
 			`## ${toolset}`,
 			"",
-			...allTools
-				.filter((tool) => tool.toolset === toolset)
-				.flatMap((tool) => describe(tool, examples.get(tool.name))),
+			...allTools.filter((tool) => tool.toolset === toolset).flatMap((tool) => describe(tool, examples.get(tool.name))),
 		]),
 		howToAdd,
 	].join("\n");
@@ -198,11 +178,7 @@ function describe(tool: BotTool, example: Example | undefined): string[] {
 		text,
 		"",
 		`- ${effectOf(tool)}${listedByDefault.includes(tool.name) ? "" : " Not listed by default."}`,
-		...(aliases.length > 0
-			? [
-					`- Also called by ${aliases.map(({ name }) => code(name)).join(", ")}, unlisted.`,
-				]
-			: []),
+		...(aliases.length > 0 ? [`- Also called by ${aliases.map(({ name }) => code(name)).join(", ")}, unlisted.`] : []),
 		`- The bot needs: ${needed(needs)}.`,
 		...neededByPerson(tool),
 		"",
@@ -212,10 +188,7 @@ function describe(tool: BotTool, example: Example | undefined): string[] {
 }
 
 function effectOf({ effect, effectVaries, listing }: BotTool): string {
-	const { idempotentHint } = listing.annotations as Record<
-		string,
-		boolean | undefined
-	>;
+	const { idempotentHint } = listing.annotations as Record<string, boolean | undefined>;
 	if (effect === "read") return "Only reads.";
 	if (effect === "write")
 		return [
@@ -229,19 +202,9 @@ function effectOf({ effect, effectVaries, listing }: BotTool): string {
 	return "**Destroys something**; with `dry_run` it only says what it would do.";
 }
 
-function needed({
-	permissions,
-	guildPermissions,
-	intents,
-}: BotTool["needs"]): string {
-	const inGuild = guildPermissions.map(
-		(name) => `${officialName(name)} in the guild as a whole`,
-	);
-	const all = [
-		...permissions.map(permissionName),
-		...inGuild,
-		...intents.map((intent) => `the intent ${intent}`),
-	];
+function needed({ permissions, guildPermissions, intents }: BotTool["needs"]): string {
+	const inGuild = guildPermissions.map((name) => `${officialName(name)} in the guild as a whole`);
+	const all = [...permissions.map(permissionName), ...inGuild, ...intents.map((intent) => `the intent ${intent}`)];
 	return all.join(", ") || "nothing in particular";
 }
 
@@ -252,30 +215,21 @@ function neededByPerson({ needs: { person }, listing }: BotTool): string[] {
 	const managesBot = person?.managesBot ?? !("guild_id" in properties);
 	const all = [
 		...permissions.map(permissionName),
-		...guildPermissions.map(
-			(name) => `${officialName(name)} in the guild as a whole`,
-		),
+		...guildPermissions.map((name) => `${officialName(name)} in the guild as a whole`),
 		...(managesBot ? ["MANAGE_GUILD in the bot's own guild"] : []),
 	];
 	const unique = [...new Set(all)];
-	return unique.length > 0
-		? [`- A person in whose name it acts also needs: ${unique.join(", ")}.`]
-		: [];
+	return unique.length > 0 ? [`- A person in whose name it acts also needs: ${unique.join(", ")}.`] : [];
 }
 
 function permissionName(one: Needed<never>): string {
-	return typeof one === "string"
-		? officialName(one)
-		: `${officialName(one.permission)} (with ${code(one.with)})`;
+	return typeof one === "string" ? officialName(one) : `${officialName(one.permission)} (with ${code(one.with)})`;
 }
 
 function parameters({ properties, required }: JsonSchema): string[] {
-	const entries = Object.entries(
-		listedProperties(properties as Record<string, JsonSchema>),
-	);
+	const entries = Object.entries(listedProperties(properties as Record<string, JsonSchema>));
 	if (entries.length === 0) return ["No parameters.", ""];
-	const isRequired = (name: string) =>
-		Array.isArray(required) && required.includes(name);
+	const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
 	return [
 		"| parameter | takes | |",
 		"| --- | --- | --- |",
@@ -290,9 +244,7 @@ function parameters({ properties, required }: JsonSchema): string[] {
 /** What a parameter takes, in words. */
 function takes(name: string, schema: JsonSchema): string {
 	const type = name === "guild_id" ? "id" : typeOf(schema);
-	return schema.default === undefined
-		? type
-		: `${type}; ${JSON.stringify(schema.default)} when omitted`;
+	return schema.default === undefined ? type : `${type}; ${JSON.stringify(schema.default)} when omitted`;
 }
 
 function typeOf(schema: JsonSchema): string {
@@ -309,9 +261,7 @@ function typeOf(schema: JsonSchema): string {
 		return `${schema.minimum} ${schema.maximum === undefined ? "or more" : `to ${schema.maximum}`}`;
 	if (type === "boolean") return "true, false";
 	if (type === "object") {
-		const { properties, description } = schema as Partial<
-			Record<string, JsonSchema>
-		>;
+		const { properties, description } = schema as Partial<Record<string, JsonSchema>>;
 		if (!properties) return String(description).replace(/\.$/, "");
 		return `object with ${Object.keys(properties).join(", ")}`;
 	}
@@ -323,9 +273,7 @@ function exampleOf(name: string, { args, text }: Example): string[] {
 	const lines = text.split("\n");
 	const shown = lines
 		.slice(0, maxLines)
-		.map((line) =>
-			line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line,
-		);
+		.map((line) => (line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line));
 	if (lines.length > maxLines) shown.push("…");
 	return ["```", `${name} ${JSON.stringify(args)}`, ...shown, "```", ""];
 }

@@ -15,20 +15,17 @@ const moderator = "jose.garcia";
 let world: TestWorld;
 beforeAll(async () => {
 	const seed = demoSeed();
-	const bots = [
-		{ username: "alpha", privilegedIntents: [] },
-		{ username: "beta" },
-	];
+	const bots = [{ username: "alpha", privilegedIntents: [] }, { username: "beta" }];
 	world = await startWorld(
 		{ seed: { ...seed, bots } },
 		{
 			toml(simulator) {
 				const { BanMembers, ModerateMembers } = PermissionFlagsBits;
 				grant(simulator, "Staff", BanMembers, ModerateMembers);
-				const honeypot = simulator.world.channels.add(
-					simulator.guild("The Cooks"),
-					{ name: "honeypot", type: ChannelType.GuildText },
-				);
+				const honeypot = simulator.world.channels.add(simulator.guild("The Cooks"), {
+					name: "honeypot",
+					type: ChannelType.GuildText,
+				});
 				return v.parse(toml, {
 					bot_name: "Alpha",
 					features: { moderation: true },
@@ -81,9 +78,7 @@ test("slash commands and reports work, and follow the current roles of people", 
 	const mona = memberNamed(world, "mona_lisa");
 	const { roles } = memberNamed(world, moderator);
 	world.simulator.world.members.edit(world.guild, mona, { roles: [...roles] });
-	expect(
-		await run(moderator, "warn", { user: mona.user.id, reason: "x" }),
-	).not.toContain("Case 2.");
+	expect(await run(moderator, "warn", { user: mona.user.id, reason: "x" })).not.toContain("Case 2.");
 });
 
 test("chat commands work in messages that mention the bot, and are not seen in others", async () => {
@@ -99,9 +94,7 @@ test("a message in a honeypot is found", async () => {
 	const { user } = simulator.world.users.addPerson({ username: "hijacked" });
 	simulator.world.members.add(guild, user);
 	await simulator.user("hijacked").say("The Cooks/honeypot", "hello");
-	await until("the timeout", () =>
-		Boolean(guild.members.get(user.id)?.communication_disabled_until),
-	);
+	await until("the timeout", () => Boolean(guild.members.get(user.id)?.communication_disabled_until));
 });
 
 test("tools that need the members say so, and others work", async () => {

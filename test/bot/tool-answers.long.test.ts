@@ -30,10 +30,7 @@ const promisedJson: readonly [string, (right: Answer) => Answer][] = [
 	["{}", (right) => ({ ...right, body: "{}" })],
 	["null", (right) => ({ ...right, body: "null" })],
 	["a text", (right) => ({ ...right, body: '"text"' })],
-	[
-		"half",
-		({ body = "", ...right }) => ({ ...right, body: body.slice(0, -1) }),
-	],
+	["half", ({ body = "", ...right }) => ({ ...right, body: body.slice(0, -1) })],
 ];
 
 type Path = readonly (string | number)[];
@@ -53,19 +50,13 @@ function pathsIn(value: unknown, path: Path = []): Path[] {
 /** JSON in which the value at `path` is another one; undefined: it is not there. */
 function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
 	if (key === undefined) return by;
-	if (Array.isArray(value))
-		return value.map((one, index) =>
-			index === key ? (replaced(one, rest, by) ?? null) : one,
-		);
+	if (Array.isArray(value)) return value.map((one, index) => (index === key ? (replaced(one, rest, by) ?? null) : one));
 	const object = Object(value) as Record<string, unknown>;
 	return { ...object, [key]: replaced(object[key], rest, by) };
 }
 
 function valueAt(value: unknown, path: Path): unknown {
-	return path.reduce(
-		(part, key) => (Object(part) as Record<string | number, unknown>)[key],
-		value,
-	);
+	return path.reduce((part, key) => (Object(part) as Record<string | number, unknown>)[key], value);
 }
 
 const changes = [
@@ -81,8 +72,7 @@ function isPlainObject(value: unknown): boolean {
 /** The changes of an answer; `turn` says which change a field gets. */
 function* mutationsOf(right: Answer, turn: number): Generator<Mutation> {
 	const hasJson = right.body !== undefined;
-	for (const [name, of] of [...promised, ...(hasJson ? promisedJson : [])])
-		yield { name, whole: true, of };
+	for (const [name, of] of [...promised, ...(hasJson ? promisedJson : [])]) yield { name, whole: true, of };
 	const json: unknown = JSON.parse(right.body ?? "null");
 	for (const [index, path] of pathsIn(json).entries())
 		for (const [number, [what, by]] of changes.entries())
@@ -102,13 +92,9 @@ function* mutationsOf(right: Answer, turn: number): Generator<Mutation> {
 }
 
 /** What may be answered 204, by the OpenAPI specification alone. */
-const mayBeEmpty = [
-	"PATCH /guilds/:guild_id/members/:user_id",
-	"POST /channels/:channel_id/invites",
-];
+const mayBeEmpty = ["PATCH /guilds/:guild_id/members/:user_id", "POST /channels/:channel_id/invites"];
 
-const isWrite = (route: string) =>
-	!route.startsWith("GET ") && route !== "POST /users/@me/channels";
+const isWrite = (route: string) => !route.startsWith("GET ") && route !== "POST /users/@me/channels";
 
 /** A request of a tool's, with its right answer. */
 interface Exchange {
@@ -117,11 +103,7 @@ interface Exchange {
 }
 
 /** What the tool asks of Discord when all goes well. It is done. */
-async function record(
-	{ world: { simulator, call } }: Scene,
-	tool: string,
-	args: Args,
-): Promise<Exchange[]> {
+async function record({ world: { simulator, call } }: Scene, tool: string, args: Args): Promise<Exchange[]> {
 	const rights: Answer[] = [];
 	const fault = simulator.faults.rewrite("* *", (right) => {
 		rights.push(right);
@@ -147,12 +129,9 @@ function problemOf(
 	wrote: boolean,
 	wholeWrite: boolean,
 ): string | undefined {
-	if (/\bundefined\b|\[object|\bNaN\b|1970-01-01/.test(text))
-		return "shows what is not there";
-	if (code === -32603)
-		return wrote ? "fails after a write" : "fails without a word";
-	if (wholeWrite && !(isError && text.includes("unknown")))
-		return "claims what nobody confirmed";
+	if (/\bundefined\b|\[object|\bNaN\b|1970-01-01/.test(text)) return "shows what is not there";
+	if (code === -32603) return wrote ? "fails after a write" : "fails without a word";
+	if (wholeWrite && !(isError && text.includes("unknown"))) return "claims what nobody confirmed";
 	return undefined;
 }
 
@@ -165,15 +144,13 @@ test("no tool shows, claims or fails at what an answer lacks", async () => {
 	let tried = 0;
 	for (const [turn, [tool, row]] of Object.entries(table).entries()) {
 		if ("answer" in row) continue;
-		const fresh = () =>
-			"ask" in row ? row.ask(scene).args : row.act(scene).args;
+		const fresh = () => ("ask" in row ? row.ask(scene).args : row.act(scene).args);
 		const [first, second] = [fresh(), fresh()];
 		await heard();
 		const exchanges = await record(scene, tool, first);
 		/** Calls the tool. What is answered from the record is not executed: the next case finds everything as it was. */
 		const replay =
-			(isRecorded: (route: string) => boolean) =>
-			(args: Args, changed?: Exchange, mutation?: Mutation) => {
+			(isRecorded: (route: string) => boolean) => (args: Args, changed?: Exchange, mutation?: Mutation) => {
 				simulator.clearFaults();
 				for (const exchange of exchanges) {
 					const { route, right } = exchange;
@@ -200,9 +177,7 @@ test("no tool shows, claims or fails at what an answer lacks", async () => {
 		const again = !(await all(first)).isError;
 		// What these have done they remember, whatever Discord has executed.
 		const remembers = tool === "lock_channel";
-		const argsOf = cases.map(() =>
-			again ? first : remembers ? fresh() : second,
-		);
+		const argsOf = cases.map(() => (again ? first : remembers ? fresh() : second));
 		const callWith = again ? all : writes;
 		if (remembers) await heard();
 		if (!again) {
@@ -217,16 +192,12 @@ test("no tool shows, claims or fails at what an answer lacks", async () => {
 			const result = await callWith(args, exchange, mutation);
 			const sent = simulator.requests.list().slice(from);
 			const wrote = sent.some(({ route = "" }) => isWrite(route));
-			const isAllowed =
-				mayBeEmpty.includes(exchange.route) && mutation.name === "204";
-			const unconfirmed =
-				wrote && isWrite(exchange.route) && mutation.whole && !isAllowed;
+			const isAllowed = mayBeEmpty.includes(exchange.route) && mutation.name === "204";
+			const unconfirmed = wrote && isWrite(exchange.route) && mutation.whole && !isAllowed;
 			const fault = problemOf(result, wrote, unconfirmed);
-			if (fault)
-				faults.push(`${tool} ${fault}: ${name}: ${result.text.slice(0, 300)}`);
+			if (fault) faults.push(`${tool} ${fault}: ${name}: ${result.text.slice(0, 300)}`);
 			const isSeen = !(isWrite(exchange.route) && mutation.whole);
-			if (isSeen && / without (a usable|the promised|JSON)/.test(result.text))
-				refused.add(name);
+			if (isSeen && / without (a usable|the promised|JSON)/.test(result.text)) refused.add(name);
 		}
 		simulator.clearFaults();
 		// Later tools would meet what this one has kept of such answers.
@@ -240,8 +211,7 @@ const json = (change: (answer: Json) => unknown) => (right: Answer) => ({
 	...right,
 	body: JSON.stringify(change(JSON.parse(right.body ?? "null") as Json)),
 });
-const each = (more: Json) => (answer: unknown) =>
-	(answer as Json[]).map((one) => ({ ...one, ...more }));
+const each = (more: Json) => (answer: unknown) => (answer as Json[]).map((one) => ({ ...one, ...more }));
 const noContent = () => ({ status: 204 });
 
 // By the OpenAPI specification, https://github.com/discord/discord-api-spec; the empty answers with a type are a guess.
@@ -265,9 +235,7 @@ const allowed: readonly {
 	...["create_invite", "list_invites"].map((tool) => ({
 		tool,
 		of: json((answer) =>
-			Array.isArray(answer)
-				? each({ created_at: null })(answer)
-				: { ...answer, created_at: null },
+			Array.isArray(answer) ? each({ created_at: null })(answer) : { ...answer, created_at: null },
 		),
 		shows: tool === "list_invites" ? "created: unknown" : "https://discord.gg/",
 	})),
@@ -366,21 +334,18 @@ test("what an answer may lack, tools do without", async () => {
 	}
 });
 
-test.each([null, "text"])(
-	"a thread whose member has the flags %p is an answer that cannot be used",
-	async (flags) => {
-		await using scene = await startScene();
-		const { simulator, heard, call } = scene.world;
-		const row = table.edit_thread;
-		if (!row || !("act" in row)) throw new Error("edit_thread writes");
-		const { args, request } = row.act(scene);
-		await heard();
-		simulator.faults.rewrite(
-			request,
-			json((thread) => ({ ...thread, member: { flags } })),
-		);
-		const { text, isError, code } = await call("edit_thread", args);
-		expect({ isError, code }).toEqual({ isError: true, code: undefined });
-		expect(text).toContain("unknown");
-	},
-);
+test.each([null, "text"])("a thread whose member has the flags %p is an answer that cannot be used", async (flags) => {
+	await using scene = await startScene();
+	const { simulator, heard, call } = scene.world;
+	const row = table.edit_thread;
+	if (!row || !("act" in row)) throw new Error("edit_thread writes");
+	const { args, request } = row.act(scene);
+	await heard();
+	simulator.faults.rewrite(
+		request,
+		json((thread) => ({ ...thread, member: { flags } })),
+	);
+	const { text, isError, code } = await call("edit_thread", args);
+	expect({ isError, code }).toEqual({ isError: true, code: undefined });
+	expect(text).toContain("unknown");
+});

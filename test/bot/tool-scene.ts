@@ -17,8 +17,7 @@ import {
 import { table } from "./tool-table.ts";
 
 export const rows = Object.entries(table);
-const rowsWith = <One extends Row>(field: keyof One) =>
-	rows.filter((row): row is [string, One] => field in row[1]);
+const rowsWith = <One extends Row>(field: keyof One) => rows.filter((row): row is [string, One] => field in row[1]);
 export const reading = rowsWith<ReadingRow>("answer");
 export const asking = rowsWith<AskingRow>("ask");
 export const writing = rowsWith<WritingRow>("act");
@@ -31,12 +30,7 @@ let current: { scene: Scene & AsyncDisposable; tools: Set<string> } | undefined;
  * in it stays, and none of them looks at what another has made.
  */
 export async function enter(tool: string): Promise<Scene> {
-	if (
-		current &&
-		!current.tools.has(tool) &&
-		current.tools.size === toolsPerScene
-	)
-		await leave();
+	if (current && !current.tools.has(tool) && current.tools.size === toolsPerScene) await leave();
 	current ??= { scene: await startScene(), tools: new Set() };
 	current.tools.add(tool);
 	current.scene.world.simulator.clearFaults();
@@ -57,10 +51,7 @@ export async function settle({ world }: Scene): Promise<void> {
 }
 
 /** How often the act's request arrived. */
-export function arrivals(
-	{ world }: Scene,
-	{ request }: { request: string },
-): number {
+export function arrivals({ world }: Scene, { request }: { request: string }): number {
 	return countOf(request, world.simulator.requests.list());
 }
 
@@ -75,23 +66,14 @@ export function hasNonce({ request }: Act): boolean {
 }
 
 /** How many of these are the request. The simulator shows no more than the end of a token. */
-function countOf(
-	request: string,
-	all: readonly { method: string; path: string }[],
-): number {
+function countOf(request: string, all: readonly { method: string; path: string }[]): number {
 	const [wanted = "", target = ""] = request.split(" ");
 	const shown = redactToken(target);
-	return all.filter(({ method, path }) => method === wanted && path === shown)
-		.length;
+	return all.filter(({ method, path }) => method === wanted && path === shown).length;
 }
 
 /** What comes of a call whose request stalls until its time is up. */
-export async function expired(
-	{ world }: Scene,
-	stall: { hits: number },
-	name: string,
-	args: Args,
-) {
+export async function expired({ world }: Scene, stall: { hits: number }, name: string, args: Args) {
 	const answer = world.call(name, args);
 	await until("the request has arrived", () => stall.hits > 0);
 	world.expireRequests();
@@ -114,9 +96,6 @@ export async function prepareAsk(scene: Scene, row: AskingRow): Promise<Ask> {
 }
 
 /** A call that the bot has heard the ingredients of. */
-export function prepare(
-	scene: Scene,
-	row: AskingRow | WritingRow,
-): Promise<Ask | Act> {
+export function prepare(scene: Scene, row: AskingRow | WritingRow): Promise<Ask | Act> {
 	return "ask" in row ? prepareAsk(scene, row) : prepareAct(scene, row);
 }

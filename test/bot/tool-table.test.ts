@@ -34,8 +34,7 @@ function needsOf(row: Row) {
 	if ("answer" in row || row.needs === "no permission") return [];
 	const { permissions, in: place } = row.needs;
 	return permissions.map((one) => {
-		const { permission, with: args = {} } =
-			typeof one === "string" ? { permission: one } : one;
+		const { permission, with: args = {} } = typeof one === "string" ? { permission: one } : one;
 		return { permission, name: officialName(permission), in: place, args };
 	});
 }
@@ -51,35 +50,25 @@ const schemaOf = (name: string) => {
 const idPattern = /\{17,20\}(?!\$\|\\d\{4\}-)/;
 const takesIds = (name: string) =>
 	Object.entries(schemaOf(name))
-		.filter(
-			([key, { pattern, items }]) =>
-				key.endsWith("_code") ||
-				idPattern.test(pattern ?? items?.pattern ?? ""),
-		)
+		.filter(([key, { pattern, items }]) => key.endsWith("_code") || idPattern.test(pattern ?? items?.pattern ?? ""))
 		.map(([key]) => key)
 		.filter((key) => key !== "guild_id");
-const isList = (name: string, key: string) =>
-	schemaOf(name)[key]?.type === "array";
+const isList = (name: string, key: string) => schemaOf(name)[key]?.type === "array";
 
 test("every tool has a row, and every row a tool", () => {
-	expect([...Object.keys(table), ...toolsOfPlans].sort()).toEqual(
-		tools.map(({ name }) => name).sort(),
-	);
+	expect([...Object.keys(table), ...toolsOfPlans].sort()).toEqual(tools.map(({ name }) => name).sort());
 });
 
 test.each(rows)(
 	"the row of %s says what its schema says of its effect, its ids, its permissions, its reason and its dry run",
 	(name, row) => {
-		const { listing, needs, effect } =
-			tools.find((tool) => tool.name === name) ?? {};
+		const { listing, needs, effect } = tools.find((tool) => tool.name === name) ?? {};
 		const always = [needs?.permissions, needs?.guildPermissions].flat();
 		expect(needsOf(row).map(({ permission }) => permission)).toEqual(
 			expect.arrayContaining(always.filter((one) => typeof one === "string")),
 		);
 		expect(effect === "read").toBe(!("act" in row));
-		expect(listing?.annotations).toHaveProperty(
-			effect === "read" ? "readOnlyHint" : "destructiveHint",
-		);
+		expect(listing?.annotations).toHaveProperty(effect === "read" ? "readOnlyHint" : "destructiveHint");
 		expect(Object.keys(row.ids)).toEqual(takesIds(name));
 		const properties = Object.keys(schemaOf(name));
 		if (!("act" in row)) return expect(properties).not.toContain("reason");
@@ -129,11 +118,7 @@ describe.each(reading)("%s", (name, row) => {
 });
 
 /** What becomes of ids that name nothing, or something in another guild. */
-function refusesIds(
-	name: string,
-	row: Row,
-	argsFor: (scene: Scene) => Promise<Args>,
-): void {
+function refusesIds(name: string, row: Row, argsFor: (scene: Scene) => Promise<Args>): void {
 	for (const [key, { unknown, foreign }] of Object.entries(row.ids)) {
 		const withId = (args: Args, id: string): Args => ({
 			...args,
@@ -165,12 +150,9 @@ function refusesIds(
 				expect(text).toContain(foreign.refusal);
 				expect(simulator.journal.entries()).toEqual([]);
 				const sent = simulator.requests.list();
-				if (foreign.refusedBy === "the bot, which asks")
-					expect(sent.filter(changes)).toEqual([]);
+				if (foreign.refusedBy === "the bot, which asks") expect(sent.filter(changes)).toEqual([]);
 				if (foreign.refusedBy === "the bot")
-					expect(
-						sent.filter((one) => changes(one) || one.path.includes(id)),
-					).toEqual([]);
+					expect(sent.filter((one) => changes(one) || one.path.includes(id))).toEqual([]);
 			});
 	}
 }
@@ -189,9 +171,7 @@ function forbid(
 ) {
 	const platform = world.simulator.world;
 	const bot = world.simulator.bot("alpha").id;
-	const role = [...guild.roles.values()].find(
-		({ tags }) => tags?.bot_id === bot,
-	);
+	const role = [...guild.roles.values()].find(({ tags }) => tags?.bot_id === bot);
 	if (!role) throw new Error("the bot has a role of its own");
 	const bit = PermissionFlagsBits[needs.permission];
 	if (needs.in === "the guild") {
@@ -206,17 +186,14 @@ function forbid(
 	}
 	const named = platform.channels.get(channelId);
 	// A thread has the permissions of its channel.
-	const channel =
-		named && isThread(named) ? guild.channels.get(named.parent_id) : named;
-	if (!named || !channel || !("position" in channel))
-		throw new Error(`${channelId} is a channel with permissions`);
+	const channel = named && isThread(named) ? guild.channels.get(named.parent_id) : named;
+	if (!named || !channel || !("position" in channel)) throw new Error(`${channelId} is a channel with permissions`);
 	const bits = { allow: "0", deny: String(bit) };
 	const overwrite = { id: bot, type: 1, ...bits } as const;
 	platform.channels.setOverwrite(channel, overwrite);
 	return {
 		...{ role, thing: named.id },
-		[Symbol.dispose]: () =>
-			platform.channels.removeOverwrite(channel, overwrite),
+		[Symbol.dispose]: () => platform.channels.removeOverwrite(channel, overwrite),
 	};
 }
 
@@ -302,8 +279,7 @@ describe.each([...asking, ...writing])("%s", (name, row) => {
 		const scene = await enter(name);
 		const { guild, other, world } = scene;
 		const made = await prepare({ ...scene, guild: other, other: guild }, row);
-		const call = (guild_id: string) =>
-			world.call(name, { ...made.args, guild_id });
+		const call = (guild_id: string) => world.call(name, { ...made.args, guild_id });
 		const stranger = await call(unknownId);
 		expect(stranger.isError).toBe(true);
 		expect(stranger.text).toContain(`not in a guild ${unknownId}`);
@@ -320,9 +296,7 @@ describe.each([...asking, ...writing])("%s", (name, row) => {
 		scene.world.simulator.faults.refuse(made.request, 50013);
 		const { text, isError } = await scene.world.call(name, made.args);
 		expect(isError).toBe(true);
-		expect(text).toContain(
-			"Discord API error: Missing Permissions (code 50013). ",
-		);
+		expect(text).toContain("Discord API error: Missing Permissions (code 50013). ");
 		if ("done" in made) expect(made.done()).toBe(false);
 		expect(arrivals(scene, made)).toBe(1);
 	});
@@ -342,9 +316,7 @@ describe.each([...asking, ...writing])("%s", (name, row) => {
 			expect(isError).toBe(true);
 			expect(text).toContain(`lacks ${needs.name} in `);
 			expect(text).toContain(String(thing));
-			expect(text).toContain(
-				`anyone with MANAGE_ROLES who ranks above @alpha (ID: ${role.id})`,
-			);
+			expect(text).toContain(`anyone with MANAGE_ROLES who ranks above @alpha (ID: ${role.id})`);
 			expect(arrivals(scene, made)).toBe(0);
 			if ("done" in made) expect(made.done()).toBe(false);
 			expect(simulator.requests.list().filter(changes)).toEqual([]);

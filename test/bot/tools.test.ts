@@ -15,13 +15,8 @@ test("every tool has a legal, unique name, a schema, a description, and annotati
 		};
 		for (const [field, schema] of Object.entries(properties))
 			expect(`${field}: ${schema.description ?? ""}`).toMatch(/^\w+: \S/);
-		const { readOnlyHint = false } = tool.annotations as Record<
-			string,
-			boolean
-		>;
-		expect(String(tool.description).startsWith("PRIVILEGED — ")).toBe(
-			!readOnlyHint,
-		);
+		const { readOnlyHint = false } = tool.annotations as Record<string, boolean>;
+		expect(String(tool.description).startsWith("PRIVILEGED — ")).toBe(!readOnlyHint);
 	}
 	expect(tools).toMatchSnapshot();
 });

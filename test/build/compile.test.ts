@@ -1,15 +1,7 @@
 // An executable of a small program, compiled as the real ones are.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import {
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	readlinkSync,
-	rmSync,
-	writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { compileGuildhall, linkNames } from "../../src/build/compile.ts";
@@ -51,10 +43,7 @@ export function fail(): string | undefined {
 }
 `,
 	);
-	write(
-		"src/later.ts",
-		'process.env.LOADED = "later";\nexport const later = import.meta.path.length > 0;\n',
-	);
+	write("src/later.ts", 'process.env.LOADED = "later";\nexport const later = import.meta.path.length > 0;\n');
 	write("src/other.ts", 'process.env.LOADED = "other";\n');
 	write("src/place.cjs", "exports.place = [__dirname, __filename];\n");
 	write("src/text.env", "A=1\n");
@@ -71,11 +60,8 @@ test("it needs no sources, knows its build, names its sources in stack traces, r
 	const directory = join(root, "out");
 	mkdirSync(directory);
 	const path = await compileGuildhall({ root, directory, stamp, host });
-	expect(readdirSync(directory).sort()).toEqual(
-		[...(isWindows ? [] : linkNames), basename(path)].sort(),
-	);
-	for (const name of isWindows ? [] : linkNames)
-		expect(readlinkSync(join(directory, name))).toBe("guildhall");
+	expect(readdirSync(directory).sort()).toEqual([...(isWindows ? [] : linkNames), basename(path)].sort());
+	for (const name of isWindows ? [] : linkNames) expect(readlinkSync(join(directory, name))).toBe("guildhall");
 	write("elsewhere/.env", "SETTING=from-dotenv\n");
 	write("elsewhere/bunfig.toml", 'preload = ["./nothing-there.ts"]\n');
 	const sources = join(root, "src");
@@ -91,9 +77,7 @@ test("it needs no sources, knows its build, names its sources in stack traces, r
 		text: "A=1\n",
 		name: "WithAName",
 		setting: null,
-		stack: expect.stringMatching(
-			/^Error: no luck\n +at fail \(.*src\/fail\.ts:3:\d+\)/,
-		),
+		stack: expect.stringMatching(/^Error: no luck\n +at fail \(.*src\/fail\.ts:3:\d+\)/),
 		place: ["", ""],
 		later: true,
 		loaded: "later",
@@ -107,12 +91,8 @@ test("a failed build shows Bun's error, and leaves no old executable and no file
 	write("broken/guildhall", "an old one");
 	write("broken/gateway", "an old one");
 	write("broken/src/guildhall/main.ts", 'import "./nothing-there.ts";\n');
-	await expect(compileGuildhall({ ...options, stamp })).rejects.toThrow(
-		"nothing-there",
-	);
+	await expect(compileGuildhall({ ...options, stamp })).rejects.toThrow("nothing-there");
 	const nowhere = { ...stamp, target: "amiga-m68k" };
-	await expect(
-		compileGuildhall({ ...options, stamp: nowhere }),
-	).rejects.toThrow("bun-amiga-m68k");
+	await expect(compileGuildhall({ ...options, stamp: nowhere })).rejects.toThrow("bun-amiga-m68k");
 	expect(readdirSync(directory)).toEqual(["src"]);
 });

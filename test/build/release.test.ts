@@ -72,9 +72,7 @@ test.skipIf(!Bun.which("tar"))(
 			expect(unpacked.mtimeMs).toBe(time * 1_000);
 			for (const link of ["gateway", "bot"]) {
 				expect(lstatSync(join(folder, link)).isSymbolicLink()).toBe(true);
-				expect(readFileSync(join(folder, link), "utf8")).toBe(
-					"guildhall".repeat(1_000),
-				);
+				expect(readFileSync(join(folder, link), "utf8")).toBe("guildhall".repeat(1_000));
 			}
 		} finally {
 			rmSync(place, { recursive: true, force: true });
@@ -99,24 +97,21 @@ test("a release for Windows has no links", async () => {
 	}
 });
 
-test.each([0, 1, 511, 512, 513])(
-	"a file of %i bytes comes back out of an archive",
-	async (length) => {
-		const bytes = new Uint8Array(length).fill(7);
-		const tar = createTar(
-			[
-				{ name: "link", target: "b" },
-				{ name: "a/ä", bytes, isExecutable: false },
-				{ name: "b", bytes: Buffer.from("after it"), isExecutable: true },
-			],
-			time,
-		);
-		expect(tar.length % 512).toBe(0);
-		const files = await new Bun.Archive(tar).files();
-		expect(await files.get("a/ä")?.bytes()).toEqual(bytes);
-		expect(await files.get("b")?.text()).toBe("after it");
-	},
-);
+test.each([0, 1, 511, 512, 513])("a file of %i bytes comes back out of an archive", async (length) => {
+	const bytes = new Uint8Array(length).fill(7);
+	const tar = createTar(
+		[
+			{ name: "link", target: "b" },
+			{ name: "a/ä", bytes, isExecutable: false },
+			{ name: "b", bytes: Buffer.from("after it"), isExecutable: true },
+		],
+		time,
+	);
+	expect(tar.length % 512).toBe(0);
+	const files = await new Bun.Archive(tar).files();
+	expect(await files.get("a/ä")?.bytes()).toEqual(bytes);
+	expect(await files.get("b")?.text()).toBe("after it");
+});
 
 test("a name that does not fit is refused", () => {
 	const long = "ä".repeat(51);

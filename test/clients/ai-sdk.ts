@@ -11,10 +11,8 @@ import { type Connect, textOf } from "./client.ts";
 import { Provider } from "./provider.ts";
 
 export const connect: Connect = async ({ url, signIn }) => {
-	const authProvider: OAuthClientProvider &
-		Provider<OAuthClientInformation, OAuthTokens> = new Provider("AI SDK");
-	const start = () =>
-		createMCPClient({ transport: { type: "http", url, authProvider } });
+	const authProvider: OAuthClientProvider & Provider<OAuthClientInformation, OAuthTokens> = new Provider("AI SDK");
+	const start = () => createMCPClient({ transport: { type: "http", url, authProvider } });
 	await start().then(
 		() => {
 			throw new Error("it did not have to sign in");

@@ -15,12 +15,7 @@ test("the files that use the clients have no type errors", async () => {
 });
 
 test("each client signs in, and calls tools with the rights of a person", async () => {
-	const { error: report } = await run(
-		"test",
-		"--timeout",
-		"90000",
-		"./sign-in.ts",
-	);
+	const { error: report } = await run("test", "--timeout", "90000", "./sign-in.ts");
 	expect(report).toMatch(/^ *[1-9]\d* pass$/m);
 	expect(report).toMatch(/^ *0 fail$/m);
 });

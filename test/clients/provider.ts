@@ -81,8 +81,7 @@ export class Provider<Info, Tokens, Discovery = unknown> {
 	async walk(signIn: (url: string) => Promise<URL>): Promise<URLSearchParams> {
 		if (this.lastUrl === undefined) throw new Error("nothing was opened");
 		const { searchParams } = await signIn(this.lastUrl);
-		if (searchParams.get("state") !== this.lastState)
-			throw new Error("the state is not the one that was sent");
+		if (searchParams.get("state") !== this.lastState) throw new Error("the state is not the one that was sent");
 		return searchParams;
 	}
 }

@@ -1,25 +1,17 @@
 // The official SDK, version 1.
 
-import type {
-	OAuthClientProvider,
-	OAuthDiscoveryState,
-} from "@modelcontextprotocol/sdk/client/auth.js";
+import type { OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type {
-	OAuthClientInformationMixed,
-	OAuthTokens,
-} from "@modelcontextprotocol/sdk/shared/auth.js";
+import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { type Connect, clientInfo, textOf } from "./client.ts";
 import { Provider } from "./provider.ts";
 
 export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
-	const authProvider: OAuthClientProvider &
-		Provider<OAuthClientInformationMixed, OAuthTokens, OAuthDiscoveryState> =
+	const authProvider: OAuthClientProvider & Provider<OAuthClientInformationMixed, OAuthTokens, OAuthDiscoveryState> =
 		new Provider("SDK v1");
 	if (metadataUrl !== undefined) authProvider.clientMetadataUrl = metadataUrl;
-	const start = () =>
-		new StreamableHTTPClientTransport(new URL(url), { authProvider });
+	const start = () => new StreamableHTTPClientTransport(new URL(url), { authProvider });
 	const first = start();
 	await new Client(clientInfo).connect(first).then(
 		() => {

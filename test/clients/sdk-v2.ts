@@ -15,14 +15,9 @@ import { Provider } from "./provider.ts";
 function connectIn(mode: VersionNegotiationMode): Connect {
 	return async ({ url, metadataUrl, signIn }) => {
 		const authProvider: OAuthClientProvider &
-			Provider<
-				StoredOAuthClientInformation,
-				StoredOAuthTokens,
-				OAuthDiscoveryState
-			> = new Provider("SDK v2");
+			Provider<StoredOAuthClientInformation, StoredOAuthTokens, OAuthDiscoveryState> = new Provider("SDK v2");
 		if (metadataUrl !== undefined) authProvider.clientMetadataUrl = metadataUrl;
-		const start = () =>
-			new StreamableHTTPClientTransport(new URL(url), { authProvider });
+		const start = () => new StreamableHTTPClientTransport(new URL(url), { authProvider });
 		const options = { versionNegotiation: { mode } };
 		const first = start();
 		await new Client(clientInfo, options).connect(first).then(

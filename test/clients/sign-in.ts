@@ -95,8 +95,7 @@ describe.each(rows)("$name", (row) => {
 			signIn: (url) => world.allow(person, url, "write"),
 		});
 	}
-	const requested = (line: string) =>
-		requests.filter((request) => request === line).length;
+	const requested = (line: string) => requests.filter((request) => request === line).length;
 	const expire = () => {
 		world.clock.now += 3_600_001;
 	};
@@ -112,8 +111,7 @@ describe.each(rows)("$name", (row) => {
 		}
 	}
 	/** The gateway remembers a token for half a second. */
-	const untilRefused = () =>
-		until("it is refused", async () => (await tryCall()) === "refused");
+	const untilRefused = () => until("it is refused", async () => (await tryCall()) === "refused");
 
 	beforeAll(async () => {
 		await world.setManager(person, true);
@@ -137,35 +135,24 @@ describe.each(rows)("$name", (row) => {
 		expect(channels).toContain("general");
 		const channel = { guild_id, name: "from-a-client" };
 		await client.call("create_channel", channel);
-		expect(world.world.guild.auditLog.at(-1)?.reason).toBe(
-			`via MCP (for MONA LISA, by ${row.client})`,
-		);
+		expect(world.world.guild.auditLog.at(-1)?.reason).toBe(`via MCP (for MONA LISA, by ${row.client})`);
 		const role = { guild_id, name: "from-a-client" };
-		expect(await client.call("create_role", role)).toMatch(
-			/^ERROR You lack MANAGE_ROLES/,
-		);
+		expect(await client.call("create_role", role)).toMatch(/^ERROR You lack MANAGE_ROLES/);
 	});
 
 	test("refreshes its token", async () => {
 		const before = requested("POST /oauth/token 200");
 		expire();
-		expect(await client.call("list_channels", { guild_id })).toContain(
-			"general",
-		);
+		expect(await client.call("list_channels", { guild_id })).toContain("general");
 		expect(requested("POST /oauth/token 200")).toBe(before + 1);
 	});
 
 	test("is refused when the person loses the role", async () => {
 		await world.setManager(person, false);
-		expect(await client.call("list_channels", { guild_id })).toStartWith(
-			"ERROR",
-		);
+		expect(await client.call("list_channels", { guild_id })).toStartWith("ERROR");
 		expire();
 		expect(await tryCall()).toBe("refused");
-		const { location, browser } = await world.toGateway(
-			person,
-			client.lastUrl ?? "",
-		);
+		const { location, browser } = await world.toGateway(person, client.lastUrl ?? "");
 		const response = await browser.open(location);
 		expect(response.status).toBe(403);
 		expect(await response.text()).toContain("You cannot sign in here");
@@ -175,25 +162,20 @@ describe.each(rows)("$name", (row) => {
 	test("is refused when the person ends the connection", async () => {
 		await client[Symbol.asyncDispose]();
 		client = await connect();
-		expect(await client.call("list_channels", { guild_id })).toContain(
-			"general",
-		);
+		expect(await client.call("list_channels", { guild_id })).toContain("general");
 		await world.endConnections(person);
 		await untilRefused();
 	});
 
-	test.skipIf(row.hasDocument ?? false)(
-		"registers again after its registration was forgotten",
-		async () => {
-			await client[Symbol.asyncDispose]();
-			client = await connect();
-			const { lastUrl } = client;
-			await world.endConnections(person);
-			await world.forgetClients();
-			await untilRefused();
-			expect(client.lastUrl).not.toBe(lastUrl);
-			const back = await world.allow(person, client.lastUrl ?? "", "read");
-			expect(back.searchParams.get("code")).toBeString();
-		},
-	);
+	test.skipIf(row.hasDocument ?? false)("registers again after its registration was forgotten", async () => {
+		await client[Symbol.asyncDispose]();
+		client = await connect();
+		const { lastUrl } = client;
+		await world.endConnections(person);
+		await world.forgetClients();
+		await untilRefused();
+		expect(client.lastUrl).not.toBe(lastUrl);
+		const back = await world.allow(person, client.lastUrl ?? "", "read");
+		expect(back.searchParams.get("code")).toBeString();
+	});
 });

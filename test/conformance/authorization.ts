@@ -29,8 +29,7 @@ export async function runAuthorization(cwd: string, suite: string) {
 		[child.stdout, child.stderr].map((stream) =>
 			eachLine(stream, (line) => {
 				lines.push(line);
-				if (line.startsWith(`${world.url}/oauth/authorize?`))
-					signIn ??= signInAt(line);
+				if (line.startsWith(`${world.url}/oauth/authorize?`)) signIn ??= signInAt(line);
 			}),
 		),
 	);

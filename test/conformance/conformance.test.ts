@@ -6,11 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runAuthorization } from "./authorization.ts";
-import {
-	expectedFailures,
-	type Suite,
-	type Target,
-} from "./expected-failures.ts";
+import { expectedFailures, type Suite, type Target } from "./expected-failures.ts";
 import { type Servers, startServers } from "./servers.ts";
 
 const here = import.meta.dir;
@@ -35,17 +31,13 @@ async function run(command: readonly string[]) {
 		stdout: "pipe",
 		stderr: "pipe",
 	});
-	const [out, error] = await Promise.all([
-		new Response(child.stdout).text(),
-		new Response(child.stderr).text(),
-	]);
+	const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
 	return { code: await child.exited, output: `${out}\n${error}` };
 }
 
 beforeAll(async () => {
 	const { code, output } = await run(["install", "--frozen-lockfile"]);
-	if (code !== 0)
-		throw new Error(`the suite could not be installed: ${output}`);
+	if (code !== 0) throw new Error(`the suite could not be installed: ${output}`);
 	servers = await startServers();
 	directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 });
@@ -59,37 +51,30 @@ const runs = (["bot", "gateway"] as const).flatMap((target) =>
 	(Object.keys(suites) as Suite[]).map((suite) => [target, suite] as const),
 );
 
-test.each(runs)(
-	"the %s passes %s but for what is expected",
-	async (target: Target, suite: Suite) => {
-		const baseline = join(directory, `${target}-${suite}.yml`);
-		writeFileSync(baseline, expectedFailures(target, suite));
-		const { package: name, options } = suites[suite];
-		const { code, output } = await run([
-			"--bun",
-			join("node_modules", name, "dist/index.js"),
-			"server",
-			"--url",
-			servers[target],
-			...options,
-			"--expected-failures",
-			baseline,
-		]);
-		if (code !== 0) console.error(output);
-		expect(code).toBe(0);
-		// A run against nothing passes as well, but not these.
-		expect(output).toMatch(
-			/✓ tools-call-mixed-content: [1-9]\d* passed, 0 failed/,
-		);
-	},
-);
+test.each(runs)("the %s passes %s but for what is expected", async (target: Target, suite: Suite) => {
+	const baseline = join(directory, `${target}-${suite}.yml`);
+	writeFileSync(baseline, expectedFailures(target, suite));
+	const { package: name, options } = suites[suite];
+	const { code, output } = await run([
+		"--bun",
+		join("node_modules", name, "dist/index.js"),
+		"server",
+		"--url",
+		servers[target],
+		...options,
+		"--expected-failures",
+		baseline,
+	]);
+	if (code !== 0) console.error(output);
+	expect(code).toBe(0);
+	// A run against nothing passes as well, but not these.
+	expect(output).toMatch(/✓ tools-call-mixed-content: [1-9]\d* passed, 0 failed/);
+});
 
 test("the gateway passes the scenarios for authorization servers", async () => {
 	const { code, output } = await runAuthorization(here, "conformance-0.2");
 	if (code !== 0) console.error(output);
 	expect(code).toBe(0);
-	expect(output).toMatch(
-		/✓ authorization-server-metadata-endpoint: 2 passed, 0 failed/,
-	);
+	expect(output).toMatch(/✓ authorization-server-metadata-endpoint: 2 passed, 0 failed/);
 	expect(output).toMatch(/✓ authorization-code-grant: 1 passed, 0 failed/);
 });

@@ -18,12 +18,7 @@ const stateless = ["2026-07-28"] as const;
 const expected: readonly Expected[] = [
 	{
 		reason: "we offer tools, no resources",
-		entries: [
-			"resources-list",
-			"resources-read-text",
-			"resources-read-binary",
-			"resources-templates-read",
-		],
+		entries: ["resources-list", "resources-read-text", "resources-read-binary", "resources-templates-read"],
 	},
 	{
 		reason: "we offer tools, no resources to subscribe to",
@@ -32,10 +27,7 @@ const expected: readonly Expected[] = [
 	},
 	{
 		reason: "we offer tools, no resources that could be missing",
-		entries: [
-			"sep-2164-resource-not-found:sep-2164-error-code",
-			"sep-2164-resource-not-found:sep-2164-data-uri",
-		],
+		entries: ["sep-2164-resource-not-found:sep-2164-error-code", "sep-2164-resource-not-found:sep-2164-data-uri"],
 		suites: stateless,
 	},
 	{
@@ -52,8 +44,7 @@ const expected: readonly Expected[] = [
 		suites: sessions,
 	},
 	{
-		reason:
-			"our tools ask nothing of the client's model, and of its user only in the stateless revision",
+		reason: "our tools ask nothing of the client's model, and of its user only in the stateless revision",
 		entries: [
 			"tools-call-sampling",
 			"tools-call-elicitation",
@@ -71,8 +62,7 @@ const expected: readonly Expected[] = [
 		suites: stateless,
 	},
 	{
-		reason:
-			"our tools ask for nothing but approval, once, with a form of its own",
+		reason: "our tools ask for nothing but approval, once, with a form of its own",
 		entries: [
 			"input-required-result-basic-elicitation",
 			"input-required-result-basic-sampling",
@@ -107,12 +97,8 @@ const expected: readonly Expected[] = [
 		suites: stateless,
 	},
 	{
-		reason:
-			"an event id makes clients reconnect by GET, which we do not serve: answers are not resumable",
-		entries: [
-			"server-sse-polling:server-sse-priming-event",
-			"server-sse-polling:server-sse-retry-field",
-		],
+		reason: "an event id makes clients reconnect by GET, which we do not serve: answers are not resumable",
+		entries: ["server-sse-polling:server-sse-priming-event", "server-sse-polling:server-sse-retry-field"],
 		suites: ["2025-11-25"],
 	},
 	{
@@ -125,13 +111,7 @@ const expected: readonly Expected[] = [
 /** The baseline for one run, in the suite's own format. */
 export function expectedFailures(target: Target, suite: Suite): string {
 	const lines = expected
-		.filter(
-			({ targets = [target], suites = [suite] }) =>
-				targets.includes(target) && suites.includes(suite),
-		)
-		.flatMap(({ reason, entries }) => [
-			`  # ${reason}`,
-			...entries.map((entry) => `  - ${entry}`),
-		]);
+		.filter(({ targets = [target], suites = [suite] }) => targets.includes(target) && suites.includes(suite))
+		.flatMap(({ reason, entries }) => [`  # ${reason}`, ...entries.map((entry) => `  - ${entry}`)]);
 	return `server:\n${lines.join("\n")}\n`;
 }

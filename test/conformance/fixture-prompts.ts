@@ -9,55 +9,40 @@ const argument = (name: string): PromptArgument => ({
 	required: true,
 });
 
-function fixture(
-	name: string,
-	names: readonly string[],
-	get: Prompt["get"],
-): Prompt {
+function fixture(name: string, names: readonly string[], get: Prompt["get"]): Prompt {
 	return {
 		name,
 		title: name,
 		description: `What the conformance suite expects of ${name}.`,
 		arguments: names.map(argument),
 		get,
-		complete: (_argument, typed) =>
-			["paris", "park", "party"].filter((value) => value.startsWith(typed)),
+		complete: (_argument, typed) => ["paris", "park", "party"].filter((value) => value.startsWith(typed)),
 	};
 }
 
-const user = (content: Record<string, unknown>) => [
-	{ role: "user" as const, content },
-];
+const user = (content: Record<string, unknown>) => [{ role: "user" as const, content }];
 
 export const fixturePrompts: readonly Prompt[] = [
-	fixture(
-		"test_simple_prompt",
-		[],
-		() => "This is a simple prompt for testing.",
-	),
+	fixture("test_simple_prompt", [], () => "This is a simple prompt for testing."),
 	fixture(
 		"test_prompt_with_arguments",
 		["arg1", "arg2"],
 		({ arg1, arg2 }) => `Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`,
 	),
-	fixture(
-		"test_prompt_with_embedded_resource",
-		["resourceUri"],
-		({ resourceUri }) => [
-			...user({
-				type: "resource",
-				resource: {
-					uri: resourceUri,
-					mimeType: "text/plain",
-					text: "Embedded resource content for testing.",
-				},
-			}),
-			...user({
-				type: "text",
-				text: "Please process the embedded resource above.",
-			}),
-		],
-	),
+	fixture("test_prompt_with_embedded_resource", ["resourceUri"], ({ resourceUri }) => [
+		...user({
+			type: "resource",
+			resource: {
+				uri: resourceUri,
+				mimeType: "text/plain",
+				text: "Embedded resource content for testing.",
+			},
+		}),
+		...user({
+			type: "text",
+			text: "Please process the embedded resource above.",
+		}),
+	]),
 	fixture("test_prompt_with_image", [], () => [
 		...user({ type: "image", data: png, mimeType: "image/png" }),
 		...user({ type: "text", text: "Please analyze the image above." }),

@@ -2,16 +2,10 @@
 
 import type { BotContext } from "../../src/bot/tool/context.ts";
 import { noPreview } from "../../src/bot/tool/review.ts";
-import {
-	type Tool,
-	type ToolCall,
-	ToolError,
-	textResult,
-} from "../../src/mcp/tool.ts";
+import { type Tool, type ToolCall, ToolError, textResult } from "../../src/mcp/tool.ts";
 
 /** A pixel of red, and a tenth of a second of silence. */
-export const png =
-	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+export const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 const wav = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
 const text = (text: string) => ({ type: "text", text });
@@ -66,13 +60,9 @@ function approved(name: string): Tool<BotContext> & { needs: object } {
 export const fixtureTools: readonly Tool<BotContext>[] = [
 	approved("test_input_required_result_elicitation"),
 	approved("test_input_required_result_tampered_state"),
-	fixture("test_simple_text", () => [
-		text("This is a simple text response for testing."),
-	]),
+	fixture("test_simple_text", () => [text("This is a simple text response for testing.")]),
 	fixture("test_image_content", () => [image]),
-	fixture("test_audio_content", () => [
-		{ type: "audio", data: wav, mimeType: "audio/wav" },
-	]),
+	fixture("test_audio_content", () => [{ type: "audio", data: wav, mimeType: "audio/wav" }]),
 	fixture("test_embedded_resource", () => [
 		{
 			type: "resource",

@@ -51,8 +51,7 @@ function startProxy(target: string) {
 			const own = `localhost:${server.port}`;
 			const { host } = new URL(target);
 			if (headers.get("host") === own) headers.set("Host", host);
-			if (headers.get("origin") === `http://${own}`)
-				headers.set("Origin", `http://${host}`);
+			if (headers.get("origin") === `http://${own}`) headers.set("Origin", `http://${host}`);
 			return fetch(target, {
 				method: request.method,
 				headers,

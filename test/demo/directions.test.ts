@@ -20,9 +20,7 @@ test("the summary fits 24 lines of 80 columns", () => {
 	const lines = summary(facts).split("\n");
 	expect(lines.length).toBeLessThanOrEqual(21);
 	expect(lines.filter((line) => line.length > 80)).toEqual([]);
-	expect(lines).toContain(
-		"2 differences from the guild documents; --verbose lists them.",
-	);
+	expect(lines).toContain("2 differences from the guild documents; --verbose lists them.");
 });
 
 test.each([

@@ -6,17 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { project } from "../support/documents.ts";
-import {
-	type Postgres,
-	password,
-	postgresMissing,
-	startPostgres,
-} from "../support/postgres.ts";
+import { type Postgres, password, postgresMissing, startPostgres } from "../support/postgres.ts";
 import { openStore } from "../support/stores.ts";
 
 const script = join(project, "docker/kubernetes/postgres/bot-roles.sh");
-const missing =
-	postgresMissing ?? (Bun.which("psql") ? undefined : "psql is not installed");
+const missing = postgresMissing ?? (Bun.which("psql") ? undefined : "psql is not installed");
 if (missing) console.warn(`the roles of bots are not tried: ${missing}`);
 
 describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
@@ -41,8 +35,7 @@ describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
 		return { exitCode, said: stderr.toString() };
 	}
 	const fine = { exitCode: 0, said: "" };
-	const urlOf = (name: string, secret: string) =>
-		`postgres://${name}:${secret}@127.0.0.1:${postgres.port}/guildhall`;
+	const urlOf = (name: string, secret: string) => `postgres://${name}:${secret}@127.0.0.1:${postgres.port}/guildhall`;
 	/** A statement as this role. */
 	async function as(name: string, secret: string, text: string) {
 		await using sql = new SQL({ url: urlOf(name, secret), max: 1 });
@@ -64,9 +57,7 @@ describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
 			await using opened = await openStore(settings(name, secret));
 			expect(opened.store.state).toBe("ready");
 			await opened.store.sql`INSERT INTO things (id, big) VALUES (${name}, 1)`;
-			expect(await as(name, secret, `SELECT id FROM "${name}".things`)).toEqual(
-				[{ id: name }],
-			);
+			expect(await as(name, secret, `SELECT id FROM "${name}".things`)).toEqual([{ id: name }]);
 		}
 		for (const statement of [
 			'SELECT id FROM "my-bot".things',
@@ -81,12 +72,9 @@ describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
 			'SET ROLE "my-bot"',
 			"COPY (SELECT 1) TO PROGRAM 'true'",
 		])
-			await expect(
-				as("alpha", "a1", statement).then(
-					() => `${statement} is carried out`,
-					String,
-				),
-			).resolves.toMatch(/permission denied|must be owner|superuser/);
+			await expect(as("alpha", "a1", statement).then(() => `${statement} is carried out`, String)).resolves.toMatch(
+				/permission denied|must be owner|superuser/,
+			);
 		await expect(as("alpha", "b1", "SELECT 1")).rejects.toThrow("password");
 	});
 
@@ -102,9 +90,7 @@ describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
 		await using opened = await openStore(settings("beta", "old"));
 		expect(opened.store.state).toBe("ready");
 		expect(run("alpha=a1 my-bot=b1 beta=new")).toEqual(fine);
-		expect(await opened.store.sql`SELECT id FROM things`).toEqual([
-			{ id: "old" },
-		]);
+		expect(await opened.store.sql`SELECT id FROM things`).toEqual([{ id: "old" }]);
 		expect(await as("beta", "new", "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 		await expect(as("beta", "old", "SELECT 1")).rejects.toThrow("password");
 		expect(
@@ -121,9 +107,7 @@ describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
 			writeFileSync(join(directory, `gamma=${secret("lob")}`), "");
 			expect(run(`gamma=${secret("*")}`, directory)).toEqual(fine);
 			const encoded = encodeURIComponent(secret("*"));
-			expect(await as("gamma", encoded, "SELECT 1 AS one")).toEqual([
-				{ one: 1 },
-			]);
+			expect(await as("gamma", encoded, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 		} finally {
 			rmSync(directory, { recursive: true, force: true });
 		}

@@ -47,9 +47,7 @@ function instancesOf(gateway: Service) {
 /** Returns the last instruction of this kind in our Dockerfile, which is the effective one. */
 function lastOf(word: string, text = "") {
 	const image = required(stages.at(-1), "image");
-	const last = image.instructions.findLast(
-		(one) => one.word === word && one.rest.includes(text),
-	);
+	const last = image.instructions.findLast((one) => one.word === word && one.rest.includes(text));
 	return required(last, word);
 }
 
@@ -61,18 +59,13 @@ describe.each([
 	const { gateway, postgres, bots } = parts(file);
 
 	test("each instance has a directory of its own, which it can only read", () => {
-		expect(bots.map(([, { volumes }]) => volumes)).toEqual(
-			botNames.map((bot) => [`../instances/${bot}:/config:ro`]),
-		);
-		for (const [, { environment }] of bots)
-			expect(environment.CONFIG_DIR).toBe("/config");
+		expect(bots.map(([, { volumes }]) => volumes)).toEqual(botNames.map((bot) => [`../instances/${bot}:/config:ro`]));
+		for (const [, { environment }] of bots) expect(environment.CONFIG_DIR).toBe("/config");
 	});
 
 	test("directory, service and key in INSTANCES are called the same, and the URL has port 9090", () => {
 		expect(bots.map(([bot]) => bot)).toEqual(botNames);
-		expect(instancesOf(gateway)).toEqual(
-			botNames.map((bot) => ({ name: bot, url: `http://${bot}:9090` })),
-		);
+		expect(instancesOf(gateway)).toEqual(botNames.map((bot) => ({ name: bot, url: `http://${bot}:9090` })));
 		for (const [, { environment }] of bots)
 			expect(environment).toMatchObject({
 				MCP_PORT: "9090",
@@ -82,11 +75,8 @@ describe.each([
 
 	test("the gateway starts when all backends are healthy, and they when the database is", () => {
 		const healthy = { condition: "service_healthy" };
-		expect(gateway.depends_on).toEqual(
-			Object.fromEntries(botNames.map((bot) => [bot, healthy])),
-		);
-		for (const [, { depends_on }] of bots)
-			expect(depends_on).toEqual({ postgres: healthy });
+		expect(gateway.depends_on).toEqual(Object.fromEntries(botNames.map((bot) => [bot, healthy])));
+		for (const [, { depends_on }] of bots) expect(depends_on).toEqual({ postgres: healthy });
 	});
 
 	test("health is asked every 10 s, for 5 s at the most, 12 times", () => {
@@ -103,15 +93,15 @@ describe.each([
 		expect(postgres.ports).toEqual([]);
 	});
 
-	test.each([
-		...["MCP_AUTH_TOKEN", "POSTGRES_PASSWORD"],
-		...botNames.map((bot) => `${bot.toUpperCase()}_DB_PASSWORD`),
-	])("nothing starts without %s", (variable) => {
-		for (const missing of [undefined, ""])
-			expect(
-				readCompose(name, { ...env, [variable]: missing } as typeof env),
-			).rejects.toThrow(`${variable} is missing`);
-	});
+	test.each([...["MCP_AUTH_TOKEN", "POSTGRES_PASSWORD"], ...botNames.map((bot) => `${bot.toUpperCase()}_DB_PASSWORD`)])(
+		"nothing starts without %s",
+		(variable) => {
+			for (const missing of [undefined, ""])
+				expect(readCompose(name, { ...env, [variable]: missing } as typeof env)).rejects.toThrow(
+					`${variable} is missing`,
+				);
+		},
+	);
 
 	test("gateway and bots have the same token", () => {
 		for (const { environment } of [gateway, ...bots.map(([, bot]) => bot)])
@@ -143,30 +133,24 @@ describe.each([
 	test("only bots reach the database, which has no way out", () => {
 		expect(postgres.networks).toEqual(["database"]);
 		expect(gateway.networks).toEqual(["mcp"]);
-		for (const [, bot] of bots)
-			expect(bot.networks).toEqual(["mcp", "database"]);
+		for (const [, bot] of bots) expect(bot.networks).toEqual(["mcp", "database"]);
 		expect(file.networks).toEqual({ mcp: null, database: { internal: true } });
 	});
 
 	test("everything is started again when it ends", () => {
-		for (const { restart } of Object.values(file.services))
-			expect(restart).toBe("unless-stopped");
+		for (const { restart } of Object.values(file.services)) expect(restart).toBe("unless-stopped");
 	});
 
 	test("a stop waits for longer than the programs take", () => {
 		const { shutdownMs } = readConfig(gateway.environment);
 		for (const { stop_grace_period } of Object.values(file.services))
-			expect(seconds(stop_grace_period)).toBeGreaterThan(
-				(2 * shutdownMs) / 1000,
-			);
+			expect(seconds(stop_grace_period)).toBeGreaterThan((2 * shutdownMs) / 1000);
 	});
 });
 
 test("INSTANCES is one bot unless it is said otherwise", async () => {
 	const INSTANCES = "alpha=http://alpha:9090,beta=http://beta:9090";
-	const { gateway } = parts(
-		await readCompose("compose.postgres.yaml", { ...env, INSTANCES }),
-	);
+	const { gateway } = parts(await readCompose("compose.postgres.yaml", { ...env, INSTANCES }));
 	expect(gateway.environment.INSTANCES).toBe(INSTANCES);
 });
 
@@ -196,9 +180,7 @@ test("connections pass to a new gateway where `guildhall up` replaces it, in a n
 	for (const name of files) {
 		const { services } = await readCompose(name, env);
 		for (const service of Object.values(services))
-			expect(service.sysctls).toEqual(
-				isUp(service) ? { "net.ipv4.tcp_migrate_req": "1" } : undefined,
-			);
+			expect(service.sysctls).toEqual(isUp(service) ? { "net.ipv4.tcp_migrate_req": "1" } : undefined);
 	}
 });
 
@@ -220,21 +202,14 @@ test("the demo is published on the loopback alone, and is given no secret", asyn
 	expect(demo?.volumes).toEqual([]);
 });
 
-const files = [
-	...["compose.yaml", "compose.postgres.yaml"],
-	...["compose.several.yaml", "compose.demo.yaml"],
-];
-const everything = await Promise.all(
-	files.map(async (name) => [name, await readCompose(name, env)] as const),
-);
+const files = [...["compose.yaml", "compose.postgres.yaml"], ...["compose.several.yaml", "compose.demo.yaml"]];
+const everything = await Promise.all(files.map(async (name) => [name, await readCompose(name, env)] as const));
 
 const isUp = ({ build, command }: Service) => build && !command;
 
 describe.each(
 	everything.flatMap(([name, { services }]) =>
-		Object.entries(services).map(
-			([service, options]) => [`${name}: ${service}`, options] as const,
-		),
+		Object.entries(services).map(([service, options]) => [`${name}: ${service}`, options] as const),
 	),
 )("%s", (_, service) => {
 	test("has a read-only root, no capability, and no way to more rights", () => {
@@ -280,39 +255,26 @@ test("the Dockerfile has no fault that a linter finds", async () => {
 
 test("the image is labelled, and runs a file without a shell", () => {
 	expect(lastOf("LABEL").rest).toContain('image.title="guildhall"');
-	expect(JSON.parse(lastOf("ENTRYPOINT").rest)).toEqual([
-		"/usr/local/bin/guildhall",
-	]);
+	expect(JSON.parse(lastOf("ENTRYPOINT").rest)).toEqual(["/usr/local/bin/guildhall"]);
 });
 
 test("bases have a version, and dependencies are those of the lock file", () => {
 	const names = stages.map(({ name }) => name);
 	const bases = stages.map(({ from }) => from);
 	const outside = [...new Set(bases.filter((from) => !names.includes(from)))];
-	expect(outside).toEqual([
-		"oven/bun:1.4.5",
-		"gcr.io/distroless/base-debian12:nonroot",
-	]);
-	const installs = stages
-		.flatMap(({ instructions }) => instructions)
-		.filter(({ rest }) => /\binstall\b/.test(rest));
-	expect(installs.map(({ rest }) => rest)).toEqual([
-		"bun install --frozen-lockfile --production",
-	]);
+	expect(outside).toEqual(["oven/bun:1.4.5", "gcr.io/distroless/base-debian12:nonroot"]);
+	const installs = stages.flatMap(({ instructions }) => instructions).filter(({ rest }) => /\binstall\b/.test(rest));
+	expect(installs.map(({ rest }) => rest)).toEqual(["bun install --frozen-lockfile --production"]);
 });
 
 test("no secret stands in an image or a file", async () => {
 	const suspicious = /TOKEN|PASSWORD|SECRET|_KEY|DATABASE_URL/;
 	for (const { instructions } of stages)
 		for (const { word, rest } of instructions)
-			expect(`${word} ${rest}`).not.toMatch(
-				/^(ARG|ENV|LABEL).*(TOKEN|PASSWORD|SECRET|_KEY|DATABASE_URL)/,
-			);
+			expect(`${word} ${rest}`).not.toMatch(/^(ARG|ENV|LABEL).*(TOKEN|PASSWORD|SECRET|_KEY|DATABASE_URL)/);
 	for (const name of files) {
 		const text = await Bun.file(join(composeDirectory, name)).text();
-		const values = text
-			.split("\n")
-			.filter((line) => suspicious.test(line.split(":")[0] ?? ""));
+		const values = text.split("\n").filter((line) => suspicious.test(line.split(":")[0] ?? ""));
 		for (const line of values) expect(line).toContain(":?");
 	}
 });

@@ -20,20 +20,12 @@ import { parseEnv } from "node:util";
 import { SQL } from "bun";
 import { moderatorPermissions } from "../../src/simulator/seed.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
-import {
-	databasePasswords,
-	readCompose,
-	type Service,
-} from "../support/compose.ts";
+import { databasePasswords, readCompose, type Service } from "../support/compose.ts";
 import { type Container, startContainer } from "../support/containers.ts";
 import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
-import {
-	type Postgres,
-	postgresMissing,
-	startPostgres,
-} from "../support/postgres.ts";
+import { type Postgres, postgresMissing, startPostgres } from "../support/postgres.ts";
 import { becomesReady, type Program } from "../support/program.ts";
 import { exchange, requestText } from "../support/raw-http.ts";
 import { startSimulator } from "../support/simulator.ts";
@@ -79,9 +71,7 @@ beforeAll(async () => {
 	await using sql = new SQL({ url, max: 1 });
 	// What bot-roles.sh does is in bot-roles.test.ts.
 	for (const name of names)
-		await sql.unsafe(
-			`CREATE ROLE ${name} LOGIN PASSWORD 'of-${name}'; CREATE SCHEMA ${name} AUTHORIZATION ${name}`,
-		);
+		await sql.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD 'of-${name}'; CREATE SCHEMA ${name} AUTHORIZATION ${name}`);
 });
 
 afterAll(async () => {
@@ -98,10 +88,7 @@ async function imageIn(directory: string): Promise<Image> {
 }
 
 /** An instance's directory as `new-instance` leaves it: nobody else may look into it. */
-function makeInstance(
-	name: string,
-	rest = "MCP_PORT=9\nMCP_BIND_ADDR=127.0.0.1\nMCP_AUTH_TOKEN=another",
-): string {
+function makeInstance(name: string, rest = "MCP_PORT=9\nMCP_BIND_ADDR=127.0.0.1\nMCP_AUTH_TOKEN=another"): string {
 	const folder = mkdtempSync(join(directory, `${name}-`));
 	const files = {
 		".env": [
@@ -130,10 +117,7 @@ async function schemas(): Promise<string[]> {
 }
 
 /** What the health check of a container says once it is ready at this port. */
-async function becomesHealthy(
-	{ healthy, program }: Container,
-	port: string,
-): Promise<string> {
+async function becomesHealthy({ healthy, program }: Container, port: string): Promise<string> {
 	await becomesReady(program, `http://127.0.0.1:${port}`);
 	const { code, said } = await healthy();
 	expect([code, said]).toEqual([0, expect.any(String)]);
@@ -146,82 +130,74 @@ async function stop(program: Program): Promise<void> {
 	expect(await program.exited).toBe(0);
 }
 
-describe.each(["compose.postgres.yaml", "compose.several.yaml"])(
-	"%s",
-	(name) => {
-		test.skipIf(postgresMissing !== undefined)(
-			"its services become healthy one after the other, serve, and stop",
-			async () => {
-				await using stack = new AsyncDisposableStack();
-				const { gateway, ...others } = (
-					await readCompose(name, {
-						...environment,
-						GUILDHALL_USER: `${owner}:${owner}`,
-					})
-				).services;
-				const { postgres: _, ...bots } = others;
-				if (!gateway) throw new Error("there is no gateway");
+describe.each(["compose.postgres.yaml", "compose.several.yaml"])("%s", (name) => {
+	test.skipIf(postgresMissing !== undefined)(
+		"its services become healthy one after the other, serve, and stop",
+		async () => {
+			await using stack = new AsyncDisposableStack();
+			const { gateway, ...others } = (
+				await readCompose(name, {
+					...environment,
+					GUILDHALL_USER: `${owner}:${owner}`,
+				})
+			).services;
+			const { postgres: _, ...bots } = others;
+			if (!gateway) throw new Error("there is no gateway");
 
-				const addresses: Record<string, string> = {};
-				const started: { container: Container; port: string }[] = [];
-				for (const [bot, service] of Object.entries(bots)) {
-					const port = String(await freePort());
-					addresses[`${bot}:9090`] = `127.0.0.1:${port}`;
-					const container = startContainer(image, service, {
-						here: {
-							"/config": makeInstance(bot),
-							"/data": "/nowhere",
-							"9090": port,
-							"postgres:5432": `127.0.0.1:${postgres?.port}`,
-						},
-					});
-					stack.use(container.program);
-					started.push({ container, port });
-				}
-				for (const { container, port } of started)
-					expect(await becomesHealthy(container, port)).toContain("ready");
-				for (const bot of Object.keys(bots)) {
-					// The bot does not accept its service name as Host by default.
-					const request = requestText("GET /mcp", [["Host", `${bot}:9090`]]);
-					const url = `http://${addresses[`${bot}:9090`]}`;
-					expect((await exchange(url, request)).status).toBe(403);
-				}
-
+			const addresses: Record<string, string> = {};
+			const started: { container: Container; port: string }[] = [];
+			for (const [bot, service] of Object.entries(bots)) {
 				const port = String(await freePort());
-				const front = startContainer(image, gateway, {
-					here: { "9100": port, ...addresses },
+				addresses[`${bot}:9090`] = `127.0.0.1:${port}`;
+				const container = startContainer(image, service, {
+					here: {
+						"/config": makeInstance(bot),
+						"/data": "/nowhere",
+						"9090": port,
+						"postgres:5432": `127.0.0.1:${postgres?.port}`,
+					},
 				});
-				stack.use(front.program);
-				await becomesHealthy(front, port);
-				const url = `http://127.0.0.1:${port}/mcp`;
-				const { call } = await connectTo(url, token);
-				for (const instance of Object.keys(bots)) {
-					const guilds = () => call("list_guilds", { instance });
-					const text = await until(`${instance} has logged in`, async () => {
-						const { text, isError } = await guilds();
-						return !isError && text;
-					});
-					expect(text).toContain(`The guild of ${instance}`);
-				}
-				for (const bot of Object.keys(bots))
-					await until(`${bot} has its schema`, async () =>
-						(await schemas()).includes(bot),
-					);
+				stack.use(container.program);
+				started.push({ container, port });
+			}
+			for (const { container, port } of started) expect(await becomesHealthy(container, port)).toContain("ready");
+			for (const bot of Object.keys(bots)) {
+				// The bot does not accept its service name as Host by default.
+				const request = requestText("GET /mcp", [["Host", `${bot}:9090`]]);
+				const url = `http://${addresses[`${bot}:9090`]}`;
+				expect((await exchange(url, request)).status).toBe(403);
+			}
 
-				started.push({ container: front, port });
-				for (const { container } of started.reverse()) {
-					await stop(container.program);
-					expect((await container.healthy()).code).toBe(1);
-				}
-			},
-		);
-	},
-);
+			const port = String(await freePort());
+			const front = startContainer(image, gateway, {
+				here: { "9100": port, ...addresses },
+			});
+			stack.use(front.program);
+			await becomesHealthy(front, port);
+			const url = `http://127.0.0.1:${port}/mcp`;
+			const { call } = await connectTo(url, token);
+			for (const instance of Object.keys(bots)) {
+				const guilds = () => call("list_guilds", { instance });
+				const text = await until(`${instance} has logged in`, async () => {
+					const { text, isError } = await guilds();
+					return !isError && text;
+				});
+				expect(text).toContain(`The guild of ${instance}`);
+			}
+			for (const bot of Object.keys(bots))
+				await until(`${bot} has its schema`, async () => (await schemas()).includes(bot));
+
+			started.push({ container: front, port });
+			for (const { container } of started.reverse()) {
+				await stop(container.program);
+				expect((await container.healthy()).code).toBe(1);
+			}
+		},
+	);
+});
 
 test("`guildhall up` starts a bot for each instance, also for a new one, makes the token, and stops", async () => {
-	const { guildhall } = (
-		await readCompose("compose.yaml", { GUILDHALL_USER: `${owner}:${owner}` })
-	).services;
+	const { guildhall } = (await readCompose("compose.yaml", { GUILDHALL_USER: `${owner}:${owner}` })).services;
 	if (!guildhall) throw new Error("there is no service");
 	const instances = mkdtempSync(join(directory, "instances-"));
 	const add = (name: string) => {
@@ -263,9 +239,7 @@ test("a bot without PostgreSQL keeps its file in the volume, as the image's user
 	).services;
 	if (!bot) throw new Error("there is no bot");
 	const config = makeInstance("bot");
-	if (isRoot)
-		for (const path of ["", ".env", "config.toml"])
-			chownSync(join(config, path), 65_532, 65_532);
+	if (isRoot) for (const path of ["", ".env", "config.toml"]) chownSync(join(config, path), 65_532, 65_532);
 	const { DATABASE_URL: _, DB_SCHEMA: __, ...given } = bot.environment;
 	const port = String(await freePort());
 	const { program } = startContainer(
@@ -297,9 +271,7 @@ test("the demo becomes healthy, and its gateway answers", async () => {
 		args: ["--gateway-port", port, "--json"],
 	});
 	await using program = container.program;
-	const facts = await program.line((line) =>
-		line.startsWith("{") ? JSON.parse(line) : undefined,
-	);
+	const facts = await program.line((line) => (line.startsWith("{") ? JSON.parse(line) : undefined));
 	expect((await container.healthy()).code).toBe(0);
 	const { call } = await connectTo(facts.gateway.url, facts.gateway.token);
 	expect((await call("list_instances")).text).toContain("alpha");
@@ -316,8 +288,7 @@ test.skipIf(!Bun.which("pg_isready") || postgresMissing !== undefined)(
 			})
 		).services;
 		const [, ...command] = service?.healthcheck.test ?? [];
-		const ask = (port: number) =>
-			Bun.spawnSync([...command, "-p", String(port)]).exitCode;
+		const ask = (port: number) => Bun.spawnSync([...command, "-p", String(port)]).exitCode;
 		expect(ask(postgres?.port ?? 0)).toBe(0);
 		expect(ask(await freePort())).toBe(2);
 	},

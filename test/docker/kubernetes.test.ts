@@ -27,21 +27,13 @@ import { exchange, requestText } from "../support/raw-http.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
-const files = [...new Bun.Glob("**/*.yaml").scanSync(manifests)].filter(
-	(path) => !path.endsWith("kustomization.yaml"),
-);
-const written = (
-	await Promise.all(files.map((path) => readManifests(join(manifests, path))))
-).flat();
-const ofOurs = written.filter(
-	({ apiVersion }) => !apiVersion.startsWith("monitoring."),
-);
+const files = [...new Bun.Glob("**/*.yaml").scanSync(manifests)].filter((path) => !path.endsWith("kustomization.yaml"));
+const written = (await Promise.all(files.map((path) => readManifests(join(manifests, path))))).flat();
+const ofOurs = written.filter(({ apiVersion }) => !apiVersion.startsWith("monitoring."));
 const workloads = written.filter(({ spec }) => spec?.template);
 
 function find(objects: readonly Manifest[], kind: string, name: string) {
-	const found = objects.find(
-		(one) => one.kind === kind && one.metadata.name === name,
-	);
+	const found = objects.find((one) => one.kind === kind && one.metadata.name === name);
 	if (!found) throw new Error(`there is no ${kind} ${name}`);
 	return found;
 }
@@ -66,49 +58,43 @@ test("a bot is never there twice; the gateway always is", () => {
 	expect(budget.maxUnavailable).toBe(1);
 });
 
-describe.each(workloads.map((one) => [one.metadata.name, one.spec.template]))(
-	"a pod of %s",
-	(name, { spec }) => {
-		const [container] = spec.containers;
+describe.each(workloads.map((one) => [one.metadata.name, one.spec.template]))("a pod of %s", (name, { spec }) => {
+	const [container] = spec.containers;
 
-		test("is what the namespace lets in: no root, no capability, a read-only root", () => {
-			expect(spec.securityContext).toMatchObject({
-				runAsNonRoot: true,
-				seccompProfile: { type: "RuntimeDefault" },
-			});
-			expect(container.securityContext).toEqual({
-				allowPrivilegeEscalation: false,
-				readOnlyRootFilesystem: true,
-				capabilities: { drop: ["ALL"] },
-			});
-			expect(spec.automountServiceAccountToken).toBe(false);
+	test("is what the namespace lets in: no root, no capability, a read-only root", () => {
+		expect(spec.securityContext).toMatchObject({
+			runAsNonRoot: true,
+			seccompProfile: { type: "RuntimeDefault" },
 		});
+		expect(container.securityContext).toEqual({
+			allowPrivilegeEscalation: false,
+			readOnlyRootFilesystem: true,
+			capabilities: { drop: ["ALL"] },
+		});
+		expect(spec.automountServiceAccountToken).toBe(false);
+	});
 
-		test("has a limit for its memory, and all three probes", () => {
-			expect(container.resources.limits.memory).toMatch(/^\d+Mi$/);
-			for (const probe of ["startup", "liveness", "readiness"] as const)
-				expect(container[`${probe}Probe`]).toBeDefined();
-		});
+	test("has a limit for its memory, and all three probes", () => {
+		expect(container.resources.limits.memory).toMatch(/^\d+Mi$/);
+		for (const probe of ["startup", "liveness", "readiness"] as const) expect(container[`${probe}Probe`]).toBeDefined();
+	});
 
-		test("has as long for its end as it takes", () => {
-			const before = container.lifecycle?.preStop.sleep.seconds ?? 0;
-			expect(spec.terminationGracePeriodSeconds - before).toBeGreaterThan(20);
-		});
+	test("has as long for its end as it takes", () => {
+		const before = container.lifecycle?.preStop.sleep.seconds ?? 0;
+		expect(spec.terminationGracePeriodSeconds - before).toBeGreaterThan(20);
+	});
 
-		test("is the user of its image", async () => {
-			const stage = (await readStages()).find(
-				(one) => one.name === "guildhall",
-			);
-			const user = stage?.instructions.find(({ word }) => word === "USER");
-			if (name === "postgres") return;
-			const { runAsUser, runAsGroup } = spec.securityContext as {
-				runAsUser: number;
-				runAsGroup: number;
-			};
-			expect(`${runAsUser}:${runAsGroup}`).toBe(user?.rest ?? "none");
-		});
-	},
-);
+	test("is the user of its image", async () => {
+		const stage = (await readStages()).find((one) => one.name === "guildhall");
+		const user = stage?.instructions.find(({ word }) => word === "USER");
+		if (name === "postgres") return;
+		const { runAsUser, runAsGroup } = spec.securityContext as {
+			runAsUser: number;
+			runAsGroup: number;
+		};
+		expect(`${runAsUser}:${runAsGroup}`).toBe(user?.rest ?? "none");
+	});
+});
 
 test("the secrets that are committed are none", () => {
 	const secrets = written.filter(({ kind }) => kind === "Secret");
@@ -120,8 +106,7 @@ test("the secrets that are committed are none", () => {
 	for (const value of values) expect(value).toMatch(/<[a-z ']+.*>/);
 });
 
-if (kustomizeMissing !== undefined)
-	console.warn(`the example is not put together: ${kustomizeMissing}`);
+if (kustomizeMissing !== undefined) console.warn(`the example is not put together: ${kustomizeMissing}`);
 
 describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 	const bots = ["alpha", "beta"];
@@ -147,8 +132,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		rmSync(directory, { recursive: true, force: true });
 	});
 
-	const podOf = (name: string): Pod =>
-		find(all, "Deployment", name).spec.template;
+	const podOf = (name: string): Pod => find(all, "Deployment", name).spec.template;
 	const instances = () => {
 		const [{ envFrom }] = podOf("gateway").spec.containers;
 		const name = envFrom?.[0]?.configMapRef?.name;
@@ -161,17 +145,13 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 
 	test("directory, Deployment, Service and key in INSTANCES are called the same", () => {
 		const config = readConfig({ INSTANCES: instances(), MCP_AUTH_TOKEN: "a" });
-		expect(config.instances).toMatchObject(
-			bots.map((name) => ({ name, url: `http://${name}:9090` })),
-		);
+		expect(config.instances).toMatchObject(bots.map((name) => ({ name, url: `http://${name}:9090` })));
 		for (const name of bots) {
 			const { spec } = find(all, "Service", name);
 			const { labels } = podOf(name).metadata;
 			expect(labels).toMatchObject(spec.selector);
 			expect(spec.selector["app.kubernetes.io/instance"]).toBe(name);
-			expect(spec.ports).toEqual([
-				{ name: "mcp", port: 9090, targetPort: "mcp" },
-			]);
+			expect(spec.ports).toEqual([{ name: "mcp", port: 9090, targetPort: "mcp" }]);
 			// A bot that is not ready still says why.
 			expect(spec.publishNotReadyAddresses).toBe(true);
 		}
@@ -181,15 +161,12 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		for (const name of bots) {
 			const { containers, volumes } = podOf(name).spec;
 			expect(containers[0].envFrom).toEqual([{ secretRef: { name } }]);
-			const { DISCORD_TOKEN, DATABASE_URL } =
-				find(all, "Secret", name).stringData ?? {};
+			const { DISCORD_TOKEN, DATABASE_URL } = find(all, "Secret", name).stringData ?? {};
 			expect(DISCORD_TOKEN).toBeString();
 			// Its role and its schema are called as it is; the password is one of those that the roles get.
 			expect(DATABASE_URL).toStartWith(`postgres://${name}:<`);
 			expect(DATABASE_URL).toEndWith("@postgres:5432/guildhall");
-			expect(find(all, "Secret", "postgres").stringData?.BOT_ROLES).toMatch(
-				new RegExp(`(^| )${name}=<`),
-			);
+			expect(find(all, "Secret", "postgres").stringData?.BOT_ROLES).toMatch(new RegExp(`(^| )${name}=<`));
 			const config = volumes?.[0]?.configMap?.name ?? "";
 			expect(config).toStartWith(`${name}-`);
 			expect(find(all, "ConfigMap", config).data?.["config.toml"]).toContain(
@@ -232,9 +209,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		const whoReaches = (to: string, port: number) => {
 			const names = (rules: readonly Manifest[]) =>
 				Object.entries(peers)
-					.filter(([, from]) =>
-						mayReach(rules, home, from, peers[to] as Peer, port),
-					)
+					.filter(([, from]) => mayReach(rules, home, from, peers[to] as Peer, port))
 					.map(([name]) => name);
 			expect(names(ingressOnly)).toEqual(names(all));
 			return names(all);
@@ -247,26 +222,17 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 	});
 
 	/** The variables of a container, with these secrets in place of those in the example. */
-	function environmentOf(
-		name: string,
-		secrets: Record<string, Record<string, string>>,
-	): Record<string, string> {
+	function environmentOf(name: string, secrets: Record<string, Record<string, string>>): Record<string, string> {
 		const { metadata, spec } = podOf(name);
 		const [{ env = [], envFrom = [] }] = spec.containers;
 		const variables: Record<string, string> = {};
 		for (const { secretRef, configMapRef } of envFrom) {
 			Object.assign(variables, secrets[secretRef?.name ?? ""]);
-			if (configMapRef)
-				Object.assign(
-					variables,
-					find(all, "ConfigMap", configMapRef.name).data,
-				);
+			if (configMapRef) Object.assign(variables, find(all, "ConfigMap", configMapRef.name).data);
 		}
 		for (const { name, value, valueFrom } of env) {
 			const { fieldRef, secretKeyRef } = valueFrom ?? {};
-			const label = /^metadata\.labels\['(.*)'\]$/.exec(
-				fieldRef?.fieldPath ?? "",
-			)?.[1];
+			const label = /^metadata\.labels\['(.*)'\]$/.exec(fieldRef?.fieldPath ?? "")?.[1];
 			variables[name] =
 				value?.replace(/\$\((\w+)\)/g, (_, one) => variables[one] ?? "") ??
 				(secretKeyRef && secrets[secretKeyRef.name]?.[secretKeyRef.key]) ??
@@ -277,19 +243,14 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 	}
 
 	/** What a pod of this Deployment would run. */
-	function startPod(
-		name: string,
-		secrets: Record<string, Record<string, string>>,
-		here: Record<string, string>,
-	) {
+	function startPod(name: string, secrets: Record<string, Record<string, string>>, here: Record<string, string>) {
 		const { containers, volumes } = podOf(name).spec;
 		const [{ args = [] }] = containers;
 		const config = volumes?.[0]?.configMap?.name;
 		const mounted = mkdtempSync(join(directory, `${name}-`));
 		chmodSync(mounted, 0o755);
 		const { data = {} } = config ? find(all, "ConfigMap", config) : {};
-		for (const [file, text] of Object.entries(data))
-			writeFileSync(join(mounted, file), text);
+		for (const [file, text] of Object.entries(data)) writeFileSync(join(mounted, file), text);
 		return startContainer(
 			image,
 			{
@@ -307,15 +268,10 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		for (const name of ["startup", "liveness", "readiness"] as const) {
 			const { httpGet } = container[`${name}Probe`];
 			expect(httpGet?.port).toBe(named?.name ?? "");
-			const request = requestText(`GET ${httpGet?.path}`, [
-				["Host", `${podIp}:${named?.containerPort}`],
-			]);
+			const request = requestText(`GET ${httpGet?.path}`, [["Host", `${podIp}:${named?.containerPort}`]]);
 			await until(`${container.name} passes its ${name}Probe`, async () => {
 				// Before it listens, the connection is refused.
-				const answer = await exchange(
-					`http://127.0.0.1:${port}`,
-					request,
-				).catch(() => undefined);
+				const answer = await exchange(`http://127.0.0.1:${port}`, request).catch(() => undefined);
 				return answer?.status === 200;
 			});
 		}
@@ -363,16 +319,12 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 
 	test("with the secrets as they are committed nothing starts", async () => {
 		const secrets = Object.fromEntries(
-			all
-				.filter(({ kind }) => kind === "Secret")
-				.map(({ metadata, stringData = {} }) => [metadata.name, stringData]),
+			all.filter(({ kind }) => kind === "Secret").map(({ metadata, stringData = {} }) => [metadata.name, stringData]),
 		);
 		for (const name of ["gateway", "alpha"]) {
 			await using program = startPod(name, secrets, {});
 			expect(await program.exited).toBe(1);
-			await program.line(
-				(line) => line.includes("MCP_AUTH_TOKEN") || undefined,
-			);
+			await program.line((line) => line.includes("MCP_AUTH_TOKEN") || undefined);
 		}
 	});
 });
@@ -398,7 +350,5 @@ test("what Prometheus is told to scrape is there", () => {
 		expect(metadata.labels?.[key]).toBe(name);
 		expect(spec.ports.map((port) => port.name)).toEqual(["mcp"]);
 	}
-	expect(find(written, "Secret", "guildhall").stringData).toHaveProperty(
-		"MCP_AUTH_TOKEN",
-	);
+	expect(find(written, "Secret", "guildhall").stringData).toHaveProperty("MCP_AUTH_TOKEN");
 });

@@ -6,16 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { YAML } from "bun";
-import {
-	addGauges,
-	createMetrics,
-	type Observed,
-} from "../../src/bot/server/metrics.ts";
-import {
-	type CallOutcome,
-	createMetrics as createGatewayMetrics,
-	outcomeOf,
-} from "../../src/gateway/calls/metrics.ts";
+import { addGauges, createMetrics, type Observed } from "../../src/bot/server/metrics.ts";
+import { type CallOutcome, createMetrics as createGatewayMetrics, outcomeOf } from "../../src/gateway/calls/metrics.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 
 const folder = join(import.meta.dir, "../../docker/monitoring");
@@ -44,9 +36,7 @@ const alerts = groups.flatMap(({ rules }) => rules);
 const dashboard: { panels: Panel[] } = JSON.parse(read("dashboard.json"));
 /** The expressions of the dashboard, with what Grafana puts in place of its variables. */
 const panelExpressions = dashboard.panels.flatMap(({ targets = [] }) =>
-	targets.map(({ expr }) =>
-		expr.replaceAll("$__rate_interval", "2m").replaceAll("$bot", ".*"),
-	),
+	targets.map(({ expr }) => expr.replaceAll("$__rate_interval", "2m").replaceAll("$bot", ".*")),
 );
 
 /** Series of one metric for which an alert fires (`bad`), and for which it does not (`good`), in promtool's notation. */
@@ -93,10 +83,7 @@ function metricNames(): Set<string> {
 	const root = join(folder, "../..");
 	for (const path of new Bun.Glob("src/bot/**/*.ts").scanSync(root)) {
 		const source = readFileSync(join(root, path), "utf8");
-		for (const [, name = ""] of source.matchAll(
-			/"(guildhall_bot_\w+[a-z\d])"/g,
-		))
-			names.add(name);
+		for (const [, name = ""] of source.matchAll(/"(guildhall_bot_\w+[a-z\d])"/g)) names.add(name);
 	}
 	return names;
 }
@@ -142,10 +129,7 @@ test("the panels of the dashboard have their own ids and places", () => {
 	const { panels } = dashboard;
 	expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
 	const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-		Array.from(
-			{ length: w * h },
-			(_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`,
-		),
+		Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
 	);
 	expect(new Set(cells).size).toBe(cells.length);
 	for (const { gridPos, title } of panels) {
@@ -162,12 +146,8 @@ describe.skipIf(!promtool)("promtool", () => {
 	function run(files: Record<string, string>, ...args: string[]) {
 		const cwd = mkdtempSync(join(tmpdir(), "guildhall-promtool-"));
 		try {
-			for (const [name, text] of Object.entries(files))
-				writeFileSync(join(cwd, name), text);
-			const { exitCode, stdout, stderr } = Bun.spawnSync(
-				[promtool ?? "", ...args],
-				{ cwd },
-			);
+			for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
+			const { exitCode, stdout, stderr } = Bun.spawnSync([promtool ?? "", ...args], { cwd });
 			return { code: exitCode, output: `${stdout}${stderr}` };
 		} finally {
 			rmSync(cwd, { recursive: true, force: true });
@@ -177,10 +157,7 @@ describe.skipIf(!promtool)("promtool", () => {
 	test("accepts the scrape configuration and the alerts", () => {
 		const files = {
 			"alerts.yaml": read("alerts.yaml"),
-			"prometheus.yaml": read("prometheus.yaml").replace(
-				"/etc/prometheus/guildhall-token",
-				"/dev/null",
-			),
+			"prometheus.yaml": read("prometheus.yaml").replace("/etc/prometheus/guildhall-token", "/dev/null"),
 		};
 		const { code, output } = run(files, "check", "config", "prometheus.yaml");
 		expect(output).toContain(`${alerts.length} rules found`);
@@ -193,12 +170,7 @@ describe.skipIf(!promtool)("promtool", () => {
 			expr,
 		}));
 		const text = JSON.stringify({ groups: [{ name: "panels", rules }] });
-		const { code, output } = run(
-			{ "rules.yaml": text },
-			"check",
-			"rules",
-			"rules.yaml",
-		);
+		const { code, output } = run({ "rules.yaml": text }, "check", "rules", "rules.yaml");
 		expect(output).toContain(`${rules.length} rules found`);
 		expect(code).toBe(0);
 	});
@@ -264,13 +236,11 @@ describe.skipIf(!promtool)("promtool", () => {
 			good: "0+1x120",
 			beside: {
 				'guildhall_gateway_call_seconds_bucket{bot="alpha",le="5"}': "0+1x120",
-				'guildhall_gateway_call_seconds_bucket{bot="alpha",le="+Inf"}':
-					"0+10x120",
+				'guildhall_gateway_call_seconds_bucket{bot="alpha",le="+Inf"}': "0+10x120",
 			},
 			besideGood: {
 				'guildhall_gateway_call_seconds_bucket{bot="alpha",le="5"}': "0+1x120",
-				'guildhall_gateway_call_seconds_bucket{bot="alpha",le="+Inf"}':
-					"0+1x120",
+				'guildhall_gateway_call_seconds_bucket{bot="alpha",le="+Inf"}': "0+1x120",
 			},
 		},
 		GuildhallAuditDropped: {
@@ -289,21 +259,17 @@ describe.skipIf(!promtool)("promtool", () => {
 			good: "1x120",
 		},
 		GuildhallAiFails: {
-			series:
-				'guildhall_bot_ai_requests_total{bot="alpha",outcome="unreachable"}',
+			series: 'guildhall_bot_ai_requests_total{bot="alpha",outcome="unreachable"}',
 			bad: "0+3x120",
 			good: "0+1x120",
 			beside: {
-				'guildhall_bot_ai_requests_total{bot="alpha",outcome="answered"}':
-					"0+2x120",
+				'guildhall_bot_ai_requests_total{bot="alpha",outcome="answered"}': "0+2x120",
 			},
 		},
 	};
 
 	test("fires each alert when it should, and only then", () => {
-		expect(Object.keys(cases).sort()).toEqual(
-			alerts.map(({ alert }) => alert).sort(),
-		);
+		expect(Object.keys(cases).sort()).toEqual(alerts.map(({ alert }) => alert).sort());
 		const given = (series: Record<string, string>) =>
 			Object.entries(series).map(([name, values]) => ({
 				series: name,

@@ -10,18 +10,10 @@ import { connect } from "node:tls";
 import { maxQuietSeconds } from "../../src/mcp/read-message.ts";
 import { modernRequest } from "../support/both-servers.ts";
 import { freePort } from "../support/free-port.ts";
-import {
-	gatewayToken,
-	startTestGateway,
-	type TestGateway,
-} from "../support/gateway.ts";
+import { gatewayToken, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { startCommand } from "../support/program.ts";
 import { requestText } from "../support/raw-http.ts";
-import {
-	type StubBackend,
-	stall,
-	startStubBackend,
-} from "../support/stub-backend.ts";
+import { type StubBackend, stall, startStubBackend } from "../support/stub-backend.ts";
 import { until } from "../support/until.ts";
 
 const examples = join(import.meta.dir, "../../docker/proxy");
@@ -81,9 +73,7 @@ const proxies: Example[] = [
 			});
 			return {
 				text: options + here,
-				command: [
-					...["caddy", "run", "--adapter", "caddyfile", "--config", config],
-				],
+				command: [...["caddy", "run", "--adapter", "caddyfile", "--config", config]],
 			};
 		},
 	},
@@ -108,12 +98,7 @@ beforeAll(() => {
 	directory = mkdtempSync(join(tmpdir(), "guildhall-proxy-"));
 	certificate = join(directory, "certificate.pem");
 	key = join(directory, "key.pem");
-	const subject = [
-		"-subj",
-		`/CN=${host}`,
-		"-addext",
-		`subjectAltName=DNS:${host}`,
-	];
+	const subject = ["-subj", `/CN=${host}`, "-addext", `subjectAltName=DNS:${host}`];
 	const { success } = Bun.spawnSync([
 		...["openssl", "req", "-x509", "-newkey", "ec", "-nodes", "-days", "1"],
 		...["-pkeyopt", "ec_paramgen_curve:prime256v1", ...subject],
@@ -139,10 +124,7 @@ interface Sent {
 }
 
 /** Sends a call, as an MCP client does. */
-function send(
-	port: number,
-	{ path = "/mcp", tool = "echo", name = host, method = "POST" } = {},
-): Sent {
+function send(port: number, { path = "/mcp", tool = "echo", name = host, method = "POST" } = {}): Sent {
 	const { promise, resolve, reject } = Promise.withResolvers<Answer>();
 	let body = "";
 	const sent = httpsRequest(
@@ -171,11 +153,7 @@ function send(
 	);
 	sent.on("error", reject);
 	const params = { name: tool, arguments: { instance: "alpha" } };
-	sent.end(
-		method === "POST"
-			? JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })
-			: undefined,
-	);
+	sent.end(method === "POST" ? JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }) : undefined);
 	return {
 		get body() {
 			return body;
@@ -194,8 +172,7 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 		});
 
 		const missing = [program, "openssl"].find((name) => !Bun.which(name));
-		if (missing)
-			console.warn(`${file} is not run: ${missing} is not installed`);
+		if (missing) console.warn(`${file} is not run: ${missing} is not installed`);
 
 		describe.skipIf(missing !== undefined)("in front of the gateway", () => {
 			let stub: StubBackend;
@@ -276,17 +253,13 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 				},
 			);
 
-			test.each([
-				"/metrics",
-				"/status",
-				"/healthz",
-				"/",
-				"/mcp/status",
-				"/consoles",
-			])("%s is not shown", async (path) => {
-				const { status } = await send(port, { path, method: "GET" }).answer;
-				expect(status).toBe(404);
-			});
+			test.each(["/metrics", "/status", "/healthz", "/", "/mcp/status", "/consoles"])(
+				"%s is not shown",
+				async (path) => {
+					const { status } = await send(port, { path, method: "GET" }).answer;
+					expect(status).toBe(404);
+				},
+			);
 
 			test("a client that hangs up is noticed, and its call cancelled", async () => {
 				stub.on.slow = stall;

@@ -29,11 +29,8 @@ if (missing) console.warn(`no read-only roots: ${missing}`);
 function findMissing(): string | undefined {
 	if (process.platform !== "linux") return "this is not Linux";
 	if (process.getuid?.() !== 0) return "only root may make them";
-	if (["unshare", "ldd", "chroot"].some((name) => !Bun.which(name)))
-		return "unshare, ldd or chroot is missing";
-	const { success } = Bun.spawnSync([
-		...["unshare", "--mount", "--pid", "--fork", "--mount-proc", "true"],
-	]);
+	if (["unshare", "ldd", "chroot"].some((name) => !Bun.which(name))) return "unshare, ldd or chroot is missing";
+	const { success } = Bun.spawnSync([...["unshare", "--mount", "--pid", "--fork", "--mount-proc", "true"]]);
 	return success ? undefined : "namespaces may not be made";
 }
 
@@ -55,17 +52,11 @@ function addBase({ root, entrypoint: [file = ""] }: Image): void {
 		mkdirSync(join(root, dirname(library)), { recursive: true });
 		cpSync(library, join(root, library), { dereference: true });
 	}
-	for (const directory of ["config", "proc", "dev"])
-		mkdirSync(join(root, directory));
+	for (const directory of ["config", "proc", "dev"]) mkdirSync(join(root, directory));
 }
 
 /** Runs one of an image's commands in it. */
-function runIn(
-	{ root, env, user }: Image,
-	command: readonly string[],
-	more: Record<string, string>,
-	data = "",
-) {
+function runIn({ root, env, user }: Image, command: readonly string[], more: Record<string, string>, data = "") {
 	const namespaces = ["--mount", "--pid", "--fork", "--kill-child"];
 	return startCommand(
 		["unshare", ...namespaces, "sh", "-c", script, root, ...command],
@@ -130,9 +121,7 @@ test.skipIf(missing !== undefined)(
 			const { text } = await call("list_guilds", { instance: "alpha" });
 			return text.includes("1 guild(s)");
 		});
-		await until("its store is in the volume", () =>
-			existsSync(join(volume, "store.sqlite")),
-		);
+		await until("its store is in the volume", () => existsSync(join(volume, "store.sqlite")));
 		for (const program of programs.reverse()) {
 			const [first] = await childrenOf(program.pid);
 			process.kill(first ?? 0, "SIGTERM");
@@ -153,13 +142,9 @@ test.skipIf(missing !== undefined)(
 			GUILDHALL_INSTANCES: "/data",
 			GATEWAY_PORT: String(port),
 		};
-		const run = (...args: string[]) =>
-			runIn(image, [...image.entrypoint, ...args], env, volume);
+		const run = (...args: string[]) => runIn(image, [...image.entrypoint, ...args], env, volume);
 		await using made = run("new-instance", "alpha");
-		expect([await made.exited, made.lines.join("\n")]).toEqual([
-			0,
-			expect.stringContaining("Wrote /data/alpha"),
-		]);
+		expect([await made.exited, made.lines.join("\n")]).toEqual([0, expect.stringContaining("Wrote /data/alpha")]);
 		const variables = join(volume, "alpha/.env");
 		const { token } = simulator.bot("alpha");
 		writeFileSync(
@@ -180,9 +165,7 @@ test.skipIf(missing !== undefined)(
 			const { text } = await call("list_guilds", { instance: "alpha" });
 			return text.includes("1 guild(s)");
 		});
-		await until("its store is among the instances", () =>
-			existsSync(join(volume, "alpha/data/store.sqlite")),
-		);
+		await until("its store is among the instances", () => existsSync(join(volume, "alpha/data/store.sqlite")));
 		const [first] = await childrenOf(program.pid);
 		process.kill(first ?? 0, "SIGTERM");
 		expect(await program.exited).toBe(0);

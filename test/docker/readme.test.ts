@@ -19,8 +19,7 @@ const commands = sections.flatMap((section) =>
 	})),
 );
 
-const commandsOf = (name: string) =>
-	commands.filter(({ section }) => section === name);
+const commandsOf = (name: string) => commands.filter(({ section }) => section === name);
 
 test("every section with commands is one that is tried", () => {
 	expect([...new Set(commands.map(({ section }) => section))]).toEqual([
@@ -38,23 +37,16 @@ test("every section with commands is one that is tried", () => {
 test("containers: what the commands name is there, and the secrets that they make are enough", async () => {
 	const [demo, user, ...up] = commandsOf("Containers");
 	// upkeep.test.ts compares these commands with the file.
-	expect(
-		up.map(({ command }) => / guildhall (?:\/\S+ )?(\S.*)$/.exec(command)?.[1]),
-	).toEqual([
+	expect(up.map(({ command }) => / guildhall (?:\/\S+ )?(\S.*)$/.exec(command)?.[1])).toEqual([
 		...["new-instance alpha", undefined],
 		"up restart alpha",
 		"up status",
 	]);
-	const [newInstance, secrets, bot, ...more] = commandsOf(
-		"A container for each bot",
-	);
+	const [newInstance, secrets, bot, ...more] = commandsOf("A container for each bot");
 	expect(more).toEqual([]);
 	// These need an engine. What they start is started in containers.test.ts.
 	for (const line of [demo, bot]) {
-		const [, file = ""] =
-			/^docker compose -f (docker\/\S+) up --build( --detach)?$/.exec(
-				line?.command ?? "",
-			) ?? [];
+		const [, file = ""] = /^docker compose -f (docker\/\S+) up --build( --detach)?$/.exec(line?.command ?? "") ?? [];
 		expect(file).not.toBe("");
 		expect(existsSync(join(project, file))).toBe(true);
 	}
@@ -75,22 +67,15 @@ test("containers: what the commands name is there, and the secrets that they mak
 			return parseEnv(await file.text()) as Record<string, string>;
 		};
 		const own = await readCompose("compose.yaml", await make(user?.command));
-		expect(own.services.guildhall?.user).toBe(
-			`${process.getuid?.()}:${process.getgid?.()}`,
-		);
+		expect(own.services.guildhall?.user).toBe(`${process.getuid?.()}:${process.getgid?.()}`);
 		rmSync(join(directory, "docker/.env"));
 		const env = await make(secrets?.command);
 		const { services } = await readCompose("compose.postgres.yaml", env);
 		// One token, wherever one looks.
-		for (const name of ["bot", "gateway"])
-			expect(services[name]?.environment.MCP_AUTH_TOKEN).toBe(made.token);
-		expect(services.bot?.environment.DATABASE_URL).toMatch(
-			/bot:[0-9a-f]{64}@postgres/,
-		);
+		for (const name of ["bot", "gateway"]) expect(services[name]?.environment.MCP_AUTH_TOKEN).toBe(made.token);
+		expect(services.bot?.environment.DATABASE_URL).toMatch(/bot:[0-9a-f]{64}@postgres/);
 		expect(statSync(join(directory, "docker/.env")).mode & 0o777).toBe(0o600);
-		expect(services.bot?.user).toBe(
-			`${process.getuid?.()}:${process.getgid?.()}`,
-		);
+		expect(services.bot?.user).toBe(`${process.getuid?.()}:${process.getgid?.()}`);
 	} finally {
 		rmSync(directory, { recursive: true, force: true });
 	}
@@ -108,9 +93,5 @@ test("Kubernetes: what is applied is there", () => {
 test("every file that it names is there", () => {
 	const links = [...text.matchAll(/\]\(([^)#]+)\)/g)].map(([, path]) => path);
 	expect(links.length).toBeGreaterThan(5);
-	for (const path of links)
-		expect([path, existsSync(join(project, "docker", path ?? ""))]).toEqual([
-			path,
-			true,
-		]);
+	for (const path of links) expect([path, existsSync(join(project, "docker", path ?? ""))]).toEqual([path, true]);
 });

@@ -46,9 +46,7 @@ test("the entry fits the registry's schema, and this version", () => {
 	const [remote] = entry.remotes;
 	// Every name in braces is a variable.
 	const names = [...(remote?.url ?? "").matchAll(/\{(\w+)\}/g)];
-	expect(names.map(([, name = ""]) => name)).toEqual(
-		Object.keys(remote?.variables ?? {}),
-	);
+	expect(names.map(([, name = ""]) => name)).toEqual(Object.keys(remote?.variables ?? {}));
 	const [header] = remote?.headers ?? [];
 	expect(header?.value).toBe("Bearer {token}");
 	expect(Object.keys(header?.variables ?? {})).toEqual(["token"]);

@@ -10,11 +10,7 @@ import type { Simulator } from "../../src/simulator/simulator.ts";
 import { freePort } from "../support/free-port.ts";
 import { buildImages, share } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
-import {
-	becomesReady,
-	listeningUrl,
-	startCommand,
-} from "../support/program.ts";
+import { becomesReady, listeningUrl, startCommand } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
@@ -31,8 +27,7 @@ async function readUnit(file: string, instance = ""): Promise<Unit> {
 	for (const line of (await Bun.file(join(units, file)).text()).split("\n")) {
 		if (line === "" || /^[#[]/.test(line)) continue;
 		const [, name, value] = /^(\w+)=(.*)$/.exec(line) ?? [];
-		if (name === undefined || value === undefined)
-			throw new Error(`${file}: not a setting: ${line}`);
+		if (name === undefined || value === undefined) throw new Error(`${file}: not a setting: ${line}`);
 		const values = unit.get(name) ?? [];
 		unit.set(name, [...values, value.replaceAll("%i", instance)]);
 	}
@@ -79,8 +74,7 @@ describe.each([gatewayUnit, botUnit])("%s", async (file) => {
 });
 
 const analyze = Bun.which("systemd-analyze");
-if (!analyze)
-	console.warn("the units are not verified: systemd-analyze is not installed");
+if (!analyze) console.warn("the units are not verified: systemd-analyze is not installed");
 
 describe.skipIf(!analyze)("systemd", () => {
 	let directory: string;
@@ -95,10 +89,7 @@ describe.skipIf(!analyze)("systemd", () => {
 			const text = await Bun.file(join(units, file)).text();
 			const path = join(directory, name);
 			// What is to be started has to be there.
-			await Bun.write(
-				path,
-				text.replace(/^(ExecStart=)\S+/m, `$1${process.execPath}`),
-			);
+			await Bun.write(path, text.replace(/^(ExecStart=)\S+/m, `$1${process.execPath}`));
 			paths.push(path);
 		}
 	});
@@ -106,9 +97,7 @@ describe.skipIf(!analyze)("systemd", () => {
 	afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 	test("understands all of them", () => {
-		const { exitCode, stderr } = Bun.spawnSync([
-			...["systemd-analyze", "verify", "--man=no", ...paths],
-		]);
+		const { exitCode, stderr } = Bun.spawnSync([...["systemd-analyze", "verify", "--man=no", ...paths]]);
 		expect(stderr.toString()).toBe("");
 		expect(exitCode).toBe(0);
 	});
@@ -141,14 +130,9 @@ test("installed as the README says, they run as they are written, and stop in ti
 	stack.defer(() => rmSync(root, { recursive: true, force: true }));
 	const images = await buildImages(join(root, "images"), ["guildhall"]);
 	const here = join(root, "project");
-	for (const directory of ["dist", "docker/systemd"])
-		mkdirSync(join(here, directory), { recursive: true });
-	share(
-		join(images.guildhall?.root ?? "", "usr/local/bin/guildhall"),
-		join(here, "dist/guildhall"),
-	);
-	for (const unit of [gatewayUnit, botUnit])
-		copyFileSync(join(units, unit), join(here, "docker/systemd", unit));
+	for (const directory of ["dist", "docker/systemd"]) mkdirSync(join(here, directory), { recursive: true });
+	share(join(images.guildhall?.root ?? "", "usr/local/bin/guildhall"), join(here, "dist/guildhall"));
+	for (const unit of [gatewayUnit, botUnit]) copyFileSync(join(units, unit), join(here, "docker/systemd", unit));
 	const simulator: Simulator = stack.use(await startSimulator());
 	const token = "0123456789abcdef0123456789abcdef";
 	const port = await freePort();
@@ -166,15 +150,10 @@ test("installed as the README says, they run as they are written, and stop in ti
 			`GATEWAY_PORT=${await freePort()}`,
 		].join("\n"),
 	};
-	for (const [file, text] of Object.entries(files))
-		await Bun.write(join(here, file), text);
+	for (const [file, text] of Object.entries(files)) await Bun.write(join(here, file), text);
 	for (const directory of ["usr/local/bin", "etc/systemd/system", "var/lib"])
 		mkdirSync(join(root, directory), { recursive: true });
-	const mapped = (text: string) =>
-		text.replace(
-			/(^|[ =])(\/(?:usr\/local\/bin|etc|var\/lib)\/?)/g,
-			`$1${root}$2`,
-		);
+	const mapped = (text: string) => text.replace(/(^|[ =])(\/(?:usr\/local\/bin|etc|var\/lib)\/?)/g, `$1${root}$2`);
 	const commands = await installCommands();
 	expect(commands.length).toBeGreaterThan(6);
 	for (const command of commands.filter((line) => !onlyThere.test(line))) {
@@ -194,11 +173,9 @@ test("installed as the README says, they run as they are written, and stop in ti
 			given ? await Bun.file(mapped(given)).text() : "",
 		].join("\n");
 		const [command = ""] = unit.get("ExecStart") ?? [];
-		const program = startCommand(
-			mapped(command).split(" "),
-			parseEnv(variables) as Record<string, string>,
-			{ cwd: root },
-		);
+		const program = startCommand(mapped(command).split(" "), parseEnv(variables) as Record<string, string>, {
+			cwd: root,
+		});
 		stack.use(program);
 		return program;
 	};
@@ -210,9 +187,7 @@ test("installed as the README says, they run as they are written, and stop in ti
 		const { text } = await call("list_guilds", { instance: "alpha" });
 		return text.includes("1 guild(s)");
 	});
-	expect([
-		...new Bun.Glob("*").scanSync(join(root, "var/lib/guildhall/alpha")),
-	]).not.toEqual([]);
+	expect([...new Bun.Glob("*").scanSync(join(root, "var/lib/guildhall/alpha"))]).not.toEqual([]);
 	for (const program of [gateway, bot]) {
 		program.kill("SIGTERM");
 		expect(await program.exited).toBe(0);

@@ -18,11 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
-import {
-	type ComposeFile,
-	databasePasswords,
-	readCompose,
-} from "../support/compose.ts";
+import { type ComposeFile, databasePasswords, readCompose } from "../support/compose.ts";
 import { project, readDocument, wordsOf } from "../support/documents.ts";
 import { freePort } from "../support/free-port.ts";
 import { manifests, readManifests } from "../support/kubernetes.ts";
@@ -37,8 +33,7 @@ function part(heading: string) {
 	return { said, commands: linesIn(said) };
 }
 
-const linesIn = (said: string) =>
-	[...said.matchAll(/^ {4}(.*)$/gm)].map(([, line = ""]) => line);
+const linesIn = (said: string) => [...said.matchAll(/^ {4}(.*)$/gm)].map(([, line = ""]) => line);
 
 /** Each block of commands of a part. */
 const blocksIn = (said: string) =>
@@ -62,9 +57,7 @@ const env = {
 /** The database programs among the commands: what runs in the container of PostgreSQL, as a shell there would have it. */
 const inPostgres = (commands: readonly string[]) =>
 	commands.flatMap((line) => {
-		const [, command] =
-			/(?:exec -T postgres|exec (?:--stdin )?postgres-0 --) (.*)$/.exec(line) ??
-			[];
+		const [, command] = /(?:exec -T postgres|exec (?:--stdin )?postgres-0 --) (.*)$/.exec(line) ?? [];
 		return command === undefined ? [] : [command];
 	});
 
@@ -94,26 +87,18 @@ describe("Compose", async () => {
 
 	test("its commands name a file, services and options that there are", () => {
 		const lines = [
-			...["## Containers", "## A container for each bot"].flatMap(
-				(heading) => part(heading).commands,
-			),
+			...["## Containers", "## A container for each bot"].flatMap((heading) => part(heading).commands),
 			...[...up.commands, ...compose.commands, ...roles.commands],
 		].filter((line) => line.startsWith("docker "));
 		expect(lines.length).toBeGreaterThan(6);
 		for (const line of lines) {
-			const [docker, word, f, path, name = "", ...rest] = wordsOf(
-				line.replace(/ [<>] \S+$/, ""),
-			);
+			const [docker, word, f, path, name = "", ...rest] = wordsOf(line.replace(/ [<>] \S+$/, ""));
 			expect([docker, word, f]).toEqual(["docker", "compose", "-f"]);
 			const { services } = files[path ?? ""] ?? {};
 			const own = rest.findIndex((one) => !one.startsWith("-"));
 			const given = own < 0 ? rest : rest.slice(0, own);
-			expect([line, options[name]]).toEqual([
-				line,
-				expect.arrayContaining(given),
-			]);
-			if (own >= 0)
-				expect(Object.keys(services ?? {})).toContain(rest[own] ?? "");
+			expect([line, options[name]]).toEqual([line, expect.arrayContaining(given)]);
+			if (own >= 0) expect(Object.keys(services ?? {})).toContain(rest[own] ?? "");
 			else expect([line, services]).toEqual([line, expect.anything()]);
 		}
 	});
@@ -123,12 +108,8 @@ describe("Compose", async () => {
 			expect(compose.said).toContain(
 				`\`${Object.keys(volumes)}\`, which Docker calls \`${name}_${Object.keys(volumes)}\``,
 			);
-			expect(services.postgres?.volumes).toContain(
-				"postgres:/var/lib/postgresql/data",
-			);
-			expect(services.postgres?.volumes.join()).toContain(
-				makesRoles.slice("sh ".length),
-			);
+			expect(services.postgres?.volumes).toContain("postgres:/var/lib/postgresql/data");
+			expect(services.postgres?.volumes.join()).toContain(makesRoles.slice("sh ".length));
 		}
 		expect((await readCompose("compose.demo.yaml", {})).volumes).toEqual({});
 	});
@@ -159,9 +140,7 @@ describe("Compose", async () => {
 	});
 
 	test("an SQLite file is copied from where it is said to be kept", () => {
-		const [, kept = ""] =
-			/`\.\.\/(\S+):\/data`/.exec(part("## A container for each bot").said) ??
-			[];
+		const [, kept = ""] = /`\.\.\/(\S+):\/data`/.exec(part("## A container for each bot").said) ?? [];
 		expect(kept).not.toBe("");
 		expect(compose.commands).toContain(`cp -Rp ${kept} bot-data`);
 	});
@@ -173,52 +152,44 @@ describe("Compose", async () => {
 					expect(environment.DB_SCHEMA).toBe(name);
 					expect(compose.said).toContain(`\`${name}\``);
 				}
-		const { POSTGRES_USER, POSTGRES_DB } =
-			file.services.postgres?.environment ?? {};
+		const { POSTGRES_USER, POSTGRES_DB } = file.services.postgres?.environment ?? {};
 		const commands = inPostgres(compose.commands);
 		expect(commands).toHaveLength(4);
 		expect(commands[3]).toBe(makesRoles);
 		for (const command of commands.slice(0, 3)) {
 			expect(command).toContain(`--username=${POSTGRES_USER} `);
-			expect(command).toMatch(
-				new RegExp(` (--dbname=)?${POSTGRES_DB}( --single-transaction <| >|$)`),
-			);
+			expect(command).toMatch(new RegExp(` (--dbname=)?${POSTGRES_DB}( --single-transaction <| >|$)`));
 		}
 	});
 });
 
 const claims = v.object({
-	volumeClaimTemplates: v.tuple([
-		v.object({ metadata: v.object({ name: v.string() }) }),
-	]),
+	volumeClaimTemplates: v.tuple([v.object({ metadata: v.object({ name: v.string() }) })]),
 });
 
 describe("Kubernetes", async () => {
 	const path = join(manifests, "postgres/postgres.yaml");
 	const [set] = await readManifests(path);
 	const pod = `${set?.metadata.name}-0`;
-	const example = Bun.YAML.parse(
-		await Bun.file(join(manifests, "example/kustomization.yaml")).text(),
-	) as { namespace: string; resources: string[]; images: object[] };
+	const example = Bun.YAML.parse(await Bun.file(join(manifests, "example/kustomization.yaml")).text()) as {
+		namespace: string;
+		resources: string[];
+		images: object[];
+	};
 
 	test("its commands name a namespace, a pod, a bot and a label that there are", async () => {
 		expect([set?.kind, pod]).toEqual(["StatefulSet", "postgres-0"]);
 		const { volumeClaimTemplates } = v.parse(claims, set?.spec);
-		expect(kubernetes.said).toContain(
-			`\`${volumeClaimTemplates[0].metadata.name}-${pod}\``,
-		);
+		expect(kubernetes.said).toContain(`\`${volumeClaimTemplates[0].metadata.name}-${pod}\``);
 		expect(example.resources).toContain("alpha");
-		const alpha = await Bun.file(
-			join(manifests, "example/alpha/kustomization.yaml"),
-		).text();
+		const alpha = await Bun.file(join(manifests, "example/alpha/kustomization.yaml")).text();
 		expect(alpha).toContain("app.kubernetes.io/instance: alpha");
 		expect(alpha).toContain("includeTemplates: true");
 		for (const image of example.images) expect(image).toHaveProperty("newTag");
 		const ours = roles.commands.filter((line) => line.startsWith("kubectl "));
 		expect(ours.length).toBeGreaterThan(2);
 		for (const line of [...kubernetes.commands, ...ours]) {
-			if (line === "kubectl apply --kustomize docker/kubernetes/example")
-				continue;
+			if (line === "kubectl apply --kustomize docker/kubernetes/example") continue;
 			expect(line).toStartWith(`kubectl --namespace ${example.namespace} `);
 			expect(line).toMatch(
 				/ (postgres-0 -- |deployment\/alpha\b|statefulset\/postgres$|pod --selector=app\.kubernetes\.io\/instance=alpha )/,
@@ -228,13 +199,10 @@ describe("Kubernetes", async () => {
 
 	test("the database is what the pod makes, and the commands in it are those of Compose", () => {
 		const variables = set?.spec.template.spec.containers[0].env ?? [];
-		for (const name of ["POSTGRES_USER", "POSTGRES_DB"])
-			expect(variables).toContainEqual({ name, value: "guildhall" });
-		expect(
-			inPostgres(kubernetes.commands).map((line) =>
-				line.replaceAll("alpha", "bot"),
-			),
-		).toEqual(inPostgres(compose.commands));
+		for (const name of ["POSTGRES_USER", "POSTGRES_DB"]) expect(variables).toContainEqual({ name, value: "guildhall" });
+		expect(inPostgres(kubernetes.commands).map((line) => line.replaceAll("alpha", "bot"))).toEqual(
+			inPostgres(compose.commands),
+		);
 		expect(new Set(inPostgres(roles.commands))).toEqual(new Set([makesRoles]));
 		const [container] = set?.spec.template.spec.containers ?? [];
 		expect(container?.volumeMounts).toContainEqual({
@@ -246,19 +214,12 @@ describe("Kubernetes", async () => {
 	test.skipIf(!Bun.which("kubectl"))("kubectl has all options", () => {
 		for (const line of kubernetes.commands) {
 			const [ours = ""] = line.split(" -- ");
-			const [, command = ""] =
-				/^kubectl (?:--namespace \S+ )?(rollout status|\w+)/.exec(ours) ?? [];
+			const [, command = ""] = /^kubectl (?:--namespace \S+ )?(rollout status|\w+)/.exec(ours) ?? [];
 			const help = ["--help", "options"].map((last) =>
-				Bun.spawnSync([
-					...["kubectl", ...(last === "options" ? [] : command.split(" "))],
-					last,
-				]).stdout.toString(),
+				Bun.spawnSync([...["kubectl", ...(last === "options" ? [] : command.split(" "))], last]).stdout.toString(),
 			);
 			for (const [, option = ""] of ours.matchAll(/ (--[\w-]+)/g))
-				expect([line, help.join("")]).toEqual([
-					line,
-					expect.stringContaining(`${option}=`),
-				]);
+				expect([line, help.join("")]).toEqual([line, expect.stringContaining(`${option}=`)]);
 		}
 	});
 });
@@ -271,27 +232,18 @@ describe("systemd", async () => {
 	test("its commands name units, directories and programs as the units have them", () => {
 		expect(bot).toContain("StateDirectory=guildhall/%i\n");
 		const [check = "", ...more] = upgrade;
-		const [, variables = ""] =
-			/^(.*) dist\/guildhall bot --check$/.exec(check) ?? [];
+		const [, variables = ""] = /^(.*) dist\/guildhall bot --check$/.exec(check) ?? [];
 		expect(variables.split(" ")).toHaveLength(2);
 		for (const variable of variables.split(" "))
-			expect(bot).toContain(
-				`Environment=${variable.replace(/alpha$/, "%i")}\n`,
-			);
+			expect(bot).toContain(`Environment=${variable.replace(/alpha$/, "%i")}\n`);
 		// systemd.test.ts installs with them.
 		const installs = more.filter((line) => line.startsWith("install "));
 		expect(installs).toHaveLength(2);
-		expect(part("## systemd").commands).toEqual(
-			expect.arrayContaining([...installs, "systemctl daemon-reload"]),
-		);
+		expect(part("## systemd").commands).toEqual(expect.arrayContaining([...installs, "systemctl daemon-reload"]));
 		for (const line of systemd.commands)
-			for (const [, name = "", of] of line.matchAll(
-				/\b(guildhall-\w+)(@alpha)?(?= |$)(?!\.)/g,
-			))
+			for (const [, name = "", of] of line.matchAll(/\b(guildhall-\w+)(@alpha)?(?= |$)(?!\.)/g))
 				if (line.startsWith("systemctl "))
-					expect(
-						existsSync(join(units, `${name}${of ? "@" : ""}.service`)),
-					).toBe(true);
+					expect(existsSync(join(units, `${name}${of ? "@" : ""}.service`))).toBe(true);
 	});
 
 	test("what is backed up comes back, and nothing else is left", () => {
@@ -315,9 +267,7 @@ describe("systemd", async () => {
 			const ours = lines.filter((line) => !line.startsWith("systemctl "));
 			expect(ours).toHaveLength(lines === backUp ? 2 : 3);
 			for (const line of ours) {
-				const here = line
-					.replace("-C / ", `-C ${root} `)
-					.replace(/\/var\/lib/, `${root}$&`);
+				const here = line.replace("-C / ", `-C ${root} `).replace(/\/var\/lib/, `${root}$&`);
 				const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", here], {
 					cwd: root,
 				});
@@ -332,9 +282,7 @@ describe("systemd", async () => {
 			symlinkSync("../private/guildhall/alpha", link);
 			writeFileSync(join(state, "store.sqlite"), "old", { mode: 0o600 });
 			const isRoot = process.getuid?.() === 0;
-			if (isRoot)
-				for (const path of [state, join(state, "store.sqlite")])
-					chownSync(path, 61_234, 61_234);
+			if (isRoot) for (const path of [state, join(state, "store.sqlite")]) chownSync(path, 61_234, 61_234);
 			run(backUp);
 
 			fill(kept, "new");
@@ -342,16 +290,11 @@ describe("systemd", async () => {
 			writeFileSync(join(state, "store.sqlite-wal"), "new");
 			run(goBack);
 			for (const [file, word] of Object.entries(kept))
-				expect([file, readFileSync(join(root, file), "utf8")]).toEqual([
-					file,
-					word,
-				]);
+				expect([file, readFileSync(join(root, file), "utf8")]).toEqual([file, word]);
 			expect(lstatSync(link).isSymbolicLink()).toBe(true);
 			expect(readdirSync(state)).toEqual(["store.sqlite"]);
 			expect(readFileSync(join(state, "store.sqlite"), "utf8")).toBe("old");
-			if (isRoot)
-				for (const path of [state, join(state, "store.sqlite")])
-					expect(lstatSync(path).uid).toBe(61_234);
+			if (isRoot) for (const path of [state, join(state, "store.sqlite")]) expect(lstatSync(path).uid).toBe(61_234);
 		} finally {
 			rmSync(root, { recursive: true, force: true });
 		}
@@ -361,20 +304,15 @@ describe("systemd", async () => {
 const rolesScript = join(manifests, "postgres/bot-roles.sh");
 
 /** Where PostgreSQL is installed with its server; npm's has no pg_dump. */
-const installed = Bun.which("pg_config")
-	? Bun.spawnSync(["pg_config", "--bindir"]).stdout.toString().trim()
-	: "";
-const serverMissing = !["initdb", "pg_ctl", "pg_dump"].every((name) =>
-	existsSync(join(installed, name)),
-);
+const installed = Bun.which("pg_config") ? Bun.spawnSync(["pg_config", "--bindir"]).stdout.toString().trim() : "";
+const serverMissing = !["initdb", "pg_ctl", "pg_dump"].every((name) => existsSync(join(installed, name)));
 
 /** A server that lets its own machine in without a password, as the image does; the URL of its database for a user. */
 async function startServer(stack: AsyncDisposableStack) {
 	const root = mkdtempSync(join(tmpdir(), "guildhall-dump-"));
 	stack.defer(() => rmSync(root, { recursive: true, force: true }));
 	// It does not run as root.
-	const user =
-		process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+	const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 	if (user) chownSync(root, user.uid, user.gid);
 	const port = await freePort();
 	const PATH = `${installed}:${process.env.PATH}`;
@@ -400,8 +338,7 @@ async function startServer(stack: AsyncDisposableStack) {
 	run("pg_ctl", "-D", data, "-w", "-o", options, "start");
 	stack.defer(() => run("pg_ctl", "-D", data, "-w", "-m", "fast", "stop"));
 	run("createdb", "--username=guildhall", "guildhall");
-	const urlOf = (user: string) =>
-		`postgres://${user}@127.0.0.1:${port}/guildhall`;
+	const urlOf = (user: string) => `postgres://${user}@127.0.0.1:${port}/guildhall`;
 	return { run, urlOf };
 }
 
@@ -413,9 +350,9 @@ describe.skipIf(serverMissing)("PostgreSQL", () => {
 			...{ databaseUrl: urlOf(user), schema: "bot", directory: "/none" },
 		});
 		const settings = of("bot");
-		const [dump = "", drop = "", restore = "", ...more] = inPostgres(
-			compose.commands,
-		).map((command) => command.replace(makesRoles, `sh ${rolesScript}`));
+		const [dump = "", drop = "", restore = "", ...more] = inPostgres(compose.commands).map((command) =>
+			command.replace(makesRoles, `sh ${rolesScript}`),
+		);
 		expect(more).toEqual([`sh ${rolesScript}`]);
 		const afterwards = [restore, ...more];
 		{
@@ -432,26 +369,20 @@ describe.skipIf(serverMissing)("PostgreSQL", () => {
 				name: "more things",
 				text: "CREATE TABLE more_things (id TEXT)",
 			};
-			await using newer = await openStore(
-				{ settings },
-				{ migrations: [thingsTable, added] },
-			);
+			await using newer = await openStore({ settings }, { migrations: [thingsTable, added] });
 			await newer.store.sql`INSERT INTO things (id, big) VALUES ('new', 2)`;
 		}
 		{
 			await using refused = await openStore({ settings });
 			const { message } = await refused.store.failed;
-			const [, promised = ""] =
-				/`(The database is newer[^`]*)`/.exec(text) ?? [];
+			const [, promised = ""] = /`(The database is newer[^`]*)`/.exec(text) ?? [];
 			expect(promised).not.toBe("");
 			expect(message).toStartWith(promised);
 		}
 		for (const command of [drop, ...afterwards]) run("sh", "-c", command);
 		await using older = await openStore({ settings });
 		expect(older.store.state).toBe("ready");
-		expect(await older.store.sql`SELECT id FROM things`).toEqual([
-			{ id: "old" },
-		]);
+		expect(await older.store.sql`SELECT id FROM things`).toEqual([{ id: "old" }]);
 		// On a server that has no such schema yet, the same commands do.
 		for (const command of [drop, drop]) {
 			await older.store.close();

@@ -1,14 +1,9 @@
 // An MCP client made with the official SDK, whose user answers the server's questions. Reads what to do from argv as JSON,
 // calls a tool, and prints the questions and the result as JSON.
 
-import {
-	Client,
-	StreamableHTTPClientTransport,
-} from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
-const { url, token, call, answers, capabilities, version } = JSON.parse(
-	process.argv[2],
-);
+const { url, token, call, answers, capabilities, version } = JSON.parse(process.argv[2]);
 const client = new Client(
 	{ name: "assistant", version: "1" },
 	{

@@ -5,11 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../src/bot/config/settings.ts";
 import type { JsonObject } from "../../src/mcp/json-rpc.ts";
-import {
-	gatewayToken,
-	startTestGateway,
-	type TestGateway,
-} from "../support/gateway.ts";
+import { gatewayToken, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { bunIn } from "../support/run-bun.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
@@ -95,45 +91,29 @@ test.each(targets)("its user approves a call of the %s", async (target) => {
 	expect(question?.message).toContain("Would ban");
 });
 
-test.each(targets)(
-	"its user approves a call of use_tool of the %s",
-	async (target) => {
-		const { guild_id, ...inner } = ban();
-		const args = { guild_id, name: "ban", arguments: inner };
-		const call = { name: "use_tool", arguments: args };
-		const outcome = await callWith(target, [approve], { call });
-		expect(outcome.questions[0]?.message).toContain("Approve ban by");
-		expect(isBanned()).toBe(true);
-	},
-);
+test.each(targets)("its user approves a call of use_tool of the %s", async (target) => {
+	const { guild_id, ...inner } = ban();
+	const args = { guild_id, name: "ban", arguments: inner };
+	const call = { name: "use_tool", arguments: args };
+	const outcome = await callWith(target, [approve], { call });
+	expect(outcome.questions[0]?.message).toContain("Approve ban by");
+	expect(isBanned()).toBe(true);
+});
 
-test.each(targets)(
-	"its user does not approve a call of the %s",
-	async (target) => {
-		for (const answer of [
-			accept({ decision: "Deny" }),
-			{ action: "decline" },
-			{ action: "cancel" },
-		]) {
-			const outcome = await callWith(target, [answer]);
-			expect(outcome.result.isError).toBe(true);
-			expect(textOf(outcome)).toContain("ban was not run.");
-			expect(outcome.questions).toHaveLength(1);
-			expect(isBanned()).toBe(false);
-		}
-	},
-);
+test.each(targets)("its user does not approve a call of the %s", async (target) => {
+	for (const answer of [accept({ decision: "Deny" }), { action: "decline" }, { action: "cancel" }]) {
+		const outcome = await callWith(target, [answer]);
+		expect(outcome.result.isError).toBe(true);
+		expect(textOf(outcome)).toContain("ban was not run.");
+		expect(outcome.questions).toHaveLength(1);
+		expect(isBanned()).toBe(false);
+	}
+});
 
 const others: [string, { capabilities: object; version?: string }][] = [
 	["a client without elicitation", { capabilities: {} }],
-	[
-		"a client that can only open pages",
-		{ capabilities: { elicitation: { url: {} } } },
-	],
-	[
-		"a client of the revision with sessions",
-		{ capabilities: { elicitation: {} }, version: "2025-11-25" },
-	],
+	["a client that can only open pages", { capabilities: { elicitation: { url: {} } } }],
+	["a client of the revision with sessions", { capabilities: { elicitation: {} }, version: "2025-11-25" }],
 ];
 test.each(others)("%s is refused", async (_, options) => {
 	for (const target of targets) {
@@ -178,8 +158,7 @@ test("the lack of elicitation is HTTP status 400", async () => {
 });
 
 test("one approval that is sent twice through the gateway runs once", async () => {
-	const send = async (more: object) =>
-		(await callGateway({ elicitation: {} }, more)).message().result;
+	const send = async (more: object) => (await callGateway({ elicitation: {} }, more)).message().result;
 	const question = await send({});
 	const retry = {
 		requestState: question?.requestState,

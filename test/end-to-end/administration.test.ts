@@ -5,11 +5,7 @@ import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { permissionNames } from "../../src/bot/discord/permissions.ts";
 import { moderatorPermissions } from "../../src/simulator/seed.ts";
-import type {
-	Guild,
-	GuildChannel,
-	Member,
-} from "../../src/simulator/world/state/entities.ts";
+import type { Guild, GuildChannel, Member } from "../../src/simulator/world/state/entities.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -36,10 +32,7 @@ const rolePlan: readonly [name: string, permissions: readonly string[]][] = [
 type Kind = "text" | "voice" | "stage" | "forum";
 
 /** Each category with what is in it, in the order that people see: those to speak in come last. */
-const channelPlan: readonly [
-	category: string,
-	channels: readonly [name: string, kind: Kind][],
-][] = [
+const channelPlan: readonly [category: string, channels: readonly [name: string, kind: Kind][]][] = [
 	["Gate", named("text", "rules", "welcome", "news", "roles", "faq")],
 	[
 		"Market",
@@ -90,10 +83,7 @@ async function foundGuild({ simulator, heard }: TestWorld) {
 	if (!alpha) throw new Error("alpha has an account");
 	world.guilds.edit(guild, { features: ["COMMUNITY"] });
 	world.members.add(guild, alpha, {
-		botPermissions:
-			moderatorPermissions |
-			PermissionFlagsBits.ManageGuild |
-			PermissionFlagsBits.CreateEvents,
+		botPermissions: moderatorPermissions | PermissionFlagsBits.ManageGuild | PermissionFlagsBits.CreateEvents,
 	});
 	const people: Member[] = [];
 	for (let number = 1; number <= 30; number += 1) {
@@ -135,17 +125,12 @@ function describe(guild: Guild) {
 		roles: [...guild.roles.values()]
 			.filter(({ managed, id }) => !managed && id !== guild.id)
 			.sort((a, b) => b.position - a.position)
-			.map(({ name, permissions }) => [
-				name,
-				permissionNames(BigInt(permissions)),
-			]),
+			.map(({ name, permissions }) => [name, permissionNames(BigInt(permissions))]),
 		categories: channels
 			.filter(({ type }) => type === ChannelType.GuildCategory)
 			.sort(byPlace)
 			.map(({ name, id }) => [name, inside(id)]),
-		withoutCategory: inside(null).filter(
-			([, type]) => type !== ChannelType.GuildCategory,
-		),
+		withoutCategory: inside(null).filter(([, type]) => type !== ChannelType.GuildCategory),
 		overwrites: Object.fromEntries(
 			channels
 				.filter(({ permission_overwrites: all }) => all.length > 0)
@@ -153,10 +138,7 @@ function describe(guild: Guild) {
 					name,
 					all
 						.map(({ id, type, allow, deny }) => ({
-							who:
-								type === 0
-									? roleName(id)
-									: guild.members.get(id)?.user.username,
+							who: type === 0 ? roleName(id) : guild.members.get(id)?.user.username,
 							allow: permissionNames(BigInt(allow)),
 							deny: permissionNames(BigInt(deny)),
 						}))
@@ -174,9 +156,7 @@ function describe(guild: Guild) {
 }
 
 function isSpokenIn({ type }: GuildChannel): boolean {
-	return (
-		type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice
-	);
+	return type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice;
 }
 
 test("a community of 40 channels and 15 roles is set up, changed and put right by tool calls alone", async () => {
@@ -204,13 +184,9 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	const ids = new Map<string, string>();
 	const id = (name: string) => ids.get(name) ?? name;
 	for (const [category, channels] of channelPlan) {
-		const private_to_role_ids =
-			category === hidden ? [role("Council")] : undefined;
+		const private_to_role_ids = category === hidden ? [role("Council")] : undefined;
 		const fields = { channel_type: "category", private_to_role_ids };
-		ids.set(
-			category,
-			idIn(await act("create_channel", { name: category, ...fields })),
-		);
+		ids.set(category, idIn(await act("create_channel", { name: category, ...fields })));
 		for (const [name, channel_type] of channels)
 			ids.set(
 				name,
@@ -287,8 +263,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	if (!general) throw new Error("there is a general");
 	const { world: platform } = world.simulator;
 	const said = ["the lighthouse is lit", "cheap rum, click here", "cheap rum!"];
-	for (const content of said)
-		platform.messages.add(general, person(6).user, { content });
+	for (const content of said) platform.messages.add(general, person(6).user, { content });
 	platform.messages.add(general, owner.user, { content: "behave" });
 	const before = structuredClone(general.permission_overwrites);
 	await act("lock_channel", { channel_id: general.id, reason: "a raid" });
@@ -303,9 +278,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	});
 	expect(found).toContain("the lighthouse is lit");
 	const rum = { channel_id: general.id, count: 50, contains: "cheap rum" };
-	expect(await act("delete_messages", { ...rum, dry_run: true })).toContain(
-		"Would delete 2 message(s)",
-	);
+	expect(await act("delete_messages", { ...rum, dry_run: true })).toContain("Would delete 2 message(s)");
 	expect(await act("delete_messages", rum)).toContain("Deleted 2 message(s)");
 	const notice = idIn(
 		await act("send_message", {
@@ -336,15 +309,9 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 
 	// Who has not been here for a month leaves, if they never rose above newcomer.
 	const away = [20, 21, 22, 4];
-	for (const number of away)
-		platform.members.setLastSeen(
-			person(number),
-			new Date(Date.now() - 40 * dayMs),
-		);
+	for (const number of away) platform.members.setLastSeen(person(number), new Date(Date.now() - 40 * dayMs));
 	const prune = { days: 30, include_role_ids: [role("Newcomer")] };
-	expect(await act("prune_members", { ...prune, dry_run: true })).toContain(
-		"Would remove 3 member",
-	);
+	expect(await act("prune_members", { ...prune, dry_run: true })).toContain("Would remove 3 member");
 	expect(guild.members.size).toBe(30);
 	await act("prune_members", { ...prune, dry_run: false });
 
@@ -362,13 +329,8 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 		...{ who, allow: ["VIEW_CHANNEL"], deny: [] },
 	});
 	const archived = [denied("ADD_REACTIONS", "SEND_MESSAGES")];
-	const council = [
-		denied("VIEW_CHANNEL"),
-		allowed("alpha"),
-		allowed("Council"),
-	];
-	const byName = (...all: { who: string }[]) =>
-		all.sort((a, b) => a.who.localeCompare(b.who));
+	const council = [denied("VIEW_CHANNEL"), allowed("alpha"), allowed("Council")];
+	const byName = (...all: { who: string }[]) => all.sort((a, b) => a.who.localeCompare(b.who));
 	expect<unknown>(describe(guild)).toEqual({
 		roles: rolePlan.map(([name, permissions]) => [name, permissions]),
 		categories: channelPlan.map(([category, channels]) => [
@@ -385,9 +347,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 				"old-plans": archived,
 			},
 			[hidden]: byName(...council),
-			...Object.fromEntries(
-				["council", "cases", "votes"].map((name) => [name, byName(...council)]),
-			),
+			...Object.fromEntries(["council", "cases", "votes"].map((name) => [name, byName(...council)])),
 			log: byName(...council, allowed("Harbour Master")),
 		},
 		members: {
@@ -401,10 +361,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 						name,
 						{
 							nick: number === 1 ? "The Mayor" : null,
-							roles: [
-								...(newcomers(number) ? ["Newcomer"] : []),
-								...(more[number] ? [more[number]] : []),
-							].sort(),
+							roles: [...(newcomers(number) ? ["Newcomer"] : []), ...(more[number] ? [more[number]] : [])].sort(),
 						},
 					]),
 			),
@@ -415,9 +372,5 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 		.in(general.id)
 		.filter(({ type }) => type === 0)
 		.map(({ content }) => content);
-	expect(texts).toEqual([
-		"the lighthouse is lit",
-		"behave",
-		"Rum is sold at the market.",
-	]);
+	expect(texts).toEqual(["the lighthouse is lit", "behave", "Rum is sold at the market."]);
 });

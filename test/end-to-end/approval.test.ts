@@ -52,11 +52,7 @@ async function start(waitMs: number) {
 		}),
 	);
 	const owned = stack.move();
-	const ask = async (
-		method: string,
-		params: object,
-		headers?: Record<string, string>,
-	) => {
+	const ask = async (method: string, params: object, headers?: Record<string, string>) => {
 		const body = { jsonrpc: "2.0", id: 1, method, params };
 		const text = JSON.stringify(body);
 		const response = await postTo(gateway.url, text, headers);
@@ -66,11 +62,7 @@ async function start(waitMs: number) {
 	};
 	return {
 		...{ world, store, ask },
-		call: async (
-			name: string,
-			args: object,
-			headers?: Record<string, string>,
-		) =>
+		call: async (name: string, args: object, headers?: Record<string, string>) =>
 			readAnswer(await ask("tools/call", { name, arguments: args }, headers)),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};

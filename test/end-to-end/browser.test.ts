@@ -4,17 +4,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-	type BothServers,
-	modernRequest,
-	rawTool,
-	startBothServers,
-	token,
-} from "../support/both-servers.ts";
+import { type BothServers, modernRequest, rawTool, startBothServers, token } from "../support/both-servers.ts";
 
 const chromium = Bun.which("chromium");
-if (!chromium)
-	console.warn("no page is tried in a browser: chromium is not installed");
+if (!chromium) console.warn("no page is tried in a browser: chromium is not installed");
 
 /** What the page did, by name: what it could read, or the error that the browser gave it instead. */
 type Seen = Record<string, unknown>;
@@ -27,8 +20,7 @@ interface Exchange {
 	body?: string;
 }
 
-const rpc = (method: string, params: object) =>
-	JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+const rpc = (method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
 const call = rpc("tools/call", {
 	name: "count",
 	arguments: {},
@@ -122,9 +114,7 @@ function servePages(endpointOf: (at: string | null) => string) {
 
 let calls = 0;
 let servers: BothServers;
-const pages = servePages((at) =>
-	at === "bot" ? servers.bot : servers.gateway,
-);
+const pages = servePages((at) => (at === "bot" ? servers.bot : servers.gateway));
 const profile = mkdtempSync(join(tmpdir(), "guildhall-chromium-"));
 
 beforeAll(async () => {
@@ -170,10 +160,8 @@ async function visit(host: string, at: "gateway" | "bot"): Promise<Seen> {
 	}
 }
 
-const readable = (status: number, more: object = {}) =>
-	expect.objectContaining({ status, ...more });
-const result = (like: object) =>
-	expect.objectContaining({ result: expect.objectContaining(like) });
+const readable = (status: number, more: object = {}) => expect.objectContaining({ status, ...more });
+const result = (like: object) => expect.objectContaining({ result: expect.objectContaining(like) });
 const tools = result({
 	tools: expect.arrayContaining([expect.objectContaining({ name: "count" })]),
 });
@@ -182,8 +170,7 @@ const counted = result({ content: [{ type: "text", text: "counted" }] });
 test.skipIf(!chromium).each(["gateway", "bot"] as const)(
 	"a page of a listed origin calls the %s and reads every answer",
 	async (at) => {
-		const header = (name: string, value: unknown) =>
-			expect.objectContaining({ [name]: value });
+		const header = (name: string, value: unknown) => expect.objectContaining({ [name]: value });
 		const before = calls;
 		expect(await visit("chat.example", at)).toEqual({
 			"tools/list": readable(200, { events: [tools] }),
@@ -192,10 +179,7 @@ test.skipIf(!chromium).each(["gateway", "bot"] as const)(
 				at === "bot"
 					? // Progress comes ahead of the result, on the same stream.
 						readable(200, {
-							events: [
-								expect.objectContaining({ method: "notifications/progress" }),
-								counted,
-							],
+							events: [expect.objectContaining({ method: "notifications/progress" }), counted],
 						})
 					: readable(200, {
 							events: [counted],
@@ -225,9 +209,7 @@ test.skipIf(!chromium).each([
 		const before = calls;
 		const seen = await visit(host, at);
 		expect(Object.keys(seen)).toEqual(exchanges.map(({ name }) => name));
-		expect(new Set(Object.values(seen))).toEqual(
-			new Set(["TypeError: Failed to fetch"]),
-		);
+		expect(new Set(Object.values(seen))).toEqual(new Set(["TypeError: Failed to fetch"]));
 		expect(calls).toBe(before);
 	},
 );

@@ -9,11 +9,7 @@
 
 import { expect, test } from "bun:test";
 import type { InjectedFault } from "../../src/simulator/rest/faults.ts";
-import {
-	demoSeed,
-	moderatorPermissions,
-	type Seed,
-} from "../../src/simulator/seed.ts";
+import { demoSeed, moderatorPermissions, type Seed } from "../../src/simulator/seed.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { type BotProcess, startBotProcess } from "../support/bot-process.ts";
 import { modernRequest, postTo, token } from "../support/both-servers.ts";
@@ -26,17 +22,10 @@ import {
 	type LedgerCall,
 	readAnswer,
 } from "../support/ledger.ts";
-import {
-	listeningUrl,
-	type Program,
-	startProgram,
-} from "../support/program.ts";
+import { listeningUrl, type Program, startProgram } from "../support/program.ts";
 import { type Random, seeded } from "../support/random.ts";
 import { startSimulator } from "../support/simulator.ts";
-import {
-	startUnreliableProxy,
-	type UnreliableProxy,
-} from "../support/unreliable-proxy.ts";
+import { startUnreliableProxy, type UnreliableProxy } from "../support/unreliable-proxy.ts";
 import { until } from "../support/until.ts";
 
 const seconds = Number(process.env.CHAOS_SECONDS ?? 10);
@@ -111,10 +100,7 @@ class Client {
 		while (!isOver()) {
 			const target = random.chance(0.85) ? home : random.pick(targets);
 			const gone = new AbortController();
-			const leave =
-				hangsUp && random.chance(0.5)
-					? setTimeout(() => gone.abort(), random.below(60))
-					: undefined;
+			const leave = hangsUp && random.chance(0.5) ? setTimeout(() => gone.abort(), random.below(60)) : undefined;
 			const { answers } = random.chance(0.6)
 				? await this.write(target, gone.signal)
 				: await this.#read(target, gone.signal);
@@ -222,9 +208,7 @@ class Client {
 		const random = this.#random;
 		const { ledger, gateway, causes } = this.#world;
 		const number = ledger.length;
-		const where = random.chance(0.5)
-			? { instance: target.name }
-			: { guild_id: target.guildId };
+		const where = random.chance(0.5) ? { instance: target.name } : { guild_id: target.guildId };
 		const params = {
 			name: call.name,
 			arguments: { ...args(number), ...where },
@@ -255,21 +239,15 @@ class Client {
 			...{ from: performance.now(), fromDate: Date.now() },
 		};
 		const answers: Answer[] = await postTo(gateway.url, body, headers, signal)
-			.then(async (response) =>
-				readAnswer(number, response.status, await response.text()),
-			)
+			.then(async (response) => readAnswer(number, response.status, await response.text()))
 			.catch((error) => [
 				{
-					outcome: call.gone?.aborted
-						? "cancelled"
-						: outcomeWithoutGateway(error, causes.killedGateway(asked)),
+					outcome: call.gone?.aborted ? "cancelled" : outcomeWithoutGateway(error, causes.killedGateway(asked)),
 					said: String(error),
 				},
 			]);
 		if (answers.some(({ outcome }) => outcome === "unknown"))
-			entry.cause =
-				causes.of(asked) ??
-				answers.find(({ said }) => said.includes("(no answer within"))?.said;
+			entry.cause = causes.of(asked) ?? answers.find(({ said }) => said.includes("(no answer within"))?.said;
 		for (const answer of answers)
 			entry.answers.push(
 				answer.outcome === "done" && !isAnswer(number, answer.said)
@@ -284,13 +262,9 @@ class Client {
 }
 
 /** What a call is whose connection to the gateway failed: it was refused, or cut off as the gateway was killed. */
-function outcomeWithoutGateway(
-	error: unknown,
-	wasKilled: boolean,
-): CallOutcome {
+function outcomeWithoutGateway(error: unknown, wasKilled: boolean): CallOutcome {
 	const { code } = Object(error) as { code?: string };
-	if (code === "ConnectionRefused" || code === "ECONNREFUSED")
-		return "not done";
+	if (code === "ConnectionRefused" || code === "ECONNREFUSED") return "not done";
 	return wasKilled ? "unknown" : "lost";
 }
 
@@ -309,19 +283,14 @@ const gatewayKilled = "the gateway was killed";
 /** What may have cut off a call after it was sent. */
 class Causes {
 	readonly #simulator: Simulator;
-	readonly #spans: { what: string; name?: string; from: number; to: number }[] =
-		[];
+	readonly #spans: { what: string; name?: string; from: number; to: number }[] = [];
 
 	constructor(simulator: Simulator) {
 		this.#simulator = simulator;
 	}
 
 	/** While `work` lasts, calls to the bot of this name, or all calls, may be cut off. */
-	async during<T>(
-		what: string,
-		name: string | undefined,
-		work: () => Promise<T>,
-	): Promise<T> {
+	async during<T>(what: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
 		const span = {
 			what,
 			...(name && { name }),
@@ -338,27 +307,18 @@ class Causes {
 
 	/** Whether the gateway was killed while this call waited. */
 	killedGateway({ from }: Asked): boolean {
-		return this.#spans.some(
-			({ what, to }) => what === gatewayKilled && to >= from,
-		);
+		return this.#spans.some(({ what, to }) => what === gatewayKilled && to >= from);
 	}
 
 	/** What cut off this call, whose answer has just come; undefined: nothing did. */
 	of({ target, marker, channelId, from, fromDate }: Asked): string | undefined {
-		const span = this.#spans.findLast(
-			({ name, to }) => to >= from && (name ?? target.name) === target.name,
-		);
+		const span = this.#spans.findLast(({ name, to }) => to >= from && (name ?? target.name) === target.name);
 		if (span) return span.what;
-		const cut = target.proxy?.cutOff.some(
-			({ request, at }) => request?.includes(marker) ?? at >= from,
-		);
+		const cut = target.proxy?.cutOff.some(({ request, at }) => request?.includes(marker) ?? at >= from);
 		if (cut) return "the connection to the bot was cut";
 		const hit = this.#simulator.requests
 			.list()
-			.findLast(
-				({ at, path, fault }) =>
-					fault && path.includes(channelId) && Date.parse(at) >= fromDate,
-			);
+			.findLast(({ at, path, fault }) => fault && path.includes(channelId) && Date.parse(at) >= fromDate);
 		return hit && `Discord: ${hit.fault}`;
 	}
 }
@@ -370,9 +330,7 @@ interface GatewayProcess extends AsyncDisposable {
 	restart(): Promise<void>;
 }
 
-async function startGatewayProcess(
-	env: Record<string, string>,
-): Promise<GatewayProcess> {
+async function startGatewayProcess(env: Record<string, string>): Promise<GatewayProcess> {
 	const port = await freePort();
 	let program: Program;
 	const start = async () => {
@@ -455,17 +413,14 @@ function platformTroubles({ faults, sockets }: Simulator, random: Random) {
 	};
 	const retryAfterMs = 200;
 	const troubles: Record<string, () => InjectedFault | undefined> = {
-		"request dropped": () =>
-			faults.drop(route(), { when: "before", ...times() }),
+		"request dropped": () => faults.drop(route(), { when: "before", ...times() }),
 		"answer dropped": () => faults.drop(route(), { when: "after", ...times() }),
 		"request stalled": () => stall(false),
 		"answer stalled": () => stall(true),
 		"500 instead": () => faults.fail(route(), 500, times()),
-		"500 afterwards": () =>
-			faults.fail(route(), 500, { executed: true, ...times() }),
+		"500 afterwards": () => faults.fail(route(), 500, { executed: true, ...times() }),
 		"429": () => faults.rateLimit(route(), { retryAfterMs, ...times() }),
-		"429 for everything": () =>
-			faults.rateLimit(route(), { retryAfterMs, times: 1, global: true }),
+		"429 for everything": () => faults.rateLimit(route(), { retryAfterMs, times: 1, global: true }),
 		"sockets closed": () => {
 			sockets.disconnect({ resumable: random.chance(0.5) });
 			return undefined;
@@ -505,11 +460,7 @@ class TroubleCount {
 }
 
 /** One trouble after the other, for each of the bots and for Discord, until `isOver`. Resolves when all is well again. */
-async function makeTrouble(
-	chaos: Chaos,
-	count: TroubleCount,
-	isOver: () => boolean,
-): Promise<void> {
+async function makeTrouble(chaos: Chaos, count: TroubleCount, isOver: () => boolean): Promise<void> {
 	const { targets, simulator, causes, gateway } = chaos;
 	const troubled = targets.map(async (target, index) => {
 		const random = seeded(seed + 200 + index);
@@ -523,9 +474,7 @@ async function makeTrouble(
 			await Bun.sleep(300 + random.below(1_000));
 			if (isOver()) return;
 			const work = async () => kinds[name]?.();
-			const happened = name.startsWith("bot ")
-				? await causes.during(name, target.name, work)
-				: await work();
+			const happened = name.startsWith("bot ") ? await causes.during(name, target.name, work) : await work();
 			if (happened !== false) count.add(name);
 		}
 	});
@@ -557,19 +506,14 @@ async function makeTrouble(
 }
 
 /** `first` in random order; then all of the items in random order, then again in another, without end. */
-function* shuffled<T>(
-	items: readonly T[],
-	random: Random,
-	first: readonly T[] = [],
-): Generator<T> {
+function* shuffled<T>(items: readonly T[], random: Random, first: readonly T[] = []): Generator<T> {
 	yield* dealt(first, random);
 	for (;;) yield* dealt(items, random);
 }
 
 function* dealt<T>(items: readonly T[], random: Random): Generator<T> {
 	const deck = [...items];
-	while (deck.length > 0)
-		yield deck.splice(random.below(deck.length), 1)[0] as T;
+	while (deck.length > 0) yield deck.splice(random.below(deck.length), 1)[0] as T;
 }
 
 /** Simulator, bots and gateway, each serving. They end with `stack`. */
@@ -580,8 +524,7 @@ async function startChaos(stack: AsyncDisposableStack): Promise<Chaos> {
 		const guild = simulator.guild(`guild of ${name}`);
 		const channelIds = Array.from(
 			{ length: clientCount },
-			(_, client) =>
-				simulator.world.channels.add(guild, { name: `room-${client}` }).id,
+			(_, client) => simulator.world.channels.add(guild, { name: `room-${client}` }).id,
 		);
 		const bot = stack.use(
 			await startBotProcess(
@@ -596,13 +539,10 @@ async function startChaos(stack: AsyncDisposableStack): Promise<Chaos> {
 		);
 		const random = seeded(seed + 100 + index);
 		const meddling = { port: bot.port, probability: 0.08, random };
-		const proxy =
-			index === 0 ? undefined : stack.use(await startUnreliableProxy(meddling));
+		const proxy = index === 0 ? undefined : stack.use(await startUnreliableProxy(meddling));
 		targets.push({ name, guildId: guild.id, channelIds, bot, proxy });
 	}
-	const instances = targets.map(
-		({ name, bot, proxy }) => `${name}=http://127.0.0.1:${(proxy ?? bot).port}`,
-	);
+	const instances = targets.map(({ name, bot, proxy }) => `${name}=http://127.0.0.1:${(proxy ?? bot).port}`);
 	const gateway = stack.use(
 		await startGatewayProcess({
 			INSTANCES: instances.join(","),
@@ -638,10 +578,7 @@ test(
 		await using stack = new AsyncDisposableStack();
 		const chaos = await startChaos(stack);
 		const { simulator, gateway, targets, ledger } = chaos;
-		const clients = Array.from(
-			{ length: clientCount },
-			(_, index) => new Client(chaos, index),
-		);
+		const clients = Array.from({ length: clientCount }, (_, index) => new Client(chaos, index));
 		/** Whoever writes after all others in a channel is answered after them. */
 		const allAnswer = () =>
 			Promise.all(
@@ -661,8 +598,7 @@ test(
 		const haveAllMeddled = () => {
 			const times = new Map<string, number>();
 			for (const { proxy } of targets)
-				for (const [name, more] of proxy?.meddled ?? [])
-					times.set(name, (times.get(name) ?? 0) + more);
+				for (const [name, more] of proxy?.meddled ?? []) times.set(name, (times.get(name) ?? 0) + more);
 			return times.values().every((all) => all > 0);
 		};
 		const isOver = () => {
@@ -674,10 +610,7 @@ test(
 		stack.defer(() => {
 			ended = true;
 		});
-		await Promise.all([
-			makeTrouble(chaos, count, isOver),
-			...clients.map((client) => client.run(isOver)),
-		]);
+		await Promise.all([makeTrouble(chaos, count, isOver), ...clients.map((client) => client.run(isOver))]);
 		// What does not come to rest is told together with what came of it.
 		const stuck: string[] = [];
 		const note = (error: unknown) => void stuck.push(String(error));
@@ -687,16 +620,11 @@ test(
 		).catch(note);
 
 		const missing = count.missing();
-		for (const { proxy } of targets)
-			for (const [name, times] of proxy?.meddled ?? []) count.add(name, times);
+		for (const { proxy } of targets) for (const [name, times] of proxy?.meddled ?? []) count.add(name, times);
 		const { written, others } = readJournal(simulator);
-		const { lost, duplicated, unannounced, unexplained } = findViolations(
-			ledger,
-			written,
-		);
+		const { lost, duplicated, unannounced, unexplained } = findViolations(ledger, written);
 		const outcomes = countOutcomes(ledger);
-		const reinitialisations =
-			chaos.reinitialisations + (await countReinitialisations(gateway.url));
+		const reinitialisations = chaos.reinitialisations + (await countReinitialisations(gateway.url));
 		console.log(
 			[
 				`${ledger.length} calls, ${written.size} of them written down`,
@@ -735,9 +663,7 @@ async function countReinitialisations(gatewayUrl: string): Promise<number> {
 		headers: { Authorization: `Bearer ${token}` },
 	});
 	const name = "guildhall_gateway_session_reinitialisations_total";
-	const samples = (await response.text()).matchAll(
-		new RegExp(`^${name}\\{[^}]*\\} (\\d+)`, "gm"),
-	);
+	const samples = (await response.text()).matchAll(new RegExp(`^${name}\\{[^}]*\\} (\\d+)`, "gm"));
 	return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
@@ -757,25 +683,19 @@ test.each([
 	["a write with unknown outcome, done twice", [unknown], 2, "duplicated"],
 	["a write answered twice", [done, done], 1, "duplicated"],
 	["a write refused and done", [refused], 1, "unannounced"],
-] as const)(
-	"the ledger sees %s for what it is",
-	(what, answers, times, kind) => {
-		const cause = kind === "unexplained" ? undefined : "a cut";
-		const call = {
-			number: 7,
-			what,
-			writes: true,
-			answers: [...answers],
-			cause,
-		};
-		const found = findViolations(
-			[call],
-			new Map(times > 0 ? [[7, times]] : []),
-		);
-		expect(
-			Object.entries(found)
-				.filter(([, lines]) => lines.length > 0)
-				.map(([name]) => name),
-		).toEqual(kind ? [kind] : []);
-	},
-);
+] as const)("the ledger sees %s for what it is", (what, answers, times, kind) => {
+	const cause = kind === "unexplained" ? undefined : "a cut";
+	const call = {
+		number: 7,
+		what,
+		writes: true,
+		answers: [...answers],
+		cause,
+	};
+	const found = findViolations([call], new Map(times > 0 ? [[7, times]] : []));
+	expect(
+		Object.entries(found)
+			.filter(([, lines]) => lines.length > 0)
+			.map(([name]) => name),
+	).toEqual(kind ? [kind] : []);
+});

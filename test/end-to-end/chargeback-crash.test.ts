@@ -2,10 +2,7 @@
 // had done by then, in the end there is one alert, one restriction, one ban on either side, and no role is lost.
 
 import { describe, expect, test } from "bun:test";
-import {
-	type GameServer,
-	startGameServer,
-} from "../../src/simulator/game/game-server.ts";
+import { type GameServer, startGameServer } from "../../src/simulator/game/game-server.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import {
 	type ChargebackFixture,
@@ -46,8 +43,7 @@ interface World extends AsyncDisposable {
 
 const member = "/guilds/:guild_id/members/:user_id";
 const ban = "/guilds/:guild_id/bans/:user_id";
-const callback =
-	"POST /interactions/:interaction_id/:interaction_token/callback";
+const callback = "POST /interactions/:interaction_id/:interaction_token/callback";
 
 /** Holds the next request to Discord that matches. */
 function onDiscord(match: string): Step["hold"] {
@@ -93,9 +89,7 @@ const afterDecision = (decision: Decision): Step[] => [
 	{
 		name: "its press is answered",
 		...{ decision, decided: true },
-		hold: byToken(
-			"PATCH /webhooks/:application_id/:interaction_token/messages/@original",
-		),
+		hold: byToken("PATCH /webhooks/:application_id/:interaction_token/messages/@original"),
 	},
 	{
 		name: "its alert is edited",
@@ -134,16 +128,8 @@ async function startWorld(env: Record<string, string>): Promise<World> {
 	const game = stack.use(await startGameServer());
 	const scene = createChargebackFixture(simulator);
 	// TOML writes texts, lists and flags as JSON does.
-	const keys = Object.entries(scene.settings).map(
-		([key, value]) => `${key} = ${JSON.stringify(value)}`,
-	);
-	const toml = [
-		'bot_name = "Alpha"',
-		"[features]",
-		"game = true",
-		"[game]",
-		...keys,
-	];
+	const keys = Object.entries(scene.settings).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+	const toml = ['bot_name = "Alpha"', "[features]", "game = true", "[game]", ...keys];
 	const bot = stack.use(
 		await startBotProcess(
 			{
@@ -174,8 +160,7 @@ function tell({ game, bot, scene }: World) {
 /** Presses the button, unless the decision is made. */
 async function press({ simulator, scene }: World, decision: Decision) {
 	const alert = await scene.shown("2 role(s) saved");
-	if (pressable(alert).includes(decision))
-		await simulator.user(staff).press(alert, decision);
+	if (pressable(alert).includes(decision)) await simulator.user(staff).press(alert, decision);
 }
 
 /** As Discord does after some minutes: the bot may be away for longer. */
@@ -203,8 +188,7 @@ async function isOver({ scene }: World, decision: Decision): Promise<void> {
 	await until(`the alert shows that ${decision} is done`, () => {
 		const fields = scene.fields(scene.alerts()[0]);
 		return decision === "Ban"
-			? fields["Ban on Discord"] === "Done." &&
-					fields["Ban in the game"] === "Done."
+			? fields["Ban on Discord"] === "Done." && fields["Ban in the game"] === "Done."
 			: fields.Roles === "Restored.";
 	});
 }
@@ -213,21 +197,16 @@ async function isOver({ scene }: World, decision: Decision): Promise<void> {
 function outcome({ simulator, game, scene }: World) {
 	const { guild, roles, target } = scene;
 	const alpha = simulator.bot("alpha").id;
-	const changes = simulator.journal
-		.entries(`PATCH ${member}`)
-		.map(({ body }) => (body as { roles: string[] }).roles);
+	const changes = simulator.journal.entries(`PATCH ${member}`).map(({ body }) => (body as { roles: string[] }).roles);
 	const channel = simulator.channel(staffChannel).id;
 	return {
 		alerts: scene.alerts().length,
 		alertsSent: simulator.journal
 			.entries("POST /channels/:channel_id/messages")
-			.filter(({ actor, path }) => actor === alpha && path.includes(channel))
-			.length,
+			.filter(({ actor, path }) => actor === alpha && path.includes(channel)).length,
 		buttons: pressable(scene.alerts()[0]),
-		restrictions: changes.filter((wanted) => wanted.includes(roles.restricted))
-			.length,
-		restorations: changes.filter((wanted) => !wanted.includes(roles.restricted))
-			.length,
+		restrictions: changes.filter((wanted) => wanted.includes(roles.restricted)).length,
+		restorations: changes.filter((wanted) => !wanted.includes(roles.restricted)).length,
 		roles: target.roles(),
 		bansOnDiscord: simulator.journal.entries(`PUT ${ban}`).length,
 		banned: [...guild.bans.keys()],
@@ -258,11 +237,7 @@ function expected(
 }
 
 /** One chargeback from its first word to its end, killed at one step. */
-async function survives(
-	world: World,
-	step: Step,
-	after: boolean,
-): Promise<void> {
+async function survives(world: World, step: Step, after: boolean): Promise<void> {
 	const { decision, decided } = step;
 	const roles = world.scene.target.roles();
 	let told: Awaited<ReturnType<typeof tell>> | undefined;
@@ -291,10 +266,7 @@ const turns = Array.from({ length: 4 }, () => Promise.resolve());
 let asked = 0;
 
 /** Runs `work` in a world of its own, when it is its turn. */
-async function inWorld(
-	work: (world: World) => Promise<void>,
-	env: Record<string, string> = {},
-): Promise<void> {
+async function inWorld(work: (world: World) => Promise<void>, env: Record<string, string> = {}): Promise<void> {
 	const lane = asked++ % turns.length;
 	const before = turns[lane];
 	const { promise, resolve } = Promise.withResolvers<void>();
@@ -328,9 +300,7 @@ async function killAtAll(
 	let waiting = all.map(({ hold }, index) => hold(world, after(index)));
 	while (waiting.length > 0) {
 		await begin();
-		await until("one of the steps' requests", () =>
-			waiting.some((held) => held.hit()),
-		);
+		await until("one of the steps' requests", () => waiting.some((held) => held.hit()));
 		const come = waiting.filter((held) => held.hit());
 		waiting = waiting.filter((held) => !come.includes(held));
 		forgetNonces(world);
@@ -340,11 +310,7 @@ async function killAtAll(
 }
 
 /** One chargeback from its first word to its end, killed at all of its steps. */
-async function survivesAll(
-	world: World,
-	decision: Decision,
-	after: (index: number) => boolean,
-): Promise<void> {
+async function survivesAll(world: World, decision: Decision, after: (index: number) => boolean): Promise<void> {
 	const roles = world.scene.target.roles();
 	let uuid: string | null | undefined;
 	await killAtAll(world, beforeDecision(decision), after, async () => {
@@ -378,8 +344,7 @@ onPostgres((databases) => {
 		test(
 			`a chargeback survives it with PostgreSQL, too (${decision})`,
 			async () => {
-				const { databaseUrl = "", schema = "" } = (await databases.place())
-					.settings;
+				const { databaseUrl = "", schema = "" } = (await databases.place()).settings;
 				const env = { DATABASE_URL: databaseUrl, DB_SCHEMA: schema };
 				await inWorld((world) => survivesAll(world, decision, isEven), env);
 			},

@@ -1,12 +1,7 @@
 // The console with a real bot: the arguments of a call as in its audit log, and approvals.
 
 import { expect, test } from "bun:test";
-import {
-	pendingId,
-	readAnswer,
-	startApprovalWorld,
-	token,
-} from "../bot/approval/approval-world.ts";
+import { pendingId, readAnswer, startApprovalWorld, token } from "../bot/approval/approval-world.ts";
 import { signedIn, signedInPerson } from "../gateway/console/console-client.ts";
 import { createGatewayClient, startTestGateway } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
@@ -28,17 +23,14 @@ async function startWorld(mcp: Record<string, unknown> = {}) {
 	await until("the bot lists its guilds", async () => {
 		await gateway.refresh();
 		const client = await signedIn(gateway.url, token);
-		const { body } = await client.get<{ bots: { guildCount: number }[] }>(
-			"state",
-		);
+		const { body } = await client.get<{ bots: { guildCount: number }[] }>("state");
 		return body.bots[0]?.guildCount === 1;
 	});
 	return {
 		...world,
 		...createGatewayClient(`${gateway.url}/mcp`, token),
 		root: () => signedIn(gateway.url, token),
-		signedInAs: (name: string) =>
-			signedInPerson(gateway.url, world.person(name), clock.now, token),
+		signedInAs: (name: string) => signedInPerson(gateway.url, world.person(name), clock.now, token),
 		async [Symbol.asyncDispose]() {
 			await gateway.close();
 			await world[Symbol.asyncDispose]();
@@ -127,9 +119,7 @@ test("a call that waits is approved in the console", async () => {
 	expect((await stranger.get("approvals")).body).toMatchObject({
 		approvals: [],
 	});
-	expect((await stranger.post("approvals/decide", decision)).status).not.toBe(
-		200,
-	);
+	expect((await stranger.post("approvals/decide", decision)).status).not.toBe(200);
 	expect(world.guild.bans.has(zoe)).toBe(false);
 	const ada = await world.signedInAs("ada");
 	expect((await ada.get("approvals")).body).toMatchObject({

@@ -4,21 +4,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-	callingTools,
-	listedByDefault,
-	tools,
-} from "../../src/bot/tools/index.ts";
+import { callingTools, listedByDefault, tools } from "../../src/bot/tools/index.ts";
 import type { DemoFacts } from "../../src/demo/demo.ts";
 import { Browser } from "../gateway/oauth/browser.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
-import {
-	allEnded,
-	childrenOf,
-	type Program,
-	startProgram,
-} from "../support/program.ts";
+import { allEnded, childrenOf, type Program, startProgram } from "../support/program.ts";
 import { until } from "../support/until.ts";
 
 const messages = "POST /channels/:channel_id/messages";
@@ -31,15 +22,8 @@ const temporary = mkdtempSync(join(tmpdir(), "guildhall-demos-"));
 const env = { TMPDIR: temporary };
 
 async function startDemo(args: readonly string[] = []) {
-	const program = startProgram("src/demo/main.ts", env, [
-		"--json",
-		"--gateway-port",
-		"0",
-		...args,
-	]);
-	const facts = await program.line((line) =>
-		line.startsWith("{") ? (JSON.parse(line) as DemoFacts) : undefined,
-	);
+	const program = startProgram("src/demo/main.ts", env, ["--json", "--gateway-port", "0", ...args]);
+	const facts = await program.line((line) => (line.startsWith("{") ? (JSON.parse(line) as DemoFacts) : undefined));
 	return { program, facts };
 }
 
@@ -58,10 +42,7 @@ afterAll(async () => {
 });
 
 /** The simulator, as another process sees it. */
-async function platform<T>(
-	path: string,
-	init: { token?: string; post?: unknown; method?: string } = {},
-): Promise<T> {
+async function platform<T>(path: string, init: { token?: string; post?: unknown; method?: string } = {}): Promise<T> {
 	const response = await fetch(new URL(path, facts.platform.api), {
 		method: init.method ?? (init.post === undefined ? "GET" : "POST"),
 		...(init.post !== undefined && { body: JSON.stringify(init.post) }),
@@ -76,10 +57,7 @@ async function platform<T>(
 
 /** What was written by messages in this channel, in order. */
 async function journal(channelId: string): Promise<string[]> {
-	const entries =
-		await platform<
-			{ route: string; path: string; body: { content: string } }[]
-		>("/simulator/journal");
+	const entries = await platform<{ route: string; path: string; body: { content: string } }[]>("/simulator/journal");
 	return entries
 		.filter(({ route, path }) => route === messages && path.includes(channelId))
 		.map(({ body }) => body.content);
@@ -120,50 +98,43 @@ test("the bots' AI provider answers those who have its key", async () => {
 test("list_instances and the default tools of the bots are in one catalogue", async () => {
 	const listed = await mcp.listTools();
 	expect(listed.map(({ name }) => name)).toEqual([
-		...[...tools, ...callingTools]
-			.map(({ name }) => name)
-			.filter((name) => listedByDefault.includes(name)),
+		...[...tools, ...callingTools].map(({ name }) => name).filter((name) => listedByDefault.includes(name)),
 		"list_instances",
 	]);
 	const { text } = await mcp.call("list_instances");
-	expect(text).toMatch(
-		/^2 instance\(s\):\nalpha \| online \| 1 guild\(s\): .+\nbeta \| online \| 1 guild\(s\): .+$/,
-	);
+	expect(text).toMatch(/^2 instance\(s\):\nalpha \| online \| 1 guild\(s\): .+\nbeta \| online \| 1 guild\(s\): .+$/);
 });
 
-test.each(["alpha", "beta"])(
-	"each tool does its work on %s, by instance and by guild_id",
-	async (name) => {
-		const { guild_id, channel_id } = instance(name);
-		const targets = [{ instance: name }, { guild_id }];
-		for (const target of targets) {
-			const guilds = await mcp.call("list_guilds", target);
-			expect(guilds.text).toEndWith(`| ID: ${guild_id}`);
+test.each(["alpha", "beta"])("each tool does its work on %s, by instance and by guild_id", async (name) => {
+	const { guild_id, channel_id } = instance(name);
+	const targets = [{ instance: name }, { guild_id }];
+	for (const target of targets) {
+		const guilds = await mcp.call("list_guilds", target);
+		expect(guilds.text).toEndWith(`| ID: ${guild_id}`);
 
-			const content = `by ${Object.keys(target)}`;
-			const sent = await mcp.call("send_message", {
-				...target,
-				channel_id,
-				content,
-			});
-			const [id] = /\d{17,19}/.exec(sent.text) ?? [];
-			const message = await platform<{
-				content: string;
-				author: { username: string };
-			}>(`/api/v10/channels/${channel_id}/messages/${id}`, {
-				token: `Bot ${instance(name).discord_token}`,
-			});
-			expect(message).toMatchObject({ content, author: { username: name } });
+		const content = `by ${Object.keys(target)}`;
+		const sent = await mcp.call("send_message", {
+			...target,
+			channel_id,
+			content,
+		});
+		const [id] = /\d{17,19}/.exec(sent.text) ?? [];
+		const message = await platform<{
+			content: string;
+			author: { username: string };
+		}>(`/api/v10/channels/${channel_id}/messages/${id}`, {
+			token: `Bot ${instance(name).discord_token}`,
+		});
+		expect(message).toMatchObject({ content, author: { username: name } });
 
-			const found = await mcp.call("lookup_user_by_name", {
-				...target,
-				query: "zoe",
-			});
-			const zoe = facts.platform.users.find((u) => u.username === "zoe");
-			expect(found.text).toEndWith(`(@zoe) | ID: ${zoe?.id}`);
-		}
-	},
-);
+		const found = await mcp.call("lookup_user_by_name", {
+			...target,
+			query: "zoe",
+		});
+		const zoe = facts.platform.users.find((u) => u.username === "zoe");
+		expect(found.text).toEndWith(`(@zoe) | ID: ${zoe?.id}`);
+	}
+});
 
 test("what a person writes is seen by another person", async () => {
 	const { channel_id } = instance("alpha");
@@ -172,10 +143,9 @@ test("what a person writes is seen by another person", async () => {
 		token: ada?.token ?? "",
 		post: { content: "hello, people" },
 	});
-	const [latest] = await platform<{ content: string }[]>(
-		`/api/v10/channels/${channel_id}/messages?limit=1`,
-		{ token: other?.token ?? "" },
-	);
+	const [latest] = await platform<{ content: string }[]>(`/api/v10/channels/${channel_id}/messages?limit=1`, {
+		token: other?.token ?? "",
+	});
 	expect(latest?.content).toBe("hello, people");
 });
 
@@ -203,10 +173,7 @@ test("a bot answers a person who mentions it", async () => {
 		post: { content: `<@${user_id}> What can you do?` },
 	});
 	await until("the answer", async () =>
-		(await journal(channel_id)).some(
-			(content) =>
-				content.endsWith("What can you do?") && content.startsWith("I am"),
-		),
+		(await journal(channel_id)).some((content) => content.endsWith("What can you do?") && content.startsWith("I am")),
 	);
 });
 
@@ -217,8 +184,7 @@ test("refused, stalled, dropped and rate-limited: each message that Discord acce
 		platform("/simulator/faults", {
 			post: { match: "POST /channels/*/messages", times: 1, ...fault },
 		});
-	const send = (content: string) =>
-		mcp.call("send_message", { guild_id, channel_id, content });
+	const send = (content: string) => mcp.call("send_message", { guild_id, channel_id, content });
 
 	await inject({ kind: "refuse", code: 50013 });
 	const refused = await send("refused");
@@ -235,9 +201,7 @@ test("refused, stalled, dropped and rate-limited: each message that Discord acce
 		await inject(fault);
 		expect((await send(content)).isError).toBe(false);
 	}
-	expect((await journal(channel_id)).slice(before)).toEqual(
-		Object.keys(faults),
-	);
+	expect((await journal(channel_id)).slice(before)).toEqual(Object.keys(faults));
 });
 
 test("the tools that only look need no request to Discord, so no fault reaches them", async () => {
@@ -291,26 +255,18 @@ function run(command: string): Promise<string> {
 }
 
 test("the demo prints at most 24 lines of 80 columns, without colours in a pipe, and SIGINT ends everything", async () => {
-	await using talker = startProgram("src/demo/main.ts", env, [
-		"--gateway-port",
-		"0",
-	]);
+	await using talker = startProgram("src/demo/main.ts", env, ["--gateway-port", "0"]);
 	await talker.line((line) => line.startsWith("Ctrl-C") || undefined);
 	expect(talker.lines.length).toBeLessThanOrEqual(24);
 	expect(talker.lines.filter((line) => line.length > 80)).toEqual([]);
 	const said = talker.lines.join("\n");
 	expect(said).not.toContain("\u001b");
-	const [discord = "", gateway = ""] =
-		said.match(/http:\S+\/(?!mcp)\S*/g) ?? [];
-	expect((await fetch(gateway)).headers.get("content-type")).toStartWith(
-		"text/html",
-	);
+	const [discord = "", gateway = ""] = said.match(/http:\S+\/(?!mcp)\S*/g) ?? [];
+	expect((await fetch(gateway)).headers.get("content-type")).toStartWith("text/html");
 	const state = await fetch(new URL("/simulator/state", discord));
 	expect(await state.json()).toMatchObject({ guilds: [{}, {}] });
 	const [, url = "", token = ""] =
-		/claude mcp add --transport http guildhall (\S+) \\\n +--header "Authorization: Bearer (\S+)"/.exec(
-			said,
-		) ?? [];
+		/claude mcp add --transport http guildhall (\S+) \\\n +--header "Authorization: Bearer (\S+)"/.exec(said) ?? [];
 	const pasted = await connectTo(url, token);
 	expect((await pasted.call("list_instances")).text).toContain("alpha");
 	const children = await childrenOf(talker.pid);
@@ -322,20 +278,14 @@ test("the demo prints at most 24 lines of 80 columns, without colours in a pipe,
 });
 
 test("with --verbose the demo prints commands that work when pasted", async () => {
-	await using talker = startProgram("src/demo/main.ts", env, [
-		"--verbose",
-		"--gateway-port",
-		"0",
-	]);
+	await using talker = startProgram("src/demo/main.ts", env, ["--verbose", "--gateway-port", "0"]);
 	await talker.line((line) => line.startsWith("Ctrl-C") || undefined);
-	const curl = (part: string) =>
-		talker.lines.find((line) => /curl/.test(line) && line.includes(part)) ?? "";
+	const curl = (part: string) => talker.lines.find((line) => /curl/.test(line) && line.includes(part)) ?? "";
 	expect(await run(curl("list_instances"))).toContain("alpha | online");
 
 	const verify = curl("!m verify");
 	expect(await run(verify)).toMatch(/"content":"!m verify [A-Z0-9]{6}"/);
-	const [, messagesUrl = "", Authorization = ""] =
-		/curl (\S+) -H 'Authorization: ([^']+)'/.exec(verify) ?? [];
+	const [, messagesUrl = "", Authorization = ""] = /curl (\S+) -H 'Authorization: ([^']+)'/.exec(verify) ?? [];
 	await until("the bot's answer", async () => {
 		const headers = { Authorization };
 		const response = await fetch(messagesUrl, { headers });
@@ -348,11 +298,7 @@ test("with --verbose the demo prints commands that work when pasted", async () =
 		["Cursor", "mcpServers"],
 		["VS Code", "servers"],
 	] as const) {
-		const [, text = ""] =
-			new RegExp(
-				`${client} \\(\\S+\\):\\n\\n(  \\{\\n.*?\\n  \\})\\n`,
-				"s",
-			).exec(said) ?? [];
+		const [, text = ""] = new RegExp(`${client} \\(\\S+\\):\\n\\n(  \\{\\n.*?\\n  \\})\\n`, "s").exec(said) ?? [];
 		const file = JSON.parse(text);
 		expect(Object.keys(file)).toEqual([key]);
 		const { type, url, headers } = file[key].guildhall;
@@ -385,8 +331,7 @@ test("the demo ends by a SIGTERM of its own when the npm that started it is kill
 		},
 	);
 	stack.defer(() => launcher.kill("SIGKILL"));
-	for await (const chunk of launcher.stdout)
-		if (new TextDecoder().decode(chunk).includes("gateway")) break;
+	for await (const chunk of launcher.stdout) if (new TextDecoder().decode(chunk).includes("gateway")) break;
 	const [bunRun] = await childrenOf(launcher.pid);
 	const [demo] = bunRun ? await childrenOf(bunRun) : [];
 	// Signals to process 0 would end the tests themselves.
@@ -410,11 +355,8 @@ test("--world starts with the guilds of documents, and a bot for each", async ()
 			channels: [{ name: "hall" }],
 		}),
 	};
-	for (const [name, text] of Object.entries(files))
-		await Bun.write(join(directory, name), text);
-	const { program, facts } = await startDemo(
-		Object.keys(files).flatMap((name) => ["--world", join(directory, name)]),
-	);
+	for (const [name, text] of Object.entries(files)) await Bun.write(join(directory, name), text);
+	const { program, facts } = await startDemo(Object.keys(files).flatMap((name) => ["--world", join(directory, name)]));
 	stack.use(program);
 	expect(facts.instances.map(({ name }) => name)).toEqual(["helper", "alpha"]);
 	expect(facts.worlds.map(({ bot, notes }) => [bot, notes.length])).toEqual([
@@ -425,9 +367,7 @@ test("--world starts with the guilds of documents, and a bot for each", async ()
 	const listed =
 		/^2 instance\(s\):\nhelper \| online \| 1 guild\(s\): The Gardeners .+\nalpha \| online \| 1 guild\(s\): Other .+$/;
 	// The gateway is ready before it has read the guilds of every bot.
-	await until("the guilds of both bots are listed", async () =>
-		listed.test((await call("list_instances")).text),
-	);
+	await until("the guilds of both bots are listed", async () => listed.test((await call("list_instances")).text));
 	for (const { name, chat_channel_id } of facts.instances) {
 		const sent = await call("send_message", {
 			instance: name,
@@ -457,9 +397,7 @@ test("--world starts with the guilds of documents, and a bot for each", async ()
 test.each(["gateway", "simulator"] as const)(
 	"if the port of the %s is in use, one line says what to do before anything starts",
 	async (part) => {
-		const { port } = new URL(
-			part === "gateway" ? facts.gateway.url : facts.platform.url,
-		);
+		const { port } = new URL(part === "gateway" ? facts.gateway.url : facts.platform.url);
 		const others = ["--gateway-port", "0", `--${part}-port`, port];
 		await using second = startProgram("src/demo/main.ts", env, others);
 		expect(await second.exited).toBe(1);

@@ -2,15 +2,7 @@
 // Without an executable, these tests are skipped.
 
 import { describe, expect, test } from "bun:test";
-import {
-	copyFileSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -19,21 +11,14 @@ import type { DemoFacts } from "../../src/demo/demo.ts";
 import { version } from "../../src/lib/program/program.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
-import {
-	allEnded,
-	becomesReady,
-	childrenOf,
-	executables,
-	startCommand,
-} from "../support/program.ts";
+import { allEnded, becomesReady, childrenOf, executables, startCommand } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 
 /** Creates a directory that contains only the executable and links to it. */
 function workplace() {
 	const path = mkdtempSync(join(tmpdir(), "guildhall-executables-"));
 	copyFileSync(join(executables ?? "", "guildhall"), join(path, "guildhall"));
-	for (const name of ["bot", "gateway", "guildhall-gateway"])
-		symlinkSync("guildhall", join(path, name));
+	for (const name of ["bot", "gateway", "guildhall-gateway"]) symlinkSync("guildhall", join(path, name));
 	/** Starts the executable with arguments separated by spaces, or a link to it. */
 	const start = (command: string, env: Record<string, string> = {}) => {
 		const [name = "", ...args] = command.split(" ");
@@ -64,9 +49,7 @@ describe.skipIf(executables === undefined)("the executable", () => {
 			"gateway",
 		]) {
 			const { code, lines } = await place.run(`${program} --version`);
-			expect(lines).toEqual([
-				expect.stringMatching(/^\S+ \(commit [\da-z]+, (dirty, )?\S+\)$/),
-			]);
+			expect(lines).toEqual([expect.stringMatching(/^\S+ \(commit [\da-z]+, (dirty, )?\S+\)$/)]);
 			expect(lines[0]).toStartWith(`${version} (commit `);
 			expect(lines[0]).toEndWith(`, ${hostTarget()})`);
 			expect(code).toBe(0);
@@ -104,9 +87,7 @@ describe.skipIf(executables === undefined)("the executable", () => {
 	test("the demo starts its programs from the executable", async () => {
 		using place = workplace();
 		await using demo = place.start("guildhall demo --json --gateway-port 0");
-		const { gateway } = await demo.line((line) =>
-			line.startsWith("{") ? (JSON.parse(line) as DemoFacts) : undefined,
-		);
+		const { gateway } = await demo.line((line) => (line.startsWith("{") ? (JSON.parse(line) as DemoFacts) : undefined));
 		const client = await connectTo(gateway.url, gateway.token);
 		const { text } = await client.call("list_guilds", { instance: "beta" });
 		expect(text).toContain("1 guild");
@@ -132,33 +113,21 @@ describe.skipIf(executables === undefined)("the executable", () => {
 		await using simulator = await startSimulator();
 		using place = workplace();
 		const nothing = await place.run("bot");
-		expect(nothing.lines[1]).toEndWith(
-			"; guildhall new-instance <name> makes one",
-		);
+		expect(nothing.lines[1]).toEndWith("; guildhall new-instance <name> makes one");
 
 		const made = await place.run("guildhall new-instance alpha");
-		expect(made.lines).toContain(
-			"CONFIG_DIR=instances/alpha ./guildhall bot --check",
-		);
+		expect(made.lines).toContain("CONFIG_DIR=instances/alpha ./guildhall bot --check");
 		expect(made.code).toBe(0);
 		const directory = join(place.path, "instances/alpha");
-		expect(readdirSync(directory).sort()).toEqual(
-			readdirSync(join(import.meta.dir, "../../instances/example")).sort(),
-		);
+		expect(readdirSync(directory).sort()).toEqual(readdirSync(join(import.meta.dir, "../../instances/example")).sort());
 		const again = await place.run("bot --new-instance alpha");
-		expect([again.code, again.lines[0]]).toEqual([
-			1,
-			`${place.path}/instances has 1 error:`,
-		]);
+		expect([again.code, again.lines[0]]).toEqual([1, `${place.path}/instances has 1 error:`]);
 
 		const file = join(directory, ".env");
 		const text = readFileSync(file, "utf8");
 		const port = String(await freePort());
 		const { token } = simulator.bot("alpha");
-		writeFileSync(
-			file,
-			`${text}\nDISCORD_TOKEN=${token}\nDISCORD_API_URL=${simulator.api}\nMCP_PORT=${port}\n`,
-		);
+		writeFileSync(file, `${text}\nDISCORD_TOKEN=${token}\nDISCORD_API_URL=${simulator.api}\nMCP_PORT=${port}\n`);
 		const env = { CONFIG_DIR: "instances/alpha" };
 		const checked = await place.run("guildhall bot --check", env);
 		expect(checked.lines.filter((line) => line.startsWith("✗"))).toEqual([]);
@@ -179,10 +148,7 @@ describe.skipIf(executables === undefined)("the executable", () => {
 		expect(healthy.code).toBe(0);
 		const asked = await place.run("bot --health", env);
 		expect(asked.lines[0]).toStartWith("ready: ");
-		const client = await connectTo(
-			`http://127.0.0.1:${gatewayPort}/mcp`,
-			gatewayEnv.MCP_AUTH_TOKEN,
-		);
+		const client = await connectTo(`http://127.0.0.1:${gatewayPort}/mcp`, gatewayEnv.MCP_AUTH_TOKEN);
 		const { text: guilds } = await client.call("list_guilds", {
 			instance: "alpha",
 		});

@@ -8,26 +8,10 @@ import { join } from "node:path";
 const root = join(import.meta.dir, "../..");
 const clone = mkdtempSync(join(tmpdir(), "guildhall-clone-"));
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
-for (const name of [
-	"src",
-	"instances/example",
-	"docker",
-	"package.json",
-	"bun.lock",
-	"bunfig.toml",
-])
+for (const name of ["src", "instances/example", "docker", "package.json", "bun.lock", "bunfig.toml"])
 	cpSync(join(root, name), join(clone, name), { recursive: true });
 
-const scripts = [
-	"demo",
-	"up",
-	"guildhall",
-	"gateway",
-	"bot",
-	"new-instance",
-	"simulator",
-	"build",
-];
+const scripts = ["demo", "up", "guildhall", "gateway", "bot", "new-instance", "simulator", "build"];
 
 test.each(scripts)("bun run %s installs what it needs", async (script) => {
 	rmSync(join(clone, "node_modules"), { recursive: true, force: true });
@@ -36,11 +20,7 @@ test.each(scripts)("bun run %s installs what it needs", async (script) => {
 		stdout: "pipe",
 		stderr: "pipe",
 	});
-	const [code, output, errors] = await Promise.all([
-		child.exited,
-		child.stdout.text(),
-		child.stderr.text(),
-	]);
+	const [code, output, errors] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
 	expect({ code, errors }).toMatchObject({ code: 0 });
 	expect(output).toContain("--help");
 });

@@ -8,17 +8,12 @@ import { until } from "../support/until.ts";
 
 const file = join(import.meta.dir, "../../src/bot/game/README.md");
 const readme = await Bun.file(file).text();
-const examples = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(
-	([, text = ""]) => text,
-);
+const examples = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
 
 /** What each of them brings, in their order. */
 const expected: [what: string, answer: RegExp][] = [
 	["a code", /^\{"success":true,"username":"steve","uuid":"[-0-9a-f]{36}"\}$/],
-	[
-		"a code that is none",
-		/^\{"success":false,"error":"This code is not known\."\}$/,
-	],
+	["a code that is none", /^\{"success":false,"error":"This code is not known\."\}$/],
 	["a message", /"content":"!m verify [A-Z0-9]{6}"/],
 	["the supporters", /^\{"donators":\[\]\}$/],
 	["a ban", /^\{"success":true\}$/],
@@ -31,13 +26,8 @@ let program: Program;
 let facts: DemoFacts;
 
 beforeAll(async () => {
-	program = startProgram("src/demo/main.ts", {}, [
-		"--json",
-		...["--gateway-port", "0"],
-	]);
-	facts = await program.line((line) =>
-		line.startsWith("{") ? (JSON.parse(line) as DemoFacts) : undefined,
-	);
+	program = startProgram("src/demo/main.ts", {}, ["--json", ...["--gateway-port", "0"]]);
+	facts = await program.line((line) => (line.startsWith("{") ? (JSON.parse(line) as DemoFacts) : undefined));
 });
 
 afterAll(async () => {
@@ -54,10 +44,7 @@ function variables(): Record<string, string> {
 	return Object.fromEntries(
 		named.map(([name = "", path = ""]) => {
 			const keys = path.split(/[.[\]]+/).filter(Boolean);
-			const value = keys.reduce<unknown>(
-				(from, key) => (from as Record<string, unknown>)[key],
-				facts,
-			);
+			const value = keys.reduce<unknown>((from, key) => (from as Record<string, unknown>)[key], facts);
 			if (typeof value !== "string") throw new Error(`${path} is no text`);
 			return [name, value];
 		}),
@@ -81,12 +68,9 @@ test("every example has an answer to expect, and uses what the table names", () 
 	expect([...names].sort()).toEqual(Object.keys(variables()).sort());
 });
 
-test.each(expected.map(([what, answer], index) => ({ what, answer, index })))(
-	"$what",
-	async ({ answer, index }) => {
-		expect(await run(examples[index] ?? "")).toMatch(answer);
-	},
-);
+test.each(expected.map(([what, answer], index) => ({ what, answer, index })))("$what", async ({ answer, index }) => {
+	expect(await run(examples[index] ?? "")).toMatch(answer);
+});
 
 test("the person who typed a code is answered by the bot, and linked", async () => {
 	const [bot] = facts.instances;
@@ -99,9 +83,7 @@ test("the person who typed a code is answered by the bot, and linked", async () 
 		const messages = (await response.json()) as { content: string }[];
 		return messages.length > 1 && messages.map(({ content }) => content);
 	});
-	expect(contents[0]).toBe(
-		"Your account is linked to the game account `alex`.",
-	);
+	expect(contents[0]).toBe("Your account is linked to the game account `alex`.");
 	const state = await fetch(`${facts.game.url}/simulator/state`);
 	const { links } = (await state.json()) as {
 		links: Record<string, { username: string }>;

@@ -72,9 +72,6 @@ test("bot and gateway are asked whether they are ready, with exit 0 and 1", asyn
 test("a fault in what says where to ask is told on stderr, with exit 1", async () => {
 	expect(await ask("src/gateway/main.ts", { GATEWAY_PORT: "x" })).toEqual({
 		code: 1,
-		lines: [
-			"the environment has 1 error:",
-			'  GATEWAY_PORT: expected a whole number from 0 to 65535, received "x"',
-		],
+		lines: ["the environment has 1 error:", '  GATEWAY_PORT: expected a whole number from 0 to 65535, received "x"'],
 	});
 });

@@ -23,11 +23,7 @@ const documents: Record<string, object> = {
 		client_name: "Claude",
 		client_uri: "https://claude.ai",
 		redirect_uris: ["https://claude.ai/api/mcp/auth_callback"],
-		grant_types: [
-			"authorization_code",
-			"refresh_token",
-			"urn:ietf:params:oauth:grant-type:jwt-bearer",
-		],
+		grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
 		response_types: ["code"],
 		token_endpoint_auth_method: "none",
 	},
@@ -147,17 +143,12 @@ async function callTool({ access_token }: TokenBody): Promise<void> {
 }
 
 /** Lets the access token expire, and returns new tokens. */
-async function refresh(
-	{ access_token, refresh_token }: TokenBody,
-	client_id: string,
-): Promise<TokenBody> {
+async function refresh({ access_token, refresh_token }: TokenBody, client_id: string): Promise<TokenBody> {
 	world.clock.now += 3_600_001;
 	const refused = await initialize({ Authorization: `Bearer ${access_token}` });
 	expect(refused.status).toBe(401);
 	// ChatGPT refreshes for this error: https://developers.openai.com/apps-sdk/build/auth
-	expect(refused.headers.get("www-authenticate")).toContain(
-		'error="invalid_token"',
-	);
+	expect(refused.headers.get("www-authenticate")).toContain('error="invalid_token"');
 	const resource = `${world.url}/mcp`;
 	const grant_type = "refresh_token";
 	return redeem({ grant_type, client_id, refresh_token, resource });
@@ -175,8 +166,7 @@ describe("claude.ai", () => {
 		const first = await initialize();
 		expect(first.status).toBe(401);
 		const challenge = first.headers.get("www-authenticate") ?? "";
-		const [, metadata = ""] =
-			/resource_metadata="([^"]+)"/.exec(challenge) ?? [];
+		const [, metadata = ""] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
 		const [, scope = ""] = /scope="([^"]+)"/.exec(challenge) ?? [];
 		expect(metadata).toStartWith(world.url);
 		// It has to be exactly the URL that the person has entered.
@@ -244,9 +234,7 @@ describe("ChatGPT", () => {
 		]) {
 			const response = await get(path);
 			expect([path, response.status]).toEqual([path, 200]);
-			expect(response.headers.get("content-type")).toStartWith(
-				"application/json",
-			);
+			expect(response.headers.get("content-type")).toStartWith("application/json");
 		}
 		// A 401 would make clients wait for a sign-in.
 		expect((await get(`${server}/mcp`)).status).toBe(404);
@@ -255,8 +243,7 @@ describe("ChatGPT", () => {
 	// It signs its requests only where the server says so: https://github.com/gamedevpl/www.gamedev.pl/pull/641
 	test("connects with its metadata document, and revokes its token when it is disconnected", async () => {
 		const client_id = "https://chatgpt.com/oauth/client.json";
-		const redirect_uri =
-			"https://chatgpt.com/connector_platform_oauth_redirect";
+		const redirect_uri = "https://chatgpt.com/connector_platform_oauth_redirect";
 		const scope = "read write all";
 		const tokens = await signIn({ client_id, redirect_uri, scope });
 		await callTool(tokens);
@@ -300,11 +287,7 @@ describe("a client in a web page", () => {
 		});
 
 	test.each([
-		[
-			"GET",
-			"/.well-known/oauth-protected-resource/mcp",
-			"mcp-protocol-version",
-		],
+		["GET", "/.well-known/oauth-protected-resource/mcp", "mcp-protocol-version"],
 		["GET", "/.well-known/oauth-authorization-server", "mcp-protocol-version"],
 		["POST", "/oauth/register", "content-type"],
 		["POST", "/oauth/token", "content-type"],
@@ -318,16 +301,13 @@ describe("a client in a web page", () => {
 		expect(headers.get("access-control-allow-methods")).toContain(method);
 		const allowed = headers.get("access-control-allow-headers") ?? "";
 		for (const header of wanted.split(","))
-			if (!allowed.startsWith("*") || header === "authorization")
-				expect(allowed.toLowerCase()).toContain(header);
+			if (!allowed.startsWith("*") || header === "authorization") expect(allowed.toLowerCase()).toContain(header);
 	});
 
 	test("can read where to sign in", async () => {
 		const { status, headers } = await initialize({ Origin: page });
 		expect(status).toBe(401);
 		expect(headers.get("access-control-allow-origin")).toBe(page);
-		expect(headers.get("access-control-expose-headers")).toContain(
-			"WWW-Authenticate",
-		);
+		expect(headers.get("access-control-expose-headers")).toContain("WWW-Authenticate");
 	});
 });

@@ -10,18 +10,8 @@ import type { Simulator } from "../../src/simulator/simulator.ts";
 import { botExecutable } from "../support/bot-executable.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
-import {
-	type Postgres,
-	password,
-	postgresMissing,
-	startPostgres,
-} from "../support/postgres.ts";
-import {
-	listeningUrl,
-	type Program,
-	startCommand,
-	startProgram,
-} from "../support/program.ts";
+import { type Postgres, password, postgresMissing, startPostgres } from "../support/postgres.ts";
+import { listeningUrl, type Program, startCommand, startProgram } from "../support/program.ts";
 import { parseMetrics, sampleOf } from "../support/prometheus.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
@@ -81,8 +71,7 @@ function kept(program: Program): Program {
 	return program;
 }
 
-const runBot = (env: Record<string, string>) =>
-	kept(startCommand([executable], env, { cwd: directory }));
+const runBot = (env: Record<string, string>) => kept(startCommand([executable], env, { cwd: directory }));
 
 interface Instance {
 	name: string;
@@ -158,9 +147,7 @@ async function startInstance(
 		storeEvents: () =>
 			instance.program.lines.flatMap(
 				(line) =>
-					/"message":"(opened the bot's database|bot's database is unavailable or read-only)"/.exec(
-						line,
-					)?.[1] ?? [],
+					/"message":"(opened the bot's database|bot's database is unavailable or read-only)"/.exec(line)?.[1] ?? [],
 			),
 	};
 	return instance;
@@ -171,9 +158,7 @@ function output({ lines }: Program): string {
 }
 
 /** How a program ends by itself, and all that it has said by then. */
-async function endOf(
-	program: Program,
-): Promise<{ code: number; said: string }> {
+async function endOf(program: Program): Promise<{ code: number; said: string }> {
 	const code = await program.exited;
 	await program
 		.line(() => undefined)
@@ -212,23 +197,9 @@ describe.skipIf(postgresMissing !== undefined)(
 				DATABASE_URL: postgres.url,
 				DB_SCHEMA: schema,
 			});
-			alpha = await startInstance(
-				"alpha",
-				"The Kitchen",
-				settings(schemas.alpha),
-				"!",
-			);
-			beta = await startInstance(
-				"beta",
-				"The Kitchen",
-				settings(schemas.beta),
-				"?",
-			);
-			gamma = await startInstance(
-				"gamma",
-				"The Bakery",
-				settings(schemas.gamma),
-			);
+			alpha = await startInstance("alpha", "The Kitchen", settings(schemas.alpha), "!");
+			beta = await startInstance("beta", "The Kitchen", settings(schemas.beta), "?");
+			gamma = await startInstance("gamma", "The Bakery", settings(schemas.gamma));
 			const all = [alpha, beta, gamma];
 			await Promise.all(all.map((one) => one.becomes("ready")));
 			gateway = kept(
@@ -271,23 +242,17 @@ describe.skipIf(postgresMissing !== undefined)(
 		/** The messages on record in a schema. The gateway asks for guilds on its own account. */
 		function rowsIn(schema: string): Promise<Row[]> {
 			const quoted = `"${schema.replaceAll('"', '""')}"`;
-			return postgres.admin<Row>(
-				`SELECT * FROM ${quoted}.tool_calls WHERE tool = 'send_message' ORDER BY at, id`,
-			);
+			return postgres.admin<Row>(`SELECT * FROM ${quoted}.tool_calls WHERE tool = 'send_message' ORDER BY at, id`);
 		}
 
-		const schemaOf = ({ name }: Instance) =>
-			schemas[name as "alpha" | "beta" | "gamma"];
+		const schemaOf = ({ name }: Instance) => schemas[name as "alpha" | "beta" | "gamma"];
 
 		/** The rows of an instance, once there are so many, and no more. */
 		async function written(instance: Instance, count: number): Promise<Row[]> {
-			const rows = await until(
-				`${count} rows of ${instance.name}`,
-				async () => {
-					const rows = await rowsIn(schemaOf(instance));
-					return rows.length >= count && rows;
-				},
-			);
+			const rows = await until(`${count} rows of ${instance.name}`, async () => {
+				const rows = await rowsIn(schemaOf(instance));
+				return rows.length >= count && rows;
+			});
 			expect(rows).toHaveLength(count);
 			return rows;
 		}
@@ -298,10 +263,7 @@ describe.skipIf(postgresMissing !== undefined)(
 				const ids = gateway.lines
 					.filter((line) => line.includes('"message":"MCP tool call finished"'))
 					.map((line) => JSON.parse(line))
-					.filter(
-						(line) =>
-							line.instance === instance.name && line.tool === "send_message",
-					)
+					.filter((line) => line.instance === instance.name && line.tool === "send_message")
 					.map(({ request }) => String(request));
 				return ids.length === saidBy.get(instance) && ids;
 			});
@@ -330,23 +292,16 @@ describe.skipIf(postgresMissing !== undefined)(
 		}
 
 		const countRows = (instances: readonly Instance[]) =>
-			Promise.all(
-				instances.map(async (one) => (await rowsIn(schemaOf(one))).length),
-			);
+			Promise.all(instances.map(async (one) => (await rowsIn(schemaOf(one))).length));
 
-		const dropSchema = (schema: string) =>
-			postgres.admin(`DROP SCHEMA "${schema.replaceAll('"', '""')}" CASCADE`);
+		const dropSchema = (schema: string) => postgres.admin(`DROP SCHEMA "${schema.replaceAll('"', '""')}" CASCADE`);
 
 		test("each serves its calls, and writes them down in its own schema alone", async () => {
 			await say(alpha, "one");
 			for (const text of ["one", "two"]) await say(beta, text);
 			for (const text of ["one", "two", "three"]) await say(gamma, text);
-			expect(simulator.channel("The Kitchen/general").transcript()).toBe(
-				"alpha: one\nbeta: one\nbeta: two",
-			);
-			expect(simulator.channel("The Bakery/general").transcript()).toBe(
-				"gamma: one\ngamma: two\ngamma: three",
-			);
+			expect(simulator.channel("The Kitchen/general").transcript()).toBe("alpha: one\nbeta: one\nbeta: two");
+			expect(simulator.channel("The Bakery/general").transcript()).toBe("gamma: one\ngamma: two\ngamma: three");
 			for (const [instance, count] of [
 				[alpha, 1],
 				[beta, 2],
@@ -354,11 +309,8 @@ describe.skipIf(postgresMissing !== undefined)(
 			] as const) {
 				const rows = await written(instance, count);
 				const guild = instance === gamma ? "The Bakery" : "The Kitchen";
-				expect(rows.map(({ request_id }) => request_id)).toEqual(
-					await calledIds(instance),
-				);
-				for (const { guild_id } of rows)
-					expect(guild_id).toBe(simulator.guild(guild).id);
+				expect(rows.map(({ request_id }) => request_id)).toEqual(await calledIds(instance));
+				for (const { guild_id } of rows) expect(guild_id).toBe(simulator.guild(guild).id);
 			}
 			const { text } = await mcp.call("list_recent_tool_calls", {
 				instance: "beta",
@@ -371,8 +323,7 @@ describe.skipIf(postgresMissing !== undefined)(
 		test.each(["SIGTERM", "SIGKILL"] as const)(
 			"%s for one and the end of its schema leave the others as they were; started again, it makes the schema anew",
 			async (signal) => {
-				const [one, ...others] =
-					signal === "SIGTERM" ? [alpha, beta, gamma] : [beta, alpha, gamma];
+				const [one, ...others] = signal === "SIGTERM" ? [alpha, beta, gamma] : [beta, alpha, gamma];
 				const othersAreAsTheyWere = await remember(...others);
 				await say(one, `before ${signal}`);
 				one.program.kill(signal);
@@ -473,9 +424,7 @@ describe.skipIf(postgresMissing !== undefined)(
 				});
 				const metrics = parseMetrics((await one.get("/metrics")).text);
 				expect(sampleOf(metrics, "guildhall_bot_store_ready")).toBe(0);
-				expect(
-					sampleOf(metrics, "guildhall_bot_audit_queued"),
-				).toBeGreaterThanOrEqual(3);
+				expect(sampleOf(metrics, "guildhall_bot_audit_queued")).toBeGreaterThanOrEqual(3);
 				const { text } = await one.get("/status");
 				expect(JSON.parse(text).store.state).toBe("degraded");
 				expect(text).not.toContain(password);
@@ -484,17 +433,13 @@ describe.skipIf(postgresMissing !== undefined)(
 			const { text } = await mcp.call("list_recent_tool_calls", {
 				instance: "alpha",
 			});
-			expect(text).toStartWith(
-				"The bot's database is unavailable at the moment",
-			);
+			expect(text).toStartWith("The bot's database is unavailable at the moment");
 
 			await postgres.start();
 			await Promise.all(all.map((one) => one.becomes("ready")));
 			for (const [index, one] of all.entries()) {
 				const rows = await written(one, (counts[index] ?? 0) + 3);
-				expect(rows.slice(-3).map(({ request_id }) => request_id)).toEqual(
-					(await calledIds(one)).slice(-3),
-				);
+				expect(rows.slice(-3).map(({ request_id }) => request_id)).toEqual((await calledIds(one)).slice(-3));
 			}
 		});
 
@@ -513,9 +458,7 @@ describe.skipIf(postgresMissing !== undefined)(
 			});
 			expect(sent.isError).toBe(false);
 			await postgres.start();
-			await Promise.all(
-				[alpha, beta, gamma, delta].map((one) => one.becomes("ready")),
-			);
+			await Promise.all([alpha, beta, gamma, delta].map((one) => one.becomes("ready")));
 			await until("the call is on record", async () => {
 				return (await rowsIn(schemas.late)).length === 1;
 			});
@@ -531,11 +474,7 @@ describe.skipIf(postgresMissing !== undefined)(
 				DB_SCHEMA: schemas.wrong,
 			});
 			await epsilon.becomes("degraded");
-			await until("it says so", () =>
-				output(epsilon.program).includes(
-					"refuses the user name or the password",
-				),
-			);
+			await until("it says so", () => output(epsilon.program).includes("refuses the user name or the password"));
 			const direct = await connectTo(`${epsilon.url}/mcp`, token);
 			expect((await direct.call("list_guilds")).isError).toBe(false);
 			const { text } = await epsilon.get("/status");
@@ -549,17 +488,16 @@ describe.skipIf(postgresMissing !== undefined)(
 			const all = [alpha, beta, gamma];
 			const counts = await countRows(all);
 			await postgres.stop();
-			for (const one of all)
-				for (const number of [1, 2]) await say(one, `stopped ${number}`);
+			for (const one of all) for (const number of [1, 2]) await say(one, `stopped ${number}`);
 			await Promise.all(all.map((one) => one.becomes("degraded")));
 			for (const one of all) await say(one, "stopped 3");
 			await postgres.resume();
 			await Promise.all(all.map((one) => one.becomes("ready")));
 			for (const [index, one] of all.entries()) {
 				const rows = await written(one, (counts[index] ?? 0) + 3);
-				expect(
-					new Set(rows.slice(-3).map(({ request_id }) => request_id)),
-				).toEqual(new Set((await calledIds(one)).slice(-3)));
+				expect(new Set(rows.slice(-3).map(({ request_id }) => request_id))).toEqual(
+					new Set((await calledIds(one)).slice(-3)),
+				);
 			}
 		});
 	},
@@ -642,17 +580,12 @@ test.concurrent.each<[string, Record<string, string>, string[]]>([
 		{ DATABASE_URL: `postgres://ada:12#${wrongPassword}@127.0.0.1/bots` },
 		["DATABASE_URL: expected a URL such as", "DB_SCHEMA: is required"],
 	],
-])(
-	"%s ends a bot, with all faults and without the password",
-	async (_, env, faults) => {
-		const { code, said, folder } = await startFaulty(env);
-		expect(code).toBe(1);
-		expect(said).toStartWith(
-			`${folder} has ${faults.length === 1 ? "1 error" : `${faults.length} errors`}:\n`,
-		);
-		for (const fault of faults) expect(said).toContain(fault);
-	},
-);
+])("%s ends a bot, with all faults and without the password", async (_, env, faults) => {
+	const { code, said, folder } = await startFaulty(env);
+	expect(code).toBe(1);
+	expect(said).toStartWith(`${folder} has ${faults.length === 1 ? "1 error" : `${faults.length} errors`}:\n`);
+	for (const fault of faults) expect(said).toContain(fault);
+});
 
 test("no process has shown a password or a token", () => {
 	expect(programs.length).toBeGreaterThan(5);

@@ -19,9 +19,7 @@ test("whoever joins around a kill gets the role, and hardly anybody is given it 
 	await using simulator = await startSimulator();
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
-	const [role] = [...guild.roles.values()].filter(
-		({ name }) => name === "Newcomer",
-	);
+	const [role] = [...guild.roles.values()].filter(({ name }) => name === "Newcomer");
 	if (!role) throw new Error("there is no such role");
 	await using bot = await startBotProcess(
 		{
@@ -33,9 +31,7 @@ test("whoever joins around a kill gets the role, and hardly anybody is given it 
 		`bot_name = "Alpha"\n[features]\njoin_role = true\n[join_role]\nrole = "${role.id}"\n`,
 	);
 	const raid = (name: string, count: number) =>
-		Array.from({ length: count }, (_, at) =>
-			world.members.add(guild, world.users.add({ username: `${name}${at}` })),
-		);
+		Array.from({ length: count }, (_, at) => world.members.add(guild, world.users.add({ username: `${name}${at}` })));
 	// From then on it knows who joins while it is away.
 	await until("it has noted who was there before", async () => {
 		await using sql = new SQL({
@@ -46,16 +42,11 @@ test("whoever joins around a kill gets the role, and hardly anybody is given it 
 		return (await sql`SELECT guild_id FROM join_role_marks`).length === 1;
 	});
 	const people = raid("raider", 200);
-	await until(
-		"some have it",
-		() => simulator.journal.entries(giving).length > 20,
-	);
+	await until("some have it", () => simulator.journal.entries(giving).length > 20);
 	const restarted = bot.restart("SIGKILL");
 	people.push(...raid("late", 50));
 	await restarted;
-	await until("everyone has it", () =>
-		people.every(({ roles }) => roles.includes(role.id)),
-	);
+	await until("everyone has it", () => people.every(({ roles }) => roles.includes(role.id)));
 	const given = simulator.journal
 		.entries(giving)
 		.map(({ path }) => path)

@@ -1,12 +1,7 @@
 // A tool may be quiet for longer than Bun lets a response be by itself: 10 s.
 
 import { expect, test } from "bun:test";
-import {
-	modernRequest,
-	postTo,
-	rawTool,
-	startBothServers,
-} from "../support/both-servers.ts";
+import { modernRequest, postTo, rawTool, startBothServers } from "../support/both-servers.ts";
 
 /** Bun looks every few seconds: at 10 s of silence a response was cut by 12. */
 const quietMs = 12_500;
@@ -18,8 +13,7 @@ test("a call that is quiet for over 12 s is answered, by bot and gateway, in bot
 		return '{"content":[{"type":"text","text":"at last"}]}';
 	});
 	await using servers = await startBothServers({ tools: [quiet] });
-	const legacy =
-		'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"quiet"}}';
+	const legacy = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"quiet"}}';
 	const streamed =
 		'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"quiet","_meta":{"progressToken":1}}}';
 	const modern = modernRequest("tools/call", { name: "quiet" });

@@ -30,8 +30,7 @@ onBoth((databases, kind) => {
 					for (const wanted of ["on", "off"] as const) {
 						await world.killedAt(wanted, { route, after });
 						await world.ended(wanted);
-						if (wanted === "on")
-							expect(world.settings()).toEqual(world.strict());
+						if (wanted === "on") expect(world.settings()).toEqual(world.strict());
 						else expect(world.settings()).toEqual(before);
 					}
 		},
@@ -88,9 +87,7 @@ async function startWorld(place: Place) {
 	);
 	const all = () =>
 		[...guild.channels.values()].flatMap((one) =>
-			"rate_limit_per_user" in one && one.type !== 4 && one.name !== "staff"
-				? [one]
-				: [],
+			"rate_limit_per_user" in one && one.type !== 4 && one.name !== "staff" ? [one] : [],
 		);
 	const isPaused = () => guild.incidents_data?.invites_disabled_until != null;
 	return {
@@ -102,12 +99,7 @@ async function startWorld(place: Place) {
 		settings: (): Record<string, unknown> => ({
 			level: guild.verification_level,
 			paused: isPaused(),
-			...Object.fromEntries(
-				all().map(({ name, rate_limit_per_user }) => [
-					name,
-					rate_limit_per_user,
-				]),
-			),
+			...Object.fromEntries(all().map(({ name, rate_limit_per_user }) => [name, rate_limit_per_user])),
 		}),
 		/** The settings while raid mode is on. */
 		strict: (): Record<string, unknown> => ({

@@ -18,26 +18,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import type { Simulator } from "../../src/simulator/simulator.ts";
-import {
-	type BothServers,
-	token as serversToken,
-	startBothServers,
-} from "../support/both-servers.ts";
-import {
-	commandsIn,
-	linksIn,
-	project,
-	readDocument,
-	wordsOf,
-} from "../support/documents.ts";
+import { type BothServers, token as serversToken, startBothServers } from "../support/both-servers.ts";
+import { commandsIn, linksIn, project, readDocument, wordsOf } from "../support/documents.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
-import {
-	becomesReady,
-	type Program,
-	startCommand,
-} from "../support/program.ts";
+import { becomesReady, type Program, startCommand } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
@@ -60,10 +46,7 @@ const elsewhere = (file: string, has: string): Coverage => ({ file, has });
 const not = (why: string): Coverage => ({ not: why });
 const script = (name: string) => elsewhere("package.json", `"${name}":`);
 const demo = elsewhere("test/end-to-end/demo.test.ts", "run --silent demo");
-const checks = elsewhere(
-	"test/bot/main.long.test.ts",
-	"ends by itself with exit 0",
-);
+const checks = elsewhere("test/bot/main.long.test.ts", "ends by itself with exit 0");
 const allOfIt = not("it is what runs this test, or takes as long");
 const reinstalls = not("test and demo do it before they start");
 const builds = elsewhere("test/build/compile.test.ts", "compileGuildhall");
@@ -72,10 +55,8 @@ const bot = "CONFIG_DIR=instances/alpha bun run bot";
 const gateway =
 	"INSTANCES=alpha=http://127.0.0.1:9090 MCP_AUTH_TOKEN=<MCP_AUTH_TOKEN> GATEWAY_BIND_ADDR=127.0.0.1 bun run gateway";
 const readyz = "curl http://127.0.0.1:9100/readyz";
-const status =
-	'curl http://127.0.0.1:9100/status -H "Authorization: Bearer <MCP_AUTH_TOKEN>"';
-const backup =
-	'sqlite3 instances/alpha/data/store.sqlite ".backup alpha-backup.sqlite"';
+const status = 'curl http://127.0.0.1:9100/status -H "Authorization: Bearer <MCP_AUTH_TOKEN>"';
+const backup = 'sqlite3 instances/alpha/data/store.sqlite ".backup alpha-backup.sqlite"';
 const header = '--header "Authorization: Bearer <MCP_AUTH_TOKEN>"';
 const claudeCode = `claude mcp add --transport http guildhall http://127.0.0.1:9100/mcp ${header}`;
 const gemini = `gemini mcp add --scope user --transport http ${header} guildhall http://127.0.0.1:9100/mcp`;
@@ -85,8 +66,7 @@ const inspectors = [
 ];
 
 const coverage: Record<string, Coverage> = {
-	'Claude, Cursor, VS Code, …  ──▶  gateway  ──▶  bot "alpha"  ──▶  Discord':
-		not("a picture"),
+	'Claude, Cursor, VS Code, …  ──▶  gateway  ──▶  bot "alpha"  ──▶  Discord': not("a picture"),
 	'└────▶  bot "beta"   ──▶  Discord': not("a picture"),
 	"npx -y bun@1.4.5": not("what may stand for bun"),
 	"npx -y bun@1.4.5 run demo": demo,
@@ -98,8 +78,7 @@ const coverage: Record<string, Coverage> = {
 	"bun run check": elsewhere(".ci/run", "run check"),
 	"bun run format": script("format"),
 	"bun run test:clock": elsewhere(".ci/run", "run test:clock"),
-	"CLOCK='2028-02-28T23:59:30-05:00[America/Havana]' bun run test:clock":
-		elsewhere(".ci/run", "run test:clock"),
+	"CLOCK='2028-02-28T23:59:30-05:00[America/Havana]' bun run test:clock": elsewhere(".ci/run", "run test:clock"),
 	"bun run test:binaries": elsewhere(".ci/run", "run test:binaries"),
 	"bun run bench": script("bench"),
 	"bun run bench:bot": script("bench:bot"),
@@ -107,22 +86,14 @@ const coverage: Record<string, Coverage> = {
 	"bun run bench:outage": script("bench:outage"),
 	"bun run bench:tools": script("bench:tools"),
 	"bun run soak": script("soak"),
-	"bun run reference": elsewhere(
-		"test/bot/reference.long.test.ts",
-		"WRITE_REFERENCE",
-	),
+	"bun run reference": elsewhere("test/bot/reference.long.test.ts", "WRITE_REFERENCE"),
 	"bun test/mutations.ts --seed 1": not("it takes an hour"),
 	"bun install": reinstalls,
 	"bun test --timeout 120000 test/lib/keyed-mutex.test.ts": allOfIt,
 	"bun test test/bot/tools.test.ts -u": not("it writes into the project"),
-	"bun run guildhall check": elsewhere(
-		"test/up/check.test.ts",
-		"start(program",
-	),
+	"bun run guildhall check": elsewhere("test/up/check.test.ts", "start(program"),
 	"bun test test/pages": not("all of its tests run with the others"),
-	"bun add --dev discord-api-spec && bun run reference": not(
-		"it downloads and writes into the project",
-	),
+	"bun add --dev discord-api-spec && bun run reference": not("it downloads and writes into the project"),
 	"CHAOS_SECONDS=600 bun test test/end-to-end/chaos.test.ts": elsewhere(
 		"test/end-to-end/chaos.test.ts",
 		"CHAOS_SECONDS",
@@ -140,10 +111,7 @@ const coverage: Record<string, Coverage> = {
 	...Object.fromEntries(
 		["export", "plan", "apply"].map((action) => [
 			`${bot} --${action}-guild guild.yaml`,
-			elsewhere(
-				"test/bot/setup/guild-file/guild-file.long.test.ts",
-				`"--${action}-guild"`,
-			),
+			elsewhere("test/bot/setup/guild-file/guild-file.long.test.ts", `"--${action}-guild"`),
 		]),
 	),
 	[gateway]: "here",
@@ -152,32 +120,21 @@ const coverage: Record<string, Coverage> = {
 	[backup]: "here",
 	"rm -r instances/alpha": "here",
 	"openssl rand -hex 32": "here",
-	'pg_dump --format=custom --schema=alpha --file=alpha.dump "$DATABASE_URL"':
-		not("it has to be of the server's version"),
+	'pg_dump --format=custom --schema=alpha --file=alpha.dump "$DATABASE_URL"': not(
+		"it has to be of the server's version",
+	),
 	'pg_restore --dbname="$DATABASE_URL" alpha.dump': not("needs the one before"),
 	'psql "$DATABASE_URL" --command \'DROP SCHEMA "alpha" CASCADE\'': elsewhere(
 		"test/end-to-end/instances.test.ts",
 		"DROP SCHEMA",
 	),
 	"bun run bot": not("a part of the one above"),
-	"bun run simulator": elsewhere(
-		"test/simulator/main.long.test.ts",
-		"src/simulator/main.ts",
-	),
-	"bun run simulator --world guild.yaml": elsewhere(
-		"test/simulator/main.long.test.ts",
-		'"--world"',
-	),
+	"bun run simulator": elsewhere("test/simulator/main.long.test.ts", "src/simulator/main.ts"),
+	"bun run simulator --world guild.yaml": elsewhere("test/simulator/main.long.test.ts", '"--world"'),
 	"bun run bot --check": checks,
-	"bun run gateway --check": elsewhere(
-		"test/gateway/check.test.ts",
-		"it ends by itself with exit 0",
-	),
+	"bun run gateway --check": elsewhere("test/gateway/check.test.ts", "it ends by itself with exit 0"),
 	"bun run bot --health": elsewhere("test/end-to-end/health.test.ts", "bot"),
-	"bun run gateway --health": elsewhere(
-		"test/end-to-end/health.test.ts",
-		"gateway",
-	),
+	"bun run gateway --health": elsewhere("test/end-to-end/health.test.ts", "gateway"),
 	...Object.fromEntries(
 		[
 			"--new-key hanna --access write --guilds 123456789012345678 --person 234567890123456789 --expires 90d",
@@ -185,24 +142,15 @@ const coverage: Record<string, Coverage> = {
 			"--revoke-key hanna",
 		].map((options) => [
 			`GATEWAY_DATABASE=gateway.sqlite bun run gateway ${options}`,
-			elsewhere(
-				"test/gateway/keys/commands.test.ts",
-				`"${options.split(" ")[0]}"`,
-			),
+			elsewhere("test/gateway/keys/commands.test.ts", `"${options.split(" ")[0]}"`),
 		]),
 	),
-	"bun run gateway --grants": elsewhere(
-		"test/gateway/oauth/commands.test.ts",
-		'"--grants"',
-	),
+	"bun run gateway --grants": elsewhere("test/gateway/oauth/commands.test.ts", '"--grants"'),
 	"bun run gateway --help": "here",
 	"bun run build": builds,
 	"bun run build --all": builds,
 	"bun run build --target linux-x64-baseline": builds,
-	"bun run build --release": elsewhere(
-		"test/build/release.test.ts",
-		"writeRelease",
-	),
+	"bun run build --release": elsewhere("test/build/release.test.ts", "writeRelease"),
 	...Object.fromEntries(
 		[
 			"apt-get update && apt-get install --yes caddy",
@@ -212,10 +160,7 @@ const coverage: Record<string, Coverage> = {
 			"guildhall new-instance beta",
 			"guildhall check",
 			"sed -n 's/^MCP_AUTH_TOKEN=//p' /var/lib/guildhall/instances/gateway.env",
-		].map((command) => [
-			command,
-			elsewhere("test/install/server.test.ts", command),
-		]),
+		].map((command) => [command, elsewhere("test/install/server.test.ts", command)]),
 	),
 	"cd dist && sha256sum -c SHA256SUMS": not("it checks a build"),
 };
@@ -238,13 +183,10 @@ describe("the commands", () => {
 	});
 
 	test("scripts and their options are those that there are", async () => {
-		const { scripts } = (await Bun.file(
-			join(project, "package.json"),
-		).json()) as { scripts: Record<string, string> };
+		const { scripts } = (await Bun.file(join(project, "package.json")).json()) as { scripts: Record<string, string> };
 		const help = new Map<string, string>();
 		for (const command of commands) {
-			const [, name, options = ""] =
-				/\bbun(?:@\S+)? run ([\w:-]+)(.*)/.exec(command) ?? [];
+			const [, name, options = ""] = /\bbun(?:@\S+)? run ([\w:-]+)(.*)/.exec(command) ?? [];
 			if (name === undefined) continue;
 			expect([command, scripts[name]]).toEqual([command, expect.any(String)]);
 			for (const [, option = ""] of options.matchAll(/ (--[\w-]+)/g)) {
@@ -255,42 +197,27 @@ describe("the commands", () => {
 						env: {},
 					}).stdout.toString();
 				help.set(main, text);
-				expect([command, text]).toEqual([
-					command,
-					expect.stringContaining(option),
-				]);
+				expect([command, text]).toEqual([command, expect.stringContaining(option)]);
 			}
 		}
 		tried.add("bun run gateway --help");
 	});
 
 	test("every file that they link to is there", () => {
-		const links = documents.flatMap((one) =>
-			linksIn(one).map((link) => `${one.path}: ${link}`),
-		);
+		const links = documents.flatMap((one) => linksIn(one).map((link) => `${one.path}: ${link}`));
 		expect(links.length).toBeGreaterThan(20);
-		expect(
-			links.filter(
-				(link) => !existsSync(join(project, link.split(": ")[1] ?? "")),
-			),
-		).toEqual([]);
+		expect(links.filter((link) => !existsSync(join(project, link.split(": ")[1] ?? "")))).toEqual([]);
 	});
 });
 
 test("every path that the documents for developers name is there", async () => {
 	const documents = await Promise.all(
-		[".github/CONTRIBUTING.md", "src/README.md", "src/DECISIONS.md"].map(
-			readDocument,
-		),
+		[".github/CONTRIBUTING.md", "src/README.md", "src/DECISIONS.md"].map(readDocument),
 	);
 	const paths = documents.flatMap(({ text }) => [
-		...Array.from(
-			text.matchAll(/`((?:src|test|instances)\/[\w./-]*)`/g),
-			([, path = ""]) => path,
-		),
-		...Array.from(
-			text.matchAll(/`((?:gateway|bot|mcp|lib|simulator)\/[\w./-]*)`/g),
-			([, path = ""]) => join("src", path),
+		...Array.from(text.matchAll(/`((?:src|test|instances)\/[\w./-]*)`/g), ([, path = ""]) => path),
+		...Array.from(text.matchAll(/`((?:gateway|bot|mcp|lib|simulator)\/[\w./-]*)`/g), ([, path = ""]) =>
+			join("src", path),
 		),
 	]);
 	expect(paths.length).toBeGreaterThan(50);
@@ -332,9 +259,7 @@ describe("the clients", () => {
 	function inspector(line: string): string[] {
 		tried.add(line);
 		const words = wordsOf(line);
-		expect(words.splice(0, 3)).toEqual([
-			...["npx", "-y", "@modelcontextprotocol/inspector"],
-		]);
+		expect(words.splice(0, 3)).toEqual([...["npx", "-y", "@modelcontextprotocol/inspector"]]);
 		expect(given(words, "--transport")).toBe("http");
 		return words;
 	}
@@ -344,9 +269,7 @@ describe("the clients", () => {
 			tried.add(claudeCode);
 			const words = wordsOf(claudeCode);
 			const [url = "", ...rest] = words.splice(6);
-			expect(words).toEqual([
-				...["claude", "mcp", "add", "--transport", "http", "guildhall"],
-			]);
+			expect(words).toEqual([...["claude", "mcp", "add", "--transport", "http", "guildhall"]]);
 			expect(rest).toEqual(["--header", expect.any(String)]);
 			return { url, authorization: inHeader(rest[1] ?? "") };
 		},
@@ -375,16 +298,13 @@ describe("the clients", () => {
 			};
 		},
 		"Claude Desktop": () => {
-			const { command, args, env } = pasted("Claude Desktop").mcpServers
-				.guildhall as {
+			const { command, args, env } = pasted("Claude Desktop").mcpServers.guildhall as {
 				command: string;
 				args: string[];
 				env: Record<string, string>;
 			};
 			const [yes, bridge, url, option, text = "", ...more] = args;
-			expect([command, yes, bridge, option, ...more]).toEqual([
-				...["npx", "-y", "mcp-remote", "--header"],
-			]);
+			expect([command, yes, bridge, option, ...more]).toEqual([...["npx", "-y", "mcp-remote", "--header"]]);
 			// On Windows an argument with a blank in it does not arrive whole.
 			expect(text).not.toContain(" ");
 			const filled = text.replace(/\$\{(\w+)\}/, (_, name) => env[name] ?? "");
@@ -442,32 +362,22 @@ describe("the clients", () => {
 		},
 	};
 
-	test.each(Object.entries(clients))(
-		"%s: what is pasted opens a session",
-		async (_, read) => {
-			const { url, authorization } = read();
-			expect(url).toBe("http://127.0.0.1:9100/mcp");
-			expect(authorization).toBe("Bearer <MCP_AUTH_TOKEN>");
-			const { pathname } = new URL(String(url));
-			const { call } = await connectTo(
-				new URL(pathname, servers.gateway).href,
-				String(authorization)
-					.replace("<MCP_AUTH_TOKEN>", serversToken)
-					.replace("Bearer ", ""),
-			);
-			const { text, isError } = await call("list_instances");
-			expect([isError, text]).toEqual([
-				false,
-				expect.stringContaining("lonely | "),
-			]);
-		},
-	);
+	test.each(Object.entries(clients))("%s: what is pasted opens a session", async (_, read) => {
+		const { url, authorization } = read();
+		expect(url).toBe("http://127.0.0.1:9100/mcp");
+		expect(authorization).toBe("Bearer <MCP_AUTH_TOKEN>");
+		const { pathname } = new URL(String(url));
+		const { call } = await connectTo(
+			new URL(pathname, servers.gateway).href,
+			String(authorization).replace("<MCP_AUTH_TOKEN>", serversToken).replace("Bearer ", ""),
+		);
+		const { text, isError } = await call("list_instances");
+		expect([isError, text]).toEqual([false, expect.stringContaining("lonely | ")]);
+	});
 
 	test("9100 is where the demo and the gateway listen unless they are told otherwise", () => {
 		for (const main of ["src/demo/main.ts", "src/gateway/main.ts"]) {
-			const { stdout } = Bun.spawnSync([
-				...[process.execPath, join(project, main), "--help"],
-			]);
+			const { stdout } = Bun.spawnSync([...[process.execPath, join(project, main), "--help"]]);
 			expect(stdout.toString()).toMatch(/\blisten.*\b9100\b/);
 		}
 	});
@@ -486,14 +396,9 @@ describe("a bot of one's own", () => {
 		for (const name of ["package.json", "bunfig.toml", "node_modules", "src"])
 			symlinkSync(join(project, name), join(place, name));
 		mkdirSync(join(place, "instances"));
-		cpSync(
-			join(project, "instances/example"),
-			join(place, "instances/example"),
-			{ recursive: true },
-		);
+		cpSync(join(project, "instances/example"), join(place, "instances/example"), { recursive: true });
 		simulator = await startSimulator();
-		for (const port of ["9090", "9100"])
-			ports.set(port, String(await freePort()));
+		for (const port of ["9090", "9100"]) ports.set(port, String(await freePort()));
 	});
 
 	afterAll(async () => {
@@ -558,9 +463,7 @@ describe("a bot of one's own", () => {
 			return ok || front.end !== null;
 		});
 		const { call } = await connectTo(`${url}/mcp`, token);
-		expect((await call("list_guilds", { instance: "alpha" })).text).toContain(
-			"The Cooks",
-		);
+		expect((await call("list_guilds", { instance: "alpha" })).text).toContain("The Cooks");
 
 		expect((await run(readyz)).said).toContain("ok");
 		expect((await run(status)).said).toContain('"alpha"');
@@ -575,9 +478,7 @@ describe("a bot of one's own", () => {
 			for (const name of readdirSync(data)) rmSync(join(data, name));
 			cpSync(copy, join(data, "store.sqlite"));
 			using tables = new Database(copy, { readonly: true });
-			expect(
-				tables.query("SELECT name FROM sqlite_master").values().flat(),
-			).toContain("tool_calls");
+			expect(tables.query("SELECT name FROM sqlite_master").values().flat()).toContain("tool_calls");
 			alpha = start(bot);
 			await becomesReady(alpha, `http://127.0.0.1:${ports.get("9090")}`);
 			await stop(alpha);
@@ -599,9 +500,7 @@ test("what it says that one sees is what the programs say", async () => {
 		.filter((seen) => !/^(you see|---)$/.test(seen));
 	expect(rows.length).toBeGreaterThan(12);
 	const sources = await Promise.all(
-		[...new Bun.Glob("src/**/*.ts").scanSync(project)].map((path) =>
-			Bun.file(join(project, path)).text(),
-		),
+		[...new Bun.Glob("src/**/*.ts").scanSync(project)].map((path) => Bun.file(join(project, path)).text()),
 	);
 	const all = sources.join("\n").replaceAll(/\s+/g, " ");
 	const messages = rows

@@ -9,11 +9,7 @@ import type { Simulator } from "../../src/simulator/simulator.ts";
 import { botExecutable } from "../support/bot-executable.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
-import {
-	listeningUrl,
-	startCommand,
-	startProgram,
-} from "../support/program.ts";
+import { listeningUrl, startCommand, startProgram } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
@@ -26,10 +22,7 @@ beforeAll(async () => {
 	executable = await botExecutable();
 	simulator = await startSimulator();
 	configDirectory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	writeFileSync(
-		join(configDirectory, "config.toml"),
-		'bot_name = "Alpha"\n[mcp]\ntoolsets = "all"\n',
-	);
+	writeFileSync(join(configDirectory, "config.toml"), 'bot_name = "Alpha"\n[mcp]\ntoolsets = "all"\n');
 });
 
 afterAll(async () => {
@@ -37,10 +30,7 @@ afterAll(async () => {
 	rmSync(configDirectory, { recursive: true, force: true });
 });
 
-function startBot(
-	port: number | string,
-	discordToken = simulator.bot("alpha").token,
-) {
+function startBot(port: number | string, discordToken = simulator.bot("alpha").token) {
 	const env = {
 		CONFIG_DIR: configDirectory,
 		DISCORD_TOKEN: discordToken,
@@ -71,19 +61,13 @@ test("a gateway that is started before its bot serves it within one refresh", as
 	const port = await freePort();
 	await using gateway = startGateway(`alpha=http://127.0.0.1:${port}/mcp`, 1);
 	const mcp = await connectTo(await listeningUrl(gateway), token);
-	expect(gateway.lines.join("\n")).toContain(
-		`"instance":"alpha","route":"alpha -> http://127.0.0.1:${port}/mcp"`,
-	);
-	expect((await mcp.listTools()).map(({ name }) => name)).toEqual([
-		"list_instances",
-	]);
+	expect(gateway.lines.join("\n")).toContain(`"instance":"alpha","route":"alpha -> http://127.0.0.1:${port}/mcp"`);
+	expect((await mcp.listTools()).map(({ name }) => name)).toEqual(["list_instances"]);
 	const offline = await mcp.call("list_guilds", { instance: "alpha" });
 	expect(offline.text).toStartWith("Gateway error: BackendOffline: alpha");
 
 	await using bot = startBot(port);
-	await until("the bot is ready", () =>
-		isReady(`http://127.0.0.1:${port}/mcp`),
-	);
+	await until("the bot is ready", () => isReady(`http://127.0.0.1:${port}/mcp`));
 	const guild_id = simulator.guild("The Cooks").id;
 	await until("the gateway serves its guild", async () => {
 		const { isError } = await mcp.call("list_guilds", { guild_id });

@@ -1,23 +1,9 @@
 // Several gateways side by side share nothing: behind a balancer they are one, also while single ones end or are killed.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import {
-	type Answer,
-	countOutcomes,
-	findViolations,
-	type LedgerCall,
-	readAnswer,
-} from "../support/ledger.ts";
-import {
-	listeningUrl,
-	type Program,
-	startProgram,
-} from "../support/program.ts";
-import {
-	type StubBackend,
-	startStubBackend,
-	textResult,
-} from "../support/stub-backend.ts";
+import { type Answer, countOutcomes, findViolations, type LedgerCall, readAnswer } from "../support/ledger.ts";
+import { listeningUrl, type Program, startProgram } from "../support/program.ts";
+import { type StubBackend, startStubBackend, textResult } from "../support/stub-backend.ts";
 import { until } from "../support/until.ts";
 
 const token = "a-token-of-enough-length";
@@ -129,10 +115,7 @@ async function write({ hold = false, gateway }: CallOptions = {}) {
 		}),
 	});
 	const body = await response.text();
-	call.answers =
-		response.status === 502
-			? [broken]
-			: readAnswer(number, response.status, body);
+	call.answers = response.status === 502 ? [broken] : readAnswer(number, response.status, body);
 	if (response.status === 502) call.cause = "the gateway was killed";
 	return call;
 }
@@ -149,8 +132,7 @@ interface CallOptions {
 async function carryOut({ id, body }: { id: string; body: string }) {
 	const number = Number(/"write (\d+)"/.exec(body)?.[1]);
 	written.set(number, (written.get(number) ?? 0) + 1);
-	if (toBeHeld.has(number))
-		await new Promise<void>((resolve) => held.set(number, resolve));
+	if (toBeHeld.has(number)) await new Promise<void>((resolve) => held.set(number, resolve));
 	else await Bun.sleep(number % 20);
 	return textResult(id, `wrote ${number}`);
 }
@@ -181,11 +163,7 @@ async function underLoad(work: () => Promise<void>): Promise<LedgerCall[]> {
 beforeAll(async () => {
 	bots = names.map(() => startStubBackend({ on: { echo: carryOut } }));
 	balancer = new Balancer();
-	gateways = await Promise.all([
-		startGateway(),
-		startGateway(),
-		startGateway(),
-	]);
+	gateways = await Promise.all([startGateway(), startGateway(), startGateway()]);
 	for (const gateway of gateways) balancer.gateways.add(gateway);
 });
 
@@ -207,12 +185,9 @@ const none = { lost: [], duplicated: [], unannounced: [], unexplained: [] };
 async function holdCalls(gateway: number) {
 	const calls = Array.from({ length: 5 }, () => write({ hold: true, gateway }));
 	const numbers = [...toBeHeld].slice(-calls.length);
-	await until("the bots have the calls", () =>
-		numbers.every((number) => held.has(number)),
-	);
+	await until("the bots have the calls", () => numbers.every((number) => held.has(number)));
 	return {
-		answers: async () =>
-			(await Promise.all(calls)).flatMap(({ answers }) => answers),
+		answers: async () => (await Promise.all(calls)).flatMap(({ answers }) => answers),
 		count: calls.length,
 		release() {
 			for (const number of numbers) held.get(number)?.();

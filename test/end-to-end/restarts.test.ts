@@ -4,11 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { type BotProcess, startBotProcess } from "../support/bot-process.ts";
 import { freePort } from "../support/free-port.ts";
-import {
-	listeningUrl,
-	type Program,
-	startProgram,
-} from "../support/program.ts";
+import { listeningUrl, type Program, startProgram } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
@@ -28,8 +24,7 @@ beforeAll(async () => {
 	// One channel for each caller, because a bot sends only one message at a time to a channel.
 	channelIds = Array.from(
 		{ length: callerCount },
-		(_, index) =>
-			simulator.world.channels.add(guild, { name: `room-${index}` }).id,
+		(_, index) => simulator.world.channels.add(guild, { name: `room-${index}` }).id,
 	);
 	bot = stack.use(
 		await startBotProcess({
@@ -65,9 +60,7 @@ class Load {
 
 	constructor(url: string) {
 		this.#url = url;
-		this.#callers = channelIds.map((channelId, index) =>
-			this.#run(channelId, index),
-		);
+		this.#callers = channelIds.map((channelId, index) => this.#run(channelId, index));
 	}
 
 	async #run(channel_id: string, index: number): Promise<void> {
@@ -103,9 +96,7 @@ class Load {
 	async answered(times: number): Promise<void> {
 		const before = [...this.#perCaller];
 		await until("each caller has been answered", () =>
-			this.#perCaller.every(
-				(count, index) => count >= (before[index] ?? 0) + times,
-			),
+			this.#perCaller.every((count, index) => count >= (before[index] ?? 0) + times),
 		);
 	}
 
@@ -113,9 +104,7 @@ class Load {
 	async end(): Promise<string[]> {
 		this.#isOver = true;
 		await Promise.all(this.#callers);
-		return [...this.answers.values()].filter(
-			(text) => !text.includes("Message sent (ID: "),
-		);
+		return [...this.answers.values()].filter((text) => !text.includes("Message sent (ID: "));
 	}
 }
 
@@ -158,8 +147,7 @@ test.skipIf(process.platform !== "linux")(
 		await load.answered(2);
 		expect(await load.end()).toEqual([]);
 		expect(notOnce(load)).toEqual([]);
-		const calls = (program: Program) =>
-			program.lines.filter((line) => line.includes("MCP tool call finished"));
+		const calls = (program: Program) => program.lines.filter((line) => line.includes("MCP tool call finished"));
 		expect(calls(older).length).toBeGreaterThan(0);
 		expect(calls(newer).length).toBeGreaterThan(0);
 	},

@@ -4,11 +4,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createKey, type KeyScope } from "../../src/gateway/keys/keys.ts";
-import {
-	createGatewayClient,
-	gatewayToken,
-	startTestGateway,
-} from "../support/gateway.ts";
+import { createGatewayClient, gatewayToken, startTestGateway } from "../support/gateway.ts";
 import { openGatewayStore } from "../support/gateway-store.ts";
 import { memberNamed, startWorld } from "../support/world.ts";
 
@@ -27,10 +23,7 @@ async function start() {
 			seed: {
 				bots: [{ username: "alpha" }],
 				users: [{ username: "owner" }, { username: "ada" }],
-				guilds: [
-					guildNamed("The Cooks", ["ada"]),
-					guildNamed("The Bakers", []),
-				],
+				guilds: [guildNamed("The Cooks", ["ada"]), guildNamed("The Bakers", [])],
 			},
 		},
 		{ mcpToken: gatewayToken },
@@ -70,14 +63,10 @@ test("a key for one guild cannot tell another from one that does not exist", asy
 	const listed = await client.text("list_instances");
 	expect(listed).toContain(`1 guild(s): The Cooks (${cooks})`);
 	expect(listed).not.toContain(bakers);
-	expect(await client.text("list_guilds", { instance: "alpha" })).toStartWith(
-		"1 guild(s):",
-	);
+	expect(await client.text("list_guilds", { instance: "alpha" })).toStartWith("1 guild(s):");
 	for (const more of [{}, { instance: "alpha" }]) {
 		const answer = async (guild_id: string) => {
-			const text = JSON.stringify(
-				await client.call("list_roles", { guild_id, ...more }),
-			);
+			const text = JSON.stringify(await client.call("list_roles", { guild_id, ...more }));
 			return text.replaceAll(guild_id, "ID");
 		};
 		expect(await answer(bakers)).toBe(await answer(unknown));
@@ -130,10 +119,7 @@ test("a client that names toolsets gets exactly these", async () => {
 		{ "X-MCP-Toolsets": "roles", "X-MCP-Readonly": "true" },
 	);
 	const tools = answer.message().result?.tools as { name: string }[];
-	expect(tools.map(({ name }) => name)).toEqual([
-		"list_roles",
-		"list_instances",
-	]);
+	expect(tools.map(({ name }) => name)).toEqual(["list_roles", "list_instances"]);
 });
 
 test("a person sees and reaches only their guilds, until they leave", async () => {
@@ -144,9 +130,7 @@ test("a person sees and reaches only their guilds, until they leave", async () =
 	expect(listed).not.toContain(bakers);
 	const read = (guild_id: string) => client.text("list_roles", { guild_id });
 	expect(await read(cooks)).toContain("@everyone");
-	expect((await read(bakers)).replaceAll(bakers, "ID")).toBe(
-		(await read(unknown)).replaceAll(unknown, "ID"),
-	);
+	expect((await read(bakers)).replaceAll(bakers, "ID")).toBe((await read(unknown)).replaceAll(unknown, "ID"));
 	const { simulator, guild } = world;
 	simulator.world.members.remove(guild, memberNamed(world, "ada"));
 	await world.heard();

@@ -60,8 +60,7 @@ async function connect(person: string, access: string): Promise<TokenBody> {
 	return (await response.json()) as TokenBody;
 }
 
-const clientWith = ({ access_token }: TokenBody) =>
-	createGatewayClient(`${on.url}/mcp`, access_token);
+const clientWith = ({ access_token }: TokenBody) => createGatewayClient(`${on.url}/mcp`, access_token);
 test("the owner signs in, and their client acts in their name", async () => {
 	const tokens = await connect("ada", "write");
 	const client = clientWith(tokens);
@@ -70,19 +69,14 @@ test("the owner signs in, and their client acts in their name", async () => {
 	const channel_id = on.world.simulator.channel("The Cooks/general").id;
 	const message = { guild_id, channel_id, content: "hello from an assistant" };
 	await client.text("send_message", message);
-	expect(
-		on.world.simulator.channel("The Cooks/general").transcript(),
-	).toContain("alpha: hello from an assistant");
+	expect(on.world.simulator.channel("The Cooks/general").transcript()).toContain("alpha: hello from an assistant");
 	const names = await client.toolNames();
 	expect(names).toContain("send_message");
 	expect(names).not.toContain("delete_channel");
 });
 
 test("a member without Manage Server cannot sign in", async () => {
-	const { browser, location } = await on.toGateway(
-		"jose.garcia",
-		authorizeUrl(),
-	);
+	const { browser, location } = await on.toGateway("jose.garcia", authorizeUrl());
 	const response = await browser.open(location);
 	expect(response.status).toBe(403);
 	expect(await response.text()).toContain("You cannot sign in here");
@@ -102,9 +96,7 @@ test("cancelling at Discord signs nobody in", async () => {
 	const browser = new Browser();
 	const discord = await browser.redirected(authorizeUrl());
 	const form = new URLSearchParams({ authorize: "false" });
-	const response = await browser.open(
-		await browser.submitted(discord, form, new URL(discord).origin),
-	);
+	const response = await browser.open(await browser.submitted(discord, form, new URL(discord).origin));
 	expect(response.status).toBe(400);
 	expect(await response.text()).toContain("You did not sign in");
 });

@@ -32,8 +32,7 @@ onBoth((databases) => {
 			);
 			const guild = simulator.guild("The Cooks");
 			const zoe = simulator.user("zoe").id;
-			const rows = () =>
-				place.look<{ state: string }>("SELECT state FROM temp_bans");
+			const rows = () => place.look<{ state: string }>("SELECT state FROM temp_bans");
 			const killAt = async (begin: () => Promise<unknown>) => {
 				const held = simulator.faults.stall(`${method} ${banRoute}`, {
 					...{ after, times: 1 },
@@ -43,8 +42,7 @@ onBoth((databases) => {
 				await bot.restart("SIGKILL");
 				held.release();
 			};
-			const order = () =>
-				simulator.user("ada").say(general, `!m ban ${zoe} 1d why`);
+			const order = () => simulator.user("ada").say(general, `!m ban ${zoe} 1d why`);
 			/** Two days go by, of which the bot notices nothing before it is back. */
 			const end = async () => {
 				const past = Date.now() - 60_000;
@@ -55,15 +53,13 @@ onBoth((databases) => {
 			else await order();
 			await until(
 				"they are known to be banned",
-				async () =>
-					guild.bans.has(zoe) && (await rows())[0]?.state === "banned",
+				async () => guild.bans.has(zoe) && (await rows())[0]?.state === "banned",
 			);
 			if (method === "DELETE") await killAt(end);
 			else await end();
 			await until("nothing is left", async () => (await rows()).length === 0);
 			expect(guild.bans.has(zoe)).toBe(false);
-			const count = (what: string) =>
-				simulator.journal.entries(`${what} ${banRoute}`).length;
+			const count = (what: string) => simulator.journal.entries(`${what} ${banRoute}`).length;
 			expect([count("PUT"), count("DELETE")]).toEqual([1, 1]);
 		},
 		limitMs,

@@ -26,10 +26,7 @@ const envOf = (bots: Record<string, { url: string }>) => ({
 	GATEWAY_PORT: "0",
 });
 
-async function check(
-	bots: Record<string, { url: string }>,
-	env: Record<string, string> = {},
-) {
+async function check(bots: Record<string, { url: string }>, env: Record<string, string> = {}) {
 	const config = readConfig({ ...envOf(bots), ...env });
 	const lines: string[] = [];
 	const recorded = recordLog("warn");
@@ -53,29 +50,20 @@ onBoth((databases, kind) => {
 		};
 		const start = `^✓ database: ${kind} .*, version \\d[\\d.]*: the`;
 		for (let time = 0; time < 2; time++)
-			expect(await line()).toMatch(
-				new RegExp(`${start} (file|schema) will be created$`),
-			);
+			expect(await line()).toMatch(new RegExp(`${start} (file|schema) will be created$`));
 		await using opened = openGatewayStore(place);
 		await opened.store.open();
 		expect(await line()).toMatch(new RegExp(`${start} tables are up to date$`));
 		await place.look("UPDATE migrations SET number = 1000 WHERE number = 1");
-		expect(await line()).toStartWith(
-			"✗ database: The database is newer than this program",
-		);
+		expect(await line()).toStartWith("✗ database: The database is newer than this program");
 	});
 });
 
 test("a database that does not answer fails the check, without its password", async () => {
 	await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
-	const { lines, passed } = await check(
-		{ alpha },
-		{ GATEWAY_DATABASE: "postgres://ada:s3cret@127.0.0.1:1/keys" },
-	);
+	const { lines, passed } = await check({ alpha }, { GATEWAY_DATABASE: "postgres://ada:s3cret@127.0.0.1:1/keys" });
 	expect(passed).toBe(false);
-	expect(lines).toContain(
-		"✗ database: GATEWAY_DATABASE: nothing answers at 127.0.0.1:1",
-	);
+	expect(lines).toContain("✗ database: GATEWAY_DATABASE: nothing answers at 127.0.0.1:1");
 	expect(lines.join()).not.toContain("s3cret");
 });
 
@@ -140,9 +128,7 @@ const rows: Row[] = [
 	},
 	{
 		what: "quotes our token",
-		options: all(({ id, headers }) =>
-			rpcError(id, -32000, `who is ${headers.get("authorization")}?`),
-		),
+		options: all(({ id, headers }) => rpcError(id, -32000, `who is ${headers.get("authorization")}?`)),
 		reason: /who is Bearer \[token\]\?/,
 		next: /Is the program at .* a bot/,
 	},
@@ -150,8 +136,7 @@ const rows: Row[] = [
 		what: "has no list of tools",
 		options: {
 			on: {
-				"tools/list": ({ id }) =>
-					json(`{"jsonrpc":"2.0","id":${id},"result":{}}`),
+				"tools/list": ({ id }) => json(`{"jsonrpc":"2.0","id":${id},"result":{}}`),
 			},
 		},
 		reason: /: the bot answered tools\/list without a list of tools$/,
@@ -167,8 +152,7 @@ const rows: Row[] = [
 					),
 			},
 		},
-		reason:
-			/: the bot offers 1 tool\(s\), but does not list its guilds: not connected to Discord$/,
+		reason: /: the bot offers 1 tool\(s\), but does not list its guilds: not connected to Discord$/,
 		next: /bot's log says why/,
 	},
 ];
@@ -178,9 +162,7 @@ describe("a cross, and what to do, where a bot", () => {
 		await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
 		await using beta = startStubBackend(options);
 		const { passed, lines } = await check({ alpha, beta });
-		expect(lines.filter((line) => line.startsWith("✗"))).toEqual([
-			expect.stringMatching(reason),
-		]);
+		expect(lines.filter((line) => line.startsWith("✗"))).toEqual([expect.stringMatching(reason)]);
 		expect(lines).toContainEqual(expect.stringMatching(next));
 		expect(lines).toContainEqual(expect.stringMatching(/^✓ alpha /));
 		expect(passed).toBe(false);
@@ -223,29 +205,20 @@ test("an unwise configuration is a warning, and no failure", async () => {
 });
 
 describe("a port that is in use", () => {
-	const portLine = async (
-		bots: Record<string, { url: string }>,
-		url: string,
-		env: Record<string, string> = {},
-	) => {
+	const portLine = async (bots: Record<string, { url: string }>, url: string, env: Record<string, string> = {}) => {
 		const GATEWAY_PORT = new URL(url).port;
 		const { lines } = await check(bots, { GATEWAY_PORT, ...env });
 		const found = lines.find((line) => line.includes(" port: "));
 		return found?.replace(GATEWAY_PORT, "PORT");
 	};
-	const taken =
-		"! port: the address 127.0.0.1:PORT is in use (is a gateway running?)";
+	const taken = "! port: the address 127.0.0.1:PORT is in use (is a gateway running?)";
 
 	test("passes if a gateway with the same token and instances uses it", async () => {
 		await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
 		await using beta = startStubBackend({ guilds: { "400": "Bakers" } });
-		await using gateway = await startTestGateway(
-			{ alpha, beta },
-			{ env: { MCP_ALLOWED_HOSTS: "mcp.example" } },
-		);
+		await using gateway = await startTestGateway({ alpha, beta }, { env: { MCP_ALLOWED_HOSTS: "mcp.example" } });
 		const { url } = gateway;
-		const passed =
-			"✓ port: 127.0.0.1:PORT is in use by this gateway, which is running";
+		const passed = "✓ port: 127.0.0.1:PORT is in use by this gateway, which is running";
 		expect(await portLine({ alpha, beta }, url)).toBe(passed);
 		expect(await portLine({ beta, alpha }, url)).toBe(passed);
 		// Then it is not ready.
@@ -253,8 +226,7 @@ describe("a port that is in use", () => {
 		await beta.stop();
 		await gateway.refresh();
 		expect(await portLine({ alpha, beta }, url)).toBe(passed);
-		const other =
-			"! port: the address 127.0.0.1:PORT is in use by a gateway with other INSTANCES";
+		const other = "! port: the address 127.0.0.1:PORT is in use by a gateway with other INSTANCES";
 		expect(await portLine({ alpha }, url)).toBe(other);
 		expect(await portLine({ alpha: beta, beta: alpha }, url)).toBe(other);
 		expect(
@@ -287,13 +259,8 @@ describe("a port that is in use", () => {
 
 test("an address that is not this machine's is a cross", async () => {
 	await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
-	const { passed, lines } = await check(
-		{ alpha },
-		{ GATEWAY_BIND_ADDR: "192.0.2.1", GATEWAY_PORT: "9100" },
-	);
-	expect(lines).toContainEqual(
-		expect.stringMatching(/^✗ port: GATEWAY_BIND_ADDR, GATEWAY_PORT: cannot/),
-	);
+	const { passed, lines } = await check({ alpha }, { GATEWAY_BIND_ADDR: "192.0.2.1", GATEWAY_PORT: "9100" });
+	expect(lines).toContainEqual(expect.stringMatching(/^✗ port: GATEWAY_BIND_ADDR, GATEWAY_PORT: cannot/));
 	expect(passed).toBe(false);
 });
 
@@ -316,9 +283,7 @@ describe("as a program", () => {
 	test("it ends by itself with exit 0 where all is well, and with 1 where it is not", async () => {
 		await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
 		const fine = await runCheck(envOf({ alpha }));
-		expect(fine.lines.filter((line) => !/^(✓|3 passed$)/.test(line))).toEqual(
-			[],
-		);
+		expect(fine.lines.filter((line) => !/^(✓|3 passed$)/.test(line))).toEqual([]);
 		expect(fine.code).toBe(0);
 		await alpha.stop();
 		const bad = await runCheck(envOf({ alpha }));

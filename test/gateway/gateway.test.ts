@@ -1,10 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { listInstances } from "../../src/gateway/catalog/catalog.ts";
-import {
-	gatewayToken,
-	startTestGateway,
-	type TestGateway,
-} from "../support/gateway.ts";
+import { gatewayToken, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { exchange, requestText } from "../support/raw-http.ts";
 import {
 	type Behaviour,
@@ -31,10 +27,7 @@ interface World extends AsyncDisposable, TestGateway {
 }
 
 /** Two bots with a guild each, and the gateway in front of them. */
-async function startWorld(
-	alphaOptions: StubOptions = {},
-	env: Record<string, string> = {},
-): Promise<World> {
+async function startWorld(alphaOptions: StubOptions = {}, env: Record<string, string> = {}): Promise<World> {
 	const alpha = startStubBackend({
 		guilds: { [guildA]: "A" },
 		...alphaOptions,
@@ -54,10 +47,8 @@ async function startWorld(
 }
 
 const available = "Available instances: alpha, beta.";
-const callText = (params: string, id = "1") =>
-	`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`;
-const echo = (args = "{}", id = "1") =>
-	callText(`{"name":"echo","arguments":${args}}`, id);
+const callText = (params: string, id = "1") => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`;
+const echo = (args = "{}", id = "1") => callText(`{"name":"echo","arguments":${args}}`, id);
 const toAlpha = echo('{"instance":"alpha"}');
 
 function expectMcpHeaders(headers: Headers) {
@@ -87,10 +78,7 @@ describe("routing", () => {
 	});
 
 	test.each<[args: unknown, text: string]>([
-		[
-			{ instance: "gamma" },
-			`Gateway error: InstanceNotFound: no instance is called "gamma". ${available}`,
-		],
+		[{ instance: "gamma" }, `Gateway error: InstanceNotFound: no instance is called "gamma". ${available}`],
 		[
 			{},
 			`Gateway error: NoTarget: the call names neither instance nor guild_id. Give guild_id: A (${guildA}) of alpha; B (${guildB}) of beta. Or give instance. ${available}`,
@@ -103,19 +91,16 @@ describe("routing", () => {
 			null,
 			`Gateway error: NoTarget: the call names neither instance nor guild_id. Give guild_id: A (${guildA}) of alpha; B (${guildB}) of beta. Or give instance. ${available}`,
 		],
-	])(
-		"a call with %j is a result with isError, and reaches no bot",
-		async (args, text) => {
-			await using world = await startWorld();
-			expect(await world.call("echo", args)).toEqual({
-				jsonrpc: "2.0",
-				id: 1,
-				result: { content: [{ type: "text", text }], isError: true },
-			});
-			expect(world.alpha.received("echo")).toEqual([]);
-			expect(world.beta.received("echo")).toEqual([]);
-		},
-	);
+	])("a call with %j is a result with isError, and reaches no bot", async (args, text) => {
+		await using world = await startWorld();
+		expect(await world.call("echo", args)).toEqual({
+			jsonrpc: "2.0",
+			id: 1,
+			result: { content: [{ type: "text", text }], isError: true },
+		});
+		expect(world.alpha.received("echo")).toEqual([]);
+		expect(world.beta.received("echo")).toEqual([]);
+	});
 
 	test.each<[args: unknown, named: string]>([
 		[{ instance: 1 }, "instance"],
@@ -123,51 +108,40 @@ describe("routing", () => {
 		[[], "arguments"],
 		["alpha", "arguments"],
 		[7, "arguments"],
-	])(
-		"a call with %j is -32602 naming it, and reaches no bot",
-		async (args, named) => {
-			await using world = await startWorld({}, { DEFAULT_INSTANCE: "alpha" });
-			const { id, error, result } = await world.call("echo", args);
-			expect({ id, result }).toEqual({ id: 1, result: undefined });
-			expect(error?.code).toBe(-32602);
-			expect(error?.message).toStartWith(`Invalid parameters: ${named}: `);
-			expect(world.alpha.received("echo")).toEqual([]);
-		},
-	);
+	])("a call with %j is -32602 naming it, and reaches no bot", async (args, named) => {
+		await using world = await startWorld({}, { DEFAULT_INSTANCE: "alpha" });
+		const { id, error, result } = await world.call("echo", args);
+		expect({ id, result }).toEqual({ id: 1, result: undefined });
+		expect(error?.code).toBe(-32602);
+		expect(error?.message).toStartWith(`Invalid parameters: ${named}: `);
+		expect(world.alpha.received("echo")).toEqual([]);
+	});
 
 	test("neither argument goes to DEFAULT_INSTANCE where the operator set it", async () => {
 		await using world = await startWorld({}, { DEFAULT_INSTANCE: "beta" });
 		expect(await world.text("echo")).toBe("ran echo");
-		expect(await world.text("echo", { instance: null, guild_id: "" })).toBe(
-			"ran echo",
-		);
+		expect(await world.text("echo", { instance: null, guild_id: "" })).toBe("ran echo");
 		expect(world.beta.received("echo")).toHaveLength(2);
-		expect(await world.text("echo", { guild_id: "300" })).toContain(
-			"GuildNotFound",
-		);
+		expect(await world.text("echo", { guild_id: "300" })).toContain("GuildNotFound");
 	});
 
 	test.each<[env: Record<string, string>, text: string, isNeeded: boolean]>([
 		[{}, "Each call needs `guild_id`", true],
 		[{ DEFAULT_INSTANCE: "beta" }, "Calls without both go to beta.", false],
-	])(
-		"with %j the instructions say whether a call needs an argument to be routed",
-		async (env, text, isNeeded) => {
-			await using world = await startWorld({}, env);
-			const answer = await world.post(
-				'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}',
-			);
-			const instructions = String(answer.message().result?.instructions);
-			expect(instructions).toContain(text);
-			expect(instructions.includes("needs")).toBe(isNeeded);
-		},
-	);
+	])("with %j the instructions say whether a call needs an argument to be routed", async (env, text, isNeeded) => {
+		await using world = await startWorld({}, env);
+		const answer = await world.post(
+			'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}',
+		);
+		const instructions = String(answer.message().result?.instructions);
+		expect(instructions).toContain(text);
+		expect(instructions.includes("needs")).toBe(isNeeded);
+	});
 
 	test("a tool that no bot has is forwarded, and the bot's answer comes back", async () => {
 		await using world = await startWorld({
 			on: {
-				nonsense: ({ id }) =>
-					rpcError(id, -32601, "Method not found: nonsense"),
+				nonsense: ({ id }) => rpcError(id, -32601, "Method not found: nonsense"),
 			},
 		});
 		expect(await world.call("nonsense", { instance: "alpha" })).toEqual({
@@ -197,17 +171,10 @@ describe("what is forwarded", () => {
 		);
 		const [call] = world.alpha.received("echo");
 		const body = call?.body ?? "";
-		expect(body).toContain(
-			'"arguments":{"z":1e400,"a":1.0,"n":12345678901234567890123,"s":"\\u00e9\\/ü"}',
-		);
+		expect(body).toContain('"arguments":{"z":1e400,"a":1.0,"n":12345678901234567890123,"s":"\\u00e9\\/ü"}');
 		expect(body).toContain('"x":1.0');
 		expect(body).toContain('"_meta":{"trace":1.0}');
-		expect(Object.keys(JSON.parse(body))).toEqual([
-			"jsonrpc",
-			"id",
-			"method",
-			"params",
-		]);
+		expect(Object.keys(JSON.parse(body))).toEqual(["jsonrpc", "id", "method", "params"]);
 	});
 
 	test("is {} for absent arguments", async () => {
@@ -232,24 +199,13 @@ describe("what is forwarded", () => {
 			"Last-Event-ID": "secret-of-the-client",
 			traceparent: "secret-of-the-client",
 		};
-		const methods = [
-			"initialize",
-			"ping",
-			"tools/list",
-			"resources/list",
-			"server/discover",
-			"logging/setLevel",
-		];
+		const methods = ["initialize", "ping", "tools/list", "resources/list", "server/discover", "logging/setLevel"];
 		for (const method of methods)
 			await world.post(
 				`{"jsonrpc":"2.0","id":1,"method":"${method}","params":{"protocolVersion":"2025-06-18"}}`,
 				headers,
 			);
-		for (const method of [
-			"notifications/initialized",
-			"notifications/cancelled",
-			"tools/call",
-		])
+		for (const method of ["notifications/initialized", "notifications/cancelled", "tools/call"])
 			await world.post(
 				`{"jsonrpc":"2.0","method":"${method}","params":{"name":"echo","arguments":{"instance":"alpha"}}}`,
 				headers,
@@ -275,25 +231,19 @@ describe("what is forwarded", () => {
 			expect(path).toBe("/mcp");
 			expect(headers.get("host")).toBe("localhost:9090");
 			expect(headers.get("authorization")).toBe(`Bearer ${gatewayToken}`);
-			expect(JSON.stringify([...headers])).not.toContain(
-				"secret-of-the-client",
-			);
+			expect(JSON.stringify([...headers])).not.toContain("secret-of-the-client");
 			if (rpc !== "initialize") sessionIds.add(headers.get("mcp-session-id"));
 		}
 		expect(sessionIds.size).toBe(1);
 		// Ours, not the client's.
-		const ids = world.alpha.requests
-			.map(({ id }) => id)
-			.filter((id) => id !== "null");
+		const ids = world.alpha.requests.map(({ id }) => id).filter((id) => id !== "null");
 		expect(new Set(ids).size).toBe(ids.length);
 	});
 
 	test("is a body as large as the gateway takes", async () => {
 		await using world = await startWorld();
 		const room = 64 * 1024 - echo('{"instance":"alpha","x":""}').length;
-		const { status } = await world.post(
-			echo(`{"instance":"alpha","x":"${"y".repeat(room)}"}`),
-		);
+		const { status } = await world.post(echo(`{"instance":"alpha","x":"${"y".repeat(room)}"}`));
 		expect(status).toBe(200);
 		expect(world.alpha.received("echo")[0]?.body.length).toBeGreaterThan(room);
 	});
@@ -305,17 +255,10 @@ describe("what comes back", () => {
 
 	test.each<[name: string, behaviour: Behaviour]>([
 		["on SSE", ({ id }) => result(id, bytes)],
-		[
-			"as JSON",
-			({ id }) => json(`{"jsonrpc":"2.0","id":${id},"result":${bytes}}`),
-		],
+		["as JSON", ({ id }) => json(`{"jsonrpc":"2.0","id":${id},"result":${bytes}}`)],
 		[
 			"on a stream that stays open",
-			({ id }) =>
-				eventStream(
-					`data: {"jsonrpc":"2.0","id":${id},"result":${bytes}}\n\n`,
-					{ open: true },
-				),
+			({ id }) => eventStream(`data: {"jsonrpc":"2.0","id":${id},"result":${bytes}}\n\n`, { open: true }),
 		],
 		[
 			"after others' messages",
@@ -328,16 +271,13 @@ describe("what comes back", () => {
 		await using world = await startWorld({ on: { echo: behaviour } });
 		const id = '"\\u0061-\\/"';
 		const answer = await world.post(echo('{"instance":"alpha"}', id));
-		expect(answer.frame()).toBe(
-			`{"jsonrpc":"2.0","id":${id},"result":${bytes}}`,
-		);
+		expect(answer.frame()).toBe(`{"jsonrpc":"2.0","id":${id},"result":${bytes}}`);
 		expect(answer.status).toBe(200);
 		expectMcpHeaders(answer.headers);
 	});
 
 	test("is the bot's JSON-RPC error, byte for byte, whatever its status and id", async () => {
-		const error =
-			'{"code":-32602,"message":"Invalid parameters: x","data":{"n":1e400,"m":1.0}}';
+		const error = '{"code":-32602,"message":"Invalid parameters: x","data":{"n":1e400,"m":1.0}}';
 		for (const [idThere, status] of [
 			["own", 200],
 			["own", 400],
@@ -346,19 +286,11 @@ describe("what comes back", () => {
 		] as const) {
 			await using world = await startWorld({
 				on: {
-					echo: ({ id }) =>
-						json(
-							`{"error":${error},"id":${idThere === "own" ? id : idThere},"jsonrpc":"2.0"}`,
-							status,
-						),
+					echo: ({ id }) => json(`{"error":${error},"id":${idThere === "own" ? id : idThere},"jsonrpc":"2.0"}`, status),
 				},
 			});
-			const answer = await world.post(
-				echo('{"instance":"alpha"}', "18446744073709551616"),
-			);
-			expect(answer.frame()).toBe(
-				`{"error":${error},"id":18446744073709551616,"jsonrpc":"2.0"}`,
-			);
+			const answer = await world.post(echo('{"instance":"alpha"}', "18446744073709551616"));
+			expect(answer.frame()).toBe(`{"error":${error},"id":18446744073709551616,"jsonrpc":"2.0"}`);
 			expect(answer.status).toBe(200);
 		}
 	});
@@ -366,10 +298,7 @@ describe("what comes back", () => {
 	test("is one frame also where the bot's JSON has line breaks", async () => {
 		await using world = await startWorld({
 			on: {
-				echo: ({ id }) =>
-					json(
-						`{\r\n"jsonrpc": "2.0",\n"id": ${id},\n\n"result": {"content":\r[]}\n}`,
-					),
+				echo: ({ id }) => json(`{\r\n"jsonrpc": "2.0",\n"id": ${id},\n\n"result": {"content":\r[]}\n}`),
 			},
 		});
 		const answer = await world.post(toAlpha);
@@ -383,16 +312,10 @@ describe("what comes back", () => {
 	test("is a result with isError as it is", async () => {
 		await using world = await startWorld({
 			on: {
-				echo: ({ id }) =>
-					result(
-						id,
-						'{"content":[{"type":"text","text":"Discord API error: x"}],"isError":true}',
-					),
+				echo: ({ id }) => result(id, '{"content":[{"type":"text","text":"Discord API error: x"}],"isError":true}'),
 			},
 		});
-		expect(await world.text("echo", { instance: "alpha" })).toBe(
-			"ERROR Discord API error: x",
-		);
+		expect(await world.text("echo", { instance: "alpha" })).toBe("ERROR Discord API error: x");
 	});
 
 	test("is a result of a megabyte", async () => {
@@ -412,9 +335,7 @@ describe("what comes back", () => {
 			callText('{"name":"list_instances"}', id),
 			`{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`,
 		])
-			expect((await world.post(body)).frame()).toStartWith(
-				`{"jsonrpc":"2.0","id":${id},`,
-			);
+			expect((await world.post(body)).frame()).toStartWith(`{"jsonrpc":"2.0","id":${id},`);
 	});
 
 	test("is everyone's own answer, for 40 concurrent calls under one id", async () => {
@@ -433,17 +354,13 @@ describe("what comes back", () => {
 						answer: resolve,
 					});
 					// The last first, when all are there.
-					if (held.length === 40)
-						for (const { id, text, answer } of held.toReversed())
-							answer(textResult(id, text));
+					if (held.length === 40) for (const { id, text, answer } of held.toReversed()) answer(textResult(id, text));
 					return promise;
 				},
 			},
 		});
 		const texts = Array.from({ length: 40 }, (_, n) => `text ${n}`);
-		const answers = await Promise.all(
-			texts.map((text) => world.text("echo", { instance: "alpha", text })),
-		);
+		const answers = await Promise.all(texts.map((text) => world.text("echo", { instance: "alpha", text })));
 		expect(answers).toEqual(texts);
 		expect(new Set(held.map(({ id }) => id)).size).toBe(40);
 	});
@@ -455,27 +372,22 @@ describe("a session that the bot has lost", () => {
 		[
 			"a JSON-RPC error on SSE",
 			({ id }) =>
-				eventStream(
-					`data: {"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"Session not found"}}\n\n`,
-				),
+				eventStream(`data: {"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"Session not found"}}\n\n`),
 		],
 	];
 
-	test.each(ways)(
-		"shown by %s looks like a first-try success",
-		async (_, onLostSession) => {
-			await using world = await startWorld({ onLostSession });
-			world.alpha.wipeSessions();
-			expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
-			expect(world.alpha.received("initialize")).toHaveLength(2);
-			expect(world.alpha.received("notifications/initialized")).toHaveLength(2);
-			expect(world.alpha.received("echo")).toHaveLength(2);
-			// And it is the session from then on.
-			expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
-			expect(world.alpha.received("initialize")).toHaveLength(2);
-			expect(world.beta.received("initialize")).toHaveLength(1);
-		},
-	);
+	test.each(ways)("shown by %s looks like a first-try success", async (_, onLostSession) => {
+		await using world = await startWorld({ onLostSession });
+		world.alpha.wipeSessions();
+		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
+		expect(world.alpha.received("initialize")).toHaveLength(2);
+		expect(world.alpha.received("notifications/initialized")).toHaveLength(2);
+		expect(world.alpha.received("echo")).toHaveLength(2);
+		// And it is the session from then on.
+		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
+		expect(world.alpha.received("initialize")).toHaveLength(2);
+		expect(world.beta.received("initialize")).toHaveLength(1);
+	});
 
 	test.each(ways)(
 		"shown by %s is opened once for 20 concurrent calls, each sent once more",
@@ -488,21 +400,14 @@ describe("a session that the bot has lost", () => {
 					return (await onLostSession(request)) ?? new Response();
 				},
 				on: {
-					echo: ({ id, body }) =>
-						textResult(id, JSON.parse(body).params.arguments.text),
+					echo: ({ id, body }) => textResult(id, JSON.parse(body).params.arguments.text),
 				},
 			});
 			world.alpha.wipeSessions();
 			const texts = Array.from({ length: 20 }, (_, n) => `text ${n}`);
-			expect(
-				await Promise.all(
-					texts.map((text) => world.text("echo", { instance: "alpha", text })),
-				),
-			).toEqual(texts);
+			expect(await Promise.all(texts.map((text) => world.text("echo", { instance: "alpha", text })))).toEqual(texts);
 			expect(world.alpha.received("initialize")).toHaveLength(2);
-			const sent = world.alpha
-				.received("echo")
-				.map(({ body }) => JSON.parse(body).params.arguments.text);
+			const sent = world.alpha.received("echo").map(({ body }) => JSON.parse(body).params.arguments.text);
 			expect(sent.toSorted()).toEqual([...texts, ...texts].toSorted());
 		},
 	);
@@ -558,16 +463,10 @@ describe("a session that the bot has lost", () => {
 	test("is not what a result speaks of", async () => {
 		await using world = await startWorld({
 			on: {
-				echo: ({ id }) =>
-					result(
-						id,
-						'{"content":[{"type":"text","text":"Session not found"}],"isError":true}',
-					),
+				echo: ({ id }) => result(id, '{"content":[{"type":"text","text":"Session not found"}],"isError":true}'),
 			},
 		});
-		expect(await world.text("echo", { instance: "alpha" })).toBe(
-			"ERROR Session not found",
-		);
+		expect(await world.text("echo", { instance: "alpha" })).toBe("ERROR Session not found");
 		expect(world.alpha.received("echo")).toHaveLength(1);
 		expect(world.alpha.received("initialize")).toHaveLength(1);
 	});
@@ -585,29 +484,18 @@ describe("a call whose answer is lost", () => {
 	const cases: [name: string, behaviour: Behaviour][] = [
 		["status 500", () => new Response("oops", { status: 500 })],
 		["an empty result", ({ id }) => result(id, "{}")],
-		[
-			"a result whose content is none",
-			({ id }) => result(id, '{"content":"x"}'),
-		],
-		[
-			"a redirect",
-			() => new Response(null, { status: 307, headers: { Location: "/mcp" } }),
-		],
+		["a result whose content is none", ({ id }) => result(id, '{"content":"x"}')],
+		["a redirect", () => new Response(null, { status: 307, headers: { Location: "/mcp" } })],
 	];
-	test.each(cases)(
-		"in %s is OutcomeUnknown, and not sent twice",
-		async (_, behaviour) => {
-			await using world = await startWorld({ on: { echo: behaviour } });
-			expect(await world.text("echo", { instance: "alpha" })).toMatch(
-				/^ERROR Gateway error: OutcomeUnknown: the outcome of echo on alpha is unknown: .* It may have been carried out\. Before repeating it, check .* Available instances: alpha, beta\.$/,
-			);
-			expect(world.alpha.received("echo")).toHaveLength(1);
-			// It says nothing of the bot's next call.
-			expect(await world.text("other", { instance: "alpha" })).toBe(
-				"ran other",
-			);
-		},
-	);
+	test.each(cases)("in %s is OutcomeUnknown, and not sent twice", async (_, behaviour) => {
+		await using world = await startWorld({ on: { echo: behaviour } });
+		expect(await world.text("echo", { instance: "alpha" })).toMatch(
+			/^ERROR Gateway error: OutcomeUnknown: the outcome of echo on alpha is unknown: .* It may have been carried out\. Before repeating it, check .* Available instances: alpha, beta\.$/,
+		);
+		expect(world.alpha.received("echo")).toHaveLength(1);
+		// It says nothing of the bot's next call.
+		expect(await world.text("other", { instance: "alpha" })).toBe("ran other");
+	});
 
 	test("because the bot died is OutcomeUnknown; its next start answers the next call", async () => {
 		await using world = await startWorld({ on: { echo: stall } });
@@ -623,18 +511,15 @@ describe("a call whose answer is lost", () => {
 });
 
 describe("a call that the bot refuses", () => {
-	test.each([400, 401, 403, 413, 429])(
-		"with %d is BackendError, and sent once",
-		async (status) => {
-			await using world = await startWorld({
-				on: { echo: () => new Response("no", { status }) },
-			});
-			expect(await world.text("echo", { instance: "alpha" })).toBe(
-				`ERROR Gateway error: BackendError: alpha refused the call (the MCP server answered HTTP ${status}${status === 401 ? ": it expects another token" : ""}); nothing was done. ${available}`,
-			);
-			expect(world.alpha.received("echo")).toHaveLength(1);
-		},
-	);
+	test.each([400, 401, 403, 413, 429])("with %d is BackendError, and sent once", async (status) => {
+		await using world = await startWorld({
+			on: { echo: () => new Response("no", { status }) },
+		});
+		expect(await world.text("echo", { instance: "alpha" })).toBe(
+			`ERROR Gateway error: BackendError: alpha refused the call (the MCP server answered HTTP ${status}${status === 401 ? ": it expects another token" : ""}); nothing was done. ${available}`,
+		);
+		expect(world.alpha.received("echo")).toHaveLength(1);
+	});
 });
 
 describe("a bot that is away", () => {
@@ -645,9 +530,7 @@ describe("a bot that is away", () => {
 			/^ERROR Gateway error: BackendOffline: alpha cannot be reached \(.*\); nothing was done\. list_instances shows when it is online again\. Available instances: alpha, beta\.$/;
 		expect(await world.text("echo", { instance: "alpha" })).toMatch(offline);
 		expect(await world.text("echo", { guild_id: guildA })).toMatch(offline);
-		expect(world.recorded.entries("bot is offline")).toMatchObject([
-			{ instance: "alpha" },
-		]);
+		expect(world.recorded.entries("bot is offline")).toMatchObject([{ instance: "alpha" }]);
 		await world.refresh();
 		expect(await world.text("echo", { guild_id: guildA })).toMatch(offline);
 		expect(await world.text("echo", { guild_id: guildB })).toBe("ran echo");
@@ -675,21 +558,15 @@ describe("a bot that is away", () => {
 		await using beta = startStubBackend({ guilds: { [guildB]: "B" } });
 		await using gateway = await startTestGateway({ alpha: away, beta });
 		expect(await gateway.text("echo", { guild_id: guildB })).toBe("ran echo");
-		expect(await gateway.text("echo", { instance: "alpha" })).toContain(
-			"BackendOffline",
-		);
-		expect(await gateway.text("echo", { guild_id: guildA })).toContain(
-			"GuildNotFound",
-		);
+		expect(await gateway.text("echo", { instance: "alpha" })).toContain("BackendOffline");
+		expect(await gateway.text("echo", { guild_id: guildA })).toContain("GuildNotFound");
 		await using _back = startStubBackend({
 			port: away.port,
 			guilds: { [guildA]: "A" },
 		});
 		await gateway.refresh();
 		expect(await gateway.text("echo", { guild_id: guildA })).toBe("ran echo");
-		expect(await gateway.text("list_instances")).toContain(
-			"alpha | online | 1 guild(s): A",
-		);
+		expect(await gateway.text("list_instances")).toContain("alpha | online | 1 guild(s): A");
 	});
 
 	test("with every other leaves the catalog and the gateway as they were", async () => {
@@ -715,15 +592,12 @@ describe("a bot that is away", () => {
 
 test("a stalled bot delays neither another's calls nor its own others", async () => {
 	await using world = await startWorld({ on: { slow: stall } });
-	const stalled = Array.from({ length: 30 }, () =>
-		world.text("slow", { instance: "alpha" }),
-	);
+	const stalled = Array.from({ length: 30 }, () => world.text("slow", { instance: "alpha" }));
 	await world.alpha.arrived("slow", 30);
 	expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
 	expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
 	await world.alpha.stop();
-	for (const outcome of await Promise.all(stalled))
-		expect(outcome).toContain("OutcomeUnknown");
+	for (const outcome of await Promise.all(stalled)) expect(outcome).toContain("OutcomeUnknown");
 });
 
 test("a bot whose handshake stalls delays no calls to others", async () => {
@@ -732,10 +606,7 @@ test("a bot whose handshake stalls delays no calls to others", async () => {
 		on: { initialize: () => release.promise },
 	});
 	await using beta = startStubBackend();
-	await using gateway = await startTestGateway(
-		{ alpha, beta },
-		{ refreshed: false },
-	);
+	await using gateway = await startTestGateway({ alpha, beta }, { refreshed: false });
 	const waiting = gateway.text("echo", { instance: "alpha" });
 	await alpha.arrived("initialize");
 	expect(await gateway.text("echo", { instance: "beta" })).toBe("ran echo");
@@ -747,24 +618,13 @@ describe("a bot with ways of its own", () => {
 	const initialized =
 		(protocolVersion: unknown): Behaviour =>
 		({ id }) =>
-			json(
-				`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify({ protocolVersion })}}`,
-			);
+			json(`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify({ protocolVersion })}}`);
 
 	test.each<[name: string, options: StubOptions]>([
 		["without sessions", { sessions: false }],
-		[
-			"of an old protocol version",
-			{ sessions: false, on: { initialize: initialized("2024-11-05") } },
-		],
-		[
-			"of a future protocol version",
-			{ sessions: false, on: { initialize: initialized("2099-01-01") } },
-		],
-		[
-			"that names no protocol version",
-			{ sessions: false, on: { initialize: initialized(undefined) } },
-		],
+		["of an old protocol version", { sessions: false, on: { initialize: initialized("2024-11-05") } }],
+		["of a future protocol version", { sessions: false, on: { initialize: initialized("2099-01-01") } }],
+		["that names no protocol version", { sessions: false, on: { initialize: initialized(undefined) } }],
 	])("%s is served", async (_, options) => {
 		await using world = await startWorld(options);
 		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
@@ -775,35 +635,26 @@ describe("a bot with ways of its own", () => {
 
 	test("that answers tools/list with an error is given a new session, once", async () => {
 		await using world = await startWorld();
-		world.alpha.on["tools/list"] = ({ id }) =>
-			rpcError(id, -32000, "Server not initialized");
+		world.alpha.on["tools/list"] = ({ id }) => rpcError(id, -32000, "Server not initialized");
 		await world.refresh();
 		expect(world.alpha.received("initialize")).toHaveLength(2);
-		expect(await world.text("list_instances")).toContain(
-			"alpha | offline (the bot answered tools/list with an error",
-		);
+		expect(await world.text("list_instances")).toContain("alpha | offline (the bot answered tools/list with an error");
 	});
 
 	test("that has no list_guilds is online, without guilds", async () => {
 		await using world = await startWorld({
 			on: {
-				list_guilds: ({ id }) =>
-					rpcError(id, -32601, "Method not found: list_guilds"),
+				list_guilds: ({ id }) => rpcError(id, -32601, "Method not found: list_guilds"),
 			},
 		});
-		expect(await world.text("list_instances")).toContain(
-			"alpha | online | 0 guild(s) | since 0 s\n",
-		);
+		expect(await world.text("list_instances")).toContain("alpha | online | 0 guild(s) | since 0 s\n");
 		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
 	});
 
 	test("that fails to list its guilds keeps those that were known", async () => {
 		await using world = await startWorld();
 		world.alpha.on.list_guilds = ({ id }) =>
-			result(
-				id,
-				'{"content":[{"type":"text","text":"Discord API error: x"}],"isError":true}',
-			);
+			result(id, '{"content":[{"type":"text","text":"Discord API error: x"}],"isError":true}');
 		await world.refresh();
 		expect(await world.text("echo", { guild_id: guildA })).toBe("ran echo");
 	});
@@ -815,9 +666,7 @@ describe("guilds", () => {
 		world.alpha.guilds = { "300": "C" };
 		await world.refresh();
 		expect(await world.text("echo", { guild_id: "300" })).toBe("ran echo");
-		expect(await world.text("echo", { guild_id: guildA })).toContain(
-			"GuildNotFound",
-		);
+		expect(await world.text("echo", { guild_id: guildA })).toContain("GuildNotFound");
 	});
 
 	test("that two bots serve go to the first in INSTANCES, and list_instances and the log say so", async () => {
@@ -838,16 +687,12 @@ describe("guilds", () => {
 				"alpha | online | 2 guild(s): C (300, by guild_id served by zeta), D (400) | since 0 s",
 			].join("\n"),
 		);
-		expect(
-			gateway.recorded.entries(
-				"guild is served by two bots: only one gets calls",
-			),
-		).toMatchObject([{ guild: "300", instance: "zeta", ignored: "alpha" }]);
+		expect(gateway.recorded.entries("guild is served by two bots: only one gets calls")).toMatchObject([
+			{ guild: "300", instance: "zeta", ignored: "alpha" },
+		]);
 		// Away, it still is the first.
 		await first.stop();
-		expect(await gateway.text("echo", { guild_id: "300" })).toContain(
-			"BackendOffline: zeta",
-		);
+		expect(await gateway.text("echo", { guild_id: "300" })).toContain("BackendOffline: zeta");
 	});
 
 	test("cannot be taken over by another's name", async () => {
@@ -866,24 +711,12 @@ describe("tools/list", () => {
 			tools: [echoTool, bareTool("none"), '{"name":"no schema"}'],
 		});
 		const tools = await world.tools();
-		expect(tools.map(({ name }) => name)).toEqual([
-			"echo",
-			"none",
-			"list_instances",
-		]);
+		expect(tools.map(({ name }) => name)).toEqual(["echo", "none", "list_instances"]);
 		for (const { name, inputSchema } of tools) {
-			if (name === listInstances.name)
-				expect(inputSchema).not.toHaveProperty("properties");
-			else
-				expect(inputSchema).toHaveProperty(
-					"properties.instance.type",
-					"string",
-				);
+			if (name === listInstances.name) expect(inputSchema).not.toHaveProperty("properties");
+			else expect(inputSchema).toHaveProperty("properties.instance.type", "string");
 		}
-		expect(tools[0]?.inputSchema).toHaveProperty(
-			"properties.guild_id.type",
-			"string",
-		);
+		expect(tools[0]?.inputSchema).toHaveProperty("properties.guild_id.type", "string");
 	});
 
 	test("without a catalog shows list_instances alone", async () => {
@@ -903,8 +736,7 @@ describe("tools/list", () => {
 		};
 		await using world = await startWorld({
 			on: {
-				"tools/list": ({ id, body }) =>
-					result(id, pages[JSON.parse(body).params.cursor] ?? "{}"),
+				"tools/list": ({ id, body }) => result(id, pages[JSON.parse(body).params.cursor] ?? "{}"),
 			},
 		});
 		world.beta.tools = [];
@@ -937,15 +769,10 @@ describe("a bot's tools that clients refuse", () => {
 	test("are left out, named in list_instances, and logged once for each set of them", async () => {
 		await using world = await startWorld({ tools: [echoTool, bad] });
 		expect(await world.toolNames()).toEqual(["echo", "list_instances"]);
-		const fault =
-			'"no schema" (name: expected 1 to 64 letters, digits, "_" and "-")';
-		expect(await world.text("list_instances")).toContain(
-			`| not listed: ${fault}`,
-		);
+		const fault = '"no schema" (name: expected 1 to 64 letters, digits, "_" and "-")';
+		expect(await world.text("list_instances")).toContain(`| not listed: ${fault}`);
 		const logged = () =>
-			world.recorded.entries(
-				"left tools of a bot out of the gateway's tools/list, each for the reason in parentheses",
-			);
+			world.recorded.entries("left tools of a bot out of the gateway's tools/list, each for the reason in parentheses");
 		await world.refresh();
 		expect(logged()).toMatchObject([{ instance: "alpha", tools: fault }]);
 		world.alpha.tools = [echoTool, '{"name":"bare"}', bad];
@@ -975,9 +802,7 @@ describe("a bot's tools that clients refuse", () => {
 		const tools = Array.from({ length: 502 }, (_, n) => bareTool(`tool${n}`));
 		await using world = await startWorld({ tools });
 		expect(await world.tools()).toHaveLength(502);
-		expect(await world.text("list_instances")).toContain(
-			"| not listed: the rest (over the limit of 500 tools)",
-		);
+		expect(await world.text("list_instances")).toContain("| not listed: the rest (over the limit of 500 tools)");
 	});
 
 	test("count to the 500, and no more of them is looked at", async () => {
@@ -998,68 +823,44 @@ describe("a bot's tools that clients refuse", () => {
 
 describe("a bot that sends more than there is room for", () => {
 	/** An event stream of this many bytes, and then no more. */
-	const flood = (bytes: number) =>
-		eventStream(`: ${"x".repeat(bytes)}`, { open: true });
+	const flood = (bytes: number) => eventStream(`: ${"x".repeat(bytes)}`, { open: true });
 	const endless =
 		(bytes: number): Behaviour =>
 		({ id }) =>
-			result(
-				id,
-				`{"tools":[${bareTool("first")}],"x":"${"x".repeat(bytes)}","nextCursor":"more"}`,
-			);
+			result(id, `{"tools":[${bareTool("first")}],"x":"${"x".repeat(bytes)}","nextCursor":"more"}`);
 
 	test.each<[name: string, limit: string, pages: number, tools: Behaviour]>([
 		["pages", "100 pages", 100, endless(0)],
 		["bytes", "2097152 bytes", 4, endless(600_000)],
-	])(
-		"in %s of tools has the first of them listed",
-		async (_, limit, pages, behaviour) => {
-			await using world = await startWorld({ on: { "tools/list": behaviour } });
-			expect(world.alpha.received("tools/list")).toHaveLength(pages);
-			expect(await world.toolNames()).toEqual([
-				"first",
-				"echo",
-				"list_instances",
-			]);
-			const text = await world.text("list_instances");
-			expect(text).toContain("alpha | online |");
-			expect(text).toContain(
-				`not listed: the rest (over the limit of ${limit})`,
-			);
-		},
-	);
+	])("in %s of tools has the first of them listed", async (_, limit, pages, behaviour) => {
+		await using world = await startWorld({ on: { "tools/list": behaviour } });
+		expect(world.alpha.received("tools/list")).toHaveLength(pages);
+		expect(await world.toolNames()).toEqual(["first", "echo", "list_instances"]);
+		const text = await world.text("list_instances");
+		expect(text).toContain("alpha | online |");
+		expect(text).toContain(`not listed: the rest (over the limit of ${limit})`);
+	});
 
 	test.each<[name: string, tools: Behaviour]>([
 		["without end", () => flood(3_000_000)],
 		[
 			"with an announced length",
-			({ id }) =>
-				json(
-					`{"jsonrpc":"2.0","id":${id},"result":{"tools":[],"x":"${"x".repeat(3_000_000)}"}}`,
-				),
+			({ id }) => json(`{"jsonrpc":"2.0","id":${id},"result":{"tools":[],"x":"${"x".repeat(3_000_000)}"}}`),
 		],
-	])(
-		"in one page of tools %s is offline, and the others serve",
-		async (_, behaviour) => {
-			await using world = await startWorld({ on: { "tools/list": behaviour } });
-			expect(world.alpha.received("tools/list")).toHaveLength(1);
-			expect(await world.text("list_instances")).toContain(
-				"alpha | offline (invalid HTTP response: the body is larger than 2097152 bytes)",
-			);
-			expect(await world.toolNames()).toEqual(["echo", "list_instances"]);
-			expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
-		},
-	);
+	])("in one page of tools %s is offline, and the others serve", async (_, behaviour) => {
+		await using world = await startWorld({ on: { "tools/list": behaviour } });
+		expect(world.alpha.received("tools/list")).toHaveLength(1);
+		expect(await world.text("list_instances")).toContain(
+			"alpha | offline (invalid HTTP response: the body is larger than 2097152 bytes)",
+		);
+		expect(await world.toolNames()).toEqual(["echo", "list_instances"]);
+		expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
+	});
 
 	test("of answers at the same time loses the largest of them, and the others serve", async () => {
 		const megabyte = 1024 * 1024;
-		await using world = await startWorld(
-			{ on: { flood: () => flood(15 * megabyte) } },
-			{ CALL_TIMEOUT_SECONDS: "60" },
-		);
-		const floods = Array.from({ length: 6 }, () =>
-			world.text("flood", { instance: "alpha" }),
-		);
+		await using world = await startWorld({ on: { flood: () => flood(15 * megabyte) } }, { CALL_TIMEOUT_SECONDS: "60" });
+		const floods = Array.from({ length: 6 }, () => world.text("flood", { instance: "alpha" }));
 		// 6 of 15 MB are on their way, and 64 MB have room: two have to go.
 		const given = [await Promise.race(floods)];
 		expect(given[0]).toContain(
@@ -1086,10 +887,7 @@ describe("list_instances", () => {
 	});
 
 	test("names the first 1,000 guilds of a bot, and counts all", async () => {
-		const ids = Array.from(
-			{ length: 1_002 },
-			(_, n) => `${10n ** 17n + BigInt(n)}`,
-		);
+		const ids = Array.from({ length: 1_002 }, (_, n) => `${10n ** 17n + BigInt(n)}`);
 		await using world = await startWorld({
 			guilds: Object.fromEntries(ids.map((id) => [id, `G${id}`])),
 		});
@@ -1101,9 +899,7 @@ describe("list_instances", () => {
 
 	test("takes and ignores arguments, and reaches no bot's tools", async () => {
 		await using world = await startWorld();
-		expect(
-			await world.text("list_instances", { instance: "gamma", x: 1 }),
-		).toStartWith("2 instance(s):");
+		expect(await world.text("list_instances", { instance: "gamma", x: 1 })).toStartWith("2 instance(s):");
 		expect(world.alpha.received("list_instances")).toEqual([]);
 	});
 
@@ -1133,14 +929,8 @@ describe("duplicate keys", () => {
 
 	test("where it does not matter go on as they are", async () => {
 		await using world = await startWorld();
-		await world.post(
-			echo(
-				'{"instance":"alpha","text":"a","text":"b","x":{"instance":1,"instance":2}}',
-			),
-		);
-		expect(world.alpha.received("echo")[0]?.body).toContain(
-			'{"text":"a","text":"b","x":{"instance":1,"instance":2}}',
-		);
+		await world.post(echo('{"instance":"alpha","text":"a","text":"b","x":{"instance":1,"instance":2}}'));
+		expect(world.alpha.received("echo")[0]?.body).toContain('{"text":"a","text":"b","x":{"instance":1,"instance":2}}');
 	});
 });
 
@@ -1154,8 +944,7 @@ describe("without the token", () => {
 			exchange(world.url, requestText(requestLine, [["Host", "x"], ...token]));
 		expect((await ask()).status).toBe(401);
 		const allowed = await ask(["Authorization", `Bearer ${gatewayToken}`]);
-		if (/^GET \/(metrics|status)$/.test(requestLine))
-			expect(allowed.status).toBe(200);
+		if (/^GET \/(metrics|status)$/.test(requestLine)) expect(allowed.status).toBe(200);
 		else expect(allowed.status).toBe(405);
 	});
 });
@@ -1181,8 +970,7 @@ test("the end of the gateway does not fail for a bot that is away", async () => 
 });
 
 test("the token is in no log line, whatever happens", async () => {
-	const leak = ({ id, headers }: RecordedRequest) =>
-		rpcError(id, -32000, `no: ${headers.get("authorization")}`);
+	const leak = ({ id, headers }: RecordedRequest) => rpcError(id, -32000, `no: ${headers.get("authorization")}`);
 	await using world = await startWorld();
 	await world.post(toAlpha, { Authorization: "Bearer wrong" });
 	await world.post(toAlpha);

@@ -1,9 +1,6 @@
 import { expect, test } from "bun:test";
 import { join, relative } from "node:path";
-import type {
-	Console,
-	ConsoleOptions,
-} from "../../src/gateway/console/console.ts";
+import type { Console, ConsoleOptions } from "../../src/gateway/console/console.ts";
 import { createLazyConsole } from "../../src/gateway/load.ts";
 import { until } from "../support/until.ts";
 
@@ -11,13 +8,7 @@ const hour = 3_600_000;
 const http = { requestIP: () => null, timeout() {} };
 
 /** A console that answers "page". Counts how often it is loaded; the first `failures` times, loading fails. */
-function start({
-	afterMs,
-	failures = 0,
-}: {
-	afterMs: number;
-	failures?: number;
-}) {
+function start({ afterMs, failures = 0 }: { afterMs: number; failures?: number }) {
 	const counts = { loaded: 0, closed: 0 };
 	const page: Console = {
 		respond: () => new Response("page"),
@@ -28,8 +19,7 @@ function start({
 		return { createConsole: () => page };
 	};
 	const console = createLazyConsole({} as ConsoleOptions, { afterMs, load });
-	const get = (path: string) =>
-		console.respond(new Request(`http://localhost${path}`), path, http);
+	const get = (path: string) => console.respond(new Request(`http://localhost${path}`), path, http);
 	return { console, counts, get };
 }
 
@@ -37,8 +27,7 @@ test("a request for the console loads it once, and requests for other paths do n
 	const { console, counts, get } = start({ afterMs: hour });
 	expect(get("/mcp")).toBeUndefined();
 	expect(counts.loaded).toBe(0);
-	for (const path of ["/console", "/console/api/state"])
-		expect(await (await get(path))?.text()).toBe("page");
+	for (const path of ["/console", "/console/api/state"]) expect(await (await get(path))?.text()).toBe("page");
 	console.close();
 	expect(counts).toEqual({ loaded: 1, closed: 1 });
 });
@@ -71,10 +60,7 @@ test("a console that is loaded while the gateway stops is closed", async () => {
 const src = join(import.meta.dir, "../../src");
 
 /** Returns what a file of src/ imports when it is loaded, directly or through other files: names of modules and files. */
-async function loadedWith(
-	file: string,
-	found = new Set<string>(),
-): Promise<Set<string>> {
+async function loadedWith(file: string, found = new Set<string>()): Promise<Set<string>> {
 	found.add(relative(src, file));
 	const source = await Bun.file(file).text();
 	const imports = new Bun.Transpiler({ loader: "ts" }).scanImports(source);
@@ -82,8 +68,7 @@ async function loadedWith(
 		if (kind !== "import-statement") continue;
 		const target = Bun.resolveSync(path, join(file, ".."));
 		if (!target.startsWith(src)) found.add(path);
-		else if (target.endsWith(".ts") && !found.has(relative(src, target)))
-			await loadedWith(target, found);
+		else if (target.endsWith(".ts") && !found.has(relative(src, target))) await loadedWith(target, found);
 	}
 	return found;
 }

@@ -75,10 +75,7 @@ test("it starts with a bot away, warns of a short token, serves, and ends its se
 	const decoder = new TextDecoder();
 	for await (const chunk of child.stdout) {
 		stdout += decoder.decode(chunk, { stream: true });
-		const [, url] =
-			/"gateway is listening for MCP requests","url":"(http:[^"]+)"/.exec(
-				stdout,
-			) ?? [];
+		const [, url] = /"gateway is listening for MCP requests","url":"(http:[^"]+)"/.exec(stdout) ?? [];
 		if (!url || served) continue;
 		served = true;
 		const response = await fetch(url, {
@@ -107,9 +104,7 @@ test("its first lines name each instance with its url, and tell what each serves
 	const hasLogged = (message: string) => entries(message).length > 0;
 	await until(
 		"each has answered",
-		() =>
-			hasLogged("refreshed the guilds and tools of a bot") &&
-			hasLogged("bot is offline"),
+		() => hasLogged("refreshed the guilds and tools of a bot") && hasLogged("bot is offline"),
 	);
 	await gateway.close();
 	expect(messages().slice(0, 4)).toEqual([
@@ -123,21 +118,15 @@ test("its first lines name each instance with its url, and tell what each serves
 		{ instance: "alpha", route: `alpha -> ${alpha.url}` },
 		{ instance: "beta", route: `beta -> ${away.url}` },
 	]);
-	expect(entries("gateway is listening for MCP requests")).toMatchObject([
-		{ url: gateway.url },
-	]);
+	expect(entries("gateway is listening for MCP requests")).toMatchObject([{ url: gateway.url }]);
 	expect(messages().slice(4).sort()).toEqual([
 		"bot is offline",
 		"bot is online",
 		"refreshed the guilds and tools of a bot",
 	]);
 	expect(entries("bot is online")).toMatchObject([{ instance: "alpha" }]);
-	expect(entries("refreshed the guilds and tools of a bot")).toMatchObject([
-		{ instance: "alpha", guilds: 2 },
-	]);
-	expect(entries("bot is offline")).toMatchObject([
-		{ instance: "beta", reason: expect.stringMatching(/.+/) },
-	]);
+	expect(entries("refreshed the guilds and tools of a bot")).toMatchObject([{ instance: "alpha", guilds: 2 }]);
+	expect(entries("bot is offline")).toMatchObject([{ instance: "beta", reason: expect.stringMatching(/.+/) }]);
 });
 
 test("while one bot stalls it serves the others: calls, tools, and guilds that it is just learning about", async () => {
@@ -161,10 +150,7 @@ test("while one bot stalls it serves the others: calls, tools, and guilds that i
 	await quick.arrived("list_guilds");
 	release.resolve();
 	expect(await byGuild).toBe("ran echo");
-	expect((await tools).map(({ name }) => name)).toEqual([
-		"echo",
-		"list_instances",
-	]);
+	expect((await tools).map(({ name }) => name)).toEqual(["echo", "list_instances"]);
 	// The stalled one is still being waited for: its handshake has 5 s.
 	const [handshake] = stalled.received("initialize");
 	expect(handshake?.signal.aborted).toBe(false);
@@ -203,10 +189,7 @@ test("a call that is still in flight after SHUTDOWN_SECONDS is answered all the 
 	const decoder = new TextDecoder();
 	for await (const chunk of child.stdout) {
 		stdout += decoder.decode(chunk, { stream: true });
-		const [, url] =
-			/"gateway is listening for MCP requests","url":"(http:[^"]+)"/.exec(
-				stdout,
-			) ?? [];
+		const [, url] = /"gateway is listening for MCP requests","url":"(http:[^"]+)"/.exec(stdout) ?? [];
 		if (!url || answer) continue;
 		answer = createGatewayClient(url).text("echo", { instance: "alpha" });
 		await bot.arrived("echo");
@@ -240,10 +223,7 @@ test("SIGTERM waits for calls in flight, and accepts nothing more", async () => 
 	let answer: Promise<string> | undefined;
 	for await (const chunk of child.stdout) {
 		stdout += new TextDecoder().decode(chunk);
-		const [, url] =
-			/"gateway is listening for MCP requests","url":"(http:[^"]+)"/.exec(
-				stdout,
-			) ?? [];
+		const [, url] = /"gateway is listening for MCP requests","url":"(http:[^"]+)"/.exec(stdout) ?? [];
 		if (url && !answer) {
 			answer = createGatewayClient(url).text("echo", { instance: "alpha" });
 			await bot.arrived("echo");

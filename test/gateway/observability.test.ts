@@ -2,11 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { modernRequest } from "../support/both-servers.ts";
-import {
-	gatewayToken,
-	startTestGateway,
-	type TestGateway,
-} from "../support/gateway.ts";
+import { gatewayToken, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { parseMetrics, sampleOf } from "../support/prometheus.ts";
 import {
 	type Behaviour,
@@ -28,10 +24,7 @@ async function startWorld(on: Record<string, Behaviour> = {}) {
 	});
 	const away = startStubBackend();
 	await away.stop();
-	const gateway = await startTestGateway(
-		{ alpha: bot, beta: away },
-		{ env: { CALL_TIMEOUT_SECONDS: "1" } },
-	);
+	const gateway = await startTestGateway({ alpha: bot, beta: away }, { env: { CALL_TIMEOUT_SECONDS: "1" } });
 	return {
 		bot,
 		...gateway,
@@ -68,9 +61,7 @@ interface CallLine {
 }
 
 const callLines = ({ recorded }: TestGateway): CallLine[] =>
-	recorded.lines
-		.map((line) => JSON.parse(line))
-		.filter(({ message }) => message === "MCP tool call finished");
+	recorded.lines.map((line) => JSON.parse(line)).filter(({ message }) => message === "MCP tool call finished");
 
 test("a forwarded answer names the instance that gave it in a header, and no other answer does", async () => {
 	await using world = await startWorld({
@@ -78,13 +69,9 @@ test("a forwarded answer names the instance that gave it in a header, and no oth
 	});
 	const instanceOf = async (body: string, headers = {}) =>
 		(await world.post(body, headers)).headers.get("x-mcp-instance");
-	expect(await instanceOf(callBody("echo", { instance: "alpha" }))).toBe(
-		"alpha",
-	);
+	expect(await instanceOf(callBody("echo", { instance: "alpha" }))).toBe("alpha");
 	expect(await instanceOf(callBody("echo", { guild_id: "300" }))).toBe("alpha");
-	expect(await instanceOf(callBody("act", { instance: "alpha" }))).toBe(
-		"alpha",
-	);
+	expect(await instanceOf(callBody("act", { instance: "alpha" }))).toBe("alpha");
 	const modern = modernRequest("tools/call", {
 		name: "echo",
 		arguments: { instance: "alpha" },
@@ -94,9 +81,7 @@ test("a forwarded answer names the instance that gave it in a header, and no oth
 	expect(await instanceOf(callBody("echo", { instance: "beta" }))).toBeNull();
 	expect(await instanceOf(callBody("echo", {}))).toBeNull();
 	expect(await instanceOf(callBody("list_instances", {}))).toBeNull();
-	expect(
-		await instanceOf('{"jsonrpc":"2.0","id":1,"method":"tools/list"}'),
-	).toBeNull();
+	expect(await instanceOf('{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).toBeNull();
 });
 
 test("each call has an id of its own, in the log and to the bot; a client's goes nowhere", async () => {
@@ -105,9 +90,7 @@ test("each call has an id of its own, in the log and to the bot; a client's goes
 		await world.post(callBody("echo", { instance: "alpha" }), {
 			"X-Request-Id": "chosen-by-the-client",
 		});
-	const sent = world.bot
-		.received("echo")
-		.map(({ headers }) => headers.get("x-request-id"));
+	const sent = world.bot.received("echo").map(({ headers }) => headers.get("x-request-id"));
 	expect(sent).toEqual(callLines(world).map(({ request }) => request));
 	expect(new Set(sent).size).toBe(3);
 	for (const id of sent) expect(id).toMatch(/^[a-z0-9-]{3,20}$/);
@@ -126,35 +109,22 @@ test("the trace of a call is passed on unchanged and is in the log; what is inva
 	});
 	await world.post(body, { traceparent, tracestate });
 	await world.post(modern.body, { ...modern.headers, traceparent });
-	await world.post(
-		body.replace(
-			'"params":{',
-			`"params":{"_meta":${JSON.stringify({ traceparent })},`,
-		),
-	);
+	await world.post(body.replace('"params":{', `"params":{"_meta":${JSON.stringify({ traceparent })},`));
 	await world.post(body, { traceparent: `${traceparent}-x`, tracestate });
 	await world.post(body);
 	const sent = world.bot.received("echo");
 	const header = (name: string) => sent.map(({ headers }) => headers.get(name));
-	expect(header("traceparent")).toEqual([
-		...[traceparent, traceparent, null, null, null],
-	]);
+	expect(header("traceparent")).toEqual([...[traceparent, traceparent, null, null, null]]);
 	expect(header("tracestate")).toEqual([tracestate, null, null, null, null]);
-	expect(sent.map(({ body }) => body.includes(traceparent))).toEqual([
-		...[false, false, true, false, false],
-	]);
-	expect(callLines(world).map(({ trace }) => trace)).toEqual([
-		...[id, id, id, undefined, undefined],
-	]);
+	expect(sent.map(({ body }) => body.includes(traceparent))).toEqual([...[false, false, true, false, false]]);
+	expect(callLines(world).map(({ trace }) => trace)).toEqual([...[id, id, id, undefined, undefined]]);
 });
 
 test("a call is one line in the log, with its outcome and without its contents", async () => {
 	await using world = await startWorld({
 		act: ({ id }) => rpcError(id, -32602, secret),
 		sorry: ({ id }) =>
-			json(
-				`{"jsonrpc":"2.0","id":${id},"result":{"isError":true,"content":[{"type":"text","text":"${secret}"}]}}`,
-			),
+			json(`{"jsonrpc":"2.0","id":${id},"result":{"isError":true,"content":[{"type":"text","text":"${secret}"}]}}`),
 		gone: () => new Response(secret, { status: 500 }),
 		refused: () => new Response(secret, { status: 403 }),
 	});
@@ -171,14 +141,7 @@ test("a call is one line in the log, with its outcome and without its contents",
 		["a\nb", { instance: "alpha" }],
 	];
 	for (const [tool, args] of calls) await world.post(callBody(tool, args));
-	expect(
-		callLines(world).map(({ level, tool, instance, outcome }) => [
-			level,
-			tool,
-			instance,
-			outcome,
-		]),
-	).toEqual([
+	expect(callLines(world).map(({ level, tool, instance, outcome }) => [level, tool, instance, outcome])).toEqual([
 		["info", "echo", "alpha", "ok"],
 		["info", "act", "alpha", "rpc_error"],
 		["info", "sorry", "alpha", "tool_error"],
@@ -230,8 +193,7 @@ test("/metrics counts requests, calls and what became of them", async () => {
 	await world.tools();
 	await world.text("echo", { instance: "alpha" });
 	await world.text("echo", { guild_id: "300" });
-	for (const nobody of ["x", "y", "z"])
-		await world.text(nobody, { instance: "alpha" });
+	for (const nobody of ["x", "y", "z"]) await world.text(nobody, { instance: "alpha" });
 	await world.text("gone", { instance: "alpha" });
 	await world.text("echo", { instance: "beta" });
 	world.bot.wipeSessions();
@@ -241,27 +203,16 @@ test("/metrics counts requests, calls and what became of them", async () => {
 	await fetch(`${world.url}/mcp`);
 
 	const response = await get(world, "/metrics");
-	expect(response.headers.get("content-type")).toBe(
-		"text/plain; version=0.0.4; charset=utf-8",
-	);
+	expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
 	const metrics = parseMetrics(await response.text());
 	const value = (name: string, labels: Record<string, string> = {}) =>
 		sampleOf(metrics, `guildhall_gateway_${name}`, labels);
 	const alpha = { instance: "alpha" };
-	const call = (tool: string, outcome: string, instance = "alpha") =>
-		value("calls_total", { instance, tool, outcome });
-	expect(value("requests_total", { method: "tools/list", outcome: "ok" })).toBe(
-		1,
-	);
-	expect(value("requests_total", { method: "tools/call", outcome: "ok" })).toBe(
-		6,
-	);
-	expect(
-		value("requests_total", { method: "tools/call", outcome: "tool_error" }),
-	).toBe(2);
-	expect(
-		value("requests_total", { method: "other", outcome: "rpc_error" }),
-	).toBe(1);
+	const call = (tool: string, outcome: string, instance = "alpha") => value("calls_total", { instance, tool, outcome });
+	expect(value("requests_total", { method: "tools/list", outcome: "ok" })).toBe(1);
+	expect(value("requests_total", { method: "tools/call", outcome: "ok" })).toBe(6);
+	expect(value("requests_total", { method: "tools/call", outcome: "tool_error" })).toBe(2);
+	expect(value("requests_total", { method: "other", outcome: "rpc_error" })).toBe(1);
 	expect(value("http_responses_total", { status: "200" })).toBe(10);
 	expect(value("http_responses_total", { status: "400" })).toBe(1);
 	expect(value("http_responses_total", { status: "401" })).toBe(1);
@@ -280,27 +231,20 @@ test("/metrics counts requests, calls and what became of them", async () => {
 	expect(value("backend_seconds_count", alpha)).toBe(7);
 	expect(value("tools_list_bytes")).toBeGreaterThan(100);
 	expect(value("refresh_age_seconds")).toBeGreaterThanOrEqual(0);
-	expect(sampleOf(metrics, "process_resident_memory_bytes")).toBeGreaterThan(
-		1e6,
-	);
+	expect(sampleOf(metrics, "process_resident_memory_bytes")).toBeGreaterThan(1e6);
 });
 
 test("/metrics shows calls in flight, and repeated reads", async () => {
 	let lost = 0;
-	const look =
-		'{"name":"look","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}';
+	const look = '{"name":"look","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}';
 	await using bot = startStubBackend({
 		tools: [look],
 		on: {
 			echo: stall,
-			look: () =>
-				lost++ === 0 ? new Response(null, { status: 502 }) : undefined,
+			look: () => (lost++ === 0 ? new Response(null, { status: 502 }) : undefined),
 		},
 	});
-	await using gateway = await startTestGateway(
-		{ alpha: bot },
-		{ env: { CALL_TIMEOUT_SECONDS: "1" } },
-	);
+	await using gateway = await startTestGateway({ alpha: bot }, { env: { CALL_TIMEOUT_SECONDS: "1" } });
 	const held = gateway.text("echo", { instance: "alpha" });
 	await bot.arrived("echo");
 	await gateway.text("look", { instance: "alpha" });
@@ -385,11 +329,7 @@ test("our token is removed from a quoted error of a bot, and the error is cut", 
 	await using bot = startStubBackend({
 		on: {
 			initialize: ({ id, headers }) =>
-				rpcError(
-					id,
-					-32603,
-					`you sent ${headers.get("authorization")} ${"x".repeat(200_000)}`,
-				),
+				rpcError(id, -32603, `you sent ${headers.get("authorization")} ${"x".repeat(200_000)}`),
 		},
 	});
 	await using gateway = await startTestGateway({ alpha: bot });
@@ -411,9 +351,7 @@ test("a guild's name cannot pass for two, and its invisible characters are escap
 		guilds: { "300": "A （1）， B\u{e0041}", "301": "C\u200b" },
 	});
 	await using gateway = await startTestGateway({ alpha });
-	expect(await gateway.text("list_instances")).toContain(
-		'"A （1）， B\\\\u{e0041}" (300), C\\u{200b} (301)',
-	);
+	expect(await gateway.text("list_instances")).toContain('"A （1）， B\\\\u{e0041}" (300), C\\u{200b} (301)');
 });
 
 test("a tool's name cannot pass for a line of list_instances", async () => {

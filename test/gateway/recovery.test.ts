@@ -13,21 +13,13 @@ import {
 } from "../support/stub-backend.ts";
 import { until } from "../support/until.ts";
 
-const reading =
-	'{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}';
-const writing =
-	'{"name":"act","annotations":{"readOnlyHint":false},"inputSchema":{"type":"object"}}';
+const reading = '{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}';
+const writing = '{"name":"act","annotations":{"readOnlyHint":false},"inputSchema":{"type":"object"}}';
 
 /** A gateway in front of one bot, to which every call goes. */
-async function startWorld(
-	on: Record<string, Behaviour> = {},
-	env: Record<string, string> = {},
-) {
+async function startWorld(on: Record<string, Behaviour> = {}, env: Record<string, string> = {}) {
 	const bot = startStubBackend({ tools: [reading, writing], on });
-	const gateway = await startTestGateway(
-		{ alpha: bot },
-		{ env: { DEFAULT_INSTANCE: "alpha", ...env } },
-	);
+	const gateway = await startTestGateway({ alpha: bot }, { env: { DEFAULT_INSTANCE: "alpha", ...env } });
 	return {
 		bot,
 		...gateway,
@@ -41,8 +33,7 @@ async function startWorld(
 /** Loses the answer the first `times`, then answers. */
 function losing(times: number): Behaviour {
 	let lost = 0;
-	return () =>
-		lost++ < times ? new Response(null, { status: 500 }) : undefined;
+	return () => (lost++ < times ? new Response(null, { status: 500 }) : undefined);
 }
 
 describe("a lost answer", () => {
@@ -137,10 +128,7 @@ describe("more calls than MAX_IN_FLIGHT", () => {
 			},
 		});
 		await using idle = startStubBackend();
-		await using gateway = await startTestGateway(
-			{ busy, idle },
-			{ env: { MAX_IN_FLIGHT: "2" } },
-		);
+		await using gateway = await startTestGateway({ busy, idle }, { env: { MAX_IN_FLIGHT: "2" } });
 		const call = () => gateway.text("act", { instance: "busy" });
 		const served = [call(), call()];
 		await busy.arrived("act", 2);
@@ -152,8 +140,7 @@ describe("more calls than MAX_IN_FLIGHT", () => {
 		expect(await gateway.text("list_instances")).toContain("busy | online |");
 		expect(busy.received("act")).toHaveLength(2);
 		release.resolve();
-		for (const answer of [...served, ...waiting])
-			expect(await answer).toBe("at last");
+		for (const answer of [...served, ...waiting]) expect(await answer).toBe("at last");
 	});
 });
 
@@ -175,23 +162,17 @@ describe("a bot that is away", () => {
 
 	test("for its guilds alone, having just started, is asked for them again", async () => {
 		await using world = await startWorld();
-		world.bot.on.list_guilds = ({ id }) =>
-			rpcError(id, -32603, "not connected yet");
+		world.bot.on.list_guilds = ({ id }) => rpcError(id, -32603, "not connected yet");
 		world.bot.guilds = { "300": "C" };
 		await world.refresh();
 		expect(await world.text("list_instances")).toContain("| 0 guild(s) |");
 		delete world.bot.on.list_guilds;
-		await until("the guild is known", async () =>
-			(await world.text("list_instances")).includes("C (300)"),
-		);
+		await until("the guild is known", async () => (await world.text("list_instances")).includes("C (300)"));
 	});
 });
 
 /** Listens in the place of a bot; `seen` is every byte that arrives. */
-function impostor(
-	{ url, port }: StubBackend,
-	onData: (socket: Bun.Socket) => void,
-): Disposable & { seen(): string } {
+function impostor({ url, port }: StubBackend, onData: (socket: Bun.Socket) => void): Disposable & { seen(): string } {
 	let seen = "";
 	const listener = Bun.listen({
 		hostname: new URL(url).hostname,
@@ -207,9 +188,7 @@ function impostor(
 }
 
 const answering = (status: string, body: string) => (socket: Bun.Socket) => {
-	socket.end(
-		`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-	);
+	socket.end(`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
 };
 
 describe("a bot in whose place there is", () => {
@@ -219,25 +198,19 @@ describe("a bot in whose place there is", () => {
 		["a web server", answering("200 OK", "<html>")],
 		["one that hangs up", (socket) => socket.end()],
 		["one that says nothing", () => {}],
-	])(
-		"%s is sent one call at most, once it is not known to be there",
-		async (_, onData) => {
-			await using world = await startWorld({}, { CALL_TIMEOUT_SECONDS: "1" });
-			const calls = (tool: string) =>
-				Promise.all(Array.from({ length: 8 }, () => world.text(tool)));
-			await world.bot.stop();
-			using other = impostor(world.bot, onData);
-			expect(await world.text("act")).toMatch(
-				/Gateway error: (OutcomeUnknown|BackendOffline): /,
-			);
-			const sent = other.seen().match(/"tools\/call"/g) ?? [];
-			expect(sent.length).toBeLessThanOrEqual(2);
-			for (const text of [...(await calls("act")), ...(await calls("look"))])
-				expect(text).toStartWith("ERROR Gateway error: BackendOffline: ");
-			expect(other.seen().match(/"tools\/call"/g) ?? []).toEqual(sent);
-			expect(world.bot.received("act")).toEqual([]);
-		},
-	);
+	])("%s is sent one call at most, once it is not known to be there", async (_, onData) => {
+		await using world = await startWorld({}, { CALL_TIMEOUT_SECONDS: "1" });
+		const calls = (tool: string) => Promise.all(Array.from({ length: 8 }, () => world.text(tool)));
+		await world.bot.stop();
+		using other = impostor(world.bot, onData);
+		expect(await world.text("act")).toMatch(/Gateway error: (OutcomeUnknown|BackendOffline): /);
+		const sent = other.seen().match(/"tools\/call"/g) ?? [];
+		expect(sent.length).toBeLessThanOrEqual(2);
+		for (const text of [...(await calls("act")), ...(await calls("look"))])
+			expect(text).toStartWith("ERROR Gateway error: BackendOffline: ");
+		expect(other.seen().match(/"tools\/call"/g) ?? []).toEqual(sent);
+		expect(world.bot.received("act")).toEqual([]);
+	});
 
 	test("nothing, and then another server, gets an initialize for each call", async () => {
 		await using world = await startWorld();
@@ -282,9 +255,7 @@ describe("a guild that no bot is known to serve", () => {
 	test("is looked for once, before the call is GuildNotFound", async () => {
 		await using world = await startWorld();
 		world.bot.guilds = { "300": "C" };
-		const calls = Array.from({ length: 10 }, () =>
-			world.text("act", { guild_id: "300" }),
-		);
+		const calls = Array.from({ length: 10 }, () => world.text("act", { guild_id: "300" }));
 		for (const text of await Promise.all(calls)) expect(text).toBe("ran act");
 		expect(world.bot.received("list_guilds")).toHaveLength(2);
 		world.bot.guilds = { "300": "C", "400": "D" };
@@ -308,14 +279,8 @@ describe("bots that differ", () => {
 			tools: [`${reading.slice(0, -1)},"title":"Look"}`, writing],
 		});
 		await using gateway = await startTestGateway({ older, newer });
-		expect(await gateway.toolNames()).toEqual([
-			"look",
-			"act",
-			"list_instances",
-		]);
-		expect(JSON.stringify(await gateway.tools())).toContain(
-			'"description":"(Not available on: older.)"',
-		);
+		expect(await gateway.toolNames()).toEqual(["look", "act", "list_instances"]);
+		expect(JSON.stringify(await gateway.tools())).toContain('"description":"(Not available on: older.)"');
 		expect(await gateway.text("list_instances")).toBe(
 			[
 				"2 instance(s):",
@@ -326,11 +291,7 @@ describe("bots that differ", () => {
 		// The first healthy one describes what both have; nothing is forgotten of one that is away.
 		await older.stop();
 		await gateway.text("list_instances");
-		expect(await gateway.toolNames()).toEqual([
-			"look",
-			"act",
-			"list_instances",
-		]);
+		expect(await gateway.toolNames()).toEqual(["look", "act", "list_instances"]);
 		expect(JSON.stringify(await gateway.tools())).toContain('"title":"Look"');
 	});
 });

@@ -8,14 +8,7 @@ import { principalCapability } from "../../src/lib/principal.ts";
 import { databaseDirectory } from "../support/database-directory.ts";
 import { createGatewayClient, startTestGateway } from "../support/gateway.ts";
 import { openGatewayStore } from "../support/gateway-store.ts";
-import {
-	bareTool,
-	type RecordedRequest,
-	result,
-	rpcError,
-	stall,
-	startStubBackend,
-} from "../support/stub-backend.ts";
+import { bareTool, type RecordedRequest, result, rpcError, stall, startStubBackend } from "../support/stub-backend.ts";
 
 const guild = {
 	alphas: "100000000000000001",
@@ -45,9 +38,7 @@ const other = { name: "secret_report" };
 /** The principal in the header of a request. */
 function principalOf({ headers }: RecordedRequest) {
 	const sent = headers.get("x-guildhall-caller");
-	return sent === null
-		? undefined
-		: JSON.parse(Buffer.from(sent, "base64url").toString());
+	return sent === null ? undefined : JSON.parse(Buffer.from(sent, "base64url").toString());
 }
 
 const directory = mkdtempSync(join(databaseDirectory, "guildhall-scope-"));
@@ -166,11 +157,7 @@ afterAll(async () => (await started)[Symbol.asyncDispose]());
 /** Sends a request and returns all of the response that a caller can compare. */
 async function ask(client: Client, method: string, params: object) {
 	const body = { jsonrpc: "2.0", id: 1, method, params };
-	const {
-		status,
-		headers,
-		body: answer,
-	} = await client.post(JSON.stringify(body));
+	const { status, headers, body: answer } = await client.post(JSON.stringify(body));
 	const fields = [...headers].filter(([name]) => name !== "date");
 	return { status, fields, answer };
 }
@@ -179,23 +166,11 @@ async function ask(client: Client, method: string, params: object) {
 const unlike = (name: string) => "z".repeat(name.length);
 
 /** Limits, and what they hide. */
-const limits: [
-	name: string,
-	scope: Partial<KeyScope>,
-	hidden: (keyof typeof guild)[],
-][] = [
+const limits: [name: string, scope: Partial<KeyScope>, hidden: (keyof typeof guild)[]][] = [
 	["one instance", { instances: ["alpha"] }, ["betas", "gammas", "pinned"]],
-	[
-		"one guild",
-		{ guilds: [guild.alphas] },
-		["betas", "gammas", "pinned", "shared"],
-	],
+	["one guild", { guilds: [guild.alphas] }, ["betas", "gammas", "pinned", "shared"]],
 	["a person", { person }, ["betas", "gammas", "pinned", "shared"]],
-	[
-		"a person and guilds",
-		{ person, guilds: [guild.alphas, guild.betas] },
-		["betas", "gammas", "pinned", "shared"],
-	],
+	["a person and guilds", { person, guilds: [guild.alphas, guild.betas] }, ["betas", "gammas", "pinned", "shared"]],
 	[
 		"an instance, guilds and reading",
 		{ instances: ["alpha", "gamma"], guilds: [guild.alphas], access: "read" },
@@ -204,48 +179,26 @@ const limits: [
 ];
 
 /** Requests about a guild. */
-const aboutGuild: [string, (id: string) => [method: string, params: object]][] =
-	[
-		["guild_id", (id) => call({ guild_id: id })],
-		[
-			"guild_id and instance",
-			(id) => call({ guild_id: id, instance: "alpha" }),
-		],
-		["use_tool", (id) => call({ guild_id: id, name: "echo" }, "use_tool")],
-		["an unknown tool", (id) => call({ guild_id: id }, "no_such_tool")],
-		["a prompt", (id) => get({ guild_id: id })],
-		["a prompt and instance", (id) => get({ guild_id: id, instance: "alpha" })],
-		["completion of the id", (id) => complete("guild_id", id)],
-		[
-			"completion of another argument",
-			(id) => complete("topic", "", { guild_id: id }),
-		],
-		[
-			"completion at an instance",
-			(id) => complete("guild_id", id, { instance: "alpha" }),
-		],
-	];
+const aboutGuild: [string, (id: string) => [method: string, params: object]][] = [
+	["guild_id", (id) => call({ guild_id: id })],
+	["guild_id and instance", (id) => call({ guild_id: id, instance: "alpha" })],
+	["use_tool", (id) => call({ guild_id: id, name: "echo" }, "use_tool")],
+	["an unknown tool", (id) => call({ guild_id: id }, "no_such_tool")],
+	["a prompt", (id) => get({ guild_id: id })],
+	["a prompt and instance", (id) => get({ guild_id: id, instance: "alpha" })],
+	["completion of the id", (id) => complete("guild_id", id)],
+	["completion of another argument", (id) => complete("topic", "", { guild_id: id })],
+	["completion at an instance", (id) => complete("guild_id", id, { instance: "alpha" })],
+];
 
 /** Requests about an instance. */
-const aboutInstance: [
-	string,
-	(name: string) => [method: string, params: object],
-][] = [
+const aboutInstance: [string, (name: string) => [method: string, params: object]][] = [
 	["instance", (instance) => call({ instance })],
-	[
-		"instance and guild_id",
-		(instance) => call({ instance, guild_id: guild.alphas }),
-	],
-	[
-		"instance and an unknown guild",
-		(instance) => call({ instance, guild_id: guild.unknown }),
-	],
+	["instance and guild_id", (instance) => call({ instance, guild_id: guild.alphas })],
+	["instance and an unknown guild", (instance) => call({ instance, guild_id: guild.unknown })],
 	["a prompt", (instance) => get({ instance })],
 	["completion of the name", (instance) => complete("instance", instance)],
-	[
-		"completion of its guilds",
-		(instance) => complete("guild_id", "", { instance }),
-	],
+	["completion of its guilds", (instance) => complete("guild_id", "", { instance })],
 	["completion by it", (instance) => complete("topic", "", { instance })],
 ];
 
@@ -257,11 +210,7 @@ function get(args: object): [string, object] {
 	return ["prompts/get", { name: "report", arguments: args }];
 }
 
-function complete(
-	name: string,
-	value: string,
-	args: object = {},
-): [string, object] {
+function complete(name: string, value: string, args: object = {}): [string, object] {
 	return [
 		"completion/complete",
 		{
@@ -275,41 +224,30 @@ function complete(
 describe.each(limits)("limited to %s", (_, scope, hidden) => {
 	const client = started.then((world) => world.key(scope));
 
-	test.each(aboutGuild)(
-		"a hidden guild is like one that does not exist: %s",
-		async (_, request) => {
-			const answer = async (id: string) => {
-				const text = JSON.stringify(await ask(await client, ...request(id)));
-				return text.replaceAll(id, "ID");
-			};
-			const expected = await answer(guild.unknown);
-			for (const name of hidden)
-				expect(await answer(guild[name])).toBe(expected);
-		},
-	);
+	test.each(aboutGuild)("a hidden guild is like one that does not exist: %s", async (_, request) => {
+		const answer = async (id: string) => {
+			const text = JSON.stringify(await ask(await client, ...request(id)));
+			return text.replaceAll(id, "ID");
+		};
+		const expected = await answer(guild.unknown);
+		for (const name of hidden) expect(await answer(guild[name])).toBe(expected);
+	});
 
-	test.each(aboutInstance)(
-		"a hidden instance is like one that does not exist: %s",
-		async (_, request) => {
-			const answer = async (name: string) => {
-				const text = JSON.stringify(await ask(await client, ...request(name)));
-				return text.replaceAll(name, "NAME");
-			};
-			for (const name of ["beta", "gamma"])
-				expect(await answer(name)).toBe(await answer(unlike(name)));
-		},
-	);
+	test.each(aboutInstance)("a hidden instance is like one that does not exist: %s", async (_, request) => {
+		const answer = async (name: string) => {
+			const text = JSON.stringify(await ask(await client, ...request(name)));
+			return text.replaceAll(name, "NAME");
+		};
+		for (const name of ["beta", "gamma"]) expect(await answer(name)).toBe(await answer(unlike(name)));
+	});
 
 	test("prompts of hidden bots are like ones that do not exist", async () => {
 		const answer = async (name: string) => {
 			const params = { name, arguments: {} };
-			const text = JSON.stringify(
-				await ask(await client, "prompts/get", params),
-			);
+			const text = JSON.stringify(await ask(await client, "prompts/get", params));
 			return text.replaceAll(name, "NAME");
 		};
-		for (const name of ["secret_report", "gammas_report"])
-			expect(await answer(name)).toBe(await answer(unlike(name)));
+		for (const name of ["secret_report", "gammas_report"]) expect(await answer(name)).toBe(await answer(unlike(name)));
 	});
 
 	test("nothing names what is hidden", async () => {
@@ -325,14 +263,11 @@ describe.each(limits)("limited to %s", (_, scope, hidden) => {
 			complete("guild_id", ""),
 			["prompts/get", { name: "secret_repor" }],
 		];
-		const answers = await Promise.all(
-			requests.map(async (request) => ask(await client, ...request)),
-		);
+		const answers = await Promise.all(requests.map(async (request) => ask(await client, ...request)));
 		const text = JSON.stringify(answers);
 		expect(text).toContain("alpha");
 		for (const name of hidden) expect(text).not.toContain(guild[name]);
-		for (const word of ["beta", "gamma", "The B", "secret_report", "Pinned"])
-			expect(text).not.toContain(word);
+		for (const word of ["beta", "gamma", "The B", "secret_report", "Pinned"]) expect(text).not.toContain(word);
 	});
 
 	test("its own guild is served", async () => {
@@ -388,9 +323,7 @@ test("list_instances and errors show the visible bots and guilds", async () => {
 	const lines = (await one.text("list_instances")).split("\n");
 	expect(lines).toHaveLength(3);
 	expect(lines[0]).toBe("2 instance(s):");
-	expect(lines[1]).toStartWith(
-		`alpha | online | 1 guild(s): Shared (${guild.shared}) | since `,
-	);
+	expect(lines[1]).toStartWith(`alpha | online | 1 guild(s): Shared (${guild.shared}) | since `);
 	expect(lines[2]).toStartWith(
 		`beta | online | 1 guild(s): Shared (${guild.shared}, by guild_id served by alpha) | since `,
 	);
@@ -423,13 +356,9 @@ describe("lists of tools", () => {
 		const { key, gateway } = await started;
 		const note = async (client: Pick<Client, "tools">) => {
 			const tools = await client.tools();
-			return tools.find(({ name }) => name === "betas_only") as
-				| { description?: string }
-				| undefined;
+			return tools.find(({ name }) => name === "betas_only") as { description?: string } | undefined;
 		};
-		expect((await note(gateway))?.description).toBe(
-			"(Not available on: alpha, gamma.)",
-		);
+		expect((await note(gateway))?.description).toBe("(Not available on: alpha, gamma.)");
 		const both = await key({ instances: ["alpha", "beta"] });
 		expect((await note(both))?.description).toBe("(Not available on: alpha.)");
 		const alone = await key({ instances: ["beta"] });
@@ -450,17 +379,9 @@ describe("lists of tools", () => {
 			const tools = result?.tools as { name: string }[];
 			return tools.map(({ name }) => name);
 		};
-		expect(await names({ "X-MCP-Readonly": "true" })).toEqual([
-			"look",
-			"list_instances",
-		]);
-		expect(await names({ "X-MCP-Toolsets": "betas" })).toEqual([
-			"betas_only",
-			"list_instances",
-		]);
-		expect(await names({ "X-MCP-Toolsets": "no_such" })).toEqual([
-			"list_instances",
-		]);
+		expect(await names({ "X-MCP-Readonly": "true" })).toEqual(["look", "list_instances"]);
+		expect(await names({ "X-MCP-Toolsets": "betas" })).toEqual(["betas_only", "list_instances"]);
+		expect(await names({ "X-MCP-Toolsets": "no_such" })).toEqual(["list_instances"]);
 		const { url } = gateway;
 		const readOnly = createGatewayClient(`${url}/mcp/readonly`);
 		expect(await readOnly.toolNames()).toEqual(["look", "list_instances"]);
@@ -468,10 +389,7 @@ describe("lists of tools", () => {
 		const writer = await key({ access: "write" });
 		for (const [headers, sent] of [
 			[{}, { access: "write" }],
-			[
-				{ "X-MCP-Readonly": "false", "X-MCP-Toolsets": "all" },
-				{ access: "write" },
-			],
+			[{ "X-MCP-Readonly": "false", "X-MCP-Toolsets": "all" }, { access: "write" }],
 			[{ "X-MCP-Readonly": "1" }, { access: "read" }],
 		] as const) {
 			const { alpha } = await started;
@@ -494,10 +412,7 @@ describe("lists of tools", () => {
 			world.key({ access: "read" }),
 			world.key({ access: "read", guilds: [guild.shared] }),
 		]);
-		const asked = () =>
-			alpha
-				.received("tools/list")
-				.filter((request) => principalOf(request) !== undefined).length;
+		const asked = () => alpha.received("tools/list").filter((request) => principalOf(request) !== undefined).length;
 		await Promise.all([a.tools(), a.tools(), b.tools()]);
 		await a.tools();
 		expect(asked()).toBe(1);
@@ -538,9 +453,7 @@ test("a bot that does not enforce limits gets no request of a caller with limits
 	const all = await key({});
 	expect(await all.text("echo", args)).toContain("GuildNotFound");
 	expect(await all.toolNames()).not.toContain("gammas_only");
-	expect(gamma.requests.some((one) => principalOf(one) !== undefined)).toBe(
-		false,
-	);
+	expect(gamma.requests.some((one) => principalOf(one) !== undefined)).toBe(false);
 });
 
 test("calls wait until it is known which bots accept limits", async () => {
@@ -551,20 +464,14 @@ test("calls wait until it is known which bots accept limits", async () => {
 			await gate.promise;
 			return undefined;
 		};
-	const clients = [
-		await world.key({}),
-		await world.key({ guilds: [guild.alphas] }),
-		await world.key({ person }),
-	];
+	const clients = [await world.key({}), await world.key({ guilds: [guild.alphas] }), await world.key({ person })];
 	const refreshed = world.gateway.refresh();
 	const texts = clients.flatMap((client) => [
 		client.text("echo", { instance: "alpha" }),
 		client.text("echo", { guild_id: guild.alphas }),
 	]);
 	// A later request is answered, so these have arrived.
-	await world.gateway.post(
-		JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
-	);
+	await world.gateway.post(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }));
 	gate.resolve();
 	expect(await Promise.all(texts)).toEqual(texts.map(() => "ran echo"));
 	await refreshed;
@@ -578,9 +485,7 @@ test("a bot that no longer enforces limits gets no request of a caller with limi
 	const { port, guilds } = world.alpha;
 	await world.alpha.stop();
 	await using older = startStubBackend({ port, guilds, tools: [echo] });
-	expect(await client.text("echo", args)).toContain(
-		"does not enforce the limits of keys and sign-ins",
-	);
+	expect(await client.text("echo", args)).toContain("does not enforce the limits of keys and sign-ins");
 	expect(await world.gateway.text("echo", args)).toBe("ran echo");
 	// Before, it refused one request in the session of the bot that it has replaced.
 	const at = older.requests.findIndex(({ rpc }) => rpc === "initialize");
@@ -628,9 +533,7 @@ describe("a person", () => {
 		await using world = await start();
 		const client = await world.key({ person });
 		const args = { guild_id: guild.alphas };
-		await Promise.all(
-			Array.from({ length: 5 }, () => client.text("echo", args)),
-		);
+		await Promise.all(Array.from({ length: 5 }, () => client.text("echo", args)));
 		await client.text("echo", args);
 		expect(world.alpha.received("guildhall/rights")).toHaveLength(1);
 		expect(world.beta.received("guildhall/rights")).toHaveLength(1);
@@ -647,9 +550,7 @@ describe("a person", () => {
 		};
 		const client = await world.key({ person });
 		// Otherwise beta answers too late to be named.
-		expect(await client.text("echo", { guild_id: guild.betas })).toEndWith(
-			"Available instances: alpha, beta.",
-		);
+		expect(await client.text("echo", { guild_id: guild.betas })).toEndWith("Available instances: alpha, beta.");
 	});
 
 	test("waits for no other bot than that of the call", async () => {
@@ -662,8 +563,7 @@ describe("a person", () => {
 
 	test("sees nothing of a bot that does not answer", async () => {
 		await using world = await start();
-		world.alpha.on["guildhall/rights"] = ({ id }) =>
-			rpcError(id, -32603, "Internal error");
+		world.alpha.on["guildhall/rights"] = ({ id }) => rpcError(id, -32603, "Internal error");
 		const client = await world.key({ person });
 		expect(await client.text("list_instances")).toBe("0 instance(s):");
 		const args = { guild_id: guild.alphas };
@@ -689,10 +589,7 @@ describe("a person", () => {
 			{ id: guild.pinned, signIn: true },
 		];
 		const client = await world.key({ person });
-		for (const args of [
-			{ guild_id: guild.pinned },
-			{ guild_id: guild.pinned, instance: "alpha" },
-		])
+		for (const args of [{ guild_id: guild.pinned }, { guild_id: guild.pinned, instance: "alpha" }])
 			expect(await client.text("echo", args)).toContain("GuildNotFound");
 	});
 });

@@ -1,10 +1,7 @@
 // Whatever a guild is like, its export is a valid document, and needs no step.
 
 import { expect, test } from "bun:test";
-import {
-	parseDocument,
-	toYaml,
-} from "../../src/guild-document/format/document.ts";
+import { parseDocument, toYaml } from "../../src/guild-document/format/document.ts";
 import { exportDocument } from "../../src/guild-document/read/export.ts";
 import { difference } from "../../src/guild-document/steps/difference.ts";
 import { type Random, seeded } from "../support/random.ts";
@@ -12,39 +9,14 @@ import { type GivenState, guildId, guildState, idOf } from "./state.ts";
 
 const pieces = [
 	...["a", "B", " ", "  ", "-", "_", "⸻", "🎉", "ß", "İ", "\u3164", "\u2003"],
-	...[
-		"\n",
-		"\t",
-		"\r",
-		"'",
-		'"',
-		":",
-		"#",
-		"{",
-		"*",
-		"&",
-		"\u202e",
-		"@everyone",
-	],
-	...[
-		"+role/a",
-		"null",
-		"~",
-		"0x1",
-		"---",
-		"\u0085",
-		"\u2028",
-		"\ufeff",
-		"\u0007",
-	],
+	...["\n", "\t", "\r", "'", '"', ":", "#", "{", "*", "&", "\u202e", "@everyone"],
+	...["+role/a", "null", "~", "0x1", "---", "\u0085", "\u2028", "\ufeff", "\u0007"],
 	...["<@1>", "\\", "%", "|", ">", "[", "]", "?", "!", "`", "𝒳", "yes", "1e3"],
 ];
 
 /** Returns a random text of at most `max` characters, often of exactly so many. */
 function text(random: Random, max: number, min = 1): string {
-	const length = random.chance(0.1)
-		? max
-		: min + random.below(Math.min(max, 12));
+	const length = random.chance(0.1) ? max : min + random.below(Math.min(max, 12));
 	const characters: string[] = [];
 	while (characters.length < length) characters.push(...random.pick(pieces));
 	const cut = characters.slice(0, length).join("");
@@ -59,28 +31,21 @@ function some<T>(random: Random, items: readonly T[], max = 4): T[] {
 /** Returns the state of a random guild, with references to what it has and what it does not have. */
 function randomState(random: Random) {
 	const roleIds = Array.from({ length: random.below(9) }, (_, at) => at + 1);
-	const channelIds = Array.from(
-		{ length: random.below(16) },
-		(_, at) => at + 50,
-	);
+	const channelIds = Array.from({ length: random.below(16) }, (_, at) => at + 50);
 	const emojiIds = Array.from({ length: random.below(5) }, (_, at) => at + 90);
 	const roleId = () => idOf(random.pick([...roleIds, 30]));
-	const channelId = () =>
-		random.pick([null, idOf(random.pick([...channelIds, 31]))]);
+	const channelId = () => random.pick([null, idOf(random.pick([...channelIds, 31]))]);
 	const roles = () => some(random, [...roleIds, 30].map(idOf), 20);
 	const channels = () => some(random, [...channelIds, 31].map(idOf), 50);
 	const emoji = () => {
 		const id = random.pick([null, null, idOf(random.pick([...emojiIds, 32]))]);
 		return { emoji_id: id, emoji_name: id ? null : random.pick([null, "👍"]) };
 	};
-	const bits = () =>
-		String(BigInt(random.below(2 ** 32)) * BigInt(random.below(2 ** 20)));
+	const bits = () => String(BigInt(random.below(2 ** 32)) * BigInt(random.below(2 ** 20)));
 	const name = (max: number, min?: number) =>
 		random.chance(0.4) ? random.pick(["same", "⸻"]) : text(random, max, min);
 	const maybe = <T>(value: T) => random.pick([value, value, null, undefined]);
-	const types = channelIds.map(() =>
-		random.pick([0, 0, 0, 2, 4, 5, 13, 15, 16, 14]),
-	);
+	const types = channelIds.map(() => random.pick([0, 0, 0, 2, 4, 5, 13, 15, 16, 14]));
 	const categories = channelIds.filter((_, at) => types[at] === 4);
 	const given: GivenState = {
 		guild: {
@@ -118,8 +83,7 @@ function randomState(random: Random) {
 			name: name(100),
 			type: types[at] ?? 0,
 			position: random.below(12),
-			...(types[at] !== 4 &&
-				random.chance(0.7) && { parent: random.pick([...categories, 33]) }),
+			...(types[at] !== 4 && random.chance(0.7) && { parent: random.pick([...categories, 33]) }),
 			permission_overwrites: [
 				...some(random, [guildId, ...roles()]).map((one) => ({
 					id: one,
@@ -137,9 +101,7 @@ function randomState(random: Random) {
 			user_limit: maybe(random.below(100)),
 			rtc_region: maybe("us-east"),
 			video_quality_mode: maybe(random.below(4)),
-			default_auto_archive_duration: maybe(
-				random.pick([60, 1440, 4320, 10_080, 5]),
-			),
+			default_auto_archive_duration: maybe(random.pick([60, 1440, 4320, 10_080, 5])),
 			flags: random.below(32) + random.pick([0, 1 << 21]),
 			available_tags: maybe(
 				Array.from({ length: random.below(21) }, (_, tag) => ({
@@ -162,9 +124,7 @@ function randomState(random: Random) {
 			...{ id: idOf(200 + at), name: name(100), enabled: random.chance(0.5) },
 			trigger_type: random.pick([1, 3, 4, 5, 6, 9]),
 			trigger_metadata: {
-				keyword_filter: maybe(
-					some(random, [text(random, 60), text(random, 60)]),
-				),
+				keyword_filter: maybe(some(random, [text(random, 60), text(random, 60)])),
 				regex_patterns: maybe([text(random, 260)]),
 				presets: maybe(some(random, [1, 2, 3, 4])),
 				allow_list: maybe([text(random, 60)]),
@@ -187,10 +147,7 @@ function randomState(random: Random) {
 			channel_id: channelId(),
 			entity_metadata: random.pick([null, { location: text(random, 100) }]),
 			scheduled_start_time: `29${10 + at}-01-01T00:00:00+00:00`,
-			scheduled_end_time: random.pick([
-				null,
-				"2999-01-01T00:00:00.123456+00:00",
-			]),
+			scheduled_end_time: random.pick([null, "2999-01-01T00:00:00.123456+00:00"]),
 			status: random.pick([1, 1, 2, 3, 4]),
 		})),
 		webhooks: Array.from({ length: random.below(4) }, (_, at) => ({
@@ -216,11 +173,7 @@ function randomState(random: Random) {
 					options: Array.from({ length: 1 + random.below(4) }, () => ({
 						...{ id: idOf(280), title: text(random, 50) },
 						description: random.pick([null, text(random, 100)]),
-						emoji: random.pick([
-							null,
-							{ id: idOf(32), name: null },
-							{ id: null, name: "👍" },
-						]),
+						emoji: random.pick([null, { id: idOf(32), name: null }, { id: null, name: "👍" }]),
 						...{ role_ids: roles(), channel_ids: channels() },
 					})),
 				})),
@@ -248,9 +201,7 @@ test.each([1, 2, 3, 4, 5])("random guilds (seed %d)", (seed) => {
 			const { steps, refusals } = difference({ ...exported, omitted }, state, {
 				prune: true,
 			});
-			expect(
-				steps.map(({ id, changes }) => `${id} ${JSON.stringify(changes)}`),
-			).toEqual([]);
+			expect(steps.map(({ id, changes }) => `${id} ${JSON.stringify(changes)}`)).toEqual([]);
 			expect(refusals).toEqual([]);
 		}
 	}

@@ -8,10 +8,7 @@ const bot = `
   - { name: Bot, managed: true, permissions: [BAN_MEMBERS] }`;
 
 test.each([
-	[
-		"tags of a forum",
-		`channels: [{ name: help, kind: forum, tags: [{ name: Soil }, { name: Pests, emoji: 🐛 }] }]`,
-	],
+	["tags of a forum", `channels: [{ name: help, kind: forum, tags: [{ name: Soil }, { name: Pests, emoji: 🐛 }] }]`],
 	[
 		"channels of the welcome screen",
 		`settings: { community: true, verification_level: LOW, explicit_content_filter: ALL_MEMBERS, rules_channel: rules, public_updates_channel: rules }
@@ -22,10 +19,7 @@ welcome_screen: { enabled: true, channels: [{ channel: rules, description: Read 
 		"questions of onboarding",
 		`onboarding: { prompts: [{ title: Which?, options: [{ title: One, roles: [Mods] }, { title: Two, description: Both }] }] }`,
 	],
-	[
-		"AutoMod rules",
-		`automod: [{ name: Words, trigger: keyword, keyword_filter: [bad], actions: [block_message] }]`,
-	],
+	["AutoMod rules", `automod: [{ name: Words, trigger: keyword, keyword_filter: [bad], actions: [block_message] }]`],
 ])("%s without all fields are made once", async (_, text) => {
 	const document = parseDocument(`version: 1
 roles:${bot}
@@ -36,6 +30,5 @@ ${text}`);
 	});
 	const [made] = simulator.documentGuilds;
 	expect(made?.notes).toEqual([]);
-	for (const rule of made ? simulator.world.autoModeration.in(made.guild) : [])
-		expect(rule.enabled).toBe(true);
+	for (const rule of made ? simulator.world.autoModeration.in(made.guild) : []) expect(rule.enabled).toBe(true);
 });

@@ -2,10 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { ChannelType } from "discord.js";
-import {
-	InvalidDocument,
-	readDocument,
-} from "../../src/guild-document/format/document.ts";
+import { InvalidDocument, readDocument } from "../../src/guild-document/format/document.ts";
 import { exportDocument } from "../../src/guild-document/read/export.ts";
 import { difference } from "../../src/guild-document/steps/difference.ts";
 import { type GivenState, guildId, guildState, idOf } from "./state.ts";
@@ -19,22 +16,14 @@ const line = (step: ReturnType<typeof difference>["steps"][number]) =>
 	[
 		step.id,
 		...step.changes.map(
-			({ field, before, after }) =>
-				`${field}: ${before === undefined ? "" : `${before} → `}${after}`,
+			({ field, before, after }) => `${field}: ${before === undefined ? "" : `${before} → `}${after}`,
 		),
 	].join(" | ");
 
 /** Returns the steps and refusals in lines. */
 function plan(given: GivenState, document: object, prune = false): string[] {
-	const { steps, refusals } = difference(
-		readDocument({ version: 1, ...document }),
-		guildState(given),
-		{ prune },
-	);
-	return [
-		...steps.map(line),
-		...refusals.map(({ subject, reason }) => `! ${subject}: ${reason}`),
-	];
+	const { steps, refusals } = difference(readDocument({ version: 1, ...document }), guildState(given), { prune });
+	return [...steps.map(line), ...refusals.map(({ subject, reason }) => `! ${subject}: ${reason}`)];
 }
 
 function mistakes(given: GivenState, document: object): readonly string[] {
@@ -141,15 +130,9 @@ describe("an unchanged guild needs no step", () => {
 	test.each(Object.entries(states))("%s", (_, given) => {
 		const state = guildState(given);
 		const exported = exportDocument(state);
-		expect(readDocument(JSON.parse(JSON.stringify(exported)))).toEqual(
-			exported,
-		);
+		expect(readDocument(JSON.parse(JSON.stringify(exported)))).toEqual(exported);
 		for (const omitted of ["default", "keep"] as const) {
-			const { steps, refusals } = difference(
-				{ ...exported, omitted },
-				guildState(given),
-				{ prune: true },
-			);
+			const { steps, refusals } = difference({ ...exported, omitted }, guildState(given), { prune: true });
 			expect([...steps.map(line), ...refusals]).toEqual([]);
 		}
 	});
@@ -173,24 +156,14 @@ test("exports are equal whatever the order in which Discord lists things", () =>
 		bans: [1, 2].map((id) => ({ user: { id: idOf(id) }, reason: null })),
 	};
 	const state = guildState(given);
-	const reversed = JSON.parse(JSON.stringify(state), (_, value) =>
-		Array.isArray(value) ? value.reverse() : value,
-	);
+	const reversed = JSON.parse(JSON.stringify(state), (_, value) => (Array.isArray(value) ? value.reverse() : value));
 	const text = JSON.stringify(exportDocument(state));
-	expect(
-		JSON.stringify(exportDocument({ ...reversed, pictures: new Map() })),
-	).toBe(text);
+	expect(JSON.stringify(exportDocument({ ...reversed, pictures: new Map() }))).toBe(text);
 });
 
 describe("steps", () => {
 	const rows: [string, GivenState, object, string[], prune?: boolean][] = [
-		[
-			"a document that lists nothing changes nothing",
-			{ roles, channels: talk },
-			{},
-			[],
-			true,
-		],
+		["a document that lists nothing changes nothing", { roles, channels: talk }, {}, [], true],
 		[
 			"a partial document changes only the fields that it has",
 			{ roles: [{ id: 3, name: "Mods", color: 255, hoist: true }] },
@@ -231,9 +204,7 @@ describe("steps", () => {
 			"the role of an integration that is not here is never created",
 			{ roles: [] },
 			{ roles: [{ name: "Bot", managed: true }] },
-			[
-				"! role Bot: an integration, such as a bot, owns it; Discord creates it when the integration is added",
-			],
+			["! role Bot: an integration, such as a bot, owns it; Discord creates it when the integration is added"],
 		],
 		[
 			"a role that an integration owns by now stays, and the document's is created",
@@ -245,17 +216,13 @@ describe("steps", () => {
 			"permissions of @everyone",
 			{ everyone: ["VIEW_CHANNEL"] },
 			{ everyone: ["View Channels", "CONNECT"] },
-			[
-				"edit everyone/100000000000000000 | permissions: VIEW_CHANNEL → VIEW_CHANNEL, CONNECT",
-			],
+			["edit everyone/100000000000000000 | permissions: VIEW_CHANNEL → VIEW_CHANNEL, CONNECT"],
 		],
 		[
 			"@everyone in a role's permissions stands for those of @everyone",
 			{ roles: [{ id: 1, name: "Members", permissions: ["VIEW_CHANNEL"] }] },
 			{ roles: [{ name: "Members", permissions: ["@everyone"] }] },
-			[
-				"edit role/100000000000000001 | permissions: VIEW_CHANNEL → VIEW_CHANNEL, SEND_MESSAGES",
-			],
+			["edit role/100000000000000001 | permissions: VIEW_CHANNEL → VIEW_CHANNEL, SEND_MESSAGES"],
 		],
 		[
 			"roles that the document does not list stay below their neighbors",
@@ -281,11 +248,7 @@ describe("steps", () => {
 			"prune deletes exactly what listed sections do not list",
 			{ roles, channels: talk },
 			{ categories: [{ name: "Talk", channels: [{ name: "general" }] }] },
-			[
-				"delete channel/100000000000000052",
-				"delete channel/100000000000000061",
-				"delete category/100000000000000060",
-			],
+			["delete channel/100000000000000052", "delete channel/100000000000000061", "delete category/100000000000000060"],
 			true,
 		],
 		[
@@ -302,12 +265,7 @@ describe("steps", () => {
 			["delete role/100000000000000001"],
 			true,
 		],
-		[
-			"without prune nothing is deleted",
-			{ roles, channels: talk },
-			{ roles: [], channels: [], categories: [] },
-			[],
-		],
+		["without prune nothing is deleted", { roles, channels: talk }, { roles: [], channels: [], categories: [] }, []],
 		[
 			"webhooks and events are deleted before their channels",
 			{
@@ -315,23 +273,16 @@ describe("steps", () => {
 				webhooks: [{ id: idOf(5), type: 1, name: "H", channel_id: idOf(70) }],
 			},
 			{ channels: [], webhooks: [] },
-			[
-				"delete webhook/100000000000000005",
-				"delete channel/100000000000000070",
-			],
+			["delete webhook/100000000000000005", "delete channel/100000000000000070"],
 			true,
 		],
 		[
 			"a channel is moved and renamed at once by its id",
 			{ channels: talk },
 			{
-				categories: [
-					{ name: "Staff", channels: [{ name: "Mod Memes", id: idOf(52) }] },
-				],
+				categories: [{ name: "Staff", channels: [{ name: "Mod Memes", id: idOf(52) }] }],
 			},
-			[
-				"edit channel/100000000000000052 | category: Talk → Staff | name: memes → mod-memes",
-			],
+			["edit channel/100000000000000052 | category: Talk → Staff | name: memes → mod-memes"],
 		],
 		[
 			"a channel moves out of a category, with which it becomes private before",
@@ -374,9 +325,7 @@ describe("steps", () => {
 			"a converted channel gets the settings of its new kind in the same step",
 			{ channels: [{ id: 70, name: "news", type: announcement }] },
 			{ channels: [{ name: "news", kind: "text", slowmode_seconds: 9 }] },
-			[
-				"edit channel/100000000000000070 | kind: announcement → text | slowmode_seconds: 0 → 9",
-			],
+			["edit channel/100000000000000070 | kind: announcement → text | slowmode_seconds: 0 → 9"],
 		],
 		[
 			"kinds come from the guild",
@@ -447,10 +396,7 @@ describe("steps", () => {
 				roles: [{ name: "Supporters", key: "vip" }],
 				channels: [{ name: "a", overwrites: [{ role: "Supporters" }] }],
 			},
-			[
-				"create role/vip",
-				"create channel/a | access of Supporters (key vip): nothing allowed or denied",
-			],
+			["create role/vip", "create channel/a | access of Supporters (key vip): nothing allowed or denied"],
 		],
 		[
 			"tags are named with their emoji",
@@ -467,9 +413,7 @@ describe("steps", () => {
 					},
 				],
 			},
-			[
-				"create channel/questions | kind: forum | tags: Soil emoji :sprout:, News emoji 🐛 moderated true",
-			],
+			["create channel/questions | kind: forum | tags: Soil emoji :sprout:, News emoji 🐛 moderated true"],
 		],
 		[
 			"a reference may be an id",
@@ -536,9 +480,7 @@ describe("documents that are refused", () => {
 			"a reference to nothing",
 			{},
 			{ settings: { afk_channel: "Nowhere" } },
-			[
-				'channel "Nowhere": neither the document nor the guild has one with this name',
-			],
+			['channel "Nowhere": neither the document nor the guild has one with this name'],
 		],
 		[
 			"a reference to one of several",
@@ -557,9 +499,7 @@ describe("documents that are refused", () => {
 				channels: [{ name: "a" }, { name: "a" }],
 				settings: { system_channel: "a" },
 			},
-			[
-				'channel "a": the document has 2 channels with this name; give each a key, and refer to it by its key',
-			],
+			['channel "a": the document has 2 channels with this name; give each a key, and refer to it by its key'],
 		],
 		[
 			"lock_permissions where it means nothing",
@@ -576,10 +516,7 @@ describe("documents that are refused", () => {
 					},
 				],
 			},
-			["a", "b"].map(
-				(name) =>
-					`channel "${name}": lock_permissions is for channels in a category, without overwrites`,
-			),
+			["a", "b"].map((name) => `channel "${name}": lock_permissions is for channels in a category, without overwrites`),
 		],
 		[
 			"a kind that cannot be told",
@@ -598,9 +535,7 @@ describe("documents that are refused", () => {
 			"an id that two have",
 			{ roles },
 			{ roles: [1, 2].map((n) => ({ name: `R${n}`, id: idOf(3) })) },
-			[
-				"role 100000000000000003: the guild document has this id more than once",
-			],
+			["role 100000000000000003: the guild document has this id more than once"],
 		],
 		[
 			"two overwrites for one role",
@@ -679,9 +614,7 @@ test("onboarding is guarded by the roles that it newly gives", () => {
 				{
 					...{ id: idOf(8), title: "Who?", type: 0 },
 					...{ single_select: false, required: false, in_onboarding: true },
-					options: [
-						{ id: idOf(9), title: "A", role_ids: [idOf(1)], channel_ids: [] },
-					],
+					options: [{ id: idOf(9), title: "A", role_ids: [idOf(1)], channel_ids: [] }],
 				},
 			],
 		},
@@ -701,9 +634,7 @@ test("onboarding is guarded by the roles that it newly gives", () => {
 		state,
 		{ prune: false },
 	);
-	expect(
-		steps.find(({ kind }) => kind === "onboarding")?.guard.roleIds,
-	).toEqual([idOf(2), "+role/New"]);
+	expect(steps.find(({ kind }) => kind === "onboarding")?.guard.roleIds).toEqual([idOf(2), "+role/New"]);
 });
 
 test("a key that is not the name cannot pass for the name of another role", () => {
@@ -713,9 +644,7 @@ test("a key that is not the name cannot pass for the name of another role", () =
 	};
 	const overwrites = [{ role: "Admins", allow: ["VIEW_CHANNEL"] }];
 	const roles = [{ name: "Guests", key: "Admins" }];
-	expect(
-		plan(given, { roles, channels: [{ name: "staff", overwrites }] }),
-	).toContain(
+	expect(plan(given, { roles, channels: [{ name: "staff", overwrites }] })).toContain(
 		`edit channel/${idOf(2)} | access of Guests (key Admins): VIEW_CHANNEL`,
 	);
 });

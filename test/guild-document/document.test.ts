@@ -26,8 +26,7 @@ function issuesOf(read: () => unknown): readonly string[] {
 	}
 }
 
-const nested = (depth: number, open: string, close: string) =>
-	open.repeat(depth) + close.repeat(depth);
+const nested = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);
 
 test("a document without a version has the current one", () => {
 	expect(parseDocument("{}")).toEqual({ version: 1 });
@@ -35,16 +34,8 @@ test("a document without a version has the current one", () => {
 
 describe("a mistake is named with its path", () => {
 	const rows: [string, string, string[]][] = [
-		[
-			"nothing",
-			"",
-			["the document: expected an object with fields, received null"],
-		],
-		[
-			"a number",
-			"5",
-			["the document: expected an object with fields, received 5"],
-		],
+		["nothing", "", ["the document: expected an object with fields, received null"]],
+		["a number", "5", ["the document: expected an object with fields, received 5"]],
 		["another version", "version: 2", ["version: expected 1"]],
 		[
 			"an unknown field",
@@ -77,10 +68,7 @@ describe("a mistake is named with its path", () => {
 		[
 			"a NUL character and a lone surrogate",
 			'{"version":1,"roles":[{"name":"a\\u0000"},{"name":"\\ud800"}]}',
-			[0, 1].map(
-				(index) =>
-					`roles[${index}].name: expected a text without NUL characters and lone surrogates`,
-			),
+			[0, 1].map((index) => `roles[${index}].name: expected a text without NUL characters and lone surrogates`),
 		],
 		[
 			"a list that is there twice",
@@ -160,9 +148,7 @@ test("a byte order mark and other spellings are read", () => {
 });
 
 test("the color #000000 is read as no color, as Discord stores it", () => {
-	const of = (color: string) =>
-		parseDocument(JSON.stringify({ version: 1, roles: [{ name: "a", color }] }))
-			.roles?.[0];
+	const of = (color: string) => parseDocument(JSON.stringify({ version: 1, roles: [{ name: "a", color }] })).roles?.[0];
 	expect(of("#000000")).toEqual({ name: "a", color: "" });
 	expect(of("#000000 to #8E44AD")?.color).toBe("#000000 to #8E44AD");
 });
@@ -235,9 +221,7 @@ function tryAll(value: unknown, random: Random): boolean {
 		issuesOf(() => {
 			const { steps } = difference(one, state(), { prune: true });
 			const ids = new Map(
-				steps.flatMap(({ placeholder }, index) =>
-					placeholder ? [[placeholder, idOf(1000 + index)] as const] : [],
-				),
+				steps.flatMap(({ placeholder }, index) => (placeholder ? [[placeholder, idOf(1000 + index)] as const] : [])),
 			);
 			for (const step of steps) {
 				JSON.stringify(step.request(ids));
@@ -282,18 +266,7 @@ test.each([1, 2])("random texts never throw (seed %d)", (seed) => {
 	const random = seeded(seed);
 	const yaml = toYaml(exportDocument(state()));
 	const json = JSON.stringify(exportDocument(state()));
-	const pieces = [
-		"&a ",
-		"*a",
-		"- ",
-		": ",
-		"\n",
-		"  ",
-		"{",
-		"}",
-		"[",
-		"]",
-	].concat([
+	const pieces = ["&a ", "*a", "- ", ": ", "\n", "  ", "{", "}", "[", "]"].concat([
 		"'",
 		'"',
 		"|\n",
@@ -312,10 +285,7 @@ test.each([1, 2])("random texts never throw (seed %d)", (seed) => {
 		let text = random.pick([yaml, json]);
 		for (let count = random.below(6); count >= 0; count--) {
 			const at = random.below(text.length);
-			text =
-				text.slice(0, at) +
-				random.pick(pieces) +
-				text.slice(at + random.below(4));
+			text = text.slice(0, at) + random.pick(pieces) + text.slice(at + random.below(4));
 		}
 		issuesOf(() => parseDocument(text));
 	}
@@ -331,17 +301,13 @@ describe("a YAML text that repeats a part very often is refused at once", () => 
 		],
 	];
 	test.each(rows)("%s", (_, text) => {
-		expect(issuesOf(() => parseDocument(text))).toEqual([
-			"it has more than 100000 values",
-		]);
+		expect(issuesOf(() => parseDocument(text))).toEqual(["it has more than 100000 values"]);
 	});
 
 	test("as an object, too", () => {
 		const list: unknown[] = [];
 		for (let count = 0; count < 15_000; count += 1) list.push(list);
-		expect(issuesOf(() => readDocument({ roles: list }))).toEqual([
-			"it has more than 2000000 values",
-		]);
+		expect(issuesOf(() => readDocument({ roles: list }))).toEqual(["it has more than 2000000 values"]);
 	});
 });
 

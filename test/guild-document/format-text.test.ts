@@ -4,13 +4,8 @@ import { formatText } from "../../src/guild-document/format/format-text.ts";
 
 test("the format's description has every part, and describes no object twice", () => {
 	const lines = formatText();
-	for (const part of partNames)
-		expect(lines.filter((line) => line.startsWith(`${part}?: `))).toHaveLength(
-			1,
-		);
-	expect(lines.join("\n")).toContain(
-		"categories?: list of object. Categories with their channels, from the top.",
-	);
+	for (const part of partNames) expect(lines.filter((line) => line.startsWith(`${part}?: `))).toHaveLength(1);
+	expect(lines.join("\n")).toContain("categories?: list of object. Categories with their channels, from the top.");
 	expect(lines.filter((line) => /^ *topic\?/.test(line))).toHaveLength(1);
 	expect(lines).toContain("    (fields as in channels)");
 	// It must fit into an assistant's context beside a document.

@@ -14,8 +14,7 @@ const base = readDocument({
 	],
 	members: [{ id: "12345678901234567", roles: ["VIP"] }],
 });
-const merged = (changes: object) =>
-	mergeDocuments(base, readDocument({ version: 1, ...changes }));
+const merged = (changes: object) => mergeDocuments(base, readDocument({ version: 1, ...changes }));
 
 test("fields of what both list are changed, the others stay", () => {
 	expect(
@@ -55,12 +54,7 @@ test("what only the changes list is added", () => {
 	});
 	expect(roles?.map(({ name }) => name)).toEqual(["Mods", "VIP", "New"]);
 	expect(channels?.map(({ name }) => name)).toEqual(["welcome", "rules"]);
-	expect(
-		categories?.map(({ name, channels }) => [
-			name,
-			channels?.map(({ name }) => name),
-		]),
-	).toEqual([
+	expect(categories?.map(({ name, channels }) => [name, channels?.map(({ name }) => name)])).toEqual([
 		["Talk", ["general", "memes"]],
 		["Staff", ["mod-chat", "logs"]],
 		["Games", ["chess"]],
@@ -84,19 +78,14 @@ test("a channel that the changes list elsewhere moves with its settings", () => 
 		{ name: "Talk", channels: [] },
 		{
 			name: "Staff",
-			channels: [
-				{ name: "mod-chat" },
-				{ name: "welcome", topic: "Hello", nsfw: true },
-			],
+			channels: [{ name: "mod-chat" }, { name: "welcome", topic: "Hello", nsfw: true }],
 		},
 		{ name: "New", channels: [{ name: "memes" }] },
 	]);
 });
 
 test("a thing is renamed by its key", () => {
-	expect(
-		merged({ roles: [{ key: "VIP", name: "Supporters" }] }).roles?.[1],
-	).toEqual({
+	expect(merged({ roles: [{ key: "VIP", name: "Supporters" }] }).roles?.[1]).toEqual({
 		key: "VIP",
 		name: "Supporters",
 	});
@@ -116,8 +105,7 @@ describe("which thing a change is about", () => {
 			channels: [{ name: "general", key: `${name}/general` }],
 		})),
 	});
-	const changed = (changes: object) =>
-		mergeDocuments(guild, readDocument({ version: 1, ...changes }));
+	const changed = (changes: object) => mergeDocuments(guild, readDocument({ version: 1, ...changes }));
 
 	test("one with the same id is renamed, and keeps the key that others refer to", () => {
 		const change = { name: "Supporters", id: "12345678901234567" };
@@ -139,9 +127,7 @@ describe("which thing a change is about", () => {
 		]);
 	});
 	test("of several with the name, none: it is another one", () => {
-		expect(
-			changed({ roles: [{ name: "Mods", hoist: true }] }).roles,
-		).toHaveLength(4);
+		expect(changed({ roles: [{ name: "Mods", hoist: true }] }).roles).toHaveLength(4);
 	});
 	test("by its key it is found in another category, and moves", () => {
 		const channel = { name: "general", key: "Talk/general", topic: "Hi" };

@@ -3,28 +3,15 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { Overwrites } from "../../src/guild-document/names/overwrites.ts";
-import {
-	gainsText,
-	movedAccess,
-} from "../../src/guild-document/steps/moved-access.ts";
+import { gainsText, movedAccess } from "../../src/guild-document/steps/moved-access.ts";
 
-const {
-	Administrator,
-	ReadMessageHistory: History,
-	SendMessages: Send,
-	ViewChannel: View,
-} = PermissionFlagsBits;
+const { Administrator, ReadMessageHistory: History, SendMessages: Send, ViewChannel: View } = PermissionFlagsBits;
 
 /** What an overwrite allows and denies, by role; those of members begin with "@". */
 type Access = Record<string, { allow?: bigint; deny?: bigint }>;
 
 const mapOf = (access: Access): Overwrites =>
-	new Map(
-		Object.entries(access).map(([id, { allow = 0n, deny = 0n }]) => [
-			id,
-			{ allow, deny },
-		]),
-	);
+	new Map(Object.entries(access).map(([id, { allow = 0n, deny = 0n }]) => [id, { allow, deny }]));
 
 const none: Access = {};
 const closed: Access = { all: { deny: View }, mods: { allow: View } };
@@ -46,34 +33,14 @@ test.each<[string, Case, string]>([
 	["no overwrites, into a private category", { to: closed }, "follows"],
 	["no overwrites, into a read-only category", { to: quiet }, "follows"],
 	["empty overwrites", { own: { all: {} }, to: quiet }, "follows"],
-	[
-		"synced with its old category",
-		{ own: quiet, from: quiet, to: closed },
-		"follows",
-	],
-	[
-		"overwrites of its own",
-		{ own: { mods: { deny: Send } }, to: closed },
-		"keeps",
-	],
+	["synced with its old category", { own: quiet, from: quiet, to: closed }, "follows"],
+	["overwrites of its own", { own: { mods: { deny: Send } }, to: closed }, "keeps"],
 	["the same overwrites already", { own: closed, to: closed }, "same"],
-	[
-		"out of all categories",
-		{ own: closed, from: closed, to: undefined },
-		"keeps",
-	],
-	[
-		"out of a read-only category",
-		{ own: quiet, from: quiet, to: undefined },
-		"keeps",
-	],
+	["out of all categories", { own: closed, from: closed, to: undefined }, "keeps"],
+	["out of a read-only category", { own: quiet, from: quiet, to: undefined }, "keeps"],
 	["out of all categories, without overwrites", { to: undefined }, "same"],
 	["asked to keep its own", { to: closed, lock: false }, "keeps"],
-	[
-		"asked to follow with overwrites of its own",
-		{ own: { mods: { deny: Send } }, to: quiet, lock: true },
-		"follows",
-	],
+	["asked to follow with overwrites of its own", { own: { mods: { deny: Send } }, to: quiet, lock: true }, "follows"],
 	[
 		"from private to public",
 		{ own: closed, from: closed, to: none },
@@ -182,9 +149,7 @@ test.each<[string, Case, string]>([
 ])("%s", (_, given, expected) => {
 	const { own = none, from, lock, roles = guildWide, members = {} } = given;
 	const text = (list: Access | undefined) =>
-		JSON.stringify(list, (_key, value) =>
-			typeof value === "bigint" ? String(value) : value,
-		);
+		JSON.stringify(list, (_key, value) => (typeof value === "bigint" ? String(value) : value));
 	const { access, gains } = movedAccess(
 		{
 			own: mapOf(own),
@@ -204,15 +169,8 @@ test.each<[string, Case, string]>([
 });
 
 /** The permissions that a member with these roles has in a channel, by Discord's pseudocode. */
-function seen(
-	held: readonly string[],
-	list: Overwrites,
-	roles: ReadonlyMap<string, bigint>,
-): bigint {
-	const base = ["all", ...held].reduce(
-		(bits, id) => bits | (roles.get(id) ?? 0n),
-		0n,
-	);
+function seen(held: readonly string[], list: Overwrites, roles: ReadonlyMap<string, bigint>): bigint {
+	const base = ["all", ...held].reduce((bits, id) => bits | (roles.get(id) ?? 0n), 0n);
 	const of = (ids: readonly string[], kind: "allow" | "deny") =>
 		ids.reduce((bits, id) => bits | (list.get(id)?.[kind] ?? 0n), 0n);
 	const first = (base & ~of(["all"], "deny")) | of(["all"], "allow");
@@ -223,9 +181,7 @@ function seen(
 test("a channel that follows gives no combination of roles a sight of it that they did not have", () => {
 	const ids = ["a", "b", "c"];
 	const states = [{}, { allow: View }, { deny: View }];
-	const subsets = [0, 1, 2, 3, 4, 5, 6, 7].map((mask) =>
-		ids.filter((_, index) => (mask >> index) & 1),
-	);
+	const subsets = [0, 1, 2, 3, 4, 5, 6, 7].map((mask) => ids.filter((_, index) => (mask >> index) & 1));
 	let followed = 0;
 	for (let number = 0; number < 3 ** 8; number++) {
 		const digit = (place: number) => Math.floor(number / 3 ** place) % 3;
@@ -248,13 +204,8 @@ test("a channel that follows gives no combination of roles a sight of it that th
 			{ guildId: "all", ownerId: "", roles, rolesOf: () => [] },
 		);
 		if (access === "same") continue;
-		const gaining = subsets.filter(
-			(held) => seen(held, to, roles) & ~seen(held, own, roles),
-		);
-		expect([number, access]).toEqual([
-			number,
-			gaining.length > 0 ? "keeps" : "follows",
-		]);
+		const gaining = subsets.filter((held) => seen(held, to, roles) & ~seen(held, own, roles));
+		expect([number, access]).toEqual([number, gaining.length > 0 ? "keeps" : "follows"]);
 		expect(gains.length > 0).toBe(gaining.length > 0);
 		if (access === "follows") followed++;
 	}

@@ -3,13 +3,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { parseDocument } from "../../src/guild-document/format/document.ts";
-import {
-	fieldTables,
-	marker,
-	publishedSchema,
-	readmeFile,
-	schemaFile,
-} from "./reference.ts";
+import { fieldTables, marker, publishedSchema, readmeFile, schemaFile } from "./reference.ts";
 
 const biome = join(import.meta.dir, "../../node_modules/.bin/biome");
 

@@ -2,10 +2,7 @@
 
 import { join } from "node:path";
 import type * as v from "valibot";
-import {
-	defaultsOf,
-	welcomeDefaults,
-} from "../../src/guild-document/format/defaults.ts";
+import { defaultsOf, welcomeDefaults } from "../../src/guild-document/format/defaults.ts";
 import * as schemas from "../../src/guild-document/format/document-schema.ts";
 import { type JsonSchema, toJsonSchema } from "../../src/mcp/json-schema.ts";
 
@@ -19,8 +16,7 @@ export function publishedSchema(): JsonSchema {
 	return {
 		$schema: "https://json-schema.org/draft/2020-12/schema",
 		title: "Guild document",
-		description:
-			"A Discord guild: settings, roles, channels and more, with names in place of ids.",
+		description: "A Discord guild: settings, roles, channels and more, with names in place of ids.",
 		...toJsonSchema(schemas.documentSchema),
 	};
 }
@@ -31,11 +27,7 @@ const tables: [string, v.GenericSchema, object][] = [
 	["`settings`", schemas.settings, defaultsOf.settings],
 	["`roles[]`", schemas.role, defaultsOf.role],
 	["`emojis[]`", schemas.emoji, defaultsOf.emoji],
-	[
-		"`channels[]`, `categories[].channels[]`",
-		schemas.channel,
-		defaultsOf.channel,
-	],
+	["`channels[]`, `categories[].channels[]`", schemas.channel, defaultsOf.channel],
 	["`tags[]` of forums", schemas.tag, defaultsOf.tag],
 	["`categories[]`", schemas.category, {}],
 	["`overwrites[]`", schemas.overwrite, {}],
@@ -43,18 +35,10 @@ const tables: [string, v.GenericSchema, object][] = [
 	["`events[]`", schemas.scheduledEvent, defaultsOf.event],
 	["`webhooks[]`", schemas.webhook, {}],
 	["`welcome_screen`", schemas.welcomeScreen, welcomeDefaults.welcome_screen],
-	[
-		"`welcome_screen.channels[]`",
-		schemas.welcomeChannel,
-		defaultsOf.welcomeChannel,
-	],
+	["`welcome_screen.channels[]`", schemas.welcomeChannel, defaultsOf.welcomeChannel],
 	["`onboarding`", schemas.onboarding, welcomeDefaults.onboarding],
 	["`onboarding.prompts[]`", schemas.prompt, defaultsOf.prompt],
-	[
-		"`onboarding.prompts[].options[]`",
-		schemas.onboardingOption,
-		defaultsOf.option,
-	],
+	["`onboarding.prompts[].options[]`", schemas.onboardingOption, defaultsOf.option],
 	["`members[]`", schemas.member, {}],
 	["`bans[]`", schemas.ban, {}],
 ];
@@ -63,9 +47,7 @@ const tables: [string, v.GenericSchema, object][] = [
 function describeValues(schema: JsonSchema): string {
 	const { type, minLength = 0, maxLength, minimum, maximum } = schema;
 	if (schema.enum) {
-		const all = (schema.enum as unknown[]).map(
-			(one) => `\`${one === "" ? '""' : one}\``,
-		);
+		const all = (schema.enum as unknown[]).map((one) => `\`${one === "" ? '""' : one}\``);
 		return all.join(", ");
 	}
 	switch (type) {
@@ -93,18 +75,12 @@ function describeItems(items: JsonSchema): string {
 
 function table(schema: v.GenericSchema, defaults: object): string {
 	const { properties, required = [] } = toJsonSchema(schema);
-	const rows = Object.entries(properties as Record<string, JsonSchema>).map(
-		([field, one]) => {
-			const known: unknown = Object(defaults)[field] ?? one.default;
-			const isRequired = (required as string[]).includes(field);
-			const value = isRequired
-				? "required"
-				: known === undefined
-					? ""
-					: `\`${JSON.stringify(known)}\``;
-			return [`\`${field}\``, describeValues(one), value, `${one.description}`];
-		},
-	);
+	const rows = Object.entries(properties as Record<string, JsonSchema>).map(([field, one]) => {
+		const known: unknown = Object(defaults)[field] ?? one.default;
+		const isRequired = (required as string[]).includes(field);
+		const value = isRequired ? "required" : known === undefined ? "" : `\`${JSON.stringify(known)}\``;
+		return [`\`${field}\``, describeValues(one), value, `${one.description}`];
+	});
 	return [
 		["field", "values", "default", "description"],
 		["---", "---", "---", "---"],
@@ -116,10 +92,5 @@ function table(schema: v.GenericSchema, defaults: object): string {
 
 /** Returns the tables of all fields as Markdown. */
 export function fieldTables(): string {
-	return tables
-		.map(
-			([heading, schema, defaults]) =>
-				`\n### ${heading}\n\n${table(schema, defaults)}`,
-		)
-		.join("");
+	return tables.map(([heading, schema, defaults]) => `\n### ${heading}\n\n${table(schema, defaults)}`).join("");
 }

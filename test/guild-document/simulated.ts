@@ -27,10 +27,7 @@ export async function request(
 		...(body !== undefined && { body: JSON.stringify(body) }),
 	});
 	const text = await response.text();
-	if (!response.ok)
-		throw new Error(
-			`${method} ${path}: ${response.status} ${text} ${JSON.stringify(body)}`,
-		);
+	if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text} ${JSON.stringify(body)}`);
 	return text === "" ? undefined : JSON.parse(text);
 }
 
@@ -63,10 +60,7 @@ function png(shade: number): Uint8Array {
 }
 
 function hashOf(bytes: Uint8Array): string {
-	return new Bun.CryptoHasher("sha256")
-		.update(bytes)
-		.digest("hex")
-		.slice(0, 32);
+	return new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, 32);
 }
 
 /** Hashes of the pictures that the simulated CDN serves. */
@@ -77,9 +71,7 @@ async function hashesOf(
 	const paths = new Map<string, string>([
 		...(icon ? [[icon, `icons/${guildId}/${icon}`] as const] : []),
 		...emojis.map(({ id }) => [id ?? "", `emojis/${id}`] as const),
-		...roles.flatMap(({ id, icon }) =>
-			icon ? [[icon, `role-icons/${id}/${icon}`] as const] : [],
-		),
+		...roles.flatMap(({ id, icon }) => (icon ? [[icon, `role-icons/${id}/${icon}`] as const] : [])),
 	]);
 	return new Map(
 		await Promise.all(
@@ -97,12 +89,8 @@ function emptyIfUnknown(error: Error) {
 	return { description: null, welcome_channels: [] };
 }
 
-export async function stateOf(
-	simulator: Simulator,
-	{ id, members }: Guild,
-): Promise<GuildState> {
-	const get = (path: string) =>
-		request(simulator, "GET", `/guilds/${id}${path}`);
+export async function stateOf(simulator: Simulator, { id, members }: Guild): Promise<GuildState> {
+	const get = (path: string) => request(simulator, "GET", `/guilds/${id}${path}`);
 	const guild = (await get("")) as GuildState["guild"];
 	const isCommunity = guild.features.some((one) => one === "COMMUNITY");
 	const ofCommunity = (path: string) => (isCommunity ? get(path) : undefined);
@@ -112,9 +100,7 @@ export async function stateOf(
 		automod: (await get("/auto-moderation/rules")) as GuildState["automod"],
 		events: (await get("/scheduled-events")) as GuildState["events"],
 		webhooks: (await get("/webhooks")) as GuildState["webhooks"],
-		welcomeScreen: (await ofCommunity("/welcome-screen")?.catch(
-			emptyIfUnknown,
-		)) as GuildState["welcomeScreen"],
+		welcomeScreen: (await ofCommunity("/welcome-screen")?.catch(emptyIfUnknown)) as GuildState["welcomeScreen"],
 		onboarding: (await ofCommunity("/onboarding")) as GuildState["onboarding"],
 		members: [...members.values()].map(({ user, roles }) => ({
 			id: user.id,
@@ -126,11 +112,7 @@ export async function stateOf(
 }
 
 /** Sends the request of a step, with its picture. */
-export async function carryOut(
-	simulator: Simulator,
-	step: Step,
-	ids: Map<string, string>,
-): Promise<void> {
+export async function carryOut(simulator: Simulator, step: Step, ids: Map<string, string>): Promise<void> {
 	const { method, path, body, picture, reason } = step.request(ids);
 	const bytes = pictures.get(picture?.hash ?? "") ?? new Uint8Array();
 	const image = `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
@@ -166,9 +148,7 @@ export async function build(
 		for (const step of steps) await carryOut(simulator, step, ids);
 	}
 	const { steps } = await left();
-	throw new Error(
-		`still different: ${steps.map(({ id, changes }) => `${id} ${JSON.stringify(changes)}`).join("; ")}`,
-	);
+	throw new Error(`still different: ${steps.map(({ id, changes }) => `${id} ${JSON.stringify(changes)}`).join("; ")}`);
 }
 
 /** A document without ids. */

@@ -7,8 +7,7 @@ import type { GuildState } from "../../src/guild-document/steps.ts";
 export const guildId = "100000000000000000";
 
 /** Returns a Discord id that ends with a number. */
-export const idOf = (number: number) =>
-	`1000000000000${String(number).padStart(5, "0")}`;
+export const idOf = (number: number) => `1000000000000${String(number).padStart(5, "0")}`;
 
 interface GivenRole {
 	id: number;

@@ -7,13 +7,7 @@ import { difference } from "../../src/guild-document/steps/difference.ts";
 import type { Step } from "../../src/guild-document/steps.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import type { Guild } from "../../src/simulator/world/state/entities.ts";
-import {
-	build,
-	carryOut,
-	pictures,
-	startGuilds,
-	stateOf,
-} from "./simulated.ts";
+import { build, carryOut, pictures, startGuilds, stateOf } from "./simulated.ts";
 
 const [picture = "", otherPicture = ""] = pictures.keys();
 const start = "2999-01-01T00:00:00.000Z";
@@ -39,10 +33,7 @@ const existing: GuildDocument = {
 };
 
 /** Everything that can refer to a thing refers to a new one. `idOf` returns the id of an existing thing. */
-const changed = (
-	idOf: (name: string) => string,
-	memberId: string,
-): GuildDocument => ({
+const changed = (idOf: (name: string) => string, memberId: string): GuildDocument => ({
 	version: 1,
 	settings: {
 		community: true,
@@ -119,9 +110,7 @@ const changed = (
 	},
 	onboarding: {
 		enabled: true,
-		default_channels: [
-			...["updates", "rules", "one", "two", "three", "four", "five"],
-		],
+		default_channels: [...["updates", "rules", "one", "two", "three", "four", "five"]],
 		prompts: [{ title: "Why?", options: [{ title: "So", roles: ["New"] }] }],
 	},
 	members: [{ id: memberId, roles: ["New"] }],
@@ -153,14 +142,10 @@ const kindOf = ({ action, kind }: Step) => `${action} ${kind}`;
 /** What the checks and the comparison with the plan look at, with placeholders for the ids of what was created. */
 function comparable(step: Step, ids: ReadonlyMap<string, string>): unknown {
 	const { id, kind, action, guard, changes } = step;
-	const text = JSON.stringify(
-		{ guard, changes: changes.map(({ field, after }) => [field, after]) },
-		(_, value) => (typeof value === "bigint" ? String(value) : value),
+	const text = JSON.stringify({ guard, changes: changes.map(({ field, after }) => [field, after]) }, (_, value) =>
+		typeof value === "bigint" ? String(value) : value,
 	);
-	const named = [...ids].reduce(
-		(result, [placeholder, id]) => result.replaceAll(id, placeholder),
-		text,
-	);
+	const named = [...ids].reduce((result, [placeholder, id]) => result.replaceAll(id, placeholder), text);
 	return { id, kind, action, ...JSON.parse(named) };
 }
 
@@ -172,9 +157,7 @@ describe("with a reference to a new thing", () => {
 	async function walk(simulator: Simulator, guild: Guild) {
 		await build(simulator, guild, existing);
 		const { channels, webhooks = [] } = await stateOf(simulator, guild);
-		const named = new Map(
-			[...channels, ...webhooks].map(({ id, name }) => [name, id]),
-		);
+		const named = new Map([...channels, ...webhooks].map(({ id, name }) => [name, id]));
 		const [, member = ""] = guild.members.keys();
 		const document = changed((name) => named.get(name) ?? "", member);
 		const ids = new Map<string, string>();
@@ -195,13 +178,8 @@ describe("with a reference to a new thing", () => {
 	});
 
 	test("the table names every kind of step", () => {
-		const found = plan.filter(
-			({ needs, guard }) =>
-				needs.length > 0 || guard.moves?.some((id) => id.startsWith("+")),
-		);
-		expect([...new Set(found.map(kindOf))].sort()).toEqual(
-			referring.toSorted(),
-		);
+		const found = plan.filter(({ needs, guard }) => needs.length > 0 || guard.moves?.some((id) => id.startsWith("+")));
+		expect([...new Set(found.map(kindOf))].sort()).toEqual(referring.toSorted());
 	});
 
 	test.each(referring)("%s stays the same step", (what) => {
@@ -214,12 +192,9 @@ describe("with a reference to a new thing", () => {
 				if (planned.action === "order") {
 					// Where new things are created decides what is left to be ordered.
 					const isOther = ({ id }: Step) => id !== planned.id;
-					expect(
-						steps.filter((one) => kindOf(one) === what && isOther(one)),
-					).toBeEmpty();
+					expect(steps.filter((one) => kindOf(one) === what && isOther(one))).toBeEmpty();
 				} else if (!isDue) expect(now?.id).toBeUndefined();
-				else
-					expect(now && comparable(now, ids)).toEqual(comparable(planned, ids));
+				else expect(now && comparable(now, ids)).toEqual(comparable(planned, ids));
 			}
 	});
 

@@ -1,13 +1,7 @@
 // Files are replaced whole or not at all, also where the disk is full: a limit for the size of files plays that.
 
 import { expect, test } from "bun:test";
-import {
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	writeFileSync,
-} from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -24,10 +18,7 @@ test.skipIf(process.platform === "win32").each([
 		const script = `import { copyAtomically, writeAtomically } from ${JSON.stringify(atomic)}; ${statement}`;
 		// At most 8 blocks; without the trap, the signal would end it before there is an error.
 		const { exitCode } = Bun.spawnSync(
-			[
-				...["sh", "-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "sh"],
-				...[process.execPath, "-e", script],
-			],
+			[...["sh", "-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "sh"], ...[process.execPath, "-e", script]],
 			{ cwd: place, stderr: "ignore" },
 		);
 		expect(exitCode).not.toBe(0);

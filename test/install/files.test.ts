@@ -25,16 +25,14 @@ function run(...command: string[]) {
 
 describe("the unit", () => {
 	test("has the sandbox of the units for single programs", async () => {
-		const sandbox = (text: string) =>
-			text.split("NoNewPrivileges")[1]?.split("[Install]")[0];
+		const sandbox = (text: string) => text.split("NoNewPrivileges")[1]?.split("[Install]")[0];
 		expect(sandbox(unit)).toBeString();
 		for (const other of ["guildhall-bot@.service", "guildhall-gateway.service"])
 			expect(sandbox(unit)).toBe(sandbox(await read(`systemd/${other}`)));
 	});
 
 	test("ends only after the gateway and the bots have drained, and keeps the others after a kill for memory", () => {
-		const value = (key: string) =>
-			new RegExp(`^${key}=(.*)$`, "m").exec(unit)?.[1];
+		const value = (key: string) => new RegExp(`^${key}=(.*)$`, "m").exec(unit)?.[1];
 		// 30 s of the gateway (SHUTDOWN_SECONDS under "up"), then 26 s of each bot.
 		expect(Number(value("TimeoutStopSec"))).toBeGreaterThan(30 + 26 + 10);
 		expect(value("KillMode")).toBe("mixed");
@@ -42,30 +40,23 @@ describe("the unit", () => {
 	});
 
 	const analyze = Bun.which("systemd-analyze");
-	if (!analyze)
-		console.warn("the unit is not verified: systemd-analyze is not installed");
+	if (!analyze) console.warn("the unit is not verified: systemd-analyze is not installed");
 
-	test.skipIf(!analyze)(
-		"is understood by systemd, and exposed to 2 of 10 at the most",
-		async () => {
-			using place = workplace();
-			const path = join(place.path, "guildhall.service");
-			await Bun.write(
-				path,
-				unit.replace(/^(ExecStart=)\S+/m, `$1${process.execPath}`),
-			);
-			expect(run("systemd-analyze", "verify", "--man=no", path)).toMatchObject({
-				stderr: "",
-				exitCode: 0,
-			});
-			const security = run(
-				...["systemd-analyze", "security", "--offline=true"],
-				...["--threshold=20", "--no-pager", path],
-			);
-			expect(security.stdout).toContain("Overall exposure level");
-			expect(security.exitCode).toBe(0);
-		},
-	);
+	test.skipIf(!analyze)("is understood by systemd, and exposed to 2 of 10 at the most", async () => {
+		using place = workplace();
+		const path = join(place.path, "guildhall.service");
+		await Bun.write(path, unit.replace(/^(ExecStart=)\S+/m, `$1${process.execPath}`));
+		expect(run("systemd-analyze", "verify", "--man=no", path)).toMatchObject({
+			stderr: "",
+			exitCode: 0,
+		});
+		const security = run(
+			...["systemd-analyze", "security", "--offline=true"],
+			...["--threshold=20", "--no-pager", path],
+		);
+		expect(security.stdout).toContain("Overall exposure level");
+		expect(security.exitCode).toBe(0);
+	});
 });
 
 describe("the site of Caddy", () => {
@@ -80,33 +71,26 @@ describe("the site of Caddy", () => {
 		);
 	});
 
-	if (!Bun.which("caddy"))
-		console.warn("the site is not read: caddy is not installed");
+	if (!Bun.which("caddy")) console.warn("the site is not read: caddy is not installed");
 
-	test.skipIf(!Bun.which("caddy"))(
-		"is understood by Caddy, beside the sites that Debian's package has",
-		async () => {
-			using place = workplace();
-			await Bun.write(join(place.path, "guildhall.caddy"), site);
-			const config = join(place.path, "Caddyfile");
-			await Bun.write(
-				config,
-				`:80 {\n\troot * /usr/share/caddy\n\tfile_server\n}\nimport ${place.path}/guildhall.caddy\n`,
-			);
-			const { stdout, exitCode } = run(
-				...["caddy", "adapt", "--validate", "--adapter", "caddyfile"],
-				...["--config", config],
-			);
-			expect(exitCode).toBe(0);
-			const { servers } = JSON.parse(stdout).apps.http;
-			const hosts = Object.values<{
-				listen: string[];
-				routes: { match?: { host: string[] }[] }[];
-			}>(servers).map(({ listen, routes }) => [
-				listen,
-				routes[0]?.match?.[0]?.host,
-			]);
-			expect(hosts).toContainEqual([[":443"], ["mcp.other.example.org"]]);
-		},
-	);
+	test.skipIf(!Bun.which("caddy"))("is understood by Caddy, beside the sites that Debian's package has", async () => {
+		using place = workplace();
+		await Bun.write(join(place.path, "guildhall.caddy"), site);
+		const config = join(place.path, "Caddyfile");
+		await Bun.write(
+			config,
+			`:80 {\n\troot * /usr/share/caddy\n\tfile_server\n}\nimport ${place.path}/guildhall.caddy\n`,
+		);
+		const { stdout, exitCode } = run(
+			...["caddy", "adapt", "--validate", "--adapter", "caddyfile"],
+			...["--config", config],
+		);
+		expect(exitCode).toBe(0);
+		const { servers } = JSON.parse(stdout).apps.http;
+		const hosts = Object.values<{
+			listen: string[];
+			routes: { match?: { host: string[] }[] }[];
+		}>(servers).map(({ listen, routes }) => [listen, routes[0]?.match?.[0]?.host]);
+		expect(hosts).toContainEqual([[":443"], ["mcp.other.example.org"]]);
+	});
 });

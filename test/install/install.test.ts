@@ -20,11 +20,7 @@ import { parseDomain, setLine } from "../../src/install/caddy.ts";
 import { install, uninstall } from "../../src/install/install.ts";
 import { lockSystem } from "../../src/install/lock.ts";
 import { InstallError } from "../../src/install/step.ts";
-import {
-	checkSystem,
-	openSystem,
-	type System,
-} from "../../src/install/system.ts";
+import { checkSystem, openSystem, type System } from "../../src/install/system.ts";
 
 const domain = "mcp.example.org";
 const caddyfile = ":80 {\n\trespond hello\n}";
@@ -72,8 +68,7 @@ function openImage() {
 		env: () => parseEnv(readFileSync(at(gatewayEnv), "utf8")),
 		install: (named?: string, where = system, by = operator) =>
 			install(where, { executable: at("/new/guildhall"), domain: named }, by),
-		uninstall: (deleteData = false, where = system, by = operator) =>
-			uninstall(where, { deleteData }, by),
+		uninstall: (deleteData = false, where = system, by = operator) => uninstall(where, { deleteData }, by),
 		[Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
 	};
 }
@@ -95,9 +90,7 @@ describe("in an image", () => {
 			"/var/lib/guildhall/install.json",
 			gatewayEnv,
 		]);
-		expect(made["/etc/caddy/Caddyfile"]).toBe(
-			`${caddyfile}\nimport /etc/caddy/guildhall.caddy\n`,
-		);
+		expect(made["/etc/caddy/Caddyfile"]).toBe(`${caddyfile}\nimport /etc/caddy/guildhall.caddy\n`);
 		expect(made["/etc/caddy/guildhall.caddy"]).toContain(`\n${domain} {\n`);
 		expect(image.env()).toEqual({ MCP_ALLOWED_HOSTS: domain });
 		expect(made[executable]).toBe("version 1");
@@ -128,9 +121,7 @@ describe("in an image", () => {
 		"%s that ends at any moment is finished by the next",
 		async (program) => {
 			const start = (image: ReturnType<typeof openImage>) =>
-				program === "install"
-					? image.install(domain)
-					: image.install(domain).then(() => image.uninstall(true));
+				program === "install" ? image.install(domain) : image.install(domain).then(() => image.uninstall(true));
 			using whole = openImage();
 			await start(whole);
 			const steps = whole.said.filter((line) => line.startsWith("… ")).length;
@@ -141,8 +132,7 @@ describe("in an image", () => {
 				const killed = {
 					...image.operator,
 					write(line: string) {
-						if (line.startsWith("… ") && ++done === last)
-							throw new Error("killed");
+						if (line.startsWith("… ") && ++done === last) throw new Error("killed");
 					},
 				};
 				const again =
@@ -232,9 +222,7 @@ describe("in an image", () => {
 	test("without Caddy there is no domain, and nothing is changed", async () => {
 		using image = openImage();
 		rmSync(image.at("/etc/caddy"), { recursive: true, force: true });
-		await expect(image.install(domain)).rejects.toThrow(
-			"Install it first: apt-get install caddy",
-		);
+		await expect(image.install(domain)).rejects.toThrow("Install it first: apt-get install caddy");
 		expect(image.tree()).toEqual({});
 		expect(await image.install()).toBe(0);
 	});
@@ -272,8 +260,7 @@ describe("on a system that runs", () => {
 				if (text.includes("restart guildhall")) isActive = true;
 				if (text.includes("stop guildhall")) isActive = false;
 				const passwd = `guildhall:x:${process.getuid?.()}:${process.getgid?.()}::/:\n`;
-				if (text.startsWith("systemd-sysusers"))
-					image.write("/etc/passwd", passwd);
+				if (text.startsWith("systemd-sysusers")) image.write("/etc/passwd", passwd);
 				if (text.startsWith("userdel")) image.write("/etc/passwd", "");
 				return "";
 			},
@@ -404,9 +391,7 @@ test.each([
 test("a line of an .env is set, replaced and removed", () => {
 	expect(setLine("", "A", "1")).toBe("A=1\n");
 	expect(setLine("B=2", "A", "1")).toBe("B=2\nA=1\n");
-	expect(setLine("A=0\nAA=3\n export A = 5\n# A=4\n", "A", "1")).toBe(
-		"AA=3\n# A=4\nA=1\n",
-	);
+	expect(setLine("A=0\nAA=3\n export A = 5\n# A=4\n", "A", "1")).toBe("AA=3\n# A=4\nA=1\n");
 	expect(setLine("A=0\nB=2\n", "A", "")).toBe("B=2\n");
 });
 
@@ -414,19 +399,14 @@ test("from the sources it copies nothing", () => {
 	using image = openImage();
 	const main = join(import.meta.dir, "../../src/guildhall/main.ts");
 	const run = (...args: string[]) => {
-		const { stdout, stderr, exitCode } = Bun.spawnSync(
-			[process.execPath, main, ...args],
-			{ stdin: "ignore" },
-		);
+		const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, main, ...args], { stdin: "ignore" });
 		return { text: `${stdout}${stderr}`, exitCode };
 	};
 	chmodSync(image.at("/new"), 0o755);
 	const refused = run("install", "--root", image.at("/"), "--yes");
 	expect(refused.text).toContain('run "bun run build"');
 	expect(refused.exitCode).toBe(1);
-	expect(run("uninstall", "--root", image.at("/")).text).toContain(
-		"not installed",
-	);
+	expect(run("uninstall", "--root", image.at("/")).text).toContain("not installed");
 	for (const program of ["install", "uninstall"])
 		expect(run(program, "--help").text).toContain(`guildhall ${program} [`);
 });

@@ -3,13 +3,7 @@
 // systemd (`up` is started with the unit's command).
 
 import { expect, test } from "bun:test";
-import {
-	mkdirSync,
-	mkdtempSync,
-	readFileSync,
-	rmSync,
-	writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { install } from "../../src/install/install.ts";
@@ -54,8 +48,8 @@ test("what they make serves two bots under the domain, and check says what is wr
 	writeFileSync(join(root, "etc/caddy/Caddyfile"), "");
 	const system = openSystem(root);
 	const quiet = { write: () => {}, ask: async () => true };
-	await install(system, { executable: "/dev/null", domain }, quiet).catch(
-		(error) => expect(error.message).toContain("/dev/null is not a file"),
+	await install(system, { executable: "/dev/null", domain }, quiet).catch((error) =>
+		expect(error.message).toContain("/dev/null is not a file"),
 	);
 	const executable = join(root, "guildhall");
 	writeFileSync(executable, "the executable");
@@ -67,29 +61,19 @@ test("what they make serves two bots under the domain, and check says what is wr
 	const settings = `${readFileSync(gatewayEnv, "utf8")}GATEWAY_PORT=${port}\n`;
 	writeFileSync(gatewayEnv, settings);
 	const run = (program: string, ...args: string[]) =>
-		startCommand(
-			[...guildhall, program, ...args, "--directory", instances],
-			{},
-			{ cwd: root },
-		);
+		startCommand([...guildhall, program, ...args, "--directory", instances], {}, { cwd: root });
 	const takenPorts = await Promise.all([freePort(), freePort()]);
 	for (const [index, name] of ["alpha", "beta"].entries()) {
 		const token = simulator.bot(name === "alpha" ? "alpha" : "beta").token;
 		const made = Bun.spawnSync(
-			[
-				...[...guildhall, "new-instance", name, "--token-stdin"],
-				...["--directory", instances],
-			],
+			[...[...guildhall, "new-instance", name, "--token-stdin"], ...["--directory", instances]],
 			{ stdin: Buffer.from(token) },
 		);
 		expect([made.exitCode, made.stderr.toString()]).toEqual([0, ""]);
 		// The simulator replaces Discord, and other tests use the default ports.
 		const path = join(instances, name, ".env");
 		const env = readFileSync(path, "utf8").replace(/^MCP_PORT=.*$/m, "");
-		writeFileSync(
-			path,
-			`${env}\nMCP_PORT=${takenPorts[index]}\nDISCORD_API_URL=${simulator.api}\n`,
-		);
+		writeFileSync(path, `${env}\nMCP_PORT=${takenPorts[index]}\nDISCORD_API_URL=${simulator.api}\n`);
 	}
 
 	const [, started = ""] =
@@ -99,14 +83,10 @@ test("what they make serves two bots under the domain, and check says what is wr
 	const up = stack.use(run(started));
 
 	const sed = written.at(-1)?.replace(/\/var\S+/, gatewayEnv) ?? "";
-	const readToken = () =>
-		Bun.spawnSync(["sh", "-c", sed]).stdout.toString().trim();
+	const readToken = () => Bun.spawnSync(["sh", "-c", sed]).stdout.toString().trim();
 	await until("both bots answer", async () => {
 		try {
-			const caller = await connectTo(
-				`http://127.0.0.1:${port}/mcp`,
-				readToken(),
-			);
+			const caller = await connectTo(`http://127.0.0.1:${port}/mcp`, readToken());
 			const { text } = await caller.call("list_instances");
 			return text.match(/online/g)?.length === 2;
 		} catch {
@@ -123,21 +103,15 @@ test("what they make serves two bots under the domain, and check says what is wr
 	expect(refused.status).toBe(403);
 
 	await using good = run("check");
-	expect([await good.exited, good.lines.at(-1)]).toEqual([
-		0,
-		"All 3 programs passed.",
-	]);
-	for (const line of good.lines.slice(0, -1))
-		expect(line).toMatch(/^(alpha {4}|beta {5}|gateway {2})\S/);
+	expect([await good.exited, good.lines.at(-1)]).toEqual([0, "All 3 programs passed."]);
+	for (const line of good.lines.slice(0, -1)) expect(line).toMatch(/^(alpha {4}|beta {5}|gateway {2})\S/);
 
 	const path = join(instances, "beta/.env");
 	const env = readFileSync(path, "utf8");
 	writeFileSync(path, env.replace(/^DISCORD_TOKEN=.*$/m, "DISCORD_TOKEN=no"));
 	await using bad = run("check");
 	expect(await bad.exited).toBe(1);
-	expect(
-		bad.lines.filter((line) => /^beta +✗.*DISCORD_TOKEN/.test(line)),
-	).toHaveLength(1);
+	expect(bad.lines.filter((line) => /^beta +✗.*DISCORD_TOKEN/.test(line))).toHaveLength(1);
 	expect(bad.lines.at(-1)).toMatch(/^\d of 3 programs failed\.$/);
 
 	// Killed, it would leave bots that still write to the directory that the test removes.

@@ -2,14 +2,7 @@
 // job, a raid. Everything is made from constants, relative to the present.
 
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
-import type {
-	Guild,
-	GuildChannel,
-	Member,
-	Overwrite,
-	Role,
-	User,
-} from "../../src/simulator/world/state/entities.ts";
+import type { Guild, GuildChannel, Member, Overwrite, Role, User } from "../../src/simulator/world/state/entities.ts";
 import type { World } from "../../src/simulator/world/world.ts";
 
 const minuteMs = 60_000;
@@ -71,26 +64,8 @@ const everyone =
 	Permission.Speak |
 	Permission.CreateInstantInvite;
 
-const first = [
-	"Ada",
-	"Bruno",
-	"Chen",
-	"Dara",
-	"Emil",
-	"Fatou",
-	"Goran",
-	"Hana",
-];
-const last = [
-	"Adler",
-	"Brook",
-	"Cole",
-	"Dunn",
-	"Ekman",
-	"Fuchs",
-	"Gray",
-	"Holt",
-];
+const first = ["Ada", "Bruno", "Chen", "Dara", "Emil", "Fatou", "Goran", "Hana"];
+const last = ["Adler", "Brook", "Cole", "Dunn", "Ekman", "Fuchs", "Gray", "Holt"];
 
 /** The guild of a job, with what the checks of its outcome refer to. */
 export interface JobGuild {
@@ -138,8 +113,8 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 	world.roles.move(
 		guild,
 		new Map(
-			[muted, regular, veteran, helper, mods, admins, own].flatMap(
-				(role, index) => (role ? [[role, index + 1] as const] : []),
+			[muted, regular, veteran, helper, mods, admins, own].flatMap((role, index) =>
+				role ? [[role, index + 1] as const] : [],
 			),
 		),
 	);
@@ -147,9 +122,7 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 	const channels = new Map<string, GuildChannel>();
 	const only = (...viewers: readonly Role[]): Overwrite[] => [
 		deny(guild.id, Permission.ViewChannel),
-		...[...viewers, own].flatMap((role) =>
-			role ? [allow(role.id, Permission.ViewChannel)] : [],
-		),
+		...[...viewers, own].flatMap((role) => (role ? [allow(role.id, Permission.ViewChannel)] : [])),
 	];
 	const readOnly = [
 		deny(guild.id, Permission.SendMessages),
@@ -175,9 +148,7 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 	add("rules", info, readOnly);
 	add("announcements", info, readOnly);
 	const hall = category("Hall");
-	const open = ["general", "off-topic", "pictures", "questions", "trading"].map(
-		(name) => add(name, hall),
-	);
+	const open = ["general", "off-topic", "pictures", "questions", "trading"].map((name) => add(name, hall));
 	const voice = category("Voice");
 	add("Lounge", voice, [], ChannelType.GuildVoice);
 	add("Games", voice, [], ChannelType.GuildVoice);
@@ -187,8 +158,7 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 	add("staff-notes", staff);
 	add("old-season", undefined);
 
-	for (const member of guild.members.values())
-		joinedAt(world, guild, member, now - 500 * dayMs);
+	for (const member of guild.members.values()) joinedAt(world, guild, member, now - 500 * dayMs);
 	const people: Member[] = [];
 	for (let number = 0; number < count; number += 1) {
 		const user = world.users.add({
@@ -196,25 +166,14 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 			global_name: `${first[number % 8]} ${last[Math.floor(number / 8) % 8]} ${number}`,
 		});
 		const held = [
-			...(number < 2
-				? [admins]
-				: number < 6
-					? [mods]
-					: number < 12
-						? [helper]
-						: []),
+			...(number < 2 ? [admins] : number < 6 ? [mods] : number < 12 ? [helper] : []),
 			...(number % 5 === 0 ? [veteran] : []),
 			...(number % 3 === 0 ? [regular] : []),
 		];
 		const member = world.members.add(guild, user, {
 			roles: held.map(({ id }) => id),
 		});
-		joinedAt(
-			world,
-			guild,
-			member,
-			now - 10 * dayMs - (400 * dayMs * (count - number)) / count,
-		);
+		joinedAt(world, guild, member, now - 10 * dayMs - (400 * dayMs * (count - number)) / count);
 		people.push(member);
 	}
 	for (let number = 0; number < 600; number += 1) {
@@ -229,8 +188,7 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 	return {
 		guild,
 		role: (name) => [...guild.roles.values()].find((one) => one.name === name),
-		channel: (name) =>
-			[...guild.channels.values()].find((one) => one.name === name),
+		channel: (name) => [...guild.channels.values()].find((one) => one.name === name),
 		people,
 	};
 }
@@ -269,9 +227,7 @@ export function raid(world: World, { guild, people, ...job }: JobGuild): Raid {
 		joinedAt(world, guild, raider, now - 2.5 * hourMs + number * minuteMs);
 		raiders.push(raider);
 	}
-	const places = ["general", "off-topic", "pictures", "questions"].flatMap(
-		(name) => job.channel(name) ?? [],
-	);
+	const places = ["general", "off-topic", "pictures", "questions"].flatMap((name) => job.channel(name) ?? []);
 	for (let number = 0; number < 180; number += 1) {
 		const raider = raiders[number % raiders.length];
 		const place = places[number % places.length];
@@ -282,20 +238,9 @@ export function raid(world: World, { guild, people, ...job }: JobGuild): Raid {
 			});
 	}
 	const accomplices = people.slice(50, 52);
-	for (const member of accomplices)
-		world.members.edit(
-			guild,
-			member,
-			{ roles: [...member.roles, mods.id] },
-			by,
-		);
-	const support = world.roles.add(
-		guild,
-		{ name: "Support", permissions: String(Permission.Administrator) },
-		by,
-	);
-	for (const raider of raiders.slice(0, 2))
-		world.members.edit(guild, raider, { roles: [support.id] }, by);
+	for (const member of accomplices) world.members.edit(guild, member, { roles: [...member.roles, mods.id] }, by);
+	const support = world.roles.add(guild, { name: "Support", permissions: String(Permission.Administrator) }, by);
+	for (const raider of raiders.slice(0, 2)) world.members.edit(guild, raider, { roles: [support.id] }, by);
 	for (const name of ["pictures", "trading"]) {
 		const channel = job.channel(name);
 		if (name === "trading" && channel) world.channels.remove(channel, by);
@@ -304,19 +249,10 @@ export function raid(world: World, { guild, people, ...job }: JobGuild): Raid {
 	const announcements = job.channel("announcements");
 	const general = job.channel("general");
 	if (!announcements || !general) throw new Error("the guild has both");
-	world.channels.setOverwrite(
-		announcements,
-		allow(guild.id, Permission.SendMessages),
-		by,
-	);
-	for (const name of ["Lamp News", "Lantern Bot"])
-		world.webhooks.add(general, { name, user: mallory.user }, by);
+	world.channels.setOverwrite(announcements, allow(guild.id, Permission.SendMessages), by);
+	for (const name of ["Lamp News", "Lantern Bot"]) world.webhooks.add(general, { name, user: mallory.user }, by);
 	for (let number = 0; number < 2; number += 1)
-		world.invites.add(
-			general,
-			{ inviter: mallory.user, max_age: 0, max_uses: 0, temporary: false },
-			by,
-		);
+		world.invites.add(general, { inviter: mallory.user, max_age: 0, max_uses: 0, temporary: false }, by);
 	const victims = people.slice(60, 63).map(({ user }) => user);
 	for (const user of victims) world.bans.add(guild, user, 0, by);
 	world.guilds.edit(guild, { name: "FREE LAMPS" }, by);

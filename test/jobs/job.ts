@@ -31,26 +31,12 @@ export interface Job extends JobGuild, AsyncDisposable {
 }
 
 /** Starts the simulator with the guild of the jobs, the bot with these keys of config.toml, and a gateway in front of it. */
-export async function startJob(
-	people: number,
-	settings: Record<string, unknown> = {},
-): Promise<Job> {
+export async function startJob(people: number, settings: Record<string, unknown> = {}): Promise<Job> {
 	await using stack = new AsyncDisposableStack();
-	const world = stack.use(
-		await startWorld(
-			{},
-			{ toml: v.parse(toml, { bot_name: "Alpha", ...settings }) },
-		),
-	);
-	const job = addGuild(
-		world.simulator.world,
-		userNamed(world, "alpha"),
-		people,
-	);
+	const world = stack.use(await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", ...settings }) }));
+	const job = addGuild(world.simulator.world, userNamed(world, "alpha"), people);
 	await world.heard();
-	const gateway = stack.use(
-		await startTestGateway({ alpha: { url: new URL(world.bot.url).origin } }),
-	);
+	const gateway = stack.use(await startTestGateway({ alpha: { url: new URL(world.bot.url).origin } }));
 	const tools = (await gateway.tools()) as {
 		name: string;
 		annotations?: { readOnlyHint?: boolean };
@@ -71,9 +57,7 @@ export async function startJob(
 				: await gateway.call("use_tool", {
 						...{ name: tool, arguments: given, guild_id: job.guild.id },
 					});
-			const text =
-				error?.message ??
-				(result?.content ?? []).map(({ text }) => text).join("\n");
+			const text = error?.message ?? (result?.content ?? []).map(({ text }) => text).join("\n");
 			cost.calls += 1;
 			cost.bytes += Buffer.byteLength(text);
 			if (!error && !result?.isError) return text;
@@ -92,7 +76,6 @@ export function idsIn(text: string): string[] {
 /** The first id behind `label` in a text. */
 export function idAfter(text: string, label: string): string {
 	const [id] = idsIn(text.slice(text.indexOf(label)));
-	if (!text.includes(label) || id === undefined)
-		throw new Error(`no id after ${label} in: ${text}`);
+	if (!text.includes(label) || id === undefined) throw new Error(`no id after ${label} in: ${text}`);
 	return id;
 }

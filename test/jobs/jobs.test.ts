@@ -5,21 +5,10 @@ import { expect, test } from "bun:test";
 import { until } from "../support/until.ts";
 import { idAfter, idsIn, type Job, startJob } from "./job.ts";
 import { show } from "./sizes.ts";
-import {
-	cleanUp,
-	newPlaces,
-	newRoles,
-	rebuild,
-	review,
-	season,
-} from "./tasks.ts";
+import { cleanUp, newPlaces, newRoles, rebuild, review, season } from "./tasks.ts";
 
 /** Expects that the job is done, without errors, within these limits. */
-function expectDone(
-	{ cost }: Job,
-	missing: readonly string[],
-	limits: { calls: number; bytes: number },
-): void {
+function expectDone({ cost }: Job, missing: readonly string[], limits: { calls: number; bytes: number }): void {
 	show("job", cost);
 	expect(missing).toEqual([]);
 	expect(cost.errors).toBe(0);
@@ -83,11 +72,7 @@ test("a guild is rebuilt for a new season", async () => {
 	});
 	await call("create_channel", {
 		...{ name: "strategy", category_id, channel_type: "forum" },
-		tags: [
-			{ name: "Guide", moderated: true },
-			{ name: "Question" },
-			{ name: "Clip" },
-		],
+		tags: [{ name: "Guide", moderated: true }, { name: "Question" }, { name: "Clip" }],
 	});
 	const archive = await call("create_channel", {
 		name: "Archive",
@@ -103,9 +88,7 @@ test("a guild is rebuilt for a new season", async () => {
 		...{ name: "Opening Night", entity_type: "voice" },
 		channel_id: channel("Lounge"),
 		scheduled_start_time: start,
-		scheduled_end_time: new Date(
-			Date.parse(start) + 2 * 3_600_000,
-		).toISOString(),
+		scheduled_end_time: new Date(Date.parse(start) + 2 * 3_600_000).toISOString(),
 	});
 	await call("create_automod_rule", {
 		...{ name: "Advertisements", trigger_type: "keyword" },
@@ -157,8 +140,7 @@ test("a guild of 5,000 is cleaned up after a raid", async () => {
 	await call("delete_messages", { user_ids: raiders });
 	await call("edit_guild", { name: "Lantern Hall" });
 	await call("unban", { user_ids: idsIn(line("banned 3 users")) });
-	const [codes = ""] =
-		/invites: ([^|]+)/.exec(line("created 2 invites"))?.slice(1) ?? [];
+	const [codes = ""] = /invites: ([^|]+)/.exec(line("created 2 invites"))?.slice(1) ?? [];
 	await call("delete_invite", { invite_codes: codes.trim().split(", ") });
 	const [first, second] = idsIn(line("created 2 webhooks"));
 	await call("delete_webhook", { webhook_id: first });
@@ -184,10 +166,7 @@ test("a guild of 5,000 is cleaned up after a raid", async () => {
 
 /** The ids in a text that follow a user name with this beginning. */
 function memberIds(text: string, name: string): string[] {
-	return Array.from(
-		text.matchAll(new RegExp(`${name}\\w* \\(ID: (\\d+)\\)`, "g")),
-		([, id]) => id ?? "",
-	);
+	return Array.from(text.matchAll(new RegExp(`${name}\\w* \\(ID: (\\d+)\\)`, "g")), ([, id]) => id ?? "");
 }
 
 test("permissions and activity are reviewed", async () => {
@@ -238,13 +217,8 @@ test("ten roles and thirty channels with access are built by one document", asyn
 	const slow = ["council-votes", "orders", "duty-roster"];
 	const plan = await call("plan_guild", {
 		document: {
-			roles: [
-				{ name: "Veteran" },
-				...newRoles.map(([name, color]) => ({ name, color, hoist: true })),
-			].map((role) =>
-				role.name === "Council"
-					? { ...role, permissions: ["KICK_MEMBERS", "MANAGE_MESSAGES"] }
-					: role,
+			roles: [{ name: "Veteran" }, ...newRoles.map(([name, color]) => ({ name, color, hoist: true }))].map((role) =>
+				role.name === "Council" ? { ...role, permissions: ["KICK_MEMBERS", "MANAGE_MESSAGES"] } : role,
 			),
 			categories: newPlaces.map(({ name, seenBy, text, voice }) => ({
 				name,
@@ -269,8 +243,7 @@ test("ten roles and thirty channels with access are built by one document", asyn
 	let progress = await call("apply_guild", { plan_hash });
 	const [, job_id = ""] = /Job (\w+)/.exec(progress) ?? [];
 	await until("the job has ended", async () => {
-		if (progress.includes(": running"))
-			progress = await call("get_job", { job_id });
+		if (progress.includes(": running")) progress = await call("get_job", { job_id });
 		return progress.includes(": done, ");
 	});
 	expectDone(job, task.missing(""), { calls: 6, bytes: 12_000 });

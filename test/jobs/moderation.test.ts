@@ -19,8 +19,7 @@ test("a spammer is banned for days, a raid is ended, and the week is summed up",
 	for (let number = 0; number < 4; number += 1) {
 		const user = discord.users.add({ username: `wolf_${number}` });
 		discord.members.add(guild, user);
-		for (const content of ["howl", "howl again"])
-			discord.messages.add(general, user, { content });
+		for (const content of ["howl", "howl again"]) discord.messages.add(general, user, { content });
 	}
 	await world.heard();
 
@@ -28,8 +27,7 @@ test("a spammer is banned for days, a raid is ended, and the week is summed up",
 		query:
 			"ban for three days; switch raid mode on; delete what people wrote who joined lately; who of my moderators acted most",
 	});
-	for (const name of ["temp_ban", "raid_mode", "purge", "list_cases"])
-		expect(found).toContain(`${name} (call it with`);
+	for (const name of ["temp_ban", "raid_mode", "purge", "list_cases"]) expect(found).toContain(`${name} (call it with`);
 
 	const user_ids = [spammer.user.id];
 	const ban = { user_ids, duration: "3d", delete_message_seconds: 86_400 };

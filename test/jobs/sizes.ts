@@ -15,15 +15,9 @@ export interface ListSize {
 }
 
 /** Measures tools/list as the gateway sends it, of a bot with this `[mcp] list` and these keys of config.toml. */
-export async function measureList(
-	list?: "all",
-	keys: object = {},
-): Promise<ListSize> {
+export async function measureList(list?: "all", keys: object = {}): Promise<ListSize> {
 	const mcp = list ? { list } : {};
-	await using world = await startWorld(
-		{},
-		{ toml: v.parse(toml, { bot_name: "Alpha", mcp, ...keys }) },
-	);
+	await using world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", mcp, ...keys }) });
 	await using gateway = await startTestGateway({
 		alpha: { url: new URL(world.bot.url).origin },
 	});
@@ -33,15 +27,10 @@ export async function measureList(
 		description: string;
 		inputSchema: { properties?: Record<string, unknown> };
 	}[];
-	const size = (value: unknown) =>
-		value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
-	const sum = (values: readonly number[]) =>
-		values.reduce((total, value) => total + value, 0);
-	const byTool = tools
-		.map((tool) => [tool.name, size(tool)] as const)
-		.toSorted(([, a], [, b]) => b - a);
-	const property = (name: string) =>
-		sum(tools.map(({ inputSchema }) => size(inputSchema.properties?.[name])));
+	const size = (value: unknown) => (value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value)));
+	const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+	const byTool = tools.map((tool) => [tool.name, size(tool)] as const).toSorted(([, a], [, b]) => b - a);
+	const property = (name: string) => sum(tools.map(({ inputSchema }) => size(inputSchema.properties?.[name])));
 	return {
 		tools: tools.length,
 		bytes: size({ tools }),

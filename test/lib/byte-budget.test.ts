@@ -41,9 +41,7 @@ test("what does not fit costs the largest of the owner who holds most", () => {
 	// The largest of all, and not of the owner who holds most.
 	room.hold(other, 40);
 	room.hold(other, 6);
-	expect([small, large, other].map(({ overflows }) => overflows)).toEqual([
-		0, 1, 0,
-	]);
+	expect([small, large, other].map(({ overflows }) => overflows)).toEqual([0, 1, 0]);
 	expect(room.usedBytes).toBe(71);
 });
 

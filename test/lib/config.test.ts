@@ -1,14 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import {
-	baseUrl,
-	ConfigError,
-	integer,
-	parseSettings,
-	port,
-	trimEnv,
-	unknownKeys,
-} from "../../src/lib/config.ts";
+import { baseUrl, ConfigError, integer, parseSettings, port, trimEnv, unknownKeys } from "../../src/lib/config.ts";
 
 const secret = "hunter2-hunter2-hunter2-hunter2";
 
@@ -55,10 +47,7 @@ describe("parseSettings", () => {
 		const { issues } = parseSettings(v.object({ named }), {
 			named: { a: { size: 1 }, b: { sizee: 1, size: 2 }, c: { size: 3, x: 1 } },
 		});
-		expect(issues).toEqual([
-			"named.b.sizee: is not a known key; did you mean size?",
-			"named.c.x: is not a known key",
-		]);
+		expect(issues).toEqual(["named.b.sizee: is not a known key; did you mean size?", "named.c.x: is not a known key"]);
 	});
 
 	test("a number of tokens is no secret", () => {
@@ -68,20 +57,13 @@ describe("parseSettings", () => {
 		expect(issues).toEqual(['max_tokens: expected a number, received "many"']);
 	});
 
-	test.each([
-		"DISCORD_TOKEN",
-		"GAME_VERIFY_SECRET",
-		"X_API_KEY",
-		"SIGNING_KEY",
-		"DB_PASSWORD",
-		"DATABASE_URL",
-	])("the value of %s is not shown, however short", (key) => {
-		const { issues } = parseSettings(
-			v.strictObject({ [key]: v.picklist(["a"]) }),
-			{ [key]: "hunter2" },
-		);
-		expect(issues).toEqual([`${key}: expected "a"`]);
-	});
+	test.each(["DISCORD_TOKEN", "GAME_VERIFY_SECRET", "X_API_KEY", "SIGNING_KEY", "DB_PASSWORD", "DATABASE_URL"])(
+		"the value of %s is not shown, however short",
+		(key) => {
+			const { issues } = parseSettings(v.strictObject({ [key]: v.picklist(["a"]) }), { [key]: "hunter2" });
+			expect(issues).toEqual([`${key}: expected "a"`]);
+		},
+	);
 
 	test("no issue shows a value that may be a secret", () => {
 		const { issues } = parseSettings(schema, {
@@ -111,18 +93,12 @@ describe("parseSettings", () => {
 });
 
 test("a ConfigError says where, how many and what", () => {
-	expect(new ConfigError("a.toml", ["x: y"]).message).toBe(
-		"a.toml has 1 error:\n  x: y",
-	);
-	expect(new ConfigError("the environment", ["a", "b"]).message).toBe(
-		"the environment has 2 errors:\n  a\n  b",
-	);
+	expect(new ConfigError("a.toml", ["x: y"]).message).toBe("a.toml has 1 error:\n  x: y");
+	expect(new ConfigError("the environment", ["a", "b"]).message).toBe("the environment has 2 errors:\n  a\n  b");
 });
 
 test("white space around a variable is dropped, and an empty one counts as unset", () => {
-	expect(
-		trimEnv({ A: "  a b\t", B: "", C: " \t ", D: undefined, E: "0" }),
-	).toEqual({ A: "a b", E: "0" });
+	expect(trimEnv({ A: "  a b\t", B: "", C: " \t ", D: undefined, E: "0" })).toEqual({ A: "a b", E: "0" });
 });
 
 describe("integer", () => {
@@ -134,25 +110,15 @@ describe("integer", () => {
 	])("%j is %j", (text, number) => {
 		expect(v.parse(schema, text)).toBe(number);
 	});
-	test.each([
-		"0",
-		"301",
-		"-1",
-		"1.5",
-		"1e2",
-		"0x10",
-		"",
-		" 1",
-		"１",
-		"9".repeat(400),
-		"NaN",
-		"Infinity",
-	])("%j is refused", (text) => {
-		const { issues } = v.safeParse(schema, text);
-		expect(issues?.map(({ message }) => message)).toEqual([
-			expect.stringContaining("expected a whole number from 1 to 300"),
-		]);
-	});
+	test.each(["0", "301", "-1", "1.5", "1e2", "0x10", "", " 1", "１", "9".repeat(400), "NaN", "Infinity"])(
+		"%j is refused",
+		(text) => {
+			const { issues } = v.safeParse(schema, text);
+			expect(issues?.map(({ message }) => message)).toEqual([
+				expect.stringContaining("expected a whole number from 1 to 300"),
+			]);
+		},
+	);
 });
 
 describe("baseUrl", () => {
@@ -181,13 +147,12 @@ describe("baseUrl", () => {
 	])("%j is refused", (text) => {
 		expect(v.safeParse(baseUrl, text).success).toBe(false);
 	});
-	test.each([
-		`http://user:${secret}@a`,
-		`http://${secret}@a`,
-		`ftp://:${secret}@a?b#c`,
-	])("the credentials in %j are refused and not shown", (text) => {
-		const { issues } = v.safeParse(baseUrl, text);
-		expect(issues).toHaveLength(1);
-		expect(issues?.[0]?.message).not.toContain(secret);
-	});
+	test.each([`http://user:${secret}@a`, `http://${secret}@a`, `ftp://:${secret}@a?b#c`])(
+		"the credentials in %j are refused and not shown",
+		(text) => {
+			const { issues } = v.safeParse(baseUrl, text);
+			expect(issues).toHaveLength(1);
+			expect(issues?.[0]?.message).not.toContain(secret);
+		},
+	);
 });

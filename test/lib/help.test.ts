@@ -13,11 +13,7 @@ test("a row has a name, a description and a default, or says that it is required
 			A: v.pipe(v.string(), v.description("First")),
 			LONG_NAME: v.pipe(v.optional(v.string(), "x"), v.description("Second")),
 			B: v.pipe(v.optional(v.string()), v.description("Third")),
-			C: v.pipe(
-				v.optional(v.string()),
-				v.description("Fourth"),
-				v.metadata({ default: "y" }),
-			),
+			C: v.pipe(v.optional(v.string()), v.description("Fourth"), v.metadata({ default: "y" })),
 		}),
 	).toBe(
 		[
@@ -53,16 +49,11 @@ test.each(Object.entries(programs))(
 			join(import.meta.dir, `../../src/${program}/main.ts`),
 			"--help",
 		]);
-		const rows = [
-			...stdout.toString().matchAll(/^ {2}([A-Z<][A-Z_<>]+) {2,}(\S.*)$/gm),
-		].map(([, name, description]) => ({ name, description }));
-		expect(rows.map(({ name }) => name)).toEqual([
-			...Object.keys(variables),
-			...patterns,
-		]);
+		const rows = [...stdout.toString().matchAll(/^ {2}([A-Z<][A-Z_<>]+) {2,}(\S.*)$/gm)].map(
+			([, name, description]) => ({ name, description }),
+		);
+		expect(rows.map(({ name }) => name)).toEqual([...Object.keys(variables), ...patterns]);
 		// Without a description a row begins with its default.
-		expect(
-			rows.filter(({ description }) => !/^[A-Z]/.test(description ?? "")),
-		).toEqual([]);
+		expect(rows.filter(({ description }) => !/^[A-Z]/.test(description ?? ""))).toEqual([]);
 	},
 );

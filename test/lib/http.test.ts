@@ -13,10 +13,9 @@ test("a request that is given up before it begins was not sent", async () => {
 		},
 	});
 	const send = createFetchSend(server.url.href);
-	const error = await send(
-		{ method: "POST", headers: {}, body: "hello" },
-		AbortSignal.abort("nobody waits"),
-	).catch((error) => error);
+	const error = await send({ method: "POST", headers: {}, body: "hello" }, AbortSignal.abort("nobody waits")).catch(
+		(error) => error,
+	);
 	expect(error).toBeInstanceOf(HttpFailure);
 	expect(error.progress).toBe("unsent");
 	expect(requests).toBe(0);

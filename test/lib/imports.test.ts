@@ -97,35 +97,13 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["tool"],
 		["tool/search"],
 		["messages"],
-		[
-			"approval",
-			"channels",
-			"guild",
-			"guild-document",
-			"setup",
-			"server",
-			"commands",
-		],
+		["approval", "channels", "guild", "guild-document", "setup", "server", "commands"],
 		["tools", "game"],
 		["features"],
 		["."],
 	],
-	"bot/guild-document": [
-		["read"],
-		["refusals"],
-		["plans"],
-		["jobs"],
-		["backups"],
-		["."],
-	],
-	"guild-document": [
-		["names"],
-		["format"],
-		["."],
-		["read"],
-		["match"],
-		["steps"],
-	],
+	"bot/guild-document": [["read"], ["refusals"], ["plans"], ["jobs"], ["backups"], ["."]],
+	"guild-document": [["names"], ["format"], ["."], ["read"], ["match"], ["steps"]],
 	gateway: [
 		["http", "store"],
 		["config"],
@@ -138,14 +116,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["console"],
 		["."],
 	],
-	"gateway/oauth": [
-		["protocol"],
-		["clients", "people"],
-		["grants"],
-		["pages"],
-		["endpoints"],
-		["."],
-	],
+	"gateway/oauth": [["protocol"], ["clients", "people"], ["grants"], ["pages"], ["endpoints"], ["."]],
 	lib: [["."], ["program", "instances"], ["sql"]],
 	simulator: [
 		["world/state"],
@@ -172,8 +143,7 @@ describe.each(Object.entries(orders))("inside %s", (program, order) => {
 		const isNested = folder.includes("/");
 		return isListed || !isNested ? folder : folderOf(folder);
 	};
-	const rankOf = (folder: string) =>
-		order.findIndex((group) => group.includes(folder));
+	const rankOf = (folder: string) => order.findIndex((group) => group.includes(folder));
 	const inside = imports.flatMap(({ file, from }) => {
 		if (!file.startsWith(`${program}/`) || !from.startsWith(".")) return [];
 		const path = file.slice(program.length + 1);
@@ -188,9 +158,7 @@ describe.each(Object.entries(orders))("inside %s", (program, order) => {
 	});
 
 	test("folders import only those before them", () => {
-		const offences = inside.filter(
-			({ from, to }) => from !== to && rankOf(to) >= rankOf(from),
-		);
+		const offences = inside.filter(({ from, to }) => from !== to && rankOf(to) >= rankOf(from));
 		expect(offences).toEqual([]);
 	});
 });
@@ -205,8 +173,7 @@ test("no file imports itself through others, but for types", () => {
 	const done = new Set<string>();
 	const cycles: string[][] = [];
 	const visit = (file: string, path: readonly string[]) => {
-		if (path.includes(file))
-			cycles.push([...path.slice(path.indexOf(file)), file]);
+		if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file]);
 		if (done.has(file)) return;
 		done.add(file);
 		for (const target of next.get(file) ?? []) visit(target, [...path, file]);
@@ -217,9 +184,5 @@ test("no file imports itself through others, but for types", () => {
 
 test("only the run-time dependencies that were decided on are installed", async () => {
 	const manifest = await Bun.file(join(src, "../package.json")).json();
-	expect(Object.keys(manifest.dependencies)).toEqual([
-		"discord.js",
-		"smol-toml",
-		"valibot",
-	]);
+	expect(Object.keys(manifest.dependencies)).toEqual(["discord.js", "smol-toml", "valibot"]);
 });

@@ -50,12 +50,7 @@ test("calls with the same keys in another order do not deadlock", async () => {
 	for (const { end } of [one, other]) end();
 	await settle();
 	await Promise.all([one.ended, other.ended]);
-	expect(events).toEqual([
-		"one begins",
-		"one ends",
-		"other begins",
-		"other ends",
-	]);
+	expect(events).toEqual(["one begins", "one ends", "other begins", "other ends"]);
 });
 
 test("work that fails lets the next begin, and only its own caller gets the error", async () => {

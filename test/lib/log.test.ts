@@ -1,13 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { parseSettings } from "../../src/lib/config.ts";
-import {
-	createLog,
-	defaultLogOptions,
-	type Fields,
-	logSettings,
-	readLogOptions,
-} from "../../src/lib/log.ts";
+import { createLog, defaultLogOptions, type Fields, logSettings, readLogOptions } from "../../src/lib/log.ts";
 import { recordLog } from "../support/log.ts";
 
 function write(format: "text" | "json", message: string, fields?: Fields) {
@@ -54,9 +48,7 @@ describe("as JSON", () => {
 
 	test("an error comes with its stack and its causes", () => {
 		const cause = new RangeError("the root", { cause: new Error("of it all") });
-		const line = JSON.parse(
-			write("json", "failed", { error: new TypeError("outer", { cause }) }),
-		);
+		const line = JSON.parse(write("json", "failed", { error: new TypeError("outer", { cause }) }));
 		expect(line.error).toMatch(
 			/^TypeError: outer\n {4}at [\s\S]+\ncaused by: RangeError: the root\n {4}at [\s\S]+\ncaused by: Error: of it all/,
 		);
@@ -65,15 +57,11 @@ describe("as JSON", () => {
 
 describe("as text", () => {
 	test("emoji stay as they are", () => {
-		expect(write("text", "👩‍👩‍👧 ❤️", { a: "🏴‍☠️" })).toEndWith(
-			'👩‍👩‍👧 ❤️ a="🏴‍☠️"',
-		);
+		expect(write("text", "👩‍👩‍👧 ❤️", { a: "🏴‍☠️" })).toEndWith('👩‍👩‍👧 ❤️ a="🏴‍☠️"');
 	});
 
 	test("a line has time of day, level, message and the fields", () => {
-		expect(write("text", "hello", { a: 1, b: "x y" })).toMatch(
-			/^\d\d:\d\d:\d\d WARN {2}hello a=1 b="x y"$/,
-		);
+		expect(write("text", "hello", { a: 1, b: "x y" })).toMatch(/^\d\d:\d\d:\d\d WARN {2}hello a=1 b="x y"$/);
 	});
 
 	test.each(hostile)("%j is one line without control characters", (text) => {
@@ -101,15 +89,12 @@ const levels = ["debug", "info", "warn", "error"] as const;
 test.each(levels)("at level %s that is the least that is written", (level) => {
 	const { log, lines } = recordLog(level);
 	for (const each of levels) log[each]("hello");
-	expect(lines.map((line) => JSON.parse(line).level)).toEqual(
-		levels.slice(levels.indexOf(level)),
-	);
+	expect(lines.map((line) => JSON.parse(line).level)).toEqual(levels.slice(levels.indexOf(level)));
 });
 
 describe("settings", () => {
 	const schema = v.object(logSettings);
-	const read = (settings: Record<string, string>) =>
-		readLogOptions(v.parse(schema, settings));
+	const read = (settings: Record<string, string>) => readLogOptions(v.parse(schema, settings));
 
 	test("what is said counts", () => {
 		expect(read({ LOG_FORMAT: "text", LOG_LEVEL: "error" })).toEqual({
@@ -126,16 +111,14 @@ describe("settings", () => {
 		expect(defaultLogOptions()).toEqual(read({}));
 	});
 
-	test.each([
-		{ LOG_FORMAT: "xml" },
-		{ LOG_FORMAT: "" },
-		{ LOG_LEVEL: "loud" },
-		{ LOG_LEVEL: "INFO" },
-	])("%j is an issue that names the choices", (settings) => {
-		const { issues } = parseSettings(schema, settings);
-		expect(issues).toHaveLength(1);
-		expect(issues[0]).toMatch(
-			/^LOG_FORMAT: expected \("text" \| "json"\), received ".*"$|^LOG_LEVEL: expected \("debug" \| "info" \| "warn" \| "error"\), received ("loud"|"INFO"; did you mean info\?)$/,
-		);
-	});
+	test.each([{ LOG_FORMAT: "xml" }, { LOG_FORMAT: "" }, { LOG_LEVEL: "loud" }, { LOG_LEVEL: "INFO" }])(
+		"%j is an issue that names the choices",
+		(settings) => {
+			const { issues } = parseSettings(schema, settings);
+			expect(issues).toHaveLength(1);
+			expect(issues[0]).toMatch(
+				/^LOG_FORMAT: expected \("text" \| "json"\), received ".*"$|^LOG_LEVEL: expected \("debug" \| "info" \| "warn" \| "error"\), received ("loud"|"INFO"; did you mean info\?)$/,
+			);
+		},
+	);
 });

@@ -24,9 +24,7 @@ describe("a counter", () => {
 	test("without labels is there at 0 from the start", () => {
 		const registry = createRegistry();
 		const counter = registry.counter("starts_total", "Starts.");
-		expect(registry.text()).toBe(
-			"# HELP starts_total Starts.\n# TYPE starts_total counter\nstarts_total 0\n",
-		);
+		expect(registry.text()).toBe("# HELP starts_total Starts.\n# TYPE starts_total counter\nstarts_total 0\n");
 		counter.add([]);
 		expect(registry.text()).toEndWith("\nstarts_total 1\n");
 	});
@@ -47,11 +45,8 @@ describe("a counter", () => {
 test("a gauge is read when it is asked for", () => {
 	const registry = createRegistry();
 	const rooms = new Map([["kitchen", 1]]);
-	registry.gauge("people", "People.", ["room"], () =>
-		Array.from(rooms, ([room, people]) => [[room], people] as const),
-	);
-	const people = (room: string) =>
-		sampleOf(parseMetrics(registry.text()), "people", { room });
+	registry.gauge("people", "People.", ["room"], () => Array.from(rooms, ([room, people]) => [[room], people] as const));
+	const people = (room: string) => sampleOf(parseMetrics(registry.text()), "people", { room });
 	expect([people("kitchen"), people("hall")]).toEqual([1, undefined]);
 	rooms.set("kitchen", 0).set("hall", -2.5);
 	expect([people("kitchen"), people("hall")]).toEqual([0, -2.5]);
@@ -79,17 +74,10 @@ test.each([
 describe("a histogram", () => {
 	test("counts what is at most each bound, and sums everything", () => {
 		const registry = createRegistry();
-		const histogram = registry.histogram(
-			"took_seconds",
-			"Time.",
-			["tool"],
-			[0.1, 1],
-		);
-		for (const seconds of [0, 0.1, 0.11, 1, 1.5, 100])
-			histogram.observe(["a"], seconds);
+		const histogram = registry.histogram("took_seconds", "Time.", ["tool"], [0.1, 1]);
+		for (const seconds of [0, 0.1, 0.11, 1, 1.5, 100]) histogram.observe(["a"], seconds);
 		const families = parseMetrics(registry.text());
-		const at = (suffix: string, labels = {}) =>
-			sampleOf(families, `took_seconds${suffix}`, { tool: "a", ...labels });
+		const at = (suffix: string, labels = {}) => sampleOf(families, `took_seconds${suffix}`, { tool: "a", ...labels });
 		expect(families.get("took_seconds")?.type).toBe("histogram");
 		expect(at("_bucket", { le: "0.1" })).toBe(2);
 		expect(at("_bucket", { le: "1" })).toBe(4);
@@ -114,9 +102,7 @@ describe("a histogram", () => {
 	});
 
 	test.each([[[1, 1]], [[2, 1]]])("with buckets %j is refused", (buckets) => {
-		expect(() => createRegistry().histogram("a", "A.", [], buckets)).toThrow(
-			TypeError,
-		);
+		expect(() => createRegistry().histogram("a", "A.", [], buckets)).toThrow(TypeError);
 	});
 });
 
@@ -173,9 +159,7 @@ describe("a programming error", () => {
 		const registry = createRegistry();
 		const counter = registry.counter("a", "A.", ["x"]);
 		const histogram = registry.histogram("b", "B.", ["x"]);
-		expect(() => counter.add([])).toThrow(
-			new TypeError("the metric a has 1 labels, but received 0 label values"),
-		);
+		expect(() => counter.add([])).toThrow(new TypeError("the metric a has 1 labels, but received 0 label values"));
 		expect(() => counter.add(["1", "2"])).toThrow(TypeError);
 		expect(() => counter.value([])).toThrow(TypeError);
 		expect(() => histogram.observe([], 1)).toThrow(TypeError);
@@ -183,33 +167,23 @@ describe("a programming error", () => {
 		expect(() => registry.text()).toThrow(TypeError);
 	});
 
-	test.each(["a", "h", "h_bucket", "h_sum", "h_count"])(
-		"the name %s a second time",
-		(name) => {
-			const registry = createRegistry();
-			registry.gauge("a", "A.", [], () => []);
-			registry.histogram("h", "H.");
-			expect(() => registry.counter(name, "Again.")).toThrow(TypeError);
-		},
-	);
+	test.each(["a", "h", "h_bucket", "h_sum", "h_count"])("the name %s a second time", (name) => {
+		const registry = createRegistry();
+		registry.gauge("a", "A.", [], () => []);
+		registry.histogram("h", "H.");
+		expect(() => registry.counter(name, "Again.")).toThrow(TypeError);
+	});
 
 	test.each(["", "1a", "a-b", "a b", "ä", "a{"])("the name %j", (name) => {
 		expect(() => createRegistry().counter(name, "A.")).toThrow(TypeError);
 	});
 
-	test.each([[["x", "x"]], [["1"]], [["a-b"]], [["__name__"]], [[""]]])(
-		"the labels %j",
-		(names) => {
-			expect(() => createRegistry().counter("a", "A.", names)).toThrow(
-				TypeError,
-			);
-		},
-	);
+	test.each([[["x", "x"]], [["1"]], [["a-b"]], [["__name__"]], [[""]]])("the labels %j", (names) => {
+		expect(() => createRegistry().counter("a", "A.", names)).toThrow(TypeError);
+	});
 
 	test("a histogram's label le", () => {
-		expect(() => createRegistry().histogram("a", "A.", ["le"])).toThrow(
-			TypeError,
-		);
+		expect(() => createRegistry().histogram("a", "A.", ["le"])).toThrow(TypeError);
 	});
 });
 

@@ -1,10 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-	decodePrincipal,
-	encodePrincipal,
-	includesAccess,
-	type Principal,
-} from "../../src/lib/principal.ts";
+import { decodePrincipal, encodePrincipal, includesAccess, type Principal } from "../../src/lib/principal.ts";
 
 const full: Principal = {
 	id: "key:moderators",
@@ -23,8 +18,7 @@ test("a principal survives the header, without its instances", () => {
 	expect(decodePrincipal(value)).toEqual(full);
 });
 
-const encode = (value: unknown) =>
-	Buffer.from(JSON.stringify(value)).toString("base64url");
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 test.each([
 	["", "nothing"],
@@ -34,14 +28,8 @@ test.each([
 	[encode({ ...full, id: "" }), "no id"],
 	[encode({ ...full, scope: "all" }), "an unknown member"],
 	[encode({ ...full, guilds: "all" }), "guilds that are no list"],
-	[
-		encode({ ...full, guilds: new Array(101).fill("1") }),
-		"more than 100 guilds",
-	],
-	[
-		encode({ ...full, person: { id: "me", name: "", signedIn: false } }),
-		"a person without an id of Discord",
-	],
+	[encode({ ...full, guilds: new Array(101).fill("1") }), "more than 100 guilds"],
+	[encode({ ...full, person: { id: "me", name: "", signedIn: false } }), "a person without an id of Discord"],
 ])("%p is no principal: %s", (value) => {
 	expect(decodePrincipal(value)).toBeUndefined();
 });

@@ -2,11 +2,7 @@
 
 import { expect, spyOn, test } from "bun:test";
 import { AsyncLocalStorage } from "node:async_hooks";
-import {
-	createReconciler,
-	type ReconcilerOptions,
-	type Step,
-} from "../../src/lib/reconciler.ts";
+import { createReconciler, type ReconcilerOptions, type Step } from "../../src/lib/reconciler.ts";
 import { jumpClock } from "../support/jump-clock.ts";
 import { until } from "../support/until.ts";
 
@@ -47,9 +43,8 @@ function reconcile(
 
 test("at most `maxConcurrent` steps of a lane run, each once at a time, in order; other lanes go on", async () => {
 	const held = Promise.withResolvers<void>();
-	const { due, started, reconciler } = reconcile(
-		["a 1", "a 2", "a 3", "b 1", "b 2"],
-		async (row) => (row.startsWith("a") ? held.promise : undefined),
+	const { due, started, reconciler } = reconcile(["a 1", "a 2", "a 3", "b 1", "b 2"], async (row) =>
+		row.startsWith("a") ? held.promise : undefined,
 	);
 	await until("the other lane is done", () => due.size === 3);
 	for (let wakes = 0; wakes < 10; wakes++) reconciler.wake();
@@ -170,10 +165,7 @@ test("a failed scan is reported and repeated, and so is one after `nextMs`", asy
 
 test.each([0, 60_000])("after `close(%d)` nothing starts", async (graceMs) => {
 	const held = Promise.withResolvers<void>();
-	const { due, started, reconciler } = reconcile(
-		["a 1", "a 2", "a 3"],
-		() => held.promise,
-	);
+	const { due, started, reconciler } = reconcile(["a 1", "a 2", "a 3"], () => held.promise);
 	await until("two run", () => started.length === 2);
 	const closed = reconciler.close(graceMs);
 	if (graceMs > 0) held.resolve();
@@ -216,10 +208,7 @@ test("steps do not run in the async context of the caller of wake", async () => 
 	const { due, reconciler } = reconcile([], async () => {
 		seen.push(context.getStore());
 	});
-	for (const [count, wake] of [
-		reconciler.wake,
-		reconciler.retryAll,
-	].entries()) {
+	for (const [count, wake] of [reconciler.wake, reconciler.retryAll].entries()) {
 		due.add(`a ${count}`);
 		context.run("a call", wake);
 		await until("it is done", () => due.size === 0);

@@ -40,9 +40,7 @@ test("the next ones wait in order, up to the limit of the queue", async () => {
 test("a waiter rejects after its timeout, and gets no permit later", async () => {
 	const semaphore = new Semaphore({ max: 1, maxWaitMs: 5 });
 	semaphore.acquire(never);
-	await expect(semaphore.acquire(never)).rejects.toThrow(
-		new Overloaded("1 running, none ended within 0.005 s"),
-	);
+	await expect(semaphore.acquire(never)).rejects.toThrow(new Overloaded("1 running, none ended within 0.005 s"));
 	semaphore.release();
 	expect(semaphore.held).toBe(0);
 });
@@ -67,9 +65,7 @@ test("a caller with an aborted signal does not wait", async () => {
 	const semaphore = new Semaphore({ max: 1 });
 	semaphore.acquire(never);
 	const reason = new Error("gone");
-	await expect(semaphore.acquire(AbortSignal.abort(reason))).rejects.toBe(
-		reason,
-	);
+	await expect(semaphore.acquire(AbortSignal.abort(reason))).rejects.toBe(reason);
 	semaphore.release();
 	expect(semaphore.held).toBe(0);
 });

@@ -1,9 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-	PlainSignal,
-	type Signal,
-	toAbortSignal,
-} from "../../src/lib/signal.ts";
+import { PlainSignal, type Signal, toAbortSignal } from "../../src/lib/signal.ts";
 
 /** A signal with so many listeners, and what they wrote when they were called. */
 function withListeners(count: number) {
@@ -38,8 +34,7 @@ describe("a plain signal", () => {
 
 	test("takes objects as listeners, as an AbortSignal does", () => {
 		for (const controller of [new AbortController(), new PlainSignal()]) {
-			const signal: Signal =
-				"signal" in controller ? controller.signal : controller;
+			const signal: Signal = "signal" in controller ? controller.signal : controller;
 			const called: string[] = [];
 			const listener = (name: string) => ({
 				handleEvent: () => void called.push(name),

@@ -31,9 +31,5 @@ test("a refunded event does not count", () => {
 	window.refund();
 	expect(window.take()).toBe(true);
 	window.refund();
-	expect([window.count, window.take(), window.take()]).toEqual([
-		0,
-		true,
-		false,
-	]);
+	expect([window.count, window.take(), window.take()]).toEqual([0, true, false]);
 });

@@ -6,9 +6,7 @@ const hour = 3_600_000;
 /** Tasks that end when they are told to. */
 function tasks(count: number) {
 	const started: number[] = [];
-	const ends = Array.from({ length: count }, () =>
-		Promise.withResolvers<string>(),
-	);
+	const ends = Array.from({ length: count }, () => Promise.withResolvers<string>());
 	const run = (item: number) => {
 		started.push(item);
 		return ends[item]?.promise ?? Promise.reject(new Error("no such task"));

@@ -8,8 +8,7 @@ const other = "0af7651916cd43dd8448eb211c80319c";
 const parentId = "00f067aa0ba902b7";
 const valid = `00-${id}-${parentId}-01`;
 
-const read = (headers: Record<string, string>, meta?: unknown) =>
-	readTrace(new Headers(headers), meta);
+const read = (headers: Record<string, string>, meta?: unknown) => readTrace(new Headers(headers), meta);
 
 test("without a traceparent there is no trace", () => {
 	expect(read({})).toBeUndefined();
@@ -19,16 +18,14 @@ test("without a traceparent there is no trace", () => {
 });
 
 describe("traceparent", () => {
-	test.each([
-		valid,
-		`00-${id}-${parentId}-ff`,
-		`01-${id}-${parentId}-00`,
-		`cc-${id}-${parentId}-00-later`,
-	])("%s is passed on as it is", (traceparent) => {
-		expect(read({ traceparent })).toEqual({
-			...{ id, traceparent, tracestate: undefined },
-		});
-	});
+	test.each([valid, `00-${id}-${parentId}-ff`, `01-${id}-${parentId}-00`, `cc-${id}-${parentId}-00-later`])(
+		"%s is passed on as it is",
+		(traceparent) => {
+			expect(read({ traceparent })).toEqual({
+				...{ id, traceparent, tracestate: undefined },
+			});
+		},
+	);
 
 	test.each([
 		"",
@@ -50,15 +47,12 @@ describe("traceparent", () => {
 });
 
 describe("tracestate", () => {
-	test.each([
-		"a=b",
-		"rojo=00f067aa0ba902b7,congo=t61rcWkgMzE",
-		"a=1 , b_-*/=x y,, fw529a3039@dt=FfAB",
-	])("%s is passed on as it is", (tracestate) => {
-		expect(read({ traceparent: valid, tracestate })?.tracestate).toBe(
-			tracestate,
-		);
-	});
+	test.each(["a=b", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "a=1 , b_-*/=x y,, fw529a3039@dt=FfAB"])(
+		"%s is passed on as it is",
+		(tracestate) => {
+			expect(read({ traceparent: valid, tracestate })?.tracestate).toBe(tracestate);
+		},
+	);
 
 	test.each([
 		"",
@@ -91,11 +85,8 @@ describe("_meta", () => {
 		});
 	});
 
-	test.each([1, "x", { id }, null])(
-		"is ignored if %j is the traceparent",
-		(traceparent) => {
-			expect(read({}, { traceparent })).toBeUndefined();
-			expect(read({ traceparent: valid }, { traceparent })?.id).toBe(id);
-		},
-	);
+	test.each([1, "x", { id }, null])("is ignored if %j is the traceparent", (traceparent) => {
+		expect(read({}, { traceparent })).toBeUndefined();
+		expect(read({ traceparent: valid }, { traceparent })?.id).toBe(id);
+	});
 });

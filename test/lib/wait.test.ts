@@ -12,9 +12,7 @@ describe("within", () => {
 
 	test("rejects as the work does", async () => {
 		const error = new Error("broken");
-		expect(await within(60_000, Promise.reject(error)).catch(String)).toBe(
-			"Error: broken",
-		);
+		expect(await within(60_000, Promise.reject(error)).catch(String)).toBe("Error: broken");
 	});
 
 	test("is late for work that does not settle", async () => {
@@ -47,9 +45,7 @@ describe("work that a signal may end", () => {
 		const signal = new CountingSignal();
 		expect(await raceSignal(Promise.resolve("done"), signal)).toBe("done");
 		const error = new Error("broken");
-		expect(
-			await raceSignal(Promise.reject(error), signal).catch((e) => e),
-		).toBe(error);
+		expect(await raceSignal(Promise.reject(error), signal).catch((e) => e)).toBe(error);
 		expect(listeners).toBe(0);
 	});
 
@@ -58,7 +54,6 @@ describe("work that a signal may end", () => {
 		const never = new Promise(() => {});
 		const racing = raceSignal(never, signal);
 		signal.abort("enough");
-		for (const race of [racing, raceSignal(never, signal)])
-			expect(await race.catch((reason) => reason)).toBe("enough");
+		for (const race of [racing, raceSignal(never, signal)]) expect(await race.catch((reason) => reason)).toBe("enough");
 	});
 });

@@ -8,8 +8,7 @@ import {
 	withCors,
 } from "../../src/mcp/access.ts";
 
-const asked = (headers: Record<string, string>) =>
-	new Request("http://localhost/mcp", { headers });
+const asked = (headers: Record<string, string>) => new Request("http://localhost/mcp", { headers });
 
 const good = [
 	"localhost",
@@ -65,9 +64,7 @@ describe("a Host", () => {
 		expect(await refusal?.text()).toContain("Host header is not allowed");
 	});
 	test("of this machine is let pass", () => {
-		expect(
-			createHostCheck([])(asked({ host: "localhost:9090" })),
-		).toBeUndefined();
+		expect(createHostCheck([])(asked({ host: "localhost:9090" }))).toBeUndefined();
 	});
 });
 
@@ -75,12 +72,9 @@ describe("an Origin", () => {
 	test("that is absent is a program's, and let pass", () => {
 		expect(createOriginCheck([])(asked({}))).toBeUndefined();
 	});
-	test.each(good.flatMap((host) => [`http://${host}`, `https://${host}`]))(
-		"%j is let pass",
-		(origin) => {
-			expect(createOriginCheck([])(asked({ origin }))).toBeUndefined();
-		},
-	);
+	test.each(good.flatMap((host) => [`http://${host}`, `https://${host}`]))("%j is let pass", (origin) => {
+		expect(createOriginCheck([])(asked({ origin }))).toBeUndefined();
+	});
 	test.each([
 		...["null", "", "localhost", "file://", "http://", "//localhost"],
 		...["ftp://localhost", "chrome-extension://localhost"],
@@ -93,10 +87,7 @@ describe("an Origin", () => {
 	test("of this machine is refused where it is not allowed, unless it is listed", () => {
 		const origins = ["http://localhost", "http://127.0.0.1:1"];
 		const check = createOriginCheck(origins.slice(1), { allowLoopback: false });
-		expect(origins.map((origin) => check(asked({ origin }))?.status)).toEqual([
-			403,
-			undefined,
-		]);
+		expect(origins.map((origin) => check(asked({ origin }))?.status)).toEqual([403, undefined]);
 	});
 });
 
@@ -118,11 +109,8 @@ describe("a preflight", () => {
 	test("of a listed origin is answered 204, with all that clients of either era send", () => {
 		const response = preflight(listed);
 		expect(response?.status).toBe(204);
-		const words = (header: string) =>
-			response?.headers.get(header)?.toLowerCase().split(", ");
-		expect(words("access-control-allow-methods")).toEqual(
-			expect.arrayContaining(["post", "delete", "get"]),
-		);
+		const words = (header: string) => response?.headers.get(header)?.toLowerCase().split(", ");
+		expect(words("access-control-allow-methods")).toEqual(expect.arrayContaining(["post", "delete", "get"]));
 		expect(words("access-control-allow-headers")).toEqual(
 			expect.arrayContaining([
 				...["authorization", "content-type", "last-event-id"],
@@ -132,12 +120,9 @@ describe("a preflight", () => {
 		);
 	});
 
-	test.each(["https://evil.example", "null", `${listed}.evil.example`])(
-		"of %s is 403",
-		(origin) => {
-			expect(preflight(origin)?.status).toBe(403);
-		},
-	);
+	test.each(["https://evil.example", "null", `${listed}.evil.example`])("of %s is 403", (origin) => {
+		expect(preflight(origin)?.status).toBe(403);
+	});
 
 	test("of a page of this machine that is not listed is no preflight of ours", () => {
 		expect(preflight("http://localhost:5173")).toBeUndefined();
@@ -155,12 +140,8 @@ describe("a preflight", () => {
 describe("CORS headers", () => {
 	const server = Bun.serve({ port: 0, fetch: () => new Response() });
 	afterAll(() => server.stop(true));
-	const respond = async (
-		headers: Record<string, string>,
-		allowed: readonly string[] = [listed],
-	) => {
-		const refuse = () =>
-			new Response("no", { status: 429, headers: { Vary: "Accept-Encoding" } });
+	const respond = async (headers: Record<string, string>, allowed: readonly string[] = [listed]) => {
+		const refuse = () => new Response("no", { status: 429, headers: { Vary: "Accept-Encoding" } });
 		return withCors(allowed, refuse)(asked(headers), server);
 	};
 	const corsHeaders = ({ headers }: Response) =>
@@ -171,9 +152,7 @@ describe("CORS headers", () => {
 		expect(status).toBe(429);
 		expect(headers.get("access-control-allow-origin")).toBe(listed);
 		expect(headers.get("vary")).toBe("Accept-Encoding, Origin");
-		expect(headers.get("access-control-expose-headers")).toContain(
-			"Mcp-Session-Id",
-		);
+		expect(headers.get("access-control-expose-headers")).toContain("Mcp-Session-Id");
 		// The token is sent by the page, never by the browser of its own accord.
 		expect(headers.has("access-control-allow-credentials")).toBe(false);
 	});
@@ -201,14 +180,12 @@ describe("the bearer check", () => {
 	const check = createBearerCheck("correct-horse.battery_staple~1/+=");
 	const token = "correct-horse.battery_staple~1/+=";
 
-	test.each([
-		`Bearer ${token}`,
-		`bearer ${token}`,
-		`BEARER ${token}`,
-		`Bearer   ${token}`,
-	])("%j passes", (authorization) => {
-		expect(check(asked({ authorization }))).toBeUndefined();
-	});
+	test.each([`Bearer ${token}`, `bearer ${token}`, `BEARER ${token}`, `Bearer   ${token}`])(
+		"%j passes",
+		(authorization) => {
+			expect(check(asked({ authorization }))).toBeUndefined();
+		},
+	);
 
 	const noToken = "Bearer";
 	const wrongToken = 'Bearer error="invalid_token"';
@@ -244,9 +221,7 @@ describe("the bearer check", () => {
 	});
 
 	test("the token in the address does not count", () => {
-		expect(
-			check(new Request(`http://localhost/mcp?access_token=${token}`))?.status,
-		).toBe(401);
+		expect(check(new Request(`http://localhost/mcp?access_token=${token}`))?.status).toBe(401);
 	});
 });
 
@@ -260,9 +235,6 @@ test.each([
 	["10.0.0.1", false],
 	["127.evil.example", false],
 	["localhost.evil.example", false],
-])(
-	"whether the address %j is reached from this machine only: %j",
-	(address, only) => {
-		expect(isLoopbackAddress(address)).toBe(only);
-	},
-);
+])("whether the address %j is reached from this machine only: %j", (address, only) => {
+	expect(isLoopbackAddress(address)).toBe(only);
+});

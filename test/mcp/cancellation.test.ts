@@ -2,13 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ToolCall } from "../../src/mcp/tool.ts";
-import {
-	type BothServers,
-	modernRequest,
-	postTo,
-	rawTool,
-	startBothServers,
-} from "../support/both-servers.ts";
+import { type BothServers, modernRequest, postTo, rawTool, startBothServers } from "../support/both-servers.ts";
 import { gatewayToken, startTestGateway } from "../support/gateway.ts";
 import { stall, startStubBackend } from "../support/stub-backend.ts";
 import { until } from "../support/until.ts";
@@ -50,10 +44,7 @@ interface Wait {
 	signal?: AbortSignal;
 }
 
-function legacyWait(
-	url: string,
-	{ key, id = "1", session, progress = false, signal }: Wait,
-) {
+function legacyWait(url: string, { key, id = "1", session, progress = false, signal }: Wait) {
 	const _meta = progress ? { progressToken: "p" } : {};
 	const params = { name: "wait", arguments: { key, progress }, _meta };
 	return postTo(
@@ -104,49 +95,40 @@ describe.each(["bot", "gateway"] as const)("on the %s", (at) => {
 	test.each([
 		["modern", modernWait],
 		["legacy", legacyWait],
-	] as const)(
-		"a %s client without a session that hangs up ends its call",
-		async (era, send) => {
-			const key = `${at} ${era} hang-up`;
-			const client = new AbortController();
-			const { signal } = client;
-			const answer = send(servers[at], { key, session, signal });
-			await begun(key);
-			expect(aborted(key)).toBe(false);
-			client.abort();
-			expect(answer).rejects.toThrow();
-			await until("its signal fired", () => aborted(key));
-		},
-	);
+	] as const)("a %s client without a session that hangs up ends its call", async (era, send) => {
+		const key = `${at} ${era} hang-up`;
+		const client = new AbortController();
+		const { signal } = client;
+		const answer = send(servers[at], { key, session, signal });
+		await begun(key);
+		expect(aborted(key)).toBe(false);
+		client.abort();
+		expect(answer).rejects.toThrow();
+		await until("its signal fired", () => aborted(key));
+	});
 
 	test.each([
 		["modern", modernWait],
 		["legacy", legacyWait],
-	] as const)(
-		"a %s client that hangs up ends no other call under the same id",
-		async (era, send) => {
-			const keys = [`${at} ${era} one`, `${at} ${era} other`] as const;
-			const client = new AbortController();
-			const gone = send(servers[at], { key: keys[0], signal: client.signal });
-			const answer = send(servers[at], { key: keys[1] });
-			await Promise.all(keys.map(begun));
-			client.abort();
-			expect(gone).rejects.toThrow();
-			await until("the one's signal fired", () => aborted(keys[0]));
-			await released(keys[1], answer);
-		},
-	);
+	] as const)("a %s client that hangs up ends no other call under the same id", async (era, send) => {
+		const keys = [`${at} ${era} one`, `${at} ${era} other`] as const;
+		const client = new AbortController();
+		const gone = send(servers[at], { key: keys[0], signal: client.signal });
+		const answer = send(servers[at], { key: keys[1] });
+		await Promise.all(keys.map(begun));
+		client.abort();
+		expect(gone).rejects.toThrow();
+		await until("the one's signal fired", () => aborted(keys[0]));
+		await released(keys[1], answer);
+	});
 
 	test("twelve calls under one id in one session have an answer each", async () => {
 		const session = await openSession(servers[at]);
 		const keys = Array.from({ length: 12 }, (_, n) => `${at} ${n} of 12`);
-		const answers = keys.map((key) =>
-			legacyWait(servers[at], { key, session }),
-		);
+		const answers = keys.map((key) => legacyWait(servers[at], { key, session }));
 		await Promise.all(keys.map(begun));
 		await cancel(servers[at], 1, session);
-		for (const [index, key] of [...keys.entries()].reverse())
-			await released(key, answers[index] as Promise<Response>);
+		for (const [index, key] of [...keys.entries()].reverse()) await released(key, answers[index] as Promise<Response>);
 	});
 });
 
@@ -218,8 +200,7 @@ describe("on the bot", () => {
 		const other = await openSession();
 		await cancel(servers.bot, 5, other);
 		await cancel(servers.bot, 5);
-		for (const id of ["5", 5.5, 6, null, undefined, [5], { id: 5 }, true])
-			await cancel(servers.bot, id, session);
+		for (const id of ["5", 5.5, 6, null, undefined, [5], { id: 5 }, true]) await cancel(servers.bot, id, session);
 		await released(key, answer);
 		// It is over: nothing is left to cancel, and the id may be used again.
 		await cancel(servers.bot, 5, session);
@@ -230,9 +211,7 @@ describe("on the bot", () => {
 
 	test("of two under one id, the one that is left can be cancelled", async () => {
 		const session = await openSession();
-		const [first, second] = ["first", "second"].map((key) =>
-			legacyWait(servers.bot, { key, session }),
-		);
+		const [first, second] = ["first", "second"].map((key) => legacyWait(servers.bot, { key, session }));
 		await Promise.all([begun("first"), begun("second")]);
 		await released("first", first as Promise<Response>);
 		await cancel(servers.bot, 1, session);
@@ -261,8 +240,7 @@ describe("on the gateway", () => {
 			const key = `ignored by ${era}`;
 			const answer = send(servers.gateway, { key, session });
 			await begun(key);
-			for (let id = 0; id < 50; id++)
-				await cancel(servers.gateway, id, session);
+			for (let id = 0; id < 50; id++) await cancel(servers.gateway, id, session);
 			const { body, headers } = modernRequest("notifications/cancelled", {
 				requestId: 1,
 			});
@@ -275,10 +253,7 @@ describe("on the gateway", () => {
 
 	test("tells the bot of a hang-up in either era, by the id that the bot knows, and of nothing else", async () => {
 		await using stub = startStubBackend({ on: { echo: stall } });
-		await using gateway = await startTestGateway(
-			{ alpha: stub },
-			{ env: { DEFAULT_INSTANCE: "alpha" } },
-		);
+		await using gateway = await startTestGateway({ alpha: stub }, { env: { DEFAULT_INSTANCE: "alpha" } });
 		const eras = {
 			modern: (name: string) => modernRequest("tools/call", { name }, '"mine"'),
 			legacy: (name: string) => ({
@@ -286,16 +261,8 @@ describe("on the gateway", () => {
 				body: `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"${name}"}}`,
 			}),
 		};
-		const post = (
-			{ body, headers }: ReturnType<typeof modernRequest>,
-			signal?: AbortSignal,
-		) =>
-			postTo(
-				`${gateway.url}/mcp`,
-				body,
-				{ ...headers, Authorization: `Bearer ${gatewayToken}` },
-				signal,
-			);
+		const post = ({ body, headers }: ReturnType<typeof modernRequest>, signal?: AbortSignal) =>
+			postTo(`${gateway.url}/mcp`, body, { ...headers, Authorization: `Bearer ${gatewayToken}` }, signal);
 		for (const [index, call] of Object.values(eras).entries()) {
 			await (await post(call("quick"))).text();
 			const client = new AbortController();
@@ -317,9 +284,7 @@ describe("on the gateway", () => {
 				method: "notifications/cancelled",
 				params: { requestId: Number(cancelled?.id) },
 			});
-			expect(headers.get("mcp-session-id")).toBe(
-				cancelled?.headers.get("mcp-session-id") ?? "none",
-			);
+			expect(headers.get("mcp-session-id")).toBe(cancelled?.headers.get("mcp-session-id") ?? "none");
 		}
 	});
 });

@@ -11,12 +11,7 @@ import {
 	startBothServers,
 	token,
 } from "../support/both-servers.ts";
-import {
-	chunked,
-	exchange,
-	type RawResponse,
-	requestText,
-} from "../support/raw-http.ts";
+import { chunked, exchange, type RawResponse, requestText } from "../support/raw-http.ts";
 
 /** A value, one for each time that the header stands there, or null for a header that is left away. */
 type Headers = Record<string, string | readonly string[] | null>;
@@ -81,8 +76,7 @@ const initialize = (protocolVersion: unknown) =>
 		capabilities: {},
 		clientInfo: { name: "c", version: "1" },
 	});
-const notification = (method: string) =>
-	`{"jsonrpc":"2.0","method":"${method}"}`;
+const notification = (method: string) => `{"jsonrpc":"2.0","method":"${method}"}`;
 
 /** A modern request, with some headers or members of `_meta` changed or (null) left away. */
 function modern(
@@ -91,11 +85,7 @@ function modern(
 	{ headers = {}, meta = {} }: { headers?: Headers; meta?: object } = {},
 ): { headers: Headers; body: string; era: "modern" } {
 	const sent = modernRequest(method, params);
-	const _meta = Object.fromEntries(
-		Object.entries({ ...modernMeta, ...meta }).filter(
-			([, value]) => value !== null,
-		),
-	);
+	const _meta = Object.fromEntries(Object.entries({ ...modernMeta, ...meta }).filter(([, value]) => value !== null));
 	return {
 		headers: { ...sent.headers, ...headers },
 		body: request(method, { ...params, _meta }),
@@ -105,8 +95,7 @@ function modern(
 
 const version = "io.modelcontextprotocol/protocolVersion";
 const capabilities = "io.modelcontextprotocol/clientCapabilities";
-const base64 = (text: string) =>
-	`=?base64?${Buffer.from(text).toString("base64")}?=`;
+const base64 = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`;
 const unauthorized = { "www-authenticate": "Bearer" };
 const invalidToken = { "www-authenticate": 'Bearer error="invalid_token"' };
 
@@ -209,9 +198,7 @@ function rows(at: ServerName): Row[] {
 				rule: `the Host ${Host} is ${onBot ? "refused" : "served: it may be ours"}`,
 				headers: { Host },
 				body: ping,
-				...(onBot
-					? { status: 403, era: "none" }
-					: { status: 200, result: "{}" }),
+				...(onBot ? { status: 403, era: "none" } : { status: 200, result: "{}" }),
 			}),
 		),
 		{
@@ -369,14 +356,10 @@ function rows(at: ServerName): Row[] {
 			code: -32600,
 		},
 		{
-			rule: onBot
-				? "the session before dispatch"
-				: "the client's session header is ignored",
+			rule: onBot ? "the session before dispatch" : "the client's session header is ignored",
 			headers: { "Mcp-Session-Id": "nope" },
 			body: unknown,
-			...(onBot
-				? { status: 404, code: -32001 }
-				: { status: 200, code: -32601 }),
+			...(onBot ? { status: 404, code: -32001 } : { status: 200, code: -32601 }),
 		},
 
 		// Paths and methods.
@@ -463,12 +446,7 @@ function rows(at: ServerName): Row[] {
 				] satisfies Row[])),
 
 		// The content type, and Accept.
-		...[
-			null,
-			"application/json",
-			"application/json; charset=utf-8",
-			"Application/JSON ;charset=UTF-8",
-		].map(
+		...[null, "application/json", "application/json; charset=utf-8", "Application/JSON ;charset=UTF-8"].map(
 			(type): Row => ({
 				rule: `the content type ${type} passes`,
 				headers: { "Content-Type": type },
@@ -491,13 +469,7 @@ function rows(at: ServerName): Row[] {
 				id: "null",
 			}),
 		),
-		...[
-			"",
-			"text/html",
-			"application/json",
-			"text/event-stream",
-			"*/*;q=0",
-		].map(
+		...["", "text/html", "application/json", "text/event-stream", "*/*;q=0"].map(
 			(Accept): Row => ({
 				rule: `Accept: ${Accept} refuses nothing`,
 				headers: { Accept },
@@ -519,9 +491,7 @@ function rows(at: ServerName): Row[] {
 						rule: `${maxBytes + extra} bytes of wide characters in ${how}: ${extra ? 413 : "read"}`,
 						body: wide + " ".repeat(missing + extra),
 						...chunks,
-						...(extra
-							? { status: 413, code: -32600, id: "null" }
-							: { status: 200, result: "{}" }),
+						...(extra ? { status: 413, code: -32600, id: "null" } : { status: 200, result: "{}" }),
 					}),
 				),
 				{
@@ -892,11 +862,7 @@ function rows(at: ServerName): Row[] {
 		),
 		{
 			rule: "_meta before the headers",
-			...modern(
-				"tools/list",
-				{},
-				{ meta: { [capabilities]: null }, headers: { "Mcp-Method": "x" } },
-			),
+			...modern("tools/list", {}, { meta: { [capabilities]: null }, headers: { "Mcp-Method": "x" } }),
 			status: 400,
 			code: -32602,
 		},
@@ -922,32 +888,20 @@ function rows(at: ServerName): Row[] {
 		).map(
 			([header, value]): Row => ({
 				rule: `${header}: ${JSON.stringify(value)} of a call of "odd": -32020`,
-				...modern(
-					"tools/call",
-					{ name: "odd" },
-					{ headers: { [header]: value } },
-				),
+				...modern("tools/call", { name: "odd" }, { headers: { [header]: value } }),
 				status: 400,
 				code: -32020,
 			}),
 		),
 		{
 			rule: "Mcp-Name in base64",
-			...modern(
-				"tools/call",
-				{ name: "odd" },
-				{ headers: { "Mcp-Name": base64("odd") } },
-			),
+			...modern("tools/call", { name: "odd" }, { headers: { "Mcp-Name": base64("odd") } }),
 			status: 200,
 			like: { resultType: "complete" },
 		},
 		{
 			rule: "Mcp-Name in base64, of a name that no header can carry",
-			...modern(
-				"tools/call",
-				{ name: "grüße 日本" },
-				{ headers: { "Mcp-Name": base64("grüße 日本") } },
-			),
+			...modern("tools/call", { name: "grüße 日本" }, { headers: { "Mcp-Name": base64("grüße 日本") } }),
 			status: 200,
 			like: { resultType: "complete", content: [] },
 		},
@@ -990,14 +944,7 @@ function rows(at: ServerName): Row[] {
 			status: 400,
 			code: -32020,
 		},
-		...[
-			"no/such",
-			"initialize",
-			"ping",
-			"logging/setLevel",
-			"subscriptions/listen",
-			"resources/subscribe",
-		].map(
+		...["no/such", "initialize", "ping", "logging/setLevel", "subscriptions/listen", "resources/subscribe"].map(
 			(method): Row => ({
 				rule: `modern ${method}: 404 and -32601`,
 				...modern(method),
@@ -1008,11 +955,7 @@ function rows(at: ServerName): Row[] {
 		...[undefined, "a-token"].map(
 			(progressToken): Row => ({
 				rule: `a modern call of an unknown tool, ${progressToken ? "with" : "without"} a progress token: 200 and -32601`,
-				...modern(
-					"tools/call",
-					{ name: "no_such_tool" },
-					{ meta: progressToken ? { progressToken } : {} },
-				),
+				...modern("tools/call", { name: "no_such_tool" }, { meta: progressToken ? { progressToken } : {} }),
 				status: 200,
 				code: -32601,
 			}),
@@ -1040,15 +983,11 @@ async function send(url: string, row: Row): Promise<RawResponse> {
 		...row.headers,
 	};
 	const lines = Object.entries(headers).flatMap(([name, values]) =>
-		values === null
-			? []
-			: [values].flat().map((value) => [name, value] as const),
+		values === null ? [] : [values].flat().map((value) => [name, value] as const),
 	);
 	const head = requestText(row.line ?? "POST /mcp", lines);
 	if (chunkLength === undefined) return exchange(url, head, body);
-	const pieces = String(body).match(
-		new RegExp(`[^]{1,${chunkLength}}`, "g"),
-	) as string[];
+	const pieces = String(body).match(new RegExp(`[^]{1,${chunkLength}}`, "g")) as string[];
 	return exchange(url, head, chunked(...pieces));
 }
 
@@ -1059,16 +998,14 @@ function messageText({ headers, body }: RawResponse): string {
 	expect(headers.get("cache-control")).toBe("no-cache");
 	expect(headers.get("x-accel-buffering")).toBe("no");
 	const frame = /^event: message\ndata: ([^\r\n]*)\n\n$/.exec(body)?.[1];
-	if (frame === undefined)
-		throw new Error(`not one frame: ${JSON.stringify(body)}`);
+	if (frame === undefined) throw new Error(`not one frame: ${JSON.stringify(body)}`);
 	return frame;
 }
 
 function check(at: ServerName, row: Row, response: RawResponse) {
 	const { status, headers, body } = response;
 	expect({ status, body }).toEqual({ status: row.status, body });
-	for (const [name, value] of Object.entries(row.answers ?? {}))
-		expect(headers.get(name) ?? null).toBe(value);
+	for (const [name, value] of Object.entries(row.answers ?? {})) expect(headers.get(name) ?? null).toBe(value);
 	const sessionId = headers.get("mcp-session-id");
 	if (row.era || at === "bot") {
 		const opened = at === "bot" && row.like?.protocolVersion !== undefined;
@@ -1079,11 +1016,8 @@ function check(at: ServerName, row: Row, response: RawResponse) {
 
 	const text = messageText(response);
 	const id = row.id ?? "1";
-	if (row.result !== undefined)
-		expect(text).toBe(`{"jsonrpc":"2.0","id":${id},"result":${row.result}}`);
-	expect(text).toStartWith(
-		`{"jsonrpc":"2.0","id":${id},"${row.code === undefined ? "result" : "error"}":`,
-	);
+	if (row.result !== undefined) expect(text).toBe(`{"jsonrpc":"2.0","id":${id},"result":${row.result}}`);
+	expect(text).toStartWith(`{"jsonrpc":"2.0","id":${id},"${row.code === undefined ? "result" : "error"}":`);
 	const { result, error } = JSON.parse(text);
 	if (row.like) expect(result).toMatchObject(row.like);
 	if (row.code === undefined) return;
@@ -1095,12 +1029,9 @@ function check(at: ServerName, row: Row, response: RawResponse) {
 }
 
 describe.each<ServerName>(["bot", "gateway"])("the %s", (at) => {
-	test.each(rows(at).map((row) => [row.rule, row] as const))(
-		"%s",
-		async (_, row) => {
-			check(at, row, await send(servers[at], row));
-		},
-	);
+	test.each(rows(at).map((row) => [row.rule, row] as const))("%s", async (_, row) => {
+		check(at, row, await send(servers[at], row));
+	});
 
 	test("lists its tools in the same order, in both eras", async () => {
 		const names = async (row: Partial<Row>) => {
@@ -1110,8 +1041,7 @@ describe.each<ServerName>(["bot", "gateway"])("the %s", (at) => {
 		};
 		const own = ["odd", "own_type", "empty", "grüße 日本"];
 		// The gateway leaves out a name that clients refuse.
-		const expected =
-			at === "bot" ? own : [...own.slice(0, -1), "list_instances"];
+		const expected = at === "bot" ? own : [...own.slice(0, -1), "list_instances"];
 		for (const row of [{ body: list }, modern("tools/list"), { body: list }])
 			expect(await names(row)).toEqual(expected);
 	});
@@ -1136,9 +1066,7 @@ test("a gateway leaves the type that a bot gave its result", async () => {
 		status: 200,
 		...modern("tools/call", { name: "own_type" }),
 	};
-	expect(messageText(await send(servers.gateway, row))).toBe(
-		`{"jsonrpc":"2.0","id":1,"result":${ownType}}`,
-	);
+	expect(messageText(await send(servers.gateway, row))).toBe(`{"jsonrpc":"2.0","id":1,"result":${ownType}}`);
 });
 
 describe("MCP_ALLOWED_HOSTS and MCP_ALLOWED_ORIGINS", () => {
@@ -1195,13 +1123,11 @@ describe("MCP_ALLOWED_HOSTS and MCP_ALLOWED_ORIGINS", () => {
 
 		test.each<[what: string, row: Partial<Row>, status: number]>([
 			["a preflight", { line: "OPTIONS /mcp", headers: preflight }, 204],
-			...["/status", "/healthz", "/.well-known/x"].map(
-				(path): [string, Partial<Row>, number] => [
-					`a preflight for ${path}`,
-					{ line: `OPTIONS ${path}`, headers: preflight },
-					204,
-				],
-			),
+			...["/status", "/healthz", "/.well-known/x"].map((path): [string, Partial<Row>, number] => [
+				`a preflight for ${path}`,
+				{ line: `OPTIONS ${path}`, headers: preflight },
+				204,
+			]),
 			["a call", { body: ping }, 200],
 			["a request of the stateless era", modern("tools/list"), 200],
 			["no token", { headers: { Authorization: null }, body: ping }, 401],
@@ -1236,9 +1162,7 @@ describe("MCP_ALLOWED_HOSTS and MCP_ALLOWED_ORIGINS", () => {
 			]) {
 				expect(answer.status).toBe(status);
 				const names = [...answer.headers.keys()];
-				expect(
-					names.filter((name) => name.startsWith("access-control-")),
-				).toEqual([]);
+				expect(names.filter((name) => name.startsWith("access-control-"))).toEqual([]);
 			}
 		});
 	});
@@ -1274,14 +1198,11 @@ describe("a session of the bot", () => {
 		["2025-11-25", "2025-06-18", 400],
 		["2025-06-18", "2025-03-26", 200],
 		["2025-06-18", "2099-01-01", 400],
-	])(
-		"of %s asked with the version %s is answered %d",
-		async (agreed, given, status) => {
-			const id = await open(agreed);
-			const headers = { "MCP-Protocol-Version": given };
-			expect((await inSession(id, { headers })).status).toBe(status);
-		},
-	);
+	])("of %s asked with the version %s is answered %d", async (agreed, given, status) => {
+		const id = await open(agreed);
+		const headers = { "MCP-Protocol-Version": given };
+		expect((await inSession(id, { headers })).status).toBe(status);
+	});
 
 	test("ends with DELETE, and no other does", async () => {
 		const [ended, other] = [await open("2025-11-25"), await open("2025-11-25")];
@@ -1301,8 +1222,6 @@ describe("a session of the bot", () => {
 });
 
 test("none of the rows logged an error or the token", () => {
-	expect(
-		servers.logged.filter((line) => line.includes('"level":"error"')),
-	).toEqual([]);
+	expect(servers.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 	expect(servers.logged.filter((line) => line.includes(token))).toEqual([]);
 });

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-const fast = (file: string) =>
-	JSON.stringify(join(import.meta.dir, "../../src/mcp/fast", file));
+const fast = (file: string) => JSON.stringify(join(import.meta.dir, "../../src/mcp/fast", file));
 
 /** Whether fast paths are taken, and a list as it is sent, plain and unpacked. */
 async function listWith(env: Record<string, string>): Promise<string[]> {
@@ -26,11 +25,7 @@ async function listWith(env: Record<string, string>): Promise<string[]> {
 test("MCP_FAST_PATHS=off switches fast paths off, and every byte of a list stays", async () => {
 	const [on, plain, unpacked] = await listWith({ MCP_FAST_PATHS: "" });
 	expect([on, unpacked]).toEqual(["true", plain as string]);
-	expect(await listWith({ MCP_FAST_PATHS: "off" })).toEqual([
-		"false",
-		plain as string,
-		plain as string,
-	]);
+	expect(await listWith({ MCP_FAST_PATHS: "off" })).toEqual(["false", plain as string, plain as string]);
 });
 
 test("MCP_FAST_PATHS=no-NAME switches one fast path off", async () => {

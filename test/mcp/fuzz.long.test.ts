@@ -5,26 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { errorCode } from "../../src/mcp/json-rpc.ts";
 import { textResult } from "../../src/mcp/tool.ts";
-import {
-	type BothServers,
-	modernRequest,
-	postTo,
-	rawTool,
-	startBothServers,
-	token,
-} from "../support/both-servers.ts";
-import {
-	gatewayToken,
-	startTestGateway,
-	type TestGateway,
-} from "../support/gateway.ts";
+import { type BothServers, modernRequest, postTo, rawTool, startBothServers, token } from "../support/both-servers.ts";
+import { gatewayToken, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type Random, seeded } from "../support/random.ts";
 import { exchange, requestText } from "../support/raw-http.ts";
-import {
-	type RecordedRequest,
-	type StubBackend,
-	startStubBackend,
-} from "../support/stub-backend.ts";
+import { type RecordedRequest, type StubBackend, startStubBackend } from "../support/stub-backend.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20261121);
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
@@ -121,11 +106,7 @@ function mutate(random: Random, text: string): Uint8Array {
 			() => Buffer.alloc(0),
 		];
 		const dropped = random.chance(0.5) ? length : 0;
-		bytes = Buffer.concat([
-			before,
-			random.pick(put)(),
-			after.subarray(dropped),
-		]);
+		bytes = Buffer.concat([before, random.pick(put)(), after.subarray(dropped)]);
 	}
 	return bytes;
 }
@@ -133,9 +114,7 @@ function mutate(random: Random, text: string): Uint8Array {
 /** A request whose framing is right, whatever the rest is: it has to be answered. */
 function randomRequest(random: Random): (string | Uint8Array)[] {
 	const base = random.pick(bases);
-	const body = random.chance(0.8)
-		? mutate(random, base.body)
-		: Buffer.from(base.body);
+	const body = random.chance(0.8) ? mutate(random, base.body) : Buffer.from(base.body);
 	const headers: [string, string][] = [
 		["Host", "localhost"],
 		["Authorization", `Bearer ${token}`],
@@ -150,34 +129,19 @@ function randomRequest(random: Random): (string | Uint8Array)[] {
 		else headers.splice(at, random.below(2), [random.pick(names), value]);
 	}
 	const chunks = random.chance(0.4);
-	headers.push(
-		chunks
-			? ["Transfer-Encoding", "chunked"]
-			: ["Content-Length", String(body.length)],
-	);
+	headers.push(chunks ? ["Transfer-Encoding", "chunked"] : ["Content-Length", String(body.length)]);
 	const line = random.chance(0.85) ? "POST /mcp" : random.pick(lines);
 	const head = Buffer.from(requestText(line, headers), "latin1");
 	const pieces = random.cut(body, 6).filter((piece) => piece.length > 0);
 	if (!chunks) return [...random.cut(head, 3), ...pieces];
-	return [
-		head,
-		...pieces.flatMap((piece) => [
-			`${piece.length.toString(16)}\r\n`,
-			piece,
-			"\r\n",
-		]),
-		"0\r\n\r\n",
-	];
+	return [head, ...pieces.flatMap((piece) => [`${piece.length.toString(16)}\r\n`, piece, "\r\n"]), "0\r\n\r\n"];
 }
 
 const statuses = [200, 202, 204, 400, 401, 403, 404, 405, 413, 415, 431, 503];
 const codes: readonly number[] = Object.values(errorCode);
 
 /** Throws unless an answer is one that our servers may give. One that is passed on is, but for its id, the bot's. */
-function checkAnswer(
-	{ status, type, body }: { status: number; type: string; body: string },
-	passedOn = false,
-) {
+function checkAnswer({ status, type, body }: { status: number; type: string; body: string }, passedOn = false) {
 	expect(statuses).toContain(status);
 	expect(body).not.toMatch(/\bat \S+ \(|\.ts\b|node_modules|\/src\/|the bug/);
 	if (status === 202 || status === 204) expect(body).toBe("");
@@ -186,13 +150,9 @@ function checkAnswer(
 	const texts =
 		type === "application/json"
 			? [body]
-			: [...body.matchAll(/event: message\ndata: ([^\r\n]*)\n\n/g)].map(
-					([, data]) => data ?? "",
-				);
+			: [...body.matchAll(/event: message\ndata: ([^\r\n]*)\n\n/g)].map(([, data]) => data ?? "");
 	if (type === "text/event-stream")
-		expect(
-			texts.map((text) => `event: message\ndata: ${text}\n\n`).join(""),
-		).toBe(body);
+		expect(texts.map((text) => `event: message\ndata: ${text}\n\n`).join("")).toBe(body);
 	for (const text of texts) {
 		const message = JSON.parse(text);
 		if (!passedOn) expect(message.jsonrpc).toBe("2.0");
@@ -204,10 +164,7 @@ function checkAnswer(
 /** The promise's value; rejects where there is none for so long that it hangs. */
 function soon<T>(promise: Promise<T>, what: () => string): Promise<T> {
 	const { promise: hanging, reject } = Promise.withResolvers<never>();
-	const timer = setTimeout(
-		() => reject(new Error(`no answer: ${what()}`)),
-		hangMs,
-	);
+	const timer = setTimeout(() => reject(new Error(`no answer: ${what()}`)), hangMs);
 	return Promise.race([promise, hanging]).finally(() => clearTimeout(timer));
 }
 
@@ -215,15 +172,12 @@ function soon<T>(promise: Promise<T>, what: () => string): Promise<T> {
 async function repeat(batches: number, batch: (random: Random) => unknown) {
 	const random = seeded(seed);
 	const end = performance.now() + (seconds * 1_000) / 6;
-	for (let n = 0; n < batches || performance.now() < end; n++)
-		await batch(random);
+	for (let n = 0; n < batches || performance.now() < end; n++) await batch(random);
 }
 
 const timeoutMs = 120_000 + seconds * 1_000;
 const shown = (parts: readonly (string | Uint8Array)[]) =>
-	JSON.stringify(
-		parts.map((part) => Buffer.from(part).toString("latin1")).join(""),
-	).slice(0, 3_000);
+	JSON.stringify(parts.map((part) => Buffer.from(part).toString("latin1")).join("")).slice(0, 3_000);
 
 let servers: BothServers;
 beforeAll(async () => {
@@ -250,9 +204,7 @@ describe.each(["bot", "gateway"] as const)("the %s", (at) => {
 		"answers whatever it is sent",
 		async () => {
 			await repeat(12, async (random) => {
-				const requests = Array.from({ length: batchSize }, () =>
-					randomRequest(random),
-				);
+				const requests = Array.from({ length: batchSize }, () => randomRequest(random));
 				await Promise.all(
 					requests.map(async (parts) => {
 						const answer = exchange(servers[at], ...parts);
@@ -283,9 +235,7 @@ describe.each(["bot", "gateway"] as const)("the %s", (at) => {
 						? whole.subarray(0, random.below(whole.length))
 						: mutate(random, whole.toString("latin1"));
 				});
-				const answers = await Promise.all(
-					requests.map((bytes) => answerToNonsense(servers[at], bytes)),
-				);
+				const answers = await Promise.all(requests.map((bytes) => answerToNonsense(servers[at], bytes)));
 				for (const answer of answers) {
 					if (answer === "") continue;
 					const status = /^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1];
@@ -342,10 +292,7 @@ describe("the gateway's client", () => {
 			return new Response(stream, { headers: { "Content-Type": plan.type } });
 		};
 		stub = startStubBackend({ on: { echo: answer } });
-		gateway = await startTestGateway(
-			{ alpha: stub },
-			{ env: { DEFAULT_INSTANCE: "alpha" } },
-		);
+		gateway = await startTestGateway({ alpha: stub }, { env: { DEFAULT_INSTANCE: "alpha" } });
 	});
 	afterAll(async () => {
 		await gateway[Symbol.asyncDispose]();
@@ -427,9 +374,7 @@ describe("the gateway's client", () => {
 					const given = await soon(answer, () => JSON.stringify(stream));
 					const { resultType: _type, ...rest } = given ?? {};
 					if (!Bun.deepEquals(rest, result))
-						throw new Error(
-							`${JSON.stringify(stream)} became ${JSON.stringify(given)}`,
-						);
+						throw new Error(`${JSON.stringify(stream)} became ${JSON.stringify(given)}`);
 				});
 				await Promise.all(calls);
 			});
@@ -464,9 +409,7 @@ describe("the gateway's client", () => {
 });
 
 test("what went wrong meanwhile was the tool that is a bug, and nothing else", () => {
-	const errors = servers.logged.filter((line) =>
-		line.includes('"level":"error"'),
-	);
+	const errors = servers.logged.filter((line) => line.includes('"level":"error"'));
 	expect(errors).not.toEqual([]);
 	for (const line of errors) expect(line).toContain("the bug");
 });

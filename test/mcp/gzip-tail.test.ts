@@ -2,10 +2,7 @@ import { expect, test } from "bun:test";
 import { createGunzip, gunzipSync } from "node:zlib";
 import { GzipTail } from "../../src/mcp/fast/gzip-tail.ts";
 import { ToolList } from "../../src/mcp/fast/tool-list.ts";
-import {
-	acceptsGzip,
-	createEventResponder,
-} from "../../src/mcp/http-response.ts";
+import { acceptsGzip, createEventResponder } from "../../src/mcp/http-response.ts";
 import { seeded } from "../support/random.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20261121);
@@ -56,9 +53,7 @@ test("readers that take it byte by byte get it, and so does the platform's own",
 	for await (const part of gunzip) parts.push(part);
 	expect(Buffer.concat(parts).equals(whole)).toBe(true);
 
-	const stream = new Blob([packed.slice()])
-		.stream()
-		.pipeThrough(new DecompressionStream("gzip"));
+	const stream = new Blob([packed.slice()]).stream().pipeThrough(new DecompressionStream("gzip"));
 	expect(whole.equals(await new Response(stream).bytes())).toBe(true);
 });
 
@@ -81,25 +76,16 @@ test("responses with the same list that are sent later keep their own ids", asyn
 	const respond = createEventResponder();
 	const accepting = new Headers({ "Accept-Encoding": "gzip" });
 	const ids = ["1", "2", '"a longer id"', "3"];
-	const responses = ids.map((id) =>
-		respond(
-			{ kind: "list", list: list.response(id), outcome: "ok" },
-			accepting,
-		),
-	);
+	const responses = ids.map((id) => respond({ kind: "list", list: list.response(id), outcome: "ok" }, accepting));
 	for (const [at, response] of responses.entries()) {
 		expect(response.headers.get("content-encoding")).toBe("gzip");
 		const text = gunzipSync(await response.bytes()).toString();
-		expect(text).toStartWith(
-			`event: message\ndata: {"jsonrpc":"2.0","id":${ids[at]},"result":{"tools":[`,
-		);
+		expect(text).toStartWith(`event: message\ndata: {"jsonrpc":"2.0","id":${ids[at]},"result":{"tools":[`);
 	}
 });
 
 test("what fits into a packet, and what has too long a beginning, is not packed", () => {
-	expect(new GzipTail(new Uint8Array(1_399)).after(new Uint8Array(1))).toBe(
-		undefined,
-	);
+	expect(new GzipTail(new Uint8Array(1_399)).after(new Uint8Array(1))).toBe(undefined);
 	const gzip = new GzipTail(new Uint8Array(1_400));
 	expect(gzip.after(new Uint8Array(65_535))).toBeDefined();
 	expect(gzip.after(new Uint8Array(65_536))).toBe(undefined);

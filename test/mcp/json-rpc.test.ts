@@ -1,11 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-	errorResponse,
-	MalformedMessage,
-	parseMessage,
-	RpcError,
-	resultResponse,
-} from "../../src/mcp/json-rpc.ts";
+import { errorResponse, MalformedMessage, parseMessage, RpcError, resultResponse } from "../../src/mcp/json-rpc.ts";
 
 /** What becomes of a text: its kind and id, or the code and the id of the error. */
 function outcome(text: string): string {
@@ -38,29 +32,17 @@ describe("an id that is a string or an integer is kept as it was written", () =>
 		'"\\ud800"',
 	])("%s", (id) => {
 		expect(outcome(request(id))).toBe(`request ${id}`);
-		expect(outcome(`{"method":"m","id"\n:\t${id} ,"jsonrpc":"2.0"}`)).toBe(
-			`request ${id}`,
-		);
+		expect(outcome(`{"method":"m","id"\n:\t${id} ,"jsonrpc":"2.0"}`)).toBe(`request ${id}`);
 	});
 });
 
 describe("any other id is refused, and not echoed", () => {
-	test.each([
-		"1.0",
-		"1.5",
-		"-0.0",
-		"1e2",
-		"1E400",
-		"null",
-		"true",
-		"false",
-		"{}",
-		"[]",
-		"[1]",
-		'{"id":1}',
-	])("%s", (id) => {
-		expect(outcome(request(id))).toBe("-32600 null");
-	});
+	test.each(["1.0", "1.5", "-0.0", "1e2", "1E400", "null", "true", "false", "{}", "[]", "[1]", '{"id":1}'])(
+		"%s",
+		(id) => {
+			expect(outcome(request(id))).toBe("-32600 null");
+		},
+	);
 });
 
 describe("what a text is", () => {
@@ -108,24 +90,17 @@ describe("what a text is", () => {
 		['{"jsonrpc":"2.0","id":1.5,"id":1,"method":"a"}', "-32600 null"],
 		['{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}', "-32600 1"],
 		['{"jsonrpc":"2.0","id":1,"method":"a","metho\\u0064":"a"}', "-32600 1"],
-		[
-			'{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":{}}',
-			"-32600 1",
-		],
+		['{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":{}}', "-32600 1"],
 		// Those that do not matter may.
 		['{"jsonrpc":"2.0","id":1,"method":"a","x":1,"x":2}', "request 1"],
-		[
-			'{"jsonrpc":"2.0","id":1,"method":"a","params":{"id":1,"id":2}}',
-			"request 1",
-		],
+		['{"jsonrpc":"2.0","id":1,"method":"a","params":{"id":1,"id":2}}', "request 1"],
 	])("%j is %s", (text, expected) => {
 		expect(outcome(text)).toBe(expected);
 	});
 });
 
 test("only the id of the message itself counts", () => {
-	const text =
-		'{"params":{"id":7,"x":"\\"id\\":8"},"jsonrpc":"2.0","method":"a","i\\u0064":9}';
+	const text = '{"params":{"id":7,"x":"\\"id\\":8"},"jsonrpc":"2.0","method":"a","i\\u0064":9}';
 	expect(outcome(text)).toBe("request 9");
 });
 
@@ -139,13 +114,10 @@ test("absent parameters are none, and given ones are found in the text", () => {
 });
 
 test("a message with keys of Object.prototype's is just a message", () => {
-	const text =
-		'{"jsonrpc":"2.0","id":1,"method":"a","__proto__":{"params":{"x":1}},"constructor":1}';
+	const text = '{"jsonrpc":"2.0","id":1,"method":"a","__proto__":{"params":{"x":1}},"constructor":1}';
 	const message = parseMessage(text);
 	expect(message).toMatchObject({ kind: "request", params: {} });
-	expect(outcome('{"__proto__":{"jsonrpc":"2.0","method":"a"}}')).toBe(
-		"-32600 null",
-	);
+	expect(outcome('{"__proto__":{"jsonrpc":"2.0","method":"a"}}')).toBe("-32600 null");
 });
 
 test("the parser's words, which quote the body, are not in the error", () => {

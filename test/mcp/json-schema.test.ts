@@ -15,16 +15,8 @@ const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
 	["number", v.number(), { type: "number" }],
 	["boolean", v.boolean(), { type: "boolean" }],
 	["picklist", v.picklist(["a", "b"]), { type: "string", enum: ["a", "b"] }],
-	[
-		"picklist of numbers",
-		v.picklist([60, 1440]),
-		{ type: "integer", enum: [60, 1440] },
-	],
-	[
-		"array",
-		v.array(v.picklist(["a"])),
-		{ type: "array", items: { type: "string", enum: ["a"] } },
-	],
+	["picklist of numbers", v.picklist([60, 1440]), { type: "integer", enum: [60, 1440] }],
+	["array", v.array(v.picklist(["a"])), { type: "array", items: { type: "string", enum: ["a"] } }],
 	[
 		"union",
 		v.union([v.picklist(["a"]), v.pipe(v.number(), v.integer())]),
@@ -48,16 +40,8 @@ const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
 		v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(9)),
 		{ type: "array", items: { type: "string" }, minItems: 1, maxItems: 9 },
 	],
-	[
-		"pattern",
-		v.pipe(v.string(), v.regex(/^\d{17,20}$/)),
-		{ type: "string", pattern: "^\\d{17,20}$" },
-	],
-	[
-		"words",
-		v.pipe(v.string(), v.title("T"), v.description("D")),
-		{ type: "string", title: "T", description: "D" },
-	],
+	["pattern", v.pipe(v.string(), v.regex(/^\d{17,20}$/)), { type: "string", pattern: "^\\d{17,20}$" }],
+	["words", v.pipe(v.string(), v.title("T"), v.description("D")), { type: "string", title: "T", description: "D" }],
 	[
 		"a pipe of a pipe",
 		v.pipe(v.pipe(v.string(), v.minLength(2)), v.description("D")),
@@ -99,10 +83,7 @@ const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
 	[
 		"what is published in place of it",
 		v.strictObject({
-			a: v.pipe(
-				v.strictObject({ b: v.string() }),
-				publishedAs({ type: "object", description: "With b." }),
-			),
+			a: v.pipe(v.strictObject({ b: v.string() }), publishedAs({ type: "object", description: "With b." })),
 		}),
 		{
 			type: "object",
@@ -134,11 +115,7 @@ const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
 			additionalProperties: false,
 		},
 	],
-	[
-		"object without entries",
-		v.strictObject({}),
-		{ type: "object", properties: {}, additionalProperties: false },
-	],
+	["object without entries", v.strictObject({}), { type: "object", properties: {}, additionalProperties: false }],
 ];
 
 test.each(constructs)("%s becomes JSON Schema", (_, schema, json) => {
@@ -170,21 +147,15 @@ describe("what has no JSON Schema here throws, naming it", () => {
 		["trim", v.pipe(v.string(), v.trim())],
 		["url", v.strictObject({ a: v.optional(v.pipe(v.string(), v.url())) })],
 	])("%s", (type, schema) => {
-		expect(() => toJsonSchema(schema)).toThrow(
-			`Valibot's ${type} cannot be converted to JSON Schema`,
-		);
+		expect(() => toJsonSchema(schema)).toThrow(`Valibot's ${type} cannot be converted to JSON Schema`);
 	});
 
 	test("a default that is computed", () => {
-		expect(() =>
-			toJsonSchema(v.optional(v.number(), () => Date.now())),
-		).toThrow(TypeError);
+		expect(() => toJsonSchema(v.optional(v.number(), () => Date.now()))).toThrow(TypeError);
 	});
 
 	test("a pattern with flags, which JSON Schema has not", () => {
-		expect(() => toJsonSchema(v.pipe(v.string(), v.regex(/^a$/i)))).toThrow(
-			TypeError,
-		);
+		expect(() => toJsonSchema(v.pipe(v.string(), v.regex(/^a$/i)))).toThrow(TypeError);
 	});
 });
 

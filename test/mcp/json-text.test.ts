@@ -1,11 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-	findMember,
-	MemberReader,
-	readElements,
-	readMembers,
-	rewriteObject,
-} from "../../src/mcp/json-text.ts";
+import { findMember, MemberReader, readElements, readMembers, rewriteObject } from "../../src/mcp/json-text.ts";
 
 // The same texts in every run, so that a failure can be looked at again.
 function createRandom(seed: number) {
@@ -18,8 +12,7 @@ function createRandom(seed: number) {
 		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
 	};
 	const below = (limit: number) => Math.floor(next() * limit);
-	const pick = <T>(items: readonly [T, ...T[]]): T =>
-		items[below(items.length)] ?? items[0];
+	const pick = <T>(items: readonly [T, ...T[]]): T => items[below(items.length)] ?? items[0];
 	return { below, pick };
 }
 type Random = ReturnType<typeof createRandom>;
@@ -57,27 +50,21 @@ function randomValue(random: Random, depth: number): string {
 	const kind = depth > 3 ? random.below(2) : random.below(4);
 	if (kind === 0) return random.pick(strings);
 	if (kind === 1) return random.pick(["0", ...scalars]);
-	return kind === 2
-		? randomObject(random, depth + 1)
-		: randomArray(random, depth + 1);
+	return kind === 2 ? randomObject(random, depth + 1) : randomArray(random, depth + 1);
 }
 
 function randomObject(random: Random, depth: number): string {
 	const space = () => random.pick(spaces);
 	const members = Array.from(
 		{ length: random.below(5) },
-		() =>
-			`${space()}${random.pick(strings)}${space()}:${space()}${randomValue(random, depth)}${space()}`,
+		() => `${space()}${random.pick(strings)}${space()}:${space()}${randomValue(random, depth)}${space()}`,
 	);
 	return `{${members.join(",") || space()}}`;
 }
 
 function randomArray(random: Random, depth: number): string {
 	const space = () => random.pick(spaces);
-	const elements = Array.from(
-		{ length: random.below(5) },
-		() => `${space()}${randomValue(random, depth)}${space()}`,
-	);
+	const elements = Array.from({ length: random.below(5) }, () => `${space()}${randomValue(random, depth)}${space()}`);
 	return `[${elements.join(",") || space()}]`;
 }
 
@@ -91,18 +78,14 @@ describe("on random JSON", () => {
 			const text = `${before}${randomObject(random, 0)}${random.pick(spaces)}`;
 			const members = readMembers(text);
 			const read = Object.fromEntries(
-				members.map(({ key, start, end }): [string, unknown] => [
-					key,
-					JSON.parse(text.slice(start, end)),
-				]),
+				members.map(({ key, start, end }): [string, unknown] => [key, JSON.parse(text.slice(start, end))]),
 			);
 			expect(read).toEqual(JSON.parse(text));
 			const reader = new MemberReader(text);
 			for (const { from, start, end, key } of members) {
 				expect(reader.next()).toBe(true);
 				for (const other of members)
-					if (!other.key.includes("\\"))
-						expect(reader.is(other.key)).toBe(other.key === key);
+					if (!other.key.includes("\\")) expect(reader.is(other.key)).toBe(other.key === key);
 				expect(reader.value).toBe(text.slice(start, end));
 				expect(JSON.parse(`{${text.slice(from, end)}}`)).toHaveProperty([key]);
 				// No white space around a value.
@@ -126,12 +109,8 @@ describe("on random JSON", () => {
 		const random = createRandom(2);
 		for (let round = 0; round < rounds; round++) {
 			const text = `${random.pick(spaces)}${randomArray(random, 0)}`;
-			const elements = readElements(text).map(({ start, end }) =>
-				text.slice(start, end),
-			);
-			expect(elements.map((element) => JSON.parse(element))).toEqual(
-				JSON.parse(text),
-			);
+			const elements = readElements(text).map(({ start, end }) => text.slice(start, end));
+			expect(elements.map((element) => JSON.parse(element))).toEqual(JSON.parse(text));
 			expect(elements).toEqual(elements.map((element) => element.trim()));
 		}
 	});
@@ -142,9 +121,7 @@ describe("on random JSON", () => {
 			const text = randomObject(random, 0);
 			const members = readMembers(text);
 			const dropped: string = JSON.parse(random.pick(strings));
-			const rewritten = rewriteObject(text, members, (key) => key === dropped, [
-				'"added":1.0',
-			]);
+			const rewritten = rewriteObject(text, members, (key) => key === dropped, ['"added":1.0']);
 			const expected = JSON.parse(text);
 			delete expected[dropped];
 			expected.added = 1;
@@ -160,8 +137,7 @@ describe("on random JSON", () => {
 });
 
 test("numbers, order and unknown members survive a rewrite byte for byte", () => {
-	const text =
-		' { "z" : 1e400 ,"drop":{"a":[1]}, "a":1.0,\n"n":12345678901234567890, "s":"\\u00e9\\/" } ';
+	const text = ' { "z" : 1e400 ,"drop":{"a":[1]}, "a":1.0,\n"n":12345678901234567890, "s":"\\u00e9\\/" } ';
 	expect(rewriteObject(text, readMembers(text), (key) => key === "drop")).toBe(
 		'{"z" : 1e400,"a":1.0,"n":12345678901234567890,"s":"\\u00e9\\/"}',
 	);
@@ -189,16 +165,10 @@ test("nesting of any depth that JSON.parse takes is read", () => {
 	expect(readMembers(text).map(({ key }) => key)).toEqual(["a", "b"]);
 });
 
-test.each(["[]", '"x"', "null", "1", "", " [{}]"])(
-	"%j, which is not an object, throws",
-	(text) => {
-		expect(() => readMembers(text)).toThrow(TypeError);
-	},
-);
+test.each(["[]", '"x"', "null", "1", "", " [{}]"])("%j, which is not an object, throws", (text) => {
+	expect(() => readMembers(text)).toThrow(TypeError);
+});
 
-test.each(["{}", '"x"', "null", "1", "", ' {"a":[]}'])(
-	"%j, which is not an array, throws",
-	(text) => {
-		expect(() => readElements(text)).toThrow(TypeError);
-	},
-);
+test.each(["{}", '"x"', "null", "1", "", ' {"a":[]}'])("%j, which is not an array, throws", (text) => {
+	expect(() => readElements(text)).toThrow(TypeError);
+});

@@ -16,8 +16,7 @@ test("ten thousand initialize leave the thousand sessions used last, and ten tho
 	};
 	const openMany = async (count: number) => {
 		const ids: string[] = [];
-		while (ids.length < count)
-			ids.push(...(await Promise.all(Array.from({ length: 50 }, open))));
+		while (ids.length < count) ids.push(...(await Promise.all(Array.from({ length: 50 }, open))));
 		return ids;
 	};
 	const lives = async (id: string) => {
@@ -74,9 +73,7 @@ test("an initialize that fails opens no session, and ends none", async () => {
 		[initialize.replace('"id":1,', "")],
 	];
 	for (let round = 0; round < 150; round++) {
-		const answers = failing.map(([body, headers]) =>
-			postTo(servers.bot, body, headers),
-		);
+		const answers = failing.map(([body, headers]) => postTo(servers.bot, body, headers));
 		for (const answer of await Promise.all(answers)) {
 			await answer.text();
 			expect(answer.headers.has("mcp-session-id")).toBe(false);

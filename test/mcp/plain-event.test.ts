@@ -3,8 +3,7 @@ import { PlainEvent } from "../../src/mcp/fast/plain-event.ts";
 import { type Random, seeded } from "../support/random.ts";
 
 const event = (json: string) => `event: message\ndata: ${json}\n\n`;
-const result = (rest: string) =>
-	event(`{"jsonrpc":"2.0","id":7,"result":{"content":[${rest}}}`);
+const result = (rest: string) => event(`{"jsonrpc":"2.0","id":7,"result":{"content":[${rest}}}`);
 const read = (text: string, id = 7) => PlainEvent.read(Buffer.from(text), id);
 const item = '{"type":"text","text":"ä \\u2028 \\"isError\\":true"}';
 
@@ -12,11 +11,7 @@ describe("is read", () => {
 	test.each([
 		["a result", result(`${item}]`), false],
 		["no content", result("]"), false],
-		[
-			"items with objects",
-			result(`{"a":1,"b":[{},{}]},${item},{"c":{}}]`),
-			false,
-		],
+		["items with objects", result(`{"a":1,"b":[{},{}]},${item},{"c":{}}]`), false],
 		["text like keys", result('{"text":"},\\"id\\":8, \\"id\\" ,"}]'), false],
 		["an error", result(`${item}],"isError":true`), true],
 		["no error", result(`${item}],"isError":false`), false],
@@ -50,9 +45,7 @@ test("the id is replaced, and every other byte stays", () => {
 		for (const id of ids) {
 			const text = result(`${item}]`).replace('"id":7', `"id":${given}`);
 			const changed = read(text, given)?.withId(id);
-			expect(Buffer.from(changed ?? []).toString()).toBe(
-				text.replace(`"id":${given}`, `"id":${id}`),
-			);
+			expect(Buffer.from(changed ?? []).toString()).toBe(text.replace(`"id":${given}`, `"id":${id}`));
 		}
 });
 
@@ -61,10 +54,7 @@ describe("is left to who parses", () => {
 		["another id", result("]").replace('"id":7', '"id":8')],
 		["an id that begins like it", result("]").replace('"id":7', '"id":70')],
 		["white space between members", result("]").replace(",", ", ")],
-		[
-			"another order",
-			event('{"id":7,"jsonrpc":"2.0","result":{"content":[]}}'),
-		],
+		["another order", event('{"id":7,"jsonrpc":"2.0","result":{"content":[]}}')],
 		["an error", event('{"jsonrpc":"2.0","id":7,"error":{"code":1}}')],
 		["no content", event('{"jsonrpc":"2.0","id":7,"result":{"a":[]}}')],
 		["an end that is none", result("]").slice(0, -1)],
@@ -72,21 +62,12 @@ describe("is left to who parses", () => {
 		["data in two lines", result("\n]")],
 		["a carriage return", result("\r]")],
 		["isError before the end", result('],"isError":true,"a":[]')],
-		...[
-			'"id":8',
-			'"\\u0069d":8',
-			'"result":{"content":[]}',
-			'"\\u0072esult":{}',
-			'"error":{}',
-			'"other":1',
-		].flatMap((member) =>
-			["},", "} , ", "},\t", "}\t,"].map(
-				(before) =>
-					[
-						`after ${JSON.stringify(before)} a member ${member}`,
-						result(`]${before}${member},"x":{"y":[]`),
-					] as const,
-			),
+		...['"id":8', '"\\u0069d":8', '"result":{"content":[]}', '"\\u0072esult":{}', '"error":{}', '"other":1'].flatMap(
+			(member) =>
+				["},", "} , ", "},\t", "}\t,"].map(
+					(before) =>
+						[`after ${JSON.stringify(before)} a member ${member}`, result(`]${before}${member},"x":{"y":[]`)] as const,
+				),
 		),
 		["another type of event", result("]").replace("message", "other")],
 		["nothing", ""],
@@ -119,22 +100,15 @@ const pieces =
 /** A result in the usual form with something put into it, most of the time where JSON stays JSON. */
 function mutated(random: Random): string {
 	const text = () =>
-		JSON.stringify(
-			Array.from({ length: random.below(4) }, () => random.pick(pieces)).join(
-				random.pick(["", " "]),
-			),
-		);
+		JSON.stringify(Array.from({ length: random.below(4) }, () => random.pick(pieces)).join(random.pick(["", " "])));
 	const blank = () => random.pick(["", "", "", " ", "\t", "  "]);
 	const value = () => random.pick([text(), "{}", "[]", "1", `{"a":${text()}}`]);
 	const keys = ["id", "\\u0069d", "result", "r\\u0065sult", "error", "x", "}"];
-	const member = () =>
-		`${blank()},${blank()}"${random.pick(keys)}"${blank()}:${blank()}${value()}${blank()}`;
-	const members = () =>
-		Array.from({ length: Math.max(0, random.below(6) - 3) }, member).join("");
-	const items = Array.from(
-		{ length: random.below(3) },
-		() => `{"type":"text","text":${text()}${members()}}`,
-	).join(random.pick([",", ", "]));
+	const member = () => `${blank()},${blank()}"${random.pick(keys)}"${blank()}:${blank()}${value()}${blank()}`;
+	const members = () => Array.from({ length: Math.max(0, random.below(6) - 3) }, member).join("");
+	const items = Array.from({ length: random.below(3) }, () => `{"type":"text","text":${text()}${members()}}`).join(
+		random.pick([",", ", "]),
+	);
 	const end = random.pick([
 		"]}}",
 		'],"isError":true}}',
@@ -165,10 +139,7 @@ test("of random events none is read that has a key twice, or another than the us
 		if (!isJson) continue;
 		const keys = outermostKeys(json);
 		if (plain) {
-			expect([seed, json, keys]).toEqual([
-				...[seed, json],
-				["jsonrpc", "id", "result"],
-			]);
+			expect([seed, json, keys]).toEqual([...[seed, json], ["jsonrpc", "id", "result"]]);
 			count.read++;
 		} else count.left++;
 		if (new Set(keys).size < keys.length) count.repeated++;

@@ -3,12 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseMessage } from "../../src/mcp/json-rpc.ts";
 import type { Prompt } from "../../src/mcp/prompts.ts";
-import {
-	createServer,
-	promptSource,
-	toolSet,
-	toolSource,
-} from "../../src/mcp/server.ts";
+import { createServer, promptSource, toolSet, toolSource } from "../../src/mcp/server.ts";
 import { recordLog } from "../support/log.ts";
 
 const greet: Prompt = {
@@ -20,10 +15,7 @@ const greet: Prompt = {
 		{ name: "tone", description: "How." },
 	],
 	get: ({ person, tone = "kind" }) => `Greet ${person}, ${tone}.`,
-	complete: (argument, typed) =>
-		argument === "tone"
-			? Array.from({ length: 120 }, (_, n) => `${typed}-${n}`)
-			: [],
+	complete: (argument, typed) => (argument === "tone" ? Array.from({ length: 120 }, (_, n) => `${typed}-${n}`) : []),
 };
 
 const noTools = toolSet([]);
@@ -87,9 +79,7 @@ test("prompts/get gives the text for the model", async () => {
 	const params = { name: "greet", arguments: args };
 	const result = {
 		description: "Greet a person.",
-		messages: [
-			{ role: "user", content: { type: "text", text: "Greet Ada, kind." } },
-		],
+		messages: [{ role: "user", content: { type: "text", text: "Greet Ada, kind." } }],
 	};
 	expect((await ask("prompts/get", params)).result).toEqual(result);
 	expect((await ask("prompts/get", params, true)).result).toEqual({
@@ -100,36 +90,16 @@ test("prompts/get gives the text for the model", async () => {
 
 describe("an invalid request is refused with what was expected", () => {
 	test.each([
-		[
-			"prompts/get",
-			{},
-			"Invalid parameters: name: expected the name of a prompt",
-		],
-		[
-			"prompts/get",
-			{ name: "gret" },
-			"Unknown prompt: gret; did you mean greet?",
-		],
-		[
-			"prompts/get",
-			{ name: "greet" },
-			"Invalid parameters: person: is required",
-		],
-		[
-			"prompts/get",
-			{ name: "greet", arguments: { person: "" } },
-			"Invalid parameters: person: is required",
-		],
+		["prompts/get", {}, "Invalid parameters: name: expected the name of a prompt"],
+		["prompts/get", { name: "gret" }, "Unknown prompt: gret; did you mean greet?"],
+		["prompts/get", { name: "greet" }, "Invalid parameters: person: is required"],
+		["prompts/get", { name: "greet", arguments: { person: "" } }, "Invalid parameters: person: is required"],
 		[
 			"prompts/get",
 			{ name: "greet", arguments: { person: 3 } },
 			"Invalid parameters: arguments.person: expected a string",
 		],
-		[
-			"prompts/get",
-			{ name: "greet", arguments: [] },
-			"Invalid parameters: arguments: expected an object",
-		],
+		["prompts/get", { name: "greet", arguments: [] }, "Invalid parameters: arguments: expected an object"],
 		[
 			"prompts/get",
 			{ name: "greet", arguments: { person: "Ada", mood: "x" } },

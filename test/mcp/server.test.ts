@@ -4,14 +4,7 @@ import { ToolList } from "../../src/mcp/fast/tool-list.ts";
 import { eventBytes } from "../../src/mcp/http-response.ts";
 import { parseMessage, RpcError } from "../../src/mcp/json-rpc.ts";
 import { briefSchema } from "../../src/mcp/json-schema.ts";
-import {
-	type Caller,
-	createServer,
-	promptSource,
-	type Server,
-	toolSet,
-	toolSource,
-} from "../../src/mcp/server.ts";
+import { type Caller, createServer, promptSource, type Server, toolSet, toolSource } from "../../src/mcp/server.ts";
 import { type Tool, ToolError, tool } from "../../src/mcp/tool.ts";
 import { recordLog } from "../support/log.ts";
 
@@ -74,15 +67,12 @@ async function handle(
 	message: Record<string, unknown>;
 	initialized: string | undefined;
 }> {
-	const request = parseMessage(
-		JSON.stringify({ jsonrpc: "2.0", id, method, params }),
-	);
+	const request = parseMessage(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
 	if (request.kind !== "request") throw new Error("not a request");
 	const response = await server.handle(request, legacy);
 	const event = new TextDecoder().decode(eventBytes(response));
 	const text = event.replace(/^event: message\ndata: /, "").trimEnd();
-	const initialized =
-		response.kind === "text" ? response.initialized : undefined;
+	const initialized = response.kind === "text" ? response.initialized : undefined;
 	return { text, message: JSON.parse(text), initialized };
 }
 

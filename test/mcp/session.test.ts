@@ -3,10 +3,7 @@ import { Sessions } from "../../src/mcp/session.ts";
 
 function start({ idleTimeoutMs = 100, maxSessions = 3 } = {}) {
 	const clock = { now: 1_000 };
-	const sessions = new Sessions(
-		{ idleTimeoutMs, maxSessions },
-		() => clock.now,
-	);
+	const sessions = new Sessions({ idleTimeoutMs, maxSessions }, () => clock.now);
 	const open = (name = "a client") => sessions.open("2025-11-25", name).id;
 	return { clock, sessions, open };
 }
@@ -29,15 +26,12 @@ test("ids are visible ASCII, long, and differ", () => {
 	for (const id of ids) expect(id).toMatch(/^[\x21-\x7e]{32,}$/);
 });
 
-test.each(["", "nope", "__proto__", "constructor"])(
-	"there is no session %j",
-	(id) => {
-		const { sessions, open } = start();
-		open();
-		expect(sessions.find(id)).toBeUndefined();
-		expect(sessions.end(id)).toBe(false);
-	},
-);
+test.each(["", "nope", "__proto__", "constructor"])("there is no session %j", (id) => {
+	const { sessions, open } = start();
+	open();
+	expect(sessions.find(id)).toBeUndefined();
+	expect(sessions.end(id)).toBe(false);
+});
 
 test("an ended session is not found, and cannot be ended again", () => {
 	const { sessions, open } = start();
@@ -87,8 +81,7 @@ test("at the most sessions a new one ends the one used least recently", () => {
 	const fourth = open();
 	expect(sessions.size).toBe(3);
 	expect(sessions.find(second)).toBeUndefined();
-	for (const id of [first, third, fourth])
-		expect(sessions.find(id)).toBeDefined();
+	for (const id of [first, third, fourth]) expect(sessions.find(id)).toBeDefined();
 });
 
 test("a session that ran out makes room before one in use does", () => {

@@ -3,10 +3,7 @@ import { encodeMessage, readEvents, type SseEvent } from "../../src/mcp/sse.ts";
 
 const encoder = new TextEncoder();
 
-async function read(
-	chunks: Iterable<Uint8Array>,
-	maxEventLength = 1_000,
-): Promise<SseEvent[]> {
+async function read(chunks: Iterable<Uint8Array>, maxEventLength = 1_000): Promise<SseEvent[]> {
 	const stream = new ReadableStream<Uint8Array>({
 		start(controller) {
 			for (const chunk of chunks) controller.enqueue(chunk);
@@ -27,49 +24,21 @@ const streams: [name: string, text: string, events: SseEvent[]][] = [
 		"data: a\n\ndata: b\n\nevent: x\ndata: c\n\ndata: d\n\n",
 		[message("a"), message("b"), { event: "x", data: "c" }, message("d")],
 	],
-	[
-		"CR LF",
-		"event: x\r\ndata: a\r\n\r\ndata: b\r\n\r\n",
-		[{ event: "x", data: "a" }, message("b")],
-	],
-	[
-		"CR",
-		"event: x\rdata: a\r\rdata: b\r\r",
-		[{ event: "x", data: "a" }, message("b")],
-	],
-	[
-		"mixed line ends",
-		"data: a\r\n\ndata: b\n\r\ndata: c\r\n\r",
-		[message("a"), message("b"), message("c")],
-	],
+	["CR LF", "event: x\r\ndata: a\r\n\r\ndata: b\r\n\r\n", [{ event: "x", data: "a" }, message("b")]],
+	["CR", "event: x\rdata: a\r\rdata: b\r\r", [{ event: "x", data: "a" }, message("b")]],
+	["mixed line ends", "data: a\r\n\ndata: b\n\r\ndata: c\r\n\r", [message("a"), message("b"), message("c")]],
 	["a byte order mark", "\ufeffdata: a\n\n", [message("a")]],
 	["comments", ": hello\n:\ndata: a\n: in between\n\n:\n\n", [message("a")]],
 	["several lines of data", "data: a\ndata:\ndata: c\n\n", [message("a\n\nc")]],
-	[
-		"no space after the colon",
-		"data:a\n\ndata:  b\n\n",
-		[message("a"), message(" b")],
-	],
+	["no space after the colon", "data:a\n\ndata:  b\n\n", [message("a"), message(" b")]],
 	["colons in data", "data: a: b\n\n", [message("a: b")]],
 	["a field without a colon", "data\n\n", [message("")]],
-	[
-		"id, retry and unknown fields",
-		"id: 7\nretry: 100\nx: y\ndata: a\nid\n\n",
-		[message("a")],
-	],
-	[
-		"a priming event",
-		"id: 1\ndata: \n\ndata: a\n\n",
-		[message(""), message("a")],
-	],
+	["id, retry and unknown fields", "id: 7\nretry: 100\nx: y\ndata: a\nid\n\n", [message("a")]],
+	["a priming event", "id: 1\ndata: \n\ndata: a\n\n", [message(""), message("a")]],
 	["an event without data", "event: x\n\ndata: a\n\n", [message("a")]],
 	["many empty lines", "\n\n\ndata: a\n\n\n\n", [message("a")]],
 	["characters of several bytes", "data: é€😀\n\n", [message("é€😀")]],
-	[
-		"line separators that are none here",
-		"data: a\u2028b\u0085c\n\n",
-		[message("a\u2028b\u0085c")],
-	],
+	["line separators that are none here", "data: a\u2028b\u0085c\n\n", [message("a\u2028b\u0085c")]],
 	["nothing", "", []],
 	["only a comment", ": x\n\n", []],
 	["a cut-off last event", "data: a\n\ndata: b\n", [message("a")]],
@@ -87,17 +56,13 @@ describe.each(streams)("%s", (_, text, events) => {
 	});
 
 	test("byte by byte", async () => {
-		expect(await read([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(
-			events,
-		);
+		expect(await read([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(events);
 	});
 
 	test("in two pieces, split anywhere, with empty pieces about", async () => {
 		const none = new Uint8Array();
 		for (let at = 0; at <= bytes.length; at++)
-			expect(
-				await read([none, bytes.slice(0, at), none, bytes.slice(at), none]),
-			).toEqual(events);
+			expect(await read([none, bytes.slice(0, at), none, bytes.slice(at), none])).toEqual(events);
 	});
 });
 
@@ -125,8 +90,7 @@ test("who stops reading cancels the stream", async () => {
 
 describe("the limit of an event's length", () => {
 	const long = "x".repeat(60);
-	const split = (text: string) =>
-		[...encoder.encode(text)].map((byte) => Uint8Array.of(byte));
+	const split = (text: string) => [...encoder.encode(text)].map((byte) => Uint8Array.of(byte));
 
 	test.each([
 		["one line", `data: ${"x".repeat(101)}\n\n`],
@@ -139,21 +103,14 @@ describe("the limit of an event's length", () => {
 	});
 
 	test("empty lines of data count, too", async () => {
-		await expect(
-			read([encoder.encode("data\n".repeat(102))], 100),
-		).rejects.toThrow(RangeError);
+		await expect(read([encoder.encode("data\n".repeat(102))], 100)).rejects.toThrow(RangeError);
 	});
 
-	test.each([":\n", "data\n\n", "\n"])(
-		"a stream of more than 100,000 lines throws, as in %j",
-		async (lines) => {
-			const stream = (count: number) => [
-				encoder.encode(lines.repeat(count / (lines.match(/\n/g) ?? []).length)),
-			];
-			await read(stream(100_000));
-			await expect(read(stream(100_002))).rejects.toThrow(RangeError);
-		},
-	);
+	test.each([":\n", "data\n\n", "\n"])("a stream of more than 100,000 lines throws, as in %j", async (lines) => {
+		const stream = (count: number) => [encoder.encode(lines.repeat(count / (lines.match(/\n/g) ?? []).length))];
+		await read(stream(100_000));
+		await expect(read(stream(100_002))).rejects.toThrow(RangeError);
+	});
 
 	test("many events and comments below it are no matter", async () => {
 		const text = `data: ${long}\n\n: ${long}\n`.repeat(50);

@@ -3,12 +3,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { listen } from "../../src/lib/program/listen.ts";
-import {
-	createServer,
-	promptSource,
-	toolSet,
-	toolSource,
-} from "../../src/mcp/server.ts";
+import { createServer, promptSource, toolSet, toolSource } from "../../src/mcp/server.ts";
 import { Sessions } from "../../src/mcp/session.ts";
 import { createEndpoint } from "../../src/mcp/streamable-http.ts";
 import { recordLog } from "../support/log.ts";
@@ -20,10 +15,7 @@ const json: Header = ["Content-Type", "application/json"];
 
 const noTools = toolSet([]);
 
-function start(
-	sessions: Sessions | string = "the-constant",
-	bodyTimeoutMs = 10_000,
-) {
+function start(sessions: Sessions | string = "the-constant", bodyTimeoutMs = 10_000) {
 	const { log } = recordLog();
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "1" },
@@ -64,10 +56,7 @@ const initialize =
 test("a body of endless chunks is 413 without waiting for the end", async () => {
 	await using server = start();
 	const chunk = `7d0\r\n${"x".repeat(2_000)}\r\n`;
-	const response = await server.send(
-		[json, ["Transfer-Encoding", "chunked"]],
-		chunk,
-	);
+	const response = await server.send([json, ["Transfer-Encoding", "chunked"]], chunk);
 	expect(response.status).toBe(413);
 });
 
@@ -76,8 +65,7 @@ test("initialize opens a session, which ends after the idle timeout; a refused o
 	const limits = { idleTimeoutMs: 1_000, maxSessions: 10 };
 	const sessions = new Sessions(limits, () => clock.now);
 	await using server = start(sessions);
-	for (const refused of ["7", "null"])
-		await server.post(initialize.replace('"2025-06-18"', refused));
+	for (const refused of ["7", "null"]) await server.post(initialize.replace('"2025-06-18"', refused));
 	await server.post(initialize, [json, ["MCP-Protocol-Version", "x"]]);
 	expect(sessions.size).toBe(0);
 	const { headers } = await server.post(initialize);
@@ -106,23 +94,20 @@ test("an upload that breaks off does not affect other requests", async () => {
 test.each([
 	["Content-Length: 100\r\n\r\n", "{"],
 	["Transfer-Encoding: chunked\r\n\r\n", "1\r\n{\r\n"],
-])(
-	"a body that comes too slowly, after %j, is 408, and the connection ends",
-	async (rest, begun) => {
-		await using server = start("the-constant", 20);
-		const closed = Promise.withResolvers<string>();
-		let received = "";
-		const socket = connect(server.port, "127.0.0.1");
-		socket.on("data", (bytes) => {
-			received += bytes;
-		});
-		socket.on("error", closed.reject);
-		socket.on("close", () => closed.resolve(received));
-		socket.write(`POST /mcp HTTP/1.1\r\nHost: test\r\n${rest}${begun}`);
-		const answer = await closed.promise;
-		expect(answer).toStartWith("HTTP/1.1 408 ");
-		expect(answer).toContain(
-			'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: the request body did not arrive in time"}}',
-		);
-	},
-);
+])("a body that comes too slowly, after %j, is 408, and the connection ends", async (rest, begun) => {
+	await using server = start("the-constant", 20);
+	const closed = Promise.withResolvers<string>();
+	let received = "";
+	const socket = connect(server.port, "127.0.0.1");
+	socket.on("data", (bytes) => {
+		received += bytes;
+	});
+	socket.on("error", closed.reject);
+	socket.on("close", () => closed.resolve(received));
+	socket.write(`POST /mcp HTTP/1.1\r\nHost: test\r\n${rest}${begun}`);
+	const answer = await closed.promise;
+	expect(answer).toStartWith("HTTP/1.1 408 ");
+	expect(answer).toContain(
+		'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: the request body did not arrive in time"}}',
+	);
+});

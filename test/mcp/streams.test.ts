@@ -2,13 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { textResult } from "../../src/mcp/tool.ts";
-import {
-	type BothServers,
-	modernRequest,
-	postTo,
-	rawTool,
-	startBothServers,
-} from "../support/both-servers.ts";
+import { type BothServers, modernRequest, postTo, rawTool, startBothServers } from "../support/both-servers.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -18,8 +12,7 @@ beforeAll(async () => {
 	servers = await startBothServers({
 		tools: [
 			rawTool("progress", (_, { reportProgress }) => {
-				for (const progress of [1, 2, 2, 1, Number.NaN, 5])
-					reportProgress(progress, 5, `at ${progress}\n\ndata: x`);
+				for (const progress of [1, 2, 2, 1, Number.NaN, 5]) reportProgress(progress, 5, `at ${progress}\n\ndata: x`);
 				return textResult("done");
 			}),
 			rawTool("waiting", async (_, { reportProgress }) => {
@@ -29,9 +22,7 @@ beforeAll(async () => {
 				await promise;
 				return textResult("done");
 			}),
-			rawTool("lines", ({ bytes, filler }) =>
-				textResult(linesOf(Number(bytes), String(filler))),
-			),
+			rawTool("lines", ({ bytes, filler }) => textResult(linesOf(Number(bytes), String(filler)))),
 			rawTool("raw", ({ bytes }) =>
 				JSON.stringify({
 					content: [{ type: "text", text: "x".repeat(Number(bytes)) }],
@@ -45,9 +36,7 @@ afterAll(() => servers[Symbol.asyncDispose]());
 /** Numbered lines of 100 fillers each. */
 function linesOf(bytes: number, filler: string): string[] {
 	const line = filler.repeat(100);
-	const count = Math.ceil(
-		bytes / (Buffer.byteLength(JSON.stringify(line)) + 6),
-	);
+	const count = Math.ceil(bytes / (Buffer.byteLength(JSON.stringify(line)) + 6));
 	return Array.from({ length: count }, (_, n) => `${n} ${line}`);
 }
 
@@ -61,10 +50,7 @@ async function call(
 	const modern = modernRequest("tools/call", { name, arguments: args, _meta });
 	if (era === "modern") return postTo(servers[at], modern.body, modern.headers);
 	const params = { name, arguments: args, _meta };
-	return postTo(
-		servers[at],
-		JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-	);
+	return postTo(servers[at], JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
 }
 
 /** The messages of a stream, in order. */
@@ -78,13 +64,7 @@ describe.each(["modern", "legacy"] as const)("in the %s era", (era) => {
 	test.each(["a token", "", 0, 7])(
 		"progress comes before the response, grows, and carries the token %j",
 		async (progressToken) => {
-			const response = await call(
-				"bot",
-				era,
-				"progress",
-				{},
-				{ progressToken },
-			);
+			const response = await call("bot", era, "progress", {}, { progressToken });
 			expect(response.headers.get("cache-control")).toBe("no-cache");
 			expect(response.headers.get("x-accel-buffering")).toBe("no");
 			const messages = messagesIn(await response.text());
@@ -93,9 +73,7 @@ describe.each(["modern", "legacy"] as const)("in the %s era", (era) => {
 				id: 1,
 				result: { content: [{ type: "text", text: "done" }] },
 			});
-			expect(last.result.resultType).toBe(
-				era === "modern" ? "complete" : undefined,
-			);
+			expect(last.result.resultType).toBe(era === "modern" ? "complete" : undefined);
 			expect(messages).toEqual(
 				[1, 2, 5].map((progress) => ({
 					jsonrpc: "2.0",
@@ -111,27 +89,16 @@ describe.each(["modern", "legacy"] as const)("in the %s era", (era) => {
 		},
 	);
 
-	test.each([{}, { progressToken: null }, { progressToken: {} }])(
-		"with _meta %j there is none",
-		async (_meta) => {
-			const response = await call("bot", era, "progress", {}, _meta);
-			expect(messagesIn(await response.text())).toHaveLength(1);
-		},
-	);
+	test.each([{}, { progressToken: null }, { progressToken: {} }])("with _meta %j there is none", async (_meta) => {
+		const response = await call("bot", era, "progress", {}, _meta);
+		expect(messagesIn(await response.text())).toHaveLength(1);
+	});
 
 	test("progress does not wait for the response", async () => {
-		const response = await call(
-			"bot",
-			era,
-			"waiting",
-			{},
-			{ progressToken: "t" },
-		);
+		const response = await call("bot", era, "waiting", {}, { progressToken: "t" });
 		const reader = response.body?.getReader();
 		const first = await reader?.read();
-		expect(new TextDecoder().decode(first?.value)).toContain(
-			"notifications/progress",
-		);
+		expect(new TextDecoder().decode(first?.value)).toContain("notifications/progress");
 		release();
 		let rest = "";
 		for (;;) {
@@ -161,9 +128,7 @@ describe.each(["modern", "legacy"] as const)("in the %s era", (era) => {
 				const { text } = result.content[0];
 				const lines = linesOf(args.bytes, filler);
 				const shown = text.split("\n");
-				expect(shown.pop()).toMatch(
-					/^\[Cut here: .*a smaller limit.*after or before\.\]$/,
-				);
+				expect(shown.pop()).toMatch(/^\[Cut here: .*a smaller limit.*after or before\.\]$/);
 				expect(shown).toEqual(lines.slice(0, shown.length));
 				expect(text).toContain(`${lines.join("\n").length} characters`);
 			},
@@ -173,9 +138,7 @@ describe.each(["modern", "legacy"] as const)("in the %s era", (era) => {
 			const bytes = Math.floor(0.9 * mebibyte);
 			const body = await (await call(at, era, "raw", { bytes })).text();
 			const [{ result }] = messagesIn(body);
-			expect(result.content).toEqual([
-				{ type: "text", text: "x".repeat(bytes) },
-			]);
+			expect(result.content).toEqual([{ type: "text", text: "x".repeat(bytes) }]);
 		});
 	});
 });

@@ -4,13 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { createFetchSend } from "../../src/lib/http.ts";
-import {
-	type BothServers,
-	modernRequest,
-	rawTool,
-	startBothServers,
-	token,
-} from "../support/both-servers.ts";
+import { type BothServers, modernRequest, rawTool, startBothServers, token } from "../support/both-servers.ts";
 
 let servers: BothServers;
 beforeAll(async () => {
@@ -88,8 +82,7 @@ const ids = [
 
 describe.each(["bot", "gateway"] as const)("the %s", (at) => {
 	describe.each(Object.keys(eras))("in the era: %s", (era) => {
-		const sentFor = (id: string) =>
-			eras[era]?.(id) ?? { headers: {}, body: "" };
+		const sentFor = (id: string) => eras[era]?.(id) ?? { headers: {}, body: "" };
 
 		test.each(ids.map((id) => [id.slice(0, 40), id] as const))(
 			"the list for the id %s is the same byte for byte, packed or not",
@@ -152,11 +145,7 @@ describe.each(["bot", "gateway"] as const)("the %s", (at) => {
 		for (const method of ["ping", "initialize", "tools/call", "nonsense"]) {
 			const params = '{"protocolVersion":"2025-11-25","name":"tool_1"}';
 			const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
-			const { headers } = await send(
-				servers[at],
-				{ headers: {}, body },
-				"gzip",
-			);
+			const { headers } = await send(servers[at], { headers: {}, body }, "gzip");
 			expect(headers["content-encoding"]).toBeUndefined();
 			expect(headers.vary).toBeUndefined();
 		}

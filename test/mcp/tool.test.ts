@@ -54,9 +54,7 @@ describe("arguments", () => {
 	});
 
 	test("null in an optional one means absent", async () => {
-		expect(
-			await call({ text: "a", limit: null, tags: null, where: null }),
-		).toEqual({ text: "a", limit: 10 });
+		expect(await call({ text: "a", limit: null, tags: null, where: null })).toEqual({ text: "a", limit: 10 });
 	});
 
 	test.each<[args: Record<string, unknown>, message: string]>([
@@ -67,10 +65,7 @@ describe("arguments", () => {
 		[{ text: "a", limit: "5" }, 'limit: expected number, received "5"'],
 		[{ text: "a", tags: ["a", 1] }, "tags.1: expected string, received 1"],
 		[{ text: "a", where: {} }, "where.id: is required"],
-		[
-			{ text: "a", where: { id: null } },
-			"where.id: expected string, received null",
-		],
+		[{ text: "a", where: { id: null } }, "where.id: expected string, received null"],
 		[{ text: "a", stray: 1 }, "stray: this tool has no such parameter"],
 		[{ text: "a", stray: null }, "stray: this tool has no such parameter"],
 		[
@@ -78,31 +73,23 @@ describe("arguments", () => {
 			"text: expected string, received 1; stray: this tool has no such parameter; other: this tool has no such parameter",
 		],
 		[{ text: "a", toString: 1 }, "toString: this tool has no such parameter"],
-		[
-			{ text: 1, limit: true },
-			"text: expected string, received 1; limit: expected number, received true",
-		],
+		[{ text: 1, limit: true }, "text: expected string, received 1; limit: expected number, received true"],
 	])("%j are refused: %s", async (args, message) => {
-		const error = await echo
-			.call(args, undefined, quiet)
-			.catch((error) => error);
+		const error = await echo.call(args, undefined, quiet).catch((error) => error);
 		expect(error).toBeInstanceOf(RpcError);
 		expect(error.code).toBe(-32602);
 		expect(error.message).toBe(`Invalid parameters: ${message}`);
 	});
 
-	test.each(["__proto__", "constructor", "toString"])(
-		"a parameter called %s is no parameter",
-		async (key) => {
-			const args = JSON.parse(`{"text":"a","${key}":{"limit":3}}`);
-			const outcome = await call(args).then(JSON.stringify, String);
-			// Refused or dropped, but never looked into.
-			expect([
-				'{"text":"a","limit":10}',
-				`RpcError: Invalid parameters: ${key}: this tool has no such parameter`,
-			]).toContain(outcome);
-		},
-	);
+	test.each(["__proto__", "constructor", "toString"])("a parameter called %s is no parameter", async (key) => {
+		const args = JSON.parse(`{"text":"a","${key}":{"limit":3}}`);
+		const outcome = await call(args).then(JSON.stringify, String);
+		// Refused or dropped, but never looked into.
+		expect([
+			'{"text":"a","limit":10}',
+			`RpcError: Invalid parameters: ${key}: this tool has no such parameter`,
+		]).toContain(outcome);
+	});
 });
 
 describe("the result", () => {
@@ -161,10 +148,7 @@ describe("a result too long for a client", () => {
 	] as [string, (n: number) => string, number][])(
 		"%s ends with a whole line, and is not much shorter than may be",
 		(_, character, part) => {
-			const lines = Array.from(
-				{ length: 20_000 },
-				(_, n) => `${n}: ${character(n).repeat(60)}`,
-			);
+			const lines = Array.from({ length: 20_000 }, (_, n) => `${n}: ${character(n).repeat(60)}`);
 			const shown = textOf(lines).split("\n");
 			expect(shown.at(-1)).toBe(note(lines.join("\n")));
 			expect(shown.slice(0, -1)).toEqual(lines.slice(0, shown.length - 1));
@@ -197,40 +181,22 @@ describe("the listing", () => {
 	test.each<[Effect, boolean | undefined, string, object]>([
 		["read", undefined, "Do it.", { readOnlyHint: true }],
 		["write", undefined, `${privilegedHint} Do it.`, { destructiveHint: true }],
-		[
-			"write",
-			true,
-			`${privilegedHint} Do it.`,
-			{ destructiveHint: true, idempotentHint: true },
-		],
-		[
-			"destructive",
-			undefined,
-			`${privilegedHint} Do it.`,
-			{ destructiveHint: true },
-		],
-		[
-			"destructive",
-			true,
-			`${privilegedHint} Do it.`,
-			{ destructiveHint: true, idempotentHint: true },
-		],
-	])(
-		"of effect %s, idempotent %j",
-		(effect, idempotent, description, hints) => {
-			expect(list(effect, idempotent)).toEqual({
-				name: "do_it",
-				title: "Do it",
-				description,
-				inputSchema: {
-					type: "object",
-					properties: {},
-					additionalProperties: false,
-				},
-				annotations: hints,
-			});
-		},
-	);
+		["write", true, `${privilegedHint} Do it.`, { destructiveHint: true, idempotentHint: true }],
+		["destructive", undefined, `${privilegedHint} Do it.`, { destructiveHint: true }],
+		["destructive", true, `${privilegedHint} Do it.`, { destructiveHint: true, idempotentHint: true }],
+	])("of effect %s, idempotent %j", (effect, idempotent, description, hints) => {
+		expect(list(effect, idempotent)).toEqual({
+			name: "do_it",
+			title: "Do it",
+			description,
+			inputSchema: {
+				type: "object",
+				properties: {},
+				additionalProperties: false,
+			},
+			annotations: hints,
+		});
+	});
 
 	test("says only of a tool that can do nothing but add that it is not destructive", () => {
 		const adding = tool({
@@ -243,9 +209,7 @@ describe("the listing", () => {
 	});
 
 	test("the hint for what changes something is the specification's", () => {
-		expect(privilegedHint).toStartWith(
-			"PRIVILEGED — recommend manual approval",
-		);
+		expect(privilegedHint).toStartWith("PRIVILEGED — recommend manual approval");
 	});
 });
 
@@ -269,9 +233,7 @@ describe("readToolCall", () => {
 		[{ name: "a", arguments: 0 }, "arguments"],
 		[{ name: "a", arguments: false }, "arguments"],
 	])("%j is refused, naming %s", (params, field) => {
-		expect(() => readToolCall(params)).toThrow(
-			`Invalid parameters: ${field}: expected`,
-		);
+		expect(() => readToolCall(params)).toThrow(`Invalid parameters: ${field}: expected`);
 	});
 });
 

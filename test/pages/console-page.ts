@@ -15,14 +15,10 @@ export type ConsolePage = ReturnType<typeof driveConsole>;
 
 export function driveConsole(browser: ChromiumPage, url: string) {
 	const run = <T>(body: string, ...given: unknown[]) =>
-		browser.evaluate<T>(
-			`((...given) => { ${inPage} ${body} })(...${JSON.stringify(given)})`,
-		);
+		browser.evaluate<T>(`((...given) => { ${inPage} ${body} })(...${JSON.stringify(given)})`);
 	/** Repeats `body` in the page until it returns true. */
 	const retry = (what: string, body: string, ...given: unknown[]) =>
-		until(`${what} ${given.join(" ")}`, () =>
-			run<boolean>(body, ...given),
-		).catch(async (error) => {
+		until(`${what} ${given.join(" ")}`, () => run<boolean>(body, ...given)).catch(async (error) => {
 			const text = await browser.evaluate("document.body.innerText");
 			throw new Error(`${error.message}; the page shows: ${text}`);
 		});
@@ -30,18 +26,10 @@ export function driveConsole(browser: ChromiumPage, url: string) {
 	const page = {
 		/** Waits until a visible element has this text. */
 		sees: (text: string, selector = "body") =>
-			retry(
-				"seen",
-				"return all(given[0]).some((one) => one.innerText.includes(given[1]));",
-				...[selector, text],
-			),
+			retry("seen", "return all(given[0]).some((one) => one.innerText.includes(given[1]));", ...[selector, text]),
 		/** Waits until no visible element has this text. */
 		misses: (text: string, selector = "body") =>
-			retry(
-				"gone",
-				"return !all(given[0]).some((one) => one.innerText.includes(given[1]));",
-				...[selector, text],
-			),
+			retry("gone", "return !all(given[0]).some((one) => one.innerText.includes(given[1]));", ...[selector, text]),
 		/** Clicks the first enabled element with this name. */
 		click: (selector: string, name = "") =>
 			retry(
@@ -67,16 +55,10 @@ export function driveConsole(browser: ChromiumPage, url: string) {
 		},
 		/** Returns the visible texts of the elements. */
 		texts: async (selector: string) =>
-			(await run<string[]>(
-				"return all(given[0]).map((one) => one.innerText.trim());",
-				selector,
-			)) ?? [],
+			(await run<string[]>("return all(given[0]).map((one) => one.innerText.trim());", selector)) ?? [],
 		/** Returns the value of an attribute of the first element. */
 		attribute: (selector: string, name: string) =>
-			run<string | null>(
-				"return all(given[0])[0]?.getAttribute(given[1]) ?? null;",
-				...[selector, name],
-			),
+			run<string | null>("return all(given[0])[0]?.getAttribute(given[1]) ?? null;", ...[selector, name]),
 		async open(hash = ""): Promise<void> {
 			// Navigation to the same page with another fragment would not load the page again.
 			await browser.send("Page.navigate", { url: "about:blank" });
@@ -100,9 +82,7 @@ export function driveConsole(browser: ChromiumPage, url: string) {
 		},
 		/** Returns the number of pixels by which the page is wider than the window. */
 		overflow: () =>
-			browser.evaluate<number>(
-				"document.documentElement.scrollWidth - document.documentElement.clientWidth",
-			),
+			browser.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
 		/** Returns accessibility problems: fields, buttons and links without a name, and more than one h1 heading. */
 		unnamed: () =>
 			run<string[]>(`

@@ -60,21 +60,15 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 	await using stack = new AsyncDisposableStack();
 	const simulator = stack.adopt(await startSimulator(), (one) => one.close());
 	const { log } = recordLog();
-	const directory = stack.adopt(
-		await mkdtemp(join(databaseDirectory, "guildhall-console-")),
-		(path) => rm(path, { recursive: true, force: true }),
+	const directory = stack.adopt(await mkdtemp(join(databaseDirectory, "guildhall-console-")), (path) =>
+		rm(path, { recursive: true, force: true }),
 	);
-	const [gatewayPort, alphaPort, betaPort] = await Promise.all([
-		freePort(),
-		freePort(),
-		freePort(),
-	]);
+	const [gatewayPort, alphaPort, betaPort] = await Promise.all([freePort(), freePort(), freePort()]);
 	const origin = `http://127.0.0.1:${gatewayPort}`;
 	const application = simulator.bot("alpha").id;
-	const { clientSecret } = simulator.world.authorizations.configure(
-		application,
-		{ redirectUris: [`${origin}/oauth/callback`] },
-	);
+	const { clientSecret } = simulator.world.authorizations.configure(application, {
+		redirectUris: [`${origin}/oauth/callback`],
+	});
 
 	const staff = simulator.channel("The Cooks/staff").id;
 	const alpha = restartable(() =>
@@ -90,8 +84,7 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 		tools: [JSON.stringify(kindsTool)],
 		experimental: [principalCapability],
 		on: {
-			show_kinds: ({ id, body }) =>
-				textResult(id, JSON.stringify(JSON.parse(body).params.arguments)),
+			show_kinds: ({ id, body }) => textResult(id, JSON.stringify(JSON.parse(body).params.arguments)),
 		},
 	});
 	stack.defer(() => gamma.stop());
@@ -118,12 +111,7 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 		),
 	);
 
-	async function startOneBot(
-		name: string,
-		guild: string,
-		mcpPort: number,
-		mcp: Record<string, unknown> = {},
-	) {
+	async function startOneBot(name: string, guild: string, mcpPort: number, mcp: Record<string, unknown> = {}) {
 		const config = botConfig({
 			discordToken: simulator.bot(name).token,
 			discordApiUrl: simulator.api,
@@ -181,9 +169,7 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 					client: { id: client, name: client, uri: undefined },
 					redirectUri: "https://client.example",
 					state: undefined,
-					codeChallenge: new Bun.CryptoHasher("sha256")
-						.update(codeVerifier)
-						.digest("base64url"),
+					codeChallenge: new Bun.CryptoHasher("sha256").update(codeVerifier).digest("base64url"),
 					resource: "/mcp",
 					access: "write",
 				},
@@ -202,9 +188,7 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 }
 
 /** A program that can be stopped and started again. */
-function restartable<Program extends { close(): unknown }>(
-	create: () => Promise<Program>,
-) {
+function restartable<Program extends { close(): unknown }>(create: () => Promise<Program>) {
 	let program: Program | undefined;
 	async function stop() {
 		await program?.close();

@@ -3,45 +3,21 @@
 // own lines about failed requests are ignored: they appear whenever a server is down or refuses a token. With
 // SCREENSHOTS=.github/screenshots, the pictures for the README are made.
 
-import {
-	afterAll,
-	afterEach,
-	beforeAll,
-	beforeEach,
-	describe,
-	expect,
-	test,
-} from "bun:test";
-import {
-	type ChromiumPage,
-	chromium,
-	openChromium,
-} from "../support/chromium.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type ChromiumPage, chromium, openChromium } from "../support/chromium.ts";
 import { gatewayToken } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
 import { type ConsolePage, driveConsole } from "./console-page.ts";
-import {
-	type ConsoleWorld,
-	hostile,
-	startConsoleWorld,
-} from "./console-world.ts";
+import { type ConsoleWorld, hostile, startConsoleWorld } from "./console-world.ts";
 
-if (!chromium)
-	console.warn("no page is tried in a browser: chromium is not installed");
+if (!chromium) console.warn("no page is tried in a browser: chromium is not installed");
 
 /** The directory for pictures. */
 const pictures = process.env.SCREENSHOTS;
 
 const wide = { width: 1280, height: 800 };
 const narrow = { width: 390, height: 844 };
-const sections = [
-	"Live",
-	"Approvals",
-	"Keys",
-	"Connections",
-	"Connect",
-	"Try",
-] as const;
+const sections = ["Live", "Approvals", "Keys", "Connections", "Connect", "Try"] as const;
 
 /** For each section, a text that it shows when it has loaded. */
 const shownIn = {
@@ -58,10 +34,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 	let browser: ChromiumPage;
 	let page: ConsolePage;
 	beforeAll(async () => {
-		[world, browser] = await Promise.all([
-			startConsoleWorld(),
-			openChromium(wide),
-		]);
+		[world, browser] = await Promise.all([startConsoleWorld(), openChromium(wide)]);
 		page = driveConsole(browser, world.url);
 	});
 	afterAll(async () => {
@@ -141,8 +114,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		const { id } = world.simulator.user("liwei");
 		const client = world.clientWith(await world.createKey("assistant"));
 		/** Calls a tool that bans someone. Resolves with its result after somebody has decided. */
-		const ban = (reason: string) =>
-			client.text("ban", { instance: "alpha", user_ids: [id], reason });
+		const ban = (reason: string) => client.text("ban", { instance: "alpha", user_ids: [id], reason });
 
 		const denied = ban("bread");
 		await page.sees("bread", "article pre");
@@ -221,13 +193,10 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			expect(decodeURIComponent(link ?? "")).not.toContain(gatewayToken);
 			if (client === "Cursor") {
 				const config = new URL(link ?? "").searchParams.get("config") ?? "";
-				expect(JSON.parse(atob(config))).toEqual(
-					JSON.parse(texts.Cursor ?? "").mcpServers.guildhall,
-				);
+				expect(JSON.parse(atob(config))).toEqual(JSON.parse(texts.Cursor ?? "").mcpServers.guildhall);
 			}
 			if (client === "VS Code") {
-				const [, query = ""] =
-					/^vscode:mcp\/install\?(.*)$/.exec(link ?? "") ?? [];
+				const [, query = ""] = /^vscode:mcp\/install\?(.*)$/.exec(link ?? "") ?? [];
 				const { inputs, servers } = JSON.parse(texts["VS Code"] ?? "");
 				expect(JSON.parse(decodeURIComponent(query))).toEqual({
 					...{ name: "guildhall", inputs, ...servers.guildhall },
@@ -242,9 +211,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			expect(text).not.toContain(gatewayToken);
 		}
 		expect(texts.Codex).toContain("bearer_token_env_var");
-		expect(
-			JSON.parse(texts.Windsurf ?? "").mcpServers.guildhall.serverUrl,
-		).toBe(endpoint);
+		expect(JSON.parse(texts.Windsurf ?? "").mcpServers.guildhall.serverUrl).toBe(endpoint);
 		await page.click('input[value="Claude Code"]');
 		await page.click('input[value="only read"]');
 		await page.sees(`${endpoint}/readonly`, ".panel pre");
@@ -255,10 +222,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.section("Try");
 		await page.choose("#tool", "show_kinds");
 		await page.sees("Shows its arguments");
-		expect((await page.texts(".fields label")).slice(0, 2)).toEqual([
-			"text required",
-			"count required",
-		]);
+		expect((await page.texts(".fields label")).slice(0, 2)).toEqual(["text required", "count required"]);
 		await page.fill("[name=count]", "12");
 		await page.fill("[name=share]", "much");
 		await page.fill("[name=filter]", "[]");
@@ -361,9 +325,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			for (const name of sections) {
 				await page.section(name);
 				await page.sees(shownIn[name]);
-				expect([name, await page.overflow(), await page.unnamed()]).toEqual([
-					...[name, 0, []],
-				]);
+				expect([name, await page.overflow(), await page.unnamed()]).toEqual([...[name, 0, []]]);
 			}
 		},
 	);
@@ -385,9 +347,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			expect(focused?.isVisible).toBe(true);
 			walk.push(focused?.name.replace(/\s.*$/, "") ?? "");
 		}
-		expect(walk).toEqual([
-			...["Skip", "Sign", "Live", "Approvals", "Keys", "Connections"],
-		]);
+		expect(walk).toEqual([...["Skip", "Sign", "Live", "Approvals", "Keys", "Connections"]]);
 		await browser.press("Tab");
 		await browser.press("Enter");
 		await page.sees("Claude Code", ".panel h3");
@@ -449,22 +409,14 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await browser.arrive("Guildhall console");
 		await page.sees("Signed in");
 		expect(await browser.evaluate("location.search")).toBe("");
-		expect(await page.texts("nav a")).toEqual(
-			sections.filter((name) => name !== "Keys"),
-		);
+		expect(await page.texts("nav a")).toEqual(sections.filter((name) => name !== "Keys"));
 		await page.section("Connect");
 		await page.misses("Authorization", ".panel pre");
 	});
 });
 
 /** Makes calls of several callers with different outcomes. The last call waits for an approval. */
-async function useTools({
-	client,
-	clientWith,
-	createKey,
-	guild,
-	simulator,
-}: ConsoleWorld) {
+async function useTools({ client, clientWith, createKey, guild, simulator }: ConsoleWorld) {
 	const assistant = clientWith(await createKey("assistant"));
 	const nightly = clientWith(await createKey("nightly-report"));
 	const beta = { instance: "beta" };

@@ -47,19 +47,9 @@ export function drive(browser: ChromiumPage) {
 	const page = {
 		/** Waits until a visible element that the selector selects contains the text. */
 		sees: (selector: string, text: string) =>
-			retry(
-				"seen",
-				"return Boolean(find(selector, text, label));",
-				selector,
-				text,
-			),
+			retry("seen", "return Boolean(find(selector, text, label));", selector, text),
 		/** Waits until an element that the selector selects exists, visible or not. */
-		has: (selector: string) =>
-			retry(
-				"there",
-				"return document.querySelector(selector) !== null;",
-				selector,
-			),
+		has: (selector: string) => retry("there", "return document.querySelector(selector) !== null;", selector),
 		/** Waits until no visible element that the selector selects contains the text. */
 		misses: (selector: string, text: string) =>
 			retry("not seen", "return !find(selector, text, label);", selector, text),
@@ -91,39 +81,24 @@ export function drive(browser: ChromiumPage) {
 			await page.view("chat");
 			await page.fill("#text", text);
 			await page.click("#send");
-			await retry(
-				"sent",
-				"return find('#text', '', '')?.value !== selector;",
-				text,
-			);
+			await retry("sent", "return find('#text', '', '')?.value !== selector;", text);
 		},
 		/** Waits until the focused element has this name. */
-		focuses: (name: string) =>
-			retry(
-				"focused",
-				"return nameOf(document.activeElement).includes(selector);",
-				name,
-			),
+		focuses: (name: string) => retry("focused", "return nameOf(document.activeElement).includes(selector);", name),
 		/**
 		 * Returns accessibility problems of the visible elements: controls without a name, pictures without a text, texts
 		 * with too little contrast.
 		 */
 		async violations(): Promise<string[]> {
-			const found = await browser.evaluate<string[]>(
-				`(() => { ${helpers} return violations(); })()`,
-			);
+			const found = await browser.evaluate<string[]>(`(() => { ${helpers} return violations(); })()`);
 			return found ?? ["no answer"];
 		},
 		/** Opens a view of the page. On a wide screen, chat and channels are always visible. */
 		async view(name: string): Promise<void> {
-			await run(
-				"find('#views [data-view=' + selector + ']', '', '')?.click();",
-				name,
-			);
+			await run("find('#views [data-view=' + selector + ']', '', '')?.click();", name);
 		},
 		/** Ends all animations before a screenshot. */
-		settle: () =>
-			run("for (const one of document.getAnimations()) one.finish();"),
+		settle: () => run("for (const one of document.getAnimations()) one.finish();"),
 		/** Acts as the person with this name. */
 		async become(name: string): Promise<void> {
 			await retry(

@@ -1,13 +1,6 @@
 // The simulator's page in a real Chromium, with a real discord.js bot: on a wide screen and a phone, light and dark.
 
-import {
-	afterAll,
-	beforeAll,
-	beforeEach,
-	describe,
-	expect,
-	test,
-} from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
 	ActionRowBuilder,
 	ApplicationCommandOptionType,
@@ -29,17 +22,12 @@ import {
 import { addInvites } from "../../src/simulator/seed.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { type Connected, connect, usualIntents } from "../simulator/support.ts";
-import {
-	type ChromiumPage,
-	chromium,
-	openChromium,
-} from "../support/chromium.ts";
+import { type ChromiumPage, chromium, openChromium } from "../support/chromium.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 import { drive } from "./drive.ts";
 
-if (!chromium)
-	console.warn("no page is tried in a browser: chromium is not installed");
+if (!chromium) console.warn("no page is tried in a browser: chromium is not installed");
 
 /** The folder for pictures of the page, such as .github/screenshots. Without it, none are made. */
 const pictures = process.env.SCREENSHOTS;
@@ -59,14 +47,8 @@ const panel = {
 	content: "What shall we cook?",
 	components: [
 		new ActionRowBuilder<ButtonBuilder>().addComponents(
-			new ButtonBuilder()
-				.setCustomId("soup")
-				.setLabel("Soup")
-				.setStyle(ButtonStyle.Primary),
-			new ButtonBuilder()
-				.setCustomId("secret")
-				.setLabel("Secret")
-				.setStyle(ButtonStyle.Secondary),
+			new ButtonBuilder().setCustomId("soup").setLabel("Soup").setStyle(ButtonStyle.Primary),
+			new ButtonBuilder().setCustomId("secret").setLabel("Secret").setStyle(ButtonStyle.Secondary),
 		),
 		new ActionRowBuilder<StringSelectMenuBuilder>().addComponents(
 			new StringSelectMenuBuilder()
@@ -74,10 +56,7 @@ const panel = {
 				.setPlaceholder("Spice")
 				.setMinValues(1)
 				.setMaxValues(1)
-				.addOptions(
-					{ label: "Salt", value: "salt" },
-					{ label: "Pepper", value: "pepper" },
-				),
+				.addOptions({ label: "Salt", value: "salt" }, { label: "Pepper", value: "pepper" }),
 		),
 	],
 };
@@ -88,16 +67,10 @@ const note = new ModalBuilder()
 	.addLabelComponents(
 		new LabelBuilder()
 			.setLabel("Text")
-			.setTextInputComponent(
-				new TextInputBuilder()
-					.setCustomId("text")
-					.setStyle(TextInputStyle.Paragraph),
-			),
+			.setTextInputComponent(new TextInputBuilder().setCustomId("text").setStyle(TextInputStyle.Paragraph)),
 		new LabelBuilder()
 			.setLabel("Who reads it")
-			.setUserSelectMenuComponent(
-				new UserSelectMenuBuilder().setCustomId("who"),
-			),
+			.setUserSelectMenuComponent(new UserSelectMenuBuilder().setCustomId("who")),
 	);
 
 /** Starts a bot that greets new members, answers "!panel" with buttons, and has the command /greet. */
@@ -148,8 +121,7 @@ async function startBot(simulator: Simulator) {
 	]);
 	const general = simulator.channel("The Cooks/general").id;
 	client.on("messageCreate", async (message: Message) => {
-		if (message.content === "!panel" && message.channel.isSendable())
-			await message.channel.send(panel).catch(() => {});
+		if (message.content === "!panel" && message.channel.isSendable()) await message.channel.send(panel).catch(() => {});
 	});
 	client.on("guildMemberAdd", async (member) => {
 		const channel = client.channels.cache.get(general);
@@ -159,24 +131,15 @@ async function startBot(simulator: Simulator) {
 		const flags = MessageFlags.Ephemeral;
 		if (interaction.isAutocomplete()) {
 			const typed = interaction.options.getFocused();
-			await interaction.respond([
-				{ name: `${typed} soup`, value: `${typed}!` },
-			]);
-		} else if (interaction.isUserContextMenuCommand())
-			await interaction.reply(`Well done, ${interaction.targetUser}`);
-		else if (interaction.isMessageContextMenuCommand())
-			await interaction.showModal(note);
+			await interaction.respond([{ name: `${typed} soup`, value: `${typed}!` }]);
+		} else if (interaction.isUserContextMenuCommand()) await interaction.reply(`Well done, ${interaction.targetUser}`);
+		else if (interaction.isMessageContextMenuCommand()) await interaction.showModal(note);
 		else if (interaction.isModalSubmit()) {
 			const text = interaction.fields.getTextInputValue("text");
 			const [who] = interaction.fields.getSelectedUsers("who")?.values() ?? [];
 			await interaction.reply({ content: `${text} for ${who}`, flags });
-		} else if (
-			interaction.isChatInputCommand() &&
-			interaction.commandName === "soup"
-		)
-			await interaction.reply(
-				`cooking ${interaction.options.getString("kind")}`,
-			);
+		} else if (interaction.isChatInputCommand() && interaction.commandName === "soup")
+			await interaction.reply(`cooking ${interaction.options.getString("kind")}`);
 		else if (interaction.isChatInputCommand()) {
 			const who = interaction.options.getUser("who");
 			const words = interaction.options.getString("words") ?? "pong";
@@ -185,8 +148,7 @@ async function startBot(simulator: Simulator) {
 			await interaction.reply({ content: `with ${interaction.values}`, flags });
 		else if (interaction.isButton() && interaction.customId === "secret")
 			await interaction.reply({ content: "It is a stew.", flags });
-		else if (interaction.isButton())
-			await interaction.update({ content: "Soup it is." });
+		else if (interaction.isButton()) await interaction.update({ content: "Soup it is." });
 	});
 	return bot;
 }
@@ -235,23 +197,15 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 			await page.click("#messages li:last-child .tools button", "Reply");
 			await page.sees("#reply", "Reply to Ada: hello");
 			await page.write(`again from ${size}`);
-			await page.sees(
-				"#messages li:last-child .reference",
-				`hello from ${size}`,
-			);
+			await page.sees("#messages li:last-child .reference", `hello from ${size}`);
 			await page.click("#messages li:last-child .tools summary", "React");
 			await page.click("#messages li:last-child .emoji-choice button", "🎉");
-			await page.sees(
-				"#messages li:last-child .reaction[aria-pressed=true]",
-				"🎉 1",
-			);
+			await page.sees("#messages li:last-child .reaction[aria-pressed=true]", "🎉 1");
 			await page.click("#messages li:last-child .reaction", "🎉");
 			await page.misses("#messages li:last-child .reaction", "🎉");
 			await page.click("#messages li:last-child .tools button", "Delete");
 			await page.misses("#messages", `again from ${size}`);
-			expect(simulator.channel("The Cooks/general").transcript()).toContain(
-				`ada: hello from ${size}`,
-			);
+			expect(simulator.channel("The Cooks/general").transcript()).toContain(`ada: hello from ${size}`);
 			expect(browser.problems).toEqual([]);
 		});
 
@@ -340,9 +294,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 			await page.click("#guild-tools button", "Leave");
 			await page.view("chat");
 			await page.sees("#empty", `${newcomer} is not a member of The Cooks.`);
-			expect(
-				simulator.guild("The Cooks").members.has(simulator.user(newcomer).id),
-			).toBe(false);
+			expect(simulator.guild("The Cooks").members.has(simulator.user(newcomer).id)).toBe(false);
 			expect(browser.problems).toEqual([]);
 		});
 
@@ -350,17 +302,11 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 			await page.view("faults");
 			await page.sees("#bots", "connected");
 			await page.click("#fault-form button", "Inject fault");
-			await page.sees(
-				"#fault-list",
-				"refuse POST /channels/*/messages for alpha · hits: 0 of 1",
-			);
+			await page.sees("#fault-list", "refuse POST /channels/*/messages for alpha · hits: 0 of 1");
 			await page.view("chat");
 			await page.write("!panel");
 			await page.view("activity");
-			await page.sees(
-				"#entries .refused:first-child",
-				"alpha was refused (403): wrote in #general",
-			);
+			await page.sees("#entries .refused:first-child", "alpha was refused (403): wrote in #general");
 			await page.view("faults");
 			await page.sees("#fault-list", "No fault is active.");
 			await page.click("#fault-form button", "Inject fault");
@@ -370,9 +316,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		});
 
 		test("what a bot does elsewhere is marked and highlighted", async () => {
-			const staff = bot.client.channels.cache.get(
-				simulator.channel("The Cooks/staff").id,
-			);
+			const staff = bot.client.channels.cache.get(simulator.channel("The Cooks/staff").id);
 			if (!staff?.isSendable()) throw new Error("staff can be written in");
 			await staff.send(`look here, ${size}`);
 			await page.view("activity");
@@ -455,30 +399,19 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		] as const) {
 			await visit(size, scheme);
 			await page.sees("#messages", "What shall we cook?");
-			for (const view of [
-				"channels",
-				"chat",
-				"members",
-				"faults",
-				"activity",
-			]) {
+			for (const view of ["channels", "chat", "members", "faults", "activity"]) {
 				await page.view(view);
 				await page.settle();
 				expect(await page.violations()).toEqual([]);
 			}
-			expect(
-				await browser.evaluate(
-					"document.documentElement.scrollWidth <= innerWidth",
-				),
-			).toBe(true);
+			expect(await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
 		}
 		expect(browser.problems).toEqual([]);
 	});
 
 	test("hostile texts stay texts, in their place", async () => {
 		await visit("phone", "dark");
-		const markup =
-			"<img src=x onerror=document.title='owned'><script>document.title='owned'</script>";
+		const markup = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>";
 		const texts = [
 			markup,
 			`\u202e${"backwards ".repeat(20)}`,
@@ -510,19 +443,11 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		await page.sees("#messages li:last-child", "unknown user");
 		for (const view of ["channels", "chat", "activity"]) {
 			await page.view(view);
-			expect(
-				await browser.evaluate(
-					"document.documentElement.scrollWidth <= innerWidth",
-				),
-			).toBe(true);
+			expect(await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
 		}
-		expect(await browser.evaluate("document.title")).toBe(
-			"Simulator · Guildhall",
-		);
+		expect(await browser.evaluate("document.title")).toBe("Simulator · Guildhall");
 		expect(
-			await browser.evaluate(
-				"document.querySelectorAll('#messages img, #messages script, [href^=javascript]').length",
-			),
+			await browser.evaluate("document.querySelectorAll('#messages img, #messages script, [href^=javascript]').length"),
 		).toBe(0);
 		expect(browser.problems).toEqual([]);
 	});
@@ -530,8 +455,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 	test("a thousand messages at once are shown, the latest of them, with the older ones on request", async () => {
 		await visit("wide", "dark");
 		const { channel } = simulator.channel("The Cooks/general");
-		const { user } =
-			simulator.world.accounts.get(simulator.user("zoe").token) ?? {};
+		const { user } = simulator.world.accounts.get(simulator.user("zoe").token) ?? {};
 		if (!user) throw new Error("zoe has an account");
 		for (let number = 1; number <= 1000; number++)
 			simulator.world.messages.add(channel, user, {
@@ -546,9 +470,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 
 	test("pictures are shown, those from elsewhere are links, and an uploaded page has no rights", async () => {
 		await visit("wide", "dark");
-		const channel = bot.client.channels.cache.get(
-			simulator.channel("The Cooks/general").id,
-		);
+		const channel = bot.client.channels.cache.get(simulator.channel("The Cooks/general").id);
 		if (!channel?.isSendable()) throw new Error("general can be written in");
 		const hostile = "<script>document.title = parent.document.title</script>";
 		const { attachments } = await channel.send({
@@ -560,14 +482,9 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 			embeds: [{ image: { url: "https://example.com/soup.png" } }],
 		});
 		await page.sees("#messages li:last-child", "page.html 1 KB");
-		await page.sees(
-			"#messages li:last-child a",
-			"https://example.com/soup.png",
-		);
+		await page.sees("#messages li:last-child a", "https://example.com/soup.png");
 		await until("the picture is loaded", () =>
-			browser.evaluate<boolean>(
-				"document.querySelector('#messages .picture')?.naturalWidth === 1",
-			),
+			browser.evaluate<boolean>("document.querySelector('#messages .picture')?.naturalWidth === 1"),
 		);
 		expect(browser.problems).toEqual([]);
 		const upload = attachments.find(({ name }) => name === "page.html");
@@ -593,9 +510,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		bot = await startBot(simulator);
 		await page.write("after the restart");
 		await page.sees("#messages", "after the restart");
-		expect(simulator.channel("The Cooks/staff").transcript()).toBe(
-			"jose.garcia: after the restart",
-		);
+		expect(simulator.channel("The Cooks/staff").transcript()).toBe("jose.garcia: after the restart");
 		await page.view("faults");
 		await page.sees("#bots", "alpha connected");
 		expect(browser.problems).toEqual([]);
@@ -604,27 +519,16 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 	/** Fills The Cooks with messages for the screenshots. */
 	async function prepareEvening() {
 		const guild = bot.client.guilds.cache.first();
-		const channel = bot.client.channels.cache.get(
-			simulator.channel("The Cooks/general").id,
-		);
-		if (!guild || channel?.type !== ChannelType.GuildText)
-			throw new Error("there is a guild");
+		const channel = bot.client.channels.cache.get(simulator.channel("The Cooks/general").id);
+		if (!guild || channel?.type !== ChannelType.GuildText) throw new Error("there is a guild");
 		await channel.bulkDelete(100);
-		await simulator
-			.user("mona_lisa")
-			.say("The Cooks/general", "What do we cook **on Friday**?");
-		await simulator
-			.user("zoe")
-			.say(
-				"The Cooks/general",
-				"Something with the pumpkins from the market :)",
-			);
+		await simulator.user("mona_lisa").say("The Cooks/general", "What do we cook **on Friday**?");
+		await simulator.user("zoe").say("The Cooks/general", "Something with the pumpkins from the market :)");
 		const vote = await channel.send({
 			embeds: [
 				{
 					title: "Friday's dinner",
-					description:
-						"Choose until Thursday, `18:00`. Mona brings the pumpkins.",
+					description: "Choose until Thursday, `18:00`. Mona brings the pumpkins.",
 					color: 0xe67e22,
 					fields: [
 						{ name: "Starter", value: "Soup", inline: true },
@@ -639,10 +543,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		await vote.react("🎃");
 		await vote.react("🍲");
 		const ada = simulator.user("ada");
-		await ada.say(
-			"The Cooks/general",
-			"Risotto! And please make a channel for the shopping list.",
-		);
+		await ada.say("The Cooks/general", "Risotto! And please make a channel for the shopping list.");
 		const created = await guild.channels.create({
 			name: "shopping-list",
 			parent: channel.parentId,

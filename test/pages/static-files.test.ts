@@ -5,19 +5,14 @@ const serve = serveFiles({
 	"/": { name: "page.html", text: "<!doctype html><title>é</title>" },
 	"/page.js": { name: "page.js", text: "export {};" },
 });
-const get = (path: string, init?: RequestInit) =>
-	serve(new Request(`http://localhost${path}`, init), path);
+const get = (path: string, init?: RequestInit) => serve(new Request(`http://localhost${path}`, init), path);
 
 test("files have their type, and load nothing from elsewhere", async () => {
 	const page = get("/");
 	expect(page?.headers.get("content-type")).toBe("text/html; charset=utf-8");
-	expect(page?.headers.get("content-security-policy")).toStartWith(
-		"default-src 'none'; script-src 'self';",
-	);
+	expect(page?.headers.get("content-security-policy")).toStartWith("default-src 'none'; script-src 'self';");
 	expect(await page?.text()).toContain("<title>é</title>");
-	expect(get("/page.js")?.headers.get("content-type")).toBe(
-		"text/javascript; charset=utf-8",
-	);
+	expect(get("/page.js")?.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
 	expect(get("/other")).toBeUndefined();
 	expect(get("/", { method: "POST" })?.status).toBe(405);
 });
@@ -30,7 +25,5 @@ test("a file that the browser has is not sent again", () => {
 });
 
 test("a file without a known type is refused at the start", () => {
-	expect(() => serveFiles({ "/x": { name: "x.bin", text: "" } })).toThrow(
-		"the file x.bin has no known media type",
-	);
+	expect(() => serveFiles({ "/x": { name: "x.bin", text: "" } })).toThrow("the file x.bin has no known media type");
 });

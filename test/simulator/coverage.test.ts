@@ -18,8 +18,7 @@ test("every test that the table names exists", async () => {
 	const missing: string[] = [];
 	for (const { file, name } of tests.values()) {
 		const source = await Bun.file(join(import.meta.dir, file)).text();
-		if (!source.includes(`test(${JSON.stringify(name)}`))
-			missing.push(`${file}: ${name}`);
+		if (!source.includes(`test(${JSON.stringify(name)}`)) missing.push(`${file}: ${name}`);
 	}
 	expect(missing).toEqual([]);
 });

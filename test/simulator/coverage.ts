@@ -265,9 +265,7 @@ export function readCoverage(): Map<string, { file: string; name: string }> {
 		else {
 			const [path, ...methods] = text.split(" ").reverse();
 			const isRoute = path?.startsWith("/");
-			const used = isRoute
-				? methods.map((method) => `${method} ${path}`)
-				: text.split(" ");
+			const used = isRoute ? methods.map((method) => `${method} ${path}`) : text.split(" ");
 			for (const one of used) {
 				if (tests.has(one)) throw new Error(`${one} is listed twice`);
 				tests.set(one, { file, name });

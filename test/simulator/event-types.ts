@@ -3,18 +3,10 @@
 
 import type { Session } from "../../src/simulator/socket/session.ts";
 import type { EventPayloads } from "../../src/simulator/world/state/api-types.ts";
-import type {
-	Guild,
-	GuildChannel,
-} from "../../src/simulator/world/state/entities.ts";
+import type { Guild, GuildChannel } from "../../src/simulator/world/state/entities.ts";
 import { placeOf, type State } from "../../src/simulator/world/state/state.ts";
 
-export function dispatchWrongly(
-	state: State,
-	session: Session,
-	guild: Guild,
-	channel: GuildChannel,
-): void {
+export function dispatchWrongly(state: State, session: Session, guild: Guild, channel: GuildChannel): void {
 	const guild_id = guild.id;
 	const ids = { guild_id, role_id: "1" };
 	const toGuild = state.dispatchToGuild.bind(state);

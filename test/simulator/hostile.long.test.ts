@@ -62,34 +62,26 @@ async function send(
 	return response.status;
 }
 
-test.each(allRoutes.map(({ name }) => name))(
-	"%s handles any body and query",
-	async (name) => {
-		const { log, lines } = recordLog("error");
-		await using simulator = await startSimulator({ log, onlyResponses: true });
-		const [method = "", pattern = ""] = name.split(" ");
-		const authorization = `Bot ${simulator.bot("alpha").token}`;
-		const call = (path: string, body?: string) =>
-			send(simulator, method, path, body, { authorization });
-		const path = pathOf(simulator, pattern);
-		await call(path);
-		for (const value of values) {
-			const body = JSON.stringify(value);
-			await call(path, body);
-			await Promise.all(
-				keys.map((key) => call(path, `{${JSON.stringify(key)}:${body}}`)),
-			);
-			const all = Object.fromEntries(keys.map((key) => [key, value]));
-			await call(path, JSON.stringify(all));
-			const query = keys.map(
-				(key) => `${key}=${encodeURIComponent(String(value).toWellFormed())}`,
-			);
-			await call(`${path}?${query.join("&")}`);
-			await call(pattern.replace(/:\w+/g, "%00"), body);
-		}
-		expect(lines).toEqual([]);
-	},
-);
+test.each(allRoutes.map(({ name }) => name))("%s handles any body and query", async (name) => {
+	const { log, lines } = recordLog("error");
+	await using simulator = await startSimulator({ log, onlyResponses: true });
+	const [method = "", pattern = ""] = name.split(" ");
+	const authorization = `Bot ${simulator.bot("alpha").token}`;
+	const call = (path: string, body?: string) => send(simulator, method, path, body, { authorization });
+	const path = pathOf(simulator, pattern);
+	await call(path);
+	for (const value of values) {
+		const body = JSON.stringify(value);
+		await call(path, body);
+		await Promise.all(keys.map((key) => call(path, `{${JSON.stringify(key)}:${body}}`)));
+		const all = Object.fromEntries(keys.map((key) => [key, value]));
+		await call(path, JSON.stringify(all));
+		const query = keys.map((key) => `${key}=${encodeURIComponent(String(value).toWellFormed())}`);
+		await call(`${path}?${query.join("&")}`);
+		await call(pattern.replace(/:\w+/g, "%00"), body);
+	}
+	expect(lines).toEqual([]);
+});
 
 test("no response to an interaction causes an internal error", async () => {
 	const { log, lines } = recordLog("error");
@@ -98,24 +90,18 @@ test("no response to an interaction causes an internal error", async () => {
 	const { id } = simulator.bot("alpha");
 	const commands = `/applications/${id}/commands`;
 	await alpha("POST", commands, { name: "x", description: "x" });
-	const call = (method: string, path: string, body: unknown) =>
-		send(simulator, method, path, JSON.stringify(body));
+	const call = (method: string, path: string, body: unknown) => send(simulator, method, path, JSON.stringify(body));
 	const statuses = new Set<number>();
 	for (const type of [1, 4, 5, 6, 7, 8, 9])
 		for (const value of values)
-			for (const data of [
-				value,
-				...keys.map((key) => ({ content: "x", [key]: value })),
-			]) {
+			for (const data of [value, ...keys.map((key) => ({ content: "x", [key]: value }))]) {
 				const asked = await simulator.user("ada").run("The Cooks/general", "x");
 				const { token } = simulator.interactions.get(asked.id) ?? {};
 				const callback = `/interactions/${asked.id}/${token}/callback`;
 				statuses.add(await call("POST", callback, { type, data }));
 				const webhook = `/webhooks/${id}/${token}`;
 				statuses.add(await call("POST", webhook, data));
-				statuses.add(
-					await call("PATCH", `${webhook}/messages/@original`, data),
-				);
+				statuses.add(await call("PATCH", `${webhook}/messages/@original`, data));
 			}
 	expect(lines).toEqual([]);
 	expect([...statuses].sort()).toEqual([200, 204, 400, 404]);
@@ -206,11 +192,7 @@ test("no payload on the socket causes an internal error", async () => {
 	await using simulator = await startSimulator();
 	const { token } = simulator.bot("alpha");
 	for (const op of [1, 2, 3, 4, 6, 8, 31])
-		for (const d of [
-			...values,
-			{ token },
-			{ token, intents: -1, shard: [0, 0] },
-		]) {
+		for (const d of [...values, { token }, { token, intents: -1, shard: [0, 0] }]) {
 			using socket = await openSocket(simulator);
 			socket.send(2, { token, intents: 0, properties: {} });
 			socket.send(op, d);

@@ -5,16 +5,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const readme = await Bun.file(
-	join(import.meta.dir, "../../src/simulator/README.md"),
-).text();
+const readme = await Bun.file(join(import.meta.dir, "../../src/simulator/README.md")).text();
 const [, example = ""] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
 
 /** A directory with these files, which is deleted in the end. */
 async function directoryWith(files: Record<string, string>) {
 	const path = mkdtempSync(join(tmpdir(), "guildhall-worlds-"));
-	for (const [name, text] of Object.entries(files))
-		await Bun.write(join(path, name), text);
+	for (const [name, text] of Object.entries(files)) await Bun.write(join(path, name), text);
 	return {
 		path: (name: string) => join(path, name),
 		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
@@ -59,17 +56,14 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 		game: { url: string; secret: string; codes: string[] };
 		ai: { url: string; key: string };
 	};
-	const post = await fetch(
-		`${facts.api}/v10/channels/${facts.guilds[0]?.channels.general}/messages`,
-		{
-			method: "POST",
-			headers: {
-				authorization: facts.users[0]?.token ?? "",
-				"content-type": "application/json",
-			},
-			body: JSON.stringify({ content: "hello" }),
+	const post = await fetch(`${facts.api}/v10/channels/${facts.guilds[0]?.channels.general}/messages`, {
+		method: "POST",
+		headers: {
+			authorization: facts.users[0]?.token ?? "",
+			"content-type": "application/json",
 		},
-	);
+		body: JSON.stringify({ content: "hello" }),
+	});
 	expect(post.status).toBe(200);
 	expect((await fetch(`${facts.cdn}/emojis/1.png`)).status).toBe(404);
 	expect(post.headers.get("x-ratelimit-limit")).toBe("5");
@@ -88,40 +82,29 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 	expect(models.status).toBe(200);
 });
 
-test.skipIf(Bun.which("curl") === null)(
-	"the printed curl lines work",
-	async () => {
-		await using simulator = start("--port", "0");
-		const text = await simulator.printed(/misbehave .*\n/);
-		const lines = text.match(/curl .*/g) ?? [];
-		expect(lines).toHaveLength(7);
-		for (const line of lines) {
-			const shell = Bun.spawn(["sh", "-c", `${line} --fail --silent`], {
-				stdout: "pipe",
-			});
-			expect(await new Response(shell.stdout).text()).not.toBe("");
-			expect(await shell.exited).toBe(0);
-		}
-	},
-);
+test.skipIf(Bun.which("curl") === null)("the printed curl lines work", async () => {
+	await using simulator = start("--port", "0");
+	const text = await simulator.printed(/misbehave .*\n/);
+	const lines = text.match(/curl .*/g) ?? [];
+	expect(lines).toHaveLength(7);
+	for (const line of lines) {
+		const shell = Bun.spawn(["sh", "-c", `${line} --fail --silent`], {
+			stdout: "pipe",
+		});
+		expect(await new Response(shell.stdout).text()).not.toBe("");
+		expect(await shell.exited).toBe(0);
+	}
+});
 
 test.each([
-	[
-		["--port", "many"],
-		1,
-		'port: expected a whole number from 0 to 65535, received "many"',
-	],
+	[["--port", "many"], 1, 'port: expected a whole number from 0 to 65535, received "many"'],
 	[["--members", "5"], 1, "members: needs --world FILE"],
 	[
 		["--world", "x.yaml", "--members", "many"],
 		1,
 		'members: expected a whole number from 0 to 1000000, received "many"',
 	],
-	[
-		["--redirect-uri", "here"],
-		1,
-		'redirect-uri.0: expected a URI, received "here"',
-	],
+	[["--redirect-uri", "here"], 1, 'redirect-uri.0: expected a URI, received "here"'],
 	[["--colour"], 2, "Unknown option '--colour'"],
 ])("%p is refused with exit %p", async (args, code, message) => {
 	await using simulator = start(...args);
@@ -134,9 +117,7 @@ test("a port in use is a message and exit 1", async () => {
 	const { url } = JSON.parse(await first.printed(/\n/)) as { url: string };
 	await using second = start("--port", new URL(url).port);
 	expect(await second.child.exited).toBe(1);
-	expect(await new Response(second.child.stderr).text()).toContain(
-		"is already in use",
-	);
+	expect(await new Response(second.child.stderr).text()).toContain("is already in use");
 });
 
 test("--world starts with the guilds of documents, in YAML and JSON", async () => {
@@ -156,10 +137,7 @@ test("--world starts with the guilds of documents, in YAML and JSON", async () =
 		guilds: { id: string; name: string; channels: Record<string, string> }[];
 		worlds: { file: string; guild_id: string; bot: string; notes: string[] }[];
 	};
-	expect(facts.guilds.map(({ name }) => name)).toEqual([
-		"The Gardeners",
-		"Other",
-	]);
+	expect(facts.guilds.map(({ name }) => name)).toEqual(["The Gardeners", "Other"]);
 	expect(facts.bots).toMatchObject([
 		{
 			username: "helper",
@@ -183,10 +161,9 @@ test("--world starts with the guilds of documents, in YAML and JSON", async () =
 			notes: [expect.stringContaining("joined with a role")],
 		},
 	]);
-	const guild = await fetch(
-		`${facts.api}/v10/guilds/${facts.guilds[0]?.id}?with_counts=true`,
-		{ headers: { authorization: `Bot ${facts.bots[0]?.token}` } },
-	);
+	const guild = await fetch(`${facts.api}/v10/guilds/${facts.guilds[0]?.id}?with_counts=true`, {
+		headers: { authorization: `Bot ${facts.bots[0]?.token}` },
+	});
 	expect(await guild.json()).toMatchObject({ approximate_member_count: 30 });
 });
 
@@ -195,9 +172,7 @@ test("what is not as in the document is printed", async () => {
 	const file = directory.path("guild.yaml");
 	await using simulator = start("--port", "0", "--world", file);
 	const text = await simulator.printed(/misbehave .*\n/);
-	expect(text).toContain(
-		`Not as in ${file}:\n  The document has no role of a bot that may moderate.`,
-	);
+	expect(text).toContain(`Not as in ${file}:\n  The document has no role of a bot that may moderate.`);
 	// The guild has no channel to write in.
 	expect(text).not.toContain("Send a message");
 });
@@ -210,19 +185,11 @@ test("documents that cannot be read are refused, with all mistakes", async () =>
 		"ghost.yaml": "version: 1\nsettings: { system_channel: ghost }",
 	});
 	const errorsOf = async (...files: string[]) => {
-		await using simulator = start(
-			...["--port", "0"],
-			...files.flatMap((file) => ["--world", directory.path(file)]),
-		);
+		await using simulator = start(...["--port", "0"], ...files.flatMap((file) => ["--world", directory.path(file)]));
 		expect(await simulator.child.exited).toBe(1);
-		return (await new Response(simulator.child.stderr).text()).replaceAll(
-			`${directory.path("")}/`,
-			"",
-		);
+		return (await new Response(simulator.child.stderr).text()).replaceAll(`${directory.path("")}/`, "");
 	};
-	await using simulator = start(
-		...["--world", directory.path("guild.yaml"), "--bot-role", "Helpr"],
-	);
+	await using simulator = start(...["--world", directory.path("guild.yaml"), "--bot-role", "Helpr"]);
 	expect(await simulator.child.exited).toBe(1);
 	expect(await new Response(simulator.child.stderr).text()).toContain(
 		'bot-role: none of the guild documents given with --world has a managed role "Helpr"; did you mean Helper?',
@@ -233,7 +200,5 @@ test("documents that cannot be read are refused, with all mistakes", async () =>
 	expect(await errorsOf("bad.yaml", "worse.yaml")).toMatch(
 		/^--world has 3 errors:\n {2}bad.yaml: roles\[0\].name: expected a text; put numbers in quotes\n {2}bad.yaml: chanels: is not a known key; did you mean channels\?\n {2}worse.yaml: it is neither JSON nor YAML: /,
 	);
-	expect(await errorsOf("ghost.yaml")).toMatch(
-		/^ghost.yaml has 1 error:\n {2}channel "ghost": /,
-	);
+	expect(await errorsOf("ghost.yaml")).toMatch(/^ghost.yaml has 1 error:\n {2}channel "ghost": /);
 });

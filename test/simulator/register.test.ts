@@ -7,10 +7,7 @@ import { beliefs } from "../../src/simulator/register/beliefs.ts";
 import { readSources } from "../../src/simulator/register/sources.ts";
 import { allRoutes } from "../../src/simulator/rest/routes/all.ts";
 import { guildIntents } from "../../src/simulator/world/state/events.ts";
-import {
-	operationKey,
-	readOperations,
-} from "../support/discord-spec/operations.ts";
+import { operationKey, readOperations } from "../support/discord-spec/operations.ts";
 
 const src = join(import.meta.dir, "../../src");
 const readmeFile = join(src, "simulator/README.md");
@@ -22,9 +19,7 @@ const events = Object.keys(guildIntents);
 
 function table(columns: readonly string[], rows: readonly string[][]): string {
 	const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
-	return (
-		line(columns) + line(columns.map(() => "---")) + rows.map(line).join("")
-	);
+	return line(columns) + line(columns.map(() => "---")) + rows.map(line).join("");
 }
 
 const code = (text: string) => `\`${text}\``;
@@ -44,8 +39,7 @@ function renderRegister(): string {
 	const guesses: string[][] = [];
 	const sourced: string[][] = [];
 	for (const [id, one] of Object.entries(beliefs))
-		if (one.kind === "guess")
-			guesses.push([code(id), one.belief, one.notProbed ?? ""]);
+		if (one.kind === "guess") guesses.push([code(id), one.belief, one.notProbed ?? ""]);
 		else {
 			const { belief, kind, source, asOf } = one;
 			sourced.push([code(id), belief, `${kind}: ${source}`, asOf]);
@@ -79,8 +73,7 @@ ${table(
 test("every route and every event has a source, and nothing else", () => {
 	expect([...sources.keys()].sort()).toEqual([...routes, ...events].sort());
 	const incomplete = [...sources].filter(
-		([, { url, asOf }]) =>
-			!/^https:\/\/[^#]+#[\w-]+$/.test(url) || !/^\d{4}-\d\d-\d\d$/.test(asOf),
+		([, { url, asOf }]) => !/^https:\/\/[^#]+#[\w-]+$/.test(url) || !/^\d{4}-\d\d-\d\d$/.test(asOf),
 	);
 	expect(incomplete).toEqual([]);
 });
@@ -90,9 +83,7 @@ test("every guess in a comment is in the register", async () => {
 	for await (const file of new Bun.Glob("simulator/**/*.ts").scan(src)) {
 		if (file.startsWith("simulator/register/")) continue;
 		const text = await Bun.file(join(src, file)).text();
-		for (const [found, id = ""] of text.matchAll(
-			/\bguess\b(?: \(([\w-]+)\))?/gi,
-		))
+		for (const [found, id = ""] of text.matchAll(/\bguess\b(?: \(([\w-]+)\))?/gi))
 			if (beliefs[id]?.kind !== "guess") unknown.push(`${file}: ${found}`);
 	}
 	expect(unknown).toEqual([]);

@@ -54,10 +54,7 @@ export function as(simulator: Simulator, who: UserClient) {
 function flatten(tree: object, path = ""): Record<string, string> {
 	const faults: Record<string, string> = {};
 	for (const [key, value] of Object.entries(tree)) {
-		if (key === "_errors")
-			faults[path] = (value as { code: string }[])
-				.map(({ code }) => code)
-				.join(",");
+		if (key === "_errors") faults[path] = (value as { code: string }[]).map(({ code }) => code).join(",");
 		else Object.assign(faults, flatten(value, path ? `${path}.${key}` : key));
 	}
 	return faults;
@@ -79,18 +76,11 @@ export interface Connected extends AsyncDisposable {
 	/** The raw events it received, in order. */
 	readonly events: { t: string; d: Record<string, unknown> }[];
 	/** Resolves with the data of the first matching event of this type. */
-	event(
-		type: string,
-		fits?: (data: Record<string, unknown>) => boolean,
-	): Promise<Record<string, unknown>>;
+	event(type: string, fits?: (data: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
 }
 
 /** A discord.js client that has logged in and knows its guilds. */
-export async function connect(
-	simulator: Simulator,
-	bot = "alpha",
-	intents = usualIntents,
-): Promise<Connected> {
+export async function connect(simulator: Simulator, bot = "alpha", intents = usualIntents): Promise<Connected> {
 	const client = new Client({
 		rest: { api: simulator.api },
 		intents,
@@ -98,18 +88,14 @@ export async function connect(
 		ws: { buildIdentifyThrottler: () => ({ waitForIdentify: async () => {} }) },
 	});
 	const events: Connected["events"] = [];
-	client.on("raw", (packet: Connected["events"][number]) =>
-		events.push(packet),
-	);
+	client.on("raw", (packet: Connected["events"][number]) => events.push(packet));
 	await client.login(simulator.bot(bot).token);
 	await until("the client is ready", () => client.isReady());
 	return {
 		client: client as Client<true>,
 		events,
 		event: async (type, fits = () => true) => {
-			const found = await until(`event ${type}`, () =>
-				events.find(({ t, d }) => t === type && fits(d)),
-			);
+			const found = await until(`event ${type}`, () => events.find(({ t, d }) => t === type && fits(d)));
 			return found.d;
 		},
 		[Symbol.asyncDispose]: () => client.destroy(),
@@ -125,32 +111,21 @@ export interface Payload {
 }
 
 /** A connection to Discord's Gateway without a library. */
-export async function openSocket(
-	simulator: Simulator,
-	query = "v=10&encoding=json",
-) {
-	const socket = new WebSocket(
-		`${simulator.url.replace("http", "ws")}/socket?${query}`,
-	);
+export async function openSocket(simulator: Simulator, query = "v=10&encoding=json") {
+	const socket = new WebSocket(`${simulator.url.replace("http", "ws")}/socket?${query}`);
 	const received: Payload[] = [];
 	let closed: number | undefined;
-	socket.addEventListener("message", ({ data }) =>
-		received.push(JSON.parse(String(data)) as Payload),
-	);
+	socket.addEventListener("message", ({ data }) => received.push(JSON.parse(String(data)) as Payload));
 	socket.addEventListener("close", ({ code }) => {
 		closed = code;
 	});
-	await until(
-		"the socket opens",
-		() => socket.readyState !== WebSocket.CONNECTING,
-	);
+	await until("the socket opens", () => socket.readyState !== WebSocket.CONNECTING);
 	return {
 		received,
 		send: (op: number, d: unknown) => socket.send(JSON.stringify({ op, d })),
 		sendText: (text: string) => socket.send(text),
 		/** Resolves with the first matching payload. */
-		payload: (what: string, fits: (payload: Payload) => boolean) =>
-			until(what, () => received.find(fits)),
+		payload: (what: string, fits: (payload: Payload) => boolean) => until(what, () => received.find(fits)),
 		/** Resolves with the close code. */
 		closed: () => until("the socket closes", () => closed),
 		close: () => socket.close(4000),
@@ -164,12 +139,8 @@ export { type Simulator, startSimulator };
 export function cooksOf(simulator: Simulator) {
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
-	const user = (name: string) =>
-		known(world.users.get(simulator.user(name).id), name);
-	const named = <T extends { name: string }>(
-		all: Map<string, T>,
-		name: string,
-	) =>
+	const user = (name: string) => known(world.users.get(simulator.user(name).id), name);
+	const named = <T extends { name: string }>(all: Map<string, T>, name: string) =>
 		known(
 			all.values().find((one) => one.name === name),
 			name,
@@ -184,17 +155,12 @@ export function cooksOf(simulator: Simulator) {
 		ada: user("ada"),
 		/** A person or bot. */
 		user,
-		member: (name: string) =>
-			known(guild.members.get(simulator.user(name).id), name),
+		member: (name: string) => known(guild.members.get(simulator.user(name).id), name),
 		alpha: as(simulator, simulator.bot("alpha")),
 		/** The REST API as a person or bot. */
 		as: (name: string) => as(simulator, simulator.user(name)),
 		/** Denies permissions in a channel: to a role or user, by default to the bot. */
-		deny: (
-			channel: GuildChannel,
-			bits: bigint,
-			id = simulator.bot("alpha").id,
-		) =>
+		deny: (channel: GuildChannel, bits: bigint, id = simulator.bot("alpha").id) =>
 			world.channels.setOverwrite(channel, {
 				id,
 				type: guild.roles.has(id) ? 0 : 1,
@@ -205,9 +171,7 @@ export function cooksOf(simulator: Simulator) {
 }
 
 /** `test` with a simulator of its own. The test gets the Cooks, and what `setUp` adds for the file's tests. */
-export function testWith<T extends object = Record<never, never>>(
-	setUp?: (cooks: Cooks) => T | Promise<T>,
-) {
+export function testWith<T extends object = Record<never, never>>(setUp?: (cooks: Cooks) => T | Promise<T>) {
 	return (name: string, run: (given: Cooks & T) => Promise<void>) =>
 		test(name, async () => {
 			await using simulator = await startSimulator();

@@ -3,5 +3,4 @@
 
 import { createFetchSend } from "../../src/lib/http.ts";
 
-export const connect =
-	process.env.BACKEND_CLIENT === "fetch" ? createFetchSend : undefined;
+export const connect = process.env.BACKEND_CLIENT === "fetch" ? createFetchSend : undefined;

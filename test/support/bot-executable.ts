@@ -16,15 +16,11 @@ export async function botExecutable(): Promise<string> {
 		...["src", "bun.lock", "package.json", "instances/example"],
 		...["docker/proxy/Caddyfile", "docker/systemd/guildhall.service"],
 	];
-	const directory = await madeOfSources(
-		"guildhall-executable",
-		sources,
-		(directory) => {
-			mkdirSync(directory);
-			const host = hostTarget();
-			const stamp = { commit: "unknown", dirty: false, target: host };
-			return compileGuildhall({ root, directory, stamp, host });
-		},
-	);
+	const directory = await madeOfSources("guildhall-executable", sources, (directory) => {
+		mkdirSync(directory);
+		const host = hostTarget();
+		const stamp = { commit: "unknown", dirty: false, target: host };
+		return compileGuildhall({ root, directory, stamp, host });
+	});
 	return join(directory, "bot");
 }

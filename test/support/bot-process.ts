@@ -28,10 +28,7 @@ export interface BotProcess extends AsyncDisposable {
 }
 
 /** Starts a bot. Resolves when it is ready. `env` is added to CONFIG_DIR and MCP_PORT; `toml` is its config.toml. */
-export async function startBotProcess(
-	env: Record<string, string>,
-	toml = 'bot_name = "Test"\n',
-): Promise<BotProcess> {
+export async function startBotProcess(env: Record<string, string>, toml = 'bot_name = "Test"\n'): Promise<BotProcess> {
 	const executable = await botExecutable();
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	writeFileSync(join(directory, "config.toml"), toml);
@@ -61,9 +58,7 @@ export async function startBotProcess(
 		until(`the bot at ${url} is ready`, async () => {
 			if (ended) return true;
 			const signal = AbortSignal.timeout(1_000);
-			const response = await fetch(url, { signal, keepalive: false }).catch(
-				() => undefined,
-			);
+			const response = await fetch(url, { signal, keepalive: false }).catch(() => undefined);
 			return (await response?.text().catch(() => "")) === "ready";
 		}).then(
 			() => {},

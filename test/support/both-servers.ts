@@ -74,10 +74,7 @@ export async function startBothServers({
 /** A tool with any arguments. `run` returns its result as JSON text. */
 export function rawTool(
 	name: string,
-	run: (
-		args: Record<string, unknown>,
-		call: ToolCall,
-	) => string | Promise<string>,
+	run: (args: Record<string, unknown>, call: ToolCall) => string | Promise<string>,
 ): Tool<BotContext> {
 	return {
 		name,

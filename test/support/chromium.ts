@@ -44,9 +44,7 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 		const [, url] = /^DevTools listening on (ws:\S+)$/.exec(line) ?? [];
 		if (url) address.resolve(url);
 	});
-	void child.exited.then((code) =>
-		address.reject(new Error(`chromium ended with ${code}`)),
-	);
+	void child.exited.then((code) => address.reject(new Error(`chromium ended with ${code}`)));
 	const socket = new WebSocket(await address.promise);
 	await new Promise((resolve) => socket.addEventListener("open", resolve));
 
@@ -73,9 +71,7 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 	}
 
 	const { targetInfos } = await send("Target.getTargets");
-	const [target] = (targetInfos as { type: string; targetId: string }[]).filter(
-		({ type }) => type === "page",
-	);
+	const [target] = (targetInfos as { type: string; targetId: string }[]).filter(({ type }) => type === "page");
 	const attached = await send("Target.attachToTarget", {
 		targetId: target?.targetId,
 		flatten: true,
@@ -125,9 +121,7 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 		/** Waits until a page with this title is there. */
 		async arrive(title: string): Promise<void> {
 			await until(`the page "${title}"`, async () => {
-				const found = await evaluate<string>(
-					"document.readyState === 'complete' ? document.title : ''",
-				);
+				const found = await evaluate<string>("document.readyState === 'complete' ? document.title : ''");
 				return found?.includes(title);
 			});
 		},
@@ -160,8 +154,7 @@ export async function openChromium(size = { width: 800, height: 900 }) {
  * those that a page expects, such as a refused one, or one to a server that restarts.
  */
 function problemsIn(method: string, params: Result): string[] {
-	if (method === "Runtime.exceptionThrown")
-		return [`exception: ${JSON.stringify(params.exceptionDetails)}`];
+	if (method === "Runtime.exceptionThrown") return [`exception: ${JSON.stringify(params.exceptionDetails)}`];
 	if (method === "Runtime.consoleAPICalled")
 		return ["error", "warning", "assert"].includes(String(params.type))
 			? [`console: ${JSON.stringify(params.args)}`]
@@ -169,7 +162,5 @@ function problemsIn(method: string, params: Result): string[] {
 	if (method !== "Log.entryAdded") return [];
 	const entry = params.entry as { level: string; source: string; text: string };
 	const counts = ["error", "warning"].includes(entry.level);
-	return counts && entry.source !== "network"
-		? [`${entry.source}: ${entry.text}`]
-		: [];
+	return counts && entry.source !== "network" ? [`${entry.source}: ${entry.text}`] : [];
 }

@@ -6,14 +6,9 @@ import { startCommand } from "./program.ts";
 import { onPostgres } from "./stores.ts";
 
 test("a program has the time and the time zone of its test", async () => {
-	const code =
-		"console.log(Date.now(), Intl.DateTimeFormat().resolvedOptions().timeZone)";
+	const code = "console.log(Date.now(), Intl.DateTimeFormat().resolvedOptions().timeZone)";
 	const before = Date.now();
-	await using program = startCommand(
-		[process.execPath, "-e", code],
-		{},
-		{ cwd: tmpdir() },
-	);
+	await using program = startCommand([process.execPath, "-e", code], {}, { cwd: tmpdir() });
 	const [at, zone] = (await program.line((line) => line)).split(" ");
 	expect(Number(at)).toBeWithin(before, Date.now() + 1);
 	expect(zone).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone);

@@ -8,10 +8,7 @@ export const composeDirectory = join(import.meta.dir, "../../docker");
 
 /** The passwords of the bots' roles, for both files. */
 export const databasePasswords = Object.fromEntries(
-	["bot", "alpha", "beta", "gamma"].map((bot) => [
-		`${bot.toUpperCase()}_DB_PASSWORD`,
-		`of-${bot}`,
-	]),
+	["bot", "alpha", "beta", "gamma"].map((bot) => [`${bot.toUpperCase()}_DB_PASSWORD`, `of-${bot}`]),
 );
 
 const duration = v.pipe(v.string(), v.regex(/^\d+s$/));
@@ -46,10 +43,7 @@ const service = v.strictObject({
 	volumes: v.optional(v.array(v.string()), []),
 	tmpfs: v.optional(v.array(v.string()), []),
 	networks: v.optional(v.array(v.string()), ["default"]),
-	depends_on: v.optional(
-		v.record(v.string(), v.strictObject({ condition: v.string() })),
-		{},
-	),
+	depends_on: v.optional(v.record(v.string(), v.strictObject({ condition: v.string() })), {}),
 	healthcheck: v.strictObject({
 		test: v.array(v.string()),
 		interval: duration,
@@ -61,10 +55,7 @@ const service = v.strictObject({
 const file = v.strictObject({
 	name: v.string(),
 	services: v.record(v.string(), service),
-	networks: v.optional(
-		v.record(v.string(), v.nullable(v.strictObject({ internal: v.boolean() }))),
-		{},
-	),
+	networks: v.optional(v.record(v.string(), v.nullable(v.strictObject({ internal: v.boolean() }))), {}),
 	volumes: v.optional(v.record(v.string(), v.null()), {}),
 });
 
@@ -72,14 +63,9 @@ export type Service = v.InferOutput<typeof service>;
 export type ComposeFile = v.InferOutput<typeof file>;
 
 /** Parses a file and interpolates the variables of `env`. Throws if a required one is missing. */
-export async function readCompose(
-	name: string,
-	env: Record<string, string>,
-): Promise<ComposeFile> {
+export async function readCompose(name: string, env: Record<string, string>): Promise<ComposeFile> {
 	const text = await Bun.file(join(composeDirectory, name)).text();
-	const given = Object.entries(Bun.YAML.parse(text) as object).filter(
-		([key]) => !key.startsWith("x-"),
-	);
+	const given = Object.entries(Bun.YAML.parse(text) as object).filter(([key]) => !key.startsWith("x-"));
 	return v.parse(file, interpolate(Object.fromEntries(given), env));
 }
 
@@ -88,21 +74,16 @@ function interpolate(value: unknown, env: Record<string, string>): unknown {
 	if (typeof value === "string") return interpolateText(value, env);
 	if (Array.isArray(value)) return value.map((item) => interpolate(item, env));
 	if (typeof value !== "object" || value === null) return value;
-	return Object.fromEntries(
-		Object.entries(value).map(([key, item]) => [key, interpolate(item, env)]),
-	);
+	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, interpolate(item, env)]));
 }
 
 function interpolateText(text: string, env: Record<string, string>): string {
-	const whole = text.replace(
-		/\$\{([A-Z_]+)(:[-?])([^}]*)\}/g,
-		(_, name: string, kind: string, otherwise: string) => {
-			const given = env[name];
-			if (given) return given;
-			if (kind === ":?") throw new Error(`${name} ${otherwise}`);
-			return otherwise;
-		},
-	);
+	const whole = text.replace(/\$\{([A-Z_]+)(:[-?])([^}]*)\}/g, (_, name: string, kind: string, otherwise: string) => {
+		const given = env[name];
+		if (given) return given;
+		if (kind === ":?") throw new Error(`${name} ${otherwise}`);
+		return otherwise;
+	});
 	if (whole.includes("$")) throw new Error(`a variable is left in ${whole}`);
 	return whole;
 }

@@ -1,18 +1,12 @@
 // The bot's connection to Discord, without the rest of the bot, and a stub of Discord's Gateway.
 
-import {
-	Connection,
-	type ConnectionOptions,
-} from "../../src/bot/discord/connection/connection.ts";
+import { Connection, type ConnectionOptions } from "../../src/bot/discord/connection/connection.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { recordLog } from "./log.ts";
 import { startSimulator } from "./simulator.ts";
 
 /** A connection that is being opened, and reconnects at once. */
-export function openConnection(
-	api: string,
-	options: Partial<ConnectionOptions> = {},
-) {
+export function openConnection(api: string, options: Partial<ConnectionOptions> = {}) {
 	const recorded = recordLog("info");
 	const connection = new Connection({
 		token: "token",
@@ -35,13 +29,9 @@ export function openConnection(
 		/** Resolves when it is logged in or has failed. */
 		opened,
 		/** The log entries of lost connections, of reconnects, and of failed attempts. */
-		losses: () =>
-			recorded.entries(
-				"lost the connection to Discord's Gateway, reconnecting",
-			),
+		losses: () => recorded.entries("lost the connection to Discord's Gateway, reconnecting"),
 		returns: () => recorded.entries("reconnected to Discord's Gateway"),
-		failures: () =>
-			recorded.entries("could not connect to Discord's Gateway, trying again"),
+		failures: () => recorded.entries("could not connect to Discord's Gateway, trying again"),
 		async [Symbol.asyncDispose]() {
 			await connection.close();
 			await opened;
@@ -67,8 +57,7 @@ export async function startConnection(
 		simulator,
 		account,
 		logins: () => simulator.world.users.sessionStarts.used.get(id),
-		dropped: (type: string) =>
-			alpha.connection.droppedEvents.counts.get(type)?.count ?? 0,
+		dropped: (type: string) => alpha.connection.droppedEvents.counts.get(type)?.count ?? 0,
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }
@@ -87,23 +76,16 @@ interface StubOptions {
 	/** Undefined: it says no Hello. */
 	heartbeatMs?: number | undefined;
 	/** What it answers to a payload. */
-	answer?(
-		payload: { op: number },
-		socket: Bun.ServerWebSocket<undefined>,
-	): object[];
+	answer?(payload: { op: number }, socket: Bun.ServerWebSocket<undefined>): object[];
 }
 
 /** A Discord without guilds, which says nothing of its own accord but Hello. */
-export function stubDiscord({
-	heartbeatMs,
-	answer = () => [],
-}: StubOptions = {}) {
+export function stubDiscord({ heartbeatMs, answer = () => [] }: StubOptions = {}) {
 	const seen = { connections: 0, /** Of the latest one. */ heartbeats: 0 };
 	const server = Bun.serve({
 		port: 0,
 		hostname: "127.0.0.1",
-		fetch: (request, server) =>
-			server.upgrade(request) ? undefined : gatewayInfo(server.port),
+		fetch: (request, server) => (server.upgrade(request) ? undefined : gatewayInfo(server.port)),
 		websocket: {
 			open(socket) {
 				seen.connections += 1;
@@ -114,8 +96,7 @@ export function stubDiscord({
 			message(socket, text) {
 				const payload = JSON.parse(String(text));
 				if (payload.op === 1) seen.heartbeats += 1;
-				for (const one of answer(payload, socket))
-					socket.send(JSON.stringify(one));
+				for (const one of answer(payload, socket)) socket.send(JSON.stringify(one));
 			},
 		},
 	});

@@ -24,32 +24,22 @@ export interface Container {
 /** Starts what a container of this service would run. */
 export function startContainer(
 	image: Image,
-	service: Pick<Service, "environment" | "healthcheck"> &
-		Partial<Pick<Service, "command" | "user">>,
+	service: Pick<Service, "environment" | "healthcheck"> & Partial<Pick<Service, "command" | "user">>,
 	{ here, env: more, args = [] }: Place,
 ): Container {
 	const there = { ...image.env, ...service.environment };
 	const env = {
-		...Object.fromEntries(
-			Object.entries(there).map(([name, value]) => [name, put(value, here)]),
-		),
+		...Object.fromEntries(Object.entries(there).map(([name, value]) => [name, put(value, here)])),
 		...more,
 	};
 	const options = {
 		cwd: join(image.root, image.workdir),
 		...userOf(service.user ?? image.user),
 	};
-	const local = ([file = "", ...rest]: readonly string[]) => [
-		join(image.root, file),
-		...rest,
-	];
+	const local = ([file = "", ...rest]: readonly string[]) => [join(image.root, file), ...rest];
 	const { command = image.command } = service;
 	return {
-		program: startCommand(
-			[...local(image.entrypoint), ...command, ...args],
-			env,
-			options,
-		),
+		program: startCommand([...local(image.entrypoint), ...command, ...args], env, options),
 		async healthy() {
 			// Without its first word, CMD.
 			const check = Bun.spawn(local(service.healthcheck.test.slice(1)), {
@@ -58,9 +48,7 @@ export function startContainer(
 				stdout: "pipe",
 				stderr: "pipe",
 			});
-			const said = await Promise.all(
-				[check.stdout, check.stderr].map((one) => new Response(one).text()),
-			);
+			const said = await Promise.all([check.stdout, check.stderr].map((one) => new Response(one).text()));
 			return { code: await check.exited, said: said.join("") };
 		},
 	};
@@ -69,15 +57,13 @@ export function startContainer(
 /** `text` with its replacements. */
 function put(text: string, here: Record<string, string>): string {
 	let put = here[text] ?? text;
-	for (const [there, local] of Object.entries(here))
-		if (there.includes(":")) put = put.replaceAll(there, local);
+	for (const [there, local] of Object.entries(here)) if (there.includes(":")) put = put.replaceAll(there, local);
 	return put;
 }
 
 /** The uid and gid to run as. Empty unless the tests run as root. */
 function userOf(user: string): { uid?: number; gid?: number } {
 	const [uid, gid] = user.split(":").map(Number);
-	if (process.getuid?.() !== 0 || uid === undefined || gid === undefined)
-		return {};
+	if (process.getuid?.() !== 0 || uid === undefined || gid === undefined) return {};
 	return { uid, gid };
 }

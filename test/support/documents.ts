@@ -15,8 +15,7 @@ export async function readDocument(path: string): Promise<Document> {
 }
 
 /** The start of a command in a sentence or table. */
-const inlineCommand =
-	/^([A-Z_]+=\S+ )*(bun|npx|openssl|cd|curl|claude|docker|psql) \S/;
+const inlineCommand = /^([A-Z_]+=\S+ )*(bun|npx|openssl|cd|curl|claude|docker|psql) \S/;
 
 /** The lines of its code blocks other than JSON and TOML, and the commands in its sentences. */
 export function commandsIn({ text }: Document): string[] {
@@ -33,9 +32,7 @@ export function commandsIn({ text }: Document): string[] {
 		if (fence !== undefined) {
 			if (!/^(json|toml)$/.test(fence)) found.push(line.trim());
 		} else if (indented !== undefined) found.push(indented);
-		else
-			for (const [, code = ""] of line.matchAll(/`([^`]+)`/g))
-				if (inlineCommand.test(code)) found.push(code);
+		else for (const [, code = ""] of line.matchAll(/`([^`]+)`/g)) if (inlineCommand.test(code)) found.push(code);
 	}
 	return found;
 }

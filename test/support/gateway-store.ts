@@ -2,11 +2,7 @@
 
 import { join } from "node:path";
 import type { StoreSettings } from "../../src/gateway/store/settings.ts";
-import {
-	type GatewayStore,
-	openStore,
-	type StoreOptions,
-} from "../../src/gateway/store/store.ts";
+import { type GatewayStore, openStore, type StoreOptions } from "../../src/gateway/store/store.ts";
 import { type RecordedLog, recordLog } from "./log.ts";
 import type { Place } from "./stores.ts";
 
@@ -32,10 +28,7 @@ export interface TestGatewayStore extends AsyncDisposable {
 }
 
 /** Opens the database without waiting for it. It retries quickly. */
-export function openGatewayStore(
-	place: Pick<Place, "settings">,
-	options: StoreOptions = {},
-): TestGatewayStore {
+export function openGatewayStore(place: Pick<Place, "settings">, options: StoreOptions = {}): TestGatewayStore {
 	const logged = recordLog();
 	const settings = storeSettingsOf(place);
 	const store = openStore(settings, logged.log, {

@@ -3,10 +3,7 @@
 import { Backend } from "../../src/gateway/backends/backend.ts";
 import { createMetrics } from "../../src/gateway/calls/metrics.ts";
 import { readConfig } from "../../src/gateway/config/config.ts";
-import {
-	createGateway,
-	type GatewayOptions,
-} from "../../src/gateway/gateway.ts";
+import { createGateway, type GatewayOptions } from "../../src/gateway/gateway.ts";
 import { listen } from "../../src/lib/program/listen.ts";
 import { connect } from "./backend-client.ts";
 import { type RecordedLog, recordLog } from "./log.ts";
@@ -67,9 +64,7 @@ export async function startTestGateway(
 	{ env = {}, refreshed = true, options = {} }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
 	const recorded = recordLog();
-	const instances = Object.entries(bots).map(
-		([name, { url }]) => `${name}=${url}`,
-	);
+	const instances = Object.entries(bots).map(([name, { url }]) => `${name}=${url}`);
 	const config = readConfig({
 		INSTANCES: instances.join(","),
 		MCP_AUTH_TOKEN: gatewayToken,
@@ -105,10 +100,7 @@ export async function startTestGateway(
 }
 
 export function createGatewayClient(endpoint: string, token = gatewayToken) {
-	async function post(
-		body: string,
-		headers: Record<string, string> = {},
-	): Promise<GatewayAnswer> {
+	async function post(body: string, headers: Record<string, string> = {}): Promise<GatewayAnswer> {
 		const response = await fetch(endpoint, {
 			method: "POST",
 			headers: {
@@ -121,8 +113,7 @@ export function createGatewayClient(endpoint: string, token = gatewayToken) {
 		const answer = await response.text();
 		const frame = () => {
 			const match = /^event: message\ndata: ([^\r\n]*)\n\n$/.exec(answer);
-			if (match?.[1] === undefined)
-				throw new Error(`not one frame: ${JSON.stringify(answer)}`);
+			if (match?.[1] === undefined) throw new Error(`not one frame: ${JSON.stringify(answer)}`);
 			return match[1];
 		};
 		return {
@@ -137,8 +128,7 @@ export function createGatewayClient(endpoint: string, token = gatewayToken) {
 		const body = { jsonrpc: "2.0", id: 1, method, params };
 		return (await post(JSON.stringify(body))).message();
 	};
-	const call = (name: string, args?: unknown) =>
-		request("tools/call", { name, arguments: args });
+	const call = (name: string, args?: unknown) => request("tools/call", { name, arguments: args });
 	const tools = async () => {
 		const { result } = await request("tools/list", {});
 		return result?.tools as { name: string; inputSchema: object }[];

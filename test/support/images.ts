@@ -1,16 +1,7 @@
 // Builds the images of docker/Dockerfile without a container engine: stages are directories, RUN lines run in them, and
 // entry points are the files that a container would start.
 
-import {
-	chownSync,
-	cpSync,
-	linkSync,
-	lstatSync,
-	mkdirSync,
-	readdirSync,
-	readFileSync,
-	symlinkSync,
-} from "node:fs";
+import { chownSync, cpSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { madeOfSources } from "./made-once.ts";
 
@@ -71,8 +62,7 @@ export async function readStages(): Promise<Stage[]> {
 }
 
 function readInstruction(line: string): Instruction {
-	const [, word = "", given = "", rest = ""] =
-		/^([A-Z]+) ((?:--[a-z-]+=\S+ )*)(.*)$/.exec(line) ?? [];
+	const [, word = "", given = "", rest = ""] = /^([A-Z]+) ((?:--[a-z-]+=\S+ )*)(.*)$/.exec(line) ?? [];
 	if (!word) throw new Error(`not an instruction: ${line}`);
 	const flags = [...given.matchAll(/--([a-z-]+)=(\S+)/g)];
 	return {
@@ -103,10 +93,7 @@ function copiedBy(stages: readonly Stage[], name: string): string[] {
 }
 
 /** Builds these stages and their base stages below `directory`. */
-export async function buildImages(
-	directory: string,
-	names: readonly string[],
-): Promise<Record<string, Image>> {
+export async function buildImages(directory: string, names: readonly string[]): Promise<Record<string, Image>> {
 	const stages = await readStages();
 	const built: Record<string, Image> = {};
 	const bin = join(directory, "bin");
@@ -180,21 +167,13 @@ export async function buildImages(
 		}
 	}
 
-	function copy(
-		words: readonly string[],
-		{ from, chown }: Record<string, string>,
-		image: Image,
-	): void {
+	function copy(words: readonly string[], { from, chown }: Record<string, string>, image: Image): void {
 		const to = words.at(-1) ?? "";
 		for (const path of words.slice(0, -1)) {
 			if (from === undefined) mayBeRead(path);
 			const base = from === undefined ? project : build(from).root;
 			const source = join(base, path);
-			const target = join(
-				image.root,
-				to.startsWith("/") ? to : join(image.workdir, to),
-				to.endsWith("/") ? path : "",
-			);
+			const target = join(image.root, to.startsWith("/") ? to : join(image.workdir, to), to.endsWith("/") ? path : "");
 			mkdirSync(dirname(target), { recursive: true });
 			if (from === undefined) cpSync(source, target, { recursive: true });
 			else share(source, target);
@@ -252,9 +231,6 @@ function mayBeRead(path: string): void {
 		.filter((line) => line !== "" && !line.startsWith("#"));
 	const names = allowed.map((line) => line.replace(/^!/, ""));
 	if (all !== "*" || allowed.some((line) => !/^!\w[\w./]*$/.test(line)))
-		throw new Error(
-			"Dockerfile.dockerignore is not a plain list of exceptions",
-		);
-	if (!names.includes(path.replace(/^\.\//, "")))
-		throw new Error(`Dockerfile.dockerignore excludes ${path}`);
+		throw new Error("Dockerfile.dockerignore is not a plain list of exceptions");
+	if (!names.includes(path.replace(/^\.\//, ""))) throw new Error(`Dockerfile.dockerignore excludes ${path}`);
 }

@@ -76,9 +76,7 @@ function parse(text: string): Manifest[] {
 }
 
 /** Why kustomize is not available, or undefined. */
-export const kustomizeMissing: string | undefined = Bun.which("kubectl")
-	? undefined
-	: "kubectl is not installed";
+export const kustomizeMissing: string | undefined = Bun.which("kubectl") ? undefined : "kubectl is not installed";
 
 /** The objects that `kubectl apply -k` would send. */
 export function kustomize(directory: string): Manifest[] {
@@ -98,14 +96,9 @@ export function typeFaults(objects: readonly Manifest[]): string[] {
 			return `export const object${index}: import("kubernetes-models/${apiVersion}/${kind}").I${kind} = ${JSON.stringify(object)};\n`;
 		});
 		writeFileSync(join(directory, "objects.ts"), lines.join(""));
-		const options =
-			"--noEmit --strict --skipLibCheck --module preserve --moduleResolution bundler --pretty false";
+		const options = "--noEmit --strict --skipLibCheck --module preserve --moduleResolution bundler --pretty false";
 		const { stdout } = Bun.spawnSync(
-			[join(project, "node_modules/.bin/tsc"), ...options.split(" ")].concat([
-				"--types",
-				"",
-				"objects.ts",
-			]),
+			[join(project, "node_modules/.bin/tsc"), ...options.split(" ")].concat(["--types", "", "objects.ts"]),
 			{ cwd: directory },
 		);
 		return stdout.toString().split("\n").filter(Boolean);

@@ -50,10 +50,7 @@ export interface Violations {
 }
 
 /** The violations of these calls. `written` has how often the write of each number was executed. */
-export function findViolations(
-	calls: Iterable<LedgerCall>,
-	written: ReadonlyMap<number, number>,
-): Violations {
+export function findViolations(calls: Iterable<LedgerCall>, written: ReadonlyMap<number, number>): Violations {
 	const found: Violations = {
 		lost: [],
 		duplicated: [],
@@ -64,61 +61,43 @@ export function findViolations(
 	for (const { number, what, writes, answers, cause } of calls) {
 		known.add(number);
 		const times = written.get(number) ?? 0;
-		const [answer = { outcome: "lost", said: "never answered" }, ...more] =
-			answers;
+		const [answer = { outcome: "lost", said: "never answered" }, ...more] = answers;
 		const said = [answer, ...more].map((one) => `${one.outcome}: ${one.said}`);
 		const line = `${number} (${what}) executed ${times} time(s), ${said.join("; and ")}`;
 		const [least, most] = writes ? allowed[answer.outcome] : [0, 0];
 		if (answer.outcome === "lost" || times < least) found.lost.push(line);
-		if (answer.outcome === "unknown" && cause === undefined)
-			found.unexplained.push(line);
+		if (answer.outcome === "unknown" && cause === undefined) found.unexplained.push(line);
 		if (times > 1 || more.length > 0) found.duplicated.push(line);
 		else if (times > most) found.unannounced.push(line);
 	}
 	for (const [number, times] of written)
-		if (!known.has(number))
-			found.unannounced.push(
-				`${number} executed ${times} time(s), never called`,
-			);
+		if (!known.has(number)) found.unannounced.push(`${number} executed ${times} time(s), never called`);
 	return found;
 }
 
 /** Counts calls by outcome. */
-export function countOutcomes(
-	calls: Iterable<LedgerCall>,
-): Record<CallOutcome, number> {
+export function countOutcomes(calls: Iterable<LedgerCall>): Record<CallOutcome, number> {
 	const counts = { done: 0, "not done": 0, unknown: 0, cancelled: 0, lost: 0 };
 	for (const { answers } of calls) counts[answers[0]?.outcome ?? "lost"] += 1;
 	return counts;
 }
 
 /** The outcome that an HTTP response to the call with this number states. */
-export function readAnswer(
-	number: number,
-	status: number,
-	body: string,
-): Answer[] {
+export function readAnswer(number: number, status: number, body: string): Answer[] {
 	const lost = (why: string): Answer => ({ outcome: "lost", said: why });
 	if (status !== 200) return [lost(`HTTP ${status}: ${body}`)];
 	const frames = [...body.matchAll(/^data: (.*)$/gm)].map(([, text]) => text);
-	if (frames.length === 0)
-		return [lost(`no message in ${JSON.stringify(body)}`)];
+	if (frames.length === 0) return [lost(`no message in ${JSON.stringify(body)}`)];
 	return frames.map((frame = "") => {
 		const { id, result } = JSON.parse(frame);
 		if (id !== number) return lost(`an answer to ${JSON.stringify(id)}`);
 		if (!result) return lost(`a JSON-RPC error: ${frame}`);
-		const said = result.content
-			.map((one: { text: string }) => one.text)
-			.join("\n");
+		const said = result.content.map((one: { text: string }) => one.text).join("\n");
 		return { outcome: result.isError ? outcomeOf(said) : "done", said };
 	});
 }
 
 /** By the words of the gateway, and those of the bot (src/bot/discord/rest/errors.ts, src/bot/tool/context.ts). */
 function outcomeOf(fault: string): CallOutcome {
-	return /^Gateway error: OutcomeUnknown:|is unknown|may have taken effect/.test(
-		fault,
-	)
-		? "unknown"
-		: "not done";
+	return /^Gateway error: OutcomeUnknown:|is unknown|may have taken effect/.test(fault) ? "unknown" : "not done";
 }

@@ -2,14 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
-import {
-	existsSync,
-	lstatSync,
-	mkdirSync,
-	readdirSync,
-	renameSync,
-	rmSync,
-} from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { until } from "./until.ts";
 
@@ -31,26 +24,20 @@ export async function madeOfSources(
 		const names = readdirSync(path, { recursive: true, encoding: "utf8" });
 		return names.map((name) => join(path, name)).sort();
 	});
-	for (const file of files)
-		if (lstatSync(file).isFile())
-			hash.update(file).update(await Bun.file(file).bytes());
+	for (const file of files) if (lstatSync(file).isFile()) hash.update(file).update(await Bun.file(file).bytes());
 	const cache = join(root, "node_modules/.cache", kind);
 	const name = hash.digest("hex").slice(0, 16);
 	await madeOnce(join(cache, name), async (directory) => {
 		// Directories of other sources are outdated.
 		for (const other of readdirSync(cache))
-			if (!other.startsWith(name))
-				rmSync(join(cache, other), { recursive: true });
+			if (!other.startsWith(name)) rmSync(join(cache, other), { recursive: true });
 		await make(directory);
 	});
 	return join(cache, name);
 }
 
 /** Resolves when `path` exists. One process creates it under another name while the others wait. */
-export async function madeOnce(
-	path: string,
-	make: (path: string) => Promise<unknown>,
-): Promise<void> {
+export async function madeOnce(path: string, make: (path: string) => Promise<unknown>): Promise<void> {
 	if (existsSync(path)) return;
 	mkdirSync(dirname(path), { recursive: true });
 	// The system releases the lock when its process ends.

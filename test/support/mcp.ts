@@ -2,11 +2,7 @@
 
 import { createFetchSend } from "../../src/lib/http.ts";
 import type { Principal } from "../../src/lib/principal.ts";
-import {
-	type Client,
-	type ClientSession,
-	createClient,
-} from "../../src/mcp/client.ts";
+import { type Client, type ClientSession, createClient } from "../../src/mcp/client.ts";
 import { isObject } from "../../src/mcp/json-rpc.ts";
 
 /** The outcome of a tool call: a text or a JSON-RPC error. */
@@ -28,10 +24,7 @@ export interface McpCaller {
 }
 
 /** Opens a session with an MCP server. */
-export async function connectTo(
-	url: string,
-	token?: string,
-): Promise<McpCaller> {
+export async function connectTo(url: string, token?: string): Promise<McpCaller> {
 	const client = createClient({
 		send: createFetchSend(url),
 		...(token !== undefined && { token }),
@@ -41,17 +34,12 @@ export async function connectTo(
 	return callerOf(client, session, undefined);
 }
 
-function callerOf(
-	client: Client,
-	session: ClientSession,
-	principal: Principal | undefined,
-): McpCaller {
+function callerOf(client: Client, session: ClientSession, principal: Principal | undefined): McpCaller {
 	const request = async (method: string, params: unknown) => {
 		const signal = AbortSignal.timeout(90_000);
 		const text = JSON.stringify(params);
 		const options = { principal };
-		return (await client.request(session, method, text, signal, options))
-			.message;
+		return (await client.request(session, method, text, signal, options)).message;
 	};
 	return {
 		session,

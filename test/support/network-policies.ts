@@ -46,42 +46,27 @@ export function mayReach(
 	const lets = (type: "Ingress" | "Egress", subject: Peer, other: Peer) => {
 		if (subject.namespace !== home) return true;
 		const own = policies.filter(
-			({ podSelector, policyTypes }) =>
-				policyTypes.includes(type) && selects(podSelector, subject.labels),
+			({ podSelector, policyTypes }) => policyTypes.includes(type) && selects(podSelector, subject.labels),
 		);
-		const rules = own.flatMap(({ ingress = [], egress = [] }) =>
-			type === "Ingress" ? ingress : egress,
-		);
+		const rules = own.flatMap(({ ingress = [], egress = [] }) => (type === "Ingress" ? ingress : egress));
 		return (
 			own.length === 0 ||
 			rules.some(
 				({ from = [], to = [], ports = [] }) =>
 					[...from, ...to].some((peer) => isPeer(peer, other)) &&
-					ports.some(
-						(one) => one.port === port && (one.protocol ?? "TCP") === "TCP",
-					),
+					ports.some((one) => one.port === port && (one.protocol ?? "TCP") === "TCP"),
 			)
 		);
 	};
 
-	const isPeer = (
-		{ podSelector, namespaceSelector, ipBlock }: PeerSelector,
-		{ namespace, labels }: Peer,
-	) =>
+	const isPeer = ({ podSelector, namespaceSelector, ipBlock }: PeerSelector, { namespace, labels }: Peer) =>
 		!ipBlock &&
-		(namespaceSelector
-			? selects(namespaceSelector, namespace)
-			: namespace === home) &&
+		(namespaceSelector ? selects(namespaceSelector, namespace) : namespace === home) &&
 		selects(podSelector ?? {}, labels);
 
 	return lets("Egress", from, to) && lets("Ingress", to, from);
 }
 
-function selects(
-	{ matchLabels = {} }: Selector,
-	labels: Record<string, string>,
-): boolean {
-	return Object.entries(matchLabels).every(
-		([key, value]) => labels[key] === value,
-	);
+function selects({ matchLabels = {} }: Selector, labels: Record<string, string>): boolean {
+	return Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
 }

@@ -3,11 +3,7 @@
 import type { McpCaller } from "./mcp.ts";
 
 /** The results of a tool page by page: each call passes on the cursor of the last result, such as `next_after`. */
-export async function pagesOf(
-	call: McpCaller["call"],
-	tool: string,
-	args: Record<string, unknown>,
-): Promise<string[]> {
+export async function pagesOf(call: McpCaller["call"], tool: string, args: Record<string, unknown>): Promise<string[]> {
 	const pages: string[] = [];
 	let cursor: Record<string, string> | undefined = {};
 	while (cursor && pages.length < 20) {

@@ -54,15 +54,10 @@ export interface Postgres extends AsyncDisposable {
 }
 
 /** Starts a server in a temporary directory on a free port. It ends with the test process, even if that is killed. */
-export async function startPostgres({
-	maxFileKib,
-	endsStatements = false,
-}: PostgresOptions = {}): Promise<Postgres> {
+export async function startPostgres({ maxFileKib, endsStatements = false }: PostgresOptions = {}): Promise<Postgres> {
 	if (postgresMissing) throw new Error(postgresMissing);
 	const user = unprivileged();
-	const directory = await mkdtemp(
-		join(databaseDirectory, "guildhall-postgres-"),
-	);
+	const directory = await mkdtemp(join(databaseDirectory, "guildhall-postgres-"));
 	const data = join(directory, "data");
 	if (user) await chown(directory, user.uid, user.gid);
 	const shared = await sharedDirectory();
@@ -95,8 +90,7 @@ export async function startPostgres({
 		running = { pid: await pid, stdin: shell.stdin, ended: shell.exited };
 		const has = (text: string) => said.some((line) => line.includes(text));
 		const outcome = await until("PostgreSQL accepts connections", () => {
-			if (has("database system is shut down"))
-				throw new Error(`PostgreSQL ended:\n${said.join("\n")}`);
+			if (has("database system is shut down")) throw new Error(`PostgreSQL ended:\n${said.join("\n")}`);
 			if (has("is still in use") || has("already exists")) return "too early";
 			return has("ready to accept connections") && "ready";
 		});
@@ -202,55 +196,37 @@ async function sharedDirectory(): Promise<string> {
 	const directory = join(tmpdir(), `guildhall-postgres-${version}-${ours}`);
 	await mkdir(directory, { recursive: true, mode: 0o755 });
 	// Another user could have written anything to it.
-	if ((await stat(directory)).uid !== ours)
-		throw new Error(`${directory} belongs to somebody else`);
+	if ((await stat(directory)).uid !== ours) throw new Error(`${directory} belongs to somebody else`);
 	return directory;
 }
 
 /** The data directory of a new server. Creating it is the slowest part of a start. */
-async function emptyDatabase(
-	shared: string,
-	binaries: string,
-	user: User | undefined,
-): Promise<string> {
+async function emptyDatabase(shared: string, binaries: string, user: User | undefined): Promise<string> {
 	const empty = join(shared, "empty");
 	await madeOnce(empty, async (data) => {
 		const passwordFile = `${data}.password`;
 		await mkdir(data, { mode: 0o700 });
 		await Bun.write(passwordFile, password);
-		if (user)
-			for (const path of [data, passwordFile])
-				await chown(path, user.uid, user.gid);
+		if (user) for (const path of [data, passwordFile]) await chown(path, user.uid, user.gid);
 		// Small WAL segments fit within a small maximum file size.
-		const options =
-			"-U postgres -E UTF8 --locale=C -N -A scram-sha-256 --wal-segsize=1";
-		run(
-			[join(binaries, "bin/initdb"), ...options.split(" ")].concat([
-				"-D",
-				data,
-				"--pwfile",
-				passwordFile,
-			]),
-			{ ...user, cwd: shared, env: { PATH: process.env.PATH, TZ: "UTC" } },
-		);
+		const options = "-U postgres -E UTF8 --locale=C -N -A scram-sha-256 --wal-segsize=1";
+		run([join(binaries, "bin/initdb"), ...options.split(" ")].concat(["-D", data, "--pwfile", passwordFile]), {
+			...user,
+			cwd: shared,
+			env: { PATH: process.env.PATH, TZ: "UTC" },
+		});
 		await rm(passwordFile);
 	});
 	return empty;
 }
 
-function run(
-	command: string[],
-	options: Parameters<typeof Bun.spawnSync>[1],
-): void {
+function run(command: string[], options: Parameters<typeof Bun.spawnSync>[1]): void {
 	const { success, stderr } = Bun.spawnSync(command, options);
 	if (!success) throw new Error(`${command[0]}: ${stderr}`);
 }
 
 /** The directory with the binaries, copied if the user cannot read them, for example in a home directory. */
-async function readableBinaries(
-	shared: string,
-	user: User | undefined,
-): Promise<string> {
+async function readableBinaries(shared: string, user: User | undefined): Promise<string> {
 	if (!user) return native;
 	const postgres = join(native, "bin/postgres");
 	const look = Bun.spawnSync(["test", "-x", postgres], { ...user, cwd: "/" });

@@ -9,14 +9,11 @@ import { until } from "./until.ts";
 const root = join(import.meta.dir, "../..");
 
 /** The directory of the executable to test and of the links to it. If undefined, programs run from their sources. */
-export const executables = process.env.EXECUTABLES
-	? resolve(process.env.EXECUTABLES)
-	: undefined;
+export const executables = process.env.EXECUTABLES ? resolve(process.env.EXECUTABLES) : undefined;
 
 /** The command for a main file: Bun in the project directory, or the executable outside of it. */
 function commandOf(main: string): { command: string[]; cwd: string } {
-	const [, program] =
-		/^src\/(bot|gateway|simulator|demo)\/main\.ts$/.exec(main) ?? [];
+	const [, program] = /^src\/(bot|gateway|simulator|demo)\/main\.ts$/.exec(main) ?? [];
 	return executables && program
 		? { command: [join(executables, "guildhall"), program], cwd: tmpdir() }
 		: { command: [process.execPath, join(root, main)], cwd: root };
@@ -37,11 +34,7 @@ export interface Program extends AsyncDisposable {
 }
 
 /** Runs a main file with only this environment and the clock of the tests. It ends with the test or the test run. */
-export function startProgram(
-	main: string,
-	env: Record<string, string>,
-	args: readonly string[] = [],
-): Program {
+export function startProgram(main: string, env: Record<string, string>, args: readonly string[] = []): Program {
 	const { command, cwd } = commandOf(main);
 	return startCommand([...command, ...args], env, { cwd });
 }
@@ -67,9 +60,7 @@ export function startCommand(
 		changed = Promise.withResolvers();
 	};
 	const streams = [child.stdout, child.stderr];
-	const ended = Promise.all(streams.map((one) => eachLine(one, take))).then(
-		() => "ended" as const,
-	);
+	const ended = Promise.all(streams.map((one) => eachLine(one, take))).then(() => "ended" as const);
 	return {
 		pid: child.pid,
 		exited: child.exited,
@@ -84,10 +75,7 @@ export function startCommand(
 					const picked = pick(line);
 					if (picked !== undefined) return picked;
 				}
-				if (over)
-					throw new Error(
-						`${command.join(" ")} ended without the expected line:\n${lines.join("\n")}`,
-					);
+				if (over) throw new Error(`${command.join(" ")} ended without the expected line:\n${lines.join("\n")}`);
 				over = (await Promise.race([next, ended])) === "ended";
 			}
 		},
@@ -106,15 +94,9 @@ export function listeningUrl(program: Program): Promise<string> {
 }
 
 /** Resolves when the program at `url` is ready and not degraded. Rejects if it ends before. */
-export async function becomesReady(
-	program: Program,
-	url: string,
-): Promise<void> {
+export async function becomesReady(program: Program, url: string): Promise<void> {
 	await until(`${url} is ready`, async () => {
-		if (program.end !== null)
-			throw new Error(
-				`it ended with ${program.end}:\n${program.lines.join("\n")}`,
-			);
+		if (program.end !== null) throw new Error(`it ended with ${program.end}:\n${program.lines.join("\n")}`);
 		// The connection is refused until it listens.
 		const answer = await fetch(new URL("/readyz", url)).catch(() => undefined);
 		return answer && (await answer.text()) === "ok\n";

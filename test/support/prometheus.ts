@@ -20,35 +20,26 @@ export function parseMetrics(text: string): Map<string, Family> {
 			name = String(comment[2]);
 			help = unescaped(String(comment[3]), /\\[\\n]/g);
 		} else if (comment) {
-			if (comment[2] !== name || help === undefined || families.has(name))
-				throw new Error(`out of place: ${line}`);
+			if (comment[2] !== name || help === undefined || families.has(name)) throw new Error(`out of place: ${line}`);
 			const type = String(comment[3]);
-			if (!/^(counter|gauge|histogram)$/.test(type))
-				throw new Error(`no type: ${line}`);
+			if (!/^(counter|gauge|histogram)$/.test(type)) throw new Error(`no type: ${line}`);
 			families.set(name, { type, help, samples: [] });
 			help = undefined;
 		} else {
 			const family = families.get(name);
-			if (!family || help !== undefined)
-				throw new Error(`out of place: ${line}`);
+			if (!family || help !== undefined) throw new Error(`out of place: ${line}`);
 			const sample = parseSample(line);
 			const suffix = sample.name.slice(name.length);
-			const suffixes =
-				family.type === "histogram" ? ["_bucket", "_sum", "_count"] : [""];
-			if (!sample.name.startsWith(name) || !suffixes.includes(suffix))
-				throw new Error(`it is not of ${name}: ${line}`);
-			const series = JSON.stringify([
-				sample.name,
-				Object.entries(sample.labels).sort(),
-			]);
+			const suffixes = family.type === "histogram" ? ["_bucket", "_sum", "_count"] : [""];
+			if (!sample.name.startsWith(name) || !suffixes.includes(suffix)) throw new Error(`it is not of ${name}: ${line}`);
+			const series = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
 			if (seen.has(series)) throw new Error(`a second time: ${line}`);
 			seen.add(series);
 			family.samples.push(sample);
 		}
 	}
 	if (help !== undefined) throw new Error(`${name} has no type`);
-	for (const [name, family] of families)
-		if (family.type === "histogram") checkHistogram(name, family);
+	for (const [name, family] of families) if (family.type === "histogram") checkHistogram(name, family);
 	return families;
 }
 
@@ -58,36 +49,26 @@ export function sampleOf(
 	name: string,
 	labels: Record<string, string> = {},
 ): number | undefined {
-	const key = (of: Record<string, string>) =>
-		JSON.stringify(Object.entries(of).sort());
+	const key = (of: Record<string, string>) => JSON.stringify(Object.entries(of).sort());
 	for (const { samples } of families.values())
-		for (const sample of samples)
-			if (sample.name === name && key(sample.labels) === key(labels))
-				return sample.value;
+		for (const sample of samples) if (sample.name === name && key(sample.labels) === key(labels)) return sample.value;
 	return undefined;
 }
 
 /** A sample of the program at `url`, whose metrics need no token; 0 without a sample. */
-export async function fetchSample(
-	url: string,
-	name: string,
-	labels: Record<string, string> = {},
-): Promise<number> {
+export async function fetchSample(url: string, name: string, labels: Record<string, string> = {}): Promise<number> {
 	const response = await fetch(new URL("/metrics", url));
 	return sampleOf(parseMetrics(await response.text()), name, labels) ?? 0;
 }
 
 function parseSample(line: string): Family["samples"][number] {
-	const [, name, braced = "", value] =
-		/^([a-zA-Z_:][\w:]*)(?:\{(.+)\})? (\S+)$/s.exec(line) ?? [];
-	if (name === undefined || value === undefined)
-		throw new Error(`no sample: ${line}`);
+	const [, name, braced = "", value] = /^([a-zA-Z_:][\w:]*)(?:\{(.+)\})? (\S+)$/s.exec(line) ?? [];
+	if (name === undefined || value === undefined) throw new Error(`no sample: ${line}`);
 	const labels: Record<string, string> = {};
 	const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\[\\n"])*)"(?:,(?=.)|$)/y;
 	while (label.lastIndex < braced.length) {
 		const [, key, escaped] = label.exec(braced) ?? [];
-		if (key === undefined || escaped === undefined || key in labels)
-			throw new Error(`no labels: ${line}`);
+		if (key === undefined || escaped === undefined || key in labels) throw new Error(`no labels: ${line}`);
 		labels[key] = unescaped(escaped, /\\[\\n"]/g);
 	}
 	return { name, labels, value: parseValue(value) };
@@ -97,15 +78,12 @@ function parseValue(text: string): number {
 	if (text === "NaN") return Number.NaN;
 	const infinite = /^([+-])Inf$/.exec(text);
 	if (infinite) return Number(`${infinite[1]}Infinity`);
-	if (!/^-?\d+(\.\d+)?(e[+-]?\d+)?$/.test(text))
-		throw new Error(`no number: ${text}`);
+	if (!/^-?\d+(\.\d+)?(e[+-]?\d+)?$/.test(text)) throw new Error(`no number: ${text}`);
 	return Number(text);
 }
 
 function unescaped(text: string, escapes: RegExp): string {
-	return text.replace(escapes, (sequence) =>
-		sequence === "\\n" ? "\n" : sequence.slice(1),
-	);
+	return text.replace(escapes, (sequence) => (sequence === "\\n" ? "\n" : sequence.slice(1)));
 }
 
 /** Throws unless bounds and counts of the buckets ascend, up to +Inf with the total count. */
@@ -114,8 +92,7 @@ function checkHistogram(name: string, { samples }: Family): void {
 		JSON.stringify(Object.entries(labels).sort()),
 	);
 	for (const group of groups.values()) {
-		const of = (suffix: string) =>
-			group.filter((sample) => sample.name === name + suffix);
+		const of = (suffix: string) => group.filter((sample) => sample.name === name + suffix);
 		const buckets = of("_bucket").map(({ labels, value }) => ({
 			bound: parseValue(String(labels.le)),
 			value,

@@ -60,13 +60,7 @@ const permissions = [
 /** Returns a random guild as a document in which what has a default value may be left out. */
 export function randomGuild(
 	random: Random,
-	{
-		roles: roleCount,
-		channels: channelCount,
-		memberIds = [],
-		community = false,
-		pictures = [],
-	}: RandomGuildOptions,
+	{ roles: roleCount, channels: channelCount, memberIds = [], community = false, pictures = [] }: RandomGuildOptions,
 ): GuildDocument {
 	const name = (what: string) => {
 		const suffix = random.chance(0.4) ? random.pick(odd) : "";
@@ -74,12 +68,9 @@ export function randomGuild(
 	};
 	const some = <T>(items: readonly T[], max: number): T[] => {
 		const count = random.below(Math.min(max, items.length) + 1);
-		return [
-			...new Set(Array.from({ length: count }, () => random.pick(items))),
-		];
+		return [...new Set(Array.from({ length: count }, () => random.pick(items)))];
 	};
-	const maybe = <T extends object>(probability: number, value: T) =>
-		random.chance(probability) ? value : {};
+	const maybe = <T extends object>(probability: number, value: T) => (random.chance(probability) ? value : {});
 	const everyone = [...new Set(["VIEW_CHANNEL", ...some(permissions, 6)])];
 	const roleNames = Array.from({ length: roleCount }, () => name("Role"));
 	const roleKeys = keysOf(roleNames.map((one) => ({ name: one })));
@@ -93,9 +84,7 @@ export function randomGuild(
 			...maybe(0.3, { hoist: true }),
 			...maybe(0.3, { mentionable: true }),
 			...maybe(0.6, {
-				permissions: random.chance(0.5)
-					? ["@everyone", "KICK_MEMBERS"]
-					: some(permissions, 5),
+				permissions: random.chance(0.5) ? ["@everyone", "KICK_MEMBERS"] : some(permissions, 5),
 			}),
 		}),
 	);
@@ -120,8 +109,7 @@ export function randomGuild(
 		...maybe(0.3, { roles: some(roleKeys, 3) }),
 	}));
 	const emojiKeys = keysOf(emojis);
-	const emojiReference = () =>
-		random.pick(["👍", ...emojiKeys.map((key) => `:${key}:`)]);
+	const emojiReference = () => random.pick(["👍", ...emojiKeys.map((key) => `:${key}:`)]);
 	const kinds = [
 		"text",
 		"text",
@@ -136,18 +124,12 @@ export function randomGuild(
 		return {
 			name: random.chance(0.3) ? random.pick(["general", "chat"]) : name("ch"),
 			...(kind !== "text" && { kind }),
-			...(kind !== "voice" &&
-				kind !== "stage" &&
-				maybe(0.5, { topic: name("About ") })),
-			...(kind !== "announcement" &&
-				maybe(0.2, { slowmode_seconds: random.below(21_600) })),
-			...(kind === "stage"
-				? maybe(0.2, { nsfw: true })
-				: random.pick([{}, {}, {}, { nsfw: true }, { spoiler: true }])),
+			...(kind !== "voice" && kind !== "stage" && maybe(0.5, { topic: name("About ") })),
+			...(kind !== "announcement" && maybe(0.2, { slowmode_seconds: random.below(21_600) })),
+			...(kind === "stage" ? maybe(0.2, { nsfw: true }) : random.pick([{}, {}, {}, { nsfw: true }, { spoiler: true }])),
 			...(kind === "voice" && maybe(0.5, { user_limit: random.below(99) })),
 			...(kind === "voice" && maybe(0.3, { video_quality: "720p" as const })),
-			...((isText || kind === "forum") &&
-				maybe(0.2, { auto_archive_minutes: 1440 })),
+			...((isText || kind === "forum") && maybe(0.2, { auto_archive_minutes: 1440 })),
 			...(kind === "forum" && {
 				...maybe(0.5, {
 					tags: [
@@ -164,11 +146,8 @@ export function randomGuild(
 		};
 	};
 	const categoryCount = Math.ceil(channelCount / 12);
-	const perPlace = Math.floor(
-		(channelCount - categoryCount) / (categoryCount + 1),
-	);
-	const channels = (count: number) =>
-		Array.from({ length: count }, channel).sort(byKind);
+	const perPlace = Math.floor((channelCount - categoryCount) / (categoryCount + 1));
+	const channels = (count: number) => Array.from({ length: count }, channel).sort(byKind);
 	const document = {
 		version: 1,
 		omitted: "default",
@@ -196,11 +175,7 @@ export function randomGuild(
 			...emoji,
 			...(emojiKeys[index] !== emoji.name && { key: emojiKeys[index] }),
 		})),
-		channels: [
-			{ name: "sys", overwrites: [] },
-			{ name: "rules", overwrites: [] },
-			...channels(perPlace),
-		],
+		channels: [{ name: "sys", overwrites: [] }, { name: "rules", overwrites: [] }, ...channels(perPlace)],
 		categories: Array.from({ length: categoryCount }, () => ({
 			name: random.chance(0.2) ? "Category" : name("Cat"),
 			overwrites: random.chance(0.5) ? overwrites() : [],
@@ -212,9 +187,7 @@ export function randomGuild(
 				name: name("Rule"),
 				trigger: "keyword",
 				keyword_filter: ["bad", name("word")],
-				actions: random.chance(0.5)
-					? ["block_message"]
-					: ["block_message", "send_alert_message"],
+				actions: random.chance(0.5) ? ["block_message"] : ["block_message", "send_alert_message"],
 				alert_channel: "sys",
 				exempt_roles: some(roleKeys, 3),
 				exempt_channels: ["rules"],
@@ -240,7 +213,6 @@ export function randomGuild(
 
 /** Discord's clients show voice and stage channels below the others. */
 function byKind(a: Channel, b: Channel): number {
-	const isBelow = ({ kind = "text" }: Channel) =>
-		Number(kind === "voice" || kind === "stage");
+	const isBelow = ({ kind = "text" }: Channel) => Number(kind === "voice" || kind === "stage");
 	return isBelow(a) - isBelow(b);
 }

@@ -2,10 +2,7 @@
 
 import type { Random } from "./random.ts";
 
-const statuses = [
-	201, 202, 204, 205, 206, 299, 301, 304, 400, 401, 404, 413, 426, 500, 503,
-	599,
-];
+const statuses = [201, 202, 204, 205, 206, 299, 301, 304, 400, 401, 404, 413, 426, 500, 503, 599];
 
 /** An HTTP/1.1 response, often a broken one, each character a byte. */
 export function randomResponse(random: Random): string {
@@ -21,19 +18,9 @@ export function randomResponse(random: Random): string {
 		"HTTP/1.1 100 Continue\r\n\r\n",
 		"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(random.below(4)),
 	]);
-	const version = random.chance(0.9)
-		? "1.1"
-		: random.pick(["1.0", "1.0", "1.2", "2", "0.9"]);
-	const status = random.chance(0.7)
-		? 200
-		: random.pick([...statuses, 100 + random.below(600)]);
-	const reason = random.pick([
-		" OK",
-		" ",
-		" a b\tc",
-		" \xe9",
-		...(random.chance(0.1) ? ["", " \x01"] : []),
-	]);
+	const version = random.chance(0.9) ? "1.1" : random.pick(["1.0", "1.0", "1.2", "2", "0.9"]);
+	const status = random.chance(0.7) ? 200 : random.pick([...statuses, 100 + random.below(600)]);
+	const reason = random.pick([" OK", " ", " a b\tc", " \xe9", ...(random.chance(0.1) ? ["", " \x01"] : [])]);
 	const body = random.chance(0.1) ? "" : text(random.chance(0.1) ? 3_000 : 40);
 	const fields: string[] = [];
 	const odd = (probability: number, ...options: string[]) => {
@@ -47,9 +34,7 @@ export function randomResponse(random: Random): string {
 			`${random.pick(["Content-Length", "content-length"])}:${random.pick([" ", "", "  ", "\t"])}${body.length}${random.pick(["", " "])}`,
 		);
 	if (framing === "chunked") {
-		fields.push(
-			`Transfer-Encoding: ${random.pick(["chunked", "chunked", "Chunked"])}`,
-		);
+		fields.push(`Transfer-Encoding: ${random.pick(["chunked", "chunked", "Chunked"])}`);
 		framed = chunksOf(random, body);
 	}
 	odd(
@@ -65,40 +50,10 @@ export function randomResponse(random: Random): string {
 		"Content-Length: 1, 1",
 		"Content-Length:",
 	);
-	odd(
-		0.3,
-		"Connection: close",
-		"Connection: keep-alive",
-		"Connection: x",
-		"Keep-Alive: timeout=5",
-	);
-	odd(
-		0.3,
-		"Content-Type: application/json",
-		"X-Empty:",
-		"X: \xe9\x80",
-		"!#$%&'*+-.^_`|~9: a",
-		"Set-Cookie: a=1",
-	);
-	odd(
-		0.05,
-		"Content-Encoding: identity",
-		"Content-Encoding: br",
-		"Content-Encoding: x",
-	);
-	odd(
-		0.03,
-		"A : b",
-		" folded",
-		"A",
-		": b",
-		"A: \x01",
-		"A: \x7f",
-		"A(: b",
-		"A\xe9: b",
-		"A: b\rc",
-		"A: b\nC: d",
-	);
+	odd(0.3, "Connection: close", "Connection: keep-alive", "Connection: x", "Keep-Alive: timeout=5");
+	odd(0.3, "Content-Type: application/json", "X-Empty:", "X: \xe9\x80", "!#$%&'*+-.^_`|~9: a", "Set-Cookie: a=1");
+	odd(0.05, "Content-Encoding: identity", "Content-Encoding: br", "Content-Encoding: x");
+	odd(0.03, "A : b", " folded", "A", ": b", "A: \x01", "A: \x7f", "A(: b", "A\xe9: b", "A: b\rc", "A: b\nC: d");
 	for (let at = fields.length - 1; at > 0; at--) {
 		const other = random.below(at + 1);
 		[fields[at], fields[other]] = [fields[other] ?? "", fields[at] ?? ""];
@@ -113,14 +68,7 @@ function chunksOf(random: Random, body: string): string {
 	const extension = () =>
 		random.chance(0.8)
 			? ""
-			: random.pick([
-					";a",
-					";a=b",
-					' ; a="b c"',
-					";",
-					" ",
-					...(random.chance(0.1) ? [";\x01", "x", ";a\n"] : []),
-				]);
+			: random.pick([";a", ";a=b", ' ; a="b c"', ";", " ", ...(random.chance(0.1) ? [";\x01", "x", ";a\n"] : [])]);
 	const lengthOf = (length: number) => {
 		const hex = length.toString(16);
 		return random.pick([
@@ -128,20 +76,11 @@ function chunksOf(random: Random, body: string): string {
 			hex,
 			hex.toUpperCase(),
 			`00${hex}`,
-			...(random.chance(0.05)
-				? [
-						`0x${hex}`,
-						` ${hex}`,
-						`-${hex}`,
-						`00000000${hex}`,
-						(length + 1).toString(16),
-					]
-				: []),
+			...(random.chance(0.05) ? [`0x${hex}`, ` ${hex}`, `-${hex}`, `00000000${hex}`, (length + 1).toString(16)] : []),
 		]);
 	};
 	const chunks = pieces.map(
-		(piece) =>
-			`${lengthOf(piece.length)}${extension()}\r\n${Buffer.from(piece).toString("latin1")}\r\n`,
+		(piece) => `${lengthOf(piece.length)}${extension()}\r\n${Buffer.from(piece).toString("latin1")}\r\n`,
 	);
 	const trailers = random.chance(0.8)
 		? ""

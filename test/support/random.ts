@@ -24,12 +24,8 @@ export function seeded(seed: number): Random {
 		chance: (probability) => next() < probability,
 		pick: (items) => items[below(items.length)] as (typeof items)[number],
 		cut(text, maxPieces) {
-			const ends = Array.from({ length: below(maxPieces) }, () =>
-				below(text.length + 1),
-			).sort((a, b) => a - b);
-			return [...ends, text.length].map((end, index) =>
-				text.subarray(ends[index - 1] ?? 0, end),
-			);
+			const ends = Array.from({ length: below(maxPieces) }, () => below(text.length + 1)).sort((a, b) => a - b);
+			return [...ends, text.length].map((end, index) => text.subarray(ends[index - 1] ?? 0, end));
 		},
 	};
 }

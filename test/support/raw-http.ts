@@ -13,10 +13,7 @@ export interface RawResponse {
  * Writes `parts` to a new connection, one after the other, and reads one response. It never half-closes, which Bun treats as
  * a disconnect. Rejects if the connection ends before the response does.
  */
-export function exchange(
-	url: string,
-	...parts: (string | Uint8Array)[]
-): Promise<RawResponse> {
+export function exchange(url: string, ...parts: (string | Uint8Array)[]): Promise<RawResponse> {
 	const { hostname, port } = new URL(url);
 	const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
 	let received = "";
@@ -33,9 +30,7 @@ export function exchange(
 	});
 	// After a refusal the rest of the request may fail on a closed connection, but the response was received before.
 	socket.on("error", reject);
-	socket.on("close", () =>
-		reject(new Error(`the connection ended after ${JSON.stringify(received)}`)),
-	);
+	socket.on("close", () => reject(new Error(`the connection ended after ${JSON.stringify(received)}`)));
 	return promise;
 }
 
@@ -51,9 +46,7 @@ export function requestText(
 
 /** A chunked body with these chunks. */
 export function chunked(...pieces: string[]): string {
-	return [...pieces, ""]
-		.map((piece) => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`)
-		.join("");
+	return [...pieces, ""].map((piece) => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`).join("");
 }
 
 /** The response, or undefined until it is complete. Bodies have a Content-Length, are chunked, or are empty. */

@@ -11,12 +11,8 @@ export function bunIn(cwd: string) {
 			stdout: "pipe",
 			stderr: "pipe",
 		});
-		const [out, error] = await Promise.all([
-			new Response(child.stdout).text(),
-			new Response(child.stderr).text(),
-		]);
-		if ((await child.exited) !== 0)
-			throw new Error(`bun ${command.join(" ")}: ${out}\n${error}`);
+		const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+		if ((await child.exited) !== 0) throw new Error(`bun ${command.join(" ")}: ${out}\n${error}`);
 		return { out, error };
 	};
 }

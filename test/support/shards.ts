@@ -1,11 +1,7 @@
 // Guilds that belong to different shards of a bot.
 
 import { PermissionFlagsBits } from "discord.js";
-import {
-	demoSeed,
-	moderatorPermissions,
-	type Seed,
-} from "../../src/simulator/seed.ts";
+import { demoSeed, moderatorPermissions, type Seed } from "../../src/simulator/seed.ts";
 
 /** The first id whose guild belongs to shard 0 of 4, and of 2. */
 const firstId = 200_000_000_000n << 22n;

@@ -88,9 +88,7 @@ CLOCK='${time}' bun run test:clock`);
 	const args = process.argv.slice(2);
 	const tests = Bun.spawn(
 		[process.execPath].concat(
-			args.length > 0
-				? ["test", "--timeout", "120000", ...args]
-				: ["run", "test:quick", "test/support/clock.test.ts"],
+			args.length > 0 ? ["test", "--timeout", "120000", ...args] : ["run", "test:quick", "test/support/clock.test.ts"],
 		),
 		{ env, stdio: ["inherit", "inherit", "inherit"] },
 	);

@@ -24,10 +24,7 @@ export interface SignInWorld extends AsyncDisposable {
 	/** Gives a member Manage Server and Manage Channels, or takes them away. */
 	setManager(person: string, isManager: boolean): Promise<void>;
 	/** Walks a person from a client to Discord and back. Returns where the gateway then sends the browser. */
-	toGateway(
-		person: string,
-		url: string,
-	): Promise<{ browser: Browser; location: string }>;
+	toGateway(person: string, url: string): Promise<{ browser: Browser; location: string }>;
 	/** Walks a person from a client to where they return to it, with their consent. */
 	allow(person: string, url: string, access: string): Promise<URL>;
 	/** Ends all connections of a person as they do it, at /connections. */
@@ -44,10 +41,7 @@ export interface SignInOptions {
 }
 
 /** Starts all of it, with the guild and the people of the simulator's default world. */
-export async function startSignIn({
-	env,
-	documents,
-}: SignInOptions = {}): Promise<SignInWorld> {
+export async function startSignIn({ env, documents }: SignInOptions = {}): Promise<SignInWorld> {
 	const world = await startWorld({}, { mcpToken: gatewayToken });
 	const { simulator, guild, bot } = world;
 	const requests: string[] = [];
@@ -64,10 +58,9 @@ export async function startSignIn({
 	});
 	const url = server.url.origin;
 	const application = simulator.bot("alpha").id;
-	const { clientSecret } = simulator.world.authorizations.configure(
-		application,
-		{ redirectUris: [`${url}/oauth/callback`] },
-	);
+	const { clientSecret } = simulator.world.authorizations.configure(application, {
+		redirectUris: [`${url}/oauth/callback`],
+	});
 	const config = readConfig({
 		INSTANCES: `alpha=${bot.url}`,
 		MCP_AUTH_TOKEN: gatewayToken,
@@ -94,9 +87,7 @@ export async function startSignIn({
 
 	const manager = simulator.world.roles.add(guild, {
 		name: "Manager",
-		permissions: String(
-			PermissionFlagsBits.ManageGuild | PermissionFlagsBits.ManageChannels,
-		),
+		permissions: String(PermissionFlagsBits.ManageGuild | PermissionFlagsBits.ManageChannels),
 	});
 
 	async function toGateway(person: string, from: string) {
@@ -130,10 +121,7 @@ export async function startSignIn({
 			return new URL(await browser.submitted(consent, form));
 		},
 		async endConnections(person) {
-			const { browser, location } = await toGateway(
-				person,
-				`${url}/connections?sign-in=1`,
-			);
+			const { browser, location } = await toGateway(person, `${url}/connections?sign-in=1`);
 			const page = await browser.redirected(location);
 			const text = await browser.get(page);
 			const csrf = fieldOf(text, "csrf");

@@ -1,10 +1,6 @@
 // The simulator, with each of its REST exchanges validated against Discord's published OpenAPI document.
 
-import {
-	type Simulator,
-	type SimulatorOptions,
-	startSimulator as start,
-} from "../../src/simulator/simulator.ts";
+import { type Simulator, type SimulatorOptions, startSimulator as start } from "../../src/simulator/simulator.ts";
 import { violationsOf } from "./discord-spec/validate.ts";
 import { addViolation } from "./discord-spec/violations.ts";
 
@@ -20,8 +16,7 @@ export function startSimulator({
 	return start({
 		...options,
 		onExchange: (exchange) => {
-			for (const problem of violationsOf(exchange, { onlyResponses }))
-				addViolation(problem);
+			for (const problem of violationsOf(exchange, { onlyResponses })) addViolation(problem);
 			onExchange?.(exchange);
 		},
 		timing: {

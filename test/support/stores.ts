@@ -5,19 +5,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { SQL } from "bun";
 import type { Migration } from "../../src/bot/store/database/migrations.ts";
-import {
-	type Store,
-	type StoreOptions,
-	startStore,
-} from "../../src/bot/store/store.ts";
+import { type Store, type StoreOptions, startStore } from "../../src/bot/store/store.ts";
 import { databaseDirectory } from "./database-directory.ts";
 import { type RecordedLog, recordLog } from "./log.ts";
-import {
-	type Postgres,
-	type PostgresOptions,
-	postgresMissing,
-	startPostgres,
-} from "./postgres.ts";
+import { type Postgres, type PostgresOptions, postgresMissing, startPostgres } from "./postgres.ts";
 
 /** A place for one instance's data: a schema, or a directory. */
 export interface Place {
@@ -55,10 +46,7 @@ export function onPostgres(define: (databases: Databases) => void): void {
 }
 
 /** Runs the tests on their own PostgreSQL server. */
-export function onOwnPostgres(
-	define: (databases: Databases<Postgres>) => void,
-	options: PostgresOptions = {},
-): void {
+export function onOwnPostgres(define: (databases: Databases<Postgres>) => void, options: PostgresOptions = {}): void {
 	onServer(define, options);
 }
 
@@ -67,61 +55,53 @@ let shared: Promise<Postgres> | undefined;
 /** The number of schemas so far. Files share a server. */
 let places = 0;
 
-function onServer(
-	define: (databases: Databases<Postgres>) => void,
-	options?: PostgresOptions,
-): void {
+function onServer(define: (databases: Databases<Postgres>) => void, options?: PostgresOptions): void {
 	const skipped = postgresSkipped();
-	describe.skipIf(skipped !== undefined)(
-		`PostgreSQL${skipped ? ` (skipped: ${skipped})` : ""}`,
-		() => {
-			let server: Postgres | undefined;
-			beforeAll(async () => {
-				if (options) server = await startPostgres(options);
-				else {
-					shared ??= startPostgres();
-					server = await shared;
-				}
-			});
-			if (options) afterAll(() => server?.[Symbol.asyncDispose]());
-			const started = () => {
-				if (server) return server;
-				throw new Error("PostgreSQL has not started");
-			};
-			define({
-				get postgres() {
-					return started();
-				},
-				async place(name) {
-					places += 1;
-					const schema = name ?? `place ${places}`;
-					const look = async <Row>(text: string) => {
-						// For several statements Bun returns the rows of each.
-						const results = await started().admin<Row[]>(
-							`SET search_path TO "${schema.replaceAll('"', '""')}"; ${text}`,
-						);
-						return [...(results.at(-1) ?? [])];
-					};
-					return {
-						settings: {
-							databaseUrl: started().url,
-							schema,
-							directory: "/nonexistent",
-						},
-						shown: schema,
-						look,
-						async clear() {
-							await look(`DO $$ DECLARE name TEXT; BEGIN
+	describe.skipIf(skipped !== undefined)(`PostgreSQL${skipped ? ` (skipped: ${skipped})` : ""}`, () => {
+		let server: Postgres | undefined;
+		beforeAll(async () => {
+			if (options) server = await startPostgres(options);
+			else {
+				shared ??= startPostgres();
+				server = await shared;
+			}
+		});
+		if (options) afterAll(() => server?.[Symbol.asyncDispose]());
+		const started = () => {
+			if (server) return server;
+			throw new Error("PostgreSQL has not started");
+		};
+		define({
+			get postgres() {
+				return started();
+			},
+			async place(name) {
+				places += 1;
+				const schema = name ?? `place ${places}`;
+				const look = async <Row>(text: string) => {
+					// For several statements Bun returns the rows of each.
+					const results = await started().admin<Row[]>(`SET search_path TO "${schema.replaceAll('"', '""')}"; ${text}`);
+					return [...(results.at(-1) ?? [])];
+				};
+				return {
+					settings: {
+						databaseUrl: started().url,
+						schema,
+						directory: "/nonexistent",
+					},
+					shown: schema,
+					look,
+					async clear() {
+						await look(`DO $$ DECLARE name TEXT; BEGIN
 								FOR name IN SELECT tablename FROM pg_tables
 									WHERE schemaname = current_schema() AND tablename <> 'migrations'
 								LOOP EXECUTE format('DELETE FROM %I', name); END LOOP;
 							END $$`);
-						},
-					};
-				},
-			});
-		},
-	);
+					},
+				};
+			},
+		});
+	});
 }
 
 /** Why tests on PostgreSQL are skipped, or undefined. */
@@ -135,8 +115,7 @@ function postgresSkipped(): string | undefined {
 function sqlitePlaces(): Databases {
 	const made: string[] = [];
 	afterAll(async () => {
-		for (const directory of made)
-			await rm(directory, { recursive: true, force: true });
+		for (const directory of made) await rm(directory, { recursive: true, force: true });
 	});
 	return {
 		get postgres(): Postgres {
@@ -163,9 +142,7 @@ function sqlitePlaces(): Databases {
 					const tables = await look<{ name: string }>(
 						"SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'migrations'",
 					);
-					await look(
-						tables.map(({ name }) => `DELETE FROM "${name}";`).join(" "),
-					);
+					await look(tables.map(({ name }) => `DELETE FROM "${name}";`).join(" "));
 				},
 			};
 		},
@@ -180,13 +157,9 @@ export const storeConfigOf = ({ settings }: Pick<Place, "settings">) => ({
 });
 
 /** The environment of a bot process with its data in this place. */
-export function botEnvOf({
-	settings,
-}: Pick<Place, "settings">): Record<string, string> {
+export function botEnvOf({ settings }: Pick<Place, "settings">): Record<string, string> {
 	const { databaseUrl, schema, directory } = settings;
-	return databaseUrl && schema
-		? { DATABASE_URL: databaseUrl, DB_SCHEMA: schema }
-		: { DATA_DIR: directory };
+	return databaseUrl && schema ? { DATABASE_URL: databaseUrl, DB_SCHEMA: schema } : { DATA_DIR: directory };
 }
 
 /** A table for tests, with an id and a number. */

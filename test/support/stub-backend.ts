@@ -21,9 +21,7 @@ export interface RecordedRequest {
 }
 
 /** Returns the response, or undefined for the default response. */
-export type Behaviour = (
-	request: RecordedRequest,
-) => Response | Promise<Response | undefined> | undefined;
+export type Behaviour = (request: RecordedRequest) => Response | Promise<Response | undefined> | undefined;
 
 export interface StubOptions {
 	/** The loopback address to listen on. Default: one at which no server of another process gets the port of a stopped stub. */
@@ -76,8 +74,7 @@ export const echoTool = JSON.stringify({
 });
 
 /** A tool without arguments. */
-export const bareTool = (name: string) =>
-	JSON.stringify({ name, inputSchema: { type: "object" } });
+export const bareTool = (name: string) => JSON.stringify({ name, inputSchema: { type: "object" } });
 
 export function startStubBackend(options: StubOptions = {}): StubBackend {
 	const sessions = new Set<string>();
@@ -99,17 +96,9 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 
 	async function answer(request: RecordedRequest): Promise<Response> {
 		const sessionId = request.headers.get("mcp-session-id");
-		const known =
-			options.sessions === false ||
-			request.rpc === "initialize" ||
-			sessions.has(sessionId ?? "");
-		if (!known)
-			return (
-				(await options.onLostSession?.(request)) ??
-				new Response("Session not found\n", { status: 404 })
-			);
-		const scripted =
-			stub.on[request.tool ?? request.rpc] ?? stub.on[request.rpc];
+		const known = options.sessions === false || request.rpc === "initialize" || sessions.has(sessionId ?? "");
+		if (!known) return (await options.onLostSession?.(request)) ?? new Response("Session not found\n", { status: 404 });
+		const scripted = stub.on[request.tool ?? request.rpc] ?? stub.on[request.rpc];
 		return (await scripted?.(request)) ?? standard(request);
 	}
 
@@ -118,15 +107,12 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 			case "initialize": {
 				const sessionId = crypto.randomUUID();
 				const declared = options.experimental?.map((name) => [name, {}]);
-				const experimental = declared
-					? `,"experimental":${JSON.stringify(Object.fromEntries(declared))}`
-					: "";
+				const experimental = declared ? `,"experimental":${JSON.stringify(Object.fromEntries(declared))}` : "";
 				sessions.add(sessionId);
 				const response = json(
 					`{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}${options.prompts ? ',"prompts":{}' : ""}${experimental}},"serverInfo":{"name":"stub","version":"1"}}}`,
 				);
-				if (options.sessions !== false)
-					response.headers.set("Mcp-Session-Id", sessionId);
+				if (options.sessions !== false) response.headers.set("Mcp-Session-Id", sessionId);
 				return response;
 			}
 			case "tools/list":
@@ -134,10 +120,7 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 			case "prompts/list":
 				return result(id, JSON.stringify({ prompts: options.prompts }));
 			case "tools/call":
-				return textResult(
-					id,
-					tool === "list_guilds" ? guildList(stub.guilds) : `ran ${tool}`,
-				);
+				return textResult(id, tool === "list_guilds" ? guildList(stub.guilds) : `ran ${tool}`);
 			case "DELETE":
 				sessions.delete(headers.get("mcp-session-id") ?? "");
 				return new Response(null, { status: 204 });
@@ -153,8 +136,7 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 		on: options.on ?? {},
 		guilds: options.guilds ?? {},
 		tools: options.tools ?? [echoTool],
-		received: (name) =>
-			stub.requests.filter(({ rpc, tool }) => rpc === name || tool === name),
+		received: (name) => stub.requests.filter(({ rpc, tool }) => rpc === name || tool === name),
 		arrived(name, count = 1) {
 			const { promise, resolve } = Promise.withResolvers<void>();
 			const look = () => {
@@ -175,9 +157,7 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 
 /** The text of `list_guilds`, in the format of our bots. */
 function guildList(guilds: Record<string, string>): string {
-	const lines = Object.entries(guilds).map(
-		([id, name]) => `${name} | ID: ${id}`,
-	);
+	const lines = Object.entries(guilds).map(([id, name]) => `${name} | ID: ${id}`);
 	return [`${lines.length} guild(s):`, ...lines].join("\n");
 }
 
@@ -211,10 +191,7 @@ export function sse(...messages: string[]): Response {
 }
 
 /** An SSE response with this text. With `open` the stream does not end. `onCancel` is called when the client disconnects. */
-export function eventStream(
-	text: string,
-	{ open = false, onCancel = () => {} } = {},
-): Response {
+export function eventStream(text: string, { open = false, onCancel = () => {} } = {}): Response {
 	const body = new ReadableStream({
 		start(controller) {
 			controller.enqueue(new TextEncoder().encode(text));
@@ -236,16 +213,8 @@ export function textResult(id: string, text: string): Response {
 	return result(id, JSON.stringify({ content: [{ type: "text", text }] }));
 }
 
-export function rpcError(
-	id: string,
-	code: number,
-	message: string,
-	status = 200,
-): Response {
-	return json(
-		`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message })}}`,
-		status,
-	);
+export function rpcError(id: string, code: number, message: string, status = 200): Response {
+	return json(`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message })}}`, status);
 }
 
 /** A response that is sent only after the client has disconnected. */

@@ -69,8 +69,7 @@ export async function startUnreliableProxy({
 		/** The request in flight. */
 		let request: string | undefined;
 		const noteCut = () => cutOff.push({ request, at: performance.now() });
-		const later = (work: () => void) =>
-			delayMs > 0 ? void setTimeout(work, delayMs) : work();
+		const later = (work: () => void) => (delayMs > 0 ? void setTimeout(work, delayMs) : work());
 		const cut = () => {
 			noteCut();
 			callee.destroy();
@@ -83,8 +82,7 @@ export async function startUnreliableProxy({
 			if (!/^(POST|DELETE) /.test(head)) return void callee.write(chunk);
 			sessionId = /^mcp-session-id: *(\S+)/im.exec(head)?.[1] ?? sessionId;
 			meddling = choose();
-			delayMs =
-				meddling === "delay of the answer" ? 1 + random.below(maxDelayMs) : 0;
+			delayMs = meddling === "delay of the answer" ? 1 + random.below(maxDelayMs) : 0;
 			request = chunk.toString("utf8");
 			if (meddling === "cut before the request") return cut();
 			if (meddling !== "cut in the request") return void callee.write(chunk);

@@ -7,9 +7,7 @@ function check(): void {
 	const violations = [...takeViolations()];
 	if (violations.length === 0) return;
 	const lines = violations.map(([problem, count]) => `${count} x ${problem}`);
-	throw new Error(
-		`REST exchanges differ from Discord's OpenAPI document:\n${lines.join("\n")}`,
-	);
+	throw new Error(`REST exchanges differ from Discord's OpenAPI document:\n${lines.join("\n")}`);
 }
 
 beforeAll(check);

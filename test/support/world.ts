@@ -3,17 +3,8 @@
 import { type BotOptions, startBot } from "../../src/bot/bot.ts";
 import type { BotConfig } from "../../src/bot/config/config.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
-import type {
-	Simulator,
-	SimulatorOptions,
-} from "../../src/simulator/simulator.ts";
-import type {
-	Guild,
-	GuildChannel,
-	Member,
-	Role,
-	User,
-} from "../../src/simulator/world/state/entities.ts";
+import type { Simulator, SimulatorOptions } from "../../src/simulator/simulator.ts";
+import type { Guild, GuildChannel, Member, Role, User } from "../../src/simulator/world/state/entities.ts";
 import { botConfig } from "./bot-config.ts";
 import { connectTo, type McpCaller, type Outcome } from "./mcp.ts";
 import { startSimulator } from "./simulator.ts";
@@ -71,9 +62,7 @@ export async function startWorld(
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
 	const logged: string[] = [];
-	const log: Log = createLog({ format: "text", level: "debug" }, (line) =>
-		logged.push(line),
-	);
+	const log: Log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
 	const config = botConfig({
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
@@ -88,8 +77,7 @@ export async function startWorld(
 	const bot = startBot(config, log, {
 		tools,
 		timing: quickTiming,
-		timeoutSignal: (ms) =>
-			AbortSignal.any([AbortSignal.timeout(ms), expiry.signal]),
+		timeoutSignal: (ms) => AbortSignal.any([AbortSignal.timeout(ms), expiry.signal]),
 		requestsPerSecond,
 	});
 	await until("the bot has loaded", () => bot.loaded);
@@ -133,12 +121,8 @@ export async function startWorld(
 }
 
 /** The channel of the bot's guild with this name. */
-export function channelNamed(
-	{ guild }: Pick<TestWorld, "guild">,
-	name: string,
-): GuildChannel {
-	for (const channel of guild.channels.values())
-		if (channel.name === name) return channel;
+export function channelNamed({ guild }: Pick<TestWorld, "guild">, name: string): GuildChannel {
+	for (const channel of guild.channels.values()) if (channel.name === name) return channel;
 	throw new Error(`unknown channel ${name}`);
 }
 
@@ -149,20 +133,14 @@ export function roleNamed({ guild }: TestWorld, name: string): Role {
 }
 
 /** The account of the person or bot with this name. */
-export function userNamed(
-	{ simulator }: Pick<TestWorld, "simulator">,
-	name: string,
-): User {
+export function userNamed({ simulator }: Pick<TestWorld, "simulator">, name: string): User {
 	const user = simulator.world.users.get(simulator.user(name).id);
 	if (user) return user;
 	throw new Error(`unknown user ${name}`);
 }
 
 /** The member of the bot's guild, a person or a bot, that is called so. */
-export function memberNamed(
-	{ simulator, guild }: Pick<TestWorld, "simulator" | "guild">,
-	name: string,
-): Member {
+export function memberNamed({ simulator, guild }: Pick<TestWorld, "simulator" | "guild">, name: string): Member {
 	const member = guild.members.get(simulator.user(name).id);
 	if (member) return member;
 	throw new Error(`no member is called ${name}`);
@@ -175,11 +153,7 @@ export async function makeCommunity(world: TestWorld): Promise<void> {
 }
 
 /** Denies the bot these permissions, and no others, in a channel. */
-export function denyBot(
-	{ simulator }: Pick<TestWorld, "simulator">,
-	channel: GuildChannel,
-	bits: bigint,
-): void {
+export function denyBot({ simulator }: Pick<TestWorld, "simulator">, channel: GuildChannel, bits: bigint): void {
 	const { id } = simulator.bot("alpha");
 	const deny = String(bits);
 	const overwrite = { id, type: 1, allow: "0", deny } as const;

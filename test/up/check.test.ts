@@ -1,13 +1,7 @@
 // What `guildhall check` checks. test/install/server.test.ts runs it beside `up`.
 
 import { expect, test } from "bun:test";
-import {
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	rmSync,
-	writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { programsToCheck } from "../../src/up/check.ts";
@@ -23,9 +17,7 @@ function workplace() {
 		add(name: string, env: Record<string, string | number>) {
 			mkdirSync(join(path, name));
 			writeFileSync(join(path, name, "config.toml"), `bot_name = "${name}"\n`);
-			const lines = Object.entries(env).map(
-				([key, value]) => `${key}=${value}`,
-			);
+			const lines = Object.entries(env).map(([key, value]) => `${key}=${value}`);
 			writeFileSync(join(path, name, ".env"), lines.join("\n"), {
 				mode: 0o600,
 			});
@@ -48,11 +40,7 @@ test("the programs have the settings that up gives them, and nothing is written"
 		TZ: "UTC",
 		DISCORD_TOKEN: "of the shell",
 	});
-	expect(programs.map(({ name }) => name)).toEqual([
-		"alpha",
-		"beta",
-		"gateway",
-	]);
+	expect(programs.map(({ name }) => name)).toEqual(["alpha", "beta", "gateway"]);
 	expect(programs.map(({ env }) => env)).toMatchObject([
 		{ TZ: "UTC", MCP_PORT: "9095", MCP_AUTH_TOKEN: token },
 		{ TZ: "UTC", MCP_PORT: "9090", MCP_AUTH_TOKEN: token },
@@ -66,15 +54,12 @@ test("without instances it says what makes one", async () => {
 	using place = workplace();
 	await using empty = place.start("check");
 	expect(await empty.exited).toBe(1);
-	expect(empty.lines).toEqual([
-		`There is no instance in ${place.path}: bun run new-instance NAME makes one.`,
-	]);
+	expect(empty.lines).toEqual([`There is no instance in ${place.path}: bun run new-instance NAME makes one.`]);
 });
 
 test("two instances with one DISCORD_TOKEN are an error of both, without a login", async () => {
 	using place = workplace();
-	for (const name of ["alpha", "beta"])
-		place.add(name, { DISCORD_TOKEN: token, MCP_AUTH_TOKEN: token });
+	for (const name of ["alpha", "beta"]) place.add(name, { DISCORD_TOKEN: token, MCP_AUTH_TOKEN: token });
 	for (const [name, other] of [
 		["alpha", "beta"],
 		["beta", "alpha"],
@@ -85,12 +70,8 @@ test("two instances with one DISCORD_TOKEN are an error of both, without a login
 			{ CONFIG_DIR: path },
 			{ cwd: tmpdir() },
 		);
-		const issue = await check.line((line) =>
-			line.startsWith("✗ configuration: ") ? line : undefined,
-		);
-		expect(issue).toContain(
-			`${path} and ${join(place.path, other)} have the same DISCORD_TOKEN`,
-		);
+		const issue = await check.line((line) => (line.startsWith("✗ configuration: ") ? line : undefined));
+		expect(issue).toContain(`${path} and ${join(place.path, other)} have the same DISCORD_TOKEN`);
 		expect(await check.exited).toBe(1);
 		expect(check.lines.join("\n")).not.toContain(token);
 	}

@@ -1,22 +1,12 @@
 import { afterEach, expect, test } from "bun:test";
-import {
-	chmodSync,
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	rmSync,
-	statSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { claimState, hasState, socketPath } from "../../src/up/claim.ts";
 
 const directories: string[] = [];
 afterEach(() => {
-	for (const path of directories.splice(0))
-		rmSync(path, { recursive: true, force: true });
+	for (const path of directories.splice(0)) rmSync(path, { recursive: true, force: true });
 });
 
 function workplace() {
@@ -37,9 +27,7 @@ test("the directory that is made can be opened by its owner alone", () => {
 test("only one process has it at a time, and the other learns which", () => {
 	const { path } = workplace();
 	const claim = claimState(path);
-	expect(() => claimState(path)).toThrow(
-		`up runs there already (process ${process.pid}); bun run up status shows it.`,
-	);
+	expect(() => claimState(path)).toThrow(`up runs there already (process ${process.pid}); bun run up status shows it.`);
 	claim.release();
 	claimState(path).release();
 });
@@ -120,9 +108,7 @@ test("a directory of another user is refused", () => {
 test("a socket's path that is too long is an error, unless it is short from here", () => {
 	const { path } = workplace();
 	expect(socketPath(path)).toBe(join(path, ".up/control.sock"));
-	expect(socketPath(join(process.cwd(), "instances"))).toBe(
-		"instances/.up/control.sock",
-	);
+	expect(socketPath(join(process.cwd(), "instances"))).toBe("instances/.up/control.sock");
 	expect(socketPath(join(process.cwd(), "i".repeat(80)))).toHaveLength(97);
 	for (const name of ["i".repeat(100), "é".repeat(60)])
 		expect(() => socketPath(join(path, name))).toThrow(

@@ -1,11 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import {
-	existsSync,
-	mkdtempSync,
-	rmSync,
-	statSync,
-	writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listenForCommands, respond } from "../../src/up/control.ts";
@@ -40,8 +34,7 @@ const status: UpStatus = {
 	programs: [],
 };
 
-const ask = (line: string, { programs } = fakePrograms()) =>
-	respond(line, { programs, status: async () => status });
+const ask = (line: string, { programs } = fakePrograms()) => respond(line, { programs, status: async () => status });
 
 test("a request is carried out and answered", async () => {
 	const fake = fakePrograms();
@@ -54,12 +47,7 @@ test("a request is carried out and answered", async () => {
 		[{ command: "stop", name: "beta" }, { stopped: true }],
 	] as const)
 		expect(await ask(JSON.stringify(request), fake)).toEqual(response);
-	expect(fake.asked).toEqual([
-		"restart alpha",
-		"restart gateway",
-		"start beta",
-		"stop beta",
-	]);
+	expect(fake.asked).toEqual(["restart alpha", "restart gateway", "start beta", "stop beta"]);
 });
 
 test.each([
@@ -185,19 +173,13 @@ test("a request that does not end is cut off", async () => {
 test("a response larger than a socket's buffer arrives complete", async () => {
 	const directory = "é".repeat(2_000_000);
 	const { path } = listen({ status: { ...status, directory } });
-	const { status: received } = JSON.parse(
-		await exchange(path, '{"command":"status"}\n'),
-	);
+	const { status: received } = JSON.parse(await exchange(path, '{"command":"status"}\n'));
 	expect(received.directory === directory).toBe(true);
 });
 
 test("more than 16 connections at a time are refused, and the next ones are not", async () => {
 	const { path } = listen();
-	const open = await Promise.all(
-		Array.from({ length: 16 }, () =>
-			Bun.connect({ unix: path, socket: { data() {} } }),
-		),
-	);
+	const open = await Promise.all(Array.from({ length: 16 }, () => Bun.connect({ unix: path, socket: { data() {} } })));
 	expect(JSON.parse(await exchange(path))).toEqual({
 		error: "too many commands at once",
 	});

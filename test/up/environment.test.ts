@@ -1,10 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-	botEnvironment,
-	cacheEnvironment,
-	gatewayEnvironment,
-	shownLevel,
-} from "../../src/up/environment.ts";
+import { botEnvironment, cacheEnvironment, gatewayEnvironment, shownLevel } from "../../src/up/environment.ts";
 
 const machine = {
 	PATH: "/bin",
@@ -72,9 +67,7 @@ test("gateway.env overrides the defaults, and GATEWAY_… of this process overri
 		GUILDS_ALPHA: "123456789012345678",
 		SHUTDOWN_SECONDS: "5",
 	};
-	expect(
-		gatewayEnvironment({ GATEWAY_PORT: "9300" }, own, options),
-	).toMatchObject({ ...own, GATEWAY_PORT: "9300" });
+	expect(gatewayEnvironment({ GATEWAY_PORT: "9300" }, own, options)).toMatchObject({ ...own, GATEWAY_PORT: "9300" });
 });
 
 test("gateway.env cannot change what up decides", () => {
@@ -84,18 +77,13 @@ test("gateway.env cannot change what up decides", () => {
 		STOP_WITH_STDIN: "",
 		MCP_AUTH_TOKEN: "other",
 	};
-	expect(gatewayEnvironment({}, own, options)).toEqual(
-		gatewayEnvironment({}, {}, options),
-	);
+	expect(gatewayEnvironment({}, own, options)).toEqual(gatewayEnvironment({}, {}, options));
 });
 
 test("a program logs at least at level info, and the level of this process comes before its own", () => {
 	const level = (all: string | undefined, own: string | undefined) => {
 		const env = { LOG_LEVEL: all };
-		return [
-			botEnvironment(env, { LOG_LEVEL: own }, bot).LOG_LEVEL,
-			shownLevel(env, { LOG_LEVEL: own }),
-		];
+		return [botEnvironment(env, { LOG_LEVEL: own }, bot).LOG_LEVEL, shownLevel(env, { LOG_LEVEL: own })];
 	};
 	expect(level(undefined, undefined)).toEqual(["info", "info"]);
 	expect(level(undefined, "error")).toEqual(["info", "error"]);

@@ -1,11 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-	isShown,
-	parseLine,
-	toJson,
-	toText,
-	unexpectedLine,
-} from "../../src/up/log-lines.ts";
+import { isShown, parseLine, toJson, toText, unexpectedLine } from "../../src/up/log-lines.ts";
 
 const time = "2020-01-02T03:04:05.678Z";
 const line = (fields: Record<string, unknown>) =>
@@ -31,9 +25,7 @@ test("a program cannot say that a line is another's", () => {
 
 test("the stack of an error has lines of its own as text", () => {
 	const error = "Error: no\n    at a (b.ts:1)";
-	const [first, ...rest] = toText(
-		parseLine("alpha", line({ error, ms: 1 }), ""),
-	).split("\n");
+	const [first, ...rest] = toText(parseLine("alpha", line({ error, ms: 1 }), "")).split("\n");
 	expect(first).toBe("03:04:05 INFO  bot is online ms=1");
 	expect(rest).toEqual(["  Error: no", "      at a (b.ts:1)"]);
 });
@@ -57,19 +49,15 @@ const hostile = [
 	line({ error: "a\n\u001b[2Jb\n" }),
 ];
 
-test.each(hostile)(
-	"%j stays on its line and cannot control a terminal",
-	(text) => {
-		const parsed = parseLine("alpha", text, time);
-		const json = toJson(parsed);
-		expect(JSON.parse(json).program).toBe("alpha");
-		// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-		const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202e]/;
-		expect(json).not.toMatch(control);
-		for (const one of toText(parsed).split("\n"))
-			expect(one).not.toMatch(control);
-	},
-);
+test.each(hostile)("%j stays on its line and cannot control a terminal", (text) => {
+	const parsed = parseLine("alpha", text, time);
+	const json = toJson(parsed);
+	expect(JSON.parse(json).program).toBe("alpha");
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+	const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202e]/;
+	expect(json).not.toMatch(control);
+	for (const one of toText(parsed).split("\n")) expect(one).not.toMatch(control);
+});
 
 test("what is not a line of our logs is an error with the line", () => {
 	expect(parseLine("alpha", "Segmentation fault", time)).toEqual({

@@ -34,9 +34,7 @@ test.skipIf(process.platform !== "linux")(
 		writeFileSync(file, `${process.pid} 1\nx y\n-1 1\n0 0\n1\n`);
 		expect(await new ProcessRecord(directory).endOthers()).toEqual([]);
 		writeFileSync(file, line);
-		expect(await new ProcessRecord(directory).endOthers()).toEqual([
-			sleeper.pid,
-		]);
+		expect(await new ProcessRecord(directory).endOthers()).toEqual([sleeper.pid]);
 		await sleeper.exited;
 		expect(sleeper.signalCode).toBe("SIGKILL");
 		expect(await new ProcessRecord(directory).endOthers()).toEqual([]);

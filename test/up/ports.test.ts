@@ -31,12 +31,12 @@ test("each instance gets the port in its .env", async () => {
 });
 
 test("instances without a port get free ones from 9090 on, beside those that others have", async () => {
-	expect(
-		await assign(
-			{ a: undefined, b: undefined, c: 9090, d: undefined },
-			{ busy: [9092] },
-		),
-	).toEqual({ a: 9091, b: 9093, c: 9090, d: 9094 });
+	expect(await assign({ a: undefined, b: undefined, c: 9090, d: undefined }, { busy: [9092] })).toEqual({
+		a: 9091,
+		b: 9093,
+		c: 9090,
+		d: 9094,
+	});
 });
 
 test("of two instances with one port, the first keeps it", async () => {
@@ -48,9 +48,7 @@ test("a new instance does not take the port of a running one", async () => {
 		a: 9091,
 		b: 9090,
 	});
-	expect(
-		await assign({ a: 9095, b: undefined }, { current: { b: 9095 } }),
-	).toEqual({ a: 9090, b: 9095 });
+	expect(await assign({ a: 9095, b: undefined }, { current: { b: 9095 } })).toEqual({ a: 9090, b: 9095 });
 });
 
 test("the gateway's port, and one that another program uses, are replaced", async () => {
@@ -61,15 +59,11 @@ test("the gateway's port, and one that another program uses, are replaced", asyn
 });
 
 test("a port in use by the instance itself counts as free", async () => {
-	expect(
-		await assign({ a: 9095 }, { current: { a: 9095 }, busy: [9095] }),
-	).toEqual({ a: 9095 });
+	expect(await assign({ a: 9095 }, { current: { a: 9095 }, busy: [9095] })).toEqual({ a: 9095 });
 });
 
 test("an instance whose port is taken keeps the one that it got instead", async () => {
-	expect(
-		await assign({ a: 9090, b: 9090 }, { current: { a: 9090, b: 9091 } }),
-	).toEqual({ a: 9090, b: 9091 });
+	expect(await assign({ a: 9090, b: 9090 }, { current: { a: 9090, b: 9091 } })).toEqual({ a: 9090, b: 9091 });
 });
 
 test("two instances can exchange their ports", async () => {

@@ -10,10 +10,7 @@ const line = (fields: object) =>
 	});
 
 test.each([
-	[
-		line({ reason: "Discord rejected the token" }),
-		"Discord rejected the token",
-	],
+	[line({ reason: "Discord rejected the token" }), "Discord rejected the token"],
 	[line({ reason: "one\ntwo" }), "one\ntwo"],
 	[line({ reason: 5 }), undefined],
 	[line({}), undefined],

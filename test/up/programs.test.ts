@@ -1,11 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import {
-	mkdirSync,
-	mkdtempSync,
-	readFileSync,
-	rmSync,
-	writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type ProgramStart, Programs } from "../../src/up/programs.ts";
@@ -16,8 +10,7 @@ interface Spawned extends ProgramStart, FakeProcess {}
 
 const directories: string[] = [];
 afterEach(() => {
-	for (const path of directories.splice(0))
-		rmSync(path, { recursive: true, force: true });
+	for (const path of directories.splice(0)) rmSync(path, { recursive: true, force: true });
 });
 
 /** Programs whose processes listen at once, unless they are in `refusing`, and end when they are told. */
@@ -43,8 +36,7 @@ function place(options: { sharePort?: boolean; env?: object } = {}) {
 			const { name, env } = start;
 			const port = env.MCP_PORT ?? env.GATEWAY_PORT ?? "9100";
 			const reason = refusing.get(name);
-			if (reason === undefined)
-				process.listen(`http://127.0.0.1:${port === "0" ? 54_321 : port}/mcp`);
+			if (reason === undefined) process.listen(`http://127.0.0.1:${port === "0" ? 54_321 : port}/mcp`);
 			else process.exit({ code: 1, reason });
 			const { kill } = process;
 			process.kill = (signal) => {
@@ -71,10 +63,8 @@ function place(options: { sharePort?: boolean; env?: object } = {}) {
 			writeFileSync(join(directory, name, "config.toml"), "");
 			writeFileSync(join(directory, name, ".env"), env);
 		},
-		remove: (name: string) =>
-			rmSync(join(directory, name), { recursive: true, force: true }),
-		writeEnv: (text: string) =>
-			writeFileSync(join(directory, "gateway.env"), text, { mode: 0o600 }),
+		remove: (name: string) => rmSync(join(directory, name), { recursive: true, force: true }),
+		writeEnv: (text: string) => writeFileSync(join(directory, "gateway.env"), text, { mode: 0o600 }),
 		/** Returns the names of the programs that were started since the last call, in order. */
 		started() {
 			const names = spawned.slice(this.seen).map(({ name }) => name);
@@ -92,8 +82,7 @@ function place(options: { sharePort?: boolean; env?: object } = {}) {
 			await programs.update();
 			await settle();
 		},
-		states: () =>
-			Object.fromEntries(programs.all.map(({ name, state }) => [name, state])),
+		states: () => Object.fromEntries(programs.all.map(({ name, state }) => [name, state])),
 	};
 }
 
@@ -105,9 +94,7 @@ test("bots are started before the gateway, which gets their addresses", async ()
 	it.add("alpha");
 	await it.update();
 	expect(it.started()).toEqual(["alpha", "beta", "gateway"]);
-	expect(instancesOf(it.last("gateway"))).toBe(
-		"alpha=http://127.0.0.1:9090,beta=http://127.0.0.1:9095",
-	);
+	expect(instancesOf(it.last("gateway"))).toBe("alpha=http://127.0.0.1:9090,beta=http://127.0.0.1:9095");
 	const token = it.last("gateway").env.MCP_AUTH_TOKEN;
 	expect(token).toMatch(/^\w{64}$/);
 	expect(it.last("alpha").env.MCP_AUTH_TOKEN).toBe(token);
@@ -149,9 +136,7 @@ test("several changes at once replace the gateway once", async () => {
 	expect(alpha?.signals).toEqual([]);
 	expect(beta?.signals).toEqual(["SIGTERM"]);
 	expect(gateway?.signals).toEqual(["SIGTERM"]);
-	expect(instancesOf(it.last("gateway"))).toMatch(
-		/^alpha=\S+,delta=\S+,gamma=\S+$/,
-	);
+	expect(instancesOf(it.last("gateway"))).toMatch(/^alpha=\S+,delta=\S+,gamma=\S+$/);
 });
 
 test("a bot whose configuration is wrong is in the table, and is tried again when a file changes", async () => {
@@ -188,9 +173,7 @@ test("a gateway that does not start with a changed gateway.env does not cost the
 	expect(it.started()).toEqual(["gateway"]);
 	expect(gateway.signals).toEqual([]);
 	expect(it.programs.gateway.pid).toBe(gateway.pid);
-	expect(it.programs.gatewayIssue).toBe(
-		"a changed setup is not in use: PUBLIC_URL: is wrong",
-	);
+	expect(it.programs.gatewayIssue).toBe("a changed setup is not in use: PUBLIC_URL: is wrong");
 	// The failed setup is tried again only after a minute, or after a change.
 	await it.update();
 	expect(it.started()).toEqual([]);
@@ -242,10 +225,7 @@ test("where two gateways cannot share a port, the old one ends first, and comes 
 	const count = spawned.length;
 	await it.programs.updateIfChanged();
 	expect(gateway.signals).toEqual(["SIGTERM"]);
-	expect(spawned.slice(count).map(({ env }) => env.PUBLIC_URL)).toEqual([
-		"nonsense",
-		undefined,
-	]);
+	expect(spawned.slice(count).map(({ env }) => env.PUBLIC_URL)).toEqual(["nonsense", undefined]);
 });
 
 test("another token restarts the bots and replaces the gateway", async () => {
@@ -290,11 +270,7 @@ test("the token is that of the instances if they have the same, otherwise a new 
 	other.add("beta", "MCP_AUTH_TOKEN=two");
 	await other.update();
 	expect(other.last("gateway").env.MCP_AUTH_TOKEN).toMatch(/^\w{64}$/);
-	expect(
-		other.recorded.lines.filter((line) =>
-			line.includes("MCP_AUTH_TOKEN in an instance"),
-		),
-	).toHaveLength(2);
+	expect(other.recorded.lines.filter((line) => line.includes("MCP_AUTH_TOKEN in an instance"))).toHaveLength(2);
 });
 
 test("a bot gets another port at its next start, and the gateway learns of it", async () => {
@@ -311,10 +287,7 @@ test("a bot gets another port at its next start, and the gateway learns of it", 
 	expect(it.started()).toEqual(["alpha", "gateway"]);
 	expect(instancesOf(it.last("gateway"))).toBe("alpha=http://127.0.0.1:9096");
 	// A running bot keeps its port until its restart: that is no reason for a warning.
-	const taken = () =>
-		it.recorded.lines.filter((line) =>
-			line.includes("MCP_PORT of an instance"),
-		);
+	const taken = () => it.recorded.lines.filter((line) => line.includes("MCP_PORT of an instance"));
 	expect(taken()).toEqual([]);
 	it.busy.add(9097);
 	it.add("alpha", "MCP_PORT=9097");
@@ -323,9 +296,7 @@ test("a bot gets another port at its next start, and the gateway learns of it", 
 	expect(await it.programs.restart("alpha")).toEqual({
 		url: "http://127.0.0.1:9096/mcp",
 	});
-	expect(taken().map((line) => JSON.parse(line))).toMatchObject([
-		{ name: "alpha", wanted: 9097, port: 9096 },
-	]);
+	expect(taken().map((line) => JSON.parse(line))).toMatchObject([{ name: "alpha", wanted: 9097, port: 9096 }]);
 });
 
 test("a running bot whose configuration is invalid now is not restarted", async () => {
@@ -359,11 +330,7 @@ test("instances with one DISCORD_TOKEN are refused at the start, and later a new
 	it.add("beta", "DISCORD_TOKEN=one");
 	await it.programs.updateIfChanged();
 	expect(it.started()).toEqual([]);
-	expect(
-		it.recorded.lines.filter((line) =>
-			line.includes("have the same DISCORD_TOKEN"),
-		),
-	).toHaveLength(1);
+	expect(it.recorded.lines.filter((line) => line.includes("have the same DISCORD_TOKEN"))).toHaveLength(1);
 	it.add("beta", "DISCORD_TOKEN=two");
 	await it.programs.updateIfChanged();
 	expect(it.started()).toContain("beta");
@@ -415,9 +382,7 @@ test("a changed port that another program uses does not cost the running gateway
 	const gateway = it.last("gateway");
 	it.started();
 	it.busy.add(9200);
-	it.writeEnv(
-		`MCP_AUTH_TOKEN=${gateway.env.MCP_AUTH_TOKEN}\nGATEWAY_PORT=9200\n`,
-	);
+	it.writeEnv(`MCP_AUTH_TOKEN=${gateway.env.MCP_AUTH_TOKEN}\nGATEWAY_PORT=9200\n`);
 	await it.programs.updateIfChanged();
 	expect(it.started()).toEqual([]);
 	expect(gateway.signals).toEqual([]);

@@ -1,11 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-	formatStatus,
-	isWell,
-	type ProgramStatus,
-	shortState,
-	stateLines,
-} from "../../src/up/status.ts";
+import { formatStatus, isWell, type ProgramStatus, shortState, stateLines } from "../../src/up/status.ts";
 
 const program = (fields: Partial<ProgramStatus>): ProgramStatus => ({
 	name: "alpha",
@@ -16,22 +10,10 @@ const program = (fields: Partial<ProgramStatus>): ProgramStatus => ({
 });
 
 test.each([
-	[
-		{ pid: 12, url: "http://127.0.0.1:1/mcp", health: "ok" },
-		"running (5 s, process 12, http://127.0.0.1:1/mcp)",
-	],
-	[
-		{ pid: 12, health: "connecting", seconds: 130 },
-		"connecting (2 min, process 12)",
-	],
-	[
-		{ state: "starting", pid: 12, restarts: 3, seconds: 8_000 },
-		"starting (2 h, process 12, restarted 3 times)",
-	],
-	[
-		{ state: "waiting", restarts: 1, seconds: 200_000 },
-		"ended, will be started again (2 d, restarted 1 time)",
-	],
+	[{ pid: 12, url: "http://127.0.0.1:1/mcp", health: "ok" }, "running (5 s, process 12, http://127.0.0.1:1/mcp)"],
+	[{ pid: 12, health: "connecting", seconds: 130 }, "connecting (2 min, process 12)"],
+	[{ state: "starting", pid: 12, restarts: 3, seconds: 8_000 }, "starting (2 h, process 12, restarted 3 times)"],
+	[{ state: "waiting", restarts: 1, seconds: 200_000 }, "ended, will be started again (2 d, restarted 1 time)"],
 	[{ state: "stopped" }, "stopped (5 s)"],
 	[{ state: "waiting", issue: "A: is required" }, "cannot start (5 s)"],
 ] as const)("%j is shown as %p", (fields, line) => {
@@ -65,13 +47,8 @@ test("the reason why a program ended is one line of its state", () => {
 		reason: "Discord rejected the token\u009b2J",
 	});
 	const reason = "Discord rejected the token\\u{009b}2J";
-	expect(stateLines(ended)).toEqual([
-		"ended, will be started again (5 s, restarted 4 times)",
-		reason,
-	]);
-	expect(shortState(ended)).toBe(
-		`ended, will be started again, restarted 4 times: ${reason}`,
-	);
+	expect(stateLines(ended)).toEqual(["ended, will be started again (5 s, restarted 4 times)", reason]);
+	expect(shortState(ended)).toBe(`ended, will be started again, restarted 4 times: ${reason}`);
 	expect(isWell(ended)).toBe(false);
 });
 

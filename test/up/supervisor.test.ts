@@ -278,10 +278,7 @@ test("closing ends every process of the program once, also one that replaces ano
 	void it.supervisor.replace();
 	await settle();
 	const closed = it.supervisor.close();
-	expect(it.spawned.map(({ signals }) => signals)).toEqual([
-		["SIGTERM"],
-		["SIGTERM"],
-	]);
+	expect(it.spawned.map(({ signals }) => signals)).toEqual([["SIGTERM"], ["SIGTERM"]]);
 	for (const process of it.spawned) process.exit({ code: 0 });
 	await closed;
 	await settle();

@@ -19,17 +19,13 @@ function screen({ columns = 60, rows = 24, hasState = true } = {}) {
 				// Nothing above may be removed by what follows.
 				expect(Number(up)).toBeLessThan(size.rows);
 				row -= Number(up);
-			} else if (clear)
-				lines.splice(row, lines.length, present.slice(0, column));
+			} else if (clear) lines.splice(row, lines.length, present.slice(0, column));
 			else if (end) {
 				if (++row === lines.length) lines.push("");
 				column = 0;
 			} else if (start) column = 0;
 			else if (other) {
-				lines[row] =
-					present.slice(0, column) +
-					other +
-					present.slice(column + other.length);
+				lines[row] = present.slice(0, column) + other + present.slice(column + other.length);
 				column += other.length;
 			}
 		}
@@ -93,19 +89,13 @@ test("a key that the terminal echoes, such as Ctrl-C, leaves nothing in front of
 	echo("^C");
 	terminal.show([]);
 	terminal.write([line("up", "ended")]);
-	expect(shown()).toEqual([
-		"03:04:05 up      INFO  program is stopping",
-		"03:04:05 up      INFO  ended",
-	]);
+	expect(shown()).toEqual(["03:04:05 up      INFO  program is stopping", "03:04:05 up      INFO  ended"]);
 });
 
 test("nothing is drawn while the state is the same", () => {
 	const { terminal, shown } = screen();
 	const texts: string[] = [];
-	const quiet = new TerminalLog(
-		{ write: (text) => texts.push(text) },
-		{ hasColours: false, hasState: true },
-	);
+	const quiet = new TerminalLog({ write: (text) => texts.push(text) }, { hasColours: false, hasState: true });
 	for (const seconds of [1, 2, 3]) {
 		terminal.show([program("gateway", { seconds })]);
 		quiet.show([program("gateway", { seconds })]);
@@ -136,10 +126,7 @@ test("lines of the state never wrap, and leave room for the log", () => {
 test("a name as wide as the screen leaves room for the states", () => {
 	const { terminal, shown } = screen({ columns: 40 });
 	terminal.show([program("gateway"), program("x".repeat(40))]);
-	expect(shown().slice(1)).toEqual([
-		`gateway${" ".repeat(15)}running`,
-		`${"x".repeat(20)}  running`,
-	]);
+	expect(shown().slice(1)).toEqual([`gateway${" ".repeat(15)}running`, `${"x".repeat(20)}  running`]);
 });
 
 test("of several lines of a reason, those are shown that say what is wrong", () => {
@@ -152,14 +139,8 @@ test("of several lines of a reason, those are shown that say what is wrong", () 
 test("hostile lines and states cannot move the cursor", () => {
 	const { terminal, shown } = screen({ columns: 200 });
 	const hostile = "\u001b[5A\u001b[J\r\n\u009b2J";
-	terminal.write([
-		parseLine("alpha", hostile, "2020-01-02T03:04:05.678Z"),
-		line(hostile, hostile),
-	]);
-	terminal.show([
-		program("alpha", { health: hostile }),
-		program("beta", { state: "waiting", issue: hostile }),
-	]);
+	terminal.write([parseLine("alpha", hostile, "2020-01-02T03:04:05.678Z"), line(hostile, hostile)]);
+	terminal.show([program("alpha", { health: hostile }), program("beta", { state: "waiting", issue: hostile })]);
 	const text = shown().join("\n");
 	expect(shown()).toHaveLength(7);
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
@@ -175,10 +156,7 @@ test("where the cursor cannot be moved, there is only the log", () => {
 
 test("each instance has a colour of its own, and only errors and warnings are coloured as a whole", () => {
 	let written = "";
-	const terminal = new TerminalLog(
-		{ write: (text) => (written += text) },
-		{ hasColours: true, hasState: false },
-	);
+	const terminal = new TerminalLog({ write: (text) => (written += text) }, { hasColours: true, hasState: false });
 	const write = (name: string, level: "info" | "warn") => {
 		written = "";
 		terminal.write([{ ...line(name, "one"), level }]);
@@ -186,8 +164,6 @@ test("each instance has a colour of its own, and only errors and warnings are co
 	};
 	expect(write("alpha", "info")).toBe("03:04:05 [36malpha  [39m INFO  one\n");
 	expect(write("beta", "info")).toBe("03:04:05 [35mbeta   [39m INFO  one\n");
-	expect(write("alpha", "warn")).toBe(
-		"03:04:05 [36malpha  [39m [33mWARN  one[39m\n",
-	);
+	expect(write("alpha", "warn")).toBe("03:04:05 [36malpha  [39m [33mWARN  one[39m\n");
 	expect(write("gateway", "info")).toBe("03:04:05 [1mgateway[22m INFO  one\n");
 });

@@ -9,12 +9,7 @@ import type { Simulator } from "../../src/simulator/simulator.ts";
 import type { ProgramStatus, UpStatus } from "../../src/up/status.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
-import {
-	allEnded,
-	childrenOf,
-	type Program,
-	startProgram,
-} from "../support/program.ts";
+import { allEnded, childrenOf, type Program, startProgram } from "../support/program.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { smallGuilds } from "../support/small-guilds.ts";
 import { until } from "../support/until.ts";
@@ -57,12 +52,7 @@ async function newInstance(name: string, fill = true) {
 	if (fill) fillIn(name);
 }
 
-const fillIn = (name: string) =>
-	edit(
-		name,
-		/^DISCORD_TOKEN=.*$/m,
-		`DISCORD_TOKEN=${simulator.bot(name).token}`,
-	);
+const fillIn = (name: string) => edit(name, /^DISCORD_TOKEN=.*$/m, `DISCORD_TOKEN=${simulator.bot(name).token}`);
 
 function edit(name: string, pattern: RegExp, text: string) {
 	const file = join(instances, name, ".env");
@@ -72,21 +62,12 @@ function edit(name: string, pattern: RegExp, text: string) {
 }
 
 const run = (...args: string[]) =>
-	startProgram("src/guildhall/main.ts", { ...shell, GATEWAY_PORT: "0" }, [
-		"up",
-		...args,
-		"--directory",
-		instances,
-	]);
+	startProgram("src/guildhall/main.ts", { ...shell, GATEWAY_PORT: "0" }, ["up", ...args, "--directory", instances]);
 
 /** Starts `up`, and connects to its gateway when all is well. */
 async function startUp() {
 	up = run();
-	url = await up.line((line) =>
-		line.includes('"program":"gateway"')
-			? /"url":"([^"]+)"/.exec(line)?.[1]
-			: undefined,
-	);
+	url = await up.line((line) => (line.includes('"program":"gateway"') ? /"url":"([^"]+)"/.exec(line)?.[1] : undefined));
 	const env = readFileSync(join(instances, "gateway.env"), "utf8");
 	token = /^MCP_AUTH_TOKEN=(\w{64})$/m.exec(env)?.[1] ?? "";
 	mcp = await connectTo(url, token);
@@ -117,10 +98,7 @@ async function statusOf(name: string): Promise<ProgramStatus> {
 /** Resolves when all programs are well, and the gateway can reach all bots. */
 async function allWell() {
 	await until("all is well", async () => (await command("status")).code === 0);
-	await until(
-		"all bots are online",
-		async () => !(await mcp.call("list_instances")).text.includes("offline"),
-	);
+	await until("all bots are online", async () => !(await mcp.call("list_instances")).text.includes("offline"));
 }
 
 /** The gateway and two bots. A gateway that was replaced ends when its calls are answered. */
@@ -133,11 +111,7 @@ const threeChildren = () =>
 const call = (instance: string) => mcp.call("list_guilds", { instance });
 
 /** Returns the secrets that must appear in no log and in no other program. */
-const secrets = () => [
-	token,
-	...names.map((name) => simulator.bot(name).token),
-	...Object.values(shell),
-];
+const secrets = () => [token, ...names.map((name) => simulator.bot(name).token), ...Object.values(shell)];
 
 test("two new instances serve calls through the gateway", async () => {
 	for (const name of ["alpha", "beta"]) {
@@ -145,9 +119,7 @@ test("two new instances serve calls through the gateway", async () => {
 		expect(text).toContain(`Guild of ${name}`);
 	}
 	const lines = up.lines.map((line) => JSON.parse(line));
-	expect(new Set(lines.map(({ program }) => program))).toEqual(
-		new Set(["up", "gateway", "alpha", "beta"]),
-	);
+	expect(new Set(lines.map(({ program }) => program))).toEqual(new Set(["up", "gateway", "alpha", "beta"]));
 });
 
 test("no program has another's secrets, and none has them on its command line", async () => {
@@ -204,14 +176,10 @@ test("each program that is killed comes back", async () => {
 	}
 	await until("all have another process", async () => {
 		const { programs } = await status();
-		return programs.every(
-			({ pid, health }, index) =>
-				health === "ok" && pid !== before.programs[index]?.pid,
-		);
+		return programs.every(({ pid, health }, index) => health === "ok" && pid !== before.programs[index]?.pid);
 	});
 	await allWell();
-	for (const name of ["alpha", "beta"])
-		expect((await call(name)).isError).toBe(false);
+	for (const name of ["alpha", "beta"]) expect((await call(name)).isError).toBe(false);
 });
 
 /** Whether the kernel gives connections that wait at the old gateway to the new one. Without it, it resets a few. */
@@ -233,8 +201,7 @@ test("a new directory is served and a removed one is ended, without a failed cal
 				text: String(error),
 			}));
 			const isReset = outcome.text.includes("the connection was lost");
-			if (outcome.isError && !(isReset && !migrates))
-				failures.push(outcome.text);
+			if (outcome.isError && !(isReset && !migrates)) failures.push(outcome.text);
 		}
 	})();
 
@@ -260,9 +227,7 @@ test("a new directory is served and a removed one is ended, without a failed cal
 
 	rmSync(join(instances, "gamma"), { recursive: true });
 	await allEnded([pid]);
-	await until("the gateway does not know gamma", async () =>
-		(await call("gamma")).text.includes("InstanceNotFound"),
-	);
+	await until("the gateway does not know gamma", async () => (await call("gamma")).text.includes("InstanceNotFound"));
 	isOver = true;
 	await caller;
 	expect(failures).toEqual([]);
@@ -281,8 +246,7 @@ test("up that is killed leaves no program, and nothing that stops the next one",
 	await startUp();
 	await allEnded([hanging]);
 	expect(token).toBe(before);
-	for (const name of ["alpha", "beta"])
-		expect((await call(name)).isError).toBe(false);
+	for (const name of ["alpha", "beta"]) expect((await call(name)).isError).toBe(false);
 });
 
 // This test is the last one, because it ends the programs that the others use.

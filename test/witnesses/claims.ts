@@ -51,9 +51,7 @@ export interface Outcome {
 }
 
 /** Checks the claims in their order: without a login none, else each even if another failed. */
-export async function check(
-	checks: Readonly<Record<Claim, () => Promise<void>>>,
-): Promise<void> {
+export async function check(checks: Readonly<Record<Claim, () => Promise<void>>>): Promise<void> {
 	for (const claim of claims) {
 		const error = await checks[claim]().then(
 			() => undefined,
@@ -78,15 +76,9 @@ export async function within<T>(what: string, value: Promise<T>): Promise<T> {
 
 /** Waits for events: `heard("messageCreate", (message) => …)` resolves with the arguments of the first that fits, from now on. */
 export function listener<Events extends Record<keyof Events, unknown[]>>(
-	on: <K extends keyof Events>(
-		event: K,
-		listener: (...args: Events[K]) => void,
-	) => unknown,
+	on: <K extends keyof Events>(event: K, listener: (...args: Events[K]) => void) => unknown,
 ) {
-	return <K extends keyof Events>(
-		event: K,
-		fits: (...args: Events[K]) => boolean = () => true,
-	): Promise<Events[K]> => {
+	return <K extends keyof Events>(event: K, fits: (...args: Events[K]) => boolean = () => true): Promise<Events[K]> => {
 		const came = within(
 			`event ${String(event)}`,
 			new Promise<Events[K]>((resolve) => {
@@ -125,12 +117,7 @@ export interface Used {
 /** The simulator at the URL of the first argument, as the process of a library sees it. */
 export async function findSimulator() {
 	const [, , url = ""] = process.argv;
-	const call = async <T>(
-		method: string,
-		path: string,
-		body?: unknown,
-		authorization = "",
-	): Promise<T> => {
+	const call = async <T>(method: string, path: string, body?: unknown, authorization = ""): Promise<T> => {
 		const response = await fetch(url + path, {
 			method,
 			headers: { authorization, "content-type": "application/json" },
@@ -150,8 +137,7 @@ export async function findSimulator() {
 		if (!found) throw new Error(`no user is named ${name}`);
 		return found;
 	};
-	const asAda = <T>(path: string, body: object) =>
-		call<T>("POST", `/api/v10${path}`, body, person("ada").token);
+	const asAda = <T>(path: string, body: object) => call<T>("POST", `/api/v10${path}`, body, person("ada").token);
 	const use = (body: object) =>
 		asAda<{ id: string }>("/interactions", {
 			guild_id: guild.id,
@@ -167,8 +153,7 @@ export async function findSimulator() {
 		regular: named(guild.roles, "Regular").id,
 		user: (name: string) => person(name).id,
 		/** Ada writes in #general. */
-		say: (content: string) =>
-			asAda<{ id: string }>(`/channels/${general}/messages`, { content }),
+		say: (content: string) => asAda<{ id: string }>(`/channels/${general}/messages`, { content }),
 		/** Ada types in #general. */
 		type: () => asAda(`/channels/${general}/typing`, {}),
 		/** Ada uses a slash command in #general. */
@@ -191,24 +176,16 @@ export async function findSimulator() {
 				answer_ids: [answer_id],
 			}),
 		/** A used command or button with its responses. */
-		used: async (id: string) =>
-			(await call<Used[]>("GET", "/simulator/interactions")).find(
-				(one) => one.id === id,
-			),
-		control: (path: string, body: object) =>
-			call("POST", `/simulator/${path}`, body),
+		used: async (id: string) => (await call<Used[]>("GET", "/simulator/interactions")).find((one) => one.id === id),
+		control: (path: string, body: object) => call("POST", `/simulator/${path}`, body),
 	};
 }
 
-function named<T extends { readonly name: string }>(
-	all: readonly T[],
-	name: string,
-): T {
+function named<T extends { readonly name: string }>(all: readonly T[], name: string): T {
 	const found = all.find((one) => one.name === name);
 	if (!found) throw new Error(`nothing is named ${name}`);
 	return found;
 }
 
 /** Base64 of a GIF of one pixel. */
-export const pixel =
-	"data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+export const pixel = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";

@@ -12,16 +12,9 @@ const { guildId, general, user } = simulator;
 // Eris always speaks HTTPS.
 const { hostname, port } = new URL(simulator.url);
 Object.assign(https, {
-	request: (options: http.RequestOptions) =>
-		http.request({ ...options, protocol: "http:", port }),
+	request: (options: http.RequestOptions) => http.request({ ...options, protocol: "http:", port }),
 });
-const {
-	Client,
-	CommandInteraction,
-	ComponentInteraction,
-	Constants,
-	DiscordRESTError,
-} = await import("eris");
+const { Client, CommandInteraction, ComponentInteraction, Constants, DiscordRESTError } = await import("eris");
 
 const client = new Client(`Bot ${simulator.token}`, {
 	intents: ["all"],
@@ -63,21 +56,20 @@ await check({
 		assert.equal((await client.getGateway()).url.slice(0, 5), "ws://");
 	},
 
-	"a guild has its name, owner, member count, roles, channels and members":
-		async () => {
-			const { name, ownerID, memberCount, roles, members } = guild();
-			assert.equal(name, "The Cooks");
-			assert.equal(ownerID, user("ada"));
-			assert.equal(memberCount, 6);
-			assert.deepEqual(
-				roles.map((role) => role.name).sort(),
-				["@everyone", "Newcomer", "Regular", "Staff", "alpha"].sort(),
-			);
-			const channel = guild().channels.get(general);
-			assert(channel?.type === Constants.ChannelTypes.GUILD_TEXT);
-			assert.equal(channel.topic, "Everything and nothing");
-			assert(members.has(client.user.id));
-		},
+	"a guild has its name, owner, member count, roles, channels and members": async () => {
+		const { name, ownerID, memberCount, roles, members } = guild();
+		assert.equal(name, "The Cooks");
+		assert.equal(ownerID, user("ada"));
+		assert.equal(memberCount, 6);
+		assert.deepEqual(
+			roles.map((role) => role.name).sort(),
+			["@everyone", "Newcomer", "Regular", "Staff", "alpha"].sort(),
+		);
+		const channel = guild().channels.get(general);
+		assert(channel?.type === Constants.ChannelTypes.GUILD_TEXT);
+		assert.equal(channel.topic, "Everything and nothing");
+		assert(members.has(client.user.id));
+	},
 
 	"the bot's own permissions follow from its roles": async () => {
 		const permissions = guild().permissionsOf(client.user.id);
@@ -106,9 +98,7 @@ await check({
 			found.map(({ id }) => id),
 			[mona.id],
 		);
-		await assert.rejects(
-			client.getRESTGuildMember(guildId, user("bob_the_baker")),
-		);
+		await assert.rejects(client.getRESTGuildMember(guildId, user("bob_the_baker")));
 	},
 
 	"a guild is fetched with its counts": async () => {
@@ -129,10 +119,7 @@ await check({
 		const arrives = heard("typingStart");
 		await simulator.type();
 		const [channel, author, member] = await arrives;
-		assert.deepEqual(
-			[channel.id, author.id, member?.id],
-			[general, user("ada"), user("ada")],
-		);
+		assert.deepEqual([channel.id, author.id, member?.id], [general, user("ada"), user("ada")]);
 	},
 
 	"a person's message arrives with author, member and mentions": async () => {
@@ -173,11 +160,7 @@ await check({
 	},
 
 	"a file becomes an attachment": async () => {
-		const { attachments } = await client.createMessage(
-			general,
-			{},
-			{ name: "menu.txt", file: Buffer.from("Onion") },
-		);
+		const { attachments } = await client.createMessage(general, {}, { name: "menu.txt", file: Buffer.from("Onion") });
 		const [file] = attachments;
 		assert.equal(file?.filename, "menu.txt");
 		assert.equal(file.size, 5);
@@ -263,21 +246,16 @@ await check({
 
 	"a channel is created with overwrites, edited and deleted": async () => {
 		const created = heard("channelCreate");
-		const channel = await client.createChannel(
-			guildId,
-			"judges",
-			Constants.ChannelTypes.GUILD_TEXT,
-			{
-				permissionOverwrites: [
-					{
-						id: guildId,
-						type: Constants.PermissionOverwriteTypes.ROLE,
-						allow: 0n,
-						deny: Constants.Permissions.sendMessages,
-					},
-				],
-			},
-		);
+		const channel = await client.createChannel(guildId, "judges", Constants.ChannelTypes.GUILD_TEXT, {
+			permissionOverwrites: [
+				{
+					id: guildId,
+					type: Constants.PermissionOverwriteTypes.ROLE,
+					allow: 0n,
+					deny: Constants.Permissions.sendMessages,
+				},
+			],
+		});
 		assert.equal((await created)[0].id, channel.id);
 		assert(!channel.permissionsOf(user("zoe")).has("sendMessages"));
 		await channel.editPermission(
@@ -441,9 +419,7 @@ await check({
 			type: Constants.ApplicationCommandTypes.CHAT_INPUT,
 			name: "soup",
 			description: "Orders soup",
-			options: [
-				{ type: 3, name: "kind", description: "Which one", required: true },
-			],
+			options: [{ type: 3, name: "kind", description: "Which one", required: true }],
 		});
 		const listed = await client.getGuildCommands(guildId);
 		assert.deepEqual(
@@ -451,15 +427,11 @@ await check({
 			[command.id],
 		);
 		const arrives = interaction();
-		const { id } = await simulator.run(client.user.id, "soup", [
-			{ name: "kind", value: "onion" },
-		]);
+		const { id } = await simulator.run(client.user.id, "soup", [{ name: "kind", value: "onion" }]);
 		const used = await arrives;
 		assert(used instanceof CommandInteraction);
 		assert.equal(used.data.name, "soup");
-		assert.deepEqual(used.data.options, [
-			{ type: 3, name: "kind", value: "onion" },
-		]);
+		assert.deepEqual(used.data.options, [{ type: 3, name: "kind", value: "onion" }]);
 		assert.equal(used.member?.username, "ada");
 		assert(used.member.permissions.has("administrator"));
 		await used.createMessage({ content: "here you are", flags: 64 });
@@ -469,9 +441,7 @@ await check({
 
 	"a deferred answer is edited, and followed up": async () => {
 		const arrives = interaction();
-		const { id } = await simulator.run(client.user.id, "soup", [
-			{ name: "kind", value: "leek" },
-		]);
+		const { id } = await simulator.run(client.user.id, "soup", [{ name: "kind", value: "leek" }]);
 		const used = await arrives;
 		assert(used instanceof CommandInteraction);
 		await used.defer();
@@ -573,10 +543,7 @@ await check({
 	"the audit log has entries with reason and actor": async () => {
 		const reason = "ja, 是 %";
 		// Entries of earlier claims may still be on their way.
-		const arrives = heard(
-			"guildAuditLogEntryCreate",
-			(entry) => entry.reason === reason,
-		);
+		const arrives = heard("guildAuditLogEntryCreate", (entry) => entry.reason === reason);
 		await client.createRole(guildId, { name: "Audited" }, reason);
 		const [entry] = await arrives;
 		const { entries } = await client.getGuildAuditLog(guildId, { limit: 1 });
@@ -598,10 +565,7 @@ await check({
 	"an unknown message is an error with Discord's code": async () => {
 		await assert.rejects(
 			client.getMessage(general, "1"),
-			(error) =>
-				error instanceof DiscordRESTError &&
-				error.code === 10008 &&
-				error.res.statusCode === 404,
+			(error) => error instanceof DiscordRESTError && error.code === 10008 && error.res.statusCode === 404,
 		);
 	},
 

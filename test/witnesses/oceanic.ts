@@ -64,22 +64,21 @@ await check({
 		assert.equal((await client.rest.getGateway()).url.slice(0, 5), "ws://");
 	},
 
-	"a guild has its name, owner, member count, roles, channels and members":
-		async () => {
-			const { name, ownerID, memberCount, roles, members } = guild();
-			assert.equal(name, "The Cooks");
-			assert.equal(ownerID, user("ada"));
-			assert.equal(memberCount, 6);
-			assert.deepEqual(
-				roles.map((role) => role.name).sort(),
-				["@everyone", "Newcomer", "Regular", "Staff", "alpha"].sort(),
-			);
-			const channel = guild().channels.get(general);
-			assert(channel?.type === ChannelTypes.GUILD_TEXT);
-			assert.equal(channel.topic, "Everything and nothing");
-			assert.equal(channel.parent?.name, "Talk");
-			assert(members.has(client.user.id));
-		},
+	"a guild has its name, owner, member count, roles, channels and members": async () => {
+		const { name, ownerID, memberCount, roles, members } = guild();
+		assert.equal(name, "The Cooks");
+		assert.equal(ownerID, user("ada"));
+		assert.equal(memberCount, 6);
+		assert.deepEqual(
+			roles.map((role) => role.name).sort(),
+			["@everyone", "Newcomer", "Regular", "Staff", "alpha"].sort(),
+		);
+		const channel = guild().channels.get(general);
+		assert(channel?.type === ChannelTypes.GUILD_TEXT);
+		assert.equal(channel.topic, "Everything and nothing");
+		assert.equal(channel.parent?.name, "Talk");
+		assert(members.has(client.user.id));
+	},
 
 	"the bot's own permissions follow from its roles": async () => {
 		const { permissions } = guild().clientMember;
@@ -260,30 +259,23 @@ await check({
 
 	"a channel is created with overwrites, edited and deleted": async () => {
 		const created = heard("channelCreate");
-		const channel = await guilds.createChannel(
-			guildId,
-			ChannelTypes.GUILD_TEXT,
-			{
-				name: "judges",
-				permissionOverwrites: [
-					{
-						id: guildId,
-						type: OverwriteTypes.ROLE,
-						deny: Permissions.SEND_MESSAGES,
-					},
-				],
-			},
-		);
+		const channel = await guilds.createChannel(guildId, ChannelTypes.GUILD_TEXT, {
+			name: "judges",
+			permissionOverwrites: [
+				{
+					id: guildId,
+					type: OverwriteTypes.ROLE,
+					deny: Permissions.SEND_MESSAGES,
+				},
+			],
+		});
 		assert.equal((await created)[0].id, channel.id);
 		assert(!channel.permissionsOf(user("zoe")).has("SEND_MESSAGES"));
 		await channel.editPermission(user("zoe"), {
 			type: OverwriteTypes.MEMBER,
 			allow: Permissions.SEND_MESSAGES,
 		});
-		const edited = heard(
-			"channelUpdate",
-			(one) => "topic" in one && one.topic !== null,
-		);
+		const edited = heard("channelUpdate", (one) => "topic" in one && one.topic !== null);
 		await channel.edit({ topic: "verdicts", rateLimitPerUser: 5 });
 		const [after] = await edited;
 		assert(after.type === ChannelTypes.GUILD_TEXT);
@@ -340,10 +332,7 @@ await check({
 		const { id, poll } = await channels.createMessage(general, {
 			poll: {
 				question: { text: "Soup?" },
-				answers: [
-					{ pollMedia: { text: "Yes" } },
-					{ pollMedia: { text: "No" } },
-				],
+				answers: [{ pollMedia: { text: "Yes" } }, { pollMedia: { text: "No" } }],
 				allowMultiselect: false,
 				duration: 1,
 			},
@@ -352,10 +341,7 @@ await check({
 		const voted = heard("messagePollVoteAdd");
 		await simulator.vote(id, 2);
 		const [message, voter, answer] = await voted;
-		assert.deepEqual(
-			[message.id, voter.id, answer.answerID],
-			[id, user("ada"), 2],
-		);
+		assert.deepEqual([message.id, voter.id, answer.answerID], [id, user("ada"), 2]);
 		const voters = await channels.getPollAnswerUsers(general, id, 2);
 		assert.deepEqual(
 			voters.map(({ username }) => username),
@@ -439,27 +425,19 @@ await check({
 	},
 
 	"a slash command is registered, used and answered": async () => {
-		const command = await applications.createGuildCommand(
-			client.user.id,
-			guildId,
-			{
-				type: 1,
-				name: "soup",
-				description: "Orders soup",
-				options: [
-					{ type: 3, name: "kind", description: "Which one", required: true },
-				],
-			},
-		);
+		const command = await applications.createGuildCommand(client.user.id, guildId, {
+			type: 1,
+			name: "soup",
+			description: "Orders soup",
+			options: [{ type: 3, name: "kind", description: "Which one", required: true }],
+		});
 		const listed = await applications.getGuildCommands(client.user.id, guildId);
 		assert.deepEqual(
 			listed.map(({ id }) => id),
 			[command.id],
 		);
 		const arrives = interaction();
-		const { id } = await simulator.run(client.user.id, "soup", [
-			{ name: "kind", value: "onion" },
-		]);
+		const { id } = await simulator.run(client.user.id, "soup", [{ name: "kind", value: "onion" }]);
 		const used = await arrives;
 		assert(used.type === InteractionTypes.APPLICATION_COMMAND);
 		assert.equal(used.data.name, "soup");
@@ -474,9 +452,7 @@ await check({
 
 	"a deferred answer is edited, and followed up": async () => {
 		const arrives = interaction();
-		const { id } = await simulator.run(client.user.id, "soup", [
-			{ name: "kind", value: "leek" },
-		]);
+		const { id } = await simulator.run(client.user.id, "soup", [{ name: "kind", value: "leek" }]);
 		const used = await arrives;
 		assert(used.type === InteractionTypes.APPLICATION_COMMAND);
 		await used.defer();
@@ -536,9 +512,7 @@ await check({
 			eventType: AutoModerationEventTypes.MESSAGE_SEND,
 			triggerType: AutoModerationTriggerTypes.KEYWORD,
 			triggerMetadata: { keywordFilter: ["buy now"] },
-			actions: [
-				{ type: AutoModerationActionTypes.BLOCK_MESSAGE, metadata: {} },
-			],
+			actions: [{ type: AutoModerationActionTypes.BLOCK_MESSAGE, metadata: {} }],
 			enabled: true,
 		});
 		assert.equal((await created)[0].id, rule.id);
@@ -581,10 +555,7 @@ await check({
 	"the audit log has entries with reason and actor": async () => {
 		const reason = "ja, 是 %";
 		// Entries of earlier claims may still be on their way.
-		const arrives = heard(
-			"guildAuditLogEntryCreate",
-			(_, entry) => entry.reason === reason,
-		);
+		const arrives = heard("guildAuditLogEntryCreate", (_, entry) => entry.reason === reason);
 		await guilds.createRole(guildId, { name: "Audited", reason });
 		const [, entry] = await arrives;
 		const log = await guilds.getAuditLog(guildId, { limit: 1 });
@@ -608,10 +579,7 @@ await check({
 	"an unknown message is an error with Discord's code": async () => {
 		await assert.rejects(
 			channels.getMessage(general, "1"),
-			(error) =>
-				error instanceof DiscordRESTError &&
-				error.code === 10008 &&
-				error.status === 404,
+			(error) => error instanceof DiscordRESTError && error.code === 10008 && error.status === 404,
 		);
 	},
 

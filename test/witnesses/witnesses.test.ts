@@ -59,17 +59,13 @@ describe("a Sapphire bot", () => {
 			stderr: "inherit",
 		});
 		const ada = simulator.user("ada");
-		await until("the bot is ready", () =>
-			ada.commands("The Cooks/general").some(({ name }) => name === "menu"),
-		);
+		await until("the bot is ready", () => ada.commands("The Cooks/general").some(({ name }) => name === "menu"));
 		return {
 			simulator,
 			ada,
 			/** Resolves when a channel of the Cooks has a message that fits. */
 			said: (channel: string, fits: RegExp) =>
-				until(`${fits} in ${channel}`, () =>
-					fits.test(simulator.channel(`The Cooks/${channel}`).transcript()),
-				),
+				until(`${fits} in ${channel}`, () => fits.test(simulator.channel(`The Cooks/${channel}`).transcript())),
 			async [Symbol.asyncDispose]() {
 				child.kill();
 				await child.exited;
@@ -86,9 +82,7 @@ describe("a Sapphire bot", () => {
 			const { world } = simulator;
 			const asked = await ada.run("The Cooks/general", "menu", { meal: "tea" });
 			const reply = await asked.reply();
-			expect(reply.embeds).toMatchObject([
-				{ title: "Menu for tea", fields: [{ name: "Soup", value: "Onion" }] },
-			]);
+			expect(reply.embeds).toMatchObject([{ title: "Menu for tea", fields: [{ name: "Soup", value: "Onion" }] }]);
 			const pressed = await ada.press(reply, "Order");
 			expect(await pressed.reply()).toMatchObject({
 				content: "Ordered.",
@@ -103,18 +97,13 @@ describe("a Sapphire bot", () => {
 			const { id } = await mona.say("The Cooks/general", "!menu supper");
 			const { channel } = simulator.channel("The Cooks/general");
 			const answer = await until("the command is answered", () =>
-				world.messages
-					.in(channel.id)
-					.find(({ message_reference: to }) => to?.message_id === id),
+				world.messages.in(channel.id).find(({ message_reference: to }) => to?.message_id === id),
 			);
 			expect(answer.embeds).toMatchObject([{ title: "Menu for supper" }]);
 
 			const guest = world.users.add({ username: "guest" });
 			world.members.add(simulator.guild("The Cooks"), guest);
-			await said(
-				"general",
-				new RegExp(`^alpha: Welcome, <@${guest.id}>!$`, "m"),
-			);
+			await said("general", new RegExp(`^alpha: Welcome, <@${guest.id}>!$`, "m"));
 			expect(simulator.unknownRoutes).toEqual([]);
 		},
 	);

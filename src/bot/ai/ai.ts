@@ -3,12 +3,7 @@
 import { doubledMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
-import {
-	type AiProvider,
-	type AiSettings,
-	type ApiKeys,
-	chooseProviders,
-} from "../config/ai-providers.ts";
+import { type AiProvider, type AiSettings, type ApiKeys, chooseProviders } from "../config/ai-providers.ts";
 import { complete, type Finish } from "./completion.ts";
 import { AiError, type AiErrorKind } from "./error.ts";
 
@@ -33,18 +28,12 @@ export interface Ai {
 	 * Asks the AI providers one after another until one answers, and streams the answer, at most 32,000 characters.
 	 * Throws an AiError on failure. Ending the iteration aborts the request.
 	 */
-	answer(
-		messages: readonly AiMessage[],
-		options?: AnswerOptions,
-	): AsyncIterable<string>;
+	answer(messages: readonly AiMessage[], options?: AnswerOptions): AsyncIterable<string>;
 	/**
 	 * Returns the AI's whole answer as one string, also if it was cut at the maximum length. Throws an AiError if there
 	 * is no answer, or if the connection breaks before its end.
 	 */
-	complete(
-		messages: readonly AiMessage[],
-		options?: AnswerOptions,
-	): Promise<string>;
+	complete(messages: readonly AiMessage[], options?: AnswerOptions): Promise<string>;
 }
 
 export interface AiOptions {
@@ -88,9 +77,7 @@ export function createAi({
 	registry,
 	now = () => performance.now(),
 }: AiOptions): Ai | undefined {
-	const backends = chooseProviders(settings, apiKeys).map(
-		(provider) => new Backend(provider, now),
-	);
+	const backends = chooseProviders(settings, apiKeys).map((provider) => new Backend(provider, now));
 	if (backends.length === 0) return undefined;
 	const requests = registry?.counter(
 		"guildhall_bot_ai_requests_total",
@@ -151,10 +138,7 @@ export function createAi({
 		}
 	}
 
-	async function* askInOrder(
-		messages: readonly AiMessage[],
-		options: AnswerOptions,
-	): AsyncGenerator<string> {
+	async function* askInOrder(messages: readonly AiMessage[], options: AnswerOptions): AsyncGenerator<string> {
 		let failure: AiError | undefined;
 		const ready = backends.filter(({ cooldownMs }) => cooldownMs <= 0);
 		for (const backend of ready)
@@ -168,10 +152,7 @@ export function createAi({
 		throw failure ?? cooldownError(backends);
 	}
 
-	async function* answer(
-		messages: readonly AiMessage[],
-		options: AnswerOptions = {},
-	): AsyncGenerator<string> {
+	async function* answer(messages: readonly AiMessage[], options: AnswerOptions = {}): AsyncGenerator<string> {
 		options.signal?.throwIfAborted();
 		if (inFlight >= maxInFlight) throw new AiError("busy");
 		inFlight += 1;
@@ -231,8 +212,7 @@ class Backend {
 
 	#cooldownFor(kind: AiErrorKind, retryAfterMs = rateLimitCooldownMs): number {
 		if (kind === "key") return keyCooldownMs;
-		if (kind === "limited")
-			return Math.min(Math.max(retryAfterMs, second), maxRateLimitCooldownMs);
+		if (kind === "limited") return Math.min(Math.max(retryAfterMs, second), maxRateLimitCooldownMs);
 		return doubledMs(this.#failures - 1, [firstCooldownMs, maxCooldownMs]);
 	}
 }

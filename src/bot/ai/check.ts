@@ -1,16 +1,7 @@
 // Checks of AI providers for `--check`: one short request to each verifies key, model and account balance.
 
-import {
-	type Check,
-	CheckFailed,
-	type Found,
-} from "../../lib/program/check.ts";
-import {
-	type AiProvider,
-	type AiSettings,
-	type ApiKeys,
-	chooseProviders,
-} from "../config/ai-providers.ts";
+import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
+import { type AiProvider, type AiSettings, type ApiKeys, chooseProviders } from "../config/ai-providers.ts";
 import { complete } from "./completion.ts";
 import { AiError } from "./error.ts";
 
@@ -22,15 +13,10 @@ const maxTokens = 16;
 /**
  * Returns one check for each configured AI provider: a short test request verifies URL, model, key and account balance.
  */
-export function providerChecks(
-	settings: AiSettings,
-	apiKeys: ApiKeys,
-	timeoutMs = checkTimeoutMs,
-): Check[] {
+export function providerChecks(settings: AiSettings, apiKeys: ApiKeys, timeoutMs = checkTimeoutMs): Check[] {
 	return chooseProviders(settings, apiKeys).map((provider) => ({
 		title: `AI provider ${provider.name}`,
-		run: () =>
-			tryProvider({ ...provider, timeoutMs, idleTimeoutMs: timeoutMs }),
+		run: () => tryProvider({ ...provider, timeoutMs, idleTimeoutMs: timeoutMs }),
 	}));
 }
 
@@ -79,9 +65,6 @@ function explain({ kind, details }: AiError, provider: AiProvider): Found {
 				`${section}.url has to be the URL before /chat/completions; it is ${url}.`,
 			);
 		default:
-			throw new CheckFailed(
-				`a request to the AI provider failed: ${reason}`,
-				`Can this machine reach ${url}?`,
-			);
+			throw new CheckFailed(`a request to the AI provider failed: ${reason}`, `Can this machine reach ${url}?`);
 	}
 }

@@ -66,10 +66,7 @@ export async function* complete(
 			model: provider.model,
 			messages,
 			stream: true,
-			[provider.maxTokensField]: Math.min(
-				maxTokens ?? provider.maxTokens,
-				provider.maxTokens,
-			),
+			[provider.maxTokensField]: Math.min(maxTokens ?? provider.maxTokens, provider.maxTokens),
 			...(provider.temperature !== undefined && {
 				temperature: provider.temperature,
 			}),
@@ -85,11 +82,7 @@ export async function* complete(
 	}
 }
 
-function send(
-	{ url, apiKey }: AiProvider,
-	timeouts: Timeouts,
-	body: object,
-): Promise<Response> {
+function send({ url, apiKey }: AiProvider, timeouts: Timeouts, body: object): Promise<Response> {
 	const response = fetch(`${url}/chat/completions`, {
 		method: "POST",
 		headers: {
@@ -116,9 +109,7 @@ const connectionError = (kind: AiErrorKind) => (cause: unknown) =>
  * Converts an AI provider's response (server-sent events) to pieces of the answer and its end. Throws an AiError if the
  * response is invalid or ends early.
  */
-async function* readCompletion(
-	bytes: AsyncIterable<Uint8Array>,
-): AsyncGenerator<CompletionEvent> {
+async function* readCompletion(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CompletionEvent> {
 	let length = 0;
 	let hasEvents = false;
 	try {
@@ -141,9 +132,7 @@ async function* readCompletion(
 		}
 	} catch (cause) {
 		if (!(cause instanceof RangeError)) throw cause;
-		throw invalidResponse(
-			`the AI provider's response stream has an event larger than ${maxEventLength / 1024} KiB`,
-		);
+		throw invalidResponse(`the AI provider's response stream has an event larger than ${maxEventLength / 1024} KiB`);
 	}
 	throw hasEvents
 		? new AiError("cut", {
@@ -155,10 +144,7 @@ async function* readCompletion(
 /** Parses one server-sent event of an AI provider. Throws an AiError if the event is invalid or reports an error. */
 function readChunk(data: string): { text: string; finish?: Finish } {
 	const { success, output } = v.safeParse(chunk, parseJson(data));
-	if (!success)
-		throw invalidResponse(
-			"the AI provider's response stream has an unexpected event",
-		);
+	if (!success) throw invalidResponse("the AI provider's response stream has an unexpected event");
 	if (output.error) throw toAiError(502, new Headers(), output);
 	const { delta, finish_reason: reason } = output.choices?.[0] ?? {};
 	const text = delta?.content ?? delta?.refusal ?? "";
@@ -182,11 +168,7 @@ function readChunk(data: string): { text: string; finish?: Finish } {
 /**
  * Streams the body of an AI provider's response. Throws an AiError if the body exceeds `maxBytes` or a timeout expires.
  */
-async function* bytesOf(
-	{ body }: Response,
-	timeouts: Timeouts,
-	maxBytes: number,
-): AsyncGenerator<Uint8Array> {
+async function* bytesOf({ body }: Response, timeouts: Timeouts, maxBytes: number): AsyncGenerator<Uint8Array> {
 	if (!body) return;
 	const reader = body.getReader();
 	let length = 0;
@@ -196,22 +178,16 @@ async function* bytesOf(
 		if (done) return;
 		length += value.length;
 		if (length > maxBytes)
-			throw invalidResponse(
-				`the AI provider's response is larger than ${maxBytes / 1024 / 1024} MiB`,
-			);
+			throw invalidResponse(`the AI provider's response is larger than ${maxBytes / 1024 / 1024} MiB`);
 		yield value;
 	}
 }
 
 /** Reads an AI provider's error response as text. Returns what has been received if the rest does not arrive. */
-async function readErrorBody(
-	response: Response,
-	timeouts: Timeouts,
-): Promise<string> {
+async function readErrorBody(response: Response, timeouts: Timeouts): Promise<string> {
 	const pieces: Uint8Array[] = [];
 	try {
-		for await (const piece of bytesOf(response, timeouts, maxErrorBytes))
-			pieces.push(piece);
+		for await (const piece of bytesOf(response, timeouts, maxErrorBytes)) pieces.push(piece);
 	} catch (error) {
 		// The status is enough, unless the caller aborted.
 		if (!(error instanceof AiError)) throw error;

@@ -18,11 +18,7 @@ const maxRetryMs = 86_400_000;
 /**
  * Converts an AI provider's HTTP error response to an AiError. `body` is the parsed JSON of the response, of any shape.
  */
-export function toAiError(
-	status: number,
-	headers: Headers,
-	body: unknown,
-): AiError {
+export function toAiError(status: number, headers: Headers, body: unknown): AiError {
 	const { codes, message } = errorIn(body);
 	// In a stream the error itself holds the status.
 	const code = codes.map(Number).find((code) => code >= 400 && code < 600);
@@ -39,8 +35,7 @@ export function toAiError(
 function kindOf(status: number, text: string): AiErrorKind {
 	if (status >= 200 && status < 400) return "nonsense";
 	if (status === 429) return balancePattern.test(text) ? "key" : "limited";
-	if (status >= 400 && status < 500 && contentPattern.test(text))
-		return "refused";
+	if (status >= 400 && status < 500 && contentPattern.test(text)) return "refused";
 	if (status === 401 || status === 402 || status === 403) return "key";
 	if (status === 400 && keyPattern.test(text)) return "key";
 	if (status === 408 || status === 425 || status >= 500) return "unavailable";
@@ -57,9 +52,7 @@ function errorIn(body: unknown): { codes: string[]; message: string } {
 	if (typeof error === "string") return { codes: [], message: error };
 	const fields = Object(error) as Record<string, unknown>;
 	const { code, type, status, message } = fields;
-	const codes = [code, type, status].filter(
-		(code) => typeof code === "string" || typeof code === "number",
-	);
+	const codes = [code, type, status].filter((code) => typeof code === "string" || typeof code === "number");
 	const text = typeof message === "string" ? message.slice(0, 2_000) : "";
 	return { codes: codes.map(String), message: text };
 }

@@ -12,8 +12,7 @@ const sentences = {
 	/** Sent when the AI provider reports an invalid request: its size, its fields or the model name. */
 	rejected:
 		"My AI provider rejected this request. It may be too long; if it is not, please tell the people who run this bot.",
-	unavailable:
-		"My AI provider cannot be reached at the moment. Please try again later.",
+	unavailable: "My AI provider cannot be reached at the moment. Please try again later.",
 	timeout: "My AI provider took too long. Please try again later.",
 	cut: "My AI provider closed the connection. Please try again.",
 	nonsense: "My AI provider sent an invalid response. Please try again later.",
@@ -48,12 +47,8 @@ export class AiError extends Error {
 		readonly details: AiErrorDetails = {},
 	) {
 		const { midway, retryAfterMs, cause } = details;
-		const again =
-			kind === "limited" ? ` Please try again ${when(retryAfterMs)}.` : "";
-		super(
-			`${midway ? "The answer broke off here. " : ""}${sentences[kind]}${again}`,
-			{ cause },
-		);
+		const again = kind === "limited" ? ` Please try again ${when(retryAfterMs)}.` : "";
+		super(`${midway ? "The answer broke off here. " : ""}${sentences[kind]}${again}`, { cause });
 	}
 
 	/** Whether part of the AI's answer had arrived before the error. The rest of the answer will not arrive. */

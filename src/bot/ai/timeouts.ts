@@ -10,10 +10,7 @@ export type Timeouts = ReturnType<typeof createTimeouts>;
  * Starts the timeout of a whole request to an AI provider. Returns the request's abort signal, a function that waits
  * for data with the idle timeout, and a function that ends the request. The signal `caller` also aborts the request.
  */
-export function createTimeouts(
-	{ timeoutMs, idleTimeoutMs }: AiProvider,
-	caller: AbortSignal | undefined,
-) {
+export function createTimeouts({ timeoutMs, idleTimeoutMs }: AiProvider, caller: AbortSignal | undefined) {
 	const controller = new AbortController();
 	const own = controller.signal;
 	const signal = caller ? AbortSignal.any([caller, own]) : own;
@@ -22,10 +19,7 @@ export function createTimeouts(
 		const fail = () => controller.abort(new AiError("timeout", { detail }));
 		return setTimeout(fail, ms);
 	};
-	const total = startTimeout(
-		timeoutMs,
-		"the AI provider sent no complete answer within",
-	);
+	const total = startTimeout(timeoutMs, "the AI provider sent no complete answer within");
 	return {
 		/**
 		 * Aborts the request to the AI provider when a timeout expires, when the signal `caller` aborts, or when `end` is
@@ -37,10 +31,7 @@ export function createTimeouts(
 		 * timeout, with the abort reason if the request is aborted, and with the result of `explain` if `work` rejects.
 		 */
 		async within<T>(work: Promise<T>, explain: (cause: unknown) => Error) {
-			const idle = startTimeout(
-				idleTimeoutMs,
-				"the AI provider sent no data for",
-			);
+			const idle = startTimeout(idleTimeoutMs, "the AI provider sent no data for");
 			try {
 				return await raceSignal(work, signal);
 			} catch (cause) {

@@ -1,12 +1,7 @@
 // Handles the buttons of requests for approval. People with one of the roles in approval_roles or with Manage Server
 // may decide.
 
-import {
-	type ButtonInteraction,
-	type Message,
-	MessageFlags,
-	PermissionFlagsBits,
-} from "discord.js";
+import { type ButtonInteraction, type Message, MessageFlags, PermissionFlagsBits } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { inlineText, truncate } from "../discord/text.ts";
@@ -85,11 +80,7 @@ export function createApprovalButtons(
 					...fields,
 					reason: refusal.message,
 				});
-			else
-				log.error(
-					"could not handle a press of an approval button: internal error",
-					{ ...fields, error },
-				);
+			else log.error("could not handle a press of an approval button: internal error", { ...fields, error });
 		}
 	};
 }
@@ -101,11 +92,7 @@ function refusalFor(
 ): string | undefined {
 	if (user.bot) return "Bots cannot decide on requests. Nothing was done.";
 	// The roles and permissions in the interaction are current; the cache may be older.
-	const roles = !member
-		? []
-		: Array.isArray(member.roles)
-			? member.roles
-			: [...member.roles.cache.keys()];
+	const roles = !member ? [] : Array.isArray(member.roles) ? member.roles : [...member.roles.cache.keys()];
 	if (approval_roles)
 		return roles.some((role) => approval_roles.includes(role))
 			? undefined
@@ -121,11 +108,7 @@ function refusalFor(
  * work.
  */
 function isAltered({ editedTimestamp, embeds, flags }: Message): boolean {
-	return (
-		editedTimestamp !== null ||
-		embeds.length !== 1 ||
-		flags.has(MessageFlags.SuppressEmbeds)
-	);
+	return editedTimestamp !== null || embeds.length !== 1 || flags.has(MessageFlags.SuppressEmbeds);
 }
 
 /**
@@ -134,9 +117,6 @@ function isAltered({ editedTimestamp, embeds, flags }: Message): boolean {
  */
 function safeText(text: string): string {
 	const [first = "", ...rest] = text.split("\n");
-	const shown =
-		rest.length === 0
-			? first
-			: `${first}\n${inlineText(rest.join(" "), maxReplyLength - 200)}`;
+	const shown = rest.length === 0 ? first : `${first}\n${inlineText(rest.join(" "), maxReplyLength - 200)}`;
 	return truncate(shown, maxReplyLength);
 }

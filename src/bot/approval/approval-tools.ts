@@ -11,9 +11,7 @@ import type { Requests } from "./requests.ts";
 /**
  * Creates the MCP tools `get_approval` and `list_approvals`. Callers see only the approvals of their own tool calls.
  */
-export function createApprovalTools(
-	requests: () => Pick<Requests, "find" | "list"> | undefined,
-): BotTool[] {
+export function createApprovalTools(requests: () => Pick<Requests, "find" | "list"> | undefined): BotTool[] {
 	const approval_id = v.pipe(
 		v.string(),
 		v.regex(/^[0-9a-f]{12}$/, expected("the approval_id of a call")),
@@ -25,8 +23,7 @@ export function createApprovalTools(
 			toolset: "core",
 			essential: true,
 			title: "Get an approval",
-			description:
-				"Whether people approved a call that needs it, and its result.",
+			description: "Whether people approved a call that needs it, and its result.",
 			person: { managesBot: false },
 			input: v.strictObject({ approval_id }),
 			async run({ approval_id }, { principal }) {
@@ -48,10 +45,7 @@ export function createApprovalTools(
 			async run(_, { principal }) {
 				const rows = (await requests()?.list(principal)) ?? [];
 				if (rows.length === 0) return "No call of yours needed approval.";
-				return [
-					`${rows.length} request(s) for approval, newest first, times in UTC:`,
-					...rows.map(requestLine),
-				];
+				return [`${rows.length} request(s) for approval, newest first, times in UTC:`, ...rows.map(requestLine)];
 			},
 		}),
 	];

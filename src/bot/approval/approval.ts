@@ -5,19 +5,8 @@ import { type Client, Events, type Interaction } from "discord.js";
 import { type ApprovalAnswer, approvalMethod } from "../../mcp/approval.ts";
 import { errorCode, RpcError, type RpcRequest } from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
-import {
-	type Caller,
-	type OtherMethod,
-	type RpcResponse,
-	type ToolSource,
-	toolResponse,
-} from "../../mcp/server.ts";
-import {
-	invalidParameters,
-	isErrorResult,
-	readToolCall,
-	ToolError,
-} from "../../mcp/tool.ts";
+import { type Caller, type OtherMethod, type RpcResponse, type ToolSource, toolResponse } from "../../mcp/server.ts";
+import { invalidParameters, isErrorResult, readToolCall, ToolError } from "../../mcp/tool.ts";
 import { createApprovalButtons } from "./approval-buttons.ts";
 import { CallStopped } from "./call-preview.ts";
 import { createClientApproval } from "./client-approval.ts";
@@ -25,12 +14,7 @@ import { createConsoleApprovals } from "./console-approvals.ts";
 import { createDeciding } from "./deciding.ts";
 import { needsApproval } from "./needs-approval.ts";
 import { finalResult, pendingResult } from "./request-text.ts";
-import {
-	createRequests,
-	type RequestedCall,
-	type Requests,
-	type RequestsOptions,
-} from "./requests.ts";
+import { createRequests, type RequestedCall, type Requests, type RequestsOptions } from "./requests.ts";
 
 /**
  * Default time in milliseconds for which the call of an MCP client waits until a person has approved or denied it.
@@ -87,21 +71,14 @@ export function createApproval(options: ApprovalOptions): Approval {
 	 * Handles a tool call that people approve in Discord: posts a request and waits for the decision. Returns the call's
 	 * result as JSON text.
 	 */
-	async function requestApproval(
-		call: RequestedCall,
-		caller: Caller,
-	): Promise<string> {
+	async function requestApproval(call: RequestedCall, caller: Caller): Promise<string> {
 		const from = performance.now();
 		const row = await requests.request(call);
 		if (typeof row === "string") return row;
 		// A gateway asks with its method, so that the call holds nothing meanwhile.
 		if (caller.principal) return pendingResult(row);
 		const spentMs = performance.now() - from;
-		const ended = await requests.ended(
-			row,
-			Math.min(waitMs, callTimeMs - spentMs),
-			caller.signal,
-		);
+		const ended = await requests.ended(row, Math.min(waitMs, callTimeMs - spentMs), caller.signal);
 		return ended ? finalResult(ended) : pendingResult(row);
 	}
 
@@ -117,32 +94,23 @@ export function createApproval(options: ApprovalOptions): Approval {
 			client:
 				(caller.principal
 					? caller.principal.client
-					: (caller.session?.clientName ?? modernClientName(request.params))) ??
-				"",
+					: (caller.session?.clientName ?? modernClientName(request.params))) ?? "",
 			requestId: caller.requestId,
 		};
-		if (settings.approval_by === "client" && caller.elicits)
-			return askClient(request, caller, requested);
+		if (settings.approval_by === "client" && caller.elicits) return askClient(request, caller, requested);
 		const result = await requestApproval(requested, caller);
 		const outcome = isErrorResult(result) ? "tool_error" : "ok";
 		return toolResponse(request.id, caller, result, outcome);
 	}
 
-	async function decisionOf(
-		id: unknown,
-		caller: Caller,
-	): Promise<ApprovalAnswer> {
-		if (typeof id !== "string")
-			throw invalidParameters(["id: expected a string"]);
+	async function decisionOf(id: unknown, caller: Caller): Promise<ApprovalAnswer> {
+		if (typeof id !== "string") throw invalidParameters(["id: expected a string"]);
 		const row = await requests.find(caller.principal, id).catch((error) => {
 			if (!(error instanceof ToolError)) throw error;
 			throw new RpcError(errorCode.internal, error.message);
 		});
-		if (!row)
-			throw invalidParameters(["id: there is no such request for approval"]);
-		return row.ended_at === null
-			? { status: "pending" }
-			: { status: "decided", result: JSON.parse(finalResult(row)) };
+		if (!row) throw invalidParameters(["id: there is no such request for approval"]);
+		return row.ended_at === null ? { status: "pending" } : { status: "decided", result: JSON.parse(finalResult(row)) };
 	}
 
 	return {
@@ -154,8 +122,7 @@ export function createApproval(options: ApprovalOptions): Approval {
 				const { set, context } = select(caller.principal);
 				const { tool, args, refusal } = set.resolve(name, given);
 				if (refusal !== undefined) return source.call(request, caller);
-				const needs = (effect?: "destructive") =>
-					needsApproval(settings, tool, args, caller.principal, effect);
+				const needs = (effect?: "destructive") => needsApproval(settings, tool, args, caller.principal, effect);
 				const ask = () => answer(request, caller, { tool, args, context });
 				if (needs()) return ask();
 				if (!needs("destructive")) return source.call(request, caller);
@@ -166,17 +133,14 @@ export function createApproval(options: ApprovalOptions): Approval {
 					caller.onDestructive?.();
 					throw stopped;
 				};
-				return source
-					.call(request, { ...caller, onDestructive })
-					.catch((error) => {
-						if (error !== stopped) throw error;
-						return ask();
-					});
+				return source.call(request, { ...caller, onDestructive }).catch((error) => {
+					if (error !== stopped) throw error;
+					return ask();
+				});
 			},
 		}),
 		methods: {
-			[approvalMethod]: async ({ id }, caller) =>
-				JSON.stringify(await decisionOf(id, caller)),
+			[approvalMethod]: async ({ id }, caller) => JSON.stringify(await decisionOf(id, caller)),
 			...(options.hasConsole && createConsoleApprovals(parts)),
 		},
 		attach(client) {

@@ -31,8 +31,7 @@ export async function previewCall(
 	};
 	try {
 		const result = await tool.call(args, { ...context, review }, quiet(signal));
-		if (!isErrorResult(result))
-			throw new Error(`the tool ${tool.name} ran without a review`);
+		if (!isErrorResult(result)) throw new Error(`the tool ${tool.name} ran without a review`);
 		return result;
 	} catch (error) {
 		if (error !== stopped || !preview) throw error;
@@ -45,11 +44,7 @@ export async function previewCall(
  * without a dry run, until its first request that changes something. Returns the error result as JSON text if the call
  * is refused; otherwise undefined. Rejects with an RpcError for invalid arguments.
  */
-export async function refusalOf(
-	tool: BotTool,
-	args: JsonObject,
-	context: BotContext,
-): Promise<string | undefined> {
+export async function refusalOf(tool: BotTool, args: JsonObject, context: BotContext): Promise<string | undefined> {
 	requireReviewable(tool);
 	const stopped = new CallStopped();
 	let isAllowed = false;
@@ -74,8 +69,7 @@ export async function refusalOf(
 /** Throws an error unless the tool shows the plan of a call to `review` before the call changes anything. */
 export function requireReviewable(tool: Tool<BotContext>): void {
 	// The tools of the bot have this; they all run in its pipeline.
-	if (!("needs" in tool))
-		throw new Error(`the tool ${tool.name} cannot be reviewed`);
+	if (!("needs" in tool)) throw new Error(`the tool ${tool.name} cannot be reviewed`);
 }
 
 /** Creates the settings of a tool call that ignores progress reports. */
@@ -91,9 +85,7 @@ export function canonicalJson(value: unknown): string {
 function sorted(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(sorted);
 	if (!isObject(value)) return value;
-	const entries = Object.entries(value).sort(([a], [b]) =>
-		a < b ? -1 : a > b ? 1 : 0,
-	);
+	const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 	// A key such as __proto__ stays a key.
 	return Object.fromEntries(entries.map(([key, one]) => [key, sorted(one)]));
 }

@@ -5,50 +5,22 @@
 
 import { randomBytes } from "node:crypto";
 import type { RpcRequest } from "../../mcp/json-rpc.ts";
-import {
-	type Caller,
-	inputRequired,
-	type RpcResponse,
-	toolCall,
-	toolResponse,
-} from "../../mcp/server.ts";
-import {
-	errorResult,
-	invalidParameters,
-	isErrorResult,
-	ToolError,
-} from "../../mcp/tool.ts";
+import { type Caller, inputRequired, type RpcResponse, toolCall, toolResponse } from "../../mcp/server.ts";
+import { errorResult, invalidParameters, isErrorResult, ToolError } from "../../mcp/tool.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import { insertDecided, selectApproval } from "../store/tables/approvals.ts";
 import { loadSecret } from "../store/tables/secrets.ts";
 import { noPreview, type Preview } from "../tool/review.ts";
 import { canonicalJson, previewCall } from "./call-preview.ts";
 import { decisionIn, questionAbout, questionName } from "./question.ts";
-import {
-	callHash,
-	openState,
-	type RequestState,
-	sealState,
-} from "./request-state.ts";
-import {
-	deniedResult,
-	finalResult,
-	notBegunResult,
-	usedResult,
-} from "./request-text.ts";
-import {
-	guildIdOf,
-	newId,
-	type RequestedCall,
-	type Requests,
-	type RequestsOptions,
-} from "./requests.ts";
+import { callHash, openState, type RequestState, sealState } from "./request-state.ts";
+import { deniedResult, finalResult, notBegunResult, usedResult } from "./request-text.ts";
+import { guildIdOf, newId, type RequestedCall, type Requests, type RequestsOptions } from "./requests.ts";
 
 /** Milliseconds for which the user of an MCP client can answer the question whether to approve a tool call. */
 const answerMs = 600_000;
 
-export interface ClientApprovalOptions
-	extends Pick<RequestsOptions, "connection" | "store" | "log" | "now"> {
+export interface ClientApprovalOptions extends Pick<RequestsOptions, "connection" | "store" | "log" | "now"> {
 	requests: Requests;
 }
 
@@ -62,11 +34,7 @@ export function createClientApproval({
 	store: { sql },
 	log,
 	now = Date.now,
-}: ClientApprovalOptions): (
-	request: RpcRequest,
-	caller: Caller,
-	call: RequestedCall,
-) => Promise<RpcResponse> {
+}: ClientApprovalOptions): (request: RpcRequest, caller: Caller, call: RequestedCall) => Promise<RpcResponse> {
 	let loading: Promise<string> | undefined;
 
 	/**
@@ -74,11 +42,7 @@ export function createClientApproval({
 	 * stay valid after a restart.
 	 */
 	async function loadKey(): Promise<string> {
-		loading ??= loadSecret(
-			sql,
-			"approval by the client",
-			randomBytes(32).toString("hex"),
-		);
+		loading ??= loadSecret(sql, "approval by the client", randomBytes(32).toString("hex"));
 		try {
 			return await loading;
 		} catch (error) {
@@ -96,11 +60,7 @@ export function createClientApproval({
 		});
 
 	/** Creates the database row of a tool call that the user of the MCP client has approved or denied. */
-	function decidedRow(
-		call: RequestedCall,
-		{ id, expiresAt, plan }: RequestState,
-		state: "running" | "denied",
-	) {
+	function decidedRow(call: RequestedCall, { id, expiresAt, plan }: RequestState, state: "running" | "denied") {
 		const at = now();
 		return requests.newRow(call, noPreview, {
 			id,
@@ -143,27 +103,16 @@ export function createClientApproval({
 			principal: row.principal_id,
 			request: row.request_id ?? undefined,
 		});
-		requests.note(
-			row,
-			hasChanged ? "asked again at the client" : "asked at the client",
-		);
+		requests.note(row, hasChanged ? "asked again at the client" : "asked at the client");
 		const state = { id, expiresAt, call: hashOfCall(call), plan: row.hash };
-		return inputRequired(
-			requestId,
-			{ [questionName]: question },
-			sealState(key, state),
-		);
+		return inputRequired(requestId, { [questionName]: question }, sealState(key, state));
 	}
 
 	/**
 	 * Reads the `requestState` that a client sends back with a repeated tool call. Throws an RpcError if it was not made
 	 * by this bot or belongs to another call.
 	 */
-	function readState(
-		key: string,
-		given: unknown,
-		call: RequestedCall,
-	): RequestState {
+	function readState(key: string, given: unknown, call: RequestedCall): RequestState {
 		const state = typeof given === "string" ? openState(key, given) : undefined;
 		if (!state)
 			throw invalidParameters([
@@ -180,11 +129,7 @@ export function createClientApproval({
 	 * Stores that the user of the MCP client has denied a tool call or closed the question. Returns the call's result as
 	 * JSON text.
 	 */
-	async function deny(
-		call: RequestedCall,
-		state: RequestState,
-		isCancelled: boolean,
-	): Promise<string> {
+	async function deny(call: RequestedCall, state: RequestState, isCancelled: boolean): Promise<string> {
 		const row = decidedRow(call, state, "denied");
 		const store = () => insertDecided(sql, row);
 		let isStored = true;
@@ -227,51 +172,30 @@ export function createClientApproval({
 		if (end.kind === "refused")
 			// Such as by what the same approval has done meanwhile.
 			return (await selectApproval(sql, row.id)) ? usedResult(row) : end.result;
-		if (end.kind === "changed")
-			return ask(
-				request,
-				call,
-				key,
-				{ id: row.id, preview: end.changed },
-				true,
-			);
+		if (end.kind === "changed") return ask(request, call, key, { id: row.id, preview: end.changed }, true);
 		if (!end.failure) return usedResult(row);
 		const { message, mayHaveRun } = end.failure;
 		if (!mayHaveRun) return notBegunResult(row, message);
-		const result = notBegunResult(
-			row,
-			"The bot's database did not confirm it.",
-		);
+		const result = notBegunResult(row, "The bot's database did not confirm it.");
 		// It may be stored as running all the same.
-		requests.withdraw(row.id, () =>
-			requests.end(row, ["running"], "failed", result),
-		);
+		requests.withdraw(row.id, () => requests.end(row, ["running"], "failed", result));
 		return result;
 	}
 
-	async function handle(
-		request: RpcRequest,
-		caller: Caller,
-		call: RequestedCall,
-	): Promise<RpcResponse | string> {
+	async function handle(request: RpcRequest, caller: Caller, call: RequestedCall): Promise<RpcResponse | string> {
 		const key = await loadKey();
 		const { requestState } = request.params;
-		const state =
-			requestState === undefined
-				? undefined
-				: readState(key, requestState, call);
+		const state = requestState === undefined ? undefined : readState(key, requestState, call);
 		if (state) {
 			const used = await selectApproval(sql, state.id);
 			if (used?.state === "unknown") return finalResult(used);
-			if (used || requests.isWithdrawn(state.id))
-				return usedResult({ id: state.id, tool: call.tool.name });
+			if (used || requests.isWithdrawn(state.id)) return usedResult({ id: state.id, tool: call.tool.name });
 			if (state.expiresAt <= now())
 				return errorResult(
 					`The question about ${call.tool.name} has expired: it had to be answered within 10 minutes. Nothing was done. Call again without requestState to ask anew.`,
 				);
 			const decision = decisionIn(request.params);
-			if (decision === "approved")
-				return run(request, caller, call, key, state);
+			if (decision === "approved") return run(request, caller, call, key, state);
 			if (decision) return deny(call, state, decision === "cancelled");
 		}
 		const { tool, args, context, signal } = call;

@@ -1,11 +1,7 @@
 // Approvals in the gateway's console: listing the waiting requests, and deciding on them. The holder of MCP_AUTH_TOKEN
 // sees all requests. A person sees their own requests and those on which they could decide in Discord.
 
-import {
-	type GuildMember,
-	PermissionFlagsBits,
-	RESTJSONErrorCodes,
-} from "discord.js";
+import { type GuildMember, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import type { Principal } from "../../lib/principal.ts";
 import { readIds, waitingMethod } from "../../mcp/approval.ts";
 import {
@@ -22,32 +18,16 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { absentIf } from "../discord/find.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { truncate } from "../discord/text.ts";
-import {
-	type ApprovalRow,
-	selectApproval,
-	selectUnfinishedApprovals,
-} from "../store/tables/approvals.ts";
+import { type ApprovalRow, selectApproval, selectUnfinishedApprovals } from "../store/tables/approvals.ts";
 import { guildsOf } from "../tool/admission.ts";
-import {
-	type Decider,
-	type Deciding,
-	type DecidingOptions,
-	operator,
-} from "./deciding.ts";
-import {
-	argumentsOf,
-	clientText,
-	planOf,
-	principalOf,
-	requesterText,
-} from "./request-message.ts";
+import { type Decider, type Deciding, type DecidingOptions, operator } from "./deciding.ts";
+import { argumentsOf, clientText, planOf, principalOf, requesterText } from "./request-message.ts";
 
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
 const maxMessageLength = 5_000;
 
-const notAllowed =
-	"only people who may press its buttons in Discord can decide on it.";
+const notAllowed = "only people who may press its buttons in Discord can decide on it.";
 
 /** A request for approval that the viewer of the console may see. */
 interface Seen {
@@ -73,10 +53,7 @@ export function createConsoleApprovals({
 	deciding: Deciding;
 }): Readonly<Record<string, OtherMethod>> {
 	/** Returns the caller as a decider. Throws an RpcError for callers that the console does not have, such as keys. */
-	async function deciderOf(
-		principal: Principal | undefined,
-		method: string,
-	): Promise<Decider> {
+	async function deciderOf(principal: Principal | undefined, method: string): Promise<Decider> {
 		if (!principal) return operator;
 		const { person } = principal;
 		if (!person?.signedIn) throw methodNotFound(method);
@@ -87,19 +64,14 @@ export function createConsoleApprovals({
 	}
 
 	/** Whether the decider could press the buttons of a request in Discord, where it is posted. */
-	async function mayPress(
-		{ channel_id }: ApprovalRow,
-		decider: Decider,
-		isFresh: boolean,
-	): Promise<boolean> {
+	async function mayPress({ channel_id }: ApprovalRow, decider: Decider, isFresh: boolean): Promise<boolean> {
 		if (decider === operator) return true;
 		const channel = connection.discord.channels.cache.get(channel_id);
 		if (!channel || channel.isDMBased()) return false;
 		const member = await absentIf([UnknownMember, UnknownUser], () =>
 			channel.guild.members.fetch({ user: decider.id, force: isFresh }),
 		);
-		if (!member?.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel))
-			return false;
+		if (!member?.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel)) return false;
 		return isApprover(member);
 	}
 
@@ -117,22 +89,16 @@ export function createConsoleApprovals({
 	async function visible(decider: Decider) {
 		const rows = await selectUnfinishedApprovals(sql);
 		const pending = rows.filter(
-			(row) =>
-				row.state === "pending" &&
-				row.expires_at > now() &&
-				!requests.isWithdrawn(row.id),
+			(row) => row.state === "pending" && row.expires_at > now() && !requests.isWithdrawn(row.id),
 		);
 		const seen: Seen[] = [];
 		// Discord is asked at most once for a channel, however many requests it has.
 		const mayPressIn = new Map<string, boolean>();
 		for (const row of pending) {
-			const may =
-				mayPressIn.get(row.channel_id) ?? (await mayPress(row, decider, false));
+			const may = mayPressIn.get(row.channel_id) ?? (await mayPress(row, decider, false));
 			mayPressIn.set(row.channel_id, may);
 			if (!may && !isOwn(row, decider)) continue;
-			const why = may
-				? (whyTooLong(row) ?? deciding.whyOwn(row, decider))
-				: notAllowed;
+			const why = may ? (whyTooLong(row) ?? deciding.whyOwn(row, decider)) : notAllowed;
 			seen.push({ row, mayDeny: may, why: why ?? null });
 		}
 		return seen;
@@ -140,10 +106,7 @@ export function createConsoleApprovals({
 
 	function describe({ row, mayDeny, why }: Seen): WaitingApproval {
 		const name = connection.guilds.find(({ id }) => id === row.guild_id)?.name;
-		const guild =
-			row.guild_id === null
-				? null
-				: { id: row.guild_id, name: (name ?? "unknown").slice(0, 200) };
+		const guild = row.guild_id === null ? null : { id: row.guild_id, name: (name ?? "unknown").slice(0, 200) };
 		return {
 			id: row.id,
 			token: row.token,
@@ -168,14 +131,9 @@ export function createConsoleApprovals({
 		});
 	}
 
-	async function decide(
-		{ id, token, decision }: JsonObject,
-		decider: Decider,
-	): Promise<DecisionResult> {
-		if (typeof id !== "string" || typeof token !== "string")
-			throw invalidParameters(["id, token: expected strings"]);
-		if (decision !== "approve" && decision !== "deny")
-			throw invalidParameters(["decision: expected approve or deny"]);
+	async function decide({ id, token, decision }: JsonObject, decider: Decider): Promise<DecisionResult> {
+		if (typeof id !== "string" || typeof token !== "string") throw invalidParameters(["id, token: expected strings"]);
+		if (decision !== "approve" && decision !== "deny") throw invalidParameters(["decision: expected approve or deny"]);
 		const unknown: DecisionResult = {
 			message: "This request no longer exists. Nothing was done.",
 			done: false,
@@ -209,9 +167,7 @@ export function createConsoleApprovals({
 				return { approvals: fitting(seen.map(describe)) };
 			}),
 		[decideMethod]: (params, { principal }) =>
-			orRpcError(async () =>
-				decide(params, await deciderOf(principal, decideMethod)),
-			),
+			orRpcError(async () => decide(params, await deciderOf(principal, decideMethod))),
 		[waitingMethod]: ({ gone }, { principal }) =>
 			orRpcError(async () => {
 				if (principal) throw methodNotFound(waitingMethod);
@@ -220,13 +176,9 @@ export function createConsoleApprovals({
 	};
 }
 
-const isOwn = (row: ApprovalRow, { id }: Decider) =>
-	principalOf(row)?.person?.id === id;
+const isOwn = (row: ApprovalRow, { id }: Decider) => principalOf(row)?.person?.id === id;
 
-const bytesOf = ({
-	arguments: args,
-	plan,
-}: Pick<WaitingApproval, "arguments" | "plan">) =>
+const bytesOf = ({ arguments: args, plan }: Pick<WaitingApproval, "arguments" | "plan">) =>
 	Buffer.byteLength(args) + Buffer.byteLength(plan);
 
 /** Returns why a request cannot be approved at the console, which has to show it in full; undefined if it can. */

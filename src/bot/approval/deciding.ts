@@ -8,18 +8,10 @@ import { rootPrincipal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { absentIf } from "../discord/find.ts";
-import {
-	bitsIn,
-	describeBits,
-	type Permission,
-} from "../discord/permissions.ts";
+import { bitsIn, describeBits, type Permission } from "../discord/permissions.ts";
 import { inlineText } from "../discord/text.ts";
 import type { Store } from "../store/store.ts";
-import {
-	type ApprovalRow,
-	decideApproval,
-	selectApproval,
-} from "../store/tables/approvals.ts";
+import { type ApprovalRow, decideApproval, selectApproval } from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/toolsets.ts";
 import { refusalOf } from "./call-preview.ts";
 import { type ApprovalSettings, idOf } from "./needs-approval.ts";
@@ -30,8 +22,7 @@ import type { Requests, RequestsOptions } from "./requests.ts";
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
 /** Dependencies of `createDeciding`. */
-export interface DecidingOptions
-	extends Pick<RequestsOptions, "select" | "now"> {
+export interface DecidingOptions extends Pick<RequestsOptions, "select" | "now"> {
 	settings: ApprovalSettings;
 	connection: Connection;
 	store: Pick<Store, "sql">;
@@ -73,18 +64,11 @@ export function createDeciding(options: DecidingOptions) {
 	const { sql } = options.store;
 
 	/** Returns why the decider cannot approve this tool call; undefined if they can. */
-	async function whyNotApprove(
-		row: ApprovalRow,
-		decider: Decider,
-	): Promise<string | undefined> {
+	async function whyNotApprove(row: ApprovalRow, decider: Decider): Promise<string | undefined> {
 		const own = whyOwn(row, decider);
 		if (own !== undefined || decider === operator) return own;
 		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
-		const member =
-			guild &&
-			(await absentIf([UnknownMember, UnknownUser], () =>
-				guild.members.fetch(decider.id),
-			));
+		const member = guild && (await absentIf([UnknownMember, UnknownUser], () => guild.members.fetch(decider.id)));
 		if (guild && !member)
 			return `you are not a member of ${inlineText(guild.name, 200)}, the server in which the call acts.`;
 		const { set, context } = options.select({
@@ -111,8 +95,7 @@ export function createDeciding(options: DecidingOptions) {
 	function whyOwn(row: ApprovalRow, decider: Decider): string | undefined {
 		if (settings.approval_self) return undefined;
 		const requester = principalOf(row);
-		if (requester?.person?.id === decider.id)
-			return "the call is made in your name. Another person has to approve it.";
+		if (requester?.person?.id === decider.id) return "the call is made in your name. Another person has to approve it.";
 		// Otherwise a client with MCP_AUTH_TOKEN could approve its own calls.
 		if (decider === operator && idOf(requester) === rootPrincipal.id)
 			return "the call is made with MCP_AUTH_TOKEN, the token with which you have signed in. A person has to approve it, in Discord or signed in to the console with Discord.";
@@ -133,8 +116,7 @@ export function createDeciding(options: DecidingOptions) {
 			if (typeof item === "string") return [item];
 			return args[item.with] ? [item.permission] : [];
 		});
-		const missing =
-			member?.permissions.missing(bitsIn(undefined, needed)) ?? [];
+		const missing = member?.permissions.missing(bitsIn(undefined, needed)) ?? [];
 		return missing.length === 0
 			? undefined
 			: `you lack ${describeBits(bitsIn(undefined, missing))} in the server as a whole.`;
@@ -151,8 +133,7 @@ export function createDeciding(options: DecidingOptions) {
 			decider: Decider,
 		): Promise<DecisionOutcome> {
 			const row = await selectApproval(sql, id);
-			if (!row || requests.isWithdrawn(id))
-				return notDone("This request no longer exists. Nothing was done.");
+			if (!row || requests.isWithdrawn(id)) return notDone("This request no longer exists. Nothing was done.");
 			if (row.token !== token) {
 				await onOutdated?.(row);
 				return notDone(
@@ -165,23 +146,15 @@ export function createDeciding(options: DecidingOptions) {
 				const problem = whyNotHere?.();
 				if (problem !== undefined) return notDone(problem);
 				const why = await whyNotApprove(row, decider);
-				if (why !== undefined)
-					return notDone(`You cannot approve this call: ${why}`);
+				if (why !== undefined) return notDone(`You cannot approve this call: ${why}`);
 			}
 			return requests.hold(id, async () => {
 				const state = decision === "approve" ? "approved" : "denied";
-				const decided = await decideApproval(
-					sql,
-					{ id, token },
-					state,
-					decider.id,
-					now(),
-				);
+				const decided = await decideApproval(sql, { id, token }, state, decider.id, now());
 				if (!decided) {
 					const current = await selectApproval(sql, id);
 					return notDone(
-						(current && decidedText(current, now())) ??
-							"The request has changed in the meantime. Nothing was done.",
+						(current && decidedText(current, now())) ?? "The request has changed in the meantime. Nothing was done.",
 					);
 				}
 				log.info("a person decided on a tool call", {
@@ -219,9 +192,7 @@ function decidedText(row: ApprovalRow, now: number): string | undefined {
 	const by = decided_by === null ? "" : ` by ${deciderText(decided_by)}`;
 	switch (row.state) {
 		case "pending":
-			return row.expires_at > now
-				? undefined
-				: "This request has expired. Nothing was done.";
+			return row.expires_at > now ? undefined : "This request has expired. Nothing was done.";
 		case "approved":
 		case "running":
 			return `This request was approved${by} and is being carried out. Nothing more was done.`;

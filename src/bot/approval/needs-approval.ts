@@ -10,12 +10,7 @@ import { isDryRun, isReadOnly } from "../tool/toolsets.ts";
 /** The settings of the section [mcp] in config.toml for the approval of tool calls by people. */
 export type ApprovalSettings = Pick<
 	TomlSettings["mcp"],
-	| "approval"
-	| "approval_by"
-	| "approval_channel"
-	| "approval_roles"
-	| "approval_for_root"
-	| "approval_self"
+	"approval" | "approval_by" | "approval_channel" | "approval_roles" | "approval_for_root" | "approval_self"
 >;
 
 /**

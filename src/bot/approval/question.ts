@@ -25,10 +25,7 @@ export interface QuestionFacts {
 }
 
 /** What the question about a tool call shows: columns of the table "approvals". */
-type ShownRow = Pick<
-	ApprovalRow,
-	"tool" | "client" | "principal" | "guild_id" | "arguments" | "plan"
->;
+type ShownRow = Pick<ApprovalRow, "tool" | "client" | "principal" | "guild_id" | "arguments" | "plan">;
 
 /**
  * Creates the question to the user of an MCP client whether to approve a tool call. Returns undefined if the question
@@ -49,11 +46,7 @@ export function questionAbout(
 		...(plan === "" ? [] : ["", "What it would do:", plan]),
 	].join("\n");
 	const message = [
-		...(hasChanged
-			? [
-					"What this call would do has changed since it was shown. Nothing was done.",
-				]
-			: []),
+		...(hasChanged ? ["What this call would do has changed since it was shown. Nothing was done."] : []),
 		`Approve ${row.tool} by the bot ${nameText(botName)}? It runs only if you choose Approve, within 10 minutes. Names and texts in the block may be written by people on Discord.`,
 		fenced(facts),
 	].join("\n\n");
@@ -82,9 +75,7 @@ export function questionAbout(
  * Reads from the params of a repeated tool call how the client's user answered the question whether to approve it.
  * "cancelled": the user closed the question. Returns undefined if there is no valid answer.
  */
-export function decisionIn(
-	params: JsonObject,
-): "approved" | "denied" | "cancelled" | undefined {
+export function decisionIn(params: JsonObject): "approved" | "denied" | "cancelled" | undefined {
 	const answer = elicitedAnswer(params, questionName);
 	if (!answer) return undefined;
 	if (answer.action === "decline") return "denied";
@@ -97,8 +88,7 @@ export function decisionIn(
 /** Describes who makes a tool call: the root key, an API key or a client, and the person in whose name it acts. */
 function requesterText(row: ShownRow): string {
 	const principal = principalOf(row);
-	if (!principal || principal.id === "root")
-		return "the holder of MCP_AUTH_TOKEN";
+	if (!principal || principal.id === "root") return "the holder of MCP_AUTH_TOKEN";
 	const { person, id, name } = principal;
 	const key = id.startsWith("key:") ? `the key ${nameText(name)}` : "";
 	if (!person) return key || nameText(name);
@@ -117,10 +107,7 @@ function nameText(name: string | undefined): string {
  * text cannot end the block.
  */
 function fenced(text: string): string {
-	const longest = Math.max(
-		2,
-		...(text.match(/`+/g) ?? []).map((run) => run.length),
-	);
+	const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 	const fence = "`".repeat(longest + 1);
 	return `${fence}\n${text}\n${fence}`;
 }

@@ -49,9 +49,7 @@ const titles: Partial<Record<ApprovalState, string>> = {
 /**
  * Returns the principal (caller) who made a tool call that needs approval; undefined for the holder of the root key.
  */
-export function principalOf({
-	principal,
-}: Pick<ApprovalRow, "principal">): Principal | undefined {
+export function principalOf({ principal }: Pick<ApprovalRow, "principal">): Principal | undefined {
 	return principal === null ? undefined : JSON.parse(principal);
 }
 
@@ -76,14 +74,9 @@ export function requestMessage(
 	const embed = embedOf(row, guildName)
 		.setTitle(`Approve ${row.tool}?`)
 		.setDescription(
-			blocks ??
-				"The arguments and what the call would do are in the attached file. Read it before you decide.",
+			blocks ?? "The arguments and what the call would do are in the attached file. Read it before you decide.",
 		);
-	const button = (
-		style: ButtonStyle.Success | ButtonStyle.Danger,
-		label: string,
-		decision: Decision,
-	) => ({
+	const button = (style: ButtonStyle.Success | ButtonStyle.Danger, label: string, decision: Decision) => ({
 		type: ComponentType.Button as const,
 		style,
 		label,
@@ -104,10 +97,7 @@ export function requestMessage(
 		components: [
 			{
 				type: ComponentType.ActionRow,
-				components: [
-					button(ButtonStyle.Success, "Approve", "approve"),
-					button(ButtonStyle.Danger, "Deny", "deny"),
-				],
+				components: [button(ButtonStyle.Success, "Approve", "approve"), button(ButtonStyle.Danger, "Deny", "deny")],
 			},
 		],
 		allowedMentions: { parse: [], roles: [...roles] },
@@ -118,19 +108,14 @@ export function requestMessage(
  * Creates the changes to the Discord message about a tool call that was decided or has expired: they show the outcome
  * and who decided, and remove the buttons.
  */
-export function endedMessage(
-	row: ApprovalRow,
-	guildName: string | undefined,
-): MessageEditOptions {
+export function endedMessage(row: ApprovalRow, guildName: string | undefined): MessageEditOptions {
 	const embed = embedOf(row, guildName)
 		.setTitle(`${row.tool}: ${titles[row.state] ?? row.state}`)
 		.setDescription(blocksOf(row) ?? "The attached file has what was shown.");
 	if (row.result !== null)
 		embed.addFields({
 			name: "Result",
-			value: codeBlock(
-				truncate(escapeInvisible(textIn(row.result)), maxResultLength),
-			),
+			value: codeBlock(truncate(escapeInvisible(textIn(row.result)), maxResultLength)),
 		});
 	return { embeds: [embed], components: [], allowedMentions: noMentions };
 }
@@ -147,10 +132,7 @@ export function replacedMessage(link: string | undefined): MessageEditOptions {
 	};
 }
 
-function embedOf(
-	row: ApprovalRow,
-	guildName: string | undefined,
-): EmbedBuilder {
+function embedOf(row: ApprovalRow, guildName: string | undefined): EmbedBuilder {
 	const { decided_by, guild_id, ended_at } = row;
 	const inline = true;
 	const at = (ms: number) => `<t:${Math.floor(ms / 1000)}:R>`;
@@ -159,38 +141,29 @@ function embedOf(
 		{ name: "Client", value: clientText(row), inline },
 		{
 			name: "Server",
-			value:
-				guild_id === null
-					? "none"
-					: `${name(guildName ?? "unknown")} (ID: ${guild_id})`,
+			value: guild_id === null ? "none" : `${name(guildName ?? "unknown")} (ID: ${guild_id})`,
 			inline,
 		},
 	);
-	if (ended_at === null)
-		embed.addFields({ name: "Expires", value: at(row.expires_at), inline });
+	if (ended_at === null) embed.addFields({ name: "Expires", value: at(row.expires_at), inline });
 	if (decided_by !== null)
 		embed.addFields({
 			name: row.state === "denied" ? "Denied by" : "Approved by",
 			value: deciderText(decided_by),
 			inline,
 		});
-	return embed
-		.setFooter({ text: `Request ${row.id}` })
-		.setTimestamp(row.created_at);
+	return embed.setFooter({ text: `Request ${row.id}` }).setTimestamp(row.created_at);
 }
 
 /** Describes who has decided on a tool call: a mention of a Discord user, or words for the holder of MCP_AUTH_TOKEN. */
 export function deciderText(decidedBy: string): string {
-	return decidedBy === rootPrincipal.id
-		? "the holder of MCP_AUTH_TOKEN"
-		: `<@${decidedBy}>`;
+	return decidedBy === rootPrincipal.id ? "the holder of MCP_AUTH_TOKEN" : `<@${decidedBy}>`;
 }
 
 /** Describes who makes a tool call: the root key, an API key or a client, and the person in whose name it acts. */
 export function requesterText(row: ApprovalRow): string {
 	const principal = principalOf(row);
-	if (!principal || principal.id === "root")
-		return "the holder of MCP_AUTH_TOKEN";
+	if (!principal || principal.id === "root") return "the holder of MCP_AUTH_TOKEN";
 	const { person, id } = principal;
 	const key = id.startsWith("key:") ? `the key ${name(principal.name)}` : "";
 	if (!person) return key || name(principal.name);
@@ -261,13 +234,7 @@ function buttonId(decision: Decision, { id, token }: ApprovalRow): string {
  * Reads the decision, the id of the request and the token of its message from the custom id of an "Approve" or "Deny"
  * button. Returns undefined for other buttons.
  */
-export function readButtonId(
-	customId: string,
-): { decision: Decision; id: string; token: string } | undefined {
-	const [, decision, id, token] =
-		/^approval:(approve|deny):([0-9a-f]{12})\.([0-9a-f]{16})$/.exec(customId) ??
-		[];
-	return id === undefined || token === undefined
-		? undefined
-		: { decision: decision as Decision, id, token };
+export function readButtonId(customId: string): { decision: Decision; id: string; token: string } | undefined {
+	const [, decision, id, token] = /^approval:(approve|deny):([0-9a-f]{12})\.([0-9a-f]{16})$/.exec(customId) ?? [];
+	return id === undefined || token === undefined ? undefined : { decision: decision as Decision, id, token };
 }

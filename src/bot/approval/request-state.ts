@@ -38,20 +38,15 @@ export function openState(key: string, text: string): RequestState | undefined {
 	const payload = text.slice(0, Math.max(at, 0));
 	const given = Buffer.from(text.slice(at + 1));
 	const expected = Buffer.from(codeOf(key, payload));
-	if (given.length !== expected.length || !timingSafeEqual(given, expected))
-		return undefined;
-	const json: unknown = JSON.parse(
-		Buffer.from(payload, "base64url").toString(),
-	);
+	if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+	const json: unknown = JSON.parse(Buffer.from(payload, "base64url").toString());
 	const parsed = v.safeParse(schema, json);
 	return parsed.success ? parsed.output : undefined;
 }
 
 /** Returns the message authentication code (HMAC-SHA-256) of a serialized `requestState`. */
 function codeOf(key: string, payload: string): string {
-	return createHmac("sha256", key)
-		.update(`approval by the client: ${payload}`)
-		.digest("base64url");
+	return createHmac("sha256", key).update(`approval by the client: ${payload}`).digest("base64url");
 }
 
 /** Returns a hash of a tool call: who makes it, in whose name, the tool, the guild and the arguments. */
@@ -63,12 +58,6 @@ export function callHash(call: {
 	args: string;
 }): string {
 	const { principal, tool, guildId, args } = call;
-	const parts = [
-		idOf(principal),
-		principal?.person?.id ?? null,
-		tool,
-		guildId ?? null,
-		args,
-	];
+	const parts = [idOf(principal), principal?.person?.id ?? null, tool, guildId ?? null, args];
 	return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }

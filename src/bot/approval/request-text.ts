@@ -44,11 +44,9 @@ function resultOf(row: ApprovalRow): string {
  */
 export function isOfApproval(response: string): boolean {
 	// A result's texts cannot contain unescaped quotation marks.
-	return [
-		`"_meta":{"${pendingKey}":`,
-		`"_meta":{"${requestKey}":`,
-		`"resultType":"${inputRequiredType}"`,
-	].some((mark) => response.includes(mark));
+	return [`"_meta":{"${pendingKey}":`, `"_meta":{"${requestKey}":`, `"resultType":"${inputRequiredType}"`].some(
+		(mark) => response.includes(mark),
+	);
 }
 
 /** Says in a sentence why a request for approval has ended without a result of its tool call. */
@@ -57,8 +55,7 @@ function endText({ id, state, decided_by, ended_at }: ApprovalRow): string {
 		return `The person at the MCP client did not approve the request ${id}.`;
 	if (state === "denied")
 		return `${decided_by === rootPrincipal.id ? "The holder of MCP_AUTH_TOKEN" : `A person (ID: ${decided_by})`} denied the request ${id}. Do not ask again without a reason.`;
-	if (state === "expired")
-		return `Nobody approved the request ${id} before it expired at ${time(ended_at)}.`;
+	if (state === "expired") return `Nobody approved the request ${id} before it expired at ${time(ended_at)}.`;
 	if (state === "withdrawn")
 		return `The request ${id} was withdrawn, because the key or connection that made it has ended.`;
 	return `The request ${id} has ended without a result.`;
@@ -79,9 +76,7 @@ export function deniedResult(row: ApprovalRow, isCancelled: boolean): string {
 		: "The person at the MCP client denied this call.";
 	return withMembers(
 		{ _meta: { [requestKey]: row.id } },
-		errorResult(
-			`${why} ${row.tool} was not run. Do not ask again without a reason.`,
-		),
+		errorResult(`${why} ${row.tool} was not run. Do not ask again without a reason.`),
 	);
 }
 
@@ -89,10 +84,7 @@ export function deniedResult(row: ApprovalRow, isCancelled: boolean): string {
  * Returns the result of a repeated tool call whose answer (approval or denial) the bot has received before. Each answer
  * works once.
  */
-export function usedResult({
-	id,
-	tool,
-}: Pick<ApprovalRow, "id" | "tool">): string {
+export function usedResult({ id, tool }: Pick<ApprovalRow, "id" | "tool">): string {
 	return errorResult(
 		`This answer to the question about ${tool} was used already, and works once. Nothing more was done. get_approval with approval_id ${id} shows what became of it.`,
 	);
@@ -102,10 +94,7 @@ export function usedResult({
  * Returns the result of a tool call that needs approval but was not run for the reason `why`, such as an unavailable
  * database.
  */
-export function notBegunResult(
-	{ tool }: Pick<ApprovalRow, "tool">,
-	why: string,
-): string {
+export function notBegunResult({ tool }: Pick<ApprovalRow, "tool">, why: string): string {
 	return errorResult(
 		`${tool} needs the approval of the person who uses this MCP client, and that is not possible: ${why} ${tool} was not run.`,
 	);
@@ -144,9 +133,7 @@ export function requestLine(row: ApprovalRow): string {
 		isOpen ? `expires ${time(expires_at)}` : `ended ${time(row.ended_at)}`,
 		...(decided_by === null
 			? []
-			: [
-					`decided by ${decided_by === rootPrincipal.id ? "the holder of MCP_AUTH_TOKEN" : `ID: ${decided_by}`}`,
-				]),
+			: [`decided by ${decided_by === rootPrincipal.id ? "the holder of MCP_AUTH_TOKEN" : `ID: ${decided_by}`}`]),
 	].join(" | ");
 }
 
@@ -154,7 +141,5 @@ export function requestLine(row: ApprovalRow): string {
 export function textIn(result: string): string {
 	const { content } = JSON.parse(result) as { content?: unknown };
 	const items: unknown[] = Array.isArray(content) ? content : [];
-	return items
-		.map((item) => (isObject(item) ? String(item.text ?? "") : ""))
-		.join("\n");
+	return items.map((item) => (isObject(item) ? String(item.text ?? "") : "")).join("\n");
 }

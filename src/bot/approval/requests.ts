@@ -4,12 +4,7 @@
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	type Client,
-	DiscordAPIError,
-	Events,
-	type SendableChannels,
-} from "discord.js";
+import { type Client, DiscordAPIError, Events, type SendableChannels } from "discord.js";
 import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
@@ -18,20 +13,10 @@ import type { Signal } from "../../lib/signal.ts";
 import { within } from "../../lib/wait.ts";
 import { errorCode, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
-import {
-	errorResult,
-	isErrorResult,
-	type Tool,
-	type ToolCall,
-	ToolError,
-} from "../../mcp/tool.ts";
+import { errorResult, isErrorResult, type Tool, type ToolCall, ToolError } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { channelName } from "../discord/describe.ts";
-import {
-	bitsIn,
-	describeBits,
-	missingPermissions,
-} from "../discord/permissions.ts";
+import { bitsIn, describeBits, missingPermissions } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
@@ -58,22 +43,9 @@ import { callFacts } from "../tool/call-facts.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
 import type { Preview } from "../tool/review.ts";
-import {
-	CallStopped,
-	canonicalJson,
-	hashOf,
-	previewCall,
-	quiet,
-	requireReviewable,
-} from "./call-preview.ts";
+import { CallStopped, canonicalJson, hashOf, previewCall, quiet, requireReviewable } from "./call-preview.ts";
 import { type ApprovalSettings, idOf } from "./needs-approval.ts";
-import {
-	endedMessage,
-	needsFile,
-	principalOf,
-	replacedMessage,
-	requestMessage,
-} from "./request-message.ts";
+import { endedMessage, needsFile, principalOf, replacedMessage, requestMessage } from "./request-message.ts";
 import { notPostedResult, textIn, unknownResult } from "./request-text.ts";
 
 /** Maximum number of open requests for approval of one principal (caller). */
@@ -177,10 +149,7 @@ export function createRequests(options: RequestsOptions) {
 	 * yet.
 	 */
 	const withdrawn = new Set<string>();
-	const endings = new Map<
-		string,
-		PromiseWithResolvers<ApprovalRow | undefined>
-	>();
+	const endings = new Map<string, PromiseWithResolvers<ApprovalRow | undefined>>();
 	const running = new Set<Promise<unknown>>();
 	let cleanAt = 0;
 
@@ -188,8 +157,7 @@ export function createRequests(options: RequestsOptions) {
 		maxConcurrent,
 		backOffMs: backOff,
 		onScanFailure(error) {
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not load the requests for approval", { error });
+			if (!(error instanceof StoreUnavailable)) log.error("could not load the requests for approval", { error });
 		},
 		async scan() {
 			if (performance.now() >= cleanAt) {
@@ -226,9 +194,7 @@ export function createRequests(options: RequestsOptions) {
 			running: () => end(row, ["running"], "unknown", unknownResult),
 		};
 		const isDue =
-			state === "pending"
-				? row.expires_at <= at || row.message_id === null
-				: row.ended_at === null || connection.ready;
+			state === "pending" ? row.expires_at <= at || row.message_id === null : row.ended_at === null || connection.ready;
 		if (!isDue || busy.has(id)) return undefined;
 		return {
 			key: id,
@@ -269,10 +235,7 @@ export function createRequests(options: RequestsOptions) {
 	 * Runs a database statement about a request for approval, and repeats it while the database is unavailable, until the
 	 * bot is closed. Never rejects.
 	 */
-	async function persist(
-		id: string,
-		statement: () => Promise<unknown>,
-	): Promise<void> {
+	async function persist(id: string, statement: () => Promise<unknown>): Promise<void> {
 		await hold(id, async () => {
 			for (let failures = 0; !closing.signal.aborted; failures += 1) {
 				try {
@@ -391,29 +354,20 @@ export function createRequests(options: RequestsOptions) {
 	 */
 	async function post(row: ApprovalRow): Promise<void> {
 		try {
-			const message = await channelFor(row).send(
-				requestMessage(row, guildNameOf(row), roles),
-			);
+			const message = await channelFor(row).send(requestMessage(row, guildNameOf(row), roles));
 			void persist(row.id, () => setApprovalMessage(sql, row, message.id));
 		} catch (error) {
 			const known = error instanceof ToolError ? error : toToolError(error);
 			const text = `The request for approval could not be posted in Discord: ${known?.message ?? "Internal error."} ${row.tool} was not run.`;
 			if (!known) log.error("could not post a request for approval", { error });
-			withdraw(row.id, () =>
-				end(row, ["pending"], "failed", errorResult(text)),
-			);
+			withdraw(row.id, () => end(row, ["pending"], "failed", errorResult(text)));
 			throw new ToolError(text, { cause: error });
 		}
 	}
 
 	/** Edits the Discord message of an ended request for approval: shows the outcome and removes the buttons. */
 	async function showEnd(row: ApprovalRow): Promise<void> {
-		if (row.message_id !== null)
-			await editMessage(
-				row,
-				row.message_id,
-				endedMessage(row, guildNameOf(row)),
-			);
+		if (row.message_id !== null) await editMessage(row, row.message_id, endedMessage(row, guildNameOf(row)));
 		await setShownState(sql, row.id, row.state);
 	}
 
@@ -428,8 +382,7 @@ export function createRequests(options: RequestsOptions) {
 	): Promise<void> {
 		const channel = connection.discord.channels.cache.get(channel_id);
 		try {
-			if (channel?.isTextBased())
-				await channel.messages.edit(messageId, changes);
+			if (channel?.isTextBased()) await channel.messages.edit(messageId, changes);
 		} catch (error) {
 			if (!(error instanceof DiscordAPIError)) throw error;
 			log.warn("could not edit the message of a request for approval", {
@@ -459,9 +412,7 @@ export function createRequests(options: RequestsOptions) {
 		return hold(row.id, async () => {
 			try {
 				channelFor(row);
-				const isStored = await store.transaction((sql) =>
-					insertApproval(sql, row, maxOpen),
-				);
+				const isStored = await store.transaction((sql) => insertApproval(sql, row, maxOpen));
 				if (!isStored)
 					return errorResult(
 						`${maxOpen} requests of this caller wait for approval already, and no more are possible. ${tool.name} was not run. list_approvals shows them; continue when people have decided.`,
@@ -641,11 +592,8 @@ export function createRequests(options: RequestsOptions) {
 			return `${row.tool} ${isFailed ? "failed" : "is done"}:\n${textIn(end.result)}`;
 		}
 		const { tool, args, context } = resolved;
-		if (end.kind === "changed" && tool)
-			return replace(row, planOf(tool, args, context, end.changed));
-		void persist(row.id, () =>
-			reopenApproval(sql, row.id, ["approved", "running"]),
-		);
+		if (end.kind === "changed" && tool) return replace(row, planOf(tool, args, context, end.changed));
+		void persist(row.id, () => reopenApproval(sql, row.id, ["approved", "running"]));
 		const why = end.kind === "not begun" ? end.failure?.message : undefined;
 		return `${why ?? "The request is not approved any more."} ${row.tool} was not run. Press the button again later.`;
 	}
@@ -688,10 +636,7 @@ export function createRequests(options: RequestsOptions) {
 			if (error instanceof ToolError) return error.message;
 			throw error;
 		} finally {
-			if (message_id !== null)
-				await editMessage(row, message_id, replacedMessage(undefined)).catch(
-					() => {},
-				);
+			if (message_id !== null) await editMessage(row, message_id, replacedMessage(undefined)).catch(() => {});
 		}
 		return `What ${row.tool} would do has changed since it was shown. Nothing was done; the request was posted again.`;
 	}
@@ -712,16 +657,14 @@ export function createRequests(options: RequestsOptions) {
 		 */
 		isWithdrawn: (id: string) => withdrawn.has(id),
 		/** Removes the buttons of a Discord message with an outdated plan of a tool call. */
-		retire: (row: ApprovalRow, messageId: string) =>
-			editMessage(row, messageId, replacedMessage(undefined)),
+		retire: (row: ApprovalRow, messageId: string) => editMessage(row, messageId, replacedMessage(undefined)),
 		wake: reconciler.wake,
 		/**
 		 * Ends the waiting requests of principals (callers) that no longer exist. Resolves with the ids of the principals whose
 		 * requests still wait. Rejects with StoreUnavailable.
 		 */
 		async withdrawOf(principalIds: readonly string[]): Promise<string[]> {
-			if (principalIds.length > 0)
-				(await withdrawApprovals(sql, principalIds, now())).forEach(settle);
+			if (principalIds.length > 0) (await withdrawApprovals(sql, principalIds, now())).forEach(settle);
 			reconciler.wake();
 			const rows = await selectUnfinishedApprovals(sql);
 			const open = rows.filter(({ ended_at }) => ended_at === null);
@@ -731,10 +674,7 @@ export function createRequests(options: RequestsOptions) {
 		 * Returns a request for approval by its id, if this principal (caller) made the call; otherwise undefined. Rejects
 		 * with StoreUnavailable.
 		 */
-		async find(
-			principal: Principal | undefined,
-			id: string,
-		): Promise<ApprovalRow | undefined> {
+		async find(principal: Principal | undefined, id: string): Promise<ApprovalRow | undefined> {
 			const row = await selectApproval(sql, id);
 			return row?.principal_id === idOf(principal) ? row : undefined;
 		},
@@ -744,11 +684,7 @@ export function createRequests(options: RequestsOptions) {
 		 * Waits until a request for approval has ended, for at most `ms` milliseconds or until `signal` aborts. Returns
 		 * undefined if the request has not ended by then. Only one caller at a time can wait for the same request.
 		 */
-		async ended(
-			{ id }: ApprovalRow,
-			ms: number,
-			signal: Signal | undefined,
-		): Promise<ApprovalRow | undefined> {
+		async ended({ id }: ApprovalRow, ms: number, signal: Signal | undefined): Promise<ApprovalRow | undefined> {
 			const ending = Promise.withResolvers<ApprovalRow | undefined>();
 			const giveUp = () => ending.resolve(undefined);
 			endings.set(id, ending);
@@ -794,12 +730,7 @@ export function newId(): string {
 /**
  * Returns what a tool call would do, for people, with its hash and a new random token for the message that shows it.
  */
-function planOf(
-	tool: Tool<BotContext>,
-	args: JsonObject,
-	context: BotContext,
-	preview: Preview,
-): ShownPlan {
+function planOf(tool: Tool<BotContext>, args: JsonObject, context: BotContext, preview: Preview): ShownPlan {
 	return {
 		plan: JSON.stringify(preview.lines ?? named(preview.names)),
 		hash: hashOf({

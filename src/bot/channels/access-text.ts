@@ -8,11 +8,7 @@ import type { Entries } from "./channel-access.ts";
 import { describeChange } from "./overwrites.ts";
 
 /** Describes how permission overwrites change, one line for each changed role or member. */
-export function changedEntries(
-	guild: Guild,
-	before: Entries,
-	after: Entries,
-): string[] {
+export function changedEntries(guild: Guild, before: Entries, after: Entries): string[] {
 	const none = { allow: 0n, deny: 0n };
 	const ids = [...new Set([...after.keys(), ...before.keys()])];
 	return ids.flatMap((id) => {

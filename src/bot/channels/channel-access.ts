@@ -17,12 +17,7 @@ import {
 	isAdministrator,
 	readPermissions,
 } from "../discord/permissions.ts";
-import {
-	found,
-	list,
-	permissionList,
-	snowflake,
-} from "../tool/arguments/arguments.ts";
+import { found, list, permissionList, snowflake } from "../tool/arguments/arguments.ts";
 import type { RawChannel } from "./channel-order.ts";
 
 const {
@@ -39,14 +34,9 @@ const {
 } = PermissionFlagsBits;
 
 /** Returns the permissions that a member needs to see a channel of this kind and its contents, as a bit field. */
-const viewBits = (kind: EditedKind) =>
-	kind === "voice" || kind === "stage" ? ViewChannel | Connect : ViewChannel;
+const viewBits = (kind: EditedKind) => (kind === "voice" || kind === "stage" ? ViewChannel | Connect : ViewChannel);
 
-const textBits =
-	SendMessages |
-	SendMessagesInThreads |
-	CreatePublicThreads |
-	CreatePrivateThreads;
+const textBits = SendMessages | SendMessagesInThreads | CreatePublicThreads | CreatePrivateThreads;
 
 /**
  * Returns the permissions that members need to write in a channel of this kind, as a bit field. In voice channels these
@@ -67,11 +57,7 @@ const overwrite = v.strictObject({
 });
 
 /** Schema of a list of ids of roles or members, looked up by `find`. */
-function subjects<Thing>(
-	find: Finder<Thing>,
-	what: string,
-	description: string,
-) {
+function subjects<Thing>(find: Finder<Thing>, what: string, description: string) {
 	return v.optional(
 		v.pipe(
 			list(found(find, what), 1, maxSubjects, description),
@@ -106,8 +92,7 @@ export interface Access {
 /** Names of the arguments that say who sees a channel and who writes in it. */
 export const accessNames = Object.keys(accessFields) as (keyof Access)[];
 
-export const givesAccess = (access: Access): boolean =>
-	accessNames.some((name) => access[name] !== undefined);
+export const givesAccess = (access: Access): boolean => accessNames.some((name) => access[name] !== undefined);
 
 /** A permission overwrite of a channel: allowed and denied permissions as bit fields, for a role or a member. */
 interface Entry extends Bits {
@@ -118,14 +103,9 @@ interface Entry extends Bits {
 export type Entries = ReadonlyMap<string, Entry>;
 
 /** Converts a channel's permission overwrites from the form of Discord's API to a map. */
-export function entriesOf(
-	overwrites: RawChannel["permission_overwrites"] = [],
-): Entries {
+export function entriesOf(overwrites: RawChannel["permission_overwrites"] = []): Entries {
 	return new Map(
-		overwrites.map(({ id, type, allow, deny }) => [
-			id,
-			{ type, allow: BigInt(allow), deny: BigInt(deny) },
-		]),
+		overwrites.map(({ id, type, allow, deny }) => [id, { type, allow: BigInt(allow), deny: BigInt(deny) }]),
 	);
 }
 
@@ -148,9 +128,7 @@ export async function readEntries(
 	const entries = new Map<string, Entry>();
 	for (const { id, ...bits } of given) {
 		if (entries.has(id))
-			throw invalidParameters([
-				`permission_overwrites: expected each id once, received ${id} twice`,
-			]);
+			throw invalidParameters([`permission_overwrites: expected each id once, received ${id} twice`]);
 		const field = "permission_overwrites";
 		const allow = readPermissions(field, bits.allow);
 		const deny = readPermissions(field, bits.deny);
@@ -166,11 +144,7 @@ export async function readEntries(
 	return entries;
 }
 
-async function requireMember(
-	guild: Guild,
-	id: string,
-	connection: find.MemberState,
-): Promise<void> {
+async function requireMember(guild: Guild, id: string, connection: find.MemberState): Promise<void> {
 	try {
 		await find.member(guild, id, connection);
 	} catch (error) {
@@ -193,11 +167,7 @@ export function restricted(
 	{ view_role_ids, view_user_ids, write_role_ids }: Access,
 ): Entries {
 	const entries = new Map(base);
-	const change = (
-		id: string,
-		type: OverwriteType,
-		next: (old: Bits) => Bits,
-	) => {
+	const change = (id: string, type: OverwriteType, next: (old: Bits) => Bits) => {
 		const old = entries.get(id) ?? { type, allow: 0n, deny: 0n };
 		const now = { type: old.type, ...next(old) };
 		if ((now.allow | now.deny) === 0n) entries.delete(id);
@@ -208,11 +178,7 @@ export function restricted(
 	 * permissions that overwrites allow to other roles and members, except the bot. Allows the permissions `own` to each
 	 * of `subjects`.
 	 */
-	const allowOnly = (
-		bits: bigint,
-		own: bigint,
-		subjects: ReadonlyMap<string, OverwriteType>,
-	) => {
+	const allowOnly = (bits: bigint, own: bigint, subjects: ReadonlyMap<string, OverwriteType>) => {
 		for (const [id, { type }] of [...entries])
 			if (!subjects.has(id) && !isBot(guild, id))
 				change(id, type, ({ allow, deny }) => ({ allow: allow & ~bits, deny }));
@@ -223,19 +189,15 @@ export function restricted(
 			}));
 		for (const [id, type] of subjects) {
 			// @everyone needs no more than its role has in the guild.
-			const inGuild =
-				id === guild.id ? guild.roles.everyone.permissions.bitfield : 0n;
+			const inGuild = id === guild.id ? guild.roles.everyone.permissions.bitfield : 0n;
 			change(id, type, ({ allow, deny }) => ({
 				allow: allow | (own & ~inGuild),
 				deny: deny & ~own,
 			}));
 		}
 	};
-	const roles = (ids: readonly string[] = []) =>
-		ids.map((id) => [id, OverwriteType.Role] as const);
-	const members = (view_user_ids ?? []).map(
-		(id) => [id, OverwriteType.Member] as const,
-	);
+	const roles = (ids: readonly string[] = []) => ids.map((id) => [id, OverwriteType.Role] as const);
+	const members = (view_user_ids ?? []).map((id) => [id, OverwriteType.Member] as const);
 	const view = viewBits(kind);
 	const writers = roles(write_role_ids);
 	const isPrivate = view_role_ids !== undefined || view_user_ids !== undefined;
@@ -268,12 +230,7 @@ function isBot(guild: Guild, id: string): boolean {
  * this kind of channel, adds an overwrite that allows it to the bot. `before` are the bot's present permissions as a
  * bit field.
  */
-export function withBotAccess(
-	guild: Guild,
-	kind: EditedKind,
-	entries: Entries,
-	before: bigint,
-): Entries {
+export function withBotAccess(guild: Guild, kind: EditedKind, entries: Entries, before: bigint): Entries {
 	const me = botMember(guild);
 	if (isAdministrator(me)) return entries;
 	const wanted = viewBits(kind) | ManageChannels | writeBits(kind);
@@ -292,17 +249,10 @@ export function withBotAccess(
  * Whether a new channel with these permission overwrites, such as those of its category, would deny the bot a
  * permission that it has in the guild: to see or to manage the channel.
  */
-export function wouldLoseBot(
-	guild: Guild,
-	kind: EditedKind,
-	entries: Entries,
-): boolean {
+export function wouldLoseBot(guild: Guild, kind: EditedKind, entries: Entries): boolean {
 	const { permissions } = botMember(guild);
 	const needed = (viewBits(kind) | ManageChannels) & permissions.bitfield;
-	return (
-		!permissions.has(Administrator) &&
-		(needed & ~botBitsWith(guild, entries)) !== 0n
-	);
+	return !permissions.has(Administrator) && (needed & ~botBitsWith(guild, entries)) !== 0n;
 }
 
 /**
@@ -310,10 +260,7 @@ export function wouldLoseBot(
  * the person in whose name the call acts, may not allow there. `lost` are the removed permissions as a bit field.
  * https://discord.com/developers/docs/resources/guild#create-guild-channel
  */
-export function grantable(
-	guild: Guild,
-	entries: Entries,
-): { entries: Entries; lost: bigint } {
+export function grantable(guild: Guild, entries: Entries): { entries: Entries; lost: bigint } {
 	const inGuild = allowed(guild, undefined);
 	if ((inGuild & Administrator) !== 0n) return { entries, lost: 0n };
 	const mayAllow = inGuild & ~ManageRoles;

@@ -5,12 +5,7 @@ import { flagsWith } from "../../guild-document/names/channel-kinds.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
-import {
-	type Channel,
-	type Forum,
-	isForum,
-	type MemberState,
-} from "../discord/find.ts";
+import { type Channel, type Forum, isForum, type MemberState } from "../discord/find.ts";
 import { botPermissions, requireGrantable } from "../discord/permissions.ts";
 import { oneField, resultLines } from "../discord/text.ts";
 import { requireOwnEmoji } from "../messages/emoji.ts";
@@ -50,24 +45,9 @@ import {
 	requireRoom,
 } from "./channel-placement.ts";
 import { changedField } from "./channel-text.ts";
-import {
-	currentTags,
-	type GivenTag,
-	type Tag,
-	tagChanges,
-	tagLine,
-	tagOptions,
-} from "./forum-tags.ts";
-import {
-	type AccessAfterMove,
-	accessAfterMove,
-	lockNeedsCategory,
-} from "./moved-access.ts";
-import {
-	describeFollowers,
-	rawOverwrites,
-	requireUndoable,
-} from "./overwrites.ts";
+import { currentTags, type GivenTag, type Tag, tagChanges, tagLine, tagOptions } from "./forum-tags.ts";
+import { type AccessAfterMove, accessAfterMove, lockNeedsCategory } from "./moved-access.ts";
+import { describeFollowers, rawOverwrites, requireUndoable } from "./overwrites.ts";
 import { activeThreads } from "./thread-pages.ts";
 
 /** The arguments of a tool call that edits a channel. */
@@ -107,17 +87,12 @@ export async function editSteps(
 	const fields = { ...args, ...(place && { category_id: place.parentId }) };
 	const moved = await accessOfMoved(guild, channel, fields);
 	const access = await accessChange(guild, channel, args, connection, moved);
-	const tags =
-		args.tags && isForum(channel)
-			? await tagChange(guild, channel, args.tags)
-			: undefined;
+	const tags = args.tags && isForum(channel) ? await tagChange(guild, channel, args.tags) : undefined;
 	const placeLine = place ? [`place: ${place.text}`] : [];
 	const changed = settingsStep(guild, channel, fields, access, tags);
 	const settings = changed && withLines(changed, moved?.lines ?? []);
 	const steps = [
-		...(settings
-			? [moves.length > 0 ? settings : withLines(settings, placeLine)]
-			: []),
+		...(settings ? [moves.length > 0 ? settings : withLines(settings, placeLine)] : []),
 		...(moves.length > 0 ? [orderStep(guild, moves, placeLine)] : []),
 		...(args.status === undefined ? [] : [statusStep(channel, args.status)]),
 	];
@@ -145,8 +120,7 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 			"status: only voice channels have a status; a stage channel has a topic, which set_stage sets",
 		]);
 	const { channel_type: newKind = kind } = args;
-	const isConvertible = (name: string): name is Kind =>
-		convertibleKinds.some((one) => one === name);
+	const isConvertible = (name: string): name is Kind => convertibleKinds.some((one) => one === name);
 	if (newKind !== kind && !(isConvertible(kind) && isConvertible(newKind)))
 		throw invalidParameters([
 			"channel_type: Discord can only change text channels to announcement channels, and announcement channels to text channels",
@@ -154,9 +128,7 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 	if (newKind !== kind) requireAllowedKind(guild, newKind);
 	requireSupportedFields(guild, args, isConvertible(newKind) ? newKind : kind);
 	if (args.below_channel_id === channel.id)
-		throw invalidParameters([
-			"below_channel_id: expected a channel other than the edited one",
-		]);
+		throw invalidParameters(["below_channel_id: expected a channel other than the edited one"]);
 }
 
 /**
@@ -174,9 +146,7 @@ async function placeOf(
 	const below = channelWithId(all, below_channel_id);
 	const place = placeBelow(channel.type, below, all, own);
 	if (category_id !== undefined && category_id !== place.parentId)
-		throw invalidParameters([
-			"below_channel_id: expected a channel in the category that category_id names",
-		]);
+		throw invalidParameters(["below_channel_id: expected a channel in the category that category_id names"]);
 	requireRoom(all, place.parentId, [own]);
 	requireOrderable(guild, place.parentId);
 	return { place, moves: movesTo(own, place, all) };
@@ -223,19 +193,9 @@ async function accessChange(
 	const { permission_overwrites: given } = args;
 	const kind = editableKind(channel);
 	const before = entriesOf(rawOverwrites(channel).permission_overwrites);
-	if (!givesAccess(args))
-		return (
-			moved?.entries && { before, after: moved.entries, followers: undefined }
-		);
-	const base = given
-		? await readEntries(guild, given, connection)
-		: (moved?.entries ?? before);
-	const after = withBotAccess(
-		guild,
-		kind,
-		restricted(guild, kind, base, args),
-		botPermissions(guild, channel),
-	);
+	if (!givesAccess(args)) return moved?.entries && { before, after: moved.entries, followers: undefined };
+	const base = given ? await readEntries(guild, given, connection) : (moved?.entries ?? before);
+	const after = withBotAccess(guild, kind, restricted(guild, kind, base, args), botPermissions(guild, channel));
 	const changed = changedBits(before, after);
 	if (changed === 0n) return undefined;
 	requireGrantable(guild, channel, changed);
@@ -252,26 +212,16 @@ interface TagChange {
 }
 
 /** Returns how an edit changes a forum's tags; undefined if it does not change them. */
-async function tagChange(
-	guild: Guild,
-	forum: Forum,
-	given: readonly GivenTag[],
-): Promise<TagChange | undefined> {
+async function tagChange(guild: Guild, forum: Forum, given: readonly GivenTag[]): Promise<TagChange | undefined> {
 	const { after, added, changed, gone, moved } = tagChanges(forum, given);
-	if (added.length + changed.length + gone.length === 0 && !moved)
-		return undefined;
-	const posts =
-		gone.length > 0 ? await activeThreads(guild, { channel: forum }) : [];
-	const postsWith = ({ id = "" }: Tag) =>
-		posts.filter(({ applied_tags }) => applied_tags?.includes(id)).length;
+	if (added.length + changed.length + gone.length === 0 && !moved) return undefined;
+	const posts = gone.length > 0 ? await activeThreads(guild, { channel: forum }) : [];
+	const postsWith = ({ id = "" }: Tag) => posts.filter(({ applied_tags }) => applied_tags?.includes(id)).length;
 	return {
 		after,
 		lines: [
 			`tags: ${added.length} new, ${changed.length} changed, ${gone.length} deleted`,
-			...gone.map(
-				(tag) =>
-					`deleted tag: ${tagLine(tag)} | on ${postsWith(tag)} active post(s)`,
-			),
+			...gone.map((tag) => `deleted tag: ${tagLine(tag)} | on ${postsWith(tag)} active post(s)`),
 			...changed.map((tag) => `changed tag: ${tagLine(tag)}`),
 		],
 		added: added.map((tag) => `new tag: ${tagLine(tag)}`),
@@ -290,13 +240,9 @@ function settingsStep(
 ): EditStep | undefined {
 	const before = currentFields(channel);
 	const fields = Object.keys(before) as (keyof typeof before)[];
-	const changed = fields.filter(
-		(field) => given[field] !== undefined && given[field] !== before[field],
-	);
+	const changed = fields.filter((field) => given[field] !== undefined && given[field] !== before[field]);
 	if (changed.length === 0 && !access && !tags) return undefined;
-	const changes: GivenFields = Object.fromEntries(
-		changed.map((field) => [field, given[field]]),
-	);
+	const changes: GivenFields = Object.fromEntries(changed.map((field) => [field, given[field]]));
 	const flags = flagsWith(channel.flags.bitfield, changes);
 	const options: GuildChannelEditOptions = {
 		...discordFields(changes),
@@ -305,34 +251,20 @@ function settingsStep(
 		...(flags !== undefined && { flags }),
 	};
 	const accessLines = (after: Entries) =>
-		access
-			? resultLines(
-					changedEntries(guild, access.before, after),
-					access.followers,
-				)
-			: [];
+		access ? resultLines(changedEntries(guild, access.before, after), access.followers) : [];
 	return {
 		name: "settings",
 		preview: [
-			...changed.map((field) =>
-				changedField(guild, field, before[field], given[field]),
-			),
+			...changed.map((field) => changedField(guild, field, before[field], given[field])),
 			...accessLines(access?.after ?? new Map()),
 			...(tags ? [...tags.lines, ...tags.added] : []),
 		],
 		async write() {
-			const edited = (await guild.channels.edit(
-				channel.id,
-				options,
-			)) as Channel;
+			const edited = (await guild.channels.edit(channel.id, options)) as Channel;
 			// Discord normalizes the names of text channels, so a new name can turn out to be the old one.
 			const after = currentFields(edited);
 			const lines = fields
-				.filter((field) =>
-					after[field] === undefined
-						? changes[field] !== undefined
-						: before[field] !== after[field],
-				)
+				.filter((field) => (after[field] === undefined ? changes[field] !== undefined : before[field] !== after[field]))
 				.map((field) =>
 					changedField(
 						guild,
@@ -347,9 +279,7 @@ function settingsStep(
 				...lines,
 				...accessLines(entriesOf(overwrites)),
 				...(tags?.lines ?? []),
-				...(tags && isForum(edited)
-					? currentTags(edited).map((tag) => `tag: ${tagLine(tag)}`)
-					: []),
+				...(tags && isForum(edited) ? currentTags(edited).map((tag) => `tag: ${tagLine(tag)}`) : []),
 			];
 		},
 	};

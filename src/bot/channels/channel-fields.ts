@@ -28,13 +28,7 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { isAllowedKind } from "../discord/guild-features.ts";
 import { type Emoji, emoji } from "../messages/emoji.ts";
-import {
-	choice,
-	expected,
-	flag,
-	integer,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { choice, expected, flag, integer, text } from "../tool/arguments/arguments.ts";
 
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
@@ -98,18 +92,10 @@ export const kindFields = {
 			listedAs({ type: "integer", description: "Voice; 0: none." }),
 		),
 	),
-	bitrate: unlisted(
-		integer(8000, 384_000, "Bits per second of a voice or stage channel."),
-	),
-	rtc_region: unlisted(
-		text(0, 32, 'Voice region such as rotterdam; "" for automatic.'),
-	),
-	video_quality: unlisted(
-		choice(namesOf(videoQualities), "Camera quality in a voice channel."),
-	),
-	spoiler: unlisted(
-		flag("People opt in to see its content. Not if age-restricted."),
-	),
+	bitrate: unlisted(integer(8000, 384_000, "Bits per second of a voice or stage channel.")),
+	rtc_region: unlisted(text(0, 32, 'Voice region such as rotterdam; "" for automatic.')),
+	video_quality: unlisted(choice(namesOf(videoQualities), "Camera quality in a voice channel.")),
+	spoiler: unlisted(flag("People opt in to see its content. Not if age-restricted.")),
 	require_tag: unlisted(flag("Posts of the forum need a tag.")),
 	default_reaction: unlisted(
 		v.pipe(
@@ -118,24 +104,15 @@ export const kindFields = {
 				(input) => input === "" || v.is(emoji, input),
 				expected("a Unicode emoji such as 👍, <:name:id>, or nothing"),
 			),
-			v.transform((input) =>
-				input === "" ? "" : keyOf(v.parse(emoji, input)),
-			),
+			v.transform((input) => (input === "" ? "" : keyOf(v.parse(emoji, input)))),
 			v.description('Emoji for posts of the forum; "" for none.'),
 		),
 	),
-	default_sort_order: unlisted(
-		choice(namesOf(sortOrders), "Order of a forum's posts."),
-	),
+	default_sort_order: unlisted(choice(namesOf(sortOrders), "Order of a forum's posts.")),
 	default_layout: unlisted(choice(namesOf(layouts), "Layout of a forum.")),
-	thread_slowmode_seconds: unlisted(
-		integer(0, 21_600, "Slow mode of new threads; 0 for none."),
-	),
+	thread_slowmode_seconds: unlisted(integer(0, 21_600, "Slow mode of new threads; 0 for none.")),
 	auto_archive_minutes: unlisted(
-		v.pipe(
-			v.picklist([60, 1440, 4320, 10_080]),
-			v.description("Idle minutes until new threads are archived."),
-		),
+		v.pipe(v.picklist([60, 1440, 4320, 10_080]), v.description("Idle minutes until new threads are archived.")),
 	),
 };
 
@@ -182,26 +159,16 @@ export function requireSupportedFields(
 ): void {
 	const own: readonly string[] = editedKinds[kind].fields;
 	const unsupported = editedFieldNames.filter(
-		(field) =>
-			args[field as keyof GivenFields] !== undefined && !own.includes(field),
+		(field) => args[field as keyof GivenFields] !== undefined && !own.includes(field),
 	);
 	if (unsupported.length > 0)
-		throw invalidParameters(
-			unsupported.map(
-				(field) => `${field}: ${kind} channels do not have this setting`,
-			),
-		);
+		throw invalidParameters(unsupported.map((field) => `${field}: ${kind} channels do not have this setting`));
 	if (!hasPosts(kind) && [...(args.topic ?? "")].length > 1024)
-		throw invalidParameters([
-			"topic: expected at most 1024 characters; only forums allow 4096",
-		]);
+		throw invalidParameters(["topic: expected at most 1024 characters; only forums allow 4096"]);
 	if (kind === "voice" && (args.user_limit ?? 0) > 99)
-		throw invalidParameters([
-			"user_limit: expected at most 99 for voice channels",
-		]);
+		throw invalidParameters(["user_limit: expected at most 99 for voice channels"]);
 	// https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
-	const limit =
-		kind === "stage" ? guild.maximumStageBitrate : guild.maximumBitrate;
+	const limit = kind === "stage" ? guild.maximumStageBitrate : guild.maximumBitrate;
 	if ((args.bitrate ?? 0) > limit)
 		throw invalidParameters([
 			`bitrate: expected at most ${limit} for ${kind} channels${kind === "voice" ? ` in this guild, which has boost level ${guild.premiumTier}` : ""}`,
@@ -213,9 +180,7 @@ export function requireSupportedFields(
  * call sets none.
  */
 export function emojisIn({ default_reaction = "" }: GivenFields): Emoji[] {
-	return isId(default_reaction)
-		? [{ id: default_reaction, name: undefined }]
-		: [];
+	return isId(default_reaction) ? [{ id: default_reaction, name: undefined }] : [];
 }
 
 /** Whether a text is an id and thus a custom emoji, not a Unicode emoji. */
@@ -238,16 +203,11 @@ export function discordFields(fields: GivenFields) {
 		rtcRegion: rtc_region === "" ? null : rtc_region,
 		videoQualityMode: video_quality ? videoQualities[video_quality] : undefined,
 		parent: category_id === "" ? null : category_id,
-		defaultReactionEmoji:
-			default_reaction === undefined ? undefined : reaction(default_reaction),
-		defaultSortOrder: default_sort_order
-			? sortOrders[default_sort_order]
-			: undefined,
+		defaultReactionEmoji: default_reaction === undefined ? undefined : reaction(default_reaction),
+		defaultSortOrder: default_sort_order ? sortOrders[default_sort_order] : undefined,
 		defaultForumLayout: default_layout ? layouts[default_layout] : undefined,
 		defaultThreadRateLimitPerUser: fields.thread_slowmode_seconds,
-		defaultAutoArchiveDuration: fields.auto_archive_minutes as
-			| ThreadAutoArchiveDuration
-			| undefined,
+		defaultAutoArchiveDuration: fields.auto_archive_minutes as ThreadAutoArchiveDuration | undefined,
 	});
 }
 
@@ -301,10 +261,8 @@ export function currentFields(channel: GuildBasedChannel) {
 }
 
 /** Removes undefined properties from an object, because discord.js treats undefined and absent options differently. */
-function withoutUndefined<T extends object>(
-	fields: T,
-): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-	return Object.fromEntries(
-		Object.entries(fields).filter(([, value]) => value !== undefined),
-	) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+function withoutUndefined<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+		[Key in keyof T]?: Exclude<T[Key], undefined>;
+	};
 }

@@ -1,22 +1,11 @@
 // Locking a channel: which permission overwrites change, and how unlocking restores them. The rows of the database table
 // channel_locks describe a lock.
 
-import {
-	type Guild,
-	OverwriteType,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { type Guild, OverwriteType, PermissionFlagsBits, Routes } from "discord.js";
 import { actingPerson } from "../discord/acting-person.ts";
 import { memberName, roleName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
-import {
-	type Bits,
-	botMember,
-	botPermissions,
-	describeBits,
-	personHas,
-} from "../discord/permissions.ts";
+import { type Bits, botMember, botPermissions, describeBits, personHas } from "../discord/permissions.ts";
 import { isForStaffOrBot, isStaffOrBotRole } from "../discord/staff.ts";
 import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
@@ -32,21 +21,15 @@ const textPermissions =
 	PermissionFlagsBits.CreatePublicThreads |
 	PermissionFlagsBits.CreatePrivateThreads |
 	PermissionFlagsBits.AddReactions;
-const voicePermissions =
-	PermissionFlagsBits.Connect | PermissionFlagsBits.Speak;
+const voicePermissions = PermissionFlagsBits.Connect | PermissionFlagsBits.Speak;
 
 /** Returns the permissions that locking a channel denies at most, as a bit field. */
 export function lockPermissions(channel: find.Channel): bigint {
-	return find.isVoice(channel)
-		? textPermissions | voicePermissions
-		: textPermissions;
+	return find.isVoice(channel) ? textPermissions | voicePermissions : textPermissions;
 }
 
 /** Returns the permission overwrite for a role or member in a locked channel: the present one, changed by the lock. */
-export function lockedBits(
-	channel: find.Channel,
-	{ target_id, allows, denies }: ChannelLockRow,
-): Bits {
+export function lockedBits(channel: find.Channel, { target_id, allows, denies }: ChannelLockRow): Bits {
 	const { allow, deny } = overwriteOf(channel, target_id);
 	return {
 		allow: (allow & ~BigInt(denies)) | BigInt(allows),
@@ -55,8 +38,7 @@ export function lockedBits(
 }
 
 /** Permissions without which nobody can write or speak in a channel. A lock that cannot deny them is none. */
-export const essentialPermissions =
-	PermissionFlagsBits.SendMessages | PermissionFlagsBits.Connect;
+export const essentialPermissions = PermissionFlagsBits.SendMessages | PermissionFlagsBits.Connect;
 
 /**
  * Returns those of the permissions `bits` that somebody who is not staff has in a channel through @everyone's overwrite
@@ -83,10 +65,7 @@ export interface Allowed {
 }
 
 /** Returns the roles and members, except @everyone and this bot, whose overwrites in a channel allow some of `bits`. */
-export function allowedByOverwrites(
-	channel: find.Channel,
-	bits: bigint,
-): Allowed[] {
+export function allowedByOverwrites(channel: find.Channel, bits: bigint): Allowed[] {
 	const { guild } = channel;
 	const own = [guild.id, botMember(guild).id];
 	return sortedOverwrites(channel)
@@ -101,8 +80,7 @@ export function allowedByOverwrites(
 			type: one.type,
 			name: overwriteName(guild, one),
 			bits: one.allow.bitfield & bits,
-			isExempt:
-				isForStaffOrBot(guild, one) || one.id === actingPerson(guild)?.id,
+			isExempt: isForStaffOrBot(guild, one) || one.id === actingPerson(guild)?.id,
 		}));
 }
 
@@ -110,22 +88,13 @@ export function allowedByOverwrites(
  * Returns the permissions, as a bit field, that the bot would lose in a channel if `denies` were denied to @everyone and
  * to the targets `locked`, because no other overwrite allows them to the bot or its roles.
  */
-export function lostByBot(
-	guild: Guild,
-	channel: find.Channel,
-	denies: bigint,
-	locked: ReadonlySet<string>,
-): bigint {
+export function lostByBot(guild: Guild, channel: find.Channel, denies: bigint, locked: ReadonlySet<string>): bigint {
 	const { Administrator } = PermissionFlagsBits;
 	const has = botPermissions(guild, channel);
 	if ((has & Administrator) !== 0n) return 0n;
 	const me = botMember(guild);
 	return channel.permissionOverwrites.cache
-		.filter(
-			({ id }) =>
-				id === me.id ||
-				(id !== guild.id && !locked.has(id) && me.roles.cache.has(id)),
-		)
+		.filter(({ id }) => id === me.id || (id !== guild.id && !locked.has(id) && me.roles.cache.has(id)))
 		.reduce((bits, { allow }) => bits & ~allow.bitfield, has & denies);
 }
 
@@ -154,19 +123,12 @@ export function connectingFor(
 	if (personHas(guild, undefined, Administrator)) return [];
 	const overwrites = channel.permissionOverwrites.cache;
 	const roles = person.roles.cache.filter(({ id }) => id !== guild.id);
-	const own = overwrites.filter(
-		({ id }) => !locked.has(id) && (id === person.id || roles.has(id)),
-	);
+	const own = overwrites.filter(({ id }) => !locked.has(id) && (id === person.id || roles.has(id)));
 	if (own.some(({ allow }) => allow.has(Connect))) return [];
 	const managing = roles.filter(
-		({ id, permissions }) =>
-			permissions.has(ManageRoles) ||
-			overwrites.get(id)?.allow.has(ManageRoles),
+		({ id, permissions }) => permissions.has(ManageRoles) || overwrites.get(id)?.allow.has(ManageRoles),
 	);
-	if (managing.size === 0)
-		return [
-			{ id: person.id, type: OverwriteType.Member, name: memberName(person) },
-		];
+	if (managing.size === 0) return [{ id: person.id, type: OverwriteType.Member, name: memberName(person) }];
 	return managing.map((role) => ({
 		...{ id: role.id, type: OverwriteType.Role, name: roleName(role) },
 	}));
@@ -194,14 +156,10 @@ export function rowsFor(
 		allows: "0",
 		denies: "0",
 		allowed: "0",
-		existed: channel.permissionOverwrites.cache.has(target_id)
-			? (1 as const)
-			: (0 as const),
+		existed: channel.permissionOverwrites.cache.has(target_id) ? (1 as const) : (0 as const),
 	});
 	return [
-		...(own === 0n
-			? []
-			: [{ ...row(me, OverwriteType.Member), allows: String(own) }]),
+		...(own === 0n ? [] : [{ ...row(me, OverwriteType.Member), allows: String(own) }]),
 		...connecting.map(({ id, type }) => ({
 			...row(id, type),
 			allows: String(PermissionFlagsBits.Connect),
@@ -229,14 +187,9 @@ export function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
 }
 
 /** Describes for each of the permissions `bits` whether a channel's overwrite allows it, denies it, or does neither. */
-export function stateOf(
-	channel: find.Channel,
-	{ target_id }: ChannelLockRow,
-	bits: bigint,
-): string {
+export function stateOf(channel: find.Channel, { target_id }: ChannelLockRow, bits: bigint): string {
 	const { allow, deny } = overwriteOf(channel, target_id);
-	const describe = (group: bigint, state: string) =>
-		group !== 0n && `${describeBits(group)} (${state})`;
+	const describe = (group: bigint, state: string) => group !== 0n && `${describeBits(group)} (${state})`;
 	return resultLines(
 		describe(bits & allow, "allowed"),
 		describe(bits & deny, "denied"),
@@ -248,11 +201,7 @@ export function stateOf(
  * Returns the permission overwrite for a role or member after a channel is unlocked. Restores only the permissions
  * `active`, which nobody has changed since the channel was locked.
  */
-export function restoredBits(
-	channel: find.Channel,
-	row: ChannelLockRow,
-	active: bigint,
-): Bits {
+export function restoredBits(channel: find.Channel, row: ChannelLockRow, active: bigint): Bits {
 	const { allow, deny } = overwriteOf(channel, row.target_id);
 	return {
 		allow: (allow & ~active) | (BigInt(row.allowed) & active),
@@ -264,17 +213,11 @@ export function restoredBits(
  * Unlocks a channel for a role or member. Restores only the permissions `active`, which nobody has changed since the
  * channel was locked. Deletes an empty permission overwrite that was created by the lock.
  */
-export async function restore(
-	channel: find.Channel,
-	row: ChannelLockRow,
-	active: bigint,
-): Promise<void> {
+export async function restore(channel: find.Channel, row: ChannelLockRow, active: bigint): Promise<void> {
 	if (active === 0n) return;
 	const after = restoredBits(channel, row, active);
 	if (row.existed === 0 && (after.allow | after.deny) === 0n)
-		await channel.client.rest.delete(
-			Routes.channelPermission(channel.id, row.target_id),
-		);
+		await channel.client.rest.delete(Routes.channelPermission(channel.id, row.target_id));
 	else await writeBits(channel, row, after);
 }
 
@@ -283,8 +226,7 @@ export function writeBits(
 	{ target_id, target_type }: ChannelLockRow,
 	{ allow, deny }: Bits,
 ): Promise<unknown> {
-	return channel.client.rest.put(
-		Routes.channelPermission(channel.id, target_id),
-		{ body: { type: target_type, allow: String(allow), deny: String(deny) } },
-	);
+	return channel.client.rest.put(Routes.channelPermission(channel.id, target_id), {
+		body: { type: target_type, allow: String(allow), deny: String(deny) },
+	});
 }

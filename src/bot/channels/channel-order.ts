@@ -33,12 +33,7 @@ export function channelsFromTop(guild: Guild): Channel[] {
 		.toJSON()
 		.sort(byPosition);
 	const isRoot = ({ parentId }: Channel) => !parentId || !visible.has(parentId);
-	return all
-		.filter(isRoot)
-		.flatMap((root) => [
-			root,
-			...all.filter(({ parentId }) => parentId === root.id),
-		]);
+	return all.filter(isRoot).flatMap((root) => [root, ...all.filter(({ parentId }) => parentId === root.id)]);
 }
 
 /**
@@ -46,11 +41,7 @@ export function channelsFromTop(guild: Guild): Channel[] {
  * categories after both.
  */
 function byPosition(a: Channel, b: Channel): number {
-	return (
-		groupOf(a.type) - groupOf(b.type) ||
-		a.rawPosition - b.rawPosition ||
-		compareIds(a.id, b.id)
-	);
+	return groupOf(a.type) - groupOf(b.type) || a.rawPosition - b.rawPosition || compareIds(a.id, b.id);
 }
 
 /**
@@ -67,18 +58,10 @@ function groupOf(type: ChannelType): number {
  * Returns the channels of the same sort as `raw` (text, voice or category) in the category `parentId`, sorted from the
  * top. Includes `raw` if it is in this category.
  */
-export function siblingsIn(
-	raw: RawChannel,
-	all: readonly RawChannel[],
-	parentId: string,
-): RawChannel[] {
+export function siblingsIn(raw: RawChannel, all: readonly RawChannel[], parentId: string): RawChannel[] {
 	const isCategory = raw.type === ChannelType.GuildCategory;
 	return all
-		.filter(
-			(other) =>
-				inSameGroup(other, raw) &&
-				(isCategory || (other.parent_id ?? "") === parentId),
-		)
+		.filter((other) => inSameGroup(other, raw) && (isCategory || (other.parent_id ?? "") === parentId))
 		.sort((a, b) => a.position - b.position || compareIds(a.id, b.id));
 }
 
@@ -96,14 +79,8 @@ export function inSameGroup(a: Typed, b: Typed): boolean {
  * Computes the order of a category's channels after the channels `raws` move to the index `place`, by default to the
  * end. `before` is the current order. Returns the new order and the fewest position changes that produce it.
  */
-export function reorder(
-	raws: readonly RawChannel[],
-	before: readonly RawChannel[],
-	place: number | undefined,
-) {
-	const free = [...new Set([...before, ...raws])]
-		.map(({ position }) => position)
-		.sort((a, b) => a - b);
+export function reorder(raws: readonly RawChannel[], before: readonly RawChannel[], place: number | undefined) {
+	const free = [...new Set([...before, ...raws])].map(({ position }) => position).sort((a, b) => a - b);
 	const others = before.filter((raw) => !raws.includes(raw));
 	const at = place ?? others.length;
 	const next = [...others.slice(0, at), ...raws, ...others.slice(at)];

@@ -5,18 +5,9 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import { fetchGuildChannels, isObfuscated } from "../discord/obfuscation.ts";
-import {
-	missingPermissions,
-	requireOfPerson,
-	requirePermissions,
-} from "../discord/permissions.ts";
+import { missingPermissions, requireOfPerson, requirePermissions } from "../discord/permissions.ts";
 import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
-import {
-	inSameGroup,
-	type RawChannel,
-	reorder,
-	siblingsIn,
-} from "./channel-order.ts";
+import { inSameGroup, type RawChannel, reorder, siblingsIn } from "./channel-order.ts";
 
 /** A channel as in Discord's API, with its name. */
 export type NamedChannel = RawChannel & {
@@ -42,15 +33,10 @@ export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
  * Returns the channel with the id `id` from `all`, the channels just fetched from Discord. Throws a ToolError if `all`
  * does not contain it.
  */
-export function channelWithId(
-	all: readonly NamedChannel[],
-	id: string,
-): NamedChannel {
+export function channelWithId(all: readonly NamedChannel[], id: string): NamedChannel {
 	const found = all.find((channel) => channel.id === id);
 	if (found) return found;
-	throw new ToolError(
-		`The channel ${id} was just deleted. Nothing was done; list_channels shows the channels.`,
-	);
+	throw new ToolError(`The channel ${id} was just deleted. Nothing was done; list_channels shows the channels.`);
 }
 
 /**
@@ -83,19 +69,12 @@ export function placeBelow(
 	const parentId = atTop ? below.id : (below.parent_id ?? "");
 	const category = all.find(({ id }) => id === parentId);
 	const where = category && !isCategory ? ` in ${channelName(category)}` : "";
-	const text = atTop
-		? `at the top of ${channelName(below)}`
-		: `below ${channelName(below)}${where}`;
+	const text = atTop ? `at the top of ${channelName(below)}` : `below ${channelName(below)}${where}`;
 	const group = (type: ChannelType) =>
-		siblingsIn({ id: "", type, position: 0 }, all, parentId).filter(
-			(other) => other !== own,
-		);
-	if (!atTop && inSameGroup({ type }, below))
-		return { parentId, index: group(type).indexOf(below) + 1, text };
+		siblingsIn({ id: "", type, position: 0 }, all, parentId).filter((other) => other !== own);
+	if (!atTop && inSameGroup({ type }, below)) return { parentId, index: group(type).indexOf(below) + 1, text };
 	const isVoice = inSameGroup({ type }, { type: GuildVoice });
-	const lastText = isVoice
-		? all.find((channel) => channel === group(GuildText).at(-1))
-		: undefined;
+	const lastText = isVoice ? all.find((channel) => channel === group(GuildText).at(-1)) : undefined;
 	const aboveGroup = lastText ?? (atTop ? below : undefined);
 	if (!isCategory && aboveGroup === below) return { parentId, index: 0, text };
 	throw invalidParameters([
@@ -108,14 +87,8 @@ export function placeBelow(
 }
 
 /** Throws a ToolError if a category would hold too many channels with `arriving`, by default one new channel. */
-export function requireRoom(
-	all: readonly RawChannel[],
-	parentId: string,
-	arriving: readonly RawChannel[] = [],
-): void {
-	const inside = all.filter(
-		(one) => parentId && one.parent_id === parentId && !arriving.includes(one),
-	).length;
+export function requireRoom(all: readonly RawChannel[], parentId: string, arriving: readonly RawChannel[] = []): void {
+	const inside = all.filter((one) => parentId && one.parent_id === parentId && !arriving.includes(one)).length;
 	const after = inside + (arriving.length || 1);
 	if (parentId && after > maxChannelsPerCategory)
 		throw new ToolError(
@@ -155,11 +128,7 @@ export function requireOrderable(guild: Guild, parentId: string): void {
  * channel comes after existing channels of the same position.
  * https://discord.com/developers/docs/resources/guild#create-guild-channel
  */
-export function positionOfNew(
-	type: ChannelType,
-	{ parentId, index }: Place,
-	all: readonly RawChannel[],
-): number {
+export function positionOfNew(type: ChannelType, { parentId, index }: Place, all: readonly RawChannel[]): number {
 	const others = siblingsIn({ id: "", type, position: 0 }, all, parentId);
 	const above = others[index - 1];
 	if (above) return above.position;

@@ -71,16 +71,11 @@ export function fieldText<Field extends keyof ChannelFields>(
 	return `${name}: ${text}${typeof value === "number" ? unit : ""}`;
 }
 
-function shown(
-	guild: Guild,
-	field: keyof ChannelFields,
-	value: ChannelFields[keyof ChannelFields],
-): string {
+function shown(guild: Guild, field: keyof ChannelFields, value: ChannelFields[keyof ChannelFields]): string {
 	const { empty = "none" } = labels[field];
 	if (value === undefined || value === "") return empty;
 	if (typeof value === "boolean") return value ? "yes" : "no";
-	if (typeof value === "number")
-		return field === "user_limit" && value === 0 ? empty : String(value);
+	if (typeof value === "number") return field === "user_limit" && value === 0 ? empty : String(value);
 	if (field === "topic") return topicStart(value);
 	if (field === "category_id") {
 		const category = visibleChannel(guild, value);

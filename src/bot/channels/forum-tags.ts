@@ -20,14 +20,9 @@ import { type Emoji, emojiName } from "../messages/emoji.ts";
  * Throws a ToolError if the forum has no tag with one of the `ids`, or if a tag is moderated and the bot lacks Manage
  * Threads.
  */
-export function requireTags(
-	guild: Guild,
-	forum: Forum,
-	ids: readonly string[],
-): void {
+export function requireTags(guild: Guild, forum: Forum, ids: readonly string[]): void {
 	const tags = ids.map((id) => tagOf(forum, id));
-	if (tags.some(({ moderated }) => moderated))
-		requirePermissions(guild, forum, PermissionFlagsBits.ManageThreads);
+	if (tags.some(({ moderated }) => moderated)) requirePermissions(guild, forum, PermissionFlagsBits.ManageThreads);
 }
 
 export function tagOf(forum: Forum, id: string): GuildForumTag {
@@ -41,13 +36,9 @@ export function tagOf(forum: Forum, id: string): GuildForumTag {
 /** Returns the ids of a forum's tags, which a call gives by id or name. Throws a ToolError if the forum lacks a tag. */
 export function tagIdsOf(forum: Forum, given: readonly string[]): string[] {
 	const ids = given.map((idOrName) => {
-		const named = forum.availableTags.filter(
-			({ name }) => fold(name) === fold(idOrName),
-		);
+		const named = forum.availableTags.filter(({ name }) => fold(name) === fold(idOrName));
 		const isId = forum.availableTags.some(({ id }) => id === idOrName);
-		return !isId && named.length === 1
-			? String(named[0]?.id)
-			: tagOf(forum, idOrName).id;
+		return !isId && named.length === 1 ? String(named[0]?.id) : tagOf(forum, idOrName).id;
 	});
 	return [...new Set(ids)];
 }
@@ -68,8 +59,7 @@ export function tagLine({ id, name, moderated, ...emoji }: Tag): string {
 	return fieldLine(
 		oneField(name),
 		id && `ID: ${id}`,
-		(emoji_id || emoji_name) &&
-			`emoji: ${emojiName({ id: emoji_id, name: emoji_name })}`,
+		(emoji_id || emoji_name) && `emoji: ${emojiName({ id: emoji_id, name: emoji_name })}`,
 		// https://discord.com/developers/docs/resources/channel#forum-tag-object
 		moderated && "moderated: needs MANAGE_THREADS",
 	);
@@ -93,14 +83,11 @@ export function tagChanges(forum: Forum, given: readonly GivenTag[]) {
 	const before = currentTags(forum);
 	requireUniqueNames(given);
 	const named = given.flatMap(({ id }) => id ?? []);
-	if (new Set(named).size < named.length)
-		throw invalidParameters(["tags: two of the tags have the same id"]);
+	if (new Set(named).size < named.length) throw invalidParameters(["tags: two of the tags have the same id"]);
 	const kept = new Set(named.map((id) => tagOf(forum, id).id));
 	const after = given.map((tag): Tag => {
 		const old = before.find(({ id = "", name }) =>
-			tag.id === undefined
-				? name === tag.name && !named.includes(id)
-				: id === tag.id,
+			tag.id === undefined ? name === tag.name && !named.includes(id) : id === tag.id,
 		);
 		if (old?.id !== undefined) kept.add(old.id);
 		return {
@@ -126,8 +113,7 @@ export function tagChanges(forum: Forum, given: readonly GivenTag[]) {
 /** Throws an RpcError if two tags of a forum have the same name. */
 export function requireUniqueNames(given: readonly GivenTag[]): void {
 	const names = given.map(({ name }) => name);
-	if (new Set(names).size < names.length)
-		throw invalidParameters(["tags: two of the tags have the same name"]);
+	if (new Set(names).size < names.length) throw invalidParameters(["tags: two of the tags have the same name"]);
 }
 
 /** Converts a forum tag to the form in which discord.js sends it. */
@@ -146,10 +132,7 @@ export function newTag({ name, moderated = false, emoji }: GivenTag): Tag {
 	return { name, moderated, ...emojiFields(emoji, undefined) };
 }
 
-function emojiFields(
-	emoji: Emoji | undefined,
-	old: Tag | undefined,
-): Pick<Tag, "emoji_id" | "emoji_name"> {
+function emojiFields(emoji: Emoji | undefined, old: Tag | undefined): Pick<Tag, "emoji_id" | "emoji_name"> {
 	const { emoji_id = null, emoji_name = null } = old ?? {};
 	if (!emoji) return { emoji_id, emoji_name };
 	const { id = null, name = null } = emoji;

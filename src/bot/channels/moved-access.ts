@@ -2,19 +2,13 @@
 
 import { PermissionFlagsBits } from "discord.js";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
-import {
-	gainsText,
-	movedAccess,
-} from "../../guild-document/steps/moved-access.ts";
+import { gainsText, movedAccess } from "../../guild-document/steps/moved-access.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { forClients } from "../discord/acting-person.ts";
 import { channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import type { Channel } from "../discord/find.ts";
-import {
-	requireGrantable,
-	requirePermissions,
-} from "../discord/permissions.ts";
+import { requireGrantable, requirePermissions } from "../discord/permissions.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
 import { subjectName } from "./access-text.ts";
 import { type Entries, entriesOf } from "./channel-access.ts";
@@ -45,8 +39,7 @@ export function accessAfterMove(
 ): AccessAfterMove {
 	if (parentId === "" && lock) throw invalidParameters([lockNeedsCategory]);
 	const { guild } = channel;
-	const raw = (id: string | null | undefined) =>
-		all.find((one) => one.id === id);
+	const raw = (id: string | null | undefined) => all.find((one) => one.id === id);
 	const own = raw(channel.id);
 	const [before, entries, old] = [own, raw(parentId), raw(own?.parent_id)].map(
 		(one) => one && entriesOf(one.permission_overwrites),
@@ -61,11 +54,8 @@ export function accessAfterMove(
 		{
 			guildId: guild.id,
 			ownerId: guild.ownerId,
-			roles: guild.roles.cache.mapValues(
-				({ permissions }) => permissions.bitfield,
-			),
-			rolesOf: (id) =>
-				guild.members.cache.get(id)?.roles.cache.map((role) => role.id),
+			roles: guild.roles.cache.mapValues(({ permissions }) => permissions.bitfield),
+			rolesOf: (id) => guild.members.cache.get(id)?.roles.cache.map((role) => role.id),
 		},
 	);
 	if (access === "same") return { lines: [] };
@@ -95,9 +85,6 @@ export function accessAfterMove(
 	}
 	return {
 		entries,
-		lines: [
-			"gets the access of its category",
-			...(who === "" ? [] : [`these gain access: ${who}`]),
-		],
+		lines: ["gets the access of its category", ...(who === "" ? [] : [`these gain access: ${who}`])],
 	};
 }

@@ -1,22 +1,13 @@
 // Creating a channel with its settings, access and place.
 
-import {
-	type Guild,
-	type GuildChannelCreateOptions,
-	type NonThreadGuildBasedChannel,
-	Routes,
-} from "discord.js";
+import { type Guild, type GuildChannelCreateOptions, type NonThreadGuildBasedChannel, Routes } from "discord.js";
 import { flagsWith } from "../../guild-document/names/channel-kinds.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { isForum, type MemberState } from "../discord/find.ts";
-import {
-	botPermissions,
-	describeBits,
-	requireGrantable,
-} from "../discord/permissions.ts";
+import { botPermissions, describeBits, requireGrantable } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { endingEarlier } from "../discord/rest/rest.ts";
 import { resultLines } from "../discord/text.ts";
@@ -54,14 +45,7 @@ import {
 	requirePlaceIn,
 	requireRoom,
 } from "./channel-placement.ts";
-import {
-	currentTags,
-	type GivenTag,
-	newTag,
-	requireUniqueNames,
-	tagLine,
-	tagOptions,
-} from "./forum-tags.ts";
+import { currentTags, type GivenTag, newTag, requireUniqueNames, tagLine, tagOptions } from "./forum-tags.ts";
 
 /** The arguments of a tool call that creates a channel. */
 export interface NewChannel extends GivenFields, Access {
@@ -114,9 +98,7 @@ export async function createGuildChannel(
 	return resultLines(
 		`Created the ${kind} channel ${channelName(made)}${where}.`,
 		line,
-		isForum(made) &&
-			tags &&
-			currentTags(made).map((tag) => `tag: ${tagLine(tag)}`),
+		isForum(made) && tags && currentTags(made).map((tag) => `tag: ${tagLine(tag)}`),
 		lines,
 	);
 }
@@ -126,9 +108,7 @@ function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
 	requireSupportedFields(guild, args, kind);
 	requireUniqueNames(args.tags ?? []);
 	if (args.position !== undefined && args.below_channel_id !== undefined)
-		throw invalidParameters([
-			"position, below_channel_id: expected at most one of these",
-		]);
+		throw invalidParameters(["position, below_channel_id: expected at most one of these"]);
 	// With private_to_role_ids, which view_role_ids replaced, this was a mistake.
 	if (args.view_role_ids?.includes(guild.id))
 		throw invalidParameters([
@@ -146,15 +126,9 @@ function placeOf(
 	all: readonly NamedChannel[],
 ): Place | undefined {
 	if (below_channel_id === undefined) return undefined;
-	const place = placeBelow(
-		typeOf(kind),
-		channelWithId(all, below_channel_id),
-		all,
-	);
+	const place = placeBelow(typeOf(kind), channelWithId(all, below_channel_id), all);
 	if (category_id !== undefined && category_id !== place.parentId)
-		throw invalidParameters([
-			"below_channel_id: expected a channel in the category that category_id names",
-		]);
+		throw invalidParameters(["below_channel_id: expected a channel in the category that category_id names"]);
 	return place;
 }
 
@@ -172,19 +146,10 @@ async function overwritesOfNew(
 	const { permission_overwrites } = args;
 	const losesBot = wouldLoseBot(guild, kind, inherited);
 	if (!givesAccess(args) && !losesBot) return {};
-	const given = permission_overwrites
-		? await readEntries(guild, permission_overwrites, connection)
-		: undefined;
-	const base = given
-		? { entries: given, lost: 0n }
-		: grantable(guild, inherited);
+	const given = permission_overwrites ? await readEntries(guild, permission_overwrites, connection) : undefined;
+	const base = given ? { entries: given, lost: 0n } : grantable(guild, inherited);
 	const wanted = restricted(guild, kind, base.entries, args);
-	const entries = withBotAccess(
-		guild,
-		kind,
-		wanted,
-		botPermissions(guild, undefined),
-	);
+	const entries = withBotAccess(guild, kind, wanted, botPermissions(guild, undefined));
 	requireGrantable(guild, "new", changedBits(new Map(), entries));
 	const line = resultLines(
 		`Overwrites${inherited.size > 0 ? ", beside those of its category" : ""}: ${changedEntries(guild, inherited, entries).join("; ")}.`,
@@ -220,14 +185,11 @@ async function finish(
 	};
 	const isPlaced =
 		below_channel_id === undefined ||
-		(await attempt("may not be at its place", () =>
-			ensurePlace(guild, made, below_channel_id),
-		));
+		(await attempt("may not be at its place", () => ensurePlace(guild, made, below_channel_id)));
 	const flags = flagsWith(0, { require_tag, spoiler });
 	if (flags)
-		await attempt(
-			require_tag ? "posts may need no tag" : "it may be no spoiler channel",
-			() => guild.channels.edit(made.id, { flags }),
+		await attempt(require_tag ? "posts may need no tag" : "it may be no spoiler channel", () =>
+			guild.channels.edit(made.id, { flags }),
 		);
 	return { isPlaced, lines };
 }

@@ -9,12 +9,7 @@ import {
 	type PermissionOverwrites,
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
-import {
-	channelLabel,
-	channelName,
-	memberName,
-	roleName,
-} from "../discord/describe.ts";
+import { channelLabel, channelName, memberName, roleName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import type { Channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
@@ -50,20 +45,13 @@ export function overwriteOf(channel: Channel, id: string): Bits {
  * bot would lose a permission in the channel that it needs for that. `source` is the channel from which the overwrites
  * are taken. https://discord.com/developers/docs/topics/permissions#implicit-permissions
  */
-export function requireUndoable(
-	channel: Channel,
-	after: Overwrites,
-	source: GuildBasedChannel = channel,
-): void {
+export function requireUndoable(channel: Channel, after: Overwrites, source: GuildBasedChannel = channel): void {
 	const { guild } = channel;
 	const me = botMember(guild);
 	if (isAdministrator(me)) return;
 	const { ManageRoles } = PermissionFlagsBits;
-	const missing = (overwrites: Overwrites) =>
-		(impliedIn(channel) | ManageRoles) & ~botBitsWith(guild, overwrites);
-	const losesOverwrite =
-		canManageOverwrites(guild, overwritesOf(channel)) &&
-		!canManageOverwrites(guild, after);
+	const missing = (overwrites: Overwrites) => (impliedIn(channel) | ManageRoles) & ~botBitsWith(guild, overwrites);
+	const losesOverwrite = canManageOverwrites(guild, overwritesOf(channel)) && !canManageOverwrites(guild, after);
 	if (missing(after) === 0n && !losesOverwrite) return;
 	const lost = missing(after) || ManageRoles;
 	const role = me.roles.botRole ?? me.roles.highest;
@@ -79,9 +67,7 @@ export function requireUndoable(
 		const isKept = missing(new Map([...after, [id, bits]])) === 0n;
 		return isKept && !(isSet && source === channel);
 	});
-	const what = missing(after)
-		? describeBits(lost)
-		: "the overwrite with MANAGE_ROLES";
+	const what = missing(after) ? describeBits(lost) : "the overwrite with MANAGE_ROLES";
 	const advice = holder
 		? `First allow ${describeBits(lost)} in ${channelName(source)} to ${holder.name}, or let an administrator make the change in Discord.`
 		: "An administrator can make the change in Discord.";
@@ -94,19 +80,13 @@ export function requireUndoable(
  * Fetches channels of one guild from Discord with one request, because the cached channels may be older than the latest
  * edits.
  */
-export async function fetchCurrent(
-	guild: Guild,
-	channels: readonly Channel[],
-): Promise<Channel[]> {
+export async function fetchCurrent(guild: Guild, channels: readonly Channel[]): Promise<Channel[]> {
 	const [first] = channels;
-	const isAlone =
-		channels.length === 1 && first?.type !== ChannelType.GuildCategory;
+	const isAlone = channels.length === 1 && first?.type !== ChannelType.GuildCategory;
 	if (isAlone && first) await guild.channels.fetch(first.id, { force: true });
 	else await guild.channels.fetch();
 	// Fetching updates the cached objects.
-	return channels.map(
-		(channel) => (visibleChannel(guild, channel.id) as Channel) ?? channel,
-	);
+	return channels.map((channel) => (visibleChannel(guild, channel.id) as Channel) ?? channel);
 }
 
 /**
@@ -115,10 +95,7 @@ export async function fetchCurrent(
  */
 export function syncedWith(category: Channel): Channel[] {
 	return channelsFromTop(category.guild).filter(
-		(channel) =>
-			channel.parentId === category.id &&
-			channel.permissionsLocked &&
-			!isObfuscated(channel),
+		(channel) => channel.parentId === category.id && channel.permissionsLocked && !isObfuscated(channel),
 	);
 }
 
@@ -130,25 +107,15 @@ const maxFollowers = 20;
  * undefined if there are no channels to name. `changed` are channels that the call changes as well, which are not listed
  * as unchanged.
  */
-export function describeFollowers(
-	category: Channel,
-	changed: readonly Channel[] = [],
-): string | undefined {
-	const inside = channelsFromTop(category.guild).filter(
-		({ parentId }) => parentId === category.id,
-	);
+export function describeFollowers(category: Channel, changed: readonly Channel[] = []): string | undefined {
+	const inside = channelsFromTop(category.guild).filter(({ parentId }) => parentId === category.id);
 	const synced = syncedWith(category);
 	const unseen = inside.filter(isObfuscated);
-	const others = inside.filter(
-		(channel) => ![...synced, ...changed, ...unseen].includes(channel),
-	);
-	const named = (channels: readonly Channel[]) =>
-		sample(channels, maxFollowers, channelLabel).join(", ");
+	const others = inside.filter((channel) => ![...synced, ...changed, ...unseen].includes(channel));
+	const named = (channels: readonly Channel[]) => sample(channels, maxFollowers, channelLabel).join(", ");
 	const texts = [
-		synced.length > 0 &&
-			`${synced.length} synced channel(s) follow: ${named(synced)}`,
-		others.length > 0 &&
-			`${others.length} not synced, with permissions of their own, stay: ${named(others)}`,
+		synced.length > 0 && `${synced.length} synced channel(s) follow: ${named(synced)}`,
+		others.length > 0 && `${others.length} not synced, with permissions of their own, stay: ${named(others)}`,
 		unseen.length > 0 &&
 			`unknown for ${unseen.length} that the bot cannot see: ${unseen.map(({ id }) => id).join(", ")}`,
 	].filter(Boolean);
@@ -158,10 +125,7 @@ export function describeFollowers(
 type OverwriteTarget = Pick<PermissionOverwrites, "id" | "type">;
 
 /** Returns the name of the role or member that a permission overwrite is for, without its id. */
-export function overwriteName(
-	guild: Guild,
-	{ id, type }: OverwriteTarget,
-): string {
+export function overwriteName(guild: Guild, { id, type }: OverwriteTarget): string {
 	if (type === OverwriteType.Role) {
 		const name = guild.roles.cache.get(id)?.name;
 		if (name === undefined) return `deleted role ${id}`;
@@ -173,30 +137,19 @@ export function overwriteName(
 }
 
 /** Returns a channel's permission overwrites: those of roles from the highest role down, then those of members. */
-export function sortedOverwrites({
-	guild,
-	permissionOverwrites,
-}: Channel): PermissionOverwrites[] {
-	const rankOf = ({ id }: PermissionOverwrites) =>
-		guild.roles.cache.get(id)?.position ?? -1;
-	return [...permissionOverwrites.cache.values()].sort(
-		(a, b) => rankOf(b) - rankOf(a) || compareIds(a.id, b.id),
-	);
+export function sortedOverwrites({ guild, permissionOverwrites }: Channel): PermissionOverwrites[] {
+	const rankOf = ({ id }: PermissionOverwrites) => guild.roles.cache.get(id)?.position ?? -1;
+	return [...permissionOverwrites.cache.values()].sort((a, b) => rankOf(b) - rankOf(a) || compareIds(a.id, b.id));
 }
 
 /** Returns the permission overwrites that differ between two channels. */
-export function differingOverwrites(
-	channel: Channel,
-	other: Channel,
-): PermissionOverwrites[] {
+export function differingOverwrites(channel: Channel, other: Channel): PermissionOverwrites[] {
 	const all = [...sortedOverwrites(channel), ...sortedOverwrites(other)];
-	return [...new Map(all.map((one) => [one.id, one])).values()].filter(
-		({ id }) => {
-			const before = overwriteOf(channel, id);
-			const after = overwriteOf(other, id);
-			return before.allow !== after.allow || before.deny !== after.deny;
-		},
-	);
+	return [...new Map(all.map((one) => [one.id, one])).values()].filter(({ id }) => {
+		const before = overwriteOf(channel, id);
+		const after = overwriteOf(other, id);
+		return before.allow !== after.allow || before.deny !== after.deny;
+	});
 }
 
 /**
@@ -224,13 +177,11 @@ export function describeChange(before: Bits, after: Bits): string {
 /** A channel's permission overwrites as in Discord's API. */
 export function rawOverwrites({ permissionOverwrites }: Channel) {
 	return {
-		permission_overwrites: [...permissionOverwrites.cache.values()].map(
-			({ id, type, allow, deny }) => ({
-				id,
-				type,
-				allow: String(allow.bitfield),
-				deny: String(deny.bitfield),
-			}),
-		),
+		permission_overwrites: [...permissionOverwrites.cache.values()].map(({ id, type, allow, deny }) => ({
+			id,
+			type,
+			allow: String(allow.bitfield),
+			deny: String(deny.bitfield),
+		})),
 	};
 }

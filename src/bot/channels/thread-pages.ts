@@ -1,25 +1,14 @@
 // Pages of threads: the active ones of a guild or channel, then the archived ones of a channel.
 // https://discord.com/developers/docs/resources/channel#list-public-archived-threads
 
-import {
-	type APIThreadChannel,
-	ChannelFlags,
-	ChannelType,
-	type Guild,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { type APIThreadChannel, ChannelFlags, ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
 import { channelName, memberName, time } from "../discord/describe.ts";
 import { isForum, type ThreadedChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { missingPermissions, personHas } from "../discord/permissions.ts";
 import { fieldLine, fold, oneField, resultLines } from "../discord/text.ts";
-import {
-	canSeeThread,
-	visibleChannel,
-	visibleChannels,
-} from "../discord/visible-channels.ts";
+import { canSeeThread, visibleChannel, visibleChannels } from "../discord/visible-channels.ts";
 
 /**
  * Schema of the cursor argument for the next page of threads: the id of the previous page's last thread if this thread
@@ -66,10 +55,7 @@ interface Page {
 const searchedPages = 5;
 
 /** Fetches a page of threads and describes each in a line for a tool's result. */
-export async function threadLines(
-	guild: Guild,
-	query: ThreadQuery,
-): Promise<string[]> {
+export async function threadLines(guild: Guild, query: ThreadQuery): Promise<string[]> {
 	const { threads, next } = await threadPage(guild, query);
 	const { channel, archived, before, tagIds, name } = query;
 	const noun = channel && isForum(channel) ? "post" : "thread";
@@ -79,17 +65,13 @@ export async function threadLines(
 		(name === undefined ? "" : ` with "${oneField(name)}" in the name`);
 	const kind = archived ? noun : `active ${noun}`;
 	const rest = before === undefined ? "" : ` before ${before}`;
-	const order = archived
-		? ", archived ones after the active, the latest archived first"
-		: "";
+	const order = archived ? ", archived ones after the active, the latest archived first" : "";
 	const tags = tagNames(guild);
 	return resultLines(
 		threads.length === 0
 			? `There is no ${kind}${tagged} in ${where}${rest}${next ? " among the threads searched so far" : ""}.`
 			: `${threads.length} ${kind}(s)${tagged} in ${where}${rest}, the newest first${order}, times in UTC:`,
-		threads.map((thread) =>
-			threadLine(guild, thread, { tags, within: channel !== undefined }),
-		),
+		threads.map((thread) => threadLine(guild, thread, { tags, within: channel !== undefined })),
 		archived &&
 			hasPrivate(channel) &&
 			!managesThreads(guild, channel) &&
@@ -130,10 +112,7 @@ async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
  */
 const maxLookUps = 100;
 
-function personManages(
-	guild: Guild,
-	{ parent_id }: Pick<APIThreadChannel, "parent_id">,
-): boolean {
+function personManages(guild: Guild, { parent_id }: Pick<APIThreadChannel, "parent_id">): boolean {
 	const parent = visibleChannel(guild, parent_id ?? "");
 	return personHas(guild, parent, PermissionFlagsBits.ManageThreads);
 }
@@ -144,11 +123,7 @@ function personManages(
  */
 export async function activeThreads(
 	guild: Guild,
-	{
-		channel,
-		before,
-		...filter
-	}: Pick<ThreadQuery, "channel" | "before"> & ThreadFilter,
+	{ channel, before, ...filter }: Pick<ThreadQuery, "channel" | "before"> & ThreadFilter,
 ): Promise<APIThreadChannel[]> {
 	const path = Routes.guildActiveThreads(guild.id);
 	const { threads } = (await guild.client.rest.get(path)) as ThreadList;
@@ -160,9 +135,7 @@ export async function activeThreads(
 	const visible: APIThreadChannel[] = [];
 	let lookUps = 0;
 	for (const thread of matching) {
-		const isLookedUp =
-			thread.type === ChannelType.PrivateThread &&
-			!personManages(guild, thread);
+		const isLookedUp = thread.type === ChannelType.PrivateThread && !personManages(guild, thread);
 		if (isLookedUp && lookUps >= maxLookUps) continue;
 		if (isLookedUp) lookUps += 1;
 		if (await canSeeThread(guild, thread)) visible.push(thread);
@@ -170,18 +143,14 @@ export async function activeThreads(
 	return visible;
 }
 
-function matches(
-	{ applied_tags = [], name: threadName }: APIThreadChannel,
-	{ tagIds, name }: ThreadFilter,
-): boolean {
+function matches({ applied_tags = [], name: threadName }: APIThreadChannel, { tagIds, name }: ThreadFilter): boolean {
 	return (
 		(tagIds?.some((id) => applied_tags.includes(id)) ?? true) &&
 		(name === undefined || fold(threadName ?? "").includes(fold(name)))
 	);
 }
 
-const archivedAt = ({ thread_metadata }: APIThreadChannel) =>
-	thread_metadata?.archive_timestamp ?? "";
+const archivedAt = ({ thread_metadata }: APIThreadChannel) => thread_metadata?.archive_timestamp ?? "";
 
 /**
  * Fetches a page of a channel's archived threads, the latest archived first. Includes private threads if the bot may
@@ -193,9 +162,7 @@ async function archivedThreads(
 	{ limit, before, tagIds, name }: ThreadQuery,
 ): Promise<Page> {
 	const kinds =
-		hasPrivate(channel) && managesThreads(guild, channel)
-			? (["public", "private"] as const)
-			: (["public"] as const);
+		hasPrivate(channel) && managesThreads(guild, channel) ? (["public", "private"] as const) : (["public"] as const);
 	const found: APIThreadChannel[] = [];
 	let cursor = before;
 	for (let pages = 0; pages < searchedPages; pages += 1) {
@@ -203,13 +170,10 @@ async function archivedThreads(
 		const isSearch = tagIds !== undefined || name !== undefined;
 		const each = isSearch ? 100 : remaining;
 		const { threads, more } = await archivedPage(channel, kinds, each, cursor);
-		const matching = threads.filter((thread) =>
-			matches(thread, { tagIds, name }),
-		);
+		const matching = threads.filter((thread) => matches(thread, { tagIds, name }));
 		const taken = matching.slice(0, remaining);
 		found.push(...taken);
-		const cut =
-			matching.length > taken.length || (more && found.length === limit);
+		const cut = matching.length > taken.length || (more && found.length === limit);
 		const last = cut ? taken.at(-1) : threads.at(-1);
 		cursor = last ? archivedAt(last) : cursor;
 		if (cut) return { threads: found, next: cursor };
@@ -234,15 +198,11 @@ async function archivedPage(
 		...(before !== undefined && { before }),
 	});
 	const pages = (await Promise.all(
-		kinds.map((kind) =>
-			client.rest.get(Routes.channelThreads(id, kind), { query }),
-		),
+		kinds.map((kind) => client.rest.get(Routes.channelThreads(id, kind), { query })),
 	)) as ThreadList[];
 	const at = (thread: APIThreadChannel) => Date.parse(archivedAt(thread));
 	// A kind with has_more returned a full page, so a page cut at `limit` skips none of the other kind.
-	const threads = pages
-		.flatMap(({ threads }) => threads)
-		.sort((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
+	const threads = pages.flatMap(({ threads }) => threads).sort((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
 	return { threads, more: pages.some(({ has_more }) => has_more) };
 }
 
@@ -250,9 +210,7 @@ async function archivedPage(
 function tagNames(guild: Guild): Map<string, string> {
 	const channels = [...visibleChannels(guild).values()];
 	return new Map(
-		channels
-			.flatMap((channel) => (isForum(channel) ? channel.availableTags : []))
-			.map(({ id, name }) => [id, name]),
+		channels.flatMap((channel) => (isForum(channel) ? channel.availableTags : [])).map(({ id, name }) => [id, name]),
 	);
 }
 
@@ -282,7 +240,6 @@ function threadLine(
 		slowMode > 0 && `slow mode: ${slowMode} s`,
 		isPinned && "pinned",
 		thread_metadata?.locked && "locked",
-		thread_metadata?.archived &&
-			`archived: ${time(Date.parse(thread_metadata.archive_timestamp))}`,
+		thread_metadata?.archived && `archived: ${time(Date.parse(thread_metadata.archive_timestamp))}`,
 	);
 }

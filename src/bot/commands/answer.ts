@@ -1,11 +1,6 @@
 // Answers to interactions and chat commands: private, without pings, and split where they are long.
 
-import {
-	DiscordAPIError,
-	MessageFlags,
-	RESTJSONErrorCodes,
-	type RepliableInteraction,
-} from "discord.js";
+import { DiscordAPIError, MessageFlags, RESTJSONErrorCodes, type RepliableInteraction } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { describeErrorForPeople, toToolError } from "../discord/rest/errors.ts";
@@ -22,9 +17,7 @@ const maxMessages = 5;
  * sends it once more: the error "already acknowledged" then means that the first request succeeded. Rejects if the
  * reply could not be deferred.
  */
-export async function deferPrivately(
-	interaction: RepliableInteraction,
-): Promise<void> {
+export async function deferPrivately(interaction: RepliableInteraction): Promise<void> {
 	const defer = () => interaction.deferReply({ flags: MessageFlags.Ephemeral });
 	try {
 		await defer();
@@ -41,10 +34,7 @@ export async function deferPrivately(
 /** Whether an error from Discord says that the interaction already has a response. */
 function isAcknowledged(error: unknown): boolean {
 	const { InteractionHasAlreadyBeenAcknowledged } = RESTJSONErrorCodes;
-	return (
-		error instanceof DiscordAPIError &&
-		error.code === InteractionHasAlreadyBeenAcknowledged
-	);
+	return error instanceof DiscordAPIError && error.code === InteractionHasAlreadyBeenAcknowledged;
 }
 
 /**
@@ -60,10 +50,8 @@ export async function answerPrivately(
 	const body = { content: first, allowedMentions: noMentions };
 	const flags = MessageFlags.Ephemeral;
 	// After deferUpdate, editReply would edit the message that has the button.
-	if (interaction.deferred && interaction.ephemeral)
-		await interaction.editReply(body);
-	else if (interaction.deferred || interaction.replied)
-		await interaction.followUp({ ...body, flags });
+	if (interaction.deferred && interaction.ephemeral) await interaction.editReply(body);
+	else if (interaction.deferred || interaction.replied) await interaction.followUp({ ...body, flags });
 	else await interaction.reply({ ...body, flags });
 	for (const content of more)
 		await interaction.followUp({
@@ -106,11 +94,7 @@ function piecesOf(text: string): string[] {
 /**
  * Returns the error message for a person whose command or button press failed. Logs the error unless it is a ToolError.
  */
-export function describeFailure(
-	error: unknown,
-	log: Log,
-	fields: Record<string, string>,
-): string {
+export function describeFailure(error: unknown, log: Log, fields: Record<string, string>): string {
 	if (error instanceof ToolError) return error.message;
 	const text = describeErrorForPeople(error);
 	if (text !== undefined) {

@@ -3,13 +3,7 @@
 import { type AutocompleteInteraction, PermissionFlagsBits } from "discord.js";
 import { within } from "../../lib/wait.ts";
 import { lengthOf, truncate } from "../discord/text.ts";
-import type {
-	Action,
-	ActionOption,
-	OptionKind,
-	Suggestion,
-	SuggestQuery,
-} from "./action.ts";
+import type { Action, ActionOption, OptionKind, Suggestion, SuggestQuery } from "./action.ts";
 import { suggestDurations } from "./durations.ts";
 
 /**
@@ -38,24 +32,17 @@ export async function autocomplete(
 	const found = option
 		? await within(
 				timeoutMs,
-				suggestionsFor(
-					interaction,
-					option,
-					text,
-					maySee(interaction, action) ? suggest : async () => [],
-				),
+				suggestionsFor(interaction, option, text, maySee(interaction, action) ? suggest : async () => []),
 			).catch(() => [])
 		: [];
 	const isNumber = option?.kind === "case";
 	await interaction.respond(
-		(found === "late" ? [] : found)
-			.slice(0, maxSuggestions)
-			.flatMap(({ name, value }) => {
-				// Discord refuses the whole response for one value that is too long.
-				if (name === "" || lengthOf(value) > maxNameLength) return [];
-				const shown = truncate(name, maxNameLength, lengthOf);
-				return [{ name: shown, value: isNumber ? Number(value) : value }];
-			}),
+		(found === "late" ? [] : found).slice(0, maxSuggestions).flatMap(({ name, value }) => {
+			// Discord refuses the whole response for one value that is too long.
+			if (name === "" || lengthOf(value) > maxNameLength) return [];
+			const shown = truncate(name, maxNameLength, lengthOf);
+			return [{ name: shown, value: isNumber ? Number(value) : value }];
+		}),
 	);
 }
 

@@ -1,12 +1,6 @@
 // Reads the arguments of a chat command: mentions, ids and names, several people at once, and the reason as the rest.
 
-import {
-	type Guild,
-	type GuildBasedChannel,
-	type GuildMember,
-	PermissionFlagsBits,
-	type Role,
-} from "discord.js";
+import { type Guild, type GuildBasedChannel, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { memberIndex, membersOf } from "../discord/members/member-cache.ts";
 import { maxCounted } from "../discord/members/member-index.ts";
@@ -33,9 +27,7 @@ export function chatName({ chat, name }: Action): string {
 /** Returns the options of an action in the order in which people type them in a chat command. */
 function chatOptions({ chat, options }: Action): ActionOption[] {
 	const { order, required = [] } = chat || {};
-	const chosen = order?.flatMap(
-		(name) => options.find((option) => option.name === name) ?? [],
-	) ?? [
+	const chosen = order?.flatMap((name) => options.find((option) => option.name === name) ?? []) ?? [
 		...options.filter((option) => !isRest(option) && option.kind !== "flag"),
 		...options.filter(isRest).slice(0, 1),
 	];
@@ -115,8 +107,7 @@ function wordsOf(text: string): Word[] {
 /** Removes quotation marks around a text, if it has them. */
 function unquoted(text: string): string {
 	const closing = quotes.get(text[0] ?? "");
-	const isQuoted =
-		closing !== undefined && text.length > 1 && text.endsWith(closing);
+	const isQuoted = closing !== undefined && text.length > 1 && text.endsWith(closing);
 	return isQuoted ? text.slice(1, -1).trim() : text;
 }
 
@@ -124,27 +115,17 @@ function unquoted(text: string): string {
  * Parses the arguments of a chat command into the values of the action's options. Throws a UsageError if they do not
  * match the command's syntax, and a ToolError if a name matches nobody or several people.
  */
-export function readChatArguments(
-	author: GuildMember,
-	action: Action,
-	text: string,
-): Map<string, OptionValue[]> {
+export function readChatArguments(author: GuildMember, action: Action, text: string): Map<string, OptionValue[]> {
 	const values = new Map<string, OptionValue[]>();
 	const words = wordsOf(text);
 	const options = chatOptions(action);
 	for (const option of options) {
-		const found = isRest(option)
-			? takeRest(text, words)
-			: takeWords(author, option, words, option === options.at(-1));
+		const found = isRest(option) ? takeRest(text, words) : takeWords(author, option, words, option === options.at(-1));
 		if (found.length > 0) values.set(option.name, found);
-		else if (option.required)
-			throw new UsageError(`${usageOf(option)} is missing.`);
+		else if (option.required) throw new UsageError(`${usageOf(option)} is missing.`);
 	}
 	const [left] = words;
-	if (left)
-		throw new UsageError(
-			`"${inlineText(left.text, 50)}" is not expected here.`,
-		);
+	if (left) throw new UsageError(`"${inlineText(left.text, 50)}" is not expected here.`);
 	return values;
 }
 
@@ -157,12 +138,7 @@ function takeRest(text: string, words: Word[]): OptionValue[] {
 }
 
 /** Removes words from the start of `words` while they are values of the option, and returns these values. */
-function takeWords(
-	author: GuildMember,
-	option: ActionOption,
-	words: Word[],
-	isLast: boolean,
-): OptionValue[] {
+function takeWords(author: GuildMember, option: ActionOption, words: Word[], isLast: boolean): OptionValue[] {
 	const values: OptionValue[] = [];
 	// Any word can be a name only in these cases; otherwise it can belong to the next option, such as the reason.
 	const takesName = option.required === true || isLast;
@@ -170,12 +146,7 @@ function takeWords(
 	while (values.length < max) {
 		const [word] = words;
 		if (!word) break;
-		const value = readWord(
-			author,
-			option,
-			word,
-			takesName && values.length === 0,
-		);
+		const value = readWord(author, option, word, takesName && values.length === 0);
 		if (value === undefined) break;
 		words.shift();
 		if (!values.includes(value)) values.push(value);
@@ -186,32 +157,18 @@ function takeWords(
 /**
  * Converts a word to a value of the option; returns undefined if it is not one. With `isName`, any word can be a name.
  */
-function readWord(
-	author: GuildMember,
-	option: ActionOption,
-	word: Word,
-	isName: boolean,
-): OptionValue | undefined {
+function readWord(author: GuildMember, option: ActionOption, word: Word, isName: boolean): OptionValue | undefined {
 	const { text, hasAt, isQuoted } = word;
 	const { kind, choices = [] } = option;
 	const { guild } = author;
 	switch (kind) {
 		case "user":
-			return (
-				idIn(text, /^<@!?(\d{17,20})>$/) ??
-				(isName || hasAt ? memberNamed(guild, text) : undefined)
-			);
+			return idIn(text, /^<@!?(\d{17,20})>$/) ?? (isName || hasAt ? memberNamed(guild, text) : undefined);
 		case "role":
-			return (
-				idIn(text, /^<@&(\d{17,20})>$/) ??
-				(isName || isQuoted ? roleNamed(guild, text) : undefined)
-			);
+			return idIn(text, /^<@&(\d{17,20})>$/) ?? (isName || isQuoted ? roleNamed(guild, text) : undefined);
 		case "channel":
 			return (
-				idIn(text, /^<#(\d{17,20})>$/) ??
-				(isName || text.startsWith("#")
-					? channelNamed(author, text)
-					: undefined)
+				idIn(text, /^<#(\d{17,20})>$/) ?? (isName || text.startsWith("#") ? channelNamed(author, text) : undefined)
 			);
 		case "duration":
 			if (isDurationWord(text, option.suggestions)) return text.toLowerCase();
@@ -223,9 +180,7 @@ function readWord(
 			break;
 		}
 		case "choice":
-			return choices.find(({ name, value }) =>
-				[name, value].some((one) => fold(one) === fold(text)),
-			)?.value;
+			return choices.find(({ name, value }) => [name, value].some((one) => fold(one) === fold(text)))?.value;
 		case "flag":
 			if (/^(?:yes|on|true)$/i.test(text)) return true;
 			if (/^(?:no|off|false)$/i.test(text)) return false;
@@ -247,8 +202,7 @@ function idIn(text: string, mention: RegExp): string | undefined {
 function memberNamed(guild: Guild, text: string): string {
 	const name = fold(text.replace(/^@/, ""));
 	const shown = inlineText(text, 50);
-	if (name === "")
-		throw new UsageError(`${shown} is not the name of a member.`);
+	if (name === "") throw new UsageError(`${shown} is not the name of a member.`);
 	const { total, ids } = memberIndex(guild).find(name, maxFound);
 	const members = membersOf(guild, ids);
 	const owner = members.find(({ user }) => fold(user.username) === name);
@@ -272,34 +226,21 @@ function memberNamed(guild: Guild, text: string): string {
 		[
 			`${only ? `Several members are called ${shown}` : `No member is called exactly ${shown}`}. Nothing was done. Write a mention, an ID, or the username of one:`,
 			...candidates,
-			...(count > candidates.length
-				? [
-						`and ${count > maxCounted ? "many" : count - candidates.length} more`,
-					]
-				: []),
+			...(count > candidates.length ? [`and ${count > maxCounted ? "many" : count - candidates.length} more`] : []),
 		].join("\n"),
 	);
 }
 
 function roleNamed(guild: Guild, text: string): string {
-	return uniquely("role", text, [...guild.roles.cache.values()], (role: Role) =>
-		role.name.replace(/^@/, ""),
-	);
+	return uniquely("role", text, [...guild.roles.cache.values()], (role: Role) => role.name.replace(/^@/, ""));
 }
 
 /** Returns the id of the channel with this name. Ignores channels that the author of the command cannot see. */
 function channelNamed(author: GuildMember, text: string): string {
 	const visible = author.guild.channels.cache.filter(
-		(channel) =>
-			channel.permissionsFor(author)?.has(PermissionFlagsBits.ViewChannel) &&
-			!isObfuscated(channel),
+		(channel) => channel.permissionsFor(author)?.has(PermissionFlagsBits.ViewChannel) && !isObfuscated(channel),
 	);
-	return uniquely(
-		"channel",
-		text,
-		[...visible.values()],
-		(channel: GuildBasedChannel) => channel.name,
-	);
+	return uniquely("channel", text, [...visible.values()], (channel: GuildBasedChannel) => channel.name);
 }
 
 /** Returns the id of the only role or channel with this name. Throws a ToolError if none or several have it. */

@@ -1,41 +1,21 @@
 // Chat commands ("!m ban …"): reads the message, runs the command within the limits, and replies.
 
-import {
-	ChannelType,
-	type Client,
-	Events,
-	type Message,
-	PermissionFlagsBits,
-} from "discord.js";
+import { ChannelType, type Client, Events, type Message, PermissionFlagsBits } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
-import {
-	describeBits,
-	missingToWrite,
-	type Permission,
-} from "../discord/permissions.ts";
+import { describeBits, missingToWrite, type Permission } from "../discord/permissions.ts";
 import { describeErrorForPeople, toToolError } from "../discord/rest/errors.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action } from "./action.ts";
 import { answerPieces, describeFailure } from "./answer.ts";
-import {
-	chatName,
-	chatUsage,
-	readChatArguments,
-	UsageError,
-} from "./chat-arguments.ts";
+import { chatName, chatUsage, readChatArguments, UsageError } from "./chat-arguments.ts";
 import { type Command, type CommandContext, readCommand } from "./commands.ts";
 import type { Limiter } from "./cooldown.ts";
 import { helpCommand } from "./definitions.ts";
 import { questionButtons } from "./forms.ts";
 import { chatHelp, type Holds, holdsOf } from "./help.ts";
-import {
-	type CommandLimits,
-	type ConcurrencyLimit,
-	type Ran,
-	weightOf,
-} from "./limits.ts";
+import { type CommandLimits, type ConcurrencyLimit, type Ran, weightOf } from "./limits.ts";
 import type { Answer, Perform } from "./perform.ts";
 
 export interface ChatDoorOptions {
@@ -56,17 +36,11 @@ interface ChatCommand extends Pick<Command, "name" | "secret"> {
 	permission?: Permission | undefined;
 	heavy?: boolean | undefined;
 	limiter?: Limiter | undefined;
-	run(
-		context: CommandContext,
-		rest: string,
-		holds: Holds,
-	): Promise<Ran<Answer | undefined>>;
+	run(context: CommandContext, rest: string, holds: Holds): Promise<Ran<Answer | undefined>>;
 }
 
 /** Returns a function that adds the listener for chat commands to a Discord client. */
-export function createChatDoor(
-	options: ChatDoorOptions,
-): (client: Client) => void {
+export function createChatDoor(options: ChatDoorOptions): (client: Client) => void {
 	const { prefix, commands, actions, performing, log } = options;
 	const help: ChatCommand = {
 		name: helpCommand.name,
@@ -78,9 +52,7 @@ export function createChatDoor(
 	const all: ChatCommand[] = [
 		help,
 		...commands.map(ofCommand),
-		...actions
-			.filter(({ chat }) => chat !== false)
-			.map((action) => ofAction(action, prefix, performing)),
+		...actions.filter(({ chat }) => chat !== false).map((action) => ofAction(action, prefix, performing)),
 	];
 	const byName = new Map(all.map((command) => [command.name, command]));
 
@@ -88,8 +60,7 @@ export function createChatDoor(
 	function find(content: string) {
 		const parsed = readCommand(prefix, content);
 		if (!parsed) return undefined;
-		const [, word = "", after = ""] =
-			/^(\S+)\s*([\s\S]*)$/.exec(parsed.rest) ?? [];
+		const [, word = "", after = ""] = /^(\S+)\s*([\s\S]*)$/.exec(parsed.rest) ?? [];
 		const group = byName.get(`${parsed.name} ${word.toLowerCase()}`);
 		if (group) return { command: group, rest: after };
 		const command = byName.get(parsed.name);
@@ -98,9 +69,7 @@ export function createChatDoor(
 			.filter(({ chat }) => chat !== false)
 			.filter((action) => chatName(action).startsWith(`${parsed.name} `))
 			.map((action) => usageLine(action, prefix));
-		return usage.length > 0
-			? { command: usageOnly(parsed.name, usage), rest: "" }
-			: undefined;
+		return usage.length > 0 ? { command: usageOnly(parsed.name, usage), rest: "" } : undefined;
 	}
 
 	async function run(
@@ -119,20 +88,14 @@ export function createChatDoor(
 				userId: message.author.id,
 				weight,
 				// People without the permission are limited by the cooldown that all commands share.
-				limiter:
-					command.permission === undefined || isHolder
-						? command.limiter
-						: undefined,
+				limiter: command.permission === undefined || isHolder ? command.limiter : undefined,
 				tellsOnce: true,
 			},
 			() => command.run(context, rest, holds),
 		);
 		await deleted;
 		if (answer === undefined) return;
-		await reply(
-			message,
-			typeof answer === "string" ? { text: answer } : answer,
-		);
+		await reply(message, typeof answer === "string" ? { text: answer } : answer);
 	}
 
 	return (client) => {
@@ -182,10 +145,7 @@ export function createChatDoor(
 					// Other errors are logged and not shown.
 					if (describeErrorForPeople(error) === undefined) throw error;
 					const text = describeFailure(error, log, { command: name });
-					const isMistake =
-						permission !== undefined &&
-						error instanceof ToolError &&
-						!error.cause;
+					const isMistake = permission !== undefined && error instanceof ToolError && !error.cause;
 					return { answer: { text }, isMistake };
 				}
 			},
@@ -193,11 +153,7 @@ export function createChatDoor(
 	}
 }
 
-function ofAction(
-	action: Action,
-	prefix: string,
-	performing: Perform,
-): ChatCommand {
+function ofAction(action: Action, prefix: string, performing: Perform): ChatCommand {
 	const name = chatName(action);
 	return {
 		name,
@@ -220,9 +176,7 @@ function ofAction(
 			} catch (error) {
 				if (!(error instanceof ToolError)) throw error;
 				const text =
-					error instanceof UsageError
-						? `${error.message} Write ${usageLine(action, prefix)}`
-						: error.message;
+					error instanceof UsageError ? `${error.message} Write ${usageLine(action, prefix)}` : error.message;
 				return { answer: { text }, isMistake: true };
 			}
 		},
@@ -234,8 +188,7 @@ function canEveryoneRead(channel: CommandContext["channel"]): boolean {
 	const { everyone } = channel.guild.roles;
 	return (
 		channel.type !== ChannelType.PrivateThread &&
-		(channel.permissionsFor(everyone)?.has(PermissionFlagsBits.ViewChannel) ??
-			true)
+		(channel.permissionsFor(everyone)?.has(PermissionFlagsBits.ViewChannel) ?? true)
 	);
 }
 
@@ -259,21 +212,14 @@ function usageOnly(name: string, usage: readonly string[]): ChatCommand {
  * Replies to a chat message; splits a long text into several messages. Throws a ToolError if the bot may not write in
  * the channel.
  */
-async function reply(
-	message: Message<true>,
-	{ text, question, isVerbatim }: Answer,
-): Promise<void> {
+async function reply(message: Message<true>, { text, question, isVerbatim }: Answer): Promise<void> {
 	const { channel } = message;
 	const missing = missingToWrite(channel);
-	if (missing !== 0n)
-		throw new ToolError(
-			`The bot lacks ${describeBits(missing)} in ${channelName(channel)}.`,
-		);
+	if (missing !== 0n) throw new ToolError(`The bot lacks ${describeBits(missing)} in ${channelName(channel)}.`);
 	const pieces = isVerbatim ? sendablePieces(text) : answerPieces(text);
 	for (const [index, content] of pieces.entries()) {
 		const isLast = index === pieces.length - 1;
-		const components =
-			isLast && question !== undefined ? [questionButtons(question)] : [];
+		const components = isLast && question !== undefined ? [questionButtons(question)] : [];
 		await send(message, { content, components });
 	}
 }

@@ -1,11 +1,6 @@
 // Chat commands that features implement themselves, without a tool, and how a chat message is read as a command.
 
-import type {
-	Guild,
-	GuildMember,
-	GuildTextBasedChannel,
-	Message,
-} from "discord.js";
+import type { Guild, GuildMember, GuildTextBasedChannel, Message } from "discord.js";
 import type { Permission } from "../discord/permissions.ts";
 import type { Limiter } from "./cooldown.ts";
 
@@ -67,18 +62,13 @@ export interface Command {
  * Parses a chat message such as "!m ban 123" into the command's name and the text after it. Returns undefined if the
  * message is not a command.
  */
-export function readCommand(
-	prefix: string,
-	content: string,
-): { name: string; rest: string } | undefined {
+export function readCommand(prefix: string, content: string): { name: string; rest: string } | undefined {
 	if (!content.startsWith(prefix)) return undefined;
 	const line = content.slice(prefix.length);
 	// A prefix that ends in a letter must be a whole word: "!message" is not "!m essage".
-	if (/[\p{L}\p{N}]$/u.test(prefix) && !/^(?:\s|$)/.test(line))
-		return undefined;
+	if (/[\p{L}\p{N}]$/u.test(prefix) && !/^(?:\s|$)/.test(line)) return undefined;
 	// Only the prefix; but a single character, such as "!", is no command.
-	if (line.trim() === "" && prefix.length > 1)
-		return { name: "help", rest: "" };
+	if (line.trim() === "" && prefix.length > 1) return { name: "help", rest: "" };
 	const [, name, rest] = /^\s*(\S+)\s*([\s\S]*)$/.exec(line) ?? [];
 	if (name === undefined || rest === undefined) return undefined;
 	return { name: name.toLowerCase(), rest: rest.trimEnd() };

@@ -13,10 +13,7 @@ import { answerPrivately, describeFailure } from "./answer.ts";
 import { Limiter, tooOftenOnce } from "./cooldown.ts";
 
 /** An interaction with a component of a message or form: a pressed button, a used select menu or a submitted form. */
-export type ComponentInteraction =
-	| ButtonInteraction
-	| AnySelectMenuInteraction
-	| ModalSubmitInteraction;
+export type ComponentInteraction = ButtonInteraction | AnySelectMenuInteraction | ModalSubmitInteraction;
 
 /** Handles interactions with components whose custom_id is `prefix`, or starts with `prefix` and ":". */
 export interface ComponentHandler {
@@ -28,10 +25,7 @@ export interface ComponentHandler {
 	 * defer or reply within 3 s. The text of a thrown ToolError or Discord API error is shown to the person in an
 	 * ephemeral message.
 	 */
-	run(
-		interaction: ComponentInteraction & { guildId: string },
-		rest: string,
-	): Promise<void>;
+	run(interaction: ComponentInteraction & { guildId: string }, rest: string): Promise<void>;
 }
 
 export interface ComponentsOptions {
@@ -49,10 +43,7 @@ const pressLimits = { max: 20, windowMs: 10_000 } as const;
 const maxConcurrent = 1_000;
 
 /** Adds a listener to a Discord client that routes component interactions to `options.handlers` by their custom_id. */
-export function serveComponents(
-	client: Client,
-	{ handlers, log }: ComponentsOptions,
-): void {
+export function serveComponents(client: Client, { handlers, log }: ComponentsOptions): void {
 	const byPrefix = new Map(handlers.map((one) => [one.prefix, one]));
 	const limiter = new Limiter(pressLimits);
 	let running = 0;
@@ -62,9 +53,7 @@ export function serveComponents(
 		interaction: ComponentInteraction & { guildId: string },
 		rest: string,
 	): Promise<void> {
-		const attempt = limiter.take(
-			`${interaction.guildId} ${interaction.user.id}`,
-		);
+		const attempt = limiter.take(`${interaction.guildId} ${interaction.user.id}`);
 		if (attempt.waitS > 0) {
 			const refusal = tooOftenOnce(limiter, attempt, "presses");
 			if (refusal !== undefined) await answerPrivately(interaction, refusal);
@@ -79,8 +68,7 @@ export function serveComponents(
 	}
 
 	client.on(Events.InteractionCreate, (interaction: Interaction) => {
-		if (!interaction.isMessageComponent() && !interaction.isModalSubmit())
-			return;
+		if (!interaction.isMessageComponent() && !interaction.isModalSubmit()) return;
 		if (!interaction.inGuild()) return;
 		const [prefix = "", ...rest] = interaction.customId.split(":");
 		const handler = byPrefix.get(prefix);

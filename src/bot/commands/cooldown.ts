@@ -19,10 +19,7 @@ export class Limiter {
 	 * Attempts that the rate limiter has counted, by key such as a user id. The key with the oldest accepted attempt
 	 * comes first.
 	 */
-	readonly #byKey = new Map<
-		string,
-		{ accepted: SlidingWindow; refusals: number }
-	>();
+	readonly #byKey = new Map<string, { accepted: SlidingWindow; refusals: number }>();
 
 	constructor(readonly options: WindowOptions) {}
 
@@ -68,11 +65,7 @@ export class Limiter {
  * Returns a message that a person exceeded a rate limit, and how long to wait. `things` names what was limited, such as
  * "commands".
  */
-export function tooOften(
-	{ options }: Limiter,
-	waitS: number,
-	things = "commands",
-): string {
+export function tooOften({ options }: Limiter, waitS: number, things = "commands"): string {
 	const { max, windowMs } = options;
 	return `That was ${max} ${things} within ${windowMs / 1000} seconds. Try again in ${waitS} s.`;
 }
@@ -81,10 +74,6 @@ export function tooOften(
  * Returns a reply such as "Try again in … s" for the first attempt that a limiter refuses; undefined for further refused
  * attempts.
  */
-export function tooOftenOnce(
-	limiter: Limiter,
-	{ waitS, refusals }: Attempt,
-	things?: string,
-): string | undefined {
+export function tooOftenOnce(limiter: Limiter, { waitS, refusals }: Attempt, things?: string): string | undefined {
 	return refusals === 1 ? tooOften(limiter, waitS, things) : undefined;
 }

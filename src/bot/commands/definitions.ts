@@ -54,33 +54,23 @@ export function definitionsOf(offered: Offered): Definition[] {
 						options: [{ ...slash.option, type: Option.String as const }],
 						// Also in direct messages with the bot.
 						...inGuilds,
-						contexts: [
-							InteractionContextType.Guild,
-							InteractionContextType.BotDM,
-						],
+						contexts: [InteractionContextType.Guild, InteractionContextType.BotDM],
 					},
 				]
 			: [],
 	);
 	const menus = [
-		...offered.actions.flatMap(({ menus = [], permission }) =>
-			menus.map((menu) => ({ ...menu, permission })),
-		),
+		...offered.actions.flatMap(({ menus = [], permission }) => menus.map((menu) => ({ ...menu, permission }))),
 		...offered.menus.filter(({ type }) => type !== "slash"),
 	].map(({ type, name, permission }) => ({
-		type:
-			type === "user"
-				? (ApplicationCommandType.User as const)
-				: (ApplicationCommandType.Message as const),
+		type: type === "user" ? (ApplicationCommandType.User as const) : (ApplicationCommandType.Message as const),
 		name,
 		default_member_permissions: bitsOf(permission),
 		...inGuilds,
 	}));
 	const slash = [
 		...slashCommands(offered.actions),
-		...offered.menus.flatMap((menu) =>
-			menu.type === "slash" ? slashCommand(menu) : [],
-		),
+		...offered.menus.flatMap((menu) => (menu.type === "slash" ? slashCommand(menu) : [])),
 	];
 	const all = [...own, ...slash, ...menus];
 	if (slash.length === 0 && menus.length === 0) return all;
@@ -94,13 +84,8 @@ export function definitionsOf(offered: Offered): Definition[] {
 	];
 }
 
-function slashCommands(
-	actions: readonly Action[],
-): RESTPostAPIChatInputApplicationCommandsJSONBody[] {
-	const byCommand = Map.groupBy(
-		actions,
-		({ name }) => name.split(" ")[0] ?? name,
-	);
+function slashCommands(actions: readonly Action[]): RESTPostAPIChatInputApplicationCommandsJSONBody[] {
+	const byCommand = Map.groupBy(actions, ({ name }) => name.split(" ")[0] ?? name);
 	return [...byCommand].map(([name, group]) => {
 		const [first] = group;
 		const isGroup = group.some((action) => action.name.includes(" "));
@@ -147,9 +132,7 @@ function slashCommand({
 }
 
 function bitsOf(permission: Permission | undefined): string | null {
-	return permission === undefined
-		? null
-		: String(PermissionFlagsBits[permission]);
+	return permission === undefined ? null : String(PermissionFlagsBits[permission]);
 }
 
 /** Returns the options of a slash command, required ones first, as Discord expects. */
@@ -163,9 +146,7 @@ function optionsOf({
 	return [...required, ...others].map(toOption);
 }
 
-function toOption(
-	option: Omit<ActionOption, "argument">,
-): APIApplicationCommandBasicOption {
+function toOption(option: Omit<ActionOption, "argument">): APIApplicationCommandBasicOption {
 	const { kind, name, description, required = false, min, max } = option;
 	const base = { name, description, required };
 	const length = {

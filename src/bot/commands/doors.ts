@@ -13,11 +13,7 @@ import { definitionsOf } from "./definitions.ts";
 import { createCommandLimits, createConcurrencyLimit } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
 import { createPerform } from "./perform.ts";
-import {
-	type CommandScope,
-	keepRegistered,
-	type Registration,
-} from "./registration.ts";
+import { type CommandScope, keepRegistered, type Registration } from "./registration.ts";
 import { createSlashDoor } from "./slash-door.ts";
 
 export interface DoorsOptions {
@@ -77,10 +73,7 @@ export function createDoors(options: DoorsOptions): Doors {
 	});
 	const slash = createSlashDoor(shared);
 	const definitions = definitionsOf(shared);
-	const known = new Set([
-		...(options.known ?? []),
-		...definitions.map(({ name }) => name),
-	]);
+	const known = new Set([...(options.known ?? []), ...definitions.map(({ name }) => name)]);
 	let registration: Registration | undefined;
 	return {
 		get registration() {

@@ -12,10 +12,7 @@ const units: readonly (readonly [ms: number, name: string, short: string])[] = [
 ];
 
 /** Whether a word is a duration, such as "30m" or "1d12h", or one of the `suggestions`, such as "forever". */
-export function isDurationWord(
-	word: string,
-	suggestions: readonly string[] = [],
-): boolean {
+export function isDurationWord(word: string, suggestions: readonly string[] = []): boolean {
 	if (suggestions.includes(word.toLowerCase())) return true;
 	return /^\d/.test(word) && readDuration(word) !== undefined;
 }
@@ -37,10 +34,7 @@ function durationInWords(text: string): string {
  * Suggests durations for what a person has typed so far: the text itself if it is a duration, a number with each unit, or
  * the `suggestions` of the option that begin with the text.
  */
-export function suggestDurations(
-	typed: string,
-	suggestions: readonly string[],
-): Suggestion[] {
+export function suggestDurations(typed: string, suggestions: readonly string[]): Suggestion[] {
 	const text = typed.trim().toLowerCase();
 	const values = /^\d{1,4}$/.test(text)
 		? ["m", "h", "d", "w"].map((unit) => text + unit)

@@ -52,10 +52,7 @@ export interface Feature {
 	/** Access to the temporary bans in the database. At most one feature implements it. */
 	tempBans?: StoredBans | undefined;
 	/** Responds to an HTTP request to the bot. Returns undefined if this feature has no route for `path`. */
-	respond?(
-		request: Request,
-		path: string,
-	): Response | Promise<Response> | undefined;
+	respond?(request: Request, path: string): Response | Promise<Response> | undefined;
 	/** Adds the feature's event listeners to a Discord client. Called again for each new client. */
 	attach?(client: Client): void;
 	/** Starts the feature's background work. */

@@ -12,13 +12,7 @@ import {
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { maxReasonLength } from "../discord/text.ts";
-import type {
-	Action,
-	ActionMenu,
-	ActionOption,
-	MenuTarget,
-	OptionValue,
-} from "./action.ts";
+import type { Action, ActionMenu, ActionOption, MenuTarget, OptionValue } from "./action.ts";
 import { isDurationWord } from "./durations.ts";
 
 /**
@@ -32,10 +26,7 @@ export const formPrefix = "ask";
  */
 export function questionButtons(question: string) {
 	return new ActionRowBuilder<ButtonBuilder>().addComponents(
-		new ButtonBuilder()
-			.setCustomId(`${questionPrefix}:${question}:yes`)
-			.setLabel("Do it")
-			.setStyle(ButtonStyle.Danger),
+		new ButtonBuilder().setCustomId(`${questionPrefix}:${question}:yes`).setLabel("Do it").setStyle(ButtonStyle.Danger),
 		new ButtonBuilder()
 			.setCustomId(`${questionPrefix}:${question}:no`)
 			.setLabel("Cancel")
@@ -53,24 +44,15 @@ export function formFor(
 	const labels = askedOptions(action, menu).map((option) => {
 		const input = new TextInputBuilder()
 			.setCustomId(option.name)
-			.setStyle(
-				option.kind === "reason"
-					? TextInputStyle.Paragraph
-					: TextInputStyle.Short,
-			)
+			.setStyle(option.kind === "reason" ? TextInputStyle.Paragraph : TextInputStyle.Short)
 			.setRequired(option.required ?? false)
 			.setMaxLength(option.max ?? maxReasonLength);
 		const [example] = option.suggestions ?? [];
 		if (example !== undefined) input.setPlaceholder(example);
-		return new LabelBuilder()
-			.setLabel(labelOf(option))
-			.setDescription(option.description)
-			.setTextInputComponent(input);
+		return new LabelBuilder().setLabel(labelOf(option)).setDescription(option.description).setTextInputComponent(input);
 	});
 	return new ModalBuilder()
-		.setCustomId(
-			[formPrefix, action.name, index, userId, messageId, channelId].join(":"),
-		)
+		.setCustomId([formPrefix, action.name, index, userId, messageId, channelId].join(":"))
 		.setTitle(menu.name)
 		.addLabelComponents(labels);
 }
@@ -80,9 +62,7 @@ function labelOf({ name }: ActionOption): string {
 }
 
 function askedOptions(action: Action, menu: ActionMenu): ActionOption[] {
-	return (menu.asks ?? []).flatMap(
-		(name) => action.options.find((option) => option.name === name) ?? [],
-	);
+	return (menu.asks ?? []).flatMap((name) => action.options.find((option) => option.name === name) ?? []);
 }
 
 /**
@@ -99,19 +79,12 @@ export interface FilledForm {
  * Parses a submitted form. `rest` is its custom_id without the prefix. Throws a ToolError if the action no longer
  * exists or a value has the wrong format.
  */
-export function readForm(
-	interaction: ModalSubmitInteraction,
-	rest: string,
-	actions: readonly Action[],
-): FilledForm {
-	const [name, index, userId = "", messageId = "", channelId = ""] =
-		rest.split(":");
+export function readForm(interaction: ModalSubmitInteraction, rest: string, actions: readonly Action[]): FilledForm {
+	const [name, index, userId = "", messageId = "", channelId = ""] = rest.split(":");
 	const action = actions.find((one) => one.name === name);
 	const menu = action?.menus?.[Number(index)];
 	if (!action || !menu)
-		throw new ToolError(
-			"The bot has changed since this form was opened. Nothing was done; open it again.",
-		);
+		throw new ToolError("The bot has changed since this form was opened. Nothing was done; open it again.");
 	const values = new Map<string, OptionValue[]>();
 	for (const option of askedOptions(action, menu)) {
 		const text = interaction.fields.getTextInputValue(option.name).trim();
@@ -121,14 +94,9 @@ export function readForm(
 	return { action, menu, target, values };
 }
 
-function readField(
-	{ kind, name, suggestions }: ActionOption,
-	text: string,
-): OptionValue {
+function readField({ kind, name, suggestions }: ActionOption, text: string): OptionValue {
 	if (kind === "duration" && !isDurationWord(text, suggestions))
-		throw new ToolError(
-			`${name}: write a duration such as 10m, 2h or 3d. Nothing was done.`,
-		);
+		throw new ToolError(`${name}: write a duration such as 10m, 2h or 3d. Nothing was done.`);
 	if (kind !== "integer" && kind !== "case") return text;
 	if (/^\d{1,9}$/.test(text)) return Number(text);
 	throw new ToolError(`${name}: write a number. Nothing was done.`);

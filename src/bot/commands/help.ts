@@ -1,10 +1,6 @@
 // `help`: lists what a person may use in a channel, as slash commands or chat commands.
 
-import {
-	type GuildMember,
-	type GuildTextBasedChannel,
-	PermissionFlagsBits,
-} from "discord.js";
+import { type GuildMember, type GuildTextBasedChannel, PermissionFlagsBits } from "discord.js";
 import type { Permission } from "../discord/permissions.ts";
 import type { Action } from "./action.ts";
 import { chatName, chatUsage } from "./chat-arguments.ts";
@@ -19,10 +15,7 @@ export type Holds = (permission: Permission) => boolean;
  * Returns a function that tells whether a member has a permission. It decides which commands are listed and which rate
  * limit applies, not what the member may do: the tools check that.
  */
-export function holdsOf(
-	member: GuildMember,
-	channel: Pick<GuildTextBasedChannel, "permissionsFor"> | null,
-): Holds {
+export function holdsOf(member: GuildMember, channel: Pick<GuildTextBasedChannel, "permissionsFor"> | null): Holds {
 	return (name) => {
 		const bit = PermissionFlagsBits[name];
 		if (member.permissions.has(bit)) return true;
@@ -43,33 +36,22 @@ interface ChatLine extends Pick<Command, "name" | "usage" | "description"> {
 }
 
 /** Returns the text of the chat command `help`: the chat commands that a person may use, with their syntax. */
-export function chatHelp(
-	{ prefix, actions, commands }: Omit<Helpful, "menus">,
-	holds: Holds,
-): string {
+export function chatHelp({ prefix, actions, commands }: Omit<Helpful, "menus">, holds: Holds): string {
 	const shown: ChatLine[] = [
 		{ ...helpCommand, usage: "" },
 		...commands,
 		...actions.flatMap((action) =>
-			action.chat === false
-				? []
-				: [{ ...action, name: chatName(action), usage: chatUsage(action) }],
+			action.chat === false ? [] : [{ ...action, name: chatName(action), usage: chatUsage(action) }],
 		),
 	];
 	return shown
 		.filter((one) => isShown(one, holds))
-		.map(
-			({ name, usage, description }) =>
-				`\`${[prefix, name, usage].join(" ").trimEnd()}\`: ${sentence(description)}`,
-		)
+		.map(({ name, usage, description }) => `\`${[prefix, name, usage].join(" ").trimEnd()}\`: ${sentence(description)}`)
 		.join("\n");
 }
 
 /** Returns the text of the slash command `help`: the slash commands that a person may use. */
-export function slashHelp(
-	{ actions, commands, menus }: Omit<Helpful, "prefix">,
-	holds: Holds,
-): string {
+export function slashHelp({ actions, commands, menus }: Omit<Helpful, "prefix">, holds: Holds): string {
 	const all: Pick<Action, "name" | "description" | "permission">[] = [
 		helpCommand,
 		...commands.flatMap(({ slash }) => slash ?? []),
@@ -82,10 +64,7 @@ export function slashHelp(
 		.join("\n");
 }
 
-function isShown(
-	{ permission }: { permission?: Permission | undefined },
-	holds: Holds,
-): boolean {
+function isShown({ permission }: { permission?: Permission | undefined }, holds: Holds): boolean {
 	return permission === undefined || holds(permission);
 }
 

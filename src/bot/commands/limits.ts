@@ -69,9 +69,7 @@ export function createCommandLimits(open = new Limiter(commandLimits)) {
 		): Promise<Answer | string | undefined> {
 			const limiter = own ?? byWeight[weight];
 			const key = `${guildId} ${userId}`;
-			const tell = tellsOnce
-				? tooOftenOnce
-				: (by: Limiter, { waitS }: { waitS: number }) => tooOften(by, waitS);
+			const tell = tellsOnce ? tooOftenOnce : (by: Limiter, { waitS }: { waitS: number }) => tooOften(by, waitS);
 			const attempt = limiter.take(key);
 			if (attempt.waitS > 0) return tell(limiter, attempt);
 			const { answer, isMistake } = await work();

@@ -26,28 +26,19 @@ export type MenuHandler = {
 			 * Handles the command in a guild. Must defer, reply or show a form within 3 s, before any other request.
 			 * The text of a thrown ToolError or Discord API error is shown to the person in an ephemeral message.
 			 */
-			run(
-				interaction: UserContextMenuCommandInteraction & { guildId: string },
-			): Promise<void>;
+			run(interaction: UserContextMenuCommandInteraction & { guildId: string }): Promise<void>;
 	  }
 	| {
 			type: "message";
 			/** Handles the command in a guild, under the same rules as `run` of a user's context menu. */
-			run(
-				interaction: MessageContextMenuCommandInteraction & { guildId: string },
-			): Promise<void>;
+			run(interaction: MessageContextMenuCommandInteraction & { guildId: string }): Promise<void>;
 	  }
 	| {
 			type: "slash";
 			/** Description of the slash command: at most 100 characters. */
 			description: string;
-			options: readonly Pick<
-				ActionOption,
-				"name" | "description" | "kind" | "required" | "min" | "max"
-			>[];
+			options: readonly Pick<ActionOption, "name" | "description" | "kind" | "required" | "min" | "max">[];
 			/** Handles the command in a guild, under the same rules as `run` of a user's context menu. */
-			run(
-				interaction: ChatInputCommandInteraction & { guildId: string },
-			): Promise<void>;
+			run(interaction: ChatInputCommandInteraction & { guildId: string }): Promise<void>;
 	  }
 );

@@ -12,13 +12,8 @@ const noText = "It failed. The bot's log may have the details.";
  * in their own time zone, with Markdown and mentions in names escaped. Removes no lines. The text of an error is never
  * empty.
  */
-export function peopleText(
-	text: string,
-	{ isError }: { isError: boolean },
-): string {
-	const shown = isError
-		? inPeoplesWords(text.replace(/^Invalid parameters: /, ""))
-		: text;
+export function peopleText(text: string, { isError }: { isError: boolean }): string {
+	const shown = isError ? inPeoplesWords(text.replace(/^Invalid parameters: /, "")) : text;
 	const formatted = shown.split("\n").map(forDiscord).join("\n").trim();
 	return formatted || (isError ? noText : "");
 }
@@ -30,10 +25,7 @@ export function peopleText(
 function inPeoplesWords(text: string): string {
 	return text
 		.replace(/\b[A-Z]{3,}(?:_[A-Z]+)*\b/g, titleOf)
-		.replace(
-			/\b([Tt])he guild(?: \d{17,20})?(?=[ .,:;'])(?! \(@)/g,
-			"$1his server",
-		);
+		.replace(/\b([Tt])he guild(?: \d{17,20})?(?=[ .,:;'])(?! \(@)/g, "$1his server");
 }
 
 function forDiscord(line: string): string {

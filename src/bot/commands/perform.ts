@@ -48,16 +48,11 @@ interface Question {
  * Result of confirming or cancelling an action. "answered": the person did so before. "gone": it expired, or the bot
  * was restarted.
  */
-export type Settled =
-	| { state: "done"; text: string }
-	| { state: "answered" | "gone" };
+export type Settled = { state: "done"; text: string } | { state: "answered" | "gone" };
 
 export type Perform = ReturnType<typeof createPerform>;
 
-export function createPerform({
-	callAs,
-	questionMs = 5 * 60_000,
-}: PerformOptions) {
+export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOptions) {
 	/** Tool calls that wait for confirmation, by the id of the question, oldest first. */
 	const questions = new Map<string, Question>();
 	/** Ids of the latest questions that a person has confirmed or cancelled. */
@@ -65,15 +60,13 @@ export function createPerform({
 
 	function noteAnswered(question: string): void {
 		const [oldest] = answered;
-		if (answered.size >= maxQuestions && oldest !== undefined)
-			answered.delete(oldest);
+		if (answered.size >= maxQuestions && oldest !== undefined) answered.delete(oldest);
 		answered.add(question);
 	}
 
 	function ask(call: PersonCall): string {
 		const [oldest] = questions.keys();
-		if (questions.size >= maxQuestions && oldest !== undefined)
-			questions.delete(oldest);
+		if (questions.size >= maxQuestions && oldest !== undefined) questions.delete(oldest);
 		const id = crypto.randomUUID();
 		questions.set(id, { call, endsAt: performance.now() + questionMs });
 		return id;
@@ -87,10 +80,7 @@ export function createPerform({
 	 * Makes a dry run of a tool call, and returns its text as a question. Returns the text as it is if there is nothing
 	 * to confirm.
 	 */
-	async function preview(
-		{ limitTo }: Action,
-		call: PersonCall,
-	): Promise<Ran<Answer>> {
+	async function preview({ limitTo }: Action, call: PersonCall): Promise<Ran<Answer>> {
 		const { args } = call;
 		const result = await callAs({ ...call, args: dryRun(args) });
 		const ran = ranOf(result);
@@ -122,9 +112,7 @@ export function createPerform({
 				if (!(error instanceof ToolError)) throw error;
 				return { answer: { text: error.message }, isMistake: true };
 			}
-			const ran = action.confirm?.(call.args)
-				? await preview(action, call)
-				: await run(call);
+			const ran = action.confirm?.(call.args) ? await preview(action, call) : await run(call);
 			if (!ran.isMistake) return ran;
 			const text = withOptionName(action, ran.answer.text);
 			return { ...ran, answer: { text } };
@@ -143,8 +131,7 @@ export function createPerform({
 		/** Runs the pending action if `yes`, otherwise cancels it. Works once per question. */
 		async answer(question: string, yes: boolean): Promise<Settled> {
 			const asked = questions.get(question);
-			if (!asked)
-				return { state: answered.has(question) ? "answered" : "gone" };
+			if (!asked) return { state: answered.has(question) ? "answered" : "gone" };
 			questions.delete(question);
 			noteAnswered(question);
 			if (!yes) return { state: "done", text: "Nothing was done." };
@@ -156,8 +143,7 @@ export function createPerform({
 
 /** Replaces the name of a tool's argument at the start of an error message with the name of the command's option. */
 function withOptionName({ options }: Action, text: string): string {
-	const [, argument, rest = ""] =
-		/^([a-z_\\]+)(: expected[\s\S]*)$/.exec(text) ?? [];
+	const [, argument, rest = ""] = /^([a-z_\\]+)(: expected[\s\S]*)$/.exec(text) ?? [];
 	const name = argument?.replaceAll("\\", "");
 	const option = options.find((one) => one.argument === name);
 	return option ? `${option.name}${rest}` : text;
@@ -175,8 +161,7 @@ function ranOf({ text, isError, wrote }: PersonResult): Ran<Answer> {
  * done yet." Returns undefined if the dry run shows that nothing would be done.
  */
 export function questionOf(text: string): string | undefined {
-	const [, first = "", rest = "", more = ""] =
-		/^Would (\S)(.*?)[.:]?(\n[\s\S]*)?$/.exec(text) ?? [];
+	const [, first = "", rest = "", more = ""] = /^Would (\S)(.*?)[.:]?(\n[\s\S]*)?$/.exec(text) ?? [];
 	if (first === "") return undefined;
 	return `${first.toUpperCase()}${rest}? Nothing has been done yet.${more}`;
 }

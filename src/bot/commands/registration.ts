@@ -2,12 +2,7 @@
 // only if they differ from those that are registered, because Discord limits how many commands are created per day.
 // https://docs.discord.com/developers/interactions/application-commands#registering-a-command
 
-import {
-	type APIApplicationCommand,
-	type Client,
-	Events,
-	Routes,
-} from "discord.js";
+import { type APIApplicationCommand, type Client, Events, Routes } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import type { Definition } from "./definitions.ts";
 
@@ -39,19 +34,12 @@ export interface Registration {
 }
 
 /** Registers the commands at each login, and for each guild that the bot joins. */
-export function keepRegistered(
-	client: Client,
-	options: RegistrationOptions,
-): Registration {
+export function keepRegistered(client: Client, options: RegistrationOptions): Registration {
 	const { scope, log, retryMs = defaultRetryMs } = options;
 	let hasRun = false;
 
 	/** Registers commands for all guilds or for one guild. Retries later if that fails. Never rejects. */
-	async function register(
-		ready: Client<true>,
-		place: Place,
-		attempt = 0,
-	): Promise<void> {
+	async function register(ready: Client<true>, place: Place, attempt = 0): Promise<void> {
 		if (!ready.isReady()) return;
 		try {
 			await sync(ready, place, options);
@@ -63,17 +51,13 @@ export function keepRegistered(
 				...(waitMs !== undefined && { retry_in_seconds: waitMs / 1000 }),
 			});
 			if (waitMs === undefined) return;
-			setTimeout(
-				() => void register(ready, place, attempt + 1),
-				waitMs,
-			).unref();
+			setTimeout(() => void register(ready, place, attempt + 1), waitMs).unref();
 		}
 	}
 
 	client.on(Events.ClientReady, async (ready) => {
 		await register(ready, { wanted: scope === "global" });
-		for (const guildId of ready.guilds.cache.keys())
-			await register(ready, { guildId, wanted: scope === "guild" });
+		for (const guildId of ready.guilds.cache.keys()) await register(ready, { guildId, wanted: scope === "guild" });
 		hasRun = true;
 	});
 	client.on(Events.GuildCreate, (guild) => {
@@ -103,10 +87,7 @@ async function sync(
 	{ guildId, wanted }: Place,
 	{ definitions, known, log }: RegistrationOptions,
 ): Promise<void> {
-	const route =
-		guildId === undefined
-			? Routes.applicationCommands(id)
-			: Routes.applicationGuildCommands(id, guildId);
+	const route = guildId === undefined ? Routes.applicationCommands(id) : Routes.applicationGuildCommands(id, guildId);
 	// Commands of other programs are sent back below, and would otherwise lose their translations.
 	const query = new URLSearchParams({ with_localizations: "true" });
 	const found = (await rest.get(route, { query })) as APIApplicationCommand[];
@@ -143,16 +124,13 @@ function sendable(command: APIApplicationCommand): object {
 		Object.entries(command).filter(
 			([key, value]) =>
 				// The default of dm_permission is true.
-				!setByDiscord.has(key) &&
-				(key === "dm_permission" || !isDefault(value)),
+				!setByDiscord.has(key) && (key === "dm_permission" || !isDefault(value)),
 		),
 	);
 }
 
 /** Removes the fields `contexts` and `integration_types`, which Discord accepts only for commands of all guilds. */
-function withoutContexts<
-	One extends { contexts?: unknown; integration_types?: unknown },
->({
+function withoutContexts<One extends { contexts?: unknown; integration_types?: unknown }>({
 	contexts: _,
 	integration_types: __,
 	...rest
@@ -161,12 +139,8 @@ function withoutContexts<
 }
 
 /** Whether the registered commands equal the wanted ones, in any order. */
-export function isEqual(
-	found: readonly object[],
-	wanted: readonly object[],
-): boolean {
-	const texts = (all: readonly object[]) =>
-		all.map((one) => JSON.stringify(normalized(one))).sort();
+export function isEqual(found: readonly object[], wanted: readonly object[]): boolean {
+	const texts = (all: readonly object[]) => all.map((one) => JSON.stringify(normalized(one))).sort();
 	return JSON.stringify(texts(found)) === JSON.stringify(texts(wanted));
 }
 
@@ -180,12 +154,7 @@ const setByDiscord: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields that are ignored when commands are compared. */
-const ignored: ReadonlySet<string> = new Set([
-	...setByDiscord,
-	"id",
-	"dm_permission",
-	"default_permission",
-]);
+const ignored: ReadonlySet<string> = new Set([...setByDiscord, "id", "dm_permission", "default_permission"]);
 
 /**
  * Returns a command, or a part of one, in a form in which equal commands have the same JSON: keys sorted, without

@@ -16,31 +16,14 @@ import type { Log } from "../../lib/log.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action, ActionMenu, MenuTarget, OptionValue } from "./action.ts";
-import {
-	answerPieces,
-	answerPrivately,
-	deferPrivately,
-	describeFailure,
-} from "./answer.ts";
+import { answerPieces, answerPrivately, deferPrivately, describeFailure } from "./answer.ts";
 import { autocomplete, type Suggest } from "./autocomplete.ts";
 import type { Command } from "./commands.ts";
 import type { ComponentHandler } from "./components.ts";
 import { helpCommand } from "./definitions.ts";
-import {
-	formFor,
-	formPrefix,
-	questionButtons,
-	questionPrefix,
-	readForm,
-} from "./forms.ts";
+import { formFor, formPrefix, questionButtons, questionPrefix, readForm } from "./forms.ts";
 import { type Holds, slashHelp } from "./help.ts";
-import {
-	type CommandLimits,
-	type ConcurrencyLimit,
-	type LimitedRun,
-	type Ran,
-	weightOf,
-} from "./limits.ts";
+import { type CommandLimits, type ConcurrencyLimit, type LimitedRun, type Ran, weightOf } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
 import type { Answer, Perform, Place } from "./perform.ts";
 import type { Values } from "./tool-call.ts";
@@ -59,9 +42,7 @@ export interface SlashDoorOptions {
 
 type Answering = RepliableInteraction;
 
-type MenuInteraction =
-	| UserContextMenuCommandInteraction
-	| MessageContextMenuCommandInteraction;
+type MenuInteraction = UserContextMenuCommandInteraction | MessageContextMenuCommandInteraction;
 
 const busy = "Too many commands are running. Try again in a moment.";
 
@@ -69,9 +50,7 @@ export function createSlashDoor(options: SlashDoorOptions) {
 	const { actions, menus, commands, performing, log } = options;
 	const byName = new Map(actions.map((action) => [action.name, action]));
 	const commandNamed = new Map(
-		commands.flatMap((command) =>
-			command.slash ? [[command.slash.name, command] as const] : [],
-		),
+		commands.flatMap((command) => (command.slash ? [[command.slash.name, command] as const] : [])),
 	);
 
 	/** Defers the reply to an interaction, runs `work` within the rate limits, and replies. Never rejects. */
@@ -94,16 +73,12 @@ export function createSlashDoor(options: SlashDoorOptions) {
 					},
 					work,
 				);
-				await show(
-					interaction,
-					typeof answer === "object" ? answer : { text: answer ?? "" },
-				);
+				await show(interaction, typeof answer === "object" ? answer : { text: answer ?? "" });
 			} catch (error) {
 				await fail(interaction, error);
 			}
 		};
-		if (!options.concurrency.run(guildId, limited.weight, run))
-			answerPrivately(interaction, busy).catch(() => {});
+		if (!options.concurrency.run(guildId, limited.weight, run)) answerPrivately(interaction, busy).catch(() => {});
 	}
 
 	async function fail(interaction: Answering, error: unknown): Promise<void> {
@@ -117,19 +92,11 @@ export function createSlashDoor(options: SlashDoorOptions) {
 		);
 	}
 
-	function act(
-		interaction: Answering,
-		action: Action,
-		values: Values,
-		door: string,
-		given?: JsonObject,
-	): void {
+	function act(interaction: Answering, action: Action, values: Values, door: string, given?: JsonObject): void {
 		const weight = weightOf(action, holdsIn(interaction));
 		const place = placeOf(interaction, door);
 		const fixed = { ...action.fixed, ...given };
-		respond(interaction, { weight }, () =>
-			performing.perform({ ...action, fixed }, values, place),
-		);
+		respond(interaction, { weight }, () => performing.perform({ ...action, fixed }, values, place));
 	}
 
 	function onChatInput(interaction: ChatInputCommandInteraction): void {
@@ -163,8 +130,7 @@ export function createSlashDoor(options: SlashDoorOptions) {
 		}
 		const name = nameOf(interaction);
 		const action = byName.get(name);
-		if (action)
-			act(interaction, action, valuesOf(interaction, action), `/${name}`);
+		if (action) act(interaction, action, valuesOf(interaction, action), `/${name}`);
 	}
 
 	function onMenu(interaction: MenuInteraction): void {
@@ -180,34 +146,23 @@ export function createSlashDoor(options: SlashDoorOptions) {
 			return;
 		}
 		for (const action of actions)
-			for (const menu of action.menus ?? [])
-				if (isThis(menu)) openMenu(interaction, action, menu);
+			for (const menu of action.menus ?? []) if (isThis(menu)) openMenu(interaction, action, menu);
 	}
 
-	function openMenu(
-		interaction: MenuInteraction,
-		action: Action,
-		menu: ActionMenu,
-	): void {
+	function openMenu(interaction: MenuInteraction, action: Action, menu: ActionMenu): void {
 		const target = targetOf(interaction);
 		if (menu.asks === undefined) {
 			act(interaction, action, new Map(), menu.name, menu.args(target));
 			return;
 		}
-		interaction
-			.showModal(formFor(action, menu, target))
-			.catch((error) => fail(interaction, error));
+		interaction.showModal(formFor(action, menu, target)).catch((error) => fail(interaction, error));
 	}
 
 	const form: ComponentHandler = {
 		prefix: formPrefix,
 		async run(interaction, rest) {
 			if (!interaction.isModalSubmit()) return;
-			const { action, menu, target, values } = readForm(
-				interaction,
-				rest,
-				actions,
-			);
+			const { action, menu, target, values } = readForm(interaction, rest, actions);
 			act(interaction, action, values, menu.name, menu.args(target));
 		},
 	};
@@ -219,10 +174,7 @@ export function createSlashDoor(options: SlashDoorOptions) {
 			const [question = "", decision] = rest.split(":");
 			const asker = performing.askedBy(question);
 			if (asker !== undefined && asker !== interaction.user.id) {
-				await answerPrivately(
-					interaction,
-					"Only the person who used the command can answer this.",
-				);
+				await answerPrivately(interaction, "Only the person who used the command can answer this.");
 				return;
 			}
 			await interaction.deferUpdate();
@@ -252,10 +204,7 @@ export function createSlashDoor(options: SlashDoorOptions) {
 		attach(client: Client): void {
 			client.on(Events.InteractionCreate, (interaction: Interaction) => {
 				if (interaction.isChatInputCommand()) onChatInput(interaction);
-				else if (
-					interaction.isUserContextMenuCommand() ||
-					interaction.isMessageContextMenuCommand()
-				)
+				else if (interaction.isUserContextMenuCommand() || interaction.isMessageContextMenuCommand())
 					onMenu(interaction);
 				else if (interaction.isAutocomplete()) {
 					const action = byName.get(nameOf(interaction));
@@ -271,14 +220,9 @@ export function createSlashDoor(options: SlashDoorOptions) {
 }
 
 /** Sends the answer to a deferred interaction, with buttons if it asks for confirmation. */
-async function show(
-	interaction: Answering,
-	{ text, question, isVerbatim }: Answer,
-): Promise<void> {
+async function show(interaction: Answering, { text, question, isVerbatim }: Answer): Promise<void> {
 	if (question === undefined)
-		return isVerbatim
-			? answerPrivately(interaction, text, sendablePieces(text))
-			: answerPrivately(interaction, text);
+		return isVerbatim ? answerPrivately(interaction, text, sendablePieces(text)) : answerPrivately(interaction, text);
 	const pieces = answerPieces(text);
 	const last = pieces.pop() ?? "";
 	if (pieces.length > 0) await answerPrivately(interaction, text, pieces);
@@ -304,10 +248,7 @@ function nameOf({ commandName, options }: Named): string {
 	return subcommand === null ? commandName : `${commandName} ${subcommand}`;
 }
 
-function valuesOf(
-	{ options }: ChatInputCommandInteraction,
-	action: Action,
-): Values {
+function valuesOf({ options }: ChatInputCommandInteraction, action: Action): Values {
 	const values = new Map<string, OptionValue[]>();
 	for (const { name } of action.options) {
 		// Users, roles and channels have their id as value.
@@ -317,10 +258,7 @@ function valuesOf(
 	return values;
 }
 
-function placeOf(
-	{ guildId, channelId, createdTimestamp, user }: Answering,
-	door: string,
-): Place {
+function placeOf({ guildId, channelId, createdTimestamp, user }: Answering, door: string): Place {
 	return {
 		guildId: guildId ?? "",
 		channelId: channelId ?? "",
@@ -334,10 +272,7 @@ function placeOf(
  * Returns a function that tells whether a person has a permission: in the channel, as stated in the interaction, or
  * guild-wide.
  */
-function holdsIn({
-	memberPermissions,
-	member,
-}: Pick<Answering, "memberPermissions" | "member">): Holds {
+function holdsIn({ memberPermissions, member }: Pick<Answering, "memberPermissions" | "member">): Holds {
 	return (name) => {
 		const bit = PermissionFlagsBits[name];
 		if (memberPermissions?.has(bit)) return true;
@@ -347,8 +282,7 @@ function holdsIn({
 
 function targetOf(interaction: MenuInteraction): MenuTarget {
 	const { channelId } = interaction;
-	if (!interaction.isMessageContextMenuCommand())
-		return { userId: interaction.targetId, channelId };
+	if (!interaction.isMessageContextMenuCommand()) return { userId: interaction.targetId, channelId };
 	const { targetMessage, targetId: messageId } = interaction;
 	return { userId: targetMessage.author.id, messageId, channelId };
 }

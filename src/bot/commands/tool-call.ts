@@ -23,18 +23,12 @@ export function toToolCall(
 		const converted = given.map((value) => convert(option, value));
 		if (converted.length === 0) continue;
 		if (option.several)
-			args[option.argument] = [
-				...((args[option.argument] as unknown[] | undefined) ?? []),
-				...converted,
-			];
+			args[option.argument] = [...((args[option.argument] as unknown[] | undefined) ?? []), ...converted];
 		else addValue(args, option, converted[0], channelId);
 	}
 	const { here, hereIsList, tool } = action;
-	if (here !== undefined && args[here] === undefined)
-		args[here] = hereIsList ? [channelId] : channelId;
-	const byName = Object.fromEntries(
-		[...values].map(([name, all]) => [name, all.length > 1 ? all : all[0]]),
-	);
+	if (here !== undefined && args[here] === undefined) args[here] = hereIsList ? [channelId] : channelId;
+	const byName = Object.fromEntries([...values].map(([name, all]) => [name, all.length > 1 ? all : all[0]]));
 	return {
 		tool: typeof tool === "string" ? tool : tool(byName),
 		args: action.complete?.(args, at) ?? args,
@@ -52,10 +46,7 @@ function convert(option: ActionOption, value: OptionValue): unknown {
  * Throws a ToolError unless a text is a duration with units, such as "2h", of at most `longestMs`, or one of the
  * option's suggestions.
  */
-function requireDuration(
-	{ name, longestMs = Infinity, suggestions = [] }: ActionOption,
-	text: string,
-): void {
+function requireDuration({ name, longestMs = Infinity, suggestions = [] }: ActionOption, text: string): void {
 	const word = text.trim().toLowerCase();
 	if (suggestions.includes(word)) return;
 	const ms = readDuration(word);
@@ -65,9 +56,7 @@ function requireDuration(
 			`The ${name} "${shown}" is no duration. Write a number with a unit (s, m, h, d, w), such as ${suggestions.find((one) => /^\d/.test(one)) ?? "10m"}. Nothing was done.`,
 		);
 	if (ms > longestMs)
-		throw new ToolError(
-			`The ${name} "${shown}" is too long: at most ${inDaysOrHours(longestMs)}. Nothing was done.`,
-		);
+		throw new ToolError(`The ${name} "${shown}" is too long: at most ${inDaysOrHours(longestMs)}. Nothing was done.`);
 }
 
 function inDaysOrHours(ms: number): string {
@@ -92,12 +81,7 @@ function addValue(
 
 /** Parses the link or id of a message. Returns any other text as the id, which the tool then rejects. */
 function readMessageLink(text: string): { message: string; channel?: string } {
-	const link =
-		/^<?https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/\d+\/(\d+)\/(\d+)>?$/.exec(
-			text.trim(),
-		);
+	const link = /^<?https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/\d+\/(\d+)\/(\d+)>?$/.exec(text.trim());
 	const [, channel, message] = link ?? [];
-	return channel !== undefined && message !== undefined
-		? { channel, message }
-		: { message: text.trim() };
+	return channel !== undefined && message !== undefined ? { channel, message } : { message: text.trim() };
 }

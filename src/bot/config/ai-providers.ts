@@ -88,10 +88,7 @@ export type ApiKeys = Readonly<Record<string, string>>;
  * Returns the AI providers to use, in the order in which they are tried: those in `order`, or by default all that
  * config.toml configures or that have an API key. Incomplete providers are left out.
  */
-export function chooseProviders(
-	{ order, providers = {} }: AiSettings,
-	apiKeys: ApiKeys,
-): AiProvider[] {
+export function chooseProviders({ order, providers = {} }: AiSettings, apiKeys: ApiKeys): AiProvider[] {
 	return (order ?? namesOf(providers)).flatMap((name) => {
 		const provider = describe(name, settingsOf(name, providers), apiKeys);
 		if (!provider) return [];
@@ -116,26 +113,16 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 		if (typeof name !== "string") return []; // Reported by the schema.
 		if (order.indexOf(name) < index) return [issue(`names ${name} twice`)];
 		if (!names.includes(name))
-			return [
-				issue(
-					`expected the name of an AI provider, received ${JSON.stringify(name)}${didYouMean(name, names)}`,
-				),
-			];
+			return [issue(`expected the name of an AI provider, received ${JSON.stringify(name)}${didYouMean(name, names)}`)];
 		const variable = settingsOf(name, providers).api_key_env;
 		return variable === undefined || apiKeys[variable] !== undefined
 			? []
-			: [
-					issue(
-						`the AI provider ${name} has no API key: set ${variable} in .env`,
-					),
-				];
+			: [issue(`the AI provider ${name} has no API key: set ${variable} in .env`)];
 	});
 	return [
 		...orderIssues,
 		...names.flatMap((name) => incompleteProviderIssues(name, providers)),
-		...Object.entries(providers).flatMap(([name, own]) =>
-			missingKeyIssues(name, own, apiKeys),
-		),
+		...Object.entries(providers).flatMap(([name, own]) => missingKeyIssues(name, own, apiKeys)),
 	];
 }
 
@@ -160,11 +147,7 @@ export function keyVariables(values: TomlValues): string[] {
 }
 
 /** Returns an error if the variable with an AI provider's API key is not set. */
-function missingKeyIssues(
-	name: string,
-	own: unknown,
-	apiKeys: ApiKeys,
-): ConfigIssue[] {
+function missingKeyIssues(name: string, own: unknown, apiKeys: ApiKeys): ConfigIssue[] {
 	const { api_key_env: variable } = Object(own) as { api_key_env?: unknown };
 	if (!isKeyName(variable) || apiKeys[variable] !== undefined) return [];
 	return [
@@ -178,14 +161,9 @@ function missingKeyIssues(
 /**
  * Returns an error if an AI provider in config.toml lacks `url` or `model` and is not one of the built-in providers.
  */
-function incompleteProviderIssues(
-	name: string,
-	providers: Providers,
-): ConfigIssue[] {
+function incompleteProviderIssues(name: string, providers: Providers): ConfigIssue[] {
 	const settings = settingsOf(name, providers);
-	const missing = (["url", "model"] as const).filter(
-		(key) => settings[key] === undefined,
-	);
+	const missing = (["url", "model"] as const).filter((key) => settings[key] === undefined);
 	if (missing.length === 0) return [];
 	const known = Object.keys(builtInProviders);
 	return [
@@ -204,17 +182,14 @@ function namesOf(providers: Providers): string[] {
 
 /** Returns the settings of an AI provider: the built-in ones, overridden by those of config.toml. */
 function settingsOf(name: string, providers: Providers): ProviderSettings {
-	const [builtIn, own] = [builtInProviders, providers].map((all) =>
-		Object.hasOwn(all, name) ? all[name] : undefined,
-	);
+	const [builtIn, own] = [builtInProviders, providers].map((all) => (Object.hasOwn(all, name) ? all[name] : undefined));
 	return { ...builtIn, ...own };
 }
 
 /** Returns an AI provider's complete settings; undefined if its URL, its model or a required API key is missing. */
 function describe(name: string, settings: ProviderSettings, apiKeys: ApiKeys) {
 	const { url, model, api_key_env: keyVariable } = settings;
-	const { max_tokens, max_tokens_field, timeout_seconds, silence_seconds } =
-		providerDefaults;
+	const { max_tokens, max_tokens_field, timeout_seconds, silence_seconds } = providerDefaults;
 	const apiKey = keyVariable === undefined ? undefined : apiKeys[keyVariable];
 	if (url === undefined || model === undefined) return undefined;
 	if (keyVariable !== undefined && apiKey === undefined) return undefined;
@@ -251,14 +226,9 @@ export function isPrivateEnough(url: string): boolean {
 }
 
 function isPrivateHost(hostname: string): boolean {
-	if (/^[\d.]+$/.test(hostname))
-		return /^(127|10|172\.(1[6-9]|2\d|3[01])|192\.168)\./.test(hostname);
+	if (/^[\d.]+$/.test(hostname)) return /^(127|10|172\.(1[6-9]|2\d|3[01])|192\.168)\./.test(hostname);
 	// Unique local and link-local addresses.
-	if (hostname.startsWith("["))
-		return /^\[(::1\]|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/.test(hostname);
+	if (hostname.startsWith("[")) return /^\[(::1\]|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/.test(hostname);
 	// A name without a dot is local or in a container network.
-	return (
-		!hostname.includes(".") ||
-		/\.(localhost|local|internal|lan|home\.arpa)$/.test(hostname)
-	);
+	return !hostname.includes(".") || /\.(localhost|local|internal|lan|home\.arpa)$/.test(hostname);
 }

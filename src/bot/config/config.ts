@@ -25,14 +25,7 @@ import { runs } from "../../lib/program/program.ts";
 import { storeIssues } from "../store/settings.ts";
 import { aiIssues, apiKeyPattern, keyVariables } from "./ai-providers.ts";
 import { describePlaceholder } from "./example.ts";
-import {
-	address,
-	environment,
-	missingSections,
-	type TomlSettings,
-	toml,
-	variables,
-} from "./settings.ts";
+import { address, environment, missingSections, type TomlSettings, toml, variables } from "./settings.ts";
 import { readToml, type TomlValues, withoutPlaceholders } from "./toml.ts";
 import { type NamedTool, toolNameIssues } from "./tool-choice.ts";
 
@@ -45,8 +38,7 @@ type Env = Record<string, string | undefined>;
 const maxPersonalityBytes = 64 * 1024;
 
 /** Warning for the bot's operator that the MCP server has no access token, because MCP_AUTH_TOKEN is not set. */
-export const withoutToken =
-	"MCP_AUTH_TOKEN is not set: every program on this machine can call the bot's tools";
+export const withoutToken = "MCP_AUTH_TOKEN is not set: every program on this machine can call the bot's tools";
 
 /** Warning for the bot's operator that the setting `approval` has no effect. */
 export const idleApproval =
@@ -56,13 +48,8 @@ export const idleApproval =
  * Whether the setting `approval` has no effect although it is switched on: without MCP_AUTH_TOKEN every caller counts
  * as the holder of this token, whose calls need no approval.
  */
-export function hasIdleApproval({
-	toml: { mcp },
-	mcpToken,
-}: Pick<BotConfig, "toml" | "mcpToken">): boolean {
-	return (
-		mcp.approval !== "off" && !mcp.approval_for_root && mcpToken === undefined
-	);
+export function hasIdleApproval({ toml: { mcp }, mcpToken }: Pick<BotConfig, "toml" | "mcpToken">): boolean {
+	return mcp.approval !== "off" && !mcp.approval_for_root && mcpToken === undefined;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -92,19 +79,13 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 	]);
 	const issues = variables.issuesBeside(keyVariables(file.values));
 	const personality = readPersonality(directory, file.values.personality_file);
-	const unmet =
-		file.settings && settings
-			? missingRequirements(file.settings, settings)
-			: [];
+	const unmet = file.settings && settings ? missingRequirements(file.settings, settings) : [];
 	const all = [
 		...issues,
 		...variables.named(unmet),
-		...[...file.issues, ...personality.issues].map(
-			(issue) => `config.toml: ${issue}`,
-		),
+		...[...file.issues, ...personality.issues].map((issue) => `config.toml: ${issue}`),
 	];
-	if (!file.settings || !settings || all.length > 0)
-		throw new ConfigError(directory, all);
+	if (!file.settings || !settings || all.length > 0) throw new ConfigError(directory, all);
 	const { command_prefix, command_root } = file.settings;
 	return {
 		/** Directory of this bot instance, with .env and config.toml. */
@@ -114,9 +95,7 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 		 * Text at the start of every chat command, such as "!m": `command_prefix` and `command_root`. By default
 		 * `command_root` is "m", or empty if the prefix ends in a letter.
 		 */
-		command:
-			command_prefix +
-			(command_root ?? (/\p{L}$/u.test(command_prefix) ? "" : "m")),
+		command: command_prefix + (command_root ?? (/\p{L}$/u.test(command_prefix) ? "" : "m")),
 		/** System prompt of AI chat, from the personality file; undefined if there is no such file. */
 		personality: personality.text,
 		/** Time zone in which AI chat tells the time: an IANA name such as "Europe/Berlin". */
@@ -167,8 +146,7 @@ export function readHealthAddress(env: Env): HealthAddress {
 	const { all, file } = mergeVariables(directory, env);
 	const { settings, issues } = parseSettings(v.object(address), all);
 	const source = directory ?? "the environment";
-	if (!settings || file.issues.length > 0)
-		throw new ConfigError(source, [...file.issues, ...issues]);
+	if (!settings || file.issues.length > 0) throw new ConfigError(source, [...file.issues, ...issues]);
 	return {
 		hostname: settings.MCP_BIND_ADDR,
 		port: settings.MCP_PORT,
@@ -179,9 +157,7 @@ export function readHealthAddress(env: Env): HealthAddress {
 }
 
 /** Whether the enabled features need Discord's privileged Message Content intent. */
-export function needsMessageContent({
-	toml,
-}: Pick<BotConfig, "toml">): boolean {
+export function needsMessageContent({ toml }: Pick<BotConfig, "toml">): boolean {
 	const { features, game } = toml;
 	const hasCommands = features.game && (game?.verify ?? false);
 	return hasCommands || features.moderation;
@@ -201,8 +177,7 @@ function missingRequirements(
 		const message = "is not among mcp.guilds, so no tool may touch it";
 		issues.push({ path: ["GUILD_ID"], message });
 	}
-	const message =
-		"is required while game.donator_sync or game.chargeback is true";
+	const message = "is required while game.donator_sync or game.chargeback is true";
 	if (features.game && (game?.donator_sync || game?.chargeback))
 		for (const name of ["GAME_VERIFY_URL", "GAME_VERIFY_SECRET"] as const)
 			if (settings[name] === undefined) issues.push({ path: [name], message });
@@ -217,12 +192,8 @@ function readVariables(directory: string, env: Env) {
 	const { file, raw, all, sourceOf } = mergeVariables(directory, env);
 	const { settings, issues } = checkSettings(environment, all);
 	const known = Object.keys(variables);
-	const missing = nameNearMisses(issues, trimEnv(env), known).map((issue) =>
-		nameLine(issue, file.text),
-	);
-	const apiKeys = Object.fromEntries(
-		Object.entries(all).filter(([key]) => apiKeyPattern.test(key)),
-	);
+	const missing = nameNearMisses(issues, trimEnv(env), known).map((issue) => nameLine(issue, file.text));
+	const apiKeys = Object.fromEntries(Object.entries(all).filter(([key]) => apiKeyPattern.test(key)));
 	const keyIssues = checkSettings(v.record(v.string(), secret), apiKeys).issues;
 	const { DATABASE_URL: databaseUrl, DB_SCHEMA: schema } = all;
 	const storage = storeIssues({ databaseUrl, schema });
@@ -231,9 +202,9 @@ function readVariables(directory: string, env: Env) {
 	 * environment.
 	 */
 	const named = (issues: readonly ConfigIssue[]) =>
-		namePlaceholders(issues, raw, (...at) =>
-			describePlaceholder(".env", ...at),
-		).map((issue) => `${sourceOf(issue.path[0] ?? "")}: ${formatIssue(issue)}`);
+		namePlaceholders(issues, raw, (...at) => describePlaceholder(".env", ...at)).map(
+			(issue) => `${sourceOf(issue.path[0] ?? "")}: ${formatIssue(issue)}`,
+		);
 	return {
 		settings,
 		apiKeys,
@@ -244,13 +215,9 @@ function readVariables(directory: string, env: Env) {
 		 */
 		issuesBeside: (keys: readonly string[]) => [
 			...file.issues,
-			...(file.isAbsent && missing.some(isMissing)
-				? [`.env: ${absent(join(directory, ".env"))}`]
-				: []),
+			...(file.isAbsent && missing.some(isMissing) ? [`.env: ${absent(join(directory, ".env"))}`] : []),
 			...named([...missing, ...keyIssues]),
-			...storage.map(
-				(issue) => `${sourceOf(issue.split(":", 1)[0] ?? "")}: ${issue}`,
-			),
+			...storage.map((issue) => `${sourceOf(issue.split(":", 1)[0] ?? "")}: ${issue}`),
 			...unknownVariables(Object.keys(file.variables), keys),
 		],
 	};
@@ -263,25 +230,19 @@ function readVariables(directory: string, env: Env) {
 function nameLine(issue: ConfigIssue, text: string): ConfigIssue {
 	const { path, message } = issue;
 	const [name = ""] = path;
-	const names = new RegExp(
-		`^(?!\\s*(?:export\\s+)?${name}\\s*[=:]).*\\b${name}\\b`,
-	);
+	const names = new RegExp(`^(?!\\s*(?:export\\s+)?${name}\\s*[=:]).*\\b${name}\\b`);
 	const line = text.split("\n").findIndex((line) => names.test(line)) + 1;
 	if (message !== "is required" || line === 0) return issue;
 	const next = `line ${line} names it and sets nothing: write ${name}=… there, with nothing before it`;
 	return { path, message: `${message}; ${next}` };
 }
 
-const isMissing = ({ message }: ConfigIssue) =>
-	message.startsWith("is required");
+const isMissing = ({ message }: ConfigIssue) => message.startsWith("is required");
 
 /**
  * Returns errors for unknown variables in .env. `keys` are the names of the variables with API keys of AI providers.
  */
-function unknownVariables(
-	names: readonly string[],
-	keys: readonly string[],
-): string[] {
+function unknownVariables(names: readonly string[], keys: readonly string[]): string[] {
 	const known = [...Object.keys(variables), ...keys];
 	return names.flatMap((name) => {
 		if (known.includes(name)) return [];
@@ -289,9 +250,7 @@ function unknownVariables(
 		const meant = didYouMean(name, isKey ? keys : known);
 		// It may be the key of a provider that will be configured later.
 		if (isKey && meant === "") return [];
-		const what = isKey
-			? "is an API key that no AI provider in config.toml uses"
-			: unknownKey;
+		const what = isKey ? "is an API key that no AI provider in config.toml uses" : unknownKey;
 		return [`.env: ${masked(name)}: ${what}${meant}`];
 	});
 }
@@ -304,15 +263,11 @@ function mergeVariables(directory: string | undefined, env: Env) {
 	const file = readEnvFile(directory);
 	const inFile = trimEnv(file.variables);
 	const inProcess = trimEnv(env);
-	const [ownValues, processValues] = [inFile, inProcess].map(
-		withoutPlaceholders,
-	) as Record<string, string>[];
+	const [ownValues, processValues] = [inFile, inProcess].map(withoutPlaceholders) as Record<string, string>[];
 	const all = { ...ownValues, ...processValues };
 	const raw = { ...inFile, ...inProcess, ...all };
 	const sourceOf = (name: string) =>
-		Object.hasOwn(inProcess, name) && inProcess[name] === raw[name]
-			? "the environment"
-			: ".env";
+		Object.hasOwn(inProcess, name) && inProcess[name] === raw[name] ? "the environment" : ".env";
 	return { file, raw, all, sourceOf };
 }
 
@@ -389,9 +344,7 @@ function readText(path: string): FileText {
 /** Returns "; did you mean …?" if a similar path is the directory of a bot instance; otherwise "". */
 function suggestDirectory(path: string): string {
 	const near = [dirname(path), join("instances", path)];
-	const meant = near.find((candidate) =>
-		existsSync(join(candidate, "config.toml")),
-	);
+	const meant = near.find((candidate) => existsSync(join(candidate, "config.toml")));
 	return meant === undefined ? "" : `; did you mean ${meant}?`;
 }
 

@@ -39,22 +39,18 @@ export interface EscalationRule {
 	durationMs: number | undefined;
 }
 
-const example =
-	'"3 warnings in 30d: timeout 1d" or "5 warnings in 90d: ban 7d"';
+const example = '"3 warnings in 30d: timeout 1d" or "5 warnings in 90d: ban 7d"';
 
 /** Parses a rule. Returns the rule, or what is wrong with the text. */
 export function readRule(text: string): EscalationRule | string {
 	const words = text.trim().replace(/\s+/g, " ");
-	const match =
-		/^(\d{1,6}) ([a-z]+?)s? in (\S+) ?: ?([a-z]+)(?: (\S+))?$/i.exec(words);
+	const match = /^(\d{1,6}) ([a-z]+?)s? in (\S+) ?: ?([a-z]+)(?: (\S+))?$/i.exec(words);
 	if (!match) return `expected a rule such as ${example}`;
 	const [, number = "", noun = "", window = "", verb = "", length] = match;
 	const count = Number(number);
-	if (count < 1 || count > maxCount)
-		return `expected a number from 1 to ${maxCount} before "${noun}"`;
+	if (count < 1 || count > maxCount) return `expected a number from 1 to ${maxCount} before "${noun}"`;
 	const kind = noun.toLowerCase();
-	if (!isCounted(kind))
-		return `expected "warnings", "timeouts", "kicks" or "bans" after ${count}`;
+	if (!isCounted(kind)) return `expected "warnings", "timeouts", "kicks" or "bans" after ${count}`;
 	const windowMs = readLength(window);
 	if (windowMs === undefined || windowMs > maxWindowMs)
 		return `expected a duration of at most 5 years such as "30d" after "in" (units m, h, d, w), received ${formatValue(window)}`;
@@ -69,18 +65,13 @@ function readAction(
 	length: string | undefined,
 ): Pick<EscalationRule, "action" | "durationMs"> | string {
 	const durationMs = length === undefined ? undefined : readLength(length);
-	if (action === "kick")
-		return length === undefined
-			? { action, durationMs }
-			: 'expected nothing after "kick"';
+	if (action === "kick") return length === undefined ? { action, durationMs } : 'expected nothing after "kick"';
 	if (action === "timeout")
 		return durationMs !== undefined && durationMs <= maxTimeoutMs
 			? { action, durationMs }
 			: 'expected a duration of at most 28 days after "timeout", such as "1d"';
-	if (action !== "ban")
-		return `expected "timeout", "kick" or "ban" after the colon, received ${formatValue(action)}`;
-	return length === undefined ||
-		(durationMs !== undefined && durationMs <= maxBanMs)
+	if (action !== "ban") return `expected "timeout", "kick" or "ban" after the colon, received ${formatValue(action)}`;
+	return length === undefined || (durationMs !== undefined && durationMs <= maxBanMs)
 		? { action, durationMs }
 		: 'expected nothing or a duration of at most 5 years after "ban", such as "7d"';
 }
@@ -90,8 +81,7 @@ function isCounted(noun: string): noun is keyof typeof counted {
 }
 
 function readLength(text: string): number | undefined {
-	const [, count = "", unit = ""] =
-		/^(\d{1,6})([mhdw])$/.exec(text.toLowerCase()) ?? [];
+	const [, count = "", unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text.toLowerCase()) ?? [];
 	const ms = Number(count) * (unitMs[unit] ?? 0);
 	return ms > 0 ? ms : undefined;
 }
@@ -110,19 +100,8 @@ const escalationRule = v.pipe(
 export const escalationRules = v.pipe(
 	v.array(escalationRule),
 	v.maxLength(maxRules, `expected at most ${maxRules} rules`),
-	v.check(
-		(rules) => new Set(rules.map(({ text }) => text)).size === rules.length,
-		"expected each rule once",
-	),
+	v.check((rules) => new Set(rules.map(({ text }) => text)).size === rules.length, "expected each rule once"),
 );
 
 /** Actions about which people can be told by direct message, for the setting `moderation.tell`. */
-export const tellable = [
-	"warn",
-	"timeout",
-	"remove_timeout",
-	"kick",
-	"ban",
-	"temp_ban",
-	"spam",
-] as const;
+export const tellable = ["warn", "timeout", "remove_timeout", "kick", "ban", "temp_ban", "spam"] as const;

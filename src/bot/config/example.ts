@@ -1,12 +1,8 @@
 // The files of instances/example, the templates for new instances. They are embedded, since an executable has no sources.
 
 import env from "../../../instances/example/.env" with { type: "text" };
-import config from "../../../instances/example/config.toml" with {
-	type: "text",
-};
-import personality from "../../../instances/example/personality.txt" with {
-	type: "text",
-};
+import config from "../../../instances/example/config.toml" with { type: "text" };
+import personality from "../../../instances/example/personality.txt" with { type: "text" };
 
 /**
  * Contents of the example configuration files by file name, in the order in which they are listed to the bot's
@@ -24,11 +20,7 @@ const headerLine = /^(?:# )?\[([\w.]+)\]$/;
  * Describes a placeholder such as "your-token" in a configuration file, and what to replace it with. A placeholder that
  * the example file does not contain may be a secret and is not shown.
  */
-export function describePlaceholder(
-	file: string,
-	path: readonly string[],
-	placeholder: string,
-): string {
+export function describePlaceholder(file: string, path: readonly string[], placeholder: string): string {
 	const text = example.get(file) ?? "";
 	const which = text.includes(placeholder)
 		? `the placeholder ${JSON.stringify(placeholder)}`
@@ -38,28 +30,19 @@ export function describePlaceholder(
 }
 
 /** Returns the comment above a key in the lines of an example file, as one line; "" if there is no such key. */
-function explanation(
-	lines: readonly string[],
-	path: readonly string[],
-): string {
+function explanation(lines: readonly string[], path: readonly string[]): string {
 	const section = path.slice(0, -1).join(".");
 	const key = new RegExp(`^(?:# )?${RegExp.escape(path.at(-1) ?? "")} ?=`);
 	let table = "";
 	for (const [index, line] of lines.entries()) {
 		table = headerLine.exec(line)?.[1] ?? table;
-		if (table === section && key.test(line))
-			return commentAbove(lines, index).join(" ");
+		if (table === section && key.test(line)) return commentAbove(lines, index).join(" ");
 	}
 	return "";
 }
 
 /** Returns the lines of the comment directly above the line at `index`, without the leading "# ". */
-export function commentAbove(
-	lines: readonly string[],
-	index: number,
-): string[] {
-	const start = lines.findLastIndex(
-		(above, at) => at < index && !above.startsWith("# "),
-	);
+export function commentAbove(lines: readonly string[], index: number): string[] {
+	const start = lines.findLastIndex((above, at) => at < index && !above.startsWith("# "));
 	return lines.slice(start + 1, index).map((above) => above.slice(2));
 }

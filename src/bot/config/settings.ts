@@ -14,11 +14,7 @@ import {
 } from "../../lib/config.ts";
 import { logSettings } from "../../lib/log.ts";
 import { isLoopbackAddress } from "../../mcp/access.ts";
-import {
-	apiKeyPattern,
-	isPrivateEnough,
-	maxTokensFields,
-} from "./ai-providers.ts";
+import { apiKeyPattern, isPrivateEnough, maxTokensFields } from "./ai-providers.ts";
 import { escalationRules, tellable } from "./escalation.ts";
 import {
 	defaultGreeting,
@@ -51,23 +47,16 @@ const permissionName = v.pipe(
 	v.string(),
 	v.check(
 		(name) => bitOf(name) !== undefined,
-		({ input }) =>
-			`expected Discord's name of a permission, such as MANAGE_GUILD, received ${formatValue(input)}`,
+		({ input }) => `expected Discord's name of a permission, such as MANAGE_GUILD, received ${formatValue(input)}`,
 	),
 );
 
 /** Schema of the bot's Discord token. Rejects quotation marks, because Docker does not strip them from variables. */
-const discordToken = v.pipe(
-	secret,
-	v.regex(/^[^"'`]+$/, "expected no quotation marks; leave them out"),
-);
+const discordToken = v.pipe(secret, v.regex(/^[^"'`]+$/, "expected no quotation marks; leave them out"));
 
 const discordApiUrl = v.pipe(
 	baseUrl,
-	v.check(
-		(url) => !/\/v\d+$/.test(url),
-		"expected a URL without a version; leave out what follows /api",
-	),
+	v.check((url) => !/\/v\d+$/.test(url), "expected a URL without a version; leave out what follows /api"),
 );
 
 /**
@@ -81,11 +70,8 @@ const maxShards = 900;
 const shards = v.pipe(
 	v.string(),
 	v.check(
-		(text) =>
-			text === "auto" ||
-			(/^[1-9]\d{0,2}$/.test(text) && Number(text) <= maxShards),
-		({ input }) =>
-			`expected auto or a whole number from 1 to ${maxShards}, received ${formatValue(input)}`,
+		(text) => text === "auto" || (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= maxShards),
+		({ input }) => `expected auto or a whole number from 1 to ${maxShards}, received ${formatValue(input)}`,
 	),
 	v.transform((text) => (text === "auto" ? text : Number(text))),
 );
@@ -101,16 +87,8 @@ export const variables = {
 	DISCORD_TOKEN: v.pipe(discordToken, v.description("Token of the bot")),
 	CLIENT_ID: optional(snowflake, "Id of the application"),
 	GUILD_ID: optional(snowflake, "Guild for tool calls that name none"),
-	SHARDS: optional(
-		shards,
-		"Number of shards among which Discord divides the bot's guilds, or auto",
-		"1",
-	),
-	DISCORD_API_URL: optional(
-		discordApiUrl,
-		"URL of Discord's API without its version",
-		"https://discord.com/api",
-	),
+	SHARDS: optional(shards, "Number of shards among which Discord divides the bot's guilds, or auto", "1"),
+	DISCORD_API_URL: optional(discordApiUrl, "URL of Discord's API without its version", "https://discord.com/api"),
 	DISCORD_CDN_URL: optional(
 		baseUrl,
 		"URL of Discord's CDN, which has the pictures of emoji and guilds",
@@ -118,15 +96,10 @@ export const variables = {
 	),
 	DATABASE_URL: v.pipe(
 		v.optional(v.string()),
-		v.description(
-			"PostgreSQL database, such as postgres://user:password@host:5432/database",
-		),
+		v.description("PostgreSQL database, such as postgres://user:password@host:5432/database"),
 		v.metadata({ default: "an SQLite file" }),
 	),
-	DB_SCHEMA: optional(
-		v.string(),
-		"Schema of this bot alone in that database; required with DATABASE_URL",
-	),
+	DB_SCHEMA: optional(v.string(), "Schema of this bot alone in that database; required with DATABASE_URL"),
 	DATA_DIR: v.pipe(
 		v.optional(v.string()),
 		v.description("Directory of the SQLite file"),
@@ -161,8 +134,7 @@ export const environment = v.pipe(
 	v.forward(
 		v.partialCheck(
 			[["MCP_BIND_ADDR"], ["MCP_AUTH_TOKEN"]],
-			({ MCP_BIND_ADDR, MCP_AUTH_TOKEN }) =>
-				isLoopbackAddress(MCP_BIND_ADDR) || MCP_AUTH_TOKEN !== undefined,
+			({ MCP_BIND_ADDR, MCP_AUTH_TOKEN }) => isLoopbackAddress(MCP_BIND_ADDR) || MCP_AUTH_TOKEN !== undefined,
 			"is required while MCP_BIND_ADDR can be reached from other machines",
 		),
 		["MCP_AUTH_TOKEN"],
@@ -177,10 +149,7 @@ const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
 function word(min: number, max: number) {
 	return v.pipe(
 		v.string(),
-		v.regex(
-			new RegExp(`^\\S{${min},${max}}$`),
-			expected(`${min} to ${max} characters without white space`),
-		),
+		v.regex(new RegExp(`^\\S{${min},${max}}$`), expected(`${min} to ${max} characters without white space`)),
 	);
 }
 
@@ -209,8 +178,7 @@ function whole(min: number, max: number) {
 		v.number(),
 		v.check(
 			(input) => Number.isInteger(input) && input >= min && input <= max,
-			({ input }) =>
-				`expected a whole number from ${min} to ${max}, received ${input}`,
+			({ input }) => `expected a whole number from ${min} to ${max}, received ${input}`,
 		),
 	);
 }
@@ -224,8 +192,7 @@ const duration = v.pipe(
 	v.string(),
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
 		const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(dataset.value) ?? [];
-		if (count && unit)
-			return Number(count) * unitMs[unit as keyof typeof unitMs];
+		if (count && unit) return Number(count) * unitMs[unit as keyof typeof unitMs];
 		addIssue({
 			message: `expected a duration such as "30m", "12h" or "3d", received ${formatValue(dataset.value)}`,
 		});
@@ -253,8 +220,7 @@ function durationFrom(min: string, max: string) {
 const joinRate = v.pipe(
 	v.string(),
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
-		const [, count, window] =
-			/^(\d{1,4}) joins in (\d{1,6}[smhd])$/.exec(dataset.value) ?? [];
+		const [, count, window] = /^(\d{1,4}) joins in (\d{1,6}[smhd])$/.exec(dataset.value) ?? [];
 		const joins = Number(count);
 		const windowMs = window === undefined ? 0 : v.parse(duration, window);
 		const isValid = joins >= 2 && joins <= 1_000 && windowMs <= unitMs.d;
@@ -266,10 +232,7 @@ const joinRate = v.pipe(
 	}),
 );
 
-const timezone = v.pipe(
-	v.string(),
-	v.check(isTimezone, expected('an IANA time zone such as "Europe/Berlin"')),
-);
+const timezone = v.pipe(v.string(), v.check(isTimezone, expected('an IANA time zone such as "Europe/Berlin"')));
 
 function isTimezone(name: string): boolean {
 	// Reject offsets: they ignore daylight saving time.
@@ -299,9 +262,7 @@ function needs<Section extends Record<string, unknown>>(
 	});
 }
 
-function neededForChargebacks<Game extends { chargeback: boolean }>(
-	key: keyof Game & string,
-) {
+function neededForChargebacks<Game extends { chargeback: boolean }>(key: keyof Game & string) {
 	return needs<Game>(
 		key,
 		(game) => !game.chargeback || game[key] !== undefined,
@@ -315,22 +276,13 @@ function neededForChargebacks<Game extends { chargeback: boolean }>(
  */
 const providerUrl = v.pipe(
 	baseUrl,
-	v.check(
-		isPrivateEnough,
-		expected("https://; http:// only for this machine and private networks"),
-	),
+	v.check(isPrivateEnough, expected("https://; http:// only for this machine and private networks")),
 );
 
 /**
  * Schema of the name of an API key variable. Errors do not show the value: it may be an API key, put there by mistake.
  */
-const apiKeyName = v.pipe(
-	v.string(),
-	v.regex(
-		apiKeyPattern,
-		"expected the name of a variable such as OPENAI_API_KEY",
-	),
-);
+const apiKeyName = v.pipe(v.string(), v.regex(apiKeyPattern, "expected the name of a variable such as OPENAI_API_KEY"));
 
 /** Schema of additional JSON fields for each request to an AI provider. */
 const extraFields = v.pipe(
@@ -353,10 +305,7 @@ function isJson(value: unknown): boolean {
 
 const providerName = v.pipe(
 	v.string(),
-	v.regex(
-		/^[\w-]{1,50}$/,
-		"expected a name of letters, digits, - and _, of at most 50 characters",
-	),
+	v.regex(/^[\w-]{1,50}$/, "expected a name of letters, digits, - and _, of at most 50 characters"),
 );
 
 const provider = v.strictObject({
@@ -409,22 +358,18 @@ const sections = {
 			restricted_role: v.optional(roleId),
 			staff_channel: v.optional(channelId),
 			staff_roles: v.optional(v.array(roleId)),
-			donators: v.optional(
-				v.strictObject({ tiers: v.record(text(100), roleId) }),
-			),
+			donators: v.optional(v.strictObject({ tiers: v.record(text(100), roleId) })),
 		}),
 		needs(
 			"donators",
-			({ donator_sync, donators }) =>
-				!donator_sync || Object.keys(donators?.tiers ?? {}).length > 0,
+			({ donator_sync, donators }) => !donator_sync || Object.keys(donators?.tiers ?? {}).length > 0,
 			"is required while game.donator_sync is true; add a table [game.donators.tiers] that gives the id of a role for each tier",
 		),
 		neededForChargebacks("restricted_role"),
 		neededForChargebacks("staff_channel"),
 		needs(
 			"staff_roles",
-			({ chargeback, staff_roles }) =>
-				!chargeback || Boolean(staff_roles?.length),
+			({ chargeback, staff_roles }) => !chargeback || Boolean(staff_roles?.length),
 			"expected at least one role while game.chargeback is true",
 		),
 	),
@@ -436,11 +381,7 @@ const sections = {
 			min_messages: v.optional(whole(0, 1_000_000)),
 			require_all: flag(true),
 		}),
-		needs(
-			"to_role",
-			({ from_role, to_role }) => from_role !== to_role,
-			"is the same role as from_role",
-		),
+		needs("to_role", ({ from_role, to_role }) => from_role !== to_role, "is the same role as from_role"),
 		needs(
 			"min_age",
 			({ min_age, min_messages }) => Boolean(min_age || min_messages),
@@ -456,11 +397,7 @@ const sections = {
 	}),
 	moderation: v.strictObject({
 		log_channel: v.optional(channelId),
-		tell: v.optional(v.array(v.picklist(tellable)), [
-			"warn",
-			"temp_ban",
-			"spam",
-		]),
+		tell: v.optional(v.array(v.picklist(tellable)), ["warn", "temp_ban", "spam"]),
 		appeal: v.optional(text(500)),
 		escalate: v.optional(escalationRules),
 		reports: v.optional(channelId),
@@ -514,23 +451,17 @@ export const toml = v.strictObject({
 				approval_roles: v.optional(v.array(heldRoleId)),
 				approval_for_root: flag(false),
 				approval_self: flag(false),
-				tools: v.optional(
-					v.strictObject({ deny: v.optional(v.array(text(64)), []) }),
-					{},
-				),
+				tools: v.optional(v.strictObject({ deny: v.optional(v.array(text(64)), []) }), {}),
 			}),
 			needs(
 				"approval_channel",
 				({ approval, approval_by, approval_channel }) =>
-					approval === "off" ||
-					approval_by === "client" ||
-					approval_channel !== undefined,
+					approval === "off" || approval_by === "client" || approval_channel !== undefined,
 				'is required while mcp.approval is not "off", unless mcp.approval_by is "client"',
 			),
 			needs(
 				"approval_roles",
-				({ approval, approval_roles }) =>
-					approval === "off" || approval_roles?.length !== 0,
+				({ approval, approval_roles }) => approval === "off" || approval_roles?.length !== 0,
 				"expected at least one role; without this key, everyone with Manage Server can approve",
 			),
 		),
@@ -552,10 +483,7 @@ export const toml = v.strictObject({
 		}),
 		{},
 	),
-	chat: v.optional(
-		v.strictObject({ keep_days: v.optional(whole(0, 3_650), 30) }),
-		{},
-	),
+	chat: v.optional(v.strictObject({ keep_days: v.optional(whole(0, 3_650), 30) }), {}),
 	game: v.optional(sections.game),
 	auto_role: v.optional(sections.auto_role),
 	join_role: v.optional(sections.join_role),
@@ -569,10 +497,7 @@ export type TomlSettings = v.InferOutput<typeof toml>;
  * Returns errors for enabled features without a section in config.toml. `values` is the parsed file, not yet validated;
  * `off` contains the names of sections that are commented out.
  */
-export function missingSections(
-	values: TomlValues,
-	off: ReadonlySet<string>,
-): ConfigIssue[] {
+export function missingSections(values: TomlValues, off: ReadonlySet<string>): ConfigIssue[] {
 	const features = Object(values.features) as Record<string, unknown>;
 	return sectionNames
 		.filter((name) => features[name] === true && values[name] === undefined)

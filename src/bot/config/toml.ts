@@ -28,10 +28,7 @@ export type TomlValues = Readonly<Record<string, unknown>>;
 export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	schema: S,
 	text: string,
-	check: (
-		values: TomlValues,
-		off: ReadonlySet<string>,
-	) => ConfigIssue[] = () => [],
+	check: (values: TomlValues, off: ReadonlySet<string>) => ConfigIssue[] = () => [],
 ): Parsed<v.InferOutput<S>> & { values: TomlValues } {
 	let raw: TomlValues;
 	try {
@@ -45,14 +42,11 @@ export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	const values = withoutPlaceholders(raw) as TomlValues;
 	const parsed = checkSettings(schema, values);
 	const stray = strayKeys(schema, text);
-	const isStray = ({ path }: ConfigIssue) =>
-		stray.some((one) => isSame(one.path, path));
+	const isStray = ({ path }: ConfigIssue) => stray.some((one) => isSame(one.path, path));
 	const issues = [
 		...stray,
 		...namePlaceholders(
-			parsed.issues
-				.filter((issue) => !isStray(issue))
-				.map((issue) => withSection(schema, issue)),
+			parsed.issues.filter((issue) => !isStray(issue)).map((issue) => withSection(schema, issue)),
 			raw,
 			(...at) => describePlaceholder("config.toml", ...at),
 		),
@@ -74,14 +68,10 @@ export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 
 /** Returns a copy of a configuration value without placeholders such as "your-token" in it, at any depth. */
 export function withoutPlaceholders(value: unknown): unknown {
-	if (typeof value !== "object" || value === null || value instanceof Date)
-		return value;
-	if (Array.isArray(value))
-		return value.filter((one) => !isPlaceholder(one)).map(withoutPlaceholders);
+	if (typeof value !== "object" || value === null || value instanceof Date) return value;
+	if (Array.isArray(value)) return value.filter((one) => !isPlaceholder(one)).map(withoutPlaceholders);
 	const kept = Object.entries(value).filter(([, one]) => !isPlaceholder(one));
-	return Object.fromEntries(
-		kept.map(([key, one]) => [key, withoutPlaceholders(one)]),
-	);
+	return Object.fromEntries(kept.map(([key, one]) => [key, withoutPlaceholders(one)]));
 }
 
 /**
@@ -117,10 +107,7 @@ const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
 		/unfinished string|control characters are not allowed in strings/,
 		"put a quotation mark at the end of the text, in the line in which the text begins",
 	],
-	[
-		/invalid value|unfinished array/,
-		'put a text between two quotation marks, and a list between "[" and "]"',
-	],
+	[/invalid value|unfinished array/, 'put a text between two quotation marks, and a list between "[" and "]"'],
 	[/escape/, 'within "…" write each backslash twice'],
 	[/end-of-line/, "only a comment may follow a value"],
 	[/\bkey\b/, "a line is one of these: key = value, [section], # comment"],
@@ -136,18 +123,13 @@ function explainValue(text: string, place: Place): string | undefined {
 	const value = line.slice(whole.length).replace(/\s+#.*$/, "");
 	// An item of a list: the token around the position.
 	const isWithin = keys === undefined || /^[[{]/.test(value);
-	const start = isWithin
-		? column - (/[^\s,[{]*$/.exec(line.slice(0, column))?.[0].length ?? 0)
-		: whole.length;
-	const [token = ""] = isWithin
-		? (/^[^\s,\]}]*/.exec(line.slice(start)) ?? [])
-		: [value];
+	const start = isWithin ? column - (/[^\s,[{]*$/.exec(line.slice(0, column))?.[0].length ?? 0) : whole.length;
+	const [token = ""] = isWithin ? (/^[^\s,\]}]*/.exec(line.slice(start)) ?? []) : [value];
 	const isOther = /^'|["[\]{}=]/.test(token) || isValue(token);
 	// A line without "=" is a list item or has no value.
 	const isItem = /^\s*[^\s[]\S*\s*$/.test(line);
 	if (isOther || (keys === undefined && !isItem)) return undefined;
-	const path =
-		keys === undefined ? [] : [...tableAt(text, place), ...readKeys(keys)];
+	const path = keys === undefined ? [] : [...tableAt(text, place), ...readKeys(keys)];
 	const received = `, received ${masked(token) || "nothing"}`;
 	const found = holdsSecret(line) ? "" : received;
 	const issue = { path, message: `${valueAdvice(token, line)}${found}` };
@@ -166,10 +148,8 @@ function isValue(token: string): boolean {
 
 /** Returns advice on how to write `token`, an invalid TOML value. */
 function valueAdvice(token: string, line: string): string {
-	if (token === "" || token.startsWith("#"))
-		return "expected a value after =; # starts a comment";
-	if (/^[“”„‟‘’«»`]/.test(token))
-		return 'expected straight quotation marks, such as "text"';
+	if (token === "" || token.startsWith("#")) return "expected a value after =; # starts a comment";
+	if (/^[“”„‟‘’«»`]/.test(token)) return 'expected straight quotation marks, such as "text"';
 	if (/^(true|yes|on|false|no|off)$/i.test(token))
 		return `expected true or false, in small letters: ${/^(true|yes|on)$/i.test(token) ? "true" : "false"}`;
 	const quoted = holdsSecret(line) ? "" : `: ${formatValue(token)}`;
@@ -190,9 +170,7 @@ const header = new RegExp(String.raw`^\s*\[\[?\s*(${keysPattern})\s*\]`);
 const assignment = new RegExp(String.raw`^\s*(${keysPattern})\s*=\s*`);
 
 /** Matches a TOML section header that is commented out, such as "# [game]". */
-const headerOff = new RegExp(
-	String.raw`^\s*#[#\s]*\[\s*(${keysPattern})\s*\]\s*(?:#.*)?$`,
-);
+const headerOff = new RegExp(String.raw`^\s*#[#\s]*\[\s*(${keysPattern})\s*\]\s*(?:#.*)?$`);
 
 interface Line extends Place {
 	/**
@@ -220,9 +198,7 @@ function* readLines(text: string): Generator<Line> {
 	let inText = false;
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
 		// Ignore comments and single-line strings.
-		const code = inText
-			? line
-			: line.replace(/"(?!"")(?:[^"\\]|\\.)*"|'(?!'')[^']*'|#.*$/g, "");
+		const code = inText ? line : line.replace(/"(?!"")(?:[^"\\]|\\.)*"|'(?!'')[^']*'|#.*$/g, "");
 		const wasInText = inText;
 		if ((code.match(/"""|'''/g)?.length ?? 0) % 2 === 1) inText = !inText;
 		if (wasInText) continue;
@@ -258,8 +234,7 @@ function findPlace(text: string, path: readonly string[]): Place | undefined {
 
 /** Returns the name of the TOML table that a line is in. The file may contain syntax errors. */
 function tableAt(text: string, { number }: Place): readonly string[] {
-	for (const line of readLines(text))
-		if (line.number === number) return line.table;
+	for (const line of readLines(text)) if (line.number === number) return line.table;
 	return [];
 }
 
@@ -302,15 +277,12 @@ function withSection(schema: object, issue: ConfigIssue): ConfigIssue {
 		};
 	const [section, ...others] = sectionsWith(schema, key);
 	if (section === undefined || others.length > 0) return issue;
-	const where =
-		section.length === 0 ? "the top of the file" : `[${section.join(".")}]`;
+	const where = section.length === 0 ? "the top of the file" : `[${section.join(".")}]`;
 	return { ...issue, message: `${unknownKey} here; it belongs to ${where}` };
 }
 
 function readKeys(text: string): string[] {
-	return Array.from(text.matchAll(new RegExp(keyPattern, "g")), ([key]) =>
-		key.replace(/^["']|["']$/g, ""),
-	);
+	return Array.from(text.matchAll(new RegExp(keyPattern, "g")), ([key]) => key.replace(/^["']|["']$/g, ""));
 }
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {

@@ -33,17 +33,15 @@ export const defaultChoice = "default";
 const choices = [defaultChoice, ...toolsetNames] as const;
 
 /** Schema of the setting `mcp.toolsets`: "all", or a list of toolsets (groups of MCP tools). */
-export const toolsetChoice = v.union(
-	[v.literal("all"), v.array(v.picklist(choices))],
-	({ input }) => toolsetIssue(input),
+export const toolsetChoice = v.union([v.literal("all"), v.array(v.picklist(choices))], ({ input }) =>
+	toolsetIssue(input),
 );
 
 function toolsetIssue(input: unknown): string {
 	if (typeof input === "string" && isChoice(input))
 		return `expected a list, received ${formatValue(input)}; put it in brackets: [${formatValue(input)}]`;
 	const entries: unknown[] = Array.isArray(input) ? input : [input];
-	if (entries.includes("all"))
-		return 'expected "all" alone, without brackets: toolsets = "all"';
+	if (entries.includes("all")) return 'expected "all" alone, without brackets: toolsets = "all"';
 	const wrong = entries.find((name) => !isChoice(name));
 	const meant = typeof wrong === "string" ? didYouMean(wrong, choices) : "";
 	const next = meant || `; expected "all" or a list of ${choices.join(", ")}`;
@@ -58,12 +56,10 @@ function isChoice(name: unknown): boolean {
  * Schema of the setting `mcp.list`: "all", or a list of names of toolsets and tools. It does not check whether these
  * names exist.
  */
-export const listChoice = v.union(
-	[v.literal("all"), v.array(v.pipe(v.string(), v.maxLength(64)))],
-	({ input }) =>
-		typeof input === "string"
-			? `expected a list, received ${formatValue(input)}; put it in brackets: [${formatValue(input)}]`
-			: 'expected "all" or a list of toolsets and tools',
+export const listChoice = v.union([v.literal("all"), v.array(v.pipe(v.string(), v.maxLength(64)))], ({ input }) =>
+	typeof input === "string"
+		? `expected a list, received ${formatValue(input)}; put it in brackets: [${formatValue(input)}]`
+		: 'expected "all" or a list of toolsets and tools',
 );
 
 /** Which MCP tools a bot allows and lists: the section `[mcp]` of config.toml. */
@@ -88,24 +84,13 @@ export interface NamedTool {
 }
 
 /** Returns the unknown names in `mcp.tools.deny` and `mcp.list` as issues. `values` is config.toml, not yet validated. */
-export function toolNameIssues(
-	values: TomlValues,
-	tools: readonly NamedTool[],
-): ConfigIssue[] {
+export function toolNameIssues(values: TomlValues, tools: readonly NamedTool[]): ConfigIssue[] {
 	const names = tools.map(({ name }) => name);
-	const aliases = tools.flatMap((tool) =>
-		(tool.aliases ?? []).map(({ name }) => name),
-	);
+	const aliases = tools.flatMap((tool) => (tool.aliases ?? []).map(({ name }) => name));
 	const { list, tools: { deny } = {} } = Object(values.mcp);
 	return [
-		...nameIssues(deny, ["mcp", "tools", "deny"], "tool", [
-			...names,
-			...aliases,
-		]),
-		...nameIssues(list, ["mcp", "list"], "toolset or tool", [
-			...choices,
-			...names,
-		]),
+		...nameIssues(deny, ["mcp", "tools", "deny"], "tool", [...names, ...aliases]),
+		...nameIssues(list, ["mcp", "list"], "toolset or tool", [...choices, ...names]),
 	];
 }
 
@@ -113,12 +98,7 @@ export function toolNameIssues(
  * Returns an issue of the setting `path` for each text in `list` that is not one of `names`. Ignores values of other
  * types, which the schema of the setting reports.
  */
-function nameIssues(
-	list: unknown,
-	path: string[],
-	what: string,
-	names: readonly string[],
-): ConfigIssue[] {
+function nameIssues(list: unknown, path: string[], what: string, names: readonly string[]): ConfigIssue[] {
 	if (!Array.isArray(list)) return [];
 	return list.flatMap((name: unknown) =>
 		typeof name !== "string" || names.includes(name)

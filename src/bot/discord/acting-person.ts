@@ -85,7 +85,5 @@ export function isKnownInThread(threadId: string): boolean {
  * callers cannot find out which guilds the bot is in.
  */
 export function unknownGuild(id: string): ToolError {
-	return new ToolError(
-		`The bot is not in a guild ${id}.${forClients(" Use list_guilds to find its guilds.")}`,
-	);
+	return new ToolError(`The bot is not in a guild ${id}.${forClients(" Use list_guilds to find its guilds.")}`);
 }

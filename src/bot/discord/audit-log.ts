@@ -31,14 +31,12 @@ export async function readAuditLogPage(
 	query: RESTGetAPIAuditLogQuery,
 ): Promise<APIAuditLogEntry[] | undefined> {
 	try {
-		const { audit_log_entries } = (await client.rest.get(
-			Routes.guildAuditLog(id),
-			{ query: makeURLSearchParams(query) },
-		)) as RESTGetAPIAuditLogResult;
+		const { audit_log_entries } = (await client.rest.get(Routes.guildAuditLog(id), {
+			query: makeURLSearchParams(query),
+		})) as RESTGetAPIAuditLogResult;
 		return audit_log_entries;
 	} catch (error) {
-		if (error instanceof DiscordAPIError && error.status === 403)
-			return undefined;
+		if (error instanceof DiscordAPIError && error.status === 403) return undefined;
 		throw error;
 	}
 }

@@ -1,12 +1,6 @@
 // Names of Discord's objects in tool results: name and id.
 
-import type {
-	Guild,
-	GuildBasedChannel,
-	GuildMember,
-	Role,
-	User,
-} from "discord.js";
+import type { Guild, GuildBasedChannel, GuildMember, Role, User } from "discord.js";
 import { isObfuscated } from "./obfuscation.ts";
 import { oneField } from "./text.ts";
 
@@ -14,20 +8,15 @@ export function guildName({ name, id }: Pick<Guild, "name" | "id">): string {
 	return `${oneField(name)} (ID: ${id})`;
 }
 
-type NamedChannel = Pick<GuildBasedChannel, "name"> &
-	Parameters<typeof isObfuscated>[0];
+type NamedChannel = Pick<GuildBasedChannel, "name"> & Parameters<typeof isObfuscated>[0];
 
-export function channelName(
-	channel: NamedChannel & Pick<GuildBasedChannel, "id">,
-): string {
+export function channelName(channel: NamedChannel & Pick<GuildBasedChannel, "id">): string {
 	return `${channelLabel(channel)} (ID: ${channel.id})`;
 }
 
 /** Formats a channel for a tool result without its id: "#name". */
 export function channelLabel(channel: NamedChannel): string {
-	return isObfuscated(channel)
-		? "a channel that the bot cannot see"
-		: `#${oneField(channel.name)}`;
+	return isObfuscated(channel) ? "a channel that the bot cannot see" : `#${oneField(channel.name)}`;
 }
 
 export function roleName({ name, id }: Pick<Role, "name" | "id">): string {
@@ -43,10 +32,7 @@ export function roleLabel({ name }: Pick<Role, "name">): string {
 	return `@${oneField(name).replace(/^@/, "").replaceAll(",", "\\,")}`;
 }
 
-export function userName({
-	username,
-	id,
-}: Pick<User, "username" | "id">): string {
+export function userName({ username, id }: Pick<User, "username" | "id">): string {
 	return `@${oneField(username)} (ID: ${id})`;
 }
 
@@ -73,10 +59,7 @@ export function memberFields(member: GuildMember): string {
  * Formats a user for a line of a tool result: "display name (@username) | ID: id" for a cached member of the guild;
  * "@username | ID: id" for any other user.
  */
-export function personFields(
-	guild: Guild,
-	user: Pick<User, "username" | "id">,
-): string {
+export function personFields(guild: Guild, user: Pick<User, "username" | "id">): string {
 	const member = guild.members.cache.get(user.id);
 	return member ? memberFields(member) : userFields(user);
 }
@@ -85,10 +68,7 @@ export function personFields(
  * Formats a user for a tool result: "display name (@username, ID: id)" for a cached member of the guild; "@username
  * (ID: id)" for any other user.
  */
-export function personName(
-	guild: Guild,
-	user: Pick<User, "username" | "id">,
-): string {
+export function personName(guild: Guild, user: Pick<User, "username" | "id">): string {
 	const member = guild.members.cache.get(user.id);
 	return member ? memberName(member) : userName(user);
 }

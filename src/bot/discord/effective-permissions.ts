@@ -12,13 +12,7 @@ import {
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, roleName, time } from "./describe.ts";
 import { type Channel, isVoice } from "./find.ts";
-import {
-	allBits,
-	bitsByName,
-	type Overwrites,
-	overwritesOf,
-	permissionsInTimeout,
-} from "./permissions.ts";
+import { allBits, bitsByName, type Overwrites, overwritesOf, permissionsInTimeout } from "./permissions.ts";
 
 const {
 	Administrator,
@@ -124,19 +118,12 @@ export function effectivePermissions(
 	overwrites?: Overwrites,
 ): Effective {
 	const place = placeOf(channel);
-	const computed = computePermissions(
-		holderOf(guild, subject),
-		overwrites ? { ...place, overwrites } : place,
-	);
+	const computed = computePermissions(holderOf(guild, subject), overwrites ? { ...place, overwrites } : place);
 	return describePermissions(computed);
 }
 
 /** Describes computed permissions: for each permission, whether it is allowed and, in words, why. */
-export function describePermissions({
-	bits,
-	causeOf,
-	everything,
-}: Computed): Effective {
+export function describePermissions({ bits, causeOf, everything }: Computed): Effective {
 	const decisions = [...bitsByName].map(([name, bit]) => {
 		const cause = causeOf(bit);
 		const why = cause && describeCause(cause);
@@ -158,9 +145,7 @@ export function holderOf(guild: Guild, subject: GuildMember | Role): Holder {
 		memberId: subject.id,
 		isOwner: subject.id === guild.ownerId,
 		roles: highestFirst([...subject.roles.cache.values()]),
-		timedOutUntil: subject.isCommunicationDisabled()
-			? subject.communicationDisabledUntil
-			: undefined,
+		timedOutUntil: subject.isCommunicationDisabled() ? subject.communicationDisabledUntil : undefined,
 	};
 }
 
@@ -173,10 +158,7 @@ export function highestFirst(roles: readonly Role[]): Role[] {
  * channel, the data for guild-wide permissions. `threadMembers` are the ids of a private thread's members. Throws a
  * ToolError for a thread whose parent channel is not cached.
  */
-export function placeOf(
-	channel: GuildBasedChannel | undefined,
-	threadMembers?: ReadonlySet<string>,
-): Place {
+export function placeOf(channel: GuildBasedChannel | undefined, threadMembers?: ReadonlySet<string>): Place {
 	if (!channel)
 		return {
 			...{ channel, source: undefined, overwrites: new Map(), threadMembers },
@@ -215,17 +197,12 @@ export function computePermissions(holder: Holder, place: Place): Computed {
 	return { ...applySteps(steps), everything: undefined };
 }
 
-function applySteps(
-	steps: readonly Step[],
-): Pick<Computed, "bits" | "causeOf"> {
+function applySteps(steps: readonly Step[]): Pick<Computed, "bits" | "causeOf"> {
 	let bits = 0n;
 	for (const { allow, deny } of steps) bits = (bits & ~deny) | allow;
 	return {
 		bits,
-		causeOf: (bit) =>
-			steps
-				.findLast(({ allow, deny }) => ((allow | deny) & bit) !== 0n)
-				?.cause(bit),
+		causeOf: (bit) => steps.findLast(({ allow, deny }) => ((allow | deny) & bit) !== 0n)?.cause(bit),
 	};
 }
 
@@ -241,10 +218,7 @@ function rolesWith(roles: readonly Role[], bit: bigint): Role[] {
 	return roles.filter((entry) => (entry.permissions.bitfield & bit) !== 0n);
 }
 
-function causeOfAll(
-	{ isOwner, roles }: Holder,
-	{ allow }: Step,
-): Cause | undefined {
+function causeOfAll({ isOwner, roles }: Holder, { allow }: Step): Cause | undefined {
 	if (isOwner) return { kind: "owner" };
 	if ((allow & Administrator) === 0n) return undefined;
 	return { kind: "administrator", roles: rolesWith(roles, Administrator) };
@@ -254,19 +228,13 @@ function causeOfAll(
  * Returns the steps of Discord's permission algorithm that apply a channel's permission overwrites: for @everyone, then
  * for all other roles together, then for the member.
  */
-function overwriteSteps(
-	{ roles, memberId }: Holder,
-	{ source: channel, overwrites }: Place,
-): Step[] {
+function overwriteSteps({ roles, memberId }: Holder, { source: channel, overwrites }: Place): Step[] {
 	if (!channel || overwrites.size === 0) return [];
 	const everyone = ({ id, guild }: Role) => id === guild.id;
 	const roleStep = (among: readonly Role[]): Step => {
 		const own = among.filter(({ id }) => overwrites.has(id));
 		const bitsOf = (kind: "allow" | "deny") =>
-			own.reduce(
-				(bits, { id }) => bits | (overwrites.get(id)?.[kind] ?? 0n),
-				0n,
-			);
+			own.reduce((bits, { id }) => bits | (overwrites.get(id)?.[kind] ?? 0n), 0n);
 		const [allow, deny] = [bitsOf("allow"), bitsOf("deny")];
 		return {
 			allow,
@@ -274,9 +242,7 @@ function overwriteSteps(
 			cause(bit) {
 				// Among roles, allow wins over deny.
 				const kind = (allow & bit) !== 0n ? "allow" : "deny";
-				const deciding = own.filter(
-					({ id }) => ((overwrites.get(id)?.[kind] ?? 0n) & bit) !== 0n,
-				);
+				const deciding = own.filter(({ id }) => ((overwrites.get(id)?.[kind] ?? 0n) & bit) !== 0n);
 				return { kind: "role_overwrites", roles: deciding, channel };
 			},
 		};
@@ -289,8 +255,7 @@ function overwriteSteps(
 			? [
 					{
 						...ofMember,
-						cause: () =>
-							({ kind: "member_overwrite", memberId, channel }) as const,
+						cause: () => ({ kind: "member_overwrite", memberId, channel }) as const,
 					},
 				]
 			: []),
@@ -302,11 +267,7 @@ function overwriteSteps(
  * with MANAGE_THREADS. If the thread's members are unknown, the step hides nothing.
  * https://discord.com/developers/docs/topics/threads#private-threads
  */
-function privateThreadStep(
-	{ memberId }: Holder,
-	{ channel, threadMembers }: Place,
-	bits: bigint,
-): Step {
+function privateThreadStep({ memberId }: Holder, { channel, threadMembers }: Place, bits: bigint): Step {
 	const isHidden =
 		channel?.type === ChannelType.PrivateThread &&
 		threadMembers !== undefined &&
@@ -339,16 +300,12 @@ function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 		cause: () => ({ kind: "implied", missing }),
 	});
 	if ((bits & ViewChannel) === 0n) return without(allBits, "VIEW_CHANNEL");
-	if (isVoice(channel) && (bits & Connect) === 0n)
-		return without(allBits & ~ViewChannel, "CONNECT");
+	if (isVoice(channel) && (bits & Connect) === 0n) return without(allBits & ~ViewChannel, "CONNECT");
 	const [write, name] = channel.isThread()
 		? [SendMessagesInThreads, "SEND_MESSAGES_IN_THREADS"]
 		: [SendMessages, "SEND_MESSAGES"];
 	if ((bits & write) !== 0n) return without(0n, name);
-	return without(
-		MentionEveryone | SendTTSMessages | AttachFiles | EmbedLinks,
-		name,
-	);
+	return without(MentionEveryone | SendTTSMessages | AttachFiles | EmbedLinks, name);
 }
 
 /** Describes why a permission is allowed or denied, as words that follow "allowed" or "denied". */

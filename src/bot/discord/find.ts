@@ -26,13 +26,7 @@ import { privilegedIntents, usesIntent } from "./intents.ts";
 import { requirePermissions } from "./permissions.ts";
 import { canSee, isVisible } from "./visible-channels.ts";
 
-const {
-	MissingAccess,
-	UnknownChannel,
-	UnknownMember,
-	UnknownUser,
-	UnknownVoiceState,
-} = RESTJSONErrorCodes;
+const { MissingAccess, UnknownChannel, UnknownMember, UnknownUser, UnknownVoiceState } = RESTJSONErrorCodes;
 
 /** Tells whether the cache holds all members of a guild. */
 export interface MemberState {
@@ -42,11 +36,7 @@ export interface MemberState {
 /**
  * Function that looks up an object of a guild by id, such as a role. It throws a ToolError if there is no such object.
  */
-export type Finder<Thing> = (
-	guild: Guild,
-	id: string,
-	connection: MemberState,
-) => Thing | Promise<Thing>;
+export type Finder<Thing> = (guild: Guild, id: string, connection: MemberState) => Thing | Promise<Thing>;
 
 /** A Discord user. `member` is undefined if the user is not a member of the guild. */
 export interface Person {
@@ -81,9 +71,7 @@ function channelOfKind<Kind extends GuildBasedChannel>(
  * Returns a function that looks up a channel with `find` and then fetches the channel's latest version from Discord.
  * For tools that edit channels: the cached channel may be outdated.
  */
-function freshlyFetched<Kind extends GuildBasedChannel>(
-	find: (guild: Guild, id: string) => Promise<Kind>,
-) {
+function freshlyFetched<Kind extends GuildBasedChannel>(find: (guild: Guild, id: string) => Promise<Kind>) {
 	return async (guild: Guild, id: string): Promise<Kind> => {
 		const known = await find(guild, id);
 		requirePermissions(guild, known, PermissionFlagsBits.ViewChannel);
@@ -117,8 +105,7 @@ export const currentChannel = freshlyFetched(channel);
 /** Looks up by id a thread or forum post, active or archived. Throws a ToolError for other channels. */
 export const thread = channelOfKind(
 	(found) => found.isThread(),
-	(name) =>
-		`${name} is not a thread.${forClients(" Use list_threads to find threads.")}`,
+	(name) => `${name} is not a thread.${forClients(" Use list_threads to find threads.")}`,
 );
 
 export const currentThread = freshlyFetched(thread);
@@ -137,16 +124,12 @@ export function isForum(channel: GuildBasedChannel): channel is Forum {
  * Whether a channel is a voice or stage channel. Checks only the channel's type; discord.js's own check also needs a
  * bitrate.
  */
-export function isVoice(
-	channel: GuildBasedChannel,
-): channel is VoiceBasedChannel {
+export function isVoice(channel: GuildBasedChannel): channel is VoiceBasedChannel {
 	const { GuildVoice, GuildStageVoice } = ChannelType;
 	return channel.type === GuildVoice || channel.type === GuildStageVoice;
 }
 
-function isTextOrNews(
-	channel: GuildBasedChannel,
-): channel is TextChannel | NewsChannel {
+function isTextOrNews(channel: GuildBasedChannel): channel is TextChannel | NewsChannel {
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	return channel.type === GuildText || channel.type === GuildAnnouncement;
 }
@@ -154,8 +137,7 @@ function isTextOrNews(
 /** Looks up a forum or media channel by id. Throws a ToolError for other channels. */
 export const forum = channelOfKind(
 	isForum,
-	(name) =>
-		`${name} is not a forum.${forClients(" Use list_channels to find forums.")}`,
+	(name) => `${name} is not a forum.${forClients(" Use list_channels to find forums.")}`,
 );
 
 export const currentForum = freshlyFetched(forum);
@@ -172,15 +154,13 @@ export const threadedChannel = channelOfKind(
 /** Looks up a voice or stage channel by id. Throws a ToolError for other channels. */
 export const voiceChannel = channelOfKind(
 	isVoice,
-	(name) =>
-		`${name} is not a voice or stage channel.${forClients(" Use list_channels to find one.")}`,
+	(name) => `${name} is not a voice or stage channel.${forClients(" Use list_channels to find one.")}`,
 );
 
 /** Looks up a category (a group of channels) by id. Throws a ToolError for other channels. */
 export const category = channelOfKind(
 	(found) => found.type === ChannelType.GuildCategory,
-	(name) =>
-		`${name} is not a category.${forClients(" Use list_channels to find categories.")}`,
+	(name) => `${name} is not a category.${forClients(" Use list_channels to find categories.")}`,
 );
 
 /** Looks up a category by id; returns null if the id is empty. */
@@ -190,8 +170,7 @@ export const categoryOrNone = orNone(category);
 export const channelOrNone = orNone(channel);
 
 function orNone<Thing>(find: Finder<Thing>): Finder<Thing | null> {
-	return (guild, id, connection) =>
-		id === "" ? null : find(guild, id, connection);
+	return (guild, id, connection) => (id === "" ? null : find(guild, id, connection));
 }
 
 export function role(guild: Guild, id: string): Role {
@@ -215,11 +194,7 @@ export async function currentRole(guild: Guild, id: string): Promise<Role> {
  * Looks up a guild member by user id. Fetches the member from Discord if the member cache is incomplete. Throws a
  * ToolError if the user is not a member.
  */
-export async function member(
-	guild: Guild,
-	id: string,
-	connection: MemberState,
-): Promise<GuildMember> {
+export async function member(guild: Guild, id: string, connection: MemberState): Promise<GuildMember> {
 	const found = await memberOrNone(guild, id, connection);
 	return found ?? throwNoMember(guild, id);
 }
@@ -234,11 +209,7 @@ function throwNoMember(guild: Guild, id: string): never {
  * Fetches a guild member from Discord, because the cached member may be older than the latest edit. Throws a ToolError
  * if the user is not a member.
  */
-export async function currentMember(
-	guild: Guild,
-	id: string,
-	connection: MemberState,
-): Promise<GuildMember> {
+export async function currentMember(guild: Guild, id: string, connection: MemberState): Promise<GuildMember> {
 	const known = await member(guild, id, connection);
 	return guild.members.fetch({ user: known.id, force: true });
 }
@@ -247,11 +218,7 @@ export async function currentMember(
  * Looks up a guild member in the cache only, for tools that look up many members. Throws a ToolError if the user is not
  * a member.
  */
-export function knownMember(
-	guild: Guild,
-	id: string,
-	connection: MemberState,
-): GuildMember {
+export function knownMember(guild: Guild, id: string, connection: MemberState): GuildMember {
 	const { member } = knownPerson(guild, id, connection);
 	return member ?? throwNoMember(guild, id);
 }
@@ -281,10 +248,7 @@ const withoutMembers =
 	'The bot does not know all members of a guild, because Discord refuses it the "Server Members Intent". Its operator can switch it on in the developer portal (Bot) and restart the bot.';
 
 /** Says that not all members of a guild are known, and why; undefined if all are. */
-export function unknownMembers(
-	guild: Guild,
-	connection: MemberState,
-): string | undefined {
+export function unknownMembers(guild: Guild, connection: MemberState): string | undefined {
 	if (connection.hasAllMembers(guild)) return undefined;
 	return hearsOfMembers(guild)
 		? `Members are still being loaded (${loadedMembers(guild)}), so some are missing. Call again in a moment.`
@@ -292,13 +256,9 @@ export function unknownMembers(
 }
 
 /** Throws a ToolError while the cache does not hold all members of the guild. */
-export function requireKnownMembers(
-	guild: Guild,
-	connection: MemberState,
-): void {
+export function requireKnownMembers(guild: Guild, connection: MemberState): void {
 	if (connection.hasAllMembers(guild)) return;
-	if (!hearsOfMembers(guild))
-		throw new ToolError(`${withoutMembers} Nothing was done.`);
+	if (!hearsOfMembers(guild)) throw new ToolError(`${withoutMembers} Nothing was done.`);
 	throw new ToolError(
 		`The members of the guild ${guild.id} are still being loaded (${loadedMembers(guild)}). Nothing was done; try again in a moment.`,
 	);
@@ -310,9 +270,7 @@ export function requireKnownMembers(
  */
 export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
 	if (user.bot)
-		throw new ToolError(
-			`${userName(user)} is a bot: bots cannot send each other direct messages. Nothing was done.`,
-		);
+		throw new ToolError(`${userName(user)} is a bot: bots cannot send each other direct messages. Nothing was done.`);
 	return user.createDM();
 }
 
@@ -320,15 +278,9 @@ export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
  * Looks up a member who is in a voice channel, and fetches the member's current voice state. Throws a ToolError if the
  * member is not in a voice channel.
  */
-export async function voiceMember(
-	guild: Guild,
-	id: string,
-	connection: MemberState,
-): Promise<VoiceMember> {
+export async function voiceMember(guild: Guild, id: string, connection: MemberState): Promise<VoiceMember> {
 	const found = await member(guild, id, connection);
-	const voice = await absentIf([UnknownVoiceState], () =>
-		guild.voiceStates.fetch(id, { force: true }),
-	);
+	const voice = await absentIf([UnknownVoiceState], () => guild.voiceStates.fetch(id, { force: true }));
 	const place = guild.channels.cache.get(voice?.channelId ?? "");
 	if (!voice?.channelId || (place && !isVisible(place)))
 		throw new ToolError(
@@ -342,19 +294,11 @@ export async function voiceMember(
  * Looks up a Discord user by id, whether or not the user is a member of the guild. Throws a ToolError if there is no
  * such user.
  */
-export async function person(
-	guild: Guild,
-	id: string,
-	connection: MemberState,
-): Promise<Person> {
+export async function person(guild: Guild, id: string, connection: MemberState): Promise<Person> {
 	const found = await memberOrNone(guild, id, connection);
-	const user =
-		found?.user ??
-		(await absentIf([UnknownUser], () => guild.client.users.fetch(id)));
+	const user = found?.user ?? (await absentIf([UnknownUser], () => guild.client.users.fetch(id)));
 	if (user) return { user, member: found };
-	throw new ToolError(
-		`Discord has no user ${id}.${forClients(" Check user_id.")}`,
-	);
+	throw new ToolError(`Discord has no user ${id}.${forClients(" Check user_id.")}`);
 }
 
 /**
@@ -375,24 +319,17 @@ export async function memberOrNone(
 
 /** Fetches a member; undefined if there is none. With `force`, the cache is not used. */
 export function fetchMember(guild: Guild, id: string, force = false) {
-	return absentIf([UnknownMember, UnknownUser], () =>
-		guild.members.fetch({ user: id, force }),
-	);
+	return absentIf([UnknownMember, UnknownUser], () => guild.members.fetch({ user: id, force }));
 }
 
 /**
  * Looks up a channel or thread of the guild by id. Fetches the channel from Discord if it is not in the cache, for
  * example because it is an archived thread.
  */
-export async function anyChannel(
-	guild: Guild,
-	id: string,
-): Promise<GuildBasedChannel> {
+export async function anyChannel(guild: Guild, id: string): Promise<GuildBasedChannel> {
 	const found =
 		guild.channels.cache.get(id) ??
-		(await absentIf([UnknownChannel, MissingAccess], () =>
-			guild.client.channels.fetch(id),
-		));
+		(await absentIf([UnknownChannel, MissingAccess], () => guild.client.channels.fetch(id)));
 	const isHere = found && "guild" in found && found.guild.id === guild.id;
 	if (isHere && (await canSee(found))) return found;
 	throw new ToolError(
@@ -411,21 +348,17 @@ export async function absentIf<T>(
 	try {
 		return (await request()) ?? undefined;
 	} catch (error) {
-		if (error instanceof DiscordAPIError && codes.includes(Number(error.code)))
-			return undefined;
+		if (error instanceof DiscordAPIError && codes.includes(Number(error.code))) return undefined;
 		throw error;
 	}
 }
 
 /** Returns the result of `read`, which requests something from Discord; undefined if Discord answers 404. */
-export async function unlessUnknown<T>(
-	read: () => Promise<T>,
-): Promise<T | undefined> {
+export async function unlessUnknown<T>(read: () => Promise<T>): Promise<T | undefined> {
 	try {
 		return await read();
 	} catch (error) {
-		if (error instanceof DiscordAPIError && error.status === 404)
-			return undefined;
+		if (error instanceof DiscordAPIError && error.status === 404) return undefined;
 		throw error;
 	}
 }

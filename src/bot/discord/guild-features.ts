@@ -8,10 +8,7 @@ import { requirePermissions } from "./permissions.ts";
  * Whether a guild has a feature, such as "COMMUNITY". Discord does not document all features, so `feature` may be any
  * string.
  */
-function hasFeature(
-	{ features }: Pick<Guild, "features">,
-	feature: string,
-): boolean {
+function hasFeature({ features }: Pick<Guild, "features">, feature: string): boolean {
 	return features.some((one: string) => one === feature);
 }
 
@@ -27,10 +24,7 @@ const featuresFor: Partial<Record<string, readonly string[]>> = {
 };
 
 /** Whether Discord allows channels of a kind, such as "stage", in a guild. Some kinds need a community guild. */
-export function isAllowedKind(
-	guild: Pick<Guild, "features">,
-	kind: string,
-): boolean {
+export function isAllowedKind(guild: Pick<Guild, "features">, kind: string): boolean {
 	const features = featuresFor[kind];
 	return features?.some((feature) => hasFeature(guild, feature)) ?? true;
 }

@@ -1,12 +1,7 @@
 // The privileged intents: their names in the developer portal, and whether they are enabled there.
 // https://discord.com/developers/docs/events/gateway#privileged-intents
 
-import {
-	ApplicationFlags,
-	type ApplicationFlagsString,
-	type Client,
-	GatewayIntentBits,
-} from "discord.js";
+import { ApplicationFlags, type ApplicationFlagsString, type Client, GatewayIntentBits } from "discord.js";
 
 interface Intent {
 	/** Name of the privileged intent in Discord's developer portal, such as "Presence Intent". */
@@ -48,10 +43,7 @@ export const privilegedIntents = {
 } as const satisfies Record<string, Intent>;
 
 /** Whether a privileged intent is enabled for the bot's application in Discord's developer portal. */
-export function isSwitchedOn(
-	{ application }: Client<true>,
-	{ flags }: Intent,
-): boolean {
+export function isSwitchedOn({ application }: Client<true>, { flags }: Intent): boolean {
 	return flags.some((flag) => application.flags.has(flag));
 }
 
@@ -68,18 +60,11 @@ export function usesIntent({ options }: Client, { bit }: Intent): boolean {
  * application lacks. If `flags` are undefined or have all of them, all privileged ones.
  * https://discord.com/developers/docs/resources/application#application-object-application-flags
  */
-export function refusedIntents(
-	requested: number,
-	flags: number | undefined,
-): PrivilegedIntent[] {
+export function refusedIntents(requested: number, flags: number | undefined): PrivilegedIntent[] {
 	const names = Object.keys(privilegedIntents) as PrivilegedIntent[];
-	const privileged = names.filter(
-		(name) => (requested & privilegedIntents[name].bit) !== 0,
-	);
+	const privileged = names.filter((name) => (requested & privilegedIntents[name].bit) !== 0);
 	const missing = privileged.filter((name) =>
-		privilegedIntents[name].flags.every(
-			(flag) => ((flags ?? 0) & ApplicationFlags[flag]) === 0,
-		),
+		privilegedIntents[name].flags.every((flag) => ((flags ?? 0) & ApplicationFlags[flag]) === 0),
 	);
 	return missing.length > 0 ? missing : privileged;
 }

@@ -33,21 +33,15 @@ export function isObfuscated({ flags }: Flagged): boolean {
  * Fetches the channels of a guild from Discord. Adds those that the bot cannot see, which Discord leaves out: as its
  * Gateway sends them.
  */
-export async function fetchGuildChannels(
-	guild: Guild,
-): Promise<APIGuildChannel[]> {
+export async function fetchGuildChannels(guild: Guild): Promise<APIGuildChannel[]> {
 	const { rest } = guild.client;
 	const route = Routes.guildChannels(guild.id);
 	const listed = (await rest.get(route)) as APIGuildChannel[];
 	const ids = new Set(listed.map(({ id }) => id));
-	const others = guild.channels.cache.filter(
-		(channel) => !channel.isThread() && !ids.has(channel.id),
-	);
+	const others = guild.channels.cache.filter((channel) => !channel.isThread() && !ids.has(channel.id));
 	const unseen = await Promise.all(
 		others.map(async (channel) =>
-			isObfuscated(channel) || (await isForbidden(channel))
-				? [unseenChannel(channel)]
-				: [],
+			isObfuscated(channel) || (await isForbidden(channel)) ? [unseenChannel(channel)] : [],
 		),
 	);
 	return [...listed, ...unseen.flat()];
@@ -59,8 +53,7 @@ async function isForbidden({ client, id }: GuildBasedChannel) {
 		await client.rest.get(Routes.channel(id));
 		return false;
 	} catch (error) {
-		if (error instanceof DiscordAPIError && error.status < 500)
-			return error.status === 403;
+		if (error instanceof DiscordAPIError && error.status < 500) return error.status === 403;
 		throw error;
 	}
 }
@@ -86,7 +79,6 @@ export function keepObfuscated({ channels }: Client, d: unknown): void {
 	const resolved = isObject(data.resolved) ? data.resolved.channels : {};
 	for (const [id, channel] of Object.entries(resolved ?? {})) {
 		const cached = channels.cache.get(id);
-		if (cached && isObfuscated(cached) && isObject(channel))
-			delete channel.flags;
+		if (cached && isObfuscated(cached) && isObject(channel)) delete channel.flags;
 	}
 }

@@ -1,11 +1,6 @@
 // Who has a permission in a place: the members of a guild, grouped by what gives or takes it.
 
-import {
-	type Guild,
-	type GuildMember,
-	PermissionFlagsBits,
-	type Role,
-} from "discord.js";
+import { type Guild, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
 import {
 	type Cause,
 	type Computed,
@@ -17,23 +12,10 @@ import {
 	type Place,
 } from "./effective-permissions.ts";
 
-const {
-	Administrator,
-	Connect,
-	ManageThreads,
-	SendMessages,
-	SendMessagesInThreads,
-	ViewChannel,
-} = PermissionFlagsBits;
+const { Administrator, Connect, ManageThreads, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;
 
 /** Permissions on which other permissions depend, such as VIEW_CHANNEL. */
-const implying =
-	Administrator |
-	Connect |
-	ManageThreads |
-	SendMessages |
-	SendMessagesInThreads |
-	ViewChannel;
+const implying = Administrator | Connect | ManageThreads | SendMessages | SendMessagesInThreads | ViewChannel;
 
 /** Members who have the same permissions in certain channels for the same reasons. */
 export interface Alike {
@@ -45,35 +27,19 @@ export interface Alike {
  * Groups the cached members of a guild, so that all members of a group have the same permissions among `bits` in the
  * channels `places`. The permissions then need to be computed only once for each group.
  */
-export function groupAlike(
-	guild: Guild,
-	places: readonly Place[],
-	bits: bigint,
-): Alike[] {
+export function groupAlike(guild: Guild, places: readonly Place[], bits: bigint): Alike[] {
 	const { everyone } = guild.roles;
 	const ownIds = new Set(
-		places.flatMap(({ overwrites, threadMembers = [] }) => [
-			...overwrites.keys(),
-			...threadMembers,
-		]),
+		places.flatMap(({ overwrites, threadMembers = [] }) => [...overwrites.keys(), ...threadMembers]),
 	);
 	const granted = (bits | implying) & ~everyone.permissions.bitfield;
 	const decides = (role: Role) =>
-		role.id === everyone.id ||
-		ownIds.has(role.id) ||
-		(role.permissions.bitfield & granted) !== 0n;
-	const deciding = new Set(
-		guild.roles.cache.filter((role) => decides(role)).keys(),
-	);
+		role.id === everyone.id || ownIds.has(role.id) || (role.permissions.bitfield & granted) !== 0n;
+	const deciding = new Set(guild.roles.cache.filter((role) => decides(role)).keys());
 	const groups = new Map<string, Alike>();
 	for (const member of guild.members.cache.values()) {
-		const roles = [...member.roles.cache.values()].filter(({ id }) =>
-			deciding.has(id),
-		);
-		const isOnTheirOwn =
-			member.id === guild.ownerId ||
-			ownIds.has(member.id) ||
-			member.isCommunicationDisabled();
+		const roles = [...member.roles.cache.values()].filter(({ id }) => deciding.has(id));
+		const isOnTheirOwn = member.id === guild.ownerId || ownIds.has(member.id) || member.isCommunicationDisabled();
 		const key = isOnTheirOwn
 			? member.id
 			: roles
@@ -109,19 +75,13 @@ export type Source =
  * the groups that lack it because of a role, a permission overwrite or a timeout. Leaves out members who lack the
  * permission only because @everyone does not have it.
  */
-export function holdersOf(
-	alike: readonly Alike[],
-	place: Place,
-	bits: readonly bigint[],
-): Group[][] {
+export function holdersOf(alike: readonly Alike[], place: Place, bits: readonly bigint[]): Group[][] {
 	const groups = bits.map(() => new Map<string, Group>());
 	for (const { holder, members } of alike) {
 		const computed = computePermissions(holder, place);
 		for (const [index, bit] of bits.entries()) {
 			const allowed = (computed.bits & bit) !== 0n;
-			const source = allowed
-				? entranceOf(computed, place, bit)
-				: sourceOf(computed.causeOf(bit));
+			const source = allowed ? entranceOf(computed, place, bit) : sourceOf(computed.causeOf(bit));
 			if (!source || (!allowed && source.kind === "everyone")) continue;
 			const key = `${allowed} ${source.kind} ${"role" in source ? source.role.id : ""}`;
 			const known = groups[index]?.get(key);
@@ -136,16 +96,9 @@ export function holdersOf(
  * Returns what allows a permission to members, such as a role. If @everyone has the permission, returns instead the
  * role or overwrite that lets these members see the channel or connect to it, if there is one.
  */
-function entranceOf(
-	{ causeOf }: Computed,
-	{ channel }: Place,
-	bit: bigint,
-): Source | undefined {
-	const isNeeded = (one: bigint) =>
-		one !== bit && (impliedIn(channel) & one) !== 0n;
-	const sources = [bit, ...[ViewChannel, Connect].filter(isNeeded)].map((one) =>
-		sourceOf(causeOf(one)),
-	);
+function entranceOf({ causeOf }: Computed, { channel }: Place, bit: bigint): Source | undefined {
+	const isNeeded = (one: bigint) => one !== bit && (impliedIn(channel) & one) !== 0n;
+	const sources = [bit, ...[ViewChannel, Connect].filter(isNeeded)].map((one) => sourceOf(causeOf(one)));
 	return sources.find((source) => source?.kind !== "everyone") ?? sources[0];
 }
 
@@ -167,10 +120,7 @@ function sourceOf(cause: Cause | undefined): Source | undefined {
 	}
 }
 
-function ofRole(
-	kind: "administrator" | "role" | "overwrite",
-	roles: readonly Role[],
-): Source | undefined {
+function ofRole(kind: "administrator" | "role" | "overwrite", roles: readonly Role[]): Source | undefined {
 	const [role] = roles;
 	if (!role) return undefined;
 	const isForAll = roles.some(({ id, guild }) => id === guild.id);
@@ -195,7 +145,6 @@ const order: readonly Source["kind"][] = [
 function byRank(a: Group, b: Group): number {
 	if (a.allowed !== b.allowed) return a.allowed ? -1 : 1;
 	const kinds = order.indexOf(a.source.kind) - order.indexOf(b.source.kind);
-	if (kinds !== 0 || !("role" in a.source) || !("role" in b.source))
-		return kinds;
+	if (kinds !== 0 || !("role" in a.source) || !("role" in b.source)) return kinds;
 	return b.source.role.comparePositionTo(a.source.role);
 }

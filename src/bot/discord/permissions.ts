@@ -12,24 +12,10 @@ import {
 	type NonThreadGuildBasedChannel,
 	PermissionFlagsBits,
 } from "discord.js";
-import {
-	type Overwrites,
-	withOverwrites,
-} from "../../guild-document/names/overwrites.ts";
-import {
-	allBits,
-	bitOf,
-	officialName,
-	permissionNames,
-} from "../../guild-document/names/permission-names.ts";
+import { type Overwrites, withOverwrites } from "../../guild-document/names/overwrites.ts";
+import { allBits, bitOf, officialName, permissionNames } from "../../guild-document/names/permission-names.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import {
-	actingPerson,
-	currentPerson,
-	isForPeople,
-	isKnownInThread,
-	type Standing,
-} from "./acting-person.ts";
+import { actingPerson, currentPerson, isForPeople, isKnownInThread, type Standing } from "./acting-person.ts";
 import { channelName, roleName, time } from "./describe.ts";
 import { oneLine } from "./text.ts";
 
@@ -81,11 +67,8 @@ export function neededBy<Args extends object>(
 	return needed.flatMap((entry) => {
 		if (typeof entry === "string") return [{ permission: entry }];
 		if (isHeldInGuild(entry, guild, person)) return [];
-		const isNeeded =
-			entry.when?.(args, id, guild) ?? isPresent(args[entry.with]);
-		return isNeeded
-			? [{ permission: entry.permission, why: entry.why?.(args, guild) }]
-			: [];
+		const isNeeded = entry.when?.(args, id, guild) ?? isPresent(args[entry.with]);
+		return isNeeded ? [{ permission: entry.permission, why: entry.why?.(args, guild) }] : [];
 	});
 }
 
@@ -93,16 +76,10 @@ export function neededBy<Args extends object>(
  * Whether the bot, or `person` if given, has the guild-wide permission `needed.orInGuild`, and thus does not need the
  * permission `needed.permission` in the channel.
  */
-export function isHeldInGuild<Args>(
-	needed: Needed<Args>,
-	guild: Guild,
-	person?: GuildMember,
-): boolean {
+export function isHeldInGuild<Args>(needed: Needed<Args>, guild: Guild, person?: GuildMember): boolean {
 	if (typeof needed === "string" || !needed.orInGuild) return false;
 	const bit = PermissionFlagsBits[needed.orInGuild];
-	const held = person
-		? personPermissions(person, undefined)
-		: botPermissions(guild, undefined);
+	const held = person ? personPermissions(person, undefined) : botPermissions(guild, undefined);
 	return (held & bit) !== 0n;
 }
 
@@ -141,10 +118,7 @@ function permissionTitle(name: Permission): string {
 }
 
 const titleByName = new Map(
-	(Object.keys(PermissionFlagsBits) as Permission[]).map((name) => [
-		officialName(name),
-		permissionTitle(name),
-	]),
+	(Object.keys(PermissionFlagsBits) as Permission[]).map((name) => [officialName(name), permissionTitle(name)]),
 );
 
 /** Returns the name in Discord's settings for Discord's name of a permission: "Ban Members" for "BAN_MEMBERS". */
@@ -165,10 +139,7 @@ export function readBits(
 	if (decimal === undefined && names === undefined) return undefined;
 	let bits = BigInt(decimal ?? 0);
 	const unknown = bits & ~allBits;
-	if (unknown !== 0n)
-		throw invalidParameters([
-			`${fields[0]}: Discord has no permission for the bits ${unknown}`,
-		]);
+	if (unknown !== 0n) throw invalidParameters([`${fields[0]}: Discord has no permission for the bits ${unknown}`]);
 	for (const name of names ?? []) {
 		const bit = bitOf(name);
 		if (bit === undefined)
@@ -184,10 +155,7 @@ export function readBits(
  * Converts a tool argument that lists permissions to a bit field. Its items are names such as VIEW_CHANNEL, or bit
  * fields as decimal strings. Throws an RpcError for unknown permissions; the error names the argument `field`.
  */
-export function readPermissions(
-	field: string,
-	permissions: readonly string[],
-): bigint {
+export function readPermissions(field: string, permissions: readonly string[]): bigint {
 	const decimal = permissions.filter((item) => /^\d{1,20}$/.test(item));
 	const bits = decimal.reduce((all, item) => all | BigInt(item), 0n);
 	const names = permissions.filter((item) => !decimal.includes(item));
@@ -207,10 +175,7 @@ export function botMember(guild: Guild): GuildMember {
  * Returns the bit field of the bot's permissions in a channel, or guild-wide without a channel. While the bot is timed
  * out in the guild, it has fewer permissions.
  */
-export function botPermissions(
-	guild: Guild,
-	channel: GuildBasedChannel | undefined,
-): bigint {
+export function botPermissions(guild: Guild, channel: GuildBasedChannel | undefined): bigint {
 	const me = botMember(guild);
 	const { bitfield } = channel?.permissionsFor(me) ?? me.permissions;
 	// discord.js ignores timeouts. They do not limit administrators.
@@ -226,10 +191,7 @@ export const everything = ~0n;
  * Returns the bot's permissions in a channel, or guild-wide without a channel. If the bot is an administrator, all bits
  * are set.
  */
-export function allowedToBot(
-	guild: Guild,
-	channel: GuildBasedChannel | undefined,
-): bigint {
+export function allowedToBot(guild: Guild, channel: GuildBasedChannel | undefined): bigint {
 	return withEverything(botPermissions(guild, channel));
 }
 
@@ -243,14 +205,10 @@ function withEverything(bits: bigint): bigint {
  * bits for an administrator. A person who cannot see a channel, such as a private thread of other members, has no
  * permissions in it.
  */
-export function personPermissions(
-	person: GuildMember,
-	channel: GuildBasedChannel | undefined,
-): bigint {
+export function personPermissions(person: GuildMember, channel: GuildBasedChannel | undefined): bigint {
 	const standing = standingOf(person);
 	const { readOnly } = standing;
-	if (!channel)
-		return readOnly ? standing.bits & permissionsInTimeout : standing.bits;
+	if (!channel) return readOnly ? standing.bits & permissionsInTimeout : standing.bits;
 	if (standing.bits === everything) return everything;
 	const bits = bitsInChannel(standing, channel);
 	if (!isVisibleWith(bits, channel)) return 0n;
@@ -277,10 +235,7 @@ function standingOf(member: GuildMember): Standing {
 }
 
 /** Computes the permissions in a channel of a member who is not an administrator. */
-function bitsInChannel(
-	{ member, bits, roleIds }: Standing,
-	channel: GuildBasedChannel,
-): bigint {
+function bitsInChannel({ member, bits, roleIds }: Standing, channel: GuildBasedChannel): bigint {
 	const source = channel.isThread() ? channel.parent : channel;
 	if (!source) return 0n;
 	const holder = { guildId: member.guild.id, roleIds, memberId: member.id };
@@ -309,35 +264,24 @@ export function botBitsWith(
 function isVisibleWith(bits: bigint, channel: GuildBasedChannel): boolean {
 	const { ManageThreads, ViewChannel } = PermissionFlagsBits;
 	if ((bits & ViewChannel) === 0n) return false;
-	return (
-		channel.type !== ChannelType.PrivateThread ||
-		(bits & ManageThreads) !== 0n ||
-		isKnownInThread(channel.id)
-	);
+	return channel.type !== ChannelType.PrivateThread || (bits & ManageThreads) !== 0n || isKnownInThread(channel.id);
 }
 
 /**
  * Returns the permissions that the running tool call may use in a channel, or guild-wide without a channel: those of the
  * bot that the person in whose name the call acts has as well. All bits are set for an administrator.
  */
-export function allowed(
-	guild: Guild,
-	channel: GuildBasedChannel | undefined,
-): bigint {
+export function allowed(guild: Guild, channel: GuildBasedChannel | undefined): bigint {
 	const person = actingPerson(guild);
 	const bits = allowedToBot(guild, channel);
 	return person ? bits & personPermissions(person, channel) : bits;
 }
 
 /** The permissions that a member keeps during a timeout. */
-export const permissionsInTimeout =
-	PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
+export const permissionsInTimeout = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
 
 function isTimedOut(member: GuildMember, bits: bigint): boolean {
-	return (
-		member.isCommunicationDisabled() &&
-		(bits & PermissionFlagsBits.Administrator) === 0n
-	);
+	return member.isCommunicationDisabled() && (bits & PermissionFlagsBits.Administrator) === 0n;
 }
 
 const quarantined = [
@@ -377,8 +321,7 @@ export function bitsIn(
 ): bigint {
 	const inThread = channel?.isThread() ?? false;
 	return permissions.reduce((bits, name) => {
-		const permission =
-			inThread && name === "SendMessages" ? "SendMessagesInThreads" : name;
+		const permission = inThread && name === "SendMessages" ? "SendMessagesInThreads" : name;
 		return bits | PermissionFlagsBits[permission];
 	}, 0n);
 }
@@ -387,11 +330,7 @@ export function bitsIn(
  * Returns the needed permissions that the bot does not have in a channel, or guild-wide without a channel, as a bit
  * field; 0 if the bot is an administrator.
  */
-export function missingForBot(
-	guild: Guild,
-	channel: GuildBasedChannel | undefined,
-	needed: bigint,
-): bigint {
+export function missingForBot(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): bigint {
 	return needed & ~allowedToBot(guild, channel);
 }
 
@@ -399,23 +338,12 @@ export function missingForBot(
  * Returns the needed permissions that the running tool call may not use in a channel, or guild-wide without a channel,
  * as a bit field: those that the bot lacks, and those that the person in whose name the call acts lacks.
  */
-export function missingPermissions(
-	guild: Guild,
-	channel: GuildBasedChannel | undefined,
-	needed: bigint,
-): bigint {
+export function missingPermissions(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): bigint {
 	return needed & ~allowed(guild, channel);
 }
 
-export function overwritesOf({
-	permissionOverwrites: { cache },
-}: NonThreadGuildBasedChannel): Overwrites {
-	return new Map(
-		cache.map(({ id, allow, deny }) => [
-			id,
-			{ allow: allow.bitfield, deny: deny.bitfield },
-		]),
-	);
+export function overwritesOf({ permissionOverwrites: { cache } }: NonThreadGuildBasedChannel): Overwrites {
+	return new Map(cache.map(({ id, allow, deny }) => [id, { allow: allow.bitfield, deny: deny.bitfield }]));
 }
 
 /**
@@ -483,8 +411,7 @@ export function requireOf(
 	const missing = needed & ~personPermissions(person, channel);
 	if (missing === 0n) return;
 	const limit = whyReadOnly(person);
-	if (limit && (missing & ~permissionsInTimeout) !== 0n)
-		throw new ToolError(`${limit} Nothing was done.`);
+	if (limit && (missing & ~permissionsInTimeout) !== 0n) throw new ToolError(`${limit} Nothing was done.`);
 	throw new ToolError(
 		[
 			`You lack ${describeBits(missing)} in ${nameOf(person.guild, channel)}.`,
@@ -499,11 +426,7 @@ export function requireOf(
  * the bot can do without these permissions, such as editing its own messages. Does nothing in calls that act by the
  * bot's own rights.
  */
-export function requireOfPerson(
-	guild: Guild,
-	channel: GuildBasedChannel | undefined,
-	needed: bigint,
-): void {
+export function requireOfPerson(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): void {
 	const person = actingPerson(guild);
 	if (person) requireOf(person, channel, needed);
 }
@@ -512,11 +435,7 @@ export function requireOfPerson(
  * Whether the person in whose name the running call acts has all needed permissions in a channel, or guild-wide without
  * a channel. True in calls that act by the bot's own rights.
  */
-export function personHas(
-	guild: Guild,
-	channel: GuildBasedChannel | undefined,
-	needed: bigint,
-): boolean {
+export function personHas(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): boolean {
 	const person = actingPerson(guild);
 	return !person || (needed & ~personPermissions(person, channel)) === 0n;
 }
@@ -530,11 +449,7 @@ function nameOf(guild: Guild, channel: GuildBasedChannel | undefined): string {
  * permissions in a role or in a channel's overwrites. For that, both need the same permissions in the guild or the
  * channel's category, or an overwrite of the channel that allows them MANAGE_ROLES.
  */
-export function requireGrantable(
-	guild: Guild,
-	channel: GuildBasedChannel | "new" | undefined,
-	bits: bigint,
-): void {
+export function requireGrantable(guild: Guild, channel: GuildBasedChannel | "new" | undefined, bits: bigint): void {
 	const person = actingPerson(guild);
 	const { Administrator, ManageRoles } = PermissionFlagsBits;
 	if (person && channel && (bits & ManageRoles) !== 0n)
@@ -546,8 +461,7 @@ export function requireGrantable(
 			`You can only give and deny permissions that you have yourself, and you lack ${missing}.`,
 		]);
 	const bot = botMember(guild);
-	const ofBot = (_: GuildMember, place: GuildBasedChannel | undefined) =>
-		botPermissions(guild, place);
+	const ofBot = (_: GuildMember, place: GuildBasedChannel | undefined) => botPermissions(guild, place);
 	requireGrantableBy(bot, ofBot, channel, bits, (missing) => [
 		`The bot can only give and deny permissions that it has itself, and it lacks ${missing}.`,
 		whoCanGrant(guild, undefined),
@@ -558,26 +472,14 @@ export function requireGrantable(
  * Returns those of the permissions `bits` that the bot, and the person in whose name the running call acts, may allow or
  * deny in a channel's overwrites.
  */
-export function grantableBits(
-	guild: Guild,
-	channel: GuildBasedChannel,
-	bits: bigint,
-): bigint {
+export function grantableBits(guild: Guild, channel: GuildBasedChannel, bits: bigint): bigint {
 	const person = actingPerson(guild);
-	const missing = person
-		? missingToGrant(person, personPermissions, channel, bits)
-		: 0n;
-	const ofBot = (_: GuildMember, place: GuildBasedChannel | undefined) =>
-		botPermissions(guild, place);
-	return (
-		bits & ~missing & ~missingToGrant(botMember(guild), ofBot, channel, bits)
-	);
+	const missing = person ? missingToGrant(person, personPermissions, channel, bits) : 0n;
+	const ofBot = (_: GuildMember, place: GuildBasedChannel | undefined) => botPermissions(guild, place);
+	return bits & ~missing & ~missingToGrant(botMember(guild), ofBot, channel, bits);
 }
 
-type PermissionsOf = (
-	member: GuildMember,
-	place: GuildBasedChannel | undefined,
-) => bigint;
+type PermissionsOf = (member: GuildMember, place: GuildBasedChannel | undefined) => bigint;
 
 /** Returns those of the permissions `bits` that a member may not allow or deny in a role or in a channel's overwrites. */
 function missingToGrant(
@@ -596,10 +498,7 @@ function missingToGrant(
 		canManageOverwrites(member.guild, overwritesOf(channel), member)
 	)
 		return 0n;
-	const inCategory =
-		channel !== "new" && channel?.parent
-			? permissionsOf(member, channel.parent)
-			: 0n;
+	const inCategory = channel !== "new" && channel?.parent ? permissionsOf(member, channel.parent) : 0n;
 	// A member with it in a channel can grant themselves everything there.
 	const everywhere = channel ? bits & ManageRoles : 0n;
 	return everywhere | (bits & ~(inGuild | inCategory));
@@ -615,9 +514,7 @@ function requireGrantableBy(
 	const missing = missingToGrant(member, permissionsOf, channel, bits);
 	if (missing === 0n) return;
 	if (channel && (missing & PermissionFlagsBits.ManageRoles) !== 0n)
-		throw new ToolError(
-			"Only an administrator can allow or deny MANAGE_ROLES in a channel. Nothing was done.",
-		);
+		throw new ToolError("Only an administrator can allow or deny MANAGE_ROLES in a channel. Nothing was done.");
 	const sentences = [...problem(describeBits(missing)), "Nothing was done."];
 	throw new ToolError(sentences.join(" "));
 }
@@ -626,11 +523,7 @@ function requireGrantableBy(
  * Whether a channel's permission overwrites allow MANAGE_ROLES to a member, by default the bot, or to one of the
  * member's roles, except @everyone.
  */
-export function canManageOverwrites(
-	guild: Guild,
-	overwrites: Overwrites,
-	member = botMember(guild),
-): boolean {
+export function canManageOverwrites(guild: Guild, overwrites: Overwrites, member = botMember(guild)): boolean {
 	return [...overwrites].some(
 		([id, { allow }]) =>
 			(id === member.id || (id !== guild.id && member.roles.cache.has(id))) &&
@@ -638,14 +531,9 @@ export function canManageOverwrites(
 	);
 }
 
-function whoCanGrant(
-	guild: Guild,
-	channel: GuildBasedChannel | undefined,
-): string {
+function whoCanGrant(guild: Guild, channel: GuildBasedChannel | undefined): string {
 	const { roles } = botMember(guild);
 	const role = roleName(roles.botRole ?? roles.highest);
-	const here = channel
-		? ", or allow it to that role in the channel's own permissions"
-		: "";
+	const here = channel ? ", or allow it to that role in the channel's own permissions" : "";
 	return `The owner, or anyone with ${describeBits(PermissionFlagsBits.ManageRoles)} who ranks above ${role}, can give it to that role${here}.`;
 }

@@ -1,12 +1,6 @@
 // Powerful permissions, and which of them a role gives to the members who get it.
 
-import {
-	type Guild,
-	type GuildBasedChannel,
-	PermissionFlagsBits,
-	PermissionsBitField,
-	type Role,
-} from "discord.js";
+import { type Guild, type GuildBasedChannel, PermissionFlagsBits, PermissionsBitField, type Role } from "discord.js";
 import { channelName } from "./describe.ts";
 import { isObfuscated } from "./obfuscation.ts";
 import { describeBits } from "./permissions.ts";
@@ -49,9 +43,7 @@ export function powersIn(
 	powerful = powerfulPermissions,
 ): bigint {
 	const { everyone } = guild.roles;
-	const common = channel
-		? channel.permissionsFor(everyone)
-		: everyone.permissions;
+	const common = channel ? channel.permissionsFor(everyone) : everyone.permissions;
 	return bits & powerful & ~common.bitfield;
 }
 
@@ -62,10 +54,7 @@ export interface RolePowers {
 }
 
 /** Returns the first powers that a role gives beyond @everyone's; undefined if it gives none. */
-export function powersOf(
-	role: Role,
-	powerful = powerfulPermissions,
-): RolePowers | undefined {
+export function powersOf(role: Role, powerful = powerfulPermissions): RolePowers | undefined {
 	const { guild, id, permissions } = role;
 	const bits = powersIn(permissions.bitfield, guild, undefined, powerful);
 	if (bits !== 0n) return { bits };
@@ -87,8 +76,7 @@ export function describePowers(bits: bigint): string {
 }
 
 /** The permissions that give power over others, or access to what @everyone does not see. */
-export const grantingPermissions =
-	powerfulPermissions | PermissionFlagsBits.ViewChannel;
+export const grantingPermissions = powerfulPermissions | PermissionFlagsBits.ViewChannel;
 
 /**
  * Says what members who get one of these roles may then do beyond @everyone, as words such as "KICK_MEMBERS";

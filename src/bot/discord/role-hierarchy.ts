@@ -2,12 +2,7 @@
 // their own highest role.
 // https://discord.com/developers/docs/topics/permissions#permission-hierarchy
 
-import {
-	type Guild,
-	type GuildMember,
-	PermissionFlagsBits,
-	type Role,
-} from "discord.js";
+import { type Guild, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { actingPerson } from "./acting-person.ts";
 import { memberName, roleName } from "./describe.ts";
@@ -17,8 +12,7 @@ const sampleSize = 10;
 const remedy =
 	"The bot can only act on roles and members that rank below it; a member with a higher role can move the bot's role up.";
 
-const remedyForPerson =
-	"You can only act on roles and members that rank below you.";
+const remedyForPerson = "You can only act on roles and members that rank below you.";
 
 /**
  * Throws a ToolError unless all of `roles` rank below the bot's highest role, and below that of the person in whose name
@@ -31,10 +25,7 @@ export function requireRolesBelow(guild: Guild, roles: readonly Role[]): void {
 }
 
 /** Throws a ToolError unless all of `roles` rank below the bot's highest role. See `requireRolesBelow`. */
-export function requireRolesBelowBot(
-	guild: Guild,
-	roles: readonly Role[],
-): void {
+export function requireRolesBelowBot(guild: Guild, roles: readonly Role[]): void {
 	const me = botMember(guild);
 	refuseAny("role(s) out of the bot's reach", roles, (role) => {
 		if (isAbove(me, role)) return undefined;
@@ -49,10 +40,7 @@ export function requireRolesBelowBot(
  * Throws a ToolError unless all of `roles` rank below the highest role of the person in whose name a call acts. See
  * `requireRolesBelow`.
  */
-export function requireRolesBelowPerson(
-	person: GuildMember,
-	roles: readonly Role[],
-): void {
+export function requireRolesBelowPerson(person: GuildMember, roles: readonly Role[]): void {
 	refuseAny("role(s) out of your reach", roles, (role) => {
 		if (isAbove(person, role)) return undefined;
 		return {
@@ -66,20 +54,14 @@ export function requireRolesBelowPerson(
  * Throws a ToolError unless all of the members rank below the bot, and below the person in whose name the running call
  * acts. The error names those who do not. The guild's owner never ranks below them.
  */
-export function requireMembersBelow(
-	guild: Guild,
-	members: readonly GuildMember[],
-): void {
+export function requireMembersBelow(guild: Guild, members: readonly GuildMember[]): void {
 	const person = actingPerson(guild);
 	if (person) requireBelowPerson(person, members);
 	requireBelowBot(guild, members);
 }
 
 /** Throws a ToolError unless all of the members rank below the bot. See `requireMembersBelow`. */
-export function requireBelowBot(
-	guild: Guild,
-	members: readonly GuildMember[],
-): void {
+export function requireBelowBot(guild: Guild, members: readonly GuildMember[]): void {
 	const me = botMember(guild);
 	refuseAny("member(s) out of the bot's reach", members, (member) => {
 		const name = memberName(member);
@@ -104,16 +86,11 @@ export function requireBelowBot(
  * Throws a ToolError unless all of the members rank below the person in whose name a call acts. See
  * `requireMembersBelow`.
  */
-export function requireBelowPerson(
-	person: GuildMember,
-	members: readonly GuildMember[],
-): void {
+export function requireBelowPerson(person: GuildMember, members: readonly GuildMember[]): void {
 	refuseAny("member(s) out of your reach", members, (member) => {
 		const name = memberName(member);
-		if (member.id === person.id)
-			return { problem: `${name} is you: you cannot act on yourself` };
-		if (member.id === person.guild.ownerId)
-			return { problem: `${name} owns the guild: you cannot act on the owner` };
+		if (member.id === person.id) return { problem: `${name} is you: you cannot act on yourself` };
+		if (member.id === person.guild.ownerId) return { problem: `${name} owns the guild: you cannot act on the owner` };
 		const { highest } = member.roles;
 		if (isAbove(person, highest)) return undefined;
 		return {
@@ -152,8 +129,7 @@ export function cannotGiveRoles(guild: Guild): string | undefined {
 /** Returns why the bot cannot assign or remove this role; undefined if a bot with MANAGE_ROLES can do so. */
 export function roleProblem(guild: Guild, role: Role): string | undefined {
 	if (role.id === guild.id) return `${roleName(role)} is the role of everyone`;
-	if (role.managed)
-		return `${roleName(role)} belongs to an integration, and cannot be given by hand`;
+	if (role.managed) return `${roleName(role)} belongs to an integration, and cannot be given by hand`;
 	if (isBelowBot(guild, role)) return undefined;
 	return `${roleName(role)} does not rank below the bot's highest role`;
 }
@@ -171,14 +147,8 @@ function refuseAny<Thing>(
 	const refusals = things.flatMap((thing) => refusalFor(thing) ?? []);
 	if (refusals.length === 0) return;
 	const problems = refusals.slice(0, sampleSize).map(({ problem }) => problem);
-	if (refusals.length > sampleSize)
-		problems.push(`and ${refusals.length - sampleSize} more`);
-	const count =
-		things.length > 1 ? `${refusals.length} of ${things.length} ${noun}: ` : "";
+	if (refusals.length > sampleSize) problems.push(`and ${refusals.length - sampleSize} more`);
+	const count = things.length > 1 ? `${refusals.length} of ${things.length} ${noun}: ` : "";
 	const remedies = new Set(refusals.flatMap(({ remedy }) => remedy ?? []));
-	throw new ToolError(
-		[`${count}${problems.join("; ")}.`, ...remedies, "Nothing was done."].join(
-			" ",
-		),
-	);
+	throw new ToolError([`${count}${problems.join("; ")}.`, ...remedies, "Nothing was done."].join(" "));
 }

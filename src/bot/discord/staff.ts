@@ -25,10 +25,7 @@ const staffPermissions = PermissionsBitField.resolve([
 
 /** Whether a member is staff: is the owner of the guild, or has a moderator permission in the whole guild. */
 export function isStaff(member: GuildMember): boolean {
-	return (
-		member.id === member.guild.ownerId ||
-		(member.permissions.bitfield & staffPermissions) !== 0n
-	);
+	return member.id === member.guild.ownerId || (member.permissions.bitfield & staffPermissions) !== 0n;
 }
 
 /** Whether a role makes its members staff, or is a bot's own role. */
@@ -40,16 +37,12 @@ export function isStaffOrBotRole({ permissions, tags }: Role): boolean {
 export function isStaffOnly(channel: GuildBasedChannel): boolean {
 	const { ViewChannel } = PermissionFlagsBits;
 	return channel.guild.roles.cache.every(
-		(role) =>
-			isStaffOrBotRole(role) || !channel.permissionsFor(role)?.has(ViewChannel),
+		(role) => isStaffOrBotRole(role) || !channel.permissionsFor(role)?.has(ViewChannel),
 	);
 }
 
 /** Whether a channel's permission overwrite is for staff or a bot, or lets its role or member moderate there. */
-export function isForStaffOrBot(
-	guild: Guild,
-	{ id, allow }: PermissionOverwrites,
-): boolean {
+export function isForStaffOrBot(guild: Guild, { id, allow }: PermissionOverwrites): boolean {
 	if (allow.any(staffPermissions)) return true;
 	const role = guild.roles.cache.get(id);
 	if (role) return isStaffOrBotRole(role);
@@ -65,15 +58,8 @@ export function channelModerators(guild: Guild): ReadonlySet<string> {
 	const ids = new Set<string>();
 	for (const channel of guild.channels.cache.values()) {
 		if (channel.isThread()) continue;
-		for (const {
-			id,
-			type,
-			allow,
-		} of channel.permissionOverwrites.cache.values())
-			if (
-				(type === OverwriteType.Member || id !== guild.id) &&
-				allow.has(PermissionFlagsBits.ManageMessages)
-			)
+		for (const { id, type, allow } of channel.permissionOverwrites.cache.values())
+			if ((type === OverwriteType.Member || id !== guild.id) && allow.has(PermissionFlagsBits.ManageMessages))
 				ids.add(id);
 	}
 	return ids;

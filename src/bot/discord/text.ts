@@ -11,17 +11,12 @@ const shortForms: Record<string, string> = {
 
 /** Puts a text on one line: escapes line breaks, control characters and invisible characters. */
 export function oneLine(text: string): string {
-	return escapeUnseen(
-		text,
-		(character) => shortForms[character] ?? unicodeEscape(character),
-	);
+	return escapeUnseen(text, (character) => shortForms[character] ?? unicodeEscape(character));
 }
 
 /** Escapes the invisible characters in a text, but keeps line breaks and tabs. */
 export function escapeInvisible(text: string): string {
-	return escapeUnseen(text, (character) =>
-		/[\n\t]/.test(character) ? character : unicodeEscape(character),
-	);
+	return escapeUnseen(text, (character) => (/[\n\t]/.test(character) ? character : unicodeEscape(character)));
 }
 
 /** Puts a text for people on one line: line breaks, with the white space around them, become a space. */
@@ -34,14 +29,10 @@ export function joinLines(text: string): string {
  * next to white space and at the start or end of a text.
  */
 const stroke = String.raw`[\u01c0\u05c0\u2223\u23d0\u23fd\u2502\u2503\u2758\u2759\ufe31\uffe8]`;
-const bars = new RegExp(
-	String.raw`[|\uff5c]|(?<=^|\s)${stroke}|${stroke}(?=\s|$)`,
-	"gu",
-);
+const bars = new RegExp(String.raw`[|\uff5c]|(?<=^|\s)${stroke}|${stroke}(?=\s|$)`, "gu");
 
 /** Matches a ":", or a character that looks like one, before a number. */
-const colons =
-	/[:\u02d0\u02f8\u05c3\u2236\ua789\ufe13\ufe30\ufe55\uff1a](?=\p{White_Space}*\p{Nd})/gu;
+const colons = /[:\u02d0\u02f8\u05c3\u2236\ua789\ufe13\ufe30\ufe55\uff1a](?=\p{White_Space}*\p{Nd})/gu;
 
 /** Whether a text ends in "ID" or in characters that look like "ID". */
 function endsInId(text: string): boolean {
@@ -68,9 +59,7 @@ export function oneField(text: string): string {
 	if (!/[^ -9;-[\]-{}~]/.test(text)) return text;
 	return oneLine(text.replaceAll("\\", "\\\\"))
 		.replace(bars, escaped)
-		.replace(colons, (colon, at: number, whole: string) =>
-			endsInId(whole.slice(0, at)) ? escaped(colon) : colon,
-		);
+		.replace(colons, (colon, at: number, whole: string) => (endsInId(whole.slice(0, at)) ? escaped(colon) : colon));
 }
 
 /** A text for a tool result, or an empty value (false, null, undefined, ""), which is left out of the result. */
@@ -84,9 +73,7 @@ export function fieldLine(...fields: readonly Optional[]): string {
 }
 
 /** Returns the lines of a tool result as one list. Absent and empty lines are left out. */
-export function resultLines(
-	...lines: readonly (Optional | readonly Optional[])[]
-): string[] {
+export function resultLines(...lines: readonly (Optional | readonly Optional[])[]): string[] {
 	return lines.flat().filter(isPresent);
 }
 
@@ -99,11 +86,7 @@ export function withoutTokens(text: string): string {
  * Truncates `text` to at most `max` characters, including the "…" at the end. A third parameter can count characters
  * differently. Does not split surrogate pairs.
  */
-export function truncate(
-	text: string,
-	max: number,
-	length: (text: string) => number = ({ length }) => length,
-): string {
+export function truncate(text: string, max: number, length: (text: string) => number = ({ length }) => length): string {
 	if (length(text) <= max) return text;
 	const characters = [...text];
 	const cut = (count: number) => `${characters.slice(0, count).join("")}…`;
@@ -139,9 +122,7 @@ export const jobReasonStart = "guild document ";
  * "reason: " before it, so that it is not mistaken for one.
  */
 export function chosenReason(text: string): string {
-	return auditReason(text).toLowerCase().startsWith(jobReasonStart)
-		? auditReason(`reason: ${text}`)
-		: text;
+	return auditReason(text).toLowerCase().startsWith(jobReasonStart) ? auditReason(`reason: ${text}`) : text;
 }
 
 /** Formats `text` as an audit log reason: one line, truncated to Discord's limit. */
@@ -168,8 +149,7 @@ const maxCallerLength = 200;
  * Formats `text` for use in a Discord message: one line, with Markdown and mentions escaped, at most `max` characters.
  */
 export function inlineText(text: string, max: number): string {
-	const escapePart = (part: string) =>
-		escapeMarkdown(part, { maskedLink: true }).replaceAll("<", "\\<");
+	const escapePart = (part: string) => escapeMarkdown(part, { maskedLink: true }).replaceAll("<", "\\<");
 	const line = oneLine(joinLines(text.toWellFormed()));
 	return escapePart(truncate(line, max, (part) => escapePart(part).length));
 }
@@ -192,8 +172,7 @@ export function countOf(count: number, noun: string): string {
 }
 
 function isAscii(text: string): boolean {
-	for (let at = 0; at < text.length; at += 1)
-		if (text.charCodeAt(at) > 0x7f) return false;
+	for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x7f) return false;
 	return true;
 }
 

@@ -1,13 +1,7 @@
 // The two-factor authentication that guilds can require for moderation.
 // https://discord.com/developers/docs/topics/oauth2#twofactor-authentication-requirement
 
-import {
-	type APIUser,
-	type Guild,
-	GuildMFALevel,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { type APIUser, type Guild, GuildMFALevel, PermissionFlagsBits, Routes } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 
 export const twoFactorAdvice =
@@ -50,23 +44,16 @@ export async function lacksTwoFactor({ client }: Guild): Promise<boolean> {
  * Throws a ToolError if the guild requires two-factor authentication for one of the needed permissions, but the account
  * that owns the bot's application has not enabled it.
  */
-export async function requireTwoFactor(
-	guild: Guild,
-	needed: bigint,
-): Promise<void> {
+export async function requireTwoFactor(guild: Guild, needed: bigint): Promise<void> {
 	const refused = refusedForTwoFactor(guild, needed);
-	if (refused && (await lacksTwoFactor(guild)))
-		throw new ToolError(`${refused} Nothing was done.`);
+	if (refused && (await lacksTwoFactor(guild))) throw new ToolError(`${refused} Nothing was done.`);
 }
 
 /**
  * Returns why the needed permissions have no effect without two-factor authentication; undefined if the guild does not
  * require it for them.
  */
-export function refusedForTwoFactor(
-	guild: Guild,
-	needed: bigint,
-): string | undefined {
+export function refusedForTwoFactor(guild: Guild, needed: bigint): string | undefined {
 	if ((needed & elevated) === 0n || !requiresTwoFactor(guild)) return undefined;
 	return `The guild ${guild.id} requires two-factor authentication for moderation. ${twoFactorAdvice}`;
 }

@@ -27,9 +27,7 @@ export function isPublic(channel: GuildBasedChannel): boolean {
  * see; all of them if the call acts by the bot's own rights. Contains a private thread of the person only with
  * MANAGE_THREADS, or after `canSee` was called for the thread.
  */
-export function visibleChannels(
-	guild: Guild,
-): Collection<string, GuildBasedChannel> {
+export function visibleChannels(guild: Guild): Collection<string, GuildBasedChannel> {
 	const { cache } = guild.channels;
 	const person = actingPerson(guild);
 	if (!person) return cache;
@@ -42,10 +40,7 @@ export function visibleChannels(
  * Returns the cached channel or thread with this id; undefined if there is none, or if the person in whose name the
  * running call acts cannot see it. See `visibleChannels`.
  */
-export function visibleChannel(
-	guild: Guild,
-	id: string,
-): GuildBasedChannel | undefined {
+export function visibleChannel(guild: Guild, id: string): GuildBasedChannel | undefined {
 	const channel = guild.channels.cache.get(id);
 	return channel && isVisible(channel) ? channel : undefined;
 }
@@ -69,8 +64,7 @@ export function isVisible(channel: GuildBasedChannel): boolean {
 	if (!person || sees(person, channel)) return true;
 	// Discord shows a category above the channels in it that a person sees.
 	return (
-		type === ChannelType.GuildCategory &&
-		guild.channels.cache.some((one) => one.parentId === id && sees(person, one))
+		type === ChannelType.GuildCategory && guild.channels.cache.some((one) => one.parentId === id && sees(person, one))
 	);
 }
 
@@ -110,15 +104,9 @@ function sees(person: GuildMember, channel: GuildBasedChannel): boolean {
 	return (personPermissions(person, channel) & ViewChannel) !== 0n;
 }
 
-async function isInThread(
-	{ client }: Guild,
-	threadId: string,
-	{ id }: GuildMember,
-): Promise<boolean> {
+async function isInThread({ client }: Guild, threadId: string, { id }: GuildMember): Promise<boolean> {
 	const known = currentPerson()?.threads;
-	const isMember =
-		known?.get(threadId) ??
-		(await succeeds(client.rest.get(Routes.threadMembers(threadId, id))));
+	const isMember = known?.get(threadId) ?? (await succeeds(client.rest.get(Routes.threadMembers(threadId, id))));
 	known?.set(threadId, isMember);
 	return isMember;
 }

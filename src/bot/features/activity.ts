@@ -5,11 +5,7 @@ import { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
-import {
-	addMessages,
-	saveLeft,
-	savePromoted,
-} from "../store/tables/member-activity.ts";
+import { addMessages, saveLeft, savePromoted } from "../store/tables/member-activity.ts";
 
 /** Maximum number of members per database statement. When this many are buffered, they are written at once. */
 const batchSize = 1_000;
@@ -82,10 +78,7 @@ export class ActivityBuffer {
 	 * Remembers that a member left the guild, for the next write to the database. `keepsPromotion` is false if someone
 	 * had removed the role that the feature auto_role gave the member.
 	 */
-	addLeft(
-		{ id, guild }: { id: string; guild: { id: string } },
-		keepsPromotion: boolean,
-	) {
+	addLeft({ id, guild }: { id: string; guild: { id: string } }, keepsPromotion: boolean) {
 		this.#guildId = guild.id;
 		this.#counts.delete(id);
 		this.#holders.delete(id);
@@ -93,8 +86,7 @@ export class ActivityBuffer {
 	}
 
 	#hasRoom(): boolean {
-		if (this.size % batchSize === batchSize - 1)
-			void this.flush().catch(() => {});
+		if (this.size % batchSize === batchSize - 1) void this.flush().catch(() => {});
 		return this.size < maxBuffered;
 	}
 
@@ -114,9 +106,7 @@ export class ActivityBuffer {
 		await this.#inBatches(this.#left, (batch) =>
 			saveLeft(this.#sql, guildId, {
 				ids: batch.map(([id]) => id),
-				without: batch
-					.filter(([, keepsPromotion]) => !keepsPromotion)
-					.map(([id]) => id),
+				without: batch.filter(([, keepsPromotion]) => !keepsPromotion).map(([id]) => id),
 			}),
 		);
 		await this.#inBatches(this.#holders, (batch) =>
@@ -139,12 +129,9 @@ export class ActivityBuffer {
 			),
 		);
 		if (this.#dropped > 0)
-			this.#log.warn(
-				"auto_role feature: buffer of message counts full, messages not counted",
-				{
-					messages: this.#dropped,
-				},
-			);
+			this.#log.warn("auto_role feature: buffer of message counts full, messages not counted", {
+				messages: this.#dropped,
+			});
 		this.#dropped = 0;
 	}
 
@@ -165,12 +152,9 @@ export class ActivityBuffer {
 				if (!(error instanceof StoreUnavailable)) throw error;
 				// Counts must not be added twice. The other writes are idempotent.
 				if (error.mayHaveRun && batch.some(([, value]) => isCount(value))) {
-					this.#log.warn(
-						"auto_role feature: message counts may be lost, database write not confirmed",
-						{
-							members: batch.length,
-						},
-					);
+					this.#log.warn("auto_role feature: message counts may be lost, database write not confirmed", {
+						members: batch.length,
+					});
 					throw error;
 				}
 				for (const [id, value] of batch) this.#putBack(entries, id, value);
@@ -182,14 +166,11 @@ export class ActivityBuffer {
 	#putBack<Value>(entries: Map<string, Value>, id: string, value: Value): void {
 		const newer = entries.get(id) ?? this.#left.get(id);
 		if (newer === undefined) entries.set(id, value);
-		else if (isCount(value) && isCount(newer))
-			if (value.joinedAt === newer.joinedAt) newer.messages += value.messages;
+		else if (isCount(value) && isCount(newer)) if (value.joinedAt === newer.joinedAt) newer.messages += value.messages;
 	}
 }
 
-function isCount(
-	value: unknown,
-): value is { joinedAt: number; messages: number } {
+function isCount(value: unknown): value is { joinedAt: number; messages: number } {
 	return typeof value === "object" && value !== null && "messages" in value;
 }
 

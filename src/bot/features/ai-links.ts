@@ -26,8 +26,7 @@ const trailing = /[\s.,:;!?'"()<>[\]{}*_~|`/\\]+$/u;
 const unseen = /[\p{DI}\p{Cf}*~|`]/gu;
 
 /** Whether the text is what `folded` would make of it. */
-const isPlain = (text: string) =>
-	text.normalize("NFKC") === text && text.search(unseen) === -1;
+const isPlain = (text: string) => text.normalize("NFKC") === text && text.search(unseen) === -1;
 
 /** Returns the text as it looks to people, and for each of its UTF-16 code units the range of the original one. */
 function folded(text: string) {
@@ -56,17 +55,13 @@ function linkRanges(text: string): [start: number, end: number][] {
 	});
 }
 
-const linksIn = (text: string) =>
-	linkRanges(text).map(([start, end]) => text.slice(start, end));
+const linksIn = (text: string) => linkRanges(text).map(([start, end]) => text.slice(start, end));
 
 /**
  * Removes the links from an AI's text, except those that stand in one of the `sources` in exactly the same form. No link
  * that stays is a masked one, which shows another text than its address.
  */
-export function withoutLinks(
-	text: string,
-	sources: readonly string[] = [],
-): string {
+export function withoutLinks(text: string, sources: readonly string[] = []): string {
 	const allowed = new Set(sources.flatMap(linksIn));
 	let result = "";
 	let at = 0;

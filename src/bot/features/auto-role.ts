@@ -6,10 +6,7 @@ import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import { inBatches } from "../store/database/statement.ts";
-import {
-	type Activity,
-	selectActivity,
-} from "../store/tables/member-activity.ts";
+import { type Activity, selectActivity } from "../store/tables/member-activity.ts";
 import { ActivityBuffer, joinedAtMs } from "./activity.ts";
 import { createPromotions } from "./promotions.ts";
 import { guildForRoles, RoleWriter } from "./role-writer.ts";
@@ -63,14 +60,8 @@ interface Progress {
  * Whether a member's time in the guild and number of messages suffice for the role that auto_role gives. A requirement
  * of 0 is ignored.
  */
-export function isEarned(
-	{ min_age, min_messages, require_all }: Settings,
-	{ ageMs, messages }: Progress,
-): boolean {
-	const requirements = [
-		...(min_age ? [ageMs >= min_age] : []),
-		...(min_messages ? [messages >= min_messages] : []),
-	];
+export function isEarned({ min_age, min_messages, require_all }: Settings, { ageMs, messages }: Progress): boolean {
+	const requirements = [...(min_age ? [ageMs >= min_age] : []), ...(min_messages ? [messages >= min_messages] : [])];
 	return require_all ? requirements.every(Boolean) : requirements.some(Boolean);
 }
 
@@ -102,12 +93,9 @@ export function createAutoRole(
 			.catch((error) => {
 				// The store logs its own outages.
 				if (!(error instanceof StoreUnavailable))
-					log.error(
-						"auto_role feature: could not check which members are to get its role: internal error",
-						{
-							error,
-						},
-					);
+					log.error("auto_role feature: could not check which members are to get its role: internal error", {
+						error,
+					});
 			})
 			.finally(() => {
 				sweeping = undefined;
@@ -119,12 +107,9 @@ export function createAutoRole(
 		await activity.flush().catch((error) => {
 			// The store logs its own outages.
 			if (!(error instanceof StoreUnavailable))
-				log.error(
-					"auto_role feature: could not save message counts: internal error",
-					{
-						error,
-					},
-				);
+				log.error("auto_role feature: could not save message counts: internal error", {
+					error,
+				});
 		});
 	}
 
@@ -149,17 +134,11 @@ export function createAutoRole(
 	}
 
 	async function checkAll(): Promise<void> {
-		const guild = guildForRoles(
-			connection,
-			from_role ? [to_role, from_role] : [to_role],
-			promotions.warn,
-		);
+		const guild = guildForRoles(connection, from_role ? [to_role, from_role] : [to_role], promotions.warn);
 		if (!guild) return;
 		await activity.flush();
 		await promotions.resumeClaimed(guild, promotionsPerSweep);
-		const active = [...activeIds].flatMap(
-			(id) => guild.members.cache.get(id) ?? [],
-		);
+		const active = [...activeIds].flatMap((id) => guild.members.cache.get(id) ?? []);
 		activeIds = new Set();
 		let left = promotionsPerSweep;
 		for (const members of inBatches(active, batchSize)) {
@@ -185,11 +164,7 @@ export function createAutoRole(
 	 * Gives the role of the feature auto_role to those of `members` who meet the requirements, but to at most `left` of
 	 * them. Returns how many members may still be given the role.
 	 */
-	async function check(
-		guild: Guild,
-		members: readonly GuildMember[],
-		left: number,
-	): Promise<number> {
+	async function check(guild: Guild, members: readonly GuildMember[], left: number): Promise<number> {
 		const people = members.filter(({ user }) => !user.bot);
 		if (people.length === 0) return left;
 		const rows = await selectActivity(
@@ -226,8 +201,7 @@ export function createAutoRole(
 
 	function isDue(member: GuildMember, row: Activity | undefined): boolean {
 		if (member.pending || promotions.isPostponed(member.id)) return false;
-		if (from_role !== undefined && !member.roles.cache.has(from_role))
-			return false;
+		if (from_role !== undefined && !member.roles.cache.has(from_role)) return false;
 		const joinedAt = joinedAtMs(member);
 		return isEarned(settings, {
 			ageMs: timing.now() - joinedAt,
@@ -250,17 +224,12 @@ export function createAutoRole(
 				activeIds.delete(member.id);
 				const { cache } = member.roles;
 				const restrictedRole = game?.restricted_role;
-				const keepsPromotion =
-					cache.has(to_role) ||
-					(restrictedRole !== undefined && cache.has(restrictedRole));
+				const keepsPromotion = cache.has(to_role) || (restrictedRole !== undefined && cache.has(restrictedRole));
 				activity.addLeft(member, keepsPromotion);
 			});
 		},
 		start() {
-			timers.push(
-				setInterval(sweep, timing.sweepIntervalMs),
-				setInterval(flush, timing.flushIntervalMs),
-			);
+			timers.push(setInterval(sweep, timing.sweepIntervalMs), setInterval(flush, timing.flushIntervalMs));
 		},
 		async close() {
 			for (const timer of timers) clearInterval(timer);

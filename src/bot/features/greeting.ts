@@ -11,11 +11,7 @@ import { withoutLinks } from "./ai-links.ts";
  * Fills in the placeholders of a greeting template and truncates the result to one Discord message. Placeholders in the
  * inserted values, such as a guild's name, are not replaced.
  */
-export function fillTemplate(
-	template: string,
-	guild: Guild,
-	values: Readonly<Record<string, string>>,
-): string {
+export function fillTemplate(template: string, guild: Guild, values: Readonly<Record<string, string>>): string {
 	const filled = fillPlaceholders(template, {
 		guild: guild.name,
 		member_count: String(guild.memberCount),
@@ -33,10 +29,7 @@ The next message is JSON with the name that they call themselves and the name of
 Write no links and no mentions. Answer with the greeting alone.`;
 
 /** Returns the AI prompt that asks for a greeting of a new member. */
-export function greetingRequest(
-	personality: string,
-	{ displayName, guild }: GuildMember,
-): AiMessage[] {
+export function greetingRequest(personality: string, { displayName, guild }: GuildMember): AiMessage[] {
 	const data = {
 		name: shortened(displayName, 64),
 		server: shortened(guild.name, 100),
@@ -51,8 +44,7 @@ export function greetingRequest(
 export function greetingFrom(answer: string): string | undefined {
 	const text = answer.replace(/\s+/g, " ").trim();
 	const hasMention = /@(?:everyone|here)|<[@#/:]/i.test(text);
-	if (text === "" || hasMention || withoutLinks(text) !== text)
-		return undefined;
+	if (text === "" || hasMention || withoutLinks(text) !== text) return undefined;
 	return shortened(text, maxLength);
 }
 

@@ -11,11 +11,7 @@ import { createAutoRole } from "./auto-role.ts";
 import { createChat } from "./chat/chat.ts";
 import { createJoinRole } from "./join-role.ts";
 import { caseToolNames } from "./moderation/cases/case-tools.ts";
-import {
-	createModeration,
-	moderationCommandNames,
-	moderationToolNames,
-} from "./moderation/moderation.ts";
+import { createModeration, moderationCommandNames, moderationToolNames } from "./moderation/moderation.ts";
 import { purgeToolName } from "./moderation/purge/purge-tool.ts";
 import { raidToolNames } from "./moderation/raid/raid-tools.ts";
 import { reportToolNames } from "./moderation/reports/report-tools.ts";
@@ -49,17 +45,11 @@ export const deniableTools: readonly NamedTool[] = [
 ];
 
 /** Names of all commands that the bot can register with Discord, including those of features that are off. */
-export const knownCommands: readonly string[] = [
-	verifySlashName,
-	helpCommand.name,
-	...moderationCommandNames,
-];
+export const knownCommands: readonly string[] = [verifySlashName, helpCommand.name, ...moderationCommandNames];
 
 /** Creates all features that the configuration turns on, combined into a single Feature. */
 export function createFeatures(options: FeatureOptions) {
-	const features = all
-		.map((create) => create(options))
-		.filter((feature) => feature !== undefined);
+	const features = all.map((create) => create(options)).filter((feature) => feature !== undefined);
 	return {
 		commands: features.flatMap(({ commands = [] }) => commands),
 		tools: features.flatMap(({ tools = [] }) => tools),
@@ -67,8 +57,7 @@ export function createFeatures(options: FeatureOptions) {
 		components: features.flatMap(({ components = [] }) => components),
 		menus: features.flatMap(({ menus = [] }) => menus),
 		async suggest(query) {
-			for (const feature of features)
-				if (feature.suggest) return feature.suggest(query);
+			for (const feature of features) if (feature.suggest) return feature.suggest(query);
 			return [];
 		},
 		cases: features.find(({ cases }) => cases)?.cases,

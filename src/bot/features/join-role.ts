@@ -6,17 +6,8 @@ import { createReconciler, NotNow, type Step } from "../../lib/reconciler.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
-import {
-	saveJoinRoleNotes,
-	selectJoinRoleNotes,
-} from "../store/tables/join-roles.ts";
-import {
-	createIsRestricted,
-	failureReason,
-	guildForRoles,
-	guildWithRole,
-	RoleWriter,
-} from "./role-writer.ts";
+import { saveJoinRoleNotes, selectJoinRoleNotes } from "../store/tables/join-roles.ts";
+import { createIsRestricted, failureReason, guildForRoles, guildWithRole, RoleWriter } from "./role-writer.ts";
 
 /** The bot assumes that Discord's events about joining members arrive at most this many milliseconds out of order. */
 const toleranceMs = 5_000;
@@ -82,24 +73,15 @@ export function createJoinRole(
 	let lastWarning: string | undefined;
 	/** Time of the next write to the database, in milliseconds of performance.now(). */
 	let nextSave = 0;
-	const counter = registry?.counter(
-		"guildhall_bot_join_roles_total",
-		"Roles given to those who joined, by outcome.",
-		["outcome"],
-	);
-	registry?.gauge(
-		"guildhall_bot_join_roles_owed",
-		"Members who joined and have yet to be given the role.",
-		[],
-		() => [[[], queue.size + waiting.size]],
-	);
+	const counter = registry?.counter("guildhall_bot_join_roles_total", "Roles given to those who joined, by outcome.", [
+		"outcome",
+	]);
+	registry?.gauge("guildhall_bot_join_roles_owed", "Members who joined and have yet to be given the role.", [], () => [
+		[[], queue.size + waiting.size],
+	]);
 	const reconciler = createReconciler({
 		scan: async () => ({ due: dueSteps(), nextMs: timing.scanIntervalMs }),
-		onScanFailure: (error) =>
-			log.error(
-				"join_role feature: could not list members waiting for the role",
-				{ error },
-			),
+		onScanFailure: (error) => log.error("join_role feature: could not list members waiting for the role", { error }),
 		maxConcurrent: 1,
 		backOffMs: [timing.scanIntervalMs, timing.scanIntervalMs],
 	});
@@ -125,8 +107,7 @@ export function createJoinRole(
 	function dueSteps(): Step[] {
 		const due: Step[] = [];
 		if (queue.size > 0) due.push(step("give", processQueue));
-		if (mayHaveMissed || performance.now() >= nextSave)
-			due.push(step("save", catchUpAndSave));
+		if (mayHaveMissed || performance.now() >= nextSave) due.push(step("save", catchUpAndSave));
 		return due;
 	}
 
@@ -136,12 +117,9 @@ export function createJoinRole(
 				await work();
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable || error instanceof NotNow))
-					log.error(
-						"join_role feature: could not give new members the role: internal error",
-						{
-							error,
-						},
-					);
+					log.error("join_role feature: could not give new members the role: internal error", {
+						error,
+					});
 				throw error;
 			}
 		};
@@ -155,8 +133,7 @@ export function createJoinRole(
 			retryWaiting();
 			await save();
 		}
-		if (mayHaveMissed)
-			throw new NotNow("the bot has not loaded all members of the guild yet");
+		if (mayHaveMissed) throw new NotNow("the bot has not loaded all members of the guild yet");
 	}
 
 	function retryWaiting(): void {
@@ -183,12 +160,8 @@ export function createJoinRole(
 		// The connection may have been lost during the query.
 		if (!connection.hasAllMembers(guild)) return;
 		mayHaveMissed = false;
-		const people = [...guild.members.cache.values()].filter(
-			({ user }) => !user.bot,
-		);
-		const missed = people
-			.filter(wasMissed)
-			.sort((a, b) => joinedAt(a) - joinedAt(b));
+		const people = [...guild.members.cache.values()].filter(({ user }) => !user.bot);
+		const missed = people.filter(wasMissed).sort((a, b) => joinedAt(a) - joinedAt(b));
 		// Missed members go first: they joined earlier.
 		const queued = [...queue];
 		queue.clear();
@@ -218,9 +191,7 @@ export function createJoinRole(
 		if (joinedUntil === undefined) return false;
 		if (joinedAt(member) <= joinedUntil - toleranceMs) return false;
 		// A member with another role was handled by someone else. The cache includes @everyone.
-		return roles.cache.every(
-			(role) => role.managed || role.id === member.guild.id,
-		);
+		return roles.cache.every((role) => role.managed || role.id === member.guild.id);
 	}
 
 	/**
@@ -228,9 +199,7 @@ export function createJoinRole(
 	 */
 	async function save(): Promise<void> {
 		// Also while the guild is unavailable.
-		const guild = connection.guilds.find(({ roles }) =>
-			roles.cache.has(roleId),
-		);
+		const guild = connection.guilds.find(({ roles }) => roles.cache.has(roleId));
 		const until = joinedUntil;
 		if (!saved || until === undefined || !guild || mayHaveMissed) return;
 		const before = saved;
@@ -254,9 +223,7 @@ export function createJoinRole(
 			const [id, since] = first;
 			const outcome = await give(id);
 			if (outcome === "later")
-				throw new NotNow(
-					`the bot cannot give new members the role of join_role: ${lastWarning}`,
-				);
+				throw new NotNow(`the bot cannot give new members the role of join_role: ${lastWarning}`);
 			// The member may have left and rejoined.
 			if (queue.get(id) !== since) continue;
 			queue.delete(id);
@@ -276,9 +243,7 @@ export function createJoinRole(
 	 * Gives the newcomer role to a member. "settled": the member has left or already has the role; "wait": not possible
 	 * for this member yet; "retry": failed; "later": the bot cannot give the role to anyone at present.
 	 */
-	async function give(
-		id: string,
-	): Promise<"given" | "settled" | "wait" | "retry" | "later"> {
+	async function give(id: string): Promise<"given" | "settled" | "wait" | "retry" | "later"> {
 		const guild = guildForRoles(connection, [roleId], warn);
 		if (!guild) return "later";
 		return mutex.withLock(id, async () => {
@@ -287,18 +252,14 @@ export function createJoinRole(
 			if (member.roles.cache.has(roleId)) return "settled";
 			if (member.pending) return "wait";
 			try {
-				if (await isRestricted(id, [...member.roles.cache.keys()]))
-					return "wait";
+				if (await isRestricted(id, [...member.roles.cache.keys()])) return "wait";
 			} catch (error) {
 				// The member may be restricted: only the store knows.
 				if (error instanceof StoreUnavailable) return "wait";
 				throw error;
 			}
 			const written = await writer.write(() =>
-				connection.discord.rest.put(
-					Routes.guildMemberRole(guild.id, id, roleId),
-					{ reason: "for everyone who joins" },
-				),
+				connection.discord.rest.put(Routes.guildMemberRole(guild.id, id, roleId), { reason: "for everyone who joins" }),
 			);
 			if (written === "gone") return "settled";
 			if (written === "done") {
@@ -338,8 +299,7 @@ export function createJoinRole(
 				if (!isEligible(member)) return;
 				owe(member);
 				// After a gap, earlier members may still be unhandled.
-				if (!mayHaveMissed && joinedUntil !== undefined)
-					joinedUntil = Math.max(joinedUntil, joinedAt(member));
+				if (!mayHaveMissed && joinedUntil !== undefined) joinedUntil = Math.max(joinedUntil, joinedAt(member));
 				reconciler.wake();
 			});
 			client.on(Events.GuildMemberUpdate, (_, member) => {

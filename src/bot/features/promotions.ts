@@ -11,12 +11,7 @@ import {
 	selectClaimed,
 	settlePromotion,
 } from "../store/tables/member-activity.ts";
-import {
-	createIsRestricted,
-	failureReason,
-	type RoleWriter,
-	type WriteFailure,
-} from "./role-writer.ts";
+import { createIsRestricted, failureReason, type RoleWriter, type WriteFailure } from "./role-writer.ts";
 
 /** How long the bot skips a member after Discord refused to give the member the role of the feature auto_role. */
 const postponeMs = 600_000;
@@ -40,11 +35,9 @@ export function createPromotions(
 	 */
 	const postponed = new Map<string, number>();
 	let lastWarning: string | undefined;
-	const counter = registry?.counter(
-		"guildhall_bot_promotions_total",
-		"Promotions by auto_role, by outcome.",
-		["outcome"],
-	);
+	const counter = registry?.counter("guildhall_bot_promotions_total", "Promotions by auto_role, by outcome.", [
+		"outcome",
+	]);
 
 	/**
 	 * Gives the role of the feature auto_role to up to `limit` members. These are members for which, according to the
@@ -55,24 +48,17 @@ export function createPromotions(
 		const rows = await selectClaimed(sql, guild.id, limit);
 		// When these were the last ones, the next sweep finds none.
 		hasClaims = rows.length > 0;
-		for (const row of rows)
-			if (!(await promote(guild, row, "claimed before"))) return;
+		for (const row of rows) if (!(await promote(guild, row, "claimed before"))) return;
 	}
 
 	/**
 	 * Promotes a member (gives them the role of the feature auto_role) if they still qualify. Returns whether other
 	 * members may be promoted now, too. Rejects with StoreUnavailable when the database is unavailable.
 	 */
-	async function promote(
-		guild: Guild,
-		person: Membership,
-		claim: "new" | "claimed before" = "new",
-	): Promise<boolean> {
+	async function promote(guild: Guild, person: Membership, claim: "new" | "claimed before" = "new"): Promise<boolean> {
 		if (!(await writer.ready())) return false;
 		try {
-			return await mutex.withLock(person.user_id, () =>
-				promoteLocked(guild, person, claim === "claimed before"),
-			);
+			return await mutex.withLock(person.user_id, () => promoteLocked(guild, person, claim === "claimed before"));
 		} catch (error) {
 			// The promotion may be stored as in progress.
 			if (error instanceof StoreUnavailable) hasClaims = true;
@@ -80,11 +66,7 @@ export function createPromotions(
 		}
 	}
 
-	async function promoteLocked(
-		guild: Guild,
-		person: Membership,
-		isClaimed: boolean,
-	): Promise<boolean> {
+	async function promoteLocked(guild: Guild, person: Membership, isClaimed: boolean): Promise<boolean> {
 		const { user_id: id } = person;
 		const { rest } = connection.discord;
 		let fetched: APIGuildMember | undefined;
@@ -109,12 +91,8 @@ export function createPromotions(
 			if (isClaimed) await releasePromotion(sql, guild.id, id);
 			return true;
 		}
-		if (!isClaimed && !(await claimPromotion(sql, guild.id, person, to_role)))
-			return true;
-		const roles = [
-			...member.roles.filter((role) => role !== from_role),
-			to_role,
-		];
+		if (!isClaimed && !(await claimPromotion(sql, guild.id, person, to_role))) return true;
+		const roles = [...member.roles.filter((role) => role !== from_role), to_role];
 		const written = await writer.write(() =>
 			rest.patch(Routes.guildMember(guild.id, id), {
 				body: { roles },
@@ -131,8 +109,7 @@ export function createPromotions(
 			});
 			return true;
 		}
-		const isUnknown =
-			typeof written === "object" && "outcomeUnknown" in written;
+		const isUnknown = typeof written === "object" && "outcomeUnknown" in written;
 		// The next sweep resumes this promotion.
 		if (isUnknown) hasClaims = true;
 		else await releasePromotion(sql, guild.id, id);
@@ -148,8 +125,7 @@ export function createPromotions(
 		warn(failureReason(result));
 		if ("outcomeUnknown" in result || !result.isRefused) return false;
 		const now = performance.now();
-		for (const [userId, until] of postponed)
-			if (until <= now) postponed.delete(userId);
+		for (const [userId, until] of postponed) if (until <= now) postponed.delete(userId);
 		// So many refusals are not about single members.
 		if (postponed.size >= maxPostponed) return false;
 		postponed.set(id, now + postponeMs);
@@ -167,10 +143,7 @@ export function createPromotions(
 	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
-			log.warn(
-				"auto_role feature: could not give one or more active members its role",
-				{ reason },
-			);
+			log.warn("auto_role feature: could not give one or more active members its role", { reason });
 		lastWarning = reason;
 	}
 

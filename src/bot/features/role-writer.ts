@@ -25,9 +25,7 @@ export type WriteResult = "done" | "gone" | WriteFailure;
  * Why a Discord request about a member's roles failed. If `isRefused` is true, Discord refused this request, but
  * requests about other members may succeed.
  */
-export type WriteFailure =
-	| { notDone: string; isRefused: boolean }
-	| { outcomeUnknown: string };
+export type WriteFailure = { notDone: string; isRefused: boolean } | { outcomeUnknown: string };
 
 /** Share of Discord's rate limit, from 0 to 1, that automatic role changes leave to tools and commands. */
 const reservedShare = 0.25;
@@ -41,10 +39,7 @@ export class RoleWriter {
 	#freeAt = 0;
 	#failures = 0;
 
-	constructor(
-		closing: AbortSignal,
-		backOffMs: readonly [number, number] = defaultBackOffMs,
-	) {
+	constructor(closing: AbortSignal, backOffMs: readonly [number, number] = defaultBackOffMs) {
 		this.#closing = closing;
 		this.#backOffMs = backOffMs;
 	}
@@ -89,12 +84,9 @@ export class RoleWriter {
 			const notDone = `refused by Discord: ${oneLine(error.message)}`;
 			return { notDone, isRefused: true };
 		}
-		if (!(error instanceof PlatformTimeout || error instanceof PlatformFailure))
-			throw error;
+		if (!(error instanceof PlatformTimeout || error instanceof PlatformFailure)) throw error;
 		const reason = `no answer from Discord: ${error.message}`;
-		return error.outcome === "unknown"
-			? { outcomeUnknown: reason }
-			: { notDone: reason, isRefused: false };
+		return error.outcome === "unknown" ? { outcomeUnknown: reason } : { notDone: reason, isRefused: false };
 	}
 
 	/**
@@ -102,8 +94,7 @@ export class RoleWriter {
 	 * left.
 	 */
 	#yieldTo({ limit, remaining, resetAfterMs }: RateLimitState): void {
-		if (remaining <= Math.floor(limit * reservedShare))
-			this.#pause(resetAfterMs);
+		if (remaining <= Math.floor(limit * reservedShare)) this.#pause(resetAfterMs);
 	}
 
 	#pause(ms: number): void {
@@ -125,11 +116,8 @@ export function guildWithRole(
 	warn: (reason: string) => void,
 ): Guild | undefined {
 	const { state, guilds } = connection;
-	const guild = guilds.find(
-		({ available, roles }) => available && roles.cache.has(roleId),
-	);
-	if (guild)
-		return state.connected || connection.isConnected(guild) ? guild : undefined;
+	const guild = guilds.find(({ available, roles }) => available && roles.cache.has(roleId));
+	if (guild) return state.connected || connection.isConnected(guild) ? guild : undefined;
 	if (state.connected && guilds.every(({ available }) => available))
 		warn(`no guild of this bot has the role ${roleId}`);
 	return undefined;
@@ -150,29 +138,19 @@ export function guildForRoles(
 	return problem === undefined ? guild : undefined;
 }
 
-function findRoleProblem(
-	guild: Guild,
-	ids: readonly string[],
-): string | undefined {
+function findRoleProblem(guild: Guild, ids: readonly string[]): string | undefined {
 	const problems = ids.map((id) => {
 		const role = guild.roles.cache.get(id);
-		return role
-			? roleProblem(guild, role)
-			: `there is no role ${id} in the guild ${guild.id}`;
+		return role ? roleProblem(guild, role) : `there is no role ${id} in the guild ${guild.id}`;
 	});
-	return (
-		cannotGiveRoles(guild) ?? problems.find((problem) => problem !== undefined)
-	);
+	return cannotGiveRoles(guild) ?? problems.find((problem) => problem !== undefined);
 }
 
 /**
  * Resolves with whether a chargeback (reversed payment) restricts a member, whose roles must then not be changed.
  * Rejects with StoreUnavailable when the database is unavailable.
  */
-export type IsRestricted = (
-	id: string,
-	roles: readonly string[],
-) => Promise<boolean>;
+export type IsRestricted = (id: string, roles: readonly string[]) => Promise<boolean>;
 
 export function createIsRestricted({
 	config: {
@@ -183,8 +161,7 @@ export function createIsRestricted({
 	const { restricted_role, chargeback } = game ?? {};
 	return async (id, roles) => {
 		if (!features.game) return false;
-		if (restricted_role !== undefined && roles.includes(restricted_role))
-			return true;
+		if (restricted_role !== undefined && roles.includes(restricted_role)) return true;
 		return chargeback ? hasRestriction(store.sql, id) : false;
 	};
 }

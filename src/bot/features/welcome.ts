@@ -1,13 +1,7 @@
 // The feature `welcome`: greets people who join. When many join at once, the first few are greeted one by one, and the
 // rest together once the raid is over. A greeting is sent at most once; joins while the bot is offline are not greeted.
 
-import {
-	Events,
-	type Guild,
-	type GuildMember,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { Events, type Guild, type GuildMember, PermissionFlagsBits, Routes } from "discord.js";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
 import type { Ai } from "../ai/ai.ts";
@@ -72,15 +66,7 @@ export function createWelcome(
 	const { features, welcome } = config.toml;
 	if (!features.welcome || !welcome) return undefined;
 	const settings = welcome;
-	const {
-		quietMs,
-		maxRaidMs,
-		aiTimeoutMs,
-		aiPerHour,
-		windowMs,
-		now,
-		...limits
-	} = { ...defaultTiming, ...timing };
+	const { quietMs, maxRaidMs, aiTimeoutMs, aiPerHour, windowMs, now, ...limits } = { ...defaultTiming, ...timing };
 	const closing = new AbortController();
 	const singles = new SlidingWindow({ max: limits.singles, windowMs, now });
 	const perHour = { max: aiPerHour, windowMs: hourMs, now };
@@ -89,11 +75,7 @@ export function createWelcome(
 	let timer: Timer | undefined;
 	const sending = new Set<Promise<void>>();
 	let lastWarning: string | undefined;
-	const counter = registry?.counter(
-		"guildhall_bot_greetings_total",
-		"Greetings by outcome.",
-		["outcome"],
-	);
+	const counter = registry?.counter("guildhall_bot_greetings_total", "Greetings by outcome.", ["outcome"]);
 
 	function hasChannel(guild: Guild): boolean {
 		return guild.channels.cache.has(settings.channel);
@@ -130,9 +112,7 @@ export function createWelcome(
 		const isOver = at >= raid.lastJoinAt + quietMs;
 		if (isOver || at >= raid.startedAt + maxRaidMs) {
 			greetRaid(guild, raid);
-			raid = isOver
-				? undefined
-				: { ...newRaid(at), lastJoinAt: raid.lastJoinAt };
+			raid = isOver ? undefined : { ...newRaid(at), lastJoinAt: raid.lastJoinAt };
 		}
 		if (raid) schedule(guild, raid);
 	}
@@ -141,11 +121,8 @@ export function createWelcome(
 		const count = ids.size + untracked;
 		if (count === 0) return;
 		const [only] = ids;
-		const member =
-			count === 1 && only ? guild.members.cache.get(only) : undefined;
-		const text = member
-			? defaultGreeting(member)
-			: fillTemplate(settings.summary, guild, { count: String(count) });
+		const member = count === 1 && only ? guild.members.cache.get(only) : undefined;
+		const text = member ? defaultGreeting(member) : fillTemplate(settings.summary, guild, { count: String(count) });
 		send(guild, () => post(guild, text, member?.id));
 	}
 
@@ -158,10 +135,7 @@ export function createWelcome(
 			})
 			.catch((error) => {
 				counter?.add(["failed"]);
-				const reason =
-					error instanceof GreetingError
-						? error.message
-						: toToolError(error)?.message;
+				const reason = error instanceof GreetingError ? error.message : toToolError(error)?.message;
 				if (reason === undefined)
 					log.error("could not send a welcome message: internal error", {
 						guild: id,
@@ -179,8 +153,7 @@ export function createWelcome(
 		const greeting = ai && settings.ai ? await askAi(ai, member) : undefined;
 		// The member may have left.
 		if (!guild.members.cache.has(id)) return;
-		const text =
-			greeting === undefined ? defaultGreeting(member) : `<@${id}> ${greeting}`;
+		const text = greeting === undefined ? defaultGreeting(member) : `<@${id}> ${greeting}`;
 		await post(guild, text, id);
 	}
 
@@ -192,47 +165,29 @@ export function createWelcome(
 	 * Returns a greeting written by the AI; undefined if the AI fails, times out or has reached its hourly limit, or if
 	 * the text is unsuitable.
 	 */
-	async function askAi(
-		ai: Ai,
-		member: GuildMember,
-	): Promise<string | undefined> {
+	async function askAi(ai: Ai, member: GuildMember): Promise<string | undefined> {
 		if (!aiGreetings.take()) return undefined;
-		const signal = AbortSignal.any([
-			AbortSignal.timeout(aiTimeoutMs),
-			closing.signal,
-		]);
-		const personality =
-			config.personality ?? `You are ${config.botName}, a bot on Discord.`;
+		const signal = AbortSignal.any([AbortSignal.timeout(aiTimeoutMs), closing.signal]);
+		const personality = config.personality ?? `You are ${config.botName}, a bot on Discord.`;
 		try {
 			const request = greetingRequest(personality, member);
-			const answer = await raceSignal(
-				ai.complete(request, { signal, maxTokens }),
-				signal,
-			);
+			const answer = await raceSignal(ai.complete(request, { signal, maxTokens }), signal);
 			const greeting = greetingFrom(answer);
 			if (greeting === undefined) counter?.add(["ai_unfit"]);
 			return greeting;
 		} catch (error) {
 			counter?.add(["ai_failed"]);
 			if (!(error instanceof AiError || signal.aborted))
-				log.error(
-					"could not generate a welcome message with AI: internal error",
-					{ error },
-				);
+				log.error("could not generate a welcome message with AI: internal error", { error });
 			return undefined;
 		}
 	}
 
 	/** Sends a message to the welcome channel. The message can ping only the user `newcomer`. */
-	async function post(
-		guild: Guild,
-		content: string,
-		newcomer?: string,
-	): Promise<void> {
+	async function post(guild: Guild, content: string, newcomer?: string): Promise<void> {
 		const { channel } = settings;
 		requirePermissions(guild, channel);
-		if (content.trim() === "")
-			throw new GreetingError("the welcome message is empty");
+		if (content.trim() === "") throw new GreetingError("the welcome message is empty");
 		await guild.client.rest.post(Routes.channelMessages(channel), {
 			body: {
 				content,
@@ -246,8 +201,7 @@ export function createWelcome(
 	 * logged.
 	 */
 	function warn(guild: string, reason: string): void {
-		if (reason !== lastWarning)
-			log.warn("could not send a welcome message", { guild, reason });
+		if (reason !== lastWarning) log.warn("could not send a welcome message", { guild, reason });
 		lastWarning = reason;
 	}
 
@@ -278,17 +232,11 @@ class GreetingError extends Error {}
 /** Throws a GreetingError if the channel is gone or the bot may not write to it. */
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);
-	if (!channel)
-		throw new GreetingError(
-			`the welcome channel ${channelId} no longer exists`,
-		);
+	if (!channel) throw new GreetingError(`the welcome channel ${channelId} no longer exists`);
 	const { ViewChannel, SendMessages } = PermissionFlagsBits;
 	const needed = ViewChannel | SendMessages;
 	const missing = missingPermissions(guild, channel, needed);
-	if (missing !== 0n)
-		throw new GreetingError(
-			`the bot lacks ${describeBits(missing)} in the channel ${channelId}`,
-		);
+	if (missing !== 0n) throw new GreetingError(`the bot lacks ${describeBits(missing)} in the channel ${channelId}`);
 }
 
 function newRaid(at: number): Raid {

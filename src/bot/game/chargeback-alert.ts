@@ -58,10 +58,7 @@ export function createAlert(row: Chargeback, isHeld: boolean): Alert {
 		components: [
 			{
 				type: ComponentType.ActionRow,
-				components: [
-					button(ButtonStyle.Danger, "Ban", "ban"),
-					button(ButtonStyle.Secondary, "Dismiss", "dismiss"),
-				],
+				components: [button(ButtonStyle.Danger, "Ban", "ban"), button(ButtonStyle.Secondary, "Dismiss", "dismiss")],
 			},
 		],
 		// The names in the embed must not ping anyone.
@@ -88,8 +85,7 @@ function createFields(row: Chargeback, isHeld: boolean): APIEmbedField[] {
 				: `<@${chat_id}> (ID: ${chat_id})`,
 		),
 	];
-	if (chat_id !== null)
-		fields.push(field("Restriction", formatRestriction(row)));
+	if (chat_id !== null) fields.push(field("Restriction", formatRestriction(row)));
 	if (decision === null) return fields;
 	const date = `<t:${Math.floor((decided_at ?? 0) / 1000)}:f>`;
 	const label = decisionLabels[decision];
@@ -100,8 +96,7 @@ function createFields(row: Chargeback, isHeld: boolean): APIEmbedField[] {
 			field("Ban on Discord", formatBan(discord_ban, discord_ban_error), true),
 			field("Ban in the game", formatBan(game_ban, game_ban_error), true),
 		);
-	} else if (chat_id !== null)
-		fields.push(field("Roles", formatRestoration(row, isHeld)));
+	} else if (chat_id !== null) fields.push(field("Roles", formatRestoration(row, isHeld)));
 	return fields;
 }
 
@@ -112,8 +107,7 @@ function formatRestriction(row: Chargeback): string {
 			? `Restricted to <@&${restricted_role}>. There were no other roles.`
 			: `Restricted to <@&${restricted_role}>. ${saved_roles.length} role(s) saved.`;
 	if (row.decision !== null) return "Not applied.";
-	if (restriction === "absent")
-		return "Not in the server. They will be restricted when they rejoin.";
+	if (restriction === "absent") return "Not in the server. They will be restricted when they rejoin.";
 	return formatPending(restriction_error);
 }
 
@@ -126,16 +120,13 @@ function formatBan(state: Ban, error: string | null): string {
 
 function formatRestoration(row: Chargeback, isHeld: boolean): string {
 	const { restoration, restoration_error, lost_roles } = row;
-	if (restoration === "void")
-		return "Not restored: another chargeback ended in a ban.";
+	if (restoration === "void") return "Not restored: another chargeback ended in a ban.";
 	if (restoration === "restored")
 		return lost_roles.length === 0
 			? "Restored."
 			: `Restored, except deleted roles and those above the bot's: ${formatRoles(lost_roles)}`;
-	if (isHeld)
-		return "Restored once this person's other chargebacks are dismissed.";
-	if (restoration === "absent")
-		return "Not in the server. The roles will be restored when they rejoin.";
+	if (isHeld) return "Restored once this person's other chargebacks are dismissed.";
+	if (restoration === "absent") return "Not in the server. The roles will be restored when they rejoin.";
 	return formatPending(restoration_error);
 }
 
@@ -160,10 +151,7 @@ function buttonId(action: Decision, id: string): string {
 }
 
 /** Parses the custom id of a chargeback alert's button into decision and chargeback id; undefined for other buttons. */
-export function readButtonId(
-	customId: string,
-): { decision: Decision; id: string } | undefined {
-	const [, decision, id] =
-		/^chargeback:(ban|dismiss):([0-9a-f]{64})$/.exec(customId) ?? [];
+export function readButtonId(customId: string): { decision: Decision; id: string } | undefined {
+	const [, decision, id] = /^chargeback:(ban|dismiss):([0-9a-f]{64})$/.exec(customId) ?? [];
 	return id === undefined ? undefined : { decision: decision as Decision, id };
 }

@@ -40,10 +40,8 @@ export function createButtonHandler({
 				return `Decision saved: ${decisionLabels[decision]}. The alert shows the progress.`;
 			}
 			const row = await selectChargeback(sql, id);
-			if (!row?.decision)
-				return "This chargeback is not in the bot's database. Nothing was done.";
-			const decider =
-				row.decided_by === user.id ? "You have" : `<@${row.decided_by}> has`;
+			if (!row?.decision) return "This chargeback is not in the bot's database. Nothing was done.";
+			const decider = row.decided_by === user.id ? "You have" : `<@${row.decided_by}> has`;
 			return `${decider} already decided: ${decisionLabels[row.decision]}. Nothing was changed.`;
 		} catch (error) {
 			if (error instanceof StoreUnavailable) return error.message;
@@ -79,13 +77,10 @@ export function createButtonHandler({
 					reason: refusal.message,
 				});
 			else
-				log.error(
-					"could not handle a press of a chargeback button: internal error",
-					{
-						chargeback,
-						error,
-					},
-				);
+				log.error("could not handle a press of a chargeback button: internal error", {
+					chargeback,
+					error,
+				});
 		}
 	};
 }

@@ -28,12 +28,7 @@ import {
 import { createAlert } from "./chargeback-alert.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
-export type StepName =
-	| "restrict"
-	| "alert"
-	| "ban on Discord"
-	| "ban in the game"
-	| "restore";
+export type StepName = "restrict" | "alert" | "ban on Discord" | "ban in the game" | "restore";
 
 export interface ChargebackSettings {
 	restrictedRole: string;
@@ -65,29 +60,16 @@ export class Refusal extends Error {
  * chargebacks in `open`.
  */
 export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
-	return open.some(
-		({ chat_id, decision }) =>
-			chat_id !== null && chat_id === row.chat_id && decision === null,
-	);
+	return open.some(({ chat_id, decision }) => chat_id !== null && chat_id === row.chat_id && decision === null);
 }
 
 /**
  * Whether the bot has done everything that a chargeback requires, such as a ban, except possibly updating the alert
  * message.
  */
-export function isDone({
-	decision,
-	discord_ban,
-	game_ban,
-	restoration,
-}: Chargeback): boolean {
-	if (decision === "ban")
-		return discord_ban !== "pending" && game_ban !== "pending";
-	return (
-		decision === "dismiss" &&
-		restoration !== "pending" &&
-		restoration !== "absent"
-	);
+export function isDone({ decision, discord_ban, game_ban, restoration }: Chargeback): boolean {
+	if (decision === "ban") return discord_ban !== "pending" && game_ban !== "pending";
+	return decision === "dismiss" && restoration !== "pending" && restoration !== "absent";
 }
 
 /** Largest assumed difference between the bot's clock and Discord's. */
@@ -105,39 +87,28 @@ export function createSteps({
 	guildId,
 	settings,
 	mutex,
-}: StepsOptions): Record<
-	StepName,
-	(row: Chargeback, isHeld: boolean) => Promise<void>
-> {
+}: StepsOptions): Record<StepName, (row: Chargeback, isHeld: boolean) => Promise<void>> {
 	const { restrictedRole, staffChannel } = settings;
 
 	function discord(): { rest: REST; guild: Guild; selfId: string } {
-		if (!connection.ready)
-			throw new NotNow("the bot is not connected to Discord");
+		if (!connection.ready) throw new NotNow("the bot is not connected to Discord");
 		const client = connection.discord;
 		const guild = client.guilds.cache.find(
-			({ id, channels }) =>
-				id === guildId || (!guildId && channels.cache.has(staffChannel)),
+			({ id, channels }) => id === guildId || (!guildId && channels.cache.has(staffChannel)),
 		);
-		if (!guild?.available)
-			throw new NotNow("the guild is unavailable on Discord");
+		if (!guild?.available) throw new NotNow("the guild is unavailable on Discord");
 		return { rest: client.rest, guild, selfId: client.user.id };
 	}
 
-	const update = (
-		{ id }: Pick<Chargeback, "id">,
-		changes: Parameters<typeof updateChargebacks>[2],
-	) => updateChargebacks(sql, [id], changes);
+	const update = ({ id }: Pick<Chargeback, "id">, changes: Parameters<typeof updateChargebacks>[2]) =>
+		updateChargebacks(sql, [id], changes);
 
 	/** Fetches a member from Discord, because the cache may be outdated; undefined if the user is not in the guild. */
 	function fetchMember(chatId: string): Promise<APIGuildMember | undefined> {
 		const { rest, guild } = discord();
 		return absentIf(
 			[RESTJSONErrorCodes.UnknownMember, RESTJSONErrorCodes.UnknownUser],
-			() =>
-				rest.get(
-					Routes.guildMember(guild.id, chatId),
-				) as Promise<APIGuildMember>,
+			() => rest.get(Routes.guildMember(guild.id, chatId)) as Promise<APIGuildMember>,
 		);
 	}
 
@@ -160,20 +131,14 @@ export function createSteps({
 		const row = await selectChargeback(sql, id);
 		if (!row || row.decision !== null || row.chat_id === null) return;
 		const member = await fetchMember(row.chat_id);
-		if (!member)
-			return update(row, { restriction: "absent", restriction_error: null });
+		if (!member) return update(row, { restriction: "absent", restriction_error: null });
 		const { guild } = discord();
 		const open = await selectOpenChargebacksOf(sql, row.chat_id);
 		// If no chargeback restricts the member yet, someone else gave them the restricted role: save it like any other.
-		const isFirst = open.every(
-			({ restricted_role }) => restricted_role === null,
-		);
+		const isFirst = open.every(({ restricted_role }) => restricted_role === null);
 		const ours = isFirst ? new Set<string>() : restrictedRoles(open);
-		const isManaged = (role: string) =>
-			guild.roles.cache.get(role)?.managed ?? false;
-		const removed = member.roles.filter(
-			(role) => !ours.has(role) && !isManaged(role),
-		);
+		const isManaged = (role: string) => guild.roles.cache.get(role)?.managed ?? false;
+		const removed = member.roles.filter((role) => !ours.has(role) && !isManaged(role));
 		const roles = [...member.roles.filter(isManaged), restrictedRole];
 		requireRestrictable(guild, member, roles);
 		const saved = [...new Set([...row.saved_roles, ...removed])];
@@ -194,19 +159,14 @@ export function createSteps({
 	 */
 	async function restore({ id }: Chargeback): Promise<void> {
 		const row = await selectChargeback(sql, id);
-		if (row?.decision !== "dismiss" || row.chat_id === null || isDone(row))
-			return;
+		if (row?.decision !== "dismiss" || row.chat_id === null || isDone(row)) return;
 		const open = await selectOpenChargebacksOf(sql, row.chat_id);
 		// A new chargeback may have arrived since the step started.
 		if (isHeld(row, open))
-			throw new NotNow(
-				"the player has another chargeback, on which no staff member has decided yet",
-			);
-		if (await hasBanBeside(sql, row))
-			return update(row, { restoration: "void", restoration_error: null });
+			throw new NotNow("the player has another chargeback, on which no staff member has decided yet");
+		if (await hasBanBeside(sql, row)) return update(row, { restoration: "void", restoration_error: null });
 		const member = await fetchMember(row.chat_id);
-		if (!member)
-			return update(row, { restoration: "absent", restoration_error: null });
+		if (!member) return update(row, { restoration: "absent", restoration_error: null });
 		const { guild } = discord();
 		const rows = open.filter((other) => !isDone(other));
 		const ours = restrictedRoles(open);
@@ -215,11 +175,7 @@ export function createSteps({
 			...member.roles.filter((role) => !ours.has(role)),
 			...saved.filter((role) => canGive(guild, role)),
 		]);
-		await writeRoles(
-			member,
-			[...roles],
-			`Chargeback dismissed (${shortId(id)}), decided by ${row.decided_by}`,
-		);
+		await writeRoles(member, [...roles], `Chargeback dismissed (${shortId(id)}), decided by ${row.decided_by}`);
 		const lost = saved.filter((role) => !roles.has(role));
 		const ids = rows.map((other) => other.id);
 		await updateChargebacks(sql, ids, {
@@ -230,9 +186,7 @@ export function createSteps({
 	}
 
 	function restrictedRoles(rows: readonly Chargeback[]): Set<string> {
-		const earlier = rows.flatMap(({ restricted_role }) =>
-			restricted_role === null ? [] : [restricted_role],
-		);
+		const earlier = rows.flatMap(({ restricted_role }) => (restricted_role === null ? [] : [restricted_role]));
 		return new Set([restrictedRole, ...earlier]);
 	}
 
@@ -247,8 +201,7 @@ export function createSteps({
 		try {
 			if (banned === undefined) await rest.put(route, { body: {}, reason });
 		} catch (error) {
-			if (!(error instanceof DiscordAPIError && error.code === UnknownUser))
-				throw error;
+			if (!(error instanceof DiscordAPIError && error.code === UnknownUser)) throw error;
 			return update(row, {
 				discord_ban: "impossible",
 				discord_ban_error: "the Discord account no longer exists",
@@ -279,9 +232,7 @@ export function createSteps({
 		} else if (row.shown !== digest) {
 			const route = Routes.channelMessage(row.channel_id, row.message_id);
 			const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
-			const edited = await absentIf([UnknownMessage, UnknownChannel], () =>
-				discord().rest.patch(route, { body }),
-			);
+			const edited = await absentIf([UnknownMessage, UnknownChannel], () => discord().rest.patch(route, { body }));
 			// The alert was deleted while it is still needed: the next step sends a new one.
 			if (edited === undefined && !isDone(row))
 				return update(row, {
@@ -295,10 +246,7 @@ export function createSteps({
 		if (isDone(row)) await update(row, { closed: 1 });
 	}
 
-	async function sendAlert(
-		{ id, alerts_lost }: Chargeback,
-		body: object,
-	): Promise<APIMessage> {
+	async function sendAlert({ id, alerts_lost }: Chargeback, body: object): Promise<APIMessage> {
 		const { rest } = discord();
 		// At most 25 characters. Discord returns the existing message for a nonce used in the last few minutes:
 		// https://discord.com/developers/docs/resources/message#create-message
@@ -312,10 +260,7 @@ export function createSteps({
 	 * Searches the staff channel for a chargeback's alert message. The message may exist although Discord's response to
 	 * its creation was lost.
 	 */
-	async function findAlert({
-		id,
-		received_at,
-	}: Chargeback): Promise<APIMessage | undefined> {
+	async function findAlert({ id, received_at }: Chargeback): Promise<APIMessage | undefined> {
 		const { rest, selfId } = discord();
 		for (let before: string | undefined; ; ) {
 			const query = new URLSearchParams({ limit: String(messagesPerPage) });
@@ -324,8 +269,7 @@ export function createSteps({
 				query,
 			})) as APIMessage[];
 			const found = page.find(
-				({ author, components }) =>
-					author.id === selfId && JSON.stringify(components).includes(id),
+				({ author, components }) => author.id === selfId && JSON.stringify(components).includes(id),
 			);
 			const oldest = page.at(-1);
 			if (found || !oldest || page.length < messagesPerPage) return found;
@@ -334,9 +278,8 @@ export function createSteps({
 		}
 	}
 
-	const withUserLock =
-		(step: (row: Chargeback) => Promise<void>) => (row: Chargeback) =>
-			mutex.withLock(row.chat_id ?? "", () => step(row));
+	const withUserLock = (step: (row: Chargeback) => Promise<void>) => (row: Chargeback) =>
+		mutex.withLock(row.chat_id ?? "", () => step(row));
 	return {
 		restrict: withUserLock(restrict),
 		restore: withUserLock(restore),
@@ -355,33 +298,19 @@ export function shortId(id: string): string {
 export const banReasonStart = "Chargeback (";
 
 /** Returns the audit log reason of the ban for a chargeback. */
-export function banReason({
-	id,
-	decided_by,
-}: Pick<Chargeback, "id" | "decided_by">): string {
+export function banReason({ id, decided_by }: Pick<Chargeback, "id" | "decided_by">): string {
 	return `${banReasonStart}${shortId(id)}), decided by ${decided_by}`;
 }
 
 /** Throws a Refusal unless the bot can remove a member's roles. Roles that the member keeps are not checked. */
-function requireRestrictable(
-	guild: Guild,
-	{ user, roles }: APIGuildMember,
-	kept: readonly string[],
-): void {
+function requireRestrictable(guild: Guild, { user, roles }: APIGuildMember, kept: readonly string[]): void {
 	const { members, ownerId } = guild;
-	if (user.id === ownerId)
-		throw new Refusal(
-			"the bot cannot remove roles from the owner of the Discord guild",
-		);
+	if (user.id === ownerId) throw new Refusal("the bot cannot remove roles from the owner of the Discord guild");
 	const { me } = members;
 	if (!me) throw new NotNow("the bot's own roles are not loaded yet");
 	if (user.id === me.id)
-		throw new Refusal(
-			"the bot cannot remove its own roles: the player is linked to the bot's own Discord account",
-		);
-	const isAbove = roles.some(
-		(role) => !kept.includes(role) && !isBelowBot(guild, role),
-	);
+		throw new Refusal("the bot cannot remove its own roles: the player is linked to the bot's own Discord account");
+	const isAbove = roles.some((role) => !kept.includes(role) && !isBelowBot(guild, role));
 	if (isAbove)
 		throw new Refusal(
 			"the bot cannot remove roles from a member who has a role that is not below the bot's highest role: move the bot's role up",
@@ -407,12 +336,9 @@ export const internalError = "internal error";
  * reason does not concern staff, such as a database outage.
  */
 export function failureReason(error: unknown): string | undefined {
-	if (error instanceof NotNow || error instanceof StoreUnavailable)
-		return undefined;
-	if (error instanceof Refusal || error instanceof GameServerError)
-		return error.message;
+	if (error instanceof NotNow || error instanceof StoreUnavailable) return undefined;
+	if (error instanceof Refusal || error instanceof GameServerError) return error.message;
 	// A refused token is handled by the connection.
-	if (error instanceof DiscordAPIError && error.status === 401)
-		return undefined;
+	if (error instanceof DiscordAPIError && error.status === 401) return undefined;
 	return describePlatformError(error) ?? internalError;
 }

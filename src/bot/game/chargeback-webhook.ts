@@ -50,8 +50,7 @@ export function createChargebackWebhook({
 			return refuse(408, "the request body did not arrive in time", {
 				Connection: "close",
 			});
-		if (body === "too long")
-			return refuse(413, `the request body exceeds ${maxBodyBytes} bytes`);
+		if (body === "too long") return refuse(413, `the request body exceeds ${maxBodyBytes} bytes`);
 		const { event, error } = readEvent(body);
 		if (!event) return refuse(400, error);
 		const unavailable = () =>
@@ -59,8 +58,7 @@ export function createChargebackWebhook({
 				"Retry-After": "30",
 			});
 		try {
-			if ((await within(storeTimeoutMs, accept(event))) === "late")
-				return unavailable();
+			if ((await within(storeTimeoutMs, accept(event))) === "late") return unavailable();
 		} catch (error) {
 			if (error instanceof StoreUnavailable) return unavailable();
 			throw error;
@@ -69,11 +67,7 @@ export function createChargebackWebhook({
 	};
 }
 
-function refuse(
-	status: number,
-	error: string,
-	headers: Record<string, string> = {},
-): Response {
+function refuse(status: number, error: string, headers: Record<string, string> = {}): Response {
 	return Response.json({ accepted: false, error }, { status, headers });
 }
 
@@ -81,11 +75,7 @@ function refuse(
 const text = v.pipe(v.string(), v.regex(/^\P{Cc}{1,100}$/u));
 const userId = v.nullish(discordId);
 
-const instant = v.pipe(
-	v.union([v.number(), v.string()]),
-	v.transform(readInstant),
-	v.date(),
-);
+const instant = v.pipe(v.union([v.number(), v.string()]), v.transform(readInstant), v.date());
 
 const payload = v.object({
 	uuid: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,64}$/)),
@@ -100,20 +90,15 @@ const payload = v.object({
 const expected: Record<string, string> = {
 	uuid: "expected a text of 1 to 64 characters without spaces",
 	username: "expected a text of 1 to 100 characters on one line",
-	chat_id:
-		"expected a Discord user id of 17 to 20 digits as a text, or null (the field can also be called discord_id)",
-	discord_id:
-		"expected a Discord user id of 17 to 20 digits as a text, or null",
+	chat_id: "expected a Discord user id of 17 to 20 digits as a text, or null (the field can also be called discord_id)",
+	discord_id: "expected a Discord user id of 17 to 20 digits as a text, or null",
 	tier: "expected a text of 1 to 100 characters on one line",
-	timestamp:
-		"expected seconds or milliseconds since 1970, or a text in ISO 8601 such as 2026-01-31T12:00:00Z",
+	timestamp: "expected seconds or milliseconds since 1970, or a text in ISO 8601 such as 2026-01-31T12:00:00Z",
 };
 
 function readEvent(
 	body: Uint8Array,
-):
-	| { event: ChargebackEvent; error?: undefined }
-	| { event?: undefined; error: string } {
+): { event: ChargebackEvent; error?: undefined } | { event?: undefined; error: string } {
 	const json = parse(body);
 	if (typeof json !== "object" || json === null || Array.isArray(json))
 		return { error: "request body is not a JSON object" };

@@ -139,12 +139,10 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	async function scan(running: ReadonlySet<string>) {
 		const open = await selectOpenChargebacks(sql);
 		// A running alert step would overwrite the mark. Its end starts another scan.
-		if (![...running].some((key) => key.endsWith(" alert")))
-			await markDeletedAlerts(open);
+		if (![...running].some((key) => key.endsWith(" alert"))) await markDeletedAlerts(open);
 		const ids = new Set(open.map(({ id }) => id));
 		for (const id of unchecked) if (!ids.has(id)) unchecked.delete(id);
-		for (const { id, chat_id } of open)
-			if (moved === "anyone" || moved.has(chat_id ?? "")) unchecked.add(id);
+		for (const { id, chat_id } of open) if (moved === "anyone" || moved.has(chat_id ?? "")) unchecked.add(id);
 		moved = new Set();
 		return { due: open.flatMap((row) => dueSteps(row, isHeld(row, open))) };
 	}
@@ -154,15 +152,9 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	 * sent again if necessary.
 	 */
 	async function markDeletedAlerts(open: readonly Chargeback[]): Promise<void> {
-		alertChannels = new Set([
-			settings.staffChannel,
-			...open.flatMap(({ channel_id }) => channel_id ?? []),
-		]);
+		alertChannels = new Set([settings.staffChannel, ...open.flatMap(({ channel_id }) => channel_id ?? [])]);
 		const mayBeDeleted = ({ shown, channel_id, message_id }: Chargeback) =>
-			shown !== null &&
-			(deleted === "anything" ||
-				deleted.has(channel_id ?? "") ||
-				deleted.has(message_id ?? ""));
+			shown !== null && (deleted === "anything" || deleted.has(channel_id ?? "") || deleted.has(message_id ?? ""));
 		const rows = open.filter(mayBeDeleted);
 		const handled = deleted;
 		if (rows.length > 0)
@@ -183,23 +175,17 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		const { id, chat_id, decision, restriction, restoration } = row;
 		const isUnchecked = unchecked.has(id);
 		const due: StepName[] = [];
-		if (decision === null && chat_id !== null)
-			if (restriction === "pending" || isUnchecked) due.push("restrict");
+		if (decision === null && chat_id !== null) if (restriction === "pending" || isUnchecked) due.push("restrict");
 		if (decision === "ban") {
 			if (row.discord_ban === "pending") due.push("ban on Discord");
 			if (row.game_ban === "pending") due.push("ban in the game");
 		}
 		if (decision === "dismiss" && !isHeld)
-			if (
-				restoration === "pending" ||
-				(restoration === "absent" && isUnchecked)
-			)
-				due.push("restore");
+			if (restoration === "pending" || (restoration === "absent" && isUnchecked)) due.push("restore");
 		// The first alert waits for the result or first error of the restriction.
 		const isTried = restriction !== "pending" || row.restriction_error !== null;
 		if (isTried || decision !== null)
-			if (row.shown !== createAlert(row, isHeld).digest || isDone(row))
-				due.push("alert");
+			if (row.shown !== createAlert(row, isHeld).digest || isDone(row)) due.push("alert");
 		return due.map((step) => ({
 			key: `${id} ${step}`,
 			// The game server must not delay Discord.
@@ -226,11 +212,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		}
 	}
 
-	async function recordFailure(
-		id: string,
-		step: StepName,
-		error: unknown,
-	): Promise<void> {
+	async function recordFailure(id: string, step: StepName, error: unknown): Promise<void> {
 		const chargeback = shortId(id);
 		try {
 			const reason = failureReason(error);
@@ -259,15 +241,12 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		} catch (failure) {
 			// During a database outage the reason is not stored; the next attempt stores its own.
 			if (!(failure instanceof StoreUnavailable))
-				log.error(
-					"could not store why a step of handling a chargeback failed",
-					{
-						chargeback,
-						step,
-						step_error: error,
-						store_error: failure,
-					},
-				);
+				log.error("could not store why a step of handling a chargeback failed", {
+					chargeback,
+					step,
+					step_error: error,
+					store_error: failure,
+				});
 		}
 	}
 
@@ -285,21 +264,12 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 
 	/** Subscribes to raw Gateway events about deletions: discord.js emits them only for messages in its cache. */
 	function listenToDeletions({ ws }: Client): void {
-		const { MessageDelete, MessageDeleteBulk, ChannelDelete } =
-			GatewayDispatchEvents;
-		ws.on(
-			MessageDelete,
-			({ channel_id, id }: GatewayMessageDeleteDispatchData) =>
-				onDeletion(channel_id, [id]),
+		const { MessageDelete, MessageDeleteBulk, ChannelDelete } = GatewayDispatchEvents;
+		ws.on(MessageDelete, ({ channel_id, id }: GatewayMessageDeleteDispatchData) => onDeletion(channel_id, [id]));
+		ws.on(MessageDeleteBulk, ({ channel_id, ids }: GatewayMessageDeleteBulkDispatchData) =>
+			onDeletion(channel_id, ids),
 		);
-		ws.on(
-			MessageDeleteBulk,
-			({ channel_id, ids }: GatewayMessageDeleteBulkDispatchData) =>
-				onDeletion(channel_id, ids),
-		);
-		ws.on(ChannelDelete, ({ id }: GatewayChannelDeleteDispatchData) =>
-			onDeletion(id, [id]),
-		);
+		ws.on(ChannelDelete, ({ id }: GatewayChannelDeleteDispatchData) => onDeletion(id, [id]));
 	}
 
 	/**
@@ -313,8 +283,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	}
 
 	return {
-		respond: (request, path) =>
-			path === webhookPath ? respond(request) : undefined,
+		respond: (request, path) => (path === webhookPath ? respond(request) : undefined),
 		attach(client) {
 			client.on(Events.InteractionCreate, (interaction: Interaction) => {
 				if (interaction.isButton()) void handleButton(interaction);

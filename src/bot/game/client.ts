@@ -89,12 +89,7 @@ const banResponse = v.object({
 /**
  * Creates an HTTP client for the game server. On failure, its methods reject with a GameServerError; they never retry.
  */
-export function createGameClient({
-	url,
-	secret,
-	log,
-	timeoutMs = 10_000,
-}: GameClientOptions): GameClient {
+export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameClientOptions): GameClient {
 	/**
 	 * Sends a request to the game server. The response body is parsed as JSON; the result's `json` is undefined if that
 	 * fails.
@@ -121,10 +116,7 @@ export function createGameClient({
 				keepalive: false,
 			});
 			const { status } = response;
-			if (status === 401)
-				log.warn(
-					"game server answered 401: GAME_VERIFY_SECRET differs from its plugin's secret",
-				);
+			if (status === 401) log.warn("game server answered 401: GAME_VERIFY_SECRET differs from its plugin's secret");
 			const text = await readText(response, maxBytes);
 			const isEmpty = text.trim() === "";
 			return { status, json: parseJson(text), isEmpty };
@@ -146,8 +138,7 @@ export function createGameClient({
 			const { success, output } = v.safeParse(verifyResponse, json);
 			// A plugin may reject a code with a 4xx status. 401 and 403 are about the secret.
 			const isValid =
-				(status >= 200 && status < 300) ||
-				(status >= 400 && status < 500 && status !== 401 && status !== 403);
+				(status >= 200 && status < 300) || (status >= 400 && status < 500 && status !== 401 && status !== 403);
 			if (!success || !isValid) throw unexpectedResponse(status);
 			if (!output.success)
 				return {
@@ -159,30 +150,22 @@ export function createGameClient({
 			return { success: true, account };
 		},
 		async donators() {
-			const { status, json } = await send(
-				"GET",
-				"/api/donators",
-				undefined,
-				maxListBytes,
-			);
+			const { status, json } = await send("GET", "/api/donators", undefined, maxListBytes);
 			const { success, output } = v.safeParse(donatorsResponse, json);
 			if (!success || status !== 200) throw unexpectedResponse(status);
-			return output.donators.map(
-				({ chat_id, discord_id, tier, uuid, username }) => ({
-					chatId: chat_id || discord_id || undefined,
-					tier,
-					uuid,
-					username,
-				}),
-			);
+			return output.donators.map(({ chat_id, discord_id, tier, uuid, username }) => ({
+				chatId: chat_id || discord_id || undefined,
+				tier,
+				uuid,
+				username,
+			}));
 		},
 		async ban(uuid, reason) {
 			const request = { uuid, reason };
 			const { status, json, isEmpty } = await send("POST", "/api/ban", request);
 			// The plugin may answer without a body.
 			const { success, output } = v.safeParse(banResponse, isEmpty ? {} : json);
-			if (!success || status < 200 || status >= 300)
-				throw unexpectedResponse(status);
+			if (!success || status < 200 || status >= 300) throw unexpectedResponse(status);
 			if (output.success === false)
 				throw new GameServerError(
 					`the game server's plugin refused the request: ${oneLine(truncate(output.error ?? "", 200) || "no reason given")}`,
@@ -214,10 +197,7 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
 	let length = 0;
 	for await (const chunk of response.body) {
 		length += chunk.length;
-		if (length > maxBytes)
-			throw new GameServerError(
-				`the game server's answer is longer than ${maxBytes / 1024} KiB`,
-			);
+		if (length > maxBytes) throw new GameServerError(`the game server's answer is longer than ${maxBytes / 1024} KiB`);
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks).toString();

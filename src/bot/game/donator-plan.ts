@@ -42,12 +42,7 @@ export interface RolePlanOptions {
  * Computes which members must be given or lose the role of a supporter (paying player), according to the game server's
  * list of supporters. Only the roles that are configured for supporter tiers change.
  */
-export function planRoles({
-	guild,
-	donators,
-	tiers,
-	isRestricted,
-}: RolePlanOptions): RolePlan {
+export function planRoles({ guild, donators, tiers, isRestricted }: RolePlanOptions): RolePlan {
 	const { roles, problems } = usableRoles(guild, tiers);
 	const entries = Map.groupBy(listEntries(donators, tiers), ([id]) => id);
 	const changes: Change[] = [];
@@ -68,9 +63,7 @@ export function planRoles({
 					kind: "take",
 					member,
 					role,
-					reason: auditReason(
-						`no longer supporter of tier ${roleTiers.join(", ")}`,
-					),
+					reason: auditReason(`no longer supporter of tier ${roleTiers.join(", ")}`),
 				});
 		}
 	}
@@ -82,16 +75,10 @@ export function planRoles({
 	return {
 		changes: changes.filter(({ member }) => !restricted.has(member.id)),
 		restricted,
-		absent: new Set(
-			[...entries.keys()].filter((id) => !guild.members.cache.has(id)),
-		),
+		absent: new Set([...entries.keys()].filter((id) => !guild.members.cache.has(id))),
 		problems: [
 			...problems,
-			...(unknownTiers.size > 0
-				? [
-						`[game.donators.tiers] has no role for ${listTiers([...unknownTiers])}`,
-					]
-				: []),
+			...(unknownTiers.size > 0 ? [`[game.donators.tiers] has no role for ${listTiers([...unknownTiers])}`] : []),
 		],
 	};
 }
@@ -100,14 +87,10 @@ export function planRoles({
  * Returns the distinct pairs of Discord user id and tier on the list of supporters (paying players). Omits tiers
  * without a role.
  */
-export function listEntries(
-	donators: readonly Donator[],
-	tiers: ReadonlyMap<string, string>,
-): ListEntry[] {
+export function listEntries(donators: readonly Donator[], tiers: ReadonlyMap<string, string>): ListEntry[] {
 	const entries = new Map<string, ListEntry>();
 	for (const { chatId, tier } of donators)
-		if (chatId !== undefined && tiers.has(tier))
-			entries.set(keyOf([chatId, tier]), [chatId, tier]);
+		if (chatId !== undefined && tiers.has(tier)) entries.set(keyOf([chatId, tier]), [chatId, tier]);
 	return [...entries.values()];
 }
 
@@ -128,9 +111,7 @@ function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	if (missing !== undefined) return { roles, problems: [missing] };
 	for (const [id, names] of byRole) {
 		const role = guild.roles.cache.get(id);
-		const problem = role
-			? roleProblem(guild, role)
-			: `there is no role ${id} in the guild ${guild.id}`;
+		const problem = role ? roleProblem(guild, role) : `there is no role ${id} in the guild ${guild.id}`;
 		if (role && problem === undefined) roles.set(role, names);
 		else problems.push(`tier ${names.map(oneLine).join(", ")}: ${problem}`);
 	}
@@ -139,9 +120,7 @@ function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 
 /** Formats tier names, which come from the game server, as a list. Escapes the names and truncates names and list. */
 function listTiers(tiers: readonly string[]): string {
-	const names = tiers
-		.slice(0, maxTiersListed)
-		.map((tier) => `"${oneLine(tier.slice(0, 100))}"`);
+	const names = tiers.slice(0, maxTiersListed).map((tier) => `"${oneLine(tier.slice(0, 100))}"`);
 	const more = tiers.length - names.length;
 	return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -43,18 +43,14 @@ function listDonators(sync: Sync) {
 		toolset: "game",
 		input: v.strictObject({
 			limit: limit(1000, 100),
-			offset: v.optional(
-				integer(0, 10_000_000, "Number of supporters to skip."),
-				0,
-			),
+			offset: v.optional(integer(0, 10_000_000, "Number of supporters to skip."), 0),
 		}),
 		async run({ limit, offset }, context) {
 			const plan = await fetchPlan(sync, context);
 			const { donators, guild, changes } = plan;
 			const page = donators.slice(offset, offset + limit);
 			const next = offset + page.length;
-			const rolesTo = (kind: Change["kind"]) =>
-				rolesByMember(changes.filter((change) => change.kind === kind));
+			const rolesTo = (kind: Change["kind"]) => rolesByMember(changes.filter((change) => change.kind === kind));
 			const missing = rolesTo("give");
 			const superfluous = [...rolesTo("take")];
 			return [
@@ -65,18 +61,11 @@ function listDonators(sync: Sync) {
 				...(superfluous.length > 0
 					? [
 							`${superfluous.length} member(s) with a role that they are not listed for:`,
-							...sample(
-								superfluous,
-								maxListed,
-								([member, roles]) =>
-									`${memberFields(member)} | superfluous: ${roles}`,
-							),
+							...sample(superfluous, maxListed, ([member, roles]) => `${memberFields(member)} | superfluous: ${roles}`),
 						]
 					: []),
 				...formatNotes(plan),
-				...(next < donators.length && page.length > 0
-					? [`next_offset=${next}`]
-					: []),
+				...(next < donators.length && page.length > 0 ? [`next_offset=${next}`] : []),
 			];
 		},
 	});
@@ -96,19 +85,11 @@ function syncDonators(sync: Sync) {
 				preview: preview(plan),
 				async act() {
 					const untilMs = performance.now() + startTimeoutMs;
-					const { given, taken, failed, left, reasons, removalsHeld } =
-						await sync.apply(plan, untilMs);
+					const { given, taken, failed, left, reasons, removalsHeld } = await sync.apply(plan, untilMs);
 					return [
 						`Gave ${given} role(s), removed ${taken}.`,
-						...(failed > 0
-							? [
-									`${failed} change(s) failed; the next run retries them:`,
-									...reasons,
-								]
-							: []),
-						...(left > 0
-							? [`${left} change(s) are left for the next run.`]
-							: []),
+						...(failed > 0 ? [`${failed} change(s) failed; the next run retries them:`, ...reasons] : []),
+						...(left > 0 ? [`${left} change(s) are left for the next run.`] : []),
 						...formatNotes({ ...plan, removalsHeld }),
 					];
 				},
@@ -118,17 +99,14 @@ function syncDonators(sync: Sync) {
 }
 
 function preview(plan: SyncPlan): string[] {
-	const changes = plan.changes.filter(
-		({ kind }) => kind === "give" || plan.removalsHeld === undefined,
-	);
+	const changes = plan.changes.filter(({ kind }) => kind === "give" || plan.removalsHeld === undefined);
 	const gives = changes.filter(({ kind }) => kind === "give").length;
 	return [
 		changes.length === 0
 			? "Nothing would change."
 			: `Would give ${gives} role(s) and remove ${changes.length - gives}:`,
 		...sample(changes, maxListed, ({ kind, member, role, reason }) => {
-			const [verb, direction] =
-				kind === "give" ? ["give", "to"] : ["remove", "from"];
+			const [verb, direction] = kind === "give" ? ["give", "to"] : ["remove", "from"];
 			return `${verb} ${roleName(role)} ${direction} ${memberFields(member)} | ${oneField(reason)}`;
 		}),
 		...formatNotes(plan),
@@ -142,12 +120,8 @@ function formatNotes({
 	problems,
 }: Pick<SyncPlan, "removalsHeld" | "restricted" | "problems">): string[] {
 	return [
-		...(removalsHeld === undefined
-			? []
-			: [`No roles are removed: ${removalsHeld}.`]),
-		...(restricted.size > 0
-			? [`${restricted.size} restricted member(s) are skipped.`]
-			: []),
+		...(removalsHeld === undefined ? [] : [`No roles are removed: ${removalsHeld}.`]),
+		...(restricted.size > 0 ? [`${restricted.size} restricted member(s) are skipped.`] : []),
 		...problems.map((problem) => `Problem: ${problem}.`),
 	];
 }
@@ -173,8 +147,7 @@ function formatDonator(
 
 function rolesByMember(changes: readonly Change[]): Map<GuildMember, string> {
 	const byMember = Map.groupBy(changes, ({ member }) => member);
-	const roles = (list: readonly Change[]) =>
-		list.map(({ role }) => roleName(role)).join(", ");
+	const roles = (list: readonly Change[]) => list.map(({ role }) => roleName(role)).join(", ");
 	return new Map([...byMember].map(([member, list]) => [member, roles(list)]));
 }
 

@@ -23,13 +23,7 @@ import {
 	selectDonatorLists,
 } from "../store/tables/donators.ts";
 import { type Donator, type GameClient, GameServerError } from "./client.ts";
-import {
-	type Change,
-	keyOf,
-	listEntries,
-	planRoles,
-	type RolePlan,
-} from "./donator-plan.ts";
+import { type Change, keyOf, listEntries, planRoles, type RolePlan } from "./donator-plan.ts";
 
 /**
  * Maximum wait after failures before the roles of supporters (paying players) are synced with the game server
@@ -125,16 +119,10 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	const { game, connection, store, log, intervalMs } = options;
 	const tiers = new Map(Object.entries(options.tiers));
 	const counters = {
-		runs: options.registry?.counter(
-			"guildhall_bot_donator_runs_total",
-			"Supporter role runs by outcome.",
-			["outcome"],
-		),
-		changes: options.registry?.counter(
-			"guildhall_bot_donator_changes_total",
-			"Supporter role changes by outcome.",
-			["outcome"],
-		),
+		runs: options.registry?.counter("guildhall_bot_donator_runs_total", "Supporter role runs by outcome.", ["outcome"]),
+		changes: options.registry?.counter("guildhall_bot_donator_changes_total", "Supporter role changes by outcome.", [
+			"outcome",
+		]),
 	};
 	let isClosed = false;
 	/** Progress of the role changes that the bot is making now; undefined if it is making none. */
@@ -165,10 +153,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 			guild,
 			donators,
 			tiers,
-			isRestricted: (member) =>
-				restricted === undefined ||
-				hasRestrictedRole(member) ||
-				restricted.has(member.id),
+			isRestricted: (member) => restricted === undefined || hasRestrictedRole(member) || restricted.has(member.id),
 		});
 		const { removalsHeld, saveList } = checkList(entries, lists, store);
 		return {
@@ -177,10 +162,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 			donators,
 			saveList,
 			removalsHeld:
-				removalsHeld ??
-				(connection.hasAllMembers(guild)
-					? undefined
-					: "not all members of the guild are loaded yet"),
+				removalsHeld ?? (connection.hasAllMembers(guild) ? undefined : "not all members of the guild are loaded yet"),
 		};
 	}
 
@@ -206,10 +188,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		}
 	}
 
-	async function apply(
-		plan: SyncPlan,
-		untilMs = Number.POSITIVE_INFINITY,
-	): Promise<SyncResult> {
+	async function apply(plan: SyncPlan, untilMs = Number.POSITIVE_INFINITY): Promise<SyncResult> {
 		if (busy)
 			throw new ToolError(
 				`The bot is already changing supporter roles (${busy.done} of ${busy.of} done). Nothing was done; try again later.`,
@@ -237,19 +216,13 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 			ignoreUnavailable(error);
 			removalsHeld ??= storeUnavailable;
 		}
-		const changes = plan.changes.filter(
-			({ kind }) => kind === "give" || removalsHeld === undefined,
-		);
+		const changes = plan.changes.filter(({ kind }) => kind === "give" || removalsHeld === undefined);
 		progress.of = changes.length;
 		const reasons = new Map<string, string>();
 		const count = { given: 0, taken: 0, failed: 0, left: 0 };
 		let unanswered = 0;
 		for (const change of changes) {
-			if (
-				isClosed ||
-				performance.now() > untilMs ||
-				unanswered >= maxUnanswered
-			) {
+			if (isClosed || performance.now() > untilMs || unanswered >= maxUnanswered) {
 				count.left += 1;
 				continue;
 			}
@@ -277,10 +250,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	 * Makes one role change. Resolves with false if, since the plan was made, the member has left or the roles of the
 	 * member must no longer be changed.
 	 */
-	function applyChange(
-		guild: Guild,
-		{ kind, member, role, reason }: Change,
-	): Promise<boolean> {
+	function applyChange(guild: Guild, { kind, member, role, reason }: Change): Promise<boolean> {
 		// The lock covers check and change: a restriction cannot come in between.
 		return options.mutex.withLock(member.id, async () => {
 			if (!guild.members.cache.has(member.id)) return false;
@@ -325,8 +295,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 				log.warn("could not sync supporter roles with the game server", {
 					reason: (error as Error).message,
 				});
-			else
-				log.error("could not sync supporter roles: internal error", { error });
+			else log.error("could not sync supporter roles: internal error", { error });
 			return false;
 		}
 	}
@@ -350,19 +319,14 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		const isLost = !guild || !connection.isConnected(guild);
 		if (!connection.state.connected && isLost) return false;
 		connectedSince ??= performance.now();
-		return (
-			!guild ||
-			connection.hasAllMembers(guild) ||
-			performance.now() - connectedSince > membersTimeoutMs
-		);
+		return !guild || connection.hasAllMembers(guild) || performance.now() - connectedSince > membersTimeoutMs;
 	}
 
 	const reconciler = createReconciler({
 		maxConcurrent: 1,
 		// Required, but not used: a run never rejects. `waitAfter` delays the next one after a failure.
 		backOffMs: [intervalMs, maxBackOffMs],
-		onScanFailure: (error) =>
-			log.error("could not sync supporter roles: internal error", { error }),
+		onScanFailure: (error) => log.error("could not sync supporter roles: internal error", { error }),
 		async scan() {
 			const waitMs = nextRunAt - performance.now();
 			if (waitMs > 0) return { due: [], nextMs: waitMs };
@@ -384,10 +348,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		apply,
 		async close() {
 			isClosed = true;
-			await Promise.all([
-				reconciler.close(shutdownGraceMs),
-				within(shutdownGraceMs, busy?.over),
-			]);
+			await Promise.all([reconciler.close(shutdownGraceMs), within(shutdownGraceMs, busy?.over)]);
 		},
 	};
 }
@@ -401,8 +362,7 @@ export function waitAfter(failures: number, intervalMs: number): number {
 	return doubledMs(Math.max(failures - 1, 0), [intervalMs, maxMs]);
 }
 
-const storeUnavailable =
-	"the bot's database is unavailable, and with it the previous list";
+const storeUnavailable = "the bot's database is unavailable, and with it the previous list";
 
 /**
  * Compares a new list of supporters (paying players) with the previous one. Decides whether supporter roles may be
@@ -429,10 +389,8 @@ function checkList(
 	const current = new Set(entries.map(keyOf));
 	const isListed = (entry: ListEntry) => current.has(keyOf(entry));
 	const lost = accepted.filter((entry) => !isListed(entry)).length;
-	const isConfirmed =
-		doubted?.length === current.size && doubted.every(isListed);
-	if (lost * 2 <= accepted.length || isConfirmed)
-		return { removalsHeld: undefined, saveList: accept };
+	const isConfirmed = doubted?.length === current.size && doubted.every(isListed);
+	if (lost * 2 <= accepted.length || isConfirmed) return { removalsHeld: undefined, saveList: accept };
 	return {
 		removalsHeld: `the list lost ${lost} of ${accepted.length} entries; the next one must confirm it`,
 		saveList: () => saveDoubted(store.sql, entries),
@@ -443,10 +401,7 @@ function checkList(
  * Returns the guild in which supporters (paying players) get roles. Throws a ToolError if the guild cannot be
  * determined, the bot is not in it, or it is unavailable.
  */
-function requireGuild(
-	connection: Connection,
-	guildId: string | undefined,
-): Guild {
+function requireGuild(connection: Connection, guildId: string | undefined): Guild {
 	const { cache } = connection.discord.guilds;
 	const guild = findGuild(connection, guildId);
 	if (!guild)
@@ -462,19 +417,12 @@ function requireGuild(
 	return guild;
 }
 
-function findGuild(
-	{ guilds }: Connection,
-	guildId: string | undefined,
-): Guild | undefined {
+function findGuild({ guilds }: Connection, guildId: string | undefined): Guild | undefined {
 	if (guildId !== undefined) return guilds.find(({ id }) => id === guildId);
 	return guilds.length === 1 ? guilds[0] : undefined;
 }
 
 /** Whether an error is an expected failure, such as an unreachable game server, and not a bug. */
 function isExpected(error: unknown): boolean {
-	return (
-		error instanceof GameServerError ||
-		error instanceof ToolError ||
-		toToolError(error) !== undefined
-	);
+	return error instanceof GameServerError || error instanceof ToolError || toToolError(error) !== undefined;
 }

@@ -17,10 +17,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 	const { features, game: settings } = config.toml;
 	if (!features.game || !settings) return undefined;
 	const { gameVerifyUrl: url, gameVerifySecret: secret } = config;
-	const client =
-		url !== undefined && secret !== undefined
-			? createGameClient({ url, secret, log })
-			: undefined;
+	const client = url !== undefined && secret !== undefined ? createGameClient({ url, secret, log }) : undefined;
 	const missing = [
 		...(url === undefined ? ["GAME_VERIFY_URL"] : []),
 		...(secret === undefined ? ["GAME_VERIFY_SECRET"] : []),
@@ -48,9 +45,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 				})
 			: undefined;
 	return {
-		commands: settings.verify
-			? [verifyCommand(verify, settings.slash_commands)]
-			: [],
+		commands: settings.verify ? [verifyCommand(verify, settings.slash_commands)] : [],
 		tools: donators ? donatorTools(donators) : [],
 		respond: (request, path) => chargebacks?.respond(request, path),
 		attach: (discord) => chargebacks?.attach(discord),
@@ -72,8 +67,7 @@ function createChargebacksIfOn(
 	{ config, connection, store, mutex, log }: FeatureOptions,
 	game: GameClient | undefined,
 ): Chargebacks | undefined {
-	const { chargeback, restricted_role, staff_channel, staff_roles } =
-		config.toml.game ?? {};
+	const { chargeback, restricted_role, staff_channel, staff_roles } = config.toml.game ?? {};
 	const { gameVerifySecret: secret, guildId } = config;
 	if (!chargeback || !game || !secret) return undefined;
 	if (!restricted_role || !staff_channel || !staff_roles) return undefined;

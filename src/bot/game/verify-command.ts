@@ -9,8 +9,7 @@ export const verifySlashName = "verify";
 
 const slash = {
 	name: verifySlashName,
-	description:
-		"Link your game account with a code that /verify in the game gives you.",
+	description: "Link your game account with a code that /verify in the game gives you.",
 	option: { name: "code", description: "The code from the game" },
 };
 
@@ -19,8 +18,7 @@ export function verifyCommand(verify: Verify, hasSlash: boolean): Command {
 	return {
 		name: "verify",
 		usage: "<code>",
-		description:
-			"links your game account with a code that /verify in the game gives you",
+		description: "links your game account with a code that /verify in the game gives you",
 		// A cooldown of its own, so that codes do not use up that of other commands. `verify` itself is stricter.
 		limiter: new Limiter({ max: 10, windowMs: 10_000 }),
 		secret: true,

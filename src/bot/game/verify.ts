@@ -30,13 +30,7 @@ export interface VerifyOptions {
 /** Redeems a code from the game for the Discord user `chatId`. Resolves with the reply to the user. */
 export type Verify = (chatId: string, code: string) => Promise<string>;
 
-export function createVerify({
-	command,
-	game,
-	missing,
-	log,
-	now,
-}: VerifyOptions): Verify {
+export function createVerify({ command, game, missing, log, now }: VerifyOptions): Verify {
 	const limiter = new Limiter({
 		max: maxPerMinute,
 		windowMs: minuteMs,
@@ -46,22 +40,16 @@ export function createVerify({
 
 	return async (chatId, text) => {
 		const code = text.trim().toUpperCase();
-		if (code === "")
-			return `Run /verify in the game to get a code, then write \`${command} verify <code>\` here.`;
+		if (code === "") return `Run /verify in the game to get a code, then write \`${command} verify <code>\` here.`;
 		if (!game)
 			return `Verification is not configured: ${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not set.`;
-		if (inFlight.has(chatId))
-			return "Your last code is still being checked. Please wait a moment.";
+		if (inFlight.has(chatId)) return "Your last code is still being checked. Please wait a moment.";
 		const { waitS } = limiter.take(chatId);
-		if (waitS > 0)
-			return `That was ${maxPerMinute} codes within a minute. Try again in ${waitS} s.`;
+		if (waitS > 0) return `That was ${maxPerMinute} codes within a minute. Try again in ${waitS} s.`;
 		inFlight.add(chatId);
 		try {
 			const result = await game.verify(code, chatId);
-			if (!result.success)
-				return (
-					result.error ?? "The game server refused the code without a reason."
-				);
+			if (!result.success) return result.error ?? "The game server refused the code without a reason.";
 			return `Your account is linked to the game account ${formatAccount(result.account)}.`;
 		} catch (error) {
 			if (!(error instanceof GameServerError)) throw error;

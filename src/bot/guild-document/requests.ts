@@ -3,10 +3,7 @@
 import type { Guild } from "discord.js";
 import type * as v from "valibot";
 import { partNames } from "../../guild-document/format/document.ts";
-import {
-	pictureIssue,
-	pictureType,
-} from "../../guild-document/read/picture.ts";
+import { pictureIssue, pictureType } from "../../guild-document/read/picture.ts";
 import { parseSettings } from "../../lib/config.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
@@ -76,20 +73,13 @@ const unaudited: ReadonlySet<DocumentRequest> = new Set([
 const changing: ReadonlySet<DocumentRequest> = new Set(["apply", "cancel"]);
 const client = "command line";
 
-export function createDocumentRequests(
-	options: DocumentRequestsOptions,
-): HandleDocumentRequest {
+export function createDocumentRequests(options: DocumentRequestsOptions): HandleDocumentRequest {
 	const { documents, pictures, connection, mayTouch, denies, log } = options;
 
 	function guildOf(id = options.guildId): Guild {
-		const guilds = [...connection.discord.guilds.cache.values()].filter(
-			(guild) => mayTouch(guild.id),
-		);
+		const guilds = [...connection.discord.guilds.cache.values()].filter((guild) => mayTouch(guild.id));
 		const [only] = guilds;
-		const guild =
-			id === undefined && guilds.length === 1
-				? only
-				: guilds.find((guild) => guild.id === id);
+		const guild = id === undefined && guilds.length === 1 ? only : guilds.find((guild) => guild.id === id);
 		if (!guild)
 			throw new ToolError(
 				`${
@@ -115,16 +105,9 @@ export function createDocumentRequests(
 			const guild = guildOf(guild_id);
 			call.guildId = guild.id;
 			const { document, missing } =
-				backup === undefined
-					? await documents.export(guild, parts)
-					: await documents.exportBackup(guild, backup);
-			const left =
-				backup === undefined || parts === undefined
-					? []
-					: partNames.filter((part) => !parts.includes(part));
-			const kept = Object.entries(document).filter(
-				([key]) => !left.some((part) => part === key),
-			);
+				backup === undefined ? await documents.export(guild, parts) : await documents.exportBackup(guild, backup);
+			const left = backup === undefined || parts === undefined ? [] : partNames.filter((part) => !parts.includes(part));
+			const kept = Object.entries(document).filter(([key]) => !left.some((part) => part === key));
 			return {
 				guild: guildName(guild),
 				document: Object.fromEntries(kept) as typeof document,
@@ -134,11 +117,7 @@ export function createDocumentRequests(
 		async plan({ guild_id, document, prune }, call) {
 			const guild = guildOf(guild_id);
 			call.guildId = guild.id;
-			const { hash, ...plan } = await documents.keepPlan(
-				guild,
-				{ document },
-				{ prune, maxBytes: Infinity },
-			);
+			const { hash, ...plan } = await documents.keepPlan(guild, { document }, { prune, maxBytes: Infinity });
 			return { plan_hash: hash, ...plan };
 		},
 		async apply({ plan_hash, reason }, call) {
@@ -165,9 +144,7 @@ export function createDocumentRequests(
 			const mediaType = pictureType(bytes);
 			const issue = pictureIssue(bytes, hash);
 			if (issue !== undefined || !mediaType)
-				throw new ToolError(
-					`The bot does not accept the picture file with the hash ${hash}: ${issue}.`,
-				);
+				throw new ToolError(`The bot does not accept the picture file with the hash ${hash}: ${issue}.`);
 			await pictures.add({ bytes, mediaType });
 			return {};
 		},

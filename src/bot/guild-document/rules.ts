@@ -19,12 +19,7 @@ export interface RulesOptions {
 	sliceMs?: number;
 }
 
-export function createRules({
-	connection,
-	pictures,
-	denies,
-	sliceMs = 50,
-}: RulesOptions): Rules {
+export function createRules({ connection, pictures, denies, sliceMs = 50 }: RulesOptions): Rules {
 	const optionsFor = async (guild: Parameters<Rules["read"]>[0]) => ({
 		denies,
 		lacksTwoFactor: requiresTwoFactor(guild) && (await lacksTwoFactor(guild)),
@@ -35,9 +30,7 @@ export function createRules({
 				const why = whyNotRead(part, denies);
 				return why === undefined ? [] : { part, why };
 			});
-			const allowed = parts.filter(
-				(part) => !denied.some((one) => one.part === part),
-			);
+			const allowed = parts.filter((part) => !denied.some((one) => one.part === part));
 			const { state, unreadable } = await readGuildState(guild, allowed, {
 				...{ connection, pictures },
 			});

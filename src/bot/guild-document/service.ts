@@ -18,28 +18,12 @@ import { ToolError } from "../../mcp/tool.ts";
 import { guildName } from "../discord/describe.ts";
 import { resultLines } from "../discord/text.ts";
 import type { GuildJobState } from "../store/tables/guild-jobs.ts";
-import {
-	type GuildBackup,
-	type GuildDocuments,
-	type PlanSource,
-	unknownJob,
-} from "../tool/guild-documents.ts";
+import { type GuildBackup, type GuildDocuments, type PlanSource, unknownJob } from "../tool/guild-documents.ts";
 import { jobText } from "./jobs/job-text.ts";
 import { createJobs, type JobsOptions } from "./jobs/jobs.ts";
 import { withOwnAccess } from "./plans/own-access.ts";
-import {
-	namesText,
-	type PlanTextOptions,
-	planText,
-} from "./plans/plan-text.ts";
-import {
-	hashOf,
-	invalidText,
-	keepPlan,
-	makePlan,
-	type Plan,
-	requirePlan,
-} from "./plans/plans.ts";
+import { namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
+import { hashOf, invalidText, keepPlan, makePlan, type Plan, requirePlan } from "./plans/plans.ts";
 import { unseenIn } from "./read/read-guild.ts";
 
 export interface GuildDocumentsOptions extends JobsOptions {
@@ -55,18 +39,14 @@ export interface BackupReader {
 	 * For a backup of another guild, that guild's id comes first: "123456789012345678/12". Rejects with a ToolError if
 	 * there is no such backup.
 	 */
-	read(
-		guildId: string,
-		name: string,
-	): Promise<GuildBackup & { document: GuildDocument }>;
+	read(guildId: string, name: string): Promise<GuildBackup & { document: GuildDocument }>;
 }
 
 /** Warning in the text of a plan that recreates deleted channels or roles: what is not restored. */
 const lostForGood =
 	"New channels and roles get new ids. Messages of deleted channels do not come back, nor do their threads, invites and the tokens of webhooks.";
 
-const recreates = ({ steps }: Plan) =>
-	steps.some(({ action }) => action === "create");
+const recreates = ({ steps }: Plan) => steps.some(({ action }) => action === "create");
 
 const deletesChannels = ({ steps }: Plan) =>
 	steps.some(({ action, kind }) => action === "delete" && kind === "channel");
@@ -119,9 +99,7 @@ const optionalParts: readonly Part[] = ["members", "bans"];
 const shownJobs = 5;
 const defaultReason = "apply_guild";
 
-export function createGuildDocuments(
-	options: GuildDocumentsOptions,
-): GuildDocumentsService {
+export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocumentsService {
 	const { connection, store, rules, mayTouch, now = Date.now } = options;
 	const { monotonicNow = () => performance.now() } = options;
 	const jobs = createJobs(options);
@@ -155,26 +133,15 @@ export function createGuildDocuments(
 	async function keepPlanOf(
 		guild: Guild,
 		source: PlanSource,
-		{
-			prune,
-			maxBytes,
-			isWhole = false,
-		}: Parameters<GuildDocuments["plan"]>[2] = {},
+		{ prune, maxBytes, isWhole = false }: Parameters<GuildDocuments["plan"]>[2] = {},
 	): Promise<KeptPlan> {
 		const given = await documentOf(guild, source);
 		const { document, names } = withOwnAccess(guild, given.document);
-		const plan = await makePlan(
-			guild,
-			document,
-			prune ?? given.prune ?? false,
-			rules,
-		);
+		const plan = await makePlan(guild, document, prune ?? given.prune ?? false, rules);
 		if (names.length > 0) plan.given = given.document;
 		const { earlier, removed = [] } = given;
 		const isUnchanged =
-			!isWhole &&
-			earlier?.plan.prune === plan.prune &&
-			Bun.deepEquals(document, earlier.plan.document);
+			!isWhole && earlier?.plan.prune === plan.prune && Bun.deepEquals(document, earlier.plan.document);
 		// An export of the same guild is a backup, too.
 		const isRestored = "backup" in source || given.document.id === guild.id;
 		const remarks = resultLines(
@@ -197,15 +164,11 @@ export function createGuildDocuments(
 	 * Starts a job that applies the stored plan, unless such a job is already running. Throws a ToolError if the guild
 	 * has changed since planning or another job is running in it.
 	 */
-	async function begin(
-		hash: string,
-		reason = defaultReason,
-	): Promise<{ jobId?: string; text: string }> {
+	async function begin(hash: string, reason = defaultReason): Promise<{ jobId?: string; text: string }> {
 		const plan = await requirePlan(store, hash);
 		const guild = guildOf(plan.guildId);
 		const running = await jobs.runningIn(guild.id);
-		if (running?.plan_hash === hash)
-			return { jobId: running.id, text: "This plan is being carried out." };
+		if (running?.plan_hash === hash) return { jobId: running.id, text: "This plan is being carried out." };
 		if (running) throw alreadyRuns(guild, running.id);
 		const { document, prune } = plan;
 		const current = await makePlan(guild, document, prune, rules);
@@ -233,8 +196,7 @@ export function createGuildDocuments(
 		/** The parts of the earlier plan that the source removes. */
 		removed?: readonly Part[];
 	}> {
-		if ("document" in source)
-			return { document: valid(() => readGiven(source.document)) };
+		if ("document" in source) return { document: valid(() => readGiven(source.document)) };
 		if ("backup" in source) {
 			const { document } = await readBackup(guild, source.backup);
 			return { document };
@@ -310,17 +272,13 @@ export function createGuildDocuments(
 
 	return {
 		async export(guild, parts = partNames) {
-			const wanted =
-				parts === partNames
-					? parts.filter((part) => !optionalParts.includes(part))
-					: parts;
+			const wanted = parts === partNames ? parts.filter((part) => !optionalParts.includes(part)) : parts;
 			const { state, unreadable } = await rules.read(guild, wanted);
 			return {
 				document: exportDocument(state, wanted),
-				missing: [
-					...unreadable,
-					...unseenIn(state).filter(({ part }) => wanted.includes(part)),
-				].map(({ part, why }) => `${part}: ${why}`),
+				missing: [...unreadable, ...unseenIn(state).filter(({ part }) => wanted.includes(part))].map(
+					({ part, why }) => `${part}: ${why}`,
+				),
 			};
 		},
 		backups: (guild) => options.backups.list(guild.id),
@@ -336,8 +294,7 @@ export function createGuildDocuments(
 			}
 			return { document: allowed, missing };
 		},
-		plan: async (guild, source, given) =>
-			(await keepPlanOf(guild, source, given)).text,
+		plan: async (guild, source, given) => (await keepPlanOf(guild, source, given)).text,
 		keepPlan: keepPlanOf,
 		async guildOfPlan(hash) {
 			return (await requirePlan(store, hash)).guildId;
@@ -348,8 +305,7 @@ export function createGuildDocuments(
 		async apply(hash, reason, waitMs = 0) {
 			const { jobId, text } = await begin(hash, reason);
 			if (jobId === undefined) return text;
-			const ended =
-				waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
+			const ended = waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
 			const shown = await showJob(jobId);
 			return ended ? shown : `${text}\n${shown}`;
 		},
@@ -362,8 +318,7 @@ export function createGuildDocuments(
 			return {
 				text: await showJob(id),
 				state: row.state,
-				done: plan.steps.filter(({ id }) => steps.get(id)?.state === "done")
-					.length,
+				done: plan.steps.filter(({ id }) => steps.get(id)?.state === "done").length,
 				failed: all.filter(({ state }) => state === "failed").length,
 				total: plan.steps.length,
 				waiting: wait?.why,
@@ -372,8 +327,7 @@ export function createGuildDocuments(
 		job: showJob,
 		async jobs(guild) {
 			const ids = await jobs.idsOf(guild.id, shownJobs);
-			if (ids.length === 0)
-				return `No job has run in ${guildName(guild)} in the last 7 days.`;
+			if (ids.length === 0) return `No job has run in ${guildName(guild)} in the last 7 days.`;
 			const texts: string[] = [];
 			for (const id of ids) {
 				const [line = ""] = (await showJob(id)).split("\n");
@@ -393,13 +347,8 @@ export function createGuildDocuments(
 }
 
 /** Parses a guild document that a client sent as an object, or as JSON or YAML text. */
-function readGiven(
-	given: unknown,
-	prepare = (value: unknown) => value,
-): GuildDocument {
-	return typeof given === "string"
-		? parseDocument(given, prepare)
-		: readDocument(prepare(given));
+function readGiven(given: unknown, prepare = (value: unknown) => value): GuildDocument {
+	return typeof given === "string" ? parseDocument(given, prepare) : readDocument(prepare(given));
 }
 
 function alreadyRuns(guild: Guild, id: string): ToolError {

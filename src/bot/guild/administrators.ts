@@ -22,9 +22,7 @@ export function unlimitedLine(holders: readonly Named[]): string | undefined {
 	const owners = holders.filter(({ holder }) => holder.isOwner);
 	const byRole = new Map<string, string[]>();
 	for (const { name, holder } of holders) {
-		const role = holder.roles.find(({ permissions }) =>
-			permissions.has(PermissionFlagsBits.Administrator, false),
-		);
+		const role = holder.roles.find(({ permissions }) => permissions.has(PermissionFlagsBits.Administrator, false));
 		if (holder.isOwner || !role) continue;
 		const label = roleName(role);
 		const names = byRole.get(label) ?? [];

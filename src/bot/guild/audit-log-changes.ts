@@ -58,14 +58,7 @@ const maxListed = 8;
 const unshown = new Set([
 	...["id", "guild_id", "application_id", "source_guild_id", "privacy_level"],
 	...["position", "managed", "tags", "format_type", "asset", "available"],
-	...[
-		"creator_id",
-		"inviter_id",
-		"uses",
-		"version",
-		"unicode_emoji",
-		"sku_ids",
-	],
+	...["creator_id", "inviter_id", "uses", "version", "unicode_emoji", "sku_ids"],
 ]);
 
 /** Names of audit log fields as in Discord's app, by the field's key. For other fields, the key itself is the name. */
@@ -123,9 +116,7 @@ function isOfChannel(action: AuditLogEvent): boolean {
 function enumOf(key: string, action: AuditLogEvent): Enum | undefined {
 	if (key === "type") return isOfChannel(action) ? ChannelType : undefined;
 	if (key === "status")
-		return /^GuildScheduledEvent/.test(AuditLogEvent[action] ?? "")
-			? GuildScheduledEventStatus
-			: undefined;
+		return /^GuildScheduledEvent/.test(AuditLogEvent[action] ?? "") ? GuildScheduledEventStatus : undefined;
 	return enums[key];
 }
 
@@ -166,10 +157,7 @@ export function changesOf(entry: APIAuditLogEntry): readonly Change[] {
  * Describes the changes of an audit log entry in words, without secrets such as tokens. For an object that was created
  * or deleted, describes its fields except its name and default values.
  */
-export function describeChanges(
-	entry: APIAuditLogEntry,
-	nameOf: NameOf,
-): string[] {
+export function describeChanges(entry: APIAuditLogEntry, nameOf: NameOf): string[] {
 	const action = entry.action_type;
 	const isWhole = /(Create|Delete)$/.test(AuditLogEvent[action] ?? "");
 	const context = { action, nameOf, isWhole };
@@ -194,9 +182,7 @@ export function describeChanges(
 
 /** Whether a value is the usual default of a field, such as 0, false or an empty list. */
 function isDefault(value: unknown): boolean {
-	return (
-		!value || value === "0" || (Array.isArray(value) && value.length === 0)
-	);
+	return !value || value === "0" || (Array.isArray(value) && value.length === 0);
 }
 
 const overwriteKeys = ["allow", "deny", "type"];
@@ -215,8 +201,7 @@ export function bitsOf(value: unknown): bigint | undefined {
  * undefined if the changes are not about a permission overwrite.
  */
 function overwriteChange(changes: readonly Change[]): string | undefined {
-	const of = (key: string): Change =>
-		changes.find((change) => change.key === key) ?? { key };
+	const of = (key: string): Change => changes.find((change) => change.key === key) ?? { key };
 	const [allow, deny] = [of("allow"), of("deny")];
 	const before = [bitsOf(allow.old_value), bitsOf(deny.old_value)];
 	const after = [bitsOf(allow.new_value), bitsOf(deny.new_value)];
@@ -233,17 +218,15 @@ function overwriteChange(changes: readonly Change[]): string | undefined {
 
 /** Formats permissions as "+VIEW_CHANNEL, −SPEAK": "+" for the bits in `plus`, "−" for the bits in `minus`. */
 function signed(plus: bigint, minus: bigint): string {
-	return [
-		...permissionNames(plus).map((name) => `+${name}`),
-		...permissionNames(minus).map((name) => `−${name}`),
-	].join(", ");
+	return [...permissionNames(plus).map((name) => `+${name}`), ...permissionNames(minus).map((name) => `−${name}`)].join(
+		", ",
+	);
 }
 
 function describeChange(change: Change, context: Context): string[] {
 	const { key, old_value, new_value } = change;
 	const { nameOf, isWhole } = context;
-	const label =
-		labels[key] ?? oneField(key).replace(/_id$/, "").replaceAll("_", " ");
+	const label = labels[key] ?? oneField(key).replace(/_id$/, "").replaceAll("_", " ");
 	// Permissions of a command: the key is the id of a role, channel or user.
 	if (isId(key)) {
 		const [before, after] = [old_value, new_value].map((value) =>
@@ -253,23 +236,16 @@ function describeChange(change: Change, context: Context): string[] {
 	}
 	if (key === "$add") return listOf(new_value).map((role) => `+${role}`);
 	if (key === "$remove") return listOf(new_value).map((role) => `−${role}`);
-	if (/token|secret|password/i.test(key))
-		return [`${label} changed, not shown`];
+	if (/token|secret|password/i.test(key)) return [`${label} changed, not shown`];
 	if (/(_hash|^(icon|avatar|splash|banner|image))$/.test(key))
-		return [
-			isWhole
-				? `with ${label.replace(/ hash$/, "")}`
-				: `${label.replace(/ hash$/, "")} changed`,
-		];
+		return [isWhole ? `with ${label.replace(/ hash$/, "")}` : `${label.replace(/ hash$/, "")} changed`];
 	if (key === "permissions") {
 		const [before, after] = [bitsOf(old_value), bitsOf(new_value)];
-		if (before === undefined || after === undefined)
-			return [`${label} changed`];
+		if (before === undefined || after === undefined) return [`${label} changed`];
 		if (isWhole) return [permissionNames(before | after).join(", ")];
 		return [signed(after & ~before, before & ~after)];
 	}
-	if (key === "permission_overwrites" && isWhole)
-		return overwritesIn(old_value ?? new_value, nameOf);
+	if (key === "permission_overwrites" && isWhole) return overwritesIn(old_value ?? new_value, nameOf);
 	if (key.endsWith("flags")) {
 		const [before, after] = [bitsOf(old_value) ?? 0n, bitsOf(new_value) ?? 0n];
 		const flags = flagsOf(key, context.action);
@@ -277,22 +253,14 @@ function describeChange(change: Change, context: Context): string[] {
 			...flagNames(flags, after & ~before).map((name) => `+${name}`),
 			...flagNames(flags, before & ~after).map((name) => `−${name}`),
 		];
-		return [
-			named.length > 0 ? `${label} ${named.join(", ")}` : `${label} changed`,
-		];
+		return [named.length > 0 ? `${label} ${named.join(", ")}` : `${label} changed`];
 	}
-	if (Array.isArray(old_value) || Array.isArray(new_value))
-		return [describeLists(label, change, context)];
+	if (Array.isArray(old_value) || Array.isArray(new_value)) return [describeLists(label, change, context)];
 	if (isRecord(old_value) || isRecord(new_value)) {
 		const [before, after] = [Object(old_value), Object(new_value)];
 		return [...new Set([...Object.keys(before), ...Object.keys(after)])]
 			.filter((inner) => !Bun.deepEquals(before[inner], after[inner]))
-			.flatMap((inner) =>
-				describeChange(
-					{ key: inner, old_value: before[inner], new_value: after[inner] },
-					context,
-				),
-			);
+			.flatMap((inner) => describeChange({ key: inner, old_value: before[inner], new_value: after[inner] }, context));
 	}
 	const format = (value: unknown) => formatValue(key, value, context);
 	if (!isWhole) return [`${label} ${format(old_value)} → ${format(new_value)}`];
@@ -314,14 +282,8 @@ function flagNames(flags: Enum, bits: bigint): string[] {
  * Describes how a list changed: "+" for added items, "−" for removed items. If the items have no names, only says that
  * the list changed.
  */
-function describeLists(
-	label: string,
-	{ old_value, new_value }: Change,
-	{ nameOf }: Context,
-): string {
-	const [before, after] = [old_value, new_value].map((value) =>
-		listOf(value, nameOf),
-	) as [string[], string[]];
+function describeLists(label: string, { old_value, new_value }: Change, { nameOf }: Context): string {
+	const [before, after] = [old_value, new_value].map((value) => listOf(value, nameOf)) as [string[], string[]];
 	const changes = [
 		...after.filter((item) => !before.includes(item)).map((item) => `+${item}`),
 		...before.filter((item) => !after.includes(item)).map((item) => `−${item}`),
@@ -339,11 +301,7 @@ function listOf(value: unknown, nameOf?: NameOf): string[] {
 		if (isRecord(item)) {
 			if (typeof item.name !== "string") return [];
 			const name = oneField(cut(item.name));
-			return [
-				nameOf
-					? name
-					: `@${name.replace(/^@/, "")} (ID: ${oneField(String(item.id))})`,
-			];
+			return [nameOf ? name : `@${name.replace(/^@/, "")} (ID: ${oneField(String(item.id))})`];
 		}
 		const text = String(item);
 		return [nameOf && isId(text) ? nameOf(text) : oneField(cut(text))];
@@ -363,11 +321,7 @@ function isId(text: string): boolean {
 	return /^\d{17,20}$/.test(text);
 }
 
-function formatValue(
-	key: string,
-	value: unknown,
-	{ action, nameOf }: Context,
-): string {
+function formatValue(key: string, value: unknown, { action, nameOf }: Context): string {
 	if (value === undefined || value === null || value === "") return "none";
 	if (typeof value === "boolean") return value ? "on" : "off";
 	const word = wordOf(enumOf(key, action) ?? {}, value);
@@ -387,9 +341,7 @@ function formatValue(
 
 /** Formats a color as "#8E44AD"; "none" for 0, which is Discord's default color. */
 export function colorText(color: number): string {
-	return color === 0
-		? "none"
-		: `#${color.toString(16).padStart(6, "0").toUpperCase()}`;
+	return color === 0 ? "none" : `#${color.toString(16).padStart(6, "0").toUpperCase()}`;
 }
 
 function duration(seconds: number): string {

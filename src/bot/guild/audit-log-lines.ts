@@ -13,24 +13,14 @@ import { channelLabel, time } from "../discord/describe.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
 import { officialName } from "../discord/permissions.ts";
 import { fieldLine, lengthOf, oneField, truncate } from "../discord/text.ts";
-import {
-	canSeeThread,
-	isHidden,
-	visibleChannel,
-} from "../discord/visible-channels.ts";
-import {
-	changesOf,
-	describeChanges,
-	type NameOf,
-} from "./audit-log-changes.ts";
+import { canSeeThread, isHidden, visibleChannel } from "../discord/visible-channels.ts";
+import { changesOf, describeChanges, type NameOf } from "./audit-log-changes.ts";
 import { undoOf } from "./audit-log-undo.ts";
 
 /** Numbers of Discord's audit log events by Discord's name, such as MEMBER_BAN_ADD. */
 export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
 	Object.entries(AuditLogEvent)
-		.filter((entry): entry is [string, AuditLogEvent] =>
-			Number.isInteger(entry[1]),
-		)
+		.filter((entry): entry is [string, AuditLogEvent] => Number.isInteger(entry[1]))
 		.map(([name, action]) => [officialName(name), action]),
 );
 
@@ -50,12 +40,8 @@ export async function visibleEntries(
 	guild: Guild,
 ): Promise<APIAuditLogEntry[]> {
 	const hidden = new Set<string>();
-	for (const thread of log.threads)
-		if (!(await canSeeThread(guild, thread))) hidden.add(thread.id);
-	for (const { id, channel_id } of [
-		...log.webhooks,
-		...log.guild_scheduled_events,
-	])
+	for (const thread of log.threads) if (!(await canSeeThread(guild, thread))) hidden.add(thread.id);
+	for (const { id, channel_id } of [...log.webhooks, ...log.guild_scheduled_events])
 		if (isHidden(guild, channel_id ?? "")) hidden.add(id);
 	const isOf = (id: string) => hidden.has(id) || isHidden(guild, id);
 	return entries.filter((entry) => !idsIn(entry).some(isOf));
@@ -64,12 +50,8 @@ export async function visibleEntries(
 /** Returns the ids in an audit log entry: of its target, in its options and in its changes. */
 function idsIn(entry: APIAuditLogEntry): string[] {
 	const { target_id, options = {} } = entry;
-	const values = changesOf(entry).flatMap(({ old_value, new_value }) =>
-		[old_value, new_value].flat(),
-	);
-	return [target_id, ...Object.values(options), ...values].filter(
-		(value) => typeof value === "string",
-	);
+	const values = changesOf(entry).flatMap(({ old_value, new_value }) => [old_value, new_value].flat());
+	return [target_id, ...Object.values(options), ...values].filter((value) => typeof value === "string");
 }
 
 /**
@@ -80,9 +62,7 @@ export function namesIn(log: Named, guild: Guild): NameOf {
 	const names = new Map<string, string>([
 		...log.users.map(({ id, username }) => [id, `@${username}`] as const),
 		...log.webhooks.map(({ id, name }) => [id, name ?? "webhook"] as const),
-		...log.threads.map(
-			({ id, name }) => [id, name ? `#${name}` : "thread"] as const,
-		),
+		...log.threads.map(({ id, name }) => [id, name ? `#${name}` : "thread"] as const),
 		...[
 			...log.auto_moderation_rules,
 			...log.guild_scheduled_events,
@@ -98,8 +78,7 @@ export function namesIn(log: Named, guild: Guild): NameOf {
 		const name =
 			names.get(id) ??
 			(user && `@${user.username}`) ??
-			(channel &&
-				(isObfuscated(channel) ? channelLabel(channel) : `#${channel.name}`)) ??
+			(channel && (isObfuscated(channel) ? channelLabel(channel) : `#${channel.name}`)) ??
 			// The @everyone role has the guild's id.
 			(role && (id === guild.id ? "@everyone" : `@${role.name}`)) ??
 			emojis.cache.get(id)?.name;
@@ -140,21 +119,17 @@ export function auditLogLines(
 	const open = new Map<string, Group>();
 	for (const entry of entries) {
 		const place = placeOf(entry, nameOf);
-		const key = JSON.stringify([
-			...[entry.user_id, entry.action_type, entry.reason, place],
-		]);
+		const key = JSON.stringify([...[entry.user_id, entry.action_type, entry.reason, place]]);
 		const before = open.get(key);
 		const last = before?.entries.at(-1);
 		const isNear = last && timeOf(last) - timeOf(entry) <= maxGapMs;
-		const group =
-			isNear && before ? before : { entries: [], targets: new Map(), place };
+		const group = isNear && before ? before : { entries: [], targets: new Map(), place };
 		if (group !== before) groups.push(group);
 		open.set(key, group);
 		addTo(group, entry, nameOf);
 	}
 	const actors = new Map<string, number>();
-	for (const { user_id } of entries)
-		actors.set(user_id ?? "", (actors.get(user_id ?? "") ?? 0) + 1);
+	for (const { user_id } of entries) actors.set(user_id ?? "", (actors.get(user_id ?? "") ?? 0) + 1);
 	const short = shortNames([...actors.keys()], nameOf);
 	const undone = reversedBans(entries);
 	return {
@@ -165,9 +140,7 @@ export function auditLogLines(
 		lines: groups.map((group) =>
 			groupLine(
 				group,
-				actors.size > 1
-					? (short.get(group.entries[0]?.user_id ?? "") ?? "")
-					: "",
+				actors.size > 1 ? (short.get(group.entries[0]?.user_id ?? "") ?? "") : "",
 				undoOf(
 					group.entries.filter((entry) => !undone.has(entry)),
 					guild,
@@ -185,10 +158,7 @@ function timeOf({ id }: APIAuditLogEntry): number {
  * Returns the names of the users who acted, by user id. A name includes the id only if two of the users have the same
  * name.
  */
-function shortNames(
-	ids: readonly string[],
-	nameOf: NameOf,
-): Map<string, string> {
+function shortNames(ids: readonly string[], nameOf: NameOf): Map<string, string> {
 	const names = ids.map((id) => (id ? nameOf(id) : "unknown"));
 	const short = names.map((name) => name.replace(/ \(ID: \d+\)$/, ""));
 	return new Map(
@@ -201,15 +171,12 @@ function shortNames(
 }
 
 /** Returns the bans and unbans among `entries` that a later ban or unban of the same user has reversed. */
-function reversedBans(
-	entries: readonly APIAuditLogEntry[],
-): Set<APIAuditLogEntry> {
+function reversedBans(entries: readonly APIAuditLogEntry[]): Set<APIAuditLogEntry> {
 	const { MemberBanAdd, MemberBanRemove } = AuditLogEvent;
 	const latest = new Map<string | null, AuditLogEvent>();
 	return new Set(
 		entries.filter(({ action_type, target_id }) => {
-			if (action_type !== MemberBanAdd && action_type !== MemberBanRemove)
-				return false;
+			if (action_type !== MemberBanAdd && action_type !== MemberBanRemove) return false;
 			const later = latest.get(target_id);
 			if (later === undefined) latest.set(target_id, action_type);
 			return later !== undefined;
@@ -231,18 +198,12 @@ function countIn({ options }: APIAuditLogEntry): string | undefined {
 	return options && "count" in options ? options.count : undefined;
 }
 
-function groupLine(
-	{ entries, targets, place }: Group,
-	actor: string,
-	undo: string | undefined,
-): string {
+function groupLine({ entries, targets, place }: Group, actor: string, undo: string | undefined): string {
 	const [newest, oldest] = [entries[0], entries.at(-1)];
 	if (!newest || !oldest) return "";
 	const all = [...targets.values()].reverse();
 	// Within one object's changes the order is that of time.
-	const changes = all.map((target) =>
-		[...new Set(target.changes.toReversed().flat())].join("; "),
-	);
+	const changes = all.map((target) => [...new Set(target.changes.toReversed().flat())].join("; "));
 	const [first = ""] = changes;
 	const isShared = changes.every((text) => text === first);
 	const names = all
@@ -253,14 +214,11 @@ function groupLine(
 		})
 		.filter(Boolean);
 	const { verb, noun } = actionOf(newest.action_type);
-	const what =
-		all.length > 1 ? `${verb} ${all.length} ${noun}s` : `${verb} ${noun}`;
+	const what = all.length > 1 ? `${verb} ${all.length} ${noun}s` : `${verb} ${noun}`;
 	return fieldLine(
 		range(timeOf(oldest), timeOf(newest)),
 		actor,
-		names.length > 0
-			? `${what.trimEnd()}${all.length > 1 ? ":" : ""} ${names.join(", ")}`
-			: what,
+		names.length > 0 ? `${what.trimEnd()}${all.length > 1 ? ":" : ""} ${names.join(", ")}` : what,
 		place,
 		isShared && first,
 		newest.reason && `reason: ${oneField(newest.reason)}`,
@@ -278,31 +236,30 @@ function range(from: number, to: number): string {
 }
 
 /** Verbs and nouns for audit log events that cannot be described well by the event's name alone. */
-const special: Readonly<Record<string, readonly [verb: string, noun: string]>> =
-	{
-		ChannelOverwriteCreate: ["added permissions in", "channel"],
-		ChannelOverwriteUpdate: ["changed permissions in", "channel"],
-		ChannelOverwriteDelete: ["removed permissions in", "channel"],
-		MemberKick: ["kicked", "user"],
-		MemberPrune: ["pruned", "member"],
-		MemberBanAdd: ["banned", "user"],
-		MemberBanRemove: ["unbanned", "user"],
-		MemberRoleUpdate: ["changed roles of", "member"],
-		MemberMove: ["moved members in voice", ""],
-		MemberDisconnect: ["disconnected members from voice", ""],
-		BotAdd: ["added", "bot"],
-		MessageDelete: ["deleted messages of", "user"],
-		MessageBulkDelete: ["bulk-deleted messages in", "channel"],
-		MessagePin: ["pinned a message of", "user"],
-		MessageUnpin: ["unpinned a message of", "user"],
-		StageInstanceCreate: ["started", "stage"],
-		StageInstanceDelete: ["ended", "stage"],
-		AutoModerationBlockMessage: ["AutoMod blocked messages of", "user"],
-		AutoModerationFlagToChannel: ["AutoMod flagged messages of", "user"],
-		AutoModerationUserCommunicationDisabled: ["AutoMod timed out", "user"],
-		AutoModerationQuarantineUser: ["AutoMod quarantined", "user"],
-		ApplicationCommandPermissionUpdate: ["changed permissions of", "command"],
-	};
+const special: Readonly<Record<string, readonly [verb: string, noun: string]>> = {
+	ChannelOverwriteCreate: ["added permissions in", "channel"],
+	ChannelOverwriteUpdate: ["changed permissions in", "channel"],
+	ChannelOverwriteDelete: ["removed permissions in", "channel"],
+	MemberKick: ["kicked", "user"],
+	MemberPrune: ["pruned", "member"],
+	MemberBanAdd: ["banned", "user"],
+	MemberBanRemove: ["unbanned", "user"],
+	MemberRoleUpdate: ["changed roles of", "member"],
+	MemberMove: ["moved members in voice", ""],
+	MemberDisconnect: ["disconnected members from voice", ""],
+	BotAdd: ["added", "bot"],
+	MessageDelete: ["deleted messages of", "user"],
+	MessageBulkDelete: ["bulk-deleted messages in", "channel"],
+	MessagePin: ["pinned a message of", "user"],
+	MessageUnpin: ["unpinned a message of", "user"],
+	StageInstanceCreate: ["started", "stage"],
+	StageInstanceDelete: ["ended", "stage"],
+	AutoModerationBlockMessage: ["AutoMod blocked messages of", "user"],
+	AutoModerationFlagToChannel: ["AutoMod flagged messages of", "user"],
+	AutoModerationUserCommunicationDisabled: ["AutoMod timed out", "user"],
+	AutoModerationQuarantineUser: ["AutoMod quarantined", "user"],
+	ApplicationCommandPermissionUpdate: ["changed permissions of", "command"],
+};
 
 const verbs: Readonly<Record<string, string>> = {
 	Create: "created",
@@ -314,12 +271,10 @@ const verbs: Readonly<Record<string, string>> = {
 function actionOf(action: AuditLogEvent): { verb: string; noun: string } {
 	const name = AuditLogEvent[action];
 	// discord.js does not know events that Discord adds later.
-	if (name === undefined)
-		return { verb: `did action ${action} to`, noun: "object" };
+	if (name === undefined) return { verb: `did action ${action} to`, noun: "object" };
 	const [verb, noun] = special[name] ?? [];
 	if (verb !== undefined) return { verb, noun: noun ?? "" };
-	const [, object = name, suffix = ""] =
-		/^(.*?)(Create|Update|Delete)?$/.exec(name) ?? [];
+	const [, object = name, suffix = ""] = /^(.*?)(Create|Update|Delete)?$/.exec(name) ?? [];
 	return {
 		verb: verbs[suffix] ?? "did",
 		noun: officialName(object)
@@ -343,9 +298,7 @@ function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	// The result is about one guild only. Its id is also that of its role @everyone.
 	if (entry.action_type === AuditLogEvent.GuildUpdate) return "";
 	const current = nameOf(target_id);
-	return current === named(undefined, target_id)
-		? named(textOf("name"), target_id)
-		: current;
+	return current === named(undefined, target_id) ? named(textOf("name"), target_id) : current;
 }
 
 /** Returns details of an audit log entry, such as the channel of an action: "in: #general (ID: 1)". */
@@ -360,22 +313,14 @@ function placeOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf): string {
 		...rest
 	} = options as Record<string, string | undefined>;
 	const isRole = type === AuditLogOptionsType.Role;
-	const role =
-		id && isRole && role_name
-			? named(`@${role_name.replace(/^@/, "")}`, id)
-			: "";
+	const role = id && isRole && role_name ? named(`@${role_name.replace(/^@/, "")}`, id) : "";
 	return fieldLine(
 		id && `for: ${role || nameOf(id)}`,
 		channel_id && `in: ${nameOf(channel_id)}`,
 		message_id && `message: ${message_id}`,
 		...Object.entries(rest)
-			.filter(
-				([key]) => !key.endsWith("trigger_type") && key !== "application_id",
-			)
-			.map(
-				([key, value]) =>
-					`${oneField(key).replaceAll("_", " ")}: ${oneField(cut(String(value)))}`,
-			),
+			.filter(([key]) => !key.endsWith("trigger_type") && key !== "application_id")
+			.map(([key, value]) => `${oneField(key).replaceAll("_", " ")}: ${oneField(cut(String(value)))}`),
 	);
 }
 

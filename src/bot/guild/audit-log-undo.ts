@@ -1,22 +1,11 @@
 // The tool call that would undo what entries of Discord's audit log record, as text for results.
 // test/bot/tools/audit-log.test.ts compares the names of tools and arguments with the tools that there are.
 
-import {
-	type APIAuditLogEntry,
-	AuditLogEvent,
-	type Guild,
-	OverwriteType,
-} from "discord.js";
+import { type APIAuditLogEntry, AuditLogEvent, type Guild, OverwriteType } from "discord.js";
 import { permissionNames } from "../discord/permissions.ts";
 import { lengthOf, oneField } from "../discord/text.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
-import {
-	bitsOf,
-	type Change,
-	changesOf,
-	channelKind,
-	colorText,
-} from "./audit-log-changes.ts";
+import { bitsOf, type Change, changesOf, channelKind, colorText } from "./audit-log-changes.ts";
 
 /** A suggested call of one of the bot's tools. The arguments are formatted for a tool's result. */
 interface Call {
@@ -87,22 +76,15 @@ const listArguments: Readonly<Record<string, string>> = {
  * no tool can. In the call, "each" stands for a value that differs from object to object, and "these" for the ids of
  * all objects.
  */
-export function undoOf(
-	entries: readonly APIAuditLogEntry[],
-	guild: Guild,
-): string | undefined {
+export function undoOf(entries: readonly APIAuditLogEntry[], guild: Guild): string | undefined {
 	const all = merged(entries).flatMap((entry) => callsFor(entry, guild));
 	const [first] = all;
-	const isLikeFirst = ({ tool, args }: Call) =>
-		tool === first?.tool && args.action === first.args.action;
+	const isLikeFirst = ({ tool, args }: Call) => tool === first?.tool && args.action === first.args.action;
 	if (!first || !all.every(isLikeFirst)) return undefined;
 	const keys = [...new Set(all.flatMap(({ args }) => Object.keys(args)))];
-	const differing = keys.filter(
-		(key) => new Set(all.map(({ args }) => args[key])).size > 1,
-	);
+	const differing = keys.filter((key) => new Set(all.map(({ args }) => args[key])).size > 1);
 	// One call takes all of them only if they differ in nothing else.
-	const takesAll =
-		differing.length === 1 && differing[0] === listArguments[first.tool];
+	const takesAll = differing.length === 1 && differing[0] === listArguments[first.tool];
 	const shown = keys.map((key) => {
 		if (!differing.includes(key)) return `${key}=${first.args[key]}`;
 		return `${key}=${takesAll ? "these" : "each"}`;
@@ -123,9 +105,7 @@ function merged(entries: readonly APIAuditLogEntry[]): APIAuditLogEntry[] {
 		const newer = byObject.get(key);
 		const changes = [...(newer ? changesOf(newer) : [])];
 		for (const change of changesOf(entry)) {
-			const index = changes.findIndex(
-				({ key }) => key === change.key && !key.startsWith("$"),
-			);
+			const index = changes.findIndex(({ key }) => key === change.key && !key.startsWith("$"));
 			const { key, old_value } = change;
 			if (index < 0) changes.push(change);
 			else
@@ -161,9 +141,7 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 		const args = oldValues(changes, names);
 		// A change of the access has an entry of its own.
 		if (args.category_id) args.lock_permissions = "false";
-		return Object.keys(args).length > 0
-			? { tool, args: { [key]: id, ...args } }
-			: undefined;
+		return Object.keys(args).length > 0 ? { tool, args: { [key]: id, ...args } } : undefined;
 	};
 	const many = (tool: string, key: string) => ({
 		tool,
@@ -173,14 +151,10 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 	switch (action_type) {
 		case AuditLogEvent.GuildUpdate: {
 			const args = oldValues(changes, guildArguments);
-			return Object.keys(args).length > 0
-				? { tool: "edit_guild", args }
-				: undefined;
+			return Object.keys(args).length > 0 ? { tool: "edit_guild", args } : undefined;
 		}
 		case AuditLogEvent.ChannelCreate:
-			return visibleChannel(guild, id)
-				? one("delete_channel", "channel_id")
-				: undefined;
+			return visibleChannel(guild, id) ? one("delete_channel", "channel_id") : undefined;
 		case AuditLogEvent.ChannelUpdate:
 			return edit("edit_channel", "channel_id", channelArguments);
 		case AuditLogEvent.ChannelDelete:
@@ -198,15 +172,11 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 		case AuditLogEvent.BotAdd:
 			return many("kick", "user_ids");
 		case AuditLogEvent.RoleCreate:
-			return guild.roles.cache.has(id)
-				? one("delete_role", "role_id")
-				: undefined;
+			return guild.roles.cache.has(id) ? one("delete_role", "role_id") : undefined;
 		case AuditLogEvent.RoleUpdate:
 			return restoreRole(id, changes);
 		case AuditLogEvent.RoleDelete: {
-			const permissions = bitsOf(
-				changes.find(({ key }) => key === "permissions")?.old_value,
-			);
+			const permissions = bitsOf(changes.find(({ key }) => key === "permissions")?.old_value);
 			return {
 				tool: "create_role",
 				args: {
@@ -276,15 +246,11 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 }
 
 /** Returns tool arguments that would set the changed fields back to their old values. */
-function oldValues(
-	changes: readonly Change[],
-	names: Arguments,
-): Record<string, string> {
+function oldValues(changes: readonly Change[], names: Arguments): Record<string, string> {
 	return Object.fromEntries(
 		changes.flatMap(({ key, old_value, new_value }) => {
 			const name = names[key];
-			if (!name || (old_value === undefined && new_value === undefined))
-				return [];
+			if (!name || (old_value === undefined && new_value === undefined)) return [];
 			const text = argument(name, old_value);
 			return text === undefined ? [] : [[name, text]];
 		}),
@@ -294,23 +260,16 @@ function oldValues(
 /** Formats a value as a tool argument; undefined for values that cannot be an argument. */
 function argument(name: string, value: unknown): string | undefined {
 	if (name === "color") return colorText(Number(value ?? 0));
-	if (typeof value === "boolean" || typeof value === "number")
-		return String(value);
+	if (typeof value === "boolean" || typeof value === "number") return String(value);
 	// Absent means that the field had no value.
 	const text = value === undefined || value === null ? "" : value;
-	if (typeof text !== "string" || lengthOf(text) > maxTextLength)
-		return undefined;
-	if (/^\d+$/.test(text))
-		return name === "name" || name === "topic" ? `"${text}"` : text;
+	if (typeof text !== "string" || lengthOf(text) > maxTextLength) return undefined;
+	if (/^\d+$/.test(text)) return name === "name" || name === "topic" ? `"${text}"` : text;
 	return `"${oneField(text)}"`;
 }
 
-function createChannel(
-	changes: readonly Change[],
-	guild: Guild,
-): Call | undefined {
-	const old = (key: string) =>
-		changes.find((change) => change.key === key)?.old_value;
+function createChannel(changes: readonly Change[], guild: Guild): Call | undefined {
+	const old = (key: string) => changes.find((change) => change.key === key)?.old_value;
 	const kind = channelKind(old("type"));
 	if (kind === undefined || typeof old("name") !== "string") return undefined;
 	const { category_id, ...args } = oldValues(
@@ -322,8 +281,7 @@ function createChannel(
 		args: {
 			...args,
 			channel_type: kind,
-			...(category_id !== undefined &&
-				visibleChannel(guild, category_id) && { category_id }),
+			...(category_id !== undefined && visibleChannel(guild, category_id) && { category_id }),
 			...restoredOverwrites(old("permission_overwrites"), guild),
 		},
 	};
@@ -336,8 +294,7 @@ function createChannel(
 function restoredOverwrites(value: unknown, guild: Guild): Call["args"] {
 	const items: unknown[] = Array.isArray(value) ? value : [];
 	const texts = items.map(Object).flatMap(({ id, type, allow, deny }) => {
-		if (Number(type) === OverwriteType.Role && !guild.roles.cache.has(id))
-			return [];
+		if (Number(type) === OverwriteType.Role && !guild.roles.cache.has(id)) return [];
 		const [allowed = 0n, denied = 0n] = [bitsOf(allow), bitsOf(deny)];
 		const fields = [
 			`id: ${oneField(String(id))}`,
@@ -346,19 +303,14 @@ function restoredOverwrites(value: unknown, guild: Guild): Call["args"] {
 		];
 		return [`{${fields.filter(Boolean).join(", ")}}`];
 	});
-	return texts.length > 0
-		? { permission_overwrites: `[${texts.join(", ")}]` }
-		: {};
+	return texts.length > 0 ? { permission_overwrites: `[${texts.join(", ")}]` } : {};
 }
 
 /**
  * Returns the tool call that restores a permission overwrite as it was before an audit log entry; undefined if there is
  * nothing to restore.
  */
-function restoreOverwrite(
-	entry: APIAuditLogEntry,
-	guild: Guild,
-): Call | undefined {
+function restoreOverwrite(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 	const { target_id, options } = entry;
 	const channel = visibleChannel(guild, target_id ?? "");
 	if (!channel || channel.isThread() || !options?.id) return undefined;
@@ -392,10 +344,7 @@ function nameList(bits: bigint): string {
 	return `[${permissionNames(bits).join(",")}]`;
 }
 
-function restoreMember(
-	id: string,
-	changes: readonly Change[],
-): Call | undefined {
+function restoreMember(id: string, changes: readonly Change[]): Call | undefined {
 	const find = (key: string) => changes.find((change) => change.key === key);
 	const [timeout, nick, mute, deaf] = [
 		find("communication_disabled_until"),
@@ -403,8 +352,7 @@ function restoreMember(
 	];
 	if (timeout) {
 		const { old_value, new_value } = timeout;
-		if (isAhead(new_value))
-			return { tool: "remove_timeout", args: { user_ids: `[${id}]` } };
+		if (isAhead(new_value)) return { tool: "remove_timeout", args: { user_ids: `[${id}]` } };
 		return !new_value && isAhead(old_value)
 			? {
 					tool: "timeout",
@@ -431,10 +379,7 @@ function restoreMember(
  * Returns the tool call that undoes the changes of a role; undefined if it cannot undo any. The call changes only
  * permissions that were changed in the audit log entry.
  */
-function restoreRole(
-	role_id: string,
-	changes: readonly Change[],
-): Call | undefined {
+function restoreRole(role_id: string, changes: readonly Change[]): Call | undefined {
 	const permissions = changes.find(({ key }) => key === "permissions");
 	const before = bitsOf(permissions?.old_value) ?? 0n;
 	const after = bitsOf(permissions?.new_value) ?? 0n;
@@ -444,9 +389,7 @@ function restoreRole(
 		...(lost !== 0n && { add_permissions: nameList(lost) }),
 		...(gained !== 0n && { remove_permissions: nameList(gained) }),
 	};
-	return Object.keys(args).length > 0
-		? { tool: "edit_role", args: { role_id, ...args } }
-		: undefined;
+	return Object.keys(args).length > 0 ? { tool: "edit_role", args: { role_id, ...args } } : undefined;
 }
 
 /** Returns the tool calls that give lost roles back to a member and remove added roles. */

@@ -1,10 +1,6 @@
 // An AutoMod rule as result lines.
 
-import type {
-	APIAutoModerationAction,
-	APIAutoModerationRule,
-	Guild,
-} from "discord.js";
+import type { APIAutoModerationAction, APIAutoModerationRule, Guild } from "discord.js";
 import {
 	actionNames,
 	actions,
@@ -13,12 +9,7 @@ import {
 	triggerOf,
 	wordFields,
 } from "../../guild-document/names/automod-rule.ts";
-import {
-	channelLabel,
-	channelName,
-	memberName,
-	roleName,
-} from "../discord/describe.ts";
+import { channelLabel, channelName, memberName, roleName } from "../discord/describe.ts";
 import { fieldLine, oneField, oneLine } from "../discord/text.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
 
@@ -90,15 +81,11 @@ export function changeTexts(
 		const [old, now] = [before[field], after[field]];
 		if (!Array.isArray(old) || !Array.isArray(now))
 			return `${field}: ${valueText(guild, old)} → ${valueText(guild, now)}`;
-		const text = (items: readonly string[]) =>
-			field.endsWith("_ids") ? namesOf(guild, items) : items.map(quoted);
+		const text = (items: readonly string[]) => (field.endsWith("_ids") ? namesOf(guild, items) : items.map(quoted));
 		const [had, has]: string[][] = [old, now];
 		return `${field}: ${fieldLine(
 			changed("added", text((has ?? []).filter((one) => !had?.includes(one)))),
-			changed(
-				"removed",
-				text((had ?? []).filter((one) => !has?.includes(one))),
-			),
+			changed("removed", text((had ?? []).filter((one) => !has?.includes(one)))),
 		)}`;
 	});
 }
@@ -124,15 +111,11 @@ function named(name: string, ids: readonly string[]): string {
 	return ids.length > 0 ? `${name}: ${ids.join(", ")}` : "";
 }
 
-function actionText(
-	guild: Guild,
-	{ type, metadata = {} }: APIAutoModerationAction,
-): string {
+function actionText(guild: Guild, { type, metadata = {} }: APIAutoModerationAction): string {
 	const name = actionNames.find((action) => actions[action] === type);
 	const { channel_id, custom_message, duration_seconds } = metadata;
 	if (name === "timeout") return `timeout for ${duration_seconds} s`;
-	if (name === "block_message" && custom_message)
-		return `block_message saying "${oneField(custom_message)}"`;
+	if (name === "block_message" && custom_message) return `block_message saying "${oneField(custom_message)}"`;
 	if (name !== "send_alert_message" || !channel_id) return name ?? `${type}`;
 	const channel = visibleChannel(guild, channel_id);
 	const where = channel ? `${channelLabel(channel)} ` : "";

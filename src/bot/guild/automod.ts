@@ -34,29 +34,18 @@ export function moderatesMembers(actions: readonly ActionName[] = []): boolean {
 /**
  * Fetches an AutoMod rule from Discord. Throws a ToolError if the rule does not exist or the bot lacks MANAGE_GUILD.
  */
-export async function automodRule(
-	guild: Guild,
-	id: string,
-): Promise<APIAutoModerationRule> {
+export async function automodRule(guild: Guild, id: string): Promise<APIAutoModerationRule> {
 	requirePermissions(guild, undefined, bitsIn(undefined, ["ManageGuild"]));
-	const found = await unlessUnknown(() =>
-		guild.client.rest.get(Routes.guildAutoModerationRule(guild.id, id)),
-	);
+	const found = await unlessUnknown(() => guild.client.rest.get(Routes.guildAutoModerationRule(guild.id, id)));
 	if (found) return found as APIAutoModerationRule;
-	throw new ToolError(
-		`There is no AutoMod rule ${id} in the guild ${guild.id}. list_automod_rules lists them.`,
-	);
+	throw new ToolError(`There is no AutoMod rule ${id} in the guild ${guild.id}. list_automod_rules lists them.`);
 }
 
 /**
  * Throws an RpcError if changed fields of an AutoMod rule do not fit its trigger or its other fields. `rule` is the
  * rule after the changes.
  */
-export function validateRule(
-	trigger: TriggerName,
-	rule: RuleFields,
-	changes: GivenRuleFields,
-): void {
+export function validateRule(trigger: TriggerName, rule: RuleFields, changes: GivenRuleFields): void {
 	const own: readonly string[] = triggers[trigger].fields;
 	const issues = triggerFields
 		.filter((field) => changes[field] !== undefined && !own.includes(field))
@@ -73,37 +62,25 @@ export function validateRule(
 }
 
 /** Throws an RpcError if a new AutoMod rule lacks the fields that its trigger needs. */
-export function requireTriggerFields(
-	trigger: TriggerName,
-	given: GivenRuleFields,
-): void {
+export function requireTriggerFields(trigger: TriggerName, given: GivenRuleFields): void {
 	const own: readonly string[] = triggers[trigger].fields;
-	const isMissing = (field: keyof TriggerFields) =>
-		own.includes(field) && given[field] === undefined;
-	if (isMissing("keyword_filter") && isMissing("regex_patterns"))
-		throw invalidParameters([missingWords(trigger)]);
+	const isMissing = (field: keyof TriggerFields) => own.includes(field) && given[field] === undefined;
+	if (isMissing("keyword_filter") && isMissing("regex_patterns")) throw invalidParameters([missingWords(trigger)]);
 	for (const field of ["presets", "mention_total_limit"] as const)
-		if (isMissing(field))
-			throw invalidParameters([`${field}: is required in ${trigger} rules`]);
+		if (isMissing(field)) throw invalidParameters([`${field}: is required in ${trigger} rules`]);
 }
 
 function missingWords(trigger: TriggerName): string {
 	return `keyword_filter: ${trigger} rules need keyword_filter or regex_patterns`;
 }
 
-function actionIssues(
-	trigger: TriggerName,
-	rule: RuleFields,
-	changes: GivenRuleFields,
-): string[] {
+function actionIssues(trigger: TriggerName, rule: RuleFields, changes: GivenRuleFields): string[] {
 	const issues: string[] = [];
 	const fields = Object.keys(actionOf) as (keyof typeof actionOf)[];
 	for (const field of fields) {
 		const action = actionOf[field];
 		if (changes[field] !== undefined && !rule.actions.includes(action))
-			issues.push(
-				`${field}: only rules with the action ${action} have this field`,
-			);
+			issues.push(`${field}: only rules with the action ${action} have this field`);
 		const isNew = changes.actions?.includes(action);
 		if (isNew && field !== "custom_message" && !rule[field])
 			issues.push(`${field}: is required for the action ${action}`);
@@ -111,9 +88,7 @@ function actionIssues(
 	for (const action of changes.actions ?? []) {
 		const triggers = triggersWith[action];
 		if (triggers && !triggers.includes(trigger))
-			issues.push(
-				`actions: only ${triggers.join(" and ")} rules can have ${action}`,
-			);
+			issues.push(`actions: only ${triggers.join(" and ")} rules can have ${action}`);
 	}
 	return issues;
 }

@@ -26,34 +26,21 @@ export function memberLine(member: GuildMember): string {
 	return fieldLine(
 		memberFields(member),
 		`joined: ${time(member.joinedAt)}`,
-		highest.id !== member.guild.id &&
-			`highest role: @${oneField(highest.name)}`,
+		highest.id !== member.guild.id && `highest role: @${oneField(highest.name)}`,
 	);
 }
 
 /** Describes a user who is not a member in one line: names and id. */
-export function outsiderLine({
-	globalName,
-	username,
-	id,
-}: Pick<User, "globalName" | "username" | "id">): string {
-	const name = globalName
-		? `${oneField(globalName)} (@${oneField(username)})`
-		: `@${oneField(username)}`;
+export function outsiderLine({ globalName, username, id }: Pick<User, "globalName" | "username" | "id">): string {
+	const name = globalName ? `${oneField(globalName)} (@${oneField(username)})` : `@${oneField(username)}`;
 	return `${name} | ID: ${id} | not a member`;
 }
 
 /** Fetches the ban of a user from Discord; undefined if the user is not banned. */
-export function fetchBan(
-	guild: Guild,
-	userId: string,
-): Promise<APIBan | undefined> {
+export function fetchBan(guild: Guild, userId: string): Promise<APIBan | undefined> {
 	return absentIf(
 		[RESTJSONErrorCodes.UnknownBan],
-		() =>
-			guild.client.rest.get(
-				Routes.guildBan(guild.id, userId),
-			) as Promise<APIBan>,
+		() => guild.client.rest.get(Routes.guildBan(guild.id, userId)) as Promise<APIBan>,
 	);
 }
 
@@ -80,8 +67,7 @@ export async function readBans(
 		})) as APIBan[];
 		bans.push(...read);
 		const last = read.at(-1);
-		if (!last || read.length < pageSize || isDone(last))
-			return { bans, isComplete: true };
+		if (!last || read.length < pageSize || isDone(last)) return { bans, isComplete: true };
 	}
 	return { bans, isComplete: false };
 }
@@ -96,19 +82,10 @@ export async function bansAmong(
 ): Promise<{ banned: ReadonlyMap<string, APIBan>; isComplete: boolean }> {
 	const sorted = ids.toSorted(compareIds);
 	const [first, last] = [sorted[0], sorted.at(-1)];
-	if (first === undefined || last === undefined)
-		return { banned: new Map(), isComplete: true };
+	if (first === undefined || last === undefined) return { banned: new Map(), isComplete: true };
 	const after = String(BigInt(first) - 1n);
-	const { bans, isComplete } = await readBans(
-		guild,
-		after,
-		({ user }) => compareIds(user.id, last) >= 0,
-	);
-	const banned = new Map(
-		bans
-			.filter(({ user }) => ids.includes(user.id))
-			.map((ban) => [ban.user.id, ban]),
-	);
+	const { bans, isComplete } = await readBans(guild, after, ({ user }) => compareIds(user.id, last) >= 0);
+	const banned = new Map(bans.filter(({ user }) => ids.includes(user.id)).map((ban) => [ban.user.id, ban]));
 	return { banned, isComplete };
 }
 
@@ -122,33 +99,24 @@ const maxAuthors = 100;
  * unknown, says why. In a call that acts in a person's name, says "their messages of the last 1 h", because Discord's search also
  * counts messages in channels that only the bot can read. Never throws for an error of Discord.
  */
-export async function countDeletedMessages(
-	guild: Guild,
-	userIds: readonly string[],
-	seconds: number,
-): Promise<string> {
+export async function countDeletedMessages(guild: Guild, userIds: readonly string[], seconds: number): Promise<string> {
 	const span = `of the last ${duration(seconds)}`;
-	const unknown = (why: string) =>
-		`an unknown number of messages ${span} (${why})`;
+	const unknown = (why: string) => `an unknown number of messages ${span} (${why})`;
 	// https://docs.discord.com/developers/resources/message#search-guild-messages
-	if (!readsContent(guild.client))
-		return unknown("Discord's search needs the MESSAGE_CONTENT intent");
+	if (!readsContent(guild.client)) return unknown("Discord's search needs the MESSAGE_CONTENT intent");
 	const since = String(lowestIdAt(Date.now() - seconds * 1000) - 1n);
 	if (actingPerson(guild)) return `their messages ${span}`;
 	let total = 0;
 	for (let from = 0; from < userIds.length; from += maxAuthors) {
 		const query = new URLSearchParams({ limit: "1", min_id: since });
 		query.set("include_nsfw", "true");
-		for (const id of userIds.slice(from, from + maxAuthors))
-			query.append("author_id", id);
+		for (const id of userIds.slice(from, from + maxAuthors)) query.append("author_id", id);
 		try {
-			const found = (await guild.client.rest.get(
-				Routes.guildMessagesSearch(guild.id),
-				{ query },
-			)) as RESTGetAPIGuildMessagesSearchResult;
+			const found = (await guild.client.rest.get(Routes.guildMessagesSearch(guild.id), {
+				query,
+			})) as RESTGetAPIGuildMessagesSearchResult;
 			// Discord answers 202 without results while it builds its index.
-			if (!("messages" in found))
-				return unknown("Discord is still indexing the guild's messages");
+			if (!("messages" in found)) return unknown("Discord is still indexing the guild's messages");
 			total += found.total_results;
 		} catch (error) {
 			const refusal = toToolError(error);

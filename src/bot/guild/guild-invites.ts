@@ -26,8 +26,7 @@ export interface GuildInvite {
 	channel: GuildBasedChannel | undefined;
 }
 
-const link =
-	/^(?:https?:\/\/)?(?:www\.)?(?:discord\.gg|discord(?:app)?\.com\/invite)\/([^/?#]*).*$/i;
+const link = /^(?:https?:\/\/)?(?:www\.)?(?:discord\.gg|discord(?:app)?\.com\/invite)\/([^/?#]*).*$/i;
 
 /** Schema of an argument with an invite's code or link, normalized to the code. */
 export const inviteCode = v.pipe(
@@ -60,10 +59,7 @@ export async function invitesOf(
 	const managesGuild = (allowed(guild, undefined) & ManageGuild) !== 0n;
 	const all =
 		managesGuild && codes.length > 1
-			? visibleInvites(
-					guild,
-					(await rest.get(Routes.guildInvites(guild.id))) as APIInvite[],
-				)
+			? visibleInvites(guild, (await rest.get(Routes.guildInvites(guild.id))) as APIInvite[])
 			: undefined;
 	const found = all
 		? codes.map((code) => all.find((invite) => invite.code === code))
@@ -81,48 +77,33 @@ export async function invitesOf(
 		}
 	return {
 		invites,
-		missing:
-			missing.length > 0 &&
-			`${missing.length} not found in the guild: ${missing.join(", ")}`,
+		missing: missing.length > 0 && `${missing.length} not found in the guild: ${missing.join(", ")}`,
 	};
 }
 
 /** Returns the invites without those to channels that the person in whose name the running call acts cannot see. */
-export function visibleInvites<Invite extends APIInvite>(
-	guild: Guild,
-	invites: readonly Invite[],
-): Invite[] {
-	return invites.filter(
-		({ channel }) => !channel || !isHidden(guild, channel.id),
-	);
+export function visibleInvites<Invite extends APIInvite>(guild: Guild, invites: readonly Invite[]): Invite[] {
+	return invites.filter(({ channel }) => !channel || !isHidden(guild, channel.id));
 }
 
 /**
  * Fetches an invite; undefined if the invite does not exist, leads to another guild, or leads to a channel that the
  * person in whose name the call acts cannot see.
  */
-async function fetchInvite(
-	guild: Guild,
-	code: string,
-): Promise<APIInvite | undefined> {
+async function fetchInvite(guild: Guild, code: string): Promise<APIInvite | undefined> {
 	const { rest } = guild.client;
 	const query = new URLSearchParams({ with_counts: "true" });
 	const data = await absentIf(
 		[RESTJSONErrorCodes.UnknownInvite],
 		() => rest.get(Routes.invite(code), { query }) as Promise<APIInvite>,
 	);
-	return data?.guild?.id === guild.id
-		? visibleInvites(guild, [data])[0]
-		: undefined;
+	return data?.guild?.id === guild.id ? visibleInvites(guild, [data])[0] : undefined;
 }
 
 async function invite(guild: Guild, code: string): Promise<GuildInvite> {
 	const data = await fetchInvite(guild, code);
-	if (data)
-		return { data, channel: visibleChannel(guild, data.channel?.id ?? "") };
-	throw new ToolError(
-		`There is no invite ${code} to the guild ${guild.id}. list_invites lists them.`,
-	);
+	if (data) return { data, channel: visibleChannel(guild, data.channel?.id ?? "") };
+	throw new ToolError(`There is no invite ${code} to the guild ${guild.id}. list_invites lists them.`);
 }
 
 export function inviteLink({ code }: Pick<APIInvite, "code">): string {
@@ -134,14 +115,10 @@ export function inviteLink({ code }: Pick<APIInvite, "code">): string {
  */
 export function inviteLine(data: APIInvite | APIExtendedInvite): string {
 	const { channel, inviter, expires_at } = data;
-	const roles = (data.roles ?? []).map(
-		({ name, id }) => `@${oneField(name)} (ID: ${id})`,
-	);
+	const roles = (data.roles ?? []).map(({ name, id }) => `@${oneField(name)} (ID: ${id})`);
 	return fieldLine(
 		oneField(data.code),
-		channel
-			? `to #${oneField(channel.name ?? "")} (ID: ${channel.id})`
-			: "to no channel",
+		channel ? `to #${oneField(channel.name ?? "")} (ID: ${channel.id})` : "to no channel",
 		inviter && `by @${oneField(inviter.username)} (ID: ${inviter.id})`,
 		roles.length > 0 && `gives: ${roles.join(", ")}`,
 		`expires: ${expires_at ? time(new Date(expires_at)) : "never"}`,

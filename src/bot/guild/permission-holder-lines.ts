@@ -1,33 +1,15 @@
 // Who has permissions in channels or the guild, as lines of a tool result.
 
 import type { Guild, GuildMember } from "discord.js";
-import {
-	channelName,
-	memberName,
-	nowIs,
-	roleName,
-} from "../discord/describe.ts";
+import { channelName, memberName, nowIs, roleName } from "../discord/describe.ts";
 import type { Place } from "../discord/effective-permissions.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
-import {
-	type Alike,
-	type Group,
-	groupAlike,
-	holdersOf,
-	type Source,
-} from "../discord/permission-holders.ts";
+import { type Alike, type Group, groupAlike, holdersOf, type Source } from "../discord/permission-holders.ts";
 import { bitsByName, overwritesOf } from "../discord/permissions.ts";
 import { fieldLine, resultLines } from "../discord/text.ts";
 import { visibleChannels } from "../discord/visible-channels.ts";
 import { unlimitedLine } from "./administrators.ts";
-import {
-	checkedIn,
-	groupPlaces,
-	inapplicableLine,
-	kindsOf,
-	type Places,
-	placeNames,
-} from "./permission-places.ts";
+import { checkedIn, groupPlaces, inapplicableLine, kindsOf, type Places, placeNames } from "./permission-places.ts";
 
 /**
  * Number of permissions that are checked in each channel by default: the most important ones, to see the channel and to
@@ -47,11 +29,8 @@ export function permissionHolders(
 ): string[] {
 	const groups = groupPlaces(places);
 	const kinds = kindsOf(groups);
-	const namesIn = ({ kind }: Places) =>
-		checkedIn(kind, asked, kinds, defaultCount);
-	const bits = groups
-		.flatMap(namesIn)
-		.reduce((all, name) => all | bitOf(name), 0n);
+	const namesIn = ({ kind }: Places) => checkedIn(kind, asked, kinds, defaultCount);
+	const bits = groups.flatMap(namesIn).reduce((all, name) => all | bitOf(name), 0n);
 	const alike = groupAlike(
 		guild,
 		groups.map(({ place }) => place),
@@ -85,28 +64,19 @@ function bitOf(name: string): bigint {
  * Lists which members have permissions in several channels. Channels with the same result share one block of lines,
  * which starts with the names of the channels.
  */
-function mergeBlocks(
-	groups: readonly Places[],
-	linesFor: (group: Places) => string[],
-): string[] {
+function mergeBlocks(groups: readonly Places[], linesFor: (group: Places) => string[]): string[] {
 	const merged = new Map<string, Place[]>();
 	for (const group of groups) {
 		const key = linesFor(group).join("\n");
 		merged.set(key, [...(merged.get(key) ?? []), ...group.all]);
 	}
 	return [...merged].flatMap(([key, places]) => [
-		...(places.some(({ channel }) => channel)
-			? [`${placeNames(places)}:`]
-			: []),
+		...(places.some(({ channel }) => channel) ? [`${placeNames(places)}:`] : []),
 		...key.split("\n"),
 	]);
 }
 
-function linesOf(
-	alike: readonly Alike[],
-	{ place }: Places,
-	names: readonly string[],
-): string[] {
+function linesOf(alike: readonly Alike[], { place }: Places, names: readonly string[]): string[] {
 	const found = holdersOf(alike, place, names.map(bitOf));
 	const merged = new Map<string, string[]>();
 	for (const [index, name] of names.entries()) {
@@ -124,8 +94,7 @@ function groupLine(groups: readonly Group[]): string {
 	const has = groups.filter(({ allowed }) => allowed);
 	const members = has.flatMap(({ members }) => members);
 	if (members.length === 0) return "nobody";
-	const isUnlimited = ({ source }: Group) =>
-		source.kind === "owner" || source.kind === "administrator";
+	const isUnlimited = ({ source }: Group) => source.kind === "owner" || source.kind === "administrator";
 	const unlimited = has.filter(isUnlimited).flatMap(({ members }) => members);
 	return fieldLine(
 		`${members.length}${countBots(members)}`,
@@ -135,11 +104,8 @@ function groupLine(groups: readonly Group[]): string {
 			.map(({ allowed, source, members }) => {
 				const text = `${allowed ? "" : "not "}${members.length} ${sourceText(source)}`;
 				const roleId = "role" in source ? source.role.id : "";
-				if (roleId !== "" && members.length > maxNamed)
-					return text + countedOnly;
-				return source.kind === "everyone"
-					? text
-					: [text, roleId, sample(members)].join(separator);
+				if (roleId !== "" && members.length > maxNamed) return text + countedOnly;
+				return source.kind === "everyone" ? text : [text, roleId, sample(members)].join(separator);
 			}),
 	);
 }
@@ -211,27 +177,17 @@ function channelLines(guild: Guild, asked: readonly string[]): string[] {
 		for (const channel of visibleChannels(guild).values()) {
 			if (channel.isThread()) continue;
 			for (const [id, { allow }] of overwritesOf(channel))
-				if ((allow & bitOf(name)) !== 0n)
-					channelsById.set(id, [
-						...(channelsById.get(id) ?? []),
-						channelName(channel),
-					]);
+				if ((allow & bitOf(name)) !== 0n) channelsById.set(id, [...(channelsById.get(id) ?? []), channelName(channel)]);
 		}
 		if (channelsById.size === 0) return [];
 		const texts = [...channelsById].map(([id, channels]) => {
 			const member = guild.members.cache.get(id);
 			const role = guild.roles.cache.get(id);
-			const who = role
-				? roleName(role)
-				: member
-					? memberName(member)
-					: `unknown (ID: ${id})`;
+			const who = role ? roleName(role) : member ? memberName(member) : `unknown (ID: ${id})`;
 			const more = channels.length - maxChannels;
 			return `${who} in ${channels.slice(0, maxChannels).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 		});
 		return `Channel permissions also allow ${name}: ${texts.slice(0, maxNamed).join(" | ")}${texts.length > maxNamed ? ` | ${texts.length - maxNamed} more` : ""}`;
 	});
-	return unseen > 0
-		? [...lines, `Unknown in ${unseen} channel(s) that the bot cannot see.`]
-		: lines;
+	return unseen > 0 ? [...lines, `Unknown in ${unseen} channel(s) that the bot cannot see.`] : lines;
 }

@@ -2,23 +2,11 @@
 
 import { type Guild, GuildMember, type Role } from "discord.js";
 import { memberName, roleName, time } from "../discord/describe.ts";
-import {
-	computePermissions,
-	type Holder,
-	holderOf,
-	type Place,
-} from "../discord/effective-permissions.ts";
+import { computePermissions, type Holder, holderOf, type Place } from "../discord/effective-permissions.ts";
 import { bitsByName } from "../discord/permissions.ts";
 import { oneField, resultLines } from "../discord/text.ts";
 import { unlimitedLine } from "./administrators.ts";
-import {
-	checkedIn,
-	groupPlaces,
-	inapplicableLine,
-	kindsOf,
-	type Places,
-	placeNames,
-} from "./permission-places.ts";
+import { checkedIn, groupPlaces, inapplicableLine, kindsOf, type Places, placeNames } from "./permission-places.ts";
 
 type Subject = GuildMember | Role;
 
@@ -42,19 +30,13 @@ export function permissionMatrix(
 	const groups = groupPlaces(places);
 	const rows = rowsOf(guild, subjects);
 	const [first] = groups;
-	const unlimited = rows.filter(
-		({ holder }) => first && computePermissions(holder, first.place).everything,
-	);
+	const unlimited = rows.filter(({ holder }) => first && computePermissions(holder, first.place).everything);
 	const limited = rows.filter((row) => !unlimited.includes(row));
-	const timedOut = limited.filter(
-		({ holder }) => holder.timedOutUntil !== undefined,
-	);
+	const timedOut = limited.filter(({ holder }) => holder.timedOutUntil !== undefined);
 	return resultLines(
 		`${subjects.length} role(s) or member(s) in ${placesText(places)}; a role as a member's only one. "all" is: ${checkedText(groups, asked)}`,
 		limited.length > 0 && `Checked: ${limited.map(nameOf).join(" | ")}`,
-		unlimitedLine(
-			unlimited.map((row) => ({ name: nameOf(row), holder: row.holder })),
-		),
+		unlimitedLine(unlimited.map((row) => ({ name: nameOf(row), holder: row.holder }))),
 		timedOut.length > 0 &&
 			`Timed out: ${timedOut.map(({ label, holder }) => `${label} until ${time(holder.timedOutUntil)}`).join(" | ")}; now is ${time(Date.now())}`,
 		limited.length > 0 && mergedLines(groups, limited, asked),
@@ -68,10 +50,7 @@ function placesText(places: readonly Place[]): string {
 		: "the guild, without channel permissions";
 }
 
-function checkedText(
-	groups: readonly Places[],
-	asked: readonly string[] | undefined,
-): string {
+function checkedText(groups: readonly Places[], asked: readonly string[] | undefined): string {
 	const lists = new Map<string, Set<string>>();
 	const kinds = kindsOf(groups);
 	for (const { kind } of groups) {
@@ -81,20 +60,14 @@ function checkedText(
 	}
 	if (lists.size === 0) return asked?.join(", ") ?? "";
 	if (lists.size === 1) return [...lists.keys()].join();
-	return [...lists]
-		.map(([list, kinds]) => `${[...kinds].join(", ")}: ${list}`)
-		.join(" | ");
+	return [...lists].map(([list, kinds]) => `${[...kinds].join(", ")}: ${list}`).join(" | ");
 }
 
 /**
  * Lists the permissions that roles and members have in the guild or in each channel. Channels of the same kind and with
  * the same permissions share a line.
  */
-function mergedLines(
-	groups: readonly Places[],
-	rows: readonly Row[],
-	asked: readonly string[] | undefined,
-): string[] {
+function mergedLines(groups: readonly Places[], rows: readonly Row[], asked: readonly string[] | undefined): string[] {
 	const merged = new Map<string, Place[]>();
 	const kinds = kindsOf(groups);
 	for (const { kind, place, all } of groups) {
@@ -105,17 +78,10 @@ function mergedLines(
 		const key = `${names.join()}\n${text}`;
 		merged.set(key, [...(merged.get(key) ?? []), ...all]);
 	}
-	return [...merged].map(
-		([key, places]) =>
-			`${placeNames(places)} | ${key.slice(key.indexOf("\n") + 1)}`,
-	);
+	return [...merged].map(([key, places]) => `${placeNames(places)} | ${key.slice(key.indexOf("\n") + 1)}`);
 }
 
-function cells(
-	place: Place,
-	rows: readonly Row[],
-	names: readonly string[],
-): string {
+function cells(place: Place, rows: readonly Row[], names: readonly string[]): string {
 	const bySet = new Map<string, string[]>();
 	for (const { holder, label } of rows) {
 		const { bits } = computePermissions(holder, place);
@@ -123,9 +89,7 @@ function cells(
 		const set = setText(names, names.filter(has));
 		bySet.set(set, [...(bySet.get(set) ?? []), label]);
 	}
-	return [...bySet]
-		.map(([set, labels]) => `${set}: ${labels.join(", ")}`)
-		.join(" | ");
+	return [...bySet].map(([set, labels]) => `${set}: ${labels.join(", ")}`).join(" | ");
 }
 
 function setText(all: readonly string[], allowed: readonly string[]): string {
@@ -137,9 +101,7 @@ function setText(all: readonly string[], allowed: readonly string[]): string {
 }
 
 function nameOf({ subject }: Row): string {
-	return subject instanceof GuildMember
-		? memberName(subject)
-		: roleName(subject);
+	return subject instanceof GuildMember ? memberName(subject) : roleName(subject);
 }
 
 /**
@@ -148,15 +110,12 @@ function nameOf({ subject }: Row): string {
  */
 function rowsOf(guild: Guild, subjects: readonly Subject[]): Row[] {
 	const rows = subjects.map((subject) => {
-		const name =
-			subject instanceof GuildMember ? subject.user.username : subject.name;
+		const name = subject instanceof GuildMember ? subject.user.username : subject.name;
 		const label = quoted(`@${oneField(name).replace(/^@/, "")}`);
 		return { subject, holder: holderOf(guild, subject), label };
 	});
 	return rows.map((row) => {
-		const isShared = rows.some(
-			(other) => other !== row && other.label === row.label,
-		);
+		const isShared = rows.some((other) => other !== row && other.label === row.label);
 		return isShared ? { ...row, label: nameOf(row) } : row;
 	});
 }

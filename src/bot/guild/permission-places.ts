@@ -4,14 +4,7 @@ import { ChannelType, type GuildBasedChannel } from "discord.js";
 import { channelName } from "../discord/describe.ts";
 import type { Place } from "../discord/effective-permissions.ts";
 
-type Kind =
-	| "guild"
-	| "text"
-	| "forum"
-	| "voice"
-	| "stage"
-	| "category"
-	| "thread";
+type Kind = "guild" | "text" | "forum" | "voice" | "stage" | "category" | "thread";
 
 /** The kinds of channels that are made for speaking. */
 const voiceKinds: readonly Kind[] = ["voice", "stage"];
@@ -25,14 +18,9 @@ const textKinds: readonly Kind[] = ["text", "forum", "thread"];
  * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
  */
 const kindsWith = new Map<string, readonly Kind[]>([
-	...[
-		"CONNECT",
-		"CREATE_EVENTS",
-		"MANAGE_EVENTS",
-		"MOVE_MEMBERS",
-		"MUTE_MEMBERS",
-		"STREAM",
-	].map((name) => [name, voiceKinds] as const),
+	...["CONNECT", "CREATE_EVENTS", "MANAGE_EVENTS", "MOVE_MEMBERS", "MUTE_MEMBERS", "STREAM"].map(
+		(name) => [name, voiceKinds] as const,
+	),
 	...[
 		"DEAFEN_MEMBERS",
 		"PRIORITY_SPEAKER",
@@ -126,27 +114,9 @@ const telling: Record<Kind, readonly string[]> = {
 		"MANAGE_CHANNELS",
 		"MANAGE_ROLES",
 	],
-	stage: [
-		"VIEW_CHANNEL",
-		"CONNECT",
-		"REQUEST_TO_SPEAK",
-		"MUTE_MEMBERS",
-		"MANAGE_CHANNELS",
-		"MANAGE_ROLES",
-	],
-	category: [
-		"VIEW_CHANNEL",
-		"SEND_MESSAGES",
-		"CONNECT",
-		"MANAGE_CHANNELS",
-		"MANAGE_ROLES",
-	],
-	thread: [
-		"VIEW_CHANNEL",
-		"SEND_MESSAGES_IN_THREADS",
-		"MANAGE_MESSAGES",
-		"MANAGE_THREADS",
-	],
+	stage: ["VIEW_CHANNEL", "CONNECT", "REQUEST_TO_SPEAK", "MUTE_MEMBERS", "MANAGE_CHANNELS", "MANAGE_ROLES"],
+	category: ["VIEW_CHANNEL", "SEND_MESSAGES", "CONNECT", "MANAGE_CHANNELS", "MANAGE_ROLES"],
+	thread: ["VIEW_CHANNEL", "SEND_MESSAGES_IN_THREADS", "MANAGE_MESSAGES", "MANAGE_THREADS"],
 };
 
 export function kindOf(channel: GuildBasedChannel | undefined): Kind {
@@ -186,12 +156,7 @@ export function groupPlaces(places: readonly Place[]): Places[] {
 			.map(([id, { allow, deny }]) => `${id} ${allow} ${deny}`)
 			.sort();
 		const members = place.threadMembers && [...place.threadMembers].sort();
-		const key = [
-			kind,
-			...overwrites,
-			"members",
-			...(members ?? ["all"]),
-		].join();
+		const key = [kind, ...overwrites, "members", ...(members ?? ["all"])].join();
 		const group = groups.get(key);
 		if (group) group.all.push(place);
 		else groups.set(key, { kind, place, all: [place] });
@@ -228,9 +193,7 @@ export function checkedIn(
 ): readonly string[] {
 	const all = asked ?? telling[kind];
 	const inThread = all.map((name) =>
-		kind === "thread" && name === "SEND_MESSAGES"
-			? "SEND_MESSAGES_IN_THREADS"
-			: name,
+		kind === "thread" && name === "SEND_MESSAGES" ? "SEND_MESSAGES_IN_THREADS" : name,
 	);
 	const names = [...new Set(inThread)];
 	const first = asked || kind === "guild" ? names : names.slice(0, count);
@@ -247,14 +210,9 @@ export function kindsOf(groups: readonly Places[]): ReadonlySet<Kind> {
  * Returns a line that names the channels to which none of the permissions `asked` applies; undefined if there are no
  * such channels.
  */
-export function inapplicableLine(
-	groups: readonly Places[],
-	asked: readonly string[] | undefined,
-): string | undefined {
+export function inapplicableLine(groups: readonly Places[], asked: readonly string[] | undefined): string | undefined {
 	const kinds = kindsOf(groups);
-	const places = groups
-		.filter(({ kind }) => checkedIn(kind, asked, kinds).length === 0)
-		.flatMap(({ all }) => all);
+	const places = groups.filter(({ kind }) => checkedIn(kind, asked, kinds).length === 0).flatMap(({ all }) => all);
 	if (places.length === 0) return undefined;
 	return `Not applicable in: ${placeNames(places)}`;
 }

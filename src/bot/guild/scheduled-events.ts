@@ -1,12 +1,7 @@
 // Scheduled events: fetching one, converting and validating fields, and an event as a result line.
 // https://discord.com/developers/docs/resources/guild-scheduled-event
 
-import {
-	type APIGuildScheduledEvent,
-	ChannelType,
-	type Guild,
-	Routes,
-} from "discord.js";
+import { type APIGuildScheduledEvent, ChannelType, type Guild, Routes } from "discord.js";
 import {
 	type EventFields,
 	type EventStatus,
@@ -25,10 +20,7 @@ import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
  * Fetches a scheduled event from Discord, with its number of interested users. Throws a ToolError if the event does not
  * exist, or is in a channel that the person in whose name the call acts cannot see.
  */
-export async function scheduledEvent(
-	guild: Guild,
-	id: string,
-): Promise<APIGuildScheduledEvent> {
+export async function scheduledEvent(guild: Guild, id: string): Promise<APIGuildScheduledEvent> {
 	const found = await unlessUnknown(() =>
 		guild.client.rest.get(Routes.guildScheduledEvent(guild.id, id), {
 			query: new URLSearchParams({ with_user_count: "true" }),
@@ -36,23 +28,16 @@ export async function scheduledEvent(
 	);
 	const event = found as APIGuildScheduledEvent | undefined;
 	if (event && !isHidden(guild, event.channel_id ?? "")) return event;
-	throw new ToolError(
-		`There is no scheduled event ${id} in the guild ${guild.id}. list_scheduled_events lists them.`,
-	);
+	throw new ToolError(`There is no scheduled event ${id} in the guild ${guild.id}. list_scheduled_events lists them.`);
 }
 
 /**
  * Returns the fields of a scheduled event after changes. Clears the channel of an external event, and the location of
  * any other event.
  */
-export function changedEvent(
-	event: EventFields,
-	changes: Partial<EventFields>,
-): EventFields {
+export function changedEvent(event: EventFields, changes: Partial<EventFields>): EventFields {
 	const changed = { ...event, ...changes };
-	return changed.entity_type === "external"
-		? { ...changed, channel_id: "" }
-		: { ...changed, location: "" };
+	return changed.entity_type === "external" ? { ...changed, channel_id: "" } : { ...changed, location: "" };
 }
 
 /**
@@ -69,13 +54,9 @@ export function validateEvent(
 	const now = Date.now();
 	for (const field of ["scheduled_start_time", "scheduled_end_time"] as const)
 		if (changes[field] && Date.parse(changes[field]) <= now)
-			issues.push(
-				`${field}: ${changes[field]} is in the past; the current time is ${time(now)}`,
-			);
+			issues.push(`${field}: ${changes[field]} is in the past; the current time is ${time(now)}`);
 	if (end && Date.parse(end) <= Date.parse(start))
-		issues.push(
-			`scheduled_end_time: expected a time after scheduled_start_time (${start})`,
-		);
+		issues.push(`scheduled_end_time: expected a time after scheduled_start_time (${start})`);
 	if (issues.length > 0) throw invalidParameters(issues);
 }
 
@@ -85,35 +66,26 @@ function locationIssues(
 	changes: Partial<GivenEventFields>,
 ): string[] {
 	const { entity_type: kind, location, scheduled_end_time } = event;
-	const unsupported = (field: string, reason: string) =>
-		`${field}: ${reason}; entity_type changes the kind of event`;
+	const unsupported = (field: string, reason: string) => `${field}: ${reason}; entity_type changes the kind of event`;
 	const isNew = changes.entity_type !== undefined;
 	if (kind === "external") {
 		const missing = (field: string) => `${field}: required for external events`;
 		return resultLines(
-			changes.channel_id &&
-				unsupported("channel_id", "external events have none"),
+			changes.channel_id && unsupported("channel_id", "external events have none"),
 			isNew && !location && missing("location"),
 			isNew && !scheduled_end_time && missing("scheduled_end_time"),
 		);
 	}
 	return resultLines(
-		changes.location &&
-			unsupported("location", "only external events have one"),
-		(isNew || changes.channel_id) &&
-			channelIssue(guild, kind, event.channel_id),
+		changes.location && unsupported("location", "only external events have one"),
+		(isNew || changes.channel_id) && channelIssue(guild, kind, event.channel_id),
 	);
 }
 
-function channelIssue(
-	guild: Guild,
-	kind: "stage" | "voice",
-	channelId: string,
-): string | undefined {
+function channelIssue(guild: Guild, kind: "stage" | "voice", channelId: string): string | undefined {
 	if (!channelId) return `channel_id: is required for ${kind} events`;
 	const channel = visibleChannel(guild, channelId);
-	const expected =
-		kind === "stage" ? ChannelType.GuildStageVoice : ChannelType.GuildVoice;
+	const expected = kind === "stage" ? ChannelType.GuildStageVoice : ChannelType.GuildVoice;
 	if (!channel || channel.type === expected) return undefined;
 	return `channel_id: a ${kind} event needs a ${kind} channel, but ${channelName(channel)} is not one`;
 }
@@ -126,10 +98,7 @@ const nextStatuses: Readonly<Record<EventStatus, readonly EventStatus[]>> = {
 };
 
 /** Throws a ToolError if a scheduled event is over, or if its status cannot change to `status`. */
-export function requireNextStatus(
-	event: APIGuildScheduledEvent,
-	status: EventStatus | undefined,
-): void {
+export function requireNextStatus(event: APIGuildScheduledEvent, status: EventStatus | undefined): void {
 	const current = nameOf(statuses, event.status);
 	const next = nextStatuses[current] ?? [];
 	if (next.length === 0)

@@ -29,21 +29,12 @@ export interface MaybeMember {
  * Looks up a guild member by user id: in the cache if it contains all members, otherwise on Discord. Does not throw if
  * the user is not a member.
  */
-export async function memberOrAbsent(
-	guild: Guild,
-	id: string,
-	connection: MemberState,
-): Promise<MaybeMember> {
+export async function memberOrAbsent(guild: Guild, id: string, connection: MemberState): Promise<MaybeMember> {
 	return { id, member: await memberOrNone(guild, id, connection) };
 }
 
 /** Schema of the argument `user_ids` of tools that act on members. */
-export const user_ids = list(
-	found(memberOrAbsent, "member"),
-	1,
-	200,
-	"Members.",
-);
+export const user_ids = list(found(memberOrAbsent, "member"), 1, 200, "Members.");
 
 /** Looks up a guild member by user id, in the cache only. */
 export function cachedMember(guild: Guild, id: string): MaybeMember {
@@ -69,8 +60,6 @@ export function membersAmong(
 		);
 	return {
 		members,
-		absent:
-			others.length > 0 &&
-			`${others.length} not in the ${isForPeople() ? "server" : "guild"}: ${ids}`,
+		absent: others.length > 0 && `${others.length} not in the ${isForPeople() ? "server" : "guild"}: ${ids}`,
 	};
 }

@@ -40,9 +40,7 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 			throw new ToolError(
 				`The webhook ${label} cannot send messages: ${reason}. Nothing was done; create_webhook creates one that can.`,
 			);
-		return messageId === undefined
-			? Routes.webhook(id, token)
-			: Routes.webhookMessage(id, token, messageId);
+		return messageId === undefined ? Routes.webhook(id, token) : Routes.webhookMessage(id, token, messageId);
 	}
 
 	function optionsFor(target: GuildBasedChannel, wait = {}) {
@@ -88,11 +86,7 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 			return (await rest.get(path(messageId), options)) as APIMessage;
 		},
 
-		async editMessage(
-			messageId: string,
-			body: object,
-			target: GuildBasedChannel,
-		): Promise<void> {
+		async editMessage(messageId: string, body: object, target: GuildBasedChannel): Promise<void> {
 			await rest.patch(path(messageId), { ...optionsFor(target), body });
 		},
 
@@ -103,17 +97,10 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 }
 
 /** Returns a text that says why the bot cannot send messages with a webhook; undefined if the bot can. */
-export function whyCannotSend(
-	type: WebhookType,
-	token: string | undefined,
-): string | undefined {
-	if (type === WebhookType.ChannelFollower)
-		return "it forwards the announcements of another channel";
-	if (type === WebhookType.Application)
-		return "it belongs to an application's interactions";
-	return token === undefined
-		? "another application created it, and only that application has its token"
-		: undefined;
+export function whyCannotSend(type: WebhookType, token: string | undefined): string | undefined {
+	if (type === WebhookType.ChannelFollower) return "it forwards the announcements of another channel";
+	if (type === WebhookType.Application) return "it belongs to an application's interactions";
+	return token === undefined ? "another application created it, and only that application has its token" : undefined;
 }
 
 export function webhookName({ name, id }: { name: string; id: string }) {
@@ -132,19 +119,14 @@ export async function webhook(guild: Guild, id: string): Promise<GuildWebhook> {
 }
 
 /** Fetches a webhook from Discord; undefined if the webhook is not in this guild or the bot may not manage it. */
-export async function webhookOrNone(
-	guild: Guild,
-	id: string,
-): Promise<GuildWebhook | undefined> {
+export async function webhookOrNone(guild: Guild, id: string): Promise<GuildWebhook | undefined> {
 	const { MissingPermissions, UnknownWebhook } = RESTJSONErrorCodes;
 	const data = await absentIf(
 		[MissingPermissions, UnknownWebhook],
 		() => guild.client.rest.get(Routes.webhook(id)) as Promise<APIWebhook>,
 	);
 	const channel = visibleChannel(guild, data?.channel_id ?? "");
-	return data?.guild_id === guild.id && channel
-		? guildWebhook(data, channel)
-		: undefined;
+	return data?.guild_id === guild.id && channel ? guildWebhook(data, channel) : undefined;
 }
 
 /**
@@ -157,8 +139,7 @@ export async function lastMessages(
 	channelId: string | undefined,
 ): Promise<Map<string, string> | undefined> {
 	const { ReadMessageHistory } = PermissionFlagsBits;
-	if (missingPermissions(guild, undefined, ReadMessageHistory) !== 0n)
-		return undefined;
+	if (missingPermissions(guild, undefined, ReadMessageHistory) !== 0n) return undefined;
 	if (!readsContent(guild.client)) return undefined;
 	const query = makeURLSearchParams({
 		author_type: "webhook",
@@ -176,9 +157,7 @@ export async function lastMessages(
 		// While Discord indexes the guild's messages, the response has none.
 		if (!("messages" in result)) return undefined;
 		const messages = result.messages.flat() as APIMessage[];
-		const times = messages.map(
-			({ webhook_id = "", timestamp }) => [webhook_id, timestamp] as const,
-		);
+		const times = messages.map(({ webhook_id = "", timestamp }) => [webhook_id, timestamp] as const);
 		// The first message of a webhook is the newest one, and has to be set last.
 		return new Map(times.toReversed());
 	} catch (error) {

@@ -2,14 +2,7 @@
 // do not announce them, so that the bot's caches lack them.
 // https://docs.discord.com/developers/resources/channel#list-public-archived-threads
 
-import {
-	type APIThreadChannel,
-	ChannelType,
-	type Client,
-	type Guild,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { type APIThreadChannel, ChannelType, type Client, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import type { ThreadedChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { missingPermissions, personHas } from "../discord/permissions.ts";
@@ -70,10 +63,7 @@ interface Task {
 export async function archivedThreadsOf(
 	guild: Guild,
 	parents: readonly ThreadedChannel[],
-	{
-		after,
-		before,
-	}: { after?: Moment | undefined; before?: Moment | undefined },
+	{ after, before }: { after?: Moment | undefined; before?: Moment | undefined },
 	known: ReadonlySet<string>,
 ): Promise<ArchivedThreads> {
 	const enoughMs = timeLeftMs() / 2;
@@ -147,18 +137,12 @@ async function pageOf({ parent, kind, before }: Task): Promise<Page> {
 	const query = new URLSearchParams({ limit: String(pageSize) });
 	if (before !== undefined) query.set("before", before);
 	const path =
-		kind === "joined"
-			? Routes.channelJoinedArchivedThreads(parent.id)
-			: Routes.channelThreads(parent.id, kind);
+		kind === "joined" ? Routes.channelJoinedArchivedThreads(parent.id) : Routes.channelThreads(parent.id, kind);
 	return (await parent.client.rest.get(path, { query })) as Page;
 }
 
 /** Whether a channel can have archived threads. */
-export function hasThreads(channel: {
-	type: ChannelType;
-}): channel is ThreadedChannel {
+export function hasThreads(channel: { type: ChannelType }): channel is ThreadedChannel {
 	const { GuildText, GuildAnnouncement, GuildForum, GuildMedia } = ChannelType;
-	return [GuildText, GuildAnnouncement, GuildForum, GuildMedia].includes(
-		channel.type as number,
-	);
+	return [GuildText, GuildAnnouncement, GuildForum, GuildMedia].includes(channel.type as number);
 }

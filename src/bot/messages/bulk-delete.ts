@@ -1,14 +1,7 @@
 // Bulk deletion of messages. Discord rejects the whole request if one message is older than 14 days, or cannot be deleted.
 // https://discord.com/developers/docs/resources/message#bulk-delete-messages, discord/discord-api-docs#4087
 
-import {
-	type APIMessage,
-	type Client,
-	Constants,
-	type MessageType,
-	Routes,
-	SnowflakeUtil,
-} from "discord.js";
+import { type APIMessage, type Client, Constants, type MessageType, Routes, SnowflakeUtil } from "discord.js";
 
 /**
  * Maximum age of a message in Discord's bulk deletion, in milliseconds: 14 days, minus a minute for the request to
@@ -43,8 +36,7 @@ export async function bulkDelete(
 	const [first, ...others] = ids;
 	if (first === undefined) return;
 	const options = reason === undefined ? {} : { reason };
-	if (others.length === 0)
-		await rest.delete(Routes.channelMessage(id, first), options);
+	if (others.length === 0) await rest.delete(Routes.channelMessage(id, first), options);
 	else
 		await rest.post(Routes.channelBulkDelete(id), {
 			body: { messages: ids },

@@ -77,11 +77,7 @@ function selectText(kind: string, select: Component): string {
 	const more = options.length - maxOptions;
 	const named = options.slice(0, maxOptions).join(", ");
 	return bracketed(
-		[
-			`${kind}:`,
-			textOf(placeholder),
-			named && `(${named}${more > 0 ? `, … ${more} more` : ""})`,
-		],
+		[`${kind}:`, textOf(placeholder), named && `(${named}${more > 0 ? `, … ${more} more` : ""})`],
 		disabled,
 	);
 }

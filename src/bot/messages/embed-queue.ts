@@ -56,10 +56,7 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 			dropped = 0;
 			try {
 				const channel = connection.discord.channels.cache.get(channelId);
-				if (!channel?.isSendable())
-					throw new Error(
-						`the channel ${channelId} does not exist, or cannot hold messages`,
-					);
+				if (!channel?.isSendable()) throw new Error(`the channel ${channelId} does not exist, or cannot hold messages`);
 				const content = `${omitted} more ${noun} were not logged.`;
 				const message = {
 					embeds,

@@ -1,11 +1,6 @@
 // Emoji as tool arguments, in Discord's routes and in results.
 
-import {
-	type APIEmoji,
-	type APIReaction,
-	type Guild,
-	Routes,
-} from "discord.js";
+import { type APIEmoji, type APIReaction, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
@@ -33,18 +28,13 @@ export const emoji = v.pipe(
 	v.check((input) => input.length <= 64, invalidEmoji),
 	v.transform((input): Emoji => {
 		const { name, id } = customEmoji.exec(input)?.groups ?? {};
-		return id === undefined
-			? { id: undefined, name: input.trim() }
-			: { id, name };
+		return id === undefined ? { id: undefined, name: input.trim() } : { id, name };
 	}),
 	v.description("A Unicode emoji (👍), or a guild's as <:name:id>."),
 );
 
 /** Schema of an emoji inside an argument such as an embed or a list, whose description explains the emoji. */
-export const innerEmoji = v.pipe(
-	emoji,
-	publishedAs({ type: "string", pattern: emojiPattern.source }),
-);
+export const innerEmoji = v.pipe(emoji, publishedAs({ type: "string", pattern: emojiPattern.source }));
 
 /** A custom emoji of a guild, as Discord's API returns it. */
 export interface GuildEmoji extends APIEmoji {
@@ -66,16 +56,11 @@ export async function guildEmoji(guild: Guild, id: string) {
 function findEmoji(all: readonly GuildEmoji[], guild: Guild, id: string) {
 	const found = all.find((emoji) => emoji.id === id);
 	if (found) return found;
-	throw new ToolError(
-		`There is no emoji ${id} in the guild ${guild.id}. list_emojis lists its emoji.`,
-	);
+	throw new ToolError(`There is no emoji ${id} in the guild ${guild.id}. list_emojis lists its emoji.`);
 }
 
 /** Throws a ToolError if one of these emoji is a custom emoji that the guild does not have. */
-export async function requireOwnEmoji(
-	guild: Guild,
-	emojis: readonly Emoji[],
-): Promise<void> {
+export async function requireOwnEmoji(guild: Guild, emojis: readonly Emoji[]): Promise<void> {
 	const ids = emojis.flatMap(({ id }) => id ?? []);
 	if (ids.length === 0) return;
 	const own = await fetchEmojis(guild);
@@ -117,9 +102,7 @@ export function reactionWith(
 	{ id, name }: Emoji,
 ): APIReaction | undefined {
 	return reactions?.find(({ emoji }) =>
-		id === undefined
-			? !emoji.id && withoutSelector(emoji.name) === withoutSelector(name)
-			: emoji.id === id,
+		id === undefined ? !emoji.id && withoutSelector(emoji.name) === withoutSelector(name) : emoji.id === id,
 	);
 }
 

@@ -5,9 +5,7 @@ import * as v from "valibot";
 
 /** Decodes base64. Returns undefined if the base64 is invalid. */
 export function readBase64(text: string): Buffer | undefined {
-	return text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
-		? Buffer.from(text, "base64")
-		: undefined;
+	return text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, "base64") : undefined;
 }
 
 /** Patterns of the first bytes, in base64, of each image type that Discord accepts. */
@@ -20,11 +18,8 @@ const signatures = {
 };
 
 const dataUriPrefix = "data:image/\\w+;base64,";
-const anyImage = new RegExp(
-	`^(?:${dataUriPrefix})?(?:${Object.values(signatures).join("|")})[A-Za-z0-9+/]*={0,2}$`,
-);
-const expected =
-	"expected a PNG, JPEG, GIF, WebP or AVIF in base64 or as a data URI";
+const anyImage = new RegExp(`^(?:${dataUriPrefix})?(?:${Object.values(signatures).join("|")})[A-Za-z0-9+/]*={0,2}$`);
+const expected = "expected a PNG, JPEG, GIF, WebP or AVIF in base64 or as a data URI";
 
 /**
  * Schema of an argument with an image in base64 or as a data URI. The image must fit into a request of 64 KiB to the
@@ -46,7 +41,5 @@ function base64Of(input: string): string {
 }
 
 function typeOf(base64: string): string | undefined {
-	return Object.entries(signatures).find(([, signature]) =>
-		new RegExp(`^${signature}`).test(base64),
-	)?.[0];
+	return Object.entries(signatures).find(([, signature]) => new RegExp(`^${signature}`).test(base64))?.[0];
 }

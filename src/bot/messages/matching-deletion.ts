@@ -14,12 +14,7 @@ import { readsContent } from "./message-content.ts";
 import { countLines, countsOf } from "./message-counts.ts";
 import { deletionPlan, purgeDraft, type Target } from "./message-deletion.ts";
 import { type MessageFilter, matcher } from "./message-filter.ts";
-import {
-	indexQuery,
-	isForIndex,
-	namesChannels,
-	searchIndex,
-} from "./message-index.ts";
+import { indexQuery, isForIndex, namesChannels, searchIndex } from "./message-index.ts";
 import {
 	type Range,
 	readableIn,
@@ -81,8 +76,7 @@ export async function planMatching(
 	const whole = scopeOf(guild, places, permissions, order);
 	const { scope: inScope, left } = without(whole, places, options.except);
 	// Discord's index would also search the channels that are left.
-	const namesAll =
-		left.length > 0 || namesChannels(guild, places !== undefined);
+	const namesAll = left.length > 0 || namesChannels(guild, places !== undefined);
 	let scope = inScope;
 	const { pinned: _, ...filter } = args;
 	const isMatch = matcher(filter, guild);
@@ -91,12 +85,7 @@ export async function planMatching(
 	const matches = (message: APIMessage) => {
 		onRead?.(message);
 		if (!isMatch(message)) return false;
-		const kept =
-			message.pinned && !args.pinned
-				? pinned
-				: isDeletable(message)
-					? undefined
-					: undeletable;
+		const kept = message.pinned && !args.pinned ? pinned : isDeletable(message) ? undefined : undeletable;
 		kept?.push(message);
 		return !kept;
 	};
@@ -107,11 +96,7 @@ export async function planMatching(
 		// Channels that are named to the index have to be named with all of their threads.
 		if (namesAll) await complete();
 		if (isForIndex(args, readableIn(scope)) && readsContent(guild.client)) {
-			const query = indexQuery(
-				filter,
-				args,
-				namesAll ? readableIn(scope) : undefined,
-			);
+			const query = indexQuery(filter, args, namesAll ? readableIn(scope) : undefined);
 			const found = await searchIndex(guild, query, {
 				...{ limit: count, reserveMs },
 				// Messages that stay, such as pinned ones, do not count.
@@ -123,8 +108,7 @@ export async function planMatching(
 					notes: resultLines(
 						`Discord's index was searched, which may lack the latest messages and finds whole words only${forClients("; with `after`, each message is read")}.`,
 						scopeNotes(scope),
-						found.hasMore &&
-							`More match: ${isForPeople() ? "use the command" : "call"} again after this.`,
+						found.hasMore && `More match: ${isForPeople() ? "use the command" : "call"} again after this.`,
 					),
 				};
 		}
@@ -145,13 +129,8 @@ export async function planMatching(
 			notes: resultLines(
 				read.notes,
 				scopeNotes(scope),
-				isCut &&
-					`Older messages were not searched, because ${stopped}`.replace(
-						/\.?$/,
-						".",
-					),
-				isCut &&
-					`Repeat the ${isForPeople() ? "command" : "call"} afterwards to go on.`,
+				isCut && `Older messages were not searched, because ${stopped}`.replace(/\.?$/, "."),
+				isCut && `Repeat the ${isForPeople() ? "command" : "call"} afterwards to go on.`,
 				isCut && nextBefore && forClients(`next_before=${nextBefore}`),
 			),
 		};
@@ -166,21 +145,16 @@ export async function planMatching(
 	for (const message of selected) {
 		const { id, channel_id } = message;
 		// Archived threads are not in the cache.
-		const channel =
-			channelOf.get(channel_id) ?? (await textChannel(guild, channel_id));
+		const channel = channelOf.get(channel_id) ?? (await textChannel(guild, channel_id));
 		channelOf.set(channel_id, channel);
 		const needed = bitsIn(channel, ["ManageMessages"]);
 		if (missingPermissions(guild, channel, needed) !== 0n) continue;
 		targets.push({ channel, id });
 		messages.push(message);
 	}
-	const idOf = ({ channel_id, id }: APIMessage) =>
-		isAcross ? `${channel_id}/${id}` : id;
+	const idOf = ({ channel_id, id }: APIMessage) => (isAcross ? `${channel_id}/${id}` : id);
 	const where = only && !isAcross ? channelName(only) : "these channels";
-	const range =
-		after && !isForPeople()
-			? [`After ${time(after.atMs)}; now is ${time(Date.now())}.`]
-			: [];
+	const range = after && !isForPeople() ? [`After ${time(after.atMs)}; now is ${time(Date.now())}.`] : [];
 	return deletionPlan(targets, {
 		notes: [
 			...keptNotes(pinned.map(idOf), undeletable.map(idOf)),
@@ -193,9 +167,7 @@ export async function planMatching(
 		nothing: `No message in ${where} matches: nothing to delete.`,
 		order: readable.map(({ id }) => id),
 		again: () =>
-			isForPeople()
-				? "Use the command again to continue."
-				: "To continue, call again with the same arguments.",
+			isForPeople() ? "Use the command again to continue." : "To continue, call again with the same arguments.",
 		describe: async () => ({
 			lines: messageLinesOf(guild, messages, isAcross),
 		}),
@@ -210,8 +182,7 @@ function without(
 ): { scope: Scope; left: readonly GuildTextBasedChannel[] } {
 	const named = new Set(places?.map(({ id }) => id));
 	const isLeft = (one: { id: string; parentId: string | null }) =>
-		!named.has(one.id) &&
-		[one.id, one.parentId ?? ""].some((id) => except.has(id) && !named.has(id));
+		!named.has(one.id) && [one.id, one.parentId ?? ""].some((id) => except.has(id) && !named.has(id));
 	const left = scope.channels.filter(isLeft);
 	const channels = scope.channels.filter((one) => !isLeft(one));
 	const parents = scope.parents.filter((one) => !isLeft(one));
@@ -226,10 +197,7 @@ function leftNotes(left: readonly GuildTextBasedChannel[]): string[] {
 }
 
 /** Returns lines that say which messages are not deleted, by their ids. */
-export function keptNotes(
-	pinned: readonly string[],
-	undeletable: readonly string[],
-): string[] {
+export function keptNotes(pinned: readonly string[], undeletable: readonly string[]): string[] {
 	return resultLines(
 		pinned.length > 0 &&
 			`${pinned.length} pinned and left${isForPeople() ? "" : `; \`message_ids\` deletes them: ${cut(pinned)}`}`,
@@ -244,22 +212,12 @@ export function cut(ids: readonly string[]): string {
 }
 
 /** Returns result lines with the number of messages by author and with the latest messages. */
-export function messageLinesOf(
-	guild: Guild,
-	messages: readonly APIMessage[],
-	isAcross: boolean,
-): string[] {
-	const latest = messages
-		.toSorted((a, b) => compareIds(b.id, a.id))
-		.slice(0, shownOf(sampleSize));
+export function messageLinesOf(guild: Guild, messages: readonly APIMessage[], isAcross: boolean): string[] {
+	const latest = messages.toSorted((a, b) => compareIds(b.id, a.id)).slice(0, shownOf(sampleSize));
 	if (latest.length === 0) return [];
 	return [
 		"By author:",
-		...countLines(
-			countsOf(messages, "author", { guild }),
-			"author",
-			shownOf(maxCounts),
-		),
+		...countLines(countsOf(messages, "author", { guild }), "author", shownOf(maxCounts)),
 		`The latest ${latest.length}:`,
 		// The authors are above.
 		...summaries(latest, { guild, isAcross }).slice(0, latest.length),

@@ -17,15 +17,7 @@ import { roleName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import type { NeededWith } from "../discord/permissions.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
-import {
-	choice,
-	flag,
-	found,
-	guild_id,
-	instant,
-	snowflake,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { choice, flag, found, guild_id, instant, snowflake, text } from "../tool/arguments/arguments.ts";
 import { color } from "../tool/arguments/colors.ts";
 import { authorName } from "./message-lines.ts";
 
@@ -51,10 +43,7 @@ const mentionTypes = {
 
 type Mentions = keyof typeof mentionTypes;
 
-const mentionsChoice = choice(
-	Object.keys(mentionTypes) as Mentions[],
-	"Who may be pinged, cumulatively.",
-);
+const mentionsChoice = choice(Object.keys(mentionTypes) as Mentions[], "Who may be pinged, cumulatively.");
 
 export const mentions = v.optional(mentionsChoice, "none");
 
@@ -62,10 +51,7 @@ export const mentions = v.optional(mentionsChoice, "none");
  * Schema of the argument `mentions` of tools whose messages rarely ping, such as tools that edit messages. `tools/list`
  * leaves the argument out.
  */
-export const unlistedMentions = v.optional(
-	v.pipe(mentionsChoice, published({ unlisted: true })),
-	"none",
-);
+export const unlistedMentions = v.optional(v.pipe(mentionsChoice, published({ unlisted: true })), "none");
 
 export function allowedMentions(mentions: Mentions): APIAllowedMentions {
 	return {
@@ -79,17 +65,10 @@ export const content = text(1, 2000, "Text, in Markdown.");
 /** Empty description for the fields of an embed in the schema, because the embed's description explains them. */
 const undescribed = "";
 const link = v.optional(
-	v.pipe(
-		text(1, 2048, undescribed),
-		v.regex(
-			/^https?:\/\/[^\s/]\S*$/i,
-			"expected a URL that begins with https://",
-		),
-	),
+	v.pipe(text(1, 2048, undescribed), v.regex(/^https?:\/\/[^\s/]\S*$/i, "expected a URL that begins with https://")),
 );
 const shortText = text(1, 256, undescribed);
-const optionalText = <const Max extends number>(max: Max) =>
-	v.optional(text(1, max, undescribed));
+const optionalText = <const Max extends number>(max: Max) => v.optional(text(1, max, undescribed));
 
 // https://discord.com/developers/docs/resources/message#embed-object, without the fields that only link previews have.
 const embed = v.pipe(
@@ -99,14 +78,10 @@ const embed = v.pipe(
 		url: link,
 		timestamp: v.optional(instant("Timestamp")),
 		color: v.optional(color),
-		footer: v.optional(
-			v.strictObject({ text: text(1, 2048, undescribed), icon_url: link }),
-		),
+		footer: v.optional(v.strictObject({ text: text(1, 2048, undescribed), icon_url: link })),
 		image: v.optional(v.strictObject({ url: link.wrapped })),
 		thumbnail: v.optional(v.strictObject({ url: link.wrapped })),
-		author: v.optional(
-			v.strictObject({ name: shortText, url: link, icon_url: link }),
-		),
+		author: v.optional(v.strictObject({ name: shortText, url: link, icon_url: link })),
 		fields: v.optional(
 			v.pipe(
 				v.array(
@@ -123,8 +98,7 @@ const embed = v.pipe(
 	// Published without its properties: several tools list this schema, and in full it is as long as a tool.
 	publishedAs({
 		type: "object",
-		description:
-			"Has title, description, url, timestamp, color, footer, image, thumbnail, author, fields.",
+		description: "Has title, description, url, timestamp, color, footer, image, thumbnail, author, fields.",
 	}),
 );
 
@@ -133,8 +107,7 @@ export const embeds = v.pipe(
 	v.maxLength(10, "expected at most 10"),
 	v.check(
 		(input) => lengthOf(input) <= embedLimit,
-		({ input }) =>
-			`expected at most ${embedLimit} characters over all embeds, received ${lengthOf(input)}`,
+		({ input }) => `expected at most ${embedLimit} characters over all embeds, received ${lengthOf(input)}`,
 	),
 	v.description("Embeds."),
 );
@@ -165,8 +138,7 @@ export const pingsMany: NeededWith<TextArguments> = {
 	with: "mentions",
 	// Without it, Discord sends the message but pings nobody.
 	when: (args, _, guild) =>
-		(args.mentions === "everyone" &&
-			/@(everyone|here)/.test(args.content ?? "")) ||
+		(args.mentions === "everyone" && /@(everyone|here)/.test(args.content ?? "")) ||
 		rolesToPing(guild, args).length > 0,
 	why(args, guild) {
 		const roles = rolesToPing(guild, args).map(roleName);
@@ -177,14 +149,9 @@ export const pingsMany: NeededWith<TextArguments> = {
 };
 
 /** Returns the roles that a message would ping although the roles are not mentionable. */
-function rolesToPing(
-	guild: Guild,
-	{ content = "", mentions }: TextArguments,
-): Role[] {
+function rolesToPing(guild: Guild, { content = "", mentions }: TextArguments): Role[] {
 	if (!mentionTypes[mentions].some((type) => type === "roles")) return [];
-	const ids = new Set(
-		Array.from(content.matchAll(/<@&(\d{17,20})>/g), ([, id]) => id ?? ""),
-	);
+	const ids = new Set(Array.from(content.matchAll(/<@&(\d{17,20})>/g), ([, id]) => id ?? ""));
 	return [...ids].flatMap((id) => {
 		const role = guild.roles.cache.get(id);
 		return role && !role.mentionable && id !== guild.id ? [role] : [];
@@ -195,19 +162,14 @@ function rolesToPing(
  * The permission BYPASS_SLOWMODE. A person needs it for tool calls by which the bot writes in a channel with slow mode,
  * because slow mode does not limit the bot. `argument` is the name of the tool argument with the channel's id.
  */
-export function slowMode<Key extends string>(
-	argument: Key,
-): NeededWith<{ [Name in Key]: string }> {
+export function slowMode<Key extends string>(argument: Key): NeededWith<{ [Name in Key]: string }> {
 	return {
 		permission: "BypassSlowmode",
 		with: argument,
 		when(args, _, guild) {
 			const channel = visibleChannel(guild, args[argument]);
 			return Boolean(
-				channel &&
-					"rateLimitPerUser" in channel &&
-					channel.rateLimitPerUser !== null &&
-					channel.rateLimitPerUser > 0,
+				channel && "rateLimitPerUser" in channel && channel.rateLimitPerUser !== null && channel.rateLimitPerUser > 0,
 			);
 		},
 		why: () => "The channel has slow mode, which does not limit the bot.",
@@ -215,18 +177,17 @@ export function slowMode<Key extends string>(
 }
 
 /** The permissions that the mentions and embeds of a message need, in addition to those for sending the message. */
-export const textPermissions: readonly NeededWith<
-	TextArguments & { embeds?: readonly unknown[] | undefined }
->[] = [pingsMany, { permission: "EmbedLinks", with: "embeds" }];
+export const textPermissions: readonly NeededWith<TextArguments & { embeds?: readonly unknown[] | undefined }>[] = [
+	pingsMany,
+	{ permission: "EmbedLinks", with: "embeds" },
+];
 
 /** Matches links of which Discord shows a preview. In angle brackets, they have none. */
 const previewed = /(?<!<)\bhttps?:\/\/[^\s>]/i;
 
 /** Whether a text has custom emoji of other guilds, or emoji that the guild got after the bot's start. */
 function hasForeignEmoji(text: string, guild: Guild): boolean {
-	return text
-		.matchAll(/<a?:\w{1,32}:(\d{17,20})>/g)
-		.some(([, id = ""]) => !guild.emojis.cache.has(id));
+	return text.matchAll(/<a?:\w{1,32}:(\d{17,20})>/g).some(([, id = ""]) => !guild.emojis.cache.has(id));
 }
 
 interface PersonsText extends TextArguments {
@@ -244,16 +205,13 @@ export const contentPermissions: readonly NeededWith<PersonsText>[] = [
 	{
 		permission: "EmbedLinks",
 		with: "content",
-		when: ({ content = "", suppress_embeds = false }) =>
-			!suppress_embeds && previewed.test(content),
-		why: () =>
-			"Discord shows previews of the bot's links, unless they are written as <https://…>.",
+		when: ({ content = "", suppress_embeds = false }) => !suppress_embeds && previewed.test(content),
+		why: () => "Discord shows previews of the bot's links, unless they are written as <https://…>.",
 	},
 	{
 		permission: "UseExternalEmojis",
 		with: "content",
-		when: ({ content = "", embeds = [] }, _, guild) =>
-			hasForeignEmoji(content + JSON.stringify(embeds), guild),
+		when: ({ content = "", embeds = [] }, _, guild) => hasForeignEmoji(content + JSON.stringify(embeds), guild),
 		why: () => "The text has emoji that are not known as the guild's own.",
 	},
 	{
@@ -262,10 +220,7 @@ export const contentPermissions: readonly NeededWith<PersonsText>[] = [
 		when({ channel_id, content = "", mentions }, _, guild) {
 			const channel = visibleChannel(guild, channel_id);
 			return (
-				channel?.type === ChannelType.PrivateThread &&
-				!channel.invitable &&
-				mentions !== "none" &&
-				/<@/.test(content)
+				channel?.type === ChannelType.PrivateThread && !channel.invitable && mentions !== "none" && /<@/.test(content)
 			);
 		},
 		why: () => "A mention would add members to the thread.",
@@ -284,10 +239,7 @@ export interface MessageChannel {
 }
 
 /** Fetches a message of a channel from Discord. */
-export async function fetchMessage(
-	{ id, client }: MessageChannel,
-	messageId: string,
-): Promise<APIMessage> {
+export async function fetchMessage({ id, client }: MessageChannel, messageId: string): Promise<APIMessage> {
 	const path = Routes.channelMessage(id, messageId);
 	return (await client.rest.get(path)) as APIMessage;
 }
@@ -296,11 +248,7 @@ export async function fetchMessage(
  * Fetches a message that the bot sent. Throws a ToolError if someone else sent it; `action` completes the error message
  * "the bot can only … its own messages".
  */
-export async function fetchOwnMessage(
-	channel: MessageChannel,
-	messageId: string,
-	action: string,
-): Promise<APIMessage> {
+export async function fetchOwnMessage(channel: MessageChannel, messageId: string, action: string): Promise<APIMessage> {
 	const message = await fetchMessage(channel, messageId);
 	if (message.author.id === channel.client.user.id) return message;
 	throw new ToolError(

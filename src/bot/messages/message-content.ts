@@ -18,10 +18,7 @@ export function readsContent(discord: Client<true>): boolean {
  * Throws a ToolError if Discord hides the content of messages from the bot. `consequence` says in the error message
  * what does not work without the content.
  */
-export function requireContent(
-	discord: Client<true>,
-	consequence: string,
-): void {
+export function requireContent(discord: Client<true>, consequence: string): void {
 	if (readsContent(discord)) return;
 	throw new ToolError(
 		`Discord hides message content from this bot, so ${consequence}. ${howToEnable} Nothing was done.`,
@@ -32,15 +29,10 @@ export function requireContent(
  * Returns a result line if some of the messages are empty because Discord hides their content from the bot; otherwise
  * no line.
  */
-export function hiddenContent(
-	discord: Client<true>,
-	messages: readonly APIMessage[],
-): string[] {
+export function hiddenContent(discord: Client<true>, messages: readonly APIMessage[]): string[] {
 	const hidden = messages.some(
 		({ author, content, embeds, attachments, components = [] }) =>
-			author.id !== discord.user.id &&
-			content === "" &&
-			embeds.length + attachments.length + components.length === 0,
+			author.id !== discord.user.id && content === "" && embeds.length + attachments.length + components.length === 0,
 	);
 	if (!hidden || readsContent(discord)) return [];
 	return [

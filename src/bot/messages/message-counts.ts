@@ -44,23 +44,13 @@ function dayOf({ timestamp }: APIMessage): string {
  * Counts messages by author, by channel or by day (UTC). Sorts days by date; sorts authors and channels by count,
  * highest first. Sorts equal counts in the order of `channels`, or by the authors' names.
  */
-export function countsOf(
-	messages: readonly APIMessage[],
-	by: Grouping,
-	counting: Counting,
-): Count[] {
+export function countsOf(messages: readonly APIMessage[], by: Grouping, counting: Counting): Count[] {
 	const { zeros = [], channels } = counting;
 	const groups = Map.groupBy(messages, (message) =>
-		by === "author"
-			? message.author.id
-			: by === "channel"
-				? message.channel_id
-				: dayOf(message),
+		by === "author" ? message.author.id : by === "channel" ? message.channel_id : dayOf(message),
 	);
 	const counts = [...groups].flatMap(([id, [first, ...others]]) =>
-		first
-			? { id, name: nameOf(by, first, counting), count: others.length + 1 }
-			: [],
+		first ? { id, name: nameOf(by, first, counting), count: others.length + 1 } : [],
 	);
 	const missing = zeros.filter(({ id }) => !groups.has(id));
 	counts.push(...missing.map((one) => ({ ...one, count: 0 })));
@@ -71,18 +61,11 @@ export function countsOf(
  * Sorts counts in place: days by date, authors and channels by count, highest first. Channels with equal counts are
  * sorted in the order of `channelIds`.
  */
-export function sortCounts(
-	counts: Count[],
-	by: Grouping,
-	channelIds: readonly string[],
-): Count[] {
+export function sortCounts(counts: Count[], by: Grouping, channelIds: readonly string[]): Count[] {
 	if (by === "day") return counts.sort((a, b) => (a.id < b.id ? -1 : 1));
 	const ranks = new Map(channelIds.map((id, index) => [id, index]));
 	const rank = ({ id }: Count) => ranks.get(id) ?? ranks.size;
-	return counts.sort(
-		(a, b) =>
-			b.count - a.count || rank(a) - rank(b) || names.compare(a.name, b.name),
-	);
+	return counts.sort((a, b) => b.count - a.count || rank(a) - rank(b) || names.compare(a.name, b.name));
 }
 
 // The order does not depend on the language of the system.
@@ -101,19 +84,14 @@ export function countLines(
 	const tail = counts.slice(limit).filter(({ id }) => !kept.has(id));
 	// A line for a single count is no longer than one that does not name it.
 	const folded = tail.length > 1 ? tail : [];
-	return [
-		...counts.filter((one) => !folded.includes(one)).map(lineOf),
-		...foldedLine(folded, by),
-	];
+	return [...counts.filter((one) => !folded.includes(one)).map(lineOf), ...foldedLine(folded, by)];
 }
 
 /** Describes the last `limit` days in one line each, and all earlier days in one line together. */
 export function dayLines(counts: readonly Count[], limit: number): string[] {
 	const earlier = counts.slice(0, -limit);
 	return [
-		...(earlier.length > 0
-			? [`${countOf(earlier.length, "earlier day")}: ${sumOf(earlier)}`]
-			: []),
+		...(earlier.length > 0 ? [`${countOf(earlier.length, "earlier day")}: ${sumOf(earlier)}`] : []),
 		...counts.slice(-limit).map(lineOf),
 	];
 }
@@ -125,9 +103,7 @@ function lineOf({ count, name }: Count): string {
 function foldedLine(tail: readonly Count[], noun: string): string[] {
 	const [first] = tail;
 	return first
-		? [
-				`${countOf(tail.length, noun)} with ${first.count === 1 ? "1" : `${first.count} or fewer`}: ${sumOf(tail)}`,
-			]
+		? [`${countOf(tail.length, noun)} with ${first.count === 1 ? "1" : `${first.count} or fewer`}: ${sumOf(tail)}`]
 		: [];
 }
 

@@ -64,9 +64,7 @@ export function deletionPlan(
 	const channels = [...new Set(targets.map(({ channel }) => channel))];
 	const [only] = channels;
 	const where =
-		only && channels.length === 1
-			? `from ${channelName(only)}`
-			: `in ${counted(channels.length, "channel")}`;
+		only && channels.length === 1 ? `from ${channelName(only)}` : `in ${counted(channels.length, "channel")}`;
 	const none = resultLines(nothing, notes);
 	let concerned: Concerned | undefined;
 	return {
@@ -82,25 +80,15 @@ export function deletionPlan(
 			const old = existing.filter(({ id }) => isTooOldForBulk(id)).length;
 			return resultLines(
 				`Would delete ${counted(existing.length, "message")} ${where}.`,
-				channels.length > 1 &&
-					countLines(
-						sortCounts(counts, "channel", order ?? []),
-						"channel",
-						shownOf(maxCounts),
-					),
-				old > 0 &&
-					existing.length > 1 &&
-					`${old} over 14 days old, which are deleted one by one.`,
+				channels.length > 1 && countLines(sortCounts(counts, "channel", order ?? []), "channel", shownOf(maxCounts)),
+				old > 0 && existing.length > 1 && `${old} over 14 days old, which are deleted one by one.`,
 				lines,
 				notes,
 			);
 		},
 		// A range such as "the last 6 hours" selects others later.
 		basis: targets.map(({ channel, id }) => `${channel.id}/${id}`),
-		record:
-			targets.length === 0 || !record
-				? undefined
-				: { ...record, concerned: () => concerned },
+		record: targets.length === 0 || !record ? undefined : { ...record, concerned: () => concerned },
 		act: (call) =>
 			targets.length === 0
 				? Promise.resolve(none)
@@ -132,9 +120,8 @@ function batchesOf(targets: readonly Target[]): Batch[] {
 	const rounds = byChannel.flatMap(([channel, inChannel]) => {
 		const ids = inChannel.map(({ id }) => id);
 		const young = ids.filter((id) => !isTooOldForBulk(id));
-		const chunks = Array.from(
-			{ length: Math.ceil(young.length / bulkSize) },
-			(_, index) => young.slice(index * bulkSize, (index + 1) * bulkSize),
+		const chunks = Array.from({ length: Math.ceil(young.length / bulkSize) }, (_, index) =>
+			young.slice(index * bulkSize, (index + 1) * bulkSize),
 		);
 		const old = ids.filter(isTooOldForBulk).map((id) => [id]);
 		return [
@@ -165,17 +152,12 @@ async function deleteBatches(
 ): Promise<ToolOutput> {
 	const write = ({ channel, ids }: Batch) => bulkDelete(channel, ids);
 	// For a single request the error says everything.
-	const outcome = await tryEach(
-		{ items: batches, write, idOf: ({ ids }) => ids[0] ?? "" },
-		call,
-		batches.length === 1,
-	);
+	const outcome = await tryEach({ items: batches, write, idOf: ({ ids }) => ids[0] ?? "" }, call, batches.length === 1);
 	const { done, refused, unknown, stopped } = outcome;
 	onEnd(targetsOf(done), unknown?.item.ids.length ?? 0);
 	const tried = done.length + refused.length + (unknown ? 1 : 0);
 	const left = targetsOf(batches.slice(tried));
-	const count = (some: readonly Batch[]) =>
-		some.reduce((sum, { ids }) => sum + ids.length, 0);
+	const count = (some: readonly Batch[]) => some.reduce((sum, { ids }) => sum + ids.length, 0);
 	const failed = [
 		...refused.map((one) => ({ ...one, label: "refused" })),
 		...(unknown ? [{ ...unknown, label: "of unknown outcome" }] : []),
@@ -188,9 +170,7 @@ async function deleteBatches(
 			({ label, why }) => `${label}: ${why}`,
 		);
 		const here = count(done.filter(isHere));
-		const fields = [...reasons].map(
-			([text, all]) => `${count(all.map(({ item }) => item))} ${text}`,
-		);
+		const fields = [...reasons].map(([text, all]) => `${count(all.map(({ item }) => item))} ${text}`);
 		return channels.length > 1 || fields.length > 0
 			? [fieldLine(channelName(channel), `${here} deleted`, ...fields)]
 			: [];
@@ -214,9 +194,7 @@ function counted(count: number, noun: string): string {
 }
 
 function targetsOf(batches: readonly Batch[]): Target[] {
-	return batches.flatMap(({ channel, ids }) =>
-		ids.map((id) => ({ channel, id })),
-	);
+	return batches.flatMap(({ channel, ids }) => ids.map((id) => ({ channel, id })));
 }
 
 /** Whether the bot may read the messages of a channel. */
@@ -286,44 +264,31 @@ export function purgeDraft(
 ): PurgeDraft | undefined {
 	const own = [guild.client.user.id, actingPerson(guild)?.id];
 	const areAllKnown = messages.length === targets.length;
-	if (areAllKnown && messages.every(({ author }) => own.includes(author.id)))
-		return undefined;
-	const authors = areAllKnown
-		? new Map(messages.map(({ id, author }) => [id, author.id]))
-		: new Map<string, string>();
+	if (areAllKnown && messages.every(({ author }) => own.includes(author.id))) return undefined;
+	const authors = areAllKnown ? new Map(messages.map(({ id, author }) => [id, author.id])) : new Map<string, string>();
 	const [author, ...others] = new Set(authors.values());
 	const isPerson = messages.every(({ webhook_id }) => !webhook_id);
 	const all = targets.length;
 	return {
 		action: "purge",
-		userIds:
-			author !== undefined && others.length === 0 && isPerson ? [author] : [],
+		userIds: author !== undefined && others.length === 0 && isPerson ? [author] : [],
 		...concernedBy(targets, authors, `messages: ${thousands(all)}`),
 		concernedBy(deleted, unknown) {
 			const of = deleted.length === all ? "" : ` deleted of ${thousands(all)}`;
 			const count = `messages: ${thousands(deleted.length)}${of}`;
 			const more = unknown === 0 ? "" : `; ${thousands(unknown)} unknown`;
-			return deleted.length === 0
-				? { detail: count + more }
-				: concernedBy(deleted, authors, count + more);
+			return deleted.length === 0 ? { detail: count + more } : concernedBy(deleted, authors, count + more);
 		},
 	};
 }
 
 /** Returns what a case says of messages. `authors` are their authors by message id. */
-function concernedBy(
-	targets: readonly Target[],
-	authors: ReadonlyMap<string, string>,
-	count: string,
-) {
-	const kept = targets
-		.toSorted((a, b) => compareIds(b.id, a.id))
-		.slice(0, maxCaseMessages);
+function concernedBy(targets: readonly Target[], authors: ReadonlyMap<string, string>, count: string) {
+	const kept = targets.toSorted((a, b) => compareIds(b.id, a.id)).slice(0, maxCaseMessages);
 	const several = new Set(targets.flatMap(({ id }) => authors.get(id) ?? []));
 	const details = resultLines(
 		count,
-		kept.length < targets.length &&
-			`ids of the newest ${thousands(kept.length)} are kept`,
+		kept.length < targets.length && `ids of the newest ${thousands(kept.length)} are kept`,
 		several.size > 1 && `authors: ${thousands(several.size)}`,
 	);
 	return {

@@ -4,30 +4,14 @@ import type { APIMessage, Guild } from "discord.js";
 import * as v from "valibot";
 import { anyChannel } from "../discord/find.ts";
 import { fold } from "../discord/text.ts";
-import {
-	choice,
-	expected,
-	list,
-	moment,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { choice, expected, list, moment, text } from "../tool/arguments/arguments.ts";
 import { messageTexts } from "./message-lines.ts";
 
 /**
  * What a message can contain, as in Discord's search.
  * https://docs.discord.com/developers/resources/message#search-guild-messages-search-has-types
  */
-const kinds = [
-	"image",
-	"sound",
-	"video",
-	"file",
-	"sticker",
-	"embed",
-	"link",
-	"poll",
-	"snapshot",
-] as const;
+const kinds = ["image", "sound", "video", "file", "sticker", "embed", "link", "poll", "snapshot"] as const;
 
 type Kind = (typeof kinds)[number];
 
@@ -36,10 +20,7 @@ const has = v.pipe(
 		v.pipe(
 			v.string(),
 			// Unlike an enum, this is not part of tools/list: the description names the kinds.
-			v.regex(
-				new RegExp(`^-?(${kinds.join("|")})$`),
-				expected(`one of ${kinds.join(", ")}, or with "-" in front`),
-			),
+			v.regex(new RegExp(`^-?(${kinds.join("|")})$`), expected(`one of ${kinds.join(", ")}, or with "-" in front`)),
 		),
 	),
 	v.maxLength(2 * kinds.length, `expected at most ${2 * kinds.length}`),
@@ -48,16 +29,10 @@ const has = v.pipe(
 );
 
 /** Schema of the former argument that selects messages by the type of their author. */
-export const authorType = choice(
-	["user", "bot", "webhook", "-user", "-bot", "-webhook"],
-	"With -: not by these.",
-);
+export const authorType = choice(["user", "bot", "webhook", "-user", "-bot", "-webhook"], "With -: not by these.");
 
 /** Schema of an id in a list of ids. Unlike `snowflake`, it has no description, because the list has one. */
-const id = v.pipe(
-	v.string(),
-	v.regex(/^\d{17,20}$/, expected("an id of 17 to 20 digits")),
-);
+const id = v.pipe(v.string(), v.regex(/^\d{17,20}$/, expected("an id of 17 to 20 digits")));
 
 /** Schema of an optional argument with up to 100 user ids. */
 export function userIds(description: string) {
@@ -79,14 +54,7 @@ export const filterArguments = {
 	),
 	user_ids: userIds("Authors."),
 	has: v.optional(has),
-	channel_ids: v.optional(
-		list(
-			{ ...id, find: anyChannel },
-			1,
-			200,
-			"Or forums, categories; default: all.",
-		),
-	),
+	channel_ids: v.optional(list({ ...id, find: anyChannel }, 1, 200, "Or forums, categories; default: all.")),
 	after: v.optional(moment("After")),
 	before: v.optional(moment("Before")),
 };
@@ -113,14 +81,10 @@ export interface MessageFilter {
 }
 
 /** Returns a function that tells whether a message of the guild matches all filters. */
-export function matcher(
-	filter: MessageFilter,
-	guild: Guild,
-): (message: APIMessage) => boolean {
+export function matcher(filter: MessageFilter, guild: Guild): (message: APIMessage) => boolean {
 	const { not_user_ids: others, has, author_type, mentions, pinned } = filter;
 	const text = filter.text === undefined ? undefined : fold(filter.text);
-	const name =
-		filter.author_name === undefined ? undefined : fold(filter.author_name);
+	const name = filter.author_name === undefined ? undefined : fold(filter.author_name);
 	const authors = filter.user_ids && new Set(filter.user_ids);
 	return (message) => {
 		const { author } = message;
@@ -132,11 +96,7 @@ export function matcher(
 			passes(author_type, () => [authorTypeOf(message)]) &&
 			passes(has, () => kindsIn(message)) &&
 			contains(text, () => messageTexts(message)) &&
-			contains(name, () => [
-				author.username,
-				author.global_name,
-				guild.members.cache.get(author.id)?.nickname,
-			])
+			contains(name, () => [author.username, author.global_name, guild.members.cache.get(author.id)?.nickname])
 		);
 	};
 }
@@ -145,25 +105,17 @@ export function matcher(
  * Whether the values that `there` returns pass a filter such as ["image", "-link"]: they must contain none of the
  * values with "-" in front and, if the filter has values without "-", at least one of those.
  */
-function passes(
-	wanted: readonly string[] | undefined,
-	there: () => readonly string[],
-): boolean {
+function passes(wanted: readonly string[] | undefined, there: () => readonly string[]): boolean {
 	if (!wanted) return true;
 	const values = there();
 	const required = wanted.filter((value) => !value.startsWith("-"));
 	return (
-		!wanted.some(
-			(value) => value.startsWith("-") && values.includes(value.slice(1)),
-		) &&
+		!wanted.some((value) => value.startsWith("-") && values.includes(value.slice(1))) &&
 		(required.length === 0 || required.some((value) => values.includes(value)))
 	);
 }
 
-function contains(
-	part: string | undefined,
-	texts: () => readonly (string | null | undefined)[],
-): boolean {
+function contains(part: string | undefined, texts: () => readonly (string | null | undefined)[]): boolean {
 	if (part === undefined) return true;
 	return texts().some((text) => text && fold(text).includes(part));
 }
@@ -172,8 +124,7 @@ function contains(
  * Matches links, including invites without "https://". A guess: Discord's own search may not count such invites as
  * links.
  */
-const linkPattern =
-	/https?:\/\/\S|\bdiscord(?:\.gg|(?:app)?\.com\/invite)\/\w/i;
+const linkPattern = /https?:\/\/\S|\bdiscord(?:\.gg|(?:app)?\.com\/invite)\/\w/i;
 
 /**
  * Returns the kinds of content in a message, such as "image", with the names of Discord's search. A guess: which
@@ -185,27 +136,17 @@ export function kindsIn(message: APIMessage): Kind[] {
 	const parts = [message, ...forwarded.map(({ message }) => message)];
 	const files = parts.flatMap(({ attachments }) => attachments);
 	const embeds = parts.flatMap((part) => part.embeds);
-	const stickers = [
-		sticker_items,
-		...forwarded.map(({ message }) => message.sticker_items),
-	];
-	const isFile = (type: string) =>
-		files.some(({ content_type }) => content_type?.startsWith(`${type}/`));
-	const isEmbed = (...types: readonly string[]) =>
-		embeds.some(({ type }) => types.includes(String(type)));
+	const stickers = [sticker_items, ...forwarded.map(({ message }) => message.sticker_items)];
+	const isFile = (type: string) => files.some(({ content_type }) => content_type?.startsWith(`${type}/`));
+	const isEmbed = (...types: readonly string[]) => embeds.some(({ type }) => types.includes(String(type)));
 	const present: Record<Kind, boolean> = {
-		image:
-			isFile("image") ||
-			isEmbed("image", "gifv") ||
-			embeds.some(({ image }) => image),
+		image: isFile("image") || isEmbed("image", "gifv") || embeds.some(({ image }) => image),
 		sound: isFile("audio"),
 		video: isFile("video") || isEmbed("video"),
 		file: files.length > 0,
 		sticker: stickers.some((items = []) => items.length > 0),
 		embed: embeds.length > 0,
-		link:
-			embeds.some(({ url }) => url) ||
-			messageTexts(message).some((text) => linkPattern.test(text)),
+		link: embeds.some(({ url }) => url) || messageTexts(message).some((text) => linkPattern.test(text)),
 		poll: poll !== undefined,
 		snapshot: forwarded.length > 0,
 	};
@@ -215,7 +156,6 @@ export function kindsIn(message: APIMessage): Kind[] {
 /** Returns the type of a message's author, as Discord's search names it. */
 function authorTypeOf({ author, webhook_id, application_id }: APIMessage) {
 	// Responses to interactions have a webhook_id, too, but a bot sends them.
-	if (webhook_id !== undefined && application_id === undefined)
-		return "webhook";
+	if (webhook_id !== undefined && application_id === undefined) return "webhook";
 	return author.bot ? "bot" : "user";
 }

@@ -23,10 +23,7 @@ const minWaitSeconds = 0.5;
 const maxIndexWaitMs = 4_000;
 
 /** The parameters of a request to Discord's message search. */
-export type IndexQuery = Record<
-	string,
-	string | number | boolean | readonly string[] | undefined
->;
+export type IndexQuery = Record<string, string | number | boolean | readonly string[] | undefined>;
 
 /** Maximum number of channels in a request to Discord's message search. */
 const maxIndexChannels = 500;
@@ -35,10 +32,7 @@ const maxIndexChannels = 500;
  * Whether to search with Discord's search index instead of reading all messages. True for 2 to 500 channels if the
  * search has no start time (`after`), because reading all messages in them would take too long.
  */
-export function isForIndex(
-	{ after }: Range,
-	channels: readonly unknown[],
-): boolean {
+export function isForIndex({ after }: Range, channels: readonly unknown[]): boolean {
 	const { length } = channels;
 	return after === undefined && length > 1 && length <= maxIndexChannels;
 }
@@ -108,10 +102,7 @@ export async function searchIndex(
 	},
 ): Promise<Indexed | undefined> {
 	const messages: APIMessage[] = [];
-	const channelIds =
-		query.channel_id === undefined
-			? undefined
-			: new Set<unknown>([query.channel_id].flat());
+	const channelIds = query.channel_id === undefined ? undefined : new Set<unknown>([query.channel_id].flat());
 	const threads = new Map<string, string>();
 	let last: Omit<Indexed, "messages"> | undefined;
 	for (let offset = 0; ; offset += indexPageSize) {
@@ -128,9 +119,7 @@ export async function searchIndex(
 		const { total_results: total } = page;
 		const found = page.messages.flat() as APIMessage[];
 		// A guess: Discord does not add threads of the named channels, which may be private.
-		const named = found.filter(
-			({ channel_id }) => !channelIds || channelIds.has(channel_id),
-		);
+		const named = found.filter(({ channel_id }) => !channelIds || channelIds.has(channel_id));
 		messages.push(...named.filter(matches));
 		for (const { id, name } of page.threads ?? []) threads.set(id, name);
 		// A page may have fewer messages than its size.
@@ -139,33 +128,23 @@ export async function searchIndex(
 		const { doing_deep_historical_index: isIndexing } = page;
 		const hasMore = !isLast || messages.length > limit;
 		last = { total, threads, isIndexing, hasMore };
-		if (
-			isLast ||
-			messages.length >= limit ||
-			next > maxOffset ||
-			timeLeftMs() < reserveMs
-		)
+		if (isLast || messages.length >= limit || next > maxOffset || timeLeftMs() < reserveMs)
 			return { ...last, messages: messages.slice(0, limit) };
 	}
 }
 
-async function indexPage(
-	guild: Guild,
-	query: IndexQuery,
-): Promise<APIMessageSearchResult | undefined> {
+async function indexPage(guild: Guild, query: IndexQuery): Promise<APIMessageSearchResult | undefined> {
 	const params = new URLSearchParams();
 	for (const [key, value] of Object.entries(query))
 		for (const one of [value ?? []].flat()) params.append(key, String(one));
 	const startedAt = performance.now();
 	for (;;) {
-		const result = (await guild.client.rest.get(
-			Routes.guildMessagesSearch(guild.id),
-			{ query: params },
-		)) as RESTGetAPIGuildMessagesSearchResult;
+		const result = (await guild.client.rest.get(Routes.guildMessagesSearch(guild.id), {
+			query: params,
+		})) as RESTGetAPIGuildMessagesSearchResult;
 		if ("messages" in result) return result;
 		const waitMs = Math.max(result.retry_after, minWaitSeconds) * 1000;
-		if (performance.now() - startedAt + waitMs > maxIndexWaitMs)
-			return undefined;
+		if (performance.now() - startedAt + waitMs > maxIndexWaitMs) return undefined;
 		await Bun.sleep(waitMs);
 	}
 }

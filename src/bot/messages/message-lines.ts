@@ -54,10 +54,7 @@ export function fullMessageLine(message: APIMessage): string {
 	return lineOf(message, embedText);
 }
 
-function lineOf(
-	message: APIMessage,
-	describeEmbed: (embed: APIEmbed) => string,
-): string {
+function lineOf(message: APIMessage, describeEmbed: (embed: APIEmbed) => string): string {
 	const { edited_timestamp: edited } = message;
 	const shown = contentOf(message);
 	const { poll } = shown;
@@ -88,14 +85,12 @@ export function messageTexts(of: APIMessage): string[] {
 	const { question, answers = [] } = message.poll ?? {};
 	const pollTexts = [question, ...answers.map(({ poll_media }) => poll_media)];
 	return [
-		...[message, ...snapshots.map(({ message }) => message)].flatMap(
-			({ content, embeds, components, attachments }) => [
-				content,
-				...embeds.flatMap(textsOf),
-				...searchableTexts(components),
-				...attachments.map(({ filename }) => filename),
-			],
-		),
+		...[message, ...snapshots.map(({ message }) => message)].flatMap(({ content, embeds, components, attachments }) => [
+			content,
+			...embeds.flatMap(textsOf),
+			...searchableTexts(components),
+			...attachments.map(({ filename }) => filename),
+		]),
 		...pollTexts.flatMap((media) => media?.text ?? []),
 	];
 }
@@ -178,10 +173,7 @@ function memberOf({ type, mentions: [member] }: APIMessage): string {
 }
 
 /** The fields of a message that Discord also copies into a forwarded message. */
-type Parts = Pick<
-	APIMessageSnapshotFields,
-	"content" | "embeds" | "components" | "attachments" | "sticker_items"
->;
+type Parts = Pick<APIMessageSnapshotFields, "content" | "embeds" | "components" | "attachments" | "sticker_items">;
 
 /**
  * Returns the parts of a result line for a message's text, embeds, components, attachments and stickers. `prefix`
@@ -205,10 +197,7 @@ function partsOf(
 }
 
 // https://discord.com/developers/docs/resources/message#message-snapshot-object
-function forwardedOf(
-	message: APIMessage,
-	describeEmbed: (embed: APIEmbed) => string,
-): string[] {
+function forwardedOf(message: APIMessage, describeEmbed: (embed: APIEmbed) => string): string[] {
 	const { message_reference: reference, message_snapshots = [] } = message;
 	if (reference?.type !== MessageReferenceType.Forward) return [];
 	const { message_id, channel_id } = reference;
@@ -216,9 +205,7 @@ function forwardedOf(
 	const sent = from ? ` of ${time(Date.parse(from.message.timestamp))}` : "";
 	return [
 		`forwarded: message ${message_id}${sent} in the channel ${channel_id}`,
-		...message_snapshots.flatMap(({ message }) =>
-			partsOf(message, describeEmbed, "forwarded "),
-		),
+		...message_snapshots.flatMap(({ message }) => partsOf(message, describeEmbed, "forwarded ")),
 	];
 }
 
@@ -300,10 +287,7 @@ function publishedOf({ flags, message_reference: from }: APIMessage): string[] {
 }
 
 function reactionsOf({ reactions = [] }: APIMessage): string {
-	const texts = reactions.map(
-		(reaction) =>
-			`${reactionCount(reaction)}${reaction.me ? " (the bot too)" : ""}`,
-	);
+	const texts = reactions.map((reaction) => `${reactionCount(reaction)}${reaction.me ? " (the bot too)" : ""}`);
 	return texts.length > 0 ? `reactions: ${texts.join(", ")}` : "";
 }
 

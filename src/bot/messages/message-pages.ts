@@ -27,8 +27,7 @@ export async function fetchPage(
 	{ limit, ...cursors }: PageArguments,
 ): Promise<APIMessage[]> {
 	const query = new URLSearchParams({ limit: String(limit) });
-	for (const [name, messageId] of Object.entries(cursors))
-		if (messageId !== undefined) query.set(name, messageId);
+	for (const [name, messageId] of Object.entries(cursors)) if (messageId !== undefined) query.set(name, messageId);
 	const path = Routes.channelMessages(id);
 	const messages = (await client.rest.get(path, { query })) as APIMessage[];
 	return messages.toSorted((a, b) => compareIds(b.id, a.id));
@@ -45,16 +44,12 @@ export async function readPage(
 ): Promise<string[]> {
 	const cursors = { before, after, around };
 	const given = Object.entries(cursors).filter(([, id]) => id !== undefined);
-	if (given.length > 1)
-		throw invalidParameters([
-			"before, after, around: expected at most one of these",
-		]);
+	if (given.length > 1) throw invalidParameters(["before, after, around: expected at most one of these"]);
 	const messages = await fetchPage(channel, { limit, ...cursors });
 	const [newest] = messages;
 	const oldest = messages.at(-1);
 	const part = given.map(([name, id]) => ` ${name} ${id}`).join("");
-	if (!newest || !oldest)
-		return [`There are no messages${part} in ${channelLabel}.`];
+	if (!newest || !oldest) return [`There are no messages${part} in ${channelLabel}.`];
 	const isFull = messages.length === limit;
 	const isAround = around !== undefined;
 	return resultLines(

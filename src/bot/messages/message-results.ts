@@ -4,23 +4,10 @@
 import type { Guild } from "discord.js";
 import { channelName, memberName, time } from "../discord/describe.ts";
 import { countOf, resultLines, thousands } from "../discord/text.ts";
-import {
-	type Count,
-	countLines,
-	countsOf,
-	dayLines,
-	type Grouping,
-} from "./message-counts.ts";
+import { type Count, countLines, countsOf, dayLines, type Grouping } from "./message-counts.ts";
 import type { MessageFilter } from "./message-filter.ts";
 import { usualKinds } from "./message-lines.ts";
-import {
-	type Found,
-	type Range,
-	readableIn,
-	type Scope,
-	scopeLabel,
-	scopeNotes,
-} from "./message-search.ts";
+import { type Found, type Range, readableIn, type Scope, scopeLabel, scopeNotes } from "./message-search.ts";
 import { summaries } from "./message-summary.ts";
 
 /** Default value of the argument `limit`: the maximum number of messages to show. */
@@ -31,8 +18,7 @@ const defaultRows = 25;
 /** A search for messages: the arguments of the call, and the channels to search. */
 export interface Search {
 	guild: Guild;
-	args: MessageFilter &
-		Range & { limit: number; channel_ids?: readonly string[] | undefined };
+	args: MessageFilter & Range & { limit: number; channel_ids?: readonly string[] | undefined };
 	scope: Scope;
 	/** Whether the call names the channels to search. */
 	isNamed: boolean;
@@ -42,11 +28,7 @@ export interface Search {
  * Returns the lines that show the numbers of messages by author, channel or day. Authors or channels that the call
  * names always have a line.
  */
-export function linesBy(
-	{ args }: Search,
-	by: Grouping,
-	counts: readonly Count[],
-) {
+export function linesBy({ args }: Search, by: Grouping, counts: readonly Count[]) {
 	const { limit, user_ids, channel_ids } = args;
 	if (by === "day") return dayLines(counts, Math.max(limit, maxDays));
 	const rows = limit === defaultLimit ? defaultRows : limit;
@@ -58,15 +40,9 @@ export function linesBy(
  * Joins the lines of counts by author, channel or day. If there are several such criteria, adds a heading such as "By
  * author:" to each.
  */
-export function underHeads(
-	groupings: readonly Grouping[],
-	lines: readonly (readonly string[])[],
-): string[] {
+export function underHeads(groupings: readonly Grouping[], lines: readonly (readonly string[])[]): string[] {
 	const isAlone = groupings.length === 1;
-	return groupings.flatMap((by, index) => [
-		...(isAlone ? [] : [`By ${by}:`]),
-		...(lines[index] ?? []),
-	]);
+	return groupings.flatMap((by, index) => [...(isAlone ? [] : [`By ${by}:`]), ...(lines[index] ?? [])]);
 }
 
 /** Returns the ids and names of all channels and threads of a search. */
@@ -101,11 +77,7 @@ export function readResult(search: Search, read: Found): string[] {
 	const { guild, args, scope } = search;
 	const { matches, searched } = read;
 	if (searched === 0 && read.stopped === undefined)
-		return resultLines(
-			`There are no messages in this range of ${scopeLabel(scope)}.`,
-			read.notes,
-			scopeNotes(scope),
-		);
+		return resultLines(`There are no messages in this range of ${scopeLabel(scope)}.`, read.notes, scopeNotes(scope));
 	const range = `${countOf(searched, "message")} of ${scopeLabel(scope)}, ${rangeOf(args, read)}`;
 	const naming = {
 		...{ guild, threads: namesIn(scope), userIds: args.user_ids },
@@ -126,11 +98,7 @@ function namesIn(scope: Scope): Map<string, string> {
 }
 
 /** Returns the result lines of a call that counts messages by reading them. */
-export function countResult(
-	search: Search,
-	groupings: readonly Grouping[],
-	read: Found,
-): string[] {
+export function countResult(search: Search, groupings: readonly Grouping[], read: Found): string[] {
 	const { guild, args, scope, isNamed } = search;
 	const written = read.matches.filter(({ type }) => usualKinds.includes(type));
 	const notices = read.matches.length - written.length;
@@ -151,8 +119,7 @@ export function countResult(
 	return resultLines(
 		`${countOf(written.length, "message")} in ${where} by ${countOf(authors, "author")}${isOne ? "" : `; ${scopeLabel(scope)} searched`}, ${rangeOf(args, read)}:`,
 		underHeads(groupings, lines),
-		notices > 0 &&
-			`${countOf(notices, "notice")} by Discord, such as that someone joined, not counted.`,
+		notices > 0 && `${countOf(notices, "notice")} by Discord, such as that someone joined, not counted.`,
 		endNotes(scope, read),
 	);
 }
@@ -175,10 +142,7 @@ function daysOf({ after, before }: Range, read: Found) {
 }
 
 /** Returns the start of the searched period in epoch milliseconds; undefined if it is unknown. */
-function startOf(
-	after: Range["after"],
-	{ reachedMs, stopped }: Found,
-): number | undefined {
+function startOf(after: Range["after"], { reachedMs, stopped }: Found): number | undefined {
 	return stopped === undefined ? (after?.atMs ?? reachedMs) : reachedMs;
 }
 
@@ -186,25 +150,17 @@ function startOf(
 function rangeOf({ after, before }: Range, read: Found): string {
 	const from = startOf(after, read);
 	const start = from === undefined ? "" : `back to ${time(from)}`;
-	const end = before
-		? `before ${time(before.atMs)}`
-		: `now ${time(Date.now())}`;
+	const end = before ? `before ${time(before.atMs)}` : `now ${time(Date.now())}`;
 	return [start, end].filter(Boolean).join(", ");
 }
 
-function endNotes(
-	scope: Scope,
-	{ notes, stopped, nextBefore }: Found,
-): string[] {
+function endNotes(scope: Scope, { notes, stopped, nextBefore }: Found): string[] {
 	return resultLines(
 		notes,
 		scopeNotes(scope),
 		stopped === undefined
 			? "The whole range was searched."
-			: `Older messages were not searched, because ${stopped}`.replace(
-					/\.?$/,
-					".",
-				),
+			: `Older messages were not searched, because ${stopped}`.replace(/\.?$/, "."),
 		nextBefore && `next_before=${nextBefore}`,
 	);
 }

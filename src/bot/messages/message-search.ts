@@ -14,31 +14,19 @@ import { channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import { isForum, type ThreadedChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import {
-	bitsIn,
-	missingPermissions,
-	type Permission,
-	requirePermissions,
-} from "../discord/permissions.ts";
+import { bitsIn, missingPermissions, type Permission, requirePermissions } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import { countOf, resultLines } from "../discord/text.ts";
 import { visibleChannels } from "../discord/visible-channels.ts";
 import type { Moment } from "../tool/arguments/arguments.ts";
 import { sample } from "../tool/bulk.ts";
-import {
-	type ArchivedThread,
-	archivedThreadsOf,
-	hasThreads,
-} from "./archived-threads.ts";
+import { type ArchivedThread, archivedThreadsOf, hasThreads } from "./archived-threads.ts";
 import { hiddenContent } from "./message-content.ts";
 import { fetchPage } from "./message-pages.ts";
 
 /** A channel or thread whose messages are read. */
-export type ReadableChannel = Pick<
-	GuildTextBasedChannel,
-	"id" | "name" | "lastMessageId" | "client"
->;
+export type ReadableChannel = Pick<GuildTextBasedChannel, "id" | "name" | "lastMessageId" | "client">;
 
 /** The channels of a search, and what the search leaves out. */
 export interface Scope {
@@ -73,35 +61,23 @@ export function scopeOf(
 	order: readonly { id: string }[],
 ): Scope {
 	const ranks = new Map(order.map(({ id }, index) => [id, index]));
-	const rank = (one: GuildBasedChannel) =>
-		ranks.get((one.isThread() && one.parentId) || one.id) ?? ranks.size;
+	const rank = (one: GuildBasedChannel) => ranks.get((one.isThread() && one.parentId) || one.id) ?? ranks.size;
 	const all = [...visibleChannels(guild).values()].sort(
-		(a, b) =>
-			rank(a) - rank(b) ||
-			Number(a.isThread()) - Number(b.isThread()) ||
-			compareIds(a.id, b.id),
+		(a, b) => rank(a) - rank(b) || Number(a.isThread()) - Number(b.isThread()) || compareIds(a.id, b.id),
 	);
 	const within = (id: string): GuildBasedChannel[] =>
-		all
-			.filter(({ parentId }) => parentId === id)
-			.flatMap((one) => [one, ...within(one.id)]);
+		all.filter(({ parentId }) => parentId === id).flatMap((one) => [one, ...within(one.id)]);
 	const isGroup = (one: GuildBasedChannel) => !one.isTextBased();
-	const bits = (one: GuildBasedChannel) =>
-		bitsIn(one, permissions) | impliedIn(one);
-	for (const one of given ?? [])
-		if (!isGroup(one) || isForum(one))
-			requirePermissions(guild, one, bits(one));
+	const bits = (one: GuildBasedChannel) => bitsIn(one, permissions) | impliedIn(one);
+	for (const one of given ?? []) if (!isGroup(one) || isForum(one)) requirePermissions(guild, one, bits(one));
 	const groups = (given ?? []).filter(isGroup);
 	const inGroups = groups.flatMap((one) => [one, ...within(one.id)]);
 	const named = new Set([...(given ?? []), ...inGroups]);
 	const wanted = given ? all.filter((one) => named.has(one)) : all;
 	// A given archived thread is not in the cache.
 	const uncached = [...named].filter((one) => !all.includes(one));
-	const isAllowed = (one: GuildBasedChannel) =>
-		missingPermissions(guild, one, bits(one)) === 0n;
-	const withMessages = [...wanted, ...uncached].filter((one) =>
-		one.isTextBased(),
-	);
+	const isAllowed = (one: GuildBasedChannel) => missingPermissions(guild, one, bits(one)) === 0n;
+	const withMessages = [...wanted, ...uncached].filter((one) => one.isTextBased());
 	const channels = withMessages.filter(isAllowed);
 	// Of a given text channel only its own messages are searched.
 	const parents = (given ? inGroups : all).filter(hasThreads).filter(isAllowed);
@@ -112,9 +88,7 @@ export function scopeOf(
 	}
 	return {
 		...{ channels, parents, archived: [], unlisted: [] },
-		forbidden: wanted.filter(
-			(one) => (one.isTextBased() || isForum(one)) && !isAllowed(one),
-		),
+		forbidden: wanted.filter((one) => (one.isTextBased() || isForum(one)) && !isAllowed(one)),
 	};
 }
 
@@ -122,17 +96,12 @@ const noChannels =
 	"There is nothing to search: the channels are categories in which the bot sees no channel with messages, or forums without posts in the searched period.";
 
 /** Adds archived threads to the channels of a search: those that may have messages in the period `range`. */
-export async function withArchived(
-	guild: Guild,
-	scope: Scope,
-	range: Range,
-): Promise<Scope> {
+export async function withArchived(guild: Guild, scope: Scope, range: Range): Promise<Scope> {
 	const { channels, parents } = scope;
 	const known = new Set(channels.map(({ id }) => id));
 	const found = await archivedThreadsOf(guild, parents, range, known);
 	const { threads: archived, unlisted, why } = found;
-	if (channels.length + archived.length + unlisted.length === 0)
-		throw new ToolError(noChannels);
+	if (channels.length + archived.length + unlisted.length === 0) throw new ToolError(noChannels);
 	return { ...scope, archived, unlisted, why };
 }
 
@@ -144,10 +113,7 @@ export function readableIn({ channels, archived }: Scope): ReadableChannel[] {
 /** Formats how many channels and archived threads were searched: "12 channels and 3 archived threads". */
 export function scopeLabel({ channels, archived }: Scope): string {
 	const [first, ...others] = channels;
-	const live =
-		first && others.length === 0
-			? channelName(first)
-			: countOf(channels.length, "channel");
+	const live = first && others.length === 0 ? channelName(first) : countOf(channels.length, "channel");
 	const old = countOf(archived.length, "archived thread");
 	if (channels.length === 0) return old;
 	return archived.length > 0 ? `${live} and ${old}` : live;
@@ -156,8 +122,7 @@ export function scopeLabel({ channels, archived }: Scope): string {
 /** Describes what a search leaves out, in one result line for each reason; no lines if it leaves out nothing. */
 export function scopeNotes({ forbidden, unlisted, why }: Scope): string[] {
 	const channels = forbidden.filter((one) => !one.isThread());
-	const named = (some: readonly Named[]) =>
-		sample(some, maxNamed, channelName).join(", ");
+	const named = (some: readonly Named[]) => sample(some, maxNamed, channelName).join(", ");
 	return resultLines(
 		forbidden.length > 0 &&
 			`Not searched: ${countOf(forbidden.length, "channel")} for lack of permissions${channels.length > 0 ? `: ${named(channels)}` : ""}.`,
@@ -246,13 +211,7 @@ interface Source {
 export async function readChannels(
 	channels: readonly ReadableChannel[],
 	{ after, before }: Range,
-	{
-		matches: isMatch,
-		limit,
-		maxPages = 300,
-		reserveMs,
-		reportProgress,
-	}: Reading,
+	{ matches: isMatch, limit, maxPages = 300, reserveMs, reportProgress }: Reading,
 ): Promise<Found> {
 	const oldestWanted = after?.lastBefore ?? "0";
 	const sources = sourcesOf(channels, oldestWanted, before?.first);
@@ -282,9 +241,7 @@ export async function readChannels(
 	const isEnough = () => {
 		if (limit === undefined || found.length < limit) return false;
 		const border = frontier();
-		const sure = found.filter(
-			({ id }) => border === undefined || compareIds(id, border) >= 0,
-		);
+		const sure = found.filter(({ id }) => border === undefined || compareIds(id, border) >= 0);
 		return sure.length >= limit;
 	};
 	const read = async (source: Source) => {
@@ -300,8 +257,7 @@ export async function readChannels(
 			searched += 1;
 			if (isMatch(message)) found.push(message);
 		}
-		if (notes.length === 0)
-			notes.push(...hiddenContent(channel.client, inRange));
+		if (notes.length === 0) notes.push(...hiddenContent(channel.client, inRange));
 		const last = inRange.at(-1);
 		if (last && (!oldest || compareIds(last.id, oldest.id) < 0)) oldest = last;
 		source.before = source.end = last?.id ?? source.end;
@@ -316,10 +272,8 @@ export async function readChannels(
 				.sort((a, b) => compareIds(b.end, a.end))
 				.at(0);
 			if (!next) return;
-			if (started >= maxPages)
-				stopped = `${countOf(maxPages, "page")} ${maxPages === 1 ? "was" : "were"} read`;
-			else if (timeLeftMs() < reserveMs)
-				stopped = "the time for one call is up";
+			if (started >= maxPages) stopped = `${countOf(maxPages, "page")} ${maxPages === 1 ? "was" : "were"} read`;
+			else if (timeLeftMs() < reserveMs) stopped = "the time for one call is up";
 			if (stopped !== undefined) return;
 			next.state = "being read";
 			started += 1;
@@ -333,10 +287,7 @@ export async function readChannels(
 					throw error;
 				}
 				const isFinal = error instanceof DiscordAPIError;
-				if (isFinal)
-					refused.push(
-						`${channelName(next.channel)} was not read further: ${refusal.message}`,
-					);
+				if (isFinal) refused.push(`${channelName(next.channel)} was not read further: ${refusal.message}`);
 				else if (error instanceof PlatformBusy) paused ??= refusal.message;
 				else stopped ??= refusal.message;
 				next.state = isFinal ? "done" : "stopped";
@@ -348,15 +299,12 @@ export async function readChannels(
 
 	found.sort((a, b) => compareIds(b.id, a.id));
 	const border = frontier();
-	const isSure = ({ id }: APIMessage) =>
-		border === undefined || compareIds(id, border) >= 0;
+	const isSure = ({ id }: APIMessage) => border === undefined || compareIds(id, border) >= 0;
 	const sure = found.filter(isSure);
 	const matches = sure.slice(0, limit);
 	const further = found.slice(matches.length);
-	const reached =
-		border === undefined || border === maxId ? oldest?.id : border;
-	const reachedMs =
-		reached === undefined ? undefined : SnowflakeUtil.timestampFrom(reached);
+	const reached = border === undefined || border === maxId ? oldest?.id : border;
+	const reachedMs = reached === undefined ? undefined : SnowflakeUtil.timestampFrom(reached);
 	const result = { matches, further, searched, reachedMs };
 	const allNotes = [...notes, ...refused];
 	const isCut = sure.length > matches.length;
@@ -365,10 +313,7 @@ export async function readChannels(
 	return {
 		...result,
 		notes: allNotes,
-		stopped:
-			stopped ??
-			paused ??
-			`${limit} match${limit === 1 ? " was" : "es were"} found`,
+		stopped: stopped ?? paused ?? `${limit} match${limit === 1 ? " was" : "es were"} found`,
 		nextBefore: nextBefore === maxId ? undefined : nextBefore,
 	};
 }
@@ -378,11 +323,7 @@ export async function readChannels(
  * since the last message id of a channel in the bot's cache may be outdated.
  * https://docs.discord.com/developers/events/gateway-events#channel-update
  */
-function sourcesOf(
-	channels: readonly ReadableChannel[],
-	oldestWanted: string,
-	before: string | undefined,
-): Source[] {
+function sourcesOf(channels: readonly ReadableChannel[], oldestWanted: string, before: string | undefined): Source[] {
 	const sources = channels.map((channel): Source => {
 		const { lastMessageId } = channel;
 		const end = lastMessageId ? String(BigInt(lastMessageId) + 1n) : maxId;
@@ -392,8 +333,7 @@ function sourcesOf(
 			end: isBelow ? before : end,
 		};
 	});
-	const isIdle = ({ end }: Source) =>
-		compareIds(end, String(BigInt(oldestWanted) + 1n)) <= 0;
+	const isIdle = ({ end }: Source) => compareIds(end, String(BigInt(oldestWanted) + 1n)) <= 0;
 	const idle = sources.filter(isIdle).slice(maxIdleReads);
 	return sources.filter((source) => !idle.includes(source));
 }

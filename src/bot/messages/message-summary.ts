@@ -4,13 +4,7 @@ import type { APIMessage, Guild } from "discord.js";
 import { MessageType } from "discord.js";
 import { isForPeople } from "../discord/acting-person.ts";
 import { memberName, time, userName } from "../discord/describe.ts";
-import {
-	countOf,
-	fieldLine,
-	oneField,
-	oneLine,
-	truncate,
-} from "../discord/text.ts";
+import { countOf, fieldLine, oneField, oneLine, truncate } from "../discord/text.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
 import { kindsIn } from "./message-filter.ts";
 import { messageTexts, usualKinds } from "./message-lines.ts";
@@ -120,9 +114,7 @@ export function summaries(
 		const similar = folded.get(id);
 		return similar ? [line, foldedLine(similar)] : [line];
 	});
-	const authors = new Map(
-		messages.map((message) => [message.author.id, authorOf(message, guild)]),
-	);
+	const authors = new Map(messages.map((message) => [message.author.id, authorOf(message, guild)]));
 	if (authors.size === 1 && userIds?.length === 1) return lines;
 	return [...lines, `Authors: ${fieldLine(...authors.values())}`];
 }
@@ -141,10 +133,7 @@ function textField(message: APIMessage, wanted: string): string {
 }
 
 /** Formats the display name, username and id of a message's author, and whether the author is a bot or a webhook. */
-export function authorOf(
-	{ author, webhook_id }: APIMessage,
-	guild: Guild,
-): string {
+export function authorOf({ author, webhook_id }: APIMessage, guild: Guild): string {
 	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
 	const member = guild.members.cache.get(author.id);
 	if (member) return `${memberName(member)}${kind}`;

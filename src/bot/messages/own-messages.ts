@@ -1,11 +1,6 @@
 // Editing messages that the bot or its webhooks sent. Discord keeps neither the old text nor an audit log entry.
 
-import {
-	type APIMessage,
-	type Guild,
-	PermissionFlagsBits,
-	SnowflakeUtil,
-} from "discord.js";
+import { type APIMessage, type Guild, PermissionFlagsBits, SnowflakeUtil } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { actingPerson } from "../discord/acting-person.ts";
 import { describeBits, personHas } from "../discord/permissions.ts";

@@ -17,10 +17,7 @@ export function linkTo({ id, guild }: Place, messageId?: string): string {
 }
 
 /** Formats a message's channel and link for a tool's result. */
-export function placeOf(
-	channel: { id: string; name: string; guild: Guild },
-	messageId: string,
-): string {
+export function placeOf(channel: { id: string; name: string; guild: Guild }, messageId: string): string {
 	return `${channelName(channel)}: ${linkTo(channel, messageId)}`;
 }
 
@@ -31,9 +28,7 @@ export function placeOf(
 export function pingLines(
 	guild: Guild,
 	content: string | undefined,
-	message: Partial<
-		Pick<APIMessage, "mentions" | "mention_roles" | "mention_everyone">
-	>,
+	message: Partial<Pick<APIMessage, "mentions" | "mention_roles" | "mention_everyone">>,
 ): string[] {
 	const { mentions = [], mention_roles = [], mention_everyone } = message;
 	const roleOf = (id: string) => {

@@ -28,8 +28,7 @@ export function splitMessage(text: string): string[] {
  */
 function splitPosition(text: string): number {
 	for (let at = maxLength; at > maxLength - searchLength; at--)
-		if (/^\S\S$/.test(text.slice(at - 1, at + 1)) && !isLowSurrogate(text, at))
-			return at;
+		if (/^\S\S$/.test(text.slice(at - 1, at + 1)) && !isLowSurrogate(text, at)) return at;
 	return isLowSurrogate(text, maxLength) ? maxLength - 1 : maxLength;
 }
 

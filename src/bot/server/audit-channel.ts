@@ -21,11 +21,7 @@ const colours: Record<AuditedCall["outcome"], number> = {
  * Creates a queue of audit log embeds for a Discord channel. Its method `announce` queues an embed for one tool call;
  * the method returns at once and never throws.
  */
-export function createAuditChannel(
-	channelId: string,
-	connection: Connection,
-	log: Log,
-) {
+export function createAuditChannel(channelId: string, connection: Connection, log: Log) {
 	const queue = createEmbedQueue({
 		connection,
 		log,
@@ -33,8 +29,7 @@ export function createAuditChannel(
 		setting: "mcp.audit_channel",
 	});
 	return {
-		announce: (call: AuditedCall) =>
-			queue.push(channelId, () => describe(call)),
+		announce: (call: AuditedCall) => queue.push(channelId, () => describe(call)),
 		/** Queues another embed for the channel. Resolves when it has been sent or has failed. Never rejects. */
 		notify(embed: EmbedBuilder): Promise<void> {
 			queue.push(channelId, () => embed);

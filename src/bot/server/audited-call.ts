@@ -23,12 +23,10 @@ const maxEntries = 10;
  */
 export function createAuditedCall(audit: Pick<Audit, "recent">): OtherMethod {
 	return async ({ request, at }, { principal }) => {
-		if (principal && !principal.person?.signedIn)
-			throw methodNotFound(consoleMethods.auditedCall);
+		if (principal && !principal.person?.signedIn) throw methodNotFound(consoleMethods.auditedCall);
 		if (typeof request !== "string" || request.length > 200)
 			throw invalidParameters(["request: expected a request id"]);
-		if (typeof at !== "number" || !Number.isSafeInteger(at))
-			throw invalidParameters(["at: expected a time"]);
+		if (typeof at !== "number" || !Number.isSafeInteger(at)) throw invalidParameters(["at: expected a time"]);
 		const rows = await audit
 			.recent({
 				requestId: request,
@@ -40,9 +38,7 @@ export function createAuditedCall(audit: Pick<Audit, "recent">): OtherMethod {
 				if (!(error instanceof StoreUnavailable)) throw error;
 				throw new RpcError(errorCode.internal, error.message);
 			});
-		const own = principal
-			? rows.filter(({ person }) => person === principal.person?.id)
-			: rows;
+		const own = principal ? rows.filter(({ person }) => person === principal.person?.id) : rows;
 		// The outcome of the call's approval has the same request id.
 		const row = own.find(({ tool }) => tool !== "approval") ?? own[0];
 		return JSON.stringify({ call: row ? describe(row) : null });

@@ -2,11 +2,7 @@
 // in and out. The caller has checked the Host header, the Origin and the token. Errors are JSON: {"error": "text"}.
 
 import type { Log } from "../../lib/log.ts";
-import {
-	type ListenOptions,
-	methodNotAllowed,
-	readBody,
-} from "../../lib/program/listen.ts";
+import { type ListenOptions, methodNotAllowed, readBody } from "../../lib/program/listen.ts";
 import { json } from "../../mcp/http-response.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { maxQuietSeconds } from "../../mcp/read-message.ts";
@@ -25,11 +21,7 @@ const bodyTimeoutMs = 60_000;
 const maxConcurrent = 4;
 
 export interface DocumentRouteOptions {
-	handle(
-		name: DocumentRequest,
-		input: unknown,
-		signal: AbortSignal,
-	): Promise<unknown>;
+	handle(name: DocumentRequest, input: unknown, signal: AbortSignal): Promise<unknown>;
 	log: Log;
 }
 
@@ -47,16 +39,9 @@ export function createDocumentRoute({
 ) => Promise<Response> {
 	let running = 0;
 
-	async function respond(
-		name: DocumentRequest,
-		request: Request,
-	): Promise<Response> {
+	async function respond(name: DocumentRequest, request: Request): Promise<Response> {
 		const body = await readBody(request, maxRequestBytes, bodyTimeoutMs);
-		if (body === "too long")
-			return refuse(
-				413,
-				`The request is larger than ${maxRequestBytes / 1024 / 1024} MiB.`,
-			);
+		if (body === "too long") return refuse(413, `The request is larger than ${maxRequestBytes / 1024 / 1024} MiB.`);
 		if (body === "late")
 			return refuse(408, "The request body did not arrive in time.", {
 				Connection: "close",
@@ -68,26 +53,21 @@ export function createDocumentRoute({
 			return json(200, JSON.stringify(output), noStore);
 		} catch (error) {
 			if (error instanceof ToolError) return refuse(422, error.message);
-			log.error(
-				"could not handle a request to export, plan or change a guild: internal error",
-				{
-					request: name,
-					error,
-				},
-			);
+			log.error("could not handle a request to export, plan or change a guild: internal error", {
+				request: name,
+				error,
+			});
 			return refuse(500, "Internal error: the log of the bot says why.");
 		}
 	}
 
 	return async (request, http, path) => {
 		const name = path.slice(routePrefix.length);
-		if (!isDocumentRequest(name))
-			return refuse(404, `The bot has no route ${path}.`);
+		if (!isDocumentRequest(name)) return refuse(404, `The bot has no route ${path}.`);
 		if (request.method !== "POST") return methodNotAllowed("POST");
 		// A web page can send other types without asking first.
 		const type = request.headers.get("content-type")?.split(";", 1)[0];
-		if (type?.trim().toLowerCase() !== "application/json")
-			return refuse(415, "Content-Type is not application/json.");
+		if (type?.trim().toLowerCase() !== "application/json") return refuse(415, "Content-Type is not application/json.");
 		http.timeout(request, maxQuietSeconds);
 		if (running >= maxConcurrent)
 			return refuse(
@@ -115,10 +95,6 @@ function parse(body: Uint8Array): JsonObject | undefined {
 	}
 }
 
-function refuse(
-	status: number,
-	error: string,
-	headers: Record<string, string> = {},
-): Response {
+function refuse(status: number, error: string, headers: Record<string, string> = {}): Response {
 	return json(status, JSON.stringify({ error }), { ...noStore, ...headers });
 }

@@ -1,30 +1,15 @@
 // The bot's HTTP routes: the MCP endpoint with its readiness probe, the monitor, and routes of features.
 
-import {
-	decodePrincipal,
-	type Principal,
-	principalHeader,
-} from "../../lib/principal.ts";
+import { decodePrincipal, type Principal, principalHeader } from "../../lib/principal.ts";
 import { pathOf } from "../../lib/program/listen.ts";
-import {
-	createMonitor,
-	type MonitorOptions,
-} from "../../lib/program/monitor.ts";
-import {
-	createBearerCheck,
-	createHostCheck,
-	createOriginCheck,
-	withCors,
-} from "../../mcp/access.ts";
+import { createMonitor, type MonitorOptions } from "../../lib/program/monitor.ts";
+import { createBearerCheck, createHostCheck, createOriginCheck, withCors } from "../../mcp/access.ts";
 import { notFound } from "../../mcp/http-response.ts";
 import type { Server } from "../../mcp/server.ts";
 import type { Sessions } from "../../mcp/session.ts";
 import { createEndpoint } from "../../mcp/streamable-http.ts";
 import { routePrefix } from "../tool/guild-document-requests.ts";
-import {
-	createDocumentRoute,
-	type DocumentRouteOptions,
-} from "./guild-document-route.ts";
+import { createDocumentRoute, type DocumentRouteOptions } from "./guild-document-route.ts";
 
 /**
  * Maximum size in bytes of an HTTP request's body. Larger than the gateway's limit, because the gateway may lengthen
@@ -51,10 +36,7 @@ export interface RoutesOptions {
 	 * Handles requests to the HTTP routes of the bot's features. The features authenticate these requests themselves.
 	 * Returns undefined if `path` is not one of their routes.
 	 */
-	respond?(
-		request: Request,
-		path: string,
-	): Response | Promise<Response> | undefined;
+	respond?(request: Request, path: string): Response | Promise<Response> | undefined;
 	/**
 	 * Handles the HTTP requests of the command line to export, plan or apply a guild document. If undefined, the bot has
 	 * no routes for these requests.
@@ -86,8 +68,7 @@ export function createRoutes({
 	const checkBearer = token ? createBearerCheck(token) : () => undefined;
 	const monitor = createMonitor({
 		...monitorOptions,
-		refuse: (request) =>
-			checkHost(request) ?? checkOrigin(request) ?? checkBearer(request),
+		refuse: (request) => checkHost(request) ?? checkOrigin(request) ?? checkBearer(request),
 		// Probes may use any host name.
 		refuseUnauthenticated: checkOrigin,
 	});
@@ -96,10 +77,7 @@ export function createRoutes({
 		// An invalid Host header leaves no path; checkHost refuses it below.
 		const path = pathOf(request);
 		if (path !== "/mcp") {
-			const response =
-				monitor(request, path) ??
-				checkOrigin(request) ??
-				respond(request, path);
+			const response = monitor(request, path) ?? checkOrigin(request) ?? respond(request, path);
 			if (response) return response;
 		}
 		const refusal = checkHost(request) ?? checkOrigin(request);
@@ -109,14 +87,11 @@ export function createRoutes({
 		// Before the token check: a client that gets 401 for OAuth metadata waits for a login that never comes.
 		if (path !== "/mcp") return notFound();
 		// A GET that accepts a stream is an MCP client's; the endpoint refuses it. Any other is the readiness probe.
-		if (isGet(request) && !wantsStream(request))
-			return new Response(readiness());
+		if (isGet(request) && !wantsStream(request)) return new Response(readiness());
 		const unauthorized = checkBearer(request);
 		if (unauthorized) return unauthorized;
 		const principal = readPrincipal(request.headers, token !== undefined);
-		return principal instanceof Response
-			? principal
-			: endpoint(request, http, principal);
+		return principal instanceof Response ? principal : endpoint(request, http, principal);
 	});
 }
 
@@ -125,10 +100,7 @@ export function createRoutes({
  * the request has no such header. Returns an error response if the header is invalid, or if the bot has no token and
  * thus cannot know who sent the header.
  */
-function readPrincipal(
-	headers: Headers,
-	hasToken: boolean,
-): Principal | Response | undefined {
+function readPrincipal(headers: Headers, hasToken: boolean): Principal | Response | undefined {
 	const value = headers.get(principalHeader);
 	if (value === null) return undefined;
 	if (!hasToken)
@@ -136,10 +108,7 @@ function readPrincipal(
 			`${principalHeader} is not allowed: this bot has no MCP_AUTH_TOKEN, so it cannot know who sent the header\n`,
 			{ status: 403 },
 		);
-	return (
-		decodePrincipal(value) ??
-		new Response(`${principalHeader} is invalid\n`, { status: 400 })
-	);
+	return decodePrincipal(value) ?? new Response(`${principalHeader} is invalid\n`, { status: 400 });
 }
 
 function isGet({ method }: Request): boolean {

@@ -4,22 +4,10 @@
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { quoted } from "../../lib/text.ts";
-import {
-	errorCode,
-	isObject,
-	type JsonObject,
-	RpcError,
-	type RpcRequest,
-} from "../../mcp/json-rpc.ts";
+import { errorCode, isObject, type JsonObject, RpcError, type RpcRequest } from "../../mcp/json-rpc.ts";
 import { countRequest } from "../../mcp/metrics.ts";
 import { modernClientName } from "../../mcp/modern.ts";
-import {
-	type Caller,
-	countedMethod,
-	type RpcResponse,
-	type Server,
-	type ToolSet,
-} from "../../mcp/server.ts";
+import { type Caller, countedMethod, type RpcResponse, type Server, type ToolSet } from "../../mcp/server.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import { callFacts } from "../tool/call-facts.ts";
 import type { BotContext } from "../tool/context.ts";
@@ -58,17 +46,11 @@ export interface ObservedServer extends Server {
  * Wraps an MCP server: counts every request in the metrics, and logs every tool call and every refused request with
  * its request id.
  */
-export function observe(
-	server: Server,
-	{ select, metrics, log, audit, isRecorded }: ObserverOptions,
-): ObservedServer {
+export function observe(server: Server, { select, metrics, log, audit, isRecorded }: ObserverOptions): ObservedServer {
 	let callsInFlight = 0;
 	let idle: PromiseWithResolvers<void> | undefined;
 
-	async function handleCall(
-		request: RpcRequest,
-		originalCaller: Caller,
-	): Promise<RpcResponse> {
+	async function handleCall(request: RpcRequest, originalCaller: Caller): Promise<RpcResponse> {
 		const facts = callFacts(originalCaller);
 		const caller = { ...withId(originalCaller), ...facts.hooks };
 		const from = performance.now();
@@ -99,16 +81,11 @@ export function observe(
 		// Gateways refresh the guild list every few minutes, without a request id. These calls are not audited.
 		const isRefresh = !originalCaller.requestId && tool?.name === "list_guilds";
 		if (isRefresh && auditedOutcome(response) === "done") return response;
-		if (response.kind === "text" && isRecorded?.(response.text))
-			return response;
+		if (response.kind === "text" && isRecorded?.(response.text)) return response;
 		audit({
 			at: new Date(Date.now() - ms),
 			requestId: caller.requestId,
-			client:
-				caller.principal?.client ??
-				caller.session?.clientName ??
-				modernClientName(request.params) ??
-				"",
+			client: caller.principal?.client ?? caller.session?.clientName ?? modernClientName(request.params) ?? "",
 			principal: caller.principal,
 			tool: toolName,
 			guildId: guildIdOf(args) ?? context.guildId,
@@ -124,10 +101,7 @@ export function observe(
 	}
 
 	/** Returns the tool and the arguments of a `tools/call`; `tool` is undefined if the call is invalid. */
-	function resolveOrUnknown(
-		{ params }: RpcRequest,
-		{ resolve }: Pick<ToolSet<BotContext>, "resolve">,
-	) {
+	function resolveOrUnknown({ params }: RpcRequest, { resolve }: Pick<ToolSet<BotContext>, "resolve">) {
 		const args = isObject(params.arguments) ? params.arguments : {};
 		const { name } = params;
 		if (typeof name !== "string") return { tool: undefined, args };
@@ -139,20 +113,14 @@ export function observe(
 		}
 	}
 
-	async function handleOther(
-		request: RpcRequest,
-		originalCaller: Caller,
-	): Promise<RpcResponse> {
+	async function handleOther(request: RpcRequest, originalCaller: Caller): Promise<RpcResponse> {
 		const caller = withId(originalCaller);
 		const response = await server.handle(request, caller);
 		countRequest(metrics, request, response);
 		const level = response.errorCode === undefined ? "debug" : "info";
 		log[level]("MCP request finished", {
 			...callerFields(caller),
-			method:
-				countedMethod(request) === request.method
-					? request.method
-					: quoteUnknownName(request.method),
+			method: countedMethod(request) === request.method ? request.method : quoteUnknownName(request.method),
 			...responseFields(response),
 		});
 		return response;
@@ -168,9 +136,7 @@ export function observe(
 			await idle.promise;
 		},
 		handle: (request, caller) =>
-			request.method === "tools/call"
-				? handleCall(request, caller)
-				: handleOther(request, caller),
+			request.method === "tools/call" ? handleCall(request, caller) : handleOther(request, caller),
 	};
 }
 
@@ -198,9 +164,7 @@ function responseFields({ outcome, errorCode: code }: RpcResponse) {
 
 /** Quotes and truncates the name of an unknown tool or method, for the log. */
 function quoteUnknownName(name: unknown): string {
-	return typeof name === "string"
-		? quoted(name)
-		: `a name of type ${typeof name}`;
+	return typeof name === "string" ? quoted(name) : `a name of type ${typeof name}`;
 }
 
 /** Returns the argument `guild_id` of a tool call; undefined if it is not a valid Discord id. */

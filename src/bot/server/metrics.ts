@@ -24,16 +24,8 @@ export function createMetrics(): BotMetrics {
 	const { registry } = server;
 	return {
 		...server,
-		toolCalls: registry.counter(
-			`${prefix}tool_calls_total`,
-			"Tool calls by tool and outcome.",
-			["tool", "outcome"],
-		),
-		toolCallSeconds: registry.histogram(
-			`${prefix}tool_call_seconds`,
-			"Duration of tool calls.",
-			["tool"],
-		),
+		toolCalls: registry.counter(`${prefix}tool_calls_total`, "Tool calls by tool and outcome.", ["tool", "outcome"]),
+		toolCallSeconds: registry.histogram(`${prefix}tool_call_seconds`, "Duration of tool calls.", ["tool"]),
 		platformRequests: registry.counter(
 			`${prefix}platform_requests_total`,
 			"Requests to Discord's API and CDN by outcome.",
@@ -51,52 +43,28 @@ export interface Observed {
 	server: { readonly callsInFlight: number };
 }
 
-export function addGauges(
-	registry: Registry,
-	{ connection, store, audit, sessions, server }: Observed,
-): void {
+export function addGauges(registry: Registry, { connection, store, audit, sessions, server }: Observed): void {
 	const { requests, droppedEvents } = connection;
-	const gauge = (name: string, help: string, read: () => number) =>
-		registry.gauge(prefix + name, help, [], read);
+	const gauge = (name: string, help: string, read: () => number) => registry.gauge(prefix + name, help, [], read);
 	const counter = (name: string, help: string, read: () => number) =>
 		registry.readCounter(prefix + name, help, [], read);
-	gauge("discord_connected", "Whether Discord is connected.", () =>
-		Number(connection.state.connected),
-	);
-	gauge("store_ready", "Whether the store accepts writes.", () =>
-		Number(store.state === "ready"),
-	);
-	gauge(
-		"audit_queued",
-		"Tool calls queued for the audit log.",
-		() => audit.queued,
-	);
-	counter(
-		"audit_dropped_total",
-		"Tool calls dropped by the audit log.",
-		() => audit.dropped,
-	);
+	gauge("discord_connected", "Whether Discord is connected.", () => Number(connection.state.connected));
+	gauge("store_ready", "Whether the store accepts writes.", () => Number(store.state === "ready"));
+	gauge("audit_queued", "Tool calls queued for the audit log.", () => audit.queued);
+	counter("audit_dropped_total", "Tool calls dropped by the audit log.", () => audit.dropped);
 	gauge("guilds", "Guilds of the bot.", () => connection.guilds.length);
 	gauge(
 		"discord_invalid_requests",
 		"Requests answered with 401, 403 or 429 in the last 10 minutes, up to the number that pauses requests.",
 		() => requests.invalidCount,
 	);
-	counter(
-		"discord_held_back_total",
-		"Requests rejected because of a pause.",
-		() => requests.rejectedCount,
-	);
+	counter("discord_held_back_total", "Requests rejected because of a pause.", () => requests.rejectedCount);
 	gauge(
 		"discord_pause_seconds",
 		"Remaining pause of requests after too many invalid ones or a response that is not Discord's; 0 without a pause.",
 		() => (requests.pause?.waitMs ?? 0) / 1000,
 	);
-	gauge(
-		"discord_sockets",
-		"Open sockets to Discord's Gateway: one per shard, or fewer.",
-		() => connection.sockets,
-	);
+	gauge("discord_sockets", "Open sockets to Discord's Gateway: one per shard, or fewer.", () => connection.sockets);
 	gauge("discord_shards", "Shards of the bot.", () => connection.shards.length);
 	gauge(
 		"discord_shards_connected",
@@ -106,10 +74,7 @@ export function addGauges(
 	gauge(
 		"discord_guilds_unavailable",
 		"Guilds that are unavailable on Discord, or whose shard is not connected.",
-		() =>
-			connection.guilds.filter(
-				(guild) => !guild.available || !connection.isConnected(guild),
-			).length,
+		() => connection.guilds.filter((guild) => !guild.available || !connection.isConnected(guild)).length,
 	);
 	gauge(
 		"discord_logins_24h",

@@ -3,18 +3,9 @@
 import type { Guild } from "discord.js";
 import type { Principal } from "../../lib/principal.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
-import {
-	type PersonGuild,
-	type PersonRights,
-	rightsMethod,
-} from "../../mcp/rights.ts";
+import { type PersonGuild, type PersonRights, rightsMethod } from "../../mcp/rights.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
-import {
-	type Admitting,
-	guildsOf,
-	isUpToDate,
-	mayTouch,
-} from "../tool/admission.ts";
+import { type Admitting, guildsOf, isUpToDate, mayTouch } from "../tool/admission.ts";
 
 /**
  * Maximum number of guilds whose members are still being loaded in which the bot asks Discord for a person. A bot with
@@ -27,19 +18,14 @@ const maxLookUps = 50;
  * requests of a principal (caller) with a person are answered. `contextOf` returns the bot with the limits of a
  * principal.
  */
-export function createRights(
-	contextOf: (principal: Principal) => Admitting,
-): OtherMethod {
+export function createRights(contextOf: (principal: Principal) => Admitting): OtherMethod {
 	return async (_, { principal }) => {
 		if (!principal?.person) throw methodNotFound(rightsMethod);
 		const context = contextOf(principal);
 		const { connection } = context;
 		const known = knownGuilds(context);
 		if (!connection.state.connected && known.size === 0)
-			throw new RpcError(
-				errorCode.internal,
-				"The bot is not connected to Discord",
-			);
+			throw new RpcError(errorCode.internal, "The bot is not connected to Discord");
 		const found = await guildsOf(context, principal.person.id, [...known]);
 		const isMissing = (guild: Guild) =>
 			(!guild.available || !known.has(guild)) &&
@@ -61,14 +47,8 @@ export function createRights(
 /** The guilds of which the bot can say whether a person is a member: those of connected shards, and few that still load. */
 function knownGuilds(context: Admitting): Set<Guild> {
 	const { connection } = context;
-	const upToDate = connection.guilds.filter(
-		(guild) => mayTouch(context, guild.id) && isUpToDate(connection, guild),
-	);
-	const isLoaded = (guild: Guild) =>
-		!guild.available || connection.hasAllMembers(guild);
+	const upToDate = connection.guilds.filter((guild) => mayTouch(context, guild.id) && isUpToDate(connection, guild));
+	const isLoaded = (guild: Guild) => !guild.available || connection.hasAllMembers(guild);
 	const loading = upToDate.filter((guild) => !isLoaded(guild));
-	return new Set([
-		...upToDate.filter(isLoaded),
-		...loading.slice(0, maxLookUps),
-	]);
+	return new Set([...upToDate.filter(isLoaded), ...loading.slice(0, maxLookUps)]);
 }

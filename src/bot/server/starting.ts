@@ -34,11 +34,7 @@ export function waitForLogin(
 			starting = undefined;
 		});
 
-	async function later(
-		login: Promise<unknown>,
-		request: RpcRequest,
-		caller: Caller,
-	) {
+	async function later(login: Promise<unknown>, request: RpcRequest, caller: Caller) {
 		const waited = within(maxWaitMs, login);
 		const { signal } = caller;
 		await (signal ? raceSignal(waited, signal).catch(() => {}) : waited);
@@ -47,16 +43,11 @@ export function waitForLogin(
 
 	return {
 		handle: (request, caller) =>
-			starting && needsDiscord(request, caller)
-				? later(starting, request, caller)
-				: server.handle(request, caller),
+			starting && needsDiscord(request, caller) ? later(starting, request, caller) : server.handle(request, caller),
 	};
 }
 
-function needsDiscord(
-	{ method, params: { name } }: RpcRequest,
-	{ requestId }: Caller,
-): boolean {
+function needsDiscord({ method, params: { name } }: RpcRequest, { requestId }: Caller): boolean {
 	if (method === rightsMethod) return true;
 	// A gateway that refreshes its list of guilds sends no request id and repeats the request soon. Its tools/list must
 	// not wait for the login.

@@ -4,11 +4,7 @@
 import { dirname, resolve } from "node:path";
 import type { Client, Guild } from "discord.js";
 import { ConfigError } from "../../lib/config.ts";
-import {
-	type Entry,
-	readTable,
-	sameTokenIssue,
-} from "../../lib/instances/table.ts";
+import { type Entry, readTable, sameTokenIssue } from "../../lib/instances/table.ts";
 import type { Log } from "../../lib/log.ts";
 import {
 	type Check,
@@ -20,29 +16,15 @@ import {
 } from "../../lib/program/check.ts";
 import { within } from "../../lib/wait.ts";
 import { providerChecks } from "../ai/check.ts";
-import {
-	type BotConfig,
-	hasIdleApproval,
-	idleApproval,
-	needsMessageContent,
-	withoutToken,
-} from "../config/config.ts";
-import {
-	Connection,
-	type ConnectionOptions,
-} from "../discord/connection/connection.ts";
+import { type BotConfig, hasIdleApproval, idleApproval, needsMessageContent, withoutToken } from "../config/config.ts";
+import { Connection, type ConnectionOptions } from "../discord/connection/connection.ts";
 import { sessionStartsFile } from "../discord/connection/session-starts.ts";
 import { userName } from "../discord/describe.ts";
 import { describeRefused, privilegedIntents } from "../discord/intents.ts";
 import { oneLine } from "../discord/text.ts";
 import { checkStore } from "../store/check.ts";
 import type { StoreSettings } from "../store/settings.ts";
-import {
-	checkPermissions,
-	guildName,
-	inviteTo,
-	referenceChecks,
-} from "./guild-checks.ts";
+import { checkPermissions, guildName, inviteTo, referenceChecks } from "./guild-checks.ts";
 import { askOccupant } from "./occupant.ts";
 
 export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
@@ -56,11 +38,7 @@ export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 }
 
 /** Runs the checks of `bot --check` and logs the bot out of Discord. Resolves with true if all checks passed. */
-export async function checkBot(
-	config: BotConfig,
-	log: Log,
-	options: BotCheckOptions = {},
-): Promise<boolean> {
+export async function checkBot(config: BotConfig, log: Log, options: BotCheckOptions = {}): Promise<boolean> {
 	const connection = createConnection(config, log);
 	try {
 		const checks = checksOf(config, connection, log, options);
@@ -79,11 +57,7 @@ export function checkConfig(config: BotConfig, log: Log): Promise<boolean> {
 }
 
 /** Creates the bot's connection to Discord without opening it. */
-export function createConnection(
-	config: BotConfig,
-	log: Log,
-	options: Partial<ConnectionOptions> = {},
-): Connection {
+export function createConnection(config: BotConfig, log: Log, options: Partial<ConnectionOptions> = {}): Connection {
 	return new Connection({
 		token: config.discordToken,
 		api: config.discordApiUrl,
@@ -109,9 +83,7 @@ function checksOf(
 		async run() {
 			const found = await logIn(config, connection, loginTimeoutMs);
 			const refused = connection.refusedIntents.map(describeRefused);
-			return refused.length > 0
-				? { warning: [found, ...refused].join(". ") }
-				: found;
+			return refused.length > 0 ? { warning: [found, ...refused].join(". ") } : found;
 		},
 	};
 	let guilds: readonly Guild[] = [];
@@ -128,12 +100,8 @@ function checksOf(
 	return [
 		configurationCheck(config),
 		{ title: "MCP port", run: () => checkPort(config, log) },
-		...(config.mcpToken === undefined
-			? [{ title: "MCP token", run: () => ({ warning: withoutToken }) }]
-			: []),
-		...(hasIdleApproval(config)
-			? [{ title: "mcp.approval", run: () => ({ warning: idleApproval }) }]
-			: []),
+		...(config.mcpToken === undefined ? [{ title: "MCP token", run: () => ({ warning: withoutToken }) }] : []),
+		...(hasIdleApproval(config) ? [{ title: "mcp.approval", run: () => ({ warning: idleApproval }) }] : []),
 		{
 			title: "database",
 			run: () =>
@@ -226,8 +194,7 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	const state = await tryListening({ hostname, port, settings, log });
 	if (state === "free") return `${address} is free`;
 	const { bot } = await askOccupant(config);
-	if (bot === config.botName)
-		return `${address} is in use by this bot, which is running`;
+	if (bot === config.botName) return `${address} is in use by this bot, which is running`;
 	const other = bot === undefined ? "another program" : `another bot, ${bot}`;
 	throw new CheckFailed(
 		`MCP_PORT: ${address} is in use by ${other}`,
@@ -281,10 +248,7 @@ function checkClientId(clientId: string, { application }: Client<true>): Found {
  * Returns the guild whose id the setting GUILD_ID contains, or all guilds of the bot if GUILD_ID is not set. Throws a
  * CheckFailed if there is no guild to return, or if a guild is unavailable.
  */
-function guildsOf(
-	{ guildId, toml }: BotConfig,
-	discord: Client<true>,
-): readonly Guild[] {
+function guildsOf({ guildId, toml }: BotConfig, discord: Client<true>): readonly Guild[] {
 	const all = [...discord.guilds.cache.values()];
 	const guilds = guildId ? all.filter(({ id }) => id === guildId) : all;
 	if (guilds.length === 0)

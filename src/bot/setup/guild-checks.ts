@@ -1,18 +1,8 @@
 // Checks after login: the bot's permissions in its guilds, and the roles and channels in config.toml. Changes nothing.
 
-import {
-	ChannelType,
-	type Client,
-	type Guild,
-	PermissionFlagsBits,
-	type Role,
-} from "discord.js";
+import { ChannelType, type Client, type Guild, PermissionFlagsBits, type Role } from "discord.js";
 import * as v from "valibot";
-import {
-	type Check,
-	CheckFailed,
-	type Found,
-} from "../../lib/program/check.ts";
+import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
 import type { BotConfig } from "../config/config.ts";
 import { toml as tomlSchema } from "../config/settings.ts";
@@ -28,16 +18,10 @@ import {
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 import { isPublic, isVisible } from "../discord/visible-channels.ts";
-import {
-	invitePermissions,
-	inviteUrl,
-	neededFor,
-	neededForModeration,
-} from "./invite.ts";
+import { invitePermissions, inviteUrl, neededFor, neededForModeration } from "./invite.ts";
 
 /** The warning about a log channel that @everyone sees. */
-export const openLogWarning =
-	"everyone can see it, so notes and the reasons of warnings are left out of the log there";
+export const openLogWarning = "everyone can see it, so notes and the reasons of warnings are left out of the log there";
 
 /** Returns the name and id of a guild. For an unavailable guild Discord sends only the id. */
 export function guildName({ name = "(unavailable)", id }: Guild): string {
@@ -48,10 +32,7 @@ export function guildName({ name = "(unavailable)", id }: Guild): string {
  * Returns the link with which people add the bot to a guild. In a guild that already has the bot, the link grants
  * missing permissions.
  */
-export function inviteTo(
-	{ application }: Client<true>,
-	toml: BotConfig["toml"],
-): string {
+export function inviteTo({ application }: Client<true>, toml: BotConfig["toml"]): string {
 	return inviteUrl(application.id, invitePermissions(toml));
 }
 
@@ -67,10 +48,7 @@ const optional = ["MentionEveryone", "SendMessagesInThreads"] as const;
  * Checks the bot's permissions in each guild. Throws a CheckFailed if the bot lacks a necessary permission in a guild
  * and in all its channels. Returns a warning about other permissions that the bot lacks guild-wide.
  */
-export function checkPermissions(
-	guilds: readonly Guild[],
-	toml: BotConfig["toml"],
-): Found {
+export function checkPermissions(guilds: readonly Guild[], toml: BotConfig["toml"]): Found {
 	const wanted = invitePermissions(toml) & ~bitsIn(undefined, optional);
 	const warnings = guilds.flatMap((guild) => {
 		requireLeast(guild, toml);
@@ -93,9 +71,7 @@ function rankWarnings(guild: Guild): string[] {
 	const { me } = guild.members;
 	if (!me || guild.ownerId === me.id) return [];
 	const { highest } = me.roles;
-	const others = guild.roles.cache.filter(
-		({ id }) => id !== guild.id && id !== highest.id,
-	);
+	const others = guild.roles.cache.filter(({ id }) => id !== guild.id && id !== highest.id);
 	if (others.size === 0) return [];
 	if (others.some((role) => highest.comparePositionTo(role) > 0)) return [];
 	return [
@@ -116,12 +92,8 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 			`the bot is timed out in ${guildName(guild)} until ${time(until)}`,
 			"A moderator with MODERATE_MEMBERS can remove the timeout.",
 		);
-	const somewhere = guild.channels.cache.reduce(
-		(bits, channel) => bits | botPermissions(guild, channel),
-		inGuild,
-	);
-	const needed =
-		neededFor(forEveryTool, toml.features) | neededForModeration(toml);
+	const somewhere = guild.channels.cache.reduce((bits, channel) => bits | botPermissions(guild, channel), inGuild);
+	const needed = neededFor(forEveryTool, toml.features) | neededForModeration(toml);
 	const missing = needed & ~somewhere;
 	if (missing !== 0n)
 		throw new CheckFailed(
@@ -168,11 +140,7 @@ export function referencesIn(
  * Finds the role and channel ids in `value`, a part of the configuration, with the help of its Valibot schema. `path`
  * is the key of `value`.
  */
-function walk(
-	schema: v.GenericSchema,
-	value: unknown,
-	path: readonly string[],
-): Reference[] {
+function walk(schema: v.GenericSchema, value: unknown, path: readonly string[]): Reference[] {
 	if (value === undefined) return [];
 	const { refersTo } = v.getMetadata(schema);
 	if (refersTo === "role" || refersTo === "held role" || refersTo === "channel")
@@ -183,31 +151,21 @@ function walk(
 		item?: v.GenericSchema;
 	};
 	if (wrapped) return walk(wrapped, value, path);
-	if (item && Array.isArray(value))
-		return value.flatMap((one, index) =>
-			walk(item, one, [...path, String(index)]),
-		);
+	if (item && Array.isArray(value)) return value.flatMap((one, index) => walk(item, one, [...path, String(index)]));
 	if (!entries || !isObject(value)) return [];
-	return Object.entries(entries).flatMap(([key, entry]) =>
-		walk(entry, value[key], [...path, key]),
-	);
+	return Object.entries(entries).flatMap(([key, entry]) => walk(entry, value[key], [...path, key]));
 }
 
 /**
  * Creates a check for each role and channel that config.toml names: it must exist in one of the guilds, and the bot
  * must be able to assign the role, if it is to do so, or write in the channel.
  */
-export function referenceChecks(
-	toml: BotConfig["toml"],
-	guilds: () => readonly Guild[],
-): Check[] {
+export function referenceChecks(toml: BotConfig["toml"], guilds: () => readonly Guild[]): Check[] {
 	return referencesIn(tomlSchema, toml).map((reference) => ({
 		title: reference.key,
 		run() {
 			if (reference.to === "channel") return checkChannel(reference, guilds());
-			return reference.to === "role"
-				? checkRole(reference, guilds())
-				: roleName(findRole(reference, guilds()));
+			return reference.to === "role" ? checkRole(reference, guilds()) : roleName(findRole(reference, guilds()));
 		},
 	}));
 }
@@ -226,10 +184,7 @@ function checkRole(reference: Reference, guilds: readonly Guild[]): string {
 			other,
 		);
 	if (role.managed)
-		throw new CheckFailed(
-			`${name} belongs to a bot or an integration: nobody can give this role to members`,
-			other,
-		);
+		throw new CheckFailed(`${name} belongs to a bot or an integration: nobody can give this role to members`, other);
 	const { ManageRoles } = PermissionFlagsBits;
 	const missing = missingForBot(guild, undefined, ManageRoles);
 	if (missing !== 0n)
@@ -256,18 +211,13 @@ function findRole({ id }: Reference, guilds: readonly Guild[]): Role {
 
 /** Checks that the bot can write in the channel, and returns the channel's name. Throws a CheckFailed otherwise. */
 function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
-	const channel = guilds
-		.map(({ channels }) => channels.cache.get(id))
-		.find(Boolean);
+	const channel = guilds.map(({ channels }) => channels.cache.get(id)).find(Boolean);
 	if (!channel) throw notFound("channel", id, guilds);
 	// The name of a hidden channel is not for the person in whose name a tool checks the setup.
 	const name = isVisible(channel) ? channelName(channel) : `channel ${id}`;
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
-		throw new CheckFailed(
-			`${name} is not a text channel`,
-			"Name another channel in config.toml.",
-		);
+		throw new CheckFailed(`${name} is not a text channel`, "Name another channel in config.toml.");
 	// In a list of channels, the key ends with a number.
 	const also = alsoNeeded[key.replace(/\.\d+$/, "")] ?? [];
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages", ...also]);
@@ -282,8 +232,7 @@ function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 			`@everyone can see ${name}, so reports are refused: its messages name those who report`,
 			"In the channel's settings (Permissions), make it private for staff.",
 		);
-	if (key === "moderation.log_channel" && isPublic(channel))
-		return { warning: `${name}: ${openLogWarning}` };
+	if (key === "moderation.log_channel" && isPublic(channel)) return { warning: `${name}: ${openLogWarning}` };
 	return name;
 }
 

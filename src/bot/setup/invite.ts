@@ -49,22 +49,11 @@ export const toolPermissions: readonly Permission[] = [
 	"Connect",
 ];
 
-const forReplies = [
-	"ViewChannel",
-	"SendMessages",
-	"ReadMessageHistory",
-] as const;
-const forModeration = [
-	...forReplies,
-	"EmbedLinks",
-	"ManageMessages",
-	"BanMembers",
-] as const;
+const forReplies = ["ViewChannel", "SendMessages", "ReadMessageHistory"] as const;
+const forModeration = [...forReplies, "EmbedLinks", "ManageMessages", "BanMembers"] as const;
 
 /** Permissions that each feature of the bot needs, by the feature's name. */
-const featurePermissions: Readonly<
-	Record<keyof TomlSettings["features"], readonly Permission[]>
-> = {
+const featurePermissions: Readonly<Record<keyof TomlSettings["features"], readonly Permission[]>> = {
 	game: [...forModeration, "ManageRoles"],
 	auto_role: ["ManageRoles"],
 	join_role: ["ManageRoles"],
@@ -74,19 +63,14 @@ const featurePermissions: Readonly<
 };
 
 /** Returns the permission bits that the bot needs for its tools and its enabled features. */
-export function invitePermissions(
-	toml: Pick<TomlSettings, "features">,
-): bigint {
+export function invitePermissions(toml: Pick<TomlSettings, "features">): bigint {
 	return neededFor(toolPermissions, toml.features);
 }
 
 /** Returns a permission bit field: `permissions` and the permissions that the bot's enabled features need. */
-export function neededFor(
-	permissions: readonly Permission[],
-	features: TomlSettings["features"],
-): bigint {
-	const ofFeatures = Object.entries(featurePermissions).flatMap(
-		([name, needed]) => (features[name as keyof typeof features] ? needed : []),
+export function neededFor(permissions: readonly Permission[], features: TomlSettings["features"]): bigint {
+	const ofFeatures = Object.entries(featurePermissions).flatMap(([name, needed]) =>
+		features[name as keyof typeof features] ? needed : [],
 	);
 	return bitsIn(undefined, [...permissions, ...ofFeatures]);
 }
@@ -95,10 +79,7 @@ export function neededFor(
  * Returns the permission bits without which parts of the feature `moderation` that config.toml turns on would do nothing:
  * the bot acts there on its own.
  */
-export function neededForModeration({
-	features,
-	moderation,
-}: Pick<TomlSettings, "features" | "moderation">): bigint {
+export function neededForModeration({ features, moderation }: Pick<TomlSettings, "features" | "moderation">): bigint {
 	if (!features.moderation || !moderation) return 0n;
 	const forRules = {
 		timeout: "ModerateMembers",
@@ -107,9 +88,7 @@ export function neededForModeration({
 	} as const;
 	return bitsIn(undefined, [
 		...(moderation.escalate ?? []).map(({ action }) => forRules[action]),
-		...(moderation.spam && !moderation.spam.dry
-			? (["ModerateMembers"] as const)
-			: []),
+		...(moderation.spam && !moderation.spam.dry ? (["ModerateMembers"] as const) : []),
 		...(moderation.raid ? (["ManageGuild", "ManageChannels"] as const) : []),
 	]);
 }

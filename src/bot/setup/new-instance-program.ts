@@ -6,18 +6,10 @@ import { text } from "node:stream/consumers";
 import * as v from "valibot";
 import { ConfigError, isPlaceholder } from "../../lib/config.ts";
 import { askSecret } from "../../lib/program/ask.ts";
-import {
-	accessIssue,
-	becomeOwnerOf,
-	defaultInstances,
-} from "../../lib/program/instances.ts";
+import { accessIssue, becomeOwnerOf, defaultInstances } from "../../lib/program/instances.ts";
 import { variables } from "../config/settings.ts";
 import { checkName } from "./new-instance.ts";
-import {
-	exitWith,
-	type NewInstanceOptions,
-	newInstance,
-} from "./new-instance-report.ts";
+import { exitWith, type NewInstanceOptions, newInstance } from "./new-instance-report.ts";
 
 const question =
 	"Token of the bot from Discord (Bot → Reset Token at https://discord.com/developers/applications).\nYour input is not shown. Press Enter to fill it in later: ";
@@ -65,14 +57,11 @@ async function askForToken(): Promise<string | undefined> {
 	if (!process.stdin.isTTY) return undefined;
 	for (;;) {
 		const token = await askSecret(question);
-		if (token === undefined)
-			exitWith({ code: 1, text: "Cancelled; nothing was changed." });
+		if (token === undefined) exitWith({ code: 1, text: "Cancelled; nothing was changed." });
 		if (token === "") return undefined;
 		const issue = tokenIssue(token);
 		if (issue === undefined) return token;
-		console.error(
-			`This is not a bot's token: ${issue}. Copy it from the page Bot, and try again.`,
-		);
+		console.error(`This is not a bot's token: ${issue}. Copy it from the page Bot, and try again.`);
 	}
 }
 
@@ -81,9 +70,7 @@ function tokenIssue(text: string): string | undefined {
 	if (text === "") return "it is empty";
 	const { issues } = v.safeParse(variables.DISCORD_TOKEN, text);
 	if (issues) return issues[0].message;
-	return isPlaceholder(text)
-		? 'a value that begins with "your-" is a placeholder'
-		: undefined;
+	return isPlaceholder(text) ? 'a value that begins with "your-" is a placeholder' : undefined;
 }
 
 /** Returns the variables for the bot's .env: the token, and the application's id if the token contains it. */

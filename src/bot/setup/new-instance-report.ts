@@ -4,23 +4,14 @@ import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
 import { ConfigError, isPlaceholder } from "../../lib/config.ts";
-import {
-	defaultInstances,
-	installedInstances,
-} from "../../lib/program/instances.ts";
+import { defaultInstances, installedInstances } from "../../lib/program/instances.ts";
 import { build, runs, versionLine } from "../../lib/program/program.ts";
 import { example } from "../config/example.ts";
 import { toml } from "../config/settings.ts";
 import { readToml } from "../config/toml.ts";
 import { describeBits } from "../discord/permissions.ts";
 import { invitePermissions, inviteUrl } from "./invite.ts";
-import {
-	describeInstances,
-	findGaps,
-	makeInstance,
-	type NewInstance,
-	readInstances,
-} from "./new-instance.ts";
+import { describeInstances, findGaps, makeInstance, type NewInstance, readInstances } from "./new-instance.ts";
 
 const usage = () =>
 	`Usage: ${runs("new-instance")} <name> [--directory <directory>] [--token-stdin] [--help] [--version]
@@ -54,23 +45,16 @@ export interface NewInstanceOptions {
  * Runs new-instance without asking for a token: creates the directory of another bot. Paths are relative to `cwd`.
  * Returns the output and the exit code: 2 for invalid arguments, 1 for other errors.
  */
-export function newInstanceCommand(
-	args: readonly string[],
-	cwd: string,
-): CommandResult {
+export function newInstanceCommand(args: readonly string[], cwd: string): CommandResult {
 	const parsed = parseNewInstance(args);
-	return "code" in parsed
-		? parsed
-		: newInstance(parsed.name, parsed.directory, cwd);
+	return "code" in parsed ? parsed : newInstance(parsed.name, parsed.directory, cwd);
 }
 
 /**
  * Parses the command line of new-instance. Returns the output and exit code instead for --help and --version (0) and
  * for invalid arguments (2).
  */
-export function parseNewInstance(
-	args: readonly string[],
-): NewInstanceOptions | CommandResult {
+export function parseNewInstance(args: readonly string[]): NewInstanceOptions | CommandResult {
 	try {
 		const { values, positionals } = parseArgs({
 			args: [...args],
@@ -87,11 +71,8 @@ export function parseNewInstance(
 		const { directory, "token-stdin": tokenStdin } = values;
 		const [name] = positionals;
 		if (name === undefined || positionals.length > 1)
-			throw new Error(
-				`Expected exactly one argument, the name of the new instance, received ${positionals.length}.`,
-			);
-		if (directory === "")
-			throw new Error("Expected a directory after --directory.");
+			throw new Error(`Expected exactly one argument, the name of the new instance, received ${positionals.length}.`);
+		if (directory === "") throw new Error("Expected a directory after --directory.");
 		return { name, directory, tokenStdin };
 	} catch (error) {
 		return { code: 2, text: `${(error as Error).message}\n\n${usage()}` };
@@ -158,9 +139,7 @@ function report(made: NewInstance, directory: string, cwd: string): string[][] {
 				...comment.map((text) => `      ${text}`),
 			]),
 			...(instances.length > 1
-				? [
-						`  command_prefix in ${join(path, "config.toml")}, if another bot on the same Discord server has the same`,
-					]
+				? [`  command_prefix in ${join(path, "config.toml")}, if another bot on the same Discord server has the same`]
 				: []),
 		],
 		...nextSteps(path, directory, cwd),
@@ -168,16 +147,8 @@ function report(made: NewInstance, directory: string, cwd: string): string[][] {
 }
 
 /** Returns where the shared token is from, and what to do with it. */
-function describeToken(
-	{ tokenFrom }: NewInstance,
-	directory: string,
-	path: string,
-	cwd: string,
-): string {
-	const source =
-		tokenFrom === undefined
-			? "a new one"
-			: `the one of ${pathFrom(cwd, join(directory, tokenFrom))}`;
+function describeToken({ tokenFrom }: NewInstance, directory: string, path: string, cwd: string): string {
+	const source = tokenFrom === undefined ? "a new one" : `the one of ${pathFrom(cwd, join(directory, tokenFrom))}`;
 	// The service gives all its programs the same.
 	return directory === installedInstances
 		? source
@@ -194,10 +165,7 @@ function nextSteps(path: string, directory: string, cwd: string): string[][] {
 			],
 		];
 	return [
-		[
-			"Then check the bot:",
-			`CONFIG_DIR=${quoted(path)} ${command("bot", cwd)} --check`,
-		],
+		["Then check the bot:", `CONFIG_DIR=${quoted(path)} ${command("bot", cwd)} --check`],
 		[
 			"And start all bots and the gateway. If up is running already, it has noticed the new directory.",
 			`${command("up", cwd)}${directory === resolve(cwd, defaultInstances()) ? "" : ` --directory ${quoted(pathFrom(cwd, directory))}`}`,
@@ -205,8 +173,7 @@ function nextSteps(path: string, directory: string, cwd: string): string[][] {
 	];
 }
 
-const unknownApplication =
-	"CLIENT_ID is not set yet: replace CLIENT_ID in this link with the id of your application.";
+const unknownApplication = "CLIENT_ID is not set yet: replace CLIENT_ID in this link with the id of your application.";
 
 function invitation(path: string): string[] {
 	const read = (name: string) => readFileSync(join(path, name), "utf8");

@@ -15,18 +15,9 @@ import {
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import * as v from "valibot";
-import {
-	ConfigError,
-	formatValue,
-	isPlaceholder,
-	trimEnv,
-} from "../../lib/config.ts";
+import { ConfigError, formatValue, isPlaceholder, trimEnv } from "../../lib/config.ts";
 import { envLine } from "../../lib/instances/env-line.ts";
-import {
-	gatewayEnvFile,
-	newSharedToken,
-	readGatewayEnv,
-} from "../../lib/instances/gateway-env.ts";
+import { gatewayEnvFile, newSharedToken, readGatewayEnv } from "../../lib/instances/gateway-env.ts";
 import { instanceNameIssue } from "../../lib/instances/names.ts";
 import { commentAbove } from "../config/example.ts";
 import { variables } from "../config/settings.ts";
@@ -73,12 +64,8 @@ export function checkName(name: string, directory: string): Instance[] {
 	if (issue) throw new ConfigError("the command line", [`name: ${issue}`]);
 	const others = readInstances(directory);
 	if (lstatSync(join(directory, name), { throwIfNoEntry: false }))
-		throw new ConfigError(directory, [
-			`${name}: a file or directory of this name already exists; nothing was changed`,
-		]);
-	const same = others.find(
-		(other) => other.name.toLowerCase() === name.toLowerCase(),
-	);
+		throw new ConfigError(directory, [`${name}: a file or directory of this name already exists; nothing was changed`]);
+	const same = others.find((other) => other.name.toLowerCase() === name.toLowerCase());
 	// Both would have the variable GUILDS_<NAME> of the gateway, and some file systems do not distinguish the names.
 	if (same)
 		throw new ConfigError(directory, [
@@ -100,10 +87,7 @@ export function makeInstance(
 	const others = checkName(name, directory);
 	const path = join(directory, name);
 	const shared = readGatewayEnv(directory)?.token;
-	const sharing =
-		shared === undefined
-			? others.find(({ token }) => token !== undefined)
-			: undefined;
+	const sharing = shared === undefined ? others.find(({ token }) => token !== undefined) : undefined;
 	const made = {
 		name,
 		port: freePort(others),
@@ -114,20 +98,13 @@ export function makeInstance(
 	env = setVariable(env, "DB_SCHEMA", made.schema);
 	env = setVariable(env, "MCP_PORT", String(made.port));
 	env = setVariable(env, "MCP_AUTH_TOKEN", made.token);
-	for (const [key, value] of Object.entries(variables))
-		env = setVariable(env, key, value);
+	for (const [key, value] of Object.entries(variables)) env = setVariable(env, key, value);
 	const toml = example.get("config.toml") ?? "";
 	const texts = new Map(example)
 		.set(".env", env)
-		.set(
-			"config.toml",
-			replaceLine(toml, /^bot_name = .*$/m, `bot_name = "${name}"`),
-		);
+		.set("config.toml", replaceLine(toml, /^bot_name = .*$/m, `bot_name = "${name}"`));
 	writeAtomically(directory, path, texts);
-	const tokenFrom =
-		shared === undefined
-			? sharing && join(sharing.name, ".env")
-			: gatewayEnvFile;
+	const tokenFrom = shared === undefined ? sharing && join(sharing.name, ".env") : gatewayEnvFile;
 	return { ...made, path, files: [...texts.keys()], tokenFrom };
 }
 
@@ -146,10 +123,8 @@ export function readInstances(directory: string): Instance[] {
 			return read(path);
 		} catch (error) {
 			const { code } = error as NodeJS.ErrnoException;
-			const isAbsent =
-				code === "ENOENT" || (code === "ENOTDIR" && path !== directory);
-			if (!isAbsent)
-				issues.push(`the file or directory ${path} cannot be read (${code})`);
+			const isAbsent = code === "ENOENT" || (code === "ENOTDIR" && path !== directory);
+			if (!isAbsent) issues.push(`the file or directory ${path} cannot be read (${code})`);
 			return undefined;
 		}
 	};
@@ -160,8 +135,7 @@ export function readInstances(directory: string): Instance[] {
 		.flatMap((name) => {
 			const at = (file: string) => join(directory, name, file);
 			const env = attempt(at(".env"), (path) => readFileSync(path, "utf8"));
-			const isInstance =
-				env !== undefined || attempt(at("config.toml"), statSync);
+			const isInstance = env !== undefined || attempt(at("config.toml"), statSync);
 			return isInstance ? [readInstance(name, env ?? "")] : [];
 		});
 	if (issues.length > 0) throw new ConfigError(directory, issues);
@@ -194,9 +168,7 @@ function freePort(others: readonly Instance[]): number {
 /** Returns a name for the new bot's database schema that no other bot uses and PostgreSQL does not reserve. */
 function freeSchema(name: string, others: readonly Instance[]): string {
 	const word = name.toLowerCase().replace(/[^a-z0-9_]/g, "_");
-	const base = /^[^a-z]|^pg_|^information_schema$|^public$/.test(word)
-		? `bot_${word}`
-		: word;
+	const base = /^[^a-z]|^pg_|^information_schema$|^public$/.test(word) ? `bot_${word}` : word;
 	const taken = new Set(others.map(({ schema }) => schema?.toLowerCase()));
 	let schema = base;
 	for (let count = 2; taken.has(schema); count++) schema = `${base}_${count}`;
@@ -226,11 +198,7 @@ function replaceLine(text: string, line: RegExp, replacement: string): string {
  * Creates the directory `path` with the files in `texts` (file name → content). Atomic: writes a temporary directory
  * and renames it.
  */
-function writeAtomically(
-	directory: string,
-	path: string,
-	texts: Map<string, string>,
-): void {
+function writeAtomically(directory: string, path: string, texts: Map<string, string>): void {
 	let temporary: string | undefined;
 	try {
 		mkdirSync(directory, { recursive: true });
@@ -246,9 +214,7 @@ function writeAtomically(
 	} catch (error) {
 		if (temporary) rmSync(temporary, { recursive: true, force: true });
 		const { code } = error as NodeJS.ErrnoException;
-		throw new ConfigError(directory, [
-			`${path}: cannot be written (${code}); nothing was changed`,
-		]);
+		throw new ConfigError(directory, [`${path}: cannot be written (${code}); nothing was changed`]);
 	}
 }
 
@@ -289,11 +255,8 @@ export function describeInstances(instances: readonly Instance[]): {
 	const warnings: string[] = [];
 	const listed = instances
 		.flatMap(({ name, port }) => {
-			if (port !== undefined && /^[A-Za-z0-9._-]+$/.test(name))
-				return [{ name, port }];
-			const reason = port
-				? "the gateway does not accept this name"
-				: "its MCP_PORT is not a fixed port";
+			if (port !== undefined && /^[A-Za-z0-9._-]+$/.test(name)) return [{ name, port }];
+			const reason = port ? "the gateway does not accept this name" : "its MCP_PORT is not a fixed port";
 			warnings.push(`${formatValue(name)} is left out: ${reason}.`);
 			return [];
 		})
@@ -301,17 +264,11 @@ export function describeInstances(instances: readonly Instance[]): {
 	for (const [index, { name, port }] of listed.entries()) {
 		const before = listed[index - 1];
 		if (before?.port === port)
-			warnings.push(
-				`${before.name} and ${name} have the same MCP_PORT ${port}: give one of them another.`,
-			);
+			warnings.push(`${before.name} and ${name} have the same MCP_PORT ${port}: give one of them another.`);
 	}
 	const tokens = instances.map(({ token }) => token).filter(Boolean);
 	if (new Set(tokens).size > 1)
-		warnings.push(
-			"The instances have different values of MCP_AUTH_TOKEN: the gateway needs the same in all of them.",
-		);
-	const value = listed
-		.map(({ name, port }) => `${name}=http://127.0.0.1:${port}`)
-		.join(",");
+		warnings.push("The instances have different values of MCP_AUTH_TOKEN: the gateway needs the same in all of them.");
+	const value = listed.map(({ name, port }) => `${name}=http://127.0.0.1:${port}`).join(",");
 	return { value, warnings };
 }

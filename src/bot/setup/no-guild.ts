@@ -6,11 +6,7 @@ import type { BotConfig } from "../config/config.ts";
 import { inviteTo } from "./guild-checks.ts";
 
 /** Logs a warning when the bot is in no guild after it has logged in or has left a guild. */
-export function warnWithoutGuild(
-	client: Client,
-	toml: BotConfig["toml"],
-	log: Log,
-): void {
+export function warnWithoutGuild(client: Client, toml: BotConfig["toml"], log: Log): void {
 	const warnIfNone = () => {
 		// Unavailable guilds stay in the cache.
 		if (client.isReady() && client.guilds.cache.size === 0)

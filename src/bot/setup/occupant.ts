@@ -19,18 +19,12 @@ export interface Occupant {
 }
 
 /** Returns the URL at which a bot with this configuration listens, without a path. */
-export function botUrl({
-	mcpBindAddress,
-	mcpPort,
-}: Pick<BotConfig, "mcpBindAddress" | "mcpPort">): string {
+export function botUrl({ mcpBindAddress, mcpPort }: Pick<BotConfig, "mcpBindAddress" | "mcpPort">): string {
 	return `http://${reachableHost(mcpBindAddress)}:${mcpPort}`;
 }
 
 /** Returns the headers of an HTTP request to a bot on this machine, with the bot's token. */
-export function botHeaders({
-	mcpPort,
-	mcpToken,
-}: Pick<BotConfig, "mcpPort" | "mcpToken">): Record<string, string> {
+export function botHeaders({ mcpPort, mcpToken }: Pick<BotConfig, "mcpPort" | "mcpToken">): Record<string, string> {
 	return {
 		// Loopback names are always allowed.
 		Host: `localhost:${mcpPort}`,
@@ -46,15 +40,11 @@ export async function askOccupant(config: BotConfig): Promise<Occupant> {
 	try {
 		// Send the token only to a bot.
 		const { body } = await ask("/mcp");
-		if (!/^(ready|starting|degraded)$/.test(body))
-			return { why: "is another program" };
+		if (!/^(ready|starting|degraded)$/.test(body)) return { why: "is another program" };
 		const answer = await ask("/status", botHeaders(config));
-		if (answer.status === 401)
-			return { why: "is a program that refuses this bot's MCP_AUTH_TOKEN" };
+		if (answer.status === 401) return { why: "is a program that refuses this bot's MCP_AUTH_TOKEN" };
 		const status: unknown = JSON.parse(answer.body);
-		return isObject(status) &&
-			status.name === "guildhall-bot" &&
-			typeof status.bot_name === "string"
+		return isObject(status) && status.name === "guildhall-bot" && typeof status.bot_name === "string"
 			? { bot: status.bot_name, why: `is the bot ${status.bot_name}` }
 			: { why: "is another program" };
 	} catch (error) {

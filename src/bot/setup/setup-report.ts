@@ -1,20 +1,12 @@
 // Report on the setup of a running bot in a guild: one line per check.
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
-import {
-	type Check,
-	CheckFailed,
-	type Found,
-} from "../../lib/program/check.ts";
+import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { roleName } from "../discord/describe.ts";
 import { unknownMembers } from "../discord/find.ts";
 import { isAllowedKind, limitsPruning } from "../discord/guild-features.ts";
-import {
-	isSwitchedOn,
-	type PrivilegedIntent,
-	privilegedIntents,
-} from "../discord/intents.ts";
+import { isSwitchedOn, type PrivilegedIntent, privilegedIntents } from "../discord/intents.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
 import {
 	allBits,
@@ -26,11 +18,7 @@ import {
 	permissionNames,
 } from "../discord/permissions.ts";
 import { cannotGiveRoles, roleProblem } from "../discord/role-hierarchy.ts";
-import {
-	lacksTwoFactor,
-	requiresTwoFactor,
-	twoFactorAdvice,
-} from "../discord/two-factor.ts";
+import { lacksTwoFactor, requiresTwoFactor, twoFactorAdvice } from "../discord/two-factor.ts";
 import { visibleChannels } from "../discord/visible-channels.ts";
 import type { Self } from "../tool/context.ts";
 import type { BotTool } from "../tool/toolsets.ts";
@@ -52,8 +40,7 @@ export interface SetupOptions {
  */
 export async function reportSetup(options: SetupOptions): Promise<string[]> {
 	const lines = await Promise.all(checksOf(options).map(lineOf));
-	const count = (word: string) =>
-		lines.filter((line) => line.startsWith(`${word}: `)).length;
+	const count = (word: string) => lines.filter((line) => line.startsWith(`${word}: `)).length;
 	return [
 		`Setup in ${guildName(options.guild)}: ${count("ok")} ok, ${count("warning")} warning(s), ${count("error")} error(s).`,
 		...lines,
@@ -108,10 +95,7 @@ function checksOf(options: SetupOptions): Check[] {
 
 function checkGateway(guild: Guild, connection: Connection): Found {
 	const { state, shards } = connection;
-	const of =
-		shards.length > 1
-			? `, shard ${connection.shardOf(guild)} of ${shards.length}`
-			: "";
+	const of = shards.length > 1 ? `, shard ${connection.shardOf(guild)} of ${shards.length}` : "";
 	if (state.connected || connection.isConnected(guild)) return `connected${of}`;
 	return {
 		warning: `the bot is not connected (${state.reason}), so its data of guilds may be outdated`,
@@ -129,9 +113,7 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const names = Object.keys(privilegedIntents) as PrivilegedIntent[];
 	return names.flatMap((name) => {
 		const intent = privilegedIntents[name];
-		const dependents = tools
-			.filter(({ needs }) => needs.intents.includes(name))
-			.map((tool) => tool.name);
+		const dependents = tools.filter(({ needs }) => needs.intents.includes(name)).map((tool) => tool.name);
 		if (dependents.length === 0) return [];
 		return {
 			title: intent.title,
@@ -179,23 +161,18 @@ function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 
 /** Creates checks that report how the guild's features (such as Community) and boost level limit the `tools`. */
 function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
-	const offers = (...names: string[]) =>
-		tools.some(({ name }) => names.includes(name));
+	const offers = (...names: string[]) => tools.some(({ name }) => names.includes(name));
 	const checks: Check[] = [];
-	const kinds = ["stage", "announcement"].filter(
-		(kind) => !isAllowedKind(guild, kind),
-	);
+	const kinds = ["stage", "announcement"].filter((kind) => !isAllowedKind(guild, kind));
 	if (kinds.length > 0 && offers("create_channel"))
 		checks.push({
 			title: "community",
-			run: () =>
-				`off, so that the guild can have no ${kinds.join(" or ")} channels`,
+			run: () => `off, so that the guild can have no ${kinds.join(" or ")} channels`,
 		});
 	if (offers("create_channel", "edit_channel"))
 		checks.push({
 			title: "boosts",
-			run: () =>
-				`level ${guild.premiumTier}, with at most ${guild.maximumBitrate} bit/s in voice channels`,
+			run: () => `level ${guild.premiumTier}, with at most ${guild.maximumBitrate} bit/s in voice channels`,
 		});
 	if (limitsPruning(guild) && offers("prune_members"))
 		checks.push({
@@ -221,8 +198,7 @@ function twoFactorChecks(guild: Guild): Check[] {
 		{
 			title: "two-factor authentication",
 			async run() {
-				if (!(await lacksTwoFactor(guild)))
-					return "required by the guild, and enabled";
+				if (!(await lacksTwoFactor(guild))) return "required by the guild, and enabled";
 				throw new CheckFailed(
 					"the guild requires two-factor authentication for moderation, but the bot's owner has not enabled it",
 					twoFactorAdvice,
@@ -242,9 +218,7 @@ function checkRank(guild: Guild): Found {
 			"In the guild's settings, give the bot a role, and drag it above the roles that the bot is to manage",
 		);
 	const above = guild.roles.cache
-		.filter(
-			(role) => role.id !== highest.id && highest.comparePositionTo(role) <= 0,
-		)
+		.filter((role) => role.id !== highest.id && highest.comparePositionTo(role) <= 0)
 		.sort((a, b) => b.comparePositionTo(a));
 	const count = guild.roles.cache.size - above.size - 1;
 	const name = roleName(highest);
@@ -264,9 +238,7 @@ function checkAdministratorRoles(guild: Guild): Found {
 	);
 	const reachable = cannotGiveRoles(guild)
 		? []
-		: [...roles.values()].filter(
-				(role) => roleProblem(guild, role) === undefined,
-			);
+		: [...roles.values()].filter((role) => roleProblem(guild, role) === undefined);
 	if (reachable.length === 0) return "the bot can give none";
 	const names = shortList(reachable.map(roleName));
 	return {
@@ -275,9 +247,7 @@ function checkAdministratorRoles(guild: Guild): Found {
 }
 
 function checkChannels(guild: Guild): Found {
-	const channels = [...visibleChannels(guild).values()].filter(
-		(channel) => !channel.isThread(),
-	);
+	const channels = [...visibleChannels(guild).values()].filter((channel) => !channel.isThread());
 	const hidden = channels.filter(isObfuscated);
 	if (hidden.length === 0) return `the bot sees all ${channels.length}`;
 	return {

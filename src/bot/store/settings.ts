@@ -1,9 +1,6 @@
 // Checks the settings of the store: DATABASE_URL, DB_SCHEMA, DATA_DIR.
 
-import {
-	databaseUrlIssue,
-	schemaIssue,
-} from "../../lib/sql/postgres-schema.ts";
+import { databaseUrlIssue, schemaIssue } from "../../lib/sql/postgres-schema.ts";
 
 /** The bot's database settings from environment variables; undefined if a variable is not set. */
 export interface StoreSettings {
@@ -19,10 +16,7 @@ export interface StoreSettings {
  * Returns errors in the database settings, each starting with the name of its variable. The database URL is never
  * shown, because it contains a password.
  */
-export function storeIssues({
-	databaseUrl,
-	schema,
-}: Omit<StoreSettings, "directory">): string[] {
+export function storeIssues({ databaseUrl, schema }: Omit<StoreSettings, "directory">): string[] {
 	if (databaseUrl === undefined) return [];
 	const issues: string[] = [];
 	const urlIssue = databaseUrlIssue(databaseUrl);

@@ -8,11 +8,7 @@ import type { Database } from "./database/database.ts";
 import type { Migration } from "./database/migrations.ts";
 import { createPostgres } from "./database/postgres.ts";
 import { createSqlite } from "./database/sqlite.ts";
-import {
-	type Store,
-	type SupervisorOptions,
-	startSupervisor,
-} from "./database/supervisor.ts";
+import { type Store, type SupervisorOptions, startSupervisor } from "./database/supervisor.ts";
 import { type StoreSettings, storeIssues } from "./settings.ts";
 import { migrations as allMigrations } from "./tables.ts";
 
@@ -41,23 +37,15 @@ export function startStore(options: StoreOptions): Store {
 	}
 	if (issues.length > 0) throw new ConfigError("the environment", issues);
 	const database = createDatabase(options, options.instance);
-	return startSupervisor(
-		options,
-		options.migrations ?? allMigrations,
-		database,
-	);
+	return startSupervisor(options, options.migrations ?? allMigrations, database);
 }
 
 /**
  * Returns the PostgreSQL or SQLite database of these settings, not opened yet. `instance` is the name of this bot
  * process, shown to another bot process that finds the database in use.
  */
-export function createDatabase(
-	{ databaseUrl, schema, directory }: StoreSettings,
-	instance: string,
-): Database {
-	if (databaseUrl === undefined || schema === undefined)
-		return createSqlite({ directory, instance });
+export function createDatabase({ databaseUrl, schema, directory }: StoreSettings, instance: string): Database {
+	if (databaseUrl === undefined || schema === undefined) return createSqlite({ directory, instance });
 	const nonce = crypto.randomUUID().slice(0, 8);
 	return createPostgres({ url: databaseUrl, schema, instance, nonce });
 }

@@ -21,11 +21,7 @@ import { reportsTables } from "./tables/reports.ts";
 import { secretsTable } from "./tables/secrets.ts";
 import { spamTables } from "./tables/spam-incidents.ts";
 import { tempBansTable } from "./tables/temp-bans.ts";
-import {
-	toolCallsByPrincipal,
-	toolCallsTable,
-	toolCallsWithEffects,
-} from "./tables/tool-calls.ts";
+import { toolCallsByPrincipal, toolCallsTable, toolCallsWithEffects } from "./tables/tool-calls.ts";
 
 export const migrations: readonly Migration[] = [
 	toolCallsTable,

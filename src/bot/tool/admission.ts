@@ -1,58 +1,29 @@
 // Which guilds the caller of a tool may act in. A guild that is hidden from the caller is refused with the same text as a
 // guild that the bot is not in.
 
-import {
-	type Guild,
-	type GuildMember,
-	GuildMemberFlags,
-	PermissionFlagsBits,
-	RESTJSONErrorCodes,
-} from "discord.js";
-import {
-	accessRefusal,
-	includesAccess,
-	type Principal,
-} from "../../lib/principal.ts";
+import { type Guild, type GuildMember, GuildMemberFlags, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
+import { accessRefusal, includesAccess, type Principal } from "../../lib/principal.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { type Effect, invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { TomlSettings } from "../config/settings.ts";
-import {
-	ActingPerson,
-	actingPerson,
-	currentPerson,
-	unknownGuild,
-} from "../discord/acting-person.ts";
+import { ActingPerson, actingPerson, currentPerson, unknownGuild } from "../discord/acting-person.ts";
 import { roleName } from "../discord/describe.ts";
 import { absentIf, type MemberState } from "../discord/find.ts";
-import {
-	bitOf,
-	officialName,
-	personPermissions,
-	whyReadOnly,
-} from "../discord/permissions.ts";
+import { bitOf, officialName, personPermissions, whyReadOnly } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
 
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
 /** The data of the bot that is needed to decide whether a tool call may act in a guild. */
-export type Admitting = Pick<
-	BotContext,
-	"connection" | "guildId" | "guilds" | "principal" | "self"
->;
+export type Admitting = Pick<BotContext, "connection" | "guildId" | "guilds" | "principal" | "self">;
 
 /** Whether the bot receives the events of a guild, so that it knows who is a member and what their roles allow. */
-export function isUpToDate(
-	connection: Pick<BotContext["connection"], "state" | "isConnected">,
-	guild: Guild,
-): boolean {
+export function isUpToDate(connection: Pick<BotContext["connection"], "state" | "isConnected">, guild: Guild): boolean {
 	return connection.state.connected || connection.isConnected(guild);
 }
 
 /** Whether the caller's scope and the bot's configuration allow tools to access a guild. */
-export function mayTouch(
-	{ guilds }: Pick<BotContext, "guilds">,
-	guildId: string,
-): boolean {
+export function mayTouch({ guilds }: Pick<BotContext, "guilds">, guildId: string): boolean {
 	return guilds?.has(guildId) ?? true;
 }
 
@@ -60,10 +31,7 @@ export function mayTouch(
  * Whether the running tool call, and the person in whose name the call acts, if any, may access a guild. For a person,
  * `findGuild` or `admittedGuilds` must have looked up the membership before.
  */
-export function isAdmitted(
-	bot: Pick<BotContext, "guilds">,
-	guildId: string,
-): boolean {
+export function isAdmitted(bot: Pick<BotContext, "guilds">, guildId: string): boolean {
 	const person = currentPerson();
 	return mayTouch(bot, guildId) && (person?.members.has(guildId) ?? true);
 }
@@ -78,9 +46,7 @@ export function whyNoAccess(
 	why?: string,
 ): string | undefined {
 	const needed = effect === "destructive" ? "all" : effect;
-	return !caller || includesAccess(caller.access, needed)
-		? undefined
-		: accessRefusal(caller, name, needed, why);
+	return !caller || includesAccess(caller.access, needed) ? undefined : accessRefusal(caller, name, needed, why);
 }
 
 /** Prefix of the principal's id if the caller is a person on Discord. */
@@ -95,13 +61,8 @@ export function isOnDiscord(principal: Principal | undefined): boolean {
  * Returns the person in whose name the calls of a principal (caller) act; undefined if the calls act by the bot's own
  * rights. The person's memberships in guilds are not looked up yet.
  */
-export function personOf(
-	principal: Principal | undefined,
-): ActingPerson | undefined {
-	return (
-		principal?.person &&
-		new ActingPerson(principal.person.id, isOnDiscord(principal))
-	);
+export function personOf(principal: Principal | undefined): ActingPerson | undefined {
+	return principal?.person && new ActingPerson(principal.person.id, isOnDiscord(principal));
 }
 
 /** Returns the principal (caller) with the name of its person, if the bot knows the person. */
@@ -112,20 +73,14 @@ export function withPersonName({
 	const { person } = principal ?? {};
 	if (!principal || !person || person.name !== "") return principal;
 	const user = connection.discord.users.cache.get(person.id);
-	return user
-		? { ...principal, person: { ...person, name: user.displayName } }
-		: principal;
+	return user ? { ...principal, person: { ...person, name: user.displayName } } : principal;
 }
 
 /**
  * Returns the guild in which a tool call acts: the one in its argument `guild_id` or, by default, in the setting
  * GUILD_ID. Throws an error if the caller may not access the guild, or if the guild is unavailable.
  */
-export async function findGuild(
-	bot: Admitting,
-	args: JsonObject,
-	effect: Effect,
-): Promise<Guild> {
+export async function findGuild(bot: Admitting, args: JsonObject, effect: Effect): Promise<Guild> {
 	const { connection, guildId, principal } = bot;
 	// An empty id means absent.
 	const given = (args.guild_id as string | undefined) || undefined;
@@ -146,16 +101,12 @@ export async function findGuild(
 		);
 	if (!guild) throw unknownGuild(id);
 	if (!guild.available)
-		throw new ToolError(
-			`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
-		);
+		throw new ToolError(`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`);
 	return guild;
 }
 
 function guildIdRequired() {
-	return invalidParameters([
-		"guild_id: is required, because this instance has no GUILD_ID",
-	]);
+	return invalidParameters(["guild_id: is required, because this instance has no GUILD_ID"]);
 }
 
 /**
@@ -209,16 +160,11 @@ async function memberIn(
 	const member =
 		isKnown && suffices
 			? cached
-			: await absentIf([UnknownMember, UnknownUser], () =>
-					guild.members.fetch({ user: id, force: true }),
-				);
+			: await absentIf([UnknownMember, UnknownUser], () => guild.members.fetch({ user: id, force: true }));
 	return member?.flags.has(GuildMemberFlags.IsGuest) ? undefined : member;
 }
 
-type SignInRule = Pick<
-	TomlSettings["mcp"],
-	"sign_in_permission" | "sign_in_roles"
->;
+type SignInRule = Pick<TomlSettings["mcp"], "sign_in_permission" | "sign_in_roles">;
 
 /**
  * Returns, as a sentence, why a member may not use the bot in a guild after signing in with Discord. Returns undefined
@@ -229,8 +175,7 @@ export function whyNotSignIn(
 	{ sign_in_permission, sign_in_roles }: SignInRule,
 ): string | undefined {
 	const bit = bitOf(sign_in_permission) ?? PermissionFlagsBits.ManageGuild;
-	if (permissions.has(bit) || roles.cache.hasAny(...sign_in_roles))
-		return undefined;
+	if (permissions.has(bit) || roles.cache.hasAny(...sign_in_roles)) return undefined;
 	const names = sign_in_roles.flatMap((id) => {
 		const role = guild.roles.cache.get(id);
 		return role ? [roleName(role)] : [];
@@ -249,9 +194,7 @@ export async function admittedGuilds(bot: Admitting): Promise<Guild[]> {
 	const upToDate = touchable.filter((guild) => isUpToDate(connection, guild));
 	// While a shard is not connected, people see the guilds of the others.
 	const guilds = currentPerson() && upToDate.length > 0 ? upToDate : touchable;
-	const admissions = await Promise.all(
-		guilds.map((guild) => admit(bot, guild, "read")),
-	);
+	const admissions = await Promise.all(guilds.map((guild) => admit(bot, guild, "read")));
 	return guilds.filter((_, index) => {
 		const admission = admissions[index];
 		return admission && admission.refusal === undefined;
@@ -298,18 +241,13 @@ export async function requireBotManager(bot: Admitting): Promise<void> {
 	const { connection, guildId, principal, self } = bot;
 	if (!principal?.person && !principal?.guilds) return;
 	const enabled = self.toml.mcp.guilds;
-	const all = connection.guilds.filter(
-		({ id }) => enabled?.includes(id) ?? true,
-	);
+	const all = connection.guilds.filter(({ id }) => enabled?.includes(id) ?? true);
 	const own = all.filter(({ id }) => id === guildId);
 	const needed = own.length > 0 ? own : all;
 	const admitted = await admittedGuilds(bot);
-	const isManager =
-		needed.length > 0 &&
-		needed.every((guild) => admitted.includes(guild) && manages(guild));
+	const isManager = needed.length > 0 && needed.every((guild) => admitted.includes(guild) && manages(guild));
 	if (isManager) return;
-	const where =
-		guildId === undefined ? "all guilds of the bot" : "the bot's own guild";
+	const where = guildId === undefined ? "all guilds of the bot" : "the bot's own guild";
 	throw new ToolError(
 		principal.person
 			? `You lack MANAGE_GUILD in ${where}, which this tool requires because it is about the bot itself. Nothing was done.`

@@ -18,17 +18,7 @@ import {
 
 /** A completed tool call, as recorded in the bot's log of tool calls. */
 export interface AuditedCall
-	extends Omit<
-		ToolCallRow,
-		| "id"
-		| "at"
-		| "request_id"
-		| "guild_id"
-		| "person"
-		| "key"
-		| "effect"
-		| "message_id"
-	> {
+	extends Omit<ToolCallRow, "id" | "at" | "request_id" | "guild_id" | "person" | "key" | "effect" | "message_id"> {
 	/** When the bot received the tool call. */
 	at: Date;
 	requestId: string | undefined;
@@ -86,10 +76,7 @@ const dayMs = 86_400_000;
 const maxNameLength = 200;
 
 /** Starts the bot's log of tool calls in the database. The database may still be unavailable at this time. */
-export function createAudit(
-	store: Pick<Store, "sql" | "opened">,
-	options: AuditOptions,
-): Audit {
+export function createAudit(store: Pick<Store, "sql" | "opened">, options: AuditOptions): Audit {
 	const { log, keepDays = 90, maxQueued = 10_000, deleteBatch = 500 } = options;
 	const { batchDelayMs = 50, backOffMs: range = [500, 5_000] } = options;
 	const queue: ToolCallRow[] = [];
@@ -162,12 +149,9 @@ export function createAudit(
 			queue.splice(0, batch.length);
 			attempt = 0;
 			if (isFull && queue.length === 0) {
-				log.warn(
-					"the bot's audit log works again after it could not record some tool calls",
-					{
-						dropped,
-					},
-				);
+				log.warn("the bot's audit log works again after it could not record some tool calls", {
+					dropped,
+				});
 				isFull = false;
 			}
 		}
@@ -219,12 +203,9 @@ export function createAudit(
 			await within(graceMs, writing);
 			const calls = queue.length;
 			if (calls > 0)
-				log.error(
-					"the program stopped before all tool calls were stored in the bot's audit log",
-					{
-						missing: calls,
-					},
-				);
+				log.error("the program stopped before all tool calls were stored in the bot's audit log", {
+					missing: calls,
+				});
 		},
 	};
 }
@@ -249,8 +230,5 @@ function toRow(call: AuditedCall): ToolCallRow {
 
 /** Truncates text for the database, and replaces NUL and lone surrogates, which PostgreSQL rejects. */
 function toStorable(text: string): string {
-	return text
-		.slice(0, maxNameLength)
-		.toWellFormed()
-		.replaceAll("\0", "\u{fffd}");
+	return text.slice(0, maxNameLength).toWellFormed().replaceAll("\0", "\u{fffd}");
 }

@@ -5,13 +5,7 @@ import { DiscordAPIError } from "discord.js";
 import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
 import { isForPeople } from "../discord/acting-person.ts";
 import { toToolError } from "../discord/rest/errors.ts";
-import {
-	currentRun,
-	endingEarlier,
-	isOutcomeUnknown,
-	noteItem,
-	timeLeftMs,
-} from "../discord/rest/rest.ts";
+import { currentRun, endingEarlier, isOutcomeUnknown, noteItem, timeLeftMs } from "../discord/rest/rest.ts";
 
 /**
  * If fewer than this many milliseconds are left until a tool call's deadline, a tool that changes many objects sends no
@@ -79,10 +73,7 @@ export interface Outcome<Item> {
  * lists the changed items, the refused items with reasons, and how to continue if not all items were tried. Throws a
  * ToolError if no item was changed.
  */
-export async function writeEach<Item>(
-	bulk: Bulk<Item>,
-	call: ToolCall,
-): Promise<ToolOutput> {
+export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise<ToolOutput> {
 	// For a single item the error says everything.
 	const throwsError = bulk.items.length === 1;
 	const { done, lines } = await attemptEach(bulk, call, throwsError);
@@ -119,11 +110,8 @@ export async function attemptEach<Item>(
 		const repeat = () =>
 			typeof bulk.next === "function"
 				? bulk.next(items.slice(started))
-				: (bulk.next ??
-					`To continue, call again with the same arguments${after}.`);
-		const next = isForPeople()
-			? "Use the command again for these to continue."
-			: repeat();
+				: (bulk.next ?? `To continue, call again with the same arguments${after}.`);
+		const next = isForPeople() ? "Use the command again for these to continue." : repeat();
 		lines.push(
 			`${left} not started: ${outcome.stopped} ${next}`,
 			...(last && !isForPeople() ? [`next_after=${idOf(last)}`] : []),
@@ -137,11 +125,7 @@ export async function attemptEach<Item>(
  * error of Discord instead of returning it.
  */
 export async function tryEach<Item>(
-	{
-		items,
-		write,
-		idOf = () => "",
-	}: Pick<Bulk<Item>, "items" | "write"> & Partial<Pick<Bulk<Item>, "idOf">>,
+	{ items, write, idOf = () => "" }: Pick<Bulk<Item>, "items" | "write"> & Partial<Pick<Bulk<Item>, "idOf">>,
 	call: ToolCall,
 	throwsError: boolean,
 ): Promise<Outcome<Item>> {
@@ -193,18 +177,11 @@ function section<Item>(
 	failed: readonly { item: Item; why: string }[],
 ): string[] {
 	if (failed.length === 0) return [];
-	return [
-		`${failed.length} ${label}:`,
-		...failed.map(({ item, why }) => `${describe(item)} | ${why}`),
-	];
+	return [`${failed.length} ${label}:`, ...failed.map(({ item, why }) => `${describe(item)} | ${why}`)];
 }
 
 /** Describes the first `size` items in one line each. If there are more items, a last line says how many. */
-export function sample<Item>(
-	items: readonly Item[],
-	size: number,
-	describe: (item: Item) => string,
-): string[] {
+export function sample<Item>(items: readonly Item[], size: number, describe: (item: Item) => string): string[] {
 	const lines = items.slice(0, shownOf(size)).map(describe);
 	const more = items.length - lines.length;
 	return more > 0 ? [...lines, `… and ${more} more`] : lines;

@@ -89,10 +89,7 @@ export function createCallAs(options: CallAsOptions): CallAs {
 			{ allowed: tools(), listed: [] },
 		);
 		const from = performance.now();
-		const takesGuild = Object.hasOwn(
-			tool.listing.inputSchema.properties ?? {},
-			"guild_id",
-		);
+		const takesGuild = Object.hasOwn(tool.listing.inputSchema.properties ?? {}, "guild_id");
 		const whole = takesGuild ? { ...args, guild_id: guildId } : args;
 		const facts = callFacts();
 		const { hooks } = facts;
@@ -136,8 +133,7 @@ async function run(
 		const text = content.map((item) => item.text).join("\n");
 		return { text, outcome: isErrorResult(result) ? "failed" : "done" };
 	} catch (error) {
-		if (error instanceof RpcError)
-			return { text: error.message, outcome: "refused" };
+		if (error instanceof RpcError) return { text: error.message, outcome: "refused" };
 		return { text: failed(tool.name, error, log), outcome: "error" };
 	}
 }

@@ -23,10 +23,7 @@ export function callFacts(others: Hooks = {}) {
 			},
 		},
 		/** The effect of the call and the message that it sent, for the bot's log of tool calls. */
-		recorded(
-			tool: Tool<BotContext> | undefined,
-			args: JsonObject,
-		): { effect: Effect; messageId: string | undefined } {
+		recorded(tool: Tool<BotContext> | undefined, args: JsonObject): { effect: Effect; messageId: string | undefined } {
 			const effect = isDestructive ? "destructive" : tool?.effect;
 			const isRead = !tool || !effect || isDryRun(tool, args);
 			return { effect: isRead ? "read" : effect, messageId };

@@ -7,11 +7,7 @@ import type { Principal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { ToolError, type ToolOutput } from "../../mcp/tool.ts";
 import { toToolError } from "../discord/rest/errors.ts";
-import {
-	type ItemOutcome,
-	isOutcomeUnknown,
-	noteItems,
-} from "../discord/rest/rest.ts";
+import { type ItemOutcome, isOutcomeUnknown, noteItems } from "../discord/rest/rest.ts";
 import type { ToolContext } from "./context.ts";
 
 /** Names of the moderators' actions in the moderation record. */
@@ -70,9 +66,7 @@ export interface CaseDraft {
 }
 
 /** The values of a case draft that an action really affected. Values that are left out are those of the draft. */
-export type Concerned = Partial<
-	Pick<CaseDraft, "messageIds" | "channelIds" | "detail">
->;
+export type Concerned = Partial<Pick<CaseDraft, "messageIds" | "channelIds" | "detail">>;
 
 /** A case draft, with who takes the action and why. */
 export interface CaseCall {
@@ -145,10 +139,7 @@ export async function recorded(
  * Adds the message and channel ids of `more` to a tool's case draft that has none. Returns `more` if the tool has no
  * draft.
  */
-export function completed(
-	draft: CaseDraft | undefined,
-	more: CaseDraft | undefined,
-): CaseDraft | undefined {
+export function completed(draft: CaseDraft | undefined, more: CaseDraft | undefined): CaseDraft | undefined {
 	if (!draft || !more) return draft ?? more;
 	const { messageIds = more.messageIds, channelIds = more.channelIds } = draft;
 	return {
@@ -159,24 +150,16 @@ export function completed(
 }
 
 /** Runs the part of a tool that changes something on Discord, and stores its outcome in the cases. */
-async function settled(
-	cases: OpenCases,
-	draft: CaseDraft,
-	work: () => Promise<ToolOutput>,
-): Promise<ToolOutput> {
+async function settled(cases: OpenCases, draft: CaseDraft, work: () => Promise<ToolOutput>): Promise<ToolOutput> {
 	const outcomes = new Map<string, ItemOutcome>();
 	try {
-		const output = await noteItems(
-			(id, outcome) => outcomes.set(id, outcome),
-			work,
-		);
+		const output = await noteItems((id, outcome) => outcomes.set(id, outcome), work);
 		const rest = restOf(draft, outcomes) ?? "done";
 		const concerned = draft.concerned?.();
 		return [output, await cases.settle({ outcomes, rest, concerned })].flat(2);
 	} catch (error) {
 		const rest = restOf(draft, outcomes) ?? outcomeOf(error);
-		const why = (error instanceof ToolError ? error : toToolError(error))
-			?.message;
+		const why = (error instanceof ToolError ? error : toToolError(error))?.message;
 		const concerned = draft.concerned?.();
 		await cases.settle({ outcomes, rest, why, concerned });
 		throw error;
@@ -188,10 +171,7 @@ async function settled(
  * people, such as the deletion of messages, returns its outcome as a whole. Returns undefined if the call was no bulk
  * operation.
  */
-function restOf(
-	{ userIds }: CaseDraft,
-	outcomes: ReadonlyMap<string, ItemOutcome>,
-): ItemOutcome | undefined {
+function restOf({ userIds }: CaseDraft, outcomes: ReadonlyMap<string, ItemOutcome>): ItemOutcome | undefined {
 	if (outcomes.size === 0) return undefined;
 	if (userIds.some((id) => outcomes.has(id))) return "not done";
 	const all = new Set(outcomes.values());
@@ -202,9 +182,6 @@ function restOf(
 /** Returns the outcome of a tool with a single step that failed with `error`. */
 function outcomeOf(error: unknown): ItemOutcome {
 	const cause = error instanceof ToolError ? (error.cause ?? error) : error;
-	const isKnown =
-		cause instanceof ToolError ||
-		cause instanceof RpcError ||
-		toToolError(cause) !== undefined;
+	const isKnown = cause instanceof ToolError || cause instanceof RpcError || toToolError(cause) !== undefined;
 	return isKnown && !isOutcomeUnknown(cause) ? "not done" : "unknown";
 }

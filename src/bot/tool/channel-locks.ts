@@ -25,10 +25,7 @@ export interface Locks {
 	 * row to make the change on Discord. If the first change fails without effect, deletes the rows again. Rejects with
 	 * StoreUnavailable if the database is unavailable.
 	 */
-	begin(
-		rows: readonly ChannelLockRow[],
-		work: (row: ChannelLockRow) => Promise<unknown>,
-	): Promise<void>;
+	begin(rows: readonly ChannelLockRow[], work: (row: ChannelLockRow) => Promise<unknown>): Promise<void>;
 	/** Deletes the database's record of how a channel was locked. Returns false if the database is unavailable. */
 	forget(channelId: string): Promise<boolean>;
 	/**
@@ -71,12 +68,9 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 		attach(client) {
 			client.on(Events.ChannelDelete, ({ id }) => {
 				forget(id).catch((error) =>
-					log.error(
-						"could not delete the lock_channel record of a deleted channel",
-						{
-							error,
-						},
-					),
+					log.error("could not delete the lock_channel record of a deleted channel", {
+						error,
+					}),
 				);
 			});
 		},

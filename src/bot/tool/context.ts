@@ -74,10 +74,7 @@ export interface StoredBans {
 	 * deletes it, to be called when the ban was lifted. The caller holds the lock of the user until then. While the store
 	 * is unavailable, the function has it deleted later.
 	 */
-	beforeUnban(
-		guildId: string,
-		userId: string,
-	): Promise<(() => Promise<void>) | undefined>;
+	beforeUnban(guildId: string, userId: string): Promise<(() => Promise<void>) | undefined>;
 	/**
 	 * Whether a temporary ban of the user is stored. If so, the user's ban on Discord ends by itself. Rejects with
 	 * StoreUnavailable.
@@ -114,11 +111,7 @@ export interface ToolContext
 	 * if the feature `moderation` is off.
 	 */
 	openCases?:
-		| ((
-				guild: Guild,
-				draft: CaseDraft,
-				args: { reason?: string; tell?: boolean },
-		  ) => Promise<OpenCases | undefined>)
+		| ((guild: Guild, draft: CaseDraft, args: { reason?: string; tell?: boolean }) => Promise<OpenCases | undefined>)
 		| undefined;
 }
 
@@ -145,9 +138,7 @@ type ThingName<Key> = Key extends `${infer Name}_ids`
 
 /** The Discord objects that a tool's id arguments refer to, by name: `channel` for `channel_id`. */
 type Things<Entries> = {
-	[Key in keyof Entries as [FoundBy<Entries[Key]>] extends [never]
-		? never
-		: ThingName<Key>]: FoundBy<Entries[Key]>;
+	[Key in keyof Entries as [FoundBy<Entries[Key]>] extends [never] ? never : ThingName<Key>]: FoundBy<Entries[Key]>;
 };
 
 /**

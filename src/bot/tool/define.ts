@@ -88,9 +88,7 @@ export interface Needs<Args> {
 }
 
 /** Type of a tool's arguments after parsing. */
-type Args<Entries extends v.ObjectEntries> = v.InferOutput<
-	v.StrictObjectSchema<Entries, undefined>
->;
+type Args<Entries extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Entries, undefined>>;
 
 export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	extends ToolDefinition<Entries, ContextFor<Entries>>,
@@ -125,26 +123,17 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 * or replaces what cannot be restored. Undefined if it does not. What cannot be known counts as destructive. Called
 	 * after all checks of a call and before its first write. Must not change anything.
 	 */
-	destructive?(
-		args: Args<Entries>,
-		context: ContextFor<Entries>,
-	): string | undefined | Promise<string | undefined>;
+	destructive?(args: Args<Entries>, context: ContextFor<Entries>): string | undefined | Promise<string | undefined>;
 	/**
 	 * Returns what a call would do (`shown`), for a person who has to approve the call. For tools without a dry run whose
 	 * name and arguments do not tell enough. Must not change anything. `basis` is like that of `Plan`.
 	 */
-	preview?(
-		args: Args<Entries>,
-		context: ContextFor<Entries>,
-	): Promise<{ shown: ToolOutput; basis?: ToolOutput }>;
+	preview?(args: Args<Entries>, context: ContextFor<Entries>): Promise<{ shown: ToolOutput; basis?: ToolOutput }>;
 	/**
 	 * Returns what a call is about to do to people or channels, for the guild's moderation record; undefined if that is not
 	 * recorded. Called after all checks of a call and before its first write. A plan can say it instead (`Plan.record`).
 	 */
-	records?(
-		args: Args<Entries>,
-		context: ContextFor<Entries>,
-	): CaseDraft | undefined;
+	records?(args: Args<Entries>, context: ContextFor<Entries>): CaseDraft | undefined;
 	/**
 	 * Whether the tool's own `run` function calls `review` with the plan of the call. If not, `review` is called before
 	 * `run`.
@@ -153,9 +142,7 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 }
 
 /** Defines an MCP tool of the bot with the given `effect`. */
-export function tool<const Entries extends v.ObjectEntries>(
-	definition: BotToolDefinition<Entries>,
-): BotTool {
+export function tool<const Entries extends v.ObjectEntries>(definition: BotToolDefinition<Entries>): BotTool {
 	const { toolset, extra = false, aliases = [], overlaps = [] } = definition;
 	const { essential = false } = definition;
 	const { adapt } = definition;
@@ -168,9 +155,7 @@ export function tool<const Entries extends v.ObjectEntries>(
 		essential,
 		effectVaries: definition.destructive !== undefined,
 		adapt,
-		aliases: aliases.map((alias) =>
-			typeof alias === "string" ? { name: alias } : alias,
-		),
+		aliases: aliases.map((alias) => (typeof alias === "string" ? { name: alias } : alias)),
 		overlaps,
 		needs: {
 			permissions,
@@ -178,21 +163,15 @@ export function tool<const Entries extends v.ObjectEntries>(
 			intents,
 			person,
 			checkedInRun: definition.permissionsIn === "run",
-			isPlanned:
-				definition.reviewsPlan === true || definition.preview !== undefined,
+			isPlanned: definition.reviewsPlan === true || definition.preview !== undefined,
 		},
 	};
 }
 
-type WithoutEffect<Entries extends v.ObjectEntries> = Omit<
-	BotToolDefinition<Entries>,
-	"effect" | "idempotent"
->;
+type WithoutEffect<Entries extends v.ObjectEntries> = Omit<BotToolDefinition<Entries>, "effect" | "idempotent">;
 
 /** Defines an MCP tool that only reads and changes nothing. */
-export function readTool<const Entries extends v.ObjectEntries>(
-	definition: WithoutEffect<Entries>,
-): BotTool {
+export function readTool<const Entries extends v.ObjectEntries>(definition: WithoutEffect<Entries>): BotTool {
 	return tool({ ...definition, effect: "read" });
 }
 
@@ -200,9 +179,7 @@ export function readTool<const Entries extends v.ObjectEntries>(
  * Defines an MCP tool that adds something to Discord with each call, such as a message. It is listed as additive unless
  * it says that some calls are destructive.
  */
-export function writeTool<const Entries extends v.ObjectEntries>(
-	definition: WithoutEffect<Entries>,
-): BotTool {
+export function writeTool<const Entries extends v.ObjectEntries>(definition: WithoutEffect<Entries>): BotTool {
 	const additive = !definition.destructive;
 	return tool({ additive, ...definition, effect: "write" });
 }
@@ -211,8 +188,7 @@ export function writeTool<const Entries extends v.ObjectEntries>(
  * Defines an MCP tool that edits an object while it holds the object's lock. Repeating a call has no further effect.
  */
 export function editTool<const Entries extends v.ObjectEntries>(
-	definition: WithoutEffect<Entries> &
-		Required<Pick<Needs<Args<Entries>>, "lock">>,
+	definition: WithoutEffect<Entries> & Required<Pick<Needs<Args<Entries>>, "lock">>,
 ): BotTool {
 	return tool({ ...definition, effect: "write", idempotent: true });
 }
@@ -248,10 +224,7 @@ const dry_run = v.optional(flag("Only a preview."), false);
  */
 export function destructiveTool<const Entries extends v.ObjectEntries>(
 	definition: Omit<BotToolDefinition<Entries>, "effect" | "run"> & {
-		plan(
-			args: Args<Entries>,
-			context: ContextFor<Entries>,
-		): Plan | Promise<Plan>;
+		plan(args: Args<Entries>, context: ContextFor<Entries>): Plan | Promise<Plan>;
 	},
 ): BotTool {
 	const { plan, input, ...rest } = definition;
@@ -263,13 +236,9 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 		reviewsPlan: true,
 		input: v.strictObject({ ...input.entries, dry_run }),
 		async run({ dry_run, ...args }, context, call) {
-			const planned = await plan(
-				args as Args<Entries>,
-				context as ContextFor<Entries>,
-			);
+			const planned = await plan(args as Args<Entries>, context as ContextFor<Entries>);
 			const { preview, basis } = planned;
-			const show = async () =>
-				typeof preview === "function" ? await preview() : preview;
+			const show = async () => (typeof preview === "function" ? await preview() : preview);
 			const { review, onDryRun }: ToolContext = context;
 			if (dry_run) {
 				const shown = await show();
@@ -285,9 +254,7 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 				await planned.write();
 				return planned.result;
 			};
-			const draft =
-				planned.record ??
-				rest.records?.(args as Args<Entries>, context as ContextFor<Entries>);
+			const draft = planned.record ?? rest.records?.(args as Args<Entries>, context as ContextFor<Entries>);
 			return recorded(draft, args, context, act);
 		},
 	});

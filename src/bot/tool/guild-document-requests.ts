@@ -2,11 +2,7 @@
 // running bot, or carried out by the command itself.
 
 import * as v from "valibot";
-import {
-	type GuildDocument,
-	type Part,
-	partNames,
-} from "../../guild-document/format/document.ts";
+import { type GuildDocument, type Part, partNames } from "../../guild-document/format/document.ts";
 
 /** Prefix of the HTTP paths for requests about guild documents, such as `/guild-document/export`. */
 export const routePrefix = "/guild-document/";
@@ -23,18 +19,10 @@ export const maxDocumentBytes = 8 * 1024 * 1024;
 /** Timeout in milliseconds after which the bot gives up a request about guild documents. */
 export const requestTimeoutMs = 120_000;
 
-const guild_id = v.optional(
-	v.pipe(v.string(), v.regex(/^\d{17,20}$/, "expected a Discord id")),
-);
-const hash = v.pipe(
-	v.string(),
-	v.regex(/^[0-9a-f]{32}$/, "expected 32 hexadecimal digits"),
-);
+const guild_id = v.optional(v.pipe(v.string(), v.regex(/^\d{17,20}$/, "expected a Discord id")));
+const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, "expected 32 hexadecimal digits"));
 const count = v.pipe(v.number(), v.integer());
-const document = v.custom<GuildDocument>(
-	(value) => typeof value === "object" && value !== null,
-	"expected an object",
-);
+const document = v.custom<GuildDocument>((value) => typeof value === "object" && value !== null, "expected an object");
 
 /**
  * Progress of a job, which makes the changes of a plan to a guild. `done`, `failed` and `total` are numbers of changes.
@@ -138,12 +126,8 @@ export const documentRequests = {
 } as const;
 
 export type DocumentRequest = keyof typeof documentRequests;
-export type RequestInput<Name extends DocumentRequest> = v.InferOutput<
-	(typeof documentRequests)[Name]["input"]
->;
-export type RequestOutput<Name extends DocumentRequest> = v.InferOutput<
-	(typeof documentRequests)[Name]["output"]
->;
+export type RequestInput<Name extends DocumentRequest> = v.InferOutput<(typeof documentRequests)[Name]["input"]>;
+export type RequestOutput<Name extends DocumentRequest> = v.InferOutput<(typeof documentRequests)[Name]["output"]>;
 
 /**
  * Carries out a request about guild documents and resolves with its result. Rejects with a ToolError whose message is

@@ -1,10 +1,7 @@
 // What tools can do with guild documents. The implementation is in the folder guild-document, which imports this one.
 
 import type { Guild } from "discord.js";
-import type {
-	GuildDocument,
-	Part,
-} from "../../guild-document/format/document.ts";
+import type { GuildDocument, Part } from "../../guild-document/format/document.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { maxGuildPlans } from "../store/tables/guild-plans.ts";
 
@@ -122,9 +119,7 @@ export function unknownPlan(hash: string): ToolError {
 
 /** The error for the id of a job that the bot does not have. */
 export function unknownJob(id: string): ToolError {
-	return new ToolError(
-		`There is no job ${JSON.stringify(id)}. A job is kept for 7 days after its end.`,
-	);
+	return new ToolError(`There is no job ${JSON.stringify(id)}. A job is kept for 7 days after its end.`);
 }
 
 /**
@@ -140,10 +135,7 @@ export function unknownBackup(name: string, guildId: string): ToolError {
  * Returns `documents` without the plans, jobs and backups of guilds for which `mayTouch` returns false: for callers who
  * must not find out that these exist.
  */
-export function limitDocuments(
-	documents: GuildDocuments,
-	mayTouch: (guildId: string) => boolean,
-): GuildDocuments {
+export function limitDocuments(documents: GuildDocuments, mayTouch: (guildId: string) => boolean): GuildDocuments {
 	async function guildOfPlan(hash: string): Promise<string> {
 		const id = await documents.guildOfPlan(hash);
 		if (!mayTouch(id)) throw unknownPlan(hash);

@@ -2,12 +2,7 @@
 
 import { BaseChannel, GuildMember, Role, User } from "discord.js";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
-import {
-	channelName,
-	memberName,
-	roleName,
-	userName,
-} from "../discord/describe.ts";
+import { channelName, memberName, roleName, userName } from "../discord/describe.ts";
 
 /**
  * Returns a line for each argument with ids of channels, roles, members or users: "role_id: @Staff (ID: …)". `things` are
@@ -21,9 +16,7 @@ export function namedIds(
 	return Object.keys(args)
 		.sort()
 		.flatMap((key) => {
-			const names = [things[nameOf(key)]]
-				.flat()
-				.flatMap((thing) => nameIn(thing) ?? []);
+			const names = [things[nameOf(key)]].flat().flatMap((thing) => nameIn(thing) ?? []);
 			return names.length > 0 ? [`${key}: ${names.join(", ")}`] : [];
 		});
 }
@@ -38,7 +31,5 @@ function nameIn(thing: unknown): string | undefined {
 			? channelName({ name: thing.name, id: thing.id })
 			: undefined;
 	const { member, user } = Object(thing) as Record<string, unknown>;
-	return member instanceof GuildMember || user instanceof User
-		? nameIn(member ?? user)
-		: undefined;
+	return member instanceof GuildMember || user instanceof User ? nameIn(member ?? user) : undefined;
 }

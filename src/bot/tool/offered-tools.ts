@@ -6,22 +6,12 @@ import { LruMap } from "../../lib/lru-map.ts";
 import { howToRaise, type Principal } from "../../lib/principal.ts";
 import { shownName } from "../../lib/text.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
-import {
-	methodNotFound,
-	type ResolvedCall,
-	type ToolSet,
-} from "../../mcp/server.ts";
+import { methodNotFound, type ResolvedCall, type ToolSet } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { defaultChoice, type ToolChoice } from "../config/tool-choice.ts";
 import { whyNoAccess } from "./admission.ts";
 import type { BotContext } from "./context.ts";
-import {
-	type Alias,
-	type BotTool,
-	isInDefaultToolsets,
-	isReadOnly,
-	type Overlap,
-} from "./toolsets.ts";
+import { type Alias, type BotTool, isInDefaultToolsets, isReadOnly, type Overlap } from "./toolsets.ts";
 
 /** The names of the three MCP tools that find and call tools which are not in `tools/list`. */
 export const accessors = {
@@ -53,8 +43,7 @@ interface Entry {
 /**
  * The limits of a principal (caller) on tools: the access level and the toolsets. The rest says how the access is raised.
  */
-export type ToolScope = Pick<Principal, "access" | "toolsets"> &
-	Partial<Pick<Principal, "id" | "narrowed">>;
+export type ToolScope = Pick<Principal, "access" | "toolsets"> & Partial<Pick<Principal, "id" | "narrowed">>;
 
 /** Maximum number of different limits (access level and toolsets) for which the tools are cached. */
 const maxScopes = 50;
@@ -75,8 +64,7 @@ export function offerTools(
 		if (!scope) return all;
 		const { access, toolsets } = scope;
 		if (access === "all" && !toolsets) return all;
-		const names =
-			toolsets && [...known].filter((one) => toolsets.includes(one));
+		const names = toolsets && [...known].filter((one) => toolsets.includes(one));
 		const key = `${access} ${names?.join() ?? "*"} ${howToRaise(scope, "all")}`;
 		return scoped.getOrMake(
 			key,
@@ -91,10 +79,7 @@ export function offerTools(
 	};
 }
 
-function isInToolsets(
-	tool: BotTool,
-	toolsets: readonly string[] | undefined,
-): boolean {
+function isInToolsets(tool: BotTool, toolsets: readonly string[] | undefined): boolean {
 	const { name, toolset } = tool;
 	return (
 		tool.essential ||
@@ -123,47 +108,31 @@ export class OfferedTools implements ToolSet<BotContext> {
 	 * For each tool: which of its calls do the same as another tool that the setting `deny` contains, and the error text
 	 * with which these calls are refused.
 	 */
-	readonly #deniedOverlaps = new Map<
-		BotTool,
-		(Overlap & { refusal: string })[]
-	>();
+	readonly #deniedOverlaps = new Map<BotTool, (Overlap & { refusal: string })[]>();
 	/**
 	 * Tools of which only some calls are allowed: `parts` are the former tools whose calls are allowed, and `refusal` is
 	 * the error text for all other calls.
 	 */
-	readonly #allowedParts = new Map<
-		BotTool,
-		{ parts: readonly Alias[]; refusal: string }
-	>();
+	readonly #allowedParts = new Map<BotTool, { parts: readonly Alias[]; refusal: string }>();
 
 	/**
 	 * `listedByDefault` are the names of the tools that `tools/list` contains if the configuration does not say which
 	 * tools to list. `scope` is the access of the caller; undefined: everything.
 	 */
-	constructor(
-		tools: readonly BotTool[],
-		choice: ToolChoice,
-		listedByDefault: readonly string[],
-		scope?: ToolScope,
-	) {
+	constructor(tools: readonly BotTool[], choice: ToolChoice, listedByDefault: readonly string[], scope?: ToolScope) {
 		for (const tool of tools) {
 			const names = [{ name: tool.name }, ...tool.aliases];
 			for (const alias of names) {
-				if (this.#byName.has(alias.name))
-					throw new TypeError(`duplicate tool name ${alias.name}`);
+				if (this.#byName.has(alias.name)) throw new TypeError(`duplicate tool name ${alias.name}`);
 				this.#byName.set(alias.name, { tool, alias });
 			}
 			this.#readDenied(tool, choice, scope);
 		}
 		const all = tools.filter(({ name }) => !this.#refusals.has(name));
 		const own = all.filter(({ name }) => !accessorNames.has(name));
-		const listed = own.filter((tool) =>
-			isListed(tool, choice, listedByDefault),
-		);
+		const listed = own.filter((tool) => isListed(tool, choice, listedByDefault));
 		const isOffered = (list: readonly BotTool[]) => (tool: BotTool) =>
-			accessorNames.has(tool.name)
-				? listed.length < own.length
-				: list.includes(tool);
+			accessorNames.has(tool.name) ? listed.length < own.length : list.includes(tool);
 		this.allowed = all.filter(isOffered(own));
 		this.listed = all.filter(isOffered(listed));
 	}
@@ -172,17 +141,13 @@ export class OfferedTools implements ToolSet<BotContext> {
 	 * Finds the tool and the arguments of a call. For a call of `use_tool` or `use_reading_tool`, these are the tool and
 	 * arguments inside the call's arguments. If the call is not allowed, the result contains the error text as `refusal`.
 	 */
-	readonly resolve = (
-		name: string,
-		args: JsonObject,
-	): ResolvedCall<BotTool> => {
+	readonly resolve = (name: string, args: JsonObject): ResolvedCall<BotTool> => {
 		const entry = this.#byName.get(name);
 		if (!entry) throw methodNotFound(name);
 		const { tool } = entry;
 		const refusal = this.#refusalOf(entry, name);
 		if (refusal !== undefined) return { tool, args, refusal };
-		if (name === accessors.use || name === accessors.read)
-			return this.#resolveInner(tool, args);
+		if (name === accessors.use || name === accessors.read) return this.#resolveInner(tool, args);
 		return this.#resolveEntry(entry, args);
 	};
 
@@ -192,10 +157,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 		if (!entry) return false;
 		if (this.#refusalOf(entry, name) !== undefined) return true;
 		const allowed = this.#allowedParts.get(entry.tool);
-		return (
-			allowed !== undefined &&
-			!allowed.parts.some((part) => part === entry.alias)
-		);
+		return allowed !== undefined && !allowed.parts.some((part) => part === entry.alias);
 	};
 
 	/** Returns the error text if the configuration forbids all calls with this tool name; otherwise undefined. */
@@ -207,35 +169,24 @@ export class OfferedTools implements ToolSet<BotContext> {
 		const adapted = alias?.adapt?.(given) ?? given;
 		const args = tool.adapt?.(adapted) ?? adapted;
 		const present = withoutNulls(args);
-		const denied = this.#deniedParts
-			.get(tool)
-			?.find(({ covers }) => covers?.(present));
-		if (denied)
-			return { tool, args, refusal: deniedText(denied.name, tool.name) };
-		const overlap = this.#deniedOverlaps
-			.get(tool)
-			?.find(({ covers }) => covers(present));
+		const denied = this.#deniedParts.get(tool)?.find(({ covers }) => covers?.(present));
+		if (denied) return { tool, args, refusal: deniedText(denied.name, tool.name) };
+		const overlap = this.#deniedOverlaps.get(tool)?.find(({ covers }) => covers(present));
 		if (overlap) return { tool, args, refusal: overlap.refusal };
 		const allowed = this.#allowedParts.get(tool);
 		const isAllowed =
 			!allowed ||
 			allowed.parts.some(
-				(part) =>
-					(part === alias || (part.covers?.(present) ?? true)) &&
-					hasOnly(present, part.arguments),
+				(part) => (part === alias || (part.covers?.(present) ?? true)) && hasOnly(present, part.arguments),
 			);
-		return isAllowed
-			? { tool, args }
-			: { tool, args, refusal: allowed.refusal };
+		return isAllowed ? { tool, args } : { tool, args, refusal: allowed.refusal };
 	}
 
 	#resolveInner(accessor: BotTool, outer: JsonObject): ResolvedCall<BotTool> {
 		const { name, args } = innerCall(outer);
 		const entry = this.#byName.get(name);
 		if (!entry) {
-			const offered = [...this.#byName].filter(
-				([one, entry]) => this.#refusalOf(entry, one) === undefined,
-			);
+			const offered = [...this.#byName].filter(([one, entry]) => this.#refusalOf(entry, one) === undefined);
 			const meant = didYouMean(
 				name,
 				offered.map(([one]) => one),
@@ -263,11 +214,8 @@ export class OfferedTools implements ToolSet<BotContext> {
 		const beyond = scope && whyBeyondAccess(tool, scope);
 		const refusal = refusalOf(tool, choice) ?? beyond;
 		const parts = beyond === undefined ? allowedParts(tool, choice) : [];
-		if (refusal !== undefined && parts.length > 0)
-			this.#allowedParts.set(tool, { parts, refusal });
-		else if (refusal !== undefined)
-			for (const { name } of [tool, ...tool.aliases])
-				this.#refusals.set(name, refusal);
+		if (refusal !== undefined && parts.length > 0) this.#allowedParts.set(tool, { parts, refusal });
+		else if (refusal !== undefined) for (const { name } of [tool, ...tool.aliases]) this.#refusals.set(name, refusal);
 		const overlaps = tool.overlaps.flatMap((overlap) => {
 			const denied = overlap.names.find((name) => deny.includes(name));
 			if (denied === undefined) return [];
@@ -278,8 +226,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 		for (const alias of tool.aliases) {
 			if (!deny.includes(alias.name)) continue;
 			this.#refusals.set(alias.name, deniedText(alias.name));
-			if (!alias.covers)
-				this.#refusals.set(tool.name, deniedText(alias.name, tool.name));
+			if (!alias.covers) this.#refusals.set(tool.name, deniedText(alias.name, tool.name));
 			else {
 				const parts = this.#deniedParts.get(tool) ?? [];
 				this.#deniedParts.set(tool, [...parts, alias]);
@@ -290,28 +237,18 @@ export class OfferedTools implements ToolSet<BotContext> {
 
 /** Removes the arguments of a tool call that are null: for an optional argument, null means absent. */
 function withoutNulls(args: JsonObject): JsonObject {
-	return Object.fromEntries(
-		Object.entries(args).filter(([, value]) => value !== null),
-	);
+	return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }
 
 /** Whether a call has only arguments in `names`, beside those that many tools have, such as `reason`. */
 function hasOnly(args: JsonObject, names: readonly string[] | undefined) {
-	return (
-		names === undefined ||
-		Object.keys(args).every(
-			(key) => commonArguments.includes(key) || names.includes(key),
-		)
-	);
+	return names === undefined || Object.keys(args).every((key) => commonArguments.includes(key) || names.includes(key));
 }
 
 /** Whether the configuration lists an allowed tool in `tools/list`. */
 function isListed(
 	tool: BotTool,
-	{
-		toolsets,
-		list = toolsets === undefined ? [defaultChoice] : "all",
-	}: ToolChoice,
+	{ toolsets, list = toolsets === undefined ? [defaultChoice] : "all" }: ToolChoice,
 	listedByDefault: readonly string[],
 ): boolean {
 	return (
@@ -324,17 +261,11 @@ function isListed(
 }
 
 /** Returns the former tools, now aliases of `tool`, that the configuration allows by their toolsets. */
-function allowedParts(
-	tool: BotTool,
-	{ toolsets = "all", read_only, tools: { deny } }: ToolChoice,
-): Alias[] {
+function allowedParts(tool: BotTool, { toolsets = "all", read_only, tools: { deny } }: ToolChoice): Alias[] {
 	if (deny.includes(tool.name) || (read_only && !isReadOnly(tool))) return [];
 	return tool.aliases.filter(
 		({ name, toolset }) =>
-			toolset !== undefined &&
-			toolsets !== "all" &&
-			toolsets.includes(toolset) &&
-			!deny.includes(name),
+			toolset !== undefined && toolsets !== "all" && toolsets.includes(toolset) && !deny.includes(name),
 	);
 }
 
@@ -346,10 +277,7 @@ function whyBeyondAccess(tool: BotTool, scope: ToolScope): string | undefined {
 }
 
 /** Returns the error text if the configuration does not allow calls of the tool, and undefined if it does. */
-function refusalOf(
-	tool: BotTool,
-	{ toolsets = "all", read_only, tools: { deny } }: ToolChoice,
-): string | undefined {
+function refusalOf(tool: BotTool, { toolsets = "all", read_only, tools: { deny } }: ToolChoice): string | undefined {
 	const { name, toolset } = tool;
 	if (deny.includes(name)) return deniedText(name);
 	if (read_only && !isReadOnly(tool))
@@ -382,18 +310,12 @@ function deniedText(name: string, by = name): string {
 function innerCall(outer: JsonObject): { name: string; args: JsonObject } {
 	const { name, arguments: inner = {}, guild_id, instance, ...rest } = outer;
 	const args = inner ?? {};
-	const issues = Object.keys(rest).map(
-		(key) => `${key}: put the tool's own arguments into \`arguments\``,
-	);
-	if (typeof name !== "string")
-		issues.push("name: expected the name of a tool");
+	const issues = Object.keys(rest).map((key) => `${key}: put the tool's own arguments into \`arguments\``);
+	if (typeof name !== "string") issues.push("name: expected the name of a tool");
 	if (!isObject(args)) issues.push("arguments: expected an object");
 	else
 		for (const key of routingArguments)
-			if (key in args)
-				issues.push(
-					`arguments.${key}: put ${key} beside \`arguments\`, not inside`,
-				);
+			if (key in args) issues.push(`arguments.${key}: put ${key} beside \`arguments\`, not inside`);
 	if (issues.length > 0) throw invalidParameters(issues);
 	const own = args as JsonObject;
 	return {

@@ -5,13 +5,7 @@
 // `src/mcp/tool.ts` parses and encodes. The lock comes before all look-ups, so that an edit sees the result of the previous
 // one. All steps from the lock on share one deadline, also for their platform calls.
 
-import {
-	type Guild,
-	type GuildBasedChannel,
-	GuildMember,
-	PermissionFlagsBits,
-	Role,
-} from "discord.js";
+import { type Guild, type GuildBasedChannel, GuildMember, PermissionFlagsBits, Role } from "discord.js";
 import type * as v from "valibot";
 import { Deadlines } from "../../lib/deadlines.ts";
 import type { Signal } from "../../lib/signal.ts";
@@ -25,21 +19,11 @@ import {
 	ToolError,
 	type ToolOutput,
 } from "../../mcp/tool.ts";
-import {
-	actAs,
-	actingPerson,
-	currentPerson,
-} from "../discord/acting-person.ts";
+import { actAs, actingPerson, currentPerson } from "../discord/acting-person.ts";
 import { guildName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import type { Finder, Person, VoiceMember } from "../discord/find.ts";
-import {
-	bitsIn,
-	isHeldInGuild,
-	neededBy,
-	requireOf,
-	requireOfBot,
-} from "../discord/permissions.ts";
+import { bitsIn, isHeldInGuild, neededBy, requireOf, requireOfBot } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { type ToolRun, withinRun } from "../discord/rest/rest.ts";
 import {
@@ -90,9 +74,7 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 		...definition,
 		async run(args, bot, call) {
 			const person = personOf(bot.principal);
-			return person
-				? actAs(person, () => runTool(definition, args, bot, call))
-				: runTool(definition, args, bot, call);
+			return person ? actAs(person, () => runTool(definition, args, bot, call)) : runTool(definition, args, bot, call);
 		},
 	});
 	// The gateway routes by `guild_id` even for tools without it.
@@ -102,17 +84,13 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 		async call(args, bot, call) {
 			const refusal = whyNoAccess(bot.principal, definition);
 			if (refusal !== undefined) return errorResult(refusal);
-			const known = Object.entries(args).filter(
-				([key]) => !ignoredKeys.includes(key),
-			);
+			const known = Object.entries(args).filter(([key]) => !ignoredKeys.includes(key));
 			return parsed.call(Object.fromEntries(known), bot, call);
 		},
 	};
 }
 
-type ArgsOf<Entries extends v.ObjectEntries> = v.InferOutput<
-	v.StrictObjectSchema<Entries, undefined>
->;
+type ArgsOf<Entries extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Entries, undefined>>;
 
 /**
  * Runs a tool with parsed arguments: takes the locks, looks up the guild and the objects, checks permissions, and calls
@@ -158,17 +136,12 @@ async function runTool<Entries extends v.ObjectEntries>(
 		});
 	const work = withinDeadline(limits, call.signal, onBug, async () => {
 		// Callers from outside of the guild must not hold up calls inside it.
-		if (bot.principal && takesGuild)
-			await findGuild(bot, args as JsonObject, "read");
+		if (bot.principal && takesGuild) await findGuild(bot, args as JsonObject, "read");
 		return runLocked();
 	});
-	const output = takesGuild
-		? await withGuildNote(work, bot, args as JsonObject)
-		: await work;
+	const output = takesGuild ? await withGuildNote(work, bot, args as JsonObject) : await work;
 	// Any text may contain a webhook URL.
-	return typeof output === "string"
-		? withoutTokens(output)
-		: output.map(withoutTokens);
+	return typeof output === "string" ? withoutTokens(output) : output.map(withoutTokens);
 }
 
 /**
@@ -197,10 +170,7 @@ async function run<Entries extends v.ObjectEntries>(
 		const note = why === undefined ? [] : [`Counts as destructive: it ${why}.`];
 		await review(
 			preview
-				? previewOf(
-						[preview.shown, note].flat(),
-						preview.basis && [preview.basis, note].flat(),
-					)
+				? previewOf([preview.shown, note].flat(), preview.basis && [preview.basis, note].flat())
 				: previewOfNames([...names, ...note]),
 		);
 	}
@@ -214,11 +184,7 @@ async function run<Entries extends v.ObjectEntries>(
  * Adds a line with the guild's name to a tool's result or error, if the call omitted `guild_id` and tools may access
  * several guilds. Without this line, an assistant would not notice that it works in the wrong guild.
  */
-async function withGuildNote(
-	work: Promise<ToolOutput>,
-	bot: BotContext,
-	args: JsonObject,
-): Promise<ToolOutput> {
+async function withGuildNote(work: Promise<ToolOutput>, bot: BotContext, args: JsonObject): Promise<ToolOutput> {
 	try {
 		const output = await work;
 		const note = guildNote(bot, args);
@@ -234,8 +200,7 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 	if (args.guild_id) return undefined;
 	const person = currentPerson();
 	const guilds = bot.connection.guilds.filter(
-		({ id, members }) =>
-			mayTouch(bot, id) && (!person || members.cache.has(person.id)),
+		({ id, members }) => mayTouch(bot, id) && (!person || members.cache.has(person.id)),
 	);
 	const guild = guilds.find(({ id }) => id === bot.guildId);
 	// The name of an unavailable guild may be unknown.
@@ -248,10 +213,7 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
  * What a tool may do while it runs, and the reason for Discord's audit log. The rest of ToolRun are the deadline and
  * the abort signal.
  */
-type RunLimits = Pick<
-	ToolRun,
-	"reason" | "mayWrite" | "isReviewed" | "beforeWrite"
->;
+type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "isReviewed" | "beforeWrite">;
 
 /**
  * Returns the limits under which a tool runs: the reason for Discord's audit log, and whether the tool may change
@@ -267,12 +229,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 	const chosen = chosenReason(reason || none);
 	const caller = describeCaller(bot);
 	return {
-		reason:
-			caller !== undefined
-				? withCaller(chosen, caller)
-				: "reason" in input.entries
-					? chosen
-					: undefined,
+		reason: caller !== undefined ? withCaller(chosen, caller) : "reason" in input.entries ? chosen : undefined,
 		// A destructive tool may write after its plan is made.
 		mayWrite: effect === "write",
 		isReviewed: bot.review !== undefined,
@@ -294,8 +251,7 @@ function describePrincipal(bot: BotContext) {
 	const principal = withPersonName(bot);
 	if (!principal || principal.id === "root") return undefined;
 	const { person, name, client = name } = principal;
-	if (!person)
-		return client === name ? `by ${name}` : `by ${client}, key ${name}`;
+	if (!person) return client === name ? `by ${name}` : `by ${client}, key ${name}`;
 	// The name of a sign-in is that of the client to which the person agreed.
 	const by = person.signedIn ? name : client;
 	return `for ${person.name || person.id}, by ${by}`;
@@ -336,9 +292,7 @@ function contextOf(bot: BotContext): ToolContext {
 		tempBans,
 		mayTouch: (guildId) => isAdmitted(bot, guildId),
 		openCases:
-			cases &&
-			((guild, draft, { reason, tell }) =>
-				cases.open({ guild, draft, reason, tell, principal, approvedBy })),
+			cases && ((guild, draft, { reason, tell }) => cases.open({ guild, draft, reason, tell, principal, approvedBy })),
 	};
 }
 
@@ -391,9 +345,7 @@ async function resolve(
 		const value = args[key];
 		if (!find || value === undefined) continue;
 		things[thingName(key)] = Array.isArray(value)
-			? await Promise.all(
-					value.map((id: string) => find(guild, id, connection)),
-				)
+			? await Promise.all(value.map((id: string) => find(guild, id, connection)))
 			: await find(guild, value as string, connection);
 	}
 	return things;
@@ -452,10 +404,7 @@ function authorize<Args extends object>(
  * permissions as a bit field.
  */
 function requireAll<Args extends object>(
-	definition: Pick<
-		Needs<Args>,
-		"permissions" | "permissionsIn" | "guildPermissions"
-	>,
+	definition: Pick<Needs<Args>, "permissions" | "permissionsIn" | "guildPermissions">,
 	args: Args,
 	guild: Guild,
 	things: Record<string, unknown>,
@@ -467,10 +416,7 @@ function requireAll<Args extends object>(
 		channel: GuildBasedChannel | undefined,
 		needed: bigint,
 		why?: (missing: bigint) => readonly string[],
-	) =>
-		person
-			? requireOf(person, channel, needed, why)
-			: requireOfBot(guild, channel, needed, why);
+	) => (person ? requireOf(person, channel, needed, why) : requireOfBot(guild, channel, needed, why));
 	let bits = bitsIn(undefined, guildPermissions);
 	if (bits !== 0n) require(undefined, bits);
 	if (permissions) {
@@ -481,13 +427,8 @@ function requireAll<Args extends object>(
 				why && (missing & PermissionFlagsBits[permission]) !== 0n ? [why] : [],
 			);
 		// Discord ignores the channel if guild-wide permissions suffice.
-		const checksChannels =
-			permissions.length === 0 ||
-			!permissions.every((item) => isHeldInGuild(item, guild, person));
-		const places =
-			permissionsIn === "run"
-				? []
-				: channelsOf(things, thingName(permissionsIn));
+		const checksChannels = permissions.length === 0 || !permissions.every((item) => isHeldInGuild(item, guild, person));
+		const places = permissionsIn === "run" ? [] : channelsOf(things, thingName(permissionsIn));
 		for (const channel of places) {
 			const needed = bitsIn(channel, names);
 			const implied = checksChannels ? impliedIn(channel) : 0n;
@@ -532,19 +473,11 @@ interface Belonging {
  * Returns the channels in which the permissions for a tool call are checked. Contains undefined for permissions in the
  * whole guild.
  */
-function channelsOf(
-	things: Record<string, unknown>,
-	argument: string,
-): readonly (GuildBasedChannel | undefined)[] {
+function channelsOf(things: Record<string, unknown>, argument: string): readonly (GuildBasedChannel | undefined)[] {
 	const { connectedTo } = (things.user ?? {}) as Partial<VoiceMember>;
 	const owner = (things.webhook ?? things.invite ?? {}) as Belonging;
-	const target = things[argument] as
-		| GuildBasedChannel
-		| GuildBasedChannel[]
-		| undefined;
-	const channels = [target, connectedTo, owner.channel]
-		.flat()
-		.filter((channel) => channel !== undefined);
+	const target = things[argument] as GuildBasedChannel | GuildBasedChannel[] | undefined;
+	const channels = [target, connectedTo, owner.channel].flat().filter((channel) => channel !== undefined);
 	return channels.length > 0 ? channels : [undefined];
 }
 
@@ -563,9 +496,7 @@ function requireBelow(
 	}
 	const members = [user, users]
 		.flat()
-		.map((item) =>
-			item instanceof GuildMember ? item : (item as Person | undefined)?.member,
-		)
+		.map((item) => (item instanceof GuildMember ? item : (item as Person | undefined)?.member))
 		.filter((item) => item !== undefined);
 	const self = person ?? guild.client.user;
 	const others = members.filter(({ id }) => id !== self.id);

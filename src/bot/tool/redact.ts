@@ -9,13 +9,7 @@ import { hexColorPattern } from "./arguments/colors.ts";
  * JSON Schema patterns of ids, bit fields, colors, and hashes of the plans that plan_guild returns. Arguments whose
  * schema has one of these patterns are logged unredacted.
  */
-const harmless = [
-	"^\\d{17,20}$",
-	"^(\\d{17,20})?$",
-	"^\\d{1,20}$",
-	hexColorPattern,
-	"^[0-9a-f]{32}$",
-];
+const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$", hexColorPattern, "^[0-9a-f]{32}$"];
 /** All names of Discord permissions. In arguments with permission names, only these names are logged unredacted. */
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
@@ -25,14 +19,9 @@ const maxLength = 4_000;
  * Returns the arguments of a tool call as JSON for logging, at most 4,000 characters. Redacts all values that may be
  * secret according to `schema`, the tool's input schema. `args` need not match the schema.
  */
-export function redact(
-	schema: JsonSchema,
-	args: Readonly<Record<string, unknown>>,
-): string {
+export function redact(schema: JsonSchema, args: Readonly<Record<string, unknown>>): string {
 	const text = JSON.stringify(redactObject(schema, args));
-	return text.length <= maxLength
-		? text
-		: JSON.stringify({ "…": `${text.length} characters` });
+	return text.length <= maxLength ? text : JSON.stringify({ "…": `${text.length} characters` });
 }
 
 function redactObject(schema: JsonSchema, args: object): object {
@@ -56,22 +45,15 @@ function redactValue(
 	allows: (text: string, schema: JsonSchema | undefined) => boolean,
 ): unknown {
 	if (value === null || typeof value === "boolean") return value;
-	if (typeof value === "number")
-		return isExpected(schema, value) ? value : "[a number]";
-	if (typeof value === "string")
-		return allows(value, schema) ? value : `[${[...value].length} characters]`;
+	if (typeof value === "number") return isExpected(schema, value) ? value : "[a number]";
+	if (typeof value === "string") return allows(value, schema) ? value : `[${[...value].length} characters]`;
 	if (Array.isArray(value)) {
 		if (schema?.type !== "array") return `[${value.length} items]`;
 		const items = schema.items as JsonSchema;
-		const redacted = value
-			.slice(0, maxItems)
-			.map((item) => redactValue(items, item, allows));
-		return value.length > maxItems
-			? [...redacted, `[${value.length - maxItems} more]`]
-			: redacted;
+		const redacted = value.slice(0, maxItems).map((item) => redactValue(items, item, allows));
+		return value.length > maxItems ? [...redacted, `[${value.length - maxItems} more]`] : redacted;
 	}
-	if (typeof value === "object" && schema?.type === "object")
-		return redactObject(schema, value);
+	if (typeof value === "object" && schema?.type === "object") return redactObject(schema, value);
 	return `[${typeof value}]`;
 }
 
@@ -79,8 +61,7 @@ function redactValue(
 const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	[
 		/_names$|permissions$|^(allow|deny|neutral)$/,
-		(text) =>
-			knownPermissions.has(text.toUpperCase()) || /^\d{1,20}$/.test(text),
+		(text) => knownPermissions.has(text.toUpperCase()) || /^\d{1,20}$/.test(text),
 	],
 	[/^(job|approval)_id$/, (text) => /^[0-9a-f]{12}$/.test(text)],
 	// Some tools take a message as "channel_id/message_id".
@@ -95,11 +76,7 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	if (schema?.type !== "string") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(text);
 	const { pattern } = schema;
-	return (
-		typeof pattern === "string" &&
-		harmless.includes(pattern) &&
-		new RegExp(pattern).test(text)
-	);
+	return typeof pattern === "string" && harmless.includes(pattern) && new RegExp(pattern).test(text);
 }
 
 /**

@@ -36,10 +36,7 @@ export function previewOf(shown: ToolOutput, basis?: ToolOutput): Preview {
 	const lines = [shown].flat();
 	return {
 		lines,
-		basis:
-			basis === undefined
-				? lines.map((line) => line.replace(currentTime, "now"))
-				: [basis].flat(),
+		basis: basis === undefined ? lines.map((line) => line.replace(currentTime, "now")) : [basis].flat(),
 	};
 }
 

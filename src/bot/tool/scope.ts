@@ -24,9 +24,7 @@ export function scopeTo(
 	};
 	if (!own && !person) return scoped;
 	const guilds = own ? intersect(context.guilds, own) : context.guilds;
-	const documents = limitDocuments(guildDocuments, (id) =>
-		isAdmitted({ guilds }, id),
-	);
+	const documents = limitDocuments(guildDocuments, (id) => isAdmitted({ guilds }, id));
 	if (!own || !guilds) return { ...scoped, guildDocuments: documents };
 	return {
 		...scoped,
@@ -41,10 +39,7 @@ export function scopeTo(
 }
 
 /** Returns the ids that both parameters contain. If `some` is undefined, it stands for all ids. */
-function intersect(
-	some: ReadonlySet<string> | undefined,
-	others: readonly string[],
-): ReadonlySet<string> {
+function intersect(some: ReadonlySet<string> | undefined, others: readonly string[]): ReadonlySet<string> {
 	const set = new Set(others);
 	return some ? some.intersection(set) : set;
 }

@@ -109,17 +109,12 @@ export function isInDefaultToolsets({ toolset, extra }: BotTool): boolean {
 }
 
 /** Whether an MCP tool changes nothing. */
-export function isReadOnly({
-	effect,
-}: Pick<Tool<BotContext>, "effect">): boolean {
+export function isReadOnly({ effect }: Pick<Tool<BotContext>, "effect">): boolean {
 	return effect === "read";
 }
 
 /** Whether a tool call is a dry run: its argument `dry_run` is true, or is absent and true by default. */
-export function isDryRun(
-	{ listing }: Pick<Tool<BotContext>, "listing">,
-	args: JsonObject,
-): boolean {
+export function isDryRun({ listing }: Pick<Tool<BotContext>, "listing">, args: JsonObject): boolean {
 	const properties = listing.inputSchema.properties ?? {};
 	const { dry_run } = properties as Record<string, JsonSchema>;
 	return dry_run !== undefined && (args.dry_run ?? dry_run.default) === true;

@@ -17,18 +17,8 @@ import { nowIs } from "../discord/describe.ts";
 import { compareIds } from "../discord/ids.ts";
 import { officialName } from "../discord/permissions.ts";
 import { oneLine, resultLines } from "../discord/text.ts";
-import {
-	auditActions,
-	auditLogLines,
-	namesIn,
-	visibleEntries,
-} from "../guild/audit-log-lines.ts";
-import {
-	guild_id,
-	limit,
-	moment,
-	snowflake,
-} from "../tool/arguments/arguments.ts";
+import { auditActions, auditLogLines, namesIn, visibleEntries } from "../guild/audit-log-lines.ts";
+import { guild_id, limit, moment, snowflake } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
 
@@ -46,10 +36,7 @@ function actionName(name: string): string {
 
 /** Schema of an argument with one or several names of audit log actions. */
 const actionTypes = v.pipe(
-	v.union(
-		[v.string(), v.array(v.string())],
-		"expected a list of names such as MEMBER_BAN_ADD",
-	),
+	v.union([v.string(), v.array(v.string())], "expected a list of names such as MEMBER_BAN_ADD"),
 	v.transform((names) => [...new Set([names].flat())]),
 	v.minLength(1, "expected at least 1"),
 	v.maxLength(maxActions, `expected at most ${maxActions}`),
@@ -91,26 +78,12 @@ export const getAuditLog = readTool({
 		const { limit, action_type } = args;
 		const pages: RESTGetAPIAuditLogResult[] = [];
 		for (const name of action_type ?? [undefined])
-			pages.push(
-				...(await readPages(
-					discord,
-					guild,
-					args,
-					auditActions.get(name ?? ""),
-				)),
-			);
-		const found = pages
-			.flatMap((page) => page.audit_log_entries)
-			.toSorted((a, b) => compareIds(b.id, a.id));
+			pages.push(...(await readPages(discord, guild, args, auditActions.get(name ?? ""))));
+		const found = pages.flatMap((page) => page.audit_log_entries).toSorted((a, b) => compareIds(b.id, a.id));
 		const entries = found.slice(0, limit);
 		const last = entries.at(-1);
-		if (!last)
-			return `No audit log entry matches; Discord keeps entries for 45 days (${nowIs()}).`;
-		const { actors, lines } = auditLogLines(
-			entries,
-			guild,
-			namesIn(merged(pages), guild),
-		);
+		if (!last) return `No audit log entry matches; Discord keeps entries for 45 days (${nowIs()}).`;
+		const { actors, lines } = auditLogLines(entries, guild, namesIn(merged(pages), guild));
 		return resultLines(
 			`${entries.length} audit log entries in ${lines.length} line(s), newest first, times in UTC, ${nowIs()}. By: ${actors}`,
 			lines,
@@ -128,18 +101,13 @@ export const getAuditLog = readTool({
 /** Lists what cannot be restored by undoing these audit log entries, such as the messages of a deleted channel. */
 function lossesOf(entries: readonly APIAuditLogEntry[]): string[] {
 	const { ChannelDelete, MemberBanAdd, MemberKick } = AuditLogEvent;
-	const has = (...types: AuditLogEvent[]) =>
-		entries.some(({ action_type }) => types.includes(action_type));
+	const has = (...types: AuditLogEvent[]) => entries.some(({ action_type }) => types.includes(action_type));
 	return [
 		...(has(ChannelDelete)
-			? [
-					"Lost with a deleted channel: its messages; not in Discord's log: its category, position and topic.",
-				]
+			? ["Lost with a deleted channel: its messages; not in Discord's log: its category, position and topic."]
 			: []),
 		...(has(MemberBanAdd, MemberKick)
-			? [
-					"Members who were banned or kicked have to rejoin, without their roles.",
-				]
+			? ["Members who were banned or kicked have to rejoin, without their roles."]
 			: []),
 	];
 }
@@ -163,8 +131,7 @@ async function readPages(
 	action_type: AuditLogEvent | undefined,
 ): Promise<RESTGetAPIAuditLogResult[]> {
 	const pages: RESTGetAPIAuditLogResult[] = [];
-	const isInRange = ({ id }: APIAuditLogEntry) =>
-		after === undefined || compareIds(id, after.lastBefore) > 0;
+	const isInRange = ({ id }: APIAuditLogEntry) => after === undefined || compareIds(id, after.lastBefore) > 0;
 	let next = before?.first;
 	for (let left = limit; left > 0; ) {
 		const size = Math.min(left, pageSize);
@@ -193,8 +160,6 @@ function merged(pages: readonly RESTGetAPIAuditLogResult[]) {
 		integrations: pages.flatMap((page) => page.integrations),
 		application_commands: pages.flatMap((page) => page.application_commands),
 		auto_moderation_rules: pages.flatMap((page) => page.auto_moderation_rules),
-		guild_scheduled_events: pages.flatMap(
-			(page) => page.guild_scheduled_events,
-		),
+		guild_scheduled_events: pages.flatMap((page) => page.guild_scheduled_events),
 	};
 }

@@ -1,11 +1,6 @@
 // AutoMod rules.
 
-import {
-	type APIAutoModerationRule,
-	type Guild,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { type APIAutoModerationRule, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
 import {
 	type ActionName,
@@ -28,28 +23,9 @@ import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channel, role, textChannel } from "../discord/find.ts";
 import { type NeededWith, requirePermissions } from "../discord/permissions.ts";
-import {
-	automodRule,
-	moderatesMembers,
-	requireTriggerFields,
-	validateRule,
-} from "../guild/automod.ts";
-import {
-	changeTexts,
-	ruleLine,
-	ruleName,
-	wordLines,
-} from "../guild/automod-lines.ts";
-import {
-	choice,
-	flag,
-	found,
-	guild_id,
-	integer,
-	list,
-	reason,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { automodRule, moderatesMembers, requireTriggerFields, validateRule } from "../guild/automod.ts";
+import { changeTexts, ruleLine, ruleName, wordLines } from "../guild/automod-lines.ts";
+import { choice, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
@@ -59,8 +35,7 @@ const ruleId = found(automodRule, "rule");
  * Returns a schema that shows an argument in `tools/list` without its minimum and maximum, to keep the list short.
  * Error messages still name these limits.
  */
-const shown = <T>(type: "string" | "integer", description: string) =>
-	listedAs<T>({ type, description });
+const shown = <T>(type: "string" | "integer", description: string) => listedAs<T>({ type, description });
 const shownList = <T>(description: string, options?: readonly string[]) =>
 	listedAs<T>({
 		type: "array",
@@ -73,19 +48,13 @@ const words = (max: number, maxLength: number, description: string) =>
 
 const ruleFields = {
 	keyword_filter: v.optional(
-		v.pipe(
-			words(1000, 60, "Words; cat* and *cat* match parts."),
-			shownList("Words; cat* and *cat* match parts."),
-		),
+		v.pipe(words(1000, 60, "Words; cat* and *cat* match parts."), shownList("Words; cat* and *cat* match parts.")),
 	),
 	regex_patterns: unlisted(words(10, 260, "In Rust's syntax.")),
 	presets: unlisted(list(choice(presetNames, ""), 1, 3, "Discord's lists.")),
 	allow_list: unlisted(words(1000, 60, "Exceptions.")),
 	mention_total_limit: v.optional(
-		v.pipe(
-			integer(1, 50, "Mentions per message."),
-			shown("integer", "Mentions per message: 1–50."),
-		),
+		v.pipe(integer(1, 50, "Mentions per message."), shown("integer", "Mentions per message: 1–50.")),
 	),
 	mention_raid_protection_enabled: unlisted(flag("Detect mention raids.")),
 };
@@ -94,15 +63,10 @@ const actionFields = {
 	custom_message: unlisted(text(0, 150, "Told by block_message.")),
 	alert_channel_id: v.optional(found(textChannel, "alerts' channel")),
 	duration_seconds: v.optional(
-		v.pipe(
-			integer(1, 2_419_200, "Of timeout."),
-			shown("integer", "Of timeout, up to 4 weeks."),
-		),
+		v.pipe(integer(1, 2_419_200, "Of timeout."), shown("integer", "Of timeout, up to 4 weeks.")),
 	),
 	exempt_role_ids: unlisted(list(found(role, "role"), 0, 20, "Exempt roles.")),
-	exempt_channel_ids: unlisted(
-		list(found(channel, "channel"), 0, 50, "Exempt channels."),
-	),
+	exempt_channel_ids: unlisted(list(found(channel, "channel"), 0, 50, "Exempt channels.")),
 };
 
 const actionList = v.pipe(
@@ -120,21 +84,14 @@ export const listAutomodRules = readTool({
 	name: "list_automod_rules",
 	toolset: "automod",
 	title: "List AutoMod rules",
-	description:
-		"List a guild's AutoMod rules; with rule_id, that one with all its words.",
+	description: "List a guild's AutoMod rules; with rule_id, that one with all its words.",
 	permissions: ["ManageGuild"],
 	input: v.strictObject({ guild_id, rule_id: v.optional(ruleId) }),
 	async run(_, { guild, discord, rule }) {
 		if (rule) return [ruleLine(guild, rule), ...wordLines(rule)];
-		const rules = (await discord.rest.get(
-			Routes.guildAutoModerationRules(guild.id),
-		)) as APIAutoModerationRule[];
-		if (rules.length === 0)
-			return `The guild ${guild.id} has no AutoMod rules.`;
-		return [
-			`${rules.length} AutoMod rule(s):`,
-			...rules.map((rule) => ruleLine(guild, rule)),
-		];
+		const rules = (await discord.rest.get(Routes.guildAutoModerationRules(guild.id))) as APIAutoModerationRule[];
+		if (rules.length === 0) return `The guild ${guild.id} has no AutoMod rules.`;
+		return [`${rules.length} AutoMod rule(s):`, ...rules.map((rule) => ruleLine(guild, rule))];
 	},
 });
 
@@ -161,9 +118,7 @@ export const setAutomodRule = writeTool({
 	input: v.strictObject({
 		guild_id,
 		rule_id: v.optional(ruleId),
-		name: v.optional(
-			v.pipe(text(1, 100, "Name."), shown("string", "For a new rule.")),
-		),
+		name: v.optional(v.pipe(text(1, 100, "Name."), shown("string", "For a new rule."))),
 		trigger_type: v.optional(choice(triggerNames, "For a new rule.")),
 		...ruleFields,
 		actions: v.optional(actionList),
@@ -171,17 +126,11 @@ export const setAutomodRule = writeTool({
 		enabled: v.optional(flag("Default: true.")),
 		reason,
 	}),
-	destructive: (
-		{ guild_id: _, reason: __, rule_id: ___, trigger_type: ____, ...given },
-		{ rule },
-	) => {
+	destructive: ({ guild_id: _, reason: __, rule_id: ___, trigger_type: ____, ...given }, { rule }) => {
 		const before = rule ? ruleFieldsOf(rule) : emptyRule;
 		return whySilences(changedRule(before, given), before);
 	},
-	run(
-		{ guild_id: _, reason: __, rule_id: ___, trigger_type, ...given },
-		{ guild, rule },
-	) {
+	run({ guild_id: _, reason: __, rule_id: ___, trigger_type, ...given }, { guild, rule }) {
 		if (rule) return editRule(guild, rule, trigger_type, given);
 		const { name, actions } = given;
 		if (name === undefined || !trigger_type || !actions)
@@ -201,15 +150,11 @@ const fewMentions = 5;
  * Says why the AutoMod rule `after` can silence many, if it does so more than the rule `before`. How much words and
  * patterns match cannot be known. Discord's own lists and spam filter are not meant.
  */
-function whySilences(
-	after: RuleFields,
-	before: RuleFields,
-): string | undefined {
+function whySilences(after: RuleFields, before: RuleFields): string | undefined {
 	const isSilencing = ({ enabled, actions }: RuleFields) =>
 		enabled && actions.some((action) => action !== "send_alert_message");
 	const old = isSilencing(before) ? before : emptyRule;
-	const adds = (now: readonly string[], then: readonly string[]) =>
-		now.some((item) => !then.includes(item));
+	const adds = (now: readonly string[], then: readonly string[]) => now.some((item) => !then.includes(item));
 	const { keyword_filter, regex_patterns, mention_total_limit: limit } = after;
 	const isWider =
 		adds(after.actions, old.actions) ||
@@ -222,25 +167,16 @@ function whySilences(
 	if (!isSilencing(after) || !isWider) return undefined;
 	if (keyword_filter.length > 0 || regex_patterns.length > 0)
 		return "blocks messages or members by words, and how many these match is not known";
-	return limit > 0 && limit < fewMentions
-		? `blocks messages with ${limit} mentions`
-		: undefined;
+	return limit > 0 && limit < fewMentions ? `blocks messages with ${limit} mentions` : undefined;
 }
 
-async function createRule(
-	guild: Guild,
-	trigger: TriggerName,
-	given: GivenRuleFields,
-): Promise<string[]> {
+async function createRule(guild: Guild, trigger: TriggerName, given: GivenRuleFields): Promise<string[]> {
 	const rule = changedRule(emptyRule, given);
 	requireTriggerFields(trigger, given);
 	validateRule(trigger, rule, given);
-	const made = (await guild.client.rest.post(
-		Routes.guildAutoModerationRules(guild.id),
-		{
-			body: { ...ruleBody(rule, givenFields(given)), ...triggerBody(trigger) },
-		},
-	)) as APIAutoModerationRule;
+	const made = (await guild.client.rest.post(Routes.guildAutoModerationRules(guild.id), {
+		body: { ...ruleBody(rule, givenFields(given)), ...triggerBody(trigger) },
+	})) as APIAutoModerationRule;
 	return [
 		`Created the AutoMod rule ${ruleName(made)}, which is ${made.enabled ? "on" : "off"}.`,
 		ruleLine(guild, made),
@@ -255,9 +191,7 @@ async function editRule(
 ): Promise<string[]> {
 	const trigger = triggerOf(rule);
 	if (!trigger)
-		throw new ToolError(
-			`${ruleName(rule)} has a trigger that this tool does not support. Nothing was done.`,
-		);
+		throw new ToolError(`${ruleName(rule)} has a trigger that this tool does not support. Nothing was done.`);
 	if (wanted && wanted !== trigger)
 		throw new ToolError(
 			`Discord cannot change the trigger of an AutoMod rule: the trigger of ${ruleName(rule)} stays ${trigger}. Create another rule instead. Nothing was done.`,
@@ -271,10 +205,9 @@ async function editRule(
 	// Discord replaces all actions, also a timeout that the call does not name.
 	if (body.actions && moderatesMembers(after.actions))
 		requirePermissions(guild, undefined, PermissionFlagsBits.ModerateMembers);
-	const edited = (await guild.client.rest.patch(
-		Routes.guildAutoModerationRule(guild.id, rule.id),
-		{ body },
-	)) as APIAutoModerationRule;
+	const edited = (await guild.client.rest.patch(Routes.guildAutoModerationRule(guild.id, rule.id), {
+		body,
+	})) as APIAutoModerationRule;
 	return [
 		`Changed ${fields.length} field(s) of the AutoMod rule ${ruleName(edited)}:`,
 		...changeTexts(guild, before, after, fields),
@@ -285,8 +218,7 @@ export const deleteAutomodRule = destructiveTool({
 	name: "delete_automod_rule",
 	toolset: "automod",
 	title: "Delete an AutoMod rule",
-	description:
-		"Delete an AutoMod rule permanently; set_automod_rule can disable it.",
+	description: "Delete an AutoMod rule permanently; set_automod_rule can disable it.",
 	permissions: ["ManageGuild"],
 	lock: "rule_id",
 	input: v.strictObject({ guild_id, rule_id: ruleId, reason }),
@@ -296,8 +228,7 @@ export const deleteAutomodRule = destructiveTool({
 				`Would delete the AutoMod rule ${ruleName(rule)}, which is ${rule.enabled ? "on" : "off"}.`,
 				ruleLine(guild, rule),
 			],
-			write: () =>
-				discord.rest.delete(Routes.guildAutoModerationRule(guild.id, rule.id)),
+			write: () => discord.rest.delete(Routes.guildAutoModerationRule(guild.id, rule.id)),
 			result: `Deleted the AutoMod rule ${ruleName(rule)}.`,
 		};
 	},

@@ -11,56 +11,21 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { unlisted } from "../../mcp/json-schema.ts";
-import {
-	invalidParameters,
-	ToolError,
-	type ToolOutput,
-} from "../../mcp/tool.ts";
+import { invalidParameters, ToolError, type ToolOutput } from "../../mcp/tool.ts";
 import { forClients, isForPeople } from "../discord/acting-person.ts";
-import {
-	memberFields,
-	memberName,
-	nowIs,
-	userFields,
-	userName,
-} from "../discord/describe.ts";
+import { memberFields, memberName, nowIs, userFields, userName } from "../discord/describe.ts";
 import { absentIf, person, requireKnownMembers } from "../discord/find.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { endingEarlier, noteItem } from "../discord/rest/rest.ts";
 import { requireMembersBelow } from "../discord/role-hierarchy.ts";
 import { fold, oneField, resultLines } from "../discord/text.ts";
-import {
-	bansAmong,
-	countDeletedMessages,
-	memberLine,
-	outsiderLine,
-	readBans,
-} from "../guild/bans.ts";
-import {
-	cachedMember,
-	type MaybeMember,
-	toList,
-} from "../guild/several-members.ts";
-import {
-	found,
-	guild_id,
-	integer,
-	limit,
-	list,
-	reason,
-	snowflake,
-	tell,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { bansAmong, countDeletedMessages, memberLine, outsiderLine, readBans } from "../guild/bans.ts";
+import { cachedMember, type MaybeMember, toList } from "../guild/several-members.ts";
+import { found, guild_id, integer, limit, list, reason, snowflake, tell, text } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { recorded } from "../tool/case-record.ts";
 import type { BotContext } from "../tool/context.ts";
-import {
-	destructiveTool,
-	editTool,
-	type Plan,
-	readTool,
-} from "../tool/define.ts";
+import { destructiveTool, editTool, type Plan, readTool } from "../tool/define.ts";
 
 const daySeconds = 86_400;
 
@@ -96,9 +61,7 @@ export const ban = destructiveTool({
 	input: v.strictObject({
 		guild_id,
 		user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
-		delete_message_seconds: v.optional(
-			integer(0, 7 * daySeconds, "Seconds of their messages to delete."),
-		),
+		delete_message_seconds: v.optional(integer(0, 7 * daySeconds, "Seconds of their messages to delete.")),
 		delete_message_days: unlisted(integer(0, 7, "The same in days.")),
 		reason,
 		tell,
@@ -107,9 +70,7 @@ export const ban = destructiveTool({
 	async plan(args, context) {
 		const { delete_message_seconds, delete_message_days: days } = args;
 		if (delete_message_seconds !== undefined && days !== undefined)
-			throw invalidParameters([
-				"delete_message_seconds, delete_message_days: expected at most one of the two",
-			]);
+			throw invalidParameters(["delete_message_seconds, delete_message_days: expected at most one of the two"]);
 		const seconds = delete_message_seconds ?? (days ?? 0) * daySeconds;
 		const { guild, users, connection } = context;
 		const [id] = args.user_ids;
@@ -127,21 +88,14 @@ export const ban = destructiveTool({
 		if (member) requireMembersBelow(guild, [member]);
 		const name = member ? memberName(member) : userName(user);
 		const isBanned = (await banOf(guild, id)) !== undefined;
-		if (isBanned && (await context.tempBans?.has(guild.id, id)))
-			return permanentBan(context, { id, name });
-		if (isBanned)
-			throw new ToolError(
-				`${name} is already banned from the guild. Nothing was done.`,
-			);
-		const messages =
-			seconds > 0 && (await countDeletedMessages(guild, [id], seconds));
+		if (isBanned && (await context.tempBans?.has(guild.id, id))) return permanentBan(context, { id, name });
+		if (isBanned) throw new ToolError(`${name} is already banned from the guild. Nothing was done.`);
+		const messages = seconds > 0 && (await countDeletedMessages(guild, [id], seconds));
 		const deleted = messages ? `, and delete ${messages}` : "";
 		return {
 			preview: [
 				`Would ban ${name}${member ? "" : ", who is not a member"}${deleted}.`,
-				...(member
-					? [`${memberLine(member)}${forClients(` | ${nowIs()}`)}`]
-					: []),
+				...(member ? [`${memberLine(member)}${forClients(` | ${nowIs()}`)}`] : []),
 			],
 			// Without the number of messages, which grows with each message.
 			basis: [name, ...(member ? [memberLine(member)] : [])],
@@ -169,11 +123,7 @@ function permanentBan(
 }
 
 /** Bans several users with one request. */
-function banMany(
-	guild: Guild,
-	users: readonly MaybeMember[],
-	seconds: number,
-): Plan {
+function banMany(guild: Guild, users: readonly MaybeMember[], seconds: number): Plan {
 	const user_ids = users.map(({ id }) => id);
 	const members = users.filter(({ member }) => member);
 	const line = (id: string, describe: typeof memberLine) => {
@@ -183,12 +133,9 @@ function banMany(
 		return user ? outsiderLine(user) : `ID: ${id} | not a member`;
 	};
 	// Named before the ban, which removes members from the cache.
-	const names = new Map(
-		user_ids.map((id) => [id, line(id, memberFields)] as const),
-	);
+	const names = new Map(user_ids.map((id) => [id, line(id, memberFields)] as const));
 	const nameOf = (id: string) => names.get(id) ?? `ID: ${id}`;
-	const messages = async (ids: readonly string[]) =>
-		seconds > 0 && (await countDeletedMessages(guild, ids, seconds));
+	const messages = async (ids: readonly string[]) => seconds > 0 && (await countDeletedMessages(guild, ids, seconds));
 	return {
 		async preview() {
 			const { banned, isComplete } = await bansAmong(
@@ -204,10 +151,8 @@ function banMany(
 				remaining.map((id) => line(id, memberLine)),
 				banned.size > 0 && `${banned.size} already banned:`,
 				[...banned.values()].map(({ user }) => userFields(user)),
-				unknown.length > 0 &&
-					`${unknown.length} unknown to Discord: ${unknown.join(", ")}`,
-				!isComplete &&
-					"Others may already be banned: the guild has more bans than were read.",
+				unknown.length > 0 && `${unknown.length} unknown to Discord: ${unknown.join(", ")}`,
+				!isComplete && "Others may already be banned: the guild has more bans than were read.",
 			);
 		},
 		basis: user_ids.map((id) => {
@@ -216,10 +161,9 @@ function banMany(
 		}),
 		async act() {
 			const deleted = await messages(user_ids);
-			const { banned_users, failed_users } = (await guild.client.rest.post(
-				Routes.guildBulkBan(guild.id),
-				{ body: { user_ids, delete_message_seconds: seconds } },
-			)) as RESTPostAPIGuildBulkBanResult;
+			const { banned_users, failed_users } = (await guild.client.rest.post(Routes.guildBulkBan(guild.id), {
+				body: { user_ids, delete_message_seconds: seconds },
+			})) as RESTPostAPIGuildBulkBanResult;
 			for (const id of banned_users) noteItem(id, "done");
 			for (const id of failed_users) noteItem(id, "not done");
 			const why = await whyNotBanned(guild, failed_users);
@@ -240,17 +184,12 @@ const maxFetched = 25;
  * Fetches the names of users who are not members, for a dry run. Returns the ids to which Discord knows no user.
  * Fetches at most 25 users.
  */
-async function fetchNames(
-	guild: Guild,
-	userIds: readonly string[],
-): Promise<string[]> {
+async function fetchNames(guild: Guild, userIds: readonly string[]): Promise<string[]> {
 	const { users } = guild.client;
 	const unnamed = userIds.filter((id) => !users.cache.has(id));
 	const unknown: string[] = [];
 	for (const id of unnamed.slice(0, maxFetched)) {
-		const user = await absentIf([RESTJSONErrorCodes.UnknownUser], () =>
-			users.fetch(id),
-		);
+		const user = await absentIf([RESTJSONErrorCodes.UnknownUser], () => users.fetch(id));
 		if (!user) unknown.push(id);
 	}
 	return unknown;
@@ -266,15 +205,10 @@ const reserveMs = 1_000;
  * Returns a function that says why a user was not banned by Discord's bulk ban; Discord does not tell the reason. Never
  * throws for an error of Discord.
  */
-async function whyNotBanned(
-	guild: Guild,
-	ids: readonly string[],
-): Promise<(id: string) => string> {
+async function whyNotBanned(guild: Guild, ids: readonly string[]): Promise<(id: string) => string> {
 	const unknown = "already banned, ranked above the bot, or no user";
 	try {
-		const { banned } = await endingEarlier(reserveMs, () =>
-			bansAmong(guild, ids),
-		);
+		const { banned } = await endingEarlier(reserveMs, () => bansAmong(guild, ids));
 		const others = "ranked above the bot, or no user";
 		return (id) => (banned.has(id) ? "already banned" : others);
 	} catch (error) {
@@ -285,9 +219,7 @@ async function whyNotBanned(
 
 /** Fetches a user's ban from Discord. Returns undefined if the user is not banned. */
 function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
-	return absentIf([RESTJSONErrorCodes.UnknownBan], () =>
-		guild.bans.fetch({ user: id, force: true }),
-	);
+	return absentIf([RESTJSONErrorCodes.UnknownBan], () => guild.bans.fetch({ user: id, force: true }));
 }
 
 export const unban = editTool({
@@ -356,10 +288,7 @@ export const unban = editTool({
 				call,
 			),
 		);
-		return resultLines(
-			result,
-			others.length > 0 && `${others.length} not banned: ${others.join(", ")}`,
-		);
+		return resultLines(result, others.length > 0 && `${others.length} not banned: ${others.join(", ")}`);
 	},
 });
 
@@ -371,9 +300,7 @@ export const getBans = readTool({
 	permissions: ["BanMembers"],
 	input: v.strictObject({
 		guild_id,
-		query: v.optional(
-			text(1, 100, "Part of a name, ignoring case and accents."),
-		),
+		query: v.optional(text(1, 100, "Part of a name, ignoring case and accents.")),
 		limit: limit(1000, 100),
 		after: v.optional(snowflake("previous page's last user")),
 	}),
@@ -394,9 +321,7 @@ export const getBans = readTool({
 		const { bans, isComplete } = await readBans(guild, after);
 		const part = fold(query);
 		const found = bans.filter(({ user }) =>
-			[user.username, user.global_name].some(
-				(name) => name && fold(name).includes(part),
-			),
+			[user.username, user.global_name].some((name) => name && fold(name).includes(part)),
 		);
 		const shown = found.slice(0, limit);
 		// Where more than `limit` match, the next page begins after the last one shown.
@@ -404,19 +329,14 @@ export const getBans = readTool({
 		return resultLines(
 			`${found.length} of ${bans.length} ban(s)${beyond} match, by user id${shown.length < found.length ? `; the first ${shown.length}` : ""}:`,
 			shown.map(banLine),
-			(found.length > limit || !isComplete) &&
-				next &&
-				`next_after=${next.user.id}`,
+			(found.length > limit || !isComplete) && next && `next_after=${next.user.id}`,
 		);
 	},
 });
 
 function banLine({ user, reason }: APIBan): string {
 	const { username, global_name } = user;
-	const name =
-		global_name && global_name !== username ? `${oneField(global_name)} ` : "";
-	const names = name
-		? `${name}(@${oneField(username)})`
-		: `@${oneField(username)}`;
+	const name = global_name && global_name !== username ? `${oneField(global_name)} ` : "";
+	const names = name ? `${name}(@${oneField(username)})` : `@${oneField(username)}`;
 	return `${names} | ID: ${user.id} | ${reason ? `reason: ${oneField(reason)}` : "no reason given"}`;
 }

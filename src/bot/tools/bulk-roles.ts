@@ -4,31 +4,13 @@ import { type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import {
-	memberFields,
-	memberName,
-	memberNames,
-	roleName,
-} from "../discord/describe.ts";
-import {
-	currentMember,
-	knownMember,
-	requireKnownMembers,
-	role,
-} from "../discord/find.ts";
+import { memberFields, memberName, memberNames, roleName } from "../discord/describe.ts";
+import { currentMember, knownMember, requireKnownMembers, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { hasRole, matcherFor } from "../discord/members/member-filter.ts";
 import { countOf, thousands } from "../discord/text.ts";
 import { cachedMember } from "../guild/several-members.ts";
-import {
-	choice,
-	found,
-	guild_id,
-	list,
-	reason,
-	requireOneOf,
-	snowflake,
-} from "../tool/arguments/arguments.ts";
+import { choice, found, guild_id, list, reason, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
@@ -62,8 +44,7 @@ export const bulkRoleUpdate = destructiveTool({
 	toolset: "roles",
 	title: "Add or remove a role",
 	aliases: [forOne("assign_role", "add"), forOne("remove_role", "remove")],
-	description:
-		"Add or remove a role for the members in `user_ids`, or for all who match all filters.",
+	description: "Add or remove a role for the members in `user_ids`, or for all who match all filters.",
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,
@@ -73,16 +54,9 @@ export const bulkRoleUpdate = destructiveTool({
 		guild_id,
 		role_id: found(role, "role"),
 		action: choice(["add", "remove"], "What to do."),
-		user_ids: v.optional(
-			list(found(cachedMember, "member"), 1, 1000, "Of these members."),
-		),
+		user_ids: v.optional(list(found(cachedMember, "member"), 1, 1000, "Of these members.")),
 		...memberFilters,
-		after: v.optional(
-			v.pipe(
-				snowflake("member"),
-				v.description("The `next_after` of an unfinished call."),
-			),
-		),
+		after: v.optional(v.pipe(snowflake("member"), v.description("The `next_after` of an unfinished call."))),
 		reason,
 	}),
 	async plan(args, { guild, role, users, connection }) {
@@ -90,40 +64,25 @@ export const bulkRoleUpdate = destructiveTool({
 		const { action, after } = args;
 		requireOneOf(args, ["user_ids", ...filterNames]);
 		const [first] = users ?? [];
-		const isOne =
-			users?.length === 1 &&
-			[...filterNames, "after" as const].every(
-				(name) => args[name] === undefined,
-			);
-		if (first && isOne)
-			return planOne(
-				role,
-				action,
-				await currentMember(guild, first.id, connection),
-			);
+		const isOne = users?.length === 1 && [...filterNames, "after" as const].every((name) => args[name] === undefined);
+		if (first && isOne) return planOne(role, action, await currentMember(guild, first.id, connection));
 		requireKnownMembers(guild, connection);
-		const chosen = users?.map(({ id }) =>
-			knownMember(guild, id, connection),
-		) ?? [...guild.members.cache.values()];
+		const chosen = users?.map(({ id }) => knownMember(guild, id, connection)) ?? [...guild.members.cache.values()];
 		const matching = chosen.filter(matcherFor(args, Date.now()));
 		const members = matching
 			.filter(
 				(member) =>
-					hasRole(member, role.id) !== (action === "add") &&
-					(after === undefined || compareIds(member.id, after) > 0),
+					hasRole(member, role.id) !== (action === "add") && (after === undefined || compareIds(member.id, after) > 0),
 			)
 			.sort((a, b) => compareIds(a.id, b.id));
 		const name = roleName(role);
 		const range = after ? ` with an id above ${after}` : "";
 		const nothing = `Nothing to do: ${countOf(matching.length, "member")} match, and none of them${range} ${action === "add" ? "lacks" : "has"} ${name}.`;
-		if (members.length === 0)
-			return { preview: nothing, act: async () => nothing };
+		if (members.length === 0) return { preview: nothing, act: async () => nothing };
 		const count = `${thousands(members.length)} of the ${countOf(matching.length, "member")} who match`;
 		return {
 			preview: [
-				action === "add"
-					? `Would give ${count} the role ${name}:`
-					: `Would take the role ${name} from ${count}:`,
+				action === "add" ? `Would give ${count} the role ${name}:` : `Would take the role ${name} from ${count}:`,
 				...sample(members, maxNamed, memberFields),
 			],
 			record: caseOf(role, action, members),
@@ -160,23 +119,15 @@ function planOne(role: Role, action: Action, member: GuildMember): Plan {
 				: `Nothing would change: ${target} does not have the role ${roleText}. Nothing was done.`,
 		);
 	return {
-		preview: adds
-			? `Would give ${target} the role ${roleText}.`
-			: `Would take the role ${roleText} from ${target}.`,
+		preview: adds ? `Would give ${target} the role ${roleText}.` : `Would take the role ${roleText} from ${target}.`,
 		record: caseOf(role, action, [member]),
 		write: () => changeRole(role, action, member),
-		result: adds
-			? `Gave ${target} the role ${roleText}.`
-			: `Took the role ${roleText} from ${target}.`,
+		result: adds ? `Gave ${target} the role ${roleText}.` : `Took the role ${roleText} from ${target}.`,
 	};
 }
 
 /** Returns the cases of a change: one for each member or, if there are many, one for all. */
-function caseOf(
-	{ id }: Role,
-	action: Action,
-	members: readonly GuildMember[],
-): CaseDraft {
+function caseOf({ id }: Role, action: Action, members: readonly GuildMember[]): CaseDraft {
 	const isEach = members.length <= maxCases;
 	return {
 		action: action === "add" ? "add_role" : "remove_role",

@@ -1,45 +1,18 @@
 // Moving channels: their order and their category. Moves have no reason: Discord's audit log does not have them.
 // https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions, discord-api-docs#4345
 
-import {
-	ChannelType,
-	type Guild,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import {
-	inSameGroup,
-	type RawChannel,
-	reorder,
-	siblingsIn,
-} from "../channels/channel-order.ts";
-import {
-	channelWithId,
-	fetchChannels,
-	requireRoom,
-} from "../channels/channel-placement.ts";
-import {
-	accessAfterMove,
-	lockNeedsCategory,
-} from "../channels/moved-access.ts";
+import { inSameGroup, type RawChannel, reorder, siblingsIn } from "../channels/channel-order.ts";
+import { channelWithId, fetchChannels, requireRoom } from "../channels/channel-placement.ts";
+import { accessAfterMove, lockNeedsCategory } from "../channels/moved-access.ts";
 import { channelLabel, channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import * as find from "../discord/find.ts";
-import {
-	missingPermissions,
-	requirePermissions,
-} from "../discord/permissions.ts";
+import { missingPermissions, requirePermissions } from "../discord/permissions.ts";
 import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
-import {
-	flag,
-	found,
-	foundOrNone,
-	guild_id,
-	list,
-	requireOneOf,
-} from "../tool/arguments/arguments.ts";
+import { flag, found, foundOrNone, guild_id, list, requireOneOf } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
 
@@ -58,18 +31,12 @@ function place(description: string) {
  * reorder them in it. To move channels, they need MANAGE_CHANNELS in the category and in each channel; to reorder, in
  * the guild or in the category.
  */
-function requireMovable(
-	guild: Guild,
-	raws: readonly RawChannel[],
-	parentId: string,
-): void {
+function requireMovable(guild: Guild, raws: readonly RawChannel[], parentId: string): void {
 	const { ManageChannels } = PermissionFlagsBits;
 	const parent = visibleChannel(guild, parentId);
 	const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
-	const isHeldInGuild =
-		missingPermissions(guild, undefined, ManageChannels) === 0n;
-	if (arriving.length > 0 || !isHeldInGuild)
-		requirePermissions(guild, parent, ManageChannels | impliedIn(parent));
+	const isHeldInGuild = missingPermissions(guild, undefined, ManageChannels) === 0n;
+	if (arriving.length > 0 || !isHeldInGuild) requirePermissions(guild, parent, ManageChannels | impliedIn(parent));
 	for (const { id } of arriving) {
 		const channel = visibleChannel(guild, id);
 		requirePermissions(guild, channel, ManageChannels | impliedIn(channel));
@@ -78,36 +45,21 @@ function requireMovable(
 
 const moveInput = v.strictObject({
 	guild_id,
-	channel_ids: list(
-		found(find.channel, "channel"),
-		1,
-		50,
-		"Channels in the new order.",
-	),
-	category_id: v.optional(
-		foundOrNone(find.categoryOrNone, "category to move them into"),
-	),
+	channel_ids: list(found(find.channel, "channel"), 1, 50, "Channels in the new order."),
+	category_id: v.optional(foundOrNone(find.categoryOrNone, "category to move them into")),
 	position: v.optional(place("Index from 0; default: last.")),
-	below_channel_id: v.optional(
-		found(find.channel, "channel right above them, instead"),
-	),
-	lock_permissions: v.optional(
-		flag("Sync with it; default: if nobody gains access."),
-	),
+	below_channel_id: v.optional(found(find.channel, "channel right above them, instead")),
+	lock_permissions: v.optional(flag("Sync with it; default: if nobody gains access.")),
 });
 
 export const moveChannels = editTool({
 	name: "move_channels",
 	toolset: "channels",
 	title: "Move channels",
-	description:
-		"Place channels one below the other. Voice and stage channels are always below the others.",
+	description: "Place channels one below the other. Voice and stage channels are always below the others.",
 	// Moving changes the positions of other channels too, and lock_permissions the channels' overwrites.
 	lock: ["guild_id", "channel_ids"],
-	permissions: [
-		"ManageChannels",
-		{ permission: "ManageRoles", with: "lock_permissions" },
-	],
+	permissions: ["ManageChannels", { permission: "ManageRoles", with: "lock_permissions" }],
 	permissionsIn: "run",
 	ignored: ["reason"],
 	aliases: [
@@ -117,15 +69,12 @@ export const moveChannels = editTool({
 				...args,
 				channel_ids: [channel_id],
 			}),
-			covers: ({ channel_ids }) =>
-				!Array.isArray(channel_ids) || new Set(channel_ids).size < 2,
+			covers: ({ channel_ids }) => !Array.isArray(channel_ids) || new Set(channel_ids).size < 2,
 		},
 	],
 	input: moveInput,
 	destructive: ({ lock_permissions }) =>
-		lock_permissions
-			? "replaces the permissions of the channels by those of the category"
-			: undefined,
+		lock_permissions ? "replaces the permissions of the channels by those of the category" : undefined,
 	async preview(args, { guild, channels }) {
 		const move = await planMove(guild, channels, args);
 		return { shown: describeMove("Would move", move) };
@@ -138,9 +87,7 @@ export const moveChannels = editTool({
 				`Nothing would change: the channels are already in this order. ${orders.join(". ")}. Nothing was done.`,
 			);
 		const steps = stepsFor(arriving, moves, parentId, access.following);
-		const names = new Map(
-			channels.map((channel) => [channel.id, channelName(channel)]),
-		);
+		const names = new Map(channels.map((channel) => [channel.id, channelName(channel)]));
 		let written = 0;
 		const output = await writeEach(
 			{
@@ -174,35 +121,21 @@ function describeMove(
 }
 
 /** Returns what a call changes. Throws if the bot, or the person in whose name the call acts, may not do it. */
-async function planMove(
-	guild: Guild,
-	channels: readonly find.Channel[],
-	args: v.InferOutput<typeof moveInput>,
-) {
+async function planMove(guild: Guild, channels: readonly find.Channel[], args: v.InferOutput<typeof moveInput>) {
 	const { channel_ids, lock_permissions, below_channel_id } = args;
 	requireDestination(args);
 	const all = await fetchChannels(guild);
 	const raws: RawChannel[] = channel_ids.map((id) => channelWithId(all, id));
-	const below: RawChannel | undefined = below_channel_id
-		? channelWithId(all, below_channel_id)
-		: undefined;
+	const below: RawChannel | undefined = below_channel_id ? channelWithId(all, below_channel_id) : undefined;
 	const parentId = args.category_id ?? categoryOf(raws, below);
 	const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
-	if (lock_permissions && arriving.length === 0)
-		throw invalidParameters([lockNeedsCategory]);
+	if (lock_permissions && arriving.length === 0) throw invalidParameters([lockNeedsCategory]);
 	requirePlaceable(raws, below, parentId, all);
 	requireMovable(guild, raws, parentId);
 	const access = accessOf(channels, arriving, parentId, lock_permissions, all);
-	const groups = raws.filter(
-		(raw, index) =>
-			raws.findIndex((other) => inSameGroup(other, raw)) === index,
-	);
+	const groups = raws.filter((raw, index) => raws.findIndex((other) => inSameGroup(other, raw)) === index);
 	// A single channel that only gets the category in which it already is stays at its place.
-	const stays =
-		raws.length === 1 &&
-		arriving.length === 0 &&
-		!below &&
-		args.position === undefined;
+	const stays = raws.length === 1 && arriving.length === 0 && !below && args.position === undefined;
 	const reordered = groups.map((first) => {
 		const group = raws.filter((raw) => inSameGroup(raw, first));
 		const siblings = siblingsIn(first, all, parentId);
@@ -212,9 +145,7 @@ async function planMove(
 		return reorder(group, siblings, place);
 	});
 	const moves = reordered.flatMap(({ moves }) => moves);
-	const orders = reordered.map(({ order }) =>
-		describeOrder(guild, order, raws, parentId),
-	);
+	const orders = reordered.map(({ order }) => describeOrder(guild, order, raws, parentId));
 	return { raws, arriving, moves, orders, access, parentId };
 }
 
@@ -237,13 +168,10 @@ function accessOf(
 		({ lines }) => lines.join("; "),
 	);
 	return {
-		following: new Set(
-			found.flatMap(({ channel, entries }) => (entries ? channel.id : [])),
-		),
+		following: new Set(found.flatMap(({ channel, entries }) => (entries ? channel.id : []))),
 		lines: Array.from(
 			alike,
-			([text, group]) =>
-				`${group.map(({ channel }) => channelName(channel)).join(", ")}: ${text}`,
+			([text, group]) => `${group.map(({ channel }) => channelName(channel)).join(", ")}: ${text}`,
 		),
 	};
 }
@@ -267,9 +195,7 @@ function describeOrder(
 	const where = parent ? `In ${channelName(parent)}` : "In no category";
 	const names = sample(visible, maxInOrder, (raw) => {
 		const channel = visibleChannel(guild, raw.id) ?? { name: "unknown" };
-		return moved.includes(raw)
-			? channelName({ ...channel, id: raw.id })
-			: channelLabel(channel);
+		return moved.includes(raw) ? channelName({ ...channel, id: raw.id }) : channelLabel(channel);
 	});
 	return `${isCategories ? "Categories" : where}, from the top: ${names.join(", ")}`;
 }
@@ -285,32 +211,21 @@ interface Destination {
 function requireDestination(args: Destination): void {
 	const { channel_ids, position, below_channel_id } = args;
 	if (position !== undefined && below_channel_id !== undefined)
-		throw invalidParameters([
-			"position, below_channel_id: expected at most one of these",
-		]);
+		throw invalidParameters(["position, below_channel_id: expected at most one of these"]);
 	requireOneOf(args, ["category_id", "position", "below_channel_id"]);
 	if (below_channel_id !== undefined && channel_ids.includes(below_channel_id))
-		throw invalidParameters([
-			"below_channel_id: expected a channel that is not among channel_ids",
-		]);
+		throw invalidParameters(["below_channel_id: expected a channel that is not among channel_ids"]);
 }
 
 /**
  * Returns the id of the category of the channel `below` or, without `below`, of the channels `raws`; "" for no
  * category. Throws an RpcError if the channels are in different categories.
  */
-function categoryOf(
-	raws: readonly RawChannel[],
-	below: RawChannel | undefined,
-): string {
+function categoryOf(raws: readonly RawChannel[], below: RawChannel | undefined): string {
 	if (below) return below.parent_id ?? "";
-	const [first = "", ...others] = new Set(
-		raws.map(({ parent_id }) => parent_id ?? ""),
-	);
+	const [first = "", ...others] = new Set(raws.map(({ parent_id }) => parent_id ?? ""));
 	if (others.length === 0) return first;
-	throw invalidParameters([
-		"category_id: is required, because the channels are in several categories",
-	]);
+	throw invalidParameters(["category_id: is required, because the channels are in several categories"]);
 }
 
 /**
@@ -323,16 +238,11 @@ function requirePlaceable(
 	parentId: string,
 	all: readonly RawChannel[],
 ): void {
-	const isCategory = ({ type }: RawChannel) =>
-		type === ChannelType.GuildCategory;
+	const isCategory = ({ type }: RawChannel) => type === ChannelType.GuildCategory;
 	if (parentId && raws.some(isCategory))
-		throw invalidParameters([
-			"category_id: a category cannot be inside another category",
-		]);
+		throw invalidParameters(["category_id: a category cannot be inside another category"]);
 	if (below && (below.parent_id ?? "") !== parentId)
-		throw invalidParameters([
-			"below_channel_id: expected a channel in the category that category_id names",
-		]);
+		throw invalidParameters(["below_channel_id: expected a channel in the category that category_id names"]);
 	if (below && raws.some((raw) => !inSameGroup(raw, below)))
 		throw invalidParameters([
 			"below_channel_id: expected channels of one kind: Discord shows voice and stage channels below text channels, and categories below both",

@@ -1,20 +1,11 @@
 // Channels: listing, creating, editing, deleting. Moving is in channel-moves.ts, permissions in overwrites.ts.
 
-import {
-	ChannelType,
-	type Guild,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import {
-	type Access,
-	accessFields,
-	accessNames,
-} from "../channels/channel-access.ts";
+import { type Access, accessFields, accessNames } from "../channels/channel-access.ts";
 import { type EditStep, editSteps } from "../channels/channel-edit.ts";
 import {
 	currentFields,
@@ -58,10 +49,7 @@ import type { BotContext } from "../tool/context.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import type { Alias } from "../tool/toolsets.ts";
 
-const nameField = v.pipe(
-	text(1, 100, "Channel name."),
-	listedAs({ type: "string", description: "Channel name." }),
-);
+const nameField = v.pipe(text(1, 100, "Channel name."), listedAs({ type: "string", description: "Channel name." }));
 
 const tagFields = {
 	name: text(1, 20, "Name of the tag."),
@@ -92,10 +80,7 @@ function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 function withKnownForms(args: JsonObject): JsonObject {
 	const changed = { ...args };
 	const { tags, permission_overwrites: overwrites } = args;
-	if (Array.isArray(tags))
-		changed.tags = tags.map((tag) =>
-			typeof tag === "string" ? { name: tag } : tag,
-		);
+	if (Array.isArray(tags)) changed.tags = tags.map((tag) => (typeof tag === "string" ? { name: tag } : tag));
 	if (Array.isArray(overwrites))
 		changed.permission_overwrites = overwrites.map((overwrite) => {
 			if (!isObject(overwrite)) return overwrite;
@@ -125,14 +110,9 @@ export const createChannel = writeTool({
 	title: "Create a channel",
 	description: `Create a channel; several: plan_guild. Access is as in its category unless given; the bot keeps its own. Also: position, ${otherFields}.`,
 	permissions: ["ManageChannels"],
-	lock: ({ below_channel_id, guild_id }, bot) =>
-		below_channel_id === undefined ? [] : lockOfOrder(guild_id, bot),
+	lock: ({ below_channel_id, guild_id }, bot) => (below_channel_id === undefined ? [] : lockOfOrder(guild_id, bot)),
 	adapt: ({ private_to_role_ids, ...args }) =>
-		withKnownForms(
-			private_to_role_ids === undefined
-				? args
-				: { view_role_ids: private_to_role_ids, ...args },
-		),
+		withKnownForms(private_to_role_ids === undefined ? args : { view_role_ids: private_to_role_ids, ...args }),
 	input: v.strictObject({
 		guild_id,
 		name: nameField,
@@ -147,16 +127,12 @@ export const createChannel = writeTool({
 	}),
 	destructive({ permission_overwrites = [] }, { guild }) {
 		const field = "permission_overwrites";
-		const allowed = permission_overwrites.map(({ allow }) =>
-			readPermissions(field, allow),
-		);
+		const allowed = permission_overwrites.map(({ allow }) => readPermissions(field, allow));
 		const powers = powersIn(
 			allowed.reduce((all, bits) => all | bits, 0n),
 			guild,
 		);
-		return powers === 0n
-			? undefined
-			: `allows ${describePowers(powers)} in the channel`;
+		return powers === 0n ? undefined : `allows ${describePowers(powers)} in the channel`;
 	},
 	run({ channel_type, guild_id, reason, ...fields }, { guild, connection }) {
 		return createGuildChannel(guild, channel_type, fields, connection);
@@ -167,18 +143,13 @@ export const createChannel = writeTool({
  * Returns the alias for a former tool that created channels of one kind. `own` are the arguments that only this tool
  * had.
  */
-function createAlias(
-	name: string,
-	kind: Kind,
-	own: readonly string[] = [],
-): Alias {
+function createAlias(name: string, kind: Kind, own: readonly string[] = []): Alias {
 	return {
 		name,
 		toolset: "voice",
 		arguments: ["name", "category_id", "channel_type", ...own],
 		adapt: (args) => ({ ...args, channel_type: kind }),
-		covers: ({ channel_type }) =>
-			typeof channel_type === "string" && channel_type.toLowerCase() === kind,
+		covers: ({ channel_type }) => typeof channel_type === "string" && channel_type.toLowerCase() === kind,
 	};
 }
 
@@ -208,13 +179,7 @@ export const editChannel = destructiveTool({
 		{
 			name: "edit_voice_channel",
 			toolset: "voice",
-			arguments: [
-				"channel_id",
-				"name",
-				"category_id",
-				"only",
-				...voiceSettings,
-			],
+			arguments: ["channel_id", "name", "category_id", "only", ...voiceSettings],
 			adapt: (args) => ({ ...args, only: "voice" }),
 			covers: (args) => voiceSettings.some((name) => name in args),
 		},
@@ -246,9 +211,7 @@ export const editChannel = destructiveTool({
 	description:
 		"Change a channel; omitted settings stay. Also: status (voice), channel_type (text, announcement), lock_permissions, what create_channel also takes.",
 	lock: ({ channel_id, below_channel_id, guild_id }, bot) =>
-		below_channel_id === undefined
-			? [channel_id]
-			: [...lockOfOrder(guild_id, bot), channel_id],
+		below_channel_id === undefined ? [channel_id] : [...lockOfOrder(guild_id, bot), channel_id],
 	permissions: [
 		"ManageChannels",
 		...forAccess,
@@ -263,9 +226,7 @@ export const editChannel = destructiveTool({
 		guild_id,
 		channel_id: found(find.currentChannel, "channel"),
 		name: v.optional(nameField),
-		channel_type: unlisted(
-			choiceInAnyCase(kindNames, "Text or announcement, for the other one."),
-		),
+		channel_type: unlisted(choiceInAnyCase(kindNames, "Text or announcement, for the other one.")),
 		category_id: v.optional(foundOrNone(find.categoryOrNone, "category")),
 		lock_permissions: unlisted(flag("Take the new category's access.")),
 		below_channel_id,
@@ -287,10 +248,7 @@ export const editChannel = destructiveTool({
 		const steps = await editSteps(guild, channel, args, connection);
 		const results = new Map<EditStep, readonly string[]>();
 		return {
-			preview: [
-				`Would change ${channelName(channel)}:`,
-				...steps.flatMap(({ preview }) => preview),
-			],
+			preview: [`Would change ${channelName(channel)}:`, ...steps.flatMap(({ preview }) => preview)],
 			record: slowModeCase(channel, args.slowmode_seconds),
 			act: (call) =>
 				writeEach(
@@ -316,10 +274,7 @@ export const editChannel = destructiveTool({
 });
 
 /** Returns the case of an edit that changes the slow mode; undefined for other edits. */
-function slowModeCase(
-	channel: find.Channel,
-	seconds: number | undefined,
-): CaseDraft | undefined {
+function slowModeCase(channel: find.Channel, seconds: number | undefined): CaseDraft | undefined {
 	const before = currentFields(channel).slowmode_seconds;
 	if (seconds === undefined || seconds === before) return undefined;
 	const detail = `slow mode: ${before} → ${seconds} s`;
@@ -333,13 +288,8 @@ function slowModeCase(
  */
 function unchanged(channel: find.Channel, args: object): ToolError {
 	const given = Object.entries(args).filter(([, value]) => value !== undefined);
-	const names = given
-		.map(([name]) => name)
-		.filter((name) => !["guild_id", "channel_id", "reason"].includes(name));
-	if (isForPeople())
-		return new ToolError(
-			`${channelName(channel)} is so already. Nothing was done.`,
-		);
+	const names = given.map(([name]) => name).filter((name) => !["guild_id", "channel_id", "reason"].includes(name));
+	if (isForPeople()) return new ToolError(`${channelName(channel)} is so already. Nothing was done.`);
 	return new ToolError(
 		`Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${names.join(", ")} as before.`,
 	);
@@ -349,37 +299,24 @@ export const listChannels = readTool({
 	name: "list_channels",
 	toolset: "channels",
 	title: "List channels",
-	description:
-		"List channels from the top: kind, topic, limits; private and read-only for @everyone.",
+	description: "List channels from the top: kind, topic, limits; private and read-only for @everyone.",
 	input: v.strictObject({
 		guild_id,
-		category_id: v.optional(
-			found(find.category, "category to list; all channels when omitted"),
-		),
+		category_id: v.optional(found(find.category, "category to list; all channels when omitted")),
 	}),
 	run(_, { guild, category }) {
 		const lines = channelsFromTop(guild)
-			.filter(
-				({ id, parentId }) =>
-					!category || id === category.id || parentId === category.id,
-			)
+			.filter(({ id, parentId }) => !category || id === category.id || parentId === category.id)
 			.map(lineOf);
 		if (lines.length === 0) return "The guild has no channels.";
-		const where = category
-			? ` in ${channelName(category)}, including itself`
-			: "";
+		const where = category ? ` in ${channelName(category)}, including itself` : "";
 		const count = `${lines.length} channel(s)${where}, from the top`;
 		return [`${count}, categories above their channels:`, ...lines];
 	},
 });
 
 function lineOf(channel: find.Channel): string {
-	if (isObfuscated(channel))
-		return fieldLine(
-			channelLabel(channel),
-			`ID: ${channel.id}`,
-			kindName(channel),
-		);
+	if (isObfuscated(channel)) return fieldLine(channelLabel(channel), `ID: ${channel.id}`, kindName(channel));
 	const { topic, nsfw, slowmode_seconds, user_limit } = currentFields(channel);
 	return fieldLine(
 		`#${oneField(channel.name)} | ID: ${channel.id} | ${kindName(channel)}`,
@@ -399,12 +336,8 @@ function accessForEveryone(channel: find.Channel): string[] {
 	const { Connect, SendMessages, ViewChannel } = PermissionFlagsBits;
 	const { bitfield } = channel.permissionsFor(channel.guild.roles.everyone);
 	const has = (bits: bigint) => (bitfield & bits) === bits;
-	if (!has(find.isVoice(channel) ? ViewChannel | Connect : ViewChannel))
-		return ["private"];
-	return resultLines(
-		isInPrivateCategory(channel) && "public, unlike its category",
-		!has(SendMessages) && "read-only",
-	);
+	if (!has(find.isVoice(channel) ? ViewChannel | Connect : ViewChannel)) return ["private"];
+	return resultLines(isInPrivateCategory(channel) && "public, unlike its category", !has(SendMessages) && "read-only");
 }
 
 export const getChannel = readTool({
@@ -429,11 +362,7 @@ export const getChannel = readTool({
 		];
 		const created = `created: ${time(channel.createdTimestamp)}`;
 		if (isObfuscated(channel))
-			return [
-				...place,
-				created,
-				"everything else: unknown; allow the bot VIEW_CHANNEL there to see it",
-			];
+			return [...place, created, "everything else: unknown; allow the bot VIEW_CHANNEL there to see it"];
 		const lines = [
 			...place,
 			`topic: ${oneField(fields.topic) || "none"}`,
@@ -458,13 +387,11 @@ export const getChannel = readTool({
 				`user limit: ${fields.user_limit || "none"}`,
 				`region: ${oneField(fields.rtc_region) || "automatic"}`,
 			],
-			(["thread_slowmode_seconds", "auto_archive_minutes"] as const).map(
-				(field) =>
-					fields[field] ? fieldText(guild, field, fields[field]) : "",
+			(["thread_slowmode_seconds", "auto_archive_minutes"] as const).map((field) =>
+				fields[field] ? fieldText(guild, field, fields[field]) : "",
 			),
 			find.isForum(channel) && forumLines(channel),
-			parent &&
-				`permissions as in the category: ${yesOrNo(channel.permissionsLocked)}`,
+			parent && `permissions as in the category: ${yesOrNo(channel.permissionsLocked)}`,
 			`permissions of its own: for ${size} role(s) and member(s), shown by list_channel_permissions`,
 		);
 	},
@@ -473,9 +400,9 @@ export const getChannel = readTool({
 /** Returns result lines with the settings and tags that only forums have. */
 function forumLines(forum: find.Forum): string[] {
 	const fields = currentFields(forum);
-	const set = (
-		["default_reaction", "default_sort_order", "default_layout"] as const
-	).filter((field) => fields[field] !== "");
+	const set = (["default_reaction", "default_sort_order", "default_layout"] as const).filter(
+		(field) => fields[field] !== "",
+	);
 	const tags = currentTags(forum);
 	const needed = fields.require_tag ? ", every post needs at least one" : "";
 	return [
@@ -491,8 +418,7 @@ export const deleteChannel = destructiveTool({
 	name: "delete_channel",
 	toolset: "channels",
 	title: "Delete a channel",
-	description:
-		"Delete a channel with all its messages, or a category, whose channels stay. This cannot be undone.",
+	description: "Delete a channel with all its messages, or a category, whose channels stay. This cannot be undone.",
 	permissions: ["ManageChannels"],
 	lock: "channel_id",
 	input: v.strictObject({
@@ -503,13 +429,8 @@ export const deleteChannel = destructiveTool({
 	plan(_, { guild, channel }) {
 		requireDeletable(guild, channel);
 		const target = `the ${kindName(channel)} channel ${channelName(channel)}`;
-		const inside = channelsFromTop(guild).filter(
-			({ parentId }) => parentId === channel.id,
-		);
-		const left =
-			inside.length > 0
-				? ` The ${inside.length} channel(s) in it stay, without a category.`
-				: "";
+		const inside = channelsFromTop(guild).filter(({ parentId }) => parentId === channel.id);
+		const left = inside.length > 0 ? ` The ${inside.length} channel(s) in it stay, without a category.` : "";
 		return {
 			preview: async () => [
 				channel.type === ChannelType.GuildCategory
@@ -543,13 +464,9 @@ function requireDeletable(guild: Guild, channel: find.Channel): void {
 /**
  * Describes how many members are connected to a channel and how many of its threads are active; "" if there are none.
  */
-async function describeContent(
-	guild: Guild,
-	channel: find.Channel,
-): Promise<string> {
+async function describeContent(guild: Guild, channel: find.Channel): Promise<string> {
 	const people = find.isVoice(channel) ? channel.members.size : 0;
-	const threads =
-		"threads" in channel ? await activeThreads(guild, { channel }) : [];
+	const threads = "threads" in channel ? await activeThreads(guild, { channel }) : [];
 	return resultLines(
 		people > 0 && ` ${people} member(s) in it would be disconnected.`,
 		threads.length > 0 && ` ${threads.length} of its threads are active.`,
@@ -561,8 +478,7 @@ export const cloneChannel = writeTool({
 	toolset: "channels",
 	extra: true,
 	title: "Clone a channel",
-	description:
-		"Create a copy of a channel: its fields, permissions and category, without messages.",
+	description: "Create a copy of a channel: its fields, permissions and category, without messages.",
 	guildPermissions: ["ManageChannels"],
 	permissions: [],
 	person: { permissions: ["ManageChannels"] },

@@ -17,42 +17,17 @@ import { actingPerson } from "../discord/acting-person.ts";
 import { channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import { textChannel } from "../discord/find.ts";
-import {
-	bitsIn,
-	requireOfBot,
-	requireOfPerson,
-	requirePermissions,
-} from "../discord/permissions.ts";
+import { bitsIn, requireOfBot, requireOfPerson, requirePermissions } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
 import { isDeletable } from "../messages/bulk-delete.ts";
-import {
-	cut,
-	keptNotes,
-	messageLinesOf,
-	planMatching,
-} from "../messages/matching-deletion.ts";
+import { cut, keptNotes, messageLinesOf, planMatching } from "../messages/matching-deletion.ts";
 import { fetchMessage } from "../messages/message-arguments.ts";
 import { requireContent } from "../messages/message-content.ts";
-import {
-	deletionPlan,
-	lookUp,
-	purgeDraft,
-	readsHistory,
-	type Target,
-} from "../messages/message-deletion.ts";
+import { deletionPlan, lookUp, purgeDraft, readsHistory, type Target } from "../messages/message-deletion.ts";
 import { filterArguments, isBlank } from "../messages/message-filter.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { messageReference } from "../messages/sent-message.ts";
-import {
-	expected,
-	found,
-	guild_id,
-	integer,
-	list,
-	reason,
-	snowflake,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { expected, found, guild_id, integer, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 
 /** Maximum number of messages that one call deletes by a filter. */
@@ -67,13 +42,7 @@ const input = v.strictObject({
 	channel_id: v.optional(found(textChannel, "channel")),
 	message_ids: v.optional(
 		list(
-			v.pipe(
-				v.string(),
-				v.regex(
-					messageReference,
-					expected("an id, channel_id/message_id, or a link"),
-				),
-			),
+			v.pipe(v.string(), v.regex(messageReference, expected("an id, channel_id/message_id, or a link"))),
 			1,
 			maxIds,
 			"Ids in channel_id, channel_id/message_id or links.",
@@ -96,8 +65,7 @@ export const deleteMessages = destructiveTool({
 	name: "delete_messages",
 	toolset: "messages",
 	title: "Delete messages",
-	description:
-		"Permanently delete messages by id or filter; filters keep pinned ones.",
+	description: "Permanently delete messages by id or filter; filters keep pinned ones.",
 	permissions: [
 		{
 			permission: "ManageMessages",
@@ -117,12 +85,8 @@ export const deleteMessages = destructiveTool({
 	aliases: [
 		{
 			name: "delete_message",
-			adapt: ({ message_id, ...rest }) =>
-				message_id === undefined
-					? rest
-					: { ...rest, message_ids: [message_id] },
-			covers: ({ message_ids: ids }) =>
-				Array.isArray(ids) && new Set(ids).size === 1,
+			adapt: ({ message_id, ...rest }) => (message_id === undefined ? rest : { ...rest, message_ids: [message_id] }),
+			covers: ({ message_ids: ids }) => Array.isArray(ids) && new Set(ids).size === 1,
 		},
 	],
 	async plan(given, { discord, guild, channel, channels }) {
@@ -131,9 +95,7 @@ export const deleteMessages = destructiveTool({
 		const used = filters.filter((name) => args[name] !== undefined);
 		if (message_ids) {
 			if (used.length > 0 || channels)
-				throw invalidParameters([
-					`${used[0] ?? "channel_ids"}: cannot be combined with message_ids`,
-				]);
+				throw invalidParameters([`${used[0] ?? "channel_ids"}: cannot be combined with message_ids`]);
 			const targets = await targetsOf(message_ids, guild, channel);
 			const [first, ...others] = targets;
 			if (first && others.length === 0) return planOne(discord, first);
@@ -143,16 +105,13 @@ export const deleteMessages = destructiveTool({
 		const needed = places ? filters : contentFilters;
 		// Nearly every message is without a poll.
 		const onlyExcludes = args.has?.every((kind) => kind.startsWith("-"));
-		const isUsed = (name: (typeof filters)[number]) =>
-			args[name] !== undefined && !(name === "has" && onlyExcludes);
+		const isUsed = (name: (typeof filters)[number]) => args[name] !== undefined && !(name === "has" && onlyExcludes);
 		if (!needed.some(isUsed))
 			throw invalidParameters([
 				`message_ids, ${needed.join(", ")}: expected at least one of these${places ? "" : ", or channel_ids together with after, before or count"}`,
 			]);
-		if (args.text !== undefined && isBlank(args.text))
-			throw invalidParameters(["text: expected visible characters"]);
-		if (args.text !== undefined || args.has !== undefined)
-			requireContent(discord, "`text` and `has` match nothing");
+		if (args.text !== undefined && isBlank(args.text)) throw invalidParameters(["text: expected visible characters"]);
+		if (args.text !== undefined || args.has !== undefined) requireContent(discord, "`text` and `has` match nothing");
 		const order = channelsFromTop(guild);
 		return planMatching(guild, args, places, { order, maxCount });
 	},
@@ -176,8 +135,7 @@ async function targetsOf(
 ): Promise<Target[]> {
 	const targets = new Map<string, Target>();
 	for (const text of references) {
-		const [, guildId = guild.id, channelId, id = ""] =
-			messageReference.exec(text) ?? [];
+		const [, guildId = guild.id, channelId, id = ""] = messageReference.exec(text) ?? [];
 		if (guildId !== guild.id)
 			throw new ToolError(
 				`The message ${text} is in the guild ${guildId}, not in the guild ${guild.id}. Nothing was done.`,
@@ -193,26 +151,17 @@ async function targetsOf(
 }
 
 /** Plans the deletion of a single message, of any age. */
-async function planOne(
-	discord: Client<true>,
-	{ channel, id }: Target,
-): Promise<Plan> {
+async function planOne(discord: Client<true>, { channel, id }: Target): Promise<Plan> {
 	// Deleting needs no Read Message History, and the bot's own messages need no Manage Messages. Discord decides about a
 	// message that the bot cannot read. https://docs.discord.com/developers/resources/message#delete-message
-	const message = readsHistory(channel)
-		? await fetchMessage(channel, id)
-		: undefined;
+	const message = readsHistory(channel) ? await fetchMessage(channel, id) : undefined;
 	const { guild } = channel;
 	const { ManageMessages } = PermissionFlagsBits;
 	requireOfPerson(guild, channel, impliedIn(channel));
 	// A person's own messages need no Manage Messages of the person.
-	if (!message || message.author.id !== actingPerson(guild)?.id)
-		requireOfPerson(guild, channel, ManageMessages);
-	if (message && message.author.id !== discord.user.id)
-		requireOfBot(guild, channel, ManageMessages);
-	const name = message
-		? `the message of ${messageHead(message)}`
-		: `the message ${id}`;
+	if (!message || message.author.id !== actingPerson(guild)?.id) requireOfPerson(guild, channel, ManageMessages);
+	if (message && message.author.id !== discord.user.id) requireOfBot(guild, channel, ManageMessages);
+	const name = message ? `the message of ${messageHead(message)}` : `the message ${id}`;
 	if (message && !isDeletable(message))
 		throw new ToolError(
 			`Discord does not allow deleting messages of the type ${MessageType[message.type]}, such as ${name}. Nothing was done.`,
@@ -227,25 +176,16 @@ async function planOne(
 	};
 }
 
-const ignoredIds =
-	"Discord silently ignores ids of messages that do not exist there.";
+const ignoredIds = "Discord silently ignores ids of messages that do not exist there.";
 
 /** Plans the deletion of several messages with known ids. */
-async function planMany(
-	guild: Guild,
-	targets: readonly Target[],
-): Promise<Plan> {
+async function planMany(guild: Guild, targets: readonly Target[]): Promise<Plan> {
 	const byChannel = Map.groupBy(targets, ({ channel }) => channel);
 	for (const [channel, { length }] of byChannel) {
 		const bits = bitsIn(channel, ["ManageMessages"]) | impliedIn(channel);
 		requirePermissions(guild, channel, bits);
 		// Only threads have messages that nobody can delete, so only there messages have to be read.
-		if (channel.isThread() && length > 1)
-			requirePermissions(
-				guild,
-				channel,
-				PermissionFlagsBits.ReadMessageHistory,
-			);
+		if (channel.isThread() && length > 1) requirePermissions(guild, channel, PermissionFlagsBits.ReadMessageHistory);
 	}
 	const undeletable: Target[] = [];
 	const rest: Target[] = [];
@@ -276,10 +216,7 @@ async function planMany(
 			const missing: Target[] = [];
 			let isComplete = true;
 			let pages = maxLookUps;
-			for (const [channel, inChannel] of Map.groupBy(
-				rest,
-				({ channel }) => channel,
-			)) {
+			for (const [channel, inChannel] of Map.groupBy(rest, ({ channel }) => channel)) {
 				const known = await lookUp(channel, inChannel, pages);
 				pages -= known.pages;
 				messages.push(...known.messages.values());

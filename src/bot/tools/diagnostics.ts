@@ -15,8 +15,7 @@ export const getBotInfo = readTool({
 	name: "get_bot_info",
 	toolset: "diagnostics",
 	title: "Get bot info",
-	description:
-		"The bot's name, version, uptime, connection, latency, intents, database, toolsets and guilds.",
+	description: "The bot's name, version, uptime, connection, latency, intents, database, toolsets and guilds.",
 	input: v.strictObject({}),
 	run(_, { discord, connection, self, mayTouch }) {
 		const { user, application, ws, options, guilds } = discord;
@@ -63,9 +62,7 @@ export const runSetupCheck = readTool({
 	person: { guildPermissions: ["ManageGuild"], managesBot: true },
 	input: v.strictObject({ guild_id }),
 	run(_, { discord, guild, connection, self, mayTouch, principal }) {
-		const guilds = [...discord.guilds.cache.values()].filter(
-			({ id, available }) => available && mayTouch(id),
-		);
+		const guilds = [...discord.guilds.cache.values()].filter(({ id, available }) => available && mayTouch(id));
 		// config.toml may name roles and channels of guilds that are hidden from the caller.
 		const seesAllGuilds = !principal?.guilds && !principal?.person;
 		return reportSetup({ guild, guilds, connection, self, seesAllGuilds });

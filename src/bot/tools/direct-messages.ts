@@ -7,22 +7,12 @@ import { memberName } from "../discord/describe.ts";
 import { directChannel, member } from "../discord/find.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { isOutcomeUnknown } from "../discord/rest/rest.ts";
-import {
-	allowedMentions,
-	content,
-	fetchOwnMessage,
-} from "../messages/message-arguments.ts";
+import { allowedMentions, content, fetchOwnMessage } from "../messages/message-arguments.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";
 import { editPlan } from "../messages/own-messages.ts";
 import { linkTo } from "../messages/sent-message.ts";
-import {
-	flag,
-	found,
-	guild_id,
-	limit,
-	snowflake,
-} from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, limit, snowflake } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
@@ -58,10 +48,7 @@ export const sendPrivateMessage = writeTool({
 		} catch (error) {
 			const failure = error instanceof ToolError ? error : toToolError(error);
 			if (!failure || isOutcomeUnknown(error)) throw error;
-			throw new ToolError(
-				`The direct message to ${to} was not delivered: ${failure.message}`,
-				{ cause: error },
-			);
+			throw new ToolError(`The direct message to ${to} was not delivered: ${failure.message}`, { cause: error });
 		}
 	},
 });
@@ -70,8 +57,7 @@ export const readPrivateMessages = readTool({
 	name: "read_private_messages",
 	toolset: "direct_messages",
 	title: "Read DMs",
-	description:
-		"Read the direct messages between the bot and a member, newest first.",
+	description: "Read the direct messages between the bot and a member, newest first.",
 	person,
 	input: v.strictObject({
 		...withMember,
@@ -122,8 +108,7 @@ export const deletePrivateMessage = destructiveTool({
 		const target = `the direct message of ${messageHead(message)} to ${memberName(user)}.`;
 		return {
 			preview: `Would delete ${target}`,
-			write: () =>
-				discord.rest.delete(Routes.channelMessage(channel.id, message_id)),
+			write: () => discord.rest.delete(Routes.channelMessage(channel.id, message_id)),
 			result: `Deleted ${target}`,
 		};
 	},

@@ -6,71 +6,43 @@ import { actingPerson } from "../discord/acting-person.ts";
 import { roleName, userName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import {
-	botPermissions,
-	personHas,
-	personPermissions,
-	requireOf,
-	requireOfBot,
-} from "../discord/permissions.ts";
+import { botPermissions, personHas, personPermissions, requireOf, requireOfBot } from "../discord/permissions.ts";
 import { fieldLine, resultLines } from "../discord/text.ts";
-import {
-	emojiName,
-	fetchEmojis,
-	type GuildEmoji,
-	guildEmoji,
-} from "../messages/emoji.ts";
+import { emojiName, fetchEmojis, type GuildEmoji, guildEmoji } from "../messages/emoji.ts";
 import { image } from "../messages/image.ts";
 import { found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
-import {
-	destructiveTool,
-	editTool,
-	readTool,
-	writeTool,
-} from "../tool/define.ts";
+import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 
 const create = PermissionFlagsBits.CreateGuildExpressions;
 const manage = PermissionFlagsBits.ManageGuildExpressions;
 
 const name = v.pipe(
 	v.string(),
-	v.regex(
-		/^\w{2,32}$/,
-		"expected 2 to 32 letters from A to Z, digits and underscores",
-	),
+	v.regex(/^\w{2,32}$/, "expected 2 to 32 letters from A to Z, digits and underscores"),
 	v.description("Name."),
 );
 
-const role_ids = v.optional(
-	list(found(role, "role"), 0, 100, "Who may use it; empty: everyone."),
-);
+const role_ids = v.optional(list(found(role, "role"), 0, 100, "Who may use it; empty: everyone."));
 
 export const listEmojis = readTool({
 	name: "list_emojis",
 	toolset: "expressions",
 	title: "List emoji",
-	description:
-		"List a guild's custom emoji by id: form in messages, creator, roles that may use it.",
+	description: "List a guild's custom emoji by id: form in messages, creator, roles that may use it.",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild }) {
 		const emojis = await fetchEmojis(guild);
-		if (emojis.length === 0)
-			return `The guild ${guild.id} has no custom emoji.`;
+		if (emojis.length === 0) return `The guild ${guild.id} has no custom emoji.`;
 		const sorted = emojis.toSorted((a, b) => compareIds(a.id, b.id));
-		return [
-			`${emojis.length} emoji, by id:`,
-			...sorted.map((emoji) => emojiLine(guild, emoji)),
-		];
+		return [`${emojis.length} emoji, by id:`, ...sorted.map((emoji) => emojiLine(guild, emoji))];
 	},
 });
 
 function emojiLine(guild: Guild, emoji: GuildEmoji): string {
 	const { id, user, roles = [], managed, available = true } = emoji;
 	// https://docs.discord.com/developers/resources/emoji#list-guild-emojis
-	const showsCreator = [create, manage].some((bit) =>
-		personHas(guild, undefined, bit),
-	);
+	const showsCreator = [create, manage].some((bit) => personHas(guild, undefined, bit));
 	return fieldLine(
 		`${inMessages(emoji)} | ID: ${id}`,
 		user && showsCreator && `made by: ${userName(user)}`,
@@ -90,9 +62,7 @@ function roleNames(guild: Guild, ids: readonly string[]): string {
 
 /** Formats a custom emoji as in Discord messages: `<:name:id>`, or `<a:name:id>` if it is animated. */
 function inMessages(emoji: GuildEmoji): string {
-	return emoji.animated
-		? emojiName(emoji).replace("<:", "<a:")
-		: emojiName(emoji);
+	return emoji.animated ? emojiName(emoji).replace("<:", "<a:") : emojiName(emoji);
 }
 
 export const createEmoji = writeTool({
@@ -163,8 +133,7 @@ export const deleteEmoji = destructiveTool({
 		const target = `${emojiLabel(emoji)}${by}.`;
 		return {
 			preview: `Would delete ${target}`,
-			write: () =>
-				guild.client.rest.delete(Routes.guildEmoji(guild.id, emoji.id)),
+			write: () => guild.client.rest.delete(Routes.guildEmoji(guild.id, emoji.id)),
 			result: `Deleted ${target}`,
 		};
 	},
@@ -180,8 +149,7 @@ function emojiLabel(emoji: GuildEmoji): string {
  */
 function requireEditable(guild: Guild, { user }: GuildEmoji): void {
 	const person = actingPerson(guild);
-	const neededBy = (id: string, held: bigint) =>
-		(held & manage) === 0n && user?.id === id ? create : manage;
+	const neededBy = (id: string, held: bigint) => ((held & manage) === 0n && user?.id === id ? create : manage);
 	if (person) {
 		const held = personPermissions(person, undefined);
 		requireOf(person, undefined, neededBy(person.id, held));

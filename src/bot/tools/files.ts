@@ -16,12 +16,7 @@ import {
 	unlistedMentions,
 } from "../messages/message-arguments.ts";
 import { pingLines, placeOf } from "../messages/sent-message.ts";
-import {
-	flag,
-	found,
-	guild_id,
-	requireEither,
-} from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, requireEither } from "../tool/arguments/arguments.ts";
 import { writeTool } from "../tool/define.ts";
 
 /**
@@ -48,8 +43,7 @@ export const sendFile = writeTool({
 	name: "send_file",
 	toolset: "messages",
 	title: "Send a file",
-	description:
-		"Send a file of up to about 45 KB; give `text` or `data_base64`.",
+	description: "Send a file of up to about 45 KB; give `text` or `data_base64`.",
 	permissions: ["SendMessages", "AttachFiles", pingsMany],
 	person: { permissions: [slowMode("channel_id"), ...contentPermissions] },
 	input: v.strictObject({
@@ -57,9 +51,7 @@ export const sendFile = writeTool({
 		channel_id: found(textChannel, "channel or thread"),
 		filename,
 		text: v.optional(v.pipe(v.string(), v.description("The file as text."))),
-		data_base64: v.optional(
-			v.pipe(v.string(), v.description("The file as base64.")),
-		),
+		data_base64: v.optional(v.pipe(v.string(), v.description("The file as base64."))),
 		content: v.optional(content),
 		mentions: unlistedMentions,
 		spoiler: v.optional(flag("Hide it until clicked."), false),
@@ -67,16 +59,13 @@ export const sendFile = writeTool({
 	async run(args, { discord, guild, channel }, call) {
 		const { data, contentType } = readFile(args);
 		const filename = `${args.spoiler ? "SPOILER_" : ""}${args.filename}`;
-		const message = (await discord.rest.post(
-			Routes.channelMessages(channel.id),
-			{
-				body: {
-					...(args.content !== undefined && { content: args.content }),
-					allowed_mentions: allowedMentions(args.mentions),
-				},
-				files: [{ name: filename, data, contentType }],
+		const message = (await discord.rest.post(Routes.channelMessages(channel.id), {
+			body: {
+				...(args.content !== undefined && { content: args.content }),
+				allowed_mentions: allowedMentions(args.mentions),
 			},
-		)) as APIMessage;
+			files: [{ name: filename, data, contentType }],
+		})) as APIMessage;
 		call.onMessage?.(message.id);
 		return [
 			`File sent: ${oneField(filename)}, ${data.length} bytes (message ID: ${message.id}) to ${placeOf(channel, message.id)}`,
@@ -89,10 +78,10 @@ export const sendFile = writeTool({
  * Returns the content of a file from the argument `text` or `data_base64`. Throws an RpcError unless exactly one is
  * given and valid.
  */
-function readFile(args: {
-	text?: string | undefined;
-	data_base64?: string | undefined;
-}): { data: Buffer; contentType: string } {
+function readFile(args: { text?: string | undefined; data_base64?: string | undefined }): {
+	data: Buffer;
+	contentType: string;
+} {
 	requireEither(args, ["text", "data_base64"], "one of the two");
 	const { text, data_base64 = "" } = args;
 	const [data, contentType] =
@@ -100,7 +89,6 @@ function readFile(args: {
 			? ([readBase64(data_base64), "application/octet-stream"] as const)
 			: ([Buffer.from(text), "text/plain; charset=utf-8"] as const);
 	if (!data) throw invalidParameters(["data_base64: expected base64"]);
-	if (data.length === 0)
-		throw invalidParameters(["text: expected at least 1 character"]);
+	if (data.length === 0) throw invalidParameters(["text: expected at least 1 character"]);
 	return { data, contentType };
 }

@@ -14,12 +14,7 @@ import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import { requireOfBot, requirePermissions } from "../discord/permissions.ts";
-import {
-	allowedMentions,
-	fetchMessage,
-	onMessage,
-	slowMode,
-} from "../messages/message-arguments.ts";
+import { allowedMentions, fetchMessage, onMessage, slowMode } from "../messages/message-arguments.ts";
 import { messageHead, usualKinds } from "../messages/message-lines.ts";
 import { linkTo, placeOf } from "../messages/sent-message.ts";
 import { found, guild_id, snowflake } from "../tool/arguments/arguments.ts";
@@ -30,8 +25,7 @@ export const forwardMessage = writeTool({
 	toolset: "messages",
 	extra: true,
 	title: "Forward a message",
-	description:
-		"Forward a message to another channel of the guild. It pings nobody.",
+	description: "Forward a message to another channel of the guild. It pings nobody.",
 	permissions: ["SendMessages"],
 	permissionsIn: "to_channel_id",
 	person: { permissions: [slowMode("to_channel_id")] },
@@ -45,27 +39,21 @@ export const forwardMessage = writeTool({
 		requirePermissions(guild, channel, ViewChannel | ReadMessageHistory);
 		const message = await fetchMessage(channel, message_id);
 		const target = `the message ${message_id} of ${channelName(channel)}`;
-		if (message.poll)
-			throw new ToolError(
-				`Discord cannot forward polls, such as ${target}. Nothing was done.`,
-			);
+		if (message.poll) throw new ToolError(`Discord cannot forward polls, such as ${target}. Nothing was done.`);
 		if (!usualKinds.includes(message.type))
 			throw new ToolError(
 				`Discord cannot forward messages of the type ${MessageType[message.type] ?? message.type}, such as ${target}. Nothing was done.`,
 			);
-		const forward = (await discord.rest.post(
-			Routes.channelMessages(to_channel.id),
-			{
-				body: {
-					message_reference: {
-						type: MessageReferenceType.Forward,
-						message_id,
-						channel_id: channel.id,
-					},
-					allowed_mentions: allowedMentions("none"),
+		const forward = (await discord.rest.post(Routes.channelMessages(to_channel.id), {
+			body: {
+				message_reference: {
+					type: MessageReferenceType.Forward,
+					message_id,
+					channel_id: channel.id,
 				},
+				allowed_mentions: allowedMentions("none"),
 			},
-		)) as APIMessage;
+		})) as APIMessage;
 		return `Forwarded ${target} (message ID: ${forward.id}) to ${placeOf(to_channel, forward.id)}`;
 	},
 });
@@ -75,8 +63,7 @@ export const crosspostMessage = destructiveTool({
 	toolset: "messages",
 	extra: true,
 	title: "Publish a message",
-	description:
-		"Publish a message of an announcement channel to all channels that follow it; not undoable.",
+	description: "Publish a message of an announcement channel to all channels that follow it; not undoable.",
 	lock: "message_id",
 	permissions: ["SendMessages", "ReadMessageHistory"],
 	person: { permissions: ["ManageMessages"] },
@@ -88,23 +75,15 @@ export const crosspostMessage = destructiveTool({
 	async plan({ message_id }, { discord, guild, channel }) {
 		const where = channelName(channel);
 		if (channel.type !== ChannelType.GuildAnnouncement)
-			throw new ToolError(
-				`${where} is not an announcement channel. list_channels shows which ones are.`,
-			);
+			throw new ToolError(`${where} is not an announcement channel. list_channels shows which ones are.`);
 		const message = await fetchMessage(channel, message_id);
 		const { author, flags = 0 } = message;
-		if (author.id !== discord.user.id)
-			requireOfBot(guild, channel, PermissionFlagsBits.ManageMessages);
+		if (author.id !== discord.user.id) requireOfBot(guild, channel, PermissionFlagsBits.ManageMessages);
 		if ((flags & MessageFlags.Crossposted) !== 0)
-			throw new ToolError(
-				`The message ${message_id} in ${where} is already published. Nothing was done.`,
-			);
+			throw new ToolError(`The message ${message_id} in ${where} is already published. Nothing was done.`);
 		return {
 			preview: `Would publish the message of ${messageHead(message)} in ${where}, to all channels that follow it.`,
-			write: () =>
-				discord.rest.post(
-					Routes.channelMessageCrosspost(channel.id, message_id),
-				),
+			write: () => discord.rest.post(Routes.channelMessageCrosspost(channel.id, message_id)),
 			result: `Published the message ${message_id} of ${where}: ${linkTo(channel, message_id)}`,
 		};
 	},

@@ -2,11 +2,7 @@
 
 import type { Guild } from "discord.js";
 import * as v from "valibot";
-import {
-	type GuildDocument,
-	type Part,
-	partNames,
-} from "../../guild-document/format/document.ts";
+import { type GuildDocument, type Part, partNames } from "../../guild-document/format/document.ts";
 import { formatText } from "../../guild-document/format/format-text.ts";
 import { runs } from "../../lib/program/program.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
@@ -16,15 +12,7 @@ import { guildName, nowIs, roleName, time } from "../discord/describe.ts";
 import { botMember } from "../discord/permissions.ts";
 import { currentRun, timeLeftMs } from "../discord/rest/rest.ts";
 import { countOf, fieldLine, oneLine } from "../discord/text.ts";
-import {
-	choice,
-	expected,
-	flag,
-	guild_id,
-	list,
-	reason,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { choice, expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
 import type { PlanSource } from "../tool/guild-documents.ts";
@@ -83,8 +71,7 @@ export const exportGuild = readTool({
 				listedAs({
 					type: "array",
 					items: { type: "string" },
-					description:
-						"Such as roles, channels, categories. Default: all but members (their roles) and bans.",
+					description: "Such as roles, channels, categories. Default: all but members (their roles) and bans.",
 				}),
 			),
 		),
@@ -128,13 +115,10 @@ export const planGuild = readTool({
 		),
 		backup,
 		plan_hash: v.optional(plan_hash),
-		changes: documentOf(
-			"Partial document to change plan_hash; null removes a part.",
-		),
+		changes: documentOf("Partial document to change plan_hash; null removes a part."),
 		prune: v.optional(flag("Delete what its parts do not list.")),
 	}),
-	run: (args, { guild, guildDocuments }) =>
-		guildDocuments.plan(guild, sourceOf(args), { prune: args.prune }),
+	run: (args, { guild, guildDocuments }) => guildDocuments.plan(guild, sourceOf(args), { prune: args.prune }),
 });
 
 /**
@@ -152,18 +136,12 @@ function sourceOf({
 	plan_hash?: string | undefined;
 	changes?: unknown;
 }): PlanSource {
-	const given = [document, backup, plan_hash].filter(
-		(value) => value !== undefined,
-	);
-	if (given.length !== 1)
-		throw invalidParameters([
-			"document, backup, plan_hash: expected exactly one of these",
-		]);
+	const given = [document, backup, plan_hash].filter((value) => value !== undefined);
+	if (given.length !== 1) throw invalidParameters(["document, backup, plan_hash: expected exactly one of these"]);
 	if (plan_hash === undefined && changes !== undefined)
 		throw invalidParameters(["changes: expected only together with plan_hash"]);
 	if (backup !== undefined) return { backup };
-	if (plan_hash !== undefined)
-		return { plan: plan_hash, changes: changes ?? {} };
+	if (plan_hash !== undefined) return { plan: plan_hash, changes: changes ?? {} };
 	return { document };
 }
 
@@ -189,10 +167,7 @@ export const applyGuild = tool({
 		const [basis = shown] = /^plan_hash=[0-9a-f]+$/m.exec(shown) ?? [];
 		return { shown, basis };
 	},
-	async run(
-		{ plan_hash, reason },
-		{ guild, guildDocuments, mayTouch, principal },
-	) {
+	async run({ plan_hash, reason }, { guild, guildDocuments, mayTouch, principal }) {
 		requireRankOfBot(guild);
 		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
 		return guildDocuments.apply(
@@ -209,8 +184,7 @@ export const getJob = readTool({
 	toolset: "guild_document",
 	person,
 	title: "Get a job",
-	description:
-		"Progress of a job, and what failed; without job_id the latest jobs.",
+	description: "Progress of a job, and what failed; without job_id the latest jobs.",
 	input: v.strictObject({ guild_id, job_id: v.optional(job_id) }),
 	async run({ job_id }, { guild, guildDocuments, mayTouch }) {
 		if (job_id === undefined) return guildDocuments.jobs(guild);
@@ -243,8 +217,7 @@ export const listBackups = readTool({
 	toolset: "guild_document",
 	person,
 	title: "List backups",
-	description:
-		"List the guild's backups, newest first. plan_guild takes one, to restore it.",
+	description: "List the guild's backups, newest first. plan_guild takes one, to restore it.",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild, guildDocuments }) {
 		const backups = await guildDocuments.backups(guild);
@@ -285,11 +258,7 @@ function requireRankOfBot(guild: Guild): void {
  * Throws a ToolError if the plan or job that a tool call names belongs to the guild `other`, not to the guild of the
  * call.
  */
-function requireOwn(
-	guildId: string,
-	other: string,
-	mayTouch: ToolContext["mayTouch"],
-): void {
+function requireOwn(guildId: string, other: string, mayTouch: ToolContext["mayTouch"]): void {
 	if (guildId === other) return;
 	if (!mayTouch(other))
 		throw new ToolError(

@@ -2,27 +2,14 @@
 
 import { type APIGuild, type Guild, Locale, Routes } from "discord.js";
 import * as v from "valibot";
-import {
-	afkTimeouts,
-	levels,
-	noticeFlags,
-} from "../../guild-document/names/setting-names.ts";
+import { afkTimeouts, levels, noticeFlags } from "../../guild-document/names/setting-names.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { channelOrNone } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
 import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
-import {
-	choice,
-	flag,
-	guild_id,
-	integer,
-	list,
-	reason,
-	snowflakeOrEmpty,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { choice, flag, guild_id, integer, list, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { editTool } from "../tool/define.ts";
 
@@ -60,21 +47,13 @@ export const editGuild = editTool({
 		name: v.optional(text(2, 100, "New name.")),
 		description: v.optional(text(0, 300, "Shown in discovery.")),
 		verification_level: level("verification_level", "Needed to write."),
-		default_message_notifications: level(
-			"default_message_notifications",
-			"Members' default.",
-		),
-		explicit_content_filter: unlisted(
-			choice<string>(levels.explicit_content_filter, "Whose media is scanned."),
-		),
+		default_message_notifications: level("default_message_notifications", "Members' default."),
+		explicit_content_filter: unlisted(choice<string>(levels.explicit_content_filter, "Whose media is scanned.")),
 		afk_channel_id: channel("Voice channel"),
 		afk_timeout: v.optional(
 			v.pipe(
 				integer(60, 3600, `Seconds: ${afkTimeouts.join(", ")}.`),
-				v.check(
-					(input) => afkTimeouts.includes(input),
-					`expected one of ${afkTimeouts.join(", ")}`,
-				),
+				v.check((input) => afkTimeouts.includes(input), `expected one of ${afkTimeouts.join(", ")}`),
 				listedAs({
 					type: "integer",
 					description: `Seconds: ${afkTimeouts.join(", ")}.`,
@@ -83,38 +62,26 @@ export const editGuild = editTool({
 		),
 		system_channel_id: channel("For joins and boosts"),
 		system_channel_flags: unlisted(
-			list(
-				choice([...noticeFlags.keys()], ""),
-				0,
-				noticeFlags.size,
-				"All notices that are off.",
-			),
+			list(choice([...noticeFlags.keys()], ""), 0, noticeFlags.size, "All notices that are off."),
 		),
 		rules_channel_id: unlistedChannel("Communities only"),
-		public_updates_channel_id: unlistedChannel(
-			"For moderators; communities only",
-		),
+		public_updates_channel_id: unlistedChannel("For moderators; communities only"),
 		safety_alerts_channel_id: unlistedChannel("Communities only"),
-		preferred_locale: unlisted(
-			choice(Object.values(Locale), "Language; communities only."),
-		),
+		preferred_locale: unlisted(choice(Object.values(Locale), "Language; communities only.")),
 		premium_progress_bar_enabled: v.optional(flag("Show boosts.")),
 		reason,
 	}),
 	destructive({ verification_level: level }, { guild }) {
 		const names: readonly (string | undefined)[] = levels.verification_level;
 		const isRaised = names.indexOf(level) > guild.verificationLevel;
-		return isRaised
-			? "raises what members need before they can write"
-			: undefined;
+		return isRaised ? "raises what members need before they can write" : undefined;
 	},
 	async run(args, { guild }) {
 		const route = Routes.guild(guild.id);
 		const current = (await guild.client.rest.get(route)) as APIGuild;
 		const before = settingsOf(current);
 		const fields = Object.keys(before) as (keyof Settings)[];
-		const system_channel_flags =
-			args.system_channel_flags && joinFlags(args.system_channel_flags);
+		const system_channel_flags = args.system_channel_flags && joinFlags(args.system_channel_flags);
 		const requested = { ...args, system_channel_flags };
 		const changes = changesOf(before, requested, `the guild ${guild.id}`);
 		requireCommunity(current, changes);
@@ -130,8 +97,7 @@ export const editGuild = editTool({
 		return [
 			`Changed ${changed.length} setting(s) of the guild ${oneField(edited.name)} (ID: ${guild.id}):`,
 			...changed.map((field) => {
-				const format = (settings: Settings) =>
-					formatSetting(guild, field, settings[field]);
+				const format = (settings: Settings) => formatSetting(guild, field, settings[field]);
 				return `${field}: ${format(before)} → ${format(after)}`;
 			}),
 		];
@@ -145,8 +111,7 @@ type Settings = ReturnType<typeof settingsOf>;
  * set.
  */
 function settingsOf(guild: APIGuild) {
-	const nameOf = (field: keyof typeof levels) =>
-		levels[field][guild[field]] ?? String(guild[field]);
+	const nameOf = (field: keyof typeof levels) => levels[field][guild[field]] ?? String(guild[field]);
 	return {
 		name: guild.name,
 		description: guild.description ?? "",
@@ -157,9 +122,7 @@ function settingsOf(guild: APIGuild) {
 		afk_timeout: guild.afk_timeout as number,
 		system_channel_id: guild.system_channel_id ?? "",
 		system_channel_flags: joinFlags(
-			[...noticeFlags]
-				.filter(([, bit]) => (guild.system_channel_flags & bit) !== 0)
-				.map(([name]) => name),
+			[...noticeFlags].filter(([, bit]) => (guild.system_channel_flags & bit) !== 0).map(([name]) => name),
 		),
 		rules_channel_id: guild.rules_channel_id ?? "",
 		public_updates_channel_id: guild.public_updates_channel_id ?? "",
@@ -179,9 +142,7 @@ export function settingTexts(guild: Guild, current: APIGuild): string[] {
 	return fields
 		.filter((field) => settings[field] !== "" && settings[field] != null)
 		.filter((field) => !isHidden(guild, String(settings[field])))
-		.map(
-			(field) => `${field}: ${formatSetting(guild, field, settings[field])}`,
-		);
+		.map((field) => `${field}: ${formatSetting(guild, field, settings[field])}`);
 }
 
 /**
@@ -189,9 +150,7 @@ export function settingTexts(guild: Guild, current: APIGuild): string[] {
  * compared.
  */
 function joinFlags(flags: readonly string[]): string {
-	return [...noticeFlags.keys()]
-		.filter((name) => flags.includes(name))
-		.join(", ");
+	return [...noticeFlags.keys()].filter((name) => flags.includes(name)).join(", ");
 }
 
 /**
@@ -200,21 +159,14 @@ function joinFlags(flags: readonly string[]): string {
  */
 function bitsOf(flags: string, before: number): number {
 	const names = flags.split(", ");
-	return [...noticeFlags].reduce(
-		(bits, [name, bit]) => (names.includes(name) ? bits | bit : bits & ~bit),
-		before,
-	);
+	return [...noticeFlags].reduce((bits, [name, bit]) => (names.includes(name) ? bits | bit : bits & ~bit), before);
 }
 
 /** Converts changed guild settings to the body of Discord's request that edits the guild. */
-function toBody(
-	changes: Partial<Settings>,
-	{ system_channel_flags }: APIGuild,
-): Record<string, unknown> {
+function toBody(changes: Partial<Settings>, { system_channel_flags }: APIGuild): Record<string, unknown> {
 	return Object.fromEntries(
 		Object.entries(changes).map(([field, value]) => {
-			if (field === "system_channel_flags")
-				return [field, bitsOf(String(value), system_channel_flags)];
+			if (field === "system_channel_flags") return [field, bitsOf(String(value), system_channel_flags)];
 			if (field in levels) {
 				const names: readonly string[] = levels[field as keyof typeof levels];
 				return [field, names.indexOf(String(value))];
@@ -225,10 +177,7 @@ function toBody(
 }
 
 /** Throws a ToolError if a changed setting requires the feature COMMUNITY and the guild lacks it. */
-function requireCommunity(
-	{ id, features }: APIGuild,
-	changes: Partial<Settings>,
-): void {
+function requireCommunity({ id, features }: APIGuild, changes: Partial<Settings>): void {
 	if (features.some((feature) => feature === "COMMUNITY")) return;
 	const refused = communitySettings.filter((field) => field in changes);
 	if (refused.length === 0) return;
@@ -237,11 +186,7 @@ function requireCommunity(
 	);
 }
 
-function formatSetting(
-	guild: Guild,
-	field: keyof Settings,
-	value: string | number | boolean,
-): string {
+function formatSetting(guild: Guild, field: keyof Settings, value: string | number | boolean): string {
 	if (value === "") return "none";
 	if (field.endsWith("_channel_id")) {
 		const channel = visibleChannel(guild, String(value));

@@ -19,16 +19,12 @@ export const listGuilds = readTool({
 	person: { managesBot: false },
 	input: v.strictObject({}),
 	run(_, { discord, mayTouch }) {
-		const guilds = [...discord.guilds.cache.values()].filter(({ id }) =>
-			mayTouch(id),
-		);
+		const guilds = [...discord.guilds.cache.values()].filter(({ id }) => mayTouch(id));
 		// The gateway reads the id at the end of each line: nothing may follow it.
 		return [
 			`${guilds.length} guild(s):`,
 			// A guild that has been unavailable since the start has no name in discord.js.
-			...guilds.map(
-				({ name = "(unavailable)", id }) => `${oneField(name)} | ID: ${id}`,
-			),
+			...guilds.map(({ name = "(unavailable)", id }) => `${oneField(name)} | ID: ${id}`),
 		];
 	},
 });
@@ -81,9 +77,7 @@ export const getGuildInfo = readTool({
  */
 function channelCounts(guild: Guild): string {
 	const kinds = new Map<string, number>();
-	const channels = visibleChannels(guild).filter(
-		(channel) => !channel.isThread(),
-	);
+	const channels = visibleChannels(guild).filter((channel) => !channel.isThread());
 	for (const channel of channels.values()) {
 		const kind = kindName(channel);
 		kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
@@ -97,8 +91,7 @@ function channelCounts(guild: Guild): string {
  * paused.
  */
 function pauses({ incidents_data }: APIGuild): string[] {
-	const { invites_disabled_until: invites, dms_disabled_until: messages } =
-		incidentsOf(incidents_data);
+	const { invites_disabled_until: invites, dms_disabled_until: messages } = incidentsOf(incidents_data);
 	const texts = [
 		invites && `invites paused until ${time(new Date(invites))}`,
 		messages && `direct messages paused until ${time(new Date(messages))}`,

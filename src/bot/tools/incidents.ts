@@ -1,10 +1,6 @@
 // Incident actions: pausing invites and direct messages during a raid.
 
-import {
-	type APIGuild,
-	type RESTPutAPIGuildIncidentActionsResult,
-	Routes,
-} from "discord.js";
+import { type APIGuild, type RESTPutAPIGuildIncidentActionsResult, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { nowIs, time } from "../discord/describe.ts";
@@ -25,8 +21,7 @@ export const setIncidentActions = editTool({
 	name: "set_incident_actions",
 	toolset: "guild",
 	title: "Pause invites and DMs",
-	description:
-		"During a raid: pause invites, or direct messages between members, for at most 24 h.",
+	description: "During a raid: pause invites, or direct messages between members, for at most 24 h.",
 	lock: "guild_id",
 	permissions: ["ManageGuild"],
 	input: v.strictObject({
@@ -35,9 +30,7 @@ export const setIncidentActions = editTool({
 		dms_disabled_until: v.optional(instant("No DMs until", true)),
 	}),
 	destructive: ({ dms_disabled_until }) =>
-		dms_disabled_until
-			? "pauses direct messages between all members"
-			: undefined,
+		dms_disabled_until ? "pauses direct messages between all members" : undefined,
 	async run({ guild_id: _, ...requested }, { guild, discord }) {
 		requireNextDay(requested);
 		const now = (await discord.rest.get(Routes.guild(guild.id))) as APIGuild;
@@ -50,8 +43,7 @@ export const setIncidentActions = editTool({
 				dms_disabled_until: after.dms_disabled_until || null,
 			},
 		})) as RESTPutAPIGuildIncidentActionsResult;
-		const { invites_disabled_until: invites, dms_disabled_until: messages } =
-			incidentsOf(set);
+		const { invites_disabled_until: invites, dms_disabled_until: messages } = incidentsOf(set);
 		return [
 			`In ${name}, times in UTC, ${nowIs()}:`,
 			`Invites: ${invites ? `paused until ${time(new Date(invites))}` : "open"}`,
@@ -63,9 +55,7 @@ export const setIncidentActions = editTool({
 /** Returns until when a guild's invites and direct messages are paused. Pauses that have ended are omitted. */
 export function incidentsOf(data: APIGuild["incidents_data"]): Incidents {
 	const ifActive = (until: string | null | undefined) =>
-		until && Date.parse(until) > Date.now()
-			? new Date(until).toISOString()
-			: "";
+		until && Date.parse(until) > Date.now() ? new Date(until).toISOString() : "";
 	return {
 		invites_disabled_until: ifActive(data?.invites_disabled_until),
 		dms_disabled_until: ifActive(data?.dms_disabled_until),
@@ -80,9 +70,6 @@ function requireNextDay(times: Record<string, string | undefined>): void {
 			const ms = until ? Date.parse(until) - now : 1;
 			return ms <= 0 || ms > maxPauseMs;
 		})
-		.map(
-			([field, until]) =>
-				`${field}: expected a time in the next 24 h, received ${until}; now it is ${time(now)}`,
-		);
+		.map(([field, until]) => `${field}: expected a time in the next 24 h, received ${until}; now it is ${time(now)}`);
 	if (issues.length > 0) throw invalidParameters(issues);
 }

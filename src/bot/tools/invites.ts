@@ -1,11 +1,6 @@
 // Invites.
 
-import {
-	type APIExtendedInvite,
-	type APIInvite,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { type APIExtendedInvite, type APIInvite, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
@@ -14,23 +9,9 @@ import { channel, role } from "../discord/find.ts";
 import { personHas, requireOfPerson } from "../discord/permissions.ts";
 import { grantsOf } from "../discord/powers.ts";
 import { oneField, resultLines } from "../discord/text.ts";
-import {
-	foundInvite,
-	inviteCode,
-	inviteLine,
-	inviteLink,
-	invitesOf,
-	visibleInvites,
-} from "../guild/guild-invites.ts";
+import { foundInvite, inviteCode, inviteLine, inviteLink, invitesOf, visibleInvites } from "../guild/guild-invites.ts";
 import { toList } from "../guild/several-members.ts";
-import {
-	flag,
-	found,
-	guild_id,
-	integer,
-	list,
-	reason,
-} from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { requireAssignable } from "./roles.ts";
@@ -39,8 +20,7 @@ export const listInvites = readTool({
 	name: "list_invites",
 	toolset: "guild",
 	title: "List invites",
-	description:
-		"List invites, newest first: code, channel, creator, expiry, uses.",
+	description: "List invites, newest first: code, channel, creator, expiry, uses.",
 	permissions: [
 		{ permission: "ManageChannels", with: "channel_id" },
 		{
@@ -56,16 +36,12 @@ export const listInvites = readTool({
 	}),
 	async run(_, { discord, guild, channel }) {
 		const all = (await discord.rest.get(
-			channel
-				? Routes.channelInvites(channel.id)
-				: Routes.guildInvites(guild.id),
+			channel ? Routes.channelInvites(channel.id) : Routes.guildInvites(guild.id),
 		)) as (APIInvite | APIExtendedInvite)[];
 		const { ManageGuild } = PermissionFlagsBits;
 		// Of all invites of a guild, Discord shows a person the uses only with MANAGE_GUILD.
 		const showsUses = channel || personHas(guild, undefined, ManageGuild);
-		const invites = visibleInvites(guild, all).map((invite) =>
-			showsUses ? invite : withoutUses(invite),
-		);
+		const invites = visibleInvites(guild, all).map((invite) => (showsUses ? invite : withoutUses(invite)));
 		const where = channel ? channelName(channel) : "the guild";
 		if (invites.length === 0) return `There is no invite to ${where}.`;
 		const hidden = invites.some((invite) => !("uses" in invite));
@@ -101,10 +77,7 @@ export const createInvite = writeTool({
 	title: "Create an invite",
 	description:
 		"Create an invite to a channel. Unless `unique`, Discord may return an earlier one of the bot with the same settings.",
-	permissions: [
-		"CreateInstantInvite",
-		{ permission: "ManageRoles", orInGuild: "ManageRoles", with: "role_ids" },
-	],
+	permissions: ["CreateInstantInvite", { permission: "ManageRoles", orInGuild: "ManageRoles", with: "role_ids" }],
 	ranked: true,
 	input: v.strictObject({
 		guild_id,
@@ -120,17 +93,12 @@ export const createInvite = writeTool({
 			86_400,
 		),
 		max_uses: v.optional(
-			v.pipe(
-				integer(0, 100, "Maximum uses."),
-				listedAs({ type: "integer", description: "At most 100; 0: no limit." }),
-			),
+			v.pipe(integer(0, 100, "Maximum uses."), listedAs({ type: "integer", description: "At most 100; 0: no limit." })),
 			0,
 		),
 		temporary: v.optional(flag("Kick who goes offline without a role."), false),
 		unique: v.optional(flag("Always a new one."), false),
-		role_ids: v.optional(
-			list(found(role, "role"), 1, 100, "Roles for new members."),
-		),
+		role_ids: v.optional(list(found(role, "role"), 1, 100, "Roles for new members.")),
 		reason,
 	}),
 	destructive(_, { roles = [] }) {
@@ -147,19 +115,14 @@ export const createInvite = writeTool({
 		const { role_ids } = args;
 		const body = { max_age, max_uses, temporary, unique, role_ids };
 		const route = Routes.channelInvites(channel.id);
-		const invite = (await discord.rest.post(route, { body })) as
-			| APIExtendedInvite
-			| ArrayBuffer;
+		const invite = (await discord.rest.post(route, { body })) as APIExtendedInvite | ArrayBuffer;
 		// 204: discord-userdoccers, Create Channel Invite.
 		if (invite instanceof ArrayBuffer)
 			throw new ToolError(
 				"Discord created no invite: invites are paused or disabled in this guild. set_incident_actions, or someone in the guild's settings (Invites), can resume them.",
 			);
 		const name = channelName(channel);
-		return [
-			`${oneField(inviteLink(invite))} leads to ${name}, times in UTC, ${nowIs()}:`,
-			inviteLine(invite),
-		];
+		return [`${oneField(inviteLink(invite))} leads to ${name}, times in UTC, ${nowIs()}:`, inviteLine(invite)];
 	},
 });
 
@@ -167,8 +130,7 @@ export const getInvite = readTool({
 	name: "get_invite",
 	toolset: "guild",
 	title: "Get an invite",
-	description:
-		"Get an invite to the guild: channel, creator, expiry. list_invites also shows its uses.",
+	description: "Get an invite to the guild: channel, creator, expiry. list_invites also shows its uses.",
 	input: v.strictObject({ guild_id, invite_code: foundInvite }),
 	run(_, { invite: { data } }) {
 		const { approximate_member_count: members } = data;
@@ -200,15 +162,11 @@ export const deleteInvite = destructiveTool({
 	}),
 	async plan({ invite_codes }, { discord, guild }) {
 		const { invites, missing } = await invitesOf(guild, invite_codes);
-		const remove = ({ code }: APIInvite) =>
-			discord.rest.delete(Routes.invite(code));
+		const remove = ({ code }: APIInvite) => discord.rest.delete(Routes.invite(code));
 		const [only] = invites;
 		if (only && invite_codes.length === 1)
 			return {
-				preview: [
-					`Would delete the invite ${only.code}; ${inviteLink(only)} would stop working:`,
-					inviteLine(only),
-				],
+				preview: [`Would delete the invite ${only.code}; ${inviteLink(only)} would stop working:`, inviteLine(only)],
 				write: () => remove(only),
 				result: `Deleted the invite ${inviteLine(only)}`,
 			};

@@ -1,19 +1,8 @@
 // Locking channels: denies all but staff to write and speak. The database keeps what unlocking restores.
 
-import {
-	ChannelType,
-	type Guild,
-	OverwriteType,
-	PermissionFlagsBits,
-	type Snowflake,
-} from "discord.js";
+import { ChannelType, type Guild, OverwriteType, PermissionFlagsBits, type Snowflake } from "discord.js";
 import * as v from "valibot";
-import {
-	invalidParameters,
-	type ToolCall,
-	ToolError,
-	type ToolOutput,
-} from "../../mcp/tool.ts";
+import { invalidParameters, type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
 import {
 	allowedByOverwrites,
 	bitsOf,
@@ -33,18 +22,9 @@ import {
 	writeBits,
 } from "../channels/channel-lock.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
-import {
-	fetchCurrent,
-	overwriteOf,
-	requireUndoable,
-} from "../channels/overwrites.ts";
+import { fetchCurrent, overwriteOf, requireUndoable } from "../channels/overwrites.ts";
 import { forClients, isForPeople } from "../discord/acting-person.ts";
-import {
-	channelName,
-	memberName,
-	roleName,
-	time,
-} from "../discord/describe.ts";
+import { channelName, memberName, roleName, time } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import * as find from "../discord/find.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
@@ -58,13 +38,7 @@ import {
 import { isStaffOnly } from "../discord/staff.ts";
 import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
-import {
-	flag,
-	found,
-	guild_id,
-	list,
-	reason,
-} from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { recorded } from "../tool/case-record.ts";
 import type { Locks } from "../tool/channel-locks.ts";
@@ -79,25 +53,18 @@ interface Chosen {
 }
 
 /** Returns the ids of the channels that a call may change. Calls that change the same channel run one after another. */
-function idsToLock(
-	{ guild_id, channel_ids = [], all }: Chosen,
-	{ connection, guildId }: BotContext,
-): Snowflake[] {
+function idsToLock({ guild_id, channel_ids = [], all }: Chosen, { connection, guildId }: BotContext): Snowflake[] {
 	const { guilds } = connection.discord;
 	const guild = guilds.cache.get(guild_id || (guildId ?? ""));
 	const inGuild = guild ? channelsFromTop(guild) : [];
 	const chosen = inGuild.filter(
-		({ id, parentId }) =>
-			all || channel_ids.includes(id) || channel_ids.includes(parentId ?? ""),
+		({ id, parentId }) => all || channel_ids.includes(id) || channel_ids.includes(parentId ?? ""),
 	);
 	return [...new Set([...channel_ids, ...chosen.map(({ id }) => id)])];
 }
 
 /** A channel with the planned change, or with the reason why it is not changed. */
-type Planned<Plan> = { channel: find.Channel } & (
-	| { plan: Plan; why?: undefined }
-	| { plan?: undefined; why: string }
-);
+type Planned<Plan> = { channel: find.Channel } & ({ plan: Plan; why?: undefined } | { plan?: undefined; why: string });
 
 /**
  * Plans the change of each channel. `plan` returns a channel's change, or a text that says why the channel is not
@@ -116,11 +83,7 @@ async function planEach<Plan extends object>(
 			const needed = PermissionFlagsBits.ManageRoles | impliedIn(channel);
 			requirePermissions(guild, channel, needed);
 			const result = await plan(channel);
-			planned.push(
-				typeof result === "string"
-					? { channel, why: result }
-					: { channel, plan: result },
-			);
+			planned.push(typeof result === "string" ? { channel, why: result } : { channel, plan: result });
 		} catch (error) {
 			if (isNamed(channel) || !(error instanceof ToolError)) throw error;
 			const why = error.message.replace(/\.( Nothing was done\.)?$/, "");
@@ -140,17 +103,12 @@ async function chosenChannels(
 	{ channel_ids, all }: Chosen,
 	channels: readonly find.Channel[] = [],
 ): Promise<find.Channel[]> {
-	if (all === (channel_ids !== undefined))
-		throw invalidParameters([
-			"channel_ids, all: expected exactly one of these",
-		]);
-	const isCategory = ({ type }: find.Channel) =>
-		type === ChannelType.GuildCategory;
+	if (all === (channel_ids !== undefined)) throw invalidParameters(["channel_ids, all: expected exactly one of these"]);
+	const isCategory = ({ type }: find.Channel) => type === ChannelType.GuildCategory;
 	const own = channels.filter((channel) => !isCategory(channel));
 	const parents = channels.filter(isCategory).map(({ id }) => id);
 	const inside = channelsFromTop(guild).filter(
-		(channel) =>
-			!isCategory(channel) && (all || parents.includes(channel.parentId ?? "")),
+		(channel) => !isCategory(channel) && (all || parents.includes(channel.parentId ?? "")),
 	);
 	const chosen = [...new Set([...own, ...inside])];
 	if (chosen.length === 0)
@@ -199,26 +157,15 @@ export const lockChannel = editTool({
 	adapt: adaptChannelId,
 	input: v.strictObject({
 		guild_id,
-		channel_ids: v.optional(
-			list(
-				found(find.channel, "channel"),
-				1,
-				50,
-				"Channels; a category: those in it.",
-			),
-		),
+		channel_ids: v.optional(list(found(find.channel, "channel"), 1, 50, "Channels; a category: those in it.")),
 		all: v.optional(flag("All but those of staff, or all locked."), false),
 		unlock: v.optional(flag("Unlock them."), false),
 		reason,
 	}),
 	destructive({ unlock, all }, { channels = [] }) {
-		const isCategory = channels.some(
-			({ type }) => type === ChannelType.GuildCategory,
-		);
+		const isCategory = channels.some(({ type }) => type === ChannelType.GuildCategory);
 		const isMany = all || isCategory || channels.length > 1;
-		return isMany && !unlock
-			? `silences @everyone in ${all ? "all" : "several"} channels`
-			: undefined;
+		return isMany && !unlock ? `silences @everyone in ${all ? "all" : "several"} channels` : undefined;
 	},
 	async run(args, context, call) {
 		const { guild, channels: given, locks } = context;
@@ -230,17 +177,13 @@ export const lockChannel = editTool({
 			const draft = { action, userIds: [], channelIds } as const;
 			return recorded(draft, args, context, work);
 		};
-		const isNamed = ({ id }: find.Channel) =>
-			args.channel_ids?.includes(id) ?? false;
+		const isNamed = ({ id }: find.Channel) => args.channel_ids?.includes(id) ?? false;
 		return change(guild, channels, args.all, locks, { call, record, isNamed });
 	},
 });
 
 /** Writes the changes of channels, and keeps a case of it. */
-type Recording = (
-	chosen: readonly { channel: find.Channel }[],
-	work: () => Promise<ToolOutput>,
-) => Promise<ToolOutput>;
+type Recording = (chosen: readonly { channel: find.Channel }[], work: () => Promise<ToolOutput>) => Promise<ToolOutput>;
 
 /** What the functions that lock and unlock need of the tool call. */
 interface Changing {
@@ -258,30 +201,23 @@ async function lockChannels(
 	{ call, record, isNamed }: Changing,
 ): Promise<ToolOutput> {
 	const unseen = isForAll ? channels.filter(isObfuscated) : [];
-	const closed = isForAll
-		? channels.filter((one) => !isObfuscated(one) && isStaffOnly(one))
-		: [];
+	const closed = isForAll ? channels.filter((one) => !isObfuscated(one) && isStaffOnly(one)) : [];
 	const hidden = [...unseen, ...closed];
 	const planned = await planEach(
 		channels.filter((channel) => !hidden.includes(channel)),
 		isNamed,
 		(channel) => planLock(channel, locks),
 	);
-	const plans = planned.flatMap(({ channel, plan }) =>
-		plan ? [{ channel, ...plan }] : [],
-	);
+	const plans = planned.flatMap(({ channel, plan }) => (plan ? [{ channel, ...plan }] : []));
 	const left = resultLines(
 		leftLines("Not locked", planned),
 		closed.length > 0 &&
 			`Left, because only staff see them: ${namesOf(closed)}.${forClients(" channel_ids locks them.")}`,
-		unseen.length > 0 &&
-			`Left, because the bot cannot see them: ${unseen.map(({ id }) => `<#${id}>`).join(", ")}.`,
+		unseen.length > 0 && `Left, because the bot cannot see them: ${unseen.map(({ id }) => `<#${id}>`).join(", ")}.`,
 	);
 	if (plans.length === 0) throw nothingChanged(left);
 	const write = ({ channel, rows }: (typeof plans)[number]) =>
-		locks.begin(rows, (row) =>
-			writeBits(channel, row, lockedBits(channel, row)),
-		);
+		locks.begin(rows, (row) => writeBits(channel, row, lockedBits(channel, row)));
 	const [only] = plans;
 	if (only && planned.length === 1)
 		return record(plans, async () => {
@@ -299,8 +235,7 @@ async function lockChannels(
 					resultLines(
 						channelName(channel),
 						left.length > 0 && `not locked for ${leftText(left)}`,
-						denied.some(({ id }) => id !== guild.id) &&
-							`for ${targets(denied)}`,
+						denied.some(({ id }) => id !== guild.id) && `for ${targets(denied)}`,
 						exempt.length > 0 && `exempt: ${exempt.join(", ")}`,
 						inside > 0 && `still in it: ${inside}`,
 					).join("; "),
@@ -318,10 +253,7 @@ async function lockChannels(
  * Plans the lock of a channel. If the channel is already locked or a lock would change nothing, returns a text that
  * says so.
  */
-async function planLock(
-	channel: find.Channel,
-	locks: Locks,
-): Promise<LockPlan | string> {
+async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan | string> {
 	const { guild } = channel;
 	const rows = await locks.of(channel.id);
 	if (rows.length > 0) return describeLocked(channel, rows);
@@ -333,15 +265,11 @@ async function planLock(
 	const allowed = allowedByOverwrites(channel, bits);
 	const wanted = [everyone, ...allowed.filter(({ isExempt }) => !isExempt)];
 	const all = bitsIn(wanted);
-	if (all === 0n)
-		return "nobody but staff may do there what a lock denies, and unlocking would not change that";
+	if (all === 0n) return "nobody but staff may do there what a lock denies, and unlocking would not change that";
 	const grantable = grantableBits(guild, channel, all);
-	if ((everyone.bits & ~grantable & essentialPermissions) !== 0n)
-		requireGrantable(guild, channel, everyone.bits);
+	if ((everyone.bits & ~grantable & essentialPermissions) !== 0n) requireGrantable(guild, channel, everyone.bits);
 	const only = (mask: bigint) =>
-		wanted
-			.map((one) => ({ ...one, bits: one.bits & mask }))
-			.filter(({ bits }) => bits !== 0n);
+		wanted.map((one) => ({ ...one, bits: one.bits & mask })).filter(({ bits }) => bits !== 0n);
 	const denied = only(grantable);
 	if (denied.length === 0) requireGrantable(guild, channel, all);
 	const denies = bitsIn(denied);
@@ -381,21 +309,14 @@ function describeLock(
 		own !== 0n && `The bot is now explicitly allowed: ${describeBits(own)}`,
 		connecting.length > 0 &&
 			`Can still connect, so that you can unlock it: ${connecting.map(({ name }) => name).join(", ")}`,
-		exempt.length > 0 &&
-			`Exempt, as staff or bots whom the channel itself allows it: ${exempt.join(", ")}`,
+		exempt.length > 0 && `Exempt, as staff or bots whom the channel itself allows it: ${exempt.join(", ")}`,
 		inside > 0 && `${inside} member(s) are in it and stay connected.`,
 	);
 }
 
 /** Says that a channel is locked, and which permissions the lock changed but somebody has changed since. */
-function describeLocked(
-	channel: find.Channel,
-	rows: readonly ChannelLockRow[],
-): string {
-	const ended = rows.reduce(
-		(bits, row) => bits | (bitsOf(row) & ~inForce(channel, row)),
-		0n,
-	);
+function describeLocked(channel: find.Channel, rows: readonly ChannelLockRow[]): string {
+	const ended = rows.reduce((bits, row) => bits | (bitsOf(row) & ~inForce(channel, row)), 0n);
 	const since = time(rows[0]?.locked_at ?? null);
 	return ended === 0n
 		? `has been locked since ${since}${forClients("; unlock = true unlocks it")}`
@@ -410,22 +331,15 @@ function namesOf(channels: readonly find.Channel[]): string {
 }
 
 /** Lists the channels that stay unchanged and why, one line for each reason. */
-function leftLines(
-	label: string,
-	planned: readonly Planned<object>[],
-): string[] {
+function leftLines(label: string, planned: readonly Planned<object>[]): string[] {
 	const byReason = Map.groupBy(planned, ({ why }) => why);
 	return [...byReason].flatMap(([why, some]) =>
-		why === undefined
-			? []
-			: [`${label}: ${namesOf(some.map(({ channel }) => channel))}: ${why}.`],
+		why === undefined ? [] : [`${label}: ${namesOf(some.map(({ channel }) => channel))}: ${why}.`],
 	);
 }
 
 function nothingChanged(left: readonly string[]): ToolError {
-	return new ToolError(
-		[...left, "Nothing was done."].join(left.length === 1 ? " " : "\n"),
-	);
+	return new ToolError([...left, "Nothing was done."].join(left.length === 1 ? " " : "\n"));
 }
 
 /** How to unlock a channel: what to restore in each permission overwrite that the lock changed. */
@@ -463,9 +377,7 @@ async function unlockChannels(
 				? "it was not locked with this bot"
 				: "not locked by lock_channel; set_channel_permissions changes permissions",
 	);
-	const plans = planned.flatMap(({ channel, plan }) =>
-		plan ? [{ channel, ...plan }] : [],
-	);
+	const plans = planned.flatMap(({ channel, plan }) => (plan ? [{ channel, ...plan }] : []));
 	const left = leftLines("Not unlocked", planned);
 	if (plans.length === 0) throw nothingChanged(left);
 	const remembered: find.Channel[] = [];
@@ -474,18 +386,14 @@ async function unlockChannels(
 		if (!(await locks.forget(channel.id))) remembered.push(channel);
 	};
 	const unavailable = () =>
-		remembered.length > 0 &&
-		"The database is unavailable and still has the lock: unlock it again in a minute.";
+		remembered.length > 0 && "The database is unavailable and still has the lock: unlock it again in a minute.";
 	const [only] = plans;
 	if (only && planned.length === 1)
 		return record(plans, async () => {
 			await write(only);
 			return resultLines(
 				`Unlocked ${channelName(only.channel)}.`,
-				only.restored.map(
-					({ active, owner }) =>
-						`Restored for ${owner}: ${describeBits(active)}`,
-				),
+				only.restored.map(({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`),
 				only.changed,
 				unavailable(),
 			);
@@ -496,11 +404,9 @@ async function unlockChannels(
 				items: plans,
 				resumes: true,
 				idOf: ({ channel }) => channel.id,
-				describe: ({ channel, changed }) =>
-					[channelName(channel), ...changed].join("; "),
+				describe: ({ channel, changed }) => [channelName(channel), ...changed].join("; "),
 				write,
-				done: (done, of) =>
-					`Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
+				done: (done, of) => `Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
 			},
 			call,
 		),
@@ -518,10 +424,7 @@ function ownerOf(guild: Guild, { target_id }: ChannelLockRow): string {
 }
 
 /** Plans the unlocking of a channel. Throws a ToolError if the bot may not unlock it. */
-async function planUnlock(
-	channel: find.Channel,
-	rows: readonly ChannelLockRow[],
-): Promise<UnlockPlan> {
+async function planUnlock(channel: find.Channel, rows: readonly ChannelLockRow[]): Promise<UnlockPlan> {
 	const { guild } = channel;
 	const restored = rows.map((row) => ({
 		row,
@@ -530,10 +433,7 @@ async function planUnlock(
 	}));
 	const active = restored.reduce((bits, { active }) => bits | active, 0n);
 	requireGrantable(guild, channel, active);
-	const after = restored.map(
-		({ row, active }) =>
-			[row.target_id, restoredBits(channel, row, active)] as const,
-	);
+	const after = restored.map(({ row, active }) => [row.target_id, restoredBits(channel, row, active)] as const);
 	requireUndoable(channel, new Map([...overwritesOf(channel), ...after]));
 	const changed = restored.flatMap(({ row, active, owner }) => {
 		const bits = bitsOf(row) & ~active;

@@ -6,25 +6,10 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { actingPerson } from "../discord/acting-person.ts";
 import type { Connection } from "../discord/connection/connection.ts";
-import {
-	memberFields,
-	memberName,
-	roleLabel,
-	roleName,
-	time,
-} from "../discord/describe.ts";
-import {
-	currentMember,
-	member,
-	role,
-	unknownMembers,
-} from "../discord/find.ts";
+import { memberFields, memberName, roleLabel, roleName, time } from "../discord/describe.ts";
+import { currentMember, member, role, unknownMembers } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import {
-	botsOf,
-	memberIndex,
-	membersOf,
-} from "../discord/members/member-cache.ts";
+import { botsOf, memberIndex, membersOf } from "../discord/members/member-cache.ts";
 import {
 	comparerFor,
 	firstOf,
@@ -37,14 +22,7 @@ import {
 } from "../discord/members/member-filter.ts";
 import { maxCounted } from "../discord/members/member-index.ts";
 import { describeBits, personHas } from "../discord/permissions.ts";
-import {
-	countOf,
-	fieldLine,
-	fold,
-	oneField,
-	resultLines,
-	thousands,
-} from "../discord/text.ts";
+import { countOf, fieldLine, fold, oneField, resultLines, thousands } from "../discord/text.ts";
 import {
 	choice,
 	flag,
@@ -87,30 +65,16 @@ function showsPending(guild: Guild): boolean {
 /** Schemas of the arguments by which several tools filter guild members. */
 export const memberFilters = {
 	joined_after: v.optional(moment("Joined after")),
-	joined_before: v.optional(
-		v.pipe(moment("Joined before"), v.description("Joined before.")),
-	),
-	with_role_ids: v.optional(
-		list(found(role, "role"), 1, 100, "With any of these."),
-	),
-	without_role_ids: v.optional(
-		list(found(role, "role"), 1, 100, "With none of these."),
-	),
+	joined_before: v.optional(v.pipe(moment("Joined before"), v.description("Joined before."))),
+	with_role_ids: v.optional(list(found(role, "role"), 1, 100, "With any of these.")),
+	without_role_ids: v.optional(list(found(role, "role"), 1, 100, "With none of these.")),
 	bots: v.optional(flag("Bots; false: people.")),
 };
 
-export const filterNames = Object.keys(
-	memberFilters,
-) as (keyof typeof memberFilters)[];
+export const filterNames = Object.keys(memberFilters) as (keyof typeof memberFilters)[];
 
 /** Arguments of list_members that correspond to an argument of the former tool search_members. */
-const searchFilters = [
-	"name",
-	"with_role_ids",
-	"joined_after",
-	"joined_before",
-	"bots",
-];
+const searchFilters = ["name", "with_role_ids", "joined_after", "joined_before", "bots"];
 
 /**
  * Moves the values of former arguments of a call to the arguments that have replaced them. If the call has both
@@ -118,16 +82,10 @@ const searchFilters = [
  */
 function rename(
 	args: JsonObject,
-	renames: Readonly<
-		Record<
-			string,
-			readonly [name: string, convert?: (value: unknown) => unknown]
-		>
-	>,
+	renames: Readonly<Record<string, readonly [name: string, convert?: (value: unknown) => unknown]>>,
 ): JsonObject {
 	const entries = Object.entries(args).flatMap(([key, value]) => {
-		const [name = key, convert] =
-			(Object.hasOwn(renames, key) ? renames[key] : undefined) ?? [];
+		const [name = key, convert] = (Object.hasOwn(renames, key) ? renames[key] : undefined) ?? [];
 		if (name === key || (args[name] ?? null) !== null) return [[key, value]];
 		return (value ?? null) === null ? [] : [[name, convert?.(value) ?? value]];
 	});
@@ -148,8 +106,7 @@ export const listMembers = readTool({
 	name: "list_members",
 	toolset: "core",
 	title: "List members",
-	description:
-		"List and count the members who match all filters: names, id, roles, join time.",
+	description: "List and count the members who match all filters: names, id, roles, join time.",
 	intents: ["GuildMembers"],
 	aliases: [
 		{
@@ -200,23 +157,15 @@ export const listMembers = readTool({
 				`You lack each of ${forMembersPage.map(describeBits).join(", ")} in the guild ${guild.id}, and need one to see who has accepted the rules. Nothing was done.`,
 			);
 		const nowMs = Date.now();
-		const isFiltered =
-			name !== undefined ||
-			Object.values(filter).some((one) => one !== undefined);
+		const isFiltered = name !== undefined || Object.values(filter).some((one) => one !== undefined);
 		const request = { guild, sort, after, limit };
 		// Of all members, only those of the page are read.
 		const matching =
-			isFiltered || sort !== "id"
-				? candidates(guild, name, filter).filter(matcherFor(filter, nowMs))
-				: undefined;
+			isFiltered || sort !== "id" ? candidates(guild, name, filter).filter(matcherFor(filter, nowMs)) : undefined;
 		const total = matching?.length ?? cache.size;
-		const { page, next } = matching
-			? pageOf(matching, request)
-			: pageById(request);
+		const { page, next } = matching ? pageOf(matching, request) : pageById(request);
 		const dependsOnNow =
-			filter.timed_out !== undefined ||
-			filter.joined_after !== undefined ||
-			filter.joined_before !== undefined;
+			filter.timed_out !== undefined || filter.joined_after !== undefined || filter.joined_before !== undefined;
 		const shown = page.length < total && `, ${page.length} shown`;
 		const counts = isFiltered
 			? `${thousands(total)} of ${countOf(cache.size, "member")} match${shown || ""}`
@@ -232,11 +181,7 @@ export const listMembers = readTool({
 });
 
 /** Returns cached members of a guild, including all with this name that match a filter. */
-function candidates(
-	guild: Guild,
-	name: string | undefined,
-	{ bots }: MemberFilter,
-): GuildMember[] {
+function candidates(guild: Guild, name: string | undefined, { bots }: MemberFilter): GuildMember[] {
 	if (name !== undefined) {
 		const { ids } = memberIndex(guild).find(foldedName(name, "name"), Infinity);
 		return membersOf(guild, ids);
@@ -248,13 +193,8 @@ function candidates(
  * Returns a function that formats a member for a line of a tool result: names, id, roles from the highest down, join
  * time, and states such as a timeout. `nowMs` is the current time.
  */
-function memberFormatter(
-	guild: Guild,
-	nowMs: number,
-): (member: GuildMember) => string {
-	const order = [...guild.roles.cache.values()].sort((a, b) =>
-		b.comparePositionTo(a),
-	);
+function memberFormatter(guild: Guild, nowMs: number): (member: GuildMember) => string {
+	const order = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
 	const showsTimeouts = personHas(guild, undefined, ModerateMembers);
 	const showsRules = showsPending(guild);
 	const rank = new Map(order.map(({ id }, index) => [id, index]));
@@ -271,9 +211,7 @@ function memberFormatter(
 			`joined: ${time(member.joinedAt)}`,
 			member.user.bot && "bot",
 			showsRules && member.pending && "pending",
-			showsTimeouts &&
-				isTimedOut(member, nowMs) &&
-				`timed out until ${time(member.communicationDisabledUntil)}`,
+			showsTimeouts && isTimedOut(member, nowMs) && `timed out until ${time(member.communicationDisabledUntil)}`,
 		);
 	};
 }
@@ -354,11 +292,7 @@ export const lookupUserByName = readTool({
 	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
-		query: text(
-			1,
-			100,
-			"Part of a name; @ada: the username ada, if it exists.",
-		),
+		query: text(1, 100, "Part of a name; @ada: the username ada, if it exists."),
 		limit: limit(50, 10),
 	}),
 	run({ query, limit }, { guild, connection }) {
@@ -367,11 +301,7 @@ export const lookupUserByName = readTool({
 		const isUsername = query.startsWith("@") && hasUsername(found[0], name);
 		const members = isUsername ? found.slice(0, 1) : found;
 		const first =
-			members.length === total
-				? ""
-				: isUsername
-					? ", of which this has the username"
-					: `, the first ${members.length}`;
+			members.length === total ? "" : isUsername ? ", of which this has the username" : `, the first ${members.length}`;
 		return [
 			total === 0
 				? `No member's name contains "${oneField(query)}".`
@@ -387,11 +317,7 @@ export const lookupUserByName = readTool({
  * (beyond `maxCounted` not all are counted) and the `limit` best matches: equal usernames first, then equal nicknames and
  * display names, then all others.
  */
-function findByName(
-	guild: Guild,
-	name: string,
-	limit: number,
-): { total: number; members: GuildMember[] } {
+function findByName(guild: Guild, name: string, limit: number): { total: number; members: GuildMember[] } {
 	const index = memberIndex(guild);
 	const { total, ids } = index.find(name, limit);
 	const members = membersOf(guild, ids);
@@ -399,9 +325,7 @@ function findByName(
 	// Exact matches come first, and more of them may follow.
 	const last = total > limit ? members.at(-1) : undefined;
 	const isCut = last && !members.some(isExact) && isNamed(last, name);
-	const owner = isCut
-		? membersOf(guild, index.find(name, Infinity).ids).find(isExact)
-		: members.find(isExact);
+	const owner = isCut ? membersOf(guild, index.find(name, Infinity).ids).find(isExact) : members.find(isExact);
 	const others = members.filter((member) => member !== owner);
 	return {
 		total,
@@ -415,9 +339,7 @@ function hasUsername(member: GuildMember | undefined, name: string): boolean {
 
 /** Whether one of the member's names equals `name`, ignoring case and accents. */
 function isNamed({ nickname, user }: GuildMember, name: string): boolean {
-	return [nickname, user.globalName, user.username].some(
-		(one) => one && fold(one) === name,
-	);
+	return [nickname, user.globalName, user.username].some((one) => one && fold(one) === name);
 }
 
 /**
@@ -426,10 +348,7 @@ function isNamed({ nickname, user }: GuildMember, name: string): boolean {
  */
 function foldedName(name: string, argument: string): string {
 	const folded = fold(name.replace(/^@(?=.)/, ""));
-	if (folded === "")
-		throw invalidParameters([
-			`${argument}: expected letters or digits, not only accents`,
-		]);
+	if (folded === "") throw invalidParameters([`${argument}: expected letters or digits, not only accents`]);
 	return folded;
 }
 
@@ -437,8 +356,7 @@ export const getMember = readTool({
 	name: "get_member",
 	toolset: "core",
 	title: "Get a member",
-	description:
-		"A member's names, dates, timeout, boost, roles from the highest down, and permissions in the guild.",
+	description: "A member's names, dates, timeout, boost, roles from the highest down, and permissions in the guild.",
 	input: v.strictObject({ guild_id, user_id: found(member, "member") }),
 	run(_, { guild, user: member }) {
 		const { user, nickname, communicationDisabledUntil: until } = member;
@@ -449,9 +367,7 @@ export const getMember = readTool({
 		const labels = resultLines(
 			user.id === guild.ownerId && "owner of the guild",
 			user.bot && "bot",
-			member.pending &&
-				(isSelf || showsPending(guild)) &&
-				"has not yet accepted the rules",
+			member.pending && (isSelf || showsPending(guild)) && "has not yet accepted the rules",
 		);
 		return [
 			memberName(member),
@@ -477,8 +393,7 @@ export const setNickname = editTool({
 	name: "set_nickname",
 	toolset: "moderation",
 	title: "Set a nickname",
-	description:
-		"Set the nickname of a member or the bot; without `nickname`, or with an empty one, remove it.",
+	description: "Set the nickname of a member or the bot; without `nickname`, or with an empty one, remove it.",
 	permissions: [
 		{
 			permission: "ManageNicknames",
@@ -513,8 +428,7 @@ export const setNickname = editTool({
 		const { guild, user: member } = context;
 		const { nickname } = args;
 		const before = member.nickname ?? "";
-		const describeNick = (name: string) =>
-			name === "" ? "no nickname" : `the nickname "${oneField(name)}"`;
+		const describeNick = (name: string) => (name === "" ? "no nickname" : `the nickname "${oneField(name)}"`);
 		if (before === nickname)
 			throw new ToolError(
 				`Nothing would change: ${memberName(member)} already has ${describeNick(before)}. Nothing was done.`,
@@ -524,9 +438,7 @@ export const setNickname = editTool({
 		const isBot = member.id === guild.client.user.id;
 		const draft = { action: "nickname", userIds: [member.id] } as const;
 		return recorded(draft, args, context, async () => {
-			const edited = await (isBot
-				? members.editMe({ nick })
-				: members.edit(member.id, { nick }));
+			const edited = await (isBot ? members.editMe({ nick }) : members.edit(member.id, { nick }));
 			// A 204 response does not contain the nickname.
 			const now = edited.nickname ?? "";
 			return `${memberName(edited)} now has ${describeNick(now === before ? nickname : now)}, and had ${describeNick(before)}.`;

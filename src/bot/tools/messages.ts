@@ -21,12 +21,7 @@ import {
 } from "../messages/message-arguments.ts";
 import { editPlan, requireSender } from "../messages/own-messages.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
-import {
-	flag,
-	found,
-	guild_id,
-	snowflake,
-} from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, snowflake } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, writeTool } from "../tool/define.ts";
 
@@ -35,11 +30,7 @@ export const sendMessage = writeTool({
 	toolset: "messages",
 	title: "Send a message",
 	description: "Send a message. It pings nobody unless `mentions` allows it.",
-	permissions: [
-		"SendMessages",
-		...textPermissions,
-		{ permission: "ReadMessageHistory", with: "reply_to" },
-	],
+	permissions: ["SendMessages", ...textPermissions, { permission: "ReadMessageHistory", with: "reply_to" }],
 	person: { permissions: [slowMode("channel_id"), ...contentPermissions] },
 	input: v.strictObject({
 		guild_id,
@@ -53,25 +44,21 @@ export const sendMessage = writeTool({
 	}),
 	async run(args, { discord, guild, channel }, call) {
 		const flags =
-			(args.silent ? MessageFlags.SuppressNotifications : 0) |
-			(args.suppress_embeds ? MessageFlags.SuppressEmbeds : 0);
-		const message = (await discord.rest.post(
-			Routes.channelMessages(channel.id),
-			{
-				body: {
-					content: args.content,
-					embeds: args.embeds,
-					allowed_mentions: allowedMentions(args.mentions),
-					flags,
-					...(args.reply_to && {
-						message_reference: {
-							message_id: args.reply_to,
-							fail_if_not_exists: true,
-						},
-					}),
-				},
+			(args.silent ? MessageFlags.SuppressNotifications : 0) | (args.suppress_embeds ? MessageFlags.SuppressEmbeds : 0);
+		const message = (await discord.rest.post(Routes.channelMessages(channel.id), {
+			body: {
+				content: args.content,
+				embeds: args.embeds,
+				allowed_mentions: allowedMentions(args.mentions),
+				flags,
+				...(args.reply_to && {
+					message_reference: {
+						message_id: args.reply_to,
+						fail_if_not_exists: true,
+					},
+				}),
 			},
-		)) as APIMessage;
+		})) as APIMessage;
 		call.onMessage?.(message.id);
 		return [
 			`Message sent (ID: ${message.id}) to ${placeOf(channel, message.id)}`,

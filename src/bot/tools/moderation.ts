@@ -25,8 +25,7 @@ export const kick = destructiveTool({
 	input: v.strictObject({ guild_id, user_ids, reason, tell }),
 	plan(_, { guild, users }) {
 		const { members, absent } = membersAmong(guild, users);
-		const remove = ({ id }: GuildMember) =>
-			guild.client.rest.delete(Routes.guildMember(guild.id, id));
+		const remove = ({ id }: GuildMember) => guild.client.rest.delete(Routes.guildMember(guild.id, id));
 		const record = {
 			action: "kick" as const,
 			userIds: members.map(({ id }) => id),

@@ -1,12 +1,6 @@
 // Permission overwrites: what channels allow and deny to roles and members.
 
-import {
-	ChannelType,
-	type Guild,
-	OverwriteType,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { ChannelType, type Guild, OverwriteType, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
@@ -76,8 +70,7 @@ function adaptSet(args: JsonObject): JsonObject {
 	const hasBoth = isGiven(target_id) && isGiven(rest.target_ids);
 	// The id itself says whether it is a role's or a member's.
 	const isKnownType =
-		!isGiven(target_type) ||
-		(typeof target_type === "string" && /^(role|member)$/i.test(target_type));
+		!isGiven(target_type) || (typeof target_type === "string" && /^(role|member)$/i.test(target_type));
 	return {
 		...adaptPermissions(rest),
 		...(isGiven(target_id) && !hasBoth && { target_ids: [target_id] }),
@@ -103,9 +96,7 @@ function adaptPermissions(args: JsonObject): JsonObject {
 }
 
 function asList(value: unknown): unknown {
-	return typeof value === "string"
-		? value.split(/[\s,|]+/).filter(Boolean)
-		: value;
+	return typeof value === "string" ? value.split(/[\s,|]+/).filter(Boolean) : value;
 }
 
 /** A change of one permission overwrite of a channel. */
@@ -130,8 +121,7 @@ export const setChannelPermissions = destructiveTool({
 	name: "set_channel_permissions",
 	toolset: "channels",
 	title: "Set channel permissions",
-	description:
-		"Allow or deny permissions in channels; others stay. Synced channels follow their category.",
+	description: "Allow or deny permissions in channels; others stay. Synced channels follow their category.",
 	lock: "channel_ids",
 	permissions: ["ManageRoles"],
 	permissionsIn: "channel_ids",
@@ -141,45 +131,28 @@ export const setChannelPermissions = destructiveTool({
 		{
 			name: "remove_channel_permissions",
 			adapt: (args) => ({ ...args, replace: true }),
-			covers: ({ replace, allow, deny }) =>
-				replace === true && isNothing(allow) && isNothing(deny),
+			covers: ({ replace, allow, deny }) => replace === true && isNothing(allow) && isNothing(deny),
 		},
 	],
 	input: v.strictObject({
 		guild_id,
-		channel_ids: list(
-			found(find.channel, "channel"),
-			1,
-			50,
-			"Channels, categories.",
-		),
-		target_ids: list(
-			snowflake("role or member"),
-			1,
-			20,
-			"Roles, members; @everyone: the guild's id.",
-		),
+		channel_ids: list(found(find.channel, "channel"), 1, 50, "Channels, categories."),
+		target_ids: list(snowflake("role or member"), 1, 20, "Roles, members; @everyone: the guild's id."),
 		allow: v.optional(permissionList("Names: VIEW_CHANNEL; or decimal bits.")),
 		deny: v.optional(permissionList("Likewise.")),
 		neutral: v.optional(permissionList("Neither.")),
-		replace: v.optional(
-			flag("Others become neutral; alone: remove overwrites."),
-			false,
-		),
+		replace: v.optional(flag("Others become neutral; alone: remove overwrites."), false),
 		reason,
 	}),
 	async plan(args, { guild, channels: cached, connection }) {
 		const change = readChange(args);
 		const channels = await fetchCurrent(guild, cached);
 		const targets: Target[] = [];
-		for (const id of args.target_ids)
-			targets.push(await findTarget(guild, id, channels, connection));
+		for (const id of args.target_ids) targets.push(await findTarget(guild, id, channels, connection));
 		// Channels that follow a category of this call need no request.
 		const following = new Set(channels.flatMap(syncedWith));
 		const own = channels.filter((channel) => !following.has(channel));
-		const changes = own.flatMap((channel) =>
-			changesIn(channel, targets, change),
-		);
+		const changes = own.flatMap((channel) => changesIn(channel, targets, change));
 		const names = targets.map(({ fullName }) => fullName).join(", ");
 		const all = own.length * targets.length;
 		if (changes.length === 0)
@@ -188,12 +161,7 @@ export const setChannelPermissions = destructiveTool({
 			);
 		const rest = unchangedNote(all - changes.length);
 		// Read before the writes, which change the cached overwrites.
-		const followers = new Map(
-			changes.map(({ channel }) => [
-				channel,
-				describeFollowers(channel, channels),
-			]),
-		);
+		const followers = new Map(changes.map(({ channel }) => [channel, describeFollowers(channel, channels)]));
 		const followersOf = (changed: readonly find.Channel[]) =>
 			resultLines(
 				[...new Set(changed)].map((channel) => {
@@ -219,8 +187,7 @@ export const setChannelPermissions = destructiveTool({
 							await writeChange(change);
 							done.push(change.channel);
 						},
-						done: (done, of) =>
-							`Changed ${done === of ? "" : `${done} of `}${of} overwrite(s) for ${names}${rest}:`,
+						done: (done, of) => `Changed ${done === of ? "" : `${done} of `}${of} overwrite(s) for ${names}${rest}:`,
 					},
 					call,
 				);
@@ -240,10 +207,7 @@ function stateIn(channel: find.Channel, targets: readonly Target[]): string {
 	const texts = targets.flatMap(({ id, type, fullName }) => {
 		const what = OverwriteType[type].toLowerCase();
 		const bot = members.cache.get(roles.cache.get(id)?.tags?.botId ?? "");
-		return [
-			stateOf(`the ${what} ${fullName}`, id),
-			...(bot ? [stateOf(`the member ${memberName(bot)}`, bot.id)] : []),
-		];
+		return [stateOf(`the ${what} ${fullName}`, id), ...(bot ? [stateOf(`the member ${memberName(bot)}`, bot.id)] : [])];
 	});
 	return `In ${channelName(channel)} ${texts.join(", ")}.`;
 }
@@ -256,8 +220,7 @@ function unchangedNote(count: number): string {
 function isNothing(value: unknown): boolean {
 	return (
 		value === undefined ||
-		(Array.isArray(value) &&
-			value.every((item) => typeof item === "string" && /^0+$/.test(item)))
+		(Array.isArray(value) && value.every((item) => typeof item === "string" && /^0+$/.test(item)))
 	);
 }
 
@@ -273,18 +236,17 @@ function readChange(args: {
 	replace: boolean;
 }): Bits & { neutral: bigint } {
 	if (!args.replace) requireOneOf(args, permissionSets, " without replace");
-	const [allow, deny, neutral] = permissionSets.map((set) =>
-		readPermissions(set, args[set] ?? []),
-	) as [bigint, bigint, bigint];
+	const [allow, deny, neutral] = permissionSets.map((set) => readPermissions(set, args[set] ?? [])) as [
+		bigint,
+		bigint,
+		bigint,
+	];
 	for (const [sets, shared] of [
 		["allow, deny", allow & deny],
 		["allow, neutral", allow & neutral],
 		["deny, neutral", deny & neutral],
 	] as const)
-		if (shared !== 0n)
-			throw invalidParameters([
-				`${sets}: ${describeBits(shared)} cannot be in both of these lists`,
-			]);
+		if (shared !== 0n) throw invalidParameters([`${sets}: ${describeBits(shared)} cannot be in both of these lists`]);
 	return { allow, deny, neutral: args.replace ? ~(allow | deny) : neutral };
 }
 
@@ -350,17 +312,9 @@ function changesIn(
 	});
 }
 
-function describeOverwriteChange({
-	channel,
-	target,
-	before,
-	after,
-}: OverwriteChange): string {
+function describeOverwriteChange({ channel, target, before, after }: OverwriteChange): string {
 	const isRemoved = (after.allow | after.deny) === 0n;
-	const texts = resultLines(
-		describeChange(before, after),
-		isRemoved && "overwrite removed",
-	);
+	const texts = resultLines(describeChange(before, after), isRemoved && "overwrite removed");
 	return `${channelName(channel)}: ${target.name}: ${texts.join("; ")}`;
 }
 
@@ -388,22 +342,11 @@ export const listChannelPermissions = readTool({
 	adapt: adaptChannelId,
 	input: v.strictObject({
 		guild_id,
-		channel_ids: v.optional(
-			list(
-				found(find.channel, "channel"),
-				1,
-				100,
-				"Default: all with overwrites.",
-			),
-		),
+		channel_ids: v.optional(list(found(find.channel, "channel"), 1, 100, "Default: all with overwrites.")),
 	}),
 	run(_, { guild, channels }) {
 		const all = channelsFromTop(guild);
-		const shown =
-			channels ??
-			all.filter(
-				(channel) => hasOverwrites(channel) || isInPrivateCategory(channel),
-			);
+		const shown = channels ?? all.filter((channel) => hasOverwrites(channel) || isInPrivateCategory(channel));
 		const firsts = new Map<string, find.Channel>();
 		const lines = shown.map((channel) => {
 			const key = overwritesKey(overwritesOf(channel));
@@ -457,19 +400,13 @@ function overwritesKey(overwrites: Overwrites): string {
  * Describes a channel's permission overwrites in one line of a list. If `same`, an earlier channel in the list, has the
  * same overwrites, the line only refers to that channel. `shown` are the channels in the list.
  */
-function channelLine(
-	channel: find.Channel,
-	shown: readonly find.Channel[],
-	same: find.Channel | undefined,
-): string {
+function channelLine(channel: find.Channel, shown: readonly find.Channel[], same: find.Channel | undefined): string {
 	const { guild, parent } = channel;
 	if (isObfuscated(channel)) return `${channelName(channel)}: unknown`;
 	const notes = [
 		...(channel.type === ChannelType.GuildCategory ? ["category"] : []),
 		...(isPublic(channel) ? [] : ["private"]),
-		...(isPublic(channel) && isInPrivateCategory(channel)
-			? ["public, unlike its category"]
-			: []),
+		...(isPublic(channel) && isInPrivateCategory(channel) ? ["public, unlike its category"] : []),
 	];
 	const name = `#${oneField(channel.name)} (${[...notes, `ID: ${channel.id}`].join(", ")})`;
 	if (!hasOverwrites(channel)) return `${name}: no overwrites`;
@@ -499,10 +436,7 @@ export const copyChannelPermissions = destructiveTool({
 	title: "Copy channel permissions",
 	description:
 		"Replace the permission overwrites of channels with those of another one, or sync them with their category.",
-	lock: ({ channel_id, target_channel_ids }) => [
-		...(channel_id ? [channel_id] : []),
-		...target_channel_ids,
-	],
+	lock: ({ channel_id, target_channel_ids }) => [...(channel_id ? [channel_id] : []), ...target_channel_ids],
 	permissions: ["ManageChannels", "ManageRoles"],
 	permissionsIn: "target_channel_ids",
 	aliases: [
@@ -517,15 +451,8 @@ export const copyChannelPermissions = destructiveTool({
 	],
 	input: v.strictObject({
 		guild_id,
-		channel_id: v.optional(
-			found(find.channel, "channel to copy from; default: each one's category"),
-		),
-		target_channel_ids: list(
-			found(find.channel, "channel"),
-			1,
-			50,
-			"Channels to copy to.",
-		),
+		channel_id: v.optional(found(find.channel, "channel to copy from; default: each one's category")),
+		target_channel_ids: list(found(find.channel, "channel"), 1, 50, "Channels to copy to."),
 		reason,
 	}),
 	async plan(_, { guild, channel: given, target_channels: cached }) {
@@ -546,19 +473,14 @@ export const copyChannelPermissions = destructiveTool({
 			);
 		for (const { target, source } of changes) {
 			requirePermissions(guild, source, PermissionFlagsBits.ViewChannel);
-			const difference = changedBits(
-				overwritesOf(target),
-				overwritesOf(source),
-			);
+			const difference = changedBits(overwritesOf(target), overwritesOf(source));
 			requireGrantable(guild, target, difference);
 			requireUndoable(target, overwritesOf(source), source);
 		}
 		type Copy = (typeof changes)[number];
 		const describe = ({ target, source, changed }: Copy) => {
 			const lines = sample(changed, sampleSize, (overwrite) => {
-				const [before, after] = [target, source].map((one) =>
-					overwriteOf(one, overwrite.id),
-				) as [Bits, Bits];
+				const [before, after] = [target, source].map((one) => overwriteOf(one, overwrite.id)) as [Bits, Bits];
 				return `${overwriteName(guild, overwrite)}: ${describeChange(before, after)}`;
 			});
 			return `${channelName(target)}: ${fieldLine(...lines, describeFollowers(target, targets))}`;
@@ -567,10 +489,7 @@ export const copyChannelPermissions = destructiveTool({
 		const texts = new Map(changes.map((one) => [one, describe(one)]));
 		const rest = unchangedNote(targets.length - changes.length);
 		return {
-			preview: [
-				`Would give ${changes.length} channel(s) ${sourcePermissions}${rest}:`,
-				...texts.values(),
-			],
+			preview: [`Would give ${changes.length} channel(s) ${sourcePermissions}${rest}:`, ...texts.values()],
 			act: (call) =>
 				writeEach(
 					{
@@ -582,8 +501,7 @@ export const copyChannelPermissions = destructiveTool({
 							guild.client.rest.patch(Routes.channel(target.id), {
 								body: rawOverwrites(source),
 							}),
-						done: (done, of) =>
-							`Gave ${done === of ? "" : `${done} of `}${of} channel(s) ${sourcePermissions}${rest}:`,
+						done: (done, of) => `Gave ${done === of ? "" : `${done} of `}${of} channel(s) ${sourcePermissions}${rest}:`,
 					},
 					call,
 				),
@@ -598,10 +516,7 @@ async function currentPair(
 	targets: readonly find.Channel[],
 ): Promise<[find.Channel | undefined, find.Channel[]]> {
 	const parents = targets.flatMap(({ parent }) => parent ?? []);
-	const current = await fetchCurrent(guild, [
-		...targets,
-		...(source ? [source] : parents),
-	]);
+	const current = await fetchCurrent(guild, [...targets, ...(source ? [source] : parents)]);
 	return [source && current[targets.length], current.slice(0, targets.length)];
 }
 

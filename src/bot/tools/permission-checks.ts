@@ -13,12 +13,7 @@ import {
 import * as v from "valibot";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
-import {
-	channelName,
-	memberName,
-	nowIs,
-	roleName,
-} from "../discord/describe.ts";
+import { channelName, memberName, nowIs, roleName } from "../discord/describe.ts";
 import {
 	computePermissions,
 	type Decision,
@@ -28,12 +23,7 @@ import {
 	type Place,
 	placeOf,
 } from "../discord/effective-permissions.ts";
-import {
-	anyChannel,
-	member,
-	requireKnownMembers,
-	role,
-} from "../discord/find.ts";
+import { anyChannel, member, requireKnownMembers, role } from "../discord/find.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
 import { permissionNames, readPermissions } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
@@ -43,16 +33,8 @@ import { appliesTo, checkedIn, kindOf } from "../guild/permission-places.ts";
 import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
-const many = <const Schema extends v.GenericSchema>(
-	schema: Schema,
-	description: string,
-) =>
-	v.optional(
-		v.pipe(
-			schema,
-			listedAs({ type: "array", items: { type: "string" }, description }),
-		),
-	);
+const many = <const Schema extends v.GenericSchema>(schema: Schema, description: string) =>
+	v.optional(v.pipe(schema, listedAs({ type: "array", items: { type: "string" }, description })));
 
 export const checkPermissions = readTool({
 	name: "check_permissions",
@@ -63,27 +45,11 @@ export const checkPermissions = readTool({
 	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
-		user_ids: many(
-			list(found(member, "member"), 0, 50, "Members."),
-			"Members.",
-		),
-		role_ids: many(
-			list(found(role, "role"), 0, 250, "Roles."),
-			"Roles; @everyone has the guild's id.",
-		),
-		channel_ids: many(
-			list(found(anyChannel, "channel or thread"), 0, 500, "Channels."),
-			"Channels, threads.",
-		),
+		user_ids: many(list(found(member, "member"), 0, 50, "Members."), "Members."),
+		role_ids: many(list(found(role, "role"), 0, 250, "Roles."), "Roles; @everyone has the guild's id."),
+		channel_ids: many(list(found(anyChannel, "channel or thread"), 0, 500, "Channels."), "Channels, threads."),
 		all_channels: v.optional(flag("All channels."), false),
-		permissions: v.optional(
-			list(
-				v.string(),
-				0,
-				64,
-				"By name: VIEW_CHANNEL. Default: the most important.",
-			),
-		),
+		permissions: v.optional(list(v.string(), 0, 64, "By name: VIEW_CHANNEL. Default: the most important.")),
 	}),
 	person: {
 		permissions: [
@@ -92,9 +58,7 @@ export const checkPermissions = readTool({
 				with: "user_ids",
 				// Members may know their own permissions.
 				when: ({ user_ids = [], role_ids = [] }, id) =>
-					user_ids.length === 0 ||
-					role_ids.length > 0 ||
-					user_ids.some((one) => one !== id),
+					user_ids.length === 0 || role_ids.length > 0 || user_ids.some((one) => one !== id),
 			},
 		],
 		permissionsIn: "channel_ids",
@@ -113,20 +77,11 @@ export const checkPermissions = readTool({
 			});
 		return { ...args, ...Object.fromEntries(lists) };
 	},
-	async run(
-		{ permissions = [], all_channels },
-		{ guild, connection, users = [], roles = [], channels: chosen = [] },
-	) {
-		const asked =
-			permissions.length > 0
-				? permissionNames(readPermissions("permissions", permissions))
-				: undefined;
+	async run({ permissions = [], all_channels }, { guild, connection, users = [], roles = [], channels: chosen = [] }) {
+		const asked = permissions.length > 0 ? permissionNames(readPermissions("permissions", permissions)) : undefined;
 		const all = all_channels ? channelsFromTop(guild) : [];
 		const channels = [...new Set([...all, ...chosen])];
-		const places =
-			channels.length > 0
-				? await Promise.all(channels.map(findPlace))
-				: [placeOf(undefined)];
+		const places = channels.length > 0 ? await Promise.all(channels.map(findPlace)) : [placeOf(undefined)];
 		const subjects = [...users, ...roles];
 		const [subject] = subjects;
 		const isUnknown = ({ source }: Place) => source && isObfuscated(source);
@@ -165,10 +120,7 @@ async function findPlace(channel: GuildBasedChannel): Promise<Place> {
 const pageSize = 100;
 
 /** Fetches the ids of a thread's members. https://discord.com/developers/docs/resources/channel#list-thread-members */
-async function threadMembers({
-	id,
-	client,
-}: GuildBasedChannel): Promise<ReadonlySet<string>> {
+async function threadMembers({ id, client }: GuildBasedChannel): Promise<ReadonlySet<string>> {
 	const ids = new Set<string>();
 	for (let after: string | undefined; ; ) {
 		const query = makeURLSearchParams({
@@ -198,9 +150,7 @@ function detailLines(
 	const names = asked && checkedIn(kindOf(channel), asked);
 	const decisions = selectDecisions(effective, kindOf(channel), names);
 	const allowed = decisions.filter(({ allowed }) => allowed).length;
-	const where = channel
-		? channelName(channel)
-		: "the guild, without channel permissions";
+	const where = channel ? channelName(channel) : "the guild, without channel permissions";
 	const { bits, reasonForEverything } = effective;
 	return resultLines(
 		`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}${asked ? "" : `; all allowed permissions as bits: ${bits}`}`,
@@ -228,10 +178,7 @@ function selectDecisions(
 	kind: ReturnType<typeof kindOf>,
 	asked: readonly string[] | undefined,
 ): Decision[] {
-	if (asked === undefined)
-		return decisions.filter(
-			({ name, why }) => why !== undefined && appliesTo(kind, name),
-		);
+	if (asked === undefined) return decisions.filter(({ name, why }) => why !== undefined && appliesTo(kind, name));
 	return decisions.filter(({ name }) => asked.includes(name));
 }
 

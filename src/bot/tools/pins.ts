@@ -1,19 +1,11 @@
 // Pinned messages.
 
-import {
-	makeURLSearchParams,
-	type RESTGetAPIChannelMessagesPinsResult,
-	Routes,
-} from "discord.js";
+import { makeURLSearchParams, type RESTGetAPIChannelMessagesPinsResult, Routes } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, time } from "../discord/describe.ts";
 import { resultLines } from "../discord/text.ts";
-import {
-	fetchMessage,
-	inChannel,
-	onMessage,
-} from "../messages/message-arguments.ts";
+import { fetchMessage, inChannel, onMessage } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { messageLine } from "../messages/message-lines.ts";
 import { linkTo } from "../messages/sent-message.ts";
@@ -81,10 +73,9 @@ export const listPins = readTool({
 		),
 	}),
 	async run({ limit, before }, { discord, channel }) {
-		const { items, has_more } = (await discord.rest.get(
-			Routes.channelMessagesPins(channel.id),
-			{ query: makeURLSearchParams({ limit, before }) },
-		)) as RESTGetAPIChannelMessagesPinsResult;
+		const { items, has_more } = (await discord.rest.get(Routes.channelMessagesPins(channel.id), {
+			query: makeURLSearchParams({ limit, before }),
+		})) as RESTGetAPIChannelMessagesPinsResult;
 		const where = channelName(channel);
 		const last = items.at(-1);
 		if (!last)
@@ -94,10 +85,7 @@ export const listPins = readTool({
 		const messages = items.map(({ message }) => message);
 		return resultLines(
 			`${items.length} pin(s) in ${where}, the latest pin first, times in UTC:`,
-			items.map(
-				({ pinned_at, message }) =>
-					`pinned: ${time(new Date(pinned_at))} | ${messageLine(message)}`,
-			),
+			items.map(({ pinned_at, message }) => `pinned: ${time(new Date(pinned_at))} | ${messageLine(message)}`),
 			hiddenContent(discord, messages),
 			has_more && `next_before=${last.pinned_at}`,
 		);

@@ -13,24 +13,11 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName, personFields, personName } from "../discord/describe.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
 import { innerEmoji, requireOwnEmoji } from "../messages/emoji.ts";
-import {
-	allowedMentions,
-	fetchMessage,
-	fetchOwnMessage,
-	inChannel,
-	slowMode,
-} from "../messages/message-arguments.ts";
+import { allowedMentions, fetchMessage, fetchOwnMessage, inChannel, slowMode } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { hasEnded, pollFields } from "../messages/message-lines.ts";
 import { placeOf } from "../messages/sent-message.ts";
-import {
-	flag,
-	integer,
-	limit,
-	list,
-	snowflake,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { flag, integer, limit, list, snowflake, text } from "../tool/arguments/arguments.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
 const onPoll = {
@@ -53,14 +40,10 @@ export const createPoll = writeTool({
 	toolset: "messages",
 	extra: true,
 	title: "Create a poll",
-	description:
-		"Send a poll, as the bot. It cannot be edited, and ends by itself.",
+	description: "Send a poll, as the bot. It cannot be edited, and ends by itself.",
 	permissions: ["SendMessages", "SendPolls"],
 	person: { permissions: [slowMode("channel_id")] },
-	adapt: (args) =>
-		Array.isArray(args.answers)
-			? { ...args, answers: args.answers.map(asAnswer) }
-			: args,
+	adapt: (args) => (Array.isArray(args.answers) ? { ...args, answers: args.answers.map(asAnswer) } : args),
 	input: v.strictObject({
 		...inChannel,
 		question: text(1, 300, "The question."),
@@ -114,9 +97,7 @@ export const endPoll = destructiveTool({
 		return {
 			preview: pollLine(`Would end ${target}, now`, before),
 			async act() {
-				const { poll } = (await discord.rest.post(
-					Routes.expirePoll(channel.id, message_id),
-				)) as APIMessage;
+				const { poll } = (await discord.rest.post(Routes.expirePoll(channel.id, message_id))) as APIMessage;
 				return pollLine(`Ended ${target}`, poll);
 			},
 		};
@@ -156,9 +137,7 @@ export const getPollVoters = readTool({
 				const users = await votersOf(id);
 				const names = users.map((user) => personName(guild, user));
 				const more = users.length === limit ? ", … maybe more" : "";
-				lines.push(
-					`answer ${id} (${oneField(poll_media.text ?? "")}): ${names.join(", ") || "nobody"}${more}`,
-				);
+				lines.push(`answer ${id} (${oneField(poll_media.text ?? "")}): ${names.join(", ") || "nobody"}${more}`);
 			}
 			return lines;
 		}
@@ -170,8 +149,7 @@ export const getPollVoters = readTool({
 		const users = await votersOf(answer_id);
 		const last = users.at(-1);
 		const target = `answer ${answer_id} (${oneField(answer.poll_media.text ?? "")}) of the poll ${message_id}`;
-		if (!last)
-			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has voted for ${target}.`;
+		if (!last) return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has voted for ${target}.`;
 		return [
 			`${users.length} voter(s) for ${target}, by id:`,
 			...users.map((user) => personFields(guild, user)),

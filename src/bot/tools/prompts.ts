@@ -1,11 +1,7 @@
 // The prompts of a bot: a short, good way through each of the most common jobs of administrators. Clients show them as slash
 // commands. No job needs them; some clients have none.
 
-import {
-	completeByName,
-	type Prompt,
-	type PromptArguments,
-} from "../../mcp/prompts.ts";
+import { completeByName, type Prompt, type PromptArguments } from "../../mcp/prompts.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 
 /** A guild in which the bot's tools are allowed to act. */
@@ -37,8 +33,7 @@ const jobs: readonly Job[] = [
 	{
 		name: "set_up_guild",
 		title: "Set up a guild",
-		description:
-			"Create roles, categories and channels with their access, as described.",
+		description: "Create roles, categories and channels with their access, as described.",
 		arguments: {
 			plan: "What the guild is for and what it should have, in your own words.",
 		},
@@ -95,8 +90,7 @@ const jobs: readonly Job[] = [
 	{
 		name: "weekly_report",
 		title: "Weekly report",
-		description:
-			"Summarize activity, new members and moderation of the last days.",
+		description: "Summarize activity, new members and moderation of the last days.",
 		arguments: { since: "From when, such as 7d. Default: 7d." },
 		needs: ["search_messages", "list_members", "get_audit_log"],
 		text: ({ since = "7d" }) => [
@@ -130,12 +124,8 @@ export function createPrompts(options: PromptsOptions): Prompt[] {
 				})),
 				guildArgument,
 			],
-			get: (args) =>
-				[...text(args), whereToAct(args, options), aboutTexts].join("\n"),
-			complete: (argument, typed) =>
-				argument === guildArgument.name
-					? completeByName(options.guilds(), typed)
-					: [],
+			get: (args) => [...text(args), whereToAct(args, options), aboutTexts].join("\n"),
+			complete: (argument, typed) => (argument === guildArgument.name ? completeByName(options.guilds(), typed) : []),
 		}));
 }
 
@@ -146,10 +136,7 @@ const aboutTexts =
  * Returns the sentence of a prompt that says in which guild to act. Throws an RpcError for a guild in which the bot's
  * tools may not act.
  */
-function whereToAct(
-	{ guild_id = "" }: PromptArguments,
-	{ guilds, guildId }: PromptsOptions,
-): string {
+function whereToAct({ guild_id = "" }: PromptArguments, { guilds, guildId }: PromptsOptions): string {
 	const id = guild_id || guildId;
 	if (id === undefined)
 		return "Ask me which guild is meant; list_guilds shows them. Pass its id as guild_id with every call.";

@@ -15,14 +15,7 @@ import { roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { requirePruning } from "../discord/guild-features.ts";
 import { requireRolesBelowPerson } from "../discord/role-hierarchy.ts";
-import {
-	flag,
-	found,
-	guild_id,
-	integer,
-	list,
-	reason,
-} from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
 import { destructiveTool } from "../tool/define.ts";
 
 export const pruneMembers = destructiveTool({
@@ -45,17 +38,8 @@ export const pruneMembers = destructiveTool({
 	input: v.strictObject({
 		guild_id,
 		days: v.optional(integer(1, 30, "Days of inactivity."), 7),
-		include_role_ids: v.optional(
-			list(
-				found(role, "role"),
-				1,
-				100,
-				"Also members whose roles are all among these.",
-			),
-		),
-		compute_prune_count: unlisted(
-			flag("Return the number; false for large guilds."),
-		),
+		include_role_ids: v.optional(list(found(role, "role"), 1, 100, "Also members whose roles are all among these.")),
+		compute_prune_count: unlisted(flag("Return the number; false for large guilds.")),
 		reason,
 	}),
 	plan({ days, compute_prune_count = true }, { guild, include_roles }) {
@@ -77,10 +61,9 @@ export const pruneMembers = destructiveTool({
 			async act() {
 				const roleIds = include_roles?.map(({ id }) => id) ?? [];
 				const body = { days, compute_prune_count, include_roles: roleIds };
-				const { pruned } = (await guild.client.rest.post(
-					Routes.guildPrune(guild.id),
-					{ body },
-				)) as RESTPostAPIGuildPruneResult;
+				const { pruned } = (await guild.client.rest.post(Routes.guildPrune(guild.id), {
+					body,
+				})) as RESTPostAPIGuildPruneResult;
 				return pruned === null
 					? `Discord removes the members who ${criteria}; their number was not requested.`
 					: `Removed ${pruned} member(s) who ${criteria}.`;
@@ -89,11 +72,7 @@ export const pruneMembers = destructiveTool({
 	},
 });
 
-async function pruneCount(
-	guild: Guild,
-	days: number,
-	roles: readonly Role[] | undefined,
-): Promise<number> {
+async function pruneCount(guild: Guild, days: number, roles: readonly Role[] | undefined): Promise<number> {
 	const include_roles = roles?.map(({ id }) => id).join(",");
 	const query = makeURLSearchParams({ days, include_roles });
 	const { pruned } = (await guild.client.rest.get(Routes.guildPrune(guild.id), {
@@ -102,10 +81,7 @@ async function pruneCount(
 	return pruned;
 }
 
-function pruneCriteria(
-	days: number,
-	roles: readonly Role[] | undefined,
-): string {
+function pruneCriteria(days: number, roles: readonly Role[] | undefined): string {
 	const exceptions = roles ? ` except ${roles.map(roleName).join(", ")}` : "";
 	return `have been inactive for ${days} day(s) and have no roles${exceptions}`;
 }

@@ -26,12 +26,7 @@ import {
 } from "../messages/emoji.ts";
 import { fetchMessage, onMessage } from "../messages/message-arguments.ts";
 import { choice, flag, limit, snowflake } from "../tool/arguments/arguments.ts";
-import {
-	destructiveTool,
-	editTool,
-	type Plan,
-	readTool,
-} from "../tool/define.ts";
+import { destructiveTool, editTool, type Plan, readTool } from "../tool/define.ts";
 
 export const addReaction = editTool({
 	additive: true,
@@ -47,19 +42,14 @@ export const addReaction = editTool({
 		const message = await fetchMessage(channel, message_id);
 		const existing = reactionWith(message.reactions, emoji);
 		const where = messageName(message_id, channel);
-		if (existing?.me)
-			throw new ToolError(
-				`The bot has already put ${emojiName(emoji)} on ${where}. Nothing was done.`,
-			);
+		if (existing?.me) throw new ToolError(`The bot has already put ${emojiName(emoji)} on ${where}. Nothing was done.`);
 		// Only the first reaction with an emoji needs Add Reactions.
 		if (!existing) {
 			requirePermissions(guild, channel, PermissionFlagsBits.AddReactions);
 			await requireOwnEmoji(guild, [emoji]);
 		}
 		const path = emojiPath(asOnMessage(emoji, existing), guild);
-		await discord.rest.put(
-			Routes.channelMessageOwnReaction(channel.id, message_id, path),
-		);
+		await discord.rest.put(Routes.channelMessageOwnReaction(channel.id, message_id, path));
 		return `Put ${emojiName(existing?.emoji ?? emoji)} on ${where}.`;
 	},
 });
@@ -68,8 +58,7 @@ export const removeReaction = destructiveTool({
 	name: "remove_reaction",
 	toolset: "messages",
 	title: "Remove reactions",
-	description:
-		"Remove reactions from a message: the bot's own, another user's or everyone's.",
+	description: "Remove reactions from a message: the bot's own, another user's or everyone's.",
 	aliases: [
 		{
 			name: "clear_reactions",
@@ -94,9 +83,7 @@ export const removeReaction = destructiveTool({
 	plan(args, { guild, channel }) {
 		const { message_id, emoji, user_id } = args;
 		if (args.everyone && user_id !== undefined)
-			throw invalidParameters([
-				"user_id: cannot be combined with the argument everyone",
-			]);
+			throw invalidParameters(["user_id: cannot be combined with the argument everyone"]);
 		if (args.everyone) return clearing(guild, channel, message_id, emoji);
 		if (emoji) return removal(guild, channel, message_id, emoji, user_id);
 		throw invalidParameters(["emoji: is required unless everyone is true"]);
@@ -117,9 +104,7 @@ async function removal(
 	const isOwn = userId === undefined || userId === bot.id;
 	const asWritten = asOnMessage(emoji, existing);
 	const path = emojiPath(asWritten, guild);
-	const isThere = isOwn
-		? existing?.me
-		: existing && (await hasReacted(channel, messageId, path, userId));
+	const isThere = isOwn ? existing?.me : existing && (await hasReacted(channel, messageId, path, userId));
 	const where = messageName(messageId, channel);
 	// A guess: the request does not remove super reactions. Discord documents none that removes a single one.
 	const isSuper =
@@ -141,12 +126,7 @@ async function removal(
 			rest.delete(
 				isOwn
 					? Routes.channelMessageOwnReaction(channel.id, messageId, path)
-					: Routes.channelMessageUserReaction(
-							channel.id,
-							messageId,
-							path,
-							userId,
-						),
+					: Routes.channelMessageUserReaction(channel.id, messageId, path, userId),
 			),
 		result: `Removed ${target}`,
 	};
@@ -167,9 +147,7 @@ async function clearing(
 	const removed = emoji ? (existing ? [existing] : []) : reactions;
 	const where = messageName(messageId, channel);
 	if (removed.length === 0)
-		throw new ToolError(
-			`Nobody has put ${emoji ? emojiName(emoji) : "an emoji"} on ${where}. Nothing was done.`,
-		);
+		throw new ToolError(`Nobody has put ${emoji ? emojiName(emoji) : "an emoji"} on ${where}. Nothing was done.`);
 	const count = removed.reduce((sum, { count }) => sum + count, 0);
 	const target = `${count} reaction(s) from ${where}: ${removed.map(reactionCount).join(", ")}`;
 	return {
@@ -177,11 +155,7 @@ async function clearing(
 		write: () =>
 			guild.client.rest.delete(
 				emoji
-					? Routes.channelMessageReaction(
-							channel.id,
-							messageId,
-							emojiPath(asOnMessage(emoji, existing), guild),
-						)
+					? Routes.channelMessageReaction(channel.id, messageId, emojiPath(asOnMessage(emoji, existing), guild))
 					: Routes.channelMessageAllReactions(channel.id, messageId),
 			),
 		result: `Removed ${target}`,
@@ -196,17 +170,14 @@ export const getReactions = readTool({
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject({
 		...onMessage,
-		emoji: v.optional(
-			v.pipe(emoji, v.description("Only with this emoji; default: all.")),
-		),
+		emoji: v.optional(v.pipe(emoji, v.description("Only with this emoji; default: all."))),
 		type: unlisted(choice(["normal", "burst"], "Burst: super reactions.")),
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last user")),
 	}),
 	async run(args, { guild, channel }) {
 		const { message_id, emoji, type = "normal", limit, after } = args;
-		if (!emoji && after !== undefined)
-			throw invalidParameters(["after: expected only together with emoji"]);
+		if (!emoji && after !== undefined) throw invalidParameters(["after: expected only together with emoji"]);
 		if (!emoji) return everyReaction(guild, channel, message_id, type, limit);
 		const path = emojiPath(emoji, guild);
 		const page = { type, limit, after };
@@ -214,8 +185,7 @@ export const getReactions = readTool({
 		const last = users.at(-1);
 		const kind = type === "burst" ? " as a super reaction" : "";
 		const target = `${emojiName(emoji)}${kind} on ${messageName(message_id, channel)}`;
-		if (!last)
-			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has put ${target}.`;
+		if (!last) return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has put ${target}.`;
 		return [
 			`${users.length} user(s) with ${target}, by id:`,
 			...users.map((user) => personFields(guild, user)),
@@ -244,10 +214,7 @@ async function everyReaction(
 	if (present.length === 0) return [`There are no ${kind} on ${where}.`];
 	const lines: string[] = [];
 	for (const { emoji, total } of present) {
-		const written = asOnMessage(
-			{ id: emoji.id ?? undefined, name: emoji.name ?? undefined },
-			undefined,
-		);
+		const written = asOnMessage({ id: emoji.id ?? undefined, name: emoji.name ?? undefined }, undefined);
 		const path = emojiPath(written, guild);
 		const page = { type, limit };
 		const users = await fetchReactions(channel, messageId, path, page);
@@ -260,10 +227,7 @@ async function everyReaction(
 	return [`${present.length} emoji with ${kind} on ${where}:`, ...lines];
 }
 
-function messageName(
-	messageId: string,
-	channel: GuildTextBasedChannel,
-): string {
+function messageName(messageId: string, channel: GuildTextBasedChannel): string {
 	return `the message ${messageId} in ${channelName(channel)}`;
 }
 
@@ -271,10 +235,7 @@ function messageName(
  * Returns an emoji with its name in the message's reactions, because the given name may differ; unchanged if the
  * message has no such reaction.
  */
-function asOnMessage(
-	{ id, name }: Emoji,
-	existing: APIReaction | undefined,
-): Emoji {
+function asOnMessage({ id, name }: Emoji, existing: APIReaction | undefined): Emoji {
 	return { id, name: existing?.emoji.name ?? name };
 }
 

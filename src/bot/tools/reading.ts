@@ -5,11 +5,7 @@ import * as v from "valibot";
 import { channelName } from "../discord/describe.ts";
 import { isForum } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
-import {
-	fetchMessage,
-	inChannel,
-	onMessage,
-} from "../messages/message-arguments.ts";
+import { fetchMessage, inChannel, onMessage } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { fullMessageLine } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";
@@ -20,8 +16,7 @@ export const getRecentMessages = readTool({
 	name: "get_recent_messages",
 	toolset: "messages",
 	title: "Get recent messages",
-	description:
-		"Read a channel or thread, newest first: text, files, embeds, components, replies, forwards, reactions.",
+	description: "Read a channel or thread, newest first: text, files, embeds, components, replies, forwards, reactions.",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
 	input: v.strictObject({

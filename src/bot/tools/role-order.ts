@@ -12,13 +12,7 @@ import { powerfulPermissions } from "../discord/powers.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { endingEarlier, isOutcomeUnknown } from "../discord/rest/rest.ts";
 import { isAbove, isBelow, isBelowBot } from "../discord/role-hierarchy.ts";
-import {
-	found,
-	guild_id,
-	list,
-	reason,
-	requireEither,
-} from "../tool/arguments/arguments.ts";
+import { found, guild_id, list, reason, requireEither } from "../tool/arguments/arguments.ts";
 import { editTool } from "../tool/define.ts";
 
 export const moveRoles = editTool({
@@ -26,8 +20,7 @@ export const moveRoles = editTool({
 	toolset: "roles",
 	extra: true,
 	title: "Move roles",
-	description:
-		"Put roles right below or right above another one, in the given order.",
+	description: "Put roles right below or right above another one, in the given order.",
 	lock: "guild_id",
 	permissions: ["ManageRoles"],
 	ranked: true,
@@ -35,27 +28,17 @@ export const moveRoles = editTool({
 		guild_id,
 		role_ids: list(found(role, "role"), 1, 250, "Role ids, the highest first."),
 		below_role_id: v.optional(found(role, "role right above them")),
-		above_role_id: v.optional(
-			found(role, "role right below them; give one of the two"),
-		),
+		above_role_id: v.optional(found(role, "role right below them; give one of the two")),
 		reason,
 	}),
-	destructive: ({ role_ids, ...place }, { guild }) =>
-		whyReordered(guild, role_ids, place),
+	destructive: ({ role_ids, ...place }, { guild }) => whyReordered(guild, role_ids, place),
 	async run({ role_ids, ...place }, { guild }) {
 		const move = await planMove(guild, role_ids, place);
 		if (!move.isNeeded)
-			throw new ToolError(
-				"Nothing would change: these roles already have this place and order. Nothing was done.",
-			);
+			throw new ToolError("Nothing would change: these roles already have this place and order. Nothing was done.");
 		const roles = await move.execute();
-		const at = roles.map(({ id }, index) =>
-			role_ids.includes(id) ? index : -1,
-		);
-		const [first, last] = [
-			at.find((index) => index >= 0) ?? 0,
-			Math.max(...at),
-		];
+		const at = roles.map(({ id }, index) => (role_ids.includes(id) ? index : -1));
+		const [first, last] = [at.find((index) => index >= 0) ?? 0, Math.max(...at)];
 		return [
 			`Moved ${role_ids.length} of ${roles.length} roles. With the roles next to them, from the top:`,
 			...roles.slice(Math.max(0, first - 1), last + 2).map(roleFields),
@@ -69,19 +52,13 @@ interface Place {
 	above_role_id?: string | undefined;
 }
 
-const hasPowers = ({ permissions }: Role) =>
-	permissions.any(powerfulPermissions);
+const hasPowers = ({ permissions }: Role) => permissions.any(powerfulPermissions);
 
 /** Says why moving the roles `ids` counts as destructive: a role with powers gets others below or above it. */
-export function whyReordered(
-	guild: Guild,
-	ids: readonly string[],
-	place: Place,
-): string | undefined {
+export function whyReordered(guild: Guild, ids: readonly string[], place: Place): string | undefined {
 	const before = inOrder(guild.roles.cache);
 	const after = moved(before, ids, place);
-	const belowOf = (role: Role, order: readonly Role[]) =>
-		new Set(order.slice(0, order.indexOf(role)));
+	const belowOf = (role: Role, order: readonly Role[]) => new Set(order.slice(0, order.indexOf(role)));
 	const changed = before.filter(hasPowers).find((role) => {
 		const [old, now] = [belowOf(role, before), belowOf(role, after)];
 		return old.symmetricDifference(now).size > 0;
@@ -91,9 +68,7 @@ export function whyReordered(
 
 /** Says why placing a new role right below `target` counts as destructive: a role with powers would rank below it. */
 export function whyPlaceBelow(guild: Guild, target: Role): string | undefined {
-	const passed = inOrder(guild.roles.cache).find(
-		(role) => hasPowers(role) && role.comparePositionTo(target) < 0,
-	);
+	const passed = inOrder(guild.roles.cache).find((role) => hasPowers(role) && role.comparePositionTo(target) < 0);
 	return passed && `places a role above ${roleName(passed)}`;
 }
 
@@ -112,11 +87,7 @@ export interface RoleMove {
  * a ToolError if the move is impossible, or if a moved role would no longer rank below the bot, or below the person in
  * whose name the call acts.
  */
-export async function planMove(
-	guild: Guild,
-	ids: readonly string[],
-	place: Place,
-): Promise<RoleMove> {
+export async function planMove(guild: Guild, ids: readonly string[], place: Place): Promise<RoleMove> {
 	const before = await currentOrder(guild);
 	const after = moved(before, ids, place);
 	const positions = positionsFor(before, after);
@@ -134,9 +105,7 @@ export async function planMove(
 			const roles = (await guild.client.rest.patch(route, {
 				body: positions,
 			})) as APIRole[];
-			return roles.sort(
-				(a, b) => b.position - a.position || compareIds(a.id, b.id),
-			);
+			return roles.sort((a, b) => b.position - a.position || compareIds(a.id, b.id));
 		},
 	};
 }
@@ -148,11 +117,7 @@ export async function planMove(
 export function requirePlaceBelow(guild: Guild, target: Role): void {
 	if (target.id === guild.id) throw new ToolError(everyoneStays);
 	const person = actingPerson(guild);
-	if (
-		person &&
-		!isAbove(person, target) &&
-		target.id !== person.roles.highest.id
-	)
+	if (person && !isAbove(person, target) && target.id !== person.roles.highest.id)
 		throw new ToolError(
 			`You can place roles only below your own highest role, ${roleName(person.roles.highest)}, so not right below ${roleName(target)}, which ranks higher. Nothing was done.`,
 		);
@@ -189,16 +154,10 @@ export async function placeBelow(
 }
 
 /** Says which roles are right above and right below a role. `roles` are the guild's roles, highest first. */
-export function describePlace(
-	roles: readonly OrderedRole[],
-	id: string,
-): string {
+export function describePlace(roles: readonly OrderedRole[], id: string): string {
 	const at = roles.findIndex((role) => role.id === id);
 	const [above, below] = [roles[at - 1], roles[at + 1]];
-	const neighbors = [
-		above && `right below ${roleName(above)}`,
-		below && `right above ${roleName(below)}`,
-	];
+	const neighbors = [above && `right below ${roleName(above)}`, below && `right above ${roleName(below)}`];
 	return `It stands ${neighbors.filter(Boolean).join(" and ")}.`;
 }
 
@@ -208,8 +167,7 @@ export function describePlace(
  */
 const reserveMs = 1_000;
 
-const everyoneStays =
-	"@everyone always stays below all other roles. Nothing was done.";
+const everyoneStays = "@everyone always stays below all other roles. Nothing was done.";
 
 /** Fetches a guild's roles from Discord instead of the cache, and sorts them, lowest first. */
 async function currentOrder(guild: Guild): Promise<Role[]> {
@@ -224,20 +182,12 @@ function inOrder(roles: ReadonlyMap<string, Role>): Role[] {
  * Returns the guild's roles, lowest first, after the roles `ids`, listed highest first, were moved right below or above
  * another role.
  */
-function moved(
-	order: readonly Role[],
-	ids: readonly string[],
-	place: Place,
-): Role[] {
+function moved(order: readonly Role[], ids: readonly string[], place: Place): Role[] {
 	requireEither({ ...place }, ["below_role_id", "above_role_id"]);
 	const target = place.below_role_id ?? place.above_role_id ?? "";
 	const everyone = order[0]?.guild.id ?? "";
-	if (ids.includes(everyone) || place.below_role_id === everyone)
-		throw new ToolError(everyoneStays);
-	if (ids.includes(target))
-		throw invalidParameters([
-			`role_ids: the role ${target} cannot be placed next to itself`,
-		]);
+	if (ids.includes(everyone) || place.below_role_id === everyone) throw new ToolError(everyoneStays);
+	if (ids.includes(target)) throw invalidParameters([`role_ids: the role ${target} cannot be placed next to itself`]);
 	const byId = new Map(order.map((role) => [role.id, role]));
 	const roles = ids.flatMap((id) => byId.get(id) ?? []).reverse();
 	const others = order.filter(({ id }) => !ids.includes(id));
@@ -259,8 +209,7 @@ function positionsFor(before: readonly Role[], after: readonly Role[]) {
 		if (index < low || low < 0) continue;
 		// Roles with equal positions are ordered by id, so each gets a position of its own.
 		last = Math.max(before[index]?.rawPosition ?? 0, last + 1);
-		if (role.rawPosition !== last)
-			changes.push({ id: role.id, position: last });
+		if (role.rawPosition !== last) changes.push({ id: role.id, position: last });
 	}
 	return changes;
 }
@@ -269,11 +218,7 @@ function positionsFor(before: readonly Role[], after: readonly Role[]) {
  * Throws a ToolError if one of the roles `ids` would no longer be below the highest role of the bot, or of the person in
  * whose name the call acts, in the new order.
  */
-function requireStayBelow(
-	guild: Guild,
-	order: readonly Role[],
-	ids: readonly string[],
-): void {
+function requireStayBelow(guild: Guild, order: readonly Role[], ids: readonly string[]): void {
 	const top = order.findLastIndex(({ id }) => ids.includes(id));
 	const role = order[top];
 	const passes = (isBelowOwn: (role: Role) => boolean) => {

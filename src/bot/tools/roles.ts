@@ -1,13 +1,6 @@
 // Roles: listing, creating, editing, deleting, and assigning them to members.
 
-import {
-	type Guild,
-	type GuildMember,
-	PermissionFlagsBits,
-	PermissionsBitField,
-	type Role,
-	Routes,
-} from "discord.js";
+import { type Guild, type GuildMember, PermissionFlagsBits, PermissionsBitField, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { unlisted } from "../../mcp/json-schema.ts";
@@ -17,18 +10,8 @@ import { currentRole, knownMember, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { roleIds } from "../discord/members/member-filter.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
-import {
-	describeBits,
-	personHas,
-	readPermissions,
-	requireGrantable,
-} from "../discord/permissions.ts";
-import {
-	describePowers,
-	grantingPermissions,
-	powerfulPermissions,
-	powersIn,
-} from "../discord/powers.ts";
+import { describeBits, personHas, readPermissions, requireGrantable } from "../discord/permissions.ts";
+import { describePowers, grantingPermissions, powerfulPermissions, powersIn } from "../discord/powers.ts";
 import { countOf, fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { visibleChannels } from "../discord/visible-channels.ts";
 import {
@@ -43,21 +26,9 @@ import {
 } from "../tool/arguments/arguments.ts";
 import { color, formatColor } from "../tool/arguments/colors.ts";
 import { attemptEach } from "../tool/bulk.ts";
-import {
-	destructiveTool,
-	editTool,
-	readTool,
-	writeTool,
-} from "../tool/define.ts";
+import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { stillLoading } from "./members.ts";
-import {
-	describePlace,
-	placeBelow,
-	planMove,
-	requirePlaceBelow,
-	whyPlaceBelow,
-	whyReordered,
-} from "./role-order.ts";
+import { describePlace, placeBelow, planMove, requirePlaceBelow, whyPlaceBelow, whyReordered } from "./role-order.ts";
 
 const fields = {
 	hoist: v.optional(flag("List its members separately.")),
@@ -69,19 +40,12 @@ export const listRoles = readTool({
 	name: "list_roles",
 	toolset: "roles",
 	title: "List roles",
-	description:
-		"List roles from the highest down: name, id, members, color, flags, permissions beyond @everyone's.",
+	description: "List roles from the highest down: name, id, members, color, flags, permissions beyond @everyone's.",
 	input: v.strictObject({ guild_id }),
 	run(_, { guild, connection }) {
-		const roles = [...guild.roles.cache.values()].sort((a, b) =>
-			b.comparePositionTo(a),
-		);
+		const roles = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
 		const counts = memberCounts(guild);
-		const showsPermissions = personHas(
-			guild,
-			undefined,
-			PermissionFlagsBits.ManageRoles,
-		);
+		const showsPermissions = personHas(guild, undefined, PermissionFlagsBits.ManageRoles);
 		const lines = roles.map((role) =>
 			fieldLine(
 				roleFields(role),
@@ -101,11 +65,7 @@ export const listRoles = readTool({
 
 /** Returns texts that describe the colors of a role, and whether it is hoisted and mentionable. */
 function describeFlags(role: Role): string[] {
-	return resultLines(
-		describeColors(role),
-		role.hoist && "hoisted",
-		role.mentionable && "mentionable",
-	);
+	return resultLines(describeColors(role), role.hoist && "hoisted", role.mentionable && "mentionable");
 }
 
 /** Formats the colors of a role: "#8E44AD", or for a gradient "#8E44AD to #11806A"; "" for no color. */
@@ -135,8 +95,7 @@ function describePermissions({ permissions, guild, id }: Role): string {
 function memberCounts({ id, members }: Guild): Map<string, number> {
 	const counts = new Map([[id, members.cache.size]]);
 	for (const member of members.cache.values())
-		for (const role of member[roleIds])
-			counts.set(role, (counts.get(role) ?? 0) + 1);
+		for (const role of member[roleIds]) counts.set(role, (counts.get(role) ?? 0) + 1);
 	return counts;
 }
 
@@ -149,14 +108,8 @@ function membersOf(role: Role): GuildMember[] {
  * Converts former arguments of create_role and edit_role: `permissions` was a text with a bit field in decimal, and
  * `permission_names` a list.
  */
-function adaptPermissions({
-	permissions,
-	permission_names,
-	...args
-}: JsonObject): JsonObject {
-	const given = [permissions, permission_names]
-		.filter((value) => value !== undefined && value !== null)
-		.flat();
+function adaptPermissions({ permissions, permission_names, ...args }: JsonObject): JsonObject {
+	const given = [permissions, permission_names].filter((value) => value !== undefined && value !== null).flat();
 	const isGiven = (permissions ?? permission_names ?? null) !== null;
 	return isGiven ? { ...args, permissions: given } : args;
 }
@@ -172,8 +125,7 @@ export const createRole = writeTool({
 		},
 	],
 	title: "Create a role",
-	description:
-		"Create a role, below all others by default, and give it to members. Several: plan_guild.",
+	description: "Create a role, below all others by default, and give it to members. Several: plan_guild.",
 	permissions: ["ManageRoles"],
 	lock: ({ guild_id, below_role_id, user_ids = [] }, { guildId }) => [
 		...user_ids,
@@ -185,9 +137,7 @@ export const createRole = writeTool({
 		color: v.optional(color),
 		permissions: v.optional(permissionList("Names: VIEW_CHANNEL.")),
 		...fields,
-		user_ids: v.optional(
-			list(found(knownMember, "member"), 1, 100, "Members who get it."),
-		),
+		user_ids: v.optional(list(found(knownMember, "member"), 1, 100, "Members who get it.")),
 		reason,
 	}),
 	destructive({ permissions = [] }, { guild, below_role }) {
@@ -217,10 +167,7 @@ export const createRole = writeTool({
 });
 
 /** Returns the ids to lock while the order of a guild's roles is changed: the guild's id. */
-function orderLock(
-	guildId: string | undefined,
-	ownGuildId: string | undefined,
-): string[] {
+function orderLock(guildId: string | undefined, ownGuildId: string | undefined): string[] {
 	const id = guildId || ownGuildId;
 	return id ? [id] : [];
 }
@@ -228,21 +175,15 @@ function orderLock(
 /**
  * Gives a new role to members. Returns lines for the tool's result: which members have the role now, and which do not.
  */
-async function giveRole(
-	role: Role,
-	members: readonly GuildMember[],
-	call: ToolCall,
-): Promise<string[]> {
+async function giveRole(role: Role, members: readonly GuildMember[], call: ToolCall): Promise<string[]> {
 	const { guild } = role;
 	const { lines } = await attemptEach(
 		{
 			items: members,
 			idOf: ({ id }) => id,
 			describe: memberFields,
-			write: ({ id }) =>
-				guild.client.rest.put(Routes.guildMemberRole(guild.id, id, role.id)),
-			done: (count, of) =>
-				`Gave ${count} of ${countOf(of, "member")} the role:`,
+			write: ({ id }) => guild.client.rest.put(Routes.guildMemberRole(guild.id, id, role.id)),
+			done: (count, of) => `Gave ${count} of ${countOf(of, "member")} the role:`,
 			next: `To continue, call bulk_role_update with role_id=${role.id} and their user_ids.`,
 		},
 		call,
@@ -254,9 +195,7 @@ export const editRole = editTool({
 	name: "edit_role",
 	toolset: "roles",
 	adapt: adaptPermissions,
-	overlaps: [
-		{ names: ["move_roles"], covers: (args) => "below_role_id" in args },
-	],
+	overlaps: [{ names: ["move_roles"], covers: (args) => "below_role_id" in args }],
 	title: "Edit a role",
 	description: "Change a role; what is omitted stays.",
 	lock: ({ role_id, guild_id, below_role_id }, { guildId }) => [
@@ -281,14 +220,10 @@ export const editRole = editTool({
 		const after = requestedPermissions(args, before) ?? before;
 		const isEveryone = role.id === guild.id;
 		const added = after & ~before;
-		const powers = isEveryone
-			? added & grantingPermissions
-			: powersIn(added, guild, undefined, grantingPermissions);
-		if (powers !== 0n)
-			return `gives ${roleName(role)} ${describePowers(powers)}`;
+		const powers = isEveryone ? added & grantingPermissions : powersIn(added, guild, undefined, grantingPermissions);
+		if (powers !== 0n) return `gives ${roleName(role)} ${describePowers(powers)}`;
 		const silenced = before & ~after & speakingPermissions;
-		if (silenced !== 0n)
-			return `takes ${describeBits(silenced)} from ${roleName(role)}`;
+		if (silenced !== 0n) return `takes ${describeBits(silenced)} from ${roleName(role)}`;
 		const { below_role_id } = args;
 		return below_role_id && whyReordered(guild, [role.id], { below_role_id });
 	},
@@ -299,24 +234,15 @@ export const editRole = editTool({
 			...args,
 			permissions: requestedPermissions(args, before.permissions),
 		};
-		const present = fieldsOf(before).filter(
-			(field) => requested[field] !== undefined,
-		);
-		const toChange = present.filter(
-			(field) => requested[field] !== before[field],
-		);
-		const toggled =
-			(requested.permissions ?? before.permissions) ^ before.permissions;
+		const present = fieldsOf(before).filter((field) => requested[field] !== undefined);
+		const toChange = present.filter((field) => requested[field] !== before[field]);
+		const toggled = (requested.permissions ?? before.permissions) ^ before.permissions;
 		requireGrantable(guild, undefined, toggled);
-		const move =
-			below_role &&
-			(await planMove(guild, [role.id], { below_role_id: below_role.id }));
+		const move = below_role && (await planMove(guild, [role.id], { below_role_id: below_role.id }));
 		if (toChange.length === 0) {
 			const same = [...present, ...(move ? ["place"] : [])].join(", ");
 			if (!move?.isNeeded)
-				throw new ToolError(
-					`Nothing would change: ${roleName(role)} already has the given ${same}. Nothing was done.`,
-				);
+				throw new ToolError(`Nothing would change: ${roleName(role)} already has the given ${same}. Nothing was done.`);
 			const place = describePlace(await move.execute(), role.id);
 			return `Moved the role ${roleName(role)}. ${place}`;
 		}
@@ -329,15 +255,11 @@ export const editRole = editTool({
 		});
 		const changed = describeChanges(before, currentFields(edited));
 		if (changed.length === 0)
-			throw new ToolError(
-				`Discord accepted the edit of ${roleName(edited)} but changed nothing.`,
-			);
+			throw new ToolError(`Discord accepted the edit of ${roleName(edited)} but changed nothing.`);
 		return resultLines(
 			`Changed the role ${roleName(edited)}:`,
 			changed,
-			below_role &&
-				move?.isNeeded &&
-				(await placeBelow(guild, role, below_role, move)),
+			below_role && move?.isNeeded && (await placeBelow(guild, role, below_role, move)),
 		);
 	},
 });
@@ -372,21 +294,14 @@ interface PermissionArguments {
  * Returns the permissions of a role after edit_role: its permissions `before`, changed by the call's arguments. Returns
  * undefined if no argument is about permissions. Throws an RpcError for contradictory arguments.
  */
-function requestedPermissions(
-	args: PermissionArguments,
-	before: bigint,
-): bigint | undefined {
-	const read = (field: keyof PermissionArguments) =>
-		args[field] && readPermissions(field, args[field]);
+function requestedPermissions(args: PermissionArguments, before: bigint): bigint | undefined {
+	const read = (field: keyof PermissionArguments) => args[field] && readPermissions(field, args[field]);
 	const all = read("permissions");
 	const added = read("add_permissions");
 	const removed = read("remove_permissions");
 	if (added === undefined && removed === undefined) return all;
 	const both = (added ?? 0n) & (removed ?? 0n);
-	if (both !== 0n)
-		throw invalidParameters([
-			`add_permissions, remove_permissions: both contain ${describeBits(both)}`,
-		]);
+	if (both !== 0n) throw invalidParameters([`add_permissions, remove_permissions: both contain ${describeBits(both)}`]);
 	return ((all ?? before) | (added ?? 0n)) & ~(removed ?? 0n);
 }
 
@@ -411,8 +326,7 @@ function fieldsOf(role: RoleFields) {
 function describeChanges(before: RoleFields, after: RoleFields): string[] {
 	return fieldsOf(before).flatMap((field) => {
 		if (before[field] === after[field]) return [];
-		if (field !== "permissions")
-			return `${field}: ${formatField(field, before)} → ${formatField(field, after)}`;
+		if (field !== "permissions") return `${field}: ${formatField(field, before)} → ${formatField(field, after)}`;
 		const added = after.permissions & ~before.permissions;
 		const removed = before.permissions & ~after.permissions;
 		return resultLines(
@@ -444,18 +358,14 @@ export const deleteRole = destructiveTool({
 	}),
 	plan(_, { guild, role, connection }) {
 		if (role.id === guild.id || role.managed)
-			throw new ToolError(
-				`${roleName(role)} ${whyFixed(role)} and cannot be deleted. Nothing was done.`,
-			);
+			throw new ToolError(`${roleName(role)} ${whyFixed(role)} and cannot be deleted. Nothing was done.`);
 		const members = membersOf(role);
 		const first = members.slice(0, sampleSize);
 		const channels = visibleChannels(guild).filter(
-			(channel) =>
-				!channel.isThread() && channel.permissionOverwrites.cache.has(role.id),
+			(channel) => !channel.isThread() && channel.permissionOverwrites.cache.has(role.id),
 		);
 		const unseen = visibleChannels(guild).filter(isObfuscated).size;
-		const unknown =
-			unseen > 0 ? ` (unknown for ${unseen} that the bot cannot see)` : "";
+		const unknown = unseen > 0 ? ` (unknown for ${unseen} that the bot cannot see)` : "";
 		const usage = `, which ${members.length} member(s) have, and for which ${channels.size} channel(s) have overwrites${unknown}`;
 		return {
 			preview: resultLines(
@@ -464,8 +374,7 @@ export const deleteRole = destructiveTool({
 				first.map(memberFields),
 				stillLoading(guild, connection),
 			),
-			write: () =>
-				guild.client.rest.delete(Routes.guildRole(guild.id, role.id)),
+			write: () => guild.client.rest.delete(Routes.guildRole(guild.id, role.id)),
 			result: `Deleted the role ${roleName(role)}. ${members.length} member(s) had it.`,
 		};
 	},
@@ -473,15 +382,11 @@ export const deleteRole = destructiveTool({
 
 /** Says why a role cannot be assigned, removed or deleted: it is @everyone, or Discord manages it. */
 function whyFixed({ id, guild }: Role): string {
-	return id === guild.id
-		? "is the role of all members"
-		: "is managed by Discord";
+	return id === guild.id ? "is the role of all members" : "is managed by Discord";
 }
 
 /** Throws a ToolError for @everyone and for managed roles, which cannot be assigned to members or removed from them. */
 export function requireAssignable(role: Role): void {
 	if (role.id === role.guild.id || role.managed)
-		throw new ToolError(
-			`${roleName(role)} ${whyFixed(role)} and cannot be assigned or removed. Nothing was done.`,
-		);
+		throw new ToolError(`${roleName(role)} ${whyFixed(role)} and cannot be assigned or removed. Nothing was done.`);
 }

@@ -39,41 +39,20 @@ import {
 	scheduledEvent,
 	validateEvent,
 } from "../guild/scheduled-events.ts";
-import {
-	choice,
-	found,
-	guild_id,
-	instant,
-	limit,
-	reason,
-	snowflake,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { choice, found, guild_id, instant, limit, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import {
-	destructiveTool,
-	editTool,
-	readTool,
-	writeTool,
-} from "../tool/define.ts";
+import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 
 const kindNames = Object.keys(eventKinds) as EventKind[];
 
 /** Permissions that the bot needs for events on a stage, in addition to those for all scheduled events. */
-const stagePermissions = [
-	"ManageChannels",
-	"MuteMembers",
-	"MoveMembers",
-] as const;
+const stagePermissions = ["ManageChannels", "MuteMembers", "MoveMembers"] as const;
 
 const eventId = found(scheduledEvent, "scheduled event");
 
 /** Returns the schema of a text argument. `tools/list` does not show the limits `min` and `max`. */
 const shortText = (min: number, max: number, description: string) =>
-	v.pipe(
-		text(min, max, description),
-		listedAs({ type: "string", description }),
-	);
+	v.pipe(text(min, max, description), listedAs({ type: "string", description }));
 
 const name = shortText(1, 100, "Name.");
 const entity_type = choice(kindNames, "Where.");
@@ -82,33 +61,24 @@ const placeFields = {
 	location: v.optional(shortText(1, 100, "If external.")),
 };
 const scheduled_start_time = instant("Start");
-const scheduled_end_time = v.optional(
-	v.pipe(instant("End"), listedAs({ type: "string", description: "End." })),
-);
+const scheduled_end_time = v.optional(v.pipe(instant("End"), listedAs({ type: "string", description: "End." })));
 
 export const listScheduledEvents = readTool({
 	name: "list_scheduled_events",
 	toolset: "events",
 	title: "List scheduled events",
-	description:
-		"List a guild's scheduled events, the earliest first: status, location, times, interested users.",
+	description: "List a guild's scheduled events, the earliest first: status, location, times, interested users.",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild, discord }) {
 		const all = (await discord.rest.get(Routes.guildScheduledEvents(guild.id), {
 			query: makeURLSearchParams({ with_user_count: true }),
 		})) as APIGuildScheduledEvent[];
-		const events = all.filter(
-			({ channel_id }) => !isHidden(guild, channel_id ?? ""),
-		);
-		if (events.length === 0)
-			return `The guild ${guild.id} has no scheduled events that the bot can see.`;
-		const startOf = ({ scheduled_start_time }: APIGuildScheduledEvent) =>
-			Date.parse(scheduled_start_time);
+		const events = all.filter(({ channel_id }) => !isHidden(guild, channel_id ?? ""));
+		if (events.length === 0) return `The guild ${guild.id} has no scheduled events that the bot can see.`;
+		const startOf = ({ scheduled_start_time }: APIGuildScheduledEvent) => Date.parse(scheduled_start_time);
 		return [
 			`${events.length} scheduled event(s), the earliest first, times in UTC, ${nowIs()}:`,
-			...events
-				.toSorted((a, b) => startOf(a) - startOf(b))
-				.map((event) => eventLine(guild, event)),
+			...events.toSorted((a, b) => startOf(a) - startOf(b)).map((event) => eventLine(guild, event)),
 		];
 	},
 });
@@ -141,24 +111,14 @@ export const createScheduledEvent = writeTool({
 	}),
 	async run({ guild_id: _, reason: __, ...given }, { guild, discord }) {
 		const { channel_id = "", location = "", scheduled_end_time = "" } = given;
-		validateEvent(
-			guild,
-			{ ...given, channel_id, location, scheduled_end_time },
-			given,
-		);
-		const made = (await discord.rest.post(
-			Routes.guildScheduledEvents(guild.id),
-			{
-				body: {
-					...eventBody(given),
-					privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly,
-				},
+		validateEvent(guild, { ...given, channel_id, location, scheduled_end_time }, given);
+		const made = (await discord.rest.post(Routes.guildScheduledEvents(guild.id), {
+			body: {
+				...eventBody(given),
+				privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly,
 			},
-		)) as APIGuildScheduledEvent;
-		return [
-			`Scheduled the event ${eventName(made)}, times in UTC, ${nowIs()}:`,
-			eventLine(guild, made),
-		];
+		})) as APIGuildScheduledEvent;
+		return [`Scheduled the event ${eventName(made)}, times in UTC, ${nowIs()}:`, eventLine(guild, made)];
 	},
 });
 
@@ -176,8 +136,7 @@ export const editScheduledEvent = editTool({
 	name: "edit_scheduled_event",
 	toolset: "events",
 	title: "Edit a scheduled event",
-	description:
-		"Change, start (active), end (completed) or cancel a scheduled event; what is omitted stays.",
+	description: "Change, start (active), end (completed) or cancel a scheduled event; what is omitted stays.",
 	lock: "event_id",
 	permissions: [othersEvents],
 	input: v.strictObject({
@@ -193,9 +152,7 @@ export const editScheduledEvent = editTool({
 		reason,
 	}),
 	destructive: ({ status }) =>
-		status === "completed" || status === "canceled"
-			? "ends the event for good"
-			: undefined,
+		status === "completed" || status === "canceled" ? "ends the event for good" : undefined,
 	async run(args, { guild, discord, event }) {
 		const before = eventFieldsOf(event);
 		const changes = changesOf(before, args, eventName(event));
@@ -204,15 +161,12 @@ export const editScheduledEvent = editTool({
 		validateEvent(guild, after, changes);
 		requireEventPermissions(guild, event, before);
 		requireEventPermissions(guild, event, after);
-		const edited = (await discord.rest.patch(
-			Routes.guildScheduledEvent(guild.id, event.id),
-			{
-				body: {
-					...eventBody(changes),
-					...(before.location && !after.location && { entity_metadata: null }),
-				},
+		const edited = (await discord.rest.patch(Routes.guildScheduledEvent(guild.id, event.id), {
+			body: {
+				...eventBody(changes),
+				...(before.location && !after.location && { entity_metadata: null }),
 			},
-		)) as APIGuildScheduledEvent;
+		})) as APIGuildScheduledEvent;
 		return [
 			`Changed ${Object.keys(changes).join(", ")} of ${eventName(edited)}, times in UTC, ${nowIs()}:`,
 			eventLine(guild, edited),
@@ -224,8 +178,7 @@ export const deleteScheduledEvent = destructiveTool({
 	name: "delete_scheduled_event",
 	toolset: "events",
 	title: "Delete a scheduled event",
-	description:
-		"Delete a scheduled event permanently, with all repetitions; edit_scheduled_event can cancel it.",
+	description: "Delete a scheduled event permanently, with all repetitions; edit_scheduled_event can cancel it.",
 	lock: "event_id",
 	permissions: [othersEvents],
 	input: v.strictObject({ guild_id, event_id: eventId, reason }),
@@ -237,8 +190,7 @@ export const deleteScheduledEvent = destructiveTool({
 				`Would delete the scheduled event ${eventName(event)}, in which ${interested} user(s) are interested.`,
 				eventLine(guild, event),
 			],
-			write: () =>
-				discord.rest.delete(Routes.guildScheduledEvent(guild.id, event.id)),
+			write: () => discord.rest.delete(Routes.guildScheduledEvent(guild.id, event.id)),
 			result: `Deleted the scheduled event ${eventName(event)}. ${interested} user(s) were interested.`,
 		};
 	},
@@ -287,10 +239,9 @@ export const getEventUsers = readTool({
 	}),
 	async run({ limit, after }, { guild, discord, event }) {
 		const query = makeURLSearchParams({ limit, with_member: true, after });
-		const users = (await discord.rest.get(
-			Routes.guildScheduledEventUsers(guild.id, event.id),
-			{ query },
-		)) as RESTGetAPIGuildScheduledEventUsersResult;
+		const users = (await discord.rest.get(Routes.guildScheduledEventUsers(guild.id, event.id), {
+			query,
+		})) as RESTGetAPIGuildScheduledEventUsersResult;
 		const last = users.at(-1);
 		if (!last)
 			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} is interested in ${eventName(event)}.`;

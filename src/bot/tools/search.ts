@@ -9,19 +9,8 @@ import { anyChannel } from "../discord/find.ts";
 import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import { countOf, resultLines } from "../discord/text.ts";
 import { readsContent, requireContent } from "../messages/message-content.ts";
-import {
-	type Count,
-	type Grouping,
-	groupings,
-	sortCounts,
-	sumOf,
-} from "../messages/message-counts.ts";
-import {
-	authorType,
-	filterArguments,
-	matcher,
-	userIds,
-} from "../messages/message-filter.ts";
+import { type Count, type Grouping, groupings, sortCounts, sumOf } from "../messages/message-counts.ts";
+import { authorType, filterArguments, matcher, userIds } from "../messages/message-filter.ts";
 import {
 	type Indexed,
 	type IndexQuery,
@@ -42,24 +31,9 @@ import {
 	type Search,
 	underHeads,
 } from "../messages/message-results.ts";
-import {
-	readableIn,
-	readChannels,
-	type Scope,
-	scopeNotes,
-	scopeOf,
-	withArchived,
-} from "../messages/message-search.ts";
+import { readableIn, readChannels, type Scope, scopeNotes, scopeOf, withArchived } from "../messages/message-search.ts";
 import { summaries } from "../messages/message-summary.ts";
-import {
-	flag,
-	found,
-	guild_id,
-	limit,
-	list,
-	snowflake,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, limit, list, snowflake, text } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
 /**
@@ -78,9 +52,7 @@ const countBy = v.pipe(
 		[v.picklist(groupings), v.array(v.picklist(groupings))],
 		`expected one or several of ${groupings.join(", ")}`,
 	),
-	v.transform((names) =>
-		groupings.filter((one) => [names].flat().includes(one)),
-	),
+	v.transform((names) => groupings.filter((one) => [names].flat().includes(one))),
 	v.transform((names) => (names.length > 0 ? names : undefined)),
 	publishedAs({
 		type: "array",
@@ -125,9 +97,7 @@ export const searchMessages = readTool({
 			adapt: fromGuildSearch,
 			// search_guild_messages searched with Discord's index.
 			covers: ({ channel_id, channel_ids: ids, after }) =>
-				channel_id === undefined &&
-				after === undefined &&
-				!(Array.isArray(ids) && new Set(ids).size === 1),
+				channel_id === undefined && after === undefined && !(Array.isArray(ids) && new Set(ids).size === 1),
 		},
 	],
 	async run(given, { discord, guild, channel, channels }, { reportProgress }) {
@@ -146,11 +116,8 @@ export const searchMessages = readTool({
 		if (namesAll) await complete();
 		const isForIndex = usesIndex(args, search.scope);
 		if (isForIndex) {
-			if (args.text !== undefined || args.has !== undefined)
-				requireContent(discord, "Discord does not let it search");
-			const result = readsContent(discord)
-				? await askIndex(search, count_by)
-				: undefined;
+			if (args.text !== undefined || args.has !== undefined) requireContent(discord, "Discord does not let it search");
+			const result = readsContent(discord) ? await askIndex(search, count_by) : undefined;
 			if (result) return result;
 		}
 		if (!namesAll) await complete();
@@ -165,15 +132,8 @@ export const searchMessages = readTool({
 				reportProgress,
 			},
 		);
-		const result = count_by
-			? countResult(search, count_by, read)
-			: readResult(search, read);
-		return isForIndex
-			? [
-					...result,
-					"Channels were read, because Discord's search cannot be used yet.",
-				]
-			: result;
+		const result = count_by ? countResult(search, count_by, read) : readResult(search, read);
+		return isForIndex ? [...result, "Channels were read, because Discord's search cannot be used yet."] : result;
 	},
 });
 
@@ -218,10 +178,7 @@ function usesIndex(args: Args, scope: Scope): boolean {
 }
 
 /** Returns the result of a search in Discord's index; undefined while Discord has not indexed the guild. */
-function askIndex(
-	search: Search,
-	count_by: readonly Grouping[] | undefined,
-): Promise<string[] | undefined> {
+function askIndex(search: Search, count_by: readonly Grouping[] | undefined): Promise<string[] | undefined> {
 	return count_by ? countInIndex(search, count_by) : searchInIndex(search);
 }
 
@@ -250,11 +207,7 @@ async function searchInIndex(search: Search): Promise<string[] | undefined> {
 		total === 0
 			? "No indexed message matches."
 			: `${countOfMatches(total)} in Discord's index, ${messages.length} shown, newest first, times in UTC:`,
-		summaries(
-			messages,
-			{ guild, threads, isAcross: true, userIds: args.user_ids },
-			args.text,
-		),
+		summaries(messages, { guild, threads, isAcross: true, userIds: args.user_ids }, args.text),
 		indexNotes(search, found),
 		scopeNotes(scope),
 		hasMore && last && `next_before=${last.id}`,
@@ -263,8 +216,7 @@ async function searchInIndex(search: Search): Promise<string[] | undefined> {
 
 function indexNotes({ args }: Search, { isIndexing }: Partial<Indexed>) {
 	return resultLines(
-		isIndexing &&
-			"Discord is still indexing old messages: some may be missing.",
+		isIndexing && "Discord is still indexing old messages: some may be missing.",
 		args.text !== undefined &&
 			"Discord's index finds whole words; with `after`, each message is read and parts of words are found.",
 	);
@@ -274,10 +226,7 @@ function indexNotes({ args }: Search, { isIndexing }: Partial<Indexed>) {
  * Counts messages with Discord's search index: by one search for each author or channel, and one for the total if
  * necessary.
  */
-async function countInIndex(
-	search: Search,
-	groupings: readonly Grouping[],
-): Promise<string[] | undefined> {
+async function countInIndex(search: Search, groupings: readonly Grouping[]): Promise<string[] | undefined> {
 	const { guild, args, scope } = search;
 	const archived = new Set(scope.archived.map(({ id }) => id));
 	const queries = groupings.flatMap((by) => {
@@ -309,10 +258,7 @@ async function countInIndex(
 	const sum = sumOf(counts.filter((one) => one.by === by));
 	// The index also finds messages of archived threads, which are not in the cache.
 	const total =
-		by === "channel" &&
-		!search.isNamed &&
-		left.length === 0 &&
-		timeLeftMs() >= reserveMs
+		by === "channel" && !search.isNamed && left.length === 0 && timeLeftMs() >= reserveMs
 			? await count({}).catch(unlessBusy)
 			: undefined;
 	const isComplete = left.length === 0 && !search.isNamed;
@@ -322,13 +268,10 @@ async function countInIndex(
 	const lines = groupings.map((by) => {
 		const all = counts.filter((one) => one.by === by);
 		// Of all channels and of archived threads, those without a match are not worth a line.
-		const isShown = ({ id, count }: Count) =>
-			count > 0 || by === "author" || (search.isNamed && !archived.has(id));
+		const isShown = ({ id, count }: Count) => count > 0 || by === "author" || (search.isNamed && !archived.has(id));
 		return resultLines(
 			linesBy(search, by, sortCounts(all.filter(isShown), by, idsIn(scope))),
-			by === "channel" &&
-				elsewhere > 0 &&
-				`${elsewhere} | elsewhere, such as in archived threads`,
+			by === "channel" && elsewhere > 0 && `${elsewhere} | elsewhere, such as in archived threads`,
 		);
 	});
 	return resultLines(

@@ -14,14 +14,7 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { absentIf, voiceChannel } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
-import {
-	choice,
-	flag,
-	found,
-	guild_id,
-	reason,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { choice, flag, found, guild_id, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 
@@ -40,11 +33,7 @@ async function currentStage(channel: StageChannel): Promise<APIStageInstance> {
 }
 
 /** The permissions that make a member a moderator of a stage channel. */
-const moderatorPermissions = [
-	"MuteMembers",
-	"MoveMembers",
-	"ManageChannels",
-] as const;
+const moderatorPermissions = ["MuteMembers", "MoveMembers", "ManageChannels"] as const;
 
 export const setStage = destructiveTool({
 	name: "set_stage",
@@ -71,28 +60,20 @@ export const setStage = destructiveTool({
 		},
 	],
 	lock: "channel_id",
-	permissions: [
-		...moderatorPermissions,
-		{ permission: "MentionEveryone", with: "send_start_notification" },
-	],
+	permissions: [...moderatorPermissions, { permission: "MentionEveryone", with: "send_start_notification" }],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(stageChannel, "stage channel"),
 		topic: v.optional(text(1, 120, "The topic.")),
-		send_start_notification: v.optional(
-			flag("Notify @everyone of the start."),
-			false,
-		),
+		send_start_notification: v.optional(flag("Notify @everyone of the start."), false),
 		end: v.optional(flag("End it; members stay connected."), false),
 		only: unlisted(choice(["start", "edit"], "What a former tool did.")),
 		reason,
 	}),
 	plan({ topic, send_start_notification, end, only }, { channel }) {
-		if (end === (topic !== undefined))
-			throw invalidParameters(["topic, end: expected exactly one of the two"]);
+		if (end === (topic !== undefined)) throw invalidParameters(["topic, end: expected exactly one of the two"]);
 		if (topic === undefined) return planEnd(channel);
-		if (only === "start")
-			return planStart(channel, topic, send_start_notification);
+		if (only === "start") return planStart(channel, topic, send_start_notification);
 		return planTopic(channel, topic, send_start_notification, only === "edit");
 	},
 });
@@ -108,11 +89,7 @@ async function planEnd(channel: StageChannel): Promise<Plan> {
 	};
 }
 
-function planStart(
-	channel: StageChannel,
-	topic: string,
-	send_start_notification: boolean,
-): Plan {
+function planStart(channel: StageChannel, topic: string, send_start_notification: boolean): Plan {
 	const name = channelName(channel);
 	return {
 		preview: `Would start the stage in ${name}${send_start_notification ? " and notify @everyone" : ""}: ${oneField(topic)}`,
@@ -128,12 +105,7 @@ function planStart(
  * Plans to change the topic of a live stage. If no stage is live, plans to start one or, with `mustBeLive`, rejects
  * with Discord's error.
  */
-async function planTopic(
-	channel: StageChannel,
-	topic: string,
-	notifies: boolean,
-	mustBeLive: boolean,
-): Promise<Plan> {
+async function planTopic(channel: StageChannel, topic: string, notifies: boolean, mustBeLive: boolean): Promise<Plan> {
 	const codes = mustBeLive ? [] : [RESTJSONErrorCodes.UnknownStageInstance];
 	const before = await absentIf(codes, () => currentStage(channel));
 	if (!before) return planStart(channel, topic, notifies);
@@ -143,14 +115,10 @@ async function planTopic(
 			`The stage in ${name} is already live, so nobody can be notified of its start: leave out send_start_notification to change the topic. Nothing was done.`,
 		);
 	const body = changesOf({ topic: before.topic }, { topic }, name);
-	const lines = [
-		`Before: ${oneField(before.topic)}`,
-		`Now: ${oneField(topic)}`,
-	];
+	const lines = [`Before: ${oneField(before.topic)}`, `Now: ${oneField(topic)}`];
 	return {
 		preview: [`Would change the topic of ${name}.`, ...lines],
-		write: () =>
-			channel.client.rest.patch(Routes.stageInstance(channel.id), { body }),
+		write: () => channel.client.rest.patch(Routes.stageInstance(channel.id), { body }),
 		result: [`Changed the topic of ${name}.`, ...lines],
 	};
 }

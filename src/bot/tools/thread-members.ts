@@ -14,28 +14,12 @@ import {
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { actingPerson } from "../discord/acting-person.ts";
-import {
-	channelName,
-	memberFields,
-	personFields,
-	time,
-} from "../discord/describe.ts";
+import { channelName, memberFields, personFields, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
-import {
-	botMember,
-	requireOfBot,
-	requireOfPerson,
-} from "../discord/permissions.ts";
+import { botMember, requireOfBot, requireOfPerson } from "../discord/permissions.ts";
 import { fieldLine, resultLines } from "../discord/text.ts";
 import { toList } from "../guild/several-members.ts";
-import {
-	found,
-	guild_id,
-	limit,
-	list,
-	requireOneOf,
-	snowflake,
-} from "../tool/arguments/arguments.ts";
+import { found, guild_id, limit, list, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 
@@ -58,15 +42,11 @@ export const listThreadMembers = readTool({
 		})) as (APIThreadMember & { member: APIGuildMember })[];
 		const where = channelName(thread);
 		const last = members.at(-1)?.user_id;
-		if (!last)
-			return `No member of ${where}${after ? ` has an id above ${after}` : ""}.`;
+		if (!last) return `No member of ${where}${after ? ` has an id above ${after}` : ""}.`;
 		return [
 			`${members.length} member(s) of ${where}, by id:`,
 			...members.map(({ member, join_timestamp }) =>
-				fieldLine(
-					personFields(guild, member.user),
-					`joined: ${time(new Date(join_timestamp))}`,
-				),
+				fieldLine(personFields(guild, member.user), `joined: ${time(new Date(join_timestamp))}`),
 			),
 			...(members.length === limit ? [`next_after=${last}`] : []),
 		];
@@ -85,21 +65,17 @@ export const editThreadMembers = destructiveTool({
 	name: "edit_thread_members",
 	toolset: "threads",
 	title: "Add or remove thread members",
-	description:
-		"Add members to a thread, or remove them. Those removed can rejoin, unless it is private.",
+	description: "Add members to a thread, or remove them. Those removed can rejoin, unless it is private.",
 	aliases: [
 		{
 			name: "add_thread_members",
-			adapt: ({ remove_user_ids: _, ...args }) =>
-				toList("user_ids", "add_user_ids")(args),
+			adapt: ({ remove_user_ids: _, ...args }) => toList("user_ids", "add_user_ids")(args),
 			covers: ({ add_user_ids }) => (add_user_ids ?? undefined) !== undefined,
 		},
 		{
 			name: "remove_thread_members",
-			adapt: ({ add_user_ids: _, ...args }) =>
-				toList("user_ids", "remove_user_ids")(args),
-			covers: ({ remove_user_ids }) =>
-				(remove_user_ids ?? undefined) !== undefined,
+			adapt: ({ add_user_ids: _, ...args }) => toList("user_ids", "remove_user_ids")(args),
+			covers: ({ remove_user_ids }) => (remove_user_ids ?? undefined) !== undefined,
 		},
 	],
 	lock: "thread_id",
@@ -114,21 +90,16 @@ export const editThreadMembers = destructiveTool({
 	plan(args, { guild, thread, add_users = [], remove_users = [] }) {
 		requireOneOf(args, ["add_user_ids", "remove_user_ids"]);
 		if (add_users.some(({ id }) => args.remove_user_ids?.includes(id)))
-			throw invalidParameters([
-				"add_user_ids, remove_user_ids: the same member cannot be in both lists",
-			]);
+			throw invalidParameters(["add_user_ids, remove_user_ids: the same member cannot be in both lists"]);
 		requireActive(thread);
 		const isPrivate = thread.type === ChannelType.PrivateThread;
 		// https://discord.com/developers/docs/resources/channel#thread-metadata-object
 		const managesToAdd = isPrivate && !thread.invitable;
 		const manages = (id: string | undefined) =>
-			(add_users.length > 0 && managesToAdd) ||
-			(remove_users.length > 0 && !(isPrivate && thread.ownerId === id));
+			(add_users.length > 0 && managesToAdd) || (remove_users.length > 0 && !(isPrivate && thread.ownerId === id));
 		const { ManageThreads } = PermissionFlagsBits;
-		if (manages(actingPerson(guild)?.id))
-			requireOfPerson(guild, thread, ManageThreads);
-		if (manages(botMember(guild).id))
-			requireOfBot(guild, thread, ManageThreads);
+		if (manages(actingPerson(guild)?.id)) requireOfPerson(guild, thread, ManageThreads);
+		if (manages(botMember(guild).id)) requireOfBot(guild, thread, ManageThreads);
 		const where = channelName(thread);
 		const { rest } = guild.client;
 		const changes: Change[] = [
@@ -138,29 +109,24 @@ export const editThreadMembers = destructiveTool({
 		const isBoth = add_users.length > 0 && remove_users.length > 0;
 		return {
 			preview: resultLines(
-				add_users.length > 0 &&
-					`Would add ${add_users.length} member(s) to ${where}:`,
+				add_users.length > 0 && `Would add ${add_users.length} member(s) to ${where}:`,
 				sample(add_users, 5, memberFields),
-				remove_users.length > 0 &&
-					`Would remove ${remove_users.length} member(s) from ${where}:`,
+				remove_users.length > 0 && `Would remove ${remove_users.length} member(s) from ${where}:`,
 				sample(remove_users, 5, memberFields),
 			),
 			act: (call) =>
 				writeEach(
 					{
 						items: changes,
-						next: (left) =>
-							`To continue, call again with ${argumentsFor(left)}.`,
+						next: (left) => `To continue, call again with ${argumentsFor(left)}.`,
 						idOf: ({ member }) => member.id,
-						describe: ({ member, adds }) =>
-							`${isBoth ? (adds ? "add " : "remove ") : ""}${memberFields(member)}`,
+						describe: ({ member, adds }) => `${isBoth ? (adds ? "add " : "remove ") : ""}${memberFields(member)}`,
 						write({ member, adds }) {
 							const route = routeOf(thread, member.id);
 							return adds ? rest.put(route) : rest.delete(route);
 						},
 						done(count, of) {
-							if (isBoth)
-								return `Made ${count} of ${of} changes of the members of ${where}:`;
+							if (isBoth) return `Made ${count} of ${of} changes of the members of ${where}:`;
 							return add_users.length > 0
 								? `Added ${count} of ${of} member(s) to ${where}:`
 								: `Removed ${count} of ${of} member(s) from ${where}:`;
@@ -180,10 +146,7 @@ function argumentsFor(changes: readonly Change[]): string {
 			.map(({ member }) => member.id)
 			.join(", ");
 	const [added, removed] = [ids(true), ids(false)];
-	return resultLines(
-		added && `add_user_ids ${added}`,
-		removed && `remove_user_ids ${removed}`,
-	).join(" and ");
+	return resultLines(added && `add_user_ids ${added}`, removed && `remove_user_ids ${removed}`).join(" and ");
 }
 
 /**

@@ -20,12 +20,7 @@ import { threadCursor, threadLines } from "../channels/thread-pages.ts";
 import { actingPerson } from "../discord/acting-person.ts";
 import { channelName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
-import {
-	botMember,
-	requireOfBot,
-	requireOfPerson,
-	requirePermissions,
-} from "../discord/permissions.ts";
+import { botMember, requireOfBot, requireOfPerson, requirePermissions } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { oneField } from "../discord/text.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
@@ -38,34 +33,15 @@ import {
 	slowMode,
 } from "../messages/message-arguments.ts";
 import { linkTo, pingLines } from "../messages/sent-message.ts";
-import {
-	flag,
-	found,
-	guild_id,
-	limit,
-	list,
-	reason,
-	snowflake,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, limit, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
-import {
-	destructiveTool,
-	editTool,
-	readTool,
-	writeTool,
-} from "../tool/define.ts";
+import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 
 const autoArchive = v.optional(
-	v.pipe(
-		v.picklist([60, 1440, 4320, 10_080]),
-		v.description("Idle minutes until archived."),
-	),
+	v.pipe(v.picklist([60, 1440, 4320, 10_080]), v.description("Idle minutes until archived.")),
 );
 
-const invitable = v.optional(
-	flag("Members of a private thread may add others."),
-);
+const invitable = v.optional(flag("Members of a private thread may add others."));
 
 /**
  * Whether the argument `channel_id` of a call names a forum. Posts in forums require other permissions than threads.
@@ -99,13 +75,10 @@ export const createThread = writeTool({
 	name: "create_thread",
 	toolset: "threads",
 	title: "Create a thread or forum post",
-	description:
-		"Create a thread, on its own or from a message, or a forum post.",
+	description: "Create a thread, on its own or from a message, or a forum post.",
 	// Former calls of create_forum_post have a title. Those of other MCP servers, too.
 	adapt: ({ title, ...args }) =>
-		title === undefined
-			? args
-			: { ...args, ...(args.name === undefined ? { name: title } : { title }) },
+		title === undefined ? args : { ...args, ...(args.name === undefined ? { name: title } : { title }) },
 	aliases: [
 		{
 			name: "create_forum_post",
@@ -129,8 +102,7 @@ export const createThread = writeTool({
 		{
 			permission: "SendMessagesInThreads",
 			with: "content",
-			when: (args, _, guild) =>
-				args.content !== undefined && !isInForum(args, guild),
+			when: (args, _, guild) => args.content !== undefined && !isInForum(args, guild),
 		},
 		pingsMany,
 	],
@@ -148,40 +120,30 @@ export const createThread = writeTool({
 	},
 	input: createInput,
 	run: (args, { guild, channel }) =>
-		find.isForum(channel)
-			? createPost(args, guild, channel.id)
-			: startThread(args, guild, channel),
+		find.isForum(channel) ? createPost(args, guild, channel.id) : startThread(args, guild, channel),
 });
 
 /** Creates a post in a forum: a thread with its first message, by one request. */
-async function createPost(
-	args: NewThread,
-	guild: Guild,
-	forumId: string,
-): Promise<string[]> {
+async function createPost(args: NewThread, guild: Guild, forumId: string): Promise<string[]> {
 	const { name, content } = args;
 	const issues = (["message_id", "private", "invitable"] as const)
 		.filter((key) => args[key])
 		.map((key) => `${key}: forum posts do not have this`);
-	if (content === undefined)
-		issues.push("content: is required, because a post begins with a message");
+	if (content === undefined) issues.push("content: is required, because a post begins with a message");
 	if (issues.length > 0) throw invalidParameters(issues);
 	const forum = await find.currentForum(guild, forumId);
 	const tagIds = tagIdsOf(forum, args.tag_ids ?? []);
 	requireTags(guild, forum, tagIds);
 	// https://discord.com/developers/docs/resources/channel#start-thread-in-forum-or-media-channel
-	const { id, message } = (await guild.client.rest.post(
-		Routes.threads(forum.id),
-		{
-			body: {
-				name,
-				...archiving(args, forum),
-				rate_limit_per_user: args.slowmode_seconds,
-				applied_tags: tagIds,
-				message: { content, allowed_mentions: allowedMentions(args.mentions) },
-			},
+	const { id, message } = (await guild.client.rest.post(Routes.threads(forum.id), {
+		body: {
+			name,
+			...archiving(args, forum),
+			rate_limit_per_user: args.slowmode_seconds,
+			applied_tags: tagIds,
+			message: { content, allowed_mentions: allowedMentions(args.mentions) },
 		},
-	)) as APIThreadChannel & { message?: APIMessage };
+	})) as APIThreadChannel & { message?: APIMessage };
 	return [
 		`Created the post ${channelName({ name, id })} in ${channelName(forum)}: ${linkTo({ id, guild })}`,
 		...pingLines(guild, content, message ?? {}),
@@ -191,22 +153,15 @@ async function createPost(
 /** Discord leaves it to clients to send the channel's default. https://discord.com/developers/docs/resources/channel */
 function archiving(
 	{ auto_archive_minutes }: NewThread,
-	{
-		defaultAutoArchiveDuration,
-	}: Awaited<ReturnType<typeof find.currentForum>> | TextChannel | NewsChannel,
+	{ defaultAutoArchiveDuration }: Awaited<ReturnType<typeof find.currentForum>> | TextChannel | NewsChannel,
 ) {
 	return {
-		auto_archive_duration:
-			auto_archive_minutes ?? defaultAutoArchiveDuration ?? undefined,
+		auto_archive_duration: auto_archive_minutes ?? defaultAutoArchiveDuration ?? undefined,
 	};
 }
 
 /** Starts a thread in a text or announcement channel, and sends its first message if the call has one. */
-async function startThread(
-	args: NewThread,
-	guild: Guild,
-	channel: TextChannel | NewsChannel,
-): Promise<string[]> {
+async function startThread(args: NewThread, guild: Guild, channel: TextChannel | NewsChannel): Promise<string[]> {
 	const { name, message_id, content, private: isPrivate } = args;
 	const { rest } = guild.client;
 	const inNews = channel.type === ChannelType.GuildAnnouncement;
@@ -214,12 +169,8 @@ async function startThread(
 		throw invalidParameters([
 			"private: a thread that starts from a message is visible to all who see the message; omit private or message_id",
 		]);
-	if (isPrivate && inNews)
-		throw invalidParameters([
-			"private: announcement channels have no private threads",
-		]);
-	if (!isPrivate && args.invitable !== undefined)
-		throw invalidParameters([`invitable: ${onlyPrivate}`]);
+	if (isPrivate && inNews) throw invalidParameters(["private: announcement channels have no private threads"]);
+	if (!isPrivate && args.invitable !== undefined) throw invalidParameters([`invitable: ${onlyPrivate}`]);
 	if (args.tag_ids?.length) throw invalidParameters([`tag_ids: ${onlyPosts}`]);
 	const type = isPrivate
 		? ChannelType.PrivateThread
@@ -266,13 +217,11 @@ export const listThreads = readTool({
 	name: "list_threads",
 	toolset: "threads",
 	title: "List threads and forum posts",
-	description:
-		"List active threads or forum posts, on request a channel's archived ones after them.",
+	description: "List active threads or forum posts, on request a channel's archived ones after them.",
 	aliases: [
 		{
 			name: "list_forum_posts",
-			adapt: ({ tag_id, ...args }) =>
-				tag_id === undefined ? args : { ...args, tag_ids: [tag_id] },
+			adapt: ({ tag_id, ...args }) => (tag_id === undefined ? args : { ...args, tag_ids: [tag_id] }),
 			// list_threads has always listed the posts of forums, but not by tag.
 			covers: ({ tag_ids }) => tag_ids !== undefined,
 		},
@@ -280,17 +229,10 @@ export const listThreads = readTool({
 	permissions: [{ permission: "ReadMessageHistory", with: "include_archived" }],
 	input: v.strictObject({
 		guild_id,
-		channel_id: v.optional(
-			found(find.threadedChannel, "channel or forum; default: all"),
-		),
-		include_archived: v.optional(
-			flag("Also archived ones; needs channel_id."),
-			false,
-		),
+		channel_id: v.optional(found(find.threadedChannel, "channel or forum; default: all")),
+		include_archived: v.optional(flag("Also archived ones; needs channel_id."), false),
 		name: v.optional(text(1, 100, "Part of the name.")),
-		tag_ids: v.optional(
-			list(tag, 1, 20, "Posts with one of these tags, by id or name."),
-		),
+		tag_ids: v.optional(list(tag, 1, 20, "Posts with one of these tags, by id or name.")),
 		limit: limit(100, 50),
 		before: threadCursor,
 	}),
@@ -303,9 +245,7 @@ export const listThreads = readTool({
 			]);
 		if (tag_ids) {
 			if (!channel || !find.isForum(channel))
-				throw invalidParameters([
-					"tag_ids: expected only together with the channel_id of a forum",
-				]);
+				throw invalidParameters(["tag_ids: expected only together with the channel_id of a forum"]);
 			const forum = await find.currentForum(guild, channel.id);
 			tagIds = tagIdsOf(forum, tag_ids);
 		}
@@ -319,21 +259,16 @@ const needsManageThreads = (argument: "locked" | "slowmode_seconds") =>
 	({
 		permission: "ManageThreads",
 		with: argument,
-		when: (args: { locked?: unknown; slowmode_seconds?: unknown }) =>
-			args[argument] !== undefined,
+		when: (args: { locked?: unknown; slowmode_seconds?: unknown }) => args[argument] !== undefined,
 	}) as const;
 
 export const editThread = editTool({
 	name: "edit_thread",
 	toolset: "threads",
 	title: "Edit a thread",
-	description:
-		"Edit a thread or forum post: also archive, reopen, lock or tag it.",
+	description: "Edit a thread or forum post: also archive, reopen, lock or tag it.",
 	lock: "thread_id",
-	permissions: [
-		needsManageThreads("locked"),
-		needsManageThreads("slowmode_seconds"),
-	],
+	permissions: [needsManageThreads("locked"), needsManageThreads("slowmode_seconds")],
 	permissionsIn: "thread_id",
 	input: v.strictObject({
 		guild_id,
@@ -344,16 +279,13 @@ export const editThread = editTool({
 		slowmode_seconds: kindFields.slowmode_seconds,
 		auto_archive_minutes: autoArchive,
 		invitable: unlisted(invitable.wrapped),
-		applied_tag_ids: v.optional(
-			list(tag, 0, 5, "All tags of the post, by id or name."),
-		),
+		applied_tag_ids: v.optional(list(tag, 0, 5, "All tags of the post, by id or name.")),
 		reason,
 	}),
 	async run(args, { guild, thread }) {
 		const { invitable, applied_tag_ids: tags } = args;
 		const isPrivate = thread.type === ChannelType.PrivateThread;
-		if (!isPrivate && invitable !== undefined)
-			throw invalidParameters([`invitable: ${onlyPrivate}`]);
+		if (!isPrivate && invitable !== undefined) throw invalidParameters([`invitable: ${onlyPrivate}`]);
 		const tagIds = tags && (await postTagIds(guild, thread, tags));
 		const applied_tag_ids = tagIds && sortedIds(tagIds);
 		const requested = { ...args, applied_tag_ids };
@@ -378,16 +310,8 @@ export const editThread = editTool({
 });
 
 /** Describes the changes of a thread's fields: "archived: false → true, slowmode_seconds: 60 → 300". */
-function changeList(
-	{ parent }: AnyThreadChannel,
-	before: ThreadFields,
-	changes: Partial<ThreadFields>,
-): string {
-	const tags = new Map(
-		(parent && find.isForum(parent) ? parent.availableTags : []).map(
-			({ id, name }) => [id, name],
-		),
-	);
+function changeList({ parent }: AnyThreadChannel, before: ThreadFields, changes: Partial<ThreadFields>): string {
+	const tags = new Map((parent && find.isForum(parent) ? parent.availableTags : []).map(({ id, name }) => [id, name]));
 	const format = (value: unknown, isTags: boolean) =>
 		isTags
 			? String(value)
@@ -424,11 +348,7 @@ function fieldsOf(thread: AnyThreadChannel) {
  * needs Manage Threads, except in unlocked threads that they created. To only unarchive an unlocked thread, they need
  * Send Messages in Threads.
  */
-function requireEditable(
-	guild: Guild,
-	thread: AnyThreadChannel,
-	changes: Partial<ThreadFields>,
-): void {
+function requireEditable(guild: Guild, thread: AnyThreadChannel, changes: Partial<ThreadFields>): void {
 	const { ManageThreads, SendMessagesInThreads } = PermissionFlagsBits;
 	if (thread.archived && changes.archived !== false)
 		throw new ToolError(
@@ -440,10 +360,8 @@ function requireEditable(
 		requirePermissions(guild, thread, SendMessagesInThreads);
 		return;
 	}
-	const isOf = (id: string | undefined) =>
-		thread.ownerId === id && !thread.locked;
-	if (!isOf(actingPerson(guild)?.id))
-		requireOfPerson(guild, thread, ManageThreads);
+	const isOf = (id: string | undefined) => thread.ownerId === id && !thread.locked;
+	if (!isOf(actingPerson(guild)?.id)) requireOfPerson(guild, thread, ManageThreads);
 	if (!isOf(botMember(guild).id)) requireOfBot(guild, thread, ManageThreads);
 }
 
@@ -451,31 +369,18 @@ function requireEditable(
  * Returns the ids of a post's tags, which a call gives by id or name. Throws an RpcError if the thread is not a post in
  * a forum.
  */
-async function postTagIds(
-	guild: Guild,
-	{ parent }: AnyThreadChannel,
-	tags: readonly string[],
-): Promise<string[]> {
-	if (!parent || !find.isForum(parent))
-		throw invalidParameters([`applied_tag_ids: ${onlyPosts}`]);
+async function postTagIds(guild: Guild, { parent }: AnyThreadChannel, tags: readonly string[]): Promise<string[]> {
+	if (!parent || !find.isForum(parent)) throw invalidParameters([`applied_tag_ids: ${onlyPosts}`]);
 	return tagIdsOf(await find.currentForum(guild, parent.id), tags);
 }
 
-async function requirePostTags(
-	guild: Guild,
-	thread: AnyThreadChannel,
-	ids: readonly string[],
-): Promise<void> {
+async function requirePostTags(guild: Guild, thread: AnyThreadChannel, ids: readonly string[]): Promise<void> {
 	const { parent } = thread;
-	if (!parent || !find.isForum(parent))
-		throw invalidParameters([`applied_tag_ids: ${onlyPosts}`]);
+	if (!parent || !find.isForum(parent)) throw invalidParameters([`applied_tag_ids: ${onlyPosts}`]);
 	const forum = await find.currentForum(guild, parent.id);
 	const changed = [
 		...ids.filter((id) => !thread.appliedTags.includes(id)),
-		...thread.appliedTags.filter(
-			(id) =>
-				!ids.includes(id) && forum.availableTags.some((tag) => tag.id === id),
-		),
+		...thread.appliedTags.filter((id) => !ids.includes(id) && forum.availableTags.some((tag) => tag.id === id)),
 	];
 	requireTags(guild, forum, changed);
 }

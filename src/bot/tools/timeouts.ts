@@ -31,9 +31,7 @@ const maxTimeoutMs = maxDurationMs - minuteMs;
  */
 function readTimeout(text: string): number | undefined {
 	const until = readTime(text.replace(" ", "T"));
-	const ms = /^\d{1,10}$/.test(text)
-		? Number(text) * minuteMs
-		: (readDuration(text) ?? (until && until - Date.now()));
+	const ms = /^\d{1,10}$/.test(text) ? Number(text) * minuteMs : (readDuration(text) ?? (until && until - Date.now()));
 	return ms !== undefined && ms > 0 && ms <= maxDurationMs ? ms : undefined;
 }
 
@@ -54,8 +52,7 @@ export const timeout = destructiveTool({
 	toolset: "moderation",
 	aliases: ["timeout_member"],
 	title: "Time members out",
-	description:
-		"Time members out: they can only read. Replaces earlier timeouts.",
+	description: "Time members out: they can only read. Replaces earlier timeouts.",
 	permissions: ["ModerateMembers"],
 	ranked: true,
 	adapt: toList("user_id", "user_ids"),
@@ -64,8 +61,7 @@ export const timeout = destructiveTool({
 	input: v.strictObject({ guild_id, user_ids, duration, reason, tell }),
 	async plan({ duration }, { guild, users }) {
 		const until = new Date(Date.now() + Math.min(duration, maxTimeoutMs));
-		const write = ({ id }: GuildMember) =>
-			guild.members.edit(id, { communicationDisabledUntil: until });
+		const write = ({ id }: GuildMember) => guild.members.edit(id, { communicationDisabledUntil: until });
 		const { members, absent } = membersAmong(guild, users);
 		const record = {
 			action: "timeout" as const,
@@ -90,11 +86,7 @@ export const timeout = destructiveTool({
 		refuseAdministrators(members);
 		const end = `until ${time(until)}${forClients(`, ${nowIs()}`)}`;
 		return {
-			preview: resultLines(
-				`Would time out ${members.length} member(s) ${end}:`,
-				members.map(memberLine),
-				absent,
-			),
+			preview: resultLines(`Would time out ${members.length} member(s) ${end}:`, members.map(memberLine), absent),
 			basis: resultLines(members.map(memberLine), absent),
 			record,
 			act: async (call) =>
@@ -103,13 +95,11 @@ export const timeout = destructiveTool({
 						{
 							items: members,
 							// The same call would begin again with the first member.
-							next: (left) =>
-								`To continue, call again with user_ids ${idsOf(left)}.`,
+							next: (left) => `To continue, call again with user_ids ${idsOf(left)}.`,
 							idOf: ({ id }) => id,
 							describe: memberFields,
 							write,
-							done: (count, of) =>
-								`Timed out ${count} of ${of} member(s) ${end}:`,
+							done: (count, of) => `Timed out ${count} of ${of} member(s) ${end}:`,
 						},
 						call,
 					),
@@ -149,26 +139,14 @@ export const removeTimeout = editTool({
 	async run(args, context, call) {
 		const { guild, users } = context;
 		/** Ends timeouts, and records that. */
-		const end = (
-			ended: readonly GuildMember[],
-			work: () => Promise<ToolOutput>,
-		) =>
-			recorded(
-				{ action: "remove_timeout", userIds: ended.map(({ id }) => id) },
-				args,
-				context,
-				work,
-			);
-		const write = ({ id }: GuildMember) =>
-			guild.members.edit(id, { communicationDisabledUntil: null });
+		const end = (ended: readonly GuildMember[], work: () => Promise<ToolOutput>) =>
+			recorded({ action: "remove_timeout", userIds: ended.map(({ id }) => id) }, args, context, work);
+		const write = ({ id }: GuildMember) => guild.members.edit(id, { communicationDisabledUntil: null });
 		const { members, absent } = membersAmong(guild, users);
 		if (users.length === 1) {
 			const user = await freshMember(guild, members);
 			const until = timedOutUntil(user);
-			if (!until)
-				throw new ToolError(
-					`${memberName(user)} is not timed out. Nothing was done.`,
-				);
+			if (!until) throw new ToolError(`${memberName(user)} is not timed out. Nothing was done.`);
 			return end([user], async () => {
 				await write(user);
 				return `Ended the timeout of ${memberName(user)}, which would have lasted until ${time(until)}.`;
@@ -176,10 +154,7 @@ export const removeTimeout = editTool({
 		}
 		const items = members.filter(timedOutUntil);
 		const others = members.filter((member) => !timedOutUntil(member));
-		if (items.length === 0)
-			throw new ToolError(
-				"None of these members is timed out. Nothing was done.",
-			);
+		if (items.length === 0) throw new ToolError("None of these members is timed out. Nothing was done.");
 		const result = await end(items, () =>
 			writeEach(
 				{
@@ -195,18 +170,14 @@ export const removeTimeout = editTool({
 		);
 		return resultLines(
 			result,
-			others.length > 0 &&
-				`${others.length} not timed out: ${others.map(memberName).join(", ")}`,
+			others.length > 0 && `${others.length} not timed out: ${others.map(memberName).join(", ")}`,
 			absent,
 		);
 	},
 });
 
 /** Fetches a member from Discord, because the cached member may not have the latest timeout. */
-async function freshMember(
-	guild: Guild,
-	[member]: readonly GuildMember[],
-): Promise<GuildMember> {
+async function freshMember(guild: Guild, [member]: readonly GuildMember[]): Promise<GuildMember> {
 	const user = member?.id ?? "";
 	const fresh = await guild.members.fetch({ user, force: true });
 	requireMembersBelow(guild, [fresh]);
@@ -214,7 +185,5 @@ async function freshMember(
 }
 
 function timedOutUntil(member: GuildMember): Date | undefined {
-	return member.isCommunicationDisabled()
-		? member.communicationDisabledUntil
-		: undefined;
+	return member.isCommunicationDisabled() ? member.communicationDisabledUntil : undefined;
 }

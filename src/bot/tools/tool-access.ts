@@ -3,11 +3,7 @@
 
 import * as v from "valibot";
 import { briefSchema } from "../../mcp/json-schema.ts";
-import {
-	invalidParameters,
-	privilegedHint,
-	ToolError,
-} from "../../mcp/tool.ts";
+import { invalidParameters, privilegedHint, ToolError } from "../../mcp/tool.ts";
 import { resultLines } from "../discord/text.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
 import { readTool, tool } from "../tool/define.ts";
@@ -25,15 +21,10 @@ export const findTools = readTool({
 	name: accessors.find,
 	toolset: "core",
 	title: "Find tools",
-	description:
-		"Search all tools, also those not listed, by what they do. Gives the best one's arguments.",
+	description: "Search all tools, also those not listed, by what they do. Gives the best one's arguments.",
 	person: { managesBot: false },
 	input: v.strictObject({
-		query: text(
-			1,
-			500,
-			'What to do, in a few words; several purposes separated by ";".',
-		),
+		query: text(1, 500, 'What to do, in a few words; several purposes separated by ";".'),
 		limit: limit(10, 1, "How many with arguments, per purpose."),
 	}),
 	run({ query, limit }, { self }) {
@@ -61,18 +52,13 @@ export const findTools = readTool({
 		if (results.length === 1 && result)
 			return resultLines(
 				linesOfBest(result.best),
-				result.others
-					.slice(0, maxOthers)
-					.map((tool) => headLine(tool, self.listed)),
+				result.others.slice(0, maxOthers).map((tool) => headLine(tool, self.listed)),
 			);
 		return results.flatMap(({ purpose, best, others }) => {
 			const title = JSON.stringify(purpose);
 			if (best.length === 0) return [`${title}: no tool matches`];
 			const names = others.slice(0, maxOthers).map(({ name }) => name);
-			return resultLines(
-				`${title}${names.length > 0 ? `, or else ${names.join(", ")}` : ""}:`,
-				linesOfBest(best),
-			);
+			return resultLines(`${title}${names.length > 0 ? `, or else ${names.join(", ")}` : ""}:`, linesOfBest(best));
 		});
 	},
 });
@@ -80,9 +66,7 @@ export const findTools = readTool({
 /** Describes a tool and how to call it. Includes the arguments unless `tools/list` contains the tool. */
 function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 	const line = headLine(tool, listed);
-	return listed.includes(tool)
-		? [line]
-		: [line, parametersOf(tool.listing.inputSchema)];
+	return listed.includes(tool) ? [line] : [line, parametersOf(tool.listing.inputSchema)];
 }
 
 /**
@@ -92,10 +76,7 @@ function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 function headLine(tool: BotTool, listed: readonly BotTool[]): string {
 	const { name, listing } = tool;
 	if (listed.includes(tool)) return `${name} (listed: call it directly)`;
-	const description = String(listing.description).replace(
-		`${privilegedHint} `,
-		"",
-	);
+	const description = String(listing.description).replace(`${privilegedHint} `, "");
 	const accessor = isReadOnly(tool) ? accessors.read : accessors.use;
 	return `${name} (call it with ${accessor}): ${description}`;
 }
@@ -111,10 +92,7 @@ function parametersOf({ properties, required }: Record<string, unknown>) {
 const input = v.strictObject({
 	name: v.pipe(v.string(), v.description("The tool.")),
 	arguments: v.optional(
-		v.pipe(
-			v.record(v.string(), v.unknown()),
-			v.description("Its arguments, without instance and guild_id."),
-		),
+		v.pipe(v.record(v.string(), v.unknown()), v.description("Its arguments, without instance and guild_id.")),
 	),
 	guild_id,
 });
@@ -129,8 +107,7 @@ export const useReadingTool = tool({
 	name: accessors.read,
 	toolset: "core",
 	title: "Use a tool that reads",
-	description:
-		"Call a tool that is not listed and only reads. find_tools shows its arguments.",
+	description: "Call a tool that is not listed and only reads. find_tools shows its arguments.",
 	effect: "read",
 	input,
 	run: neverRuns,
@@ -140,8 +117,7 @@ export const useTool = tool({
 	name: accessors.use,
 	toolset: "core",
 	title: "Use a tool",
-	description:
-		"Call any tool that is not listed. find_tools shows its arguments.",
+	description: "Call any tool that is not listed. find_tools shows its arguments.",
 	effect: "destructive",
 	input,
 	run: neverRuns,

@@ -7,16 +7,8 @@ import { time } from "../discord/describe.ts";
 import { personHas } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 import { isHidden } from "../discord/visible-channels.ts";
-import type {
-	ToolCallFilter,
-	ToolCallRow,
-} from "../store/tables/tool-calls.ts";
-import {
-	expected,
-	limit,
-	timeExamples,
-	timeStart,
-} from "../tool/arguments/arguments.ts";
+import type { ToolCallFilter, ToolCallRow } from "../store/tables/tool-calls.ts";
+import { expected, limit, timeExamples, timeStart } from "../tool/arguments/arguments.ts";
 import { readAnyTime } from "../tool/arguments/times.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
@@ -29,28 +21,19 @@ export const listRecentToolCalls = readTool({
 		"List the latest calls of this bot's tools, newest first: outcome, duration, client, arguments with texts replaced by their length.",
 	input: v.strictObject({
 		limit: limit(100, 20),
-		tool: v.optional(
-			v.pipe(v.string(), v.description("Only calls of this tool.")),
-		),
+		tool: v.optional(v.pipe(v.string(), v.description("Only calls of this tool."))),
 		outcome: v.optional(
-			v.pipe(
-				v.picklist(["done", "failed", "refused", "error"]),
-				v.description("Only calls with this outcome."),
-			),
+			v.pipe(v.picklist(["done", "failed", "refused", "error"]), v.description("Only calls with this outcome.")),
 		),
 		before: v.optional(
 			v.pipe(
 				v.string(),
 				v.check(
 					(input) => readCursor(input) !== undefined,
-					expected(
-						`${timeExamples.replace(/, or an id$/, "")}, or next_before`,
-					),
+					expected(`${timeExamples.replace(/, or an id$/, "")}, or next_before`),
 				),
 				published({ pattern: `^(${timeStart.replace("\\d{17,20}$|", "")})` }),
-				v.description(
-					"Only before this: 6h (ago), date, time or `next_before`.",
-				),
+				v.description("Only before this: 6h (ago), date, time or `next_before`."),
 			),
 		),
 	}),
@@ -73,9 +56,7 @@ export const listRecentToolCalls = readTool({
 				`guild: ${call.guild_id ?? "none"}`,
 				`client: ${call.client || "unknown"}`,
 				`request: ${call.request_id ?? "none"}`,
-				...(call.person === null
-					? []
-					: [`for: ${personName(call.person, context)}`]),
+				...(call.person === null ? [] : [`for: ${personName(call.person, context)}`]),
 				...(call.key === null ? [] : [`key: ${call.key}`]),
 				...(call.effect === "destructive" ? ["destructive"] : []),
 				call.arguments,
@@ -86,9 +67,7 @@ export const listRecentToolCalls = readTool({
 		return [
 			`${calls.length} call(s), newest first:`,
 			...lines,
-			...(found.length > limit
-				? [`next_before=${new Date(last.at).toISOString()},${last.id}`]
-				: []),
+			...(found.length > limit ? [`next_before=${new Date(last.at).toISOString()},${last.id}`] : []),
 		];
 	},
 });
@@ -141,9 +120,7 @@ const pageSize = 250;
  * Parses a time, or a page cursor: time and id of the last tool call of the previous page. Returns undefined for other
  * text.
  */
-function readCursor(
-	text: string,
-): { at: Date; id: string | undefined } | undefined {
+function readCursor(text: string): { at: Date; id: string | undefined } | undefined {
 	const [, time = "", id] = /^([^,]*)(?:,([\w-]{1,64}))?$/.exec(text) ?? [];
 	const atMs = readAnyTime(time, -1);
 	return atMs === undefined ? undefined : { at: new Date(atMs), id };

@@ -19,15 +19,7 @@ import * as find from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { bitsIn, requirePermissions } from "../discord/permissions.ts";
 import { fieldLine } from "../discord/text.ts";
-import {
-	flag,
-	found,
-	guild_id,
-	list,
-	reason,
-	requireOneOf,
-	snowflakeOrEmpty,
-} from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, list, reason, requireOneOf, snowflakeOrEmpty } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
@@ -37,24 +29,18 @@ export const listVoiceMembers = readTool({
 	toolset: "voice",
 	extra: true,
 	title: "List voice members",
-	description:
-		"List the members in voice and stage channels, and whether they are muted or deafened.",
+	description: "List the members in voice and stage channels, and whether they are muted or deafened.",
 	input: v.strictObject({
 		guild_id,
-		channel_id: v.optional(
-			found(find.voiceChannel, "voice or stage channel; default: all"),
-		),
+		channel_id: v.optional(found(find.voiceChannel, "voice or stage channel; default: all")),
 	}),
 	run(_, { guild, channel }) {
 		const lines = channelsFromTop(guild)
 			.filter(({ id }) => !channel || id === channel.id)
 			.flatMap((channel) =>
-				find.isVoice(channel)
-					? voiceStatesIn(channel).map((voice) => lineOf(voice, channel))
-					: [],
+				find.isVoice(channel) ? voiceStatesIn(channel).map((voice) => lineOf(voice, channel)) : [],
 			);
-		if (lines.length === 0)
-			return `Nobody is in ${channel ? channelName(channel) : "a voice channel"}.`;
+		if (lines.length === 0) return `Nobody is in ${channel ? channelName(channel) : "a voice channel"}.`;
 		return [`${lines.length} member(s) in voice, by channel:`, ...lines];
 	},
 });
@@ -82,10 +68,8 @@ function lineOf(voice: VoiceState, channel: VoiceBasedChannel): string {
 	);
 }
 
-const voiceChannelOrNone: find.Finder<VoiceBasedChannel | null> = (
-	guild,
-	id,
-) => (id === "" ? null : find.voiceChannel(guild, id));
+const voiceChannelOrNone: find.Finder<VoiceBasedChannel | null> = (guild, id) =>
+	id === "" ? null : find.voiceChannel(guild, id);
 
 const description = {
 	users: "Members in voice.",
@@ -117,8 +101,7 @@ export const editVoiceMembers = destructiveTool({
 		{
 			name: "modify_voice_state",
 			adapt: withUserIds,
-			covers: ({ mute, deafen }) =>
-				typeof mute === "boolean" || typeof deafen === "boolean",
+			covers: ({ mute, deafen }) => typeof mute === "boolean" || typeof deafen === "boolean",
 		},
 	],
 	lock: "user_ids",
@@ -147,15 +130,9 @@ export const editVoiceMembers = destructiveTool({
 		reason,
 	}),
 	plan({ channel_id, mute, deafen }, { guild, users, channel }) {
-		requireOneOf({ channel_id, mute, deafen }, [
-			"channel_id",
-			"mute",
-			"deafen",
-		]);
+		requireOneOf({ channel_id, mute, deafen }, ["channel_id", "mute", "deafen"]);
 		if (channel === null && (mute ?? deafen) !== undefined)
-			throw invalidParameters([
-				'channel_id: "" disconnects members, so it cannot be combined with mute or deafen',
-			]);
+			throw invalidParameters(['channel_id: "" disconnects members, so it cannot be combined with mute or deafen']);
 		const needed = bitsIn(undefined, [
 			...(channel_id === undefined ? [] : (["MoveMembers"] as const)),
 			...(mute === undefined ? [] : (["MuteMembers"] as const)),
@@ -163,15 +140,8 @@ export const editVoiceMembers = destructiveTool({
 		]);
 		for (const place of new Set(users.map(({ connectedTo }) => connectedTo)))
 			requirePermissions(guild, place, needed | impliedIn(place));
-		if (channel)
-			requirePermissions(
-				guild,
-				channel,
-				PermissionFlagsBits.MoveMembers | impliedIn(channel),
-			);
-		const changes = users.map((user) =>
-			changeOf(user, { channel, mute, deafen }),
-		);
+		if (channel) requirePermissions(guild, channel, PermissionFlagsBits.MoveMembers | impliedIn(channel));
+		const changes = users.map((user) => changeOf(user, { channel, mute, deafen }));
 		const items = changes.filter(({ texts }) => texts.length > 0);
 		const [first] = items;
 		if (!first) throw new ToolError(nothingToChange(changes, channel));
@@ -185,14 +155,11 @@ export const editVoiceMembers = destructiveTool({
 				write: () => patch(first),
 				result: `${first.texts.map(({ did }) => did).join(" ")}`,
 			};
-		const describe = ({ texts }: Change) =>
-			texts.map(({ did }) => did).join(" ");
+		const describe = ({ texts }: Change) => texts.map(({ did }) => did).join(" ");
 		return {
 			preview: [
 				`Would change ${items.length} member(s) in voice:`,
-				...sample(items, 50, ({ texts }) =>
-					texts.map(({ would }) => would).join(" and "),
-				),
+				...sample(items, 50, ({ texts }) => texts.map(({ would }) => would).join(" and ")),
 				...note,
 			],
 			record,
@@ -208,8 +175,7 @@ export const editVoiceMembers = destructiveTool({
 							describe: ({ member }) => memberFields(member),
 							listed: { describe, max: 50 },
 							write: patch,
-							done: (count, of) =>
-								`Changed ${count} of ${of} member(s) in voice:`,
+							done: (count, of) => `Changed ${count} of ${of} member(s) in voice:`,
 						},
 						call,
 					),
@@ -221,10 +187,7 @@ export const editVoiceMembers = destructiveTool({
 });
 
 /** Returns the cases of moving or disconnecting members; undefined if the call only mutes or deafens. */
-function caseOf(
-	changes: readonly Change[],
-	channel: VoiceBasedChannel | null | undefined,
-): CaseDraft | undefined {
+function caseOf(changes: readonly Change[], channel: VoiceBasedChannel | null | undefined): CaseDraft | undefined {
 	if (channel === undefined) return undefined;
 	return {
 		action: channel === null ? "disconnect" : "move",
@@ -251,10 +214,7 @@ interface Change {
 	texts: { would: string; did: string }[];
 }
 
-function changeOf(
-	{ member, connectedTo, voice }: find.VoiceMember,
-	{ channel, mute, deafen }: Wanted,
-): Change {
+function changeOf({ member, connectedTo, voice }: find.VoiceMember, { channel, mute, deafen }: Wanted): Change {
 	const body: RESTPatchAPIGuildMemberJSONBody = {};
 	const texts: Change["texts"] = [];
 	const name = memberName(member);
@@ -267,8 +227,7 @@ function changeOf(
 		const way = `${from} to ${channelName(channel)}`;
 		texts.push({ would: `move ${way}`, did: `Moved ${way}.` });
 	}
-	const isNew = (wanted: boolean | undefined, current: boolean | null) =>
-		wanted !== undefined && wanted !== current;
+	const isNew = (wanted: boolean | undefined, current: boolean | null) => wanted !== undefined && wanted !== current;
 	if (isNew(mute, voice.serverMute)) body.mute = mute;
 	if (isNew(deafen, voice.serverDeaf)) body.deaf = deafen;
 	const states = [
@@ -287,10 +246,7 @@ function stateText(on: boolean | null | undefined, word: string): string {
 	return on ? word : `no longer ${word}`;
 }
 
-function nothingToChange(
-	changes: readonly Change[],
-	channel: VoiceBasedChannel | null | undefined,
-): string {
+function nothingToChange(changes: readonly Change[], channel: VoiceBasedChannel | null | undefined): string {
 	const names = changes.map(({ member }) => memberName(member)).join(", ");
 	return channel
 		? `Nothing would change: ${names} is already in ${channelName(channel)}. Nothing was done.`

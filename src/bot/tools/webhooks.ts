@@ -1,13 +1,6 @@
 // Webhooks and their messages. Tokens are neither shown nor accepted as arguments.
 
-import {
-	type APIWebhook,
-	type Guild,
-	PermissionFlagsBits,
-	Routes,
-	SnowflakeUtil,
-	WebhookType,
-} from "discord.js";
+import { type APIWebhook, type Guild, PermissionFlagsBits, Routes, SnowflakeUtil, WebhookType } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, nowIs, time } from "../discord/describe.ts";
@@ -37,22 +30,10 @@ import {
 import { apiUserName, messageHead } from "../messages/message-lines.ts";
 import { editPlan } from "../messages/own-messages.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
-import {
-	found,
-	guild_id,
-	list,
-	reason,
-	snowflake,
-	text,
-} from "../tool/arguments/arguments.ts";
+import { found, guild_id, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { writeEach } from "../tool/bulk.ts";
-import {
-	destructiveTool,
-	editTool,
-	readTool,
-	writeTool,
-} from "../tool/define.ts";
+import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 
 /** Schema of an argument with a webhook's name. Discord refuses names that contain "discord" or "clyde". */
 function name(description: string) {
@@ -79,21 +60,15 @@ export const listWebhooks = readTool({
 	}),
 	async run(_, { discord, guild, channel }) {
 		const all = (await discord.rest.get(
-			channel
-				? Routes.channelWebhooks(channel.id)
-				: Routes.guildWebhooks(guild.id),
+			channel ? Routes.channelWebhooks(channel.id) : Routes.guildWebhooks(guild.id),
 		)) as APIWebhook[];
-		const webhooks = all.filter(
-			({ channel_id }) => !isHidden(guild, channel_id ?? ""),
-		);
+		const webhooks = all.filter(({ channel_id }) => !isHidden(guild, channel_id ?? ""));
 		const where = channel ? channelName(channel) : "the guild";
 		if (webhooks.length === 0) return `There is no webhook in ${where}.`;
 		const last = await lastMessages(guild, channel?.id);
 		return [
 			`${webhooks.length} webhook(s) in ${where}, by id, times in UTC; ${nowIs()}:`,
-			...webhooks
-				.sort((a, b) => compareIds(a.id, b.id))
-				.map((data) => webhookLine(data, guild, last?.get(data.id))),
+			...webhooks.sort((a, b) => compareIds(a.id, b.id)).map((data) => webhookLine(data, guild, last?.get(data.id))),
 			last
 				? "Last messages are known of webhooks that sent one of the newest 25 messages by webhooks."
 				: "When they last sent a message is not known: the bot cannot search the guild now.",
@@ -107,17 +82,11 @@ const kinds: Record<WebhookType, string> = {
 	[WebhookType.Application]: "application",
 };
 
-function webhookLine(
-	data: APIWebhook,
-	guild: Guild,
-	lastMessage: string | undefined,
-): string {
+function webhookLine(data: APIWebhook, guild: Guild, lastMessage: string | undefined): string {
 	const { user, source_channel, source_guild } = data;
 	const channel = visibleChannel(guild, data.channel_id ?? "");
 	const reason = whyCannotSend(data.type, data.token);
-	const source = [source_channel?.name, source_guild?.name]
-		.filter((name) => name !== undefined)
-		.map(oneField);
+	const source = [source_channel?.name, source_guild?.name].filter((name) => name !== undefined).map(oneField);
 	return fieldLine(
 		`${oneField(data.name ?? "")} | ID: ${data.id}`,
 		`channel: ${channel ? channelName(channel) : (data.channel_id ?? "none")}`,
@@ -133,8 +102,7 @@ export const createWebhook = writeTool({
 	name: "create_webhook",
 	toolset: "webhooks",
 	title: "Create a webhook",
-	description:
-		"Create a webhook that sends messages to a channel (at most 15 each).",
+	description: "Create a webhook that sends messages to a channel (at most 15 each).",
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({
 		guild_id,
@@ -170,15 +138,10 @@ export const editWebhook = editTool({
 		const target = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
 		const changes = changesOf(current, args, target);
 		await discord.rest.patch(Routes.webhook(webhook.id), { body: changes });
-		const renamed =
-			changes.name === undefined
-				? []
-				: [`name: ${oneField(current.name)} → ${oneField(changes.name)}`];
+		const renamed = changes.name === undefined ? [] : [`name: ${oneField(current.name)} → ${oneField(changes.name)}`];
 		const moved =
 			changes.channel_id !== undefined && channel
-				? [
-						`channel_id: ${channelName(webhook.channel)} → ${channelName(channel)}`,
-					]
+				? [`channel_id: ${channelName(webhook.channel)} → ${channelName(channel)}`]
 				: [];
 		return `Changed ${target}: ${[...renamed, ...moved].join(", ")}.`;
 	},
@@ -188,8 +151,7 @@ export const deleteWebhook = destructiveTool({
 	name: "delete_webhook",
 	toolset: "webhooks",
 	title: "Delete webhooks",
-	description:
-		"Delete webhooks. Programs that use them can no longer send; messages stay. Not undoable.",
+	description: "Delete webhooks. Programs that use them can no longer send; messages stay. Not undoable.",
 	adapt({ webhook_id, ...args }) {
 		const isFormer = webhook_id !== undefined && !("webhook_ids" in args);
 		if (isFormer) return { ...args, webhook_ids: [webhook_id] };
@@ -217,13 +179,9 @@ export const deleteWebhook = destructiveTool({
 				`There is no webhook ${missing.join(", ")} in the guild ${guild.id} that the bot may manage. list_webhooks lists those that it may manage. Nothing was done.`,
 			);
 		const { ManageWebhooks } = PermissionFlagsBits;
-		for (const { channel } of items)
-			requirePermissions(guild, channel, ManageWebhooks | impliedIn(channel));
-		const absent =
-			missing.length > 0 &&
-			`Not found, or not for the bot to manage: ${missing.join(", ")}.`;
-		const write = ({ id }: GuildWebhook) =>
-			discord.rest.delete(Routes.webhook(id));
+		for (const { channel } of items) requirePermissions(guild, channel, ManageWebhooks | impliedIn(channel));
+		const absent = missing.length > 0 && `Not found, or not for the bot to manage: ${missing.join(", ")}.`;
+		const write = ({ id }: GuildWebhook) => discord.rest.delete(Routes.webhook(id));
 		return {
 			preview: resultLines(
 				`Would delete ${items.length} webhook(s). Programs that use them could no longer send. Their messages stay.`,
@@ -258,16 +216,13 @@ function madeWebhook({ name, id, channel, creator }: GuildWebhook): string {
 	);
 }
 
-const thread_id = v.optional(
-	found(anyChannel, "thread of the webhook's channel"),
-);
+const thread_id = v.optional(found(anyChannel, "thread of the webhook's channel"));
 
 export const sendWebhookMessage = writeTool({
 	name: "send_webhook_message",
 	toolset: "webhooks",
 	title: "Send a webhook message",
-	description:
-		"Send a message by a webhook. It pings nobody unless `mentions` allows it.",
+	description: "Send a message by a webhook. It pings nobody unless `mentions` allows it.",
 	// Clients of other MCP servers may send the token; this bot fetches it from Discord.
 	ignored: ["token"],
 	// Discord lets any webhook ping everyone, so the bot requires the permission that it would need itself.
@@ -319,8 +274,7 @@ export const editWebhookMessage = destructiveTool({
 	toolset: "webhooks",
 	extra: true,
 	title: "Edit a webhook message",
-	description:
-		"Replace content or embeds of a webhook's message; not undoable.",
+	description: "Replace content or embeds of a webhook's message; not undoable.",
 	lock: "message_id",
 	permissions: ["ManageWebhooks", pingsMany],
 	person: { inLockedThreads: false },

@@ -78,8 +78,7 @@ export class Absence {
 		const end = this.#end;
 		if (!end) return;
 		const { maxHeld } = this.options;
-		if (this.#held >= maxHeld)
-			throw new Overloaded(`${maxHeld} waiting while it restarts`);
+		if (this.#held >= maxHeld) throw new Overloaded(`${maxHeld} waiting while it restarts`);
 		this.#held++;
 		try {
 			await raceSignal(end.promise, signal, notBegun);

@@ -88,9 +88,7 @@ export class BackendSession {
 		// Neither function is async: each promise costs a measurable part of a call.
 		const session = this.#closed || signal.aborted ? undefined : this.#current;
 		if (!session) return this.#requestLater(request, signal);
-		return this.#send(session, request, signal).catch((error) =>
-			this.#resend(error, session, request, signal),
-		);
+		return this.#send(session, request, signal).catch((error) => this.#resend(error, session, request, signal));
 	}
 
 	/**
@@ -129,21 +127,12 @@ export class BackendSession {
 		await this.end();
 	}
 
-	async #requestLater(
-		request: SessionRequest,
-		signal: Signal,
-	): Promise<ClientResponse> {
+	async #requestLater(request: SessionRequest, signal: Signal): Promise<ClientResponse> {
 		const session = await this.#get(signal);
-		return this.#send(session, request, signal).catch((error) =>
-			this.#resend(error, session, request, signal),
-		);
+		return this.#send(session, request, signal).catch((error) => this.#resend(error, session, request, signal));
 	}
 
-	#send(
-		session: ClientSession,
-		request: SessionRequest,
-		signal: Signal,
-	): Promise<ClientResponse> {
+	#send(session: ClientSession, request: SessionRequest, signal: Signal): Promise<ClientResponse> {
 		if (request.principal && !declares(session, principalCapability))
 			return Promise.reject(
 				new ClientError(
@@ -153,15 +142,8 @@ export class BackendSession {
 			);
 		const { method, params } = request;
 		const principal = principalFor(request, session);
-		const options =
-			principal === request.principal ? request : { ...request, principal };
-		return this.options.client.request(
-			session,
-			method,
-			params,
-			signal,
-			options,
-		);
+		const options = principal === request.principal ? request : { ...request, principal };
+		return this.options.client.request(session, method, params, signal, options);
 	}
 
 	/**
@@ -182,8 +164,7 @@ export class BackendSession {
 			return await this.#send(await this.#get(signal), request, signal);
 		} catch (again) {
 			// The new session cannot be unknown: this is perhaps a tool's error that reads like it.
-			if (again instanceof SessionNotFound && again.response)
-				return again.response;
+			if (again instanceof SessionNotFound && again.response) return again.response;
 			throw again;
 		}
 	}
@@ -195,8 +176,7 @@ export class BackendSession {
 	#get(signal: Signal): ClientSession | Promise<ClientSession> {
 		// The caller no longer waits for a session.
 		if (signal.aborted) throw notBegun(signal);
-		if (this.#closed)
-			throw new ClientError("the gateway is stopping", "unsent");
+		if (this.#closed) throw new ClientError("the gateway is stopping", "unsent");
 		if (this.#current) return this.#current;
 		this.#opening ??= this.#open().finally(() => {
 			this.#opening = undefined;
@@ -235,8 +215,7 @@ function principalFor(
 	session: ClientSession,
 ): Principal | undefined {
 	const mayNeedApproval =
-		(method === "tools/call" || method === approvalMethod) &&
-		declares(session, approvalCapability);
+		(method === "tools/call" || method === approvalMethod) && declares(session, approvalCapability);
 	const known = principal ?? (mayNeedApproval ? rootPrincipal : undefined);
 	const canAsk = (mayNeedApproval && elicits) || undefined;
 	return known && withClient(known, client ?? known.client, canAsk);
@@ -247,11 +226,7 @@ function principalFor(
  * session with the bot, or for a check whether the bot is online.
  */
 export function notBegun({ reason }: Signal): ClientError {
-	return new ClientError(
-		"the call timed out before the gateway sent it to the bot",
-		"unsent",
-		{
-			cause: reason,
-		},
-	);
+	return new ClientError("the call timed out before the gateway sent it to the bot", "unsent", {
+		cause: reason,
+	});
 }

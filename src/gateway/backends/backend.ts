@@ -10,49 +10,25 @@ import { ByteBudget } from "../../lib/byte-budget.ts";
 import { createFetchSend, type Send } from "../../lib/http.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Counter, Histogram } from "../../lib/metrics.ts";
-import {
-	approvalCapability,
-	type Principal,
-	principalCapability,
-} from "../../lib/principal.ts";
+import { approvalCapability, type Principal, principalCapability } from "../../lib/principal.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { onOneLine } from "../../lib/text.ts";
 import { raceSignal, singleFlight } from "../../lib/wait.ts";
 import { readIds, waitingMethod } from "../../mcp/approval.ts";
-import {
-	ClientError,
-	type ClientResponse,
-	createClient,
-	ServerDraining,
-} from "../../mcp/client.ts";
+import { ClientError, type ClientResponse, createClient, ServerDraining } from "../../mcp/client.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
-import {
-	type PersonRights,
-	readRights,
-	rightsMethod,
-} from "../../mcp/rights.ts";
+import { type PersonRights, readRights, rightsMethod } from "../../mcp/rights.ts";
 import { inputRequiredType } from "../../mcp/server.ts";
 import type { Instance } from "../config/config.ts";
 import type { Pins } from "../config/pins.ts";
 import { HttpClient } from "../http/http-client.ts";
 import { maxAwayMs, type Presence } from "./absence.ts";
 import { BackendHealth, type BackendState } from "./backend-health.ts";
-import {
-	BackendSession,
-	handshakeTimeoutMs,
-	notBegun,
-	type SessionRequest,
-} from "./backend-session.ts";
+import { BackendSession, handshakeTimeoutMs, notBegun, type SessionRequest } from "./backend-session.ts";
 import { readGuilds, safeGuildName } from "./guilds.ts";
 import { type ListedPrompt, readPrompts } from "./listed-prompts.ts";
-import {
-	type DroppedTool,
-	describeDropped,
-	type ListedTool,
-	type OfferedTools,
-	ToolsReader,
-} from "./listed-tools.ts";
+import { type DroppedTool, describeDropped, type ListedTool, type OfferedTools, ToolsReader } from "./listed-tools.ts";
 
 const refreshTimeoutMs = handshakeTimeoutMs;
 const checkTimeoutMs = 2_000;
@@ -171,9 +147,7 @@ export class Backend {
 	 * Updates the state, tools and guilds of the bot within 5 s, in a new session if necessary. Concurrent calls share
 	 * one refresh. Never rejects.
 	 */
-	readonly refresh = singleFlight(() =>
-		this.#refresh().finally(() => this.#options.onChange()),
-	);
+	readonly refresh = singleFlight(() => this.#refresh().finally(() => this.#options.onChange()));
 
 	constructor(options: BackendOptions) {
 		const { instance, token, info, maxInFlight, metrics, log } = options;
@@ -274,10 +248,8 @@ export class Backend {
 			if (permit) await permit;
 			const from = performance.now();
 			try {
-				if (this.health.isDoubtful)
-					await raceSignal(this.check(), signal, notBegun);
-				if (!absence.isActive)
-					return this.#answered(call, await this.session.request(call, signal));
+				if (this.health.isDoubtful) await raceSignal(this.check(), signal, notBegun);
+				if (!absence.isActive) return this.#answered(call, await this.session.request(call, signal));
 			} catch (error) {
 				this.#updateHealth(error, signal);
 				if (this.#mayHold(error, signal)) continue;
@@ -331,16 +303,9 @@ export class Backend {
 			access: "read",
 			person,
 		};
-		const { message } = await this.read(
-			{ method: rightsMethod, params: "{}", principal },
-			signal,
-		);
+		const { message } = await this.read({ method: rightsMethod, params: "{}", principal }, signal);
 		const rights = readRights(message.result);
-		if (!rights)
-			throw new ClientError(
-				`the bot answered ${rightsMethod} without a list of guilds`,
-				"refused",
-			);
+		if (!rights) throw new ClientError(`the bot answered ${rightsMethod} without a list of guilds`, "refused");
 		const guilds = rights.guilds
 			.filter(({ id }) => !this.pins.barred.has(id))
 			.map(({ id, name, signIn }) => ({
@@ -369,8 +334,7 @@ export class Backend {
 			signal,
 		);
 		const listed = readIds(Object(message.result).waiting);
-		if (!listed)
-			throw new ClientError("the bot's list of callers is invalid", "refused");
+		if (!listed) throw new ClientError("the bot's list of callers is invalid", "refused");
 		// What was noted meanwhile stays.
 		for (const id of before) this.waiting.delete(id);
 		for (const id of listed) this.waiting.add(id);
@@ -410,8 +374,7 @@ export class Backend {
 	#answered(call: ForwardedCall, response: ClientResponse): ClientResponse {
 		checkResult(response, call.elicits ?? false);
 		// The tools and guilds of the bot may have changed while it was offline. After an absence, `onBack` reads them.
-		if (!this.state.online && !this.health.absence.isActive)
-			void this.refresh();
+		if (!this.state.online && !this.health.absence.isActive) void this.refresh();
 		this.health.setOnline();
 		return response;
 	}
@@ -431,10 +394,7 @@ export class Backend {
 	 */
 	#mayHold(error: unknown, signal: Signal): boolean {
 		if (!this.health.absence.isActive || signal.aborted) return false;
-		return (
-			error instanceof ServerDraining ||
-			(error instanceof ClientError && error.reached === "unsent")
-		);
+		return error instanceof ServerDraining || (error instanceof ClientError && error.reached === "unsent");
 	}
 
 	/** Checks whether the bot, which is away, is back: tries to open a new MCP session. Never rejects. */
@@ -453,11 +413,9 @@ export class Backend {
 		// A disconnected client says nothing about the bot; a timeout does.
 		const late = (signal.reason as Error | undefined)?.name === "TimeoutError";
 		if (signal.aborted && !late) return;
-		if (error.reached === "unsent" || isDraining(error))
-			this.#setOffline(error);
+		if (error.reached === "unsent" || isDraining(error)) this.#setOffline(error);
 		// The connection was perhaps lost because the bot stopped.
-		else if (error.reached === "unknown")
-			this.health.setDoubtful(this.reasonOf(error));
+		else if (error.reached === "unknown") this.health.setDoubtful(this.reasonOf(error));
 	}
 
 	async #check(): Promise<BackendState> {
@@ -548,10 +506,7 @@ export class Backend {
 	}
 
 	/** Resolves with the tools on all pages of the bot's tools/list, up to limits of pages, tools and bytes. */
-	async #toolPages(
-		signal: Signal,
-		principal?: Principal,
-	): Promise<OfferedTools> {
+	async #toolPages(signal: Signal, principal?: Principal): Promise<OfferedTools> {
 		const tools: ListedTool[] = [];
 		const dropped: DroppedTool[] = [];
 		const cut = (limit: string): OfferedTools => {
@@ -569,20 +524,15 @@ export class Backend {
 			const read = this.#toolsReader.read(text, left + 1);
 			tools.push(...read.tools);
 			dropped.push(...read.dropped);
-			if (read.tools.length + read.dropped.length > left)
-				return cut(`${maxTools} tools`);
+			if (read.tools.length + read.dropped.length > left) return cut(`${maxTools} tools`);
 			const { nextCursor } = result;
-			if (typeof nextCursor !== "string" || nextCursor === "")
-				return page === 0 ? read : { tools, dropped };
+			if (typeof nextCursor !== "string" || nextCursor === "") return page === 0 ? read : { tools, dropped };
 			params = JSON.stringify({ cursor: nextCursor });
 		}
 		return cut(`${maxPages} pages`);
 	}
 
-	async #listPrompts(
-		signal: Signal,
-		principal?: Principal,
-	): Promise<ListedPrompt[]> {
+	async #listPrompts(signal: Signal, principal?: Principal): Promise<ListedPrompt[]> {
 		if (!this.session.hasPrompts) return [];
 		const { message } = await this.session.request(
 			{
@@ -601,8 +551,7 @@ export class Backend {
 			{ method: "tools/list", params, principal, maxBodyBytes: maxOwnBytes },
 			signal,
 		);
-		if (isObject(message.result) && Array.isArray(message.result.tools))
-			return { text, result: message.result };
+		if (isObject(message.result) && Array.isArray(message.result.tools)) return { text, result: message.result };
 		throw new ClientError(
 			message.error === undefined
 				? "the bot answered tools/list without a list of tools"
@@ -616,9 +565,7 @@ export class Backend {
 	 * each of them once.
 	 */
 	#setGuilds(listed: Map<string, string>): void {
-		this.ignoredGuilds = [...this.pins.barred].filter((id) =>
-			listed.delete(id),
-		);
+		this.ignoredGuilds = [...this.pins.barred].filter((id) => listed.delete(id));
 		// The same object while nothing changes, so that what is derived from it is kept.
 		if (!isSameMap(this.guilds, listed)) {
 			this.guilds = listed;
@@ -628,13 +575,10 @@ export class Backend {
 		for (const guild of this.ignoredGuilds) {
 			if (this.#loggedGuilds.has(guild)) continue;
 			this.#loggedGuilds.add(guild);
-			this.#options.log.warn(
-				"ignored a guild of a bot: GUILDS_<NAME> pins it to another bot",
-				{
-					instance: this.name,
-					guild,
-				},
-			);
+			this.#options.log.warn("ignored a guild of a bot: GUILDS_<NAME> pins it to another bot", {
+				instance: this.name,
+				guild,
+			});
 		}
 	}
 
@@ -660,11 +604,7 @@ export class Backend {
 		this.session.leave();
 		// The bot has closed its idle connections, or is about to.
 		this.#http?.closeIdle();
-		const presence = isDraining(error)
-			? "draining"
-			: wasRefused(error)
-				? undefined
-				: "silent";
+		const presence = isDraining(error) ? "draining" : wasRefused(error) ? undefined : "silent";
 		this.health.setOffline(this.reasonOf(error), presence);
 	}
 
@@ -676,10 +616,7 @@ export class Backend {
 	}
 }
 
-function isSameMap(
-	one: ReadonlyMap<string, string>,
-	other: ReadonlyMap<string, string>,
-): boolean {
+function isSameMap(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean {
 	if (one.size !== other.size) return false;
 	const others = other.entries();
 	for (const [key, value] of one) {
@@ -691,9 +628,7 @@ function isSameMap(
 
 /** Whether a request, or the handshake that it needed, failed because the bot is about to end. */
 function isDraining(error: unknown): boolean {
-	return [error, Object(error).cause].some(
-		(one) => one instanceof ServerDraining,
-	);
+	return [error, Object(error).cause].some((one) => one instanceof ServerDraining);
 }
 
 /**
@@ -701,9 +636,7 @@ function isDraining(error: unknown): boolean {
  * not count as away.
  */
 function wasRefused(error: unknown): boolean {
-	return [error, Object(error).cause].some(
-		(one) => one instanceof ClientError && one.reached === "refused",
-	);
+	return [error, Object(error).cause].some((one) => one instanceof ClientError && one.reached === "refused");
 }
 
 /**
@@ -714,13 +647,8 @@ function checkResult(response: ClientResponse, elicits: boolean): void {
 	if (response.event) return;
 	const { error, result } = response.message as JsonObject;
 	if (isObject(error)) return;
-	const { content, structuredContent, resultType } = isObject(result)
-		? result
-		: {};
+	const { content, structuredContent, resultType } = isObject(result) ? result : {};
 	if (elicits && resultType === inputRequiredType) return;
 	if (Array.isArray(content) || isObject(structuredContent)) return;
-	throw new ClientError(
-		"the bot's result of the tool call has no content",
-		"unknown",
-	);
+	throw new ClientError("the bot's result of the tool call has no content", "unknown");
 }

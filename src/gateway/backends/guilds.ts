@@ -22,9 +22,7 @@ const maxTailLength = 1_000;
 export function readGuilds(message: JsonObject): Map<string, string> {
 	const { result } = message;
 	if (!isObject(result) || !Array.isArray(result.content))
-		throw new Error(
-			`the bot answered list_guilds with an unexpected result: ${JSON.stringify(message)}`,
-		);
+		throw new Error(`the bot answered list_guilds with an unexpected result: ${JSON.stringify(message)}`);
 	const texts = result.content
 		.filter(isObject)
 		.map(({ text }) => text)
@@ -51,8 +49,7 @@ export function shownGuildName(name: string): string {
  */
 function readLine(line: string): { id: string; name: string } | undefined {
 	const tail = line.slice(-maxTailLength);
-	const match =
-		/ID: (\d+)\s*$/.exec(tail) ?? [...tail.matchAll(/\b(\d{17,20})\b/g)].at(-1);
+	const match = /ID: (\d+)\s*$/.exec(tail) ?? [...tail.matchAll(/\b(\d{17,20})\b/g)].at(-1);
 	const id = match?.[1];
 	if (!match || id === undefined) return undefined;
 	const before = line.slice(0, line.length - tail.length + match.index);

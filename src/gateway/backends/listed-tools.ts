@@ -50,8 +50,7 @@ export interface OfferedTools {
 const maxDepth = 64;
 
 const anyObject = v.custom<JsonObject>(isObject, "expected an object");
-const object = <Entries extends v.ObjectEntries>(entries: Entries) =>
-	v.pipe(anyObject, v.looseObject(entries));
+const object = <Entries extends v.ObjectEntries>(entries: Entries) => v.pipe(anyObject, v.looseObject(entries));
 const text = v.optional(v.string());
 const flag = v.optional(v.boolean());
 const texts = v.optional(v.array(v.string()));
@@ -92,13 +91,7 @@ const schema = (name: RegExp) =>
 	});
 
 const listedTool = object({
-	name: v.pipe(
-		v.string(),
-		v.regex(
-			/^[A-Za-z0-9_-]{1,64}$/,
-			'expected 1 to 64 letters, digits, "_" and "-"',
-		),
-	),
+	name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, "_" and "-"')),
 	title: text,
 	description: text,
 	inputSchema: schema(argumentName),
@@ -122,9 +115,7 @@ const listedTool = object({
 			}),
 		),
 	),
-	execution: v.optional(
-		object({ taskSupport: oneOf("forbidden", "optional", "required") }),
-	),
+	execution: v.optional(object({ taskSupport: oneOf("forbidden", "optional", "required") })),
 	_meta: v.optional(object({})),
 });
 
@@ -188,18 +179,14 @@ function toolTexts(text: string, max: number): string[] {
 	if (!result || text[result.start] !== "{") return [];
 	const tools = findMember(readMembers(text, result.start), "tools");
 	if (!tools || text[tools.start] !== "[") return [];
-	return readElements(text, tools.start, max).map(({ start, end }) =>
-		text.slice(start, end),
-	);
+	return readElements(text, tools.start, max).map(({ start, end }) => text.slice(start, end));
 }
 
 /**
  * Reads the name and `readOnlyHint` from a tool's JSON text. If MCP clients would refuse the tool, returns the reason
  * as `issue`.
  */
-function readListedTool(
-	json: string,
-): { name: string; readOnly: boolean } | { name: unknown; issue: string } {
+function readListedTool(json: string): { name: string; readOnly: boolean } | { name: unknown; issue: string } {
 	const value: unknown = JSON.parse(json);
 	const name = isObject(value) ? value.name : undefined;
 	const options = { abortEarly: true };
@@ -244,10 +231,8 @@ function repeatsKey(json: string, isTool = true): boolean {
  * reason.
  */
 function valueIssue(value: unknown, depthLeft: number): string | undefined {
-	if (typeof value === "string" && !value.isWellFormed())
-		return "has a lone surrogate";
-	if (typeof value === "number" && !Number.isFinite(value))
-		return "has a number that exceeds a double";
+	if (typeof value === "string" && !value.isWellFormed()) return "has a lone surrogate";
+	if (typeof value === "number" && !Number.isFinite(value)) return "has a number that exceeds a double";
 	if (typeof value !== "object" || value === null) return undefined;
 	if (depthLeft === 0) return `is nested deeper than ${maxDepth}`;
 	for (const [key, member] of Object.entries(value)) {

@@ -18,10 +18,7 @@ export function instructionsFor(
 }
 
 /** Tells a caller what its access level excludes, and how to raise it; "" for a caller with the highest level. */
-export function accessNote(
-	{ signIn }: Pick<GatewayConfig, "signIn">,
-	principal: Principal,
-): string {
+export function accessNote({ signIn }: Pick<GatewayConfig, "signIn">, principal: Principal): string {
 	return describeAccess(principal, signIn && `${signIn.publicUrl}/connections`);
 }
 

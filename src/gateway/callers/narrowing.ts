@@ -2,11 +2,7 @@
 // read as GitHub's MCP server reads them. They never give more than the caller has.
 // https://github.com/github/github-mcp-server/blob/main/docs/remote-server.md
 
-import {
-	maxPrincipalItems,
-	type Principal,
-	rootPrincipal,
-} from "../../lib/principal.ts";
+import { maxPrincipalItems, type Principal, rootPrincipal } from "../../lib/principal.ts";
 
 /** The path of the MCP endpoint that offers only tools that change nothing. */
 export const readOnlyPath = "/mcp/readonly";
@@ -18,30 +14,19 @@ const noes = new Set(["", "false", "f", "no", "n", "0", "off"]);
  * Returns `principal` (the caller) with the restrictions that the client asks for by the headers X-MCP-Readonly and
  * X-MCP-Toolsets or by the `path` of the request. Returns undefined for the root key without restrictions.
  */
-export function narrow(
-	principal: Principal | undefined,
-	headers: Headers,
-	path: string,
-): Principal | undefined {
+export function narrow(principal: Principal | undefined, headers: Headers, path: string): Principal | undefined {
 	const readOnly = headers.get("x-mcp-readonly");
 	const toolsets = headers.get("x-mcp-toolsets");
-	if (readOnly === null && toolsets === null && path !== readOnlyPath)
-		return principal;
-	const reads =
-		path === readOnlyPath ||
-		(readOnly !== null && !noes.has(readOnly.trim().toLowerCase()));
+	if (readOnly === null && toolsets === null && path !== readOnlyPath) return principal;
+	const reads = path === readOnlyPath || (readOnly !== null && !noes.has(readOnly.trim().toLowerCase()));
 	const wanted = toolsets === null ? undefined : toolsetsIn(toolsets);
 	if (!reads && !wanted) return principal;
 	const known = principal ?? rootPrincipal;
 	const owned = known.toolsets;
 	return {
 		...known,
-		...(reads &&
-			known.access !== "read" && { access: "read" as const, narrowed: true }),
-		toolsets:
-			wanted && owned
-				? wanted.filter((name) => owned.includes(name))
-				: (wanted ?? owned),
+		...(reads && known.access !== "read" && { access: "read" as const, narrowed: true }),
+		toolsets: wanted && owned ? wanted.filter((name) => owned.includes(name)) : (wanted ?? owned),
 	};
 }
 

@@ -41,8 +41,7 @@ export class Rights {
 	 */
 	constructor(
 		private readonly now: () => number = () => performance.now(),
-		private readonly limit: () => Signal = () =>
-			AbortSignal.timeout(requestTimeoutMs),
+		private readonly limit: () => Signal = () => AbortSignal.timeout(requestTimeoutMs),
 	) {}
 
 	/**
@@ -51,12 +50,7 @@ export class Rights {
 	 * last answer is too old, waits until the bot is back or offline, because the person's call waits for it too. Never
 	 * rejects.
 	 */
-	async load(
-		backends: readonly Backend[],
-		personId: string,
-		signal: Signal,
-		maxAgeMs = freshMs,
-	): Promise<void> {
+	async load(backends: readonly Backend[], personId: string, signal: Signal, maxAgeMs = freshMs): Promise<void> {
 		const asking = backends.flatMap((backend): Promise<unknown>[] => {
 			const asked = this.#ask(backend, personId, maxAgeMs);
 			if (!asked) return [];
@@ -71,22 +65,12 @@ export class Rights {
 	 * Returns the guilds of a bot in which a person is, by the bot's last answer. Returns undefined if the bot has not
 	 * answered within the last `maxAgeMs`.
 	 */
-	known(
-		{ name }: Backend,
-		personId: string,
-		maxAgeMs = staleMs,
-	): PersonRights | undefined {
+	known({ name }: Backend, personId: string, maxAgeMs = staleMs): PersonRights | undefined {
 		const { answer } = this.#entries.get(`${name} ${personId}`) ?? {};
-		return answer && this.now() - answer.at < maxAgeMs
-			? answer.rights
-			: undefined;
+		return answer && this.now() - answer.at < maxAgeMs ? answer.rights : undefined;
 	}
 
-	#ask(
-		backend: Backend,
-		personId: string,
-		maxAgeMs: number,
-	): Promise<void> | undefined {
+	#ask(backend: Backend, personId: string, maxAgeMs: number): Promise<void> | undefined {
 		const entry = this.#entries.getOrMake(
 			`${backend.name} ${personId}`,
 			(): Entry => ({
@@ -135,14 +119,9 @@ export class Rights {
  * the person's roles takes effect at once. It also returns offline bots, with unknown guilds: otherwise a gateway that
  * starts before its bots would refuse people and end their connections. It resolves within 2 s and never rejects.
  */
-export function createAskRights(
-	rights: Rights,
-	backends: readonly Backend[],
-): AskRights {
+export function createAskRights(rights: Rights, backends: readonly Backend[]): AskRights {
 	return async ({ id }) => {
-		const asked = backends.filter(
-			({ acceptsPrincipals, state }) => acceptsPrincipals || !state.online,
-		);
+		const asked = backends.filter(({ acceptsPrincipals, state }) => acceptsPrincipals || !state.online);
 		const signal = AbortSignal.timeout(requestTimeoutMs);
 		await rights.load(asked, id, signal, 0);
 		return asked.map((backend) => {

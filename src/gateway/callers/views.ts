@@ -69,10 +69,7 @@ export class Views {
 			if (!guilds) return [];
 			const { pinned, barred } = backend.pins;
 			// Of a pinned guild that the bot does not list, nothing says that the person is in it.
-			const isVisible = (id: string) =>
-				principal.person
-					? guilds.has(id)
-					: (principal.guilds?.includes(id) ?? true);
+			const isVisible = (id: string) => (principal.person ? guilds.has(id) : (principal.guilds?.includes(id) ?? true));
 			const pins = { pinned: keep(pinned, isVisible), barred };
 			const isLimited = principal.guilds || principal.person;
 			if (isLimited && guilds.size === 0 && pins.pinned.size === 0) return [];
@@ -115,18 +112,9 @@ export class Views {
 	 * Asks bots in which of their guilds a principal's person is, if it acts for one. Asks only the bots for which
 	 * `isNeeded` returns true. Never rejects.
 	 */
-	async ask(
-		principal: Principal,
-		signal: Signal,
-		isNeeded: (backend: Backend) => boolean = () => true,
-	): Promise<void> {
+	async ask(principal: Principal, signal: Signal, isNeeded: (backend: Backend) => boolean = () => true): Promise<void> {
 		const { person } = principal;
-		if (person)
-			await this.rights.load(
-				this.#reachable(principal).filter(isNeeded),
-				person.id,
-				signal,
-			);
+		if (person) await this.rights.load(this.#reachable(principal).filter(isNeeded), person.id, signal);
 	}
 
 	/**
@@ -144,21 +132,14 @@ export class Views {
 
 	/** Returns the bots that a principal may use by its list of instances, and that enforce the limits of principals. */
 	#reachable({ instances }: Principal): Backend[] {
-		return this.backends.filter(
-			(backend) =>
-				backend.acceptsPrincipals &&
-				(instances?.includes(backend.name) ?? true),
-		);
+		return this.backends.filter((backend) => backend.acceptsPrincipals && (instances?.includes(backend.name) ?? true));
 	}
 
 	/**
 	 * Returns those guilds of a bot that a principal may use: id → name. Returns undefined if the principal acts for a
 	 * person and the bot has not said in which guilds this person is.
 	 */
-	#guildsOf(
-		backend: Backend,
-		{ person, guilds: limit }: Principal,
-	): ReadonlyMap<string, string> | undefined {
+	#guildsOf(backend: Backend, { person, guilds: limit }: Principal): ReadonlyMap<string, string> | undefined {
 		if (!person) return limit ? only(backend.guilds, limit) : backend.guilds;
 		const known = this.rights.known(backend, person.id);
 		if (!known) return undefined;
@@ -172,10 +153,7 @@ function sourceOf({ acceptsPrincipals, guilds }: Backend) {
 	return acceptsPrincipals ? guilds : undefined;
 }
 
-function only(
-	guilds: ReadonlyMap<string, string>,
-	ids: readonly string[],
-): ReadonlyMap<string, string> {
+function only(guilds: ReadonlyMap<string, string>, ids: readonly string[]): ReadonlyMap<string, string> {
 	return new Map(
 		ids.flatMap((id) => {
 			const name = guilds.get(id);
@@ -184,9 +162,6 @@ function only(
 	);
 }
 
-function keep(
-	ids: ReadonlySet<string>,
-	isKept: (id: string) => boolean,
-): ReadonlySet<string> {
+function keep(ids: ReadonlySet<string>, isKept: (id: string) => boolean): ReadonlySet<string> {
 	return new Set([...ids].filter(isKept));
 }

@@ -5,11 +5,7 @@ import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { raceSignal } from "../../lib/wait.ts";
-import {
-	approvalMethod,
-	decidedResult,
-	pendingApproval,
-} from "../../mcp/approval.ts";
+import { approvalMethod, decidedResult, pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse } from "../../mcp/client.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
@@ -71,10 +67,7 @@ async function ask(
 	}
 }
 
-function withResult(
-	{ message: { id } }: ClientResponse,
-	result: JsonObject,
-): ClientResponse {
+function withResult({ message: { id } }: ClientResponse, result: JsonObject): ClientResponse {
 	const message = { jsonrpc: "2.0", id, result };
 	return { message, text: JSON.stringify(message) };
 }

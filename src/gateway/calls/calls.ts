@@ -8,19 +8,9 @@ import { shownName } from "../../lib/text.ts";
 import type { TraceContext } from "../../lib/trace-context.ts";
 import { pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse, withId } from "../../mcp/client.ts";
-import {
-	isObject,
-	type JsonObject,
-	RpcError,
-	type RpcRequest,
-} from "../../mcp/json-rpc.ts";
+import { isObject, type JsonObject, RpcError, type RpcRequest } from "../../mcp/json-rpc.ts";
 import { findMember, readMembers } from "../../mcp/json-text.ts";
-import {
-	type Caller,
-	type RpcResponse,
-	toolResponse,
-	withMembers,
-} from "../../mcp/server.ts";
+import { type Caller, type RpcResponse, toolResponse, withMembers } from "../../mcp/server.ts";
 import { errorResult, readToolCall, textResult } from "../../mcp/tool.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { ClientNames } from "../callers/client-names.ts";
@@ -35,11 +25,7 @@ import type { FindTarget } from "../routing/target.ts";
 import { type ApprovalTiming, afterApproval } from "./approvals.ts";
 import { forwardedParams } from "./forward.ts";
 import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
-import {
-	type CallRecord,
-	describePrincipal,
-	type RecentCalls,
-} from "./recent-calls.ts";
+import { type CallRecord, describePrincipal, type RecentCalls } from "./recent-calls.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface CallsOptions {
@@ -76,11 +62,8 @@ troubles.delete("not_routed");
  * Creates the function that handles `tools/call` requests of MCP clients. The function rejects with an RpcError for
  * an invalid call.
  */
-export function createCalls(
-	options: CallsOptions,
-): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
-	const { config, backends, findTarget, catalog, metrics, log, deadlines } =
-		options;
+export function createCalls(options: CallsOptions): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
+	const { config, backends, findTarget, catalog, metrics, log, deadlines } = options;
 	const { approvals, views, see, recent, clientNames } = options;
 	// A part of each request id that differs after each restart.
 	const run = Math.random().toString(36).slice(2, 6);
@@ -90,13 +73,7 @@ export function createCalls(
 	 * Returns the response that tells the client why a tool call failed. Rethrows an RpcError for an invalid call, and
 	 * unexpected errors.
 	 */
-	function failed(
-		error: unknown,
-		request: RpcRequest,
-		caller: Caller,
-		record: OpenCall,
-		signal: Signal,
-	): RpcResponse {
+	function failed(error: unknown, request: RpcRequest, caller: Caller, record: OpenCall, signal: Signal): RpcResponse {
 		noteWaiting(record);
 		if (caller.signal?.aborted && !(error instanceof RpcError)) {
 			record.outcome = "given_up";
@@ -113,11 +90,7 @@ export function createCalls(
 	 * Converts an error of a tool call that was forwarded to a bot to a RouteError that says whether the bot may have
 	 * received the call. Returns any other error unchanged.
 	 */
-	function errorOf(
-		error: unknown,
-		{ backend, tool, principal }: OpenCall,
-		{ reason: ended }: Signal,
-	): unknown {
+	function errorOf(error: unknown, { backend, tool, principal }: OpenCall, { reason: ended }: Signal): unknown {
 		const instance = backend?.name ?? "";
 		const routeError = (kind: RouteErrorKind, detail: string) =>
 			new RouteError(kind, detail, principal ? views.now(principal) : backends);
@@ -158,11 +131,7 @@ export function createCalls(
 		options.withdrawals?.wake();
 	}
 
-	function note(
-		record: OpenCall,
-		seconds: number,
-		trace: TraceContext | undefined,
-	): void {
+	function note(record: OpenCall, seconds: number, trace: TraceContext | undefined): void {
 		const { requestId, backend, outcome, principal } = record;
 		record.ms = seconds * 1000;
 		record.endedAt = Date.now();
@@ -240,13 +209,7 @@ export function createCalls(
 			// An event that was not parsed has no `_meta`.
 			const final = response.event
 				? response
-				: await afterApproval(
-						response,
-						backend,
-						caller.principal,
-						signal,
-						approvals,
-					);
+				: await afterApproval(response, backend, caller.principal, signal, approvals);
 			return forwarded(request, caller, final, record);
 		} catch (error) {
 			return failed(error, request, caller, record, signal);
@@ -259,18 +222,11 @@ export function createCalls(
 
 /** Returns the argument `guild_id` of a tool call; undefined if it is too long to be an id. */
 function guildOf({ guild_id }: JsonObject): string | undefined {
-	return typeof guild_id === "string" && guild_id.length <= 20
-		? guild_id
-		: undefined;
+	return typeof guild_id === "string" && guild_id.length <= 20 ? guild_id : undefined;
 }
 
 /** Returns the bot's response to a tool call, with the id of the client's request and otherwise unchanged. */
-function forwarded(
-	request: RpcRequest,
-	caller: Caller,
-	response: ClientResponse,
-	record: OpenCall,
-): RpcResponse {
+function forwarded(request: RpcRequest, caller: Caller, response: ClientResponse, record: OpenCall): RpcResponse {
 	const headers = record.backend?.responseHeaders ?? {};
 	if (response.event && !caller.modern) {
 		const { event } = response;
@@ -307,8 +263,7 @@ function completed(response: string): string {
 	const result = findMember(readMembers(response), "result");
 	if (!result) return response;
 	const text = response.slice(result.start, result.end);
-	if (!text.startsWith("{") || findMember(readMembers(text), "resultType"))
-		return response;
+	if (!text.startsWith("{") || findMember(readMembers(text), "resultType")) return response;
 	const changed = withMembers({ resultType: "complete" }, text);
 	return response.slice(0, result.start) + changed + response.slice(result.end);
 }

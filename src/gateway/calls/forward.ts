@@ -1,11 +1,7 @@
 // The part of a client's `tools/call` that is forwarded: every byte except what is meant for the gateway.
 
 import { duplicateKey, type RpcRequest } from "../../mcp/json-rpc.ts";
-import {
-	MemberReader,
-	readMembers,
-	rewriteObject,
-} from "../../mcp/json-text.ts";
+import { MemberReader, readMembers, rewriteObject } from "../../mcp/json-text.ts";
 
 /**
  * Matches the keys of `_meta` that the gateway does not forward to bots: MCP's own keys (io.modelcontextprotocol/…) and
@@ -48,8 +44,7 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 			if (instance) replace(instance.from, instance.to, "");
 			// This is null: readToolCall refuses everything else that is not an object.
 			else if (!isObject) replace(start, end, "{}");
-		} else if (isObject && members.is("_meta"))
-			replace(start, end, withoutOwn(members.value));
+		} else if (isObject && members.is("_meta")) replace(start, end, withoutOwn(members.value));
 	}
 	const rest = text.slice(copied, members.after + 1);
 	if (hasArguments) return forwarded + rest;
@@ -62,11 +57,7 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
  * the range of text to remove; undefined if there is no such argument. Throws an RpcError if `instance` or `guild_id`
  * occurs twice.
  */
-function findInstance(
-	text: string,
-	at: number,
-	id: string,
-): { from: number; to: number } | undefined {
+function findInstance(text: string, at: number, id: string): { from: number; to: number } | undefined {
 	const members = new MemberReader(text, at);
 	let before: number | undefined;
 	let found: { from: number; to: number } | undefined;
@@ -74,10 +65,7 @@ function findInstance(
 	while (members.next()) {
 		if (members.is("instance")) {
 			if (found) throw duplicateKey("instance", id);
-			found =
-				before === undefined
-					? { from: members.from, to: members.after }
-					: { from: before, to: members.end };
+			found = before === undefined ? { from: members.from, to: members.after } : { from: before, to: members.end };
 		} else if (members.is("guild_id")) {
 			if (hasGuildId) throw duplicateKey("guild_id", id);
 			hasGuildId = true;

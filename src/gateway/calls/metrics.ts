@@ -60,21 +60,12 @@ export function createMetrics(gauges?: GatewayGauges) {
 	const server = createServerMetrics(prefix);
 	const { registry } = server;
 	if (gauges) addGauges(registry, gauges);
-	const counter = (name: string, help: string, labels = ["instance"]) =>
-		registry.counter(prefix + name, help, labels);
-	const histogram = (name: string, help: string) =>
-		registry.histogram(prefix + name, help, ["instance"]);
+	const counter = (name: string, help: string, labels = ["instance"]) => registry.counter(prefix + name, help, labels);
+	const histogram = (name: string, help: string) => registry.histogram(prefix + name, help, ["instance"]);
 	return {
 		...server,
-		calls: counter("calls_total", "Tool calls by instance, tool and outcome.", [
-			"instance",
-			"tool",
-			"outcome",
-		]),
-		outcomeUnknown: counter(
-			"outcome_unknown_total",
-			"Calls that may or may not have been carried out.",
-		),
+		calls: counter("calls_total", "Tool calls by instance, tool and outcome.", ["instance", "tool", "outcome"]),
+		outcomeUnknown: counter("outcome_unknown_total", "Calls that may or may not have been carried out."),
 		reinitialisations: counter(
 			"session_reinitialisations_total",
 			"MCP sessions with a bot opened to replace a lost one.",
@@ -84,42 +75,19 @@ export function createMetrics(gauges?: GatewayGauges) {
 			"Requests to a bot sent again: after a lost session, or a lost response of a tool that only reads.",
 			["instance", "reason"],
 		),
-		callSeconds: histogram(
-			"call_seconds",
-			"Time from the arrival of a forwarded call to its response.",
-		),
-		backendSeconds: histogram(
-			"backend_seconds",
-			"Time from forwarding a call to the bot's response.",
-		),
+		callSeconds: histogram("call_seconds", "Time from the arrival of a forwarded call to its response."),
+		backendSeconds: histogram("backend_seconds", "Time from forwarding a call to the bot's response."),
 	};
 }
 
 function addGauges(registry: Registry, gauges: GatewayGauges): void {
-	const perBackend = (
-		name: string,
-		help: string,
-		read: (backend: Pick<Backend, "state" | "inFlight">) => number,
-	) =>
+	const perBackend = (name: string, help: string, read: (backend: Pick<Backend, "state" | "inFlight">) => number) =>
 		registry.gauge(prefix + name, help, ["instance"], () =>
 			Array.from(gauges.backends(), (one) => [[one.name], read(one)]),
 		);
-	perBackend(
-		"backend_up",
-		"Whether the bot answered when it was last asked.",
-		({ state }) => (state.online ? 1 : 0),
-	);
-	perBackend(
-		"calls_in_flight",
-		"Calls that the bot has not answered yet.",
-		({ inFlight }) => inFlight,
-	);
-	registry.gauge(
-		`${prefix}tools_list_bytes`,
-		"Length of the tools/list result in bytes.",
-		[],
-		gauges.toolsListBytes,
-	);
+	perBackend("backend_up", "Whether the bot answered when it was last asked.", ({ state }) => (state.online ? 1 : 0));
+	perBackend("calls_in_flight", "Calls that the bot has not answered yet.", ({ inFlight }) => inFlight);
+	registry.gauge(`${prefix}tools_list_bytes`, "Length of the tools/list result in bytes.", [], gauges.toolsListBytes);
 	registry.gauge(
 		`${prefix}refresh_age_seconds`,
 		"Time since every bot was last asked for its state, guilds and tools.",

@@ -6,12 +6,7 @@ import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { ClientError } from "../../mcp/client.ts";
-import {
-	errorCode,
-	isObject,
-	type JsonObject,
-	RpcError,
-} from "../../mcp/json-rpc.ts";
+import { errorCode, isObject, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
 import {
 	completeByName,
 	completionOf,
@@ -34,8 +29,7 @@ const routingArguments = [
 	},
 	{ name: "guild_id", description: "The guild. Default: the bot's own." },
 ];
-const isRouting = (argument: string) =>
-	routingArguments.some(({ name }) => name === argument);
+const isRouting = (argument: string) => routingArguments.some(({ name }) => name === argument);
 
 export interface PromptsOptions {
 	backends: readonly Backend[];
@@ -62,9 +56,7 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 	const { backends, findTarget, see, deadlines, firstList } = options;
 
 	/** Returns the bots that a principal (caller) may see; all bots if `principal` is undefined. */
-	async function seenBy(
-		principal: Principal | undefined,
-	): Promise<readonly PromptBackend[]> {
+	async function seenBy(principal: Principal | undefined): Promise<readonly PromptBackend[]> {
 		return principal ? (await see(principal)).views : backends;
 	}
 
@@ -89,11 +81,8 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		try {
 			return await findTarget(args, signal, principal);
 		} catch (error) {
-			const isUnnamed =
-				error instanceof RouteError && error.kind === "NoTarget";
-			const having = seen.filter(({ prompts }) =>
-				prompts.some((one) => one.name === prompt),
-			);
+			const isUnnamed = error instanceof RouteError && error.kind === "NoTarget";
+			const having = seen.filter(({ prompts }) => prompts.some((one) => one.name === prompt));
 			const found = having.find(({ state }) => state.online) ?? having[0];
 			if (isUnnamed && found) return found.backend;
 			throw error;
@@ -145,10 +134,7 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 			const { prompt, argument, typed, args } = readCompletion(params);
 			const seen = await seenBy(caller.principal);
 			requirePrompt(prompt, seen);
-			if (isRouting(argument))
-				return JSON.stringify(
-					completionOf(completeRouting(seen, argument, typed, args)),
-				);
+			if (isRouting(argument)) return JSON.stringify(completionOf(completeRouting(seen, argument, typed, args)));
 			const own = (backend: Backend) => ({
 				ref: { type: "ref/prompt", name: prompt },
 				argument: { name: argument, value: typed },
@@ -163,19 +149,13 @@ export function createPrompts(options: PromptsOptions): PromptSource {
  * Returns the prompts of all bots, with `instance` and `guild_id` as additional arguments. If several bots have a
  * prompt of the same name, the first bot's definition is used.
  */
-function mergePrompts(
-	backends: readonly Pick<Backend, "prompts">[],
-): ListedPrompt[] {
+function mergePrompts(backends: readonly Pick<Backend, "prompts">[]): ListedPrompt[] {
 	const byName = new Map<string, ListedPrompt>();
 	for (const { prompts } of backends)
-		for (const prompt of prompts)
-			if (!byName.has(prompt.name)) byName.set(prompt.name, prompt);
+		for (const prompt of prompts) if (!byName.has(prompt.name)) byName.set(prompt.name, prompt);
 	return Array.from(byName.values(), (prompt) => ({
 		...prompt,
-		arguments: [
-			...prompt.arguments.filter(({ name }) => !isRouting(name)),
-			...routingArguments,
-		],
+		arguments: [...prompt.arguments.filter(({ name }) => !isRouting(name)), ...routingArguments],
 	}));
 }
 
@@ -221,9 +201,7 @@ function completeRouting(
 function refusalOf(error: unknown): RpcError {
 	const { code, message } = Object(error) as JsonObject;
 	return new RpcError(
-		typeof code === "number" && Number.isInteger(code)
-			? code
-			: errorCode.internal,
+		typeof code === "number" && Number.isInteger(code) ? code : errorCode.internal,
 		typeof message === "string" ? message : "The bot refused the request.",
 	);
 }
@@ -238,11 +216,7 @@ function toRpcError(error: unknown): unknown {
 		return new RpcError(errorCode.invalidParams, error.message, {
 			cause: error,
 		});
-	if (
-		error instanceof ClientError ||
-		error instanceof Overloaded ||
-		error instanceof DOMException
-	)
+	if (error instanceof ClientError || error instanceof Overloaded || error instanceof DOMException)
 		return new RpcError(
 			errorCode.internal,
 			"The bot cannot be reached at the moment. Nothing was changed; try again.",

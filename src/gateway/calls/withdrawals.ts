@@ -13,10 +13,7 @@ import type { RecentCalls } from "./recent-calls.ts";
 const requestTimeoutMs = 5_000;
 
 export interface WithdrawalsOptions {
-	backends: readonly (Pick<
-		Backend,
-		"name" | "waiting" | "withdraw" | "reasonOf"
-	> & { state: { online: boolean } })[];
+	backends: readonly (Pick<Backend, "name" | "waiting" | "withdraw" | "reasonOf"> & { state: { online: boolean } })[];
 	store: GatewayStore;
 	recent: Pick<RecentCalls, "approvalChanges">;
 	log: Log;
@@ -28,14 +25,7 @@ export interface WithdrawalsOptions {
 
 export type Withdrawals = ReturnType<typeof createWithdrawals>;
 
-export function createWithdrawals({
-	backends,
-	store,
-	recent,
-	log,
-	now,
-	intervalMs = 1_000,
-}: WithdrawalsOptions) {
+export function createWithdrawals({ backends, store, recent, log, now, intervalMs = 1_000 }: WithdrawalsOptions) {
 	const grants = createGrants(store, now);
 	let timer: Timer | undefined;
 	let isClosed = false;
@@ -52,9 +42,7 @@ export function createWithdrawals({
 		const before = waiting();
 		const keys = await listKeys(store);
 		const alive = new Set([
-			...keys.flatMap(({ id, expiresAt = Infinity }) =>
-				expiresAt > now() ? id : [],
-			),
+			...keys.flatMap(({ id, expiresAt = Infinity }) => (expiresAt > now() ? id : [])),
 			...(await grants.list()).map(({ id }) => `grant:${id}`),
 		]);
 		for (const { bot, ids } of before) {
@@ -81,8 +69,7 @@ export function createWithdrawals({
 		}, intervalMs);
 		look().catch((error) => {
 			// While the database does not say who has ended, nothing is withdrawn.
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not look for ended keys and connections", { error });
+			if (!(error instanceof StoreUnavailable)) log.error("could not look for ended keys and connections", { error });
 		});
 	}
 

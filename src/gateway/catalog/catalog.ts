@@ -57,16 +57,13 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	// Bots of one version have the same list, and often the same object.
 	const maps = new Map<readonly ListedTool[], Map<string, ListedTool>>();
 	for (const { tools } of sources)
-		if (tools && !maps.has(tools))
-			maps.set(tools, new Map(tools.map((tool) => [tool.name, tool])));
+		if (tools && !maps.has(tools)) maps.set(tools, new Map(tools.map((tool) => [tool.name, tool])));
 	const known = sources.map(({ name, tools }) => ({
 		name,
 		byName: tools && maps.get(tools),
 	}));
 	const listed = new Map<string, ListedTool>();
-	for (const byName of maps.values())
-		for (const [name, tool] of byName)
-			if (!listed.has(name)) listed.set(name, tool);
+	for (const byName of maps.values()) for (const [name, tool] of byName) if (!listed.has(name)) listed.set(name, tool);
 
 	const [first] = maps.values();
 	const skew = new Map<string, Skew>();
@@ -129,16 +126,11 @@ function withStrictestHints(tool: string, others: readonly string[]): string {
 	const all = others.map(hintsOf);
 	const names = Object.keys(cautious) as (keyof typeof cautious)[];
 	const changed = names.filter(
-		(name) =>
-			own[name] !== cautious[name] &&
-			all.some((hints) => hints[name] === cautious[name]),
+		(name) => own[name] !== cautious[name] && all.some((hints) => hints[name] === cautious[name]),
 	);
 	if (changed.length === 0) return tool;
 	return setMember(tool, "annotations", (annotations = "{}") =>
-		changed.reduce(
-			(text, name) => setMember(text, name, () => String(cautious[name])),
-			annotations,
-		),
+		changed.reduce((text, name) => setMember(text, name, () => String(cautious[name])), annotations),
 	);
 }
 
@@ -163,11 +155,7 @@ function withInstance(tool: string): string {
  * Replaces or adds the member `key` in the JSON text of an object. `change` gets the old value as JSON text (undefined
  * if it is absent or not an object) and returns the new value.
  */
-function setMember(
-	object: string,
-	key: string,
-	change: (value: string | undefined) => string,
-): string {
+function setMember(object: string, key: string, change: (value: string | undefined) => string): string {
 	const members = readMembers(object);
 	const member = findMember(members, key);
 	if (!member) {

@@ -42,19 +42,14 @@ export class MergedCatalog {
 		const sources = this.#sources();
 		if (known && areSame(known.sources, sources)) return known;
 		const catalog = buildCatalog(sources);
-		const toolList =
-			known?.toolList.text === catalog.list
-				? known.toolList
-				: new ToolList(catalog.list);
+		const toolList = known?.toolList.text === catalog.list ? known.toolList : new ToolList(catalog.list);
 		this.#built = { sources, catalog, toolList };
 		return this.#built;
 	}
 
 	/** The bots, with one that answers first: its definitions of tools are used. */
 	#sources(): CatalogSource[] {
-		const healthy = this.backends.find(
-			({ state, tools }) => (state.online || state.away) && tools,
-		);
+		const healthy = this.backends.find(({ state, tools }) => (state.online || state.away) && tools);
 		const others = this.backends.filter((backend) => backend !== healthy);
 		// Copies: what a bot lists later must not change what was built.
 		return (healthy ? [healthy, ...others] : others).map(({ name, tools }) => ({
@@ -64,11 +59,6 @@ export class MergedCatalog {
 	}
 }
 
-function areSame(
-	before: readonly CatalogSource[],
-	now: readonly CatalogSource[],
-): boolean {
-	return before.every(
-		({ name, tools }, at) => now[at]?.name === name && now[at]?.tools === tools,
-	);
+function areSame(before: readonly CatalogSource[], now: readonly CatalogSource[]): boolean {
+	return before.every(({ name, tools }, at) => now[at]?.name === name && now[at]?.tools === tools);
 }

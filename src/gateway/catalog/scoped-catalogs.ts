@@ -30,9 +30,7 @@ export interface ScopedCatalog extends Pick<Catalog, "skew"> {
  * Returns the bots that a principal (caller) may see, and the tools and prompts that these bots list for the principal.
  * Resolves within a few seconds and never rejects.
  */
-export type See = (
-	principal: Principal,
-) => Promise<{ views: readonly BackendView[]; catalog: ScopedCatalog }>;
+export type See = (principal: Principal) => Promise<{ views: readonly BackendView[]; catalog: ScopedCatalog }>;
 
 interface Entry {
 	/**
@@ -63,17 +61,11 @@ export class ScopedCatalogs {
 	 * Returns the merged tool list and the prompts of the bots in `views`, for a principal's access level and toolsets.
 	 * Asks the bots only if the cached lists may be outdated. Concurrent calls share one load. Never rejects.
 	 */
-	get(
-		{ access, toolsets }: Principal,
-		views: readonly BackendView[],
-	): Promise<ScopedCatalog> {
+	get({ access, toolsets }: Principal, views: readonly BackendView[]): Promise<ScopedCatalog> {
 		const sorted = toolsets && [...toolsets].sort();
 		const names = views.map(({ name }) => name);
 		const key = JSON.stringify([access, sorted ?? null, names]);
-		const entry = this.#entries.getOrMake(
-			key,
-			(): Entry => ({ version: -1, loading: undefined, last: undefined }),
-		);
+		const entry = this.#entries.getOrMake(key, (): Entry => ({ version: -1, loading: undefined, last: undefined }));
 		if (entry.loading && entry.version === this.#version) return entry.loading;
 		entry.version = this.#version;
 		// Bots list their tools by these limits alone, so one list serves all principals that have them.
@@ -87,11 +79,7 @@ export class ScopedCatalogs {
 		return entry.loading;
 	}
 
-	async #load(
-		entry: Entry,
-		scope: Principal,
-		views: readonly BackendView[],
-	): Promise<ScopedCatalog> {
+	async #load(entry: Entry, scope: Principal, views: readonly BackendView[]): Promise<ScopedCatalog> {
 		const signal = AbortSignal.timeout(requestTimeoutMs);
 		const offers = new Map<string, BackendOffer>();
 		const loading = stagger(
@@ -115,9 +103,7 @@ export class ScopedCatalogs {
 			tools: offers.get(name)?.tools,
 		}));
 		// Definitions of a bot that answers come first, as in the list of all tools.
-		const healthy = views.findIndex(
-			({ name, state }) => state.online && offers.has(name),
-		);
+		const healthy = views.findIndex(({ name, state }) => state.online && offers.has(name));
 		sources.unshift(...sources.splice(Math.max(0, healthy), 1));
 		const { list, skew } = buildCatalog(sources);
 		const known = entry.last?.toolList;

@@ -6,11 +6,7 @@ import { shownName } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { BackendState } from "../backends/backend-health.ts";
 import { shownGuildName } from "../backends/guilds.ts";
-import {
-	describeDropped,
-	listSome,
-	maxNames,
-} from "../backends/listed-tools.ts";
+import { describeDropped, listSome, maxNames } from "../backends/listed-tools.ts";
 import { fewAtATime } from "../backends/refresh-all.ts";
 import { indexBackends } from "../routing/guild-index.ts";
 import type { RouteIndex } from "../routing/routing.ts";
@@ -21,10 +17,7 @@ import type { Catalog } from "./catalog.ts";
 const maxGuilds = 1_000;
 
 /** The properties of a bot that the tool `list_instances` shows. */
-type ShownBackend = Pick<
-	Backend,
-	"name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "check"
->;
+type ShownBackend = Pick<Backend, "name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "check">;
 
 /**
  * Returns the lines of the tool result of `list_instances`: a count, then one line per bot, after asking each bot
@@ -34,9 +27,7 @@ export async function describeInstances(
 	backends: readonly ShownBackend[],
 	catalog: () => Pick<Catalog, "skew">,
 ): Promise<string[]> {
-	const states = await Promise.all(
-		stagger(backends, (backend) => backend.check(), fewAtATime),
-	);
+	const states = await Promise.all(stagger(backends, (backend) => backend.check(), fewAtATime));
 	const { serving } = indexBackends(backends);
 	const lines = backends.map((backend, index) => {
 		const state = states[index] ?? backend.state;
@@ -61,15 +52,11 @@ function nameOf(state: BackendState): "online" | "away" | "offline" {
 	return state.away ? "away" : "offline";
 }
 
-function describeGuilds(
-	backend: ShownBackend,
-	serving: RouteIndex<ShownBackend>["serving"],
-): string {
+function describeGuilds(backend: ShownBackend, serving: RouteIndex<ShownBackend>["serving"]): string {
 	const listed = [...backend.guilds].slice(0, maxGuilds);
 	const guilds = listed.map(([id, name]) => {
 		const first = serving(id);
-		const elsewhere =
-			first && first !== backend ? `, by guild_id served by ${first.name}` : "";
+		const elsewhere = first && first !== backend ? `, by guild_id served by ${first.name}` : "";
 		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
 		return `${shownGuildName(name)} (${id}${pinned}${elsewhere})`;
 	});
@@ -142,9 +129,7 @@ export function describeStatus(
 				state: nameOf(state),
 				...(!state.online && { reason: state.reason }),
 				since: isoTime(state.since),
-				last_error: lastError
-					? { message: lastError.message, at: isoTime(lastError.at) }
-					: null,
+				last_error: lastError ? { message: lastError.message, at: isoTime(lastError.at) } : null,
 				next_attempt: nextProbeAt === undefined ? null : isoTime(nextProbeAt),
 				version: session.serverVersion ?? null,
 				sessions_opened: session.generation,
@@ -162,9 +147,7 @@ export function describeStatus(
 }
 
 function describeStore({ reason }: Pick<GatewayStore, "reason">) {
-	return reason === undefined
-		? { state: "ready" }
-		: { state: "degraded", reason };
+	return reason === undefined ? { state: "ready" } : { state: "degraded", reason };
 }
 
 /** Converts a time of the monotonic clock to ISO 8601, by the current time of the wall clock. */

@@ -25,12 +25,7 @@ import type { HealthAddress } from "../../lib/program/health.ts";
 import { maxQuietSeconds } from "../../mcp/read-message.ts";
 import { readStoreSettings, storeVariables } from "../store/settings.ts";
 import { type Pins, pinGuilds } from "./pins.ts";
-import {
-	hostsOf,
-	readSignInSettings,
-	signInIssues,
-	signInVariables,
-} from "./sign-in.ts";
+import { hostsOf, readSignInSettings, signInIssues, signInVariables } from "./sign-in.ts";
 
 /** One entry of the environment variable INSTANCES: a bot behind the gateway. */
 interface Entry {
@@ -51,11 +46,7 @@ const minTokenLength = 16;
 
 /** Environment variables that set the address on which the gateway listens. */
 const address = {
-	GATEWAY_PORT: optional(
-		port,
-		"Port to listen on; 0 takes any free port",
-		"9100",
-	),
+	GATEWAY_PORT: optional(port, "Port to listen on; 0 takes any free port", "9100"),
 	GATEWAY_BIND_ADDR: optional(v.string(), "Address to listen on", "0.0.0.0"),
 };
 
@@ -76,9 +67,7 @@ export const variables = {
 	INSTANCES: v.pipe(
 		v.string(),
 		v.rawTransform(readInstances),
-		v.description(
-			"Bots as name=url,name=url, such as alpha=http://127.0.0.1:9090",
-		),
+		v.description("Bots as name=url,name=url, such as alpha=http://127.0.0.1:9090"),
 	),
 	MCP_AUTH_TOKEN: v.pipe(
 		secret,
@@ -101,20 +90,9 @@ export const variables = {
 		"Timeout of a call, from its arrival to the end of the bot's response",
 		"30",
 	),
-	MAX_IN_FLIGHT: optional(
-		integer(1, 10_000),
-		"Concurrent calls per bot",
-		"256",
-	),
-	SHUTDOWN_SECONDS: optional(
-		integer(0, 3_600),
-		"How long a shutdown waits for calls in flight",
-		"10",
-	),
-	DEFAULT_INSTANCE: optional(
-		v.string(),
-		"Instance for calls that name neither an instance nor a guild",
-	),
+	MAX_IN_FLIGHT: optional(integer(1, 10_000), "Concurrent calls per bot", "256"),
+	SHUTDOWN_SECONDS: optional(integer(0, 3_600), "How long a shutdown waits for calls in flight", "10"),
+	DEFAULT_INSTANCE: optional(v.string(), "Instance for calls that name neither an instance nor a guild"),
 	CONSOLE: optional(
 		v.picklist(["true", "false"]),
 		"Whether the gateway serves the console at /console, where the operator and people sign in",
@@ -131,10 +109,7 @@ export const variables = {
 		v.metadata({ default: "any; with PUBLIC_URL none" }),
 	),
 	MCP_ALLOWED_ORIGINS: v.pipe(
-		optional(
-			originList,
-			"Origins of web pages that may call it from a browser, separated by commas",
-		),
+		optional(originList, "Origins of web pages that may call it from a browser, separated by commas"),
 		v.metadata({ default: "none" }),
 	),
 };
@@ -144,9 +119,7 @@ export const helpVariables = {
 	...variables,
 	"GUILDS_<NAME>": v.pipe(
 		v.optional(v.string()),
-		v.description(
-			"Ids of guilds that belong to this instance alone, separated by commas; GUILDS_MY_BOT is for my-bot",
-		),
+		v.description("Ids of guilds that belong to this instance alone, separated by commas; GUILDS_MY_BOT is for my-bot"),
 	),
 };
 
@@ -156,8 +129,7 @@ const environment = v.pipe(
 		v.partialCheck(
 			[["INSTANCES"], ["DEFAULT_INSTANCE"]],
 			({ INSTANCES, DEFAULT_INSTANCE }) =>
-				DEFAULT_INSTANCE === undefined ||
-				INSTANCES.some(({ name }) => name === DEFAULT_INSTANCE),
+				DEFAULT_INSTANCE === undefined || INSTANCES.some(({ name }) => name === DEFAULT_INSTANCE),
 			({ input: { INSTANCES, DEFAULT_INSTANCE = "" } }) => {
 				const names = INSTANCES.map(({ name }) => name);
 				return `expected a name from INSTANCES, received ${formatValue(DEFAULT_INSTANCE)}${didYouMean(DEFAULT_INSTANCE, names)}`;
@@ -173,9 +145,7 @@ export function readConfig(env: Record<string, string | undefined>) {
 	const { settings, issues } = checkSettings(environment, given);
 	const listed = v.safeParse(variables.INSTANCES, given.INSTANCES);
 	// Without valid INSTANCES it is unknown which names can have pins.
-	const pins = listed.success
-		? pinGuilds(listed.output, given)
-		: { instances: [], issues: [] };
+	const pins = listed.success ? pinGuilds(listed.output, given) : { instances: [], issues: [] };
 	const missing = signInIssues(given);
 	if (!settings || pins.issues.length > 0 || missing.length > 0)
 		throw new ConfigError("the environment", [
@@ -187,8 +157,7 @@ export function readConfig(env: Record<string, string | undefined>) {
 	const signIn = readSignInSettings(settings);
 	const noSharing =
 		"GATEWAY_SHARE_PORT has no effect: only Linux gives each new connection to one of the programs that share a port";
-	const cannotShare =
-		settings.GATEWAY_SHARE_PORT && process.platform !== "linux";
+	const cannotShare = settings.GATEWAY_SHARE_PORT && process.platform !== "linux";
 	const isWeak = settings.MCP_AUTH_TOKEN.length < minTokenLength;
 	return {
 		instances: pins.instances,
@@ -212,10 +181,7 @@ export function readConfig(env: Record<string, string | undefined>) {
 		store: readStoreSettings(settings),
 		signIn,
 		log: readLogOptions(settings),
-		warnings: [
-			...(isWeak ? [warning] : []),
-			...(cannotShare ? [noSharing] : []),
-		],
+		warnings: [...(isWeak ? [warning] : []), ...(cannotShare ? [noSharing] : [])],
 	};
 }
 
@@ -223,9 +189,7 @@ export function readConfig(env: Record<string, string | undefined>) {
  * Reads from environment variables the address at which a running gateway answers health checks. Throws a ConfigError
  * if the address is invalid.
  */
-export function readHealthAddress(
-	env: Record<string, string | undefined>,
-): HealthAddress {
+export function readHealthAddress(env: Record<string, string | undefined>): HealthAddress {
 	const { settings, issues } = parseSettings(v.object(address), trimEnv(env));
 	if (!settings) throw new ConfigError("the environment", issues);
 	return {
@@ -236,14 +200,10 @@ export function readHealthAddress(
 	};
 }
 
-function readInstances({
-	dataset,
-	addIssue,
-}: v.RawTransformContext<string>): Entry[] {
+function readInstances({ dataset, addIssue }: v.RawTransformContext<string>): Entry[] {
 	const instances: Entry[] = [];
 	for (const [index, text] of dataset.value.split(",").entries()) {
-		const issue = (message: string) =>
-			addIssue({ message: `entry ${index + 1}: ${message}` });
+		const issue = (message: string) => addIssue({ message: `entry ${index + 1}: ${message}` });
 		const entry = text.trim();
 		const equals = entry.indexOf("=");
 		if (entry === "") {
@@ -260,11 +220,8 @@ function readInstances({
 			? `expected a comma between two entries, received ${formatValue(url)}`
 			: baseUrlIssue(url);
 		if (!/^[A-Za-z0-9._-]+$/.test(name))
-			issue(
-				`expected an instance name of letters, digits, ".", "_" and "-", received ${JSON.stringify(name)}`,
-			);
-		else if (instances.some((instance) => instance.name === name))
-			issue(`duplicate name ${JSON.stringify(name)}`);
+			issue(`expected an instance name of letters, digits, ".", "_" and "-", received ${JSON.stringify(name)}`);
+		else if (instances.some((instance) => instance.name === name)) issue(`duplicate name ${JSON.stringify(name)}`);
 		if (urlIssue) issue(urlIssue);
 		const base = url.replace(/\/+$/, "").replace(/\/mcp$/, "");
 		instances.push({ name, url, endpoint: `${base}/mcp` });

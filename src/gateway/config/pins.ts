@@ -43,13 +43,9 @@ export function pinGuilds<Named extends { name: string }>(
 	const byVariable = new Map<string, Set<string>>();
 	for (const [variable, value] of Object.entries(env)) {
 		if (!variable.startsWith(prefix)) continue;
-		const owners = instances
-			.map(({ name }) => name)
-			.filter((name) => pinVariable(name) === variable);
+		const owners = instances.map(({ name }) => name).filter((name) => pinVariable(name) === variable);
 		if (owners.length === 0)
-			issues.push(
-				`${variable}: INSTANCES has no instance for this variable${didYouMean(variable, variables)}`,
-			);
+			issues.push(`${variable}: INSTANCES has no instance for this variable${didYouMean(variable, variables)}`);
 		if (owners.length > 1)
 			issues.push(
 				`${variable}: pins guilds to several instances (${owners.join(", ")}), because their names differ only in case or punctuation: rename all but one of these instances in INSTANCES`,

@@ -1,14 +1,7 @@
 // The settings for signing in with Discord. They are on together, or not at all.
 
 import * as v from "valibot";
-import {
-	baseUrl,
-	type ConfigIssue,
-	formatValue,
-	isPlaceholder,
-	optional,
-	secret,
-} from "../../lib/config.ts";
+import { baseUrl, type ConfigIssue, formatValue, isPlaceholder, optional, secret } from "../../lib/config.ts";
 
 export interface SignInSettings {
 	/** The gateway's origin in URLs for people and clients, such as "https://mcp.example". */
@@ -60,10 +53,7 @@ export const signInVariables = {
 	DISCORD_API_URL: optional(
 		v.pipe(
 			baseUrl,
-			v.check(
-				(url) => !/\/v\d+$/.test(url),
-				"expected a URL without a version; leave out what follows /api",
-			),
+			v.check((url) => !/\/v\d+$/.test(url), "expected a URL without a version; leave out what follows /api"),
 		),
 		"URL of Discord's API without its version",
 		"https://discord.com/api",
@@ -84,8 +74,7 @@ export function readSignInSettings({
 	DISCORD_CLIENT_SECRET,
 	DISCORD_API_URL,
 }: SignInVariables): SignInSettings | undefined {
-	if (!PUBLIC_URL || !DISCORD_CLIENT_ID || !DISCORD_CLIENT_SECRET)
-		return undefined;
+	if (!PUBLIC_URL || !DISCORD_CLIENT_ID || !DISCORD_CLIENT_SECRET) return undefined;
 	return {
 		publicUrl: PUBLIC_URL,
 		clientId: DISCORD_CLIENT_ID,
@@ -98,12 +87,9 @@ export function readSignInSettings({
  * Returns an issue for each environment variable that the sign-in with Discord needs but `env` lacks. Returns no issues
  * if none of the variables is set, since the sign-in is then off.
  */
-export function signInIssues(
-	env: Readonly<Record<string, string | undefined>>,
-): ConfigIssue[] {
+export function signInIssues(env: Readonly<Record<string, string | undefined>>): ConfigIssue[] {
 	const needed = {
-		PUBLIC_URL:
-			"Set it to the origin of the gateway, such as https://mcp.example",
+		PUBLIC_URL: "Set it to the origin of the gateway, such as https://mcp.example",
 		DISCORD_CLIENT_ID:
 			"Copy it from the page OAuth2 of your application at https://discord.com/developers/applications",
 		DISCORD_CLIENT_SECRET:
@@ -136,8 +122,7 @@ function publicUrlIssue(text: string): string | undefined {
 	const url = URL.parse(text);
 	if (!url || !/^https?:\/\//i.test(text) || text.includes("@"))
 		return `expected an origin such as https://mcp.example, received ${formatValue(text)}`;
-	if (url.pathname !== "/" || url.search || url.hash)
-		return `expected an origin without a path; write ${url.origin}`;
+	if (url.pathname !== "/" || url.search || url.hash) return `expected an origin without a path; write ${url.origin}`;
 	const isLoopback = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
 	if (url.protocol === "https:" || isLoopback) return undefined;
 	return `expected https://, since people's sign-ins must not be readable on the way; http:// is only for localhost. Put a proxy with a certificate in front of the gateway, and write https://${url.host}`;

@@ -43,10 +43,7 @@ class NoAnswer extends Error {
 
 export interface BotRoutesOptions {
 	backends: readonly Backend[];
-	state: Pick<
-		ReturnType<typeof createState>,
-		"botsFor" | "callsFor" | "changeApprovals"
-	>;
+	state: Pick<ReturnType<typeof createState>, "botsFor" | "callsFor" | "changeApprovals">;
 }
 
 /** Creates the console's routes that ask bots: approvals, decisions and the details of a call. */
@@ -66,35 +63,22 @@ export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 		};
 		const signal = AbortSignal.timeout(timeoutMs);
 		const { message } = await backend.read(request, signal).catch((error) => {
-			const isKnown =
-				error instanceof ClientError ||
-				error instanceof Overloaded ||
-				error === signal.reason;
+			const isKnown = error instanceof ClientError || error instanceof Overloaded || error === signal.reason;
 			if (!isKnown) throw error;
 			throw new NoAnswer(onOneLine(backend.reasonOf(error), maxReasonLength));
 		});
 		const { result, error } = message;
 		if (isObject(error))
-			throw new NoAnswer(
-				onOneLine(String(error.message), maxReasonLength),
-				error.code === errorCode.methodNotFound,
-			);
+			throw new NoAnswer(onOneLine(String(error.message), maxReasonLength), error.code === errorCode.methodNotFound);
 		const valid = readConsoleResult[name](result);
-		if (valid)
-			return valid as NonNullable<ReturnType<(typeof readConsoleResult)[Name]>>;
+		if (valid) return valid as NonNullable<ReturnType<(typeof readConsoleResult)[Name]>>;
 		throw new NoAnswer("the bot sent an unexpected response");
 	}
 
 	async function approvalsOf(backend: Backend, viewer: Viewer) {
 		const instance = backend.name;
 		try {
-			const { approvals } = await ask(
-				backend,
-				"approvals",
-				{},
-				viewer,
-				listTimeoutMs,
-			);
+			const { approvals } = await ask(backend, "approvals", {}, viewer, listTimeoutMs);
 			const shown = approvals.map(({ why, mayDeny, ...rest }) => ({
 				...{ instance, ...rest },
 				...{ mayDeny, mayApprove: why === null, why },
@@ -118,13 +102,7 @@ export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 		if (!backend) return none("No bot received this call.");
 		try {
 			const params = { request: id, at };
-			const { call } = await ask(
-				backend,
-				"auditedCall",
-				params,
-				viewer,
-				listTimeoutMs,
-			);
+			const { call } = await ask(backend, "auditedCall", params, viewer, listTimeoutMs);
 			if (!call) return none("The bot's audit log does not contain this call.");
 			const args = parseJson(call.arguments);
 			const details = { ...call, arguments: isObject(args) ? args : {} };
@@ -150,16 +128,10 @@ export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 			return jsonResponse({ call, ...(await detailsOf(call, viewer)) });
 		},
 		async approvals(_: Request, viewer: Viewer): Promise<Response> {
-			const asked = (await state.botsFor(viewer)).filter(
-				({ state }) => state.online,
-			);
-			const answers = await Promise.all(
-				asked.map((backend) => approvalsOf(backend, viewer)),
-			);
+			const asked = (await state.botsFor(viewer)).filter(({ state }) => state.online);
+			const answers = await Promise.all(asked.map((backend) => approvalsOf(backend, viewer)));
 			return jsonResponse({
-				approvals: answers
-					.flatMap(({ shown }) => shown)
-					.sort((a, b) => a.createdAt - b.createdAt),
+				approvals: answers.flatMap(({ shown }) => shown).sort((a, b) => a.createdAt - b.createdAt),
 				unavailable: answers.flatMap(({ unavailable }) => unavailable),
 			});
 		},
@@ -167,12 +139,9 @@ export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 			const { instance, ...params } = read(given, await readJson(request));
 			const known = await state.botsFor(viewer);
 			const backend = known.find(({ name }) => name === instance);
-			if (!backend)
-				throw new ConsoleError("not_found", "There is no bot of this name.");
+			if (!backend) throw new ConsoleError("not_found", "There is no bot of this name.");
 			try {
-				return jsonResponse(
-					await ask(backend, "decide", params, viewer, decideTimeoutMs),
-				);
+				return jsonResponse(await ask(backend, "decide", params, viewer, decideTimeoutMs));
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) throw error;
 				throw new ConsoleError(

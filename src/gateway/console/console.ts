@@ -11,10 +11,7 @@ import { consolePath, servePage } from "./files.ts";
 import { createGrantRoutes } from "./grants.ts";
 import { createKeyRoutes } from "./keys.ts";
 import { isForeign } from "./origin.ts";
-import {
-	createReadingTools,
-	type ReadingToolsOptions,
-} from "./reading-tools.ts";
+import { createReadingTools, type ReadingToolsOptions } from "./reading-tools.ts";
 import { ConsoleError, errorResponse, jsonResponse } from "./respond.ts";
 import { createSessions, isCsrfToken, type Session } from "./sessions.ts";
 import { createSignIn, requireOwnOrigin, wrongOrigin } from "./sign-in.ts";
@@ -40,11 +37,7 @@ export interface ConsoleOptions extends StateOptions, ReadingToolsOptions {
 }
 
 /** Handles a request of a signed-in viewer. `rest` is the part of the path after the route's path. */
-export type Route = (
-	request: Request,
-	viewer: Viewer,
-	rest: string,
-) => Response | Promise<Response>;
+export type Route = (request: Request, viewer: Viewer, rest: string) => Response | Promise<Response>;
 
 /** The console of a gateway. */
 export interface Console {
@@ -87,13 +80,11 @@ export function createConsole(options: ConsoleOptions): Console {
 			await state.load(viewer);
 			return jsonResponse(state.now(viewer));
 		},
-		"GET calls": (_, viewer) =>
-			jsonResponse({ run: state.run, calls: state.callsFor(viewer) }),
+		"GET calls": (_, viewer) => jsonResponse({ run: state.run, calls: state.callsFor(viewer) }),
 		"GET calls/": bots.call,
 		"GET approvals": bots.approvals,
 		"POST approvals/decide": bots.decide,
-		"GET clients": (request, { session }) =>
-			jsonResponse(describeEndpoint(request, session, options)),
+		"GET clients": (request, { session }) => jsonResponse(describeEndpoint(request, session, options)),
 		"GET tools": tools.list,
 		"POST tools/call": tools.call,
 		"GET keys": keys.list,
@@ -111,53 +102,29 @@ export function createConsole(options: ConsoleOptions): Console {
 		http: Pick<Bun.Server<undefined>, "requestIP" | "timeout">,
 	): Promise<Response> {
 		const { method } = request;
-		const own =
-			method === "POST" ? requireOwnOrigin(request, publicUrl) : undefined;
+		const own = method === "POST" ? requireOwnOrigin(request, publicUrl) : undefined;
 		if (!own && isForeign(request, publicUrl))
-			throw new ConsoleError(
-				"origin",
-				"A page of another origin sent this request. Use the console's own page.",
-			);
-		if (name === "sign-in" && method === "POST")
-			return signIn.signIn(request, http.requestIP(request)?.address);
+			throw new ConsoleError("origin", "A page of another origin sent this request. Use the console's own page.");
+		if (name === "sign-in" && method === "POST") return signIn.signIn(request, http.requestIP(request)?.address);
 		if (name === "sign-in/discord" && method === "POST")
 			return signIn.toDiscord(request, http.requestIP(request)?.address);
 		const session = await sessions.of(request);
 		if (name === "sign-in" && method === "GET") return signIn.show(session);
-		if (!session)
-			throw new ConsoleError("signed_out", "Sign in to the console first.");
+		if (!session) throw new ConsoleError("signed_out", "Sign in to the console first.");
 		if (own && own.isHttps !== session.isHttps) throw wrongOrigin();
 		if (method === "POST") http.timeout(request, maxQuietSeconds);
 		return forSession(request, session, name);
 	}
 
-	function forSession(
-		request: Request,
-		session: Session,
-		name: string,
-	): Response | Promise<Response> {
+	function forSession(request: Request, session: Session, name: string): Response | Promise<Response> {
 		const { method } = request;
 		const group = /^[^/]*\//.exec(name)?.[0] ?? "";
 		const path = paths.has(name) || !paths.has(group) ? name : group;
 		const route = routes[`${method} ${path}`];
-		if (!route && paths.has(path))
-			throw new ConsoleError(
-				"method",
-				"This path does not support this HTTP method.",
-			);
-		if (!route)
-			throw new ConsoleError(
-				"not_found",
-				"The console's API has no such path.",
-			);
-		if (
-			method !== "GET" &&
-			!isCsrfToken(request.headers.get("x-guildhall-csrf"), session)
-		)
-			throw new ConsoleError(
-				"csrf",
-				"This page belongs to an earlier session. Reload it.",
-			);
+		if (!route && paths.has(path)) throw new ConsoleError("method", "This path does not support this HTTP method.");
+		if (!route) throw new ConsoleError("not_found", "The console's API has no such path.");
+		if (method !== "GET" && !isCsrfToken(request.headers.get("x-guildhall-csrf"), session))
+			throw new ConsoleError("csrf", "This page belongs to an earlier session. Reload it.");
 		return route(request, viewerOf(session), name.slice(path.length));
 	}
 
@@ -169,9 +136,7 @@ export function createConsole(options: ConsoleOptions): Console {
 					headers: { Location: consolePath },
 				});
 			if (!path.startsWith(apiPath)) return servePage(request, path);
-			return handle(request, path.slice(apiPath.length), http).catch(
-				errorResponse,
-			);
+			return handle(request, path.slice(apiPath.length), http).catch(errorResponse);
 		},
 		close: events.close,
 	};

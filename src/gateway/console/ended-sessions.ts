@@ -21,10 +21,7 @@ export type EndedSessionsStore = Pick<GatewayStore, "run" | "reason">;
  * Creates the record of ended sessions. `now` returns the wall-clock time in milliseconds since 1970. Without `store`,
  * the record is in memory only.
  */
-export function createEndedSessions(
-	now: () => number,
-	store: EndedSessionsStore | undefined,
-) {
+export function createEndedSessions(now: () => number, store: EndedSessionsStore | undefined) {
 	/** The ended sessions by id, in the order in which they were added. */
 	const ended = new Map<string, Ended>();
 	/** Sessions that began at or before this time count as ended, because `ended` no longer contains all of them. */
@@ -44,8 +41,7 @@ export function createEndedSessions(
 
 	return {
 		/** Whether a session has ended, as far as this process knows. */
-		has: ({ id, since }: Ended): boolean =>
-			since <= endedUntil || ended.has(id),
+		has: ({ id, since }: Ended): boolean => since <= endedUntil || ended.has(id),
 		/**
 		 * Ends a session: at this gateway at once, in the database when the promise resolves. Rejects with StoreUnavailable if
 		 * the database cannot be reached; then other gateways, and this one after a restart, still accept it.
@@ -53,14 +49,9 @@ export function createEndedSessions(
 		async add(session: Ended): Promise<void> {
 			remember(session);
 			const { id, expiresAt } = session;
+			await store?.run((sql) => sql`DELETE FROM console_ended_sessions WHERE expires_at <= ${now()}`);
 			await store?.run(
-				(sql) =>
-					sql`DELETE FROM console_ended_sessions WHERE expires_at <= ${now()}`,
-			);
-			await store?.run(
-				(
-					sql,
-				) => sql`INSERT INTO console_ended_sessions (id, expires_at) VALUES (${id}, ${expiresAt})
+				(sql) => sql`INSERT INTO console_ended_sessions (id, expires_at) VALUES (${id}, ${expiresAt})
 					ON CONFLICT (id) DO NOTHING`,
 			);
 		},
@@ -71,8 +62,7 @@ export function createEndedSessions(
 		async look(session: Ended): Promise<void> {
 			if (!store || this.has(session)) return;
 			const rows = await store.run(
-				(sql): Promise<unknown[]> =>
-					sql`SELECT id FROM console_ended_sessions WHERE id = ${session.id}`,
+				(sql): Promise<unknown[]> => sql`SELECT id FROM console_ended_sessions WHERE id = ${session.id}`,
 			);
 			if (rows.length > 0) remember(session);
 		},

@@ -2,13 +2,7 @@
 // streams. It runs only while there are streams, so that calls cost nothing when nobody watches.
 
 import type { Log } from "../../lib/log.ts";
-import {
-	type EndReason,
-	type EventStream,
-	eventText,
-	heartbeat,
-	openEventStream,
-} from "./event-stream.ts";
+import { type EndReason, type EventStream, eventText, heartbeat, openEventStream } from "./event-stream.ts";
 import { ConsoleError } from "./respond.ts";
 import type { Sessions } from "./sessions.ts";
 import type { createState } from "./state.ts";
@@ -55,10 +49,7 @@ interface Watcher {
 }
 
 export interface EventsOptions {
-	state: Pick<
-		ReturnType<typeof createState>,
-		"run" | "now" | "load" | "callsFor" | "nextCall" | "approvalChanges"
-	>;
+	state: Pick<ReturnType<typeof createState>, "run" | "now" | "load" | "callsFor" | "nextCall" | "approvalChanges">;
 	sessions: Pick<Sessions, "isOpen" | "refresh">;
 	log: Log;
 	/** Starts to call `tick` regularly and returns a function that stops this. Default: every 250 ms. */
@@ -73,12 +64,7 @@ function startTimer(tick: () => void): () => void {
 export type Events = ReturnType<typeof createEvents>;
 
 /** Creates the event streams of the console and the timer that updates them. */
-export function createEvents({
-	state,
-	sessions,
-	log,
-	startTicking = startTimer,
-}: EventsOptions) {
+export function createEvents({ state, sessions, log, startTicking = startTimer }: EventsOptions) {
 	const watchers = new Set<Watcher>();
 	/** Stops the timer of all streams. Undefined while there are no streams. */
 	let stopTicking: (() => void) | undefined;
@@ -129,12 +115,9 @@ export function createEvents({
 		if (watcher.ticks % loadTicks === 0) {
 			void state.load(viewer);
 			void sessions.refresh(viewer.session).catch((error) => {
-				log.error(
-					"could not look up a session of the console: internal error",
-					{
-						error,
-					},
-				);
+				log.error("could not look up a session of the console: internal error", {
+					error,
+				});
 			});
 		}
 		if (watcher.silentTicks >= heartbeatTicks) send(watcher, heartbeat);
@@ -162,20 +145,14 @@ export function createEvents({
 		const all = [...watchers].map(({ viewer }) => viewer);
 		const people = all.filter((one) => one.person);
 		const own = all.filter((one) =>
-			person
-				? one.person?.person.id === person.person.id
-				: one.session.id === session.id,
+			person ? one.person?.person.id === person.person.id : one.session.id === session.id,
 		);
 		if (own.length >= maxPerSession || all.length >= maxStreams) return false;
 		return !person || people.length < maxOfPeople;
 	}
 
-	function endAll(
-		reason: EndReason,
-		isMeant: (watcher: Watcher) => boolean,
-	): void {
-		for (const watcher of [...watchers])
-			if (isMeant(watcher)) watcher.stream.end(reason);
+	function endAll(reason: EndReason, isMeant: (watcher: Watcher) => boolean): void {
+		for (const watcher of [...watchers]) if (isMeant(watcher)) watcher.stream.end(reason);
 	}
 
 	return {
@@ -185,14 +162,9 @@ export function createEvents({
 		 */
 		async open(viewer: Viewer, signal?: AbortSignal): Promise<Response> {
 			await state.load(viewer);
-			if (isClosed)
-				throw new ConsoleError("unavailable", "The gateway is stopping.", 1);
+			if (isClosed) throw new ConsoleError("unavailable", "The gateway is stopping.", 1);
 			if (!hasRoomFor(viewer))
-				throw new ConsoleError(
-					"too_many",
-					"Too many pages of the console are open. Close some of them.",
-					5,
-				);
+				throw new ConsoleError("too_many", "Too many pages of the console are open. Close some of them.", 5);
 			const stream = openEventStream(() => {
 				watchers.delete(watcher);
 				if (watchers.size > 0) return;
@@ -231,8 +203,7 @@ export function createEvents({
 		close(): void {
 			isClosed = true;
 			// A reader that takes nothing would hold up the end until Bun closes its connection.
-			for (const { stream } of [...watchers])
-				if (!stream.isReady) stream.drop();
+			for (const { stream } of [...watchers]) if (!stream.isReady) stream.drop();
 			endAll("stopping", () => true);
 		},
 		get size(): number {

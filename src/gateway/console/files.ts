@@ -5,9 +5,7 @@ import approvals from "../../pages/console/approvals.js" with { type: "text" };
 import calls from "../../pages/console/calls.js" with { type: "text" };
 import clients from "../../pages/console/clients.js" with { type: "text" };
 import connect from "../../pages/console/connect.js" with { type: "text" };
-import connections from "../../pages/console/connections.js" with {
-	type: "text",
-};
+import connections from "../../pages/console/connections.js" with { type: "text" };
 import css from "../../pages/console/console.css" with { type: "text" };
 import html from "../../pages/console/console.html" with { type: "text" };
 import controls from "../../pages/console/controls.css" with { type: "text" };
@@ -54,10 +52,5 @@ const files = {
 /** Responds to requests for the files of the page. Returns undefined for other paths. */
 export const servePage = serveFiles({
 	[consolePath]: { name: "console.html", text: String(html) },
-	...Object.fromEntries(
-		Object.entries(files).map(([path, text]) => [
-			`${consolePath}/${path}`,
-			{ name: path, text },
-		]),
-	),
+	...Object.fromEntries(Object.entries(files).map(([path, text]) => [`${consolePath}/${path}`, { name: path, text }])),
 });

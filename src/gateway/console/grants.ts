@@ -35,10 +35,7 @@ export function createGrantRoutes({ store, log, now }: GrantRoutesOptions) {
 		async end(request: Request, { person }: Viewer): Promise<Response> {
 			const { id } = read(chosen, await readJson(request));
 			if (!(await grants?.end(id, person?.person.id)))
-				throw new ConsoleError(
-					"not_found",
-					"This connection no longer exists. Reload the list.",
-				);
+				throw new ConsoleError("not_found", "This connection no longer exists. Reload the list.");
 			log.info("ended a connection in the console", {
 				grant: id,
 				person: person?.person.id,

@@ -4,34 +4,17 @@
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
 import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
-import {
-	createKey,
-	type Key,
-	keyName,
-	listKeys,
-	revokeKey,
-} from "../keys/keys.ts";
+import { createKey, type Key, keyName, listKeys, revokeKey } from "../keys/keys.ts";
 import type { GatewayStore } from "../store/store.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
 
 const maxDays = 3_653;
 const dayMs = 86_400_000;
-const id = v.pipe(
-	v.string(),
-	v.regex(/^\d{17,20}$/, "expected an id of 17 to 20 digits"),
-);
-const name = v.pipe(
-	v.string(),
-	v.regex(
-		keyName,
-		'expected a name of 1 to 64 letters, digits, "_", "." and "-"',
-	),
-);
+const id = v.pipe(v.string(), v.regex(/^\d{17,20}$/, "expected an id of 17 to 20 digits"));
+const name = v.pipe(v.string(), v.regex(keyName, 'expected a name of 1 to 64 letters, digits, "_", "." and "-"'));
 const items = <Item extends v.GenericSchema>(item: Item) =>
-	v.nullish(
-		v.pipe(v.array(item), v.minLength(1), v.maxLength(maxPrincipalItems)),
-	);
+	v.nullish(v.pipe(v.array(item), v.minLength(1), v.maxLength(maxPrincipalItems)));
 
 const newKey = v.strictObject({
 	name,
@@ -39,13 +22,10 @@ const newKey = v.strictObject({
 	instances: items(v.string()),
 	guilds: items(id),
 	person: v.nullish(id),
-	days: v.nullish(
-		v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maxDays)),
-	),
+	days: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maxDays))),
 });
 
-const noDatabase =
-	"Keys need a database: set GATEWAY_DATABASE, for example to gateway.sqlite.";
+const noDatabase = "Keys need a database: set GATEWAY_DATABASE, for example to gateway.sqlite.";
 
 export interface KeyRoutesOptions {
 	store: GatewayStore | undefined;
@@ -57,12 +37,7 @@ export interface KeyRoutesOptions {
 }
 
 /** Creates the console's routes that list, create and revoke keys. */
-export function createKeyRoutes({
-	store,
-	instances,
-	log,
-	now,
-}: KeyRoutesOptions) {
+export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions) {
 	function requireStore(viewer: Viewer): GatewayStore {
 		requireRoot(viewer);
 		if (store) return store;
@@ -94,10 +69,7 @@ export function createKeyRoutes({
 			const given = read(newKey, await readJson(request));
 			const unknown = given.instances?.find((one) => !instances.includes(one));
 			if (unknown !== undefined)
-				throw new ConsoleError(
-					"invalid",
-					`instances: there is no bot ${JSON.stringify(unknown.slice(0, 100))}.`,
-				);
+				throw new ConsoleError("invalid", `instances: there is no bot ${JSON.stringify(unknown.slice(0, 100))}.`);
 			const at = now();
 			const key: Omit<Key, "id"> = {
 				name: given.name,
@@ -123,12 +95,8 @@ export function createKeyRoutes({
 		},
 		async revoke(request: Request, viewer: Viewer): Promise<Response> {
 			const database = requireStore(viewer);
-			const { name: key } = read(
-				v.strictObject({ name }),
-				await readJson(request),
-			);
-			if (!(await revokeKey(database, key)))
-				throw new ConsoleError("not_found", `There is no key ${key}.`);
+			const { name: key } = read(v.strictObject({ name }), await readJson(request));
+			if (!(await revokeKey(database, key))) throw new ConsoleError("not_found", `There is no key ${key}.`);
 			log.info("revoked a key in the console", { key });
 			return jsonResponse({});
 		},
@@ -138,21 +106,13 @@ export function createKeyRoutes({
 /** Throws a ConsoleError unless the viewer is the holder of MCP_AUTH_TOKEN. */
 function requireRoot({ person }: Viewer): void {
 	if (!person) return;
-	throw new ConsoleError(
-		"forbidden",
-		"Only the holder of MCP_AUTH_TOKEN can see and change keys.",
-	);
+	throw new ConsoleError("forbidden", "Only the holder of MCP_AUTH_TOKEN can see and change keys.");
 }
 
 /** Checks the body of a request with `schema` and returns it. Throws a ConsoleError that names what is wrong. */
-export function read<Schema extends v.GenericSchema>(
-	schema: Schema,
-	body: unknown,
-): v.InferOutput<Schema> {
+export function read<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
 	const result = v.safeParse(schema, body);
 	if (result.success) return result.output;
-	const issues = result.issues.map(
-		(issue) => `${v.getDotPath(issue) ?? "body"}: ${issue.message}`,
-	);
+	const issues = result.issues.map((issue) => `${v.getDotPath(issue) ?? "body"}: ${issue.message}`);
 	throw new ConsoleError("invalid", issues.join("; ").slice(0, 1_000));
 }

@@ -16,17 +16,13 @@ export interface OwnOrigin {
  * Returns the console's own origin if the request's header Origin names exactly it: `publicUrl`, or the host of the
  * request. Returns undefined for every other origin, and without the header.
  */
-export function ownOrigin(
-	{ headers }: Request,
-	publicUrl: string | undefined,
-): OwnOrigin | undefined {
+export function ownOrigin({ headers }: Request, publicUrl: string | undefined): OwnOrigin | undefined {
 	const origin = headers.get("origin");
 	if (origin === null) return undefined;
 	const url = URL.parse(origin);
 	if (!url) return undefined;
 	const isHttps = url.protocol === "https:";
-	const isOwn =
-		origin === publicUrl || origin === originOf(url.protocol, headers);
+	const isOwn = origin === publicUrl || origin === originOf(url.protocol, headers);
 	if (!isOwn) return undefined;
 	return { origin, isHttps, isPrivate: isHttps || isLoopbackHost(url.host) };
 }
@@ -35,15 +31,10 @@ export function ownOrigin(
  * Whether a page of another origin may have sent this request (GET or HEAD). Browsers name the origin of the page in
  * one of these headers. Other programs send neither.
  */
-export function isForeign(
-	request: Request,
-	publicUrl: string | undefined,
-): boolean {
+export function isForeign(request: Request, publicUrl: string | undefined): boolean {
 	const site = request.headers.get("sec-fetch-site") ?? "none";
 	if (site !== "same-origin" && site !== "none") return true;
-	return (
-		request.headers.has("origin") && ownOrigin(request, publicUrl) === undefined
-	);
+	return request.headers.has("origin") && ownOrigin(request, publicUrl) === undefined;
 }
 
 /** Whether the host of a request is this machine itself, so that a session may use a cookie for plain http. */

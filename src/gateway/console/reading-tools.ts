@@ -3,12 +3,7 @@
 import { parseJson } from "../../lib/json.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { RpcRequest } from "../../mcp/json-rpc.ts";
-import {
-	isObject,
-	type JsonObject,
-	parseMessage,
-	RpcError,
-} from "../../mcp/json-rpc.ts";
+import { isObject, type JsonObject, parseMessage, RpcError } from "../../mcp/json-rpc.ts";
 import type { Caller, RpcResponse } from "../../mcp/server.ts";
 import type { RecentCalls } from "../calls/recent-calls.ts";
 import { listInstances } from "../catalog/catalog.ts";
@@ -34,10 +29,7 @@ export function createReadingTools({ see, call, recent }: ReadingToolsOptions) {
 			tools: JsonObject[];
 		};
 		return tools
-			.filter(
-				({ annotations }) =>
-					isObject(annotations) && annotations.readOnlyHint === true,
-			)
+			.filter(({ annotations }) => isObject(annotations) && annotations.readOnlyHint === true)
 			.map(({ name, title, description, inputSchema }) => ({
 				name,
 				title: title ?? name,
@@ -45,19 +37,12 @@ export function createReadingTools({ see, call, recent }: ReadingToolsOptions) {
 				inputSchema,
 				instances: all.filter(
 					(instance) =>
-						name === listInstances.name ||
-						catalog.offers
-							.get(instance)
-							?.tools.some((one) => one.name === name),
+						name === listInstances.name || catalog.offers.get(instance)?.tools.some((one) => one.name === name),
 				),
 			}));
 	}
 
-	async function run(
-		viewer: Viewer,
-		params: { name: string; arguments: JsonObject },
-		signal: Signal,
-	) {
+	async function run(viewer: Viewer, params: { name: string; arguments: JsonObject }, signal: Signal) {
 		const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
 		const request = parseMessage(JSON.stringify(message));
 		if (request.kind !== "request") throw new Error("not a request");
@@ -89,10 +74,7 @@ export function createReadingTools({ see, call, recent }: ReadingToolsOptions) {
 		async call(request: Request, viewer: Viewer): Promise<Response> {
 			const { name, arguments: args = {} } = await readJson(request);
 			if (typeof name !== "string" || !isObject(args))
-				throw new ConsoleError(
-					"invalid",
-					"Send the name of a tool and its arguments.",
-				);
+				throw new ConsoleError("invalid", "Send the name of a tool and its arguments.");
 			const tools = await listFor(viewer);
 			if (!tools.some((tool) => tool.name === name))
 				throw new ConsoleError("not_found", "No read-only tool has this name.");
@@ -100,8 +82,7 @@ export function createReadingTools({ see, call, recent }: ReadingToolsOptions) {
 				const params = { name, arguments: args };
 				return jsonResponse(await run(viewer, params, request.signal));
 			} catch (error) {
-				if (error instanceof RpcError)
-					throw new ConsoleError("invalid", error.message);
+				if (error instanceof RpcError) throw new ConsoleError("invalid", error.message);
 				throw error;
 			}
 		},
@@ -113,10 +94,6 @@ function textOf(result: unknown): string {
 	const { content } = Object(result) as JsonObject;
 	const items: unknown[] = Array.isArray(content) ? content : [];
 	return items
-		.map((item) =>
-			isObject(item) && typeof item.text === "string"
-				? item.text
-				: JSON.stringify(item),
-		)
+		.map((item) => (isObject(item) && typeof item.text === "string" ? item.text : JSON.stringify(item)))
 		.join("\n");
 }

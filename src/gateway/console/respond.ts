@@ -48,10 +48,7 @@ const headers = {
 };
 
 /** Returns a JSON response of the console. */
-export function jsonResponse(
-	value: unknown,
-	{ status = 200, more = {} as Record<string, string> } = {},
-): Response {
+export function jsonResponse(value: unknown, { status = 200, more = {} as Record<string, string> } = {}): Response {
 	const text = JSON.stringify(value);
 	return new Response(text, { status, headers: { ...headers, ...more } });
 }
@@ -63,21 +60,14 @@ export function errorResponse(error: unknown): Response {
 	const body = { error: { code, message } };
 	return jsonResponse(body, {
 		status: statusOf[code],
-		more:
-			retryAfterSeconds === undefined
-				? {}
-				: { "Retry-After": String(retryAfterSeconds) },
+		more: retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) },
 	});
 }
 
 function toConsoleError(error: unknown): ConsoleError {
 	if (error instanceof ConsoleError) return error;
 	if (!(error instanceof StoreUnavailable)) throw error;
-	return new ConsoleError(
-		"unavailable",
-		"The gateway cannot reach its database. Try again later.",
-		5,
-	);
+	return new ConsoleError("unavailable", "The gateway cannot reach its database. Try again later.", 5);
 }
 
 /**
@@ -87,16 +77,10 @@ function toConsoleError(error: unknown): ConsoleError {
 export async function readJson(request: Request): Promise<JsonObject> {
 	const type = request.headers.get("content-type") ?? "";
 	if (!/^application\/json\s*(;|$)/i.test(type))
-		throw new ConsoleError(
-			"content_type",
-			"Send the body with Content-Type: application/json.",
-		);
+		throw new ConsoleError("content_type", "Send the body with Content-Type: application/json.");
 	const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
 	if (body === "too long" || body === "late")
-		throw new ConsoleError(
-			"too_large",
-			"The request is too long or did not arrive in time.",
-		);
+		throw new ConsoleError("too_large", "The request is too long or did not arrive in time.");
 	const value = parseJson(new TextDecoder().decode(body));
 	if (isObject(value)) return value;
 	throw new ConsoleError("invalid", "The body is not a JSON object.");

@@ -4,19 +4,14 @@
 
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
-import {
-	createEndedSessions,
-	type EndedSessionsStore,
-} from "./ended-sessions.ts";
+import { createEndedSessions, type EndedSessionsStore } from "./ended-sessions.ts";
 import { isOnLoopback } from "./origin.ts";
 
 /** Derives a key of 32 bytes. `node:crypto` is loaded for it alone: it needs 3 MiB, which an idle gateway does without. */
 async function deriveKey(password: string): Promise<Buffer> {
 	const { scrypt } = await import("node:crypto");
 	const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-	scrypt(password, "guildhall console", 32, (error, key) =>
-		error ? reject(error) : resolve(key),
-	);
+	scrypt(password, "guildhall console", 32, (error, key) => (error ? reject(error) : resolve(key)));
 	return promise;
 }
 
@@ -70,11 +65,7 @@ export type Sessions = ReturnType<typeof createSessions>;
  * Creates and checks sessions. `now` returns the wall-clock time in milliseconds since 1970. `store` is the gateway's
  * database, which remembers ended sessions.
  */
-export function createSessions(
-	token: string,
-	now: () => number,
-	store?: EndedSessionsStore,
-) {
+export function createSessions(token: string, now: () => number, store?: EndedSessionsStore) {
 	/**
 	 * The key that authenticates cookies. Deriving it is slow on purpose: with a cookie of their own, an attacker could
 	 * otherwise guess a short MCP_AUTH_TOKEN quickly. It is derived when it is first needed.
@@ -87,10 +78,7 @@ export function createSessions(
 		return new Bun.CryptoHasher("sha256", await key).update(text).digest();
 	}
 
-	async function sessionOf(
-		{ id, since, person }: v.InferOutput<typeof stored>,
-		isHttps: boolean,
-	): Promise<Session> {
+	async function sessionOf({ id, since, person }: v.InferOutput<typeof stored>, isHttps: boolean): Promise<Session> {
 		return {
 			id,
 			since,
@@ -101,12 +89,8 @@ export function createSessions(
 		};
 	}
 
-	async function readCookie({
-		value,
-		isHttps,
-	}: SessionCookie): Promise<Session | undefined> {
-		const [, payload = "", given = ""] =
-			/^([\w-]+)\.([\w-]{43})$/.exec(value) ?? [];
+	async function readCookie({ value, isHttps }: SessionCookie): Promise<Session | undefined> {
+		const [, payload = "", given = ""] = /^([\w-]+)\.([\w-]{43})$/.exec(value) ?? [];
 		const expected = await mac(`session ${payload}`);
 		const actual = Buffer.from(given, "base64url");
 		if (actual.length !== expected.length) return undefined;
@@ -127,18 +111,13 @@ export function createSessions(
 
 	return {
 		/** Begins a session. `cookie` in the result is the header Set-Cookie that stores the session in the browser. */
-		async begin(
-			person: SessionPerson | undefined,
-			isHttps: boolean,
-		): Promise<{ session: Session; cookie: string }> {
+		async begin(person: SessionPerson | undefined, isHttps: boolean): Promise<{ session: Session; cookie: string }> {
 			const content = {
 				id: crypto.getRandomValues(Buffer.alloc(16)).toString("base64url"),
 				since: now(),
 				...(person && { person: { id: person.id, name: person.name } }),
 			};
-			const payload = Buffer.from(JSON.stringify(content)).toString(
-				"base64url",
-			);
+			const payload = Buffer.from(JSON.stringify(content)).toString("base64url");
 			const proof = (await mac(`session ${payload}`)).toString("base64url");
 			return {
 				session: await sessionOf({ person: undefined, ...content }, isHttps),
@@ -154,9 +133,7 @@ export function createSessions(
 		async of(request: Request): Promise<Session | undefined> {
 			// Other web servers on this machine can set cookies of this name for the loopback address.
 			const read = await Promise.all(cookiesOf(request).map(readCookie));
-			const [session, ...others] = read.filter(
-				(one) => one !== undefined && isOpen(one),
-			);
+			const [session, ...others] = read.filter((one) => one !== undefined && isOpen(one));
 			if (!session || others.length > 0) return undefined;
 			await (session.person ? ended.look(session) : ended.tryToLook(session));
 			return isOpen(session) ? session : undefined;
@@ -176,20 +153,14 @@ export function createSessions(
 export function isCsrfToken(given: string | null, { csrf }: Session): boolean {
 	const expected = Buffer.from(csrf);
 	const actual = Buffer.from(given ?? "");
-	return (
-		actual.length === expected.length &&
-		crypto.timingSafeEqual(actual, expected)
-	);
+	return actual.length === expected.length && crypto.timingSafeEqual(actual, expected);
 }
 
 /**
  * Returns the header Set-Cookie that stores a session in the browser; `value` undefined deletes it. `isHttps`: whether
  * the browser uses https.
  */
-export function sessionCookie(
-	value: string | undefined,
-	isHttps: boolean,
-): string {
+export function sessionCookie(value: string | undefined, isHttps: boolean): string {
 	const name = isHttps ? cookieNames.https : cookieNames.loopback;
 	const maxAge = value === undefined ? 0 : sessionLifetimeMs / 1000;
 	return `${name}=${value ?? ""}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${isHttps ? "; Secure" : ""}`;
@@ -202,9 +173,7 @@ interface SessionCookie {
 
 /** Returns the session cookies of a request. They are not yet authenticated. */
 function cookiesOf(request: Request): SessionCookie[] {
-	const cookies = (request.headers.get("cookie") ?? "")
-		.split(";")
-		.map((cookie) => cookie.trim());
+	const cookies = (request.headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
 	const named = (name: string, isHttps: boolean): SessionCookie[] =>
 		cookies
 			.filter((cookie) => cookie.startsWith(`${name}=`))

@@ -8,12 +8,7 @@ import { OAuthError } from "../oauth/protocol/oauth-error.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { type OwnOrigin, ownOrigin } from "./origin.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
-import {
-	type Session,
-	type SessionPerson,
-	type Sessions,
-	sessionCookie,
-} from "./sessions.ts";
+import { type Session, type SessionPerson, type Sessions, sessionCookie } from "./sessions.ts";
 
 export interface SignInOptions {
 	token: string;
@@ -29,14 +24,7 @@ export interface SignInOptions {
 export type SignIn = ReturnType<typeof createSignIn>;
 
 /** Creates the console's routes for signing in and out. */
-export function createSignIn({
-	token,
-	publicUrl,
-	sessions,
-	discord,
-	log,
-	monotonicNow,
-}: SignInOptions) {
+export function createSignIn({ token, publicUrl, sessions, discord, log, monotonicNow }: SignInOptions) {
 	const isToken = createTokenMatch(token);
 	const wrongTokens = new SenderLimit({
 		perNetwork: 10,
@@ -67,12 +55,8 @@ export function createSignIn({
 				Math.ceil(waitMs / 1000),
 			);
 		if (typeof given === "string" && isToken(given)) return;
-		if (wrongTokens.add(address))
-			log.warn("refused a sign-in to the console: wrong token", { address });
-		throw new ConsoleError(
-			"wrong_token",
-			"This is not the gateway's MCP_AUTH_TOKEN.",
-		);
+		if (wrongTokens.add(address)) log.warn("refused a sign-in to the console: wrong token", { address });
+		throw new ConsoleError("wrong_token", "This is not the gateway's MCP_AUTH_TOKEN.");
 	}
 
 	async function discordPerson(request: Request): Promise<SessionPerson> {
@@ -98,27 +82,17 @@ export function createSignIn({
 				session: session ? describeSession(session) : null,
 				discord: (discord && publicUrl) ?? null,
 			}),
-		async signIn(
-			request: Request,
-			peer: string | undefined,
-		): Promise<Response> {
+		async signIn(request: Request, peer: string | undefined): Promise<Response> {
 			const { isHttps } = requirePrivateOrigin(request);
 			const body = await readJson(request);
 			const address = clientAddress(request, peer);
 			if (body.discord !== true) checkToken(body.token, address);
-			const person =
-				body.discord === true ? await discordPerson(request) : undefined;
+			const person = body.discord === true ? await discordPerson(request) : undefined;
 			const { session, cookie } = await sessions.begin(person, isHttps);
 			log.info("signed in to the console", { address, person: person?.id });
-			return jsonResponse(
-				{ session: describeSession(session) },
-				{ more: { "Set-Cookie": cookie } },
-			);
+			return jsonResponse({ session: describeSession(session) }, { more: { "Set-Cookie": cookie } });
 		},
-		async toDiscord(
-			request: Request,
-			peer: string | undefined,
-		): Promise<Response> {
+		async toDiscord(request: Request, peer: string | undefined): Promise<Response> {
 			const { origin } = requirePrivateOrigin(request);
 			await readJson(request);
 			if (!discord || origin !== publicUrl)
@@ -129,10 +103,7 @@ export function createSignIn({
 						: "Signing in with Discord is not configured: set PUBLIC_URL.",
 				);
 			try {
-				const { url, cookie } = await discord.begin(
-					request,
-					clientAddress(request, peer),
-				);
+				const { url, cookie } = await discord.begin(request, clientAddress(request, peer));
 				return jsonResponse({ url }, { more: { "Set-Cookie": cookie } });
 			} catch (error) {
 				throw fromOAuth(error);
@@ -141,24 +112,16 @@ export function createSignIn({
 		async signOut(session: Session): Promise<Response> {
 			await sessions.end(session).catch((error) => {
 				if (!(error instanceof StoreUnavailable)) throw error;
-				log.warn(
-					"signed out of the console at this gateway only: the database is unavailable",
-				);
+				log.warn("signed out of the console at this gateway only: the database is unavailable");
 			});
 			log.info("signed out of the console", { person: session.person?.id });
-			return jsonResponse(
-				{},
-				{ more: { "Set-Cookie": sessionCookie(undefined, session.isHttps) } },
-			);
+			return jsonResponse({}, { more: { "Set-Cookie": sessionCookie(undefined, session.isHttps) } });
 		},
 	};
 }
 
 /** Returns the origin of a request that changes something. Throws a ConsoleError unless it is the console's own. */
-export function requireOwnOrigin(
-	request: Request,
-	publicUrl: string | undefined,
-): OwnOrigin {
+export function requireOwnOrigin(request: Request, publicUrl: string | undefined): OwnOrigin {
 	const own = ownOrigin(request, publicUrl);
 	if (own) return own;
 	throw wrongOrigin();

@@ -30,28 +30,16 @@ export interface StateOptions {
 export type ConsoleState = ReturnType<ReturnType<typeof createState>["now"]>;
 
 /** Creates the functions that describe the state of the gateway and its bots to a viewer. */
-export function createState({
-	backends,
-	views,
-	recent,
-	store,
-	run,
-}: StateOptions) {
+export function createState({ backends, views, recent, store, run }: StateOptions) {
 	const startedAt = Date.now() - Math.round(performance.now());
 
 	/** Returns the kept tool calls whose number is at least `from` and that a viewer may see, oldest first. */
 	function callsFor({ person }: Viewer, from = 0): RecentCall[] {
 		const calls = recent.since(from);
-		return person
-			? calls.filter((call) => call.person === person.person.id)
-			: calls;
+		return person ? calls.filter((call) => call.person === person.person.id) : calls;
 	}
 
-	function describeBot(
-		bot: Backend | BackendView,
-		calls: readonly RecentCall[],
-		isRoot: boolean,
-	) {
+	function describeBot(bot: Backend | BackendView, calls: readonly RecentCall[], isRoot: boolean) {
 		const { backend, name, guilds, state, pins } = bot;
 		const own = calls.filter(({ instance }) => instance === name);
 		const { lastError } = backend.health;
@@ -60,8 +48,7 @@ export function createState({
 			state: state.online ? "online" : state.away ? "away" : "offline",
 			reason: state.online ? null : onOneLine(state.reason, maxReasonLength),
 			since: wallTime(state.since),
-			version:
-				backend.session.serverVersion?.slice(0, maxVersionLength) ?? null,
+			version: backend.session.serverVersion?.slice(0, maxVersionLength) ?? null,
 			guilds: [...guilds].slice(0, maxGuilds).map(([id, name]) => ({
 				id,
 				name,
@@ -125,11 +112,7 @@ export function createState({
 					version,
 					startedAt,
 					run,
-					database: store
-						? store.reason === undefined
-							? "ready"
-							: "degraded"
-						: null,
+					database: store ? (store.reason === undefined ? "ready" : "degraded") : null,
 					databaseReason: reason ?? null,
 				},
 				bots: bots.map((bot) => describeBot(bot, calls, !person)),
@@ -144,11 +127,8 @@ export function createState({
  */
 export function latencyOf(calls: readonly Pick<RecentCall, "ms">[]) {
 	const sorted = calls.map(({ ms }) => ms).sort((a, b) => a - b);
-	const at = (part: number) =>
-		sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
-	return sorted.length === 0
-		? null
-		: { p50: at(0.5), p99: at(0.99), calls: sorted.length };
+	const at = (part: number) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
+	return sorted.length === 0 ? null : { p50: at(0.5), p99: at(0.99), calls: sorted.length };
 }
 
 /**

@@ -86,10 +86,7 @@ export class HttpClient {
 		this.#options = { ...defaults, ...options };
 		const { url, maxConnections, maxHeadBytes } = this.#options;
 		this.#url = new URL(url);
-		if (this.#url.protocol !== "http:")
-			throw new TypeError(
-				`expected an http: URL, received ${this.#url.protocol}`,
-			);
+		if (this.#url.protocol !== "http:") throw new TypeError(`expected an http: URL, received ${this.#url.protocol}`);
 		this.#parserOptions = { maxHeadBytes, heads: responseHeads };
 		this.#permits = new Semaphore({ max: maxConnections });
 	}
@@ -108,8 +105,7 @@ export class HttpClient {
 	dispatch: Dispatch = (request, signal, handler) => {
 		try {
 			if (signal.aborted) throw abortFailure(signal, "unsent");
-			if (this.#isClosed)
-				throw new HttpFailure("the HTTP client is closed", "unsent");
+			if (this.#isClosed) throw new HttpFailure("the HTTP client is closed", "unsent");
 			const text = this.#serialize(request);
 			const { maxBodyBytes = this.#options.maxBodyBytes } = request;
 			const exchange = new Exchange(text, maxBodyBytes, signal, handler, this);
@@ -171,12 +167,9 @@ export class HttpClient {
 		}
 		if (requestId !== undefined) head += valueLine("X-Request-Id", requestId);
 		if (caller !== undefined) head += valueLine(principalHeader, caller);
-		if (trace?.traceparent !== undefined)
-			head += valueLine("traceparent", trace.traceparent);
-		if (trace?.tracestate !== undefined)
-			head += valueLine("tracestate", trace.tracestate);
-		if (method === "POST" || body !== "")
-			head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+		if (trace?.traceparent !== undefined) head += valueLine("traceparent", trace.traceparent);
+		if (trace?.tracestate !== undefined) head += valueLine("tracestate", trace.tracestate);
+		if (method === "POST" || body !== "") head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
 		return `${method}${head}\r\n${body}`;
 	}
 
@@ -298,24 +291,18 @@ export class HttpClient {
  * Matches names of HTTP headers that callers may not set, because they determine the length of the request or control
  * the connection.
  */
-const reservedHeaders =
-	/^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;
+const reservedHeaders = /^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;
 const sentValue = /^[\t\x20-\x7e]*$/;
 
 /**
  * Serializes the first line of an HTTP request, without the method, and the headers. Adds a Host header at the beginning
  * if `headers` has none.
  */
-function headOf(
-	{ pathname, search, host }: URL,
-	headers: HttpRequest["headers"],
-): string {
+function headOf({ pathname, search, host }: URL, headers: HttpRequest["headers"]): string {
 	const names = Object.keys(headers);
 	const hosts = names.filter((name) => /^host$/i.test(name)).length;
 	if (hosts > 1) throw new TypeError("the HTTP request has two Host headers");
-	const all = Object.entries(
-		hosts === 0 ? { Host: host, ...headers } : headers,
-	);
+	const all = Object.entries(hosts === 0 ? { Host: host, ...headers } : headers);
 	const lines = all.map(([name, value]) => fieldLine(name, value));
 	// Joined, because the parts of a string made with + stay apart: each request would gather them all again.
 	return [` ${pathname}${search} HTTP/1.1\r\n`, ...lines].join("");
@@ -323,16 +310,13 @@ function headOf(
 
 function fieldLine(name: string, value: string): string {
 	if (!fieldName.test(name) || reservedHeaders.test(name))
-		throw new TypeError(
-			`the HTTP request has an invalid or reserved header: ${JSON.stringify(name)}`,
-		);
+		throw new TypeError(`the HTTP request has an invalid or reserved header: ${JSON.stringify(name)}`);
 	return valueLine(name, value);
 }
 
 /** Serializes an HTTP header whose name is known to be valid. */
 function valueLine(name: string, value: string): string {
 	// The value may be a secret.
-	if (!sentValue.test(value))
-		throw new TypeError(`the value of the header ${name} is not ASCII text`);
+	if (!sentValue.test(value)) throw new TypeError(`the value of the header ${name} is not ASCII text`);
 	return `${name}: ${value}\r\n`;
 }

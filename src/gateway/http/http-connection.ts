@@ -20,10 +20,7 @@ import {
 	ResponseParser,
 } from "./response-parser.ts";
 
-export type Socket = Pick<
-	Bun.Socket,
-	"write" | "ref" | "unref" | "end" | "terminate"
->;
+export type Socket = Pick<Bun.Socket, "write" | "ref" | "unref" | "end" | "terminate">;
 
 type State =
 	/**
@@ -115,11 +112,7 @@ export class Connection {
 				exchange.add(event);
 			}
 		} catch (cause) {
-			return this.#fail(
-				cause instanceof ParseError
-					? new HttpFailure(cause.message, "answered")
-					: cause,
-			);
+			return this.#fail(cause instanceof ParseError ? new HttpFailure(cause.message, "answered") : cause);
 		}
 	}
 
@@ -130,8 +123,7 @@ export class Connection {
 	onEnd(): void {
 		const exchange = this.#exchange;
 		// After a failed write Bun reports a reset as an orderly end.
-		if (exchange && !this.#unwritten && this.#parser.endsWithConnection)
-			exchange.finish();
+		if (exchange && !this.#unwritten && this.#parser.endsWithConnection) exchange.finish();
 		this.onClose();
 	}
 
@@ -144,8 +136,7 @@ export class Connection {
 		const exchange = this.#exchange;
 		this.#transition("closed");
 		if (!exchange?.isOpen) return;
-		if (this.#isReused && exchange.progress === "unsent")
-			this.leftUnsent = true;
+		if (this.#isReused && exchange.progress === "unsent") this.leftUnsent = true;
 		else exchange.fail(connectionLost(exchange, cause));
 	}
 
@@ -182,8 +173,7 @@ export class Connection {
 		const { request } = exchange;
 		const count = this.#writeSome(exchange, request);
 		// Only a partly written request is needed as bytes.
-		if (count < Buffer.byteLength(request))
-			this.#unwritten = Buffer.from(request).subarray(Math.max(0, count));
+		if (count < Buffer.byteLength(request)) this.#unwritten = Buffer.from(request).subarray(Math.max(0, count));
 		// The connection was reset, which no event has reported yet.
 		if (count < 0) this.onClose();
 	}
@@ -209,9 +199,7 @@ export interface Carrier {
 }
 
 /** An HTTP request and its response. Callers receive this object when the head of the response has arrived. */
-export class Exchange
-	implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder
-{
+export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder {
 	progress: Progress = "unsent";
 	heldBytes = 0;
 	head: ResponseHead | undefined;
@@ -345,8 +333,7 @@ export class Exchange
 
 	async next(): Promise<IteratorResult<Uint8Array>> {
 		const value = this.#takePieces();
-		if (value && this.signal.aborted)
-			throw abortFailure(this.signal, "answered");
+		if (value && this.signal.aborted) throw abortFailure(this.signal, "answered");
 		if (value) return { value, done: false };
 		if (this.#state === "complete") return { value: undefined, done: true };
 		if (this.#state === "failed") throw this.#failure;

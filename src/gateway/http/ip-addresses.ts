@@ -62,9 +62,7 @@ export function isPublicAddress(address: string): boolean {
 export function networkOf(address: string): string {
 	const bits = addressBits(address);
 	// The address of a client that reached an IPv6 socket by IPv4.
-	const isMapped = bits?.startsWith(
-		addressBits("::ffff:0:0")?.slice(0, 96) ?? "",
-	);
+	const isMapped = bits?.startsWith(addressBits("::ffff:0:0")?.slice(0, 96) ?? "");
 	return bits?.length === 128 && !isMapped ? bits.slice(0, 64) : address;
 }
 
@@ -78,11 +76,8 @@ function addressBits(address: string): string | undefined {
 			return toBits(address.split(".").map(Number), 8);
 		case 6: {
 			// The URL parser writes an IPv4 part as hexadecimal numbers.
-			const text =
-				URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? "";
-			const [head = [], tail = []] = text
-				.split("::")
-				.map((part) => part.split(":").filter((group) => group !== ""));
+			const text = URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? "";
+			const [head = [], tail = []] = text.split("::").map((part) => part.split(":").filter((group) => group !== ""));
 			const gap = Array<string>(8 - head.length - tail.length).fill("0");
 			const groups = [...head, ...gap, ...tail];
 			return toBits(

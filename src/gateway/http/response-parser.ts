@@ -113,9 +113,7 @@ export class ResponseParser {
 	 */
 	push(bytes: Buffer): void {
 		const isRead = this.#at === this.#input.length;
-		this.#input = isRead
-			? bytes
-			: Buffer.concat([this.#input.subarray(this.#at), bytes]);
+		this.#input = isRead ? bytes : Buffer.concat([this.#input.subarray(this.#at), bytes]);
 		this.#at = 0;
 	}
 
@@ -125,11 +123,9 @@ export class ResponseParser {
 	 */
 	next(): ParserEvent | undefined {
 		for (;;) {
-			if (this.#bodyBytes > this.#maxBodyBytes)
-				throw bodyTooLarge(this.#maxBodyBytes);
+			if (this.#bodyBytes > this.#maxBodyBytes) throw bodyTooLarge(this.#maxBodyBytes);
 			if (this.#state === "complete") return this.#end();
-			if (this.#state === "idle" || this.#at === this.#input.length)
-				return undefined;
+			if (this.#state === "idle" || this.#at === this.#input.length) return undefined;
 			const from = this.#at;
 			const isBody = this.#state !== "head";
 			const event = this.#read();
@@ -192,8 +188,7 @@ export class ResponseParser {
 		this.#at = end + 4;
 		if (head.status < 200) return this.#skipInterim(head);
 		const { hasBody, length, isChunked } = head;
-		if (length !== undefined && length > this.#maxBodyBytes)
-			throw bodyTooLarge(this.#maxBodyBytes);
+		if (length !== undefined && length > this.#maxBodyBytes) throw bodyTooLarge(this.#maxBodyBytes);
 		this.isKeepAlive = head.isKeepAlive;
 		if (!hasBody) {
 			// Some servers send the body that they announce even where there must be none.
@@ -229,16 +224,11 @@ export class ResponseParser {
 	}
 
 	#skipInterim({ status, fields }: HeadLines): undefined {
-		if (status === 101)
-			throw new ParseError(
-				"the server switches protocols (101), which was not requested",
-			);
+		if (status === 101) throw new ParseError("the server switches protocols (101), which was not requested");
 		if (fields.has("content-length") || fields.has("transfer-encoding"))
 			throw new ParseError("an interim response (1xx) announces a body");
 		if (++this.#interimResponses > maxInterimResponses)
-			throw new ParseError(
-				`the server sent more than ${maxInterimResponses} interim responses (1xx)`,
-			);
+			throw new ParseError(`the server sent more than ${maxInterimResponses} interim responses (1xx)`);
 	}
 
 	/**
@@ -258,14 +248,11 @@ export class ResponseParser {
 		const input = this.#input;
 		const end = input.indexOf(lineEnd, this.#at);
 		if ((end < 0 ? input.length : end) - this.#at > maxChunkLineBytes)
-			throw new ParseError(
-				`a chunk header is longer than ${maxChunkLineBytes} bytes`,
-			);
+			throw new ParseError(`a chunk header is longer than ${maxChunkLineBytes} bytes`);
 		if (end < 0) return;
 		const line = chunkLine.exec(input.toString("latin1", this.#at, end));
 		if (!line) throw new ParseError("a chunk header is malformed");
-		if (++this.#chunks > maxChunks)
-			throw new ParseError(`the body has more than ${maxChunks} chunks`);
+		if (++this.#chunks > maxChunks) throw new ParseError(`the body has more than ${maxChunks} chunks`);
 		this.#bytesLeft = Number.parseInt(line[1] ?? "", 16);
 		// This line end is read again as part of the empty line that ends the trailers, since there may be no trailers.
 		this.#at = this.#bytesLeft > 0 ? end + 2 : end;
@@ -286,8 +273,7 @@ export class ResponseParser {
 		const end = this.#endOfBlock("trailer section");
 		if (end < 0) return;
 		// Trailers are validated and ignored.
-		if (end > from)
-			parseFields(this.#input.toString("latin1", from + 2, end).split("\r\n"));
+		if (end > from) parseFields(this.#input.toString("latin1", from + 2, end).split("\r\n"));
 		this.#at = end + 4;
 		this.#transition("complete");
 	}
@@ -310,11 +296,9 @@ function bodyTooLarge(maxBytes: number): ParseError {
 function checkBeginning(input: Buffer): void {
 	const expected = "HTTP/1.";
 	const begun = input.toString("latin1", 0, expected.length);
-	if (!expected.startsWith(begun))
-		throw new ParseError("the status line is malformed");
+	if (!expected.startsWith(begun)) throw new ParseError("the status line is malformed");
 	const newline = input.indexOf(10);
-	if (newline >= 0 && input[newline - 1] !== 13)
-		throw new ParseError("a header line does not end with CR LF");
+	if (newline >= 0 && input[newline - 1] !== 13) throw new ParseError("a header line does not end with CR LF");
 }
 
 function parseHead(text: string): ResponseHead {
@@ -332,14 +316,12 @@ function parseHead(text: string): ResponseHead {
 }
 
 function parseFields(lines: readonly string[]): Map<string, string> {
-	if (lines.length > maxFields)
-		throw new ParseError(`the response has more than ${maxFields} headers`);
+	if (lines.length > maxFields) throw new ParseError(`the response has more than ${maxFields} headers`);
 	const fields = new Map<string, string>();
 	for (const line of lines) {
 		const colon = line.indexOf(":");
 		const name = line.slice(0, Math.max(0, colon)).toLowerCase();
-		if (!fieldName.test(name) || !fieldLine.test(line))
-			throw new ParseError("a header line is malformed");
+		if (!fieldName.test(name) || !fieldLine.test(line)) throw new ParseError("a header line is malformed");
 		const value = trim(line, colon + 1);
 		const before = fields.get(name);
 		// Repeated headers are joined. Where that is ambiguous (a length, an encoding), the joined value is refused.
@@ -372,9 +354,7 @@ function framingOf(head: HeadLines) {
 	const { status, fields } = head;
 	// The client requests no encoding and decodes none.
 	if (!/^identity$/i.test(fields.get("content-encoding") ?? "identity"))
-		throw new ParseError(
-			"the body has a Content-Encoding that this client does not support",
-		);
+		throw new ParseError("the body has a Content-Encoding that this client does not support");
 	return {
 		hasBody: status !== 204 && status !== 205 && status !== 304,
 		length: contentLength(fields),
@@ -386,8 +366,7 @@ function framingOf(head: HeadLines) {
 function contentLength(fields: HeadLines["fields"]): number | undefined {
 	const length = fields.get("content-length");
 	if (length === undefined) return undefined;
-	if (!/^\d+$/.test(length))
-		throw new ParseError("the Content-Length is not a number");
+	if (!/^\d+$/.test(length)) throw new ParseError("the Content-Length is not a number");
 	return Number(length);
 }
 
@@ -395,13 +374,9 @@ function isChunked({ minor, fields }: HeadLines): boolean {
 	const coding = fields.get("transfer-encoding");
 	if (coding === undefined) return false;
 	if (minor === 0 || !/^chunked$/i.test(coding))
-		throw new ParseError(
-			"the body has a Transfer-Encoding that this client does not support",
-		);
+		throw new ParseError("the body has a Transfer-Encoding that this client does not support");
 	if (fields.has("content-length"))
-		throw new ParseError(
-			"the headers contain both Content-Length and Transfer-Encoding",
-		);
+		throw new ParseError("the headers contain both Content-Length and Transfer-Encoding");
 	return true;
 }
 

@@ -40,16 +40,12 @@ export class SenderLimit {
 	waitMs(address: string): number {
 		const own = this.#byNetwork.get(networkOf(address));
 		const { waitMs } = this.#evenSpared;
-		return own && own.count >= few
-			? Math.max(own.waitMs, this.#all.waitMs, waitMs)
-			: waitMs;
+		return own && own.count >= few ? Math.max(own.waitMs, this.#all.waitMs, waitMs) : waitMs;
 	}
 
 	/** Counts an event of this sender. Returns false while the total is exceeded. */
 	add(address: string): boolean {
-		this.#byNetwork
-			.getOrMake(networkOf(address), () => new SlidingWindow(this.#ofNetwork))
-			.add();
+		this.#byNetwork.getOrMake(networkOf(address), () => new SlidingWindow(this.#ofNetwork)).add();
 		const isWithinTotal = this.#all.waitMs === 0;
 		this.#all.add();
 		this.#evenSpared.add();
@@ -69,21 +65,15 @@ export class SenderLimit {
  * or in a private network, returns the last entry of the header X-Forwarded-For, so that the clients of a proxy do not
  * share one limit.
  */
-export function clientAddress(
-	{ headers }: Request,
-	peer: string | undefined,
-): string {
+export function clientAddress({ headers }: Request, peer: string | undefined): string {
 	const forwarded = headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
 	const own = peer ?? "unknown";
-	return forwarded && isPrivatePeer(own)
-		? withoutPort(forwarded).slice(0, 45)
-		: own;
+	return forwarded && isPrivatePeer(own) ? withoutPort(forwarded).slice(0, 45) : own;
 }
 
 /** Returns an address without the port that some proxies add: each connection would else count for itself. */
 function withoutPort(address: string): string {
-	const [, ipv6, ipv4] =
-		/^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(address) ?? [];
+	const [, ipv6, ipv4] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(address) ?? [];
 	return ipv6 ?? ipv4 ?? address;
 }
 
@@ -92,7 +82,5 @@ function withoutPort(address: string): string {
  */
 function isPrivatePeer(address: string): boolean {
 	const plain = address.replace(/^::ffff:/i, "");
-	return /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|::1$|f[cd][0-9a-f]{2}:)/i.test(
-		plain,
-	);
+	return /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|::1$|f[cd][0-9a-f]{2}:)/i.test(plain);
 }

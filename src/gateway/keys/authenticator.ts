@@ -5,11 +5,7 @@ import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { pathOf } from "../../lib/program/listen.ts";
 import { within } from "../../lib/wait.ts";
-import {
-	bearerToken,
-	createTokenMatch,
-	unauthorized,
-} from "../../mcp/access.ts";
+import { bearerToken, createTokenMatch, unauthorized } from "../../mcp/access.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { hashToken, kindOfToken, type TokenKind } from "./token.ts";
 
@@ -31,9 +27,7 @@ export type FindToken = (hash: string) => Promise<TokenOwner | undefined>;
  * Finds out by a request's bearer token who sent it: "root" for the root key, a principal for another valid token.
  * Otherwise returns the HTTP response: 401 for an invalid token, 503 if the database is unavailable.
  */
-export type Authenticate = (
-	request: Request,
-) => "root" | Response | Promise<Principal | Response>;
+export type Authenticate = (request: Request) => "root" | Response | Promise<Principal | Response>;
 
 export interface AuthenticatorOptions {
 	/** The root key (MCP_AUTH_TOKEN), which has no limits. */
@@ -103,8 +97,7 @@ export function createAuthenticator({
 		const before = lookUps.get(hash);
 		if (before && at - before.since < cacheMs) return before.owner;
 		const wasValid = before?.isValid ?? false;
-		if (!wasValid && guesses === maxGuesses)
-			throw new StoreUnavailable("too many unknown tokens are being checked");
+		if (!wasValid && guesses === maxGuesses) throw new StoreUnavailable("too many unknown tokens are being checked");
 		const lookUp = { since: at, owner: findToken(hash), isValid: wasValid };
 		lookUps.delete(hash);
 		lookUps.set(hash, lookUp);
@@ -128,11 +121,7 @@ export function createAuthenticator({
 		}
 	}
 
-	async function authenticate(
-		request: Request,
-		given: string,
-		findToken: FindToken,
-	): Promise<Principal | Response> {
+	async function authenticate(request: Request, given: string, findToken: FindToken): Promise<Principal | Response> {
 		try {
 			const boxed = ownerOf(hashToken(given), findToken);
 			const owner = await within(findTimeoutMs, boxed);
@@ -144,8 +133,7 @@ export function createAuthenticator({
 			return isValid ? principal : refuse(request);
 		} catch (error) {
 			// The store has logged why it is unavailable. Nothing else may let a request pass either.
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not check a token: internal error", { error });
+			if (!(error instanceof StoreUnavailable)) log.error("could not check a token: internal error", { error });
 			return unavailable();
 		}
 	}
@@ -156,9 +144,7 @@ export function createAuthenticator({
 		if (isRoot(given)) return "root";
 		const kind = kindOfToken(given);
 		const findToken = kind && find[kind];
-		return findToken
-			? authenticate(request, given, findToken)
-			: refuse(request);
+		return findToken ? authenticate(request, given, findToken) : refuse(request);
 	};
 }
 

@@ -1,31 +1,13 @@
 // `gateway --new-key`, `--keys` and `--revoke-key`: what an operator does with keys, beside running gateways or without.
 
 import * as v from "valibot";
-import {
-	ConfigError,
-	didYouMean,
-	formatValue,
-	parseSettings,
-	trimEnv,
-} from "../../lib/config.ts";
+import { ConfigError, didYouMean, formatValue, parseSettings, trimEnv } from "../../lib/config.ts";
 import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
 import { runs } from "../../lib/program/program.ts";
 import { variables } from "../config/config.ts";
-import {
-	commandIssues,
-	readStoreCommandSettings,
-	type StoreCommand,
-	timeText,
-} from "../store/command.ts";
+import { commandIssues, readStoreCommandSettings, type StoreCommand, timeText } from "../store/command.ts";
 import type { GatewayStore } from "../store/store.ts";
-import {
-	createKey,
-	type Key,
-	type KeyScope,
-	keyName,
-	listKeys,
-	revokeKey,
-} from "./keys.ts";
+import { createKey, type Key, type KeyScope, keyName, listKeys, revokeKey } from "./keys.ts";
 import { type KeyValues, scopeOptions } from "./options.ts";
 
 export type { KeyValues };
@@ -35,8 +17,7 @@ const help = {
 	access: `expected ${accessLevels.join(", ")}`,
 	guilds: `expected at most ${maxPrincipalItems} guild ids of 17 to 20 digits, separated by commas`,
 	person: "expected the id of a Discord user, of 17 to 20 digits",
-	expires:
-		"expected a time of at most 10 years, as a whole number with m, h, d or w, such as 90d",
+	expires: "expected a time of at most 10 years, as a whole number with m, h, d or w, such as 90d",
 };
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -46,17 +27,11 @@ const maxLifetimeMs = 3_653 * unitMs.d;
  * Reads a command for API keys (`--new-key`, `--keys` or `--revoke-key`) from the command line. Throws a ConfigError
  * that lists every issue of the command line and the environment.
  */
-export function readKeyCommand(
-	values: KeyValues,
-	env: Record<string, string | undefined>,
-): StoreCommand {
+export function readKeyCommand(values: KeyValues, env: Record<string, string | undefined>): StoreCommand {
 	const issues = commandIssues(values);
 	if (values["new-key"] === undefined)
 		for (const name of scopeOptions)
-			if (values[name] !== undefined)
-				issues.push(
-					`--${name}: sets the scope of a new key, so it needs --new-key`,
-				);
+			if (values[name] !== undefined) issues.push(`--${name}: sets the scope of a new key, so it needs --new-key`);
 	const scope = readScope(values, issues);
 	const name = values["new-key"];
 	if (name !== undefined && !keyName.test(name))
@@ -80,21 +55,13 @@ export function readKeyCommand(
 /** Reads from the command line what a new API key may do. Adds a text for each invalid option to `issues`. */
 function readScope(values: KeyValues, issues: string[]): KeyScope {
 	const issue = (name: keyof typeof help, value: string, hint = "") =>
-		issues.push(
-			`--${name}: ${help[name]}, received ${formatValue(value)}${hint}`,
-		);
+		issues.push(`--${name}: ${help[name]}, received ${formatValue(value)}${hint}`);
 	const { access = "read", instances, guilds, person, expires } = values;
 	const level = accessLevels.find((one) => one === access);
 	if (!level) issue("access", access, didYouMean(access, accessLevels));
 	const guildIds = guilds === undefined ? undefined : listOf(guilds);
-	if (
-		guildIds &&
-		(guildIds.length > maxPrincipalItems || !guildIds.every(isId))
-	)
-		issue(
-			"guilds",
-			guildIds.find((id) => !isId(id)) ?? `${guildIds.length} ids`,
-		);
+	if (guildIds && (guildIds.length > maxPrincipalItems || !guildIds.every(isId)))
+		issue("guilds", guildIds.find((id) => !isId(id)) ?? `${guildIds.length} ids`);
 	if (person !== undefined && !isId(person)) issue("person", person);
 	const lifetimeMs = expires === undefined ? undefined : readLifetime(expires);
 	if (lifetimeMs === "invalid") issue("expires", expires ?? "");
@@ -103,8 +70,7 @@ function readScope(values: KeyValues, issues: string[]): KeyScope {
 		instances: instances === undefined ? undefined : listOf(instances),
 		guilds: guildIds,
 		person,
-		expiresAt:
-			typeof lifetimeMs === "number" ? Date.now() + lifetimeMs : undefined,
+		expiresAt: typeof lifetimeMs === "number" ? Date.now() + lifetimeMs : undefined,
 	};
 }
 
@@ -128,10 +94,7 @@ function readLifetime(text: string): number | "invalid" {
  * Throws a ConfigError unless all instances (bots) of a new API key are in the environment variable INSTANCES. Does not
  * read this variable if the key is not limited to instances.
  */
-function checkInstances(
-	env: Record<string, string | undefined>,
-	instances: readonly string[] | undefined,
-): void {
+function checkInstances(env: Record<string, string | undefined>, instances: readonly string[] | undefined): void {
 	if (!instances) return;
 	const schema = v.object({ INSTANCES: variables.INSTANCES });
 	const { settings, issues } = parseSettings(schema, trimEnv(env));
@@ -142,17 +105,12 @@ function checkInstances(
 	throw new ConfigError(
 		"the command line",
 		unknown.map(
-			(name) =>
-				`--instances: expected names from INSTANCES, received ${formatValue(name)}${didYouMean(name, names)}`,
+			(name) => `--instances: expected names from INSTANCES, received ${formatValue(name)}${didYouMean(name, names)}`,
 		),
 	);
 }
 
-async function printNewKey(
-	store: GatewayStore,
-	name: string,
-	scope: KeyScope,
-): Promise<boolean> {
+async function printNewKey(store: GatewayStore, name: string, scope: KeyScope): Promise<boolean> {
 	const now = Date.now();
 	const secret = await createKey(store, name, scope, now);
 	if (secret === undefined) {
@@ -183,14 +141,9 @@ async function printKeys(store: GatewayStore): Promise<boolean> {
 	return true;
 }
 
-async function printRevoked(
-	store: GatewayStore,
-	name: string,
-): Promise<boolean> {
+async function printRevoked(store: GatewayStore, name: string): Promise<boolean> {
 	if (await revokeKey(store, name)) {
-		console.log(
-			`Revoked the key ${JSON.stringify(name)}. It ends within a second; calls that run now are finished.`,
-		);
+		console.log(`Revoked the key ${JSON.stringify(name)}. It ends within a second; calls that run now are finished.`);
 		return true;
 	}
 	const names = (await listKeys(store)).map((key) => key.name);
@@ -202,9 +155,7 @@ ${runs("gateway")} --keys lists all.`,
 }
 
 function describeKey(key: Key, now: number): string {
-	const used = key.lastUsedAt
-		? `last used ${timeText(key.lastUsedAt)}`
-		: "never used";
+	const used = key.lastUsedAt ? `last used ${timeText(key.lastUsedAt)}` : "never used";
 	return `${key.name}: ${describeScope(key, now)}; created ${timeText(key.createdAt)}, ${used}`;
 }
 
@@ -216,9 +167,6 @@ function describeScope(scope: KeyScope, now: number): string {
 		guilds ? `guilds ${guilds.join(", ")}` : "all guilds",
 	];
 	if (person) parts.push(`as the Discord user ${person}`);
-	if (expiresAt !== undefined)
-		parts.push(
-			`${expiresAt <= now ? "expired" : "expires"} ${timeText(expiresAt)}`,
-		);
+	if (expiresAt !== undefined) parts.push(`${expiresAt <= now ? "expired" : "expires"} ${timeText(expiresAt)}`);
 	return parts.join("; ");
 }

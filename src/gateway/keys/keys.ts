@@ -1,11 +1,7 @@
 // Keys: tokens with a scope that the operator creates on the command line. The table "keys" has their hashes only.
 
 import type { SQL } from "bun";
-import {
-	type Access,
-	accessLevels,
-	type Principal,
-} from "../../lib/principal.ts";
+import { type Access, accessLevels, type Principal } from "../../lib/principal.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { FindToken } from "./authenticator.ts";
 import { createToken, hashToken } from "./token.ts";
@@ -78,8 +74,7 @@ export async function createKey(
 		expires_at: scope.expiresAt ?? null,
 	};
 	const created = await store.run(
-		(sql) =>
-			sql`INSERT INTO keys ${sql(row)} ON CONFLICT (name) DO NOTHING RETURNING name`,
+		(sql) => sql`INSERT INTO keys ${sql(row)} ON CONFLICT (name) DO NOTHING RETURNING name`,
 	);
 	return created.length === 1 ? secret : undefined;
 }
@@ -87,27 +82,17 @@ export async function createKey(
 /** Returns all API keys, including expired ones, ordered by name. */
 export async function listKeys(store: GatewayStore): Promise<Key[]> {
 	const rows = await store.run(selectKeys);
-	return rows
-		.map(keyOf)
-		.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+	return rows.map(keyOf).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
 /** Deletes the API key with this name. Returns false if there is no such key. */
-export async function revokeKey(
-	store: GatewayStore,
-	name: string,
-): Promise<boolean> {
-	const deleted = await store.run(
-		(sql) => sql`DELETE FROM keys WHERE name = ${name} RETURNING name`,
-	);
+export async function revokeKey(store: GatewayStore, name: string): Promise<boolean> {
+	const deleted = await store.run((sql) => sql`DELETE FROM keys WHERE name = ${name} RETURNING name`);
 	return deleted.length === 1;
 }
 
 /** Returns a function that finds the owner of an API key by the key's hash, and records that the key was used. */
-export function createFindKey(
-	store: GatewayStore,
-	now: () => number = Date.now,
-): FindToken {
+export function createFindKey(store: GatewayStore, now: () => number = Date.now): FindToken {
 	function recordUse({ name, lastUsedAt }: Key): void {
 		const at = now();
 		const before = at - useIntervalMs;
@@ -153,10 +138,7 @@ function selectKey(sql: SQL, hash: string): Promise<Row[]> {
 
 function keyOf(row: Row): Key {
 	const access = accessLevels.find((level) => level === row.access);
-	if (!access)
-		throw new Error(
-			`the key ${row.name} has an unknown access in the database`,
-		);
+	if (!access) throw new Error(`the key ${row.name} has an unknown access in the database`);
 	return {
 		name: row.name,
 		// The hash is that of a random secret.

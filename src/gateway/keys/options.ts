@@ -14,13 +14,7 @@ export const keyOptions = {
 
 const commands = ["new-key", "keys", "revoke-key"] as const;
 /** The options that set the scope of a new key. */
-export const scopeOptions = [
-	"access",
-	"instances",
-	"guilds",
-	"person",
-	"expires",
-] as const;
+export const scopeOptions = ["access", "instances", "guilds", "person", "expires"] as const;
 
 /** The values of the command-line options for API keys; undefined for options that were not given. */
 export type KeyValues = {
@@ -41,7 +35,5 @@ export const keyUsage = `  --new-key NAME     create a key for clients, print it
 
 /** Whether the command line contains an option for API keys. */
 export function hasKeyOptions(values: KeyValues): boolean {
-	return [...commands, ...scopeOptions].some(
-		(name) => values[name] !== undefined,
-	);
+	return [...commands, ...scopeOptions].some((name) => values[name] !== undefined);
 }

@@ -11,8 +11,7 @@ export const tokenPrefixes = {
 
 export type TokenKind = keyof typeof tokenPrefixes;
 
-const alphabet =
-	"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** Number of random characters in a token. Each is one of 62, so 40 of them have 238 bits. */
 const randomLength = 40;
 /** Number of characters of a token's checksum: a CRC-32 in base 62 fits, since 62^6 is more than 2^32. */
@@ -29,8 +28,7 @@ export function createToken(kind: TokenKind): string {
  * does not have the form and checksum of a token of `createToken`.
  */
 export function kindOfToken(token: string): TokenKind | undefined {
-	const [, prefix] =
-		/^(guildhall_(?:[a-z]{2}_)?)[0-9A-Za-z]{46}$/.exec(token) ?? [];
+	const [, prefix] = /^(guildhall_(?:[a-z]{2}_)?)[0-9A-Za-z]{46}$/.exec(token) ?? [];
 	if (prefix === undefined) return undefined;
 	const body = token.slice(0, -checksumLength);
 	if (!token.endsWith(checksumOf(body))) return undefined;
@@ -51,8 +49,7 @@ function randomText(length: number): string {
 	while (text.length < length)
 		// The largest multiple of 62: beyond it some characters would be more frequent.
 		for (const byte of crypto.getRandomValues(new Uint8Array(length)))
-			if (byte < 248 && text.length < length)
-				text += alphabet[byte % alphabet.length];
+			if (byte < 248 && text.length < length) text += alphabet[byte % alphabet.length];
 	return text;
 }
 

@@ -3,12 +3,7 @@
 import { ConfigError, formatValue } from "../../lib/config.ts";
 import { runs } from "../../lib/program/program.ts";
 import { onOneLine } from "../../lib/text.ts";
-import {
-	commandIssues,
-	readStoreCommandSettings,
-	type StoreCommand,
-	timeText,
-} from "../store/command.ts";
+import { commandIssues, readStoreCommandSettings, type StoreCommand, timeText } from "../store/command.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { Grant } from "./grants/grant-rows.ts";
 import { createGrants } from "./grants/grants.ts";
@@ -18,17 +13,13 @@ import type { GrantValues } from "./options.ts";
  * Reads a command for grants (`--grants` or `--revoke-grant`) from the command line. Throws a ConfigError that lists
  * every issue of the command line or the environment.
  */
-export function readGrantCommand(
-	values: GrantValues,
-	env: Record<string, string | undefined>,
-): StoreCommand {
+export function readGrantCommand(values: GrantValues, env: Record<string, string | undefined>): StoreCommand {
 	const { "revoke-grant": id } = values;
 	const issues = commandIssues(values);
 	if (issues.length > 0) throw new ConfigError("the command line", issues);
 	return {
 		...readStoreCommandSettings(env, "sign-ins"),
-		run: (store) =>
-			id === undefined ? printGrants(store) : printRevoked(store, id),
+		run: (store) => (id === undefined ? printGrants(store) : printRevoked(store, id)),
 	};
 }
 
@@ -45,21 +36,16 @@ async function printGrants(store: GatewayStore): Promise<boolean> {
 
 async function printRevoked(store: GatewayStore, id: string): Promise<boolean> {
 	if (await createGrants(store, Date.now).end(id)) {
-		console.log(
-			`Revoked the grant ${id}. It ends within a second; calls that run now are finished.`,
-		);
+		console.log(`Revoked the grant ${id}. It ends within a second; calls that run now are finished.`);
 		return true;
 	}
-	console.error(
-		`There is no grant ${formatValue(id)}. ${runs("gateway")} --grants lists all.`,
-	);
+	console.error(`There is no grant ${formatValue(id)}. ${runs("gateway")} --grants lists all.`);
 	return false;
 }
 
 function describeGrant(grant: Grant): string {
 	const { id, client, person, access, resource, createdAt, usedAt } = grant;
 	const name = (text: string) => JSON.stringify(onOneLine(text, 100));
-	const used =
-		usedAt === undefined ? "never used" : `last used ${timeText(usedAt)}`;
+	const used = usedAt === undefined ? "never used" : `last used ${timeText(usedAt)}`;
 	return `${id}: ${name(client.name)} (${client.id}) for the Discord user ${person.id} (${name(person.name)}); access ${access}; ${resource}; created ${timeText(createdAt)}, ${used}`;
 }

@@ -13,10 +13,7 @@ import { createAuthorize } from "./endpoints/authorize.ts";
 import { createCallback } from "./endpoints/callback.ts";
 import { createConnections } from "./endpoints/connections.ts";
 import { createConsent } from "./endpoints/consent.ts";
-import {
-	type ConsoleSignIn,
-	createConsoleSignIn,
-} from "./endpoints/console-sign-in.ts";
+import { type ConsoleSignIn, createConsoleSignIn } from "./endpoints/console-sign-in.ts";
 import type { OAuthContext } from "./endpoints/context.ts";
 import { createRevocationEndpoint } from "./endpoints/revocation-endpoint.ts";
 import { createTokenEndpoint } from "./endpoints/token-endpoint.ts";
@@ -71,10 +68,7 @@ export interface OAuth {
 /**
  * Handles a request to an OAuth endpoint or page. `address` is a function that returns the address for which it counts.
  */
-type Handler = (
-	request: Request,
-	address: () => string,
-) => Response | Promise<Response>;
+type Handler = (request: Request, address: () => string) => Response | Promise<Response>;
 
 interface Route {
 	/** Handlers of the route by HTTP method. The handler for GET also responds to HEAD. */
@@ -87,14 +81,7 @@ interface Route {
 const signInsInAll = 300;
 const signInsPerNetwork = 60;
 
-export function createOAuth({
-	settings,
-	store,
-	clients,
-	askRights,
-	log,
-	clocks = systemClocks,
-}: OAuthOptions): OAuth {
+export function createOAuth({ settings, store, clients, askRights, log, clocks = systemClocks }: OAuthOptions): OAuth {
 	const { publicUrl } = settings;
 	const { discordApiUrl: apiUrl, clientId, clientSecret } = settings;
 	const redirectUri = publicUrl + paths.callback;
@@ -137,15 +124,9 @@ export function createOAuth({
 	const api = (on: Route["on"]): Route => ({ on, isPublic: true });
 	const document = (value: unknown) => api({ GET: () => metadata(value) });
 	const routes = new Map<string, Route>([
-		...serverMetadataPaths.map((path): [string, Route] => [
-			path,
-			document(serverMetadata(publicUrl)),
-		]),
+		...serverMetadataPaths.map((path): [string, Route] => [path, document(serverMetadata(publicUrl))]),
 		// Clients that look only at the root find the resource that most want.
-		[
-			"/.well-known/oauth-protected-resource",
-			document(resourceMetadata(publicUrl, "/mcp")),
-		],
+		["/.well-known/oauth-protected-resource", document(resourceMetadata(publicUrl, "/mcp"))],
 		...resourcePaths.map((path): [string, Route] => [
 			resourceMetadataPath(path),
 			document(resourceMetadata(publicUrl, path)),
@@ -153,10 +134,7 @@ export function createOAuth({
 		[paths.authorize, page({ GET: pruning(createAuthorize(context)) })],
 		[paths.callback, page({ GET: createCallback(context) })],
 		[paths.consent, page({ GET: consent.show, POST: consent.decide })],
-		[
-			paths.connections,
-			page({ GET: pruning(connections.show), POST: connections.change }),
-		],
+		[paths.connections, page({ GET: pruning(connections.show), POST: connections.change })],
 		[paths.token, api({ POST: pruning(createTokenEndpoint(context)) })],
 		[paths.revoke, api({ POST: createRevocationEndpoint(context) })],
 		[
@@ -170,8 +148,7 @@ export function createOAuth({
 	return {
 		respond(request, path, http) {
 			const route = routes.get(path);
-			const address = () =>
-				clientAddress(request, http.requestIP(request)?.address);
+			const address = () => clientAddress(request, http.requestIP(request)?.address);
 			return route && respond(request, route, address);
 		},
 		console: createConsoleSignIn(context),
@@ -184,23 +161,11 @@ export function createOAuth({
 	};
 }
 
-async function respond(
-	request: Request,
-	{ on, isPublic }: Route,
-	address: () => string,
-): Promise<Response> {
+async function respond(request: Request, { on, isPublic }: Route, address: () => string): Promise<Response> {
 	const { method } = request;
-	if (isPublic && method === "OPTIONS")
-		return new Response(null, { status: 204, headers: preflightHeaders });
-	const handler =
-		method === "POST"
-			? on.POST
-			: method === "GET" || method === "HEAD"
-				? on.GET
-				: undefined;
-	const response = handler
-		? await handler(request, address)
-		: methodNotAllowed(Object.keys(on).join(", "));
+	if (isPublic && method === "OPTIONS") return new Response(null, { status: 204, headers: preflightHeaders });
+	const handler = method === "POST" ? on.POST : method === "GET" || method === "HEAD" ? on.GET : undefined;
+	const response = handler ? await handler(request, address) : methodNotAllowed(Object.keys(on).join(", "));
 	if (isPublic) response.headers.set("Access-Control-Allow-Origin", "*");
 	return response;
 }

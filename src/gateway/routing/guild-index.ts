@@ -6,9 +6,7 @@ import type { Routed, RouteIndex } from "./routing.ts";
  * Indexes bots by their names and guilds, as they are now. For each guild, the result is the same as that of
  * `findGuild`.
  */
-export function indexBackends<One extends Routed>(
-	backends: readonly One[],
-): RouteIndex<One> {
+export function indexBackends<One extends Routed>(backends: readonly One[]): RouteIndex<One> {
 	const byName = new Map<string, One>();
 	const byGuild = new Map<string, One>();
 	const add = (map: Map<string, One>, key: string, backend: One) => {
@@ -18,8 +16,7 @@ export function indexBackends<One extends Routed>(
 		add(byName, backend.name, backend);
 		for (const id of backend.pins.pinned) add(byGuild, id, backend);
 	}
-	for (const backend of backends)
-		for (const id of backend.guilds.keys()) add(byGuild, id, backend);
+	for (const backend of backends) for (const id of backend.guilds.keys()) add(byGuild, id, backend);
 	return {
 		named: (name) => byName.get(name),
 		serving: (guildId) => byGuild.get(guildId),
@@ -36,8 +33,7 @@ export class GuildIndex<One extends Routed> {
 
 	/** Says that the guilds of a bot may have changed. */
 	noteChange(): void {
-		if (this.backends.some(({ guilds }, at) => guilds !== this.#indexed[at]))
-			this.#index = undefined;
+		if (this.backends.some(({ guilds }, at) => guilds !== this.#indexed[at])) this.#index = undefined;
 	}
 
 	get now(): RouteIndex<One> {

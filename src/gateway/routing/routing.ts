@@ -43,14 +43,8 @@ export class RouteError extends ToolError {
  * Finds the bot that serves a guild: the first bot to which the operator has assigned (pinned) the guild or, if there
  * is none, the first bot that is known to be in the guild.
  */
-export function findGuild<One extends Routed>(
-	backends: readonly One[],
-	guildId: string,
-): One | undefined {
-	return (
-		backends.find(({ pins }) => pins.pinned.has(guildId)) ??
-		backends.find(({ guilds }) => guilds.has(guildId))
-	);
+export function findGuild<One extends Routed>(backends: readonly One[], guildId: string): One | undefined {
+	return backends.find(({ pins }) => pins.pinned.has(guildId)) ?? backends.find(({ guilds }) => guilds.has(guildId));
 }
 
 /** Finds the bots to which a tool call may go. */
@@ -62,9 +56,7 @@ export interface RouteIndex<One extends Routed> {
 }
 
 /** An index that searches in all bots. */
-function searchIn<One extends Routed>(
-	backends: readonly One[],
-): RouteIndex<One> {
+function searchIn<One extends Routed>(backends: readonly One[]): RouteIndex<One> {
 	return {
 		named: (name) => backends.find((backend) => backend.name === name),
 		serving: (guildId) => findGuild(backends, guildId),
@@ -93,19 +85,14 @@ export function route<One extends Routed>(
 				backends,
 			);
 		if (backend) return backend;
-		throw new RouteError(
-			"InstanceNotFound",
-			`no instance is called ${quoted(instance)}.`,
-			backends,
-		);
+		throw new RouteError("InstanceNotFound", `no instance is called ${quoted(instance)}.`, backends);
 	}
 	if (guildId !== undefined) {
 		const backend = index.serving(guildId);
 		if (backend) return backend;
 		throw unknownGuild(guildId, backends);
 	}
-	const backend =
-		defaultInstance === undefined ? undefined : index.named(defaultInstance);
+	const backend = defaultInstance === undefined ? undefined : index.named(defaultInstance);
 	if (backend) return backend;
 	throw new RouteError(
 		"NoTarget",
@@ -126,19 +113,11 @@ export function routeLimited<One extends Routed>(
 ): One {
 	const view = route(args, views, defaultInstance);
 	const guildId = readText(args, "guild_id");
-	if (
-		guildId === undefined ||
-		view.guilds.has(guildId) ||
-		view.pins.pinned.has(guildId)
-	)
-		return view;
+	if (guildId === undefined || view.guilds.has(guildId) || view.pins.pinned.has(guildId)) return view;
 	throw unknownGuild(guildId, views);
 }
 
-function unknownGuild(
-	guildId: string,
-	backends: readonly Pick<Backend, "name">[],
-): RouteError {
+function unknownGuild(guildId: string, backends: readonly Pick<Backend, "name">[]): RouteError {
 	return new RouteError(
 		"GuildNotFound",
 		`no instance is known to serve the guild ${quoted(guildId)}. list_instances shows the guilds of each instance.`,
@@ -152,21 +131,16 @@ function describeTargets(backends: readonly Routed[]): string {
 	const guilds = backends.flatMap((backend) => {
 		const own = [...backend.guilds].filter(([id]) => serving(id) === backend);
 		if (own.length === 0) return [];
-		const listed = own
-			.slice(0, maxGuilds)
-			.map(([id, name]) => `${shownGuildName(name)} (${id})`);
+		const listed = own.slice(0, maxGuilds).map(([id, name]) => `${shownGuildName(name)} (${id})`);
 		const more = own.length - listed.length;
 		return `${listed.join(", ")}${more > 0 ? ` and ${more} more` : ""} of ${backend.name}`;
 	});
-	return guilds.length > 0
-		? `Give guild_id: ${guilds.join("; ")}. Or give instance.`
-		: "Give guild_id or instance.";
+	return guilds.length > 0 ? `Give guild_id: ${guilds.join("; ")}. Or give instance.` : "Give guild_id or instance.";
 }
 
 /** Returns a text argument of a tool call; undefined if it is empty, null or absent. Throws if it is not a string. */
 function readText(args: JsonObject, key: string): string | undefined {
 	const value = args[key] ?? "";
-	if (typeof value !== "string")
-		throw invalidParameters([`${key}: expected a string`]);
+	if (typeof value !== "string") throw invalidParameters([`${key}: expected a string`]);
 	return value || undefined;
 }

@@ -37,24 +37,20 @@ export function createFindTarget(
 	const guildSearch = new GuildSearch(backends);
 	/** The bots that have not been asked for their guilds yet, or have not answered. */
 	const unlisted = new Set(backends);
-	for (const backend of backends)
-		void backend.firstGuilds.then(() => unlisted.delete(backend));
+	for (const backend of backends) void backend.firstGuilds.then(() => unlisted.delete(backend));
 
 	/**
 	 * Finds the bot after the first answers of those that stand before the one that serves the guild, since one of them may
 	 * serve it, too. A principal waits for all bots: otherwise the time would tell whether a hidden bot serves the guild.
 	 */
-	async function findLater(
-		...[args, signal, principal]: Parameters<FindTarget>
-	): Promise<Backend> {
+	async function findLater(...[args, signal, principal]: Parameters<FindTarget>): Promise<Backend> {
 		const id = String(args.guild_id);
 		const isLate = Bun.sleep(firstAnswersMs).then(() => true);
 		for (let isOver = false; ; ) {
 			const claimer = principal ? undefined : index.now.serving(id);
 			const end = claimer ? backends.indexOf(claimer) : backends.length;
 			const awaited = backends.slice(0, end).filter((one) => unlisted.has(one));
-			if (isOver || awaited.length === 0 || claimer?.pins.pinned.has(id))
-				return find(args, signal, principal);
+			if (isOver || awaited.length === 0 || claimer?.pins.pinned.has(id)) return find(args, signal, principal);
 			const answers = awaited.map(({ firstGuilds }) => firstGuilds);
 			const answer = Promise.race([...answers, isLate]);
 			// If the signal aborts, the call fails as it does elsewhere.
@@ -64,11 +60,7 @@ export function createFindTarget(
 
 	async function search(args: JsonObject, signal: Signal): Promise<Backend> {
 		const id = String(args.guild_id);
-		await guildSearch.search(
-			id,
-			signal,
-			() => index.now.serving(id) !== undefined,
-		);
+		await guildSearch.search(id, signal, () => index.now.serving(id) !== undefined);
 		return route(args, backends, defaultInstance, index.now);
 	}
 
@@ -76,27 +68,18 @@ export function createFindTarget(
 	 * Whether a call with these arguments may go to the bot, judged only by the arguments and the bot's guilds, not by
 	 * what the principal (caller) may see.
 	 */
-	function isCandidate(
-		{ name, guilds, pins }: Backend,
-		{ instance, guild_id: id }: JsonObject,
-	): boolean {
+	function isCandidate({ name, guilds, pins }: Backend, { instance, guild_id: id }: JsonObject): boolean {
 		if (instance) return name === instance;
 		if (!id) return name === defaultInstance;
 		return guilds.has(String(id)) || pins.pinned.has(String(id));
 	}
 
-	async function findLimited(
-		args: JsonObject,
-		signal: Signal,
-		principal: Principal,
-	): Promise<Backend> {
+	async function findLimited(args: JsonObject, signal: Signal, principal: Principal): Promise<Backend> {
 		const { guilds, person } = principal;
-		const select = () =>
-			routeLimited(args, views.routes(principal), defaultInstance).backend;
+		const select = () => routeLimited(args, views.routes(principal), defaultInstance).backend;
 		// Unless the last answers lead to a bot, all are asked at once: if a hidden bot were asked before the others, the time
 		// would tell that it exists.
-		const loading =
-			person && !succeeds(select) ? views.ask(principal, signal) : undefined;
+		const loading = person && !succeeds(select) ? views.ask(principal, signal) : undefined;
 		try {
 			// Without waiting for other bots.
 			await views.ask(principal, signal, (one) => isCandidate(one, args));
@@ -118,11 +101,7 @@ export function createFindTarget(
 			const isHidden = guilds?.includes(guildId) === false;
 			if (error.kind !== "GuildNotFound" || isHidden) throw error;
 			// Ends at once only for a guild that the principal sees, so that the time tells nothing about others.
-			await guildSearch.search(
-				guildId,
-				signal,
-				() => findGuild(views.routes(principal), guildId) !== undefined,
-			);
+			await guildSearch.search(guildId, signal, () => findGuild(views.routes(principal), guildId) !== undefined);
 			return select();
 		}
 	}
@@ -132,8 +111,7 @@ export function createFindTarget(
 		try {
 			return route(args, backends, defaultInstance, index.now);
 		} catch (error) {
-			if (error instanceof RouteError && error.kind === "GuildNotFound")
-				return search(args, signal);
+			if (error instanceof RouteError && error.kind === "GuildNotFound") return search(args, signal);
 			throw error;
 		}
 	};

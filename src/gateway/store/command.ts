@@ -2,20 +2,10 @@
 
 import * as v from "valibot";
 import { ConfigError, parseSettings, trimEnv } from "../../lib/config.ts";
-import {
-	type Log,
-	type LogOptions,
-	logSettings,
-	readLogOptions,
-	silentLog,
-} from "../../lib/log.ts";
+import { type Log, type LogOptions, logSettings, readLogOptions, silentLog } from "../../lib/log.ts";
 import { StoreFailure } from "../../lib/sql/errors.ts";
 import { fileIssue, missingFileIssue } from "./file.ts";
-import {
-	readStoreSettings,
-	type StoreSettings,
-	storeVariables,
-} from "./settings.ts";
+import { readStoreSettings, type StoreSettings, storeVariables } from "./settings.ts";
 import { type GatewayStore, openStore, StoreUnavailable } from "./store.ts";
 
 /** Valibot schemas of the environment variables that commands on the gateway's database need. */
@@ -57,41 +47,27 @@ export function readStoreCommandSettings(
  * Names of the command-line options that each are a command, such as "check" for `--check`. Only one of them can be
  * given at a time.
  */
-const commands = [
-	"check",
-	"health",
-	"new-key",
-	"keys",
-	"revoke-key",
-	"grants",
-	"revoke-grant",
-];
+const commands = ["check", "health", "new-key", "keys", "revoke-key", "grants", "revoke-grant"];
 
 /** Returns an error text if the command line contains two commands, because only one of them would run. */
 export function commandIssues(values: object): string[] {
 	const given = Object.keys(values).filter((name) => commands.includes(name));
 	const [first, second] = given;
-	return second === undefined
-		? []
-		: [`--${second}: cannot be combined with --${first}`];
+	return second === undefined ? [] : [`--${second}: cannot be combined with --${first}`];
 }
 
 /**
  * Opens the gateway's database and runs a command. Resolves with false if the command failed and the reason was
  * printed.
  */
-export async function runStoreCommand(
-	{ store: settings, run }: StoreCommand,
-	_log: Log,
-): Promise<boolean> {
+export async function runStoreCommand({ store: settings, run }: StoreCommand, _log: Log): Promise<boolean> {
 	// Its errors are printed below.
 	const store = openStore(settings, silentLog);
 	try {
 		await store.open();
 		return await run(store);
 	} catch (error) {
-		const isExpected =
-			error instanceof StoreUnavailable || error instanceof StoreFailure;
+		const isExpected = error instanceof StoreUnavailable || error instanceof StoreFailure;
 		if (!isExpected) throw error;
 		console.error(error.message);
 		return false;

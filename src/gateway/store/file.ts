@@ -16,8 +16,7 @@ export function fileIssue({ database }: StoreSettings): string | undefined {
 	const issue = directoryIssue(dirname(file), "GATEWAY_DATABASE");
 	if (issue || !existsSync(file)) return issue;
 	const shown = JSON.stringify(file);
-	if (!statSync(file).isFile())
-		return `GATEWAY_DATABASE: expected the path of a file, but ${shown} is none`;
+	if (!statSync(file).isFile()) return `GATEWAY_DATABASE: expected the path of a file, but ${shown} is none`;
 	try {
 		accessSync(file, constants.R_OK | constants.W_OK);
 		return undefined;
@@ -28,9 +27,7 @@ export function fileIssue({ database }: StoreSettings): string | undefined {
 }
 
 /** Returns an error text if the gateway's SQLite file does not exist; undefined if it does, and for PostgreSQL. */
-export function missingFileIssue({
-	database,
-}: StoreSettings): string | undefined {
+export function missingFileIssue({ database }: StoreSettings): string | undefined {
 	const file = resolve(database);
 	return isPostgresUrl(database) || existsSync(file)
 		? undefined

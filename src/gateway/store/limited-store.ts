@@ -18,9 +18,7 @@ export function limitStore(store: StatementStore): StatementStore {
 
 	async function limited<T>(work: () => Promise<T>): Promise<T> {
 		if (running === maxAtOnce)
-			throw new StoreUnavailable(
-				"too many requests without a token are waiting for the database",
-			);
+			throw new StoreUnavailable("too many requests without a token are waiting for the database");
 		running++;
 		try {
 			return await work();

@@ -4,11 +4,7 @@ import { createHash } from "node:crypto";
 import { SQL } from "bun";
 import { explainPostgres } from "../../lib/sql/errors.ts";
 import { inspectPostgres } from "../../lib/sql/inspect.ts";
-import {
-	createSchema,
-	describePlace,
-	quoted,
-} from "../../lib/sql/postgres-schema.ts";
+import { createSchema, describePlace, quoted } from "../../lib/sql/postgres-schema.ts";
 import type { Database } from "./database.ts";
 import type { StoreSettings } from "./settings.ts";
 

@@ -9,10 +9,7 @@ import { inspectSqlite } from "../../lib/sql/inspect.ts";
 import { openSqlite, retryWhileLocked } from "../../lib/sql/sqlite-file.ts";
 import type { Database } from "./database.ts";
 
-export function createSqlite(
-	path: string,
-	{ queryTimeoutMs }: { queryTimeoutMs: number },
-): Database {
+export function createSqlite(path: string, { queryTimeoutMs }: { queryTimeoutMs: number }): Database {
 	const file = resolve(path);
 	/**
 	 * Runs a statement, and repeats it while another process locks the SQLite file. Gives up after 80 % of the timeout for

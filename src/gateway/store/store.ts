@@ -112,10 +112,8 @@ export function openStore(
 
 	/** Resolves with the open database. Opens it if necessary; concurrent calls share one attempt. */
 	function connection(): Promise<SQL> {
-		if (closing.aborted)
-			return Promise.reject(unavailable("it is being closed"));
-		if (!current && paused && performance.now() < paused.until)
-			return Promise.reject(paused.error);
+		if (closing.aborted) return Promise.reject(unavailable("it is being closed"));
+		if (!current && paused && performance.now() < paused.until) return Promise.reject(paused.error);
 		current ??= openNow();
 		return current;
 	}
@@ -153,8 +151,7 @@ export function openStore(
 			trouble = explained.message;
 			clearTimeout(retry);
 			if (!closing.aborted) retry = setTimeout(openInBackground, waitMs);
-			if (explained instanceof StoreFailure && !wasOpen)
-				failed.resolve(explained);
+			if (explained instanceof StoreFailure && !wasOpen) failed.resolve(explained);
 			throw explained;
 		}
 	}
@@ -167,8 +164,7 @@ export function openStore(
 		try {
 			await semaphore.acquire(closing);
 		} catch (error) {
-			if (!(error instanceof Overloaded))
-				throw unavailable("it is being closed");
+			if (!(error instanceof Overloaded)) throw unavailable("it is being closed");
 			throw unavailable("too many requests are waiting for it");
 		}
 		let sql: SQL | undefined;
@@ -186,9 +182,7 @@ export function openStore(
 		} catch (error) {
 			const kind = database.explain(error)?.kind;
 			if (sql && (kind === "lost" || kind === "missing")) drop(sql);
-			throw error instanceof StoreFailure
-				? unavailable(error.message, error)
-				: explainError(error);
+			throw error instanceof StoreFailure ? unavailable(error.message, error) : explainError(error);
 		} finally {
 			semaphore.release();
 		}
@@ -236,20 +230,15 @@ export function openStore(
 	function unavailable(reason: string, cause?: unknown): StoreUnavailable {
 		trouble = reason;
 		const now = performance.now();
-		const isRepeated =
-			reason === logged.reason && now - logged.at < logIntervalMs;
+		const isRepeated = reason === logged.reason && now - logged.at < logIntervalMs;
 		if (!closing.aborted && !isRepeated) {
 			logged = { reason, at: now };
 			log.warn("gateway's database is unavailable", { where, reason });
 		}
-		return new StoreUnavailable(
-			`The gateway's database is unavailable: ${reason}`,
-			{ cause },
-		);
+		return new StoreUnavailable(`The gateway's database is unavailable: ${reason}`, { cause });
 	}
 
-	const noAnswer = (ms: number) =>
-		`${where} did not answer within ${ms / 1000} seconds`;
+	const noAnswer = (ms: number) => `${where} did not answer within ${ms / 1000} seconds`;
 	openInBackground();
 
 	return {
@@ -279,8 +268,7 @@ export function checkStore(settings: StoreSettings): Promise<string> {
 	const timeouts = { queryTimeoutMs: 5_000, openTimeoutMs: 10_000 };
 	return checkDatabase(createDatabase(settings, timeouts), allMigrations, {
 		timeoutMs: timeouts.openTimeoutMs,
-		advice:
-			"Give the gateway a GATEWAY_DB_SCHEMA, or a GATEWAY_DATABASE, of its own.",
+		advice: "Give the gateway a GATEWAY_DB_SCHEMA, or a GATEWAY_DATABASE, of its own.",
 	});
 }
 

@@ -130,13 +130,8 @@ export function channelDefaults(kind: ChannelKind): Partial<Channel> {
 }
 
 /** Returns the entries of `defaults` whose field name passes `isOwn`. */
-function only<T extends object>(
-	defaults: T,
-	isOwn: (field: string) => boolean,
-): Partial<T> {
-	return Object.fromEntries(
-		Object.entries(defaults).filter(([field]) => isOwn(field)),
-	) as Partial<T>;
+function only<T extends object>(defaults: T, isOwn: (field: string) => boolean): Partial<T> {
+	return Object.fromEntries(Object.entries(defaults).filter(([field]) => isOwn(field))) as Partial<T>;
 }
 
 /** A function that adds or removes fields of an object in a guild document, given the fields' default values. */
@@ -145,42 +140,32 @@ type Change = <T extends object>(thing: T, defaults: Defaults<T>) => T;
 /** Removes the fields of an object whose value is the default value. */
 const leaveOut: Change = (thing, defaults) =>
 	Object.fromEntries(
-		Object.entries(thing).filter(
-			([field, value]) =>
-				JSON.stringify(value) !== JSON.stringify(Object(defaults)[field]),
-		),
+		Object.entries(thing).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(Object(defaults)[field])),
 	) as typeof thing;
 
 /** Adds the fields that an object lacks, with their default values. */
 const fillIn: Change = (thing, defaults) => ({ ...defaults, ...thing });
 
 /** Returns a copy of a guild document without the fields that have their default value. Keeps permission overwrites. */
-export const withoutDefaults = (document: GuildDocument) =>
-	changeAll(document, leaveOut);
+export const withoutDefaults = (document: GuildDocument) => changeAll(document, leaveOut);
 
 /**
  * Returns a copy of a guild document in which roles, channels and other objects also have the fields that they lacked,
  * with default values. Does not add permission overwrites or whole sections such as `roles`.
  */
-export const withDefaults = (document: GuildDocument) =>
-	changeAll(document, fillIn);
+export const withDefaults = (document: GuildDocument) => changeAll(document, fillIn);
 
 /**
  * Returns a copy of a guild document in which the items of nested lists, such as the tags of a forum channel, have all
  * fields. Nested lists are compared and replaced as a whole, so their items must be complete.
  */
-export const withItemDefaults = (document: GuildDocument) =>
-	changeAll(document, (thing) => thing, fillIn);
+export const withItemDefaults = (document: GuildDocument) => changeAll(document, (thing) => thing, fillIn);
 
 /**
  * Returns a copy of a guild document. `change` is applied to each object, such as a role, and `changeItem` to each item
  * of a nested list, such as a tag of a forum channel.
  */
-function changeAll(
-	document: GuildDocument,
-	change: Change,
-	changeItem = change,
-): GuildDocument {
+function changeAll(document: GuildDocument, change: Change, changeItem = change): GuildDocument {
 	const channelOf = (given: Channel): Channel => {
 		const { kind = "text" } = given;
 		const { tags, ...rest } = change(given, channelDefaults(kind));
@@ -192,10 +177,8 @@ function changeAll(
 			: rest;
 	};
 	const { settings: given, welcome_screen, onboarding: asked } = document;
-	const all = <T extends object>(
-		things: T[] | undefined,
-		defaults: Defaults<T>,
-	) => things?.map((thing) => change(thing, defaults));
+	const all = <T extends object>(things: T[] | undefined, defaults: Defaults<T>) =>
+		things?.map((thing) => change(thing, defaults));
 	return {
 		...document,
 		...(given && { settings: change(given, settings) }),
@@ -211,16 +194,12 @@ function changeAll(
 			})),
 		}),
 		...(document.automod && {
-			automod: document.automod.map((rule) =>
-				change(rule, only(automod, ruleFieldsWith(rule.trigger))),
-			),
+			automod: document.automod.map((rule) => change(rule, only(automod, ruleFieldsWith(rule.trigger)))),
 		}),
 		...(document.events && { events: all(document.events, event) }),
 		...(welcome_screen && {
-			welcome_screen: withParts(
-				change(welcome_screen, welcomeScreen),
-				"channels",
-				(shown) => changeItem(shown, welcomeChannel),
+			welcome_screen: withParts(change(welcome_screen, welcomeScreen), "channels", (shown) =>
+				changeItem(shown, welcomeChannel),
 			),
 		}),
 		...(asked && {

@@ -2,19 +2,8 @@
 // guild has a valid document. https://discord.com/developers/docs/reference
 
 import * as v from "valibot";
-import {
-	actionNames,
-	presetNames,
-	triggerNames,
-} from "../names/automod-rule.ts";
-import {
-	type EditedKind,
-	editedKinds,
-	layouts,
-	namesOf,
-	sortOrders,
-	videoQualities,
-} from "../names/channel-kinds.ts";
+import { actionNames, presetNames, triggerNames } from "../names/automod-rule.ts";
+import { type EditedKind, editedKinds, layouts, namesOf, sortOrders, videoQualities } from "../names/channel-kinds.ts";
 import { bitOf, bitsByName } from "../names/permission-names.ts";
 import { eventKinds } from "../names/scheduled-event.ts";
 import { afkTimeouts, levels, noticeFlags } from "../names/setting-names.ts";
@@ -57,37 +46,15 @@ const text = (min: number, max: number, description: string) =>
 const integer = (min: number, max: number, description: string) => {
 	const message = `expected an integer from ${min} to ${max}`;
 	return withText(
-		v.pipe(
-			v.number(message),
-			v.integer(message),
-			v.minValue(min, message),
-			v.maxValue(max, message),
-		),
+		v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message)),
 		description,
 	);
 };
-const flag = (description: string) =>
-	withText(v.boolean("expected true or false"), description);
-const choice = <const Names extends readonly string[]>(
-	names: Names,
-	description: string,
-) =>
-	withText(
-		v.picklist(names, `expected one of ${names.join(", ")}`),
-		description,
-	);
-const list = <S extends v.GenericSchema>(
-	item: S,
-	max: number,
-	description: string,
-) =>
-	withText(
-		v.pipe(
-			v.array(item, "expected a list"),
-			v.maxLength(max, `expected at most ${max} entries`),
-		),
-		description,
-	);
+const flag = (description: string) => withText(v.boolean("expected true or false"), description);
+const choice = <const Names extends readonly string[]>(names: Names, description: string) =>
+	withText(v.picklist(names, `expected one of ${names.join(", ")}`), description);
+const list = <S extends v.GenericSchema>(item: S, max: number, description: string) =>
+	withText(v.pipe(v.array(item, "expected a list"), v.maxLength(max, `expected at most ${max} entries`)), description);
 const optional = v.optional;
 
 const id = withText(
@@ -107,33 +74,18 @@ const key = text(
 );
 /** Returns the schema of a reference to a channel by its key; "" means no channel. */
 const reference = (what: string) => text(0, maxKey, `${what}; "" for none.`);
-const roles = (description: string) =>
-	list(text(1, maxKey, "Key of a role."), 250, description);
-const channels = (description: string) =>
-	list(text(1, maxKey, "Key of a channel."), 500, description);
+const roles = (description: string) => list(text(1, maxKey, "Key of a role."), 250, description);
+const channels = (description: string) => list(text(1, maxKey, "Key of a channel."), 500, description);
 const picture = (what: string) =>
 	withText(
-		v.pipe(
-			v.string("expected a text"),
-			v.regex(
-				/^([0-9a-f]{32})?$/,
-				'expected 32 hexadecimal digits, or "" for none',
-			),
-		),
+		v.pipe(v.string("expected a text"), v.regex(/^([0-9a-f]{32})?$/, 'expected 32 hexadecimal digits, or "" for none')),
 		`${what}: the first 32 hexadecimal digits of the picture's SHA-256; "" for none, zeros for one that was not loaded. Backups keep the picture itself.`,
 	);
 const emojiReference = (what: string) =>
-	text(
-		0,
-		maxKey,
-		`${what}: an emoji such as 👍, :name: for a custom emoji of the guild, or "" for none.`,
-	);
+	text(0, maxKey, `${what}: an emoji such as 👍, :name: for a custom emoji of the guild, or "" for none.`);
 const permission = v.pipe(
 	v.string("expected a permission such as VIEW_CHANNEL"),
-	v.check(
-		(name) => permissionName(name) !== undefined,
-		"expected a permission such as VIEW_CHANNEL",
-	),
+	v.check((name) => permissionName(name) !== undefined, "expected a permission such as VIEW_CHANNEL"),
 	v.transform((name) => permissionName(name) ?? name),
 );
 
@@ -153,9 +105,7 @@ function permissionName(name: string): string | undefined {
 const permissions = (description: string) => list(permission, 100, description);
 
 export const overwrite = v.strictObject({
-	role: optional(
-		text(1, maxKey, "Key of the role; @everyone for all members."),
-	),
+	role: optional(text(1, maxKey, "Key of the role; @everyone for all members.")),
 	member: optional(userId),
 	allow: optional(permissions("Allowed permissions.")),
 	deny: optional(permissions("Denied permissions.")),
@@ -163,10 +113,7 @@ export const overwrite = v.strictObject({
 const overwrites = list(
 	v.pipe(
 		overwrite,
-		v.check(
-			({ role, member }) => (role === undefined) !== (member === undefined),
-			"expected either role or member",
-		),
+		v.check(({ role, member }) => (role === undefined) !== (member === undefined), "expected either role or member"),
 		published({ oneOf: [{ required: ["role"] }, { required: ["member"] }] }),
 	),
 	1000,
@@ -178,15 +125,9 @@ export const settings = v.strictObject({
 	description: optional(text(0, 300, "Shown in discovery.")),
 	icon: optional(picture("Icon")),
 	community: optional(flag("Whether Community is enabled.")),
-	verification_level: optional(
-		choice(levels.verification_level, "What members need to write."),
-	),
-	default_message_notifications: optional(
-		choice(levels.default_message_notifications, "Members' default."),
-	),
-	explicit_content_filter: optional(
-		choice(levels.explicit_content_filter, "Whose media are scanned."),
-	),
+	verification_level: optional(choice(levels.verification_level, "What members need to write.")),
+	default_message_notifications: optional(choice(levels.default_message_notifications, "Members' default.")),
+	explicit_content_filter: optional(choice(levels.explicit_content_filter, "Whose media are scanned.")),
 	afk_channel: optional(reference("Voice channel for idle members")),
 	afk_timeout: optional(
 		withText(
@@ -194,33 +135,18 @@ export const settings = v.strictObject({
 			"Seconds until idle members are moved to the AFK channel.",
 		),
 	),
-	system_channel: optional(
-		reference("Channel for notices of joins and boosts"),
-	),
+	system_channel: optional(reference("Channel for notices of joins and boosts")),
 	system_channel_flags: optional(
-		list(
-			choice([...noticeFlags.keys()], "A notice."),
-			noticeFlags.size,
-			"The notices that are off.",
-		),
+		list(choice([...noticeFlags.keys()], "A notice."), noticeFlags.size, "The notices that are off."),
 	),
-	rules_channel: optional(
-		reference("Channel with the rules; communities only"),
-	),
-	public_updates_channel: optional(
-		reference("Channel for Discord's notices to moderators; communities only"),
-	),
-	safety_alerts_channel: optional(
-		reference("Channel for safety alerts; communities only"),
-	),
+	rules_channel: optional(reference("Channel with the rules; communities only")),
+	public_updates_channel: optional(reference("Channel for Discord's notices to moderators; communities only")),
+	safety_alerts_channel: optional(reference("Channel for safety alerts; communities only")),
 	preferred_locale: optional(
 		withText(
 			v.pipe(
 				v.string("expected a locale such as en-US"),
-				v.regex(
-					/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/,
-					"expected a locale such as en-US",
-				),
+				v.regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, "expected a locale such as en-US"),
 			),
 			"Language, such as en-US or de; communities only.",
 		),
@@ -231,10 +157,7 @@ export const settings = v.strictObject({
 const color = withText(
 	v.pipe(
 		v.string('expected a color in quotes, such as "#8E44AD"'),
-		v.regex(
-			/^(#[0-9A-Fa-f]{6}( to #[0-9A-Fa-f]{6}){0,2})?$/,
-			'expected a color such as "#8E44AD"',
-		),
+		v.regex(/^(#[0-9A-Fa-f]{6}( to #[0-9A-Fa-f]{6}){0,2})?$/, 'expected a color such as "#8E44AD"'),
 		v.transform((input) => input.toUpperCase().replaceAll(" TO ", " to ")),
 		// Discord stores black as 0, which means no color.
 		v.transform((input) => (input === "#000000" ? "" : input)),
@@ -247,23 +170,15 @@ export const role = v.strictObject({
 	id: optional(id),
 	key: optional(key),
 	managed: optional(
-		flag(
-			"Whether an integration, such as a bot, owns the role. Such a role is never created or deleted.",
-		),
+		flag("Whether an integration, such as a bot, owns the role. Such a role is never created or deleted."),
 	),
 	color: optional(color),
 	hoist: optional(flag("List its members separately.")),
 	mentionable: optional(flag("Let everyone mention it.")),
 	icon: optional(
-		text(
-			0,
-			100,
-			'Emoji beside names, or the hash of a picture; "" for none, zeros for one that was not loaded.',
-		),
+		text(0, 100, 'Emoji beside names, or the hash of a picture; "" for none, zeros for one that was not loaded.'),
 	),
-	permissions: optional(
-		permissions("Permissions. @everyone: all those that @everyone has."),
-	),
+	permissions: optional(permissions("Permissions. @everyone: all those that @everyone has.")),
 });
 
 export const tag = v.strictObject({
@@ -272,9 +187,7 @@ export const tag = v.strictObject({
 	moderated: optional(flag("Only moderators may add it.")),
 });
 
-const kindNames = (Object.keys(editedKinds) as EditedKind[]).filter(
-	(kind) => kind !== "category",
-);
+const kindNames = (Object.keys(editedKinds) as EditedKind[]).filter((kind) => kind !== "category");
 
 /**
  * Allowed values of `auto_archive_minutes`: minutes of inactivity after which Discord archives a thread. 0 stands for
@@ -282,58 +195,34 @@ const kindNames = (Object.keys(editedKinds) as EditedKind[]).filter(
  */
 export const archiveMinutes = [0, 60, 1440, 4320, 10_080];
 
-const unseen = flag(
-	"The bot could not see the channel, whose name is unknown. It is left as it is.",
-);
+const unseen = flag("The bot could not see the channel, whose name is unknown. It is left as it is.");
 
 export const channel = v.strictObject({
 	name: text(1, 100, "Name of the channel."),
 	id: optional(id),
 	key: optional(key),
 	unseen: optional(unseen),
-	kind: optional(
-		choice(
-			kindNames as Exclude<EditedKind, "category">[],
-			"Kind of channel. Default: text.",
-		),
-	),
+	kind: optional(choice(kindNames as Exclude<EditedKind, "category">[], "Kind of channel. Default: text.")),
 	topic: optional(text(0, 4096, "Topic, or a forum's guidelines.")),
 	nsfw: optional(flag("Age-restricted.")),
-	spoiler: optional(
-		flag("People opt in to see its content. Not if age-restricted."),
-	),
-	slowmode_seconds: optional(
-		integer(0, 21_600, "Seconds between a user's messages; 0: off."),
-	),
-	bitrate: optional(
-		integer(8000, 384_000, "Bits per second of a voice or stage channel."),
-	),
-	user_limit: optional(
-		integer(0, 10_000, "Maximum users of a voice or stage channel; 0: none."),
-	),
+	spoiler: optional(flag("People opt in to see its content. Not if age-restricted.")),
+	slowmode_seconds: optional(integer(0, 21_600, "Seconds between a user's messages; 0: off.")),
+	bitrate: optional(integer(8000, 384_000, "Bits per second of a voice or stage channel.")),
+	user_limit: optional(integer(0, 10_000, "Maximum users of a voice or stage channel; 0: none.")),
 	rtc_region: optional(text(0, 32, 'Voice region; "" for automatic.')),
 	video_quality: optional(choice(namesOf(videoQualities), "Camera quality.")),
-	thread_slowmode_seconds: optional(
-		integer(0, 21_600, "Slow mode of new threads; 0: off."),
-	),
+	thread_slowmode_seconds: optional(integer(0, 21_600, "Slow mode of new threads; 0: off.")),
 	auto_archive_minutes: optional(
 		withText(
-			v.picklist(
-				archiveMinutes,
-				"expected 60, 1440, 4320 or 10080 minutes, or 0",
-			),
+			v.picklist(archiveMinutes, "expected 60, 1440, 4320 or 10080 minutes, or 0"),
 			"Idle minutes until new threads are archived; 0: Discord's default.",
 		),
 	),
 	tags: optional(list(tag, 20, "Tags of a forum, in order.")),
 	require_tag: optional(flag("Posts of the forum need a tag.")),
 	default_reaction: optional(emojiReference("Reaction for posts of the forum")),
-	default_sort_order: optional(
-		choice(["", ...namesOf(sortOrders)], "Order of a forum's posts."),
-	),
-	default_layout: optional(
-		choice(["", ...namesOf(layouts)], "Layout of a forum."),
-	),
+	default_sort_order: optional(choice(["", ...namesOf(sortOrders)], "Order of a forum's posts.")),
+	default_layout: optional(choice(["", ...namesOf(layouts)], "Layout of a forum.")),
 	overwrites: optional(overwrites),
 	lock_permissions: optional(
 		flag(
@@ -352,8 +241,7 @@ export const category = v.strictObject({
 });
 
 // Limits: https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-rule-object-trigger-metadata
-const words = (description: string) =>
-	list(text(1, 60, "A word; * stands for any characters."), 1000, description);
+const words = (description: string) => list(text(1, 60, "A word; * stands for any characters."), 1000, description);
 
 export const automod = v.strictObject({
 	name: text(1, 100, "Name of the rule."),
@@ -361,12 +249,8 @@ export const automod = v.strictObject({
 	trigger: choice(triggerNames, "What the rule looks for."),
 	enabled: optional(flag("Whether the rule is on. Default: true.")),
 	keyword_filter: optional(words("Blocked words.")),
-	regex_patterns: optional(
-		list(text(1, 260, "A pattern."), 10, "Blocked regular expressions."),
-	),
-	presets: optional(
-		list(choice(presetNames, "A word list."), 3, "Word lists of Discord."),
-	),
+	regex_patterns: optional(list(text(1, 260, "A pattern."), 10, "Blocked regular expressions.")),
+	presets: optional(list(choice(presetNames, "A word list."), 3, "Word lists of Discord.")),
 	allow_list: optional(words("Allowed words.")),
 	mention_total_limit: optional(integer(0, 50, "Mentions per message.")),
 	mention_raid_protection_enabled: optional(flag("Detect mention raids.")),
@@ -386,9 +270,7 @@ const instant = (description: string) =>
 				(input) => input === "" || !Number.isNaN(Date.parse(input)),
 				"expected a time such as 2030-01-31T18:00:00.000Z",
 			),
-			v.transform((input) =>
-				input === "" ? "" : new Date(input).toISOString(),
-			),
+			v.transform((input) => (input === "" ? "" : new Date(input).toISOString())),
 		),
 		description,
 	);
@@ -397,10 +279,7 @@ export const scheduledEvent = v.strictObject({
 	name: text(1, 100, "Name of the event."),
 	id: optional(id),
 	description: optional(text(0, 1000, "Description.")),
-	kind: choice(
-		Object.keys(eventKinds) as (keyof typeof eventKinds)[],
-		"Where it takes place.",
-	),
+	kind: choice(Object.keys(eventKinds) as (keyof typeof eventKinds)[], "Where it takes place."),
 	channel: optional(reference("Stage or voice channel")),
 	location: optional(text(0, 100, "Place of an external event.")),
 	start: instant("Start in UTC."),
@@ -459,9 +338,7 @@ export const prompt = v.strictObject({
 
 export const onboarding = v.strictObject({
 	enabled: optional(flag("Whether new members see it.")),
-	mode: optional(
-		choice(["default", "advanced"], "What counts for Discord's minimum."),
-	),
+	mode: optional(choice(["default", "advanced"], "What counts for Discord's minimum.")),
 	default_channels: optional(channels("Channels that all new members get.")),
 	prompts: optional(list(prompt, 50, "Questions to new members.")),
 });
@@ -479,10 +356,7 @@ export const ban = v.strictObject({
 /** Valibot schema of a guild document, which describes a guild as JSON or YAML. */
 export const documentSchema = v.strictObject({
 	version: v.optional(
-		withText(
-			v.picklist([documentVersion], `expected ${documentVersion}`),
-			"Version of the format.",
-		),
+		withText(v.picklist([documentVersion], `expected ${documentVersion}`), "Version of the format."),
 		documentVersion,
 	),
 	omitted: optional(
@@ -492,42 +366,22 @@ export const documentSchema = v.strictObject({
 		),
 	),
 	keep_bot_access: optional(
-		flag(
-			"Whether the bot gets an overwrite in channels that the document would hide from it. Default: true.",
-		),
+		flag("Whether the bot gets an overwrite in channels that the document would hide from it. Default: true."),
 	),
 	id: optional(id),
 	settings: optional(withText(settings, "Settings of the guild.")),
 	everyone: optional(permissions("Permissions of all members (@everyone).")),
-	roles: optional(
-		list(role, 250, "Roles without @everyone, the highest first."),
-	),
+	roles: optional(list(role, 250, "Roles without @everyone, the highest first.")),
 	emojis: optional(list(emoji, 500, "Custom emoji.")),
-	channels: optional(
-		list(channel, 500, "Channels outside of categories, from the top."),
-	),
-	categories: optional(
-		list(category, 500, "Categories with their channels, from the top."),
-	),
+	channels: optional(list(channel, 500, "Channels outside of categories, from the top.")),
+	categories: optional(list(category, 500, "Categories with their channels, from the top.")),
 	automod: optional(list(automod, 50, "AutoMod rules.")),
-	events: optional(
-		list(scheduledEvent, 100, "Scheduled events that are not over."),
-	),
+	events: optional(list(scheduledEvent, 100, "Scheduled events that are not over.")),
 	webhooks: optional(list(webhook, 7500, "Webhooks, without their tokens.")),
 	welcome_screen: optional(withText(welcomeScreen, "The welcome screen.")),
 	onboarding: optional(withText(onboarding, "Questions to new members.")),
 	members: optional(
-		list(
-			member,
-			1_000_000,
-			"Which member has which roles. Roles that it does not name are not taken away.",
-		),
+		list(member, 1_000_000, "Which member has which roles. Roles that it does not name are not taken away."),
 	),
-	bans: optional(
-		list(
-			ban,
-			1_000_000,
-			"Banned users. Bans that it does not name are not lifted.",
-		),
-	),
+	bans: optional(list(ban, 1_000_000, "Banned users. Bans that it does not name are not lifted.")),
 });

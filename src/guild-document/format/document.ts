@@ -80,8 +80,7 @@ export class InvalidDocument extends Error {
 	/** Keeps the first `maxIssues` mistakes. If there are more, adds a line with the number of the others. */
 	constructor(all: readonly string[]) {
 		const issues = all.slice(0, maxIssues);
-		if (all.length > maxIssues)
-			issues.push(`${all.length - maxIssues} more mistakes`);
+		if (all.length > maxIssues) issues.push(`${all.length - maxIssues} more mistakes`);
 		super(`The document of the guild is invalid: ${issues.join("; ")}`);
 		this.issues = issues;
 	}
@@ -93,26 +92,21 @@ export function readDocument(value: unknown): GuildDocument {
 }
 
 function readLimited(value: unknown, max: number): GuildDocument {
-	if (hasMoreValues(value, max))
-		throw new InvalidDocument([`it has more than ${max} values`]);
+	if (hasMoreValues(value, max)) throw new InvalidDocument([`it has more than ${max} values`]);
 	const { settings, issues } = checkSettings(schema.documentSchema, value);
 	if (!settings) throw new InvalidDocument(issues.map(describeIssue));
 	const { channels = [], categories = [] } = settings;
 	const inside = categories.flatMap(({ channels = [] }) => channels);
 	const count = channels.length + categories.length + inside.length;
 	if (count > maxChannels)
-		throw new InvalidDocument([
-			`it has ${count} channels and categories; expected at most ${maxChannels}`,
-		]);
+		throw new InvalidDocument([`it has ${count} channels and categories; expected at most ${maxChannels}`]);
 	return settings;
 }
 
 /** Formats a validation error with the path of its field, such as "roles[2].color: expected …". */
 function describeIssue({ path, message }: ConfigIssue): string {
 	const at = path
-		.map((key) =>
-			/^\d+$/.test(key) ? `[${key}]` : `.${onOneLine(key, maxShownKey)}`,
-		)
+		.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${onOneLine(key, maxShownKey)}`))
 		.join("")
 		.replace(/^\./, "");
 	const expected = message.replace("a section", "an object with fields");
@@ -142,28 +136,19 @@ function hasMoreValues(value: unknown, max: number): boolean {
  * Parses and validates the JSON or YAML text of a guild document. `prepare` changes the value before it is validated.
  * Throws an InvalidDocument if the text is neither JSON nor YAML, or if the document is invalid.
  */
-export function parseDocument(
-	source: string,
-	prepare = (value: unknown) => value,
-): GuildDocument {
+export function parseDocument(source: string, prepare = (value: unknown) => value): GuildDocument {
 	// Editors may put a byte order mark before the text.
 	const text = source.replace(/^\uFEFF/, "");
 	let value: unknown;
 	try {
 		// JSON is YAML, too, but the parser for JSON has the better errors.
-		value = text.trimStart().startsWith("{")
-			? JSON.parse(text)
-			: Bun.YAML.parse(text);
+		value = text.trimStart().startsWith("{") ? JSON.parse(text) : Bun.YAML.parse(text);
 	} catch (error) {
-		throw new InvalidDocument([
-			`it is neither JSON nor YAML: ${error instanceof Error ? error.message : error}`,
-		]);
+		throw new InvalidDocument([`it is neither JSON nor YAML: ${error instanceof Error ? error.message : error}`]);
 	}
 	const twice = partNames.filter((name) => isThereTwice(text, name));
 	if (twice.length > 0)
-		throw new InvalidDocument(
-			twice.map((name) => `${name}: it is there more than once; write one`),
-		);
+		throw new InvalidDocument(twice.map((name) => `${name}: it is there more than once; write one`));
 	const max = Math.max(maxValuesOfShort, text.length);
 	return readLimited(prepare(value), Math.min(max, maxValues));
 }

@@ -23,9 +23,7 @@ const intro = [
  * depth. `parts` are the sections to describe, such as "roles".
  */
 export function formatText(parts: readonly Part[] = partNames): string[] {
-	const isLeftOut = (name: string) =>
-		partNames.some((part) => part === name) &&
-		!parts.some((part) => part === name);
+	const isLeftOut = (name: string) => partNames.some((part) => part === name) && !parts.some((part) => part === name);
 	return [...intro, ...linesOf(documentSchema, "", new Map(), isLeftOut)];
 }
 
@@ -53,10 +51,7 @@ function linesOf(
 		const inside = linesOf(item, `${indent}  `, seen);
 		const { entries } = partsOf(item);
 		if (entries && !seen.has(entries)) seen.set(entries, name);
-		return [
-			`${indent}${name}${mark}: ${[typeText(inner), text].filter(Boolean).join(". ")}`,
-			...inside,
-		];
+		return [`${indent}${name}${mark}: ${[typeText(inner), text].filter(Boolean).join(". ")}`, ...inside];
 	});
 }
 

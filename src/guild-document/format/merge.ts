@@ -15,10 +15,7 @@ const keyOf = ({ key, name }: Thing) => key ?? name;
  * Returns the role, channel or other item among `things` to which `change` applies: the one with the same id, else the
  * one with the same key. If `change` has no key, the only item with the same name matches, too.
  */
-function findIn<T extends Thing>(
-	things: readonly T[],
-	change: Thing,
-): T | undefined {
+function findIn<T extends Thing>(things: readonly T[], change: Thing): T | undefined {
 	const { id, name } = change;
 	const named = things.filter((thing) => thing.name === name);
 	return (
@@ -35,9 +32,7 @@ function findIn<T extends Thing>(
 function withChanges<T extends Thing>(thing: T, changes: readonly T[]): T {
 	if (changes.length === 0) return thing;
 	const changed: T = Object.assign({}, thing, ...changes);
-	return changed.name === thing.name
-		? changed
-		: { ...changed, key: keyOf(thing) };
+	return changed.name === thing.name ? changed : { ...changed, key: keyOf(thing) };
 }
 
 /**
@@ -46,10 +41,7 @@ function withChanges<T extends Thing>(thing: T, changes: readonly T[]): T {
  * A channel that `changes` lists in another category is moved if its id or key matches. Fields that `changes` lacks
  * stay as they are.
  */
-export function mergeDocuments(
-	document: GuildDocument,
-	changes: GuildDocument,
-): GuildDocument {
+export function mergeDocuments(document: GuildDocument, changes: GuildDocument): GuildDocument {
 	const { settings, welcome_screen, onboarding, everyone } = changes;
 	const { keep_bot_access } = changes;
 	const merged: GuildDocument = {
@@ -64,13 +56,7 @@ export function mergeDocuments(
 			onboarding: { ...document.onboarding, ...onboarding },
 		}),
 	};
-	for (const part of [
-		"roles",
-		"emojis",
-		"automod",
-		"events",
-		"webhooks",
-	] as const) {
+	for (const part of ["roles", "emojis", "automod", "events", "webhooks"] as const) {
 		const given: readonly Thing[] | undefined = changes[part];
 		if (given)
 			Object.assign(merged, {
@@ -91,57 +77,34 @@ export function mergeDocuments(
  * Applies `changes` to a list of roles or other items: a matching item gets the changed fields, and changes without a
  * matching item are added as new items.
  */
-function mergeLists<T extends Thing>(
-	before: readonly T[],
-	changes: readonly T[],
-): T[] {
+function mergeLists<T extends Thing>(before: readonly T[], changes: readonly T[]): T[] {
 	const changed = Map.groupBy(changes, (change) => findIn(before, change));
-	return [
-		...before.map((thing) => withChanges(thing, changed.get(thing) ?? [])),
-		...(changed.get(undefined) ?? []),
-	];
+	return [...before.map((thing) => withChanges(thing, changed.get(thing) ?? [])), ...(changed.get(undefined) ?? [])];
 }
 
-function mergeChannels(
-	document: GuildDocument,
-	changes: GuildDocument,
-): GuildDocument {
+function mergeChannels(document: GuildDocument, changes: GuildDocument): GuildDocument {
 	if (!changes.channels && !changes.categories) return document;
 	const before = channelsWithCategories(document);
-	const isCategory = (one: Channel | Category) =>
-		document.categories?.includes(one as Category) ?? false;
-	const known = before
-		.filter(({ channel }) => !isCategory(channel))
-		.map(({ channel }) => channel as Channel);
+	const isCategory = (one: Channel | Category) => document.categories?.includes(one as Category) ?? false;
+	const known = before.filter(({ channel }) => !isCategory(channel)).map(({ channel }) => channel as Channel);
 	const moved = new Set<Channel>();
 	/**
 	 * Applies the changes `given` to `now`, the channels of one category or those outside of categories. Adds channels
 	 * that move here from elsewhere.
 	 */
-	const place = (
-		now: readonly Channel[],
-		given: readonly Channel[],
-	): Channel[] => {
+	const place = (now: readonly Channel[], given: readonly Channel[]): Channel[] => {
 		const incoming = given.flatMap((channel) => {
 			if (findIn(now, channel)) return [];
-			const old = known.find(
-				(one) =>
-					(one.id !== undefined && one.id === channel.id) ||
-					keyOf(one) === keyOf(channel),
-			);
+			const old = known.find((one) => (one.id !== undefined && one.id === channel.id) || keyOf(one) === keyOf(channel));
 			if (!old) return [];
 			moved.add(old);
 			return [old];
 		});
 		return mergeLists([...now, ...incoming], given);
 	};
-	const channels = changes.channels
-		? place(document.channels ?? [], changes.channels)
-		: document.channels;
+	const channels = changes.channels ? place(document.channels ?? [], changes.channels) : document.channels;
 	const old = document.categories ?? [];
-	const given = Map.groupBy(changes.categories ?? [], (category) =>
-		findIn(old, category),
-	);
+	const given = Map.groupBy(changes.categories ?? [], (category) => findIn(old, category));
 	const categories = [
 		...old.map((category): Category => {
 			const found = given.get(category) ?? [];
@@ -154,9 +117,7 @@ function mergeChannels(
 		}),
 		...(given.get(undefined) ?? []).map((category): Category => {
 			const { channels } = category;
-			return channels
-				? { ...category, channels: place([], channels) }
-				: category;
+			return channels ? { ...category, channels: place([], channels) } : category;
 		}),
 	];
 	// A channel that moved is still in its old place, too: the last of both is the changed one.

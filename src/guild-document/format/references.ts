@@ -1,12 +1,6 @@
 // References inside a guild document: where they stand, the keys that identify things, and replacing keys with ids and back.
 
-import {
-	type Category,
-	type Channel,
-	everyone,
-	type GuildDocument,
-	type Overwrite,
-} from "./document.ts";
+import { type Category, type Channel, everyone, type GuildDocument, type Overwrite } from "./document.ts";
 
 /**
  * Functions that convert the references in a guild document to roles, channels and custom emoji. A function returns
@@ -24,17 +18,11 @@ export interface ReferenceMap {
 /**
  * Returns a copy of a guild document in which `map` has converted each reference to a role, channel or custom emoji.
  */
-export function mapReferences(
-	document: GuildDocument,
-	map: ReferenceMap,
-): GuildDocument {
+export function mapReferences(document: GuildDocument, map: ReferenceMap): GuildDocument {
 	const one = (kind: "role" | "channel") => (reference: string | undefined) =>
-		reference === undefined || reference === ""
-			? reference
-			: (map[kind](reference) ?? "");
-	const many =
-		(kind: "role" | "channel") => (references: string[] | undefined) =>
-			references?.flatMap((reference) => map[kind](reference) ?? []);
+		reference === undefined || reference === "" ? reference : (map[kind](reference) ?? "");
+	const many = (kind: "role" | "channel") => (references: string[] | undefined) =>
+		references?.flatMap((reference) => map[kind](reference) ?? []);
 	const channelOf = one("channel");
 	const channelsOf = many("channel");
 	const rolesOf = many("role");
@@ -46,13 +34,13 @@ export function mapReferences(
 	const overwritesOf = (overwrites: Overwrite[] | undefined) =>
 		overwrites?.flatMap((overwrite) => {
 			if (overwrite.role === undefined) return overwrite;
-			const role =
-				overwrite.role === everyone ? everyone : map.role(overwrite.role);
+			const role = overwrite.role === everyone ? everyone : map.role(overwrite.role);
 			return role === undefined ? [] : { ...overwrite, role };
 		});
-	const withAccess = <Thing extends { overwrites?: Overwrite[] | undefined }>(
-		thing: Thing,
-	): Thing => ({ ...thing, overwrites: overwritesOf(thing.overwrites) });
+	const withAccess = <Thing extends { overwrites?: Overwrite[] | undefined }>(thing: Thing): Thing => ({
+		...thing,
+		overwrites: overwritesOf(thing.overwrites),
+	});
 	const channel = (given: Channel): Channel => ({
 		...withAccess(given),
 		default_reaction: emojiOf(given.default_reaction),
@@ -97,9 +85,7 @@ export function mapReferences(
 			...welcome_screen,
 			channels: welcome_screen.channels?.flatMap((shown) => {
 				const channel = channelOf(shown.channel);
-				return channel
-					? { ...shown, channel, emoji: emojiOf(shown.emoji) }
-					: [];
+				return channel ? { ...shown, channel, emoji: emojiOf(shown.emoji) } : [];
 			}),
 		},
 		onboarding: onboarding && {
@@ -155,11 +141,7 @@ export function keysOf(things: readonly Named[]): string[] {
 	const last = new Map<string, number>();
 	return things.map(({ name, longName }) => {
 		if (name !== everyone && names.get(name)?.length === 1) return name;
-		if (
-			longName !== undefined &&
-			longNames.get(longName)?.length === 1 &&
-			!used.has(longName)
-		) {
+		if (longName !== undefined && longNames.get(longName)?.length === 1 && !used.has(longName)) {
 			used.add(longName);
 			return longName;
 		}

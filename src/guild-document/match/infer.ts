@@ -2,13 +2,7 @@
 // integration owns a role. Also the mistakes that the schema cannot find.
 
 import { defaultsOf } from "../format/defaults.ts";
-import type {
-	Category,
-	Channel,
-	ChannelKind,
-	GuildDocument,
-	Role,
-} from "../format/document.ts";
+import type { Category, Channel, ChannelKind, GuildDocument, Role } from "../format/document.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { ruleFieldsWith, triggerFields } from "../names/automod-rule.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
@@ -20,8 +14,7 @@ export const trimmedName = ({ name }: Thing) => name.trim() || name;
 /**
  * Whether Discord stores the names of channels of this kind in lower case with "-" for spaces, as for text channels.
  */
-const hasPlainName = (kind: string) =>
-	!["voice", "stage", "category"].includes(kind);
+const hasPlainName = (kind: string) => !["voice", "stage", "category"].includes(kind);
 
 /**
  * Normalizes a channel name so that it can be compared with others: without surrounding spaces, and for kinds such as
@@ -29,9 +22,7 @@ const hasPlainName = (kind: string) =>
  */
 export function channelNameOf(kind: string, name: string): string {
 	const trimmed = name.trim() || name;
-	return hasPlainName(kind)
-		? trimmed.toLowerCase().replace(/\s+/g, "-")
-		: trimmed;
+	return hasPlainName(kind) ? trimmed.toLowerCase().replace(/\s+/g, "-") : trimmed;
 }
 
 /**
@@ -40,51 +31,40 @@ export function channelNameOf(kind: string, name: string): string {
  */
 export function newChannelName(kind: string, name: string): string {
 	const trimmed = name.trim() || name;
-	return hasPlainName(kind)
-		? trimmed.toLowerCase().replace(/ +/g, "-")
-		: trimmed;
+	return hasPlainName(kind) ? trimmed.toLowerCase().replace(/ +/g, "-") : trimmed;
 }
 
 /** Returns the same family for kinds of channels that Discord can convert into each other: text and announcement. */
-export const familyOf = ({ kind = "text" }: Channel) =>
-	kind === "announcement" ? "text" : kind;
+export const familyOf = ({ kind = "text" }: Channel) => (kind === "announcement" ? "text" : kind);
 
 /**
  * Returns a guild document in which each channel has its `kind`, and each role says in `managed` whether an integration
  * owns it. Values that the document lacks are taken from the guild `current`. Adds a line to `issues` if the kind of a
  * channel is ambiguous.
  */
-export function inferFromGuild(
-	document: GuildDocument,
-	current: GuildDocument,
-	issues: string[],
-): GuildDocument {
+export function inferFromGuild(document: GuildDocument, current: GuildDocument, issues: string[]): GuildDocument {
 	const isWhole = document.omitted === "default";
-	const existing = channelsWithCategories(current).filter(
-		({ category, channel }) => category || "kind" in channel,
-	) as { channel: Channel; category?: Category }[];
+	const existing = channelsWithCategories(current).filter(({ category, channel }) => category || "kind" in channel) as {
+		channel: Channel;
+		category?: Category;
+	}[];
 	const byId = new Map(existing.map(({ channel }) => [channel.id, channel]));
 	const byName = Map.groupBy(existing, ({ channel }) => channel.name);
 	const kindOf = (one: Channel, category?: Category): ChannelKind => {
 		const same = one.id === undefined ? undefined : byId.get(one.id);
 		if (same) return same.kind ?? "text";
-		const names = ["text", "voice"].map((kind) =>
-			channelNameOf(kind, one.name),
-		);
+		const names = ["text", "voice"].map((kind) => channelNameOf(kind, one.name));
 		const named = [...new Set(names)]
 			.flatMap((name) => byName.get(name) ?? [])
 			.filter(
 				({ channel: { kind = "text", name }, category: place }) =>
 					(category === undefined
 						? place === undefined
-						: place !== undefined &&
-							(place.id === category.id || place.name === category.name)) &&
+						: place !== undefined && (place.id === category.id || place.name === category.name)) &&
 					name === channelNameOf(kind, one.name),
 			);
 		const exact = named.filter(({ channel }) => channel.name === one.name);
-		const kinds = new Set(
-			(exact.length > 0 ? exact : named).map(({ channel }) => channel.kind),
-		);
+		const kinds = new Set((exact.length > 0 ? exact : named).map(({ channel }) => channel.kind));
 		if (kinds.size > 1)
 			issues.push(
 				`channel ${quote(one.name)}: the guild has channels of different kinds with this name (${[...kinds].join(", ")}); add the kind of the channel`,
@@ -139,21 +119,15 @@ export function mistakesIn(document: GuildDocument): string[] {
 					`channel ${quote(channel.name)}: lock_permissions is for channels in a category, without overwrites`,
 				);
 		}
-		const targets = (channel.overwrites ?? []).map(
-			({ role, member }) => role ?? member ?? "",
-		);
+		const targets = (channel.overwrites ?? []).map(({ role, member }) => role ?? member ?? "");
 		for (const target of repeated(targets))
-			issues.push(
-				`channel ${quote(channel.name)}: more than one overwrite for ${quote(target)}; merge them`,
-			);
+			issues.push(`channel ${quote(channel.name)}: more than one overwrite for ${quote(target)}; merge them`);
 	}
 	for (const { name, trigger, ...fields } of document.automod ?? []) {
 		const has = ruleFieldsWith(trigger);
 		for (const field of triggerFields)
 			if (fields[field] !== undefined && !has(field))
-				issues.push(
-					`AutoMod rule ${quote(name)}: ${trigger} rules have no ${field}`,
-				);
+				issues.push(`AutoMod rule ${quote(name)}: ${trigger} rules have no ${field}`);
 	}
 	const lists: Record<string, readonly { id?: string | undefined }[]> = {
 		role: document.roles ?? [],
@@ -165,9 +139,7 @@ export function mistakesIn(document: GuildDocument): string[] {
 	};
 	for (const [what, things] of Object.entries(lists))
 		for (const id of repeated(things.flatMap(({ id }) => id ?? [])))
-			issues.push(
-				`${what} ${id}: the guild document has this id more than once`,
-			);
+			issues.push(`${what} ${id}: the guild document has this id more than once`);
 	return issues;
 }
 
@@ -186,14 +158,6 @@ function kindMistakes(channel: Channel): string[] {
 	const { kind = "text" } = channel;
 	const own: readonly string[] = editedKinds[kind].fields;
 	return Object.keys(defaultsOf.channel)
-		.filter(
-			(field) =>
-				field !== "kind" &&
-				channel[field as keyof Channel] !== undefined &&
-				!own.includes(field),
-		)
-		.map(
-			(field) =>
-				`channel ${quote(channel.name)}: ${kind} channels have no ${field}`,
-		);
+		.filter((field) => field !== "kind" && channel[field as keyof Channel] !== undefined && !own.includes(field))
+		.map((field) => `channel ${quote(channel.name)}: ${kind} channels have no ${field}`);
 }

@@ -9,23 +9,12 @@ import {
 	InvalidDocument,
 	type Role,
 } from "../format/document.ts";
-import {
-	channelsWithCategories,
-	keysOf,
-	mapReferences,
-} from "../format/references.ts";
+import { channelsWithCategories, keysOf, mapReferences } from "../format/references.ts";
 import { documentWithIds } from "../read/current-document.ts";
 import { type Keys, keysInGuild } from "../read/export.ts";
 import { withoutUnknownIcons } from "../read/picture.ts";
 import type { GuildState, Refusal } from "../steps.ts";
-import {
-	channelNameOf,
-	familyOf,
-	inferFromGuild,
-	mistakesIn,
-	newChannelName,
-	trimmedName,
-} from "./infer.ts";
+import { channelNameOf, familyOf, inferFromGuild, mistakesIn, newChannelName, trimmedName } from "./infer.ts";
 import { type Pairing, pairUp, quote, type Thing } from "./pairing.ts";
 
 /**
@@ -94,9 +83,7 @@ export function matchDocument(
 	const inferred = inferFromGuild(document, before, issues);
 	issues.push(...mistakesIn(inferred));
 	const given = withoutUnknownIcons(
-		document.omitted === "default"
-			? withDefaults(inferred)
-			: withItemDefaults(inferred),
+		document.omitted === "default" ? withDefaults(inferred) : withItemDefaults(inferred),
 	);
 	const keys = keysInGuild(before);
 	const matching = new Matching(given, current, keys, known, issues);
@@ -115,10 +102,7 @@ export function matchDocument(
 }
 
 /** Returns a guild without its roles, channels and emoji with these ids. What is in a removed category stays. */
-function withoutThings(
-	guild: GuildDocument,
-	ids: ReadonlySet<string>,
-): GuildDocument {
+function withoutThings(guild: GuildDocument, ids: ReadonlySet<string>): GuildDocument {
 	if (ids.size === 0) return guild;
 	const isLeft = ({ id = "" }: { id?: string | undefined }) => !ids.has(id);
 	const categories = guild.categories?.map(({ channels, ...category }) => ({
@@ -130,10 +114,7 @@ function withoutThings(
 		...guild,
 		roles: guild.roles?.filter(isLeft),
 		emojis: guild.emojis?.filter(isLeft),
-		channels: [
-			...(guild.channels?.filter(isLeft) ?? []),
-			...removed.flatMap(({ channels }) => channels),
-		],
+		channels: [...(guild.channels?.filter(isLeft) ?? []), ...removed.flatMap(({ channels }) => channels)],
 		categories: categories?.filter(isLeft),
 	};
 }
@@ -178,17 +159,12 @@ class Matching {
 		const { given, current } = this;
 		this.#match<Role, Role>("role", given.roles, current.roles, {
 			place: ({ managed = false }) => String(managed),
-			isCompatible: (one, other) =>
-				(one.managed ?? false) === (other.managed ?? false),
+			isCompatible: (one, other) => (one.managed ?? false) === (other.managed ?? false),
 		});
 		this.#match("emoji", given.emojis, current.emojis, {
 			normalName: ({ name }) => name,
 		});
-		this.#match<Category, Category>(
-			"category",
-			given.categories,
-			current.categories,
-		);
+		this.#match<Category, Category>("category", given.categories, current.categories);
 		this.#matchChannels();
 		this.#match("AutoMod rule", given.automod, current.automod, {
 			place: ({ trigger }) => trigger,
@@ -222,10 +198,7 @@ class Matching {
 			place: ({ channel }) => channel,
 		});
 		const webhooks = this.#identified(identified.webhooks);
-		return expandPermissions(
-			{ ...identified, ...(webhooks && { webhooks }) },
-			current.everyone ?? [],
-		);
+		return expandPermissions({ ...identified, ...(webhooks && { webhooks }) }, current.everyone ?? []);
 	}
 
 	#match<W extends Thing, C extends Thing>(
@@ -261,17 +234,14 @@ class Matching {
 			};
 			const isMissing = !other && (managed || unseen);
 			const id = isMissing ? undefined : (other?.id ?? placeholderOf(one));
-			const isSameName =
-				other && pairing.normalName(one) === pairing.normalName(other);
+			const isSameName = other && pairing.normalName(one) === pairing.normalName(other);
 			const name = isSameName ? other.name : newNameOf(kind, one);
 			const key = one.key ?? one.name;
 			this.#found.set(one, { id, name });
 			if (id !== undefined) this.names.set(id, shownName(one.name, key));
-			if (id !== undefined && !other && one.id !== undefined)
-				this.hints.set(id, one.id);
+			if (id !== undefined && !other && one.id !== undefined) this.hints.set(id, one.id);
 			keys?.set(key, [...(keys.get(key) ?? []), id ?? ""]);
-			if (names && key !== one.name)
-				names.set(one.name, [...(names.get(one.name) ?? []), id ?? ""]);
+			if (names && key !== one.name) names.set(one.name, [...(names.get(one.name) ?? []), id ?? ""]);
 			if (isMissing)
 				this.refusals.push({
 					subject: `${kind} ${one.name}`,
@@ -285,20 +255,11 @@ class Matching {
 	#matchChannels(): void {
 		const wanted = channelsOf(this.given);
 		const existing = channelsOf(this.current);
-		const idOf = (category: Category) =>
-			this.#found.get(category)?.id ?? category.id ?? "";
+		const idOf = (category: Category) => this.#found.get(category)?.id ?? category.id ?? "";
 		const placeOf = new Map(
-			[...wanted, ...existing].map(({ channel, category }) => [
-				channel,
-				category ? idOf(category) : "",
-			]),
+			[...wanted, ...existing].map(({ channel, category }) => [channel, category ? idOf(category) : ""]),
 		);
-		const categoryOf = new Map(
-			[...wanted, ...existing].map(({ channel, category }) => [
-				channel,
-				category?.name,
-			]),
-		);
+		const categoryOf = new Map([...wanted, ...existing].map(({ channel, category }) => [channel, category?.name]));
 		this.#match<Channel, Channel>(
 			"channel",
 			wanted.map(({ channel }) => channel),
@@ -321,8 +282,7 @@ class Matching {
 		);
 		for (const { channel } of wanted) {
 			const { id = "", name } = this.#found.get(channel) ?? {};
-			if (!isPlaceholder(id) || channel.id !== undefined || this.known.has(id))
-				continue;
+			if (!isPlaceholder(id) || channel.id !== undefined || this.known.has(id)) continue;
 			const [other] = elsewhere.get(`${familyOf(channel)} ${name}`) ?? [];
 			if (!other) continue;
 			const where = categoryOf.get(other);
@@ -336,10 +296,7 @@ class Matching {
 	 * Returns a function that finds the id for a reference in the guild document. The reference is a key or name in the
 	 * document, or else a key or id in the guild.
 	 */
-	#lookUp(
-		kind: "role" | "channel" | "emoji",
-		existing: readonly Thing[],
-	): (reference: string) => string | undefined {
+	#lookUp(kind: "role" | "channel" | "emoji", existing: readonly Thing[]): (reference: string) => string | undefined {
 		const keys = this.#keys[kind];
 		const names = this.#names[kind];
 		const own = this.ownKeys[`${kind}s`];
@@ -353,8 +310,7 @@ class Matching {
 				);
 				return undefined;
 			}
-			const id =
-				idsByKey.get(reference) ?? (own.has(reference) ? reference : undefined);
+			const id = idsByKey.get(reference) ?? (own.has(reference) ? reference : undefined);
 			if (id !== undefined) {
 				this.referred.set(id, `${kind} ${quote(reference)}`);
 				return id;
@@ -393,10 +349,7 @@ class Matching {
 			...(channels && { channels }),
 			...(categories && {
 				categories: categories.map((category, index) => {
-					const channels = this.#identified(
-						category.channels,
-						given.categories?.[index]?.channels,
-					);
+					const channels = this.#identified(category.channels, given.categories?.[index]?.channels);
 					return { ...category, ...(channels && { channels }) };
 				}),
 			}),
@@ -420,9 +373,7 @@ class Matching {
  */
 function shownName(name: string, key: string): string {
 	const base = key.replace(/ \(\d+\)$/, "");
-	return [key, base].some((one) => one === name || one.endsWith(`/${name}`))
-		? key
-		: `${name} (key ${key})`;
+	return [key, base].some((one) => one === name || one.endsWith(`/${name}`)) ? key : `${name} (key ${key})`;
 }
 
 /**
@@ -431,22 +382,16 @@ function shownName(name: string, key: string): string {
  */
 function tableOf(kind: string): "role" | "channel" | "emoji" | undefined {
 	if (kind === "category") return "channel";
-	return kind === "role" || kind === "channel" || kind === "emoji"
-		? kind
-		: undefined;
+	return kind === "role" || kind === "channel" || kind === "emoji" ? kind : undefined;
 }
 
 /** Returns the name that Discord gives a new role, channel or other item. */
 function newNameOf(kind: string, thing: Thing): string {
-	return kind === "channel"
-		? newChannelName((thing as Channel).kind ?? "text", thing.name)
-		: trimmedName(thing);
+	return kind === "channel" ? newChannelName((thing as Channel).kind ?? "text", thing.name) : trimmedName(thing);
 }
 
 /** Returns all channels of a guild document, each with its category if it is in one. Does not return categories. */
-function channelsOf(
-	document: GuildDocument,
-): { channel: Channel; category?: Category }[] {
+function channelsOf(document: GuildDocument): { channel: Channel; category?: Category }[] {
 	return [
 		...(document.channels ?? []).map((channel) => ({ channel })),
 		...(document.categories ?? []).flatMap((category) =>
@@ -469,19 +414,12 @@ function placeholdersOf<W extends Thing>(
 			};
 		}),
 	);
-	return new Map(
-		things.map((thing, index) => [thing, `+${kind}/${unique[index]}`]),
-	);
+	return new Map(things.map((thing, index) => [thing, `+${kind}/${unique[index]}`]));
 }
 
 /** Replaces "@everyone" in the permissions of a guild document's roles with the permissions that all members have. */
-function expandPermissions(
-	document: GuildDocument,
-	currentEveryone: readonly string[],
-): GuildDocument {
-	const common = (document.everyone ?? currentEveryone).filter(
-		(name) => name !== everyone,
-	);
+function expandPermissions(document: GuildDocument, currentEveryone: readonly string[]): GuildDocument {
+	const common = (document.everyone ?? currentEveryone).filter((name) => name !== everyone);
 	const { roles } = document;
 	return {
 		...document,
@@ -490,13 +428,7 @@ function expandPermissions(
 			roles: roles.map((role) => ({
 				...role,
 				...(role.permissions && {
-					permissions: [
-						...new Set(
-							role.permissions.flatMap((name) =>
-								name === everyone ? common : [name],
-							),
-						),
-					],
+					permissions: [...new Set(role.permissions.flatMap((name) => (name === everyone ? common : [name])))],
 				}),
 			})),
 		}),

@@ -36,8 +36,7 @@ export interface Pairing<W extends Thing, C extends Thing> {
 }
 
 /** Formats a text from a guild document for a message: in quotes and on one line. */
-export const quote = (text: string | undefined) =>
-	escapeInJson(JSON.stringify(text ?? ""));
+export const quote = (text: string | undefined) => escapeInJson(JSON.stringify(text ?? ""));
 
 /**
  * Pairs the items of a guild document, such as roles, with those of the guild. Items with known ids come first: ids of
@@ -45,9 +44,7 @@ export const quote = (text: string | undefined) =>
  * paired in order, but only if both sides have equally many, or if the guild has fewer and those of the document are
  * alike.
  */
-export function pairUp<W extends Thing, C extends Thing>(
-	pairing: Pairing<W, C>,
-): Map<W, C> {
+export function pairUp<W extends Thing, C extends Thing>(pairing: Pairing<W, C>): Map<W, C> {
 	const { what, wanted, current, known, place, issues } = pairing;
 	const pairs = new Map<W, C>();
 	const taken = new Set<C>();
@@ -59,14 +56,12 @@ export function pairUp<W extends Thing, C extends Thing>(
 	};
 	// What the job has made and someone has deleted is not looked for by its name.
 	const isMade = (one: W) => known.has(pairing.placeholderOf(one));
-	for (const one of wanted)
-		pair(one, byId.get(known.get(pairing.placeholderOf(one))));
+	for (const one of wanted) pair(one, byId.get(known.get(pairing.placeholderOf(one))));
 	for (const one of wanted) {
 		const other = one.id === undefined ? undefined : byId.get(one.id);
 		if (other && pairing.isCompatible(one, other)) pair(one, other);
 	}
-	const nameOf = (thing: W | C) =>
-		`${place(thing)}\n${pairing.normalName(thing)}`;
+	const nameOf = (thing: W | C) => `${place(thing)}\n${pairing.normalName(thing)}`;
 	const unpaired = Map.groupBy(
 		wanted.filter((one) => !pairs.has(one) && !isMade(one)),
 		nameOf,
@@ -78,11 +73,8 @@ export function pairUp<W extends Thing, C extends Thing>(
 	for (const [name, group] of unpaired) {
 		const others = free.get(name) ?? [];
 		const isClear =
-			others.length === 0 ||
-			others.length === group.length ||
-			(others.length < group.length && areAlike(group));
-		if (isClear)
-			for (const [index, one] of group.entries()) pair(one, others[index]);
+			others.length === 0 || others.length === group.length || (others.length < group.length && areAlike(group));
+		if (isClear) for (const [index, one] of group.entries()) pair(one, others[index]);
 		else
 			issues.push(
 				`${what} ${quote(group[0]?.name)}: the name is ambiguous (in the document: ${group.length}; in the guild: ${others.length}, ids: ${idsOf(others)}); in the document, give each ${what} of this name its id from the guild`,
@@ -99,8 +91,6 @@ function idsOf(things: readonly Thing[]): string {
 
 /** Whether items of a guild document, such as roles, are equal apart from `id` and `key`. */
 function areAlike(things: readonly Thing[]): boolean {
-	const texts = things.map(({ id: _, key: __, ...rest }) =>
-		JSON.stringify(rest),
-	);
+	const texts = things.map(({ id: _, key: __, ...rest }) => JSON.stringify(rest));
 	return new Set(texts).size === 1;
 }

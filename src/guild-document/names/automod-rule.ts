@@ -11,11 +11,7 @@ import {
 } from "discord.js";
 
 /** The fields of an AutoMod rule that are lists of words or patterns. */
-export const wordFields = [
-	"keyword_filter",
-	"regex_patterns",
-	"allow_list",
-] as const;
+export const wordFields = ["keyword_filter", "regex_patterns", "allow_list"] as const;
 
 /**
  * Triggers of AutoMod rules by name, each with Discord's trigger type and the rule fields that configure the trigger.
@@ -32,10 +28,7 @@ export const triggers = {
 		fields: ["mention_total_limit", "mention_raid_protection_enabled"],
 	},
 	member_profile: { type: Trigger.MemberProfile, fields: wordFields },
-} as const satisfies Record<
-	string,
-	{ type: Trigger; fields: readonly (keyof TriggerFields)[] }
->;
+} as const satisfies Record<string, { type: Trigger; fields: readonly (keyof TriggerFields)[] }>;
 
 /** Names that tool arguments use for AutoMod actions, with Discord's action types. */
 export const actions = {
@@ -104,9 +97,7 @@ export function ruleFieldsWith(trigger: TriggerName) {
 	return (field: string) => own.includes(field) || !(field in emptyTrigger);
 }
 
-export const triggerFields = Object.keys(
-	emptyTrigger,
-) as (keyof TriggerFields)[];
+export const triggerFields = Object.keys(emptyTrigger) as (keyof TriggerFields)[];
 const actionFields = Object.keys(emptyActions) as (keyof typeof emptyActions)[];
 const ruleFields = Object.keys(emptyRule) as (keyof RuleFields)[];
 
@@ -121,10 +112,7 @@ export function triggerOf({ trigger_type }: APIAutoModerationRule) {
 	return triggerNames.find((name) => triggers[name].type === trigger_type);
 }
 
-function namesOf<Name extends string>(
-	names: Readonly<Record<Name, number>>,
-	values: readonly number[],
-): Name[] {
+function namesOf<Name extends string>(names: Readonly<Record<Name, number>>, values: readonly number[]): Name[] {
 	const all = Object.keys(names) as Name[];
 	return all.filter((name) => values.includes(names[name]));
 }
@@ -136,8 +124,7 @@ function namesOf<Name extends string>(
 export function ruleFieldsOf(rule: APIAutoModerationRule): RuleFields {
 	const { trigger_metadata: trigger } = rule;
 	const types = rule.actions.map(({ type }) => type);
-	const metadata = (name: ActionName) =>
-		rule.actions.find(({ type }) => type === actions[name])?.metadata;
+	const metadata = (name: ActionName) => rule.actions.find(({ type }) => type === actions[name])?.metadata;
 	return {
 		name: rule.name,
 		enabled: rule.enabled,
@@ -148,8 +135,7 @@ export function ruleFieldsOf(rule: APIAutoModerationRule): RuleFields {
 		presets: namesOf(presets, trigger.presets ?? []),
 		allow_list: trigger.allow_list ?? [],
 		mention_total_limit: trigger.mention_total_limit ?? 0,
-		mention_raid_protection_enabled:
-			trigger.mention_raid_protection_enabled ?? false,
+		mention_raid_protection_enabled: trigger.mention_raid_protection_enabled ?? false,
 		actions: namesOf(actions, types),
 		custom_message: metadata("block_message")?.custom_message ?? "",
 		alert_channel_id: metadata("send_alert_message")?.channel_id ?? "",
@@ -158,10 +144,7 @@ export function ruleFieldsOf(rule: APIAutoModerationRule): RuleFields {
 }
 
 /** Returns a copy of an AutoMod rule's fields, with the fields that a tool call passes replaced. */
-export function changedRule(
-	rule: RuleFields,
-	given: GivenRuleFields,
-): RuleFields {
+export function changedRule(rule: RuleFields, given: GivenRuleFields): RuleFields {
 	const changes = givenFields(given).map((field) => [field, given[field]]);
 	return { ...rule, ...Object.fromEntries(changes) };
 }
@@ -188,23 +171,15 @@ export function inOrder(given: GivenRuleFields): GivenRuleFields {
  * Returns the request body that creates an AutoMod rule, or that changes the `changed` fields of the existing rule
  * `before`.
  */
-export function ruleBody(
-	rule: RuleFields,
-	changed: readonly (keyof RuleFields)[],
-	before?: APIAutoModerationRule,
-) {
-	const changesAny = (fields: readonly (keyof RuleFields)[]) =>
-		fields.some((field) => changed.includes(field));
-	const given = <Field extends keyof RuleFields>(field: Field) =>
-		changed.includes(field) ? rule[field] : undefined;
+export function ruleBody(rule: RuleFields, changed: readonly (keyof RuleFields)[], before?: APIAutoModerationRule) {
+	const changesAny = (fields: readonly (keyof RuleFields)[]) => fields.some((field) => changed.includes(field));
+	const given = <Field extends keyof RuleFields>(field: Field) => (changed.includes(field) ? rule[field] : undefined);
 	const values = {
 		...rule,
 		presets: rule.presets.map((name) => presets[name]),
 	};
 	const metadata = Object.fromEntries(
-		triggerFields
-			.filter((field) => changed.includes(field))
-			.map((field) => [field, values[field]]),
+		triggerFields.filter((field) => changed.includes(field)).map((field) => [field, values[field]]),
 	);
 	return {
 		name: given("name"),
@@ -212,12 +187,8 @@ export function ruleBody(
 		exempt_roles: given("exempt_role_ids"),
 		exempt_channels: given("exempt_channel_ids"),
 		// Discord replaces trigger_metadata and actions as a whole.
-		trigger_metadata: changesAny(triggerFields)
-			? { ...before?.trigger_metadata, ...metadata }
-			: undefined,
-		actions: changesAny(actionFields)
-			? actionsBody(rule, changed, before?.actions ?? [])
-			: undefined,
+		trigger_metadata: changesAny(triggerFields) ? { ...before?.trigger_metadata, ...metadata } : undefined,
+		actions: changesAny(actionFields) ? actionsBody(rule, changed, before?.actions ?? []) : undefined,
 	};
 }
 
@@ -246,7 +217,6 @@ function actionsBody(
 export function triggerBody(trigger: TriggerName) {
 	return {
 		trigger_type: triggers[trigger].type,
-		event_type:
-			trigger === "member_profile" ? Event.MemberUpdate : Event.MessageSend,
+		event_type: trigger === "member_profile" ? Event.MemberUpdate : Event.MessageSend,
 	};
 }

@@ -66,10 +66,7 @@ export const kinds = {
 		type: ChannelType.GuildAnnouncement,
 		fields: ["topic", "nsfw", "spoiler", "category_id", "auto_archive_minutes"],
 	},
-} as const satisfies Record<
-	string,
-	{ type: GuildChannelCreateOptions["type"]; fields: readonly string[] }
->;
+} as const satisfies Record<string, { type: GuildChannelCreateOptions["type"]; fields: readonly string[] }>;
 
 /** The kinds of channels that tools can edit. Tools can edit media channels, but not create them. */
 export const editedKinds = {
@@ -96,10 +93,7 @@ export function flagsWith(
 ): number | undefined {
 	const fields = namesOf(flagBits).filter((one) => given[one] !== undefined);
 	if (fields.length === 0) return undefined;
-	return fields.reduce(
-		(all, one) => (given[one] ? all | flagBits[one] : all & ~flagBits[one]),
-		flags,
-	);
+	return fields.reduce((all, one) => (given[one] ? all | flagBits[one] : all & ~flagBits[one]), flags);
 }
 
 export const sortOrders = {
@@ -116,14 +110,10 @@ export const videoQualities = {
 } as const;
 
 /** Returns the names in a table that maps names to numbers of Discord's API. */
-export const namesOf = <Name extends string>(values: Record<Name, number>) =>
-	Object.keys(values) as Name[];
+export const namesOf = <Name extends string>(values: Record<Name, number>) => Object.keys(values) as Name[];
 
 /** Returns the name for the number `value` in a table that maps names to numbers; "" if there is none. */
-export function nameIn<Name extends string>(
-	values: Record<Name, number>,
-	value: number | null | undefined,
-): Name | "" {
+export function nameIn<Name extends string>(values: Record<Name, number>, value: number | null | undefined): Name | "" {
 	return namesOf(values).find((name) => values[name] === value) ?? "";
 }
 

@@ -21,11 +21,7 @@ export interface Holder {
  * Applies a channel's permission overwrites to the permissions `bits` that a member has guild-wide. Does not remove
  * permissions that depend on others.
  */
-export function withOverwrites(
-	bits: bigint,
-	{ guildId, roleIds, memberId }: Holder,
-	overwrites: Overwrites,
-): bigint {
+export function withOverwrites(bits: bigint, { guildId, roleIds, memberId }: Holder, overwrites: Overwrites): bigint {
 	const roles = { allow: 0n, deny: 0n };
 	for (const [id, { allow, deny }] of overwrites) {
 		if (id === guildId || !roleIds.has(id)) continue;

@@ -4,9 +4,7 @@
 import { PermissionFlagsBits } from "discord.js";
 
 /** discord.js's permission names, by permission bit. If discord.js has two names for a bit, the newer one is used. */
-const namesByBit = new Map(
-	Object.entries(PermissionFlagsBits).map(([name, bit]) => [bit, name]),
-);
+const namesByBit = new Map(Object.entries(PermissionFlagsBits).map(([name, bit]) => [bit, name]));
 
 /** Permission bits by Discord's name of the permission, such as VIEW_CHANNEL. */
 export const bitsByName: ReadonlyMap<string, bigint> = new Map(
@@ -25,9 +23,7 @@ export function officialName(name: string): string {
 
 /** Returns Discord's names, such as VIEW_CHANNEL, of the permissions in a bit field. */
 export function permissionNames(bits: bigint): string[] {
-	return [...bitsByName]
-		.filter(([, bit]) => (bits & bit) !== 0n)
-		.map(([name]) => name);
+	return [...bitsByName].filter(([, bit]) => (bits & bit) !== 0n).map(([name]) => name);
 }
 
 /**

@@ -51,10 +51,7 @@ function isoTime(at: string | null): string {
 	return at === null ? "" : new Date(at).toISOString();
 }
 
-export function nameOf<Name extends string>(
-	names: Readonly<Record<Name, number>>,
-	value: number,
-): Name {
+export function nameOf<Name extends string>(names: Readonly<Record<Name, number>>, value: number): Name {
 	const entry = Object.entries(names).find(([, number]) => number === value);
 	// A value that Discord added later is shown as its number.
 	return (entry?.[0] ?? `type ${value}`) as Name;

@@ -19,9 +19,8 @@ export const levels = {
  * channel, such as join messages.
  */
 export const noticeFlags = new Map(
-	Object.entries(GuildSystemChannelFlags).flatMap(
-		([name, bit]): [string, number][] =>
-			typeof bit === "number" ? [[officialName(name), bit]] : [],
+	Object.entries(GuildSystemChannelFlags).flatMap(([name, bit]): [string, number][] =>
+		typeof bit === "number" ? [[officialName(name), bit]] : [],
 	),
 );
 

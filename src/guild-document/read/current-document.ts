@@ -21,17 +21,8 @@ import {
 	type Settings,
 } from "../format/document.ts";
 import { archiveMinutes } from "../format/document-schema.ts";
-import {
-	channelsWithCategories,
-	mapReferences,
-	withoutUndefined,
-} from "../format/references.ts";
-import {
-	ruleFieldsOf,
-	ruleFieldsWith,
-	triggerOf,
-	wordFields,
-} from "../names/automod-rule.ts";
+import { channelsWithCategories, mapReferences, withoutUndefined } from "../format/references.ts";
+import { ruleFieldsOf, ruleFieldsWith, triggerOf, wordFields } from "../names/automod-rule.ts";
 import {
 	type EditedKind,
 	editedKinds,
@@ -70,9 +61,7 @@ export function documentWithIds(state: GuildState): GuildDocument {
  */
 function withoutDangling(document: GuildDocument): GuildDocument {
 	const roles = new Set(document.roles?.map(({ id }) => id));
-	const channels = new Set(
-		channelsWithCategories(document).map(({ channel }) => channel.id),
-	);
+	const channels = new Set(channelsWithCategories(document).map(({ channel }) => channel.id));
 	const emojis = new Set(document.emojis?.map(({ id }) => id));
 	const known = mapReferences(document, {
 		role: (id) => (roles.has(id) ? id : undefined),
@@ -90,23 +79,16 @@ function withoutDangling(document: GuildDocument): GuildDocument {
 function rawDocument(state: GuildState): GuildDocument {
 	const { guild, pictures } = state;
 	const roles = rolesFromTop(state);
-	const managed = new Set(
-		roles.filter(({ managed }) => managed).map(({ id }) => id),
-	);
+	const managed = new Set(roles.filter(({ managed }) => managed).map(({ id }) => id));
 	const all = apiChannels(state)
 		.filter(({ type }) => kindOf(type))
 		.sort(compareChannels);
-	const isCategory = ({ type }: ApiChannel) =>
-		type === ChannelType.GuildCategory;
+	const isCategory = ({ type }: ApiChannel) => type === ChannelType.GuildCategory;
 	const categories = all.filter(isCategory);
-	const isRoot = ({ parent_id }: ApiChannel) =>
-		!categories.some(({ id }) => id === parent_id);
-	const ownEmojis = guild.emojis.filter(
-		({ id, name, managed }) => id && name && !managed,
-	);
+	const isRoot = ({ parent_id }: ApiChannel) => !categories.some(({ id }) => id === parent_id);
+	const ownEmojis = guild.emojis.filter(({ id, name, managed }) => id && name && !managed);
 	const order = new Map(roles.map(({ id }, index) => [id, index]));
-	const byOrder = (ids: readonly string[]) =>
-		ids.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+	const byOrder = (ids: readonly string[]) => ids.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
 	const everyoneRole = guild.roles.find(({ id }) => id === guild.id);
 	const { welcomeScreen, onboarding } = state;
 	return withoutUndefined<GuildDocument>({
@@ -124,11 +106,7 @@ function rawDocument(state: GuildState): GuildDocument {
 				picture: pictures.get(emoji.id ?? ""),
 				roles: byOrder(emoji.roles ?? []),
 			}))
-			.sort(
-				(a, b) =>
-					Number(a.name > b.name) - Number(a.name < b.name) ||
-					compareIds(a.id, b.id),
-			),
+			.sort((a, b) => Number(a.name > b.name) - Number(a.name < b.name) || compareIds(a.id, b.id)),
 		channels: all
 			.filter((channel) => !isCategory(channel) && isRoot(channel))
 			.map((channel) => channelOf(channel, guild.id)),
@@ -136,27 +114,16 @@ function rawDocument(state: GuildState): GuildDocument {
 			(category): Category => ({
 				name: category.name,
 				id: category.id,
-				...(isUnseen(category)
-					? { unseen: true }
-					: { overwrites: overwritesOf(category, guild.id) }),
+				...(isUnseen(category) ? { unseen: true } : { overwrites: overwritesOf(category, guild.id) }),
 				channels: all
-					.filter(
-						(channel) =>
-							!isCategory(channel) && channel.parent_id === category.id,
-					)
+					.filter((channel) => !isCategory(channel) && channel.parent_id === category.id)
 					.map((channel) => channelOf(channel, guild.id)),
 			}),
 		),
 		automod: byAge(state.automod)?.flatMap((rule): AutomodRule[] => {
 			const trigger = triggerOf(rule);
 			if (!trigger) return [];
-			const {
-				name,
-				exempt_role_ids,
-				exempt_channel_ids,
-				alert_channel_id,
-				...rest
-			} = ruleFieldsOf(rule);
+			const { name, exempt_role_ids, exempt_channel_ids, alert_channel_id, ...rest } = ruleFieldsOf(rule);
 			const isOwn = ruleFieldsWith(trigger);
 			return [
 				{
@@ -166,10 +133,7 @@ function rawDocument(state: GuildState): GuildDocument {
 					...Object.fromEntries(
 						Object.entries(rest)
 							.filter(([field]) => isOwn(field))
-							.map(([field, value]) => [
-								field,
-								isWordField(field) ? [...(value as string[])].sort() : value,
-							]),
+							.map(([field, value]) => [field, isWordField(field) ? [...(value as string[])].sort() : value]),
 					),
 					alert_channel: alert_channel_id,
 					exempt_roles: byOrder(exempt_role_ids),
@@ -180,8 +144,7 @@ function rawDocument(state: GuildState): GuildDocument {
 		events: state.events
 			?.filter(
 				({ status, entity_type }) =>
-					(status === GuildScheduledEventStatus.Scheduled ||
-						status === GuildScheduledEventStatus.Active) &&
+					(status === GuildScheduledEventStatus.Scheduled || status === GuildScheduledEventStatus.Active) &&
 					Object.values<number>(eventKinds).includes(entity_type),
 			)
 			.map((event) => {
@@ -197,11 +160,7 @@ function rawDocument(state: GuildState): GuildDocument {
 					end: fields.scheduled_end_time,
 				};
 			})
-			.sort(
-				(a, b) =>
-					Number(a.start > b.start) - Number(a.start < b.start) ||
-					compareIds(a.id, b.id),
-			),
+			.sort((a, b) => Number(a.start > b.start) - Number(a.start < b.start) || compareIds(a.id, b.id)),
 		webhooks: byAge(state.webhooks)
 			?.filter(({ type }) => type === WebhookType.Incoming)
 			.map(({ id, name, channel_id }) => ({
@@ -221,27 +180,18 @@ function rawDocument(state: GuildState): GuildDocument {
 		},
 		onboarding: onboarding && {
 			enabled: onboarding.enabled,
-			mode:
-				onboarding.mode === GuildOnboardingMode.OnboardingAdvanced
-					? "advanced"
-					: "default",
+			mode: onboarding.mode === GuildOnboardingMode.OnboardingAdvanced ? "advanced" : "default",
 			default_channels: onboarding.default_channel_ids.toSorted(compareIds),
 			prompts: onboarding.prompts.map((prompt) => ({
 				title: prompt.title,
-				kind:
-					prompt.type === GuildOnboardingPromptType.Dropdown
-						? "dropdown"
-						: "multiple_choice",
+				kind: prompt.type === GuildOnboardingPromptType.Dropdown ? "dropdown" : "multiple_choice",
 				single_select: prompt.single_select,
 				required: prompt.required,
 				in_onboarding: prompt.in_onboarding,
 				options: prompt.options.map((option) => ({
 					title: option.title,
 					description: option.description ?? "",
-					emoji: emojiReference(
-						option.emoji?.id ?? null,
-						option.emoji?.name ?? null,
-					),
+					emoji: emojiReference(option.emoji?.id ?? null, option.emoji?.name ?? null),
 					roles: byOrder(option.role_ids),
 					channels: option.channel_ids.toSorted(compareIds),
 				})),
@@ -250,9 +200,7 @@ function rawDocument(state: GuildState): GuildDocument {
 		members: state.members
 			?.map(({ id, roles }) => ({
 				id,
-				roles: byOrder(
-					roles.filter((role) => order.has(role) && !managed.has(role)),
-				),
+				roles: byOrder(roles.filter((role) => order.has(role) && !managed.has(role))),
 			}))
 			.filter(({ roles }) => roles.length > 0)
 			.sort((a, b) => compareIds(a.id, b.id)),
@@ -296,9 +244,7 @@ function roleOf(role: APIRole, pictures: GuildState["pictures"]): Role {
 		secondary_color: null,
 		tertiary_color: null,
 	};
-	const colors = [primary_color, secondary_color, tertiary_color].filter(
-		(color) => color != null,
-	);
+	const colors = [primary_color, secondary_color, tertiary_color].filter((color) => color != null);
 	const hasColor = primary_color !== 0 || secondary_color != null;
 	return {
 		name: role.name,
@@ -313,26 +259,18 @@ function roleOf(role: APIRole, pictures: GuildState["pictures"]): Role {
 }
 
 /** Sorts items by their Discord ids, oldest first, because Discord may list them in any order. */
-function byAge<T extends { id: string }>(
-	things: readonly T[] | undefined,
-): T[] | undefined {
+function byAge<T extends { id: string }>(things: readonly T[] | undefined): T[] | undefined {
 	return things?.toSorted((a, b) => compareIds(a.id, b.id));
 }
 
-const isWordField = (field: string) =>
-	(wordFields as readonly string[]).includes(field);
+const isWordField = (field: string) => (wordFields as readonly string[]).includes(field);
 
 /** Returns the permission overwrites of a channel, sorted by the ids of their roles and members. */
-function overwritesOf(
-	{ permission_overwrites }: ApiChannel,
-	guildId: string,
-): Overwrite[] {
+function overwritesOf({ permission_overwrites }: ApiChannel, guildId: string): Overwrite[] {
 	return (permission_overwrites ?? [])
 		.toSorted((a, b) => compareIds(a.id, b.id))
 		.map(({ id, type, allow, deny }) => ({
-			...(type === OverwriteType.Member
-				? { member: id }
-				: { role: id === guildId ? everyone : id }),
+			...(type === OverwriteType.Member ? { member: id } : { role: id === guildId ? everyone : id }),
 			...(allow !== "0" && { allow: permissionNamesOf(allow) }),
 			...(deny !== "0" && { deny: permissionNamesOf(deny) }),
 		}));
@@ -350,10 +288,7 @@ function channelOf(channel: ApiChannel, guildId: string): Channel {
 	const kind = kindOf(channel.type) as Exclude<EditedKind, "category">;
 	const { default_reaction_emoji: reaction, name, id } = channel;
 	if (isUnseen(channel)) return { name, id, kind, unseen: true };
-	const values: Omit<
-		Required<Channel>,
-		"name" | "id" | "key" | "unseen" | "overwrites" | "lock_permissions"
-	> = {
+	const values: Omit<Required<Channel>, "name" | "id" | "key" | "unseen" | "overwrites" | "lock_permissions"> = {
 		kind,
 		topic: channel.topic ?? "",
 		nsfw: channel.nsfw ?? false,
@@ -363,20 +298,14 @@ function channelOf(channel: ApiChannel, guildId: string): Channel {
 		rtc_region: channel.rtc_region ?? "",
 		video_quality: nameIn(videoQualities, channel.video_quality_mode) || "auto",
 		thread_slowmode_seconds: channel.default_thread_rate_limit_per_user ?? 0,
-		auto_archive_minutes:
-			archiveMinutes.find(
-				(one) => one === channel.default_auto_archive_duration,
-			) ?? 0,
+		auto_archive_minutes: archiveMinutes.find((one) => one === channel.default_auto_archive_duration) ?? 0,
 		tags: (channel.available_tags ?? []).map((tag) => ({
 			name: tag.name,
 			emoji: emojiReference(tag.emoji_id, tag.emoji_name),
 			moderated: tag.moderated,
 		})),
 		...flagFields(channel.flags ?? 0),
-		default_reaction: emojiReference(
-			reaction?.emoji_id ?? null,
-			reaction?.emoji_name ?? null,
-		),
+		default_reaction: emojiReference(reaction?.emoji_id ?? null, reaction?.emoji_name ?? null),
 		default_sort_order: nameIn(sortOrders, channel.default_sort_order),
 		default_layout: nameIn(layouts, channel.default_forum_layout),
 	};
@@ -384,9 +313,7 @@ function channelOf(channel: ApiChannel, guildId: string): Channel {
 	return {
 		name,
 		id,
-		...Object.fromEntries(
-			Object.entries(values).filter(([field]) => own.includes(field)),
-		),
+		...Object.fromEntries(Object.entries(values).filter(([field]) => own.includes(field))),
 		overwrites: overwritesOf(channel, guildId),
 	};
 }

@@ -11,11 +11,7 @@ import {
 	partNames,
 	type Role,
 } from "../format/document.ts";
-import {
-	channelsWithCategories,
-	keysOf,
-	mapReferences,
-} from "../format/references.ts";
+import { channelsWithCategories, keysOf, mapReferences } from "../format/references.ts";
 import { compareIds } from "../names/ids.ts";
 import { markUnknownIcons } from "../read/picture.ts";
 import type { GuildState } from "../steps.ts";
@@ -25,10 +21,7 @@ import { documentWithIds } from "./current-document.ts";
  * Exports a guild as a guild document. Two exports of an unchanged guild are equal byte by byte. `parts` are the
  * sections to include, such as "roles"; by default all that were fetched.
  */
-export function exportDocument(
-	state: GuildState,
-	parts: readonly Part[] = partNames,
-): GuildDocument {
+export function exportDocument(state: GuildState, parts: readonly Part[] = partNames): GuildDocument {
 	const full = documentWithIds(state);
 	const keys = keysInGuild(full);
 	// "@everyone" for permissions means those in the same document.
@@ -49,9 +42,7 @@ export function exportDocument(
 		omitted,
 		id,
 		...Object.fromEntries(
-			partNames
-				.filter((part) => parts.includes(part) && short[part] !== undefined)
-				.map((part) => [part, short[part]]),
+			partNames.filter((part) => parts.includes(part) && short[part] !== undefined).map((part) => [part, short[part]]),
 		),
 	};
 }
@@ -74,10 +65,8 @@ export function keysInGuild(full: GuildDocument): Keys {
 	const roles = full.roles ?? [];
 	const emojis = full.emojis ?? [];
 	const channels = channelsWithCategories(full);
-	const table = (
-		things: readonly { id?: string | undefined }[],
-		keys: readonly string[],
-	) => new Map(things.map(({ id = "" }, index) => [id, keys[index] ?? ""]));
+	const table = (things: readonly { id?: string | undefined }[], keys: readonly string[]) =>
+		new Map(things.map(({ id = "" }, index) => [id, keys[index] ?? ""]));
 	return {
 		roles: table(roles, keysOf(roles)),
 		emojis: table(emojis, keysOf(emojis)),
@@ -126,28 +115,17 @@ function addKeys(document: GuildDocument, keys: Keys): GuildDocument {
  * Shortens permissions in a guild document. Removes the overwrites of a channel if they are those of its category. If a
  * role has all permissions of @everyone, writes "@everyone" for them. Sorts overwrites by the order of their roles.
  */
-function withShortAccess(
-	full: GuildDocument,
-	common: readonly string[] | undefined,
-): GuildDocument {
-	const order = new Map(
-		(full.roles ?? []).map(({ id = "" }, index) => [id, index]),
-	);
+function withShortAccess(full: GuildDocument, common: readonly string[] | undefined): GuildDocument {
+	const order = new Map((full.roles ?? []).map(({ id = "" }, index) => [id, index]));
 	const rank = ({ role = "", member }: Overwrite) =>
-		member !== undefined
-			? order.size + 1
-			: (order.get(role) ?? (role === everyone ? order.size : -1));
+		member !== undefined ? order.size + 1 : (order.get(role) ?? (role === everyone ? order.size : -1));
 	const sorted = (overwrites: Overwrite[] = []) =>
-		overwrites.toSorted(
-			(a, b) => rank(a) - rank(b) || compareIds(a.member ?? "", b.member ?? ""),
-		);
+		overwrites.toSorted((a, b) => rank(a) - rank(b) || compareIds(a.member ?? "", b.member ?? ""));
 	const channel = (one: Channel, category?: Category): Channel => {
 		if (one.unseen) return one;
 		const { overwrites = [], ...rest } = one;
 		const inherited = JSON.stringify(category?.overwrites ?? []);
-		return JSON.stringify(overwrites) === inherited
-			? rest
-			: { ...rest, overwrites: sorted(overwrites) };
+		return JSON.stringify(overwrites) === inherited ? rest : { ...rest, overwrites: sorted(overwrites) };
 	};
 	return {
 		...full,
@@ -170,9 +148,6 @@ function shortPermissions(role: Role, common: readonly string[] = []): Role {
 	if (common.length < 2 || !hasAll) return role;
 	return {
 		...role,
-		permissions: [
-			everyone,
-			...permissions.filter((name) => !common.includes(name)),
-		],
+		permissions: [everyone, ...permissions.filter((name) => !common.includes(name))],
 	};
 }

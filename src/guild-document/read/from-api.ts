@@ -1,12 +1,6 @@
 // Reading what Discord's API returns: the order of roles and channels, kinds of channels, and names of permissions.
 
-import {
-	type APIGuildForumTag,
-	type APIOverwrite,
-	type APIRole,
-	ChannelFlags,
-	ChannelType,
-} from "discord.js";
+import { type APIGuildForumTag, type APIOverwrite, type APIRole, ChannelFlags, ChannelType } from "discord.js";
 import { compareIds } from "../names/ids.ts";
 import { allBits, bitsByName } from "../names/permission-names.ts";
 import type { GuildState } from "../steps.ts";
@@ -39,12 +33,10 @@ export interface ApiChannel {
 }
 
 /** Returns a guild's channels as Discord's API sent them. */
-export const apiChannels = ({ channels }: GuildState) =>
-	channels as readonly unknown[] as readonly ApiChannel[];
+export const apiChannels = ({ channels }: GuildState) => channels as readonly unknown[] as readonly ApiChannel[];
 
 /** Whether the bot cannot see a channel, so that nothing but its id, type, position and category is known. */
-export const isUnseen = ({ flags = 0 }: ApiChannel) =>
-	(flags & ChannelFlags.ChannelObfuscated) !== 0;
+export const isUnseen = ({ flags = 0 }: ApiChannel) => (flags & ChannelFlags.ChannelObfuscated) !== 0;
 
 /** Returns a guild's roles, the highest first, without @everyone. https://discord.com/developers/docs/topics/permissions */
 export function rolesFromTop({ guild }: GuildState): APIRole[] {
@@ -58,18 +50,12 @@ export function rolesFromTop({ guild }: GuildState): APIRole[] {
  * stage channels.
  */
 export function isBelowText(type: ChannelType): boolean {
-	return (
-		type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice
-	);
+	return type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice;
 }
 
 /** Compares two channels of the same category by their order in Discord's clients. */
 export function compareChannels(a: ApiChannel, b: ApiChannel): number {
-	return (
-		Number(isBelowText(a.type)) - Number(isBelowText(b.type)) ||
-		a.position - b.position ||
-		compareIds(a.id, b.id)
-	);
+	return Number(isBelowText(a.type)) - Number(isBelowText(b.type)) || a.position - b.position || compareIds(a.id, b.id);
 }
 
 /**
@@ -77,12 +63,9 @@ export function compareChannels(a: ApiChannel, b: ApiChannel): number {
  */
 export function permissionNamesOf(bits: string | bigint): string[] {
 	const all = BigInt(bits);
-	const names = [...bitsByName]
-		.filter(([, bit]) => (all & bit) !== 0n)
-		.map(([name]) => name);
+	const names = [...bitsByName].filter(([, bit]) => (all & bit) !== 0n).map(([name]) => name);
 	let rest = all & ~allBits;
-	for (let bit = 0; rest !== 0n; bit++, rest >>= 1n)
-		if (rest & 1n) names.push(`BIT_${bit}`);
+	for (let bit = 0; rest !== 0n; bit++, rest >>= 1n) if (rest & 1n) names.push(`BIT_${bit}`);
 	return names;
 }
 

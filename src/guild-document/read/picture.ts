@@ -41,14 +41,9 @@ export function pictureType(bytes: Uint8Array): PictureType | undefined {
  * Returns why an image cannot be used for `hash`: it is too large, has another hash, or has an unsupported format.
  * Returns undefined if it can be used.
  */
-export function pictureIssue(
-	bytes: Uint8Array,
-	hash: string,
-): string | undefined {
-	if (bytes.length > maxPictureBytes)
-		return `it is larger than ${maxPictureBytes / 1024 / 1024} MiB`;
-	if (pictureHash(bytes) !== hash)
-		return "its content has another hash: the file was changed or renamed";
+export function pictureIssue(bytes: Uint8Array, hash: string): string | undefined {
+	if (bytes.length > maxPictureBytes) return `it is larger than ${maxPictureBytes / 1024 / 1024} MiB`;
+	if (pictureHash(bytes) !== hash) return "its content has another hash: the file was changed or renamed";
 	if (!pictureType(bytes)) return "it is no PNG, JPEG, GIF, WebP or AVIF";
 	return undefined;
 }
@@ -68,15 +63,9 @@ export const unknownPicture = "0".repeat(32);
 /** Returns a copy of a guild document in which `convert` is applied to the icon of the guild and of each role. */
 function mapIcons(
 	document: GuildDocument,
-	convert: (
-		icon: string | undefined,
-		roleId: string | undefined,
-	) => string | undefined,
+	convert: (icon: string | undefined, roleId: string | undefined) => string | undefined,
 ): GuildDocument {
-	const withIcon = <T extends { icon?: string | undefined }>(
-		{ icon: before, ...rest }: T,
-		roleId?: string,
-	) => {
+	const withIcon = <T extends { icon?: string | undefined }>({ icon: before, ...rest }: T, roleId?: string) => {
 		const icon = convert(before, roleId);
 		return { ...rest, ...(icon !== undefined && { icon }) } as T;
 	};
@@ -92,27 +81,16 @@ function mapIcons(
  * Returns a copy of a guild document in which icons that the guild has, but that were not downloaded, are
  * `unknownPicture`.
  */
-export function markUnknownIcons(
-	document: GuildDocument,
-	{ guild }: Pick<GuildState, "guild">,
-): GuildDocument {
-	const ids = new Set(
-		guild.roles.filter(({ icon }) => icon).map(({ id }) => id),
-	);
-	const isUnknown = (roleId: string | undefined) =>
-		roleId === undefined ? guild.icon !== null : ids.has(roleId);
+export function markUnknownIcons(document: GuildDocument, { guild }: Pick<GuildState, "guild">): GuildDocument {
+	const ids = new Set(guild.roles.filter(({ icon }) => icon).map(({ id }) => id));
+	const isUnknown = (roleId: string | undefined) => (roleId === undefined ? guild.icon !== null : ids.has(roleId));
 	if (!guild.icon && ids.size === 0) return document;
-	return mapIcons(
-		document,
-		(icon, roleId) => icon ?? (isUnknown(roleId) ? unknownPicture : undefined),
-	);
+	return mapIcons(document, (icon, roleId) => icon ?? (isUnknown(roleId) ? unknownPicture : undefined));
 }
 
 /** Returns a copy of a guild document without the icons that `markUnknownIcons` has set to `unknownPicture`. */
 export function withoutUnknownIcons(document: GuildDocument): GuildDocument {
-	return mapIcons(document, (icon) =>
-		icon === unknownPicture ? undefined : icon,
-	);
+	return mapIcons(document, (icon) => (icon === unknownPicture ? undefined : icon));
 }
 
 /** Returns the hashes of the icons and emoji pictures in a guild document, each once. */
@@ -126,8 +104,6 @@ export function picturesIn({
 		...(roles ?? []).map(({ icon }) => icon),
 		...(emojis ?? []).map(({ picture }) => picture),
 	];
-	const hashes = all.filter(
-		(one) => /^[0-9a-f]{32}$/.test(one ?? "") && one !== unknownPicture,
-	);
+	const hashes = all.filter((one) => /^[0-9a-f]{32}$/.test(one ?? "") && one !== unknownPicture);
 	return [...new Set(hashes.map(String))];
 }

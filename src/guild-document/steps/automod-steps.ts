@@ -15,11 +15,7 @@ export function addRules(list: StepList): void {
 		const { id = "", name } = rule;
 		const old = before.get(id);
 		const rawRule = raw.get(id);
-		const { values, changes, isChanged } = list.compare(
-			old,
-			rule,
-			defaultsOf.automod,
-		);
+		const { values, changes, isChanged } = list.compare(old, rule, defaultsOf.automod);
 		if (old && rawRule) {
 			if (isChanged)
 				list.add("rest", {
@@ -45,10 +41,5 @@ export function addRules(list: StepList): void {
 				body: automodBody({ enabled: true, ...rule }),
 			});
 	}
-	list.removeUnlisted(
-		"automod",
-		current.automod,
-		wanted.automod,
-		(id) => `${path}/${id}`,
-	);
+	list.removeUnlisted("automod", current.automod, wanted.automod, (id) => `${path}/${id}`);
 }

@@ -4,11 +4,7 @@ import type { Category, Channel } from "../format/document.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { changedBits } from "../names/overwrites.ts";
 import { bitsOfNames } from "../read/from-api.ts";
-import {
-	type GuildAccess,
-	type MovedAccess,
-	movedAccess,
-} from "./moved-access.ts";
+import { type GuildAccess, type MovedAccess, movedAccess } from "./moved-access.ts";
 import { byId, type StepList } from "./step-list.ts";
 import { rawOverwrites } from "./to-api.ts";
 
@@ -44,8 +40,7 @@ export function channelsWithAccess(list: StepList): PlacedWithAccess[] {
 	const categories = byId(current.categories);
 	const listed = byId(wanted.categories);
 	const guild = guildAccess(list);
-	const raw = (overwrites: Channel["overwrites"] = []) =>
-		byId(rawOverwrites(overwrites, guild.guildId));
+	const raw = (overwrites: Channel["overwrites"] = []) => byId(rawOverwrites(overwrites, guild.guildId));
 	const accessIn = ({ id = "", overwrites }: Category) =>
 		overwrites ?? (isWhole ? undefined : categories.get(id)?.overwrites) ?? [];
 	return channelsWithCategories(wanted).map(({ channel, category }) => {
@@ -54,19 +49,15 @@ export function channelsWithAccess(list: StepList): PlacedWithAccess[] {
 		const access = category ? accessIn(category) : [];
 		const followed = { ...place, channel: { ...channel, overwrites: access } };
 		// Discord gives a new channel the overwrites of a category that the bot cannot see.
-		const isUnknown =
-			!category?.overwrites && categories.get(category?.id ?? "")?.unseen;
+		const isUnknown = !category?.overwrites && categories.get(category?.id ?? "")?.unseen;
 		if (channel.overwrites || channel.unseen || isUnknown) return place;
 		if (isWhole || !before) return followed;
 		const { lock_permissions: lock } = channel as Channel;
 		const from = before.category?.id ?? "";
 		const isDecided = following?.has(channel.id ?? "") ?? false;
-		if (from === (category?.id ?? "") && !isDecided && lock !== true)
-			return place;
+		if (from === (category?.id ?? "") && !isDecided && lock !== true) return place;
 		const own = raw(before.channel.overwrites);
-		const isSynced =
-			from !== "" &&
-			changedBits(own, raw(categories.get(from)?.overwrites)) === 0n;
+		const isSynced = from !== "" && changedBits(own, raw(categories.get(from)?.overwrites)) === 0n;
 		// A channel that is synced with its old category changes together with it, in an earlier step.
 		const changed = isSynced ? listed.get(from)?.overwrites : undefined;
 		const moved = movedAccess(
@@ -85,12 +76,9 @@ export function channelsWithAccess(list: StepList): PlacedWithAccess[] {
 /** Returns what decides who sees the guild's channels once the roles are as the document says. */
 function guildAccess({ state, wanted, options }: StepList): GuildAccess {
 	const { id: guildId, owner_id: ownerId } = state.guild;
-	const roles = new Map(
-		state.guild.roles.map(({ id, permissions }) => [id, BigInt(permissions)]),
-	);
+	const roles = new Map(state.guild.roles.map(({ id, permissions }) => [id, BigInt(permissions)]));
 	for (const { id = "", permissions } of wanted.roles ?? [])
-		if (permissions || !roles.has(id))
-			roles.set(id, bitsOfNames(permissions ?? []));
+		if (permissions || !roles.has(id)) roles.set(id, bitsOfNames(permissions ?? []));
 	if (wanted.everyone) roles.set(guildId, bitsOfNames(wanted.everyone));
 	const { rolesOf = () => undefined } = options;
 	return { guildId, ownerId, roles, rolesOf };

@@ -18,9 +18,7 @@ export function orderChannels(list: StepList): void {
 		.filter(({ type }) => kindOf(type))
 		.toSorted(compareChannels);
 	const isCategory = (type: number) => type === editedKinds.category.type;
-	const listed = new Set(
-		channelsWithCategories(wanted).map(({ channel }) => channel.id),
-	);
+	const listed = new Set(channelsWithCategories(wanted).map(({ channel }) => channel.id));
 	const orders: string[][] = [];
 	/**
 	 * Adds an order to `orders` if it differs from the current one. `now` has the existing ids in their current order,
@@ -37,16 +35,11 @@ export function orderChannels(list: StepList): void {
 	const addPlace = (parentId: string, channels: readonly Channel[]) => {
 		const kinds = new Map(channels.map(({ id = "", kind }) => [id, kind]));
 		for (const below of [false, true]) {
-			const isIn = (type: number) =>
-				!isCategory(type) && isBelowText(type) === below;
-			const own = channels
-				.filter(({ kind = "text" }) => isIn(editedKinds[kind].type))
-				.map(({ id = "" }) => id);
+			const isIn = (type: number) => !isCategory(type) && isBelowText(type) === below;
+			const own = channels.filter(({ kind = "text" }) => isIn(editedKinds[kind].type)).map(({ id = "" }) => id);
 			const now = all.filter(
 				({ id, type, parent_id }) =>
-					isIn(type) &&
-					(kinds.has(id) ||
-						((parent_id ?? "") === parentId && !listed.has(id))),
+					isIn(type) && (kinds.has(id) || ((parent_id ?? "") === parentId && !listed.has(id))),
 			);
 			addOrder(
 				now.map(({ id }) => id),
@@ -55,8 +48,7 @@ export function orderChannels(list: StepList): void {
 		}
 	};
 	if (wanted.channels) addPlace("", wanted.channels);
-	for (const { id = "", channels } of wanted.categories ?? [])
-		if (channels) addPlace(id, channels);
+	for (const { id = "", channels } of wanted.categories ?? []) if (channels) addPlace(id, channels);
 	if (wanted.categories)
 		addOrder(
 			all.filter(({ type }) => isCategory(type)).map(({ id }) => id),
@@ -65,9 +57,7 @@ export function orderChannels(list: StepList): void {
 	if (orders.length === 0) return;
 	const position = new Map(all.map(({ id }, index) => [id, index]));
 	const places = orders.map((order) => {
-		const now = order
-			.filter((id) => position.has(id))
-			.sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0));
+		const now = order.filter((id) => position.has(id)).sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0));
 		return {
 			order,
 			moves: [...movedIn(now, order), ...order.filter(isPlaceholder)],
@@ -78,15 +68,11 @@ export function orderChannels(list: StepList): void {
 		kind: "channel",
 		name: "channels",
 		targetId: "all",
-		changes: places.flatMap(({ order, moves }) =>
-			placesIn(order, moves, nameOf),
-		),
+		changes: places.flatMap(({ order, moves }) => placesIn(order, moves, nameOf)),
 		guard: { moves: places.flatMap(({ moves }) => moves) },
 		method: "PATCH",
 		path: () => `${list.guildPath}/channels`,
-		body: orders.flatMap((order) =>
-			order.map((id, position) => ({ id, position })),
-		),
+		body: orders.flatMap((order) => order.map((id, position) => ({ id, position }))),
 		needs: [],
 	});
 }

@@ -7,11 +7,7 @@ import { quote } from "../match/pairing.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
 import { type ApiChannel, apiChannels } from "../read/from-api.ts";
 import type { FieldChange, StepGuard } from "../steps.ts";
-import {
-	channelsWithAccess,
-	type Placed,
-	type PlacedWithAccess,
-} from "./channel-access.ts";
+import { channelsWithAccess, type Placed, type PlacedWithAccess } from "./channel-access.ts";
 import { gainsText, type MovedAccess } from "./moved-access.ts";
 import { byId, type StepList } from "./step-list.ts";
 import { channelBody, rawOverwrites, rawOverwritesOf } from "./to-api.ts";
@@ -29,8 +25,7 @@ export function addChannels(list: StepList): void {
 	for (const placed of channelsWithAccess(list)) {
 		const { id = "" } = placed.channel;
 		const isCategory = categoryIds.has(id);
-		if (placed.before)
-			editChannel(list, placed.before, placed, isCategory, raw.get(id));
+		if (placed.before) editChannel(list, placed.before, placed, isCategory, raw.get(id));
 		else createChannel(list, placed, isCategory);
 	}
 	removeChannels(list);
@@ -56,33 +51,20 @@ function guardOf(
 	};
 }
 
-function createChannel(
-	list: StepList,
-	placed: Placed,
-	isCategory: boolean,
-): void {
+function createChannel(list: StepList, placed: Placed, isCategory: boolean): void {
 	const { wanted, current, state } = list;
 	const { channel, category } = placed;
 	const what = isCategory ? "category" : "channel";
 	if (list.isGone(channel, what)) return;
-	const { values, changes } = list.compare<Channel>(
-		undefined,
-		channel,
-		defaultsOf.channel,
-		["channels", "lock_permissions"],
-	);
+	const { values, changes } = list.compare<Channel>(undefined, channel, defaultsOf.channel, [
+		"channels",
+		"lock_permissions",
+	]);
 	const kind = isCategory ? undefined : (values.kind ?? "text");
 	// Discord converts it when Community is enabled, which needs other channels first.
-	const isLater =
-		kind === "announcement" &&
-		!current.settings?.community &&
-		wanted.settings?.community === true;
+	const isLater = kind === "announcement" && !current.settings?.community && wanted.settings?.community === true;
 	const first = isLater ? "text" : kind;
-	const phase = isCategory
-		? "categories"
-		: communityKinds.includes(first ?? "")
-			? "community channels"
-			: "channels";
+	const phase = isCategory ? "categories" : communityKinds.includes(first ?? "") ? "community channels" : "channels";
 	list.add(phase, {
 		action: "create",
 		kind: what,
@@ -99,11 +81,7 @@ function createChannel(
 		method: "POST",
 		path: () => `${list.guildPath}/channels`,
 		body: {
-			...channelBody(
-				{ ...values, kind: first },
-				category?.id || undefined,
-				state.guild.id,
-			),
+			...channelBody({ ...values, kind: first }, category?.id || undefined, state.guild.id),
 			...(isCategory && { type: editedKinds.category.type }),
 		},
 	});
@@ -119,15 +97,9 @@ function accessOfNew(
 	inherited: Channel["overwrites"],
 ): readonly FieldChange[] {
 	if (!inherited) return changes;
-	if (sameValue("overwrites", own, inherited))
-		return changes.filter(({ field }) => !field.startsWith("access of "));
+	if (sameValue("overwrites", own, inherited)) return changes.filter(({ field }) => !field.startsWith("access of "));
 	const isOpen = own?.length === 0;
-	return isOpen
-		? [
-				...changes,
-				{ field: "access", after: "of everyone, unlike its category" },
-			]
-		: changes;
+	return isOpen ? [...changes, { field: "access", after: "of everyone, unlike its category" }] : changes;
 }
 
 function editChannel(
@@ -175,9 +147,7 @@ function editChannel(
 		targetId: id,
 		changes: [
 			...(isMoved ? [move] : []),
-			...(moved && moved.access !== "same"
-				? [{ field: "access", after: accessTexts[moved.access] }]
-				: []),
+			...(moved && moved.access !== "same" ? [{ field: "access", after: accessTexts[moved.access] }] : []),
 			...changes,
 		],
 		follows: moved?.access === "follows",
@@ -185,22 +155,14 @@ function editChannel(
 		guard: guardOf(list, placed, isCategory, values, raw),
 		method: "PATCH",
 		path: () => `/channels/${id}`,
-		body: channelBody(
-			values,
-			isMoved ? parentId : undefined,
-			list.state.guild.id,
-			raw,
-		),
+		body: channelBody(values, isMoved ? parentId : undefined, list.state.guild.id, raw),
 	});
 }
 
 const accessTexts = { follows: "as its category", keeps: "keeps its own" };
 
 /** Says who gains access because a channel follows its new category, or that it does not follow because of that. */
-function noteOnGains(
-	{ nameOf }: StepList,
-	{ access, gains }: MovedAccess,
-): string | undefined {
+function noteOnGains({ nameOf }: StepList, { access, gains }: MovedAccess): string | undefined {
 	if (gains.length === 0) return undefined;
 	const who = gainsText(gains, (id) => quote(nameOf(id)));
 	return access === "follows"
@@ -215,30 +177,20 @@ function noteOnGains(
  */
 function removeChannels(list: StepList): void {
 	const { wanted, current } = list;
-	const listed = new Set(
-		channelsWithCategories(wanted).map(({ channel }) => channel.id),
-	);
+	const listed = new Set(channelsWithCategories(wanted).map(({ channel }) => channel.id));
 	const places = new Set<string>([
 		...(wanted.channels ? [""] : []),
-		...(wanted.categories ?? [])
-			.filter(({ channels }) => channels)
-			.map(({ id = "" }) => id),
+		...(wanted.categories ?? []).filter(({ channels }) => channels).map(({ id = "" }) => id),
 	]);
-	if (wanted.categories)
-		for (const { id = "" } of current.categories ?? [])
-			if (!listed.has(id)) places.add(id);
+	if (wanted.categories) for (const { id = "" } of current.categories ?? []) if (!listed.has(id)) places.add(id);
 	const unlisted = ({ id }: { id?: string | undefined }) => !listed.has(id);
 	const inPlaces = [
 		...(places.has("") ? (current.channels ?? []) : []),
-		...(current.categories ?? [])
-			.filter(({ id = "" }) => places.has(id))
-			.flatMap(({ channels = [] }) => channels),
+		...(current.categories ?? []).filter(({ id = "" }) => places.has(id)).flatMap(({ channels = [] }) => channels),
 	];
 	const path = (id: string) => `/channels/${id}` as const;
-	for (const channel of inPlaces.filter(unlisted))
-		list.remove("channel", channel, path, "channel deletions");
+	for (const channel of inPlaces.filter(unlisted)) list.remove("channel", channel, path, "channel deletions");
 	// A category goes after its channels, which would otherwise stay outside of categories.
 	for (const category of wanted.categories ? (current.categories ?? []) : [])
-		if (unlisted(category))
-			list.remove("category", category, path, "channel deletions");
+		if (unlisted(category)) list.remove("category", category, path, "channel deletions");
 }

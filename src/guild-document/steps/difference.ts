@@ -23,11 +23,7 @@ export type { DifferenceOptions } from "./step-list.ts";
  * which they must be carried out, and the parts of the document that cannot be applied. Throws an InvalidDocument if
  * the document is ambiguous or refers to something that does not exist.
  */
-export function difference(
-	document: GuildDocument,
-	state: GuildState,
-	options: DifferenceOptions,
-): Difference {
+export function difference(document: GuildDocument, state: GuildState, options: DifferenceOptions): Difference {
 	return atOnce(differenceInSteps(document, state, options));
 }
 
@@ -56,10 +52,7 @@ export function* differenceInSteps(
 }
 
 /** Throws an InvalidDocument if a step deletes something that the document refers to. */
-function requireKept(
-	{ steps }: Difference,
-	referred: ReadonlyMap<string, string>,
-): void {
+function requireKept({ steps }: Difference, referred: ReadonlyMap<string, string>): void {
 	const issues = steps.flatMap(({ action, targetId = "" }) => {
 		const subject = referred.get(targetId);
 		return action === "delete" && subject !== undefined

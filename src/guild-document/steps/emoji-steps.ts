@@ -13,28 +13,17 @@ export function addEmojis(list: StepList): void {
 		if (old) editEmoji(list, old, emoji);
 		else createEmoji(list, emoji);
 	}
-	list.removeUnlisted(
-		"emoji",
-		current.emojis,
-		wanted.emojis,
-		(id) => `${guildPath}/emojis/${id}`,
-	);
+	list.removeUnlisted("emoji", current.emojis, wanted.emojis, (id) => `${guildPath}/emojis/${id}`);
 }
 
 function createEmoji(list: StepList, emoji: Emoji): void {
 	const { id = "", name, picture: hash = "", animated = false } = emoji;
 	if (list.isGone(emoji, "emoji")) return;
 	if (hash === "") {
-		list.refuse(
-			`emoji ${name}`,
-			"the document does not say which picture it has",
-		);
+		list.refuse(`emoji ${name}`, "the document does not say which picture it has");
 		return;
 	}
-	const { changes } = list.compare(undefined, emoji, defaultsOf.emoji, [
-		"picture",
-		"animated",
-	]);
+	const { changes } = list.compare(undefined, emoji, defaultsOf.emoji, ["picture", "animated"]);
 	list.add("emojis", {
 		action: "create",
 		kind: "emoji",
@@ -51,10 +40,7 @@ function createEmoji(list: StepList, emoji: Emoji): void {
 
 function editEmoji(list: StepList, old: Emoji, emoji: Emoji): void {
 	const { id = "", name, picture } = emoji;
-	const { values, changes, isChanged } = list.compare(old, emoji, {}, [
-		"picture",
-		"animated",
-	]);
+	const { values, changes, isChanged } = list.compare(old, emoji, {}, ["picture", "animated"]);
 	if (isChanged)
 		list.add("emojis", {
 			action: "edit",

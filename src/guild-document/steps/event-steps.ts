@@ -12,11 +12,7 @@ export function addEvents(list: StepList): void {
 	for (const event of wanted.events) {
 		const { id = "", name } = event;
 		const old = before.get(id);
-		const { values, changes, isChanged } = list.compare(
-			old,
-			event,
-			defaultsOf.event,
-		);
+		const { values, changes, isChanged } = list.compare(old, event, defaultsOf.event);
 		const common = {
 			kind: "event",
 			changes,
@@ -32,10 +28,7 @@ export function addEvents(list: StepList): void {
 					method: "PATCH",
 					path: () => `${path}/${id}`,
 					// Discord requires the place and the end of an event together with a new kind.
-					body: scheduledEventBody(
-						values.kind ? { ...old, ...event } : values,
-						false,
-					),
+					body: scheduledEventBody(values.kind ? { ...old, ...event } : values, false),
 				});
 		} else if (!list.isGone(event, "event"))
 			list.add("rest", {
@@ -48,10 +41,5 @@ export function addEvents(list: StepList): void {
 				body: scheduledEventBody(event, true),
 			});
 	}
-	list.removeUnlisted(
-		"event",
-		current.events,
-		wanted.events,
-		(id) => `${path}/${id}`,
-	);
+	list.removeUnlisted("event", current.events, wanted.events, (id) => `${path}/${id}`);
 }

@@ -8,9 +8,7 @@ const maxNamed = 10;
 export function addMemberRoles(list: StepList): void {
 	const { wanted, state, current } = list;
 	if (!wanted.members || !state.members) return;
-	const managed = new Set(
-		current.roles?.filter(({ managed }) => managed).map(({ id = "" }) => id),
-	);
+	const managed = new Set(current.roles?.filter(({ managed }) => managed).map(({ id = "" }) => id));
 	const now = byId(state.members);
 	const missing = new Set<string>();
 	for (const [id, entries] of Map.groupBy(wanted.members, ({ id }) => id)) {
@@ -20,15 +18,11 @@ export function addMemberRoles(list: StepList): void {
 		else
 			for (const role of roles.difference(new Set(own.roles)))
 				if (managed.has(role))
-					list.refuse(
-						`role ${list.nameOf(role)} of member ${id}`,
-						"an integration owns the role, and gives it itself",
-					);
+					list.refuse(`role ${list.nameOf(role)} of member ${id}`, "an integration owns the role, and gives it itself");
 				else assign(list, id, role);
 	}
 	const named = [...missing].slice(0, maxNamed);
-	if (missing.size === 1)
-		list.refuse(`member ${named[0]}`, "is not in the guild");
+	if (missing.size === 1) list.refuse(`member ${named[0]}`, "is not in the guild");
 	else if (missing.size > 1)
 		list.refuse(
 			"members",

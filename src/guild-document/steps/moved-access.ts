@@ -3,11 +3,7 @@
 // https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions-json-params
 
 import { PermissionFlagsBits } from "discord.js";
-import {
-	changedBits,
-	type Overwrites,
-	withOverwrites,
-} from "../names/overwrites.ts";
+import { changedBits, type Overwrites, withOverwrites } from "../names/overwrites.ts";
 import { permissionNamesOf } from "../read/from-api.ts";
 
 const { Administrator, ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
@@ -51,12 +47,8 @@ export interface MovedAccess {
  * Decides whether a moved channel follows its new category: if that was asked for, or if the channel has no overwrites or
  * those of its old category, and nobody gains access.
  */
-export function movedAccess(
-	{ own, isSynced, to, lock }: MovedChannel,
-	guild: GuildAccess,
-): MovedAccess {
-	if (changedBits(own, to ?? new Map()) === 0n)
-		return { access: "same", gains: [] };
+export function movedAccess({ own, isSynced, to, lock }: MovedChannel, guild: GuildAccess): MovedAccess {
+	if (changedBits(own, to ?? new Map()) === 0n) return { access: "same", gains: [] };
 	if (!to) return { access: "keeps", gains: [] };
 	const isCandidate = isSynced || changedBits(own, new Map()) === 0n;
 	const isPossible = lock ?? isCandidate;
@@ -68,13 +60,9 @@ export function movedAccess(
 const maxGains = 10;
 
 /** Describes who gains which access: '"Mods" (VIEW_CHANNEL)'. `nameOf` returns the name of a role or member. */
-export function gainsText(
-	gains: readonly Gain[],
-	nameOf: (id: string) => string,
-): string {
+export function gainsText(gains: readonly Gain[], nameOf: (id: string) => string): string {
 	const texts = gains.map(
-		({ ids, bits }) =>
-			`${ids.map(nameOf).join(" together with ")} (${permissionNamesOf(bits).join(", ")})`,
+		({ ids, bits }) => `${ids.map(nameOf).join(" together with ")} (${permissionNamesOf(bits).join(", ")})`,
 	);
 	const more = texts.splice(maxGains).length;
 	return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
@@ -84,11 +72,7 @@ export function gainsText(
  * Returns who sees more with the overwrites `after` than with `before`. Two roles are enough for each case: one that
  * decided before, and one that decides now.
  */
-function gainsOf(
-	before: Overwrites,
-	after: Overwrites,
-	{ guildId, ownerId, roles, rolesOf }: GuildAccess,
-): Gain[] {
+function gainsOf(before: Overwrites, after: Overwrites, { guildId, ownerId, roles, rolesOf }: GuildAccess): Gain[] {
 	const gains: Gain[] = [];
 	/** Adds what the roles `held` gain, or a member with these roles, beyond what some of the roles gain anyway. */
 	const look = (held: readonly string[], memberId?: string) => {
@@ -102,9 +86,7 @@ function gainsOf(
 			return (bits & ViewChannel) === 0n ? 0n : bits;
 		});
 		const bits = gains
-			.filter(({ ids }) =>
-				ids.every((id) => id === memberId || roleIds.has(id)),
-			)
+			.filter(({ ids }) => ids.every((id) => id === memberId || roleIds.has(id)))
 			.reduce((left, known) => left & ~known.bits, has & ~had & watched);
 		if (bits !== 0n) gains.push({ ids: memberId ? [memberId] : held, bits });
 	};
@@ -112,14 +94,9 @@ function gainsOf(
 	for (const id of roles.keys()) look([id]);
 	const listed = new Set([...before.keys(), ...after.keys()]);
 	// Of the roles without overwrites, those with equal permissions are alike.
-	const alike = new Map(
-		[...roles].map(([id, bits]) => [bits & (Administrator | watched), id]),
-	);
-	const deciding = [...listed.union(new Set(alike.values()))].filter((id) =>
-		roles.has(id),
-	);
-	for (const [index, one] of deciding.entries())
-		for (const other of deciding.slice(index + 1)) look([one, other]);
+	const alike = new Map([...roles].map(([id, bits]) => [bits & (Administrator | watched), id]));
+	const deciding = [...listed.union(new Set(alike.values()))].filter((id) => roles.has(id));
+	for (const [index, one] of deciding.entries()) for (const other of deciding.slice(index + 1)) look([one, other]);
 	for (const id of listed) {
 		if (roles.has(id) || id === ownerId) continue;
 		const held = rolesOf(id);

@@ -6,10 +6,7 @@ import { isPlaceholder } from "../match/match.ts";
  * Merges the current order of ids with the order that a guild document wants. An id that only `current` has stays below
  * the id that it follows now. An id that only `wanted` has comes directly below its predecessor in `wanted`.
  */
-export function mergeOrder(
-	current: readonly string[],
-	wanted: readonly string[],
-): string[] {
+export function mergeOrder(current: readonly string[], wanted: readonly string[]): string[] {
 	const listed = new Set(wanted);
 	const existing = new Set(current);
 	/** Ids that the document does not list, by the listed id that they follow now; "" for those at the top. */
@@ -31,10 +28,7 @@ export function mergeOrder(
 }
 
 /** Returns the ids in `current` that must move to reach the order `wanted`: as few as possible. */
-export function movedIn(
-	current: readonly string[],
-	wanted: readonly string[],
-): string[] {
+export function movedIn(current: readonly string[], wanted: readonly string[]): string[] {
 	const placeOf = new Map(wanted.map((id, index) => [id, index]));
 	const places = current.flatMap((id) => placeOf.get(id) ?? []);
 	const stays = new Set(longestIncreasing(places));
@@ -56,8 +50,7 @@ function longestIncreasing(numbers: readonly number[]): number[] {
 		ends[at] = index;
 	}
 	const found: number[] = [];
-	for (let at = ends.at(-1); at !== undefined; at = before[at])
-		found.unshift(numbers[at] ?? 0);
+	for (let at = ends.at(-1); at !== undefined; at = before[at]) found.unshift(numbers[at] ?? 0);
 	return found;
 }
 

@@ -14,29 +14,18 @@ export function addRoles(list: StepList): void {
 	const { wanted, current, guildPath } = list;
 	if (!wanted.roles) return;
 	const before = byId(current.roles);
-	for (const role of wanted.roles)
-		addRole(list, role, before.get(role.id ?? ""));
+	for (const role of wanted.roles) addRole(list, role, before.get(role.id ?? ""));
 	orderRoles(list, wanted.roles);
 	// Only Discord deletes the role of an integration.
 	const deletable = current.roles?.filter(({ managed }) => !managed);
-	list.removeUnlisted(
-		"role",
-		deletable,
-		wanted.roles,
-		(id) => `${guildPath}/roles/${id}`,
-	);
+	list.removeUnlisted("role", deletable, wanted.roles, (id) => `${guildPath}/roles/${id}`);
 }
 
 function addRole(list: StepList, role: Role, old: Role | undefined): void {
 	const { id = "", name } = role;
 	// Discord names and pictures the role of an integration.
 	const ignored = old?.managed ? ["name", "icon"] : [];
-	const { values, changes, isChanged } = list.compare(
-		old,
-		role,
-		defaultsOf.role,
-		ignored,
-	);
+	const { values, changes, isChanged } = list.compare(old, role, defaultsOf.role, ignored);
 	const had = bitsOfNames(old?.permissions ?? []);
 	const guard: StepGuard = {
 		roleIds: [id],
@@ -83,9 +72,7 @@ function orderRoles(list: StepList, roles: readonly Role[]): void {
 	const { ids, fixedRoles, nameOf } = list;
 	const all = rolesFromTop(list.state).map(({ id }) => id);
 	// What the job has created and someone has deleted has no place.
-	const listed = roles
-		.map(({ id = "" }) => id)
-		.filter((id) => !isPlaceholder(id) || !ids.has(id));
+	const listed = roles.map(({ id = "" }) => id).filter((id) => !isPlaceholder(id) || !ids.has(id));
 	const movable = all.filter((id) => !fixedRoles.has(id));
 	const existing = listed.filter((id) => all.includes(id));
 	for (const id of movedIn(all, mergeOrder(all, existing))) {

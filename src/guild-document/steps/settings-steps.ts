@@ -23,32 +23,25 @@ export function addSettings(list: StepList): void {
 	const given = wanted.settings;
 	if (given) {
 		const late: readonly string[] = ["community", ...lateSettings];
-		const early = Object.entries(given).filter(
-			([field]) => !late.includes(field),
-		);
+		const early = Object.entries(given).filter(([field]) => !late.includes(field));
 		addEdit(list, "settings", Object.fromEntries(early), "settings");
 		const wasCommunity = current.settings?.community ?? false;
 		const enables = given.community === true && !wasCommunity;
 		if (enables) addCommunity(list, given);
 		const rest = lateSettings.filter(
-			(field) =>
-				!enables ||
-				(field !== "rules_channel" && field !== "public_updates_channel"),
+			(field) => !enables || (field !== "rules_channel" && field !== "public_updates_channel"),
 		);
 		addEdit(
 			list,
 			"channel settings",
 			Object.fromEntries([
 				...rest.map((field) => [field, given[field]]),
-				...(given.community === false && wasCommunity
-					? [["community", false]]
-					: []),
+				...(given.community === false && wasCommunity ? [["community", false]] : []),
 			]),
 			"channels",
 		);
 	}
-	if (wanted.everyone && current.everyone)
-		addEveryone(list, wanted.everyone, current.everyone);
+	if (wanted.everyone && current.everyone) addEveryone(list, wanted.everyone, current.everyone);
 }
 
 /**
@@ -59,33 +52,23 @@ function addCommunity(list: StepList, given: Settings): void {
 	const { settings } = list.current;
 	const channels = {
 		rules_channel: given.rules_channel ?? settings?.rules_channel,
-		public_updates_channel:
-			given.public_updates_channel ?? settings?.public_updates_channel,
+		public_updates_channel: given.public_updates_channel ?? settings?.public_updates_channel,
 	};
 	if (!channels.rules_channel || !channels.public_updates_channel)
 		list.refuse(
 			"settings.community",
 			"Discord enables Community only with a rules_channel and a public_updates_channel; add both to settings",
 		);
-	else
-		addEdit(list, "community", { community: true, ...channels }, "community");
+	else addEdit(list, "community", { community: true, ...channels }, "community");
 }
 
 /**
  * Adds a step that edits those settings in `part` that differ from the guild's. `target` makes the id of the step
  * unique, because several steps edit settings.
  */
-function addEdit(
-	list: StepList,
-	phase: Phase,
-	part: Settings,
-	target: string,
-): void {
+function addEdit(list: StepList, phase: Phase, part: Settings, target: string): void {
 	const { current, guildPath, state } = list;
-	const { values, changes, isChanged } = list.compare<Settings>(
-		current.settings ?? {},
-		part,
-	);
+	const { values, changes, isChanged } = list.compare<Settings>(current.settings ?? {}, part);
 	if (!isChanged) return;
 	const { icon: hash } = values;
 	list.add(phase, {
@@ -101,16 +84,9 @@ function addEdit(
 	});
 }
 
-function addEveryone(
-	list: StepList,
-	wanted: readonly string[],
-	current: readonly string[],
-): void {
+function addEveryone(list: StepList, wanted: readonly string[], current: readonly string[]): void {
 	const { id } = list.state.guild;
-	const { changes, isChanged } = list.compare(
-		{ permissions: current },
-		{ permissions: wanted },
-	);
+	const { changes, isChanged } = list.compare({ permissions: current }, { permissions: wanted });
 	if (!isChanged) return;
 	const bits = bitsOfNames(wanted);
 	list.add("settings", {

@@ -2,16 +2,7 @@
 
 import { everyone, type GuildDocument } from "../format/document.ts";
 import { isPlaceholder, type Matched } from "../match/match.ts";
-import type {
-	ApiRequest,
-	Difference,
-	FieldChange,
-	GuildState,
-	Refusal,
-	Step,
-	StepGuard,
-	StepKind,
-} from "../steps.ts";
+import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepGuard, StepKind } from "../steps.ts";
 import { fillPlaceholders, rawOverwrites } from "./to-api.ts";
 import { accessChanges, describeValue, sameValue } from "./values.ts";
 
@@ -60,9 +51,7 @@ export type Phase = (typeof phases)[number];
 
 /** Argument of `StepList.add`: a step without the parts that `add` computes, such as its id. */
 type NewStep = Pick<Step, "action" | "kind" | "name"> &
-	Partial<
-		Pick<Step, "targetId" | "placeholder" | "changes" | "follows" | "note">
-	> & {
+	Partial<Pick<Step, "targetId" | "placeholder" | "changes" | "follows" | "note">> & {
 		guard?: StepGuard;
 		method: ApiRequest["method"];
 		/**
@@ -105,12 +94,7 @@ export interface Thing {
 const identity = ["id", "key", "managed"];
 
 /** The kinds of items to which guild documents refer by keys. */
-const keyedKinds: ReadonlySet<StepKind> = new Set([
-	"role",
-	"channel",
-	"category",
-	"emoji",
-]);
+const keyedKinds: ReadonlySet<StepKind> = new Set(["role", "channel", "category", "emoji"]);
 
 /**
  * Collects the steps (changes to a guild) that make a guild match a guild document, and the parts of the document that
@@ -150,9 +134,7 @@ export class StepList {
 		this.ids = options.ids ?? new Map();
 		this.fixedRoles = options.fixedRoles ?? new Set();
 		this.guildPath = `/guilds/${state.guild.id}`;
-		this.#placeholders = new Map(
-			[...this.ids].map(([placeholder, id]) => [id, placeholder]),
-		);
+		this.#placeholders = new Map([...this.ids].map(([placeholder, id]) => [id, placeholder]));
 		const { roles, channels, emojis } = matched.keys;
 		this.#keys = new Map([...roles, ...channels, ...emojis]);
 	}
@@ -162,9 +144,7 @@ export class StepList {
 	 * unchanged.
 	 */
 	readonly nameOf = (id: string): string =>
-		id === this.state.guild.id || id === everyone
-			? everyone
-			: (this.#matched.names.get(id) ?? id);
+		id === this.state.guild.id || id === everyone ? everyone : (this.#matched.names.get(id) ?? id);
 
 	/** Adds a step to a phase. The steps of a phase are carried out in the order in which they were added. */
 	add(phase: Phase, step: NewStep): void {
@@ -175,9 +155,7 @@ export class StepList {
 		const { arrange = (filled: unknown) => filled } = step;
 		const needs = step.needs ?? placeholdersIn(body);
 		const target = placeholder ?? targetId ?? "";
-		const subject = isPlaceholder(target)
-			? target.slice(1)
-			: `${kind}/${this.#withPlaceholders(target)}`;
+		const subject = isPlaceholder(target) ? target.slice(1) : `${kind}/${this.#withPlaceholders(target)}`;
 		this.#steps.get(phase)?.push({
 			id: `${action} ${subject}`,
 			action,
@@ -189,14 +167,11 @@ export class StepList {
 			changes,
 			follows,
 			note,
-			needs: [...new Set(needs.filter(isPlaceholder))].filter(
-				(need) => need !== placeholder && !this.ids.has(need),
-			),
+			needs: [...new Set(needs.filter(isPlaceholder))].filter((need) => need !== placeholder && !this.ids.has(need)),
 			guard: { ...guard, fields: changes.map(({ field }) => field) },
 			request: (given) => {
 				const all = new Map([...this.ids, ...given]);
-				const idOf = (one: string) =>
-					isPlaceholder(one) ? (all.get(one) ?? "0") : one;
+				const idOf = (one: string) => (isPlaceholder(one) ? (all.get(one) ?? "0") : one);
 				return {
 					method,
 					path: path(idOf),
@@ -229,10 +204,7 @@ export class StepList {
 	 */
 	isGone({ id = "", name }: Thing, what: string): boolean {
 		if (!this.ids.has(id)) return false;
-		this.refuse(
-			`${what} ${name}`,
-			"it was created, and someone has deleted it since",
-		);
+		this.refuse(`${what} ${name}`, "it was created, and someone has deleted it since");
 		return true;
 	}
 
@@ -307,8 +279,7 @@ export class StepList {
 		path: (id: string) => `/${string}`,
 	): void {
 		const kept = new Set(listed.map(({ id }) => id));
-		for (const thing of existing)
-			if (!kept.has(thing.id)) this.remove(kind, thing, path);
+		for (const thing of existing) if (!kept.has(thing.id)) this.remove(kind, thing, path);
 	}
 
 	/**
@@ -316,9 +287,7 @@ export class StepList {
 	 * cannot be applied.
 	 */
 	result(): Difference {
-		const refusals = new Map(
-			this.#refusals.map((one) => [JSON.stringify(one), one]),
-		);
+		const refusals = new Map(this.#refusals.map((one) => [JSON.stringify(one), one]));
 		return {
 			steps: [...this.#steps.values()].flat(),
 			refusals: [...refusals.values()],
@@ -327,9 +296,7 @@ export class StepList {
 }
 
 /** Returns a map from ids to items. */
-export function byId<T extends { id?: string | undefined }>(
-	things: readonly T[] | undefined,
-): ReadonlyMap<string, T> {
+export function byId<T extends { id?: string | undefined }>(things: readonly T[] | undefined): ReadonlyMap<string, T> {
 	return new Map(things?.map((thing) => [thing.id ?? "", thing]));
 }
 

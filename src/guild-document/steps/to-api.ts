@@ -21,19 +21,8 @@ import {
 } from "../format/document.ts";
 import { withoutUndefined } from "../format/references.ts";
 import { isPlaceholder } from "../match/match.ts";
-import {
-	emptyRule,
-	type RuleFields,
-	ruleBody,
-	triggerBody,
-} from "../names/automod-rule.ts";
-import {
-	editedKinds,
-	flagsWith,
-	layouts,
-	sortOrders,
-	videoQualities,
-} from "../names/channel-kinds.ts";
+import { emptyRule, type RuleFields, ruleBody, triggerBody } from "../names/automod-rule.ts";
+import { editedKinds, flagsWith, layouts, sortOrders, videoQualities } from "../names/channel-kinds.ts";
 import { eventBody } from "../names/scheduled-event.ts";
 import { levels, noticeFlags } from "../names/setting-names.ts";
 import { type ApiChannel, bitsOfNames } from "../read/from-api.ts";
@@ -67,31 +56,15 @@ const idFields = new Set([
  * if it is in a list, and becomes null elsewhere. An object in a list is removed if its `id` is a placeholder without
  * an id.
  */
-export function fillPlaceholders(
-	value: unknown,
-	ids: ReadonlyMap<string, string>,
-	field = "",
-): unknown {
-	const isUnknown = (one: unknown) =>
-		typeof one === "string" && isPlaceholder(one) && !ids.has(one);
-	if (typeof value === "string")
-		return idFields.has(field) && isPlaceholder(value)
-			? (ids.get(value) ?? null)
-			: value;
+export function fillPlaceholders(value: unknown, ids: ReadonlyMap<string, string>, field = ""): unknown {
+	const isUnknown = (one: unknown) => typeof one === "string" && isPlaceholder(one) && !ids.has(one);
+	if (typeof value === "string") return idFields.has(field) && isPlaceholder(value) ? (ids.get(value) ?? null) : value;
 	if (Array.isArray(value))
 		return value
-			.filter(
-				(one) =>
-					!(idFields.has(field) && isUnknown(one)) && !isUnknown(one?.id),
-			)
+			.filter((one) => !(idFields.has(field) && isUnknown(one)) && !isUnknown(one?.id))
 			.map((one) => fillPlaceholders(one, ids, field));
 	if (typeof value !== "object" || value === null) return value;
-	return Object.fromEntries(
-		Object.entries(value).map(([name, one]) => [
-			name,
-			fillPlaceholders(one, ids, name),
-		]),
-	);
+	return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fillPlaceholders(one, ids, name)]));
 }
 
 const orNull = (text: string | undefined) => (text === "" ? null : text);
@@ -102,10 +75,7 @@ function emojiFields(reference: string | undefined) {
 	return { emoji_id: id ?? null, emoji_name: id ? null : reference || null };
 }
 
-export function settingsBody(
-	settings: Settings,
-	{ features, system_channel_flags: flags }: APIGuild,
-): Body {
+export function settingsBody(settings: Settings, { features, system_channel_flags: flags }: APIGuild): Body {
 	const level = (field: keyof typeof levels) => {
 		const names: readonly string[] = levels[field];
 		const name = settings[field];
@@ -117,12 +87,7 @@ export function settingsBody(
 	return {
 		name: settings.name,
 		description: orNull(settings.description),
-		features:
-			community === undefined
-				? undefined
-				: community
-					? [...others, "COMMUNITY"]
-					: others,
+		features: community === undefined ? undefined : community ? [...others, "COMMUNITY"] : others,
 		verification_level: level("verification_level"),
 		default_message_notifications: level("default_message_notifications"),
 		explicit_content_filter: level("explicit_content_filter"),
@@ -131,10 +96,7 @@ export function settingsBody(
 		system_channel_id: orNull(settings.system_channel),
 		system_channel_flags:
 			off &&
-			[...noticeFlags].reduce(
-				(bits, [name, bit]) => (off.includes(name) ? bits | bit : bits & ~bit),
-				flags as number,
-			),
+			[...noticeFlags].reduce((bits, [name, bit]) => (off.includes(name) ? bits | bit : bits & ~bit), flags as number),
 		rules_channel_id: orNull(settings.rules_channel),
 		public_updates_channel_id: orNull(settings.public_updates_channel),
 		safety_alerts_channel_id: orNull(settings.safety_alerts_channel),
@@ -173,10 +135,7 @@ export function roleBody(role: Partial<Role>): Body {
  * Converts the permission overwrites of a guild document to Discord's form. In Discord's form, the role @everyone has
  * the id of the guild.
  */
-export function rawOverwrites(
-	overwrites: readonly Overwrite[],
-	guildId: string,
-): RawOverwrite[] {
+export function rawOverwrites(overwrites: readonly Overwrite[], guildId: string): RawOverwrite[] {
 	return overwrites.map(({ role, member = "", allow = [], deny = [] }) => ({
 		id: role === undefined ? member : role === everyone ? guildId : role,
 		type: role === undefined ? OverwriteType.Member : OverwriteType.Role,
@@ -186,9 +145,7 @@ export function rawOverwrites(
 }
 
 /** Returns a channel's permission overwrites, whose permissions are texts in Discord's API, as bit fields. */
-export function rawOverwritesOf(
-	channel: Pick<ApiChannel, "permission_overwrites"> | undefined,
-): RawOverwrite[] {
+export function rawOverwritesOf(channel: Pick<ApiChannel, "permission_overwrites"> | undefined): RawOverwrite[] {
 	return (channel?.permission_overwrites ?? []).map((one) => ({
 		...{ id: one.id, type: one.type },
 		...{ allow: BigInt(one.allow ?? 0), deny: BigInt(one.deny ?? 0) },
@@ -205,12 +162,7 @@ export function channelBody(
 	guildId: string,
 	before?: ApiChannel,
 ): Body {
-	const {
-		tags,
-		overwrites,
-		default_sort_order: sort,
-		default_layout: layout,
-	} = channel;
+	const { tags, overwrites, default_sort_order: sort, default_layout: layout } = channel;
 	const { emoji_id, emoji_name } = emojiFields(channel.default_reaction);
 	return {
 		name: channel.name,
@@ -221,11 +173,9 @@ export function channelBody(
 		bitrate: channel.bitrate,
 		user_limit: channel.user_limit,
 		rtc_region: orNull(channel.rtc_region),
-		video_quality_mode:
-			channel.video_quality && videoQualities[channel.video_quality],
+		video_quality_mode: channel.video_quality && videoQualities[channel.video_quality],
 		default_thread_rate_limit_per_user: channel.thread_slowmode_seconds,
-		default_auto_archive_duration:
-			channel.auto_archive_minutes === 0 ? null : channel.auto_archive_minutes,
+		default_auto_archive_duration: channel.auto_archive_minutes === 0 ? null : channel.auto_archive_minutes,
 		available_tags: tags?.map(({ name, emoji, moderated = false }) => ({
 			// A tag of the same name keeps its id, so that posts keep their tags.
 			id: before?.available_tags?.find((tag) => tag.name === name)?.id,
@@ -236,15 +186,9 @@ export function channelBody(
 		// Discord sets these only in a channel that exists.
 		flags: before && flagsWith(before.flags ?? 0, channel),
 		default_reaction_emoji:
-			channel.default_reaction === undefined
-				? undefined
-				: emoji_id || emoji_name
-					? { emoji_id, emoji_name }
-					: null,
-		default_sort_order:
-			sort === undefined ? undefined : sort ? sortOrders[sort] : null,
-		default_forum_layout:
-			layout === undefined ? undefined : layout ? layouts[layout] : 0,
+			channel.default_reaction === undefined ? undefined : emoji_id || emoji_name ? { emoji_id, emoji_name } : null,
+		default_sort_order: sort === undefined ? undefined : sort ? sortOrders[sort] : null,
+		default_forum_layout: layout === undefined ? undefined : layout ? layouts[layout] : 0,
 		parent_id: orNull(parentId),
 		permission_overwrites:
 			overwrites &&
@@ -284,10 +228,7 @@ export function automodBody(
 	};
 }
 
-export function scheduledEventBody(
-	event: Partial<ScheduledEvent>,
-	isNew: boolean,
-): Body {
+export function scheduledEventBody(event: Partial<ScheduledEvent>, isNew: boolean): Body {
 	const { kind, location, end } = event;
 	return {
 		...eventBody({
@@ -295,8 +236,7 @@ export function scheduledEventBody(
 			description: event.description,
 			entity_type: kind,
 			channel_id: kind === "external" ? undefined : event.channel || undefined,
-			location:
-				kind === "external" || !isNew ? location || undefined : undefined,
+			location: kind === "external" || !isNew ? location || undefined : undefined,
 			scheduled_start_time: event.start,
 			scheduled_end_time: end || undefined,
 		}),
@@ -330,10 +270,7 @@ export function onboardingBody(
 	return {
 		enabled,
 		mode:
-			mode &&
-			(mode === "advanced"
-				? GuildOnboardingMode.OnboardingAdvanced
-				: GuildOnboardingMode.OnboardingDefault),
+			mode && (mode === "advanced" ? GuildOnboardingMode.OnboardingAdvanced : GuildOnboardingMode.OnboardingDefault),
 		default_channel_ids: default_channels,
 		prompts: prompts?.map((prompt, index) => {
 			const old = before?.prompts.find(({ title }) => title === prompt.title);
@@ -342,24 +279,19 @@ export function onboardingBody(
 				id: old?.id ?? String(index),
 				title: prompt.title,
 				type:
-					prompt.kind === "dropdown"
-						? GuildOnboardingPromptType.Dropdown
-						: GuildOnboardingPromptType.MultipleChoice,
+					prompt.kind === "dropdown" ? GuildOnboardingPromptType.Dropdown : GuildOnboardingPromptType.MultipleChoice,
 				single_select: prompt.single_select ?? false,
 				required: prompt.required ?? false,
 				in_onboarding: prompt.in_onboarding ?? true,
 				options: prompt.options.map((option) => {
 					const same = old?.options.find(({ title }) => title === option.title);
 					// Documents cannot name the emoji of another guild.
-					const foreign =
-						same?.emoji?.id && !option.emoji && !own.has(same.emoji.id);
+					const foreign = same?.emoji?.id && !option.emoji && !own.has(same.emoji.id);
 					return {
 						id: same?.id,
 						title: option.title,
 						description: orNull(option.description),
-						...(foreign
-							? { emoji_id: same.emoji.id, emoji_name: same.emoji.name }
-							: emojiFields(option.emoji)),
+						...(foreign ? { emoji_id: same.emoji.id, emoji_name: same.emoji.name } : emojiFields(option.emoji)),
 						role_ids: option.roles ?? [],
 						channel_ids: option.channels ?? [],
 					};

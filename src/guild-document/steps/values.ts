@@ -39,8 +39,7 @@ function normalText(field: string, value: unknown): string {
 		const texts = value.map((one) => normalText("", one));
 		return `[${(sets.has(field) ? [...new Set(texts)].sort() : texts).join()}]`;
 	}
-	if (typeof value !== "object" || value === null)
-		return JSON.stringify(value) ?? "";
+	if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
 	const parts = Object.entries(value)
 		// Nothing is allowed or denied: the field may be left out.
 		.filter(([, one]) => one !== undefined && !isEmptyList(one))
@@ -48,35 +47,26 @@ function normalText(field: string, value: unknown): string {
 	return `{${parts.sort().join()}}`;
 }
 
-const isEmptyList = (value: unknown) =>
-	Array.isArray(value) && value.length === 0;
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
 /** Fields that come first when an object is formatted for users. Their field names are left out. */
 const titleFields = ["name", "title", "channel"];
 
 /** Formats a value of a guild document for users. `nameOf` returns the name for the id of a role, channel or emoji. */
-export function describeValue(
-	value: unknown,
-	nameOf: (id: string) => string,
-): string {
+export function describeValue(value: unknown, nameOf: (id: string) => string): string {
 	if (typeof value === "string") {
 		const [, emoji] = /^:(.+):$/.exec(value) ?? [];
 		return emoji === undefined ? nameOf(value) : `:${nameOf(emoji)}:`;
 	}
-	if (Array.isArray(value))
-		return value.map((one) => describeValue(one, nameOf)).join(", ");
-	if (typeof value !== "object" || value === null)
-		return value === undefined ? "" : String(value);
+	if (Array.isArray(value)) return value.map((one) => describeValue(one, nameOf)).join(", ");
+	if (typeof value !== "object" || value === null) return value === undefined ? "" : String(value);
 	const given = Object.entries(value).filter(
-		([, one]) =>
-			one !== undefined && one !== "" && one !== false && !isEmptyList(one),
+		([, one]) => one !== undefined && one !== "" && one !== false && !isEmptyList(one),
 	);
 	const isTitle = ([field]: [string, unknown]) => titleFields.includes(field);
 	return [
 		...given.filter(isTitle).map(([, one]) => describeValue(one, nameOf)),
-		...given
-			.filter((entry) => !isTitle(entry))
-			.map(([field, one]) => `${field} ${describeValue(one, nameOf)}`),
+		...given.filter((entry) => !isTitle(entry)).map(([field, one]) => `${field} ${describeValue(one, nameOf)}`),
 	].join(" ");
 }
 
@@ -104,9 +94,7 @@ function describeOverwrite(overwrite: RawOverwrite | undefined): string {
 	if (!overwrite) return "none";
 	const { allow, deny } = overwrite;
 	return (
-		[
-			...permissionNamesOf(allow),
-			...permissionNamesOf(deny).map((name) => `-${name}`),
-		].join(", ") || "nothing allowed or denied"
+		[...permissionNamesOf(allow), ...permissionNamesOf(deny).map((name) => `-${name}`)].join(", ") ||
+		"nothing allowed or denied"
 	);
 }

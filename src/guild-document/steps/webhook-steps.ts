@@ -39,10 +39,5 @@ export function addWebhooks(list: StepList): void {
 				needs: [channel],
 			});
 	}
-	list.removeUnlisted(
-		"webhook",
-		current.webhooks,
-		wanted.webhooks,
-		(id) => `/webhooks/${id}`,
-	);
+	list.removeUnlisted("webhook", current.webhooks, wanted.webhooks, (id) => `/webhooks/${id}`);
 }

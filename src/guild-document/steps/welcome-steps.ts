@@ -20,14 +20,9 @@ const hasNone = ({ current }: StepList) => !current.settings?.community;
 
 export function addWelcomeScreen(list: StepList): void {
 	const { wanted, guildPath } = list;
-	const current =
-		list.current.welcome_screen ??
-		(hasNone(list) ? welcomeDefaults.welcome_screen : undefined);
+	const current = list.current.welcome_screen ?? (hasNone(list) ? welcomeDefaults.welcome_screen : undefined);
 	if (!wanted.welcome_screen || !current) return;
-	const { changes, values, isChanged } = list.compare(
-		current,
-		wanted.welcome_screen,
-	);
+	const { changes, values, isChanged } = list.compare(current, wanted.welcome_screen);
 	if (!isChanged) return;
 	list.add("rest", {
 		action: "edit",
@@ -47,16 +42,12 @@ export function addWelcomeScreen(list: StepList): void {
  * removes them before they are hidden. A later step makes the other changes when all channels exist.
  */
 export function addOnboarding(list: StepList): void {
-	const current =
-		list.current.onboarding ??
-		(hasNone(list) ? welcomeDefaults.onboarding : undefined);
+	const current = list.current.onboarding ?? (hasNone(list) ? welcomeDefaults.onboarding : undefined);
 	const given = list.wanted.onboarding;
 	if (!given || !current) return;
 	const wanted = { ...current, ...given };
 	const hidden = hiddenChannels(list);
-	const leaving = channelsOf(current).filter(
-		(id) => hidden.has(id) && !channelsOf(wanted).includes(id),
-	);
+	const leaving = channelsOf(current).filter((id) => hidden.has(id) && !channelsOf(wanted).includes(id));
 	if (leaving.length === 0) {
 		addEdit(list, "onboarding", current, given);
 		return;
@@ -75,44 +66,33 @@ function addEdit(
 	const { changes, isChanged } = list.compare(before, after);
 	if (!isChanged) return;
 	const given = new Set(rolesOf(before));
-	list.add(
-		target === "onboarding" ? "rest" : "onboarding without hidden channels",
-		{
-			action: "edit",
-			kind: "onboarding",
-			name: "onboarding",
-			targetId: target,
-			changes,
-			guard: { roleIds: rolesOf(after).filter((id) => !given.has(id)) },
-			method: "PUT",
-			path: () => `${list.guildPath}/onboarding`,
-			body: onboardingBody({ ...before, ...after }, list.state),
-		},
-	);
+	list.add(target === "onboarding" ? "rest" : "onboarding without hidden channels", {
+		action: "edit",
+		kind: "onboarding",
+		name: "onboarding",
+		targetId: target,
+		changes,
+		guard: { roleIds: rolesOf(after).filter((id) => !given.has(id)) },
+		method: "PUT",
+		path: () => `${list.guildPath}/onboarding`,
+		body: onboardingBody({ ...before, ...after }, list.state),
+	});
 }
 
 /** Returns the ids of the roles that members get if they choose options of an onboarding. */
 function rolesOf({ prompts = [] }: Onboarding): string[] {
-	const ids = prompts.flatMap(({ options }) =>
-		options.flatMap(({ roles = [] }) => roles),
-	);
+	const ids = prompts.flatMap(({ options }) => options.flatMap(({ roles = [] }) => roles));
 	return [...new Set(ids)];
 }
 
 /** Returns the ids of an onboarding's default channels and of the channels in its options. */
 function channelsOf({ default_channels, prompts }: Onboarding): string[] {
 	const options = prompts?.flatMap((prompt) => prompt.options) ?? [];
-	return [
-		...(default_channels ?? []),
-		...options.flatMap(({ channels }) => channels ?? []),
-	];
+	return [...(default_channels ?? []), ...options.flatMap(({ channels }) => channels ?? [])];
 }
 
 /** Returns an onboarding without the given channels. Disables the onboarding if too few default channels remain. */
-function without(
-	onboarding: Onboarding,
-	channels: ReadonlySet<string>,
-): Onboarding {
+function without(onboarding: Onboarding, channels: ReadonlySet<string>): Onboarding {
 	const isLeft = (id: string) => !channels.has(id);
 	const left = onboarding.default_channels?.filter(isLeft) ?? [];
 	return {
@@ -144,8 +124,7 @@ function hiddenChannels(list: StepList): Set<string> {
 			if (!overwrites) return [];
 			const own = overwrites.find(({ role }) => role === everyone);
 			const isHidden = isSeen
-				? own?.deny?.includes("VIEW_CHANNEL") &&
-					!own.allow?.includes("VIEW_CHANNEL")
+				? own?.deny?.includes("VIEW_CHANNEL") && !own.allow?.includes("VIEW_CHANNEL")
 				: !own?.allow?.includes("VIEW_CHANNEL");
 			return isHidden ? id : [];
 		}),

@@ -79,10 +79,7 @@ function readPrivately(path: string) {
 export function writeSharedToken(directory: string, token: string): void {
 	const path = join(directory, gatewayEnvFile);
 	const line = tokenLine(path, token);
-	const temporary = join(
-		directory,
-		`.${gatewayEnvFile}-${randomBytes(8).toString("hex")}`,
-	);
+	const temporary = join(directory, `.${gatewayEnvFile}-${randomBytes(8).toString("hex")}`);
 	attempt(path, "cannot be written", () => {
 		const before = readIfPresent(path);
 		const options = { mode: 0o600, flag: "wx" } as const;

@@ -12,8 +12,7 @@ export function instanceNameIssue(name: string): string | undefined {
 	const lower = name.toLowerCase();
 	if (lower === "example")
 		return `${formatValue(name)} is the example that instances are made from; expected another name`;
-	if (lower === "gateway")
-		return `${formatValue(name)} is the gateway's name; expected another name`;
+	if (lower === "gateway") return `${formatValue(name)} is the gateway's name; expected another name`;
 	if (isPlaceholder(name))
 		return `a name that begins with "your-" would count as a placeholder; expected another name, received ${formatValue(name)}`;
 	return undefined;

@@ -37,10 +37,7 @@ export function readTable(directory: string): Table {
 		if (name === "example" || name.startsWith(".")) continue;
 		if (!statOf(path)?.isDirectory()) continue;
 		const issue =
-			instanceNameIssue(name) ??
-			(statOf(join(path, "config.toml"))?.isFile()
-				? undefined
-				: "it has no config.toml");
+			instanceNameIssue(name) ?? (statOf(join(path, "config.toml"))?.isFile() ? undefined : "it has no config.toml");
 		if (issue === undefined) entries.push(readEntry(name, path));
 		else ignored.push({ name, reason: issue });
 	}
@@ -56,9 +53,7 @@ export function sameTokenIssue(
 	{ path, env: { DISCORD_TOKEN: token } }: Pick<Entry, "path" | "env">,
 ): string | undefined {
 	if (!token || isPlaceholder(token)) return undefined;
-	const other = entries.find(
-		(entry) => entry.path !== path && entry.env.DISCORD_TOKEN === token,
-	);
+	const other = entries.find((entry) => entry.path !== path && entry.env.DISCORD_TOKEN === token);
 	return (
 		other &&
 		`${path} and ${other.path} have the same DISCORD_TOKEN: give each instance the token of an application of its own`
@@ -70,16 +65,12 @@ function namesIn(directory: string): string[] {
 		return readdirSync(directory).sort();
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
-		throw new ConfigError(directory, [
-			`the directory of the instances cannot be read (${code})`,
-		]);
+		throw new ConfigError(directory, [`the directory of the instances cannot be read (${code})`]);
 	}
 }
 
 function readEntry(name: string, path: string): Entry {
-	const files = filesIn(path).map(
-		(file) => `${file} ${fingerprintOf(join(path, file))}`,
-	);
+	const files = filesIn(path).map((file) => `${file} ${fingerprintOf(join(path, file))}`);
 	return {
 		name,
 		path,

@@ -15,9 +15,7 @@ export async function askOnTerminal(question: string): Promise<boolean> {
 	});
 	try {
 		// Ctrl-C and Ctrl-D reject the promise.
-		const answer = await terminal
-			.question(`${question} [y/N] `)
-			.catch(() => "");
+		const answer = await terminal.question(`${question} [y/N] `).catch(() => "");
 		return /^y(es)?$/i.test(answer.trim());
 	} finally {
 		terminal.close();

@@ -69,9 +69,7 @@ export async function runChecks(
 	checks: readonly Check[],
 	{ log, write = console.log, secrets = [] }: CheckOptions,
 ): Promise<boolean> {
-	const hidden = secrets
-		.filter((secret) => secret !== undefined)
-		.filter(({ length }) => length >= minSecretLength);
+	const hidden = secrets.filter((secret) => secret !== undefined).filter(({ length }) => length >= minSecretLength);
 	// Error messages of other programs may quote a secret that we sent.
 	const say = (mark: string, text: string) =>
 		write(
@@ -114,9 +112,7 @@ export async function runChecks(
 		const needs = (check.needs ?? []).map((needed) => {
 			const end = begun.get(needed);
 			if (end) return end;
-			throw new TypeError(
-				`the check "${check.title}" depends on a check that does not come before it`,
-			);
+			throw new TypeError(`the check "${check.title}" depends on a check that does not come before it`);
 		});
 		begun.set(check, run(check, needs));
 	}
@@ -133,9 +129,7 @@ export async function runChecks(
  * Tests whether a server could listen on a hostname and port. Resolves with "free", or with "in use" if a program
  * listens there already. Rejects with a CheckFailed for any other failure.
  */
-export async function tryListening(
-	options: Omit<ListenOptions, "fetch">,
-): Promise<"free" | "in use"> {
+export async function tryListening(options: Omit<ListenOptions, "fetch">): Promise<"free" | "in use"> {
 	try {
 		const fetch = () => new Response(null, { status: 503 });
 		await listen({ ...options, fetch }).close(0);

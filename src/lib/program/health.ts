@@ -51,9 +51,7 @@ export async function askHealth(
 		return { ready: ok, line: line(ok, url, `answers ${status} ${says}`) };
 	} catch (error) {
 		const late = error instanceof Error && error.name === "TimeoutError";
-		const why = late
-			? `no answer within ${timeout / 1_000} s`
-			: describeConnectionError(error);
+		const why = late ? `no answer within ${timeout / 1_000} s` : describeConnectionError(error);
 		return { ready: false, line: line(false, url, why) };
 	}
 }
@@ -62,9 +60,7 @@ export async function askHealth(
  * Runs the `--health` option of a program: prints whether the running program is ready, and exits with 0 if it is,
  * otherwise with 1. A ConfigError is printed on stderr.
  */
-export async function healthProgram(
-	configure: () => HealthAddress,
-): Promise<never> {
+export async function healthProgram(configure: () => HealthAddress): Promise<never> {
 	try {
 		const { ready, line } = await askHealth(configure());
 		console.log(line);
@@ -91,7 +87,5 @@ async function firstLine({ body }: Response): Promise<string> {
 		if (text.length > maxShownLength || text.includes("\n")) break;
 	}
 	const [first = ""] = text.split(/\r?\n/);
-	return formatValue(
-		first.slice(0, maxShownLength).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "),
-	);
+	return formatValue(first.slice(0, maxShownLength).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "));
 }

@@ -19,8 +19,7 @@ export function defaultInstances(
 	exists = existsSync,
 ): string {
 	if (env.GUILDHALL_INSTANCES) return env.GUILDHALL_INSTANCES;
-	const isInstalled =
-		executable === installedExecutable && exists(installedInstances);
+	const isInstalled = executable === installedExecutable && exists(installedInstances);
 	return isInstalled ? installedInstances : "instances";
 }
 
@@ -49,13 +48,9 @@ const ownIdentity: Identity = {
  * user may not access. Also changes the working directory to `directory`, because the user may not enter root's.
  * Returns whether the user changed.
  */
-export function becomeOwnerOf(
-	directory: string,
-	identity: Identity = ownIdentity,
-): boolean {
+export function becomeOwnerOf(directory: string, identity: Identity = ownIdentity): boolean {
 	const stats = lstatSync(directory, { throwIfNoEntry: false });
-	if (identity.uid !== 0 || !stats?.isDirectory() || stats.uid === 0)
-		return false;
+	if (identity.uid !== 0 || !stats?.isDirectory() || stats.uid === 0) return false;
 	process.chdir(directory);
 	identity.become(stats.uid, stats.gid);
 	return true;

@@ -10,10 +10,7 @@ export interface ListenOptions {
 	port: number;
 	/** Names of the settings for hostname and port, such as "MCP_PORT", for error messages. */
 	settings: { hostname: string; port: string };
-	fetch(
-		request: Request,
-		http: Bun.Server<undefined>,
-	): Response | Promise<Response>;
+	fetch(request: Request, http: Bun.Server<undefined>): Response | Promise<Response>;
 	log: Log;
 	/**
 	 * Whether other processes of the same user may listen on the same port (SO_REUSEPORT), so that one can take over from
@@ -64,9 +61,7 @@ export function listen(options: ListenOptions): Listener {
 			maxRequestBodySize,
 			fetch(request, http) {
 				const response = options.fetch(request, http);
-				return response instanceof Promise
-					? response.then(ending)
-					: ending(response);
+				return response instanceof Promise ? response.then(ending) : ending(response);
 			},
 			error(error) {
 				log.error("could not handle an HTTP request: internal error", {
@@ -147,13 +142,9 @@ export function readBody(
 	return within(timeoutMs, readAtMost(request, maxBytes));
 }
 
-async function readAtMost(
-	request: Request,
-	maxBytes: number,
-): Promise<Uint8Array | "too long"> {
+async function readAtMost(request: Request, maxBytes: number): Promise<Uint8Array | "too long"> {
 	const announced = request.headers.get("content-length");
-	if (announced !== null)
-		return Number(announced) > maxBytes ? "too long" : request.bytes();
+	if (announced !== null) return Number(announced) > maxBytes ? "too long" : request.bytes();
 	if (!request.body) return new Uint8Array();
 	const chunks: Uint8Array[] = [];
 	let length = 0;

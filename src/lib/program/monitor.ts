@@ -60,10 +60,7 @@ export function createMonitor({
 		if (!route) return undefined;
 		const { method } = request;
 		const response =
-			route.refuse(request) ??
-			(method === "GET" || method === "HEAD"
-				? route.answer()
-				: methodNotAllowed("GET, HEAD"));
+			route.refuse(request) ?? (method === "GET" || method === "HEAD" ? route.answer() : methodNotAllowed("GET, HEAD"));
 		response.headers.set("Cache-Control", "no-store");
 		return response;
 	};

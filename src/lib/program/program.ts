@@ -4,13 +4,7 @@ import type * as Util from "node:util";
 import * as v from "valibot";
 import packageJson from "../../../package.json" with { type: "json" };
 import { ConfigError } from "../config.ts";
-import {
-	createLineWriter,
-	createLog,
-	defaultLogOptions,
-	type Log,
-	type LogOptions,
-} from "../log.ts";
+import { createLineWriter, createLog, defaultLogOptions, type Log, type LogOptions } from "../log.ts";
 
 export const version: string = packageJson.version;
 
@@ -27,8 +21,7 @@ export interface Build {
 declare const GUILDHALL_BUILD: Build | undefined;
 
 /** Describes the sources and the platform of this executable; undefined if the program runs from its sources. */
-export const build: Build | undefined =
-	typeof GUILDHALL_BUILD === "undefined" ? undefined : GUILDHALL_BUILD;
+export const build: Build | undefined = typeof GUILDHALL_BUILD === "undefined" ? undefined : GUILDHALL_BUILD;
 
 /**
  * Returns the shell command that starts the program `name`, such as "bot": `guildhall bot` in an executable, `bun run
@@ -48,9 +41,7 @@ export function versionLine(): string {
 	return `${version} (${made.join(", ")})`;
 }
 
-type Options = NonNullable<
-	NonNullable<Parameters<typeof Util.parseArgs>[0]>["options"]
->;
+type Options = NonNullable<NonNullable<Parameters<typeof Util.parseArgs>[0]>["options"]>;
 
 /**
  * Parses the command line of the program. `--help` prints `usage`, `--version` prints the version; both exit 0. Unknown
@@ -190,8 +181,7 @@ export async function checkProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
 	check: (config: Config, log: Log) => Promise<boolean | number>,
 ): Promise<never> {
-	const logAs = (options: LogOptions) =>
-		createLog({ ...options, level: "warn" }, console.error);
+	const logAs = (options: LogOptions) => createLog({ ...options, level: "warn" }, console.error);
 	let log = logAs(defaultLogOptions());
 	try {
 		const config = configure();
@@ -217,21 +207,14 @@ const lineWidth = 120;
  * Returns the environment variables as text for `--help`, one variable per row: its name, its description, and its
  * default value or "(required)".
  */
-export function describeVariables(
-	schemas: Readonly<Record<string, v.GenericSchema>>,
-): string {
+export function describeVariables(schemas: Readonly<Record<string, v.GenericSchema>>): string {
 	return describeRows(
-		Object.entries(schemas).map(([name, schema]) => [
-			name,
-			`${v.getDescription(schema) ?? ""}${defaultNote(schema)}`,
-		]),
+		Object.entries(schemas).map(([name, schema]) => [name, `${v.getDescription(schema) ?? ""}${defaultNote(schema)}`]),
 	);
 }
 
 /** Returns rows of names and descriptions as text for `--help`. */
-export function describeRows(
-	rows: readonly (readonly [name: string, description: string])[],
-): string {
+export function describeRows(rows: readonly (readonly [name: string, description: string])[]): string {
 	const nameWidth = Math.max(...rows.map(([name]) => name.length));
 	const indent = " ".repeat(nameWidth + 4);
 	return rows

@@ -33,14 +33,9 @@ export async function checkDatabase(
 	const { where } = database;
 	const timeout = new AbortController();
 	try {
-		const inspection = await within(
-			timeoutMs,
-			database.inspect(timeout.signal),
-		);
+		const inspection = await within(timeoutMs, database.inspect(timeout.signal));
 		if (inspection === "late")
-			throw new CheckFailed(
-				`the database did not answer within ${timeoutMs / 1000} seconds: ${where}`,
-			);
+			throw new CheckFailed(`the database did not answer within ${timeoutMs / 1000} seconds: ${where}`);
 		const { version, applied } = inspection;
 		return `${where}, version ${version}: ${describeTables(applied, migrations)}`;
 	} catch (error) {
@@ -54,10 +49,7 @@ export async function checkDatabase(
  * Describes whether the program will create or update the database tables. Throws a StoreFailure if the tables do not fit
  * this version of the program.
  */
-function describeTables(
-	applied: Inspection["applied"],
-	migrations: readonly Migration[],
-): string {
+function describeTables(applied: Inspection["applied"], migrations: readonly Migration[]): string {
 	if (applied === "no file") return "the file will be created";
 	if (applied === "no schema") return "the schema will be created";
 	checkHistory(applied, migrations);
@@ -71,22 +63,11 @@ function describeTables(
 /**
  * Converts a database error to a CheckFailed for the operator. Returns any other error unchanged, because it is a bug.
  */
-function toCheckFailed(
-	error: unknown,
-	{ where, explain }: InspectedDatabase,
-	advice: string,
-): unknown {
-	if (error instanceof StoreFailure)
-		return new CheckFailed(error.message, undefined, { cause: error });
+function toCheckFailed(error: unknown, { where, explain }: InspectedDatabase, advice: string): unknown {
+	if (error instanceof StoreFailure) return new CheckFailed(error.message, undefined, { cause: error });
 	// A table of that name with other columns is not ours.
 	if (/column .* does not exist|no such column/.test(String(error)))
-		return new CheckFailed(
-			`${where}: the table "migrations" belongs to another program`,
-			advice,
-			{ cause: error },
-		);
+		return new CheckFailed(`${where}: the table "migrations" belongs to another program`, advice, { cause: error });
 	const dbError = explain(error);
-	return dbError
-		? new CheckFailed(dbError.reason, undefined, { cause: error })
-		: error;
+	return dbError ? new CheckFailed(dbError.reason, undefined, { cause: error }) : error;
 }

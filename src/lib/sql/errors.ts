@@ -32,10 +32,7 @@ type Meaning = readonly [RegExp, DbError["kind"], reason: string];
  * Classifies a database error by the first pattern in `meanings` that matches its code. Returns undefined if none
  * matches.
  */
-function meaningOf(
-	code: string,
-	meanings: readonly Meaning[],
-): DbError | undefined {
+function meaningOf(code: string, meanings: readonly Meaning[]): DbError | undefined {
 	const found = meanings.find(([codes]) => codes.test(code));
 	return found && { kind: found[1], reason: found[2] };
 }
@@ -61,16 +58,8 @@ export function explainPostgres(place: PostgresPlace) {
 			]);
 		const detail = `(${message})`;
 		return meaningOf(`${errno} ${message}`, [
-			[
-				/^28/,
-				"lost",
-				`${variables.url}: ${at} refuses the user name or the password ${detail}`,
-			],
-			[
-				/^3D000/,
-				"lost",
-				`${variables.url}: ${at} has no database "${database}"`,
-			],
+			[/^28/, "lost", `${variables.url}: ${at} refuses the user name or the password ${detail}`],
+			[/^3D000/, "lost", `${variables.url}: ${at} has no database "${database}"`],
 			[
 				/^42501/,
 				"lost",
@@ -82,11 +71,7 @@ export function explainPostgres(place: PostgresPlace) {
 				`${variables.schema}: the schema "${schema}" or a table in it does not exist ${detail}`,
 			],
 			// Exceeding a quota or a limit of the file system is reported as an internal error.
-			[
-				/^(53100|\w+ could not (extend|write))/,
-				"refused",
-				`the disk of ${at} is full ${detail}`,
-			],
+			[/^(53100|\w+ could not (extend|write))/, "refused", `the disk of ${at} is full ${detail}`],
 			[/^25006/, "refused", `${at} is read-only`],
 			[/^(57014|55P03|40|53200)/, "transient", message],
 			// Connection, resource, operator and system errors: 57P01 is a server that stops, 57P03 one that starts. 25P03 and

@@ -5,11 +5,7 @@ import { dirname } from "node:path";
 import { SQL } from "bun";
 import { CheckFailed } from "../program/check.ts";
 import { type Applied, selectApplied } from "./migrations.ts";
-import {
-	describePlace,
-	type PostgresPlace,
-	quoted,
-} from "./postgres-schema.ts";
+import { describePlace, type PostgresPlace, quoted } from "./postgres-schema.ts";
 
 export interface Inspection {
 	/** Version of the PostgreSQL server or of the SQLite library. */
@@ -25,10 +21,7 @@ export interface Inspection {
  * Reads the state of an SQLite database without changing it. `variable` is the environment variable that names the file
  * or its directory. Rejects with a CheckFailed if the file cannot be written.
  */
-export async function inspectSqlite(
-	file: string,
-	variable: string,
-): Promise<Inspection> {
+export async function inspectSqlite(file: string, variable: string): Promise<Inspection> {
 	requireWritable(existing(dirname(file)), "directory", variable);
 	const exists = existsSync(file);
 	if (exists) requireWritable(file, "file", variable);
@@ -56,17 +49,11 @@ export async function inspectSqlite(
 
 /** Returns the path if it exists; otherwise returns its nearest parent directory that exists. */
 function existing(path: string): string {
-	return existsSync(path) || dirname(path) === path
-		? path
-		: existing(dirname(path));
+	return existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
 }
 
 /** Throws a CheckFailed unless the program can read and write this file or directory. */
-function requireWritable(
-	path: string,
-	kind: "directory" | "file",
-	variable: string,
-): void {
+function requireWritable(path: string, kind: "directory" | "file", variable: string): void {
 	const { R_OK, W_OK, X_OK } = constants;
 	const shown = JSON.stringify(path);
 	if (kind === "directory" && !statSync(path).isDirectory())
@@ -89,27 +76,19 @@ function requireWritable(
  * Reads the state of a schema in PostgreSQL without changing it. Rejects with a CheckFailed if the program lacks the
  * rights to use it. An abort closes the connection.
  */
-export async function inspectPostgres(
-	place: PostgresPlace,
-	signal: AbortSignal,
-): Promise<Inspection> {
+export async function inspectPostgres(place: PostgresPlace, signal: AbortSignal): Promise<Inspection> {
 	const pool = new SQL({ url: place.url, max: 1, bigint: true });
 	const cut = () => void pool.close({ timeout: 0 });
 	signal.addEventListener("abort", cut, { once: true });
 	try {
-		return await pool.begin("read only", (connection) =>
-			inspectSchema(connection, place),
-		);
+		return await pool.begin("read only", (connection) => inspectSchema(connection, place));
 	} finally {
 		signal.removeEventListener("abort", cut);
 		await pool.close({ timeout: 0 });
 	}
 }
 
-async function inspectSchema(
-	sql: SQL,
-	place: PostgresPlace,
-): Promise<Inspection> {
+async function inspectSchema(sql: SQL, place: PostgresPlace): Promise<Inspection> {
 	const { schema, variables } = place;
 	const { where } = describePlace(place);
 	const [server]: {

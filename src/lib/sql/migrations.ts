@@ -27,10 +27,7 @@ export interface Applied {
  * Throws a StoreFailure unless the migrations that were applied to the database are the first ones in the list
  * `migrations`.
  */
-export function checkHistory(
-	applied: readonly Applied[],
-	migrations: readonly Migration[],
-): void {
+export function checkHistory(applied: readonly Applied[], migrations: readonly Migration[]): void {
 	const last = applied.at(-1);
 	if (last && last.number > migrations.length)
 		throw new StoreFailure(

@@ -24,8 +24,7 @@ export function describePlace({ url, schema }: PostgresPlace) {
  * contains a password.
  */
 export function databaseUrlIssue(text: string): string | undefined {
-	const expected =
-		"expected a URL such as postgres://user:password@host:5432/database";
+	const expected = "expected a URL such as postgres://user:password@host:5432/database";
 	const url = URL.parse(text);
 	if (!url || !/^postgres(ql)?:\/\//i.test(text)) return expected;
 	// Unescaped, these end the password early: its rest would be parsed as a host or a name, and shown.
@@ -45,25 +44,18 @@ export function databaseUrlIssue(text: string): string | undefined {
 export function schemaIssue(name: string): string | undefined {
 	const quoted = JSON.stringify(name);
 	// PostgreSQL truncates a longer name without an error: two instances could end up in one schema.
-	if (Buffer.byteLength(name) > 63)
-		return `expected at most 63 bytes, received ${quoted}`;
+	if (Buffer.byteLength(name) > 63) return `expected at most 63 bytes, received ${quoted}`;
 	if (/\p{Cc}/u.test(name) || !name.isWellFormed())
 		return `expected a name without control characters, received ${quoted}`;
-	if (/^pg_|^information_schema$/i.test(name))
-		return `${quoted} is reserved by PostgreSQL; expected another name`;
+	if (/^pg_|^information_schema$/i.test(name)) return `${quoted} is reserved by PostgreSQL; expected another name`;
 	return undefined;
 }
 
 /** Creates a PostgreSQL schema if it is missing. */
-export async function createSchema(
-	connection: SQL,
-	schema: string,
-): Promise<void> {
+export async function createSchema(connection: SQL, schema: string): Promise<void> {
 	// A user without the right to create schemas can use one that exists.
-	const [found] =
-		await connection`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`;
-	if (!found)
-		await connection.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
+	const [found] = await connection`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`;
+	if (!found) await connection.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
 }
 
 /** Quotes a PostgreSQL identifier for use in SQL text. */

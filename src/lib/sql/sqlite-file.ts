@@ -1,13 +1,6 @@
 // SQLite files that other processes use as well: creating them, and waiting for their locks without blocking.
 
-import {
-	accessSync,
-	closeSync,
-	constants,
-	existsSync,
-	mkdirSync,
-	openSync,
-} from "node:fs";
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
 import type { SQL } from "bun";
 
 /** Milliseconds between attempts to lock an SQLite file. */
@@ -17,10 +10,7 @@ const pollMs = 20;
  * Creates the directory of the SQLite database if it is missing. Returns an error text if the program cannot use the
  * directory. `variable` is the name of the environment variable that sets the directory.
  */
-export function directoryIssue(
-	directory: string,
-	variable: string,
-): string | undefined {
+export function directoryIssue(directory: string, variable: string): string | undefined {
 	const quoted = JSON.stringify(directory);
 	try {
 		mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -42,10 +32,7 @@ export async function openSqlite(path: string): Promise<SQL> {
 }
 
 /** Runs an SQLite statement, and repeats it while another process locks the file, until `isLate` returns true. */
-export async function retryWhileLocked<T>(
-	statement: () => Promise<T>,
-	isLate: () => boolean,
-): Promise<T> {
+export async function retryWhileLocked<T>(statement: () => Promise<T>, isLate: () => boolean): Promise<T> {
 	for (;;) {
 		try {
 			return await statement();
@@ -57,7 +44,5 @@ export async function retryWhileLocked<T>(
 }
 
 export function isLocked(error: unknown): boolean {
-	return (
-		error instanceof Bun.SQL.SQLiteError && error.code.startsWith("SQLITE_BUSY")
-	);
+	return error instanceof Bun.SQL.SQLiteError && error.code.startsWith("SQLITE_BUSY");
 }

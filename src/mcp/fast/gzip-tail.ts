@@ -46,8 +46,7 @@ export class GzipTail {
 	after(head: Uint8Array | string): Uint8Array | undefined {
 		const tail = this.#bytes;
 		const length = Buffer.byteLength(head);
-		if (length > maxStoredLength || tail.length < minGzipBytes)
-			return undefined;
+		if (length > maxStoredLength || tail.length < minGzipBytes) return undefined;
 		const file = this.#fileFor(length);
 		const storedAt = this.#deflatedAt - length;
 		const blockAt = storedAt - storedHeaderLength;
@@ -69,9 +68,7 @@ export class GzipTail {
 	#fileFor(length: number): Buffer {
 		const deflatedAt = memberHeader.length + storedHeaderLength + length;
 		if (this.#file && deflatedAt <= this.#deflatedAt) return this.#file;
-		const deflated =
-			this.#file?.subarray(this.#deflatedAt, this.#trailerAt) ??
-			this.#deflate();
+		const deflated = this.#file?.subarray(this.#deflatedAt, this.#trailerAt) ?? this.#deflate();
 		this.#deflatedAt = deflatedAt;
 		this.#trailerAt = deflatedAt + deflated.length;
 		this.#file = Buffer.allocUnsafeSlow(this.#trailerAt + trailerLength);

@@ -52,22 +52,18 @@ export class PlainEvent implements ClientResponse {
 		const idText = String(id);
 		const idEnd = beforeId.length + idText.length;
 		const isPlain =
-			hasText(buffer, 0, beforeId) &&
-			hasText(buffer, beforeId.length, idText) &&
-			hasText(buffer, idEnd, resultOpening);
+			hasText(buffer, 0, beforeId) && hasText(buffer, beforeId.length, idText) && hasText(buffer, idEnd, resultOpening);
 		if (!isPlain) return undefined;
 		const ending = endingOf(buffer);
 		if (!ending) return undefined;
 		// There is one event, with one line of data.
-		if (buffer.indexOf(lineFeed, messageOpening.length) !== length - 2)
-			return undefined;
+		if (buffer.indexOf(lineFeed, messageOpening.length) !== length - 2) return undefined;
 		if (buffer.indexOf(carriageReturn) !== -1) return undefined;
 		// This is a key: in a string, the quotation marks would be escaped.
 		const keyAt = buffer.indexOf(isErrorKey);
 		const endingAt = length - ending.text.length;
 		if (keyAt !== -1 && keyAt < endingAt) return undefined;
-		if (mayHaveMoreMembers(buffer, idEnd + resultOpening.length, endingAt))
-			return undefined;
+		if (mayHaveMoreMembers(buffer, idEnd + resultOpening.length, endingAt)) return undefined;
 		return new PlainEvent(buffer, beforeId.length, idEnd, ending.isError);
 	}
 
@@ -99,9 +95,7 @@ export class PlainEvent implements ClientResponse {
 			bytes.write(id, start + idStart);
 			return bytes.subarray(start);
 		}
-		const changed = Buffer.allocUnsafe(
-			bytes.length - (idEnd - idStart) + idLength,
-		);
+		const changed = Buffer.allocUnsafe(bytes.length - (idEnd - idStart) + idLength);
 		bytes.copy(changed, 0, 0, idStart);
 		changed.write(id, idStart);
 		bytes.copy(changed, idStart + idLength, idEnd);
@@ -111,16 +105,13 @@ export class PlainEvent implements ClientResponse {
 
 /** Returns how an SSE event with a tool's result ends; undefined if it may be something else. */
 function endingOf(bytes: Buffer): (typeof endings)[number] | undefined {
-	for (const ending of endings)
-		if (hasText(bytes, bytes.length - ending.text.length, ending.text))
-			return ending;
+	for (const ending of endings) if (hasText(bytes, bytes.length - ending.text.length, ending.text)) return ending;
 	return undefined;
 }
 
 /** Whether the bytes have this text, which is ASCII, at this position. */
 function hasText(bytes: Buffer, position: number, text: string): boolean {
-	for (let at = 0; at < text.length; at++)
-		if (bytes[position + at] !== text.charCodeAt(at)) return false;
+	for (let at = 0; at < text.length; at++) if (bytes[position + at] !== text.charCodeAt(at)) return false;
 	return true;
 }
 
@@ -139,11 +130,7 @@ function mayHaveMoreMembers(bytes: Buffer, from: number, end: number): boolean {
 		return at;
 	};
 	for (const opening of keyOpenings)
-		for (
-			let at = bytes.indexOf(opening, first);
-			at !== -1;
-			at = bytes.indexOf(opening, at + 1)
-		) {
+		for (let at = bytes.indexOf(opening, first); at !== -1; at = bytes.indexOf(opening, at + 1)) {
 			const before = skipSpaces(at);
 			if (bytes[before] !== comma) continue;
 			if (bytes[skipSpaces(before - 1)] === closeBrace) return true;

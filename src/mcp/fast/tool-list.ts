@@ -28,9 +28,7 @@ export class ToolList {
 	 */
 	constructor(readonly text: string) {
 		if (!text.startsWith('{"tools":'))
-			throw new TypeError(
-				'the JSON text of a tools/list result does not begin with {"tools":',
-			);
+			throw new TypeError('the JSON text of a tools/list result does not begin with {"tools":');
 		this.#tail = Buffer.from(`${onOneLine(text.slice(1))}}\n\n`);
 		this.#gzip = new GzipTail(this.#tail);
 	}
@@ -54,8 +52,7 @@ export class ToolList {
 		const event = Buffer.from(encodeMessage(resultResponse(id, result)));
 		return {
 			plain: () => event,
-			gzip: () =>
-				this.#tail.length < minGzipBytes ? undefined : Bun.gzipSync(event),
+			gzip: () => (this.#tail.length < minGzipBytes ? undefined : Bun.gzipSync(event)),
 		};
 	}
 }

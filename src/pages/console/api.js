@@ -87,16 +87,10 @@ async function request(path, init) {
 		response = await fetch(base + path, { cache: "no-store", ...init });
 		body = await response.json();
 	} catch {
-		if (!response)
-			throw new ApiError(
-				0,
-				"unreachable",
-				"The gateway does not answer. Try again when it is back.",
-			);
+		if (!response) throw new ApiError(0, "unreachable", "The gateway does not answer. Try again when it is back.");
 	}
 	if (response.ok) return body;
-	const { code = "", message = `The gateway answered ${response.status}.` } =
-		body?.error ?? {};
+	const { code = "", message = `The gateway answered ${response.status}.` } = body?.error ?? {};
 	if (code === "signed_out") signedOut();
 	throw new ApiError(response.status, code, message);
 }
@@ -203,10 +197,7 @@ export function followEvents(listeners, backOff) {
 		 * @param {string} type
 		 * @param {(data: any) => void} listener
 		 */
-		const on = (type, listener) =>
-			events.addEventListener(type, (event) =>
-				listener(JSON.parse(event.data)),
-			);
+		const on = (type, listener) => events.addEventListener(type, (event) => listener(JSON.parse(event.data)));
 		on("hello", () => {
 			backOff.reset();
 			listeners.connected(true);

@@ -2,16 +2,7 @@
 
 import { element } from "../dom.js";
 import { ApiError, get, post } from "./api.js";
-import {
-	ask,
-	facts,
-	named,
-	press,
-	say,
-	shown,
-	shownLines,
-	timeOf,
-} from "./parts.js";
+import { ask, facts, named, press, say, shown, shownLines, timeOf } from "./parts.js";
 
 /** Milliseconds between updates of the list while it is shown. */
 const lookMs = 15_000;
@@ -33,9 +24,7 @@ export function createApprovals(onCount) {
 
 	async function load() {
 		const { approvals, unavailable } = await get("/approvals");
-		const open = approvals.filter(
-			(/** @type {any} */ one) => one.mayApprove || one.mayDeny,
-		);
+		const open = approvals.filter((/** @type {any} */ one) => one.mayApprove || one.mayDeny);
 		onCount(open.length);
 		const now = JSON.stringify([approvals, unavailable]);
 		if (now === before) return;
@@ -47,13 +36,7 @@ export function createApprovals(onCount) {
 		list.replaceChildren(
 			...approvals.map(describe),
 			...unavailable.map((/** @type {any} */ one) =>
-				element(
-					"p",
-					{ class: "quiet" },
-					named(one.instance, 64),
-					": ",
-					named(one.reason, 300),
-				),
+				element("p", { class: "quiet" }, named(one.instance, 64), ": ", named(one.reason, 300)),
 			),
 		);
 	}
@@ -66,8 +49,7 @@ export function createApprovals(onCount) {
 
 	/** @param {any} approval */
 	function describe(approval) {
-		const { instance, id, token, tool, guild, mayApprove, mayDeny, why } =
-			approval;
+		const { instance, id, token, tool, guild, mayApprove, mayDeny, why } = approval;
 		const where = guild ? named(guild.name) : "no guild";
 		/** @param {"approve" | "deny"} decision */
 		const decide = async (decision) => {
@@ -96,17 +78,12 @@ export function createApprovals(onCount) {
 						".",
 					);
 					const title = `Approve ${shown(tool, 64)}?`;
-					if (await ask({ title, text, confirm: "Approve" }))
-						await press(approve, () => decide("approve"));
+					if (await ask({ title, text, confirm: "Approve" })) await press(approve, () => decide("approve"));
 				},
 			},
 			"Approve",
 		);
-		const deny = element(
-			"button",
-			{ type: "button", onclick: () => press(deny, () => decide("deny")) },
-			"Deny",
-		);
+		const deny = element("button", { type: "button", onclick: () => press(deny, () => decide("deny")) }, "Deny");
 		return element(
 			"article",
 			{ class: "panel" },
@@ -119,34 +96,15 @@ export function createApprovals(onCount) {
 				["Until", timeOf(approval.expiresAt)],
 			]),
 			element("h4", {}, "Arguments"),
-			element(
-				"pre",
-				{ tabindex: 0, "aria-label": "Arguments" },
-				shownLines(approval.arguments, maxText),
-			),
+			element("pre", { tabindex: 0, "aria-label": "Arguments" }, shownLines(approval.arguments, maxText)),
 			...(approval.plan
 				? [
 						element("h4", {}, "What it would do"),
-						element(
-							"pre",
-							{ tabindex: 0, "aria-label": "What it would do" },
-							shownLines(approval.plan, maxText),
-						),
+						element("pre", { tabindex: 0, "aria-label": "What it would do" }, shownLines(approval.plan, maxText)),
 					]
 				: []),
-			!mayApprove &&
-				element(
-					"p",
-					{},
-					"You cannot approve this call: ",
-					named(why ?? "", 1_000),
-				),
-			element(
-				"p",
-				{ class: "buttons" },
-				mayApprove && approve,
-				mayDeny && deny,
-			),
+			!mayApprove && element("p", {}, "You cannot approve this call: ", named(why ?? "", 1_000)),
+			element("p", { class: "buttons" }, mayApprove && approve, mayDeny && deny),
 		);
 	}
 

@@ -3,15 +3,7 @@
 import { element, setChildren } from "../dom.js";
 import { ApiError, get } from "./api.js";
 import { callerOf, createFilters, outcomeOf } from "./filters.js";
-import {
-	facts,
-	named,
-	row,
-	shown,
-	shownLines,
-	table,
-	timeOf,
-} from "./parts.js";
+import { facts, named, row, shown, shownLines, table, timeOf } from "./parts.js";
 
 /** @typedef {import("./api.js").State} State */
 /** @typedef {import("./api.js").Call} Call */
@@ -30,16 +22,7 @@ const drawMs = 100;
 /** Milliseconds between two announcements of new calls to screen readers. */
 const announceMs = 5_000;
 
-const heads = [
-	"Time",
-	"Bot",
-	"Tool",
-	"Guild",
-	"Outcome",
-	"Took",
-	"Asked by",
-	"Details",
-];
+const heads = ["Time", "Bot", "Tool", "Guild", "Outcome", "Took", "Asked by", "Details"];
 
 /**
  * Creates the list of calls. The functions of the result take the gateway's events.
@@ -138,8 +121,7 @@ export function createCalls(seesAll) {
 	function drawCount(matched) {
 		const total = `${calls.length} calls, newest first.`;
 		const match = filters.isSet() ? `${matched} of ${total}` : total;
-		const gap =
-			skipped > 0 ? ` ${skipped} more arrived too fast to be shown.` : "";
+		const gap = skipped > 0 ? ` ${skipped} more arrived too fast to be shown.` : "";
 		count.textContent = paused ? `Paused. ${missed} new calls.` : match + gap;
 	}
 
@@ -210,11 +192,7 @@ function createCallRows(call, guilds) {
 		colspan: heads.length,
 		id: `details-${call.seq}`,
 	});
-	const second = element(
-		"tr",
-		{ role: "row", class: "details", hidden: true },
-		details,
-	);
+	const second = element("tr", { role: "row", class: "details", hidden: true }, details);
 	const toggle = element(
 		"button",
 		{
@@ -227,16 +205,13 @@ function createCallRows(call, guilds) {
 				const isOpen = toggle.getAttribute("aria-expanded") === "true";
 				toggle.setAttribute("aria-expanded", String(!isOpen));
 				second.hidden = isOpen;
-				if (!isOpen)
-					details.replaceChildren(await describeCall(call, guilds.names));
+				if (!isOpen) details.replaceChildren(await describeCall(call, guilds.names));
 			},
 		},
 		"Details",
 	);
 	const guild = call.guild ?? guilds.only.get(call.instance ?? "") ?? null;
-	const client =
-		call.client &&
-		element("span", { class: "quiet" }, " by ", named(call.client, 40));
+	const client = call.client && element("span", { class: "quiet" }, " by ", named(call.client, 40));
 	const first = row(
 		heads,
 		[
@@ -272,21 +247,9 @@ async function describeCall(call, guildNames) {
 	const list = facts([
 		["Request", element("code", {}, shown(call.id, 64))],
 		["At", timeOf(call.at)],
-		guild !== null && [
-			"Guild",
-			element(
-				"span",
-				{},
-				named(guildNames.get(guild) ?? "unknown"),
-				" ",
-				shown(guild, 20),
-			),
-		],
+		guild !== null && ["Guild", element("span", {}, named(guildNames.get(guild) ?? "unknown"), " ", shown(guild, 20))],
 		call.person !== null && ["In the name of", shown(call.person, 20)],
-		details && [
-			"At the bot",
-			`${shown(details.outcome, 40)} after ${details.milliseconds} ms`,
-		],
+		details && ["At the bot", `${shown(details.outcome, 40)} after ${details.milliseconds} ms`],
 	]);
 	const text = details ? JSON.stringify(details.arguments, null, 2) : "";
 	return element(
@@ -294,15 +257,7 @@ async function describeCall(call, guildNames) {
 		{},
 		list,
 		details
-			? element(
-					"pre",
-					{ tabindex: 0, "aria-label": "Arguments" },
-					shownLines(text, 20_000),
-				)
-			: element(
-					"p",
-					{},
-					shown(reason ?? "The bot has no details of this call.", 300),
-				),
+			? element("pre", { tabindex: 0, "aria-label": "Arguments" }, shownLines(text, 20_000))
+			: element("p", {}, shown(reason ?? "The bot has no details of this call.", 300)),
 	);
 }

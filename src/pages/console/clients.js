@@ -43,11 +43,8 @@ export function isLocal(endpoint) {
 export function clientsOf(connection) {
 	const { endpoint, byToken } = connection;
 	/** @param {string} token */
-	const headers = (token) =>
-		byToken ? { headers: { Authorization: `Bearer ${token}` } } : {};
-	const header = byToken
-		? ` --header "Authorization: Bearer ${placeholder}"`
-		: "";
+	const headers = (token) => (byToken ? { headers: { Authorization: `Bearer ${token}` } } : {});
+	const header = byToken ? ` --header "Authorization: Bearer ${placeholder}"` : "";
 	return [
 		// https://code.claude.com/docs/en/mcp
 		{
@@ -83,9 +80,7 @@ codex mcp login guildhall`,
 			name: "Gemini CLI",
 			where: "In a terminal:",
 			text: `gemini mcp add --scope user --transport http${header} guildhall ${endpoint}`,
-			steps: [
-				byToken ? replace : "In Gemini CLI, /mcp auth guildhall signs you in.",
-			],
+			steps: [byToken ? replace : "In Gemini CLI, /mcp auth guildhall signs you in."],
 		},
 		// https://docs.windsurf.com/windsurf/cascade/mcp
 		{
@@ -155,8 +150,7 @@ function claudeDesktop({ endpoint, byToken }) {
 		: { command: "npx", args };
 	return {
 		name,
-		where:
-			"In claude_desktop_config.json (Settings → Developer → Edit Config). The bridge mcp-remote needs Node:",
+		where: "In claude_desktop_config.json (Settings → Developer → Edit Config). The bridge mcp-remote needs Node:",
 		text: json({ mcpServers: { guildhall: server } }),
 		steps: [
 			byToken ? replace : "The bridge opens a page to sign in.",
@@ -205,9 +199,7 @@ function vsCode({ endpoint, byToken }) {
 		password: true,
 	};
 	const inputs = byToken ? { inputs: [input] } : {};
-	const headers = byToken
-		? { headers: { Authorization: `Bearer \${input:${input.id}}` } }
-		: {};
+	const headers = byToken ? { headers: { Authorization: `Bearer \${input:${input.id}}` } } : {};
 	const server = { type: "http", url: endpoint, ...headers };
 	// https://code.visualstudio.com/docs/copilot/guides/mcp-developer-guide (MCP URL handler)
 	const link = JSON.stringify({ name: "guildhall", ...server, ...inputs });
@@ -219,11 +211,7 @@ function vsCode({ endpoint, byToken }) {
 			label: "Add to VS Code",
 			url: `vscode:mcp/install?${encodeURIComponent(link)}`,
 		},
-		steps: [
-			byToken
-				? "VS Code asks for the token once and stores it."
-				: "VS Code opens a page to sign in.",
-		],
+		steps: [byToken ? "VS Code asks for the token once and stores it." : "VS Code opens a page to sign in."],
 	};
 }
 

@@ -17,8 +17,7 @@ export function createConnect(ownsToken) {
 	return {
 		content,
 		async open() {
-			if (!content.hasChildNodes())
-				content.append(...createPickers(await get("/clients"), ownsToken));
+			if (!content.hasChildNodes()) content.append(...createPickers(await get("/clients"), ownsToken));
 		},
 	};
 }
@@ -27,10 +26,7 @@ export function createConnect(ownsToken) {
  * @param {{ endpoint: string, readOnlyEndpoint: string, discordSignIn: boolean }} gateway
  * @param {boolean} ownsToken
  */
-function createPickers(
-	{ endpoint, readOnlyEndpoint, discordSignIn },
-	ownsToken,
-) {
+function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, ownsToken) {
 	const connection = { endpoint, byToken: ownsToken };
 	let chosen = "Claude Code";
 	const panel = element("div", { class: "panel", "aria-live": "polite" });
@@ -79,12 +75,7 @@ function describe({ name, where, text, install, steps = [] }) {
 			"p",
 			{ class: "buttons" },
 			text !== undefined && copy,
-			install &&
-				element(
-					"a",
-					{ class: "button", href: install.url, rel: "noreferrer" },
-					install.label,
-				),
+			install && element("a", { class: "button", href: install.url, rel: "noreferrer" }, install.label),
 		),
 		element("ul", {}, ...steps.map((step) => element("li", {}, step))),
 	];
@@ -112,10 +103,5 @@ function choice(legend, values, onChoice) {
 			value,
 		),
 	);
-	return element(
-		"fieldset",
-		{ class: "chips" },
-		element("legend", {}, legend),
-		...options,
-	);
+	return element("fieldset", { class: "chips" }, element("legend", {}, legend), ...options);
 }

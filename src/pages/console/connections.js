@@ -2,26 +2,9 @@
 
 import { element } from "../dom.js";
 import { get, post } from "./api.js";
-import {
-	accessName,
-	ask,
-	named,
-	press,
-	row,
-	say,
-	shown,
-	table,
-	timeOf,
-} from "./parts.js";
+import { accessName, ask, named, press, row, say, shown, table, timeOf } from "./parts.js";
 
-const grantHeads = [
-	"Program",
-	"Person",
-	"May do",
-	"Since",
-	"Last used",
-	"Action",
-];
+const grantHeads = ["Program", "Person", "May do", "Since", "Last used", "Action"];
 
 /**
  * Creates the section with the clients that act in people's names.
@@ -30,24 +13,13 @@ const grantHeads = [
 export function createConnections(ofAll) {
 	const list = element("div");
 	const intro = `Programs that act in ${ofAll ? "the name of people who signed in with Discord" : "your name"}.`;
-	const content = element(
-		"div",
-		{},
-		element("p", { class: "quiet" }, intro),
-		list,
-	);
+	const content = element("div", {}, element("p", { class: "quiet" }, intro), list);
 
 	async function load() {
 		const { grants, reason } = await get("/grants");
-		const rows =
-			grants?.map((/** @type {any} */ grant) => describe(grant)) ?? [];
-		const none =
-			grants === null ? shown(reason ?? "", 300) : "No program is connected.";
-		list.replaceChildren(
-			rows.length === 0
-				? element("p", {}, none)
-				: table("Connections", grantHeads, rows).table,
-		);
+		const rows = grants?.map((/** @type {any} */ grant) => describe(grant)) ?? [];
+		const none = grants === null ? shown(reason ?? "", 300) : "No program is connected.";
+		list.replaceChildren(rows.length === 0 ? element("p", {}, none) : table("Connections", grantHeads, rows).table);
 	}
 
 	/** @param {any} grant */

@@ -23,9 +23,7 @@ const outcomes = {
 
 /** @param {string} outcome */
 export const outcomeOf = (outcome) =>
-	Object.hasOwn(outcomes, outcome)
-		? outcomes[outcome]
-		: { name: shown(outcome, 40), kind: "warn" };
+	Object.hasOwn(outcomes, outcome) ? outcomes[outcome] : { name: shown(outcome, 40), kind: "warn" };
 
 /**
  * Returns the caller as a text that is different for each caller.
@@ -49,9 +47,7 @@ export function createFilters(onChange) {
 	const all = [bot, tool, outcome, caller];
 	outcome.set([
 		["failed", "all that failed"],
-		...Object.entries(outcomes).map(
-			([id, { name }]) => /** @type {[string, string]} */ ([id, name]),
-		),
+		...Object.entries(outcomes).map(([id, { name }]) => /** @type {[string, string]} */ ([id, name])),
 	]);
 	const reset = element(
 		"button",
@@ -122,19 +118,14 @@ export function createFilters(onChange) {
  * @param {{ select: HTMLSelectElement }} filter
  * @param {unknown} value
  */
-const isOr = ({ select }, value) =>
-	select.value === "" || select.value === value;
+const isOr = ({ select }, value) => select.value === "" || select.value === value;
 
 /**
  * @param {string} name
  * @param {() => void} onChange
  */
 function createFilter(name, onChange) {
-	const select = element(
-		"select",
-		{ onchange: onChange },
-		element("option", { value: "" }, "all"),
-	);
+	const select = element("select", { onchange: onChange }, element("option", { value: "" }, "all"));
 	let before = "";
 	return {
 		select,
@@ -145,8 +136,7 @@ function createFilter(name, onChange) {
 		 */
 		set(choices) {
 			const chosen = select.value;
-			const missing =
-				chosen !== "" && !choices.some(([value]) => value === chosen);
+			const missing = chosen !== "" && !choices.some(([value]) => value === chosen);
 			/** @type {(readonly [string, string])[]} */
 			const all = missing ? [...choices, [chosen, chosen]] : [...choices];
 			const now = JSON.stringify(all);
@@ -154,9 +144,7 @@ function createFilter(name, onChange) {
 			before = now;
 			select.replaceChildren(
 				element("option", { value: "" }, "all"),
-				...all.map(([value, text]) =>
-					element("option", { value }, shown(text, 64)),
-				),
+				...all.map(([value, text]) => element("option", { value }, shown(text, 64))),
 			);
 			select.value = chosen;
 		},

@@ -24,9 +24,7 @@ import { named, shown } from "./parts.js";
  * @param {{ suggestions?: Suggestions, entered?: Map<string, string> }} [options]
  */
 export function createFields(schema, { suggestions, entered } = {}) {
-	const required = new Set(
-		Array.isArray(schema.required) ? schema.required : [],
-	);
+	const required = new Set(Array.isArray(schema.required) ? schema.required : []);
 	const entries = Object.entries(schema.properties ?? {});
 	// Required fields come first.
 	const sorted = [
@@ -34,26 +32,13 @@ export function createFields(schema, { suggestions, entered } = {}) {
 		...entries.filter(([name]) => !required.has(name)),
 	];
 	const fields = sorted.map(([name, property], index) =>
-		createField(
-			`field-${index}`,
-			name,
-			isSchema(property) ? property : {},
-			required.has(name),
-			{
-				choices: suggestions?.get(name) ?? [],
-				entered,
-			},
-		),
+		createField(`field-${index}`, name, isSchema(property) ? property : {}, required.has(name), {
+			choices: suggestions?.get(name) ?? [],
+			entered,
+		}),
 	);
-	const content = element(
-		"div",
-		{ class: "fields" },
-		...fields.map((field) => field.content),
-	);
-	if (fields.length === 0)
-		content.append(
-			element("p", { class: "quiet" }, "This tool takes no arguments."),
-		);
+	const content = element("div", { class: "fields" }, ...fields.map((field) => field.content));
+	if (fields.length === 0) content.append(element("p", { class: "quiet" }, "This tool takes no arguments."));
 	return { fields, content };
 }
 
@@ -85,8 +70,7 @@ export function readFields(fields) {
  * @param {unknown} value
  * @returns {value is Schema}
  */
-const isSchema = (value) =>
-	typeof value === "object" && value !== null && !Array.isArray(value);
+const isSchema = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * @param {string} id
@@ -112,9 +96,7 @@ function createField(id, name, schema, isRequired, { choices, entered }) {
 					"select",
 					common,
 					element("option", { value: "" }, isRequired ? "choose" : "not set"),
-					...options.map((value) =>
-						element("option", { value }, shown(value, 80)),
-					),
+					...options.map((value) => element("option", { value }, shown(value, 80))),
 				)
 			: tag === "textarea"
 				? element("textarea", { ...common, rows: 3, spellcheck: "false" })
@@ -130,14 +112,10 @@ function createField(id, name, schema, isRequired, { choices, entered }) {
 	const list = element(
 		"datalist",
 		{ id: `${id}-list` },
-		...choices.map(({ value, label }) =>
-			element("option", { value, label: label || undefined }),
-		),
+		...choices.map(({ value, label }) => element("option", { value, label: label || undefined })),
 	);
 	const problem = element("span", { id: `${id}-problem`, class: "problem" });
-	const hints = [hint, defaultOf(schema), String(schema.description ?? "")]
-		.filter(Boolean)
-		.join(" ");
+	const hints = [hint, defaultOf(schema), String(schema.description ?? "")].filter(Boolean).join(" ");
 	const content = element(
 		"div",
 		{ class: "field" },
@@ -171,9 +149,7 @@ function createField(id, name, schema, isRequired, { choices, entered }) {
 
 /** @param {Schema} schema */
 function defaultOf(schema) {
-	return schema.default === undefined
-		? ""
-		: `Default: ${JSON.stringify(schema.default)}.`;
+	return schema.default === undefined ? "" : `Default: ${JSON.stringify(schema.default)}.`;
 }
 
 /**
@@ -188,10 +164,7 @@ function kindOf(schema) {
 	if (Array.isArray(schema.enum)) {
 		// An enum may contain values of any type. Values other than strings appear in the options as JSON text.
 		const values = new Map(
-			schema.enum.map((value) => [
-				typeof value === "string" ? value : JSON.stringify(value),
-				value,
-			]),
+			schema.enum.map((value) => [typeof value === "string" ? value : JSON.stringify(value), value]),
 		);
 		return {
 			...plain,
@@ -215,8 +188,7 @@ function kindOf(schema) {
 			attributes: { inputmode: type === "integer" ? "numeric" : "decimal" },
 			parse: (text) => parseNumber(text, schema),
 		};
-	if (type === "string")
-		return { ...plain, tag: "input", parse: (text) => text };
+	if (type === "string") return { ...plain, tag: "input", parse: (text) => text };
 	const itemType = isSchema(items) ? items.type : undefined;
 	if (type === "array" && ["string", "integer", "number"].includes(itemType))
 		return {
@@ -228,20 +200,14 @@ function kindOf(schema) {
 	return {
 		...plain,
 		tag: "textarea",
-		hint:
-			type === "array"
-				? "A JSON array."
-				: type === "object"
-					? "A JSON object."
-					: "JSON.",
+		hint: type === "array" ? "A JSON array." : type === "object" ? "A JSON object." : "JSON.",
 		parse: (text) => parseJson(text, type),
 	};
 }
 
 /** @param {Schema} schema */
 function rangeOf({ minimum, maximum }) {
-	if (minimum !== undefined && maximum !== undefined)
-		return `${minimum} to ${maximum}.`;
+	if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}.`;
 	if (minimum !== undefined) return `At least ${minimum}.`;
 	return maximum === undefined ? "" : `At most ${maximum}.`;
 }
@@ -253,8 +219,7 @@ function rangeOf({ minimum, maximum }) {
 function parseNumber(text, { type, minimum = -Infinity, maximum = Infinity }) {
 	const value = Number(text.trim());
 	if (!Number.isFinite(value)) throw new Error("This is not a number.");
-	if (type === "integer" && !Number.isSafeInteger(value))
-		throw new Error("This is not a whole number.");
+	if (type === "integer" && !Number.isSafeInteger(value)) throw new Error("This is not a whole number.");
 	if (value < minimum) throw new Error(`The minimum is ${minimum}.`);
 	if (value > maximum) throw new Error(`The maximum is ${maximum}.`);
 	return value;
@@ -271,9 +236,7 @@ function parseLines(text, items) {
 		.filter(Boolean);
 	return lines.map((line) => {
 		if (Array.isArray(items.enum) && !items.enum.map(String).includes(line))
-			throw new Error(
-				`“${shown(line, 40)}” is none of ${items.enum.join(", ")}.`,
-			);
+			throw new Error(`“${shown(line, 40)}” is none of ${items.enum.join(", ")}.`);
 		return items.type === "string" ? line : parseNumber(line, items);
 	});
 }
@@ -288,13 +251,9 @@ function parseJson(text, type) {
 	try {
 		value = JSON.parse(text);
 	} catch (error) {
-		throw new Error(
-			`This is not JSON: ${error instanceof Error ? error.message : error}`,
-		);
+		throw new Error(`This is not JSON: ${error instanceof Error ? error.message : error}`);
 	}
-	if (type === "array" && !Array.isArray(value))
-		throw new Error("This is not a JSON array.");
-	if (type === "object" && !isSchema(value))
-		throw new Error("This is not a JSON object.");
+	if (type === "array" && !Array.isArray(value)) throw new Error("This is not a JSON array.");
+	if (type === "object" && !isSchema(value)) throw new Error("This is not a JSON object.");
 	return value;
 }

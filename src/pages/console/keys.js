@@ -2,29 +2,9 @@
 
 import { element } from "../dom.js";
 import { ApiError, get, post } from "./api.js";
-import {
-	accessName,
-	accessNames,
-	ask,
-	copyButton,
-	named,
-	press,
-	row,
-	say,
-	shown,
-	table,
-	timeOf,
-} from "./parts.js";
+import { accessName, accessNames, ask, copyButton, named, press, row, say, shown, table, timeOf } from "./parts.js";
 
-const keyHeads = [
-	"Name",
-	"May do",
-	"Where",
-	"Created",
-	"Expires",
-	"Last used",
-	"Action",
-];
+const keyHeads = ["Name", "May do", "Where", "Created", "Expires", "Last used", "Action"];
 
 /**
  * Creates the section with the keys, for the holder of the token.
@@ -38,11 +18,7 @@ export function createKeys(stateOf) {
 	const content = element(
 		"div",
 		{},
-		element(
-			"p",
-			{ class: "quiet" },
-			"A key is a token with limits. Give each client its own.",
-		),
+		element("p", { class: "quiet" }, "A key is a token with limits. Give each client its own."),
 		secret,
 		list,
 		form,
@@ -57,9 +33,7 @@ export function createKeys(stateOf) {
 		}
 		const rows = keys.map((/** @type {any} */ key) => describe(key));
 		list.replaceChildren(
-			rows.length === 0
-				? element("p", {}, "There are no keys yet.")
-				: table("Keys", keyHeads, rows).table,
+			rows.length === 0 ? element("p", {}, "There are no keys yet.") : table("Keys", keyHeads, rows).table,
 		);
 		if (form.hasChildNodes()) return;
 		const { bots } = await stateOf();
@@ -68,17 +42,7 @@ export function createKeys(stateOf) {
 	}
 
 	/** @param {any} key */
-	function describe({
-		name,
-		access,
-		instances,
-		guilds,
-		person,
-		createdAt,
-		expiresAt,
-		lastUsedAt,
-		expired,
-	}) {
+	function describe({ name, access, instances, guilds, person, createdAt, expiresAt, lastUsedAt, expired }) {
 		const bots = instances ? `bots: ${instances.join(", ")}` : "all bots";
 		const where = guilds ? `${bots}; guilds: ${guilds.join(", ")}` : bots;
 		const revoke = element(
@@ -108,11 +72,7 @@ export function createKeys(stateOf) {
 			accessName(access) + (person ? ` as person ${shown(person, 20)}` : ""),
 			named(where, 300),
 			timeOf(createdAt),
-			expired
-				? element("span", { class: "state bad" }, "expired")
-				: expiresAt === null
-					? "never"
-					: timeOf(expiresAt),
+			expired ? element("span", { class: "state bad" }, "expired") : expiresAt === null ? "never" : timeOf(expiresAt),
 			lastUsedAt === null ? "never" : timeOf(lastUsedAt),
 			revoke,
 		]);
@@ -126,11 +86,7 @@ export function createKeys(stateOf) {
 				"div",
 				{ class: "panel once" },
 				element("h3", {}, "Key ", named(made.key.name, 64)),
-				element(
-					"p",
-					{},
-					"Copy the token now. It is shown only once; the gateway keeps only its hash.",
-				),
+				element("p", {}, "Copy the token now. It is shown only once; the gateway keeps only its hash."),
 				element("pre", {}, value),
 				element(
 					"p",
@@ -190,9 +146,7 @@ function createKeyForm(bots, onCreated) {
 			}),
 			element("span", { class: "quiet", id: `key-${name}` }, hint),
 		);
-	const levels = Object.entries(accessNames).map(([value, text]) =>
-		element("option", { value }, text),
-	);
+	const levels = Object.entries(accessNames).map(([value, text]) => element("option", { value }, text));
 	const form = element(
 		"form",
 		{
@@ -243,22 +197,14 @@ function createKeyForm(bots, onCreated) {
 				element("span", {}, "May do"),
 				element("select", { name: "access" }, ...levels),
 			),
-			field(
-				"days",
-				"Days until it expires",
-				"Empty: the key does not expire.",
-				{
-					inputmode: "numeric",
-					pattern: "[0-9]{1,5}",
-				},
-			),
+			field("days", "Days until it expires", "Empty: the key does not expire.", {
+				inputmode: "numeric",
+				pattern: "[0-9]{1,5}",
+			}),
 			field("guilds", "Guilds", "Ids, separated by commas. Empty: all.", {}),
-			field(
-				"person",
-				"Person",
-				"Id of the person in whose name the key acts. Empty: nobody.",
-				{ inputmode: "numeric" },
-			),
+			field("person", "Person", "Id of the person in whose name the key acts. Empty: nobody.", {
+				inputmode: "numeric",
+			}),
 		),
 		bots.length > 0 &&
 			element(

@@ -23,14 +23,7 @@ export function createLive(isRoot) {
 	const calls = createCalls(isRoot);
 	/** @type {Map<string, ReturnType<typeof createBotCard>>} */
 	const cards = new Map();
-	const content = element(
-		"div",
-		{},
-		element("h3", { class: "visually-hidden" }, "Bots"),
-		gateway,
-		grid,
-		calls.content,
-	);
+	const content = element("div", {}, element("h3", { class: "visually-hidden" }, "Bots"), gateway, grid, calls.content);
 	return {
 		content,
 		/** @returns {Promise<State>} */
@@ -48,9 +41,7 @@ export function createLive(isRoot) {
 				shown(`${stored}${why}.`, 300),
 			);
 			const shownCards = next.bots.map((bot) => {
-				const card =
-					cards.get(bot.name) ??
-					createBotCard(bot.name, isRoot, () => calls.showBot(bot.name));
+				const card = cards.get(bot.name) ?? createBotCard(bot.name, isRoot, () => calls.showBot(bot.name));
 				cards.set(bot.name, card);
 				card.update(bot);
 				return card.content;
@@ -88,12 +79,7 @@ function createBotCard(name, isRoot, showCalls) {
 	const content = element(
 		"article",
 		{ class: "bot" },
-		element(
-			"div",
-			{ class: "bar" },
-			element("h4", {}, named(name, 64), " ", light),
-			button,
-		),
+		element("div", { class: "bar" }, element("h4", {}, named(name, 64), " ", light), button),
 		reason,
 		numbers,
 		element("details", {}, guildCount, guilds),
@@ -114,14 +100,8 @@ function createBotCard(name, isRoot, showCalls) {
 					["Version", shown(bot.version ?? "unknown", 40)],
 					isRoot && ["Tools", bot.tools ?? "unknown"],
 					isRoot && ["Calls now", bot.callsInFlight],
-					[
-						"p50 / p99",
-						latency ? `${latency.p50} / ${latency.p99} ms` : "no calls",
-					],
-					[
-						"Failed",
-						latency ? `${bot.errors} of ${latency.calls}` : bot.errors,
-					],
+					["p50 / p99", latency ? `${latency.p50} / ${latency.p99} ms` : "no calls"],
+					["Failed", latency ? `${bot.errors} of ${latency.calls}` : bot.errors],
 				]),
 			);
 			const count = bot.guildCount;
@@ -129,42 +109,18 @@ function createBotCard(name, isRoot, showCalls) {
 				`${count} ${count === 1 ? "guild" : "guilds"}`,
 				...bot.guilds
 					.slice(0, maxNamed)
-					.map(({ name }, index) =>
-						element(
-							"span",
-							{ class: "quiet" },
-							index === 0 ? ": " : ", ",
-							named(name, 30),
-						),
-					),
+					.map(({ name }, index) => element("span", { class: "quiet" }, index === 0 ? ": " : ", ", named(name, 30))),
 				count > maxNamed ? " …" : "",
 			);
 			guilds.replaceChildren(
 				...bot.guilds.map(({ id, name, pinned }) =>
-					element(
-						"li",
-						{},
-						named(name),
-						" ",
-						element(
-							"span",
-							{ class: "quiet" },
-							shown(id, 20),
-							pinned && ", pinned",
-						),
-					),
+					element("li", {}, named(name), " ", element("span", { class: "quiet" }, shown(id, 20), pinned && ", pinned")),
 				),
 			);
 			const more = count - bot.guilds.length;
 			if (more > 0) guilds.append(element("li", {}, `and ${more} more`));
 			trouble.replaceChildren();
-			if (lastError)
-				trouble.append(
-					"Last error, ",
-					timeOf(lastError.at),
-					": ",
-					named(lastError.message, 300),
-				);
+			if (lastError) trouble.append("Last error, ", timeOf(lastError.at), ": ", named(lastError.message, 300));
 		},
 	};
 }

@@ -1,15 +1,7 @@
 // Entry point of the console's page: signing in, the sections, and the connection to the gateway.
 
 import { byId, element } from "../dom.js";
-import {
-	createBackOff,
-	followEvents,
-	getSession,
-	messageOf,
-	onSignedOut,
-	post,
-	signIn,
-} from "./api.js";
+import { createBackOff, followEvents, getSession, messageOf, onSignedOut, post, signIn } from "./api.js";
 import { createApprovals } from "./approvals.js";
 import { createConnect } from "./connect.js";
 import { createConnections } from "./connections.js";
@@ -46,11 +38,8 @@ function showSignIn(discord, problem = "") {
 	onSignedOut(() => {});
 	setTitle("Sign in");
 	setWaiting();
-	for (const id of ["sections", "connection", "session"])
-		byId(id).hidden = true;
-	const content = createSignIn(discord, problem, (session) =>
-		showConsole(session, discord, true),
-	);
+	for (const id of ["sections", "connection", "session"]) byId(id).hidden = true;
+	const content = createSignIn(discord, problem, (session) => showConsole(session, discord, true));
 	byId("main").replaceChildren(content);
 	content.querySelector("input")?.focus();
 }
@@ -64,16 +53,12 @@ function showConsole(session, discord, focus = false) {
 	leave();
 	const isRoot = session.kind === "root";
 	const live = createLive(isRoot);
-	const approvals = createApprovals((count) =>
-		router.setBadge("approvals", count),
-	);
+	const approvals = createApprovals((count) => router.setBadge("approvals", count));
 	const router = createRouter(
 		[
 			{ id: "live", name: "Live", content: live.content },
 			{ id: "approvals", name: "Approvals", ...approvals },
-			...(isRoot
-				? [{ id: "keys", name: "Keys", ...createKeys(live.state) }]
-				: []),
+			...(isRoot ? [{ id: "keys", name: "Keys", ...createKeys(live.state) }] : []),
 			{ id: "connections", name: "Connections", ...createConnections(isRoot) },
 			{ id: "connect", name: "Connect", ...createConnect(isRoot) },
 			{ id: "try", name: "Try", ...createTry(live.state) },
@@ -89,9 +74,7 @@ function showConsole(session, discord, focus = false) {
 		light.className = `connection ${connected ? "good" : "bad"}`;
 		light.textContent = connected ? "connected" : "waiting for the gateway";
 		setWaiting(
-			connected
-				? ""
-				: "The gateway does not answer; it may be restarting. This page reconnects automatically.",
+			connected ? "" : "The gateway does not answer; it may be restarting. This page reconnects automatically.",
 		);
 		if (!connected) return;
 		void approvals.refresh();
@@ -122,24 +105,14 @@ function showSession({ person, expiresAt }) {
 	const line = byId("session");
 	line.hidden = false;
 	const who = person ? named(person.name, 40) : "with the token";
-	const text = element(
-		"span",
-		{ class: "quiet" },
-		"Signed in ",
-		who,
-		" until ",
-		timeOf(expiresAt),
-	);
+	const text = element("span", { class: "quiet" }, "Signed in ", who, " until ", timeOf(expiresAt));
 	async function onclick() {
 		leave();
 		leave = () => {};
 		await post("/sign-out").catch((error) => say(messageOf(error), "bad"));
 		await start();
 	}
-	line.replaceChildren(
-		text,
-		element("button", { type: "button", class: "small", onclick }, "Sign out"),
-	);
+	line.replaceChildren(text, element("button", { type: "button", class: "small", onclick }, "Sign out"));
 }
 
 /** Shows the console if this browser has a session, otherwise the sign-in form. */
@@ -150,9 +123,7 @@ async function start(fromDiscord = false) {
 			backOff.reset();
 			setWaiting();
 			if (session) return showConsole(session, discord);
-			return fromDiscord
-				? await enterFromDiscord(discord)
-				: showSignIn(discord);
+			return fromDiscord ? await enterFromDiscord(discord) : showSignIn(discord);
 		} catch (error) {
 			setWaiting(messageOf(error));
 			await backOff.wait();

@@ -4,8 +4,7 @@ import { byId, element } from "../dom.js";
 import { ApiError } from "./api.js";
 
 /** Matches invisible characters, and characters that change the direction of the text after them. */
-const invisible =
-	/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u{115f}\u{1160}\u{3164}\u{ffa0}]/gu;
+const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u{115f}\u{1160}\u{3164}\u{ffa0}]/gu;
 const defaultLength = 120;
 
 /**
@@ -41,12 +40,8 @@ export function named(text, max) {
 export function shownLines(text, max) {
 	const lines = text.slice(0, max).split(/\r?\n/);
 	const rest = text.length - max;
-	const all = lines.map((line) =>
-		shown(line.replaceAll("\t", "    "), line.length),
-	);
-	return rest > 0
-		? `${all.join("\n")}\n… and ${rest} more characters`
-		: all.join("\n");
+	const all = lines.map((line) => shown(line.replaceAll("\t", "    "), line.length));
+	return rest > 0 ? `${all.join("\n")}\n… and ${rest} more characters` : all.join("\n");
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
@@ -87,8 +82,7 @@ export function say(text, kind = "good") {
 	message.textContent = shown(text, 400);
 	message.hidden = text === "";
 	clearTimeout(messageTimer);
-	if (kind === "good" && text !== "")
-		messageTimer = setTimeout(() => say(""), messageMs);
+	if (kind === "good" && text !== "") messageTimer = setTimeout(() => say(""), messageMs);
 }
 
 /**
@@ -100,19 +94,13 @@ export function say(text, kind = "good") {
  * @param {string} [kind] A class for its style.
  */
 export function table(caption, heads, rows = [], kind = "") {
-	const columns = heads.map((head) =>
-		element("th", { scope: "col", role: "columnheader" }, head),
-	);
+	const columns = heads.map((head) => element("th", { scope: "col", role: "columnheader" }, head));
 	const body = element("tbody", { role: "rowgroup" }, ...rows);
 	const made = element(
 		"table",
 		{ class: `cards ${kind}`, role: "table" },
 		element("caption", { class: "visually-hidden" }, caption),
-		element(
-			"thead",
-			{ role: "rowgroup" },
-			element("tr", { role: "row" }, ...columns),
-		),
+		element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...columns)),
 		body,
 	);
 	return { table: made, body };
@@ -125,9 +113,7 @@ export function table(caption, heads, rows = [], kind = "") {
  * @param {Record<string, unknown>} [properties]
  */
 export function row(heads, cells, properties = {}) {
-	const made = cells.map((cell, index) =>
-		element("td", { role: "cell", "data-head": heads[index] }, cell),
-	);
+	const made = cells.map((cell, index) => element("td", { role: "cell", "data-head": heads[index] }, cell));
 	return element("tr", { role: "row", ...properties }, ...made);
 }
 
@@ -139,15 +125,7 @@ export function row(heads, cells, properties = {}) {
 export function facts(entries) {
 	const list = element("dl", { class: "facts" });
 	for (const entry of entries)
-		if (entry)
-			list.append(
-				element(
-					"div",
-					{},
-					element("dt", {}, entry[0]),
-					element("dd", {}, entry[1]),
-				),
-			);
+		if (entry) list.append(element("div", {}, element("dt", {}, entry[0]), element("dd", {}, entry[1])));
 	return list;
 }
 
@@ -219,9 +197,7 @@ export const accessNames = {
 	all: "Everything",
 };
 /** @param {string} access */
-export const accessName = (access) =>
-	/** @type {Record<string, string>} */ (accessNames)[access] ??
-	shown(access, 20);
+export const accessName = (access) => /** @type {Record<string, string>} */ (accessNames)[access] ?? shown(access, 20);
 
 /**
  * Runs the action of a button, disables the button meanwhile, and shows an error if the action fails.

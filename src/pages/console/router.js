@@ -62,14 +62,7 @@ export function createRouter(sections, { focus }) {
 			if (id === section.id) link.setAttribute("aria-current", "page");
 			else link.removeAttribute("aria-current");
 		const heading = element("h2", { id: "title", tabindex: -1 }, section.name);
-		byId("main").replaceChildren(
-			element(
-				"section",
-				{ "aria-labelledby": "title" },
-				heading,
-				section.content,
-			),
-		);
+		byId("main").replaceChildren(element("section", { "aria-labelledby": "title" }, heading, section.content));
 		if (toHeading) heading.focus();
 		void open(section);
 	}

@@ -13,11 +13,7 @@ import { shown } from "./parts.js";
  * @param {(session: Session) => void} onSession
  */
 export function createSignIn(discord, problem, onSession) {
-	const wrong = element(
-		"p",
-		{ id: "sign-in-problem", class: "problem", role: "alert" },
-		problem,
-	);
+	const wrong = element("p", { id: "sign-in-problem", class: "problem", role: "alert" }, problem);
 	/** @param {() => Promise<void>} act */
 	async function attempt(act) {
 		wrong.textContent = "";
@@ -30,9 +26,7 @@ export function createSignIn(discord, problem, onSession) {
 	const waysIn = [
 		// On an insecure page, others on the network could read the token.
 		isSecureContext
-			? createTokenForm((token) =>
-					attempt(async () => onSession(await signIn({ token }))),
-				)
+			? createTokenForm((token) => attempt(async () => onSession(await signIn({ token }))))
 			: describeInsecure(),
 		describeDiscord(discord, () =>
 			attempt(async () => {
@@ -77,11 +71,7 @@ function createTokenForm(onToken) {
 			{ id: "token-hint", class: "quiet" },
 			"The gateway's MCP_AUTH_TOKEN. This page sends it once and does not keep it.",
 		),
-		element(
-			"p",
-			{ class: "buttons" },
-			element("button", { class: "main" }, "Sign in"),
-		),
+		element("p", { class: "buttons" }, element("button", { class: "main" }, "Sign in")),
 	);
 }
 

@@ -30,11 +30,7 @@ export function createTry(stateOf) {
 	const content = element(
 		"div",
 		{},
-		element(
-			"p",
-			{ class: "quiet" },
-			"These tools only read and change nothing. They run with your rights.",
-		),
+		element("p", { class: "quiet" }, "These tools only read and change nothing. They run with your rights."),
 		element("label", { class: "field" }, element("span", {}, "Tool"), select),
 		place,
 		result,
@@ -51,8 +47,7 @@ export function createTry(stateOf) {
 		const { instances } = tool;
 		// If only one bot has the tool, it is chosen. A chosen bot that lacks the tool is cleared.
 		if (instances.length === 1) entered.set("instance", String(instances[0]));
-		else if (!instances.includes(entered.get("instance") ?? ""))
-			entered.delete("instance");
+		else if (!instances.includes(entered.get("instance") ?? "")) entered.delete("instance");
 		const { fields, content: controls } = createFields(tool.inputSchema, {
 			suggestions: new Map([
 				["guild_id", guilds],
@@ -76,9 +71,7 @@ export function createTry(stateOf) {
 				result.replaceChildren(...describeResult(answer));
 			} catch (error) {
 				if (!(error instanceof ApiError)) throw error;
-				result.replaceChildren(
-					element("p", { class: "problem" }, shown(error.message, 1_000)),
-				);
+				result.replaceChildren(element("p", { class: "problem" }, shown(error.message, 1_000)));
 			} finally {
 				button.disabled = false;
 			}
@@ -114,16 +107,9 @@ export function createTry(stateOf) {
 			const names = JSON.stringify(found.tools);
 			if (names === JSON.stringify(tools)) return;
 			tools = found.tools;
-			select.replaceChildren(
-				...tools.map(({ name }) =>
-					element("option", { value: name }, shown(name, 64)),
-				),
-			);
+			select.replaceChildren(...tools.map(({ name }) => element("option", { value: name }, shown(name, 64))));
 			if (tools.some(({ name }) => name === chosen)) select.value = chosen;
-			if (tools.length === 0)
-				place.replaceChildren(
-					element("p", {}, "No bot lists a read-only tool."),
-				);
+			if (tools.length === 0) place.replaceChildren(element("p", {}, "No bot lists a read-only tool."));
 			else showForm();
 		},
 	};
@@ -141,13 +127,7 @@ function describeResult({ id, isError, text }) {
 			"div",
 			{ class: "bar" },
 			element("h3", {}, isError ? "The tool refused" : "Result"),
-			id !== null &&
-				element(
-					"span",
-					{ class: "quiet" },
-					"request ",
-					element("code", {}, shown(id, 64)),
-				),
+			id !== null && element("span", { class: "quiet" }, "request ", element("code", {}, shown(id, 64))),
 			copyButton(() => text, {
 				label: "Copy",
 				name: "the result",

@@ -48,8 +48,7 @@ export function createActions(world, page) {
 		if (world.person) return requestAs(world.person, method, path, body);
 	};
 	/** @param {Json} message */
-	const pathOf = ({ channel_id, id }) =>
-		`/channels/${channel_id}/messages/${id}`;
+	const pathOf = ({ channel_id, id }) => `/channels/${channel_id}/messages/${id}`;
 	/** @param {Json} body */
 	const interact = (body) =>
 		asPerson("POST", "/interactions", {
@@ -80,8 +79,7 @@ export function createActions(world, page) {
 				}),
 			),
 		/** @param {Json} command @param {Json[]} options */
-		run: (command, options) =>
-			attempt(() => interact({ type: 2, ...commandWith(command, options) })),
+		run: (command, options) => attempt(() => interact({ type: 2, ...commandWith(command, options) })),
 		/** @param {Json} command @param {Json[]} options */
 		suggest: async (command, options) => {
 			const body = { type: suggestionType, ...commandWith(command, options) };
@@ -103,8 +101,7 @@ export function createActions(world, page) {
 		/** @type {import("./messages.js").MessageActions} */
 		ofMessages: {
 			reply: page.reply,
-			remove: (message) =>
-				void attempt(() => asPerson("DELETE", pathOf(message))),
+			remove: (message) => void attempt(() => asPerson("DELETE", pathOf(message))),
 			react: (message, emoji, add) => {
 				const path = `${pathOf(message)}/reactions/${encodeURIComponent(emoji)}/@me`;
 				void attempt(() => asPerson(add ? "PUT" : "DELETE", path));
@@ -137,11 +134,9 @@ export function createActions(world, page) {
 			},
 			dismiss: (message) => {
 				for (const { reply, follow_ups } of world.interactions.values())
-					for (const one of [reply, ...follow_ups])
-						if (one?.id === message.id) one.deleted = true;
+					for (const one of [reply, ...follow_ups]) if (one?.id === message.id) one.deleted = true;
 				const failed = world.interactions.get(message.id);
-				if (failed && !(message.flags & messageFlags.thinking))
-					world.interactions.delete(message.id);
+				if (failed && !(message.flags & messageFlags.thinking)) world.interactions.delete(message.id);
 				page.showMessages();
 			},
 		},
@@ -161,16 +156,11 @@ export function createActions(world, page) {
 					const body = { max_age: 0, max_uses: 0, unique: true };
 					const invite = await asPerson("POST", path, body);
 					page.notify(
-						invite
-							? `Invite: ${invite.code}. Act as somebody else to join with it.`
-							: "Invites are paused here.",
+						invite ? `Invite: ${invite.code}. Act as somebody else to join with it.` : "Invites are paused here.",
 					);
 				}),
 			leave: () =>
-				void attempt(
-					() => asPerson("DELETE", `/users/@me/guilds/${world.guildId}`),
-					`${world.name} has left.`,
-				),
+				void attempt(() => asPerson("DELETE", `/users/@me/guilds/${world.guildId}`), `${world.name} has left.`),
 			joinWith: (code) => void attempt(() => joinGuild(world, page, code)),
 			become: (userId) => void page.become(userId),
 			useInMenu: (userId, command) => useInMenu(command, userId),
@@ -216,10 +206,7 @@ export function createActions(world, page) {
  * @param {Json[]} options
  */
 function commandWith({ application_id, id, path }, options) {
-	const nested = /** @type {string[]} */ (path).reduceRight(
-		(inner, name) => [{ name, options: inner }],
-		options,
-	);
+	const nested = /** @type {string[]} */ (path).reduceRight((inner, name) => [{ name, options: inner }], options);
 	return { application_id, data: { id, options: nested } };
 }
 
@@ -278,18 +265,12 @@ async function joinGuild(world, page, given) {
  */
 async function knownInvites({ guilds, person }) {
 	const views = await Promise.all(
-		guilds.map(({ id }) =>
-			request("GET", `/simulator/guild?id=${id}&user=${person?.id}`).catch(
-				() => undefined,
-			),
-		),
+		guilds.map(({ id }) => request("GET", `/simulator/guild?id=${id}&user=${person?.id}`).catch(() => undefined)),
 	);
 	const invites = views
 		.filter((view) => view && !view.is_member)
 		.flatMap(({ guild, invites }) =>
-			invites
-				.slice(0, 5)
-				.map((/** @type {Json} */ { code }) => ({ code, name: guild.name })),
+			invites.slice(0, 5).map((/** @type {Json} */ { code }) => ({ code, name: guild.name })),
 		);
 	if (invites.length === 0) return undefined;
 	return element(
@@ -331,21 +312,15 @@ function ask({ title, label, submit, more }) {
 				"div",
 				{ class: "row" },
 				element("button", { class: "main", value: "submit" }, submit),
-				element(
-					"button",
-					{ type: "button", onclick: () => dialog.close("") },
-					"Cancel",
-				),
+				element("button", { type: "button", onclick: () => dialog.close("") }, "Cancel"),
 			),
 		),
 	);
 	dialog.returnValue = "";
 	dialog.showModal();
 	return new Promise((resolve) => {
-		dialog.addEventListener(
-			"close",
-			() => resolve(dialog.returnValue === "submit" ? input.value : undefined),
-			{ once: true },
-		);
+		dialog.addEventListener("close", () => resolve(dialog.returnValue === "submit" ? input.value : undefined), {
+			once: true,
+		});
 	});
 }

@@ -29,40 +29,25 @@ const memberChanges = {
  */
 const sentences = {
 	"POST /channels/:channel_id/messages": "wrote in {channel}",
-	"PATCH /channels/:channel_id/messages/:message_id":
-		"edited a message in {channel}",
-	"DELETE /channels/:channel_id/messages/:message_id":
-		"deleted a message in {channel}",
-	"POST /channels/:channel_id/messages/bulk-delete":
-		"deleted {messages} messages in {channel}",
-	"POST /channels/:channel_id/messages/:message_id/crosspost":
-		"published a message of {channel}",
-	"POST /channels/:channel_id/messages/:message_id/threads":
-		"started the thread {name} in {channel}",
-	"POST /channels/:channel_id/threads":
-		"started the thread {name} in {channel}",
-	"PUT /channels/:channel_id/messages/:message_id/reactions/:emoji/@me":
-		"reacted with {emoji} in {channel}",
-	"DELETE /channels/:channel_id/messages/:message_id/reactions/:emoji/@me":
-		"took back {emoji} in {channel}",
-	"DELETE /channels/:channel_id/messages/:message_id/reactions":
-		"cleared the reactions of a message in {channel}",
-	"PUT /channels/:channel_id/messages/pins/:message_id":
-		"pinned a message in {channel}",
-	"DELETE /channels/:channel_id/messages/pins/:message_id":
-		"unpinned a message in {channel}",
-	"POST /channels/:channel_id/polls/:message_id/expire":
-		"ended a poll in {channel}",
+	"PATCH /channels/:channel_id/messages/:message_id": "edited a message in {channel}",
+	"DELETE /channels/:channel_id/messages/:message_id": "deleted a message in {channel}",
+	"POST /channels/:channel_id/messages/bulk-delete": "deleted {messages} messages in {channel}",
+	"POST /channels/:channel_id/messages/:message_id/crosspost": "published a message of {channel}",
+	"POST /channels/:channel_id/messages/:message_id/threads": "started the thread {name} in {channel}",
+	"POST /channels/:channel_id/threads": "started the thread {name} in {channel}",
+	"PUT /channels/:channel_id/messages/:message_id/reactions/:emoji/@me": "reacted with {emoji} in {channel}",
+	"DELETE /channels/:channel_id/messages/:message_id/reactions/:emoji/@me": "took back {emoji} in {channel}",
+	"DELETE /channels/:channel_id/messages/:message_id/reactions": "cleared the reactions of a message in {channel}",
+	"PUT /channels/:channel_id/messages/pins/:message_id": "pinned a message in {channel}",
+	"DELETE /channels/:channel_id/messages/pins/:message_id": "unpinned a message in {channel}",
+	"POST /channels/:channel_id/polls/:message_id/expire": "ended a poll in {channel}",
 	"PATCH /channels/:channel_id": "changed {channel}",
 	"DELETE /channels/:channel_id": "deleted {channel}",
-	"PUT /channels/:channel_id/permissions/:overwrite_id":
-		"changed permissions in {channel}",
-	"DELETE /channels/:channel_id/permissions/:overwrite_id":
-		"removed permissions in {channel}",
+	"PUT /channels/:channel_id/permissions/:overwrite_id": "changed permissions in {channel}",
+	"DELETE /channels/:channel_id/permissions/:overwrite_id": "removed permissions in {channel}",
 	"POST /channels/:channel_id/invites": "made an invite to {channel}",
 	"POST /channels/:channel_id/webhooks": "made the webhook {name} in {channel}",
-	"PUT /channels/:channel_id/thread-members/:user_id":
-		"added {user} to {channel}",
+	"PUT /channels/:channel_id/thread-members/:user_id": "added {user} to {channel}",
 	"PUT /channels/:channel_id/thread-members/@me": "joined {channel}",
 	"PUT /channels/:channel_id/voice-status": "set the status of {channel}",
 	"PATCH /guilds/:guild_id": "changed the guild's settings",
@@ -70,10 +55,8 @@ const sentences = {
 	"PATCH /guilds/:guild_id/channels": "moved channels",
 	"PATCH /guilds/:guild_id/members/@me": "changed its nickname",
 	"DELETE /guilds/:guild_id/members/:user_id": "kicked {user}",
-	"PUT /guilds/:guild_id/members/:user_id/roles/:role_id":
-		"gave {user} the role {role}",
-	"DELETE /guilds/:guild_id/members/:user_id/roles/:role_id":
-		"took the role {role} from {user}",
+	"PUT /guilds/:guild_id/members/:user_id/roles/:role_id": "gave {user} the role {role}",
+	"DELETE /guilds/:guild_id/members/:user_id/roles/:role_id": "took the role {role} from {user}",
 	"POST /guilds/:guild_id/roles": "created the role {name}",
 	"PATCH /guilds/:guild_id/roles": "moved roles",
 	"PATCH /guilds/:guild_id/roles/:role_id": "changed the role {role}",
@@ -84,19 +67,15 @@ const sentences = {
 	"POST /guilds/:guild_id/bulk-ban": "banned several users",
 	"POST /guilds/:guild_id/prune": "pruned members",
 	"POST /guilds/:guild_id/scheduled-events": "scheduled {name}",
-	"POST /guilds/:guild_id/auto-moderation/rules":
-		"created the AutoMod rule {name}",
+	"POST /guilds/:guild_id/auto-moderation/rules": "created the AutoMod rule {name}",
 	"POST /stage-instances": "opened a stage",
 	"POST /users/@me/channels": "opened direct messages",
 	"POST /interactions": "used a command or button",
-	"POST /interactions/:interaction_id/:interaction_token/callback":
-		"answered {user} in {channel}",
-	"PATCH /webhooks/:application_id/:interaction_token/messages/@original":
-		"completed its answer",
+	"POST /interactions/:interaction_id/:interaction_token/callback": "answered {user} in {channel}",
+	"PATCH /webhooks/:application_id/:interaction_token/messages/@original": "completed its answer",
 	"POST /webhooks/:application_id/:interaction_token": "answered once more",
 	"PUT /applications/:application_id/commands": "registered its commands",
-	"PUT /applications/:application_id/guilds/:guild_id/commands":
-		"registered its commands for this guild",
+	"PUT /applications/:application_id/guilds/:guild_id/commands": "registered its commands for this guild",
 	"DELETE /users/@me/guilds/:guild_id": "left the guild",
 	"POST /invites/:invite_code": "joined by invite",
 };
@@ -123,10 +102,7 @@ export function isShown(world, { route, actor }, people) {
  */
 export function channelOfEntry(world, { route, path }) {
 	const params = paramsOf(route, path);
-	return (
-		params.channel_id ??
-		world.interactions.get(params.interaction_id ?? "")?.channel_id
-	);
+	return params.channel_id ?? world.interactions.get(params.interaction_id ?? "")?.channel_id;
 }
 
 /**
@@ -138,9 +114,7 @@ function paramsOf(route, path) {
 	const parts = path.split("?")[0]?.split("/") ?? [];
 	const names = (route ?? "").split(" ")[1]?.split("/") ?? [];
 	return Object.fromEntries(
-		names.flatMap((name, index) =>
-			name.startsWith(":") ? [[name.slice(1), parts[index] ?? ""]] : [],
-		),
+		names.flatMap((name, index) => (name.startsWith(":") ? [[name.slice(1), parts[index] ?? ""]] : [])),
 	);
 }
 
@@ -162,11 +136,7 @@ export function renderEntry(world, entry, openChannel) {
 			{},
 			element("time", { datetime: at, class: "small quiet" }, shortTime(at)),
 			" ",
-			element(
-				"bdi",
-				{ class: "author" },
-				actor ? world.nameOf(actor) : "Nobody",
-			),
+			element("bdi", { class: "author" }, actor ? world.nameOf(actor) : "Nobody"),
 			" ",
 			isRefused && element("strong", {}, `${outcomeOf(status)} `),
 			...sentence(world, entry, openChannel),
@@ -204,16 +174,13 @@ function outcomeOf(status) {
  * @returns {string | undefined}
  */
 function knownSentence(route, body) {
-	if (route !== "PATCH /guilds/:guild_id/members/:user_id")
-		return sentences[route];
+	if (route !== "PATCH /guilds/:guild_id/members/:user_id") return sentences[route];
 	const fields = Object.keys(body ?? {}).filter((one) => one in memberChanges);
 	const [field = ""] = fields;
 	if (fields.length !== 1) return "changed {user}";
 	const isEnded = body?.[field] === null;
-	if (isEnded && field === "communication_disabled_until")
-		return "ended the timeout of {user}";
-	if (isEnded && field === "channel_id")
-		return "disconnected {user} from voice";
+	if (isEnded && field === "communication_disabled_until") return "ended the timeout of {user}";
+	if (isEnded && field === "channel_id") return "disconnected {user} from voice";
 	return memberChanges[field] ?? "changed {user}";
 }
 
@@ -225,8 +192,7 @@ function knownSentence(route, body) {
  */
 function guildOfEntry(world, entry) {
 	const params = paramsOf(entry.route, entry.path);
-	const guildId =
-		params.guild_id ?? world.guildOf(channelOfEntry(world, entry) ?? "");
+	const guildId = params.guild_id ?? world.guildOf(channelOfEntry(world, entry) ?? "");
 	const guild = world.guilds.find(({ id }) => id === guildId);
 	if (!guild) return undefined;
 	return element(
@@ -264,9 +230,7 @@ function sentence(world, entry, openChannel) {
 	if (known === undefined) return [element("code", {}, `${method} ${path}`)];
 	const params = paramsOf(route, path);
 	const channelId = channelOfEntry(world, entry) ?? "";
-	const userId =
-		params.user_id ??
-		world.interactions.get(params.interaction_id ?? "")?.user_id;
+	const userId = params.user_id ?? world.interactions.get(params.interaction_id ?? "")?.user_id;
 	/** @type {Record<string, () => Node | string>} */
 	const words = {
 		channel: () => channelLink(world, channelId, openChannel),
@@ -276,9 +240,7 @@ function sentence(world, entry, openChannel) {
 		name: () => name(String(body?.name ?? "")),
 		messages: () => String(body?.messages?.length ?? "several"),
 	};
-	return known
-		.split(/\{(\w+)\}/)
-		.map((part, index) => (index % 2 ? (words[part]?.() ?? part) : part));
+	return known.split(/\{(\w+)\}/).map((part, index) => (index % 2 ? (words[part]?.() ?? part) : part));
 }
 
 /** @param {string} text */
@@ -318,14 +280,7 @@ function detailsOf({ method, path, body }) {
 	// The body is rendered only when the details are opened, because bodies can be large.
 	details.addEventListener(
 		"toggle",
-		() =>
-			details.append(
-				element(
-					"pre",
-					{ dir: "ltr" },
-					`${method} ${path}\n${text.slice(0, 4000)}`,
-				),
-			),
+		() => details.append(element("pre", { dir: "ltr" }, `${method} ${path}\n${text.slice(0, 4000)}`)),
 		{ once: true },
 	);
 	return details;

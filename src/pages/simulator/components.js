@@ -36,9 +36,7 @@ const maxDepth = 5;
  * @param {Use} use
  */
 export function renderComponents(world, message, use) {
-	return message.components.map((/** @type {Json} */ one) =>
-		renderComponent(world, message, one, use, 0),
-	);
+	return message.components.map((/** @type {Json} */ one) => renderComponent(world, message, one, use, 0));
 }
 
 /**
@@ -56,15 +54,8 @@ function renderComponent(world, message, component, use, depth) {
 	if (isSelect(type)) return select(world, message, component, use);
 	if (type === componentTypes.separator) return element("hr");
 	if (type === componentTypes.text)
-		return element(
-			"div",
-			{ class: "text", dir: "auto" },
-			renderMarkdown(String(content ?? ""), world.names),
-		);
-	const inner = [
-		...(Array.isArray(components) ? components : []),
-		...(accessory ? [accessory] : []),
-	];
+		return element("div", { class: "text", dir: "auto" }, renderMarkdown(String(content ?? ""), world.names));
+	const inner = [...(Array.isArray(components) ? components : []), ...(accessory ? [accessory] : [])];
 	if (inner.length === 0) return undefined;
 	const isRow = type === componentTypes.row || type === componentTypes.section;
 	return element(
@@ -77,8 +68,7 @@ function renderComponent(world, message, component, use, depth) {
 /** @param {number} type */
 function isSelect(type) {
 	return (
-		type === componentTypes.stringSelect ||
-		(type >= componentTypes.userSelect && type <= componentTypes.channelSelect)
+		type === componentTypes.stringSelect || (type >= componentTypes.userSelect && type <= componentTypes.channelSelect)
 	);
 }
 
@@ -89,9 +79,7 @@ function isSelect(type) {
  */
 function button(message, component, use) {
 	const { style, label, emoji, custom_id, url, disabled } = component;
-	const text = [emoji?.id ? "" : (emoji?.name ?? ""), label ?? ""]
-		.join(" ")
-		.trim();
+	const text = [emoji?.id ? "" : (emoji?.name ?? ""), label ?? ""].join(" ").trim();
 	const shown = text || `:${emoji?.name ?? "button"}:`;
 	if (url) return linkTo(url, shown);
 	return element(
@@ -128,11 +116,7 @@ function select(world, message, component, use) {
 		},
 		max <= 1 && element("option", { value: "" }, placeholder || "Choose…"),
 		...options.map(({ value, label, description, selected }) =>
-			element(
-				"option",
-				{ value, selected },
-				description ? `${label}: ${description}` : label,
-			),
+			element("option", { value, selected }, description ? `${label}: ${description}` : label),
 		),
 	);
 	return element(
@@ -143,8 +127,7 @@ function select(world, message, component, use) {
 				event.preventDefault();
 				const values = Array.from(menu.selectedOptions, ({ value }) => value);
 				const given = values.filter((value) => value !== "");
-				if (given.length >= min && given.length <= max)
-					use(message, component, given);
+				if (given.length >= min && given.length <= max) use(message, component, given);
 				else menu.focus();
 			},
 		},
@@ -173,8 +156,7 @@ function optionsOf(world, { type, options, channel_types }) {
 			description: one.description,
 			selected: one.default === true,
 		}));
-	if (type === componentTypes.channelSelect)
-		return channelOptions(world, channel_types);
+	if (type === componentTypes.channelSelect) return channelOptions(world, channel_types);
 	if (type === componentTypes.userSelect) return memberOptions(world);
 	if (type === componentTypes.roleSelect) return roleOptions(world);
 	return [...memberOptions(world), ...roleOptions(world)];
@@ -185,8 +167,7 @@ function optionsOf(world, { type, options, channel_types }) {
  * @param {World} world
  */
 export function memberOptions({ everything, bots, people }) {
-	const members =
-		everything?.members ?? [...people, ...bots].map((user) => ({ user }));
+	const members = everything?.members ?? [...people, ...bots].map((user) => ({ user }));
 	return members.map((/** @type {Json} */ { user, nick }) => ({
 		value: user.id,
 		label: nick ?? shownName(user),
@@ -247,11 +228,7 @@ export function renderMenu(world, type, targetId, target, use) {
 			"div",
 			{ class: "command-choice" },
 			...commands.map((command) =>
-				element(
-					"button",
-					{ type: "button", onclick: () => use(command) },
-					element("bdi", {}, command.name),
-				),
+				element("button", { type: "button", onclick: () => use(command) }, element("bdi", {}, command.name)),
 			),
 		),
 	);

@@ -70,8 +70,7 @@ export function createComposer(world, sending) {
 	suggestions.addEventListener("keydown", (event) => {
 		const buttons = [...suggestions.querySelectorAll("button")];
 		const at = buttons.findIndex((one) => one.matches(":focus"));
-		if (event.key === "Escape" || (event.key === "ArrowUp" && at === 0))
-			text.focus();
+		if (event.key === "Escape" || (event.key === "ArrowUp" && at === 0)) text.focus();
 		else if (event.key === "ArrowDown") buttons[at + 1]?.focus();
 		else if (event.key === "ArrowUp") buttons[at - 1]?.focus();
 		else return;
@@ -94,9 +93,7 @@ export function createComposer(world, sending) {
 		if (world.channelId !== channelId || world.person !== person) return;
 		const isSlash = (/** @type {Json} */ { type }) => type === slash;
 		commands = found.filter(isSlash);
-		world.menuCommands = found.filter(
-			(/** @type {Json} */ one) => !isSlash(one),
-		);
+		world.menuCommands = found.filter((/** @type {Json} */ one) => !isSlash(one));
 	}
 
 	function grow() {
@@ -107,11 +104,8 @@ export function createComposer(world, sending) {
 	function suggest() {
 		const [, typed = ""] = /^\/([^\n]*)$/.exec(text.value) ?? [];
 		const isCommand = text.value.startsWith("/");
-		const found = isCommand
-			? commands.filter(({ name }) => name.startsWith(typed))
-			: [];
-		suggestions.hidden =
-			!isCommand || (found.length === 0 && typed.includes(" "));
+		const found = isCommand ? commands.filter(({ name }) => name.startsWith(typed)) : [];
+		suggestions.hidden = !isCommand || (found.length === 0 && typed.includes(" "));
 		suggestions.replaceChildren(
 			...found
 				.slice(0, maxSuggestions)
@@ -123,27 +117,16 @@ export function createComposer(world, sending) {
 							"button",
 							{ type: "button", onclick: () => choose(command) },
 							element("strong", {}, `/${command.name}`),
-							element(
-								"span",
-								{ class: "quiet", dir: "auto" },
-								command.description,
-							),
+							element("span", { class: "quiet", dir: "auto" }, command.description),
 							element("span", { class: "small quiet" }, command.bot),
 						),
 					),
 				),
 		);
-		if (found.length === 0)
-			suggestions.append(
-				element("li", { class: "quiet" }, "No bot here has such a command."),
-			);
+		if (found.length === 0) suggestions.append(element("li", { class: "quiet" }, "No bot here has such a command."));
 		else if (found.length > maxSuggestions)
 			suggestions.append(
-				element(
-					"li",
-					{ class: "quiet" },
-					`and ${found.length - maxSuggestions} others: type more of the name`,
-				),
+				element("li", { class: "quiet" }, `and ${found.length - maxSuggestions} others: type more of the name`),
 			);
 	}
 
@@ -157,9 +140,7 @@ export function createComposer(world, sending) {
 			await sending.run(command, []);
 			return;
 		}
-		const inputs = createInputs(world, command, (options) =>
-			sending.suggest(command, options),
-		);
+		const inputs = createInputs(world, command, (options) => sending.suggest(command, options));
 		const own = element(
 			"form",
 			{
@@ -238,9 +219,7 @@ export function createComposer(world, sending) {
 			const { channelId, mayWrite } = world;
 			if (replyTo && replyTo.channel_id !== channelId) setReply(undefined);
 			text.disabled = send.disabled = !mayWrite;
-			text.placeholder = mayWrite
-				? `Message as ${world.name}, or / for commands`
-				: `${world.name} cannot write here`;
+			text.placeholder = mayWrite ? `Message as ${world.name}, or / for commands` : `${world.name} cannot write here`;
 			commands = [];
 			world.menuCommands = [];
 			if (mayWrite) await readCommands();

@@ -27,14 +27,8 @@ export function renderEmbed(embed, { names }) {
 		"article",
 		{ class: "embed" },
 		author && element("p", { class: "small" }, element("bdi", {}, author.name)),
-		title &&
-			element(
-				"p",
-				{ class: "title", dir: "auto" },
-				url ? linkTo(url, title) : renderLine(title, names),
-			),
-		description &&
-			element("div", { dir: "auto" }, renderMarkdown(description, names)),
+		title && element("p", { class: "title", dir: "auto" }, url ? linkTo(url, title) : renderLine(title, names)),
+		description && element("div", { dir: "auto" }, renderMarkdown(description, names)),
 		fields.length > 0 &&
 			element(
 				"dl",
@@ -50,13 +44,10 @@ export function renderEmbed(embed, { names }) {
 			),
 		picture(embed.image?.url, "picture of the embed"),
 		picture(embed.thumbnail?.url, "small picture of the embed"),
-		footer &&
-			element("p", { class: "small quiet" }, element("bdi", {}, footer.text)),
-		embed.timestamp &&
-			element("p", { class: "small quiet" }, shortTime(embed.timestamp)),
+		footer && element("p", { class: "small quiet" }, element("bdi", {}, footer.text)),
+		embed.timestamp && element("p", { class: "small quiet" }, shortTime(embed.timestamp)),
 	);
-	if (embed.color)
-		box.style.borderInlineStartColor = `#${embed.color.toString(16).padStart(6, "0")}`;
+	if (embed.color) box.style.borderInlineStartColor = `#${embed.color.toString(16).padStart(6, "0")}`;
 	return box;
 }
 
@@ -80,30 +71,15 @@ function picture(address, alt) {
  */
 function ownPath(address) {
 	const url = URL.parse(address);
-	const isOwn =
-		url?.port === location.port &&
-		/^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname);
+	const isOwn = url?.port === location.port && /^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname);
 	return isOwn ? url.pathname : undefined;
 }
 
 /** @param {Json} attachment */
-export function renderAttachment({
-	url,
-	filename,
-	content_type = "",
-	size,
-	description,
-}) {
-	const isPicture = /^image\/(png|jpeg|gif|webp|avif)$/.test(
-		content_type ?? "",
-	);
+export function renderAttachment({ url, filename, content_type = "", size, description }) {
+	const isPicture = /^image\/(png|jpeg|gif|webp|avif)$/.test(content_type ?? "");
 	if (isPicture && ownPath(url)) return picture(url, description || filename);
-	return element(
-		"p",
-		{ class: "file" },
-		linkTo(url, element("bdi", {}, filename)),
-		` ${Math.ceil(size / 1024)} KB`,
-	);
+	return element("p", { class: "file" }, linkTo(url, element("bdi", {}, filename)), ` ${Math.ceil(size / 1024)} KB`);
 }
 
 /**
@@ -117,9 +93,7 @@ export function renderPoll(message, vote) {
 		{ class: "poll" },
 		element("legend", { dir: "auto" }, question.text),
 		...answers.map((/** @type {Json} */ { answer_id, poll_media }) => {
-			const counted = results?.answer_counts?.find(
-				(/** @type {Json} */ one) => one.id === answer_id,
-			);
+			const counted = results?.answer_counts?.find((/** @type {Json} */ one) => one.id === answer_id);
 			return element(
 				"button",
 				{

@@ -29,8 +29,7 @@ import { direct } from "./world.js";
  */
 
 /** Matches the events after which the open guild is loaded again. */
-const structural =
-	/^(GUILD_|CHANNEL_(CREATE|UPDATE|DELETE)|THREAD_|VOICE_|INVITE_)/;
+const structural = /^(GUILD_|CHANNEL_(CREATE|UPDATE|DELETE)|THREAD_|VOICE_|INVITE_)/;
 
 /** Milliseconds for which changes are collected before they are shown. */
 const showSoonMs = 30;
@@ -83,16 +82,14 @@ export class Receiver {
 	#receiveDiscord({ type, channel_id, data }) {
 		const world = this.#world;
 		if (structural.test(type)) void this.#refresh();
-		if (type === "CHANNEL_CREATE" || data.newly_created)
-			world.markAsNew(data.id);
+		if (type === "CHANNEL_CREATE" || data.newly_created) world.markAsNew(data.id);
 		if (!type.startsWith("MESSAGE_")) return;
 		if (channel_id === world.channelId) {
 			if (world.unreadable !== undefined) return;
 			const changed = world.applyMessageEvent(type, data);
 			if (changed.length > 0) this.#showSoon({ messages: changed });
 			if (this.#isRefreshing) this.#late.messages.push(...changed);
-			if (type === "MESSAGE_CREATE" && data.author.id !== world.person?.id)
-				announce(world, data);
+			if (type === "MESSAGE_CREATE" && data.author.id !== world.person?.id) announce(world, data);
 		} else if (type === "MESSAGE_CREATE") {
 			world.mark(channel_id);
 			if (world.guildOf(channel_id) === undefined) void this.#refresh();
@@ -128,14 +125,12 @@ export class Receiver {
 		}
 		const known = world.interactions.get(interaction.id);
 		const isOwn = interaction.user_id === world.person?.id;
-		if (isOwn && interaction.modal && !known?.modal)
-			this.#page.openModal(interaction);
+		if (isOwn && interaction.modal && !known?.modal) this.#page.openModal(interaction);
 		const before = new Set(world.ephemeral.map(({ id }) => id));
 		world.interactions.set(interaction.id, interaction);
 		if (interaction.channel_id !== world.channelId) return;
 		this.#page.showMessages();
-		for (const message of world.ephemeral)
-			if (!before.has(message.id) && message.content) announce(world, message);
+		for (const message of world.ephemeral) if (!before.has(message.id) && message.content) announce(world, message);
 	}
 
 	/**
@@ -180,18 +175,13 @@ export class Receiver {
 		const couldWrite = world.mayWrite;
 		await world.loadState();
 		await world.loadGuild();
-		const isGone =
-			world.guildId !== direct &&
-			!world.guilds.some(({ id }) => id === world.guildId);
+		const isGone = world.guildId !== direct && !world.guilds.some(({ id }) => id === world.guildId);
 		if (isGone || (world.channelId !== "" && !world.channel))
-			return page.open(
-				isGone ? (world.guilds[0]?.id ?? direct) : world.guildId,
-			);
+			return page.open(isGone ? (world.guilds[0]?.id ?? direct) : world.guildId);
 		page.showPlaces();
 		page.showChannel();
 		const canRead = world.whyUnreadable() === undefined;
-		if (canRead !== couldRead || couldWrite !== world.mayWrite)
-			await page.openMessages();
+		if (canRead !== couldRead || couldWrite !== world.mayWrite) await page.openMessages();
 	}
 }
 

@@ -69,9 +69,7 @@ export function faultForm(world, attempt) {
 	);
 	const match = choice("fault-match", Object.entries(requests));
 	const actor = choice("fault-actor", [
-		...world.bots.map(
-			(bot) => /** @type {[string, string]} */ ([bot.id, shownName(bot)]),
-		),
+		...world.bots.map((bot) => /** @type {[string, string]} */ ([bot.id, shownName(bot)])),
 		["", "everyone, this page too"],
 	]);
 	const times = number("fault-times", 1);
@@ -104,10 +102,7 @@ export function faultForm(world, attempt) {
 			class: "fields-form",
 			onsubmit: (/** @type {Event} */ event) => {
 				event.preventDefault();
-				void attempt(
-					send,
-					"The fault is active and waits for a matching request.",
-				);
+				void attempt(send, "The fault is active and waits for a matching request.");
 			},
 		},
 		field("What goes wrong", kind),
@@ -124,11 +119,7 @@ export function faultForm(world, attempt) {
  * @param {[value: string, label: string][]} options
  */
 function choice(id, options) {
-	return element(
-		"select",
-		{ id },
-		...options.map(([value, label]) => element("option", { value }, label)),
-	);
+	return element("select", { id }, ...options.map(([value, label]) => element("option", { value }, label)));
 }
 
 /**
@@ -144,12 +135,7 @@ function number(id, value) {
  * @param {HTMLElement} control
  */
 function field(label, control) {
-	return element(
-		"div",
-		{ class: "field" },
-		element("label", { for: control.id }, label),
-		control,
-	);
+	return element("div", { class: "field" }, element("label", { for: control.id }, label), control);
 }
 
 /**
@@ -159,11 +145,9 @@ function field(label, control) {
  * @param {Attempt} attempt
  */
 export function renderFaults(world, attempt) {
-	if (world.faults.length === 0)
-		return [element("p", { class: "quiet" }, "No fault is active.")];
+	if (world.faults.length === 0) return [element("p", { class: "quiet" }, "No fault is active.")];
 	/** @param {string} query @param {string} done */
-	const remove = (query, done) => () =>
-		attempt(() => request("DELETE", `/simulator/faults${query}`), done);
+	const remove = (query, done) => () => attempt(() => request("DELETE", `/simulator/faults${query}`), done);
 	return [
 		element(
 			"ul",
@@ -179,11 +163,7 @@ export function renderFaults(world, attempt) {
 						" ",
 						element("code", {}, match),
 						actor && ` for ${world.nameOf(actor)}`,
-						element(
-							"span",
-							{ class: "quiet" },
-							` · hits: ${times ? `${hits} of ${times}` : hits}`,
-						),
+						element("span", { class: "quiet" }, ` · hits: ${times ? `${hits} of ${times}` : hits}`),
 					),
 					element(
 						"button",
@@ -236,11 +216,7 @@ export function renderBots(world, attempt) {
 				"legend",
 				{},
 				element("bdi", {}, bot.username),
-				element(
-					"span",
-					{ class: isConnected ? "state good" : "state" },
-					isConnected ? "connected" : "not connected",
-				),
+				element("span", { class: isConnected ? "state good" : "state" }, isConnected ? "connected" : "not connected"),
 			),
 			...Object.entries(intents).map(([name, label]) =>
 				element(

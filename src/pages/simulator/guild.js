@@ -2,14 +2,7 @@
 
 import { element } from "../dom.js";
 import { avatar } from "./messages.js";
-import {
-	channelTypes,
-	direct,
-	holdsPosts,
-	isThread,
-	isVoice,
-	shownName,
-} from "./world.js";
+import { channelTypes, direct, holdsPosts, isThread, isVoice, shownName } from "./world.js";
 
 /**
  * @typedef {import("./world.js").Json} Json
@@ -66,11 +59,7 @@ export function renderGuilds(world, actions) {
 					onclick: () => actions.openGuild(id),
 				},
 				element("span", { "aria-hidden": "true" }, initials),
-				element(
-					"span",
-					{ class: "visually-hidden" },
-					isNew ? `${name}, with news` : name,
-				),
+				element("span", { class: "visually-hidden" }, isNew ? `${name}, with news` : name),
 			),
 		);
 	});
@@ -93,17 +82,9 @@ export function renderChannels(world, actions) {
 	if (world.guildId === direct) return directList(world, actions);
 	const channels = [...(world.everything?.channels ?? [])].sort(inOrder);
 	const within = (/** @type {string | null} */ parent) =>
-		channels.filter(
-			({ parent_id, type }) =>
-				(parent_id ?? null) === parent && type !== channelTypes.category,
-		);
+		channels.filter(({ parent_id, type }) => (parent_id ?? null) === parent && type !== channelTypes.category);
 	/** @param {Json[]} list */
-	const listOf = (list) =>
-		element(
-			"ul",
-			{ class: "channels" },
-			...list.map((one) => channelItem(world, one, actions)),
-		);
+	const listOf = (list) => element("ul", { class: "channels" }, ...list.map((one) => channelItem(world, one, actions)));
 	return [
 		listOf(within(null)),
 		...channels
@@ -121,11 +102,7 @@ export function renderChannels(world, actions) {
 
 /** @param {Json} a @param {Json} b */
 function inOrder(a, b) {
-	return (
-		Number(isVoice(a)) - Number(isVoice(b)) ||
-		a.position - b.position ||
-		a.id.localeCompare(b.id)
-	);
+	return Number(isVoice(a)) - Number(isVoice(b)) || a.position - b.position || a.id.localeCompare(b.id);
 }
 
 /**
@@ -135,20 +112,8 @@ function inOrder(a, b) {
 function directList(world, actions) {
 	const { conversations } = world;
 	if (conversations.length === 0)
-		return [
-			element(
-				"p",
-				{ class: "quiet empty" },
-				`${world.name} has no direct messages yet.`,
-			),
-		];
-	return [
-		element(
-			"ul",
-			{ class: "channels" },
-			...conversations.map((one) => channelItem(world, one, actions)),
-		),
-	];
+		return [element("p", { class: "quiet empty" }, `${world.name} has no direct messages yet.`)];
+	return [element("ul", { class: "channels" }, ...conversations.map((one) => channelItem(world, one, actions)))];
 }
 
 /**
@@ -158,20 +123,16 @@ function directList(world, actions) {
  */
 function channelItem(world, channel, actions) {
 	const threads = (world.everything?.threads ?? []).filter(
-		(/** @type {Json} */ { parent_id, thread_metadata }) =>
-			parent_id === channel.id && !thread_metadata?.archived,
+		(/** @type {Json} */ { parent_id, thread_metadata }) => parent_id === channel.id && !thread_metadata?.archived,
 	);
 	const item = element("li", {}, channelButton(world, channel, actions));
-	if (isVoice(channel) && world.sees(channel.id))
-		item.append(...voice(world, channel, actions));
+	if (isVoice(channel) && world.sees(channel.id)) item.append(...voice(world, channel, actions));
 	if (threads.length > 0)
 		item.append(
 			element(
 				"ul",
 				{ class: "channels threads" },
-				...threads.map((/** @type {Json} */ thread) =>
-					element("li", {}, channelButton(world, thread, actions)),
-				),
+				...threads.map((/** @type {Json} */ thread) => element("li", {}, channelButton(world, thread, actions))),
 			),
 		);
 	return item;
@@ -185,10 +146,7 @@ function channelItem(world, channel, actions) {
 function channelButton(world, channel, actions) {
 	const { id, name } = channel;
 	const mark = world.marks.get(id);
-	const isHidden =
-		channel.type !== channelTypes.dm &&
-		world.view?.is_member === true &&
-		!world.sees(id);
+	const isHidden = channel.type !== channelTypes.dm && world.view?.is_member === true && !world.sees(id);
 	const bots = [...(mark?.bots ?? [])].join(", ");
 	return element(
 		"button",
@@ -203,18 +161,10 @@ function channelButton(world, channel, actions) {
 		element("bdi", { class: "name" }, name),
 		isHidden && element("span", { class: "small quiet" }, "hidden"),
 		bots && element("span", { class: "by" }, bots),
-		mark &&
-			mark.unread === 0 &&
-			bots === "" &&
-			element("span", { class: "count" }, "new"),
+		mark && mark.unread === 0 && bots === "" && element("span", { class: "count" }, "new"),
 		mark &&
 			mark.unread > 0 &&
-			element(
-				"span",
-				{ class: "count" },
-				mark.unread,
-				element("span", { class: "visually-hidden" }, " new"),
-			),
+			element("span", { class: "count" }, mark.unread, element("span", { class: "visually-hidden" }, " new")),
 	);
 }
 
@@ -238,9 +188,7 @@ function voice(world, channel, actions) {
 	const states = (world.everything?.voice_states ?? []).filter(
 		(/** @type {Json} */ { channel_id }) => channel_id === channel.id,
 	);
-	const isIn = states.some(
-		(/** @type {Json} */ { user_id }) => user_id === world.person?.id,
-	);
+	const isIn = states.some((/** @type {Json} */ { user_id }) => user_id === world.person?.id);
 	return [
 		element(
 			"button",
@@ -267,8 +215,7 @@ function voice(world, channel, actions) {
 						avatar({ id: user_id }, name),
 						element("bdi", { class: "name" }, name),
 						isMuted && element("span", { class: "small quiet" }, "muted"),
-						(deaf || self_deaf) &&
-							element("span", { class: "small quiet" }, "deafened"),
+						(deaf || self_deaf) && element("span", { class: "small quiet" }, "deafened"),
 					);
 				}),
 			),
@@ -286,15 +233,8 @@ export function guildTools({ view, everything, person }, actions) {
 	const isOwner = everything?.guild.owner_id === person?.id;
 	/** @param {string} text @param {() => void} act */
 	const tool = (text, act) =>
-		element(
-			"button",
-			{ type: "button", class: "small-button", "data-key": text, onclick: act },
-			text,
-		);
-	return [
-		tool("Make an invite", actions.invite),
-		...(isOwner ? [] : [tool("Leave", actions.leave)]),
-	];
+		element("button", { type: "button", class: "small-button", "data-key": text, onclick: act }, text);
+	return [tool("Make an invite", actions.invite), ...(isOwner ? [] : [tool("Leave", actions.leave)])];
 }
 
 /**
@@ -307,9 +247,7 @@ export function placeholder(world, actions) {
 	const { unreadable, channel, view, everything, people } = world;
 	if (unreadable === undefined) {
 		if (channel && holdsPosts(channel)) return posts(world, channel, actions);
-		return world.messages.length > 0
-			? []
-			: [element("p", {}, "No messages yet."), ...hints(world)];
+		return world.messages.length > 0 ? [] : [element("p", {}, "No messages yet."), ...hints(world)];
 	}
 	const text = element("p", {}, unreadable);
 	if (!channel || !everything) return [text];
@@ -381,8 +319,7 @@ function posts(world, forum, actions) {
 export function channelsInOrder(world) {
 	/** @type {Json[]} */
 	const channels = world.everything?.channels ?? [];
-	const rank = (/** @type {Json} */ one) =>
-		(world.sees(one.id) ? 0 : 100) + one.type;
+	const rank = (/** @type {Json} */ one) => (world.sees(one.id) ? 0 : 100) + one.type;
 	return channels
 		.filter(({ type }) => type !== channelTypes.category)
 		.toSorted((a, b) => rank(a) - rank(b) || a.position - b.position);

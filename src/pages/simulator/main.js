@@ -7,23 +7,11 @@ import { isShown, renderEntry, showGuildsOfEntries } from "./activity.js";
 import { createComposer } from "./composer.js";
 import { Receiver } from "./events.js";
 import { faultForm, renderBots, renderFaults } from "./faults.js";
-import {
-	channelsInOrder,
-	guildTools,
-	placeholder,
-	renderChannels,
-	renderGuilds,
-	signOf,
-} from "./guild.js";
+import { channelsInOrder, guildTools, placeholder, renderChannels, renderGuilds, signOf } from "./guild.js";
 import { renderMembers } from "./members.js";
 import { renderMessages } from "./messages.js";
 import { notify, showConnection } from "./notices.js";
-import {
-	followEvents,
-	rememberedNames,
-	rememberNames,
-	wait,
-} from "./server.js";
+import { followEvents, rememberedNames, rememberNames, wait } from "./server.js";
 import { direct, maxEntries, shownName, World } from "./world.js";
 
 /** @typedef {import("./world.js").Json} Json */
@@ -64,16 +52,9 @@ async function loadAll() {
 	const latest = await world.loadState();
 	await world.loadRecords();
 	world.marks.clear();
-	world.person =
-		world.people.find(({ username }) => username === before.person) ??
-		world.people[0];
+	world.person = world.people.find(({ username }) => username === before.person) ?? world.people[0];
 	const guild =
-		before.guild === direct
-			? direct
-			: (
-					world.guilds.find(({ name }) => name === before.guild) ??
-					world.guilds[0]
-				)?.id;
+		before.guild === direct ? direct : (world.guilds.find(({ name }) => name === before.guild) ?? world.guilds[0])?.id;
 	showPeople();
 	byId("fault-form").replaceChildren(faultForm(world, attempt));
 	showFaults();
@@ -103,8 +84,7 @@ async function open(guildId, channelId, channelName) {
 	const isOther = guildId !== world.guildId || !world.everything;
 	world.guildId = guildId;
 	if (isOther) await attempt(() => world.loadGuild());
-	const channels =
-		guildId === direct ? world.conversations : channelsInOrder(world);
+	const channels = guildId === direct ? world.conversations : channelsInOrder(world);
 	const named = channels.find(({ name }) => name === channelName);
 	world.channelId = channelId ?? (named ?? channels[0])?.id ?? "";
 	world.marks.delete(world.channelId);
@@ -133,9 +113,7 @@ async function become(userId) {
 	world.person = world.people.find(({ id }) => id === userId) ?? world.person;
 	personChoice.value = world.person?.id ?? "";
 	await attempt(() => world.loadGuild());
-	const stays =
-		world.guildId !== direct ||
-		world.conversations.some(({ id }) => id === world.channelId);
+	const stays = world.guildId !== direct || world.conversations.some(({ id }) => id === world.channelId);
 	await open(world.guildId, undefined, stays ? world.channel?.name : undefined);
 }
 
@@ -144,11 +122,7 @@ async function become(userId) {
 function showPeople() {
 	personChoice.replaceChildren(
 		...world.people.map((person) =>
-			element(
-				"option",
-				{ value: person.id, selected: person.id === world.person?.id },
-				shownName(person),
-			),
+			element("option", { value: person.id, selected: person.id === world.person?.id }, shownName(person)),
 		),
 		element("option", { value: newPerson }, "New person…"),
 	);
@@ -157,8 +131,7 @@ function showPeople() {
 /** Shows the guilds, the channels, the members in voice, and the member list. */
 function showPlaces() {
 	const { guildId, everything } = world;
-	const name =
-		guildId === direct ? "Direct messages" : (everything?.guild.name ?? "");
+	const name = guildId === direct ? "Direct messages" : (everything?.guild.name ?? "");
 	byId("guild-name").textContent = name;
 	setChildren(byId("guilds"), renderGuilds(world, actions.ofGuilds));
 	setChildren(byId("channels"), renderChannels(world, actions.ofGuilds));
@@ -170,10 +143,7 @@ function showPlaces() {
 /** Shows the name and topic of the open channel, and the placeholder if it has no messages. */
 function showChannel() {
 	const { channel, guildId } = world;
-	const shown =
-		guildId === direct
-			? world.conversations.find(({ id }) => id === world.channelId)
-			: channel;
+	const shown = guildId === direct ? world.conversations.find(({ id }) => id === world.channelId) : channel;
 	const name = shown ? `${signOf(shown)} ${shown.name}` : "No channel";
 	byId("channel-name").textContent = name;
 	byId("topic").textContent = channel?.topic ?? "";
@@ -186,12 +156,9 @@ function showChannel() {
  * @param {{ changed?: string[], atEnd?: boolean }} [given]
  */
 function showMessages({ changed = [], atEnd = false } = {}) {
-	const wasAtEnd =
-		scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
+	const wasAtEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
 	const ephemeral = world.unreadable === undefined ? world.ephemeral : [];
-	const all = [...world.messages, ...ephemeral].sort((a, b) =>
-		BigInt(a.id) < BigInt(b.id) ? -1 : 1,
-	);
+	const all = [...world.messages, ...ephemeral].sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
 	const before = new Set(items.keys());
 	for (const { id } of ephemeral) items.delete(id);
 	for (const id of changed) items.delete(id);
@@ -209,12 +176,8 @@ function showMessages({ changed = [], atEnd = false } = {}) {
 }
 
 function showEntries() {
-	const shown = world.entries.filter((entry) =>
-		isShown(world, entry, showsPeople.checked),
-	);
-	byId("entries").replaceChildren(
-		...shown.map((entry) => renderEntry(world, entry, openFromEntry)).reverse(),
-	);
+	const shown = world.entries.filter((entry) => isShown(world, entry, showsPeople.checked));
+	byId("entries").replaceChildren(...shown.map((entry) => renderEntry(world, entry, openFromEntry)).reverse());
 	byId("no-entries").hidden = shown.length > 0;
 }
 
@@ -244,8 +207,7 @@ function showFaults() {
 /** @param {string} view */
 function setView(view) {
 	document.body.dataset.view = view;
-	if (view !== "channels" && view !== "chat")
-		document.body.dataset.panel = view;
+	if (view !== "channels" && view !== "chat") document.body.dataset.panel = view;
 	const { panel } = document.body.dataset;
 	for (const button of byId("views").querySelectorAll("button")) {
 		const own = button.dataset.view;
@@ -257,9 +219,7 @@ function setView(view) {
 
 for (const button of byId("views").querySelectorAll("button"))
 	button.addEventListener("click", () => setView(button.dataset.view ?? ""));
-narrow.addEventListener("change", () =>
-	setView(document.body.dataset.view ?? "chat"),
-);
+narrow.addEventListener("change", () => setView(document.body.dataset.view ?? "chat"));
 personChoice.addEventListener("change", async () => {
 	if (personChoice.value !== newPerson) return become(personChoice.value);
 	personChoice.value = world.person?.id ?? "";
@@ -300,8 +260,4 @@ const receiver = new Receiver(world, {
 	receiveChoices: actions.receiveChoices,
 	openModal: actions.openModal,
 });
-await followEvents(
-	latest,
-	(type, data) => receiver.receive(type, data),
-	showConnection,
-);
+await followEvents(latest, (type, data) => receiver.receive(type, data), showConnection);

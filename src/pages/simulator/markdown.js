@@ -108,8 +108,7 @@ function kindOf(line) {
 function renderBlock({ kind, lines }, names) {
 	if (kind === "ul" || kind === "ol") {
 		const list = element(kind);
-		for (const line of lines)
-			list.append(element("li", { dir: "auto" }, renderLine(line, names)));
+		for (const line of lines) list.append(element("li", { dir: "auto" }, renderLine(line, names)));
 		return list;
 	}
 	// A heading inside a message must not be a heading of the page.
@@ -179,9 +178,7 @@ function markAt(text, at, names, depth) {
 	if (escaped && character) return { node: character, length: 2 };
 	const [code, , content = ""] = /^(`+)([^`]+)\1(?!`)/.exec(rest) ?? [];
 	if (code) return { node: element("code", {}, content), length: code.length };
-	return (
-		mention(rest, names) ?? link(rest, names, depth) ?? pair(rest, names, depth)
-	);
+	return mention(rest, names) ?? link(rest, names, depth) ?? pair(rest, names, depth);
 }
 
 /**
@@ -195,8 +192,7 @@ function pair(rest, names, depth) {
 		const end = rest.indexOf(mark, mark.length + 1);
 		const content = rest.slice(mark.length, end);
 		// Single marks must touch their text: "2 * 3 * 4" and snake_case_names contain no marks.
-		if (end < 0 || (mark.length === 1 && !hugs(content, mark, rest[end + 1])))
-			continue;
+		if (end < 0 || (mark.length === 1 && !hugs(content, mark, rest[end + 1]))) continue;
 		const inner = inline(content, names, depth + 1);
 		const node = tag === "details" ? spoiler(inner) : element(tag);
 		if (tag !== "details") node.append(...inner);
@@ -227,12 +223,7 @@ function bold(inner) {
 function spoiler(inner) {
 	const text = element("span");
 	text.append(...inner);
-	return element(
-		"details",
-		{ class: "spoiler" },
-		element("summary", {}, "spoiler"),
-		text,
-	);
+	return element("details", { class: "spoiler" }, element("summary", {}, "spoiler"), text);
 }
 
 /**
@@ -241,8 +232,7 @@ function spoiler(inner) {
  * @param {number} depth
  */
 function link(rest, names, depth) {
-	const [masked, label = "", target = ""] =
-		/^\[([^\]\n]{1,500})\]\(<?(https?:\/\/[^\s<>)]+)>?\)/.exec(rest) ?? [];
+	const [masked, label = "", target = ""] = /^\[([^\]\n]{1,500})\]\(<?(https?:\/\/[^\s<>)]+)>?\)/.exec(rest) ?? [];
 	if (masked) {
 		const node = linkTo(target, ...inline(label, names, depth + 1));
 		return { node, length: masked.length };
@@ -283,25 +273,18 @@ export function linkTo(address, ...children) {
 function mention(rest, names) {
 	const [everyone] = /^@(?:everyone|here)\b/.exec(rest) ?? [];
 	if (everyone) return { node: chip(everyone), length: everyone.length };
-	const [whole, sign = "", id = ""] =
-		/^<(@!?|@&|#)(\d{1,20})>/.exec(rest) ?? [];
+	const [whole, sign = "", id = ""] = /^<(@!?|@&|#)(\d{1,20})>/.exec(rest) ?? [];
 	if (whole) return { node: named(sign, id, names), length: whole.length };
-	const [command, name = ""] =
-		/^<\/([^:<>\n]{1,100}):\d{1,20}>/.exec(rest) ?? [];
+	const [command, name = ""] = /^<\/([^:<>\n]{1,100}):\d{1,20}>/.exec(rest) ?? [];
 	if (command) return { node: chip(`/${name}`), length: command.length };
-	const [emoji, emojiName = "", emojiId = ""] =
-		/^<a?:(\w{1,32}):(\d{1,20})>/.exec(rest) ?? [];
+	const [emoji, emojiName = "", emojiId = ""] = /^<a?:(\w{1,32}):(\d{1,20})>/.exec(rest) ?? [];
 	if (emoji)
 		return {
-			node: names.emoji(emojiId)
-				? customEmoji(emojiId, emojiName)
-				: `:${emojiName}:`,
+			node: names.emoji(emojiId) ? customEmoji(emojiId, emojiName) : `:${emojiName}:`,
 			length: emoji.length,
 		};
-	const [time, seconds = "", style = ""] =
-		/^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/.exec(rest) ?? [];
-	if (time)
-		return { node: timestamp(Number(seconds), style), length: time.length };
+	const [time, seconds = "", style = ""] = /^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/.exec(rest) ?? [];
+	if (time) return { node: timestamp(Number(seconds), style), length: time.length };
 	return undefined;
 }
 
@@ -356,15 +339,8 @@ function timestamp(seconds, style) {
 	const shown =
 		style === "R"
 			? relative(seconds - Date.now() / 1000)
-			: new Intl.DateTimeFormat(
-					undefined,
-					timeStyles[style] ?? timeStyles.f,
-				).format(date);
-	return element(
-		"time",
-		{ datetime: date.toISOString(), class: "mention" },
-		shown,
-	);
+			: new Intl.DateTimeFormat(undefined, timeStyles[style] ?? timeStyles.f).format(date);
+	return element("time", { datetime: date.toISOString(), class: "mention" }, shown);
 }
 
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
@@ -380,7 +356,6 @@ const units = [
 function relative(seconds) {
 	const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 	for (const [unit, size] of units)
-		if (Math.abs(seconds) >= size)
-			return format.format(Math.trunc(seconds / size), unit);
+		if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit);
 	return format.format(Math.trunc(seconds), "second");
 }

@@ -21,19 +21,15 @@ const maxMembers = 200;
  */
 export function renderMembers(world, actions) {
 	const { everything } = world;
-	if (!everything)
-		return [element("p", { class: "quiet empty" }, "No guild is open.")];
+	if (!everything) return [element("p", { class: "quiet empty" }, "No guild is open.")];
 	const { guild, members, member_count, bans } = everything;
 	const roles = [...guild.roles].sort((a, b) => b.position - a.position);
 	/** @type {Map<string, { name: string, color: number, members: Json[] }>} */
 	const groups = new Map();
-	for (const { id, name, color, hoist } of roles)
-		if (hoist) groups.set(id, { name, color, members: [] });
+	for (const { id, name, color, hoist } of roles) if (hoist) groups.set(id, { name, color, members: [] });
 	groups.set("", { name: "Others", color: 0, members: [] });
 	for (const member of members.slice(0, maxMembers)) {
-		const shown = roles.find(
-			({ id, hoist }) => hoist && member.roles.includes(id),
-		);
+		const shown = roles.find(({ id, hoist }) => hoist && member.roles.includes(id));
 		groups.get(shown?.id ?? "")?.members.push(member);
 	}
 	const left = member_count - Math.min(maxMembers, members.length);
@@ -56,19 +52,11 @@ function memberGroup(world, roles, { name, color, members }, actions) {
 	return element(
 		"section",
 		{},
-		element(
-			"h3",
-			{ class: "category" },
-			roleDot(color),
-			element("bdi", {}, name),
-			` (${members.length})`,
-		),
+		element("h3", { class: "category" }, roleDot(color), element("bdi", {}, name), ` (${members.length})`),
 		element(
 			"ul",
 			{ class: "members" },
-			...members.map((member) =>
-				element("li", {}, memberDetails(world, roles, member, actions)),
-			),
+			...members.map((member) => element("li", {}, memberDetails(world, roles, member, actions))),
 		),
 	);
 }
@@ -114,26 +102,14 @@ function memberDetails(world, roles, member, actions) {
 			element(
 				"ul",
 				{ class: "roles", "aria-label": "Roles" },
-				...own.map((role) =>
-					element("li", {}, roleDot(role.color), element("bdi", {}, role.name)),
-				),
+				...own.map((role) => element("li", {}, roleDot(role.color), element("bdi", {}, role.name))),
 			),
 			person &&
 				person !== world.person &&
-				element(
-					"button",
-					{ type: "button", onclick: () => actions.become(user.id) },
-					`Act as ${name}`,
-				),
+				element("button", { type: "button", onclick: () => actions.become(user.id) }, `Act as ${name}`),
 			user.id !== world.person?.id &&
-				element(
-					"button",
-					{ type: "button", onclick: () => actions.message(user.id) },
-					"Message",
-				),
-			renderMenu(world, userMenu, user.id, name, (command) =>
-				actions.useInMenu(user.id, command),
-			),
+				element("button", { type: "button", onclick: () => actions.message(user.id) }, "Message"),
+			renderMenu(world, userMenu, user.id, name, (command) => actions.useInMenu(user.id, command)),
 		),
 	);
 }
@@ -154,8 +130,7 @@ function banList(bans) {
 						"li",
 						{ class: "banned" },
 						element("bdi", {}, shownName(user)),
-						reason &&
-							element("p", { class: "small quiet", dir: "auto" }, reason),
+						reason && element("p", { class: "small quiet", dir: "auto" }, reason),
 					),
 				),
 		),

@@ -25,11 +25,9 @@ export function messagesAfter(messages, type, data, own) {
 		};
 	const id = data.message_id ?? data.id;
 	const known = messages.find((one) => one.id === id);
-	if (type === "MESSAGE_CREATE")
-		return { messages: known ? messages : [...messages, data], changed: [id] };
+	if (type === "MESSAGE_CREATE") return { messages: known ? messages : [...messages, data], changed: [id] };
 	if (!known) return { messages, changed: [] };
-	if (type === "MESSAGE_DELETE")
-		return { messages: messages.filter((one) => one !== known), changed: [id] };
+	if (type === "MESSAGE_DELETE") return { messages: messages.filter((one) => one !== known), changed: [id] };
 	const after = messageAfter(known, type, data, own);
 	return {
 		messages: messages.map((one) => (one === known ? after : one)),
@@ -65,24 +63,14 @@ function messageAfter(message, type, data, own) {
  */
 function reactionsAfter(reactions, type, data, own) {
 	if (type === "MESSAGE_REACTION_REMOVE_ALL") return [];
-	const isSame = (/** @type {Json} */ { emoji }) =>
-		emojiKey(emoji) === emojiKey(data.emoji);
-	if (type === "MESSAGE_REACTION_REMOVE_EMOJI")
-		return reactions.filter((one) => !isSame(one));
+	const isSame = (/** @type {Json} */ { emoji }) => emojiKey(emoji) === emojiKey(data.emoji);
+	if (type === "MESSAGE_REACTION_REMOVE_EMOJI") return reactions.filter((one) => !isSame(one));
 	const change = type === "MESSAGE_REACTION_ADD" ? 1 : -1;
 	const known = reactions.find(isSame);
-	if (!known)
-		return change < 0
-			? reactions
-			: [
-					...reactions,
-					{ emoji: data.emoji, count: 1, me: data.user_id === own },
-				];
+	if (!known) return change < 0 ? reactions : [...reactions, { emoji: data.emoji, count: 1, me: data.user_id === own }];
 	const me = data.user_id === own ? change > 0 : known.me;
 	const changed = { ...known, count: known.count + change, me };
-	return reactions
-		.map((one) => (one === known ? changed : one))
-		.filter(({ count }) => count > 0);
+	return reactions.map((one) => (one === known ? changed : one)).filter(({ count }) => count > 0);
 }
 
 /**
@@ -98,19 +86,15 @@ export function emojiKey({ id, name }) {
  * @returns {Json[]}
  */
 export function ephemeralMessages(interaction) {
-	const { id, state, reply, follow_ups, application_id, application } =
-		interaction;
+	const { id, state, reply, follow_ups, application_id, application } = interaction;
 	if (interaction.type === suggestionType) return [];
 	const author = { id: application_id, username: application, bot: true };
 	const common = { channel_id: interaction.channel_id, author, reactions: [] };
 	const timestamp = timeOf(id);
 	if (state !== "acknowledged") {
 		const content = state === "failed" ? "The application did not respond" : "";
-		const flags =
-			messageFlags.ephemeral | (content ? 0 : messageFlags.thinking);
-		return [
-			{ ...common, id, timestamp, content, flags, failed: content !== "" },
-		];
+		const flags = messageFlags.ephemeral | (content ? 0 : messageFlags.thinking);
+		return [{ ...common, id, timestamp, content, flags, failed: content !== "" }];
 	}
 	return [reply, ...follow_ups]
 		.filter((one) => one && !one.deleted && one.flags & messageFlags.ephemeral)

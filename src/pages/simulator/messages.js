@@ -2,12 +2,7 @@
 
 import { element } from "../dom.js";
 import { messageMenu, renderComponents, renderMenu } from "./components.js";
-import {
-	renderAttachment,
-	renderEmbed,
-	renderPoll,
-	shortTime,
-} from "./embeds.js";
+import { renderAttachment, renderEmbed, renderPoll, shortTime } from "./embeds.js";
 import { customEmoji, renderMarkdown } from "./markdown.js";
 import { emojiKey, messageFlags } from "./message-state.js";
 
@@ -94,9 +89,7 @@ function isEphemeral({ flags = 0 }) {
 function renderMessage(world, message, isFollowing, actions) {
 	const { id, author } = message;
 	const name =
-		message.webhook_id && !message.application_id
-			? author.username
-			: (world.findName(author.id) ?? author.username);
+		message.webhook_id && !message.application_id ? author.username : (world.findName(author.id) ?? author.username);
 	return element(
 		"li",
 		{
@@ -111,9 +104,7 @@ function renderMessage(world, message, isFollowing, actions) {
 			!isFollowing && heading(message, name),
 			...content(world, message, actions),
 			reactions(world, message, actions),
-			isEphemeral(message)
-				? ephemeralNote(message, actions)
-				: tools(world, message, name, actions),
+			isEphemeral(message) ? ephemeralNote(message, actions) : tools(world, message, name, actions),
 		),
 	);
 }
@@ -128,11 +119,7 @@ function heading({ author, timestamp, edited_timestamp }, name) {
 		{ class: "heading" },
 		element("bdi", { class: "author" }, name),
 		author.bot && element("span", { class: "tag" }, "BOT"),
-		element(
-			"time",
-			{ datetime: timestamp, title: new Date(timestamp).toLocaleString() },
-			shortTime(timestamp),
-		),
+		element("time", { datetime: timestamp, title: new Date(timestamp).toLocaleString() }, shortTime(timestamp)),
 		edited_timestamp && element("span", { class: "quiet" }, "(edited)"),
 	);
 }
@@ -144,15 +131,10 @@ function heading({ author, timestamp, edited_timestamp }, name) {
  */
 export function avatar({ id, bot }, name) {
 	const initial = [...name.matchAll(/[\p{L}\p{N}]/gu)][0]?.[0] ?? "?";
-	const disc = element(
-		"span",
-		{ class: bot ? "avatar bot" : "avatar", "aria-hidden": "true" },
-		initial.toUpperCase(),
-	);
+	const disc = element("span", { class: bot ? "avatar bot" : "avatar", "aria-hidden": "true" }, initial.toUpperCase());
 	// FNV-1a gives different colors to similar ids.
 	let hash = 2_166_136_261;
-	for (const digit of String(id))
-		hash = Math.imul(hash ^ Number(digit), 16_777_619) >>> 0;
+	for (const digit of String(id)) hash = Math.imul(hash ^ Number(digit), 16_777_619) >>> 0;
 	disc.style.backgroundColor = `hsl(${(hash >>> 8) % 360} 45% 30%)`;
 	return disc;
 }
@@ -173,15 +155,8 @@ function reference(world, message) {
 			` used /${interaction.name}`,
 		);
 	if (!message_reference || message_reference.type === 1) return undefined;
-	const found =
-		referenced_message ??
-		world.messages.find(({ id }) => id === message_reference.message_id);
-	if (!found)
-		return element(
-			"p",
-			{ class: "reference" },
-			"Reply to a message that is gone",
-		);
+	const found = referenced_message ?? world.messages.find(({ id }) => id === message_reference.message_id);
+	if (!found) return element("p", { class: "reference" }, "Reply to a message that is gone");
 	return element(
 		"p",
 		{ class: "reference" },
@@ -211,17 +186,11 @@ export function excerptOf(message) {
 function content(world, message, actions) {
 	const { names } = world;
 	const { embeds = [], attachments = [], components = [], poll } = message;
-	if (message.flags & messageFlags.thinking)
-		return [element("p", { class: "quiet thinking" }, "is thinking…")];
+	if (message.flags & messageFlags.thinking) return [element("p", { class: "quiet thinking" }, "is thinking…")];
 	const system = systemTexts[message.type];
 	const text = message.content || (system ?? "");
 	return [
-		text !== "" &&
-			element(
-				"div",
-				{ class: system ? "text quiet" : "text", dir: "auto" },
-				renderMarkdown(text, names),
-			),
+		text !== "" && element("div", { class: system ? "text quiet" : "text", dir: "auto" }, renderMarkdown(text, names)),
 		...(message.message_snapshots ?? []).map((/** @type {Json} */ one) =>
 			element(
 				"blockquote",
@@ -233,12 +202,7 @@ function content(world, message, actions) {
 		...embeds.map((/** @type {Json} */ one) => renderEmbed(one, world)),
 		...attachments.map(renderAttachment),
 		poll && renderPoll(message, actions.vote),
-		components.length > 0 &&
-			element(
-				"div",
-				{ class: "components" },
-				...renderComponents(world, message, actions.use),
-			),
+		components.length > 0 && element("div", { class: "components" }, ...renderComponents(world, message, actions.use)),
 	];
 }
 
@@ -263,9 +227,7 @@ function reactions(world, message, actions) {
 					"aria-label": `${emoji.name}, ${count} ${count === 1 ? "reaction" : "reactions"}`,
 					onclick: () => actions.react(message, emojiKey(emoji), !me),
 				},
-				emoji.id && world.names.emoji(emoji.id)
-					? customEmoji(emoji.id, emoji.name)
-					: emoji.name,
+				emoji.id && world.names.emoji(emoji.id) ? customEmoji(emoji.id, emoji.name) : emoji.name,
 				` ${count}`,
 			),
 		),
@@ -335,12 +297,8 @@ function tools(world, message, name, actions) {
 					),
 				),
 			),
-		renderMenu(
-			world,
-			messageMenu,
-			message.id,
-			`the message of ${name}`,
-			(command) => actions.useInMenu(message, command),
+		renderMenu(world, messageMenu, message.id, `the message of ${name}`, (command) =>
+			actions.useInMenu(message, command),
 		),
 		own &&
 			element(

@@ -27,9 +27,7 @@ const paragraph = 2;
  */
 export function openModal(world, modal, submit) {
 	const dialog = /** @type {HTMLDialogElement} */ (byId("dialog"));
-	const parts = /** @type {Json[]} */ (modal.components).map((part) =>
-		createPart(world, part),
-	);
+	const parts = /** @type {Json[]} */ (modal.components).map((part) => createPart(world, part));
 	dialog.replaceChildren(
 		element(
 			"form",
@@ -37,8 +35,7 @@ export function openModal(world, modal, submit) {
 				class: "fields-form",
 				onsubmit: async (/** @type {Event} */ event) => {
 					event.preventDefault();
-					if (await submit(parts.map(({ filled }) => filled())))
-						dialog.close("");
+					if (await submit(parts.map(({ filled }) => filled()))) dialog.close("");
 				},
 			},
 			element("h2", { id: "dialog-title", dir: "auto" }, modal.title),
@@ -47,11 +44,7 @@ export function openModal(world, modal, submit) {
 				"div",
 				{ class: "row" },
 				element("button", { class: "main" }, "Submit"),
-				element(
-					"button",
-					{ type: "button", onclick: () => dialog.close("") },
-					"Cancel",
-				),
+				element("button", { type: "button", onclick: () => dialog.close("") }, "Cancel"),
 			),
 		),
 	);
@@ -76,9 +69,7 @@ function createPart(world, part) {
 		const { shown, filled } = createInput(world, component, label, description);
 		return { shown, filled: () => ({ type, id, component: filled() }) };
 	}
-	const inner = /** @type {Json[]} */ (components).map((one) =>
-		createInput(world, one, one.label),
-	);
+	const inner = /** @type {Json[]} */ (components).map((one) => createInput(world, one, one.label));
 	return {
 		shown: element("div", {}, ...inner.map(({ shown }) => shown)),
 		filled: () => ({
@@ -98,8 +89,7 @@ function createPart(world, part) {
  */
 function createInput(world, input, label, description) {
 	const { type, id, custom_id, required = true } = input;
-	const control =
-		type === types.textInput ? textControl(input) : menuControl(world, input);
+	const control = type === types.textInput ? textControl(input) : menuControl(world, input);
 	control.id = `modal-${id}`;
 	control.required = required;
 	return {
@@ -112,18 +102,14 @@ function createInput(world, input, label, description) {
 				label,
 				element("span", { class: "quiet" }, required ? " (required)" : ""),
 			),
-			description &&
-				element("span", { class: "small quiet", dir: "auto" }, description),
+			description && element("span", { class: "small quiet", dir: "auto" }, description),
 			control,
 		),
 		filled: () =>
 			control instanceof HTMLSelectElement
 				? {
 						...{ type, id, custom_id },
-						values: Array.from(
-							control.selectedOptions,
-							({ value }) => value,
-						).filter((value) => value !== ""),
+						values: Array.from(control.selectedOptions, ({ value }) => value).filter((value) => value !== ""),
 					}
 				: { type, id, custom_id, value: control.value },
 	};
@@ -137,10 +123,7 @@ function textControl({ style, value, placeholder, min_length, max_length }) {
 		maxlength: max_length ?? 4000,
 		autocomplete: "off",
 	};
-	const control =
-		style === paragraph
-			? element("textarea", { ...common, rows: 4 })
-			: element("input", common);
+	const control = style === paragraph ? element("textarea", { ...common, rows: 4 }) : element("input", common);
 	control.value = value ?? "";
 	return control;
 }
@@ -155,9 +138,7 @@ function menuControl(world, menu) {
 		"select",
 		{ multiple: max > 1 },
 		max <= 1 && element("option", { value: "" }, placeholder || "Choose…"),
-		...optionsOf(world, menu).map(({ value, label, selected }) =>
-			element("option", { value, selected }, label),
-		),
+		...optionsOf(world, menu).map(({ value, label, selected }) => element("option", { value, selected }, label)),
 	);
 }
 

@@ -41,26 +41,17 @@ export function createInputs(world, command, suggest) {
 	const inputs = command.options.map((/** @type {Json} */ option) => ({
 		option,
 		control: controlFor(world, option),
-		list: option.autocomplete
-			? element("datalist", { id: `suggested-${option.name}` })
-			: undefined,
+		list: option.autocomplete ? element("datalist", { id: `suggested-${option.name}` }) : undefined,
 	}));
 	for (const { option, control, list } of inputs) {
 		if (!list) continue;
 		const fill = async () => {
 			const value = control.value;
 			const others = inputs.filter((one) => one.control !== control);
-			const choices = await suggest([
-				...valuesOf(others),
-				{ name: option.name, value, focused: true },
-			]);
+			const choices = await suggest([...valuesOf(others), { name: option.name, value, focused: true }]);
 			// The person may have typed on.
 			if (control.value !== value) return;
-			list.replaceChildren(
-				...choices.map(({ name, value }) =>
-					element("option", { value, label: name }),
-				),
-			);
+			list.replaceChildren(...choices.map(({ name, value }) => element("option", { value, label: name })));
 		};
 		control.addEventListener("focus", () => void fill());
 		control.addEventListener("input", () => void fill());
@@ -87,9 +78,7 @@ function controlFor(world, option) {
 			"select",
 			common,
 			element("option", { value: "" }, required ? "Choose…" : "(none)"),
-			...options.map((/** @type {Json} */ { value, label }) =>
-				element("option", { value }, label),
-			),
+			...options.map((/** @type {Json} */ { value, label }) => element("option", { value }, label)),
 		);
 	if (type === optionTypes.integer || type === optionTypes.number)
 		return element("input", {
@@ -147,12 +136,7 @@ export function optionField({ option, control, list }) {
 	return element(
 		"div",
 		{ class: "field" },
-		element(
-			"label",
-			{ for: control.id },
-			name,
-			element("span", { class: "quiet" }, required ? " (required)" : ""),
-		),
+		element("label", { for: control.id }, name, element("span", { class: "quiet" }, required ? " (required)" : "")),
 		element("span", { class: "small quiet", dir: "auto" }, description),
 		control,
 		list,
@@ -169,10 +153,8 @@ export function valuesOf(inputs) {
 		.filter(({ control }) => control.value !== "")
 		.map(({ option, control: { value } }) => {
 			const { name, type } = option;
-			if (type === optionTypes.integer || type === optionTypes.number)
-				return { name, value: Number(value) };
-			if (type === optionTypes.boolean)
-				return { name, value: value === "true" };
+			if (type === optionTypes.integer || type === optionTypes.number) return { name, value: Number(value) };
+			if (type === optionTypes.boolean) return { name, value: value === "true" };
 			return { name, value };
 		});
 }

@@ -31,8 +31,7 @@ export async function request(method, path, { body, token } = {}) {
 		const text = await response.text().catch(() => "");
 		const answer = parse(text);
 		if (response.ok) return answer;
-		if (response.status !== 429 || attempt === 3)
-			throw new Refused(refusalOf(response.status, answer, text));
+		if (response.status !== 429 || attempt === 3) throw new Refused(refusalOf(response.status, answer, text));
 		await wait(1000 * Math.min(5, Number(answer?.retry_after) || 1));
 	}
 }
@@ -79,9 +78,7 @@ function refusalOf(status, answer, text) {
 function detailsOf(errors) {
 	if (!errors || typeof errors !== "object") return [];
 	return Object.entries(errors).flatMap(([key, value]) =>
-		key === "_errors"
-			? value.map((/** @type {Json} */ one) => String(one.message))
-			: detailsOf(value),
+		key === "_errors" ? value.map((/** @type {Json} */ one) => String(one.message)) : detailsOf(value),
 	);
 }
 
@@ -149,8 +146,7 @@ async function readEvents(body, receive) {
 				fields[name] = text;
 			}
 			const data = parse(fields.data ?? "");
-			if (fields.event && data !== undefined)
-				receive({ id: fields.id, type: fields.event, data });
+			if (fields.event && data !== undefined) receive({ id: fields.id, type: fields.event, data });
 		}
 	}
 }

@@ -89,9 +89,7 @@ export class World {
 			request("GET", "/simulator/faults"),
 		]);
 		this.entries = journal;
-		this.interactions = new Map(
-			interactions.map((/** @type {Json} */ one) => [one.id, one]),
-		);
+		this.interactions = new Map(interactions.map((/** @type {Json} */ one) => [one.id, one]));
 		this.faults = faults;
 	}
 
@@ -126,8 +124,7 @@ export class World {
 			this.messages = found.reverse();
 			this.hasOlder = found.length === pageSize;
 		} catch (error) {
-			if (this.channelId === channelId)
-				this.unreadable = /** @type {Error} */ (error).message;
+			if (this.channelId === channelId) this.unreadable = /** @type {Error} */ (error).message;
 		}
 	}
 
@@ -187,12 +184,9 @@ export class World {
 	 * @returns {string | undefined}
 	 */
 	guildOf(channelId) {
-		const has = (/** @type {Json[]} */ list) =>
-			list.some(({ id }) => id === channelId);
+		const has = (/** @type {Json[]} */ list) => list.some(({ id }) => id === channelId);
 		if (has(this.directChannels)) return direct;
-		return this.guilds.find(
-			({ channels, threads }) => has(channels) || has(threads),
-		)?.id;
+		return this.guilds.find(({ channels, threads }) => has(channels) || has(threads))?.id;
 	}
 
 	/** @param {string} channelId */
@@ -209,8 +203,7 @@ export class World {
 	permissionsIn(channelId) {
 		if (!this.view?.is_member) return undefined;
 		const { channels, threads } = this.view;
-		for (const one of [...channels, ...threads])
-			if (one.id === channelId) return BigInt(one.permissions);
+		for (const one of [...channels, ...threads]) if (one.id === channelId) return BigInt(one.permissions);
 		return undefined;
 	}
 
@@ -228,9 +221,7 @@ export class World {
 
 	/** @param {keyof typeof permissionBits} name */
 	#may(name) {
-		return Boolean(
-			(this.permissionsIn(this.channelId) ?? 0n) & permissionBits[name],
-		);
+		return Boolean((this.permissionsIn(this.channelId) ?? 0n) & permissionBits[name]);
 	}
 
 	/**
@@ -242,12 +233,8 @@ export class World {
 		return this.directChannels
 			.filter(({ recipients }) => recipients.includes(own))
 			.map((channel) => {
-				const other =
-					channel.recipients.find((/** @type {string} */ one) => one !== own) ??
-					own;
-				const known = [...this.people, ...this.bots].find(
-					({ username }) => username === other,
-				);
+				const other = channel.recipients.find((/** @type {string} */ one) => one !== own) ?? own;
+				const known = [...this.people, ...this.bots].find(({ username }) => username === other);
 				return {
 					...channel,
 					type: channelTypes.dm,
@@ -271,8 +258,7 @@ export class World {
 	findName(id) {
 		const member = this.memberOf(id);
 		if (member) return member.nick ?? shownName(member.user);
-		for (const one of [...this.people, ...this.bots])
-			if (one.id === id) return shownName(one);
+		for (const one of [...this.people, ...this.bots]) if (one.id === id) return shownName(one);
 		const message = this.messages.find(({ author }) => author.id === id);
 		return message && shownName(message.author);
 	}
@@ -282,9 +268,7 @@ export class World {
 	 * @returns {Json | undefined}
 	 */
 	memberOf(userId) {
-		return this.everything?.members.find(
-			(/** @type {Json} */ { user }) => user.id === userId,
-		);
+		return this.everything?.members.find((/** @type {Json} */ { user }) => user.id === userId);
 	}
 
 	/** @param {string} id */
@@ -305,10 +289,7 @@ export class World {
 			return roles.find((role) => role.id === id)?.name;
 		},
 		channel: (id) => this.channelOf(id)?.name,
-		emoji: (id) =>
-			this.everything?.guild.emojis.some(
-				(/** @type {Json} */ emoji) => emoji.id === id,
-			) === true,
+		emoji: (id) => this.everything?.guild.emojis.some((/** @type {Json} */ emoji) => emoji.id === id) === true,
 	};
 
 	/**
@@ -317,10 +298,7 @@ export class World {
 	 */
 	get ephemeral() {
 		return [...this.interactions.values()]
-			.filter(
-				({ user_id, channel_id }) =>
-					user_id === this.person?.id && channel_id === this.channelId,
-			)
+			.filter(({ user_id, channel_id }) => user_id === this.person?.id && channel_id === this.channelId)
 			.flatMap(ephemeralMessages);
 	}
 
@@ -330,8 +308,7 @@ export class World {
 	 */
 	addEntry(entry) {
 		this.entries.push(entry);
-		if (this.entries.length > maxEntries)
-			this.entries = this.entries.slice(-maxEntries);
+		if (this.entries.length > maxEntries) this.entries = this.entries.slice(-maxEntries);
 	}
 
 	/**
@@ -352,8 +329,7 @@ export class World {
 	 * @param {string} channelId
 	 */
 	markAsNew(channelId) {
-		if (!this.marks.has(channelId))
-			this.marks.set(channelId, { unread: 0, bots: new Set() });
+		if (!this.marks.has(channelId)) this.marks.set(channelId, { unread: 0, bots: new Set() });
 	}
 
 	/**
@@ -364,12 +340,7 @@ export class World {
 	 * @returns {string[]}
 	 */
 	applyMessageEvent(type, data) {
-		const { messages, changed } = messagesAfter(
-			this.messages,
-			type,
-			data,
-			this.person?.id,
-		);
+		const { messages, changed } = messagesAfter(this.messages, type, data, this.person?.id);
 		const isFull = messages.length > maxEntries && type === "MESSAGE_CREATE";
 		this.messages = isFull ? messages.slice(-maxEntries) : messages;
 		this.hasOlder ||= isFull;

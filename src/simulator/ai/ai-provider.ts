@@ -73,9 +73,7 @@ const answerRequest = v.strictObject({ text: v.nullable(v.string()) });
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-export async function startAiProvider(
-	options: AiSimulationOptions = {},
-): Promise<AiSimulation> {
+export async function startAiProvider(options: AiSimulationOptions = {}): Promise<AiSimulation> {
 	const key = options.key ?? `sk-simulated-${randomUUID()}`;
 	const requests: Writable<AiRequest>[] = [];
 	let wrong: { kind: AiMisbehaviour; left: number } | undefined;
@@ -93,22 +91,13 @@ export async function startAiProvider(
 		return now.kind;
 	};
 
-	const note = (
-		body: unknown,
-		request: ChatRequest | undefined,
-		header: string | null,
-	) => {
+	const note = (body: unknown, request: ChatRequest | undefined, header: string | null) => {
 		const record: Writable<AiRequest> = {
 			model: request?.model,
 			messages: request ? plainMessages(request) : [],
 			stream: request?.stream ?? false,
 			body,
-			authorization:
-				header === null
-					? "none"
-					: header === `Bearer ${key}`
-						? "right"
-						: "wrong",
+			authorization: header === null ? "none" : header === `Bearer ${key}` ? "right" : "wrong",
 			outcome: "waiting",
 		};
 		requests.push(record);
@@ -132,16 +121,14 @@ export async function startAiProvider(
 		const errorResponse = kind && errorResponses[kind];
 		if (errorResponse) return finish(errorResponse(key));
 		const { promise: released } = held;
-		if (kind === "slow")
-			await Promise.race([released, aborted(request.signal)]);
+		if (kind === "slow") await Promise.race([released, aborted(request.signal)]);
 		if (request.signal.aborted) {
 			record.outcome = "hung up";
 			return new Response(null, { status: 500 });
 		}
 		const text = simulation.answer(record.messages);
 		const answer = createCompletion(output, text);
-		if (!output.stream || kind === "no-stream")
-			return finish(Response.json(toJson(answer)));
+		if (!output.stream || kind === "no-stream") return finish(Response.json(toJson(answer)));
 		const onEnd = (how: "whole" | "broken" | "hung up") => {
 			if (record.outcome === "waiting") record.outcome = how;
 		};
@@ -201,8 +188,7 @@ export async function startAiProvider(
 			if (url.pathname.startsWith("/simulator/")) return control(request, url);
 			const route = `${request.method} ${url.pathname}`;
 			if (route === "POST /v1/chat/completions") return complete(request);
-			if (route !== "GET /v1/models")
-				return openAiError(404, "unknown_url", `Unknown URL: ${route}.`);
+			if (route !== "GET /v1/models") return openAiError(404, "unknown_url", `Unknown URL: ${route}.`);
 			const header = request.headers.get("authorization");
 			return header === `Bearer ${key}`
 				? Response.json({
@@ -228,9 +214,6 @@ function unauthorized(header: string | null): Response {
 function plainMessages({ messages }: ChatRequest): ChatMessage[] {
 	return messages.map(({ role, content }) => ({
 		role,
-		content:
-			typeof content === "string"
-				? content
-				: content.map(({ text }) => text).join("\n"),
+		content: typeof content === "string" ? content : content.map(({ text }) => text).join("\n"),
 	}));
 }

@@ -17,9 +17,7 @@ export const chatRequest = v.looseObject({
 	),
 	stream: v.nullish(v.boolean(), false),
 	max_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
-	max_completion_tokens: v.nullish(
-		v.pipe(v.number(), v.integer(), v.minValue(1)),
-	),
+	max_completion_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
 });
 
 export type ChatRequest = v.InferOutput<typeof chatRequest>;
@@ -109,13 +107,9 @@ export interface Completion {
  * Creates a completion from a response text: splits the text into words and keeps at most as many as the request's
  * `max_tokens`. One word counts as one token.
  */
-export function createCompletion(
-	request: ChatRequest,
-	text: string,
-): Completion {
+export function createCompletion(request: ChatRequest, text: string): Completion {
 	const all = text.match(/\s*\S+/g) ?? [];
-	const maxWords =
-		request.max_tokens ?? request.max_completion_tokens ?? all.length;
+	const maxWords = request.max_tokens ?? request.max_completion_tokens ?? all.length;
 	return {
 		model: request.model,
 		pieces: all.slice(0, maxWords),
@@ -150,11 +144,7 @@ export function toJson({ model, pieces, finish }: Completion): object {
 }
 
 /** Returns a server-sent event with one "chat.completion.chunk" object. */
-export function streamEvent(
-	model: string,
-	delta: object,
-	finish: string | null = null,
-): string {
+export function streamEvent(model: string, delta: object, finish: string | null = null): string {
 	return frame({
 		...about(model),
 		object: "chat.completion.chunk",
@@ -162,15 +152,10 @@ export function streamEvent(
 	});
 }
 
-export const frame = (data: object | string) =>
-	`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+export const frame = (data: object | string) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 
 /** Yields the server-sent events of a whole streamed response, up to "[DONE]". */
-export function* streamEvents({
-	model,
-	pieces,
-	finish,
-}: Completion): Generator<string> {
+export function* streamEvents({ model, pieces, finish }: Completion): Generator<string> {
 	// Several providers send such comments.
 	yield ": keep-alive\n\n";
 	yield streamEvent(model, { role: "assistant", content: "" });
@@ -186,22 +171,16 @@ export function openAiError(
 	message: string,
 	headers: Record<string, string> = {},
 ): Response {
-	return Response.json(
-		{ error: { message, type: "invalid_request_error", param: null, code } },
-		{ status, headers },
-	);
+	return Response.json({ error: { message, type: "invalid_request_error", param: null, code } }, { status, headers });
 }
 
 /**
  * Functions that create the AI provider's HTTP response, one for each simulated fault that does not send a stream.
  * Their parameter is the API key, which some providers quote in an error.
  */
-export const errorResponses: Readonly<
-	Partial<Record<AiMisbehaviour, (key: string) => Response>>
-> = {
+export const errorResponses: Readonly<Partial<Record<AiMisbehaviour, (key: string) => Response>>> = {
 	"400": () => openAiError(400, "invalid_value", "max_tokens is too large."),
-	"401": (key) =>
-		openAiError(401, "invalid_api_key", `Incorrect API key provided: ${key}.`),
+	"401": (key) => openAiError(401, "invalid_api_key", `Incorrect API key provided: ${key}.`),
 	"403": () => openAiError(403, "forbidden", "Your country is not supported."),
 	"404": () => openAiError(404, "model_not_found", "There is no such model."),
 	"429": () =>
@@ -209,12 +188,9 @@ export const errorResponses: Readonly<
 			"retry-after": "7",
 		}),
 	"500": () => new Response("Internal Server Error", { status: 500 }),
-	"content-filter": () =>
-		openAiError(400, "content_filter", "The prompt was flagged."),
-	"no-money": () =>
-		openAiError(402, "insufficient_balance", "Insufficient Balance"),
-	redirect: () =>
-		new Response(null, { status: 307, headers: { location: "/elsewhere" } }),
+	"content-filter": () => openAiError(400, "content_filter", "The prompt was flagged."),
+	"no-money": () => openAiError(402, "insufficient_balance", "Insufficient Balance"),
+	redirect: () => new Response(null, { status: 307, headers: { location: "/elsewhere" } }),
 	html: () =>
 		new Response("<!doctype html><title>Welcome to nginx!</title>", {
 			headers: { "content-type": "text/html" },

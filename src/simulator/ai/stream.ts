@@ -1,12 +1,6 @@
 // Streamed responses, correct and misbehaving ones.
 
-import {
-	type AiMisbehaviour,
-	type Completion,
-	frame,
-	streamEvent,
-	streamEvents,
-} from "./chat-completions.ts";
+import { type AiMisbehaviour, type Completion, frame, streamEvent, streamEvents } from "./chat-completions.ts";
 
 const hugeLength = 64 * 1024 * 1024;
 /** Milliseconds to wait after each stream event, so that it is sent in a TCP packet of its own. */
@@ -29,10 +23,7 @@ export interface StreamOptions {
 class CutOff extends Error {}
 
 /** Streams a completion as server-sent events. If a simulated fault is set, the stream shows that fault. */
-export function streamAnswer(
-	answer: Completion,
-	{ kind, released, onEnd }: StreamOptions,
-): Response {
+export function streamAnswer(answer: Completion, { kind, released, onEnd }: StreamOptions): Response {
 	const events = eventsOf(answer, kind, released);
 	const encoder = new TextEncoder();
 	const stream = new ReadableStream<Uint8Array>({
@@ -70,8 +61,7 @@ async function* eventsOf(
 		yield streamEvent(model, { content: "x".repeat(hugeLength) });
 		return;
 	}
-	if (kind === "endless")
-		for (;;) yield streamEvent(model, { content: "and so on ".repeat(10) });
+	if (kind === "endless") for (;;) yield streamEvent(model, { content: "and so on ".repeat(10) });
 	if (kind === "wrong-types") {
 		yield frame({ choices: [{ delta: { content: 7 }, finish_reason: [] }] });
 		return;
@@ -101,11 +91,7 @@ async function* eventsOf(
 		case "length":
 		case "filtered":
 			yield* first;
-			yield streamEvent(
-				model,
-				{},
-				kind === "length" ? "length" : "content_filter",
-			);
+			yield streamEvent(model, {}, kind === "length" ? "length" : "content_filter");
 			yield frame("[DONE]");
 			return;
 		case "error-event":

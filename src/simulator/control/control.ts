@@ -7,17 +7,13 @@ import * as v from "valibot";
  * Handlers of control requests (requests by which tests control the simulator), by method and path: "GET
  * /simulator/journal". A result that is not a Response is sent as JSON.
  */
-export type ControlRoutes = Readonly<
-	Record<string, (request: Request) => unknown>
->;
+export type ControlRoutes = Readonly<Record<string, (request: Request) => unknown>>;
 
 /**
  * Creates the HTTP handler for control requests, by which tests control the simulator. It calls the route for the
  * request's method and path. Unknown routes get status 404.
  */
-export function createControl(
-	routes: ControlRoutes,
-): (request: Request, url: URL) => Promise<Response> {
+export function createControl(routes: ControlRoutes): (request: Request, url: URL) => Promise<Response> {
 	return async (request, url) => {
 		const refused = refusalReason(request, url);
 		if (refused) return respond(403, { error: refused });
@@ -43,15 +39,10 @@ export function createControl(
  * refuse the request, if its host is not a loopback host or if a web page of another origin sent it; otherwise
  * undefined.
  */
-export function refusalReason(
-	request: Request,
-	{ host, hostname }: URL,
-): string | undefined {
-	if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname))
-		return `not a loopback host name: ${hostname}`;
+export function refusalReason(request: Request, { host, hostname }: URL): string | undefined {
+	if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) return `not a loopback host name: ${hostname}`;
 	const origin = request.headers.get("origin");
-	if (origin !== null && origin !== `http://${host}`)
-		return `requests from web pages are refused: Origin is ${origin}`;
+	if (origin !== null && origin !== `http://${host}`) return `requests from web pages are refused: Origin is ${origin}`;
 	return undefined;
 }
 
@@ -82,23 +73,15 @@ export async function readBody<const S extends v.GenericSchema>(
  * Reads the query string of a request to control the simulator and validates it with `schema`. Throws BadRequest if it
  * is invalid.
  */
-export function readQuery<const S extends v.GenericSchema>(
-	schema: S,
-	request: Request,
-): v.InferOutput<S> {
+export function readQuery<const S extends v.GenericSchema>(schema: S, request: Request): v.InferOutput<S> {
 	return parseRequest(schema, Object.fromEntries(urlOf(request).searchParams));
 }
 
-function parseRequest<const S extends v.GenericSchema>(
-	schema: S,
-	given: unknown,
-): v.InferOutput<S> {
+function parseRequest<const S extends v.GenericSchema>(schema: S, given: unknown): v.InferOutput<S> {
 	const result = v.safeParse(schema, given);
 	if (result.success) return result.output;
 	throw new BadRequest(
-		result.issues
-			.map((issue) => `${v.getDotPath(issue) ?? "request"}: ${issue.message}`)
-			.join("; "),
+		result.issues.map((issue) => `${v.getDotPath(issue) ?? "request"}: ${issue.message}`).join("; "),
 	);
 }
 
@@ -111,8 +94,5 @@ function respond(status: number, body: unknown): Response {
 
 /** Returns the URL of a request. If its Host header is invalid, the result is a URL that matches no route. */
 export function urlOf(request: Request): URL {
-	return (
-		URL.parse(request.url, "http://unknown.invalid") ??
-		new URL("http://unknown.invalid/")
-	);
+	return URL.parse(request.url, "http://unknown.invalid") ?? new URL("http://unknown.invalid/");
 }

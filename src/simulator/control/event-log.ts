@@ -76,8 +76,7 @@ export class EventLog {
 	 * does not have these events any more, or does not know the id, the stream begins with the event `reload`.
 	 */
 	open(after: string | undefined): Response {
-		if (this.#readers >= maxReaders)
-			return new Response(`at most ${maxReaders} readers\n`, { status: 503 });
+		if (this.#readers >= maxReaders) return new Response(`at most ${maxReaders} readers\n`, { status: 503 });
 		this.#readers += 1;
 		const reader = this.#readerAfter(after);
 		const encoder = new TextEncoder();
@@ -121,8 +120,7 @@ export class EventLog {
 			const id = this.#id(reader.next - 1);
 			return `retry: ${reconnectMs}\n${frameOf(id, "hello", {})}`;
 		}
-		if (reader.reload === undefined && reader.next < this.#first)
-			reader.reload = "Some events are no longer kept.";
+		if (reader.reload === undefined && reader.next < this.#first) reader.reload = "Some events are no longer kept.";
 		if (reader.reload !== undefined) {
 			const { reload: reason } = reader;
 			Object.assign(reader, { next: this.#last + 1, reload: undefined });
@@ -157,7 +155,5 @@ function frameOf(id: string, event: string, data: unknown): string {
 }
 
 function cut(_key: string, value: unknown): unknown {
-	return typeof value === "string" && value.length > longestString
-		? `${value.slice(0, longestString)}…`
-		: value;
+	return typeof value === "string" && value.length > longestString ? `${value.slice(0, longestString)}…` : value;
 }

@@ -3,20 +3,13 @@
 import * as v from "valibot";
 import { isMatch } from "../rest/faults.ts";
 
-const match = v.pipe(
-	v.string(),
-	v.check(
-		isMatch,
-		'expected a method and a route such as "POST /channels/*/messages"',
-	),
-);
+const match = v.pipe(v.string(), v.check(isMatch, 'expected a method and a route such as "POST /channels/*/messages"'));
 const limits = {
 	match,
 	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
 	actor: v.optional(v.string()),
 };
-const integer = (min: number, max: number) =>
-	v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
+const integer = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 const status = integer(400, 599);
 
 export const faultRequest = v.variant("kind", [
@@ -127,21 +120,14 @@ export const personRequest = v.strictObject({
 	// https://support.discord.com/hc/en-us/articles/12620128861463
 	username: v.pipe(
 		v.string(),
-		v.regex(
-			/^(?!.*\.\.)[a-z0-9_.]{2,32}$/,
-			"expected 2 to 32 lower case letters, digits, underscores and periods",
-		),
+		v.regex(/^(?!.*\.\.)[a-z0-9_.]{2,32}$/, "expected 2 to 32 lower case letters, digits, underscores and periods"),
 	),
-	global_name: v.optional(
-		v.nullable(v.pipe(v.string(), v.minLength(1), v.maxLength(32))),
-	),
+	global_name: v.optional(v.nullable(v.pipe(v.string(), v.minLength(1), v.maxLength(32)))),
 });
 
 export const intentsRequest = v.strictObject({
 	bot_id: v.string(),
-	intents: v.array(
-		v.picklist(["GuildMembers", "GuildPresences", "MessageContent"]),
-	),
+	intents: v.array(v.picklist(["GuildMembers", "GuildPresences", "MessageContent"])),
 });
 
 export const screeningRequest = v.strictObject({

@@ -5,16 +5,8 @@ import type { InjectedFault } from "../rest/faults.ts";
 import { allRoutes } from "../rest/routes/all.ts";
 import type { Account, Guild, Member } from "../world/state/entities.ts";
 import { isGuildChannel, isVoice } from "../world/state/entities.ts";
-import {
-	channelPermissions,
-	guildPermissions,
-} from "../world/state/permissions.ts";
-import {
-	BadRequest,
-	type ControlRoutes,
-	readBody,
-	readQuery,
-} from "./control.ts";
+import { channelPermissions, guildPermissions } from "../world/state/permissions.ts";
+import { BadRequest, type ControlRoutes, readBody, readQuery } from "./control.ts";
 import type { Controllable } from "./controllable.ts";
 import { EventLog } from "./event-log.ts";
 import * as requests from "./requests.ts";
@@ -55,30 +47,19 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 			return summarizeGuild(simulator.world, guildOf(simulator, id), user);
 		},
 		"GET /simulator/commands": (request) => {
-			const {
-				guild: id,
-				user,
-				channel,
-			} = readQuery(requests.commandsQuery, request);
+			const { guild: id, user, channel } = readQuery(requests.commandsQuery, request);
 			const guild = guildOf(simulator, id);
 			const place = guild.channels.get(channel ?? "");
-			const permissions = place
-				? channelPermissions(guild, place, user)
-				: guildPermissions(guild, user);
+			const permissions = place ? channelPermissions(guild, place, user) : guildPermissions(guild, user);
 			return summarizeCommands(simulator.world, guild, permissions);
 		},
 		"POST /simulator/oauth2/application": async (request) =>
-			configureApplication(
-				simulator,
-				await readBody(requests.applicationRequest, request),
-			),
+			configureApplication(simulator, await readBody(requests.applicationRequest, request)),
 		"POST /simulator/oauth2/lifetimes": async (request) => {
 			const { authorizations } = simulator.world;
 			const given = await readBody(requests.lifetimesRequest, request);
-			authorizations.codeLifetimeMs =
-				given.code_ms ?? authorizations.codeLifetimeMs;
-			authorizations.tokenLifetimeMs =
-				given.access_token_ms ?? authorizations.tokenLifetimeMs;
+			authorizations.codeLifetimeMs = given.code_ms ?? authorizations.codeLifetimeMs;
+			authorizations.tokenLifetimeMs = given.access_token_ms ?? authorizations.tokenLifetimeMs;
 			return {
 				code_ms: authorizations.codeLifetimeMs,
 				access_token_ms: authorizations.tokenLifetimeMs,
@@ -100,16 +81,12 @@ function recordRoutes(simulator: Controllable): ControlRoutes {
 			requests: simulator.requests.list(),
 		}),
 		"GET /simulator/interactions": () =>
-			simulator.interactions
-				.list()
-				.map((one) => summarizeInteraction(simulator.interactions, one)),
+			simulator.interactions.list().map((one) => summarizeInteraction(simulator.interactions, one)),
 		"GET /simulator/unknown-routes": () => simulator.unknownRoutes,
 		"GET /simulator/routes": () => allRoutes.map(({ name }) => name),
 		"GET /simulator/faults": () => simulator.faults.list().map(summarizeFault),
 		"POST /simulator/faults": async (request) =>
-			summarizeFault(
-				injectFault(simulator, await readBody(requests.faultRequest, request)),
-			),
+			summarizeFault(injectFault(simulator, await readBody(requests.faultRequest, request))),
 		"DELETE /simulator/faults": (request) => {
 			const { faults } = simulator;
 			const { id } = readQuery(requests.faultQuery, request);
@@ -127,10 +104,7 @@ function socketRoutes(simulator: Controllable): ControlRoutes {
 	return {
 		"POST /simulator/sockets/disconnect": async (request) => {
 			const { sockets } = simulator;
-			const { how, ...given } = await readBody(
-				requests.disconnectRequest,
-				request,
-			);
+			const { how, ...given } = await readBody(requests.disconnectRequest, request);
 			const disconnected = sockets.connected;
 			if (how === "close") sockets.disconnect(given);
 			else if (how === "invalidate") sockets.invalidate(given);
@@ -138,10 +112,7 @@ function socketRoutes(simulator: Controllable): ControlRoutes {
 			return { disconnected };
 		},
 		"POST /simulator/sockets/sharding": async (request) =>
-			configureSharding(
-				simulator,
-				await readBody(requests.shardingRequest, request),
-			),
+			configureSharding(simulator, await readBody(requests.shardingRequest, request)),
 		"POST /simulator/sockets/refusal": async (request) => {
 			const given = await readBody(requests.refusalRequest, request);
 			simulator.sockets.refuseConnections(given.status ?? undefined);
@@ -161,10 +132,7 @@ function socketRoutes(simulator: Controllable): ControlRoutes {
 }
 
 /** Changes the given rules for shards. Returns all of them. */
-function configureSharding(
-	{ world: { sharding } }: Controllable,
-	given: Body<"shardingRequest">,
-) {
+function configureSharding({ world: { sharding } }: Controllable, given: Body<"shardingRequest">) {
 	const { settings } = sharding;
 	const { shards = settings.shards } = given;
 	sharding.configure({
@@ -184,19 +152,13 @@ function configureSharding(
 /** Routes for actions of people outside the REST API, and for settings of bots. */
 function personRoutes(simulator: Controllable): ControlRoutes {
 	return {
-		"POST /simulator/people": async (request) =>
-			addPerson(simulator, await readBody(requests.personRequest, request)),
+		"POST /simulator/people": async (request) => addPerson(simulator, await readBody(requests.personRequest, request)),
 		"POST /simulator/intents": async (request) =>
 			setIntents(simulator, await readBody(requests.intentsRequest, request)),
 		"POST /simulator/screening": async (request) =>
-			passScreening(
-				simulator,
-				await readBody(requests.screeningRequest, request),
-			),
-		"POST /simulator/voice": async (request) =>
-			setVoice(simulator, await readBody(requests.voiceRequest, request)),
-		"POST /simulator/votes": async (request) =>
-			vote(simulator, await readBody(requests.voteRequest, request)),
+			passScreening(simulator, await readBody(requests.screeningRequest, request)),
+		"POST /simulator/voice": async (request) => setVoice(simulator, await readBody(requests.voiceRequest, request)),
+		"POST /simulator/votes": async (request) => vote(simulator, await readBody(requests.voteRequest, request)),
 	};
 }
 
@@ -207,13 +169,9 @@ function guildOf({ world }: Controllable, id: string): Guild {
 }
 
 /** Adds a person who is not yet in a guild. Throws BadRequest if the user name is taken. */
-function addPerson(
-	{ world }: Controllable,
-	{ username, global_name = null }: Body<"personRequest">,
-) {
+function addPerson({ world }: Controllable, { username, global_name = null }: Body<"personRequest">) {
 	for (const { user } of world.accounts.values())
-		if (user.username === username)
-			throw new BadRequest(`username: ${username} is taken`);
+		if (user.username === username) throw new BadRequest(`username: ${username} is taken`);
 	const { user, token } = world.users.addPerson({ username, global_name });
 	return { id: user.id, username, global_name, token };
 }
@@ -222,10 +180,7 @@ function addPerson(
  * Sets the privileged intents of a bot, as in Discord's developer portal. The bot's connections are closed and its
  * sessions end, so that it identifies again.
  */
-function setIntents(
-	{ world, sockets }: Controllable,
-	{ bot_id, intents }: Body<"intentsRequest">,
-) {
+function setIntents({ world, sockets }: Controllable, { bot_id, intents }: Body<"intentsRequest">) {
 	const isMeant = ({ user }: Account) => user.bot && user.id === bot_id;
 	const bot = world.accounts.values().find(isMeant);
 	if (!bot) throw new BadRequest(`bot_id: ${bot_id} is not the id of a bot`);
@@ -235,32 +190,22 @@ function setIntents(
 }
 
 /** Ends the state `pending` of a member: they have passed membership screening. */
-function passScreening(
-	simulator: Controllable,
-	{ guild_id, user_id }: Body<"screeningRequest">,
-) {
+function passScreening(simulator: Controllable, { guild_id, user_id }: Body<"screeningRequest">) {
 	const guild = guildOf(simulator, guild_id);
 	const member = memberOf(guild, user_id);
-	if (member.pending)
-		simulator.world.members.edit(guild, member, { pending: false });
+	if (member.pending) simulator.world.members.edit(guild, member, { pending: false });
 	return { guild_id, user_id };
 }
 
 function memberOf(guild: Guild, userId: string): Member {
 	const member = guild.members.get(userId);
-	if (!member)
-		throw new BadRequest(`user_id: ${userId} is not a member of that guild`);
+	if (!member) throw new BadRequest(`user_id: ${userId} is not a member of that guild`);
 	return member;
 }
 
-type Body<Name extends keyof typeof requests> = v.InferOutput<
-	(typeof requests)[Name]
->;
+type Body<Name extends keyof typeof requests> = v.InferOutput<(typeof requests)[Name]>;
 
-function injectFault(
-	{ faults }: Controllable,
-	request: Body<"faultRequest">,
-): InjectedFault {
+function injectFault({ faults }: Controllable, request: Body<"faultRequest">): InjectedFault {
 	switch (request.kind) {
 		case "refuse":
 			return faults.refuse(request.match, request.code, request);
@@ -280,14 +225,9 @@ function injectFault(
 }
 
 /** Connects a user to a voice channel; disconnects them from voice if channel_id is null. */
-function setVoice(
-	{ world }: Controllable,
-	{ user_id, channel_id, ...own }: Body<"voiceRequest">,
-) {
+function setVoice({ world }: Controllable, { user_id, channel_id, ...own }: Body<"voiceRequest">) {
 	const channel = world.channels.get(channel_id ?? "");
-	const guilds = [...world.guilds.values()].filter(({ members }) =>
-		members.has(user_id),
-	);
+	const guilds = [...world.guilds.values()].filter(({ members }) => members.has(user_id));
 	if (channel_id === null) {
 		for (const guild of guilds) {
 			const member = guild.members.get(user_id);
@@ -303,15 +243,10 @@ function setVoice(
 }
 
 /** Changes the OAuth2 settings of a bot's application. Throws BadRequest if there is no such bot. */
-function configureApplication(
-	{ world }: Controllable,
-	given: Body<"applicationRequest">,
-) {
+function configureApplication({ world }: Controllable, given: Body<"applicationRequest">) {
 	const { client_id, client_secret, redirect_uris } = given;
 	if (!world.authorizations.settings(client_id))
-		throw new BadRequest(
-			`client_id: ${client_id} is not the id of a bot's application`,
-		);
+		throw new BadRequest(`client_id: ${client_id} is not the id of a bot's application`);
 	world.authorizations.configure(client_id, {
 		...(client_secret !== undefined && { clientSecret: client_secret }),
 		...(redirect_uris && { redirectUris: redirect_uris }),

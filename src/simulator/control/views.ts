@@ -7,19 +7,9 @@ import type { InjectedFault } from "../rest/faults.ts";
 import { isSubcommand } from "../rest/fields/option-fields.ts";
 import { mayUse } from "../world/accounts/commands.ts";
 import { expiryOf } from "../world/guilds/invites.ts";
-import type {
-	Account,
-	Command,
-	CommandOption,
-	Guild,
-	Message,
-} from "../world/state/entities.ts";
+import type { Account, Command, CommandOption, Guild, Message } from "../world/state/entities.ts";
 import { type GuildPlace, inGuild } from "../world/state/entities.ts";
-import {
-	channelPermissions,
-	guildPermissions,
-	has,
-} from "../world/state/permissions.ts";
+import { channelPermissions, guildPermissions, has } from "../world/state/permissions.ts";
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import type { Controllable } from "./controllable.ts";
@@ -34,13 +24,7 @@ export function oauth2Summary({ authorizations }: World, clientId: string) {
 }
 
 /** Describes an injected fault as JSON. */
-export function summarizeFault({
-	id,
-	match,
-	effect,
-	hits,
-	limits: { times, actor },
-}: InjectedFault) {
+export function summarizeFault({ id, match, effect, hits, limits: { times, actor } }: InjectedFault) {
 	const { kind, executed } = effect;
 	return { id, kind, match, executed, hits, times, actor };
 }
@@ -49,10 +33,7 @@ export function summarizeFault({
  * Describes the use of a command or button and the bot's response as JSON, without the interaction token, which is
  * secret.
  */
-export function summarizeInteraction(
-	interactions: Interactions,
-	interaction: Interaction,
-) {
+export function summarizeInteraction(interactions: Interactions, interaction: Interaction) {
 	const { id, type, state, user, application, channel } = interaction;
 	const { data, message } = interaction;
 	const summarizeMessage = (message: Message) => ({
@@ -83,13 +64,7 @@ export function summarizeInteraction(
 }
 
 /** Returns bots, people, tokens, guilds, channels and roles of the simulator as JSON. */
-export function summarizeState({
-	world,
-	sockets,
-	url,
-	api,
-	cdn,
-}: Controllable) {
+export function summarizeState({ world, sockets, url, api, cdn }: Controllable) {
 	const accounts = [...world.accounts.values()];
 	const isBot = ({ user }: Account) => user.bot === true;
 	const summarize = ({ user, token }: Account) => ({
@@ -120,11 +95,9 @@ export function summarizeState({
 				name,
 				type,
 			})),
-			threads: [...guild.threads.values()].map(
-				({ id, name, type, parent_id, archived }) => {
-					return { id, name, type, parent_id, archived };
-				},
-			),
+			threads: [...guild.threads.values()].map(({ id, name, type, parent_id, archived }) => {
+				return { id, name, type, parent_id, archived };
+			}),
 			roles: [...guild.roles.values()].map(({ id, name, position }) => ({
 				id,
 				name,
@@ -153,12 +126,8 @@ const maxListedMembers = 1000;
  */
 export function summarizeGuild(world: World, guild: Guild, userId: string) {
 	const isMember = guild.members.has(userId);
-	const permissionsIn = (channel: GuildPlace) =>
-		isMember ? channelPermissions(guild, channel, userId) : 0n;
-	const shown = <T extends GuildPlace>(
-		channels: ReadonlyMap<string, T>,
-		serializeOne: (channel: T) => object,
-	) =>
+	const permissionsIn = (channel: GuildPlace) => (isMember ? channelPermissions(guild, channel, userId) : 0n);
+	const shown = <T extends GuildPlace>(channels: ReadonlyMap<string, T>, serializeOne: (channel: T) => object) =>
 		[...channels.values()].flatMap((channel) => {
 			const bits = permissionsIn(channel);
 			return isMember && !has(bits, Permission.ViewChannel)
@@ -166,19 +135,14 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 				: [{ ...serializeOne(channel), permissions: String(bits) }];
 		});
 	const members = [...guild.members.values()];
-	const [bots, people] = [
-		members.filter(({ user }) => user.bot),
-		members.filter(({ user }) => !user.bot),
-	];
+	const [bots, people] = [members.filter(({ user }) => user.bot), members.filter(({ user }) => !user.bot)];
 	return {
 		guild: serialize.guild(guild),
 		is_member: isMember,
 		permissions: String(isMember ? guildPermissions(guild, userId) : 0n),
 		channels: shown(guild.channels, serialize.guildChannel),
 		threads: shown(guild.threads, (one) => serialize.thread(one, userId)),
-		members: [...bots, ...people]
-			.slice(0, maxListedMembers)
-			.map(serialize.member),
+		members: [...bots, ...people].slice(0, maxListedMembers).map(serialize.member),
 		member_count: members.length,
 		voice_states: [...guild.voiceStates.keys()].flatMap((id) => {
 			const member = guild.members.get(id);
@@ -201,11 +165,7 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
  * command of its own: `name` is its full name, such as "name group subcommand", and `path` has the names of group and
  * subcommand.
  */
-export function summarizeCommands(
-	world: World,
-	guild: Guild,
-	permissions: bigint,
-) {
+export function summarizeCommands(world: World, guild: Guild, permissions: bigint) {
 	return [...world.accounts.values()]
 		.filter(({ user }) => user.bot && guild.members.has(user.id))
 		.flatMap(({ user }) =>
@@ -233,10 +193,7 @@ type Leaf = Pick<Command, "name" | "description" | "options"> & {
  * Returns the subcommands of a command, or the command itself if it has none. `path` has the names of group and
  * subcommand.
  */
-function leavesOf(
-	{ name, description, options = [] }: Command | CommandOption,
-	path: readonly string[],
-): Leaf[] {
+function leavesOf({ name, description, options = [] }: Command | CommandOption, path: readonly string[]): Leaf[] {
 	const nested = options.filter(isSubcommand);
 	if (nested.length === 0) return [{ name, description, options, path }];
 	return nested.flatMap((one) =>

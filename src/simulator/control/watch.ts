@@ -10,10 +10,7 @@ import { summarizeFault, summarizeInteraction } from "./views.ts";
  * Events that are not logged. They only repeat what one bot may see, or are logged as `interaction` without the
  * interaction's token.
  */
-const leftOut: ReadonlySet<EventType> = new Set([
-	"THREAD_LIST_SYNC",
-	"INTERACTION_CREATE",
-]);
+const leftOut: ReadonlySet<EventType> = new Set(["THREAD_LIST_SYNC", "INTERACTION_CREATE"]);
 
 /** A viewer who sees every event and is in no guild. */
 const watcher = { id: "0", seesContent: true };
@@ -28,20 +25,14 @@ export function watch(simulator: Controllable, log: EventLog): void {
 	requests.ended.add((record) => {
 		if (isUnusual(record)) log.add("request", record);
 	});
-	interactions.changed.add((one) =>
-		log.add("interaction", summarizeInteraction(interactions, one)),
-	);
-	faults.changed.add(() =>
-		log.add("faults", faults.list().map(summarizeFault)),
-	);
+	interactions.changed.add((one) => log.add("interaction", summarizeInteraction(interactions, one)));
+	faults.changed.add(() => log.add("faults", faults.list().map(summarizeFault)));
 	sockets.changed.add((connected) => log.add("bots", { connected }));
 }
 
 /** Whether a request was refused, has no response, or met a fault. */
 function isUnusual({ status, fault }: RequestRecord): boolean {
-	return (
-		fault !== undefined || typeof status === "string" || Number(status) >= 400
-	);
+	return fault !== undefined || typeof status === "string" || Number(status) >= 400;
 }
 
 function describe(event: WorldEvent) {

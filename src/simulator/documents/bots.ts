@@ -1,10 +1,6 @@
 // Which of a document's managed roles is that of the simulator's bot, and what the bot is called.
 
-import {
-	everyone,
-	type GuildDocument,
-	type Role,
-} from "../../guild-document/format/document.ts";
+import { everyone, type GuildDocument, type Role } from "../../guild-document/format/document.ts";
 import { bitsOfNames } from "../../guild-document/read/from-api.ts";
 import { elevatedPermissions } from "../world/state/permissions.ts";
 
@@ -20,15 +16,10 @@ export function botRoleOf(
 	names: readonly string[] = [],
 ): Role | undefined {
 	const mayModerate = ({ permissions = [] }: Role) => {
-		const all = permissions.flatMap((name) =>
-			name === everyone ? (document.everyone ?? []) : name,
-		);
+		const all = permissions.flatMap((name) => (name === everyone ? (document.everyone ?? []) : name));
 		return (bitsOfNames(all) & elevatedPermissions) !== 0n;
 	};
-	return (
-		managed.find(({ name }) => names.includes(name)) ??
-		managed.find(mayModerate)
-	);
+	return managed.find(({ name }) => names.includes(name)) ?? managed.find(mayModerate);
 }
 
 /** Converts the name of a role to a user name. Returns undefined if fewer than two valid characters remain. */

@@ -1,27 +1,15 @@
 // Adds the guild of a document to the simulated Discord, with invented people, a bot, and people who have tokens. Its owner
 // makes it over the REST API, so that it has what Discord would accept.
 
-import {
-	type GuildDocument,
-	InvalidDocument,
-} from "../../guild-document/format/document.ts";
+import { type GuildDocument, InvalidDocument } from "../../guild-document/format/document.ts";
 import { channelsWithCategories } from "../../guild-document/format/references.ts";
 import { matchDocument } from "../../guild-document/match/match.ts";
 import { difference } from "../../guild-document/steps/difference.ts";
 import type { Step } from "../../guild-document/steps.ts";
 import { ConfigError } from "../../lib/config.ts";
 import { escapeBreaks } from "../../lib/text.ts";
-import {
-	drawPicture,
-	type Picture,
-	recognizePicture,
-} from "../world/guilds/pictures.ts";
-import type {
-	Account,
-	Guild,
-	User,
-	Role as WorldRole,
-} from "../world/state/entities.ts";
+import { drawPicture, type Picture, recognizePicture } from "../world/guilds/pictures.ts";
+import type { Account, Guild, User, Role as WorldRole } from "../world/state/entities.ts";
 import { allPermissions } from "../world/state/permissions.ts";
 import { isSnowflake } from "../world/state/snowflake.ts";
 import type { ChosenIdKind } from "../world/state/state.ts";
@@ -30,12 +18,7 @@ import { botNameOf, botRoleOf } from "./bots.ts";
 import { withFutureEvents } from "./future-events.ts";
 import { describeError, describeLeft } from "./notes.ts";
 import { personNamed, rolesOf } from "./people.ts";
-import {
-	type Call,
-	type ReadState,
-	type Reply,
-	readState,
-} from "./read-state.ts";
+import { type Call, type ReadState, type Reply, readState } from "./read-state.ts";
 import { requirementsOf } from "./requirements.ts";
 
 /** A guild document, and the name of its file, which messages show. */
@@ -101,20 +84,15 @@ export async function buildGuild(
 	options: BuildOptions = {},
 ): Promise<DocumentGuild> {
 	const [owner] = people;
-	if (!owner)
-		throw new Error(
-			`cannot create the guild of ${file}: it has no owner, because no people were given`,
-		);
+	if (!owner) throw new Error(`cannot create the guild of ${file}: it has no owner, because no people were given`);
 	const { document, notes } = withFutureEvents(withPictures(given), Date.now());
-	const isFree = (id: string | undefined): id is string =>
-		id !== undefined && isSnowflake(id) && !world.guilds.get(id);
+	const isFree = (id: string | undefined): id is string => id !== undefined && isSnowflake(id) && !world.guilds.get(id);
 	const guild = world.guilds.add({
 		name: document.settings?.name ?? nameOf(file),
 		owner: owner.user,
 		id: isFree(document.id) ? document.id : undefined,
 	});
-	const pictureOf = (hash: string) =>
-		recognizePicture(files.get(hash) ?? new Uint8Array());
+	const pictureOf = (hash: string) => recognizePicture(files.get(hash) ?? new Uint8Array());
 	const icon = pictureOf(document.settings?.icon ?? "");
 	world.guilds.edit(guild, requirementsOf(document, icon?.animated));
 
@@ -128,8 +106,7 @@ export async function buildGuild(
 		await carryOut();
 		giveRoles(await read());
 	} catch (error) {
-		if (error instanceof InvalidDocument)
-			throw new ConfigError(file, error.issues);
+		if (error instanceof InvalidDocument) throw new ConfigError(file, error.issues);
 		throw error;
 	}
 	for (const { id, reason } of document.bans ?? [])
@@ -202,8 +179,7 @@ export async function buildGuild(
 
 	function listOf(list: (guild: Guild) => readonly { id: string }[]) {
 		return {
-			has: (id: string) =>
-				guilds().some((one) => list(one).some((other) => other.id === id)),
+			has: (id: string) => guilds().some((one) => list(one).some((other) => other.id === id)),
 		};
 	}
 
@@ -220,14 +196,12 @@ export async function buildGuild(
 	/** Adds the members of the guild. Returns the ids of the invented members, who get random roles. */
 	function addMembers(): string[] {
 		for (const { user } of people) world.members.add(guild, user);
-		const inOverwrites = channelsWithCategories(document).flatMap(
-			({ channel }) =>
-				(channel.overwrites ?? []).flatMap(({ member }) => member ?? []),
+		const inOverwrites = channelsWithCategories(document).flatMap(({ channel }) =>
+			(channel.overwrites ?? []).flatMap(({ member }) => member ?? []),
 		);
 		const banned = new Set(document.bans?.map(({ id }) => id));
 		const listed = document.members?.map(({ id }) => id) ?? inOverwrites;
-		for (const id of new Set(listed))
-			if (!banned.has(id)) world.members.add(guild, userWith(id));
+		for (const id of new Set(listed)) if (!banned.has(id)) world.members.add(guild, userWith(id));
 		const wanted = options.members ?? (document.members ? 0 : defaultMembers);
 		const invented: string[] = [];
 		while (guild.members.size < wanted) {
@@ -254,19 +228,13 @@ export async function buildGuild(
 				prune: true,
 				ids,
 			});
-			const open = steps.filter(
-				({ id }) => !refused.has(id) && (attempts.get(id) ?? 0) < maxAttempts,
-			);
+			const open = steps.filter(({ id }) => !refused.has(id) && (attempts.get(id) ?? 0) < maxAttempts);
 			if (open.length === 0) {
 				notes.push(
 					...refusals.map(({ subject, reason }) => `${subject}: ${reason}`),
 					...steps
 						// The order may only wait for things that were refused.
-						.filter(
-							({ action }) =>
-								action !== "order" ||
-								!steps.some((one) => one.action === "create"),
-						)
+						.filter(({ action }) => action !== "order" || !steps.some((one) => one.action === "create"))
 						.map((step) => describeLeft(step, refused, ids)),
 				);
 				return;
@@ -280,28 +248,14 @@ export async function buildGuild(
 		}
 	}
 
-	async function send(
-		step: Step,
-		ids: Map<string, string>,
-		hints: ReadonlyMap<string, string>,
-	): Promise<Reply> {
+	async function send(step: Step, ids: Map<string, string>, hints: ReadonlyMap<string, string>): Promise<Reply> {
 		const { method, path, body, picture } = step.request(ids);
 		const { kind, placeholder = "" } = step;
 		const idKind = idKinds[kind];
 		if (idKind) choose(idKind, hints.get(placeholder));
-		const isAnimated =
-			document.emojis?.some(
-				(emoji) => emoji.animated && emoji.picture === picture?.hash,
-			) ?? false;
-		const image =
-			picture &&
-			(pictureOf(picture.hash) ??
-				drawPicture(picture.hash, isAnimated && kind === "emoji"));
-		const reply = await call(
-			method,
-			path,
-			image ? { ...(body as object), [picture.field]: dataUri(image) } : body,
-		);
+		const isAnimated = document.emojis?.some((emoji) => emoji.animated && emoji.picture === picture?.hash) ?? false;
+		const image = picture && (pictureOf(picture.hash) ?? drawPicture(picture.hash, isAnimated && kind === "emoji"));
+		const reply = await call(method, path, image ? { ...(body as object), [picture.field]: dataUri(image) } : body);
 		if (idKind) world.state.chosenIds.delete(idKind);
 		const made = reply.body as { id?: string; icon?: string } | undefined;
 		if (reply.status >= 400 || !made) return reply;
@@ -323,8 +277,7 @@ export async function buildGuild(
 			.map(({ id }) => id);
 		const give = (userId: string, roles: readonly string[]) => {
 			const member = guild.members.get(userId);
-			if (member && roles.length > 0)
-				member.roles = [...new Set([...member.roles, ...roles])];
+			if (member && roles.length > 0) member.roles = [...new Set([...member.roles, ...roles])];
 		};
 		const { wanted } = matchDocument(document, state);
 		const known = new Set(guild.roles.keys());
@@ -339,11 +292,7 @@ export async function buildGuild(
 		}
 		// The second of the people with a token has the highest role, the third one from the middle, the fourth the lowest.
 		const { length } = fromLowest;
-		for (const [index, rank] of [
-			length - 1,
-			Math.floor(length / 2),
-			0,
-		].entries())
+		for (const [index, rank] of [length - 1, Math.floor(length / 2), 0].entries())
 			give(people[index + 1]?.user.id ?? "", fromLowest.slice(rank, rank + 1));
 	}
 }
@@ -372,9 +321,7 @@ function nameOf(file: string): string {
 function withPictures(document: GuildDocument): GuildDocument {
 	const emojis = document.emojis?.map((emoji) => ({
 		...emoji,
-		picture:
-			emoji.picture ||
-			new Bun.CryptoHasher("md5").update(emoji.name).digest("hex"),
+		picture: emoji.picture || new Bun.CryptoHasher("md5").update(emoji.name).digest("hex"),
 	}));
 	return { ...document, ...(emojis && { emojis }) };
 }

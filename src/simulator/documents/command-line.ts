@@ -3,29 +3,10 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import {
-	type GuildDocument,
-	InvalidDocument,
-	parseDocument,
-} from "../../guild-document/format/document.ts";
-import {
-	maxPictureBytes,
-	pictureIssue,
-	picturesDirectoryOf,
-	picturesIn,
-} from "../../guild-document/read/picture.ts";
-import {
-	ConfigError,
-	didYouMean,
-	formatValue,
-	integer,
-	parseSettings,
-} from "../../lib/config.ts";
-import {
-	type BuildOptions,
-	defaultMembers,
-	type GuildFile,
-} from "./build-guild.ts";
+import { type GuildDocument, InvalidDocument, parseDocument } from "../../guild-document/format/document.ts";
+import { maxPictureBytes, pictureIssue, picturesDirectoryOf, picturesIn } from "../../guild-document/read/picture.ts";
+import { ConfigError, didYouMean, formatValue, integer, parseSettings } from "../../lib/config.ts";
+import { type BuildOptions, defaultMembers, type GuildFile } from "./build-guild.ts";
 
 const maxMembers = 1_000_000;
 const maxFileBytes = 64 * 1024 * 1024;
@@ -70,9 +51,7 @@ export function describeWorldOptions(width: number): string {
 	return Object.entries(table)
 		.flatMap(([name, { value, help }]) =>
 			help.map((text, index) =>
-				index === 0
-					? `${`  --${name} ${value}`.padEnd(width - 1)} ${text}`
-					: `${" ".repeat(width)}${text}`,
+				index === 0 ? `${`  --${name} ${value}`.padEnd(width - 1)} ${text}` : `${" ".repeat(width)}${text}`,
 			),
 		)
 		.join("\n");
@@ -95,10 +74,7 @@ export interface Worlds {
  * in the files.
  */
 export async function readWorlds(given: GivenOptions): Promise<Worlds> {
-	const { settings, issues } = parseSettings(
-		v.object({ members: v.optional(integer(0, maxMembers)) }),
-		given,
-	);
+	const { settings, issues } = parseSettings(v.object({ members: v.optional(integer(0, maxMembers)) }), given);
 	if (!settings) throw new ConfigError("the command line", issues);
 	const { world: files = [], "bot-role": botRoles } = given;
 	if (files.length === 0 && (given.members ?? botRoles) !== undefined)
@@ -108,14 +84,11 @@ export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 	const read = await Promise.all(files.map(readWorld));
 	const wrong = read.filter((one) => "issues" in one);
 	const [first, ...others] = wrong;
-	if (first && others.length === 0)
-		throw new ConfigError(first.file, first.issues);
+	if (first && others.length === 0) throw new ConfigError(first.file, first.issues);
 	if (first)
 		throw new ConfigError(
 			"--world",
-			wrong.flatMap(({ file, issues }) =>
-				issues.map((issue) => `${file}: ${issue}`),
-			),
+			wrong.flatMap(({ file, issues }) => issues.map((issue) => `${file}: ${issue}`)),
 		);
 	const worlds = read.filter((one) => "document" in one);
 	const managed = worlds.flatMap(({ document }) =>
@@ -137,13 +110,10 @@ export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 }
 
 /** Reads a guild document from a file. Returns issues in its place if the file cannot be read or is invalid. */
-async function readWorld(
-	file: string,
-): Promise<GuildFile | { file: string; issues: readonly string[] }> {
+async function readWorld(file: string): Promise<GuildFile | { file: string; issues: readonly string[] }> {
 	try {
 		const { size } = await stat(file);
-		if (size > maxFileBytes)
-			return { file, issues: [`it has more than ${maxFileBytes} bytes`] };
+		if (size > maxFileBytes) return { file, issues: [`it has more than ${maxFileBytes} bytes`] };
 		const document = parseDocument(await Bun.file(file).text());
 		const { pictures, issues } = await readPictures(file, document);
 		return issues.length > 0 ? { file, issues } : { file, document, pictures };
@@ -171,9 +141,7 @@ async function readPictures(file: string, document: GuildDocument) {
 		const found = await stat(path);
 		// The sender of a document may send a link to a device along with it.
 		if (!found.isFile() || found.size > maxPictureBytes) {
-			issues.push(
-				`${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB`,
-			);
+			issues.push(`${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB`);
 			continue;
 		}
 		const bytes = await Bun.file(path).bytes();

@@ -10,10 +10,7 @@ const marginMs = 60 * 60 * 1000;
  * Moves scheduled events that have begun by `nowMs`, or begin within `marginMs`, into the future by whole weeks.
  * Returns the changed guild document, and a line of text for each moved event.
  */
-export function withFutureEvents(
-	document: GuildDocument,
-	nowMs: number,
-): { document: GuildDocument; notes: string[] } {
+export function withFutureEvents(document: GuildDocument, nowMs: number): { document: GuildDocument; notes: string[] } {
 	const notes: string[] = [];
 	const events = document.events?.map((event) => {
 		const late = nowMs + marginMs - Date.parse(event.start);
@@ -21,9 +18,7 @@ export function withFutureEvents(
 		const byMs = Math.ceil(late / weekMs) * weekMs;
 		const later = (at: string) => new Date(Date.parse(at) + byMs).toISOString();
 		const start = later(event.start);
-		notes.push(
-			`event ${event.name}: it began on ${event.start}, and now begins on ${start}`,
-		);
+		notes.push(`event ${event.name}: it began on ${event.start}, and now begins on ${start}`);
 		return { ...event, start, ...(event.end && { end: later(event.end) }) };
 	});
 	return { document: { ...document, ...(events && { events }) }, notes };

@@ -17,8 +17,7 @@ export function describeLeft(
 	const reason = refused.get(id);
 	if (reason !== undefined) return `${subject}: refused, ${reason}`;
 	const missing = needs.filter((need) => !ids.has(need));
-	if (missing.length > 0)
-		return `${subject}: needs ${missing.map((one) => one.slice(1)).join(", ")}`;
+	if (missing.length > 0) return `${subject}: needs ${missing.map((one) => one.slice(1)).join(", ")}`;
 	return `${subject}: the simulator keeps ${changes.map(({ field, before = "none" }) => `${field} ${before}`).join(", ")}`;
 }
 
@@ -34,9 +33,7 @@ export function describeError({ status, body }: Reply): string {
 function fieldErrors(tree: object, path: readonly string[] = []): string[] {
 	return Object.entries(tree).flatMap(([key, value]) =>
 		key === "_errors"
-			? (value as { message: string }[]).map(
-					({ message }) => `${path.join(".")}: ${message}`,
-				)
+			? (value as { message: string }[]).map(({ message }) => `${path.join(".")}: ${message}`)
 			: fieldErrors(value, [...path, key]),
 	);
 }

@@ -36,10 +36,7 @@ const names: readonly (readonly [string, string])[] = [
 
 /** Returns the display name and user name of an invented person. `number` is 1 for the first person. */
 export function personNamed(number: number) {
-	const [global_name, username] = names[(number - 1) % names.length] ?? [
-		"",
-		"",
-	];
+	const [global_name, username] = names[(number - 1) % names.length] ?? ["", ""];
 	return { global_name, username: `${username}${number}` };
 }
 
@@ -48,7 +45,5 @@ export function personNamed(number: number) {
  * lowest first. About half of the members have the lowest role, a third the next, then a quarter, and so on.
  */
 export function rolesOf(number: number, fromLowest: readonly string[]) {
-	return fromLowest.filter(
-		(_, rank) => Bun.hash.crc32(`${number}/${rank}`) / 2 ** 32 < 1 / (rank + 2),
-	);
+	return fromLowest.filter((_, rank) => Bun.hash.crc32(`${number}/${rank}`) / 2 ** 32 < 1 / (rank + 2));
 }

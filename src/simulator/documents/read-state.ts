@@ -14,11 +14,7 @@ export interface Reply {
  * Sends a request to the simulated REST API as a certain user. `path` is relative to the API's URL, such as
  * "/guilds/1".
  */
-export type Call = (
-	method: string,
-	path: string,
-	body?: unknown,
-) => Promise<Reply>;
+export type Call = (method: string, path: string, body?: unknown) => Promise<Reply>;
 
 /** A guild as the REST API returns it, without members and bans, which `readState` does not read. */
 export type ReadState = Omit<GuildState, "members" | "bans">;
@@ -35,9 +31,7 @@ export async function readState(
 	const get = async <T>(path: string): Promise<T> => {
 		const { status, body } = await call("GET", `/guilds/${id}${path}`);
 		if (status !== 200)
-			throw new Error(
-				`the simulated Discord API answered GET /guilds/${id}${path} with HTTP ${status}, expected 200`,
-			);
+			throw new Error(`the simulated Discord API answered GET /guilds/${id}${path} with HTTP ${status}, expected 200`);
 		return body as T;
 	};
 	const screen = await call("GET", `/guilds/${id}/welcome-screen`);
@@ -48,9 +42,7 @@ export async function readState(
 		events: await get("/scheduled-events"),
 		webhooks: await get("/webhooks"),
 		// A guild that has never edited its welcome screen has none.
-		welcomeScreen: (screen.status === 200
-			? screen.body
-			: { description: null, welcome_channels: [] }) as NonNullable<
+		welcomeScreen: (screen.status === 200 ? screen.body : { description: null, welcome_channels: [] }) as NonNullable<
 			GuildState["welcomeScreen"]
 		>,
 		onboarding: await get("/onboarding"),

@@ -21,17 +21,13 @@ export function requirementsOf(
 	hasAnimatedIcon = false,
 ): Pick<Guild, "premium_tier" | "features"> {
 	const { roles = [], emojis = [], settings } = document;
-	const channels = channelsWithCategories(document).map(
-		({ channel }) => channel,
-	);
+	const channels = channelsWithCategories(document).map(({ channel }) => channel);
 	/** Returns the lowest boost level whose limit is at least `needed`, or the highest level if no limit is. */
 	const levelFor = (needed: number, limits: readonly number[]) => {
 		const level = limits.findIndex((limit) => needed <= limit);
 		return level === -1 ? limits.length - 1 : level;
 	};
-	const bitrates = channels.map((channel) =>
-		"bitrate" in channel ? (channel.bitrate ?? 0) : 0,
-	);
+	const bitrates = channels.map((channel) => ("bitrate" in channel ? (channel.bitrate ?? 0) : 0));
 	const animated = emojis.filter((emoji) => emoji.animated).length;
 	const hasIcons = roles.some(({ icon }) => icon);
 	const hasGradients = roles.some(({ color }) => color?.includes(" to "));
@@ -39,11 +35,7 @@ export function requirementsOf(
 		document.welcome_screen?.enabled ||
 		document.onboarding?.enabled ||
 		settings?.rules_channel ||
-		channels.some(
-			(channel) =>
-				"kind" in channel &&
-				(channel.kind === "stage" || channel.kind === "announcement"),
-		);
+		channels.some((channel) => "kind" in channel && (channel.kind === "stage" || channel.kind === "announcement"));
 	return {
 		premium_tier: Math.max(
 			levelFor(Math.max(0, ...bitrates), bitrateLimits),
@@ -55,9 +47,7 @@ export function requirementsOf(
 			...(hasIcons ? [GuildFeature.RoleIcons] : []),
 			...(hasGradients ? ["ENHANCED_ROLE_COLORS" as GuildFeature] : []),
 			// A document with the settings of the guild says whether it is a community.
-			...(isCommunity && settings?.community === undefined
-				? [GuildFeature.Community]
-				: []),
+			...(isCommunity && settings?.community === undefined ? [GuildFeature.Community] : []),
 		],
 	};
 }

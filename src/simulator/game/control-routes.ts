@@ -42,9 +42,7 @@ const misbehaveRequest = v.strictObject({
 	executed: v.optional(v.boolean()),
 });
 
-export function gameControlRoutes(
-	game: Omit<GameServer, "url">,
-): ControlRoutes {
+export function gameControlRoutes(game: Omit<GameServer, "url">): ControlRoutes {
 	return {
 		"GET /simulator/state": () => ({
 			codes: [...game.codes.values()],
@@ -53,8 +51,7 @@ export function gameControlRoutes(
 			donators: game.donators,
 			requests: game.requests,
 		}),
-		"POST /simulator/codes": async (request) =>
-			game.issueCode(await readBody(newCode, request)),
+		"POST /simulator/codes": async (request) => game.issueCode(await readBody(newCode, request)),
 		"PUT /simulator/donators": async (request) => {
 			const { donators, id_field } = await readBody(newDonators, request);
 			if (id_field) game.idField = id_field;

@@ -14,13 +14,7 @@ import {
 	sendChargeback,
 } from "./chargeback.ts";
 import { gameControlRoutes } from "./control-routes.ts";
-import {
-	type GameResponse,
-	type GameRoute,
-	type Misbehaviour,
-	trickle,
-	wrongResponses,
-} from "./misbehaviour.ts";
+import { type GameResponse, type GameRoute, type Misbehaviour, trickle, wrongResponses } from "./misbehaviour.ts";
 
 /** An account of a player on the game server. */
 export interface Player {
@@ -80,10 +74,7 @@ export interface GameServer extends AsyncDisposable {
 		username?: string | undefined;
 	}): Donator;
 	/** Reports a chargeback to the bot. Resolves with the bot's response; rejects if the bot is unreachable. */
-	chargeback(
-		given: Chargeback,
-		target: ChargebackTarget,
-	): Promise<ChargebackAnswer>;
+	chargeback(given: Chargeback, target: ChargebackTarget): Promise<ChargebackAnswer>;
 	/**
 	 * Makes the game server misbehave on one route or all routes, for a number of requests or until `behave()` is called.
 	 * With the option `executed`, the requests take effect although their responses are faulty.
@@ -119,9 +110,7 @@ const banRequest = v.object({
 	reason: v.optional(v.string(), ""),
 });
 
-export async function startGameServer(
-	options: GameServerOptions = {},
-): Promise<GameServer> {
+export async function startGameServer(options: GameServerOptions = {}): Promise<GameServer> {
 	const secret = options.secret ?? randomUUID();
 	const codes = new Map(options.codes?.map((code) => [code.code, code]));
 	const used = new Set<string>();
@@ -133,24 +122,16 @@ export async function startGameServer(
 	 * The simulated faults of the game server, by route. The fault with the key "*" applies to all routes that have none
 	 * of their own.
 	 */
-	const wrong = new Map<
-		string,
-		{ kind: Misbehaviour; left: number; executed: boolean }
-	>();
+	const wrong = new Map<string, { kind: Misbehaviour; left: number; executed: boolean }>();
 	let held = Promise.withResolvers<void>();
 
 	const verify = (body: unknown): GameResponse => {
 		const { success, output } = v.safeParse(verifyRequest, body);
 		if (!success) return failure(400, "code and chat_id must be strings.");
-		if (used.has(output.code))
-			return failure(200, "This code has been used already.");
+		if (used.has(output.code)) return failure(200, "This code has been used already.");
 		const code = codes.get(output.code);
 		if (!code) return failure(200, "This code is not known.");
-		if (code.expiresAt <= Date.now())
-			return failure(
-				200,
-				"This code has expired. Run /verify in the game again.",
-			);
+		if (code.expiresAt <= Date.now()) return failure(200, "This code has expired. Run /verify in the game again.");
 		codes.delete(code.code);
 		used.add(code.code);
 		const { username, uuid } = code;
@@ -191,10 +172,7 @@ export async function startGameServer(
 		return now;
 	};
 
-	const respond = async (
-		request: Request,
-		{ pathname }: URL,
-	): Promise<Response> => {
+	const respond = async (request: Request, { pathname }: URL): Promise<Response> => {
 		const body = parseJson(await request.text());
 		const name = `${request.method} ${pathname}`;
 		const execute = (): GameResponse => {
@@ -214,8 +192,7 @@ export async function startGameServer(
 			record.status = response.status;
 			return response;
 		};
-		const right = ({ status, body }: GameResponse) =>
-			finish(Response.json(body, { status }));
+		const right = ({ status, body }: GameResponse) => finish(Response.json(body, { status }));
 
 		const now = nextMisbehaviour(name);
 		if (!now) return right(execute());
@@ -282,9 +259,7 @@ export async function startGameServer(
 		maxRequestBodySize: 1024 * 1024,
 		fetch: (request) => {
 			const url = urlOf(request);
-			return url.pathname.startsWith("/simulator/")
-				? control(request, url)
-				: respond(request, url);
+			return url.pathname.startsWith("/simulator/") ? control(request, url) : respond(request, url);
 		},
 	});
 	return Object.assign(gameServer, { url: `http://127.0.0.1:${server.port}` });

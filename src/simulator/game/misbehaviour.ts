@@ -1,10 +1,6 @@
 // The ways in which the game server can misbehave.
 
-export const gameRoutes = [
-	"POST /api/verify",
-	"GET /api/donators",
-	"POST /api/ban",
-] as const;
+export const gameRoutes = ["POST /api/verify", "GET /api/donators", "POST /api/ban"] as const;
 
 export type GameRoute = (typeof gameRoutes)[number];
 
@@ -62,10 +58,7 @@ export const misbehaviours = [
 export type Misbehaviour = (typeof misbehaviours)[number];
 
 /** An error text of 5,000 characters with Discord mentions and Markdown. */
-export const longError =
-	"@everyone @here <@1> <@&1> ``` **[x](https://x.example)**\n"
-		.repeat(100)
-		.slice(0, 5000);
+export const longError = "@everyone @here <@1> <@&1> ``` **[x](https://x.example)**\n".repeat(100).slice(0, 5000);
 
 const hugeBytes = 64 * 1024 * 1024;
 const largeBytes = 64 * 1024 + 1;
@@ -80,21 +73,16 @@ export interface ResponseContext {
 	readonly released: Promise<void>;
 }
 
-const refusal = (error: string, status: number) => () =>
-	Response.json({ success: false, error }, { status });
+const refusal = (error: string, status: number) => () => Response.json({ success: false, error }, { status });
 
-const json = (text: string) =>
-	new Response(text, { headers: { "content-type": "application/json" } });
+const json = (text: string) => new Response(text, { headers: { "content-type": "application/json" } });
 
 /**
  * Functions that create the game server's faulty HTTP response, one for each simulated fault that replaces the
  * response.
  */
 export const wrongResponses: Readonly<
-	Record<
-		Exclude<Misbehaviour, "slow" | "trickle">,
-		(context: ResponseContext) => Response
-	>
+	Record<Exclude<Misbehaviour, "slow" | "trickle">, (context: ResponseContext) => Response>
 > = {
 	cut: () =>
 		new Response(
@@ -123,8 +111,7 @@ export const wrongResponses: Readonly<
 	"403": refusal("Forbidden", 403),
 	"404": () => new Response("404 page not found\n", { status: 404 }),
 	"500": () => new Response("Internal Server Error", { status: 500 }),
-	redirect: () =>
-		new Response(null, { status: 307, headers: { location: "/elsewhere" } }),
+	redirect: () => new Response(null, { status: 307, headers: { location: "/elsewhere" } }),
 	"wrong-types": () =>
 		Response.json({
 			success: "yes",
@@ -160,10 +147,7 @@ export const wrongResponses: Readonly<
 };
 
 /** Sends a response byte by byte. When the test calls `behave()`, the rest is sent at once. */
-export function trickle(
-	{ status, body }: GameResponse,
-	{ released }: Pick<ResponseContext, "released">,
-): Response {
+export function trickle({ status, body }: GameResponse, { released }: Pick<ResponseContext, "released">): Response {
 	// Leading spaces are valid JSON.
 	const bytes = Buffer.from(JSON.stringify(body).padStart(trickleBytes));
 	let sent = 0;
@@ -173,8 +157,7 @@ export function trickle(
 	});
 	const stream = new ReadableStream<Uint8Array>({
 		async pull(controller) {
-			if (!isReleased && sent > 0)
-				await Promise.race([Bun.sleep(trickleEveryMs), released]);
+			if (!isReleased && sent > 0) await Promise.race([Bun.sleep(trickleEveryMs), released]);
 			const end = isReleased ? bytes.length : sent + 1;
 			controller.enqueue(bytes.subarray(sent, end));
 			sent = end;

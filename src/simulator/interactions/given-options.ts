@@ -9,9 +9,7 @@ export interface Upload {
 }
 
 /** The values of a command's options by name. */
-export type OptionValues = Readonly<
-	Record<string, string | number | boolean | Upload>
->;
+export type OptionValues = Readonly<Record<string, string | number | boolean | Upload>>;
 
 interface SentOption {
 	readonly name: string;
@@ -37,10 +35,7 @@ export function optionsOf(
 		files.push(value);
 		return { name, value: String(files.length - 1) };
 	});
-	const nested = subcommands.reduceRight<readonly SentOption[]>(
-		(inner, name) => [{ name, options: inner }],
-		options,
-	);
+	const nested = subcommands.reduceRight<readonly SentOption[]>((inner, name) => [{ name, options: inner }], options);
 	return { options: nested, files };
 }
 

@@ -1,21 +1,14 @@
 // Shows the bot's response to an interaction as a user sees it: messages, their buttons and menus, and modals.
 
 import { MessageFlags } from "discord.js";
-import {
-	type Button,
-	buttonsIn,
-	type SelectMenu,
-	selectMenusIn,
-} from "../world/messages/buttons.ts";
+import { type Button, buttonsIn, type SelectMenu, selectMenusIn } from "../world/messages/buttons.ts";
 import { inputsIn, type ModalInput } from "../world/messages/modals.ts";
 import type { Message } from "../world/state/entities.ts";
 import type { Interaction } from "./interaction.ts";
 import type { Interactions } from "./interactions.ts";
 
 type MessageIds = Pick<Message, "id" | "channel_id">;
-export type SentMessage = Readonly<
-	MessageIds & Pick<Message, "content" | "attachments">
->;
+export type SentMessage = Readonly<MessageIds & Pick<Message, "content" | "attachments">>;
 
 /** A use of a command, button, select menu or modal, with functions to wait for the bot's response. */
 export interface InteractionHandle {
@@ -73,10 +66,7 @@ export interface VisibleModal {
 export type VisibleInput = ModalInput & { readonly label: string };
 
 /** Returns functions to wait for the bot's response to an interaction. */
-export function createHandle(
-	interactions: Interactions,
-	interaction: Interaction,
-): InteractionHandle {
+export function createHandle(interactions: Interactions, interaction: Interaction): InteractionHandle {
 	const seen = (message: Message): Reply => ({
 		id: message.id,
 		failed: false,
@@ -109,13 +99,10 @@ export function createHandle(
 			return interaction.followUps.map(seen);
 		},
 	});
-	const isThinking = (message: Message) =>
-		(message.flags & MessageFlags.Loading) !== 0 &&
-		interactions.exists(message);
+	const isThinking = (message: Message) => (message.flags & MessageFlags.Loading) !== 0 && interactions.exists(message);
 	const reply = (): Reply | undefined => {
 		if (interaction.state === "failed") return failedReply(interaction);
-		if (interaction.modal)
-			throw new Error("the response is a modal: wait for modal()");
+		if (interaction.modal) throw new Error("the response is a modal: wait for modal()");
 		const { original } = interaction;
 		if (!original || isThinking(original)) return undefined;
 		return seen(original);
@@ -127,9 +114,7 @@ export function createHandle(
 		},
 		acknowledged: () =>
 			interactions.until(interaction, () =>
-				interaction.state === "waiting"
-					? undefined
-					: interaction.state !== "failed",
+				interaction.state === "waiting" ? undefined : interaction.state !== "failed",
 			),
 		reply: () => interactions.until(interaction, reply),
 		modal: () => interactions.until(interaction, () => modalOf(interaction)),
@@ -157,9 +142,7 @@ function failedReply({ command, channel }: Interaction): Reply {
 		id: "",
 		channel_id: channel.id,
 		failed: true,
-		content: command
-			? "The application did not respond"
-			: "This interaction failed",
+		content: command ? "The application did not respond" : "This interaction failed",
 		ephemeral: true,
 		deleted: false,
 		embeds: [],

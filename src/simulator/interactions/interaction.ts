@@ -16,13 +16,7 @@ import {
 import { type NewMessage, referenceTo } from "../world/messages/messages.ts";
 import type { Modal } from "../world/messages/modals.ts";
 import type { EventPayloads, Sent } from "../world/state/api-types.ts";
-import type {
-	Account,
-	Channel,
-	Command,
-	Message,
-	User,
-} from "../world/state/entities.ts";
+import type { Account, Channel, Command, Message, User } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
 
@@ -36,9 +30,7 @@ export type Invocation = Invoked & {
 
 type Invoked =
 	| {
-			readonly type:
-				| InteractionType.ApplicationCommand
-				| InteractionType.ApplicationCommandAutocomplete;
+			readonly type: InteractionType.ApplicationCommand | InteractionType.ApplicationCommandAutocomplete;
 			/** The command that was used, with the values of its options or the target of its context menu. */
 			readonly data: object;
 			readonly command: Command;
@@ -73,14 +65,7 @@ export type ComponentData = Sent<APIMessageComponentInteractionData> & {
 export type InvocationPlace = Sent<
 	Pick<
 		APIMessageComponentInteraction,
-		| "channel"
-		| "channel_id"
-		| "app_permissions"
-		| "guild"
-		| "guild_id"
-		| "guild_locale"
-		| "member"
-		| "user"
+		"channel" | "channel_id" | "app_permissions" | "guild" | "guild_id" | "guild_locale" | "member" | "user"
 	>
 > & { readonly channel: { readonly permissions?: string } };
 
@@ -120,10 +105,7 @@ export interface Progress extends Response {
 const version: 1 = 1;
 
 /** Returns the data of INTERACTION_CREATE about an interaction. */
-export function eventOf(
-	world: World,
-	interaction: Interaction,
-): EventPayloads["INTERACTION_CREATE"] {
+export function eventOf(world: World, interaction: Interaction): EventPayloads["INTERACTION_CREATE"] {
 	const { id, token, application, type, data, message } = interaction;
 	const reader = { id: application.user.id, seesContent: true };
 	const event = {
@@ -135,9 +117,7 @@ export function eventOf(
 		locale: Locale.EnglishUS,
 		entitlements: [],
 		authorizing_integration_owners: ownersOf(interaction),
-		context: inGuild(interaction.channel)
-			? InteractionContextType.Guild
-			: InteractionContextType.BotDM,
+		context: inGuild(interaction.channel) ? InteractionContextType.Guild : InteractionContextType.BotDM,
 		attachment_size_limit: 10 * 1024 * 1024,
 		type,
 		data,
@@ -193,11 +173,8 @@ interface UsedOption {
 function typeOf(interaction: Interaction): MessageType {
 	if (interaction.original ?? interaction.message) return MessageType.Reply;
 	const { command } = interaction.trigger ?? interaction;
-	const isSlash =
-		command === undefined || command.type === ApplicationCommandType.ChatInput;
-	return isSlash
-		? MessageType.ChatInputCommand
-		: MessageType.ContextMenuCommand;
+	const isSlash = command === undefined || command.type === ApplicationCommandType.ChatInput;
+	return isSlash ? MessageType.ChatInputCommand : MessageType.ContextMenuCommand;
 }
 
 /** Returns the target of a message command: the message in whose context menu it was used. */
@@ -241,10 +218,6 @@ function targetUserOf({ data }: Interaction): User | undefined {
  * Returns the API field `authorizing_integration_owners`: the guild in which the application is installed, or "0" in
  * DMs.
  */
-function ownersOf({
-	channel,
-}: {
-	channel: Channel;
-}): Sent<APIAuthorizingIntegrationOwnersMap> {
+function ownersOf({ channel }: { channel: Channel }): Sent<APIAuthorizingIntegrationOwnersMap> {
 	return { "0": inGuild(channel) ? channel.guild_id : "0" };
 }

@@ -4,25 +4,14 @@
 
 import { randomBytes } from "node:crypto";
 import { type InteractionResponseType, MessageFlags } from "discord.js";
-import {
-	type MessageChanges,
-	type NewMessage,
-	newMessage,
-} from "../world/messages/messages.ts";
+import { type MessageChanges, type NewMessage, newMessage } from "../world/messages/messages.ts";
 import type { Message, User } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import { timeOf } from "../world/state/snowflake.ts";
 import { apply } from "../world/state/state.ts";
 import { Subscribers } from "../world/state/subscribers.ts";
 import type { World } from "../world/world.ts";
-import {
-	eventOf,
-	type Interaction,
-	type Invocation,
-	originOf,
-	type Progress,
-	type Response,
-} from "./interaction.ts";
+import { eventOf, type Interaction, type Invocation, originOf, type Progress, type Response } from "./interaction.ts";
 
 export interface InteractionTiming {
 	/** Time within which an application must send its first response to a slash command or button, in milliseconds. */
@@ -95,10 +84,7 @@ export class Interactions {
 			answer: undefined,
 			followUps: [],
 			changed: Promise.withResolvers(),
-			timer: setTimeout(
-				() => this.#fail(interaction),
-				this.timing.acknowledgeMs,
-			),
+			timer: setTimeout(() => this.#fail(interaction), this.timing.acknowledgeMs),
 		};
 		this.#all.set(id, interaction);
 		this.changed.notify(interaction);
@@ -120,11 +106,7 @@ export class Interactions {
 	}
 
 	/** Records the application's first response to an interaction, and what the response created. */
-	acknowledge(
-		interaction: Interaction,
-		answer: InteractionResponseType,
-		response: Response,
-	): void {
+	acknowledge(interaction: Interaction, answer: InteractionResponseType, response: Response): void {
 		const live = this.#live(interaction);
 		clearTimeout(live.timer);
 		Object.assign(live, { state: "acknowledged", answer, ...response });
@@ -135,10 +117,7 @@ export class Interactions {
 	 * Calls a function now and after each change of the interaction (response, edit, follow-up, timeout). Resolves with
 	 * the function's first result that is not undefined.
 	 */
-	async until<T>(
-		interaction: Interaction,
-		look: () => T | undefined,
-	): Promise<T> {
+	async until<T>(interaction: Interaction, look: () => T | undefined): Promise<T> {
 		const live = this.#live(interaction);
 		for (;;) {
 			const found = look();
@@ -157,8 +136,7 @@ export class Interactions {
 		const { application, channel, user } = interaction;
 		const whole = { ...given, ...originOf(interaction) };
 		const ephemeral = ((given.flags ?? 0) & MessageFlags.Ephemeral) !== 0;
-		if (!ephemeral)
-			return this.world.messages.add(channel, application.user, whole);
+		if (!ephemeral) return this.world.messages.add(channel, application.user, whole);
 		const id = this.world.state.newId();
 		const message = newMessage(id, channel.id, application.user, whole);
 		this.#ephemeral.set(id, { message, userId: user.id });
@@ -175,11 +153,7 @@ export class Interactions {
 	}
 
 	/** Edits a response message of the application. Editing a deferred response ("thinking…") completes the response. */
-	edit(
-		interaction: Interaction,
-		message: Message,
-		changes: MessageChanges,
-	): void {
+	edit(interaction: Interaction, message: Message, changes: MessageChanges): void {
 		const live = this.#live(interaction);
 		const thinking = (message.flags & MessageFlags.Loading) !== 0;
 		const flags = (changes.flags ?? message.flags) & ~MessageFlags.Loading;
@@ -188,8 +162,7 @@ export class Interactions {
 			apply(message, whole);
 			message.edited_timestamp = new Date().toISOString();
 		} else this.world.messages.edit(interaction.channel, message, whole);
-		if (!thinking)
-			this.#edits.set(message.id, [...this.editsOf(message), message.content]);
+		if (!thinking) this.#edits.set(message.id, [...this.editsOf(message), message.content]);
 		this.#notify(live);
 	}
 
@@ -203,10 +176,7 @@ export class Interactions {
 
 	/** Whether a message still exists, in its channel or as an ephemeral message. */
 	exists({ id, channel_id }: Message): boolean {
-		return (
-			this.#ephemeral.has(id) ||
-			this.world.messages.get(channel_id, id) !== undefined
-		);
+		return this.#ephemeral.has(id) || this.world.messages.get(channel_id, id) !== undefined;
 	}
 
 	/** Returns the text of a response message after each of its edits, oldest first. */

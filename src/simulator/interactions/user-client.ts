@@ -8,29 +8,13 @@ import {
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { mayUse } from "../world/accounts/commands.ts";
-import {
-	type Button,
-	buttonsIn,
-	type SelectMenu,
-	selectMenusIn,
-} from "../world/messages/buttons.ts";
-import type {
-	Account,
-	Channel,
-	Command,
-	CommandType,
-	Message,
-	User,
-} from "../world/state/entities.ts";
+import { type Button, buttonsIn, type SelectMenu, selectMenusIn } from "../world/messages/buttons.ts";
+import type { Account, Channel, Command, CommandType, Message, User } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import { channelPermissions, has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
 import { type OptionValues, optionsOf, type Upload } from "./given-options.ts";
-import {
-	createHandle,
-	type InteractionHandle,
-	type SentMessage,
-} from "./handle.ts";
+import { createHandle, type InteractionHandle, type SentMessage } from "./handle.ts";
 import type { Choice } from "./interaction.ts";
 import type { Interactions } from "./interactions.ts";
 import { submissionOf } from "./submission.ts";
@@ -52,11 +36,7 @@ export interface UserClient {
 	 * Sends a message to a channel, with files as its attachments. `channel` is the channel's id or name. Rejects with
 	 * Discord's error if Discord would refuse the message.
 	 */
-	say(
-		channel: string,
-		text: string,
-		more?: { readonly attachments?: readonly Upload[] },
-	): Promise<SentMessage>;
+	say(channel: string, text: string, more?: { readonly attachments?: readonly Upload[] }): Promise<SentMessage>;
 	/**
 	 * The commands that the user can use in a channel: slash commands, and those in context menus. A command that its bot
 	 * has registered globally and in the guild is there twice.
@@ -67,40 +47,21 @@ export interface UserClient {
 	 * behind it, as in "name subcommand" or "name group subcommand". Users, roles and channels as option values are given
 	 * by id, files as uploads. Rejects with Discord's error if Discord would refuse the command.
 	 */
-	run(
-		channel: string,
-		command: string,
-		options?: OptionValues,
-	): Promise<InteractionHandle>;
+	run(channel: string, command: string, options?: OptionValues): Promise<InteractionHandle>;
 	/**
 	 * Asks the bot for suggestions, as a client does while the user types the value of the option `focused`. `options` has
 	 * the text of this option so far, and the values of others. Rejects if the bot does not respond in time.
 	 */
-	suggest(
-		channel: string,
-		command: string,
-		options: OptionValues,
-		focused: string,
-	): Promise<readonly Choice[]>;
+	suggest(channel: string, command: string, options: OptionValues, focused: string): Promise<readonly Choice[]>;
 	/** Uses a command in the context menu of a user. */
-	runOnUser(
-		channel: string,
-		command: string,
-		userId: string,
-	): Promise<InteractionHandle>;
+	runOnUser(channel: string, command: string, userId: string): Promise<InteractionHandle>;
 	/** Uses a command in the context menu of a message. */
-	runOnMessage(
-		message: MessageIds,
-		command: string,
-	): Promise<InteractionHandle>;
+	runOnMessage(message: MessageIds, command: string): Promise<InteractionHandle>;
 	/**
 	 * Votes in a poll and removes the user's earlier votes. Answers are named by text or id. Rejects if the poll or an
 	 * answer does not exist, or the poll has ended.
 	 */
-	vote(
-		message: MessageIds,
-		...answers: readonly (string | number)[]
-	): Promise<void>;
+	vote(message: MessageIds, ...answers: readonly (string | number)[]): Promise<void>;
 	/**
 	 * Presses a button of a message. `button` is the button's custom_id or label. Rejects if the button does not exist,
 	 * if it is disabled, or if Discord would refuse the click.
@@ -110,11 +71,7 @@ export interface UserClient {
 	 * Chooses values in the select menu of a message with this custom_id: values of its options, or ids of users, roles
 	 * or channels.
 	 */
-	select(
-		message: MessageIds,
-		menu: string,
-		...values: readonly string[]
-	): Promise<InteractionHandle>;
+	select(message: MessageIds, menu: string, ...values: readonly string[]): Promise<InteractionHandle>;
 	/**
 	 * Submits the modal that the bot opened as its response to `opened`. `values` has the texts of its inputs and the
 	 * values of its select menus, by custom_id. Inputs that are left out keep the value with which the modal opened.
@@ -131,57 +88,30 @@ interface ClientContext {
 	readonly world: World;
 	readonly interactions: Interactions;
 	/** Sends a POST request with a JSON body, and files, to the simulated REST API as this user. */
-	call(
-		path: string,
-		body: unknown,
-		files?: readonly Upload[],
-	): Promise<Response>;
+	call(path: string, body: unknown, files?: readonly Upload[]): Promise<Response>;
 	findChannel(name: string): Channel;
 }
 
-export function createUserClient(
-	account: Account,
-	context: ClientContext,
-): UserClient {
+export function createUserClient(account: Account, context: ClientContext): UserClient {
 	const { user, token } = account;
 	const { world, interactions } = context;
 
-	const post = async <T>(
-		what: string,
-		path: string,
-		body: unknown,
-		files: readonly Upload[] = [],
-	) => {
+	const post = async <T>(what: string, path: string, body: unknown, files: readonly Upload[] = []) => {
 		const response = await context.call(path, body, files);
-		if (!response.ok)
-			throw new Error(
-				`${user.username} could not ${what}: ${await response.text()}`,
-			);
+		if (!response.ok) throw new Error(`${user.username} could not ${what}: ${await response.text()}`);
 		return (await response.json()) as T;
 	};
-	const create = async (
-		what: string,
-		channel: Channel,
-		body: object,
-		files?: readonly Upload[],
-	) => {
+	const create = async (what: string, channel: Channel, body: object, files?: readonly Upload[]) => {
 		const place = inGuild(channel) ? { guild_id: channel.guild_id } : {};
 		const whole = { ...body, channel_id: channel.id, ...place };
-		const { id } = await post<{ id: string }>(
-			what,
-			"/interactions",
-			whole,
-			files,
-		);
+		const { id } = await post<{ id: string }>(what, "/interactions", whole, files);
 		const interaction = interactions.get(id);
 		if (!interaction) throw new Error(`the simulator has no interaction ${id}`);
 		return interaction;
 	};
-	const ask = async (...given: Parameters<typeof create>) =>
-		createHandle(interactions, await create(...given));
+	const ask = async (...given: Parameters<typeof create>) => createHandle(interactions, await create(...given));
 	const seenMessage = ({ id, channel_id }: MessageIds): Message => {
-		const message =
-			interactions.ephemeral(id, user) ?? world.messages.get(channel_id, id);
+		const message = interactions.ephemeral(id, user) ?? world.messages.get(channel_id, id);
 		if (message) return message;
 		throw new Error(`the user ${user.username} cannot see the message ${id}`);
 	};
@@ -228,9 +158,7 @@ export function createUserClient(
 		commands: (channelName) => {
 			const channel = context.findChannel(channelName);
 			const granted = permissionsIn(world, channel, user);
-			return commandsIn(world, channel).filter(
-				(command) => !inGuild(channel) || mayUse(command, granted),
-			);
+			return commandsIn(world, channel).filter((command) => !inGuild(channel) || mayUse(command, granted));
 		},
 		run: async (channelName, line, values = {}) => {
 			const found = findSlash(channelName, line);
@@ -255,21 +183,17 @@ export function createUserClient(
 			});
 			return interactions.until(interaction, () => {
 				// What Discord's client shows.
-				if (interaction.state === "failed")
-					throw new Error("Loading options failed");
+				if (interaction.state === "failed") throw new Error("Loading options failed");
 				return interaction.choices;
 			});
 		},
-		runOnUser: async (channelName, name, userId) =>
-			runOn(CommandKind.User, channelName, name, userId),
-		runOnMessage: async ({ id, channel_id }, name) =>
-			runOn(CommandKind.Message, channel_id, name, id),
+		runOnUser: async (channelName, name, userId) => runOn(CommandKind.User, channelName, name, userId),
+		runOnMessage: async ({ id, channel_id }, name) => runOn(CommandKind.Message, channel_id, name, id),
 		// The route that Discord's clients use is not documented: this bypasses the REST API.
 		vote: async ({ id, channel_id }, ...answers) => {
 			const channel = context.findChannel(channel_id);
 			const message = world.messages.get(channel_id, id);
-			if (user.bot)
-				throw new Error(`${user.username} is a bot and cannot vote`);
+			if (user.bot) throw new Error(`${user.username} is a bot and cannot vote`);
 			if (!message?.poll || !isSeenBy(world, channel, user))
 				throw new Error(
 					`the user ${user.username} cannot vote: there is no message ${id} with a poll that the user can see`,
@@ -310,51 +234,35 @@ export function createUserClient(
 function commandsIn(world: World, channel: Channel): Command[] {
 	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
 	return [...world.accounts.values()]
-		.filter(({ user }) =>
-			inGuild(channel)
-				? guild?.members.has(user.id)
-				: channel.recipients.includes(user),
-		)
+		.filter(({ user }) => (inGuild(channel) ? guild?.members.has(user.id) : channel.recipients.includes(user)))
 		.flatMap(({ user }) => world.commands.usable(user.id, guild));
 }
 
-function findCommand(
-	world: World,
-	channel: Channel,
-	name: string,
-	type: CommandType,
-): Command {
+function findCommand(world: World, channel: Channel, name: string, type: CommandType): Command {
 	const [wanted, bot] = name.split("/").reverse();
 	const isWanted = (one: Command) =>
 		one.name === wanted &&
 		one.type === type &&
-		(bot === undefined ||
-			world.users.get(one.application_id)?.username === bot);
+		(bot === undefined || world.users.get(one.application_id)?.username === bot);
 	const found = commandsIn(world, channel).filter(isWanted);
 	const bots = new Set(found.map(({ application_id }) => application_id));
 	// Of two commands of a bot, the one registered in the guild is used.
 	const [first] = found;
 	if (!first) throw new Error(`the user can see no command /${name}`);
-	if (bots.size > 1)
-		throw new Error(
-			`${bots.size} bots have the command /${name}: write "<bot>/${name}"`,
-		);
+	if (bots.size > 1) throw new Error(`${bots.size} bots have the command /${name}: write "<bot>/${name}"`);
 	return first;
 }
 
 function findButton(message: Message, wanted: string): Button {
 	const buttons = buttonsIn(message.components);
-	const button =
-		buttons.find(({ custom_id }) => custom_id === wanted) ??
-		buttons.find(({ label }) => label === wanted);
+	const button = buttons.find(({ custom_id }) => custom_id === wanted) ?? buttons.find(({ label }) => label === wanted);
 	if (!button) {
 		const names = buttons.map(({ label, custom_id }) => label ?? custom_id);
 		throw new Error(
 			`the message ${message.id} has no button ${wanted}; its buttons are: ${names.join(", ") || "none"}`,
 		);
 	}
-	if (button.url !== undefined)
-		throw new Error(`the button ${wanted} is a link, which nobody can press`);
+	if (button.url !== undefined) throw new Error(`the button ${wanted} is a link, which nobody can press`);
 	if (button.disabled) throw new Error(`the button ${wanted} is disabled`);
 	return button;
 }
@@ -380,10 +288,7 @@ function permissionsIn(world: World, channel: Channel, user: User): bigint {
 }
 
 function answerIn({ poll }: Message, wanted: string | number): number {
-	const answer = poll?.answers.find(
-		({ answer_id, poll_media }) =>
-			answer_id === wanted || poll_media.text === wanted,
-	);
+	const answer = poll?.answers.find(({ answer_id, poll_media }) => answer_id === wanted || poll_media.text === wanted);
 	if (!answer) throw new Error(`the poll has no answer ${wanted}`);
 	return answer.answer_id;
 }

@@ -169,9 +169,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"https://github.com/discord/discord-api-docs/issues/8574",
 	),
 	"webhook-everyone": guess("A webhook may mention everyone."),
-	"webhook-other-message": guess(
-		"For a webhook, a message of another author is unknown (10008).",
-	),
+	"webhook-other-message": guess("For a webhook, a message of another author is unknown (10008)."),
 	"webhook-token-audit": sourced("documentation", "2020-05-27")(
 		"Changes of a webhook by its token are in the audit log without a user (`user_id` is null) and without a reason.",
 		"https://github.com/discord/discord-api-docs/issues/1685",
@@ -188,16 +186,12 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Without `unique`, creating an identical invite returns the bot's existing one.",
 		"https://discord.com/developers/docs/resources/channel#create-channel-invite",
 	),
-	"invite-roles-audit": guess(
-		"The audit log does not have the roles of an invite.",
-	),
+	"invite-roles-audit": guess("The audit log does not have the roles of an invite."),
 	"invite-expiry": sourced("documentation", "2024-11-02")(
 		"No event is sent when an invite expires.",
 		"https://github.com/discord/discord-api-docs/issues/7249",
 	),
-	"invite-paused": guess(
-		"While invites are paused, none is created, and the response is 204.",
-	),
+	"invite-paused": guess("While invites are paused, none is created, and the response is 204."),
 	"invite-join-paused": sourced("documentation", "2025-03-01")(
 		"While invites are paused, joining is refused with 40069.",
 		"https://github.com/discord-userdoccers/discord-userdoccers/blob/18baa186/pages/datamining/errors.mdx",
@@ -206,26 +200,14 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"A member who accepts an invite again changes nothing, and `new_member` is false.",
 		secondAccount,
 	),
-	"invite-join-roles": guess(
-		"A member who joins with an invite has its roles from the start.",
-		secondAccount,
-	),
+	"invite-join-roles": guess("A member who joins with an invite has its roles from the start.", secondAccount),
 	"invite-join-pending": observed(
 		"With the feature MEMBER_VERIFICATION_GATE_ENABLED, new members are pending until they pass the gate.",
 		"https://docs.discord.food/resources/guild#guild-features",
 	),
-	"slow-mode-scope": guess(
-		"The 429 of slow mode has the scope `user`.",
-		"Slow mode does not affect bots.",
-	),
-	"invite-age": inOpenApi(
-		"An invite lasts up to 60 days. The page says 7.",
-		"create_channel_invite",
-	),
-	"invite-role-limit": inOpenApi(
-		"An invite can have 250 roles.",
-		"create_channel_invite",
-	),
+	"slow-mode-scope": guess("The 429 of slow mode has the scope `user`.", "Slow mode does not affect bots."),
+	"invite-age": inOpenApi("An invite lasts up to 60 days. The page says 7.", "create_channel_invite"),
+	"invite-role-limit": inOpenApi("An invite can have 250 roles.", "create_channel_invite"),
 	"invite-events": observed(
 		"Only members who manage a channel receive the events of its invites.",
 		"https://docs.discord.food/gateway/gateway-events#invite-create",
@@ -250,27 +232,19 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Notices of members and names count as messages, and neither reopen a thread nor make their author a member.",
 		"The bot is a member of the threads that it creates.",
 	),
-	"thread-archived-limit": inOpenApi(
-		"A page of archived threads has 2 to 100.",
-		"list_public_archived_threads",
-	),
+	"thread-archived-limit": inOpenApi("A page of archived threads has 2 to 100.", "list_public_archived_threads"),
 	"tag-unknown": guess("A post with an unknown tag is refused with 10087."),
 	"tag-moderated": guess(
 		"Setting a moderated tag without MANAGE_THREADS, which it needs (documented), is refused with 50013.",
 	),
 	"tag-deleted": guess("Posts keep the ids of deleted tags."),
 	"stage-status": guess("A stage channel has no status (50024)."),
-	"stage-audit": guess(
-		"The audit log has the topic and the privacy level of a new stage.",
-	),
+	"stage-audit": guess("The audit log has the topic and the privacy level of a new stage."),
 	"voice-status-intent": documented(
 		"VOICE_CHANNEL_STATUS_UPDATE needs the intent GUILDS.",
 		"https://discord.com/developers/docs/events/gateway#list-of-intents",
 	),
-	"nonce-age": guess(
-		"An enforced nonce is remembered for 5 minutes.",
-		"It would take minutes.",
-	),
+	"nonce-age": guess("An enforced nonce is remembered for 5 minutes.", "It would take minutes."),
 	"nonce-channel": sourced("documentation", "2024-02-08")(
 		"An enforced nonce counts per author and channel.",
 		"https://github.com/discord/discord-api-docs/pull/6647",
@@ -299,9 +273,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"The `mfa_enabled` of a bot is that of its application's owner.",
 		"https://discord.js.org/docs/packages/discord.js/14.28.1/ClientUser:Class#mfaEnabled",
 	),
-	"reaction-unused": guess(
-		"Removing one's reaction is refused with 10014 if nobody used the emoji.",
-	),
+	"reaction-unused": guess("Removing one's reaction is refused with 10014 if nobody used the emoji."),
 	"reaction-missing": guess(
 		"Removing one's missing reaction has no effect (204) if others used the emoji.",
 		"It needs the reaction of another account.",
@@ -336,19 +308,13 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"The CDN accepts more sizes than the documented powers of two, such as 100.",
 		"https://docs.discord.food/reference#cdn-formatting",
 	),
-	"cdn-size-refused": guess(
-		"The CDN refuses an unlisted size with 400.",
-		"The probe sends no requests to the CDN.",
-	),
+	"cdn-size-refused": guess("The CDN refuses an unlisted size with 400.", "The probe sends no requests to the CDN."),
 	"icon-image": guess("An invalid icon is refused with 50035 at `icon`."),
 	"icon-size": guess(
 		"An icon of more than 10 MiB is refused with 50035 at `icon`.",
 		"The bot could not restore the guild's icon exactly.",
 	),
-	"icon-hash": guess(
-		"Equal icons have the same hash.",
-		"The bot could not restore the guild's icon exactly.",
-	),
+	"icon-hash": guess("Equal icons have the same hash.", "The bot could not restore the guild's icon exactly."),
 	"icon-animated": guess(
 		"Without ANIMATED_ICON, a GIF becomes a still icon.",
 		"The bot could not restore the guild's icon exactly.",
@@ -357,9 +323,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Ending another's poll is refused with 50005.",
 		"https://github.com/nyxx-discord/nyxx/pull/644",
 	),
-	"poll-answer": guess(
-		"Listing the voters of an answer that does not exist is refused with 50035.",
-	),
+	"poll-answer": guess("Listing the voters of an answer that does not exist is refused with 50035."),
 	"forward-system": guess("Forwarding a system message is refused with 50021."),
 	"forward-poll": guess("Forwarding a poll is refused with 50021."),
 	"forward-forward": guess("Forwarding a forward forwards the first message."),
@@ -370,39 +334,23 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"search-content": guess(
 		"Searching without the Message Content intent, which the route needs (documented), is refused with 50001.",
 	),
-	"search-channel": guess(
-		"Searching a channel without READ_MESSAGE_HISTORY is refused with 50001.",
-	),
+	"search-channel": guess("Searching a channel without READ_MESSAGE_HISTORY is refused with 50001."),
 	"search-all": guess("A search without filters finds all messages."),
 	"search-has": guess("A search for several `has` finds messages with one."),
-	"search-author": guess(
-		"A search for several values of `author_type` finds messages with one.",
-	),
-	"search-relevance": guess(
-		"Sorted by relevance, messages with more of the words come first.",
-	),
-	"event-channel": guess(
-		"An external event with a channel is refused with 50035 at `channel_id`.",
-	),
-	"event-channel-type": guess(
-		"A voice event in a text channel is refused with 50024.",
-	),
-	"event-end": guess(
-		"An event that ends before it starts is refused with 50035 at `scheduled_end_time`.",
-	),
+	"search-author": guess("A search for several values of `author_type` finds messages with one."),
+	"search-relevance": guess("Sorted by relevance, messages with more of the words come first."),
+	"event-channel": guess("An external event with a channel is refused with 50035 at `channel_id`."),
+	"event-channel-type": guess("A voice event in a text channel is refused with 50024."),
+	"event-end": guess("An event that ends before it starts is refused with 50035 at `scheduled_end_time`."),
 	"event-status": guess(
 		"Completing an event that has not started, no valid transition (documented), is refused with 50035 at `status`.",
 	),
-	"event-move": guess(
-		"Moving an event needs the permissions in the new channel, too (50013).",
-	),
+	"event-move": guess("Moving an event needs the permissions in the new channel, too (50013)."),
 	"event-hidden": guess(
 		"An event in a hidden channel is refused with 50001.",
 		"The bot could not delete a channel that is hidden from it.",
 	),
-	"automod-event-type": guess(
-		"A rule with the wrong event type is refused with 50035 at `event_type`.",
-	),
+	"automod-event-type": guess("A rule with the wrong event type is refused with 50035 at `event_type`."),
 	"automod-timeout": guess(
 		"A timeout in a rule other than for keywords and mentions (documented) is refused with 50035 at the type of the action.",
 	),
@@ -414,14 +362,8 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"A ban reads delete_message_seconds from the query, too.",
 		"discord.py, http.py: ban",
 	),
-	"automod-name-limit": inOpenApi(
-		"The name of a rule has at most 100 characters.",
-		"create_auto_moderation_rule",
-	),
-	"automod-action-limit": inOpenApi(
-		"A rule has at most 5 actions.",
-		"create_auto_moderation_rule",
-	),
+	"automod-name-limit": inOpenApi("The name of a rule has at most 100 characters.", "create_auto_moderation_rule"),
+	"automod-action-limit": inOpenApi("A rule has at most 5 actions.", "create_auto_moderation_rule"),
 	"automod-bots": sourced("documentation", "2023-05-07")(
 		"Bots are exempt from AutoMod.",
 		"https://support.discord.com/hc/en-us/articles/4421269296535-AutoMod-FAQ",
@@ -432,12 +374,8 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	),
 	"incidents-partial": guess("Incident actions that are left out stay."),
 	"incidents-audit": guess("Incident actions are not in the audit log."),
-	"incidents-long": guess(
-		"Incident actions for more than a day are refused with 50035 at the field.",
-	),
-	"community-requirement": guess(
-		"A community cannot go without verification: 50035 at `verification_level`.",
-	),
+	"incidents-long": guess("Incident actions for more than a day are refused with 50035 at the field."),
+	"community-requirement": guess("A community cannot go without verification: 50035 at `verification_level`."),
 	"community-channels": sourced("documentation", "2023-03-23")(
 		"Enabling COMMUNITY needs the channels for rules and updates in the same request (403 and 40006).",
 		"https://github.com/discord/discord-api-docs/issues/6015",
@@ -466,9 +404,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Features that a request cannot change are ignored, whether it lists them or not.",
 		"https://github.com/discord-net/Discord.Net/pull/2605",
 	),
-	"features-unknown": guess(
-		"An unknown feature is refused with 50035 at `features`.",
-	),
+	"features-unknown": guess("An unknown feature is refused with 50035 at `features`."),
 	"welcome-unset": sourced("library", "2021-04-17")(
 		"A welcome screen that was never edited is unknown (10069).",
 		"https://github.com/hikari-py/hikari/pull/548",
@@ -492,9 +428,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"welcome-channel": guess(
 		"An unknown channel in the welcome screen is refused with 10003, a voice channel with 50024.",
 	),
-	"welcome-audit": guess(
-		"An edited welcome screen is in the audit log as GUILD_UPDATE with the changed fields.",
-	),
+	"welcome-audit": guess("An edited welcome screen is in the audit log as GUILD_UPDATE with the changed fields."),
 	"onboarding-read": observed(
 		"Reading onboarding needs MANAGE_GUILD while it is disabled.",
 		"https://docs.discord.food/resources/guild#get-guild-onboarding",
@@ -543,21 +477,13 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"A role that becomes part of a prompt gets the flag IN_PROMPT with a GUILD_ROLE_UPDATE.",
 		"The probe sends requests and does not listen to events.",
 	),
-	"onboarding-hidden": guess(
-		"A channel hidden from @everyone is refused in onboarding with 350003.",
-	),
-	"onboarding-unknown": guess(
-		"An unknown channel in onboarding is refused with 10003, an unknown role with 10011.",
-	),
-	"onboarding-emoji": guess(
-		"An option with an unknown custom emoji is refused with 10014.",
-	),
+	"onboarding-hidden": guess("A channel hidden from @everyone is refused in onboarding with 350003."),
+	"onboarding-unknown": guess("An unknown channel in onboarding is refused with 10003, an unknown role with 10011."),
+	"onboarding-emoji": guess("An option with an unknown custom emoji is refused with 10014."),
 	"onboarding-prompt-defaults": guess(
 		"A prompt whose settings are omitted is optional, multiple choice and outside onboarding.",
 	),
-	"onboarding-deleted": guess(
-		"Deleted channels and roles disappear from the options of onboarding.",
-	),
+	"onboarding-deleted": guess("Deleted channels and roles disappear from the options of onboarding."),
 	"onboarding-audit": guess(
 		"Edited onboarding is in the audit log as ONBOARDING_UPDATE with the guild as target and the changed fields.",
 	),
@@ -597,40 +523,24 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"A changed overwrite of a category changes its synced channels, too; their events come after the category's.",
 		"https://github.com/discordjs/discord.js/issues/6004",
 	),
-	"sync-audit": guess(
-		"Channels that follow a changed overwrite of their category have no entries in the audit log.",
-	),
-	"integration-id": guess(
-		"The integration of a bot has the id of the bot.",
-		"Nothing depends on it.",
-	),
+	"sync-audit": guess("Channels that follow a changed overwrite of their category have no entries in the audit log."),
+	"integration-id": guess("The integration of a bot has the id of the bot.", "Nothing depends on it."),
 	"voice-regions": guess(
 		"Discord has the voice regions that the simulator lists.",
 		"They change, and nothing depends on them.",
 	),
-	"audit-target": inOpenApi(
-		"`target_id` filters the audit log.",
-		"list_guild_audit_log_entries",
-	),
+	"audit-target": inOpenApi("`target_id` filters the audit log.", "list_guild_audit_log_entries"),
 	"prune-administrator": observed(
 		"With PRUNE_REQUIRES_ADMIN, counting and pruning need ADMINISTRATOR.",
 		"https://docs.discord.food/resources/guild#get-guild-prune",
 	),
-	"prune-rank": guess(
-		"A prune skips the owner and members above the bot.",
-		"It would remove members.",
-	),
-	"role-features": guess(
-		"A role icon or gradient without the guild's feature is refused with 50101.",
-	),
+	"prune-rank": guess("A prune skips the owner and members above the bot.", "It would remove members."),
+	"role-features": guess("A role icon or gradient without the guild's feature is refused with 50101."),
 	"role-icon-size": guess(
 		"A role icon of more than 256 KiB is refused with 50035 at `icon`.",
 		"It needs a guild with ROLE_ICONS.",
 	),
-	"role-emoji": guess(
-		"A `unicode_emoji` that is no emoji is refused with 50035.",
-		"It needs a guild with ROLE_ICONS.",
-	),
+	"role-emoji": guess("A `unicode_emoji` that is no emoji is refused with 50035.", "It needs a guild with ROLE_ICONS."),
 	"role-color": guess(
 		"Setting `color` without `colors` ends a role's gradient.",
 		"It needs a guild with ENHANCED_ROLE_COLORS.",
@@ -652,9 +562,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"An audit log reason of more than 512 characters is refused with 400.",
 		"https://github.com/xelA/bucket/issues/5",
 	),
-	"token-unneeded": guess(
-		"An invalid token gets 401 even where none is needed.",
-	),
+	"token-unneeded": guess("An invalid token gets 401 even where none is needed."),
 	"error-status": guess(
 		"Each error code has one HTTP status, that in `rest/errors.ts`. Discord documents only the codes.",
 		"The report has the statuses of the errors that the other probes meet.",
@@ -687,10 +595,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"A body that is not a form is refused like an empty one.",
 		"https://github.com/discord/discord-api-docs/issues/5249",
 	),
-	"oauth2-missing-code": guess(
-		"A missing code is refused with `invalid_request`.",
-		noSecret,
-	),
+	"oauth2-missing-code": guess("A missing code is refused with `invalid_request`.", noSecret),
 	"oauth2-redirect-uri": guess(
 		"A redirect URI other than that of the authorization, or none, is refused with `invalid_grant`, and the code remains valid.",
 		noSecret,
@@ -719,10 +624,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Revoking returns `{}`, and refuses an unknown `token_type_hint` with `unsupported_token_type`.",
 		"https://github.com/discord/discord-api-docs/pull/6356",
 	),
-	"oauth2-revoke-unknown": guess(
-		"Revoking an unknown token returns `{}`, as RFC 7009 demands.",
-		noSecret,
-	),
+	"oauth2-revoke-unknown": guess("Revoking an unknown token returns `{}`, as RFC 7009 demands.", noSecret),
 	"oauth2-denied": sourced("library", "2022-03-24")(
 		"Canceling redirects with `access_denied`.",
 		"https://github.com/nhost/hasura-auth/issues/125",
@@ -731,10 +633,7 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"An unknown scope redirects with `invalid_scope`, after the person has accepted.",
 		"https://github.com/reboxer/discord-oauth2/issues/33",
 	),
-	"oauth2-scope": guess(
-		"A request without a scope redirects with `invalid_scope`.",
-		noBrowser,
-	),
+	"oauth2-scope": guess("A request without a scope redirects with `invalid_scope`.", noBrowser),
 	"oauth2-error-page": guess(
 		"An unknown application (404), an unregistered redirect URI and an unknown response type (400) get an error page.",
 		noBrowser,

@@ -217,9 +217,7 @@ export function readSources(): Map<string, Source> {
 	let [page, asOf] = ["", ""];
 	const add = (name: string, section: string) => {
 		if (sources.has(name))
-			throw new Error(
-				`the simulator's table of Discord's documentation pages lists the route or event ${name} twice`,
-			);
+			throw new Error(`the simulator's table of Discord's documentation pages lists the route or event ${name} twice`);
 		sources.set(name, { url: `${page}#${section}`, asOf });
 	};
 	for (const line of table.trim().split("\n")) {
@@ -227,11 +225,8 @@ export function readSources(): Map<string, Source> {
 		if (!line.startsWith("\t")) {
 			page = URL.canParse(first) ? first : documentation + first;
 			asOf = second;
-		} else if (second.startsWith("/"))
-			add(`${first} ${second}`, rest.join(" "));
-		else
-			for (const event of line.trim().split(" "))
-				add(event, event.toLowerCase().replaceAll("_", "-"));
+		} else if (second.startsWith("/")) add(`${first} ${second}`, rest.join(" "));
+		else for (const event of line.trim().split(" ")) add(event, event.toLowerCase().replaceAll("_", "-"));
 	}
 	return sources;
 }

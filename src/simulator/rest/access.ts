@@ -1,16 +1,7 @@
 // What the actor of a request may see and do: the entities of the path, and the permissions in them.
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
-import type {
-	Account,
-	Channel,
-	Member,
-	Role,
-	User,
-} from "../world/state/entities.ts";
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import type { Account, Channel, Member, Role, User } from "../world/state/entities.ts";
 import { inGuild, isThread } from "../world/state/entities.ts";
 import {
 	allPermissions,
@@ -48,41 +39,25 @@ export function findEntities(
 ): Partial<Found> {
 	for (const [name, id] of Object.entries(params))
 		if (!nonIdParams.has(name) && !isSnowflake(id))
-			throw formError(
-				"NUMBER_TYPE_COERCE",
-				`Value "${id}" is not snowflake.`,
-				name,
-			);
+			throw formError("NUMBER_TYPE_COERCE", `Value "${id}" is not snowflake.`, name);
 	const entities: Partial<Found> = {};
 	const { guild_id, channel_id, message_id, role_id, user_id } = params;
 
 	if (guild_id !== undefined) {
 		const guild = found(world.guilds.get(guild_id), Code.UnknownGuild);
 		if (!guild.members.has(actor.user.id))
-			throw apiError(
-				route.name === "GET /guilds/:guild_id"
-					? Code.UnknownGuild
-					: Code.MissingAccess,
-			);
+			throw apiError(route.name === "GET /guilds/:guild_id" ? Code.UnknownGuild : Code.MissingAccess);
 		entities.guild = guild;
 	}
 	if (channel_id !== undefined) {
 		const channel = found(world.channels.get(channel_id), Code.UnknownChannel);
-		if (!has(permissionsOf(world, channel, actor.user), Permission.ViewChannel))
-			throw apiError(Code.MissingAccess);
+		if (!has(permissionsOf(world, channel, actor.user), Permission.ViewChannel)) throw apiError(Code.MissingAccess);
 		entities.channel = channel;
 	}
 	if (channel_id !== undefined && message_id !== undefined)
-		entities.message = found(
-			world.messages.get(channel_id, message_id),
-			Code.UnknownMessage,
-		);
-	if (role_id !== undefined)
-		entities.role = found(entities.guild?.roles.get(role_id), Code.UnknownRole);
-	if (
-		user_id !== undefined &&
-		/\/(members|voice-states)\/:user_id/.test(route.path)
-	)
+		entities.message = found(world.messages.get(channel_id, message_id), Code.UnknownMessage);
+	if (role_id !== undefined) entities.role = found(entities.guild?.roles.get(role_id), Code.UnknownRole);
+	if (user_id !== undefined && /\/(members|voice-states)\/:user_id/.test(route.path))
 		entities.member = found(
 			entities.guild?.members.get(user_id),
 			world.users.get(user_id) ? Code.UnknownMember : Code.UnknownUser,
@@ -96,11 +71,9 @@ export function findEntities(
  */
 export function checkRoute(route: Route, call: Call): void {
 	const { actor, channel, guild } = call;
-	if (route.botsOnly && !actor.user.bot)
-		throw apiError(Code.OnlyBotsCanUseThisEndpoint);
+	if (route.botsOnly && !actor.user.bot) throw apiError(Code.OnlyBotsCanUseThisEndpoint);
 	const isArchived = channel && isThread(channel) && channel.archived;
-	if (isArchived && route.method !== "GET" && !route.inArchived)
-		throw apiError(Code.InvalidActionOnArchivedThread);
+	if (isArchived && route.method !== "GET" && !route.inArchived) throw apiError(Code.InvalidActionOnArchivedThread);
 	if (route.needs === undefined) return;
 	if (channel) requirePermissions(call, channel, route.needs);
 	else if (guild) requireGuildPermissions({ ...call, guild }, route.needs);
@@ -110,13 +83,8 @@ export function checkRoute(route: Route, call: Call): void {
  * Returns a user's permissions in a channel. In a DM of the user these are all permissions. In DMs of others, and in
  * guilds of which the user is not a member, the user has none.
  */
-export function permissionsOf(
-	world: World,
-	channel: Channel,
-	user: User,
-): bigint {
-	if (inGuild(channel))
-		return channelPermissions(world.guilds.of(channel), channel, user.id);
+export function permissionsOf(world: World, channel: Channel, user: User): bigint {
+	if (inGuild(channel)) return channelPermissions(world.guilds.of(channel), channel, user.id);
 	return channel.recipients.includes(user) ? allPermissions : 0n;
 }
 
@@ -124,34 +92,21 @@ export function permissionsOf(
  * Returns the permissions that the sender of the request has in a channel. These are all permissions if the sender is a
  * webhook or the channel is a DM of the sender.
  */
-export function permissionsIn(
-	{ world, actor, webhook }: Call,
-	channel: Channel,
-): bigint {
+export function permissionsIn({ world, actor, webhook }: Call, channel: Channel): bigint {
 	return webhook ? allPermissions : permissionsOf(world, channel, actor.user);
 }
 
 /** Throws Discord's error if the sender of the request lacks any of the required permissions in a channel. */
-export function requirePermissions(
-	call: Call,
-	channel: Channel,
-	bits: bigint,
-): void {
-	if (!has(permissionsIn(call, channel), bits))
-		throw apiError(Code.MissingPermissions);
-	if (inGuild(channel) && !call.webhook)
-		requireMfa({ ...call, guild: call.world.guilds.of(channel) }, bits);
+export function requirePermissions(call: Call, channel: Channel, bits: bigint): void {
+	if (!has(permissionsIn(call, channel), bits)) throw apiError(Code.MissingPermissions);
+	if (inGuild(channel) && !call.webhook) requireMfa({ ...call, guild: call.world.guilds.of(channel) }, bits);
 }
 
 type Acting = Pick<Call<":guild_id">, "guild" | "actor">;
 
 /** Throws Discord's error if the sender of the request lacks any of the required permissions in a guild. */
-export function requireGuildPermissions(
-	call: Acting & Pick<Call, "world">,
-	bits: bigint,
-): void {
-	if (!has(guildPermissions(call.guild, call.actor.user.id), bits))
-		throw apiError(Code.MissingPermissions);
+export function requireGuildPermissions(call: Acting & Pick<Call, "world">, bits: bigint): void {
+	if (!has(guildPermissions(call.guild, call.actor.user.id), bits)) throw apiError(Code.MissingPermissions);
 	requireMfa(call, bits);
 }
 
@@ -159,10 +114,7 @@ export function requireGuildPermissions(
  * Throws Discord's error if the guild requires two-factor authentication for any of the needed permissions and the
  * sender of the request does not use it.
  */
-export function requireMfa(
-	{ guild, actor, world }: Acting & Pick<Call, "world">,
-	bits: bigint,
-): void {
+export function requireMfa({ guild, actor, world }: Acting & Pick<Call, "world">, bits: bigint): void {
 	const isElevated = (bits & elevatedPermissions) !== 0n;
 	if (isElevated && guild.mfa_level === 1 && !world.users.hasMfa(actor.user))
 		throw apiError(Code.TwoFactorAuthenticationIsRequired);
@@ -170,14 +122,12 @@ export function requireMfa(
 
 /** Throws unless the member is the sender of the request or ranks below the sender in the role hierarchy. */
 export function requireAbove({ guild, actor }: Acting, member: Member): void {
-	if (!isAboveMember(guild, actor.user.id, member))
-		throw apiError(Code.MissingPermissions);
+	if (!isAboveMember(guild, actor.user.id, member)) throw apiError(Code.MissingPermissions);
 }
 
 /** Throws unless the role is below the highest role of the sender of the request. */
 export function requireAboveRole({ guild, actor }: Acting, role: Role): void {
-	if (!isAboveRole(guild, actor.user.id, role))
-		throw apiError(Code.MissingPermissions);
+	if (!isAboveRole(guild, actor.user.id, role)) throw apiError(Code.MissingPermissions);
 }
 
 /**
@@ -185,13 +135,11 @@ export function requireAboveRole({ guild, actor }: Acting, role: Role): void {
  * listing members.
  */
 export function requireMembersIntent({ actor }: Call): void {
-	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers"))
-		throw apiError(Code.MissingAccess);
+	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers")) throw apiError(Code.MissingAccess);
 }
 
 /** Throws in DMs, and in guild channels where the sender of the request lacks MANAGE_MESSAGES. */
 export function requireManageMessages(call: Call<":channel_id">): void {
-	if (!inGuild(call.channel))
-		throw apiError(Code.CannotExecuteActionOnDMChannel);
+	if (!inGuild(call.channel)) throw apiError(Code.CannotExecuteActionOnDMChannel);
 	requirePermissions(call, call.channel, Permission.ManageMessages);
 }

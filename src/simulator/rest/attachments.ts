@@ -24,17 +24,9 @@ export const describedFiles = f.list(
 type Described = f.Read<typeof describedFiles> & object;
 
 /** Stores the uploaded files of a message. Returns their attachment objects. */
-export function storeAttachments(
-	call: Call,
-	channel: Channel,
-	described: Described,
-): Attachment[] {
+export function storeAttachments(call: Call, channel: Channel, described: Described): Attachment[] {
 	if (call.files.size > maxFiles)
-		throw formError(
-			"BASE_TYPE_MAX_LENGTH",
-			`Must be ${maxFiles} or fewer in length.`,
-			"attachments",
-		);
+		throw formError("BASE_TYPE_MAX_LENGTH", `Must be ${maxFiles} or fewer in length.`, "attachments");
 	return Array.from(call.files, ([part, file]) => {
 		// The parts of the form are named files[0], files[1] and so on. The field `attachments` refers to them by these
 		// numbers.

@@ -3,19 +3,14 @@
 // https://docs.discord.com/developers/topics/oauth2#authorization-code-grant
 
 import { OAuth2Scopes } from "discord.js";
-import {
-	isSimulatedScope,
-	type OAuth2Settings,
-	type Scope,
-} from "../world/accounts/authorizations.ts";
+import { isSimulatedScope, type OAuth2Settings, type Scope } from "../world/accounts/authorizations.ts";
 import type { User } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
 
 const pageHeaders = {
 	"content-type": "text/html; charset=utf-8",
 	"cache-control": "no-store",
-	"content-security-policy":
-		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+	"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 };
 
 /**
@@ -63,32 +58,20 @@ export function isAuthorizePage({ pathname }: URL): boolean {
  * Whether a request is for /api/oauth2/authorize, which Discord redirects to the page on which people authorize
  * applications. https://docs.discord.food/topics/oauth2#preview-oauth2-authorization
  */
-export function isRedirectedToPage(
-	{ method, headers }: Request,
-	{ pathname }: URL,
-): boolean {
-	return (
-		method === "GET" &&
-		/^\/api(\/v\d+)?\/oauth2\/authorize$/.test(pathname) &&
-		!headers.has("authorization")
-	);
+export function isRedirectedToPage({ method, headers }: Request, { pathname }: URL): boolean {
+	return method === "GET" && /^\/api(\/v\d+)?\/oauth2\/authorize$/.test(pathname) && !headers.has("authorization");
 }
 
 /**
  * Handles a request to the page on which people authorize applications. GET returns the page; POST is sent by the
  * page's form and redirects the person to the application.
  */
-export async function serveAuthorizePage(
-	world: World,
-	request: Request,
-	url: URL,
-): Promise<Response> {
+export async function serveAuthorizePage(world: World, request: Request, url: URL): Promise<Response> {
 	try {
 		const query = readQuery(world, url.searchParams);
 		if (request.method === "GET" || request.method === "HEAD")
 			return new Response(renderForm(world, query), { headers: pageHeaders });
-		if (request.method !== "POST")
-			throw new PageError(405, "Method Not Allowed");
+		if (request.method !== "POST") throw new PageError(405, "Method Not Allowed");
 		const text = await request.text();
 		return redirect(world, query, new URLSearchParams(text));
 	} catch (error) {
@@ -109,10 +92,8 @@ function readQuery(world: World, params: URLSearchParams): Query {
 	const client = world.users.get(clientId);
 	if (!settings || !client) throw new PageError(404, "Unknown Application");
 	const responseType = params.get("response_type");
-	if (responseType === "token")
-		throw new PageError(501, "The simulator has no implicit grant.");
-	if (responseType !== "code")
-		throw new PageError(400, "Unsupported response_type");
+	if (responseType === "token") throw new PageError(501, "The simulator has no implicit grant.");
+	if (responseType !== "code") throw new PageError(400, "Unsupported response_type");
 	return {
 		client,
 		redirectUri: readRedirectUri(settings, params.get("redirect_uri")),
@@ -128,16 +109,9 @@ function readQuery(world: World, params: URLSearchParams): Query {
  * PageError if it is not a redirect URI of the application.
  * https://docs.discord.food/topics/oauth2#authorization-url-structure
  */
-function readRedirectUri(
-	{ redirectUris }: OAuth2Settings,
-	given: string | null,
-): string {
-	const found =
-		given === null
-			? redirectUris[0]
-			: redirectUris.find((uri) => uri === given);
-	if (found === undefined)
-		throw new PageError(400, "Invalid OAuth2 redirect_uri");
+function readRedirectUri({ redirectUris }: OAuth2Settings, given: string | null): string {
+	const found = given === null ? redirectUris[0] : redirectUris.find((uri) => uri === given);
+	if (found === undefined) throw new PageError(400, "Invalid OAuth2 redirect_uri");
 	return found;
 }
 
@@ -168,26 +142,17 @@ function redirect(world: World, query: Query, form: URLSearchParams): Response {
 function accept(world: World, query: Query, form: URLSearchParams): string {
 	const user = world.users.get(form.get("user_id") ?? "");
 	const answer = form.get("authorize");
-	if (answer !== "true" && answer !== "false")
-		throw new PageError(400, 'authorize must be "true" or "false".');
+	if (answer !== "true" && answer !== "false") throw new PageError(400, 'authorize must be "true" or "false".');
 	// https://github.com/nhost/hasura-auth/issues/125
 	if (answer === "false")
-		throw new RedirectError(
-			"access_denied",
-			"The resource owner or authorization server denied the request",
-		);
-	if (!user || user.bot)
-		throw new PageError(400, "user_id is not the id of a person.");
+		throw new RedirectError("access_denied", "The resource owner or authorization server denied the request");
+	if (!user || user.bot) throw new PageError(400, "user_id is not the id of a person.");
 	const { client, redirectUri, challenge, challengeMethod } = query;
 	// https://github.com/nuxt-community/auth-module/issues/1285
-	if (challengeMethod !== null && !challenge)
-		throw new RedirectError("invalid_request", 'Missing "code_challenge"');
+	if (challengeMethod !== null && !challenge) throw new RedirectError("invalid_request", 'Missing "code_challenge"');
 	// https://github.com/discord/discord-api-docs/pull/7046
 	if (challenge !== null && challengeMethod !== "S256")
-		throw new RedirectError(
-			"invalid_request",
-			'Unsupported "code_challenge_method"',
-		);
+		throw new RedirectError("invalid_request", 'Unsupported "code_challenge_method"');
 	return world.authorizations.accept({
 		clientId: client.id,
 		user,
@@ -206,10 +171,7 @@ function readScopes(scopes: readonly string[]): readonly Scope[] {
 	const known: readonly string[] = Object.values(OAuth2Scopes);
 	// A guess (oauth2-scope): a request without scopes is refused like one with an unknown scope.
 	if (scopes.length === 0 || scopes.some((scope) => !known.includes(scope)))
-		throw new RedirectError(
-			"invalid_scope",
-			"The requested scope is invalid, unknown, or malformed.",
-		);
+		throw new RedirectError("invalid_scope", "The requested scope is invalid, unknown, or malformed.");
 	return [...new Set(scopes)].map((scope) => {
 		if (isSimulatedScope(scope)) return scope;
 		throw new PageError(501, `The simulator has no scope ${scope}.`);

@@ -9,12 +9,7 @@ import {
 } from "discord.js";
 import { managersOnly, type Violation } from "../world/guilds/automod.ts";
 import type { EventPayloads } from "../world/state/api-types.ts";
-import type {
-	Channel,
-	Guild,
-	Member,
-	Message,
-} from "../world/state/entities.ts";
+import type { Channel, Guild, Member, Message } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import { guildPermissions, has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
@@ -40,11 +35,7 @@ interface ActionContext {
  * the message. Otherwise returns a function that takes the sent message and executes the actions of the rules which the
  * message violates.
  */
-export function moderate(
-	call: Call,
-	channel: Channel,
-	text: string,
-): (message: Message) => void {
+export function moderate(call: Call, channel: Channel, text: string): (message: Message) => void {
 	const { world, actor } = call;
 	if (!inGuild(channel)) return () => {};
 	const guild = world.guilds.of(channel);
@@ -60,27 +51,18 @@ export function moderate(
 	const common = { world, guild, channel, member, text };
 	const executeActions = (message: Message | undefined) => {
 		for (const violation of violations)
-			for (const action of violation.rule.actions)
-				executeAction(action, { ...common, violation, message });
+			for (const action of violation.rule.actions) executeAction(action, { ...common, violation, message });
 	};
-	const blocks = violations.some(({ rule }) =>
-		rule.actions.some(({ type }) => type === Action.BlockMessage),
-	);
+	const blocks = violations.some(({ rule }) => rule.actions.some(({ type }) => type === Action.BlockMessage));
 	if (!blocks) return executeActions;
 	executeActions(undefined);
 	throw apiError(Code.MessageWasBlockedByAutomaticModeration);
 }
 
-function executeAction(
-	action: APIAutoModerationAction,
-	context: ActionContext,
-): void {
+function executeAction(action: APIAutoModerationAction, context: ActionContext): void {
 	const { world, guild, channel, member, text, violation, message } = context;
 	const { rule, keyword, content } = violation;
-	const alert =
-		action.type === Action.SendAlertMessage
-			? sendAlert(action.metadata?.channel_id, context)
-			: undefined;
+	const alert = action.type === Action.SendAlertMessage ? sendAlert(action.metadata?.channel_id, context) : undefined;
 	if (action.type === Action.Timeout) {
 		const ms = (action.metadata?.duration_seconds ?? 0) * 1000;
 		world.members.edit(guild, member, {
@@ -90,9 +72,7 @@ function executeAction(
 	world.state.dispatch({
 		type: "AUTO_MODERATION_ACTION_EXECUTION",
 		guildId: guild.id,
-		data: ({
-			seesContent,
-		}): EventPayloads["AUTO_MODERATION_ACTION_EXECUTION"] => ({
+		data: ({ seesContent }): EventPayloads["AUTO_MODERATION_ACTION_EXECUTION"] => ({
 			guild_id: guild.id,
 			action,
 			rule_id: rule.id,
@@ -116,8 +96,7 @@ function sendAlert(
 ): Message | undefined {
 	const to = guild.channels.get(channelId ?? "");
 	if (!to) return undefined;
-	const field = (name: string, value: string | null) =>
-		value === null ? [] : [{ name, value, inline: false }];
+	const field = (name: string, value: string | null) => (value === null ? [] : [{ name, value, inline: false }]);
 	return world.messages.add(to, member.user, {
 		content: "",
 		type: MessageType.AutoModerationAction,

@@ -52,10 +52,8 @@ async function readMultipart(request: Request): Promise<Content> {
 		});
 	});
 	const files = new Map<string, Blob>();
-	for (const [name, value] of form)
-		if (typeof value !== "string") files.set(name, value);
-	for (const file of files.values())
-		if (file.size > fileLimitBytes) throw apiError(Code.RequestEntityTooLarge);
+	for (const [name, value] of form) if (typeof value !== "string") files.set(name, value);
+	for (const file of files.values()) if (file.size > fileLimitBytes) throw apiError(Code.RequestEntityTooLarge);
 	const payload = form.get("payload_json");
 	return { body: typeof payload === "string" ? parse(payload) : {}, files };
 }
@@ -67,17 +65,13 @@ function parse(text: string): unknown {
 	} catch {
 		throw apiError(Code.RequestBodyContainsInvalidJSON);
 	}
-	if (isDeeper(body, depthLimit))
-		throw apiError(Code.RequestBodyContainsInvalidJSON);
+	if (isDeeper(body, depthLimit)) throw apiError(Code.RequestBodyContainsInvalidJSON);
 	return body;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {
 	if (typeof value !== "object" || value === null) return false;
-	return (
-		levels === 0 ||
-		Object.values(value).some((inner) => isDeeper(inner, levels - 1))
-	);
+	return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 /**
@@ -91,11 +85,7 @@ export function readReason(request: Request): string | undefined {
 	if (!encoded) return undefined;
 	const reason = decodeReason(encoded);
 	if ([...reason].length > 512)
-		throw formError(
-			"BASE_TYPE_MAX_LENGTH",
-			"Must be 512 or fewer in length.",
-			"x-audit-log-reason",
-		);
+		throw formError("BASE_TYPE_MAX_LENGTH", "Must be 512 or fewer in length.", "x-audit-log-reason");
 	return reason;
 }
 

@@ -24,30 +24,19 @@ type Format = (typeof formats)[keyof typeof formats];
  * Responds to a request to the CDN. Unknown paths and pictures get 404. A format to which Discord does not convert a
  * picture gets 415.
  */
-export async function servePicture(
-	pictures: Pictures,
-	{ pathname, searchParams }: URL,
-): Promise<Response> {
-	const [, path = "", extension = ""] =
-		/^\/((?:emojis|icons\/\d+|role-icons\/\d+)\/\w+)\.(\w+)$/.exec(pathname) ??
-		[];
+export async function servePicture(pictures: Pictures, { pathname, searchParams }: URL): Promise<Response> {
+	const [, path = "", extension = ""] = /^\/((?:emojis|icons\/\d+|role-icons\/\d+)\/\w+)\.(\w+)$/.exec(pathname) ?? [];
 	const picture = pictures.get(path);
 	if (!picture) return refusal(404, "There is nothing here.");
 	// A guess (cdn-size-refused): any other size is refused with 400.
 	const size = searchParams.get("size");
 	if (size !== null && !sizes.has(size)) return refusal(400, "Invalid size");
-	const format = Object.hasOwn(formats, extension)
-		? formats[extension as keyof typeof formats]
-		: undefined;
+	const format = Object.hasOwn(formats, extension) ? formats[extension as keyof typeof formats] : undefined;
 	const isRoleIcon = path.startsWith("role-icons/");
 	// https://docs.discord.food/resources/emoji#emoji-formats
 	const isOnlyWebp = picture.format === "avif";
 	const hasGif = isGif(picture) && !isRoleIcon;
-	if (
-		!format ||
-		(format === "gif" && !hasGif) ||
-		(format !== "webp" && isOnlyWebp)
-	)
+	if (!format || (format === "gif" && !hasGif) || (format !== "webp" && isOnlyWebp))
 		return refusal(415, "Unsupported Media Type");
 	const animated = format === "gif" || searchParams.get("animated") === "true";
 	const served = await convert(picture, format, animated);

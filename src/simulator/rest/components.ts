@@ -4,12 +4,7 @@
 
 import { ButtonStyle, ComponentType } from "discord.js";
 import { selectTypes } from "../world/messages/buttons.ts";
-import {
-	FormError,
-	type FormErrors,
-	formError,
-	missingField,
-} from "./errors.ts";
+import { FormError, type FormErrors, formError, missingField } from "./errors.ts";
 import * as f from "./fields/fields.ts";
 import { componentId, emoji, readMenu } from "./fields/select-fields.ts";
 
@@ -24,13 +19,7 @@ const buttonsPerRow = 5;
 const button = f.object({
 	id: componentId,
 	style: f.required(
-		f.choice(
-			ButtonStyle.Primary,
-			ButtonStyle.Secondary,
-			ButtonStyle.Success,
-			ButtonStyle.Danger,
-			ButtonStyle.Link,
-		),
+		f.choice(ButtonStyle.Primary, ButtonStyle.Secondary, ButtonStyle.Success, ButtonStyle.Danger, ButtonStyle.Link),
 	),
 	label: f.nullable(f.text(0, 80)),
 	emoji,
@@ -48,12 +37,7 @@ const readButton = f.required(
 				"A custom id and url cannot both be specified",
 			);
 		if (style === ButtonStyle.Link) checkLink(url);
-		else if (!custom_id)
-			throw formError(
-				"BUTTON_COMPONENT_CUSTOM_ID_REQUIRED",
-				"A custom id is required",
-				"custom_id",
-			);
+		else if (!custom_id) throw formError("BUTTON_COMPONENT_CUSTOM_ID_REQUIRED", "A custom id is required", "custom_id");
 		if (!label && !emoji) throw missingField("label");
 		return { type: ComponentType.Button, ...f.pickBy(given, Boolean) };
 	}),
@@ -62,8 +46,7 @@ const readButton = f.required(
 function checkLink(url: string | null | undefined): void {
 	if (!url) throw missingField("url");
 	const scheme = URL.parse(url)?.protocol.slice(0, -1);
-	if (scheme === undefined)
-		throw formError("URL_TYPE_INVALID_URL", "Not a well formed URL.", "url");
+	if (scheme === undefined) throw formError("URL_TYPE_INVALID_URL", "Not a well formed URL.", "url");
 	if (!["http", "https", "discord"].includes(scheme))
 		throw formError(
 			"URL_TYPE_INVALID_SCHEME",
@@ -77,9 +60,7 @@ const selects = new Set<number>(selectTypes);
 /** A request field with a message component. `read` parses the component according to its type. */
 function component(read: (type: number, value: unknown) => Stored) {
 	const typed = f.object({ type: f.required(f.integer(1, 100)) });
-	return f.refine(f.unchecked, (value) =>
-		read(f.required(typed).read(value).type, value),
-	);
+	return f.refine(f.unchecked, (value) => read(f.required(typed).read(value).type, value));
 }
 
 const inRow = component((type, value) => {
@@ -89,9 +70,7 @@ const inRow = component((type, value) => {
 	throw notOneOf(ComponentType.Button, ...selectTypes);
 });
 
-const row = f.required(
-	f.object({ components: f.required(f.list(inRow, 1, buttonsPerRow)) }),
-);
+const row = f.required(f.object({ components: f.required(f.list(inRow, 1, buttonsPerRow)) }));
 
 const topLevel = component((type, value) => {
 	if (type === ComponentType.ActionRow) {
@@ -114,10 +93,7 @@ const topLevel = component((type, value) => {
 /** Discord's error for a component of a wrong type. https://github.com/NetCordDev/NetCord/issues/151 */
 function notOneOf(...types: readonly number[]): FormError {
 	const list = types.length > 1 ? types.join(", ") : `${types[0]},`;
-	return formError(
-		"UNION_TYPE_CHOICES",
-		`Value of field "type" must be one of (${list}).`,
-	);
+	return formError("UNION_TYPE_CHOICES", `Value of field "type" must be one of (${list}).`);
 }
 
 function needsV2(type: number): boolean {
@@ -126,23 +102,18 @@ function needsV2(type: number): boolean {
 
 const few = f.list(f.unchecked, 0, rowsPerMessage);
 
-export const components = f.refine(
-	f.list(topLevel, 0, componentsPerMessage),
-	(rows) => {
-		if (!rows.some(({ type }) => needsV2(type))) few.read(rows);
-		requireUniqueIds(rows);
-		return numbered(rows);
-	},
-);
+export const components = f.refine(f.list(topLevel, 0, componentsPerMessage), (rows) => {
+	if (!rows.some(({ type }) => needsV2(type))) few.read(rows);
+	requireUniqueIds(rows);
+	return numbered(rows);
+});
 
 /** Throws if a component needs the flag IS_COMPONENTS_V2, for a message without it. */
 export function requireLegacyComponents(components: readonly unknown[]): void {
 	const errors: FormErrors = {};
 	for (const [index, one] of components.entries())
-		if (needsV2(Object(one).type))
-			errors[index] = notOneOf(ComponentType.ActionRow).tree;
-	if (Object.keys(errors).length > 0)
-		throw new FormError({ components: errors });
+		if (needsV2(Object(one).type)) errors[index] = notOneOf(ComponentType.ActionRow).tree;
+	if (Object.keys(errors).length > 0) throw new FormError({ components: errors });
 }
 
 /** Throws if a message with IS_COMPONENTS_V2 has too many components or too much text in them. */
@@ -150,11 +121,7 @@ export function checkTotals(components: readonly unknown[]): void {
 	const all = nested(components);
 	// A guess (components-total): the code of this error.
 	if (all.length > componentsPerMessage)
-		throw formError(
-			"BASE_TYPE_MAX_LENGTH",
-			`Must be ${componentsPerMessage} or fewer in length.`,
-			"components",
-		);
+		throw formError("BASE_TYPE_MAX_LENGTH", `Must be ${componentsPerMessage} or fewer in length.`, "components");
 	const text = all.map(({ content }) => content ?? "").join("");
 	if ([...text].length > textPerMessage)
 		throw formError(

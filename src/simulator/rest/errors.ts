@@ -19,108 +19,79 @@ export class ApiError extends Error {
 // Programs rely on the codes. The messages are Discord's where they are known. A guess (error-status): the statuses.
 const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 	400: {
-		MaximumNumberOfPinsReachedForTheChannel:
-			"Maximum number of pins reached for the channel (250)",
+		MaximumNumberOfPinsReachedForTheChannel: "Maximum number of pins reached for the channel (250)",
 		MaximumNumberOfReactionsReached: "Maximum number of reactions reached (20)",
 		MaximumNumberOfWebhooksReached: "Maximum number of webhooks reached (15)",
 		MaximumNumberOfInvitesReached: "Maximum number of invites reached (1000)",
 		WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId:
 			"Webhooks posted to forum channels must have a thread_name or thread_id",
-		MaximumNumberOfGuildRolesReached:
-			"Maximum number of guild roles reached (250)",
-		MaximumNumberOfGuildChannelsReached:
-			"Maximum number of server channels reached (500)",
+		MaximumNumberOfGuildRolesReached: "Maximum number of guild roles reached (250)",
+		MaximumNumberOfGuildChannelsReached: "Maximum number of server channels reached (500)",
 		MaximumNumberOfUncompletedGuildScheduledEventsReached:
 			"Maximum number of uncompleted guild scheduled events reached (100)",
 		CannotUpdateAFinishedEvent: "Cannot update a finished event",
-		MessageWasBlockedByAutomaticModeration:
-			"Message was blocked by automatic moderation",
-		MaximumNumberOfApplicationCommandsReached:
-			"Maximum number of application commands reached (100)",
+		MessageWasBlockedByAutomaticModeration: "Message was blocked by automatic moderation",
+		MaximumNumberOfApplicationCommandsReached: "Maximum number of application commands reached (100)",
 		MaximumDailyApplicationCommandCreatesReached:
 			"Max number of daily application command creates has been reached (200)",
 		MaximumNumberOfEmojisReached: "Maximum number of emojis reached (50)",
-		MaximumNumberOfAnimatedEmojisReached:
-			"Maximum number of animated emojis reached (50)",
-		ThisMessageWasAlreadyCrossposted:
-			"This message has already been crossposted.",
+		MaximumNumberOfAnimatedEmojisReached: "Maximum number of animated emojis reached (50)",
+		ThisMessageWasAlreadyCrossposted: "This message has already been crossposted.",
 		CannotExpireANonPollMessage: "Cannot expire a non-poll message",
-		OnlyOneChannelCanHaveAParentIdModifiedAtATime:
-			"Only one channel can have a parent modified at a time",
+		OnlyOneChannelCanHaveAParentIdModifiedAtATime: "Only one channel can have a parent modified at a time",
 		TargetUserIsNotConnectedToVoice: "Target user is not connected to voice.",
 		TheStageIsAlreadyOpen: "The Stage is already open.",
-		InteractionHasAlreadyBeenAcknowledged:
-			"Interaction has already been acknowledged.",
+		InteractionHasAlreadyBeenAcknowledged: "Interaction has already been acknowledged.",
 		CannotSendAnEmptyMessage: "Cannot send an empty message",
-		CannotSendMessagesInNonTextChannel:
-			"Cannot send messages in a non-text channel",
-		CannotExecuteActionOnThisChannelType:
-			"Cannot execute action on this channel type",
-		InvalidActionOnArchivedThread:
-			"Tried to perform an operation on an archived thread",
-		ThreadAlreadyCreatedForMessage:
-			"A thread has already been created for this message",
+		CannotSendMessagesInNonTextChannel: "Cannot send messages in a non-text channel",
+		CannotExecuteActionOnThisChannelType: "Cannot execute action on this channel type",
+		InvalidActionOnArchivedThread: "Tried to perform an operation on an archived thread",
+		ThreadAlreadyCreatedForMessage: "A thread has already been created for this message",
 		ThreadLocked: "Thread is locked",
 		MaximumActiveThreads: "Maximum number of active threads reached",
-		MaximumThreadParticipantsReached:
-			"Maximum number of thread participants has been reached (1000)",
+		MaximumThreadParticipantsReached: "Maximum number of thread participants has been reached (1000)",
 		TagNamesMustBeUnique: "Tag names must be unique",
-		TagRequiredToCreateAForumPostInThisChannel:
-			"A tag is required to create a forum post in this channel",
+		TagRequiredToCreateAForumPostInThisChannel: "A tag is required to create a forum post in this channel",
 		InvalidRole: "Invalid Role",
-		OneOfTheMessagesProvidedWasTooOldForBulkDelete:
-			"You can only bulk delete messages that are under 14 days old.",
+		OneOfTheMessagesProvidedWasTooOldForBulkDelete: "You can only bulk delete messages that are under 14 days old.",
 		InvalidFormBodyOrContentType: "Invalid Form Body",
 		RequestBodyContainsInvalidJSON: "The request body contains invalid JSON.",
-		CannotDeleteChannelRequiredForCommunityGuilds:
-			"Cannot delete a channel required for Community guilds",
-		ServerNeedsMoreBoostsToPerformThisAction:
-			"This server needs more boosts to perform this action",
-		CommunityServerChannelsMustBeTextChannels:
-			"Community server channels must be text channels",
+		CannotDeleteChannelRequiredForCommunityGuilds: "Cannot delete a channel required for Community guilds",
+		ServerNeedsMoreBoostsToPerformThisAction: "This server needs more boosts to perform this action",
+		CommunityServerChannelsMustBeTextChannels: "Community server channels must be text channels",
 		FailedToBanUsers: "Failed to ban users",
-		CannotEnableOnboardingRequirementsAreNotMet:
-			"Cannot enable onboarding, requirements are not met",
-		CannotUpdateOnboardingWhileBelowRequirements:
-			"Cannot update onboarding while below requirements",
+		CannotEnableOnboardingRequirementsAreNotMet: "Cannot enable onboarding, requirements are not met",
+		CannotUpdateOnboardingWhileBelowRequirements: "Cannot update onboarding while below requirements",
 	},
 	401: {
 		Unauthorized: "Unauthorized",
 		InvalidWebhookToken: "Invalid Webhook Token",
 	},
 	403: {
-		FeatureTemporarilyDisabledServerSide:
-			"This feature has been temporarily disabled",
+		FeatureTemporarilyDisabledServerSide: "This feature has been temporarily disabled",
 		UserBannedFromThisGuild: "The user is banned from this guild.",
 		BotsCannotUseThisEndpoint: "Bots cannot use this endpoint",
 		OnlyBotsCanUseThisEndpoint: "Only bots can use this endpoint",
 		NotAuthorizedToPerformThisActionOnThisApplication:
 			"You are not authorized to perform this action on this application",
-		CannotExecuteActionOnSystemMessage:
-			"Cannot execute action on a system message",
+		CannotExecuteActionOnSystemMessage: "Cannot execute action on a system message",
 		CannotReferenceAMessageWithoutPermissionToReadMessageHistory:
 			"Cannot reference a message without permission to read message history",
-		NSFWChannelMessageReferenceNotAllowed:
-			"NSFW channel message reference not allowed",
-		CannotForwardMessageWithUnreadableContent:
-			"You cannot forward a message whose content you cannot read.",
+		NSFWChannelMessageReferenceNotAllowed: "NSFW channel message reference not allowed",
+		CannotForwardMessageWithUnreadableContent: "You cannot forward a message whose content you cannot read.",
 		PollExpired: "Poll expired",
 		CannotEditAPollMessage: "Cannot edit a poll message",
-		CannotUseAnEmojiIncludedWithThePoll:
-			"Cannot use an emoji included with the poll",
+		CannotUseAnEmojiIncludedWithThePoll: "Cannot use an emoji included with the poll",
 		MissingAccess: "Missing Access",
 		CannotExecuteActionOnDMChannel: "Cannot execute action on a DM channel",
-		CannotEditMessageAuthoredByAnotherUser:
-			"Cannot edit a message authored by another user",
+		CannotEditMessageAuthoredByAnotherUser: "Cannot edit a message authored by another user",
 		CannotSendMessagesToThisUser: "Cannot send messages to this user",
 		CannotSendMessagesToThisUserDueToHavingNoMutualGuilds:
 			"Cannot send messages to this user due to having no mutual guilds",
 		OpeningDirectMessagesTooFast: "You are opening direct messages too fast",
-		TwoFactorAuthenticationIsRequired:
-			"Two factor is required for this operation",
+		TwoFactorAuthenticationIsRequired: "Two factor is required for this operation",
 		MissingPermissions: "Missing Permissions",
-		CannotReplyWithoutPermissionToReadMessageHistory:
-			"Cannot reply without permission to read message history",
+		CannotReplyWithoutPermissionToReadMessageHistory: "Cannot reply without permission to read message history",
 	},
 	404: {
 		UnknownApplication: "Unknown Application",
@@ -147,10 +118,8 @@ const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 	},
 	413: { RequestEntityTooLarge: "Request entity too large" },
 	429: {
-		ActionCannotBePerformedDueToSlowmodeRateLimit:
-			"This action cannot be performed due to slowmode rate limit",
-		ChannelWriteRateLimit:
-			"The write action you are performing has hit the write rate limit.",
+		ActionCannotBePerformedDueToSlowmodeRateLimit: "This action cannot be performed due to slowmode rate limit",
+		ChannelWriteRateLimit: "The write action you are performing has hit the write rate limit.",
 	},
 };
 
@@ -242,15 +211,9 @@ export class FormError extends ApiError {
  * Creates the error for an invalid value in a request body. If only a nested part of the value is invalid, the last
  * parameters are the path to that part.
  */
-export function formError(
-	code: string,
-	message: string,
-	...path: readonly (string | number)[]
-): FormError {
+export function formError(code: string, message: string, ...path: readonly (string | number)[]): FormError {
 	const leaf: FormErrors = { _errors: [{ code, message }] };
-	return new FormError(
-		path.reduceRight<FormErrors>((tree, key) => ({ [key]: tree }), leaf),
-	);
+	return new FormError(path.reduceRight<FormErrors>((tree, key) => ({ [key]: tree }), leaf));
 }
 
 /** Creates the error for a required field that a request body lacks. */

@@ -90,10 +90,7 @@ export class Faults {
 	 * Injects a fault: matching requests are held until the test releases them. With the option `after`, they take effect
 	 * at once and only their responses are held.
 	 */
-	stall(
-		match: Match,
-		given: { after?: boolean | undefined } & FaultLimits = {},
-	): InjectedFault {
+	stall(match: Match, given: { after?: boolean | undefined } & FaultLimits = {}): InjectedFault {
 		const gate = Promise.withResolvers<void>();
 		const effect = {
 			kind: "stall",
@@ -104,10 +101,7 @@ export class Faults {
 	}
 
 	/** Injects a fault: the connections of matching requests are closed, before or after the requests take effect. */
-	drop(
-		match: Match,
-		given: { when: "before" | "after" } & FaultLimits,
-	): InjectedFault {
+	drop(match: Match, given: { when: "before" | "after" } & FaultLimits): InjectedFault {
 		const effect = { kind: "drop", executed: given.when === "after" } as const;
 		return this.#add(match, effect, given);
 	}
@@ -125,18 +119,11 @@ export class Faults {
 			global: given.global ?? false,
 			scope: given.scope ?? (given.global ? "global" : "user"),
 		});
-		return this.#add(
-			match,
-			{ kind: "rateLimit", executed: false, error },
-			given,
-		);
+		return this.#add(match, { kind: "rateLimit", executed: false, error }, given);
 	}
 
 	/** Injects a fault: matching message searches get status 202 (the search index is not available yet). */
-	indexing(
-		match: Match,
-		given: { retryAfterSeconds: number } & FaultLimits,
-	): InjectedFault {
+	indexing(match: Match, given: { retryAfterSeconds: number } & FaultLimits): InjectedFault {
 		const error = new ApiError(202, {
 			message: "Index not yet available. Try again later",
 			code: RESTJSONErrorCodes.IndexNotYetAvailable,
@@ -147,11 +134,7 @@ export class Faults {
 	}
 
 	/** Injects a fault: matching requests get an HTTP error status. With the option `executed`, they also take effect. */
-	fail(
-		match: Match,
-		status: number,
-		given: { executed?: boolean | undefined } & FaultLimits = {},
-	): InjectedFault {
+	fail(match: Match, status: number, given: { executed?: boolean | undefined } & FaultLimits = {}): InjectedFault {
 		const error = httpError(status, "Simulated Failure");
 		const executed = given.executed ?? false;
 		return this.#add(match, { kind: "fail", executed, error }, given);
@@ -161,10 +144,7 @@ export class Faults {
 	 * Injects a fault: matching requests get a response chosen by the test (status, body and headers). With the option
 	 * `executed`, they also take effect.
 	 */
-	answer(
-		match: Match,
-		given: ResponseData & { executed?: boolean | undefined } & FaultLimits,
-	): InjectedFault {
+	answer(match: Match, given: ResponseData & { executed?: boolean | undefined } & FaultLimits): InjectedFault {
 		const { executed = false, status, body, headers } = given;
 		const rewrite = () => ({ status, body, headers });
 		return this.#add(match, { kind: "answer", executed, rewrite }, given);
@@ -174,11 +154,7 @@ export class Faults {
 	 * Injects a fault: matching requests take effect, but each successful response is replaced by the response that the
 	 * test's function `rewrite` returns for it.
 	 */
-	rewrite(
-		match: Match,
-		rewrite: (right: ResponseData) => ResponseData,
-		limits: FaultLimits = {},
-	): InjectedFault {
+	rewrite(match: Match, rewrite: (right: ResponseData) => ResponseData, limits: FaultLimits = {}): InjectedFault {
 		const effect: Effect = {
 			kind: "answer",
 			executed: true,
@@ -202,12 +178,7 @@ export class Faults {
 	 * Returns the effect of the first injected fault that matches a request; undefined if none matches. Counts the
 	 * request as affected, and removes a fault that has affected its maximum number of requests.
 	 */
-	hit(request: {
-		method: string;
-		route: string;
-		path: string;
-		actor: string;
-	}): Effect | undefined {
+	hit(request: { method: string; route: string; path: string; actor: string }): Effect | undefined {
 		for (const fault of this.#active) {
 			const { times = Number.POSITIVE_INFINITY, actor } = fault.limits;
 			if (actor !== undefined && actor !== request.actor) continue;
@@ -223,12 +194,7 @@ export class Faults {
 	// Faults that hold requests, possibly after their last match.
 	readonly #holding = new Set<InjectedFault>();
 
-	#add(
-		match: Match,
-		effect: Effect,
-		limits: FaultLimits,
-		letGo: () => void = () => {},
-	): InjectedFault {
+	#add(match: Match, effect: Effect, limits: FaultLimits, letGo: () => void = () => {}): InjectedFault {
 		this.#count += 1;
 		const fault: ActiveFault = {
 			id: this.#count,
@@ -270,9 +236,6 @@ function matcher(match: Match): ActiveFault["matches"] {
 		const actual = path.split("/");
 		if (parts.at(-1) !== "*" && parts.length !== actual.length) return false;
 		if (parts.length > actual.length) return false;
-		return parts.every(
-			(part, index) =>
-				part === "*" || part === pattern[index] || part === actual[index],
-		);
+		return parts.every((part, index) => part === "*" || part === pattern[index] || part === actual[index]);
 	};
 }

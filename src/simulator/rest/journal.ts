@@ -28,9 +28,7 @@ export class Journal {
 
 	/** Returns all recorded requests, or those of one route such as "POST /channels/:channel_id/messages". */
 	entries(route?: string): readonly JournalEntry[] {
-		return this.#entries.filter(
-			(entry) => route === undefined || entry.route === route,
-		);
+		return this.#entries.filter((entry) => route === undefined || entry.route === route);
 	}
 
 	clear(): void {
@@ -82,9 +80,7 @@ export class RequestLog {
 	 * this route.
 	 */
 	list(route?: string): readonly RequestRecord[] {
-		return this.#records
-			.slice(-kept)
-			.filter((record) => route === undefined || record.route === route);
+		return this.#records.slice(-kept).filter((record) => route === undefined || record.route === route);
 	}
 
 	/**
@@ -99,9 +95,7 @@ export class RequestLog {
 	 * Adds a request to the log. Returns a function that completes the log entry with data that becomes known later, such
 	 * as the response's status.
 	 */
-	add(
-		request: Pick<RequestRecord, "method" | "path">,
-	): (known: Partial<RequestRecord>) => void {
+	add(request: Pick<RequestRecord, "method" | "path">): (known: Partial<RequestRecord>) => void {
 		const record: RequestRecord = {
 			at: new Date().toISOString(),
 			route: undefined,
@@ -111,8 +105,7 @@ export class RequestLog {
 			...request,
 		};
 		this.#records.push(record);
-		if (this.#records.length > 2 * kept)
-			this.#records = this.#records.slice(-kept);
+		if (this.#records.length > 2 * kept) this.#records = this.#records.slice(-kept);
 		return (known) => {
 			Object.assign(record, known);
 			if (known.status !== undefined) this.ended.notify(record);

@@ -1,11 +1,7 @@
 // The body of new and edited messages: content, mentions, embeds and files, checked by Discord's rules.
 // https://discord.com/developers/docs/resources/message
 
-import {
-	RESTJSONErrorCodes as Code,
-	MessageFlags,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, MessageFlags, PermissionFlagsBits as Permission } from "discord.js";
 import type { MessageChanges } from "../world/messages/messages.ts";
 import type { SentEmbed } from "../world/state/api-types.ts";
 import type { Channel, Message, User } from "../world/state/entities.ts";
@@ -14,11 +10,7 @@ import { has } from "../world/state/permissions.ts";
 import { readerOf } from "../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "./access.ts";
 import { describedFiles, storeAttachments } from "./attachments.ts";
-import {
-	checkTotals,
-	components,
-	requireLegacyComponents,
-} from "./components.ts";
+import { checkTotals, components, requireLegacyComponents } from "./components.ts";
 import { apiError, formError, notSimulated } from "./errors.ts";
 import * as f from "./fields/fields.ts";
 import type { Call, ReadForm } from "./route.ts";
@@ -27,8 +19,7 @@ const link = f.nullable(f.text(0, 2048));
 
 /** A field whose text is trimmed before it is measured: the limits of embeds are of trimmed texts. */
 const trimmed = (max: number) => ({
-	read: (value: unknown) =>
-		f.text(0, max).read(typeof value === "string" ? value.trim() : value),
+	read: (value: unknown) => f.text(0, max).read(typeof value === "string" ? value.trim() : value),
 });
 
 const embed = f.object({
@@ -38,14 +29,10 @@ const embed = f.object({
 	url: link,
 	timestamp: f.nullable(f.timestamp),
 	color: f.nullable(f.integer(0, 0xffffff)),
-	footer: f.nullable(
-		f.object({ text: f.nullable(trimmed(2048)), icon_url: link }),
-	),
+	footer: f.nullable(f.object({ text: f.nullable(trimmed(2048)), icon_url: link })),
 	image: f.nullable(f.object({ url: link })),
 	thumbnail: f.nullable(f.object({ url: link })),
-	author: f.nullable(
-		f.object({ name: f.nullable(trimmed(256)), url: link, icon_url: link }),
-	),
+	author: f.nullable(f.object({ name: f.nullable(trimmed(256)), url: link, icon_url: link })),
 	fields: f.nullable(
 		f.list(
 			f.object({
@@ -65,10 +52,7 @@ type Embed = Exclude<f.Read<typeof embed>, undefined>;
 const listedEmbed: f.Field<Embed | undefined> = {
 	read: (value) => {
 		if (Bun.deepEquals(value, {}))
-			throw formError(
-				"LIST_ITEM_VALUE_REQUIRED",
-				"List item values of ModelType are required",
-			);
+			throw formError("LIST_ITEM_VALUE_REQUIRED", "List item values of ModelType are required");
 		return embed.read(value);
 	},
 };
@@ -119,16 +103,10 @@ export function notSimulatedField(what: string) {
  */
 function storedEmbeds(embeds: readonly Embed[]): SentEmbed[] {
 	const length = embeds.reduce((sum, one) => sum + textLength(one), 0);
-	if (length > 6000)
-		throw formError(
-			"MAX_EMBED_SIZE_EXCEEDED",
-			"Embed size exceeds maximum size of 6000",
-			"embeds",
-		);
+	if (length > 6000) throw formError("MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000", "embeds");
 	// Empty parts, which some libraries send, are left out: https://github.com/spacebarchat/server/issues/1578
 	return embeds.map((one) => {
-		const { timestamp, footer, author, image, thumbnail, fields, ...rest } =
-			one;
+		const { timestamp, footer, author, image, thumbnail, fields, ...rest } = one;
 		return {
 			...f.present(rest),
 			type: "rich",
@@ -177,18 +155,15 @@ function findMentions(
 	{ allowed_mentions }: Content,
 	repliedTo?: Message,
 ): Pick<Message, "mentions" | "mention_roles" | "mention_everyone"> {
-	const allowed =
-		allowed_mentions ?? (call.interaction ? usersOnly : undefined);
+	const allowed = allowed_mentions ?? (call.interaction ? usersOnly : undefined);
 	checkExclusive(allowed);
-	const parses = (kind: "users" | "roles" | "everyone") =>
-		!allowed || (allowed.parse?.includes(kind) ?? false);
+	const parses = (kind: "users" | "roles" | "everyone") => !allowed || (allowed.parse?.includes(kind) ?? false);
 	const mayAll = has(permissionsIn(call, channel), Permission.MentionEveryone);
 
 	const users = idsIn(content, /<@!?(\d{1,20})>/g)
 		.filter((id) => parses("users") || allowed?.users?.includes(id))
 		.flatMap((id) => call.world.users.get(id) ?? []);
-	if (repliedTo && (!allowed || allowed.replied_user))
-		users.push(repliedTo.author);
+	if (repliedTo && (!allowed || allowed.replied_user)) users.push(repliedTo.author);
 
 	const guild = inGuild(channel) ? call.world.guilds.of(channel) : undefined;
 	return {
@@ -198,8 +173,7 @@ function findMentions(
 			const isAllowed = parses("roles") || allowed?.roles?.includes(id);
 			return isAllowed && role && (role.mentionable || mayAll);
 		}),
-		mention_everyone:
-			parses("everyone") && mayAll && /@(everyone|here)/.test(content),
+		mention_everyone: parses("everyone") && mayAll && /@(everyone|here)/.test(content),
 	};
 }
 
@@ -214,9 +188,7 @@ function checkExclusive(allowed: AllowedMentions): void {
 }
 
 function idsIn(content: string, pattern: RegExp): string[] {
-	return [
-		...new Set(Array.from(content.matchAll(pattern), ([, id]) => id ?? "")),
-	];
+	return [...new Set(Array.from(content.matchAll(pattern), ([, id]) => id ?? ""))];
 }
 
 /** Throws if a new message is empty: if it has no text, embeds, components, poll or files. */
@@ -231,24 +203,13 @@ export function requireContent(call: Call, body: Content): void {
 }
 
 /** Throws if a message has embeds or files and the sender of the request may not send them in the channel. */
-export function requireEmbedsAndFiles(
-	call: Call,
-	channel: Channel,
-	body: Content,
-): void {
-	if (body.embeds?.length)
-		requirePermissions(call, channel, Permission.EmbedLinks);
-	if (call.files.size > 0)
-		requirePermissions(call, channel, Permission.AttachFiles);
+export function requireEmbedsAndFiles(call: Call, channel: Channel, body: Content): void {
+	if (body.embeds?.length) requirePermissions(call, channel, Permission.EmbedLinks);
+	if (call.files.size > 0) requirePermissions(call, channel, Permission.AttachFiles);
 }
 
 /** Returns the stored fields of a new message: text, mentions, embeds, components, attachments and flags. */
-export function newContent(
-	call: Call,
-	channel: Channel,
-	body: Content,
-	repliedTo?: Message,
-) {
+export function newContent(call: Call, channel: Channel, body: Content, repliedTo?: Message) {
 	const content = (body.content ?? "").trim();
 	const embeds = storedEmbeds(body.embeds ?? []);
 	const components = body.components ?? [];
@@ -266,49 +227,32 @@ export function newContent(
 }
 
 /** Returns the changes that an edit makes to a message. Throws if the message would be empty after the edit. */
-export function editedContent(
-	call: Call,
-	channel: Channel,
-	message: Message,
-	body: Content,
-): MessageChanges {
+export function editedContent(call: Call, channel: Channel, message: Message, body: Content): MessageChanges {
 	const { content: text = message.content } = body;
 	const content = (text ?? "").trim();
-	const embeds =
-		body.embeds === undefined
-			? message.embeds
-			: storedEmbeds(body.embeds ?? []);
-	const components =
-		body.components ?? (body.components === null ? [] : message.components);
-	const flags =
-		typeof body.flags === "number"
-			? keptFlags(message) | settableFlags(body.flags)
-			: message.flags;
+	const embeds = body.embeds === undefined ? message.embeds : storedEmbeds(body.embeds ?? []);
+	const components = body.components ?? (body.components === null ? [] : message.components);
+	const flags = typeof body.flags === "number" ? keptFlags(message) | settableFlags(body.flags) : message.flags;
 	checkComponentsV2(flags, { content, embeds, poll: message.poll }, components);
 	const attachments = [
 		...keptAttachments(message, body.attachments),
 		...storeAttachments(call, channel, body.attachments ?? []),
 	];
 	const parts = [...embeds, ...components, ...attachments];
-	if (content === "" && parts.length === 0)
-		throw apiError(Code.CannotSendAnEmptyMessage);
+	if (content === "" && parts.length === 0) throw apiError(Code.CannotSendAnEmptyMessage);
 	return {
 		content,
 		embeds,
 		components,
 		attachments,
 		flags,
-		...(body.content === undefined
-			? {}
-			: findMentions(call, channel, content, body)),
+		...(body.content === undefined ? {} : findMentions(call, channel, content, body)),
 	};
 }
 
 function keptAttachments(message: Message, wanted: Content["attachments"]) {
 	if (wanted === undefined) return message.attachments;
-	return message.attachments.filter(({ id }) =>
-		wanted?.some((one) => one.id === id),
-	);
+	return message.attachments.filter(({ id }) => wanted?.some((one) => one.id === id));
 }
 
 /** Returns those flags of a message that remain set after any edit. Discord never unsets IS_COMPONENTS_V2. */
@@ -341,12 +285,7 @@ function checkComponentsV2(
 
 /** Returns `flags` without those that the author of a message may not set. Discord ignores them, too. */
 function settableFlags(flags: number): number {
-	return (
-		flags &
-		(MessageFlags.SuppressEmbeds |
-			MessageFlags.SuppressNotifications |
-			MessageFlags.IsComponentsV2)
-	);
+	return flags & (MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications | MessageFlags.IsComponentsV2);
 }
 
 /** Converts a message to the JSON object that the sender of the request receives. */

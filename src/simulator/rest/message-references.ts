@@ -1,12 +1,7 @@
 // Messages that refer to another one: replies in the same channel, and forwards from any channel.
 // https://discord.com/developers/docs/resources/message#message-reference-content-attribution
 
-import {
-	RESTJSONErrorCodes as Code,
-	MessageFlags,
-	MessageType,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, MessageFlags, MessageType, PermissionFlagsBits as Permission } from "discord.js";
 import { referenceTo } from "../world/messages/messages.ts";
 import type { Channel, Message } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
@@ -32,19 +27,11 @@ type Reference = Exclude<f.Read<typeof messageReference>, undefined>;
  * Returns the message to which a new message replies. If that message does not exist, returns undefined when the
  * request sets `fail_if_not_exists` to false, and throws otherwise.
  */
-export function repliedTo(
-	call: Call,
-	channel: Channel,
-	reference: Reference,
-): Message | undefined {
+export function repliedTo(call: Call, channel: Channel, reference: Reference): Message | undefined {
 	if (!has(permissionsIn(call, channel), Permission.ReadMessageHistory))
 		throw apiError(Code.CannotReplyWithoutPermissionToReadMessageHistory);
-	const message = call.world.messages.get(
-		channel.id,
-		reference.message_id ?? "",
-	);
-	if (!message && (reference.fail_if_not_exists ?? true))
-		throw unknownMessage();
+	const message = call.world.messages.get(channel.id, reference.message_id ?? "");
+	if (!message && (reference.fail_if_not_exists ?? true)) throw unknownMessage();
 	return message;
 }
 
@@ -67,12 +54,7 @@ const forwardable: readonly MessageType[] = [
  * Returns the fields that make a new message a forward of an existing message. Throws Discord's error if the existing
  * message cannot be forwarded.
  */
-export function asForward(
-	call: Call,
-	target: Channel,
-	body: Content,
-	reference: Reference,
-) {
+export function asForward(call: Call, target: Channel, body: Content, reference: Reference) {
 	const { content, embeds, components, poll } = body;
 	const parts = embeds?.length || components?.length || call.files.size;
 	if (content || poll || parts)
@@ -83,14 +65,11 @@ export function asForward(
 		);
 	const { channel, message } = forwarded(call, reference);
 	const { channels } = call.world;
-	if (channels.isNsfw(channel) && !channels.isNsfw(target))
-		throw apiError(Code.NSFWChannelMessageReferenceNotAllowed);
+	if (channels.isNsfw(channel) && !channels.isNsfw(target)) throw apiError(Code.NSFWChannelMessageReferenceNotAllowed);
 	return {
 		flags: MessageFlags.HasSnapshot,
 		message_reference: referenceTo(message, channel, 1),
-		message_snapshots: message.message_snapshots ?? [
-			{ message: snapshotOf(message) },
-		],
+		message_snapshots: message.message_snapshots ?? [{ message: snapshotOf(message) }],
 	};
 }
 
@@ -98,27 +77,19 @@ export function asForward(
  * Returns the message to forward and its channel. Throws if the sender of the request may not view the channel or
  * read the message.
  */
-function forwarded(
-	call: Call,
-	{ channel_id, message_id }: Reference,
-): { channel: Channel; message: Message } {
+function forwarded(call: Call, { channel_id, message_id }: Reference): { channel: Channel; message: Message } {
 	const { world, actor } = call;
-	if (channel_id === undefined)
-		throw missingField("message_reference", "channel_id");
+	if (channel_id === undefined) throw missingField("message_reference", "channel_id");
 	const channel = found(world.channels.get(channel_id), Code.UnknownChannel);
 	const granted = permissionsIn(call, channel);
 	if (!has(granted, Permission.ViewChannel)) throw apiError(Code.MissingAccess);
 	if (!has(granted, Permission.ReadMessageHistory))
-		throw apiError(
-			Code.CannotReferenceAMessageWithoutPermissionToReadMessageHistory,
-		);
+		throw apiError(Code.CannotReferenceAMessageWithoutPermissionToReadMessageHistory);
 	const message = world.messages.get(channel.id, message_id ?? "");
 	if (!message) throw unknownMessage();
-	if (!forwardable.includes(message.type) || message.poll)
-		throw apiError(Code.CannotExecuteActionOnSystemMessage);
+	if (!forwardable.includes(message.type) || message.poll) throw apiError(Code.CannotExecuteActionOnSystemMessage);
 	const guildId = inGuild(channel) ? channel.guild_id : undefined;
-	if (!isReadable(message, readerOf(actor), guildId))
-		throw apiError(Code.CannotForwardMessageWithUnreadableContent);
+	if (!isReadable(message, readerOf(actor), guildId)) throw apiError(Code.CannotForwardMessageWithUnreadableContent);
 	return { channel, message };
 }
 
@@ -138,9 +109,5 @@ function snapshotOf(message: Message) {
 }
 
 function unknownMessage() {
-	return formError(
-		"REPLIES_UNKNOWN_MESSAGE",
-		"Unknown message",
-		"message_reference",
-	);
+	return formError("REPLIES_UNKNOWN_MESSAGE", "Unknown message", "message_reference");
 }

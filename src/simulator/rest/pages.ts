@@ -20,9 +20,7 @@ export function pageById<T>(
 ): T[] {
 	const { limit = defaultLimit } = page;
 	const isOnPage = (one: T) =>
-		before === undefined
-			? compareIds(idOf(one), after) > 0
-			: compareIds(idOf(one), before) < 0;
+		before === undefined ? compareIds(idOf(one), after) > 0 : compareIds(idOf(one), before) < 0;
 	const fitting = [...items].filter(isOnPage);
 	fitting.sort((a, b) => compareIds(idOf(a), idOf(b)));
 	return before === undefined ? fitting.slice(0, limit) : fitting.slice(-limit);

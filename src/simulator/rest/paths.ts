@@ -4,10 +4,7 @@
  * Hides the webhook or interaction token in a path, except its last six characters, so that the path can be logged.
  */
 export function redactToken(path: string): string {
-	return path.replace(
-		/^(\/(?:interactions|webhooks)\/[^/]*\/)[^/]*?([^/]{0,6})(?=\/|$)/,
-		"$1…$2",
-	);
+	return path.replace(/^(\/(?:interactions|webhooks)\/[^/]*\/)[^/]*?([^/]{0,6})(?=\/|$)/, "$1…$2");
 }
 
 /** Decodes "%40" to "@" in a part of a path, because some clients encode the "@" of "@original" and "@me". */
@@ -16,16 +13,11 @@ export function decodeSegment(part: string): string {
 }
 
 /** Whether the parts of a path match a pattern such as "/channels/:channel_id". */
-export function matchesPattern(
-	pattern: string,
-	parts: readonly string[],
-): boolean {
+export function matchesPattern(pattern: string, parts: readonly string[]): boolean {
 	const wanted = pattern.split("/");
 	return (
 		wanted.length === parts.length &&
-		wanted.every((part, index) =>
-			part.startsWith(":") ? parts[index] !== "" : part === parts[index],
-		)
+		wanted.every((part, index) => (part.startsWith(":") ? parts[index] !== "" : part === parts[index]))
 	);
 }
 
@@ -34,15 +26,8 @@ export function countParams(pattern: string): number {
 }
 
 /** Returns the values of a path's parameters by their names in the pattern, such as `channel_id`. */
-export function readParams(
-	pattern: string,
-	parts: readonly string[],
-): Record<string, string> {
+export function readParams(pattern: string, parts: readonly string[]): Record<string, string> {
 	return Object.fromEntries(
-		pattern
-			.split("/")
-			.flatMap((part, index) =>
-				part.startsWith(":") ? [[part.slice(1), parts[index] ?? ""]] : [],
-			),
+		pattern.split("/").flatMap((part, index) => (part.startsWith(":") ? [[part.slice(1), parts[index] ?? ""]] : [])),
 	);
 }

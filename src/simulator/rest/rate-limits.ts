@@ -136,8 +136,7 @@ export class RateLimiter {
 			"x-ratelimit-reset-after": String(afterMs / 1000),
 			"x-ratelimit-bucket": Bun.hash(request.route).toString(16),
 		};
-		if (full)
-			throw rateLimited(afterMs, { global: false, scope: "user" }, headers);
+		if (full) throw rateLimited(afterMs, { global: false, scope: "user" }, headers);
 		return headers;
 	}
 
@@ -151,7 +150,6 @@ export class RateLimiter {
 
 	#forgetOld(): void {
 		if (this.#buckets.size < 10_000) return;
-		for (const [key, bucket] of this.#buckets)
-			if (bucket.resetAt <= this.#now()) this.#buckets.delete(key);
+		for (const [key, bucket] of this.#buckets) if (bucket.resetAt <= this.#now()) this.#buckets.delete(key);
 	}
 }

@@ -37,9 +37,7 @@ export interface Found {
 	webhook: Webhook;
 }
 
-type If<Path, Part extends string, T> = Path extends `${string}${Part}${string}`
-	? T
-	: never;
+type If<Path, Part extends string, T> = Path extends `${string}${Part}${string}` ? T : never;
 
 /**
  * The names of the objects that the router looks up for a path pattern: "guild" if the pattern contains ":guild_id".
@@ -69,9 +67,7 @@ interface Request<Path, Body, Query> {
 	 */
 	readonly authorization: Authorization | undefined;
 	/** The values of the path parameters by name. */
-	readonly params: Readonly<
-		Record<string, string> & Record<ParamsIn<Path>, string>
-	>;
+	readonly params: Readonly<Record<string, string> & Record<ParamsIn<Path>, string>>;
 	readonly body: Body;
 	readonly query: Query;
 	/** The uploaded files of a multipart request body, by part name. */
@@ -99,21 +95,14 @@ interface Request<Path, Body, Query> {
 /**
  * A checked request, as a route's handler receives it, with the entities (guild, channel …) whose ids are in the path.
  */
-export type Call<Path = "", Body = unknown, Query = unknown> = Request<
-	Path,
-	Body,
-	Query
-> &
+export type Call<Path = "", Body = unknown, Query = unknown> = Request<Path, Body, Query> &
 	Readonly<Partial<Found> & Pick<Found, FoundIn<Path>>>;
 
 /** The expected request body: its fields by name, or one field if the body is not an object. */
 type Form = Fields | Field<unknown>;
 
 /** The type of a request body or query after parsing. */
-export type ReadForm<F> =
-	F extends Field<infer T>
-		? Exclude<T, undefined>
-		: { [K in keyof F]: Read<F[K]> };
+export type ReadForm<F> = F extends Field<infer T> ? Exclude<T, undefined> : { [K in keyof F]: Read<F[K]> };
 
 type Run<Path, B, Q> = (call: Call<Path, ReadForm<B>, ReadForm<Q>>) => unknown;
 
@@ -159,8 +148,7 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 }
 
 /** A route of the simulated REST API. `run` parses and handles the request. */
-export interface Route
-	extends Omit<RouteSpec<"", Fields, Fields>, "body" | "query" | "run"> {
+export interface Route extends Omit<RouteSpec<"", Fields, Fields>, "body" | "query" | "run"> {
 	/** Method and path pattern, such as "POST /channels/:channel_id/messages". */
 	readonly name: string;
 	readonly method: string;
@@ -181,12 +169,7 @@ export function route<
 	const Q extends Fields = None,
 >(name: Name, spec: RouteSpec<Name, B, Q> | Run<Name, B, Q>): Route {
 	const given = typeof spec === "function" ? { run: spec } : spec;
-	const {
-		body = {},
-		query = {},
-		run,
-		...rest
-	} = given as RouteSpec<Name, B, Q>;
+	const { body = {}, query = {}, run, ...rest } = given as RouteSpec<Name, B, Q>;
 	const [method = "", path = ""] = name.split(" ");
 	const bodyForm = isField(body) ? body : object(body);
 	const queryForm = object(query);
@@ -218,8 +201,7 @@ export function guildPlaceOf({ channel }: Call<":channel_id">): GuildPlace {
 /** Returns the channel of the request path. Throws in DMs and threads. */
 export function guildChannelOf(call: Call<":channel_id">): GuildChannel {
 	const place = guildPlaceOf(call);
-	if (isThread(place))
-		throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (isThread(place)) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	return place;
 }
 

@@ -13,13 +13,7 @@ import { type Content, readBody, readForm, readReason } from "./body.ts";
 import { ApiError, apiError, httpError, notSimulated } from "./errors.ts";
 import type { Effect, Faults, ResponseData } from "./faults.ts";
 import type { Journal, RequestLog } from "./journal.ts";
-import {
-	countParams,
-	decodeSegment,
-	matchesPattern,
-	readParams,
-	redactToken,
-} from "./paths.ts";
+import { countParams, decodeSegment, matchesPattern, readParams, redactToken } from "./paths.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Call, Route } from "./route.ts";
 import { authenticateByToken } from "./token-auth.ts";
@@ -113,10 +107,7 @@ export class Router {
 
 	constructor(parts: Parts) {
 		this.#parts = parts;
-		this.#routesByLength = Map.groupBy(
-			parts.routes,
-			({ path }) => path.split("/").length,
-		);
+		this.#routesByLength = Map.groupBy(parts.routes, ({ path }) => path.split("/").length);
 	}
 
 	/** The routes that clients requested and the simulator does not implement. */
@@ -132,8 +123,7 @@ export class Router {
 
 	/** Handles a request to the REST API, below /api. `url` is the parsed URL of the request. */
 	async handle(request: Request, url: URL): Promise<Response> {
-		const [, version, path = "/"] =
-			/^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
+		const [, version, path = "/"] = /^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
 		const { method } = request;
 		const complete = this.#parts.requests.add({
 			method,
@@ -174,18 +164,12 @@ export class Router {
 		seen.route = route.path;
 		complete({ route: route.name });
 		const holder = authenticateByToken(params, this.#parts);
-		const { actor, authorization } =
-			holder ?? this.#authenticate(request, route);
+		const { actor, authorization } = holder ?? this.#authenticate(request, route);
 		complete({ actor: actor.user.id });
 		seen.limits = this.#parts.limiter.take({
 			actor: actor.user.id,
 			route: route.name,
-			major:
-				params.interaction_token ??
-				params.webhook_id ??
-				params.channel_id ??
-				params.guild_id ??
-				"",
+			major: params.interaction_token ?? params.webhook_id ?? params.channel_id ?? params.guild_id ?? "",
 			exempt: holder?.entities.interaction !== undefined,
 		});
 		const content = await (route.form ? readForm : readBody)(request);
@@ -199,8 +183,7 @@ export class Router {
 		if (fault) complete({ fault: fault.kind });
 		if (fault && !fault.executed) {
 			seen.fault = fault.kind;
-			if (fault.kind !== "answer")
-				await this.#applyFault(fault, request.signal);
+			if (fault.kind !== "answer") await this.#applyFault(fault, request.signal);
 			else {
 				// A proxy in front of the API sends no rate limit headers.
 				seen.limits = {};
@@ -237,10 +220,7 @@ export class Router {
 			this.#parts.limiter.takeRename(call.channel.id, content.body);
 		const result = route.run(call);
 		// The request is executed, even if a fault hides it from the client.
-		const response: ResponseData =
-			result === undefined
-				? { status: 204 }
-				: { status, body: JSON.stringify(result) };
+		const response: ResponseData = result === undefined ? { status: 204 } : { status, body: JSON.stringify(result) };
 		if (route.method !== "GET" && !route.fleeting && changed)
 			this.#parts.journal.record({
 				actor: actor.user.id,
@@ -259,45 +239,36 @@ export class Router {
 
 	#findRoute(method: string, path: string) {
 		const parts = path.split("/").map(decodeSegment);
-		const matching = (this.#routesByLength.get(parts.length) ?? []).filter(
-			(route) => matchesPattern(route.path, parts),
+		const matching = (this.#routesByLength.get(parts.length) ?? []).filter((route) =>
+			matchesPattern(route.path, parts),
 		);
 		// Webhooks and interactions share their paths. The id decides which one it is.
 		const isWebhook = this.#parts.world.webhooks.has(parts[2] ?? "");
 		const other = isWebhook ? ":interaction_token" : ":webhook_token";
-		const rank = ({ path: pattern }: Route) =>
-			countParams(pattern) + (pattern.includes(other) ? 100 : 0);
-		const route = matching
-			.sort((a, b) => rank(a) - rank(b))
-			.find((one) => one.method === method);
+		const rank = ({ path: pattern }: Route) => countParams(pattern) + (pattern.includes(other) ? 100 : 0);
+		const route = matching.sort((a, b) => rank(a) - rank(b)).find((one) => one.method === method);
 		if (route && !otherPaths.some((other) => matchesPattern(other, parts)))
 			return { route, params: readParams(route.path, parts) };
 		const redacted = redactToken(path);
 		const key = `${method} ${redacted}`;
 		const count = (this.#unknown.get(key)?.count ?? 0) + 1;
 		// Bounded, because a client can request any number of paths.
-		if (count > 1 || this.#unknown.size < 1000)
-			this.#unknown.set(key, { method, path: redacted, count });
-		this.#parts.log.warn(
-			"received a request for a Discord API route that the simulator does not have",
-			{ method, path: redacted },
-		);
+		if (count > 1 || this.#unknown.size < 1000) this.#unknown.set(key, { method, path: redacted, count });
+		this.#parts.log.warn("received a request for a Discord API route that the simulator does not have", {
+			method,
+			path: redacted,
+		});
 		throw notSimulated(key);
 	}
 
 	#authenticate(request: Request, route: Route): Sender {
 		const header = request.headers.get("authorization") ?? "";
-		if (route.form || (route.withoutToken && header === ""))
-			return { actor: anonymous };
-		if (header.startsWith("Bearer "))
-			return this.#authenticateApplication(header.slice(7).trim(), route);
+		if (route.form || (route.withoutToken && header === "")) return { actor: anonymous };
+		if (header.startsWith("Bearer ")) return this.#authenticateApplication(header.slice(7).trim(), route);
 		const asBot = header.startsWith("Bot ");
-		const actor = this.#parts.world.accounts.get(
-			asBot ? header.slice(4).trim() : header,
-		);
+		const actor = this.#parts.world.accounts.get(asBot ? header.slice(4).trim() : header);
 		// A bot's token on a route for applications: https://github.com/discord/discord-api-docs/issues/3945
-		if (!actor || (actor.user.bot === true) !== asBot || route.applicationsOnly)
-			throw httpError(401, "Unauthorized");
+		if (!actor || (actor.user.bot === true) !== asBot || route.applicationsOnly) throw httpError(401, "Unauthorized");
 		return { actor };
 	}
 
@@ -307,42 +278,28 @@ export class Router {
 	 */
 	#authenticateApplication(token: string, { scope }: Route): Sender {
 		const authorization = this.#parts.world.authorizations.byAccessToken(token);
-		const hasScope =
-			scope === "any" ||
-			(scope !== undefined && authorization?.scopes.includes(scope));
+		const hasScope = scope === "any" || (scope !== undefined && authorization?.scopes.includes(scope));
 		if (!authorization || !hasScope) throw httpError(401, "Unauthorized");
 		const { user } = authorization;
 		return { actor: { token, user, privilegedIntents: [] }, authorization };
 	}
 
-	async #applyFault(
-		fault: Exclude<Effect, { kind: "answer" }>,
-		signal: AbortSignal,
-	): Promise<void> {
+	async #applyFault(fault: Exclude<Effect, { kind: "answer" }>, signal: AbortSignal): Promise<void> {
 		if ("error" in fault) throw fault.error;
 		if (fault.kind === "drop") throw new HangUp();
 		await Promise.race([fault.released, aborted(signal)]);
 		if (signal.aborted || this.#closed) throw new HangUp();
 	}
 
-	#errorResponse(
-		error: unknown,
-		request: { method: string; path: string },
-	): ResponseData {
+	#errorResponse(error: unknown, request: { method: string; path: string }): ResponseData {
 		if (error instanceof ApiError)
 			return {
 				status: error.status,
 				body: JSON.stringify(error.body),
 				headers: error.headers,
 			};
-		this.#parts.log.error(
-			"simulated Discord API route failed: internal error",
-			{ ...request, error },
-		);
-		return this.#errorResponse(
-			httpError(500, "Internal Server Error"),
-			request,
-		);
+		this.#parts.log.error("simulated Discord API route failed: internal error", { ...request, error });
+		return this.#errorResponse(httpError(500, "Internal Server Error"), request);
 	}
 
 	#report(
@@ -368,8 +325,7 @@ export class Router {
 
 	#countInvalid({ status, headers }: ResponseData): void {
 		const shared = headers?.["x-ratelimit-scope"] === "shared";
-		if (status === 401 || status === 403 || (status === 429 && !shared))
-			this.#parts.requests.countInvalid();
+		if (status === 401 || status === 403 || (status === 429 && !shared)) this.#parts.requests.countInvalid();
 	}
 }
 
@@ -383,18 +339,12 @@ function parseQuery(given: URLSearchParams): Record<string, string | string[]> {
 }
 
 function nonceOf(body: unknown): { nonce?: string | number } {
-	if (typeof body !== "object" || body === null || !("nonce" in body))
-		return {};
+	if (typeof body !== "object" || body === null || !("nonce" in body)) return {};
 	const { nonce } = body;
-	return typeof nonce === "string" || typeof nonce === "number"
-		? { nonce }
-		: {};
+	return typeof nonce === "string" || typeof nonce === "number" ? { nonce } : {};
 }
 
-function respond(
-	{ status, body, headers }: ResponseData,
-	limits: Readonly<Record<string, string>>,
-): Response {
+function respond({ status, body, headers }: ResponseData, limits: Readonly<Record<string, string>>): Response {
 	const all = { ...limits, ...headers };
 	if (body === undefined) return new Response(null, { status, headers: all });
 	return new Response(body, {
@@ -408,7 +358,5 @@ function respond(
  * anything.
  */
 function hangUp(): Response {
-	return new Response(
-		new ReadableStream({ start: (controller) => controller.error(undefined) }),
-	);
+	return new Response(new ReadableStream({ start: (controller) => controller.error(undefined) }));
 }

@@ -26,10 +26,7 @@ interface TokenHolder {
  * Returns the webhook or application whose token is in the request path; undefined if the path has no token. Throws
  * if the token is invalid or expired.
  */
-export function authenticateByToken(
-	params: Params,
-	parts: Parts,
-): TokenHolder | undefined {
+export function authenticateByToken(params: Params, parts: Parts): TokenHolder | undefined {
 	if (params.webhook_token !== undefined) return webhookByToken(params, parts);
 	if (params.interaction_token === undefined) return undefined;
 	const interaction = interactionByToken(params, parts);
@@ -37,38 +34,24 @@ export function authenticateByToken(
 }
 
 function webhookByToken(params: Params, { world }: Parts): TokenHolder {
-	const webhook = found(
-		world.webhooks.get(params.webhook_id ?? ""),
-		Code.UnknownWebhook,
-	);
-	if (webhook.token === undefined || webhook.token !== params.webhook_token)
-		throw apiError(Code.InvalidWebhookToken);
+	const webhook = found(world.webhooks.get(params.webhook_id ?? ""), Code.UnknownWebhook);
+	if (webhook.token === undefined || webhook.token !== params.webhook_token) throw apiError(Code.InvalidWebhookToken);
 	return { actor: accountOf(webhook), entities: { webhook } };
 }
 
-function interactionByToken(
-	params: Params,
-	{ interactions, world }: Parts,
-): Interaction {
+function interactionByToken(params: Params, { interactions, world }: Parts): Interaction {
 	const { interaction_id, interaction_token = "", application_id } = params;
 	const known = interactions.byToken(interaction_token);
 	const valid = known && !interactions.isOver(known) ? known : undefined;
-	if (valid && !world.channels.has(valid.channel.id))
-		throw apiError(Code.UnknownChannel);
+	if (valid && !world.channels.has(valid.channel.id)) throw apiError(Code.UnknownChannel);
 	if (interaction_id !== undefined) {
 		if (valid?.id !== interaction_id) throw apiError(Code.UnknownInteraction);
 		return valid;
 	}
 	if (!valid)
-		throw apiError(
-			world.users.get(application_id ?? "")?.bot
-				? Code.InvalidWebhookToken
-				: Code.UnknownWebhook,
-		);
+		throw apiError(world.users.get(application_id ?? "")?.bot ? Code.InvalidWebhookToken : Code.UnknownWebhook);
 	// An interaction's webhook exists from its first response on.
-	const exists =
-		valid.state === "acknowledged" &&
-		valid.application.user.id === application_id;
+	const exists = valid.state === "acknowledged" && valid.application.user.id === application_id;
 	if (!exists) throw apiError(Code.UnknownWebhook);
 	return valid;
 }

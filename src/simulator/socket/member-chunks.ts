@@ -35,9 +35,7 @@ export function memberChunks(
 	d: unknown,
 	session: Session,
 	world: World,
-):
-	| { chunks: Iterable<MembersChunk>; limited: RateLimited["meta"] | undefined }
-	| undefined {
+): { chunks: Iterable<MembersChunk>; limited: RateLimited["meta"] | undefined } | undefined {
 	const { success, output } = v.safeParse(membersRequest, d);
 	if (!success) return undefined;
 	const guild = world.guilds.get(output.guild_id);
@@ -45,8 +43,7 @@ export function memberChunks(
 	if (!session.serves(guild.id)) return undefined;
 	const everyone = output.user_ids === undefined && !output.query;
 	if (everyone && !session.hasIntent(Intent.GuildMembers)) return undefined;
-	const presences =
-		output.presences && session.hasIntent(Intent.GuildPresences);
+	const presences = output.presences && session.hasIntent(Intent.GuildPresences);
 	const { limit, nonce } = output;
 	const meta = { guild_id: guild.id, ...(nonce !== undefined && { nonce }) };
 	return {
@@ -55,11 +52,7 @@ export function memberChunks(
 	};
 }
 
-function* chunks(
-	guild: Guild,
-	request: MembersRequest,
-	presences: boolean,
-): Generator<MembersChunk> {
+function* chunks(guild: Guild, request: MembersRequest, presences: boolean): Generator<MembersChunk> {
 	const { members, missing } = select(guild, request);
 	const count = Math.max(1, Math.ceil(members.length / chunkSize));
 	for (let index = 0; index < count; index += 1) {
@@ -72,9 +65,7 @@ function* chunks(
 			...(missing.length > 0 ? { not_found: missing } : {}),
 			...(presences ? { presences: part.map(serialize.presence) } : {}),
 			// Longer nonces are ignored.
-			...(request.nonce !== undefined && request.nonce.length <= 32
-				? { nonce: request.nonce }
-				: {}),
+			...(request.nonce !== undefined && request.nonce.length <= 32 ? { nonce: request.nonce } : {}),
 		};
 	}
 }

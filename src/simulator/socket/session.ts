@@ -6,19 +6,8 @@ import { GatewayIntentBits as Intent, GatewayOpcodes as Op } from "discord.js";
 import { shardOf } from "../world/accounts/sharding.ts";
 import type { EventPayloads } from "../world/state/api-types.ts";
 import type { Account, Guild } from "../world/state/entities.ts";
-import {
-	directIntents,
-	type EventType,
-	guildIntents,
-	isEvent,
-	type WorldEvent,
-} from "../world/state/events.ts";
-import {
-	channelPermissions,
-	guildPermissions,
-	has,
-	isShown,
-} from "../world/state/permissions.ts";
+import { directIntents, type EventType, guildIntents, isEvent, type WorldEvent } from "../world/state/events.ts";
+import { channelPermissions, guildPermissions, has, isShown } from "../world/state/permissions.ts";
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import { PausableQueue } from "./pausable-queue.ts";
@@ -89,10 +78,7 @@ export class Session {
 		const text = JSON.stringify({ op: Op.Dispatch, t: type, s: this.#seq, d });
 		this.#sent.push({ seq: this.#seq, text });
 		this.#sentLength += text.length;
-		while (
-			this.#sent.length > replayLimit.events ||
-			this.#sentLength > replayLimit.length
-		)
+		while (this.#sent.length > replayLimit.events || this.#sentLength > replayLimit.length)
 			this.#sentLength -= this.#sent.shift()?.text.length ?? 0;
 		this.queue.run(() => this.connection?.send(text));
 	}
@@ -109,8 +95,7 @@ export class Session {
 	/** Sends the bot all Gateway events after sequence number `seq` again, because it resumed its session. */
 	replay(seq: number): void {
 		this.queue.clear();
-		for (const sent of this.#sent)
-			if (sent.seq > seq) this.connection?.send(sent.text);
+		for (const sent of this.#sent) if (sent.seq > seq) this.connection?.send(sent.text);
 	}
 
 	hasIntent(intent: number): boolean {
@@ -128,14 +113,12 @@ export class Session {
 		const { id } = this.bot.user;
 		// A bot without consent to read content cannot identify with the intent.
 		const reader = { id, seesContent: this.hasIntent(Intent.MessageContent) };
-		if (this.#shouldReceive(event, world))
-			this.dispatch(event.type, event.data(reader));
+		if (this.#shouldReceive(event, world)) this.dispatch(event.type, event.data(reader));
 		const guild = world.guilds.get(event.guildId ?? "");
 		if (!guild?.members.has(id) || !this.serves(guild.id)) return;
 		if (isEvent(event, "GUILD_CREATE")) this.noteChannels(guild);
 		else if (sightEvents.has(event.type) || event.always === id) {
-			const isOfChannel =
-				isEvent(event, "CHANNEL_CREATE") || isEvent(event, "CHANNEL_UPDATE");
+			const isOfChannel = isEvent(event, "CHANNEL_CREATE") || isEvent(event, "CHANNEL_UPDATE");
 			const told = isOfChannel ? event.data(reader).id : undefined;
 			this.#syncThreads(guild, this.noteChannels(guild, told ?? ""), world);
 		}
@@ -157,10 +140,7 @@ export class Session {
 			if (isHidden) this.#hidden.add(id);
 			else if (this.#hidden.delete(id)) gained.push(id);
 			if (told !== undefined && id !== told)
-				this.dispatch(
-					"CHANNEL_UPDATE",
-					serialize.guildChannelFor(guild, channel, own),
-				);
+				this.dispatch("CHANNEL_UPDATE", serialize.guildChannelFor(guild, channel, own));
 		}
 		return gained;
 	}
@@ -171,9 +151,7 @@ export class Session {
 	 */
 	#syncThreads(guild: Guild, gained: readonly string[], world: World): void {
 		const own = this.bot.user.id;
-		const parents = new Set(
-			guild.threads.values().map(({ parent_id }) => parent_id),
-		);
+		const parents = new Set(guild.threads.values().map(({ parent_id }) => parent_id));
 		const channel_ids = gained.filter((id) => parents.has(id));
 		if (channel_ids.length === 0) return;
 		const threads = world.messages.threads
@@ -193,16 +171,12 @@ export class Session {
 		if (event.except === own) return false;
 		const { guildId } = event;
 		if (guildId === undefined)
-			return (
-				this.shard[0] === 0 &&
-				(event.always === own || this.hasIntent(directIntents[event.type] ?? 0))
-			);
+			return this.shard[0] === 0 && (event.always === own || this.hasIntent(directIntents[event.type] ?? 0));
 		const guild = world.guilds.get(guildId);
 		if (!guild || !this.serves(guildId)) return false;
 		// A removed member receives the event about it, although it is no longer in the guild.
 		if (!event.only && !guild.members.has(own)) return false;
-		if (!this.hasIntent(guildIntents[event.type]) && event.always !== own)
-			return false;
+		if (!this.hasIntent(guildIntents[event.type]) && event.always !== own) return false;
 		return this.#isPermitted(event, guild);
 	}
 
@@ -211,11 +185,7 @@ export class Session {
 		const { bits, channelId } = permission;
 		const own = this.bot.user.id;
 		if (channelId === undefined) return has(guildPermissions(guild, own), bits);
-		const channel =
-			guild.channels.get(channelId) ?? guild.threads.get(channelId);
-		return (
-			channel !== undefined &&
-			has(channelPermissions(guild, channel, own), bits)
-		);
+		const channel = guild.channels.get(channelId) ?? guild.threads.get(channelId);
+		return channel !== undefined && has(channelPermissions(guild, channel, own), bits);
 	}
 }

@@ -1,11 +1,7 @@
 // Discord's Gateway: the WebSocket on which bots identify and receive events. JSON only, without compression.
 // https://discord.com/developers/docs/events/gateway
 
-import {
-	GatewayCloseCodes as Code,
-	GatewayIntentBits as Intent,
-	GatewayOpcodes as Op,
-} from "discord.js";
+import { GatewayCloseCodes as Code, GatewayIntentBits as Intent, GatewayOpcodes as Op } from "discord.js";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
@@ -16,12 +12,7 @@ import { Subscribers } from "../world/state/subscribers.ts";
 import type { World } from "../world/world.ts";
 import { memberChunks } from "./member-chunks.ts";
 import { PausableQueue } from "./pausable-queue.ts";
-import {
-	type Alter,
-	Session,
-	type SessionConnection,
-	socketUrl,
-} from "./session.ts";
+import { type Alter, Session, type SessionConnection, socketUrl } from "./session.ts";
 
 export interface SocketTiming {
 	readonly heartbeatIntervalMs: number;
@@ -66,10 +57,7 @@ const payload = v.object({ op: v.number(), d: v.optional(v.unknown()) });
 const identify = v.object({
 	token: v.string(),
 	intents: v.pipe(v.number(), v.integer(), v.minValue(0)),
-	large_threshold: v.optional(
-		v.pipe(v.number(), v.minValue(50), v.maxValue(250)),
-		50,
-	),
+	large_threshold: v.optional(v.pipe(v.number(), v.minValue(50), v.maxValue(250)), 50),
 	shard: v.optional(v.tuple([v.number(), v.number()]), [0, 1]),
 	compress: v.optional(v.boolean(), false),
 });
@@ -84,14 +72,9 @@ const knownIntents = Object.values(Intent)
 	.filter((bits) => typeof bits === "number")
 	.reduce((all, bits) => all | bits, 0);
 
-const bitsOf = (intents: readonly PrivilegedIntent[]) =>
-	intents.reduce((bits, name) => bits | Intent[name], 0);
+const bitsOf = (intents: readonly PrivilegedIntent[]) => intents.reduce((bits, name) => bits | Intent[name], 0);
 
-const allPrivileged = bitsOf([
-	"GuildMembers",
-	"GuildPresences",
-	"MessageContent",
-]);
+const allPrivileged = bitsOf(["GuildMembers", "GuildPresences", "MessageContent"]);
 
 // GUILD_CREATE of larger guilds lists no members.
 const maxListedGuildSize = 75_000;
@@ -120,16 +103,14 @@ export class SocketHub {
 		private readonly timing: SocketTiming,
 	) {
 		world.state.subscribe((event) => {
-			for (const session of this.#sessions.values())
-				session.dispatchIfConcerned(event, world);
+			for (const session of this.#sessions.values()) session.dispatchIfConcerned(event, world);
 		});
 	}
 
 	/** The WebSocket handlers to pass to Bun.serve. */
 	readonly handlers: Bun.WebSocketHandler<Connection> = {
 		open: (socket) => closing(socket, () => this.#open(socket)),
-		message: (socket, message) =>
-			closing(socket, () => this.#receive(socket, message)),
+		message: (socket, message) => closing(socket, () => this.#receive(socket, message)),
 		close: (socket, code) => this.#onClose(socket, code),
 		maxPayloadLength: 1 << 20,
 		// A chunk of members is large, and a bot may read slowly.
@@ -142,21 +123,14 @@ export class SocketHub {
 	 * Upgrades an HTTP request to a WebSocket connection. Resolves with undefined if that succeeds, else with an error
 	 * response.
 	 */
-	async upgrade(
-		request: Request,
-		url: URL,
-		server: Bun.Server<Connection>,
-	): Promise<Response | undefined> {
+	async upgrade(request: Request, url: URL, server: Bun.Server<Connection>): Promise<Response | undefined> {
 		this.#upgrades += 1;
 		if (this.#refusedStatus !== undefined)
 			return new Response("<html>simulated</html>", {
 				status: this.#refusedStatus,
 			});
 		await new Promise<void>((resolve) => this.#newConnections.run(resolve));
-		if (url.searchParams.has("compress"))
-			this.log.warn(
-				"a bot requested Gateway compression, which is not simulated",
-			);
+		if (url.searchParams.has("compress")) this.log.warn("a bot requested Gateway compression, which is not simulated");
 		const upgraded = server.upgrade(request, {
 			data: {
 				host: url.host,
@@ -168,9 +142,7 @@ export class SocketHub {
 				minute: { count: 0, since: Date.now() },
 			},
 		});
-		return upgraded
-			? undefined
-			: new Response("This is a WebSocket.\n", { status: 426 });
+		return upgraded ? undefined : new Response("This is a WebSocket.\n", { status: 426 });
 	}
 
 	/**
@@ -178,9 +150,7 @@ export class SocketHub {
 	 * bot with several such connections occurs several times.
 	 */
 	get connected(): readonly string[] {
-		return [...this.#sockets].flatMap(
-			({ data }) => data.session?.bot.user.id ?? [],
-		);
+		return [...this.#sockets].flatMap(({ data }) => data.session?.bot.user.id ?? []);
 	}
 
 	/** The number of open WebSocket connections to the simulated Gateway. */
@@ -203,8 +173,7 @@ export class SocketHub {
 
 	/** Sends a Gateway event to all sessions of a bot, even if the bot lacks the intent for the event. */
 	dispatch(botId: string, type: string, data: unknown): void {
-		for (const session of this.#sessions.values())
-			if (session.bot.user.id === botId) session.dispatchAny(type, data);
+		for (const session of this.#sessions.values()) if (session.bot.user.id === botId) session.dispatchAny(type, data);
 	}
 
 	/**
@@ -232,8 +201,7 @@ export class SocketHub {
 		shard?: number | undefined;
 	} = {}): void {
 		const isMeant = (session: Session | undefined) =>
-			(botId === undefined || session?.bot.user.id === botId) &&
-			(shard === undefined || session?.shard[0] === shard);
+			(botId === undefined || session?.bot.user.id === botId) && (shard === undefined || session?.shard[0] === shard);
 		for (const session of this.#sessions.values())
 			if (!resumable && isMeant(session)) this.#sessions.delete(session.id);
 		for (const socket of this.#sockets) {
@@ -289,8 +257,7 @@ export class SocketHub {
 	#open(socket: Socket): void {
 		this.#sockets.add(socket);
 		const { version, encoding } = socket.data;
-		if (version !== "10" && version !== "9")
-			throw new CloseError(Code.InvalidAPIVersion);
+		if (version !== "10" && version !== "9") throw new CloseError(Code.InvalidAPIVersion);
 		if (encoding !== "json") throw new CloseError(Code.DecodeError);
 		send(socket, Op.Hello, {
 			heartbeat_interval: this.timing.heartbeatIntervalMs,
@@ -313,8 +280,7 @@ export class SocketHub {
 		clearTimeout(socket.data.heartbeat);
 		const { session } = socket.data;
 		// A bot that closes with these codes does not resume.
-		if (session && (code === 1000 || code === 1001))
-			this.#sessions.delete(session.id);
+		if (session && (code === 1000 || code === 1001)) this.#sessions.delete(session.id);
 		this.#detach(socket);
 	}
 
@@ -330,10 +296,7 @@ export class SocketHub {
 		// A resumed session has another connection already.
 		if (!session || session.connection !== sessionConnection) return;
 		session.connection = undefined;
-		session.expiry = setTimeout(
-			() => this.#sessions.delete(session.id),
-			this.timing.resumeWindowMs,
-		).unref();
+		session.expiry = setTimeout(() => this.#sessions.delete(session.id), this.timing.resumeWindowMs).unref();
 	}
 
 	#receive(socket: Socket, message: string | Buffer): void {
@@ -359,12 +322,9 @@ export class SocketHub {
 		if (op === Op.RequestGuildMembers) {
 			const request = memberChunks(d, session, this.world);
 			if (!request) {
-				this.log.warn(
-					"ignored an invalid Request Guild Members message from a bot",
-					{
-						bot: session.bot.user.username,
-					},
-				);
+				this.log.warn("ignored an invalid Request Guild Members message from a bot", {
+					bot: session.bot.user.username,
+				});
 				return;
 			}
 			const { chunks, limited } = request;
@@ -378,8 +338,7 @@ export class SocketHub {
 				return;
 			}
 			this.#memberRequests.run(() => {
-				for (const chunk of chunks)
-					session.dispatch("GUILD_MEMBERS_CHUNK", chunk);
+				for (const chunk of chunks) session.dispatch("GUILD_MEMBERS_CHUNK", chunk);
 			});
 		}
 		// Presence and voice state updates are accepted and have no effect.
@@ -389,10 +348,7 @@ export class SocketHub {
 	 * Returns how many milliseconds a bot must wait before it may request all members of a guild. If the result is 0, the
 	 * bot's request is recorded as sent now.
 	 */
-	#takeAllMembers(
-		{ bot }: Session,
-		{ guild_id }: { guild_id: string },
-	): number {
+	#takeAllMembers({ bot }: Session, { guild_id }: { guild_id: string }): number {
 		const key = `${bot.user.id} ${guild_id}`;
 		const now = performance.now();
 		const at = this.#allMembersAt.get(key) ?? -Infinity;
@@ -403,8 +359,7 @@ export class SocketHub {
 
 	#isRateLimited({ data }: Socket): boolean {
 		const now = Date.now();
-		if (now - data.minute.since >= 60_000)
-			data.minute = { count: 0, since: now };
+		if (now - data.minute.since >= 60_000) data.minute = { count: 0, since: now };
 		data.minute.count += 1;
 		return data.minute.count > payloadsPerMinute;
 	}
@@ -416,8 +371,7 @@ export class SocketHub {
 		const { sharding } = this.world;
 		const [shardId, shards] = shard;
 		if (!isValidShard(shardId, shards)) throw new CloseError(Code.InvalidShard);
-		if ((intents & ~knownIntents) !== 0)
-			throw new CloseError(Code.InvalidIntents);
+		if ((intents & ~knownIntents) !== 0) throw new CloseError(Code.InvalidIntents);
 		const refused = allPrivileged & ~bitsOf(bot.privilegedIntents);
 		if ((intents & refused) !== 0) throw new CloseError(Code.DisallowedIntents);
 
@@ -430,8 +384,7 @@ export class SocketHub {
 			send(socket, Op.InvalidSession, false);
 			return;
 		}
-		if (sharding.isTooLarge(bot.user.id, shardId, shards))
-			throw new CloseError(Code.ShardingRequired);
+		if (sharding.isTooLarge(bot.user.id, shardId, shards)) throw new CloseError(Code.ShardingRequired);
 		const session = new Session(bot, intents, shard);
 		session.alter = this.#alter;
 		attach(session, socket);
@@ -440,11 +393,7 @@ export class SocketHub {
 		this.#sendReady(session, socket.data, large_threshold);
 	}
 
-	#sendReady(
-		session: Session,
-		{ host, version }: Connection,
-		largeThreshold: number,
-	): void {
+	#sendReady(session: Session, { host, version }: Connection, largeThreshold: number): void {
 		const { bot } = session;
 		const guilds = [...this.world.guilds.values()].filter(
 			(guild) => guild.members.has(bot.user.id) && session.serves(guild.id),
@@ -463,10 +412,7 @@ export class SocketHub {
 		if (!session.hasIntent(Intent.Guilds)) return;
 		for (const guild of guilds) {
 			const { size } = guild.members;
-			const listed =
-				session.hasIntent(Intent.GuildPresences) &&
-				size < largeThreshold &&
-				size < maxListedGuildSize;
+			const listed = session.hasIntent(Intent.GuildPresences) && size < largeThreshold && size < maxListedGuildSize;
 			const members = listed ? guild.members.values() : undefined;
 			const data = this.world.guilds.serializeFor(guild, bot.user, members);
 			session.dispatch("GUILD_CREATE", data);
@@ -481,8 +427,7 @@ export class SocketHub {
 			send(socket, Op.InvalidSession, false);
 			return;
 		}
-		if (session.bot.token !== token.replace(/^Bot /, ""))
-			throw new CloseError(Code.AuthenticationFailed);
+		if (session.bot.token !== token.replace(/^Bot /, "")) throw new CloseError(Code.AuthenticationFailed);
 		if (!session.canReplay(seq)) {
 			this.#sessions.delete(session.id);
 			throw new CloseError(Code.InvalidSeq);
@@ -497,24 +442,12 @@ export class SocketHub {
 
 /** Whether a bot with `shards` shards can have one with this number. Numbers begin at 0. */
 function isValidShard(shard: number, shards: number): boolean {
-	return (
-		Number.isInteger(shard) &&
-		Number.isInteger(shards) &&
-		shard >= 0 &&
-		shard < shards
-	);
+	return Number.isInteger(shard) && Number.isInteger(shards) && shard >= 0 && shard < shards;
 }
 
-const answered = new Set<number>([
-	Op.RequestGuildMembers,
-	Op.PresenceUpdate,
-	Op.VoiceStateUpdate,
-]);
+const answered = new Set<number>([Op.RequestGuildMembers, Op.PresenceUpdate, Op.VoiceStateUpdate]);
 
-function parse<const S extends v.GenericSchema>(
-	schema: S,
-	value: unknown,
-): v.InferOutput<S> {
+function parse<const S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
 	const { success, output } = v.safeParse(schema, value);
 	if (!success) throw new CloseError(Code.DecodeError);
 	return output;

@@ -38,18 +38,11 @@ export interface Setting {
 	ports: readonly number[];
 	directory: string;
 	/** Starts a gateway for the first bots, which has asked all of them for their tools and guilds when this resolves. */
-	start(
-		name: string,
-		bots: number,
-		more?: Partial<GatewayOptions>,
-	): Promise<GatewayProcess>;
+	start(name: string, bots: number, more?: Partial<GatewayOptions>): Promise<GatewayProcess>;
 }
 
 /** Measures and prints all about many bots. */
-export async function measureManyBots(
-	bots: number,
-	options: BenchOptions,
-): Promise<void> {
+export async function measureManyBots(bots: number, options: BenchOptions): Promise<void> {
 	await using stack = new AsyncDisposableStack();
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-"));
 	stack.defer(() => rmSync(directory, { recursive: true, force: true }));
@@ -84,13 +77,9 @@ export async function measureManyBots(
 	console.log(
 		`${bots} bots with ${listedTools - lists + 1} to ${listedTools} tools each (${lists} different lists), ${bots * guildsPerBot} guilds; ${connections} connections`,
 	);
-	const wanted = (part: (typeof partsWithBots)[number]) =>
-		(options.only ?? part) === part;
+	const wanted = (part: (typeof partsWithBots)[number]) => (options.only ?? part) === part;
 	if (wanted("routing")) {
-		const pair = [
-			await start("one-bot", 1),
-			await start("many-bots", bots),
-		] as const;
+		const pair = [await start("one-bot", 1), await start("many-bots", bots)] as const;
 		await printMemory("idle", pair, bots);
 		await measureRouting(setting, pair, bots);
 		await printMemory("after the calls", pair, bots);
@@ -108,9 +97,7 @@ function targetsOf(
 	const first = which === "last" ? bots - 1 : 0;
 	return Array.from({ length: bots - first }, (_, index) => {
 		const bot = first + index;
-		return by === "instance"
-			? { instance: `stub${bot}` }
-			: { guild_id: guildId((bot + 1) * guildsPerBot - 1) };
+		return by === "instance" ? { instance: `stub${bot}` } : { guild_id: guildId((bot + 1) * guildsPerBot - 1) };
 	});
 }
 
@@ -125,10 +112,7 @@ async function measureRouting(
 		by: "instance" | "guild_id",
 		which: "last" | "in turn",
 	) => ({
-		name:
-			count === 1
-				? `1 bot, by ${by}`
-				: `${count}, ${which === "last" ? "last" : "all"}, by ${by}`,
+		name: count === 1 ? `1 bot, by ${by}` : `${count}, ${which === "last" ? "last" : "all"}, by ${by}`,
 		job: callJob(gateway.url, {
 			connections,
 			targets: targetsOf(by, count, which),
@@ -152,14 +136,7 @@ async function measureRouting(
 	for (const by of ["instance", "guild_id"]) {
 		const [first, ...others] = compared.filter(({ name }) => name.endsWith(by));
 		for (const other of others)
-			if (first)
-				console.log(
-					goalLine(
-						`CPU, "${other.name}" : "${first.name}"`,
-						ratiosOf(other, first),
-						1.1,
-					),
-				);
+			if (first) console.log(goalLine(`CPU, "${other.name}" : "${first.name}"`, ratiosOf(other, first), 1.1));
 	}
 	for (const gateway of [one, many]) gateway.forget();
 }
@@ -178,10 +155,7 @@ async function printMemory(
 	);
 }
 
-async function measureRefresh(
-	{ options, load, start }: Setting,
-	bots: number,
-): Promise<void> {
+async function measureRefresh({ options, load, start }: Setting, bots: number): Promise<void> {
 	const gateway = await start("refresh", bots, {
 		main: "test/bench/servers/refresh-gateway.ts",
 	});
@@ -216,8 +190,7 @@ async function measureRefresh(
 		during.push(await running);
 	}
 	await calls.close();
-	const range = (all: number[]) =>
-		`${median(all).toFixed(0)} ms (most ${Math.max(...all).toFixed(0)})`;
+	const range = (all: number[]) => `${median(all).toFixed(0)} ms (most ${Math.max(...all).toFixed(0)})`;
 	console.log(
 		`\nrefresh of ${bots} bots, goal 5000 ms: the first ${first.toFixed(0)} ms, then ${range(alone)}; under load ${range(busy)}`,
 	);
@@ -228,8 +201,7 @@ async function measureRefresh(
 		["without a refresh", quiet],
 		["while one refresh follows another", during],
 	] as const) {
-		const of = (pick: (one: (typeof all)[number]) => number) =>
-			median(all.map(pick));
+		const of = (pick: (one: (typeof all)[number]) => number) => median(all.map(pick));
 		console.log(
 			name.padEnd(46) +
 				cell(

@@ -15,13 +15,7 @@ const gatewayCounts = [1, 2, 4];
 const heldConnections = 1_000;
 
 /** Measures and prints what one, two and four gateways do together. */
-export async function measureSeveralGateways({
-	options,
-	load,
-	directory,
-	ports,
-	start,
-}: Setting): Promise<void> {
+export async function measureSeveralGateways({ options, load, directory, ports, start }: Setting): Promise<void> {
 	const command = nginxCommand();
 	if (!command) {
 		console.log("\nseveral gateways: not measured without nginx");
@@ -32,9 +26,7 @@ export async function measureSeveralGateways({
 	const bots = ports.length;
 	const targets = ports.map((_, bot) => ({ instance: `stub${bot}` }));
 	const gateways = await Promise.all(
-		Array.from({ length: Math.max(...gatewayCounts) }, (_, index) =>
-			start(`behind-${index}`, bots),
-		),
+		Array.from({ length: Math.max(...gatewayCounts) }, (_, index) => start(`behind-${index}`, bots)),
 	);
 	for (const { url } of gateways) {
 		const calls = await load.open(callJob(url, { connections: 64, targets }));
@@ -88,8 +80,7 @@ export async function measureSeveralGateways({
 			{ ...options.effort, ms: options.effort.ms * 5 },
 		);
 		for (const line of lines(shown)) console.log(line);
-		const rateOf = (at: number) =>
-			median(shown[at]?.measured.map(({ rate }) => rate) ?? []);
+		const rateOf = (at: number) => median(shown[at]?.measured.map(({ rate }) => rate) ?? []);
 		console.log(
 			`req/s of that of one gateway: ${gatewayCounts.map((count, at) => `${count}: ${(rateOf(at) / rateOf(0)).toFixed(2)}`).join(", ")}`,
 		);
@@ -137,8 +128,7 @@ async function checkSessions(url: string): Promise<void> {
 			}),
 		});
 		const text = await response.text();
-		if (!response.ok || !text.includes('"result"'))
-			throw new Error(`${url}: ${method} in a session: ${text}`);
+		if (!response.ok || !text.includes('"result"')) throw new Error(`${url}: ${method} in a session: ${text}`);
 		return response.headers.get("mcp-session-id");
 	};
 	const session = await post(null, "initialize");

@@ -5,11 +5,7 @@ import { Client, GatewayIntentBits } from "discord.js";
 
 const { API, TOKEN, GUILD } = process.env;
 const client = new Client({
-	intents: [
-		GatewayIntentBits.Guilds,
-		GatewayIntentBits.GuildMembers,
-		GatewayIntentBits.GuildMessages,
-	],
+	intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMembers, GatewayIntentBits.GuildMessages],
 	rest: { api: String(API) },
 });
 client.once("clientReady", async () => {

@@ -11,10 +11,7 @@ import { startProgram } from "../../support/program.ts";
 import { cell, median } from "../figures.ts";
 import { memoryOf, peakMemoryOf } from "../processes.ts";
 import { token } from "../targets.ts";
-import {
-	type SimulatedBot,
-	startSimulatorProcess,
-} from "./simulator-process.ts";
+import { type SimulatedBot, startSimulatorProcess } from "./simulator-process.ts";
 
 /** After the last change a process gives memory back for about so long. */
 const restMs = 5_000;
@@ -41,11 +38,7 @@ interface StartedBot extends AsyncDisposable {
 	loaded: Promise<unknown>;
 }
 
-async function startMeasuredBot({
-	api,
-	token: botToken,
-	guild,
-}: SimulatedBot): Promise<StartedBot> {
+async function startMeasuredBot({ api, token: botToken, guild }: SimulatedBot): Promise<StartedBot> {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-"));
 	writeFileSync(join(directory, "config.toml"), 'bot_name = "Bench"\n');
 	const port = await freePort();
@@ -62,9 +55,7 @@ async function startMeasuredBot({
 		MCP_PORT: String(port),
 	});
 	const loaded = program.line((line) =>
-		line.includes("loaded all members") && line.includes(guild)
-			? true
-			: undefined,
+		line.includes("loaded all members") && line.includes(guild) ? true : undefined,
 	);
 	// Without members to wait for, nobody does.
 	loaded.catch(() => {});
@@ -86,10 +77,7 @@ async function startMeasuredBot({
 }
 
 /** Opens a session and calls a tool until there is a result. */
-async function firstCall(
-	url: string,
-	ended: () => boolean,
-): Promise<McpCaller> {
+async function firstCall(url: string, ended: () => boolean): Promise<McpCaller> {
 	for (;;) {
 		try {
 			const client = await connectTo(url, token);
@@ -104,10 +92,7 @@ async function firstCall(
 }
 
 /** Calls a cheap tool, one call after the other, until `end` resolves. Returns how long each took, in milliseconds. */
-async function callUntil(
-	client: McpCaller,
-	end: Promise<unknown>,
-): Promise<number[]> {
+async function callUntil(client: McpCaller, end: Promise<unknown>): Promise<number[]> {
 	let over = false;
 	const stop = () => {
 		over = true;
@@ -125,10 +110,7 @@ async function callUntil(
 }
 
 function show(name: string, value: number, unit: string, goal?: number): void {
-	const end =
-		goal === undefined
-			? ""
-			: `  goal ${goal} ${unit}: ${value <= goal ? "met" : "MISSED"}`;
+	const end = goal === undefined ? "" : `  goal ${goal} ${unit}: ${value <= goal ? "met" : "MISSED"}`;
 	console.log(`  ${name.padEnd(44)}${cell(value, 1)} ${unit}${end}`);
 }
 
@@ -141,12 +123,7 @@ export async function measureMembers(crowd: number): Promise<void> {
 	const times = await callUntil(bot.client, bot.loaded);
 	const ms = performance.now() - from;
 	await Bun.sleep(restMs);
-	show(
-		"bot, resident memory",
-		await memoryOf(bot.pid),
-		"MiB",
-		memoryGoals.get(crowd),
-	);
+	show("bot, resident memory", await memoryOf(bot.pid), "MiB", memoryGoals.get(crowd));
 	show("bot, most resident memory so far", await peakMemoryOf(bot.pid), "MiB");
 	if (crowd === 0) return;
 	show("bot, members loaded after the first answer", ms / 1000, "s");
@@ -190,11 +167,7 @@ export async function measureBareClient(crowd: number): Promise<void> {
 	try {
 		await child.stdout.getReader().read();
 		await Bun.sleep(restMs);
-		show(
-			`bare discord.js, ${crowd || "a few"} members`,
-			await memoryOf(child.pid),
-			"MiB",
-		);
+		show(`bare discord.js, ${crowd || "a few"} members`, await memoryOf(child.pid), "MiB");
 		show("most so far", await peakMemoryOf(child.pid), "MiB");
 	} finally {
 		child.kill();
@@ -211,11 +184,6 @@ export async function measureStart(rounds: number): Promise<void> {
 		await using bot = await startMeasuredBot(simulator);
 		times.push(bot.startMs);
 	}
-	show(
-		`bot, start to first answer (median of ${rounds})`,
-		median(times),
-		"ms",
-		startGoalMs,
-	);
+	show(`bot, start to first answer (median of ${rounds})`, median(times), "ms", startGoalMs);
 	show("most", Math.max(...times), "ms");
 }

@@ -14,19 +14,14 @@ export interface SimulatedBot {
 }
 
 /** Starts the demo's guilds in a process; the first guild has `crowd` members more. */
-export async function startSimulatorProcess(
-	crowd: number,
-): Promise<SimulatedBot & AsyncDisposable> {
+export async function startSimulatorProcess(crowd: number): Promise<SimulatedBot & AsyncDisposable> {
 	const started = Promise.withResolvers<SimulatedBot>();
-	const child = Bun.spawn(
-		[process.execPath, join(import.meta.dir, "simulator-process.ts")],
-		{
-			env: { ...process.env, CROWD: String(crowd) },
-			stdio: ["ignore", "inherit", "inherit"],
-			ipc: (message: SimulatedBot) => started.resolve(message),
-			onExit: () => started.reject(new Error("the simulator has ended")),
-		},
-	);
+	const child = Bun.spawn([process.execPath, join(import.meta.dir, "simulator-process.ts")], {
+		env: { ...process.env, CROWD: String(crowd) },
+		stdio: ["ignore", "inherit", "inherit"],
+		ipc: (message: SimulatedBot) => started.resolve(message),
+		onExit: () => started.reject(new Error("the simulator has ended")),
+	});
 	return {
 		...(await started.promise),
 		async [Symbol.asyncDispose]() {

@@ -9,11 +9,9 @@ const transports = new Map();
 
 async function openSession() {
 	const server = new McpServer({ name: "sdk", version: "0" });
-	server.registerTool(
-		"list_guilds",
-		{ description: "List guilds.", inputSchema: {} },
-		() => ({ content: [{ type: "text", text: ANSWER }] }),
-	);
+	server.registerTool("list_guilds", { description: "List guilds.", inputSchema: {} }, () => ({
+		content: [{ type: "text", text: ANSWER }],
+	}));
 	const transport = new WebStandardStreamableHTTPServerTransport({
 		sessionIdGenerator: () => crypto.randomUUID(),
 		onsessioninitialized: (id) => transports.set(id, transport),

@@ -82,20 +82,11 @@ http {
 	return { ...program, url: `http://127.0.0.1:${port}/mcp` };
 }
 
-function run(
-	command: string,
-	directory: string,
-	configuration: string,
-	pin: Pin,
-) {
+function run(command: string, directory: string, configuration: string, pin: Pin) {
 	const args = ["-e", join(directory, "error.log"), "-c", configuration];
 	// It ends with its stdin as ours do: a shell sees to that.
 	const guard = '"$@" & server=$!; cat > /dev/null; kill $server; wait';
-	const program = startCommand(
-		pin(["sh", "-c", guard, "sh", command, ...args]),
-		{},
-		{ cwd: directory },
-	);
+	const program = startCommand(pin(["sh", "-c", guard, "sh", command, ...args]), {}, { cwd: directory });
 	return {
 		pid: program.pid,
 		async [Symbol.asyncDispose]() {
@@ -127,11 +118,7 @@ const proxyConfiguration = `proxy_http_version 1.1;
 			proxy_set_header Connection "";
 			proxy_buffers 8 64k;`;
 
-function configurationFor(
-	directory: string,
-	[proxy, files]: NginxOptions["ports"],
-	backendPort: number,
-): string {
+function configurationFor(directory: string, [proxy, files]: NginxOptions["ports"], backendPort: number): string {
 	return `${mainConfiguration(directory)}
 http {
 	${httpConfiguration(directory)}

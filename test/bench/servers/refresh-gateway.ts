@@ -19,10 +19,7 @@ await runProgram(
 			hostname: config.bindAddress,
 			port: config.port,
 			settings: { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" },
-			fetch: (request, http) =>
-				request.url.endsWith("/refresh")
-					? refresh()
-					: gateway.fetch(request, http),
+			fetch: (request, http) => (request.url.endsWith("/refresh") ? refresh() : gateway.fetch(request, http)),
 			log,
 		});
 		return {

@@ -20,12 +20,7 @@ const initializeResult =
 	'{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"stub","version":"0"}}';
 const accepted = "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
 
-const {
-	ports,
-	tools,
-	guilds = 1,
-	lists = 1,
-} = JSON.parse(process.argv[2] ?? "") as StubOptions;
+const { ports, tools, guilds = 1, lists = 1 } = JSON.parse(process.argv[2] ?? "") as StubOptions;
 const listResults = Array.from({ length: lists }, (_, without) =>
 	asBytes(`{"tools":[${tools.slice(0, tools.length - without).join(",")}]}`),
 );
@@ -55,17 +50,13 @@ interface Bot {
 
 /** The lines of `list_guilds` of the bot with this number. */
 function guildLines(bot: number): string {
-	const lines = Array.from(
-		{ length: guilds },
-		(_, index) => `stub | ID: ${guildId(bot * guilds + index)}`,
-	);
+	const lines = Array.from({ length: guilds }, (_, index) => `stub | ID: ${guildId(bot * guilds + index)}`);
 	return [`${guilds} guild(s):`, ...lines].join("\\n");
 }
 
 function resultFor(body: string, bot: Bot): string {
 	if (body.includes('"tools/call"')) {
-		if (body.includes('"list_guilds"'))
-			return `{"content":[{"type":"text","text":"${bot.guilds}"}]}`;
+		if (body.includes('"list_guilds"')) return `{"content":[{"type":"text","text":"${bot.guilds}"}]}`;
 		return resultOf(Number(/"size":(\d+)/.exec(body)?.[1] ?? 0));
 	}
 	if (body.includes('"tools/list"')) return bot.list;
@@ -90,8 +81,7 @@ interface Connection {
 
 function send(socket: Bun.Socket<Connection>, bytes: Buffer): void {
 	const written = socket.write(bytes);
-	if (written < bytes.length)
-		socket.data.unsent = bytes.subarray(Math.max(0, written));
+	if (written < bytes.length) socket.data.unsent = bytes.subarray(Math.max(0, written));
 }
 
 function listenFor(bot: Bot): number {

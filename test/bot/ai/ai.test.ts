@@ -5,10 +5,7 @@ import { type Ai, type AiMessage, createAi } from "../../../src/bot/ai/ai.ts";
 import { AiError, type AiErrorKind } from "../../../src/bot/ai/error.ts";
 import type { ProviderSettings } from "../../../src/bot/config/ai-providers.ts";
 import { createRegistry } from "../../../src/lib/metrics.ts";
-import {
-	type AiSimulation,
-	startAiProvider,
-} from "../../../src/simulator/ai/ai-provider.ts";
+import { type AiSimulation, startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
 import type { AiMisbehaviour } from "../../../src/simulator/ai/chat-completions.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
@@ -18,8 +15,7 @@ const hello: AiMessage[] = [
 	{ role: "user", content: "ada: what is a roux? (private words)" },
 ];
 
-const expectedAnswer =
-	"I am a simulated AI. The last I heard was: ada: what is a roux? (private words)";
+const expectedAnswer = "I am a simulated AI. The last I heard was: ada: what is a roux? (private words)";
 
 interface WorldOptions {
 	/** Of each provider. */
@@ -66,8 +62,7 @@ async function startWorld({ settings, count = 1 }: WorldOptions = {}) {
 		registry,
 		recorded,
 		/** Waits until the request to the first provider was aborted. */
-		hungUp: () =>
-			until("it is aborted", () => at(0).requests[0]?.outcome === "hung up"),
+		hungUp: () => until("it is aborted", () => at(0).requests[0]?.outcome === "hung up"),
 		[Symbol.asyncDispose]: () => running.disposeAsync(),
 	};
 }
@@ -91,9 +86,7 @@ test("an internal error is thrown as it is, and not blamed on the provider", asy
 		throw bug;
 	};
 	expect(await ask(world.ai, { onEnd }).catch((error) => error)).toBe(bug);
-	expect(world.recorded.messages()).not.toContain(
-		"request to an AI provider failed",
-	);
+	expect(world.recorded.messages()).not.toContain("request to an AI provider failed");
 });
 
 describe("an answer", () => {
@@ -181,29 +174,13 @@ describe("an answer", () => {
 	});
 });
 
-type Failure = [
-	kind: AiMisbehaviour,
-	error: AiErrorKind,
-	message: RegExp,
-	logged: RegExp,
-	settings?: ProviderSettings,
-];
+type Failure = [kind: AiMisbehaviour, error: AiErrorKind, message: RegExp, logged: RegExp, settings?: ProviderSettings];
 
 const early: Failure[] = [
-	[
-		"401",
-		"key",
-		/my key\. Please tell the people who run this bot/,
-		/HTTP 401, invalid_api_key/,
-	],
+	["401", "key", /my key\. Please tell the people who run this bot/, /HTTP 401, invalid_api_key/],
 	["403", "key", /my key/, /HTTP 403, forbidden/],
 	["no-money", "key", /my key/, /HTTP 402/],
-	[
-		"429",
-		"limited",
-		/limiting my requests at the moment\. Please try again in 7 seconds\.$/,
-		/HTTP 429/,
-	],
+	["429", "limited", /limiting my requests at the moment\. Please try again in 7 seconds\.$/, /HTTP 429/],
 	["content-filter", "refused", /not want to answer/, /400, content_filter/],
 	["400", "rejected", /may be too long/, /HTTP 400, invalid_value/],
 	["404", "rejected", /tell the people/, /model_not_found/],
@@ -213,58 +190,24 @@ const early: Failure[] = [
 	["html", "nonsense", /invalid response/, /event stream/],
 	["no-stream", "nonsense", /invalid response/, /event stream/],
 	["huge", "nonsense", /invalid response/, /256 KiB/],
-	[
-		"wrong-types",
-		"nonsense",
-		/invalid response/,
-		/response stream has an unexpected event/,
-	],
+	["wrong-types", "nonsense", /invalid response/, /response stream has an unexpected event/],
 	["empty", "nonsense", /invalid response/, /empty/],
 	["blank", "nonsense", /invalid response/, /empty/],
-	[
-		"slow",
-		"timeout",
-		/too long/,
-		/no data for 0\.05 seconds/,
-		{ silence_seconds: 0.05 },
-	],
-	[
-		"slow",
-		"timeout",
-		/too long/,
-		/no complete answer within 0\.05 seconds/,
-		{ timeout_seconds: 0.05 },
-	],
+	["slow", "timeout", /too long/, /no data for 0\.05 seconds/, { silence_seconds: 0.05 }],
+	["slow", "timeout", /too long/, /no complete answer within 0\.05 seconds/, { timeout_seconds: 0.05 }],
 ];
 
 const midway: Failure[] = [
-	[
-		"slow-pieces",
-		"timeout",
-		/^The answer broke off here\. .*too long/,
-		/no data/,
-		{ silence_seconds: 1.5 },
-	],
-	[
-		"cut",
-		"cut",
-		/^The answer broke off here\. /,
-		/the connection was lost|closed/,
-	],
+	["slow-pieces", "timeout", /^The answer broke off here\. .*too long/, /no data/, { silence_seconds: 1.5 }],
+	["cut", "cut", /^The answer broke off here\. /, /the connection was lost|closed/],
 	["unfinished", "cut", /broke off here/, /ended early/],
-	[
-		"wrong-json",
-		"nonsense",
-		/broke off here/,
-		/response stream has an unexpected event/,
-	],
+	["wrong-json", "nonsense", /broke off here/, /response stream has an unexpected event/],
 	["filtered", "refused", /broke off here\. .*does not want/, /filter/],
 	["error-event", "unavailable", /broke off here/, /HTTP 503/],
 ];
 
 /** Kinds of failures that need no settings. */
-const kindsOf = (failures: Failure[]) =>
-	failures.filter(({ length }) => length === 4).map(([kind]) => kind);
+const kindsOf = (failures: Failure[]) => failures.filter(({ length }) => length === 4).map(([kind]) => kind);
 
 describe("a provider that fails", () => {
 	for (const [isMidway, failures] of [
@@ -281,9 +224,7 @@ describe("a provider that fails", () => {
 				expect(error?.midway).toBe(isMidway);
 				expect(error?.message).toMatch(message);
 				expect(text).toBe(isMidway ? "I" : "");
-				const [entry] = world.recorded.entries(
-					"request to an AI provider failed",
-				);
+				const [entry] = world.recorded.entries("request to an AI provider failed");
 				expect(entry?.reason).toMatch(logged);
 				expect(world.registry.text()).toContain(
 					`guildhall_bot_ai_requests_total{provider="first",outcome="${expected}"} 1`,
@@ -406,12 +347,9 @@ describe("after a failure", () => {
 		const asked = [1, 2, 3, 4].map(() => ask(world.ai));
 		await until("all four wait", () => world.at(0).requests.length === 4);
 		await world.at(0).close();
-		for (const { error } of await Promise.all(asked))
-			expect(error).toBeDefined();
+		for (const { error } of await Promise.all(asked)) expect(error).toBeDefined();
 		const entries = world.recorded.entries("request to an AI provider failed");
-		expect(entries.map(({ cooldown_seconds }) => cooldown_seconds)).toEqual([
-			2, 2, 2, 2,
-		]);
+		expect(entries.map(({ cooldown_seconds }) => cooldown_seconds)).toEqual([2, 2, 2, 2]);
 	});
 
 	test("while all cool down, none is asked, and the error says when to try again", async () => {
@@ -468,8 +406,7 @@ test("the 33rd concurrent answer is refused until one has ended", async () => {
 	await until("all wait", () => world.at(0).requests.length === 32);
 	expect((await ask(world.ai)).error?.kind).toBe("busy");
 	world.at(0).behave();
-	for (const { text } of await Promise.all(asked))
-		expect(text).toBe(expectedAnswer);
+	for (const { text } of await Promise.all(asked)) expect(text).toBe(expectedAnswer);
 	expect((await ask(world.ai)).text).toBe(expectedAnswer);
 });
 

@@ -47,40 +47,23 @@ test("a provider that answers passes, with one short request", async () => {
 	expect(requests[0]?.body).toMatchObject({ max_tokens: 16 });
 });
 
-test.each(["empty", "length"] as const)(
-	"a provider that uses all tokens for thinking passes (%s)",
-	async (kind) => {
-		expect((await check(kind)).passed).toBe(true);
-	},
-);
+test.each(["empty", "length"] as const)("a provider that uses all tokens for thinking passes (%s)", async (kind) => {
+	expect((await check(kind)).passed).toBe(true);
+});
 
 test("a rate limit is a warning", async () => {
 	const { passed, shown } = await check("429");
 	expect(passed).toBe(true);
-	expect(shown).toStartWith(
-		"! AI provider mine: the AI provider limits the rate of requests",
-	);
+	expect(shown).toStartWith("! AI provider mine: the AI provider limits the rate of requests");
 });
 
 test.each([
-	[
-		"401",
-		/does not accept the API key in MINE_API_KEY \(HTTP 401, .*\n.*MINE_API_KEY/,
-	],
+	["401", /does not accept the API key in MINE_API_KEY \(HTTP 401, .*\n.*MINE_API_KEY/],
 	["no-money", /\(HTTP 402, insufficient_balance\)\n.*money left/],
-	[
-		"404",
-		/a request to the model simulated \(HTTP 404, .*\n.*ai\.providers\.mine\.model/,
-	],
-	[
-		"html",
-		/the AI provider's response is not OpenAI-compatible: .*\n.*before \/chat\/completions; it is URL/,
-	],
+	["404", /a request to the model simulated \(HTTP 404, .*\n.*ai\.providers\.mine\.model/],
+	["html", /the AI provider's response is not OpenAI-compatible: .*\n.*before \/chat\/completions; it is URL/],
 	["500", /a request to the AI provider failed: HTTP 500\n.*reach URL\?/],
-	[
-		"slow",
-		/a request to the AI provider failed: .* 0\.05 seconds\n.*reach URL\?/,
-	],
+	["slow", /a request to the AI provider failed: .* 0\.05 seconds\n.*reach URL\?/],
 ] as const)("%s fails with a next step", async (kind, expected) => {
 	const { passed, shown } = await check(kind);
 	expect(passed).toBe(false);
@@ -92,9 +75,7 @@ test("a provider that requires a key fails with the setting for it", async () =>
 	const { shown } = await check(undefined, {
 		settings: { api_key_env: undefined },
 	});
-	expect(shown).toMatch(
-		/requires an API key .*\n.*ai\.providers\.mine\.api_key_env/,
-	);
+	expect(shown).toMatch(/requires an API key .*\n.*ai\.providers\.mine\.api_key_env/);
 });
 
 test("a wrong key is not shown, even if the provider quotes it", async () => {

@@ -31,7 +31,5 @@ test("an answer larger than 8 MiB is an error that names the limit", async () =>
 	const error = await answer.next().catch((thrown: unknown) => thrown);
 	if (!(error instanceof AiError)) throw new Error("expected an AiError");
 	expect(error.kind).toBe("nonsense");
-	expect(error.details.detail).toBe(
-		"the AI provider's response is larger than 8 MiB",
-	);
+	expect(error.details.detail).toBe("the AI provider's response is larger than 8 MiB");
 });

@@ -23,9 +23,7 @@ const bodies = {
 			},
 		},
 	],
-	"Gemini: rate limit": [
-		{ error: { code: 429, status: "RESOURCE_EXHAUSTED" } },
-	],
+	"Gemini: rate limit": [{ error: { code: 429, status: "RESOURCE_EXHAUSTED" } }],
 	"OpenRouter: moderation": {
 		error: { code: 403, message: "your input was flagged" },
 	},
@@ -46,12 +44,7 @@ test.each<[keyof typeof bodies, number, AiErrorKind, detail: string]>([
 	["OpenAI: wrong key", 401, "key", "HTTP 401, invalid_api_key"],
 	["OpenAI: no balance", 429, "key", "HTTP 429, insufficient_quota"],
 	["OpenAI: too long", 400, "rejected", "HTTP 400, context_length_exceeded"],
-	[
-		"DeepSeek: refused content",
-		400,
-		"refused",
-		"HTTP 400, invalid_request_error",
-	],
+	["DeepSeek: refused content", 400, "refused", "HTTP 400, invalid_request_error"],
 	["Gemini: wrong key", 400, "key", "HTTP 400"],
 	["Gemini: rate limit", 429, "limited", "HTTP 429"],
 	["OpenRouter: moderation", 403, "refused", "HTTP 403"],
@@ -68,8 +61,7 @@ test.each<[keyof typeof bodies, number, AiErrorKind, detail: string]>([
 	expect(error.details).toEqual({ detail, retryAfterMs: undefined });
 });
 
-const retryAfterMs = (headers: Record<string, string>) =>
-	toAiError(429, new Headers(headers), {}).details.retryAfterMs;
+const retryAfterMs = (headers: Record<string, string>) => toAiError(429, new Headers(headers), {}).details.retryAfterMs;
 
 test.each<[headers: Record<string, string>, ms: number | undefined]>([
 	[{ "retry-after": "7" }, 7_000],

@@ -9,10 +9,7 @@ import { type ClientSession, createClient } from "../../../src/mcp/client.ts";
 import { isObject, type JsonObject } from "../../../src/mcp/json-rpc.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
-import type {
-	Guild,
-	Message,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { Guild, Message } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -51,19 +48,9 @@ export interface ApprovalWorld extends AsyncDisposable {
 	/** The bot's clock, in epoch milliseconds. */
 	clock: { offsetMs: number };
 	/** Calls a tool for a principal; undefined: as a direct client. */
-	call(
-		principal: Principal | undefined,
-		tool: string,
-		args?: JsonObject,
-		requestId?: string,
-	): Promise<Answer>;
+	call(principal: Principal | undefined, tool: string, args?: JsonObject, requestId?: string): Promise<Answer>;
 	/** Sends another MCP request. */
-	ask(
-		principal: Principal | undefined,
-		method: string,
-		params: JsonObject,
-		requestId?: string,
-	): Promise<JsonObject>;
+	ask(principal: Principal | undefined, method: string, params: JsonObject, requestId?: string): Promise<JsonObject>;
 	/** The bot's messages in the channel for requests. */
 	posts(): Message[];
 	/** Presses a button of a message, by default the latest. Resolves with the bot's reply. */
@@ -84,9 +71,7 @@ export function key(name: string, person?: Principal["person"]): Principal {
 	return person ? { ...principal, client: "Claude", person } : principal;
 }
 
-export async function startApprovalWorld(
-	options: ApprovalWorldOptions = {},
-): Promise<ApprovalWorld> {
+export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Promise<ApprovalWorld> {
 	const simulator = await startSimulator();
 	options.prepare?.(simulator);
 	const guild = simulator.guild("The Cooks");
@@ -123,9 +108,7 @@ export async function startApprovalWorld(
 				backOffMs: [5, 50],
 			},
 		});
-		await until("the bot is ready", () =>
-			options.hasDatabase === false ? bot.ready : bot.loaded,
-		);
+		await until("the bot is ready", () => (options.hasDatabase === false ? bot.ready : bot.loaded));
 		const client = createClient({
 			send: createFetchSend(bot.url),
 			token,
@@ -141,20 +124,13 @@ export async function startApprovalWorld(
 	} = await start();
 
 	const posts = () =>
-		simulator.world.messages
-			.in(channelId)
-			.filter(({ author }) => author.id === simulator.bot("alpha").id);
+		simulator.world.messages.in(channelId).filter(({ author }) => author.id === simulator.bot("alpha").id);
 	const latest = () => {
 		const message = posts().at(-1);
 		if (!message) throw new Error("nothing was posted");
 		return message;
 	};
-	const ask: ApprovalWorld["ask"] = async (
-		principal,
-		method,
-		params,
-		requestId,
-	) => {
+	const ask: ApprovalWorld["ask"] = async (principal, method, params, requestId) => {
 		const { message } = await life.client.request(
 			life.session,
 			method,
@@ -164,12 +140,7 @@ export async function startApprovalWorld(
 		);
 		return message;
 	};
-	const call: ApprovalWorld["call"] = async (
-		principal,
-		name,
-		args = {},
-		requestId,
-	) => {
+	const call: ApprovalWorld["call"] = async (principal, name, args = {}, requestId) => {
 		const params = { name, arguments: args };
 		const message = await ask(principal, "tools/call", params, requestId);
 		return readAnswer(message);
@@ -243,9 +214,7 @@ export function descriptionOf(message: Message | undefined): string {
 
 /** The fields of a message's embed by name. */
 export function fieldsOf(message: Message | undefined): Record<string, string> {
-	return Object.fromEntries(
-		(message?.embeds[0]?.fields ?? []).map(({ name, value }) => [name, value]),
-	);
+	return Object.fromEntries((message?.embeds[0]?.fields ?? []).map(({ name, value }) => [name, value]));
 }
 
 /** The labels of the buttons that can be pressed. */

@@ -20,13 +20,10 @@ const banRoute = /^PUT \/guilds\/\d+\/bans\/\d+$/;
 
 /** How many requests the bot has sent that match. */
 function sent({ simulator }: ApprovalWorld, pattern: RegExp): number {
-	return simulator.requests
-		.list()
-		.filter(({ method, path }) => pattern.test(`${method} ${path}`)).length;
+	return simulator.requests.list().filter(({ method, path }) => pattern.test(`${method} ${path}`)).length;
 }
 
-const isBanned = ({ guild, simulator }: ApprovalWorld, name: string) =>
-	guild.bans.has(simulator.user(name).id);
+const isBanned = ({ guild, simulator }: ApprovalWorld, name: string) => guild.bans.has(simulator.user(name).id);
 
 const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({
 	user_ids: [world.simulator.user(name).id],
@@ -54,15 +51,11 @@ describe("a call that needs approval", () => {
 		expect(reply).toContain("ban is done");
 		expect(isBanned(world, "zoe")).toBe(true);
 		expect(sent(world, banRoute)).toBe(1);
-		const [entry] = world.simulator.journal
-			.entries()
-			.filter(({ route }) => route.startsWith("PUT "));
+		const [entry] = world.simulator.journal.entries().filter(({ route }) => route.startsWith("PUT "));
 		expect(entry?.reason).toEndWith("(by k, approved by Ada)");
 		const ended = await world.shown("ban: approved and done");
 		expect(buttonsOf(ended)).toEqual([]);
-		expect(fieldsOf(ended)["Approved by"]).toBe(
-			`<@${world.simulator.user("ada").id}>`,
-		);
+		expect(fieldsOf(ended)["Approved by"]).toBe(`<@${world.simulator.user("ada").id}>`);
 		expect(await world.state(key("k"), id)).toMatch(/ \| done \|[\s\S]*Banned/);
 		const answer = await world.ask(key("k"), "guildhall/approval", { id });
 		expect(answer.result).toMatchObject({
@@ -93,9 +86,7 @@ describe("a call that needs approval", () => {
 		const ended = await world.shown("denied");
 		// The bot's edit is lost.
 		Object.assign(ended, { components: copy?.components });
-		expect(await world.press("ada", "Approve")).toMatch(
-			/^This request was denied by <@\d+>\. Nothing was done\.$/,
-		);
+		expect(await world.press("ada", "Approve")).toMatch(/^This request was denied by <@\d+>\. Nothing was done\.$/);
 		expect(isBanned(world, "zoe")).toBe(false);
 	});
 
@@ -128,29 +119,11 @@ describe("which calls need approval", () => {
 	const cases: [string, Record<string, unknown>, string, object, boolean][] = [
 		["destructive: a ban", {}, "ban", {}, true],
 		["destructive: a dry run", {}, "ban", { dry_run: true }, false],
-		[
-			"destructive: a dry run that is not one",
-			{},
-			"ban",
-			{ dry_run: false },
-			true,
-		],
+		["destructive: a dry run that is not one", {}, "ban", { dry_run: false }, true],
 		["destructive: a tool that reads", {}, "get_member", {}, false],
 		["destructive: a tool that writes", {}, "set_nickname", {}, false],
-		[
-			"write: a tool that writes",
-			{ approval: "write" },
-			"set_nickname",
-			{},
-			true,
-		],
-		[
-			"write: a tool that reads",
-			{ approval: "write" },
-			"get_member",
-			{},
-			false,
-		],
+		["write: a tool that writes", { approval: "write" }, "set_nickname", {}, true],
+		["write: a tool that reads", { approval: "write" }, "get_member", {}, false],
 	];
 	test.each(cases)("%s", async (_, mcp, tool, more, expected) => {
 		await using world = await startApprovalWorld({ mcp: () => mcp });
@@ -168,8 +141,7 @@ describe("which calls need approval", () => {
 
 	test("through use_tool the inner tool counts", async () => {
 		await using world = await startApprovalWorld();
-		const inner = (name: string, args: object) =>
-			world.call(key("k"), "use_tool", { name, arguments: args });
+		const inner = (name: string, args: object) => world.call(key("k"), "use_tool", { name, arguments: args });
 		const banned = await inner("ban", ban(world));
 		expect(banned.pending).toBeDefined();
 		expect(titleOf(world.posts()[0])).toBe("Approve ban?");
@@ -190,9 +162,7 @@ describe("which calls need approval", () => {
 			const asked = await bound.call(principal, "ban", ban(bound));
 			expect(asked.pending).toBeDefined();
 			expect(isBanned(bound, "zoe")).toBe(false);
-			expect(fieldsOf(bound.posts()[0]).For).toBe(
-				"the holder of MCP_AUTH_TOKEN",
-			);
+			expect(fieldsOf(bound.posts()[0]).For).toBe("the holder of MCP_AUTH_TOKEN");
 		}
 	});
 
@@ -220,9 +190,7 @@ describe("who may decide", () => {
 		const reply = await world.press(who, "Approve");
 		if (refusal) expect(reply).toContain(refusal);
 		else expect(reply).toContain("kick is done");
-		expect(world.guild.members.has(world.simulator.user("zoe").id)).toBe(
-			refusal !== undefined,
-		);
+		expect(world.guild.members.has(world.simulator.user("zoe").id)).toBe(refusal !== undefined);
 	});
 
 	test("with approval_roles, they are pinged, and their members decide", async () => {
@@ -273,9 +241,7 @@ describe("who may decide", () => {
 		const permissions = String(1n << 4n);
 		const role = platform.roles.add(bakers, { name: "Keeper", permissions });
 		platform.members.edit(bakers, ada, { roles: [role.id] });
-		await until("the bot has heard", async () =>
-			(await world.press("ada", "Approve")).includes("is done"),
-		);
+		await until("the bot has heard", async () => (await world.press("ada", "Approve")).includes("is done"));
 		expect(bakers.channels.has(id)).toBe(false);
 	});
 
@@ -313,9 +279,7 @@ describe("the plan is made anew", () => {
 
 		// The bot's edit of the old message is lost.
 		if (first) Object.assign(first, { components: old });
-		expect(await world.press("ada", "Approve", first)).toContain(
-			"posted again in another message",
-		);
+		expect(await world.press("ada", "Approve", first)).toContain("posted again in another message");
 		expect(isBanned(world, "zoe")).toBe(false);
 
 		expect(await world.press("ada", "Approve")).toContain("ban is done");
@@ -324,11 +288,7 @@ describe("the plan is made anew", () => {
 
 	test("what depends on the time of the call does not change a plan", async () => {
 		await using world = await startApprovalWorld();
-		await world.call(
-			key("k"),
-			"timeout",
-			ban(world, "zoe", { duration: "2h" }),
-		);
+		await world.call(key("k"), "timeout", ban(world, "zoe", { duration: "2h" }));
 		expect(await world.press("ada", "Approve")).toContain("timeout is done");
 	});
 });
@@ -348,7 +308,6 @@ test("a second press does nothing", async () => {
 });
 
 function roleId(simulator: ApprovalWorld["simulator"], name: string): string {
-	for (const role of simulator.guild("The Cooks").roles.values())
-		if (role.name === name) return role.id;
+	for (const role of simulator.guild("The Cooks").roles.values()) if (role.name === name) return role.id;
 	throw new Error(`no role ${name}`);
 }

@@ -36,10 +36,7 @@ const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({
 
 /** How many bans the bot has sent to Discord. */
 const bans = ({ simulator }: ApprovalWorld) =>
-	simulator.requests
-		.list()
-		.filter(({ method, path }) => method === "PUT" && /\/bans\/\d+$/.test(path))
-		.length;
+	simulator.requests.list().filter(({ method, path }) => method === "PUT" && /\/bans\/\d+$/.test(path)).length;
 
 interface Question {
 	message: string;
@@ -52,10 +49,7 @@ function questionIn({ result }: JsonObject): Question {
 	if (!isObject(result) || result.resultType !== "input_required")
 		throw new Error(`no question: ${JSON.stringify(result)}`);
 	const { inputRequests, requestState } = result as {
-		inputRequests: Record<
-			string,
-			{ method: string; params: Record<string, unknown> }
-		>;
+		inputRequests: Record<string, { method: string; params: Record<string, unknown> }>;
 		requestState: string;
 	};
 	expect(Object.keys(inputRequests)).toEqual(["approval"]);
@@ -91,19 +85,12 @@ function send(
 	});
 }
 
-const ask = async (world: ApprovalWorld, call?: Call) =>
-	questionIn(await send(world, call));
+const ask = async (world: ApprovalWorld, call?: Call) => questionIn(await send(world, call));
 
 /** Repeats a call with an answer, by default Approve. */
-async function reply(
-	world: ApprovalWorld,
-	{ requestState }: Pick<Question, "requestState">,
-	call: Call = {},
-) {
+async function reply(world: ApprovalWorld, { requestState }: Pick<Question, "requestState">, call: Call = {}) {
 	const inputResponses = accept();
-	return readAnswer(
-		await send(world, { requestState, inputResponses, ...call }),
-	);
+	return readAnswer(await send(world, { requestState, inputResponses, ...call }));
 }
 
 /** Resolves when the bot has received all events so far, which arrive in order. */
@@ -161,9 +148,7 @@ test("the question shows the call in full, and Approve runs it", async () => {
 	// Neither the question nor the answer counts as a call.
 	await until("the audit log has it", async () => {
 		const { text } = await world.call(undefined, "list_recent_tool_calls");
-		return (
-			text.split("\n").filter((line) => / \| ban \| /.test(line)).length === 1
-		);
+		return text.split("\n").filter((line) => / \| ban \| /.test(line)).length === 1;
 	});
 });
 
@@ -189,17 +174,11 @@ test("a denied call does not run because it has become harmless since the questi
 	const { message, requestState } = await ask(world, { tool, args });
 	expect(message).toContain("it gives a role MENTION_EVERYONE");
 	simulator.world.roles.edit(guild, everyone, {
-		permissions: String(
-			BigInt(everyone.permissions) | PermissionFlagsBits.MentionEveryone,
-		),
+		permissions: String(BigInt(everyone.permissions) | PermissionFlagsBits.MentionEveryone),
 	});
 	await heard(world);
 	const inputResponses = { approval: { action: "decline" } };
-	const { text } = await reply(
-		world,
-		{ requestState },
-		{ tool, args, inputResponses },
-	);
+	const { text } = await reply(world, { requestState }, { tool, args, inputResponses });
 	expect(text).toContain("denied");
 	const names = [...guild.roles.values()].map(({ name }) => name);
 	expect(names).not.toContain("Pingers");
@@ -209,11 +188,7 @@ describe("without approval nothing is done", () => {
 	const cases: [string, object, string][] = [
 		["declined", { action: "decline" }, "denied this call. ban was not run."],
 		["cancelled", { action: "cancel" }, "closed the question"],
-		[
-			"denied",
-			{ action: "accept", content: { decision: "Deny" } },
-			"denied this call. ban was not run.",
-		],
+		["denied", { action: "accept", content: { decision: "Deny" } }, "denied this call. ban was not run."],
 	];
 	test.each(cases)("when it is %s", async (_, approval, expected) => {
 		await using world = await startWorld();
@@ -294,26 +269,10 @@ describe("a state is refused", () => {
 	const far = 8_640_000_000_000_000;
 	const notOurs = "requestState: it was not made by this bot";
 	const otherCall = "requestState: it belongs to another caller";
-	const cases: [
-		string,
-		string,
-		(world: ApprovalWorld, state: string) => Partial<Call>,
-	][] = [
-		[
-			"with a changed code",
-			notOurs,
-			(_, state) => ({ requestState: flip(state, -5) }),
-		],
-		[
-			"with changed content",
-			notOurs,
-			(_, state) => ({ requestState: flip(state, 5) }),
-		],
-		[
-			"with another expiry",
-			notOurs,
-			(_, state) => ({ requestState: changed(state, { expiresAt: far }) }),
-		],
+	const cases: [string, string, (world: ApprovalWorld, state: string) => Partial<Call>][] = [
+		["with a changed code", notOurs, (_, state) => ({ requestState: flip(state, -5) })],
+		["with changed content", notOurs, (_, state) => ({ requestState: flip(state, 5) })],
+		["with another expiry", notOurs, (_, state) => ({ requestState: changed(state, { expiresAt: far }) })],
 		[
 			"with another id",
 			notOurs,
@@ -321,50 +280,18 @@ describe("a state is refused", () => {
 				requestState: changed(state, { id: "0123456789ab" }),
 			}),
 		],
-		[
-			"without its code",
-			notOurs,
-			(_, state) => ({ requestState: state.split(".")[0] }),
-		],
-		[
-			"with an empty code",
-			notOurs,
-			(_, state) => ({ requestState: `${state.split(".")[0]}.` }),
-		],
-		[
-			"with something after it",
-			notOurs,
-			(_, state) => ({ requestState: `${state}=` }),
-		],
+		["without its code", notOurs, (_, state) => ({ requestState: state.split(".")[0] })],
+		["with an empty code", notOurs, (_, state) => ({ requestState: `${state.split(".")[0]}.` })],
+		["with something after it", notOurs, (_, state) => ({ requestState: `${state}=` })],
 		["that is empty", notOurs, () => ({ requestState: "" })],
 		["that is a number", notOurs, () => ({ requestState: 7 })],
 		["that is null", notOurs, () => ({ requestState: null })],
-		[
-			"that is very long",
-			notOurs,
-			(_, state) => ({ requestState: state + "A".repeat(100_000) }),
-		],
-		[
-			"of other arguments",
-			otherCall,
-			(world) => ({ args: ban(world, "liwei") }),
-		],
-		[
-			"of one argument more",
-			otherCall,
-			(world) => ({ args: ban(world, "zoe", { reason: "spam" }) }),
-		],
+		["that is very long", notOurs, (_, state) => ({ requestState: state + "A".repeat(100_000) })],
+		["of other arguments", otherCall, (world) => ({ args: ban(world, "liwei") })],
+		["of one argument more", otherCall, (world) => ({ args: ban(world, "zoe", { reason: "spam" }) })],
 		["of another tool", otherCall, () => ({ tool: "kick" })],
-		[
-			"of another caller",
-			otherCall,
-			() => ({ principal: { ...key("other"), ...elicits } }),
-		],
-		[
-			"of the same key without its person",
-			otherCall,
-			() => ({ principal: { ...key("p"), ...elicits } }),
-		],
+		["of another caller", otherCall, () => ({ principal: { ...key("other"), ...elicits } })],
+		["of the same key without its person", otherCall, () => ({ principal: { ...key("p"), ...elicits } })],
 		[
 			"of the same key with another person",
 			otherCall,
@@ -380,16 +307,10 @@ describe("a state is refused", () => {
 		for (const [name, expected, change] of cases) {
 			const call = change(world, question.requestState);
 			const answer = await reply(world, question, { principal: own, ...call });
-			expect([name, answer.code, answer.text]).toEqual([
-				name,
-				-32602,
-				expect.stringContaining(expected),
-			]);
+			expect([name, answer.code, answer.text]).toEqual([name, -32602, expect.stringContaining(expected)]);
 		}
 		expect(bans(world)).toBe(0);
-		expect((await reply(world, question, { principal: own })).isError).toBe(
-			false,
-		);
+		expect((await reply(world, question, { principal: own })).isError).toBe(false);
 	});
 
 	test("from another bot", async () => {
@@ -427,14 +348,9 @@ describe("an approval works once", () => {
 	test("also when it is sent twice at the same time", async () => {
 		await using world = await startWorld();
 		const question = await ask(world);
-		const answers = await Promise.all([
-			reply(world, question),
-			reply(world, question),
-			reply(world, question),
-		]);
+		const answers = await Promise.all([reply(world, question), reply(world, question), reply(world, question)]);
 		expect(answers.filter(({ isError }) => !isError)).toHaveLength(1);
-		for (const { isError, text } of answers)
-			if (isError) expect(text).toEqual(used);
+		for (const { isError, text } of answers) if (isError) expect(text).toEqual(used);
 		expect(bans(world)).toBe(1);
 	});
 
@@ -442,16 +358,9 @@ describe("an approval works once", () => {
 		await using world = await startWorld();
 		const question = await ask(world);
 		const inputResponses = { approval: { action: "decline" } };
-		const [denied, approved] = await Promise.all([
-			reply(world, question, { inputResponses }),
-			reply(world, question),
-		]);
+		const [denied, approved] = await Promise.all([reply(world, question, { inputResponses }), reply(world, question)]);
 		expect(bans(world)).toBe(approved.isError ? 0 : 1);
-		expect(denied.text).toEqual(
-			approved.isError
-				? expect.stringContaining("denied this call")
-				: (used as never),
-		);
+		expect(denied.text).toEqual(approved.isError ? expect.stringContaining("denied this call") : (used as never));
 	});
 
 	test("before and after restarts", async () => {
@@ -479,9 +388,7 @@ describe("the plan is made anew", () => {
 		await rename(world, "Someone else");
 		const inputResponses = accept();
 		const again = await ask(world, { ...first, inputResponses });
-		expect(again.message).toStartWith(
-			"What this call would do has changed since it was shown. Nothing was done.",
-		);
+		expect(again.message).toStartWith("What this call would do has changed since it was shown. Nothing was done.");
 		expect(again.message).toContain("Someone else");
 		expect(bans(world)).toBe(0);
 		await ask(world, { ...first, inputResponses });
@@ -549,10 +456,7 @@ describe("a client that cannot ask", () => {
 		});
 		const question = await ask(world);
 		const principal = key("k");
-		const answers = [
-			readAnswer(await send(world, { principal })),
-			await reply(world, question, { principal }),
-		];
+		const answers = [readAnswer(await send(world, { principal })), await reply(world, question, { principal })];
 		for (const { code, text } of answers) {
 			expect(code).toBe(-32021);
 			expect(text).toContain("the client cannot ask");

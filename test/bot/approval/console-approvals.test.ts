@@ -5,14 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { type Principal, rootPrincipal } from "../../../src/lib/principal.ts";
 import { isObject } from "../../../src/mcp/json-rpc.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import {
-	type ApprovalWorld,
-	fieldsOf,
-	key,
-	openStaff,
-	pendingId,
-	startApprovalWorld,
-} from "./approval-world.ts";
+import { type ApprovalWorld, fieldsOf, key, openStaff, pendingId, startApprovalWorld } from "./approval-world.ts";
 
 interface Listed {
 	id: string;
@@ -27,15 +20,8 @@ function atConsole(world: ApprovalWorld, name: string): Principal {
 	return { id, name: "Guildhall console", access: "read", person };
 }
 
-async function list(
-	world: ApprovalWorld,
-	principal?: Principal,
-): Promise<Listed[]> {
-	const { result, error } = await world.ask(
-		principal,
-		"guildhall/approvals",
-		{},
-	);
+async function list(world: ApprovalWorld, principal?: Principal): Promise<Listed[]> {
+	const { result, error } = await world.ask(principal, "guildhall/approvals", {});
 	if (!isObject(result)) throw new Error(JSON.stringify(error));
 	return result.approvals as Listed[];
 }
@@ -67,8 +53,7 @@ function addManager(simulator: Simulator, name: string, isOpen = true): void {
 
 const zoe = ({ simulator }: ApprovalWorld) => simulator.user("zoe").id;
 const isBanned = (world: ApprovalWorld) => world.guild.bans.has(zoe(world));
-const ban = (world: ApprovalWorld, principal = key("k")) =>
-	world.call(principal, "ban", { user_ids: [zoe(world)] });
+const ban = (world: ApprovalWorld, principal = key("k")) => world.call(principal, "ban", { user_ids: [zoe(world)] });
 
 test("the operator sees each request in full, and approves it once", async () => {
 	await using world = await startApprovalWorld();
@@ -100,22 +85,15 @@ test("the operator sees each request in full, and approves it once", async () =>
 	expect(isBanned(world)).toBe(true);
 	const message = await world.shown("ban: approved and done");
 	expect(fieldsOf(message)["Approved by"]).toBe("the holder of MCP_AUTH_TOKEN");
-	expect(await world.state(key("k"), id)).toContain(
-		"decided by the holder of MCP_AUTH_TOKEN",
-	);
+	expect(await world.state(key("k"), id)).toContain("decided by the holder of MCP_AUTH_TOKEN");
 	expect(await list(world)).toEqual([]);
 	// Another page still shows it. Who may not see it does not learn of it.
 	for (const decision of ["approve", "deny"])
-		expect(
-			await decide(world, atConsole(world, "ada"), shown, decision),
-		).toEqual({
-			message:
-				"This request was approved by the holder of MCP_AUTH_TOKEN and is done. Nothing more was done.",
+		expect(await decide(world, atConsole(world, "ada"), shown, decision)).toEqual({
+			message: "This request was approved by the holder of MCP_AUTH_TOKEN and is done. Nothing more was done.",
 			done: false,
 		});
-	expect(
-		await decide(world, atConsole(world, "liwei"), shown, "deny"),
-	).not.toEqual(
+	expect(await decide(world, atConsole(world, "liwei"), shown, "deny")).not.toEqual(
 		expect.objectContaining({ message: expect.stringContaining("approved") }),
 	);
 });
@@ -128,9 +106,7 @@ test("the operator denies a request", async () => {
 		message: "Denied. ban is not run.",
 		done: true,
 	});
-	expect(await world.state(key("k"), id)).toContain(
-		"The holder of MCP_AUTH_TOKEN denied the request",
-	);
+	expect(await world.state(key("k"), id)).toContain("The holder of MCP_AUTH_TOKEN denied the request");
 	expect(isBanned(world)).toBe(false);
 });
 
@@ -225,9 +201,7 @@ test("people decide at the console as they could in Discord, and others see noth
 		done: true,
 	});
 	expect(isBanned(world)).toBe(true);
-	expect(fieldsOf(await world.shown("approved"))["Approved by"]).toBe(
-		`<@${world.simulator.user("ada").id}>`,
-	);
+	expect(fieldsOf(await world.shown("approved"))["Approved by"]).toBe(`<@${world.simulator.user("ada").id}>`);
 });
 
 test("a person cannot approve their own call at the console, nor do in another's name what they may not", async () => {
@@ -257,12 +231,7 @@ test("callers that cannot be at the console get nothing", async () => {
 	await using world = await startApprovalWorld();
 	await ban(world);
 	const [shown] = (await list(world)) as [Listed];
-	const others: Principal[] = [
-		key("k"),
-		rootPrincipal,
-		key("hers", world.person("ada")),
-		atConsole(world, "zoe"),
-	];
+	const others: Principal[] = [key("k"), rootPrincipal, key("hers", world.person("ada")), atConsole(world, "zoe")];
 	for (const principal of others) {
 		const { error } = await world.ask(principal, "guildhall/approvals", {});
 		expect(error).toMatchObject({ code: -32601 });

@@ -34,11 +34,9 @@ beforeAll(async () => {
 	);
 	const { simulator } = world;
 	channel = simulator.channel(staffChannel).id;
-	simulator.world.members.add(
-		simulator.guild("The Bakers"),
-		userNamed(world, "alpha"),
-		{ botPermissions: moderatorPermissions },
-	);
+	simulator.world.members.add(simulator.guild("The Bakers"), userNamed(world, "alpha"), {
+		botPermissions: moderatorPermissions,
+	});
 	await world.heard();
 });
 
@@ -53,10 +51,7 @@ test.each(writing)("%s", async (name, row) => {
 	const scene: Scene = { world, guild, other };
 	const act = row.act(scene);
 	await settle(scene);
-	const posts = () =>
-		simulator.world.messages
-			.in(channel)
-			.filter((message) => titleOf(message) === `Approve ${name}?`);
+	const posts = () => simulator.world.messages.in(channel).filter((message) => titleOf(message) === `Approve ${name}?`);
 	const answer = world.call(name, act.args);
 	const [post] = await until("it is posted", () => {
 		const found = posts();
@@ -67,15 +62,11 @@ test.each(writing)("%s", async (name, row) => {
 	expect(executions(scene, act)).toBe(0);
 
 	offsetMs += passedMs;
-	setSystemTime(
-		new Date(performance.timeOrigin + performance.now() + offsetMs),
-	);
+	setSystemTime(new Date(performance.timeOrigin + performance.now() + offsetMs));
 	const pressed = await simulator.user("ada").press(post, "Approve");
 	expect((await pressed.reply()).content).toContain(`${name} is done`);
 	expect((await answer).isError).toBe(false);
 	await until("it is done", act.done);
 	expect(executions(scene, act)).toBe(1);
-	await until("its message says so", () =>
-		titleOf(simulator.world.messages.get(channel, post.id)).endsWith("done"),
-	);
+	await until("its message says so", () => titleOf(simulator.world.messages.get(channel, post.id)).endsWith("done"));
 });

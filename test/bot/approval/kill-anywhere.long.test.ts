@@ -6,10 +6,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import {
-	type Approval,
-	createApproval,
-} from "../../../src/bot/approval/approval.ts";
+import { type Approval, createApproval } from "../../../src/bot/approval/approval.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
@@ -20,11 +17,7 @@ import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { ban } from "../../../src/bot/tools/bans.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { JsonObject } from "../../../src/mcp/json-rpc.ts";
-import {
-	type RpcResponse,
-	toolSet,
-	toolSource,
-} from "../../../src/mcp/server.ts";
+import { type RpcResponse, toolSet, toolSource } from "../../../src/mcp/server.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { recordLog } from "../../support/log.ts";
@@ -101,15 +94,12 @@ function proxy(kill: Kill, simulator: Simulator) {
 			headers.delete("host");
 			return kill.operation(async () => {
 				try {
-					const response = await fetch(
-						new URL(simulator.api).origin + pathname + search,
-						{
-							method: request.method,
-							headers,
-							body: body.byteLength > 0 ? body : null,
-							decompress: false,
-						},
-					);
+					const response = await fetch(new URL(simulator.api).origin + pathname + search, {
+						method: request.method,
+						headers,
+						body: body.byteLength > 0 ? body : null,
+						decompress: false,
+					});
 					return new Response(await response.arrayBuffer(), response);
 				} catch (error) {
 					return new Response(String(error), { status: 502 });
@@ -124,11 +114,7 @@ afterAll(async () => {
 	await Promise.all(leftovers.map((end) => end()));
 }, 120_000);
 
-async function startLife(
-	simulator: Simulator,
-	place: Pick<Place, "settings">,
-	kill: Kill,
-): Promise<Life> {
+async function startLife(simulator: Simulator, place: Pick<Place, "settings">, kill: Kill): Promise<Life> {
 	const { log } = recordLog("debug");
 	const guild = simulator.guild("The Cooks");
 	const discord = proxy(kill, simulator);
@@ -140,10 +126,8 @@ async function startLife(
 	});
 	await real.opened;
 	const store = {
-		sql: (...statement: Parameters<Sql>) =>
-			kill.statement(() => real.sql(...statement)),
-		transaction: (work: Parameters<Store["transaction"]>[0]) =>
-			kill.statement(() => real.transaction(work)),
+		sql: (...statement: Parameters<Sql>) => kill.statement(() => real.sql(...statement)),
+		transaction: (work: Parameters<Store["transaction"]>[0]) => kill.statement(() => real.transaction(work)),
 	} as unknown as Store;
 	const connection: Connection = new Connection({
 		token: simulator.bot("alpha").token,
@@ -186,9 +170,7 @@ async function startLife(
 	});
 	const opened = connection.open();
 	await until("the bot is ready", () => connection.ready);
-	await until("its members are known", () =>
-		connection.guilds.every((one) => connection.hasAllMembers(one)),
-	);
+	await until("its members are known", () => connection.guilds.every((one) => connection.hasAllMembers(one)));
 	approval.start();
 	leftovers.push(async () => {
 		void approval.close();
@@ -256,11 +238,7 @@ const scenarios: Record<string, Scenario> = {
 };
 
 /** Runs a scenario to its end, with trouble at `at`. Returns the counts of the first life. */
-async function run(
-	{ change, button, state }: Scenario,
-	place: Pick<Place, "settings">,
-	at?: Trouble,
-): Promise<Kill> {
+async function run({ change, button, state }: Scenario, place: Pick<Place, "settings">, at?: Trouble): Promise<Kill> {
 	await using simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");
 	const zoe = simulator.user("zoe").id;
@@ -269,10 +247,7 @@ async function run(
 			.in(simulator.channel(staffChannel).id)
 			.filter(({ author }) => author.id === simulator.bot("alpha").id);
 	const bans = () =>
-		simulator.journal
-			.entries()
-			.filter(({ route }) => route === "PUT /guilds/:guild_id/bans/:user_id")
-			.length;
+		simulator.journal.entries().filter(({ route }) => route === "PUT /guilds/:guild_id/bans/:user_id").length;
 	const press = async (life: Life, post: Message) => {
 		const pressed = await simulator.user("ada").press(post, button);
 		life.pressing = pressed.reply().finally(() => {
@@ -290,20 +265,14 @@ async function run(
 				change(simulator);
 				await until("the bot has heard", () => {
 					if (life.kill.isDead) return true;
-					const member = life.connection.guilds
-						.find(({ id }) => id === guild.id)
-						?.members.cache.get(zoe);
+					const member = life.connection.guilds.find(({ id }) => id === guild.id)?.members.cache.get(zoe);
 					return member?.nickname === "Zed";
 				});
 			}
 			await press(life, post);
 		}
 		const all = await rows(life);
-		return all.every(
-			(row) =>
-				row.ended_at !== null &&
-				(row.message_id === null || row.shown_state === row.state),
-		);
+		return all.every((row) => row.ended_at !== null && (row.message_id === null || row.shown_state === row.state));
 	};
 
 	const kill = new Kill(at);
@@ -370,10 +339,7 @@ async function runAtClient(
 ): Promise<Kill> {
 	await using simulator = await startSimulator();
 	const bans = () =>
-		simulator.journal
-			.entries()
-			.filter(({ route }) => route === "PUT /guilds/:guild_id/bans/:user_id")
-			.length;
+		simulator.journal.entries().filter(({ route }) => route === "PUT /guilds/:guild_id/bans/:user_id").length;
 	const rows = (life: Life) => life.sql<ApprovalRow>`SELECT * FROM approvals`;
 	let requestState: unknown;
 	/** Calls until there is a result. Returns undefined if the life ends before. */
@@ -381,8 +347,7 @@ async function runAtClient(
 		for (;;) {
 			let response: RpcResponse | undefined;
 			let failure: unknown;
-			const answer =
-				requestState === undefined ? {} : { requestState, inputResponses };
+			const answer = requestState === undefined ? {} : { requestState, inputResponses };
 			life.call(answer).then(
 				(given) => {
 					response = given;
@@ -391,9 +356,7 @@ async function runAtClient(
 					failure = error;
 				},
 			);
-			await until("there is a response", () =>
-				Boolean(life.kill.isDead || response || failure),
-			);
+			await until("there is a response", () => Boolean(life.kill.isDead || response || failure));
 			if (failure) throw failure;
 			if (response?.kind !== "text") return undefined;
 			const { result } = JSON.parse(response.text);
@@ -405,8 +368,7 @@ async function runAtClient(
 	const first = await startLife(simulator, place, kill);
 	kill.isArmed = true;
 	const given = await play(first);
-	if (at?.kind === "outage" && bans() === 0)
-		expect(JSON.stringify(given)).toContain("ban was not run");
+	if (at?.kind === "outage" && bans() === 0) expect(JSON.stringify(given)).toContain("ban was not run");
 	let last = first;
 	if (at?.kind !== "outage") {
 		await first.end();
@@ -418,9 +380,7 @@ async function runAtClient(
 	const repeated = await play(last);
 	expect(repeated?.isError).toBe(true);
 	expect(bans()).toBe(before);
-	await until("no request is open", async () =>
-		(await rows(last)).every(({ ended_at }) => ended_at !== null),
-	);
+	await until("no request is open", async () => (await rows(last)).every(({ ended_at }) => ended_at !== null));
 
 	const [row, ...others] = await rows(last);
 	expect(others).toEqual([]);
@@ -444,30 +404,25 @@ const answers: Record<string, AtClient> = {
 };
 
 onBoth(({ place }, kind) => {
-	describe.each(Object.entries(answers))(
-		`a call that the person at the client %s, on ${kind}`,
-		(_, scenario) => {
-			test("runs at most once, wherever the bot is killed or its database is lost", async () => {
-				const data = await place();
-				const { count, statements } = await runAtClient(scenario, data);
-				// Two for the key, one for the state, one for the answer.
-				expect(statements).toBeGreaterThan(3);
-				const all = { kill: count, outage: statements };
-				for (const kind of ["kill", "outage"] as const)
-					for (let operation = 1; operation <= all[kind]; operation += 1)
-						for (const after of [false, true]) {
-							await data.clear();
-							const at = { kind, operation, after };
-							await runAtClient(scenario, data, at);
-						}
-			}, 300_000);
-		},
-	);
+	describe.each(Object.entries(answers))(`a call that the person at the client %s, on ${kind}`, (_, scenario) => {
+		test("runs at most once, wherever the bot is killed or its database is lost", async () => {
+			const data = await place();
+			const { count, statements } = await runAtClient(scenario, data);
+			// Two for the key, one for the state, one for the answer.
+			expect(statements).toBeGreaterThan(3);
+			const all = { kill: count, outage: statements };
+			for (const kind of ["kill", "outage"] as const)
+				for (let operation = 1; operation <= all[kind]; operation += 1)
+					for (const after of [false, true]) {
+						await data.clear();
+						const at = { kind, operation, after };
+						await runAtClient(scenario, data, at);
+					}
+		}, 300_000);
+	});
 
 	// PostgreSQL is slower, so only an approval is tried with it.
-	const tried = Object.entries(scenarios).filter(
-		([name]) => kind === "SQLite" || name === "a call that is approved",
-	);
+	const tried = Object.entries(scenarios).filter(([name]) => kind === "SQLite" || name === "a call that is approved");
 	describe.each(tried)(`%s, on ${kind}`, (_, scenario) => {
 		test("runs at most once, wherever the bot is killed or its database is lost", async () => {
 			const data = await place();

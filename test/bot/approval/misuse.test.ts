@@ -43,9 +43,7 @@ describe("a message that was changed after it was posted approves nothing", () =
 		const embeds = [{ ...shown, description: "harmless" }];
 		if (post && channel) messages.edit(channel, post, { embeds });
 		expect(descriptionOf(world.posts()[0])).toBe("harmless");
-		expect(await world.press("ada", "Approve")).toStartWith(
-			"This message was changed after the bot posted it",
-		);
+		expect(await world.press("ada", "Approve")).toStartWith("This message was changed after the bot posted it");
 		expect(world.guild.bans.size).toBe(0);
 		expect(await world.state(key("k"), id)).toContain(" | pending | ");
 		// To deny, it need not show anything.
@@ -57,9 +55,7 @@ describe("a message that was changed after it was posted approves nothing", () =
 		await world.call(key("k"), "ban", ban(world));
 		const [post] = world.posts();
 		if (post) post.flags = MessageFlags.SuppressEmbeds;
-		expect(await world.press("ada", "Approve")).toStartWith(
-			"This message was changed after the bot posted it",
-		);
+		expect(await world.press("ada", "Approve")).toStartWith("This message was changed after the bot posted it");
 		expect(world.guild.bans.size).toBe(0);
 	});
 });
@@ -69,20 +65,8 @@ describe("who approves a tool without a dry run could make the call by hand", ()
 		role_id: roleId(simulator, "Regular"),
 		permissions: ["BAN_MEMBERS"],
 	});
-	const cases: [
-		string,
-		string,
-		(world: ApprovalWorld) => object,
-		bigint,
-		string,
-	][] = [
-		[
-			"gives a permission that they lack",
-			"edit_role",
-			escalation,
-			ManageRoles,
-			"BAN_MEMBERS",
-		],
+	const cases: [string, string, (world: ApprovalWorld) => object, bigint, string][] = [
+		["gives a permission that they lack", "edit_role", escalation, ManageRoles, "BAN_MEMBERS"],
 		[
 			"creates a role with a permission that they lack",
 			"create_role",
@@ -118,8 +102,7 @@ describe("who approves a tool without a dry run could make the call by hand", ()
 
 	test("and may do so with the permission", async () => {
 		await using world = await startApprovalWorld({
-			prepare: (simulator) =>
-				addApprover(simulator, ManageRoles | ManageGuild | BanMembers),
+			prepare: (simulator) => addApprover(simulator, ManageRoles | ManageGuild | BanMembers),
 			mcp: () => ({ approval: "write" }),
 		});
 		await world.call(key("k"), "edit_role", escalation(world));
@@ -135,17 +118,10 @@ describe("what is deleted is what was shown", () => {
 		const zoe = simulator.user("zoe");
 		for (const text of texts) await zoe.say(id, text);
 		const messages = simulator.world.messages.in(id).slice(-texts.length);
-		const left = () =>
-			simulator.world.messages
-				.in(id)
-				.filter(({ content }) => content.includes("buy")).length;
+		const left = () => simulator.world.messages.in(id).filter(({ content }) => content.includes("buy")).length;
 		return { id, messages, left };
 	}
-	const lines = (count: number) =>
-		Array.from(
-			{ length: count },
-			(_, index) => `buy thing ${"x".repeat(index)}`,
-		);
+	const lines = (count: number) => Array.from({ length: count }, (_, index) => `buy thing ${"x".repeat(index)}`);
 
 	test("all of it, and not as many others", async () => {
 		await using world = await startApprovalWorld();
@@ -158,10 +134,7 @@ describe("what is deleted is what was shown", () => {
 		});
 		const [post] = world.posts();
 		for (const { id: one, content } of messages)
-			expect([one, descriptionOf(post).includes(one)]).toEqual([
-				one,
-				content !== "hello",
-			]);
+			expect([one, descriptionOf(post).includes(one)]).toEqual([one, content !== "hello"]);
 		// The two oldest change roles: still 30, of which the latest 29 are the same.
 		const [first, second] = messages;
 		if (first) first.content = "buy nothing";
@@ -199,14 +172,10 @@ describe("a tool without a dry run", () => {
 		const { id } = world.simulator.user("zoe");
 		const nickname = { user_id: id, nickname: "Zed" };
 		await world.call(key("k"), "set_nickname", nickname);
-		expect(descriptionOf(world.posts().at(-1))).toContain(
-			`user_id: Zoë 🍞 (@zoe, ID: ${id})`,
-		);
+		expect(descriptionOf(world.posts().at(-1))).toContain(`user_id: Zoë 🍞 (@zoe, ID: ${id})`);
 		const { channel_id } = send(world);
 		await world.call(key("k"), "send_message", send(world));
-		expect(descriptionOf(world.posts().at(-1))).toContain(
-			`channel_id: #general (ID: ${channel_id})`,
-		);
+		expect(descriptionOf(world.posts().at(-1))).toContain(`channel_id: #general (ID: ${channel_id})`);
 	});
 
 	test("is asked about again if one of them was renamed", async () => {
@@ -252,10 +221,7 @@ function passed(ms: number): Disposable {
 function changes({ simulator }: ApprovalWorld): number {
 	return simulator.requests
 		.list()
-		.filter(
-			({ method, path }) =>
-				method !== "GET" && /^\/guilds\/\d+\/(roles|members)/.test(path),
-		).length;
+		.filter(({ method, path }) => method !== "GET" && /^\/guilds\/\d+\/(roles|members)/.test(path)).length;
 }
 
 /** Gives a member a role with these permissions. */
@@ -272,7 +238,6 @@ function addApprover(simulator: Simulator, permissions: bigint): void {
 }
 
 function roleId(simulator: Simulator, name: string): string {
-	for (const role of simulator.guild("The Cooks").roles.values())
-		if (role.name === name) return role.id;
+	for (const role of simulator.guild("The Cooks").roles.values()) if (role.name === name) return role.id;
 	throw new Error(`no role ${name}`);
 }

@@ -1,11 +1,7 @@
 // Requests for approval: who sees them, where they are posted, what they show, and what becomes of them in trouble.
 
 import { describe, expect, test } from "bun:test";
-import {
-	type ButtonInteraction,
-	PermissionFlagsBits,
-	PermissionsBitField,
-} from "discord.js";
+import { type ButtonInteraction, PermissionFlagsBits, PermissionsBitField } from "discord.js";
 import * as v from "valibot";
 import { createApprovalButtons } from "../../../src/bot/approval/approval-buttons.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
@@ -21,8 +17,7 @@ import {
 	startApprovalWorld,
 } from "./approval-world.ts";
 
-const isBanned = ({ guild, simulator }: ApprovalWorld, name: string) =>
-	guild.bans.has(simulator.user(name).id);
+const isBanned = ({ guild, simulator }: ApprovalWorld, name: string) => guild.bans.has(simulator.user(name).id);
 
 const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({
 	user_ids: [world.simulator.user(name).id],
@@ -43,9 +38,7 @@ describe("callers", () => {
 		await using world = await startApprovalWorld();
 		const mine = pendingId(await world.call(key("mine"), "ban", ban(world)));
 		const other = key("other");
-		const theirs = pendingId(
-			await world.call(other, "ban", ban(world, "liwei")),
-		);
+		const theirs = pendingId(await world.call(other, "ban", ban(world, "liwei")));
 		const list = await world.call(key("mine"), "list_approvals");
 		expect(list.text).toContain(mine);
 		expect(list.text).not.toContain(theirs);
@@ -79,8 +72,7 @@ describe("callers", () => {
 
 	test("have at most 10 open requests", async () => {
 		await using world = await startApprovalWorld();
-		for (let count = 0; count < 10; count += 1)
-			pendingId(await world.call(key("k"), "ban", ban(world)));
+		for (let count = 0; count < 10; count += 1) pendingId(await world.call(key("k"), "ban", ban(world)));
 		const refused = await world.call(key("k"), "ban", ban(world));
 		expect(refused).toMatchObject({ isError: true, pending: undefined });
 		expect(refused.text).toStartWith("10 requests of this caller wait");
@@ -92,9 +84,7 @@ describe("callers", () => {
 
 	test("that call at the same time do not exceed the limit", async () => {
 		await using world = await startApprovalWorld();
-		const calls = Array.from({ length: 15 }, () =>
-			world.call(key("k"), "ban", ban(world)),
-		);
+		const calls = Array.from({ length: 15 }, () => world.call(key("k"), "ban", ban(world)));
 		const answers = await Promise.all(calls);
 		expect(answers.filter(({ pending }) => pending)).toHaveLength(10);
 	});
@@ -169,9 +159,7 @@ describe("a request", () => {
 		expect(await world.state(key("k"), id)).toContain(" | denied | ");
 		world.clock.offsetMs = 25 * 3_600_000;
 		await world.restart();
-		await until("it is deleted", async () =>
-			(await world.state(key("k"), id)).startsWith("There is no request"),
-		);
+		await until("it is deleted", async () => (await world.state(key("k"), id)).startsWith("There is no request"));
 	});
 
 	test("runs although its message was deleted after the press", async () => {
@@ -183,17 +171,11 @@ describe("a request", () => {
 		const pressed = await simulator.user("ada").press(post, "Approve");
 		simulator.world.messages.remove(staffIn(world), post);
 		await pressed.reply();
-		await until("it has ended", async () =>
-			(await world.state(key("k"), id)).includes(" | done | "),
-		);
+		await until("it has ended", async () => (await world.state(key("k"), id)).includes(" | done | "));
 	});
 
 	test.each<[string, (world: ApprovalWorld) => void, string]>([
-		[
-			"was deleted",
-			(world) => world.simulator.world.channels.remove(staffIn(world)),
-			"does not exist",
-		],
+		["was deleted", (world) => world.simulator.world.channels.remove(staffIn(world)), "does not exist"],
 		[
 			"cannot be written in",
 			(world) =>
@@ -219,18 +201,12 @@ describe("a request", () => {
 
 	test("is refused if Discord refuses its message, and has failed", async () => {
 		await using world = await startApprovalWorld();
-		world.simulator.faults.refuse(
-			"POST /channels/:channel_id/messages",
-			50013,
-			{
-				times: 1,
-			},
-		);
+		world.simulator.faults.refuse("POST /channels/:channel_id/messages", 50013, {
+			times: 1,
+		});
 		const refused = await world.call(key("k"), "ban", ban(world));
 		expect(refused).toMatchObject({ isError: true, pending: undefined });
-		expect(refused.text).toStartWith(
-			"The request for approval could not be posted in Discord: ",
-		);
+		expect(refused.text).toStartWith("The request for approval could not be posted in Discord: ");
 		const list = await world.call(key("k"), "list_approvals");
 		expect(list.text).toContain(" | failed | ");
 	});
@@ -256,8 +232,7 @@ describe("a request", () => {
 });
 
 describe("what a message shows", () => {
-	const hostile =
-		"@everyone <@&123456789012345678> [a](https://evil.example) **b** `c` \u200b\u202e\u{e0041}\n# d";
+	const hostile = "@everyone <@&123456789012345678> [a](https://evil.example) **b** `c` \u200b\u202e\u{e0041}\n# d";
 
 	test("texts of a call cannot ping, format or hide anything", async () => {
 		await using world = await startApprovalWorld({ mcp: () => writes });
@@ -306,9 +281,7 @@ describe("what a message shows", () => {
 		await using world = await startApprovalWorld();
 		await world.call(key("desk", world.person("ada")), "ban", ban(world));
 		const fields = fieldsOf(world.posts()[0]);
-		expect(fields.For).toBe(
-			`<@${world.simulator.user("ada").id}> (ada), with the key desk`,
-		);
+		expect(fields.For).toBe(`<@${world.simulator.user("ada").id}> (ada), with the key desk`);
 		expect(fields.Client).toBe("Claude");
 		expect(fields.Server).toBe(`The Cooks (ID: ${world.guild.id})`);
 	});
@@ -342,17 +315,11 @@ describe("what a message shows", () => {
 			document: { version: 1, roles: [{ name: "Mods" }] },
 		});
 		const [plan_hash] = /\b[0-9a-f]{32}\b/.exec(text) ?? [];
-		const id = pendingId(
-			await world.call(key("k"), "apply_guild", { plan_hash }),
-		);
+		const id = pendingId(await world.call(key("k"), "apply_guild", { plan_hash }));
 		expect(descriptionOf(world.posts()[0])).toContain("Mods");
-		expect(await world.press("ada", "Approve")).toContain(
-			"apply_guild is done",
-		);
+		expect(await world.press("ada", "Approve")).toContain("apply_guild is done");
 		expect(await world.state(key("k"), id)).toContain(" | done | ");
-		await until("the role is there", () =>
-			[...world.guild.roles.values()].some(({ name }) => name === "Mods"),
-		);
+		await until("the role is there", () => [...world.guild.roles.values()].some(({ name }) => name === "Mods"));
 	});
 });
 
@@ -376,19 +343,14 @@ describe("logs", () => {
 		const calls = await world.call(undefined, "list_recent_tool_calls");
 		expect(calls.text).not.toContain(secret);
 		const events = [...calls.text.matchAll(/"event":"([a-z ]+)"/g)];
-		expect(events.map(([, event]) => event)).toEqual([
-			"done",
-			"approved",
-			"requested",
-		]);
+		expect(events.map(([, event]) => event)).toEqual(["done", "approved", "requested"]);
 		// The call itself is recorded once, when it has run.
 		expect(calls.text.match(/\| send_message \| done \|/g)).toHaveLength(1);
 	});
 });
 
 describe("the requester's rights", () => {
-	const staff = (world: ApprovalWorld) =>
-		key("staff", world.person("jose.garcia"));
+	const staff = (world: ApprovalWorld) => key("staff", world.person("jose.garcia"));
 
 	test("are checked at once", async () => {
 		await using world = await startApprovalWorld();
@@ -448,10 +410,7 @@ test("a bot decides nothing", async () => {
 		member: { roles: [] },
 		memberPermissions: new PermissionsBitField(["Administrator"]),
 		deferReply: async () => {},
-		editReply: async ({ content }: { content: string }) =>
-			replies.push(content),
+		editReply: async ({ content }: { content: string }) => replies.push(content),
 	} as unknown as ButtonInteraction);
-	expect(replies).toEqual([
-		"Bots cannot decide on requests. Nothing was done.",
-	]);
+	expect(replies).toEqual(["Bots cannot decide on requests. Nothing was done."]);
 });

@@ -4,14 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { waitingMethod } from "../../../src/mcp/approval.ts";
 import { isObject } from "../../../src/mcp/json-rpc.ts";
-import {
-	type ApprovalWorld,
-	buttonsOf,
-	key,
-	pendingId,
-	startApprovalWorld,
-	titleOf,
-} from "./approval-world.ts";
+import { type ApprovalWorld, buttonsOf, key, pendingId, startApprovalWorld, titleOf } from "./approval-world.ts";
 
 let world: ApprovalWorld;
 beforeAll(async () => {
@@ -39,9 +32,7 @@ test("a waiting call of an ended key cannot be approved any more, and its messag
 	const other = key("ops:1");
 	const asked = await ask(ended);
 	const kept = await ask(other);
-	expect(await withdraw("key:unknown:1")).toEqual(
-		expect.arrayContaining([ended.id, other.id]),
-	);
+	expect(await withdraw("key:unknown:1")).toEqual(expect.arrayContaining([ended.id, other.id]));
 	expect(await withdraw(ended.id)).toEqual([other.id]);
 	const shown = await world.shown("withdrawn", asked.message);
 	expect(titleOf(shown)).toContain("its key or connection has ended");
@@ -57,11 +48,7 @@ test("a press that comes before the message is changed is told why nothing was d
 	const ended = key("ci:2");
 	const { message } = await ask(ended);
 	// Discord keeps the buttons.
-	world.simulator.faults.refuse(
-		"PATCH /channels/:channel_id/messages/:message_id",
-		50013,
-		{ times: 1 },
-	);
+	world.simulator.faults.refuse("PATCH /channels/:channel_id/messages/:message_id", 50013, { times: 1 });
 	await withdraw(ended.id);
 	expect(await world.press("ada", "Approve", message)).toContain(
 		"The key or connection that made this request has ended.",

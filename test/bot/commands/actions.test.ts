@@ -40,13 +40,8 @@ beforeAll(async () => {
 });
 
 /** The options of a command and of its subcommands. */
-function allOptions(
-	options: readonly APIApplicationCommandOption[] = [],
-): APIApplicationCommandOption[] {
-	return options.flatMap((option) => [
-		option,
-		...("options" in option ? allOptions(option.options) : []),
-	]);
+function allOptions(options: readonly APIApplicationCommandOption[] = []): APIApplicationCommandOption[] {
+	return options.flatMap((option) => [option, ...("options" in option ? allOptions(option.options) : [])]);
 }
 
 const length = (text: string) => [...text].length;
@@ -62,8 +57,7 @@ describe("what is registered keeps Discord's limits", () => {
 	});
 
 	test("at most 100 slash commands, and 15 of each menu", () => {
-		const count = (type: Type) =>
-			definitions().filter((one) => one.type === type).length;
+		const count = (type: Type) => definitions().filter((one) => one.type === type).length;
 		expect(count(Type.ChatInput)).toBeWithin(10, 101);
 		expect(count(Type.User)).toBeWithin(1, 16);
 		expect(count(Type.Message)).toBeWithin(1, 16);
@@ -91,16 +85,11 @@ describe("what is registered keeps Discord's limits", () => {
 				expect(required).toEqual([...required].sort().reverse());
 			}
 			const choices = all.flatMap((option) =>
-				option.type === Option.String && "choices" in option
-					? [option.choices ?? []]
-					: [],
+				option.type === Option.String && "choices" in option ? [option.choices ?? []] : [],
 			);
 			for (const some of choices) {
 				expect(some.length).toBeWithin(1, 26);
-				for (const { name, value } of some)
-					expect([length(name), length(value)].every((one) => one <= 100)).toBe(
-						true,
-					);
+				for (const { name, value } of some) expect([length(name), length(value)].every((one) => one <= 100)).toBe(true);
 			}
 			const texts = [definition, ...all, ...choices.flat()].flatMap((one) => [
 				one.name,
@@ -115,11 +104,8 @@ describe("what is registered keeps Discord's limits", () => {
 	});
 
 	test("the actions of a group need the same permission", () => {
-		const groups = Map.groupBy(feature.actions ?? [], ({ name }) =>
-			name.replace(/ .*/, ""),
-		);
-		for (const group of groups.values())
-			expect(new Set(group.map(({ permission }) => permission)).size).toBe(1);
+		const groups = Map.groupBy(feature.actions ?? [], ({ name }) => name.replace(/ .*/, ""));
+		for (const group of groups.values()) expect(new Set(group.map(({ permission }) => permission)).size).toBe(1);
 	});
 });
 
@@ -131,9 +117,7 @@ describe("every action fits its tool", () => {
 	};
 
 	test("the tools exist and have the arguments", () => {
-		const byName = new Map(
-			[...tools, ...(feature.tools ?? [])].map((tool) => [tool.name, tool]),
-		);
+		const byName = new Map([...tools, ...(feature.tools ?? [])].map((tool) => [tool.name, tool]));
 		const wrong = (feature.actions ?? []).flatMap((action) =>
 			toolsOf(action).flatMap((name) => {
 				const tool = byName.get(name);
@@ -165,11 +149,8 @@ describe("every action fits its tool", () => {
 			const names = options.map(({ name }) => name);
 			const { order = [], required = [] } = chat || {};
 			const asked = menus.flatMap(({ asks = [] }) => asks);
-			expect(names).toEqual(
-				expect.arrayContaining([...order, ...required, ...asked]),
-			);
-			for (const { asks = [] } of menus)
-				expect(asks.length).toBeLessThanOrEqual(5);
+			expect(names).toEqual(expect.arrayContaining([...order, ...required, ...asked]));
+			for (const { asks = [] } of menus) expect(asks.length).toBeLessThanOrEqual(5);
 		}
 	});
 });

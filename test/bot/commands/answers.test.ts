@@ -4,19 +4,12 @@ import { expect, test } from "bun:test";
 import type { Action } from "../../../src/bot/commands/action.ts";
 import { answerPieces } from "../../../src/bot/commands/answer.ts";
 import { readCommand } from "../../../src/bot/commands/commands.ts";
-import {
-	createPerform,
-	type PerformOptions,
-	questionOf,
-} from "../../../src/bot/commands/perform.ts";
+import { createPerform, type PerformOptions, questionOf } from "../../../src/bot/commands/perform.ts";
 import { toToolCall } from "../../../src/bot/commands/tool-call.ts";
 
 test.each<[string, string | undefined]>([
 	["Would ban Zoe.", "Ban Zoe? Nothing has been done yet."],
-	[
-		"Would kick 4 member(s):\na\nb.",
-		"Kick 4 member(s)? Nothing has been done yet.\na\nb.",
-	],
+	["Would kick 4 member(s):\na\nb.", "Kick 4 member(s)? Nothing has been done yet.\na\nb."],
 	["No message matches: nothing to delete.", undefined],
 	["Nothing to do.", undefined],
 	["", undefined],
@@ -42,16 +35,12 @@ const action: Action = {
 const place = { channelId: "1", at: 0 };
 
 test("durations need units, and are not too long", () => {
-	const argsOf = (text: string) =>
-		toToolCall(action, new Map([["within", [text]]]), place).args;
+	const argsOf = (text: string) => toToolCall(action, new Map([["within", [text]]]), place).args;
 	expect(argsOf("1d12h")).toEqual({ after: "1d12h" });
 	expect(argsOf("off")).toEqual({ after: "off" });
 	expect(argsOf("28d")).toEqual({ after: "28d" });
-	expect(() => argsOf("60d")).toThrow(
-		'The within "60d" is too long: at most 28 days. Nothing was done.',
-	);
-	for (const text of ["10", "", "soon", "1x"])
-		expect(() => argsOf(text)).toThrow("such as 5m");
+	expect(() => argsOf("60d")).toThrow('The within "60d" is too long: at most 28 days. Nothing was done.');
+	for (const text of ["10", "", "soon", "1x"]) expect(() => argsOf(text)).toThrow("such as 5m");
 });
 
 const perform = (
@@ -62,24 +51,18 @@ const perform = (
 		...result,
 		wrote: false,
 	});
-	return createPerform({ callAs }).perform(
-		{ ...action, confirm: () => asks },
-		new Map([["within", ["1h"]]]),
-		{
-			...place,
-			guildId: "1",
-			person: { id: "1", name: "Ada" },
-			door: "/timeout",
-		},
-	);
+	return createPerform({ callAs }).perform({ ...action, confirm: () => asks }, new Map([["within", ["1h"]]]), {
+		...place,
+		guildId: "1",
+		person: { id: "1", name: "Ada" },
+		door: "/timeout",
+	});
 };
 
 test("an error names the option, and never looks like a success", async () => {
 	for (const asks of [false, true]) {
 		const wrong = { text: "after: expected a time", isError: true };
-		expect((await perform(wrong, asks)).answer.text).toBe(
-			"within: expected a time",
-		);
+		expect((await perform(wrong, asks)).answer.text).toBe("within: expected a time");
 		const empty = await perform({ text: "", isError: true }, asks);
 		expect(empty.answer.text).not.toBe("Done.");
 		expect(empty.answer.text).not.toBe("");
@@ -89,28 +72,20 @@ test("an error names the option, and never looks like a success", async () => {
 test("a question has buttons only if something would be done", async () => {
 	const asked = await perform({ text: "Would ban Zoe.", isError: false }, true);
 	expect(asked.answer.question).toBeDefined();
-	const nothing = await perform(
-		{ text: "No message matches: nothing to delete.", isError: false },
-		true,
-	);
+	const nothing = await perform({ text: "No message matches: nothing to delete.", isError: false }, true);
 	expect(nothing.answer).toEqual({
 		text: "No message matches: nothing to delete.",
 	});
 });
 
 test("long answers are split between lines", () => {
-	const lines = Array.from({ length: 12 }, (_, index) =>
-		`${index} `.padEnd(600, "word "),
-	);
+	const lines = Array.from({ length: 12 }, (_, index) => `${index} `.padEnd(600, "word "));
 	const pieces = answerPieces(lines.join("\n"));
-	expect(pieces.flatMap((piece) => piece.split("\n"))).toEqual(
-		lines.map((line) => line),
-	);
+	expect(pieces.flatMap((piece) => piece.split("\n"))).toEqual(lines.map((line) => line));
 	const long = answerPieces(`short\n${"x".repeat(5_000)}\nend`);
 	expect(long[0]).toBe("short");
 	expect(long.join("").replace(/\n/g, "")).toBe(`short${"x".repeat(5_000)}end`);
-	for (const piece of [...pieces, ...long])
-		expect(piece.length).toBeLessThanOrEqual(2_000);
+	for (const piece of [...pieces, ...long]) expect(piece.length).toBeLessThanOrEqual(2_000);
 });
 
 test("the prefix alone asks for help", () => {

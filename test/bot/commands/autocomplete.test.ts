@@ -5,9 +5,7 @@ import { autocomplete } from "../../../src/bot/commands/autocomplete.ts";
 
 const action = {
 	permission: "BanMembers",
-	options: [
-		{ name: "reason", description: "Why", kind: "reason", argument: "reason" },
-	],
+	options: [{ name: "reason", description: "Why", kind: "reason", argument: "reason" }],
 } as const;
 
 /** Responds to a person with these permissions who types a reason. Returns what was suggested. */

@@ -9,15 +9,9 @@ import {
 	PermissionFlagsBits,
 	PermissionsBitField,
 } from "discord.js";
-import {
-	type Command,
-	readCommand,
-} from "../../../src/bot/commands/commands.ts";
+import { type Command, readCommand } from "../../../src/bot/commands/commands.ts";
 import { Limiter } from "../../../src/bot/commands/cooldown.ts";
-import {
-	createDoors,
-	type DoorsOptions,
-} from "../../../src/bot/commands/doors.ts";
+import { createDoors, type DoorsOptions } from "../../../src/bot/commands/doors.ts";
 import { holdsOf } from "../../../src/bot/commands/help.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
@@ -139,8 +133,7 @@ describe.concurrent("who is answered", () => {
 	test("nobody, for an unknown command", async () => {
 		await using stage = await startStage([echo]);
 		const ada = stage.simulator.user("ada");
-		for (const text of ["!m nothing", "!m echoes", "hello", "!message echo"])
-			await ada.say(general, text);
+		for (const text of ["!m nothing", "!m echoes", "hello", "!message echo"]) await ada.say(general, text);
 		await ada.say(general, "!m echo heard");
 		const answers = await stage.answers(1);
 		expect(answers[0]?.content).toEndWith("said: heard");
@@ -169,10 +162,7 @@ describe.concurrent("who is answered", () => {
 		});
 		await until("the bot has heard", () => {
 			const known = stage.client.guilds.cache.get(guild.id);
-			return (
-				known?.roles.everyone.permissions.bitfield ===
-				(ViewChannel | SendMessages)
-			);
+			return known?.roles.everyone.permissions.bitfield === (ViewChannel | SendMessages);
 		});
 		await simulator.user("ada").say(general, "!m echo heard");
 		const [answer] = await stage.answers(1);
@@ -208,10 +198,7 @@ describe.concurrent("what fails", () => {
 			actor: simulator.bot("alpha").id,
 		});
 		await simulator.user("ada").say(general, "!m echo SECRET");
-		const entry = await until(
-			"it is logged",
-			() => stage.logged.entries("could not reply to a chat command")[0],
-		);
+		const entry = await until("it is logged", () => stage.logged.entries("could not reply to a chat command")[0]);
 		expect(entry).toMatchObject({ level: "warn", command: "echo" });
 		expect(entry.reason).toContain("Missing Permissions");
 		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
@@ -221,8 +208,7 @@ describe.concurrent("what fails", () => {
 		await using stage = await startStage([echo]);
 		const { simulator, client, logged } = stage;
 		const { id, channel } = simulator.channel(general);
-		if (!("permission_overwrites" in channel))
-			throw new Error("it has no overwrites");
+		if (!("permission_overwrites" in channel)) throw new Error("it has no overwrites");
 		const bot = simulator.bot("alpha").id;
 		const deny = String(PermissionFlagsBits.SendMessages);
 		simulator.world.channels.edit(channel, {
@@ -235,16 +221,11 @@ describe.concurrent("what fails", () => {
 				: false;
 		});
 		await simulator.user("ada").say(general, "!m echo SECRET");
-		const entry = await until(
-			"it is logged",
-			() => logged.entries("could not reply to a chat command")[0],
-		);
+		const entry = await until("it is logged", () => logged.entries("could not reply to a chat command")[0]);
 		expect(entry).toMatchObject({ level: "warn", command: "echo" });
 		expect(entry.reason).toContain("SEND_MESSAGES");
 		expect(stage.asked).toEqual(["SECRET"]);
-		const tried = simulator.requests
-			.list()
-			.filter(({ method, actor }) => method === "POST" && actor === bot);
+		const tried = simulator.requests.list().filter(({ method, actor }) => method === "POST" && actor === bot);
 		expect(tried).toEqual([]);
 	});
 
@@ -275,16 +256,12 @@ describe.concurrent("what fails", () => {
 			{},
 			{
 				scope: "global",
-				before: ({ faults }) =>
-					faults.refuse("PUT /applications/*/commands", 50001),
+				before: ({ faults }) => faults.refuse("PUT /applications/*/commands", 50001),
 			},
 		);
 		const entry = await until(
 			"it is logged",
-			() =>
-				stage.logged.entries(
-					"could not register slash commands with Discord",
-				)[0],
+			() => stage.logged.entries("could not register slash commands with Discord")[0],
 		);
 		expect(entry).toMatchObject({ level: "warn" });
 		await stage.simulator.user("ada").say(general, "!m echo heard");
@@ -300,14 +277,9 @@ test("during a raid of commands, moderators are answered", async () => {
 		...echo,
 		name: "stop",
 		permission: "ManageGuild",
-		run: async ({ member }) =>
-			member.permissions.has("ManageGuild") ? "stopped" : "refused",
+		run: async ({ member }) => (member.permissions.has("ManageGuild") ? "stopped" : "refused"),
 	};
-	await using stage = await startStage(
-		[slow, stop, echo],
-		{},
-		{ logIntervalMs: 500 },
-	);
+	await using stage = await startStage([slow, stop, echo], {}, { logIntervalMs: 500 });
 	const { simulator, logged } = stage;
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
@@ -317,8 +289,7 @@ test("during a raid of commands, moderators are answered", async () => {
 		world.members.add(guild, user);
 		world.messages.add(channel, user, { content: "!m slow" });
 	}
-	const told = () =>
-		logged.entries("commands ignored: too many were running at once");
+	const told = () => logged.entries("commands ignored: too many were running at once");
 	await until("all others are logged", () => {
 		const counts = told().map(({ commands }) => Number(commands));
 		return counts.reduce((sum, count) => sum + count, 0) === 10;
@@ -339,11 +310,7 @@ test("during a raid of commands, moderators are answered", async () => {
 });
 
 test("the notice about a cooldown is sent once in each guild", async () => {
-	await using stage = await startStage(
-		[echo],
-		{},
-		{ limiter: new Limiter({ max: 1, windowMs: 3_600_000 }) },
-	);
+	await using stage = await startStage([echo], {}, { limiter: new Limiter({ max: 1, windowMs: 3_600_000 }) });
 	const { simulator, client } = stage;
 	const { world } = simulator;
 	const ada = world.users.get(simulator.user("ada").id);
@@ -355,13 +322,10 @@ test("the notice about a cooldown is sent once in each guild", async () => {
 	await until("the bot is there", () => client.guilds.cache.has(other.id));
 	const { channel } = simulator.channel("The Bakers/general");
 	for (const place of [channel, simulator.channel(general).channel])
-		for (let attempt = 0; attempt < 3; attempt++)
-			world.messages.add(place, ada, { content: "!m echo x" });
+		for (let attempt = 0; attempt < 3; attempt++) world.messages.add(place, ada, { content: "!m echo x" });
 	for (const place of [channel, simulator.channel(general).channel])
 		await until("both are answered", () => {
-			const own = world.messages
-				.in(place.id)
-				.filter(({ author }) => author.id === alpha.id);
+			const own = world.messages.in(place.id).filter(({ author }) => author.id === alpha.id);
 			return own.length === 2 && own[1]?.content.startsWith("That was");
 		});
 });
@@ -370,9 +334,7 @@ test("disabled slash commands are deleted, and others stay", async () => {
 	await using stage = await startStage([], {}, { commands: [] });
 	const { client, simulator, logged } = stage;
 	const registered = async () =>
-		[...((await client.application?.commands.fetch())?.values() ?? [])]
-			.map(({ name }) => name)
-			.sort();
+		[...((await client.application?.commands.fetch())?.values() ?? [])].map(({ name }) => name).sort();
 	const description = "of an earlier configuration";
 	await client.application?.commands.set([
 		{ name: "verify", description },
@@ -440,11 +402,7 @@ async function startStage(
 			until(`${count} answers`, () => {
 				const own = simulator.world.messages
 					.in(id)
-					.filter(
-						({ author, content }) =>
-							author.id === simulator.bot("alpha").id &&
-							!content.startsWith("!m"),
-					);
+					.filter(({ author, content }) => author.id === simulator.bot("alpha").id && !content.startsWith("!m"));
 				return own.length >= count && own;
 			}),
 		async [Symbol.asyncDispose]() {

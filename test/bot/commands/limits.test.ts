@@ -12,10 +12,8 @@ test("mistakes do not count, but those beyond their limit do, so that a flood of
 			ran += 1;
 			return { answer: "answered", isMistake };
 		});
-	for (let index = 0; index < 30; index++)
-		expect(await run(true)).toBe("answered");
-	for (let index = 0; index < 29; index++)
-		expect(await run(true)).toStartWith("That was 30 commands");
+	for (let index = 0; index < 30; index++) expect(await run(true)).toBe("answered");
+	for (let index = 0; index < 29; index++) expect(await run(true)).toStartWith("That was 30 commands");
 	// One of the 30 is left.
 	expect(await run(false)).toBe("answered");
 	expect(await run(false)).toStartWith("That was 30 commands");

@@ -2,11 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { peopleText } from "../../../src/bot/commands/people-text.ts";
-import {
-	ActingPerson,
-	actAs,
-	forClients,
-} from "../../../src/bot/discord/acting-person.ts";
+import { ActingPerson, actAs, forClients } from "../../../src/bot/discord/acting-person.ts";
 import { describeBits } from "../../../src/bot/discord/permissions.ts";
 
 const words = [
@@ -18,16 +14,11 @@ const words = [
 describe("every line stays", () => {
 	test.each(words)("a result with %s", (word) => {
 		const plain = word.replaceAll("_", "").replace(/^now.*/, "now is");
-		const lines = [
-			`#1 | ${word} | reason: told them about ${word}. Use ${word}; then ${word}`,
-			word,
-			"the end",
-		];
+		const lines = [`#1 | ${word} | reason: told them about ${word}. Use ${word}; then ${word}`, word, "the end"];
 		for (const isError of [false, true]) {
 			const shown = peopleText(lines.join("\n"), { isError }).split("\n");
 			expect(shown).toHaveLength(3);
-			for (const line of shown.slice(0, 2))
-				expect(line.replace(/\\?_/g, "")).toContain(plain);
+			for (const line of shown.slice(0, 2)) expect(line.replace(/\\?_/g, "")).toContain(plain);
 			expect(peopleText(word, { isError })).not.toBe("");
 		}
 	});
@@ -40,25 +31,15 @@ test("an error never becomes empty", () => {
 
 test("errors name permissions and the server as Discord does", () => {
 	const of = (text: string) => peopleText(text, { isError: true });
-	expect(of("You lack CONNECT, MODERATE_MEMBERS in #a.")).toBe(
-		"You lack Connect, Timeout Members in #a.",
-	);
-	expect(of(`The guild ${"1".repeat(18)} has no case.`)).toBe(
-		"This server has no case.",
-	);
+	expect(of("You lack CONNECT, MODERATE_MEMBERS in #a.")).toBe("You lack Connect, Timeout Members in #a.");
+	expect(of(`The guild ${"1".repeat(18)} has no case.`)).toBe("This server has no case.");
 });
 
 test("advice for assistants and Discord's names are for clients", () => {
 	const seen = () => [forClients("Use list_roles."), describeBits(1n << 40n)];
 	expect(seen()).toEqual(["Use list_roles.", "MODERATE_MEMBERS"]);
-	expect(actAs(new ActingPerson("1"), seen)).toEqual([
-		"Use list_roles.",
-		"MODERATE_MEMBERS",
-	]);
-	expect(actAs(new ActingPerson("1", true), seen)).toEqual([
-		"",
-		"Timeout Members",
-	]);
+	expect(actAs(new ActingPerson("1"), seen)).toEqual(["Use list_roles.", "MODERATE_MEMBERS"]);
+	expect(actAs(new ActingPerson("1", true), seen)).toEqual(["", "Timeout Members"]);
 });
 
 test.each<[string, string, string]>([
@@ -67,11 +48,7 @@ test.each<[string, string, string]>([
 		"#1 | 2026-01-31T12:00:00Z | temp_ban | reason: see list_cases; get_bans",
 		"#1 | <t:1769860800:f> | temp\\_ban | reason: see list\\_cases; get\\_bans",
 	],
-	[
-		"a member called like a tool",
-		"Kicked get_bans (@get_bans, ID: 1).",
-		"Kicked get\\_bans (@get\\_bans, ID: 1).",
-	],
+	["a member called like a tool", "Kicked get_bans (@get_bans, ID: 1).", "Kicked get\\_bans (@get\\_bans, ID: 1)."],
 	[
 		"Markdown and mentions",
 		"Kicked [x](https://a.example) **b** <@1>",

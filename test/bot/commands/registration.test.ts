@@ -66,32 +66,24 @@ function namesIn(guild?: string): string[] {
 const wanted = ["Ban", "ban", "help"];
 
 const writes = () =>
-	simulator.journal
-		.entries()
-		.filter(({ route }) => /^(PUT|POST|PATCH|DELETE) .*\/commands/.test(route));
+	simulator.journal.entries().filter(({ route }) => /^(PUT|POST|PATCH|DELETE) .*\/commands/.test(route));
 
 /** The guilds of the bot. */
-const guildsOf = (client: Client) =>
-	[...client.guilds.cache.values()].map(({ name }) => name);
+const guildsOf = (client: Client) => [...client.guilds.cache.values()].map(({ name }) => name);
 
 describe("scope", () => {
 	test("guild: in each guild and nowhere else, once", async () => {
 		const { client } = await login("guild");
 		const guilds = guildsOf(client);
 		expect(guilds.length).toBeGreaterThan(0);
-		await until("they are registered", () =>
-			guilds.every((name) => namesIn(name).length === wanted.length),
-		);
+		await until("they are registered", () => guilds.every((name) => namesIn(name).length === wanted.length));
 		for (const name of guilds) expect(namesIn(name)).toEqual(wanted);
 		expect(namesIn()).toEqual([]);
 		const before = writes().length;
 		expect(before).toBe(guilds.length);
 		await client.destroy();
 		const reads = () =>
-			simulator.requests
-				.list()
-				.filter(({ method, path }) => method === "GET" && /commands/.test(path))
-				.length;
+			simulator.requests.list().filter(({ method, path }) => method === "GET" && /commands/.test(path)).length;
 		const read = reads();
 		await login("guild");
 		await until("they are compared", () => reads() > read + guilds.length);
@@ -105,15 +97,11 @@ describe("scope", () => {
 		expect(guilds.flatMap((name) => namesIn(name))).toEqual([]);
 		await first.client.destroy();
 		const second = await login("guild");
-		await until("they are the guilds'", () =>
-			guilds.every((name) => namesIn(name).length === 3),
-		);
+		await until("they are the guilds'", () => guilds.every((name) => namesIn(name).length === 3));
 		expect(namesIn()).toEqual([]);
 		await second.client.destroy();
 		const third = await login("global");
-		await until("they are global again", () =>
-			guilds.every((name) => namesIn(name).length === 0),
-		);
+		await until("they are global again", () => guilds.every((name) => namesIn(name).length === 0));
 		expect(namesIn()).toEqual(wanted);
 		await third.client.destroy();
 		await login("off");
@@ -129,10 +117,7 @@ describe("scope", () => {
 		const user = simulator.world.users.get(application());
 		if (!user) throw new Error("the bot has a user");
 		simulator.world.members.add(guild, user);
-		await until(
-			"they are registered",
-			() => namesIn("The Bakers").length === 3,
-		);
+		await until("they are registered", () => namesIn("The Bakers").length === 3);
 	});
 });
 
@@ -146,62 +131,48 @@ describe("commands of another program", () => {
 	};
 	const old = { name: "old", description: "Of an older version" };
 
-	test.each(["global", "guild", "off"] as const)(
-		"stay with the scope %s",
-		async (scope) => {
-			const registrar = new Client({
-				intents: [Intent.Guilds],
-				rest: { api: simulator.api },
+	test.each(["global", "guild", "off"] as const)("stay with the scope %s", async (scope) => {
+		const registrar = new Client({
+			intents: [Intent.Guilds],
+			rest: { api: simulator.api },
+		});
+		clients.push(registrar);
+		await registrar.login(simulator.bot("alpha").token);
+		const { id } = simulator.guild("The Cooks");
+		const body = [other, old] as never;
+		await until("it is ready", () => registrar.isReady());
+		await registrar.application?.commands.set(body);
+		await registrar.application?.commands.set(body, id);
+		await registrar.destroy();
+		const copy = () =>
+			[{}, { guild_id: id }].map((place) => {
+				const found = simulator.world.commands
+					.in({ application_id: application(), ...place })
+					.find(({ name }) => name === "weather");
+				return structuredClone(found);
 			});
-			clients.push(registrar);
-			await registrar.login(simulator.bot("alpha").token);
-			const { id } = simulator.guild("The Cooks");
-			const body = [other, old] as never;
-			await until("it is ready", () => registrar.isReady());
-			await registrar.application?.commands.set(body);
-			await registrar.application?.commands.set(body, id);
-			await registrar.destroy();
-			const copy = () =>
-				[{}, { guild_id: id }].map((place) => {
-					const found = simulator.world.commands
-						.in({ application_id: application(), ...place })
-						.find(({ name }) => name === "weather");
-					return structuredClone(found);
-				});
-			const before = copy();
-			await login(scope);
-			const own = (at: "global" | "guild") => (scope === at ? wanted : []);
-			const expected = (at: "global" | "guild") =>
-				[...own(at), "weather"].sort();
-			await until("the old ones are gone", () =>
-				[namesIn(), namesIn("The Cooks")].every(
-					(names) => !names.includes("old"),
-				),
-			);
-			expect(namesIn()).toEqual(expected("global"));
-			expect(namesIn("The Cooks")).toEqual(expected("guild"));
-			expect(copy()).toEqual(before);
-		},
-	);
+		const before = copy();
+		await login(scope);
+		const own = (at: "global" | "guild") => (scope === at ? wanted : []);
+		const expected = (at: "global" | "guild") => [...own(at), "weather"].sort();
+		await until("the old ones are gone", () =>
+			[namesIn(), namesIn("The Cooks")].every((names) => !names.includes("old")),
+		);
+		expect(namesIn()).toEqual(expected("global"));
+		expect(namesIn("The Cooks")).toEqual(expected("guild"));
+		expect(copy()).toEqual(before);
+	});
 });
 
 describe("a registration that fails", () => {
 	test.each<[string, (faults: typeof simulator.faults) => void]>([
-		[
-			"refused",
-			(faults) => faults.refuse("PUT /applications/*/commands", 50001),
-		],
-		[
-			"not answered",
-			(faults) =>
-				faults.drop("PUT /applications/*/commands", { when: "before" }),
-		],
+		["refused", (faults) => faults.refuse("PUT /applications/*/commands", 50001)],
+		["not answered", (faults) => faults.drop("PUT /applications/*/commands", { when: "before" })],
 		["a failure of Discord", (faults) => faults.fail("* /applications/*", 503)],
 	])("is tried again when it was %s", async (_, fail) => {
 		fail(simulator.faults);
 		const { logged } = await login("global", [1, 1, 1, 1]);
-		const failures = () =>
-			logged.entries("could not register slash commands with Discord");
+		const failures = () => logged.entries("could not register slash commands with Discord");
 		await until("it failed twice", () => failures().length >= 2);
 		simulator.faults.clear();
 		await until("it is registered", () => namesIn().length === 3);
@@ -210,13 +181,9 @@ describe("a registration that fails", () => {
 	test("is given up after the last wait, until the next login", async () => {
 		simulator.faults.refuse("PUT /applications/*/commands", 50001);
 		const { client, logged } = await login("global", [1]);
-		const failures = () =>
-			logged.entries("could not register slash commands with Discord");
+		const failures = () => logged.entries("could not register slash commands with Discord");
 		await until("it is given up", () => failures().length === 2);
-		expect(failures().map((one) => one.retry_in_seconds)).toEqual([
-			0.001,
-			undefined,
-		]);
+		expect(failures().map((one) => one.retry_in_seconds)).toEqual([0.001, undefined]);
 		await client.destroy();
 		simulator.faults.clear();
 		await login("global");

@@ -14,9 +14,7 @@ import {
 import { grant } from "../features/running-feature.ts";
 
 const registrations = ({ simulator }: ModerationWorld) =>
-	simulator.journal
-		.entries()
-		.filter(({ route }) => /^(PUT|POST|DELETE) .*\/commands/.test(route));
+	simulator.journal.entries().filter(({ route }) => /^(PUT|POST|DELETE) .*\/commands/.test(route));
 
 /** A world whose commands are registered, and in which the moderator may do everything. */
 async function startSlashWorld() {
@@ -39,11 +37,7 @@ describe("registration", () => {
 		expect(registrations(world)).toHaveLength(1);
 		const { simulator } = world;
 		const reads = () =>
-			simulator.requests
-				.list()
-				.filter(
-					({ method, path }) => method === "GET" && /\/commands/.test(path),
-				).length;
+			simulator.requests.list().filter(({ method, path }) => method === "GET" && /\/commands/.test(path)).length;
 		const before = reads();
 		await world.stop();
 		await world.start();
@@ -55,31 +49,14 @@ describe("registration", () => {
 	test.each<[string, object, object, boolean]>([
 		["what Discord adds", { id: "1", version: "2", nsfw: false }, {}, true],
 		["another description", { description: "old" }, {}, false],
-		[
-			"an option that is no longer wanted",
-			{ options: [{ name: "x" }] },
-			{},
-			false,
-		],
-		[
-			"required: false",
-			{ options: [{ name: "x" }] },
-			{ options: [{ name: "x", required: false }] },
-			true,
-		],
-		[
-			"a minimum of 0",
-			{ options: [{ name: "x" }] },
-			{ options: [{ name: "x", min_value: 0 }] },
-			false,
-		],
+		["an option that is no longer wanted", { options: [{ name: "x" }] }, {}, false],
+		["required: false", { options: [{ name: "x" }] }, { options: [{ name: "x", required: false }] }, true],
+		["a minimum of 0", { options: [{ name: "x" }] }, { options: [{ name: "x", min_value: 0 }] }, false],
 		["another permission", { default_member_permissions: "4" }, {}, false],
 		["no permission", { default_member_permissions: null }, {}, true],
 	])("%s", (_, found, wanted, same) => {
 		const base = { name: "ban", type: 1, description: "new" };
-		expect(isEqual([{ ...base, ...found }], [{ ...base, ...wanted }])).toBe(
-			same,
-		);
+		expect(isEqual([{ ...base, ...found }], [{ ...base, ...wanted }])).toBe(same);
 	});
 });
 
@@ -91,11 +68,7 @@ describe("commands", () => {
 	afterAll(() => world[Symbol.asyncDispose]());
 
 	/** Uses a command; returns its answer. */
-	async function run(
-		command: string,
-		options: Record<string, unknown>,
-		person = moderator,
-	) {
+	async function run(command: string, options: Record<string, unknown>, person = moderator) {
 		const user = world.simulator.user(person);
 		const asked = await user.run(general, command, options as never);
 		const reply = await asked.reply();
@@ -108,9 +81,7 @@ describe("commands", () => {
 		const stranger = simulator.world.users.add({ username: "stranger" });
 		simulator.world.members.add(guild, stranger);
 		const { id } = stranger;
-		expect(
-			await run("ban", { user: id, delete_messages: "3600", reason: "a_b" }),
-		).toStartWith("Banned ");
+		expect(await run("ban", { user: id, delete_messages: "3600", reason: "a_b" })).toStartWith("Banned ");
 		expect(world.guild.bans.get(id)?.reason).toStartWith("a_b (for ");
 		expect(await run("unban", { user: id })).toStartWith("Lifted the ban");
 		const timed = await run("ban", { user: id, duration: "1d12h" });
@@ -124,13 +95,11 @@ describe("commands", () => {
 		const { simulator, guild } = world;
 		const { user } = simulator.world.users.addPerson({ username: "dropped" });
 		simulator.world.members.add(guild, user);
-		simulator.faults.drop(
-			"POST /interactions/:interaction_id/:interaction_token/callback",
-			{ when: "after", times: 1 },
-		);
-		const asked = await simulator
-			.user(moderator)
-			.run(general, "ban", { user: user.id });
+		simulator.faults.drop("POST /interactions/:interaction_id/:interaction_token/callback", {
+			when: "after",
+			times: 1,
+		});
+		const asked = await simulator.user(moderator).run(general, "ban", { user: user.id });
 		const { content, ephemeral, followUps } = await asked.reply();
 		expect(content).toContain("Banned");
 		expect(ephemeral).toBe(true);
@@ -140,27 +109,19 @@ describe("commands", () => {
 
 	test("answers have no advice about tools", async () => {
 		const answer = await run("unban", { user: world.id("mona_lisa") });
-		expect(answer).toEndWith(
-			"is not banned from this server. Nothing was done.",
-		);
+		expect(answer).toEndWith("is not banned from this server. Nothing was done.");
 	});
 
 	test("whoever lacks the permission is refused, whatever the guild shows", async () => {
-		await expect(
-			run("ban", { user: world.id("zoe") }, "mona_lisa"),
-		).rejects.toThrow("Missing Permissions");
+		await expect(run("ban", { user: world.id("zoe") }, "mona_lisa")).rejects.toThrow("Missing Permissions");
 		// Nobody needs a permission to use the command any more.
 		const { world: state } = world.simulator;
 		const bot = world.simulator.bot("alpha").id;
-		const command = state.commands
-			.usable(bot, world.guild)
-			.find(({ name }) => name === "ban");
+		const command = state.commands.usable(bot, world.guild).find(({ name }) => name === "ban");
 		if (!command) throw new Error("the command is registered");
 		const { default_member_permissions: before } = command;
 		command.default_member_permissions = null;
-		expect(
-			await run("ban", { user: world.id("zoe") }, "mona_lisa"),
-		).toStartWith("You lack Ban Members");
+		expect(await run("ban", { user: world.id("zoe") }, "mona_lisa")).toStartWith("You lack Ban Members");
 		command.default_member_permissions = before;
 		expect(world.isBanned("zoe")).toBe(false);
 	});
@@ -175,22 +136,14 @@ describe("commands", () => {
 	test("durations are suggested", async () => {
 		const { simulator } = world;
 		const user = simulator.user(moderator);
-		const suggest = (duration: string) =>
-			user.suggest(
-				general,
-				"ban",
-				{ user: world.id("zoe"), duration },
-				"duration",
-			);
+		const suggest = (duration: string) => user.suggest(general, "ban", { user: world.id("zoe"), duration }, "duration");
 		expect(await suggest("3")).toEqual([
 			{ name: "3 minutes", value: "3m" },
 			{ name: "3 hours", value: "3h" },
 			{ name: "3 days", value: "3d" },
 			{ name: "3 weeks", value: "3w" },
 		]);
-		expect(await suggest("1d12h")).toEqual([
-			{ name: "1 day 12 hours", value: "1d12h" },
-		]);
+		expect(await suggest("1d12h")).toEqual([{ name: "1 day 12 hours", value: "1d12h" }]);
 		expect((await suggest("")).map(({ value }) => value)).toContain("forever");
 	});
 
@@ -198,8 +151,7 @@ describe("commands", () => {
 		const { simulator } = world;
 		const { id } = simulator.channel(staffChannel);
 		const channel = world.guild.channels.get(id);
-		if (!channel || !("permission_overwrites" in channel))
-			throw new Error("the guild has a channel for staff");
+		if (!channel || !("permission_overwrites" in channel)) throw new Error("the guild has a channel for staff");
 		const before = channel.permission_overwrites;
 		const deny = String(PermissionFlagsBits.ViewChannel);
 		const overwrite = { id: world.id(moderator), type: 1, allow: "0", deny };
@@ -210,9 +162,7 @@ describe("commands", () => {
 			permission_overwrites: [overwrite],
 		});
 		const say = (line: string) => world.ask(moderator, line);
-		await until("the bot has heard of it", async () =>
-			(await say("!m setlog")).includes(`the channel ${id}`),
-		);
+		await until("the bot has heard of it", async () => (await say("!m setlog")).includes(`the channel ${id}`));
 		for (const line of ["lock ID", "slowmode 5s <#ID>", "setlog <#ID>"]) {
 			const [hidden, none] = [
 				await say(`!m ${line.replace("ID", id)}`),
@@ -232,9 +182,7 @@ describe("commands", () => {
 		const overwrite = { id, type: 1, allow: "0", deny } as const;
 		simulator.world.channels.setOverwrite(channel as never, overwrite);
 		const locked = (name: string) => world.ask("ada", `!m lock #${name}`);
-		await until("the bot has heard of it", async () =>
-			(await locked(staffChannel)).startsWith("No channel is called"),
-		);
+		await until("the bot has heard of it", async () => (await locked(staffChannel)).startsWith("No channel is called"));
 		expect(await locked("___hidden___")).toStartWith("No channel is called");
 		simulator.world.channels.removeOverwrite(channel as never, overwrite);
 	});
@@ -263,12 +211,8 @@ describe("commands", () => {
 		expect(reply.content).toContain("Deleted");
 		expect(reply.content).toMatch(/[Ww]arned/);
 		const channel = simulator.channel(general);
-		expect(
-			simulator.world.messages.get(channel.id, message.id),
-		).toBeUndefined();
-		const [deletion] = simulator.journal
-			.entries("DELETE /channels/:channel_id/messages/:message_id")
-			.slice(-1);
+		expect(simulator.world.messages.get(channel.id, message.id)).toBeUndefined();
+		const [deletion] = simulator.journal.entries("DELETE /channels/:channel_id/messages/:message_id").slice(-1);
 		expect(deletion?.reason).toContain("for José García, by Delete and warn");
 	});
 });
@@ -277,17 +221,11 @@ describe("confirmation", () => {
 	async function askToKick(world: ModerationWorld) {
 		const { simulator, guild } = world;
 		simulator.world.members.addMany(guild, 4);
-		const ids = [...guild.members.values()]
-			.slice(-4)
-			.map(({ user }) => user.id);
+		const ids = [...guild.members.values()].slice(-4).map(({ user }) => user.id);
 		const line = `!m kick ${ids.map((id) => `<@${id}>`).join(" ")} raid`;
 		await simulator.user(moderator).say(general, line);
-		const question = await until("it is asked", () =>
-			world.answers().find(({ components }) => components.length > 0),
-		);
-		expect(question.content).toContain(
-			"Kick 4 member(s)? Nothing has been done yet.",
-		);
+		const question = await until("it is asked", () => world.answers().find(({ components }) => components.length > 0));
+		expect(question.content).toContain("Kick 4 member(s)? Nothing has been done yet.");
 		const present = () => ids.filter((id) => guild.members.has(id)).length;
 		return { question, present };
 	}
@@ -302,11 +240,7 @@ describe("confirmation", () => {
 		await simulator.user(moderator).press(question, "Do it");
 		await until("they are kicked", () => present() === 0);
 		const done = await until("it is answered", () =>
-			world
-				.answers()
-				.find(
-					({ id, content }) => id === question.id && /^Kicked/.test(content),
-				),
+			world.answers().find(({ id, content }) => id === question.id && /^Kicked/.test(content)),
 		);
 		expect(done.components).toEqual([]);
 	});
@@ -329,11 +263,7 @@ describe("confirmation", () => {
 		held.release();
 		await until("they are kicked", () => present() === 0);
 		await until("the message says so", () =>
-			world
-				.answers()
-				.some(
-					({ id, content }) => id === question.id && /^Kicked/.test(content),
-				),
+			world.answers().some(({ id, content }) => id === question.id && /^Kicked/.test(content)),
 		);
 	});
 
@@ -344,28 +274,16 @@ describe("confirmation", () => {
 		// The first is not over before the second is answered.
 		const held = simulator.faults.stall("DELETE /guilds/*/members/*");
 		const user = simulator.user(moderator);
-		const presses = await Promise.all([
-			user.press(question, "Do it"),
-			user.press(question, "Do it"),
-		]);
+		const presses = await Promise.all([user.press(question, "Do it"), user.press(question, "Do it")]);
 		const refusals = async () => {
 			const replies = await Promise.all(presses.map((one) => one.reply()));
-			return replies.flatMap(({ followUps }) =>
-				followUps.map(({ content }) => content),
-			);
+			return replies.flatMap(({ followUps }) => followUps.map(({ content }) => content));
 		};
-		await until(
-			"one is answered",
-			async () => (await refusals()).length > 0 && held.hits > 0,
-		);
+		await until("one is answered", async () => (await refusals()).length > 0 && held.hits > 0);
 		held.release();
 		await until("they are kicked", () => present() === 0);
 		await until("the message says so", () =>
-			world
-				.answers()
-				.some(
-					({ id, content }) => id === question.id && /^Kicked/.test(content),
-				),
+			world.answers().some(({ id, content }) => id === question.id && /^Kicked/.test(content)),
 		);
 		expect(await refusals()).toEqual(["This was answered before."]);
 		const kicks = "DELETE /guilds/:guild_id/members/:user_id";
@@ -376,8 +294,7 @@ describe("confirmation", () => {
 		await using world = await startSlashWorld();
 		const { simulator, guild } = world;
 		const { channel } = simulator.channel(general);
-		for (let index = 0; index < 5; index++)
-			await simulator.user("zoe").say(general, `first ${index}`);
+		for (let index = 0; index < 5; index++) await simulator.user("zoe").say(general, `first ${index}`);
 		const user = simulator.user(moderator);
 		const asked = await user.run(general, "purge user", {
 			user: world.id("zoe"),
@@ -391,10 +308,7 @@ describe("confirmation", () => {
 		expect(count).toBeGreaterThanOrEqual(5);
 		expect(guild.members.has(world.id("zoe"))).toBe(true);
 		const later = await simulator.user("zoe").say(general, "later");
-		const ofZoe = () =>
-			simulator.world.messages
-				.in(channel.id)
-				.filter(({ author }) => author.id === world.id("zoe"));
+		const ofZoe = () => simulator.world.messages.in(channel.id).filter(({ author }) => author.id === world.id("zoe"));
 		await user.press(question, "Do it");
 		await until("they are deleted", () => ofZoe().length === 1);
 		expect(ofZoe().map(({ id }) => id)).toEqual([later.id]);
@@ -407,9 +321,7 @@ describe("confirmation", () => {
 		await world.start();
 		await world.simulator.user(moderator).press(question, "Do it");
 		await until("it is answered", () =>
-			world
-				.answers()
-				.some(({ content }) => content.includes("Nothing was done now.")),
+			world.answers().some(({ content }) => content.includes("Nothing was done now.")),
 		);
 		expect(present()).toBe(4);
 	});
@@ -418,9 +330,7 @@ describe("confirmation", () => {
 		await using world = await startSlashWorld();
 		const { question, present } = await askToKick(world);
 		await world.simulator.user(moderator).press(question, "Cancel");
-		await until("it is answered", () =>
-			world.answers().some(({ content }) => content === "Nothing was done."),
-		);
+		await until("it is answered", () => world.answers().some(({ content }) => content === "Nothing was done."));
 		expect(present()).toBe(4);
 	});
 });

@@ -18,10 +18,7 @@ const mine = { url: "https://ai.example/v1", model: "small" };
 
 test("without an order, those that have their key are asked: ready-made ones first, then one's own", () => {
 	expect(names({})).toEqual([]);
-	expect(names({}, { OPENROUTER_API_KEY: "a", GEMINI_API_KEY: "b" })).toEqual([
-		"gemini",
-		"openrouter",
-	]);
+	expect(names({}, { OPENROUTER_API_KEY: "a", GEMINI_API_KEY: "b" })).toEqual(["gemini", "openrouter"]);
 	expect(
 		names(
 			{
@@ -39,17 +36,12 @@ test("without an order, those that have their key are asked: ready-made ones fir
 test("what needs no key is asked only where somebody says so", () => {
 	expect(names({}, { OPENAI_API_KEY: "a" })).toEqual(["openai"]);
 	expect(names({ order: ["ollama"] })).toEqual(["ollama"]);
-	expect(names({ providers: { ollama: { model: "qwen3" } } })).toEqual([
-		"ollama",
-	]);
+	expect(names({ providers: { ollama: { model: "qwen3" } } })).toEqual(["ollama"]);
 });
 
 test("an order names those who are asked, and nobody else", () => {
 	const keys = { OPENAI_API_KEY: "a", GEMINI_API_KEY: "b" };
-	expect(names({ order: ["openai", "ollama"] }, keys)).toEqual([
-		"openai",
-		"ollama",
-	]);
+	expect(names({ order: ["openai", "ollama"] }, keys)).toEqual(["openai", "ollama"]);
 	expect(names({ order: [] }, keys)).toEqual([]);
 });
 
@@ -79,9 +71,7 @@ test("a section overrides what is ready made, field by field", () => {
 });
 
 test("what is ready made is complete, and its keys are variables that .env may have", () => {
-	for (const [name, { url = "", model, api_key_env }] of Object.entries(
-		builtInProviders,
-	)) {
+	for (const [name, { url = "", model, api_key_env }] of Object.entries(builtInProviders)) {
 		expect(isPrivateEnough(url)).toBe(true);
 		expect(url).not.toEndWith("/");
 		expect(model).toBeTruthy();
@@ -131,19 +121,13 @@ test.each([
 		'[ai]\norder = ["ollama", "openai"]',
 		"config.toml: ai.order: the AI provider openai has no API key: set OPENAI_API_KEY in .env\n    3: order = ",
 	],
-	[
-		'[ai]\norder = ["ollama", "ollama"]',
-		"config.toml: ai.order: names ollama twice\n    3: ",
-	],
+	['[ai]\norder = ["ollama", "ollama"]', "config.toml: ai.order: names ollama twice\n    3: "],
 	["[ai]\norder = [3]", "config.toml: ai.order.0: expected text, received 3"],
 	[
 		'[ai.providers.opnai]\nmodel = "next"',
 		"config.toml: ai.providers.opnai: the AI provider opnai needs url: it is not one of the built-in providers deepseek, gemini, openai, anthropic, openrouter, ollama; did you mean openai?\n    2: [ai.providers.opnai]",
 	],
-	[
-		"[ai.providers.mine]",
-		"config.toml: ai.providers.mine: the AI provider mine needs url and model: ",
-	],
+	["[ai.providers.mine]", "config.toml: ai.providers.mine: the AI provider mine needs url and model: "],
 	[
 		'[ai.providers.mine]\nurl = "http://ai.example/v1"\nmodel = "m"',
 		"config.toml: ai.providers.mine.url: expected https://; http:// only for this machine and private networks, received ",
@@ -160,18 +144,12 @@ test.each([
 		"[ai.providers.openai]\nmax_tokens = 0",
 		"ai.providers.openai.max_tokens: expected a whole number from 1 to 100000, received 0",
 	],
-	[
-		'[ai.providers.openai.extra]\nmodel = "m"',
-		"ai.providers.openai.extra: expected no model, messages or stream",
-	],
+	['[ai.providers.openai.extra]\nmodel = "m"', "ai.providers.openai.extra: expected no model, messages or stream"],
 	[
 		"[ai.providers.openai.extra]\nsince = 2026-01-01\nbig = 12345678901234567890",
 		"ai.providers.openai.extra: expected only texts, numbers",
 	],
-	[
-		'[ai.providers."a b"]\nurl = "https://a.example"\nmodel = "m"',
-		"expected a name of letters",
-	],
+	['[ai.providers."a b"]\nurl = "https://a.example"\nmodel = "m"', "expected a name of letters"],
 	["ai = 3", "config.toml: ai: expected a section, received 3"],
 ])("%j is an issue", (lines, issue) => {
 	expect(issuesIn(lines).join("\n")).toContain(issue);
@@ -185,21 +163,14 @@ test("a key with what no header can carry is an issue that does not show it", ()
 
 test("nothing that every object has is taken for a provider", () => {
 	expect(issuesIn('[ai]\norder = ["toString", "__proto__"]')).toEqual([
-		expect.stringContaining(
-			'expected the name of an AI provider, received "toString"',
-		),
-		expect.stringContaining(
-			'expected the name of an AI provider, received "__proto__"',
-		),
+		expect.stringContaining('expected the name of an AI provider, received "toString"'),
+		expect.stringContaining('expected the name of an AI provider, received "__proto__"'),
 	]);
 	expect(names({ order: ["toString"] })).toEqual([]);
 });
 
 test("a provider whose key was never filled in has none", () => {
-	const issuesWith = (key: string) =>
-		issuesIn('[ai]\norder = ["openai"]', `OPENAI_API_KEY=${key}`);
-	expect(issuesWith("your-openai-key").join()).toContain(
-		"set OPENAI_API_KEY in .env",
-	);
+	const issuesWith = (key: string) => issuesIn('[ai]\norder = ["openai"]', `OPENAI_API_KEY=${key}`);
+	expect(issuesWith("your-openai-key").join()).toContain("set OPENAI_API_KEY in .env");
 	expect(issuesWith("k")).toEqual([]);
 });

@@ -10,38 +10,17 @@ const secret = "MTIz.hunter2";
 
 /** In config.toml: the lines, part of the issue, and the number of the line that it shows, by default the last. */
 const inToml: [lines: string, expected: string, line?: number][] = [
-	[
-		'[mcp]\ntoolsets = ["thread"]',
-		'mcp.toolsets: there is no toolset "thread"; did you mean threads?',
-	],
-	[
-		'[mcp]\ntoolsets = ["core", 3]',
-		"mcp.toolsets: there is no toolset 3; expected",
-	],
+	['[mcp]\ntoolsets = ["thread"]', 'mcp.toolsets: there is no toolset "thread"; did you mean threads?'],
+	['[mcp]\ntoolsets = ["core", 3]', "mcp.toolsets: there is no toolset 3; expected"],
 	[
 		'[mcp]\ntoolsets = "messages"',
 		'mcp.toolsets: expected a list, received "messages"; put it in brackets: ["messages"]',
 	],
-	[
-		'[mcp]\ntoolsets = ["all"]',
-		'mcp.toolsets: expected "all" alone, without brackets: toolsets = "all"',
-	],
-	[
-		'[mcp.tools]\ndeny = ["bann"]',
-		'mcp.tools.deny: there is no tool "bann"; did you mean ban?',
-	],
-	[
-		'[mcp]\nlist = ["defualt"]',
-		'mcp.list: there is no toolset or tool "defualt"; did you mean default?',
-	],
-	[
-		'[mcp]\nlist = "messages"',
-		'mcp.list: expected a list, received "messages"; put it in brackets: ["messages"]',
-	],
-	[
-		'[mcp.tools]\ndeny = "ban"',
-		'mcp.tools.deny: expected a list, received "ban"; put it in brackets: ["ban"]',
-	],
+	['[mcp]\ntoolsets = ["all"]', 'mcp.toolsets: expected "all" alone, without brackets: toolsets = "all"'],
+	['[mcp.tools]\ndeny = ["bann"]', 'mcp.tools.deny: there is no tool "bann"; did you mean ban?'],
+	['[mcp]\nlist = ["defualt"]', 'mcp.list: there is no toolset or tool "defualt"; did you mean default?'],
+	['[mcp]\nlist = "messages"', 'mcp.list: expected a list, received "messages"; put it in brackets: ["messages"]'],
+	['[mcp.tools]\ndeny = "ban"', 'mcp.tools.deny: expected a list, received "ban"; put it in brackets: ["ban"]'],
 	// TOML's own numbers end at 64 bits, and many readers' at 53: an id has up to 64.
 	[
 		`[mcp]\naudit_channel = ${id}`,
@@ -51,18 +30,12 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 		"[mcp]\naudit_channel = 1234567890123456789",
 		'mcp.audit_channel: expected text, received 1234567890123456789; put it in quotation marks: "1234567890123456789"',
 	],
-	[
-		"[mcp]\naudit_channel = 18446744073709551615",
-		'put it in quotation marks: "18446744073709551615"',
-	],
+	["[mcp]\naudit_channel = 18446744073709551615", 'put it in quotation marks: "18446744073709551615"'],
 	[
 		`[mcp]\nguilds = ["${id}", ${id}]`,
 		`mcp.guilds.1: expected text, received ${id}; put it in quotation marks: "${id}"`,
 	],
-	[
-		`[mcp]\nguilds = "${id}"`,
-		`mcp.guilds: expected a list, received "${id}"; put it in brackets: ["${id}"]`,
-	],
+	[`[mcp]\nguilds = "${id}"`, `mcp.guilds: expected a list, received "${id}"; put it in brackets: ["${id}"]`],
 	...[
 		["mcp.audit_channel", "[mcp]\naudit_channel = general", "general"],
 		["timezone", "timezone = Europe/Berlin # home", "Europe/Berlin"],
@@ -75,23 +48,10 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 		lines,
 		`${key}: expected a TOML value; put text in quotation marks: "${value}", received ${value}`,
 	]),
-	[
-		'[mcp.tools]\ndeny = [\n  "ban",\n  kick,\n]',
-		'put text in quotation marks: "kick", received kick',
-		5,
-	],
-	[
-		"timezone = “UTC”",
-		'timezone: expected straight quotation marks, such as "text", received “UTC”',
-	],
-	[
-		"timezone = #UTC",
-		"timezone: expected a value after =; # starts a comment, received #UTC",
-	],
-	[
-		"timezone =",
-		"timezone: expected a value after =; # starts a comment, received nothing",
-	],
+	['[mcp.tools]\ndeny = [\n  "ban",\n  kick,\n]', 'put text in quotation marks: "kick", received kick', 5],
+	["timezone = “UTC”", 'timezone: expected straight quotation marks, such as "text", received “UTC”'],
+	["timezone = #UTC", "timezone: expected a value after =; # starts a comment, received #UTC"],
+	["timezone =", "timezone: expected a value after =; # starts a comment, received nothing"],
 	...[
 		["True", ", in small letters: true, received True"],
 		["FALSE", ", in small letters: false, received FALSE"],
@@ -104,18 +64,9 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 		`[features]\nchat = ${value}`,
 		`features.chat: expected true or false${expected}`,
 	]),
-	[
-		'[mcp]\naudit_days = "90"',
-		'mcp.audit_days: expected a number, received "90"; leave out the quotation marks',
-	],
-	[
-		"discord_token = hunter2",
-		"discord_token: expected a TOML value; put text in quotation marks\n",
-	],
-	[
-		"bot_name = Cook's bot",
-		'bot_name: expected a TOML value; put text in quotation marks: "Cook\'s bot"',
-	],
+	['[mcp]\naudit_days = "90"', 'mcp.audit_days: expected a number, received "90"; leave out the quotation marks'],
+	["discord_token = hunter2", "discord_token: expected a TOML value; put text in quotation marks\n"],
+	["bot_name = Cook's bot", 'bot_name: expected a TOML value; put text in quotation marks: "Cook\'s bot"'],
 	// What is wrong with these is not the value.
 	[
 		"[features]\nchat = true\nchat = true",
@@ -131,60 +82,29 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 		"Invalid TOML document: expected comma or end of structure; put a comma between the items of a list\n",
 	],
 	[`[mcp]\nguilds = ["${id}",\n[chat]`, 'a list between "[" and "]"\n'],
-	[
-		'timezone = "UTC',
-		"put a quotation mark at the end of the text, in the line in which the text begins\n",
-	],
-	[
-		'personality_file = "C:\\Users\\cook.txt"',
-		'within "…" write each backslash twice\n',
-	],
-	[
-		'timezone: "UTC"',
-		"a line is one of these: key = value, [section], # comment\n",
-	],
+	['timezone = "UTC', "put a quotation mark at the end of the text, in the line in which the text begins\n"],
+	['personality_file = "C:\\Users\\cook.txt"', 'within "…" write each backslash twice\n'],
+	['timezone: "UTC"', "a line is one of these: key = value, [section], # comment\n"],
 	['timezone = "UTC";', "only a comment may follow a value\n"],
 	['timezone = UTC"', "put a text between two quotation marks"],
 	[
 		`[mcp]\naudit_channel = "<#${id}>"`,
 		`mcp.audit_channel: expected an id of 17 to 20 digits, received "<#${id}>"; leave out all but ${id}\n`,
 	],
-	[
-		'[ai]\nopenai_api_key = "hunter2"',
-		"ai.openai_api_key: is not a known key here; secrets belong into .env\n",
-	],
-	[
-		'timezone = "UTC\u200b"',
-		'timezone: expected an IANA time zone such as "Europe/Berlin", received "UTC\\u200b"',
-	],
-	[
-		'command_prefix = ""',
-		'command_prefix: expected 1 to 10 characters without white space, received ""',
-	],
+	['[ai]\nopenai_api_key = "hunter2"', "ai.openai_api_key: is not a known key here; secrets belong into .env\n"],
+	['timezone = "UTC\u200b"', 'timezone: expected an IANA time zone such as "Europe/Berlin", received "UTC\\u200b"'],
+	['command_prefix = ""', 'command_prefix: expected 1 to 10 characters without white space, received ""'],
 	// Only the key was switched on, and not the section above it.
 	[
 		`[mcp]\n# [auto_role]\n\n# The role.\nto_role = "${id}"`,
 		'mcp.to_role: belongs to [auto_role], which is still commented out: take away the "# " before that line, too',
 	],
 	...[
-		[
-			'[mcp]\n# [auto_role]\nto_role = "your-role-id"',
-			"mcp.to_role",
-			"auto_role",
-		],
+		['[mcp]\n# [auto_role]\nto_role = "your-role-id"', "mcp.to_role", "auto_role"],
 		['# [mcp.tools]\ndeny = ["ban"]', "deny", "mcp.tools"],
-		[
-			`[game.donators.tiers]\n#[ auto_role ]\nto_role = "${id}"`,
-			...["game.donators.tiers.to_role", "auto_role"],
-		],
-		[
-			`[mcp]\n# [game.donators.tiers]\ngold = "${id}"`,
-			...["mcp.gold", "game.donators.tiers"],
-		],
-		[
-			'[ai]\n# [ai.providers.mine]\nurl = "https://ai.example/v1"',
-			...["ai.url", "ai.providers.mine"],
-		],
+		[`[game.donators.tiers]\n#[ auto_role ]\nto_role = "${id}"`, ...["game.donators.tiers.to_role", "auto_role"]],
+		[`[mcp]\n# [game.donators.tiers]\ngold = "${id}"`, ...["mcp.gold", "game.donators.tiers"]],
+		['[ai]\n# [ai.providers.mine]\nurl = "https://ai.example/v1"', ...["ai.url", "ai.providers.mine"]],
 	].map(([lines = "", key, section]): (typeof inToml)[number] => [
 		lines,
 		`${key}: belongs to [${section}], which is still commented out`,
@@ -194,14 +114,8 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 		'features.auto_role: is on, and its section [auto_role] is still commented out: take away the "# " before that line, and before its keys',
 		3,
 	],
-	[
-		"[features]\nkeep_days = 3",
-		"features.keep_days: is not a known key here; it belongs to [chat]",
-	],
-	[
-		'[mcp]\ntimezone = "UTC"',
-		"mcp.timezone: is not a known key here; it belongs to the top of the file",
-	],
+	["[features]\nkeep_days = 3", "features.keep_days: is not a known key here; it belongs to [chat]"],
+	['[mcp]\ntimezone = "UTC"', "mcp.timezone: is not a known key here; it belongs to the top of the file"],
 	[
 		'[auto_role]\nmin_messages = 1\nto_role = "your-role-id"',
 		'auto_role.to_role: is still the placeholder "your-role-id". What belongs there: The id of the role they get.',
@@ -221,8 +135,7 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 ];
 
 const withLines = inToml.map(
-	([lines, expected, line = lines.split("\n").length + 1]) =>
-		[lines, expected, line] as const,
+	([lines, expected, line = lines.split("\n").length + 1]) => [lines, expected, line] as const,
 );
 
 test.each(withLines)("config.toml with %j", (lines, expected, line) => {
@@ -281,10 +194,7 @@ const inEnv: [env: string, expected: string][] = [
 		"# DISCORD_TOKEN=hunter2\nDISCORD_TOKEN=",
 		".env: DISCORD_TOKEN: is required; line 1 names it and sets nothing: write DISCORD_TOKEN=… there",
 	],
-	[
-		"DISCORD_TOKEN=hunter2'",
-		".env: DISCORD_TOKEN: expected no quotation marks; leave them out",
-	],
+	["DISCORD_TOKEN=hunter2'", ".env: DISCORD_TOKEN: expected no quotation marks; leave them out"],
 	[
 		"DISCORD_API_URL=https://discord.com/api/v10/",
 		".env: DISCORD_API_URL: expected a URL without a version; leave out what follows /api",
@@ -317,11 +227,7 @@ const botName = 'bot_name = "Cook"\r\n';
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le");
 
 const inFiles: [what: string, files: Files, expected: string[]][] = [
-	[
-		"a mark for the order of bytes",
-		{ ".env": `\ufeff${discordToken}`, "config.toml": `\ufeff${botName}` },
-		[],
-	],
+	["a mark for the order of bytes", { ".env": `\ufeff${discordToken}`, "config.toml": `\ufeff${botName}` }, []],
 	[
 		"UTF-16",
 		{ ".env": utf16(discordToken), "config.toml": utf16(botName) },
@@ -334,25 +240,17 @@ const inFiles: [what: string, files: Files, expected: string[]][] = [
 	[
 		"no .env",
 		{ "config.toml": botName },
-		[
-			".env: the file does not exist; bun run new-instance <name> makes one",
-			".env: DISCORD_TOKEN: is required",
-		],
+		[".env: the file does not exist; bun run new-instance <name> makes one", ".env: DISCORD_TOKEN: is required"],
 	],
 	...[".env.txt", "env", "env.txt"].map((name): (typeof inFiles)[number] => [
 		`${name} for .env`,
 		{ [name]: discordToken, "config.toml": botName },
-		[
-			`.env: the file does not exist; rename ${name} to .env`,
-			".env: DISCORD_TOKEN: is required",
-		],
+		[`.env: the file does not exist; rename ${name} to .env`, ".env: DISCORD_TOKEN: is required"],
 	]),
 	[
 		"config.toml.txt for config.toml",
 		{ ".env": discordToken, "config.toml.txt": botName },
-		[
-			"config.toml: the file does not exist; rename config.toml.txt to config.toml",
-		],
+		["config.toml: the file does not exist; rename config.toml.txt to config.toml"],
 	],
 ];
 
@@ -365,14 +263,9 @@ test.each([
 		"instances/example/config.toml",
 		'there is no directory "instances/example/config.toml"; did you mean instances/example?',
 	],
-	[
-		"example",
-		'there is no directory "example"; did you mean instances/example?',
-	],
+	["example", 'there is no directory "example"; did you mean instances/example?'],
 ])("CONFIG_DIR=%s", (CONFIG_DIR, expected) => {
-	expect(() => readConfig({ CONFIG_DIR }, deniableTools)).toThrow(
-		`CONFIG_DIR: ${expected}`,
-	);
+	expect(() => readConfig({ CONFIG_DIR }, deniableTools)).toThrow(`CONFIG_DIR: ${expected}`);
 });
 
 test("of several lines of .env with one name the last counts", () => {
@@ -385,30 +278,22 @@ test("a placeholder in the environment is reported as one of the environment", (
 	const [issue] = issuesIn("", "DISCORD_TOKEN=", {
 		DISCORD_TOKEN: "your-bot-token",
 	});
-	expect(issue).toStartWith(
-		"the environment: DISCORD_TOKEN: is still the placeholder",
-	);
+	expect(issue).toStartWith("the environment: DISCORD_TOKEN: is still the placeholder");
 });
 
 test("a variable of the environment that is nearly the one that is missing is named", () => {
 	const [issue] = issuesIn("", "DISCORD_TOKEN=", { DISCORD_TOKN: "hunter2" });
-	expect(issue).toBe(
-		".env: DISCORD_TOKEN: is required; DISCORD_TOKN is set: is it meant to be this one?",
-	);
+	expect(issue).toBe(".env: DISCORD_TOKEN: is required; DISCORD_TOKN is set: is it meant to be this one?");
 });
 
 test("a key that a provider of config.toml asks for is no mistake, however near another name is", () => {
-	const own =
-		'[ai.providers.opnai]\nurl = "https://ai.example/v1"\nmodel = "m"\napi_key_env = "OPNAI_API_KEY"';
+	const own = '[ai.providers.opnai]\nurl = "https://ai.example/v1"\nmodel = "m"\napi_key_env = "OPNAI_API_KEY"';
 	expect(issuesIn(own, "OPNAI_API_KEY=k")).toEqual([]);
 	expect(issuesIn("", "MY_OWN_API_KEY=k")).toEqual([]);
 });
 
 test("a name that is the key itself is not shown, nor suggested", () => {
-	const issues = issuesIn(
-		`[ai.providers.openai]\napi_key_env = "${secret}"`,
-		"OPENAI_API_KEYS=k",
-	);
+	const issues = issuesIn(`[ai.providers.openai]\napi_key_env = "${secret}"`, "OPENAI_API_KEYS=k");
 	expect(issues.join()).not.toContain("hunter2");
 	expect(issues).toHaveLength(2);
 });

@@ -215,9 +215,7 @@ test("personality.txt is read where it is there, and one that is named must be",
 	const text = "You are kind.\n";
 	expect(read({ ...files, "personality.txt": text }).personality).toBe(text);
 	expect(issuesIn('personality_file = "other.txt"')).toEqual([
-		expect.stringMatching(
-			/^config\.toml: personality_file: ".*other\.txt": there is no such file$/,
-		),
+		expect.stringMatching(/^config\.toml: personality_file: ".*other\.txt": there is no such file$/),
 	]);
 	const long = { ...files, "personality.txt": "x".repeat(64 * 1024 + 1) };
 	expect(issuesOf(() => read(long)).join()).toContain("is longer than 64 KiB");
@@ -257,8 +255,7 @@ min_age = "three days"`).join("\n");
 });
 
 test("backups are on with an empty section, and off without one", () => {
-	const backup = (lines: string) =>
-		read({ ...files, "config.toml": `${cook}${lines}\n` }).toml.backup;
+	const backup = (lines: string) => read({ ...files, "config.toml": `${cook}${lines}\n` }).toml.backup;
 	expect(backup("")).toBeUndefined();
 	expect(backup("[backup]")).toEqual({
 		every: 86_400_000,
@@ -282,8 +279,7 @@ alarm_window = "two minutes"`).join("\n");
 test("approval needs a channel, unless people are asked at their client", () => {
 	const id = "123456789012345678";
 	const channel = `approval_channel = "${id}"`;
-	const mcp = (lines: string) =>
-		read({ ...files, "config.toml": `${cook}[mcp]\n${lines}\n` }).toml.mcp;
+	const mcp = (lines: string) => read({ ...files, "config.toml": `${cook}[mcp]\n${lines}\n` }).toml.mcp;
 	expect(mcp("").approval).toBe("off");
 	expect(mcp(`approval = "write"\n${channel}`)).toMatchObject({
 		approval: "write",
@@ -292,18 +288,10 @@ test("approval needs a channel, unless people are asked at their client", () => 
 		approval_for_root: false,
 		approval_self: false,
 	});
-	expect(mcp('approval = "destructive"\napproval_by = "client"')).toMatchObject(
-		{ approval_by: "client" },
-	);
+	expect(mcp('approval = "destructive"\napproval_by = "client"')).toMatchObject({ approval_by: "client" });
 	for (const [lines, issue] of [
-		[
-			'approval = "destructive"',
-			'mcp.approval_channel: is required while mcp.approval is not "off"',
-		],
-		[
-			`approval = "write"\n${channel}\napproval_roles = []`,
-			"mcp.approval_roles: expected at least one role",
-		],
+		['approval = "destructive"', 'mcp.approval_channel: is required while mcp.approval is not "off"'],
+		[`approval = "write"\n${channel}\napproval_roles = []`, "mcp.approval_roles: expected at least one role"],
 		['approval = "read"', "mcp.approval: expected"],
 		['approval = "write"\napproval_channel = "#staff"', "mcp.approval_channel"],
 	] as const)
@@ -357,9 +345,7 @@ test.each([
 });
 
 test("a CONFIG_DIR below a file is no directory", () => {
-	expect(issuesAt("/etc/passwd/x")).toContain(
-		'CONFIG_DIR: there is no directory "/etc/passwd/x"',
-	);
+	expect(issuesAt("/etc/passwd/x")).toContain('CONFIG_DIR: there is no directory "/etc/passwd/x"');
 });
 
 test("an unknown variable of .env is an issue, with the one that may be meant; one of the environment is none", () => {
@@ -423,15 +409,12 @@ test.each([
 	expect(read({ ...files, ".env": env }).shards).toBe(shards);
 });
 
-test.each(["0", "-1", "1.5", "901", "01", "AUTO", "two", "[0,1]"])(
-	"SHARDS=%s is an issue",
-	(text) => {
-		const env = `${tokenLine}SHARDS=${text}\n`;
-		expect(issuesOf(() => read({ ...files, ".env": env })).join()).toContain(
-			".env: SHARDS: expected auto or a whole number from 1 to 900, received ",
-		);
-	},
-);
+test.each(["0", "-1", "1.5", "901", "01", "AUTO", "two", "[0,1]"])("SHARDS=%s is an issue", (text) => {
+	const env = `${tokenLine}SHARDS=${text}\n`;
+	expect(issuesOf(() => read({ ...files, ".env": env })).join()).toContain(
+		".env: SHARDS: expected auto or a whole number from 1 to 900, received ",
+	);
+});
 
 test("a missing CONFIG_DIR is an issue that says how to make one", () => {
 	expect(issuesAt("")).toContain("bun run new-instance <name>");
@@ -447,12 +430,9 @@ test("the example itself says what is left to fill in, and nothing else", () => 
 test("all issues are reported at once, by file and key, without a secret", () => {
 	const wrong = {
 		".env": `DISCORD_TOKEN=bad ${token}\nGUILD_ID=12\nMCP_PORT=99999\nDISCORD_API_URL=ftp://x\nDISCORD_CDN_URL=x\nLOG_FORMAT=xml\n`,
-		"config.toml":
-			'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\nbar = 2\ntoString = 3\n',
+		"config.toml": 'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\nbar = 2\ntoString = 3\n',
 	};
-	const issues = issuesOf(() =>
-		read(wrong, { MCP_BIND_ADDR: "0.0.0.0", LOG_LEVEL: "loud" }),
-	);
+	const issues = issuesOf(() => read(wrong, { MCP_BIND_ADDR: "0.0.0.0", LOG_LEVEL: "loud" }));
 	for (const issue of [
 		".env: DISCORD_TOKEN: expected visible ASCII",
 		".env: GUILD_ID: expected an id",
@@ -476,35 +456,26 @@ test("all issues are reported at once, by file and key, without a secret", () =>
 test("an .env that cannot be read, and a CONFIG_DIR that is a file, are issues", () => {
 	within({ "config.toml": cook }, (directory) => {
 		mkdirSync(join(directory, ".env"));
-		expect(issuesAt(directory, { DISCORD_TOKEN: token })).toBe(
-			".env: the file cannot be read (EISDIR)",
-		);
-		expect(issuesAt(join(directory, "config.toml"))).toContain(
-			"there is no directory",
-		);
+		expect(issuesAt(directory, { DISCORD_TOKEN: token })).toBe(".env: the file cannot be read (EISDIR)");
+		expect(issuesAt(join(directory, "config.toml"))).toContain("there is no directory");
 	});
 });
 
 test.each([
 	[{ message: "Hi {usr}!" }, /expected no other braces than \{user\}/],
 	[{ summary: "Hi {user}!" }, /expected no other braces than \{count\}/],
-])(
-	"in a greeting, braces that nothing fills in are an issue (%#)",
-	(keys, message) => {
-		const parse = (more: object) => {
-			const welcome = { channel: id, ...more };
-			return v.safeParse(toml, { bot_name: "Cook", welcome });
-		};
-		expect(parse(keys).issues?.[0]?.message).toMatch(message);
-		const summary = "{count}, {member_count}";
-		const known = { message: "Hi {user} of {guild}", summary };
-		expect(parse(known).success).toBe(true);
-	},
-);
+])("in a greeting, braces that nothing fills in are an issue (%#)", (keys, message) => {
+	const parse = (more: object) => {
+		const welcome = { channel: id, ...more };
+		return v.safeParse(toml, { bot_name: "Cook", welcome });
+	};
+	expect(parse(keys).issues?.[0]?.message).toMatch(message);
+	const summary = "{count}, {member_count}";
+	const known = { message: "Hi {user} of {guild}", summary };
+	expect(parse(known).success).toBe(true);
+});
 
 test("a role that is given for itself is an issue", () => {
 	const lines = `[auto_role]\nmin_messages = 1\nfrom_role = "${id}"\nto_role = "${id}"`;
-	expect(issuesIn(lines)).toEqual([
-		expect.stringContaining("auto_role.to_role: is the same role as from_role"),
-	]);
+	expect(issuesIn(lines)).toEqual([expect.stringContaining("auto_role.to_role: is the same role as from_role")]);
 });

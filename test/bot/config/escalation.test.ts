@@ -46,10 +46,7 @@ test.each<[string, unknown]>([
 	["3 warnings in 30d: ", "expected a rule such as"],
 	["0 warnings in 30d: kick", "expected a number from 1 to 100"],
 	["101 warnings in 30d: kick", "expected a number from 1 to 100"],
-	[
-		"3 notes in 30d: kick",
-		'expected "warnings", "timeouts", "kicks" or "bans"',
-	],
+	["3 notes in 30d: kick", 'expected "warnings", "timeouts", "kicks" or "bans"'],
 	["3 constructors in 30d: kick", 'expected "warnings"'],
 	["3 warnings in 30: kick", 'after "in" (units m, h, d, w), received "30"'],
 	["3 warnings in 0d: kick", 'after "in"'],
@@ -66,9 +63,7 @@ test.each<[string, unknown]>([
 });
 
 test("a mistake in a rule names the key and the rule", () => {
-	const issues = issuesIn(
-		'[moderation]\nescalate = ["3 warnings in 30d: kick", "3 warnings in 30d: mute"]',
-	).join("\n");
+	const issues = issuesIn('[moderation]\nescalate = ["3 warnings in 30d: kick", "3 warnings in 30d: mute"]').join("\n");
 	expect(issues).toContain("moderation.escalate.1: ");
 	expect(issues).toContain('received "mute", in "3 warnings in 30d: mute"');
 });

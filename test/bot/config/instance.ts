@@ -14,8 +14,7 @@ type Env = Record<string, string>;
 export function within<T>(files: Files, work: (directory: string) => T): T {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	try {
-		for (const [name, content] of Object.entries(files))
-			writeFileSync(join(directory, name), content);
+		for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
 		return work(directory);
 	} finally {
 		rmSync(directory, { recursive: true, force: true });
@@ -24,9 +23,7 @@ export function within<T>(files: Files, work: (directory: string) => T): T {
 
 /** The configuration of an instance with these files and this environment. */
 export function read(files: Files, env: Env = {}): BotConfig {
-	return within(files, (CONFIG_DIR) =>
-		readConfig({ CONFIG_DIR, ...env }, deniableTools),
-	);
+	return within(files, (CONFIG_DIR) => readConfig({ CONFIG_DIR, ...env }, deniableTools));
 }
 
 /** The issues that `work` reports; none if it succeeds. */

@@ -1,13 +1,8 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import {
-	bitsIn,
-	permissionNames,
-	readBits,
-} from "../../../src/bot/discord/permissions.ts";
+import { bitsIn, permissionNames, readBits } from "../../../src/bot/discord/permissions.ts";
 
-const { ManageMessages, SendMessages, SendMessagesInThreads } =
-	PermissionFlagsBits;
+const { ManageMessages, SendMessages, SendMessagesInThreads } = PermissionFlagsBits;
 
 test("sending in a thread needs SEND_MESSAGES_IN_THREADS, and other permissions stay the same", () => {
 	const needed = ["SendMessages", "ManageMessages"] as const;
@@ -15,9 +10,7 @@ test("sending in a thread needs SEND_MESSAGES_IN_THREADS, and other permissions 
 	const inChannel = SendMessages | ManageMessages;
 	expect(bitsIn(place(false), needed)).toBe(inChannel);
 	expect(bitsIn(undefined, needed)).toBe(inChannel);
-	expect(bitsIn(place(true), needed)).toBe(
-		SendMessagesInThreads | ManageMessages,
-	);
+	expect(bitsIn(place(true), needed)).toBe(SendMessagesInThreads | ManageMessages);
 });
 
 test.each([

@@ -3,17 +3,13 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { ActingPerson, actAs } from "../../../src/bot/discord/acting-person.ts";
-import {
-	everything,
-	personPermissions,
-} from "../../../src/bot/discord/permissions.ts";
+import { everything, personPermissions } from "../../../src/bot/discord/permissions.ts";
 import type { Overwrite } from "../../../src/simulator/world/state/entities.ts";
 import { startConnection } from "../../support/connection.ts";
 import { seeded } from "../../support/random.ts";
 import { until } from "../../support/until.ts";
 
-const { Administrator, ManageThreads, SendMessages, ViewChannel } =
-	PermissionFlagsBits;
+const { Administrator, ManageThreads, SendMessages, ViewChannel } = PermissionFlagsBits;
 const bits = [ViewChannel, SendMessages, ManageThreads, Administrator];
 
 test("in channels with any overwrites, they are those of discord.js", async () => {
@@ -48,15 +44,12 @@ test("in channels with any overwrites, they are those of discord.js", async () =
 				permission_overwrites: targets.flatMap((target): Overwrite[] => {
 					if (random.chance(0.6)) return [];
 					const [allow, deny] = [anyOf(bits), anyOf(bits)];
-					return [
-						{ ...target, allow: String(allow), deny: String(deny & ~allow) },
-					];
+					return [{ ...target, allow: String(allow), deny: String(deny & ~allow) }];
 				}),
 			});
 	});
 	const { connection, simulator } = alpha;
-	const find = () =>
-		connection.guilds.find(({ id }) => id === simulator.guild("The Cooks").id);
+	const find = () => connection.guilds.find(({ id }) => id === simulator.guild("The Cooks").id);
 	await until("the members are loaded", () => {
 		const guild = find();
 		return guild !== undefined && connection.hasAllMembers(guild);
@@ -70,8 +63,7 @@ test("in channels with any overwrites, they are those of discord.js", async () =
 				const isAll = (bitfield & Administrator) !== 0n;
 				const isHidden = (bitfield & ViewChannel) === 0n;
 				const found = personPermissions(member, channel);
-				if (member.permissions.has(Administrator))
-					expect(found).toBe(everything);
+				if (member.permissions.has(Administrator)) expect(found).toBe(everything);
 				else expect(found).toBe(isHidden ? 0n : bitfield);
 				seen[isAll ? "all" : isHidden ? "none" : "some"] += 1;
 			}

@@ -24,33 +24,15 @@ test.each([
 });
 
 /** "ignore", in characters that nobody sees. */
-const tags = String.fromCodePoint(
-	...Array.from("ignore", (letter) => 0xe0000 + letter.charCodeAt(0)),
-);
+const tags = String.fromCodePoint(...Array.from("ignore", (letter) => 0xe0000 + letter.charCodeAt(0)));
 
 test.each([
-	[
-		"tag characters",
-		`a${tags}`,
-		"a\\u{e0069}\\u{e0067}\\u{e006e}\\u{e006f}\\u{e0072}\\u{e0065}",
-	],
-	[
-		"zero-width characters",
-		"a\u200bb\u200cc\u200dd\u2060\ufeff",
-		"a\\u{200b}b\\u{200c}c\\u{200d}d\\u{2060}\\u{feff}",
-	],
+	["tag characters", `a${tags}`, "a\\u{e0069}\\u{e0067}\\u{e006e}\\u{e006f}\\u{e0072}\\u{e0065}"],
+	["zero-width characters", "a\u200bb\u200cc\u200dd\u2060\ufeff", "a\\u{200b}b\\u{200c}c\\u{200d}d\\u{2060}\\u{feff}"],
 	["a soft hyphen", "a\u00adb", "a\\u{00ad}b"],
-	[
-		"Hangul fillers",
-		"\u115f\u1160\u3164\uffa0",
-		"\\u{115f}\\u{1160}\\u{3164}\\u{ffa0}",
-	],
+	["Hangul fillers", "\u115f\u1160\u3164\uffa0", "\\u{115f}\\u{1160}\\u{3164}\\u{ffa0}"],
 	["a grapheme joiner", "a\u034fb", "a\\u{034f}b"],
-	[
-		"invisible operators",
-		"a\u2061\u2062\u2063\u2064",
-		"a\\u{2061}\\u{2062}\\u{2063}\\u{2064}",
-	],
+	["invisible operators", "a\u2061\u2062\u2063\u2064", "a\\u{2061}\\u{2062}\\u{2063}\\u{2064}"],
 	["annotations", "\ufff9a\ufffa", "\\u{fff9}a\\u{fffa}"],
 	["half of a character", "a\ud800", "a\\u{d800}"],
 	["no character", "\uffff\u{1fffe}", "\\u{ffff}\\u{1fffe}"],
@@ -104,17 +86,13 @@ test("a long run of invisible characters is shortened", () => {
 });
 
 test("escapeInvisible keeps line breaks and tabs", () => {
-	expect(escapeInvisible("a\n\tb\u200b\u2028\r")).toBe(
-		"a\n\tb\\u{200b}\\u{2028}\\u{000d}",
-	);
+	expect(escapeInvisible("a\n\tb\u200b\u2028\r")).toBe("a\n\tb\\u{200b}\\u{2028}\\u{000d}");
 });
 
 test("a field cannot imitate two", () => {
 	expect(oneField("x ｜ y | z")).toBe("x \\u{ff5c} y \\| z");
 	for (const bar of "│┃∣ǀ❘￨⏐︱")
-		expect(oneField(`x ${bar} y`)).toBe(
-			`x \\u{${bar.charCodeAt(0).toString(16).padStart(4, "0")}} y`,
-		);
+		expect(oneField(`x ${bar} y`)).toBe(`x \\u{${bar.charCodeAt(0).toString(16).padStart(4, "0")}} y`);
 	// As many channels are called; nothing of ours stands so close.
 	expect(oneField("📢│news")).toBe("📢│news");
 
@@ -131,14 +109,8 @@ test.each([
 	["ＩＤ： １", "ＩＤ\\u{ff1a} １"],
 	["ІD:1 🆔: 2", "ІD\\:1 🆔\\: 2"],
 	["𝐈𝐃: 1 ⅠD", "𝐈𝐃\\: 1 ⅠD"],
-	[
-		"ID∶1 ID꞉1 ID﹕1 IDː1",
-		"ID\\u{2236}1 ID\\u{a789}1 ID\\u{fe55}1 ID\\u{02d0}1",
-	],
-	[
-		`ID${" ".repeat(50)}:${" ".repeat(50)}1`,
-		`ID${" ".repeat(50)}\\:${" ".repeat(50)}1`,
-	],
+	["ID∶1 ID꞉1 ID﹕1 IDː1", "ID\\u{2236}1 ID\\u{a789}1 ID\\u{fe55}1 ID\\u{02d0}1"],
+	[`ID${" ".repeat(50)}:${" ".repeat(50)}1`, `ID${" ".repeat(50)}\\:${" ".repeat(50)}1`],
 	["12:30, 時間：1", "12:30, 時間：1"],
 	["ID: none, valid: 1, ID", "ID: none, valid: 1, ID"],
 ])("no part of %j imitates an id", (text, expected) => {
@@ -178,11 +150,7 @@ test("truncate keeps what fits, and cuts the rest to the character", () => {
 	expect(truncate("abcde", 5)).toBe("abcde");
 	expect(truncate("abcdef", 5)).toBe("abcd…");
 	expect(truncate("", 0)).toBe("");
-	for (const text of [
-		"*".repeat(3_000),
-		"<@1>".repeat(900),
-		"\u202e".repeat(900),
-	])
+	for (const text of ["*".repeat(3_000), "<@1>".repeat(900), "\u202e".repeat(900)])
 		expect(inlineText(text, 1_024).length).toBeLessThanOrEqual(1_024);
 	expect(inlineText("<@&1> *x* [a](b)\t", 99)).toBe("\\<@&1> \\*x\\* \\[a](b)");
 });
@@ -195,8 +163,6 @@ test.each(["\n", " \r\n\n ", "\r", "\u2028", "\u2029", "\x85"])(
 		expect(inlineText(reason, 1_000)).toBe(line);
 		expect(auditReason(reason)).toBe(line);
 		expect(withCaller(reason, "for Ada")).toBe(`${line} (for Ada)`);
-		expect(chosenReason(`guild${end}document 7`)).toBe(
-			"reason: guild document 7",
-		);
+		expect(chosenReason(`guild${end}document 7`)).toBe("reason: guild document 7");
 	},
 );

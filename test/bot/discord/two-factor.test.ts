@@ -28,9 +28,7 @@ test("a bot without it is refused before Discord is asked, with advice, until it
 	);
 	const channel_id = channelNamed(world, "general").id;
 	const content = "no permission that requires it";
-	expect((await call("send_message", { channel_id, content })).isError).toBe(
-		false,
-	);
+	expect((await call("send_message", { channel_id, content })).isError).toBe(false);
 	expect(simulator.requests.list(ban)).toEqual([]);
 
 	simulator.world.users.withoutMfa.clear();
@@ -46,8 +44,6 @@ test("a bot that lost it shows Discord's refusal, with advice", async () => {
 	users.withoutMfa.add(users.developer.id);
 	const user_id = memberNamed(world, "zoe").user.id;
 	const { text } = await world.call("ban", { user_id });
-	expect(text).toStartWith(
-		"Discord API error: Two factor is required for this operation (code 60003). The account",
-	);
+	expect(text).toStartWith("Discord API error: Two factor is required for this operation (code 60003). The account");
 	expect(world.guild.bans.size).toBe(0);
 });

@@ -32,11 +32,7 @@ describe("removed is", () => {
 		["a long invite", "discord.com/invite/evil", gone],
 		["an old invite", "discordapp . com / invite / evil", gone],
 		["a gift", "discord.gift/evil", gone],
-		[
-			"a reference",
-			"[a][1]\n[1]: https://evil.example",
-			`[a][1]\n[1]: ${gone}`,
-		],
+		["a reference", "[a][1]\n[1]: https://evil.example", `[a][1]\n[1]: ${gone}`],
 	])("%s", (_, text, expected) => {
 		expect(withoutLinks(text)).toBe(expected);
 	});
@@ -72,9 +68,7 @@ describe("a link of a source", () => {
 	});
 
 	test("stays visible where it would be masked", () => {
-		expect(withoutLinks("[here](https://ok.example/a?b=1)", sources)).toBe(
-			"[here] (https://ok.example/a?b=1)",
-		);
+		expect(withoutLinks("[here](https://ok.example/a?b=1)", sources)).toBe("[here] (https://ok.example/a?b=1)");
 	});
 
 	test.each([
@@ -88,8 +82,6 @@ describe("a link of a source", () => {
 	});
 
 	test("does not give another form to a link that a filter did not recognize", () => {
-		expect(
-			withoutLinks("https://evil.example", ["ｈttps://evil.example"]),
-		).toBe(gone);
+		expect(withoutLinks("https://evil.example", ["ｈttps://evil.example"])).toBe(gone);
 	});
 });

@@ -4,22 +4,14 @@ import { describe, expect, test } from "bun:test";
 import type { GuildMember } from "discord.js";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { ActivityBuffer } from "../../../src/bot/features/activity.ts";
-import {
-	createAutoRole,
-	isEarned,
-} from "../../../src/bot/features/auto-role.ts";
+import { createAutoRole, isEarned } from "../../../src/bot/features/auto-role.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Member } from "../../../src/simulator/world/state/entities.ts";
 import { recordLog } from "../../support/log.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import {
-	type FeatureSetup,
-	roleNamed,
-	startFeature,
-	withSql,
-} from "./running-feature.ts";
+import { type FeatureSetup, roleNamed, startFeature, withSql } from "./running-feature.ts";
 
 const promoting = "PATCH /guilds/:guild_id/members/:user_id";
 const general = "The Cooks/general";
@@ -29,11 +21,7 @@ const begin = Date.UTC(2026, 0, 1);
 
 describe("what is earned", () => {
 	const rules = { to_role: "1", min_age: day, min_messages: 10 };
-	const of = (
-		changes: Partial<Parameters<typeof isEarned>[0]>,
-		ageMs: number,
-		messages: number,
-	) =>
+	const of = (changes: Partial<Parameters<typeof isEarned>[0]>, ageMs: number, messages: number) =>
 		isEarned({ ...rules, require_all: true, ...changes }, { ageMs, messages });
 
 	test("both are needed, or one of them, and what is 0 is not asked for", () => {
@@ -43,9 +31,7 @@ describe("what is earned", () => {
 		expect(of({ require_all: false }, day, 0)).toBe(true);
 		expect(of({ require_all: false }, 0, 10)).toBe(true);
 		expect(of({ require_all: false }, day - 1, 9)).toBe(false);
-		expect(of({ require_all: false, min_messages: 0 }, day - 1, 99)).toBe(
-			false,
-		);
+		expect(of({ require_all: false, min_messages: 0 }, day - 1, 99)).toBe(false);
 		expect(of({ require_all: false, min_age: 0 }, 9 * day, 9)).toBe(false);
 		expect(of({ min_age: 0 }, 0, 10)).toBe(true);
 		expect(of({ min_age: 0, min_messages: 0 }, 0, 0)).toBe(true);
@@ -61,16 +47,12 @@ interface SceneOptions extends Partial<FeatureSetup> {
 }
 
 /** Everyone is a Newcomer since the beginning of the year, and becomes a Regular; sweeps and batches come when they are asked for. */
-async function sceneOn({
-	rules = { min_age: "3d", min_messages: 3 },
-	...options
-}: SceneOptions = {}) {
+async function sceneOn({ rules = { min_age: "3d", min_messages: 3 }, ...options }: SceneOptions = {}) {
 	let clock = begin;
 	let feature: ReturnType<typeof createAutoRole>;
 	const bot = await startFeature({
 		settings(simulator) {
-			const { features, ...sections } = (options.sections?.(simulator) ??
-				{}) as { features?: object };
+			const { features, ...sections } = (options.sections?.(simulator) ?? {}) as { features?: object };
 			return {
 				features: { auto_role: true, ...features },
 				auto_role: {
@@ -96,8 +78,7 @@ async function sceneOn({
 		prepare(simulator) {
 			for (const member of simulator.guild("The Cooks").members.values()) {
 				member.joined_at = new Date(begin).toISOString();
-				if (!member.user.bot)
-					member.roles = [roleNamed(simulator, "Newcomer").id];
+				if (!member.user.bot) member.roles = [roleNamed(simulator, "Newcomer").id];
 			}
 			options.prepare?.(simulator);
 		},
@@ -105,14 +86,11 @@ async function sceneOn({
 	const { simulator, guild } = bot;
 	const newcomer = roleNamed(simulator, "Newcomer").id;
 	const regular = roleNamed(simulator, "Regular").id;
-	const has = (name: string, role = regular) =>
-		bot.member(name).roles.includes(role);
+	const has = (name: string, role = regular) => bot.member(name).roles.includes(role);
 	/** Resolves when the bot knows all that has happened. */
 	const heard = async () => {
 		const nick = crypto.randomUUID().slice(0, 20);
-		const [me] = [...guild.members.values()].filter(
-			({ user }) => user.username === "alpha",
-		);
+		const [me] = [...guild.members.values()].filter(({ user }) => user.username === "alpha");
 		if (!me) throw new Error("alpha is a member");
 		simulator.world.members.edit(guild, me, { nick });
 		await until("the bot has heard", () => {
@@ -127,8 +105,7 @@ async function sceneOn({
 			clock += days * day;
 		},
 		async writes(name: string, count: number) {
-			for (let at = 0; at < count; at++)
-				await simulator.user(name).say(general, `message ${at}`);
+			for (let at = 0; at < count; at++) await simulator.user(name).say(general, `message ${at}`);
 		},
 		edit(name: string, changes: Partial<Member>) {
 			simulator.world.members.edit(guild, bot.member(name), changes);
@@ -160,9 +137,7 @@ test("a member with enough time and messages is promoted, in one write with a re
 	expect(scene.promoted()).toEqual(["ada"]);
 	expect(scene.member("ada").roles).toEqual([scene.regular]);
 	const [entry] = scene.simulator.journal.entries(promoting);
-	expect(entry?.reason).toBe(
-		"promoted: a member since 2026-01-01T00:00:00.000Z",
-	);
+	expect(entry?.reason).toBe("promoted: a member since 2026-01-01T00:00:00.000Z");
 	await scene.writes("mona_lisa", 1);
 	await scene.sweep();
 	await scene.sweep();
@@ -190,10 +165,7 @@ test("where one of both is enough, those who write nothing are promoted by time;
 test("a refused promotion is released, and others go on", async () => {
 	await using scene = await sceneOn({ rules: { min_messages: 1 } });
 	const { faults } = scene.simulator;
-	faults.refuse(
-		`PATCH /guilds/*/members/${scene.member("ada").user.id}`,
-		50013,
-	);
+	faults.refuse(`PATCH /guilds/*/members/${scene.member("ada").user.id}`, 50013);
 	await scene.writes("ada", 1);
 	await scene.writes("zoe", 1);
 	await scene.sweep();
@@ -290,8 +262,7 @@ onBoth((databases) => {
 		await scene.sweep();
 		expect(scene.promoted()).toEqual(["zoe"]);
 		await scene.sweep();
-		const claimed = await scene.bot.store
-			.sql`SELECT user_id FROM member_activity WHERE claimed = 1`;
+		const claimed = await scene.bot.store.sql`SELECT user_id FROM member_activity WHERE claimed = 1`;
 		expect(claimed).toEqual([]);
 	});
 
@@ -305,8 +276,7 @@ onBoth((databases) => {
 		expect(scene.promoted()).toEqual(["ada", "zoe"]);
 		// By hand given, and by hand taken.
 		scene.edit("mona_lisa", { roles: [scene.regular] });
-		for (const name of ["ada", "mona_lisa"])
-			scene.edit(name, { roles: [scene.newcomer] });
+		for (const name of ["ada", "mona_lisa"]) scene.edit(name, { roles: [scene.newcomer] });
 		for (const name of ["ada", "mona_lisa"]) await scene.writes(name, 3);
 		await scene.sweep();
 		await scene.bot.stop();
@@ -354,9 +324,7 @@ onBoth((databases) => {
 			if (at % 500 === 0) await scene.heard();
 		}
 		await scene.sweep();
-		const counts = statements.filter((text) =>
-			text.includes("INSERT INTO member_activity"),
-		);
+		const counts = statements.filter((text) => text.includes("INSERT INTO member_activity"));
 		// A thousand people begin a batch, and so does the time: how many that is depends on the machine.
 		expect(counts.length).toBeLessThan(30);
 		const [row] = await scene.bot.store.sql<{ all: number; people: number }>`
@@ -377,10 +345,7 @@ onBoth((databases) => {
 			flushIntervalMs: 5,
 			store: (store) =>
 				withSql(store, async (strings, ...values) => {
-					if (
-						isHeld &&
-						strings.join("").includes("INSERT INTO member_activity")
-					) {
+					if (isHeld && strings.join("").includes("INSERT INTO member_activity")) {
 						isWaiting = true;
 						await held;
 					}

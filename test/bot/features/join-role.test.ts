@@ -4,11 +4,7 @@ import { expect, test } from "bun:test";
 import { createJoinRole } from "../../../src/bot/features/join-role.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import {
-	type FeatureSetup,
-	roleNamed,
-	startFeature,
-} from "./running-feature.ts";
+import { type FeatureSetup, roleNamed, startFeature } from "./running-feature.ts";
 
 const giving = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
 /** Before the bot starts, so that its members do not count as joined. */
@@ -28,8 +24,7 @@ async function startJoinRole(changes: Partial<FeatureSetup> = {}) {
 			}),
 		...changes,
 		prepare(simulator) {
-			for (const member of simulator.guild("The Cooks").members.values())
-				member.joined_at = longAgo;
+			for (const member of simulator.guild("The Cooks").members.values()) member.joined_at = longAgo;
 			changes.prepare?.(simulator);
 		},
 	});
@@ -46,16 +41,10 @@ async function startJoinRole(changes: Partial<FeatureSetup> = {}) {
 			...new Set(
 				bot.simulator.journal
 					.entries(giving)
-					.map(
-						({ path }) =>
-							bot.simulator.world.users.get(
-								/members\/(\d+)/.exec(path)?.[1] ?? "",
-							)?.username,
-					),
+					.map(({ path }) => bot.simulator.world.users.get(/members\/(\d+)/.exec(path)?.[1] ?? "")?.username),
 			),
 		],
-		gets: (...names: string[]) =>
-			until(`${names} have the role`, () => names.every(has)),
+		gets: (...names: string[]) => until(`${names} have the role`, () => names.every(has)),
 		[Symbol.asyncDispose]: () => bot[Symbol.asyncDispose](),
 	};
 }
@@ -91,9 +80,7 @@ test("a failed write is retried, and others are given meanwhile", async () => {
 	bot.join("nora");
 	bot.join("omar");
 	await world.gets("nora", "omar");
-	expect(bot.logged.lines.join("\n")).toContain(
-		"join_role feature: could not give new members the role",
-	);
+	expect(bot.logged.lines.join("\n")).toContain("join_role feature: could not give new members the role");
 });
 test("a part of each rate limit is left to others", async () => {
 	await using world = await startJoinRole({
@@ -113,9 +100,7 @@ test("a part of each rate limit is left to others", async () => {
 	// Discord has them before we have its answers.
 	await until("its part is used up", () => answers === 15);
 	const late = bot.join("late").user.id;
-	await until("the bot has heard", () =>
-		bot.connection.guilds.some(({ members }) => members.cache.has(late)),
-	);
+	await until("the bot has heard", () => bot.connection.guilds.some(({ members }) => members.cache.has(late)));
 	expect(world.given()).toHaveLength(15);
 });
 test("a member restricted by a chargeback gets the role when the restriction ends", async () => {
@@ -186,9 +171,7 @@ onBoth((databases) => {
 		await until("it is noted who is owed", async () => {
 			const rows = await bot.store.sql<{ user_id: string }>`
 				SELECT user_id FROM join_roles_owed`;
-			return (
-				rows.length === 1 && rows[0]?.user_id === bot.member("omar").user.id
-			);
+			return rows.length === 1 && rows[0]?.user_id === bot.member("omar").user.id;
 		});
 		await bot.kill();
 		discord.members.edit(bot.guild, bot.member("omar"), { pending: false });
@@ -220,9 +203,7 @@ onBoth((databases) => {
 		await bot.start();
 		await world.gets(...names);
 		expect(world.given()).toEqual(names);
-		const refused = bot.simulator.requests
-			.list()
-			.filter(({ status }) => status === 429);
+		const refused = bot.simulator.requests.list().filter(({ status }) => status === 429);
 		expect(refused).toEqual([]);
 	});
 

@@ -8,10 +8,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { Client } from "discord.js";
 import * as v from "valibot";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
-import {
-	type EscalationRule,
-	readRule,
-} from "../../../src/bot/config/escalation.ts";
+import { type EscalationRule, readRule } from "../../../src/bot/config/escalation.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { createAutoRole } from "../../../src/bot/features/auto-role.ts";
@@ -20,15 +17,9 @@ import { createCaseTools } from "../../../src/bot/features/moderation/cases/case
 import { createCases } from "../../../src/bot/features/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../src/bot/features/moderation/moderation-log.ts";
 import { createRaidModes } from "../../../src/bot/features/moderation/raid/raid-mode.ts";
-import {
-	createReports,
-	type Reports,
-} from "../../../src/bot/features/moderation/reports/reports.ts";
+import { createReports, type Reports } from "../../../src/bot/features/moderation/reports/reports.ts";
 import { createSpam } from "../../../src/bot/features/moderation/spam/spam.ts";
-import {
-	createTempBans,
-	type TempBans,
-} from "../../../src/bot/features/moderation/temp-bans.ts";
+import { createTempBans, type TempBans } from "../../../src/bot/features/moderation/temp-bans.ts";
 import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createDonatorSync } from "../../../src/bot/game/donators.ts";
@@ -42,10 +33,7 @@ import { insertChargeback } from "../../../src/bot/store/tables/chargebacks.ts";
 import { createCallAs } from "../../../src/bot/tool/call-as.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
-import {
-	type GameServer,
-	startGameServer,
-} from "../../../src/simulator/game/game-server.ts";
+import { type GameServer, startGameServer } from "../../../src/simulator/game/game-server.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Member } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
@@ -53,15 +41,8 @@ import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import {
-	createChargebackFixture,
-	pressable,
-	staff,
-} from "../game/chargeback-world.ts";
-import {
-	createTestDocuments,
-	hashIn,
-} from "../guild-document/running-service.ts";
+import { createChargebackFixture, pressable, staff } from "../game/chargeback-world.ts";
+import { createTestDocuments, hashIn } from "../guild-document/running-service.ts";
 import { allowStaff } from "./moderation/cases/cases-world.ts";
 import { quickTiming as spamTiming } from "./moderation/spam/spam-world.ts";
 import { noTools } from "./running-feature.ts";
@@ -131,11 +112,7 @@ interface World {
 interface Scenario {
 	prepare?(world: World): void;
 	settings?(world: World): Record<string, unknown>;
-	create(
-		world: World,
-		options: FeatureOptions,
-		gameUrl: string,
-	): Feature | undefined;
+	create(world: World, options: FeatureOptions, gameUrl: string): Feature | undefined;
 	/** Whether the first life may be killed from now on. */
 	isReady?(life: Life): Promise<boolean>;
 	/** Something happens on Discord, once, while the first life runs. */
@@ -152,8 +129,7 @@ const longAgo = "2020-01-01T00:00:00.000Z";
 const scenarios: Record<string, Scenario> = {
 	"the join role": {
 		prepare({ simulator }) {
-			for (const member of simulator.guild("The Cooks").members.values())
-				member.joined_at = longAgo;
+			for (const member of simulator.guild("The Cooks").members.values()) member.joined_at = longAgo;
 		},
 		settings: ({ role }) => ({
 			features: { join_role: true },
@@ -165,15 +141,10 @@ const scenarios: Record<string, Scenario> = {
 				saveIntervalMs: 10,
 				backOffMs: [5, 20],
 			}),
-		isReady: async ({ sql }) =>
-			(await sql`SELECT guild_id FROM join_role_marks`).length === 1,
+		isReady: async ({ sql }) => (await sql`SELECT guild_id FROM join_role_marks`).length === 1,
 		happen: ({ simulator }) =>
-			simulator.world.members.add(
-				simulator.guild("The Cooks"),
-				simulator.world.users.add({ username: "nora" }),
-			),
-		isOver: ({ person, role }) =>
-			person("nora").roles.includes(role("Newcomer")),
+			simulator.world.members.add(simulator.guild("The Cooks"), simulator.world.users.add({ username: "nora" })),
+		isOver: ({ person, role }) => person("nora").roles.includes(role("Newcomer")),
 		// Giving a role twice is giving it once.
 		outcome: ({ person }) => person("nora").roles.length,
 	},
@@ -182,9 +153,7 @@ const scenarios: Record<string, Scenario> = {
 			clock.now = Date.UTC(2026, 0, 5);
 			for (const member of simulator.guild("The Cooks").members.values())
 				member.joined_at = new Date(clock.now).toISOString();
-			const zoe = [...simulator.guild("The Cooks").members.values()].find(
-				({ user }) => user.username === "zoe",
-			);
+			const zoe = [...simulator.guild("The Cooks").members.values()].find(({ user }) => user.username === "zoe");
 			Object.assign(zoe ?? {}, {
 				joined_at: new Date(Date.UTC(2026, 0, 1)).toISOString(),
 				roles: [role("Newcomer")],
@@ -243,13 +212,10 @@ const scenarios: Record<string, Scenario> = {
 			});
 		},
 		isOver: ({ person, role }) =>
-			["zoe", "ada", "jose.garcia"].every((name) =>
-				person(name).roles.includes(role("gold")),
-			) && !person("mona_lisa").roles.includes(role("gold")),
+			["zoe", "ada", "jose.garcia"].every((name) => person(name).roles.includes(role("gold"))) &&
+			!person("mona_lisa").roles.includes(role("gold")),
 		outcome: ({ person, role }) =>
-			["zoe", "ada", "jose.garcia", "mona_lisa"].map((name) =>
-				person(name).roles.includes(role("gold")),
-			),
+			["zoe", "ada", "jose.garcia", "mona_lisa"].map((name) => person(name).roles.includes(role("gold"))),
 	},
 	"a ban that ends": {
 		prepare({ clock }) {
@@ -289,8 +255,7 @@ const scenarios: Record<string, Scenario> = {
 		},
 		async isOver({ clock, executed }, { sql, isSecond }) {
 			const rows = await sql`SELECT state FROM temp_bans`;
-			if (executed(`PUT ${ban}`) === 1 && rows[0]?.state === "banned")
-				clock.now = 1_700_000_000_000 + 2 * dayMs;
+			if (executed(`PUT ${ban}`) === 1 && rows[0]?.state === "banned") clock.now = 1_700_000_000_000 + 2 * dayMs;
 			// Killed before it was noted, nobody is banned.
 			return rows.length === 0 && (isSecond || executed(`DELETE ${ban}`) === 1);
 		},
@@ -318,20 +283,15 @@ const scenarios: Record<string, Scenario> = {
 				begin: () => documents.apply(hash, "because").catch(() => {}),
 			};
 		},
-		isOver: async (_, { sql }) =>
-			(await sql`SELECT id FROM guild_jobs WHERE ended_at > ${0}`).length > 0,
+		isOver: async (_, { sql }) => (await sql`SELECT id FROM guild_jobs WHERE ended_at > ${0}`).length > 0,
 		outcome: ({ simulator, executed }) => [
 			executed("POST /guilds/:guild_id/roles"),
 			executed("POST /guilds/:guild_id/channels"),
-			[...simulator.guild("The Cooks").roles.values()].filter(
-				({ name }) => name === "Mods",
-			).length,
-			[...simulator.guild("The Cooks").channels.values()].map(
-				({ name, permission_overwrites }) => [
-					name,
-					permission_overwrites.length,
-				],
-			),
+			[...simulator.guild("The Cooks").roles.values()].filter(({ name }) => name === "Mods").length,
+			[...simulator.guild("The Cooks").channels.values()].map(({ name, permission_overwrites }) => [
+				name,
+				permission_overwrites.length,
+			]),
 		],
 	},
 	"a backup": {
@@ -349,8 +309,7 @@ const scenarios: Record<string, Scenario> = {
 		prepare({ simulator }) {
 			const { channel } = simulator.channel("The Cooks/general");
 			const mona = simulator.world.users.get(simulator.user("mona_lisa").id);
-			if (mona)
-				simulator.world.messages.add(channel, mona, { content: "a copy" });
+			if (mona) simulator.world.messages.add(channel, mona, { content: "a copy" });
 		},
 		create(world, { connection, store, log }) {
 			const { channel } = world.simulator.channel("The Cooks/general");
@@ -390,17 +349,12 @@ const scenarios: Record<string, Scenario> = {
 			if (entry && row?.state === "open" && row.shown === row.version) {
 				const { id } = world.simulator.guild("The Cooks");
 				// Fails if this life is killed, or if it has ended the report.
-				(feature as unknown as Pick<Reports, "end">)
-					.end(id, 1, end)
-					.catch(() => {});
+				(feature as unknown as Pick<Reports, "end">).end(id, 1, end).catch(() => {});
 			}
 			return row?.state === "dismissed" && row.shown === row.version;
 		},
 		outcome: (world) => [
-			entriesOf(world).map(({ embeds, components }) => [
-				embeds.map(({ title }) => title),
-				components.length,
-			]),
+			entriesOf(world).map(({ embeds, components }) => [embeds.map(({ title }) => title), components.length]),
 			world.executed("POST /channels/:channel_id/messages"),
 		],
 	},
@@ -429,8 +383,7 @@ const scenarios: Record<string, Scenario> = {
 				}),
 				// In the next life, the account writes again unless it was timed out.
 				begin() {
-					const { user, communication_disabled_until } =
-						world.person("mona_lisa");
+					const { user, communication_disabled_until } = world.person("mona_lisa");
 					if (communication_disabled_until) return;
 					const { channel } = world.simulator.channel("The Cooks/general");
 					world.simulator.world.messages.add(channel, user, { content: "" });
@@ -447,27 +400,13 @@ const scenarios: Record<string, Scenario> = {
 			const { messages } = world.simulator.world;
 			const left = rows.filter((row) => messages.get(id, row.id));
 			if (rows.length > 0 && open.length + left.length > 0) return false;
-			return (
-				rows.length > 0 &&
-				cases.length === rows.length &&
-				entriesOf(world).length === rows.length
-			);
+			return rows.length > 0 && cases.length === rows.length && entriesOf(world).length === rows.length;
 		},
-		outcome: ({ person }) => [
-			Boolean(person("mona_lisa").communication_disabled_until),
-		],
+		outcome: ({ person }) => [Boolean(person("mona_lisa").communication_disabled_until)],
 	},
 	"a ban of which the person is told": order("ban", ["ban"], []),
-	"a warning that a timeout follows": order(
-		"warn_member",
-		["warn", "timeout"],
-		["1 warning in 1d: timeout 1h"],
-	),
-	"a warning that a temporary ban follows": order(
-		"warn_member",
-		["warn", "temp_ban"],
-		["1 warning in 1d: ban 7d"],
-	),
+	"a warning that a timeout follows": order("warn_member", ["warn", "timeout"], ["1 warning in 1d: timeout 1h"]),
+	"a warning that a temporary ban follows": order("warn_member", ["warn", "temp_ban"], ["1 warning in 1d: ban 7d"]),
 	"a mass deletion": {
 		prepare: prepareBackups,
 		create: createBackupFeature,
@@ -480,8 +419,7 @@ const scenarios: Record<string, Scenario> = {
 			const { world } = simulator;
 			const by = { actor: simulator.user("zoe").id };
 			for (const channel of [...simulator.guild("The Cooks").channels.values()])
-				if (channel.name.startsWith("recipes-"))
-					world.channels.remove(channel, by);
+				if (channel.name.startsWith("recipes-")) world.channels.remove(channel, by);
 		},
 		async isOver(world, { sql }) {
 			const rows = await sql`
@@ -500,11 +438,7 @@ const scenarios: Record<string, Scenario> = {
  * A moderator's command, given once: what happens are `acts`, of which the person is told. Nothing happens twice or without
  * a case, nobody is told twice, and each case is true.
  */
-function order(
-	tool: string,
-	acts: readonly string[],
-	rules: readonly string[],
-): Scenario {
+function order(tool: string, acts: readonly string[], rules: readonly string[]): Scenario {
 	const stored = new WeakMap<World, CaseRow[]>();
 	const ended = new WeakSet<World>();
 	return {
@@ -582,9 +516,7 @@ function order(
 				timeout: Boolean(member?.communication_disabled_until),
 			};
 			const rows = stored.get(world) ?? [];
-			const [bot, person] = [simulator.bot("alpha").id, id].map((one) =>
-				simulator.world.users.get(one),
-			);
+			const [bot, person] = [simulator.bot("alpha").id, id].map((one) => simulator.world.users.get(one));
 			const dm = bot && person && simulator.world.channels.findDm(bot, person);
 			const told = dm ? simulator.world.messages.in(dm.id) : [];
 			const known = rows.filter(({ told }) => told === "yes").length;
@@ -633,16 +565,12 @@ function prepareBackups({ simulator, clock }: World): void {
 	clock.now = 1_700_000_000_000;
 	const { world } = simulator;
 	const cooks = simulator.guild("The Cooks");
-	for (let number = 0; number < 3; number += 1)
-		world.channels.add(cooks, { name: `recipes-${number}` });
+	for (let number = 0; number < 3; number += 1) world.channels.add(cooks, { name: `recipes-${number}` });
 	const zoe = world.users.get(simulator.user("zoe").id);
 	if (zoe) world.emojis.add(cooks, zoe, { name: "soup" });
 }
 
-function createBackupFeature(
-	world: World,
-	{ connection, store, log }: FeatureOptions,
-): Feature {
+function createBackupFeature(world: World, { connection, store, log }: FeatureOptions): Feature {
 	const given = { connection, store, log, guilds: undefined };
 	const backups = createBackups({
 		...given,
@@ -700,9 +628,7 @@ function raids(states: readonly ("on" | "off")[]): Scenario {
 				async begin() {
 					const before = await modes.view(id);
 					for (const wanted of states.slice(before?.mode.run ?? 0))
-						await modes
-							.turn(id, { wanted, moderator_id: null, mark: "", slowmode: 30 })
-							.then(({ ended }) => ended);
+						await modes.turn(id, { wanted, moderator_id: null, mark: "", slowmode: 30 }).then(({ ended }) => ended);
 				},
 			};
 		},
@@ -762,8 +688,7 @@ function chargeback(decision: "Ban" | "Dismiss"): Scenario {
 			if (!alert || pressable(alert).length > 0) return false;
 			const fields = sceneOf(world).fields(alert);
 			return decision === "Ban"
-				? fields["Ban on Discord"] === "Done." &&
-						fields["Ban in the game"] === "Done."
+				? fields["Ban on Discord"] === "Done." && fields["Ban in the game"] === "Done."
 				: fields.Roles === "Restored.";
 		},
 		outcome: (world) => [
@@ -852,12 +777,10 @@ async function startLife(
 		backOffMs: [10, 20],
 	});
 	await real.opened;
-	const sql: Sql = (...statement) =>
-		kill.operation(() => real.sql(...statement)) as never;
+	const sql: Sql = (...statement) => kill.operation(() => real.sql(...statement)) as never;
 	const store = {
 		sql,
-		transaction: (work: Parameters<Store["transaction"]>[0]) =>
-			kill.operation(() => real.transaction(work)),
+		transaction: (work: Parameters<Store["transaction"]>[0]) => kill.operation(() => real.transaction(work)),
 	} as unknown as Store;
 	const connection: Connection = new Connection({
 		token: world.simulator.bot("alpha").token,
@@ -890,9 +813,7 @@ async function startLife(
 	if (!feature) throw new Error("the feature is off");
 	const opened = connection.open();
 	await until("the bot is ready", () => connection.ready);
-	await until("its members are known", () =>
-		connection.guilds.every((one) => connection.hasAllMembers(one)),
-	);
+	await until("its members are known", () => connection.guilds.every((one) => connection.hasAllMembers(one)));
 	await feature.prepare?.({ connection });
 	kill.isArmed = isReady === undefined;
 	feature.start?.();
@@ -915,11 +836,7 @@ async function startLife(
 }
 
 /** One scenario from its beginning to its end, with the first life killed at `at`; gives how many operations that had. */
-async function run(
-	scenario: Scenario,
-	place: Pick<Place, "settings">,
-	at?: { operation: number; after: boolean },
-) {
+async function run(scenario: Scenario, place: Pick<Place, "settings">, at?: { operation: number; after: boolean }) {
 	await using simulator = await startSimulator();
 	await using game = await startGameServer({ secret: "secret" });
 	const guild = simulator.guild("The Cooks");
@@ -928,13 +845,11 @@ async function run(
 		game,
 		clock: { now: 0 },
 		role(name) {
-			for (const role of guild.roles.values())
-				if (role.name === name) return role.id;
+			for (const role of guild.roles.values()) if (role.name === name) return role.id;
 			throw new Error(`no role is called ${name}`);
 		},
 		person(name) {
-			for (const member of guild.members.values())
-				if (member.user.username === name) return member;
+			for (const member of guild.members.values()) if (member.user.username === name) return member;
 			throw new Error(`no member is called ${name}`);
 		},
 		executed: (route) => simulator.journal.entries(route).length,
@@ -948,10 +863,7 @@ async function run(
 		scenario.happen?.(world);
 		void life.feature.begin?.(life);
 		const first = life;
-		await until(
-			"it is over, or killed",
-			async () => kill.isDead || (await scenario.isOver(world, first)),
-		);
+		await until("it is over, or killed", async () => kill.isDead || (await scenario.isOver(world, first)));
 		const { count } = kill;
 		if (kill.isDead) {
 			await life.end();
@@ -967,8 +879,7 @@ async function run(
 
 onBoth((databases, kind) => {
 	/** On SQLite both, on PostgreSQL alternately: before the first operation, after the second, and so on. */
-	const momentsOf = (operation: number) =>
-		kind === "SQLite" ? [false, true] : [operation % 2 === 0];
+	const momentsOf = (operation: number) => (kind === "SQLite" ? [false, true] : [operation % 2 === 0]);
 	for (const [name, scenario] of Object.entries(scenarios))
 		describe(`${name}, killed`, () => {
 			test("anywhere ends as without a kill", async () => {

@@ -1,22 +1,13 @@
 // One feature on the real connection and store, against the simulator. Tests choose its intervals.
 
 import * as v from "valibot";
-import type {
-	Feature,
-	FeatureOptions,
-} from "../../../src/bot/commands/feature.ts";
+import type { Feature, FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
-import type {
-	Simulator,
-	SimulatorOptions,
-} from "../../../src/simulator/simulator.ts";
-import type {
-	Member,
-	Role,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
+import type { Member, Role } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -99,9 +90,7 @@ export async function startFeature(setup: FeatureSetup) {
 		feature.start?.();
 		await until("the bot is ready", () => connection.ready);
 		if (setup.withMembers !== false)
-			await until("its members are known", () =>
-				connection.guilds.every((one) => connection.hasAllMembers(one)),
-			);
+			await until("its members are known", () => connection.guilds.every((one) => connection.hasAllMembers(one)));
 		return { feature, connection, store, opened };
 	}
 	const start = async () => {
@@ -132,8 +121,7 @@ export async function startFeature(setup: FeatureSetup) {
 		},
 		/** The member of the guild with this user name. */
 		member(name: string) {
-			for (const member of guild.members.values())
-				if (member.user.username === name) return member;
+			for (const member of guild.members.values()) if (member.user.username === name) return member;
 			throw new Error(`no member is called ${name}`);
 		},
 		/** Adds a new user to the guild. */
@@ -154,22 +142,14 @@ export async function startFeature(setup: FeatureSetup) {
 
 /** The role of the Cooks with this name. */
 export function roleNamed(simulator: Simulator, name: string): Role {
-	for (const role of simulator.guild("The Cooks").roles.values())
-		if (role.name === name) return role;
+	for (const role of simulator.guild("The Cooks").roles.values()) if (role.name === name) return role;
 	throw new Error(`no role is called ${name}`);
 }
 
 /** Adds permissions to a role of the Cooks. */
-export function grant(
-	simulator: Simulator,
-	name: string,
-	...permissions: readonly bigint[]
-): void {
+export function grant(simulator: Simulator, name: string, ...permissions: readonly bigint[]): void {
 	const role = roleNamed(simulator, name);
-	const bits = permissions.reduce(
-		(all, bit) => all | bit,
-		BigInt(role.permissions),
-	);
+	const bits = permissions.reduce((all, bit) => all | bit, BigInt(role.permissions));
 	simulator.world.roles.edit(simulator.guild("The Cooks"), role, {
 		permissions: String(bits),
 	});
@@ -178,8 +158,7 @@ export function grant(
 /** The store, with another function for its statements. */
 export function withSql(store: Store, sql: Store["sql"]): Store {
 	return new Proxy(store, {
-		get: (target, key) =>
-			key === "sql" ? sql : Reflect.get(target, key, target),
+		get: (target, key) => (key === "sql" ? sql : Reflect.get(target, key, target)),
 	});
 }
 

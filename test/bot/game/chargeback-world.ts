@@ -2,11 +2,7 @@
 
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
-import type {
-	Guild,
-	Member,
-	Message,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { Guild, Member, Message } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
 
 export const staffChannel = "The Cooks/staff";
@@ -41,14 +37,11 @@ export interface ChargebackFixture {
 }
 
 /** Makes the roles, and gives some to mona_lisa. */
-export function createChargebackFixture(
-	simulator: Simulator,
-): ChargebackFixture {
+export function createChargebackFixture(simulator: Simulator): ChargebackFixture {
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
 	const roleNamed = (name: string) => {
-		for (const role of guild.roles.values())
-			if (role.name === name) return role.id;
+		for (const role of guild.roles.values()) if (role.name === name) return role.id;
 		throw new Error(`no role is called ${name}`);
 	};
 	const restricted = world.roles.add(guild, { name: "Restricted" }).id;
@@ -70,15 +63,10 @@ export function createChargebackFixture(
 		roles: [roles.regular, supporter, managed],
 	});
 	const channel = simulator.channel(staffChannel).id;
-	const alerts = () =>
-		world.messages
-			.in(channel)
-			.filter(({ author }) => author.id === simulator.bot("alpha").id);
+	const alerts = () => world.messages.in(channel).filter(({ author }) => author.id === simulator.bot("alpha").id);
 	const fields = (alert: Message | undefined) => {
 		const [embed] = alert?.embeds ?? [];
-		return Object.fromEntries(
-			embed?.fields?.map(({ name, value }) => [name, value]) ?? [],
-		);
+		return Object.fromEntries(embed?.fields?.map(({ name, value }) => [name, value]) ?? []);
 	};
 	return {
 		...{ guild, roles, managed, alerts, fields },
@@ -96,11 +84,8 @@ export function createChargebackFixture(
 			roles: () => [...(member()?.roles ?? [])].sort(),
 		},
 		field: (name, text) =>
-			until(`the field ${name} starts with ${text}`, () =>
-				fields(alerts()[0])[name]?.startsWith(text),
-			),
-		remove: (alert) =>
-			world.messages.remove(simulator.channel(staffChannel).channel, alert),
+			until(`the field ${name} starts with ${text}`, () => fields(alerts()[0])[name]?.startsWith(text)),
+		remove: (alert) => world.messages.remove(simulator.channel(staffChannel).channel, alert),
 		shown: (text) =>
 			until(`the alert shows ${text}`, () => {
 				const last = alerts().at(-1);

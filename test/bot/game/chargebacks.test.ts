@@ -4,18 +4,11 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-	type ButtonInteraction,
-	DiscordAPIError,
-	RESTJSONErrorCodes,
-} from "discord.js";
+import { type ButtonInteraction, DiscordAPIError, RESTJSONErrorCodes } from "discord.js";
 import type { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { createAlert } from "../../../src/bot/game/chargeback-alert.ts";
 import { createButtonHandler } from "../../../src/bot/game/chargeback-buttons.ts";
-import {
-	createSteps,
-	failureReason,
-} from "../../../src/bot/game/chargeback-steps.ts";
+import { createSteps, failureReason } from "../../../src/bot/game/chargeback-steps.ts";
 import { createChargebackWebhook } from "../../../src/bot/game/chargeback-webhook.ts";
 import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
@@ -39,18 +32,8 @@ import { recordLog } from "../../support/log.ts";
 import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import {
-	type ChargebackFixture,
-	createChargebackFixture,
-	pressable,
-	staff,
-	staffChannel,
-} from "./chargeback-world.ts";
-import {
-	type GameWorld,
-	type GameWorldOptions,
-	startGameWorld,
-} from "./game-world.ts";
+import { type ChargebackFixture, createChargebackFixture, pressable, staff, staffChannel } from "./chargeback-world.ts";
+import { type GameWorld, type GameWorldOptions, startGameWorld } from "./game-world.ts";
 
 const patchMember = "PATCH /guilds/:guild_id/members/:user_id";
 const putBan = "PUT /guilds/:guild_id/bans/:user_id";
@@ -62,23 +45,16 @@ interface ChargebackWorld extends GameWorld {
 	/** The keys of [game], for the next start, too. */
 	settings: Record<string, unknown>;
 	/** Tells the bot of a payment of mona_lisa's, or of whom is named, and gives its answer. */
-	chargeback(
-		given?: Partial<{ chatId: string | null; tier: string; username: string }>,
-	): Promise<ChargebackAnswer>;
+	chargeback(given?: Partial<{ chatId: string | null; tier: string; username: string }>): Promise<ChargebackAnswer>;
 	/** The alert about such a chargeback, once it contains the text. */
-	charged(
-		text: string,
-		given?: Parameters<ChargebackWorld["chargeback"]>[0],
-	): Promise<Message>;
+	charged(text: string, given?: Parameters<ChargebackWorld["chargeback"]>[0]): Promise<Message>;
 	/** What the person saw in answer to a press. */
 	press(person: string, message: Message, button: string): Promise<string>;
 	/** The bot's writes of this kind that were carried out. */
 	written(route: string): number;
 }
 
-async function startChargebackWorld(
-	options: GameWorldOptions = {},
-): Promise<ChargebackWorld> {
+async function startChargebackWorld(options: GameWorldOptions = {}): Promise<ChargebackWorld> {
 	let scene: ChargebackFixture | undefined;
 	const settings: Record<string, unknown> = {};
 	const world = await startGameWorld({
@@ -185,8 +161,7 @@ describe.concurrent("a chargeback", () => {
 			},
 			{ ...first.event, username: "Renamed" },
 		];
-		for (const body of again)
-			expect((await first.again({ body })).status).toBe(202);
+		for (const body of again) expect((await first.again({ body })).status).toBe(202);
 		await world.chargeback({ tier: "other" });
 		await until("the next alert", () => scene.alerts().length > 1);
 		expect(scene.alerts()).toHaveLength(2);
@@ -211,9 +186,7 @@ describe.concurrent("a chargeback", () => {
 		await world.chargeback({ username, tier: `<@${scene.target.id}>` });
 		const alert = await scene.shown("saved");
 		const fields = scene.fields(alert);
-		expect(fields["Game account"]).toStartWith(
-			"`ˋ@everyoneˋ <@&1> **x** \\u{202e}[a](http://b)` (`",
-		);
+		expect(fields["Game account"]).toStartWith("`ˋ@everyoneˋ <@&1> **x** \\u{202e}[a](http://b)` (`");
 		expect(fields.Tier).toBe(`\`<@${scene.target.id}>\``);
 		expect([alert.mention_everyone, alert.mentions]).toEqual([false, []]);
 	});
@@ -299,9 +272,7 @@ describe.concurrent("a chargeback", () => {
 		const { scene, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
 		await world.press(staff, await world.charged("saved"), "Ban");
-		const alert = await scene.shown(
-			"Failed, will retry: `the game server answered HTTP 500`",
-		);
+		const alert = await scene.shown("Failed, will retry: `the game server answered HTTP 500`");
 		scene.remove(alert);
 		await until("the next alert", () => scene.alerts().length > 0);
 		game.behave();
@@ -316,28 +287,18 @@ describe.concurrent("Ban", () => {
 		const { scene, simulator, game } = world;
 		const { event } = await world.chargeback();
 		const alert = await scene.shown("saved");
-		expect(await world.press(staff, alert, "Ban")).toBe(
-			"Decision saved: Ban. The alert shows the progress.",
-		);
+		expect(await world.press(staff, alert, "Ban")).toBe("Decision saved: Ban. The alert shows the progress.");
 		const decided = await until("both halves are done", () => {
 			const fields = scene.fields(scene.alerts()[0]);
-			return (
-				fields["Ban on Discord"] === "Done." &&
-				fields["Ban in the game"] === "Done." &&
-				fields
-			);
+			return fields["Ban on Discord"] === "Done." && fields["Ban in the game"] === "Done." && fields;
 		});
 		const by = simulator.user(staff).id;
-		expect(decided.Decision).toMatch(
-			new RegExp(`^Ban, by <@${by}> on <t:\\d+:f>$`),
-		);
+		expect(decided.Decision).toMatch(new RegExp(`^Ban, by <@${by}> on <t:\\d+:f>$`));
 		expect(pressable(scene.alerts()[0])).toEqual([]);
 		expect(world.guild.bans.get(scene.target.id)?.reason).toMatch(
 			new RegExp(`^Chargeback \\([0-9a-f]{8}\\), decided by ${by}$`),
 		);
-		expect([...game.bans]).toEqual([
-			[event.uuid ?? "", `Chargeback of gold, ${event.timestamp}`],
-		]);
+		expect([...game.bans]).toEqual([[event.uuid ?? "", `Chargeback of gold, ${event.timestamp}`]]);
 		expect(world.written(putBan)).toBe(1);
 		expect(game.requests.map(({ body }) => body)).toHaveLength(1);
 		expect(scene.alerts()).toHaveLength(1);
@@ -348,9 +309,7 @@ describe.concurrent("Ban", () => {
 		const { scene, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
 		await world.press(staff, await world.charged("saved"), "Ban");
-		const alert = await scene.shown(
-			"Failed, will retry: `the game server answered HTTP 500`",
-		);
+		const alert = await scene.shown("Failed, will retry: `the game server answered HTTP 500`");
 		await scene.field("Ban on Discord", "Done");
 		expect(scene.fields(alert)["Ban in the game"]).toContain("HTTP 500");
 		expect(game.bans.size).toBe(0);
@@ -367,9 +326,7 @@ describe.concurrent("Ban", () => {
 		// As many as are asked for at once, and one more.
 		for (let n = 1; n <= 6; n++) {
 			await world.chargeback({ chatId: null, tier: `tier ${n}` });
-			const alert = await until("its alert", () =>
-				scene.alerts().length === n ? scene.alerts().at(-1) : undefined,
-			);
+			const alert = await until("its alert", () => (scene.alerts().length === n ? scene.alerts().at(-1) : undefined));
 			await world.press(staff, alert, "Ban");
 		}
 		await until("five bans are asked for", () => game.requests.length >= 5);
@@ -387,10 +344,7 @@ describe.concurrent("Ban", () => {
 	test("in the game is done and told though Discord refuses, and the other half follows", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, game } = world;
-		const refused = simulator.faults.refuse(
-			putBan,
-			RESTJSONErrorCodes.MissingPermissions,
-		);
+		const refused = simulator.faults.refuse(putBan, RESTJSONErrorCodes.MissingPermissions);
 		await world.press(staff, await world.charged("saved"), "Ban");
 		await scene.shown(
 			"Failed, will retry: `Discord refuses: Missing Permissions (code 50013): the bot lacks a permission, or its role is too low`",
@@ -404,11 +358,7 @@ describe.concurrent("Ban", () => {
 	test("is said to be impossible on Discord for an account that is no more", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, game } = world;
-		await world.press(
-			staff,
-			await world.charged("Not in the server", { chatId: "12345678901234567" }),
-			"Ban",
-		);
+		await world.press(staff, await world.charged("Not in the server", { chatId: "12345678901234567" }), "Ban");
 		await scene.shown("Impossible: `the Discord account no longer exists`");
 		await until("the ban in the game", () => game.bans.size === 1);
 	});
@@ -445,18 +395,13 @@ describe.concurrent("Dismiss", () => {
 		simulator.world.roles.remove(guild, gone);
 		// Out of the bot's reach, from now on.
 		const supporter = guild.roles.get(roles.supporter);
-		if (supporter)
-			simulator.world.roles.move(guild, new Map([[supporter, 100]]));
+		if (supporter) simulator.world.roles.move(guild, new Map([[supporter, 100]]));
 		await world.call("list_guilds");
-		expect(await world.press(staff, alert, "Dismiss")).toStartWith(
-			"Decision saved: Dismiss.",
-		);
+		expect(await world.press(staff, alert, "Dismiss")).toStartWith("Decision saved: Dismiss.");
 		await scene.shown(
 			`Restored, except deleted roles and those above the bot's: <@&${roles.supporter}> <@&${gone.id}>`,
 		);
-		expect(target.roles()).toEqual(
-			[roles.regular, managed, meanwhile.id].sort(),
-		);
+		expect(target.roles()).toEqual([roles.regular, managed, meanwhile.id].sort());
 		expect(world.written(patchMember)).toBe(2);
 		expect(simulator.journal.entries(patchMember).at(-1)?.reason).toMatch(
 			/^Chargeback dismissed \([0-9a-f]{8}\), decided by \d+$/,
@@ -474,18 +419,11 @@ describe.concurrent("Dismiss", () => {
 			tier: "silver",
 		});
 		await world.press(staff, first, "Dismiss");
-		await scene.field(
-			"Roles",
-			"Restored once this person's other chargebacks are dismissed",
-		);
+		await scene.field("Roles", "Restored once this person's other chargebacks are dismissed");
 		expect(scene.target.roles()).toContain(scene.roles.restricted);
 		expect(world.written(patchMember)).toBe(1);
 		await world.press(staff, second, "Dismiss");
-		await until("both are over", () =>
-			scene
-				.alerts()
-				.every((alert) => scene.fields(alert).Roles === "Restored."),
-		);
+		await until("both are over", () => scene.alerts().every((alert) => scene.fields(alert).Roles === "Restored."));
 		expect(scene.target.roles()).toEqual(before);
 		expect(scene.alerts()).toHaveLength(2);
 	});
@@ -513,10 +451,7 @@ describe.concurrent("a restricted_role that was changed", () => {
 		await world.bot.close();
 		const next = simulator.world.roles.add(guild, { name: "Jail" });
 		settings.restricted_role = next.id;
-		const refused = simulator.faults.refuse(
-			patchMember,
-			RESTJSONErrorCodes.MissingPermissions,
-		);
+		const refused = simulator.faults.refuse(patchMember, RESTJSONErrorCodes.MissingPermissions);
 		await world.restart();
 		await until("the change is refused", () => refused.hits > 0);
 		await world.press(staff, alert, "Dismiss");
@@ -550,9 +485,7 @@ describe.concurrent("a person who is not in the guild", () => {
 		await world.charged("2 role(s) saved");
 		const mona = target.present();
 		simulator.world.members.remove(guild, mona);
-		const alert = await scene.shown(
-			"They will be restricted when they rejoin.",
-		);
+		const alert = await scene.shown("They will be restricted when they rejoin.");
 		await world.press(staff, alert, "Dismiss");
 		await scene.shown("The roles will be restored when they rejoin.");
 		simulator.world.members.add(guild, mona.user, {});
@@ -607,9 +540,7 @@ describe.concurrent("a restriction", () => {
 					chat_id: simulator.user("mona_lisa").id,
 					tier: "gold",
 				});
-				givingHeld = simulator.faults.stall(
-					"PUT /guilds/:guild_id/members/:user_id/roles/:role_id",
-				);
+				givingHeld = simulator.faults.stall("PUT /guilds/:guild_id/members/:user_id/roles/:role_id");
 				const guild = simulator.guild("The Cooks");
 				const { id } = simulator.world.roles.add(guild, { name: "Gold" });
 				donators.tiers.gold = id;
@@ -624,9 +555,7 @@ describe.concurrent("a restriction", () => {
 		expect(world.written(patchMember)).toBe(0);
 		givingHeld?.release();
 		await scene.shown("3 role(s) saved");
-		expect(scene.target.roles()).toEqual(
-			[scene.managed, scene.roles.restricted].sort(),
-		);
+		expect(scene.target.roles()).toEqual([scene.managed, scene.roles.restricted].sort());
 		expect(simulator.unknownRoutes).toEqual([]);
 	});
 
@@ -636,13 +565,9 @@ describe.concurrent("a restriction", () => {
 		const booster = guild.roles.get(scene.managed);
 		if (!booster) throw new Error("there is a managed role");
 		simulator.world.roles.move(guild, new Map([[booster, 100]]));
-		await until("the bot has heard", async () =>
-			(await world.call("list_roles")).text.match(/Booster[\s\S]*alpha/),
-		);
+		await until("the bot has heard", async () => (await world.call("list_roles")).text.match(/Booster[\s\S]*alpha/));
 		await world.charged("2 role(s) saved");
-		expect(scene.target.roles()).toEqual(
-			[scene.managed, scene.roles.restricted].sort(),
-		);
+		expect(scene.target.roles()).toEqual([scene.managed, scene.roles.restricted].sort());
 	});
 
 	test("that was there before stays after Dismiss", async () => {
@@ -668,12 +593,9 @@ describe.concurrent("who cannot be restricted", () => {
 	test("because they own the guild is told of, and so is the ban that Discord refuses", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, game } = world;
-		const alert = await world.charged(
-			"the bot cannot remove roles from the owner of the Discord guild",
-			{
-				chatId: simulator.user("ada").id,
-			},
-		);
+		const alert = await world.charged("the bot cannot remove roles from the owner of the Discord guild", {
+			chatId: simulator.user("ada").id,
+		});
 		await world.press(staff, alert, "Ban");
 		await scene.shown("Discord refuses: Missing Permissions (code 50013)");
 		await until("the ban in the game", () => game.bans.size === 1);
@@ -687,9 +609,7 @@ describe.concurrent("who cannot be restricted", () => {
 		if (!supporter) throw new Error("there is a role for supporters");
 		const { position } = supporter;
 		simulator.world.roles.move(guild, new Map([[supporter, 100]]));
-		await until("the bot has heard", async () =>
-			(await world.call("list_roles")).text.match(/Supporter[\s\S]*alpha/),
-		);
+		await until("the bot has heard", async () => (await world.call("list_roles")).text.match(/Supporter[\s\S]*alpha/));
 		await world.charged("not below the bot's highest role");
 		expect(world.written(patchMember)).toBe(0);
 		simulator.world.roles.move(guild, new Map([[supporter, position]]));
@@ -704,15 +624,11 @@ describe.concurrent("a press", () => {
 		const { scene, simulator, guild } = world;
 		const alert = await world.charged("saved");
 		// The owner, who sees every channel.
-		expect(await world.press("ada", alert, "Ban")).toBe(
-			"Only staff can decide on chargebacks.",
-		);
+		expect(await world.press("ada", alert, "Ban")).toBe("Only staff can decide on chargebacks.");
 		const zoe = guild.members.get(simulator.user("zoe").id);
 		if (!zoe) throw new Error("zoe is a member");
 		simulator.world.members.edit(guild, zoe, { roles: [scene.roles.staff] });
-		expect(await world.press("zoe", alert, "Dismiss")).toStartWith(
-			"Decision saved: Dismiss",
-		);
+		expect(await world.press("zoe", alert, "Dismiss")).toStartWith("Decision saved: Dismiss");
 		await scene.shown("Restored.");
 		expect(guild.bans.size).toBe(0);
 	});
@@ -728,12 +644,8 @@ describe.concurrent("a press", () => {
 		const held = simulator.faults.stall(editMessage);
 		await world.press(staff, alert, "Dismiss");
 		const { id } = simulator.user(staff);
-		expect(await world.press("zoe", alert, "Ban")).toBe(
-			`<@${id}> has already decided: Dismiss. Nothing was changed.`,
-		);
-		expect(await world.press(staff, alert, "Ban")).toBe(
-			"You have already decided: Dismiss. Nothing was changed.",
-		);
+		expect(await world.press("zoe", alert, "Ban")).toBe(`<@${id}> has already decided: Dismiss. Nothing was changed.`);
+		expect(await world.press(staff, alert, "Ban")).toBe("You have already decided: Dismiss. Nothing was changed.");
 		held.release();
 		await scene.shown("Restored.");
 		expect(guild.bans.size).toBe(0);
@@ -744,9 +656,7 @@ describe.concurrent("a press", () => {
 		const { scene, simulator, guild } = world;
 		const liwei = simulator.user("liwei").id;
 		const alert = await world.charged("saved");
-		const embeds = JSON.parse(
-			JSON.stringify(alert.embeds).replaceAll(scene.target.id, liwei),
-		);
+		const embeds = JSON.parse(JSON.stringify(alert.embeds).replaceAll(scene.target.id, liwei));
 		const { channel } = simulator.channel(staffChannel);
 		simulator.world.messages.edit(channel, alert, { embeds });
 		await world.press(staff, alert, "Ban");
@@ -758,12 +668,7 @@ describe.concurrent("a press", () => {
 		await using world = await startChargebackWorld();
 		const { simulator, guild } = world;
 		const alert = await world.charged("saved");
-		const components = JSON.parse(
-			JSON.stringify(alert.components).replaceAll(
-				/[0-9a-f]{64}/g,
-				"0".repeat(64),
-			),
-		);
+		const components = JSON.parse(JSON.stringify(alert.components).replaceAll(/[0-9a-f]{64}/g, "0".repeat(64)));
 		const { channel } = simulator.channel(staffChannel);
 		const forged = simulator.world.messages.add(channel, alert.author, {
 			...{ content: "", components },
@@ -798,15 +703,13 @@ describe("POST /webhook/chargeback", () => {
 		return rest;
 	};
 	const faulty: [body: unknown, names: string][] = [
-		...(["uuid", "username", "chat_id", "tier", "timestamp"] as const).flatMap(
-			(name): [unknown, string][] => [
-				[without(name), name],
-				[{ ...event, [name]: { secret: "hidden" } }, name],
-				[{ ...event, [name]: "" }, name],
-				[{ ...event, [name]: "hidden\u0000" }, name],
-				[{ ...event, [name]: "hidden".repeat(100) }, name],
-			],
-		),
+		...(["uuid", "username", "chat_id", "tier", "timestamp"] as const).flatMap((name): [unknown, string][] => [
+			[without(name), name],
+			[{ ...event, [name]: { secret: "hidden" } }, name],
+			[{ ...event, [name]: "" }, name],
+			[{ ...event, [name]: "hidden\u0000" }, name],
+			[{ ...event, [name]: "hidden".repeat(100) }, name],
+		]),
 		[{ ...event, chat_id: 12345678901234560 }, "chat_id"],
 		[{ ...event, chat_id: "18446744073709551616" }, "chat_id"],
 		[{ ...without("chat_id"), discord_id: "hidden" }, "discord_id"],
@@ -823,24 +726,14 @@ describe("POST /webhook/chargeback", () => {
 		const { game } = world;
 		const url = new URL(world.bot.url).origin;
 		for (const [body, names] of faulty) {
-			const answer = await game.chargeback(
-				{ username: "", chatId: null, tier: "" },
-				{ url, body },
-			);
+			const answer = await game.chargeback({ username: "", chatId: null, tier: "" }, { url, body });
 			const { error = "" } = answer.body as { error?: string };
 			const named = error.split("; ").map((fault) => fault.split(":")[0]);
-			expect([body, answer.status, named]).toEqual([
-				body,
-				400,
-				names.split(" "),
-			]);
+			expect([body, answer.status, named]).toEqual([body, 400, names.split(" ")]);
 			expect(error).not.toContain("hid");
 		}
 		for (const body of ["", "{", "[]", '"text"', "null", "\xff"]) {
-			const answer = await game.chargeback(
-				{ username: "", chatId: null, tier: "" },
-				{ url, body },
-			);
+			const answer = await game.chargeback({ username: "", chatId: null, tier: "" }, { url, body });
 			expect([answer.status, answer.body]).toEqual([
 				400,
 				{ accepted: false, error: "request body is not a JSON object" },
@@ -863,13 +756,7 @@ describe("POST /webhook/chargeback", () => {
 			});
 			return { status: response.status, headers: response.headers };
 		};
-		for (const header of [
-			"",
-			"Bearer",
-			"Bearer wrong",
-			`Basic ${game.secret}`,
-			game.secret,
-		]) {
+		for (const header of ["", "Bearer", "Bearer wrong", `Basic ${game.secret}`, game.secret]) {
 			const { status, headers } = await ask("POST", { authorization: header });
 			expect([header, status]).toEqual([header, 401]);
 			expect(headers.get("www-authenticate")).toStartWith("Bearer");
@@ -889,31 +776,21 @@ describe("POST /webhook/chargeback", () => {
 		const world = shared();
 		const origin = new URL(world.bot.url).origin;
 		const secret = `Bearer ${world.game.secret}`;
-		const ask = async (
-			authorization: string,
-			header: readonly [string, string],
-			body: string,
-		) => {
+		const ask = async (authorization: string, header: readonly [string, string], body: string) => {
 			const { status } = await exchange(
 				origin,
 				requestText(
 					"POST /webhook/chargeback",
-					[
-						["Host", new URL(origin).host],
-						["Authorization", authorization],
-						header,
-					],
+					[["Host", new URL(origin).host], ["Authorization", authorization], header],
 					body,
 				),
 			);
 			return status;
 		};
-		const announced = (length: number) =>
-			["Content-Length", String(length)] as const;
+		const announced = (length: number) => ["Content-Length", String(length)] as const;
 		const unannounced = ["Transfer-Encoding", "chunked"] as const;
 		/** Chunks without the last one, which says that there are no more. */
-		const unended = (text: string) =>
-			chunked(text).slice(0, -"0\r\n\r\n".length);
+		const unended = (text: string) => chunked(text).slice(0, -"0\r\n\r\n".length);
 		const answers = await Promise.all([
 			ask("Bearer wrong", announced(100), ""),
 			ask("Bearer wrong", unannounced, ""),
@@ -994,14 +871,9 @@ describe("POST /webhook/chargeback", () => {
 			"2026-01-31T12:00:00.123456789Z",
 			"2026-01-31T14:00:00+02:00",
 		];
-		for (const timestamp of timestamps)
-			await answer(post(JSON.stringify({ ...event, timestamp })));
+		for (const timestamp of timestamps) await answer(post(JSON.stringify({ ...event, timestamp })));
 		const noon = "2026-01-31T12:00:00.000Z";
-		expect(at).toEqual([
-			...[noon, noon, noon, noon],
-			"2026-01-31T12:00:00.123Z",
-			noon,
-		]);
+		expect(at).toEqual([...[noon, noon, noon, noon], "2026-01-31T12:00:00.123Z", noon]);
 	});
 
 	test("is not there while chargebacks are off", async () => {
@@ -1039,8 +911,7 @@ async function startAlone(
 		...{ instance: "Alpha", log },
 	});
 	await store.opened;
-	const sql = ((strings, ...values) =>
-		around(() => store.sql(strings, ...values), strings.join("?"))) as Sql;
+	const sql = ((strings, ...values) => around(() => store.sql(strings, ...values), strings.join("?"))) as Sql;
 	const chargebacks = createChargebacks({
 		...{ store: { sql }, log, secret: "s", guildId: undefined },
 		...{ game: { ban: async () => {} }, mutex: new KeyedMutex() },
@@ -1052,10 +923,7 @@ async function startAlone(
 		open: () => selectOpenChargebacks(store.sql),
 		/** The status of what is answered to `event`. */
 		async tell() {
-			const answer = await chargebacks.respond(
-				post(JSON.stringify(event)),
-				"/webhook/chargeback",
-			);
+			const answer = await chargebacks.respond(post(JSON.stringify(event)), "/webhook/chargeback");
 			return answer?.status;
 		},
 		async [Symbol.asyncDispose]() {
@@ -1084,11 +952,7 @@ describe("where the store's answer is lost", () => {
 		expect(await alone.tell()).toBe(503);
 		expect(await alone.tell()).toBe(202);
 		await until("it is begun", () =>
-			alone.lines.some((line) =>
-				line.includes(
-					"step of handling a chargeback not possible yet, will retry",
-				),
-			),
+			alone.lines.some((line) => line.includes("step of handling a chargeback not possible yet, will retry")),
 		);
 	});
 
@@ -1178,15 +1042,11 @@ describe("what the staff read", () => {
 			.map(({ value }) => value);
 
 	test("is no mention cut in two, however many roles are lost", () => {
-		const lost_roles = Array.from({ length: 250 }, (_, n) =>
-			String(18446744073709551000n - BigInt(n)),
-		);
+		const lost_roles = Array.from({ length: 250 }, (_, n) => String(18446744073709551000n - BigInt(n)));
 		const roles = fields({ lost_roles }).at(-1);
 		expect(roles).toEndWith("> and 215 more");
 		expect(roles?.match(/<@&\d{20}>/g)).toHaveLength(35);
-		expect(fields({ lost_roles: lost_roles.slice(0, 35) }).at(-1)).toEndWith(
-			">",
-		);
+		expect(fields({ lost_roles: lost_roles.slice(0, 35) }).at(-1)).toEndWith(">");
 	});
 
 	test("is no character cut in two", () => {
@@ -1202,9 +1062,7 @@ describe("what the staff read", () => {
 		const impossible = { decision: "ban", discord_ban: "impossible" } as const;
 		expect(fields(impossible).join()).toContain("Impossible: ``");
 		const discord_ban_error = "it is the owner";
-		expect(fields({ ...impossible, discord_ban_error }).join()).toContain(
-			"Impossible: `it is the owner`",
-		);
+		expect(fields({ ...impossible, discord_ban_error }).join()).toContain("Impossible: `it is the owner`");
 	});
 
 	test("is Discord's refusal on one line", () => {
@@ -1222,9 +1080,7 @@ describe("what the staff read", () => {
 			{},
 		);
 		expect(error.message).toContain("\n");
-		expect(failureReason(error)).toBe(
-			"Discord refuses: Invalid Form Body; roles[X]: Unknown role (code 50035)",
-		);
+		expect(failureReason(error)).toBe("Discord refuses: Invalid Form Body; roles[X]: Unknown role (code 50035)");
 	});
 });
 

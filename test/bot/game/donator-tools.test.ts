@@ -39,8 +39,7 @@ async function startDonatorWorld(options: GameWorldOptions = {}) {
 					...{ tier, username, uuid: `uuid of ${username}` },
 				});
 		},
-		changes: () =>
-			simulator.journal.entries().filter(({ route }) => changing.test(route)),
+		changes: () => simulator.journal.entries().filter(({ route }) => changing.test(route)),
 	});
 }
 
@@ -51,8 +50,7 @@ describe.concurrent("the two tools", () => {
 	])("are not there when %s", async (_, options) => {
 		await using world = await startGameWorld(options);
 		expect(await world.listTools()).not.toContain("list_donators");
-		for (const name of names)
-			expect((await world.call(name)).code).toBe(-32601);
+		for (const name of names) expect((await world.call(name)).code).toBe(-32601);
 	});
 
 	test("take the guild_id that a gateway routed by, and no other argument", async () => {
@@ -132,9 +130,7 @@ describe.concurrent("list_donators", () => {
 			"No roles are removed: this is the first list; the next one is compared with it.",
 			'Problem: [game.donators.tiers] has no role for "diamond".',
 		].join("\n");
-		await until("the bot has heard", async () =>
-			(await world.call("list_donators")).text.includes("superfluous"),
-		);
+		await until("the bot has heard", async () => (await world.call("list_donators")).text.includes("superfluous"));
 		const { text } = await world.call("list_donators");
 		expect(text).toBe(expected);
 		expect(world.changes()).toEqual([]);
@@ -142,22 +138,14 @@ describe.concurrent("list_donators", () => {
 
 	test("as many as are asked for, and how to go on", async () => {
 		await using world = await startDonatorWorld();
-		for (let number = 1; number <= 5; number++)
-			world.game.addDonator({ chat_id: null, tier: "gold", uuid: "u" });
+		for (let number = 1; number <= 5; number++) world.game.addDonator({ chat_id: null, tier: "gold", uuid: "u" });
 		const page = async (args: object) =>
 			(await world.call("list_donators", { limit: 2, ...args })).text
 				.split("\n")
 				.filter((line) => !line.startsWith("No roles"));
-		const line = (number: number) =>
-			`gold | player${number} | uuid: u | no Discord account`;
-		expect(await page({})).toEqual([
-			"5 supporter(s), 2 of them here:",
-			...[line(1), line(2), "next_offset=2"],
-		]);
-		expect(await page({ offset: 4 })).toEqual([
-			"5 supporter(s), 1 of them here:",
-			line(5),
-		]);
+		const line = (number: number) => `gold | player${number} | uuid: u | no Discord account`;
+		expect(await page({})).toEqual(["5 supporter(s), 2 of them here:", ...[line(1), line(2), "next_offset=2"]]);
+		expect(await page({ offset: 4 })).toEqual(["5 supporter(s), 1 of them here:", line(5)]);
 	});
 });
 
@@ -201,9 +189,7 @@ describe.concurrent("sync_donators", () => {
 		expect(last.text).toContain(
 			`remove @gold (ID: ${ids.gold}) from Zoë 🍞 (@zoe) | ID: ${zoe} | no longer supporter of tier gold`,
 		);
-		expect(
-			(await world.call("sync_donators", { dry_run: false })).text,
-		).toStartWith("Gave 0 role(s), removed 1.");
+		expect((await world.call("sync_donators", { dry_run: false })).text).toStartWith("Gave 0 role(s), removed 1.");
 	});
 
 	test("says what failed, and that it is tried again", async () => {
@@ -224,12 +210,8 @@ describe.concurrent("sync_donators", () => {
 		await world.call("sync_donators", { dry_run: false });
 		const answer = await fetch(new URL("/metrics", world.bot.url));
 		const text = await answer.text();
-		expect(text).toContain(
-			'guildhall_bot_donator_changes_total{outcome="given"} 1',
-		);
-		expect(text).toContain(
-			'guildhall_bot_donator_runs_total{outcome="done"} 1',
-		);
+		expect(text).toContain('guildhall_bot_donator_changes_total{outcome="given"} 1');
+		expect(text).toContain('guildhall_bot_donator_runs_total{outcome="done"} 1');
 		const audit = await until("it is written", async () => {
 			const { text } = await world.call("list_recent_tool_calls");
 			return text.includes("sync_donators") && text;
@@ -239,12 +221,9 @@ describe.concurrent("sync_donators", () => {
 });
 
 test("a role for each tier is required while donator_sync is on", () => {
-	const parse = (game: object) =>
-		v.safeParse(toml, { bot_name: "A", features: { game: true }, game });
+	const parse = (game: object) => v.safeParse(toml, { bot_name: "A", features: { game: true }, game });
 	expect(parse({ donator_sync: true }).success).toBe(false);
-	expect(parse({ donator_sync: true, donators: { tiers: {} } }).success).toBe(
-		false,
-	);
+	expect(parse({ donator_sync: true, donators: { tiers: {} } }).success).toBe(false);
 	expect(
 		parse({
 			donator_sync: true,

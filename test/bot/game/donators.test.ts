@@ -15,10 +15,7 @@ import type { Misbehaviour } from "../../../src/simulator/game/misbehaviour.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Role } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
-import {
-	type FeatureSetup,
-	startFeature,
-} from "../features/running-feature.ts";
+import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
 
 const giving = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
 const taking = "DELETE /guilds/:guild_id/members/:user_id/roles/:role_id";
@@ -26,10 +23,7 @@ const taking = "DELETE /guilds/:guild_id/members/:user_id/roles/:role_id";
 interface Setup extends Pick<FeatureSetup, "withMembers" | "prepare"> {
 	sync?: Partial<DonatorSyncOptions>;
 	/** By tier; by default each tier has the role of its name. */
-	tiers?(
-		roles: Record<string, Role>,
-		simulator: Simulator,
-	): Record<string, string>;
+	tiers?(roles: Record<string, Role>, simulator: Simulator): Record<string, string>;
 }
 
 /** The sync, which runs when a test says so, a game server, and the roles gold, silver and bronze. */
@@ -53,8 +47,7 @@ async function startSync(setup: Setup = {}) {
 			const ids = Object.entries(roles).map(([name, { id }]) => [name, id]);
 			sync = createDonatorSync({
 				game: {
-					donators: () =>
-						createGameClient({ url, secret, log, ...limits }).donators(),
+					donators: () => createGameClient({ url, secret, log, ...limits }).donators(),
 				},
 				...{ connection, store, mutex, log },
 				guildId: simulator.guild("The Cooks").id,
@@ -68,20 +61,14 @@ async function startSync(setup: Setup = {}) {
 	});
 	const { simulator, guild, logged, member, stop, start } = bot;
 	const { world } = simulator;
-	const has = (name: string, role: Role) =>
-		member(name).roles.includes(role.id);
+	const has = (name: string, role: Role) => member(name).roles.includes(role.id);
 	/** Resolves when the bot knows the roles that members have. */
 	const heard = () =>
 		until("the bot has heard", () =>
 			[...guild.members.values()].every(({ user, roles }) => {
-				const known = bot.connection.discord.guilds.cache
-					.get(guild.id)
-					?.members.cache.get(user.id);
+				const known = bot.connection.discord.guilds.cache.get(guild.id)?.members.cache.get(user.id);
 				if (!known) return setup.withMembers === false;
-				return (
-					known.roles.cache.size === roles.length + 1 &&
-					roles.every((id) => known.roles.cache.has(id))
-				);
+				return known.roles.cache.size === roles.length + 1 && roles.every((id) => known.roles.cache.has(id));
 			}),
 		);
 	const current = () => {
@@ -126,8 +113,7 @@ async function startSync(setup: Setup = {}) {
 				.entries()
 				.filter(({ route }) => route === giving || route === taking)
 				.map(({ method, path, reason }) => {
-					const [, user, role] =
-						/members\/(\d+)\/roles\/(\d+)$/.exec(path) ?? [];
+					const [, user, role] = /members\/(\d+)\/roles\/(\d+)$/.exec(path) ?? [];
 					const name = world.users.get(user ?? "")?.username;
 					return `${method === "PUT" ? "+" : "-"}${name} ${guild.roles.get(role ?? "")?.name} (${reason})`;
 				}),
@@ -170,9 +156,7 @@ describe.concurrent("the difference", () => {
 		expect(bot.has("mona_lisa", silver)).toBe(true);
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
 		expect(await bot.run()).toMatchObject({ given: 0, taken: 1 });
-		expect(bot.done().at(-1)).toBe(
-			"-mona_lisa silver (no longer supporter of tier silver)",
-		);
+		expect(bot.done().at(-1)).toBe("-mona_lisa silver (no longer supporter of tier silver)");
 		expect(bot.member("mona_lisa").roles).toEqual(before);
 	});
 
@@ -190,20 +174,13 @@ describe.concurrent("the difference", () => {
 		expect((await bot.run()).changes).toEqual([]);
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
 		await bot.run();
-		expect(bot.done()).toContain(
-			"-mona_lisa gold (no longer supporter of tier gold, platinum)",
-		);
+		expect(bot.done()).toContain("-mona_lisa gold (no longer supporter of tier gold, platinum)");
 	});
 
 	test("an older plugin's discord_id counts, a listing twice counts once, and who is no member or has no account is passed over", async () => {
 		await using bot = await startSync();
 		bot.game.idField = "discord_id";
-		bot.list(
-			["zoe", "gold"],
-			["zoe", "gold"],
-			[null, "gold"],
-			["bob_the_baker", "gold"],
-		);
+		bot.list(["zoe", "gold"], ["zoe", "gold"], [null, "gold"], ["bob_the_baker", "gold"]);
 		const { absent, donators, given } = await bot.run();
 		expect(donators).toHaveLength(4);
 		expect(given).toBe(1);
@@ -214,9 +191,7 @@ describe.concurrent("the difference", () => {
 		await using bot = await startSync();
 		bot.list(["zoe", "gold"], ["mona_lisa", "diamond\n"]);
 		const { problems } = await bot.run();
-		expect(problems).toEqual([
-			'[game.donators.tiers] has no role for "diamond\\n"',
-		]);
+		expect(problems).toEqual(['[game.donators.tiers] has no role for "diamond\\n"']);
 		expect(bot.has("zoe", bot.roles.gold)).toBe(true);
 	});
 
@@ -224,9 +199,7 @@ describe.concurrent("the difference", () => {
 		await using bot = await startSync({
 			tiers: ({ gold, silver }, { world, guild }) => {
 				const cooks = guild("The Cooks");
-				const top = Math.max(
-					...[...cooks.roles.values()].map(({ position }) => position),
-				);
+				const top = Math.max(...[...cooks.roles.values()].map(({ position }) => position));
 				if (silver) world.roles.move(cooks, new Map([[silver, top]]));
 				const managed = [...cooks.roles.values()].find((one) => one.managed);
 				return {
@@ -240,18 +213,9 @@ describe.concurrent("the difference", () => {
 		await until("the bot has heard", () => {
 			const known = connection.guilds[0];
 			const me = known?.members.me;
-			return (
-				me &&
-				known.roles.cache
-					.get(roles.silver.id)
-					?.comparePositionTo(me.roles.highest) === 1
-			);
+			return me && known.roles.cache.get(roles.silver.id)?.comparePositionTo(me.roles.highest) === 1;
 		});
-		bot.list(
-			...["gold", "high", "gone", "everyone", "bots"].map(
-				(tier) => ["zoe", tier] as [string, string],
-			),
-		);
+		bot.list(...["gold", "high", "gone", "everyone", "bots"].map((tier) => ["zoe", tier] as [string, string]));
 		const { problems } = await bot.run();
 		expect(problems).toEqual([
 			`tier high: @silver (ID: ${roles.silver.id}) does not rank below the bot's highest role`,
@@ -275,9 +239,7 @@ describe.concurrent("the difference", () => {
 		});
 		bot.list(["zoe", "gold"]);
 		const { problems, changes } = await bot.run();
-		expect(problems).toEqual([
-			`the bot lacks MANAGE_ROLES in the guild ${bot.guild.id}`,
-		]);
+		expect(problems).toEqual([`the bot lacks MANAGE_ROLES in the guild ${bot.guild.id}`]);
 		expect(changes).toEqual([]);
 	});
 
@@ -295,8 +257,7 @@ describe.concurrent("the difference", () => {
 type Entry = [name: string | null, tier: string];
 
 const gold = ["zoe", "mona_lisa", "liwei", "jose.garcia"];
-const goldFor = (...names: string[]) =>
-	names.map((name): Entry => [name, "gold"]);
+const goldFor = (...names: string[]) => names.map((name): Entry => [name, "gold"]);
 
 /** Four people have gold by the list, which is stored as accepted. */
 async function startSettled(options: Setup = {}) {
@@ -320,25 +281,13 @@ describe("nobody loses a role", () => {
 			...(["redirect", "wrong-types", "wrong-donators"] as const),
 		])("is none: %s", async (kind) => {
 			bot.game.misbehave(kind);
-			await expect(bot.run()).rejects.toThrow(
-				/^(the game server answered HTTP |the connection was lost)/,
-			);
-			expect(gold.filter((name) => bot.has(name, bot.roles.gold))).toEqual(
-				gold,
-			);
+			await expect(bot.run()).rejects.toThrow(/^(the game server answered HTTP |the connection was lost)/);
+			expect(gold.filter((name) => bot.has(name, bot.roles.gold))).toEqual(gold);
 		});
 
 		test.each<[Misbehaviour, RegExp, { timeoutMs?: number }]>([
-			[
-				"slow",
-				/^the game server did not answer within 0.05 seconds$/,
-				{ timeoutMs: 50 },
-			],
-			[
-				"trickle",
-				/^the game server did not answer within 0.05 seconds$/,
-				{ timeoutMs: 50 },
-			],
+			["slow", /^the game server did not answer within 0.05 seconds$/, { timeoutMs: 50 }],
+			["trickle", /^the game server did not answer within 0.05 seconds$/, { timeoutMs: 50 }],
 			["huge", /^the game server's answer is longer than 4096 KiB$/, {}],
 		])("does not end in time or size: %s", async (kind, reason, limits) => {
 			bot.game.misbehave(kind);
@@ -393,8 +342,7 @@ describe("nobody loses a role", () => {
 		for (let run = 0; run < 2; run++)
 			expect(await bot.run()).toMatchObject({
 				...{ given: run === 0 ? 1 : 0, taken: 0 },
-				removalsHeld:
-					"the bot's database is unavailable, and with it the previous list",
+				removalsHeld: "the bot's database is unavailable, and with it the previous list",
 			});
 	});
 
@@ -406,8 +354,7 @@ describe("nobody loses a role", () => {
 		await bot.store.close();
 		expect(await bot.sync.apply(found)).toMatchObject({
 			taken: 0,
-			removalsHeld:
-				"the bot's database is unavailable, and with it the previous list",
+			removalsHeld: "the bot's database is unavailable, and with it the previous list",
 		});
 	});
 
@@ -427,9 +374,7 @@ describe("nobody loses a role", () => {
 		});
 		expect(bot.has("zoe", bot.roles.gold)).toBe(true);
 		bot.simulator.sockets.holdMembers(false);
-		await until("the members are known", () =>
-			bot.connection.guilds.every((one) => bot.connection.hasAllMembers(one)),
-		);
+		await until("the members are known", () => bot.connection.guilds.every((one) => bot.connection.hasAllMembers(one)));
 		expect(await bot.run()).toMatchObject({
 			taken: 1,
 			removalsHeld: undefined,
@@ -439,22 +384,13 @@ describe("nobody loses a role", () => {
 
 describe.concurrent("a list that shrinks", () => {
 	const one: Entry[] = [["zoe", "gold"]];
-	const others: Entry[] = [
-		...(["gold", "silver", "bronze"] as const).map(
-			(tier): Entry => ["ada", tier],
-		),
-		...one,
-	];
+	const others: Entry[] = [...(["gold", "silver", "bronze"] as const).map((tier): Entry => ["ada", tier]), ...one];
 
 	/** Lists of consecutive runs, each with the number of roles that it takes. */
 	test.each<[string, ...[Entry[], number][]]>([
 		["by half is believed at once", [goldFor("zoe", "mona_lisa"), 2]],
 		["by more than half needs the next one to agree", [one, 0], [one, 3]],
-		[
-			"counts as one, too, when others take the places",
-			[others, 0],
-			[others, 3],
-		],
+		["counts as one, too, when others take the places", [others, 0], [others, 3]],
 		[
 			"is not believed when the next one is another",
 			...([
@@ -485,13 +421,10 @@ describe.concurrent("a list that shrinks", () => {
 		await using bot = await startSettled();
 		bot.game.misbehave("fewer-donators");
 		expect(await bot.run()).toMatchObject({
-			removalsHeld:
-				"the list lost 3 of 4 entries; the next one must confirm it",
+			removalsHeld: "the list lost 3 of 4 entries; the next one must confirm it",
 		});
 		expect((await bot.run()).removalsHeld).toBeUndefined();
-		expect(gold.filter((name) => bot.has(name, bot.roles.gold))).toEqual([
-			"zoe",
-		]);
+		expect(gold.filter((name) => bot.has(name, bot.roles.gold))).toEqual(["zoe"]);
 	});
 
 	test("may be agreed with after a failed fetch, and after a restart", async () => {
@@ -507,8 +440,7 @@ describe.concurrent("a list that shrinks", () => {
 	test("a plan alone stores nothing", async () => {
 		await using bot = await startSettled();
 		bot.list(...one);
-		for (let looks = 0; looks < 3; looks++)
-			expect((await bot.sync.plan()).removalsHeld).toContain("lost 3 of 4");
+		for (let looks = 0; looks < 3; looks++) expect((await bot.sync.plan()).removalsHeld).toContain("lost 3 of 4");
 		expect((await bot.run()).taken).toBe(0);
 	});
 });
@@ -549,9 +481,7 @@ describe.concurrent("who is restricted", () => {
 		expect(found.changes).toHaveLength(2);
 		bot.give("zoe", jail);
 		const { id } = bot.simulator.user("zoe");
-		await until("the bot has heard", () =>
-			found.guild.members.cache.get(id)?.roles.cache.has(jail.id),
-		);
+		await until("the bot has heard", () => found.guild.members.cache.get(id)?.roles.cache.has(jail.id));
 		await bot.sync.apply(found);
 		expect(bot.done()).toEqual(["+liwei gold (supporter of tier gold)"]);
 	});
@@ -566,8 +496,7 @@ describe.concurrent("who is restricted", () => {
 		const ids = new Map<string, () => Promise<boolean>>();
 		await using bot = await startSync({
 			prepare: ({ user }) => {
-				for (const [name, says] of Object.entries(names))
-					ids.set(user(name).id, says);
+				for (const [name, says] of Object.entries(names)) ids.set(user(name).id, says);
 			},
 			sync: { isRestricted: (id) => ids.get(id)?.() ?? false },
 		});
@@ -598,30 +527,19 @@ describe.concurrent("which guild", () => {
 	});
 
 	test.each([
-		[
-			"two guilds and no GUILD_ID",
-			undefined,
-			"GUILD_ID is not set, and the bot is in 2 guilds",
-		],
-		[
-			"a GUILD_ID of another guild",
-			"123456789012345678",
-			"The bot is not in the guild 123456789012345678",
-		],
-	])(
-		"%s: it is told, and the game server is not asked",
-		async (_, guildId, said) => {
-			await using bot = await startSync({
-				sync: { guildId },
-				prepare: ({ world, bot, guild }) => {
-					const alpha = world.users.get(bot("alpha").id);
-					if (alpha) world.members.add(guild("The Bakers"), alpha, {});
-				},
-			});
-			await expect(bot.sync.plan()).rejects.toThrow(said);
-			expect(bot.game.requests).toEqual([]);
-		},
-	);
+		["two guilds and no GUILD_ID", undefined, "GUILD_ID is not set, and the bot is in 2 guilds"],
+		["a GUILD_ID of another guild", "123456789012345678", "The bot is not in the guild 123456789012345678"],
+	])("%s: it is told, and the game server is not asked", async (_, guildId, said) => {
+		await using bot = await startSync({
+			sync: { guildId },
+			prepare: ({ world, bot, guild }) => {
+				const alpha = world.users.get(bot("alpha").id);
+				if (alpha) world.members.add(guild("The Bakers"), alpha, {});
+			},
+		});
+		await expect(bot.sync.plan()).rejects.toThrow(said);
+		expect(bot.game.requests).toEqual([]);
+	});
 });
 
 describe.concurrent("what goes wrong on Discord", () => {
@@ -632,9 +550,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 		faults.refuse(`PUT /guilds/*/members/*/roles/${bot.roles.gold.id}`, 50013);
 		const { given, failed, reasons } = await bot.run();
 		expect({ given, failed }).toEqual({ given: 1, failed: 2 });
-		expect(reasons).toEqual([
-			expect.stringMatching(/^@gold \(ID: \d+\): .*Missing Permissions/),
-		]);
+		expect(reasons).toEqual([expect.stringMatching(/^@gold \(ID: \d+\): .*Missing Permissions/)]);
 		bot.simulator.clearFaults();
 		expect(await bot.run()).toMatchObject({ given: 2, failed: 0 });
 	});
@@ -668,10 +584,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
 		const found = await bot.sync.plan();
 		bot.simulator.world.members.remove(bot.guild, bot.member("zoe"));
-		await until(
-			"the bot has heard",
-			() => !found.guild.members.cache.has(bot.simulator.user("zoe").id),
-		);
+		await until("the bot has heard", () => !found.guild.members.cache.has(bot.simulator.user("zoe").id));
 		expect(await bot.sync.apply(found)).toMatchObject({
 			given: 1,
 			failed: 0,
@@ -683,16 +596,11 @@ describe.concurrent("runs", () => {
 	test("one at a time; another is refused with how far the first has got", async () => {
 		await using bot = await startSync();
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
-		const stalled = bot.simulator.faults.stall(
-			"PUT /guilds/*/members/*/roles/*",
-			{ times: 1 },
-		);
+		const stalled = bot.simulator.faults.stall("PUT /guilds/*/members/*/roles/*", { times: 1 });
 		const [first, second] = [await bot.sync.plan(), await bot.sync.plan()];
 		const running = bot.sync.apply(first);
 		await until("it is at it", () => stalled.hits > 0);
-		await expect(bot.sync.apply(second)).rejects.toThrow(
-			"(1 of 2 done). Nothing was done; try again later.",
-		);
+		await expect(bot.sync.apply(second)).rejects.toThrow("(1 of 2 done). Nothing was done; try again later.");
 		stalled.release();
 		expect(await running).toMatchObject({ given: 2 });
 	});
@@ -713,10 +621,7 @@ describe.concurrent("runs", () => {
 		bot.list(["zoe", "gold"]);
 		await bot.run();
 		const found = await bot.sync.plan();
-		const stalled = bot.simulator.faults.stall(
-			"DELETE /guilds/*/members/*/roles/*",
-			{ times: 1 },
-		);
+		const stalled = bot.simulator.faults.stall("DELETE /guilds/*/members/*/roles/*", { times: 1 });
 		const running = bot.sync.apply(found);
 		await until("it is at it", () => stalled.hits > 0);
 		const closing = bot.sync.close();
@@ -738,27 +643,21 @@ describe.concurrent("runs", () => {
 		bot.list(["mona_lisa", "gold"], ["zoe", "gold"], ["liwei", "diamond"]);
 		await until("mona has it", () => bot.has("mona_lisa", bot.roles.gold));
 		await bot.sync.close();
-		const [first] = bot.logged.entries(
-			"synced supporter roles with the game server",
-		);
+		const [first] = bot.logged.entries("synced supporter roles with the game server");
 		expect(first).toMatchObject({
 			...{ level: "info", guild: bot.guild.id, supporters: 2 },
 			...{ given: 1, taken: 0, failed: 0, not_tried: 0 },
 			...{ restricted: 0, not_members: 0 },
-			no_removals_because:
-				"this is the first list; the next one is compared with it",
+			no_removals_because: "this is the first list; the next one is compared with it",
 		});
-		const warned = bot.logged.lines.filter((line) =>
-			line.includes("has no role for"),
-		);
+		const warned = bot.logged.lines.filter((line) => line.includes("has no role for"));
 		expect(warned).toHaveLength(1);
 		const asked = bot.game.requests.length;
 		await bot.run();
 		expect(bot.game.requests).toHaveLength(asked + 1);
 
 		function runs() {
-			return bot.logged.entries("synced supporter roles with the game server")
-				.length;
+			return bot.logged.entries("synced supporter roles with the game server").length;
 		}
 	});
 
@@ -768,9 +667,7 @@ describe.concurrent("runs", () => {
 		bot.game.misbehave("500", { times: 2 });
 		bot.sync.start();
 		await until("zoe has it", () => bot.has("zoe", bot.roles.gold));
-		const failed = bot.logged.entries(
-			"could not sync supporter roles with the game server",
-		);
+		const failed = bot.logged.entries("could not sync supporter roles with the game server");
 		expect(failed).toMatchObject([
 			{ level: "warn", reason: "the game server answered HTTP 500" },
 			{ level: "warn", reason: "the game server answered HTTP 500" },
@@ -791,9 +688,7 @@ describe.concurrent("runs", () => {
 		expect(bot.game.requests).toHaveLength(2);
 		bot.simulator.sockets.holdMembers(false);
 		const [first] = await until("the first run", () => {
-			const entries = bot.logged.entries(
-				"synced supporter roles with the game server",
-			);
+			const entries = bot.logged.entries("synced supporter roles with the game server");
 			return entries.length > 0 && entries;
 		});
 		// Before they are known she would be no member.
@@ -801,9 +696,7 @@ describe.concurrent("runs", () => {
 	});
 
 	test("come later after failures, up to an hour", () => {
-		const minutes = [0, 1, 2, 3, 4, 20].map(
-			(failures) => waitAfter(failures, 300_000) / 60_000,
-		);
+		const minutes = [0, 1, 2, 3, 4, 20].map((failures) => waitAfter(failures, 300_000) / 60_000);
 		expect(minutes).toEqual([5, 5, 10, 20, 40, 60]);
 		expect(waitAfter(9, 86_400_000)).toBe(86_400_000);
 	});

@@ -5,18 +5,9 @@ import { type Bot, startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { createLog } from "../../../src/lib/log.ts";
-import {
-	type GameServer,
-	startGameServer,
-} from "../../../src/simulator/game/game-server.ts";
-import type {
-	Simulator,
-	SimulatorOptions,
-} from "../../../src/simulator/simulator.ts";
-import type {
-	Guild,
-	Message,
-} from "../../../src/simulator/world/state/entities.ts";
+import { type GameServer, startGameServer } from "../../../src/simulator/game/game-server.ts";
+import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
+import type { Guild, Message } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { connectTo, type Outcome } from "../../support/mcp.ts";
 import { fetchSample } from "../../support/prometheus.ts";
@@ -27,9 +18,7 @@ export const general = "The Cooks/general";
 
 export interface GameWorldOptions {
 	/** Keys of [game]. */
-	settings?:
-		| Record<string, unknown>
-		| ((simulator: Simulator) => Record<string, unknown>);
+	settings?: Record<string, unknown> | ((simulator: Simulator) => Record<string, unknown>);
 	/** Keys of [features]. */
 	features?: Record<string, boolean>;
 	/** Keys of [mcp]. */
@@ -63,17 +52,13 @@ export interface GameWorld extends AsyncDisposable {
 }
 
 /** The bot "alpha" is logged in, and its members are loaded. */
-export async function startGameWorld(
-	options: GameWorldOptions = {},
-): Promise<GameWorld> {
+export async function startGameWorld(options: GameWorldOptions = {}): Promise<GameWorld> {
 	const simulator = await startSimulator(options.simulator);
 	const game = await startGameServer();
 	await options.prepare?.(simulator, game);
 	const guild = simulator.guild("The Cooks");
 	const logged: string[] = [];
-	const log = createLog({ format: "text", level: "debug" }, (line) =>
-		logged.push(line),
-	);
+	const log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
 	const { toml: _, ...config } = botConfig({
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
@@ -87,10 +72,7 @@ export async function startGameWorld(
 			bot_name: "Alpha",
 			features: { game: true, ...options.features },
 			mcp: options.mcp ?? {},
-			game:
-				typeof options.settings === "function"
-					? options.settings(simulator)
-					: (options.settings ?? {}),
+			game: typeof options.settings === "function" ? options.settings(simulator) : (options.settings ?? {}),
 		});
 	const start = async () => {
 		logged.length = 0;
@@ -101,10 +83,7 @@ export async function startGameWorld(
 	let bot = await start();
 	let mcp = await connectTo(bot.url);
 	const { id } = simulator.channel(general);
-	const answers = () =>
-		simulator.world.messages
-			.in(id)
-			.filter(({ author }) => author.id === simulator.bot("alpha").id);
+	const answers = () => simulator.world.messages.in(id).filter(({ author }) => author.id === simulator.bot("alpha").id);
 	async function ask(person: string, text: string, count = 1) {
 		const before = answers().length;
 		await simulator.user(person).say(general, text);
@@ -128,10 +107,7 @@ export async function startGameWorld(
 		async compared() {
 			const runs = "guildhall_bot_donator_runs_total";
 			const done = { outcome: "done" };
-			await until(
-				"the supporters' roles are compared",
-				async () => (await fetchSample(bot.url, runs, done)) > 0,
-			);
+			await until("the supporters' roles are compared", async () => (await fetchSample(bot.url, runs, done)) > 0);
 		},
 		async restart() {
 			await bot.close();

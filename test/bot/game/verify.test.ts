@@ -9,10 +9,7 @@ import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createVerify } from "../../../src/bot/game/verify.ts";
 import { verifyCommand } from "../../../src/bot/game/verify-command.ts";
 import { startGameServer } from "../../../src/simulator/game/game-server.ts";
-import {
-	longError,
-	type Misbehaviour,
-} from "../../../src/simulator/game/misbehaviour.ts";
+import { longError, type Misbehaviour } from "../../../src/simulator/game/misbehaviour.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
@@ -20,8 +17,7 @@ import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 import { type GameWorld, general, startGameWorld } from "./game-world.ts";
 
-const usage =
-	"Run /verify in the game to get a code, then write `!m verify <code>` here.";
+const usage = "Run /verify in the game to get a code, then write `!m verify <code>` here.";
 const unreachable = "Could not reach the game server: ";
 const noneOfIts = (status: number) =>
 	`${unreachable}the game server answered HTTP ${status} with a body that does not match the API of the game server's plugin`;
@@ -70,17 +66,13 @@ describe("a person who types it", () => {
 	])("the code is %s before it is sent", async (_, write) => {
 		const { world, person, requests } = shared();
 		const { code } = world.game.issueCode();
-		expect(await world.answer(person, `!m verify ${write(code)}`)).toContain(
-			"is linked",
-		);
+		expect(await world.answer(person, `!m verify ${write(code)}`)).toContain("is linked");
 		expect(requests()[0]?.body).toMatchObject({ code });
 	});
 
 	test("all that is left of the line is the code", async () => {
 		const { world, person, requests } = shared();
-		expect(await world.answer(person, "!m verify ab  cd ")).toBe(
-			"This code is not known.",
-		);
+		expect(await world.answer(person, "!m verify ab  cd ")).toBe("This code is not known.");
 		expect(requests()[0]?.body).toMatchObject({ code: "AB  CD" });
 	});
 
@@ -103,16 +95,8 @@ describe("a person who types it", () => {
 	});
 
 	test.each([
-		[
-			"GAME_VERIFY_URL",
-			{ gameVerifyUrl: undefined },
-			"GAME_VERIFY_URL is not set.",
-		],
-		[
-			"GAME_VERIFY_SECRET",
-			{ gameVerifySecret: undefined },
-			"GAME_VERIFY_SECRET is not set.",
-		],
+		["GAME_VERIFY_URL", { gameVerifyUrl: undefined }, "GAME_VERIFY_URL is not set."],
+		["GAME_VERIFY_SECRET", { gameVerifySecret: undefined }, "GAME_VERIFY_SECRET is not set."],
 		[
 			"both",
 			{ gameVerifyUrl: undefined, gameVerifySecret: undefined },
@@ -120,9 +104,7 @@ describe("a person who types it", () => {
 		],
 	])("without %s is told what is missing", async (_, missing, said) => {
 		await using world = await startGameWorld({ config: () => missing });
-		expect(await world.answer("ada", "!m verify ABC123")).toBe(
-			`Verification is not configured: ${said}`,
-		);
+		expect(await world.answer("ada", "!m verify ABC123")).toBe(`Verification is not configured: ${said}`);
 		expect(await world.answer("ada", "!m verify")).toBe(usage);
 		expect(world.game.requests).toEqual([]);
 	});
@@ -130,27 +112,18 @@ describe("a person who types it", () => {
 	test.each([
 		["unknown", "ABC123", "This code is not known."],
 		["used", "used", "This code has been used already."],
-		[
-			"expired",
-			"expired",
-			"This code has expired. Run /verify in the game again.",
-		],
-	])(
-		"a code that is %s is answered with the plugin's own error",
-		async (_, which, said) => {
-			const { world, person } = shared();
-			const { game } = world;
-			const used = game.issueCode().code;
-			await world.ask("zoe", `!m verify ${used}`);
-			const codes: Record<string, string> = {
-				used,
-				expired: game.issueCode({ validMs: -1 }).code,
-			};
-			expect(
-				await world.answer(person, `!m verify ${codes[which] ?? which}`),
-			).toBe(said);
-		},
-	);
+		["expired", "expired", "This code has expired. Run /verify in the game again."],
+	])("a code that is %s is answered with the plugin's own error", async (_, which, said) => {
+		const { world, person } = shared();
+		const { game } = world;
+		const used = game.issueCode().code;
+		await world.ask("zoe", `!m verify ${used}`);
+		const codes: Record<string, string> = {
+			used,
+			expired: game.issueCode({ validMs: -1 }).code,
+		};
+		expect(await world.answer(person, `!m verify ${codes[which] ?? which}`)).toBe(said);
+	});
 });
 
 const wrongAnswers: [Misbehaviour, string][] = [
@@ -164,15 +137,9 @@ const wrongAnswers: [Misbehaviour, string][] = [
 	["403", `${unreachable}the game server answered HTTP 403`],
 	["404", `${unreachable}the game server answered HTTP 404`],
 	["500", `${unreachable}the game server answered HTTP 500`],
-	[
-		"redirect",
-		`${unreachable}the game server answered HTTP 307, a redirect, which the bot does not follow`,
-	],
+	["redirect", `${unreachable}the game server answered HTTP 307, a redirect, which the bot does not follow`],
 	["no-error", "The game server refused the code without a reason."],
-	[
-		"no-username",
-		"Your account is linked to the game account `5fd3b08c-3a53-4b1b-9d7e-2f8a5b1d6c00`.",
-	],
+	["no-username", "Your account is linked to the game account `5fd3b08c-3a53-4b1b-9d7e-2f8a5b1d6c00`."],
 	["refused-400", "The code has the wrong form."],
 	["refused-404", "This code is not known."],
 	["refused-409", "This account is linked already."],
@@ -190,18 +157,14 @@ describe("a game server that misbehaves", () => {
 		expect(requests().map(({ path }) => path)).toEqual(["/api/verify"]);
 		game.behave();
 		const { code } = game.issueCode();
-		expect(await world.answer(person, `!m verify ${code}`)).toContain(
-			"is linked",
-		);
+		expect(await world.answer(person, `!m verify ${code}`)).toContain("is linked");
 	});
 
 	test("a 401 is told to the operator", async () => {
 		await using world = await startGameWorld({
 			config: () => ({ gameVerifySecret: "another" }),
 		});
-		expect(await world.answer("ada", "!m verify ABC123")).toBe(
-			`${unreachable}the game server answered HTTP 401`,
-		);
+		expect(await world.answer("ada", "!m verify ABC123")).toBe(`${unreachable}the game server answered HTTP 401`);
 		expect(world.logged.join("\n")).toContain(
 			"game server answered 401: GAME_VERIFY_SECRET differs from its plugin's secret",
 		);
@@ -211,25 +174,20 @@ describe("a game server that misbehaves", () => {
 		await using world = await startGameWorld({
 			config: () => ({ gameVerifyUrl: "http://127.0.0.1:1" }),
 		});
-		expect(await world.answer("ada", "!m verify ABC123")).toBe(
-			`${unreachable}the connection was refused`,
-		);
+		expect(await world.answer("ada", "!m verify ABC123")).toBe(`${unreachable}the connection was refused`);
 	});
 
-	test.each(["slow", "trickle"] as const)(
-		"%s: it is given up when its time is over",
-		async (kind) => {
-			await using game = await startGameServer();
-			game.misbehave(kind);
-			const { log } = recordLog();
-			const { url, secret } = game;
-			const client = createGameClient({ url, secret, log, timeoutMs: 50 });
-			const options = { command: "!m", game: client, missing: [], log };
-			expect(await createVerify(options)("1", "ABC123")).toBe(
-				`${unreachable}the game server did not answer within 0.05 seconds`,
-			);
-		},
-	);
+	test.each(["slow", "trickle"] as const)("%s: it is given up when its time is over", async (kind) => {
+		await using game = await startGameServer();
+		game.misbehave(kind);
+		const { log } = recordLog();
+		const { url, secret } = game;
+		const client = createGameClient({ url, secret, log, timeoutMs: 50 });
+		const options = { command: "!m", game: client, missing: [], log };
+		expect(await createVerify(options)("1", "ABC123")).toBe(
+			`${unreachable}the game server did not answer within 0.05 seconds`,
+		);
+	});
 
 	test("the secret goes nowhere else when a redirect names another server", async () => {
 		const arrived: string[] = [];
@@ -310,30 +268,21 @@ test.each<[unknown, number, unknown]>([
 	[{ success: false, error: null }, 200, { error: undefined }],
 	[{ success: false, error: "  " }, 200, { error: undefined }],
 	[{ success: true }, 200, "the game server answered HTTP 200 with"],
-	[
-		{ success: true, username: "" },
-		200,
-		"the game server answered HTTP 200 with",
-	],
+	[{ success: true, username: "" }, 200, "the game server answered HTTP 200 with"],
 	[{ success: false, error: "No." }, 500, "the game server answered HTTP 500"],
 	[{ success: true, username: "A" }, 401, "the game server answered HTTP 401"],
 	[{ success: false, error: "No." }, 403, "the game server answered HTTP 403"],
 	[[], 200, "the game server answered HTTP 200 with"],
-])(
-	"the answer %j with status %i counts as it should",
-	async (body, status, expected) => {
-		using server = Bun.serve({
-			...anyPort,
-			fetch: () => Response.json(body, { status }),
-		});
-		const client = clientOf(server);
-		const answer = await client
-			.verify("ABC", "1")
-			.catch((error: Error) => error.message);
-		if (typeof expected === "string") expect(answer).toStartWith(expected);
-		else expect(answer).toMatchObject(expected as object);
-	},
-);
+])("the answer %j with status %i counts as it should", async (body, status, expected) => {
+	using server = Bun.serve({
+		...anyPort,
+		fetch: () => Response.json(body, { status }),
+	});
+	const client = clientOf(server);
+	const answer = await client.verify("ABC", "1").catch((error: Error) => error.message);
+	if (typeof expected === "string") expect(answer).toStartWith(expected);
+	else expect(answer).toMatchObject(expected as object);
+});
 
 /** What a plugin may answer to the question for its supporters. */
 test.each<[string | null, number, string | undefined]>([
@@ -342,28 +291,21 @@ test.each<[string | null, number, string | undefined]>([
 	[null, 200, undefined],
 	["18446744073709551616", 200, "the game server answered HTTP 200 with"],
 	["1234567890123456", 200, "the game server answered HTTP 200 with"],
-	...([201, 203, 206, 400, 404, 500, 503] as const).map(
-		(status): [null, number, string] => [
-			null,
-			status,
-			`the game server answered HTTP ${status}`,
-		],
-	),
-])(
-	"a list with the id %j and status %i: %s",
-	async (chat_id, status, fault) => {
-		using server = Bun.serve({
-			...anyPort,
-			fetch: () =>
-				Response.json({ donators: [{ chat_id, tier: "gold" }] }, { status }),
-		});
-		const client = clientOf(server);
-		const got = await client.donators().catch((error: Error) => error.message);
-		if (fault === undefined)
-			expect(got).toMatchObject([{ chatId: chat_id || undefined }]);
-		else expect(got).toStartWith(fault);
-	},
-);
+	...([201, 203, 206, 400, 404, 500, 503] as const).map((status): [null, number, string] => [
+		null,
+		status,
+		`the game server answered HTTP ${status}`,
+	]),
+])("a list with the id %j and status %i: %s", async (chat_id, status, fault) => {
+	using server = Bun.serve({
+		...anyPort,
+		fetch: () => Response.json({ donators: [{ chat_id, tier: "gold" }] }, { status }),
+	});
+	const client = clientOf(server);
+	const got = await client.donators().catch((error: Error) => error.message);
+	if (fault === undefined) expect(got).toMatchObject([{ chatId: chat_id || undefined }]);
+	else expect(got).toStartWith(fault);
+});
 
 /** What a plugin may answer to a ban. */
 test.each<[string, number, string | undefined]>([
@@ -371,16 +313,8 @@ test.each<[string, number, string | undefined]>([
 	["{}", 202, undefined],
 	["", 204, undefined],
 	["", 200, undefined],
-	[
-		'{"success":false,"error":"No such\\nuuid."}',
-		200,
-		"the game server's plugin refused the request: No such\\nuuid.",
-	],
-	[
-		'{"success":false}',
-		200,
-		"the game server's plugin refused the request: no reason given",
-	],
+	['{"success":false,"error":"No such\\nuuid."}', 200, "the game server's plugin refused the request: No such\\nuuid."],
+	['{"success":false}', 200, "the game server's plugin refused the request: no reason given"],
 	[
 		`{"success":false,"error":"x${"😀".repeat(300)}"}`,
 		200,
@@ -420,9 +354,7 @@ describe.concurrent("limits", () => {
 		expect(await world.answer("ada", "!m verify OTHER1")).toBe(
 			"Your last code is still being checked. Please wait a moment.",
 		);
-		expect(await world.answer("zoe", "!m verify OTHER2")).toBe(
-			"This code is not known.",
-		);
+		expect(await world.answer("zoe", "!m verify OTHER2")).toBe("This code is not known.");
 		game.behave();
 		await until("it is answered", () => world.answers().length === 3);
 		expect(world.answers().at(-1)?.content).toContain("is linked");
@@ -432,17 +364,13 @@ describe.concurrent("limits", () => {
 	test("5 a minute for one person; the sixth is not sent", async () => {
 		await using world = await startGameWorld();
 		for (let attempt = 0; attempt < 5; attempt++) {
-			expect(await world.answer("ada", `!m verify NO${attempt}`)).toBe(
-				"This code is not known.",
-			);
+			expect(await world.answer("ada", `!m verify NO${attempt}`)).toBe("This code is not known.");
 		}
 		expect(await world.answer("ada", "!m verify NO6")).toMatch(
 			/^That was 5 codes within a minute\. Try again in \d+ s\.$/,
 		);
 		expect(world.game.requests).toHaveLength(5);
-		expect(await world.answer("zoe", "!m verify NO7")).toBe(
-			"This code is not known.",
-		);
+		expect(await world.answer("zoe", "!m verify NO7")).toBe("This code is not known.");
 	});
 
 	test("ten in 10 s are answered, whatever else a person asks, and the next is refused", () => {
@@ -471,12 +399,9 @@ describe.concurrent("limits", () => {
 			log: recordLog().log,
 			now: () => now,
 		});
-		for (now = 0; now < 50_000; now += 10_000)
-			expect(await verify("1", "A")).toBe("No.");
+		for (now = 0; now < 50_000; now += 10_000) expect(await verify("1", "A")).toBe("No.");
 		now = 59_000;
-		expect(await verify("1", "A")).toBe(
-			"That was 5 codes within a minute. Try again in 1 s.",
-		);
+		expect(await verify("1", "A")).toBe("That was 5 codes within a minute. Try again in 1 s.");
 		now = 60_000;
 		expect(await verify("1", "A")).toBe("No.");
 		expect(await verify("1", "A")).toContain("Try again in 10 s.");
@@ -490,12 +415,7 @@ test("a code is in no line of the log, no metric and no row of the audit", async
 		settings: { delete_code_message: true },
 	});
 	const { game, simulator } = world;
-	const codes = [
-		"SECRETONE",
-		"SECRETTWO",
-		"SECRETTHREE",
-		game.issueCode().code,
-	];
+	const codes = ["SECRETONE", "SECRETTWO", "SECRETTHREE", game.issueCode().code];
 	for (const [index, code] of codes.entries()) {
 		const kinds = ["500", "cut", "html"] as const;
 		const kind = kinds[index];
@@ -510,29 +430,21 @@ test("a code is in no line of the log, no metric and no row of the audit", async
 		actor: simulator.bot("alpha").id,
 	});
 	await simulator.user("zoe").say(general, "!m verify SECRETFIVE");
-	await until("the refusal is logged", () =>
-		world.logged.some((line) => line.includes("could not reply")),
-	);
+	await until("the refusal is logged", () => world.logged.some((line) => line.includes("could not reply")));
 	const metrics = await fetch(new URL("/metrics", world.bot.url));
 	const audit = await world.call("list_recent_tool_calls");
 	const all = [...world.logged, await metrics.text(), audit.text].join("\n");
-	for (const code of [...codes, "SECRETFIVE"])
-		expect(all.toUpperCase()).not.toContain(code);
-	expect(world.logged.join("\n")).toContain(
-		"could not check a verification code",
-	);
+	for (const code of [...codes, "SECRETFIVE"]) expect(all.toUpperCase()).not.toContain(code);
+	expect(world.logged.join("\n")).toContain("could not check a verification code");
 });
 
 describe.concurrent("the message with the code", () => {
 	const isDeleted = ({ simulator }: GameWorld, id: string) =>
-		simulator.world.messages.get(simulator.channel(general).id, id) ===
-		undefined;
+		simulator.world.messages.get(simulator.channel(general).id, id) === undefined;
 
 	test("stays unless the operator wants it deleted", async () => {
 		await using world = await startGameWorld();
-		const said = await world.simulator
-			.user("ada")
-			.say(general, "!m verify ABC123");
+		const said = await world.simulator.user("ada").say(general, "!m verify ABC123");
 		await until("it is answered", () => world.answers().length === 1);
 		expect(isDeleted(world, said.id)).toBe(false);
 	});
@@ -554,27 +466,20 @@ describe.concurrent("the message with the code", () => {
 	test("stays where the bot may not delete it, and is answered", async () => {
 		const seed = demoSeed();
 		const [cooks] = seed.guilds;
-		const permissions =
-			PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages;
+		const permissions = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages;
 		await using world = await startGameWorld({
 			settings: { delete_code_message: true },
 			simulator: {
 				seed: {
 					...seed,
-					guilds: cooks
-						? [{ ...cooks, bots: [{ username: "alpha", permissions }] }]
-						: [],
+					guilds: cooks ? [{ ...cooks, bots: [{ username: "alpha", permissions }] }] : [],
 				},
 			},
 		});
-		const said = await world.simulator
-			.user("ada")
-			.say(general, "!m verify ABC123");
+		const said = await world.simulator.user("ada").say(general, "!m verify ABC123");
 		await until("it is answered", () => world.answers().length === 1);
 		expect(isDeleted(world, said.id)).toBe(false);
-		const deletions = world.simulator.requests
-			.list()
-			.filter(({ method }) => method === "DELETE");
+		const deletions = world.simulator.requests.list().filter(({ method }) => method === "DELETE");
 		expect(deletions).toEqual([]);
 	});
 
@@ -583,44 +488,34 @@ describe.concurrent("the message with the code", () => {
 			settings: { delete_code_message: true },
 		});
 		world.simulator.faults.refuse("DELETE /channels/*/messages/*", 50013);
-		expect(await world.answer("ada", "!m verify ABC123")).toBe(
-			"This code is not known.",
-		);
-		expect(world.logged.join("\n")).toContain(
-			"could not delete a message with a verification code",
-		);
+		expect(await world.answer("ada", "!m verify ABC123")).toBe("This code is not known.");
+		expect(world.logged.join("\n")).toContain("could not delete a message with a verification code");
 	});
 });
 
 describe.concurrent("the command does not exist", () => {
 	const withoutContent = () => {
 		const seed = demoSeed();
-		const bots = [
-			{ username: "alpha", privilegedIntents: ["GuildMembers"] as const },
-			{ username: "beta" },
-		];
+		const bots = [{ username: "alpha", privilegedIntents: ["GuildMembers"] as const }, { username: "beta" }];
 		return { seed: { ...seed, bots } };
 	};
 
 	test.each([
 		["game", { features: { game: false } }],
 		["verify", { settings: { verify: false } }],
-	])(
-		"when %s is off: no answer, and the intent for content is not asked for",
-		async (_, options) => {
-			// A bot that asks for an intent without having it says so.
-			await using world = await startGameWorld({
-				...options,
-				simulator: withoutContent(),
-			});
-			const { code } = world.game.issueCode();
-			await world.simulator.user("ada").say(general, `!m verify ${code}`);
-			await world.restart();
-			expect(world.answers()).toEqual([]);
-			expect(world.game.requests).toEqual([]);
-			expect(world.game.codes.has(code)).toBe(true);
-		},
-	);
+	])("when %s is off: no answer, and the intent for content is not asked for", async (_, options) => {
+		// A bot that asks for an intent without having it says so.
+		await using world = await startGameWorld({
+			...options,
+			simulator: withoutContent(),
+		});
+		const { code } = world.game.issueCode();
+		await world.simulator.user("ada").say(general, `!m verify ${code}`);
+		await world.restart();
+		expect(world.answers()).toEqual([]);
+		expect(world.game.requests).toEqual([]);
+		expect(world.game.codes.has(code)).toBe(true);
+	});
 
 	test("and when both are on, the intent is asked for", async () => {
 		await using simulator = await startSimulator(withoutContent());
@@ -637,8 +532,7 @@ describe.concurrent("the command does not exist", () => {
 			}),
 			logged.log,
 		);
-		const warnings = () =>
-			logged.entries("running without a privileged intent");
+		const warnings = () => logged.entries("running without a privileged intent");
 		await until("a warning", () => warnings().length > 0);
 		await bot.close();
 		expect(warnings()).toMatchObject([{ intent: "MessageContent" }]);
@@ -683,9 +577,9 @@ describe.concurrent("/verify", () => {
 			},
 		});
 		await until("the list is empty", () => listed(world).length === 0);
-		await expect(
-			world.simulator.user("ada").run(general, "verify", { code: "A" }),
-		).rejects.toThrow("can see no command /verify");
+		await expect(world.simulator.user("ada").run(general, "verify", { code: "A" })).rejects.toThrow(
+			"can see no command /verify",
+		);
 	});
 
 	test("is answered to the person alone, with the same texts", async () => {
@@ -699,11 +593,7 @@ describe.concurrent("/verify", () => {
 			return asked.reply();
 		};
 		const texts = [];
-		for (const options of [
-			{},
-			{ code: ` ${code.toLowerCase()} ` },
-			{ code: "ABC" },
-		]) {
+		for (const options of [{}, { code: ` ${code.toLowerCase()} ` }, { code: "ABC" }]) {
 			const reply = await run(options);
 			expect(reply.ephemeral).toBe(true);
 			texts.push(reply.content);
@@ -726,14 +616,8 @@ describe.concurrent("/verify", () => {
 		await using world = await startGameWorld(on);
 		await registered(world);
 		world.game.misbehave("long-error");
-		const asked = await world.simulator
-			.user("ada")
-			.run(general, "verify", { code: "ABC" });
-		const pieces = [
-			await asked.reply(),
-			await asked.followUp(1),
-			await asked.followUp(2),
-		];
+		const asked = await world.simulator.user("ada").run(general, "verify", { code: "ABC" });
+		const pieces = [await asked.reply(), await asked.followUp(1), await asked.followUp(2)];
 		expect(pieces.map(({ content }) => content).join("")).toBe(longError);
 		expect(pieces.every(({ ephemeral }) => ephemeral)).toBe(true);
 		expect(world.simulator.channel(general).transcript()).toBe("");
@@ -742,11 +626,8 @@ describe.concurrent("/verify", () => {
 	test("shares its limit with the message", async () => {
 		await using world = await startGameWorld(on);
 		await registered(world);
-		for (let attempt = 0; attempt < 5; attempt++)
-			await world.ask("ada", `!m verify NO${attempt}`);
-		const asked = await world.simulator
-			.user("ada")
-			.run(general, "verify", { code: "NO6" });
+		for (let attempt = 0; attempt < 5; attempt++) await world.ask("ada", `!m verify NO${attempt}`);
+		const asked = await world.simulator.user("ada").run(general, "verify", { code: "NO6" });
 		expect((await asked.reply()).content).toContain("That was 5 codes");
 		expect(world.game.requests).toHaveLength(5);
 	});

@@ -2,11 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import {
-	type Backups,
-	type BackupTiming,
-	createBackups,
-} from "../../../src/bot/guild-document/backups/backups.ts";
+import { type Backups, type BackupTiming, createBackups } from "../../../src/bot/guild-document/backups/backups.ts";
 import { createPictures } from "../../../src/bot/guild-document/read/pictures.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import type { Store } from "../../../src/bot/store/store.ts";
@@ -52,8 +48,7 @@ async function startBackups(setup: Setup = {}) {
 					get guilds() {
 						return connection.guilds;
 					},
-					hasAllMembers: (guild) =>
-						state.hasMembers && connection.hasAllMembers(guild),
+					hasAllMembers: (guild) => state.hasMembers && connection.hasAllMembers(guild),
 				},
 				store,
 				pictures: createPictures({
@@ -101,11 +96,7 @@ async function startBackups(setup: Setup = {}) {
 			return current();
 		},
 		/** Resolves when the guild was compared with its latest backup at the present time. */
-		checked: (guildId?: string) =>
-			until(
-				"the guild was checked",
-				async () => (await checkedAt(guildId)) === clock.now,
-			),
+		checked: (guildId?: string) => until("the guild was checked", async () => (await checkedAt(guildId)) === clock.now),
 		list: (guildId = bot.guild.id) => current().list(guildId),
 		rename(name: string) {
 			bot.simulator.world.guilds.edit(bot.guild, { name });
@@ -136,17 +127,12 @@ test("a guild is backed up when something has changed, and not otherwise", async
 	world.rename("The Bakers");
 	clock.now += dayMs;
 	await world.checked();
-	const names = (await world.list()).map(({ name, guildName }) => [
-		name,
-		guildName,
-	]);
+	const names = (await world.list()).map(({ name, guildName }) => [name, guildName]);
 	expect(names).toEqual([
 		["2", "The Bakers"],
 		["1", "The Cooks"],
 	]);
-	expect(world.metrics).toContain(
-		'guildhall_bot_backups_total{outcome="made"} 2',
-	);
+	expect(world.metrics).toContain('guildhall_bot_backups_total{outcome="made"} 2');
 	expect(world.backups.status).toMatchObject({
 		every: dayMs,
 		lastAt: new Date(clock.now),
@@ -169,8 +155,7 @@ test("a backup has everything but the bans, with who has which role", async () =
 	expect(document.bans).toBeUndefined();
 	const [emoji] = document.emojis ?? [];
 	expect(emoji?.picture).toMatch(/^[0-9a-f]{32}$/);
-	const rows = await world.bot.store
-		.sql`SELECT number, hash FROM guild_backup_pictures`;
+	const rows = await world.bot.store.sql`SELECT number, hash FROM guild_backup_pictures`;
 	expect(rows).toEqual([{ number: 1, hash: emoji?.picture }]);
 });
 
@@ -216,34 +201,23 @@ test("only guilds that the bot serves are backed up, and read", async () => {
 		const rows = await sql`SELECT guild_id FROM guild_backup_checks`;
 		return rows.length === 0;
 	});
-	expect(world.backups.read(bot.guild.id, "latest")).rejects.toThrow(
-		"There is no backup",
-	);
+	expect(world.backups.read(bot.guild.id, "latest")).rejects.toThrow("There is no backup");
 });
 
 test("the members of a guild in which too many have roles are left out", async () => {
 	await using world = await startBackups({
 		prepare({ world, guild }) {
 			const cooks = guild("The Cooks");
-			const roles = Array.from({ length: 100 }, (_, number) =>
-				world.roles.add(cooks, { name: `role-${number}` }),
-			).map(({ id }) => id);
+			const roles = Array.from({ length: 100 }, (_, number) => world.roles.add(cooks, { name: `role-${number}` })).map(
+				({ id }) => id,
+			);
 			for (let number = 0; number < 1_500; number += 1)
-				world.members.add(
-					cooks,
-					world.users.add({ username: `cook-${number}` }),
-					{ roles },
-				);
+				world.members.add(cooks, world.users.add({ username: `cook-${number}` }), { roles });
 		},
 	});
 	await world.checked();
-	const { document, omitted } = await world.backups.read(
-		world.bot.guild.id,
-		"latest",
-	);
-	expect(omitted).toMatch(
-		/^members: 15\d\d members have roles, too many for a backup$/,
-	);
+	const { document, omitted } = await world.backups.read(world.bot.guild.id, "latest");
+	expect(omitted).toMatch(/^members: 15\d\d members have roles, too many for a backup$/);
 	expect(document.members).toBeUndefined();
 	expect(document.roles?.length).toBeGreaterThan(100);
 });
@@ -252,9 +226,7 @@ test("a backup names the channels that the bot cannot see, and counts them", asy
 	await using world = await startBackups();
 	const { bot, clock } = world;
 	await world.checked();
-	const hidden = [...bot.guild.channels.values()].find(
-		({ name }) => name === "general",
-	);
+	const hidden = [...bot.guild.channels.values()].find(({ name }) => name === "general");
 	if (!hidden) throw new Error("the guild has channels");
 	bot.simulator.world.channels.setOverwrite(hidden, {
 		...{ id: bot.simulator.bot("alpha").id, type: 1, allow: "0" },
@@ -263,9 +235,7 @@ test("a backup names the channels that the bot cannot see, and counts them", asy
 	clock.now += dayMs;
 	await world.checked();
 	const [latest, before] = await world.list();
-	expect(latest?.omitted).toStartWith(
-		"channels: the bot cannot see 1 of its channels",
-	);
+	expect(latest?.omitted).toStartWith("channels: the bot cannot see 1 of its channels");
 	expect(latest?.omitted).toContain(hidden.id);
 	expect([latest?.channels, before?.omitted]).toEqual([before?.channels, ""]);
 });
@@ -292,21 +262,15 @@ test("the backup before a guild was wiped is kept for good", async () => {
 	const { bot, clock } = world;
 	await world.checked();
 	const before = bot.guild.channels.size;
-	for (const channel of [...bot.guild.channels.values()].slice(1))
-		bot.simulator.world.channels.remove(channel);
+	for (const channel of [...bot.guild.channels.values()].slice(1)) bot.simulator.world.channels.remove(channel);
 	for (const name of ["Wiped", "Still wiped", "Rebuilt", "Done"]) {
 		world.rename(name);
 		clock.now += dayMs;
 		await world.checked();
 	}
 	const backups = await world.list();
-	expect(backups.map(({ guildName }) => guildName)).toEqual([
-		...["Done", "Rebuilt"],
-		"The Cooks",
-	]);
-	expect(backups.at(-1)?.kept?.reason).toBe(
-		`of its ${before} channels, 1 were left at the next backup`,
-	);
+	expect(backups.map(({ guildName }) => guildName)).toEqual([...["Done", "Rebuilt"], "The Cooks"]);
+	expect(backups.at(-1)?.kept?.reason).toBe(`of its ${before} channels, 1 were left at the next backup`);
 });
 
 test("a clock that jumps causes at most one backup more", async () => {
@@ -337,20 +301,13 @@ test("a failed backup is logged, shown and retried", async () => {
 	world.rename("The Bakers");
 	clock.now += dayMs;
 	await until("it failed", () => world.backups.status.failing.size === 1);
-	expect(world.backups.status.failing.get(bot.guild.id)).toContain(
-		"Discord could not be reached",
-	);
+	expect(world.backups.status.failing.get(bot.guild.id)).toContain("Discord could not be reached");
 	expect(world.metrics).toContain("guildhall_bot_backups_failing 1");
-	expect(bot.logged.lines.join("\n")).toContain(
-		"could not back up a guild, will retry",
-	);
+	expect(bot.logged.lines.join("\n")).toContain("could not back up a guild, will retry");
 	fault.release();
 	await world.checked();
 	expect(await world.list()).toHaveLength(2);
-	await until(
-		"it failed no more",
-		() => world.backups.status.failing.size === 0,
-	);
+	await until("it failed no more", () => world.backups.status.failing.size === 0);
 });
 
 test("missed backups are made one after the other", async () => {
@@ -369,8 +326,7 @@ test("missed backups are made one after the other", async () => {
 		},
 	});
 	const { bot, clock } = world;
-	const count = async () =>
-		(await bot.store.sql`SELECT guild_id FROM guild_backup_checks`).length;
+	const count = async () => (await bot.store.sql`SELECT guild_id FROM guild_backup_checks`).length;
 	const total = bot.connection.guilds.length;
 	expect(total).toBeGreaterThan(2);
 	expect(await count()).toBe(0);
@@ -438,8 +394,7 @@ onBoth((databases) => {
 			clock.now += hourMs;
 			world.rename(how);
 			await bot.start();
-			for (let times = 0; times < 10; times += 1)
-				expect(await world.checkedAt()).toBe(at);
+			for (let times = 0; times < 10; times += 1) expect(await world.checkedAt()).toBe(at);
 			expect(await world.list()).toHaveLength(1);
 		}
 		await bot.stop();
@@ -475,15 +430,12 @@ onBoth((databases) => {
 				store(store) {
 					lives += 1;
 					if (lives > 1) return store;
-					const sql = ((...statement: Parameters<Sql>) =>
-						kill(() => store.sql(...statement))) as Sql;
+					const sql = ((...statement: Parameters<Sql>) => kill(() => store.sql(...statement))) as Sql;
 					return new Proxy(store, {
 						get(target, key) {
 							if (key === "sql") return sql;
-							if (key !== "transaction")
-								return Reflect.get(target, key, target);
-							return (work: (sql: Sql) => Promise<unknown>) =>
-								kill(() => target.transaction(work));
+							if (key !== "transaction") return Reflect.get(target, key, target);
+							return (work: (sql: Sql) => Promise<unknown>) => kill(() => target.transaction(work));
 						},
 					});
 				},
@@ -496,10 +448,7 @@ onBoth((databases) => {
 				return (await sql`SELECT guild_id FROM guild_backup_checks`).length > 0;
 			};
 			// The database shows what a statement did before the statement returns, and a backup needs more than two.
-			await until(
-				"killed or done",
-				async () => isDead || ((await checked()) && running === 0 && count > 5),
-			);
+			await until("killed or done", async () => isDead || ((await checked()) && running === 0 && count > 5));
 			const wasKilled = isDead;
 			isDead = true;
 			await bot.kill();

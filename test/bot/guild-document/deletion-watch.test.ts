@@ -9,11 +9,7 @@ import {
 } from "../../../src/bot/guild-document/backups/deletion-watch.ts";
 import { markedReason } from "../../../src/bot/guild-document/jobs/made-things.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
-import {
-	saveGuildBackup,
-	selectDueNotices,
-	selectGuildBackups,
-} from "../../../src/bot/store/tables/guild-backups.ts";
+import { saveGuildBackup, selectDueNotices, selectGuildBackups } from "../../../src/bot/store/tables/guild-backups.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
@@ -99,9 +95,7 @@ async function startWatch(setup: Setup = {}) {
 			const { name } = bot.guild;
 			const next = `${name}!`;
 			world.guilds.edit(bot.guild, { name: next });
-			await until("the bot has heard", () =>
-				bot.connection.guilds.some((one) => one.name === next),
-			);
+			await until("the bot has heard", () => bot.connection.guilds.some((one) => one.name === next));
 		},
 		/** Stores a backup that has these channels and roles. */
 		backUp: (ids: readonly string[]) =>
@@ -138,31 +132,23 @@ test("a mass deletion keeps the newest backup from before, and is announced once
 	world.removeChannel(world.by("zoe"));
 	await until("it is announced", () => notices.length === 1);
 	const { id } = world.bot.simulator.user("zoe");
-	expect(notices[0]).toContain(
-		`@zoe (ID: ${id}) deleted 3 channels or roles within 60 s`,
-	);
+	expect(notices[0]).toContain(`@zoe (ID: ${id}) deleted 3 channels or roles within 60 s`);
 	expect(notices[0]).toContain("Backup 3 of 2026-09-21T14:13:20Z");
-	expect(notices[0]).toContain(
-		`plan_guild with guild_id = "${world.bot.guild.id}" and backup = "3"`,
-	);
+	expect(notices[0]).toContain(`plan_guild with guild_id = "${world.bot.guild.id}" and backup = "3"`);
 	expect(await world.kept()).toEqual([3]);
-	for (let times = 0; times < 10; times += 1)
-		world.removeChannel(world.by("zoe"));
+	for (let times = 0; times < 10; times += 1) world.removeChannel(world.by("zoe"));
 	await world.heard();
 	await until("the notice is recorded", async () => {
 		const due = await selectDueNotices(world.bot.store.sql);
 		return due.length === 0;
 	});
 	expect(notices).toHaveLength(1);
-	expect(world.bot.logged.lines.join("\n")).toContain(
-		"noticed a mass deletion of channels or roles",
-	);
+	expect(world.bot.logged.lines.join("\n")).toContain("noticed a mass deletion of channels or roles");
 });
 
 test("deletions by several people are counted for each", async () => {
 	await using world = await startWatch();
-	for (const name of ["zoe", "ada", "zoe", "ada"])
-		world.removeChannel(world.by(name));
+	for (const name of ["zoe", "ada", "zoe", "ada"]) world.removeChannel(world.by(name));
 	await world.heard();
 	expect(world.notices).toEqual([]);
 	world.removeRole(world.by("ada"));
@@ -174,19 +160,14 @@ test("deletions by several people are counted for each", async () => {
 test("the bot's own deletions count, except those of a plan", async () => {
 	await using world = await startWatch();
 	for (let times = 0; times < 5; times += 1)
-		world.removeChannel(
-			world.by("alpha", markedReason("job", "mark", "apply_guild")),
-		);
+		world.removeChannel(world.by("alpha", markedReason("job", "mark", "apply_guild")));
 	await world.heard();
 	expect(world.notices).toEqual([]);
 	// Others cannot pretend to be a plan.
 	for (let times = 0; times < 3; times += 1)
-		world.removeChannel(
-			world.by("zoe", markedReason("job", "mark", "apply_guild")),
-		);
+		world.removeChannel(world.by("zoe", markedReason("job", "mark", "apply_guild")));
 	await until("it is announced", () => world.notices.length === 1);
-	for (let times = 0; times < 3; times += 1)
-		world.removeChannel(world.by("alpha", "delete_channel"));
+	for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("alpha", "delete_channel"));
 	await until("it is announced", () => world.notices.length === 2);
 	expect(world.notices[1]).toContain("@alpha");
 });
@@ -217,8 +198,7 @@ test("without the audit log all deletions within the window count together", asy
 	expect(notices[0]).toContain("someone (the bot lacks VIEW");
 	// It is one mass deletion until nothing is deleted for a minute.
 	clock.now += 50_000;
-	for (let times = 0; times < 3; times += 1)
-		world.removeChannel(world.by("zoe"));
+	for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
 	await world.heard();
 	expect(notices).toHaveLength(1);
 	clock.now += 60_000;
@@ -230,8 +210,7 @@ test("guilds that the bot does not serve are not watched", async () => {
 	await using world = await startWatch({
 		options: { guilds: new Set(["123456789012345678"]) },
 	});
-	for (let times = 0; times < 5; times += 1)
-		world.removeChannel(world.by("zoe"));
+	for (let times = 0; times < 5; times += 1) world.removeChannel(world.by("zoe"));
 	await world.heard();
 	expect(world.notices).toEqual([]);
 	expect(world.bot.logged.lines.join("\n")).not.toContain("mass deletion");
@@ -251,17 +230,12 @@ test("without the database the operators are told at once, and the backup is kep
 		},
 	});
 	const kept: unknown[] = [];
-	for (let times = 0; times < 3; times += 1)
-		world.removeChannel(world.by("zoe"));
+	for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
 	await until("it is announced", () => world.notices.length === 1);
 	expect(world.notices[0]).toContain("The bot's database is unavailable");
 	isAway = false;
 	await until("it is kept", () => kept.length === 1);
-	expect(kept[0]).toMatchObject([
-		world.bot.guild.id,
-		expect.any(Array),
-		{ notice: false },
-	]);
+	expect(kept[0]).toMatchObject([world.bot.guild.id, expect.any(Array), { notice: false }]);
 	await world.heard();
 	expect(world.notices).toHaveLength(1);
 });
@@ -332,8 +306,7 @@ onBoth((databases) => {
 		});
 		const { bot, notices } = world;
 		await checked(world);
-		for (let times = 0; times < 5; times += 1)
-			world.removeChannel(world.by("zoe"));
+		for (let times = 0; times < 5; times += 1) world.removeChannel(world.by("zoe"));
 		await until("the backup is looked for", () => keeps === 1);
 		await world.heard();
 		await bot.kill();
@@ -353,8 +326,7 @@ onBoth((databases) => {
 		});
 		const { bot, channels, notices } = world;
 		await world.backUp(channels);
-		for (let times = 0; times < 3; times += 1)
-			world.removeChannel(world.by("zoe"));
+		for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
 		await until("the backup is kept", async () => {
 			const due = await selectDueNotices(bot.store.sql);
 			return due.length === 1;

@@ -1,8 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-	durationText,
-	estimateSeconds,
-} from "../../../src/bot/guild-document/plans/duration.ts";
+import { durationText, estimateSeconds } from "../../../src/bot/guild-document/plans/duration.ts";
 import type { Step } from "../../../src/guild-document/steps.ts";
 
 function steps(count: number, given: Partial<Step>): Step[] {
@@ -53,9 +50,7 @@ test("the text says what it assumes", () => {
 	expect(durationText(steps(40, { kind: "channel" }))).toBe(
 		"Estimated time: about 40 s for 40 steps, at one per second. Rate limits that others have used up make it longer.",
 	);
-	expect(
-		durationText([...steps(260, {}), ...steps(60, { kind: "emoji" })]),
-	).toBe(
+	expect(durationText([...steps(260, {}), ...steps(60, { kind: "emoji" })])).toBe(
 		"Estimated time: about 3 days for 320 steps, at one per second and waiting, because Discord allows 250 new roles in 50 hours, and 50 new emoji in an hour (observed, not documented). Rate limits that others have used up make it longer.",
 	);
 });

@@ -8,8 +8,7 @@ import { randomGuild } from "../../support/random-guild.ts";
 import { until } from "../../support/until.ts";
 import { hashIn, jobIn, startService } from "./running-service.ts";
 
-const { Administrator, ViewAuditLog, ManageChannels, ManageRoles } =
-	PermissionFlagsBits;
+const { Administrator, ViewAuditLog, ManageChannels, ManageRoles } = PermissionFlagsBits;
 const seed = {
 	bots: [{ username: "alpha" }],
 	users: [{ username: "owner" }, { username: "ada" }],
@@ -46,9 +45,7 @@ function mutate(random: Random, document: object): unknown {
 	for (let count = 1 + random.below(4); count > 0; count -= 1) {
 		let place: Record<string, unknown> = root;
 		for (let depth = random.below(5); depth > 0; depth -= 1) {
-			const inside = Object.values(place).filter(
-				(value) => typeof value === "object" && value !== null,
-			);
+			const inside = Object.values(place).filter((value) => typeof value === "object" && value !== null);
 			if (inside.length === 0) break;
 			place = random.pick(inside) as Record<string, unknown>;
 		}
@@ -59,20 +56,12 @@ function mutate(random: Random, document: object): unknown {
 			const other = random.pick(keys);
 			if (random.chance(0.3)) place.push(structuredClone(place[Number(key)]));
 			else if (random.chance(0.5)) place.splice(Number(key), 1);
-			else
-				[place[Number(key)], place[Number(other)]] = [
-					place[Number(other)],
-					place[Number(key)],
-				];
+			else [place[Number(key)], place[Number(other)]] = [place[Number(other)], place[Number(key)]];
 			continue;
 		}
 		const way = random.below(3);
 		if (way === 0) delete place[key];
-		else
-			place[key] =
-				way === 1
-					? structuredClone(random.pick(Object.values(place)))
-					: random.pick(garbage);
+		else place[key] = way === 1 ? structuredClone(random.pick(Object.values(place))) : random.pick(garbage);
 	}
 	return root;
 }
@@ -102,11 +91,7 @@ test.each([1, 2, 3, 4])(
 			delete document.settings?.name;
 			const name = random.pick(["The Cooks", "The Bakers"]);
 			const plan = await service()
-				.plan(
-					guild(name),
-					{ document: mutate(random, document) },
-					{ prune: random.chance(0.5) },
-				)
+				.plan(guild(name), { document: mutate(random, document) }, { prune: random.chance(0.5) })
 				.catch(toError);
 			if (plan === undefined) {
 				counts.invalid += 1;
@@ -128,12 +113,9 @@ test.each([1, 2, 3, 4])(
 				counts[isDone ? "done" : "failed"] += 1;
 			}
 		}
-		const errors = bot.logged.lines.filter((line) =>
-			line.includes('"level":"error"'),
-		);
+		const errors = bot.logged.lines.filter((line) => line.includes('"level":"error"'));
 		expect(errors).toEqual([]);
-		for (const kind of ["invalid", "done"] as const)
-			expect([kind, counts[kind]]).not.toEqual([kind, 0]);
+		for (const kind of ["invalid", "done"] as const) expect([kind, counts[kind]]).not.toEqual([kind, 0]);
 	},
 	300_000,
 );

@@ -5,10 +5,7 @@ import { Routes } from "discord.js";
 import { readGuildState } from "../../../src/bot/guild-document/read/read-guild.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
-import {
-	generousLimits,
-	realisticLimits,
-} from "../../../src/simulator/rest/rate-limits.ts";
+import { generousLimits, realisticLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { withSql } from "../features/running-feature.ts";
@@ -45,8 +42,7 @@ const rolesCalled = ({ bot }: Running, name: string) =>
 	[...bot.guild.roles.values()].filter((role) => role.name === name);
 const channelsCalled = ({ bot }: Running, name: string) =>
 	[...bot.guild.channels.values()].filter((channel) => channel.name === name);
-const executed = ({ bot }: Running, route: string) =>
-	bot.simulator.journal.entries(route).length;
+const executed = ({ bot }: Running, route: string) => bot.simulator.journal.entries(route).length;
 
 describe("a job", () => {
 	test("does what the plan shows, with its mark in the audit log", async () => {
@@ -65,9 +61,7 @@ describe("a job", () => {
 		const [channel] = channelsCalled(running, "mod-chat");
 		expect(role?.color).toBe(0xff0000);
 		expect(channel?.permission_overwrites).toMatchObject([{ id: role?.id }]);
-		const reasons = running.bot.guild.auditLog.flatMap(
-			({ reason }) => reason ?? [],
-		);
+		const reasons = running.bot.guild.auditLog.flatMap(({ reason }) => reason ?? []);
 		expect(reasons).toContain(`guild document ${id} 1.1: because`);
 		expect(await running.plan(document)).toContain("no changes");
 	});
@@ -77,9 +71,7 @@ describe("a job", () => {
 		await ended(running, await running.apply(document));
 		const plan = await running.plan(document);
 		expect(plan).toContain("There is nothing to do.");
-		expect(await running.service().apply(hashIn(plan))).toContain(
-			"There is nothing to do.",
-		);
+		expect(await running.service().apply(hashIn(plan))).toContain("There is nothing to do.");
 		expect(executed(running, roleRoute)).toBe(2);
 	});
 
@@ -89,9 +81,7 @@ describe("a job", () => {
 		await ended(running, await running.apply(document));
 		expect(running.bot.guild.channels.size).toBe(count + 1);
 		await ended(running, await running.apply(document, { prune: true }));
-		expect(
-			[...running.bot.guild.channels.values()].map(({ name }) => name).sort(),
-		).toEqual(["general", "mod-chat"]);
+		expect([...running.bot.guild.channels.values()].map(({ name }) => name).sort()).toEqual(["general", "mod-chat"]);
 	});
 
 	test("of a guild that has changed is refused with the new plan", async () => {
@@ -105,9 +95,7 @@ describe("a job", () => {
 		expect(error).toBeInstanceOf(ToolError);
 		expect(error.message).toContain("Nothing was done. The plan is now:");
 		expect(error.message).toContain("~ role Mods");
-		expect(hashIn(error.message.slice(error.message.indexOf("now:")))).not.toBe(
-			hash,
-		);
+		expect(hashIn(error.message.slice(error.message.indexOf("now:")))).not.toBe(hash);
 		expect(executed(running, roleRoute)).toBe(0);
 	});
 
@@ -119,9 +107,7 @@ describe("a job", () => {
 		await until("the job asks", () => held.hits > 0);
 		expect(await running.service().apply(first)).toContain(`Job ${id} in`);
 		const second = hashIn(await running.plan({ roles: [{ name: "Other" }] }));
-		await expect(running.service().apply(second)).rejects.toThrow(
-			`The job ${id} is already running`,
-		);
+		await expect(running.service().apply(second)).rejects.toThrow(`The job ${id} is already running`);
 		held.release();
 		await ended(running, id);
 	});
@@ -148,15 +134,9 @@ describe("a job", () => {
 			times: 1,
 		});
 		const text = await ended(running, await running.apply(document));
-		expect(text).toContain(
-			"not everything was done, 2 of 4 steps done, 2 failed",
-		);
-		expect(text).toContain(
-			"failed: create role Mods: Discord refuses: Missing Permissions",
-		);
-		expect(text).toContain(
-			"failed: create channel #mod-chat: it needs role Mods, which was not done",
-		);
+		expect(text).toContain("not everything was done, 2 of 4 steps done, 2 failed");
+		expect(text).toContain("failed: create role Mods: Discord refuses: Missing Permissions");
+		expect(text).toContain("failed: create channel #mod-chat: it needs role Mods, which was not done");
 		expect(rolesCalled(running, "Guests")).toHaveLength(1);
 		expect(channelsCalled(running, "mod-chat")).toHaveLength(0);
 	});
@@ -173,10 +153,7 @@ describe("a request to create something", () => {
 			expect(text).toContain(": done, 4 of 4 steps done");
 			expect(rolesCalled(running, "Mods")).toHaveLength(1);
 			expect(channelsCalled(running, "mod-chat")).toHaveLength(1);
-			expect([
-				executed(running, roleRoute),
-				executed(running, channelRoute),
-			]).toEqual([2, 1]);
+			expect([executed(running, roleRoute), executed(running, channelRoute)]).toEqual([2, 1]);
 		},
 	);
 
@@ -236,15 +213,10 @@ describe("a request to create something", () => {
 			times: 1,
 		});
 		const before = new Set(bot.guild.emojis.keys());
-		await ended(
-			running,
-			await running.apply({ emojis: [{ name: "party", picture: hash }] }),
-		);
+		await ended(running, await running.apply({ emojis: [{ name: "party", picture: hash }] }));
 		const made = [...bot.guild.emojis.keys()].filter((id) => !before.has(id));
 		expect(made).toHaveLength(1);
-		expect(remembered).toEqual([
-			[{ kind: "emoji", id: made[0], animated: false }, hash],
-		]);
+		expect(remembered).toEqual([[{ kind: "emoji", id: made[0], animated: false }, hash]]);
 	});
 
 	test("is not repeated when someone else has made a thing of that name", async () => {
@@ -269,14 +241,9 @@ describe("a step", () => {
 			simulator.world.channels.edit(channel, { topic: "Old" });
 			return response;
 		});
-		const text = await ended(
-			running,
-			await running.apply({ channels: [{ name: "general", topic: "New" }] }),
-		);
+		const text = await ended(running, await running.apply({ channels: [{ name: "general", topic: "New" }] }));
 		expect(guild.channels.get(channel.id)?.position).toBe(position);
-		expect(text).toContain(
-			"failed: edit channel #general: it was done 3 times and is still different",
-		);
+		expect(text).toContain("failed: edit channel #general: it was done 3 times and is still different");
 	});
 
 	test("is not done once someone has changed what the plan does not show", async () => {
@@ -288,8 +255,7 @@ describe("a step", () => {
 			channels: [{ name: "general", topic: "New" }],
 		});
 		await until("the job asks", () => held.hits > 0);
-		for (const channel of channelsCalled(running, "general"))
-			simulator.world.channels.remove(channel);
+		for (const channel of channelsCalled(running, "general")) simulator.world.channels.remove(channel);
 		held.release();
 		const text = await ended(running, id);
 		expect(text).toContain("1 difference(s) are not in the plan");
@@ -298,8 +264,7 @@ describe("a step", () => {
 
 	test("is not done when only someone's later change asks for it", async () => {
 		await using running = await startService({
-			prepare: ({ world, guild }) =>
-				world.roles.add(guild("The Cooks"), { name: "Guests" }),
+			prepare: ({ world, guild }) => world.roles.add(guild("The Cooks"), { name: "Guests" }),
 		});
 		const { simulator, guild } = running.bot;
 		const held = simulator.faults.stall(roleRoute, { times: 1 });
@@ -307,12 +272,9 @@ describe("a step", () => {
 			roles: [{ name: "Mods" }, { name: "Guests" }],
 		});
 		await until("the job asks", () => held.hits > 0);
-		for (const role of rolesCalled(running, "Guests"))
-			simulator.world.roles.edit(guild, role, { color: 7 });
+		for (const role of rolesCalled(running, "Guests")) simulator.world.roles.edit(guild, role, { color: 7 });
 		held.release();
-		expect(await ended(running, id)).toContain(
-			"1 difference(s) are not in the plan",
-		);
+		expect(await ended(running, id)).toContain("1 difference(s) are not in the plan");
 		expect(rolesCalled(running, "Guests")).toMatchObject([{ color: 7 }]);
 	});
 
@@ -337,16 +299,12 @@ describe("a step", () => {
 					return store.sql(strings, ...values);
 				}),
 		});
-		const held = running.bot.simulator.faults.stall(
-			"PATCH /channels/:channel_id",
-			{ times: 1 },
-		);
+		const held = running.bot.simulator.faults.stall("PATCH /channels/:channel_id", { times: 1 });
 		await running.apply(document);
 		held.release();
 		await until("the end is not confirmed", () => late !== undefined);
 		const { world } = running.bot.simulator;
-		for (const channel of channelsCalled(running, "general"))
-			world.channels.edit(channel, { topic: "Old" });
+		for (const channel of channelsCalled(running, "general")) world.channels.edit(channel, { topic: "Old" });
 		await until("the job was due once more", () => wasScanned);
 		expect(executed(running, "PATCH /channels/:channel_id")).toBe(1);
 	});
@@ -407,17 +365,12 @@ describe("a step", () => {
 						...member,
 						roles: [],
 					}));
-					return reads > 3
-						? read
-						: { ...read, state: { ...read.state, members } };
+					return reads > 3 ? read : { ...read, state: { ...read.state, members } };
 				},
 			},
 		});
 		const { owner_id: id } = running.bot.guild;
-		const text = await ended(
-			running,
-			await running.apply({ members: [{ id, roles: ["Guests"] }] }),
-		);
+		const text = await ended(running, await running.apply({ members: [{ id, roles: ["Guests"] }] }));
 		expect(text).toContain(": done, 1 of 1");
 		expect(executed(running, route)).toBe(1);
 	});
@@ -425,8 +378,7 @@ describe("a step", () => {
 	test("is refused by the guards right before it", async () => {
 		await using running = await startService({
 			rules: {
-				requireStep: async ({ name }) =>
-					name === "Mods" ? "Mods is too high" : undefined,
+				requireStep: async ({ name }) => (name === "Mods" ? "Mods is too high" : undefined),
 			},
 		});
 		const text = await ended(running, await running.apply(document));
@@ -465,11 +417,8 @@ describe("a step", () => {
 		const [channel] = channelsCalled(running, "general");
 		if (!channel) throw new Error("The Cooks have a channel #general");
 		const { rest } = bot.connection.discord;
-		for (const topic of ["Soup", "Bread"])
-			await rest.patch(Routes.channel(channel.id), { body: { topic } });
-		await until("the bot has heard", () =>
-			isTopic(running, channel.id, "Bread"),
-		);
+		for (const topic of ["Soup", "Bread"]) await rest.patch(Routes.channel(channel.id), { body: { topic } });
+		await until("the bot has heard", () => isTopic(running, channel.id, "Bread"));
 		const id = await running.apply({
 			channels: [{ name: "general", topic: "Stew" }],
 		});
@@ -497,9 +446,7 @@ describe("a step", () => {
 		const id = await running.apply({
 			roles: ["a", "b", "c"].map((name) => ({ name })),
 		});
-		await until("the job waits", async () =>
-			/Waiting \d+ s: Discord asks/.test(await running.service().job(id)),
-		);
+		await until("the job waits", async () => /Waiting \d+ s: Discord asks/.test(await running.service().job(id)));
 		expect(executed(running, roleRoute)).toBe(2);
 		await running.service().cancel(id);
 		expect(await ended(running, id)).toContain(": cancelled, 2 of 3 steps");
@@ -511,19 +458,14 @@ describe("a step", () => {
 		const { faults } = running.bot.simulator;
 		faults.fail(route, 500, { times: 2 });
 		faults.fail("GET /guilds/:guild_id/channels", 502, { times: 3 });
-		const id = await until("the plan can be made", () =>
-			running.apply(document).catch(() => undefined),
-		);
+		const id = await until("the plan can be made", () => running.apply(document).catch(() => undefined));
 		expect(await ended(running, id)).toContain(": done, 4 of 4");
 	});
 
 	test("that is never confirmed fails in the end", async () => {
 		await using running = await startService();
 		running.bot.simulator.faults.fail(roleRoute, 500, {});
-		const text = await ended(
-			running,
-			await running.apply({ roles: [{ name: "Mods" }] }),
-		);
+		const text = await ended(running, await running.apply({ roles: [{ name: "Mods" }] }));
 		expect(text).toContain("Discord did not respond, several times");
 	});
 });
@@ -532,23 +474,20 @@ onBoth((databases) => {
 	test.each([
 		["before Discord has", false],
 		["after Discord has", true],
-	])(
-		"a bot that is killed %s created a role creates it once",
-		async (_, after) => {
-			await using running = await startService({
-				place: await databases.place(),
-			});
-			const { bot } = running;
-			const held = bot.simulator.faults.stall(roleRoute, { after, times: 1 });
-			const id = await running.apply(document);
-			await until("the job asks", () => held.hits > 0);
-			await bot.kill();
-			held.release();
-			await bot.start();
-			expect(await ended(running, id)).toContain(": done, 4 of 4 steps done");
-			expect(rolesCalled(running, "Mods")).toHaveLength(1);
-		},
-	);
+	])("a bot that is killed %s created a role creates it once", async (_, after) => {
+		await using running = await startService({
+			place: await databases.place(),
+		});
+		const { bot } = running;
+		const held = bot.simulator.faults.stall(roleRoute, { after, times: 1 });
+		const id = await running.apply(document);
+		await until("the job asks", () => held.hits > 0);
+		await bot.kill();
+		held.release();
+		await bot.start();
+		expect(await ended(running, id)).toContain(": done, 4 of 4 steps done");
+		expect(rolesCalled(running, "Mods")).toHaveLength(1);
+	});
 
 	test("plans and jobs need the database", async () => {
 		await using running = await startService({
@@ -562,26 +501,18 @@ onBoth((databases) => {
 			() => running.service().job("1"),
 			() => running.service().cancel("1"),
 		])
-			await expect(call()).rejects.toThrow(
-				"The bot's database is unavailable at the moment.",
-			);
+			await expect(call()).rejects.toThrow("The bot's database is unavailable at the moment.");
 	});
 });
 
 test("unknown plans and jobs are refused", async () => {
 	await using running = await startService();
-	await expect(running.service().apply("0".repeat(32))).rejects.toThrow(
-		"There is no plan",
-	);
+	await expect(running.service().apply("0".repeat(32))).rejects.toThrow("There is no plan");
 	await expect(running.service().job("x")).rejects.toThrow("There is no job");
-	await expect(running.service().cancel("x")).rejects.toThrow(
-		"There is no job",
+	await expect(running.service().cancel("x")).rejects.toThrow("There is no job");
+	await expect(running.service().plan(running.guild(), { document: { version: 2 } })).rejects.toThrow(
+		"is invalid, for these reasons",
 	);
-	await expect(
-		running.service().plan(running.guild(), { document: { version: 2 } }),
-	).rejects.toThrow("is invalid, for these reasons");
-	await expect(
-		running.service().plan(running.guild(), { backup: "none" }),
-	).rejects.toThrow("There is no backup");
+	await expect(running.service().plan(running.guild(), { backup: "none" })).rejects.toThrow("There is no backup");
 	expect(await running.service().jobs(running.guild())).toContain("No job");
 });

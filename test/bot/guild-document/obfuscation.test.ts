@@ -54,14 +54,10 @@ async function exported({ call }: TestWorld) {
 	};
 }
 
-const planned = async (
-	{ call }: TestWorld,
-	document: object,
-	args: object = {},
-) => (await call("plan_guild", { document, ...args })).text;
+const planned = async ({ call }: TestWorld, document: object, args: object = {}) =>
+	(await call("plan_guild", { document, ...args })).text;
 
-const snapshot = (channels: readonly GuildChannel[]) =>
-	structuredClone(channels.map((one) => ({ ...one })));
+const snapshot = (channels: readonly GuildChannel[]) => structuredClone(channels.map((one) => ({ ...one })));
 
 test("an export names what the bot cannot see, and keeps references to it", async () => {
 	await using hiding = await startHiding();
@@ -69,9 +65,7 @@ test("an export names what the bot cannot see, and keeps references to it", asyn
 	const { guild, simulator } = world;
 	const open = simulator.world.channels.add(guild, {
 		...{ name: "Open", type: ChannelType.GuildCategory },
-		permission_overwrites: [
-			{ id: guild.id, type: 0, allow: String(ViewChannel), deny: "0" },
-		],
+		permission_overwrites: [{ id: guild.id, type: 0, allow: String(ViewChannel), deny: "0" }],
 	});
 	await hiding.hide();
 	simulator.world.channels.edit(staff, { parent_id: open.id });
@@ -82,9 +76,7 @@ test("an export names what the bot cannot see, and keeps references to it", asyn
 		channels: [{ name: `unseen (ID ${staff.id})`, id: staff.id, unseen: true }],
 	});
 	expect(JSON.stringify(document.categories)).not.toContain('"overwrites":[]');
-	expect(missing).toStartWith(
-		"Missing: channels: the bot cannot see 3 of its channels",
-	);
+	expect(missing).toStartWith("Missing: channels: the bot cannot see 3 of its channels");
 	for (const { id } of hidden) expect(missing).toContain(id);
 	const name = `unseen (ID ${notes.id})`;
 	expect(document.channels).toContainEqual({
@@ -94,9 +86,7 @@ test("an export names what the bot cannot see, and keeps references to it", asyn
 	expect(JSON.stringify(document)).not.toMatch(/___hidden___|secret|to do/);
 	const again = await exported(world);
 	expect(again).toEqual({ document, missing });
-	expect(await planned(world, document, { prune: true })).toContain(
-		"There is nothing to do.",
-	);
+	expect(await planned(world, document, { prune: true })).toContain("There is nothing to do.");
 });
 
 test("a document from before the bot lost sight creates no seconds", async () => {
@@ -117,9 +107,7 @@ test("a document from before the bot lost sight creates no seconds", async () =>
 		channels: [...(document.channels ?? []), { name: "new" }],
 	});
 	expect(more).toContain("create 1");
-	expect(more).toContain(
-		"note: new channels: The guild may have them already: the bot cannot see 3",
-	);
+	expect(more).toContain("note: new channels: The guild may have them already: the bot cannot see 3");
 	const [, hash = ""] = /plan_hash=(\w+)/.exec(more) ?? [];
 	const count = world.guild.channels.size;
 	const { text } = await world.call("apply_guild", { plan_hash: hash });
@@ -151,9 +139,7 @@ test("what was not seen and is deleted is not created with an invented name", as
 	const plan = await planned(world, document);
 	expect(plan).not.toMatch(/^\+ /m);
 	expect(plan).toContain(`channel unseen (ID ${staff.id})`);
-	expect(plan).toContain(
-		`: the guild does not have it, and the document does not describe it`,
-	);
+	expect(plan).toContain(`: the guild does not have it, and the document does not describe it`);
 });
 
 test("a channel of which the bot is about to hear that it is hidden is not created again", async () => {
@@ -176,11 +162,7 @@ test("prune does not delete what the bot cannot see", async () => {
 	await using hiding = await startHiding();
 	const { world, hidden } = hiding;
 	await hiding.hide();
-	const plan = await planned(
-		world,
-		{ version: 1, channels: [], categories: [] },
-		{ prune: true },
-	);
+	const plan = await planned(world, { version: 1, channels: [], categories: [] }, { prune: true });
 	for (const { id } of hidden) {
 		expect(plan).toContain(id);
 		expect(plan).not.toMatch(new RegExp(`^- .*${id}`, "m"));

@@ -1,17 +1,8 @@
 // Pictures of emoji and icons, with a real store and a CDN made of functions.
 
 import { expect, test } from "bun:test";
-import {
-	PlatformBusy,
-	PlatformFailure,
-	type ToolRun,
-	withinRun,
-} from "../../../src/bot/discord/rest/rest.ts";
-import {
-	createPictures,
-	type Picture,
-	type PicturesOptions,
-} from "../../../src/bot/guild-document/read/pictures.ts";
+import { PlatformBusy, PlatformFailure, type ToolRun, withinRun } from "../../../src/bot/discord/rest/rest.ts";
+import { createPictures, type Picture, type PicturesOptions } from "../../../src/bot/guild-document/read/pictures.ts";
 import type { PictureReference } from "../../../src/bot/guild-document/read/read-guild.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import { saveGuildBackup } from "../../../src/bot/store/tables/guild-backups.ts";
@@ -25,15 +16,13 @@ const emoji = (number: number): PictureReference => ({
 	id: `15000000000000${String(number).padStart(4, "0")}`,
 	animated: false,
 });
-const emojis = (count: number) =>
-	Array.from({ length: count }, (_, number) => emoji(number));
+const emojis = (count: number) => Array.from({ length: count }, (_, number) => emoji(number));
 const bytesOf = (name: string) => new TextEncoder().encode(`picture ${name}`);
 
 /** Pictures of a CDN that has each picture, unless `answer` says otherwise. */
 function startPictures(
 	{ store }: TestStore,
-	answer: (source: string) => Promise<Picture | undefined> | undefined = () =>
-		undefined,
+	answer: (source: string) => Promise<Picture | undefined> | undefined = () => undefined,
 	options: Partial<PicturesOptions> = {},
 ) {
 	const asked: string[] = [];
@@ -87,12 +76,8 @@ onBoth((databases) => {
 			bytes,
 			mediaType: "image/gif",
 		});
-		expect(await pictures.dataUri(hash)).toBe(
-			`data:image/gif;base64,${Buffer.from(bytes).toString("base64")}`,
-		);
-		expect(await pictures.known([hash, "0".repeat(32)])).toEqual(
-			new Set([hash]),
-		);
+		expect(await pictures.dataUri(hash)).toBe(`data:image/gif;base64,${Buffer.from(bytes).toString("base64")}`);
+		expect(await pictures.known([hash, "0".repeat(32)])).toEqual(new Set([hash]));
 		expect(await pictures.read("0".repeat(32))).toBeUndefined();
 		expect(await pictures.dataUri("0".repeat(32))).toBeUndefined();
 	});
@@ -127,9 +112,7 @@ onBoth((databases) => {
 		const loaded = first.hashes.size;
 		expect(loaded).toBeGreaterThan(0);
 		expect(loaded).toBeLessThan(100);
-		expect(first.missing).toContain(
-			`${100 - loaded} of 100 pictures are not loaded yet`,
-		);
+		expect(first.missing).toContain(`${100 - loaded} of 100 pictures are not loaded yet`);
 		const before = asked.length;
 		run.endsAt = performance.now() + 3_600_000;
 		const rest = startPictures(opened);
@@ -142,17 +125,13 @@ onBoth((databases) => {
 
 	test("a CDN that fails is not asked for every picture", async () => {
 		await using opened = await open();
-		const failing = startPictures(opened, () =>
-			Promise.reject(new PlatformFailure("read", new Error("it is down"))),
-		);
+		const failing = startPictures(opened, () => Promise.reject(new PlatformFailure("read", new Error("it is down"))));
 		const { hashes, missing } = await failing.pictures.hashesOf(emojis(100));
 		expect(hashes.size).toBe(0);
 		expect(missing).toContain("100 of 100 pictures");
 		expect(missing).toContain("it is down");
 		expect(failing.asked.length).toBeLessThan(10);
-		const busy = startPictures(opened, () =>
-			Promise.reject(new PlatformBusy("rate limit", 5_000)),
-		);
+		const busy = startPictures(opened, () => Promise.reject(new PlatformBusy("rate limit", 5_000)));
 		const waiting = await busy.pictures.hashesOf(emojis(100));
 		expect(waiting.missing).toContain("Discord asks the bot to wait");
 		expect(busy.asked.length).toBeLessThan(10);
@@ -162,9 +141,7 @@ onBoth((databases) => {
 		await using opened = await open();
 		const { id } = emoji(3) as { id: string };
 		const { pictures } = startPictures(opened, (source) =>
-			source === id
-				? Promise.reject(new PlatformFailure("read", new Error("broken")))
-				: undefined,
+			source === id ? Promise.reject(new PlatformFailure("read", new Error("broken"))) : undefined,
 		);
 		const { hashes, missing } = await pictures.hashesOf(emojis(10));
 		expect(hashes.size).toBe(9);
@@ -175,9 +152,7 @@ onBoth((databases) => {
 	test("a picture that the CDN does not have is not missing", async () => {
 		await using opened = await open();
 		const { id } = emoji(3) as { id: string };
-		const { pictures } = startPictures(opened, (source) =>
-			source === id ? Promise.resolve(undefined) : undefined,
-		);
+		const { pictures } = startPictures(opened, (source) => (source === id ? Promise.resolve(undefined) : undefined));
 		const { hashes, missing } = await pictures.hashesOf(emojis(5));
 		expect(hashes.size).toBe(4);
 		expect(missing).toBeUndefined();
@@ -197,9 +172,7 @@ onBoth((databases) => {
 		for (let times = 0; times < 2; times += 1) {
 			const { hashes, missing } = await pictures.hashesOf(emojis(5));
 			expect(hashes.size).toBe(4);
-			expect(missing).toBe(
-				"1 of 5 pictures are larger than 2 MiB, and left out",
-			);
+			expect(missing).toBe("1 of 5 pictures are larger than 2 MiB, and left out");
 		}
 		expect(asked).toHaveLength(5);
 	});
@@ -241,9 +214,7 @@ onBoth((databases) => {
 		expect(await pictures.prune()).toBe(0);
 		at += 5 * dayMs;
 		expect(await pictures.prune()).toBe(1);
-		expect(await pictures.known([inBackup, used, unused])).toEqual(
-			new Set([inBackup, used]),
-		);
+		expect(await pictures.known([inBackup, used, unused])).toEqual(new Set([inBackup, used]));
 		// The source goes with the picture, which is downloaded again.
 		asked.length = 0;
 		await pictures.hashesOf(emojis(3));

@@ -1,14 +1,8 @@
 // Plans as text: what a line says, and what is left out of a long plan.
 
 import { expect, test } from "bun:test";
-import {
-	planText,
-	stepLine,
-} from "../../../src/bot/guild-document/plans/plan-text.ts";
-import type {
-	Plan,
-	PlannedStep,
-} from "../../../src/bot/guild-document/plans/plans.ts";
+import { planText, stepLine } from "../../../src/bot/guild-document/plans/plan-text.ts";
+import type { Plan, PlannedStep } from "../../../src/bot/guild-document/plans/plans.ts";
 
 function step(changes: Partial<PlannedStep>): PlannedStep {
 	return {
@@ -41,10 +35,7 @@ const usual =
 const options = { guildName: "The Cooks (ID: 1)", hash: "abc" };
 
 test.each([
-	[
-		step({ changes: [{ field: "topic", before: "a b", after: "" }] }),
-		'~ channel #general: topic "a b" → ""',
-	],
+	[step({ changes: [{ field: "topic", before: "a b", after: "" }] }), '~ channel #general: topic "a b" → ""'],
 	[
 		step({
 			action: "create",
@@ -92,10 +83,7 @@ test.each([
 		}),
 		`~ channel #general: ${Array.from({ length: 19 }, (_, index) => `access of Role ${index} VIEW_CHANNEL`).join(", ")}, access of Guests MANAGE_MESSAGES, … and 11 fields more`,
 	],
-	[
-		step({ kind: "welcome_screen", name: "welcome screen" }),
-		"~ welcome screen",
-	],
+	[step({ kind: "welcome_screen", name: "welcome screen" }), "~ welcome screen"],
 	[
 		step({
 			changes: [
@@ -156,10 +144,7 @@ test("a plan says what is done, what cannot be done, and what comes next", () =>
 	expect(
 		planText(
 			planOf({
-				steps: [
-					step({ action: "create", kind: "role", name: "Mods" }),
-					step({ action: "delete", name: "old" }),
-				],
+				steps: [step({ action: "create", kind: "role", name: "Mods" }), step({ action: "delete", name: "old" })],
 				refusals: [{ subject: "Role Bot", reason: "an integration owns it" }],
 				notes: [{ subject: "Channel x", reason: "the bot will not see it" }],
 			}),
@@ -223,9 +208,7 @@ test("a plan without steps says so", () => {
 });
 
 test("a long plan keeps deletions and what cannot be done, and counts the rest", () => {
-	const created = Array.from({ length: 300 }, (_, index) =>
-		step({ action: "create", name: `channel-${index}` }),
-	);
+	const created = Array.from({ length: 300 }, (_, index) => step({ action: "create", name: `channel-${index}` }));
 	const text = planText(
 		planOf({
 			steps: [
@@ -242,8 +225,7 @@ test("a long plan keeps deletions and what cannot be done, and counts the rest",
 	expect(text).toContain("+ channel #channel-0\n");
 	expect(text).toContain("- channel #old\n");
 	expect(text).toContain("cannot: Role Bot: an integration owns it\n");
-	const [, others, channels] =
-		/… and (\d+) more: create channel (\d+), edit role 300\n/.exec(text) ?? [];
+	const [, others, channels] = /… and (\d+) more: create channel (\d+), edit role 300\n/.exec(text) ?? [];
 	expect(Number(others)).toBe(Number(channels) + 300);
 	expect(text.split("\n+ ").length - 1 + Number(channels)).toBe(300);
 });
@@ -266,9 +248,7 @@ test("a long plan keeps the roles that get permissions of moderators", () => {
 		...options,
 		maxBytes: 4_000,
 	});
-	expect(text).toContain(
-		'+ role role-299: permissions "SPEAK, ADMINISTRATOR"\n',
-	);
+	expect(text).toContain('+ role role-299: permissions "SPEAK, ADMINISTRATOR"\n');
 	expect(text).not.toContain("role-298");
 });
 

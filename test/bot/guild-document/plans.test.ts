@@ -22,10 +22,7 @@ test("a deletion that Discord does not find and still lists is sent three times"
 	const refused = faults.refuse("DELETE /channels/:channel_id", 10003, {
 		status: 404,
 	});
-	const plan = await running.plan(
-		{ channels: [], categories: [{ name: "Talk" }] },
-		{ prune: true },
-	);
+	const plan = await running.plan({ channels: [], categories: [{ name: "Talk" }] }, { prune: true });
 	expect(plan).toContain("no changes");
 	const pruned = await running.plan(
 		{
@@ -39,9 +36,7 @@ test("a deletion that Discord does not find and still lists is sent three times"
 		{ prune: true },
 	);
 	expect(pruned).toContain("delete 1");
-	expect(await applied(running, pruned)).toContain(
-		"failed: delete channel #general: it was done 3 times",
-	);
+	expect(await applied(running, pruned)).toContain("failed: delete channel #general: it was done 3 times");
 	expect(refused.hits).toBe(3);
 });
 
@@ -58,29 +53,24 @@ test("what a document refers to and does not list is not pruned", async () => {
 	);
 });
 
-test.each(["role", "channel"] as const)(
-	"the place of a %s that Discord refuses is not asked for",
-	async (kind) => {
-		await using running = await startService({ hasRealRules: true });
-		const { bot } = running;
-		bot.simulator.faults.refuse(`POST /guilds/:guild_id/${kind}s`, 50013, {
-			status: 403,
-		});
-		const [first, second] = [{ name: "new" }, { name: "Guests" }];
-		const plan = await running.plan(
-			kind === "role"
-				? { roles: [first, second] }
-				: {
-						categories: [
-							{ name: "Talk", channels: [first, { name: "general" }] },
-						],
-					},
-		);
-		expect(await applied(running, plan)).toContain("0 of ");
-		const route = `PATCH /guilds/:guild_id/${kind}s` as const;
-		expect(bot.simulator.journal.entries(route)).toHaveLength(0);
-	},
-);
+test.each(["role", "channel"] as const)("the place of a %s that Discord refuses is not asked for", async (kind) => {
+	await using running = await startService({ hasRealRules: true });
+	const { bot } = running;
+	bot.simulator.faults.refuse(`POST /guilds/:guild_id/${kind}s`, 50013, {
+		status: 403,
+	});
+	const [first, second] = [{ name: "new" }, { name: "Guests" }];
+	const plan = await running.plan(
+		kind === "role"
+			? { roles: [first, second] }
+			: {
+					categories: [{ name: "Talk", channels: [first, { name: "general" }] }],
+				},
+	);
+	expect(await applied(running, plan)).toContain("0 of ");
+	const route = `PATCH /guilds/:guild_id/${kind}s` as const;
+	expect(bot.simulator.journal.entries(route)).toHaveLength(0);
+});
 
 test("a role is refused whose permissions an earlier step takes from the bot", async () => {
 	await using running = await startService({ hasRealRules: true });
@@ -93,16 +83,12 @@ test("a role is refused whose permissions an earlier step takes from the bot", a
 		categories: [
 			{
 				name: "Talk",
-				channels: [
-					{ name: "new", overwrites: [{ role: "Judges", deny: ["STREAM"] }] },
-				],
+				channels: [{ name: "new", overwrites: [{ role: "Judges", deny: ["STREAM"] }] }],
 			},
 		],
 	});
 	expect(plan).toContain("create 1, change 1, cannot 2\n");
-	expect(plan).toContain(
-		"cannot: role Speakers, channel new: The bot lacks STREAM by then",
-	);
+	expect(plan).toContain("cannot: role Speakers, channel new: The bot lacks STREAM by then");
 	expect(await applied(running, plan)).toContain(": done, 2 of 2");
 });
 
@@ -113,9 +99,7 @@ test("a plan stays the same when pictures that do not differ have loaded", async
 			async read(guild, parts) {
 				const read = await readGuildState(guild, parts, running.bot);
 				const why = "1 of 2 pictures are not loaded yet";
-				return isLoaded
-					? read
-					: { ...read, unreadable: [{ part: "emojis" as const, why }] };
+				return isLoaded ? read : { ...read, unreadable: [{ part: "emojis" as const, why }] };
 			},
 		},
 	});
@@ -128,7 +112,5 @@ test("a plan stays the same when pictures that do not differ have loaded", async
 test("a new webhook with a blank name is refused", async () => {
 	await using running = await startService({ hasRealRules: true });
 	const webhooks = [{ name: "  ", channel: "general" }];
-	expect(await running.plan({ webhooks })).toContain(
-		"cannot: webhook: its name is blank",
-	);
+	expect(await running.plan({ webhooks })).toContain("cannot: webhook: its name is blank");
 });

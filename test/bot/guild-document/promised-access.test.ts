@@ -43,10 +43,7 @@ async function scene(undo: (simulator: Simulator, times: number) => void) {
 		},
 	});
 	const { bot } = running;
-	const named = <Thing extends { name: string }>(
-		things: ReadonlyMap<string, Thing>,
-		name: string,
-	) => {
+	const named = <Thing extends { name: string }>(things: ReadonlyMap<string, Thing>, name: string) => {
 		for (const thing of things.values()) if (thing.name === name) return thing;
 		throw new Error(`nothing is called ${name}`);
 	};
@@ -55,15 +52,10 @@ async function scene(undo: (simulator: Simulator, times: number) => void) {
 	const held = () => bot.guild.members.get(id)?.roles ?? [];
 	const isHeard = () => {
 		const seen = running.guild().members.cache.get(id)?.roles.cache;
-		return (
-			held().every((role) => seen?.has(role)) &&
-			seen?.size === held().length + 1
-		);
+		return held().every((role) => seen?.has(role)) && seen?.size === held().length + 1;
 	};
 	const jobId = await running.apply({
-		categories: [
-			{ name: "Season", channels: [{ name: "place", id: channel.id }] },
-		],
+		categories: [{ name: "Season", channels: [{ name: "place", id: channel.id }] }],
 		members: [{ id, roles: ["Guests"] }],
 	});
 	const text = await until("the job ends", async () => {
@@ -78,8 +70,7 @@ async function scene(undo: (simulator: Simulator, times: number) => void) {
 }
 
 const place = (simulator: Simulator) => {
-	for (const one of simulator.guild("The Cooks").channels.values())
-		if (one.name === "place") return one;
+	for (const one of simulator.guild("The Cooks").channels.values()) if (one.name === "place") return one;
 	throw new Error("the channel exists");
 };
 const loseAccess = (simulator: Simulator) =>
@@ -100,9 +91,7 @@ test("what was lost meanwhile is given again", async () => {
 	});
 	expect(it.text).toContain(": done, ");
 	expect(it.text).toContain("nothing of the plan is left to do");
-	expect(it.channel.permission_overwrites).toEqual(
-		it.category.permission_overwrites,
-	);
+	expect(it.channel.permission_overwrites).toEqual(it.category.permission_overwrites);
 	expect(it.hasRole()).toBe(true);
 });
 

@@ -2,10 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import {
-	type PictureReference,
-	readGuildState,
-} from "../../../src/bot/guild-document/read/read-guild.ts";
+import { type PictureReference, readGuildState } from "../../../src/bot/guild-document/read/read-guild.ts";
 import { partNames } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { startConnection } from "../../support/connection.ts";
@@ -24,9 +21,7 @@ async function startGuild(prepare: (simulator: Simulator) => void = () => {}) {
 	if (!guild) throw new Error("the bot is in the guild");
 	/** Paths of the requests from now on. */
 	const requested: string[] = [];
-	world.connection.discord.rest.on("response", ({ path }) =>
-		requested.push(path),
-	);
+	world.connection.discord.rest.on("response", ({ path }) => requested.push(path));
 	return { ...world, guild, requested };
 }
 
@@ -46,21 +41,15 @@ test("every part of a guild is read", async () => {
 	const cooks = simulator.guild("The Cooks");
 	expect(unreadable).toEqual([]);
 	expect(state.guild.name).toBe("The Cooks");
-	expect(state.guild.roles.map(({ id }) => id).sort()).toEqual(
-		[...cooks.roles.keys()].sort(),
-	);
-	expect(state.channels.map(({ id }) => id).sort()).toEqual(
-		[...cooks.channels.keys()].sort(),
-	);
+	expect(state.guild.roles.map(({ id }) => id).sort()).toEqual([...cooks.roles.keys()].sort());
+	expect(state.channels.map(({ id }) => id).sort()).toEqual([...cooks.channels.keys()].sort());
 	expect(state.automod).toEqual([]);
 	expect(state.events).toEqual([]);
 	expect(state.webhooks?.map(({ name }) => name)).toEqual(["news"]);
 	expect(state.bans?.map(({ user }) => user.username)).toEqual(["mona_lisa"]);
 	expect(state.members).toHaveLength(cooks.members.size);
 	for (const { id, roles } of state.members ?? [])
-		expect(roles.toSorted()).toEqual(
-			cooks.members.get(id)?.roles.toSorted() ?? [],
-		);
+		expect(roles.toSorted()).toEqual(cooks.members.get(id)?.roles.toSorted() ?? []);
 	// Only communities have them.
 	expect(state.welcomeScreen).toBeUndefined();
 	expect(state.onboarding).toBeUndefined();
@@ -71,10 +60,7 @@ test("parts that are not wanted are not requested", async () => {
 	await using world = await startGuild();
 	const { guild, connection, requested } = world;
 	const { state } = await readGuildState(guild, ["roles"], { connection });
-	expect(requested.toSorted()).toEqual([
-		`/guilds/${guild.id}`,
-		`/guilds/${guild.id}/channels`,
-	]);
+	expect(requested.toSorted()).toEqual([`/guilds/${guild.id}`, `/guilds/${guild.id}/channels`]);
 	expect(state.members).toBeUndefined();
 	expect(state.webhooks).toBeUndefined();
 });
@@ -90,9 +76,7 @@ test("tokens and URLs of webhooks are dropped, and webhooks that nobody can post
 	const { state } = await readGuildState(guild, ["webhooks"], { connection });
 	const [webhook, ...others] = state.webhooks ?? [];
 	expect(others).toEqual([]);
-	const [stored] = simulator.world.webhooks
-		.list({ guild_id: guild.id })
-		.filter(({ name }) => name === "news");
+	const [stored] = simulator.world.webhooks.list({ guild_id: guild.id }).filter(({ name }) => name === "news");
 	expect(stored?.token).toBeString();
 	expect(JSON.stringify(webhook)).not.toContain(String(stored?.token));
 	expect(webhook).not.toHaveProperty("token");
@@ -135,9 +119,7 @@ test("a part that Discord refuses is named; other errors are thrown", async () =
 	const { guild, connection, simulator } = world;
 	simulator.faults.refuse(webhooksRoute, 50_013, { times: 1 });
 	const read = () => readGuildState(guild, ["webhooks"], { connection });
-	expect((await read()).unreadable).toEqual([
-		{ part: "webhooks", why: "Discord does not let the bot read it" },
-	]);
+	expect((await read()).unreadable).toEqual([{ part: "webhooks", why: "Discord does not let the bot read it" }]);
 	simulator.faults.fail(webhooksRoute, 500, { times: 2 });
 	expect(read()).rejects.toThrow();
 });
@@ -146,20 +128,14 @@ test("members are not read before all of them are loaded", async () => {
 	await using world = await startGuild();
 	const { guild } = world;
 	const connection = { hasAllMembers: () => false };
-	expect(readGuildState(guild, ["members"], { connection })).rejects.toThrow(
-		"are still being loaded",
-	);
+	expect(readGuildState(guild, ["members"], { connection })).rejects.toThrow("are still being loaded");
 	const { state } = await readGuildState(guild, ["roles"], { connection });
 	expect(state.members).toBeUndefined();
 });
 
 test("bans are read page by page", async () => {
 	await using world = await startGuild(({ world, guild }) => {
-		for (let at = 0; at < 1_001; at += 1)
-			world.bans.add(
-				guild("The Cooks"),
-				world.users.add({ username: `b${at}` }),
-			);
+		for (let at = 0; at < 1_001; at += 1) world.bans.add(guild("The Cooks"), world.users.add({ username: `b${at}` }));
 	});
 	const { guild, connection } = world;
 	const { state } = await readGuildState(guild, ["bans"], { connection });
@@ -201,8 +177,7 @@ test("welcome screen and onboarding of a community are read", async () => {
 		world.guilds.edit(guild("The Cooks"), { features: ["COMMUNITY"] });
 	});
 	const { guild, connection, simulator } = world;
-	const read = () =>
-		readGuildState(guild, ["welcome_screen", "onboarding"], { connection });
+	const read = () => readGuildState(guild, ["welcome_screen", "onboarding"], { connection });
 	const never = await read();
 	expect(never.unreadable).toEqual([]);
 	expect(never.state.welcomeScreen).toEqual({
@@ -239,8 +214,6 @@ test("a welcome screen that is off needs MANAGE_GUILD, and is not requested with
 	const { unreadable } = await readGuildState(guild, ["welcome_screen"], {
 		connection,
 	});
-	expect(unreadable).toEqual([
-		{ part: "welcome_screen", why: "the bot lacks MANAGE_GUILD" },
-	]);
+	expect(unreadable).toEqual([{ part: "welcome_screen", why: "the bot lacks MANAGE_GUILD" }]);
 	expect(requested).not.toContain(`/guilds/${guild.id}/welcome-screen`);
 });

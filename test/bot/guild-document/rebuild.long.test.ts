@@ -49,13 +49,9 @@ async function build(
 		const id = await running.apply(document, { prune: true, name });
 		if (id === "") return jobs - 1;
 		if (jobs === 1) await disturb(running.bot.simulator.guild(name));
-		await until("the job ends", async () =>
-			(await service().job(id)).includes(", ended "),
-		);
+		await until("the job ends", async () => (await service().job(id)).includes(", ended "));
 	}
-	throw new Error(
-		`still different: ${await service().plan(guild(name), { document }, { prune: true })}`,
-	);
+	throw new Error(`still different: ${await service().plan(guild(name), { document }, { prune: true })}`);
 }
 
 /** Kills the bot at random requests, while a person changes what it makes. */
@@ -89,10 +85,7 @@ function comparable(value: unknown): unknown {
 	);
 }
 
-test.each([
-	...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => [number, 20, 35] as const),
-	[10, 115, 225],
-])(
+test.each([...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => [number, 20, 35] as const), [10, 115, 225]])(
 	"random guild %d is copied by a bot that is killed",
 	async (number, maxRoles, maxChannels) => {
 		const random = seeded(number);
@@ -113,12 +106,8 @@ test.each([
 		expect(source.missing).toEqual([]);
 		const copy = source.document;
 		delete copy.settings?.name;
-		await build(running, "The Copies", copy, (guild) =>
-			disturbed(running, random, guild),
-		);
-		const { document: again } = await running
-			.service()
-			.export(running.guild("The Copies"));
+		await build(running, "The Copies", copy, (guild) => disturbed(running, random, guild));
+		const { document: again } = await running.service().export(running.guild("The Copies"));
 		delete again.settings?.name;
 		expect(comparable(again)).toEqual(comparable(copy));
 	},

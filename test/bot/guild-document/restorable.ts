@@ -1,10 +1,7 @@
 // A bot with a stored backup of its guild, which is wiped and restored by jobs that are interrupted.
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
-import {
-	type Backups,
-	createBackups,
-} from "../../../src/bot/guild-document/backups/backups.ts";
+import { type Backups, createBackups } from "../../../src/bot/guild-document/backups/backups.ts";
 import { createPictures } from "../../../src/bot/guild-document/read/pictures.ts";
 import { createRules } from "../../../src/bot/guild-document/rules.ts";
 import {
@@ -28,9 +25,7 @@ export const seed = {
 	guilds: [
 		{
 			...{ name: "The Cooks", owner: "owner" },
-			bots: [
-				{ username: "alpha", permissions: PermissionFlagsBits.Administrator },
-			],
+			bots: [{ username: "alpha", permissions: PermissionFlagsBits.Administrator }],
 			members: members.slice(1).map((username) => ({ username })),
 		},
 	],
@@ -39,10 +34,8 @@ export const seed = {
 /** What happens to the request of a step. A kill happens between requests. */
 export const interruptions = {
 	"a kill": undefined,
-	"a 502": ({ faults }: Simulator, route: string) =>
-		faults.fail(route, 502, { times: 1 }),
-	"a lost answer": ({ faults }: Simulator, route: string) =>
-		faults.drop(route, { when: "after", times: 1 }),
+	"a 502": ({ faults }: Simulator, route: string) => faults.fail(route, 502, { times: 1 }),
+	"a lost answer": ({ faults }: Simulator, route: string) => faults.drop(route, { when: "after", times: 1 }),
 	"a rate limit of 45 s": ({ faults }: Simulator, route: string) =>
 		faults.rateLimit(route, { retryAfterMs: rateLimitMs, times: 1 }),
 };
@@ -61,8 +54,7 @@ export async function startRestorable(more: number) {
 		prepare(simulator) {
 			const guild = simulator.guild("The Cooks");
 			for (const { user } of guild.members.values())
-				if (user.username === "owner")
-					simulator.world.emojis.add(guild, user, { name: "soup" });
+				if (user.username === "owner") simulator.world.emojis.add(guild, user, { name: "soup" });
 		},
 		create({ connection, store, log }) {
 			const pictures = createPictures({
@@ -115,14 +107,10 @@ export async function startRestorable(more: number) {
 		return service;
 	}
 
-	const hear = () =>
-		until("the bot has heard of all changes", () => isSame(guild, bot.guild));
+	const hear = () => until("the bot has heard of all changes", () => isSame(guild, bot.guild));
 
 	/** Moves the clock on whenever the job waits for it. */
-	function end(
-		service: () => GuildDocumentsService,
-		job: string,
-	): Promise<JobProgress> {
+	function end(service: () => GuildDocumentsService, job: string): Promise<JobProgress> {
 		return until("the job ends", async () => {
 			const progress = await service().progress(job);
 			if (progress.state !== "running") return progress;
@@ -140,10 +128,7 @@ export async function startRestorable(more: number) {
 	 * Wipes the guild and restores the backup, with an interruption of each step whose number is due, or a kill after it.
 	 * Returns the numbers of the steps with one.
 	 */
-	async function restore(
-		interruption: Interruption,
-		isDue: (step: number) => boolean,
-	) {
+	async function restore(interruption: Interruption, isDue: (step: number) => boolean) {
 		wipe(bot.simulator, bot.guild);
 		await hear();
 		const begun = new Set<string>();
@@ -201,10 +186,7 @@ export async function startRestorable(more: number) {
 		await hear();
 		const count = (await backups.list(guild.id)).length;
 		clock.backupsMs += backUpMs;
-		await until(
-			"there is a backup of it",
-			async () => (await backups.list(guild.id)).length > count,
-		);
+		await until("there is a backup of it", async () => (await backups.list(guild.id)).length > count);
 	}
 
 	await prepare();
@@ -220,8 +202,7 @@ export async function startRestorable(more: number) {
 function isSame(cached: Guild, simulated: SimulatedGuild): boolean {
 	const sorted = (ids: Iterable<string>) => [...ids].sort().join();
 	return (
-		sorted(cached.channels.cache.keys()) ===
-			sorted(simulated.channels.keys()) &&
+		sorted(cached.channels.cache.keys()) === sorted(simulated.channels.keys()) &&
 		sorted(cached.roles.cache.keys()) === sorted(simulated.roles.keys()) &&
 		[...simulated.members].every(([id, { roles }]) => {
 			const own = cached.members.cache.get(id)?.roles.cache.keys() ?? [];

@@ -2,11 +2,7 @@
 // second step, and so on.
 
 import { expect, test } from "bun:test";
-import {
-	type Interruption,
-	interruptions,
-	startRestorable,
-} from "./restorable.ts";
+import { type Interruption, interruptions, startRestorable } from "./restorable.ts";
 
 test("one interruption, at any step, leaves nothing out", async () => {
 	await using world = await startRestorable(0);

@@ -22,8 +22,7 @@ test("a bot that is killed three times restores a guild with the roles of its me
 	const guild = simulator.guild("The Cooks");
 	const state = () => stateIn(simulator, guild);
 	for (const { user } of guild.members.values())
-		if (user.username === "owner")
-			simulator.world.emojis.add(guild, user, { name: "soup" });
+		if (user.username === "owner") simulator.world.emojis.add(guild, user, { name: "soup" });
 	await using bot = await startBotProcess({
 		DISCORD_TOKEN: simulator.bot("alpha").token,
 		DISCORD_API_URL: simulator.api,
@@ -56,9 +55,7 @@ test("a bot that is killed three times restores a guild with the roles of its me
 	wipe(simulator, guild);
 	expect(state()).not.toEqual(before);
 
-	const held = killedAt.map((route) =>
-		simulator.faults.stall(route, { after: true, times: 1 }),
-	);
+	const held = killedAt.map((route) => simulator.faults.stall(route, { after: true, times: 1 }));
 	const job = await apply(document);
 	for (const request of held) {
 		await until("the bot sends the request", () => request.hits > 0);

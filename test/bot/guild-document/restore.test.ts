@@ -1,19 +1,10 @@
 // A wiped guild is restored from a backup, with everything real but Discord.
 
 import { expect, test } from "bun:test";
-import {
-	type Backups,
-	createBackups,
-} from "../../../src/bot/guild-document/backups/backups.ts";
-import {
-	createPictures,
-	type Pictures,
-} from "../../../src/bot/guild-document/read/pictures.ts";
+import { type Backups, createBackups } from "../../../src/bot/guild-document/backups/backups.ts";
+import { createPictures, type Pictures } from "../../../src/bot/guild-document/read/pictures.ts";
 import { createRules } from "../../../src/bot/guild-document/rules.ts";
-import {
-	createGuildDocuments,
-	type GuildDocumentsService,
-} from "../../../src/bot/guild-document/service.ts";
+import { createGuildDocuments, type GuildDocumentsService } from "../../../src/bot/guild-document/service.ts";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { until } from "../../support/until.ts";
@@ -79,10 +70,7 @@ async function startDocuments(prepare: (simulator: Simulator) => void) {
 		/** Makes a backup, and returns the document of the latest one. */
 		async backUp() {
 			clock.now += dayMs;
-			await until(
-				"the guild was checked",
-				async () => (await checkedAt()) === clock.now,
-			);
+			await until("the guild was checked", async () => (await checkedAt()) === clock.now);
 			const latest = await backups?.read(guild.id, "latest");
 			if (!latest) throw new Error("there is a backup");
 			return latest;
@@ -94,11 +82,7 @@ async function startDocuments(prepare: (simulator: Simulator) => void) {
 /** A document without ids, which are new after a restore. */
 function withoutIds({ members, ...document }: GuildDocument): unknown {
 	return {
-		...JSON.parse(
-			JSON.stringify(document, (key, value) =>
-				key === "id" ? undefined : value,
-			),
-		),
+		...JSON.parse(JSON.stringify(document, (key, value) => (key === "id" ? undefined : value))),
 		members,
 	};
 }
@@ -121,9 +105,7 @@ test("a guild that lost half of its channels, roles and emoji is restored to its
 				name: `recipes-${number}`,
 				topic: `Recipe ${number}`,
 				parent_id: category.id,
-				permission_overwrites: [
-					{ id: roles[number]?.id ?? "", type: 0, allow: "1024", deny: "0" },
-				],
+				permission_overwrites: [{ id: roles[number]?.id ?? "", type: 0, allow: "1024", deny: "0" }],
 			});
 		world.emojis.add(cooks, zoe, { name: "soup" });
 		world.emojis.add(cooks, zoe, { name: "salad" });
@@ -133,11 +115,9 @@ test("a guild that lost half of its channels, roles and emoji is restored to its
 	const before = withoutIds(document);
 	const simulated = bot.simulator.world;
 	for (const [index, role] of [...bot.guild.roles.values()].entries())
-		if (role.name.startsWith("chefs-") && index % 2 === 0)
-			simulated.roles.remove(bot.guild, role);
+		if (role.name.startsWith("chefs-") && index % 2 === 0) simulated.roles.remove(bot.guild, role);
 	for (const channel of [...bot.guild.channels.values()])
-		if (/^(recipes-[0-4]|Recipes)$/.test(channel.name))
-			simulated.channels.remove(channel);
+		if (/^(recipes-[0-4]|Recipes)$/.test(channel.name)) simulated.channels.remove(channel);
 	for (const emoji of [...bot.guild.emojis.values()])
 		if (emoji.name === "soup") simulated.emojis.remove(bot.guild, emoji);
 	expect(withoutIds((await world.backUp()).document)).not.toEqual(before);

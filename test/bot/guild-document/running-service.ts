@@ -12,24 +12,18 @@ import {
 	type GuildDocumentsService,
 } from "../../../src/bot/guild-document/service.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
-import {
-	type FeatureSetup,
-	startFeature,
-} from "../features/running-feature.ts";
+import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
 import { smallDifference } from "./small-difference.ts";
 
 /** For a bot that keeps no backups. */
 const noBackups: GuildDocumentsOptions["backups"] = {
 	list: async () => [],
 	async read(_, name) {
-		throw new ToolError(
-			`There is no backup ${JSON.stringify(name)}. Use list_backups to find backups.`,
-		);
+		throw new ToolError(`There is no backup ${JSON.stringify(name)}. Use list_backups to find backups.`);
 	},
 };
 
-export interface ServiceSetup
-	extends Pick<FeatureSetup, "place" | "simulator" | "prepare" | "store"> {
+export interface ServiceSetup extends Pick<FeatureSetup, "place" | "simulator" | "prepare" | "store"> {
 	rules?: Partial<Rules>;
 	/** Whether to use the bot's rules instead of the small difference. */
 	hasRealRules?: boolean;
@@ -59,9 +53,7 @@ export function createTestDocuments(
 	};
 	return createGuildDocuments({
 		...{ connection, store, mutex, log, pictures },
-		rules: hasRealRules
-			? { ...createRules({ connection, pictures, denies }), ...rules }
-			: small,
+		rules: hasRealRules ? { ...createRules({ connection, pictures, denies }), ...rules } : small,
 		mayTouch: () => true,
 		backups: noBackups,
 		backOffMs: [1, 20],
@@ -90,29 +82,16 @@ export async function startService(setup: ServiceSetup = {}) {
 		for (const one of bot.connection.guilds) if (one.name === name) return one;
 		throw new Error(`the bot is not in ${name}`);
 	};
-	const plan = (
-		document: object,
-		{ name, ...options }: { prune?: boolean; name?: string } = {},
-	) =>
-		service().plan(
-			guild(name),
-			{ document: { version: 1, ...document } },
-			options,
-		);
+	const plan = (document: object, { name, ...options }: { prune?: boolean; name?: string } = {}) =>
+		service().plan(guild(name), { document: { version: 1, ...document } }, options);
 	return {
 		bot,
 		service,
 		guild,
 		plan,
 		/** Plans and applies a document. Returns the job's id. */
-		async apply(
-			document: object,
-			options?: { prune?: boolean; name?: string },
-		) {
-			const text = await service().apply(
-				hashIn(await plan(document, options)),
-				"because",
-			);
+		async apply(document: object, options?: { prune?: boolean; name?: string }) {
+			const text = await service().apply(hashIn(await plan(document, options)), "because");
 			return jobIn(text);
 		},
 		[Symbol.asyncDispose]: () => bot[Symbol.asyncDispose](),

@@ -84,11 +84,9 @@ test("a guild that lost half its channels and roles is restored, with members' r
 	const before = await cooks.backUp();
 	const { world } = bot.simulator;
 	for (const channel of [...bot.guild.channels.values()])
-		if (["general", "staff"].includes(channel.name))
-			world.channels.remove(channel);
+		if (["general", "staff"].includes(channel.name)) world.channels.remove(channel);
 	for (const role of [...bot.guild.roles.values()])
-		if (["Staff", "Guest"].includes(role.name))
-			world.roles.remove(bot.guild, role);
+		if (["Staff", "Guest"].includes(role.name)) world.roles.remove(bot.guild, role);
 	const plan = await service().plan(guild(), { backup: "1" });
 	expect(plan).toContain("Messages of deleted channels do not come back");
 	expect(plan).toContain("+ channel #staff");
@@ -106,9 +104,7 @@ test("a guild that lost half its channels and roles is restored, with members' r
 
 test("a backup is shown without the parts whose tools the operator denies", async () => {
 	let deniesMembers = false;
-	await using cooks = await startCooks(
-		(tool) => deniesMembers && tool === "list_members",
-	);
+	await using cooks = await startCooks((tool) => deniesMembers && tool === "list_members");
 	const { members } = await cooks.backUp();
 	expect(members).not.toEqual([]);
 	deniesMembers = true;
@@ -134,17 +130,13 @@ test("an earlier plan with changes is planned and carried out", async () => {
 		changes: {
 			version: 1,
 			roles: [{ name: "Helpers", color: "#00FF00" }],
-			channels: [
-				{ name: "help", overwrites: [{ role: "Helpers", allow: [] }] },
-			],
+			channels: [{ name: "help", overwrites: [{ role: "Helpers", allow: [] }] }],
 		},
 	});
 	expect(plan).toContain("+ role Helpers: hoist true, color #00FF00");
 	expect(plan).toContain("+ channel #help");
 	await cooks.end(await service().apply(hashIn(plan)));
-	const role = [...bot.guild.roles.values()].find(
-		({ name }) => name === "Helpers",
-	);
+	const role = [...bot.guild.roles.values()].find(({ name }) => name === "Helpers");
 	expect(role).toMatchObject({ color: 0x00ff00, hoist: true });
 });
 
@@ -198,8 +190,7 @@ test.each([
 			},
 		},
 	});
-	const asked = () =>
-		running.bot.simulator.requests.list("GET /users/@me").length;
+	const asked = () => running.bot.simulator.requests.list("GET /users/@me").length;
 	const before = asked();
 	const plan = await running.plan({ roles: [{ name: "New" }] });
 	expect(asked() - before).toBe(level);

@@ -3,19 +3,13 @@
 
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import {
-	newGuildSettings,
-	noOnboarding,
-} from "../../../src/simulator/world/state/defaults.ts";
+import { newGuildSettings, noOnboarding } from "../../../src/simulator/world/state/defaults.ts";
 import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 
 const onboardingChannels = ["rules", "news", "a", "b", "c", "d", "e"];
 
 /** A document of a guild with this many additional roles, and twice as many additional channels. */
-export function everything(
-	memberIds: readonly string[],
-	more: number,
-): GuildDocument {
+export function everything(memberIds: readonly string[], more: number): GuildDocument {
 	const numbers = Array.from({ length: more }, (_, index) => index);
 	const roles = ["Staff", "Guests", ...numbers.map((index) => `role ${index}`)];
 	return {
@@ -52,9 +46,7 @@ export function everything(
 					{ name: "Lounge", kind: "voice", overwrites: [] },
 					...numbers.map((index) => ({
 						name: `staff-${index}`,
-						overwrites: [
-							{ role: `role ${index}`, allow: ["SEND_MESSAGES" as const] },
-						],
+						overwrites: [{ role: `role ${index}`, allow: ["SEND_MESSAGES" as const] }],
 					})),
 				],
 			},
@@ -104,19 +96,13 @@ export function wipe({ world }: Simulator, guild: Guild): void {
 	guild.welcomeScreen = null;
 	const { name } = guild;
 	world.guilds.edit(guild, { ...newGuildSettings, name, features: [] });
-	for (const rule of world.autoModeration.in(guild))
-		world.autoModeration.remove(guild, rule);
-	for (const event of world.scheduledEvents.in(guild))
-		world.scheduledEvents.remove(guild, event);
-	for (const webhook of world.webhooks.list({ guild_id: guild.id }))
-		world.webhooks.remove(webhook);
-	for (const emoji of [...guild.emojis.values()])
-		world.emojis.remove(guild, emoji);
-	for (const channel of [...guild.channels.values()])
-		world.channels.remove(channel);
+	for (const rule of world.autoModeration.in(guild)) world.autoModeration.remove(guild, rule);
+	for (const event of world.scheduledEvents.in(guild)) world.scheduledEvents.remove(guild, event);
+	for (const webhook of world.webhooks.list({ guild_id: guild.id })) world.webhooks.remove(webhook);
+	for (const emoji of [...guild.emojis.values()]) world.emojis.remove(guild, emoji);
+	for (const channel of [...guild.channels.values()]) world.channels.remove(channel);
 	for (const role of [...guild.roles.values()])
-		if (role.id === guild.id)
-			world.roles.edit(guild, role, { permissions: "0" });
+		if (role.id === guild.id) world.roles.edit(guild, role, { permissions: "0" });
 		else if (!role.managed) world.roles.remove(guild, role);
 }
 
@@ -136,19 +122,13 @@ export function stateIn({ world }: Simulator, guild: Guild): unknown {
 	const nameOf = (id: string | null) => names.get(id ?? "") ?? id ?? "";
 	const sorted = <Thing>(things: Iterable<Thing>, by: (one: Thing) => string) =>
 		[...things].sort((a, b) => (by(a) < by(b) ? -1 : 1));
-	const placed = ({ position }: { position: number }) =>
-		String(position).padStart(5, "0");
-	const byName = <Thing extends { name: string }>(things: Iterable<Thing>) =>
-		sorted(things, ({ name }) => name);
+	const placed = ({ position }: { position: number }) => String(position).padStart(5, "0");
+	const byName = <Thing extends { name: string }>(things: Iterable<Thing>) => sorted(things, ({ name }) => name);
 	const whole = {
 		...guild,
 		roles: sorted(roles.values(), placed),
 		// Each kind of channel in a category has an order of its own.
-		channels: sorted(
-			channels.values(),
-			(channel) =>
-				`${nameOf(channel.parent_id)} ${channel.type} ${placed(channel)}`,
-		),
+		channels: sorted(channels.values(), (channel) => `${nameOf(channel.parent_id)} ${channel.type} ${placed(channel)}`),
 		emojis: byName(emojis.values()),
 		automod: byName(world.autoModeration.in(guild)),
 		events: byName(world.scheduledEvents.in(guild)),

@@ -29,9 +29,7 @@ async function startQueue() {
 	stack.defer(() => connection.close());
 	await connection.open();
 	const { id } = simulator.channel("The Cooks/staff");
-	await until("the channel is known", () =>
-		connection.discord.channels.cache.has(id),
-	);
+	await until("the channel is known", () => connection.discord.channels.cache.has(id));
 	const queue = createEmbedQueue({
 		...{ connection, log },
 		noun: "call(s)",
@@ -40,13 +38,9 @@ async function startQueue() {
 	const owned = stack.move();
 	return {
 		...{ simulator, id, queue, lines },
-		push: (number: number) =>
-			queue.push(id, () => new EmbedBuilder().setTitle(`call-${number}`)),
+		push: (number: number) => queue.push(id, () => new EmbedBuilder().setTitle(`call-${number}`)),
 		/** The titles of the embeds in the channel. */
-		titles: () =>
-			simulator.world.messages
-				.in(id)
-				.flatMap(({ embeds }) => embeds.map((embed) => Object(embed).title)),
+		titles: () => simulator.world.messages.in(id).flatMap(({ embeds }) => embeds.map((embed) => Object(embed).title)),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }
@@ -63,12 +57,10 @@ test("embeds that do not fit into the queue are dropped, and the next message sa
 	fault.release();
 	await queue.settled();
 	const messages = simulator.world.messages.in(id);
-	expect(world.titles()).toEqual(
-		Array.from({ length: 1_001 }, (_, number) => `call-${number}`),
-	);
-	expect(
-		messages.map(({ content }) => content).filter((content) => content !== ""),
-	).toEqual(["99 more call(s) were not logged."]);
+	expect(world.titles()).toEqual(Array.from({ length: 1_001 }, (_, number) => `call-${number}`));
+	expect(messages.map(({ content }) => content).filter((content) => content !== "")).toEqual([
+		"99 more call(s) were not logged.",
+	]);
 	expect(lines).toEqual([]);
 });
 

@@ -5,9 +5,7 @@ import type { Guild } from "discord.js";
 import { searchIndex } from "../../../src/bot/messages/message-index.ts";
 
 test("messages of channels that were not asked for are left out, such as of private threads", async () => {
-	const found = ["1", "2", "1"].map((channel_id, index) => [
-		{ id: String(index), channel_id },
-	]);
+	const found = ["1", "2", "1"].map((channel_id, index) => [{ id: String(index), channel_id }]);
 	const page = {
 		...{ messages: found, threads: [], total_results: found.length },
 		doing_deep_historical_index: false,

@@ -2,11 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { APIMessage } from "discord.js";
-import {
-	fullMessageLine,
-	messageLine,
-	messageTexts,
-} from "../../../src/bot/messages/message-lines.ts";
+import { fullMessageLine, messageLine, messageTexts } from "../../../src/bot/messages/message-lines.ts";
 
 const ada = { id: "100000000000000001", username: "ada" };
 const plain = {
@@ -23,10 +19,8 @@ const plain = {
 	components: [],
 	pinned: false,
 };
-const message = (fields: object) =>
-	({ ...plain, ...fields }) as unknown as APIMessage;
-const head =
-	"2026-01-31T12:00:00Z by @ada (ID: 100000000000000001) | ID: 100000000000000002";
+const message = (fields: object) => ({ ...plain, ...fields }) as unknown as APIMessage;
+const head = "2026-01-31T12:00:00Z by @ada (ID: 100000000000000001) | ID: 100000000000000002";
 
 test.each([
 	["nothing to see", {}, ""],
@@ -316,15 +310,11 @@ test("a list shortens long embeds, and link previews more; a single message has 
 
 test("an author is shown by display name and username", () => {
 	const author = { ...ada, global_name: "Ada (@bob, ID: 7)" };
-	expect(messageLine(message({ author }))).toContain(
-		"by Ada (@bob, ID\\: 7) (@ada, ID: 100000000000000001) |",
-	);
+	expect(messageLine(message({ author }))).toContain("by Ada (@bob, ID\\: 7) (@ada, ID: 100000000000000001) |");
 });
 
 test("a line says who is a bot, and what came by a webhook under a name of its own", () => {
-	expect(messageLine(message({ author: { ...ada, bot: true } }))).toContain(
-		"@ada (ID: 100000000000000001) [bot] |",
-	);
+	expect(messageLine(message({ author: { ...ada, bot: true } }))).toContain("@ada (ID: 100000000000000001) [bot] |");
 	const webhook = { webhook_id: "1", author: { ...ada, bot: true } };
 	expect(messageLine(message(webhook))).toContain(") [webhook] |");
 });

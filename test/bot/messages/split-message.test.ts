@@ -5,8 +5,7 @@ import { splitMessage } from "../../../src/bot/messages/split-message.ts";
 import { seeded } from "../../support/random.ts";
 
 test("a text that fits is one piece, as it is", () => {
-	for (const text of ["", "a", " a ", "x".repeat(2000)])
-		expect(splitMessage(text)).toEqual([text]);
+	for (const text of ["", "a", " a ", "x".repeat(2000)]) expect(splitMessage(text)).toEqual([text]);
 });
 
 test.each([
@@ -31,8 +30,7 @@ test.each([
 
 test("a character is never cut in two", () => {
 	for (let shift = 0; shift < 4; shift++)
-		for (const piece of splitMessage("x".repeat(shift) + "👍".repeat(2500)))
-			expect(piece.isWellFormed()).toBe(true);
+		for (const piece of splitMessage("x".repeat(shift) + "👍".repeat(2500))) expect(piece.isWellFormed()).toBe(true);
 });
 
 test("where there are words near, no piece begins or ends with white space: Discord would take it away", () => {
@@ -44,13 +42,9 @@ test("any text is the sum of its pieces", () => {
 	const random = seeded(7);
 	const alphabet = ["a", " ", "\n", "👍", "`", "@", "é", "\u200d"];
 	for (let round = 0; round < 200; round++) {
-		const text = Array.from({ length: random.below(6000) }, () =>
-			random.pick(alphabet),
-		).join("");
+		const text = Array.from({ length: random.below(6000) }, () => random.pick(alphabet)).join("");
 		const pieces = splitMessage(text);
 		expect(pieces.join("")).toBe(text);
-		expect(
-			Math.max(...pieces.map((piece) => piece.length)),
-		).toBeLessThanOrEqual(2000);
+		expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(2000);
 	}
 });

@@ -5,14 +5,7 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { CaseAction } from "../../../src/bot/tool/case-record.ts";
 import type { Member } from "../../../src/simulator/world/state/entities.ts";
 import type { Permission } from "../person-table.ts";
-import {
-	type Args,
-	botUser,
-	newChannel,
-	newMember,
-	newRole,
-	newSpeaker,
-} from "../tool-rows/scene.ts";
+import { type Args, botUser, newChannel, newMember, newRole, newSpeaker } from "../tool-rows/scene.ts";
 import { type ActionScene, bitsOf } from "./action-world.ts";
 
 /** An order that the bot can carry out, made anew for each test. */
@@ -76,9 +69,7 @@ function members(
 	request: (id: string) => string,
 	isDone: (member: Member) => boolean,
 ): Made {
-	const made = Array.from({ length: count }, () =>
-		newMember(scene, scene.guild),
-	);
+	const made = Array.from({ length: count }, () => newMember(scene, scene.guild));
 	const ids = made.map(({ user }) => user.id);
 	return {
 		args: { user_ids: ids },
@@ -106,31 +97,23 @@ function withRole(scene: ActionScene, count: number, has: boolean): Made {
 	const made = members(
 		scene,
 		count,
-		(id) =>
-			`${has ? "DELETE" : "PUT"} ${memberOf(scene)}/${id}/roles/${role.id}`,
+		(id) => `${has ? "DELETE" : "PUT"} ${memberOf(scene)}/${id}/roles/${role.id}`,
 		({ roles }) => roles.includes(role.id) !== has,
 	);
 	for (const id of made.users) {
 		const member = guild.members.get(id);
-		if (has && member)
-			world.simulator.world.members.edit(guild, member, { roles: [role.id] });
+		if (has && member) world.simulator.world.members.edit(guild, member, { roles: [role.id] });
 	}
 	return { ...made, args: { ...made.args, role_id: role.id } };
 }
 
 function speakers(scene: ActionScene, count: number, to: string | undefined) {
-	const made = Array.from({ length: count }, () =>
-		newSpeaker(scene, scene.guild),
-	);
+	const made = Array.from({ length: count }, () => newSpeaker(scene, scene.guild));
 	const ids = made.map(({ id }) => id);
 	return {
 		args: { user_ids: ids },
 		request: `PATCH ${memberOf(scene)}/${ids[0]}`,
-		done: () =>
-			ids.every(
-				(id) =>
-					(scene.guild.voiceStates.get(id)?.channel_id ?? undefined) === to,
-			),
+		done: () => ids.every((id) => (scene.guild.voiceStates.get(id)?.channel_id ?? undefined) === to),
 		users: ids,
 	};
 }
@@ -151,12 +134,7 @@ function lockable(scene: ActionScene): Made {
 		),
 	});
 	const denied = () =>
-		(BigInt(
-			channel.permission_overwrites.find(({ id }) => id === everyone)?.deny ??
-				0,
-		) &
-			SendMessages) !==
-		0n;
+		(BigInt(channel.permission_overwrites.find(({ id }) => id === everyone)?.deny ?? 0) & SendMessages) !== 0n;
 	return {
 		args: { channel_ids: [channel.id] },
 		request: `PUT /channels/${channel.id}/permissions/${everyone}`,
@@ -182,8 +160,7 @@ function written(scene: ActionScene, args: (authorId: string) => Args): Made {
 	const { messages } = world.simulator.world;
 	const channel = newChannel(scene);
 	const { user } = newMember(scene, guild);
-	for (const content of ["one", "two"])
-		messages.add(channel, user, { content });
+	for (const content of ["one", "two"]) messages.add(channel, user, { content });
 	return {
 		args: { channel_ids: [channel.id], ...args(user.id) },
 		request: `POST /channels/${channel.id}/messages/bulk-delete`,
@@ -193,11 +170,7 @@ function written(scene: ActionScene, args: (authorId: string) => Args): Made {
 }
 
 /** Calls a tool as the holder of the root key, to prepare an order. */
-async function byRoot(
-	{ world, guild }: ActionScene,
-	tool: string,
-	args: Args,
-): Promise<void> {
+async function byRoot({ world, guild }: ActionScene, tool: string, args: Args): Promise<void> {
 	// The bot has to hear of what was made before.
 	await world.heard();
 	const { text, isError } = await world.mcp.call(tool, {
@@ -210,8 +183,7 @@ async function byRoot(
 async function raid(scene: ActionScene, mode: "on" | "off"): Promise<Made> {
 	const { guild } = scene;
 	const isOn = () => guild.incidents_data?.invites_disabled_until != null;
-	if (isOn() === (mode === "on"))
-		await byRoot(scene, "raid_mode", { mode: mode === "on" ? "off" : "on" });
+	if (isOn() === (mode === "on")) await byRoot(scene, "raid_mode", { mode: mode === "on" ? "off" : "on" });
 	return {
 		args: { mode },
 		// The work goes on after a lost response, as test/bot/features/moderation/raid shows.

@@ -8,19 +8,8 @@ import { isDryRun } from "../../../src/bot/tool/toolsets.ts";
 import type { Account } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
 import { type Args, freshName } from "../tool-rows/scene.ts";
-import {
-	type ActionRow,
-	actionRows,
-	type Made,
-	withoutRow,
-} from "./action-rows.ts";
-import {
-	type ActionScene,
-	bitsOf,
-	moderatorPermissions,
-	offered,
-	startActionScene,
-} from "./action-world.ts";
+import { type ActionRow, actionRows, type Made, withoutRow } from "./action-rows.ts";
+import { type ActionScene, bitsOf, moderatorPermissions, offered, startActionScene } from "./action-world.ts";
 import { type Door, type DoorAnswer, doors, type Order } from "./doors.ts";
 
 let scene: ActionScene & AsyncDisposable;
@@ -73,9 +62,7 @@ function executions({ request }: Made): number {
 	const [method, path] = request?.split(" ") ?? [];
 	return scene.world.simulator.journal
 		.entries()
-		.filter(
-			(one) => one.path === path && (method === "*" || one.method === method),
-		).length;
+		.filter((one) => one.path === path && (method === "*" || one.method === method)).length;
 }
 
 /** The answers through the doors so far, to be compared. */
@@ -85,12 +72,7 @@ const answers = new Map<string, { door: string; text: string }>();
  * Checks that an answer on Discord is that of the other door there, apart from the names of what the tests made. MCP
  * clients get advice on tools and Discord's names of permissions, too.
  */
-function expectSame(
-	situation: string,
-	row: ActionRow,
-	door: Door,
-	answer: DoorAnswer | undefined,
-): void {
+function expectSame(situation: string, row: ActionRow, door: Door, answer: DoorAnswer | undefined): void {
 	if (door.name === "MCP tool") return;
 	if (!answer || row.ownText?.door === door.name) return;
 	const text = answer.text
@@ -113,13 +95,7 @@ function reasonIn({ reason, note }: Args): string | null {
 	return typeof text === "string" ? text : null;
 }
 
-function expectCases(
-	row: ActionRow,
-	door: Door,
-	person: Account,
-	made: Made,
-	state: CaseRow["state"],
-): void {
+function expectCases(row: ActionRow, door: Door, person: Account, made: Made, state: CaseRow["state"]): void {
 	const { users } = made;
 	const cases = scene.newCases().map((one) => ({
 		...{ user: one.user_id, moderator: one.moderator_id, action: one.action },
@@ -164,16 +140,14 @@ function without({ needs }: ActionRow, role: "botRole" | "lacking") {
 	const bits = all & ~PermissionFlagsBits[needs];
 	roles.edit(scene.guild, one, { permissions: String(bits) });
 	return {
-		[Symbol.dispose]: () =>
-			roles.edit(scene.guild, one, { permissions: String(all) }),
+		[Symbol.dispose]: () => roles.edit(scene.guild, one, { permissions: String(all) }),
 	};
 }
 
 /** Lets what an order is about rank above the person. */
 function outrank({ below }: ActionRow, made: Made): Made {
 	const { guild, higher, world } = scene;
-	if (below === "the role")
-		return { ...made, args: { ...made.args, role_id: higher.id } };
+	if (below === "the role") return { ...made, args: { ...made.args, role_id: higher.id } };
 	for (const id of made.users) {
 		const member = guild.members.get(id);
 		if (member)
@@ -184,10 +158,7 @@ function outrank({ below }: ActionRow, made: Made): Made {
 	return made;
 }
 
-function withUnknown(
-	{ argument, isStranger }: NonNullable<ActionRow["unknown"]>,
-	made: Made,
-): Made {
+function withUnknown({ argument, isStranger }: NonNullable<ActionRow["unknown"]>, made: Made): Made {
 	const { users } = scene.world.simulator.world;
 	const id = isStranger ? users.add({ username: freshName() }).id : unknownId;
 	const isList = Array.isArray(made.args[argument]);
@@ -198,24 +169,17 @@ test("what a person must confirm has a dry run", () => {
 	const people = { user_ids: [1, 2, 3, 4, 5].map(String) };
 	for (const { name, confirm, tool } of offered.actions) {
 		if (!confirm?.(people)) continue;
-		const names = [{}, { duration: "1d" }].map((values) =>
-			typeof tool === "string" ? tool : tool(values),
-		);
+		const names = [{}, { duration: "1d" }].map((values) => (typeof tool === "string" ? tool : tool(values)));
 		const tools = offered.tools.filter((one) => names.includes(one.name));
 		const dry = tools.map((one) => isDryRun(one, { dry_run: true }));
-		expect([name, dry]).toEqual([
-			name,
-			names.map(() => true).slice(0, dry.length),
-		]);
+		expect([name, dry]).toEqual([name, names.map(() => true).slice(0, dry.length)]);
 	}
 });
 
 test("every action has a row, or a reason to have none", () => {
 	const names = offered.actions.map(({ name }) => name);
 	const rows = Object.values(actionRows).map(({ action }) => action);
-	expect([...new Set([...rows, ...Object.keys(withoutRow)])].sort()).toEqual(
-		[...new Set(names)].sort(),
-	);
+	expect([...new Set([...rows, ...Object.keys(withoutRow)])].sort()).toEqual([...new Set(names)].sort());
 	expect(rows.filter((name) => name in withoutRow)).toEqual([]);
 });
 
@@ -226,13 +190,9 @@ describe.each(Object.entries(actionRows))("%s", (name, row) => {
 			scene = await startActionScene();
 		});
 
-	const each = (
-		situation: string,
-		run: (door: Door, key: string) => Promise<void>,
-	) =>
+	const each = (situation: string, run: (door: Door, key: string) => Promise<void>) =>
 		describe(situation, () => {
-			for (const door of doors)
-				test(door.name, () => run(door, `${name}: ${situation}`));
+			for (const door of doors) test(door.name, () => run(door, `${name}: ${situation}`));
 		});
 
 	each("allowed", async (door, key) => {

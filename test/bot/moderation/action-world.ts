@@ -12,15 +12,8 @@ import { createFeatures } from "../../../src/bot/features/index.ts";
 import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
 import { tools as builtIn } from "../../../src/bot/tools/index.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
-import type {
-	Simulator,
-	SimulatorOptions,
-} from "../../../src/simulator/simulator.ts";
-import type {
-	Account,
-	Guild,
-	Role,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
+import type { Account, Guild, Role } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startWorld } from "../../support/world.ts";
@@ -72,9 +65,7 @@ function offeredBy(settings: TomlSettings) {
 }
 
 /** All actions, whatever the ids in the settings are. */
-export const offered = offeredBy(
-	moderationToml({ channel: () => ({ id: "1".repeat(18) }) as never }),
-);
+export const offered = offeredBy(moderationToml({ channel: () => ({ id: "1".repeat(18) }) as never }));
 
 /** Converts the text of a tool's error for people, as the doors do. */
 export const forPeople = (text: string) => peopleText(text, { isError: true });
@@ -126,17 +117,12 @@ export async function startActionScene({
 	platform.roles.edit(guild, everyone, { permissions: String(basic) });
 	// A new role ranks below all others.
 	const [higher, mods, lacking] = [0, 1, 2].map(() => newRole(scene, guild));
-	const botRole = [...guild.roles.values()].find(
-		({ tags }) => tags?.bot_id === simulator.bot("alpha").id,
-	);
-	if (!higher || !mods || !lacking || !botRole)
-		throw new Error("there are these roles");
-	for (const role of [mods, lacking, botRole])
-		platform.roles.edit(guild, role, { permissions: all });
+	const botRole = [...guild.roles.values()].find(({ tags }) => tags?.bot_id === simulator.bot("alpha").id);
+	if (!higher || !mods || !lacking || !botRole) throw new Error("there are these roles");
+	for (const role of [mods, lacking, botRole]) platform.roles.edit(guild, role, { permissions: all });
 	platform.roles.move(guild, new Map([[botRole, guild.roles.size]]));
 	// As an owner can do in the guild's settings: everyone sees all commands.
-	for (const command of registered(simulator))
-		command.default_member_permissions = null;
+	for (const command of registered(simulator)) command.default_member_permissions = null;
 	const rows = caseReader(world.dataDirectory);
 	await world.heard();
 	return {
@@ -186,18 +172,11 @@ export function caseReader(directory: string) {
 	return {
 		/** The cases with a number above that of the last one that was read. */
 		next(): CaseRow[] {
-			const rows = database
-				.query<CaseRow, [number]>(
-					"SELECT * FROM cases WHERE number > ? ORDER BY number",
-				)
-				.all(last);
+			const rows = database.query<CaseRow, [number]>("SELECT * FROM cases WHERE number > ? ORDER BY number").all(last);
 			last = rows.at(-1)?.number ?? last;
 			return rows;
 		},
-		has: (userId: string): boolean =>
-			database
-				.query("SELECT number FROM cases WHERE user_id = ?")
-				.get(userId) !== null,
+		has: (userId: string): boolean => database.query("SELECT number FROM cases WHERE user_id = ?").get(userId) !== null,
 		close: () => database.close(),
 	};
 }

@@ -2,14 +2,8 @@
 // picks follows from the action's options.
 
 import type { Action, ActionOption } from "../../../src/bot/commands/action.ts";
-import type {
-	SentMessage,
-	UserClient,
-} from "../../../src/simulator/interactions/user-client.ts";
-import type {
-	Account,
-	GuildChannel,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { SentMessage, UserClient } from "../../../src/simulator/interactions/user-client.ts";
+import type { Account, GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
 import { channelNamed } from "../../support/world.ts";
 import type { Args } from "../tool-rows/scene.ts";
@@ -41,12 +35,7 @@ export interface Door {
 	/** Whether cases name an MCP client. */
 	client: string | null;
 	/** Gives the order. With `dryRun`, only asks what would happen; resolves with undefined if the door cannot. */
-	give(
-		scene: ActionScene,
-		person: Account,
-		order: Order,
-		dryRun?: boolean,
-	): Promise<DoorAnswer | undefined>;
+	give(scene: ActionScene, person: Account, order: Order, dryRun?: boolean): Promise<DoorAnswer | undefined>;
 	/** Gives the order, and does not wait for the answer. */
 	begin(scene: ActionScene, person: Account, order: Order): Promise<void>;
 }
@@ -96,9 +85,7 @@ const slash: Door = {
 			async press(label) {
 				const before = last.content;
 				await person.press(last, label);
-				return until("another text", () =>
-					last.content === before ? undefined : last.content,
-				);
+				return until("another text", () => (last.content === before ? undefined : last.content));
 			},
 		};
 		return finish(answer, asks && !dryRun);
@@ -141,9 +128,7 @@ const chat: Door = {
 			async press(label) {
 				const before = reply.content;
 				await (await person.press(reply, label)).reply();
-				return until("another text", () =>
-					reply.content === before ? undefined : reply.content,
-				);
+				return until("another text", () => (reply.content === before ? undefined : reply.content));
 			},
 		};
 		return finish(answer, asks && !dryRun);
@@ -158,9 +143,7 @@ const chat: Door = {
 
 function replyTo({ world }: ActionScene, sent: SentMessage) {
 	return until(`a reply to ${sent.content}`, () =>
-		world.simulator.world.messages
-			.in(sent.channel_id)
-			.find((one) => one.message_reference?.message_id === sent.id),
+		world.simulator.world.messages.in(sent.channel_id).find((one) => one.message_reference?.message_id === sent.id),
 	);
 }
 
@@ -174,9 +157,7 @@ async function finish(answer: DoorAnswer, isAsked: boolean) {
 
 function labelsIn(components: unknown): string[] {
 	const rows = (components ?? []) as { components?: { label?: string }[] }[];
-	return rows.flatMap((row) =>
-		(row.components ?? []).flatMap(({ label }) => label ?? []),
-	);
+	return rows.flatMap((row) => (row.components ?? []).flatMap(({ label }) => label ?? []));
 }
 
 /** The arguments with as many people as the options of a slash command can pick. */
@@ -188,27 +169,19 @@ function pickable({ action, args }: Order): Args {
 	return Object.fromEntries(
 		Object.entries(args).map(([name, value]) => [
 			name,
-			Array.isArray(value)
-				? value.slice(0, places.get(name)?.length ?? value.length)
-				: value,
+			Array.isArray(value) ? value.slice(0, places.get(name)?.length ?? value.length) : value,
 		]),
 	);
 }
 
 /** The channel in which the command is used: the one that it is about, if that is what the action takes it for. */
-function placeOf(
-	{ action: { here = "" }, args, isElsewhere = false }: Order,
-	{ guild }: ActionScene,
-): GuildChannel {
+function placeOf({ action: { here = "" }, args, isElsewhere = false }: Order, { guild }: ActionScene): GuildChannel {
 	const id = isElsewhere ? "" : String([args[here]].flat()[0]);
 	return guild.channels.get(id) ?? channelNamed({ guild }, "general");
 }
 
 /** The values of the action's options, by their names, for an order in a channel. */
-function valuesOf(
-	{ action, args, typed = {} }: Order,
-	place: GuildChannel,
-): Map<string, string | number | boolean> {
+function valuesOf({ action, args, typed = {} }: Order, place: GuildChannel): Map<string, string | number | boolean> {
 	const values = new Map<string, string | number | boolean>();
 	const taken = new Map<string, number>();
 	for (const { name, argument, several } of action.options) {
@@ -218,8 +191,7 @@ function valuesOf(
 			continue;
 		}
 		// The place of the command says it.
-		if (argument === action.here && [args[argument]].flat().includes(place.id))
-			continue;
+		if (argument === action.here && [args[argument]].flat().includes(place.id)) continue;
 		const given = args[argument];
 		const index = taken.get(argument) ?? 0;
 		taken.set(argument, index + 1);
@@ -233,11 +205,8 @@ function chatLine(order: Order, place: GuildChannel): string {
 	const { action } = order;
 	const { order: names, name = action.name } = action.chat || {};
 	const values = valuesOf(order, place);
-	const isLast = ({ kind }: ActionOption) =>
-		kind === "reason" || kind === "text";
-	const options = names?.flatMap(
-		(name) => action.options.find((one) => one.name === name) ?? [],
-	) ?? [
+	const isLast = ({ kind }: ActionOption) => kind === "reason" || kind === "text";
+	const options = names?.flatMap((name) => action.options.find((one) => one.name === name) ?? []) ?? [
 		...action.options.filter((one) => !isLast(one) && one.kind !== "flag"),
 		...action.options.filter(isLast),
 	];

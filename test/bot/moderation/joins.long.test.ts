@@ -29,9 +29,7 @@ async function startGuild() {
 			features: { moderation: true, join_role: true, welcome: true },
 			welcome: { channel: channel("The Cooks/general").id },
 			join_role: {
-				role: [...guild("The Cooks").roles.values()].find(
-					({ name }) => name === "Newcomer",
-				)?.id,
+				role: [...guild("The Cooks").roles.values()].find(({ name }) => name === "Newcomer")?.id,
 			},
 		}),
 	});
@@ -49,9 +47,7 @@ type Crowded = Awaited<ReturnType<typeof startGuild>>;
 async function flood(scene: Crowded, isOver: () => boolean): Promise<void> {
 	const { world, guild, channels } = scene;
 	const { users, members, messages } = world.simulator.world;
-	const replies = () =>
-		world.simulator.journal.entries("POST /channels/:channel_id/messages")
-			.length;
+	const replies = () => world.simulator.journal.entries("POST /channels/:channel_id/messages").length;
 	for (let wave = 0; wave < people / waves; wave++) {
 		const before = replies();
 		for (const channel of channels) {
@@ -60,10 +56,7 @@ async function flood(scene: Crowded, isOver: () => boolean): Promise<void> {
 			messages.add(channel, user, { content: "hello" });
 			messages.add(channel, user, { content: "!m help" });
 		}
-		await until(
-			"most of them are answered",
-			() => isOver() || replies() - before > waves / 2,
-		);
+		await until("most of them are answered", () => isOver() || replies() - before > waves / 2);
 	}
 }
 
@@ -97,44 +90,28 @@ test("500 people join and write while two moderators use every command: no comma
 	await scene.world.heard();
 	let isOver = false;
 	const flooding = flood(scene, () => isOver);
-	await until(
-		"the bot is busy",
-		() => simulator.requests.list().length > waves / 4,
-	);
+	await until("the bot is busy", () => simulator.requests.list().length > waves / 4);
 	const begin = simulator.journal.entries().length;
 
-	const outcomes = await Promise.all(
-		moderators.map((person) => moderate(scene, person)),
-	);
+	const outcomes = await Promise.all(moderators.map((person) => moderate(scene, person)));
 	const entries = simulator.journal.entries().slice(begin);
 	isOver = true;
 	await flooding;
 
 	for (const { name, made, text } of outcomes.flat())
 		expect({ name, text, isDone: made.done() }).toMatchObject({ isDone: true });
-	const failed = simulator.interactions
-		.list()
-		.filter(({ state }) => state === "failed");
+	const failed = simulator.interactions.list().filter(({ state }) => state === "failed");
 	expect(failed).toEqual([]);
 	const cases = scene.newCases();
 	for (const [index, { user }] of moderators.entries()) {
 		const own = cases.filter(({ moderator_id }) => moderator_id === user.id);
-		expect([index, own.map(({ state }) => state)]).toEqual([
-			index,
-			own.map(() => "done"),
-		]);
-		expect(own.map(({ action }) => action)).toEqual(
-			outcomes[index]?.map(({ name }) => wanted(actionRows[name])) ?? [],
-		);
+		expect([index, own.map(({ state }) => state)]).toEqual([index, own.map(() => "done")]);
+		expect(own.map(({ action }) => action)).toEqual(outcomes[index]?.map(({ name }) => wanted(actionRows[name])) ?? []);
 	}
 	// Others waited: while the moderators worked, the bot did not only work for them.
-	const bans = entries.filter(({ method, path, body }) =>
-		stopsHarm({ method, fullRoute: path, body } as never),
-	);
+	const bans = entries.filter(({ method, path, body }) => stopsHarm({ method, fullRoute: path, body } as never));
 	expect(bans.length).toBeGreaterThanOrEqual(6);
-	const last = entries.findLastIndex(({ route }) =>
-		route.startsWith("POST /channels/:channel_id/messages"),
-	);
+	const last = entries.findLastIndex(({ route }) => route.startsWith("POST /channels/:channel_id/messages"));
 	expect(last).toBeGreaterThan(entries.indexOf(bans[0] as never));
 	// Discord refused hardly anything.
 	expect(simulator.requests.invalid).toBeLessThan(10);

@@ -12,13 +12,7 @@ import { until } from "../../support/until.ts";
 import { userNamed } from "../../support/world.ts";
 import { freshName, newRole } from "../tool-rows/scene.ts";
 import { actionRows, type Made } from "./action-rows.ts";
-import {
-	type ActionScene,
-	bitsOf,
-	moderatorPermissions,
-	offered,
-	registered,
-} from "./action-world.ts";
+import { type ActionScene, bitsOf, moderatorPermissions, offered, registered } from "./action-world.ts";
 import { doors } from "./doors.ts";
 
 type Simulator = Awaited<ReturnType<typeof startSimulator>>;
@@ -35,9 +29,9 @@ function newGuild(simulator: Simulator, mcp: McpCaller): ActionScene {
 		owner: userNamed({ simulator }, "ada"),
 	});
 	const heard = () =>
-		until("the bot knows the guild", async () =>
-			(await mcp.call("list_guilds")).text.includes(guild.name),
-		).then(() => {});
+		until("the bot knows the guild", async () => (await mcp.call("list_guilds")).text.includes(guild.name)).then(
+			() => {},
+		);
 	const world = { simulator, guild, mcp, heard } as ActionScene["world"];
 	const bits = bitsOf(moderatorPermissions);
 	platform.channels.add(guild, { name: "general" });
@@ -47,9 +41,7 @@ function newGuild(simulator: Simulator, mcp: McpCaller): ActionScene {
 	const scene = { world, guild, other: guild };
 	const mods = newRole(scene, guild);
 	platform.roles.edit(guild, mods, { permissions: String(bits) });
-	const [botRole = mods] = [...guild.roles.values()].filter(
-		({ tags }) => tags?.bot_id,
-	);
+	const [botRole = mods] = [...guild.roles.values()].filter(({ tags }) => tags?.bot_id);
 	platform.roles.move(guild, new Map([[botRole, guild.roles.size]]));
 	return {
 		...scene,
@@ -67,9 +59,7 @@ function newGuild(simulator: Simulator, mcp: McpCaller): ActionScene {
 
 /** All orders, each in its guild and held at its request. */
 function prepareOrders(simulator: Simulator, mcp: McpCaller, after: boolean) {
-	const rows = Object.entries(actionRows).flatMap(([name, row]) =>
-		doors.map((door) => ({ name, row, door })),
-	);
+	const rows = Object.entries(actionRows).flatMap(([name, row]) => doors.map((door) => ({ name, row, door })));
 	return Promise.all(
 		rows.map(async ({ name, row, door }) => {
 			const scene = newGuild(simulator, mcp);
@@ -99,11 +89,7 @@ function prepareOrders(simulator: Simulator, mcp: McpCaller, after: boolean) {
 /** How often the request of an order was executed. */
 function executions({ journal }: Simulator, { request }: Made) {
 	const [method, path] = request?.split(" ") ?? [];
-	return journal
-		.entries()
-		.filter(
-			(one) => one.path === path && (method === "*" || one.method === method),
-		).length;
+	return journal.entries().filter((one) => one.path === path && (method === "*" || one.method === method)).length;
 }
 
 onBoth((databases) => {
@@ -125,47 +111,32 @@ onBoth((databases) => {
 				},
 				'bot_name = "Alpha"\n[mcp]\ntoolsets = "all"\n[features]\nmoderation = true\n[moderation]\n',
 			);
-			const mcp = await connectTo(
-				bot.url,
-				"a-token-of-many-characters-0123456789",
-			);
-			await until(
-				"commands are registered",
-				() => registered(simulator).length > 0,
-			);
+			const mcp = await connectTo(bot.url, "a-token-of-many-characters-0123456789");
+			await until("commands are registered", () => registered(simulator).length > 0);
 			const orders = (await prepareOrders(simulator, mcp, after)).flat();
 			await until("the bot knows all guilds", async () => {
 				const { text } = await mcp.call("list_guilds");
 				return orders.every(({ guild }) => text.includes(guild.name));
 			});
 			for (const { give } of orders) await give();
-			await until("all are held", () =>
-				orders.every(({ held }) => held.hits === 1),
-			);
+			await until("all are held", () => orders.every(({ held }) => held.hits === 1));
 			process.kill(bot.pid, "SIGKILL");
 			type Row = { guild_id: string; action: string; state: string };
-			const cases = () =>
-				place.look<Row>("SELECT guild_id, action, state FROM cases");
+			const cases = () => place.look<Row>("SELECT guild_id, action, state FROM cases");
 			const asked = (await cases()).filter(({ state }) => state === "asked");
 			expect(asked).toHaveLength(orders.length);
 			await place.look(`UPDATE cases SET created_at = created_at - ${agedMs}`);
 			await bot.restart("SIGKILL");
-			await until("all cases are decided", async () =>
-				(await cases()).every(({ state }) => state !== "asked"),
-			);
+			await until("all cases are decided", async () => (await cases()).every(({ state }) => state !== "asked"));
 
 			const decided = await cases();
 			for (const order of orders) {
 				const { name, made, row, guild, earlier } = order;
-				const own = decided.filter(
-					({ guild_id, action }) =>
-						guild_id === guild.id && action === row.recordedAs,
-				);
+				const own = decided.filter(({ guild_id, action }) => guild_id === guild.id && action === row.recordedAs);
 				const done = made.done();
 				const count = executions(simulator, made) - earlier;
 				const [one] = own;
-				const isTrue =
-					one?.state === "unknown" || (one?.state === "done") === done;
+				const isTrue = one?.state === "unknown" || (one?.state === "done") === done;
 				expect({ name, own, done, count, isTrue }).toMatchObject({
 					...{ own: [{ action: row.recordedAs }], isTrue: true },
 				});

@@ -47,8 +47,7 @@ function characters({ name, description = "", options = [] }: Definition) {
 // https://docs.discord.com/developers/interactions/application-commands
 describe("within Discord's limits", () => {
 	test("are the numbers of commands", () => {
-		const countOf = (type: number) =>
-			definitions.filter((one) => (one.type ?? 1) === type).length;
+		const countOf = (type: number) => definitions.filter((one) => (one.type ?? 1) === type).length;
 		expect(countOf(1)).toBeLessThanOrEqual(100);
 		expect(countOf(2)).toBeLessThanOrEqual(15);
 		expect(countOf(3)).toBeLessThanOrEqual(15);
@@ -56,38 +55,31 @@ describe("within Discord's limits", () => {
 		expect(new Set(names).size).toBe(names.length);
 	});
 
-	test.each(definitions.map((one) => [one.name, one] as const))(
-		"is %s",
-		(_, definition) => {
-			const { type = 1, name, description = "", options = [] } = definition;
-			if (type !== 1) {
-				expect(name.length).toBeWithin(1, 33);
-				expect([description, options]).toEqual(["", []]);
-				return;
-			}
-			const all = withSubcommands(options);
-			for (const { name } of [definition, ...all])
-				expect(name).toMatch(/^[-_'\p{L}\p{N}]{1,32}$/u);
-			for (const { name } of [definition, ...all])
-				expect(name).toBe(name.toLowerCase());
-			for (const one of [{ description }, ...all])
-				expect(one.description.length).toBeWithin(1, 101);
-			expect(characters(definition)).toBeLessThanOrEqual(8_000);
-			for (const list of [options, ...all.map(({ options = [] }) => options)]) {
-				expect(list.length).toBeLessThanOrEqual(25);
-				expect(new Set(list.map(({ name }) => name)).size).toBe(list.length);
-				// Required options come first.
-				const required = list.map(({ required = false }) => required);
-				expect(required).toEqual(required.toSorted((a, b) => +b - +a));
-			}
-			for (const { choices = [], autocomplete } of all) {
-				expect(choices.length).toBeLessThanOrEqual(25);
-				for (const choice of choices)
-					expect(choice.name.length).toBeWithin(1, 101);
-				if (autocomplete) expect(choices).toEqual([]);
-			}
-		},
-	);
+	test.each(definitions.map((one) => [one.name, one] as const))("is %s", (_, definition) => {
+		const { type = 1, name, description = "", options = [] } = definition;
+		if (type !== 1) {
+			expect(name.length).toBeWithin(1, 33);
+			expect([description, options]).toEqual(["", []]);
+			return;
+		}
+		const all = withSubcommands(options);
+		for (const { name } of [definition, ...all]) expect(name).toMatch(/^[-_'\p{L}\p{N}]{1,32}$/u);
+		for (const { name } of [definition, ...all]) expect(name).toBe(name.toLowerCase());
+		for (const one of [{ description }, ...all]) expect(one.description.length).toBeWithin(1, 101);
+		expect(characters(definition)).toBeLessThanOrEqual(8_000);
+		for (const list of [options, ...all.map(({ options = [] }) => options)]) {
+			expect(list.length).toBeLessThanOrEqual(25);
+			expect(new Set(list.map(({ name }) => name)).size).toBe(list.length);
+			// Required options come first.
+			const required = list.map(({ required = false }) => required);
+			expect(required).toEqual(required.toSorted((a, b) => +b - +a));
+		}
+		for (const { choices = [], autocomplete } of all) {
+			expect(choices.length).toBeLessThanOrEqual(25);
+			for (const choice of choices) expect(choice.name.length).toBeWithin(1, 101);
+			if (autocomplete) expect(choices).toEqual([]);
+		}
+	});
 });
 
 /** People join, write, leave, are banned and timed out by hand, and somebody writes commands that do nothing. */
@@ -101,17 +93,10 @@ async function happen({ simulator, guild, ...world }: TestWorld) {
 	});
 	const [first, second, third] = people;
 	if (!first || !second || !third) throw new Error("there are three people");
-	for (const { user } of people)
-		await simulator.user(user.username).say("The Cooks/general", "hello");
-	for (const line of ["!m help", "!m ban nobody", "!m banlist"])
-		await owner.say("The Cooks/general", line);
+	for (const { user } of people) await simulator.user(user.username).say("The Cooks/general", "hello");
+	for (const line of ["!m help", "!m ban nobody", "!m banlist"]) await owner.say("The Cooks/general", line);
 	platform.bans.add(guild, second.user, 0, by);
-	platform.members.edit(
-		guild,
-		third,
-		{ communication_disabled_until: "2099-01-01T00:00:00.000Z" },
-		by,
-	);
+	platform.members.edit(guild, third, { communication_disabled_until: "2099-01-01T00:00:00.000Z" }, by);
 	platform.members.remove(guild, first);
 	await world.heard();
 }
@@ -128,9 +113,7 @@ test("without the feature nothing is registered, offered, answered or written", 
 	await happen({ ...world });
 	expect(registered(world.simulator)).toEqual([]);
 	const alpha = world.simulator.bot("alpha").id;
-	const written = world.simulator.requests
-		.list()
-		.filter(({ actor }) => actor === alpha);
+	const written = world.simulator.requests.list().filter(({ actor }) => actor === alpha);
 	expect(written.filter(isChange)).toEqual([]);
 	const names = (await world.mcp.listTools()).map(({ name }) => name);
 	const own = offered.tools.map(({ name }) => name);
@@ -141,15 +124,9 @@ test("without the feature nothing is registered, offered, answered or written", 
 });
 
 test("with the feature nobody is written to, and nothing is changed, to whom nothing was done", async () => {
-	await using world = await startWorld(
-		{},
-		{ toml: (simulator) => moderationToml(simulator) },
-	);
+	await using world = await startWorld({}, { toml: (simulator) => moderationToml(simulator) });
 	const { simulator } = world;
-	await until(
-		"commands are registered",
-		() => registered(simulator).length > 0,
-	);
+	await until("commands are registered", () => registered(simulator).length > 0);
 	simulator.requests.clear();
 	await happen({ ...world });
 	const alpha = simulator.bot("alpha").id;
@@ -161,9 +138,6 @@ test("with the feature nobody is written to, and nothing is changed, to whom not
 		.map(({ method, path }) => `${method} ${path}`);
 	// The moderation log, and the answers to the owner's commands.
 	const expected = new Set([staff, general]);
-	const rest = changed.filter(
-		(one) =>
-			!expected.has(/^POST \/channels\/(\d+)\/messages$/.exec(one)?.[1] ?? ""),
-	);
+	const rest = changed.filter((one) => !expected.has(/^POST \/channels\/(\d+)\/messages$/.exec(one)?.[1] ?? ""));
 	expect(rest).toEqual([]);
 });

@@ -73,8 +73,7 @@ async function startAudited(
 			guildId: guild.id,
 			databaseUrl: place?.settings.databaseUrl,
 			dbSchema: place?.settings.schema,
-			dataDirectory:
-				place?.settings.directory ?? mkdtempSync(join(directory, "bot-")),
+			dataDirectory: place?.settings.directory ?? mkdtempSync(join(directory, "bot-")),
 			...configure(simulator),
 		}),
 		recorded.log,
@@ -89,11 +88,7 @@ async function startAudited(
 		fetch(bot.url, { method: "POST", body, headers: { ...headers, ...more } });
 	let calls = 0;
 	/** Without a session, unless `more` names one; under the id "call-1", "call-2" … */
-	const call = async (
-		name: unknown,
-		args: unknown = {},
-		more: Record<string, string> = {},
-	): Promise<Answer> => {
+	const call = async (name: unknown, args: unknown = {}, more: Record<string, string> = {}): Promise<Answer> => {
 		calls += 1;
 		const params = { name, arguments: args };
 		const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
@@ -112,8 +107,7 @@ async function startAudited(
 		await response.text();
 		return { "Mcp-Session-Id": String(response.headers.get("mcp-session-id")) };
 	};
-	const ready = () =>
-		until("the bot is ready", async () => (await get("/mcp")).text === "ready");
+	const ready = () => until("the bot is ready", async () => (await get("/mcp")).text === "ready");
 	await ready();
 	await until("the bot has loaded", () => bot.loaded);
 	return {
@@ -127,11 +121,7 @@ async function startAudited(
 		openSession,
 		ready,
 		general: simulator.channel("The Cooks/general").id,
-		metric: async (name: string) =>
-			sampleOf(
-				parseMetrics((await get("/metrics")).text),
-				`guildhall_bot_${name}`,
-			),
+		metric: async (name: string) => sampleOf(parseMetrics((await get("/metrics")).text), `guildhall_bot_${name}`),
 		async [Symbol.asyncDispose]() {
 			simulator.clearFaults();
 			await bot.close();
@@ -155,11 +145,7 @@ function writtenRows(place: Place, count: number): Promise<Row[]> {
 }
 
 /** Inserts a row per time, with request ids by index. */
-async function insertRows(
-	place: Place,
-	tool: string,
-	times: readonly number[],
-) {
+async function insertRows(place: Place, tool: string, times: readonly number[]) {
 	const rows = times.map(
 		(at, number) =>
 			`('${tool}-${String(number).padStart(4, "0")}', ${at}, 'row-${number}', 'test', '${tool}', NULL, '{}', 'done', 1)`,
@@ -170,11 +156,7 @@ async function insertRows(
 }
 
 /** The request ids on each page of list_recent_tool_calls, as `next_before` leads from one to the next. */
-async function walk(
-	{ call }: Audited,
-	args: Record<string, unknown>,
-	maxPages: number,
-): Promise<string[][]> {
+async function walk({ call }: Audited, args: Record<string, unknown>, maxPages: number): Promise<string[][]> {
 	const pages: string[][] = [];
 	for (let before: string | undefined; pages.length < maxPages; ) {
 		const { text, isError } = await call("list_recent_tool_calls", {
@@ -182,9 +164,7 @@ async function walk(
 			...(before && { before }),
 		});
 		if (isError) throw new Error(text);
-		pages.push(
-			[...text.matchAll(/request: (\S+) \|/g)].map(([, id]) => `${id}`),
-		);
+		pages.push([...text.matchAll(/request: (\S+) \|/g)].map(([, id]) => `${id}`));
 		before = /\nnext_before=(\S+)$/.exec(text)?.[1];
 		if (!before) return pages;
 	}
@@ -192,23 +172,18 @@ async function walk(
 }
 
 const anHourAgo = () => Date.now() - 3_600_000;
-const named = (count: number) =>
-	Array.from({ length: count }, (_, number) => `row-${number}`);
+const named = (count: number) => Array.from({ length: count }, (_, number) => `row-${number}`);
 
 /** Arguments with `secret` in every text, and under an unknown name. */
 function withSecret(schema: JsonSchema, secret: string): unknown {
-	if (schema.type === "array")
-		return [withSecret(schema.items as JsonSchema, secret)];
+	if (schema.type === "array") return [withSecret(schema.items as JsonSchema, secret)];
 	if (schema.type !== "object") return secret;
 	// What publishes no fields takes some all the same.
 	const properties = (schema.properties ?? {
 		title: { type: "string" },
 	}) as Record<string, JsonSchema>;
 	return Object.fromEntries([
-		...Object.entries(properties).map(([name, one]) => [
-			name,
-			withSecret(one, secret),
-		]),
+		...Object.entries(properties).map(([name, one]) => [name, withSecret(one, secret)]),
 		[secret, { [secret]: [secret] }],
 	]);
 }
@@ -216,19 +191,12 @@ function withSecret(schema: JsonSchema, secret: string): unknown {
 onBoth((databases, kind) => {
 	test("a call becomes a row with time, request id, client, tool, guild, arguments and outcome", async () => {
 		const place = await databases.place();
-		await using audited = await startAudited(place, undefined, [
-			...tools,
-			broken,
-		]);
+		await using audited = await startAudited(place, undefined, [...tools, broken]);
 		const { call, simulator, guild, general } = audited;
 		const guild_id = guild.id;
 		const claude = await audited.openSession("Claude");
 		const begun = Date.now();
-		await call(
-			"send_message",
-			{ channel_id: general, content: "hello" },
-			claude,
-		);
+		await call("send_message", { channel_id: general, content: "hello" }, claude);
 		await call("list_guilds", {});
 		await call("list_members", { guild_id: "123456789012345678", limit: 3 });
 		simulator.faults.refuse("POST /channels/*/messages", 50013, { times: 1 });
@@ -261,14 +229,7 @@ onBoth((databases, kind) => {
 		const rows = await writtenRows(place, 11);
 		const ended = Date.now();
 		const texts = rows.map((row) =>
-			[
-				row.request_id,
-				row.client || "-",
-				row.tool,
-				row.guild_id,
-				row.arguments,
-				row.outcome,
-			].join(" "),
+			[row.request_id, row.client || "-", row.tool, row.guild_id, row.arguments, row.outcome].join(" "),
 		);
 		expect(texts).toEqual([
 			`call-1 Claude send_message ${guild_id} {"channel_id":"${general}","content":"[5 characters]"} done`,
@@ -281,9 +242,7 @@ onBoth((databases, kind) => {
 			`call-8 - a name of type number ${guild_id} {} refused`,
 			`call-9 - broken ${guild_id} {"…":"1 unknown"} error`,
 			`modern:1 Modern list_guilds ${guild_id} {} done`,
-			expect.stringMatching(
-				new RegExp(`^[0-9a-f]{8} - list_members ${guild_id} {} done$`),
-			),
+			expect.stringMatching(new RegExp(`^[0-9a-f]{8} - list_members ${guild_id} {} done$`)),
 		]);
 		for (const { at, milliseconds } of rows) {
 			expect(Number(at)).toBeWithin(begun - 1, ended + 1);
@@ -337,17 +296,11 @@ onBoth((databases, kind) => {
 		// What a row is to say is settled before it is known which database has it.
 		const wrong = kind === "SQLite" ? Object.values(secrets) : [secrets.text];
 		for (const { name, listing } of tools)
-			await Promise.all(
-				wrong.map((secret) =>
-					call(name, withSecret(listing.inputSchema, secret)),
-				),
-			);
+			await Promise.all(wrong.map((secret) => call(name, withSecret(listing.inputSchema, secret))));
 		// And where the call is one that is carried out.
 		const all = `${secrets.text} ${secrets.code}`;
 		const tokens = `${secrets.token} ${secrets.mcpToken}`;
-		const roleId = [...audited.guild.roles.values()].find(
-			({ name }) => name === "Newcomer",
-		)?.id;
+		const roleId = [...audited.guild.roles.values()].find(({ name }) => name === "Newcomer")?.id;
 		const user_id = simulator.user("liwei").id;
 		const carriedOut = [
 			await call("send_message", {
@@ -374,26 +327,16 @@ onBoth((databases, kind) => {
 			}),
 			await call("ban", { user_id, reason: tokens }),
 		];
-		expect(carriedOut.map(({ isError, text }) => isError && text)).toEqual(
-			carriedOut.map(() => false),
-		);
+		expect(carriedOut.map(({ isError, text }) => isError && text)).toEqual(carriedOut.map(() => false));
 		const count = tools.length * wrong.length + carriedOut.length;
 		const rows = await writtenRows(place, count);
 		expect(rows).toHaveLength(count);
 		const writers = new Set(
-			tools
-				.filter(
-					({ listing: { annotations } }) => !Object(annotations).readOnlyHint,
-				)
-				.map(({ name }) => name),
+			tools.filter(({ listing: { annotations } }) => !Object(annotations).readOnlyHint).map(({ name }) => name),
 		);
 		const told = await until("all has been told in the channel", () => {
 			const embeds = embedsIn(simulator);
-			return (
-				embeds.length >=
-					rows.filter(({ tool }) => writers.has(String(tool))).length &&
-				JSON.stringify(embeds)
-			);
+			return embeds.length >= rows.filter(({ tool }) => writers.has(String(tool))).length && JSON.stringify(embeds);
 		});
 
 		const raw =
@@ -409,8 +352,7 @@ onBoth((databases, kind) => {
 		expect(told).toContain("send_message");
 		expect([status.status, metrics.status]).toEqual([200, 200]);
 		const shown = [raw, ...recorded.lines, status.text, metrics.text, told];
-		for (const secret of Object.values(secrets))
-			expect(shown.filter((text) => text.includes(secret))).toEqual([]);
+		for (const secret of Object.values(secrets)) expect(shown.filter((text) => text.includes(secret))).toEqual([]);
 	});
 
 	test("list_recent_tool_calls shows the newest first, filtered", async () => {
@@ -418,8 +360,7 @@ onBoth((databases, kind) => {
 		await using audited = await startAudited(place);
 		const { call, general, guild } = audited;
 		const claude = await audited.openSession("Claude");
-		const list = async (args: object) =>
-			(await call("list_recent_tool_calls", args)).text;
+		const list = async (args: object) => (await call("list_recent_tool_calls", args)).text;
 		expect(await list({})).toBe("No recorded tool call matches.");
 		await call("send_message", { channel_id: general, content: "a|b" }, claude);
 		await writtenRows(place, 2);
@@ -441,21 +382,12 @@ onBoth((databases, kind) => {
 			expect.stringMatching(/^next_before=\d{4}-[\d:T.-]+Z,[\w-]+$/),
 		]);
 		await writtenRows(place, 4);
-		const ids = async (args: object) =>
-			[...(await list(args)).matchAll(/request: (\S+) /g)].map(([, id]) => id);
+		const ids = async (args: object) => [...(await list(args)).matchAll(/request: (\S+) /g)].map(([, id]) => id);
 		expect(await ids({ tool: "send_message" })).toEqual(["call-3", "call-2"]);
 		expect(await ids({ outcome: "refused" })).toEqual(["call-3"]);
-		expect(await ids({ tool: "send_message", outcome: "done" })).toEqual([
-			"call-2",
-		]);
-		expect(
-			await ids({ tool: "list_recent_tool_calls", limit: 1 }),
-		).toHaveLength(1);
-		for (const none of [
-			{ tool: "' OR 1=1 --" },
-			{ outcome: "error" },
-			{ before: "2000-01-01T00:00:00Z" },
-		])
+		expect(await ids({ tool: "send_message", outcome: "done" })).toEqual(["call-2"]);
+		expect(await ids({ tool: "list_recent_tool_calls", limit: 1 })).toHaveLength(1);
+		for (const none of [{ tool: "' OR 1=1 --" }, { outcome: "error" }, { before: "2000-01-01T00:00:00Z" }])
 			expect(await list(none)).toBe("No recorded tool call matches.");
 	});
 
@@ -476,16 +408,9 @@ onBoth((databases, kind) => {
 				named(250).map((_, number) => from + number),
 			);
 			const pages = await walk(audited, { tool: "list_guilds", limit: 7 }, 100);
-			expect(pages.map(({ length }) => length)).toEqual([
-				...Array<number>(35).fill(7),
-				5,
-			]);
+			expect(pages.map(({ length }) => length)).toEqual([...Array<number>(35).fill(7), 5]);
 			expect(pages.flat()).toEqual(named(250).reverse());
-			const all = await walk(
-				audited,
-				{ tool: "list_guilds", limit: 5_000 },
-				100,
-			);
+			const all = await walk(audited, { tool: "list_guilds", limit: 5_000 }, 100);
 			expect(all.map(({ length }) => length)).toEqual([100, 100, 50]);
 		});
 
@@ -495,9 +420,7 @@ onBoth((databases, kind) => {
 			await insertRows(
 				place,
 				"list_roles",
-				named(100).map(
-					(_, number) => from + Math.floor(number / 4) + (number % 3),
-				),
+				named(100).map((_, number) => from + Math.floor(number / 4) + (number % 3)),
 			);
 			const pages = await walk(audited, { tool: "list_roles", limit: 5 }, 100);
 			expect(new Set(pages.flat())).toEqual(new Set(named(100)));
@@ -510,11 +433,7 @@ onBoth((databases, kind) => {
 				"list_channels",
 				named(12).map(() => at),
 			);
-			const pages = await walk(
-				audited,
-				{ tool: "list_channels", limit: 5 },
-				20,
-			);
+			const pages = await walk(audited, { tool: "list_channels", limit: 5 }, 20);
 			expect(new Set(pages.flat())).toEqual(new Set(named(12)));
 		});
 	});
@@ -555,11 +474,7 @@ describe("list_recent_tool_calls", () => {
 	])("a client named %s is one field of one line", async (_, name) => {
 		const { call, openSession } = shared();
 		const id = `named-${Bun.hash(name)}`;
-		await call(
-			"list_guilds",
-			{},
-			{ ...(await openSession(name)), "X-Request-Id": id },
-		);
+		await call("list_guilds", {}, { ...(await openSession(name)), "X-Request-Id": id });
 		const text = await until("its row is written", async () => {
 			const { text } = await call("list_recent_tool_calls", {
 				tool: "list_guilds",
@@ -595,14 +510,11 @@ describe("list_recent_tool_calls", () => {
 		expect(refused.text).toContain("before: expected a duration such as 6h");
 	});
 
-	test.each(["2001-01-31", "2001-01-31T12:00:00+02:00", "20y"])(
-		"before %j is accepted",
-		async (before) => {
-			const { call } = shared();
-			const { text } = await call("list_recent_tool_calls", { before });
-			expect(text).toBe("No recorded tool call matches.");
-		},
-	);
+	test.each(["2001-01-31", "2001-01-31T12:00:00+02:00", "20y"])("before %j is accepted", async (before) => {
+		const { call } = shared();
+		const { text } = await call("list_recent_tool_calls", { before });
+		expect(text).toBe("No recorded tool call matches.");
+	});
 });
 
 onOwnPostgres((databases) => {
@@ -612,10 +524,7 @@ onOwnPostgres((databases) => {
 		const { call, get, metric, general, simulator } = audited;
 		expect(await metric("store_ready")).toBe(1);
 		await databases.postgres.kill();
-		await until(
-			"it has noticed",
-			async () => (await metric("store_ready")) === 0,
-		);
+		await until("it has noticed", async () => (await metric("store_ready")) === 0);
 
 		expect((await get("/mcp")).text).toBe("degraded");
 		expect(await get("/readyz")).toEqual({ status: 200, text: "degraded\n" });
@@ -645,17 +554,12 @@ onOwnPostgres((databases) => {
 		await audited.ready();
 		expect(await get("/readyz")).toEqual({ status: 200, text: "ok\n" });
 		const rows = await writtenRows(place, 21);
-		expect(rows.map(({ request_id }) => request_id)).toEqual(
-			rows.map((_, index) => `call-${index + 1}`),
-		);
+		expect(rows.map(({ request_id }) => request_id)).toEqual(rows.map((_, index) => `call-${index + 1}`));
 		expect(rows.at(-1)).toMatchObject({
 			tool: "list_recent_tool_calls",
 			outcome: "failed",
 		});
-		await until(
-			"none is queued",
-			async () => (await metric("audit_queued")) === 0,
-		);
+		await until("none is queued", async () => (await metric("audit_queued")) === 0);
 		expect(await metric("store_ready")).toBe(1);
 		expect(await metric("audit_dropped_total")).toBe(0);
 		const { text } = await call("list_recent_tool_calls", { limit: 1 });
@@ -688,8 +592,7 @@ function messagesIn(simulator: Simulator): readonly Message[] {
 const inStaff = (simulator: Simulator) => ({
 	auditChannelId: simulator.channel("The Cooks/staff").id,
 });
-const staffMessages = ({ simulator }: Audited) =>
-	`POST /channels/${simulator.channel("The Cooks/staff").id}/messages`;
+const staffMessages = ({ simulator }: Audited) => `POST /channels/${simulator.channel("The Cooks/staff").id}/messages`;
 
 /** The request ids of posted calls, once there are `count`. */
 function postedIds({ simulator }: Audited, count: number): Promise<string[]> {
@@ -705,9 +608,7 @@ test("the audit channel has an embed for each call that is meant to change somet
 	await using audited = await startAudited(undefined, inStaff);
 	const { call, simulator, general } = audited;
 	const claude = await audited.openSession("Claude");
-	const { id: message_id } = await simulator
-		.user("ada")
-		.say("The Cooks/general", "hello");
+	const { id: message_id } = await simulator.user("ada").say("The Cooks/general", "hello");
 	const user_id = simulator.user("liwei").id;
 	const one = { channel_id: general, message_ids: [message_id] };
 	await call("send_message", { channel_id: general, content: "hi" }, claude); // 1
@@ -727,9 +628,7 @@ test("the audit channel has an embed for each call that is meant to change somet
 	await call("bulk_ban", { user_ids: [user_id], dry_run: false });
 	await postedIds(audited, 6);
 	const embeds = embedsIn(simulator);
-	const texts = embeds.map((embed) =>
-		[embed.Request, embed.title, embed.Outcome, embed.Client].join(" "),
-	);
+	const texts = embeds.map((embed) => [embed.Request, embed.title, embed.Outcome, embed.Client].join(" "));
 	expect(texts).toEqual([
 		"call-1 send_message done Claude",
 		"call-6 delete_messages done unknown",
@@ -739,21 +638,15 @@ test("the audit channel has an embed for each call that is meant to change somet
 		"call-15 ban failed unknown",
 	]);
 	const codeBlock = (json: string) => `\`\`\`json\n${json}\n\`\`\``;
-	expect(embeds[0]?.description).toBe(
-		codeBlock(`{"channel_id":"${general}","content":"[2 characters]"}`),
-	);
-	expect(embeds[4]?.description).toBe(
-		codeBlock(`{"user_ids":["${user_id}"],"reason":"[7 characters]"}`),
-	);
+	expect(embeds[0]?.description).toBe(codeBlock(`{"channel_id":"${general}","content":"[2 characters]"}`));
+	expect(embeds[4]?.description).toBe(codeBlock(`{"user_ids":["${user_id}"],"reason":"[7 characters]"}`));
 	const kept = await until("the calls are on record", async () => {
 		const { text } = await call("list_recent_tool_calls", {
 			...{ tool: "ban", limit: 3 },
 		});
 		return text.includes('"dry_run":false') && text.split("\n").slice(1, 4);
 	});
-	expect(kept.map((line) => / \| \{.*"dry_run":(\w+)/.exec(line)?.[1])).toEqual(
-		["false", "true", "true"],
-	);
+	expect(kept.map((line) => / \| \{.*"dry_run":(\w+)/.exec(line)?.[1])).toEqual(["false", "true", "true"]);
 	expect(audited.recorded.messages()).not.toContain(warning);
 });
 
@@ -775,17 +668,14 @@ test("300 calls are answered while the audit channel stalls, and posted afterwar
 			)),
 		);
 	expect(answers.filter(({ isError }) => !isError)).toHaveLength(30);
-	for (const { text } of answers)
-		expect(text).toMatch(/^Message sent|content: is required/);
+	for (const { text } of answers) expect(text).toMatch(/^Message sent|content: is required/);
 	expect(simulator.channel(general).transcript().split("\n")).toHaveLength(30);
 	expect(fault.hits).toBe(1);
 	expect(messagesIn(simulator)).toEqual([]);
 	fault.release();
 	const ids = await postedIds(audited, 300);
 	expect(ids).toHaveLength(300);
-	expect(new Set(ids)).toEqual(
-		new Set(named(300).map((_, index) => `call-${index + 1}`)),
-	);
+	expect(new Set(ids)).toEqual(new Set(named(300).map((_, index) => `call-${index + 1}`)));
 	const sizes = messagesIn(simulator).map(({ embeds }) => embeds.length);
 	expect(Math.max(...sizes)).toBe(10);
 	// The first one went by itself; meanwhile the others have gathered.
@@ -822,8 +712,7 @@ test("ten calls with long arguments are posted", async () => {
 	const { call, simulator, general } = audited;
 	const fault = simulator.faults.stall(staffMessages(audited), { times: 1 });
 	const message_ids = Array.from({ length: 50 }, () => general);
-	for (let number = 0; number < 11; number++)
-		await call("delete_messages", { channel_id: general, message_ids });
+	for (let number = 0; number < 11; number++) await call("delete_messages", { channel_id: general, message_ids });
 	await until("the first is on its way", () => fault.hits === 1);
 	fault.release();
 	await until("they are told of, or will not be", () => {
@@ -850,42 +739,35 @@ test.each<[string, (simulator: Simulator) => string]>([
 			}).id;
 		},
 	],
-])(
-	"an audit channel that %s logs a warning, and no call fails",
-	async (_, channel) => {
-		await using audited = await startAudited(undefined, (simulator) => ({
-			auditChannelId: channel(simulator),
-		}));
-		const { call, general, recorded } = audited;
-		for (let number = 1; number <= 3; number++) {
-			const sent = await call("send_message", {
-				channel_id: general,
-				content: "a",
-			});
-			expect(sent.isError).toBe(false);
-			await until("it is said", () => {
-				const said = recorded.entries(warning);
-				return (
-					said.reduce((sum, { entries }) => sum + Number(entries), 0) === number
-				);
-			});
-		}
-		expect(recorded.entries(warning)[0]).toMatchObject({
-			level: "warn",
-			reason: expect.stringMatching(/./),
+])("an audit channel that %s logs a warning, and no call fails", async (_, channel) => {
+	await using audited = await startAudited(undefined, (simulator) => ({
+		auditChannelId: channel(simulator),
+	}));
+	const { call, general, recorded } = audited;
+	for (let number = 1; number <= 3; number++) {
+		const sent = await call("send_message", {
+			channel_id: general,
+			content: "a",
 		});
-		expect((await audited.get("/mcp")).text).toBe("ready");
-	},
-);
+		expect(sent.isError).toBe(false);
+		await until("it is said", () => {
+			const said = recorded.entries(warning);
+			return said.reduce((sum, { entries }) => sum + Number(entries), 0) === number;
+		});
+	}
+	expect(recorded.entries(warning)[0]).toMatchObject({
+		level: "warn",
+		reason: expect.stringMatching(/./),
+	});
+	expect((await audited.get("/mcp")).text).toBe("ready");
+});
 
 test("the audit channel goes on after a message that Discord refused", async () => {
 	await using audited = await startAudited(undefined, inStaff);
 	const { call, simulator } = audited;
 	simulator.faults.refuse(staffMessages(audited), 50013, { times: 1 });
 	await call("ban", {});
-	await until("it is said", () =>
-		audited.recorded.messages().includes(warning),
-	);
+	await until("it is said", () => audited.recorded.messages().includes(warning));
 	await call("ban", {});
 	expect(await postedIds(audited, 1)).toEqual(["call-2"]);
 });

@@ -21,18 +21,9 @@ test("the operator sees any call, redacted; a person only their own; nobody else
 	});
 	const secret = "what-ada-wrote-in-confidence";
 	const channel_id = world.simulator.channel("The Cooks/staff").id;
-	await world.call(
-		named(ada),
-		"send_message",
-		{ channel_id, content: secret },
-		"request-1",
-	);
+	await world.call(named(ada), "send_message", { channel_id, content: secret }, "request-1");
 	const at = Date.parse(world.posts().at(-1)?.timestamp ?? "");
-	const find = async (
-		principal: Principal | undefined,
-		request = "request-1",
-		time = at,
-	) => {
+	const find = async (principal: Principal | undefined, request = "request-1", time = at) => {
 		const { result, error } = await world.ask(principal, method, {
 			request,
 			at: time,

@@ -15,13 +15,7 @@ const token = "a-token-of-enough-length";
 
 type Headers = Record<string, string>;
 
-async function post(
-	base: string,
-	name: string,
-	input: unknown,
-	headers: Headers = {},
-	method = "POST",
-) {
+async function post(base: string, name: string, input: unknown, headers: Headers = {}, method = "POST") {
 	const response = await fetch(new URL(`/guild-document/${name}`, base), {
 		method,
 		headers: { "Content-Type": "application/json", ...headers },
@@ -46,34 +40,10 @@ describe("access", () => {
 	const bearer = { Authorization: `Bearer ${token}` };
 	test.each([
 		["without the token", "export", {}, 401, "Unauthorized"],
-		[
-			"with a wrong token",
-			"export",
-			{ Authorization: "Bearer wrong" },
-			401,
-			"Unauthorized",
-		],
-		[
-			"from another host",
-			"export",
-			{ ...bearer, Host: "a.example" },
-			403,
-			"Host",
-		],
-		[
-			"from a web page",
-			"export",
-			{ ...bearer, Origin: "https://a.example" },
-			403,
-			"Origin",
-		],
-		[
-			"of a form's type",
-			"export",
-			{ ...bearer, "Content-Type": "text/plain" },
-			415,
-			'"error"',
-		],
+		["with a wrong token", "export", { Authorization: "Bearer wrong" }, 401, "Unauthorized"],
+		["from another host", "export", { ...bearer, Host: "a.example" }, 403, "Host"],
+		["from a web page", "export", { ...bearer, Origin: "https://a.example" }, 403, "Origin"],
+		["of a form's type", "export", { ...bearer, "Content-Type": "text/plain" }, 415, '"error"'],
 		["of an unknown name", "delete", bearer, 404, '"error"'],
 		["of an inherited name", "toString", bearer, 404, '"error"'],
 		["before the bot is connected", "export", bearer, 422, "not connected"],
@@ -104,17 +74,14 @@ describe("access", () => {
 
 	test("a body of 16 MiB is read, and one byte more gets 413", async () => {
 		const limit = 16 * 1024 * 1024;
-		const send = (length: number) =>
-			post(bot.url, "plan", "{}".padEnd(length), bearer);
+		const send = (length: number) => post(bot.url, "plan", "{}".padEnd(length), bearer);
 		expect(await send(limit)).toMatchObject({ status: 422 });
 		expect(await send(limit + 1)).toMatchObject({ status: 413 });
 	});
 
 	test("requests are logged without their contents", async () => {
 		await post(bot.url, "plan", { document: { secret: "xyzzy" } }, bearer);
-		const logged = entries(
-			"finished a command-line request about a guild document",
-		);
+		const logged = entries("finished a command-line request about a guild document");
 		expect(logged.at(-1)).toMatchObject({ request: "plan", outcome: "failed" });
 		expect(JSON.stringify(logged)).not.toContain("xyzzy");
 	});
@@ -187,9 +154,7 @@ describe("requests", () => {
 	});
 
 	test("a guild that is not the bot's, and an invalid document, are refused", async () => {
-		expect(
-			await ask("export", { guild_id: "123456789012345678" }),
-		).toMatchObject({
+		expect(await ask("export", { guild_id: "123456789012345678" })).toMatchObject({
 			status: 422,
 			error: expect.stringContaining("Its guilds"),
 		});
@@ -217,10 +182,7 @@ describe("requests", () => {
 		[{ read_only: true }, ["apply", "cancel"]],
 		[{ toolsets: ["messages"] }, Object.keys(allOf)],
 	])("with %j in [mcp], the requests %j are refused", async (mcp, refused) => {
-		const bot = startBot(
-			botConfig({ toml: v.parse(toml, { bot_name: "Alpha", mcp }) }),
-			recordLog().log,
-		);
+		const bot = startBot(botConfig({ toml: v.parse(toml, { bot_name: "Alpha", mcp }) }), recordLog().log);
 		await using stack = new AsyncDisposableStack();
 		stack.defer(() => bot.close());
 		const found: string[] = [];

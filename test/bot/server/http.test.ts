@@ -4,10 +4,7 @@ import { expect, test } from "bun:test";
 import { startBot } from "../../../src/bot/bot.ts";
 import { withoutToken } from "../../../src/bot/config/config.ts";
 import { createLog } from "../../../src/lib/log.ts";
-import {
-	encodePrincipal,
-	principalHeader,
-} from "../../../src/lib/principal.ts";
+import { encodePrincipal, principalHeader } from "../../../src/lib/principal.ts";
 import { botConfig, withoutLogin } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
@@ -54,8 +51,7 @@ test("a GET for an event stream gets 405", async () => {
 
 test("a call needs the token if there is one, and needs no session", async () => {
 	await using offline = startOfflineBot(token);
-	const post = (headers: Record<string, string>) =>
-		fetch(offline.url, { method: "POST", body: call, headers });
+	const post = (headers: Record<string, string>) => fetch(offline.url, { method: "POST", body: call, headers });
 	expect((await post({})).status).toBe(401);
 	expect((await post({ Authorization: "Bearer wrong" })).status).toBe(401);
 	const answered = await post({ Authorization: `bearer ${token}` });
@@ -66,8 +62,7 @@ test("a call needs the token if there is one, and needs no session", async () =>
 
 test("a bot accepts the header of a principal only together with its token", async () => {
 	const sent = encodePrincipal({ id: "key:a", name: "a", access: "read" });
-	const post = (url: string, headers: Record<string, string>) =>
-		fetch(url, { method: "POST", body: call, headers });
+	const post = (url: string, headers: Record<string, string>) => fetch(url, { method: "POST", body: call, headers });
 	await using guarded = startOfflineBot(token);
 	const Authorization = `Bearer ${token}`;
 	for (const [headers, status] of [
@@ -105,11 +100,7 @@ test.each([
 test("without a token only listed origins are allowed, and the log warns at the start", async () => {
 	const { log, entries } = recordLog();
 	const startOpenBot = (mcpToken?: string) =>
-		startBot(
-			botConfig({ mcpToken, allowedOrigins: ["http://localhost:5173"] }),
-			log,
-			withoutLogin,
-		);
+		startBot(botConfig({ mcpToken, allowedOrigins: ["http://localhost:5173"] }), log, withoutLogin);
 	const open = startOpenBot();
 	await using stack = new AsyncDisposableStack();
 	stack.defer(() => open.close());
@@ -128,11 +119,7 @@ test("without a token only listed origins are allowed, and the log warns at the 
 	] as const) {
 		expect([Origin, await ask(Origin, "/mcp", post)]).toEqual([Origin, status]);
 		for (const path of ["/mcp", "/status", "/metrics", "/healthz"])
-			expect([Origin, path, await ask(Origin, path)]).toEqual([
-				Origin,
-				path,
-				status,
-			]);
+			expect([Origin, path, await ask(Origin, path)]).toEqual([Origin, path, status]);
 	}
 	const warnings = () => entries(withoutToken);
 	expect(warnings()).toMatchObject([{ level: "warn" }]);
@@ -155,8 +142,7 @@ test.each([
 		headers: { Host },
 	});
 	expect(response.status).toBe(status);
-	if (status === 403)
-		expect(await response.text()).toBe("Host header is not allowed");
+	if (status === 403) expect(await response.text()).toBe("Host header is not allowed");
 	// The readiness check is on the same path.
 	const readiness = await fetch(offline.url, { headers: { Host } });
 	expect(readiness.status).toBe(status);
@@ -164,8 +150,7 @@ test.each([
 
 test("a body of 128 KiB is accepted, and one byte more gets 413", async () => {
 	await using offline = startOfflineBot(undefined);
-	const post = (length: number) =>
-		fetch(offline.url, { method: "POST", body: call.padEnd(length) });
+	const post = (length: number) => fetch(offline.url, { method: "POST", body: call.padEnd(length) });
 	expect((await post(128 * 1024)).status).toBe(200);
 	expect((await post(128 * 1024 + 1)).status).toBe(413);
 });

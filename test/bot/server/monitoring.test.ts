@@ -49,24 +49,12 @@ interface Status {
 }
 
 /** A bot without Discord, unless `config` has one. */
-function startTestBot(
-	config: Partial<BotConfig> = {},
-	tools?: readonly Tool<BotContext>[],
-) {
+function startTestBot(config: Partial<BotConfig> = {}, tools?: readonly Tool<BotContext>[]) {
 	const recorded = recordLog("debug");
-	const bot = startBot(
-		botConfig({ mcpToken: token, ...config }),
-		recorded.log,
-		{ tools, ...withoutLogin },
-	);
-	const get = (path: string, init: RequestInit = {}) =>
-		fetch(new URL(path, bot.url), init);
+	const bot = startBot(botConfig({ mcpToken: token, ...config }), recorded.log, { tools, ...withoutLogin });
+	const get = (path: string, init: RequestInit = {}) => fetch(new URL(path, bot.url), init);
 	const headers = { Authorization: `Bearer ${token}` };
-	const rpc = async (
-		method: string,
-		params: unknown,
-		more: Record<string, string> = {},
-	) => {
+	const rpc = async (method: string, params: unknown, more: Record<string, string> = {}) => {
 		const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
 		const init = { method: "POST", body, headers: { ...headers, ...more } };
 		return (await fetch(bot.url, init)).text();
@@ -78,20 +66,15 @@ function startTestBot(
 		rpc,
 		call: (name: unknown, args = {}, more: Record<string, string> = {}) =>
 			rpc("tools/call", { name, arguments: args }, more),
-		status: async () =>
-			(await get("/status", { headers })).json() as Promise<Status>,
-		metrics: async () =>
-			parseMetrics(await (await get("/metrics", { headers })).text()),
-		connected: () =>
-			until("Discord is connected", async () => (await get("/readyz")).ok),
+		status: async () => (await get("/status", { headers })).json() as Promise<Status>,
+		metrics: async () => parseMetrics(await (await get("/metrics", { headers })).text()),
+		connected: () => until("Discord is connected", async () => (await get("/readyz")).ok),
 		[Symbol.asyncDispose]: () => bot.close(),
 	};
 }
 
 /** A bot connected to a simulator of its own. */
-async function startConnectedBot(
-	configFor: (simulator: Simulator) => Partial<BotConfig> = () => ({}),
-) {
+async function startConnectedBot(configFor: (simulator: Simulator) => Partial<BotConfig> = () => ({})) {
 	const simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");
 	const alpha = startTestBot({
@@ -119,10 +102,7 @@ describe("without Discord", () => {
 		const alive = await offline.get("/healthz", { headers });
 		expect([alive.status, await alive.text()]).toEqual([200, "ok\n"]);
 		const ready = await offline.get("/readyz", { headers });
-		expect([ready.status, await ready.text()]).toEqual([
-			503,
-			"Discord is not connected\n",
-		]);
+		expect([ready.status, await ready.text()]).toEqual([503, "Discord is not connected\n"]);
 	});
 
 	test("/status has since when and why", async () => {
@@ -262,19 +242,16 @@ describe.each(["/status", "/metrics"])("%s", (path) => {
 		[{ Authorization, Origin: "https://evil.example" }, 403],
 		[{ Authorization, Origin: "https://chat.example" }, 200],
 		[{ Host: "evil.example" }, 403],
-	] as [Record<string, string>, number][])(
-		"with %j gets %d, like a call",
-		async (headers, status) => {
-			await using offline = startTestBot({
-				allowedHosts: ["bot.example"],
-				allowedOrigins: ["https://chat.example"],
-			});
-			expect((await offline.get(path, { headers })).status).toBe(status);
-			const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
-			const init = { method: "POST", body, headers };
-			expect((await offline.get("/mcp", init)).status).toBe(status);
-		},
-	);
+	] as [Record<string, string>, number][])("with %j gets %d, like a call", async (headers, status) => {
+		await using offline = startTestBot({
+			allowedHosts: ["bot.example"],
+			allowedOrigins: ["https://chat.example"],
+		});
+		expect((await offline.get(path, { headers })).status).toBe(status);
+		const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+		const init = { method: "POST", body, headers };
+		expect((await offline.get("/mcp", init)).status).toBe(status);
+	});
 
 	test("needs no token if calls need none", async () => {
 		await using open = startTestBot({ mcpToken: undefined });
@@ -287,8 +264,7 @@ describe.each(["/status", "/metrics"])("%s", (path) => {
 test("probes refuse foreign origins", async () => {
 	await using offline = startTestBot();
 	const headers = { Origin: "https://evil.example" };
-	for (const path of ["/healthz", "/readyz"])
-		expect((await offline.get(path, { headers })).status).toBe(403);
+	for (const path of ["/healthz", "/readyz"]) expect((await offline.get(path, { headers })).status).toBe(403);
 });
 
 test("any other path gets 404", async () => {
@@ -301,8 +277,7 @@ test("any other path gets 404", async () => {
 describe("metrics", () => {
 	test("requests count by method and outcome, and calls by tool and outcome", async () => {
 		await using bot = startTestBot({}, testTools);
-		for (const name of ["good", "good", "bad", "refusing", "broken"])
-			await bot.call(name);
+		for (const name of ["good", "good", "bad", "refusing", "broken"]) await bot.call(name);
 		await bot.rpc("ping", {});
 		await bot.rpc("tools/list", {});
 		await bot.rpc("tools/list", { cursor: "x" });
@@ -325,20 +300,16 @@ describe("metrics", () => {
 			[{ tool: "broken", outcome: "rpc_error" }, 1],
 		]);
 		const timed = { tool: "good" };
-		expect(
-			sampleOf(metrics, "guildhall_bot_tool_call_seconds_count", timed),
-		).toBe(2);
+		expect(sampleOf(metrics, "guildhall_bot_tool_call_seconds_count", timed)).toBe(2);
 	});
 
 	test("an unknown tool or method creates no series of its own", async () => {
 		await using bot = startTestBot({}, testTools);
 		const names = ["a", "toString", 'x"}\n', "", "other", 7, null, { a: "b" }];
 		for (const name of names) await bot.call(name);
-		for (const method of ["a", "constructor", 'x"}\n', "other"])
-			await bot.rpc(method, {});
+		for (const method of ["a", "constructor", 'x"}\n', "other"]) await bot.rpc(method, {});
 		const metrics = await bot.metrics();
-		const samples = (name: string) =>
-			metrics.get(`guildhall_bot_${name}`)?.samples;
+		const samples = (name: string) => metrics.get(`guildhall_bot_${name}`)?.samples;
 		expect(samples("tool_calls_total")).toEqual([
 			{
 				name: "guildhall_bot_tool_calls_total",
@@ -361,11 +332,8 @@ describe("metrics", () => {
 		await bot.get("/readyz");
 		await bot.rpc("ping", {}, { "Content-Type": "text/plain" });
 		const metrics = await bot.metrics();
-		const responses = (status: string) =>
-			sampleOf(metrics, "guildhall_bot_http_responses_total", { status });
-		expect(["200", "401", "503", "415", "404"].map(responses)).toEqual([
-			1, 2, 1, 1, 1,
-		]);
+		const responses = (status: string) => sampleOf(metrics, "guildhall_bot_http_responses_total", { status });
+		expect(["200", "401", "503", "415", "404"].map(responses)).toEqual([1, 2, 1, 1, 1]);
 	});
 
 	test("a call is in flight until it is answered", async () => {
@@ -378,8 +346,7 @@ describe("metrics", () => {
 		await using bot = startTestBot({}, [waiting]);
 		const called = bot.call("wait");
 		await arrived.promise;
-		const inFlight = async () =>
-			sampleOf(await bot.metrics(), "guildhall_bot_calls_in_flight");
+		const inFlight = async () => sampleOf(await bot.metrics(), "guildhall_bot_calls_in_flight");
 		expect(await inFlight()).toBe(1);
 		expect((await bot.status()).calls_in_flight).toBe(1);
 		answer.resolve(textResult("done"));
@@ -460,11 +427,8 @@ describe("the log", () => {
 
 	test("an invalid request id is replaced by a unique one", async () => {
 		await using bot = startTestBot({}, testTools);
-		for (const id of ["a b", 'x"', "x".repeat(65)])
-			await bot.call("good", {}, { "X-Request-Id": id });
-		const ids = bot
-			.entries("MCP tool call finished")
-			.map(({ request }) => String(request));
+		for (const id of ["a b", 'x"', "x".repeat(65)]) await bot.call("good", {}, { "X-Request-Id": id });
+		const ids = bot.entries("MCP tool call finished").map(({ request }) => String(request));
 		expect(ids).toHaveLength(3);
 		expect(new Set(ids).size).toBe(3);
 		for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
@@ -474,9 +438,7 @@ describe("the log", () => {
 		await using bot = startTestBot({}, testTools);
 		const mcp = await connectTo(bot.bot.url, token);
 		await mcp.call("good");
-		expect(bot.entries("MCP tool call finished")).toEqual([
-			expect.objectContaining({ client: "test", tool: "good" }),
-		]);
+		expect(bot.entries("MCP tool call finished")).toEqual([expect.objectContaining({ client: "test", tool: "good" })]);
 	});
 
 	test("an unknown tool name is quoted and truncated, and an invalid guild id is omitted", async () => {
@@ -523,9 +485,7 @@ describe("the log", () => {
 	test("an internal error is logged with its stack and the request id of its call", async () => {
 		await using bot = startTestBot({}, testTools);
 		await bot.call("broken");
-		const [fault] = bot.entries(
-			"could not answer an MCP request: internal error",
-		);
+		const [fault] = bot.entries("could not answer an MCP request: internal error");
 		const [call] = bot.entries("MCP tool call finished");
 		expect(fault?.error).toMatch(/^Error: a bug\n +at /);
 		expect(call).toMatchObject({ outcome: "rpc_error", code: -32603 });
@@ -548,20 +508,15 @@ test.concurrent("neither log nor metrics nor /status contain tokens, arguments o
 	};
 	const { content, reason, unknown } = secrets;
 	const mcp = await connectTo(bot.url, token);
-	const ada = [...simulator.world.accounts.values()].find(
-		({ user }) => !user.bot,
-	);
-	const said = await fetch(
-		`${simulator.api}/v10/channels/${channel_id}/messages`,
-		{
-			method: "POST",
-			headers: {
-				Authorization: String(ada?.token),
-				"Content-Type": "application/json",
-			},
-			body: JSON.stringify({ content: secrets.said }),
+	const ada = [...simulator.world.accounts.values()].find(({ user }) => !user.bot);
+	const said = await fetch(`${simulator.api}/v10/channels/${channel_id}/messages`, {
+		method: "POST",
+		headers: {
+			Authorization: String(ada?.token),
+			"Content-Type": "application/json",
 		},
-	);
+		body: JSON.stringify({ content: secrets.said }),
+	});
 	expect(said.status).toBe(200);
 	const sent = await mcp.call("send_message", { channel_id, content });
 	expect(sent.isError).toBe(false);
@@ -603,8 +558,7 @@ test.concurrent("neither log nor metrics nor /status contain tokens, arguments o
 		JSON.stringify([...(await alpha.metrics())]),
 	].join("\n");
 	expect(alpha.entries("MCP tool call finished").length).toBeGreaterThan(8);
-	for (const secret of Object.values(secrets))
-		expect(shown).not.toContain(secret);
+	for (const secret of Object.values(secrets)) expect(shown).not.toContain(secret);
 });
 
 test.concurrent("a bot with backups shows them in /status, and posts a notice of a mass deletion in the audit channel", async () => {
@@ -627,14 +581,10 @@ test.concurrent("a bot with backups shows them in /status, and posts a notice of
 		world.channels.remove(channel, by);
 	}
 	const staff = simulator.channel("The Cooks/staff").id;
-	const message = await until("the notice is posted", () =>
-		world.messages.in(staff).at(-1),
-	);
+	const message = await until("the notice is posted", () => world.messages.in(staff).at(-1));
 	const [embed] = message.embeds;
 	expect(embed).toMatchObject({ title: "Mass deletion" });
-	expect(Object(embed).description).toContain(
-		`@zoe (ID: ${by.actor}) deleted 3 channels or roles within 60 s`,
-	);
+	expect(Object(embed).description).toContain(`@zoe (ID: ${by.actor}) deleted 3 channels or roles within 60 s`);
 	const metrics = await alpha.metrics();
 	const value = (name: string) => sampleOf(metrics, `guildhall_bot_${name}`);
 	expect(value("mass_deletions_total")).toBe(1);

@@ -41,34 +41,18 @@ async function rightsWith(...guilds: ReturnType<typeof guild>[]) {
 
 const one = { id: "1", name: "Guild 1", signIn: true };
 
-test.each<
-	[string, guilds: ReturnType<typeof guild>[], guilds: object[], boolean]
->([
+test.each<[string, guilds: ReturnType<typeof guild>[], guilds: object[], boolean]>([
 	["all guilds are there", [guild("1", true, true)], [one], false],
 	["the person is known", [guild("1", false, true)], [one], false],
 	["the person is not known", [guild("1", false, false)], [], true],
-	[
-		"the person is not known in one of two",
-		[guild("1", true, true), guild("2", false, false)],
-		[one],
-		true,
-	],
+	["the person is not known in one of two", [guild("1", true, true), guild("2", false, false)], [one], true],
 	["tools are off there", [guild("3", false, false)], [], false],
-])(
-	"when %s, the answer says whether guilds may be missing",
-	async (_, given, guilds, incomplete) => {
-		expect(await rightsWith(...given)).toEqual(
-			incomplete ? { guilds, incomplete } : { guilds },
-		);
-	},
-);
+])("when %s, the answer says whether guilds may be missing", async (_, given, guilds, incomplete) => {
+	expect(await rightsWith(...given)).toEqual(incomplete ? { guilds, incomplete } : { guilds });
+});
 
 /** What the bot answers whose first shard has the guilds of `connected`. */
-async function rightsOf(
-	guilds: readonly { id: string }[],
-	connected: readonly { id: string }[],
-	loaded = guilds,
-) {
+async function rightsOf(guilds: readonly { id: string }[], connected: readonly { id: string }[], loaded = guilds) {
 	const context = {
 		guilds: undefined,
 		principal,
@@ -91,9 +75,7 @@ test("while a shard is not connected, its guilds may be missing", async () => {
 		guilds: [one],
 		incomplete: true,
 	});
-	await expect(rightsOf([here, lost], [])).rejects.toThrow(
-		"The bot is not connected to Discord",
-	);
+	await expect(rightsOf([here, lost], [])).rejects.toThrow("The bot is not connected to Discord");
 });
 
 test("of the guilds whose members are still being loaded, the bot asks Discord in 50", async () => {

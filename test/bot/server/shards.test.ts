@@ -58,10 +58,7 @@ async function startSharded(changes: Partial<BotConfig> = {}) {
 			return discord;
 		},
 		gauge: async (name: string) =>
-			sampleOf(
-				parseMetrics(await (await get("/metrics")).text()),
-				`guildhall_bot_discord_${name}`,
-			),
+			sampleOf(parseMetrics(await (await get("/metrics")).text()), `guildhall_bot_discord_${name}`),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }
@@ -80,14 +77,10 @@ async function useAllGuilds(simulator: Simulator, call: Call) {
 		const { id: channel_id } = simulator.channel(`${name}/general`);
 		const own = { guild_id };
 		expect(await run("get_guild_info", own)).toContain(name);
-		expect(
-			await run("lookup_user_by_name", { ...own, query: "zoe" }),
-		).toStartWith("1 match");
+		expect(await run("lookup_user_by_name", { ...own, query: "zoe" })).toStartWith("1 match");
 		const content = `hello, ${name}`;
 		await run("send_message", { ...own, channel_id, content });
-		expect(simulator.channel(`${name}/general`).transcript()).toContain(
-			content,
-		);
+		expect(simulator.channel(`${name}/general`).transcript()).toContain(content);
 	}
 	const { text } = await call("list_guilds");
 	expect(text).toStartWith("8 guild(s):");
@@ -116,11 +109,7 @@ test.concurrent("/status, the metrics and get_bot_info have all shards", async (
 		logins_in_24_hours: 4,
 	});
 	expect(discord.guilds).toEqual(
-		expect.arrayContaining(
-			guildNames.map((name, number) =>
-				expect.objectContaining({ name, shard: number % 4 }),
-			),
-		),
+		expect.arrayContaining(guildNames.map((name, number) => expect.objectContaining({ name, shard: number % 4 }))),
 	);
 	expect(discord.shards).toEqual(
 		[0, 1, 2, 3].map((id) => ({
@@ -141,10 +130,7 @@ test.concurrent("a lost shard is visible, and the guilds of the others work as b
 	expect(await alpha.ready()).toEqual([200, "ok"]);
 	simulator.sockets.holdConnections(true);
 	simulator.sockets.disconnect({ shard: 1 });
-	await until(
-		"it is lost",
-		async () => (await gauge("shards_connected")) !== 4,
-	);
+	await until("it is lost", async () => (await gauge("shards_connected")) !== 4);
 	expect(await alpha.ready()).toEqual([200, "degraded"]);
 	expect(await gauge("connected")).toBe(0);
 	expect(await gauge("shards_connected")).toBe(3);
@@ -159,20 +145,12 @@ test.concurrent("a lost shard is visible, and the guilds of the others work as b
 	expect((await call("get_bot_info")).text).toMatch(
 		/\nshards: 3 of 4 connected; shard 1 not connected since \S+Z, 2 guild\(s\)\n/,
 	);
-	const setup = async (name: string) =>
-		(await call("run_setup_check", { guild_id: simulator.guild(name).id }))
-			.text;
-	expect(await setup("Guild 1")).toContain(
-		"the bot is not connected (Discord closed the connection (4000))",
-	);
+	const setup = async (name: string) => (await call("run_setup_check", { guild_id: simulator.guild(name).id })).text;
+	expect(await setup("Guild 1")).toContain("the bot is not connected (Discord closed the connection (4000))");
 	expect(await setup("Guild 2")).toContain("connected, shard 2 of 4");
 
-	const { id: role_id } = simulator.world.roles.add(
-		simulator.guild("Guild 1"),
-		{ name: "Unheard" },
-	);
-	const members = async (name: string) =>
-		await call("list_members", { guild_id: simulator.guild(name).id });
+	const { id: role_id } = simulator.world.roles.add(simulator.guild("Guild 1"), { name: "Unheard" });
+	const members = async (name: string) => await call("list_members", { guild_id: simulator.guild(name).id });
 	const missing = "so some are missing";
 	expect((await members("Guild 2")).text).not.toContain(missing);
 	expect((await members("Guild 5")).text).toContain(missing);
@@ -218,12 +196,8 @@ test.concurrent("after a new session of a shard, only the audit logs of its guil
 			.filter((path) => path.includes("/audit-logs"));
 	const { id: one } = simulator.guild("Guild 1");
 	const { id: five } = simulator.guild("Guild 5");
-	await until("both are read again", () =>
-		[one, five].every((id) => later().some((path) => path.includes(id))),
-	);
-	expect(
-		later().filter((path) => !path.includes(one) && !path.includes(five)),
-	).toEqual([]);
+	await until("both are read again", () => [one, five].every((id) => later().some((path) => path.includes(id))));
+	expect(later().filter((path) => !path.includes(one) && !path.includes(five))).toEqual([]);
 }, 120_000);
 
 test.concurrent("when all shards are lost, the bot is not ready", async () => {
@@ -260,8 +234,7 @@ test("a bot with SHARDS=auto that is killed and started again works in all guild
 		DISCORD_API_URL: simulator.api,
 		SHARDS: "auto",
 	});
-	const connected = () =>
-		simulator.sockets.connected.filter((one) => one === id).length;
+	const connected = () => simulator.sockets.connected.filter((one) => one === id).length;
 	expect(connected()).toBe(4);
 	await bot.restart("SIGKILL");
 	expect(connected()).toBe(4);

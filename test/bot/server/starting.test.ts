@@ -24,20 +24,13 @@ function startServer(limits = unlimited) {
 		limits,
 	);
 	const send = (method: string, name?: string, caller: Partial<Caller> = {}) =>
-		server.handle(
-			{ method, params: { name } } as unknown as RpcRequest,
-			{ requestId: "a", ...caller } as Caller,
-		);
+		server.handle({ method, params: { name } } as unknown as RpcRequest, { requestId: "a", ...caller } as Caller);
 	return { handled, login, send };
 }
 
 test("calls and questions about people wait for the login, other requests do not", async () => {
 	const { handled, login, send } = startServer();
-	const waiting = [
-		send("tools/call", "send_message"),
-		send("tools/call", "list_guilds"),
-		send(rightsMethod),
-	];
+	const waiting = [send("tools/call", "send_message"), send("tools/call", "list_guilds"), send(rightsMethod)];
 	await send("tools/list");
 	// A gateway that refreshes its list of guilds sends no request id.
 	await send("tools/call", "list_guilds", { requestId: undefined });

@@ -2,24 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import {
-	type BotConfig,
-	idleApproval,
-	withoutToken,
-} from "../../../src/bot/config/config.ts";
+import { type BotConfig, idleApproval, withoutToken } from "../../../src/bot/config/config.ts";
 import { toml as schema } from "../../../src/bot/config/settings.ts";
 import { checkBot } from "../../../src/bot/setup/check.ts";
 import { referencesIn } from "../../../src/bot/setup/guild-checks.ts";
 import { CheckFailed } from "../../../src/lib/program/check.ts";
 import { demoSeed, moderatorPermissions } from "../../../src/simulator/seed.ts";
-import type {
-	Simulator,
-	SimulatorOptions,
-} from "../../../src/simulator/simulator.ts";
-import type {
-	Guild,
-	GuildChannel,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
+import type { Guild, GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -37,8 +27,7 @@ async function startFixture(options: SimulatorOptions = {}) {
 		for (const one of guild.roles.values()) if (one.name === name) return one;
 		throw new Error(`there is no role ${name}`);
 	};
-	const general = simulator.channel("The Cooks/general")
-		.channel as GuildChannel;
+	const general = simulator.channel("The Cooks/general").channel as GuildChannel;
 	const staff = simulator.channel("The Cooks/staff").channel as GuildChannel;
 	const toml = {
 		bot_name: "Alpha",
@@ -81,10 +70,7 @@ async function startFixture(options: SimulatorOptions = {}) {
 
 type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
-async function check(
-	config: BotConfig,
-	options: Parameters<typeof checkBot>[2] = {},
-) {
+async function check(config: BotConfig, options: Parameters<typeof checkBot>[2] = {}) {
 	const lines: string[] = [];
 	const recorded = recordLog("warn");
 	const passed = await checkBot(config, recorded.log, {
@@ -92,10 +78,8 @@ async function check(
 		...options,
 	});
 	const shown = [...lines, ...recorded.lines].join("\n");
-	for (const secret of [config.discordToken, mcpToken])
-		expect(shown).not.toContain(secret);
-	const marked = (mark: string) =>
-		lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(2));
+	for (const secret of [config.discordToken, mcpToken]) expect(shown).not.toContain(secret);
+	const marked = (mark: string) => lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(2));
 	return { passed, lines, marked, logged: recorded.lines };
 }
 
@@ -107,10 +91,7 @@ function alphaRole({ guild }: Fixture) {
 }
 
 /** What alpha's role permits: all but these. */
-function withhold(
-	fixture: Fixture,
-	...names: (keyof typeof PermissionFlagsBits)[]
-) {
+function withhold(fixture: Fixture, ...names: (keyof typeof PermissionFlagsBits)[]) {
 	const bits = names.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
 	const { world } = fixture.simulator;
 	const change = (role: ReturnType<typeof alphaRole>) =>
@@ -123,16 +104,10 @@ function withhold(
 }
 
 /** Nobody may do this in the channel. */
-function forbid(
-	{ simulator, guild }: Fixture,
-	channel: GuildChannel,
-	...names: (keyof typeof PermissionFlagsBits)[]
-) {
+function forbid({ simulator, guild }: Fixture, channel: GuildChannel, ...names: (keyof typeof PermissionFlagsBits)[]) {
 	const bits = names.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
 	simulator.world.channels.edit(channel, {
-		permission_overwrites: [
-			{ id: guild.id, type: 0, allow: "0", deny: String(bits) },
-		],
+		permission_overwrites: [{ id: guild.id, type: 0, allow: "0", deny: String(bits) }],
 	});
 }
 
@@ -164,10 +139,7 @@ test("when all is well, every check passes and names what it found", async () =>
 	);
 	expect(passed).toBe(true);
 	expect(logged).toEqual([]);
-	await until(
-		"the bot has logged out",
-		() => simulator.sockets.connected.length === 0,
-	);
+	await until("the bot has logged out", () => simulator.sockets.connected.length === 0);
 	expect(simulator.journal.entries("* *")).toEqual([]);
 });
 
@@ -190,9 +162,7 @@ test("without GUILD_ID, roles and channels may be in any guild that the bot is i
 
 test("a bot without a token passes with a warning", async () => {
 	await using fixture = await startFixture();
-	const { passed, marked } = await check(
-		botConfig({ ...fixture.env, mcpToken: undefined }),
-	);
+	const { passed, marked } = await check(botConfig({ ...fixture.env, mcpToken: undefined }));
 	expect(marked("!")).toContain(`MCP token: ${withoutToken}`);
 	expect(passed).toBe(true);
 });
@@ -216,10 +186,7 @@ test("approval that no call can need passes with a warning", async () => {
 
 test("a bot to which Discord refuses privileged intents passes with a warning that says what is lacking", async () => {
 	const seed = demoSeed();
-	const bots = [
-		{ username: "alpha", privilegedIntents: [] },
-		{ username: "beta" },
-	];
+	const bots = [{ username: "alpha", privilegedIntents: [] }, { username: "beta" }];
 	await using fixture = await startFixture({ seed: { ...seed, bots } });
 	const { passed, marked } = await check(fixture.config());
 	const [warning] = marked("!").filter((line) => line.includes("Intent"));
@@ -265,9 +232,7 @@ const rows: Row[] = [
 		change({ env }) {
 			env.discordApiUrl = "http://127.0.0.1:1/api";
 		},
-		crosses: () => [
-			/^Discord login: the bot could not log in to Discord within /,
-		],
+		crosses: () => [/^Discord login: the bot could not log in to Discord within /],
 		next: /reach http:\/\/127\.0\.0\.1:1\/api\?/,
 	},
 	{
@@ -286,9 +251,7 @@ const rows: Row[] = [
 			env.guildId = simulator.guild("The Bakers").id;
 		},
 		crosses: ({ env }) => [
-			new RegExp(
-				`^guild: the bot is not in the guild ${env.guildId} \\(GUILD_ID\\), but in The Cooks`,
-			),
+			new RegExp(`^guild: the bot is not in the guild ${env.guildId} \\(GUILD_ID\\), but in The Cooks`),
 		],
 		next: /^ {4}Invite the bot: https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&scope=bot%20applications\.commands&permissions=\d+$/,
 	},
@@ -297,9 +260,7 @@ const rows: Row[] = [
 		change({ env, simulator }) {
 			env.guildId = simulator.guild("The Bakers").id;
 			const { id } = simulator.guild("The Cooks");
-			simulator.sockets.alterEvents((type, data) =>
-				type === "GUILD_CREATE" ? { id, unavailable: true } : data,
-			);
+			simulator.sockets.alterEvents((type, data) => (type === "GUILD_CREATE" ? { id, unavailable: true } : data));
 		},
 		crosses: ({ env }) => [
 			new RegExp(
@@ -320,9 +281,7 @@ const rows: Row[] = [
 	{
 		what: "the bot lacks what a feature needs",
 		change: (fixture) => withhold(fixture, "BanMembers"),
-		crosses: ({ guild }) => [
-			`permissions: the bot lacks BAN_MEMBERS in The Cooks (ID: ${guild.id})`,
-		],
+		crosses: ({ guild }) => [`permissions: the bot lacks BAN_MEMBERS in The Cooks (ID: ${guild.id})`],
 		next: /invite the bot again: https:\/\/discord\.com/,
 	},
 	{
@@ -331,24 +290,17 @@ const rows: Row[] = [
 			const me = guild.members.get(bot(simulator));
 			if (me)
 				simulator.world.members.edit(guild, me, {
-					communication_disabled_until: new Date(
-						Date.now() + 3_600_000,
-					).toISOString(),
+					communication_disabled_until: new Date(Date.now() + 3_600_000).toISOString(),
 				});
 		},
-		crosses: () => [
-			/^permissions: the bot is timed out in The Cooks/,
-			...Array(6).fill(/ the bot lacks /),
-		],
+		crosses: () => [/^permissions: the bot is timed out in The Cooks/, ...Array(6).fill(/ the bot lacks /)],
 	},
 	{
 		what: "a role does not exist",
 		change({ toml }) {
 			toml.join_role.role = nobody;
 		},
-		crosses: ({ guild }) => [
-			`join_role.role: there is no role ${nobody} in The Cooks (ID: ${guild.id})`,
-		],
+		crosses: ({ guild }) => [`join_role.role: there is no role ${nobody} in The Cooks (ID: ${guild.id})`],
 		next: /Developer Mode/,
 	},
 	{
@@ -364,9 +316,7 @@ const rows: Row[] = [
 		change({ simulator, guild, role }) {
 			simulator.world.roles.move(guild, new Map([[role("Regular"), 99]]));
 		},
-		crosses: () => [
-			/^auto_role\.to_role: @Regular .* does not rank below the bot's highest role, @alpha/,
-		],
+		crosses: () => [/^auto_role\.to_role: @Regular .* does not rank below the bot's highest role, @alpha/],
 		next: /drag @alpha .* above @/,
 	},
 	{
@@ -381,9 +331,7 @@ const rows: Row[] = [
 		change({ toml, guild }) {
 			toml.join_role.role = guild.id;
 		},
-		crosses: () => [
-			/^join_role\.role: the bot cannot give members the role @everyone .* automatically$/,
-		],
+		crosses: () => [/^join_role\.role: the bot cannot give members the role @everyone .* automatically$/],
 	},
 	{
 		what: "the bot may not manage roles",
@@ -400,9 +348,7 @@ const rows: Row[] = [
 		change({ toml }) {
 			toml.welcome.channel = nobody;
 		},
-		crosses: ({ guild }) => [
-			`welcome.channel: there is no channel ${nobody} in The Cooks (ID: ${guild.id})`,
-		],
+		crosses: ({ guild }) => [`welcome.channel: there is no channel ${nobody} in The Cooks (ID: ${guild.id})`],
 		next: /right-click the channel/,
 	},
 	{
@@ -415,9 +361,7 @@ const rows: Row[] = [
 	{
 		what: "a channel is hidden from the bot",
 		change: (fixture) => forbid(fixture, fixture.general, "ViewChannel"),
-		crosses: () => [
-			/^welcome\.channel: the bot lacks .*VIEW_CHANNEL.* in a channel that the bot cannot see/,
-		],
+		crosses: () => [/^welcome\.channel: the bot lacks .*VIEW_CHANNEL.* in a channel that the bot cannot see/],
 		next: /the channel's settings/,
 	},
 	{
@@ -438,9 +382,7 @@ const rows: Row[] = [
 		change(fixture) {
 			Object.assign(fixture.toml.moderation, { reports: fixture.general.id });
 		},
-		crosses: () => [
-			/^moderation\.reports: @everyone can see #general .* reports are refused/,
-		],
+		crosses: () => [/^moderation\.reports: @everyone can see #general .* reports are refused/],
 	},
 	{
 		what: "the bot cannot read the history of the channel for reports",
@@ -448,9 +390,7 @@ const rows: Row[] = [
 			Object.assign(fixture.toml.moderation, { reports: fixture.staff.id });
 			forbid(fixture, fixture.staff, "ReadMessageHistory");
 		},
-		crosses: () => [
-			/^moderation\.reports: the bot lacks READ_MESSAGE_HISTORY in #staff/,
-		],
+		crosses: () => [/^moderation\.reports: the bot lacks READ_MESSAGE_HISTORY in #staff/],
 	},
 	{
 		what: "the bot cannot delete messages in a honeypot",
@@ -459,9 +399,7 @@ const rows: Row[] = [
 			Object.assign(fixture.toml.moderation, { spam: { honeypots: [id] } });
 			forbid(fixture, fixture.general, "ManageMessages");
 		},
-		crosses: () => [
-			/^moderation\.spam\.honeypots\.0: the bot lacks MANAGE_MESSAGES in #general/,
-		],
+		crosses: () => [/^moderation\.spam\.honeypots\.0: the bot lacks MANAGE_MESSAGES in #general/],
 	},
 	{
 		what: "the channel for approval takes no files",
@@ -472,9 +410,7 @@ const rows: Row[] = [
 			});
 			forbid(fixture, fixture.general, "AttachFiles");
 		},
-		crosses: () => [
-			/^mcp\.approval_channel: the bot lacks ATTACH_FILES in #general/,
-		],
+		crosses: () => [/^mcp\.approval_channel: the bot lacks ATTACH_FILES in #general/],
 	},
 	{
 		what: "a role that may approve does not exist",
@@ -486,9 +422,7 @@ const rows: Row[] = [
 				approval_roles: [alphaRole(fixture).id, "123456789012345678"],
 			});
 		},
-		crosses: () => [
-			/^mcp\.approval_roles\.1: there is no role 123456789012345678 in /,
-		],
+		crosses: () => [/^mcp\.approval_roles\.1: there is no role 123456789012345678 in /],
 	},
 ];
 
@@ -500,9 +434,7 @@ describe("fails, and says what to do, when", () => {
 			loginTimeoutMs: fixture.env.discordApiUrl.includes(":1/") ? 50 : 20_000,
 		});
 		expect(marked("✗")).toEqual(
-			crosses(fixture).map((one) =>
-				typeof one === "string" ? one : expect.stringMatching(one),
-			),
+			crosses(fixture).map((one) => (typeof one === "string" ? one : expect.stringMatching(one))),
 		);
 		if (next) expect(lines).toContainEqual(expect.stringMatching(next));
 		expect(passed).toBe(false);
@@ -528,9 +460,7 @@ describe("fails, and says what to do, when", () => {
 		});
 		fixture.env.mcpPort = other.port ?? 0;
 		const { marked } = await check(fixture.config());
-		expect(marked("✗")).toEqual([
-			`MCP port: MCP_PORT: 127.0.0.1:${other.port} is in use by another program`,
-		]);
+		expect(marked("✗")).toEqual([`MCP port: MCP_PORT: 127.0.0.1:${other.port} is in use by another program`]);
 	});
 });
 
@@ -539,21 +469,9 @@ test.each<[what: string, config: Partial<BotConfig>, secret: string]>([
 	["MCP_AUTH_TOKEN", { mcpToken: "a-secret-token" }, "a-secret-token"],
 	["GAME_VERIFY_SECRET", { gameVerifySecret: "a-secret" }, "a-secret"],
 	["an API key", { apiKeys: { AN_API_KEY: "sk-secret" } }, "sk-secret"],
-	[
-		"DATABASE_URL as a whole",
-		{ databaseUrl: "postgres://ada@db/secrets" },
-		"postgres://ada@db/secrets",
-	],
-	[
-		"the password in DATABASE_URL",
-		{ databaseUrl: "postgres://ada:s%3Ccret@db/bots" },
-		"s<cret",
-	],
-	[
-		"the same as it is written there",
-		{ databaseUrl: "postgres://ada:s%3Ccret@db/bots" },
-		"s%3Ccret",
-	],
+	["DATABASE_URL as a whole", { databaseUrl: "postgres://ada@db/secrets" }, "postgres://ada@db/secrets"],
+	["the password in DATABASE_URL", { databaseUrl: "postgres://ada:s%3Ccret@db/bots" }, "s<cret"],
+	["the same as it is written there", { databaseUrl: "postgres://ada:s%3Ccret@db/bots" }, "s%3Ccret"],
 ])("%s is not shown, even if an error quotes it", async (_, config, secret) => {
 	await using fixture = await startFixture();
 	const said = `it said ${secret}`;
@@ -575,8 +493,7 @@ test("without a login, checks that need one are skipped", async () => {
 	const { marked } = await check(fixture.config());
 	expect(marked("✓")).toHaveLength(3);
 	expect(marked("–")).toHaveLength(9);
-	for (const line of marked("–"))
-		expect(line).toEndWith('skipped, because "Discord login" failed');
+	for (const line of marked("–")) expect(line).toEndWith('skipped, because "Discord login" failed');
 });
 
 test("roles and channels of a feature that is off are not checked", async () => {
@@ -595,9 +512,7 @@ test("a missing permission that only some tools need is a warning", async () => 
 	await using fixture = await startFixture();
 	withhold(fixture, "ManageChannels", "MentionEveryone");
 	const { passed, marked } = await check(fixture.config());
-	expect(marked("!")).toEqual([
-		expect.stringMatching(/^permissions: the bot lacks MANAGE_CHANNELS in /),
-	]);
+	expect(marked("!")).toEqual([expect.stringMatching(/^permissions: the bot lacks MANAGE_CHANNELS in /)]);
 	expect(passed).toBe(true);
 });
 
@@ -605,31 +520,23 @@ test.each([
 	["spam", {}, "ModerateMembers", "MODERATE_MEMBERS"],
 	["raid", "20 joins in 60s", "ManageGuild", "MANAGE_GUILD"],
 	["escalate", ["3 warnings in 30d: kick"], "KickMembers", "KICK_MEMBERS"],
-] as const)(
-	"moderation.%s fails without the permission that it needs",
-	async (key, value, permission, name) => {
-		await using fixture = await startFixture();
-		Object.assign(fixture.toml.moderation, { [key]: value });
-		withhold(fixture, permission);
-		const { passed, marked } = await check(fixture.config());
-		expect(marked("✗")).toEqual([
-			expect.stringContaining(`permissions: the bot lacks ${name} in `),
-		]);
-		expect(passed).toBe(false);
-	},
-);
+] as const)("moderation.%s fails without the permission that it needs", async (key, value, permission, name) => {
+	await using fixture = await startFixture();
+	Object.assign(fixture.toml.moderation, { [key]: value });
+	withhold(fixture, permission);
+	const { passed, marked } = await check(fixture.config());
+	expect(marked("✗")).toEqual([expect.stringContaining(`permissions: the bot lacks ${name} in `)]);
+	expect(passed).toBe(false);
+});
 
 test("a bot at the bottom of the role list is a warning with moderation on", async () => {
 	await using fixture = await startFixture();
 	const { toml, simulator, guild } = fixture;
-	for (const name of Object.keys(toml.features))
-		toml.features[name] = name === "moderation";
+	for (const name of Object.keys(toml.features)) toml.features[name] = name === "moderation";
 	simulator.world.roles.move(guild, new Map([[alphaRole(fixture), 1]]));
 	const { passed, marked } = await check(fixture.config());
 	expect(marked("!")).toEqual([
-		expect.stringMatching(
-			/^permissions: the bot's highest role, @alpha .* is at the bottom/,
-		),
+		expect.stringMatching(/^permissions: the bot's highest role, @alpha .* is at the bottom/),
 	]);
 	expect(passed).toBe(true);
 });
@@ -643,9 +550,7 @@ test("a permission granted only in some channels is a warning", async () => {
 				{
 					id: alphaRole(fixture).id,
 					type: 0,
-					allow: String(
-						PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages,
-					),
+					allow: String(PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages),
 					deny: "0",
 				},
 			],
@@ -699,13 +604,10 @@ test("a bot that runs is not disturbed, and its port is its own; another bot's i
 test("a name of a guild cannot forge a line", async () => {
 	await using fixture = await startFixture();
 	const { world } = fixture.simulator;
-	const rename = (guild: Guild) =>
-		world.guilds.edit(guild, { name: "x\n✓ permissions: all\u202e" });
+	const rename = (guild: Guild) => world.guilds.edit(guild, { name: "x\n✓ permissions: all\u202e" });
 	rename(fixture.guild);
 	const { lines } = await check(fixture.config());
-	expect(lines.filter((line) => line.startsWith("✓ permissions"))).toHaveLength(
-		1,
-	);
+	expect(lines.filter((line) => line.startsWith("✓ permissions"))).toHaveLength(1);
 	expect(lines.join("")).not.toContain("\u202e");
 });
 
@@ -716,9 +618,7 @@ test("every key that names a role or a channel is found, whatever is added to co
 	const schema = v.pipe(
 		v.strictObject({
 			features,
-			a: v.optional(
-				v.strictObject({ roles: v.array(role), other: v.string() }),
-			),
+			a: v.optional(v.strictObject({ roles: v.array(role), other: v.string() })),
 			b: v.optional(v.strictObject({ role })),
 			c: v.optional(
 				v.strictObject({
@@ -737,9 +637,7 @@ test("every key that names a role or a channel is found, whatever is added to co
 		b: { role: "4" },
 		c: { channel: "5", rows: [{ role: "6" }] },
 	};
-	expect(
-		referencesIn(schema, values).map(({ key, to, id }) => [key, to, id]),
-	).toEqual([
+	expect(referencesIn(schema, values).map(({ key, to, id }) => [key, to, id])).toEqual([
 		["a.roles.0", "role", "1"],
 		["a.roles.1", "role", "2"],
 		["c.channel", "channel", "5"],
@@ -752,7 +650,5 @@ test("chat without an AI provider is a warning", async () => {
 	Object.assign(fixture.toml.features, { chat: true });
 	const { passed, lines } = await check(fixture.config());
 	expect(passed).toBe(true);
-	expect(lines.join("\n")).toContain(
-		"features.chat: no AI provider configured: mentions will not be answered",
-	);
+	expect(lines.join("\n")).toContain("features.chat: no AI provider configured: mentions will not be answered");
 });

@@ -5,11 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { permissionNames } from "../../../src/bot/discord/permissions.ts";
-import {
-	invitePermissions,
-	inviteUrl,
-	toolPermissions,
-} from "../../../src/bot/setup/invite.ts";
+import { invitePermissions, inviteUrl, toolPermissions } from "../../../src/bot/setup/invite.ts";
 
 const settings = (features: Record<string, boolean> = {}) => {
 	const id = "12345678901234567";
@@ -40,20 +36,13 @@ test("the permissions of the tools are those that tools name, and those that go 
 	];
 	const named = files.flatMap((file) =>
 		Array.from(
-			readFileSync(join(source, file), "utf8").matchAll(
-				/"([A-Z][A-Za-z]+)"|PermissionFlagsBits\.(\w+)/g,
-			),
+			readFileSync(join(source, file), "utf8").matchAll(/"([A-Z][A-Za-z]+)"|PermissionFlagsBits\.(\w+)/g),
 			([, text, property]) => text ?? property ?? "",
 		).filter(
-			(word) =>
-				Object.hasOwn(PermissionFlagsBits, word) &&
-				!shown.includes(word) &&
-				!onlyOfPeople.includes(word),
+			(word) => Object.hasOwn(PermissionFlagsBits, word) && !shown.includes(word) && !onlyOfPeople.includes(word),
 		),
 	);
-	expect([...toolPermissions].map(String).sort()).toEqual(
-		[...new Set([...named, ...implied])].sort(),
-	);
+	expect([...toolPermissions].map(String).sort()).toEqual([...new Set([...named, ...implied])].sort());
 });
 
 test("a bot is invited with what its tools need, and more for features that are on", () => {
@@ -62,18 +51,12 @@ test("a bot is invited with what its tools need, and more for features that are 
 	expect(permissionNames(ofTools)).not.toContain("ADMINISTRATOR");
 	expect(invitePermissions(settings())).toBe(ofTools);
 	expect(invitePermissions(settings({ auto_role: true }))).toBe(ofTools);
-	expect(
-		permissionNames(
-			invitePermissions(settings({ moderation: true })) & ~ofTools,
-		).sort(),
-	).toEqual([]);
+	expect(permissionNames(invitePermissions(settings({ moderation: true })) & ~ofTools).sort()).toEqual([]);
 });
 
 test("the link names application, scopes and permissions", () => {
 	const url = new URL(inviteUrl("123", 3072n));
-	expect(url.origin + url.pathname).toBe(
-		"https://discord.com/oauth2/authorize",
-	);
+	expect(url.origin + url.pathname).toBe("https://discord.com/oauth2/authorize");
 	expect(Object.fromEntries(url.searchParams)).toEqual({
 		client_id: "123",
 		scope: "bot applications.commands",

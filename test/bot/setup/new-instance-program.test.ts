@@ -1,13 +1,7 @@
 // new-instance takes the bot's token from a terminal or stdin.
 
 import { expect, test } from "bun:test";
-import {
-	existsSync,
-	mkdtempSync,
-	readFileSync,
-	rmSync,
-	statSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -22,20 +16,15 @@ function workplace() {
 	const path = mkdtempSync(join(tmpdir(), "guildhall-token-"));
 	const command = [process.execPath, main, "new-instance"];
 	return {
-		env: (name: string) =>
-			parseEnv(readFileSync(join(path, "instances", name, ".env"), "utf8")),
-		mode: (name: string) =>
-			statSync(join(path, "instances", name, ".env")).mode & 0o777,
+		env: (name: string) => parseEnv(readFileSync(join(path, "instances", name, ".env"), "utf8")),
+		mode: (name: string) => statSync(join(path, "instances", name, ".env")).mode & 0o777,
 		exists: (name: string) => existsSync(join(path, "instances", name)),
 		pipe(input: string, ...args: string[]) {
-			const { exitCode, stdout, stderr } = Bun.spawnSync(
-				[...command, ...args],
-				{
-					cwd: path,
-					stdin: Buffer.from(input),
-					env: { PATH: process.env.PATH },
-				},
-			);
+			const { exitCode, stdout, stderr } = Bun.spawnSync([...command, ...args], {
+				cwd: path,
+				stdin: Buffer.from(input),
+				env: { PATH: process.env.PATH },
+			});
 			return { code: exitCode, text: `${stdout}${stderr}` };
 		},
 		/** Runs the program at a terminal. Waits for each text, then types the keys beside it. */

@@ -36,17 +36,14 @@ function workplace() {
 		/** What the command line does there, in this process. */
 		run(...args: string[]) {
 			const { code, text } = newInstanceCommand(args, path);
-			return code === 0
-				? { code, stdout: text, stderr: "" }
-				: { code, stdout: "", stderr: text };
+			return code === 0 ? { code, stdout: text, stderr: "" } : { code, stdout: "", stderr: text };
 		},
 		/** An instance that someone has made by hand. */
 		add(name: string, env: string) {
 			mkdirSync(join(instances, name), { recursive: true });
 			writeFileSync(join(instances, name, ".env"), env);
 		},
-		env: (name: string) =>
-			parseEnv(readFileSync(join(instances, name, ".env"), "utf8")),
+		env: (name: string) => parseEnv(readFileSync(join(instances, name, ".env"), "utf8")),
 		/** Every file there is, with its text. */
 		files: () =>
 			readdirSync(path, { recursive: true, encoding: "utf8" })
@@ -57,8 +54,7 @@ function workplace() {
 	};
 }
 
-const instancesLine = (stdout: string) =>
-	/^INSTANCES=(.*)$/m.exec(stdout)?.[1] ?? "";
+const instancesLine = (stdout: string) => /^INSTANCES=(.*)$/m.exec(stdout)?.[1] ?? "";
 
 test("the first instance has what can be known, and says what is left to fill in", () => {
 	using place = workplace();
@@ -89,18 +85,14 @@ test("the first instance has what can be known, and says what is left to fill in
 		"\nCONFIG_DIR=instances/alpha bun run bot --check\n",
 	])
 		expect(stdout).toContain(part);
-	for (const filled of ["MCP_AUTH_TOKEN in", "DB_SCHEMA in", "command_prefix"])
-		expect(stdout).not.toContain(filled);
+	for (const filled of ["MCP_AUTH_TOKEN in", "DB_SCHEMA in", "command_prefix"]) expect(stdout).not.toContain(filled);
 });
 
 test("the bot reads it once its token is filled in, and every comment is there still", () => {
 	using place = workplace();
 	place.run("Alpha-1.x");
 	const directory = join(place.instances, "Alpha-1.x");
-	const config = readConfig(
-		{ CONFIG_DIR: directory, DISCORD_TOKEN: "token" },
-		deniableTools,
-	);
+	const config = readConfig({ CONFIG_DIR: directory, DISCORD_TOKEN: "token" }, deniableTools);
 	expect(config).toMatchObject({
 		botName: "Alpha-1.x",
 		command: "!m",
@@ -111,14 +103,11 @@ test("the bot reads it once its token is filled in, and every comment is there s
 	});
 	expect(config.personality).toBeString();
 	for (const file of [".env", "config.toml"]) {
-		const lines = (path: string) =>
-			readFileSync(join(path, file), "utf8").split("\n");
+		const lines = (path: string) => readFileSync(join(path, file), "utf8").split("\n");
 		const before = lines(example);
 		const changed = lines(directory).filter((line, at) => line !== before[at]);
 		expect(changed.map((line) => line.split(/\s*=/)[0])).toEqual(
-			file === ".env"
-				? ["DB_SCHEMA", "MCP_PORT", "MCP_AUTH_TOKEN"]
-				: ["bot_name"],
+			file === ".env" ? ["DB_SCHEMA", "MCP_PORT", "MCP_AUTH_TOKEN"] : ["bot_name"],
 		);
 	}
 });
@@ -126,8 +115,7 @@ test("the bot reads it once its token is filled in, and every comment is there s
 test("only the owner may enter its directory and read its .env", () => {
 	using place = workplace();
 	place.run("alpha");
-	const mode = (...path: string[]) =>
-		statSync(join(place.instances, ...path)).mode & 0o777;
+	const mode = (...path: string[]) => statSync(join(place.instances, ...path)).mode & 0o777;
 	expect(mode("alpha")).toBe(0o700);
 	expect(mode("alpha", ".env")).toBe(0o600);
 });
@@ -138,9 +126,7 @@ test("a second run of the same name is refused and changes nothing", () => {
 	const before = place.files();
 	const { stdout, stderr, code } = place.run("alpha");
 	expect([code, stdout]).toEqual([1, ""]);
-	expect(stderr).toContain(
-		"alpha: a file or directory of this name already exists; nothing was changed",
-	);
+	expect(stderr).toContain("alpha: a file or directory of this name already exists; nothing was changed");
 	expect(place.files()).toEqual(before);
 	expect(readdirSync(place.instances)).toEqual(["alpha"]);
 });
@@ -171,9 +157,7 @@ test.each([
 	make(join(place.instances, "alpha"));
 	const { stderr, code } = place.run("alpha");
 	expect(code).toBe(1);
-	expect(stderr).toContain(
-		"alpha: a file or directory of this name already exists",
-	);
+	expect(stderr).toContain("alpha: a file or directory of this name already exists");
 	expect(readdirSync(place.instances)).toEqual(["alpha"]);
 	expect(existsSync(join(place.instances, "alpha", ".env"))).toBe(false);
 });
@@ -192,9 +176,7 @@ test("three instances share one token, and have ports and schemas of their own, 
 	]);
 	expect(stdout).not.toContain(token);
 	expect(stdout).not.toContain("Note:");
-	expect(stdout).toContain(
-		"MCP_AUTH_TOKEN  the one of instances/alpha/.env; it is in instances/Alpha_/.env",
-	);
+	expect(stdout).toContain("MCP_AUTH_TOKEN  the one of instances/alpha/.env; it is in instances/Alpha_/.env");
 	expect(stdout).toContain("  command_prefix in instances/Alpha_/config.toml");
 	const { instances } = readGatewayConfig({
 		INSTANCES: instancesLine(stdout),
@@ -210,11 +192,7 @@ test("three instances share one token, and have ports and schemas of their own, 
 test("what others have is respected: ports, schemas, the gateway's port, a token that needs quotation marks", () => {
 	using place = workplace();
 	const odd = "x$&y#'z";
-	const ports = [
-		9090,
-		9091,
-		...Array.from({ length: 8 }, (_, at) => 9092 + at),
-	];
+	const ports = [9090, 9091, ...Array.from({ length: 8 }, (_, at) => 9092 + at)];
 	place.add("a-default", "DB_SCHEMA=new_one\n");
 	place.add("b", `MCP_AUTH_TOKEN="${odd}"\nMCP_PORT=9091\nDB_SCHEMA=new_one_2`);
 	for (const port of ports.slice(2)) place.add(`p${port}`, `MCP_PORT=${port}`);
@@ -238,11 +216,7 @@ test("what others have is respected: ports, schemas, the gateway's port, a token
 test("the token is that of gateway.env if up has made one, and up is a next step", () => {
 	using place = workplace();
 	place.add("alpha", "MCP_AUTH_TOKEN=of-alpha\n");
-	writeFileSync(
-		join(place.instances, "gateway.env"),
-		"MCP_AUTH_TOKEN=of-the-gateway\n",
-		{ mode: 0o600 },
-	);
+	writeFileSync(join(place.instances, "gateway.env"), "MCP_AUTH_TOKEN=of-the-gateway\n", { mode: 0o600 });
 	const { stdout } = place.run("beta");
 	expect(place.env("beta").MCP_AUTH_TOKEN).toBe("of-the-gateway");
 	expect(stdout).toContain("the one of instances/gateway.env; it is in");
@@ -324,13 +298,7 @@ test("the command line: help, another directory, and what is no option", () => {
 	const help = place.run("--help");
 	expect(help.code).toBe(0);
 	expect(help.stdout).toContain("Usage: bun run new-instance <name>");
-	for (const args of [
-		["--force", "a"],
-		["-x"],
-		[],
-		["a", "b"],
-		["a", "--directory="],
-	]) {
+	for (const args of [["--force", "a"], ["-x"], [], ["a", "b"], ["a", "--directory="]]) {
 		const { stdout, stderr, code } = place.run(...args);
 		expect([code, stdout]).toEqual([2, ""]);
 		expect(stderr).toContain("Usage: bun run new-instance <name>");
@@ -361,19 +329,16 @@ test("an example that lacks a line is an issue, and nothing is made", () => {
 });
 
 // Root may write everywhere.
-test.skipIf(process.getuid?.() === 0)(
-	"where nothing may be written, nothing is left behind",
-	() => {
-		using place = workplace();
-		mkdirSync(place.instances);
-		chmodSync(place.instances, 0o500);
-		const { stderr, code } = place.run("a");
-		chmodSync(place.instances, 0o700);
-		expect(code).toBe(1);
-		expect(stderr).toContain("cannot be written (EACCES)");
-		expect(readdirSync(place.instances)).toEqual([]);
-	},
-);
+test.skipIf(process.getuid?.() === 0)("where nothing may be written, nothing is left behind", () => {
+	using place = workplace();
+	mkdirSync(place.instances);
+	chmodSync(place.instances, 0o500);
+	const { stderr, code } = place.run("a");
+	chmodSync(place.instances, 0o700);
+	expect(code).toBe(1);
+	expect(stderr).toContain("cannot be written (EACCES)");
+	expect(readdirSync(place.instances)).toEqual([]);
+});
 
 test("what a run that was killed has left is no instance", () => {
 	using place = workplace();

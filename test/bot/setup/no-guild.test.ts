@@ -27,8 +27,7 @@ test("a bot in no guild warns with its invitation: at the start, and when it has
 	const bot = startBot(config, log);
 	await using stack = new AsyncDisposableStack();
 	stack.defer(() => bot.close());
-	const warnings = () =>
-		entries("the bot is in no guild, open this link to invite it");
+	const warnings = () => entries("the bot is in no guild, open this link to invite it");
 	await until("it has warned", () => warnings().length === 1);
 	expect(warnings()[0]).toMatchObject({
 		level: "warn",

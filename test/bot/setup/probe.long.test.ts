@@ -23,8 +23,7 @@ async function startFixture() {
 		env,
 		command: [process.execPath, "src/bot/main.ts", ...probe],
 		things: () => [...guild.channels.keys(), ...guild.roles.keys()],
-		start: (...args: string[]) =>
-			startProgram("src/bot/main.ts", env, [...probe, ...args]),
+		start: (...args: string[]) => startProgram("src/bot/main.ts", env, [...probe, ...args]),
 		async [Symbol.asyncDispose]() {
 			await simulator.close();
 			rmSync(directory, { recursive: true, force: true });
@@ -44,10 +43,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
 		expect(fixture.things().length).toBeGreaterThan(before.length);
 		program.kill(signal);
 		await program.line(
-			(line) =>
-				line ===
-					"--probe-guild was interrupted, and is removing what it created." ||
-				undefined,
+			(line) => line === "--probe-guild was interrupted, and is removing what it created." || undefined,
 		);
 		stalled.release();
 		expect(await program.exited).toBe(1);
@@ -68,18 +64,14 @@ test("a second SIGINT ends it at once, and lists what remains", async () => {
 	});
 	stalled.release();
 	expect(program.end).toBe(1);
-	expect(program.lines.at(-1)).toMatch(
-		/^--probe-guild did not remove these from the guild: .*channel \d+/,
-	);
+	expect(program.lines.at(-1)).toMatch(/^--probe-guild did not remove these from the guild: .*channel \d+/);
 });
 
 test("without a terminal it needs --yes", async () => {
 	await using fixture = await startFixture();
 	await using program = fixture.start();
 	expect(await program.exited).toBe(1);
-	expect(program.lines.join("\n")).toContain(
-		"Answer the question with yes, or pass --yes.",
-	);
+	expect(program.lines.join("\n")).toContain("Answer the question with yes, or pass --yes.");
 	expect(fixture.simulator.journal.entries()).toEqual([]);
 });
 

@@ -1,14 +1,8 @@
 import { expect, test } from "bun:test";
 import { GuildFeature, Routes } from "discord.js";
-import {
-	type ProbeOptions,
-	probeGuild,
-} from "../../../src/bot/setup/probe/probe-guild.ts";
+import { type ProbeOptions, probeGuild } from "../../../src/bot/setup/probe/probe-guild.ts";
 import { type Finding, probes } from "../../../src/bot/setup/probe/probes.ts";
-import {
-	NotTried,
-	type Workspace,
-} from "../../../src/bot/setup/probe/workspace.ts";
+import { NotTried, type Workspace } from "../../../src/bot/setup/probe/workspace.ts";
 import { beliefs } from "../../../src/simulator/register/beliefs.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
@@ -51,10 +45,7 @@ async function startFixture(options: SimulatorOptions = {}) {
 				return [route, text.replace(/"position":\d+/g, "")];
 			}),
 		);
-	const probe = async (
-		options: Partial<ProbeOptions> = {},
-		api = simulator.api,
-	) => {
+	const probe = async (options: Partial<ProbeOptions> = {}, api = simulator.api) => {
 		const report: string[] = [];
 		const progress: string[] = [];
 		const recorded = recordLog("warn");
@@ -96,9 +87,7 @@ test("all guesses hold in the simulator, and the guild is as before", async () =
 
 test("the guesses that are tried are those of the simulator's register", () => {
 	const guesses = Object.entries(beliefs).flatMap(([id, one]) =>
-		one.kind === "guess" && one.notProbed === undefined
-			? [{ id, belief: one.belief }]
-			: [],
+		one.kind === "guess" && one.notProbed === undefined ? [{ id, belief: one.belief }] : [],
 	);
 	const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 	const tried = probes.map(({ id, belief }) => ({ id, belief }));
@@ -121,31 +110,20 @@ test("a bot without the intent cannot search", async () => {
 type Body = Record<string, unknown>;
 
 /** What another Discord would respond, in place of the simulator's successful responses. */
-const otherwise: readonly [
-	match: RegExp,
-	change: (body: Body, count: number) => Body,
-][] = [
+const otherwise: readonly [match: RegExp, change: (body: Body, count: number) => Body][] = [
 	[/^POST .*webhooks/, (body) => ({ ...body, mention_everyone: false })],
 	[
 		/^GET .*audit-logs/,
 		({ audit_log_entries, ...body }) => {
 			const changed = (audit_log_entries as Body[]).map((entry) => ({
 				...entry,
-				changes: [
-					...((entry.changes ?? []) as Body[]),
-					{ key: "role_ids" },
-					{ key: "incidents_data" },
-				],
+				changes: [...((entry.changes ?? []) as Body[]), { key: "role_ids" }, { key: "incidents_data" }],
 			}));
 			return { ...body, audit_log_entries: [...changed, ...changed] };
 		},
 	],
 	// The second of two, and the one while invites are paused.
-	[
-		/^POST .*invites/,
-		(body, count) =>
-			count === 2 || count === 4 ? { ...invite, code: "other" } : body,
-	],
+	[/^POST .*invites/, (body, count) => (count === 2 || count === 4 ? { ...invite, code: "other" } : body)],
 	[
 		/^POST .*threads/,
 		(body) => ({
@@ -157,17 +135,9 @@ const otherwise: readonly [
 		}),
 	],
 	[/^GET .*channels.\d+$/, (body) => ({ ...body, applied_tags: [] })],
-	[
-		/^POST .*messages$/,
-		(body) =>
-			body.message_snapshots ? { ...body, message_snapshots: [] } : body,
-	],
+	[/^POST .*messages$/, (body) => (body.message_snapshots ? { ...body, message_snapshots: [] } : body)],
 	// The first waits for the messages.
-	[
-		/^GET .*search/,
-		(body, count) =>
-			count === 1 ? body : { ...body, total_results: 0, messages: [] },
-	],
+	[/^GET .*search/, (body, count) => (count === 1 ? body : { ...body, total_results: 0, messages: [] })],
 	[
 		/^PUT .*onboarding/,
 		({ prompts, ...body }) => ({
@@ -175,10 +145,7 @@ const otherwise: readonly [
 			prompts: (prompts as Body[]).map((one) => ({ ...one, required: true })),
 		}),
 	],
-	[
-		/^GET .*onboarding/,
-		(body, count) => (count === 1 ? body : { ...body, prompts: [] }),
-	],
+	[/^GET .*onboarding/, (body, count) => (count === 1 ? body : { ...body, prompts: [] })],
 	[
 		/^PUT .*incident-actions/,
 		(body, count) => ({
@@ -251,9 +218,7 @@ test("what Discord accepts against the guess is removed, too", async () => {
 	const { report } = await fixture.probe({
 		probes: probes.filter((probe) => probe.id === "emoji-role"),
 	});
-	expect(report[0]).toBe(
-		"✗ emoji-role: An emoji for an unknown role is refused with 10011. Discord: accepted it",
-	);
+	expect(report[0]).toBe("✗ emoji-role: An emoji for an unknown role is refused with 10011. Discord: accepted it");
 	const created = "POST /guilds/:guild_id/emojis";
 	expect(simulator.journal.entries(created)).toHaveLength(1);
 	expect(await fixture.snapshot()).toEqual(before);
@@ -329,9 +294,7 @@ test("in a guild that is no community, some guesses are not tried", async () => 
 	});
 	expect(report).toHaveLength(4);
 	for (const line of report.slice(0, 3))
-		expect(line).toEndWith(
-			"Not tried: this test needs a guild that is a community",
-		);
+		expect(line).toEndWith("Not tried: this test needs a guild that is a community");
 	expect(passed).toBe(true);
 });
 
@@ -407,13 +370,7 @@ test("the report can be JSON", async () => {
 
 type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
-test.each<
-	[
-		reason: string,
-		change: (fixture: Fixture) => Partial<ProbeOptions> | undefined,
-		refusal: RegExp,
-	]
->([
+test.each<[reason: string, change: (fixture: Fixture) => Partial<ProbeOptions> | undefined, refusal: RegExp]>([
 	[
 		"a guild with 21 members",
 		({ simulator, guild }) => {
@@ -425,8 +382,7 @@ test.each<
 	[
 		"a guild where the bot lacks permissions",
 		({ simulator, guild }) => {
-			for (const role of guild.roles.values())
-				simulator.world.roles.edit(guild, role, { permissions: "1024" });
+			for (const role of guild.roles.values()) simulator.world.roles.edit(guild, role, { permissions: "1024" });
 			return undefined;
 		},
 		/the bot lacks CREATE_INSTANT_INVITE, BAN_MEMBERS, .* in The Cooks/,
@@ -436,11 +392,7 @@ test.each<
 		({ simulator }) => ({ guildId: simulator.guild("The Bakers").id }),
 		/the bot is not in the guild \d+, or the guild is unavailable/,
 	],
-	[
-		"an operator who does not confirm",
-		() => ({ yes: false, ask: async () => false }),
-		/nothing was done/,
-	],
+	["an operator who does not confirm", () => ({ yes: false, ask: async () => false }), /nothing was done/],
 ])("%s is refused", async (_, change, refusal) => {
 	await using fixture = await startFixture();
 	const options = change(fixture) ?? {};

@@ -6,13 +6,7 @@ import { join } from "node:path";
 import { checkStore } from "../../../src/bot/store/check.ts";
 import { CheckFailed } from "../../../src/lib/program/check.ts";
 import { password } from "../../support/postgres.ts";
-import {
-	onBoth,
-	onOwnPostgres,
-	openStore,
-	type Place,
-	thingsTable,
-} from "../../support/stores.ts";
+import { onBoth, onOwnPostgres, openStore, type Place, thingsTable } from "../../support/stores.ts";
 
 const migrations = [thingsTable];
 const more = { number: 2, name: "more", text: "CREATE TABLE more (id TEXT)" };
@@ -36,17 +30,13 @@ onBoth((databases, kind) => {
 	test("a new database passes, and nothing is created", async () => {
 		const place = await databases.place();
 		for (let time = 0; time < 2; time++)
-			expect(await check(place)).toMatch(
-				new RegExp(`^${kind} .*: the (file|schema) will be created$`),
-			);
+			expect(await check(place)).toMatch(new RegExp(`^${kind} .*: the (file|schema) will be created$`));
 	});
 
 	test("the tables of an earlier run pass", async () => {
 		const place = await databases.place();
 		await (await openStore(place)).store.close();
-		expect(await check(place)).toMatch(
-			/, version \d[\d.]*: the tables are up to date$/,
-		);
+		expect(await check(place)).toMatch(/, version \d[\d.]*: the tables are up to date$/);
 		await using _ = await openStore(place);
 	});
 
@@ -57,10 +47,7 @@ onBoth((databases, kind) => {
 		await sql`INSERT INTO things (id, big) VALUES ('a', 1)`;
 		expect(await check(place)).toEndWith(": the tables are up to date");
 		await sql`INSERT INTO things (id, big) VALUES ('b', 2)`;
-		expect(await sql`SELECT id FROM things ORDER BY id`).toEqual([
-			{ id: "a" },
-			{ id: "b" },
-		]);
+		expect(await sql`SELECT id FROM things ORDER BY id`).toEqual([{ id: "a" }, { id: "b" }]);
 		expect(opened.store.state).toBe("ready");
 	});
 
@@ -86,9 +73,7 @@ onBoth((databases, kind) => {
 		const place = await databases.place();
 		await (await openStore(place)).store.close();
 		await place.look("ALTER TABLE migrations RENAME COLUMN checksum TO batch");
-		expect(await failure(check(place))).toEndWith(
-			'the table "migrations" belongs to another program',
-		);
+		expect(await failure(check(place))).toEndWith('the table "migrations" belongs to another program');
 	});
 
 	test("tables of edited migrations fail", async () => {
@@ -139,9 +124,7 @@ onOwnPostgres((databases) => {
 	});
 
 	test("a user without rights to create or use the schema fails", async () => {
-		await databases.postgres.admin(
-			"CREATE ROLE weak LOGIN PASSWORD 'weak-one'",
-		);
+		await databases.postgres.admin("CREATE ROLE weak LOGIN PASSWORD 'weak-one'");
 		await databases.postgres.admin('CREATE SCHEMA "theirs"');
 		const settings = urlWith((url) => {
 			url.username = "weak";
@@ -150,13 +133,9 @@ onOwnPostgres((databases) => {
 		expect(await failure(checkStore({ ...settings, schema: "new" }))).toEndWith(
 			"the schema does not exist, and the user of DATABASE_URL may not create it",
 		);
-		expect(
-			await failure(checkStore({ ...settings, schema: "theirs" })),
-		).toMatch(/may not use the schema/);
+		expect(await failure(checkStore({ ...settings, schema: "theirs" }))).toMatch(/may not use the schema/);
 		await databases.postgres.admin('GRANT ALL ON SCHEMA "theirs" TO weak');
-		expect(await checkStore({ ...settings, schema: "theirs" })).toEndWith(
-			": the tables will be created",
-		);
+		expect(await checkStore({ ...settings, schema: "theirs" })).toEndWith(": the tables will be created");
 	});
 
 	test("a stopped server fails at the timeout", async () => {
@@ -164,9 +143,7 @@ onOwnPostgres((databases) => {
 		await databases.postgres.stop();
 		try {
 			const checked = checkStore(place.settings, { timeoutMs: 300 });
-			expect(await failure(checked)).toContain(
-				"did not answer within 0.3 seconds",
-			);
+			expect(await failure(checked)).toContain("did not answer within 0.3 seconds");
 		} finally {
 			await databases.postgres.resume();
 		}
@@ -180,9 +157,7 @@ onOwnPostgres((databases) => {
 			url.username = "reader";
 			url.password = "reads-only";
 		});
-		expect(await failure(checkStore(settings))).toStartWith(
-			"the database is read-only: ",
-		);
+		expect(await failure(checkStore(settings))).toStartWith("the database is read-only: ");
 	});
 });
 
@@ -215,9 +190,7 @@ describe("SQLite files", () => {
 			mkdirSync(place.settings.directory, { recursive: true });
 			const file = join(place.settings.directory, "store.sqlite");
 			writeFileSync(file, "hello ".repeat(1_000));
-			expect(await failure(check(place))).toMatch(
-				/^DATA_DIR: .*store\.sqlite is damaged or not a database/,
-			);
+			expect(await failure(check(place))).toMatch(/^DATA_DIR: .*store\.sqlite is damaged or not a database/);
 			expect(filesIn(place)).toEqual(["store.sqlite"]);
 		});
 
@@ -234,24 +207,17 @@ describe("SQLite files", () => {
 			writeFileSync(settings.directory, "");
 			const below = join(settings.directory, "a/b");
 			for (const directory of [settings.directory, below])
-				expect(
-					await failure(check({ settings: { ...settings, directory } })),
-				).toBe(
+				expect(await failure(check({ settings: { ...settings, directory } }))).toBe(
 					`DATA_DIR: ${JSON.stringify(settings.directory)} is not a directory`,
 				);
 		});
 
 		// Root may write everywhere.
-		test.skipIf(process.getuid?.() === 0)(
-			"a directory that cannot be written fails",
-			async () => {
-				const place = await databases.place();
-				mkdirSync(place.settings.directory, { recursive: true, mode: 0o500 });
-				chmodSync(place.settings.directory, 0o500);
-				expect(await failure(check(place))).toMatch(
-					/cannot be written \(EACCES\)/,
-				);
-			},
-		);
+		test.skipIf(process.getuid?.() === 0)("a directory that cannot be written fails", async () => {
+			const place = await databases.place();
+			mkdirSync(place.settings.directory, { recursive: true, mode: 0o500 });
+			chmodSync(place.settings.directory, 0o500);
+			expect(await failure(check(place))).toMatch(/cannot be written \(EACCES\)/);
+		});
 	});
 });

@@ -3,12 +3,7 @@
 import { expect, test } from "bun:test";
 import { createPostgres } from "../../../src/bot/store/database/postgres.ts";
 import { type Program, startProgram } from "../../support/program.ts";
-import {
-	onBoth,
-	onOwnPostgres,
-	openStore,
-	type Place,
-} from "../../support/stores.ts";
+import { onBoth, onOwnPostgres, openStore, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
 /** An instance in a process of its own. */
@@ -30,9 +25,7 @@ function failure(instance: Program): Promise<string> {
 }
 
 async function rowsOf(place: Place, name: string): Promise<number> {
-	const rows = await place.look(
-		`SELECT id FROM things WHERE id LIKE '${name} %'`,
-	);
+	const rows = await place.look(`SELECT id FROM things WHERE id LIKE '${name} %'`);
 	return rows.length;
 }
 
@@ -173,9 +166,7 @@ onOwnPostgres((databases) => {
 		const places = [await databases.place(), await databases.place()];
 		const opened = await Promise.all(places.map((place) => openStore(place)));
 		await databases.postgres.kill();
-		await until("they have noticed", () =>
-			opened.every(({ store }) => store.state !== "ready"),
-		);
+		await until("they have noticed", () => opened.every(({ store }) => store.state !== "ready"));
 		await databases.postgres.start();
 		for (const { store } of opened) {
 			await until("it is back", () => store.state === "ready");

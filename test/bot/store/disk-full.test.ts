@@ -54,31 +54,21 @@ onBoth(
 		test("a full disk refuses rows, keeps existing ones, and accepts rows again when there is room", async () => {
 			const place = await databases.place();
 			await using instance = startFilling(place);
-			const full = await until("it is full", () =>
-				instance.lines.find((line) => line.includes('{"unavailable"')),
-			);
+			const full = await until("it is full", () => instance.lines.find((line) => line.includes('{"unavailable"')));
 			expect(full).toMatch(/the disk of .* is full/);
 			// The program's log is written after its other lines.
 			await until("it is logged", () =>
-				instance.lines.some((line) =>
-					line.includes("bot's database is unavailable or read-only"),
-				),
+				instance.lines.some((line) => line.includes("bot's database is unavailable or read-only")),
 			);
 			const kept = await place.look("SELECT id FROM things");
 			expect(kept.length).toBeGreaterThan(10);
 
-			await place.look(
-				kind === "SQLite"
-					? "DELETE FROM things; PRAGMA wal_checkpoint(TRUNCATE)"
-					: "TRUNCATE things",
-			);
+			await place.look(kind === "SQLite" ? "DELETE FROM things; PRAGMA wal_checkpoint(TRUNCATE)" : "TRUNCATE things");
 			await until("it writes again", async () => {
 				const rows = await place.look("SELECT id FROM things LIMIT 1");
 				return rows.length > 0;
 			});
-			await until("it is available", () =>
-				instance.lines.some((line) => line.includes('{"available"')),
-			);
+			await until("it is available", () => instance.lines.some((line) => line.includes('{"available"')));
 			expect(instance.lines.join("\n")).not.toContain('{"failed"');
 		});
 	},

@@ -5,10 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../../src/bot/store/tables.ts";
 
-const document = readFileSync(
-	join(import.meta.dir, "../../../.github/SECURITY.md"),
-	"utf8",
-);
+const document = readFileSync(join(import.meta.dir, "../../../.github/SECURITY.md"), "utf8");
 const created = migrations.flatMap(({ text }) =>
 	[...text.matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name ?? ""),
 );
@@ -19,8 +16,6 @@ test("there are tables", () => {
 });
 
 test.each(created)("%s is in a row that says for how long", (name) => {
-	const row = rows.find((line) =>
-		line.split(" | ")[1]?.includes(`\`${name}\``),
-	);
+	const row = rows.find((line) => line.split(" | ")[1]?.includes(`\`${name}\``));
 	expect(row?.split(" | ").at(-1)?.length).toBeGreaterThan(5);
 });

@@ -10,12 +10,7 @@ import { startStore } from "../../../src/bot/store/store.ts";
 import { freePort } from "../../support/free-port.ts";
 import { recordLog } from "../../support/log.ts";
 import { password } from "../../support/postgres.ts";
-import {
-	onBoth,
-	onOwnPostgres,
-	openStore,
-	thingsTable,
-} from "../../support/stores.ts";
+import { onBoth, onOwnPostgres, openStore, thingsTable } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
 const options = { endsStatements: true };
@@ -39,9 +34,7 @@ onOwnPostgres((databases) => {
 			name: "StoreUnavailable",
 			mayHaveRun: false,
 		});
-		await until("it has tried again", () =>
-			store.reason?.startsWith("DATABASE_URL: nothing answers at 127.0.0.1:"),
-		);
+		await until("it has tried again", () => store.reason?.startsWith("DATABASE_URL: nothing answers at 127.0.0.1:"));
 		expect(store.since).toBe(since);
 		await databases.postgres.start();
 		await until("it is back", () => store.state === "ready");
@@ -57,9 +50,7 @@ onOwnPostgres((databases) => {
 		const held = Promise.withResolvers<void>();
 		const over = Promise.withResolvers<void>();
 		const holding = sql.begin(async (tx) => {
-			await tx.unsafe(
-				`LOCK TABLE "${place.shown}".migrations IN ACCESS EXCLUSIVE MODE`,
-			);
+			await tx.unsafe(`LOCK TABLE "${place.shown}".migrations IN ACCESS EXCLUSIVE MODE`);
 			held.resolve();
 			await over.promise;
 		});
@@ -74,9 +65,7 @@ onOwnPostgres((databases) => {
 			migrations: [thingsTable],
 		});
 		await until("it waits for the lock", async () => {
-			const rows = await databases.postgres.admin<object[]>(
-				"SELECT 1 FROM pg_locks WHERE NOT granted",
-			);
+			const rows = await databases.postgres.admin<object[]>("SELECT 1 FROM pg_locks WHERE NOT granted");
 			return JSON.stringify(rows).includes("1");
 		});
 		await store.close();
@@ -100,9 +89,7 @@ onOwnPostgres((databases) => {
 			reason: expect.stringContaining("did not answer within 1 seconds"),
 		});
 		expect(store.state).toBe("degraded");
-		await until("it has tried to connect", () =>
-			store.reason?.includes("did not answer within 0.9 seconds"),
-		);
+		await until("it has tried to connect", () => store.reason?.includes("did not answer within 0.9 seconds"));
 		await databases.postgres.resume();
 		await until("it is back", () => store.state === "ready");
 		const rows = await store.sql`SELECT id FROM things`;
@@ -139,14 +126,10 @@ onOwnPostgres((databases) => {
 		await using opened = await openStore(at(url), { connectTimeoutMs: 500 });
 		const { store } = opened;
 		expect(store.state).toBe("degraded");
-		expect(store.reason).toBe(
-			`DATABASE_URL: nothing answers at 127.0.0.1:${url.port}`,
-		);
+		expect(store.reason).toBe(`DATABASE_URL: nothing answers at 127.0.0.1:${url.port}`);
 		// Something else listens there now.
 		const silent = createServer().listen(Number(url.port), "127.0.0.1");
-		await until("it has tried to connect", () =>
-			store.reason?.includes("did not answer within 0.5 seconds"),
-		);
+		await until("it has tried to connect", () => store.reason?.includes("did not answer within 0.5 seconds"));
 		silent.close();
 	});
 
@@ -187,8 +170,7 @@ onOwnPostgres((databases) => {
 		expect(opened.store.reason).toStartWith("DATABASE_URL: ");
 		expect(opened.store.reason).toContain(reason);
 		const said = opened.logged.lines.join();
-		for (const secret of [password, url.password, "wr0ng"])
-			expect(said).not.toContain(secret);
+		for (const secret of [password, url.password, "wr0ng"]) expect(said).not.toContain(secret);
 	});
 
 	test("a database that is created later is used, and no password is logged", async () => {
@@ -205,9 +187,7 @@ onOwnPostgres((databases) => {
 	});
 
 	test("a user without rights to the schema is the reason, until it gets them", async () => {
-		await databases.postgres.admin(
-			"CREATE ROLE modest LOGIN PASSWORD 'modest'",
-		);
+		await databases.postgres.admin("CREATE ROLE modest LOGIN PASSWORD 'modest'");
 		const url = serverUrl();
 		url.username = url.password = "modest";
 		await using opened = await openStore(at(url, "modest"));
@@ -250,20 +230,14 @@ onBoth((databases) => {
 					filename: join(directory, "store.sqlite"),
 				});
 		await other.unsafe("BEGIN");
-		await other.unsafe(
-			databaseUrl
-				? `LOCK TABLE "${schema}".things`
-				: "INSERT INTO things (id) VALUES ('theirs')",
-		);
+		await other.unsafe(databaseUrl ? `LOCK TABLE "${schema}".things` : "INSERT INTO things (id) VALUES ('theirs')");
 		const blocked = store.sql`INSERT INTO things (id) VALUES (${"ours"})`;
 		expect(await blocked.catch((error) => error)).toMatchObject({
 			name: "StoreUnavailable",
 			mayHaveRun: false,
 		});
 		expect(store.state).toBe("ready");
-		const waiting = store.transaction(
-			(sql) => sql`INSERT INTO things (id) VALUES (${"ours"})`,
-		);
+		const waiting = store.transaction((sql) => sql`INSERT INTO things (id) VALUES (${"ours"})`);
 		await other.unsafe("ROLLBACK");
 		await waiting;
 		expect(await store.sql`SELECT id FROM things`).toEqual([{ id: "ours" }]);
@@ -312,9 +286,7 @@ test("a file that is not a database is the reason, and retried", async () => {
 	await using opened = await openStore(sqliteAt(junk));
 	const { store } = opened;
 	expect(store.state).toBe("degraded");
-	expect(store.reason).toStartWith(
-		`DATA_DIR: ${join(junk, "store.sqlite")} is damaged or not a database`,
-	);
+	expect(store.reason).toStartWith(`DATA_DIR: ${join(junk, "store.sqlite")} is damaged or not a database`);
 	await Bun.file(join(junk, "store.sqlite")).delete();
 	await until("it is ready", () => store.state === "ready");
 });

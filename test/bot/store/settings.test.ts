@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { storeIssues } from "../../../src/bot/store/settings.ts";
 import { directoryIssue } from "../../../src/lib/sql/sqlite-file.ts";
 
-const issues = (databaseUrl: string | undefined, schema?: string) =>
-	storeIssues({ databaseUrl, schema });
+const issues = (databaseUrl: string | undefined, schema?: string) => storeIssues({ databaseUrl, schema });
 const good = "postgres://ada:s3cret@db.example/bots";
 
 test.each([
@@ -60,8 +59,7 @@ test("a missing directory is created for its owner only, and an impossible one i
 	try {
 		const data = join(parent, "alpha", "data");
 		expect(directoryIssue(data, "DATA_DIR")).toBeUndefined();
-		for (const made of [data, join(parent, "alpha")])
-			expect(statSync(made).mode & 0o777).toBe(0o700);
+		for (const made of [data, join(parent, "alpha")]) expect(statSync(made).mode & 0o777).toBe(0o700);
 		const file = join(data, "file");
 		writeFileSync(file, "");
 		expect(directoryIssue(file, "DATA_DIR")).toBe(

@@ -26,9 +26,7 @@ onBoth((databases, kind) => {
 			await first.store.sql`INSERT INTO things (id) VALUES (${"kept"})`;
 		}
 		await using second = await openStore(place);
-		expect(await second.store.sql`SELECT id FROM things`).toEqual([
-			{ id: "kept" },
-		]);
+		expect(await second.store.sql`SELECT id FROM things`).toEqual([{ id: "kept" }]);
 		expect(second.logged.lines.join()).toContain('"migrations_applied":0');
 	});
 
@@ -47,9 +45,7 @@ onBoth((databases, kind) => {
 			{ id: "0", big: 1_795_266_231_000 },
 			{ id: "9007199254740993", big: -(2n ** 53n) - 1n },
 		]);
-		expect(
-			await sql`SELECT id FROM things WHERE big = ${2n ** 63n - 1n}`,
-		).toEqual([{ id }]);
+		expect(await sql`SELECT id FROM things WHERE big = ${2n ** 63n - 1n}`).toEqual([{ id }]);
 	});
 
 	test("counts and times are numbers", async () => {
@@ -57,30 +53,18 @@ onBoth((databases, kind) => {
 		const { sql } = opened.store;
 		const now = Date.now();
 		await sql`INSERT INTO things ${many([{ id: "a", big: now }])}`;
-		expect(
-			await sql`SELECT count(*) AS things, max(big) AS latest FROM things WHERE big <= ${now}`,
-		).toEqual([{ things: 1, latest: now }]);
+		expect(await sql`SELECT count(*) AS things, max(big) AS latest FROM things WHERE big <= ${now}`).toEqual([
+			{ things: 1, latest: now },
+		]);
 	});
 
 	test("values never become SQL", async () => {
 		await using opened = await openStore(await databases.place());
 		const { sql } = opened.store;
-		const ids = [
-			"'; DROP TABLE things; --",
-			'"',
-			"\\",
-			"$1",
-			"?",
-			"%",
-			"🧵é\u0301",
-		];
+		const ids = ["'; DROP TABLE things; --", '"', "\\", "$1", "?", "%", "🧵é\u0301"];
 		await sql`INSERT INTO things ${many(ids.map((id) => ({ id })))}`;
-		for (const id of ids)
-			expect(await sql`SELECT id FROM things WHERE id = ${id}`).toEqual([
-				{ id },
-			]);
-		const found =
-			await sql`SELECT id FROM things WHERE id IN ${many(ids.slice(0, 2))}`;
+		for (const id of ids) expect(await sql`SELECT id FROM things WHERE id = ${id}`).toEqual([{ id }]);
+		const found = await sql`SELECT id FROM things WHERE id IN ${many(ids.slice(0, 2))}`;
 		expect(found).toHaveLength(2);
 	});
 
@@ -130,9 +114,7 @@ onBoth((databases, kind) => {
 			return [sql, await sql`SELECT id FROM things`] as const;
 		});
 		expect(rows).toEqual([{ id: "a" }]);
-		expect(sql`SELECT 1`).rejects.toThrow(
-			"the database transaction has already ended",
-		);
+		expect(sql`SELECT 1`).rejects.toThrow("the database transaction has already ended");
 	});
 
 	test("a statement during a transaction is not part of it", async () => {
@@ -170,9 +152,7 @@ onBoth((databases, kind) => {
 		// Also reads end at the timeout, on a loaded machine.
 		const rows = await until(
 			"the store is back",
-			() =>
-				store.state === "ready" &&
-				store.sql`SELECT id FROM things`.catch(() => undefined),
+			() => store.state === "ready" && store.sql`SELECT id FROM things`.catch(() => undefined),
 		);
 		expect(rows).toEqual([]);
 	});
@@ -190,9 +170,7 @@ onBoth((databases, kind) => {
 		});
 		await begun.promise;
 		const waiting = [1, 2].map((number) =>
-			store.sql`INSERT INTO things (id) VALUES (${String(number)})`.catch(
-				(error) => error,
-			),
+			store.sql`INSERT INTO things (id) VALUES (${String(number)})`.catch((error) => error),
 		);
 		await long.catch(() => {});
 		for (const error of await Promise.all(waiting))
@@ -204,9 +182,7 @@ onBoth((databases, kind) => {
 		// Also reads end at the timeout, on a loaded machine.
 		const rows = await until(
 			"the store is back",
-			() =>
-				store.state === "ready" &&
-				store.sql`SELECT id FROM things`.catch(() => undefined),
+			() => store.state === "ready" && store.sql`SELECT id FROM things`.catch(() => undefined),
 		);
 		expect(rows).toEqual([]);
 	});
@@ -221,37 +197,25 @@ onBoth((databases, kind) => {
 		expect(store.sql`SELECT 1`).rejects.toThrow(/database is unavailable/);
 	});
 
-	test.each([
-		['a"b; DROP SCHEMA public; --'],
-		["Émile's $$ Bar"],
-		["UPPER lower"],
-		["select"],
-		["a".repeat(63)],
-	])("a schema or directory may be called %s", async (name) => {
-		await using opened = await openStore(await databases.place(name));
-		await opened.store.sql`INSERT INTO things (id) VALUES (${"a"})`;
-		expect(await opened.store.sql`SELECT id FROM things`).toEqual([
-			{ id: "a" },
-		]);
-	});
+	test.each([['a"b; DROP SCHEMA public; --'], ["Émile's $$ Bar"], ["UPPER lower"], ["select"], ["a".repeat(63)]])(
+		"a schema or directory may be called %s",
+		async (name) => {
+			await using opened = await openStore(await databases.place(name));
+			await opened.store.sql`INSERT INTO things (id) VALUES (${"a"})`;
+			expect(await opened.store.sql`SELECT id FROM things`).toEqual([{ id: "a" }]);
+		},
+	);
 
 	test("three instances do not touch each other", async () => {
 		const places = await Promise.all([1, 2, 3].map(() => databases.place()));
-		const [one, two, three] = await Promise.all(
-			places.map((place) => openStore(place)),
-		);
+		const [one, two, three] = await Promise.all(places.map((place) => openStore(place)));
 		if (!one || !two || !three) throw new Error("three");
 		for (const [index, { store }] of [one, two, three].entries())
 			await store.sql`INSERT INTO things (id) VALUES (${`of ${index}`})`;
 		await one.store.close();
-		if (kind === "PostgreSQL")
-			await databases.postgres.admin(
-				`DROP SCHEMA "${places[1]?.shown}" CASCADE`,
-			);
+		if (kind === "PostgreSQL") await databases.postgres.admin(`DROP SCHEMA "${places[1]?.shown}" CASCADE`);
 		else await places[1]?.look("DROP TABLE things");
-		expect(await three.store.sql`SELECT id FROM things`).toEqual([
-			{ id: "of 2" },
-		]);
+		expect(await three.store.sql`SELECT id FROM things`).toEqual([{ id: "of 2" }]);
 		expect(three.store.state).toBe("ready");
 		await two.store.close();
 		await three.store.sql`INSERT INTO things (id) VALUES (${"more"})`;

@@ -6,17 +6,11 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { selectChannelLock } from "../../../src/bot/store/tables/channel-locks.ts";
 import { selectOpenChargebacks } from "../../../src/bot/store/tables/chargebacks.ts";
-import {
-	selectChain,
-	selectLatestAnswer,
-} from "../../../src/bot/store/tables/conversations.ts";
+import { selectChain, selectLatestAnswer } from "../../../src/bot/store/tables/conversations.ts";
 import { selectDonatorLists } from "../../../src/bot/store/tables/donators.ts";
 import { selectLogChannel } from "../../../src/bot/store/tables/guild-settings.ts";
 import { selectJoinRoleNotes } from "../../../src/bot/store/tables/join-roles.ts";
-import {
-	selectActivity,
-	selectClaimed,
-} from "../../../src/bot/store/tables/member-activity.ts";
+import { selectActivity, selectClaimed } from "../../../src/bot/store/tables/member-activity.ts";
 import { selectTempBansOf } from "../../../src/bot/store/tables/temp-bans.ts";
 import { selectToolCalls } from "../../../src/bot/store/tables/tool-calls.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
@@ -49,9 +43,7 @@ onBoth((databases, kind) => {
 		await using opened = await openStore(place, { migrations });
 		const { reason, sql } = opened.store;
 		expect(reason).toBeUndefined();
-		expect(opened.logged.lines.join()).toContain(
-			`"migrations_applied":${migrations.length - migrationCount}`,
-		);
+		expect(opened.logged.lines.join()).toContain(`"migrations_applied":${migrations.length - migrationCount}`);
 
 		expect(await selectToolCalls(sql, { limit: 10 })).toEqual([
 			{
@@ -214,8 +206,6 @@ onBoth((databases, kind) => {
 			await claim.unsafe("SELECT pg_advisory_lock(-5358258215330368365)");
 		}
 		await using opened = await openStore(place);
-		expect((await opened.store.failed).message).toContain(
-			`in use by ${holder}`,
-		);
+		expect((await opened.store.failed).message).toContain(`in use by ${holder}`);
 	});
 });

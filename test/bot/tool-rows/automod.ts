@@ -1,15 +1,7 @@
 // The rows of src/bot/tools/automod.ts.
 
 import { AuditLogEvent } from "discord.js";
-import {
-	channelId,
-	freshName,
-	type IdCase,
-	inGuild,
-	type Row,
-	roleId,
-	type Scene,
-} from "./scene.ts";
+import { channelId, freshName, type IdCase, inGuild, type Row, roleId, type Scene } from "./scene.ts";
 
 function newRule({ world, guild }: Scene) {
 	const { autoModeration } = world.simulator.world;
@@ -27,8 +19,7 @@ function newRule({ world, guild }: Scene) {
 /** The path of a rule contains its guild. */
 function removeRules({ world, guild }: Scene): void {
 	const { autoModeration } = world.simulator.world;
-	for (const rule of autoModeration.in(guild))
-		autoModeration.remove(guild, rule);
+	for (const rule of autoModeration.in(guild)) autoModeration.remove(guild, rule);
 }
 
 const ruleId: IdCase = {
@@ -79,10 +70,7 @@ export const automodRows: Record<string, Row> = {
 					actions: ["block_message"],
 				},
 				request: `POST /guilds/${guild.id}/auto-moderation/rules`,
-				done: () =>
-					world.simulator.world.autoModeration
-						.in(guild)
-						.some((one) => one.name === name && one.enabled),
+				done: () => world.simulator.world.autoModeration.in(guild).some((one) => one.name === name && one.enabled),
 			};
 		},
 		reason: AuditLogEvent.AutoModerationRuleCreate,
@@ -100,7 +88,6 @@ export const automodRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.AutoModerationRuleDelete,
 		needs,
-		dryRun:
-			/^Would delete the AutoMod rule "thing-\d+" \(ID: \d+\), which is on\.\nthing-\d+ \| ID/m,
+		dryRun: /^Would delete the AutoMod rule "thing-\d+" \(ID: \d+\), which is on\.\nthing-\d+ \| ID/m,
 	},
 };

@@ -1,16 +1,7 @@
 // The rows of src/bot/tools/bulk-roles.ts, prune.ts and role-order.ts.
 
 import { AuditLogEvent } from "discord.js";
-import {
-	anyId,
-	inGuild,
-	memberId,
-	newMember,
-	newRole,
-	type Row,
-	roleId,
-	type Scene,
-} from "./scene.ts";
+import { anyId, inGuild, memberId, newMember, newRole, type Row, roleId, type Scene } from "./scene.ts";
 
 const pruned = inGuild("KickMembers", "ManageGuild");
 
@@ -50,8 +41,7 @@ export const bulkRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberRoleUpdate,
 		needs: inGuild("ManageRoles"),
-		dryRun:
-			/^Would give thing-\d+ \(@thing-\d+, ID: \d+\) the role @thing-\d+ \(ID: \d+\)\.$/m,
+		dryRun: /^Would give thing-\d+ \(@thing-\d+, ID: \d+\) the role @thing-\d+ \(ID: \d+\)\.$/m,
 	},
 	prune_members: {
 		ids: { include_role_ids: roleId },

@@ -28,8 +28,7 @@ export const channelsRows: Record<string, Row> = {
 			return {
 				args: { name },
 				request: `POST /guilds/${guild.id}/channels`,
-				done: () =>
-					[...guild.channels.values()].some((one) => one.name === name),
+				done: () => [...guild.channels.values()].some((one) => one.name === name),
 			};
 		},
 		reason: AuditLogEvent.ChannelCreate,
@@ -68,9 +67,7 @@ export const channelsRows: Record<string, Row> = {
 		args: () => ({}),
 		answer: ({ guild }) => [
 			`${guild.channels.size} channel(s), from the top, categories above their channels:`,
-			...[...guild.channels.values()].map(
-				({ name, id }) => `#${name} | ID: ${id} | `,
-			),
+			...[...guild.channels.values()].map(({ name, id }) => `#${name} | ID: ${id} | `),
 		],
 	},
 	get_channel: {
@@ -94,8 +91,7 @@ export const channelsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.ChannelDelete,
 		needs: inChannel("ManageChannels"),
-		dryRun:
-			/^Would delete the text channel #thing-\d+ \(ID: \d+\), with everything in it\.$/m,
+		dryRun: /^Would delete the text channel #thing-\d+ \(ID: \d+\), with everything in it\.$/m,
 	},
 	move_channels: {
 		ids: {
@@ -126,9 +122,7 @@ export const channelsRows: Record<string, Row> = {
 			return {
 				args: { channel_id: channel.id },
 				request: `POST /guilds/${scene.guild.id}/channels`,
-				done: () =>
-					[...scene.guild.channels.values()].filter((one) => one.name === name)
-						.length === 2,
+				done: () => [...scene.guild.channels.values()].filter((one) => one.name === name).length === 2,
 			};
 		},
 		reason: AuditLogEvent.ChannelCreate,

@@ -1,15 +1,7 @@
 // The rows of src/bot/tools/deletions.ts.
 
 import { AuditLogEvent } from "discord.js";
-import {
-	anyId,
-	channelId,
-	inChannel,
-	newChannel,
-	type Row,
-	refusedByDiscord,
-	written,
-} from "./scene.ts";
+import { anyId, channelId, inChannel, newChannel, type Row, refusedByDiscord, written } from "./scene.ts";
 
 export const deletionsRows: Record<string, Row> = {
 	delete_messages: {

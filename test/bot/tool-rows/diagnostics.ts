@@ -1,13 +1,6 @@
 // The rows of src/bot/tools/diagnostics.ts.
 
-import {
-	channelId,
-	memberId,
-	newChannel,
-	newMember,
-	type Row,
-	roleId,
-} from "./scene.ts";
+import { channelId, memberId, newChannel, newMember, type Row, roleId } from "./scene.ts";
 
 export const diagnosticsRows: Record<string, Row> = {
 	check_permissions: {

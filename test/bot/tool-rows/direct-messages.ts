@@ -1,13 +1,6 @@
 // The rows of src/bot/tools/direct-messages.ts.
 
-import {
-	anyId,
-	memberId,
-	messageId,
-	newTalk,
-	type Row,
-	writtenByBot,
-} from "./scene.ts";
+import { anyId, memberId, messageId, newTalk, type Row, writtenByBot } from "./scene.ts";
 
 const place = anyId("it is a cursor");
 
@@ -19,8 +12,7 @@ export const directMessagesRows: Record<string, Row> = {
 			return {
 				args: { user_id: user.id, content: "hello" },
 				request: `POST /channels/${channel.id}/messages`,
-				done: () =>
-					scene.world.simulator.world.messages.in(channel.id).length === 1,
+				done: () => scene.world.simulator.world.messages.in(channel.id).length === 1,
 			};
 		},
 		needs: "no permission",
@@ -67,8 +59,7 @@ export const directMessagesRows: Record<string, Row> = {
 			return {
 				args: { user_id: user.id, message_id: id },
 				request: `DELETE /channels/${channel.id}/messages/${id}`,
-				done: () =>
-					scene.world.simulator.world.messages.in(channel.id).length === 0,
+				done: () => scene.world.simulator.world.messages.in(channel.id).length === 0,
 			};
 		},
 		needs: "no permission",

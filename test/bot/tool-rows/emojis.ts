@@ -1,16 +1,7 @@
 // The rows of src/bot/tools/emojis.ts.
 
 import { AuditLogEvent } from "discord.js";
-import {
-	adaIn,
-	botUser,
-	freshName,
-	inGuild,
-	type Row,
-	refusedByBot,
-	roleId,
-	type Scene,
-} from "./scene.ts";
+import { adaIn, botUser, freshName, inGuild, type Row, refusedByBot, roleId, type Scene } from "./scene.ts";
 
 function emojiBy(scene: Scene, by: "ada" | "alpha", guild = scene.guild) {
 	const { world } = scene.world.simulator;
@@ -20,10 +11,7 @@ function emojiBy(scene: Scene, by: "ada" | "alpha", guild = scene.guild) {
 
 export const png = `data:image/png;base64,${Buffer.from("\x89PNG\r\n\x1a\nxx", "latin1").toString("base64")}`;
 
-const emojiId = refusedByBot(
-	"There is no emoji",
-	(scene) => emojiBy(scene, "ada", scene.other).id,
-);
+const emojiId = refusedByBot("There is no emoji", (scene) => emojiBy(scene, "ada", scene.other).id);
 
 const manage = inGuild("ManageGuildExpressions");
 
@@ -32,8 +20,7 @@ export const emojisRows: Record<string, Row> = {
 		ids: {},
 		ask(scene) {
 			const { guild, world } = scene;
-			for (const one of [...guild.emojis.values()])
-				world.simulator.world.emojis.remove(guild, one);
+			for (const one of [...guild.emojis.values()]) world.simulator.world.emojis.remove(guild, one);
 			const emoji = emojiBy(scene, "ada");
 			return {
 				args: {},
@@ -85,7 +72,6 @@ export const emojisRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.EmojiDelete,
 		needs: manage,
-		dryRun:
-			/^Would delete the emoji <:thing_\d+:\d+> \(ID: \d+\), made by @ada \(ID: \d+\)\.$/m,
+		dryRun: /^Would delete the emoji <:thing_\d+:\d+> \(ID: \d+\), made by @ada \(ID: \d+\)\.$/m,
 	},
 };

@@ -1,14 +1,7 @@
 // The rows of src/bot/tools/forwarding.ts and src/bot/tools/files.ts.
 
 import { ChannelType } from "discord.js";
-import {
-	channelId,
-	inChannel,
-	messageId,
-	newChannel,
-	type Row,
-	written,
-} from "./scene.ts";
+import { channelId, inChannel, messageId, newChannel, type Row, written } from "./scene.ts";
 
 export const forwardingRows: Record<string, Row> = {
 	forward_message: {
@@ -28,9 +21,7 @@ export const forwardingRows: Record<string, Row> = {
 					to_channel_id: to.id,
 				},
 				request: `POST /channels/${to.id}/messages`,
-				done: () =>
-					messages.in(to.id)[0]?.message_snapshots?.[0]?.message.content ===
-					"a secret text",
+				done: () => messages.in(to.id)[0]?.message_snapshots?.[0]?.message.content === "a secret text",
 				channel: to.id,
 			};
 		},

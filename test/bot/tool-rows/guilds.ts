@@ -1,23 +1,13 @@
 // The rows of src/bot/tools/guilds.ts.
 
 import { AuditLogEvent } from "discord.js";
-import {
-	channelId,
-	freshName,
-	inGuild,
-	type Row,
-	voiceChannelId,
-} from "./scene.ts";
+import { channelId, freshName, inGuild, type Row, voiceChannelId } from "./scene.ts";
 
 export const guildsRows: Record<string, Row> = {
 	list_guilds: {
 		ids: {},
 		args: () => ({}),
-		answer: ({ guild, other }) => [
-			"2 guild(s):",
-			`${guild.name} | ID: ${guild.id}`,
-			`${other.name} | ID: ${other.id}`,
-		],
+		answer: ({ guild, other }) => ["2 guild(s):", `${guild.name} | ID: ${guild.id}`, `${other.name} | ID: ${other.id}`],
 	},
 	edit_guild: {
 		ids: {

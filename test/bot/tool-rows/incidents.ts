@@ -10,9 +10,7 @@ export const incidentsRows: Record<string, Row> = {
 		ids: {},
 		act({ guild }) {
 			asked += 1;
-			const until = new Date(
-				Date.now() + 3_600_000 + asked * 1_000,
-			).toISOString();
+			const until = new Date(Date.now() + 3_600_000 + asked * 1_000).toISOString();
 			return {
 				args: { dms_disabled_until: until },
 				request: `PUT /guilds/${guild.id}/incident-actions`,

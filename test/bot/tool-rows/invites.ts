@@ -13,10 +13,7 @@ import {
 	type Scene,
 } from "./scene.ts";
 
-const inviteCode = refusedAfterFetch(
-	"There is no invite",
-	(scene) => newInvite(scene, foreignChannel(scene)).code,
-);
+const inviteCode = refusedAfterFetch("There is no invite", (scene) => newInvite(scene, foreignChannel(scene)).code);
 
 function newInvite(scene: Scene, channel = newChannel(scene)) {
 	const inviter = botUser(scene.world);
@@ -29,8 +26,7 @@ function removeManageGuild({ world }: Scene) {
 	for (const guild of platform.guilds.values())
 		for (const role of guild.roles.values()) {
 			const rest = BigInt(role.permissions) & ~PermissionFlagsBits.ManageGuild;
-			if (String(rest) !== role.permissions)
-				platform.roles.edit(guild, role, { permissions: String(rest) });
+			if (String(rest) !== role.permissions) platform.roles.edit(guild, role, { permissions: String(rest) });
 		}
 }
 
@@ -97,7 +93,6 @@ export const invitesRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.InviteDelete,
 		needs: inChannel("ManageChannels"),
-		dryRun:
-			/Would delete the invite \w+; https:\/\/discord\.gg\/\w+ would stop working/,
+		dryRun: /Would delete the invite \w+; https:\/\/discord\.gg\/\w+ would stop working/,
 	},
 };

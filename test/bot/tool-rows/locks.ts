@@ -1,14 +1,7 @@
 // The rows of src/bot/tools/locks.ts.
 
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
-import {
-	botUser,
-	channelId,
-	inChannel,
-	newChannel,
-	type Row,
-	type Scene,
-} from "./scene.ts";
+import { botUser, channelId, inChannel, newChannel, type Row, type Scene } from "./scene.ts";
 
 const { SendMessages } = PermissionFlagsBits;
 
@@ -21,11 +14,7 @@ function oneChannel(scene: Scene) {
 	return {
 		...{ channel, everyone, args: { channel_ids: [channel.id] } },
 		request: `PUT /channels/${channel.id}/permissions/${everyone}`,
-		denied: () =>
-			BigInt(
-				channel.permission_overwrites.find(({ id }) => id === everyone)?.deny ??
-					0,
-			),
+		denied: () => BigInt(channel.permission_overwrites.find(({ id }) => id === everyone)?.deny ?? 0),
 	};
 }
 

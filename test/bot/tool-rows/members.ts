@@ -1,14 +1,7 @@
 // The rows of src/bot/tools/members.ts.
 
 import { AuditLogEvent } from "discord.js";
-import {
-	anyId,
-	inGuild,
-	memberId,
-	newMember,
-	type Row,
-	roleId,
-} from "./scene.ts";
+import { anyId, inGuild, memberId, newMember, type Row, roleId } from "./scene.ts";
 
 export const membersRows: Record<string, Row> = {
 	list_members: {
@@ -26,10 +19,7 @@ export const membersRows: Record<string, Row> = {
 	lookup_user_by_name: {
 		ids: {},
 		args: () => ({ query: "mona" }),
-		answer: ({ world }) => [
-			"1 match(es):",
-			`MONA LISA (@mona_lisa) | ID: ${world.simulator.user("mona_lisa").id}`,
-		],
+		answer: ({ world }) => ["1 match(es):", `MONA LISA (@mona_lisa) | ID: ${world.simulator.user("mona_lisa").id}`],
 	},
 	get_member: {
 		ids: { user_id: memberId },

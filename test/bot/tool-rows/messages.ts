@@ -1,14 +1,6 @@
 // The rows of src/bot/tools/messages.ts.
 
-import {
-	channelId,
-	inChannel,
-	messageId,
-	newChannel,
-	type Row,
-	refusedByDiscord,
-	writtenByBot,
-} from "./scene.ts";
+import { channelId, inChannel, messageId, newChannel, type Row, refusedByDiscord, writtenByBot } from "./scene.ts";
 
 export const messagesRows: Record<string, Row> = {
 	send_message: {

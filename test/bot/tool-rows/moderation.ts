@@ -2,14 +2,7 @@
 
 import { AuditLogEvent } from "discord.js";
 import type { Guild } from "../../../src/simulator/world/state/entities.ts";
-import {
-	anyId,
-	inGuild,
-	memberId,
-	newMember,
-	type Row,
-	type Scene,
-} from "./scene.ts";
+import { anyId, inGuild, memberId, newMember, type Row, type Scene } from "./scene.ts";
 
 export const moderationRows: Record<string, Row> = {
 	ban: {
@@ -66,10 +59,7 @@ export const moderationRows: Record<string, Row> = {
 			return {
 				args: {},
 				request: `GET /guilds/${scene.guild.id}/bans`,
-				answer: [
-					"1 ban(s), by user id:",
-					`@${username} | ID: ${id} | no reason given`,
-				],
+				answer: ["1 ban(s), by user id:", `@${username} | ID: ${id} | no reason given`],
 			};
 		},
 		needs: inGuild("BanMembers"),
@@ -87,8 +77,7 @@ export const moderationRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberKick,
 		needs: inGuild("KickMembers"),
-		dryRun:
-			/^Would kick thing-\d+ \(@thing-\d+, ID: \d+\), who has 0 role\(s\)\.$/m,
+		dryRun: /^Would kick thing-\d+ \(@thing-\d+, ID: \d+\), who has 0 role\(s\)\.$/m,
 	},
 };
 

@@ -2,15 +2,7 @@
 
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import {
-	channelId,
-	inChannel,
-	newChannel,
-	newRole,
-	type Row,
-	refusedByBot,
-	type Scene,
-} from "./scene.ts";
+import { channelId, inChannel, newChannel, newRole, type Row, refusedByBot, type Scene } from "./scene.ts";
 
 const denied = String(PermissionFlagsBits.SendMessages);
 
@@ -23,10 +15,7 @@ export const overwritesRows: Record<string, Row> = {
 	set_channel_permissions: {
 		ids: {
 			channel_ids: channelId,
-			target_ids: refusedByBot(
-				"There is no role or member",
-				(scene) => newRole(scene, scene.other).id,
-			),
+			target_ids: refusedByBot("There is no role or member", (scene) => newRole(scene, scene.other).id),
 		},
 		act(scene) {
 			const channel = newChannel(scene);
@@ -38,10 +27,7 @@ export const overwritesRows: Record<string, Row> = {
 					deny: ["SEND_MESSAGES"],
 				},
 				request: `PUT /channels/${channel.id}/permissions/${role.id}`,
-				done: () =>
-					channel.permission_overwrites.some(
-						({ id, deny }) => id === role.id && deny === denied,
-					),
+				done: () => channel.permission_overwrites.some(({ id, deny }) => id === role.id && deny === denied),
 				channel: channel.id,
 			};
 		},

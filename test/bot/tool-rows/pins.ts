@@ -1,15 +1,7 @@
 // The rows of src/bot/tools/pins.ts.
 
 import { AuditLogEvent } from "discord.js";
-import {
-	channelId,
-	inChannel,
-	messageId,
-	newChannel,
-	type Row,
-	type Scene,
-	written,
-} from "./scene.ts";
+import { channelId, inChannel, messageId, newChannel, type Row, type Scene, written } from "./scene.ts";
 
 function oneWritten(scene: Scene) {
 	const channel = newChannel(scene);

@@ -1,16 +1,6 @@
 // The rows of src/bot/tools/polls.ts.
 
-import {
-	adaIn,
-	anyId,
-	botUser,
-	channelId,
-	inChannel,
-	messageId,
-	newChannel,
-	type Row,
-	type Scene,
-} from "./scene.ts";
+import { adaIn, anyId, botUser, channelId, inChannel, messageId, newChannel, type Row, type Scene } from "./scene.ts";
 
 const lunch = {
 	question: { text: "Lunch?" },
@@ -77,10 +67,7 @@ export const pollsRows: Record<string, Row> = {
 			return {
 				args: { ...args, answer_id: 1 },
 				request: `GET ${path}/answers/1`,
-				answer: [
-					"1 voter(s) for answer 1 (Soup) of the poll",
-					`| ID: ${ada.id}`,
-				],
+				answer: ["1 voter(s) for answer 1 (Soup) of the poll", `| ID: ${ada.id}`],
 			};
 		},
 		needs: inChannel("ReadMessageHistory"),

@@ -36,8 +36,7 @@ function thumbed(scene: Scene, byBot: boolean) {
 	};
 }
 
-const has = ({ reactions }: Message, id: string) =>
-	reactions.some(({ userIds }) => userIds.includes(id));
+const has = ({ reactions }: Message, id: string) => reactions.some(({ userIds }) => userIds.includes(id));
 
 const emojiId = (unknown: string): IdCase => ({
 	unknown,
@@ -84,8 +83,7 @@ export const reactionsRows: Record<string, Row> = {
 			};
 		},
 		needs: manage,
-		dryRun:
-			/^Would remove 👍 of the user \d+ from the message \d+ in #thing-\d+ \(ID: \d+\)\.$/m,
+		dryRun: /^Would remove 👍 of the user \d+ from the message \d+ in #thing-\d+ \(ID: \d+\)\.$/m,
 	},
 	get_reactions: {
 		ids: {

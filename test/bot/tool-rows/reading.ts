@@ -1,15 +1,6 @@
 // The rows of src/bot/tools/reading.ts and search.ts.
 
-import {
-	anyId,
-	channelId,
-	inChannel,
-	messageId,
-	newChannel,
-	type Row,
-	type Scene,
-	written,
-} from "./scene.ts";
+import { anyId, channelId, inChannel, messageId, newChannel, type Row, type Scene, written } from "./scene.ts";
 
 function twoWritten(scene: Scene) {
 	const channel = newChannel(scene);

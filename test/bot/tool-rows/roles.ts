@@ -1,14 +1,7 @@
 // The rows of src/bot/tools/roles.ts.
 
 import { AuditLogEvent } from "discord.js";
-import {
-	freshName,
-	inGuild,
-	memberId,
-	newRole,
-	type Row,
-	roleId,
-} from "./scene.ts";
+import { freshName, inGuild, memberId, newRole, type Row, roleId } from "./scene.ts";
 
 export const rolesRows: Record<string, Row> = {
 	edit_role: {
@@ -29,9 +22,7 @@ export const rolesRows: Record<string, Row> = {
 		args: () => ({}),
 		answer: ({ guild }) => [
 			`${guild.roles.size} roles, from the top`,
-			...[...guild.roles.values()].map(
-				({ id, name }) => `@${name.replace("@", "")} | ID: ${id} | `,
-			),
+			...[...guild.roles.values()].map(({ id, name }) => `@${name.replace("@", "")} | ID: ${id} | `),
 		],
 	},
 	create_role: {

@@ -1,18 +1,9 @@
 // The types of rows in the tools' table, and what rows of several nouns need: objects in the simulated guild, created anew
 // for each case, and the results for unknown and foreign ids.
 
-import {
-	type AuditLogEvent,
-	ChannelType,
-	type PermissionFlagsBits,
-} from "discord.js";
+import { type AuditLogEvent, ChannelType, type PermissionFlagsBits } from "discord.js";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
-import type {
-	Channel,
-	Guild,
-	GuildChannel,
-	GuildChannelType,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { Channel, Guild, GuildChannel, GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
 import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 export type Args = Record<string, unknown>;
@@ -27,9 +18,7 @@ export interface Scene {
 }
 
 /** A world in which the bot is in both guilds. Only with a token does the bot accept calls in a person's name. */
-export async function startScene(
-	mcpToken?: string,
-): Promise<Scene & AsyncDisposable> {
+export async function startScene(mcpToken?: string): Promise<Scene & AsyncDisposable> {
 	const world = await startWorld({}, { mcpToken });
 	const { simulator } = world;
 	const other = simulator.guild("The Bakers");
@@ -142,10 +131,7 @@ export function freshName(): string {
 	return `thing-${made}`;
 }
 
-export function newChannel(
-	{ world, guild }: Scene,
-	type: GuildChannelType = ChannelType.GuildText,
-): GuildChannel {
+export function newChannel({ world, guild }: Scene, type: GuildChannelType = ChannelType.GuildText): GuildChannel {
 	return world.simulator.world.channels.add(guild, { name: freshName(), type });
 }
 
@@ -195,18 +181,12 @@ export function foreignChannel({ world, other }: Scene): GuildChannel {
 }
 
 /** The bot looks the id up in its cache, and refuses other guilds' ids without a request. */
-export function refusedByBot(
-	refusal: string,
-	id: (scene: Scene) => string,
-): IdCase {
+export function refusedByBot(refusal: string, id: (scene: Scene) => string): IdCase {
 	return { unknown: refusal, foreign: { id, refusal, refusedBy: "the bot" } };
 }
 
 /** The bot fetches the object from Discord, and refuses other guilds' ids. */
-export function refusedAfterFetch(
-	refusal: string,
-	id: (scene: Scene) => string,
-): IdCase {
+export function refusedAfterFetch(refusal: string, id: (scene: Scene) => string): IdCase {
 	return {
 		unknown: refusal,
 		foreign: { id, refusal, refusedBy: "the bot, which asks" },
@@ -225,20 +205,14 @@ export function refusedByDiscord(refusal: string): IdCase {
 	};
 }
 
-export const memberId = refusedByBot(
-	"is not a member of the guild",
-	(scene) => newMember(scene, scene.other).user.id,
-);
+export const memberId = refusedByBot("is not a member of the guild", (scene) => newMember(scene, scene.other).user.id);
 export const messageId = refusedByDiscord("Unknown Message (code 10008)");
 export const anyId = (why: string): IdCase => ({
 	unknown: { anyWillDo: why },
 	foreign: { anyWillDo: why },
 });
 
-export const channelId = refusedByBot(
-	"There is no channel",
-	(scene) => foreignChannel(scene).id,
-);
+export const channelId = refusedByBot("There is no channel", (scene) => foreignChannel(scene).id);
 export const categoryId = refusedByBot(
 	"There is no channel",
 	({ world, other }) =>
@@ -247,12 +221,8 @@ export const categoryId = refusedByBot(
 			type: ChannelType.GuildCategory,
 		}).id,
 );
-export const roleId = refusedByBot(
-	"There is no role",
-	(scene) => newRole(scene, scene.other).id,
-);
+export const roleId = refusedByBot("There is no role", (scene) => newRole(scene, scene.other).id);
 export const voiceChannelId = refusedByBot(
 	"There is no channel",
-	(scene) =>
-		newChannel({ ...scene, guild: scene.other }, ChannelType.GuildVoice).id,
+	(scene) => newChannel({ ...scene, guild: scene.other }, ChannelType.GuildVoice).id,
 );

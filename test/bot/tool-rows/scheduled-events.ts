@@ -1,10 +1,6 @@
 // The rows of src/bot/tools/scheduled-events.ts.
 
-import {
-	AuditLogEvent,
-	ChannelType,
-	GuildScheduledEventEntityType as Kind,
-} from "discord.js";
+import { AuditLogEvent, ChannelType, GuildScheduledEventEntityType as Kind } from "discord.js";
 import {
 	anyId,
 	freshName,
@@ -18,8 +14,7 @@ import {
 	voiceChannelId,
 } from "./scene.ts";
 
-const inHours = (hours: number) =>
-	new Date(Date.now() + hours * 3_600_000).toISOString();
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 /** An event scheduled by someone else. */
 function newEvent({ world, guild }: Scene) {
@@ -51,8 +46,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 		ask(scene) {
 			const { guild, world } = scene;
 			const { scheduledEvents } = world.simulator.world;
-			for (const one of scheduledEvents.in(guild))
-				scheduledEvents.remove(guild, one);
+			for (const one of scheduledEvents.in(guild)) scheduledEvents.remove(guild, one);
 			const { event, all } = newEvent(scene);
 			return {
 				args: {},
@@ -78,9 +72,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 				},
 				request: `POST /guilds/${guild.id}/scheduled-events`,
 				done: () =>
-					world.simulator.world.scheduledEvents
-						.in(guild)
-						.some((one) => one.name === name && one.channel_id === id),
+					world.simulator.world.scheduledEvents.in(guild).some((one) => one.name === name && one.channel_id === id),
 			};
 		},
 		reason: AuditLogEvent.GuildScheduledEventCreate,
@@ -111,8 +103,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.GuildScheduledEventDelete,
 		needs: inGuild("ManageEvents"),
-		dryRun:
-			/^Would delete the scheduled event "thing-\d+" \(ID: \d+\), in which 0 user\(s\) are interested\.$/m,
+		dryRun: /^Would delete the scheduled event "thing-\d+" \(ID: \d+\), in which 0 user\(s\) are interested\.$/m,
 	},
 	get_event_users: {
 		ids: {
@@ -127,10 +118,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 			return {
 				args: { event_id: event.id },
 				request: `GET ${path}/users`,
-				answer: [
-					`1 user(s) interested in "${event.name}"`,
-					`${username} (@${username}) | ID: ${id}`,
-				],
+				answer: [`1 user(s) interested in "${event.name}"`, `${username} (@${username}) | ID: ${id}`],
 			};
 		},
 		needs: "no permission",

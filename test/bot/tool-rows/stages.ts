@@ -1,13 +1,7 @@
 // The rows of src/bot/tools/stages.ts.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
-import {
-	inChannel,
-	newChannel,
-	type Row,
-	type Scene,
-	voiceChannelId,
-} from "./scene.ts";
+import { inChannel, newChannel, type Row, type Scene, voiceChannelId } from "./scene.ts";
 
 const moderates = inChannel("MuteMembers", "MoveMembers", "ManageChannels");
 
@@ -31,7 +25,6 @@ export const stagesRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.StageInstanceDelete,
 		needs: moderates,
-		dryRun:
-			/^Would end the stage in #thing-\d+ \(ID: \d+\), with 0 member\(s\) in it\.\nTopic: Soup$/m,
+		dryRun: /^Would end the stage in #thing-\d+ \(ID: \d+\), with 0 member\(s\) in it\.\nTopic: Soup$/m,
 	},
 };

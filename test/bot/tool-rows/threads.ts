@@ -2,10 +2,7 @@
 
 import { AuditLogEvent, ChannelType } from "discord.js";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
-import type {
-	GuildChannel,
-	Thread,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { GuildChannel, Thread } from "../../../src/simulator/world/state/entities.ts";
 import {
 	adaIn,
 	anyId,
@@ -24,11 +21,7 @@ import {
 } from "./scene.ts";
 
 /** A thread that ada has started. */
-function newThread(
-	{ world }: Scene,
-	parent: GuildChannel,
-	given: Partial<NewThread> = {},
-): Thread {
+function newThread({ world }: Scene, parent: GuildChannel, given: Partial<NewThread> = {}): Thread {
 	const { threads } = world.simulator.world;
 	return threads.add(parent, adaIn(world), { name: freshName(), ...given });
 }
@@ -46,10 +39,7 @@ function newForum(scene: Scene): GuildChannel {
 
 const tagOf = ({ available_tags: [tag] }: GuildChannel) => String(tag?.id);
 
-const threadId = refusedByBot(
-	"There is no channel",
-	(scene) => newThread(scene, foreignChannel(scene)).id,
-);
+const threadId = refusedByBot("There is no channel", (scene) => newThread(scene, foreignChannel(scene)).id);
 const before = anyId("it is a cursor");
 
 export const threadsRows: Record<string, Row> = {
@@ -126,8 +116,7 @@ export const threadsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.ThreadDelete,
 		needs: inChannel("ManageThreads"),
-		dryRun:
-			/^Would delete the thread #thing-\d+ \(ID: \d+\) of #thing-\d+ \(ID: \d+\) with its 0 message\(s\)\./m,
+		dryRun: /^Would delete the thread #thing-\d+ \(ID: \d+\) of #thing-\d+ \(ID: \d+\) with its 0 message\(s\)\./m,
 	},
 	list_thread_members: {
 		ids: { thread_id: threadId, after: before },
@@ -165,7 +154,6 @@ export const threadsRows: Record<string, Row> = {
 			};
 		},
 		needs: inChannel("ManageThreads"),
-		dryRun:
-			/^Would remove 1 member\(s\) from #thing-\d+ \(ID: \d+\):\nthing-\d+ \(@thing-\d+\) \| ID: \d+$/m,
+		dryRun: /^Would remove 1 member\(s\) from #thing-\d+ \(ID: \d+\):\nthing-\d+ \(@thing-\d+\) \| ID: \d+$/m,
 	},
 };

@@ -19,17 +19,14 @@ export const timeoutsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberUpdate,
 		needs: moderate,
-		dryRun:
-			/^Would time out thing-\d+ \(@thing-\d+, ID: \d+\) until \S+Z; now is \S+Z\.$/m,
+		dryRun: /^Would time out thing-\d+ \(@thing-\d+, ID: \d+\) until \S+Z; now is \S+Z\.$/m,
 	},
 	remove_timeout: {
 		ids: { user_ids: memberId },
 		act(scene) {
 			const { guild } = scene;
 			const member = newMember(scene, guild);
-			member.communication_disabled_until = new Date(
-				Date.now() + 600_000,
-			).toISOString();
+			member.communication_disabled_until = new Date(Date.now() + 600_000).toISOString();
 			return {
 				args: { user_ids: [member.user.id] },
 				request: `PATCH /guilds/${guild.id}/members/${member.user.id}`,

@@ -1,13 +1,7 @@
 // The rows of src/bot/tools/voice.ts.
 
 import { AuditLogEvent } from "discord.js";
-import {
-	inChannel,
-	memberId,
-	newSpeaker,
-	type Row,
-	voiceChannelId,
-} from "./scene.ts";
+import { inChannel, memberId, newSpeaker, type Row, voiceChannelId } from "./scene.ts";
 
 export const voiceRows: Record<string, Row> = {
 	list_voice_members: {

@@ -14,10 +14,7 @@ import {
 	type Scene,
 } from "./scene.ts";
 
-const webhookId = refusedAfterFetch(
-	"There is no webhook",
-	(scene) => newWebhook(scene, foreignChannel(scene)).hook.id,
-);
+const webhookId = refusedAfterFetch("There is no webhook", (scene) => newWebhook(scene, foreignChannel(scene)).hook.id);
 const messageId = refusedByDiscord("Unknown Message (code 10008)");
 
 function newWebhook(scene: Scene, channel = newChannel(scene)) {
@@ -68,8 +65,7 @@ export const webhooksRows: Record<string, Row> = {
 			return {
 				args: { channel_id: channel.id, name: "Crier" },
 				request: `POST /channels/${channel.id}/webhooks`,
-				done: () =>
-					webhooks.list({ channel_id: channel.id })[0]?.name === "Crier",
+				done: () => webhooks.list({ channel_id: channel.id })[0]?.name === "Crier",
 			};
 		},
 		reason: AuditLogEvent.WebhookCreate,

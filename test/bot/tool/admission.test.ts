@@ -43,10 +43,7 @@ function principalOf(
 }
 
 /** A client that acts in the name of a member. */
-function as(
-	name: string,
-	changes?: Partial<Principal> & { signedIn?: boolean },
-): McpCaller {
+function as(name: string, changes?: Partial<Principal> & { signedIn?: boolean }): McpCaller {
 	return world.mcp.as(principalOf(name, changes));
 }
 
@@ -54,11 +51,7 @@ const general = () => ({ channel_id: channelNamed(world, "general").id });
 const hello = () => ({ ...general(), content: "hello" });
 
 /** Gives a member other roles while `work` runs. */
-async function withRoles(
-	name: string,
-	roles: readonly Role[],
-	work: () => Promise<void>,
-): Promise<void> {
+async function withRoles(name: string, roles: readonly Role[], work: () => Promise<void>): Promise<void> {
 	const { members } = world.simulator.world;
 	const member = memberNamed(world, name);
 	const before = member.roles;
@@ -73,10 +66,7 @@ async function withRoles(
 }
 
 /** Adds a role with these permissions while `work` runs. */
-async function withRole(
-	permissions: bigint,
-	work: (role: Role) => Promise<void>,
-): Promise<void> {
+async function withRole(permissions: bigint, work: (role: Role) => Promise<void>): Promise<void> {
 	const { roles } = world.simulator.world;
 	const role = roles.add(world.guild, {
 		name: "temporary",
@@ -135,8 +125,7 @@ describe("a guild", () => {
 	});
 
 	test("is listed to members only", async () => {
-		const listed = async (name: string) =>
-			(await as(name).call("list_guilds")).text;
+		const listed = async (name: string) => (await as(name).call("list_guilds")).text;
 		expect(await listed("liwei")).toContain(world.guild.id);
 		expect(await listed("bob_the_baker")).toBe("0 guild(s):");
 	});
@@ -164,9 +153,7 @@ describe("a guild", () => {
 	test("is lost with the membership, at once", async () => {
 		const { members } = world.simulator.world;
 		const member = memberNamed(world, "liwei");
-		expect((await as("liwei").call("send_message", hello())).isError).toBe(
-			false,
-		);
+		expect((await as("liwei").call("send_message", hello())).isError).toBe(false);
 		members.remove(world.guild, member);
 		try {
 			const { text } = await as("liwei").call("send_message", {
@@ -188,9 +175,7 @@ describe("a permission", () => {
 	test("that the person lacks in the guild is required", async () => {
 		world.simulator.requests.clear();
 		const { text } = await as("liwei").call("edit_channel", change());
-		expect(text).toMatch(
-			/^You lack MANAGE_CHANNELS in #general \(ID: \d+\)\. Nothing was done\.$/,
-		);
+		expect(text).toMatch(/^You lack MANAGE_CHANNELS in #general \(ID: \d+\)\. Nothing was done\.$/);
 		expect(writes(world)).toEqual([]);
 	});
 
@@ -261,9 +246,7 @@ describe("a permission", () => {
 	});
 
 	test("is not needed by the owner", async () => {
-		expect((await as("ada").call("edit_channel", change())).isError).toBe(
-			false,
-		);
+		expect((await as("ada").call("edit_channel", change())).isError).toBe(false);
 	});
 });
 
@@ -281,9 +264,7 @@ describe("role hierarchy", () => {
 				expect(above.text).toMatch(
 					/^Chef José .* does not rank below you: @Staff .* is not below @temporary .*\. You can only act on roles and members that rank below you\. Nothing was done\.$/,
 				);
-				expect((await kick("liwei", "liwei")).text).toContain(
-					"is you: you cannot act on yourself",
-				);
+				expect((await kick("liwei", "liwei")).text).toContain("is you: you cannot act on yourself");
 				expect((await kick("liwei", "ada")).text).toContain("owns the guild");
 				expect((await kick("liwei", "zoe")).isError).toBe(true);
 				const roleless = memberNamed(world, "zoe");
@@ -309,11 +290,7 @@ describe("role hierarchy", () => {
 
 describe("a person who may only read", () => {
 	test.each([
-		[
-			"because of a timeout",
-			{ communication_disabled_until: farFuture },
-			"You are timed out in the guild",
-		],
+		["because of a timeout", { communication_disabled_until: farFuture }, "You are timed out in the guild"],
 		[
 			"until the membership screening",
 			{ pending: true },
@@ -353,8 +330,7 @@ describe("a person who may only read", () => {
 describe("a channel that the person does not see", () => {
 	test("does not exist", async () => {
 		const staff = channelNamed(world, "staff").id;
-		const read = async (name: string, channel_id: string) =>
-			await as(name).call("get_recent_messages", { channel_id });
+		const read = async (name: string, channel_id: string) => await as(name).call("get_recent_messages", { channel_id });
 		const { text: unknown } = await read("liwei", unknownId);
 		const { text } = await read("liwei", staff);
 		expect(text).toBe(unknown.replace(unknownId, staff));
@@ -369,11 +345,8 @@ describe("a channel that the person does not see", () => {
 			type: ChannelType.PrivateThread,
 		});
 		await world.heard();
-		const read = (name: string) =>
-			as(name).call("get_recent_messages", { channel_id: thread.id });
-		expect((await read("liwei")).text).toContain(
-			`There is no channel ${thread.id}`,
-		);
+		const read = (name: string) => as(name).call("get_recent_messages", { channel_id: thread.id });
+		expect((await read("liwei")).text).toContain(`There is no channel ${thread.id}`);
 		expect((await read("ada")).isError).toBe(false);
 		threads.join(thread, userNamed(world, "liwei"));
 		await world.heard();
@@ -388,11 +361,7 @@ describe("a channel that the person does not see", () => {
 
 test("in a locked thread, people without MANAGE_THREADS only delete and react", async () => {
 	const { threads, messages } = world.simulator.world;
-	const thread = threads.add(
-		channelNamed(world, "general"),
-		userNamed(world, "ada"),
-		{ name: "closed" },
-	);
+	const thread = threads.add(channelNamed(world, "general"), userNamed(world, "ada"), { name: "closed" });
 	const message = messages.add(thread, userNamed(world, "ada"), {
 		content: "The end.",
 	});
@@ -406,9 +375,7 @@ test("in a locked thread, people without MANAGE_THREADS only delete and react", 
 	const { text } = await as("liwei").call("send_message", {
 		...{ ...at, content: "One more thing." },
 	});
-	expect(text).toMatch(
-		/^You lack MANAGE_THREADS in #closed .* The thread is locked\. Nothing was done\.$/,
-	);
+	expect(text).toMatch(/^You lack MANAGE_THREADS in #closed .* The thread is locked\. Nothing was done\.$/);
 	expect((await react("👍")).isError).toBe(false);
 	threads.edit(thread, { archived: true });
 	await world.heard();
@@ -434,8 +401,7 @@ describe("a tool about the bot itself", () => {
 	});
 
 	test("is out of the scope of a key for other guilds", async () => {
-		const key = (guilds: string[]) =>
-			world.mcp.as({ id: "key:k", name: "k", access: "all", guilds });
+		const key = (guilds: string[]) => world.mcp.as({ id: "key:k", name: "k", access: "all", guilds });
 		const inScope = await key([world.guild.id]).call("get_bot_info");
 		expect(inScope.isError).toBe(false);
 		const { isError } = await key([unknownId]).call("get_bot_info");
@@ -444,8 +410,7 @@ describe("a tool about the bot itself", () => {
 });
 
 describe("a person who signed in", () => {
-	const read = (name: string) =>
-		as(name, { signedIn: true }).call("list_channels");
+	const read = (name: string) => as(name, { signedIn: true }).call("list_channels");
 
 	test("needs the permission of the configuration", async () => {
 		expect((await read("liwei")).text).toBe(
@@ -483,16 +448,12 @@ describe("who made a call", () => {
 	test("is in Discord's audit log, at any length of the reason", async () => {
 		const forHanna = world.mcp.as(hanna({ client: "Claude" }));
 		expect(await create(forHanna)).toBe("via MCP (for Hanna, by Claude)");
-		expect(await create(forHanna, "It was late.")).toBe(
-			"It was late. (for Hanna, by Claude)",
-		);
+		expect(await create(forHanna, "It was late.")).toBe("It was late. (for Hanna, by Claude)");
 		const long = await create(forHanna, "è".repeat(512));
 		expect(long).toBe(`${"è".repeat(488)}… (for Hanna, by Claude)`);
 		expect(long).toHaveLength(512);
 		const lines = world.mcp.as(hanna({ client: "a\nb".repeat(60) }));
-		expect(await create(lines)).toMatch(
-			/^via MCP \(for Hanna, by a\\nb[abn\\]{170,}…\)$/,
-		);
+		expect(await create(lines)).toMatch(/^via MCP \(for Hanna, by a\\nb[abn\\]{170,}…\)$/);
 		const key = { id: "key:ci", name: "ci", access: "all" } as const;
 		expect(await create(world.mcp.as(key))).toBe("via MCP (by ci)");
 		expect(await create(world.mcp)).toBe("via MCP");
@@ -505,9 +466,7 @@ describe("who made a call", () => {
 		world.logged.length = 0;
 		await world.mcp.as(hanna({ client: "Claude" })).call("list_roles");
 		expect(world.logged.join("\n")).toMatch(
-			new RegExp(
-				`client="Claude" key="key:ada" person="${id}" tool="list_roles"`,
-			),
+			new RegExp(`client="Claude" key="key:ada" person="${id}" tool="list_roles"`),
 		);
 		const { text } = await world.call("list_recent_tool_calls", {
 			tool: "list_roles",
@@ -519,8 +478,7 @@ describe("who made a call", () => {
 });
 
 describe("guildhall/rights", () => {
-	const rightsOf = (name: string, changes?: Partial<Principal>) =>
-		as(name, changes).request("guildhall/rights", {});
+	const rightsOf = (name: string, changes?: Partial<Principal>) => as(name, changes).request("guildhall/rights", {});
 
 	test("lists the guilds of the person, and where the person may sign in", async () => {
 		const { id, name } = world.guild;
@@ -534,13 +492,8 @@ describe("guildhall/rights", () => {
 	});
 
 	test("does not exist for callers without a person", async () => {
-		for (const caller of [
-			world.mcp,
-			world.mcp.as({ id: "key:k", name: "k", access: "all" }),
-		])
-			await expect(caller.request("guildhall/rights", {})).rejects.toThrow(
-				"Method not found: guildhall/rights",
-			);
+		for (const caller of [world.mcp, world.mcp.as({ id: "key:k", name: "k", access: "all" })])
+			await expect(caller.request("guildhall/rights", {})).rejects.toThrow("Method not found: guildhall/rights");
 	});
 });
 
@@ -568,9 +521,7 @@ describe("a bot in several guilds", () => {
 			botPermissions: moderatorPermissions,
 		});
 		// Above all roles.
-		const own = [...bakers.roles.values()].filter(({ id }) =>
-			bot.roles.includes(id),
-		);
+		const own = [...bakers.roles.values()].filter(({ id }) => bot.roles.includes(id));
 		roles.move(bakers, new Map(own.map((role) => [role, bakers.roles.size])));
 		await until("the bot has both guilds", async () => {
 			const { text } = await other.call("list_guilds");
@@ -580,14 +531,12 @@ describe("a bot in several guilds", () => {
 	afterAll(() => other[Symbol.asyncDispose]());
 
 	test("shows each person the guilds that the person is in", async () => {
-		const countFor = async (name: string) =>
-			(await inOther(name).call("list_guilds")).text.split(" ")[0];
+		const countFor = async (name: string) => (await inOther(name).call("list_guilds")).text.split(" ")[0];
 		expect(await countFor("liwei")).toBe("2");
 		expect(await countFor("mona_lisa")).toBe("1");
-		const { guilds } = (await inOther("bob_the_baker").request(
-			"guildhall/rights",
-			{},
-		)) as { guilds: { name: string }[] };
+		const { guilds } = (await inOther("bob_the_baker").request("guildhall/rights", {})) as {
+			guilds: { name: string }[];
+		};
 		expect(guilds.map(({ name }) => name)).toEqual(["The Bakers"]);
 	});
 
@@ -605,8 +554,7 @@ describe("a bot in several guilds", () => {
 	});
 
 	test("names its own guild only to members who know of several", async () => {
-		const read = async (name: string) =>
-			(await inOther(name).call("list_channels")).text;
+		const read = async (name: string) => (await inOther(name).call("list_channels")).text;
 		const note = "In the guild The Cooks";
 		expect(await read("liwei")).toContain(note);
 		expect(await read("mona_lisa")).not.toContain(note);
@@ -624,9 +572,7 @@ describe("a bot in several guilds", () => {
 			});
 		const bakers = other.simulator.guild("The Bakers");
 		expect((await kick(bakers.id)).isError).toBe(false);
-		expect((await kick(other.guild.id)).text).toContain(
-			"You lack KICK_MEMBERS",
-		);
+		expect((await kick(other.guild.id)).text).toContain("You lack KICK_MEMBERS");
 	});
 
 	test("refuses people while it does not hear of changes", async () => {
@@ -637,9 +583,9 @@ describe("a bot in several guilds", () => {
 			const { text } = await inOther("liwei").call("list_channels");
 			return text.startsWith("The bot is not connected to Discord's Gateway");
 		});
-		await expect(
-			inOther("liwei").request("guildhall/rights", {}),
-		).rejects.toThrow("The bot is not connected to Discord");
+		await expect(inOther("liwei").request("guildhall/rights", {})).rejects.toThrow(
+			"The bot is not connected to Discord",
+		);
 		const { isError } = await other.call("list_channels");
 		expect(isError).toBe(false);
 		sockets.holdConnections(false);
@@ -654,10 +600,7 @@ test("while the member cache is incomplete, Discord is asked who is a member", a
 	await using alpha = await startConnection();
 	const { connection, simulator } = alpha;
 	// Discord sends the ids of guilds first, and each guild after them.
-	await until(
-		"it has its guild",
-		() => connection.guilds[0]?.available === true,
-	);
+	await until("it has its guild", () => connection.guilds[0]?.available === true);
 	const { mcp } = v.parse(toml, { bot_name: "Alpha" });
 	const incomplete = {
 		guilds: connection.guilds,
@@ -665,10 +608,7 @@ test("while the member cache is incomplete, Discord is asked who is a member", a
 	};
 	const guildsOfUser = async (id: string) => {
 		simulator.requests.clear();
-		const found = await guildsOf(
-			{ connection: incomplete, self: { toml: { mcp } } } as never,
-			id,
-		);
+		const found = await guildsOf({ connection: incomplete, self: { toml: { mcp } } } as never, id);
 		const asked = simulator.requests.list().map(({ path }) => path);
 		return { names: found.map(({ guild }) => guild.name), asked: asked.length };
 	};

@@ -7,18 +7,9 @@ import { SQL } from "bun";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import type { Store, StoreOptions } from "../../../src/bot/store/store.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
-import {
-	type AuditedCall,
-	type AuditOptions,
-	createAudit,
-} from "../../../src/bot/tool/audit.ts";
+import { type AuditedCall, type AuditOptions, createAudit } from "../../../src/bot/tool/audit.ts";
 import { type RecordedLog, recordLog } from "../../support/log.ts";
-import {
-	onBoth,
-	onOwnPostgres,
-	openStore,
-	type Place,
-} from "../../support/stores.ts";
+import { onBoth, onOwnPostgres, openStore, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
 const call = (changes: Partial<AuditedCall> = {}): AuditedCall => ({
@@ -137,9 +128,7 @@ onBoth((databases) => {
 		expect(await days({ tool: "ban", client: "other", limit: 9 })).toEqual([1]);
 		expect(await days({ guildId: "1", limit: 9 })).toEqual([3]);
 		expect(await days({ outcome: "failed", limit: 9 })).toEqual([2]);
-		expect(
-			await days({ from: day(2), before: { at: day(3) }, limit: 9 }),
-		).toEqual([2]);
+		expect(await days({ from: day(2), before: { at: day(3) }, limit: 9 })).toEqual([2]);
 		expect(await days({ tool: "' OR 1=1 --", limit: 9 })).toEqual([]);
 	});
 
@@ -161,8 +150,7 @@ onBoth((databases) => {
 			return opened.store.sql(...statement);
 		};
 		const watched = startAudit({ sql, opened: opened.store.opened });
-		for (let number = 0; number < 250; number++)
-			watched.record(call({ requestId: String(number) }));
+		for (let number = 0; number < 250; number++) watched.record(call({ requestId: String(number) }));
 		await until("it has tried more than once", () => attempts > 2);
 		expect(watched.queued).toBe(250);
 		await other.unsafe("ROLLBACK");
@@ -209,13 +197,10 @@ onBoth((databases) => {
 		await using opened = await open(await databases.place());
 		const writer = startAudit(opened.store);
 		const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
-		for (const days of [400, 91, 90.01, 90.02, 95, 89.9, 0])
-			writer.record(call({ at: ago(days) }));
+		for (const days of [400, 91, 90.01, 90.02, 95, 89.9, 0]) writer.record(call({ at: ago(days) }));
 		await writer.close();
 		const batches: number[] = [];
-		const sql: Sql = async <Row extends object>(
-			...statement: Parameters<Sql>
-		) => {
+		const sql: Sql = async <Row extends object>(...statement: Parameters<Sql>) => {
 			const rows = await opened.store.sql<Row>(...statement);
 			batches.push(rows.length);
 			return rows;
@@ -262,13 +247,10 @@ onOwnPostgres((databases) => {
 		const audit = startAudit(opened.store, { maxQueued: 5 }, logged);
 		await databases.postgres.kill();
 		await until("it has noticed", () => opened.store.state === "degraded");
-		for (let number = 0; number < 8; number++)
-			audit.record(call({ requestId: String(number) }));
+		for (let number = 0; number < 8; number++) audit.record(call({ requestId: String(number) }));
 		expect(audit.queued).toBe(5);
 		expect(audit.dropped).toBe(3);
-		await expect(audit.recent({ limit: 1 })).rejects.toThrow(
-			/database is unavailable/,
-		);
+		await expect(audit.recent({ limit: 1 })).rejects.toThrow(/database is unavailable/);
 		await databases.postgres.start();
 		await until("they are written", () => audit.queued === 0);
 		const rows = await audit.recent({ limit: 10 });
@@ -293,9 +275,7 @@ onOwnPostgres((databases) => {
 		const rows = await audit.recent({ limit: 10 });
 		expect(rows.map(({ request_id }) => request_id)).toEqual(["3", "1"]);
 		expect(audit.dropped).toBe(1);
-		expect(logged.messages()).toEqual([
-			"could not record a tool call in the bot's audit log",
-		]);
+		expect(logged.messages()).toEqual(["could not record a tool call in the bot's audit log"]);
 	});
 
 	test("a close while the database is away does not wait for it", async () => {
@@ -306,9 +286,7 @@ onOwnPostgres((databases) => {
 		await until("it has noticed", () => opened.store.state === "degraded");
 		audit.record(call());
 		await audit.close(60_000);
-		expect(logged.messages()).toEqual([
-			"the program stopped before all tool calls were stored in the bot's audit log",
-		]);
+		expect(logged.messages()).toEqual(["the program stopped before all tool calls were stored in the bot's audit log"]);
 		await databases.postgres.start();
 	});
 });

@@ -1,11 +1,7 @@
 // Writing to many things in turn: when it ends early, and what it tells meanwhile.
 
 import { expect, test } from "bun:test";
-import {
-	PlatformBusy,
-	type ToolRun,
-	withinRun,
-} from "../../../src/bot/discord/rest/rest.ts";
+import { PlatformBusy, type ToolRun, withinRun } from "../../../src/bot/discord/rest/rest.ts";
 import { type Bulk, writeEach } from "../../../src/bot/tool/bulk.ts";
 import type { ToolCall } from "../../../src/mcp/tool.ts";
 

@@ -4,20 +4,10 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
-import {
-	destructiveTool,
-	readTool,
-	writeTool,
-} from "../../../src/bot/tool/define.ts";
+import { destructiveTool, readTool, writeTool } from "../../../src/bot/tool/define.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
 import { userNamed } from "../../support/world.ts";
-import {
-	about,
-	banRequest,
-	draftFor,
-	peopleInput,
-	startRecording,
-} from "./recording.ts";
+import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";
 
 const ban = destructiveTool({
 	...about,
@@ -37,10 +27,7 @@ const look = readTool({
 	...about,
 	name: "look",
 	input: v.strictObject({ guild_id }),
-	run: (_, { guild, principal }) => [
-		guild.name,
-		principal?.person?.name ?? "nobody",
-	],
+	run: (_, { guild, principal }) => [guild.name, principal?.person?.name ?? "nobody"],
 });
 
 /** Has no argument `guild_id`. */
@@ -194,19 +181,16 @@ test("a read and a dry run change nothing for the audit channel", async () => {
 });
 
 describe("a call that fails", () => {
-	test.each([[[]], [["mona_lisa"]]])(
-		"says whether it sent Discord a write: %j",
-		async (names: string[]) => {
-			await using bot = await start();
-			const args = { user_ids: names.map(bot.id) };
-			expect(await bot.as("zoe", "refusing", args)).toEqual({
-				text: "Not possible.",
-				isError: true,
-				wrote: names.length > 0,
-			});
-			expect(bot.audited[0]?.outcome).toBe("failed");
-		},
-	);
+	test.each([[[]], [["mona_lisa"]]])("says whether it sent Discord a write: %j", async (names: string[]) => {
+		await using bot = await start();
+		const args = { user_ids: names.map(bot.id) };
+		expect(await bot.as("zoe", "refusing", args)).toEqual({
+			text: "Not possible.",
+			isError: true,
+			wrote: names.length > 0,
+		});
+		expect(bot.audited[0]?.outcome).toBe("failed");
+	});
 
 	test("because of its arguments is refused", async () => {
 		await using bot = await start();

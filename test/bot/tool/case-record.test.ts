@@ -7,13 +7,7 @@ import { writeEach } from "../../../src/bot/tool/bulk.ts";
 import { destructiveTool, writeTool } from "../../../src/bot/tool/define.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
 import { until } from "../../support/until.ts";
-import {
-	about,
-	banRequest,
-	draftFor,
-	peopleInput,
-	startRecording,
-} from "./recording.ts";
+import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";
 
 /** Bans everybody in `user_ids`, one request after another. */
 const banEach = destructiveTool({
@@ -89,8 +83,7 @@ const failing = (error: unknown) =>
 		},
 	});
 
-const start = () =>
-	startRecording({ tools: [banEach, banFirst, banOne, silent] });
+const start = () => startRecording({ tools: [banEach, banFirst, banOne, silent] });
 
 const ban = (id: string) => `PUT /bans/${id}`;
 
@@ -113,9 +106,7 @@ describe("cases are stored before the first request, and settled after the last"
 		expect([call?.principal, call?.approvedBy]).toEqual([undefined, undefined]);
 		const [end] = bot.ends;
 		expect(end?.rest).toBe(name === "ban_each" ? "not done" : "done");
-		expect([...(end?.outcomes ?? [])]).toEqual(
-			name === "ban_each" ? [[zoe, "done"]] : [],
-		);
+		expect([...(end?.outcomes ?? [])]).toEqual(name === "ban_each" ? [[zoe, "done"]] : []);
 		expect(end?.why).toBeUndefined();
 	});
 
@@ -124,9 +115,7 @@ describe("cases are stored before the first request, and settled after the last"
 		const ids = ["zoe", "mona_lisa", "jose.garcia"].map(bot.id);
 		await bot.call("ban_each", { user_ids: ids });
 		expect(bot.events).toEqual(["open", ...ids.map(ban), "settle"]);
-		expect([...(bot.ends[0]?.outcomes ?? [])]).toEqual(
-			ids.map((id) => [id, "done"]),
-		);
+		expect([...(bot.ends[0]?.outcomes ?? [])]).toEqual(ids.map((id) => [id, "done"]));
 	});
 });
 
@@ -227,8 +216,7 @@ describe("a step that fails", () => {
 			await using bot = await startRecording({ tools });
 			const { faults } = bot.simulator;
 			const put = "PUT /guilds/*/bans/*";
-			if (how === "refuses")
-				faults.refuse(put, RESTJSONErrorCodes.MissingPermissions);
+			if (how === "refuses") faults.refuse(put, RESTJSONErrorCodes.MissingPermissions);
 			if (how === "drops") faults.drop(put, { when: "after" });
 			if (how === "fails") faults.fail(put, 500);
 			const stall = how === "does not answer" && faults.stall(put);
@@ -240,11 +228,7 @@ describe("a step that fails", () => {
 			const { text, isError } = await pending;
 			expect(isError).toBe(true);
 			const [end] = bot.ends;
-			expect([tool.name, end?.rest, end?.outcomes.size]).toEqual([
-				tool.name,
-				outcome,
-				0,
-			]);
+			expect([tool.name, end?.rest, end?.outcomes.size]).toEqual([tool.name, outcome, 0]);
 			expect(end?.why).toBe(text);
 			expect(bot.events.at(-1)).toBe("settle");
 		}
@@ -295,8 +279,6 @@ describe("a step that fails", () => {
 		});
 		await using bot = await startRecording({ tools: [half] });
 		await bot.call("half", { user_ids: ["1", "2"] });
-		expect(bot.ends).toEqual([
-			{ outcomes: new Map([["1", "done"]]), rest: "not done", why: "No more." },
-		]);
+		expect(bot.ends).toEqual([{ outcomes: new Map([["1", "done"]]), rest: "not done", why: "No more." }]);
 	});
 });

@@ -3,24 +3,11 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
-import {
-	type ToolChoice,
-	toolsetNames,
-} from "../../../src/bot/config/tool-choice.ts";
-import {
-	donatorToolNames,
-	donatorTools,
-} from "../../../src/bot/game/donator-tools.ts";
-import {
-	accessors,
-	OfferedTools,
-} from "../../../src/bot/tool/offered-tools.ts";
+import { type ToolChoice, toolsetNames } from "../../../src/bot/config/tool-choice.ts";
+import { donatorToolNames, donatorTools } from "../../../src/bot/game/donator-tools.ts";
+import { accessors, OfferedTools } from "../../../src/bot/tool/offered-tools.ts";
 import type { BotTool } from "../../../src/bot/tool/toolsets.ts";
-import {
-	callingTools,
-	listedByDefault,
-	tools as realTools,
-} from "../../../src/bot/tools/index.ts";
+import { callingTools, listedByDefault, tools as realTools } from "../../../src/bot/tools/index.ts";
 import type { JsonObject } from "../../../src/mcp/json-rpc.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
@@ -33,14 +20,11 @@ const names = (list: readonly BotTool[]) => list.map(({ name }) => name);
 const allowed = (choice: Partial<ToolChoice>) => names(offer(choice).allowed);
 const listed = (choice: Partial<ToolChoice>) => names(offer(choice).listed);
 const accessorNames = Object.values(accessors);
-const withoutAccessors = (list: readonly string[]) =>
-	list.filter((name) => !accessorNames.some((one) => one === name));
+const withoutAccessors = (list: readonly string[]) => list.filter((name) => !accessorNames.some((one) => one === name));
 /** They are offered where the feature is on. */
 const never = () => Promise.reject(new Error("only its listing is wanted"));
 const gameTools = donatorTools({ plan: never, apply: never });
-const readers = tools
-	.filter(({ listing }) => Object(listing.annotations).readOnlyHint)
-	.map(({ name }) => name);
+const readers = tools.filter(({ listing }) => Object(listing.annotations).readOnlyHint).map(({ name }) => name);
 
 describe("what is allowed and listed", () => {
 	test("without a choice, all tools are allowed and the default tools listed", () => {
@@ -50,11 +34,7 @@ describe("what is allowed and listed", () => {
 
 	test("what toolsets name is allowed and listed, without the tools that reach others", () => {
 		for (const toolset of toolsetNames.filter((name) => name !== "core")) {
-			const its = names(
-				tools.filter((tool) =>
-					[tool, ...tool.aliases].some((one) => one.toolset === toolset),
-				),
-			);
+			const its = names(tools.filter((tool) => [tool, ...tool.aliases].some((one) => one.toolset === toolset)));
 			expect(withoutAccessors(allowed({ toolsets: [toolset] }))).toEqual(its);
 			expect(listed({ toolsets: [toolset] })).toEqual(its);
 		}
@@ -72,19 +52,11 @@ describe("what is allowed and listed", () => {
 	test("list chooses among what is allowed, by toolset and by name", () => {
 		const choice = { toolsets: ["roles", "threads"] as const };
 		const threads = names(tools.filter(({ toolset }) => toolset === "threads"));
-		expect(
-			withoutAccessors(listed({ ...choice, list: ["threads", "ban"] })),
-		).toEqual(threads);
-		expect(listed({ ...choice, list: ["threads"] })).toEqual([
-			...threads,
-			...accessorNames,
-		]);
+		expect(withoutAccessors(listed({ ...choice, list: ["threads", "ban"] }))).toEqual(threads);
+		expect(listed({ ...choice, list: ["threads"] })).toEqual([...threads, ...accessorNames]);
 		expect(withoutAccessors(listed({ list: ["default", "events"] }))).toEqual(
 			withoutAccessors(names(tools)).filter(
-				(name) =>
-					listedByDefault.includes(name) ||
-					name.includes("scheduled_event") ||
-					name === "get_event_users",
+				(name) => listedByDefault.includes(name) || name.includes("scheduled_event") || name === "get_event_users",
 			),
 		);
 		expect(listed({ list: "all" })).toEqual(withoutAccessors(names(tools)));
@@ -99,16 +71,12 @@ describe("what is allowed and listed", () => {
 
 	test("what is denied is left out", () => {
 		const deny = ["ban", "send_message"];
-		expect(allowed({ tools: { deny } })).toEqual(
-			names(tools).filter((name) => !deny.includes(name)),
-		);
+		expect(allowed({ tools: { deny } })).toEqual(names(tools).filter((name) => !deny.includes(name)));
 	});
 
 	test("tools of features can be denied whether or not the feature is on", () => {
 		expect(names(gameTools)).toEqual([...donatorToolNames]);
-		expect(allowed({ tools: { deny: [...donatorToolNames] } })).toEqual(
-			allowed({}),
-		);
+		expect(allowed({ tools: { deny: [...donatorToolNames] } })).toEqual(allowed({}));
 	});
 
 	test("the default list has every tool that the specification names", () => {
@@ -156,67 +124,41 @@ test.each<[string, string, JsonObject]>([
 	["create_forum_post", "create_thread", { content: "a" }],
 	["search_guild_messages", "search_messages", { text: "a" }],
 	["remove_channel_permissions", "set_channel_permissions", { replace: true }],
-	[
-		"remove_channel_permissions",
-		"set_channel_permissions",
-		{ replace: true, allow: ["0"], deny_names: "0" },
-	],
+	["remove_channel_permissions", "set_channel_permissions", { replace: true, allow: ["0"], deny_names: "0" }],
 	["create_automod_rule", "set_automod_rule", { name: "a" }],
 	["delete_message", "delete_messages", { message_ids: ["1", "1"] }],
 	["move_channel", "move_channels", { channel_ids: ["1", "1"] }],
 	["create_voice_channel", "create_channel", { channel_type: "VOICE" }],
-])(
-	"denying %s denies %s with %j, whatever arguments are null",
-	(former, name, did) => {
-		const { resolve } = offer({ tools: { deny: [former] } });
-		const schema = tools.find((one) => one.name === name)?.listing.inputSchema;
-		const properties = Object.keys(schema?.properties ?? {});
-		const absent = ["channel_id", "after", ...properties];
-		const nulls = Object.fromEntries(absent.map((key) => [key, null]));
-		for (const args of [did, { ...nulls, ...did }])
-			expect(resolve(name, args).refusal).toContain(`denies ${former}`);
-	},
-);
+])("denying %s denies %s with %j, whatever arguments are null", (former, name, did) => {
+	const { resolve } = offer({ tools: { deny: [former] } });
+	const schema = tools.find((one) => one.name === name)?.listing.inputSchema;
+	const properties = Object.keys(schema?.properties ?? {});
+	const absent = ["channel_id", "after", ...properties];
+	const nulls = Object.fromEntries(absent.map((key) => [key, null]));
+	for (const args of [did, { ...nulls, ...did }]) expect(resolve(name, args).refusal).toContain(`denies ${former}`);
+});
 
 test.each<[string, string, JsonObject, JsonObject]>([
-	[
-		"set_channel_permissions",
-		"edit_channel",
-		{ view_role_ids: ["1"] },
-		{ view_role_ids: null, name: "a" },
-	],
-	[
-		"remove_channel_permissions",
-		"edit_channel",
-		{ name: "a", permission_overwrites: [] },
-		{ name: "a" },
-	],
+	["set_channel_permissions", "edit_channel", { view_role_ids: ["1"] }, { view_role_ids: null, name: "a" }],
+	["remove_channel_permissions", "edit_channel", { name: "a", permission_overwrites: [] }, { name: "a" }],
 	["move_channel", "edit_channel", { below_channel_id: "1" }, { topic: "a" }],
 	["move_roles", "edit_role", { below_role_id: "1" }, { name: "a" }],
 	["assign_role", "create_role", { user_ids: ["1"] }, { name: "a" }],
 	["bulk_role_update", "create_role", { user_ids: ["1"] }, { name: "a" }],
-])(
-	"denying %s denies %s with the arguments %j, but not %j",
-	(denied, name, does, other) => {
-		const { resolve } = offer({ tools: { deny: [denied] } });
-		for (const call of [
-			(args: JsonObject) => resolve(name, args),
-			(args: JsonObject) => resolve("use_tool", { name, arguments: args }),
-		]) {
-			expect(call(does).refusal).toContain(`denies ${denied}`);
-			expect(call(other).refusal).toBeUndefined();
-		}
-	},
-);
+])("denying %s denies %s with the arguments %j, but not %j", (denied, name, does, other) => {
+	const { resolve } = offer({ tools: { deny: [denied] } });
+	for (const call of [
+		(args: JsonObject) => resolve(name, args),
+		(args: JsonObject) => resolve("use_tool", { name, arguments: args }),
+	]) {
+		expect(call(does).refusal).toContain(`denies ${denied}`);
+		expect(call(other).refusal).toBeUndefined();
+	}
+});
 
 test("tools name only existing tools in their overlaps", () => {
-	const known = tools.flatMap(({ name, aliases }) => [
-		name,
-		...aliases.map((alias) => alias.name),
-	]);
-	const named = tools.flatMap(({ overlaps }) =>
-		overlaps.flatMap((overlap) => overlap.names),
-	);
+	const known = tools.flatMap(({ name, aliases }) => [name, ...aliases.map((alias) => alias.name)]);
+	const named = tools.flatMap(({ overlaps }) => overlaps.flatMap((overlap) => overlap.names));
 	expect(known).toEqual(expect.arrayContaining(named));
 });
 
@@ -232,9 +174,7 @@ test("denying a former name of a whole tool denies its other names", () => {
 
 test("a tool is denied by its name, a former name or its toolset", () => {
 	const { denies } = offer({ tools: { deny: ["ban_member"] } });
-	expect(["ban", "ban_member", "bulk_ban"].map(denies)).toEqual([
-		...[true, true, true],
-	]);
+	expect(["ban", "ban_member", "bulk_ban"].map(denies)).toEqual([...[true, true, true]]);
 	expect(["kick", "no_such_tool"].map(denies)).toEqual([false, false]);
 	const voice = offer({ toolsets: ["voice"] });
 	expect(voice.denies("create_voice_channel")).toBe(false);
@@ -254,25 +194,18 @@ test.each<[ToolChoice["toolsets"] & object, string, JsonObject, boolean]>([
 	[["threads"], "edit_channel", { tags: [], topic: "a" }, false],
 	[["roles"], "list_members", { with_role_ids: ["1"], limit: 1 }, true],
 	[["roles"], "list_members", { with_role_ids: null }, false],
-])(
-	"with the toolsets %j, %s is called with %j: %p",
-	(toolsets, name, args, isAllowed) => {
-		const { refusal } = offer({ toolsets }).resolve(name, args);
-		expect(refusal === undefined).toBe(isAllowed);
-	},
-);
+])("with the toolsets %j, %s is called with %j: %p", (toolsets, name, args, isAllowed) => {
+	const { refusal } = offer({ toolsets }).resolve(name, args);
+	expect(refusal === undefined).toBe(isAllowed);
+});
 
 test("get_role_members needs a role", () => {
 	for (const role of [null, undefined])
-		expect(
-			offer({}).resolve("get_role_members", { with_role_ids: role }).args,
-		).toEqual({ with_role_ids: [] });
+		expect(offer({}).resolve("get_role_members", { with_role_ids: role }).args).toEqual({ with_role_ids: [] });
 });
 
 test("no arguments make it fail to find the tool of a call", () => {
-	const denied = tools.flatMap(({ aliases }) =>
-		aliases.map(({ name }) => name),
-	);
+	const denied = tools.flatMap(({ aliases }) => aliases.map(({ name }) => name));
 	const former =
 		"user_id role_id target_type target_id allow_names permission_names title tag_id query author_ids webhook_id";
 	const odd = ["constructor", "toString", "__proto__", ...former.split(" ")];
@@ -285,16 +218,13 @@ test("no arguments make it fail to find the tool of a call", () => {
 			const keys = Object.keys(listing.inputSchema.properties ?? {});
 			for (const called of [name, ...aliases.map((alias) => alias.name)])
 				for (const key of [...keys, ...odd])
-					for (const value of values)
-						resolve(called, Object.fromEntries([[key, value]]));
+					for (const value of values) resolve(called, Object.fromEntries([[key, value]]));
 		}
 	}
 });
 
 test("use_tool proposes no tool that is denied", () => {
-	const propose = (deny: string[]) =>
-		offer({ tools: { deny } }).resolve("use_tool", { name: "clone_chanel" })
-			.refusal;
+	const propose = (deny: string[]) => offer({ tools: { deny } }).resolve("use_tool", { name: "clone_chanel" }).refusal;
 	expect(propose([])).toContain("clone_channel");
 	expect(propose(["clone_channel"])).not.toContain("clone_channel");
 });
@@ -315,16 +245,8 @@ test("denying one of start_stage and edit_stage leaves the other", () => {
 });
 
 test.each([
-	[
-		"assign_role",
-		{ user_id: "1", role_id: "2" },
-		{ role_id: "2", action: "add", user_ids: ["1"] },
-	],
-	[
-		"remove_role",
-		{ bots: true },
-		{ bots: true, action: "remove", user_ids: [] },
-	],
+	["assign_role", { user_id: "1", role_id: "2" }, { role_id: "2", action: "add", user_ids: ["1"] }],
+	["remove_role", { bots: true }, { bots: true, action: "remove", user_ids: [] }],
 	["end_stage", { topic: "a" }, { topic: "a", end: true }],
 	["unlock_channel", { unlock: false }, { unlock: true }],
 	["unlock_channel", { channel_id: "1" }, { channel_ids: ["1"], unlock: true }],
@@ -332,17 +254,12 @@ test.each([
 	["add_thread_members", { remove_user_ids: ["1"] }, {}],
 	["remove_thread_members", { user_ids: "1" }, { remove_user_ids: ["1"] }],
 	["remove_thread_members", { user_ids: null }, {}],
-] as [string, JsonObject, JsonObject][])(
-	"%s with the arguments %j is called with %j",
-	(former, args, adapted) => {
-		expect(offer({}).resolve(former, args).args).toEqual(adapted);
-	},
-);
+] as [string, JsonObject, JsonObject][])("%s with the arguments %j is called with %j", (former, args, adapted) => {
+	expect(offer({}).resolve(former, args).args).toEqual(adapted);
+});
 
 describe("a call", () => {
-	const [ban, members] = ["ban", "list_members"].map((name) =>
-		tools.find((tool) => tool.name === name),
-	);
+	const [ban, members] = ["ban", "list_members"].map((name) => tools.find((tool) => tool.name === name));
 	const guild_id = "123456789012345678";
 	const user_id = "223456789012345678";
 
@@ -357,9 +274,10 @@ describe("a call", () => {
 			tool: ban as BotTool,
 			args: { user_ids: [user_id], guild_id },
 		});
-		expect(
-			offer({}).resolve("use_reading_tool", { name: "list_members" }),
-		).toEqual({ tool: members as BotTool, args: {} });
+		expect(offer({}).resolve("use_reading_tool", { name: "list_members" })).toEqual({
+			tool: members as BotTool,
+			args: {},
+		});
 	});
 
 	test("of use_reading_tool refuses what does not only read", () => {
@@ -367,40 +285,28 @@ describe("a call", () => {
 		expect(offer({}).resolve("use_reading_tool", call)).toEqual({
 			tool: ban as BotTool,
 			args: { user_id },
-			refusal:
-				"ban can change something on Discord: call it with use_tool. Nothing was done.",
+			refusal: "ban can change something on Discord: call it with use_tool. Nothing was done.",
 		});
 	});
 
-	test.each(accessorNames.map((name) => [name]))(
-		"inside another is not %s",
-		(name) => {
-			for (const accessor of ["use_tool", "use_reading_tool"])
-				expect(offer({}).resolve(accessor, { name }).refusal).toBe(
-					`${accessor} cannot call ${name}: both only call other tools. Call ${name} by its own name. Nothing was done.`,
-				);
-		},
-	);
+	test.each(accessorNames.map((name) => [name]))("inside another is not %s", (name) => {
+		for (const accessor of ["use_tool", "use_reading_tool"])
+			expect(offer({}).resolve(accessor, { name }).refusal).toBe(
+				`${accessor} cannot call ${name}: both only call other tools. Call ${name} by its own name. Nothing was done.`,
+			);
+	});
 
 	test.each([
 		[{ arguments: {} }, "name: expected the name of a tool"],
 		[{ name: "ban", arguments: [] }, "arguments: expected an object"],
-		[
-			{ name: "ban", arguments: { guild_id } },
-			"arguments.guild_id: put guild_id beside `arguments`, not inside",
-		],
+		[{ name: "ban", arguments: { guild_id } }, "arguments.guild_id: put guild_id beside `arguments`, not inside"],
 		[
 			{ name: "ban", arguments: { instance: "alpha" } },
 			"arguments.instance: put instance beside `arguments`, not inside",
 		],
-		[
-			{ name: "ban", user_id },
-			"user_id: put the tool's own arguments into `arguments`",
-		],
+		[{ name: "ban", user_id }, "user_id: put the tool's own arguments into `arguments`"],
 	])("of use_tool with %j is invalid", (args, issue) => {
-		expect(() => offer({}).resolve("use_tool", args)).toThrow(
-			`Invalid parameters: ${issue}`,
-		);
+		expect(() => offer({}).resolve("use_tool", args)).toThrow(`Invalid parameters: ${issue}`);
 	});
 
 	test("of an unknown tool suggests one", () => {
@@ -411,14 +317,8 @@ describe("a call", () => {
 	});
 
 	test.each([
-		[
-			{ tools: { deny: ["ban"] } },
-			"the operator of this bot denies ban (deny in config.toml)",
-		],
-		[
-			{ read_only: true },
-			"the operator of this bot allows only tools that read (read_only in config.toml)",
-		],
+		[{ tools: { deny: ["ban"] } }, "the operator of this bot denies ban (deny in config.toml)"],
+		[{ read_only: true }, "the operator of this bot allows only tools that read (read_only in config.toml)"],
 		[
 			{ toolsets: ["core" as const] },
 			'the operator of this bot does not allow the toolset "moderation" (toolsets in config.toml)',
@@ -429,18 +329,14 @@ describe("a call", () => {
 		expect(tools.resolve("ban", {}).refusal).toBe(text);
 		expect(tools.resolve("ban_member", {}).refusal).toBe(text);
 		const inner = { name: "ban_member", arguments: {} };
-		if (!("read_only" in choice))
-			expect(tools.resolve("use_tool", inner).refusal).toBe(text);
+		if (!("read_only" in choice)) expect(tools.resolve("use_tool", inner).refusal).toBe(text);
 		expect(tools.resolve("use_reading_tool", inner).refusal).toBe(text);
 	});
 
 	test("of a tool is refused where another name of it is denied", () => {
 		const tools = offer({ tools: { deny: ["ban_member"] } });
-		const why =
-			": the operator of this bot denies ban_member (deny in config.toml). Nothing was done.";
-		expect(tools.resolve("ban_member", {}).refusal).toBe(
-			`ban_member is not allowed${why}`,
-		);
+		const why = ": the operator of this bot denies ban_member (deny in config.toml). Nothing was done.";
+		expect(tools.resolve("ban_member", {}).refusal).toBe(`ban_member is not allowed${why}`);
 		expect(tools.resolve("ban", {}).refusal).toBe(
 			`the tool ban is not allowed to do what the tool ban_member, which it has replaced, did${why}`,
 		);
@@ -465,14 +361,10 @@ describe("a call", () => {
 			tools: { deny: ["create_voice_channel"] },
 		});
 		for (const name of ["create_voice_channel", "create_channel"])
-			expect(denied.resolve(name, { channel_type: "voice" }).refusal).toContain(
-				"denies create_voice_channel",
-			);
+			expect(denied.resolve(name, { channel_type: "voice" }).refusal).toContain("denies create_voice_channel");
 		expect(denied.resolve("create_stage_channel", {}).refusal).toBeUndefined();
 		const reading = offer({ toolsets: ["voice"], read_only: true });
-		expect(reading.resolve("create_voice_channel", {}).refusal).toContain(
-			"only tools that read",
-		);
+		expect(reading.resolve("create_voice_channel", {}).refusal).toContain("only tools that read");
 	});
 
 	test("of what a denied tool did is refused in the tool that took it over", () => {
@@ -499,9 +391,7 @@ describe("a call", () => {
 			["make", { color: "red" }],
 			["make_red", {}],
 		] as const)
-			expect(denied.resolve(name, args).refusal).toContain(
-				"denies make_red (deny in config.toml)",
-			);
+			expect(denied.resolve(name, args).refusal).toContain("denies make_red (deny in config.toml)");
 	});
 
 	test("former arguments become the present ones, by whatever name the tool is called", () => {
@@ -509,8 +399,7 @@ describe("a call", () => {
 		const took = {
 			...(tool as BotTool),
 			name: "paint",
-			adapt: ({ size, ...args }: JsonObject) =>
-				size === undefined ? args : { ...args, sizes: [size] },
+			adapt: ({ size, ...args }: JsonObject) => (size === undefined ? args : { ...args, sizes: [size] }),
 			aliases: [
 				{
 					name: "paint_red",
@@ -530,8 +419,7 @@ describe("a call", () => {
 });
 
 /** A bot whose `[mcp]` is this. */
-const startChosen = (mcp: object) =>
-	startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", mcp }) });
+const startChosen = (mcp: object) => startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", mcp }) });
 
 test("what is not allowed is neither listed nor callable, by any name", async () => {
 	await using bot = await startChosen({ read_only: true, toolsets: "all" });
@@ -575,16 +463,10 @@ test("a tool that is not listed runs by use_tool, and is on record and in the me
 	});
 	expect(text).toContain("copy");
 	await until("it is on record under its own name", async () =>
-		(
-			await bot.call("use_reading_tool", { name: "list_recent_tool_calls" })
-		).text.includes("| clone_channel | done |"),
+		(await bot.call("use_reading_tool", { name: "list_recent_tool_calls" })).text.includes("| clone_channel | done |"),
 	);
-	expect(bot.logged.some((line) => line.includes('tool="clone_channel"'))).toBe(
-		true,
-	);
-	expect(bot.logged.some((line) => line.includes('tool="use_tool"'))).toBe(
-		false,
-	);
+	expect(bot.logged.some((line) => line.includes('tool="clone_channel"'))).toBe(true);
+	expect(bot.logged.some((line) => line.includes('tool="use_tool"'))).toBe(false);
 	const { text: denied } = await bot.call("use_tool", {
 		name: "clone_chanel",
 	});
@@ -598,12 +480,8 @@ test("find_tools gives the arguments of the best tool, and what the next ones do
 	expect(text).toContain("create_webhook (call it with use_tool): ");
 	expect(text).not.toMatch(/edit_webhook(?!_)/);
 	expect(lines).toHaveLength(5);
-	expect(lines.map((line) => line.startsWith('{"properties":{'))).toEqual(
-		lines.map((_, index) => index === 1),
-	);
-	expect((await bot.call("find_tools", { query: "zzz" })).text).toContain(
-		'No tool matches "zzz".',
-	);
+	expect(lines.map((line) => line.startsWith('{"properties":{'))).toEqual(lines.map((_, index) => index === 1));
+	expect((await bot.call("find_tools", { query: "zzz" })).text).toContain('No tool matches "zzz".');
 	const { text: two } = await bot.call("find_tools", {
 		...{ query: "rename a webhook", limit: 2 },
 	});
@@ -612,8 +490,7 @@ test("find_tools gives the arguments of the best tool, and what the next ones do
 
 test("find_tools says of a listed tool to call it directly, without what clients know", async () => {
 	await using bot = await startChosen({});
-	const ask = async (query: string) =>
-		(await bot.call("find_tools", { query })).text.split("\n");
+	const ask = async (query: string) => (await bot.call("find_tools", { query })).text.split("\n");
 	const [direct, next = ""] = await ask("ban a member");
 	expect(direct).toBe("ban (listed: call it directly)");
 	expect(next).not.toStartWith("{");
@@ -625,11 +502,8 @@ test("find_tools says of a listed tool to call it directly, without what clients
 test("find_tools takes several purposes, and gives the arguments of the best tool for each once", async () => {
 	await using bot = await startChosen({});
 	const ask = (query: string) => bot.call("find_tools", { query });
-	const { text } = await ask(
-		"clone a channel; zzz;\nban a member\nlist bans; who is banned;",
-	);
-	const [clone, cloneLine, schema, none, ban, banLine, bans, ...rest] =
-		text.split("\n");
+	const { text } = await ask("clone a channel; zzz;\nban a member\nlist bans; who is banned;");
+	const [clone, cloneLine, schema, none, ban, banLine, bans, ...rest] = text.split("\n");
 	expect(clone).toMatch(/^"clone a channel", or else \w+, \w+, \w+:$/);
 	expect(cloneLine).toStartWith("clone_channel (call it with use_tool): ");
 	expect(JSON.parse(schema ?? "")).toHaveProperty("properties.channel_id");

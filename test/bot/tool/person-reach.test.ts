@@ -11,22 +11,15 @@ const folders = ["tool", "tools", "messages", "channels", "guild"];
 
 const sources = new Map(
 	await Promise.all(
-		[
-			...folders.map((folder) => `${folder}/**/*.ts`),
-			"game/*-tools.ts",
-		].flatMap((pattern) =>
-			[...new Glob(pattern).scanSync(root)].map(
-				async (path) => [path, await Bun.file(root + path).text()] as const,
-			),
+		[...folders.map((folder) => `${folder}/**/*.ts`), "game/*-tools.ts"].flatMap((pattern) =>
+			[...new Glob(pattern).scanSync(root)].map(async (path) => [path, await Bun.file(root + path).text()] as const),
 		),
 	),
 );
 
 /** How often each file matches. */
 function uses(pattern: RegExp): Record<string, number> {
-	const counts = [...sources].map(
-		([path, text]) => [path, text.match(pattern)?.length ?? 0] as const,
-	);
+	const counts = [...sources].map(([path, text]) => [path, text.match(pattern)?.length ?? 0] as const);
 	return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
@@ -47,24 +40,16 @@ test("tools look up channels and threads only where hidden ones are left out", (
 
 test("tools look up nothing else of a guild's channels in caches, but for voice states in visible channels", () => {
 	expect(
-		uses(
-			/\b(voiceStates|scheduledEvents|stageInstances|invites|messages|autoModerationRules)\s*\.(cache|fetch\w*)\b/g,
-		),
+		uses(/\b(voiceStates|scheduledEvents|stageInstances|invites|messages|autoModerationRules)\s*\.(cache|fetch\w*)\b/g),
 	).toEqual({ "tools/voice.ts": 1 });
-	expect(uses(/\bfetch(Webhooks|Invites|Pins|AuditLogs|Active\w*)\(/g)).toEqual(
-		{},
-	);
+	expect(uses(/\bfetch(Webhooks|Invites|Pins|AuditLogs|Active\w*)\(/g)).toEqual({});
 });
 
 /** Discord's lists that contain objects of hidden channels, and the files that leave these out. */
 const lists: Record<string, readonly string[]> = {
 	guildActiveThreads: ["channels/thread-pages.ts"],
 	guildAuditLog: ["tools/audit-log.ts"],
-	guildChannels: [
-		"channels/channel-edit.ts",
-		"channels/new-channel.ts",
-		"tools/channel-moves.ts",
-	],
+	guildChannels: ["channels/channel-edit.ts", "channels/new-channel.ts", "tools/channel-moves.ts"],
 	guildInvites: ["guild/guild-invites.ts", "tools/invites.ts"],
 	guildMessagesSearch: [
 		// Does not count in a person's name.
@@ -78,21 +63,15 @@ const lists: Record<string, readonly string[]> = {
 	channelJoinedArchivedThreads: ["messages/archived-threads.ts"],
 	channelThreads: ["channels/thread-pages.ts", "messages/archived-threads.ts"],
 	// One object, whose channel is looked up afterwards.
-	guildScheduledEvent: [
-		"guild/scheduled-events.ts",
-		"tools/scheduled-events.ts",
-	],
+	guildScheduledEvent: ["guild/scheduled-events.ts", "tools/scheduled-events.ts"],
 	invite: ["guild/guild-invites.ts", "tools/invites.ts"],
 	webhook: ["guild/webhooks.ts", "tools/webhooks.ts"],
 };
 
-test.each(Object.entries(lists))(
-	"Routes.%s is used only where hidden channels are left out",
-	(route, files) => {
-		const pattern = new RegExp(`\\bRoutes\\.${route}\\(`, "g");
-		expect(Object.keys(uses(pattern)).sort()).toEqual([...files].sort());
-	},
-);
+test.each(Object.entries(lists))("Routes.%s is used only where hidden channels are left out", (route, files) => {
+	const pattern = new RegExp(`\\bRoutes\\.${route}\\(`, "g");
+	expect(Object.keys(uses(pattern)).sort()).toEqual([...files].sort());
+});
 
 test("only checks of one side, the bot's or the person's, are explained", () => {
 	const oneSided =

@@ -7,11 +7,7 @@ import { startBot } from "../../../src/bot/bot.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import type { ToolContext } from "../../../src/bot/tool/context.ts";
-import {
-	destructiveTool,
-	readTool,
-	writeTool,
-} from "../../../src/bot/tool/define.ts";
+import { destructiveTool, readTool, writeTool } from "../../../src/bot/tool/define.ts";
 import type { BotTool } from "../../../src/bot/tool/toolsets.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
 import { botConfig } from "../../support/bot-config.ts";
@@ -30,10 +26,8 @@ const about = {
 
 type Work = (context: ToolContext) => Promise<string | string[]>;
 
-const reading = (run: Work) =>
-	readTool({ ...about, name: "try_it", run: (_, it) => run(it) });
-const writing = (run: Work) =>
-	writeTool({ ...about, name: "try_it", run: (_, it) => run(it) });
+const reading = (run: Work) => readTool({ ...about, name: "try_it", run: (_, it) => run(it) });
+const writing = (run: Work) => writeTool({ ...about, name: "try_it", run: (_, it) => run(it) });
 const planning = (plan: Work, act: Work) =>
 	destructiveTool({
 		...about,
@@ -44,9 +38,7 @@ const planning = (plan: Work, act: Work) =>
 /** A bot that has this tool alone, and writing a message as its platform knows it. */
 async function startWith(make: (send: Work) => BotTool) {
 	const send: Work = async ({ discord }) => {
-		const channel = discord.channels.cache.find(
-			(one) => "name" in one && one.name === "general",
-		);
+		const channel = discord.channels.cache.find((one) => "name" in one && one.name === "general");
 		await discord.rest.post(Routes.channelMessages(channel?.id ?? ""), {
 			body: { content: "hello" },
 		});
@@ -68,30 +60,22 @@ describe("a write", () => {
 	test.each([
 		["a tool that only reads", reading],
 		["the plan of a destructive tool", (send) => planning(send, nothing)],
-	] as [string, (send: Work) => BotTool][])(
-		"of %s is a bug, and never sent",
-		async (_, make) => {
-			await using bot = await startWith(make);
-			const { code } = await bot.call();
-			expect(code).toBe(-32603);
-			expect(bot.written()).toEqual([]);
-			expect(bot.lines.join()).toContain(
-				"may only read from Discord, but tried to send a POST request",
-			);
-		},
-	);
+	] as [string, (send: Work) => BotTool][])("of %s is a bug, and never sent", async (_, make) => {
+		await using bot = await startWith(make);
+		const { code } = await bot.call();
+		expect(code).toBe(-32603);
+		expect(bot.written()).toEqual([]);
+		expect(bot.lines.join()).toContain("may only read from Discord, but tried to send a POST request");
+	});
 
 	test.each([
 		["a tool that writes", writing],
 		["what a destructive tool does", (send) => planning(nothing, send)],
-	] as [string, (send: Work) => BotTool][])(
-		"of %s is sent",
-		async (_, make) => {
-			await using bot = await startWith(make);
-			expect(await bot.call()).toEqual({ text: "Sent.", isError: false });
-			expect(bot.written()).toHaveLength(1);
-		},
-	);
+	] as [string, (send: Work) => BotTool][])("of %s is sent", async (_, make) => {
+		await using bot = await startWith(make);
+		expect(await bot.call()).toEqual({ text: "Sent.", isError: false });
+		expect(bot.written()).toHaveLength(1);
+	});
 });
 
 test("a bug after a write says that its outcome is unknown, and is logged", async () => {
@@ -107,9 +91,7 @@ test("a bug after a write says that its outcome is unknown, and is logged", asyn
 	expect(text).not.toContain("on purpose");
 	expect(bot.written()).toHaveLength(1);
 	const logged = bot.lines.join();
-	expect(logged).toContain(
-		"MCP tool failed after changing something on Discord",
-	);
+	expect(logged).toContain("MCP tool failed after changing something on Discord");
 	expect(logged).toContain("broken on purpose");
 });
 
@@ -142,9 +124,7 @@ describe("a call without guild_id", () => {
 	/** Starts a bot in two guilds. Its tools may access the guilds that `pick` returns; all of them by default. */
 	async function startInTwo(pick?: (cooks: string) => string[]) {
 		const simulator = await startSimulator();
-		const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) =>
-			simulator.guild(name),
-		);
+		const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) => simulator.guild(name));
 		const alpha = simulator.world.users.get(simulator.bot("alpha").id);
 		if (!cooks || !bakers || !alpha) throw new Error("the seed has all");
 		simulator.world.members.add(bakers, alpha, {});
@@ -181,9 +161,7 @@ describe("a call without guild_id", () => {
 		expect(await call({ lines: true })).toEqual(["1 line:", "Done.", note]);
 		expect(await call({ fails: true })).toEqual(["Not possible.", note]);
 		expect(await call({ guild_id: cooks.id })).toEqual(["Done."]);
-		expect(await call({ guild_id: bakers.id, fails: true })).toEqual([
-			"Not possible.",
-		]);
+		expect(await call({ guild_id: bakers.id, fails: true })).toEqual(["Not possible."]);
 	});
 
 	test("does not where the operator allows one guild alone", async () => {

@@ -5,12 +5,7 @@ import * as v from "valibot";
 import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import type { AuditedCall } from "../../../src/bot/tool/audit.ts";
 import { createCallAs } from "../../../src/bot/tool/call-as.ts";
-import type {
-	CaseCall,
-	CaseDraft,
-	CaseEnd,
-	OpenCases,
-} from "../../../src/bot/tool/case-record.ts";
+import type { CaseCall, CaseDraft, CaseEnd, OpenCases } from "../../../src/bot/tool/case-record.ts";
 import type { BotContext } from "../../../src/bot/tool/context.ts";
 import type { BotTool } from "../../../src/bot/tool/toolsets.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
@@ -42,9 +37,7 @@ export async function startRecording(options: RecordingOptions) {
 	});
 	const { connection, simulator } = alpha;
 	await until("the bot is ready", () => connection.ready);
-	await until("its members are known", () =>
-		connection.guilds.every((one) => connection.hasAllMembers(one)),
-	);
+	await until("its members are known", () => connection.guilds.every((one) => connection.hasAllMembers(one)));
 	const guild = simulator.guild("The Cooks");
 	/** What happened, in order: cases opened and settled, and requests that took effect. */
 	const events: string[] = [];
@@ -76,8 +69,7 @@ export async function startRecording(options: RecordingOptions) {
 		locks: {} as never,
 		guildDocuments: {} as never,
 		principal: undefined,
-		cases:
-			"open" in options ? options.open && { open: options.open } : { open },
+		cases: "open" in options ? options.open && { open: options.open } : { open },
 		log: logged.log,
 		...changes,
 	};
@@ -95,11 +87,7 @@ export async function startRecording(options: RecordingOptions) {
 		async call(name: string, args: JsonObject, principal?: Principal) {
 			const tool = options.tools.find((one) => one.name === name);
 			if (!tool) throw new Error(`there is no tool ${name}`);
-			const result = await tool.call(
-				args,
-				{ ...context, principal },
-				{ signal: undefined, reportProgress() {} },
-			);
+			const result = await tool.call(args, { ...context, principal }, { signal: undefined, reportProgress() {} });
 			const { content } = JSON.parse(result) as { content: { text: string }[] };
 			const text = content.map((item) => item.text).join("\n");
 			return { text, isError: isErrorResult(result) };
@@ -112,8 +100,7 @@ export async function startRecording(options: RecordingOptions) {
 				...{ tool, args, door: "/try" },
 			}),
 		/** Times out all pending requests to Discord. */
-		expire: () =>
-			expiry.abort(new DOMException("The time is up", "TimeoutError")),
+		expire: () => expiry.abort(new DOMException("The time is up", "TimeoutError")),
 		[Symbol.asyncDispose]: () => alpha[Symbol.asyncDispose](),
 	};
 }

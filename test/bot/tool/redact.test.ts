@@ -28,20 +28,14 @@ test.each<[string, Record<string, unknown>, unknown]>([
 		{ document: { roles: [{ name: "abc" }] }, prune: true },
 		{ document: { "…": "1 unknown" }, prune: true },
 	],
-	[
-		"send_message",
-		{ ...harmless, content: "Speak" },
-		{ ...harmless, content: "[5 characters]" },
-	],
+	["send_message", { ...harmless, content: "Speak" }, { ...harmless, content: "[5 characters]" }],
 	[
 		"send_message",
 		{
 			channel_id: "general",
 			content: 5,
 			mentions: "whoever",
-			embeds: [
-				{ title: "abc", color: 255, fields: [{ name: "n", inline: true }] },
-			],
+			embeds: [{ title: "abc", color: 255, fields: [{ name: "n", inline: true }] }],
 		},
 		{
 			channel_id: "[7 characters]",
@@ -55,9 +49,7 @@ test.each<[string, Record<string, unknown>, unknown]>([
 		"create_poll",
 		{ answers: [{ text: "abc", emoji: 5, shown: true }], duration: 24 },
 		{
-			answers: [
-				{ text: "[3 characters]", emoji: "[a number]", "…": "1 unknown" },
-			],
+			answers: [{ text: "[3 characters]", emoji: "[a number]", "…": "1 unknown" }],
 			duration: 24,
 		},
 	],
@@ -105,33 +97,25 @@ const canary = "hunter2 swordfish";
 
 /** Arguments with the canary wherever a tool takes text. */
 function withCanaries(schema: JsonSchema): unknown {
-	if (schema.type === "array")
-		return [withCanaries(schema.items as JsonSchema)];
+	if (schema.type === "array") return [withCanaries(schema.items as JsonSchema)];
 	if (schema.type !== "object") return canary;
 	// What publishes no fields takes some all the same.
 	if (!schema.properties) return { title: canary };
 	const properties = schema.properties as Record<string, JsonSchema>;
-	return Object.fromEntries(
-		Object.entries(properties).map(([name, one]) => [name, withCanaries(one)]),
-	);
+	return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, withCanaries(one)]));
 }
 
-test.each(tools.map(({ name }) => name))(
-	"%s keeps its ids and no text",
-	(name) => {
-		const schema = schemaOf(name);
-		const texts = withCanaries(schema) as Record<string, unknown>;
-		const kept = redact(schema, texts);
-		expect(Object.keys(JSON.parse(kept))).toEqual(Object.keys(texts));
-		expect(kept).not.toMatch(/hunter2|swordfish/);
-		const names = Object.keys(schema.properties as object);
-		const ids = names.filter((one) => one.endsWith("_id"));
-		const args = Object.fromEntries(
-			ids.map((one) => [one, one === "job_id" ? "0123456789ab" : id]),
-		);
-		expect(JSON.parse(redact(schema, args))).toEqual(args);
-	},
-);
+test.each(tools.map(({ name }) => name))("%s keeps its ids and no text", (name) => {
+	const schema = schemaOf(name);
+	const texts = withCanaries(schema) as Record<string, unknown>;
+	const kept = redact(schema, texts);
+	expect(Object.keys(JSON.parse(kept))).toEqual(Object.keys(texts));
+	expect(kept).not.toMatch(/hunter2|swordfish/);
+	const names = Object.keys(schema.properties as object);
+	const ids = names.filter((one) => one.endsWith("_id"));
+	const args = Object.fromEntries(ids.map((one) => [one, one === "job_id" ? "0123456789ab" : id]));
+	expect(JSON.parse(redact(schema, args))).toEqual(args);
+});
 
 test("lists and the whole are bounded", () => {
 	const schema = schemaOf("delete_messages");
@@ -163,8 +147,7 @@ test("digits that no pattern of ids allows may be a code", () => {
 
 test("of a choice of numbers only what can be chosen is kept", () => {
 	const schema = schemaOf("edit_thread");
-	const kept = (auto_archive_minutes: number) =>
-		JSON.parse(redact(schema, { auto_archive_minutes }));
+	const kept = (auto_archive_minutes: number) => JSON.parse(redact(schema, { auto_archive_minutes }));
 	expect(kept(1440)).toEqual({ auto_archive_minutes: 1440 });
 	expect(kept(123_456)).toEqual({ auto_archive_minutes: "[a number]" });
 });

@@ -5,11 +5,7 @@ import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { accessors, offerTools } from "../../../src/bot/tool/offered-tools.ts";
 import type { BotTool } from "../../../src/bot/tool/toolsets.ts";
-import {
-	callingTools,
-	listedByDefault,
-	tools as realTools,
-} from "../../../src/bot/tools/index.ts";
+import { callingTools, listedByDefault, tools as realTools } from "../../../src/bot/tools/index.ts";
 import { createFetchSend } from "../../../src/lib/http.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { createClient } from "../../../src/mcp/client.ts";
@@ -18,35 +14,24 @@ import { startWorld } from "../../support/world.ts";
 
 const tools: readonly BotTool[] = [...realTools, ...callingTools];
 const names = (list: readonly BotTool[]) => list.map(({ name }) => name);
-const offer = offerTools(
-	tools,
-	{ read_only: false, tools: { deny: ["kick"] } },
-	listedByDefault,
-);
-const isAccessor = ({ name }: BotTool) =>
-	Object.values(accessors).some((one) => one === name);
+const offer = offerTools(tools, { read_only: false, tools: { deny: ["kick"] } }, listedByDefault);
+const isAccessor = ({ name }: BotTool) => Object.values(accessors).some((one) => one === name);
 
 describe("the tools of a scope", () => {
 	test.each([
 		["read", ["read"]],
 		["write", ["read", "write"]],
 		["all", ["read", "write", "destructive"]],
-	] as const)(
-		'access "%s" has the tools with the effects %j',
-		(access, needed) => {
-			const { allowed, listed } = offer({ access });
-			const expected = tools.filter(
-				(tool) =>
-					tool.name !== "kick" &&
-					(needed.some((one) => one === tool.effect) ||
-						(access === "write" && tool.name === accessors.use)),
-			);
-			expect(names(allowed)).toEqual(names(expected));
-			expect(names(listed)).toEqual(
-				names(allowed).filter((name) => listedByDefault.includes(name)),
-			);
-		},
-	);
+	] as const)('access "%s" has the tools with the effects %j', (access, needed) => {
+		const { allowed, listed } = offer({ access });
+		const expected = tools.filter(
+			(tool) =>
+				tool.name !== "kick" &&
+				(needed.some((one) => one === tool.effect) || (access === "write" && tool.name === accessors.use)),
+		);
+		expect(names(allowed)).toEqual(names(expected));
+		expect(names(listed)).toEqual(names(allowed).filter((name) => listedByDefault.includes(name)));
+	});
 
 	test("each tool says truly whether it deletes or overwrites something", () => {
 		for (const [name, effect] of [
@@ -68,17 +53,14 @@ describe("the tools of a scope", () => {
 		const threads = tools.filter(({ toolset }) => toolset === "threads");
 		expect(names(listed)).toEqual(names(threads));
 		expect(names(allowed)).toEqual(names(threads));
-		expect(
-			names(offer({ access: "read", toolsets: ["threads"] }).listed),
-		).toEqual(names(threads.filter(({ effect }) => effect === "read")));
-		expect(
-			names(offer({ access: "all", toolsets: ["moderation"] }).listed),
-		).not.toContain("kick");
+		expect(names(offer({ access: "read", toolsets: ["threads"] }).listed)).toEqual(
+			names(threads.filter(({ effect }) => effect === "read")),
+		);
+		expect(names(offer({ access: "all", toolsets: ["moderation"] }).listed)).not.toContain("kick");
 	});
 
 	test("without toolsets, or with unknown ones only, there are no tools", () => {
-		for (const toolsets of [[], ["no_such_toolset"]])
-			expect(offer({ access: "all", toolsets }).allowed).toEqual([]);
+		for (const toolsets of [[], ["no_such_toolset"]]) expect(offer({ access: "all", toolsets }).allowed).toEqual([]);
 	});
 
 	test("equal scopes share their tools, and a scope without limits has all", () => {
@@ -96,10 +78,7 @@ describe("the tools of a scope", () => {
 			access: "all",
 			toolsets: ["voice", "audit"],
 		});
-		const outside = tools.filter(
-			(tool) =>
-				!allowed.includes(tool) && !isAccessor(tool) && tool.name !== "kick",
-		);
+		const outside = tools.filter((tool) => !allowed.includes(tool) && !isAccessor(tool) && tool.name !== "kick");
 		expect(outside.length).toBeGreaterThan(20);
 		for (const { name, aliases } of outside)
 			for (const one of [name, ...aliases.map((alias) => alias.name)])
@@ -113,12 +92,7 @@ describe("the tools of a scope", () => {
 				["grant:g", /connect this client again/],
 			] as const) {
 				const { allowed, listed, resolve } = offer({ access, id });
-				const beyond = tools.filter(
-					(tool) =>
-						!allowed.includes(tool) &&
-						!isAccessor(tool) &&
-						tool.name !== "kick",
-				);
+				const beyond = tools.filter((tool) => !allowed.includes(tool) && !isAccessor(tool) && tool.name !== "kick");
 				expect(beyond.length).toBeGreaterThan(20);
 				expect(listed.filter((tool) => beyond.includes(tool))).toEqual([]);
 				for (const { name, aliases } of beyond)
@@ -135,22 +109,16 @@ describe("the tools of a scope", () => {
 	});
 
 	test("a tool that the configuration denies is refused as such, whatever the access", () => {
-		expect(offer({ access: "read" }).resolve("kick", {}).refusal).toContain(
-			"deny in config.toml",
-		);
+		expect(offer({ access: "read" }).resolve("kick", {}).refusal).toContain("deny in config.toml");
 	});
 
 	test("use_tool runs nothing beyond the access", () => {
 		const { resolve } = offer({ access: "write" });
-		expect(resolve("use_tool", { name: "clone_channel" }).refusal).toBe(
-			undefined,
+		expect(resolve("use_tool", { name: "clone_channel" }).refusal).toBe(undefined);
+		expect(resolve("use_tool", { name: "ban" }).refusal).toStartWith('ban was not run: it needs the access "all"');
+		expect(offer({ access: "read" }).resolve("use_tool", {}).refusal).toStartWith(
+			'use_tool was not run: it needs the access "write"',
 		);
-		expect(resolve("use_tool", { name: "ban" }).refusal).toStartWith(
-			'ban was not run: it needs the access "all"',
-		);
-		expect(
-			offer({ access: "read" }).resolve("use_tool", {}).refusal,
-		).toStartWith('use_tool was not run: it needs the access "write"');
 	});
 });
 
@@ -181,16 +149,13 @@ async function startTwoGuilds() {
 		info: { name: "test", version: "0" },
 	});
 	const session = await client.connect(AbortSignal.timeout(90_000));
-	const as =
-		(principal: Principal) => async (method: string, params: object) => {
-			const signal = AbortSignal.timeout(90_000);
-			const text = JSON.stringify(params);
-			const options = { principal };
-			const { message } = await client.request(
-				...([session, method, text, signal, options] as const),
-			);
-			return JSON.stringify(message.error ?? message.result);
-		};
+	const as = (principal: Principal) => async (method: string, params: object) => {
+		const signal = AbortSignal.timeout(90_000);
+		const text = JSON.stringify(params);
+		const options = { principal };
+		const { message } = await client.request(...([session, method, text, signal, options] as const));
+		return JSON.stringify(message.error ?? message.result);
+	};
 	return { world, as };
 }
 
@@ -203,11 +168,9 @@ describe("a principal that is limited to one guild", () => {
 		const { world, as } = await started;
 		const cooks = world.simulator.guild("The Cooks").id;
 		const bakers = world.simulator.guild("The Bakers").id;
-		const limitedTo = (id: string) =>
-			as({ id: "key:a", name: "a", access: "all", guilds: [id] });
+		const limitedTo = (id: string) => as({ id: "key:a", name: "a", access: "all", guilds: [id] });
 		const ask = limitedTo(cooks);
-		const call = (name: string, args = {}) =>
-			ask("tools/call", { name, arguments: args });
+		const call = (name: string, args = {}) => ask("tools/call", { name, arguments: args });
 		return { world, as, ask, call, cooks, bakers, limitedTo };
 	}
 
@@ -220,32 +183,23 @@ describe("a principal that is limited to one guild", () => {
 		expect(check).toContain("The Cooks");
 		expect(check).not.toContain("The Bakers");
 		expect(check).not.toContain(bakers);
-		expect(
-			await limitedTo(unknown)("tools/call", { name: "list_guilds" }),
-		).toContain("0 guild(s):");
+		expect(await limitedTo(unknown)("tools/call", { name: "list_guilds" })).toContain("0 guild(s):");
 	});
 
 	test.each(
 		tools
-			.filter(
-				(tool) =>
-					"guild_id" in Object(tool.listing.inputSchema.properties) &&
-					!isAccessor(tool),
-			)
+			.filter((tool) => "guild_id" in Object(tool.listing.inputSchema.properties) && !isAccessor(tool))
 			.map(({ name }) => [name]),
 	)("cannot tell with %s whether another guild exists", async (name) => {
 		const { call, bakers } = await start();
-		const answer = async (guild_id: string) =>
-			(await call(name, { guild_id })).replaceAll(guild_id, "ID");
+		const answer = async (guild_id: string) => (await call(name, { guild_id })).replaceAll(guild_id, "ID");
 		expect(await answer(bakers)).toBe(await answer(unknown));
 	});
 
 	test("is told of another guild what an unlimited caller is told of an unknown one", async () => {
 		const { world, call, bakers } = await start();
 		const { text } = await world.call("list_members", { guild_id: unknown });
-		expect(await call("list_members", { guild_id: bakers })).toContain(
-			text.replace(unknown, bakers),
-		);
+		expect(await call("list_members", { guild_id: bakers })).toContain(text.replace(unknown, bakers));
 	});
 
 	test("is not told the guild of the bot's configuration", async () => {
@@ -301,11 +255,7 @@ describe("a principal that is limited to one guild", () => {
 		const hash = /plan_hash=(\w+)/.exec(text)?.[1] ?? "";
 		expect(hash).not.toBe("");
 		const other = [...hash].reverse().join("");
-		const same = async (
-			name: string,
-			args: (id: string) => object,
-			ids: string[],
-		) => {
+		const same = async (name: string, args: (id: string) => object, ids: string[]) => {
 			const answers = await Promise.all(
 				ids.map(async (id) => {
 					const answer = await call(name, { guild_id: cooks, ...args(id) });
@@ -317,11 +267,7 @@ describe("a principal that is limited to one guild", () => {
 		};
 		const plans = [hash, other];
 		await same("apply_guild", (plan_hash) => ({ plan_hash }), plans);
-		await same(
-			"plan_guild",
-			(plan_hash) => ({ plan_hash, changes: {} }),
-			plans,
-		);
+		await same("plan_guild", (plan_hash) => ({ plan_hash, changes: {} }), plans);
 		const guilds = [bakers, unknown];
 		await same("plan_guild", (id) => ({ backup: `${id}/1` }), guilds);
 		await same("export_guild", (id) => ({ backup: `${id}/latest` }), guilds);
@@ -341,23 +287,18 @@ describe("a principal with less access", () => {
 	test("lists and calls only tools of its access, and finds no others", async () => {
 		const { as } = await started;
 		const ask = as({ id: "key:b", name: "b", access: "read" });
-		const listed = JSON.parse(await ask("tools/list", {})).tools.map(
-			({ name }: { name: string }) => name,
-		);
+		const listed = JSON.parse(await ask("tools/list", {})).tools.map(({ name }: { name: string }) => name);
 		expect(listed).toContain("list_members");
 		expect(listed).toContain("use_reading_tool");
 		expect(listed).not.toContain("use_tool");
 		expect(listed).not.toContain("ban");
-		const call = (name: string, args = {}) =>
-			ask("tools/call", { name, arguments: args });
+		const call = (name: string, args = {}) => ask("tools/call", { name, arguments: args });
 		expect(JSON.parse(await call("no_such_tool"))).toEqual({
 			code: -32601,
 			message: "Method not found: no_such_tool",
 		});
 		for (const name of ["ban", "send_message", "use_tool"])
-			expect(await call(name)).toContain(
-				`${name} was not run: it needs the access`,
-			);
+			expect(await call(name)).toContain(`${name} was not run: it needs the access`);
 		const found = await call("find_tools", { query: "ban a member" });
 		expect(found).toContain("get_bans");
 		expect(found).not.toMatch(/\bban \(/);
@@ -370,8 +311,7 @@ describe("a principal with less access", () => {
 		const list = await ask("prompts/list", {});
 		expect(list).toContain("weekly_report");
 		expect(list).not.toContain("clean_up_after_raid");
-		const get = async (name: string) =>
-			(await ask("prompts/get", { name })).replaceAll(name, "NAME");
+		const get = async (name: string) => (await ask("prompts/get", { name })).replaceAll(name, "NAME");
 		expect(await get("clean_up_after_raid")).toBe(await get("no_such_prompt"));
 	});
 
@@ -379,8 +319,6 @@ describe("a principal with less access", () => {
 		const { as, world } = await started;
 		const ask = as({ id: "key:c", name: "c", access: "read" });
 		await ask("tools/call", { name: "kick" });
-		expect(world.logged.at(-1)).toMatch(
-			/tool="kick" effect="\w+" outcome="tool_error"/,
-		);
+		expect(world.logged.at(-1)).toMatch(/tool="kick" effect="\w+" outcome="tool_error"/);
 	});
 });

@@ -36,15 +36,7 @@ interface Schema extends JsonSchema {
 type Probe = [value: unknown, valid: boolean];
 
 /** Fields that accept more than they publish: numbers are clamped, words are case-insensitive, colors have other forms. */
-const lenient = [
-	"limit",
-	"max_pages",
-	"channel_type",
-	"target_type",
-	"action_type",
-	"count_by",
-	"color",
-];
+const lenient = ["limit", "max_pages", "channel_type", "target_type", "action_type", "count_by", "color"];
 
 const texts = [
 	"-link",
@@ -75,24 +67,17 @@ function probes(schema: Schema): Probe[] {
 	if (schema.enum)
 		return [
 			...schema.enum.map((one): Probe => [one, true]),
-			...["", "none ", otherCase(String(schema.enum[0])), 0].map(
-				(one): Probe => [one, false],
-			),
+			...["", "none ", otherCase(String(schema.enum[0])), 0].map((one): Probe => [one, false]),
 		];
 	if (pattern !== undefined)
-		return [
-			...texts.map((text): Probe => [text, new RegExp(pattern).test(text)]),
-			[17, false],
-		];
+		return [...texts.map((text): Probe => [text, new RegExp(pattern).test(text)]), [17, false]];
 	if (schema.format === "uri") {
 		const link = "https://example.org/";
 		return [
 			[link, true],
 			[link.padEnd(2048, "x"), true],
 			[link.padEnd(2049, "x"), false],
-			...["", "example.org", "ftp://example.org", "https://", 1].map(
-				(one): Probe => [one, false],
-			),
+			...["", "example.org", "ftp://example.org", "https://", 1].map((one): Probe => [one, false]),
 		];
 	}
 	if (schema.format === "date-time")
@@ -101,15 +86,11 @@ function probes(schema: Schema): Probe[] {
 			["2026-01-31T12:00:00+01:00", true],
 			["2026-01-31", true],
 			["6h", true],
-			...["2026-02-30T12:00:00Z", "tomorrow", "", 1].map(
-				(one): Probe => [one, false],
-			),
+			...["2026-02-30T12:00:00Z", "tomorrow", "", 1].map((one): Probe => [one, false]),
 		];
 	if (type === "string")
 		return [
-			...range(schema.minLength, schema.maxLength).map(
-				([length, valid]): Probe => ["x".repeat(length), valid],
-			),
+			...range(schema.minLength, schema.maxLength).map(([length, valid]): Probe => ["x".repeat(length), valid]),
 			[1, false],
 			[["x"], false],
 		];
@@ -135,15 +116,8 @@ function probes(schema: Schema): Probe[] {
 		const items = probes(schema.items ?? {});
 		const good = items.find(([, valid]) => valid)?.[0];
 		return [
-			...range(schema.minItems, schema.maxItems).map(
-				([length, valid]): Probe => [Array(length).fill(good), valid],
-			),
-			...items.map(
-				([item, valid]): Probe => [
-					Array(Math.max(1, schema.minItems ?? 1)).fill(item),
-					valid,
-				],
-			),
+			...range(schema.minItems, schema.maxItems).map(([length, valid]): Probe => [Array(length).fill(good), valid]),
+			...items.map(([item, valid]): Probe => [Array(Math.max(1, schema.minItems ?? 1)).fill(item), valid]),
 			[good, typeof good === "object" && Array.isArray(good)],
 		];
 	}
@@ -155,9 +129,7 @@ function probes(schema: Schema): Probe[] {
 			[{ ...whole, unheard_of: 1 }, schema.additionalProperties === true],
 			...required.map((key): Probe => [{ ...whole, [key]: undefined }, false]),
 			...Object.entries(properties).flatMap(([key, property]) =>
-				probes(property).map(
-					([value, valid]): Probe => [{ ...whole, [key]: value }, valid],
-				),
+				probes(property).map(([value, valid]): Probe => [{ ...whole, [key]: value }, valid]),
 			),
 		];
 	}
@@ -172,22 +144,17 @@ function otherCase(text: string): string {
 /** An object with the required fields alone. */
 function smallest({ properties = {}, required = [] }: Schema) {
 	return Object.fromEntries(
-		required.map((key) => [
-			key,
-			probes(properties[key] ?? {}).find(([, valid]) => valid)?.[0],
-		]),
+		required.map((key) => [key, probes(properties[key] ?? {}).find(([, valid]) => valid)?.[0]]),
 	);
 }
 
 /** Every schema in a schema that describes a named thing. */
 function named(schema: Schema, path: string): [string, Schema][] {
 	return [
-		...Object.entries(schema.properties ?? {}).flatMap(
-			([key, property]): [string, Schema][] => [
-				[`${path}.${key}`, property],
-				...named(property, `${path}.${key}`),
-			],
-		),
+		...Object.entries(schema.properties ?? {}).flatMap(([key, property]): [string, Schema][] => [
+			[`${path}.${key}`, property],
+			...named(property, `${path}.${key}`),
+		]),
 		...(schema.items ? named(schema.items, `${path}[]`) : []),
 	];
 }
@@ -195,10 +162,7 @@ function named(schema: Schema, path: string): [string, Schema][] {
 /** A schema and all objects in it. */
 function objects(schema: Schema): Schema[] {
 	const inner = [...Object.values(schema.properties ?? {}), schema.items];
-	return [
-		...(schema.type === "object" ? [schema] : []),
-		...inner.flatMap((one) => (one ? objects(one) : [])),
-	];
+	return [...(schema.type === "object" ? [schema] : []), ...inner.flatMap((one) => (one ? objects(one) : []))];
 }
 
 let world: AsyncDisposable & {
@@ -251,65 +215,56 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const caller = { signal: undefined, reportProgress: () => {} };
 
-describe.each(
-	tools.map(
-		(tool) => [tool.name, tool, tool.listing.inputSchema as Schema] as const,
-	),
-)("%s", (name, tool, schema) => {
-	test("describes every argument, and takes no other", () => {
-		for (const [path, { description }] of named(schema, name)) {
-			// Of an object in a list the names say enough.
-			if (description === undefined && path.includes("[]")) continue;
-			expect(`${path}: ${description ?? ""}`).toMatch(/: [A-Z].*[.]$/);
-		}
-		// What names its fields in words does not list them.
-		for (const object of objects(schema))
-			if (object.properties) expect(object.additionalProperties).toBe(false);
-			else expect(object.description).toMatch(/^[A-Z].*[.]$/);
-	});
+describe.each(tools.map((tool) => [tool.name, tool, tool.listing.inputSchema as Schema] as const))(
+	"%s",
+	(name, tool, schema) => {
+		test("describes every argument, and takes no other", () => {
+			for (const [path, { description }] of named(schema, name)) {
+				// Of an object in a list the names say enough.
+				if (description === undefined && path.includes("[]")) continue;
+				expect(`${path}: ${description ?? ""}`).toMatch(/: [A-Z].*[.]$/);
+			}
+			// What names its fields in words does not list them.
+			for (const object of objects(schema))
+				if (object.properties) expect(object.additionalProperties).toBe(false);
+				else expect(object.description).toMatch(/^[A-Z].*[.]$/);
+		});
 
-	test("accepts what it publishes, and nothing beyond it", async () => {
-		const wrong: unknown[] = [];
-		const { properties = {}, required = [] } = schema;
-		const whole = {
-			// What is accepted ends here: the bot is in no such guild.
-			...(properties.guild_id && { guild_id: "1".repeat(18) }),
-			...smallest(schema),
-		};
-		const check = async (key: string, args: object, valid: boolean) => {
-			const text = await world.call(tool, args);
-			const refused = new RegExp(
-				`^Invalid parameters: (.*; )?${key}(\\.\\w+)*: (expected|is required|this tool has no)`,
-			).test(text);
-			if (refused === valid) wrong.push({ key, args, valid, text });
-		};
-		// Of all ids this one publishes no pattern: it is in every tool, and every byte counts.
-		if (properties.guild_id)
-			for (const text of texts.filter((one) => one !== ""))
-				await check(
-					"guild_id",
-					{ ...whole, guild_id: text },
-					/^[0-9]{17,20}$/.test(text),
-				);
-		for (const [key, property] of Object.entries(properties))
-			for (const [value, valid] of key === "guild_id" ? [] : probes(property))
-				if (valid || !lenient.includes(key))
-					await check(key, { ...whole, [key]: value }, valid);
-		for (const key of required) {
-			const rest = { ...whole, [key]: undefined };
-			await check(key, rest, false);
-			await check(key, { ...whole, [key]: null }, false);
-		}
-		for (const key of Object.keys(properties))
-			if (!required.includes(key) && key !== "guild_id")
-				await check(key, { ...whole, [key]: null }, true);
-		await check("unheard_of", { ...whole, unheard_of: 1 }, false);
-		expect(wrong).toEqual([]);
-		expect(
-			world.simulator.requests.list().filter(({ method }) => method !== "GET"),
-		).toEqual([]);
-	});
-});
+		test("accepts what it publishes, and nothing beyond it", async () => {
+			const wrong: unknown[] = [];
+			const { properties = {}, required = [] } = schema;
+			const whole = {
+				// What is accepted ends here: the bot is in no such guild.
+				...(properties.guild_id && { guild_id: "1".repeat(18) }),
+				...smallest(schema),
+			};
+			const check = async (key: string, args: object, valid: boolean) => {
+				const text = await world.call(tool, args);
+				const refused = new RegExp(
+					`^Invalid parameters: (.*; )?${key}(\\.\\w+)*: (expected|is required|this tool has no)`,
+				).test(text);
+				if (refused === valid) wrong.push({ key, args, valid, text });
+			};
+			// Of all ids this one publishes no pattern: it is in every tool, and every byte counts.
+			if (properties.guild_id)
+				for (const text of texts.filter((one) => one !== ""))
+					await check("guild_id", { ...whole, guild_id: text }, /^[0-9]{17,20}$/.test(text));
+			for (const [key, property] of Object.entries(properties))
+				for (const [value, valid] of key === "guild_id" ? [] : probes(property))
+					if (valid || !lenient.includes(key)) await check(key, { ...whole, [key]: value }, valid);
+			for (const key of required) {
+				const rest = { ...whole, [key]: undefined };
+				await check(key, rest, false);
+				await check(key, { ...whole, [key]: null }, false);
+			}
+			for (const key of Object.keys(properties))
+				if (!required.includes(key) && key !== "guild_id") await check(key, { ...whole, [key]: null }, true);
+			await check("unheard_of", { ...whole, unheard_of: 1 }, false);
+			expect(wrong).toEqual([]);
+			expect(world.simulator.requests.list().filter(({ method }) => method !== "GET")).toEqual([]);
+		});
+	},
+);
 
 const link: Schema = { format: "uri" };
 const word = (maxLength: number): Schema => ({
@@ -333,24 +288,18 @@ const embed: Schema = record({
 	fields: {
 		type: "array",
 		maxItems: 25,
-		items: record(
-			{ name: word(256), value: word(1024), inline: { type: "boolean" } },
-			...["name", "value"],
-		),
+		items: record({ name: word(256), value: word(1024), inline: { type: "boolean" } }, ...["name", "value"]),
 	},
 });
 
-const takesEmbeds = tools.filter(
-	({ listing }) => (listing.inputSchema as Schema).properties?.embeds,
-);
+const takesEmbeds = tools.filter(({ listing }) => (listing.inputSchema as Schema).properties?.embeds);
 
 test.each(takesEmbeds.map((tool) => [tool.name, tool] as const))(
 	"%s takes embeds up to Discord's limits, and nothing beyond them",
 	async (_, tool) => {
 		const schema = tool.listing.inputSchema as Schema;
 		const published = schema.properties?.embeds?.items?.description;
-		for (const key of Object.keys(embed.properties ?? {}))
-			expect(published).toContain(key);
+		for (const key of Object.keys(embed.properties ?? {})) expect(published).toContain(key);
 		const wrong: unknown[] = [];
 		for (const [value, valid] of probes(embed)) {
 			const text = await world.call(tool, {
@@ -358,10 +307,7 @@ test.each(takesEmbeds.map((tool) => [tool.name, tool] as const))(
 				guild_id: "1".repeat(18),
 				embeds: [value],
 			});
-			const refused =
-				/^Invalid parameters: embeds\.0(\.\w+)*: (expected|is required|this tool has no)/.test(
-					text,
-				);
+			const refused = /^Invalid parameters: embeds\.0(\.\w+)*: (expected|is required|this tool has no)/.test(text);
 			if (refused === valid) wrong.push({ value, valid, text });
 		}
 		expect(wrong).toEqual([]);

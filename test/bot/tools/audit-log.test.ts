@@ -1,25 +1,12 @@
 // get_audit_log: filters, pages, how entries are shown, and the calls that undo them.
 
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import {
-	AuditLogEvent,
-	ChannelType,
-	PermissionFlagsBits,
-	SnowflakeUtil,
-} from "discord.js";
+import { AuditLogEvent, ChannelType, PermissionFlagsBits, SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
-import type {
-	AuditLogEntry,
-	GuildChannel,
-} from "../../../src/simulator/world/state/entities.ts";
-import {
-	channelNamed,
-	roleNamed,
-	startWorld,
-	type TestWorld,
-} from "../../support/world.ts";
+import type { AuditLogEntry, GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { channelNamed, roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
 
 afterEach(() => {
 	setSystemTime();
@@ -55,8 +42,7 @@ function log(world: TestWorld, given: Partial<AuditLogEntry>): AuditLogEntry {
 	return entry;
 }
 
-const lines = async (world: TestWorld, args = {}) =>
-	(await world.call("get_audit_log", args)).text.split("\n");
+const lines = async (world: TestWorld, args = {}) => (await world.call("get_audit_log", args)).text.split("\n");
 
 test("entries are filtered by user, target, action and time, and paged", async () => {
 	await using world = await startWorld();
@@ -74,19 +60,12 @@ test("entries are filtered by user, target, action and time, and paged", async (
 		}),
 	];
 	const found = async (args: object) =>
-		(await lines(world, args))
-			.flatMap((line) => / reason: entry (\d)/.exec(line)?.[1] ?? [])
-			.map(Number);
+		(await lines(world, args)).flatMap((line) => / reason: entry (\d)/.exec(line)?.[1] ?? []).map(Number);
 	expect(await found({})).toEqual([2, 1, 0]);
 	expect(await found({ user_id: ada })).toEqual([2, 0]);
 	expect(await found({ target_id: zoe })).toEqual([2]);
 	expect(await found({ target_id: world.guild.id })).toEqual([1, 0]);
-	for (const name of [
-		"MEMBER_KICK",
-		"member_kick",
-		"MemberKick",
-		["MEMBER_KICK"],
-	])
+	for (const name of ["MEMBER_KICK", "member_kick", "MemberKick", ["MEMBER_KICK"]])
 		expect(await found({ action_type: name })).toEqual([2, 1]);
 	const both = ["MEMBER_KICK", "GUILD_UPDATE", "ROLE_CREATE"];
 	expect(await found({ action_type: both })).toEqual([2, 1, 0]);
@@ -109,12 +88,8 @@ test("an unknown action is refused with a suggestion", async () => {
 		action_type: "MEMBER_BAN_AD",
 	});
 	expect(answer.code).toBe(-32602);
-	expect(answer.text).toContain(
-		'unknown action "MEMBER_BAN_AD"; did you mean MEMBER_BAN_ADD?',
-	);
-	expect(world.simulator.requests.list().map(({ path }) => path)).not.toContain(
-		`/guilds/${world.guild.id}/audit-logs`,
-	);
+	expect(answer.text).toContain('unknown action "MEMBER_BAN_AD"; did you mean MEMBER_BAN_ADD?');
+	expect(world.simulator.requests.list().map(({ path }) => path)).not.toContain(`/guilds/${world.guild.id}/audit-logs`);
 	const soundboard = await world.call("get_audit_log", {
 		action_type: "SOUNDBOARD_SOUND_CREATE",
 	});
@@ -125,19 +100,11 @@ test("more entries than Discord returns at once are read in pages, until they ar
 	await using world = await startWorld();
 	const { zoe } = ids(world);
 	const at = logAt(world);
-	for (let age = 150; age > 0; age -= 1)
-		at(age, { action_type: AuditLogEvent.MemberKick, target_id: zoe });
-	const reads = () =>
-		world.simulator.requests
-			.list()
-			.filter(({ path }) => path.endsWith("/audit-logs")).length;
-	expect((await lines(world, { limit: 500 }))[0]).toStartWith(
-		"150 audit log entries in 1 line(s)",
-	);
+	for (let age = 150; age > 0; age -= 1) at(age, { action_type: AuditLogEvent.MemberKick, target_id: zoe });
+	const reads = () => world.simulator.requests.list().filter(({ path }) => path.endsWith("/audit-logs")).length;
+	expect((await lines(world, { limit: 500 }))[0]).toStartWith("150 audit log entries in 1 line(s)");
 	expect(reads()).toBe(2);
-	expect((await lines(world, { limit: 500, after: "30s" }))[0]).toStartWith(
-		"30 audit log entries",
-	);
+	expect((await lines(world, { limit: 500, after: "30s" }))[0]).toStartWith("30 audit log entries");
 	expect(reads()).toBe(3);
 });
 
@@ -176,8 +143,7 @@ test("a hundred entries of a raid take few bytes", async () => {
 	await using world = await startWorld();
 	const { ada, zoe } = ids(world);
 	const at = logAt(world);
-	const { MemberBanAdd, ChannelOverwriteUpdate, MemberRoleUpdate } =
-		AuditLogEvent;
+	const { MemberBanAdd, ChannelOverwriteUpdate, MemberRoleUpdate } = AuditLogEvent;
 	const users = Array.from({ length: 40 }, (_, index) =>
 		world.simulator.world.users.add({ username: `member_${index}` }),
 	);
@@ -212,11 +178,7 @@ test("a change by a webhook's token is shown without who made it", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	const { channel } = simulator.channel("The Cooks/general");
-	const hook = simulator.world.webhooks.add(
-		channel as GuildChannel,
-		{ name: "Crier" },
-		{ actor: ids(world).ada },
-	);
+	const hook = simulator.world.webhooks.add(channel as GuildChannel, { name: "Crier" }, { actor: ids(world).ada });
 	const path = `/webhooks/${hook.id}/${hook.token}`;
 	await fetch(`${simulator.api}/v10${path}`, { method: "DELETE" });
 	const [head, line] = await lines(world);
@@ -321,9 +283,7 @@ test("changes are shown in words, objects by name and id", async () => {
 			],
 			{ target_id: zoe },
 		),
-	).toBe(
-		`changed member @zoe (ID: ${zoe}) | nickname none → "Zed"; timeout until none → 2026-03-01T12:00:00Z`,
-	);
+	).toBe(`changed member @zoe (ID: ${zoe}) | nickname none → "Zed"; timeout until none → 2026-03-01T12:00:00Z`);
 	const options = { id: zoe, type: "1" } as const;
 	expect(
 		await change(
@@ -351,9 +311,7 @@ test("changes are shown in words, objects by name and id", async () => {
 				{ key: "user_limit", new_value: 5 },
 				{
 					key: "permission_overwrites",
-					new_value: [
-						{ id: guild.id, type: 0, allow: "0", deny: bits("ViewChannel") },
-					],
+					new_value: [{ id: guild.id, type: 0, allow: "0", deny: bits("ViewChannel") }],
 				},
 			],
 			{ target_id: "123456789012345678" },
@@ -372,17 +330,13 @@ test("changes are shown in words, objects by name and id", async () => {
 			],
 			{ target_id: null },
 		),
-	).toBe(
-		`created invite abc123 | channel #general (ID: ${general}); expires after 7 d`,
-	);
+	).toBe(`created invite abc123 | channel #general (ID: ${general}); expires after 7 d`);
 	expect(
 		await change("MessageDelete", [], {
 			target_id: zoe,
 			options: { channel_id: general, count: "3" },
 		}),
-	).toBe(
-		`deleted messages of user @zoe (ID: ${zoe}) 3× | in: #general (ID: ${general})`,
-	);
+	).toBe(`deleted messages of user @zoe (ID: ${zoe}) 3× | in: #general (ID: ${general})`);
 	expect(
 		await change("MemberPrune", [], {
 			target_id: null,
@@ -400,18 +354,12 @@ test("changes are shown in words, objects by name and id", async () => {
 			],
 			{ target_id: "123456789012345678" },
 		),
-	).toBe(
-		`changed permissions of command ID: 123456789012345678 | #general (ID: ${general}) default → denied`,
-	);
+	).toBe(`changed permissions of command ID: 123456789012345678 | #general (ID: ${general}) default → denied`);
 	expect(
-		await change(
-			"GuildScheduledEventUpdate",
-			[{ key: "status", old_value: 1, new_value: 2 }],
-			{ target_id: "123456789012345678" },
-		),
-	).toBe(
-		"changed scheduled event ID: 123456789012345678 | status scheduled → active",
-	);
+		await change("GuildScheduledEventUpdate", [{ key: "status", old_value: 1, new_value: 2 }], {
+			target_id: "123456789012345678",
+		}),
+	).toBe("changed scheduled event ID: 123456789012345678 | status scheduled → active");
 });
 
 const entityId = "123456789012345678";
@@ -500,16 +448,8 @@ const undone: [
 		(world) =>
 			`set_channel_permissions channel_ids=[${channelNamed(world, "general").id}] target_ids=[${ids(world).zoe}] allow=[VIEW_CHANNEL] replace=true`,
 	],
-	[
-		"MemberBanAdd",
-		() => ({ target_id: entityId }),
-		() => `unban user_ids=[${entityId}]`,
-	],
-	[
-		"MemberBanRemove",
-		() => ({ target_id: entityId }),
-		() => `ban user_ids=[${entityId}]`,
-	],
+	["MemberBanAdd", () => ({ target_id: entityId }), () => `unban user_ids=[${entityId}]`],
+	["MemberBanRemove", () => ({ target_id: entityId }), () => `ban user_ids=[${entityId}]`],
 	["MemberKick", () => ({ target_id: entityId }), () => undefined],
 	[
 		"ChannelDelete",
@@ -599,11 +539,7 @@ const undone: [
 		}),
 		() => `bulk_role_update user_ids=[${entityId}] role_id=5 action=add`,
 	],
-	[
-		"BotAdd",
-		() => ({ target_id: entityId }),
-		() => `kick user_ids=[${entityId}]`,
-	],
+	["BotAdd", () => ({ target_id: entityId }), () => `kick user_ids=[${entityId}]`],
 	[
 		"RoleCreate",
 		(world) => ({ target_id: roleNamed(world, "Regular").id }),
@@ -646,11 +582,7 @@ const undone: [
 		}),
 		() => "delete_invite invite_codes=[abc123]",
 	],
-	[
-		"WebhookCreate",
-		() => ({ target_id: entityId }),
-		() => `delete_webhook webhook_ids=[${entityId}]`,
-	],
+	["WebhookCreate", () => ({ target_id: entityId }), () => `delete_webhook webhook_ids=[${entityId}]`],
 	[
 		"WebhookUpdate",
 		() => ({
@@ -670,11 +602,7 @@ const undone: [
 		}),
 		() => `create_webhook channel_id=${entityId} name="hook"`,
 	],
-	[
-		"EmojiCreate",
-		() => ({ target_id: entityId }),
-		() => `delete_emoji emoji_id=${entityId}`,
-	],
+	["EmojiCreate", () => ({ target_id: entityId }), () => `delete_emoji emoji_id=${entityId}`],
 	[
 		"EmojiUpdate",
 		() => ({
@@ -693,11 +621,7 @@ const undone: [
 		() => ({ options: { channel_id: entityId, message_id: "5" } }),
 		() => `pin_message channel_id=${entityId} message_id=5`,
 	],
-	[
-		"GuildScheduledEventCreate",
-		() => ({ target_id: entityId }),
-		() => `delete_scheduled_event event_id=${entityId}`,
-	],
+	["GuildScheduledEventCreate", () => ({ target_id: entityId }), () => `delete_scheduled_event event_id=${entityId}`],
 	[
 		"GuildScheduledEventUpdate",
 		() => ({
@@ -706,11 +630,7 @@ const undone: [
 		}),
 		() => `edit_scheduled_event event_id=${entityId} location="here"`,
 	],
-	[
-		"ThreadCreate",
-		() => ({ target_id: entityId }),
-		() => `delete_thread thread_id=${entityId}`,
-	],
+	["ThreadCreate", () => ({ target_id: entityId }), () => `delete_thread thread_id=${entityId}`],
 	[
 		"ThreadUpdate",
 		() => ({
@@ -720,14 +640,9 @@ const undone: [
 				{ key: "auto_archive_duration", old_value: 60, new_value: 1440 },
 			],
 		}),
-		() =>
-			`edit_thread thread_id=${entityId} locked=false auto_archive_minutes=60`,
+		() => `edit_thread thread_id=${entityId} locked=false auto_archive_minutes=60`,
 	],
-	[
-		"AutoModerationRuleCreate",
-		() => ({ target_id: entityId }),
-		() => `delete_automod_rule rule_id=${entityId}`,
-	],
+	["AutoModerationRuleCreate", () => ({ target_id: entityId }), () => `delete_automod_rule rule_id=${entityId}`],
 	[
 		"AutoModerationRuleUpdate",
 		() => ({
@@ -765,10 +680,7 @@ test("an entry ends with the call that undoes it, which names a tool and its arg
 		if (undo === undefined) continue;
 		const [name, ...args] = undo.split(/ (?=\w+=)/);
 		for (const arg of args)
-			expect([undo, argumentsOf(name)]).toEqual([
-				undo,
-				expect.arrayContaining([arg.split("=")[0]]),
-			]);
+			expect([undo, argumentsOf(name)]).toEqual([undo, expect.arrayContaining([arg.split("=")[0]])]);
 	}
 });
 
@@ -780,25 +692,14 @@ test("what was done to several objects is undone by one call where a tool takes 
 	const invite = (code: string) => [{ key: "code", new_value: code }];
 	const ahead = "2099-01-01T00:00:00+00:00";
 	const timeout = [{ key: "communication_disabled_until", new_value: ahead }];
-	const cases: [
-		keyof typeof AuditLogEvent,
-		Partial<AuditLogEntry>[],
-		string,
-	][] = [
+	const cases: [keyof typeof AuditLogEvent, Partial<AuditLogEntry>[], string][] = [
 		["MemberBanAdd", [{}, {}], "unban user_ids=these"],
 		["MemberBanRemove", [{}, {}], "ban user_ids=these"],
 		["BotAdd", [{}, {}], "kick user_ids=these"],
-		[
-			"MemberUpdate",
-			[{ changes: timeout }, { changes: timeout }],
-			"remove_timeout user_ids=these",
-		],
+		["MemberUpdate", [{ changes: timeout }, { changes: timeout }], "remove_timeout user_ids=these"],
 		[
 			"MemberRoleUpdate",
-			[
-				{ changes: [{ key: "$add", new_value: roles }] },
-				{ changes: [{ key: "$add", new_value: roles }] },
-			],
+			[{ changes: [{ key: "$add", new_value: roles }] }, { changes: [{ key: "$add", new_value: roles }] }],
 			`bulk_role_update user_ids=these role_id=${role} action=remove`,
 		],
 		[
@@ -819,13 +720,9 @@ test("what was done to several objects is undone by one call where a tool takes 
 				...{ target_id: [ada, zoe][index] ?? null, ...entry },
 			});
 		const [, line = ""] = await lines(world);
-		expect([action, / \| undo: (.*)$/.exec(line)?.[1]]).toEqual([
-			action,
-			expected,
-		]);
+		expect([action, / \| undo: (.*)$/.exec(line)?.[1]]).toEqual([action, expected]);
 		const [tool, ...args] = expected.split(" ");
-		for (const arg of args)
-			expect(argumentsOf(tool)).toContain(arg.split("=")[0] ?? "");
+		for (const arg of args) expect(argumentsOf(tool)).toContain(arg.split("=")[0] ?? "");
 	}
 });
 
@@ -878,13 +775,9 @@ test("those who acted are named without ids only if their names differ", async (
 	await using world = await startWorld();
 	const { users } = world.simulator.world;
 	const twins = [1, 2].map(() => users.add({ username: "twin" }).id);
-	for (const user_id of twins)
-		log(world, { user_id, changes: [{ key: "name", new_value: "x" }] });
+	for (const user_id of twins) log(world, { user_id, changes: [{ key: "name", new_value: "x" }] });
 	const [, ...shown] = await lines(world);
-	expect(shown.map((line) => line.split(" | ")[1])).toEqual([
-		`@twin (ID: ${twins[1]})`,
-		`@twin (ID: ${twins[0]})`,
-	]);
+	expect(shown.map((line) => line.split(" | ")[1])).toEqual([`@twin (ID: ${twins[1]})`, `@twin (ID: ${twins[0]})`]);
 });
 
 test("no entry shows a credential", async () => {
@@ -948,7 +841,5 @@ test("the calls that undo entries are made by use_tool where not all tools are l
 	simulator.world.roles.add(guild, { name: "Red" }, by);
 	const { text } = await world.call("get_audit_log");
 	expect(text).toContain(" | undo: delete_role role_id=");
-	expect(text).toEndWith(
-		"\nCall tools of undo that are not listed with use_tool.",
-	);
+	expect(text).toEndWith("\nCall tools of undo that are not listed with use_tool.");
 });

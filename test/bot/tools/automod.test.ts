@@ -3,13 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { NewRule } from "../../../src/simulator/world/guilds/automod.ts";
-import {
-	memberNamed,
-	roleNamed,
-	startWorld,
-	type TestWorld,
-	writes,
-} from "../../support/world.ts";
+import { memberNamed, roleNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
 
 type Args = Record<string, unknown>;
 
@@ -36,8 +30,7 @@ function scene(world: TestWorld) {
 				actions: ["block_message"],
 				...more,
 			}),
-		edit: ({ id }: { id: string }, more: Args) =>
-			call("edit_automod_rule", { rule_id: id, ...more }),
+		edit: ({ id }: { id: string }, more: Args) => call("edit_automod_rule", { rule_id: id, ...more }),
 		/** What becomes of what liwei writes. */
 		say: (text: string) =>
 			simulator
@@ -62,9 +55,7 @@ test("a created rule blocks, alerts and times out, except for exempt roles", asy
 		...{ duration_seconds: 60, exempt_role_ids: [regular.id] },
 	});
 	const [first, line] = made.text.split("\n");
-	expect(first).toMatch(
-		/^Created the AutoMod rule "No soup" \(ID: \d+\), which is on\.$/,
-	);
+	expect(first).toMatch(/^Created the AutoMod rule "No soup" \(ID: \d+\), which is on\.$/);
 	expect(line).toContain(
 		`| keyword | on | keyword_filter: 1, "soup*" | allow_list: 1, "soupy" | actions: block_message saying "no \\| soup", send_alert_message in #alerts (ID: ${alerts.id}), timeout for 60 s | exempt roles: @Regular (ID: ${regular.id}) |`,
 	);
@@ -119,18 +110,12 @@ test("contradictory arguments are refused before Discord is asked, all at once",
 	await world.heard();
 	const words = { keyword_filter: ["soup"] };
 	const cases: [more: Args, faults: string[]][] = [
-		[
-			{},
-			["keyword_filter: keyword rules need keyword_filter or regex_patterns"],
-		],
+		[{}, ["keyword_filter: keyword rules need keyword_filter or regex_patterns"]],
 		[{ trigger_type: "keyword_preset" }, ["presets: is required in keyword_"]],
 		[{ trigger_type: "mention_spam" }, ["mention_total_limit: is required"]],
 		[
 			{ trigger_type: "spam", ...words, presets: ["slurs"] },
-			[
-				"keyword_filter: spam rules do not have this field",
-				"presets: spam rules do not have this field",
-			],
+			["keyword_filter: spam rules do not have this field", "presets: spam rules do not have this field"],
 		],
 		[
 			{ ...words, alert_channel_id: alerts.id, duration_seconds: 60 },
@@ -222,10 +207,7 @@ test("an edit sends the given fields and those that Discord would otherwise remo
 			regex_patterns: [],
 		},
 	});
-	expect([await say("broth"), await say("soup")]).toEqual([
-		"blocked",
-		"written",
-	]);
+	expect([await say("broth"), await say("soup")]).toEqual(["blocked", "written"]);
 	await edit(edited, { custom_message: "" });
 	expect(sent()).toEqual({
 		actions: [
@@ -237,18 +219,13 @@ test("an edit sends the given fields and those that Discord would otherwise remo
 		actions: ["send_alert_message"],
 		enabled: false,
 	});
-	expect(off.text.split("\n").slice(1)).toEqual([
-		"enabled: true → false",
-		'actions: removed 1, "block_message"',
-	]);
+	expect(off.text.split("\n").slice(1)).toEqual(["enabled: true → false", 'actions: removed 1, "block_message"']);
 	expect(sent()).toEqual({
 		enabled: false,
 		actions: [{ type: 2, metadata: { channel_id: alerts.id } }],
 	});
 	const dangling = await edit(edited, { duration_seconds: 60 });
-	expect(dangling.text).toContain(
-		"only rules with the action timeout have this field",
-	);
+	expect(dangling.text).toContain("only rules with the action timeout have this field");
 });
 
 test("an edit that would change nothing is refused, and so is one without fields", async () => {
@@ -329,9 +306,5 @@ test("a list shows a few words of each rule; rule_id shows all of them", async (
 	const one = await world.call("list_automod_rules", { rule_id: id });
 	const lines = one.text.split("\n");
 	expect(lines).toHaveLength(1 + 1001 + 2);
-	expect(lines.slice(1001)).toEqual([
-		"last | one\\n2",
-		"1 in regex_patterns, one on each line:",
-		"\\d+",
-	]);
+	expect(lines.slice(1001)).toEqual(["last | one\\n2", "1 in regex_patterns, one on each line:", "\\d+"]);
 });

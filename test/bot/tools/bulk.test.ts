@@ -3,18 +3,8 @@
 import { expect, test } from "bun:test";
 import { GuildFeature, PermissionFlagsBits } from "discord.js";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
-import type {
-	Member,
-	Role,
-} from "../../../src/simulator/world/state/entities.ts";
-import {
-	channelNamed,
-	roleNamed,
-	startWorld,
-	type TestWorld,
-	userNamed,
-	writes,
-} from "../../support/world.ts";
+import type { Member, Role } from "../../../src/simulator/world/state/entities.ts";
+import { channelNamed, roleNamed, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
 
 const done = { dry_run: false };
 
@@ -26,8 +16,7 @@ function newMembers({ simulator, guild }: TestWorld, count: number): Member[] {
 	);
 }
 
-const idsOf = (members: readonly Member[]) =>
-	members.map(({ user }) => user.id);
+const idsOf = (members: readonly Member[]) => members.map(({ user }) => user.id);
 
 const holders = (members: readonly Member[], { id }: Role) =>
 	members.flatMap(({ roles }, index) => (roles.includes(id) ? [index] : []));
@@ -40,10 +29,8 @@ async function giving(world: TestWorld, count: number) {
 	const args = { role_id: role.id, action: "add", user_ids: idsOf(members) };
 	return {
 		...{ role, members, args, first },
-		give: (more: Record<string, unknown> = {}) =>
-			world.call("bulk_role_update", { ...args, ...done, ...more }),
-		requestFor: (index: number) =>
-			`PUT /guilds/${world.guild.id}/members/${members[index]?.user.id}/roles/${role.id}`,
+		give: (more: Record<string, unknown> = {}) => world.call("bulk_role_update", { ...args, ...done, ...more }),
+		requestFor: (index: number) => `PUT /guilds/${world.guild.id}/members/${members[index]?.user.id}/roles/${role.id}`,
 	};
 }
 
@@ -67,18 +54,14 @@ test("bulk_role_update changes only members who need it", async () => {
 	expect(writes(world)).toEqual([]);
 	const { text, isError } = await give();
 	expect(isError).toBe(false);
-	expect(text).toStartWith(
-		`Gave 6 of 6 members the role @Newcomer (ID: ${role.id}):\nnew-0 (@new-0)\nnew-1`,
-	);
+	expect(text).toStartWith(`Gave 6 of 6 members the role @Newcomer (ID: ${role.id}):\nnew-0 (@new-0)\nnew-1`);
 	expect(text).not.toContain("next_after");
 	expect(holders(members, role)).toHaveLength(7);
 	expect(writes(world)).toHaveLength(6);
 	await world.heard();
 	const again = await give();
 	expect(again).toMatchObject({ isError: false });
-	expect(again.text).toStartWith(
-		"Nothing to do: 7 members match, and none of them lacks @Newcomer",
-	);
+	expect(again.text).toStartWith("Nothing to do: 7 members match, and none of them lacks @Newcomer");
 	expect(writes(world)).toHaveLength(6);
 });
 
@@ -86,10 +69,7 @@ test("bulk_role_update applies all of its filters", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { world: platform } = simulator;
-	const [role, regular] = [
-		roleNamed(world, "Newcomer"),
-		roleNamed(world, "Regular"),
-	];
+	const [role, regular] = [roleNamed(world, "Newcomer"), roleNamed(world, "Regular")];
 	const members = newMembers(world, 4);
 	for (const [index, joined_at] of [
 		"2020-01-01T00:00:00.000Z",
@@ -108,9 +88,7 @@ test("bulk_role_update applies all of its filters", async () => {
 		});
 		return Array.from(text.matchAll(/@new-(\d)/g), ([, index]) => index).join();
 	};
-	expect(await fit({ has_role_id: regular.id, is_bot: false })).toContain(
-		"0,1,2",
-	);
+	expect(await fit({ has_role_id: regular.id, is_bot: false })).toContain("0,1,2");
 	const of = { user_ids: idsOf(members) };
 	expect(await fit(of)).toBe("0,1,2,3");
 	expect(await fit({ ...of, joined_before: "2020-01-31" })).toBe("0");
@@ -118,9 +96,7 @@ test("bulk_role_update applies all of its filters", async () => {
 	const january = { joined_after: "2020-01-01", joined_before: "2020-02-01" };
 	expect(await fit({ ...january })).toBe("0,1");
 	expect(await fit({ ...of, has_role_id: regular.id, ...january })).toBe("0,1");
-	expect(await fit({ ...of, with_role_ids: [regular.id], bots: false })).toBe(
-		"0,1,2",
-	);
+	expect(await fit({ ...of, with_role_ids: [regular.id], bots: false })).toBe("0,1,2");
 	expect(await fit({ ...of, without_role_ids: [regular.id] })).toBe("3");
 	expect(await fit({ ...of, is_bot: true })).toBe("");
 	const none = await world.call("bulk_role_update", {
@@ -160,9 +136,7 @@ test("bulk_role_update stops at an unknown outcome, and continues after it", asy
 	expect(holders(members, role)).toEqual([0]);
 	const after = members[1]?.user.id;
 	expect(text).toContain("1 of unknown outcome:\nnew-1 (@new-1) | ID: ");
-	expect(text).toContain(
-		"2 not started: check the outcome of the previous one",
-	);
+	expect(text).toContain("2 not started: check the outcome of the previous one");
 	expect(text).toEndWith(`\nnext_after=${after}`);
 	const rest = await give({ after });
 	expect(rest.text).toStartWith("Gave 2 of 2 members");
@@ -180,9 +154,7 @@ test("bulk_role_update ends at once when Discord's rate limit takes longer than 
 	});
 	const { text } = await give();
 	expect(holders(members, role)).toEqual([0, 1]);
-	expect(text).toContain(
-		"2 not started: Discord API error: Discord's rate limit",
-	);
+	expect(text).toContain("2 not started: Discord API error: Discord's rate limit");
 	expect(text).toEndWith(`\nnext_after=${members[1]?.user.id}`);
 });
 
@@ -203,8 +175,7 @@ test("bulk_role_update refuses unassignable roles and roles above the bot, regar
 		expect(text).toContain(refusal);
 	}
 	const [member] = members;
-	if (member)
-		simulator.world.members.edit(guild, member, { roles: [above.id] });
+	if (member) simulator.world.members.edit(guild, member, { roles: [above.id] });
 	await world.heard();
 	expect((await give()).isError).toBe(false);
 	expect(holders(members, role)).toEqual([0]);
@@ -235,9 +206,7 @@ test("bulk tools do nothing before all members are known", async () => {
 	];
 	for (const { text, isError } of refused) {
 		expect(isError).toBe(true);
-		expect(text).toStartWith(
-			`The members of the guild ${guild.id} are still being loaded (1 of 5). Nothing was done;`,
-		);
+		expect(text).toStartWith(`The members of the guild ${guild.id} are still being loaded (1 of 5). Nothing was done;`);
 	}
 	expect(writes(world)).toEqual([]);
 	// A single member is fetched.
@@ -288,15 +257,11 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 test("a dry run of bulk_ban finds who is banned among thousands", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const users = Array.from({ length: 2005 }, (_, n) =>
-		simulator.world.users.add({ username: `banned-${n}` }),
-	);
+	const users = Array.from({ length: 2005 }, (_, n) => simulator.world.users.add({ username: `banned-${n}` }));
 	for (const user of users) simulator.world.bans.add(guild, user);
 	const free = simulator.world.users.add({ username: "free" });
 	await world.heard();
-	const user_ids = [free, users[0], users[1999], users[2004]].map(
-		(user) => user?.id ?? "",
-	);
+	const user_ids = [free, users[0], users[1999], users[2004]].map((user) => user?.id ?? "");
 	const { text } = await world.call("bulk_ban", { user_ids, dry_run: true });
 	expect(text).toContain("\nWould ban 1 user(s), 0 of them members; now is ");
 	expect(text).toContain("\n3 already banned:");
@@ -310,16 +275,10 @@ test("one refusal names all members who rank too high, and nobody is banned", as
 		position: 99,
 	});
 	const members = newMembers(world, 14);
-	for (const member of members.slice(2))
-		simulator.world.members.edit(guild, member, { roles: [above.id] });
+	for (const member of members.slice(2)) simulator.world.members.edit(guild, member, { roles: [above.id] });
 	await world.heard();
-	const ban = (user_ids: string[]) =>
-		world.call("bulk_ban", { user_ids, ...done });
-	const some = await ban([
-		...idsOf(members.slice(0, 3)),
-		guild.owner_id,
-		simulator.bot("alpha").id,
-	]);
+	const ban = (user_ids: string[]) => world.call("bulk_ban", { user_ids, ...done });
+	const some = await ban([...idsOf(members.slice(0, 3)), guild.owner_id, simulator.bot("alpha").id]);
 	expect(some.isError).toBe(true);
 	expect(some.text).toStartWith("3 of 5 member(s) out of the bot's reach: ");
 	expect(some.text).toContain("new-2 (@new-2, ID: ");
@@ -328,9 +287,7 @@ test("one refusal names all members who rank too high, and nobody is banned", as
 	expect(some.text).toEndWith("Nothing was done.");
 	const many = await ban(idsOf(members));
 	expect(many.text).toStartWith("12 of 14 member(s) out of the bot's reach: ");
-	expect(many.text).toContain(
-		"; and 2 more. The bot can only act on roles and members that rank below it",
-	);
+	expect(many.text).toContain("; and 2 more. The bot can only act on roles and members that rank below it");
 	expect(many.text).not.toContain("new-12");
 	expect(writes(world)).toEqual([]);
 });
@@ -339,13 +296,8 @@ test("prune_members removes the members that get_prune_count counts, and reports
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const members = newMembers(world, 3);
-	for (const member of members)
-		simulator.world.members.setLastSeen(
-			member,
-			new Date(Date.now() - 8 * 86_400_000),
-		);
-	const count = async (args = {}) =>
-		(await world.call("get_prune_count", args)).text;
+	for (const member of members) simulator.world.members.setLastSeen(member, new Date(Date.now() - 8 * 86_400_000));
+	const count = async (args = {}) => (await world.call("get_prune_count", args)).text;
 	const who = "have been inactive for 7 day(s) and have no roles";
 	expect(await count()).toBe(
 		`Dry run: nothing was done.\nWould remove 3 member(s) of the guild ${guild.id} who ${who}.`,
@@ -357,9 +309,7 @@ test("prune_members removes the members that get_prune_count counts, and reports
 	const { text } = await world.call("prune_members", {
 		...{ ...done, compute_prune_count: false },
 	});
-	expect(text).toBe(
-		`Discord removes the members who ${who}; their number was not requested.`,
-	);
+	expect(text).toBe(`Discord removes the members who ${who}; their number was not requested.`);
 	for (const id of idsOf(members)) expect(guild.members.has(id)).toBe(false);
 	const none = await world.call("prune_members", done);
 	expect(none.text).toBe(`Removed 0 member(s) who ${who}.`);

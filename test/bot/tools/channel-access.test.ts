@@ -29,32 +29,19 @@ const {
 	Speak,
 	ViewChannel,
 } = PermissionFlagsBits;
-const writing =
-	SendMessages |
-	SendMessagesInThreads |
-	CreatePublicThreads |
-	CreatePrivateThreads;
+const writing = SendMessages | SendMessagesInThreads | CreatePublicThreads | CreatePrivateThreads;
 
 /** A world with what the tests name: a category, roles, members and the bot. */
 async function scene() {
 	const world = await startWorld();
 	const { simulator, guild } = world;
-	const [staff, regular] = ["Staff", "Regular"].map((name) =>
-		roleNamed(world, name),
-	);
+	const [staff, regular] = ["Staff", "Regular"].map((name) => roleNamed(world, name));
 	if (!staff || !regular) throw new Error("the world has both roles");
 	const alpha = simulator.bot("alpha").id;
 	const talk = channelNamed(world, "Talk");
-	const add = (given: Parameters<typeof simulator.world.channels.add>[1]) =>
-		simulator.world.channels.add(guild, given);
-	const make = (args: Record<string, unknown>) =>
-		world.call("create_channel", { name: "fresh", ...args });
-	const overwrite = (
-		channel: GuildChannel,
-		id: string,
-		allow: bigint,
-		deny: bigint,
-	) =>
+	const add = (given: Parameters<typeof simulator.world.channels.add>[1]) => simulator.world.channels.add(guild, given);
+	const make = (args: Record<string, unknown>) => world.call("create_channel", { name: "fresh", ...args });
+	const overwrite = (channel: GuildChannel, id: string, allow: bigint, deny: bigint) =>
 		simulator.world.channels.setOverwrite(channel, {
 			...{ id, type: guild.roles.has(id) || id === guild.id ? 0 : 1 },
 			...{ allow: String(allow), deny: String(deny) },
@@ -66,17 +53,13 @@ async function scene() {
 			world.call("edit_channel", { channel_id: channel.id, ...args }),
 		fresh: (name = "fresh") => channelNamed(world, name),
 		overwrites: (channel: GuildChannel) =>
-			channel.permission_overwrites.map(({ id, allow, deny }) => [
-				...[nameOf(world, id), BigInt(allow), BigInt(deny)],
-			]),
+			channel.permission_overwrites.map(({ id, allow, deny }) => [...[nameOf(world, id), BigInt(allow), BigInt(deny)]]),
 		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
 	};
 }
 
 function nameOf({ guild }: TestWorld, id: string): string {
-	return (
-		guild.roles.get(id)?.name ?? guild.members.get(id)?.user.username ?? id
-	);
+	return guild.roles.get(id)?.name ?? guild.members.get(id)?.user.username ?? id;
 }
 
 describe("access of a new channel", () => {
@@ -98,16 +81,13 @@ describe("access of a new channel", () => {
 		]);
 		expect(writes(it.world)).toHaveLength(1);
 		await it.simulator.user("zoe").say("fresh", "hello");
-		await expect(
-			it.simulator.user("liwei").say("fresh", "x"),
-		).rejects.toThrow();
+		await expect(it.simulator.user("liwei").say("fresh", "x")).rejects.toThrow();
 	});
 
 	test("with write_role_ids everyone reads, and only these write, also in threads", async () => {
 		await using it = await scene();
 		const { text } = await it.make({ write_role_ids: [it.staff.id] });
-		const names =
-			"SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS";
+		const names = "SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS";
 		expect(text).toEndWith(
 			`.\nOverwrites: @everyone: ${names} neutral → denied; @Staff (ID: ${it.staff.id}): VIEW_CHANNEL, ${names} neutral → allowed; the bot: ${names} neutral → allowed.`,
 		);
@@ -132,9 +112,7 @@ describe("access of a new channel", () => {
 			view_role_ids: [it.regular.id],
 			write_role_ids: [it.staff.id],
 		});
-		expect(text).toContain(
-			`@Regular (ID: ${it.regular.id}): VIEW_CHANNEL, CONNECT neutral → allowed; `,
-		);
+		expect(text).toContain(`@Regular (ID: ${it.regular.id}): VIEW_CHANNEL, CONNECT neutral → allowed; `);
 		expect(it.overwrites(it.fresh())).toEqual([
 			["@everyone", 0n, ViewChannel | SendMessages | Speak],
 			["Regular", ViewChannel | Connect, 0n],
@@ -166,9 +144,7 @@ describe("access of a new channel", () => {
 		it.simulator.sockets.holdEvents(true);
 		it.overwrite(talk, guild.id, 0n, ViewChannel);
 		await it.make({ category_id: talk.id, write_role_ids: [staff.id] });
-		expect(it.overwrites(it.fresh())[0]).toEqual([
-			...["@everyone", 0n, ViewChannel | writing],
-		]);
+		expect(it.overwrites(it.fresh())[0]).toEqual([...["@everyone", 0n, ViewChannel | writing]]);
 	});
 
 	test("takes named overwrites of roles and members, and the bot keeps access", async () => {
@@ -198,33 +174,26 @@ describe("access of a new channel", () => {
 		});
 		await it.world.heard();
 		await it.make({ view_role_ids: [it.staff.id] });
-		expect(it.overwrites(it.fresh()).map(([name]) => name)).toEqual([
-			...["@everyone", "Staff"],
-		]);
+		expect(it.overwrites(it.fresh()).map(([name]) => name)).toEqual([...["@everyone", "Staff"]]);
 	});
 
 	test.each([
 		["voice", Connect, "CONNECT"],
 		["text", ViewChannel, "VIEW_CHANNEL"],
 		["text", ManageChannels, "MANAGE_CHANNELS"],
-	])(
-		"a %s channel in a category that denies the bot %d can be managed",
-		async (channel_type, bits, name) => {
-			await using it = await scene();
-			it.overwrite(it.talk, it.guild.id, 0n, bits);
-			await it.world.heard();
-			const { text } = await it.make({ channel_type, category_id: it.talk.id });
-			expect(text).toEndWith(
-				`.\nOverwrites, beside those of its category: the bot: ${name} neutral → allowed.`,
-			);
-			expect(it.overwrites(it.fresh())).toEqual([
-				["@everyone", 0n, bits],
-				["alpha", bits, 0n],
-			]);
-			const edited = await it.edit(it.fresh(), { slowmode_seconds: 5 });
-			expect(edited.isError).toBe(false);
-		},
-	);
+	])("a %s channel in a category that denies the bot %d can be managed", async (channel_type, bits, name) => {
+		await using it = await scene();
+		it.overwrite(it.talk, it.guild.id, 0n, bits);
+		await it.world.heard();
+		const { text } = await it.make({ channel_type, category_id: it.talk.id });
+		expect(text).toEndWith(`.\nOverwrites, beside those of its category: the bot: ${name} neutral → allowed.`);
+		expect(it.overwrites(it.fresh())).toEqual([
+			["@everyone", 0n, bits],
+			["alpha", bits, 0n],
+		]);
+		const edited = await it.edit(it.fresh(), { slowmode_seconds: 5 });
+		expect(edited.isError).toBe(false);
+	});
 
 	test("what the bot cannot allow is not taken over from the category, and said", async () => {
 		await using it = await scene();
@@ -237,9 +206,7 @@ describe("access of a new channel", () => {
 		expect(text).toEndWith(
 			"\nNot taken over from its category, because the bot cannot allow it: PRIORITY_SPEAKER, MANAGE_ROLES.",
 		);
-		expect(it.overwrites(it.fresh()).map(([name]) => name)).not.toContain(
-			"Staff",
-		);
+		expect(it.overwrites(it.fresh()).map(([name]) => name)).not.toContain("Staff");
 	});
 
 	test.each([
@@ -254,24 +221,16 @@ describe("access of a new channel", () => {
 		],
 		[
 			{
-				permission_overwrites: [
-					{ id: "@Staff", allow: ["CONNECT"], deny: ["CONNECT"] },
-				],
+				permission_overwrites: [{ id: "@Staff", allow: ["CONNECT"], deny: ["CONNECT"] }],
 			},
 			"CONNECT cannot be both allowed and denied",
 		],
-		[
-			{ permission_overwrites: [{ id: "@Staff" }, { id: "@Staff" }] },
-			"expected each id once",
-		],
+		[{ permission_overwrites: [{ id: "@Staff" }, { id: "@Staff" }] }, "expected each id once"],
 		[
 			{ permission_overwrites: [{ id: "@Staff", allow: ["MANAGE_ROLES"] }] },
 			"Only an administrator can allow or deny MANAGE_ROLES",
 		],
-		[
-			{ permission_overwrites: [{ id: "@Staff", deny: ["PRIORITY_SPEAKER"] }] },
-			"it lacks PRIORITY_SPEAKER",
-		],
+		[{ permission_overwrites: [{ id: "@Staff", deny: ["PRIORITY_SPEAKER"] }] }, "it lacks PRIORITY_SPEAKER"],
 	])("%j is refused before a write", async (args, said) => {
 		await using it = await scene();
 		const given = JSON.stringify(args).replaceAll("@Staff", it.staff.id);
@@ -297,16 +256,10 @@ describe("access of an existing channel", () => {
 			`@Regular (ID: ${it.regular.id}): VIEW_CHANNEL allowed → neutral`,
 		];
 		const dry = await it.edit(general, { ...args, dry_run: true });
-		expect(dry.text.split("\n").slice(1)).toEqual([
-			`Would change #general (ID: ${general.id}):`,
-			...lines,
-		]);
+		expect(dry.text.split("\n").slice(1)).toEqual([`Would change #general (ID: ${general.id}):`, ...lines]);
 		expect(writes(it.world)).toEqual([]);
 		const { text } = await it.edit(general, args);
-		expect(text.split("\n")).toEqual([
-			`Changed #general (ID: ${general.id}):`,
-			...lines,
-		]);
+		expect(text.split("\n")).toEqual([`Changed #general (ID: ${general.id}):`, ...lines]);
 		expect(writes(it.world)).toHaveLength(1);
 		expect((await it.edit(general, args)).text).toBe(
 			`Nothing would change: #general (ID: ${general.id}) already has the given topic, view_role_ids. Nothing was done.`,
@@ -328,9 +281,7 @@ describe("access of an existing channel", () => {
 		await it.edit(general, { view_role_ids: only, write_role_ids: only });
 		await it.edit(general, { view_role_ids: all, write_role_ids: all });
 		await it.simulator.user("zoe").say("The Cooks/general", "hello");
-		expect(it.overwrites(general)).toEqual([
-			["alpha", ViewChannel | writing, 0n],
-		]);
+		expect(it.overwrites(general)).toEqual([["alpha", ViewChannel | writing, 0n]]);
 	});
 
 	test("requires MANAGE_ROLES in the channel, unlike other settings", async () => {
@@ -361,11 +312,9 @@ describe("below_channel_id", () => {
 	/** Two categories with channels whose positions collide, and the order in a category as clients show it. */
 	async function places() {
 		const it = await scene();
-		const category = (name: string) =>
-			it.add({ name, type: ChannelType.GuildCategory });
+		const category = (name: string) => it.add({ name, type: ChannelType.GuildCategory });
 		const [attic, cellar] = [category("Attic"), category("Cellar")];
-		for (const name of ["a", "b", "c"])
-			it.add({ name, parent_id: attic.id, position: 4 });
+		for (const name of ["a", "b", "c"]) it.add({ name, parent_id: attic.id, position: 4 });
 		it.add({
 			...{ name: "V", parent_id: attic.id, position: 0 },
 			type: ChannelType.GuildVoice,
@@ -403,9 +352,7 @@ describe("below_channel_id", () => {
 				? `at the top of #Attic (ID: ${it.attic.id})`
 				: `below #${below} (ID: ${below_channel_id}) in #Attic (ID: ${it.attic.id})`;
 		expect(text).toEndWith(` ${where}.`);
-		expect((await it.order(it.attic)).toUpperCase()).toBe(
-			expected.toUpperCase(),
-		);
+		expect((await it.order(it.attic)).toUpperCase()).toBe(expected.toUpperCase());
 	});
 
 	test.each([
@@ -425,9 +372,7 @@ describe("below_channel_id", () => {
 		expect({ text, isError }).toMatchObject({ isError: false });
 		expect(text).toMatch(/\nplace: (below|at the top of) #\w+ \(ID: \d+\)/);
 		expect(await it.order(it.attic)).toBe(expected);
-		expect((await it.edit(channel, given)).text).toStartWith(
-			"Nothing would change",
-		);
+		expect((await it.edit(channel, given)).text).toStartWith("Nothing would change");
 	});
 
 	test("a category lands below another one", async () => {
@@ -476,14 +421,10 @@ describe("below_channel_id", () => {
 
 	test("a full category is refused before a write", async () => {
 		await using it = await places();
-		for (let index = 0; index < 50; index += 1)
-			it.add({ name: `n${index}`, parent_id: it.cellar.id });
+		for (let index = 0; index < 50; index += 1) it.add({ name: `n${index}`, parent_id: it.cellar.id });
 		await it.world.heard();
 		const args = { below_channel_id: it.id("n7") };
-		for (const { text } of [
-			await it.make(args),
-			await it.edit(channelNamed(it.world, "a"), args),
-		])
+		for (const { text } of [await it.make(args), await it.edit(channelNamed(it.world, "a"), args)])
 			expect(text).toContain("and Discord allows at most 50");
 		expect(writes(it.world)).toEqual([]);
 	});
@@ -511,9 +452,7 @@ describe("below_channel_id", () => {
 		held.release();
 		const { text, isError } = await made;
 		expect(isError).toBe(false);
-		expect(text).toStartWith(
-			`Created the text channel #fresh (ID: ${it.fresh().id})`,
-		);
+		expect(text).toStartWith(`Created the text channel #fresh (ID: ${it.fresh().id})`);
 		expect(text).toContain(
 			`The channel exists, but may not be at its place: The channel ${above.id} was just deleted.`,
 		);
@@ -575,37 +514,23 @@ test("a forum is made with tags, guidelines and defaults, and edited", async () 
 test("a text channel becomes an announcement channel in a community, and no other kind", async () => {
 	await using it = await scene();
 	const general = channelNamed(it.world, "general");
-	const convert = async (channel_type: string, channel = general) =>
-		(await it.edit(channel, { channel_type })).text;
+	const convert = async (channel_type: string, channel = general) => (await it.edit(channel, { channel_type })).text;
 	expect(await convert("announcement")).toContain("only in communities");
 	await makeCommunity(it.world);
-	expect(await convert("Announcement")).toBe(
-		`Changed #general (ID: ${general.id}):\nkind: text → announcement`,
-	);
+	expect(await convert("Announcement")).toBe(`Changed #general (ID: ${general.id}):\nkind: text → announcement`);
 	expect(general.type).toBe(ChannelType.GuildAnnouncement);
 	expect(await convert("announcement")).toContain("Nothing would change");
 	const lounge = channelNamed(it.world, "Lounge");
 	for (const text of [await convert("voice"), await convert("text", lounge)])
-		expect(text).toContain(
-			"channel_type: Discord can only change text channels",
-		);
+		expect(text).toContain("channel_type: Discord can only change text channels");
 	expect(await convert("text")).toEndWith("kind: announcement → text");
 });
 
 test.each([
-	[
-		{ tags: [{ name: "x" }, { name: "x" }] },
-		"tags: two of the tags have the same name",
-	],
-	[
-		{ channel_type: "text", tags: [] },
-		"tags: text channels do not have this setting",
-	],
+	[{ tags: [{ name: "x" }, { name: "x" }] }, "tags: two of the tags have the same name"],
+	[{ channel_type: "text", tags: [] }, "tags: text channels do not have this setting"],
 	[{ default_reaction: "like" }, "default_reaction: expected a Unicode emoji"],
-	[
-		{ default_reaction: "<:pan:123456789012345678>" },
-		"There is no emoji 123456789012345678",
-	],
+	[{ default_reaction: "<:pan:123456789012345678>" }, "There is no emoji 123456789012345678"],
 	[{ default_layout: "cards" }, "default_layout: expected"],
 ])("a forum with %j is refused before a write", async (args, said) => {
 	await using it = await scene();
@@ -615,18 +540,8 @@ test.each([
 });
 
 test.each([
-	[
-		"create_voice_channel",
-		"create_channel",
-		{ channel_type: "Voice" },
-		{ channel_type: "text" },
-	],
-	[
-		"create_stage_channel",
-		"create_channel",
-		{ channel_type: "stage" },
-		{ channel_type: 7 },
-	],
+	["create_voice_channel", "create_channel", { channel_type: "Voice" }, { channel_type: "text" }],
+	["create_stage_channel", "create_channel", { channel_type: "stage" }, { channel_type: 7 }],
 	["edit_voice_channel", "edit_channel", { user_limit: 1 }, { topic: "x" }],
 	["set_forum_tags", "edit_channel", { tags: [] }, { topic: "x" }],
 	["set_voice_channel_status", "edit_channel", { status: "" }, { name: "x" }],

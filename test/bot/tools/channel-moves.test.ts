@@ -4,28 +4,15 @@ import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
-import type {
-	GuildChannel,
-	GuildChannelType,
-} from "../../../src/simulator/world/state/entities.ts";
-import {
-	channelNamed,
-	denyBot,
-	roleNamed,
-	startWorld,
-	writes,
-} from "../../support/world.ts";
+import type { GuildChannel, GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
+import { channelNamed, denyBot, roleNamed, startWorld, writes } from "../../support/world.ts";
 
 /** Channels a to e in no category, f and g in Box, and their order in the simulator. */
 async function row() {
 	const world = await startWorld();
 	const { guild, simulator } = world;
 	const ids = new Map<string, string>();
-	const add = (
-		name: string,
-		type: GuildChannelType = ChannelType.GuildText,
-		parent_id: string | null = null,
-	) => {
+	const add = (name: string, type: GuildChannelType = ChannelType.GuildText, parent_id: string | null = null) => {
 		const channel = simulator.world.channels.add(guild, {
 			...{ name, type, parent_id },
 		});
@@ -62,28 +49,20 @@ test.each([
 	["da", { position: 499 }, "bceda"],
 	["ea", { below_channel_id: "b" }, "beacd"],
 	["ab", { below_channel_id: "e" }, "cdeab"],
-])(
-	"moving %s with %j gives the order %s, with one request",
-	async (names, args, expected) => {
-		await using scene = await row();
-		const { below_channel_id } = args as { below_channel_id?: string };
-		const { text } = await scene.move(names, {
-			...args,
-			...(below_channel_id && {
-				below_channel_id: scene.idOf(below_channel_id),
-			}),
-		});
-		expect(scene.top()).toBe(expected);
-		expect(writes(scene.world)).toHaveLength(1);
-		const order = [...expected].map((name) =>
-			names.includes(name) ? `#${name} (ID: ${scene.idOf(name)})` : `#${name}`,
-		);
-		expect(text.split("\n")).toEqual([
-			"Moved 2 channel(s).",
-			`In no category, from the top: ${order.join(", ")}`,
-		]);
-	},
-);
+])("moving %s with %j gives the order %s, with one request", async (names, args, expected) => {
+	await using scene = await row();
+	const { below_channel_id } = args as { below_channel_id?: string };
+	const { text } = await scene.move(names, {
+		...args,
+		...(below_channel_id && {
+			below_channel_id: scene.idOf(below_channel_id),
+		}),
+	});
+	expect(scene.top()).toBe(expected);
+	expect(writes(scene.world)).toHaveLength(1);
+	const order = [...expected].map((name) => (names.includes(name) ? `#${name} (ID: ${scene.idOf(name)})` : `#${name}`));
+	expect(text.split("\n")).toEqual(["Moved 2 channel(s).", `In no category, from the top: ${order.join(", ")}`]);
+});
 
 test("each move into a category is a request of its own, in order", async () => {
 	await using scene = await row();
@@ -97,11 +76,7 @@ test("each move into a category is a request of its own, in order", async () => 
 		`In #Box (ID: ${box.id}), from the top: #g, ${named.join(", ")}`,
 	]);
 	const bodies = world.simulator.journal.entries().map(({ body }) => body);
-	const parents = bodies.map(
-		(body) =>
-			(body as { parent_id?: string }[]).filter((one) => "parent_id" in one)
-				.length,
-	);
+	const parents = bodies.map((body) => (body as { parent_id?: string }[]).filter((one) => "parent_id" in one).length);
 	expect(parents).toEqual([1, 1]);
 	await move("gc", { category_id: "", position: 0 });
 	expect(scene.top()).toBe("gcbde");
@@ -193,9 +168,9 @@ test("they take over the permissions of a new category, if the bot may give them
 		`2 of them from elsewhere.\n#a (ID: ${scene.idOf("a")}), #b (ID: ${scene.idOf("b")}): gets the access of its category\n`,
 	);
 	for (const name of "ab")
-		expect(
-			world.guild.channels.get(scene.idOf(name))?.permission_overwrites,
-		).toEqual([{ ...everyone, deny: String(SendMessages) }]);
+		expect(world.guild.channels.get(scene.idOf(name))?.permission_overwrites).toEqual([
+			{ ...everyone, deny: String(SendMessages) },
+		]);
 });
 
 test.each(["move_channel", "move_channels"])(
@@ -221,24 +196,18 @@ test.each(["move_channel", "move_channels"])(
 			`lacks VIEW_CHANNEL in a channel that the bot cannot see (ID: ${f.id})`,
 		);
 		denyBot(world, pen, ManageChannels);
-		expect(await move(a, { category_id: pen.id })).toContain(
-			`lacks MANAGE_CHANNELS in #Pen (ID: ${pen.id})`,
-		);
+		expect(await move(a, { category_id: pen.id })).toContain(`lacks MANAGE_CHANNELS in #Pen (ID: ${pen.id})`);
 		const own = roleNamed(world, "alpha");
 		const permissions = String(BigInt(own.permissions) & ~ManageChannels);
 		simulator.world.roles.edit(guild, own, { permissions });
-		expect(await move(f, { position: 0 })).toContain(
-			`lacks MANAGE_CHANNELS in #Box (ID: ${box.id})`,
-		);
+		expect(await move(f, { position: 0 })).toContain(`lacks MANAGE_CHANNELS in #Box (ID: ${box.id})`);
 		for (const channel of [box, a])
 			simulator.world.channels.setOverwrite(channel, {
 				...{ id: simulator.bot("alpha").id, type: 1, deny: "0" },
 				allow: String(ManageChannels),
 			});
 		expect(await move(f, { position: 0 })).not.toContain("lacks");
-		expect(await move(a, { position: 1 })).toContain(
-			`lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole`,
-		);
+		expect(await move(a, { position: 1 })).toContain(`lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole`);
 		const args = { category_id: box.id, position: 0, reason: "spring" };
 		expect(await move(a, args)).not.toContain("lacks");
 		expect(scene.inBox()).toBe("afg");
@@ -250,11 +219,7 @@ test.each(["move_channel", "move_channels"])(
 
 test.each([
 	["ab", {}, "category_id, position, below_channel_id: expected at least one"],
-	[
-		"ab",
-		{ position: 0, below_channel_id: "c" },
-		"position, below_channel_id: expected at most one of these",
-	],
+	["ab", { position: 0, below_channel_id: "c" }, "position, below_channel_id: expected at most one of these"],
 	["ab", { below_channel_id: "b" }, "that is not among channel_ids"],
 	["af", { position: 0 }, "category_id: is required, because the channels are"],
 	[
@@ -263,16 +228,8 @@ test.each([
 		"below_channel_id: expected a channel in the category that category_id names",
 	],
 	["ab", { below_channel_id: "Box" }, "expected channels of one kind"],
-	[
-		["Box"],
-		{ category_id: "Box" },
-		"category_id: a category cannot be inside another category",
-	],
-	[
-		"ab",
-		{ position: 0, lock_permissions: true },
-		"lock_permissions: only works if the channels move",
-	],
+	[["Box"], { category_id: "Box" }, "category_id: a category cannot be inside another category"],
+	["ab", { position: 0, lock_permissions: true }, "lock_permissions: only works if the channels move"],
 	["fg", { category_id: "Box", lock_permissions: true }, "lock_permissions:"],
 ])("%j with %j is refused", async (names, args, expected) => {
 	await using scene = await row();
@@ -295,14 +252,10 @@ test("categories are moved among themselves, and a channel that gets its own cat
 	add("Pen", ChannelType.GuildCategory);
 	await world.heard();
 	const { text } = await move(["Pen"], { position: 0 });
-	expect(text).toContain(
-		`Categories, from the top: #Pen (ID: ${scene.idOf("Pen")}), #`,
-	);
+	expect(text).toContain(`Categories, from the top: #Pen (ID: ${scene.idOf("Pen")}), #`);
 	const before = writes(world).length;
 	const same = await move("f", { category_id: box.id });
-	expect(same.text).toStartWith(
-		"Nothing would change: the channels are already in this order. In #Box",
-	);
+	expect(same.text).toStartWith("Nothing would change: the channels are already in this order. In #Box");
 	expect(scene.inBox()).toBe("fg");
 	expect(writes(world)).toHaveLength(before);
 });
@@ -318,8 +271,7 @@ test("denying move_channel denies moving one channel, not several", async () => 
 		},
 	);
 	const ids = ["general", "staff"].map((name) => channelNamed(world, name).id);
-	const move = async (channel_ids: unknown) =>
-		(await world.call("move_channels", { channel_ids, position: 0 })).text;
+	const move = async (channel_ids: unknown) => (await world.call("move_channels", { channel_ids, position: 0 })).text;
 	expect(await move(ids.slice(0, 1))).toContain("denies move_channel");
 	expect(await move(ids.toReversed())).toStartWith("Moved 2 channel(s)");
 });
@@ -327,13 +279,10 @@ test("denying move_channel denies moving one channel, not several", async () => 
 test("a category has room for 50", async () => {
 	await using scene = await row();
 	const { add, box, world } = scene;
-	for (let count = 0; count < 47; count += 1)
-		add(`x${count}`, ChannelType.GuildText, box.id);
+	for (let count = 0; count < 47; count += 1) add(`x${count}`, ChannelType.GuildText, box.id);
 	await world.heard();
 	const { text } = await scene.move("ab", { category_id: box.id });
-	expect(text).toContain(
-		"would have 51 channels, and Discord allows at most 50",
-	);
+	expect(text).toContain("would have 51 channels, and Discord allows at most 50");
 	expect(writes(world)).toEqual([]);
 	expect((await scene.move("a", { category_id: box.id })).isError).toBe(false);
 });

@@ -17,68 +17,45 @@ import {
 
 const shared = shareWorld();
 
-const { Connect, ManageChannels, PrioritySpeaker, SendMessages, ViewChannel } =
-	PermissionFlagsBits;
+const { Connect, ManageChannels, PrioritySpeaker, SendMessages, ViewChannel } = PermissionFlagsBits;
 const create = "POST /guilds/:guild_id/channels";
 
 describe("create_channel", () => {
 	test("channel_type ignores case and must exist", async () => {
 		await using world = await startWorld();
 		const kindOf = async (channel_type: string) =>
-			(await world.call("create_channel", { name: "fresh", channel_type }))
-				.text;
+			(await world.call("create_channel", { name: "fresh", channel_type })).text;
 		expect(await kindOf("Voice")).toStartWith("Created the voice channel");
 		expect(await kindOf("Voices")).toContain("channel_type: expected");
 	});
 
 	test.each([
-		[
-			"text",
-			ChannelType.GuildText,
-			{ topic: "t", nsfw: true, slowmode_seconds: 21_600 },
-		],
-		[
-			"voice",
-			ChannelType.GuildVoice,
-			{ bitrate: 8000, user_limit: 99, nsfw: true },
-		],
+		["text", ChannelType.GuildText, { topic: "t", nsfw: true, slowmode_seconds: 21_600 }],
+		["voice", ChannelType.GuildVoice, { bitrate: 8000, user_limit: 99, nsfw: true }],
 		["category", ChannelType.GuildCategory, { position: 3 }],
-		[
-			"forum",
-			ChannelType.GuildForum,
-			{ topic: "t".repeat(4096), slowmode_seconds: 5 },
-		],
+		["forum", ChannelType.GuildForum, { topic: "t".repeat(4096), slowmode_seconds: 5 }],
 		["stage", ChannelType.GuildStageVoice, { user_limit: 10_000 }],
 		["announcement", ChannelType.GuildAnnouncement, { topic: "", nsfw: false }],
-	])(
-		"makes a %s channel with all its fields",
-		async (channel_type, type, fields) => {
-			const world = await shared();
-			await makeCommunity(world);
-			const { text, isError } = await world.call("create_channel", {
-				name: `a-${channel_type}`,
-				channel_type,
-				...fields,
-			});
-			const channel = channelNamed(world, `a-${channel_type}`);
-			expect(text).toBe(
-				`Created the ${channel_type} channel #a-${channel_type} (ID: ${channel.id}).`,
-			);
-			expect(isError).toBe(false);
-			const {
-				topic,
-				slowmode_seconds: slowmode,
-				...same
-			} = { topic: undefined, slowmode_seconds: undefined, ...fields };
-			expect(channel).toMatchObject({
-				type,
-				...same,
-				topic: topic || null,
-				rate_limit_per_user: slowmode ?? 0,
-				permission_overwrites: [],
-			});
-		},
-	);
+	])("makes a %s channel with all its fields", async (channel_type, type, fields) => {
+		const world = await shared();
+		await makeCommunity(world);
+		const { text, isError } = await world.call("create_channel", {
+			name: `a-${channel_type}`,
+			channel_type,
+			...fields,
+		});
+		const channel = channelNamed(world, `a-${channel_type}`);
+		expect(text).toBe(`Created the ${channel_type} channel #a-${channel_type} (ID: ${channel.id}).`);
+		expect(isError).toBe(false);
+		const { topic, slowmode_seconds: slowmode, ...same } = { topic: undefined, slowmode_seconds: undefined, ...fields };
+		expect(channel).toMatchObject({
+			type,
+			...same,
+			topic: topic || null,
+			rate_limit_per_user: slowmode ?? 0,
+			permission_overwrites: [],
+		});
+	});
 
 	test.each(["text", "voice", "forum", "announcement"])(
 		"makes a %s channel that is a spoiler channel",
@@ -104,10 +81,7 @@ describe("create_channel", () => {
 		async (channel_type) => {
 			await using world = await startWorld();
 			const { channels, guilds } = world.simulator.world;
-			const type =
-				channel_type === "stage"
-					? ChannelType.GuildStageVoice
-					: ChannelType.GuildAnnouncement;
+			const type = channel_type === "stage" ? ChannelType.GuildStageVoice : ChannelType.GuildAnnouncement;
 			const { id } = channels.add(world.guild, { name: "old", type });
 			await world.heard();
 			const make = { name: "fresh", channel_type };
@@ -182,25 +156,14 @@ describe("create_channel", () => {
 			private_to_role_ids: [world.guild.id],
 		});
 		expect(code).toBe(-32602);
-		expect(text).toContain(
-			"view_role_ids: @everyone cannot be one of these roles",
-		);
+		expect(text).toContain("view_role_ids: @everyone cannot be one of these roles");
 		expect(writes(world)).toEqual([]);
 	});
 
 	test.each([
-		[
-			{ channel_type: "voice", topic: "x" },
-			"topic: voice channels do not have this setting",
-		],
-		[
-			{ channel_type: "text", bitrate: 8000 },
-			"bitrate: text channels do not have this setting",
-		],
-		[
-			{ channel_type: "text", user_limit: 0 },
-			"user_limit: text channels do not have this setting",
-		],
+		[{ channel_type: "voice", topic: "x" }, "topic: voice channels do not have this setting"],
+		[{ channel_type: "text", bitrate: 8000 }, "bitrate: text channels do not have this setting"],
+		[{ channel_type: "text", user_limit: 0 }, "user_limit: text channels do not have this setting"],
 		[
 			{ channel_type: "category", category_id: "Talk", nsfw: false },
 			"nsfw: category channels do not have this setting; category_id: category channels do not have this setting",
@@ -209,10 +172,7 @@ describe("create_channel", () => {
 			{ channel_type: "announcement", slowmode_seconds: 1 },
 			"slowmode_seconds: announcement channels do not have this setting",
 		],
-		[
-			{ channel_type: "voice", user_limit: 100 },
-			"expected at most 99 for voice channels",
-		],
+		[{ channel_type: "voice", user_limit: 100 }, "expected at most 99 for voice channels"],
 		[{ topic: "t".repeat(1025) }, "topic: expected at most 1024"],
 		[{ channel_type: "thread" }, "channel_type: expected"],
 		[{ channel_type: 0 }, "channel_type: expected"],
@@ -236,9 +196,7 @@ describe("create_channel", () => {
 			name: "fresh",
 			category_id: id,
 		});
-		expect(text).toBe(
-			`#general (ID: ${id}) is not a category. Use list_channels to find categories.`,
-		);
+		expect(text).toBe(`#general (ID: ${id}) is not a category. Use list_channels to find categories.`);
 		expect(writes(world)).toEqual([]);
 	});
 });
@@ -250,18 +208,8 @@ describe("edit_channel", () => {
 		["topic", "", { topic: null }, "topic: Everything and nothing → none"],
 		["nsfw", true, { nsfw: true }, "age-restricted: no → yes"],
 		["spoiler", true, { flags: 1 << 21 }, "spoiler: no → yes"],
-		[
-			"slowmode_seconds",
-			60,
-			{ rate_limit_per_user: 60 },
-			"slow mode: 0 → 60 s",
-		],
-		[
-			"thread_slowmode_seconds",
-			5,
-			{ default_thread_rate_limit_per_user: 5 },
-			"slow mode of new threads: 0 → 5 s",
-		],
+		["slowmode_seconds", 60, { rate_limit_per_user: 60 }, "slow mode: 0 → 60 s"],
+		["thread_slowmode_seconds", 5, { default_thread_rate_limit_per_user: 5 }, "slow mode of new threads: 0 → 5 s"],
 		[
 			"auto_archive_minutes",
 			1440,
@@ -310,9 +258,7 @@ describe("edit_channel", () => {
 			nsfw: true,
 		});
 		expect(text).toEndWith(":\nage-restricted: no → yes");
-		expect(world.simulator.journal.entries()).toMatchObject([
-			{ body: { nsfw: true } },
-		]);
+		expect(world.simulator.journal.entries()).toMatchObject([{ body: { nsfw: true } }]);
 	});
 
 	test("refuses an edit without fields or without a change", async () => {
@@ -351,32 +297,16 @@ describe("edit_channel", () => {
 		world.simulator.sockets.holdEvents(true);
 		const topics = ["A", "B", "A", "B", "A", "A"];
 		const answers = [];
-		for (const topic of topics)
-			answers.push(
-				await world.call("edit_channel", { channel_id: channel.id, topic }),
-			);
-		expect(answers.map(({ isError }) => isError)).toEqual([
-			...Array(5).fill(false),
-			true,
-		]);
+		for (const topic of topics) answers.push(await world.call("edit_channel", { channel_id: channel.id, topic }));
+		expect(answers.map(({ isError }) => isError)).toEqual([...Array(5).fill(false), true]);
 		expect(channel.topic).toBe("A");
 	});
 
 	test("concurrent edits of different fields do not undo one another", async () => {
 		await using world = await startWorld();
 		const channel = channelNamed(world, "general");
-		const edits = [
-			{ name: "new" },
-			{ topic: "new" },
-			{ nsfw: true },
-			{ slowmode_seconds: 7 },
-			{ category_id: "" },
-		];
-		await Promise.all(
-			edits.map((edit) =>
-				world.call("edit_channel", { channel_id: channel.id, ...edit }),
-			),
-		);
+		const edits = [{ name: "new" }, { topic: "new" }, { nsfw: true }, { slowmode_seconds: 7 }, { category_id: "" }];
+		await Promise.all(edits.map((edit) => world.call("edit_channel", { channel_id: channel.id, ...edit })));
 		expect(channel).toMatchObject({
 			name: "new",
 			topic: "new",
@@ -425,9 +355,7 @@ describe("list_channels", () => {
 		await world.heard();
 		const { text } = await world.call("list_channels");
 		const lines = text.split("\n");
-		expect(lines[0]).toBe(
-			"9 channel(s), from the top, categories above their channels:",
-		);
+		expect(lines[0]).toBe("9 channel(s), from the top, categories above their channels:");
 		expect(lines.slice(1).map((line) => line.split(" | ")[0])).toEqual([
 			"#loose",
 			"#loud",
@@ -466,9 +394,7 @@ describe("list_channels", () => {
 			`#a\\|b | ID: ${channel.id} | text | private | topic: ${"😀".repeat(80)}… | nsfw | slow mode: 5 s`,
 		);
 		const general = channelNamed(world, "general");
-		expect(text.split("\n")).toContain(
-			`#general | ID: ${general.id} | text | topic: Everything and nothing`,
-		);
+		expect(text.split("\n")).toContain(`#general | ID: ${general.id} | text | topic: Everything and nothing`);
 		const news = added(world, { name: "news", parent_id });
 		const lounge = channelNamed(world, "Lounge");
 		world.simulator.world.channels.edit(lounge, { user_limit: 7 });
@@ -476,22 +402,21 @@ describe("list_channels", () => {
 			[news, SendMessages],
 			[lounge, Connect],
 		] as const)
-			world.simulator.world.channels.setOverwrite(
-				id === news.id ? news : lounge,
-				{ id: world.guild.id, type: 0, allow: "0", deny: String(bits) },
-			);
+			world.simulator.world.channels.setOverwrite(id === news.id ? news : lounge, {
+				id: world.guild.id,
+				type: 0,
+				allow: "0",
+				deny: String(bits),
+			});
 		await world.heard();
 		const later = (await world.call("list_channels")).text.split("\n");
 		expect(later).toContain(`#news | ID: ${news.id} | text | read-only`);
-		expect(later).toContain(
-			`#Lounge | ID: ${lounge.id} | voice | private | limit: 7`,
-		);
+		expect(later).toContain(`#Lounge | ID: ${lounge.id} | voice | private | limit: 7`);
 	});
 
 	test("a guild without channels gets a sentence", async () => {
 		await using world = await startWorld();
-		for (const channel of [...world.guild.channels.values()])
-			world.simulator.world.channels.remove(channel);
+		for (const channel of [...world.guild.channels.values()]) world.simulator.world.channels.remove(channel);
 		await world.heard();
 		const { text } = await world.call("list_channels");
 		expect(text).toBe("The guild has no channels.");
@@ -504,9 +429,7 @@ test("get_channel shows the fields of a voice channel", async () => {
 	const talk = channelNamed(world, "Talk");
 	world.simulator.world.channels.edit(lounge, {
 		...{ bitrate: 8000, user_limit: 7, rtc_region: "rotterdam" },
-		permission_overwrites: [
-			{ id: world.guild.id, type: 0, allow: "0", deny: String(SendMessages) },
-		],
+		permission_overwrites: [{ id: world.guild.id, type: 0, allow: "0", deny: String(SendMessages) }],
 	});
 	await world.heard();
 	const { text } = await world.call("get_channel", { channel_id: lounge.id });
@@ -543,9 +466,7 @@ test("a voice channel without a bitrate is shown and edited", async () => {
 	expect(shown.text).toContain("\nbitrate: unknown\n");
 	const rates = { bitrate: 8000, user_limit: 7 };
 	const edited = await world.call("edit_voice_channel", { ...args, ...rates });
-	expect(edited.text).toEndWith(
-		":\nbitrate: unknown → 8000 bit/s\nuser limit: none → 7",
-	);
+	expect(edited.text).toEndWith(":\nbitrate: unknown → 8000 bit/s\nuser limit: none → 7");
 	expect(lounge).toMatchObject(rates);
 });
 
@@ -613,9 +534,7 @@ describe("delete_channel", () => {
 			channel_id: general.id,
 			dry_run: true,
 		});
-		expect(text).toEndWith(
-			"with everything in it. 2 of its threads are active.",
-		);
+		expect(text).toEndWith("with everything in it. 2 of its threads are active.");
 	});
 
 	test("the dry run counts who would be disconnected", async () => {
@@ -637,22 +556,18 @@ test("a media channel is listed by its kind, edited as a forum is, moved and del
 	const { id: channel_id } = added(world, { name: "pictures", type: 16 });
 	await world.heard();
 	const listed = await world.call("list_channels");
-	expect(listed.text).toMatch(
-		new RegExp(`^#pictures \\| ID: ${channel_id} \\| media`, "m"),
-	);
+	expect(listed.text).toMatch(new RegExp(`^#pictures \\| ID: ${channel_id} \\| media`, "m"));
 	const edit = { channel_id, name: "photos", topic: "t".repeat(4096) };
 	const talk = channelNamed(world, "Talk").id;
 	expect((await world.call("edit_channel", edit)).text).toMatch(
 		/^Changed #photos \(ID: \d+\):\nname: pictures → photos\ntopic: none → t+…$/,
 	);
-	expect(
-		(await world.call("move_channel", { channel_id, category_id: talk })).text,
-	).toMatch(/\nIn #Talk \(ID: \d+\), from the top: .*, #photos \(ID: \d+\)$/);
+	expect((await world.call("move_channel", { channel_id, category_id: talk })).text).toMatch(
+		/\nIn #Talk \(ID: \d+\), from the top: .*, #photos \(ID: \d+\)$/,
+	);
 	const dry = await world.call("delete_channel", { channel_id, dry_run: true });
 	expect(dry.text).toContain("Would delete the media channel #photos");
-	expect((await world.call("delete_channel", { channel_id })).isError).toBe(
-		false,
-	);
+	expect((await world.call("delete_channel", { channel_id })).isError).toBe(false);
 	expect(world.guild.channels.has(channel_id)).toBe(false);
 });
 
@@ -661,8 +576,7 @@ describe("move_channel", () => {
 	async function row(positions = [0, 1, 2, 3]) {
 		const world = await startWorld();
 		const names = ["a", "b", "c", "d"];
-		for (const [index, name] of names.entries())
-			added(world, { name, position: positions[index] });
+		for (const [index, name] of names.entries()) added(world, { name, position: positions[index] });
 		await world.heard();
 		const order = (parent: string | null = null) =>
 			[...world.guild.channels.values()]
@@ -694,12 +608,8 @@ describe("move_channel", () => {
 		const { text } = await scene.move(name, { position });
 		expect(scene.order()).toBe(expected);
 		const { id } = channelNamed(scene.world, name);
-		const order = [...expected]
-			.map((one) => (one === name ? `#${one} (ID: ${id})` : `#${one}`))
-			.join(", ");
-		expect(text).toBe(
-			`Moved 1 channel(s).\nIn no category, from the top: ${order}`,
-		);
+		const order = [...expected].map((one) => (one === name ? `#${one} (ID: ${id})` : `#${one}`)).join(", ");
+		expect(text).toBe(`Moved 1 channel(s).\nIn no category, from the top: ${order}`);
 	});
 
 	test.each([[[5, 5, 5, 5]], [[9, 0, 9, 0]], [[3, 2, 1, 0]]])(
@@ -739,9 +649,7 @@ describe("move_channel", () => {
 		await move("general", { category_id: "" });
 		expect(order(category_id)).toBe("bstaffa");
 		for (const { body } of world.simulator.journal.entries())
-			expect(
-				(body as object[]).filter((one) => "parent_id" in one),
-			).toHaveLength(1);
+			expect((body as object[]).filter((one) => "parent_id" in one)).toHaveLength(1);
 	});
 
 	test("lock_permissions needs another category", async () => {
@@ -769,9 +677,7 @@ describe("move_channel", () => {
 		expect((await move("general", { category_id })).isError).toBe(true);
 		expect((await move("b", {})).code).toBe(-32602);
 		expect((await move("Talk", { category_id })).code).toBe(-32602);
-		expect(
-			(await move("b", { category_id: channelNamed(world, "a").id })).text,
-		).toContain("is not a category");
+		expect((await move("b", { category_id: channelNamed(world, "a").id })).text).toContain("is not a category");
 		expect(writes(world)).toEqual([]);
 	});
 
@@ -780,16 +686,10 @@ describe("move_channel", () => {
 		const { world, order, move } = scene;
 		world.simulator.sockets.holdEvents(true);
 		const guild_id = world.guild.id;
-		await Promise.all([
-			move("d", { position: 0 }),
-			move("c", { position: 0, guild_id }),
-			move("b", { position: 0 }),
-		]);
+		await Promise.all([move("d", { position: 0 }), move("c", { position: 0, guild_id }), move("b", { position: 0 })]);
 		expect(order().at(-1)).toBe("a");
 		expect([...order()].sort().join("")).toBe("abcd");
-		const positions = new Set(
-			[..."abcd"].map((name) => channelNamed(world, name).position),
-		);
+		const positions = new Set([..."abcd"].map((name) => channelNamed(world, name).position));
 		expect(positions.size).toBe(4);
 	});
 
@@ -824,9 +724,7 @@ describe("clone_channel", () => {
 			name: "crew",
 		});
 		const crew = channelNamed(world, "crew");
-		expect(text).toBe(
-			`Created #crew (ID: ${crew.id}), a clone of #staff (ID: ${staff.id}).`,
-		);
+		expect(text).toBe(`Created #crew (ID: ${crew.id}), a clone of #staff (ID: ${staff.id}).`);
 		const { id: _, last_message_id: __, name: ___, ...same } = staff;
 		expect(crew).toMatchObject(same);
 		expect(world.simulator.channel("The Cooks/crew").transcript()).toBe("");
@@ -848,9 +746,7 @@ describe("clone_channel", () => {
 		const { text } = await world.call("clone_channel", {
 			channel_id: general.id,
 		});
-		expect(text).toStartWith(
-			`The bot lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole.`,
-		);
+		expect(text).toStartWith(`The bot lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole.`);
 		const edited = await world.call("edit_channel", {
 			channel_id: general.id,
 			topic: "x",
@@ -862,24 +758,19 @@ describe("clone_channel", () => {
 		[Connect, false, ""],
 		[PrioritySpeaker, true, "it lacks PRIORITY_SPEAKER"],
 		[PermissionFlagsBits.ManageRoles, true, "Only an administrator"],
-	])(
-		"a permission %d that the clone would have is refused: %p",
-		async (bits, refused, said) => {
-			await using world = await startWorld();
-			const general = channelNamed(world, "general");
-			world.simulator.world.channels.setOverwrite(general, {
-				...{ id: world.guild.id, type: 0, deny: "0" },
-				allow: String(bits),
-			});
-			await world.heard();
-			const { text, isError } = await world.call("clone_channel", {
-				channel_id: general.id,
-			});
-			expect(isError).toBe(refused);
-			expect(text).toContain(said);
-			expect(world.simulator.requests.list(create)).toHaveLength(
-				refused ? 0 : 1,
-			);
-		},
-	);
+	])("a permission %d that the clone would have is refused: %p", async (bits, refused, said) => {
+		await using world = await startWorld();
+		const general = channelNamed(world, "general");
+		world.simulator.world.channels.setOverwrite(general, {
+			...{ id: world.guild.id, type: 0, deny: "0" },
+			allow: String(bits),
+		});
+		await world.heard();
+		const { text, isError } = await world.call("clone_channel", {
+			channel_id: general.id,
+		});
+		expect(isError).toBe(refused);
+		expect(text).toContain(said);
+		expect(world.simulator.requests.list(create)).toHaveLength(refused ? 0 : 1);
+	});
 });

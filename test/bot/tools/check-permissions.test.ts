@@ -6,15 +6,9 @@ import { bitsByName } from "../../../src/bot/discord/permissions.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { channelPermissions } from "../../../src/simulator/world/state/permissions.ts";
 import { seeded } from "../../support/random.ts";
-import {
-	memberNamed,
-	roleNamed,
-	startWorld,
-	type TestWorld,
-} from "../../support/world.ts";
+import { memberNamed, roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
 
-const bitsIn = (text: string) =>
-	/allowed permissions as bits: (\d+)/.exec(text)?.[1];
+const bitsIn = (text: string) => /allowed permissions as bits: (\d+)/.exec(text)?.[1];
 
 /** Lets the bot see all channels. */
 function showAll(world: TestWorld): void {
@@ -30,14 +24,10 @@ function newcomer(
 	type: GuildChannel["type"] = ChannelType.GuildText,
 ) {
 	const { world } = simulator;
-	const made = Object.entries(roles).map(([name, bits]) =>
-		world.roles.add(guild, { name, permissions: String(bits) }),
-	);
-	const { user } = world.members.add(
-		guild,
-		world.users.add({ username: "newcomer" }),
-		{ roles: made.map(({ id }) => id) },
-	);
+	const made = Object.entries(roles).map(([name, bits]) => world.roles.add(guild, { name, permissions: String(bits) }));
+	const { user } = world.members.add(guild, world.users.add({ username: "newcomer" }), {
+		roles: made.map(({ id }) => id),
+	});
 	const channel = world.channels.add(guild, { name: "kitchen", type });
 	const set = (id: string, allow: bigint, deny: bigint) =>
 		world.channels.setOverwrite(channel, {
@@ -52,11 +42,8 @@ test("the result equals what Discord computes for random roles and overwrites", 
 	showAll(world);
 	const { simulator, guild } = world;
 	const { chance } = seeded(20_260_131);
-	const all = [...bitsByName.values()].filter(
-		(bit) => bit !== Bit.Administrator,
-	);
-	const some = (share: number) =>
-		all.reduce((bits, bit) => (chance(share) ? bits | bit : bits), 0n);
+	const all = [...bitsByName.values()].filter((bit) => bit !== Bit.Administrator);
+	const some = (share: number) => all.reduce((bits, bit) => (chance(share) ? bits | bit : bits), 0n);
 	const cases = Array.from({ length: 40 }, (_, index) => {
 		const type = chance(0.3) ? ChannelType.GuildVoice : ChannelType.GuildText;
 		const roles = { a: some(0.3), b: some(0.1) };
@@ -70,9 +57,7 @@ test("the result equals what Discord computes for random roles and overwrites", 
 		const member = guild.members.get(made.user.id);
 		if (member && index % 5 === 0)
 			simulator.world.members.edit(guild, member, {
-				communication_disabled_until: new Date(
-					Date.now() + 3_600_000,
-				).toISOString(),
+				communication_disabled_until: new Date(Date.now() + 3_600_000).toISOString(),
 			});
 		return made;
 	});
@@ -82,9 +67,7 @@ test("the result equals what Discord computes for random roles and overwrites", 
 			user_id: user.id,
 			channel_id: channel.id,
 		});
-		expect(bitsIn(text)).toBe(
-			String(channelPermissions(guild, channel, user.id)),
-		);
+		expect(bitsIn(text)).toBe(String(channelPermissions(guild, channel, user.id)));
 	}
 });
 
@@ -116,30 +99,14 @@ test("each deciding step is named: roles, overwrites of @everyone, roles and the
 	expect(why("VIEW_CHANNEL")).toBe(`allowed by ${all}`);
 	expect(why("KICK_MEMBERS")).toContain(a);
 	expect(why("KICK_MEMBERS")).toContain(b);
-	expect(why("BAN_MEMBERS")).toBe(
-		`allowed by the permissions of ${all} ${here}`,
-	);
-	expect(why("SEND_MESSAGES")).toBe(
-		`denied by the permissions of ${all} ${here}`,
-	);
-	expect(why("ADD_REACTIONS")).toBe(
-		`allowed by the permissions of ${a} ${here}`,
-	);
-	expect(why("PIN_MESSAGES")).toBe(
-		`allowed by the permissions of ${b} ${here}`,
-	);
-	expect(why("MANAGE_THREADS")).toBe(
-		`denied by the permissions of ${a} ${here}`,
-	);
-	expect(why("MANAGE_MESSAGES")).toBe(
-		`denied by the permissions of the member (ID: ${user.id}) ${here}`,
-	);
-	expect(why("MANAGE_WEBHOOKS")).toStartWith(
-		"allowed by the permissions of the member",
-	);
-	expect(why("EMBED_LINKS")).toBe(
-		"denied because it has no effect without SEND_MESSAGES",
-	);
+	expect(why("BAN_MEMBERS")).toBe(`allowed by the permissions of ${all} ${here}`);
+	expect(why("SEND_MESSAGES")).toBe(`denied by the permissions of ${all} ${here}`);
+	expect(why("ADD_REACTIONS")).toBe(`allowed by the permissions of ${a} ${here}`);
+	expect(why("PIN_MESSAGES")).toBe(`allowed by the permissions of ${b} ${here}`);
+	expect(why("MANAGE_THREADS")).toBe(`denied by the permissions of ${a} ${here}`);
+	expect(why("MANAGE_MESSAGES")).toBe(`denied by the permissions of the member (ID: ${user.id}) ${here}`);
+	expect(why("MANAGE_WEBHOOKS")).toStartWith("allowed by the permissions of the member");
+	expect(why("EMBED_LINKS")).toBe("denied because it has no effect without SEND_MESSAGES");
 	expect(why("MANAGE_GUILD")).toBeUndefined();
 });
 
@@ -162,9 +129,7 @@ test("the owner and administrators are allowed everything, with the reason", asy
 	const one = await ask({ user_id: user.id, permissions: ["VIEW_CHANNEL"] });
 	expect(one).toContain("VIEW_CHANNEL | allowed by ADMINISTRATOR");
 	expect(await ask({ role_id: roles[0]?.id })).toContain("by @Boss");
-	expect(await ask({ user_id: guild.owner_id })).toContain(
-		"everything is allowed as the owner of the guild",
-	);
+	expect(await ask({ user_id: guild.owner_id })).toContain("everything is allowed as the owner of the guild");
 	expect(guild.owner_id).toBe(simulator.user("ada").id);
 });
 
@@ -204,18 +169,13 @@ test("a role is combined with @everyone alone, in the guild and in a channel", a
 	set(guild.id, Bit.BanMembers, 0n);
 	await world.heard();
 	const everyone = BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
-	const bits = async (args: Record<string, unknown>) =>
-		bitsIn((await world.call("check_permissions", args)).text);
-	expect(await bits({ role_id: cook })).toBe(
-		String(everyone | Bit.ManageWebhooks),
-	);
+	const bits = async (args: Record<string, unknown>) => bitsIn((await world.call("check_permissions", args)).text);
+	expect(await bits({ role_id: cook })).toBe(String(everyone | Bit.ManageWebhooks));
 	expect(await bits({ role_id: guild.id })).toBe(String(everyone));
 	expect(await bits({ role_id: cook, channel_id: channel.id })).toBe(
 		String(everyone | Bit.ManageWebhooks | Bit.BanMembers),
 	);
-	expect(await bits({ user_id: user.id })).toBe(
-		String(everyone | Bit.ManageWebhooks | Bit.KickMembers),
-	);
+	expect(await bits({ user_id: user.id })).toBe(String(everyone | Bit.ManageWebhooks | Bit.KickMembers));
 });
 
 test("a thread has its channel's permissions, with another one for writing", async () => {
@@ -236,9 +196,7 @@ test("a thread has its channel's permissions, with another one for writing", asy
 	set(guild.id, 0n, Bit.SendMessagesInThreads);
 	await world.heard();
 	const text = await ask();
-	expect(text).toContain(
-		"EMBED_LINKS | denied because it has no effect without SEND_MESSAGES_IN_THREADS",
-	);
+	expect(text).toContain("EMBED_LINKS | denied because it has no effect without SEND_MESSAGES_IN_THREADS");
 	expect(text).toContain(`in #soup (ID: ${id})`);
 	const asked = await world.call("check_permissions", {
 		...{ user_ids: [user.id], channel_ids: [id] },
@@ -302,9 +260,7 @@ describe("a matrix", () => {
 			Waiter: Bit.Administrator,
 		});
 		if (!Cook || !Waiter) throw new Error("both were added");
-		const [kitchen, pantry, hall] = ["kitchen", "pantry", "hall"].map((name) =>
-			platform.channels.add(guild, { name }),
-		);
+		const [kitchen, pantry, hall] = ["kitchen", "pantry", "hall"].map((name) => platform.channels.add(guild, { name }));
 		if (!kitchen || !pantry || !hall) throw new Error("three were added");
 		for (const channel of [kitchen, pantry]) {
 			platform.channels.setOverwrite(channel, {
@@ -342,15 +298,13 @@ describe("a matrix", () => {
 		expect(text).toContain(` in ${world.guild.channels.size} channel(s)`);
 		expect(text).toMatch(/"all" is: .*text: VIEW_CHANNEL, SEND_MESSAGES, /);
 		expect(text).toContain("voice: VIEW_CHANNEL, CONNECT, SPEAK, ");
-		for (const { name, id } of world.guild.channels.values())
-			expect(text).toContain(`#${name} (ID: ${id})`);
+		for (const { name, id } of world.guild.channels.values()) expect(text).toContain(`#${name} (ID: ${id})`);
 	});
 
 	test("shows kinds of channels, in the guild's order, with the permissions that apply to each", async () => {
 		await using world = await startWorld();
 		const { guild, simulator } = world;
-		const add = (name: string, type: GuildChannel["type"]) =>
-			simulator.world.channels.add(guild, { name, type });
+		const add = (name: string, type: GuildChannel["type"]) => simulator.world.channels.add(guild, { name, type });
 		const [category, voice, text] = [
 			add("Z-cat", ChannelType.GuildCategory),
 			add("z-voice", ChannelType.GuildVoice),
@@ -376,19 +330,13 @@ describe("a matrix", () => {
 			`${names.voice} | all: @everyone`,
 			`Not applicable in: ${names.category}`,
 		]);
-		expect((await ask(category)).join()).toContain(
-			"SEND_MESSAGES | allowed by ",
-		);
+		expect((await ask(category)).join()).toContain("SEND_MESSAGES | allowed by ");
 		const all = await world.call("check_permissions", {
 			...{ role_ids: [guild.id], all_channels: true },
 		});
 		expect(all.text).toContain("category: VIEW_CHANNEL, MANAGE_CHANNELS, ");
-		expect(all.text.indexOf(names.text)).toBeLessThan(
-			all.text.indexOf(names.voice),
-		);
-		expect(all.text.indexOf(names.voice)).toBeLessThan(
-			all.text.indexOf(names.category),
-		);
+		expect(all.text.indexOf(names.text)).toBeLessThan(all.text.indexOf(names.voice));
+		expect(all.text.indexOf(names.voice)).toBeLessThan(all.text.indexOf(names.category));
 		const who = await world.call("check_permissions", {
 			channel_ids: [category.id, voice.id],
 			permissions: ["SPEAK"],
@@ -432,9 +380,7 @@ describe("a matrix", () => {
 			role_ids: [role.id, odd.id],
 			permissions: ["MANAGE_GUILD"],
 		});
-		expect(text).toContain(
-			`none: ${zoeName} (@zoe, ID: ${zoe.user.id}), @zoe (ID: ${role.id}), "@a, @b: all"`,
-		);
+		expect(text).toContain(`none: ${zoeName} (@zoe, ID: ${zoe.user.id}), @zoe (ID: ${role.id}), "@a, @b: all"`);
 		expect(text).toContain(` until ${until.replace(/\.\d+/, "")}; now is `);
 	});
 });
@@ -449,16 +395,9 @@ describe("who has a permission", () => {
 			...{ Cook: 0n, Waiter: 0n, Guest: 0n },
 		});
 		if (!Cook || !Waiter || !Guest) throw new Error("all were added");
-		const [kitchen, hall] = ["kitchen", "hall"].map((name) =>
-			platform.channels.add(guild, { name }),
-		);
+		const [kitchen, hall] = ["kitchen", "hall"].map((name) => platform.channels.add(guild, { name }));
 		if (!kitchen || !hall) throw new Error("both were added");
-		const set = (
-			channel: GuildChannel,
-			id: string,
-			type: 0 | 1,
-			bits: { allow?: bigint; deny?: bigint },
-		) =>
+		const set = (channel: GuildChannel, id: string, type: 0 | 1, bits: { allow?: bigint; deny?: bigint }) =>
 			platform.channels.setOverwrite(channel, {
 				...{ id, type },
 				allow: String(bits.allow ?? 0n),
@@ -475,9 +414,7 @@ describe("who has a permission", () => {
 		});
 		const owner = `Ada (@ada, ID: ${guild.owner_id})`;
 		const lines = text.split("\n").slice(2);
-		expect(text).toStartWith(
-			`Who of ${total} member(s), 1 of them bot(s) has permissions; now is `,
-		);
+		expect(text).toStartWith(`Who of ${total} member(s), 1 of them bot(s) has permissions; now is `);
 		expect(text).toContain(`\nOwner: ${owner} | ADMINISTRATOR by @alpha `);
 		expect(lines).toEqual([
 			`#kitchen (ID: ${kitchen.id}):`,
@@ -508,18 +445,12 @@ describe("who has a permission", () => {
 		const { text } = await world.call("check_permissions", {
 			permissions: ["BAN_MEMBERS", "MANAGE_WEBHOOKS", "VIEW_GUILD_INSIGHTS"],
 		});
-		expect(text).toContain(
-			" has permissions in the guild, without channel permissions; now is ",
-		);
+		expect(text).toContain(" has permissions in the guild, without channel permissions; now is ");
 		expect(text).toContain(
 			`\nOwner: Ada (@ada, ID: ${guild.owner_id}) | ADMINISTRATOR by @Boss (ID: ${Boss.role.id}): boss (@boss, ID: ${Boss.user.id})\n`,
 		);
-		expect(text).toContain(
-			` (@alpha, ID: ${alpha.user.id}) (bot), cook (@cook, ID: ${Cook.user.id})`,
-		);
-		expect(text).toContain(
-			"\nVIEW_GUILD_INSIGHTS: 2 | 2 owner or administrator(s)",
-		);
+		expect(text).toContain(` (@alpha, ID: ${alpha.user.id}) (bot), cook (@cook, ID: ${Cook.user.id})`);
+		expect(text).toContain("\nVIEW_GUILD_INSIGHTS: 2 | 2 owner or administrator(s)");
 		expect(text).toEndWith(
 			`\nChannel permissions also allow MANAGE_WEBHOOKS: @everyone (ID: ${guild.id}) in #kitchen (ID: ${channel.id})\nUnknown in 1 channel(s) that the bot cannot see.`,
 		);
@@ -533,11 +464,7 @@ describe("who has a permission", () => {
 		const { chance } = seeded(20_260_201);
 		const bits = [Bit.ViewChannel, Bit.SendMessages, Bit.ManageThreads];
 		const more = [Bit.Connect, Bit.SendMessagesInThreads, Bit.AttachFiles];
-		const some = (share: number) =>
-			[...bits, ...more].reduce(
-				(sum, bit) => (chance(share) ? sum | bit : sum),
-				0n,
-			);
+		const some = (share: number) => [...bits, ...more].reduce((sum, bit) => (chance(share) ? sum | bit : sum), 0n);
 		const roles = Array.from({ length: 6 }, (_, index) =>
 			platform.roles.add(guild, {
 				...{ name: `role-${index}`, permissions: String(some(0.2)) },
@@ -555,8 +482,7 @@ describe("who has a permission", () => {
 			return member;
 		});
 		const channels = Array.from({ length: 12 }, (_, index) => {
-			const type =
-				index % 3 === 0 ? ChannelType.GuildVoice : ChannelType.GuildText;
+			const type = index % 3 === 0 ? ChannelType.GuildVoice : ChannelType.GuildText;
 			const channel = platform.channels.add(guild, {
 				name: `c-${index}`,
 				type,
@@ -596,12 +522,8 @@ describe("who has a permission", () => {
 				const expected = [...guild.members.keys()].filter(
 					(id) => (channelPermissions(guild, place, id) & bit) !== 0n,
 				).length;
-				const line = text
-					.split("\n")
-					.find((one) => one.split(": ", 1)[0]?.split(", ").includes(name));
-				expect(`${place.name} ${name} ${/: (\d+)/.exec(line ?? "")?.[1]}`).toBe(
-					`${place.name} ${name} ${expected}`,
-				);
+				const line = text.split("\n").find((one) => one.split(": ", 1)[0]?.split(", ").includes(name));
+				expect(`${place.name} ${name} ${/: (\d+)/.exec(line ?? "")?.[1]}`).toBe(`${place.name} ${name} ${expected}`);
 			}
 		}
 	});

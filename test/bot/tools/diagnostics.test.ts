@@ -12,16 +12,9 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
-import {
-	denyBot,
-	memberNamed,
-	roleNamed,
-	startWorld,
-	type TestWorld,
-} from "../../support/world.ts";
+import { denyBot, memberNamed, roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
 
-const report = async (world: TestWorld) =>
-	(await world.call("run_setup_check")).text.split("\n");
+const report = async (world: TestWorld) => (await world.call("run_setup_check")).text.split("\n");
 
 /** A seed in which the bot has only these privileged intents. */
 function seedWith(...privilegedIntents: ("GuildMembers" | "MessageContent")[]) {
@@ -38,17 +31,13 @@ test("get_bot_info shows names, connection and tools, and no secret", async () =
 	expect(text).toStartWith(`@alpha (ID: ${id}), called Alpha`);
 	expect(text).toContain(`\napplication: ID: ${id}\n`);
 	expect(text).toMatch(/\nversion: \d+\.\d+\.\d+\S*, running since \d{4}-/);
-	expect(text).toMatch(
-		/\nDiscord's Gateway: connected since \S+Z, latency: (\d+ ms|not measured yet)\n/,
-	);
+	expect(text).toMatch(/\nDiscord's Gateway: connected since \S+Z, latency: (\d+ ms|not measured yet)\n/);
 	expect(text).toContain("\nServer Members Intent: switched on, used");
 	expect(text).toContain("\nMessage Content Intent: switched off, not used");
 	expect(text).toContain("\nPresence Intent: switched off, not used");
 	expect(text).toContain("\nguilds: 1, shown by list_guilds\n");
 	// find_tools is for bots that do not list all.
-	expect(text).toContain(
-		`\ntools: ${tools.length - 1}, of the toolsets core, `,
-	);
+	expect(text).toContain(`\ntools: ${tools.length - 1}, of the toolsets core, `);
 	expect(text).not.toContain(token);
 });
 
@@ -56,9 +45,7 @@ test("a missing permission is a warning with the tools that need it and an invit
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const role = roleNamed(world, "alpha");
-	const bits =
-		BigInt(role.permissions) &
-		~(PermissionFlagsBits.KickMembers | PermissionFlagsBits.MentionEveryone);
+	const bits = BigInt(role.permissions) & ~(PermissionFlagsBits.KickMembers | PermissionFlagsBits.MentionEveryone);
 	simulator.world.roles.edit(guild, role, { permissions: String(bits) });
 	await world.heard();
 	const lines = await report(world);
@@ -70,9 +57,7 @@ test("a missing permission is a warning with the tools that need it and an invit
 	const granted = BigInt(url.searchParams.get("permissions") ?? 0);
 	expect(granted & PermissionFlagsBits.KickMembers).not.toBe(0n);
 	expect(granted & bits).toBe(bits);
-	expect(lines.join("\n")).toMatch(
-		/MENTION_EVERYONE: .* these tools need it: send_message \(with mentions\)/,
-	);
+	expect(lines.join("\n")).toMatch(/MENTION_EVERYONE: .* these tools need it: send_message \(with mentions\)/);
 	simulator.world.roles.edit(guild, role, {
 		permissions: String(PermissionFlagsBits.Administrator),
 	});
@@ -96,9 +81,9 @@ test("roles above the bot's, and channels that it cannot see, are warnings that 
 	expect(lines.find((line) => line.startsWith("warning: rank: "))).toContain(
 		`but below 1, so the bot cannot manage these and their members: @Boss (ID: ${boss.id})`,
 	);
-	expect(
-		lines.find((line) => line.startsWith("warning: channels: ")),
-	).toContain(`hidden from the bot: ID ${vault.id}. Next step: `);
+	expect(lines.find((line) => line.startsWith("warning: channels: "))).toContain(
+		`hidden from the bot: ID ${vault.id}. Next step: `,
+	);
 	const warnings = lines.filter((line) => line.startsWith("warning: "));
 	expect(lines[0]).toContain(` ${warnings.length} warning(s), 0 error(s).`);
 });
@@ -122,9 +107,7 @@ test("roles with ADMINISTRATOR that the bot could give are a warning that names 
 	expect(await line()).toBe(
 		`warning: Administrator roles: the bot can make anyone an administrator, because it ranks above @Admins (ID: ${admins.id}). Next step: drag each above @alpha (ID: ${own.id}) in the guild's settings, unless the bot is meant to do so`,
 	);
-	const without =
-		BigInt(own.permissions) &
-		~(PermissionFlagsBits.ManageRoles | PermissionFlagsBits.Administrator);
+	const without = BigInt(own.permissions) & ~(PermissionFlagsBits.ManageRoles | PermissionFlagsBits.Administrator);
 	simulator.world.roles.edit(guild, own, { permissions: String(without) });
 	expect(await line()).toBe(none);
 });
@@ -135,14 +118,10 @@ test("what the guild's features and boosts forbid is reported", async () => {
 	const about = async (...features: TestWorld["guild"]["features"]) => {
 		simulator.world.guilds.edit(guild, { features, premium_tier: 2 });
 		await world.heard();
-		return (await report(world)).filter((line) =>
-			/^\w+: (community|boosts|pruning): /.test(line),
-		);
+		return (await report(world)).filter((line) => /^\w+: (community|boosts|pruning): /.test(line));
 	};
-	const boosts =
-		"ok: boosts: level 2, with at most 256000 bit/s in voice channels";
-	const without = (kinds: string) =>
-		`ok: community: off, so that the guild can have no ${kinds} channels`;
+	const boosts = "ok: boosts: level 2, with at most 256000 bit/s in voice channels";
+	const without = (kinds: string) => `ok: community: off, so that the guild can have no ${kinds} channels`;
 	expect(await about()).toEqual([without("stage or announcement"), boosts]);
 	expect(await about("NEWS")).toEqual([without("stage"), boosts]);
 	expect(await about("COMMUNITY")).toEqual([boosts]);
@@ -153,10 +132,7 @@ test("what the guild's features and boosts forbid is reported", async () => {
 	]);
 	const permissions = String(PermissionFlagsBits.Administrator);
 	simulator.world.roles.edit(guild, roleNamed(world, "alpha"), { permissions });
-	expect(await about(...restricted)).toEqual([
-		boosts,
-		"ok: pruning: for administrators only, as the bot is",
-	]);
+	expect(await about(...restricted)).toEqual([boosts, "ok: pruning: for administrators only, as the bot is"]);
 });
 
 test("an intent that is switched off is an error, with the tools that need it", async () => {
@@ -174,9 +150,7 @@ test("a bot that is timed out, or has no role, is reported as an error", async (
 	const { simulator, guild } = world;
 	simulator.world.members.edit(guild, memberNamed(world, "alpha"), {
 		roles: [],
-		communication_disabled_until: new Date(
-			Date.now() + 3_600_000,
-		).toISOString(),
+		communication_disabled_until: new Date(Date.now() + 3_600_000).toISOString(),
 	});
 	await world.heard();
 	const text = (await report(world)).join("\n");
@@ -186,9 +160,7 @@ test("a bot that is timed out, or has no role, is reported as an error", async (
 
 test("a missing role or channel of config.toml is an error, and guilds out of reach are not named", async () => {
 	await using simulator = await startSimulator();
-	const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) =>
-		simulator.guild(name),
-	);
+	const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) => simulator.guild(name));
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
 	if (!cooks || !bakers || !alpha) throw new Error("the demo's world has all");
 	simulator.world.members.add(bakers, alpha, {});

@@ -4,9 +4,7 @@ import { expect, test } from "bun:test";
 import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 const toZoe = ({ simulator }: TestWorld) => {
-	const users = [simulator.bot("alpha").id, simulator.user("zoe").id].map(
-		(id) => simulator.world.users.get(id),
-	);
+	const users = [simulator.bot("alpha").id, simulator.user("zoe").id].map((id) => simulator.world.users.get(id));
 	const [alpha, zoe] = users;
 	if (!alpha || !zoe) throw new Error("both have accounts");
 	return {
@@ -56,9 +54,7 @@ test("a user who does not accept direct messages is named, with advice", async (
 		content: "hello",
 	});
 	expect(isError).toBe(true);
-	expect(text).toStartWith(
-		`The direct message to Zoë 🍞 (@zoe, ID: ${zoe.id}) was not delivered: `,
-	);
+	expect(text).toStartWith(`The direct message to Zoë 🍞 (@zoe, ID: ${zoe.id}) was not delivered: `);
 	expect(text).toContain("(code 50007). This person does not accept direct");
 });
 
@@ -73,9 +69,7 @@ test("direct messages to bots are refused", async () => {
 		content: "hello",
 	});
 	expect(isError).toBe(true);
-	expect(text).toContain(
-		` was not delivered: @beta (ID: ${beta.id}) is a bot: bots cannot `,
-	);
+	expect(text).toContain(` was not delivered: @beta (ID: ${beta.id}) is a bot: bots cannot `);
 	expect(simulator.requests.list("POST /users/@me/channels")).toEqual([]);
 });
 
@@ -110,7 +104,5 @@ test("reading an empty conversation says so, and counts as a read", async () => 
 	});
 	expect(isError).toBe(false);
 	expect(text).toStartWith("There are no messages in the direct messages with");
-	expect(
-		world.simulator.requests.list("POST /users/@me/channels"),
-	).toHaveLength(2);
+	expect(world.simulator.requests.list("POST /users/@me/channels")).toHaveLength(2);
 });

@@ -25,23 +25,20 @@ test.each([
 	["none", 0, false],
 	["users", 1, false],
 	["everyone", 1, true],
-])(
-	"an edit with mentions=%s pings %d user(s)",
-	async (mentions, users, everyone) => {
-		await using world = await startWorld();
-		const { channel_id, own } = write(world);
-		await world.heard();
-		const { isError } = await world.call("edit_message", {
-			channel_id,
-			message_id: own.id,
-			content: `@everyone <@${world.simulator.user("ada").id}>`,
-			mentions,
-		});
-		expect(isError).toBe(false);
-		expect(own.mentions).toHaveLength(users);
-		expect(own.mention_everyone).toBe(everyone);
-	},
-);
+])("an edit with mentions=%s pings %d user(s)", async (mentions, users, everyone) => {
+	await using world = await startWorld();
+	const { channel_id, own } = write(world);
+	await world.heard();
+	const { isError } = await world.call("edit_message", {
+		channel_id,
+		message_id: own.id,
+		content: `@everyone <@${world.simulator.user("ada").id}>`,
+		mentions,
+	});
+	expect(isError).toBe(false);
+	expect(own.mentions).toHaveLength(users);
+	expect(own.mention_everyone).toBe(everyone);
+});
 
 test("an edit of the embeds keeps the content, and an edit without fields is refused", async () => {
 	await using world = await startWorld();
@@ -87,9 +84,7 @@ test("the bot deletes its own message without MANAGE_MESSAGES, and no preview sh
 	expect(dry.text).toContain(`| ID: ${own.id} from #notes`);
 	expect(dry.text).not.toContain("own");
 	expect((await call(own.id, false)).isError).toBe(false);
-	expect((await call(hers.id, true)).text).toStartWith(
-		"The bot lacks MANAGE_MESSAGES in #notes",
-	);
+	expect((await call(hers.id, true)).text).toStartWith("The bot lacks MANAGE_MESSAGES in #notes");
 	expect(world.simulator.world.messages.in(channel_id)).toEqual([hers]);
 });
 
@@ -99,11 +94,8 @@ test("without READ_MESSAGE_HISTORY a message is deleted unread", async () => {
 	const { ManageMessages, ReadMessageHistory } = PermissionFlagsBits;
 	denyBot(world, channel, ReadMessageHistory);
 	await world.heard();
-	const remove = async (message_id: string) =>
-		(await world.call("delete_message", { channel_id, message_id })).text;
-	expect(await remove(hers.id)).toBe(
-		`Deleted the message ${hers.id} from #notes (ID: ${channel_id}).`,
-	);
+	const remove = async (message_id: string) => (await world.call("delete_message", { channel_id, message_id })).text;
+	expect(await remove(hers.id)).toBe(`Deleted the message ${hers.id} from #notes (ID: ${channel_id}).`);
 	denyBot(world, channel, ReadMessageHistory | ManageMessages);
 	await world.heard();
 	expect(await remove(own.id)).toStartWith("Deleted");

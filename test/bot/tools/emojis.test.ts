@@ -2,12 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import {
-	roleNamed,
-	startWorld,
-	type TestWorld,
-	userNamed,
-} from "../../support/world.ts";
+import { roleNamed, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 const { CreateGuildExpressions, ManageGuildExpressions } = PermissionFlagsBits;
 
@@ -43,9 +38,7 @@ test.each([
 	const { text } = await world.call("create_emoji", { name: "soup", image });
 	const [made] = world.guild.emojis.values();
 	expect(made).toMatchObject({ name: "soup", animated });
-	expect(text).toBe(
-		`Created the emoji <${animated ? "a" : ""}:soup:${made?.id}> (ID: ${made?.id}).`,
-	);
+	expect(text).toBe(`Created the emoji <${animated ? "a" : ""}:soup:${made?.id}> (ID: ${made?.id}).`);
 });
 
 test("an invalid image or name is refused before Discord is asked", async () => {
@@ -102,12 +95,9 @@ test("an edit sends only the given fields, and is refused without a change", asy
 	await using world = await startWorld();
 	const emoji = add(world, "ada", "soup");
 	const ids = [...world.guild.roles.keys()].slice(0, 2);
-	const edit = (args: object) =>
-		world.call("edit_emoji", { emoji_id: emoji.id, ...args });
+	const edit = (args: object) => world.call("edit_emoji", { emoji_id: emoji.id, ...args });
 	expect((await edit({})).code).toBe(-32602);
-	expect((await edit({ name: "soup" })).text).toContain(
-		"Nothing would change: the emoji <:soup:",
-	);
+	expect((await edit({ name: "soup" })).text).toContain("Nothing would change: the emoji <:soup:");
 	expect((await edit({ role_ids: [] })).text).toContain("Nothing would change");
 	expect((await edit({ role_ids: ids })).text).toMatch(
 		/^Changed the emoji .*:\nrole_ids: everyone → @everyone .*, @Staff /,
@@ -130,13 +120,11 @@ test("the bot's own emoji require either permission, those of others MANAGE_GUIL
 		world.call("delete_emoji", { emoji_id: id, dry_run: true }),
 	];
 	await forbid(world, ManageGuildExpressions);
-	for (const { isError } of await Promise.all(calls(own.id)))
-		expect(isError).toBe(false);
+	for (const { isError } of await Promise.all(calls(own.id))) expect(isError).toBe(false);
 	for (const { text } of await Promise.all(calls(other.id)))
 		expect(text).toContain("lacks MANAGE_GUILD_EXPRESSIONS in the guild");
 	await forbid(world, CreateGuildExpressions);
-	for (const { isError } of await Promise.all(calls(own.id)))
-		expect(isError).toBe(true);
+	for (const { isError } of await Promise.all(calls(own.id))) expect(isError).toBe(true);
 	expect(other.name).toBe("hers");
 });
 
@@ -149,18 +137,14 @@ test("MANAGE_GUILD_EXPRESSIONS suffices to edit, but not to create", async () =>
 	});
 	expect(edited.isError).toBe(false);
 	const args = { name: "soup", image: png };
-	expect((await world.call("create_emoji", args)).text).toContain(
-		"lacks CREATE_GUILD_EXPRESSIONS",
-	);
+	expect((await world.call("create_emoji", args)).text).toContain("lacks CREATE_GUILD_EXPRESSIONS");
 });
 
 test("a new emoji can be used in a reaction and in a poll", async () => {
 	await using world = await startWorld();
 	const made = await world.call("create_emoji", { name: "soup", image: png });
 	const emoji = /<:soup:\d+>/.exec(made.text)?.[0];
-	const said = await world.simulator
-		.user("ada")
-		.say("The Cooks/general", "lunch?");
+	const said = await world.simulator.user("ada").say("The Cooks/general", "lunch?");
 	const { channel_id } = said;
 	const reacted = await world.call("add_reaction", {
 		...{ channel_id, message_id: said.id, emoji },

@@ -2,12 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
-import {
-	channelNamed,
-	linked,
-	startWorld,
-	type TestWorld,
-} from "../../support/world.ts";
+import { channelNamed, linked, startWorld, type TestWorld } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -73,16 +68,14 @@ test.each([
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test.each([
-	"soup.txt",
-	"Menü (2026-01-31) v1.0+b.json",
-	"献立.md",
-	`${"a".repeat(96)}.txt`,
-])("%s is a plain file name", async (filename) => {
-	const world = await shared();
-	const { send } = sendTo(world);
-	expect((await send({ filename })).isError).toBe(false);
-});
+test.each(["soup.txt", "Menü (2026-01-31) v1.0+b.json", "献立.md", `${"a".repeat(96)}.txt`])(
+	"%s is a plain file name",
+	async (filename) => {
+		const world = await shared();
+		const { send } = sendTo(world);
+		expect((await send({ filename })).isError).toBe(false);
+	},
+);
 
 test("exactly one of text and data_base64 is required, and not empty", async () => {
 	await using world = await startWorld();
@@ -91,21 +84,17 @@ test("exactly one of text and data_base64 is required, and not empty", async () 
 		[{ text: undefined }, "text, data_base64: expected one of the two"],
 		[{ data_base64: "AAAA" }, "text, data_base64: expected one of the two"],
 		[{ text: "" }, "text: expected at least 1 character"],
-		...["", "AAA", "A*==", "AA AA", "https://x/y"].map(
-			(data_base64): [object, string] => [
-				{ text: undefined, data_base64 },
-				"data_base64: expected base64",
-			],
-		),
+		...["", "AAA", "A*==", "AA AA", "https://x/y"].map((data_base64): [object, string] => [
+			{ text: undefined, data_base64 },
+			"data_base64: expected base64",
+		]),
 	];
 	for (const [args, refusal] of cases) {
 		const { code, text } = await send(args);
 		expect(code).toBe(-32602);
 		expect(text).toContain(refusal);
 	}
-	expect(
-		world.simulator.requests.list().filter(({ method }) => method !== "GET"),
-	).toEqual([]);
+	expect(world.simulator.requests.list().filter(({ method }) => method !== "GET")).toEqual([]);
 });
 
 test("the content of a file message pings only people that `mentions` allows", async () => {

@@ -3,13 +3,7 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
-import {
-	denyBot,
-	startWorld,
-	type TestWorld,
-	userNamed,
-	writes,
-} from "../../support/world.ts";
+import { denyBot, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
 
 function scene(test: TestWorld) {
 	const { simulator, guild } = test;
@@ -19,10 +13,7 @@ function scene(test: TestWorld) {
 		...{ id: world.state.newId(), name, moderated: false },
 		...{ emoji_id: null, emoji_name: null, ...given },
 	});
-	const [soup, staff] = [
-		tag("soup", { emoji_name: "🍲" }),
-		tag("staff", { moderated: true }),
-	];
+	const [soup, staff] = [tag("soup", { emoji_name: "🍲" }), tag("staff", { moderated: true })];
 	const forum = world.channels.add(guild, {
 		name: "recipes",
 		type: ChannelType.GuildForum,
@@ -40,8 +31,7 @@ function scene(test: TestWorld) {
 	};
 }
 
-const named = (text: string) =>
-	Array.from(text.matchAll(/^#(\S+) \| ID/gm), ([, name]) => name).join("");
+const named = (text: string) => Array.from(text.matchAll(/^#(\S+) \| ID/gm), ([, name]) => name).join("");
 
 test("a post is a thread with its first message, its tags, and no pings", async () => {
 	await using test = await startWorld();
@@ -65,9 +55,7 @@ test("a post is a thread with its first message, its tags, and no pings", async 
 	const answer = { channel_id, content: "And salt." };
 	expect((await test.call("send_message", answer)).isError).toBe(false);
 	const read = await call("get_recent_messages");
-	expect(read.text).toContain(
-		"is a forum: its messages are in its posts. Use list_threads to find them.",
-	);
+	expect(read.text).toContain("is a forum: its messages are in its posts. Use list_threads to find them.");
 });
 
 test("a post pings everyone only if `mentions` and the bot's permissions allow it", async () => {
@@ -78,9 +66,7 @@ test("a post pings everyone only if `mentions` and the bot's permissions allow i
 	const given = { title: "x", content, mentions: "everyone" };
 	await call("create_forum_post", given);
 	const [thread] = guild.threads.values();
-	expect(world.messages.in(thread?.id ?? "")).toMatchObject([
-		{ mention_everyone: true },
-	]);
+	expect(world.messages.in(thread?.id ?? "")).toMatchObject([{ mention_everyone: true }]);
 	deny(PermissionFlagsBits.MentionEveryone);
 	await test.heard();
 	const refused = await call("create_forum_post", given);
@@ -94,13 +80,10 @@ test("a moderated tag requires MANAGE_THREADS, and a forum can require a tag", a
 	world.channels.edit(forum, { flags: 16 });
 	await test.heard();
 	const post = async (tag_ids: string[]) =>
-		(await call("create_forum_post", { title: "x", content: "y", tag_ids }))
-			.text;
+		(await call("create_forum_post", { title: "x", content: "y", tag_ids })).text;
 	expect(await post([staff.id])).toContain("lacks MANAGE_THREADS in #recipes");
 	expect(writes(test)).toEqual([]);
-	expect(await post([])).toContain(
-		"(code 40067). Every post of this forum needs a tag; use get_channel to find",
-	);
+	expect(await post([])).toContain("(code 40067). Every post of this forum needs a tag; use get_channel to find");
 	expect(await post([soup.id])).toStartWith("Created the post");
 	const { text } = await call("list_forum_tags");
 	expect(text).toStartWith(`#recipes (ID: ${forum.id}), forum\n`);
@@ -112,17 +95,14 @@ test("a moderated tag requires MANAGE_THREADS, and a forum can require a tag", a
 test("posts are listed by tag, archived ones page by page, each once", async () => {
 	await using test = await startWorld();
 	const { world, soup, staff, post, call } = scene(test);
-	const posts = [..."abcdefgh"].map((name, index) =>
-		post(name, [index % 2 === 0 ? soup : staff]),
-	);
+	const posts = [..."abcdefgh"].map((name, index) => post(name, [index % 2 === 0 ? soup : staff]));
 	for (const [index, thread] of posts.slice(0, 6).entries()) {
 		world.threads.edit(thread, { archived: true });
 		const at = 1_790_000_000_000 + index * 1000;
 		thread.archive_timestamp = new Date(at).toISOString();
 	}
 	await test.heard();
-	const list = async (given: object) =>
-		(await call("list_forum_posts", given)).text;
+	const list = async (given: object) => (await call("list_forum_posts", given)).text;
 	expect(named(await list({}))).toBe("hg");
 	expect(named(await list({ tag_id: soup.id }))).toBe("g");
 	expect(await list({ tag_id: soup.id })).toContain(" | tags: soup");
@@ -136,9 +116,7 @@ test("posts are listed by tag, archived ones page by page, each once", async () 
 test("a long archive is searched for a tag in several calls", async () => {
 	await using test = await startWorld();
 	const { world, forum, soup, post, call } = scene(test);
-	const posts = Array.from({ length: 520 }, (_, index) =>
-		post(`p${index}`, index === 0 ? [soup] : []),
-	);
+	const posts = Array.from({ length: 520 }, (_, index) => post(`p${index}`, index === 0 ? [soup] : []));
 	for (const [index, thread] of posts.entries()) {
 		world.threads.edit(thread, { archived: true });
 		const at = 1_790_000_000_000 + index * 1000;
@@ -177,44 +155,31 @@ test("set_forum_tags keeps the ids of remaining tags, and reports deleted ones a
 	const { text } = await call("set_forum_tags", { tags });
 	const [cake, soups] = forum.available_tags;
 	expect(soups).toEqual({ ...soup, name: "Soups" });
-	expect(text).toEndWith(
-		`\ntag: cake | ID: ${cake?.id} | emoji: 🍰\ntag: Soups | ID: ${soup.id} | emoji: 🍲`,
-	);
+	expect(text).toEndWith(`\ntag: cake | ID: ${cake?.id} | emoji: 🍰\ntag: Soups | ID: ${soup.id} | emoji: 🍲`);
 });
 
 test("a list of tags that changes nothing or has unknown ids is refused", async () => {
 	await using test = await startWorld();
 	const { soup, forum, call } = scene(test);
 	await test.heard();
-	const set = async (tags: object[], dry_run = false) =>
-		(await call("set_forum_tags", { tags, dry_run })).text;
+	const set = async (tags: object[], dry_run = false) => (await call("set_forum_tags", { tags, dry_run })).text;
 	const [a, b] = [{ name: "soup" }, { name: "staff" }];
 	expect(await set([a, b])).toContain("Nothing would change");
 	expect(await set([a, a])).toContain("two of the tags have the same name");
 	const renamed = { id: soup.id, name: "x" };
-	expect(await set([renamed, { ...renamed, name: "y" }])).toContain(
-		"two of the tags have the same id",
-	);
+	expect(await set([renamed, { ...renamed, name: "y" }])).toContain("two of the tags have the same id");
 	// The name is free for another tag then.
-	expect(await set([renamed, a], true)).toContain(
-		"1 new, 1 changed, 1 deleted",
-	);
+	expect(await set([renamed, a], true)).toContain("1 new, 1 changed, 1 deleted");
 	expect(await set([{ id: "123456789012345678", name: "x" }])).toContain(
 		"has no tag 123456789012345678. get_channel shows",
 	);
-	expect(
-		await set([{ name: "x", emoji: "<:pan:123456789012345678>" }]),
-	).toContain("There is no emoji 123456789012345678");
+	expect(await set([{ name: "x", emoji: "<:pan:123456789012345678>" }])).toContain(
+		"There is no emoji 123456789012345678",
+	);
 	// The order is a change, too.
-	expect(forum.available_tags.map(({ name }) => name)).toEqual([
-		"soup",
-		"staff",
-	]);
+	expect(forum.available_tags.map(({ name }) => name)).toEqual(["soup", "staff"]);
 	expect(await set([b, a])).toContain("0 new, 0 changed, 0 deleted");
-	expect(forum.available_tags.map(({ name }) => name)).toEqual([
-		"staff",
-		"soup",
-	]);
+	expect(forum.available_tags.map(({ name }) => name)).toEqual(["staff", "soup"]);
 });
 
 test("the tags of a post are set as a whole, by their ids", async () => {
@@ -233,9 +198,7 @@ test("the tags of a post are set as a whole, by their ids", async () => {
 	expect(thread.applied_tags).toEqual([staff.id, soup.id]);
 	expect(await edit(soup.id, staff.id)).toContain("Nothing would change");
 	expect(await edit("123456789012345678")).toContain("has no tag");
-	expect(await edit("STAFF")).toContain(
-		"applied_tag_ids: soup + staff → staff.",
-	);
+	expect(await edit("STAFF")).toContain("applied_tag_ids: soup + staff → staff.");
 	expect(await edit(soup.id, "staff")).toContain("Changed applied_tag_ids");
 	deny(PermissionFlagsBits.ManageThreads);
 	await test.heard();

@@ -3,13 +3,7 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import {
-	denyBot,
-	linked,
-	startWorld,
-	type TestWorld,
-	userNamed,
-} from "../../support/world.ts";
+import { denyBot, linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
 	const { world } = simulator;
@@ -18,12 +12,8 @@ function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
 		type: type as GuildChannel["type"],
 	});
 	const to = world.channels.add(guild, { name: "to" });
-	const [ada, alpha] = [
-		userNamed({ simulator }, "ada"),
-		userNamed({ simulator }, "alpha"),
-	];
-	const forbid = (channel: GuildChannel, bits: bigint) =>
-		denyBot({ simulator }, channel, bits);
+	const [ada, alpha] = [userNamed({ simulator }, "ada"), userNamed({ simulator }, "alpha")];
+	const forbid = (channel: GuildChannel, bits: bigint) => denyBot({ simulator }, channel, bits);
 	return { world, from, to, ada, alpha, forbid };
 }
 
@@ -76,9 +66,7 @@ test("polls and Discord's own messages are not forwarded, and nothing is sent", 
 			})
 		).text;
 	expect(await forward(poll.id)).toContain("cannot forward polls");
-	expect(await forward(notice?.id)).toContain(
-		"cannot forward messages of the type ChannelPinnedMessage",
-	);
+	expect(await forward(notice?.id)).toContain("cannot forward messages of the type ChannelPinnedMessage");
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
@@ -91,9 +79,7 @@ test("a message that the bot may not read is not forwarded", async () => {
 	const { text } = await world.call("forward_message", {
 		...{ channel_id: from.id, message_id: message.id, to_channel_id: to.id },
 	});
-	expect(text).toContain(
-		`lacks READ_MESSAGE_HISTORY in #from (ID: ${from.id})`,
-	);
+	expect(text).toContain(`lacks READ_MESSAGE_HISTORY in #from (ID: ${from.id})`);
 });
 
 test("a bot without message content is told why it cannot forward what others write", async () => {
@@ -122,20 +108,14 @@ test("a bot without message content is told why it cannot forward what others wr
 
 test("a message is published once, and shows that it was", async () => {
 	await using world = await startWorld();
-	const {
-		from,
-		ada,
-		world: platform,
-	} = place(world, ChannelType.GuildAnnouncement);
+	const { from, ada, world: platform } = place(world, ChannelType.GuildAnnouncement);
 	const message = platform.messages.add(from, ada, { content: "news" });
 	await world.heard();
 	const args = { channel_id: from.id, message_id: message.id };
 	expect((await world.call("crosspost_message", args)).text).toBe(
 		`Published the message ${message.id} of ${linked(world, from, message.id)}`,
 	);
-	expect((await world.call("get_message", args)).text).toEndWith(
-		"| text: news | crossposted",
-	);
+	expect((await world.call("get_message", args)).text).toEndWith("| text: news | crossposted");
 	const again = await world.call("crosspost_message", args);
 	expect(again.text).toContain("is already published");
 	expect(world.simulator.journal.entries()).toHaveLength(1);
@@ -143,12 +123,7 @@ test("a message is published once, and shows that it was", async () => {
 
 test("the bot publishes its own messages without MANAGE_MESSAGES", async () => {
 	await using world = await startWorld();
-	const {
-		from,
-		alpha,
-		forbid,
-		world: platform,
-	} = place(world, ChannelType.GuildAnnouncement);
+	const { from, alpha, forbid, world: platform } = place(world, ChannelType.GuildAnnouncement);
 	forbid(from, PermissionFlagsBits.ManageMessages);
 	const message = platform.messages.add(from, alpha, { content: "news" });
 	await world.heard();

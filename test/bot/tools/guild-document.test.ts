@@ -54,9 +54,7 @@ test("a document is planned, carried out and exported again", async () => {
 	await using world = await startWorld();
 	const { text, hash } = await plan(world, { document: staffArea });
 	expect(text).toContain("create 4");
-	expect(text).toContain(
-		"+ role Mods: color #FF0000, permissions KICK_MEMBERS",
-	);
+	expect(text).toContain("+ role Mods: color #FF0000, permissions KICK_MEMBERS");
 	expect(text).toContain("+ channel #mod-chat");
 	expect(categoryNamed(world, "Staff area")).toBeUndefined();
 
@@ -91,9 +89,7 @@ test("changes are laid over an earlier plan", async () => {
 		changes: { roles: [{ name: "Mods", hoist: true }] },
 	});
 	expect(text).toContain(`3 steps as in the plan ${first.hash}, and:`);
-	expect(text).toContain(
-		"+ role Mods: color #FF0000, permissions KICK_MEMBERS, hoist true",
-	);
+	expect(text).toContain("+ role Mods: color #FF0000, permissions KICK_MEMBERS, hoist true");
 	expect(text).not.toContain("#Voice");
 });
 
@@ -110,9 +106,7 @@ test("changes can remove a part, and a call that changes nothing says so", async
 			...{ plan_hash: first.hash, ...(changes && { changes }) },
 		});
 		expect(same.hash).toBe(first.hash);
-		expect(same.text).toContain(
-			`This call changed nothing in the document of the plan ${first.hash}.`,
-		);
+		expect(same.text).toContain(`This call changed nothing in the document of the plan ${first.hash}.`);
 	}
 	for (const changes of [{ members: null }, '{"members":null}', "members:"]) {
 		const less = await plan(world, { plan_hash: first.hash, changes });
@@ -147,16 +141,12 @@ test("keep_bot_access: false leaves the bot's own overwrite out, also of an earl
 	};
 	const kept = await plan(world, { document: hidden });
 	expect(kept.text).toContain("access of alpha (this bot) VIEW_CHANNEL");
-	expect(kept.text).toContain(
-		"keep_bot_access: false in the document leaves it out.",
-	);
+	expect(kept.text).toContain("keep_bot_access: false in the document leaves it out.");
 	const changes = { keep_bot_access: false };
 	const left = await plan(world, { plan_hash: kept.hash, changes });
 	expect(left.text).not.toContain("this bot");
 	expect(left.text).not.toContain("keeps its own access");
-	expect(left.text).toContain(
-		"note: category Hidden: The bot creates this, but cannot change it afterwards",
-	);
+	expect(left.text).toContain("note: category Hidden: The bot creates this, but cannot change it afterwards");
 	expect(await apply(world, left.hash)).toContain("done, 1 of 1");
 	expect(categoryNamed(world, "Hidden")?.permission_overwrites).toEqual([
 		expect.objectContaining({ id: world.guild.id }),
@@ -194,13 +184,9 @@ test("the bot keeps its access to channels that a document hides", async () => {
 		],
 	};
 	const { text, hash } = await plan(world, { document });
-	expect(text).toContain(
-		"The bot keeps its own access: an overwrite for it was added to Hidden.",
-	);
+	expect(text).toContain("The bot keeps its own access: an overwrite for it was added to Hidden.");
 	expect(text).toContain("+ channel #inside in Hidden\n");
-	expect(await apply(world, hash)).toMatch(
-		/created channel: inside \(ID: \d+\)/,
-	);
+	expect(await apply(world, hash)).toMatch(/created channel: inside \(ID: \d+\)/);
 	const bot = userNamed(world, "alpha").id;
 	for (const name of ["Hidden", "inside"])
 		expect(categoryNamed(world, name)?.permission_overwrites).toEqual([
@@ -226,10 +212,7 @@ test("a plan is refused with the new plan when the guild has changed", async () 
 test("a job is cancelled after its running step", async () => {
 	await using world = await startWorld();
 	const { hash } = await plan(world, { document: staffArea });
-	const held = world.simulator.faults.stall(
-		`POST /guilds/${world.guild.id}/channels`,
-		{ after: true },
-	);
+	const held = world.simulator.faults.stall(`POST /guilds/${world.guild.id}/channels`, { after: true });
 	// It waits for the end of its job.
 	const started = world.call("apply_guild", { plan_hash: hash });
 	await until("the category is being created", () => held.hits > 0);
@@ -244,16 +227,8 @@ test("a job is cancelled after its running step", async () => {
 describe("refuses", () => {
 	test.each<[string, Record<string, unknown>, string]>([
 		["nothing to compare with", {}, "expected exactly one of these"],
-		[
-			"two things to compare with",
-			{ document: {}, backup: "latest" },
-			"expected exactly one of these",
-		],
-		[
-			"changes of nothing",
-			{ document: {}, changes: {} },
-			"changes: expected only together with plan_hash",
-		],
+		["two things to compare with", { document: {}, backup: "latest" }, "expected exactly one of these"],
+		["changes of nothing", { document: {}, changes: {} }, "changes: expected only together with plan_hash"],
 		[
 			"an unknown field",
 			{ document: { roles: [{ name: "x", colr: "" }] } },
@@ -261,11 +236,7 @@ describe("refuses", () => {
 		],
 		["what is no YAML", { document: "roles: [" }, "neither JSON nor YAML"],
 		["an unknown backup", { backup: "7" }, 'There is no backup "7"'],
-		[
-			"an unknown plan",
-			{ plan_hash: "0".repeat(32) },
-			"Plans are kept for a day",
-		],
+		["an unknown plan", { plan_hash: "0".repeat(32) }, "Plans are kept for a day"],
 		[
 			"a name that the guild has elsewhere",
 			{ document: { channels: [{ name: "general" }] } },
@@ -310,40 +281,27 @@ test("a tool's reason does not look like that of a job", async () => {
 			name: "Mods",
 			reason: "Guild document 0123456789ab 1.1: x",
 		})
-		.then(() =>
-			[...world.guild.roles.values()].filter(({ name }) => name === "Mods"),
-		);
-	expect(
-		world.guild.auditLog.find(({ target_id }) => target_id === role?.id)
-			?.reason,
-	).toBe("reason: Guild document 0123456789ab 1.1: x");
+		.then(() => [...world.guild.roles.values()].filter(({ name }) => name === "Mods"));
+	expect(world.guild.auditLog.find(({ target_id }) => target_id === role?.id)?.reason).toBe(
+		"reason: Guild document 0123456789ab 1.1: x",
+	);
 });
 
 test("parts are not read whose tools the operator denies", async () => {
 	const deny = ["get_bans", "list_members", "list_webhooks"];
 	const mcp = { tools: { deny } };
-	await using world = await startWorld(
-		{},
-		{ toml: v.parse(toml, { bot_name: "Alpha", mcp }) },
-	);
+	await using world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", mcp }) });
 	const parts = ["bans", "webhooks", "members", "automod"];
 	const { text } = await world.call("export_guild", { parts });
 	expect(text).toContain(
 		"Missing: bans: the operator of this bot does not allow get_bans, which reads the same (config.toml)",
 	);
 	const document = JSON.parse(text.slice(text.indexOf("{")));
-	expect(Object.keys(document).toSorted()).toEqual([
-		"automod",
-		"id",
-		"omitted",
-		"version",
-	]);
+	expect(Object.keys(document).toSorted()).toEqual(["automod", "id", "omitted", "version"]);
 	const { text: shown } = await plan(world, {
 		document: { bans: [{ id: userNamed(world, "zoe").id }] },
 	});
-	expect(shown).toContain(
-		"cannot: bans: the operator of this bot does not allow get_bans",
-	);
+	expect(shown).toContain("cannot: bans: the operator of this bot does not allow get_bans");
 });
 
 test("administrators reach no backups, plans or jobs of guilds in which they are not, by any form of the name", async () => {
@@ -379,8 +337,7 @@ test("administrators reach no backups, plans or jobs of guilds in which they are
 	const unknown = "123456789012345678";
 	for (const form of ["ID/1", "ID/latest", "backup ID/1", " BACKUP ID/1 "])
 		for (const tool of ["export_guild", "plan_guild"]) {
-			const call = (guildId: string) =>
-				errorOf(tool, { backup: form.replace("ID", guildId) }, guildId);
+			const call = (guildId: string) => errorOf(tool, { backup: form.replace("ID", guildId) }, guildId);
 			const text = await call(other.id);
 			expect(text).toContain("There is no backup");
 			expect(text).toBe(await call(unknown));
@@ -397,11 +354,7 @@ test("administrators reach no backups, plans or jobs of guilds in which they are
 	for (const tool of ["plan_guild", "get_job", "cancel_job"]) {
 		const isJob = tool !== "plan_guild";
 		const call = (secret: string) =>
-			errorOf(
-				tool,
-				isJob ? { job_id: secret } : { plan_hash: secret, changes: {} },
-				secret,
-			);
+			errorOf(tool, isJob ? { job_id: secret } : { plan_hash: secret, changes: {} }, secret);
 		const missing = isJob ? [...job].reverse().join("") : wrong;
 		expect(await call(isJob ? job : hash)).toBe(await call(missing));
 	}

@@ -2,13 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
-import {
-	channelNamed,
-	roleNamed,
-	startWorld,
-	type TestWorld,
-	writes,
-} from "../../support/world.ts";
+import { channelNamed, roleNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -16,10 +10,7 @@ describe("edit_guild", () => {
 	test("changes only the given settings, and shows old and new values", async () => {
 		await using world = await startWorld();
 		const { guild } = world;
-		const [general, lounge] = [
-			channelNamed(world, "general"),
-			channelNamed(world, "Lounge"),
-		];
+		const [general, lounge] = [channelNamed(world, "general"), channelNamed(world, "Lounge")];
 		const { text, isError } = await world.call("edit_guild", {
 			name: "The\nChefs",
 			description: "We cook.",
@@ -87,8 +78,7 @@ describe("edit_guild", () => {
 		await using world = await startWorld();
 		world.simulator.sockets.holdEvents(true);
 		const errors = [];
-		for (const name of ["AA", "BB", "AA", "AA"])
-			errors.push((await world.call("edit_guild", { name })).isError);
+		for (const name of ["AA", "BB", "AA", "AA"]) errors.push((await world.call("edit_guild", { name })).isError);
 		expect(errors).toEqual([false, false, false, true]);
 	});
 
@@ -151,17 +141,13 @@ describe("move_roles", () => {
 		expect(order(world)).toBe("alpha Newcomer Regular Staff @everyone");
 		expect(text.split("\n")).toEqual([
 			"Moved 2 of 5 roles. With the roles next to them, from the top:",
-			...["alpha", "Newcomer", "Regular", "Staff"].map(
-				(name) => `@${name} | ID: ${id(name)}`,
-			),
+			...["alpha", "Newcomer", "Regular", "Staff"].map((name) => `@${name} | ID: ${id(name)}`),
 		]);
 		await move(["Newcomer"], { above_role_id: guild.id });
 		expect(order(world)).toBe("alpha Regular Staff Newcomer @everyone");
 		await move(["Newcomer", "Regular"], { above_role_id: id("Staff") });
 		expect(order(world)).toBe("alpha Newcomer Regular Staff @everyone");
-		expect(writes(world)).toEqual(
-			Array(3).fill(`PATCH /guilds/${guild.id}/roles`),
-		);
+		expect(writes(world)).toEqual(Array(3).fill(`PATCH /guilds/${guild.id}/roles`));
 		// Regular was where it is now, and is not mentioned.
 		const { body } = world.simulator.journal.entries().at(-1) ?? {};
 		expect(body).toEqual([
@@ -204,11 +190,7 @@ describe("move_roles", () => {
 			[["Staff"], { below_role_id: guild.id }, "always stays below"],
 			[["Staff"], { above_role_id: id("alpha") }, "would no longer rank below"],
 			[["Staff"], { below_role_id: above.id }, "would no longer rank below"],
-			[
-				["Staff", "alpha", "Above"],
-				{ above_role_id: guild.id },
-				"2 of 3 role(s) out of the bot's reach: @alpha (ID: ",
-			],
+			[["Staff", "alpha", "Above"], { above_role_id: guild.id }, "2 of 3 role(s) out of the bot's reach: @alpha (ID: "],
 		] as const) {
 			const { text, isError } = await move([...names], where);
 			expect(isError).toBe(true);

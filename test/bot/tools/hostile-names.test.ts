@@ -13,10 +13,7 @@ const characters = [
 	// Control characters, and overrides of direction.
 	...["\u0000\u001b[2Jy\u007f", "\u202e\u2066\u200fz\u061c"],
 	// Tag characters, and those without width.
-	...[
-		"\u{e0049}\u{e0067}\u{e006e}",
-		"\u200b\u200c\u200d\u2060\ufeff\u00ad\u034fz",
-	],
+	...["\u{e0049}\u{e0067}\u{e006e}", "\u200b\u200c\u200d\u2060\ufeff\u00ad\u034fz"],
 	// Fillers and selectors.
 	"\u115f\u1160\u3164\uffa0\ufe0f\ufe00\u{e0100}",
 ];
@@ -42,11 +39,7 @@ test.each([
 	const channel = platform.channels.add(guild, { name, topic: name });
 	const category = platform.channels.add(guild, { name, type: 4 });
 	const above = platform.roles.add(guild, { name, position: 99 });
-	const boss = platform.members.add(
-		guild,
-		platform.users.add({ username: name }),
-		{ roles: [above.id] },
-	);
+	const boss = platform.members.add(guild, platform.users.add({ username: name }), { roles: [above.id] });
 	const message = platform.messages.add(channel, user, { content: name });
 	const hook = platform.webhooks.add(channel, { name, user });
 	platform.webhooks.add(channel, {
@@ -59,9 +52,7 @@ test.each([
 	const emoji = platform.emojis.add(guild, user, { name });
 	const asked = platform.polls.add(channel, user, {
 		question: { text: name },
-		answers: [
-			{ answer_id: 1, poll_media: { text: name, emoji: { id: "9", name } } },
-		],
+		answers: [{ answer_id: 1, poll_media: { text: name, emoji: { id: "9", name } } }],
 		expiry: new Date(Date.now() + 60_000).toISOString(),
 	});
 	platform.polls.vote(channel, asked, user, [1]);
@@ -131,16 +122,8 @@ test.each([
 		["search_messages", { has: ["-poll"] }, 5],
 		["search_messages", { count_by: "author" }, 4],
 		["search_messages", { count_by: ["channel", "author"] }, 8],
-		[
-			"check_permissions",
-			{ role_id: role.id, channel_id, permissions: ["VIEW_CHANNEL"] },
-			2,
-		],
-		[
-			"check_permissions",
-			{ role_ids: [role.id], user_ids: [user.id], channel_ids: [channel_id] },
-			3,
-		],
+		["check_permissions", { role_id: role.id, channel_id, permissions: ["VIEW_CHANNEL"] }, 2],
+		["check_permissions", { role_ids: [role.id], user_ids: [user.id], channel_ids: [channel_id] }, 3],
 		["check_permissions", { channel_ids: [channel_id] }, 4],
 		["check_permissions", { permissions: ["VIEW_CHANNEL"] }, 4],
 		["list_channels", {}, 1 + guild.channels.size],
@@ -168,32 +151,16 @@ test.each([
 		["send_message", { channel_id: category.id, content: "x" }, 1],
 		["edit_channel", { channel_id, topic: "x" }, 2],
 		["edit_channel", { channel_id, topic: "x" }, 1],
-		[
-			"edit_channel",
-			{ channel_id, view_role_ids: [role.id], view_user_ids: [user.id] },
-			5,
-		],
-		[
-			"edit_channel",
-			{ channel_id, topic: "y", below_channel_id: category.id },
-			3,
-		],
+		["edit_channel", { channel_id, view_role_ids: [role.id], view_user_ids: [user.id] }, 5],
+		["edit_channel", { channel_id, topic: "y", below_channel_id: category.id }, 3],
 		["create_channel", { name: "y", category_id: channel_id }, 1],
-		[
-			"create_channel",
-			{ name: "y", category_id: category.id, private_to_role_ids: [role.id] },
-			2,
-		],
+		["create_channel", { name: "y", category_id: category.id, private_to_role_ids: [role.id] }, 2],
 		["edit_role", { role_id: role.id, hoist: true }, 2],
 		["edit_role", { role_id: role.id, hoist: true }, 1],
 		["edit_role", { role_id: above.id, hoist: true }, 1],
 		["set_channel_permissions", { channel_id, ...target, deny: "2048" }, 2],
 		["set_channel_permissions", { channel_id, ...target, deny: "2048" }, 1],
-		[
-			"set_channel_permissions",
-			{ channel_id, ...target, deny_names: [name] },
-			1,
-		],
+		["set_channel_permissions", { channel_id, ...target, deny_names: [name] }, 1],
 		["get_member", { user_id: user.id }, 10],
 		["set_nickname", { user_id: user.id, nickname: "y" }, 1],
 		["set_nickname", { user_id: user.id, nickname: "y" }, 1],
@@ -274,11 +241,7 @@ test.each([
 		["unpin_message", { channel_id, message_id: message.id }, 1],
 		["send_private_message", { user_id: user.id, content: "x" }, 1],
 		["read_private_messages", { user_id: user.id }, 2],
-		[
-			"delete_message",
-			{ channel_id, message_id: message.id, dry_run: true },
-			2,
-		],
+		["delete_message", { channel_id, message_id: message.id, dry_run: true }, 2],
 		["kick", { user_id: user.id, dry_run: true }, 2],
 		["delete_messages", { channel_id, count: 5, dry_run: true }, 8],
 		["list_channel_permissions", { channel_id }, 3],
@@ -308,8 +271,7 @@ test.each([
 			expect(line).not.toMatch(unsafe);
 			// Whoever calls may be told their own words, and each word of a rule stands alone on its line, as it is.
 			const isAsked = /^(Invalid parameters|No member's name contains)/;
-			if (!isAsked.test(line) && line !== name)
-				expect([tool, forged.exec(line)]).toEqual([tool, null]);
+			if (!isAsked.test(line) && line !== name) expect([tool, forged.exec(line)]).toEqual([tool, null]);
 		}
 	}
 	const begins: [string, RegExp][] = [

@@ -3,11 +3,9 @@
 import { expect, test } from "bun:test";
 import { startWorld, type TestWorld, writes } from "../../support/world.ts";
 
-const inMinutes = (minutes: number) =>
-	new Date(Date.now() + minutes * 60_000).toISOString();
+const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
-const set = (world: TestWorld, args: Record<string, unknown>) =>
-	world.call("set_incident_actions", args);
+const set = (world: TestWorld, args: Record<string, unknown>) => world.call("set_incident_actions", args);
 
 test("invites and DMs are paused separately, and resumed together", async () => {
 	await using world = await startWorld();
@@ -15,9 +13,7 @@ test("invites and DMs are paused separately, and resumed together", async () => 
 	const first = inMinutes(60);
 	const { text } = await set(world, { invites_disabled_until: first });
 	expect(text.split("\n")).toEqual([
-		expect.stringMatching(
-			/^In The Cooks \(ID: \d+\), times in UTC, now is \S+Z:$/,
-		),
+		expect.stringMatching(/^In The Cooks \(ID: \d+\), times in UTC, now is \S+Z:$/),
 		`Invites: paused until ${first.replace(/\.\d+Z/, "Z")}`,
 		"Direct messages between members: open",
 	]);
@@ -35,12 +31,7 @@ test("invites and DMs are paused separately, and resumed together", async () => 
 
 test("a time in the past or more than a day ahead is refused before Discord is asked", async () => {
 	await using world = await startWorld();
-	for (const until of [
-		inMinutes(-1),
-		inMinutes(24 * 60 + 1),
-		"25h",
-		"tomorrow",
-	]) {
+	for (const until of [inMinutes(-1), inMinutes(24 * 60 + 1), "25h", "tomorrow"]) {
 		const { text, code } = await set(world, { dms_disabled_until: until });
 		expect(code).toBe(-32602);
 		expect(text).toContain("dms_disabled_until: expected a");

@@ -3,17 +3,9 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
-import {
-	denyBot,
-	roleNamed,
-	startWorld,
-	type TestWorld,
-	userNamed,
-	writes,
-} from "../../support/world.ts";
+import { denyBot, roleNamed, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
 
-const { ManageChannels, ManageGuild, ViewAuditLog, ViewChannel } =
-	PermissionFlagsBits;
+const { ManageChannels, ManageGuild, ViewAuditLog, ViewChannel } = PermissionFlagsBits;
 
 function notes(world: TestWorld) {
 	const { world: platform } = world.simulator;
@@ -61,9 +53,7 @@ test("an invite is created as requested, with a lifetime of a day by default", a
 	world.simulator.world.guilds.edit(world.guild, {
 		features: ["INVITES_DISABLED"],
 	});
-	expect(await make({})).toStartWith(
-		"Discord created no invite: invites are paused or disabled in this guild.",
-	);
+	expect(await make({})).toStartWith("Discord created no invite: invites are paused or disabled in this guild.");
 });
 
 test("invites are listed newest first, with uses if the bot manages the guild", async () => {
@@ -73,8 +63,7 @@ test("invites are listed newest first, with uses if the bot manages the guild", 
 	await world.heard();
 	const none = await world.call("list_invites", { channel_id: channel.id });
 	expect(none.text).toBe(`There is no invite to #notes (ID: ${channel.id}).`);
-	const at = (created_at: string) =>
-		invites.add(channel, { inviter: ada, max_age: 0, created_at });
+	const at = (created_at: string) => invites.add(channel, { inviter: ada, max_age: 0, created_at });
 	const old = at("2026-01-31T12:00:00.000Z");
 	const late = at("2026-02-01T12:00:00.000Z");
 	invites.use(old);
@@ -117,14 +106,7 @@ test("a link is accepted as its code, and anything else is refused", async () =>
 		const { text } = await world.call("get_invite", { invite_code });
 		expect(text).toStartWith(`${code} | to #not`);
 	}
-	for (const invite_code of [
-		"",
-		"x",
-		"a/b",
-		"../users/@me",
-		"https://example.com/abc",
-		"https://discord.gg/",
-	]) {
+	for (const invite_code of ["", "x", "a/b", "../users/@me", "https://example.com/abc", "https://discord.gg/"]) {
 		const { code } = await world.call("get_invite", { invite_code });
 		expect([invite_code, code]).toEqual([invite_code, -32602]);
 	}
@@ -156,9 +138,7 @@ test.each([
 test("several invites are deleted at once, and codes that are not found are named", async () => {
 	await using world = await startWorld();
 	const { channel, invites, ada } = notes(world);
-	const codes = [1, 2, 3].map(
-		() => invites.add(channel, { inviter: ada }).code,
-	);
+	const codes = [1, 2, 3].map(() => invites.add(channel, { inviter: ada }).code);
 	await world.heard();
 	const [first = "", second = "", third = ""] = codes;
 	const invite_codes = [first, `https://discord.gg/${second}`, "no-such-code"];
@@ -175,14 +155,10 @@ test("several invites are deleted at once, and codes that are not found are name
 	const { text, isError } = await world.call("delete_invite", { invite_codes });
 	expect(isError).toBe(false);
 	expect(text).toStartWith(`Deleted 2 of 2 invite(s):\n${first} | `);
-	expect(codes.map((code) => invites.get(code)?.code)).toEqual([
-		...[undefined, undefined, third],
-	]);
+	expect(codes.map((code) => invites.get(code)?.code)).toEqual([...[undefined, undefined, third]]);
 	const again = await world.call("delete_invite", { invite_codes });
 	expect(again.isError).toBe(true);
-	expect(again.text).toContain(
-		`There is no invite ${first}, ${second}, no-such-code to the guild`,
-	);
+	expect(again.text).toContain(`There is no invite ${first}, ${second}, no-such-code to the guild`);
 	const both = { invite_code: third, invite_codes: [third] };
 	const last = await world.call("delete_invite", both);
 	expect(last.text).toStartWith(`Deleted the invite ${third} | `);
@@ -195,15 +171,12 @@ test("several invites are deleted without MANAGE_GUILD only where the bot manage
 	const other = world.simulator.world.channels.add(world.guild, {
 		name: "den",
 	});
-	const codes = [channel, other].map(
-		(place) => invites.add(place, { inviter: ada }).code,
-	);
+	const codes = [channel, other].map((place) => invites.add(place, { inviter: ada }).code);
 	denyBot(world, channel, ManageChannels);
 	setBits(world, ManageGuild, false);
 	setBits(world, ManageChannels, true);
 	await world.heard();
-	const remove = (invite_codes: string[]) =>
-		world.call("delete_invite", { invite_codes });
+	const remove = (invite_codes: string[]) => world.call("delete_invite", { invite_codes });
 	const refused = await remove(codes);
 	expect(refused.text).toContain("lacks MANAGE_CHANNELS in #notes");
 	expect(writes(world)).toEqual([]);
@@ -232,8 +205,7 @@ test("an invite gives roles that the bot may give, and no others", async () => {
 	const cook = platform.roles.add(guild, { name: "Cook | a\nb" });
 	await world.heard();
 	const make = async (...role_ids: string[]) =>
-		(await world.call("create_invite", { channel_id: channel.id, role_ids }))
-			.text;
+		(await world.call("create_invite", { channel_id: channel.id, role_ids })).text;
 	const own = [...guild.roles.values()].find(({ tags }) => tags);
 	if (!own) throw new Error("the bot has a role of its own");
 	expect(await make(cook.id, own.id)).toContain("does not rank below the bot");

@@ -12,10 +12,7 @@ const { Connect } = PermissionFlagsBits;
 let cast: Cast & AsyncDisposable;
 beforeAll(async () => {
 	cast = await startCast();
-	const bits = denied.reduce(
-		(all, name) => all | PermissionFlagsBits[name],
-		0n,
-	);
+	const bits = denied.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
 	const members = { name: "Members", permissions: String(bits) };
 	cast.world.simulator.world.roles.add(cast.guild, members);
 });
@@ -50,9 +47,7 @@ test("a moderator can undo the lock of a voice channel", async () => {
 	const lounge = add(ChannelType.GuildVoice);
 	const locked = await change(lounge, false);
 	expect(locked).toMatchObject({ isError: false });
-	expect(locked.text).toContain(
-		`Can still connect, so that you can unlock it: @${cast.role.name}`,
-	);
+	expect(locked.text).toContain(`Can still connect, so that you can unlock it: @${cast.role.name}`);
 	expect(lounge.permission_overwrites).toContainEqual({
 		...{ id: cast.role.id, type: 0, deny: "0" },
 		allow: String(Connect),

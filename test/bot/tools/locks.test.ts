@@ -9,10 +9,7 @@ import type { BotConfig } from "../../../src/bot/config/config.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import type { ChannelLockRow } from "../../../src/bot/store/tables/channel-locks.ts";
 import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
-import type {
-	GuildChannelType,
-	Overwrite,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { GuildChannelType, Overwrite } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
@@ -39,12 +36,7 @@ const {
 	Speak,
 	ViewChannel,
 } = PermissionFlagsBits;
-const written =
-	SendMessages |
-	SendMessagesInThreads |
-	CreatePublicThreads |
-	CreatePrivateThreads |
-	AddReactions;
+const written = SendMessages | SendMessagesInThreads | CreatePublicThreads | CreatePrivateThreads | AddReactions;
 const writtenNames =
 	"ADD_REACTIONS, SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS";
 
@@ -65,11 +57,9 @@ async function place(
 		...{ world, channel, bot, name: `#hall (ID: ${channel.id})` },
 		before: structuredClone(channel.permission_overwrites),
 		lock: () => world.call("lock_channel", { channel_id: channel.id }),
-		unlock: () =>
-			world.call("lock_channel", { channel_id: channel.id, unlock: true }),
+		unlock: () => world.call("lock_channel", { channel_id: channel.id, unlock: true }),
 		path: (id: string) => `PUT /channels/${channel.id}/permissions/${id}`,
-		overwriteOf: (id: string) =>
-			channel.permission_overwrites.find((one) => one.id === id),
+		overwriteOf: (id: string) => channel.permission_overwrites.find((one) => one.id === id),
 		noted: () => {
 			const file = join(world.dataDirectory, "store.sqlite");
 			using database = new Database(file, { readonly: true });
@@ -79,8 +69,7 @@ async function place(
 	};
 }
 
-const saying = ({ simulator }: TestWorld, name: string) =>
-	simulator.user(name).say("The Cooks/hall", "hello");
+const saying = ({ simulator }: TestWorld, name: string) => simulator.user(name).say("The Cooks/hall", "hello");
 
 test("only the bot writes in a locked channel, and unlocking restores it", async () => {
 	await using scene = await place();
@@ -129,9 +118,7 @@ test("other overwrites and permissions stay, and unlocking restores exactly what
 	const { world, bot, before, channel, lock, unlock, overwriteOf } = scene;
 	const { text } = await lock();
 	expect(text).toContain("\nDenied before: ADD_REACTIONS\n");
-	expect(text).toContain(
-		"\nExempt, as staff or bots whom the channel itself allows it: @Staff",
-	);
+	expect(text).toContain("\nExempt, as staff or bots whom the channel itself allows it: @Staff");
 	expect(overwriteOf(world.guild.id)).toMatchObject({
 		allow: String(ViewChannel),
 		deny: String(written | Speak),
@@ -143,8 +130,7 @@ test("other overwrites and permissions stay, and unlocking restores exactly what
 	await saying(world, "jose.garcia");
 	await expect(saying(world, "zoe")).rejects.toThrow();
 	await unlock();
-	const sorted = (some: readonly Overwrite[]) =>
-		some.toSorted((a, b) => a.id.localeCompare(b.id));
+	const sorted = (some: readonly Overwrite[]) => some.toSorted((a, b) => a.id.localeCompare(b.id));
 	expect(sorted(channel.permission_overwrites)).toEqual(sorted(before));
 });
 
@@ -156,9 +142,7 @@ test.each([ChannelType.GuildVoice, ChannelType.GuildStageVoice])(
 		const mona = memberNamed(world, "mona_lisa");
 		world.simulator.world.voice.join(channel, mona);
 		await world.heard();
-		expect((await lock()).text).toEndWith(
-			"\n1 member(s) are in it and stay connected.",
-		);
+		expect((await lock()).text).toEndWith("\n1 member(s) are in it and stay connected.");
 		const all = String(written | Connect | Speak);
 		expect(overwriteOf(world.guild.id)?.deny).toBe(all);
 		expect(overwriteOf(bot)?.allow).toBe(all);
@@ -171,9 +155,7 @@ describe("is refused", () => {
 	test("locking what is locked, and unlocking what is not", async () => {
 		await using scene = await place();
 		const { world, lock, unlock, name } = scene;
-		expect((await unlock()).text).toStartWith(
-			`Not unlocked: ${name}: not locked by lock_channel; `,
-		);
+		expect((await unlock()).text).toStartWith(`Not unlocked: ${name}: not locked by lock_channel; `);
 		await lock();
 		const sent = writes(world).length;
 		expect((await lock()).text).toMatch(
@@ -195,9 +177,7 @@ describe("is refused", () => {
 		});
 		await world.heard();
 		const category = await world.call("lock_channel", { channel_ids: [id] });
-		expect(category.text).toContain(
-			"There are no channels to lock or unlock in the given categories",
-		);
+		expect(category.text).toContain("There are no channels to lock or unlock in the given categories");
 		for (const args of [{}, { channel_ids: [id], all: true }])
 			expect((await world.call("lock_channel", args)).text).toContain(
 				"channel_ids, all: expected exactly one of these",
@@ -234,9 +214,7 @@ test("what nobody but staff may do is not denied, and needs no permission", asyn
 		});
 	await world.heard();
 	expect(await lock()).toMatchObject({ isError: false });
-	const denied = channel.permission_overwrites.find(
-		({ id }) => id === world.guild.id,
-	);
+	const denied = channel.permission_overwrites.find(({ id }) => id === world.guild.id);
 	expect(denied?.deny).toBe(String(written & ~CreatePrivateThreads));
 	await unlock();
 	expect(channel.permission_overwrites).toEqual([]);
@@ -288,12 +266,10 @@ describe("where roles and members may write by overwrites", () => {
 			expect(locked).toMatchObject({ isError: false });
 			expect(locked.text).toContain("@Verified, MONA LISA");
 			expect(locked.text).not.toMatch(/not locked for/i);
-			for (const name of ["zoe", "mona_lisa"])
-				await expect(saying(world, name)).rejects.toThrow();
+			for (const name of ["zoe", "mona_lisa"]) await expect(saying(world, name)).rejects.toThrow();
 			await saying(world, "jose.garcia");
 			await world.call("lock_channel", { ...args, unlock: true });
-			const sorted = (some: readonly Overwrite[]) =>
-				some.toSorted((a, b) => a.id.localeCompare(b.id));
+			const sorted = (some: readonly Overwrite[]) => some.toSorted((a, b) => a.id.localeCompare(b.id));
 			expect(sorted(channel.permission_overwrites)).toEqual(sorted(before));
 			await saying(world, "zoe");
 		},
@@ -304,12 +280,9 @@ describe("where roles and members may write by overwrites", () => {
 		const { world, channel, before, lock, unlock, overwriteOf } = scene;
 		expect(await lock()).toMatchObject({ isError: false });
 		const { id } = roleNamed(world, "Verified");
-		expect(BigInt(overwriteOf(id)?.deny ?? 0) & (Connect | Speak)).toBe(
-			Connect | Speak,
-		);
+		expect(BigInt(overwriteOf(id)?.deny ?? 0) & (Connect | Speak)).toBe(Connect | Speak);
 		await unlock();
-		const sorted = (some: readonly Overwrite[]) =>
-			some.toSorted((a, b) => a.id.localeCompare(b.id));
+		const sorted = (some: readonly Overwrite[]) => some.toSorted((a, b) => a.id.localeCompare(b.id));
 		expect(sorted(channel.permission_overwrites)).toEqual(sorted(before));
 	});
 
@@ -323,12 +296,8 @@ describe("where roles and members may write by overwrites", () => {
 			});
 		await world.heard();
 		const [first, second] = (await lock()).text.split("\n");
-		expect(first).toStartWith(
-			"Not locked for @Verified, MONA LISA (@mona_lisa), who may still SEND_MESSAGES: ",
-		);
-		expect(second).toMatch(
-			/^Locked .+: @Verified, MONA LISA \(@mona_lisa\) may no longer /,
-		);
+		expect(first).toStartWith("Not locked for @Verified, MONA LISA (@mona_lisa), who may still SEND_MESSAGES: ");
+		expect(second).toMatch(/^Locked .+: @Verified, MONA LISA \(@mona_lisa\) may no longer /);
 		expect(second).not.toContain(" SEND_MESSAGES,");
 	});
 });
@@ -354,9 +323,7 @@ test("changes made since the lock stay, and are named", async () => {
 		"Changed since the lock for @everyone, and left as it is: SEND_MESSAGES (allowed), ADD_REACTIONS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS (neither allowed nor denied)",
 		`Changed since the lock for the bot, and left as it is: ${writtenNames} (neither allowed nor denied)`,
 	]);
-	expect(channel.permission_overwrites).toEqual([
-		{ id, type: 0, allow: String(SendMessages), deny: String(Speak) },
-	]);
+	expect(channel.permission_overwrites).toEqual([{ id, type: 0, allow: String(SendMessages), deny: String(Speak) }]);
 });
 
 test("unlocking is refused while only the lock lets the bot connect", async () => {
@@ -368,35 +335,26 @@ test("unlocking is refused while only the lock lets the bot connect", async () =
 		...{ id: role.id, type: 0, allow: "0", deny: String(Connect) },
 	});
 	await world.heard();
-	expect((await unlock()).text).toStartWith(
-		"This change would take CONNECT in #",
-	);
+	expect((await unlock()).text).toStartWith("This change would take CONNECT in #");
 	expect(overwriteOf(bot)).toBeDefined();
 });
 
 describe("an interrupted lock is stored", () => {
-	test.each(["before", "after"] as const)(
-		"if the connection drops %s the write takes effect",
-		async (when) => {
-			await using scene = await place();
-			const { world, channel, lock, unlock, path, noted } = scene;
-			const { faults } = world.simulator;
-			faults.drop(path(world.guild.id), { when, times: 1 });
-			const { text, isError } = await lock();
-			expect(isError).toBe(true);
-			expect(text).toContain("whether it took effect is unknown");
-			expect(text).toEndWith(
-				": lock_channel with unlock = true restores its earlier permissions.",
-			);
-			expect((await lock()).text).toContain(
-				when === "after" ? "has been locked since" : "is not in force",
-			);
-			expect((await unlock()).isError).toBe(false);
-			expect(channel.permission_overwrites).toEqual([]);
-			expect(noted()).toBe(0);
-			expect((await lock()).isError).toBe(false);
-		},
-	);
+	test.each(["before", "after"] as const)("if the connection drops %s the write takes effect", async (when) => {
+		await using scene = await place();
+		const { world, channel, lock, unlock, path, noted } = scene;
+		const { faults } = world.simulator;
+		faults.drop(path(world.guild.id), { when, times: 1 });
+		const { text, isError } = await lock();
+		expect(isError).toBe(true);
+		expect(text).toContain("whether it took effect is unknown");
+		expect(text).toEndWith(": lock_channel with unlock = true restores its earlier permissions.");
+		expect((await lock()).text).toContain(when === "after" ? "has been locked since" : "is not in force");
+		expect((await unlock()).isError).toBe(false);
+		expect(channel.permission_overwrites).toEqual([]);
+		expect(noted()).toBe(0);
+		expect((await lock()).isError).toBe(false);
+	});
 
 	test("a lock is deleted if its first write is refused, and kept if a later one is", async () => {
 		await using scene = await place();
@@ -406,9 +364,7 @@ describe("an interrupted lock is stored", () => {
 		expect((await lock()).text).toEndWith("change the bot's role.");
 		expect(noted()).toBe(0);
 		faults.refuse(path(world.guild.id), 50013, { times: 1 });
-		expect((await lock()).text).toContain(
-			"with unlock = true restores its earlier permissions",
-		);
+		expect((await lock()).text).toContain("with unlock = true restores its earlier permissions");
 		expect(noted()).toBe(2);
 		expect(channel.permission_overwrites).toHaveLength(1);
 		expect((await unlock()).isError).toBe(false);
@@ -460,9 +416,7 @@ describe("an interrupted lock is stored", () => {
 				channel_id: channel.id,
 			});
 			expect(isError).toBe(true);
-			expect(text).toStartWith(
-				"The bot's database is unavailable at the moment",
-			);
+			expect(text).toStartWith("The bot's database is unavailable at the moment");
 		}
 		expect(writes(world)).toEqual([]);
 	});
@@ -501,9 +455,7 @@ describe("several channels", () => {
 		const [first, ...lines] = locked.text.split("\n");
 		expect(first).toMatch(/^Locked (\d+) channel\(s\): members may no longer /);
 		expect(lines).toContain(nameOf("general"));
-		expect(lines.at(-1)).toBe(
-			`Left, because only staff see them: ${nameOf("staff")}. channel_ids locks them.`,
-		);
+		expect(lines.at(-1)).toBe(`Left, because only staff see them: ${nameOf("staff")}. channel_ids locks them.`);
 		expect(denied("general")).toBe(true);
 		expect(denied("staff")).toBe(false);
 		const again = await lock({ all: true });
@@ -512,9 +464,7 @@ describe("several channels", () => {
 		const undone = await unlock({ all: true });
 		expect(undone.text).toStartWith(`Unlocked ${lines.length - 1} channel(s):`);
 		expect([...world.guild.channels.values()]).toEqual(before);
-		expect((await unlock({ all: true })).text).toStartWith(
-			"No channel of the guild",
-		);
+		expect((await unlock({ all: true })).text).toStartWith("No channel of the guild");
 	});
 
 	test("a category stands for its channels, and those locked before are left", async () => {
@@ -523,9 +473,7 @@ describe("several channels", () => {
 		await lock({ channel_id: named("general").id });
 		const { text } = await lock({ channel_ids: [named("Talk").id] });
 		expect(text).toContain(`\n${nameOf("staff")}`);
-		expect(text).toContain(
-			`Not locked: ${nameOf("general")}: has been locked since `,
-		);
+		expect(text).toContain(`Not locked: ${nameOf("general")}: has been locked since `);
 		expect(denied("staff")).toBe(true);
 		expect(named("Talk").permission_overwrites).toEqual([]);
 	});
@@ -542,9 +490,7 @@ describe("several channels", () => {
 		expect(refused.text).toContain(`lacks MANAGE_ROLES in ${nameOf("extra")}`);
 		expect(writes(world)).toEqual([]);
 		const { text } = await lock({ all: true });
-		expect(text).toContain(
-			`Not locked: ${nameOf("extra")}: The bot lacks MANAGE_ROLES in`,
-		);
+		expect(text).toContain(`Not locked: ${nameOf("extra")}: The bot lacks MANAGE_ROLES in`);
 		expect(denied("general")).toBe(true);
 	});
 
@@ -552,33 +498,25 @@ describe("several channels", () => {
 		await using scene = await hall();
 		const { world, lock, unlock, named, nameOf } = scene;
 		const { channels } = world.simulator.world;
-		const added = ["one", "two", "three", "four"].map((name) =>
-			channels.add(world.guild, { name }),
-		);
+		const added = ["one", "two", "three", "four"].map((name) => channels.add(world.guild, { name }));
 		const [one, two] = added;
-		const path = (id = "") =>
-			`PUT /channels/${id}/permissions/${world.guild.id}`;
+		const path = (id = "") => `PUT /channels/${id}/permissions/${world.guild.id}`;
 		world.simulator.faults.refuse(path(one?.id), 50013, { times: 1 });
 		const channel_ids = added.map(({ id }) => id);
 		const first = await lock({ channel_ids });
 		expect(first.text).toStartWith("Locked 3 of 4 channel(s)");
-		expect(first.text).toContain(
-			`1 refused by Discord:\n${nameOf("one")} | Discord API error: Missing Permissions`,
-		);
+		expect(first.text).toContain(`1 refused by Discord:\n${nameOf("one")} | Discord API error: Missing Permissions`);
 		expect(first.text).toContain(
 			`The channel ${one?.id} may be locked, completely or in part: lock_channel with unlock = true`,
 		);
-		expect((await unlock({ channel_ids })).text).toStartWith(
-			"Unlocked 4 channel(s):",
-		);
+		expect((await unlock({ channel_ids })).text).toStartWith("Unlocked 4 channel(s):");
 		world.simulator.faults.drop(path(two?.id), { when: "after", times: 1 });
 		const second = await lock({ channel_ids });
 		expect(second.text).toStartWith("Locked 1 of 4 channel(s)");
 		expect(second.text).toContain(`1 of unknown outcome:\n${nameOf("two")} | `);
 		expect(second.text).toContain("2 not started: check the outcome");
 		await unlock({ all: true });
-		for (const { permission_overwrites } of added)
-			expect(permission_overwrites).toEqual([]);
+		for (const { permission_overwrites } of added) expect(permission_overwrites).toEqual([]);
 		expect(named("general").permission_overwrites).toEqual([]);
 	});
 
@@ -587,18 +525,14 @@ describe("several channels", () => {
 		const { world, lock, named } = scene;
 		const general = named("general");
 		const regular = roleNamed(world, "Regular").id;
-		const fault = world.simulator.faults.stall(
-			`PUT /channels/${general.id}/permissions/${regular}`,
-			{ times: 1 },
-		);
+		const fault = world.simulator.faults.stall(`PUT /channels/${general.id}/permissions/${regular}`, { times: 1 });
 		const set = world.call("set_channel_permissions", {
 			...{ channel_ids: [general.id], target_ids: [regular] },
 			deny: ["SPEAK"],
 		});
 		await until("the edit is on its way", () => fault.hits === 1);
 		const locked = lock({ all: true });
-		for (let calls = 0; calls < 5; calls++)
-			await world.call("list_channel_permissions");
+		for (let calls = 0; calls < 5; calls++) await world.call("list_channel_permissions");
 		expect(writes(world)).toHaveLength(1);
 		fault.release();
 		expect((await set).isError).toBe(false);
@@ -628,8 +562,6 @@ test("a lock that cannot be deleted is reported", async () => {
 	const work = async () => {
 		sent += 1;
 	};
-	await expect(locks.begin([row], work)).rejects.toThrow(
-		"database is unavailable",
-	);
+	await expect(locks.begin([row], work)).rejects.toThrow("database is unavailable");
 	expect(sent).toBe(0);
 });

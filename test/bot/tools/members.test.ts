@@ -4,13 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
 import { until } from "../../support/until.ts";
-import {
-	memberNamed,
-	roleNamed,
-	startWorld,
-	userNamed,
-	writes,
-} from "../../support/world.ts";
+import { memberNamed, roleNamed, startWorld, userNamed, writes } from "../../support/world.ts";
 
 test("lookup_user_by_name finds by nickname, display name and username, without case and accents, best first", async () => {
 	await using world = await startWorld();
@@ -25,10 +19,7 @@ test("lookup_user_by_name finds by nickname, display name and username, without 
 	];
 	for (const [query, expected] of cases) {
 		const { text } = await world.call("lookup_user_by_name", { query });
-		expect(text.split("\n")).toEqual([
-			`${expected.length} match(es):`,
-			...expected,
-		]);
+		expect(text.split("\n")).toEqual([`${expected.length} match(es):`, ...expected]);
 	}
 });
 
@@ -36,11 +27,7 @@ test("lookup_user_by_name ranks exact before prefix before substring, and shows 
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	for (const username of ["xada", "adam", "ada_b"])
-		simulator.world.members.add(
-			guild,
-			simulator.world.users.add({ username }),
-			{},
-		);
+		simulator.world.members.add(guild, simulator.world.users.add({ username }), {});
 	await world.heard();
 	const { text } = await world.call("lookup_user_by_name", {
 		query: "ada",
@@ -70,20 +57,14 @@ test("lookup_user_by_name shows an exact username first, and with @ alone", asyn
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const add = (username: string, nick?: string) =>
-		simulator.world.members.add(
-			guild,
-			simulator.world.users.add({ username }),
-			nick === undefined ? {} : { nick },
-		);
+		simulator.world.members.add(guild, simulator.world.users.add({ username }), nick === undefined ? {} : { nick });
 	// In the order of their names, the nicknames come first.
 	for (const username of ["one", "two", "three"]) add(username, "Lantern3");
 	add("lantern3", "Zed");
 	add("lantern33");
 	await world.heard();
 	const look = async (args: Record<string, unknown>) =>
-		(await world.call("lookup_user_by_name", args)).text
-			.split("\n")
-			.map((line) => line.replace(/ \|.*/, ""));
+		(await world.call("lookup_user_by_name", args)).text.split("\n").map((line) => line.replace(/ \|.*/, ""));
 	expect(await look({ query: "lantern3" })).toEqual([
 		"5 match(es):",
 		"Zed (@lantern3)",
@@ -92,13 +73,8 @@ test("lookup_user_by_name shows an exact username first, and with @ alone", asyn
 		"Lantern3 (@three)",
 		"lantern33 (@lantern33)",
 	]);
-	const first = [
-		"5 match(es), of which this has the username:",
-		"Zed (@lantern3)",
-	];
-	expect(await look({ query: "lantern3", limit: 1 })).toEqual([
-		...["5 match(es), the first 1:", "Zed (@lantern3)"],
-	]);
+	const first = ["5 match(es), of which this has the username:", "Zed (@lantern3)"];
+	expect(await look({ query: "lantern3", limit: 1 })).toEqual([...["5 match(es), the first 1:", "Zed (@lantern3)"]]);
 	expect(await look({ query: "@Lantern3" })).toEqual(first);
 	expect(await look({ query: "@lantern", limit: 2 })).toEqual([
 		"5 match(es), the first 2:",
@@ -109,9 +85,7 @@ test("lookup_user_by_name shows an exact username first, and with @ alone", asyn
 
 test("an empty search is a normal answer", async () => {
 	await using world = await startWorld();
-	expect(
-		await world.call("lookup_user_by_name", { query: "nobody\n" }),
-	).toEqual({
+	expect(await world.call("lookup_user_by_name", { query: "nobody\n" })).toEqual({
 		text: 'No member\'s name contains "nobody\\n".',
 		isError: false,
 	});
@@ -173,13 +147,9 @@ test("list_members shows everyone in the order of their ids, shorter ids first, 
 	const { text } = await world.call("list_members", {});
 	const [count, first, ...others] = text.split("\n");
 	expect(count).toBe("7 of 7 members:");
-	expect(first).toBe(
-		`veteran (@veteran) | ID: ${short.id} | roles: none | joined: 2016-02-29T12:34:56Z`,
-	);
+	expect(first).toBe(`veteran (@veteran) | ID: ${short.id} | roles: none | joined: 2016-02-29T12:34:56Z`);
 	const ids = others.map((line) => / ID: (\d+) /.exec(line)?.[1] ?? "");
-	expect(ids).toEqual(
-		[...guild.members.keys()].filter((id) => id !== short.id).sort(),
-	);
+	expect(ids).toEqual([...guild.members.keys()].filter((id) => id !== short.id).sort());
 	expect(text).toContain(
 		`Chef José (@jose.garcia) | ID: ${simulator.user("jose.garcia").id} | roles: @Staff | joined: `,
 	);
@@ -294,37 +264,24 @@ test("list_members finds members who match all filters, also by its former names
 		const { text } = await world.call(tool, args);
 		return Array.from(text.matchAll(/ID: (\d+) \| roles/g), ([, id]) => id);
 	};
-	const search = (args: Record<string, unknown>) =>
-		find(args, "search_members");
+	const search = (args: Record<string, unknown>) => find(args, "search_members");
 	expect(await find({ name: "@ann" })).toEqual([anna, annie, ben]);
 	expect(await find({ name: "NN" })).toEqual([anna, annie, ben]);
 	expect(await search({ query: "nnabel" })).toEqual([ben]);
 	expect(await search({ role_id: role.id })).toEqual([anna, annie]);
 	expect(await search({ role_id: role.id, query: "b" })).toEqual([annie]);
-	expect(await find({ role_id: role.id }, "get_role_members")).toEqual([
-		...[anna, annie],
-	]);
+	expect(await find({ role_id: role.id }, "get_role_members")).toEqual([...[anna, annie]]);
 	const [with_role_ids, without_role_ids] = [[role.id], [guest.id]];
 	expect(await find({ with_role_ids, without_role_ids })).toEqual([anna]);
-	expect(await find({ with_role_ids: [guest.id, role.id] })).toEqual([
-		...[anna, annie],
-	]);
+	expect(await find({ with_role_ids: [guest.id, role.id] })).toEqual([...[anna, annie]]);
 	expect(await find({ without_role_ids: [guild.id] })).toEqual([]);
-	expect(await find({ with_role_ids: [guild.id], name: "ann" })).toHaveLength(
-		3,
-	);
+	expect(await find({ with_role_ids: [guild.id], name: "ann" })).toHaveLength(3);
 	const { text: bea } = await world.call("list_members", { name: "bea" });
-	expect(bea).toContain(
-		"| roles: @Baker, @Guest\\, @Staff | joined: 2020-01-02",
-	);
+	expect(bea).toContain("| roles: @Baker, @Guest\\, @Staff | joined: 2020-01-02");
 	const second = "2020-01-02";
 	expect(await find({ joined_before: second })).toEqual([anna]);
-	expect(await search({ query: "ann", joined_after: second })).toEqual([
-		...[annie, ben],
-	]);
-	expect(
-		await find({ joined_after: second, joined_before: "2020-01-03T00:00Z" }),
-	).toEqual([annie]);
+	expect(await search({ query: "ann", joined_after: second })).toEqual([...[annie, ben]]);
+	expect(await find({ joined_after: second, joined_before: "2020-01-03T00:00Z" })).toEqual([annie]);
 	expect(await find({ bots: true })).toEqual([simulator.bot("alpha").id]);
 	expect(await search({ is_bot: false, query: "alpha" })).toEqual([]);
 	const { text } = await world.call("list_members", { name: "ann", limit: 2 });
@@ -348,15 +305,10 @@ test("list_members says who is timed out, pending or a bot, and what now is", as
 	Object.assign(memberNamed(world, "mona_lisa"), { pending: true });
 	edit("mona_lisa", { mute: true });
 	await world.heard();
-	const list = async (args: object) =>
-		(await world.call("list_members", { ...args })).text.split("\n");
+	const list = async (args: object) => (await world.call("list_members", { ...args })).text.split("\n");
 	const [count, ...timedOut] = await list({ timed_out: true });
-	expect(count).toMatch(
-		/^1 of 6 members match \(now \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\):$/,
-	);
-	expect(timedOut.join()).toMatch(
-		/^李伟 \(@liwei\) .* \| timed out until 2999-01-01T00:00:00Z$/,
-	);
+	expect(count).toMatch(/^1 of 6 members match \(now \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\):$/);
+	expect(timedOut.join()).toMatch(/^李伟 \(@liwei\) .* \| timed out until 2999-01-01T00:00:00Z$/);
 	expect(await list({ timed_out: false })).toHaveLength(6);
 	const [, pending] = await list({ pending: true });
 	expect(pending).toMatch(/^MONA LISA .* \| joined: \S+ \| pending$/);
@@ -418,8 +370,7 @@ test("set_nickname renames the bot itself, for which it needs CHANGE_NICKNAME al
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const alpha = guild.members.get(simulator.bot("alpha").id);
-	const rename = (nickname: string) =>
-		world.call("set_nickname", { user_id: alpha?.user.id, nickname });
+	const rename = (nickname: string) => world.call("set_nickname", { user_id: alpha?.user.id, nickname });
 	const { ManageNicknames, ChangeNickname } = PermissionFlagsBits;
 	const withoutBit = (name: string, bit: bigint) => {
 		const role = roleNamed(world, name);
@@ -435,8 +386,6 @@ test("set_nickname renames the bot itself, for which it needs CHANGE_NICKNAME al
 	await withoutBit("@everyone", ChangeNickname);
 	const refused = await rename("Boss");
 	expect(refused.isError).toBe(true);
-	expect(refused.text).toStartWith(
-		"The bot lacks CHANGE_NICKNAME in the guild",
-	);
+	expect(refused.text).toStartWith("The bot lacks CHANGE_NICKNAME in the guild");
 	expect(writes(world)).toHaveLength(1);
 });

@@ -5,14 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { shareWorld } from "../../support/shared-world.ts";
-import {
-	channelNamed,
-	denyBot,
-	linked,
-	startWorld,
-	type TestWorld,
-	userNamed,
-} from "../../support/world.ts";
+import { channelNamed, denyBot, linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -46,43 +39,28 @@ test("send_message writes once, pings nobody, and returns the message's id", asy
 });
 
 test.each([
-	[
-		"users",
-		{ mention_everyone: false, mentions: 1, roles: 0 },
-		"Pinged: @ada.\nNot pinged: @everyone, @Regular.",
-	],
-	[
-		"roles",
-		{ mention_everyone: false, mentions: 1, roles: 1 },
-		"Pinged: @ada, @Regular.\nNot pinged: @everyone.",
-	],
-	[
-		"everyone",
-		{ mention_everyone: true, mentions: 1, roles: 1 },
-		"Pinged: @everyone, @ada, @Regular.",
-	],
-] as const)(
-	"send_message with mentions = %s pings just those, and says whom",
-	async (mentions, expected, said) => {
-		await using world = await startWorld();
-		const { simulator, guild } = world;
-		const { id: channel_id } = simulator.channel(general);
-		const role = [...guild.roles.values()].find((r) => r.name === "Regular");
-		const { text } = await world.call("send_message", {
-			channel_id,
-			content: `@everyone <@${simulator.user("ada").id}> <@&${role?.id}>`,
-			mentions,
-		});
-		const pings = text.split("\n").slice(1).join("\n");
-		expect(pings.replace(/ \(ID: \d+\)/g, "")).toBe(said);
-		const [message] = simulator.world.messages.in(channel_id);
-		expect({
-			mention_everyone: message?.mention_everyone,
-			mentions: message?.mentions.length,
-			roles: message?.mention_roles.length,
-		}).toEqual(expected);
-	},
-);
+	["users", { mention_everyone: false, mentions: 1, roles: 0 }, "Pinged: @ada.\nNot pinged: @everyone, @Regular."],
+	["roles", { mention_everyone: false, mentions: 1, roles: 1 }, "Pinged: @ada, @Regular.\nNot pinged: @everyone."],
+	["everyone", { mention_everyone: true, mentions: 1, roles: 1 }, "Pinged: @everyone, @ada, @Regular."],
+] as const)("send_message with mentions = %s pings just those, and says whom", async (mentions, expected, said) => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { id: channel_id } = simulator.channel(general);
+	const role = [...guild.roles.values()].find((r) => r.name === "Regular");
+	const { text } = await world.call("send_message", {
+		channel_id,
+		content: `@everyone <@${simulator.user("ada").id}> <@&${role?.id}>`,
+		mentions,
+	});
+	const pings = text.split("\n").slice(1).join("\n");
+	expect(pings.replace(/ \(ID: \d+\)/g, "")).toBe(said);
+	const [message] = simulator.world.messages.in(channel_id);
+	expect({
+		mention_everyone: message?.mention_everyone,
+		mentions: message?.mentions.length,
+		roles: message?.mention_roles.length,
+	}).toEqual(expected);
+});
 
 test("send_message replies, silently and without link previews on request", async () => {
 	await using world = await startWorld();
@@ -133,10 +111,7 @@ test.each([
 	],
 	[
 		{ channel_id: 17, content: ["x"] },
-		[
-			"channel_id: expected string, received 17",
-			"content: expected string, received Array",
-		],
+		["channel_id: expected string, received 17", "content: expected string, received Array"],
 	],
 	[
 		{ channel_id: "1".repeat(18), content: "😀".repeat(2001) },
@@ -146,17 +121,14 @@ test.each([
 		{ channel_id: "1".repeat(18), content: "x", mentions: "all", tts: true },
 		["mentions: expected", "tts: this tool has no such parameter"],
 	],
-])(
-	"invalid arguments %# are refused, each by its name",
-	async (args, faults) => {
-		const world = await shared();
-		const { text, code } = await world.call("send_message", args);
-		expect(code).toBe(-32602);
-		expect(text).toStartWith("Invalid parameters: ");
-		for (const fault of faults) expect(text).toContain(fault);
-		expect(world.simulator.requests.list(messages)).toEqual([]);
-	},
-);
+])("invalid arguments %# are refused, each by its name", async (args, faults) => {
+	const world = await shared();
+	const { text, code } = await world.call("send_message", args);
+	expect(code).toBe(-32602);
+	expect(text).toStartWith("Invalid parameters: ");
+	for (const fault of faults) expect(text).toContain(fault);
+	expect(world.simulator.requests.list(messages)).toEqual([]);
+});
 
 test("2000 emoji fit into a message", async () => {
 	await using world = await startWorld();
@@ -279,9 +251,7 @@ test("6000 characters fit into all embeds of a message, and 6001 do not", async 
 	expect((await send(999)).isError).toBe(false);
 	const { code, text } = await send(1000);
 	expect(code).toBe(-32602);
-	expect(text).toContain(
-		"at most 6000 characters over all embeds, received 6001",
-	);
+	expect(text).toContain("at most 6000 characters over all embeds, received 6001");
 	expect(world.simulator.requests.list(messages)).toHaveLength(1);
 });
 
@@ -312,9 +282,7 @@ test("two messages go in one bulk call, ids given twice once", async () => {
 	});
 	expect(text).toStartWith("Deleted 2 message(s) from #");
 	expect(world.simulator.journal.entries()).toHaveLength(1);
-	expect(world.simulator.journal.entries(bulk)).toMatchObject([
-		{ body: { messages: [a, b] } },
-	]);
+	expect(world.simulator.journal.entries(bulk)).toMatchObject([{ body: { messages: [a, b] } }]);
 	expect(left(world, channel)).toEqual(["c"]);
 });
 
@@ -346,9 +314,7 @@ test("messages over 14 days old stay out of the bulk call and are deleted one by
 	});
 	expect(isError).toBe(false);
 	expect(text).toStartWith("Deleted 4 message(s) from #");
-	expect(world.simulator.journal.entries(bulk)).toMatchObject([
-		{ body: { messages: texts.slice(2) } },
-	]);
+	expect(world.simulator.journal.entries(bulk)).toMatchObject([{ body: { messages: texts.slice(2) } }]);
 	expect(world.simulator.journal.entries(single)).toHaveLength(2);
 	expect(left(world, channel)).toEqual([]);
 });
@@ -371,20 +337,15 @@ test("a hundred ids are deleted in one request, and five hundred in one call", a
 		world,
 		Array.from({ length: 501 }, (_, index) => `m${index}`),
 	);
-	const remove = (message_ids: string[]) =>
-		world.call("delete_messages", { channel_id: channel.id, message_ids });
+	const remove = (message_ids: string[]) => world.call("delete_messages", { channel_id: channel.id, message_ids });
 	const tooMany = await remove(texts);
 	expect(tooMany.code).toBe(-32602);
 	expect(tooMany.text).toContain("message_ids: expected at most 500");
 	expect((await remove([])).text).toContain("message_ids: expected at least 1");
-	expect((await remove(texts.slice(400))).text).toStartWith(
-		"Deleted 101 message(s)",
-	);
+	expect((await remove(texts.slice(400))).text).toStartWith("Deleted 101 message(s)");
 	expect(world.simulator.journal.entries(bulk)).toHaveLength(1);
 	expect(world.simulator.journal.entries(single)).toHaveLength(1);
-	expect((await remove(texts.slice(0, 400))).text).toStartWith(
-		"Deleted 400 message(s)",
-	);
+	expect((await remove(texts.slice(0, 400))).text).toStartWith("Deleted 400 message(s)");
 	expect(left(world, channel)).toEqual([]);
 });
 
@@ -398,9 +359,7 @@ test("ids of another channel are reported as ignored by Discord", async () => {
 	});
 	expect(left(world, elsewhere.channel)).toEqual(["b"]);
 	expect(left(world, channel)).toEqual([]);
-	expect(text).toContain(
-		"silently ignores ids of messages that do not exist there",
-	);
+	expect(text).toContain("silently ignores ids of messages that do not exist there");
 });
 
 // A forward's snapshot without components ends discord.js's reading of messages.
@@ -414,9 +373,7 @@ test("the latest messages are deleted, whatever they contain", async () => {
 	};
 	faults.rewrite("GET /channels/*/messages", ({ body = "", ...answer }) => ({
 		...answer,
-		body: JSON.stringify(
-			(JSON.parse(body) as object[]).map((one) => ({ ...one, ...odd })),
-		),
+		body: JSON.stringify((JSON.parse(body) as object[]).map((one) => ({ ...one, ...odd }))),
 	}));
 	const args = { channel_id: channel.id, count: 2 };
 	const { text } = await world.call("delete_messages", args);
@@ -428,25 +385,11 @@ test.each([
 	["the latest", { count: 2 }, ["a", "Soup b", "c"]],
 	["one author's", { count: 5, author_id: "zoe" }, ["a", "c", "SOUP d"]],
 	["those with a text", { count: 5, contains: "soUP" }, ["a", "c", "e"]],
-	[
-		"one author's with a text",
-		{ count: 1, author_id: "ada", contains: "soup" },
-		["a", "Soup b", "c", "e"],
-	],
-	[
-		"nobody's",
-		{ count: 5, author_id: "alpha" },
-		["a", "Soup b", "c", "SOUP d", "e"],
-	],
+	["one author's with a text", { count: 1, author_id: "ada", contains: "soup" }, ["a", "Soup b", "c", "e"]],
+	["nobody's", { count: 5, author_id: "alpha" }, ["a", "Soup b", "c", "SOUP d", "e"]],
 ] as const)("count deletes %s", async (_, given, expected) => {
 	await using world = await startWorld();
-	const { channel } = write(world, ["a", "Soup b", "c", "SOUP d", "e"], {}, [
-		"ada",
-		"zoe",
-		"ada",
-		"ada",
-		"zoe",
-	]);
+	const { channel } = write(world, ["a", "Soup b", "c", "SOUP d", "e"], {}, ["ada", "zoe", "ada", "ada", "zoe"]);
 	const { author_id, ...rest } = { author_id: undefined, ...given };
 	const { text, isError } = await world.call("delete_messages", {
 		channel_id: channel.id,
@@ -456,9 +399,7 @@ test.each([
 	expect(isError).toBe(false);
 	expect(left(world, channel)).toEqual([...expected]);
 	const deleted = 5 - expected.length;
-	expect(text).toStartWith(
-		deleted === 0 ? "No message in #" : `Deleted ${deleted} message(s)`,
-	);
+	expect(text).toStartWith(deleted === 0 ? "No message in #" : `Deleted ${deleted} message(s)`);
 });
 
 test("count looks through several pages", async () => {
@@ -466,8 +407,7 @@ test("count looks through several pages", async () => {
 	const { simulator } = world;
 	const { channel } = write(world, ["needle far", "needle"]);
 	const author = userNamed({ simulator }, "zoe");
-	for (let index = 0; index < 999; index += 1)
-		simulator.world.messages.add(channel, author, { content: "hay" });
+	for (let index = 0; index < 999; index += 1) simulator.world.messages.add(channel, author, { content: "hay" });
 	const { text } = await world.call("delete_messages", {
 		channel_id: channel.id,
 		count: 2,
@@ -496,9 +436,7 @@ test("a dry run by ids shows the authors, and which messages do not exist", asyn
 		"By author:",
 		`1 | Ada (@ada, ID: ${world.simulator.user("ada").id})`,
 		"The latest 1:",
-		expect.stringMatching(
-			new RegExp(`^\\S+Z \\| @ada \\| ID: ${here} \\| text: here$`),
-		),
+		expect.stringMatching(new RegExp(`^\\S+Z \\| @ada \\| ID: ${here} \\| text: here$`)),
 		`1 not found: ${elsewhere.id}`,
 	]);
 	expect(left(world, channel)).toEqual(["here"]);
@@ -510,11 +448,7 @@ test("a dry run by ids shows the authors, and which messages do not exist", asyn
 test("a dry run by filter counts, and shows the latest messages and what would stay", async () => {
 	await using world = await startWorld();
 	const contents = Array.from({ length: 7 }, (_, index) => `soup ${index}`);
-	const { channel, texts } = write(world, contents, { "soup 0": 20 }, [
-		"ada",
-		"zoe",
-		"zoe",
-	]);
+	const { channel, texts } = write(world, contents, { "soup 0": 20 }, ["ada", "zoe", "zoe"]);
 	const pinned = world.simulator.world.messages.get(channel.id, texts[6] ?? "");
 	if (pinned) pinned.pinned_at = new Date(0).toISOString();
 	const args = { channel_id: channel.id, text: "SOUP" };
@@ -535,16 +469,13 @@ test("a dry run by filter counts, and shows the latest messages and what would s
 	expect(lines.slice(12)).toEqual([kept]);
 	expect(left(world, channel)).toHaveLength(7);
 	const real = await world.call("delete_messages", args);
-	expect(real.text).toBe(
-		`Deleted 6 message(s) from #${channel.name} (ID: ${channel.id}).\n${kept}`,
-	);
+	expect(real.text).toBe(`Deleted 6 message(s) from #${channel.name} (ID: ${channel.id}).\n${kept}`);
 	expect(left(world, channel)).toEqual(["soup 6"]);
 });
 
 /** Messages of ada and zoe in two channels: s0 … in #channel-N, o0 … in the next one. */
 function writeInTwo(world: TestWorld, count: number) {
-	const named = (letter: string) =>
-		Array.from({ length: count }, (_, index) => `${letter}${index}`);
+	const named = (letter: string) => Array.from({ length: count }, (_, index) => `${letter}${index}`);
 	const authors = ["ada", "zoe"];
 	const stove = write(world, named("s"), {}, authors);
 	return { stove, oven: write(world, named("o"), {}, authors) };
@@ -567,9 +498,7 @@ test("ids and links of several channels are deleted together", async () => {
 	expect(dry.text).toContain(`2 | #${oven.channel.name} (ID`);
 	const { text } = await world.call("delete_messages", args);
 	expect(text).toStartWith("Deleted 4 message(s) in 2 channel(s).\n");
-	expect(text).toContain(
-		`#${stove.channel.name} (ID: ${stove.channel.id}) | 2 deleted`,
-	);
+	expect(text).toContain(`#${stove.channel.name} (ID: ${stove.channel.id}) | 2 deleted`);
 	expect(left(world, stove.channel)).toEqual(["s2"]);
 	expect(left(world, oven.channel)).toEqual(["o2"]);
 	const one = await world.call("delete_messages", {
@@ -585,20 +514,13 @@ test("one wrong reference or missing permission deletes nothing", async () => {
 	const { stove, oven } = writeInTwo(world, 2);
 	const [first = "", second = ""] = stove.texts;
 	const inStove = [first, second].map((id) => `${stove.channel.id}/${id}`);
-	const remove = (message_ids: string[]) =>
-		world.call("delete_messages", { message_ids });
+	const remove = (message_ids: string[]) => world.call("delete_messages", { message_ids });
 	const other = world.simulator.guild("The Bakers").id;
 	const path = `${stove.channel.id}/${first}`;
 	const foreign = `https://discord.com/channels/${other}/${path}`;
-	expect((await remove([...inStove, foreign])).text).toContain(
-		`is in the guild ${other}`,
-	);
-	expect((await remove([...inStove, second])).text).toContain(
-		`the channel of ${second} is not given`,
-	);
-	expect(
-		(await remove([...inStove, `${"1".repeat(18)}/${second}`])).text,
-	).toStartWith("There is no channel");
+	expect((await remove([...inStove, foreign])).text).toContain(`is in the guild ${other}`);
+	expect((await remove([...inStove, second])).text).toContain(`the channel of ${second} is not given`);
+	expect((await remove([...inStove, `${"1".repeat(18)}/${second}`])).text).toStartWith("There is no channel");
 	denyBot(world, oven.channel, PermissionFlagsBits.ManageMessages);
 	await world.heard();
 	const there = `${oven.channel.id}/${oven.texts[0]}`;
@@ -621,11 +543,7 @@ test("after a raid, two calls delete what its accounts wrote in all channels, an
 	);
 	const day = 86_400_000;
 	for (const channel of channels) {
-		const say = (
-			author: (typeof raiders)[number],
-			content: string,
-			at?: number,
-		) =>
+		const say = (author: (typeof raiders)[number], content: string, at?: number) =>
 			simulator.world.messages.add(channel, author, {
 				content,
 				...(at !== undefined && { id: simulator.world.state.newId(at) }),
@@ -646,18 +564,12 @@ test("after a raid, two calls delete what its accounts wrote in all channels, an
 	expect(dry.text).toContain("12 | #room-9");
 	expect(dry.text).toContain("9 | raider3 (@raider3, ID: ");
 	expect(dry.text).toContain("9 pinned and left");
-	expect(dry.text).toContain(
-		"Not searched: 1 channel for lack of permissions: #room-0",
-	);
+	expect(dry.text).toContain("Not searched: 1 channel for lack of permissions: #room-0");
 	const { text } = await world.call("delete_messages", args);
 	expect(text).toStartWith("Deleted 108 message(s) in 9 channel(s).\n");
 	expect(text.match(/ \| 12 deleted$/gm)).toHaveLength(9);
 	for (const channel of channels.slice(1))
-		expect(left(world, channel)).toEqual([
-			"long ago",
-			"what is this?",
-			"and pinned",
-		]);
+		expect(left(world, channel)).toEqual(["long ago", "what is this?", "and pinned"]);
 	expect(left(world, forbidden)).toHaveLength(15);
 	expect(simulator.journal.entries(bulk)).toHaveLength(9);
 	expect(simulator.journal.entries(single)).toEqual([]);
@@ -676,19 +588,14 @@ test("without after, Discord's index finds the messages, and whole words are not
 	const zoe = { user_ids: [world.simulator.user("ada").id] };
 	const all = await world.call("delete_messages", zoe);
 	expect(all.text).toStartWith("Deleted 3 message(s) in 3 channel(s).");
-	expect([stove, oven].flatMap(({ channel }) => left(world, channel))).toEqual(
-		[],
-	);
+	expect([stove, oven].flatMap(({ channel }) => left(world, channel))).toEqual([]);
 });
 
 test("what Discord refuses in one channel is named, and the rest is deleted", async () => {
 	await using world = await startWorld();
 	const { stove, oven } = writeInTwo(world, 2);
 	await world.heard();
-	world.simulator.faults.refuse(
-		`POST /channels/${stove.channel.id}/messages/bulk-delete`,
-		50013,
-	);
+	world.simulator.faults.refuse(`POST /channels/${stove.channel.id}/messages/bulk-delete`, 50013);
 	const { text, isError } = await world.call("delete_messages", {
 		channel_ids: [stove.channel.id, oven.channel.id],
 		after: "1d",
@@ -706,8 +613,7 @@ test("a deletion of unknown outcome is named, and ends the call", async () => {
 	await using world = await startWorld();
 	const { stove, oven } = writeInTwo(world, 2);
 	await world.heard();
-	const path = ({ channel }: typeof stove) =>
-		`POST /channels/${channel.id}/messages/bulk-delete`;
+	const path = ({ channel }: typeof stove) => `POST /channels/${channel.id}/messages/bulk-delete`;
 	world.simulator.faults.drop(path(oven), { when: "after", times: 1 });
 	world.simulator.faults.drop(path(stove), { when: "after", times: 1 });
 	const { text, isError } = await world.call("delete_messages", {
@@ -717,9 +623,7 @@ test("a deletion of unknown outcome is named, and ends the call", async () => {
 	expect(isError).toBe(true);
 	expect(text).toStartWith("Deleted 0 of 4 message(s) in 2 channel(s).");
 	expect(text).toContain("2 of unknown outcome: ");
-	expect(text).toContain(
-		"2 not started: check the outcome of the previous one first. To continue, call again",
-	);
+	expect(text).toContain("2 not started: check the outcome of the previous one first. To continue, call again");
 });
 
 test("old messages that a rate limit leaves are counted, and named if they were given by id", async () => {
@@ -745,9 +649,7 @@ test("old messages that a rate limit leaves are counted, and named if they were 
 		...{ channel_id, message_ids: texts.slice(0, 2) },
 	});
 	expect(again.isError).toBe(true);
-	expect(again.text).toContain(
-		`To continue, call again with message_ids ${texts.slice(0, 2).join(", ")}.`,
-	);
+	expect(again.text).toContain(`To continue, call again with message_ids ${texts.slice(0, 2).join(", ")}.`);
 });
 
 /** An archived thread that the bot has not heard of, with the message "soup". */
@@ -788,8 +690,7 @@ test("pinned messages that the index finds first do not count, so that repeating
 	await using world = await startWorld();
 	const { channel } = write(world, ["raid 0", "raid 1", "raid 2", "raid 3"]);
 	const { messages } = world.simulator.world;
-	for (const message of messages.in(channel.id).slice(-2))
-		messages.pin(channel, message, userNamed(world, "ada"));
+	for (const message of messages.in(channel.id).slice(-2)) messages.pin(channel, message, userNamed(world, "ada"));
 	await world.heard();
 	const args = { text: "raid", count: 1 };
 	for (const [deleted, more] of [
@@ -825,16 +726,10 @@ test("a message of an archived thread that the index finds is deleted, unless th
 
 test.each([
 	[{}, "message_ids, user_ids, text, has: expected at least one"],
-	[
-		{ after: "1h", count: 5 },
-		"or channel_ids together with after, before or count",
-	],
+	[{ after: "1h", count: 5 }, "or channel_ids together with after, before or count"],
 	[{ user_ids: [] }, "user_ids: expected at least 1"],
 	[{ has: ["-poll"] }, "message_ids, user_ids, text, has: expected at least"],
-	[
-		{ has: [], count: 5 },
-		"message_ids, user_ids, text, has: expected at least",
-	],
+	[{ has: [], count: 5 }, "message_ids, user_ids, text, has: expected at least"],
 	[{ text: " " }, "text: expected visible characters"],
 	[{ text: "\u0301" }, "text: expected visible characters"],
 	[{ contains: "\u0301" }, "text: expected visible characters"],
@@ -847,18 +742,9 @@ test.each([
 
 test.each([
 	[{}, "message_ids, user_ids, text, has, after, before, count: expected"],
-	[
-		{ count: 1, message_ids: ["1".repeat(18)] },
-		"count: cannot be combined with message_ids",
-	],
-	[
-		{ message_ids: ["1".repeat(18)], contains: "x" },
-		"text: cannot be combined with message_ids",
-	],
-	[
-		{ message_ids: ["1".repeat(18)], author_id: "1".repeat(18) },
-		"user_ids: cannot be combined with message_ids",
-	],
+	[{ count: 1, message_ids: ["1".repeat(18)] }, "count: cannot be combined with message_ids"],
+	[{ message_ids: ["1".repeat(18)], contains: "x" }, "text: cannot be combined with message_ids"],
+	[{ message_ids: ["1".repeat(18)], author_id: "1".repeat(18) }, "user_ids: cannot be combined with message_ids"],
 	[{ count: 1001 }, "count: expected an integer from 1 to 1000"],
 	[{ count: 0 }, "count: expected an integer from 1 to 1000"],
 	[{ message_ids: ["x"] }, "message_ids.0: expected an id"],
@@ -879,15 +765,11 @@ test("without the Message Content Intent, contains is refused and names the inte
 	await using world = await startWorld({
 		seed: {
 			...seed,
-			bots: [
-				{ username: "alpha", privilegedIntents: ["GuildMembers"] },
-				{ username: "beta" },
-			],
+			bots: [{ username: "alpha", privilegedIntents: ["GuildMembers"] }, { username: "beta" }],
 		},
 	});
 	const { channel } = write(world, ["a"]);
-	const call = (args: object) =>
-		world.call("delete_messages", { channel_id: channel.id, ...args });
+	const call = (args: object) => world.call("delete_messages", { channel_id: channel.id, ...args });
 	const { text, isError } = await call({ count: 1, contains: "a" });
 	expect(isError).toBe(true);
 	expect(text).toContain("Message Content Intent");

@@ -2,13 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
-import {
-	memberNamed,
-	roleNamed,
-	startWorld,
-	userNamed,
-	writes,
-} from "../../support/world.ts";
+import { memberNamed, roleNamed, startWorld, userNamed, writes } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -19,9 +13,7 @@ test("ban bans a user who is not a member, and the dry run says so", async () =>
 	await using world = await startWorld();
 	const { id } = world.simulator.user("bob_the_baker");
 	const dry = await world.call("ban", { user_id: id, dry_run: true });
-	expect(dry.text).toBe(
-		`Dry run: nothing was done.\nWould ban @bob_the_baker (ID: ${id}), who is not a member.`,
-	);
+	expect(dry.text).toBe(`Dry run: nothing was done.\nWould ban @bob_the_baker (ID: ${id}), who is not a member.`);
 	const { text } = await world.call("ban", { user_id: id });
 	expect(text).toBe(`Banned @bob_the_baker (ID: ${id}).`);
 	expect(world.guild.bans.has(id)).toBe(true);
@@ -30,24 +22,21 @@ test("ban bans a user who is not a member, and the dry run says so", async () =>
 test.each([
 	["the owner", "ada", "owns the guild"],
 	["the bot itself", "alpha", "is the bot itself"],
-])(
-	"ban refuses %s before Discord sees it, also in a dry run",
-	async (_, name, said) => {
-		await using world = await startWorld();
-		const { id } = world.simulator.user(name);
-		for (const dry_run of [false, true]) {
-			const { text, isError } = await world.call("ban", {
-				user_id: id,
-				dry_run,
-			});
-			expect(isError).toBe(true);
-			expect(text).toContain(said);
-			expect(text).toContain(id);
-		}
-		expect(world.guild.members.has(id)).toBe(true);
-		expect(world.simulator.requests.list(put)).toEqual([]);
-	},
-);
+])("ban refuses %s before Discord sees it, also in a dry run", async (_, name, said) => {
+	await using world = await startWorld();
+	const { id } = world.simulator.user(name);
+	for (const dry_run of [false, true]) {
+		const { text, isError } = await world.call("ban", {
+			user_id: id,
+			dry_run,
+		});
+		expect(isError).toBe(true);
+		expect(text).toContain(said);
+		expect(text).toContain(id);
+	}
+	expect(world.guild.members.has(id)).toBe(true);
+	expect(world.simulator.requests.list(put)).toEqual([]);
+});
 
 test("ban refuses a member who ranks as high as the bot, or higher", async () => {
 	await using world = await startWorld();
@@ -76,18 +65,13 @@ test("ban of a banned user says that nothing was done", async () => {
 	await world.call("ban", { user_id: id });
 	const { text, isError } = await world.call("ban", { user_id: id });
 	expect(isError).toBe(true);
-	expect(text).toBe(
-		`@zoe (ID: ${id}) is already banned from the guild. Nothing was done.`,
-	);
+	expect(text).toBe(`@zoe (ID: ${id}) is already banned from the guild. Nothing was done.`);
 	expect(world.simulator.requests.list(put)).toHaveLength(1);
 });
 
 test.each([
 	[{}, ["new", "3 hours", "2 days", "6 days", "8 days"]],
-	[
-		{ delete_message_seconds: 0 },
-		["new", "3 hours", "2 days", "6 days", "8 days"],
-	],
+	[{ delete_message_seconds: 0 }, ["new", "3 hours", "2 days", "6 days", "8 days"]],
 	[{ delete_message_seconds: 3600 }, ["3 hours", "2 days", "6 days", "8 days"]],
 	[{ delete_message_days: 1 }, ["2 days", "6 days", "8 days"]],
 	[{ delete_message_days: 7 }, ["8 days"]],
@@ -119,17 +103,11 @@ test.each([
 		dry_run: true,
 	});
 	const count = 5 - left.length;
-	expect(/, and delete about (\d+) message/.exec(dry.text)?.[1]).toBe(
-		count > 0 ? String(count) : undefined,
-	);
+	expect(/, and delete about (\d+) message/.exec(dry.text)?.[1]).toBe(count > 0 ? String(count) : undefined);
 	const banned = await world.call("ban", { user_id: zoe.id, ...args });
 	expect(banned.isError).toBe(false);
-	expect(/Discord deletes about (\d+) message/.exec(banned.text)?.[1]).toBe(
-		count > 0 ? String(count) : undefined,
-	);
-	const contents = simulator.world.messages
-		.in(channel.id)
-		.map(({ content }) => content);
+	expect(/Discord deletes about (\d+) message/.exec(banned.text)?.[1]).toBe(count > 0 ? String(count) : undefined);
+	const contents = simulator.world.messages.in(channel.id).map(({ content }) => content);
 	expect(contents.toSorted()).toEqual([...left, "ada's"].toSorted());
 });
 
@@ -138,19 +116,10 @@ test.each([
 		{ delete_message_seconds: 0, delete_message_days: 0 },
 		"delete_message_seconds, delete_message_days: expected at most one",
 	],
-	[
-		{ delete_message_days: 8 },
-		"delete_message_days: expected an integer from 0 to 7",
-	],
+	[{ delete_message_days: 8 }, "delete_message_days: expected an integer from 0 to 7"],
 	[{ delete_message_days: 0.5 }, "delete_message_days: expected an integer"],
-	[
-		{ delete_message_seconds: 604_801 },
-		"delete_message_seconds: expected an integer",
-	],
-	[
-		{ delete_message_seconds: -1 },
-		"delete_message_seconds: expected an integer",
-	],
+	[{ delete_message_seconds: 604_801 }, "delete_message_seconds: expected an integer"],
+	[{ delete_message_seconds: -1 }, "delete_message_seconds: expected an integer"],
 	[{ delete_message_seconds: "60" }, "delete_message_seconds: expected number"],
 ])("ban refuses %j", async (args, fault) => {
 	const world = await shared();
@@ -182,9 +151,7 @@ test("a dry run names the member with what tells them apart, and a ban does with
 	const args = { user_id: zoe.user.id, delete_message_seconds: 60 };
 	simulator.faults.fail("GET /guilds/*/messages/search", 403);
 	const dry = await world.call("ban", { ...args, dry_run: true });
-	expect(dry.text).toContain(
-		", and delete an unknown number of messages of the last 60 s (Discord's search failed: ",
-	);
+	expect(dry.text).toContain(", and delete an unknown number of messages of the last 60 s (Discord's search failed: ");
 	expect(dry.text).toMatch(
 		new RegExp(
 			`\\nZoë 🍞 \\(@zoe\\) \\| ID: ${zoe.user.id} \\| joined: 2026-01-31T12:00:00Z \\| highest role: @Regular \\| now is \\S+Z$`,
@@ -197,18 +164,14 @@ test("a dry run names the member with what tells them apart, and a ban does with
 	const { text, isError } = await world.call("ban", args);
 	expect(isError).toBe(false);
 	expect(text).toContain("(Discord is still indexing the guild's messages)");
-	expect(text).toStartWith(
-		`Banned Zoë 🍞 (@zoe, ID: ${zoe.user.id}). Discord deletes an unknown`,
-	);
+	expect(text).toStartWith(`Banned Zoë 🍞 (@zoe, ID: ${zoe.user.id}). Discord deletes an unknown`);
 });
 
 test("kick and unban take several users, and say who was left out", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { users, members, bans } = simulator.world;
-	const made = [1, 2].map((n) =>
-		members.add(guild, users.add({ username: `raider-${n}` })),
-	);
+	const made = [1, 2].map((n) => members.add(guild, users.add({ username: `raider-${n}` })));
 	const outsider = users.add({ username: "outsider" });
 	await world.heard();
 	const user_ids = [...made.map(({ user }) => user.id), outsider.id];
@@ -219,9 +182,7 @@ test("kick and unban take several users, and say who was left out", async () => 
 	expect(writes(world)).toEqual([]);
 	const { text, isError } = await world.call("kick", { user_ids });
 	expect(isError).toBe(false);
-	expect(text).toStartWith(
-		"Kicked 2 of 2 member(s):\nraider-1 (@raider-1) | ID: ",
-	);
+	expect(text).toStartWith("Kicked 2 of 2 member(s):\nraider-1 (@raider-1) | ID: ");
 	expect(text).toEndWith(`\n1 not in the guild: ${outsider.id}`);
 	expect(made.some(({ user }) => guild.members.has(user.id))).toBe(false);
 	await world.heard();
@@ -245,9 +206,7 @@ test("kick of several stops before the first if one ranks too high, and names wh
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { users, members } = simulator.world;
-	const [one, two] = [1, 2].map((n) =>
-		members.add(guild, users.add({ username: `raider-${n}` })),
-	);
+	const [one, two] = [1, 2].map((n) => members.add(guild, users.add({ username: `raider-${n}` })));
 	await world.heard();
 	const user_ids = [one?.user.id ?? "", two?.user.id ?? ""];
 	const high = await world.call("kick", {
@@ -255,10 +214,7 @@ test("kick of several stops before the first if one ranks too high, and names wh
 	});
 	expect(high.text).toContain("1 of 3 member(s) out of the bot's reach: ");
 	expect(writes(world)).toEqual([]);
-	simulator.faults.fail(
-		`DELETE /guilds/${guild.id}/members/${user_ids[0]}`,
-		403,
-	);
+	simulator.faults.fail(`DELETE /guilds/${guild.id}/members/${user_ids[0]}`, 403);
 	const { text } = await world.call("kick", { user_ids });
 	expect(text).toStartWith("Kicked 1 of 2 member(s):\nraider-2 ");
 	expect(text).toContain("\n1 refused by Discord:\nraider-1 ");
@@ -276,23 +232,18 @@ test("bans are searched by name over all pages", async () => {
 	add("first_mallory", "Mällory");
 	for (let n = 0; n < 1001; n += 1) add(`other-${n}`);
 	const last = add("someone", "Mallory II");
-	const search = (args: Record<string, unknown>) =>
-		world.call("get_bans", args);
+	const search = (args: Record<string, unknown>) => world.call("get_bans", args);
 	const found = (await search({ query: "MALLORY" })).text.split("\n");
 	expect(found[0]).toBe("2 of 1003 ban(s) match, by user id:");
 	expect(found[1]).toStartWith("Mällory (@first_mallory) | ID: ");
-	expect(found[2]).toBe(
-		`Mallory II (@someone) | ID: ${last.id} | no reason given`,
-	);
+	expect(found[2]).toBe(`Mallory II (@someone) | ID: ${last.id} | no reason given`);
 	const page = (await search({ query: "mallory", limit: 1 })).text.split("\n");
 	expect(page).toHaveLength(3);
 	const after = page[2]?.replace("next_after=", "");
 	const next = (await search({ query: "mallory", limit: 1, after })).text;
 	expect(next).toContain("Mallory II");
 	expect(next).not.toContain("next_after");
-	expect((await search({ query: "nobody" })).text).toBe(
-		"0 of 1003 ban(s) match, by user id:",
-	);
+	expect((await search({ query: "nobody" })).text).toBe("0 of 1003 ban(s) match, by user id:");
 });
 
 test("a dry run of a ban of several users does not count ids that belong to no user", async () => {

@@ -3,20 +3,9 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import {
-	roleNamed,
-	startWorld,
-	type TestWorld,
-	writes,
-} from "../../support/world.ts";
+import { roleNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
 
-const {
-	AddReactions,
-	ManageRoles,
-	ReadMessageHistory,
-	SendMessages,
-	ViewChannel,
-} = PermissionFlagsBits;
+const { AddReactions, ManageRoles, ReadMessageHistory, SendMessages, ViewChannel } = PermissionFlagsBits;
 
 interface Move {
 	world: TestWorld;
@@ -25,8 +14,7 @@ interface Move {
 	lock?: boolean | undefined;
 }
 
-const lockOf = ({ lock }: Move) =>
-	lock === undefined ? {} : { lock_permissions: lock };
+const lockOf = ({ lock }: Move) => (lock === undefined ? {} : { lock_permissions: lock });
 
 /** Each door moves the channel and returns all that it says. */
 const doors: Record<string, (move: Move) => Promise<string>> = {
@@ -59,9 +47,7 @@ const doors: Record<string, (move: Move) => Promise<string>> = {
 		const inside = { id: channel.id, name: channel.name, ...lockOf(move) };
 		const planned = await world.call("plan_guild", {
 			document: {
-				categories: [
-					{ id: category.id, name: category.name, channels: [inside] },
-				],
+				categories: [{ id: category.id, name: category.name, channels: [inside] }],
 			},
 		});
 		const [, plan_hash = ""] = /plan_hash=(\w+)/.exec(planned.text) ?? [];
@@ -165,53 +151,45 @@ const cases: Record<string, Case> = {
 	},
 };
 
-test.each(
-	Object.keys(doors).flatMap((door) =>
-		Object.keys(cases).map((name) => [door, name] as const),
-	),
-)("by %s a channel %s", async (door, name) => {
-	const {
-		own = {},
-		from,
-		to,
-		lock,
-		lacks = 0n,
-		...expected
-	} = cases[name] as Case;
-	await using world = await startWorld();
-	const { guild, simulator } = world;
-	const { channels, roles } = simulator.world;
-	const listOf = (access: Access) =>
-		Object.entries(access).map(([role, { allow = 0n, deny = 0n }]) => ({
-			id: role === "@everyone" ? guild.id : roleNamed(world, role).id,
-			...{ type: 0 as const, allow: String(allow), deny: String(deny) },
-		}));
-	const add = (name: string, type: 0 | 4, access: Access, parent?: string) =>
-		channels.add(guild, {
-			...{ name, type, parent_id: parent ?? null },
-			permission_overwrites: listOf(access),
+test.each(Object.keys(doors).flatMap((door) => Object.keys(cases).map((name) => [door, name] as const)))(
+	"by %s a channel %s",
+	async (door, name) => {
+		const { own = {}, from, to, lock, lacks = 0n, ...expected } = cases[name] as Case;
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const { channels, roles } = simulator.world;
+		const listOf = (access: Access) =>
+			Object.entries(access).map(([role, { allow = 0n, deny = 0n }]) => ({
+				id: role === "@everyone" ? guild.id : roleNamed(world, role).id,
+				...{ type: 0 as const, allow: String(allow), deny: String(deny) },
+			}));
+		const add = (name: string, type: 0 | 4, access: Access, parent?: string) =>
+			channels.add(guild, {
+				...{ name, type, parent_id: parent ?? null },
+				permission_overwrites: listOf(access),
+			});
+		const category = ChannelType.GuildCategory;
+		const old = from && add("Old", category, from);
+		const fresh = add("New", category, to);
+		const channel = add("place", ChannelType.GuildText, own, old?.id);
+		const role = roleNamed(world, "alpha");
+		roles.edit(guild, role, {
+			permissions: String(BigInt(role.permissions) & ~lacks),
 		});
-	const category = ChannelType.GuildCategory;
-	const old = from && add("Old", category, from);
-	const fresh = add("New", category, to);
-	const channel = add("place", ChannelType.GuildText, own, old?.id);
-	const role = roleNamed(world, "alpha");
-	roles.edit(guild, role, {
-		permissions: String(BigInt(role.permissions) & ~lacks),
-	});
-	await world.heard();
-	const text = await doors[door]?.({ world, channel, category: fresh, lock });
-	const parent = expected.access === "stays" ? (old?.id ?? null) : fresh.id;
-	const access = expected.access === "follows" ? to : own;
-	expect({ text, parent: channel.parent_id }).toEqual({ text, parent });
-	expect({ text, has: channel.permission_overwrites }).toEqual({
-		...{ text, has: expect.arrayContaining(listOf(access)) },
-	});
-	expect(channel.permission_overwrites).toHaveLength(listOf(access).length);
-	if (expected.says) expect(text).toMatch(expected.says);
-	if (expected.never) expect(text).not.toMatch(expected.never);
-	// The category and the access change in one request.
-	const changing = writes(world).filter((one) => !one.endsWith("/channels"));
-	expect(changing.length).toBeLessThanOrEqual(1);
-	if (expected.access === "stays") expect(writes(world)).toEqual([]);
-});
+		await world.heard();
+		const text = await doors[door]?.({ world, channel, category: fresh, lock });
+		const parent = expected.access === "stays" ? (old?.id ?? null) : fresh.id;
+		const access = expected.access === "follows" ? to : own;
+		expect({ text, parent: channel.parent_id }).toEqual({ text, parent });
+		expect({ text, has: channel.permission_overwrites }).toEqual({
+			...{ text, has: expect.arrayContaining(listOf(access)) },
+		});
+		expect(channel.permission_overwrites).toHaveLength(listOf(access).length);
+		if (expected.says) expect(text).toMatch(expected.says);
+		if (expected.never) expect(text).not.toMatch(expected.never);
+		// The category and the access change in one request.
+		const changing = writes(world).filter((one) => !one.endsWith("/channels"));
+		expect(changing.length).toBeLessThanOrEqual(1);
+		if (expected.access === "stays") expect(writes(world)).toEqual([]);
+	},
+);

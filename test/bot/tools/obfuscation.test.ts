@@ -4,13 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import {
-	memberNamed,
-	roleNamed,
-	startWorld,
-	type TestWorld,
-	userNamed,
-} from "../../support/world.ts";
+import { memberNamed, roleNamed, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 import { type Args, newChannel, type Scene } from "../tool-rows/scene.ts";
 import { enter, leave, rows, settle } from "../tool-scene.ts";
 
@@ -54,31 +48,11 @@ const unseen = (id: string) => `a channel that the bot cannot see (ID: ${id})`;
 
 /** Calls of tools about the guild, and about #staff. */
 const answers: [string, (id: string) => Args, (id: string) => string[]][] = [
-	[
-		"list_channels",
-		() => ({}),
-		(id) => [`a channel that the bot cannot see | ID: ${id} | text`],
-	],
-	[
-		"get_channel",
-		(id) => ({ channel_id: id }),
-		(id) => [`${unseen(id)}, text`, "everything else: unknown; allow"],
-	],
-	[
-		"list_channel_permissions",
-		() => ({}),
-		(id) => [`${unseen(id)}: unknown`, "1 that the bot cannot see, too"],
-	],
-	[
-		"list_channel_permissions",
-		(id) => ({ channel_ids: [id] }),
-		(id) => [`${unseen(id)}: unknown`],
-	],
-	[
-		"run_setup_check",
-		() => ({}),
-		(id) => [`1 of 5 channels are hidden from the bot: ID ${id}.`],
-	],
+	["list_channels", () => ({}), (id) => [`a channel that the bot cannot see | ID: ${id} | text`]],
+	["get_channel", (id) => ({ channel_id: id }), (id) => [`${unseen(id)}, text`, "everything else: unknown; allow"]],
+	["list_channel_permissions", () => ({}), (id) => [`${unseen(id)}: unknown`, "1 that the bot cannot see, too"]],
+	["list_channel_permissions", (id) => ({ channel_ids: [id] }), (id) => [`${unseen(id)}: unknown`]],
+	["run_setup_check", () => ({}), (id) => [`1 of 5 channels are hidden from the bot: ID ${id}.`]],
 	[
 		"check_permissions",
 		() => ({ all_channels: true }),
@@ -89,43 +63,29 @@ const answers: [string, (id: string) => Args, (id: string) => string[]][] = [
 		() => ({ permissions: ["VIEW_CHANNEL"] }),
 		() => ["Unknown in 1 channel(s) that the bot cannot see."],
 	],
-	[
-		"delete_role",
-		() => ({ dry_run: true }),
-		() => ["(unknown for 1 that the bot cannot see)"],
-	],
+	["delete_role", () => ({ dry_run: true }), () => ["(unknown for 1 that the bot cannot see)"]],
 ];
 
-test.each(answers)(
-	"%s %p says what is unknown",
-	async (tool, argsOf, parts) => {
-		await using hiding = await startHiding();
-		const { world, staff, role } = hiding;
-		const args = tool === "delete_role" ? { role_id: role.id } : {};
-		const { text, isError } = await world.call(tool, {
-			...args,
-			...argsOf(staff.id),
-		});
-		expect(isError).toBe(false);
-		for (const part of parts(staff.id)) expect(text).toContain(part);
-		expect(text).not.toContain("___hidden___");
-	},
-);
+test.each(answers)("%s %p says what is unknown", async (tool, argsOf, parts) => {
+	await using hiding = await startHiding();
+	const { world, staff, role } = hiding;
+	const args = tool === "delete_role" ? { role_id: role.id } : {};
+	const { text, isError } = await world.call(tool, {
+		...args,
+		...argsOf(staff.id),
+	});
+	expect(isError).toBe(false);
+	for (const part of parts(staff.id)) expect(text).toContain(part);
+	expect(text).not.toContain("___hidden___");
+});
 
 test("permissions in a hidden channel are unknown until the bot may view it", async () => {
 	await using hiding = await startHiding();
 	const { world, staff, zoe, role } = hiding;
-	const general = world.guild.channels
-		.values()
-		.find(({ name }) => name === "general");
-	const asked = (channel_ids: string[], who: Args) =>
-		world.call("check_permissions", { ...who, channel_ids });
+	const general = world.guild.channels.values().find(({ name }) => name === "general");
+	const asked = (channel_ids: string[], who: Args) => world.call("check_permissions", { ...who, channel_ids });
 	const unknown = `Unknown in 1 channel(s) that the bot cannot see (IDs: ${staff.id}): `;
-	for (const who of [
-		{ user_ids: [zoe.user.id] },
-		{ role_ids: [role.id, world.guild.id] },
-		{},
-	]) {
+	for (const who of [{ user_ids: [zoe.user.id] }, { role_ids: [role.id, world.guild.id] }, {}]) {
 		const { text } = await asked([staff.id], who);
 		expect(text).toStartWith(unknown);
 		expect(text.split("\n")).toHaveLength(1);
@@ -193,9 +153,7 @@ test("locking all channels leaves out hidden ones, and does not say that @everyo
 	await using hiding = await startHiding();
 	const { world, staff } = hiding;
 	const { text } = await world.call("lock_channel", { all: true });
-	expect(text).toContain(
-		`Left, because the bot cannot see them: <#${staff.id}>`,
-	);
+	expect(text).toContain(`Left, because the bot cannot see them: <#${staff.id}>`);
 	const lines = text.split("\n").filter((line) => line.includes(staff.id));
 	expect(lines).toHaveLength(1);
 });
@@ -204,9 +162,7 @@ test("a channel is moved beside a hidden one, which keeps its place", async () =
 	await using hiding = await startHiding();
 	const { world, staff } = hiding;
 	const { guild, simulator } = world;
-	const [first, last] = ["first", "last"].map((name) =>
-		simulator.world.channels.add(guild, { name }),
-	);
+	const [first, last] = ["first", "last"].map((name) => simulator.world.channels.add(guild, { name }));
 	if (!first || !last) throw new Error("they were added");
 	await world.heard();
 	const { text, isError } = await world.call("move_channels", {
@@ -260,10 +216,7 @@ test("no channel is created in a hidden category, whose permissions are unknown"
 /** Arguments that name channels. */
 const namesChannels = /(^|_)(channel|category)_ids?$/;
 const schemas = new Map(
-	tools.map(({ name, listing }) => [
-		name,
-		(listing.inputSchema.properties ?? {}) as Record<string, { type?: string }>,
-	]),
+	tools.map(({ name, listing }) => [name, (listing.inputSchema.properties ?? {}) as Record<string, { type?: string }>]),
 );
 const kindOf = (key: string, tool: string) =>
 	key.startsWith("category")
@@ -279,28 +232,23 @@ describe("a call with a hidden channel", () => {
 			.map((key) => [tool, key, row] as const),
 	);
 
-	test.each(cases)(
-		"of %s in %s says nothing false of it, and changes nothing",
-		async (tool, key, row) => {
-			const scene = await enter(tool);
-			const { world, guild } = scene;
-			const hidden = newChannel(scene, kindOf(key, tool));
-			hide(world, hidden, roleNamed(world, "Staff").id);
-			const args = argsOf(scene, row);
-			await settle(scene);
-			const before = structuredClone(hidden);
-			const isList = schemas.get(tool)?.[key]?.type === "array";
-			const { text } = await world.call(tool, {
-				...args,
-				[key]: isList ? [hidden.id] : hidden.id,
-			});
-			expect(text).not.toMatch(
-				/___hidden___|just deleted|does not see|private/,
-			);
-			expect(text).not.toContain(`#${hidden.name}`);
-			expect(guild.channels.get(hidden.id)).toEqual(before);
-		},
-	);
+	test.each(cases)("of %s in %s says nothing false of it, and changes nothing", async (tool, key, row) => {
+		const scene = await enter(tool);
+		const { world, guild } = scene;
+		const hidden = newChannel(scene, kindOf(key, tool));
+		hide(world, hidden, roleNamed(world, "Staff").id);
+		const args = argsOf(scene, row);
+		await settle(scene);
+		const before = structuredClone(hidden);
+		const isList = schemas.get(tool)?.[key]?.type === "array";
+		const { text } = await world.call(tool, {
+			...args,
+			[key]: isList ? [hidden.id] : hidden.id,
+		});
+		expect(text).not.toMatch(/___hidden___|just deleted|does not see|private/);
+		expect(text).not.toContain(`#${hidden.name}`);
+		expect(guild.channels.get(hidden.id)).toEqual(before);
+	});
 
 	test("is tried with most tools about channels", () => {
 		expect(cases.length).toBeGreaterThan(50);

@@ -4,10 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
-import type {
-	GuildChannel,
-	GuildChannelType,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { GuildChannel, GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
 import { shareWorld } from "../../support/shared-world.ts";
 import { until } from "../../support/until.ts";
 import {
@@ -22,14 +19,7 @@ import {
 
 const shared = shareWorld();
 
-const {
-	Connect,
-	ManageRoles,
-	PrioritySpeaker,
-	SendMessages,
-	Speak,
-	ViewChannel,
-} = PermissionFlagsBits;
+const { Connect, ManageRoles, PrioritySpeaker, SendMessages, Speak, ViewChannel } = PermissionFlagsBits;
 
 describe("set_channel_permissions", () => {
 	/** Sets permissions of Regular in general. Returns the resulting overwrite. */
@@ -42,9 +32,7 @@ describe("set_channel_permissions", () => {
 				target_id: target,
 				...args,
 			});
-			const overwrite = channel.permission_overwrites.find(
-				({ id }) => id === target,
-			);
+			const overwrite = channel.permission_overwrites.find(({ id }) => id === target);
 			return {
 				...outcome,
 				allow: BigInt(overwrite?.allow ?? -1),
@@ -92,9 +80,7 @@ describe("set_channel_permissions", () => {
 		const empty = { target_type: "Role", replace: true };
 		const removed = await set(empty);
 		expect(removed).toMatchObject({ allow: -1n, deny: -1n });
-		expect(lines(removed)[1]).toBe(
-			`${general}: @Regular: CONNECT denied → neutral; overwrite removed`,
-		);
+		expect(lines(removed)[1]).toBe(`${general}: @Regular: CONNECT denied → neutral; overwrite removed`);
 	});
 
 	test("sets the overwrite of a member, and refuses non-members and a wrong target_type", async () => {
@@ -106,18 +92,12 @@ describe("set_channel_permissions", () => {
 			deny_names: ["SEND_MESSAGES"],
 		});
 		expect(deny).toBe(SendMessages);
-		expect(text).toStartWith(
-			`Changed 1 overwrite(s) for Zoë 🍞 (@zoe, ID: ${zoe}):\n#general (ID: `,
-		);
+		expect(text).toStartWith(`Changed 1 overwrite(s) for Zoë 🍞 (@zoe, ID: ${zoe}):\n#general (ID: `);
 		expect(text).toEndWith("Zoë 🍞 (@zoe): SEND_MESSAGES neutral → denied");
-		await expect(
-			world.simulator.user("zoe").say("The Cooks/general", "x"),
-		).rejects.toThrow();
+		await expect(world.simulator.user("zoe").say("The Cooks/general", "x")).rejects.toThrow();
 		const before = writes(world).length;
 		const bob = setter(world, world.simulator.user("bob_the_baker").id);
-		expect((await bob({ target_type: "member", deny: "1" })).text).toContain(
-			"There is no role or member",
-		);
+		expect((await bob({ target_type: "member", deny: "1" })).text).toContain("There is no role or member");
 		expect((await set({ target_type: "user", deny: "1" })).text).toContain(
 			"target_type: this tool has no such parameter",
 		);
@@ -132,33 +112,18 @@ describe("set_channel_permissions", () => {
 		[{ deny: 1024 }, "deny: expected Array"],
 		[{ deny: [1024] }, "deny.0: expected string"],
 		[{ deny_names: 1024 }, "deny_names: this tool has no such parameter"],
-		[
-			{ allow: String(1n << 47n) },
-			`allow: Discord has no permission for the bits ${1n << 47n}`,
-		],
-		[
-			{ deny: "99999999999999999999" },
-			"deny: Discord has no permission for the bits",
-		],
-		[
-			{ allow_names: ["SEND_MESAGES"] },
-			'allow: Discord has no permission "SEND_MESAGES"',
-		],
+		[{ allow: String(1n << 47n) }, `allow: Discord has no permission for the bits ${1n << 47n}`],
+		[{ deny: "99999999999999999999" }, "deny: Discord has no permission for the bits"],
+		[{ allow_names: ["SEND_MESAGES"] }, 'allow: Discord has no permission "SEND_MESAGES"'],
 		[{ deny_names: ["constructor"] }, "deny: Discord has no permission"],
-		[
-			{ allow: ["SPEAK"], neutral: ["SPEAK", "CONNECT"] },
-			"allow, neutral: SPEAK cannot be in both of these lists",
-		],
+		[{ allow: ["SPEAK"], neutral: ["SPEAK", "CONNECT"] }, "allow, neutral: SPEAK cannot be in both of these lists"],
 		[{ deny: "1", target_ids: [] }, "target_id: this tool has no"],
 		[{ deny: "1", channel_ids: [] }, "channel_id: this tool has no"],
 		[
 			{ allow: String(SendMessages | Speak), deny_names: ["SEND_MESSAGES"] },
 			"allow, deny: SEND_MESSAGES cannot be in both of these lists",
 		],
-		[
-			{ allow: "2048", deny: "2048", replace: true },
-			"allow, deny: SEND_MESSAGES cannot be in both of these lists",
-		],
+		[{ allow: "2048", deny: "2048", replace: true }, "allow, deny: SEND_MESSAGES cannot be in both of these lists"],
 	])("refuses %j before Discord sees it", async (args, fault) => {
 		const world = await shared();
 		const { code, text, allow } = await setter(world)(args);
@@ -171,19 +136,13 @@ describe("set_channel_permissions", () => {
 	test("refuses what would change nothing", async () => {
 		await using world = await startWorld();
 		const set = setter(world);
-		for (const args of [
-			{ allow: "0" },
-			{ deny_names: [], allow_names: [], replace: true },
-		])
+		for (const args of [{ allow: "0" }, { deny_names: [], allow_names: [], replace: true }])
 			expect((await set(args)).text).toMatch(
 				/^Nothing would change\. In #general \(ID: \d+\) the role @Regular \(ID: \d+\) has no overwrite\. Nothing was done\.$/,
 			);
 		await set({ allow_names: ["SPEAK"], deny_names: ["CONNECT"] });
 		const before = writes(world).length;
-		for (const same of [
-			{ allow_names: ["SPEAK"] },
-			{ allow_names: ["SPEAK"], deny_names: ["CONNECT"], replace: true },
-		])
+		for (const same of [{ allow_names: ["SPEAK"] }, { allow_names: ["SPEAK"], deny_names: ["CONNECT"], replace: true }])
 			expect((await set(same)).text).toContain(
 				"has an overwrite: SPEAK neutral → allowed, CONNECT neutral → denied. Nothing",
 			);
@@ -211,24 +170,21 @@ describe("set_channel_permissions", () => {
 		await using world = await startWorld();
 		const set = setter(world);
 		const regular = roleNamed(world, "Regular").id;
-		for (const args of [
-			{ allow_names: ["PRIORITY_SPEAKER"] },
-			{ deny_names: ["PRIORITY_SPEAKER"] },
-		]) {
+		for (const args of [{ allow_names: ["PRIORITY_SPEAKER"] }, { deny_names: ["PRIORITY_SPEAKER"] }]) {
 			const { text } = await set(args);
 			expect(text).toContain("it lacks PRIORITY_SPEAKER");
 			expect(text).toContain("The owner, or anyone with MANAGE_ROLES");
 		}
-		world.simulator.world.channels.setOverwrite(
-			channelNamed(world, "general"),
-			{ id: regular, type: 0, allow: String(PrioritySpeaker), deny: "0" },
-		);
+		world.simulator.world.channels.setOverwrite(channelNamed(world, "general"), {
+			id: regular,
+			type: 0,
+			allow: String(PrioritySpeaker),
+			deny: "0",
+		});
 		const replace = { deny_names: ["SPEAK"], replace: true };
 		expect((await set(replace)).text).toContain("it lacks PRIORITY_SPEAKER");
 		const { text } = await set({ allow: String(ManageRoles) });
-		expect(text).toContain(
-			"Only an administrator can allow or deny MANAGE_ROLES",
-		);
+		expect(text).toContain("Only an administrator can allow or deny MANAGE_ROLES");
 		expect(writes(world)).toEqual([]);
 		// What the bot lacks and leaves as it is does not matter.
 		const merged = await set({ deny_names: ["SPEAK"] });
@@ -249,36 +205,21 @@ describe("set_channel_permissions", () => {
 			allow: String(PrioritySpeaker),
 		});
 		await world.heard();
-		expect((await set({ allow_names: ["PRIORITY_SPEAKER"] })).allow).toBe(
-			PrioritySpeaker,
-		);
-		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(
-			true,
-		);
+		expect((await set({ allow_names: ["PRIORITY_SPEAKER"] })).allow).toBe(PrioritySpeaker);
+		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(true);
 		platform.channels.setOverwrite(channelNamed(world, "general"), {
 			...me,
 			allow: String(ManageRoles),
 		});
 		await world.heard();
-		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(
-			false,
-		);
+		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(false);
 	});
 
 	test("concurrent merges do not undo one another", async () => {
 		await using world = await startWorld();
 		const set = setter(world);
-		const names = [
-			"SPEAK",
-			"CONNECT",
-			"SEND_MESSAGES",
-			"VIEW_CHANNEL",
-			"ADD_REACTIONS",
-			"EMBED_LINKS",
-		];
-		const outcomes = await Promise.all(
-			names.map((name) => set({ allow_names: [name] })),
-		);
+		const names = ["SPEAK", "CONNECT", "SEND_MESSAGES", "VIEW_CHANNEL", "ADD_REACTIONS", "EMBED_LINKS"];
+		const outcomes = await Promise.all(names.map((name) => set({ allow_names: [name] })));
 		for (const { isError } of outcomes) expect(isError).toBe(false);
 		const overwrite = channelNamed(world, "general").permission_overwrites[0];
 		const bits = BigInt(overwrite?.allow ?? 0);
@@ -290,8 +231,7 @@ describe("set_channel_permissions", () => {
 		const set = setter(world);
 		// Nobody tells the bot of its own changes meanwhile, nor of what somebody else does.
 		world.simulator.sockets.holdEvents(true);
-		for (const name of ["SPEAK", "CONNECT", "VIEW_CHANNEL"])
-			await set({ deny_names: [name] });
+		for (const name of ["SPEAK", "CONNECT", "VIEW_CHANNEL"]) await set({ deny_names: [name] });
 		const { allow, deny } = await set({ allow_names: ["SPEAK"] });
 		expect({ allow, deny }).toEqual({
 			allow: Speak,
@@ -307,9 +247,7 @@ describe("set_channel_permissions", () => {
 			...{ channel_id: staff.id, target_type: "role" },
 			...{ target_id: world.guild.id, deny_names: ["SPEAK"], merge: false },
 		});
-		const everyone = staff.permission_overwrites.find(
-			({ id }) => id === world.guild.id,
-		);
+		const everyone = staff.permission_overwrites.find(({ id }) => id === world.guild.id);
 		expect(BigInt(everyone?.deny ?? 0)).toBe(ViewChannel | Speak);
 	});
 });
@@ -319,8 +257,7 @@ describe("set_channel_permissions for several channels and targets", () => {
 	async function several() {
 		const world = await startWorld();
 		const { channels } = world.simulator.world;
-		const add = (name: string, more: object = {}) =>
-			channels.add(world.guild, { name, ...more });
+		const add = (name: string, more: object = {}) => channels.add(world.guild, { name, ...more });
 		const [one, two] = [add("one"), add("two")];
 		const box = add("Box", { type: ChannelType.GuildCategory });
 		const within = { parent_id: box.id };
@@ -368,12 +305,9 @@ describe("set_channel_permissions for several channels and targets", () => {
 		expect(cleared.text).toContain(
 			"@Regular: SPEAK allowed → neutral, SEND_MESSAGES denied → neutral; overwrite removed",
 		);
-		for (const { permission_overwrites } of [one, two])
-			expect(permission_overwrites).toEqual([]);
+		for (const { permission_overwrites } of [one, two]) expect(permission_overwrites).toEqual([]);
 		expect(writes(world)).toHaveLength(1 + 3 + 2 + 4);
-		expect(writes(world).at(-1)).toBe(
-			`DELETE /channels/${two.id}/permissions/${zoe}`,
-		);
+		expect(writes(world).at(-1)).toBe(`DELETE /channels/${two.id}/permissions/${zoe}`);
 		expect(regular).not.toBe(zoe);
 	});
 
@@ -389,9 +323,7 @@ describe("set_channel_permissions for several channels and targets", () => {
 		];
 		const places = [box, inside];
 		const dry = await set(places, { ...hide, dry_run: true });
-		expect(dry.text).toBe(
-			`Dry run: nothing was done.\nWould change 2 ${lines.join("\n")}`,
-		);
+		expect(dry.text).toBe(`Dry run: nothing was done.\nWould change 2 ${lines.join("\n")}`);
 		const done = await set(places, hide);
 		expect(done.text).toBe(`Changed 2 ${lines.join("\n")}`);
 		expect(inside.permission_overwrites).toEqual(box.permission_overwrites);
@@ -410,36 +342,23 @@ describe("set_channel_permissions for several channels and targets", () => {
 		});
 		denyBot(world, two, ManageRoles);
 		await world.heard();
-		const refused = async (places: GuildChannel[], args: object) =>
-			(await set(places, args)).text;
-		expect(await refused([one, alone], { replace: true })).toContain(
-			"it lacks PRIORITY_SPEAKER",
-		);
-		expect(await refused([one, two], { deny: ["SPEAK"] })).toContain(
-			`lacks MANAGE_ROLES in #two (ID: ${two.id})`,
-		);
+		const refused = async (places: GuildChannel[], args: object) => (await set(places, args)).text;
+		expect(await refused([one, alone], { replace: true })).toContain("it lacks PRIORITY_SPEAKER");
+		expect(await refused([one, two], { deny: ["SPEAK"] })).toContain(`lacks MANAGE_ROLES in #two (ID: ${two.id})`);
 		const strangers = { target_ids: [regular, one.id], deny: ["SPEAK"] };
-		expect(await refused([one], strangers)).toContain(
-			`There is no role or member ${one.id} in the guild`,
-		);
+		expect(await refused([one], strangers)).toContain(`There is no role or member ${one.id} in the guild`);
 		expect(writes(world)).toEqual([]);
 	});
 
 	test("reports which are done if Discord refuses one, and the same call does the rest", async () => {
 		await using scene = await several();
 		const { world, box, one, regular, set, nameOf } = scene;
-		world.simulator.faults.refuse(
-			`PUT /channels/${box.id}/permissions/${regular}`,
-			50013,
-			{ times: 1 },
-		);
+		world.simulator.faults.refuse(`PUT /channels/${box.id}/permissions/${regular}`, 50013, { times: 1 });
 		const only = { target_ids: [regular], deny: ["SPEAK"] };
 		const { text, isError } = await set([one, box], only);
 		expect(isError).toBe(false);
 		expect(text).toStartWith("Changed 1 of 2 overwrite(s) for @Regular");
-		expect(text).toContain(
-			`1 refused by Discord:\n${nameOf(box)}: @Regular: SPEAK neutral → denied | `,
-		);
+		expect(text).toContain(`1 refused by Discord:\n${nameOf(box)}: @Regular: SPEAK neutral → denied | `);
 		expect(text).not.toContain("follow");
 		const again = await set([one, box], only);
 		expect(again.text).toContain("Changed 1 overwrite(s) for @Regular");
@@ -459,8 +378,7 @@ describe("what the bot needs to undo a change", () => {
 			alpha: roleNamed(world, "alpha").id,
 			"the bot": world.simulator.bot("alpha").id,
 		};
-		const kindOf = (target: Target) =>
-			target === "the bot" ? "member" : "role";
+		const kindOf = (target: Target) => (target === "the bot" ? "member" : "role");
 		const has = (target: Target, allow: bigint, deny: bigint, at = channel) =>
 			channels.setOverwrite(at, {
 				...{ id: ids[target], type: kindOf(target) === "role" ? 0 : 1 },
@@ -530,9 +448,7 @@ describe("what the bot needs to undo a change", () => {
 		const permissions = String(BigInt(own.permissions) & ~ManageRoles);
 		world.simulator.world.roles.edit(world.guild, own, { permissions });
 		has("the bot", ManageRoles, 0n);
-		expect((await set("the bot", { replace: true })).text).toStartWith(
-			"This change would take MANAGE_ROLES in #place",
-		);
+		expect((await set("the bot", { replace: true })).text).toStartWith("This change would take MANAGE_ROLES in #place");
 	});
 
 	test("can be kept as the refusal says: what the bot's overwrite allows is allowed to its role first", async () => {
@@ -556,8 +472,7 @@ describe("what the bot needs to undo a change", () => {
 			channels.add(world.guild, { name: "Box", type: GuildCategory }),
 			channels.add(world.guild, { name: "source" }),
 		];
-		for (const one of [channel, box, source])
-			has("@everyone", 0n, Connect, one);
+		for (const one of [channel, box, source]) has("@everyone", 0n, Connect, one);
 		has("the bot", Connect, 0n);
 		const refused = async (tool: string, args: object = {}) => {
 			const { text } = await call(tool, args);
@@ -570,9 +485,7 @@ describe("what the bot needs to undo a change", () => {
 		});
 		expect(copied).toContain("First allow CONNECT in #source");
 		const lock = { category_id: box.id, lock_permissions: true };
-		expect(await refused("move_channel", lock)).toContain(
-			"First allow CONNECT in #Box",
-		);
+		expect(await refused("move_channel", lock)).toContain("First allow CONNECT in #Box");
 		channels.edit(channel, { parent_id: box.id });
 		await refused("sync_channel_permissions");
 		expect(writes(world)).toEqual([]);
@@ -602,17 +515,11 @@ describe("list_channel_permissions", () => {
 		const { zoe, regular } = overwritten(world, general);
 		await world.heard();
 		const list = async () =>
-			(
-				await world.call("list_channel_permissions", { channel_id: general.id })
-			).text.split("\n");
+			(await world.call("list_channel_permissions", { channel_id: general.id })).text.split("\n");
 		const overwrites =
 			"@Regular allows VIEW_CHANNEL, SEND_MESSAGES; denies SPEAK | @everyone denies CONNECT | Zoë 🍞 (@zoe) allows SPEAK";
 		const ids = `Ids: @Regular (ID: ${regular}), @everyone (ID: ${world.guild.id}), Zoë 🍞 (@zoe, ID: ${zoe})`;
-		expect(await list()).toEqual([
-			"1 channel(s):",
-			`#general (ID: ${general.id}): ${overwrites}`,
-			ids,
-		]);
+		expect(await list()).toEqual(["1 channel(s):", `#general (ID: ${general.id}): ${overwrites}`, ids]);
 		overwritten(world, channelNamed(world, "Talk"));
 		await world.heard();
 		expect(await list()).toEqual([
@@ -626,11 +533,8 @@ describe("list_channel_permissions", () => {
 		await using world = await startWorld();
 		const { guild, simulator } = world;
 		const { channels } = simulator.world;
-		const list = async () =>
-			(await world.call("list_channel_permissions")).text.split("\n");
-		const [talk, general, staff] = ["Talk", "general", "staff"].map((name) =>
-			channelNamed(world, name),
-		);
+		const list = async () => (await world.call("list_channel_permissions")).text.split("\n");
+		const [talk, general, staff] = ["Talk", "general", "staff"].map((name) => channelNamed(world, name));
 		if (!talk || !general || !staff) throw new Error("the seed has them");
 		channels.setOverwrite(talk, {
 			...{ id: guild.id, type: 0, allow: "0", deny: String(Speak) },
@@ -641,20 +545,12 @@ describe("list_channel_permissions", () => {
 		});
 		await world.heard();
 		const lines = await list();
-		expect(lines[0]).toStartWith(
-			`${lines.length - 2} of ${guild.channels.size} channel(s) have overwrites`,
-		);
-		expect(lines).toContain(
-			`#Talk (category, ID: ${talk.id}): @everyone denies SPEAK`,
-		);
-		expect(lines).toContain(
-			`#general (ID: ${general.id}): as its category #Talk`,
-		);
+		expect(lines[0]).toStartWith(`${lines.length - 2} of ${guild.channels.size} channel(s) have overwrites`);
+		expect(lines).toContain(`#Talk (category, ID: ${talk.id}): @everyone denies SPEAK`);
+		expect(lines).toContain(`#general (ID: ${general.id}): as its category #Talk`);
 		const hidden = lines.filter((line) => line.includes("private, ID"));
 		expect(hidden).toHaveLength(2);
-		expect(hidden.join("\n")).toMatch(
-			/@everyone denies VIEW_CHANNEL.*\n.*: the same as #(staff|twin) \(ID: \d+\)$/,
-		);
+		expect(hidden.join("\n")).toMatch(/@everyone denies VIEW_CHANNEL.*\n.*: the same as #(staff|twin) \(ID: \d+\)$/);
 		channels.remove(twin);
 	});
 
@@ -682,12 +578,8 @@ describe("list_channel_permissions", () => {
 		expect(lines[0]).toMatch(
 			/^\d+ of \d+ channel\(s\) have overwrites, from the top; 1 without overwrites in private categories, too; 1 that the bot cannot see, too:$/,
 		);
-		expect(lines).toContain(
-			`#open (public, unlike its category, ID: ${open?.id}): no overwrites`,
-		);
-		expect(lines).toContain(
-			`a channel that the bot cannot see (ID: ${closed?.id}): unknown`,
-		);
+		expect(lines).toContain(`#open (public, unlike its category, ID: ${open?.id}): no overwrites`);
+		expect(lines).toContain(`a channel that the bot cannot see (ID: ${closed?.id}): unknown`);
 		const list = await world.call("list_channels", { category_id: vault.id });
 		expect(list.text.split("\n").slice(1)).toEqual([
 			`#Vault | ID: ${vault.id} | category | private`,
@@ -715,9 +607,7 @@ describe("list_channel_permissions", () => {
 			for (let count = 0; count < 9; count++)
 				channels.add(guild, {
 					...{ name: `channel-${box}-${count}`, parent_id: parent.id },
-					permission_overwrites: overwrites(
-						count < 6 ? ViewChannel | BigInt(box) : SendMessages,
-					),
+					permission_overwrites: overwrites(count < 6 ? ViewChannel | BigInt(box) : SendMessages),
 				});
 		}
 		await world.heard();
@@ -758,9 +648,7 @@ describe("remove_channel_permissions", () => {
 		world.simulator.world.members.remove(world.guild, member);
 		await world.heard();
 		expect((await remove(zoe)).isError).toBe(false);
-		expect(general.permission_overwrites.map(({ id }) => id)).toEqual([
-			world.guild.id,
-		]);
+		expect(general.permission_overwrites.map(({ id }) => id)).toEqual([world.guild.id]);
 		expect((await remove(zoe)).text).toContain("There is no role or member");
 	});
 
@@ -789,18 +677,12 @@ describe("sync_channel_permissions", () => {
 		const staff = channelNamed(world, "staff");
 		overwritten(world, talk);
 		const lines = (await sync(world, staff)).text.split("\n");
-		expect(lines[0]).toBe(
-			"Gave 1 channel(s) the permissions of their category:",
-		);
+		expect(lines[0]).toBe("Gave 1 channel(s) the permissions of their category:");
 		expect(lines[1]).toStartWith(`#staff (ID: ${staff.id}): `);
-		expect(lines[1]).toContain(
-			" | @Regular: VIEW_CHANNEL, SEND_MESSAGES neutral → allowed, SPEAK neutral → denied | ",
-		);
+		expect(lines[1]).toContain(" | @Regular: VIEW_CHANNEL, SEND_MESSAGES neutral → allowed, SPEAK neutral → denied | ");
 		expect(lines[1]).toContain("@Staff: VIEW_CHANNEL allowed → neutral | ");
 		expect(staff.permission_overwrites).toEqual(talk.permission_overwrites);
-		expect((await sync(world, staff)).text).toStartWith(
-			"Nothing would change: ",
-		);
+		expect((await sync(world, staff)).text).toStartWith("Nothing would change: ");
 	});
 
 	test("builds on the category's current state, however late its event is", async () => {
@@ -828,17 +710,12 @@ describe("sync_channel_permissions", () => {
 				}),
 			},
 		);
-		const [general, staff] = ["general", "staff"].map(
-			(name) => channelNamed(world, name).id,
+		const [general, staff] = ["general", "staff"].map((name) => channelNamed(world, name).id);
+		const copy = async (args: Record<string, unknown>) => (await world.call("copy_channel_permissions", args)).text;
+		expect(await copy({ target_channel_ids: [general, staff] })).toContain("denies sync_channel_permissions");
+		expect(await copy({ channel_id: general, target_channel_ids: [staff] })).toStartWith(
+			"Gave 1 channel(s) the permissions of #general",
 		);
-		const copy = async (args: Record<string, unknown>) =>
-			(await world.call("copy_channel_permissions", args)).text;
-		expect(await copy({ target_channel_ids: [general, staff] })).toContain(
-			"denies sync_channel_permissions",
-		);
-		expect(
-			await copy({ channel_id: general, target_channel_ids: [staff] }),
-		).toStartWith("Gave 1 channel(s) the permissions of #general");
 	});
 
 	test("a channel in no category, and permissions that the bot lacks, are refused", async () => {
@@ -849,9 +726,7 @@ describe("sync_channel_permissions", () => {
 			...{ id: world.guild.id, type: 0, allow: "0" },
 			deny: String(PrioritySpeaker),
 		});
-		expect((await sync(world, channelNamed(world, "staff"))).text).toContain(
-			"it lacks PRIORITY_SPEAKER",
-		);
+		expect((await sync(world, channelNamed(world, "staff"))).text).toContain("it lacks PRIORITY_SPEAKER");
 		expect(writes(world)).toEqual([]);
 	});
 });
@@ -860,8 +735,8 @@ describe("copy_channel_permissions", () => {
 	async function copier() {
 		const world = await startWorld();
 		const { guild, simulator } = world;
-		const [from, same, other, more] = ["from", "same", "other", "more"].map(
-			(name) => simulator.world.channels.add(guild, { name }),
+		const [from, same, other, more] = ["from", "same", "other", "more"].map((name) =>
+			simulator.world.channels.add(guild, { name }),
 		) as [GuildChannel, GuildChannel, GuildChannel, GuildChannel];
 		const say = (channel: GuildChannel, id: string, deny: bigint) =>
 			simulator.world.channels.setOverwrite(channel, {
@@ -897,16 +772,12 @@ describe("copy_channel_permissions", () => {
 			deny_names: ["SPEAK"],
 		});
 		// What would not wait would be done by then.
-		for (let calls = 0; calls < 5; calls++)
-			await world.call("list_channel_permissions", { channel_id: from.id });
+		for (let calls = 0; calls < 5; calls++) await world.call("list_channel_permissions", { channel_id: from.id });
 		fault.release();
 		expect((await copied).isError).toBe(false);
 		expect((await set).text).toContain("SPEAK neutral → denied");
 		expect(more.permission_overwrites).toHaveLength(2);
-		expect(writes(world)).toEqual([
-			patch,
-			`PUT /channels/${more.id}/permissions/${regular}`,
-		]);
+		expect(writes(world)).toEqual([patch, `PUT /channels/${more.id}/permissions/${regular}`]);
 	});
 
 	test("lists the changes in a dry run, and skips channels that already have them", async () => {
@@ -926,14 +797,9 @@ describe("copy_channel_permissions", () => {
 		);
 		for (const channel of [same, other, more])
 			expect(channel.permission_overwrites).toEqual(from.permission_overwrites);
-		expect(writes(world)).toEqual([
-			`PATCH /channels/${other.id}`,
-			`PATCH /channels/${more.id}`,
-		]);
+		expect(writes(world)).toEqual([`PATCH /channels/${other.id}`, `PATCH /channels/${more.id}`]);
 		const again = await copy();
-		expect(again.text).toContain(
-			"Nothing would change: all 3 target channel(s) already have",
-		);
+		expect(again.text).toContain("Nothing would change: all 3 target channel(s) already have");
 	});
 
 	test("permissions that the bot lacks are refused before any write", async () => {
@@ -960,9 +826,7 @@ describe("copy_channel_permissions", () => {
 		const { world, other, copy } = scene;
 		denyBot(world, other, ManageRoles);
 		await world.heard();
-		expect((await copy()).text).toContain(
-			`lacks MANAGE_ROLES in #other (ID: ${other.id})`,
-		);
+		expect((await copy()).text).toContain(`lacks MANAGE_ROLES in #other (ID: ${other.id})`);
 		expect(writes(world)).toEqual([]);
 	});
 });

@@ -2,11 +2,7 @@
 // What each tool demands in general is tried in person-table.test.ts.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-	ChannelType,
-	GuildScheduledEventEntityType,
-	PermissionFlagsBits,
-} from "discord.js";
+import { ChannelType, GuildScheduledEventEntityType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import type { McpCaller } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
@@ -34,33 +30,21 @@ beforeAll(async () => {
 afterAll(() => cast[Symbol.asyncDispose]());
 
 /** Calls a tool in the name of the person, who has these permissions in the guild. */
-async function call(
-	tool: string,
-	args: Args,
-	permissions: readonly Permission[],
-) {
+async function call(tool: string, args: Args, permissions: readonly Permission[]) {
 	permit(cast, permissions);
 	await settle(cast);
 	return cast.client.call(tool, args);
 }
 
 /** Calls a tool that must change nothing. Returns the error. */
-async function refused(
-	tool: string,
-	args: Args,
-	permissions: readonly Permission[],
-): Promise<string> {
+async function refused(tool: string, args: Args, permissions: readonly Permission[]): Promise<string> {
 	const { text, isError } = await call(tool, args, permissions);
 	expect({ text, isError }).toMatchObject({ isError: true });
 	expect(writes(cast.world)).toEqual([]);
 	return text;
 }
 
-async function runs(
-	tool: string,
-	args: Args,
-	permissions: readonly Permission[],
-): Promise<string> {
+async function runs(tool: string, args: Args, permissions: readonly Permission[]): Promise<string> {
 	const { text, isError } = await call(tool, args, permissions);
 	expect({ text, isError }).toMatchObject({ isError: false });
 	return text;
@@ -87,11 +71,7 @@ function deny(channel: GuildChannel, permission: Permission): void {
 }
 
 /** The id of a message that a client has sent. */
-async function sentBy(
-	client: McpCaller,
-	channel_id: string,
-	tool = "send_message",
-): Promise<string> {
+async function sentBy(client: McpCaller, channel_id: string, tool = "send_message"): Promise<string> {
 	const { text } = await client.call(tool, {
 		...{ channel_id, content: "hello" },
 		...(tool === "send_file" && { filename: "a.txt", text: "soup" }),
@@ -114,9 +94,7 @@ describe("what the bot made is not the person's", () => {
 		const channel = newChannel(cast);
 		const { id } = written(cast, channel);
 		const args = { channel_id: channel.id, message_ids: [id] };
-		expect(await refused("delete_messages", args, [])).toContain(
-			"You lack MANAGE_MESSAGES in ",
-		);
+		expect(await refused("delete_messages", args, [])).toContain("You lack MANAGE_MESSAGES in ");
 	});
 
 	test("people may delete what they wrote", async () => {
@@ -133,9 +111,7 @@ describe("what the bot made is not the person's", () => {
 		const { id } = writtenByBot(cast, channel);
 		const args = { channel_id: channel.id, message_id: id };
 		const has = ["SendMessages", "ReadMessageHistory"] as const;
-		expect(await refused("crosspost_message", args, has)).toContain(
-			"You lack MANAGE_MESSAGES in ",
-		);
+		expect(await refused("crosspost_message", args, has)).toContain("You lack MANAGE_MESSAGES in ");
 	});
 
 	test("a reaction of the bot stays", async () => {
@@ -144,11 +120,9 @@ describe("what the bot made is not the person's", () => {
 		const emoji = { id: null, name: "👍" };
 		platform().reactions.add(channel, message, botUser(cast.world), emoji);
 		const place = { channel_id: channel.id, message_id: message.id };
-		expect(
-			await refused("remove_reaction", { ...place, emoji: "👍" }, [
-				"ReadMessageHistory",
-			]),
-		).toContain("You lack MANAGE_MESSAGES in ");
+		expect(await refused("remove_reaction", { ...place, emoji: "👍" }, ["ReadMessageHistory"])).toContain(
+			"You lack MANAGE_MESSAGES in ",
+		);
 	});
 
 	test("a thread of the bot is not edited by those who cannot manage threads", async () => {
@@ -156,9 +130,7 @@ describe("what the bot made is not the person's", () => {
 		const bot = botUser(cast.world);
 		const thread = threads.add(newChannel(cast), bot, { name: freshName() });
 		const args = { thread_id: thread.id, name: "changed" };
-		expect(
-			await refused("edit_thread", args, ["SendMessagesInThreads"]),
-		).toContain("You lack MANAGE_THREADS in ");
+		expect(await refused("edit_thread", args, ["SendMessagesInThreads"])).toContain("You lack MANAGE_THREADS in ");
 	});
 
 	test("people may edit threads that they started", async () => {
@@ -181,9 +153,9 @@ describe("what the bot made is not the person's", () => {
 		threads.join(thread, user);
 		threads.join(thread, person());
 		const args = { thread_id: thread.id, remove_user_ids: [user.id] };
-		expect(
-			await refused("edit_thread_members", args, ["SendMessagesInThreads"]),
-		).toContain("You lack MANAGE_THREADS in ");
+		expect(await refused("edit_thread_members", args, ["SendMessagesInThreads"])).toContain(
+			"You lack MANAGE_THREADS in ",
+		);
 	});
 
 	test("an emoji and an event of the bot need the permission for those of others", async () => {
@@ -191,9 +163,9 @@ describe("what the bot made is not the person's", () => {
 		const name = freshName().replace("-", "_");
 		const emoji = platform().emojis.add(cast.guild, bot, { name });
 		const emojiArgs = { emoji_id: emoji.id };
-		expect(
-			await refused("delete_emoji", emojiArgs, ["CreateGuildExpressions"]),
-		).toContain("You lack MANAGE_GUILD_EXPRESSIONS in ");
+		expect(await refused("delete_emoji", emojiArgs, ["CreateGuildExpressions"])).toContain(
+			"You lack MANAGE_GUILD_EXPRESSIONS in ",
+		);
 		const event = platform().scheduledEvents.add(cast.guild, bot.id, {
 			name: freshName(),
 			entity_type: GuildScheduledEventEntityType.External,
@@ -202,14 +174,12 @@ describe("what the bot made is not the person's", () => {
 			scheduled_end_time: "2099-01-31T13:00:00.000Z",
 		});
 		const eventArgs = { event_id: event.id };
-		expect(
-			await refused("delete_scheduled_event", eventArgs, ["CreateEvents"]),
-		).toContain("You lack MANAGE_EVENTS in ");
-		expect(
-			await refused("edit_scheduled_event", { ...eventArgs, name: "changed" }, [
-				"CreateEvents",
-			]),
-		).toContain("You lack MANAGE_EVENTS in ");
+		expect(await refused("delete_scheduled_event", eventArgs, ["CreateEvents"])).toContain(
+			"You lack MANAGE_EVENTS in ",
+		);
+		expect(await refused("edit_scheduled_event", { ...eventArgs, name: "changed" }, ["CreateEvents"])).toContain(
+			"You lack MANAGE_EVENTS in ",
+		);
 	});
 
 	test("an emoji is not edited without any permission, although the bot may", async () => {
@@ -218,19 +188,14 @@ describe("what the bot made is not the person's", () => {
 			name,
 		});
 		const args = { emoji_id: emoji.id, name: "changed" };
-		expect(await refused("edit_emoji", args, [])).toContain(
-			"You lack MANAGE_GUILD_EXPRESSIONS in ",
-		);
+		expect(await refused("edit_emoji", args, [])).toContain("You lack MANAGE_GUILD_EXPRESSIONS in ");
 	});
 
 	test("the bot is renamed only by those who manage the guild", async () => {
 		const args = { user_id: botUser(cast.world).id, nickname: "Mine" };
-		expect(
-			await refused("set_nickname", args, [
-				"ManageNicknames",
-				"ChangeNickname",
-			]),
-		).toContain("You lack MANAGE_GUILD in ");
+		expect(await refused("set_nickname", args, ["ManageNicknames", "ChangeNickname"])).toContain(
+			"You lack MANAGE_GUILD in ",
+		);
 	});
 });
 
@@ -239,14 +204,10 @@ describe("rank", () => {
 		const { id } = newRole(cast, cast.guild);
 		const above = { role_ids: [id], above_role_id: cast.role.id };
 		const manages = ["ManageRoles"] as const;
-		expect(await refused("move_roles", above, manages)).toContain(
-			"would no longer rank below your highest role",
-		);
+		expect(await refused("move_roles", above, manages)).toContain("would no longer rank below your highest role");
 		const below_role_id = cast.higher.id;
 		const edit = { role_id: id, below_role_id, name: "changed" };
-		expect(await refused("edit_role", edit, manages)).toContain(
-			"would no longer rank below your highest role",
-		);
+		expect(await refused("edit_role", edit, manages)).toContain("would no longer rank below your highest role");
 	});
 
 	test("a role is not created above the person's own", async () => {
@@ -260,18 +221,14 @@ describe("rank", () => {
 
 	test("a role gets no permission that the person lacks", async () => {
 		const args = { name: freshName(), permissions: ["BAN_MEMBERS"] };
-		expect(await refused("create_role", args, ["ManageRoles"])).toContain(
-			"you lack BAN_MEMBERS",
-		);
+		expect(await refused("create_role", args, ["ManageRoles"])).toContain("you lack BAN_MEMBERS");
 	});
 
 	test("a new member gets no role above the person's by an invite", async () => {
 		const { id } = newChannel(cast);
 		const args = { channel_id: id, role_ids: [cast.higher.id] };
 		const has = ["CreateInstantInvite", "ManageRoles"] as const;
-		expect(await refused("create_invite", args, has)).toContain(
-			"does not rank below your highest role",
-		);
+		expect(await refused("create_invite", args, has)).toContain("does not rank below your highest role");
 	});
 
 	test("a new member gets no permission that the person lacks by an invite", async () => {
@@ -280,9 +237,7 @@ describe("rank", () => {
 		platform().roles.edit(cast.guild, role, { permissions });
 		const args = { channel_id: newChannel(cast).id, role_ids: [role.id] };
 		const has = ["CreateInstantInvite", "ManageRoles"] as const;
-		expect(await refused("create_invite", args, has)).toContain(
-			"You lack BAN_MEMBERS in ",
-		);
+		expect(await refused("create_invite", args, has)).toContain("You lack BAN_MEMBERS in ");
 	});
 
 	test("pruning does not reach those with a role above the person's own", async () => {
@@ -293,9 +248,7 @@ describe("rank", () => {
 		});
 		await runs("prune_members", prune(id), has);
 		const above = prune(id, cast.higher.id);
-		expect(await refused("prune_members", above, has)).toContain(
-			"does not rank below your highest role",
-		);
+		expect(await refused("prune_members", above, has)).toContain("does not rank below your highest role");
 	});
 
 	test("a timeout by AutoMod is changed only by those who time members out", async () => {
@@ -307,9 +260,7 @@ describe("rank", () => {
 			exempt_channels: [],
 		});
 		const longer = { rule_id: rule.id, duration_seconds: 86_400 };
-		expect(
-			await refused("set_automod_rule", longer, ["ManageGuild"]),
-		).toContain("You lack MODERATE_MEMBERS in ");
+		expect(await refused("set_automod_rule", longer, ["ManageGuild"])).toContain("You lack MODERATE_MEMBERS in ");
 		const renamed = { rule_id: rule.id, name: freshName() };
 		await runs("set_automod_rule", renamed, ["ManageGuild"]);
 		await runs("set_automod_rule", longer, ["ManageGuild", "ModerateMembers"]);
@@ -318,9 +269,7 @@ describe("rank", () => {
 	test("nobody but the owner acts on the owner", async () => {
 		const owner = cast.guild.owner_id;
 		const args = { user_ids: [owner] };
-		expect(await refused("kick", args, ["KickMembers"])).toContain(
-			"owns the guild: you cannot act on the owner",
-		);
+		expect(await refused("kick", args, ["KickMembers"])).toContain("owns the guild: you cannot act on the owner");
 	});
 });
 
@@ -340,13 +289,9 @@ describe("channels", () => {
 	});
 
 	test("a new channel's access allows nothing that the person lacks", async () => {
-		const permission_overwrites = [
-			{ id: person().id, allow: ["MANAGE_MESSAGES"] },
-		];
+		const permission_overwrites = [{ id: person().id, allow: ["MANAGE_MESSAGES"] }];
 		const args = { name: freshName(), permission_overwrites };
-		expect(await refused("create_channel", args, ["ManageChannels"])).toContain(
-			"you lack MANAGE_MESSAGES",
-		);
+		expect(await refused("create_channel", args, ["ManageChannels"])).toContain("you lack MANAGE_MESSAGES");
 	});
 
 	test("only administrators allow MANAGE_ROLES in a channel, even where an overwrite allows it to them", async () => {
@@ -385,22 +330,16 @@ describe("channels", () => {
 		});
 		const manages = ["ManageRoles"] as const;
 		const deleting = { role_id: role.id, dry_run: true };
-		expect(await runs("delete_role", deleting, manages)).toContain(
-			"for which 0 channel(s) have overwrites",
-		);
+		expect(await runs("delete_role", deleting, manages)).toContain("for which 0 channel(s) have overwrites");
 		const who = { permissions: ["PRIORITY_SPEAKER"] };
-		expect(await runs("check_permissions", who, manages)).not.toContain(
-			channel.name,
-		);
+		expect(await runs("check_permissions", who, manages)).not.toContain(channel.name);
 	});
 
 	test("slow mode holds for the person, too", async () => {
 		const channel = newChannel(cast);
 		platform().channels.edit(channel, { rate_limit_per_user: 60 });
 		const args = { channel_id: channel.id, content: "hello" };
-		expect(await refused("send_message", args, ["SendMessages"])).toContain(
-			"You lack BYPASS_SLOWMODE in ",
-		);
+		expect(await refused("send_message", args, ["SendMessages"])).toContain("You lack BYPASS_SLOWMODE in ");
 		await runs("send_message", args, ["SendMessages", "BypassSlowmode"]);
 	});
 
@@ -432,9 +371,7 @@ describe("channels", () => {
 		const content = "Soup <a:ladle:123456789012345678>!";
 		const args = { channel_id: id, content };
 		const sends = ["SendMessages"] as const;
-		expect(await refused("send_message", args, sends)).toContain(
-			"You lack USE_EXTERNAL_EMOJIS in ",
-		);
+		expect(await refused("send_message", args, sends)).toContain("You lack USE_EXTERNAL_EMOJIS in ");
 		await runs("send_message", args, [...sends, "UseExternalEmojis"]);
 	});
 
@@ -449,9 +386,7 @@ describe("channels", () => {
 		const args = { channel_id: thread.id, content: `<@${user.id}>, come!` };
 		const pings = { ...args, mentions: "users" };
 		const sends = ["SendMessagesInThreads"] as const;
-		expect(await refused("send_message", pings, sends)).toContain(
-			"You lack MANAGE_THREADS in ",
-		);
+		expect(await refused("send_message", pings, sends)).toContain("You lack MANAGE_THREADS in ");
 		await runs("send_message", args, sends);
 	});
 
@@ -490,17 +425,13 @@ describe("channels", () => {
 			components: [
 				{
 					...{ id: 1, type: 1 },
-					components: [
-						{ ...{ id: 2, type: 2, style: 4 }, label: "Ban", custom_id: "ban" },
-					],
+					components: [{ ...{ id: 2, type: 2, style: 4 }, label: "Ban", custom_id: "ban" }],
 				},
 			],
 		});
 		const args = { channel_id: channel.id, message_id: id, content: "Cake?" };
 		const has = ["ManageMessages", "ReadMessageHistory"] as const;
-		expect(await refused("edit_message", args, has)).toContain(
-			"The buttons of the message",
-		);
+		expect(await refused("edit_message", args, has)).toContain("The buttons of the message");
 	});
 
 	test("people do not delete what they wrote in a voice channel that they cannot join", async () => {
@@ -510,25 +441,20 @@ describe("channels", () => {
 		});
 		const args = { channel_id: channel.id, message_ids: [id] };
 		const reads = ["ReadMessageHistory"] as const;
-		expect(await refused("delete_messages", args, reads)).toContain(
-			"You lack CONNECT in ",
-		);
+		expect(await refused("delete_messages", args, reads)).toContain("You lack CONNECT in ");
 		await runs("delete_messages", args, [...reads, "Connect"]);
 	});
 
 	test("only those who manage threads start one with slow mode", async () => {
 		const { id } = newChannel(cast);
 		const args = { channel_id: id, name: "slow", slowmode_seconds: 5 };
-		expect(
-			await refused("create_thread", args, ["CreatePublicThreads"]),
-		).toContain("You lack MANAGE_THREADS in ");
+		expect(await refused("create_thread", args, ["CreatePublicThreads"])).toContain("You lack MANAGE_THREADS in ");
 	});
 
 	test("an order of channels does not name hidden ones", async () => {
 		const category = newChannel(cast, ChannelType.GuildCategory);
 		const [one, other] = [newChannel(cast), newChannel(cast)];
-		for (const channel of [one, other])
-			platform().channels.edit(channel, { parent_id: category.id });
+		for (const channel of [one, other]) platform().channels.edit(channel, { parent_id: category.id });
 		hide(cast, other, person().id);
 		const args = { channel_ids: [one.id], position: 1 };
 		const text = await runs("move_channels", args, ["ManageChannels"]);
@@ -539,26 +465,14 @@ describe("channels", () => {
 	test("locking all channels leaves hidden ones alone", async () => {
 		const channel = hidden();
 		const text = await runs("lock_channel", { all: true }, [
-			...([
-				"ManageRoles",
-				"ManageChannels",
-				"SendMessages",
-				"Connect",
-			] as const),
+			...(["ManageRoles", "ManageChannels", "SendMessages", "Connect"] as const),
 			...(["SendMessagesInThreads", "AddReactions", "Speak"] as const),
 			...(["CreatePublicThreads", "CreatePrivateThreads"] as const),
 		]);
 		expect(text).not.toContain(channel.name);
-		expect(channel.permission_overwrites.map(({ id }) => id)).toEqual([
-			person().id,
-		]);
+		expect(channel.permission_overwrites.map(({ id }) => id)).toEqual([person().id]);
 		await runs("lock_channel", { all: true, unlock: true }, [
-			...([
-				"ManageRoles",
-				"ManageChannels",
-				"SendMessages",
-				"Connect",
-			] as const),
+			...(["ManageRoles", "ManageChannels", "SendMessages", "Connect"] as const),
 			...(["SendMessagesInThreads", "AddReactions", "Speak"] as const),
 			...(["CreatePublicThreads", "CreatePrivateThreads"] as const),
 		]);
@@ -622,13 +536,9 @@ describe("messages", () => {
 		const found = await runs("search_messages", search, reads);
 		expect(found).toStartWith("No match");
 		const listed = { channel_id: parent.id };
-		expect(await runs("list_threads", listed, reads)).not.toContain(
-			thread.name,
-		);
+		expect(await runs("list_threads", listed, reads)).not.toContain(thread.name);
 		const read = { channel_id: thread.id };
-		expect(await refused("get_recent_messages", read, reads)).toContain(
-			`There is no channel ${thread.id}`,
-		);
+		expect(await refused("get_recent_messages", read, reads)).toContain(`There is no channel ${thread.id}`);
 		threads.join(thread, person());
 		expect(await runs("list_threads", listed, reads)).toContain(thread.name);
 		const text = await runs("get_recent_messages", read, reads);
@@ -641,19 +551,13 @@ describe("messages", () => {
 		const type = ChannelType.PrivateThread;
 		const bot = botUser(cast.world);
 		const open = threads.add(parent, bot, { name: freshName() });
-		const all = Array.from({ length: 101 }, () =>
-			threads.add(parent, bot, { name: freshName(), type }),
-		);
+		const all = Array.from({ length: 101 }, () => threads.add(parent, bot, { name: freshName(), type }));
 		for (const thread of all) threads.join(thread, person());
 		const [oldest, newer] = all;
 		const args = { channel_id: parent.id, limit: 100 };
 		const first = await runs("list_threads", args, reads);
 		expect(first).toContain(String(newer?.name));
-		const rest = await runs(
-			"list_threads",
-			{ ...args, before: String(newer?.id) },
-			reads,
-		);
+		const rest = await runs("list_threads", { ...args, before: String(newer?.id) }, reads);
 		expect(rest).toContain(`#${open.name} `);
 		expect(rest).toContain(`#${oldest?.name} `);
 	});
@@ -680,22 +584,16 @@ describe("messages", () => {
 			platform().messages.add(channel, adaIn(cast.world), {
 				content: "glockenspiel",
 			});
-		for (const args of [
-			{ text: "glockenspiel" },
-			{ text: "glockenspiel", after: "1h" },
-		])
+		for (const args of [{ text: "glockenspiel" }, { text: "glockenspiel", after: "1h" }])
 			await runs("delete_messages", args, [...reads, "ManageMessages"]);
-		for (const { id } of [one, other])
-			expect(platform().messages.in(id)).toHaveLength(1);
+		for (const { id } of [one, other]) expect(platform().messages.in(id)).toHaveLength(1);
 	});
 
 	test("a link to a message in a hidden channel is refused like one that does not exist", async () => {
 		const channel = hidden();
 		const { id } = written(cast, channel);
 		const args = { message_ids: [`${channel.id}/${id}`] };
-		expect(
-			await refused("delete_messages", args, ["ManageMessages"]),
-		).toContain(`There is no channel ${channel.id}`);
+		expect(await refused("delete_messages", args, ["ManageMessages"])).toContain(`There is no channel ${channel.id}`);
 	});
 
 	test("a message is not forwarded out of a hidden channel", async () => {
@@ -704,9 +602,7 @@ describe("messages", () => {
 		const to_channel_id = newChannel(cast).id;
 		const args = { channel_id: channel.id, message_id: id, to_channel_id };
 		const has = [...reads, "SendMessages"] as const;
-		expect(await refused("forward_message", args, has)).toContain(
-			`There is no channel ${channel.id}`,
-		);
+		expect(await refused("forward_message", args, has)).toContain(`There is no channel ${channel.id}`);
 	});
 
 	test("a ban does not count messages in hidden channels", async () => {
@@ -715,17 +611,13 @@ describe("messages", () => {
 			...{ user_ids: [user.id], delete_message_seconds: 3600 },
 			dry_run: true,
 		};
-		expect(await runs("ban", args, ["BanMembers"])).toContain(
-			"their messages of the last",
-		);
+		expect(await runs("ban", args, ["BanMembers"])).toContain("their messages of the last");
 	});
 
 	test("direct messages of the bot are read only by those who manage the bot", async () => {
 		const { user } = newTalk(cast);
 		const args = { user_id: user.id };
-		expect(await refused("read_private_messages", args, [])).toContain(
-			"You lack MANAGE_GUILD in the bot's own guild",
-		);
+		expect(await refused("read_private_messages", args, [])).toContain("You lack MANAGE_GUILD in the bot's own guild");
 	});
 });
 
@@ -740,36 +632,27 @@ describe("what members cannot look up by hand", () => {
 		const text = await runs("get_member", args, []);
 		expect(text).not.toContain("Timed out");
 		expect(text).not.toContain("Permissions");
-		const all = await runs("get_member", args, [
-			"ModerateMembers",
-			"ManageRoles",
-		]);
+		const all = await runs("get_member", args, ["ModerateMembers", "ManageRoles"]);
 		expect(all).toContain("Timed out until: 2099-01-31");
 		expect(all).toContain("Permissions in the guild: VIEW_CHANNEL");
 		const own = await runs("get_member", { user_id: person().id }, []);
 		expect(own).toContain("Permissions in the guild: VIEW_CHANNEL");
 		const timedOut = { timed_out: true };
-		expect(await refused("list_members", timedOut, [])).toContain(
-			"You lack MODERATE_MEMBERS in ",
-		);
+		expect(await refused("list_members", timedOut, [])).toContain("You lack MODERATE_MEMBERS in ");
 		expect(await runs("list_members", {}, [])).not.toContain("timed out");
 		expect(await refused("list_members", { pending: true }, [])).toContain(
 			"need one to see who has accepted the rules",
 		);
 		await runs("list_members", { pending: true }, ["KickMembers"]);
 		expect(await runs("list_roles", {}, [])).not.toContain("permits: ");
-		expect(await runs("list_roles", {}, ["ManageRoles"])).toContain(
-			"permits: ",
-		);
+		expect(await runs("list_roles", {}, ["ManageRoles"])).toContain("permits: ");
 	});
 
 	test("their own permissions they can", async () => {
 		const own = { user_ids: [person().id] };
 		await runs("check_permissions", own, []);
 		const other = { user_ids: [person().id, adaIn(cast.world).id] };
-		expect(await refused("check_permissions", other, [])).toContain(
-			"You lack MANAGE_ROLES in ",
-		);
+		expect(await refused("check_permissions", other, [])).toContain("You lack MANAGE_ROLES in ");
 	});
 
 	test("who made an emoji", async () => {
@@ -794,9 +677,7 @@ describe("what members cannot look up by hand", () => {
 		const inviter = botUser(cast.world);
 		const { code } = platform().invites.add(newChannel(cast), { inviter });
 		const args = { invite_codes: [code] };
-		expect(await refused("delete_invite", args, [])).toContain(
-			"You lack MANAGE_CHANNELS in ",
-		);
+		expect(await refused("delete_invite", args, [])).toContain("You lack MANAGE_CHANNELS in ");
 		await runs("delete_invite", args, ["ManageGuild"]);
 	});
 
@@ -810,9 +691,7 @@ describe("what members cannot look up by hand", () => {
 			const { text } = await world.call("list_recent_tool_calls", { tool });
 			return text;
 		};
-		await until("the calls are recorded", async () =>
-			(await recorded("list_channels")).includes(other.id),
-		);
+		await until("the calls are recorded", async () => (await recorded("list_channels")).includes(other.id));
 		expect(await recorded("get_channel")).toContain(channel.id);
 		const text = await runs("list_recent_tool_calls", { limit: 100 }, manages);
 		expect(text).not.toContain(channel.id);

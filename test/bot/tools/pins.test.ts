@@ -2,20 +2,13 @@
 
 import { expect, test } from "bun:test";
 import { pagesOf } from "../../support/pages.ts";
-import {
-	linked,
-	startWorld,
-	type TestWorld,
-	userNamed,
-} from "../../support/world.ts";
+import { linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 function write({ simulator, guild }: TestWorld, contents: string[]) {
 	const { world } = simulator;
 	const channel = world.channels.add(guild, { name: "notes" });
 	const ada = userNamed({ simulator }, "ada");
-	const messages = contents.map((content) =>
-		world.messages.add(channel, ada, { content }),
-	);
+	const messages = contents.map((content) => world.messages.add(channel, ada, { content }));
 	return { channel_id: channel.id, messages };
 }
 
@@ -70,16 +63,11 @@ test("a full channel and Discord's own message are refused, with what to do", as
 		channel_id,
 		message_id: notice?.id,
 	});
-	expect(own.text).toContain(
-		"(code 50021). The message is a system message of Discord",
-	);
-	for (const message of messages.slice(0, 250))
-		message.pinned_at = new Date().toISOString();
+	expect(own.text).toContain("(code 50021). The message is a system message of Discord");
+	for (const message of messages.slice(0, 250)) message.pinned_at = new Date().toISOString();
 	const full = await world.call("pin_message", {
 		channel_id,
 		message_id: messages[251]?.id,
 	});
-	expect(full.text).toContain(
-		"(code 30003). list_pins shows the pinned messages",
-	);
+	expect(full.text).toContain("(code 30003). list_pins shows the pinned messages");
 });

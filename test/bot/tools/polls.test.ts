@@ -2,14 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { pagesOf } from "../../support/pages.ts";
-import {
-	channelNamed,
-	linked,
-	startWorld,
-	type TestWorld,
-	userNamed,
-	writes,
-} from "../../support/world.ts";
+import { channelNamed, linked, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
 import { adaIn, startScene } from "../tool-rows/scene.ts";
 
 const lunch = {
@@ -51,9 +44,7 @@ test("a poll is sent with its answers, for a day by default", async () => {
 test("answers may be plain texts", async () => {
 	await using world = await startWorld();
 	const { text } = await ask(world, { answers: ["Soup", { text: "Bread" }] });
-	expect(text).toContain(
-		"| answer 1, 0 vote(s): Soup | answer 2, 0 vote(s): Bread |",
-	);
+	expect(text).toContain("| answer 1, 0 vote(s): Soup | answer 2, 0 vote(s): Bread |");
 });
 
 test("an invalid poll is refused before it is sent", async () => {
@@ -76,8 +67,7 @@ test("an invalid poll is refused before it is sent", async () => {
 		["duration", { duration: 769 }],
 		["duration", { duration: 0 }],
 	];
-	for (const [field, args] of wrong)
-		expect((await ask(world, args)).text).toContain(`${field}: expected `);
+	for (const [field, args] of wrong) expect((await ask(world, args)).text).toContain(`${field}: expected `);
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
@@ -86,11 +76,8 @@ test("an answer takes the guild's emoji, but no unknown or foreign one", async (
 	const { world, guild, other } = scene;
 	const { emojis } = world.simulator.world;
 	const ada = adaIn(world);
-	const [own, foreign] = [guild, other].map((one) =>
-		emojis.add(one, ada, { name: "pan" }),
-	);
-	const withEmoji = (id = "") =>
-		ask(world, { answers: [{ text: "x", emoji: id }, { text: "y" }] });
+	const [own, foreign] = [guild, other].map((one) => emojis.add(one, ada, { name: "pan" }));
+	const withEmoji = (id = "") => ask(world, { answers: [{ text: "x", emoji: id }, { text: "y" }] });
 	const polls = () => writes(world).filter((one) => one.endsWith("/messages"));
 	for (const id of ["123456789012345678", foreign?.id])
 		expect((await withEmoji(id)).text).toStartWith(
@@ -126,9 +113,7 @@ test("votes are counted where messages are read, until the poll is ended", async
 	const { text: latest } = await world.call("get_recent_messages", {
 		...{ channel_id: where.channel_id, limit: 1 },
 	});
-	expect(latest).toContain(
-		"| kind: PollResult | embed: poll_question_text: Lunch?",
-	);
+	expect(latest).toContain("| kind: PollResult | embed: poll_question_text: Lunch?");
 });
 
 test("only the bot's own poll is ended, and only once", async () => {
@@ -169,18 +154,13 @@ test("voters are listed page by page, by id", async () => {
 			.split("\n")
 			.slice(1)
 			.map((line) => line.replace(/, ID: \d+/g, "")),
-	).toEqual([
-		"answer 1 (Soup): Ada (@ada), Zoë 🍞 (@zoe), 李伟 (@liwei)",
-		"answer 2 (Bread): nobody",
-	]);
+	).toEqual(["answer 1 (Soup): Ada (@ada), Zoë 🍞 (@zoe), 李伟 (@liwei)", "answer 2 (Bread): nobody"]);
 	const args = { ...where, answer_id: 1, limit: 2 };
 	const pages = await pagesOf(world.call, "get_poll_voters", args);
 	const seen = pages.map((page) => page.match(/@\w+(?=\) \|)/gm));
 	expect(seen).toEqual([["@ada", "@zoe"], ["@liwei"]]);
 	const none = await world.call("get_poll_voters", { ...where, answer_id: 2 });
-	expect(none.text).toBe(
-		`Nobody has voted for answer 2 (Bread) of the poll ${said.id}.`,
-	);
+	expect(none.text).toBe(`Nobody has voted for answer 2 (Bread) of the poll ${said.id}.`);
 	const wrong = await world.call("get_poll_voters", { ...where, answer_id: 3 });
 	expect(wrong.text).toContain("has no answer 3. Its answers are 1, 2;");
 });

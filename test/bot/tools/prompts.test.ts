@@ -1,11 +1,7 @@
 // The prompts of a bot, by the configuration and the guilds that it has.
 
 import { describe, expect, test } from "bun:test";
-import {
-	callingTools,
-	listedByDefault,
-	tools,
-} from "../../../src/bot/tools/index.ts";
+import { callingTools, listedByDefault, tools } from "../../../src/bot/tools/index.ts";
 import { createPrompts } from "../../../src/bot/tools/prompts.ts";
 import { getPrompt, listPrompts } from "../../../src/mcp/prompts.ts";
 
@@ -19,9 +15,7 @@ const promptsOf = (allowed: readonly string[], guildId?: string) =>
 		allowed: new Set(allowed),
 	});
 const textOf = (name: string, args: object, guildId?: string) =>
-	JSON.stringify(
-		getPrompt(promptsOf(names, guildId), { name, arguments: args }),
-	);
+	JSON.stringify(getPrompt(promptsOf(names, guildId), { name, arguments: args }));
 
 test("there is a prompt for each job, with a guild_id, in less than 2 KiB", () => {
 	const prompts = promptsOf(names);
@@ -29,36 +23,23 @@ test("there is a prompt for each job, with a guild_id, in less than 2 KiB", () =
 		...["set_up_guild", "clean_up_after_raid", "review_permissions"],
 		"weekly_report",
 	]);
-	for (const prompt of prompts)
-		expect(prompt.arguments.at(-1)?.name).toBe("guild_id");
+	for (const prompt of prompts) expect(prompt.arguments.at(-1)?.name).toBe("guild_id");
 	expect(Buffer.byteLength(listPrompts(prompts))).toBeLessThan(2_048);
 });
 
 test("a prompt is offered only if its tools are allowed", () => {
 	const without = names.filter((name) => name !== "ban");
-	expect(promptsOf(without).map(({ name }) => name)).not.toContain(
-		"clean_up_after_raid",
-	);
+	expect(promptsOf(without).map(({ name }) => name)).not.toContain("clean_up_after_raid");
 });
 
 describe.each(promptsOf(names).map(({ name }) => [name]))("%s", (name) => {
 	test("names only tools that there are, and says which need find_tools", () => {
 		const text = textOf(name, {});
 		const mentioned = text.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [];
-		const args = new Set(
-			tools.flatMap(({ listing }) =>
-				Object.keys(Object(listing.inputSchema.properties)),
-			),
-		);
-		const unlisted = mentioned.filter(
-			(word) => names.includes(word) && !listedByDefault.includes(word),
-		);
-		for (const word of mentioned)
-			expect(names.includes(word) || args.has(word) ? word : `? ${word}`).toBe(
-				word,
-			);
-		if (unlisted.length > 0)
-			expect(text).toMatch(/find_tools|use_reading_tool/);
+		const args = new Set(tools.flatMap(({ listing }) => Object.keys(Object(listing.inputSchema.properties))));
+		const unlisted = mentioned.filter((word) => names.includes(word) && !listedByDefault.includes(word));
+		for (const word of mentioned) expect(names.includes(word) || args.has(word) ? word : `? ${word}`).toBe(word);
+		if (unlisted.length > 0) expect(text).toMatch(/find_tools|use_reading_tool/);
 	});
 
 	test("says where to act", () => {
@@ -72,9 +53,7 @@ describe.each(promptsOf(names).map(({ name }) => [name]))("%s", (name) => {
 });
 
 test("what a person gives is in the text", () => {
-	expect(textOf("set_up_guild", { plan: "a club for chess" })).toContain(
-		"What it should have: a club for chess",
-	);
+	expect(textOf("set_up_guild", { plan: "a club for chess" })).toContain("What it should have: a club for chess");
 	const raid = textOf("clean_up_after_raid", { since: "3h", actor: "mallory" });
 	expect(raid).toContain("everything since 3h");
 	expect(raid).toContain("The account mallory was taken over");

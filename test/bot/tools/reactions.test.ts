@@ -4,12 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
-import {
-	denyBot,
-	startWorld,
-	type TestWorld,
-	userNamed,
-} from "../../support/world.ts";
+import { denyBot, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 import { startScene } from "../tool-rows/scene.ts";
 
 const shared = shareWorld();
@@ -40,53 +35,42 @@ test("an existing reaction is joined in its own form, without ADD_REACTIONS", as
 		const { isError } = await world.call("add_reaction", { ...at, emoji });
 		expect(isError).toBe(false);
 	}
-	expect(message.reactions.map(({ userIds }) => userIds.length)).toEqual([
-		2, 2,
-	]);
+	expect(message.reactions.map(({ userIds }) => userIds.length)).toEqual([2, 2]);
 	const refused = await world.call("add_reaction", { ...at, emoji: "👍" });
 	expect(refused.text).toStartWith("The bot lacks ADD_REACTIONS in #notes");
 });
 
-test.each([
-	"<:bread:123456789012345678>",
-	"bread:123456789012345678",
-	bread.id,
-])("a guild's emoji is accepted as %s", async (emoji) => {
-	await using world = await startWorld();
-	const { channel, message, at, userOf, ...made } = write(world);
-	made.world.reactions.add(channel, message, userOf("zoe"), bread);
-	await world.heard();
-	const { text } = await world.call("get_reactions", { ...at, emoji });
-	expect(text).toContain(`(@zoe) | ID: ${userOf("zoe").id}`);
-});
-
-test.each(["", "x", ":thumbsup:", "<:bread:1>", "👍".repeat(33)])(
-	"%j is refused as an emoji",
+test.each(["<:bread:123456789012345678>", "bread:123456789012345678", bread.id])(
+	"a guild's emoji is accepted as %s",
 	async (emoji) => {
-		const world = await shared();
-		const { at } = write(world);
-		const { code, text } = await world.call("add_reaction", { ...at, emoji });
-		expect(code).toBe(-32602);
-		expect(text).toContain("emoji: expected a Unicode emoji such as 👍");
+		await using world = await startWorld();
+		const { channel, message, at, userOf, ...made } = write(world);
+		made.world.reactions.add(channel, message, userOf("zoe"), bread);
+		await world.heard();
+		const { text } = await world.call("get_reactions", { ...at, emoji });
+		expect(text).toContain(`(@zoe) | ID: ${userOf("zoe").id}`);
 	},
 );
+
+test.each(["", "x", ":thumbsup:", "<:bread:1>", "👍".repeat(33)])("%j is refused as an emoji", async (emoji) => {
+	const world = await shared();
+	const { at } = write(world);
+	const { code, text } = await world.call("add_reaction", { ...at, emoji });
+	expect(code).toBe(-32602);
+	expect(text).toContain("emoji: expected a Unicode emoji such as 👍");
+});
 
 test("adding an existing reaction and removing a missing one are refused without a request", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	await world.heard();
-	const call = (tool: string, args: object = {}) =>
-		world.call(tool, { ...at, emoji: "👍", ...args });
-	expect((await call("remove_reaction")).text).toStartWith(
-		"The bot has not put 👍",
-	);
+	const call = (tool: string, args: object = {}) => world.call(tool, { ...at, emoji: "👍", ...args });
+	expect((await call("remove_reaction")).text).toStartWith("The bot has not put 👍");
 	expect((await call("clear_reactions")).text).toStartWith("Nobody has put 👍");
 	await call("add_reaction");
 	expect((await call("add_reaction")).text).toContain("already");
 	const { id } = userOf("zoe");
-	expect((await call("remove_reaction", { user_id: id })).text).toStartWith(
-		`The user ${id} has not put 👍`,
-	);
+	expect((await call("remove_reaction", { user_id: id })).text).toStartWith(`The user ${id} has not put 👍`);
 	made.world.reactions.add(channel, message, userOf("zoe"), {
 		id: null,
 		name: "👍",
@@ -126,9 +110,7 @@ test("without user_id, or with the bot's id, only the bot's own reaction is remo
 			emoji: "👍",
 			...(user_id && { user_id }),
 		});
-		expect(message.reactions).toEqual([
-			{ emoji: thumb, userIds: [userOf("zoe").id] },
-		]);
+		expect(message.reactions).toEqual([{ emoji: thumb, userIds: [userOf("zoe").id] }]);
 	}
 });
 
@@ -165,8 +147,7 @@ test("who reacted is listed page by page", async () => {
 test("without an emoji, the reactions with all of them are listed", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
-	const call = async (args: object) =>
-		(await world.call("get_reactions", { ...at, ...args })).text;
+	const call = async (args: object) => (await world.call("get_reactions", { ...at, ...args })).text;
 	await world.heard();
 	const where = `the message ${message.id} in #notes (ID: ${channel.id})`;
 	expect(await call({})).toBe(`There are no reactions on ${where}.`);
@@ -191,11 +172,8 @@ test("one user's reaction needs an emoji, and everyone's no user", async () => {
 	await using world = await startWorld();
 	const { at, userOf } = write(world);
 	await world.heard();
-	const call = async (args: object) =>
-		(await world.call("remove_reaction", { ...at, ...args })).text;
-	expect(await call({})).toContain(
-		"emoji: is required unless everyone is true",
-	);
+	const call = async (args: object) => (await world.call("remove_reaction", { ...at, ...args })).text;
+	expect(await call({})).toContain("emoji: is required unless everyone is true");
 	expect(await call({ everyone: true, user_id: userOf("ada").id })).toContain(
 		"user_id: cannot be combined with the argument everyone",
 	);
@@ -209,15 +187,10 @@ test("super reactions are counted, listed by themselves, and cleared with the ot
 	const [zoe, ada] = [userOf("zoe"), userOf("ada")];
 	made.world.reactions.add(channel, message, zoe, thumb, true);
 	await world.heard();
-	const call = async (tool: string, args: object) =>
-		(await world.call(tool, { ...at, ...args })).text;
+	const call = async (tool: string, args: object) => (await world.call(tool, { ...at, ...args })).text;
 	const emoji = "👍";
-	expect(await call("get_message", {})).toEndWith(
-		"| reactions: 👍 1 (1 super)",
-	);
-	expect(await call("get_reactions", { emoji })).toStartWith(
-		"Nobody has put 👍",
-	);
+	expect(await call("get_message", {})).toEndWith("| reactions: 👍 1 (1 super)");
+	expect(await call("get_reactions", { emoji })).toStartWith("Nobody has put 👍");
 	made.world.reactions.add(channel, message, ada, thumb);
 	const lists = [
 		["normal", "👍 on", ada],
@@ -235,9 +208,7 @@ test("super reactions are counted, listed by themselves, and cleared with the ot
 	expect(await call("get_reactions", { type: "burst" })).toEndWith(
 		`1 emoji with super reactions on the message ${message.id} in #notes (ID: ${channel.id}):\n👍 1: Zoë 🍞 (@zoe, ID: ${zoe.id})`,
 	);
-	expect(await call("clear_reactions", { emoji })).toEndWith(
-		": 👍 2 (1 super)",
-	);
+	expect(await call("clear_reactions", { emoji })).toEndWith(": 👍 2 (1 super)");
 	expect(message.reactions).toEqual([]);
 });
 
@@ -251,18 +222,14 @@ test("a twenty-first emoji is refused, with what makes room", async () => {
 		});
 	await world.heard();
 	const { text } = await world.call("add_reaction", { ...at, emoji: "👍" });
-	expect(text).toContain(
-		"(code 30010). remove_reaction with everyone = true makes room",
-	);
+	expect(text).toContain("(code 30010). remove_reaction with everyone = true makes room");
 });
 
 test("a foreign emoji is only added where a reaction with it exists", async () => {
 	await using scene = await startScene();
 	const { world, guild, other } = scene;
 	const { at, channel, message, userOf, ...made } = write(world);
-	const [own, foreign] = [guild, other].map((one) =>
-		made.world.emojis.add(one, userOf("ada"), { name: "pan" }),
-	);
+	const [own, foreign] = [guild, other].map((one) => made.world.emojis.add(one, userOf("ada"), { name: "pan" }));
 	await world.heard();
 	const put = (emoji = "") => world.call("add_reaction", { ...at, emoji });
 	const refused = await put(foreign?.id);

@@ -8,14 +8,11 @@ function write({ simulator, guild }: TestWorld, contents: string[]) {
 	const { world } = simulator;
 	const channel = world.channels.add(guild, { name: "notes" });
 	const ada = userNamed({ simulator }, "ada");
-	const ids = contents.map(
-		(content) => world.messages.add(channel, ada, { content }).id,
-	);
+	const ids = contents.map((content) => world.messages.add(channel, ada, { content }).id);
 	return { channel, channel_id: channel.id, ada, ids };
 }
 
-const shown = (text: string) =>
-	Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said).join("");
+const shown = (text: string) => Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said).join("");
 const next = (text: string) => text.split("\n").filter((l) => /^next_/.test(l));
 
 test("a channel is read page by page, in both directions", async () => {
@@ -32,25 +29,16 @@ test("a channel is read page by page, in both directions", async () => {
 	const [a, b, c, d, e] = ids;
 	expect(await read({})).toEqual(["edcba"]);
 	expect(await read({ limit: 2 })).toEqual(["ed", `next_before=${d}`]);
-	expect(await read({ limit: 2, before: d })).toEqual([
-		"cb",
-		`next_before=${b}`,
-	]);
+	expect(await read({ limit: 2, before: d })).toEqual(["cb", `next_before=${b}`]);
 	expect(await read({ limit: 2, before: b })).toEqual(["a"]);
 	expect(await read({ limit: 2, after: a })).toEqual(["cb", `next_after=${c}`]);
 	expect(await read({ limit: 2, after: d })).toEqual(["e"]);
-	expect(await read({ limit: 3, around: c })).toEqual([
-		"dcb",
-		`next_before=${b}`,
-		`next_after=${d}`,
-	]);
+	expect(await read({ limit: 3, around: c })).toEqual(["dcb", `next_before=${b}`, `next_after=${d}`]);
 	const { text } = await world.call("get_recent_messages", {
 		channel_id,
 		after: e,
 	});
-	expect(text).toBe(
-		`There are no messages after ${e} in #notes (ID: ${channel_id}).`,
-	);
+	expect(text).toBe(`There are no messages after ${e} in #notes (ID: ${channel_id}).`);
 });
 
 test("a forum post is read with its forum and tags", async () => {
@@ -194,9 +182,7 @@ test("every tool that reads says if Discord hides message content, and why", asy
 		const { text, isError } = await world.call(tool, { channel_id, ...args });
 		expect(isError).toBe(false);
 		expect(text).not.toContain("a secret");
-		expect(
-			text.split("\n").filter((l) => /Message Content Intent/.test(l)),
-		).toHaveLength(1);
+		expect(text.split("\n").filter((l) => /Message Content Intent/.test(l))).toHaveLength(1);
 	}
 	await world.call("send_message", { channel_id, content: "my own" });
 	const { text } = await world.call("get_recent_messages", {

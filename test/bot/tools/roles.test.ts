@@ -3,12 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
-import {
-	memberNamed,
-	roleNamed,
-	startWorld,
-	writes,
-} from "../../support/world.ts";
+import { memberNamed, roleNamed, startWorld, writes } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -40,10 +35,7 @@ test.each([
 	[
 		{ permission_names: ["BAN_MEMBERS", "kick_members"] },
 		{ permissions: String(BanMembers | KickMembers) },
-		[
-			"permissions added: BAN_MEMBERS",
-			"permissions removed: MANAGE_MESSAGES, MODERATE_MEMBERS",
-		],
+		["permissions added: BAN_MEMBERS", "permissions removed: MANAGE_MESSAGES, MODERATE_MEMBERS"],
 	],
 	[
 		{ permission_names: [] },
@@ -53,9 +45,7 @@ test.each([
 	[
 		{ add_permissions: ["BAN_MEMBERS", "KICK_MEMBERS"] },
 		{
-			permissions: String(
-				BanMembers | KickMembers | ManageMessages | ModerateMembers,
-			),
+			permissions: String(BanMembers | KickMembers | ManageMessages | ModerateMembers),
 		},
 		["permissions added: BAN_MEMBERS"],
 	],
@@ -67,45 +57,31 @@ test.each([
 		{ permissions: String(BanMembers | ManageMessages | ModerateMembers) },
 		["permissions added: BAN_MEMBERS", "permissions removed: KICK_MEMBERS"],
 	],
-] as [object, object, string[]][])(
-	"edit_role with %j changes only %j",
-	async (args, expected, changes) => {
-		const world = await shared();
-		const { id, position, tags, icon, ...staff } = roleNamed(world, "Staff");
-		const role = world.simulator.world.roles.add(
-			world.guild,
-			structuredClone(staff),
-		);
-		await world.heard();
-		const { colors: _, ...before } = structuredClone(role);
-		const { text } = await world.call("edit_role", {
-			...{ role_id: role.id, ...args },
-		});
-		expect(text.split("\n")).toEqual([
-			`Changed the role @${role.name} (ID: ${role.id}):`,
-			...changes,
-		]);
-		const { colors, ...after } = role;
-		expect(after).toEqual({ ...before, ...expected });
-		expect(colors.primary_color).toBe(role.color);
-		world.simulator.world.roles.remove(world.guild, role);
-	},
-);
+] as [object, object, string[]][])("edit_role with %j changes only %j", async (args, expected, changes) => {
+	const world = await shared();
+	const { id, position, tags, icon, ...staff } = roleNamed(world, "Staff");
+	const role = world.simulator.world.roles.add(world.guild, structuredClone(staff));
+	await world.heard();
+	const { colors: _, ...before } = structuredClone(role);
+	const { text } = await world.call("edit_role", {
+		...{ role_id: role.id, ...args },
+	});
+	expect(text.split("\n")).toEqual([`Changed the role @${role.name} (ID: ${role.id}):`, ...changes]);
+	const { colors, ...after } = role;
+	expect(after).toEqual({ ...before, ...expected });
+	expect(colors.primary_color).toBe(role.color);
+	world.simulator.world.roles.remove(world.guild, role);
+});
 
 test("edit_role puts a role below another one, also as its only change", async () => {
 	await using world = await startWorld();
 	const { guild } = world;
-	const [staff, regular, newcomer] = ["Staff", "Regular", "Newcomer"].map(
-		(name) => roleNamed(world, name),
-	);
-	const edit = (args: object) =>
-		world.call("edit_role", { role_id: newcomer?.id, ...args });
+	const [staff, regular, newcomer] = ["Staff", "Regular", "Newcomer"].map((name) => roleNamed(world, name));
+	const edit = (args: object) => world.call("edit_role", { role_id: newcomer?.id, ...args });
 	const place = `It stands right below @Staff (ID: ${staff?.id}) and right above @Regular (ID: ${regular?.id}).`;
 	const below_role_id = staff?.id;
 	const moved = await edit({ below_role_id });
-	expect(moved.text).toBe(
-		`Moved the role @Newcomer (ID: ${newcomer?.id}). ${place}`,
-	);
+	expect(moved.text).toBe(`Moved the role @Newcomer (ID: ${newcomer?.id}). ${place}`);
 	const order = () =>
 		[...guild.roles.values()]
 			.sort((a, b) => b.position - a.position)
@@ -149,9 +125,7 @@ test("edit_role reports an edit that took effect when the move after it fails", 
 		...{ when: "before", times: 1 },
 	});
 	const unknown = await edit("Visitor");
-	expect(unknown.text).toContain(
-		`\nWhether it stands right below @Staff (ID: ${staff.id}) is unknown: `,
-	);
+	expect(unknown.text).toContain(`\nWhether it stands right below @Staff (ID: ${staff.id}) is unknown: `);
 });
 
 test("edit_role refuses an edit without fields or without a change", async () => {
@@ -175,18 +149,9 @@ test("edit_role refuses an edit without fields or without a change", async () =>
 });
 
 test.each([
-	[
-		{ permissions: String(1n << 63n) },
-		"permissions: Discord has no permission for the bits",
-	],
-	[
-		{ permission_names: ["KICK"] },
-		'permissions: Discord has no permission "KICK"',
-	],
-	[
-		{ add_permissions: ["BAN"] },
-		'add_permissions: Discord has no permission "BAN"',
-	],
+	[{ permissions: String(1n << 63n) }, "permissions: Discord has no permission for the bits"],
+	[{ permission_names: ["KICK"] }, 'permissions: Discord has no permission "KICK"'],
+	[{ add_permissions: ["BAN"] }, 'add_permissions: Discord has no permission "BAN"'],
 	[
 		{
 			add_permissions: ["KICK_MEMBERS"],
@@ -257,9 +222,7 @@ test("edit_role refuses the bot's own role and those above it, also of the same 
 			name: "lowered",
 		});
 		expect(isError).toBe(true);
-		expect(text).toContain(
-			`@${role.name} (ID: ${role.id}) does not rank below the bot's highest role`,
-		);
+		expect(text).toContain(`@${role.name} (ID: ${role.id}) does not rank below the bot's highest role`);
 		expect(text).toContain("a member with a higher role can move");
 	}
 	expect(simulator.requests.list(patch)).toEqual([]);
@@ -268,8 +231,7 @@ test("edit_role refuses the bot's own role and those above it, also of the same 
 test("edit_role can remove permissions from @everyone, and then knows what the bot lost", async () => {
 	await using world = await startWorld();
 	const everyone = world.guild.roles.get(world.guild.id);
-	const edit = (permission_names: string[]) =>
-		world.call("edit_role", { role_id: world.guild.id, permission_names });
+	const edit = (permission_names: string[]) => world.call("edit_role", { role_id: world.guild.id, permission_names });
 	expect((await edit(["VIEW_CHANNEL"])).isError).toBe(false);
 	expect(everyone?.permissions).toBe(String(ViewChannel));
 	await world.heard();
@@ -292,10 +254,7 @@ test("consecutive edit_role calls build on one another, however late their event
 	const answers = [];
 	for (const name of ["A", "B", "A", "B", "A", "A"])
 		answers.push(await world.call("edit_role", { role_id: role.id, name }));
-	expect(answers.map(({ isError }) => isError)).toEqual([
-		...Array(5).fill(false),
-		true,
-	]);
+	expect(answers.map(({ isError }) => isError)).toEqual([...Array(5).fill(false), true]);
 	expect(role.name).toBe("A");
 });
 
@@ -303,9 +262,7 @@ test("of concurrent equal edits one changes the role, and the others are refused
 	await using world = await startWorld();
 	const { id: role_id } = roleNamed(world, "Staff");
 	const answers = await Promise.all(
-		Array.from({ length: 5 }, () =>
-			world.call("edit_role", { role_id, name: "Chef" }),
-		),
+		Array.from({ length: 5 }, () => world.call("edit_role", { role_id, name: "Chef" })),
 	);
 	expect(answers.filter(({ isError }) => !isError)).toHaveLength(1);
 	expect(world.simulator.journal.entries(patch)).toHaveLength(1);
@@ -332,12 +289,8 @@ test("list_roles lists from the top, with members, color, flags and what @everyo
 	const { text } = await world.call("list_roles");
 	const lines = text.split("\n");
 	const id = (name: string) => roleNamed(world, name).id;
-	expect(lines[0]).toBe(
-		"6 roles, from the top, with permissions beyond @everyone's:",
-	);
-	expect(lines[1]).toMatch(
-		/^@alpha \| ID: \d+ \| 1 member \| managed \| permits: /,
-	);
+	expect(lines[0]).toBe("6 roles, from the top, with permissions beyond @everyone's:");
+	expect(lines[1]).toMatch(/^@alpha \| ID: \d+ \| 1 member \| managed \| permits: /);
 	expect(lines.slice(2)).toEqual([
 		`@Staff | ID: ${id("Staff")} | 1 member | #E67E22 | hoisted | permits: KICK_MEMBERS, MANAGE_MESSAGES, MODERATE_MEMBERS`,
 		`@Regular | ID: ${id("Regular")} | 1 member | #2ECC71 | mentionable | permits: none`,
@@ -356,9 +309,7 @@ test("list_roles says to a person without MANAGE_ROLES that it leaves out permis
 			person: { id, name: "", signedIn: false },
 		})
 		.call("list_roles");
-	expect(text).toStartWith(
-		"5 roles, from the top; only people with MANAGE_ROLES see their permissions:",
-	);
+	expect(text).toStartWith("5 roles, from the top; only people with MANAGE_ROLES see their permissions:");
 	expect(text).not.toContain("permits:");
 });
 
@@ -383,9 +334,7 @@ describe("create_role", () => {
 	test("puts the role below another one, and gives it to members", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const [staff, regular] = ["Staff", "Regular"].map((name) =>
-			roleNamed(world, name),
-		);
+		const [staff, regular] = ["Staff", "Regular"].map((name) => roleNamed(world, name));
 		const user_ids = ["zoe", "liwei"].map((name) => simulator.user(name).id);
 		const { text } = await world.call("create_role", {
 			...{ name: "Cook", color: "teal", below_role_id: staff?.id, user_ids },
@@ -399,8 +348,7 @@ describe("create_role", () => {
 			`李伟 (@liwei) | ID: ${user_ids[1]}`,
 		]);
 		expect(role.color).toBe(0x008080);
-		for (const id of user_ids)
-			expect(guild.members.get(id)?.roles).toContain(role.id);
+		for (const id of user_ids) expect(guild.members.get(id)?.roles).toContain(role.id);
 	});
 
 	test("checks place and members before it creates the role", async () => {
@@ -411,16 +359,10 @@ describe("create_role", () => {
 		});
 		await world.heard();
 		for (const [args, refusal] of [
-			[
-				{ below_role_id: above.id },
-				"can place roles only below its own highest",
-			],
+			[{ below_role_id: above.id }, "can place roles only below its own highest"],
 			[{ below_role_id: guild.id }, "@everyone always stays below"],
 			[{ below_role_id: "1".repeat(18) }, "There is no role 1"],
-			[
-				{ user_ids: [simulator.user("zoe").id, "1".repeat(18)] },
-				"is not a member of the guild",
-			],
+			[{ user_ids: [simulator.user("zoe").id, "1".repeat(18)] }, "is not a member of the guild"],
 		] as const) {
 			const { text, isError } = await world.call("create_role", {
 				...{ name: "Cook", ...args },
@@ -441,10 +383,7 @@ describe("create_role", () => {
 		const { simulator, guild } = world;
 		const user_ids = ["zoe", "liwei"].map((name) => simulator.user(name).id);
 		simulator.faults.refuse(`PATCH /guilds/${guild.id}/roles`, 50013);
-		simulator.faults.refuse(
-			`PUT /guilds/${guild.id}/members/${user_ids[0]}/roles/*`,
-			10007,
-		);
+		simulator.faults.refuse(`PUT /guilds/${guild.id}/members/${user_ids[0]}/roles/*`, 10007);
 		const create = (ids: string[]) =>
 			world.call("create_role", {
 				...{ name: "Cook", user_ids: ids },
@@ -458,14 +397,9 @@ describe("create_role", () => {
 		const alone = await create(user_ids.slice(0, 1));
 		expect(alone.isError).toBe(false);
 		expect(alone.text).toContain("\nGave 0 of 1 member the role:\n1 refused");
-		const posts = simulator.requests
-			.list()
-			.filter(({ method }) => method === "POST");
+		const posts = simulator.requests.list().filter(({ method }) => method === "POST");
 		expect(posts).toHaveLength(2);
-		simulator.faults.drop(
-			`PUT /guilds/${guild.id}/members/${user_ids[1]}/roles/*`,
-			{ when: "before", times: 1 },
-		);
+		simulator.faults.drop(`PUT /guilds/${guild.id}/members/${user_ids[1]}/roles/*`, { when: "before", times: 1 });
 		const unknown = await create(user_ids.toReversed());
 		expect(unknown.text).toContain("\n1 of unknown outcome:\n李伟");
 		expect(unknown.text).toMatch(
@@ -484,11 +418,8 @@ describe("create_role", () => {
 
 	test("refuses permissions that the bot lacks or that do not exist", async () => {
 		await using world = await startWorld();
-		const create = (permission_names: string[]) =>
-			world.call("create_role", { name: "Mighty", permission_names });
-		expect((await create(["ADMINISTRATOR"])).text).toContain(
-			"it lacks ADMINISTRATOR",
-		);
+		const create = (permission_names: string[]) => world.call("create_role", { name: "Mighty", permission_names });
+		expect((await create(["ADMINISTRATOR"])).text).toContain("it lacks ADMINISTRATOR");
 		expect((await create(["KICK"])).code).toBe(-32602);
 		expect(writes(world)).toEqual([]);
 	});
@@ -513,9 +444,7 @@ describe("delete_role", () => {
 			`Chef José (@jose.garcia) | ID: ${world.simulator.user("jose.garcia").id}`,
 		]);
 		const { text } = await world.call("delete_role", args);
-		expect(text).toBe(
-			`Deleted the role @Staff (ID: ${staff.id}). 1 member(s) had it.`,
-		);
+		expect(text).toBe(`Deleted the role @Staff (ID: ${staff.id}). 1 member(s) had it.`);
 		expect(memberNamed(world, "jose.garcia").roles).toEqual([]);
 	});
 
@@ -529,8 +458,7 @@ describe("delete_role", () => {
 			...{ name: "Above", position: 99 },
 		});
 		await world.heard();
-		const remove = async (role_id: string) =>
-			(await world.call("delete_role", { role_id })).text;
+		const remove = async (role_id: string) => (await world.call("delete_role", { role_id })).text;
 		expect(await remove(guild.id)).toContain("is the role of all members");
 		expect(await remove(other.id)).toContain("is managed by Discord");
 		expect(await remove(above.id)).toContain("does not rank below the bot's");
@@ -546,13 +474,9 @@ describe("assign_role and remove_role, now bulk_role_update for one member", () 
 		const dry = await world.call("bulk_role_update", {
 			...{ role_id, user_ids: [user_id], action: "add", dry_run: true },
 		});
-		expect(dry.text).toEndWith(
-			`Would give Zoë 🍞 (@zoe, ID: ${user_id}) the role @Regular (ID: ${role_id}).`,
-		);
+		expect(dry.text).toEndWith(`Would give Zoë 🍞 (@zoe, ID: ${user_id}) the role @Regular (ID: ${role_id}).`);
 		for (const args of [{ role_id }, { role_id, bots: false }])
-			expect((await world.call("assign_role", args)).text).toContain(
-				"user_ids: expected at least 1",
-			);
+			expect((await world.call("assign_role", args)).text).toContain("user_ids: expected at least 1");
 		expect(writes(world)).toEqual([]);
 	});
 
@@ -568,9 +492,7 @@ describe("assign_role and remove_role, now bulk_role_update for one member", () 
 		await world.heard();
 		const args = { user_id: boss.user.id, role_id: regular };
 		const given = await world.call("assign_role", args);
-		expect(given.text).toBe(
-			`Gave Zoë 🍞 (@zoe, ID: ${boss.user.id}) the role @Regular (ID: ${regular}).`,
-		);
+		expect(given.text).toBe(`Gave Zoë 🍞 (@zoe, ID: ${boss.user.id}) the role @Regular (ID: ${regular}).`);
 		expect(boss.roles).toEqual([above.id, regular]);
 		const taken = await world.call("remove_role", args);
 		expect(taken.text).toStartWith(`Took the role @Regular (ID: ${regular})`);
@@ -585,13 +507,7 @@ describe("assign_role and remove_role, now bulk_role_update for one member", () 
 		};
 		world.simulator.sockets.holdEvents(true);
 		const outcomes = [];
-		for (const tool of [
-			"assign_role",
-			"assign_role",
-			"remove_role",
-			"remove_role",
-			"assign_role",
-		])
+		for (const tool of ["assign_role", "assign_role", "remove_role", "remove_role", "assign_role"])
 			outcomes.push((await world.call(tool, args)).text.split(":")[0]);
 		expect(outcomes).toEqual([
 			"Gave 李伟 (@liwei, ID",
@@ -620,9 +536,7 @@ describe("assign_role and remove_role, now bulk_role_update for one member", () 
 				[managed.id, "is managed by Discord"],
 				[guild.id, "is the role of all members"],
 			] as const)
-				expect((await world.call(tool, { user_id, role_id })).text).toContain(
-					said,
-				);
+				expect((await world.call(tool, { user_id, role_id })).text).toContain(said);
 		expect(writes(world)).toEqual([]);
 	});
 });

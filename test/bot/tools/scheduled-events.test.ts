@@ -9,13 +9,7 @@ import {
 } from "discord.js";
 import type { ScheduledEvent } from "../../../src/simulator/world/state/entities.ts";
 import { pagesOf } from "../../support/pages.ts";
-import {
-	denyBot,
-	memberNamed,
-	startWorld,
-	type TestWorld,
-	writes,
-} from "../../support/world.ts";
+import { denyBot, memberNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
 
 const times = {
 	scheduled_start_time: "2099-01-31T12:00:00.000Z",
@@ -91,21 +85,11 @@ test("contradictory arguments are refused before Discord is asked, all at once",
 	const cases: [more: Record<string, unknown>, faults: string[]][] = [
 		[
 			{ entity_type: "external", channel_id: voice.id },
-			[
-				"channel_id: external events",
-				"location: required for external",
-				"scheduled_end_time: required for ext",
-			],
+			["channel_id: external events", "location: required for external", "scheduled_end_time: required for ext"],
 		],
 		[{ entity_type: "voice" }, ["channel_id: is required for voice events"]],
-		[
-			{ entity_type: "voice", channel_id: voice.id, location: "x" },
-			["location: only external events have one"],
-		],
-		[
-			{ entity_type: "stage", channel_id: voice.id },
-			["channel_id: a stage event needs a stage channel, but #Kitchen"],
-		],
+		[{ entity_type: "voice", channel_id: voice.id, location: "x" }, ["location: only external events have one"]],
+		[{ entity_type: "stage", channel_id: voice.id }, ["channel_id: a stage event needs a stage channel, but #Kitchen"]],
 		[
 			{
 				...{ entity_type: "voice", channel_id: voice.id },
@@ -157,9 +141,7 @@ test("an external event is moved into a channel and back", async () => {
 	const into = await edit(moved, {
 		...{ entity_type: "voice", channel_id: voice.id },
 	});
-	expect(into.text).toContain(
-		`Changed entity_type, channel_id of "Soup day" (ID: ${moved.id})`,
-	);
+	expect(into.text).toContain(`Changed entity_type, channel_id of "Soup day" (ID: ${moved.id})`);
 	expect(moved).toMatchObject({
 		...{ entity_type: Kind.Voice, channel_id: voice.id },
 		...{ entity_metadata: null, ...times },
@@ -214,20 +196,14 @@ test("an event is started and ended; an invalid status is refused with the valid
 	const held = event();
 	await world.heard();
 	const tooEarly = await edit(held, { status: "completed" });
-	expect(tooEarly.text).toContain(
-		"is scheduled: its status can only become active or canceled",
-	);
+	expect(tooEarly.text).toContain("is scheduled: its status can only become active or canceled");
 	expect((await edit(held, { status: "active" })).text).toContain("| active |");
 	const tooLate = await edit(held, { status: "canceled" });
-	expect(tooLate.text).toContain(
-		"is active: its status can only become completed",
-	);
+	expect(tooLate.text).toContain("is active: its status can only become completed");
 	expect((await edit(held, { status: "completed" })).isError).toBe(false);
 	expect(held.status).toBe(Status.Completed);
 	const over = await edit(held, { name: "x" });
-	expect(over.text).toContain(
-		"is completed and can no longer be changed. Nothing was done",
-	);
+	expect(over.text).toContain("is completed and can no longer be changed. Nothing was done");
 	expect(writes(world)).toHaveLength(2);
 });
 
@@ -261,16 +237,12 @@ test("events are listed earliest first, and an empty list says so", async () => 
 	const { event } = scene(world);
 	const list = () => world.call("list_scheduled_events");
 	await world.heard();
-	expect((await list()).text).toBe(
-		`The guild ${world.guild.id} has no scheduled events that the bot can see.`,
-	);
+	expect((await list()).text).toBe(`The guild ${world.guild.id} has no scheduled events that the bot can see.`);
 	event({ name: "late\n| ID: 1" });
 	event({ name: "early", scheduled_start_time: "2098-01-31T12:00:00Z" });
 	const { text } = await list();
 	expect(text.split("\n").map((line) => line.split(" | ID: ")[0])).toEqual([
-		expect.stringMatching(
-			/^2 scheduled event\(s\), the earliest first, times in UTC, now is \S+Z:$/,
-		),
+		expect.stringMatching(/^2 scheduled event\(s\), the earliest first, times in UTC, now is \S+Z:$/),
 		"early",
 		"late\\n\\| ID\\: 1",
 	]);
@@ -282,9 +254,7 @@ test("interested users are listed page by page, including those who left", async
 	const { simulator, guild } = world;
 	const shown = event();
 	const nobody = await world.call("get_event_users", { event_id: shown.id });
-	expect(nobody.text).toBe(
-		`Nobody is interested in "Soup day" (ID: ${shown.id}).`,
-	);
+	expect(nobody.text).toBe(`Nobody is interested in "Soup day" (ID: ${shown.id}).`);
 	const people = ["jose.garcia", "mona_lisa", "liwei"].map((name) => {
 		const member = memberNamed(world, name);
 		scheduledEvents.subscribe(guild, shown, member);
@@ -294,9 +264,7 @@ test("interested users are listed page by page, including those who left", async
 	if (liwei) simulator.world.members.remove(guild, liwei);
 	const args = { event_id: shown.id, limit: 2 };
 	const pages = await pagesOf(world.call, "get_event_users", args);
-	const lines = pages
-		.flatMap((page) => page.split("\n"))
-		.filter((line) => line.includes("(@"));
+	const lines = pages.flatMap((page) => page.split("\n")).filter((line) => line.includes("(@"));
 	expect(lines).toHaveLength(3);
 	expect(lines[0]).toBe(`Chef José (@jose.garcia) | ID: ${jose?.user.id}`);
 	expect(lines[2]).toEndWith(`| ID: ${liwei?.user.id} | not a member`);

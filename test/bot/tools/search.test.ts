@@ -3,18 +3,10 @@
 import { expect, test } from "bun:test";
 import { ChannelType, MessageType, PermissionFlagsBits } from "discord.js";
 import { demoSeed } from "../../../src/simulator/seed.ts";
-import type {
-	Message,
-	Thread,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { Message, Thread } from "../../../src/simulator/world/state/entities.ts";
 import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
-import {
-	denyBot,
-	startWorld,
-	type TestWorld,
-	userNamed,
-} from "../../support/world.ts";
+import { denyBot, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -22,12 +14,7 @@ const shared = shareWorld();
 const at = (days: number) => Date.UTC(2020, 2, 2, 12) - days * 86_400_000;
 const route = "GET /channels/:channel_id/messages";
 
-type Written = [
-	content: string,
-	author: string,
-	days: number,
-	more?: Partial<Message>,
-];
+type Written = [content: string, author: string, days: number, more?: Partial<Message>];
 
 const poll: Message["poll"] = {
 	...{ allow_multiselect: false, layout_type: 1 },
@@ -36,15 +23,10 @@ const poll: Message["poll"] = {
 };
 
 /** Messages m0, m1, … of ada, one a day. */
-const numbered = (count: number) =>
-	Array.from({ length: count }, (_, n): Written => [`m${n}`, "ada", count - n]);
+const numbered = (count: number) => Array.from({ length: count }, (_, n): Written => [`m${n}`, "ada", count - n]);
 
 /** A channel with messages of these people, each this many days before the fixed day, oldest first. */
-function write(
-	{ simulator, guild }: TestWorld,
-	messages: Written[],
-	name = "notes",
-) {
+function write({ simulator, guild }: TestWorld, messages: Written[], name = "notes") {
 	const { world } = simulator;
 	const channel = world.channels.add(guild, { name });
 	const ids = messages.map(([content, name, days, more = {}]) => {
@@ -55,8 +37,7 @@ function write(
 	return { channel, channel_id: channel.id, ids };
 }
 
-const found = (text: string) =>
-	Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said);
+const found = (text: string) => Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said);
 
 test.each([
 	[{ content: "CRÊPE" }, ["crepes!", "Crêpe"]],
@@ -80,9 +61,7 @@ test.each([
 	expect(found(text)).toEqual(expected);
 	expect(text).toEndWith("The whole range was searched.");
 	expect(text).toStartWith(
-		expected.length > 0
-			? `${expected.length} match${expected.length > 1 ? "es" : ""} among `
-			: "No match among ",
+		expected.length > 0 ? `${expected.length} match${expected.length > 1 ? "es" : ""} among ` : "No match among ",
 	);
 });
 
@@ -104,9 +83,7 @@ test("before and after accept ids, and exclude them", async () => {
 		channel_id,
 		before: ids[0],
 	});
-	expect(none.text).toBe(
-		`There are no messages in this range of #notes (ID: ${channel_id}).`,
-	);
+	expect(none.text).toBe(`There are no messages in this range of #notes (ID: ${channel_id}).`);
 });
 
 test("it stops at limit and max_pages, and continues without a gap", async () => {
@@ -117,9 +94,7 @@ test("it stops at limit and max_pages, and continues without a gap", async () =>
 		const args = { channel_id, text: "m", limit: 1000, ...bound };
 		const pages = await pagesOf(world.call, "search_messages", args);
 		for (const page of pages.slice(0, -1))
-			expect(page).toMatch(
-				/^Older messages were not searched, because (70 matches were found|1 page was read)\.$/m,
-			);
+			expect(page).toMatch(/^Older messages were not searched, because (70 matches were found|1 page was read)\.$/m);
 		const contents = Array.from({ length: 250 }, (_, n) => `m${249 - n}`);
 		expect(pages.flatMap(found)).toEqual(contents);
 	}
@@ -140,9 +115,7 @@ test("a rate limit ends the search with the matches so far and a cursor", async 
 	expect(isError).toBe(false);
 	expect(found(text)).toEqual(["m150"]);
 	expect(text).toContain("1 match among 200 messages");
-	expect(text).toContain(
-		"because Discord API error: Discord's rate limit allows this request again in ",
-	);
+	expect(text).toContain("because Discord API error: Discord's rate limit allows this request again in ");
 	expect(text).toEndWith(`next_before=${ids[100]}`);
 	expect(world.simulator.requests.list(route)).toHaveLength(2);
 });
@@ -241,18 +214,13 @@ test("several channels are read as one, newest first, and pages continue without
 	await world.heard();
 	const args = { channel_ids, text: "LEEK", after: "2016-01-01", limit: 100 };
 	const pages = await pagesOf(world.call, "search_messages", args);
-	const all = Array.from({ length: 130 }, (_, n) => [
-		`o${129 - n}`,
-		`s${129 - n}`,
-	]);
+	const all = Array.from({ length: 130 }, (_, n) => [`o${129 - n}`, `s${129 - n}`]);
 	expect(pages.flatMap(found)).toEqual(all.flat());
 	expect(pages).toHaveLength(3);
 	expect(pages[0]).toContain(
 		`#stove | ${new Date(at(1.5)).toISOString().replace(".000", "")} | @ada | ID: ${stove.channel_id}/${stove.ids.at(-1)} | text: s129 leek`,
 	);
-	expect(pages[0]).toMatch(
-		/^Authors: Zoë 🍞 \(@zoe, ID: \d+\) \| Ada \(@ada, /m,
-	);
+	expect(pages[0]).toMatch(/^Authors: Zoë 🍞 \(@zoe, ID: \d+\) \| Ada \(@ada, /m);
 	expect(pages[2]).toEndWith("The whole range was searched.");
 });
 
@@ -267,9 +235,7 @@ test("with after, all channels are read without Discord's index, and says which 
 	});
 	expect(found(text)).toEqual(["o2", "o1", "o0"]);
 	expect(text).toContain("now 20");
-	expect(text).toContain(
-		`Not searched: 1 channel for lack of permissions: #stove (ID: ${stove.channel_id}).`,
-	);
+	expect(text).toContain(`Not searched: 1 channel for lack of permissions: #stove (ID: ${stove.channel_id}).`);
 	expect(world.simulator.requests.list(indexRoute)).toEqual([]);
 });
 
@@ -311,15 +277,10 @@ test("a channel that Discord refuses to show is named, and the others are search
 	await using world = await startWorld();
 	const { channel_ids, stove } = writeInTwo(world, 3);
 	await world.heard();
-	world.simulator.faults.refuse(
-		`GET /channels/${stove.channel_id}/messages`,
-		50001,
-	);
+	world.simulator.faults.refuse(`GET /channels/${stove.channel_id}/messages`, 50001);
 	const { text } = await world.call("search_messages", { channel_ids, after });
 	expect(found(text)).toEqual(["o2", "o1", "o0"]);
-	expect(text).toContain(
-		`#stove (ID: ${stove.channel_id}) was not read further: Discord API error: Missing Access`,
-	);
+	expect(text).toContain(`#stove (ID: ${stove.channel_id}) was not read further: Discord API error: Missing Access`);
 });
 
 test("a channel that is rate limited for long does not stop the others, and before continues", async () => {
@@ -340,17 +301,12 @@ test("a channel that is rate limited for long does not stop the others, and befo
 	// Each of the channels was read once, and only what none of them can hide is shown.
 	expect(found(text)).toHaveLength(199);
 	const reached = new Date(at(100)).toISOString().replace(".000", "");
-	expect(text).toContain(
-		`among 201 messages of 3 channels, back to ${reached}`,
-	);
+	expect(text).toContain(`among 201 messages of 3 channels, back to ${reached}`);
 	expect(text).toEndWith(`next_before=${oven.ids[30]}`);
 });
 
 test.each([
-	[
-		"author",
-		[/^2 \| Ada \(@ada, ID/, /^1 \| Zoë/, /^0 \| .*@alpha/, /^0 \| not/],
-	],
+	["author", [/^2 \| Ada \(@ada, ID/, /^1 \| Zoë/, /^0 \| .*@alpha/, /^0 \| not/]],
 	["channel", [/^2 \| #notes/, /^1 \| #oven/, /^0 \| #empty/]],
 	["day", [/^1 \| 2020-02-27$/, /^1 \| 2020-02-28$/, /^1 \| 2020-03-01$/]],
 ] as const)("messages are counted by %s", async (count_by, expected) => {
@@ -417,14 +373,9 @@ test("without after, Discord's index answers, and pages continue with before", a
 	await world.heard();
 	const args = { text: "Leek", limit: 40 };
 	const pages = await pagesOf(world.call, "search_messages", args);
-	const all = Array.from({ length: 30 }, (_, n) => [
-		`o${29 - n}`,
-		`s${29 - n}`,
-	]);
+	const all = Array.from({ length: 30 }, (_, n) => [`o${29 - n}`, `s${29 - n}`]);
 	expect(pages.flatMap(found)).toEqual(all.flat());
-	expect(pages[0]).toStartWith(
-		"60 matches in Discord's index, 40 shown, newest first, times in UTC:\n#oven | ",
-	);
+	expect(pages[0]).toStartWith("60 matches in Discord's index, 40 shown, newest first, times in UTC:\n#oven | ");
 	expect(pages[0]).toContain("finds whole words");
 	const one = await world.call("search_messages", {
 		...{ channel_ids, user_ids: [world.simulator.user("zoe").id], limit: 1 },
@@ -451,13 +402,10 @@ test("an uncached thread is named in results", async () => {
 	const { text } = await world.call("search_messages", { text: "leek" });
 	expect(text).toContain(`\n#old soup | `);
 	expect(text).toContain(` | ID: ${id}/`);
-	simulator.faults.rewrite(
-		"GET /guilds/*/messages/search",
-		({ body = "", ...answer }) => ({
-			...answer,
-			body: JSON.stringify({ ...JSON.parse(body), threads: null }),
-		}),
-	);
+	simulator.faults.rewrite("GET /guilds/*/messages/search", ({ body = "", ...answer }) => ({
+		...answer,
+		body: JSON.stringify({ ...JSON.parse(body), threads: null }),
+	}));
 	const unnamed = await world.call("search_messages", { text: "leek" });
 	expect(unnamed.text).toContain(` | ID: ${id}/`);
 });
@@ -466,8 +414,7 @@ test("the index counts by author and channel with one request for each", async (
 	await using world = await startWorld();
 	const { oven, stove, channel_ids } = writeInTwo(world, 30);
 	await world.heard();
-	const count = async (args: Record<string, unknown>) =>
-		(await world.call("search_messages", args)).text.split("\n");
+	const count = async (args: Record<string, unknown>) => (await world.call("search_messages", args)).text.split("\n");
 	const user_ids = ["zoe", "alpha"].map((one) => world.simulator.user(one).id);
 	const byAuthor = await count({ count_by: "author", user_ids });
 	expect(byAuthor[0]).toBe("30 messages, counted by Discord's index:");
@@ -477,10 +424,7 @@ test("the index counts by author and channel with one request for each", async (
 	const byChannel = await count({
 		...{ count_by: "channel", channel_ids, before: stove.ids[1] },
 	});
-	expect(byChannel.slice(1, 3)).toEqual([
-		`1 | #stove (ID: ${stove.channel_id})`,
-		`1 | #oven (ID: ${oven.channel_id})`,
-	]);
+	expect(byChannel.slice(1, 3)).toEqual([`1 | #stove (ID: ${stove.channel_id})`, `1 | #oven (ID: ${oven.channel_id})`]);
 	const byDay = await count({ count_by: "day" });
 	expect(byDay.at(-1)).toBe("The whole range was searched.");
 });
@@ -498,9 +442,7 @@ test("a rate limit of Discord's search ends a search or a count with what was fo
 	const names = ["ada", "zoe"];
 	const user_ids = names.map((name) => world.simulator.user(name).id);
 	const count = { count_by: "author", user_ids };
-	expect((await world.call("search_messages", count)).text).not.toContain(
-		"Not counted",
-	);
+	expect((await world.call("search_messages", count)).text).not.toContain("Not counted");
 	const { text } = await world.call("search_messages", {
 		...{ text: "leek", limit: 50 },
 	});
@@ -535,9 +477,7 @@ test("a channel that the bot may not read is refused if given, and otherwise lef
 	await world.heard();
 	const named = await world.call("search_messages", { channel_ids });
 	expect(named.isError).toBe(true);
-	expect(named.text).toContain(
-		`lacks READ_MESSAGE_HISTORY in #stove (ID: ${stove.channel_id})`,
-	);
+	expect(named.text).toContain(`lacks READ_MESSAGE_HISTORY in #stove (ID: ${stove.channel_id})`);
 	const all = await world.call("search_messages", { text: "leek" });
 	expect(found(all.text)).toEqual(["o1", "o0"]);
 	expect(all.text).toContain("Not searched: 1 channel for lack of permissions");
@@ -557,18 +497,13 @@ test("the search is repeated while Discord is indexing, and if that takes too lo
 	for (const args of [{ text: "eek" }, { count_by: "channel" }]) {
 		const read = await world.call("search_messages", args);
 		expect(read.isError).toBe(false);
-		expect(read.text).toEndWith(
-			"Channels were read, because Discord's search cannot be used yet.",
-		);
+		expect(read.text).toEndWith("Channels were read, because Discord's search cannot be used yet.");
 	}
 });
 
 test("without the Message Content Intent, Discord's index is not asked", async () => {
 	const seed = demoSeed();
-	const bots = [
-		{ username: "alpha", privilegedIntents: ["GuildMembers"] as const },
-		{ username: "beta" },
-	];
+	const bots = [{ username: "alpha", privilegedIntents: ["GuildMembers"] as const }, { username: "beta" }];
 	await using world = await startWorld({ seed: { ...seed, bots } });
 	const { oven } = writeInTwo(world, 2);
 	await world.heard();
@@ -586,8 +521,7 @@ test("search_guild_messages takes its own arguments, and refuses an offset", asy
 	await using world = await startWorld();
 	const { channel_ids } = writeInTwo(world, 2);
 	await world.heard();
-	const call = (args: Record<string, unknown>) =>
-		world.call("search_guild_messages", args);
+	const call = (args: Record<string, unknown>) => world.call("search_guild_messages", args);
 	const zoe = world.simulator.user("zoe").id;
 	const { text } = await call({
 		...{ query: "leek", author_ids: [zoe], channel_ids, sort: "timestamp" },
@@ -641,9 +575,7 @@ test("archived threads with messages in the range are searched, public and priva
 	expect(found(text)).toEqual(["o0", "s0", "soups", "hidden"]);
 	expect(text).toContain(`\n#soups | `);
 	expect(text).toContain(` | ID: ${soups.id}/`);
-	expect(text).toMatch(
-		/^4 matches among 4 messages of \d channels and 2 archived threads, /,
-	);
+	expect(text).toMatch(/^4 matches among 4 messages of \d channels and 2 archived threads, /);
 	expect(text).not.toContain("Not ");
 	const counted = await world.call("search_messages", {
 		...{ after: "2020-01-10", count_by: "channel" },
@@ -684,14 +616,8 @@ test("a forum whose posts are all archived is searched, by reading and in Discor
 	for (const range of [{ after }, {}]) {
 		const args = { channel_ids: [forum.id], text: "leek", ...range };
 		const { text } = await world.call("search_messages", args);
-		if ("after" in range)
-			expect(text).toStartWith(
-				"2 matches among 2 messages of 2 archived threads",
-			);
-		expect(text.match(/text: leek \w+$/gm)).toEqual([
-			"text: leek two",
-			"text: leek one",
-		]);
+		if ("after" in range) expect(text).toStartWith("2 matches among 2 messages of 2 archived threads");
+		expect(text.match(/text: leek \w+$/gm)).toEqual(["text: leek two", "text: leek one"]);
 	}
 	expect(simulator.requests.list(indexRoute)).toHaveLength(1);
 });
@@ -701,10 +627,7 @@ test("channels whose archived threads cannot be listed are named, with a way to 
 	const { stove } = writeInTwo(world, 1);
 	archive(world, stove.channel, ["old", 2]);
 	await world.heard();
-	world.simulator.faults.refuse(
-		`GET /channels/${stove.channel_id}/threads/archived/public`,
-		50001,
-	);
+	world.simulator.faults.refuse(`GET /channels/${stove.channel_id}/threads/archived/public`, 50001);
 	const { text } = await world.call("search_messages", { after });
 	expect(found(text)).toEqual(["o0", "s0"]);
 	expect(text).toContain(
@@ -720,8 +643,7 @@ test("one call counts by author, channel and day", async () => {
 	const { channel_ids } = writeInTwo(world, 2);
 	await world.heard();
 	const args = { channel_ids, after: "2020-02-28", before: "2020-03-02" };
-	const count = async (count_by: unknown) =>
-		(await world.call("search_messages", { ...args, count_by })).text;
+	const count = async (count_by: unknown) => (await world.call("search_messages", { ...args, count_by })).text;
 	const lines = (await count(["day", "channel", "author"])).split("\n");
 	const name = expect.stringContaining;
 	expect(lines.slice(1, -1)).toEqual([
@@ -757,19 +679,14 @@ test("a long tail of counts is one line, except for named people", async () => {
 		return (await world.call("search_messages", args)).text.split("\n");
 	};
 	const lines = await count({});
-	expect(lines[0]).toMatch(
-		/^69 messages in #notes \(ID: \d+\) by 30 authors, back to /,
-	);
+	expect(lines[0]).toMatch(/^69 messages in #notes \(ID: \d+\) by 30 authors, back to /);
 	expect(lines.slice(1, 5).map((line) => line.split(" (")[0])).toEqual([
 		"5 | @cook0",
 		"5 | @cook1",
 		"5 | @cook2",
 		"2 | @cook3",
 	]);
-	expect(lines.slice(-2)).toEqual([
-		"5 authors with 2 or fewer: 10",
-		"The whole range was searched.",
-	]);
+	expect(lines.slice(-2)).toEqual(["5 authors with 2 or fewer: 10", "The whole range was searched."]);
 	expect(await count({ limit: 100 })).toHaveLength(32);
 	const user_ids = users.map(({ id }) => id);
 	expect(await count({ user_ids })).toHaveLength(32);
@@ -796,16 +713,9 @@ test("of many messages with similar texts, three are shown and the others counte
 	await using world = await startWorld();
 	const spam = Array.from(
 		{ length: 12 },
-		(_, n): Written => [
-			`FREE lamps https://lamps.example/${n} for ${n} coins`,
-			n % 2 === 0 ? "ada" : "zoe",
-			n + 1,
-		],
+		(_, n): Written => [`FREE lamps https://lamps.example/${n} for ${n} coins`, n % 2 === 0 ? "ada" : "zoe", n + 1],
 	);
-	const { channel_id } = write(world, [
-		...spam.toReversed(),
-		["a question about lamps", "ada", 0],
-	]);
+	const { channel_id } = write(world, [...spam.toReversed(), ["a question about lamps", "ada", 0]]);
 	await world.heard();
 	const { text } = await world.call("search_messages", { channel_id });
 	expect(text).toStartWith("13 matches among 13 messages");

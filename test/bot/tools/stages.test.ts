@@ -2,19 +2,12 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import {
-	denyBot,
-	memberNamed,
-	startWorld,
-	writes,
-} from "../../support/world.ts";
+import { denyBot, memberNamed, startWorld, writes } from "../../support/world.ts";
 
 async function stage() {
 	const world = await startWorld();
 	const { simulator, guild } = world;
-	const [channel, bar] = (
-		[ChannelType.GuildStageVoice, ChannelType.GuildVoice] as const
-	).map((type, index) =>
+	const [channel, bar] = ([ChannelType.GuildStageVoice, ChannelType.GuildVoice] as const).map((type, index) =>
 		simulator.world.channels.add(guild, { name: `c${index}`, type }),
 	);
 	if (!channel || !bar) throw new Error("both were made");
@@ -23,8 +16,7 @@ async function stage() {
 	return {
 		...{ world, channel, bar, platform },
 		live: () => platform.stages.of(channel)?.topic,
-		call: (tool: string, args: object = {}) =>
-			world.call(tool, { channel_id: channel.id, ...args }),
+		call: (tool: string, args: object = {}) => world.call(tool, { channel_id: channel.id, ...args }),
 		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
 	};
 }
@@ -42,16 +34,12 @@ test("a stage is started once, gets another topic, and ends", async () => {
 	const same = await call("edit_stage", { topic: "Soup\nand bread" });
 	expect(same.text).toContain("Nothing would change");
 	const edited = await call("edit_stage", { topic: "Bread" });
-	expect(edited.text).toBe(
-		`Changed the topic of ${name}.\nBefore: Soup\\nand bread\nNow: Bread`,
-	);
+	expect(edited.text).toBe(`Changed the topic of ${name}.\nBefore: Soup\\nand bread\nNow: Bread`);
 	const mona = memberNamed(world, "mona_lisa");
 	platform.voice.join(channel, mona);
 	await world.heard();
 	const ended = await call("end_stage");
-	expect(ended.text).toBe(
-		`Ended the stage in ${name}, with 1 member(s) in it.\nTopic: Bread`,
-	);
+	expect(ended.text).toBe(`Ended the stage in ${name}, with 1 member(s) in it.\nTopic: Bread`);
 	expect(live()).toBeUndefined();
 	expect(world.guild.voiceStates.size).toBe(1);
 	for (const [tool, args] of [
@@ -69,9 +57,7 @@ test("@everyone is notified only on request and if allowed", async () => {
 	const bodies = () =>
 		world.simulator.journal
 			.entries("POST /stage-instances")
-			.map(
-				({ body }) => (body as Record<string, unknown>).send_start_notification,
-			);
+			.map(({ body }) => (body as Record<string, unknown>).send_start_notification);
 	await call("start_stage", { topic: "Soup" });
 	await call("end_stage");
 	await call("start_stage", { topic: "Soup", send_start_notification: true });
@@ -92,24 +78,18 @@ test("set_stage starts a stage, changes its topic and ends it", async () => {
 	const name = `#c0 (ID: ${channel.id})`;
 	const set = async (args: object) => (await call("set_stage", args)).text;
 	const dry = { dry_run: true };
-	expect(await set({ topic: "Soup", ...dry })).toEndWith(
-		`Would start the stage in ${name}: Soup`,
-	);
+	expect(await set({ topic: "Soup", ...dry })).toEndWith(`Would start the stage in ${name}: Soup`);
 	expect(writes(world)).toEqual([]);
 	expect(await set({ topic: "Soup" })).toBe(`${name} is live: Soup`);
-	expect(await set({ topic: "Bread", ...dry })).toContain(
-		`Would change the topic of ${name}.\nBefore: Soup`,
+	expect(await set({ topic: "Bread", ...dry })).toContain(`Would change the topic of ${name}.\nBefore: Soup`);
+	expect(await set({ topic: "Bread", send_start_notification: true })).toContain(
+		"is already live, so nobody can be notified of its start",
 	);
-	expect(
-		await set({ topic: "Bread", send_start_notification: true }),
-	).toContain("is already live, so nobody can be notified of its start");
 	expect(live()).toBe("Soup");
 	expect(await set({ topic: "Bread" })).toStartWith("Changed the topic of");
 	expect(await set({ topic: "Bread" })).toContain("Nothing would change");
 	for (const args of [{}, { topic: "x", end: true }])
-		expect(await set(args)).toContain(
-			"topic, end: expected exactly one of the two",
-		);
+		expect(await set(args)).toContain("topic, end: expected exactly one of the two");
 	expect(await set({ end: true })).toStartWith(`Ended the stage in ${name}`);
 	expect(await set({ end: true })).toContain("(code 10067)");
 	expect(live()).toBeUndefined();
@@ -136,20 +116,15 @@ test("stage tools refuse voice channels, and the status tool refuses stages", as
 	const started = await call("start_stage", { channel_id: bar.id, topic: "x" });
 	expect(started.text).toContain("is not a stage channel");
 	const status = await call("set_voice_channel_status", { status: "x" });
-	expect(status.text).toContain(
-		"status: only voice channels have a status; a stage channel has a topic",
-	);
+	expect(status.text).toContain("status: only voice channels have a status; a stage channel has a topic");
 	expect(writes(world)).toEqual([]);
 });
 
 test("a status is shown, and cleared", async () => {
 	await using scene = await stage();
 	const { call, bar, platform } = scene;
-	const set = (status: string) =>
-		call("set_voice_channel_status", { channel_id: bar.id, status });
-	expect((await set("Soup\n@everyone")).text).toBe(
-		`Changed #c1 (ID: ${bar.id}):\nstatus: Soup\\n@everyone`,
-	);
+	const set = (status: string) => call("set_voice_channel_status", { channel_id: bar.id, status });
+	expect((await set("Soup\n@everyone")).text).toBe(`Changed #c1 (ID: ${bar.id}):\nstatus: Soup\\n@everyone`);
 	expect(platform.voiceStatuses.of(bar)).toBe("Soup\n@everyone");
 	expect((await set("x".repeat(501))).text).toContain("0 to 500 characters");
 	expect((await set("")).text).toEndWith("status: none");
@@ -166,7 +141,5 @@ test("a request to speak is listed", async () => {
 	state.request_to_speak_timestamp = new Date().toISOString();
 	platform.members.edit(world.guild, mona, { deaf: true });
 	await world.heard();
-	expect((await call("list_voice_members")).text).toContain(
-		"| deafened | audience | requests to speak",
-	);
+	expect((await call("list_voice_members")).text).toContain("| deafened | audience | requests to speak");
 });

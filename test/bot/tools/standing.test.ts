@@ -4,14 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { until } from "../../support/until.ts";
-import {
-	channelNamed,
-	denyBot,
-	memberNamed,
-	startWorld,
-	userNamed,
-	writes,
-} from "../../support/world.ts";
+import { channelNamed, denyBot, memberNamed, startWorld, userNamed, writes } from "../../support/world.ts";
 
 test("a timed out bot says until when, and sends nothing", async () => {
 	await using world = await startWorld();
@@ -50,15 +43,12 @@ test("a mention of everyone that would ping nobody is not sent", async () => {
 	const channel_id = channel.id;
 	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	await world.heard();
-	const send = (mentions: string, content: string) =>
-		world.call("send_message", { channel_id, content, mentions });
+	const send = (mentions: string, content: string) => world.call("send_message", { channel_id, content, mentions });
 	const refused = await send("everyone", "@here dinner");
 	expect(refused.text).toStartWith("The bot lacks MENTION_EVERYONE in #");
 	expect((await send("everyone", "dinner")).isError).toBe(false);
 	expect((await send("none", "@everyone dinner")).isError).toBe(false);
-	expect(simulator.channel("The Cooks/general").transcript()).toBe(
-		"alpha: dinner\nalpha: @everyone dinner",
-	);
+	expect(simulator.channel("The Cooks/general").transcript()).toBe("alpha: dinner\nalpha: @everyone dinner");
 });
 
 describe("a mention of a role that would ping nobody", () => {
@@ -69,8 +59,7 @@ describe("a mention of a role that would ping nobody", () => {
 		const { world: platform } = simulator;
 		const general = channelNamed(world, "general");
 		const forum = platform.channels.add(guild, { name: "forum", type: 15 });
-		for (const channel of [general, forum])
-			denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
+		for (const channel of [general, forum]) denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 		const role = platform.roles.add(guild, { name: "chefs" });
 		const hook = platform.webhooks.add(general, { name: "hook" });
 		const alpha = userNamed(world, "alpha");
@@ -105,16 +94,10 @@ describe("a mention of a role that would ping nobody", () => {
 				});
 				expect({ name, isError }).toEqual({ name, isError: true });
 				expect(text).toMatch(/^The bot lacks MENTION_EVERYONE in #/);
-				expect(text).toContain(
-					`Discord pings nobody for @chefs (ID: ${role.id}), which is not mentionable`,
-				);
+				expect(text).toContain(`Discord pings nobody for @chefs (ID: ${role.id}), which is not mentionable`);
 			}
 		const names = tools
-			.filter(({ listing }) =>
-				Object(listing.inputSchema.properties).mentions?.enum?.includes(
-					"roles",
-				),
-			)
+			.filter(({ listing }) => Object(listing.inputSchema.properties).mentions?.enum?.includes("roles"))
 			.map(({ name }) => name);
 		const { create_forum_post: _, ...listed } = calls;
 		expect(names.sort()).toEqual(Object.keys(listed).sort());
@@ -129,14 +112,11 @@ describe("a mention of a role that would ping nobody", () => {
 			world.call("send_message", {
 				...{ channel_id: general.id, content, mentions },
 			});
-		for (const mentions of ["none", "users"])
-			expect((await send(mentions)).isError).toBe(false);
+		for (const mentions of ["none", "users"]) expect((await send(mentions)).isError).toBe(false);
 		platform.roles.edit(world.guild, role, { mentionable: true });
 		await world.heard();
 		expect((await send("roles")).isError).toBe(false);
-		expect(platform.messages.in(general.id).at(-1)?.mention_roles).toEqual([
-			role.id,
-		]);
+		expect(platform.messages.in(general.id).at(-1)?.mention_roles).toEqual([role.id]);
 		// Of everyone there is nothing more to say.
 		expect((await send("everyone")).text).not.toContain("chefs");
 	});
@@ -148,12 +128,7 @@ test("while Discord's Gateway is disconnected, look-ups say that members may be 
 	simulator.sockets.holdConnections(true);
 	simulator.disconnectSockets({ resumable: true });
 	const look = async () => (await world.call("list_members")).text;
-	await until("the bot has noticed", async () =>
-		(await look()).includes("some are missing"),
-	);
+	await until("the bot has noticed", async () => (await look()).includes("some are missing"));
 	simulator.sockets.holdConnections(false);
-	await until(
-		"it is back",
-		async () => !(await look()).includes("some are missing"),
-	);
+	await until("it is back", async () => !(await look()).includes("some are missing"));
 });

@@ -4,14 +4,7 @@ import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
 import { pagesOf } from "../../support/pages.ts";
-import {
-	channelNamed,
-	denyBot,
-	startWorld,
-	type TestWorld,
-	userNamed,
-	writes,
-} from "../../support/world.ts";
+import { channelNamed, denyBot, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
 
 function scene(test: TestWorld) {
 	const { world } = test.simulator;
@@ -25,8 +18,7 @@ function scene(test: TestWorld) {
 			type: ChannelType.PrivateThread as const,
 			...given,
 		}),
-		call: async (tool: string, args: object) =>
-			(await test.call(tool, { ...args })).text,
+		call: async (tool: string, args: object) => (await test.call(tool, { ...args })).text,
 	};
 }
 
@@ -39,9 +31,7 @@ test("members are added and removed one by one, and the bot joins and leaves by 
 	const user_ids = [zoe.id, alpha.id];
 	const args = { thread_id: thread.id, user_ids };
 	expect(await call("add_thread_members", args)).toMatch(
-		new RegExp(
-			`^Added 2 of 2 member\\(s\\) to #soup \\(ID: ${thread.id}\\):\\n.*\\(@zoe\\) \\| ID: ${zoe.id}\\n`,
-		),
+		new RegExp(`^Added 2 of 2 member\\(s\\) to #soup \\(ID: ${thread.id}\\):\\n.*\\(@zoe\\) \\| ID: ${zoe.id}\\n`),
 	);
 	expect([...thread.members.keys()].slice(1)).toEqual(user_ids);
 	const gone = await call("remove_thread_members", args);
@@ -52,10 +42,7 @@ test("members are added and removed one by one, and the bot joins and leaves by 
 		expect(read).toContain(`| kind: ${kind} | member: @zoe (ID: ${zoe.id})`);
 	const members = `/channels/${thread.id}/thread-members`;
 	expect(writes(test).map(decodeURIComponent)).toEqual(
-		["PUT", "DELETE"].flatMap((method) => [
-			`${method} ${members}/${zoe.id}`,
-			`${method} ${members}/@me`,
-		]),
+		["PUT", "DELETE"].flatMap((method) => [`${method} ${members}/${zoe.id}`, `${method} ${members}/@me`]),
 	);
 });
 
@@ -66,8 +53,7 @@ test("one call adds members and removes others, after a dry run that names them"
 	const [zoe, liwei] = [user("zoe"), user("liwei")];
 	world.threads.join(thread, liwei);
 	await test.heard();
-	const edit = (args: object) =>
-		call("edit_thread_members", { thread_id: thread.id, ...args });
+	const edit = (args: object) => call("edit_thread_members", { thread_id: thread.id, ...args });
 	const args = { add_user_ids: [zoe.id], remove_user_ids: [liwei.id] };
 	const where = `#soup (ID: ${thread.id})`;
 	const dry = await edit({ ...args, dry_run: true });
@@ -80,21 +66,13 @@ test("one call adds members and removes others, after a dry run that names them"
 	]);
 	for (const [wrong, said] of [
 		[{}, "expected at least one of these"],
-		[
-			{ ...args, add_user_ids: [liwei.id] },
-			"the same member cannot be in both lists",
-		],
+		[{ ...args, add_user_ids: [liwei.id] }, "the same member cannot be in both lists"],
 	] as const)
 		expect(await edit(wrong)).toContain(said);
 	expect(writes(test)).toEqual([]);
-	test.simulator.faults.drop(
-		`DELETE /channels/${thread.id}/thread-members/${liwei.id}`,
-		{ when: "before", times: 1 },
-	);
+	test.simulator.faults.drop(`DELETE /channels/${thread.id}/thread-members/${liwei.id}`, { when: "before", times: 1 });
 	const first = await edit(args);
-	expect(first).toStartWith(
-		`Made 1 of 2 changes of the members of ${where}:\nadd Zoë`,
-	);
+	expect(first).toStartWith(`Made 1 of 2 changes of the members of ${where}:\nadd Zoë`);
 	expect(first).toContain("1 of unknown outcome:\nremove ");
 	expect(await edit(args)).toStartWith("Made 2 of 2 changes");
 	expect(thread.members.has(zoe.id)).toBe(true);
@@ -113,9 +91,7 @@ test("members are added only with the permission to write in the thread", async 
 		["add_thread_members", { user_ids }],
 		["edit_thread_members", { add_user_ids: user_ids }],
 	] as const)
-		expect(await call(tool, { thread_id, ...args })).toContain(
-			"lacks SEND_MESSAGES_IN_THREADS",
-		);
+		expect(await call(tool, { thread_id, ...args })).toContain("lacks SEND_MESSAGES_IN_THREADS");
 	expect(writes(test)).toEqual([]);
 });
 
@@ -130,9 +106,7 @@ test("the members of a thread are listed page by page, by id", async () => {
 	const seen = pages.flatMap((page) => page.match(/@\S+(?=\) \|)/gm));
 	const sorted = [...thread.members.keys()].sort();
 	expect(seen).toEqual(sorted.map((id) => `@${world.users.get(id)?.username}`));
-	expect(pages[0]).toMatch(
-		/^2 member\(s\) of #soup \(ID: \d+\), by id:\n.* \(@\S+\) \| ID: \d+ \| joined: \S+Z\n/,
-	);
+	expect(pages[0]).toMatch(/^2 member\(s\) of #soup \(ID: \d+\), by id:\n.* \(@\S+\) \| ID: \d+ \| joined: \S+Z\n/);
 });
 
 test("a private thread takes members from MANAGE_THREADS, or from its members if they may invite", async () => {
@@ -162,8 +136,7 @@ test("the members of an archived thread stay, and a full thread takes no more", 
 	const { world, start, user, call } = scene(test);
 	const [archived, full] = [start(), start()];
 	world.threads.edit(archived, { archived: true });
-	while (full.members.size < 1000)
-		full.members.set(world.state.newId(), full.create_timestamp);
+	while (full.members.size < 1000) full.members.set(world.state.newId(), full.create_timestamp);
 	await test.heard();
 	const user_ids = [user("zoe").id];
 	for (const tool of ["add_thread_members", "remove_thread_members"])
@@ -171,9 +144,9 @@ test("the members of an archived thread stay, and a full thread takes no more", 
 			"is archived: edit_thread with archived = false reopens it. Nothing",
 		);
 	expect(writes(test)).toEqual([]);
-	expect(
-		await call("add_thread_members", { thread_id: full.id, user_ids }),
-	).toContain("(code 30033). list_thread_members shows the members");
+	expect(await call("add_thread_members", { thread_id: full.id, user_ids })).toContain(
+		"(code 30033). list_thread_members shows the members",
+	);
 });
 
 test("changes that were not started are named by their arguments", async () => {
@@ -182,17 +155,15 @@ test("changes that were not started are named by their arguments", async () => {
 	const thread = start();
 	const [zoe, ada, liwei] = [user("zoe"), user("ada"), user("liwei")];
 	await test.heard();
-	test.simulator.faults.rateLimit(
-		`PUT /channels/${thread.id}/thread-members/${ada.id}`,
-		{ retryAfterMs: 60_000, times: 1 },
-	);
+	test.simulator.faults.rateLimit(`PUT /channels/${thread.id}/thread-members/${ada.id}`, {
+		retryAfterMs: 60_000,
+		times: 1,
+	});
 	const { text } = await test.call("edit_thread_members", {
 		thread_id: thread.id,
 		add_user_ids: [zoe.id, ada.id],
 		remove_user_ids: [liwei.id],
 	});
 	expect(text).toStartWith("Made 1 of 3 changes");
-	expect(text).toEndWith(
-		` To continue, call again with add_user_ids ${ada.id} and remove_user_ids ${liwei.id}.`,
-	);
+	expect(text).toEndWith(` To continue, call again with add_user_ids ${ada.id} and remove_user_ids ${liwei.id}.`);
 });

@@ -7,14 +7,7 @@ import { tools } from "../../../src/bot/tools/index.ts";
 import type { JsonObject } from "../../../src/mcp/json-rpc.ts";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
 import { pagesOf } from "../../support/pages.ts";
-import {
-	channelNamed,
-	denyBot,
-	startWorld,
-	type TestWorld,
-	userNamed,
-	writes,
-} from "../../support/world.ts";
+import { channelNamed, denyBot, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
 
 function scene(test: TestWorld) {
 	const { simulator, guild } = test;
@@ -29,8 +22,7 @@ function scene(test: TestWorld) {
 	};
 }
 
-const named = (text: string) =>
-	Array.from(text.matchAll(/^#(\S+) \| ID/gm), ([, name]) => name).join("");
+const named = (text: string) => Array.from(text.matchAll(/^#(\S+) \| ID/gm), ([, name]) => name).join("");
 
 test("a thread starts by itself, privately, or with a first message that pings nobody", async () => {
 	await using test = await startWorld();
@@ -85,26 +77,21 @@ test("impossible threads are refused before anything is sent", async () => {
 		type: ChannelType.GuildForum,
 	});
 	await test.heard();
-	const create = async (given: object) =>
-		(await call("create_thread", { name: "soup", ...given })).text;
+	const create = async (given: object) => (await call("create_thread", { name: "soup", ...given })).text;
 	const message_id = "123456789012345678";
-	expect(
-		await create({ channel_id: general.id, message_id, private: true }),
-	).toContain("visible to all who see the message");
+	expect(await create({ channel_id: general.id, message_id, private: true })).toContain(
+		"visible to all who see the message",
+	);
 	expect(await create({ channel_id: news.id, private: true })).toContain(
 		"announcement channels have no private threads",
 	);
-	expect(await create({ channel_id: news.id, invitable: true })).toContain(
-		"invitable: only private threads have this",
-	);
-	expect(
-		await create({ channel_id: forum.id, message_id, private: true }),
-	).toContain(
+	expect(await create({ channel_id: news.id, invitable: true })).toContain("invitable: only private threads have this");
+	expect(await create({ channel_id: forum.id, message_id, private: true })).toContain(
 		"message_id: forum posts do not have this; private: forum posts do not have this; content: is required, because a post begins with a message",
 	);
-	expect(
-		await create({ channel_id: general.id, tag_ids: [message_id] }),
-	).toContain("tag_ids: only forum posts have tags");
+	expect(await create({ channel_id: general.id, tag_ids: [message_id] })).toContain(
+		"tag_ids: only forum posts have tags",
+	);
 	const lounge = channelNamed(test, "Lounge").id;
 	expect(await create({ channel_id: lounge })).toContain("cannot have threads");
 	expect(writes(test)).toEqual([]);
@@ -152,12 +139,8 @@ test("private threads and first messages require permissions of their own", asyn
 				...{ channel_id: general.id, name: "soup", ...given },
 			})
 		).text;
-	expect(await create({ private: true })).toContain(
-		"lacks CREATE_PRIVATE_THREADS",
-	);
-	expect(await create({ content: "x" })).toContain(
-		"lacks SEND_MESSAGES_IN_THREADS",
-	);
+	expect(await create({ private: true })).toContain("lacks CREATE_PRIVATE_THREADS");
+	expect(await create({ content: "x" })).toContain("lacks SEND_MESSAGES_IN_THREADS");
 	expect(await create({})).toStartWith("Created the thread #soup");
 });
 
@@ -186,9 +169,7 @@ test("active and archived threads are listed page by page, each once", async () 
 		expect(seen.join("")).toBe("fedcba");
 	}
 	const active = await call("list_threads", {});
-	expect(active.text).toStartWith(
-		`2 active thread(s) in the guild ${test.guild.id}, the newest first, times in UTC:`,
-	);
+	expect(active.text).toStartWith(`2 active thread(s) in the guild ${test.guild.id}, the newest first, times in UTC:`);
 	expect(active.text).toContain(` | in: #general (ID: ${channel_id}) | `);
 });
 
@@ -211,42 +192,26 @@ test("threads are found by part of their name, and posts show their tags by name
 	});
 	world.threads.add(forum, ada, { name: "leek-soup", applied_tags: [id] });
 	await test.heard();
-	const list = async (given: JsonObject) =>
-		(await call("list_threads", given)).text;
+	const list = async (given: JsonObject) => (await call("list_threads", given)).text;
 	const sweet = { channel_id, name: "CREME", include_archived: true };
 	expect(named(await list(sweet))).toBe("crème-brûlée");
-	expect(await list(sweet)).toStartWith(
-		`1 thread(s) with "CREME" in the name in #general (ID: ${channel_id}),`,
-	);
+	expect(await list(sweet)).toStartWith(`1 thread(s) with "CREME" in the name in #general (ID: ${channel_id}),`);
 	const everywhere = await list({ name: "LEEK" });
 	expect(named(everywhere)).toBe("leek-soupleek");
 	expect(everywhere).toContain(` | in: #recipes (ID: ${forum.id}) | `);
-	expect(everywhere).toContain(
-		`Z by Ada (@ada, ID: ${ada.id}) | tags: so\\|up`,
-	);
-	expect(named(await list({ channel_id: forum.id, tag_ids: ["SO|UP"] }))).toBe(
-		"leek-soup",
-	);
+	expect(everywhere).toContain(`Z by Ada (@ada, ID: ${ada.id}) | tags: so\\|up`);
+	expect(named(await list({ channel_id: forum.id, tag_ids: ["SO|UP"] }))).toBe("leek-soup");
 	expect(await list({ channel_id: forum.id, tag_ids: ["a\nb"] })).toContain(
 		"has no tag a\\nb. get_channel shows its tags.",
 	);
-	expect(await list({ name: "x" })).toBe(
-		`There is no active thread with "x" in the name in the guild ${guild.id}.`,
-	);
-	expect(await list({ tag_ids: [id] })).toContain(
-		"tag_ids: expected only together with the channel_id of a forum",
-	);
+	expect(await list({ name: "x" })).toBe(`There is no active thread with "x" in the name in the guild ${guild.id}.`);
+	expect(await list({ tag_ids: [id] })).toContain("tag_ids: expected only together with the channel_id of a forum");
 });
 
 test("deny with a former name refuses what its tool did, and nothing else", () => {
 	const deny = ["create_forum_post", "list_forum_posts"];
-	const offered = new OfferedTools(
-		tools,
-		{ read_only: false, tools: { deny } },
-		[],
-	);
-	const refused = (name: string, args: JsonObject) =>
-		offered.resolve(name, args).refusal !== undefined;
+	const offered = new OfferedTools(tools, { read_only: false, tools: { deny } }, []);
+	const refused = (name: string, args: JsonObject) => offered.resolve(name, args).refusal !== undefined;
 	const content = "x";
 	expect(refused("create_thread", { name: "a" })).toBe(false);
 	expect(refused("create_thread", { content, private: true })).toBe(false);
@@ -263,8 +228,7 @@ test("without MANAGE_THREADS a note says that archived private threads are not l
 	const { world, general, start, deny, call } = scene(test);
 	const hidden = start("hush", { type: ChannelType.PrivateThread });
 	const open = start("open");
-	for (const thread of [hidden, open])
-		world.threads.edit(thread, { archived: true });
+	for (const thread of [hidden, open]) world.threads.edit(thread, { archived: true });
 	deny(PermissionFlagsBits.ManageThreads);
 	await test.heard();
 	const { text } = await call("list_threads", {
@@ -281,9 +245,7 @@ test("an empty list is a sentence, and a name cannot forge a line", async () => 
 	const { general, start, call } = scene(test);
 	const channel_id = general.id;
 	const none = await call("list_threads", { channel_id });
-	expect(none.text).toBe(
-		`There is no active thread in #general (ID: ${channel_id}).`,
-	);
+	expect(none.text).toBe(`There is no active thread in #general (ID: ${channel_id}).`);
 	start("a\n#b | ID: 123456789012345678");
 	const { text } = await call("list_threads", { channel_id });
 	expect(text.split("\n")).toHaveLength(2);
@@ -294,8 +256,7 @@ test("edit_thread changes the given fields that differ, and names them", async (
 	await using test = await startWorld();
 	const { start, call } = scene(test);
 	const thread = start("soup");
-	const edit = async (given: object) =>
-		(await call("edit_thread", { thread_id: thread.id, ...given })).text;
+	const edit = async (given: object) => (await call("edit_thread", { thread_id: thread.id, ...given })).text;
 	await test.heard();
 	expect(await edit({ name: "stew", locked: false, slowmode_seconds: 5 })).toBe(
 		`Changed name, slowmode_seconds of #stew (ID: ${thread.id}): name: soup → stew, slowmode_seconds: 0 → 5.`,
@@ -303,21 +264,11 @@ test("edit_thread changes the given fields that differ, and names them", async (
 	expect(thread).toMatchObject({ name: "stew", rate_limit_per_user: 5 });
 	expect(await edit({ name: "stew" })).toContain("Nothing would change");
 	expect(await edit({})).toContain("expected at least one of these");
-	expect(await edit({ auto_archive_minutes: 60, archived: true })).toContain(
-		"Changed archived, auto_archive_minutes",
-	);
-	expect(await edit({ name: "soup" })).toContain(
-		"is archived: pass archived = false",
-	);
-	expect(await edit({ name: "soup", archived: false })).toContain(
-		"Changed name, archived of #soup",
-	);
-	expect(await edit({ applied_tag_ids: ["123456789012345678"] })).toContain(
-		"only forum posts have tags",
-	);
-	expect(await edit({ invitable: false })).toContain(
-		"invitable: only private threads have this",
-	);
+	expect(await edit({ auto_archive_minutes: 60, archived: true })).toContain("Changed archived, auto_archive_minutes");
+	expect(await edit({ name: "soup" })).toContain("is archived: pass archived = false");
+	expect(await edit({ name: "soup", archived: false })).toContain("Changed name, archived of #soup");
+	expect(await edit({ applied_tag_ids: ["123456789012345678"] })).toContain("only forum posts have tags");
+	expect(await edit({ invitable: false })).toContain("invitable: only private threads have this");
 	const hidden = start("hush", { type: ChannelType.PrivateThread });
 	await test.heard();
 	const hush = { thread_id: hidden.id, invitable: false };
@@ -325,9 +276,7 @@ test("edit_thread changes the given fields that differ, and names them", async (
 		`Changed invitable of #hush (ID: ${hidden.id}): invitable: true → false.`,
 	);
 	expect(hidden.invitable).toBe(false);
-	expect((await call("edit_thread", hush)).text).toContain(
-		"Nothing would change",
-	);
+	expect((await call("edit_thread", hush)).text).toContain("Nothing would change");
 });
 
 test("without MANAGE_THREADS the bot edits its own threads, and reopens others'", async () => {
@@ -339,8 +288,7 @@ test("without MANAGE_THREADS the bot edits its own threads, and reopens others'"
 	world.threads.edit(closed, { archived: true });
 	deny(PermissionFlagsBits.ManageThreads);
 	await test.heard();
-	const edit = async (thread_id: string, given: object) =>
-		(await call("edit_thread", { thread_id, ...given })).text;
+	const edit = async (thread_id: string, given: object) => (await call("edit_thread", { thread_id, ...given })).text;
 	const lacks = "lacks MANAGE_THREADS in #";
 	expect(await edit(own.id, { archived: true })).toStartWith("Changed");
 	expect(await edit(other.id, { archived: true })).toContain(lacks);
@@ -404,11 +352,8 @@ test("writing in a thread requires SEND_MESSAGES_IN_THREADS", async () => {
 	const thread = start("soup");
 	deny(PermissionFlagsBits.SendMessagesInThreads);
 	await test.heard();
-	const send = () =>
-		call("send_message", { channel_id: thread.id, content: "x" });
-	expect((await send()).text).toContain(
-		"lacks SEND_MESSAGES_IN_THREADS in #soup",
-	);
+	const send = () => call("send_message", { channel_id: thread.id, content: "x" });
+	expect((await send()).text).toContain("lacks SEND_MESSAGES_IN_THREADS in #soup");
 	deny(PermissionFlagsBits.SendMessages);
 	await test.heard();
 	expect((await send()).isError).toBe(false);
@@ -422,11 +367,8 @@ test("an archived thread is unarchived by a message, and accepts no reaction bef
 	world.threads.edit(thread, { archived: true });
 	await test.heard();
 	const channel_id = thread.id;
-	const react = () =>
-		call("add_reaction", { channel_id, message_id: id, emoji: "🍲" });
-	expect((await react()).text).toContain(
-		"(code 50083). The thread is archived; edit_thread",
-	);
+	const react = () => call("add_reaction", { channel_id, message_id: id, emoji: "🍲" });
+	expect((await react()).text).toContain("(code 50083). The thread is archived; edit_thread");
 	await call("send_message", { channel_id, content: "very" });
 	expect(thread.archived).toBe(false);
 	expect((await react()).isError).toBe(false);
@@ -468,9 +410,7 @@ test("a message that a thread started from shows the thread", async () => {
 	const { text } = await call("get_message", place);
 	expect(text).toContain(`| thread: #soup (ID: ${thread.id}, 1 message(s))`);
 	const again = await call("create_thread", { ...place, name: "stew" });
-	expect(again.text).toContain(
-		"(code 160004). The message has a thread already",
-	);
+	expect(again.text).toContain("(code 160004). The message has a thread already");
 });
 
 test("the first message of a thread shows the message it started from, a pin notice the pinned one", async () => {
@@ -491,12 +431,9 @@ test("the first message of a thread shows the message it started from, a pin not
 		["get_recent_messages", {}],
 		["get_message", { message_id: starter?.id }],
 	];
-	for (const [tool, args] of calls)
-		expect((await call(tool, { channel_id, ...args })).text).toContain(started);
+	for (const [tool, args] of calls) expect((await call(tool, { channel_id, ...args })).text).toContain(started);
 	const { text } = await call("get_recent_messages", { channel_id, limit: 1 });
-	expect(text).toContain(
-		`| kind: ChannelPinnedMessage | pinned message: ${reply.id}\n`,
-	);
+	expect(text).toContain(`| kind: ChannelPinnedMessage | pinned message: ${reply.id}\n`);
 	world.messages.remove(general, message);
 	expect((await call("get_recent_messages", { channel_id })).text).toContain(
 		`| thread started from: ${message.id}, deleted`,
@@ -512,10 +449,7 @@ test("members of a thread are counted up to 50", async () => {
 		[51, "50+"],
 	] as const) {
 		while (thread.members.size < count)
-			world.threads.join(
-				thread,
-				world.users.add({ username: `cook${thread.members.size}` }),
-			);
+			world.threads.join(thread, world.users.add({ username: `cook${thread.members.size}` }));
 		const { text } = await call("list_threads");
 		expect(text).toContain(`| 0 message(s), ${shown} member(s) |`);
 	}
@@ -527,14 +461,10 @@ test("delete_messages skips what nobody can delete in a thread, and names it", a
 	const message = world.messages.add(general, ada, { content: "who cooks?" });
 	const thread = start("soup", { message });
 	const [starter] = world.messages.in(thread.id);
-	const said = Array.from(
-		{ length: 120 },
-		(_, index) => world.messages.add(thread, ada, { content: `${index}` }).id,
-	);
+	const said = Array.from({ length: 120 }, (_, index) => world.messages.add(thread, ada, { content: `${index}` }).id);
 	await test.heard();
 	const channel_id = thread.id;
-	const remove = async (args: object) =>
-		(await call("delete_messages", { channel_id, ...args })).text;
+	const remove = async (args: object) => (await call("delete_messages", { channel_id, ...args })).text;
 	const skipped = `1 skipped, since nobody can delete Discord's notices in a thread: ${starter?.id}`;
 	const message_ids = [starter?.id, said[0], said.at(-1)];
 	deny(PermissionFlagsBits.ReadMessageHistory);
@@ -557,14 +487,8 @@ test("delete_messages skips what nobody can delete in a thread, and names it", a
 		channel_id,
 		message_id: starter?.id,
 	});
-	expect(one.text).toStartWith(
-		"Discord does not allow deleting messages of the type ThreadStarterMessage",
-	);
-	expect(
-		test.simulator.requests
-			.list()
-			.filter(({ status }) => Number(status) >= 400),
-	).toEqual([]);
+	expect(one.text).toStartWith("Discord does not allow deleting messages of the type ThreadStarterMessage");
+	expect(test.simulator.requests.list().filter(({ status }) => Number(status) >= 400)).toEqual([]);
 });
 
 test("a channel is deleted with its threads", async () => {

@@ -26,10 +26,7 @@ test.each([
 ])("timeout for %j is %d seconds", async (duration, seconds) => {
 	const world = await shared();
 	const { world: platform } = world.simulator;
-	const member = platform.members.add(
-		world.guild,
-		platform.users.add({ username: `quiet ${duration}` }),
-	);
+	const member = platform.members.add(world.guild, platform.users.add({ username: `quiet ${duration}` }));
 	await world.heard();
 	const before = Date.now();
 	const { text, isError } = await world.call("timeout", {
@@ -40,9 +37,7 @@ test.each([
 	const until = Date.parse(member.communication_disabled_until ?? "");
 	expect(until).toBeGreaterThanOrEqual(before + seconds * 1000);
 	expect(until).toBeLessThanOrEqual(Date.now() + seconds * 1000);
-	expect(text).toContain(
-		`until ${new Date(until).toISOString().slice(0, 19)}Z; now is `,
-	);
+	expect(text).toContain(`until ${new Date(until).toISOString().slice(0, 19)}Z; now is `);
 });
 
 test.each([
@@ -80,9 +75,7 @@ test("a timeout replaces the previous one, and is removed once", async () => {
 	const args = { user_id: zoe.user.id };
 	await world.call("timeout", { ...args, duration: "1h" });
 	const again = await world.call("timeout", { ...args, duration: "2h" });
-	expect(again.text).toMatch(
-		/ until \S+Z, instead of until \S+Z; now is \S+Z\.$/,
-	);
+	expect(again.text).toMatch(/ until \S+Z, instead of until \S+Z; now is \S+Z\.$/);
 	const ended = await world.call("remove_timeout", args);
 	expect(ended.text).toMatch(/^Ended the timeout of .* until \S+Z\.$/);
 	expect(zoe.communication_disabled_until).toBeNull();
@@ -107,8 +100,7 @@ test("administrators and the owner are refused before Discord is asked", async (
 		["ada", "owns the guild"],
 		["alpha", "is the bot itself"],
 	] as const) {
-		const { id } =
-			name === "alpha" ? simulator.bot(name) : simulator.user(name);
+		const { id } = name === "alpha" ? simulator.bot(name) : simulator.user(name);
 		const { text, isError } = await world.call("timeout", {
 			user_id: id,
 			duration: "1m",
@@ -155,9 +147,7 @@ test("a nickname is set, changed and cleared, and each result shows the old one"
 		`Baker (@zoe, ID: ${zoe.user.id}) now has the nickname "Baker", and had no nickname.`,
 	);
 	expect(await set("Baker")).toContain("Nothing would change");
-	expect(await set("")).toContain(
-		'now has no nickname, and had the nickname "Baker"',
-	);
+	expect(await set("")).toContain('now has no nickname, and had the nickname "Baker"');
 	expect(await set()).toContain("Nothing would change");
 	expect(zoe.nick).toBeNull();
 	expect(world.simulator.journal.entries(patch)).toHaveLength(2);
@@ -184,11 +174,8 @@ test("bans are listed page by page with their reasons, and nobody banned is a se
 	const { simulator, guild, call } = world;
 	const empty = await call("get_bans");
 	expect(empty.text).toBe(`Nobody is banned from the guild ${guild.id}.`);
-	const users = ["a", "b", "c"].map((username) =>
-		simulator.world.users.add({ username }),
-	);
-	for (const { id, username } of users)
-		await call("ban", { user_id: id, reason: `for ${username}` });
+	const users = ["a", "b", "c"].map((username) => simulator.world.users.add({ username }));
+	for (const { id, username } of users) await call("ban", { user_id: id, reason: `for ${username}` });
 	const first = await call("get_bans", { limit: 2 });
 	expect(first.text.split("\n")).toEqual([
 		"2 ban(s), by user id:",
@@ -242,9 +229,7 @@ test("several members are timed out until a time, and their timeouts ended", asy
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { users, members } = simulator.world;
-	const made = [1, 2].map((n) =>
-		members.add(guild, users.add({ username: `loud-${n}` })),
-	);
+	const made = [1, 2].map((n) => members.add(guild, users.add({ username: `loud-${n}` })));
 	const outsider = users.add({ username: "outsider" });
 	await world.heard();
 	setSystemTime(new Date("2026-03-01T12:00:00Z"));
@@ -256,20 +241,14 @@ test("several members are timed out until a time, and their timeouts ended", asy
 		`Dry run: nothing was done.\nWould time out 2 member(s) until ${until}, now is 2026-03-01T12:00:00Z:\nloud-1 (@loud-1) | ID: `,
 	);
 	const { text } = await world.call("timeout", args);
-	expect(text).toStartWith(
-		`Timed out 2 of 2 member(s) until ${until}, now is 2026-03-01T12:00:00Z:\nloud-1 `,
-	);
+	expect(text).toStartWith(`Timed out 2 of 2 member(s) until ${until}, now is 2026-03-01T12:00:00Z:\nloud-1 `);
 	expect(text).toEndWith(`\n1 not in the guild: ${outsider.id}`);
 	for (const { communication_disabled_until } of made)
-		expect(Date.parse(communication_disabled_until ?? "")).toBe(
-			Date.parse(until),
-		);
+		expect(Date.parse(communication_disabled_until ?? "")).toBe(Date.parse(until));
 	await world.heard();
 	const ended = await world.call("remove_timeout", { user_ids });
 	expect(ended.text).toStartWith("Ended 2 of 2 timeout(s):\nloud-1 ");
-	expect(made.every((member) => !member.communication_disabled_until)).toBe(
-		true,
-	);
+	expect(made.every((member) => !member.communication_disabled_until)).toBe(true);
 	await world.heard();
 	const none = await world.call("remove_timeout", { user_ids });
 	expect(none.text).toContain("None of these members is timed out.");
@@ -283,9 +262,7 @@ test("several members are refused together if one is an administrator", async ()
 		name: "Admin",
 		permissions: String(PermissionFlagsBits.Administrator),
 	});
-	const made = [1, 2].map((n) =>
-		members.add(guild, users.add({ username: `loud-${n}` })),
-	);
+	const made = [1, 2].map((n) => members.add(guild, users.add({ username: `loud-${n}` })));
 	const [first] = made;
 	if (first) members.edit(guild, first, { roles: [role.id] });
 	await world.heard();
@@ -303,17 +280,15 @@ test("timeout names the members that it did not start with, since the same call 
 	);
 	await world.heard();
 	const [, second, third, fourth] = members.map(({ user }) => user.id);
-	world.simulator.faults.rateLimit(
-		`PATCH /guilds/${world.guild.id}/members/${third}`,
-		{ retryAfterMs: 60_000, times: 1 },
-	);
+	world.simulator.faults.rateLimit(`PATCH /guilds/${world.guild.id}/members/${third}`, {
+		retryAfterMs: 60_000,
+		times: 1,
+	});
 	const { text } = await world.call("timeout", {
 		user_ids: members.map(({ user }) => user.id),
 		duration: "1h",
 	});
 	expect(text).toStartWith("Timed out 2 of 4 member(s) until ");
 	expect(text).toContain(`ID: ${second}`);
-	expect(text).toEndWith(
-		` To continue, call again with user_ids ${third}, ${fourth}.`,
-	);
+	expect(text).toEndWith(` To continue, call again with user_ids ${third}, ${fourth}.`);
 });

@@ -3,17 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import {
-	channelNamed,
-	denyBot,
-	makeCommunity,
-	memberNamed,
-	startWorld,
-	writes,
-} from "../../support/world.ts";
+import { channelNamed, denyBot, makeCommunity, memberNamed, startWorld, writes } from "../../support/world.ts";
 
-const { Connect, DeafenMembers, MoveMembers, MuteMembers } =
-	PermissionFlagsBits;
+const { Connect, DeafenMembers, MoveMembers, MuteMembers } = PermissionFlagsBits;
 
 /** A world with zoe in the Lounge, and another voice channel. */
 async function startVoice() {
@@ -37,8 +29,7 @@ async function startVoice() {
 		who: `Zoë 🍞 (@zoe, ID: ${user_id})`,
 		where: () => guild.voiceStates.get(user_id)?.channel_id,
 		run: (tool: string, args = {}) => world.call(tool, { user_id, ...args }),
-		deny: (channel: GuildChannel, bits: bigint) =>
-			denyBot(world, channel, bits),
+		deny: (channel: GuildChannel, bits: bigint) => denyBot(world, channel, bits),
 		writes: () => writes(world),
 		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
 	};
@@ -51,9 +42,7 @@ test("voice and stage channels are made with what is given, in their category", 
 		...{ name: "Loud", category_id: talk.id, bitrate: 8000, user_limit: 99 },
 	});
 	const loud = channelNamed(world, "Loud");
-	expect(voice.text).toBe(
-		`Created the voice channel #Loud (ID: ${loud.id}) in #Talk (ID: ${talk.id}).`,
-	);
+	expect(voice.text).toBe(`Created the voice channel #Loud (ID: ${loud.id}) in #Talk (ID: ${talk.id}).`);
 	expect(loud).toMatchObject({
 		...{ type: ChannelType.GuildVoice, parent_id: talk.id },
 		...{ bitrate: 8000, user_limit: 99 },
@@ -85,15 +74,11 @@ test("bitrates end at the limit of the guild's boost level, on stages at 64,000"
 		"bitrate: expected at most 96000 for voice channels in this guild, which has boost level 0",
 	);
 	expect(await edit(lounge, 128_000)).toContain("expected at most 96000");
-	expect(await edit(stage, 64_001)).toContain(
-		"bitrate: expected at most 64000 for stage channels",
-	);
+	expect(await edit(stage, 64_001)).toContain("bitrate: expected at most 64000 for stage channels");
 	expect(writes(world)).toEqual([]);
 	guilds.edit(world.guild, { premium_tier: 1 });
 	await world.heard();
-	expect(await edit(lounge, 128_000)).toEndWith(
-		"bitrate: 64000 → 128000 bit/s",
-	);
+	expect(await edit(lounge, 128_000)).toEndWith("bitrate: 64000 → 128000 bit/s");
 });
 
 describe("edit_voice_channel", () => {
@@ -101,18 +86,8 @@ describe("edit_voice_channel", () => {
 		["name", "Hall", { name: "Hall" }, "name: Lounge → Hall"],
 		["bitrate", 8000, { bitrate: 8000 }, "bitrate: 64000 → 8000 bit/s"],
 		["user_limit", 99, { user_limit: 99 }, "user limit: none → 99"],
-		[
-			"rtc_region",
-			"rotterdam",
-			{ rtc_region: "rotterdam" },
-			"region: automatic → rotterdam",
-		],
-		[
-			"video_quality",
-			"720p",
-			{ video_quality_mode: 2 },
-			"video quality: auto → 720p",
-		],
+		["rtc_region", "rotterdam", { rtc_region: "rotterdam" }, "region: automatic → rotterdam"],
+		["video_quality", "720p", { video_quality_mode: 2 }, "video quality: auto → 720p"],
 		["category_id", "", { parent_id: null }, "category: #Talk → none"],
 	])("changes %s to %j and nothing else", async (...row) => {
 		const [field, value, expected, said] = row;
@@ -122,9 +97,7 @@ describe("edit_voice_channel", () => {
 		const { text } = await world.call("edit_voice_channel", {
 			...{ channel_id: lounge.id, [field]: value },
 		});
-		expect(text.replace(/ \(ID: \d+\) →/, " →")).toBe(
-			`Changed #${lounge.name} (ID: ${lounge.id}):\n${said}`,
-		);
+		expect(text.replace(/ \(ID: \d+\) →/, " →")).toBe(`Changed #${lounge.name} (ID: ${lounge.id}):\n${said}`);
 		expect(lounge).toEqual({ ...before, ...expected });
 	});
 
@@ -135,9 +108,7 @@ describe("edit_voice_channel", () => {
 		const args = { channel_id: lounge.id, rtc_region: "" };
 		expect((await world.call("edit_voice_channel", args)).isError).toBe(false);
 		expect(lounge.rtc_region).toBeNull();
-		expect((await world.call("edit_voice_channel", args)).text).toStartWith(
-			"Nothing would change: ",
-		);
+		expect((await world.call("edit_voice_channel", args)).text).toStartWith("Nothing would change: ");
 	});
 
 	test("a stage has a higher user limit than a voice channel, and text channels are refused", async () => {
@@ -164,12 +135,8 @@ describe("edit_voice_channel", () => {
 		const { text } = await world.call("edit_channel", {
 			...{ channel_id: general.id, user_limit: 100 },
 		});
-		expect(text).toContain(
-			"user_limit: text channels do not have this setting",
-		);
-		expect(
-			(await world.call("edit_voice_channel", { channel_id: stage.id })).code,
-		).toBe(-32602);
+		expect(text).toContain("user_limit: text channels do not have this setting");
+		expect((await world.call("edit_voice_channel", { channel_id: stage.id })).code).toBe(-32602);
 	});
 });
 
@@ -181,8 +148,7 @@ test("list_voice_members lists members by channel, with their voice state", asyn
 	join("liwei", bar, { self_video: true });
 	await scene.heard();
 	const id = (username: string) => simulator.user(username).id;
-	const list = async (args = {}) =>
-		(await scene.call("list_voice_members", args)).text.split("\n");
+	const list = async (args = {}) => (await scene.call("list_voice_members", args)).text.split("\n");
 	const inLounge = [
 		`MONA LISA (@mona_lisa) | ID: ${id("mona_lisa")} | in: #Lounge (ID: ${lounge.id}) | self-muted | self-deafened`,
 		`Zoë 🍞 (@zoe) | ID: ${id("zoe")} | in: #Lounge (ID: ${lounge.id}) | muted | deafened`,
@@ -192,17 +158,11 @@ test("list_voice_members lists members by channel, with their voice state", asyn
 		`李伟 (@liwei) | ID: ${id("liwei")} | in: #Bar (ID: ${bar.id}) | camera on`,
 		...inLounge,
 	]);
-	expect(await list({ channel_id: lounge.id })).toEqual([
-		"2 member(s) in voice, by channel:",
-		...inLounge,
-	]);
-	for (const member of guild.members.values())
-		simulator.world.voice.leave(guild, member);
+	expect(await list({ channel_id: lounge.id })).toEqual(["2 member(s) in voice, by channel:", ...inLounge]);
+	for (const member of guild.members.values()) simulator.world.voice.leave(guild, member);
 	await scene.heard();
 	expect(await list()).toEqual(["Nobody is in a voice channel."]);
-	expect(await list({ channel_id: bar.id })).toEqual([
-		`Nobody is in #Bar (ID: ${bar.id}).`,
-	]);
+	expect(await list({ channel_id: bar.id })).toEqual([`Nobody is in #Bar (ID: ${bar.id}).`]);
 });
 
 test("a bot that connects later knows who is in voice", async () => {
@@ -218,9 +178,7 @@ describe("move_voice_member", () => {
 		await using scene = await startVoice();
 		const { bar, lounge, who, where, run } = scene;
 		const move = () => run("move_voice_member", { channel_id: bar.id });
-		expect((await move()).text).toBe(
-			`Moved ${who} from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id}).`,
-		);
+		expect((await move()).text).toBe(`Moved ${who} from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id}).`);
 		expect(where()).toBe(bar.id);
 		expect((await move()).text).toBe(
 			`Nothing would change: ${who} is already in #Bar (ID: ${bar.id}). Nothing was done.`,
@@ -233,17 +191,14 @@ describe("move_voice_member", () => {
 		const { bar, lounge, where, run, simulator } = scene;
 		simulator.sockets.holdEvents(true);
 		for (const { id } of [bar, lounge, bar])
-			expect((await run("move_voice_member", { channel_id: id })).isError).toBe(
-				false,
-			);
+			expect((await run("move_voice_member", { channel_id: id })).isError).toBe(false);
 		expect(where()).toBe(bar.id);
 	});
 
 	test("requires MOVE_MEMBERS in both channels, and CONNECT in the target", async () => {
 		await using scene = await startVoice();
 		const { bar, lounge, run, deny, heard } = scene;
-		const move = async () =>
-			(await run("move_voice_member", { channel_id: bar.id })).text;
+		const move = async () => (await run("move_voice_member", { channel_id: bar.id })).text;
 		deny(lounge, MoveMembers);
 		await heard();
 		expect(await move()).toStartWith("The bot lacks MOVE_MEMBERS in #Lounge");
@@ -267,9 +222,7 @@ test("disconnect_voice_member disconnects a member, and the dry run names the ch
 	await using scene = await startVoice();
 	const { who, lounge, where, run } = scene;
 	const dry = await run("disconnect_voice_member", { dry_run: true });
-	expect(dry.text.split("\n")[1]).toBe(
-		`Would disconnect ${who} from #Lounge (ID: ${lounge.id}).`,
-	);
+	expect(dry.text.split("\n")[1]).toBe(`Would disconnect ${who} from #Lounge (ID: ${lounge.id}).`);
 	expect(where()).toBe(lounge.id);
 	const { text } = await run("disconnect_voice_member");
 	expect(text).toBe(`Disconnected ${who} from #Lounge (ID: ${lounge.id}).`);
@@ -280,11 +233,7 @@ describe("modify_voice_state", () => {
 	test.each([
 		[{ mute: true }, "muted", { mute: true, deaf: false }],
 		[{ deafen: true }, "deafened", { mute: false, deaf: true }],
-		[
-			{ mute: true, deafen: true },
-			"muted and deafened",
-			{ mute: true, deaf: true },
-		],
+		[{ mute: true, deafen: true }, "muted and deafened", { mute: true, deaf: true }],
 	])("%j makes someone %s", async (args, said, expected) => {
 		await using scene = await startVoice();
 		const { text } = await scene.run("modify_voice_state", args);
@@ -300,9 +249,7 @@ describe("modify_voice_state", () => {
 			...{ mute: false, deafen: false },
 		});
 		expect(text).toBe(`${scene.who} is now no longer muted.`);
-		expect(simulator.journal.entries()).toMatchObject([
-			{ body: { mute: false } },
-		]);
+		expect(simulator.journal.entries()).toMatchObject([{ body: { mute: false } }]);
 		const same = await run("modify_voice_state", { mute: false });
 		expect(same.text).toStartWith("Nothing would change: ");
 		expect((await run("modify_voice_state")).code).toBe(-32602);
@@ -313,17 +260,13 @@ describe("modify_voice_state", () => {
 		const { lounge, run, deny, heard } = scene;
 		deny(lounge, MuteMembers);
 		await heard();
-		expect((await run("modify_voice_state", { mute: true })).text).toStartWith(
-			"The bot lacks MUTE_MEMBERS in #Lounge",
-		);
-		expect((await run("modify_voice_state", { deafen: true })).isError).toBe(
-			false,
-		);
+		expect((await run("modify_voice_state", { mute: true })).text).toStartWith("The bot lacks MUTE_MEMBERS in #Lounge");
+		expect((await run("modify_voice_state", { deafen: true })).isError).toBe(false);
 		deny(lounge, DeafenMembers);
 		await heard();
-		expect(
-			(await run("modify_voice_state", { deafen: false })).text,
-		).toStartWith("The bot lacks DEAFEN_MEMBERS in #Lounge");
+		expect((await run("modify_voice_state", { deafen: false })).text).toStartWith(
+			"The bot lacks DEAFEN_MEMBERS in #Lounge",
+		);
 	});
 });
 
@@ -331,22 +274,17 @@ test.each([
 	["move_voice_member", true],
 	["disconnect_voice_member", false],
 	["modify_voice_state", false],
-])(
-	"%s refuses a member who is not in voice, with a hint",
-	async (tool, moves) => {
-		await using scene = await startVoice();
-		const { simulator, bar, writes } = scene;
-		const { text, isError } = await scene.call(tool, {
-			user_id: simulator.user("liwei").id,
-			...(moves && { channel_id: bar.id }),
-		});
-		expect(isError).toBe(true);
-		expect(text).toEndWith(
-			"is not in a voice channel. Use list_voice_members to find members who are.",
-		);
-		expect(writes()).toEqual([]);
-	},
-);
+])("%s refuses a member who is not in voice, with a hint", async (tool, moves) => {
+	await using scene = await startVoice();
+	const { simulator, bar, writes } = scene;
+	const { text, isError } = await scene.call(tool, {
+		user_id: simulator.user("liwei").id,
+		...(moves && { channel_id: bar.id }),
+	});
+	expect(isError).toBe(true);
+	expect(text).toEndWith("is not in a voice channel. Use list_voice_members to find members who are.");
+	expect(writes()).toEqual([]);
+});
 
 test("edit_voice_members moves and mutes several members, after all checks", async () => {
 	await using scene = await startVoice();
@@ -354,15 +292,11 @@ test("edit_voice_members moves and mutes several members, after all checks", asy
 	const liwei = scene.join("liwei", bar).user.id;
 	await scene.heard();
 	const user_ids = [zoe.user.id, liwei];
-	const edit = (args: Record<string, unknown>) =>
-		scene.call("edit_voice_members", { user_ids, ...args });
-	for (const args of [{}, { channel_id: "", mute: true }])
-		expect((await edit(args)).code).toBe(-32602);
+	const edit = (args: Record<string, unknown>) => scene.call("edit_voice_members", { user_ids, ...args });
+	for (const args of [{}, { channel_id: "", mute: true }]) expect((await edit(args)).code).toBe(-32602);
 	scene.deny(lounge, MuteMembers);
 	await scene.heard();
-	expect((await edit({ mute: true })).text).toStartWith(
-		"The bot lacks MUTE_MEMBERS in #Lounge",
-	);
+	expect((await edit({ mute: true })).text).toStartWith("The bot lacks MUTE_MEMBERS in #Lounge");
 	expect(scene.writes()).toEqual([]);
 	scene.deny(lounge, 0n);
 	await scene.heard();
@@ -392,19 +326,12 @@ test("Discord's refusal for a member who just left voice is explained", async ()
 
 test("edit_voice_members names the members that it did not start with, since those disconnected are not in voice any more", async () => {
 	await using it = await startVoice();
-	const users = ["zoe", "ada", "liwei"].map(
-		(name) => it.join(name, it.lounge).user.id,
-	);
+	const users = ["zoe", "ada", "liwei"].map((name) => it.join(name, it.lounge).user.id);
 	await it.world.heard();
-	it.simulator.faults.rateLimit(
-		`PATCH /guilds/${it.guild.id}/members/${users[1]}`,
-		{ retryAfterMs: 60_000, times: 1 },
-	);
+	it.simulator.faults.rateLimit(`PATCH /guilds/${it.guild.id}/members/${users[1]}`, { retryAfterMs: 60_000, times: 1 });
 	const { text } = await it.world.call("edit_voice_members", {
 		...{ user_ids: users, channel_id: "" },
 	});
 	expect(text).toStartWith("Changed 1 of 3 member(s) in voice:");
-	expect(text).toEndWith(
-		` To continue, call again with user_ids ${users[1]}, ${users[2]}.`,
-	);
+	expect(text).toEndWith(` To continue, call again with user_ids ${users[1]}, ${users[2]}.`);
 });

@@ -4,13 +4,7 @@ import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { authorOf } from "../../../src/simulator/world/guilds/webhooks.ts";
 import { until } from "../../support/until.ts";
-import {
-	denyBot,
-	linked,
-	startWorld,
-	type TestWorld,
-	userNamed,
-} from "../../support/world.ts";
+import { denyBot, linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 function made(world: TestWorld, by = "ada") {
 	const { world: platform } = world.simulator;
@@ -111,8 +105,7 @@ test("a webhook message requires MENTION_EVERYONE to ping everyone", async () =>
 		...args,
 		message_id: message.id,
 	});
-	for (const { text } of [sent, edited])
-		expect(text).toContain("lacks MENTION_EVERYONE in #notes");
+	for (const { text } of [sent, edited]) expect(text).toContain("lacks MENTION_EVERYONE in #notes");
 	expect(platform.messages.in(channel.id)).toHaveLength(1);
 	const tame = await world.call("send_webhook_message", {
 		...{ webhook_id: hook.id, content: "@here" },
@@ -136,10 +129,7 @@ test("Discord's names are refused, and so is an edit without a change", async ()
 		["edit_webhook_message", { webhook_id, message_id: message.id }],
 	];
 	for (const [tool, args] of refused)
-		expect([args, (await world.call(tool, { ...args })).code]).toEqual([
-			args,
-			-32602,
-		]);
+		expect([args, (await world.call(tool, { ...args })).code]).toEqual([args, -32602]);
 	const same = await world.call("edit_webhook", { webhook_id, name: "Crier" });
 	expect(same.text).toContain("Nothing would change: the webhook Crier");
 	const said = await world.call("edit_webhook_message", {
@@ -157,13 +147,10 @@ test("moving a webhook requires MANAGE_WEBHOOKS in the target channel", async ()
 	denyBot(world, closed, PermissionFlagsBits.ManageWebhooks);
 	await world.heard();
 	const webhook_id = hook.id;
-	const move = (channel_id: string) =>
-		world.call("edit_webhook", { webhook_id, channel_id });
+	const move = (channel_id: string) => world.call("edit_webhook", { webhook_id, channel_id });
 	expect((await move(closed.id)).text).toContain("lacks MANAGE_WEBHOOKS in");
 	expect(hook.channel_id).toBe(channel.id);
-	expect((await move(open.id)).text).toContain(
-		`: channel_id: #notes (ID: ${channel.id}) → #open (ID: ${open.id}).`,
-	);
+	expect((await move(open.id)).text).toContain(`: channel_id: #notes (ID: ${channel.id}) → #open (ID: ${open.id}).`);
 	expect(hook.channel_id).toBe(open.id);
 });
 
@@ -182,19 +169,11 @@ test("a webhook that cannot send messages says why, and can still be listed and 
 	await world.heard();
 	const { text } = await world.call("list_webhooks");
 	expect(text.split("\n")).toEqual([
-		expect.stringMatching(
-			/^4 webhook\(s\) in the guild, by id, times in UTC; now is \S+Z:$/,
-		),
+		expect.stringMatching(/^4 webhook\(s\) in the guild, by id, times in UTC; now is \S+Z:$/),
 		expect.stringMatching(/^Crier \| ID: \d+ .* \| can send messages$/),
-		expect.stringContaining(
-			"kind: follower | follows: wire of The Press | made: ",
-		),
-		expect.stringMatching(
-			/ \| kind: application \| made: \S+Z \| cannot send messages: it belongs/,
-		),
-		expect.stringContaining(
-			"cannot send messages: another application created",
-		),
+		expect.stringContaining("kind: follower | follows: wire of The Press | made: "),
+		expect.stringMatching(/ \| kind: application \| made: \S+Z \| cannot send messages: it belongs/),
+		expect.stringContaining("cannot send messages: another application created"),
 		"Last messages are known of webhooks that sent one of the newest 25 messages by webhooks.",
 	]);
 	for (const { id } of [follower, application, foreign]) {
@@ -206,11 +185,7 @@ test("a webhook that cannot send messages says why, and can still be listed and 
 	}
 	const gone = await world.call("delete_webhook", { webhook_id: follower.id });
 	expect(gone.isError).toBe(false);
-	expect(webhooks.list({ channel_id: channel.id })).toEqual([
-		hook,
-		application,
-		foreign,
-	]);
+	expect(webhooks.list({ channel_id: channel.id })).toEqual([hook, application, foreign]);
 });
 
 test("the list shows when a webhook last sent a message, if the bot can search the guild", async () => {
@@ -259,9 +234,7 @@ test("a message by the bot's own webhook is its last message", async () => {
 test("several webhooks are deleted in one call, which says which ones are not there", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook } = made(world);
-	const ids = ["a", "b"].map(
-		(name) => platform.webhooks.add(channel, { name }).id,
-	);
+	const ids = ["a", "b"].map((name) => platform.webhooks.add(channel, { name }).id);
 	const unknown = "123456789012345678";
 	await world.heard();
 	const args = { webhook_ids: [...ids, unknown, ids[0]] };
@@ -309,12 +282,8 @@ test("thread_id must be a thread of the webhook's channel, and forums require on
 			...(thread_id && { thread_id }),
 		});
 	for (const { name, id } of [other, asides])
-		expect((await send(hook.id, id)).text).toContain(
-			`#${name} (ID: ${id}) is not a thread of #notes`,
-		);
-	expect((await send(poster.id)).text).toContain(
-		"pass the id of one of its posts as thread_id",
-	);
+		expect((await send(hook.id, id)).text).toContain(`#${name} (ID: ${id}) is not a thread of #notes`);
+	expect((await send(poster.id)).text).toContain("pass the id of one of its posts as thread_id");
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
@@ -323,10 +292,7 @@ test("a webhook sends, edits and deletes messages in a thread of its channel", a
 	const { platform, channel, maker, hook } = made(world);
 	const thread = platform.threads.add(channel, maker, { name: "asides" });
 	await world.heard();
-	const said = () =>
-		platform.messages
-			.in(thread.id)
-			.filter(({ webhook_id }) => webhook_id === hook.id);
+	const said = () => platform.messages.in(thread.id).filter(({ webhook_id }) => webhook_id === hook.id);
 	const there = { webhook_id: hook.id, thread_id: thread.id };
 	const sent = await world.call("send_webhook_message", {
 		...{ ...there, content: "hear" },
@@ -371,8 +337,7 @@ test("a webhook edits and deletes only its own messages", async () => {
 test("a full channel says how to make room", async () => {
 	await using world = await startWorld();
 	const { platform, channel } = made(world);
-	for (let index = 1; index < 15; index += 1)
-		platform.webhooks.add(channel, { name: `hook ${index}` });
+	for (let index = 1; index < 15; index += 1) platform.webhooks.add(channel, { name: `hook ${index}` });
 	await world.heard();
 	const { text } = await world.call("create_webhook", {
 		...{ channel_id: channel.id, name: "one more" },
@@ -388,9 +353,7 @@ test("a refused webhook token does not count as the bot's", async () => {
 	const { text } = await world.call("send_webhook_message", {
 		...{ webhook_id: hook.id, content: "x" },
 	});
-	expect(text).toContain(
-		"Invalid Webhook Token (code 50027). The webhook's token has",
-	);
+	expect(text).toContain("Invalid Webhook Token (code 50027). The webhook's token has");
 	expect(world.bot.ready).toBe(true);
 	expect(world.logged.filter((line) => /\b401\b/.test(line))).toEqual([]);
 });
@@ -401,8 +364,7 @@ test("no result, log line or metric shows a webhook's token", async () => {
 	const { channel, hook, token, write } = made(world);
 	await world.heard();
 	const answers: string[] = [];
-	const call = async (tool: string, args: object) =>
-		answers.push((await world.call(tool, { ...args })).text);
+	const call = async (tool: string, args: object) => answers.push((await world.call(tool, { ...args })).text);
 	const all = async () => {
 		const webhook_id = hook.id;
 		const { id: message_id } = write("hear");
@@ -427,8 +389,7 @@ test("no result, log line or metric shows a webhook's token", async () => {
 		() => faults.fail(`${written}/*`, 502),
 		() => faults.fail(`POST ${written.slice(2)}`, 500),
 		() => faults.fail(`POST ${written.slice(2)}`, 401),
-		() =>
-			faults.rateLimit(`POST ${written.slice(2)}`, { retryAfterMs: 60_000 }),
+		() => faults.rateLimit(`POST ${written.slice(2)}`, { retryAfterMs: 60_000 }),
 	]) {
 		const active = fault();
 		await all();
@@ -436,14 +397,10 @@ test("no result, log line or metric shows a webhook's token", async () => {
 		active.release();
 	}
 	await call("create_webhook", { channel_id: channel.id, name: "Second" });
-	const tokens = simulator.world.webhooks
-		.list({ channel_id: channel.id })
-		.map((one) => String(one.token));
+	const tokens = simulator.world.webhooks.list({ channel_id: channel.id }).map((one) => String(one.token));
 	expect(tokens).toHaveLength(2);
 	expect(tokens).toContain(token);
-	const figures = await (
-		await fetch(new URL("/metrics", world.bot.url))
-	).text();
+	const figures = await (await fetch(new URL("/metrics", world.bot.url))).text();
 	const shown = [...answers, ...logged, figures].join("\n");
 	for (const one of tokens) expect(shown).not.toContain(one);
 	expect(shown).toContain("send_webhook_message");

@@ -2,21 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import { Absence } from "../../../src/gateway/backends/absence.ts";
-import {
-	createGatewayClient,
-	startTestGateway,
-} from "../../support/gateway.ts";
+import { createGatewayClient, startTestGateway } from "../../support/gateway.ts";
 import { ownHost } from "../../support/own-host.ts";
-import {
-	type Behaviour,
-	type StubOptions,
-	startStubBackend,
-	textResult,
-} from "../../support/stub-backend.ts";
+import { type Behaviour, type StubOptions, startStubBackend, textResult } from "../../support/stub-backend.ts";
 import { until } from "../../support/until.ts";
 
-const reading =
-	'{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}';
+const reading = '{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}';
 const writing = '{"name":"act","inputSchema":{"type":"object"}}';
 /** The gateway looks for a stopped bot at its port, which no other bot must get meanwhile. */
 const hostname = ownHost(77);
@@ -36,20 +27,13 @@ interface WorldOptions {
 }
 
 /** Starts a gateway in front of two bots. Calls go to alpha, which can be replaced; beta stays online. */
-async function startWorld({
-	awayMs = forever,
-	env = {},
-	stub = {},
-}: WorldOptions = {}) {
+async function startWorld({ awayMs = forever, env = {}, stub = {} }: WorldOptions = {}) {
 	await using stack = new AsyncDisposableStack();
 	const options = { hostname, tools: [reading, writing], ...stub };
 	const bot = stack.use(startStubBackend(options));
 	const beta = stack.use(startStubBackend());
 	const gateway = stack.use(
-		await startTestGateway(
-			{ alpha: bot, beta },
-			{ env: { DEFAULT_INSTANCE: "alpha", ...env }, options: { awayMs } },
-		),
+		await startTestGateway({ alpha: bot, beta }, { env: { DEFAULT_INSTANCE: "alpha", ...env }, options: { awayMs } }),
 	);
 	const owned = stack.move();
 	const state = async () => {
@@ -73,8 +57,7 @@ async function startWorld({
 				return (await state())?.calls_held === count;
 			}),
 		/** Starts another bot at the address of alpha. */
-		replace: (more: StubOptions = {}) =>
-			owned.use(startStubBackend({ ...options, port: bot.port, ...more })),
+		replace: (more: StubOptions = {}) => owned.use(startStubBackend({ ...options, port: bot.port, ...more })),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }
@@ -101,9 +84,7 @@ describe("a bot that was online and cannot be reached", () => {
 		await world.held(1);
 		world.replace({ guilds: { "300": "C" } });
 		await call;
-		await until("its guild is known", async () =>
-			(await world.text("list_instances")).includes("C (300)"),
-		);
+		await until("its guild is known", async () => (await world.text("list_instances")).includes("C (300)"));
 	});
 
 	test("is offline if it stays away: its calls fail, and later ones at once", async () => {
@@ -203,13 +184,8 @@ describe("a bot that was online and cannot be reached", () => {
 	test("is not waited for while it was never online", async () => {
 		const bot = startStubBackend({ hostname });
 		await bot.stop();
-		await using gateway = await startTestGateway(
-			{ alpha: bot },
-			{ options: { awayMs: forever } },
-		);
-		expect(await gateway.text("act", { instance: "alpha" })).toStartWith(
-			"ERROR Gateway error: BackendOffline: ",
-		);
+		await using gateway = await startTestGateway({ alpha: bot }, { options: { awayMs: forever } });
+		expect(await gateway.text("act", { instance: "alpha" })).toStartWith("ERROR Gateway error: BackendOffline: ");
 	});
 
 	test("is not waited for if it answers with another token", async () => {
@@ -227,21 +203,18 @@ describe("a server in the place of a bot that is away", () => {
 		["answers 502", () => new Response(null, { status: 502 })],
 		["answers 404", () => new Response(null, { status: 404 })],
 		["is a web server", () => new Response("<html>")],
-	])(
-		"and %s gets no call before it has opened a session",
-		async (_, behaviour) => {
-			await using world = await startWorld();
-			await world.bot.stop();
-			const calls = Array.from({ length: 8 }, () => world.text("act"));
-			await world.held(8);
-			const other = world.replace({ on: { initialize: behaviour } });
-			await other.arrived("initialize", 3);
-			expect(other.received("act")).toEqual([]);
-			other.on = {};
-			for (const text of await Promise.all(calls)) expect(text).toBe("ran act");
-			expect(other.received("act")).toHaveLength(8);
-		},
-	);
+	])("and %s gets no call before it has opened a session", async (_, behaviour) => {
+		await using world = await startWorld();
+		await world.bot.stop();
+		const calls = Array.from({ length: 8 }, () => world.text("act"));
+		await world.held(8);
+		const other = world.replace({ on: { initialize: behaviour } });
+		await other.arrived("initialize", 3);
+		expect(other.received("act")).toEqual([]);
+		other.on = {};
+		for (const text of await Promise.all(calls)) expect(text).toBe("ran act");
+		expect(other.received("act")).toHaveLength(8);
+	});
 });
 
 describe("a bot that drains", () => {
@@ -274,10 +247,7 @@ describe("a bot that drains", () => {
 
 	test("is waited for also by a gateway that has just started", async () => {
 		await using bot = startStubBackend({ on: { initialize: draining } });
-		await using gateway = await startTestGateway(
-			{ alpha: bot },
-			{ refreshed: false, options: { awayMs: forever } },
-		);
+		await using gateway = await startTestGateway({ alpha: bot }, { refreshed: false, options: { awayMs: forever } });
 		const call = gateway.text("act", { instance: "alpha" });
 		await bot.arrived("initialize", 2);
 		bot.on = {};

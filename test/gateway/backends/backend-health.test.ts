@@ -1,10 +1,7 @@
 // When a bot is asked again.
 
 import { expect, spyOn, test } from "bun:test";
-import {
-	BackendHealth,
-	probeDelayMs,
-} from "../../../src/gateway/backends/backend-health.ts";
+import { BackendHealth, probeDelayMs } from "../../../src/gateway/backends/backend-health.ts";
 import { recordLog } from "../../support/log.ts";
 
 test("waits between probes double from 1 s to 60 s, half of each by chance", () => {
@@ -16,12 +13,8 @@ test("waits between probes double from 1 s to 60 s, half of each by chance", () 
 			random.mockRestore();
 		}
 	};
-	expect(waits(1)).toEqual([
-		1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000,
-	]);
-	expect(waits(0)).toEqual([
-		1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000,
-	]);
+	expect(waits(1)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+	expect(waits(0)).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
 	expect(waits(0.5, 2_000).at(-1)).toBe(45_000);
 });
 

@@ -2,11 +2,7 @@ import { expect, test } from "bun:test";
 import type { ForwardedCall } from "../../../src/gateway/backends/backend.ts";
 import { ClientError } from "../../../src/mcp/client.ts";
 import { createTestBackend } from "../../support/gateway.ts";
-import {
-	rpcError,
-	stall,
-	startStubBackend,
-} from "../../support/stub-backend.ts";
+import { rpcError, stall, startStubBackend } from "../../support/stub-backend.ts";
 import { until } from "../../support/until.ts";
 
 const echo: ForwardedCall = {
@@ -20,8 +16,7 @@ const backendOf = (url: string) => createTestBackend({ url });
 /** A stub that answers `notifications/initialized` when it is released. */
 function startHeld() {
 	const { promise, resolve } = Promise.withResolvers<void>();
-	const initialized = () =>
-		promise.then(() => new Response(null, { status: 202 }));
+	const initialized = () => promise.then(() => new Response(null, { status: 202 }));
 	const on = { "notifications/initialized": initialized };
 	return { stub: startStubBackend({ on }), release: resolve };
 }
@@ -42,8 +37,7 @@ test("a call that was given up before it began opens no session", async () => {
 	const late = backend.call(echo, AbortSignal.abort());
 	expect(await fault(late)).toMatchObject({ reached: "unsent" });
 	// An opening that nobody waits for would reject unhandled by now, which ends a program and fails this test.
-	for (let count = 0; count < 5; count++)
-		await expect(fetch(stub.url)).rejects.toThrow();
+	for (let count = 0; count < 5; count++) await expect(fetch(stub.url)).rejects.toThrow();
 });
 
 test("a call given up while the session is opened leaves the opening to the others", async () => {
@@ -165,8 +159,7 @@ test("a refresh whose answer is lost leaves the session to the calls in it", asy
 				await release.promise;
 				return undefined;
 			},
-			"tools/list": () =>
-				lost++ === 1 ? new Response(null, { status: 503 }) : undefined,
+			"tools/list": () => (lost++ === 1 ? new Response(null, { status: 503 }) : undefined),
 		},
 	});
 	const { backend } = backendOf(stub.url);
@@ -193,9 +186,10 @@ test("a session that is being opened when the gateway ends is ended, too", async
 	await closing;
 	await refreshing;
 	expect(stub.received("DELETE")).toHaveLength(1);
-	expect(
-		await fault(backend.call(echo, AbortSignal.timeout(60_000))),
-	).toMatchObject({ reached: "unsent", message: "the gateway is stopping" });
+	expect(await fault(backend.call(echo, AbortSignal.timeout(60_000)))).toMatchObject({
+		reached: "unsent",
+		message: "the gateway is stopping",
+	});
 });
 
 test("new guilds of a bot are reported although it is slow to list its prompts", async () => {

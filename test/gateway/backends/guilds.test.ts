@@ -7,13 +7,13 @@ const forged = "555555555555555555";
 const answer = (...texts: string[]) => ({
 	result: { content: texts.map((text) => ({ type: "text", text })) },
 });
-const read = (...lines: string[]) =>
-	Object.fromEntries(readGuilds(answer(lines.join("\n"))));
+const read = (...lines: string[]) => Object.fromEntries(readGuilds(answer(lines.join("\n"))));
 
 test("our layout is a count line, then a name and an id a line", () => {
-	expect(
-		read("2 guild(s):", `One | ID: ${real}`, `Two two | ID: ${forged}`),
-	).toEqual({ [real]: "One", [forged]: "Two two" });
+	expect(read("2 guild(s):", `One | ID: ${real}`, `Two two | ID: ${forged}`)).toEqual({
+		[real]: "One",
+		[forged]: "Two two",
+	});
 });
 
 test("invisible characters of a name are escaped", () => {
@@ -29,12 +29,9 @@ test("no more than 10,000 are kept", () => {
 	expect(Object.keys(read(...lines))).toHaveLength(10_000);
 });
 
-test.each(["0 guild(s):", "", "The bot is in no guild.", "3 guild(s):"])(
-	"%j lists no guild",
-	(text) => {
-		expect(read(text)).toEqual({});
-	},
-);
+test.each(["0 guild(s):", "", "The bot is in no guild.", "3 guild(s):"])("%j lists no guild", (text) => {
+	expect(read(text)).toEqual({});
+});
 
 describe("no name can forge an id", () => {
 	test.each([
@@ -54,9 +51,7 @@ describe("no name can forge an id", () => {
 		`${forged}${"9".repeat(30)}`,
 		`😀 ${forged} 😀`,
 	])("%j", (name) => {
-		expect(Object.keys(read("1 guild(s):", `${name} | ID: ${real}`))).toEqual([
-			real,
-		]);
+		expect(Object.keys(read("1 guild(s):", `${name} | ID: ${real}`))).toEqual([real]);
 	});
 });
 
@@ -85,10 +80,7 @@ describe("in other layouts the last long number on a line is the id", () => {
 	test.each([
 		[`- One (${real})`, "- One ("],
 		[`${real}: One`, real],
-		[
-			`One, owner ${forged}, id ${real}, 12 members`,
-			`One, owner ${forged}, id`,
-		],
+		[`One, owner ${forged}, id ${real}, 12 members`, `One, owner ${forged}, id`],
 		[`One | ID: ${real} | 12 members`, "One | ID:"],
 		[`* **One** <${real}>`, "* **One** <"],
 		[`One ${"1".repeat(17)}`.replace("1".repeat(17), real), "One"],
@@ -96,11 +88,7 @@ describe("in other layouts the last long number on a line is the id", () => {
 		expect(read(line)).toEqual({ [real]: name });
 	});
 
-	test.each([
-		"One: 12 members",
-		`One ${"1".repeat(16)}`,
-		`One ${"1".repeat(21)}`,
-	])("%j has none", (line) => {
+	test.each(["One: 12 members", `One ${"1".repeat(16)}`, `One ${"1".repeat(21)}`])("%j has none", (line) => {
 		expect(read(line)).toEqual({});
 	});
 });
@@ -127,9 +115,7 @@ test("every text item is read, other items are left out", () => {
 });
 
 test("CR LF ends lines", () => {
-	expect(readGuilds(answer(`One | ID: ${real}\r\nTwo | ID: 7\r\n`)).size).toBe(
-		2,
-	);
+	expect(readGuilds(answer(`One | ID: ${real}\r\nTwo | ID: 7\r\n`)).size).toBe(2);
 });
 
 test.each<Record<string, unknown>>([

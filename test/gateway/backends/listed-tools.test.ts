@@ -2,11 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readTools } from "../../../src/gateway/backends/listed-tools.ts";
 
 const named = '"name":"a","inputSchema":{"type":"object"}';
-const read = (...tools: string[]) =>
-	readTools(
-		`{"jsonrpc":"2.0","id":1,"result":{"tools":[${tools.join(",")}]}}`,
-		500,
-	);
+const read = (...tools: string[]) => readTools(`{"jsonrpc":"2.0","id":1,"result":{"tools":[${tools.join(",")}]}}`, 500);
 
 describe("readTools", () => {
 	test("takes each tool as it is written", () => {
@@ -41,21 +37,18 @@ describe("readTools", () => {
 	});
 
 	const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
-	const schema = (inputSchema: string) =>
-		`{"name":"a","inputSchema":${inputSchema}}`;
+	const schema = (inputSchema: string) => `{"name":"a","inputSchema":${inputSchema}}`;
 	test.each<[tool: string, reason: string | RegExp, name?: string]>([
 		["null", "expected an object", "tool 1"],
 		["[]", "expected an object", "tool 1"],
 		['"a"', "expected an object", "tool 1"],
 		["{}", /^name: /, "tool 1"],
 		['{"name":1}', /^name: /, "tool 1"],
-		...["", "a b", "a.b", "a/b", "ä", "a\\n", "x".repeat(65)].map(
-			(name): [string, string, string] => [
-				named.replace('"a"', `"${name}"`).replace(/.*/, "{$&}"),
-				'name: expected 1 to 64 letters, digits, "_" and "-"',
-				/^[a-z.]+$/.test(name) ? name : `"${name}"`,
-			],
-		),
+		...["", "a b", "a.b", "a/b", "ä", "a\\n", "x".repeat(65)].map((name): [string, string, string] => [
+			named.replace('"a"', `"${name}"`).replace(/.*/, "{$&}"),
+			'name: expected 1 to 64 letters, digits, "_" and "-"',
+			/^[a-z.]+$/.test(name) ? name : `"${name}"`,
+		]),
 		['{"name":"a"}', /^inputSchema: /],
 		[schema("null"), /^inputSchema: /],
 		[schema("true"), /^inputSchema: /],
@@ -64,20 +57,12 @@ describe("readTools", () => {
 		[schema('{"type":"string"}'), /^inputSchema.type: /],
 		[schema('{"type":["object"]}'), /^inputSchema.type: /],
 		[schema('{"type":"object","properties":[]}'), /^inputSchema.properties: /],
-		[
-			schema('{"type":"object","properties":null}'),
-			/^inputSchema.properties: /,
-		],
-		[
-			schema('{"type":"object","properties":{"b":true}}'),
-			/^inputSchema.properties.b: /,
-		],
-		...["constructor", "prototype", "__proto__"].map(
-			(key): [string, string] => [
-				schema(`{"type":"object","properties":{"${key}":1}}`),
-				`inputSchema.properties.${key}: expected an object`,
-			],
-		),
+		[schema('{"type":"object","properties":null}'), /^inputSchema.properties: /],
+		[schema('{"type":"object","properties":{"b":true}}'), /^inputSchema.properties.b: /],
+		...["constructor", "prototype", "__proto__"].map((key): [string, string] => [
+			schema(`{"type":"object","properties":{"${key}":1}}`),
+			`inputSchema.properties.${key}: expected an object`,
+		]),
 		...["", "b c", "b[]", "ä", "x".repeat(65)].map((key): [string, RegExp] => [
 			schema(`{"type":"object","properties":{"${key}":{}}}`),
 			/^inputSchema.properties.*: expected 1 to 64 letters, /,
@@ -89,28 +74,16 @@ describe("readTools", () => {
 		[`{${named},"description":1}`, /^description: /],
 		[`{${named},"annotations":null}`, /^annotations: /],
 		[`{${named},"annotations":[]}`, /^annotations: /],
-		[
-			`{${named},"annotations":{"readOnlyHint":"true"}}`,
-			/^annotations.readOnlyHint: /,
-		],
-		[
-			`{${named},"annotations":{"destructiveHint":1}}`,
-			/^annotations.destructiveHint: /,
-		],
+		[`{${named},"annotations":{"readOnlyHint":"true"}}`, /^annotations.readOnlyHint: /],
+		[`{${named},"annotations":{"destructiveHint":1}}`, /^annotations.destructiveHint: /],
 		[`{${named},"annotations":{"title":1}}`, /^annotations.title: /],
 		[`{${named},"icons":{}}`, /^icons: /],
 		[`{${named},"icons":[{}]}`, /^icons.0.src: /],
 		[`{${named},"icons":[{"src":"x","theme":"red"}]}`, /^icons.0.theme: /],
-		[
-			`{${named},"execution":{"taskSupport":"yes"}}`,
-			/^execution.taskSupport: /,
-		],
+		[`{${named},"execution":{"taskSupport":"yes"}}`, /^execution.taskSupport: /],
 		[`{${named},"_meta":[]}`, /^_meta: /],
 		[`{${named},"n\\u0061me":"b"}`, "has a duplicate key", "b"],
-		[
-			`{${named},"annotations":{"title":"a","title":"b"}}`,
-			"has a duplicate key",
-		],
+		[`{${named},"annotations":{"title":"a","title":"b"}}`, "has a duplicate key"],
 		[`{${named},"x":"\\ud800"}`, "has a lone surrogate"],
 		[`{${named},"constructor":1e400}`, "has a number that exceeds a double"],
 		[`{${named},"x":{"\\udc00":1}}`, "has a lone surrogate"],
@@ -127,21 +100,17 @@ describe("readTools", () => {
 			"the gateway has a tool of this name",
 			"list_instances",
 		],
-	])(
-		"drops %s, which clients refuse, and no other",
-		(tool, reason, name = "a") => {
-			const good = '{"name":"b","inputSchema":{"type":"object"}}';
-			const { tools, dropped } = read(tool, good);
-			expect(tools.map(({ text }) => text)).toEqual([good]);
-			expect(dropped).toEqual([
-				{
-					name,
-					reason:
-						typeof reason === "string" ? reason : expect.stringMatching(reason),
-				},
-			]);
-		},
-	);
+	])("drops %s, which clients refuse, and no other", (tool, reason, name = "a") => {
+		const good = '{"name":"b","inputSchema":{"type":"object"}}';
+		const { tools, dropped } = read(tool, good);
+		expect(tools.map(({ text }) => text)).toEqual([good]);
+		expect(dropped).toEqual([
+			{
+				name,
+				reason: typeof reason === "string" ? reason : expect.stringMatching(reason),
+			},
+		]);
+	});
 
 	test("looks at no more tools than it is asked for, good or not", () => {
 		const text = `{"result":{"tools":[0,{${named}},{}]}}`;

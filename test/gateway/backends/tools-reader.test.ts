@@ -1,14 +1,10 @@
 import { expect, test } from "bun:test";
-import {
-	readTools,
-	ToolsReader,
-} from "../../../src/gateway/backends/listed-tools.ts";
+import { readTools, ToolsReader } from "../../../src/gateway/backends/listed-tools.ts";
 import { refreshAll } from "../../../src/gateway/backends/refresh-all.ts";
 import { createTestBackend } from "../../support/gateway.ts";
 import { stall, startStubBackend } from "../../support/stub-backend.ts";
 
-const tool = (name: string) =>
-	`{"name":"${name}","inputSchema":{"type":"object"}}`;
+const tool = (name: string) => `{"name":"${name}","inputSchema":{"type":"object"}}`;
 const response = (id: number, ...names: string[]) =>
 	`{"jsonrpc":"2.0","id":${id},"result":{"tools":[${names.map(tool).join(",")}]}}`;
 
@@ -17,9 +13,7 @@ test("a list that was read before gives the same object, whatever the id", () =>
 	const first = reader.read(response(1, "a", "b"), 9);
 	expect(first).toEqual(readTools(response(1, "a", "b"), 9));
 	expect(reader.read(response(234, "a", "b"), 9)).toBe(first);
-	expect(reader.read(response(1, "a"), 9)).toEqual(
-		readTools(response(1, "a"), 9),
-	);
+	expect(reader.read(response(1, "a"), 9)).toEqual(readTools(response(1, "a"), 9));
 	expect(reader.read(response(1, "a", "b"), 1).tools).toHaveLength(1);
 });
 
@@ -67,10 +61,9 @@ test("a bot whose tools and guilds have not changed keeps them as the same objec
 test("bots that do not answer do not delay the refresh of the others", async () => {
 	await using stalled = startStubBackend({ on: { initialize: stall } });
 	await using quick = startStubBackend({ guilds: { "300": "C" } });
-	const bots = [
-		...Array.from({ length: 12 }, () => stalled),
-		...Array.from({ length: 8 }, () => quick),
-	].map(({ url }) => createTestBackend({ url }).backend);
+	const bots = [...Array.from({ length: 12 }, () => stalled), ...Array.from({ length: 8 }, () => quick)].map(
+		({ url }) => createTestBackend({ url }).backend,
+	);
 	const refreshed = refreshAll(bots);
 	await Promise.all(refreshed.slice(12));
 	for (const bot of bots.slice(12)) expect(bot.guilds.has("300")).toBe(true);

@@ -17,21 +17,13 @@ async function start(experimental: readonly string[]) {
 	const stack = new AsyncDisposableStack();
 	const alpha = stack.use(startStubBackend({ experimental }));
 	const gateway = stack.use(await startTestGateway({ alpha }));
-	const send = (
-		method: string,
-		params: object,
-		headers: Record<string, string>,
-	) => {
+	const send = (method: string, params: object, headers: Record<string, string>) => {
 		const body = { jsonrpc: "2.0", id: 1, method, params };
 		return gateway.post(JSON.stringify(body), headers);
 	};
 	return {
 		initialize: (name: unknown, headers = {}) =>
-			send(
-				"initialize",
-				{ protocolVersion: "2025-11-25", clientInfo: { name } },
-				headers,
-			),
+			send("initialize", { protocolVersion: "2025-11-25", clientInfo: { name } }, headers),
 		/** Calls a tool, and returns the principal that the bot has got. */
 		async call(headers = {}, meta?: object) {
 			const params = {

@@ -1,10 +1,7 @@
 // What a caller with less access is told in the instructions, and in list_instances.
 
 import { describe, expect, test } from "bun:test";
-import {
-	accessNote,
-	instructionsFor,
-} from "../../../src/gateway/callers/instructions.ts";
+import { accessNote, instructionsFor } from "../../../src/gateway/callers/instructions.ts";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 
@@ -18,19 +15,9 @@ describe("the instructions say what the access excludes, and how to raise it", (
 	test.each([
 		["key:k:1", { access: "read" }, "may only read:", "--access write or all"],
 		["key:k:1", { access: "write" }, "only read and write:", "--access all"],
-		[
-			"grant:g",
-			{ access: "read" },
-			"may only read:",
-			"https://mcp.example/connections",
-		],
+		["grant:g", { access: "read" }, "may only read:", "https://mcp.example/connections"],
 		["grant:g", { access: "write" }, "read and write:", "connect this client"],
-		[
-			"key:k:1",
-			{ access: "read", narrowed: true },
-			"may only read:",
-			"limits itself, by the path /mcp/readonly",
-		],
+		["key:k:1", { access: "read", narrowed: true }, "may only read:", "limits itself, by the path /mcp/readonly"],
 		["root", { access: "read", narrowed: true }, "may only read:", "limits"],
 	] as const)("%s with %j", (id, more, what, how) => {
 		const instructions = instructionsFor(config, caller(id, more));
@@ -41,14 +28,12 @@ describe("the instructions say what the access excludes, and how to raise it", (
 
 	test("and nothing for a caller with all access, or without limits", () => {
 		for (const principal of [caller("key:k:1", {}), undefined])
-			expect(instructionsFor(config, principal)).not.toContain(
-				"This connection",
-			);
+			expect(instructionsFor(config, principal)).not.toContain("This connection");
 	});
 
 	test("without sign-in, the page of connections has no address", () => {
-		expect(
-			accessNote({ signIn: undefined }, caller("grant:g", { access: "read" })),
-		).toContain("the gateway's page /connections");
+		expect(accessNote({ signIn: undefined }, caller("grant:g", { access: "read" }))).toContain(
+			"the gateway's page /connections",
+		);
 	});
 });

@@ -11,57 +11,37 @@ const key: Principal = {
 };
 const root: Principal = { id: "root", name: "root", access: "all" };
 
-test.each<
-	[
-		path: string,
-		headers: Record<string, string>,
-		change: Partial<Principal> | undefined,
-	]
->([
+test.each<[path: string, headers: Record<string, string>, change: Partial<Principal> | undefined]>([
 	["/mcp", {}, undefined],
 	["/mcp", { "X-MCP-Readonly": "" }, undefined],
-	...["false", " False ", "F", "no", "n", "0", "off"].map(
-		(no): [string, Record<string, string>, undefined] => [
-			"/mcp",
-			{ "X-MCP-Readonly": no },
-			undefined,
-		],
-	),
-	...["true", "1", "yes", "on", "anything"].map(
-		(yes): [string, Record<string, string>, Partial<Principal>] => [
-			"/mcp",
-			{ "X-MCP-Readonly": yes },
-			{ access: "read" },
-		],
-	),
+	...["false", " False ", "F", "no", "n", "0", "off"].map((no): [string, Record<string, string>, undefined] => [
+		"/mcp",
+		{ "X-MCP-Readonly": no },
+		undefined,
+	]),
+	...["true", "1", "yes", "on", "anything"].map((yes): [string, Record<string, string>, Partial<Principal>] => [
+		"/mcp",
+		{ "X-MCP-Readonly": yes },
+		{ access: "read" },
+	]),
 	["/mcp/readonly", {}, { access: "read" }],
 	["/mcp/readonly", { "X-MCP-Readonly": "false" }, { access: "read" }],
 	["/mcp", { "X-MCP-Toolsets": "" }, undefined],
 	["/mcp", { "X-MCP-Toolsets": " , " }, undefined],
 	["/mcp", { "X-MCP-Toolsets": "all" }, undefined],
 	["/mcp", { "X-MCP-Toolsets": "roles" }, { toolsets: ["roles"] }],
-	[
-		"/mcp",
-		{ "X-MCP-Toolsets": " roles, Messages,roles,,x" },
-		{ toolsets: ["messages", "roles", "x"] },
-	],
+	["/mcp", { "X-MCP-Toolsets": " roles, Messages,roles,,x" }, { toolsets: ["messages", "roles", "x"] }],
 	// Nothing that could widen the scope or break the header to the bot.
 	["/mcp", { "X-MCP-Toolsets": "a b, *" }, { toolsets: [] }],
 	["/mcp", { "X-MCP-Toolsets": "y".repeat(65) }, { toolsets: [] }],
-	[
-		"/mcp/readonly",
-		{ "X-MCP-Toolsets": "roles" },
-		{ access: "read", toolsets: ["roles"] },
-	],
+	["/mcp/readonly", { "X-MCP-Toolsets": "roles" }, { access: "read", toolsets: ["roles"] }],
 ])("%s with %j changes the scope to %j", (path, given, change) => {
 	const headers = new Headers(given);
 	const made = change && {
 		...change,
 		...(change.access && { narrowed: true }),
 	};
-	expect(narrow(undefined, headers, path)).toEqual(
-		made && { ...root, ...made },
-	);
+	expect(narrow(undefined, headers, path)).toEqual(made && { ...root, ...made });
 	expect(narrow(key, headers, path)).toEqual({ ...key, ...made });
 	if (!change) expect(narrow(key, headers, path)).toBe(key);
 });
@@ -81,9 +61,7 @@ test("a client never gets more than it has", () => {
 			const narrowed = narrow(owner, headers, "/mcp");
 			expect(includesAccess("read", narrowed?.access ?? "all")).toBe(true);
 			expect(narrowed?.narrowed).toBeUndefined();
-			expect(owner.toolsets).toEqual(
-				expect.arrayContaining([...(narrowed?.toolsets ?? ["none given"])]),
-			);
+			expect(owner.toolsets).toEqual(expect.arrayContaining([...(narrowed?.toolsets ?? ["none given"])]));
 		}
 });
 

@@ -1,22 +1,10 @@
 import { expect, test } from "bun:test";
-import {
-	createAskRights,
-	Rights,
-} from "../../../src/gateway/callers/rights.ts";
+import { createAskRights, Rights } from "../../../src/gateway/callers/rights.ts";
 import { Views } from "../../../src/gateway/callers/views.ts";
-import {
-	type Principal,
-	principalCapability,
-} from "../../../src/lib/principal.ts";
+import { type Principal, principalCapability } from "../../../src/lib/principal.ts";
 import { PlainSignal, type Signal } from "../../../src/lib/signal.ts";
 import { createTestBackend } from "../../support/gateway.ts";
-import {
-	type Behaviour,
-	result,
-	rpcError,
-	stall,
-	startStubBackend,
-} from "../../support/stub-backend.ts";
+import { type Behaviour, result, rpcError, stall, startStubBackend } from "../../support/stub-backend.ts";
 import { until } from "../../support/until.ts";
 
 const person = "700000000000000007";
@@ -44,8 +32,7 @@ async function start({
 	await backend.refresh();
 	const clock = { ms: 0 };
 	const rights = new Rights(() => clock.ms, limit);
-	const known = () =>
-		rights.known(backend, person)?.guilds.map((guild) => guild.name);
+	const known = () => rights.known(backend, person)?.guilds.map((guild) => guild.name);
 	return {
 		...{ stub, backend, clock, rights, known },
 		load: (signal = never) => rights.load([backend], person, signal),
@@ -200,9 +187,7 @@ test("signing in asks all bots that accept principals, and says which did not an
 	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: [one, two] }]);
 	expect(old.asked()).toBe(0);
 	const askBroken = createAskRights(broken.rights, [broken.backend]);
-	expect(await askBroken(who)).toEqual([
-		{ instance: "alpha", guilds: undefined },
-	]);
+	expect(await askBroken(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
 	// An answer from before the failure does not let anyone in.
 	world.stub.on["guildhall/rights"] = fails;
 	world.clock.ms = 7_000;
@@ -211,12 +196,9 @@ test("signing in asks all bots that accept principals, and says which did not an
 
 test("signing in is told that a bot does not know all guilds of a person", async () => {
 	await using world = await start();
-	world.stub.on["guildhall/rights"] = ({ id }) =>
-		result(id, JSON.stringify({ guilds: [two], incomplete: true }));
+	world.stub.on["guildhall/rights"] = ({ id }) => result(id, JSON.stringify({ guilds: [two], incomplete: true }));
 	const ask = createAskRights(world.rights, [world.backend]);
-	expect(await ask(who)).toEqual([
-		{ instance: "alpha", guilds: [two], incomplete: true },
-	]);
+	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: [two], incomplete: true }]);
 });
 
 test("signing in asks a bot again that was asked just now", async () => {

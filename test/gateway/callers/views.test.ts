@@ -48,13 +48,9 @@ describe("the bots among which a principal's call is routed", () => {
 	});
 
 	test("are of their own for each combination of limits", () => {
-		const views = new Views(
-			backends({ alpha: ["1"], beta: ["1"] }),
-			new Rights(),
-		);
+		const views = new Views(backends({ alpha: ["1"], beta: ["1"] }), new Rights());
 		const guilds = ["1"];
-		const names = (limit: object) =>
-			views.routes({ ...key, ...limit }).map(({ name }) => name);
+		const names = (limit: object) => views.routes({ ...key, ...limit }).map(({ name }) => name);
 		expect(names({ guilds })).toEqual(["alpha", "beta"]);
 		expect(names({ guilds, instances: ["beta"] })).toEqual(["beta"]);
 		expect(names({ guilds })).toEqual(["alpha", "beta"]);

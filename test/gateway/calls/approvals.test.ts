@@ -14,27 +14,15 @@ import { Overloaded } from "../../../src/lib/semaphore.ts";
 import { PlainSignal } from "../../../src/lib/signal.ts";
 import { approvalMethod, pendingKey } from "../../../src/mcp/approval.ts";
 import { type RpcAnswer, startTestGateway } from "../../support/gateway.ts";
-import {
-	type Behaviour,
-	result,
-	type StubBackend,
-	startStubBackend,
-} from "../../support/stub-backend.ts";
+import { type Behaviour, result, type StubBackend, startStubBackend } from "../../support/stub-backend.ts";
 import { until } from "../../support/until.ts";
 
 const experimental = [principalCapability, approvalCapability];
 const approvals = { waitMs: 20, pollMs: 1 };
 
-async function start(
-	on: Record<string, Behaviour>,
-	declared = experimental,
-	{ timing = approvals, env = {} } = {},
-) {
+async function start(on: Record<string, Behaviour>, declared = experimental, { timing = approvals, env = {} } = {}) {
 	const alpha = startStubBackend({ experimental: declared, on });
-	const gateway = await startTestGateway(
-		{ alpha },
-		{ options: { approvals: timing }, env },
-	);
+	const gateway = await startTestGateway({ alpha }, { options: { approvals: timing }, env });
 	return {
 		alpha,
 		...gateway,
@@ -58,9 +46,7 @@ const call = { instance: "alpha" };
 
 /** The principal that the bot received with each request of `name`. */
 const principals = (bot: StubBackend, name: string) =>
-	bot
-		.received(name)
-		.map(({ headers }) => decodePrincipal(headers.get(principalHeader) ?? ""));
+	bot.received(name).map(({ headers }) => decodePrincipal(headers.get(principalHeader) ?? ""));
 
 describe("a call that waits for an approval", () => {
 	test("gets the result once there is a decision", async () => {
@@ -71,21 +57,15 @@ describe("a call that waits for an approval", () => {
 				asked += 1;
 				return result(
 					id,
-					JSON.stringify(
-						asked < 3
-							? { status: "pending" }
-							: { status: "decided", result: { content: text("done") } },
-					),
+					JSON.stringify(asked < 3 ? { status: "pending" } : { status: "decided", result: { content: text("done") } }),
 				);
 			},
 		});
 		const { result: given } = await world.call("echo", call);
 		expect(given).toEqual({ content: text("done") });
-		expect(
-			world.alpha
-				.received(approvalMethod)
-				.map(({ body }) => JSON.parse(body).params),
-		).toEqual(new Array(3).fill({ id: "7" }));
+		expect(world.alpha.received(approvalMethod).map(({ body }) => JSON.parse(body).params)).toEqual(
+			new Array(3).fill({ id: "7" }),
+		);
 		expect(principals(world.alpha, approvalMethod)[0]?.id).toBe("root");
 	});
 
@@ -115,14 +95,10 @@ describe("a call that waits for an approval", () => {
 		const waiting: Promise<RpcAnswer>[] = [];
 		for (let count = 1; count <= 12; count += 1) {
 			waiting.push(world.call("echo", call));
-			await until(
-				"the bot has it",
-				() => world.alpha.received("echo").length === count,
-			);
+			await until("the bot has it", () => world.alpha.received("echo").length === count);
 		}
 		isDecided = true;
-		for (const { result: given } of await Promise.all(waiting))
-			expect(given).toEqual({ content: text("done") });
+		for (const { result: given } of await Promise.all(waiting)) expect(given).toEqual({ content: text("done") });
 	});
 
 	test("gets the result although the bot was too busy to be asked", async () => {
@@ -135,13 +111,7 @@ describe("a call that waits for an approval", () => {
 		} as unknown as Backend;
 		const message = { id: 1, result: { _meta: { [pendingKey]: "7" } } };
 		const signal = new PlainSignal();
-		const final = await afterApproval(
-			{ message, text: "" },
-			backend,
-			undefined,
-			signal,
-			approvals,
-		);
+		const final = await afterApproval({ message, text: "" }, backend, undefined, signal, approvals);
 		expect(final.message.result).toEqual({ content: text("done") });
 	});
 
@@ -189,9 +159,7 @@ describe("a call that asks the person who uses the client", () => {
 		const body = modernCall({ _meta: capabilities({ form: {} }) });
 		const answer = await world.post(body, modernHeaders);
 		expect(answer.message().result).toEqual(asks as never);
-		expect(principals(world.alpha, "echo")).toEqual([
-			{ id: "root", name: "root", access: "all", elicits: true },
-		]);
+		expect(principals(world.alpha, "echo")).toEqual([{ id: "root", name: "root", access: "all", elicits: true }]);
 	});
 
 	test("is repeated with the answer and the state, which the bot receives", async () => {
@@ -210,14 +178,9 @@ describe("a call that asks the person who uses the client", () => {
 		["that can only open pages", capabilities({ url: {} })],
 	])("is an unknown outcome for a client %s", async (_, _meta) => {
 		await using world = await start(on);
-		const answer = await world.post(
-			modernCall({ _meta }),
-			_meta ? modernHeaders : {},
-		);
+		const answer = await world.post(modernCall({ _meta }), _meta ? modernHeaders : {});
 		const { result: given } = answer.message();
-		expect(given?.content[0]?.text).toStartWith(
-			"Gateway error: OutcomeUnknown:",
-		);
+		expect(given?.content[0]?.text).toStartWith("Gateway error: OutcomeUnknown:");
 		expect(principals(world.alpha, "echo")[0]?.elicits).toBeUndefined();
 	});
 });

@@ -3,9 +3,7 @@ import { forwardedParams } from "../../../src/gateway/calls/forward.ts";
 import { parseMessage, RpcError } from "../../../src/mcp/json-rpc.ts";
 
 function forwarded(params: string): string {
-	const request = parseMessage(
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`,
-	);
+	const request = parseMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
 	if (request.kind !== "request") throw new Error("not a request");
 	return forwardedParams(request);
 }
@@ -35,15 +33,9 @@ describe("instance is taken out of arguments, and nothing else", () => {
 		['{"n":1,"instance":"a"}', '{"n":1}'],
 		['{"n":1,"instance":null,"m":2}', '{"n":1,"m":2}'],
 		['{"inst\\u0061nce":"a","n":1}', '{"n":1}'],
-		[
-			'{"\\u0069\\u006e\\u0073\\u0074\\u0061\\u006e\\u0063\\u0065":"","n":1}',
-			'{"n":1}',
-		],
+		['{"\\u0069\\u006e\\u0073\\u0074\\u0061\\u006e\\u0063\\u0065":"","n":1}', '{"n":1}'],
 		['{"instance":{"n":[1,"}"]},"n":"instance"}', '{"n":"instance"}'],
-		[
-			'{ "n" : {"instance":"b"} , "instance" : "a" }',
-			'{ "n" : {"instance":"b"} }',
-		],
+		['{ "n" : {"instance":"b"} , "instance" : "a" }', '{ "n" : {"instance":"b"} }'],
 		['{"guild_id":"1","instance":"a"}', '{"guild_id":"1"}'],
 	])("%s becomes %s", (text, expected) => {
 		expect(forwarded(args(text))).toBe(args(expected));
@@ -51,12 +43,9 @@ describe("instance is taken out of arguments, and nothing else", () => {
 });
 
 describe("absent arguments become {}", () => {
-	test.each(['{"name":"a"}', '{"name":"a","arguments":null}'])(
-		"%s",
-		(params) => {
-			expect(forwarded(params)).toBe(args("{}"));
-		},
-	);
+	test.each(['{"name":"a"}', '{"name":"a","arguments":null}'])("%s", (params) => {
+		expect(forwarded(params)).toBe(args("{}"));
+	});
 });
 
 describe("of _meta our part is taken out", () => {
@@ -66,10 +55,7 @@ describe("of _meta our part is taken out", () => {
 			'{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{},"x":1.0}',
 			'{"x":1.0}',
 		],
-		[
-			'{"pro\\u0067ressToken":1,"io.modelcontextprotocol\\/x":1,"y":2}',
-			'{"y":2}',
-		],
+		['{"pro\\u0067ressToken":1,"io.modelcontextprotocol\\/x":1,"y":2}', '{"y":2}'],
 		[
 			'{"traceparent":"00-1","example.com/x":1e400,"ProgressToken":1,"progressTokens":2,"io.modelcontextprotocol":3,"io.modelcontextprotocolx/a":4}',
 			'{"traceparent":"00-1","example.com/x":1e400,"ProgressToken":1,"progressTokens":2,"io.modelcontextprotocol":3,"io.modelcontextprotocolx/a":4}',
@@ -77,12 +63,10 @@ describe("of _meta our part is taken out", () => {
 		["null", "null"],
 		["[1]", "[1]"],
 	])("%s becomes %s", (meta, expected) => {
-		expect(
-			JSON.parse(forwarded(`{"_meta":${meta},"name":"a","arguments":{}}`)),
-		).toEqual(JSON.parse(`{"name":"a","arguments":{},"_meta":${expected}}`));
-		expect(forwarded(`{"name":"a","arguments":{},"_meta":${meta}}`)).toContain(
-			`"_meta":${expected}`,
+		expect(JSON.parse(forwarded(`{"_meta":${meta},"name":"a","arguments":{}}`))).toEqual(
+			JSON.parse(`{"name":"a","arguments":{},"_meta":${expected}}`),
 		);
+		expect(forwarded(`{"name":"a","arguments":{},"_meta":${meta}}`)).toContain(`"_meta":${expected}`);
 	});
 
 	test("and a _meta among the arguments is a tool's", () => {
@@ -92,9 +76,7 @@ describe("of _meta our part is taken out", () => {
 });
 
 test("names and unknown members go on as they are written", () => {
-	const params = forwarded(
-		'{ "task":{"ttl":1.0},"name" : "\\u0061","arguments":{},"n":12345678901234567890 }',
-	);
+	const params = forwarded('{ "task":{"ttl":1.0},"name" : "\\u0061","arguments":{},"n":12345678901234567890 }');
 	expect(params).toContain('"task":{"ttl":1.0}');
 	expect(params).toContain('"name" : "\\u0061"');
 	expect(params).toContain('"n":12345678901234567890');
@@ -134,9 +116,7 @@ test("params that name no tool stay JSON", () => {
 });
 
 test("params that are absent are those of a call without any", () => {
-	const request = parseMessage(
-		'{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
-	);
+	const request = parseMessage('{"jsonrpc":"2.0","id":1,"method":"tools/call"}');
 	if (request.kind !== "request") throw new Error("not a request");
 	expect(JSON.parse(forwardedParams(request))).toEqual({});
 });

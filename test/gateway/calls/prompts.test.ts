@@ -2,11 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { startTestGateway } from "../../support/gateway.ts";
-import {
-	result,
-	rpcError,
-	startStubBackend,
-} from "../../support/stub-backend.ts";
+import { result, rpcError, startStubBackend } from "../../support/stub-backend.ts";
 
 const report = {
 	name: "report",
@@ -37,8 +33,7 @@ async function start() {
 					messages: [{ role: "user", content: { type: "text", text: name } }],
 				}),
 			),
-		"completion/complete": ({ id }: { id: string }) =>
-			result(id, JSON.stringify({ completion: { values: [name] } })),
+		"completion/complete": ({ id }: { id: string }) => result(id, JSON.stringify({ completion: { values: [name] } })),
 	});
 	const alpha = stack.use(
 		startStubBackend({
@@ -112,18 +107,8 @@ test.each([
 describe("prompts/get", () => {
 	test.each([
 		["instance", { instance: "beta", since: "7d" }, "beta", { since: "7d" }],
-		[
-			"guild_id",
-			{ guild_id: bakers, since: "7d" },
-			"beta",
-			{ guild_id: bakers, since: "7d" },
-		],
-		[
-			"neither, to the first bot that has it",
-			{ since: "7d" },
-			"alpha",
-			{ since: "7d" },
-		],
+		["guild_id", { guild_id: bakers, since: "7d" }, "beta", { guild_id: bakers, since: "7d" }],
+		["neither, to the first bot that has it", { since: "7d" }, "alpha", { since: "7d" }],
 	])("is routed by %s", async (_, args, bot, forwarded) => {
 		await using world = await start();
 		const { result } = await world.ask("prompts/get", {
@@ -179,17 +164,13 @@ describe("prompts/get", () => {
 		await alpha.stop();
 		expect((await ask("prompts/get", params)).error).toEqual({
 			code: -32603,
-			message:
-				"The bot cannot be reached at the moment. Nothing was changed; try again.",
+			message: "The bot cannot be reached at the moment. Nothing was changed; try again.",
 		});
 	});
 });
 
 describe("completion/complete", () => {
-	const complete = async (
-		argument: { name: string; value: string },
-		args: Record<string, string> = {},
-	) => {
+	const complete = async (argument: { name: string; value: string }, args: Record<string, string> = {}) => {
 		await using world = await start();
 		const { result, error } = await world.ask("completion/complete", {
 			ref: { type: "ref/prompt", name: "report" },
@@ -197,30 +178,19 @@ describe("completion/complete", () => {
 			context: { arguments: args },
 		});
 		if (error) return error.message;
-		return (result as unknown as { completion: { values: string[] } })
-			.completion.values;
+		return (result as unknown as { completion: { values: string[] } }).completion.values;
 	};
 
 	test("of instance and guild_id comes from what the gateway knows", async () => {
-		expect(await complete({ name: "instance", value: "" })).toEqual([
-			...["plain", "alpha", "beta"],
-		]);
+		expect(await complete({ name: "instance", value: "" })).toEqual([...["plain", "alpha", "beta"]]);
 		expect(await complete({ name: "instance", value: "be" })).toEqual(["beta"]);
-		expect(await complete({ name: "guild_id", value: "cook" })).toEqual([
-			cooks,
-		]);
-		expect(await complete({ name: "guild_id", value: "2234" })).toEqual([
-			bakers,
-		]);
-		expect(
-			await complete({ name: "guild_id", value: "" }, { instance: "alpha" }),
-		).toEqual([cooks]);
+		expect(await complete({ name: "guild_id", value: "cook" })).toEqual([cooks]);
+		expect(await complete({ name: "guild_id", value: "2234" })).toEqual([bakers]);
+		expect(await complete({ name: "guild_id", value: "" }, { instance: "alpha" })).toEqual([cooks]);
 	});
 
 	test("of other arguments is routed to the bot", async () => {
-		expect(
-			await complete({ name: "since", value: "7" }, { guild_id: bakers }),
-		).toEqual(["beta"]);
+		expect(await complete({ name: "since", value: "7" }, { guild_id: bakers })).toEqual(["beta"]);
 		expect(await complete({ name: "since", value: "7" })).toEqual(["alpha"]);
 	});
 });

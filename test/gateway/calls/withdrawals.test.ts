@@ -2,27 +2,12 @@
 
 import { expect, test } from "bun:test";
 import { createWithdrawals } from "../../../src/gateway/calls/withdrawals.ts";
-import {
-	createFindKey,
-	createKey,
-	revokeKey,
-} from "../../../src/gateway/keys/keys.ts";
+import { createFindKey, createKey, revokeKey } from "../../../src/gateway/keys/keys.ts";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
-import {
-	createGrants,
-	type Grants,
-	refreshLifetimeMs,
-	type Tokens,
-} from "../../../src/gateway/oauth/grants/grants.ts";
+import { createGrants, type Grants, refreshLifetimeMs, type Tokens } from "../../../src/gateway/oauth/grants/grants.ts";
 import { codeChallenge } from "../../../src/gateway/oauth/protocol/secrets.ts";
-import {
-	type GatewayStore,
-	StoreUnavailable,
-} from "../../../src/gateway/store/store.ts";
-import {
-	approvalCapability,
-	principalCapability,
-} from "../../../src/lib/principal.ts";
+import { type GatewayStore, StoreUnavailable } from "../../../src/gateway/store/store.ts";
+import { approvalCapability, principalCapability } from "../../../src/lib/principal.ts";
 import { waitingMethod } from "../../../src/mcp/approval.ts";
 import { startTestGateway } from "../../support/gateway.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
@@ -52,10 +37,7 @@ async function key({ store, clock }: Place): Promise<string> {
 		access: "all",
 		expiresAt: begin + dayMs,
 	});
-	const owner = await createFindKey(
-		store,
-		() => clock.now,
-	)(hashToken(secret ?? ""));
+	const owner = await createFindKey(store, () => clock.now)(hashToken(secret ?? ""));
 	return owner?.principal.id ?? "";
 }
 
@@ -189,20 +171,17 @@ onBoth((databases) => {
 		};
 	}
 
-	test.each(Object.keys(ways))(
-		"if %s, its waiting calls are withdrawn, and not before",
-		async (way) => {
-			await using world = await start(way);
-			const { alpha, recent, id } = world;
-			world.withdrawals.wake();
-			await world.looked(3);
-			expect(alpha.gone).toEqual([]);
-			await world.end();
-			await until("they are withdrawn", () => alpha.gone.length > 0);
-			expect(new Set(alpha.gone)).toEqual(new Set([id]));
-			await until("the console is told", () => recent.approvalChanges > 0);
-		},
-	);
+	test.each(Object.keys(ways))("if %s, its waiting calls are withdrawn, and not before", async (way) => {
+		await using world = await start(way);
+		const { alpha, recent, id } = world;
+		world.withdrawals.wake();
+		await world.looked(3);
+		expect(alpha.gone).toEqual([]);
+		await world.end();
+		await until("they are withdrawn", () => alpha.gone.length > 0);
+		expect(new Set(alpha.gone)).toEqual(new Set([id]));
+		await until("the console is told", () => recent.approvalChanges > 0);
+	});
 
 	test("a bot that is offline withdraws them when it is back", async () => {
 		await using world = await start("a key is revoked");
@@ -230,14 +209,8 @@ onBoth((databases) => {
 			},
 		});
 		const { store } = opened;
-		await using gateway = await startTestGateway(
-			{ alpha },
-			{ options: { store } },
-		);
-		const gone = () =>
-			alpha
-				.received(waitingMethod)
-				.flatMap(({ body }) => JSON.parse(body).params.gone);
+		await using gateway = await startTestGateway({ alpha }, { options: { store } });
+		const gone = () => alpha.received(waitingMethod).flatMap(({ body }) => JSON.parse(body).params.gone);
 		await until("it is withdrawn", () => gone().length > 0);
 		expect(gone()).toEqual(["key:gone:1"]);
 		expect(waiting).toEqual(["root"]);

@@ -1,9 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-	buildCatalog,
-	type CatalogSource,
-	listInstances,
-} from "../../../src/gateway/catalog/catalog.ts";
+import { buildCatalog, type CatalogSource, listInstances } from "../../../src/gateway/catalog/catalog.ts";
 
 interface ListedTool {
 	name: string;
@@ -22,10 +18,8 @@ const bot = (name: string, ...tools: string[]): CatalogSource => ({
 		readOnly: false,
 	})),
 });
-const build = (...tools: string[]): ListedTool[] =>
-	parse(bot("alpha", ...tools));
-const parse = (...bots: CatalogSource[]): ListedTool[] =>
-	JSON.parse(buildCatalog(bots).list).tools;
+const build = (...tools: string[]): ListedTool[] => parse(bot("alpha", ...tools));
+const parse = (...bots: CatalogSource[]): ListedTool[] => JSON.parse(buildCatalog(bots).list).tools;
 
 test("without tools there is list_instances alone", () => {
 	expect(JSON.parse(buildCatalog([]).list)).toEqual({ tools: [listInstances] });
@@ -65,9 +59,7 @@ describe("instance is added to every tool", () => {
 	});
 
 	test("and is not required", () => {
-		const [tool] = build(
-			'{"name":"a","inputSchema":{"type":"object","properties":{"b":{}},"required":["b"]}}',
-		);
+		const [tool] = build('{"name":"a","inputSchema":{"type":"object","properties":{"b":{}},"required":["b"]}}');
 		expect(tool?.inputSchema).toHaveProperty("required", ["b"]);
 	});
 });
@@ -119,9 +111,7 @@ test("all else of a tool stays byte for byte", () => {
 	const catalog = buildCatalog([bot("alpha", text)]).list;
 	const added = /,"instance":\{[^}]*\}/;
 	expect(catalog).toMatch(added);
-	expect(catalog.replace(added, "")).toBe(
-		`{"tools":[${text},${JSON.stringify(listInstances)}]}`,
-	);
+	expect(catalog.replace(added, "")).toBe(`{"tools":[${text},${JSON.stringify(listInstances)}]}`);
 });
 
 describe("bots that differ", () => {
@@ -158,11 +148,7 @@ describe("bots that differ", () => {
 
 	test("are not those that are the same: that is one bot's list", () => {
 		const alone = buildCatalog([bot("alpha", a, b)]);
-		const three = buildCatalog([
-			bot("alpha", a, b),
-			bot("beta", b, a),
-			{ name: "gamma", tools: undefined },
-		]);
+		const three = buildCatalog([bot("alpha", a, b), bot("beta", b, a), { name: "gamma", tools: undefined }]);
 		expect(three.list).toBe(alone.list);
 		expect(three.skew.size).toBe(0);
 	});
@@ -176,10 +162,7 @@ describe("bots that differ", () => {
 	});
 
 	test("that list a tool twice list it once", () => {
-		expect(parse(bot("alpha", a, a)).map(({ name }) => name)).toEqual([
-			"a",
-			"list_instances",
-		]);
+		expect(parse(bot("alpha", a, a)).map(({ name }) => name)).toEqual(["a", "list_instances"]);
 	});
 });
 

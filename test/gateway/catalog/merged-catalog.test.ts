@@ -11,11 +11,7 @@ const tool = (name: string, title: string): ListedTool => ({
 	text: JSON.stringify({ name, title }),
 	readOnly: false,
 });
-const bot = (
-	name: string,
-	state: BackendState,
-	tools?: readonly ListedTool[],
-) => ({ name, state, tools });
+const bot = (name: string, state: BackendState, tools?: readonly ListedTool[]) => ({ name, state, tools });
 
 test("the tools are those of the bots as they were at the last change that was noted", () => {
 	const alpha = bot("alpha", offline);

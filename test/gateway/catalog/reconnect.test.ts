@@ -3,10 +3,7 @@
 import { expect, test } from "bun:test";
 import { startTestGateway } from "../../support/gateway.ts";
 import { ownHost } from "../../support/own-host.ts";
-import {
-	type Behaviour,
-	startStubBackend,
-} from "../../support/stub-backend.ts";
+import { type Behaviour, startStubBackend } from "../../support/stub-backend.ts";
 import { until } from "../../support/until.ts";
 
 const writing = '{"name":"act","inputSchema":{"type":"object"}}';
@@ -24,9 +21,7 @@ const draining: Behaviour = () =>
 async function startWorld(awayMs: number) {
 	await using stack = new AsyncDisposableStack();
 	const bot = stack.use(startStubBackend({ hostname, tools: [writing] }));
-	const gateway = stack.use(
-		await startTestGateway({ alpha: bot }, { options: { awayMs } }),
-	);
+	const gateway = stack.use(await startTestGateway({ alpha: bot }, { options: { awayMs } }));
 	const owned = stack.move();
 	const names = async () => (await gateway.tools()).map(({ name }) => name);
 	return {
@@ -43,9 +38,7 @@ test("tools stay listed while their bot drains, is away, and is offline", async 
 	expect((await drained.names()).sort()).toEqual(listed);
 	drained.bot.on = { act: draining, initialize: draining };
 	const call = drained.text("act", { instance: "alpha" });
-	await until("the bot has refused a call", () =>
-		Promise.resolve(drained.bot.received("act").length > 0),
-	);
+	await until("the bot has refused a call", () => Promise.resolve(drained.bot.received("act").length > 0));
 	expect((await drained.names()).sort()).toEqual(listed);
 	await drained.bot.stop();
 	expect((await drained.names()).sort()).toEqual(listed);
@@ -74,9 +67,5 @@ test("the first list after the bot is back is what the bot lists then", async ()
 	});
 	await world.refresh();
 	expect(back.received("tools/list")).toHaveLength(1);
-	expect((await world.names()).sort()).toEqual([
-		"act",
-		"list_instances",
-		"more",
-	]);
+	expect((await world.names()).sort()).toEqual(["act", "list_instances", "more"]);
 });

@@ -104,10 +104,7 @@ test("everything can be set, with white space around it", () => {
 		store: { database: "postgres://me:secret@db/keys", schema: "mine" },
 		signIn: undefined,
 		log: { format: "text", level: "warn" },
-		warnings:
-			process.platform === "linux"
-				? []
-				: [expect.stringContaining("GATEWAY_SHARE_PORT has no effect")],
+		warnings: process.platform === "linux" ? [] : [expect.stringContaining("GATEWAY_SHARE_PORT has no effect")],
 	});
 });
 
@@ -124,36 +121,25 @@ test("empty variables count as unset", () => {
 	).toEqual(read());
 });
 
-test.each([
-	"gateway.sqlite",
-	"/var/lib/guildhall/gateway.sqlite",
-	"./with space/x",
-])("GATEWAY_DATABASE may be the path %j", (path) => {
-	expect(read({ GATEWAY_DATABASE: path }).store).toEqual({
-		database: path,
-		schema: "guildhall_gateway",
-	});
-});
+test.each(["gateway.sqlite", "/var/lib/guildhall/gateway.sqlite", "./with space/x"])(
+	"GATEWAY_DATABASE may be the path %j",
+	(path) => {
+		expect(read({ GATEWAY_DATABASE: path }).store).toEqual({
+			database: path,
+			schema: "guildhall_gateway",
+		});
+	},
+);
 
-const databaseUrl =
-	"expected a URL such as postgres://user:password@host:5432/database";
+const databaseUrl = "expected a URL such as postgres://user:password@host:5432/database";
 test.each([
 	[
 		{ GATEWAY_DATABASE: "mysql://me:secret@db/keys" },
 		"GATEWAY_DATABASE: expected the path of a file, or a URL such as postgres://user:password@host:5432/database",
 	],
-	[
-		{ GATEWAY_DATABASE: "postgres://me:se/cret@db/keys" },
-		`GATEWAY_DATABASE: ${databaseUrl}`,
-	],
-	[
-		{ GATEWAY_DATABASE: "postgres://me:secret@db" },
-		`GATEWAY_DATABASE: ${databaseUrl}; the database is missing`,
-	],
-	[
-		{ GATEWAY_DB_SCHEMA: "pg_keys" },
-		'GATEWAY_DB_SCHEMA: "pg_keys" is reserved by PostgreSQL; expected another name',
-	],
+	[{ GATEWAY_DATABASE: "postgres://me:se/cret@db/keys" }, `GATEWAY_DATABASE: ${databaseUrl}`],
+	[{ GATEWAY_DATABASE: "postgres://me:secret@db" }, `GATEWAY_DATABASE: ${databaseUrl}; the database is missing`],
+	[{ GATEWAY_DB_SCHEMA: "pg_keys" }, 'GATEWAY_DB_SCHEMA: "pg_keys" is reserved by PostgreSQL; expected another name'],
 ])("of the database, %j is an issue that shows no password", (env, issue) => {
 	expect(issues(env)).toEqual([issue]);
 });
@@ -170,27 +156,15 @@ describe("the endpoint of an instance", () => {
 		["http://[::1]:9090", "http://[::1]:9090/mcp"],
 		["http://a/x=y", "http://a/x=y/mcp"],
 	])("%s is %s, and the log shows it as it was written", (url, endpoint) => {
-		expect(read({ INSTANCES: `a=${url}` }).instances).toEqual([
-			{ name: "a", url, endpoint, ...unpinned },
-		]);
+		expect(read({ INSTANCES: `a=${url}` }).instances).toEqual([{ name: "a", url, endpoint, ...unpinned }]);
 	});
 });
 
-test.each([
-	"a",
-	"A9",
-	"bot-1",
-	"bot_1",
-	"bot.eu",
-	"-",
-	"__proto__",
-	"constructor",
-])("%j is a name", (name) => {
+test.each(["a", "A9", "bot-1", "bot_1", "bot.eu", "-", "__proto__", "constructor"])("%j is a name", (name) => {
 	expect(read({ INSTANCES: `${name}=http://a` }).instances[0]?.name).toBe(name);
 });
 
-const noUrl =
-	"INSTANCES: entry 1: expected name=url, such as alpha=http://127.0.0.1:9090";
+const noUrl = "INSTANCES: entry 1: expected name=url, such as alpha=http://127.0.0.1:9090";
 
 describe("GUILDS_<NAME>", () => {
 	test.each([
@@ -210,15 +184,11 @@ describe("GUILDS_<NAME>", () => {
 	test.each<[env: Record<string, string>, issues: string[]]>([
 		[
 			{ GUILDS_ALHPA: guildA },
-			[
-				"GUILDS_ALHPA: INSTANCES has no instance for this variable; did you mean GUILDS_ALPHA?",
-			],
+			["GUILDS_ALHPA: INSTANCES has no instance for this variable; did you mean GUILDS_ALPHA?"],
 		],
 		[
 			{ GUILDS_alpha: guildA },
-			[
-				"GUILDS_alpha: INSTANCES has no instance for this variable; did you mean GUILDS_ALPHA?",
-			],
+			["GUILDS_alpha: INSTANCES has no instance for this variable; did you mean GUILDS_ALPHA?"],
 		],
 		[
 			{ GUILDS_: guildA, GUILDS_SOMEBODY_ELSE: guildA },
@@ -248,10 +218,7 @@ describe("GUILDS_<NAME>", () => {
 		),
 		[
 			{ GUILDS_ALPHA: "x", GATEWAY_PORT: "x" },
-			[
-				expect.stringMatching(/^GATEWAY_PORT: /),
-				expect.stringMatching(/^GUILDS_ALPHA: /),
-			],
+			[expect.stringMatching(/^GATEWAY_PORT: /), expect.stringMatching(/^GUILDS_ALPHA: /)],
 		],
 		// Where INSTANCES is at issue, nobody knows who is meant.
 		[{ INSTANCES: "alpha", GUILDS_ALPHA: guildA }, [noUrl]],
@@ -280,28 +247,12 @@ describe("every issue is found", () => {
 	});
 
 	test.each([
-		...[
-			"=http://a",
-			"a b=http://a",
-			"ä=http://a",
-			"a/b=http://a",
-			"a:b=http://a",
-		],
-		...[
-			"a=",
-			"a=a",
-			"a=ftp://a",
-			"a==http://a",
-			"a=//a",
-			"a=http://",
-			"a=http:a",
-		],
+		...["=http://a", "a b=http://a", "ä=http://a", "a/b=http://a", "a:b=http://a"],
+		...["a=", "a=a", "a=ftp://a", "a==http://a", "a=//a", "a=http://", "a=http:a"],
 		...["a=http://a?x", "a=http://a#x", "a=http://a b", "a=unix:/x"],
 	])("in INSTANCES=%j", (INSTANCES) => {
 		expect(issues({ INSTANCES })).toEqual([
-			expect.stringMatching(
-				/^INSTANCES: entry 1: (expected an instance name|expected a URL)/,
-			),
+			expect.stringMatching(/^INSTANCES: entry 1: (expected an instance name|expected a URL)/),
 		]);
 	});
 
@@ -321,23 +272,17 @@ describe("every issue is found", () => {
 		["DEFAULT_INSTANCE", "gamma"],
 		["DEFAULT_INSTANCE", "Alpha"],
 	])("in %s=%j", (name, value) => {
-		expect(issues({ [name]: value })).toEqual([
-			expect.stringMatching(new RegExp(`^${name}: expected `)),
-		]);
+		expect(issues({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: expected `))]);
 	});
 
-	test.each([
-		undefined,
-		"",
-		"  ",
-		"two words",
-		"tökën-tökën-tökën",
-		"a\u0007b",
-	])("in MCP_AUTH_TOKEN=%j", (MCP_AUTH_TOKEN) => {
-		expect(issues({ MCP_AUTH_TOKEN })).toEqual([
-			expect.stringMatching(/^MCP_AUTH_TOKEN: (is required|expected visible)/),
-		]);
-	});
+	test.each([undefined, "", "  ", "two words", "tökën-tökën-tökën", "a\u0007b"])(
+		"in MCP_AUTH_TOKEN=%j",
+		(MCP_AUTH_TOKEN) => {
+			expect(issues({ MCP_AUTH_TOKEN })).toEqual([
+				expect.stringMatching(/^MCP_AUTH_TOKEN: (is required|expected visible)/),
+			]);
+		},
+	);
 
 	test.each<[env: Record<string, string | undefined>, issue: string]>([
 		[

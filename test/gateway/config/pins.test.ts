@@ -51,9 +51,7 @@ test("a call by guild_id goes only where the guild is pinned, whichever bot list
 	// Also while its own bot is away.
 	await honest.stop();
 	await gateway.refresh();
-	expect(await gateway.text("echo", { guild_id: cooks })).toStartWith(
-		"ERROR Gateway error: BackendOffline: honest ",
-	);
+	expect(await gateway.text("echo", { guild_id: cooks })).toStartWith("ERROR Gateway error: BackendOffline: honest ");
 	expect(liar.received("echo")).toHaveLength(2);
 });
 
@@ -63,14 +61,10 @@ test("a guild listed by a bot that it is not pinned to is ignored, logged once, 
 	await using _honest = honest;
 	await using gateway = await startTestGateway({ liar, honest }, { env });
 	await gateway.refresh();
-	expect(
-		gateway.recorded.entries(
-			"ignored a guild of a bot: GUILDS_<NAME> pins it to another bot",
-		),
-	).toMatchObject([{ level: "warn", instance: "liar", guild: cooks }]);
-	expect(gateway.recorded.messages().join()).not.toContain(
-		"guild is served by two bots: only one gets calls",
-	);
+	expect(gateway.recorded.entries("ignored a guild of a bot: GUILDS_<NAME> pins it to another bot")).toMatchObject([
+		{ level: "warn", instance: "liar", guild: cooks },
+	]);
+	expect(gateway.recorded.messages().join()).not.toContain("guild is served by two bots: only one gets calls");
 	const lines = (await gateway.text("list_instances")).split("\n");
 	expect(lines).toEqual([
 		"2 instance(s):",
@@ -114,8 +108,7 @@ test("--check shows pins, and where they and the listed guilds differ", async ()
 		);
 		return lines;
 	};
-	const bot = (name: string, { url }: { url: string }) =>
-		`${name} (${url}): version 1, 1 tool(s), `;
+	const bot = (name: string, { url }: { url: string }) => `${name} (${url}): version 1, 1 tool(s), `;
 	const apart = await check(env);
 	expect(apart).toContain(
 		`! ${bot("liar", liar)}2 guild(s): Bakers, Cats; GUILDS_LIAR pins 1; ignored, pinned elsewhere: ${cooks}`,

@@ -44,9 +44,10 @@ test("without these variables nobody can, and nothing is missing", () => {
 test("with PUBLIC_URL, only its host is allowed by default", () => {
 	expect(readConfig(required).allowedHosts).toBe("any");
 	expect(readConfig(all).allowedHosts).toEqual(["mcp.example"]);
-	expect(
-		readConfig({ ...all, MCP_ALLOWED_HOSTS: "inside.example" }).allowedHosts,
-	).toEqual(["inside.example", "mcp.example"]);
+	expect(readConfig({ ...all, MCP_ALLOWED_HOSTS: "inside.example" }).allowedHosts).toEqual([
+		"inside.example",
+		"mcp.example",
+	]);
 });
 
 test.each([
@@ -61,14 +62,11 @@ test.each([
 });
 
 describe("an issue is", () => {
-	const secretStep =
-		"Copy it from the page OAuth2 of your application at https://discord.com/developers/applications";
+	const secretStep = "Copy it from the page OAuth2 of your application at https://discord.com/developers/applications";
 	test.each<[changes: Record<string, string | undefined>, issues: string[]]>([
 		[
 			{ DISCORD_CLIENT_SECRET: undefined },
-			[
-				`DISCORD_CLIENT_SECRET: is required with PUBLIC_URL and DISCORD_CLIENT_ID. ${secretStep}`,
-			],
+			[`DISCORD_CLIENT_SECRET: is required with PUBLIC_URL and DISCORD_CLIENT_ID. ${secretStep}`],
 		],
 		[
 			{ PUBLIC_URL: undefined, DISCORD_CLIENT_SECRET: "" },
@@ -85,15 +83,11 @@ describe("an issue is", () => {
 		],
 		[
 			{ PUBLIC_URL: "mcp.example" },
-			[
-				'PUBLIC_URL: expected an origin such as https://mcp.example, received "mcp.example"',
-			],
+			['PUBLIC_URL: expected an origin such as https://mcp.example, received "mcp.example"'],
 		],
 		[
 			{ PUBLIC_URL: "https://mcp.example/mcp" },
-			[
-				"PUBLIC_URL: expected an origin without a path; write https://mcp.example",
-			],
+			["PUBLIC_URL: expected an origin without a path; write https://mcp.example"],
 		],
 		[
 			{ PUBLIC_URL: "http://mcp.example:9100" },

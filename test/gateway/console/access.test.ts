@@ -6,10 +6,7 @@ import { gatewayToken, startTestGateway } from "../../support/gateway.ts";
 import { startStubBackend } from "../../support/stub-backend.ts";
 import { ConsoleClient, signedIn } from "./console-client.ts";
 
-async function startWorld(
-	clock = { now: Date.parse("2026-03-01T12:00:00Z") },
-	env: Record<string, string> = {},
-) {
+async function startWorld(clock = { now: Date.parse("2026-03-01T12:00:00Z") }, env: Record<string, string> = {}) {
 	const bot = startStubBackend();
 	const now = () => clock.now;
 	const gateway = await startTestGateway(
@@ -29,17 +26,10 @@ async function startWorld(
 test("without a session, only the files and the sign-in answer", async () => {
 	await using world = await startWorld();
 	const client = new ConsoleClient(world.url);
-	for (const path of [
-		"",
-		"/console/main.js",
-		"/console/console.css",
-		"/dom.js",
-	]) {
+	for (const path of ["", "/console/main.js", "/console/console.css", "/dom.js"]) {
 		const response = await client.request(path);
 		expect([path, response.status]).toEqual([path, 200]);
-		expect(response.headers.get("content-security-policy")).toContain(
-			"default-src 'none'",
-		);
+		expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
 	}
 	expect((await client.request("/")).headers.get("location")).toBe("/console");
 	expect((await client.get("sign-in")).body).toEqual({
@@ -91,11 +81,7 @@ test("over https, the cookie is for this host only", async () => {
 		/^__Host-guildhall-console=[^;]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
 	);
 	expect((await client.get("state")).status).toBe(200);
-	const out = await client.post(
-		"sign-out",
-		{},
-		{ Origin: "https://mcp.example" },
-	);
+	const out = await client.post("sign-out", {}, { Origin: "https://mcp.example" });
 	expect(out.headers.get("set-cookie")).toBe(
 		"__Host-guildhall-console=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure",
 	);
@@ -117,15 +103,7 @@ test("over plain http that others can read, nobody signs in", async () => {
 test("a wrong token begins no session", async () => {
 	await using world = await startWorld();
 	const client = new ConsoleClient(world.url);
-	const wrong = [
-		`${gatewayToken}x`,
-		gatewayToken.slice(1),
-		"",
-		7,
-		null,
-		[],
-		{},
-	];
+	const wrong = [`${gatewayToken}x`, gatewayToken.slice(1), "", 7, null, [], {}];
 	for (const token of wrong) {
 		const { status, headers } = await client.signIn({ token });
 		expect([token, status]).toEqual([token, 401]);
@@ -140,10 +118,7 @@ test("the cookie is no token, and the token no session", async () => {
 	const { cookie } = await signedIn(world.url);
 	const value = cookie.split("=")[1] ?? "";
 	for (const path of ["/mcp", "/mcp/readonly", "/status", "/metrics"])
-		for (const headers of [
-			{ Cookie: cookie },
-			{ Authorization: `Bearer ${value}` },
-		]) {
+		for (const headers of [{ Cookie: cookie }, { Authorization: `Bearer ${value}` }]) {
 			const response = await fetch(`${world.url}${path}`, {
 				headers: new Headers(headers as Record<string, string>),
 			});
@@ -162,9 +137,7 @@ test("a session that was changed, or is of another token, is none", async () => 
 	const [name = "", value = ""] = client.cookie.split("=");
 	const [payload = "", proof = ""] = value.split(".");
 	const content = JSON.parse(Buffer.from(payload, "base64url").toString());
-	const forged = Buffer.from(
-		JSON.stringify({ ...content, since: content.since + 1 }),
-	).toString("base64url");
+	const forged = Buffer.from(JSON.stringify({ ...content, since: content.since + 1 })).toString("base64url");
 	const cookies = [
 		`${name}=${forged}.${proof}`,
 		`${name}=${payload}.${"A".repeat(43)}`,
@@ -255,9 +228,7 @@ test("a listed origin of the MCP endpoint is not the console's own", async () =>
 		MCP_ALLOWED_ORIGINS: listed,
 	});
 	const client = await signedIn(world.url);
-	expect((await client.post("sign-out", {}, { Origin: listed })).status).toBe(
-		403,
-	);
+	expect((await client.post("sign-out", {}, { Origin: listed })).status).toBe(403);
 	expect((await client.get("state", { Origin: listed })).status).toBe(403);
 });
 
@@ -284,11 +255,7 @@ test("a change needs the CSRF token of its session, and JSON", async () => {
 	const other = await signedIn(world.url);
 	const tokens = ["", "x", other.session?.csrf ?? "", client.cookie];
 	for (const token of tokens) {
-		const { body } = await client.post(
-			"sign-out",
-			{},
-			{ "X-Guildhall-Csrf": token },
-		);
+		const { body } = await client.post("sign-out", {}, { "X-Guildhall-Csrf": token });
 		expect([token, body.error?.code]).toEqual([token, "csrf"]);
 	}
 	for (const type of ["text/plain", "application/x-www-form-urlencoded", ""]) {
@@ -317,8 +284,7 @@ test("with PUBLIC_URL, its origin counts, whatever host a proxy passes on", asyn
 		MCP_ALLOWED_HOSTS: "internal",
 	});
 	const evilHost = new ConsoleClient(world.url, { Host: "evil.example" });
-	for (const path of ["", "/session"])
-		expect((await evilHost.request(path)).status).toBe(403);
+	for (const path of ["", "/session"]) expect((await evilHost.request(path)).status).toBe(403);
 	const client = new ConsoleClient(world.url, { Host: "internal:9100" });
 	const Origin = "https://mcp.example";
 	expect((await client.signIn(undefined, { Origin })).status).toBe(200);
@@ -333,8 +299,7 @@ test("wrong tokens are limited, but do not keep others out for long", async () =
 	const attacker = new ConsoleClient(world.url, {
 		"X-Forwarded-For": "198.51.100.1",
 	});
-	for (let tried = 0; tried < 10; tried++)
-		expect((await attacker.signIn({ token: "no" })).status).toBe(401);
+	for (let tried = 0; tried < 10; tried++) expect((await attacker.signIn({ token: "no" })).status).toBe(401);
 	const { status, headers } = await attacker.signIn();
 	expect([status, headers.get("retry-after")]).toEqual([429, "60"]);
 	const operator = new ConsoleClient(world.url, {
@@ -347,12 +312,9 @@ test("wrong tokens are limited, but do not keep others out for long", async () =
 
 test("a flood from many networks does not keep out one without failures", async () => {
 	await using world = await startWorld();
-	const from = (address: string) =>
-		new ConsoleClient(world.url, { "X-Forwarded-For": address });
-	const fail = async (address: string) =>
-		(await from(address).signIn({ token: "no" })).status;
-	for (let tried = 0; tried < 102; tried++)
-		expect(await fail(`198.51.${tried % 34}.1`)).toBe(401);
+	const from = (address: string) => new ConsoleClient(world.url, { "X-Forwarded-For": address });
+	const fail = async (address: string) => (await from(address).signIn({ token: "no" })).status;
+	for (let tried = 0; tried < 102; tried++) expect(await fail(`198.51.${tried % 34}.1`)).toBe(401);
 	expect(await fail("198.51.1.1")).toBe(429);
 	expect((await from("203.0.113.5").signIn()).status).toBe(200);
 });
@@ -396,6 +358,5 @@ test("neither the cookie, the CSRF token nor the token is logged", async () => {
 	const log = world.recorded.lines.join("\n");
 	expect(log).toContain("signed in to the console");
 	const [payload = "", proof = ""] = (cookie.split("=")[1] ?? "").split(".");
-	for (const secret of [payload, proof, session?.csrf ?? "", gatewayToken])
-		expect(log).not.toContain(secret);
+	for (const secret of [payload, proof, session?.csrf ?? "", gatewayToken]) expect(log).not.toContain(secret);
 });

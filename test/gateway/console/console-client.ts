@@ -71,25 +71,15 @@ export class ConsoleClient {
 		return answerOf(response);
 	}
 
-	async signIn(
-		body: unknown = { token: gatewayToken },
-		headers: Record<string, string> = {},
-	) {
-		const answer = await this.post<{ session?: ConsoleSession }>(
-			"sign-in",
-			body,
-			headers,
-		);
+	async signIn(body: unknown = { token: gatewayToken }, headers: Record<string, string> = {}) {
+		const answer = await this.post<{ session?: ConsoleSession }>("sign-in", body, headers);
 		this.session = answer.body.session;
 		return answer;
 	}
 }
 
 /** Returns a browser that has signed in with the token. */
-export async function signedIn(
-	url: string,
-	token = gatewayToken,
-): Promise<ConsoleClient> {
+export async function signedIn(url: string, token = gatewayToken): Promise<ConsoleClient> {
 	const client = new ConsoleClient(url);
 	await client.signIn({ token });
 	return client;
@@ -110,9 +100,7 @@ export async function signedInPerson(
 	return client;
 }
 
-async function answerOf<Body>(
-	response: Response,
-): Promise<ConsoleAnswer<Body>> {
+async function answerOf<Body>(response: Response): Promise<ConsoleAnswer<Body>> {
 	const text = await response.text();
 	const isJson = response.headers.get("content-type") === "application/json";
 	const { status, headers } = response;

@@ -9,19 +9,9 @@ import { openStore } from "../../../src/gateway/store/store.ts";
 import { principalCapability } from "../../../src/lib/principal.ts";
 import { rightsMethod } from "../../../src/mcp/rights.ts";
 import { databaseDirectory } from "../../support/database-directory.ts";
-import {
-	createGatewayClient,
-	gatewayToken,
-	startTestGateway,
-} from "../../support/gateway.ts";
+import { createGatewayClient, gatewayToken, startTestGateway } from "../../support/gateway.ts";
 import { recordLog } from "../../support/log.ts";
-import {
-	bareTool,
-	type RecordedRequest,
-	result,
-	startStubBackend,
-	textResult,
-} from "../../support/stub-backend.ts";
+import { bareTool, type RecordedRequest, result, startStubBackend, textResult } from "../../support/stub-backend.ts";
 import { ConsoleClient, signedIn, signedInPerson } from "./console-client.ts";
 
 const guild = "300000000000000003";
@@ -49,9 +39,7 @@ function principalOf({ headers }: RecordedRequest) {
 }
 
 async function startWorld({ hasStore = true } = {}) {
-	const directory = await mkdtemp(
-		join(databaseDirectory, "guildhall-console-"),
-	);
+	const directory = await mkdtemp(join(databaseDirectory, "guildhall-console-"));
 	const bot = startStubBackend({
 		guilds: { [guild]: "Cooks", [other]: "Others" },
 		tools: [readsTool, writesTool, bareTool("bare")],
@@ -61,10 +49,7 @@ async function startWorld({ hasStore = true } = {}) {
 				result(
 					request.id,
 					JSON.stringify({
-						guilds:
-							principalOf(request)?.person?.id === hanna.id
-								? [{ id: guild, name: "Cooks", signIn: true }]
-								: [],
+						guilds: principalOf(request)?.person?.id === hanna.id ? [{ id: guild, name: "Cooks", signIn: true }] : [],
 					}),
 				),
 			list_things: ({ id }) => textResult(id, "one\ntwo"),
@@ -73,9 +58,7 @@ async function startWorld({ hasStore = true } = {}) {
 	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
 	const now = () => clock.now;
 	const database = join(directory, "gateway.sqlite");
-	const store = hasStore
-		? openStore({ database, schema: "" }, recordLog().log)
-		: undefined;
+	const store = hasStore ? openStore({ database, schema: "" }, recordLog().log) : undefined;
 	const settings = {
 		options: { store, signIn: { clocks: { now, monotonicNow: now } } },
 	};
@@ -109,10 +92,7 @@ test("a key is made with its limits, works, and is revoked", async () => {
 		person: null,
 		days: 30,
 	};
-	const made = await client.post<{ secret: string; key: unknown }>(
-		"keys",
-		wanted,
-	);
+	const made = await client.post<{ secret: string; key: unknown }>("keys", wanted);
 	expect(made.status).toBe(201);
 	const key = {
 		name: "ci",
@@ -204,9 +184,7 @@ test("the operator ends any connection, a person their own", async () => {
 				client: { id: "c", name: "Claude", uri: undefined },
 				redirectUri: "https://claude.example",
 				state: undefined,
-				codeChallenge: new Bun.CryptoHasher("sha256")
-					.update(verifier)
-					.digest("base64url"),
+				codeChallenge: new Bun.CryptoHasher("sha256").update(verifier).digest("base64url"),
 				resource: "/mcp",
 				access: "write",
 			},
@@ -245,18 +223,14 @@ test("the operator ends any connection, a person their own", async () => {
 	const hers = all.find((grant) => grant.person.id === ada.id)?.id ?? "";
 	expect((await person.post("grants/end", { id: hers })).status).toBe(404);
 	expect((await root.post("grants/end", { id: hers })).status).toBe(200);
-	expect((await person.post("grants/end", { id: own[0]?.id })).status).toBe(
-		200,
-	);
+	expect((await person.post("grants/end", { id: own[0]?.id })).status).toBe(200);
 	expect((await root.get("grants")).body).toEqual({ grants: [], reason: null });
 });
 
 test("tools that read can be tried, and no others", async () => {
 	await using world = await startWorld();
 	const client = await world.root();
-	const { body } = await client.get<{ tools: Record<string, unknown>[] }>(
-		"tools",
-	);
+	const { body } = await client.get<{ tools: Record<string, unknown>[] }>("tools");
 	expect(body.tools).toEqual([
 		{
 			name: "list_things",
@@ -269,8 +243,7 @@ test("tools that read can be tried, and no others", async () => {
 		},
 		expect.objectContaining({ name: "list_instances", instances: ["alpha"] }),
 	]);
-	const call = (name: string, args: unknown = {}) =>
-		client.post("tools/call", { name, arguments: args });
+	const call = (name: string, args: unknown = {}) => client.post("tools/call", { name, arguments: args });
 	const tried = await call("list_things", { guild_id: guild });
 	expect(tried.body).toEqual({
 		id: expect.any(String),
@@ -302,14 +275,11 @@ test("tools that read can be tried, and no others", async () => {
 test("a person tries tools in their own name, in their own guilds", async () => {
 	await using world = await startWorld();
 	const client = await world.person();
-	const call = (args: unknown) =>
-		client.post("tools/call", { name: "list_things", arguments: args });
+	const call = (args: unknown) => client.post("tools/call", { name: "list_things", arguments: args });
 	expect((await call({ guild_id: guild })).body).toMatchObject({
 		text: "one\ntwo",
 	});
-	expect(
-		principalOf(world.bot.received("list_things")[0] as never),
-	).toMatchObject({
+	expect(principalOf(world.bot.received("list_things")[0] as never)).toMatchObject({
 		person: { ...hanna, signedIn: true },
 		access: "read",
 	});
@@ -326,9 +296,7 @@ test("a person tries tools in their own name, in their own guilds", async () => 
 	expect((await stranger.get("tools")).body).toMatchObject({
 		tools: [{ name: "list_instances" }],
 	});
-	expect(
-		(await stranger.get<{ calls: unknown[] }>("calls")).body.calls,
-	).toEqual([]);
+	expect((await stranger.get<{ calls: unknown[] }>("calls")).body.calls).toEqual([]);
 });
 
 test("clients are told where the gateway is, without a token", async () => {
@@ -355,8 +323,7 @@ test("a session that was signed out is over at all gateways with one database, a
 		expect((await client.post("sign-out")).status).toBe(200);
 		expect((await there.get("state")).status).toBe(401);
 	}
-	const rows = () =>
-		world.store?.run((sql) => sql`SELECT * FROM console_ended_sessions`);
+	const rows = () => world.store?.run((sql) => sql`SELECT * FROM console_ended_sessions`);
 	expect(await rows()).toHaveLength(2);
 	// Expired sessions are deleted.
 	world.clock.now += sessionLifetimeMs;

@@ -4,12 +4,7 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { principalCapability } from "../../../src/lib/principal.ts";
 import { startStubBackend } from "../../support/stub-backend.ts";
 import { Browser } from "../oauth/browser.ts";
-import {
-	cooks,
-	hanna,
-	startWorld,
-	type World,
-} from "../oauth/sign-in-world.ts";
+import { cooks, hanna, startWorld, type World } from "../oauth/sign-in-world.ts";
 
 const alpha = startStubBackend({
 	guilds: { [cooks.id]: cooks.name },
@@ -40,12 +35,7 @@ async function get(browser: Browser, path: string) {
 	return { status: response.status, body: (await response.json()) as Body };
 }
 
-async function post(
-	browser: Browser,
-	path: string,
-	body: unknown = {},
-	headers: Record<string, string> = {},
-) {
+async function post(browser: Browser, path: string, body: unknown = {}, headers: Record<string, string> = {}) {
 	const response = await browser.open(api(path), {
 		method: "POST",
 		headers: {
@@ -70,9 +60,7 @@ test("a person signs in with Discord, and signs in there again after signing out
 		session: null,
 		discord: world.url,
 	});
-	expect(await throughDiscord(browser)).toBe(
-		`${world.url}/console?from=discord`,
-	);
+	expect(await throughDiscord(browser)).toBe(`${world.url}/console?from=discord`);
 	const { status, body } = await post(browser, "sign-in", { discord: true });
 	expect(status).toBe(200);
 	expect(body.session).toMatchObject({ kind: "person", person: hanna });
@@ -98,20 +86,12 @@ test("a sign-in belongs to the browser that began it", async () => {
 });
 
 test("who may sign in in no guild gets no session", async () => {
-	world.rights.answer = [
-		{ instance: "alpha", guilds: [{ ...cooks, signIn: false }] },
-	];
+	world.rights.answer = [{ instance: "alpha", guilds: [{ ...cooks, signIn: false }] }];
 	const browser = new Browser();
 	await throughDiscord(browser);
 	const refused = await post(browser, "sign-in", { discord: true });
-	expect([refused.status, refused.body.error?.code]).toEqual([
-		403,
-		"forbidden",
-	]);
-	const refusals = () =>
-		world.recorded.entries(
-			"refused a sign-in to the console: no guild allows it",
-		);
+	expect([refused.status, refused.body.error?.code]).toEqual([403, "forbidden"]);
+	const refusals = () => world.recorded.entries("refused a sign-in to the console: no guild allows it");
 	expect(refusals()).toEqual([expect.objectContaining({ person: hanna.id })]);
 	world.rights.answer = [{ instance: "alpha", guilds: undefined }];
 	const later = await post(browser, "sign-in", { discord: true });
@@ -126,8 +106,7 @@ test("a sign-in with Discord begins only on the console's page, 60 times a minut
 	const browser = new Browser();
 	const evil = { Origin: "https://evil.example" };
 	expect((await post(browser, "sign-in/discord", {}, evil)).status).toBe(403);
-	for (let count = 0; count < 60; count++)
-		expect((await post(browser, "sign-in/discord")).status).toBe(200);
+	for (let count = 0; count < 60; count++) expect((await post(browser, "sign-in/discord")).status).toBe(200);
 	expect((await post(browser, "sign-in/discord")).status).toBe(503);
 	world.clock.now += 60_000;
 	expect((await post(browser, "sign-in/discord")).status).toBe(200);

@@ -2,12 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { RecentCall } from "../../../src/gateway/calls/recent-calls.ts";
-import {
-	createEvents,
-	maxOfPeople,
-	maxPerSession,
-	maxStreams,
-} from "../../../src/gateway/console/events.ts";
+import { createEvents, maxOfPeople, maxPerSession, maxStreams } from "../../../src/gateway/console/events.ts";
 import type { Session } from "../../../src/gateway/console/sessions.ts";
 import { viewerOf } from "../../../src/gateway/console/viewer.ts";
 import { recordLog } from "../../support/log.ts";
@@ -50,18 +45,15 @@ function startWorld() {
 			for (let done = 0; done < count; done++) tick?.();
 		},
 		add(count: number) {
-			for (let added = 0; added < count; added++)
-				calls.push({ seq: calls.length });
+			for (let added = 0; added < count; added++) calls.push({ seq: calls.length });
 		},
 	};
 }
 
-const viewer = (id: string) =>
-	viewerOf({ id, person: undefined } as unknown as Session);
+const viewer = (id: string) => viewerOf({ id, person: undefined } as unknown as Session);
 
 /** Returns a viewer: a person with a session of this id. */
-const personal = (id: string, person: string) =>
-	viewerOf({ id, person: { id: person, name: "" } } as Session);
+const personal = (id: string, person: string) => viewerOf({ id, person: { id: person, name: "" } } as Session);
 
 function reading(response: Response) {
 	const reader = response.body?.getReader();
@@ -168,11 +160,9 @@ test("a stream ends within 10 s when its session was ended at another gateway", 
 
 test("there are limits for one session and for all", async () => {
 	const { events } = startWorld();
-	for (let count = 0; count < maxPerSession; count++)
-		await events.open(viewer("a"));
+	for (let count = 0; count < maxPerSession; count++) await events.open(viewer("a"));
 	expect(events.open(viewer("a"))).rejects.toThrow("Too many pages");
-	for (let count = maxPerSession; count < maxStreams; count++)
-		await events.open(viewer(`${count}`));
+	for (let count = maxPerSession; count < maxStreams; count++) await events.open(viewer(`${count}`));
 	expect(events.open(viewer("last"))).rejects.toThrow("Too many pages");
 	events.close();
 	expect(events.size).toBe(0);
@@ -180,14 +170,11 @@ test("there are limits for one session and for all", async () => {
 
 test("people have limits, however often they sign in, and leave room for the operator", async () => {
 	const { events } = startWorld();
-	for (let count = 0; count < maxPerSession; count++)
-		await events.open(personal(`${count}`, "ada"));
+	for (let count = 0; count < maxPerSession; count++) await events.open(personal(`${count}`, "ada"));
 	expect(events.open(personal("next", "ada"))).rejects.toThrow("Too many");
-	for (let count = maxPerSession; count < maxOfPeople; count++)
-		await events.open(personal(`${count}`, `${count}`));
+	for (let count = maxPerSession; count < maxOfPeople; count++) await events.open(personal(`${count}`, `${count}`));
 	expect(events.open(personal("new", "new"))).rejects.toThrow("Too many");
-	for (let count = maxOfPeople; count < maxStreams; count++)
-		await events.open(viewer(`${count}`));
+	for (let count = maxOfPeople; count < maxStreams; count++) await events.open(viewer(`${count}`));
 	expect(events.open(viewer("last"))).rejects.toThrow("Too many");
 	events.close();
 });
@@ -196,9 +183,7 @@ test("when the gateway stops, all streams end", async () => {
 	const { events } = startWorld();
 	const response = await events.open(viewer("a"));
 	events.close();
-	expect(await response.text()).toEndWith(
-		'event: end\ndata: {"reason":"stopping"}\n\n',
-	);
+	expect(await response.text()).toEndWith('event: end\ndata: {"reason":"stopping"}\n\n');
 	expect(events.open(viewer("a"))).rejects.toThrow("is stopping");
 });
 

@@ -3,16 +3,8 @@
 import { expect, test } from "bun:test";
 import { readEvents, type SseEvent } from "../../../src/mcp/sse.ts";
 import { startTestGateway } from "../../support/gateway.ts";
-import {
-	bareTool,
-	echoTool,
-	startStubBackend,
-} from "../../support/stub-backend.ts";
-import {
-	type ConsoleClient,
-	signedIn,
-	signedInPerson,
-} from "./console-client.ts";
+import { bareTool, echoTool, startStubBackend } from "../../support/stub-backend.ts";
+import { type ConsoleClient, signedIn, signedInPerson } from "./console-client.ts";
 
 const guild = "300000000000000003";
 const hanna = { id: "100000000000000001", name: "Hanna" };
@@ -27,10 +19,7 @@ async function startWorld() {
 	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
 	const now = () => clock.now;
 	const options = { signIn: { clocks: { now, monotonicNow: now } } };
-	const gateway = await startTestGateway(
-		{ alpha: bot, beta: gone },
-		{ options },
-	);
+	const gateway = await startTestGateway({ alpha: bot, beta: gone }, { options });
 	return {
 		...gateway,
 		bot,
@@ -139,9 +128,7 @@ test("calls are shown without arguments, with who asked and their outcome", asyn
 		expect.objectContaining({ tool: '"<script>"', seq: 2 }),
 	]);
 	expect(JSON.stringify(body)).not.toContain(secret);
-	const { bots } = (
-		await client.get<{ bots: Record<string, unknown>[] }>("state")
-	).body;
+	const { bots } = (await client.get<{ bots: Record<string, unknown>[] }>("state")).body;
 	expect(bots[1]).toMatchObject({
 		errors: 1,
 		latency: { calls: 1 },
@@ -203,7 +190,5 @@ test("a session can have 6 streams", async () => {
 	const { status, headers } = await client.get("events");
 	expect([status, headers.get("retry-after")]).toEqual([429, "5"]);
 	await open[0]?.response.body?.cancel().catch(() => {});
-	expect((await openEvents(await signedIn(world.url))).response.status).toBe(
-		200,
-	);
+	expect((await openEvents(await signedIn(world.url))).response.status).toBe(200);
 });

@@ -1,11 +1,7 @@
 // Sessions that their owners have ended stay ended, also when there are too many to remember.
 
 import { expect, test } from "bun:test";
-import {
-	createSessions,
-	type Session,
-	sessionLifetimeMs,
-} from "../../../src/gateway/console/sessions.ts";
+import { createSessions, type Session, sessionLifetimeMs } from "../../../src/gateway/console/sessions.ts";
 
 const session = (id: number, since: number) =>
 	({ id: `${id}`, since, expiresAt: since + sessionLifetimeMs }) as Session;

@@ -22,9 +22,7 @@ test("an open event stream ends when the gateway stops", async () => {
 	const client = await signedIn(gateway.url.replace("/mcp", ""));
 	const stream = await client.request("/api/events");
 	await gateway.close();
-	expect(await stream.text()).toEndWith(
-		'event: end\ndata: {"reason":"stopping"}\n\n',
-	);
+	expect(await stream.text()).toEndWith('event: end\ndata: {"reason":"stopping"}\n\n');
 });
 
 test("a change may take a minute", async () => {

@@ -47,15 +47,11 @@ afterAll(() => {
 
 type Outcome = { status: number; body: string } | { refused: string };
 
-async function outcomeOf(
-	exchange: () => Promise<{ status: number; body: unknown }>,
-): Promise<Outcome> {
+async function outcomeOf(exchange: () => Promise<{ status: number; body: unknown }>): Promise<Outcome> {
 	try {
 		const { status, body } = await exchange();
 		const pieces: Uint8Array[] = [];
-		if (body)
-			for await (const piece of body as AsyncIterable<Uint8Array>)
-				pieces.push(piece);
+		if (body) for await (const piece of body as AsyncIterable<Uint8Array>) pieces.push(piece);
 		return { status, body: Buffer.concat(pieces).toString("latin1") };
 	} catch (cause) {
 		return { refused: cause instanceof Error ? cause.message : String(cause) };
@@ -135,8 +131,7 @@ const differences: Difference[] = [
 	{
 		what: "a head's line that ends in LF",
 		why: "another reader of the same bytes may see other headers",
-		refused:
-			/: (?:the status line is malformed|a header line is malformed|a header line does not end with CR LF)$/,
+		refused: /: (?:the status line is malformed|a header line is malformed|a header line does not end with CR LF)$/,
 		answer: /(?:^|[^\r])\n/,
 		example: "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
 	},
@@ -144,8 +139,7 @@ const differences: Difference[] = [
 		what: "a head that ends in other than CR LF CR LF",
 		why: "another reader of the same bytes may see another head; the end is never found",
 		refused: /^the connection was lost in the middle of the answer$/,
-		answer:
-			/^(?:HTTP\/1\.1 1\d\d [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)*(?:[^\r\n]+\r\n)*[^\r\n]*(?:\n|\r(?!\n))/,
+		answer: /^(?:HTTP\/1\.1 1\d\d [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)*(?:[^\r\n]+\r\n)*[^\r\n]*(?:\n|\r(?!\n))/,
 		example: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\n",
 	},
 	{
@@ -179,16 +173,14 @@ const differences: Difference[] = [
 	{
 		what: "a coding other than chunked, or chunked in HTTP/1.0",
 		why: "where such a body ends is a matter of opinion",
-		refused:
-			/: the body has a Transfer-Encoding that this client does not support$/,
+		refused: /: the body has a Transfer-Encoding that this client does not support$/,
 		answer: /transfer-encoding:/i,
 		example: `${head}Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
 	},
 	{
 		what: "a Content-Encoding",
 		why: "none was asked for, and what is not undone must not be taken for the content",
-		refused:
-			/: the body has a Content-Encoding that this client does not support$/,
+		refused: /: the body has a Content-Encoding that this client does not support$/,
 		answer: /content-encoding:/i,
 		example: `${head}Content-Encoding: x\r\nContent-Length: 1\r\n\r\nx`,
 	},
@@ -202,21 +194,16 @@ const differences: Difference[] = [
 ];
 
 /** The difference between the two, as ours refuses; undefined where there is none. Throws where ours accepts more. */
-function differenceOf(
-	{ ours, theirs }: Awaited<ReturnType<typeof compare>>,
-	answer: string,
-) {
+function differenceOf({ ours, theirs }: Awaited<ReturnType<typeof compare>>, answer: string) {
 	const shown = () =>
 		`${JSON.stringify(answer).slice(0, 2_000)}\nours: ${JSON.stringify(ours)}\nfetch: ${JSON.stringify(theirs)}`;
 	if (!("refused" in ours)) {
-		if (!Bun.deepEquals(ours, theirs))
-			throw new Error(`ours accepts more: ${shown()}`);
+		if (!Bun.deepEquals(ours, theirs)) throw new Error(`ours accepts more: ${shown()}`);
 		return undefined;
 	}
 	if ("refused" in theirs) return undefined;
 	const found = differences.find(
-		(difference) =>
-			difference.refused.test(ours.refused) && difference.answer.test(answer),
+		(difference) => difference.refused.test(ours.refused) && difference.answer.test(answer),
 	);
 	if (!found) throw new Error(`a difference without a reason: ${shown()}`);
 	return found.what;

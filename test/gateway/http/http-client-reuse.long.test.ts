@@ -28,8 +28,7 @@ const planned = new Map<string, Plan>();
 /** How often each request was seen, in part or as a whole. */
 const begun = new Map<string, number>();
 const whole = new Map<string, number>();
-const countIn = (counts: Map<string, number>, key: string) =>
-	counts.set(key, (counts.get(key) ?? 0) + 1);
+const countIn = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
 
 interface Peer {
 	received: Buffer;
@@ -116,17 +115,11 @@ function plan(random: Random, key: string): Plan {
 		() => [sized, good],
 		() => [sized, { ...good, isEarly: true }],
 		() => [sized, { ...good, afterwards: random.pick(["end", "terminate"]) }],
-		() => [
-			`${ok}Transfer-Encoding: chunked\r\n\r\n${chunked(random, body)}`,
-			good,
-		],
+		() => [`${ok}Transfer-Encoding: chunked\r\n\r\n${chunked(random, body)}`, good],
 		() => [`HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n${sized}`, good],
 		() => ["HTTP/1.1 204 No Content\r\n\r\n", { ...good, body: "" }],
 		// A short one: Bun's end() may cut off what it has not sent.
-		() => [
-			`${ok}\r\n<${key}>`,
-			{ ...good, afterwards: "end", body: `<${key}>` },
-		],
+		() => [`${ok}\r\n<${key}>`, { ...good, afterwards: "end", body: `<${key}>` }],
 		() => [unasked, { ...good, isWhole: true, body: `<${key}>` }],
 		() => [sized.replace("\r\n", "\r\nConnection: close\r\n"), good],
 		() => [cut, { ...none, afterwards: random.pick(["end", "terminate"]) }],
@@ -206,16 +199,9 @@ test(
 					if (outcome === "unsent") expect(begun.has(key)).toBe(false);
 				}),
 			);
-		for (const counts of [begun, whole])
-			expect([...counts].filter(([, count]) => count > 1)).toEqual([]);
+		for (const counts of [begun, whole]) expect([...counts].filter(([, count]) => count > 1)).toEqual([]);
 		expect(outcomes.get("right")).toBeGreaterThan(100);
-		expect([...outcomes.keys()].toSorted()).toEqual([
-			"answered",
-			"discarded",
-			"right",
-			"sent",
-			"unsent",
-		]);
+		expect([...outcomes.keys()].toSorted()).toEqual(["answered", "discarded", "right", "sent", "unsent"]);
 	},
 	120_000 + seconds * 1_000,
 );

@@ -4,10 +4,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-	HttpClient,
-	type HttpClientOptions,
-} from "../../../src/gateway/http/http-client.ts";
+import { HttpClient, type HttpClientOptions } from "../../../src/gateway/http/http-client.ts";
 import { ByteBudget } from "../../../src/lib/byte-budget.ts";
 import {
 	createFetchSend,
@@ -114,16 +111,10 @@ async function failureOf(sent: Promise<HttpResponse>): Promise<HttpFailure> {
 	return fault;
 }
 
-const expectPostFails = (
-	client: HttpClient,
-	...rest: [Progress, RegExp | string]
-) => expectFailure(client.send(post, never), ...rest);
+const expectPostFails = (client: HttpClient, ...rest: [Progress, RegExp | string]) =>
+	expectFailure(client.send(post, never), ...rest);
 
-async function expectFailure(
-	sent: Promise<HttpResponse>,
-	progress: Progress,
-	message: RegExp | string,
-) {
+async function expectFailure(sent: Promise<HttpResponse>, progress: Progress, message: RegExp | string) {
 	const failure = await failureOf(sent);
 	expect(failure.message).toMatch(message);
 	expect(failure.progress).toBe(progress);
@@ -140,10 +131,7 @@ async function writeAll(peer: Peer, bytes: Uint8Array) {
 }
 
 describe("a request", () => {
-	async function requestSeen(
-		request: HttpRequest,
-		url?: (url: string) => string,
-	) {
+	async function requestSeen(request: HttpRequest, url?: (url: string) => string) {
 		let seen = "";
 		const stub = startStub((peer, text) => {
 			seen = text;
@@ -169,12 +157,8 @@ describe("a request", () => {
 
 	test("has a length of 0 when it is a POST without a body, and none when it is a DELETE", async () => {
 		const bare = { headers: {}, body: undefined };
-		expect((await requestSeen({ method: "POST", ...bare })).seen).toContain(
-			"\r\nContent-Length: 0\r\n\r\n",
-		);
-		expect((await requestSeen({ method: "DELETE", ...bare })).seen).not.toMatch(
-			/content-length/i,
-		);
+		expect((await requestSeen({ method: "POST", ...bare })).seen).toContain("\r\nContent-Length: 0\r\n\r\n");
+		expect((await requestSeen({ method: "DELETE", ...bare })).seen).not.toMatch(/content-length/i);
 	});
 
 	test.each([
@@ -186,15 +170,12 @@ describe("a request", () => {
 		["a length of its own", { "content-length": "1" }],
 		["a coding of its own", { "Transfer-Encoding": "chunked" }],
 		["a Host twice", { host: "a", Host: "b" }],
-	])(
-		"is refused with %s in its headers, and nothing is begun",
-		async (_what, headers) => {
-			const { client } = startPair({}, (peer) => peer.write(ok("")));
-			const sent = client.send({ ...post, headers }, never);
-			expect(await sent.catch((cause) => cause)).toBeInstanceOf(TypeError);
-			expect(client.open).toBe(0);
-		},
-	);
+	])("is refused with %s in its headers, and nothing is begun", async (_what, headers) => {
+		const { client } = startPair({}, (peer) => peer.write(ok("")));
+		const sent = client.send({ ...post, headers }, never);
+		expect(await sent.catch((cause) => cause)).toBeInstanceOf(TypeError);
+		expect(client.open).toBe(0);
+	});
 
 	test("goes to an IPv6 address, and by name", async () => {
 		const six = startStub((peer) => peer.write(ok("six")), { hostname: "::1" });
@@ -206,9 +187,7 @@ describe("a request", () => {
 
 	test("goes only to http: URLs", () => {
 		for (const url of ["https://a.b/", "ftp://a.b/", "a.b"])
-			expect(() => new HttpClient({ url, maxConnections: 1 })).toThrow(
-				TypeError,
-			);
+			expect(() => new HttpClient({ url, maxConnections: 1 })).toThrow(TypeError);
 	});
 });
 
@@ -221,12 +200,7 @@ const answers: [what: string, bytes: string, status: number, body: string][] = [
 		200,
 		"abc0123456789",
 	],
-	[
-		"with trailers",
-		"HTTP/1.1 200 \r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0;z\r\nX: 1\r\nY:\r\n\r\n",
-		200,
-		"a",
-	],
+	["with trailers", "HTTP/1.1 200 \r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0;z\r\nX: 1\r\nY:\r\n\r\n", 200, "a"],
 	[
 		"after interim ones",
 		`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok("x")}`,
@@ -234,61 +208,43 @@ const answers: [what: string, bytes: string, status: number, body: string][] = [
 		"x",
 	],
 	["204", "HTTP/1.1 204 No Content\r\n\r\n", 204, ""],
-	[
-		"304 with the length of what it does not bring",
-		"HTTP/1.1 304 Not Modified\r\nContent-Length: 0\r\n\r\n",
-		304,
-		"",
-	],
+	["304 with the length of what it does not bring", "HTTP/1.1 304 Not Modified\r\nContent-Length: 0\r\n\r\n", 304, ""],
 	["of an error", `HTTP/1.1 503 x\r\nContent-Length: 2\r\n\r\nno`, 503, "no"],
-	[
-		"of HTTP/1.0 that is kept",
-		"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\nx",
-		200,
-		"x",
-	],
+	["of HTTP/1.0 that is kept", "HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\nx", 200, "x"],
 ];
 
 describe("an answer", () => {
-	test.each(answers)(
-		"%s is read, wherever it is cut",
-		async (_what, bytes, status, body) => {
-			let cut = 0;
-			const stub = startStub(async (peer) => {
-				peer.setNoDelay(true);
-				peer.write(bytes.slice(0, cut));
-				await Bun.sleep(1);
-				peer.write(bytes.slice(cut));
-			});
-			const client = clientFor(stub.url);
-			for (cut = 1; cut < bytes.length; cut++) {
-				const response = await client.send(post, never);
-				expect(response.status).toBe(status);
-				expect(await read(response)).toBe(body);
-			}
-			expect(stub.accepted).toBe(1);
-		},
-	);
+	test.each(answers)("%s is read, wherever it is cut", async (_what, bytes, status, body) => {
+		let cut = 0;
+		const stub = startStub(async (peer) => {
+			peer.setNoDelay(true);
+			peer.write(bytes.slice(0, cut));
+			await Bun.sleep(1);
+			peer.write(bytes.slice(cut));
+		});
+		const client = clientFor(stub.url);
+		for (cut = 1; cut < bytes.length; cut++) {
+			const response = await client.send(post, never);
+			expect(response.status).toBe(status);
+			expect(await read(response)).toBe(body);
+		}
+		expect(stub.accepted).toBe(1);
+	});
 
-	test.each(answers)(
-		"%s is read byte by byte",
-		async (_what, bytes, status, body) => {
-			const stub = startStub(async (peer) => {
-				peer.setNoDelay(true);
-				for (const byte of bytes) {
-					peer.write(byte);
-					await Bun.sleep(0);
-				}
-			});
-			const response = await clientFor(stub.url).send(post, never);
-			expect([response.status, await read(response)]).toEqual([status, body]);
-		},
-	);
+	test.each(answers)("%s is read byte by byte", async (_what, bytes, status, body) => {
+		const stub = startStub(async (peer) => {
+			peer.setNoDelay(true);
+			for (const byte of bytes) {
+				peer.write(byte);
+				await Bun.sleep(0);
+			}
+		});
+		const response = await clientFor(stub.url).send(post, never);
+		expect([response.status, await read(response)]).toEqual([status, body]);
+	});
 
 	test("has its headers by name in any case, repeated ones joined, without the space around", async () => {
-		const stub = startStub((peer) =>
-			peer.write(ok("", "X-A:  1 \t\r\nx-a: 2\r\nEmpty:\r\nX-B: \xe9\xa0\r\n")),
-		);
+		const stub = startStub((peer) => peer.write(ok("", "X-A:  1 \t\r\nx-a: 2\r\nEmpty:\r\nX-B: \xe9\xa0\r\n")));
 		const { headers } = await clientFor(stub.url).send(post, never);
 		expect(headers.get("X-a")).toBe("1, 2");
 		expect(headers.get("EMPTY")).toBe("");
@@ -296,9 +252,7 @@ describe("an answer", () => {
 	});
 
 	test("without a length ends with the connection, which is not kept", async () => {
-		const stub = startStub((peer) =>
-			peer.end("HTTP/1.1 200 OK\r\n\r\nall of it"),
-		);
+		const stub = startStub((peer) => peer.end("HTTP/1.1 200 OK\r\n\r\nall of it"));
 		const client = clientFor(stub.url);
 		expect(await read(await client.send(post, never))).toBe("all of it");
 		expect(client.open).toBe(0);
@@ -353,10 +307,7 @@ describe("an answer", () => {
 		["a control character in the reason", "HTTP/1.1 200 O\0K\r\n\r\n"],
 		["101", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
 		["too many interim answers", "HTTP/1.1 103 x\r\n\r\n".repeat(9)],
-		[
-			"an interim answer with a length",
-			`HTTP/1.1 103 x\r\nContent-Length: 0\r\n\r\n${ok("")}`,
-		],
+		["an interim answer with a length", `HTTP/1.1 103 x\r\nContent-Length: 0\r\n\r\n${ok("")}`],
 		["bare LF", "HTTP/1.1 200 OK\nContent-Length: 0\n\n"],
 		["a bare LF in the head", `${head}A: b\nContent-Length: 0\r\n\r\n`],
 		["a bare CR in the head", `${head}A: b\rContent-Length: 0\r\n\r\n`],
@@ -369,65 +320,33 @@ describe("an answer", () => {
 		["too many headers", `${head}${"A: b\r\n".repeat(101)}\r\n`],
 		["a head too large", `${head}A: ${"x".repeat(17_000)}`],
 		["a whole head too large", `${head}A: ${"x".repeat(17_000)}\r\n\r\n`],
-		...[
-			"",
-			"x",
-			"+1",
-			"-1",
-			"0x1",
-			"1.0",
-			"1 1",
-			"1,1",
-			"99999999999999999999",
-		].map((length): [string, string] => [
+		...["", "x", "+1", "-1", "0x1", "1.0", "1 1", "1,1", "99999999999999999999"].map((length): [string, string] => [
 			`Content-Length ${length}`,
 			`${head}Content-Length: ${length}\r\n\r\nx`,
 		]),
-		[
-			"Content-Length twice",
-			`${head}Content-Length: 1\r\nContent-Length: 1\r\n\r\nx`,
-		],
-		[
-			"Content-Length and chunks",
-			`${head}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-		],
-		...["gzip, chunked", "identity", "", "chunked, chunked", "xchunked"].map(
-			(coding): [string, string] => [
-				`Transfer-Encoding ${coding}`,
-				`${head}Transfer-Encoding: ${coding}\r\n\r\n0\r\n\r\n`,
-			],
-		),
-		[
-			"chunks in HTTP/1.0",
-			"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-		],
-		[
-			"Content-Encoding gzip",
-			`${head}Content-Encoding: gzip\r\nContent-Length: 0\r\n\r\n`,
-		],
+		["Content-Length twice", `${head}Content-Length: 1\r\nContent-Length: 1\r\n\r\nx`],
+		["Content-Length and chunks", `${head}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+		...["gzip, chunked", "identity", "", "chunked, chunked", "xchunked"].map((coding): [string, string] => [
+			`Transfer-Encoding ${coding}`,
+			`${head}Transfer-Encoding: ${coding}\r\n\r\n0\r\n\r\n`,
+		]),
+		["chunks in HTTP/1.0", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+		["Content-Encoding gzip", `${head}Content-Encoding: gzip\r\nContent-Length: 0\r\n\r\n`],
 		["a chunk without a length", `${chunked}\r\n`],
 		["a chunk of -1", `${chunked}-1\r\n`],
 		["a chunk of 0x1", `${chunked}0x1\r\na\r\n`],
 		["a chunk with a length too long", `${chunked}000000001\r\na\r\n`],
 		["a chunk's line that ends in LF", `${chunked}1\na\n0\n\n\r\n`],
 		["a chunk longer than its length", `${chunked}1\r\nab\r\n0\r\n\r\n`],
-		[
-			"a chunk's extension with a control character",
-			`${chunked}1;\x01\r\na\r\n`,
-		],
-		[
-			"a chunk's extension that is too long",
-			`${chunked}1;${"x".repeat(2_000)}`,
-		],
+		["a chunk's extension with a control character", `${chunked}1;\x01\r\na\r\n`],
+		["a chunk's extension that is too long", `${chunked}1;${"x".repeat(2_000)}`],
 		["too many chunks", `${chunked}${"1\r\na\r\n".repeat(100_001)}`],
 		["a bad trailer", `${chunked}0\r\nA b\r\n\r\n`],
 		["too many trailers", `${chunked}0\r\n${"A: b\r\n".repeat(101)}\r\n`],
 		["trailers too large", `${chunked}0\r\nA: ${"x".repeat(17_000)}`],
 		["a length over the limit", `${head}Content-Length: 16777217\r\n\r\n`],
 	])("is refused for %s", async (_what, bytes) => {
-		const stub = startStub(
-			(peer) => void writeAll(peer, Buffer.from(bytes, "latin1")),
-		);
+		const stub = startStub((peer) => void writeAll(peer, Buffer.from(bytes, "latin1")));
 		const client = clientFor(stub.url);
 		await expectPostFails(client, "answered", /^invalid HTTP response: /);
 		expect(client.open).toBe(0);
@@ -449,26 +368,17 @@ describe("an answer", () => {
 		["no length", `${head}\r\n1234567890`],
 		["a length", `${head}Content-Length: 10\r\n\r\n1234567890`],
 	] as const;
-	test.each(tooLong)(
-		"whose body of %s is larger than the limit is refused",
-		async (_what, bytes) => {
-			const { client } = startPair({ maxBodyBytes: 9 }, (peer) =>
-				peer.write(bytes),
-			);
-			await expectPostFails(client, "answered", "larger than 9 bytes");
-		},
-	);
+	test.each(tooLong)("whose body of %s is larger than the limit is refused", async (_what, bytes) => {
+		const { client } = startPair({ maxBodyBytes: 9 }, (peer) => peer.write(bytes));
+		await expectPostFails(client, "answered", "larger than 9 bytes");
+	});
 
 	test.each(tooLong)(
 		"whose body of %s is larger than its request wants is refused, over fetch as well, and no other",
 		async (_what, bytes) => {
 			const stub = startStub((peer) => void peer.end(bytes));
-			for (const { send } of [
-				clientFor(stub.url),
-				{ send: createFetchSend(stub.url) },
-			]) {
-				const wanting = (maxBodyBytes: number) =>
-					send({ ...post, maxBodyBytes }, never);
+			for (const { send } of [clientFor(stub.url), { send: createFetchSend(stub.url) }]) {
+				const wanting = (maxBodyBytes: number) => send({ ...post, maxBodyBytes }, never);
 				await expectFailure(wanting(9), "answered", "larger than 9 bytes");
 				expect(await read(await wanting(50))).toBe("1234567890");
 			}
@@ -481,8 +391,7 @@ describe("a budget of bytes", () => {
 		`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${"x".repeat(bytes)}`;
 	/** Two clients of one stub with a budget of 1,000 bytes, over either carrier. */
 	const carriers = {
-		"our client": (url: string, budget: ByteBudget) =>
-			clientFor(url, { budget }).send,
+		"our client": (url: string, budget: ByteBudget) => clientFor(url, { budget }).send,
 		fetch: (url: string, budget: ByteBudget) => createFetchSend(url, budget),
 	};
 	const full = "unfinished responses together exceed 1000 bytes";
@@ -562,19 +471,14 @@ describe("a failure tells how far the request got:", () => {
 		await expectPostFails(client, "unsent", "unknown host name");
 	});
 
-	test.each(["end", "terminate"] as const)(
-		"sent, where the connection is lost before the answer (%s)",
-		async (how) => {
-			const { stub, client } = startPair({}, (peer) => void peer[how]());
-			await expectPostFails(client, "sent", "the connection was lost");
-			expect([client.open, stub.requests]).toEqual([0, 1]);
-		},
-	);
+	test.each(["end", "terminate"] as const)("sent, where the connection is lost before the answer (%s)", async (how) => {
+		const { stub, client } = startPair({}, (peer) => void peer[how]());
+		await expectPostFails(client, "sent", "the connection was lost");
+		expect([client.open, stub.requests]).toEqual([0, 1]);
+	});
 
 	test("sent, on a kept connection as well: the request is not repeated", async () => {
-		const stub = startStub((peer, _request, n) =>
-			n === 1 ? peer.write(ok("x")) : peer.end(),
-		);
+		const stub = startStub((peer, _request, n) => (n === 1 ? peer.write(ok("x")) : peer.end()));
 		const client = clientFor(stub.url);
 		await read(await client.send(post, never));
 		await expectPostFails(client, "sent", "the connection was lost");
@@ -584,30 +488,18 @@ describe("a failure tells how far the request got:", () => {
 	test.each([
 		["the head", "HTTP/1.1 200 OK\r\nA:"],
 		["the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1234"],
-		[
-			"a chunk",
-			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n1234",
-		],
-		[
-			"the trailers",
-			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
-		],
+		["a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n1234"],
+		["the trailers", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"],
 		["what follows an interim answer", "HTTP/1.1 100 Continue\r\n\r\n"],
 	])("answered, where %s is cut off", async (_what, bytes) => {
 		const stub = startStub((peer) => void peer.end(bytes));
-		await expectFailure(
-			clientFor(stub.url).send(post, never),
-			"answered",
-			"in the middle of the answer",
-		);
+		await expectFailure(clientFor(stub.url).send(post, never), "answered", "in the middle of the answer");
 	});
 });
 
 describe("a body of known length, as one", () => {
 	const text = async (response: HttpResponse) =>
-		Buffer.from(
-			(await response.whole?.()) ?? "it is of no known length",
-		).toString();
+		Buffer.from((await response.whole?.()) ?? "it is of no known length").toString();
 
 	/** A server that sends the second half of each body when it is told. */
 	function startHalves() {
@@ -632,9 +524,7 @@ describe("a body of known length, as one", () => {
 		(await next).discard();
 		expect(await text(late)).toBe("abcd");
 		const stub = startStub((peer) => peer.write(ok("abcd")));
-		expect(await text(await clientFor(stub.url).send(post, never))).toBe(
-			"abcd",
-		);
+		expect(await text(await clientFor(stub.url).send(post, never))).toBe("abcd");
 	});
 
 	test("rejects when it breaks off", async () => {
@@ -645,11 +535,7 @@ describe("a body of known length, as one", () => {
 	});
 
 	test("is not to be had in chunks", async () => {
-		const stub = startStub((peer) =>
-			peer.write(
-				"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-			),
-		);
+		const stub = startStub((peer) => peer.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"));
 		const response = await clientFor(stub.url).send(post, never);
 		expect(response.whole?.()).toBeUndefined();
 	});
@@ -710,8 +596,7 @@ describe("a handler in place of a promise", () => {
 		const closed = startHandler(client);
 		client.close();
 		client.dispatch(post, never, closed.handler);
-		for (const { told } of [lost, late, closed])
-			expect(told).toEqual(["failed, 0 open"]);
+		for (const { told } of [lost, late, closed]) expect(told).toEqual(["failed, 0 open"]);
 	});
 });
 
@@ -720,8 +605,7 @@ describe("connections", () => {
 		const ports: number[] = [];
 		const stub = startStub(async (peer, request) => {
 			ports.push(peer.remotePort);
-			if (request.endsWith("both"))
-				await until("both", () => stub.requests >= 2);
+			if (request.endsWith("both")) await until("both", () => stub.requests >= 2);
 			peer.write(ok("x"));
 		});
 		const client = clientFor(stub.url);
@@ -763,13 +647,8 @@ describe("connections", () => {
 	});
 
 	test("leave their place to those who wait when they fail", async () => {
-		const { stub, client } = startPair(
-			{ maxConnections: 1 },
-			(peer) => void peer.terminate(),
-		);
-		const sends = Array.from({ length: 5 }, () =>
-			expectPostFails(client, "sent", "lost"),
-		);
+		const { stub, client } = startPair({ maxConnections: 1 }, (peer) => void peer.terminate());
+		const sends = Array.from({ length: 5 }, () => expectPostFails(client, "sent", "lost"));
 		await Promise.all(sends);
 		expect([stub.accepted, client.open]).toEqual([5, 0]);
 	});
@@ -830,9 +709,7 @@ describe("connections", () => {
 
 	test("do not keep a process alive while they are idle", async () => {
 		const stub = startStub((peer) => peer.write(ok("x")));
-		const file = JSON.stringify(
-			`${import.meta.dir}/../../../src/gateway/http/http-client.ts`,
-		);
+		const file = JSON.stringify(`${import.meta.dir}/../../../src/gateway/http/http-client.ts`);
 		const code = `
 			const { HttpClient } = await import(${file});
 			const client = new HttpClient({ url: ${JSON.stringify(stub.url)}, maxConnections: 1, idleTimeoutMs: 1e8 });
@@ -850,9 +727,7 @@ describe("connections", () => {
 		const other = startStub((peer) => peer.write(ok("x")));
 		const slow = clientFor(stalled.url, { maxConnections: 300 });
 		const given = new AbortController();
-		const sends = Array.from({ length: 300 }, () =>
-			slow.send(post, given.signal).catch(givenUpAt),
-		);
+		const sends = Array.from({ length: 300 }, () => slow.send(post, given.signal).catch(givenUpAt));
 		await until("all stalled", () => stalled.requests === 300);
 		expect(await read(await clientFor(other.url).send(post, never))).toBe("x");
 		given.abort("enough");
@@ -912,10 +787,7 @@ describe("a signal", () => {
 		expect(await sent.catch(givenUpAt)).toBe("unsent");
 		expect(client.open).toBe(0);
 		expect(await read(await client.send(post, never))).toBe("x");
-		await until(
-			"one socket",
-			() => stub.accepted === 2 && stub.alive.size === 1,
-		);
+		await until("one socket", () => stub.accepted === 2 && stub.alive.size === 1);
 		expect(stub.requests).toBe(1);
 	});
 
@@ -925,9 +797,7 @@ describe("a signal", () => {
 		const client = clientFor(stub.url, { maxConnections: 1 });
 		const given = new AbortController();
 		const sent = client.send({ ...post, body }, given.signal);
-		await until("begun", () =>
-			[...stub.alive].some((peer) => peer.data.received !== ""),
-		);
+		await until("begun", () => [...stub.alive].some((peer) => peer.data.received !== ""));
 		given.abort("enough");
 		expect(await sent.catch(givenUpAt)).toBe("sent");
 		expect(client.open).toBe(0);
@@ -945,9 +815,7 @@ describe("a signal", () => {
 	});
 
 	test("ends the reading of the body", async () => {
-		const stub = startStub((peer) =>
-			peer.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1"),
-		);
+		const stub = startStub((peer) => peer.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1"));
 		await abortWhen(stub, (heldBytes) => heldBytes > 0, "answered");
 	});
 
@@ -1004,8 +872,7 @@ describe("a signal", () => {
 });
 
 describe("a body", () => {
-	const unfinished =
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n";
+	const unfinished = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n";
 
 	test("that is discarded before its end closes the connection", async () => {
 		const { stub, client } = startPair({}, (peer) => peer.write(unfinished));

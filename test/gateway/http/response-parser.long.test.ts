@@ -2,10 +2,7 @@
 // FUZZ_SEED repeats a run, FUZZ_SECONDS makes it longer.
 
 import { expect, test } from "bun:test";
-import {
-	ParseError,
-	ResponseParser,
-} from "../../../src/gateway/http/response-parser.ts";
+import { ParseError, ResponseParser } from "../../../src/gateway/http/response-parser.ts";
 import { seeded } from "../../support/random.ts";
 import { randomResponse } from "../../support/random-response.ts";
 
@@ -13,9 +10,7 @@ const seed = Number(process.env.FUZZ_SEED ?? 20261121);
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
 console.log(`FUZZ_SEED=${seed}`);
 
-type Outcome =
-	| { refused: true }
-	| { refused: false; status: number; body: string; isComplete: boolean };
+type Outcome = { refused: true } | { refused: false; status: number; body: string; isComplete: boolean };
 
 const options = { maxHeadBytes: 16_384, heads: new Map() };
 
@@ -28,10 +23,8 @@ function parse(parser: ResponseParser, pieces: readonly Uint8Array[]): Outcome {
 			parser.push(Buffer.from(piece));
 			for (let event = parser.next(); event; event = parser.next()) {
 				if (event.type === "head") outcome.status = event.status;
-				if (event.type === "chunk")
-					outcome.body += Buffer.from(event.bytes).toString("latin1");
-				if (event.type === "end")
-					return { ...outcome, isComplete: true } as Outcome;
+				if (event.type === "chunk") outcome.body += Buffer.from(event.bytes).toString("latin1");
+				if (event.type === "end") return { ...outcome, isComplete: true } as Outcome;
 			}
 		}
 		return outcome as Outcome;
@@ -52,23 +45,19 @@ test(
 			const bytes = Buffer.from(randomResponse(random), "latin1");
 			const whole = parse(new ResponseParser(options), [bytes]);
 			for (const max of [3, 20, bytes.length])
-				expect(
-					parse(new ResponseParser(options), random.cut(bytes, max)),
-				).toEqual(whole);
+				expect(parse(new ResponseParser(options), random.cut(bytes, max))).toEqual(whole);
 			const again = parse(kept, random.cut(bytes, 4));
 			expect({ bytes: bytes.toString("latin1"), again }).toEqual({
 				bytes: bytes.toString("latin1"),
 				again: whole,
 			});
 			// As a connection does, which is only kept after a complete response.
-			if (whole.refused || !whole.isComplete || !kept.isKeepAlive)
-				kept = new ResponseParser(options);
+			if (whole.refused || !whole.isComplete || !kept.isKeepAlive) kept = new ResponseParser(options);
 			if (whole.refused) counts.refused++;
 			else if (whole.isComplete) counts.complete++;
 			else counts.incomplete++;
 		}
-		for (const count of Object.values(counts))
-			expect(count).toBeGreaterThan(300);
+		for (const count of Object.values(counts)) expect(count).toBeGreaterThan(300);
 	},
 	120_000 + seconds * 1_000,
 );

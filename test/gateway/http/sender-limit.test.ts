@@ -1,10 +1,7 @@
 // How often tokens can be tried, and from where.
 
 import { expect, test } from "bun:test";
-import {
-	clientAddress,
-	SenderLimit,
-} from "../../../src/gateway/http/sender-limit.ts";
+import { clientAddress, SenderLimit } from "../../../src/gateway/http/sender-limit.ts";
 
 const from = (forwarded: string | undefined, peer: string | undefined) => {
 	const headers = forwarded ? { "X-Forwarded-For": forwarded } : undefined;
@@ -33,12 +30,9 @@ test.each([
 	["127.0.0.1", "2001:db8::1", "2001:db8::1"],
 	["127.0.0.1", "x".repeat(500), "x".repeat(45)],
 	[undefined, "198.51.100.1", "unknown"],
-])(
-	"a request from %s, passed on for %s, is from %s",
-	(peer, forwarded, address) => {
-		expect(from(forwarded, peer)).toBe(address);
-	},
-);
+])("a request from %s, passed on for %s, is from %s", (peer, forwarded, address) => {
+	expect(from(forwarded, peer)).toBe(address);
+});
 
 test("an IPv6 network counts as one, and what is counted is bounded", () => {
 	const clock = { now: 0 };
@@ -50,8 +44,7 @@ test("an IPv6 network counts as one, and what is counted is bounded", () => {
 	for (let tried = 0; tried < 10; tried++) limit.add(`2001:db8::${tried}`);
 	expect(limit.waitMs("2001:db8::ffff")).toBe(60_000);
 	expect(limit.waitMs("2001:db8:0:1::1")).toBe(0);
-	for (let other = 0; other < 5_000; other++)
-		limit.add(`2001:db8:${other.toString(16)}:9::1`);
+	for (let other = 0; other < 5_000; other++) limit.add(`2001:db8:${other.toString(16)}:9::1`);
 	// The network was dropped in favor of newer ones.
 	expect(limit.waitMs("2001:db8::ffff")).toBe(0);
 	clock.now = 60_000;
@@ -63,8 +56,7 @@ test("the total spares networks that sent little, up to ten times the total", ()
 	const now = () => clock.now;
 	const limit = new SenderLimit({ perNetwork: 20, total: 20, now });
 	const takes = (address: string, count: number) =>
-		Array.from({ length: count }, () => limit.take(address)).filter(Boolean)
-			.length;
+		Array.from({ length: count }, () => limit.take(address)).filter(Boolean).length;
 	expect(takes("198.51.100.1", 30)).toBe(20);
 	expect(takes("198.51.100.2", 5)).toBe(3);
 	for (let other = 3; other < 100; other++) takes(`198.51.100.${other}`, 3);

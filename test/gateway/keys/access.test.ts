@@ -5,11 +5,7 @@ import { createKey, revokeKey } from "../../../src/gateway/keys/keys.ts";
 import { createToken, tokenPrefixes } from "../../../src/gateway/keys/token.ts";
 import type { GatewayStore } from "../../../src/gateway/store/store.ts";
 import { principalCapability } from "../../../src/lib/principal.ts";
-import {
-	createGatewayClient,
-	gatewayToken,
-	startTestGateway,
-} from "../../support/gateway.ts";
+import { createGatewayClient, gatewayToken, startTestGateway } from "../../support/gateway.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
 import { onBoth, onOwnPostgres } from "../../support/stores.ts";
 import { startStubBackend } from "../../support/stub-backend.ts";
@@ -29,8 +25,7 @@ async function startWorld(store: GatewayStore | undefined) {
 		alpha,
 		gateway,
 		/** The status of a request with this token. */
-		status: async (token: string) =>
-			(await clientOf(gateway.url, token).post(ping)).status,
+		status: async (token: string) => (await clientOf(gateway.url, token).post(ping)).status,
 		async [Symbol.asyncDispose]() {
 			await gateway.close();
 			await alpha.stop();
@@ -38,8 +33,7 @@ async function startWorld(store: GatewayStore | undefined) {
 	};
 }
 
-const clientOf = (url: string, token: string) =>
-	createGatewayClient(`${url}/mcp`, token);
+const clientOf = (url: string, token: string) => createGatewayClient(`${url}/mcp`, token);
 
 onBoth((databases) => {
 	test("a key gets in; guesses, and keys of others, do not", async () => {
@@ -86,10 +80,8 @@ onBoth((databases) => {
 		expect(await first.status(secret)).toBe(200);
 		expect(await second.status(secret)).toBe(200);
 		await revokeKey(b.store, "mods");
-		for (const { status } of [first, second])
-			await until("it has ended", async () => (await status(secret)) === 401);
-		for (const { status } of [first, second])
-			expect(await status(secret)).toBe(401);
+		for (const { status } of [first, second]) await until("it has ended", async () => (await status(secret)) === 401);
+		for (const { status } of [first, second]) expect(await status(secret)).toBe(401);
 	});
 
 	test("log lines of calls name the key and its person, and no secret", async () => {
@@ -122,14 +114,8 @@ onOwnPostgres((databases) => {
 		const secret = (await createKey(store, "mods", { access: "all" })) ?? "";
 		expect(await world.status(secret)).toBe(200);
 		await databases.postgres.kill();
-		await until(
-			"what was known is forgotten",
-			async () => (await world.status(secret)) === 503,
-		);
-		const { status, headers } = await clientOf(
-			world.gateway.url,
-			createToken("key"),
-		).post(ping);
+		await until("what was known is forgotten", async () => (await world.status(secret)) === 503);
+		const { status, headers } = await clientOf(world.gateway.url, createToken("key")).post(ping);
 		expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
 		expect((await world.gateway.post(ping)).status).toBe(200);
 		const monitor = async (path: string) =>
@@ -144,10 +130,7 @@ onOwnPostgres((databases) => {
 		});
 		await databases.postgres.start();
 		// Without a request that needs it.
-		await until(
-			"it is open again",
-			async () => (await monitor("/readyz")) === "ok\n",
-		);
+		await until("it is open again", async () => (await monitor("/readyz")) === "ok\n");
 		expect(JSON.parse(await monitor("/status"))).toMatchObject({
 			database: { state: "ready" },
 		});

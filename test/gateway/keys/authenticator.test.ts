@@ -1,11 +1,7 @@
 // Who makes a request, by its token, without a database.
 
 import { expect, test } from "bun:test";
-import {
-	createAuthenticator,
-	type FindToken,
-	type TokenOwner,
-} from "../../../src/gateway/keys/authenticator.ts";
+import { createAuthenticator, type FindToken, type TokenOwner } from "../../../src/gateway/keys/authenticator.ts";
 import { createToken, hashToken } from "../../../src/gateway/keys/token.ts";
 import { StoreUnavailable } from "../../../src/gateway/store/store.ts";
 import { recordLog } from "../../support/log.ts";
@@ -16,8 +12,7 @@ const owner: TokenOwner = {
 };
 
 function requestWith(token: string | undefined): Request {
-	const headers: Record<string, string> =
-		token === undefined ? {} : { Authorization: `Bearer ${token}` };
+	const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
 	return new Request("http://gateway/mcp", { headers });
 }
 
@@ -108,9 +103,7 @@ test("an unknown, an expired, a revoked and a malformed token get the same respo
 	owners.delete(hashToken(revoked));
 	clock.monotonicNow += 500;
 	const responses = await Promise.all(
-		[createToken("key"), expired, revoked, "guess"].map(async (token) =>
-			seen(await authenticate(requestWith(token))),
-		),
+		[createToken("key"), expired, revoked, "guess"].map(async (token) => seen(await authenticate(requestWith(token)))),
 	);
 	const [first, ...others] = responses;
 	expect(first).toEqual({
@@ -172,10 +165,7 @@ test("a remembered token expires on time", async () => {
 test("when the database cannot be asked, nobody gets in, and clients may try again", async () => {
 	const world = createWorld();
 	const token = createToken("key");
-	for (const error of [
-		new StoreUnavailable("the disk is full"),
-		new Error("no such table"),
-	]) {
+	for (const error of [new StoreUnavailable("the disk is full"), new Error("no such table")]) {
 		world.find = () => Promise.reject(error);
 		const response = await seen(await world.authenticate(requestWith(token)));
 		expect(response.status).toBe(503);

@@ -5,10 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-	type KeyValues,
-	readKeyCommand,
-} from "../../../src/gateway/keys/commands.ts";
+import { type KeyValues, readKeyCommand } from "../../../src/gateway/keys/commands.ts";
 import { kindOfToken } from "../../../src/gateway/keys/token.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
 import { clock } from "../../support/clock.ts";
@@ -27,11 +24,7 @@ const directory = mkdtempSync(join(tmpdir(), "guildhall-keys-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Runs the command to its end. */
-async function run(
-	env: Record<string, string>,
-	args: readonly string[],
-	shell = 'exec "$0" "$@"',
-) {
+async function run(env: Record<string, string>, args: readonly string[], shell = 'exec "$0" "$@"') {
 	await using child = Bun.spawn({
 		cmd: ["sh", "-c", shell, process.execPath, main, ...args],
 		env: { PATH: process.env.PATH ?? "", ...clock, ...env },
@@ -39,11 +32,7 @@ async function run(
 		stdout: "pipe",
 		stderr: "pipe",
 	});
-	const [stdout, stderr, code] = await Promise.all([
-		child.stdout.text(),
-		child.stderr.text(),
-		child.exited,
-	]);
+	const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
 	return { stdout, stderr, code };
 }
 
@@ -62,11 +51,7 @@ onBoth((databases) => {
 		});
 		const url = await listeningUrl(gateway);
 		const scope = `--access write --instances alpha --guilds ${guild} --person ${person} --expires 90d`;
-		const created = await run({ ...env, ...instances }, [
-			"--new-key",
-			"mods",
-			...scope.split(" "),
-		]);
+		const created = await run({ ...env, ...instances }, ["--new-key", "mods", ...scope.split(" ")]);
 		expect(created.stderr).toMatch(
 			/Created the key "mods": access write; instances alpha; guilds 100000000000000001; as the Discord user 300000000000000003; expires \d{4}-/,
 		);
@@ -84,9 +69,7 @@ onBoth((databases) => {
 			const { stdout } = await run(env, ["--keys"]);
 			return stdout.includes("last used") && stdout;
 		});
-		expect(listed).toMatch(
-			/^1 key\nmods: access write; instances alpha; .*; created \d.* UTC, last used \d.* UTC\n$/,
-		);
+		expect(listed).toMatch(/^1 key\nmods: access write; instances alpha; .*; created \d.* UTC, last used \d.* UTC\n$/);
 		const misspelt = await run(env, ["--revoke-key", "mosd"]);
 		expect(misspelt).toMatchObject({ code: 1, stdout: "" });
 		expect(misspelt.stderr).toContain("did you mean mods?");
@@ -109,9 +92,7 @@ test.each(["--keys", "--revoke-key mods", "--grants", "--revoke-grant 1"])(
 		const file = join(directory, "mistyped.sqlite");
 		const answer = await run({ GATEWAY_DATABASE: file }, command.split(" "));
 		expect(answer).toMatchObject({ code: 1, stdout: "" });
-		expect(answer.stderr).toContain(
-			`GATEWAY_DATABASE: there is no file ${JSON.stringify(file)}`,
-		);
+		expect(answer.stderr).toContain(`GATEWAY_DATABASE: there is no file ${JSON.stringify(file)}`);
 		expect(existsSync(file)).toBe(false);
 	},
 );
@@ -119,9 +100,7 @@ test.each(["--keys", "--revoke-key mods", "--grants", "--revoke-grant 1"])(
 test("keys that are created at once in one SQLite file all exist", async () => {
 	const env = { GATEWAY_DATABASE: join(directory, "at-once/g.sqlite") };
 	const names = ["a", "b", "c", "d"];
-	const results = await Promise.all(
-		names.map((name) => run(env, ["--new-key", name])),
-	);
+	const results = await Promise.all(names.map((name) => run(env, ["--new-key", name])));
 	expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
 	expect((await run(env, ["--keys"])).stdout).toStartWith("4 keys\na: ");
 });
@@ -141,14 +120,9 @@ test("a full disk is named, and no key is printed", async () => {
 });
 
 test("a server that does not answer is named, without its password", async () => {
-	const { stderr, code } = await run(
-		{ GATEWAY_DATABASE: "postgres://ada:s3cret@127.0.0.1:1/keys" },
-		["--keys"],
-	);
+	const { stderr, code } = await run({ GATEWAY_DATABASE: "postgres://ada:s3cret@127.0.0.1:1/keys" }, ["--keys"]);
 	expect(code).toBe(1);
-	expect(stderr).toBe(
-		"The gateway's database is unavailable: GATEWAY_DATABASE: nothing answers at 127.0.0.1:1\n",
-	);
+	expect(stderr).toBe("The gateway's database is unavailable: GATEWAY_DATABASE: nothing answers at 127.0.0.1:1\n");
 });
 
 describe("a mistake is named before the database is touched", () => {
@@ -163,26 +137,16 @@ describe("a mistake is named before the database is touched", () => {
 			throw error;
 		}
 	};
-	const isInvalid = (value: KeyValues, text: string) =>
-		[{ "new-key": "mods", ...value }, text] as const;
+	const isInvalid = (value: KeyValues, text: string) => [{ "new-key": "mods", ...value }, text] as const;
 
 	test.each<readonly [KeyValues, string]>([
 		[
 			{ "new-key": "two words" },
 			'--new-key: expected a name of 1 to 64 letters, digits, "_", "." and "-", received "two words"',
 		],
-		[
-			{ keys: true, "revoke-key": "x" },
-			"--revoke-key: cannot be combined with --keys",
-		],
-		[
-			{ keys: true, access: "read" },
-			"--access: sets the scope of a new key, so it needs --new-key",
-		],
-		isInvalid(
-			{ access: "wriet" },
-			'--access: expected read, write, all, received "wriet"; did you mean write?',
-		),
+		[{ keys: true, "revoke-key": "x" }, "--revoke-key: cannot be combined with --keys"],
+		[{ keys: true, access: "read" }, "--access: sets the scope of a new key, so it needs --new-key"],
+		isInvalid({ access: "wriet" }, '--access: expected read, write, all, received "wriet"; did you mean write?'),
 		isInvalid(
 			{ guilds: `${guild},12` },
 			'--guilds: expected at most 100 guild ids of 17 to 20 digits, separated by commas, received "12"',
@@ -203,10 +167,7 @@ describe("a mistake is named before the database is touched", () => {
 	});
 
 	test("more guilds than a principal can have", () => {
-		const guilds = Array.from(
-			{ length: 101 },
-			(_, at) => BigInt(guild) + BigInt(at),
-		);
+		const guilds = Array.from({ length: 101 }, (_, at) => BigInt(guild) + BigInt(at));
 		expect(issues({ "new-key": "mods", guilds: guilds.join() })).toEqual([
 			'--guilds: expected at most 100 guild ids of 17 to 20 digits, separated by commas, received "101 ids"',
 		]);
@@ -214,9 +175,7 @@ describe("a mistake is named before the database is touched", () => {
 
 	test("an instance that INSTANCES lacks", () => {
 		const INSTANCES = "alpha=http://a,beta=http://b";
-		expect(
-			issues({ "new-key": "x", instances: "beta, alhpa" }, { INSTANCES }),
-		).toEqual([
+		expect(issues({ "new-key": "x", instances: "beta, alhpa" }, { INSTANCES })).toEqual([
 			'--instances: expected names from INSTANCES, received "alhpa"; did you mean alpha?',
 		]);
 		// Only when it is needed.
@@ -241,17 +200,14 @@ describe("a mistake is named before the database is touched", () => {
 		]);
 	});
 
-	test.skipIf(process.getuid?.() === 0)(
-		"a directory without write permission (root may write anywhere)",
-		async () => {
-			const locked = join(directory, "locked");
-			await mkdir(locked);
-			await chmod(locked, 0o500);
-			expect(
-				issues({ keys: true }, { GATEWAY_DATABASE: join(locked, "g.sqlite") }),
-			).toEqual([expect.stringMatching(/^GATEWAY_DATABASE: .*EACCES/)]);
-		},
-	);
+	test.skipIf(process.getuid?.() === 0)("a directory without write permission (root may write anywhere)", async () => {
+		const locked = join(directory, "locked");
+		await mkdir(locked);
+		await chmod(locked, 0o500);
+		expect(issues({ keys: true }, { GATEWAY_DATABASE: join(locked, "g.sqlite") })).toEqual([
+			expect.stringMatching(/^GATEWAY_DATABASE: .*EACCES/),
+		]);
+	});
 });
 
 test("a gateway that cannot write its database does not start", async () => {

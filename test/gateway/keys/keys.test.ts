@@ -3,17 +3,9 @@
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import {
-	createFindKey,
-	createKey,
-	listKeys,
-	revokeKey,
-} from "../../../src/gateway/keys/keys.ts";
+import { createFindKey, createKey, listKeys, revokeKey } from "../../../src/gateway/keys/keys.ts";
 import { createToken, hashToken } from "../../../src/gateway/keys/token.ts";
-import {
-	openGatewayStore,
-	storeSettingsOf,
-} from "../../support/gateway-store.ts";
+import { openGatewayStore, storeSettingsOf } from "../../support/gateway-store.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
@@ -40,8 +32,7 @@ onBoth((databases, kind) => {
 			expiresAt: now + 5,
 		} as const;
 		const bound = await created(store, "mods", scope, now + 1);
-		const idOf = (secret: string) =>
-			`key:${secret === all ? "ops" : "mods"}:${hashToken(secret).slice(0, 12)}`;
+		const idOf = (secret: string) => `key:${secret === all ? "ops" : "mods"}:${hashToken(secret).slice(0, 12)}`;
 		expect(await listKeys(store)).toEqual([
 			{
 				id: idOf(bound),
@@ -86,11 +77,7 @@ onBoth((databases, kind) => {
 		const place = await databases.place();
 		await using a = openGatewayStore(place);
 		await using b = openGatewayStore(place);
-		const secrets = await Promise.all(
-			[a, b, a, b].map(({ store }) =>
-				createKey(store, "one", { access: "read" }),
-			),
-		);
+		const secrets = await Promise.all([a, b, a, b].map(({ store }) => createKey(store, "one", { access: "read" })));
 		const given = secrets.filter((secret) => secret !== undefined);
 		expect(given).toHaveLength(1);
 		expect(await listKeys(a.store)).toHaveLength(1);
@@ -152,9 +139,7 @@ onBoth((databases, kind) => {
 		if (kind === "PostgreSQL") return;
 		const directory = dirname(storeSettingsOf(place).database);
 		for (const file of await readdir(directory)) {
-			const bytes = Buffer.from(
-				await Bun.file(join(directory, file)).arrayBuffer(),
-			);
+			const bytes = Buffer.from(await Bun.file(join(directory, file)).arrayBuffer());
 			expect(bytes.includes(random)).toBe(false);
 		}
 	});
@@ -164,8 +149,6 @@ onBoth((databases, kind) => {
 		await using opened = openGatewayStore(place);
 		const secret = await created(opened.store, "mods", { access: "read" });
 		await place.look("UPDATE keys SET access = 'everything'");
-		await expect(
-			createFindKey(opened.store)(hashToken(secret)),
-		).rejects.toThrow(/unknown access/);
+		await expect(createFindKey(opened.store)(hashToken(secret))).rejects.toThrow(/unknown access/);
 	});
 });

@@ -1,36 +1,23 @@
 // Tokens: recognisable, random, and refused by their checksum when guessed.
 
 import { expect, test } from "bun:test";
-import {
-	createToken,
-	hashToken,
-	kindOfToken,
-	type TokenKind,
-	tokenPrefixes,
-} from "../../../src/gateway/keys/token.ts";
+import { createToken, hashToken, kindOfToken, type TokenKind, tokenPrefixes } from "../../../src/gateway/keys/token.ts";
 
 const kinds = Object.keys(tokenPrefixes) as TokenKind[];
 
-test.each(kinds)(
-	"a token of the kind %s is recognised as this kind",
-	(kind) => {
-		for (let count = 0; count < 200; count++) {
-			const token = createToken(kind);
-			expect(token).toStartWith(tokenPrefixes[kind]);
-			expect(token.slice(tokenPrefixes[kind].length)).toMatch(
-				/^[0-9A-Za-z]{46}$/,
-			);
-			expect(kindOfToken(token)).toBe(kind);
-		}
-	},
-);
+test.each(kinds)("a token of the kind %s is recognised as this kind", (kind) => {
+	for (let count = 0; count < 200; count++) {
+		const token = createToken(kind);
+		expect(token).toStartWith(tokenPrefixes[kind]);
+		expect(token.slice(tokenPrefixes[kind].length)).toMatch(/^[0-9A-Za-z]{46}$/);
+		expect(kindOfToken(token)).toBe(kind);
+	}
+});
 
 test("tokens use all characters, and differ", () => {
 	const tokens = Array.from({ length: 200 }, () => createToken("key"));
 	expect(new Set(tokens).size).toBe(tokens.length);
-	const characters = tokens.flatMap((token) => [
-		...token.slice(tokenPrefixes.key.length, -6),
-	]);
+	const characters = tokens.flatMap((token) => [...token.slice(tokenPrefixes.key.length, -6)]);
 	expect(new Set(characters).size).toBe(62);
 });
 

@@ -3,11 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
 import { reuseGraceMs } from "../../../src/gateway/oauth/grants/grant-rows.ts";
-import {
-	accessLifetimeMs,
-	codeLifetimeMs,
-	refreshLifetimeMs,
-} from "../../../src/gateway/oauth/grants/grants.ts";
+import { accessLifetimeMs, codeLifetimeMs, refreshLifetimeMs } from "../../../src/gateway/oauth/grants/grants.ts";
 import { storeSettingsOf } from "../../support/gateway-store.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
@@ -37,16 +33,14 @@ onBoth((databases) => {
 	afterAll(() => world[Symbol.asyncDispose]());
 
 	const find = (token: string) => world.oauth.findAccessToken(hashToken(token));
-	const works = async ({ access_token }: TokenBody) =>
-		(await find(access_token)) !== undefined;
+	const works = async ({ access_token }: TokenBody) => (await find(access_token)) !== undefined;
 	/** Keeps all connections of a store busy. Returns a function that ends that. */
 	function holdStore({ store }: Pick<World, "store"> = world): () => void {
 		const gate = Promise.withResolvers<void>();
 		for (const _ of [1, 2]) void store.run(() => gate.promise);
 		return gate.resolve;
 	}
-	const json = async (response: Response) =>
-		(await response.json()) as TokenBody;
+	const json = async (response: Response) => (await response.json()) as TokenBody;
 	const invalidGrant = { status: 400, error: "invalid_grant" };
 
 	describe("the authorization request", () => {
@@ -54,11 +48,7 @@ onBoth((databases) => {
 			["of an unknown client", { client_id: "nobody" }, "not known"],
 			["without a client", { client_id: undefined }, "client_id is missing"],
 			["without a redirect URI", { redirect_uri: undefined }, "is missing"],
-			[
-				"with a redirect URI of another host",
-				{ redirect_uri: "https://evil.example/callback" },
-				"has not registered",
-			],
+			["with a redirect URI of another host", { redirect_uri: "https://evil.example/callback" }, "has not registered"],
 			[
 				"with a redirect URI that goes on",
 				{ redirect_uri: "https://assistant.example/callback/../evil" },
@@ -86,77 +76,36 @@ onBoth((databases) => {
 
 		test.each<[attack: string, changes: Changes, error: string]>([
 			["without PKCE", { code_challenge: undefined }, "invalid_request"],
-			[
-				"with PKCE plain",
-				{ code_challenge_method: "plain" },
-				"invalid_request",
-			],
-			[
-				"with PKCE of no method, which means plain",
-				{ code_challenge_method: undefined },
-				"invalid_request",
-			],
-			[
-				"with a short challenge",
-				{ code_challenge: "short" },
-				"invalid_request",
-			],
-			[
-				"for the implicit grant",
-				{ response_type: "token" },
-				"unsupported_response_type",
-			],
-			[
-				"for a response in the fragment",
-				{ response_mode: "fragment" },
-				"invalid_request",
-			],
-			[
-				"with a signed request object",
-				{ request: "eyJhbGciOiJub25lIn0.e30." },
-				"request_not_supported",
-			],
+			["with PKCE plain", { code_challenge_method: "plain" }, "invalid_request"],
+			["with PKCE of no method, which means plain", { code_challenge_method: undefined }, "invalid_request"],
+			["with a short challenge", { code_challenge: "short" }, "invalid_request"],
+			["for the implicit grant", { response_type: "token" }, "unsupported_response_type"],
+			["for a response in the fragment", { response_mode: "fragment" }, "invalid_request"],
+			["with a signed request object", { request: "eyJhbGciOiJub25lIn0.e30." }, "request_not_supported"],
 			[
 				"with a reference to a request object",
 				{ request_uri: "https://assistant.example/request" },
 				"request_uri_not_supported",
 			],
 			["without a prompt", { prompt: "none" }, "login_required"],
-			[
-				"without a prompt, but a choice of accounts",
-				{ prompt: "none select_account" },
-				"login_required",
-			],
-			[
-				"for the resource of another server",
-				{ resource: "https://other.example/mcp" },
-				"invalid_target",
-			],
-			[
-				"for another path of this server",
-				{ resource: "http://127.0.0.1/status" },
-				"invalid_target",
-			],
-		])(
-			"%s is no redirect: its page has a link to the client",
-			async (_, changes, error) => {
-				const response = await new Browser().open(world.authorizeUrl(changes));
-				expect(response.status).toBe(400);
-				expect(response.headers.get("location")).toBeNull();
-				const page = await response.text();
-				const link = page
-					.match(/href="([^"]*)"/)?.[1]
-					?.replaceAll("&amp;", "&");
-				const target = new URL(link ?? "");
-				expect(target.origin).toBe("https://assistant.example");
-				expect(Object.fromEntries(target.searchParams)).toEqual({
-					error,
-					error_description: expect.any(String),
-					state: "the-client-state",
-					iss: world.url,
-				});
-			},
-		);
+			["without a prompt, but a choice of accounts", { prompt: "none select_account" }, "login_required"],
+			["for the resource of another server", { resource: "https://other.example/mcp" }, "invalid_target"],
+			["for another path of this server", { resource: "http://127.0.0.1/status" }, "invalid_target"],
+		])("%s is no redirect: its page has a link to the client", async (_, changes, error) => {
+			const response = await new Browser().open(world.authorizeUrl(changes));
+			expect(response.status).toBe(400);
+			expect(response.headers.get("location")).toBeNull();
+			const page = await response.text();
+			const link = page.match(/href="([^"]*)"/)?.[1]?.replaceAll("&amp;", "&");
+			const target = new URL(link ?? "");
+			expect(target.origin).toBe("https://assistant.example");
+			expect(Object.fromEntries(target.searchParams)).toEqual({
+				error,
+				error_description: expect.any(String),
+				state: "the-client-state",
+				iss: world.url,
+			});
+		});
 
 		test("for two resources is refused: a token works for one", async () => {
 			const second = encodeURIComponent(`${world.url}/mcp/readonly`);
@@ -190,9 +139,7 @@ onBoth((databases) => {
 			const refused = { client_id: "nobody" };
 			// What is refused does not count.
 			await Promise.all(Array.from({ length: 50 }, () => begin(refused)));
-			const responses = await Promise.all(
-				Array.from({ length: 301 }, (_, n) => begin({}, n % 6)),
-			);
+			const responses = await Promise.all(Array.from({ length: 301 }, (_, n) => begin({}, n % 6)));
 			const statuses = responses.map(({ status }) => status).sort();
 			expect(statuses).toEqual([...Array(300).fill(303), 503]);
 			// Who has not signed in is not kept from it by others.
@@ -228,12 +175,8 @@ onBoth((databases) => {
 				await browser.open(`${world.url}/oauth/callback`),
 			];
 			for (const { headers } of pages) {
-				expect(headers.get("content-security-policy")).toStartWith(
-					"default-src 'none';",
-				);
-				expect(headers.get("content-security-policy")).toContain(
-					"frame-ancestors 'none'",
-				);
+				expect(headers.get("content-security-policy")).toStartWith("default-src 'none';");
+				expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
 				expect(headers.get("x-frame-options")).toBe("DENY");
 				expect(headers.get("cache-control")).toBe("no-store");
 				expect(headers.get("referrer-policy")).toBe("no-referrer");
@@ -258,9 +201,7 @@ onBoth((databases) => {
 			const browser = new Browser();
 			await browser.open(world.authorizeUrl());
 			const [cookie] = browser.last?.headers.getSetCookie() ?? [];
-			expect(cookie).toMatch(
-				/^guildhall=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax$/,
-			);
+			expect(cookie).toMatch(/^guildhall=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax$/);
 		});
 
 		test("binds the way back from Discord to the browser: a stolen state is worth nothing", async () => {
@@ -325,9 +266,7 @@ onBoth((databases) => {
 			const browser = new Browser();
 			const url = new URL(await browser.redirected(world.authorizeUrl()));
 			const state = url.searchParams.get("state");
-			const response = await browser.open(
-				`${world.url}/oauth/callback?code=made-up&state=${state}`,
-			);
+			const response = await browser.open(`${world.url}/oauth/callback?code=made-up&state=${state}`);
 			expect(response.status).toBe(502);
 			expect(await response.text()).not.toContain("invalid_grant");
 		});
@@ -374,9 +313,7 @@ onBoth((databases) => {
 		test("gives no more access than was offered", async () => {
 			const steps = await world.toConsent({ scope: "read" });
 			expect(steps.page).not.toContain('value="write"');
-			await expect(world.decide(steps, { access: "all" })).rejects.toThrow(
-				"was not offered",
-			);
+			await expect(world.decide(steps, { access: "all" })).rejects.toThrow("was not offered");
 		});
 
 		test("works once", async () => {
@@ -401,15 +338,11 @@ onBoth((databases) => {
 				access: "read",
 			});
 			const release = holdStore();
-			const responses = Array.from({ length: 8 }, () =>
-				browser.submit(consent, body),
-			);
+			const responses = Array.from({ length: 8 }, () => browser.submit(consent, body));
 			// All have looked before the first one decides.
 			await fetch(world.url);
 			release();
-			const statuses = (await Promise.all(responses))
-				.map(({ status }) => status)
-				.sort();
+			const statuses = (await Promise.all(responses)).map(({ status }) => status).sort();
 			expect(statuses).toEqual([303, ...Array(7).fill(400)]);
 		});
 	});
@@ -427,9 +360,7 @@ onBoth((databases) => {
 
 		test("used many times at once gives tokens once, and they end", async () => {
 			const code = await world.getCode();
-			const responses = await Promise.all(
-				Array.from({ length: 8 }, () => world.exchange(code)),
-			);
+			const responses = await Promise.all(Array.from({ length: 8 }, () => world.exchange(code)));
 			const given = responses.filter(({ ok }) => ok);
 			expect(given).toHaveLength(1);
 			const tokens = await Promise.all(given.map(json));
@@ -439,15 +370,10 @@ onBoth((databases) => {
 		test.each<[attack: string, changes: Changes]>([
 			["with another verifier", { code_verifier: "w".repeat(43) }],
 			["by another client", { client_id: "client-2" }],
-			[
-				"with another redirect URI",
-				{ redirect_uri: "https://assistant.example/callback2" },
-			],
+			["with another redirect URI", { redirect_uri: "https://assistant.example/callback2" }],
 		])("%s gives nothing, and is used up", async (_, changes) => {
 			const code = await world.getCode();
-			expect(await errorOf(await world.exchange(code, changes))).toEqual(
-				invalidGrant,
-			);
+			expect(await errorOf(await world.exchange(code, changes))).toEqual(invalidGrant);
 			expect(await errorOf(await world.exchange(code))).toEqual(invalidGrant);
 		});
 
@@ -468,9 +394,7 @@ onBoth((databases) => {
 				error: "invalid_target",
 			});
 			const narrower = { resource: `${world.url}/mcp/readonly` };
-			expect(await errorOf(await world.exchange(code, narrower))).toEqual(
-				invalidGrant,
-			);
+			expect(await errorOf(await world.exchange(code, narrower))).toEqual(invalidGrant);
 		});
 
 		test("expires after a minute", async () => {
@@ -528,20 +452,13 @@ onBoth((databases) => {
 			["by another client", { client_id: "client-2" }, "invalid_grant"],
 			["without a client", { client_id: undefined }, "invalid_request"],
 			["with a made-up token", { refresh_token: "x" }, "invalid_grant"],
-			[
-				"for another resource",
-				{ resource: "https://other.example/mcp" },
-				"invalid_target",
-			],
-		])(
-			"%s gives nothing, and the client keeps it",
-			async (_, changes, error) => {
-				const { refresh_token } = await world.getTokens();
-				const response = await world.refresh(refresh_token, changes);
-				expect(await errorOf(response)).toEqual({ status: 400, error });
-				expect((await world.refresh(refresh_token)).status).toBe(200);
-			},
-		);
+			["for another resource", { resource: "https://other.example/mcp" }, "invalid_target"],
+		])("%s gives nothing, and the client keeps it", async (_, changes, error) => {
+			const { refresh_token } = await world.getTokens();
+			const response = await world.refresh(refresh_token, changes);
+			expect(await errorOf(response)).toEqual({ status: 400, error });
+			expect((await world.refresh(refresh_token)).status).toBe(200);
+		});
 
 		test("gives no more access than the person allowed", async () => {
 			const { refresh_token } = await world.getTokens({}, { access: "read" });
@@ -555,17 +472,13 @@ onBoth((databases) => {
 		test("expires after 30 days without use", async () => {
 			const { refresh_token } = await world.getTokens();
 			world.clock.now += refreshLifetimeMs;
-			expect(await errorOf(await world.refresh(refresh_token))).toEqual(
-				invalidGrant,
-			);
+			expect(await errorOf(await world.refresh(refresh_token))).toEqual(invalidGrant);
 		});
 
 		test("is no access token, and an access token is no refresh token", async () => {
 			const { access_token, refresh_token } = await world.getTokens();
 			expect(await find(refresh_token)).toBeUndefined();
-			expect(await errorOf(await world.refresh(access_token))).toEqual(
-				invalidGrant,
-			);
+			expect(await errorOf(await world.refresh(access_token))).toEqual(invalidGrant);
 		});
 	});
 
@@ -582,8 +495,7 @@ onBoth((databases) => {
 			}),
 		]).flat();
 		const statuses: number[] = [];
-		for (const guess of guesses)
-			void guess.then(({ status }) => statuses.push(status));
+		for (const guess of guesses) void guess.then(({ status }) => statuses.push(status));
 		await until("some are refused", () => statuses.length >= 10);
 		const found = own.oauth.findAccessToken(hashToken(access_token));
 		release();
@@ -626,9 +538,7 @@ onBoth((databases) => {
 					world.store.run((sql) => sql.unsafe(`SELECT * FROM oauth_${table}`)),
 				),
 			);
-			const text = JSON.stringify(rows, (_, value) =>
-				typeof value === "bigint" ? String(value) : value,
-			);
+			const text = JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? String(value) : value));
 			expect(text).toContain("Hanna");
 			for (const secret of [
 				state,

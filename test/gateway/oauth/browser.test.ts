@@ -6,11 +6,7 @@ import { join } from "node:path";
 import { createClients } from "../../../src/gateway/oauth/clients/clients.ts";
 import { createOAuth } from "../../../src/gateway/oauth/oauth.ts";
 import { type ListenOptions, pathOf } from "../../../src/lib/program/listen.ts";
-import {
-	type ChromiumPage,
-	chromium,
-	openChromium,
-} from "../../support/chromium.ts";
+import { type ChromiumPage, chromium, openChromium } from "../../support/chromium.ts";
 import { databaseDirectory } from "../../support/database-directory.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
 import { recordLog } from "../../support/log.ts";
@@ -18,8 +14,7 @@ import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 import { challenge, query, verifier } from "./sign-in-world.ts";
 
-if (!chromium)
-	console.warn("no page is tried in a browser: chromium is not installed");
+if (!chromium) console.warn("no page is tried in a browser: chromium is not installed");
 
 /** An authorization server with a simulated Discord, and a client on this machine. */
 async function startWorld() {
@@ -55,8 +50,7 @@ async function startWorld() {
 		askRights: async () => [{ instance: "alpha", guilds }],
 	});
 	respond = (request, http) =>
-		oauth.respond(request, pathOf(request), http) ??
-		new Response("Not found", { status: 404 });
+		oauth.respond(request, pathOf(request), http) ?? new Response("Not found", { status: 404 });
 
 	/** What the client got. */
 	let got = Promise.withResolvers<URLSearchParams>();
@@ -72,12 +66,9 @@ async function startWorld() {
 			}
 			const frame = searchParams.get("frame");
 			const body = frame ? `<iframe src="${Bun.escapeHTML(frame)}">` : "";
-			return new Response(
-				`<!doctype html><title>${frame ? "Evil" : "Done"}</title>${body}`,
-				{
-					headers: { "Content-Type": "text/html" },
-				},
-			);
+			return new Response(`<!doctype html><title>${frame ? "Evil" : "Done"}</title>${body}`, {
+				headers: { "Content-Type": "text/html" },
+			});
 		},
 	});
 	const redirect_uri = `http://127.0.0.1:${client.port}/callback`;
@@ -97,8 +88,7 @@ async function startWorld() {
 	return {
 		...{ publicUrl, authorizeUrl },
 		/** The address of a page that shows another in a frame. It is of the same site, so the frame gets the cookies. */
-		evilUrl: (frame: string) =>
-			`http://127.0.0.1:${client.port}/?${query({ frame })}`,
+		evilUrl: (frame: string) => `http://127.0.0.1:${client.port}/?${query({ frame })}`,
 		/** Resolves with what the client gets next. */
 		next() {
 			got = Promise.withResolvers<URLSearchParams>();
@@ -161,9 +151,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 
 	/** The width of the page beyond that of the window, in pixels. */
 	const overflow = () =>
-		page.evaluate<number>(
-			"document.documentElement.scrollWidth - document.documentElement.clientWidth",
-		);
+		page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 
 	test("a person signs in, chooses and allows with the keyboard, and the client gets a code", async () => {
 		await toConsent();
@@ -226,9 +214,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		const { frameTree } = (await page.send("Page.getFrameTree")) as {
 			frameTree: { childFrames: { frame: { url: string } }[] };
 		};
-		expect(frameTree.childFrames.map(({ frame }) => frame.url)).toEqual([
-			"chrome-error://chromewebdata/",
-		]);
+		expect(frameTree.childFrames.map(({ frame }) => frame.url)).toEqual(["chrome-error://chromewebdata/"]);
 	});
 
 	test("a person ends the connection with the keyboard", async () => {
@@ -252,9 +238,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 				)) || undefined,
 		);
 		expect(status).toBe("The connection has ended.");
-		expect(
-			await page.evaluate("document.querySelectorAll('[name=end]').length"),
-		).toBe(0);
+		expect(await page.evaluate("document.querySelectorAll('[name=end]').length")).toBe(0);
 	});
 
 	test("at 320 pixels nothing is cut off, whatever the names", async () => {

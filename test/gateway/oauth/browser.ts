@@ -32,20 +32,12 @@ export class Browser {
 	}
 
 	/** Submits a form that redirects, and returns where it leads. */
-	async submitted(
-		url: string,
-		form: URLSearchParams,
-		origin?: string,
-	): Promise<string> {
+	async submitted(url: string, form: URLSearchParams, origin?: string): Promise<string> {
 		return locationOf(await this.submit(url, form, origin), url);
 	}
 
 	/** Submits a form. Browsers send the origin "null" for pages with the Referrer-Policy no-referrer. */
-	submit(
-		url: string,
-		form: URLSearchParams,
-		origin = "null",
-	): Promise<Response> {
+	submit(url: string, form: URLSearchParams, origin = "null"): Promise<Response> {
 		const headers = { Origin: origin, "Sec-Fetch-Site": "same-origin" };
 		return this.open(url, { method: "POST", body: form, headers });
 	}

@@ -33,10 +33,7 @@ test("with the right secret it names the redirect that Discord must have", async
 });
 
 test.each<[changes: Partial<SignInSettings>, says: string]>([
-	[
-		{ clientSecret: "another-secret" },
-		"✗ Discord refuses DISCORD_CLIENT_ID and DISCORD_CLIENT_SECRET",
-	],
+	[{ clientSecret: "another-secret" }, "✗ Discord refuses DISCORD_CLIENT_ID and DISCORD_CLIENT_SECRET"],
 	[
 		{ discordApiUrl: "http://127.0.0.1:1/api" },
 		"✗ Discord did not answer: /oauth2/token/revoke: the connection was refused",

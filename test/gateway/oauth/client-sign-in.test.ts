@@ -2,12 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Browser } from "./browser.ts";
-import {
-	type Changes,
-	startWorld,
-	type TokenBody,
-	type World,
-} from "./sign-in-world.ts";
+import { type Changes, startWorld, type TokenBody, type World } from "./sign-in-world.ts";
 
 /** The documents of clients, by their address. */
 const documents = new Map<string, object>();
@@ -98,11 +93,7 @@ const registrations: [string, object, string, string][] = [
 				"http://127.0.0.1/",
 				"http://127.0.0.1:33418/",
 			],
-			grant_types: [
-				"authorization_code",
-				"refresh_token",
-				"urn:ietf:params:oauth:grant-type:device_code",
-			],
+			grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
 			response_types: ["code"],
 			token_endpoint_auth_method: "none",
 		},
@@ -123,18 +114,12 @@ const registrations: [string, object, string, string][] = [
 	],
 ];
 
-test.each(registrations)(
-	"%s registers and signs in",
-	async (_, metadata, redirectUri, target) => {
-		const { page, tokens } = await signIn(
-			await register(metadata),
-			redirectUri,
-		);
-		expect(page).toContain(`<strong>${target}</strong>`);
-		expect(page).toContain("it registered itself");
-		expect(tokens.scope).toBe("read write");
-	},
-);
+test.each(registrations)("%s registers and signs in", async (_, metadata, redirectUri, target) => {
+	const { page, tokens } = await signIn(await register(metadata), redirectUri);
+	expect(page).toContain(`<strong>${target}</strong>`);
+	expect(page).toContain("it registered itself");
+	expect(tokens.scope).toBe("read write");
+});
 
 test("a client with a metadata document signs in, and the page names its host", async () => {
 	const id = "https://assistant.example/oauth/client.json";
@@ -145,14 +130,10 @@ test("a client with a metadata document signs in, and the page names its host", 
 		token_endpoint_auth_method: "none",
 	});
 	const { page } = await signIn(id, "https://assistant.example/callback");
-	expect(page).toContain(
-		"<strong>assistant.example</strong>, which states this name",
-	);
+	expect(page).toContain("<strong>assistant.example</strong>, which states this name");
 	expect(page).not.toContain("registered itself");
 	await signIn(id, "https://assistant.example/callback");
-	expect(
-		requests.filter((request) => request.includes("client.json")),
-	).toHaveLength(1);
+	expect(requests.filter((request) => request.includes("client.json"))).toHaveLength(1);
 });
 
 /** Opens the authorization endpoint, which must show an error page and lead nowhere. */
@@ -205,9 +186,7 @@ test("the redirect URI of one client is of no use to another", async () => {
 	const [, claude] = registrations[0] ?? [];
 	const [, , cursor] = registrations[3] ?? [];
 	const client_id = await register(claude ?? {});
-	expect(await refused({ client_id, redirect_uri: cursor })).toContain(
-		"has not registered",
-	);
+	expect(await refused({ client_id, redirect_uri: cursor })).toContain("has not registered");
 });
 
 test("a client that is not used is forgotten after a day, and says so at the next sign-in", async () => {
@@ -215,7 +194,5 @@ test("a client that is not used is forgotten after a day, and says so at the nex
 	const client_id = await register(claude ?? {});
 	world.clock.now += 2 * 86_400_000;
 	await register(claude ?? {});
-	expect(await refused({ client_id, redirect_uri })).toContain(
-		"not known to this server",
-	);
+	expect(await refused({ client_id, redirect_uri })).toContain("not known to this server");
 });

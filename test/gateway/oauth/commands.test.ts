@@ -29,11 +29,7 @@ async function run(...args: string[]) {
 		stdout: "pipe",
 		stderr: "pipe",
 	});
-	const [stdout, stderr, code] = await Promise.all([
-		child.stdout.text(),
-		child.stderr.text(),
-		child.exited,
-	]);
+	const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
 	return { stdout, stderr, code };
 }
 
@@ -67,9 +63,7 @@ test("commands cannot be combined, and need the database", async () => {
 	for (const other of ["--grants", "--keys", "--check"]) {
 		const both = await run(other, "--revoke-grant", "x");
 		expect(both.code).toBe(1);
-		expect(both.stderr).toContain(
-			`--revoke-grant: cannot be combined with ${other}`,
-		);
+		expect(both.stderr).toContain(`--revoke-grant: cannot be combined with ${other}`);
 	}
 	await using child = Bun.spawn({
 		cmd: [process.execPath, main, "--grants"],
@@ -77,8 +71,6 @@ test("commands cannot be combined, and need the database", async () => {
 		stderr: "pipe",
 		stdout: "ignore",
 	});
-	expect(await child.stderr.text()).toContain(
-		"GATEWAY_DATABASE: is required for sign-ins",
-	);
+	expect(await child.stderr.text()).toContain("GATEWAY_DATABASE: is required for sign-ins");
 	expect(await child.exited).toBe(1);
 });

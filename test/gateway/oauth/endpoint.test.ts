@@ -1,11 +1,7 @@
 // Signed-in clients at the gateway's endpoint, in front of a bot.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-	decodePrincipal,
-	encodePrincipal,
-	principalCapability,
-} from "../../../src/lib/principal.ts";
+import { decodePrincipal, encodePrincipal, principalCapability } from "../../../src/lib/principal.ts";
 import { createGatewayClient, gatewayToken } from "../../support/gateway.ts";
 import { result, startStubBackend } from "../../support/stub-backend.ts";
 import { hanna, startWorld, type World } from "./sign-in-world.ts";
@@ -15,8 +11,7 @@ const alpha = startStubBackend({
 	guilds: { [cooks.id]: cooks.name },
 	experimental: [principalCapability],
 	on: {
-		"guildhall/rights": ({ id }) =>
-			result(id, JSON.stringify({ guilds: [cooks] })),
+		"guildhall/rights": ({ id }) => result(id, JSON.stringify({ guilds: [cooks] })),
 	},
 });
 let world: World;
@@ -53,9 +48,7 @@ describe("a request without a token", () => {
 
 	test("that is wrong learns so", async () => {
 		const { headers } = await post("/mcp", "wrong");
-		expect(headers.get("www-authenticate")).toStartWith(
-			'Bearer error="invalid_token", resource_metadata="',
-		);
+		expect(headers.get("www-authenticate")).toStartWith('Bearer error="invalid_token", resource_metadata="');
 	});
 });
 
@@ -73,18 +66,14 @@ describe("an access token", () => {
 	test("opens neither /status nor /metrics", async () => {
 		const { access_token } = await world.getTokens();
 		const headers = { Authorization: `Bearer ${access_token}` };
-		for (const path of ["/status", "/metrics"])
-			expect((await fetch(world.url + path, { headers })).status).toBe(401);
+		for (const path of ["/status", "/metrics"]) expect((await fetch(world.url + path, { headers })).status).toBe(401);
 	});
 
 	test("lets calls run in the person's name", async () => {
 		const { access_token } = await world.getTokens();
 		const client = createGatewayClient(`${world.url}/mcp`, access_token);
 		await client.call("echo", { guild_id: cooks.id });
-		const sent = alpha
-			.received("echo")
-			.at(-1)
-			?.headers.get("x-guildhall-caller");
+		const sent = alpha.received("echo").at(-1)?.headers.get("x-guildhall-caller");
 		expect(decodePrincipal(sent ?? "")).toMatchObject({
 			id: expect.stringMatching(/^grant:/),
 			name: "Assistant",
@@ -105,10 +94,9 @@ test("a client cannot claim to act for somebody else", async () => {
 		params: { name: "echo", arguments: { guild_id: cooks.id } },
 	};
 	const before = alpha.received("echo").length;
-	await createGatewayClient(`${world.url}/mcp`, access_token).post(
-		JSON.stringify(body),
-		{ "X-Guildhall-Caller": forged },
-	);
+	await createGatewayClient(`${world.url}/mcp`, access_token).post(JSON.stringify(body), {
+		"X-Guildhall-Caller": forged,
+	});
 	const [call] = alpha.received("echo").slice(before);
 	const sent = call?.headers.get("x-guildhall-caller") ?? "";
 	expect(decodePrincipal(sent)?.person?.id).toBe(hanna.id);

@@ -44,18 +44,14 @@ describe("the sign-in", () => {
 		expect(steps.page).toContain("The Cooks");
 
 		const target = await world.decide(steps);
-		expect(target.origin + target.pathname).toBe(
-			"https://assistant.example/callback",
-		);
+		expect(target.origin + target.pathname).toBe("https://assistant.example/callback");
 		expect(Object.fromEntries(target.searchParams)).toEqual({
 			code: expect.stringMatching(/^[\w-]{43}$/),
 			state: "the-client-state",
 			iss: world.url,
 		});
 
-		const response = await world.exchange(
-			target.searchParams.get("code") ?? "",
-		);
+		const response = await world.exchange(target.searchParams.get("code") ?? "");
 		expect(response.status).toBe(200);
 		expect(response.headers.get("cache-control")).toBe("no-store");
 		const tokens = (await response.json()) as TokenBody;
@@ -105,8 +101,7 @@ describe("the sign-in", () => {
 	test("goes on in two tabs of one browser", async () => {
 		const first = await world.toConsent();
 		const second = await world.toConsent({}, first.browser);
-		for (const steps of [first, second])
-			expect((await world.decide(steps)).searchParams.has("code")).toBe(true);
+		for (const steps of [first, second]) expect((await world.decide(steps)).searchParams.has("code")).toBe(true);
 	});
 
 	test("of a program on the person's machine goes back to the port it listens on", async () => {
@@ -174,9 +169,7 @@ describe("Discord", () => {
 		const browser = new Browser();
 		const url = new URL(await browser.redirected(world.authorizeUrl()));
 		const state = url.searchParams.get("state");
-		const response = await browser.open(
-			`${world.url}/oauth/callback?error=access_denied&state=${state}`,
-		);
+		const response = await browser.open(`${world.url}/oauth/callback?error=access_denied&state=${state}`);
 		expect(response.status).toBe(400);
 		const page = await response.text();
 		expect(page).toContain("You did not sign in");
@@ -186,16 +179,8 @@ describe("Discord", () => {
 	test.each<[trouble: string, path: string, answer: () => Response]>([
 		["is down", "/api/oauth2/token", () => new Response("no", { status: 503 })],
 		["sends no JSON", "/api/v10/users/@me", () => new Response("<html>")],
-		[
-			"sends no id",
-			"/api/v10/users/@me",
-			() => Response.json({ username: "hanna" }),
-		],
-		[
-			"sends too much",
-			"/api/v10/users/@me",
-			() => new Response(user.padEnd(100_000)),
-		],
+		["sends no id", "/api/v10/users/@me", () => Response.json({ username: "hanna" })],
+		["sends too much", "/api/v10/users/@me", () => new Response(user.padEnd(100_000))],
 		[
 			"redirects, which could lead a secret to another server",
 			"/api/v10/users/@me",
@@ -204,18 +189,15 @@ describe("Discord", () => {
 				return Response.redirect(`${world.discord.apiUrl}/elsewhere`, 307);
 			},
 		],
-	])(
-		"that %s is an error, and nobody is signed in",
-		async (_, path, answer) => {
-			const browser = new Browser();
-			const url = await browser.redirected(world.authorizeUrl());
-			world.discord.on[path] = answer;
-			const response = await browser.open(world.discord.signIn(url));
-			delete world.discord.on[path];
-			expect(response.status).toBe(502);
-			expect(await response.text()).toContain("Discord did not tell");
-		},
-	);
+	])("that %s is an error, and nobody is signed in", async (_, path, answer) => {
+		const browser = new Browser();
+		const url = await browser.redirected(world.authorizeUrl());
+		world.discord.on[path] = answer;
+		const response = await browser.open(world.discord.signIn(url));
+		delete world.discord.on[path];
+		expect(response.status).toBe(502);
+		expect(await response.text()).toContain("Discord did not tell");
+	});
 });
 
 describe("who may sign in", () => {
@@ -238,17 +220,12 @@ describe("who may sign in", () => {
 		["do not let them", [{ instance: "alpha", guilds: [guest] }], 403],
 		["do not exist", [], 403],
 		["are offline", [{ instance: "alpha", guilds: undefined }], 503],
-		[
-			"do not know all guilds",
-			[{ instance: "alpha", guilds: [guest], incomplete: true }],
-			503,
-		],
+		["do not know all guilds", [{ instance: "alpha", guilds: [guest], incomplete: true }], 503],
 	])("is nobody while the bots %s", async (_, answer, status) => {
 		const browser = new Browser();
 		const url = await browser.redirected(world.authorizeUrl());
 		world.rights.answer = answer;
-		const refusals = () =>
-			world.recorded.entries("refused a sign-in: no guild allows it");
+		const refusals = () => world.recorded.entries("refused a sign-in: no guild allows it");
 		const before = refusals().length;
 		const response = await browser.open(world.discord.signIn(url));
 		world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
@@ -257,9 +234,7 @@ describe("who may sign in", () => {
 		const error = status === 403 ? "access_denied" : "temporarily_unavailable";
 		expect(page).toContain(`callback?error=${error}&amp;`);
 		expect(refusals().slice(before)).toEqual(
-			status === 403
-				? [expect.objectContaining({ person: hanna.id, client: "Assistant" })]
-				: [],
+			status === 403 ? [expect.objectContaining({ person: hanna.id, client: "Assistant" })] : [],
 		);
 	});
 
@@ -294,9 +269,7 @@ describe("the token endpoint", () => {
 		const second = (await response.json()) as TokenBody;
 		expect(second).toMatchObject({ scope: "read write", expires_in: 3600 });
 		expect(second.refresh_token).not.toBe(first.refresh_token);
-		const owners = await Promise.all(
-			[first, second].map(({ access_token }) => find(access_token)),
-		);
+		const owners = await Promise.all([first, second].map(({ access_token }) => find(access_token)));
 		expect(owners[0]?.principal.id).toBe(owners[1]?.principal.id ?? "");
 	});
 
@@ -312,24 +285,14 @@ describe("the token endpoint", () => {
 
 	test("serves requests of one client that refresh at once", async () => {
 		const { refresh_token } = await world.getTokens();
-		const responses = await Promise.all(
-			Array.from({ length: 4 }, () => world.refresh(refresh_token)),
-		);
+		const responses = await Promise.all(Array.from({ length: 4 }, () => world.refresh(refresh_token)));
 		expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 	});
 
 	test.each<[request: string, form: Changes, error: string]>([
 		["without a grant type", {}, "invalid_request"],
-		[
-			"for a password",
-			{ grant_type: "password", username: "hanna" },
-			"unsupported_grant_type",
-		],
-		[
-			"for the client itself",
-			{ grant_type: "client_credentials" },
-			"unsupported_grant_type",
-		],
+		["for a password", { grant_type: "password", username: "hanna" }, "unsupported_grant_type"],
+		["for the client itself", { grant_type: "client_credentials" }, "unsupported_grant_type"],
 	])("refuses a request %s", async (_, form, error) => {
 		const response = await world.post("/oauth/token", form);
 		expect(response.headers.get("cache-control")).toBe("no-store");
@@ -338,10 +301,7 @@ describe("the token endpoint", () => {
 
 	test("tells a client that it has to register again", async () => {
 		const client_id = "forgotten";
-		for (const response of [
-			await world.exchange("x", { client_id }),
-			await world.refresh("x", { client_id }),
-		])
+		for (const response of [await world.exchange("x", { client_id }), await world.refresh("x", { client_id })])
 			expect(await errorOf(response)).toEqual({
 				status: 401,
 				error: "invalid_client",
@@ -349,8 +309,7 @@ describe("the token endpoint", () => {
 	});
 
 	test("refuses a body that is no form, or too long", async () => {
-		const post = (init: RequestInit) =>
-			fetch(`${world.url}/oauth/token`, { method: "POST", ...init });
+		const post = (init: RequestInit) => fetch(`${world.url}/oauth/token`, { method: "POST", ...init });
 		const json = { "Content-Type": "application/json" };
 		for (const response of [
 			await post({ body: "{}", headers: json }),
@@ -398,37 +357,35 @@ describe("revocation", () => {
 describe("metadata", () => {
 	const get = async (path: string) => (await fetch(world.url + path)).json();
 
-	test.each([
-		"/.well-known/oauth-authorization-server",
-		"/.well-known/openid-configuration",
-	])("of the authorization server at %s", async (path) => {
-		const { url } = world;
-		expect(await get(path)).toEqual({
-			issuer: url,
-			authorization_endpoint: `${url}/oauth/authorize`,
-			token_endpoint: `${url}/oauth/token`,
-			revocation_endpoint: `${url}/oauth/revoke`,
-			registration_endpoint: `${url}/oauth/register`,
-			scopes_supported: ["read", "write", "all"],
-			response_types_supported: ["code"],
-			response_modes_supported: ["query"],
-			grant_types_supported: ["authorization_code", "refresh_token"],
-			code_challenge_methods_supported: ["S256"],
-			token_endpoint_auth_methods_supported: ["none"],
-			revocation_endpoint_auth_methods_supported: ["none"],
-			authorization_response_iss_parameter_supported: true,
-			client_id_metadata_document_supported: true,
-		});
-	});
+	test.each(["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"])(
+		"of the authorization server at %s",
+		async (path) => {
+			const { url } = world;
+			expect(await get(path)).toEqual({
+				issuer: url,
+				authorization_endpoint: `${url}/oauth/authorize`,
+				token_endpoint: `${url}/oauth/token`,
+				revocation_endpoint: `${url}/oauth/revoke`,
+				registration_endpoint: `${url}/oauth/register`,
+				scopes_supported: ["read", "write", "all"],
+				response_types_supported: ["code"],
+				response_modes_supported: ["query"],
+				grant_types_supported: ["authorization_code", "refresh_token"],
+				code_challenge_methods_supported: ["S256"],
+				token_endpoint_auth_methods_supported: ["none"],
+				revocation_endpoint_auth_methods_supported: ["none"],
+				authorization_response_iss_parameter_supported: true,
+				client_id_metadata_document_supported: true,
+			});
+		},
+	);
 
 	test.each([
 		["", "/mcp", ["read", "write", "all"]],
 		["/mcp", "/mcp", ["read", "write", "all"]],
 		["/mcp/readonly", "/mcp/readonly", ["read"]],
 	])("of the protected resource at %j", async (suffix, path, scopes) => {
-		const document = await get(
-			`/.well-known/oauth-protected-resource${suffix}`,
-		);
+		const document = await get(`/.well-known/oauth-protected-resource${suffix}`);
 		expect(document).toMatchObject({
 			resource: world.url + path,
 			authorization_servers: [world.url],
@@ -461,14 +418,10 @@ test("what has expired is removed from the database", async () => {
 	await own.toConsent();
 	await own.getTokens();
 	const count = async () => {
-		const counts = ["attempts", "codes", "grants", "tokens"].map(
-			async (table) => {
-				const rows = await own.store.run((sql) =>
-					sql.unsafe(`SELECT COUNT(*) AS n FROM oauth_${table}`),
-				);
-				return Number(rows[0].n);
-			},
-		);
+		const counts = ["attempts", "codes", "grants", "tokens"].map(async (table) => {
+			const rows = await own.store.run((sql) => sql.unsafe(`SELECT COUNT(*) AS n FROM oauth_${table}`));
+			return Number(rows[0].n);
+		});
 		return Promise.all(counts);
 	};
 	expect(await count()).toEqual([1, 1, 1, 2]);

@@ -3,10 +3,7 @@
 import { expect, test } from "bun:test";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
 import { createAttempts } from "../../../src/gateway/oauth/grants/attempts.ts";
-import {
-	createGrants,
-	type Tokens,
-} from "../../../src/gateway/oauth/grants/grants.ts";
+import { createGrants, type Tokens } from "../../../src/gateway/oauth/grants/grants.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
 import { onBoth } from "../../support/stores.ts";
 import { assistant, challenge, hanna, verifier } from "./sign-in-world.ts";
@@ -29,11 +26,7 @@ const rounds = 10;
 
 /** Does something `count` times at once, in turn at each of two gateways. */
 const manyTimes = <T, G>(gateways: G[], work: (gateway: G) => Promise<T>) =>
-	Promise.all(
-		Array.from({ length: rounds }, (_, index) =>
-			work(gateways[index % gateways.length] as G),
-		),
-	);
+	Promise.all(Array.from({ length: rounds }, (_, index) => work(gateways[index % gateways.length] as G)));
 
 onBoth((databases) => {
 	async function open() {
@@ -71,12 +64,8 @@ onBoth((databases) => {
 		if (!grants) throw new Error("no gateway");
 		const consent = { request, person: hanna, access: "all" as const };
 		const code = await grants.issueCode(consent);
-		const outcomes = await manyTimes(world.grants, (one) =>
-			one.redeem(code, redemption),
-		);
-		expect(outcomes.filter((one) => one === "replayed")).toHaveLength(
-			rounds - 1,
-		);
+		const outcomes = await manyTimes(world.grants, (one) => one.redeem(code, redemption));
+		expect(outcomes.filter((one) => one === "replayed")).toHaveLength(rounds - 1);
 		expect(await grants.list()).toEqual([]);
 	});
 
@@ -91,16 +80,10 @@ onBoth((databases) => {
 			const found = await one.findToken(hashToken(token));
 			return found ? one.rotate(found, "all") : "unknown";
 		};
-		const outcomes = await manyTimes(world.grants, (one) =>
-			refresh(first.refreshToken, one),
-		);
+		const outcomes = await manyTimes(world.grants, (one) => refresh(first.refreshToken, one));
 		const tokens = outcomes.filter((one) => typeof one === "object");
 		expect(tokens).toHaveLength(rounds);
-		const found = await Promise.all(
-			tokens.map(({ refreshToken }) =>
-				grants.findToken(hashToken(refreshToken)),
-			),
-		);
+		const found = await Promise.all(tokens.map(({ refreshToken }) => grants.findToken(hashToken(refreshToken))));
 		expect(found.map((one) => one?.generation)).toEqual(Array(rounds).fill(1));
 		world.clock.now += 10_000;
 		expect(await refresh(first.refreshToken)).toBe("reused");
@@ -118,10 +101,7 @@ onBoth((databases) => {
 			await grants.redeem(await grants.issueCode(consent), redemption);
 		}
 		const listed = await grants.list(hanna.id);
-		expect(listed.map(({ createdAt }) => createdAt)).toEqual([
-			world.clock.now,
-			world.clock.now - 2,
-		]);
+		expect(listed.map(({ createdAt }) => createdAt)).toEqual([world.clock.now, world.clock.now - 2]);
 		const [own] = listed;
 		if (!own) throw new Error("no grant");
 		expect(await grants.end(own.id, other.id)).toBe(false);

@@ -61,11 +61,7 @@ export interface WorldOptions {
 	realClients?: SafeFetch;
 }
 
-export async function startWorld({
-	database,
-	bots,
-	realClients,
-}: WorldOptions = {}) {
+export async function startWorld({ database, bots, realClients }: WorldOptions = {}) {
 	const recorded = recordLog();
 	const directory = await mkdtemp(join(databaseDirectory, "guildhall-oauth-"));
 	const file = join(directory, "gateway.sqlite");
@@ -98,9 +94,7 @@ export async function startWorld({
 		registerClient: async () => new Response(null, { status: 501 }),
 	};
 	const signIn = {
-		clients: realClients
-			? createClients({ store, log, clocks, ...realClients })
-			: stubClients,
+		clients: realClients ? createClients({ store, log, clocks, ...realClients }) : stubClients,
 		askRights: async ({ id }: PrincipalPerson) => {
 			rights.asked.push(id);
 			return rights.answer;
@@ -120,13 +114,10 @@ export async function startWorld({
 	});
 	if (!config.signIn) throw new Error("signing in is off");
 	const oauth = createOAuth({ settings: config.signIn, store, log, ...signIn });
-	const gateway =
-		bots && createGateway(config, log, { connect, store, signIn });
+	const gateway = bots && createGateway(config, log, { connect, store, signIn });
 	respond =
 		gateway?.fetch ??
-		((request, http) =>
-			oauth.respond(request, pathOf(request), http) ??
-			new Response("Not found", { status: 404 }));
+		((request, http) => oauth.respond(request, pathOf(request), http) ?? new Response("Not found", { status: 404 }));
 	await gateway?.refresh();
 
 	const parameters = {
@@ -150,8 +141,7 @@ export async function startWorld({
 	}
 
 	/** Walks a new browser from the client to the consent page. */
-	const toConsent = (changes: Changes = {}, browser?: Browser) =>
-		toConsentAt(authorizeUrl(changes), browser);
+	const toConsent = (changes: Changes = {}, browser?: Browser) => toConsentAt(authorizeUrl(changes), browser);
 
 	/** Walks a browser from an address of the authorization endpoint to the consent page. */
 	async function toConsentAt(url: string, browser = new Browser()) {
@@ -164,11 +154,7 @@ export async function startWorld({
 
 	/** Presses a button of the consent page, and returns the address that the browser is sent to. */
 	async function decide(
-		{
-			browser,
-			consent,
-			page,
-		}: { browser: Browser; consent: string; page: string },
+		{ browser, consent, page }: { browser: Browser; consent: string; page: string },
 		changes: Changes = {},
 	): Promise<URL> {
 		const csrf = fieldOf(page, "csrf");
@@ -243,9 +229,7 @@ export type Changes = Record<string, string | undefined>;
 
 /** A query or form of the given values; undefined ones are left out. */
 export function query(form: Changes): URLSearchParams {
-	const given = Object.entries(form).filter(
-		(entry): entry is [string, string] => entry[1] !== undefined,
-	);
+	const given = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined);
 	return new URLSearchParams(given);
 }
 

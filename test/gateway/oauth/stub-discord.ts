@@ -32,8 +32,7 @@ export function startStubDiscord(user: StubUser) {
 			switch (path) {
 				case "/api/oauth2/token": {
 					if (auth !== basic) return fail("invalid_client", 401);
-					if (!state.codes.delete(form.get("code") ?? ""))
-						return fail("invalid_grant");
+					if (!state.codes.delete(form.get("code") ?? "")) return fail("invalid_grant");
 					const token = `discord-token-${requests.length}`;
 					state.tokens.add(token);
 					return Response.json({ access_token: token, token_type: "Bearer" });

@@ -33,10 +33,7 @@ async function startWorld(firstAnswersMs: number, env = {}) {
 	const beta = bot();
 	const gamma = bot(() => held.gamma.promise);
 	const gateway = stack.use(
-		await startTestGateway(
-			{ alpha, beta, gamma },
-			{ env, refreshed: false, options: { firstAnswersMs } },
-		),
+		await startTestGateway({ alpha, beta, gamma }, { env, refreshed: false, options: { firstAnswersMs } }),
 	);
 	void gateway.refresh();
 	await until("the guild of beta is known", async () => {

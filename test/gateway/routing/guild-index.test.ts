@@ -1,19 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import {
-	GuildIndex,
-	indexBackends,
-} from "../../../src/gateway/routing/guild-index.ts";
-import {
-	findGuild,
-	type Routed,
-	route,
-} from "../../../src/gateway/routing/routing.ts";
+import { GuildIndex, indexBackends } from "../../../src/gateway/routing/guild-index.ts";
+import { findGuild, type Routed, route } from "../../../src/gateway/routing/routing.ts";
 
-const bot = (
-	name: string,
-	guilds: readonly string[],
-	pinned: readonly string[] = [],
-): Routed => ({
+const bot = (name: string, guilds: readonly string[], pinned: readonly string[] = []): Routed => ({
 	name,
 	guilds: new Map(guilds.map((id) => [id, `guild ${id}`])),
 	pins: { pinned: new Set(pinned), barred: new Set() },
@@ -35,8 +24,7 @@ describe("an index of bots", () => {
 
 	test("finds a bot by its name alone", () => {
 		expect(index.named("beta")).toBe(bots[1] as Routed);
-		for (const name of ["delta", "", "constructor", "__proto__"])
-			expect(index.named(name)).toBeUndefined();
+		for (const name of ["delta", "", "constructor", "__proto__"]) expect(index.named(name)).toBeUndefined();
 	});
 
 	test("selects the same bot for a call as without it", () => {
@@ -47,9 +35,7 @@ describe("an index of bots", () => {
 			[{ guild_id: "5" }, undefined],
 			[{}, "beta"],
 		] as const)
-			expect(route(args, bots, byDefault, index)).toBe(
-				route(args, bots, byDefault),
-			);
+			expect(route(args, bots, byDefault, index)).toBe(route(args, bots, byDefault));
 	});
 });
 

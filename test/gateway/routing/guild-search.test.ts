@@ -23,9 +23,7 @@ test("concurrent searches ask each bot once, and not again within 10 s", async (
 	await using stub = startStubBackend({ guilds: { "300": "C" } });
 	const { backend } = createTestBackend({ url: stub.url });
 	const search = new GuildSearch([backend]);
-	await Promise.all(
-		["300", "400", "500", "400"].map((id) => search.search(id, never)),
-	);
+	await Promise.all(["300", "400", "500", "400"].map((id) => search.search(id, never)));
 	expect(stub.received("list_guilds")).toHaveLength(1);
 	await search.search("600", never);
 	expect(stub.received("list_guilds")).toHaveLength(1);
@@ -52,9 +50,7 @@ test("a thousand may wait, and the next one does not", async () => {
 	const { backend } = createTestBackend({ url: stub.url });
 	const search = new GuildSearch([backend]);
 	const controller = new AbortController();
-	const waiting = Array.from({ length: 1_000 }, (_, n) =>
-		search.search(String(n), controller.signal),
-	);
+	const waiting = Array.from({ length: 1_000 }, (_, n) => search.search(String(n), controller.signal));
 	await stub.arrived("initialize");
 	await search.search("one more", never);
 	const [handshake] = stub.received("initialize");

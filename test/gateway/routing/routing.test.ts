@@ -16,11 +16,7 @@ function backends(guilds: Record<string, string[]>): Backend[] {
 const both = backends({ alpha: ["1", "3"], beta: ["2", "3"] });
 
 /** Where a call goes, or the text of the error. */
-function outcome(
-	args: Record<string, unknown>,
-	defaultInstance?: string,
-	among = both,
-): string {
+function outcome(args: Record<string, unknown>, defaultInstance?: string, among = both): string {
 	try {
 		return route(args, among, defaultInstance).name;
 	} catch (error) {
@@ -31,9 +27,7 @@ function outcome(
 }
 
 describe("instance decides, then guild_id, then the default", () => {
-	test.each<
-		[args: Record<string, unknown>, byDefault: string | undefined, name: string]
-	>([
+	test.each<[args: Record<string, unknown>, byDefault: string | undefined, name: string]>([
 		[{ instance: "beta" }, undefined, "beta"],
 		[{ instance: "beta", guild_id: "1" }, undefined, "beta"],
 		[{ instance: "beta", guild_id: "nope" }, "alpha", "beta"],
@@ -54,12 +48,10 @@ describe("instance decides, then guild_id, then the default", () => {
 describe("a route error says what is wrong and lists the instances", () => {
 	const available = "Available instances: alpha, beta.";
 	test.each<[args: object, text: string]>([
-		...["gamma", "Alpha", " alpha", "__proto__"].map(
-			(instance): [object, string] => [
-				{ instance, guild_id: "1" },
-				`InstanceNotFound: no instance is called "${instance}".`,
-			],
-		),
+		...["gamma", "Alpha", " alpha", "__proto__"].map((instance): [object, string] => [
+			{ instance, guild_id: "1" },
+			`InstanceNotFound: no instance is called "${instance}".`,
+		]),
 		...["4", "__proto__"].map((guild_id): [object, string] => [
 			{ guild_id },
 			`GuildNotFound: no instance is known to serve the guild "${guild_id}". list_instances shows the guilds of each instance.`,
@@ -83,27 +75,17 @@ describe("a route error says what is wrong and lists the instances", () => {
 		const ids = Array.from({ length: 25 }, (_, index) => `${index + 1}`);
 		const among = backends({ alpha: ids, beta: [] });
 		for (const backend of among.slice(0, 1))
-			backend.guilds = new Map([
-				...backend.guilds,
-				["1", "A (2), B; C"],
-				["2", 'say "hi"'],
-			]);
+			backend.guilds = new Map([...backend.guilds, ["1", "A (2), B; C"], ["2", 'say "hi"']]);
 		const text = outcome({}, undefined, among);
-		expect(text).toContain(
-			String.raw`Give guild_id: "A (2), B; C" (1), "say \"hi\"" (2), guild 3 (3)`,
-		);
-		expect(text).toEndWith(
-			", guild 20 (20) and 5 more of alpha. Or give instance. Available instances: alpha, beta.",
-		);
+		expect(text).toContain(String.raw`Give guild_id: "A (2), B; C" (1), "say \"hi\"" (2), guild 3 (3)`);
+		expect(text).toEndWith(", guild 20 (20) and 5 more of alpha. Or give instance. Available instances: alpha, beta.");
 		expect(outcome({}, undefined, backends({ only: [] }))).toEndWith(
 			"Give guild_id or instance. Available instances: only.",
 		);
 	});
 
 	test("the default does not replace an unknown instance or guild", () => {
-		expect(outcome({ instance: "gamma" }, "alpha")).toContain(
-			"InstanceNotFound",
-		);
+		expect(outcome({ instance: "gamma" }, "alpha")).toContain("InstanceNotFound");
 		expect(outcome({ guild_id: "4" }, "alpha")).toContain("GuildNotFound");
 	});
 
@@ -162,13 +144,8 @@ describe("another type is -32602 naming it", () => {
 		[{ guild_id: 1 }, "guild_id"],
 		[{ guild_id: 0 }, "guild_id"],
 		[{ guild_id: ["1"] }, "guild_id"],
-		[
-			{ instance: "alpha", guild_id: 123456789012345678n.toString().length },
-			"guild_id",
-		],
+		[{ instance: "alpha", guild_id: 123456789012345678n.toString().length }, "guild_id"],
 	])("%j", (args, field) => {
-		expect(outcome(args, "alpha")).toBe(
-			`-32602 Invalid parameters: ${field}: expected a string`,
-		);
+		expect(outcome(args, "alpha")).toBe(`-32602 Invalid parameters: ${field}: expected a string`);
 	});
 });

@@ -5,17 +5,11 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { migrations } from "../../../src/gateway/store/migrations.ts";
-import {
-	type GatewayStore,
-	StoreUnavailable,
-} from "../../../src/gateway/store/store.ts";
+import { type GatewayStore, StoreUnavailable } from "../../../src/gateway/store/store.ts";
 import { StoreFailure } from "../../../src/lib/sql/errors.ts";
 import { databaseDirectory } from "../../support/database-directory.ts";
 import { freePort } from "../../support/free-port.ts";
-import {
-	openGatewayStore,
-	storeSettingsOf,
-} from "../../support/gateway-store.ts";
+import { openGatewayStore, storeSettingsOf } from "../../support/gateway-store.ts";
 import { password } from "../../support/postgres.ts";
 import { onBoth, onOwnPostgres, thingsTable } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
@@ -61,12 +55,8 @@ onBoth((databases) => {
 		await b.store.run(insert("from b"));
 		expect(await a.store.run(ids)).toEqual(["from a", "from b"]);
 		expect(await b.store.run(ids)).toEqual(["from a", "from b"]);
-		const opened = [a, b].flatMap(({ logged }) =>
-			logged.entries("opened the gateway's database"),
-		);
-		expect(
-			opened.map(({ migrations_applied }) => migrations_applied).sort(),
-		).toEqual([0, 1]);
+		const opened = [a, b].flatMap(({ logged }) => logged.entries("opened the gateway's database"));
+		expect(opened.map(({ migrations_applied }) => migrations_applied).sort()).toEqual([0, 1]);
 	});
 
 	test("the migrations of the gateway apply, and apply once", async () => {
@@ -74,9 +64,7 @@ onBoth((databases) => {
 		for (const applied of [migrations.length, 0]) {
 			await using opened = openGatewayStore(place);
 			await opened.store.open();
-			expect(
-				opened.logged.entries("opened the gateway's database"),
-			).toMatchObject([{ migrations_applied: applied }]);
+			expect(opened.logged.entries("opened the gateway's database")).toMatchObject([{ migrations_applied: applied }]);
 		}
 	});
 
@@ -105,26 +93,16 @@ onBoth((databases) => {
 		await using a = openGatewayStore(place, things);
 		await using b = openGatewayStore(place, things);
 		await a.store.run(insert("once"));
-		const use = (sql: SQL) =>
-			sql`DELETE FROM things WHERE id = ${"once"} RETURNING id`;
-		const results = await Promise.all(
-			Array.from({ length: 10 }, (_, index) =>
-				(index % 2 ? a : b).store.run(use),
-			),
-		);
-		expect(results.map((rows) => rows.length).sort()).toEqual([
-			...Array(9).fill(0),
-			1,
-		]);
+		const use = (sql: SQL) => sql`DELETE FROM things WHERE id = ${"once"} RETURNING id`;
+		const results = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 ? a : b).store.run(use)));
+		expect(results.map((rows) => rows.length).sort()).toEqual([...Array(9).fill(0), 1]);
 	});
 
 	test("times come back exactly", async () => {
 		await using opened = openGatewayStore(await databases.place(), things);
 		const at = Date.UTC(2030, 0, 1);
 		await opened.store.run(insert("time", at));
-		const [row] = await opened.store.run(
-			(sql) => sql`SELECT big FROM things WHERE big > ${at - 1}`,
-		);
+		const [row] = await opened.store.run((sql) => sql`SELECT big FROM things WHERE big > ${at - 1}`);
 		expect(Number(row.big)).toBe(at);
 	});
 
@@ -140,12 +118,9 @@ onBoth((databases) => {
 			await new Promise(() => {});
 		});
 		await expect(hanging).rejects.toThrow(StoreUnavailable);
-		const next = (sql: SQL) =>
-			sql`INSERT INTO things (id) VALUES (${"next"}) ON CONFLICT DO NOTHING`;
+		const next = (sql: SQL) => sql`INSERT INTO things (id) VALUES (${"next"}) ON CONFLICT DO NOTHING`;
 		await until("it works", () => store.run(next).catch(() => false));
-		const read = await until("it can be read", () =>
-			store.run(ids).catch(() => false),
-		);
+		const read = await until("it can be read", () => store.run(ids).catch(() => false));
 		expect(read).toEqual(["next"]);
 	});
 
@@ -153,14 +128,11 @@ onBoth((databases) => {
 		await using opened = openGatewayStore(await databases.place(), things);
 		const { store } = opened;
 		await store.open();
-		const results = await Promise.allSettled(
-			Array.from({ length: 1_100 }, () => store.run((sql) => sql`SELECT 1`)),
-		);
+		const results = await Promise.allSettled(Array.from({ length: 1_100 }, () => store.run((sql) => sql`SELECT 1`)));
 		const refused = results.filter(({ status }) => status === "rejected");
 		expect(refused.length).toBeGreaterThan(0);
 		expect(refused.length).toBeLessThanOrEqual(100);
-		for (const { reason } of refused as PromiseRejectedResult[])
-			expect(reason).toBeInstanceOf(StoreUnavailable);
+		for (const { reason } of refused as PromiseRejectedResult[]) expect(reason).toBeInstanceOf(StoreUnavailable);
 	});
 
 	test("a database of a newer program is a failure that another attempt would not help", async () => {
@@ -176,9 +148,7 @@ onBoth((databases) => {
 		await newer.store.open();
 		await using older = openGatewayStore(place, things);
 		await expect(older.store.open()).rejects.toThrow(StoreFailure);
-		expect((await older.store.failed).message).toContain(
-			"The database is newer than this program",
-		);
+		expect((await older.store.failed).message).toContain("The database is newer than this program");
 		await expect(older.store.run(ids)).rejects.toThrow(StoreUnavailable);
 	});
 
@@ -191,9 +161,7 @@ onBoth((databases) => {
 		await store.close();
 		await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
 		await expect(store.open()).rejects.toThrow(StoreUnavailable);
-		expect(await place.look("SELECT id FROM things")).toEqual([
-			{ id: "before" },
-		]);
+		expect(await place.look("SELECT id FROM things")).toEqual([{ id: "before" }]);
 	});
 });
 
@@ -214,12 +182,9 @@ onOwnPostgres((databases) => {
 		const { store, logged } = opened;
 		await store.run(insert("before"));
 		await databases.postgres.kill();
-		for (let count = 0; count < 20; count++)
-			await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
+		for (let count = 0; count < 20; count++) await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
 		expect(
-			logged
-				.entries("gateway's database is unavailable")
-				.map(({ reason }) => String(reason).replace(/\d+$/, "…")),
+			logged.entries("gateway's database is unavailable").map(({ reason }) => String(reason).replace(/\d+$/, "…")),
 		).toContain("GATEWAY_DATABASE: nothing answers at 127.0.0.1:…");
 		await databases.postgres.start();
 		await until("it is back", () => store.run(ids).catch(() => false));
@@ -251,9 +216,7 @@ onOwnPostgres((databases) => {
 			settings: { databaseUrl: url.href, schema: "s", directory: "" },
 		});
 		await expect(opened.store.open()).rejects.toThrow(StoreUnavailable);
-		expect(opened.logged.lines.join()).not.toContain(
-			encodeURIComponent(password),
-		);
+		expect(opened.logged.lines.join()).not.toContain(encodeURIComponent(password));
 	});
 });
 
@@ -300,7 +263,5 @@ test("a file that is no database is named", async () => {
 	const { database } = storeSettingsOf(made.place);
 	await Bun.write(database, "not a database".repeat(1_000));
 	await using opened = openGatewayStore(made.place, things);
-	await expect(opened.store.run(ids)).rejects.toThrow(
-		/is damaged or not a database/,
-	);
+	await expect(opened.store.run(ids)).rejects.toThrow(/is damaged or not a database/);
 });

@@ -12,11 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-	newSharedToken,
-	readGatewayEnv,
-	writeSharedToken,
-} from "../../../src/lib/instances/gateway-env.ts";
+import { newSharedToken, readGatewayEnv, writeSharedToken } from "../../../src/lib/instances/gateway-env.ts";
 
 function workplace() {
 	const path = mkdtempSync(join(tmpdir(), "guildhall-test-"));
@@ -67,21 +63,16 @@ test.each([
 	expect(place.mode()).toBe(0o600);
 });
 
-test.each(["a#b", "a'b", 'a"b', "a`#b", "$HOME", "a\\nb", "=", " a "])(
-	"the token %j is written as it is",
-	(token) => {
-		using place = workplace();
-		writeSharedToken(place.path, token);
-		expect(readGatewayEnv(place.path)?.token).toBe(token.trim());
-	},
-);
+test.each(["a#b", "a'b", 'a"b', "a`#b", "$HOME", "a\\nb", "=", " a "])("the token %j is written as it is", (token) => {
+	using place = workplace();
+	writeSharedToken(place.path, token);
+	expect(readGatewayEnv(place.path)?.token).toBe(token.trim());
+});
 
 test("a token with every kind of quotation mark is refused, and nothing is written", () => {
 	using place = workplace();
 	const token = "#'\"`";
-	expect(() => writeSharedToken(place.path, token)).toThrow(
-		"contains every kind of quotation mark",
-	);
+	expect(() => writeSharedToken(place.path, token)).toThrow("contains every kind of quotation mark");
 	expect(readdirSync(place.path)).toEqual([]);
 });
 
@@ -100,9 +91,7 @@ test("a file of another user that others can read is refused", () => {
 	place.write("MCP_AUTH_TOKEN=secret");
 	chmodSync(place.file, 0o644);
 	Bun.spawnSync(["chown", "12345", place.file]);
-	expect(() => readGatewayEnv(place.path)).toThrow(
-		"it belongs to another user (12345): run chown and chmod 600 on it",
-	);
+	expect(() => readGatewayEnv(place.path)).toThrow("it belongs to another user (12345): run chown and chmod 600 on it");
 	expect(place.mode()).toBe(0o644);
 });
 

@@ -1,13 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-	chmodSync,
-	mkdirSync,
-	mkdtempSync,
-	renameSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readTable } from "../../../src/lib/instances/table.ts";
@@ -19,8 +11,7 @@ function workplace() {
 		/** Makes a directory with these files. */
 		add(name: string, files: Record<string, string>) {
 			mkdirSync(join(path, name), { recursive: true });
-			for (const [file, text] of Object.entries(files))
-				writeFileSync(join(path, name, file), text);
+			for (const [file, text] of Object.entries(files)) writeFileSync(join(path, name, file), text);
 		},
 		fingerprint: () => readTable(path).entries[0]?.fingerprint,
 		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
@@ -32,11 +23,7 @@ test("instances are directories with a config.toml, in the order of their names"
 	for (const name of ["beta", "Alpha-1.x", "alpha"])
 		place.add(name, { "config.toml": "", ".env": "MCP_PORT= 9090 \nX=\n" });
 	const { entries, ignored } = readTable(place.path);
-	expect(entries.map(({ name }) => name)).toEqual([
-		"Alpha-1.x",
-		"alpha",
-		"beta",
-	]);
+	expect(entries.map(({ name }) => name)).toEqual(["Alpha-1.x", "alpha", "beta"]);
 	expect(entries[0]).toMatchObject({
 		path: join(place.path, "Alpha-1.x"),
 		env: { MCP_PORT: "9090" },
@@ -47,16 +34,7 @@ test("instances are directories with a config.toml, in the order of their names"
 test("other directories are ignored with a reason; files, the example and hidden ones without", () => {
 	using place = workplace();
 	const files = { "config.toml": "" };
-	for (const name of [
-		"example",
-		".up",
-		".new-instance-abc",
-		"a b",
-		"Gateway",
-		"your-bot",
-		"-x",
-		"a,b=http",
-	])
+	for (const name of ["example", ".up", ".new-instance-abc", "a b", "Gateway", "your-bot", "-x", "a,b=http"])
 		place.add(name, files);
 	place.add("empty", {});
 	place.add("odd/config.toml", {});
@@ -64,18 +42,8 @@ test("other directories are ignored with a reason; files, the example and hidden
 	writeFileSync(join(place.path, "gateway.env"), "");
 	const { entries, ignored } = readTable(place.path);
 	expect(entries).toEqual([]);
-	expect(ignored.map(({ name }) => name)).toEqual([
-		"-x",
-		"Gateway",
-		"a b",
-		"a,b=http",
-		"empty",
-		"odd",
-		"your-bot",
-	]);
-	expect(ignored.find(({ name }) => name === "empty")?.reason).toBe(
-		"it has no config.toml",
-	);
+	expect(ignored.map(({ name }) => name)).toEqual(["-x", "Gateway", "a b", "a,b=http", "empty", "odd", "your-bot"]);
+	expect(ignored.find(({ name }) => name === "empty")?.reason).toBe("it has no config.toml");
 });
 
 test("a link to a directory is an instance, a broken link is nothing", () => {
@@ -84,9 +52,7 @@ test("a link to a directory is an instance, a broken link is nothing", () => {
 	elsewhere.add("real", { "config.toml": "" });
 	symlinkSync(join(elsewhere.path, "real"), join(place.path, "linked"));
 	symlinkSync("/nowhere", join(place.path, "broken"));
-	expect(readTable(place.path).entries.map(({ name }) => name)).toEqual([
-		"linked",
-	]);
+	expect(readTable(place.path).entries.map(({ name }) => name)).toEqual(["linked"]);
 });
 
 test("a .env that cannot be read counts as empty, also a FIFO", () => {

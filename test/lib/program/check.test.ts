@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-	type Check,
-	CheckFailed,
-	runChecks,
-	tryListening,
-} from "../../../src/lib/program/check.ts";
+import { type Check, CheckFailed, runChecks, tryListening } from "../../../src/lib/program/check.ts";
 import { recordLog } from "../../support/log.ts";
 import { ownHost } from "../../support/own-host.ts";
 
@@ -37,12 +32,7 @@ test("each check has its line, and the last one counts them", async () => {
 test("one that fails says what to do, and the others go on", async () => {
 	expect(await run([failing, fine])).toMatchObject({
 		passed: false,
-		lines: [
-			"✗ failing: it is broken",
-			"    Mend it.",
-			"✓ fine: as it should be",
-			"1 passed, 1 failed",
-		],
+		lines: ["✗ failing: it is broken", "    Mend it.", "✓ fine: as it should be", "1 passed, 1 failed"],
 	});
 });
 
@@ -50,11 +40,7 @@ test("a warning is no failure, and does not block dependent checks", async () =>
 	const odd: Check = { title: "odd", run: () => ({ warning: "hm" }) };
 	expect(await run([odd, { ...fine, needs: [odd] }])).toMatchObject({
 		passed: true,
-		lines: [
-			"! odd: hm",
-			"✓ fine: as it should be",
-			"1 passed, 1 passed with a warning",
-		],
+		lines: ["! odd: hm", "✓ fine: as it should be", "1 passed, 1 passed with a warning"],
 	});
 });
 
@@ -117,10 +103,7 @@ test("no secret is shown, and no line ends early", async () => {
 			{
 				title: "two",
 				run() {
-					throw new CheckFailed(
-						"not my-secret\u2028",
-						"use my-secret\u001b[2J",
-					);
+					throw new CheckFailed("not my-secret\u2028", "use my-secret\u001b[2J");
 				},
 			},
 		],
@@ -136,8 +119,7 @@ test("no secret is shown, and no line ends early", async () => {
 
 describe("trying to listen", () => {
 	const settings = { hostname: "SOME_ADDR", port: "SOME_PORT" };
-	const on = (hostname: string, port: number) =>
-		tryListening({ hostname, port, settings, log: recordLog().log });
+	const on = (hostname: string, port: number) => tryListening({ hostname, port, settings, log: recordLog().log });
 
 	test("finds a port in use, and leaves one that is free as it was", async () => {
 		const hostname = ownHost(80);

@@ -4,10 +4,7 @@ import { readHealthAddress as gatewayAddress } from "../../../src/gateway/config
 import { askHealth } from "../../../src/lib/program/health.ts";
 
 /** A server that answers `/ready` as `answer` does. */
-function serve(
-	answer: (request: Request) => Response | Promise<Response>,
-	hostname = "127.0.0.1",
-) {
+function serve(answer: (request: Request) => Response | Promise<Response>, hostname = "127.0.0.1") {
 	const server = Bun.serve({ hostname, port: 0, fetch: answer });
 	const port = server.port ?? 0;
 	return {
@@ -65,13 +62,9 @@ test("a refused connection and a late answer are not ready", async () => {
 });
 
 test("an answer that does not end is not ready, and one that is long is one short line", async () => {
-	await using stuck = serve(
-		() => new Response(new ReadableStream({ start() {} })),
-	);
+	await using stuck = serve(() => new Response(new ReadableStream({ start() {} })));
 	expect((await stuck.ask("127.0.0.1", 100)).ready).toBe(false);
-	await using long = serve(
-		() => new Response("x\u2028\u001b[2J ".repeat(100_000)),
-	);
+	await using long = serve(() => new Response("x\u2028\u001b[2J ".repeat(100_000)));
 	const { line } = await long.ask();
 	expect(line).not.toMatch(/[\p{Cc}\p{Zl}]/u);
 	expect(line.length).toBeLessThan(250);
@@ -80,9 +73,7 @@ test("an answer that does not end is not ready, and one that is long is one shor
 test("port 0 is an error, because the actual port is unknown", async () => {
 	const address = gatewayAddress({ GATEWAY_PORT: "0" });
 	await expect(askHealth(address)).rejects.toThrow("GATEWAY_PORT: is 0");
-	await expect(askHealth(botAddress({ MCP_PORT: "0" }))).rejects.toThrow(
-		"MCP_PORT: is 0",
-	);
+	await expect(askHealth(botAddress({ MCP_PORT: "0" }))).rejects.toThrow("MCP_PORT: is 0");
 });
 
 test("only the address is read, and an issue in it is reported", () => {
@@ -96,10 +87,6 @@ test("only the address is read, and an issue in it is reported", () => {
 		port: 9090,
 		path: "/mcp",
 	});
-	expect(() => gatewayAddress({ GATEWAY_PORT: "high" })).toThrow(
-		"GATEWAY_PORT: expected a whole number",
-	);
-	expect(() => botAddress({ MCP_PORT: "-1" })).toThrow(
-		"MCP_PORT: expected a whole number",
-	);
+	expect(() => gatewayAddress({ GATEWAY_PORT: "high" })).toThrow("GATEWAY_PORT: expected a whole number");
+	expect(() => botAddress({ MCP_PORT: "-1" })).toThrow("MCP_PORT: expected a whole number");
 });

@@ -1,13 +1,7 @@
 // The default directory of instances, and the user as which root works there.
 
 import { describe, expect, test } from "bun:test";
-import {
-	lstatSync,
-	mkdirSync,
-	mkdtempSync,
-	rmSync,
-	symlinkSync,
-} from "node:fs";
+import { lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -21,12 +15,8 @@ test("the variable decides, then whether the executable is the installed one", (
 	const elsewhere = { GUILDHALL_INSTANCES: "/srv/bots" };
 	const there = () => true;
 	const absent = () => false;
-	expect(defaultInstances(elsewhere, installedExecutable, there)).toBe(
-		"/srv/bots",
-	);
-	expect(defaultInstances({}, installedExecutable, there)).toBe(
-		installedInstances,
-	);
+	expect(defaultInstances(elsewhere, installedExecutable, there)).toBe("/srv/bots");
+	expect(defaultInstances({}, installedExecutable, there)).toBe(installedInstances);
 	// The executable in an installation with one unit for each program (docker/systemd).
 	expect(defaultInstances({}, installedExecutable, absent)).toBe("instances");
 	expect(defaultInstances({}, "/home/me/guildhall", there)).toBe("instances");
@@ -50,8 +40,7 @@ describe("becoming the owner of a directory", () => {
 			const nobody = identityOf(65534);
 			expect(becomeOwnerOf(own, nobody)).toBe(false);
 			const superuser = identityOf(0);
-			for (const name of ["link", "absent"])
-				expect(becomeOwnerOf(join(root, name), superuser)).toBe(false);
+			for (const name of ["link", "absent"]) expect(becomeOwnerOf(join(root, name), superuser)).toBe(false);
 			expect(nobody.became).toEqual([]);
 			expect(superuser.became).toEqual([]);
 			// In a directory of root, the process stays root.
@@ -62,16 +51,11 @@ describe("becoming the owner of a directory", () => {
 	});
 });
 
-test.skipIf(process.getuid?.() !== 0)(
-	"root continues as the owner in every thread, without root's groups",
-	() => {
-		const root = mkdtempSync(join(tmpdir(), "guildhall-owner-"));
-		try {
-			const module = join(
-				import.meta.dir,
-				"../../../src/lib/program/instances.ts",
-			);
-			const script = `
+test.skipIf(process.getuid?.() !== 0)("root continues as the owner in every thread, without root's groups", () => {
+	const root = mkdtempSync(join(tmpdir(), "guildhall-owner-"));
+	try {
+		const module = join(import.meta.dir, "../../../src/lib/program/instances.ts");
+		const script = `
 				import { chownSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 				const { becomeOwnerOf } = await import(${JSON.stringify(module)});
 				const theirs = ${JSON.stringify(join(root, "theirs"))};
@@ -83,19 +67,14 @@ test.skipIf(process.getuid?.() !== 0)(
 						.exec(readFileSync("/proc/self/task/" + task + "/status", "utf8"))
 						.slice(1).join().replaceAll("\\t", " "));
 				console.log(JSON.stringify({ changed, ids: [...new Set(ids)], groups: process.getgroups().includes(0) }));`;
-			const { stdout, stderr } = Bun.spawnSync([
-				process.execPath,
-				"-e",
-				script,
-			]);
-			expect(stderr.toString()).toBe("");
-			expect(JSON.parse(stdout.toString())).toEqual({
-				changed: true,
-				ids: ["65534 65534 65534 65534,65533 65533 65533 65533"],
-				groups: false,
-			});
-		} finally {
-			rmSync(root, { recursive: true, force: true });
-		}
-	},
-);
+		const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", script]);
+		expect(stderr.toString()).toBe("");
+		expect(JSON.parse(stdout.toString())).toEqual({
+			changed: true,
+			ids: ["65534 65534 65534 65534,65533 65533 65533 65533"],
+			groups: false,
+		});
+	} finally {
+		rmSync(root, { recursive: true, force: true });
+	}
+});

@@ -141,9 +141,9 @@ describe.skipIf(process.platform !== "linux")("a shared port", () => {
 
 	test("is not shared with a server that does not share", async () => {
 		await using server = start(() => new Response());
-		expect(() =>
-			start(() => new Response(), { port: server.port, sharePort: true }),
-		).toThrow(`SOME_PORT: 127.0.0.1:${server.port} is already in use`);
+		expect(() => start(() => new Response(), { port: server.port, sharePort: true })).toThrow(
+			`SOME_PORT: 127.0.0.1:${server.port} is already in use`,
+		);
 		await using sharing = start(() => new Response(), { sharePort: true });
 		expect(() => start(() => new Response(), { port: sharing.port })).toThrow(
 			`SOME_PORT: 127.0.0.1:${sharing.port} is already in use`,
@@ -163,10 +163,7 @@ describe("pathOf", () => {
 		["/mcp", "a:99999999", ""],
 	])("%j with Host %j is %j", async (target, host, path) => {
 		await using server = start((request) => new Response(pathOf(request)));
-		const { body } = await exchange(
-			server.url,
-			requestText(`GET ${target}`, [["Host", host]]),
-		);
+		const { body } = await exchange(server.url, requestText(`GET ${target}`, [["Host", host]]));
 		expect(body).toBe(path);
 	});
 });

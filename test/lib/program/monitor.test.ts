@@ -1,8 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-	createRegistry,
-	metricsContentType,
-} from "../../../src/lib/metrics.ts";
+import { createRegistry, metricsContentType } from "../../../src/lib/metrics.ts";
 import { createMonitor } from "../../../src/lib/program/monitor.ts";
 import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
 
@@ -11,22 +8,17 @@ function createTestMonitor() {
 	const registry = createRegistry();
 	const state = { notReady: undefined as string | undefined };
 	const checkOrigin = (request: Request) =>
-		request.headers.has("origin")
-			? new Response("no\n", { status: 403 })
-			: undefined;
+		request.headers.has("origin") ? new Response("no\n", { status: 403 }) : undefined;
 	const monitor = createMonitor({
 		notReady: () => state.notReady,
 		status: () => ({ name: "it", ready: state.notReady === undefined }),
 		registry,
 		refuse: (request) =>
 			checkOrigin(request) ??
-			(request.headers.has("authorization")
-				? undefined
-				: new Response("who?\n", { status: 401 })),
+			(request.headers.has("authorization") ? undefined : new Response("who?\n", { status: 401 })),
 		refuseUnauthenticated: checkOrigin,
 	});
-	const ask = (path: string, init?: RequestInit) =>
-		monitor(new Request(`http://localhost${path}`, init), path);
+	const ask = (path: string, init?: RequestInit) => monitor(new Request(`http://localhost${path}`, init), path);
 	return { registry, state, ask };
 }
 
@@ -50,10 +42,7 @@ test("readiness needs no token, and says why it is not ready", async () => {
 	expect([ready?.status, await ready?.text()]).toEqual([200, "ok\n"]);
 	state.notReady = "no backend is online";
 	const starting = ask("/readyz");
-	expect([starting?.status, await starting?.text()]).toEqual([
-		503,
-		"no backend is online\n",
-	]);
+	expect([starting?.status, await starting?.text()]).toEqual([503, "no backend is online\n"]);
 });
 
 test("the state is JSON, as it is now", async () => {
@@ -106,11 +95,7 @@ describe.each([...health, ...detail])("%s", (path) => {
 	test("is never cached", () => {
 		const { ask, state } = createTestMonitor();
 		state.notReady = "not yet";
-		for (const init of [
-			{},
-			{ headers: { Authorization } },
-			{ method: "POST", headers: { Authorization } },
-		])
+		for (const init of [{}, { headers: { Authorization } }, { method: "POST", headers: { Authorization } }])
 			expect(ask(path, init)?.headers.get("cache-control")).toBe("no-store");
 	});
 });

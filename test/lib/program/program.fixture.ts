@@ -1,16 +1,9 @@
 // A program of runProgram's, for program.long.test.ts to run as a child. MODE says what becomes of it.
 
 import * as v from "valibot";
-import {
-	ConfigError,
-	parseSettings,
-	trimEnv,
-} from "../../../src/lib/config.ts";
+import { ConfigError, parseSettings, trimEnv } from "../../../src/lib/config.ts";
 import { type Log, logSettings, readLogOptions } from "../../../src/lib/log.ts";
-import {
-	parseCommandLine,
-	runProgram,
-} from "../../../src/lib/program/program.ts";
+import { parseCommandLine, runProgram } from "../../../src/lib/program/program.ts";
 
 const mode = process.env.MODE;
 const usage = () => {
@@ -20,8 +13,7 @@ const usage = () => {
 const options = parseCommandLine(usage, { name: { type: "string" } });
 
 function configure() {
-	if (mode === "config-error")
-		throw new ConfigError("the environment", ["A: is required", "B: is bad"]);
+	if (mode === "config-error") throw new ConfigError("the environment", ["A: is required", "B: is bad"]);
 	if (mode === "configure-error") throw new Error("no luck");
 	const schema = v.object(logSettings);
 	const { settings, issues } = parseSettings(schema, trimEnv(process.env));
@@ -54,7 +46,6 @@ function thrower() {
 
 /** Says so if it is still running after a while of doing things. */
 async function linger(log: Log) {
-	for (let count = 0; count < 50; count++)
-		await fetch(process.env.WAIT_URL ?? "");
+	for (let count = 0; count < 50; count++) await fetch(process.env.WAIT_URL ?? "");
 	log.info("still here");
 }

@@ -57,26 +57,20 @@ test("from its sources a program is run by Bun", () => {
 });
 
 describe("the command line", () => {
-	test.each(["--help", "-h"])(
-		"%s prints the usage and exits 0",
-		async (flag) => {
-			await using child = start([flag]);
-			expect(await child.end()).toEqual({
-				code: 0,
-				stdout: "Usage: fixture [--name N]\n",
-				stderr: "",
-			});
-		},
-	);
+	test.each(["--help", "-h"])("%s prints the usage and exits 0", async (flag) => {
+		await using child = start([flag]);
+		expect(await child.end()).toEqual({
+			code: 0,
+			stdout: "Usage: fixture [--name N]\n",
+			stderr: "",
+		});
+	});
 
 	test("`bun run` prints what the program prints, and nothing of its own", () => {
-		const { stdout, stderr } = Bun.spawnSync(
-			[process.execPath, "run", "gateway", "--version"],
-			{
-				cwd: join(import.meta.dir, "../../.."),
-				env: { ...process.env, PATH: pathWithBun() },
-			},
-		);
+		const { stdout, stderr } = Bun.spawnSync([process.execPath, "run", "gateway", "--version"], {
+			cwd: join(import.meta.dir, "../../.."),
+			env: { ...process.env, PATH: pathWithBun() },
+		});
 		expect(stderr.toString()).toBe("");
 		expect(stdout.toString()).toBe(`${version}\n`);
 	});
@@ -158,18 +152,15 @@ describe("the start", () => {
 });
 
 describe("the end", () => {
-	test.each(["SIGTERM", "SIGINT"] as const)(
-		"%s closes the program and exits 0",
-		async (signal) => {
-			await using child = start();
-			await child.says("started");
-			child.process.kill(signal);
-			const { code, stdout } = await child.end();
-			expect(code).toBe(0);
-			expect(stdout).toContain(`"cause":"${signal}"`);
-			expect(stdout).toContain("closed");
-		},
-	);
+	test.each(["SIGTERM", "SIGINT"] as const)("%s closes the program and exits 0", async (signal) => {
+		await using child = start();
+		await child.says("started");
+		child.process.kill(signal);
+		const { code, stdout } = await child.end();
+		expect(code).toBe(0);
+		expect(stdout).toContain(`"cause":"${signal}"`);
+		expect(stdout).toContain("closed");
+	});
 
 	test("SIGINT that arrives twice at once is one signal", async () => {
 		const closing = Promise.withResolvers<Response>();

@@ -1,14 +1,8 @@
 // The AI provider: completions in OpenAI's format, and misbehaviour on demand.
 
 import { describe, expect, test } from "bun:test";
-import {
-	type AiSimulation,
-	startAiProvider,
-} from "../../../src/simulator/ai/ai-provider.ts";
-import {
-	type AiMisbehaviour,
-	aiMisbehaviours,
-} from "../../../src/simulator/ai/chat-completions.ts";
+import { type AiSimulation, startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
+import { type AiMisbehaviour, aiMisbehaviours } from "../../../src/simulator/ai/chat-completions.ts";
 import { until } from "../../support/until.ts";
 
 const messages = [
@@ -52,11 +46,7 @@ async function events(response: Response): Promise<(Chunk | string)[]> {
 }
 
 const textOf = (chunks: (Chunk | string)[]) =>
-	chunks
-		.map((chunk) =>
-			typeof chunk === "string" ? "" : (chunk.choices[0].delta.content ?? ""),
-		)
-		.join("");
+	chunks.map((chunk) => (typeof chunk === "string" ? "" : (chunk.choices[0].delta.content ?? ""))).join("");
 
 describe("a completion", () => {
 	test("without a stream is one JSON object that quotes the last message", async () => {
@@ -83,24 +73,19 @@ describe("a completion", () => {
 		});
 	});
 
-	test.each(["max_tokens", "max_completion_tokens"])(
-		"is cut at %s, with finish_reason length",
-		async (field) => {
-			await using ai = await startAiProvider();
-			const chunks = await events(await post(ai, { stream: true, [field]: 3 }));
-			expect(textOf(chunks)).toBe("I am a");
-			expect(chunks.at(-2)).toMatchObject({
-				choices: [{ finish_reason: "length" }],
-			});
-		},
-	);
+	test.each(["max_tokens", "max_completion_tokens"])("is cut at %s, with finish_reason length", async (field) => {
+		await using ai = await startAiProvider();
+		const chunks = await events(await post(ai, { stream: true, [field]: 3 }));
+		expect(textOf(chunks)).toBe("I am a");
+		expect(chunks.at(-2)).toMatchObject({
+			choices: [{ finish_reason: "length" }],
+		});
+	});
 
 	test("has the text that `answer` returns", async () => {
 		await using ai = await startAiProvider();
 		ai.answer = (given) => `${given.length} messages`;
-		expect(textOf(await events(await post(ai, { stream: true })))).toBe(
-			"4 messages",
-		);
+		expect(textOf(await events(await post(ai, { stream: true })))).toBe("4 messages");
 	});
 
 	test("accepts message content in parts", async () => {
@@ -108,9 +93,7 @@ describe("a completion", () => {
 		const content = [{ type: "text", text: "ada: parts" }];
 		await post(ai, { messages: [{ role: "user", content }] });
 		const [request] = ai.requests;
-		expect(request?.messages).toEqual([
-			{ role: "user", content: "ada: parts" },
-		]);
+		expect(request?.messages).toEqual([{ role: "user", content: "ada: parts" }]);
 	});
 });
 
@@ -140,8 +123,7 @@ test("invalid requests get 400, other paths 404", async () => {
 
 test("the latest 1,000 requests are kept", async () => {
 	await using ai = await startAiProvider();
-	for (let count = 0; count < 1_010; count += 1)
-		await post(ai, { model: `m${count}` });
+	for (let count = 0; count < 1_010; count += 1) await post(ai, { model: `m${count}` });
 	expect(ai.requests).toHaveLength(1_000);
 	expect(ai.requests[0]?.model).toBe("m10");
 });
@@ -269,18 +251,12 @@ describe("from another process", () => {
 		expect((await post(ai)).status).toBe(500);
 		await control(ai, "POST", "behave");
 		await control(ai, "PUT", "answer", { text: "Bread." });
-		expect(textOf(await events(await post(ai, { stream: true })))).toBe(
-			"Bread.",
-		);
+		expect(textOf(await events(await post(ai, { stream: true })))).toBe("Bread.");
 		await control(ai, "PUT", "answer", { text: null });
 		expect(textOf(await events(await post(ai, { stream: true })))).toBe(heard);
 		const state = await (await control(ai, "GET", "state")).json();
 		expect(state).toMatchObject({
-			requests: [
-				{ outcome: 500, messages },
-				{ outcome: "whole" },
-				{ outcome: "whole" },
-			],
+			requests: [{ outcome: 500, messages }, { outcome: "whole" }, { outcome: "whole" }],
 			misbehaves: null,
 		});
 		expect(JSON.stringify(state)).not.toContain(ai.key);

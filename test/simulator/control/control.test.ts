@@ -3,12 +3,7 @@
 import { expect, test } from "bun:test";
 import { addInvites } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
-import {
-	connect,
-	openSocket,
-	type Simulator,
-	startSimulator,
-} from "../support.ts";
+import { connect, openSocket, type Simulator, startSimulator } from "../support.ts";
 
 async function control(
 	simulator: Simulator,
@@ -32,9 +27,7 @@ test("the state lists all accounts with their tokens", async () => {
 	expect(body).toMatchObject({
 		api: simulator.api,
 		bots: [{ username: "alpha", token }, { username: "beta" }],
-		users: expect.arrayContaining([
-			expect.objectContaining({ username: "zoe" }),
-		]),
+		users: expect.arrayContaining([expect.objectContaining({ username: "zoe" })]),
 		guilds: [{ name: "The Cooks", member_count: 6 }, { name: "The Bakers" }],
 	});
 });
@@ -43,17 +36,12 @@ test("the journal, the requests and the unknown routes are listed", async () => 
 	await using simulator = await startSimulator();
 	await simulator.user("ada").say("The Cooks/general", "hi");
 	await fetch(`${simulator.api}/nowhere`);
-	const list = async (path: string) =>
-		(await control(simulator, "GET", path)).body;
-	expect(await list("journal")).toMatchObject([
-		{ seq: 1, body: { content: "hi" } },
-	]);
+	const list = async (path: string) => (await control(simulator, "GET", path)).body;
+	expect(await list("journal")).toMatchObject([{ seq: 1, body: { content: "hi" } }]);
 	expect(await list("requests")).toMatchObject({
 		requests: [{ status: 200 }, { status: 501 }],
 	});
-	expect(await list("unknown-routes")).toEqual([
-		{ method: "GET", path: "/nowhere", count: 1 },
-	]);
+	expect(await list("unknown-routes")).toEqual([{ method: "GET", path: "/nowhere", count: 1 }]);
 	expect(await list("routes")).toContain("GET /gateway/bot");
 });
 
@@ -112,8 +100,7 @@ test("sockets are closed on demand", async () => {
 
 test("the rules for shards are set, and a single shard is closed", async () => {
 	await using simulator = await startSimulator();
-	const set = async (given: object) =>
-		await control(simulator, "POST", "sockets/sharding", given);
+	const set = async (given: object) => await control(simulator, "POST", "sockets/sharding", given);
 	const defaults = { shards: null, max_concurrency: 1, max_guilds: 2500 };
 	expect((await set({ identify_ms: 1 })).body).toEqual({
 		...defaults,
@@ -188,9 +175,7 @@ test("an unknown path gets 404 with the list of routes", async () => {
 	for (const path of ["nothing", "constructor", "__proto__"]) {
 		const answer = await control(simulator, "GET", path);
 		expect(answer.status).toBe(404);
-		expect((answer.body as { routes: string[] }).routes).toContain(
-			"GET /simulator/state",
-		);
+		expect((answer.body as { routes: string[] }).routes).toContain("GET /simulator/state");
 	}
 });
 
@@ -223,8 +208,7 @@ test("a vote is counted, or refused with the reason", async () => {
 test("an application's secret, redirect URIs and lifetimes are set", async () => {
 	await using simulator = await startSimulator();
 	const client_id = simulator.bot("alpha").id;
-	const configure = (settings: object) =>
-		control(simulator, "POST", "oauth2/application", settings);
+	const configure = (settings: object) => control(simulator, "POST", "oauth2/application", settings);
 	const redirect_uris = ["http://127.0.0.1:9100/callback"];
 	const { body } = await configure({ client_id, redirect_uris });
 	const { client_secret } = body as { client_secret: string };
@@ -242,9 +226,7 @@ test("an application's secret, redirect URIs and lifetimes are set", async () =>
 		],
 	});
 	expect(await configure({ client_id: "1" })).toMatchObject({ status: 400 });
-	expect(
-		await control(simulator, "POST", "oauth2/lifetimes", { code_ms: 5 }),
-	).toEqual({
+	expect(await control(simulator, "POST", "oauth2/lifetimes", { code_ms: 5 })).toEqual({
 		status: 200,
 		body: { code_ms: 5, access_token_ms: 604_800_000 },
 	});
@@ -272,9 +254,7 @@ test("a person is added, joins by invite, and passes screening", async () => {
 	await control(simulator, "POST", "screening", given);
 	expect(guild.members.get(id)?.pending).toBeFalse();
 	for (const username of ["new.comer", "A", "two..dots", "x".repeat(33)])
-		expect(
-			(await control(simulator, "POST", "people", { username })).status,
-		).toBe(400);
+		expect((await control(simulator, "POST", "people", { username })).status).toBe(400);
 });
 
 test("a guild is shown as a person sees it", async () => {
@@ -285,10 +265,7 @@ test("a guild is shown as a person sees it", async () => {
 		const path = `guild?id=${id}&user=${user}`;
 		return (await control(simulator, "GET", path)).body;
 	};
-	const names = (shown: unknown) =>
-		(shown as { channels: { name: string }[] }).channels.map(
-			({ name }) => name,
-		);
+	const names = (shown: unknown) => (shown as { channels: { name: string }[] }).channels.map(({ name }) => name);
 	const zoe = await see("zoe");
 	expect(zoe).toMatchObject({ is_member: true, member_count: 6 });
 	expect(names(zoe)).toEqual(["Talk", "general", "Lounge"]);
@@ -316,9 +293,7 @@ test("the commands that a person may use are listed", async () => {
 		return (await control(simulator, "GET", path)).body;
 	};
 	const application_id = bot.client.user.id;
-	expect(await list("zoe")).toMatchObject([
-		{ application_id, bot: "alpha", name: "ping", options: [] },
-	]);
+	expect(await list("zoe")).toMatchObject([{ application_id, bot: "alpha", name: "ping", options: [] }]);
 	expect(await list("ada")).toHaveLength(2);
 });
 
@@ -337,29 +312,22 @@ test("a bot whose intent is switched off is closed with 4014 when it identifies 
 	expect(await again.closed()).toBe(4014);
 	await simulator.user("ada").say("The Cooks/general", "secret");
 	const { channel } = simulator.channel("The Cooks/general");
-	const read = await fetch(
-		`${simulator.api}/v10/channels/${channel.id}/messages`,
-		{
-			headers: { authorization: `Bot ${token}` },
-		},
-	);
+	const read = await fetch(`${simulator.api}/v10/channels/${channel.id}/messages`, {
+		headers: { authorization: `Bot ${token}` },
+	});
 	expect(await read.json()).toMatchObject([{ content: "" }]);
 	const unknown = { bot_id: "1", intents };
-	expect((await control(simulator, "POST", "intents", unknown)).status).toBe(
-		400,
-	);
+	expect((await control(simulator, "POST", "intents", unknown)).status).toBe(400);
 });
 
 test("one fault is removed by its id, and the latest entries of the journal are listed", async () => {
 	await using simulator = await startSimulator();
 	const match = "GET /users/@me";
-	for (const code of [50013, 50001])
-		await control(simulator, "POST", "faults", { kind: "refuse", match, code });
+	for (const code of [50013, 50001]) await control(simulator, "POST", "faults", { kind: "refuse", match, code });
 	const { body } = await control(simulator, "DELETE", "faults?id=1");
 	expect(body).toMatchObject([{ id: 2 }]);
 	expect((await control(simulator, "DELETE", "faults?id=1")).status).toBe(400);
-	for (const text of ["1", "2", "3"])
-		await simulator.user("ada").say("The Cooks/general", text);
+	for (const text of ["1", "2", "3"]) await simulator.user("ada").say("The Cooks/general", text);
 	const latest = await control(simulator, "GET", "journal?last=2");
 	expect(latest.body).toMatchObject([{ seq: 2 }, { seq: 3 }]);
 	expect((await control(simulator, "GET", "journal?last=-1")).status).toBe(400);

@@ -27,8 +27,7 @@ function follow(response: Response) {
 			const frames = text.split("\n\n");
 			text = frames.pop() ?? "";
 			for (const frame of frames) {
-				const field = (name: string) =>
-					new RegExp(`^${name}: (.*)$`, "m").exec(frame)?.[1] ?? "";
+				const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(frame)?.[1] ?? "";
 				if (field("event"))
 					events.push({
 						id: field("id"),
@@ -52,11 +51,8 @@ function follow(response: Response) {
 	};
 }
 
-const stream = (
-	simulator: Simulator,
-	query = "",
-	headers: Record<string, string> = {},
-) => fetch(`${simulator.url}/simulator/events${query}`, { headers });
+const stream = (simulator: Simulator, query = "", headers: Record<string, string> = {}) =>
+	fetch(`${simulator.url}/simulator/events${query}`, { headers });
 
 const lastIdOf = async (simulator: Simulator): Promise<string> => {
 	const response = await fetch(`${simulator.url}/simulator/state`);
@@ -75,24 +71,10 @@ test("what happens after the state was read is in the stream", async () => {
 	expect(await seen.event("request")).toMatchObject({
 		data: { status: 403, fault: "refuse", actor: ada.id },
 	});
-	expect(seen.events.map(({ event }) => event)).toEqual([
-		"hello",
-		"discord",
-		"journal",
-		"faults",
-		"faults",
-		"request",
-	]);
-	expect(seen.of("discord")).toMatchObject([
-		{ data: { type: "MESSAGE_CREATE", data: { content: "hello" } } },
-	]);
-	expect(seen.of("journal")).toMatchObject([
-		{ data: { seq: 1, actor: ada.id, body: { content: "hello" } } },
-	]);
-	expect(seen.of("faults").map(({ data }) => data)).toMatchObject([
-		[{ kind: "refuse", times: 1 }],
-		[],
-	]);
+	expect(seen.events.map(({ event }) => event)).toEqual(["hello", "discord", "journal", "faults", "faults", "request"]);
+	expect(seen.of("discord")).toMatchObject([{ data: { type: "MESSAGE_CREATE", data: { content: "hello" } } }]);
+	expect(seen.of("journal")).toMatchObject([{ data: { seq: 1, actor: ada.id, body: { content: "hello" } } }]);
+	expect(seen.of("faults").map(({ data }) => data)).toMatchObject([[{ kind: "refuse", times: 1 }], []]);
 });
 
 test("bots that connect, and their ephemeral responses, are in the stream without tokens of interactions", async () => {
@@ -103,19 +85,13 @@ test("bots that connect, and their ephemeral responses, are in the stream withou
 	expect((await seen.event("bots")).data).toEqual({
 		connected: [bot.client.user.id],
 	});
-	await bot.client.application.commands.set([
-		{ name: "ping", description: "Pong" },
-	]);
+	await bot.client.application.commands.set([{ name: "ping", description: "Pong" }]);
 	const replied = Promise.withResolvers<unknown>();
 	bot.client.on("interactionCreate", (one) => {
-		if (one.isChatInputCommand())
-			replied.resolve(one.reply({ content: "pong", flags: ["Ephemeral"] }));
+		if (one.isChatInputCommand()) replied.resolve(one.reply({ content: "pong", flags: ["Ephemeral"] }));
 	});
 	await simulator.user("ada").run("The Cooks/general", "ping");
-	const done = await seen.event(
-		"interaction",
-		({ data }) => data.state === "acknowledged",
-	);
+	const done = await seen.event("interaction", ({ data }) => data.state === "acknowledged");
 	expect(done.data).toMatchObject({
 		type: 2,
 		user: "ada",
@@ -166,11 +142,8 @@ test("only the latest events are kept: a slow reader uses no memory, and is told
 	slow.pause();
 	// More than the sockets' buffers and the log hold.
 	for (let round = 0; round < 40; round += 1) {
-		for (let index = 0; index < 100; index += 1)
-			log.add("x", { text: "é".repeat(3_000), round });
-		await fetch(`http://127.0.0.1:${server.port}`).then(({ body }) =>
-			body?.cancel(),
-		);
+		for (let index = 0; index < 100; index += 1) log.add("x", { text: "é".repeat(3_000), round });
+		await fetch(`http://127.0.0.1:${server.port}`).then(({ body }) => body?.cancel());
 	}
 	slow.on("data", (chunk) => received.push(chunk.toString("latin1")));
 	slow.resume();
@@ -184,8 +157,7 @@ test("only the latest events are kept: a slow reader uses no memory, and is told
 test("a quiet stream has heartbeats, and long texts are cut", async () => {
 	const log = new EventLog(1);
 	const reader = log.open(undefined).body?.getReader();
-	const next = async () =>
-		new TextDecoder().decode((await reader?.read())?.value);
+	const next = async () => new TextDecoder().decode((await reader?.read())?.value);
 	expect(await next()).toStartWith("retry: 1000\nid: ");
 	expect(await next()).toBe(": no new events\n\n");
 	log.add("x", { text: "a".repeat(4_001) });

@@ -24,16 +24,11 @@ import { randomGuild } from "../../support/random-guild.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { as } from "../support.ts";
 
-const readme = await Bun.file(
-	join(import.meta.dir, "../../../src/simulator/README.md"),
-).text();
+const readme = await Bun.file(join(import.meta.dir, "../../../src/simulator/README.md")).text();
 const [, example = ""] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
 
 /** Starts a simulator with the guilds of documents. */
-function start(
-	documents: readonly (GuildDocument | string)[],
-	options: Parameters<typeof startSimulator>[0] = {},
-) {
+function start(documents: readonly (GuildDocument | string)[], options: Parameters<typeof startSimulator>[0] = {}) {
 	return startSimulator({
 		...options,
 		worlds: documents.map((one, index) => ({
@@ -44,15 +39,10 @@ function start(
 }
 
 /** A document with the required fields and these. */
-const written = (given: Omit<GuildDocument, "version">) =>
-	readDocument({ version: 1, ...given });
+const written = (given: Omit<GuildDocument, "version">) => readDocument({ version: 1, ...given });
 
 /** The export of a guild, over the REST API. */
-async function exportOf(
-	simulator: Simulator,
-	guild: Guild,
-	given: Partial<GuildState> = {},
-): Promise<GuildDocument> {
+async function exportOf(simulator: Simulator, guild: Guild, given: Partial<GuildState> = {}): Promise<GuildDocument> {
 	const call = as(simulator, simulator.user("ada"));
 	const state = await readState(
 		async (method, path) => {
@@ -72,9 +62,7 @@ function guildAt(simulator: Simulator, index = 0) {
 }
 
 const rolesOf = (guild: Guild) =>
-	[...guild.roles.values()]
-		.sort((a, b) => b.position - a.position)
-		.map(({ name }) => name);
+	[...guild.roles.values()].sort((a, b) => b.position - a.position).map(({ name }) => name);
 
 describe("the example in the README", () => {
 	test("is the guild with which the simulator starts", async () => {
@@ -152,25 +140,10 @@ bans: [{ id: "${banned}", reason: Weeds }]
 });
 
 test("each of several guilds has a bot, and the people are in all of them", async () => {
-	await using simulator = await start([
-		example,
-		example,
-		written({ settings: { name: "Bare" } }),
-		written({}),
-	]);
+	await using simulator = await start([example, example, written({ settings: { name: "Bare" } }), written({})]);
 	const guilds = simulator.documentGuilds;
-	expect(guilds.map(({ guild }) => guild.name)).toEqual([
-		"The Gardeners",
-		"The Gardeners",
-		"Bare",
-		"4_",
-	]);
-	expect(guilds.map(({ bot }) => bot.user.username)).toEqual([
-		"helper",
-		"alpha",
-		"beta",
-		"gamma",
-	]);
+	expect(guilds.map(({ guild }) => guild.name)).toEqual(["The Gardeners", "The Gardeners", "Bare", "4_"]);
+	expect(guilds.map(({ bot }) => bot.user.username)).toEqual(["helper", "alpha", "beta", "gamma"]);
 	for (const { guild, bot } of guilds) {
 		expect(guild.owner_id).toBe(simulator.user("ada").id);
 		expect(guild.members.has(simulator.user("zoe").id)).toBe(true);
@@ -216,16 +189,15 @@ describe("members", () => {
 		expect(notes).toHaveLength(1);
 		// Six people with tokens, and the bot.
 		expect(guild.members.size).toBe(2 + 6 + 1);
-		const named = (id = "") =>
-			(guild.members.get(id)?.roles ?? []).map(
-				(role) => guild.roles.get(role)?.name,
-			);
+		const named = (id = "") => (guild.members.get(id)?.roles ?? []).map((role) => guild.roles.get(role)?.name);
 		expect(ids.map(named)).toEqual([["High", "Low"], []]);
-		expect(
-			["ada", "jose.garcia", "mona_lisa", "zoe", "liwei"].map((name) =>
-				named(simulator.user(name).id),
-			),
-		).toEqual([[], ["High"], ["Middle"], ["Low"], []]);
+		expect(["ada", "jose.garcia", "mona_lisa", "zoe", "liwei"].map((name) => named(simulator.user(name).id))).toEqual([
+			[],
+			["High"],
+			["Middle"],
+			["Low"],
+			[],
+		]);
 	});
 
 	test("are invented up to the wanted number, the same each time", async () => {
@@ -235,19 +207,14 @@ describe("members", () => {
 			});
 			const { guild } = guildAt(simulator);
 			return Array.from(guild.members.values(), ({ user, roles }) =>
-				[
-					user.username,
-					user.global_name,
-					...roles.map((id) => guild.roles.get(id)?.name),
-				].join(),
+				[user.username, user.global_name, ...roles.map((id) => guild.roles.get(id)?.name)].join(),
 			);
 		};
 		const first = await people();
 		expect(first).toHaveLength(1_000);
 		expect(new Set(first).size).toBe(1_000);
 		expect(await people()).toEqual(first);
-		const count = (role: string) =>
-			first.filter((one) => one.split(",").includes(role)).length;
+		const count = (role: string) => first.filter((one) => one.split(",").includes(role)).length;
 		expect(count("Low")).toBeWithin(400, 600);
 		expect(count("Middle")).toBeWithin(250, 420);
 		expect(count("High")).toBeWithin(180, 320);
@@ -276,12 +243,9 @@ describe("members", () => {
 	});
 
 	test("have different names", () => {
-		const names = Array.from({ length: 5_000 }, (_, index) =>
-			personNamed(index + 1),
-		);
+		const names = Array.from({ length: 5_000 }, (_, index) => personNamed(index + 1));
 		expect(new Set(names.map(({ username }) => username)).size).toBe(5_000);
-		for (const { username } of names)
-			expect(username).toMatch(/^[a-z0-9]{2,32}$/);
+		for (const { username } of names) expect(username).toMatch(/^[a-z0-9]{2,32}$/);
 	});
 });
 
@@ -301,10 +265,7 @@ describe("managed roles", () => {
 		await using simulator = await start([written({ roles })]);
 		const { guild, bot, notes } = guildAt(simulator);
 		expect(notes).toEqual([]);
-		expect(rolesOf(guild)).toEqual([
-			...roles.map(({ name }) => name),
-			"@everyone",
-		]);
+		expect(rolesOf(guild)).toEqual([...roles.map(({ name }) => name), "@everyone"]);
 		expect(bot.user.username).toBe("music-bot");
 		const managed = [...guild.roles.values()].filter((role) => role.managed);
 		expect(managed.map(({ name, tags }) => [name, tags?.bot_id])).toEqual(
@@ -317,15 +278,8 @@ describe("managed roles", () => {
 	});
 
 	test("the role of the bot comes above those with which a bot cannot moderate", async () => {
-		await using simulator = await start([
-			written({ roles: roles.filter(({ permissions }) => !permissions) }),
-		]);
-		expect(rolesOf(guildAt(simulator).guild)).toEqual([
-			"alpha",
-			"Server Booster",
-			"Mods",
-			"@everyone",
-		]);
+		await using simulator = await start([written({ roles: roles.filter(({ permissions }) => !permissions) })]);
+		expect(rolesOf(guildAt(simulator).guild)).toEqual(["alpha", "Server Booster", "Mods", "@everyone"]);
 	});
 
 	test("one of them can be chosen", async () => {
@@ -357,13 +311,9 @@ test("events that have begun are moved by whole weeks", async () => {
 	const movedMs = Date.parse(moved?.start ?? "") - Date.parse(event.start);
 	expect(movedMs).toBeGreaterThan(0);
 	expect(movedMs % weekMs).toBe(0);
-	expect(Date.parse(moved?.end ?? "") - Date.parse(moved?.start ?? "")).toBe(
-		2.5 * 60 * 60 * 1000,
-	);
+	expect(Date.parse(moved?.end ?? "") - Date.parse(moved?.start ?? "")).toBe(2.5 * 60 * 60 * 1000);
 	expect(kept).toMatchObject(future);
-	expect(notes).toContain(
-		`event Market: it began on ${event.start}, and now begins on ${moved?.start}`,
-	);
+	expect(notes).toContain(`event Market: it began on ${event.start}, and now begins on ${moved?.start}`);
 });
 
 test("a guild has the boosts and features that its document needs", async () => {
@@ -390,22 +340,12 @@ test("a guild has the boosts and features that its document needs", async () => 
 	const { guild, notes } = guildAt(simulator);
 	expect(notes).toHaveLength(1);
 	expect(guild.premium_tier).toBe(3);
-	expect(guild.features.toSorted()).toEqual([
-		"COMMUNITY",
-		"ENHANCED_ROLE_COLORS",
-		"ROLE_ICONS",
-	]);
+	expect(guild.features.toSorted()).toEqual(["COMMUNITY", "ENHANCED_ROLE_COLORS", "ROLE_ICONS"]);
 	expect(guild.emojis.size).toBe(120);
-	expect(
-		[...guild.emojis.values()].filter(({ animated }) => animated),
-	).toHaveLength(10);
+	expect([...guild.emojis.values()].filter(({ animated }) => animated)).toHaveLength(10);
 	const [emoji] = guild.emojis.keys();
-	const pictures = [
-		`emojis/${emoji}.gif`,
-		`icons/${guild.id}/${guild.icon}.png`,
-	];
-	for (const path of pictures)
-		expect((await fetch(`${simulator.cdn}/${path}`)).status).toBe(200);
+	const pictures = [`emojis/${emoji}.gif`, `icons/${guild.id}/${guild.icon}.png`];
+	for (const path of pictures) expect((await fetch(`${simulator.cdn}/${path}`)).status).toBe(200);
 });
 
 test("pictures beside a document are those of the guild", async () => {
@@ -433,28 +373,18 @@ test("pictures beside a document are those of the guild", async () => {
 	await Bun.write(pictureFile(`${stillHash}.png`), still);
 	await Bun.write(pictureFile(`${animatedHash}.gif`), animated);
 	{
-		await using simulator = await startSimulator(
-			await readWorlds({ world: [file] }),
-		);
+		await using simulator = await startSimulator(await readWorlds({ world: [file] }));
 		const { guild, notes } = guildAt(simulator);
 		expect(notes).toHaveLength(1);
-		const hashAt = async (path: string) =>
-			pictureHash(await (await fetch(`${simulator.cdn}/${path}`)).bytes());
-		const idOf = (name: string) =>
-			guild.emojis.values().find((emoji) => emoji.name === name)?.id;
+		const hashAt = async (path: string) => pictureHash(await (await fetch(`${simulator.cdn}/${path}`)).bytes());
+		const idOf = (name: string) => guild.emojis.values().find((emoji) => emoji.name === name)?.id;
 		expect(await hashAt(`emojis/${idOf("still")}.png`)).toBe(stillHash ?? "");
-		expect(await hashAt(`emojis/${idOf("moving")}.gif`)).toBe(
-			animatedHash ?? "",
-		);
-		expect(await hashAt(`icons/${guild.id}/${guild.icon}.gif`)).toBe(
-			animatedHash ?? "",
-		);
+		expect(await hashAt(`emojis/${idOf("moving")}.gif`)).toBe(animatedHash ?? "");
+		expect(await hashAt(`icons/${guild.id}/${guild.icon}.gif`)).toBe(animatedHash ?? "");
 		expect(idOf("drawn")).toBeString();
 	}
 	await Bun.write(pictureFile(`${stillHash}.png`), animated);
-	expect(readWorlds({ world: [file] })).rejects.toThrow(
-		`${stillHash}.png: its content has another hash`,
-	);
+	expect(readWorlds({ world: [file] })).rejects.toThrow(`${stillHash}.png: its content has another hash`);
 });
 
 test("what cannot be carried out is said, and the rest is there", async () => {
@@ -474,9 +404,7 @@ test("what cannot be carried out is said, and the rest is there", async () => {
 		}),
 	]);
 	const { guild, notes } = guildAt(simulator);
-	expect([...guild.channels.values()].map(({ name }) => name)).toEqual([
-		"general",
-	]);
+	expect([...guild.channels.values()].map(({ name }) => name)).toEqual(["general"]);
 	expect(notes).toEqual([
 		expect.stringMatching(/^settings.community: .* rules_channel/),
 		"create channel photos: refused, Invalid Form Body; type: Value must be one of {0, 2, 4, 5, 13, 15}.",
@@ -495,9 +423,7 @@ test.each([
 		'role "Ghost": neither the document nor the guild has one with this name',
 	],
 ])("a document that refers to nothing is refused: %p", async (given, issue) => {
-	expect(start([written(given)])).rejects.toThrow(
-		`1.yaml has 1 error:\n  ${issue}`,
-	);
+	expect(start([written(given)])).rejects.toThrow(`1.yaml has 1 error:\n  ${issue}`);
 });
 
 test("a large guild takes few requests more than it has things", async () => {
@@ -510,11 +436,7 @@ test("a large guild takes few requests more than it has things", async () => {
 	});
 	const { guild } = guildAt(simulator);
 	expect(guild.channels.size).toBeGreaterThan(90);
-	const things =
-		guild.channels.size +
-		guild.roles.size +
-		(document.automod?.length ?? 0) +
-		2;
+	const things = guild.channels.size + guild.roles.size + (document.automod?.length ?? 0) + 2;
 	expect(requests).toBeLessThan(things + 60);
 });
 
@@ -547,6 +469,5 @@ test("names cannot end the line of a note, and cannot control a terminal", async
 	const [{ notes } = { notes: [] }] = simulator.documentGuilds;
 	const shown = notes.join("");
 	expect(shown).toContain(String.raw`x\n\u{001b}[2J\u{202e}`);
-	for (const hidden of ["\n", "\u001b", "\u202e"])
-		expect(shown).not.toContain(hidden);
+	for (const hidden of ["\n", "\u001b", "\u202e"]) expect(shown).not.toContain(hidden);
 });

@@ -1,24 +1,11 @@
 // The game server: codes, donators, bans and chargebacks, the secret, and misbehaviour on demand.
 
 import { describe, expect, test } from "bun:test";
-import {
-	type GameServer,
-	startGameServer,
-} from "../../../src/simulator/game/game-server.ts";
-import {
-	longError,
-	type Misbehaviour,
-	misbehaviours,
-} from "../../../src/simulator/game/misbehaviour.ts";
+import { type GameServer, startGameServer } from "../../../src/simulator/game/game-server.ts";
+import { longError, type Misbehaviour, misbehaviours } from "../../../src/simulator/game/misbehaviour.ts";
 import { until } from "../../support/until.ts";
 
-function call(
-	game: GameServer,
-	method: string,
-	path: string,
-	body?: unknown,
-	secret = game.secret,
-) {
+function call(game: GameServer, method: string, path: string, body?: unknown, secret = game.secret) {
 	return fetch(`${game.url}${path}`, {
 		method,
 		redirect: "manual",
@@ -55,8 +42,7 @@ describe("verifying", () => {
 			codes: [{ code: "GOOD22", username: "Alex", uuid: "u", expiresAt }],
 		});
 		const old = game.issueCode({ validMs: -1 });
-		for (const code of ["NOPE22", "good22"])
-			expect((await verify(game, code)).error).toBe("This code is not known.");
+		for (const code of ["NOPE22", "good22"]) expect((await verify(game, code)).error).toBe("This code is not known.");
 		expect((await verify(game, old.code)).error).toContain("expired");
 		expect(game.links.size).toBe(0);
 		expect((await verify(game, "GOOD22")).success).toBe(true);
@@ -67,14 +53,10 @@ describe("verifying", () => {
 		const { code } = game.issueCode();
 		const body = { code, chat_id: "7" };
 		for (const secret of ["", "s3cre", "s3crets", "S3CRET"])
-			expect(
-				(await call(game, "POST", "/api/verify", body, secret)).status,
-			).toBe(401);
+			expect((await call(game, "POST", "/api/verify", body, secret)).status).toBe(401);
 		expect((await call(game, "POST", "/api/verify", "x")).status).toBe(400);
 		expect(game.links.size).toBe(0);
-		expect(game.requests.map(({ status }) => status)).toEqual([
-			401, 401, 401, 401, 400,
-		]);
+		expect(game.requests.map(({ status }) => status)).toEqual([401, 401, 401, 401, 400]);
 	});
 });
 
@@ -109,8 +91,7 @@ describe("donators and bans", () => {
 
 /** A bot that records requests and responds with 202. */
 function startListener() {
-	const heard: { path: string; authorization: string | null; body: string }[] =
-		[];
+	const heard: { path: string; authorization: string | null; body: string }[] = [];
 	const server = Bun.serve({
 		hostname: "127.0.0.1",
 		port: 0,
@@ -166,10 +147,7 @@ describe("chargebacks", () => {
 			null,
 			`Bearer ${game.secret}`,
 		]);
-		expect(bot.heard.slice(1).map(({ body }) => body)).toEqual([
-			"{",
-			'{"uuid":7}',
-		]);
+		expect(bot.heard.slice(1).map(({ body }) => body)).toEqual(["{", '{"uuid":7}']);
 	});
 });
 
@@ -240,8 +218,7 @@ describe("misbehaviour", () => {
 
 	test("the list of donators is empty, wrong or shorter on demand", async () => {
 		await using game = await startGameServer();
-		for (let number = 0; number < 8; number += 1)
-			game.addDonator({ chat_id: `${number}`, tier: "premium" });
+		for (let number = 0; number < 8; number += 1) game.addDonator({ chat_id: `${number}`, tier: "premium" });
 		const list = async (kind: Misbehaviour) => {
 			game.misbehave(kind, { times: 1 });
 			const response = await call(game, "GET", "/api/donators");
@@ -256,8 +233,7 @@ describe("misbehaviour", () => {
 	test("the misbehaviour of a route precedes that of all routes", async () => {
 		await using game = await startGameServer();
 		const status = async (method: string, path: string) =>
-			(await call(game, method, path, method === "POST" ? {} : undefined))
-				.status;
+			(await call(game, method, path, method === "POST" ? {} : undefined)).status;
 		game.misbehave("500", { route: "GET /api/donators" });
 		expect(await status("GET", "/api/donators")).toBe(500);
 		expect(await status("POST", "/api/ban")).toBe(400);
@@ -309,12 +285,7 @@ describe("misbehaviour", () => {
 
 	test("the control routes set misbehaviour, codes, donators and chargebacks", async () => {
 		await using game = await startGameServer();
-		const control = async (
-			path: string,
-			body: unknown,
-			headers = {},
-			method = "POST",
-		) => {
+		const control = async (path: string, body: unknown, headers = {}, method = "POST") => {
 			const response = await fetch(`${game.url}/simulator/${path}`, {
 				method,
 				headers,
@@ -324,8 +295,7 @@ describe("misbehaviour", () => {
 			return { status: response.status, body: told };
 		};
 		const { code } = (await control("codes", { username: "Alex" })).body;
-		for (const kind of misbehaviours)
-			expect((await control("misbehave", { kind })).status).toBe(200);
+		for (const kind of misbehaviours) expect((await control("misbehave", { kind })).status).toBe(200);
 		expect((await control("misbehave", { kind: "nice" })).status).toBe(400);
 		const foreign = { origin: "http://evil.example" };
 		expect((await control("codes", {}, foreign)).status).toBe(403);

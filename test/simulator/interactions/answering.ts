@@ -11,10 +11,7 @@ import {
 	type Client,
 	type Interaction,
 } from "discord.js";
-import type {
-	Simulator,
-	SimulatorOptions,
-} from "../../../src/simulator/simulator.ts";
+import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { connect } from "../support.ts";
 
@@ -105,11 +102,7 @@ export function buttons(...names: string[]) {
 }
 
 /** Sends a message with these buttons as alpha in #general of The Cooks. */
-export async function post(
-	simulator: Simulator,
-	client: Client,
-	...names: string[]
-) {
+export async function post(simulator: Simulator, client: Client, ...names: string[]) {
 	const channel = client.channels.cache.get(simulator.channel(general).id);
 	if (!channel?.isSendable()) throw new Error("general can be written in");
 	const { id, channelId } = await channel.send({

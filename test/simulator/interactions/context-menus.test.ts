@@ -1,12 +1,7 @@
 // Commands in the context menus of users and messages, as discord.js receives them, and where commands can be used.
 
 import { expect, test } from "bun:test";
-import {
-	GatewayIntentBits as Intent,
-	type Interaction,
-	InteractionContextType,
-	PermissionFlagsBits,
-} from "discord.js";
+import { GatewayIntentBits as Intent, type Interaction, InteractionContextType, PermissionFlagsBits } from "discord.js";
 import { isGuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { as, connect, startSimulator } from "../support.ts";
 import { general, startAnswering } from "./answering.ts";
@@ -29,8 +24,7 @@ async function startKeeping() {
 		{
 			any: async (interaction) => {
 				received.push(interaction);
-				if (interaction.isCommand())
-					await interaction.reply({ content: "done", flags: ["Ephemeral"] });
+				if (interaction.isCommand()) await interaction.reply({ content: "done", flags: ["Ephemeral"] });
 			},
 		},
 		{},
@@ -62,8 +56,7 @@ test("a command in the menu of a user has the user and the member", async () => 
 test("public responses name the target of a context menu", async () => {
 	await using world = await startAnswering(
 		{
-			any: async (one) =>
-				one.isContextMenuCommand() ? one.reply("done") : undefined,
+			any: async (one) => (one.isContextMenuCommand() ? one.reply("done") : undefined),
 		},
 		{},
 		registered,
@@ -103,8 +96,7 @@ test("a command in the menu of a message has the message", async () => {
 	const message = await simulator.user("zoe").say(general, "buy my soup");
 	await (await ada.runOnMessage(message, "Report")).reply();
 	const [interaction] = received;
-	if (!interaction?.isMessageContextMenuCommand())
-		throw new Error("wrong type");
+	if (!interaction?.isMessageContextMenuCommand()) throw new Error("wrong type");
 	expect(interaction.targetId).toBe(message.id);
 	expect(interaction.targetMessage).toMatchObject({
 		id: message.id,
@@ -134,12 +126,8 @@ test("without the intent MessageContent the bot sees the content of such a messa
 test("commands of other types and the same name are different ones", async () => {
 	await using world = await startKeeping();
 	const { ada } = world;
-	await expect(ada.run(general, "Report")).rejects.toThrow(
-		"can see no command",
-	);
-	await expect(ada.runOnUser(general, "Report", ada.id)).rejects.toThrow(
-		"can see no command",
-	);
+	await expect(ada.run(general, "Report")).rejects.toThrow("can see no command");
+	await expect(ada.runOnUser(general, "Report", ada.id)).rejects.toThrow("can see no command");
 	await (await ada.run(general, "report")).reply();
 });
 
@@ -147,18 +135,11 @@ test("a command's target must exist, and its user needs permissions", async () =
 	await using world = await startKeeping();
 	const { simulator, ada } = world;
 	const zoe = simulator.user("zoe");
-	await expect(ada.runOnUser(general, "Warn Member", "1")).rejects.toThrow(
-		"Unknown User",
-	);
+	await expect(ada.runOnUser(general, "Warn Member", "1")).rejects.toThrow("Unknown User");
 	const { id: channel_id } = simulator.channel(general);
-	await expect(
-		ada.runOnMessage({ id: "1", channel_id }, "Report"),
-	).rejects.toThrow("Unknown Message");
-	await expect(zoe.runOnUser(general, "Warn Member", ada.id)).rejects.toThrow(
-		"Missing Permissions",
-	);
-	const names = (who: typeof zoe) =>
-		who.commands(general).map(({ name }) => name);
+	await expect(ada.runOnMessage({ id: "1", channel_id }, "Report")).rejects.toThrow("Unknown Message");
+	await expect(zoe.runOnUser(general, "Warn Member", ada.id)).rejects.toThrow("Missing Permissions");
+	const names = (who: typeof zoe) => who.commands(general).map(({ name }) => name);
 	expect(names(zoe)).toEqual(["Report", "report"]);
 	expect(names(ada)).toEqual(["Warn Member", "Report", "report"]);
 });
@@ -215,13 +196,9 @@ test("default_member_permissions of 0 leave a command to administrators", async 
 			defaultMemberPermissions: ManageMessages | BanMembers,
 		},
 	]);
-	await expect(jose.run(general, "raid")).rejects.toThrow(
-		"Missing Permissions",
-	);
+	await expect(jose.run(general, "raid")).rejects.toThrow("Missing Permissions");
 	await (await ada.run(general, "raid")).reply();
-	await expect(jose.run(general, "both")).rejects.toThrow(
-		"Missing Permissions",
-	);
+	await expect(jose.run(general, "both")).rejects.toThrow("Missing Permissions");
 });
 
 test("contexts decide whether a command works in guilds and in direct messages", async () => {
@@ -238,16 +215,12 @@ test("contexts decide whether a command works in guilds and in direct messages",
 			defaultMemberPermissions: ManageMessages,
 		},
 	]);
-	await bot.client.application.commands.set(
-		[{ name: "local", description: "In this guild" }],
-		inGuild,
-	);
+	await bot.client.application.commands.set([{ name: "local", description: "In this guild" }], inGuild);
 	const opened = await as(simulator, ada)("POST", "/users/@me/channels", {
 		recipient_id: simulator.bot("alpha").id,
 	});
 	const { id: dm } = opened.json<{ id: string }>();
-	const names = (channel: string) =>
-		ada.commands(channel).map(({ name }) => name);
+	const names = (channel: string) => ada.commands(channel).map(({ name }) => name);
 	expect(names(general)).toEqual(["local", "guild", "restricted"]);
 	expect(names(dm)).toEqual(["dm", "restricted"]);
 	await (await ada.run(dm, "restricted")).reply();

@@ -16,20 +16,14 @@ describe("permissions", () => {
 		const guild = simulator.guild("The Cooks");
 		const zoe = simulator.user("zoe");
 		const options = { code: "ABC" };
-		await expect(zoe.run("The Cooks/staff", "verify", options)).rejects.toThrow(
-			"Missing Access",
-		);
+		await expect(zoe.run("The Cooks/staff", "verify", options)).rejects.toThrow("Missing Access");
 		const everyone = guild.roles.get(guild.id);
 		if (!everyone) throw new Error("there is @everyone");
 		const { UseApplicationCommands } = PermissionFlagsBits;
 		simulator.world.roles.edit(guild, everyone, {
-			permissions: String(
-				BigInt(everyone.permissions) & ~UseApplicationCommands,
-			),
+			permissions: String(BigInt(everyone.permissions) & ~UseApplicationCommands),
 		});
-		await expect(zoe.run(general, "verify", options)).rejects.toThrow(
-			"Missing Permissions",
-		);
+		await expect(zoe.run(general, "verify", options)).rejects.toThrow("Missing Permissions");
 		await world.ada.run(general, "verify", options);
 	});
 
@@ -43,9 +37,7 @@ describe("permissions", () => {
 				defaultMemberPermissions: PermissionFlagsBits.ManageMessages,
 			},
 		]);
-		await expect(simulator.user("zoe").run(general, "sweep")).rejects.toThrow(
-			"Missing Permissions",
-		);
+		await expect(simulator.user("zoe").run(general, "sweep")).rejects.toThrow("Missing Permissions");
 		await simulator.user("jose.garcia").run(general, "sweep");
 	});
 
@@ -76,9 +68,7 @@ describe("permissions", () => {
 	test("an unknown command and a bot outside the guild are refused", async () => {
 		await using world = await startAnswering({});
 		const { simulator, ada } = world;
-		await expect(ada.run(general, "dance")).rejects.toThrow(
-			"can see no command /dance",
-		);
+		await expect(ada.run(general, "dance")).rejects.toThrow("can see no command /dance");
 		const ask = (who: string, application: string, name: string) =>
 			as(simulator, simulator.user(who))("POST", "/interactions", {
 				type: 2,
@@ -95,10 +85,7 @@ describe("permissions", () => {
 
 	test("commands work in a direct channel with the bot", async () => {
 		await using world = await startAnswering({
-			command: (interaction) =>
-				interaction.reply(
-					`${interaction.guildId} ${interaction.user.username}`,
-				),
+			command: (interaction) => interaction.reply(`${interaction.guildId} ${interaction.user.username}`),
 		});
 		const { simulator, ada } = world;
 		const opened = await as(simulator, ada)("POST", "/users/@me/channels", {
@@ -160,10 +147,7 @@ describe("tokens", () => {
 		const { call, callback, webhook } = waiting;
 		await call("POST", callback, { type: 5 });
 		const original = `${webhook}/messages/@original`;
-		await until(
-			"it has expired",
-			async () => (await call("GET", original)).code === 50027,
-		);
+		await until("it has expired", async () => (await call("GET", original)).code === 50027);
 		expect((await call("POST", webhook, { content: "late" })).code).toBe(50027);
 	});
 
@@ -176,15 +160,12 @@ describe("tokens", () => {
 		["an update of no message", { type: 7, data: {} }, 400, 50035],
 		["an empty message", { type: 4, data: {} }, 400, 50006],
 		["no type", {}, 400, 50035],
-	])(
-		"%s is refused as a response to a command",
-		async (_, body, status, code) => {
-			await using waiting = await startWaiting();
-			const { call, callback, asked } = waiting;
-			expect(await call("POST", callback, body)).toEqual({ status, code });
-			expect(asked.state).toBe("waiting");
-		},
-	);
+	])("%s is refused as a response to a command", async (_, body, status, code) => {
+		await using waiting = await startWaiting();
+		const { call, callback, asked } = waiting;
+		expect(await call("POST", callback, body)).toEqual({ status, code });
+		expect(asked.state).toBe("waiting");
+	});
 
 	test("a response in a deleted channel is refused", async () => {
 		await using waiting = await startWaiting();
@@ -220,8 +201,7 @@ describe("tokens", () => {
 			expect((await call("POST", webhook, { content: "x" })).status).toBe(200);
 		const alpha = as(simulator, simulator.bot("alpha"));
 		const statuses = [];
-		for (let number = 0; number < 3; number += 1)
-			statuses.push((await alpha("GET", "/users/@me")).status);
+		for (let number = 0; number < 3; number += 1) statuses.push((await alpha("GET", "/users/@me")).status);
 		expect(statuses).toContain(429);
 	});
 });

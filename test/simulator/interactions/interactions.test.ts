@@ -1,11 +1,7 @@
 // Interactions: people run commands and press buttons, a real discord.js bot responds, and they see the response.
 
 import { describe, expect, test } from "bun:test";
-import {
-	type ChatInputCommandInteraction,
-	MessageFlags,
-	PermissionFlagsBits,
-} from "discord.js";
+import { type ChatInputCommandInteraction, MessageFlags, PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
 import { as } from "../support.ts";
 import { buttons, general, post, startAnswering } from "./answering.ts";
@@ -73,8 +69,7 @@ describe("commands", () => {
 
 	test("an ephemeral reply is visible only to its user", async () => {
 		await using world = await startAnswering({
-			command: (interaction) =>
-				interaction.reply({ content: "psst", flags: Ephemeral }),
+			command: (interaction) => interaction.reply({ content: "psst", flags: Ephemeral }),
 		});
 		const { simulator, bot, ada } = world;
 		const asked = await ada.run(general, "verify", { code: "ABC" });
@@ -140,10 +135,7 @@ describe("commands", () => {
 		expect(await asked.followUp(2)).toMatchObject({ content: "3" });
 		expect(world.errors).toEqual([]);
 		expect(reply.deleted).toBe(true);
-		expect(reply.followUps).toMatchObject([
-			{ deleted: true, edits: ["two"] },
-			{ deleted: false },
-		]);
+		expect(reply.followUps).toMatchObject([{ deleted: true, edits: ["two"] }, { deleted: false }]);
 	});
 
 	test("a late response is refused, and the user sees a failure", async () => {
@@ -180,13 +172,11 @@ describe("commands", () => {
 					withResponse: true,
 				});
 				told = answer.resource?.message?.content;
-				expect(answer.interaction.responseMessageId).toBe(
-					answer.resource?.message?.id ?? null,
-				);
-				await interaction.client.rest.post(
-					`/interactions/${interaction.id}/${interaction.token}/callback`,
-					{ body: { type: 4, data: { content: "twice" } }, auth: false },
-				);
+				expect(answer.interaction.responseMessageId).toBe(answer.resource?.message?.id ?? null);
+				await interaction.client.rest.post(`/interactions/${interaction.id}/${interaction.token}/callback`, {
+					body: { type: 4, data: { content: "twice" } },
+					auth: false,
+				});
 			},
 		});
 		const { simulator, ada } = world;
@@ -203,10 +193,7 @@ describe("commands", () => {
 		await using world = await startAnswering({
 			command: async (interaction) => {
 				const answer = await interaction.deferReply({ withResponse: true });
-				told.resolve([
-					answer.interaction.responseMessageLoading,
-					answer.resource,
-				]);
+				told.resolve([answer.interaction.responseMessageLoading, answer.resource]);
 			},
 		});
 		await world.ada.run(general, "verify", { code: "ABC" });
@@ -278,10 +265,7 @@ describe("buttons", () => {
 		const pressed = await ada.press(message, "Ban");
 		const reply = await pressed.reply();
 		expect(reply).toMatchObject({ id: message.id, content: "id:Ban by ada" });
-		expect(reply.buttons).toMatchObject([
-			{ disabled: true },
-			{ disabled: true },
-		]);
+		expect(reply.buttons).toMatchObject([{ disabled: true }, { disabled: true }]);
 		expect(await bot.event("MESSAGE_UPDATE")).toMatchObject({
 			content: "id:Ban by ada",
 		});
@@ -309,8 +293,7 @@ describe("buttons", () => {
 		await using world = await startAnswering({
 			button: async (interaction) => {
 				pressers.push(interaction.user.username);
-				if (pressers.length > 1)
-					return interaction.reply({ content: "too late", flags: Ephemeral });
+				if (pressers.length > 1) return interaction.reply({ content: "too late", flags: Ephemeral });
 				await interaction.deferUpdate();
 				return interaction.editReply({ content: "taken", components: [] });
 			},
@@ -322,9 +305,7 @@ describe("buttons", () => {
 			simulator.user("zoe").press(message, "id:Ban"),
 		]);
 		const replies = await Promise.all([first.reply(), second.reply()]);
-		await until("the update", () =>
-			replies.some(({ content }) => content === "taken"),
-		);
+		await until("the update", () => replies.some(({ content }) => content === "taken"));
 		const contents = replies.map(({ content }) => content);
 		expect(contents).toEqual(["taken", "too late"]);
 		expect(pressers).toEqual(["ada", "zoe"]);
@@ -339,8 +320,7 @@ describe("buttons", () => {
 					flags: Ephemeral,
 					components: buttons("Yes"),
 				}),
-			button: (interaction) =>
-				interaction.update({ content: "yes", components: [] }),
+			button: (interaction) => interaction.update({ content: "yes", components: [] }),
 		});
 		const { simulator, ada } = world;
 		const asked = await ada.run(general, "verify", { code: "ABC" });
@@ -358,10 +338,7 @@ describe("buttons", () => {
 	});
 
 	test("a press without a response fails and leaves the message unchanged", async () => {
-		await using world = await startAnswering(
-			{},
-			{ timing: { acknowledgeMs: 20 } },
-		);
+		await using world = await startAnswering({}, { timing: { acknowledgeMs: 20 } });
 		const { simulator, bot, ada } = world;
 		const message = await post(simulator, bot.client, "Ban");
 		const pressed = await ada.press(message, "Ban");

@@ -18,11 +18,7 @@ import { as } from "../support.ts";
 import { buttons, general, post, startAnswering } from "./answering.ts";
 
 const reason = () =>
-	new TextInputBuilder()
-		.setCustomId("reason")
-		.setStyle(TextInputStyle.Paragraph)
-		.setMinLength(3)
-		.setMaxLength(100);
+	new TextInputBuilder().setCustomId("reason").setStyle(TextInputStyle.Paragraph).setMinLength(3).setMaxLength(100);
 
 const inLabel = () =>
 	new ModalBuilder()
@@ -30,23 +26,14 @@ const inLabel = () =>
 		.setTitle("Warn zoe")
 		.addTextDisplayComponents(new TextDisplayBuilder().setContent("Be kind."))
 		.addLabelComponents(
-			new LabelBuilder()
-				.setLabel("Reason")
-				.setDescription("zoe reads it")
-				.setTextInputComponent(reason()),
+			new LabelBuilder().setLabel("Reason").setDescription("zoe reads it").setTextInputComponent(reason()),
 			new LabelBuilder().setLabel("Days").setStringSelectMenuComponent(
 				new StringSelectMenuBuilder()
 					.setCustomId("days")
 					.setRequired(false)
-					.addOptions(
-						["1", "7"].map((value) => ({ label: `${value} days`, value })),
-					),
+					.addOptions(["1", "7"].map((value) => ({ label: `${value} days`, value }))),
 			),
-			new LabelBuilder()
-				.setLabel("Witness")
-				.setUserSelectMenuComponent(
-					new UserSelectMenuBuilder().setCustomId("who"),
-				),
+			new LabelBuilder().setLabel("Witness").setUserSelectMenuComponent(new UserSelectMenuBuilder().setCustomId("who")),
 		);
 
 const inRow = () =>
@@ -73,8 +60,7 @@ async function startOpening(
 	const world = await startAnswering(
 		{
 			any: async (interaction: Interaction) => {
-				if (interaction.isCommand() || interaction.isButton())
-					await interaction.showModal(modal());
+				if (interaction.isCommand() || interaction.isButton()) await interaction.showModal(modal());
 				if (!interaction.isModalSubmit()) return;
 				received.push(interaction);
 				await submitted?.(interaction);
@@ -128,9 +114,7 @@ describe("submitting", () => {
 			content: "spam",
 			ephemeral: false,
 		});
-		const [message] = simulator.world.messages.in(
-			simulator.channel(general).id,
-		);
+		const [message] = simulator.world.messages.in(simulator.channel(general).id);
 		expect(message).toMatchObject({
 			interaction_metadata: {
 				type: 5,
@@ -140,9 +124,7 @@ describe("submitting", () => {
 	});
 
 	test("a command in the menu of a message can open a modal", async () => {
-		await using world = await startOpening(inRow, (interaction) =>
-			interaction.reply("noted"),
-		);
+		await using world = await startOpening(inRow, (interaction) => interaction.reply("noted"));
 		const { ada } = world;
 		const message = await ada.say(general, "hello");
 		const asked = await ada.runOnMessage(message, "Warn Author");
@@ -212,9 +194,7 @@ describe("refusals", () => {
 		const { simulator, ada } = world;
 		const asked = await ada.run(general, "warn");
 		await asked.modal();
-		await expect(simulator.user("zoe").submit(asked, {})).rejects.toThrow(
-			"Unknown interaction",
-		);
+		await expect(simulator.user("zoe").submit(asked, {})).rejects.toThrow("Unknown interaction");
 	});
 
 	test("reply() of a modal is an error", async () => {
@@ -232,26 +212,10 @@ describe("refusals", () => {
 		["no components", { components: [] }, "components"],
 		["six components", { components: Array(6).fill(row) }, "components"],
 		["the same custom_id twice", { components: [row, label] }, "components"],
-		[
-			"two inputs in a row",
-			{ components: [{ type: 1, components: [input, input] }] },
-			"components.0.components",
-		],
-		[
-			"a row without a label",
-			{ components: [{ type: 1, components: [input] }] },
-			"components.0.components.0.label",
-		],
-		[
-			"a button",
-			{ components: [{ ...label, component: { type: 2 } }] },
-			"components.0.component.type",
-		],
-		[
-			"a long label",
-			{ components: [{ ...label, label: "x".repeat(46) }] },
-			"components.0.label",
-		],
+		["two inputs in a row", { components: [{ type: 1, components: [input, input] }] }, "components.0.components"],
+		["a row without a label", { components: [{ type: 1, components: [input] }] }, "components.0.components.0.label"],
+		["a button", { components: [{ ...label, component: { type: 2 } }] }, "components.0.component.type"],
+		["a long label", { components: [{ ...label, label: "x".repeat(46) }] }, "components.0.label"],
 		[
 			"a disabled menu",
 			{
@@ -284,8 +248,7 @@ describe("refusals", () => {
 		const alpha = as(simulator, simulator.bot("alpha"));
 		const callback = `/interactions/${event.id}/${event.token}/callback`;
 		const data = { custom_id: "m", title: "Warn", components: [label] };
-		const answer = (more: object) =>
-			alpha("POST", callback, { type: 9, data: { ...data, ...more } });
+		const answer = (more: object) => alpha("POST", callback, { type: 9, data: { ...data, ...more } });
 		expect(Object.keys((await answer(fault)).faults)).toEqual([`data.${path}`]);
 		expect((await answer({})).status).toBe(204);
 		expect(await asked.modal()).toMatchObject({ customId: "m" });

@@ -72,9 +72,7 @@ const registered = [
 ] as never[];
 
 /** A bot that keeps the commands it receives, and answers requests for suggestions with `respond`. */
-async function startKeeping(
-	respond?: (interaction: AutocompleteInteraction) => Promise<unknown>,
-) {
+async function startKeeping(respond?: (interaction: AutocompleteInteraction) => Promise<unknown>) {
 	const received: ChatInputCommandInteraction[] = [];
 	const world = await startAnswering(
 		{
@@ -82,8 +80,7 @@ async function startKeeping(
 				received.push(interaction);
 				await interaction.reply("done");
 			},
-			any: (interaction) =>
-				interaction.isAutocomplete() ? respond?.(interaction) : undefined,
+			any: (interaction) => (interaction.isAutocomplete() ? respond?.(interaction) : undefined),
 		},
 		{},
 		registered,
@@ -151,9 +148,7 @@ describe("values", () => {
 			name: "general",
 			permissions: expect.any(String),
 		});
-		expect(Object.keys(resolved.channels[where] ?? {})).not.toContain(
-			"permission_overwrites",
-		);
+		expect(Object.keys(resolved.channels[where] ?? {})).not.toContain("permission_overwrites");
 	});
 
 	test("a subcommand is used with its own options", async () => {
@@ -168,10 +163,7 @@ describe("values", () => {
 		expect(add?.options.getSubcommand()).toBe("add");
 		expect(add?.options.getRole("role")?.id).toBe(guild.id);
 		const said = simulator.world.messages.in(simulator.channel(general).id);
-		expect(said.map(({ interaction }) => interaction?.name)).toEqual([
-			"menu role add",
-			"menu list",
-		]);
+		expect(said.map(({ interaction }) => interaction?.name)).toEqual(["menu role add", "menu list"]);
 		expect(list?.options.getSubcommandGroup()).toBeNull();
 		expect(list?.options.getSubcommand()).toBe("list");
 		await expect(ada.run(general, "menu")).rejects.toThrow("subcommand");
@@ -194,12 +186,8 @@ describe("values", () => {
 			voice: voice?.id,
 			user: ada.id,
 		};
-		const options = Object.fromEntries(
-			Object.entries(given).map(([key, value]) => [key, ids[value] ?? value]),
-		);
-		await expect(ada.run(general, "all", options)).rejects.toThrow(
-			"APPLICATION_COMMAND_INVALID_OPTION_VALUE",
-		);
+		const options = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, ids[value] ?? value]));
+		await expect(ada.run(general, "all", options)).rejects.toThrow("APPLICATION_COMMAND_INVALID_OPTION_VALUE");
 	});
 });
 
@@ -207,33 +195,17 @@ describe("suggestions", () => {
 	test("the bot sees what is typed, and its choices appear", async () => {
 		const seen: unknown[] = [];
 		await using world = await startKeeping(async (interaction) => {
-			seen.push([
-				interaction.commandName,
-				interaction.options.getFocused(true),
-				interaction.options.get("who")?.value,
-			]);
+			seen.push([interaction.commandName, interaction.options.getFocused(true), interaction.options.get("who")?.value]);
 			await interaction.respond([{ name: "1 hour", value: "1h" }]);
 		});
 		const { simulator, ada, errors } = world;
 		const who = simulator.user("zoe").id;
 		const typed = { who, duration: "1" };
-		expect(await ada.suggest(general, "timeout", typed, "duration")).toEqual([
-			{ name: "1 hour", value: "1h" },
-		]);
-		expect(await ada.suggest(general, "timeout", {}, "duration")).toHaveLength(
-			1,
-		);
+		expect(await ada.suggest(general, "timeout", typed, "duration")).toEqual([{ name: "1 hour", value: "1h" }]);
+		expect(await ada.suggest(general, "timeout", {}, "duration")).toHaveLength(1);
 		expect(seen).toEqual([
-			[
-				"timeout",
-				{ name: "duration", type: Option.String, value: "1", focused: true },
-				who,
-			],
-			[
-				"timeout",
-				{ name: "duration", type: Option.String, value: "", focused: true },
-				undefined,
-			],
+			["timeout", { name: "duration", type: Option.String, value: "1", focused: true }, who],
+			["timeout", { name: "duration", type: Option.String, value: "", focused: true }, undefined],
 		]);
 		expect(errors).toEqual([]);
 	});
@@ -245,9 +217,7 @@ describe("suggestions", () => {
 			await interaction.respond([{ name: "Case 12", value: 12 }]);
 		});
 		const { ada } = world;
-		expect(await ada.suggest(general, "timeout", { case: 1 }, "case")).toEqual([
-			{ name: "Case 12", value: 12 },
-		]);
+		expect(await ada.suggest(general, "timeout", { case: 1 }, "case")).toEqual([{ name: "Case 12", value: 12 }]);
 		expect(seen).toEqual(["1"]);
 	});
 
@@ -261,12 +231,7 @@ describe("suggestions", () => {
 			]),
 		);
 		const { ada } = world;
-		const found = await ada.suggest(
-			general,
-			"group one",
-			{ text: "a" },
-			"text",
-		);
+		const found = await ada.suggest(general, "group one", { text: "a" }, "text");
 		expect(found).toEqual([{ name: "one a", value: "x" }]);
 	});
 
@@ -316,8 +281,6 @@ describe("suggestions", () => {
 		expect((await alpha("POST", path, answer)).status).toBe(204);
 		expect((await alpha("POST", path, answer)).code).toBe(40060);
 		expect(await suggested).toEqual([]);
-		await expect(
-			ada.suggest(general, "timeout", { reason: "x" }, "reason"),
-		).rejects.toThrow("has no autocompletion");
+		await expect(ada.suggest(general, "timeout", { reason: "x" }, "reason")).rejects.toThrow("has no autocompletion");
 	});
 });

@@ -19,9 +19,7 @@ const menus = [
 	new StringSelectMenuBuilder()
 		.setCustomId("soup")
 		.setMaxValues(2)
-		.addOptions(
-			...["leek", "pea", "miso"].map((value) => ({ label: value, value })),
-		),
+		.addOptions(...["leek", "pea", "miso"].map((value) => ({ label: value, value }))),
 	new UserSelectMenuBuilder().setCustomId("who"),
 	new RoleSelectMenuBuilder().setCustomId("role"),
 	new ChannelSelectMenuBuilder().setCustomId("where"),
@@ -43,16 +41,10 @@ async function startScene() {
 	if (!place?.isSendable()) throw new Error("general can be written in");
 	const { id: message_id } = await place.send({
 		content: "choose",
-		components: menus.map((menu) =>
-			new ActionRowBuilder<(typeof menus)[number]>().addComponents(menu),
-		),
+		components: menus.map((menu) => new ActionRowBuilder<(typeof menus)[number]>().addComponents(menu)),
 	});
 	const ada = as(simulator, simulator.user("ada"));
-	const choose = async (
-		component_type: ComponentType,
-		custom_id: string,
-		...values: string[]
-	) => {
+	const choose = async (component_type: ComponentType, custom_id: string, ...values: string[]) => {
 		const response = await ada("POST", "/interactions", {
 			type: 3,
 			application_id: bot.client.user.id,
@@ -63,9 +55,7 @@ async function startScene() {
 		});
 		const interaction = simulator.interactions.get(String(response.json().id));
 		if (interaction)
-			await simulator.interactions.until(interaction, () =>
-				interaction.state === "waiting" ? undefined : true,
-			);
+			await simulator.interactions.until(interaction, () => (interaction.state === "waiting" ? undefined : true));
 		return response;
 	};
 	return {
@@ -89,11 +79,7 @@ test("the chosen values reach the bot, with the users, roles and channels", asyn
 	await choose(ComponentType.StringSelect, "soup", "pea", "leek");
 	await choose(ComponentType.UserSelect, "who", zoe.id);
 	await choose(ComponentType.RoleSelect, "role", role.id);
-	await choose(
-		ComponentType.ChannelSelect,
-		"where",
-		simulator.channel(general).id,
-	);
+	await choose(ComponentType.ChannelSelect, "where", simulator.channel(general).id);
 	await choose(ComponentType.MentionableSelect, "any", role.id, zoe.id);
 	expect(received.map(({ values }) => values)).toEqual([
 		["pea", "leek"],
@@ -103,17 +89,12 @@ test("the chosen values reach the bot, with the users, roles and channels", asyn
 		[role.id, zoe.id],
 	]);
 	// Each menu comes after its row.
-	expect(simulator.interactions.list().map(({ data }) => data)).toMatchObject(
-		[2, 4, 6, 8, 10].map((id) => ({ id })),
-	);
+	expect(simulator.interactions.list().map(({ data }) => data)).toMatchObject([2, 4, 6, 8, 10].map((id) => ({ id })));
 	const [, who, roles, where, any] = received;
-	if (who?.isUserSelectMenu())
-		expect(who.users.map(({ username }) => username)).toEqual(["zoe"]);
-	if (roles?.isRoleSelectMenu())
-		expect([...roles.roles.keys()]).toEqual([role.id]);
+	if (who?.isUserSelectMenu()) expect(who.users.map(({ username }) => username)).toEqual(["zoe"]);
+	if (roles?.isRoleSelectMenu()) expect([...roles.roles.keys()]).toEqual([role.id]);
 	if (where?.isChannelSelectMenu()) expect(where.channels.size).toBe(1);
-	if (any?.isMentionableSelectMenu())
-		expect([any.roles.size, any.members.size]).toEqual([1, 1]);
+	if (any?.isMentionableSelectMenu()) expect([any.roles.size, any.members.size]).toEqual([1, 1]);
 });
 
 test.each([

@@ -1,11 +1,7 @@
 // What a person does beside commands: sends files, chooses in menus.
 
 import { expect, test } from "bun:test";
-import {
-	ActionRowBuilder,
-	StringSelectMenuBuilder,
-	UserSelectMenuBuilder,
-} from "discord.js";
+import { ActionRowBuilder, StringSelectMenuBuilder, UserSelectMenuBuilder } from "discord.js";
 import { connect, startSimulator } from "../support.ts";
 import { general, startAnswering } from "./answering.ts";
 
@@ -18,13 +14,8 @@ const picture = (size: number) => ({
 test("attachments arrive with size and media type, and can be downloaded", async () => {
 	await using simulator = await startSimulator();
 	await using bot = await connect(simulator);
-	const files = [
-		picture(1000),
-		{ filename: "a b.txt", content: "leek", content_type: "text/plain" },
-	];
-	const said = await simulator
-		.user("zoe")
-		.say(general, "", { attachments: files });
+	const files = [picture(1000), { filename: "a b.txt", content: "leek", content_type: "text/plain" }];
+	const said = await simulator.user("zoe").say(general, "", { attachments: files });
 	expect(said.attachments).toHaveLength(2);
 	const event = await bot.event("MESSAGE_CREATE");
 	expect(event).toMatchObject({
@@ -35,12 +26,8 @@ test("attachments arrive with size and media type, and can be downloaded", async
 		],
 	});
 	const { attachments } = event as { attachments: { url: string }[] };
-	expect(attachments[0]?.url).toMatch(
-		/\/picture\.png\?ex=[0-9a-f]+&is=[0-9a-f]+&hm=[0-9a-f]{64}&$/,
-	);
-	const [served, text] = await Promise.all(
-		attachments.map(({ url }) => fetch(url)),
-	);
+	expect(attachments[0]?.url).toMatch(/\/picture\.png\?ex=[0-9a-f]+&is=[0-9a-f]+&hm=[0-9a-f]{64}&$/);
+	const [served, text] = await Promise.all(attachments.map(({ url }) => fetch(url)));
 	expect(served?.headers.get("content-type")).toBe("image/png");
 	expect(await served?.bytes()).toEqual(new Uint8Array(1000).fill(7));
 	expect(await text?.text()).toBe("leek");
@@ -68,13 +55,9 @@ test("people choose in select menus", async () => {
 							.setCustomId("soup")
 							.setMinValues(0)
 							.setMaxValues(2)
-							.addOptions(
-								["leek", "pea"].map((value) => ({ label: value, value })),
-							),
+							.addOptions(["leek", "pea"].map((value) => ({ label: value, value }))),
 					),
-					new ActionRowBuilder<UserSelectMenuBuilder>().addComponents(
-						new UserSelectMenuBuilder().setCustomId("who"),
-					),
+					new ActionRowBuilder<UserSelectMenuBuilder>().addComponents(new UserSelectMenuBuilder().setCustomId("who")),
 				],
 			}),
 		any: async (interaction) => {
@@ -86,22 +69,11 @@ test("people choose in select menus", async () => {
 	const { ada, simulator } = world;
 	const asked = await ada.run(general, "verify", { code: "A" });
 	const reply = await asked.reply();
-	expect(reply.menus).toMatchObject([
-		{ custom_id: "soup" },
-		{ custom_id: "who" },
-	]);
-	await expect(ada.select(reply, "salad", "leek")).rejects.toThrow(
-		"its menus are: soup, who",
-	);
-	await expect(ada.select(reply, "soup", "tomato")).rejects.toThrow(
-		"COMPONENT_VALIDATION_FAILED",
-	);
-	await expect(
-		simulator.user("zoe").select(reply, "soup", "leek"),
-	).rejects.toThrow("cannot see the message");
-	const updated = await (
-		await ada.select(reply, "soup", "pea", "leek")
-	).reply();
+	expect(reply.menus).toMatchObject([{ custom_id: "soup" }, { custom_id: "who" }]);
+	await expect(ada.select(reply, "salad", "leek")).rejects.toThrow("its menus are: soup, who");
+	await expect(ada.select(reply, "soup", "tomato")).rejects.toThrow("COMPONENT_VALIDATION_FAILED");
+	await expect(simulator.user("zoe").select(reply, "soup", "leek")).rejects.toThrow("cannot see the message");
+	const updated = await (await ada.select(reply, "soup", "pea", "leek")).reply();
 	expect(updated).toMatchObject({ id: reply.id, content: "thanks", menus: [] });
 	expect(chosen).toEqual([["pea", "leek"]]);
 });
@@ -111,20 +83,14 @@ test("40 people who write in 20 channels at once: each message arrives once", as
 	await using bot = await connect(simulator);
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
-	const channels = Array.from({ length: 20 }, (_, n) =>
-		world.channels.add(guild, { name: `c${n}`, type: 0 }),
-	);
+	const channels = Array.from({ length: 20 }, (_, n) => world.channels.add(guild, { name: `c${n}`, type: 0 }));
 	const people = Array.from({ length: 40 }, (_, n) => {
 		const { user } = world.users.addPerson({ username: `p${n}` });
 		world.members.add(guild, user);
 		return simulator.user(user.username);
 	});
 	const sent = await Promise.all(
-		people.flatMap((person) =>
-			channels.map(({ id }) =>
-				person.say(id, "free", { attachments: [picture(20_000)] }),
-			),
-		),
+		people.flatMap((person) => channels.map(({ id }) => person.say(id, "free", { attachments: [picture(20_000)] }))),
 	);
 	const last = sent
 		.map(({ id }) => id)

@@ -6,19 +6,13 @@ import { connect, testWith } from "../support.ts";
 
 const bytes = (base64: string) => Buffer.from(base64, "base64");
 /** Images of one pixel. */
-const png = bytes(
-	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
-);
+const png = bytes("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==");
 const gif = bytes("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7");
 const webp = bytes("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==");
 /** The start of an animated WebP picture. */
-const animatedWebp = Buffer.concat([
-	Buffer.from("RIFFxxxxWEBPVP8X"),
-	Buffer.from([10, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0]),
-]);
+const animatedWebp = Buffer.concat([Buffer.from("RIFFxxxxWEBPVP8X"), Buffer.from([10, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0])]);
 
-const dataUri = (data: Buffer) =>
-	`data:image/png;base64,${data.toString("base64")}`;
+const dataUri = (data: Buffer) => `data:image/png;base64,${data.toString("base64")}`;
 
 const test = testWith(({ guild, alpha, simulator }) => ({
 	path: `/guilds/${guild.id}`,
@@ -99,8 +93,7 @@ test("an animated emoji is still unless the request asks for the animation", asy
 
 test("an emoji without a picture gets one that depends on its id alone", async (given) => {
 	const { guild, user, world, get } = given;
-	const add = (animated: boolean) =>
-		world.emojis.add(guild, user("ada"), { name: "soup", animated }).id;
+	const add = (animated: boolean) => world.emojis.add(guild, user("ada"), { name: "soup", animated }).id;
 	for (const [id, file, type] of [
 		[add(false), "png", "image/png"],
 		[add(true), "gif", "image/gif"],
@@ -113,9 +106,7 @@ test("an emoji without a picture gets one that depends on its id alone", async (
 		expect(still).toMatchObject({ type: "image/webp" });
 	}
 	const [one, other] = [add(false), add(false)];
-	expect(await get(`emojis/${one}.png`)).not.toEqual(
-		await get(`emojis/${other}.png`),
-	);
+	expect(await get(`emojis/${one}.png`)).not.toEqual(await get(`emojis/${other}.png`));
 });
 
 test("discord.js sets, shows and removes a guild's icon", async (given) => {

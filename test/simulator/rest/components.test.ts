@@ -1,12 +1,7 @@
 // Buttons and select menus on messages: what can be sent, and what is refused how.
 
 import { test as bunTest, expect } from "bun:test";
-import {
-	ActionRowBuilder,
-	ButtonBuilder,
-	ButtonStyle,
-	TextChannel,
-} from "discord.js";
+import { ActionRowBuilder, ButtonBuilder, ButtonStyle, TextChannel } from "discord.js";
 import { as, connect, startSimulator, testWith } from "../support.ts";
 
 const test = testWith();
@@ -20,8 +15,7 @@ const button = (custom_id: string, more: object = {}) => ({
 });
 const row = (...components: unknown[]) => ({ type: 1, components });
 
-const choices = (count: number) =>
-	Array.from({ length: count }, (_, n) => ({ label: `${n}`, value: `${n}` }));
+const choices = (count: number) => Array.from({ length: count }, (_, n) => ({ label: `${n}`, value: `${n}` }));
 const menu = (more: object = {}) => ({
 	type: 3,
 	custom_id: "m",
@@ -62,16 +56,13 @@ test("a message with IS_COMPONENTS_V2 has components only, and keeps the flag", 
 	expect((await send({ components: [...long, text("!")] })).faults).toEqual({
 		components: "COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED",
 	});
-	const many = (count: number) => [
-		container(...Array.from({ length: count }, () => text("x"))),
-	];
+	const many = (count: number) => [container(...Array.from({ length: count }, () => text("x")))];
 	expect((await send({ components: many(39) })).status).toBe(200);
 	expect((await send({ components: many(40) })).faults).toEqual({
 		components: "BASE_TYPE_MAX_LENGTH",
 	});
 	const sent = (await send({ components })).json<{ id: string }>();
-	const edit = (id: string, body: object) =>
-		alpha("PATCH", `${messages}/${id}`, body);
+	const edit = (id: string, body: object) => alpha("PATCH", `${messages}/${id}`, body);
 	expect((await edit(sent.id, { content: "?" })).faults).toEqual({
 		content: refused,
 	});
@@ -89,18 +80,10 @@ test("buttons are stored, dispatched, and changed by an edit", async (given) => 
 	await using bot = await connect(simulator);
 	const { id } = simulator.channel("The Cooks/general");
 	const channel = bot.client.channels.cache.get(id);
-	if (!(channel instanceof TextChannel))
-		throw new Error("expected a text channel");
-	const ban = new ButtonBuilder()
-		.setCustomId("ban")
-		.setLabel("Ban")
-		.setStyle(ButtonStyle.Danger);
-	const link = new ButtonBuilder()
-		.setURL("https://example.org/")
-		.setEmoji("🔗")
-		.setStyle(ButtonStyle.Link);
-	const buttons = () =>
-		new ActionRowBuilder<ButtonBuilder>().addComponents(ban, link);
+	if (!(channel instanceof TextChannel)) throw new Error("expected a text channel");
+	const ban = new ButtonBuilder().setCustomId("ban").setLabel("Ban").setStyle(ButtonStyle.Danger);
+	const link = new ButtonBuilder().setURL("https://example.org/").setEmoji("🔗").setStyle(ButtonStyle.Link);
+	const buttons = () => new ActionRowBuilder<ButtonBuilder>().addComponents(ban, link);
 	const message = await channel.send({ content: "?", components: [buttons()] });
 	expect(await bot.event("MESSAGE_CREATE")).toMatchObject({
 		components: [
@@ -134,26 +117,14 @@ bunTest.each([
 		[row(...Array.from({ length: 6 }, (_, number) => button(`${number}`)))],
 		{ "components.0.components": "BASE_TYPE_BAD_LENGTH" },
 	],
-	[
-		"an empty row",
-		[row()],
-		{ "components.0.components": "BASE_TYPE_BAD_LENGTH" },
-	],
+	["an empty row", [row()], { "components.0.components": "BASE_TYPE_BAD_LENGTH" }],
 	[
 		"two buttons with a custom_id, one of them disabled",
 		[row(button("a")), row(button("b"), button("a", { disabled: true }))],
 		{ "components.1.components.1.custom_id": "COMPONENT_CUSTOM_ID_DUPLICATED" },
 	],
-	[
-		"a button outside of a row",
-		[button("a")],
-		{ "components.0": "UNION_TYPE_CHOICES" },
-	],
-	[
-		"a row in a row",
-		[row(row(button("a")))],
-		{ "components.0.components.0": "UNION_TYPE_CHOICES" },
-	],
+	["a button outside of a row", [button("a")], { "components.0": "UNION_TYPE_CHOICES" }],
+	["a row in a row", [row(row(button("a")))], { "components.0.components.0": "UNION_TYPE_CHOICES" }],
 	[
 		"a container without IS_COMPONENTS_V2",
 		[row(button("a")), container(text("x")), text("y")],
@@ -171,8 +142,7 @@ bunTest.each([
 		"no custom_id",
 		[row(button("a", { custom_id: undefined }))],
 		{
-			"components.0.components.0.custom_id":
-				"BUTTON_COMPONENT_CUSTOM_ID_REQUIRED",
+			"components.0.components.0.custom_id": "BUTTON_COMPONENT_CUSTOM_ID_REQUIRED",
 		},
 	],
 	[
@@ -192,8 +162,7 @@ bunTest.each([
 		"a link with a custom_id",
 		[row(button("a", { style: 5, url: "https://example.org" }))],
 		{
-			"components.0.components.0":
-				"BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE",
+			"components.0.components.0": "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE",
 		},
 	],
 	[
@@ -225,8 +194,7 @@ bunTest.each([
 		"the same value twice",
 		[row(menu({ options: [...choices(2), ...choices(1)] }))],
 		{
-			"components.0.components.0.options.2.value":
-				"SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",
+			"components.0.components.0.options.2.value": "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",
 		},
 	],
 	[

@@ -1,18 +1,9 @@
 // Injected faults: what a client sees, and whether the request was executed.
 
 import { test as bunTest, describe, expect } from "bun:test";
-import {
-	generousLimits,
-	realisticLimits,
-} from "../../../src/simulator/rest/rate-limits.ts";
+import { generousLimits, realisticLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import { until } from "../../support/until.ts";
-import {
-	type Cooks,
-	cooksOf,
-	type Simulator,
-	startSimulator,
-	testWith,
-} from "../support.ts";
+import { type Cooks, cooksOf, type Simulator, startSimulator, testWith } from "../support.ts";
 
 const route = "POST /channels/:channel_id/messages";
 
@@ -40,17 +31,14 @@ test("a refusal has Discord's body for its code, and nothing is executed", async
 		code: 50013,
 	});
 	expect(executed()).toBe(0);
-	expect(simulator.requests.list(route)).toMatchObject([
-		{ status: 403, fault: "refuse" },
-	]);
+	expect(simulator.requests.list(route)).toMatchObject([{ status: 403, fault: "refuse" }]);
 });
 
 test("a fault applies as many times as its limit", async (given) => {
 	const { write, simulator } = given;
 	const fault = simulator.faults.refuse("* *", 50001, { times: 2 });
 	const statuses: number[] = [];
-	for (let number = 0; number < 3; number += 1)
-		statuses.push((await write()).status);
+	for (let number = 0; number < 3; number += 1) statuses.push((await write()).status);
 	expect(statuses).toEqual([403, 403, 200]);
 	expect(fault.hits).toBe(2);
 	expect(simulator.faults.list()).toEqual([]);
@@ -100,24 +88,19 @@ test("a server error is sent before or after execution", async (given) => {
 bunTest.each([
 	["before", 0],
 	["after", 1],
-] as const)(
-	"a connection dropped %s the execution ends without an answer",
-	async (when, times) => {
-		await using simulator = await startSimulator();
-		const { write, executed } = general(cooksOf(simulator));
-		simulator.faults.drop(route, { when, times: 1 });
-		const error = await write().then(
-			() => undefined,
-			(error: unknown) => error,
-		);
-		expect(error).toMatchObject({ code: "ECONNRESET" });
-		expect(executed()).toBe(times);
-		expect(simulator.requests.list(route)).toMatchObject([
-			{ status: "hung up", fault: "drop" },
-		]);
-		expect((await write()).status).toBe(200);
-	},
-);
+] as const)("a connection dropped %s the execution ends without an answer", async (when, times) => {
+	await using simulator = await startSimulator();
+	const { write, executed } = general(cooksOf(simulator));
+	simulator.faults.drop(route, { when, times: 1 });
+	const error = await write().then(
+		() => undefined,
+		(error: unknown) => error,
+	);
+	expect(error).toMatchObject({ code: "ECONNRESET" });
+	expect(executed()).toBe(times);
+	expect(simulator.requests.list(route)).toMatchObject([{ status: "hung up", fault: "drop" }]);
+	expect((await write()).status).toBe(200);
+});
 
 test("any response can replace the API's, before or after execution, without rate limit headers", async (given) => {
 	const { write, executed, simulator } = given;
@@ -152,37 +135,33 @@ test("rewrite changes the real response", async (given) => {
 	expect(executed()).toBe(1);
 });
 
-bunTest(
-	"an exchange names the fault that held or replaced its response, and none that did not",
-	async () => {
-		const seen: unknown[] = [];
-		await using simulator = await startSimulator({
-			onExchange: ({ status, fault, headers }) =>
-				seen.push([status, fault, "x-ratelimit-limit" in headers]),
-		});
-		const { path, asAda } = general(cooksOf(simulator));
-		const { faults } = simulator;
-		const once = { times: 1 };
-		faults.fail(route, 500, { executed: true, ...once });
-		await asAda("POST", path, { content: "x" });
-		// The simulator refuses it before the fault.
-		faults.fail(route, 500, { executed: true, ...once });
-		await asAda("POST", path, {});
-		faults.answer(route, { status: 502, ...once });
-		await asAda("POST", path, { content: "x" });
-		const stall = faults.stall(route, once);
-		const held = asAda("POST", path, { content: "x" });
-		await until("it is held", () => stall.hits === 1);
-		stall.release();
-		await held;
-		expect(seen).toEqual([
-			[500, "fail", true],
-			[400, undefined, true],
-			[502, "answer", false],
-			[200, "stall", true],
-		]);
-	},
-);
+bunTest("an exchange names the fault that held or replaced its response, and none that did not", async () => {
+	const seen: unknown[] = [];
+	await using simulator = await startSimulator({
+		onExchange: ({ status, fault, headers }) => seen.push([status, fault, "x-ratelimit-limit" in headers]),
+	});
+	const { path, asAda } = general(cooksOf(simulator));
+	const { faults } = simulator;
+	const once = { times: 1 };
+	faults.fail(route, 500, { executed: true, ...once });
+	await asAda("POST", path, { content: "x" });
+	// The simulator refuses it before the fault.
+	faults.fail(route, 500, { executed: true, ...once });
+	await asAda("POST", path, {});
+	faults.answer(route, { status: 502, ...once });
+	await asAda("POST", path, { content: "x" });
+	const stall = faults.stall(route, once);
+	const held = asAda("POST", path, { content: "x" });
+	await until("it is held", () => stall.hits === 1);
+	stall.release();
+	await held;
+	expect(seen).toEqual([
+		[500, "fail", true],
+		[400, undefined, true],
+		[502, "answer", false],
+		[200, "stall", true],
+	]);
+});
 
 test("a dropped connection sends no bytes", async ({ simulator }) => {
 	simulator.faults.drop("GET /users/@me", { when: "before" });
@@ -209,9 +188,7 @@ test("a dropped connection sends no bytes", async ({ simulator }) => {
 describe("a stall", () => {
 	const waiting = (simulator: Simulator) =>
 		until("the request to be held", () =>
-			simulator.requests
-				.list(route)
-				.some(({ status, fault }) => status === "waiting" && fault),
+			simulator.requests.list(route).some(({ status, fault }) => status === "waiting" && fault),
 		);
 
 	test("holds the request, and executes it when released", async (given) => {
@@ -251,9 +228,7 @@ describe("a stall", () => {
 		await waiting(simulator);
 		controller.abort();
 		expect(await answer).toBe("AbortError");
-		await until("it is noticed", () =>
-			simulator.requests.list(route).some(({ status }) => status === "hung up"),
-		);
+		await until("it is noticed", () => simulator.requests.list(route).some(({ status }) => status === "hung up"));
 		simulator.clearFaults();
 		expect(executed()).toBe(0);
 	});
@@ -314,9 +289,7 @@ describe("rate limits", () => {
 		const first = await write();
 		expect(first.headers.get("x-ratelimit-limit")).toBe("2");
 		expect(first.headers.get("x-ratelimit-remaining")).toBe("1");
-		expect(
-			Number(first.headers.get("x-ratelimit-reset-after")),
-		).toBeGreaterThan(0);
+		expect(Number(first.headers.get("x-ratelimit-reset-after"))).toBeGreaterThan(0);
 		expect(first.headers.get("x-ratelimit-bucket")).toBeString();
 		const missing = await asAda("GET", "/channels/1");
 		expect(missing.status).toBe(404);
@@ -325,51 +298,41 @@ describe("rate limits", () => {
 		const third = await write();
 		expect(third.status).toBe(429);
 		expect(third.headers.get("x-ratelimit-remaining")).toBe("0");
-		expect(third.json<{ retry_after: number }>().retry_after).toBeGreaterThan(
-			0,
-		);
+		expect(third.json<{ retry_after: number }>().retry_after).toBeGreaterThan(0);
 		expect((await asAda("GET", path)).status).toBe(200);
 		const staff = simulator.channel("The Cooks/staff").id;
-		expect(
-			(await asAda("POST", `/channels/${staff}/messages`, { content: "x" }))
-				.status,
-		).toBe(200);
+		expect((await asAda("POST", `/channels/${staff}/messages`, { content: "x" })).status).toBe(200);
 		const jose = cooks.as("jose.garcia");
 		expect((await jose("POST", path, { content: "x" })).status).toBe(200);
 	});
 
-	bunTest(
-		"a channel's name and its topic change twice in ten minutes each, and no header says so",
-		async () => {
-			let now = 0;
-			await using simulator = await startSimulator({
-				rateLimits: { ...realisticLimits, ...generousLimits },
-				rateLimitNow: () => now,
+	bunTest("a channel's name and its topic change twice in ten minutes each, and no header says so", async () => {
+		let now = 0;
+		await using simulator = await startSimulator({
+			rateLimits: { ...realisticLimits, ...generousLimits },
+			rateLimitNow: () => now,
+		});
+		const { channel, alpha, channelNamed } = cooksOf(simulator);
+		const edit = (body: object, { id } = channel) => alpha("PATCH", `/channels/${id}`, body);
+		const [name, topic] = ["soup", "Soup"];
+		const statuses = [];
+		for (const body of [{ name }, { name, topic }, { nsfw: true }, { topic }]) statuses.push((await edit(body)).status);
+		expect(statuses).toEqual([200, 200, 200, 200]);
+		for (const body of [{ name }, { topic }, { name, topic: "" }]) {
+			const answer = await edit(body);
+			expect(answer.status).toBe(429);
+			expect(answer.json()).toMatchObject({
+				retry_after: 600,
+				global: false,
 			});
-			const { channel, alpha, channelNamed } = cooksOf(simulator);
-			const edit = (body: object, { id } = channel) =>
-				alpha("PATCH", `/channels/${id}`, body);
-			const [name, topic] = ["soup", "Soup"];
-			const statuses = [];
-			for (const body of [{ name }, { name, topic }, { nsfw: true }, { topic }])
-				statuses.push((await edit(body)).status);
-			expect(statuses).toEqual([200, 200, 200, 200]);
-			for (const body of [{ name }, { topic }, { name, topic: "" }]) {
-				const answer = await edit(body);
-				expect(answer.status).toBe(429);
-				expect(answer.json()).toMatchObject({
-					retry_after: 600,
-					global: false,
-				});
-				const remaining = answer.headers.get("x-ratelimit-remaining");
-				expect(Number(remaining)).toBeGreaterThan(1);
-			}
-			expect((await edit({ nsfw: false })).status).toBe(200);
-			expect((await edit({ name }, channelNamed("staff"))).status).toBe(200);
-			now = 600_000;
-			expect((await edit({ name, topic })).status).toBe(200);
-		},
-	);
+			const remaining = answer.headers.get("x-ratelimit-remaining");
+			expect(Number(remaining)).toBeGreaterThan(1);
+		}
+		expect((await edit({ nsfw: false })).status).toBe(200);
+		expect((await edit({ name }, channelNamed("staff"))).status).toBe(200);
+		now = 600_000;
+		expect((await edit({ name, topic })).status).toBe(200);
+	});
 
 	bunTest("all requests of one actor share the global limit", async () => {
 		await using simulator = await startSimulator({

@@ -2,10 +2,7 @@
 
 import { test as bunTest, describe, expect } from "bun:test";
 import { allRoutes } from "../../../src/simulator/rest/routes/all.ts";
-import {
-	operationKey,
-	readOperations,
-} from "../../support/discord-spec/operations.ts";
+import { operationKey, readOperations } from "../../support/discord-spec/operations.ts";
 import { as, startSimulator, testWith } from "../support.ts";
 
 const test = testWith();
@@ -57,28 +54,20 @@ test("a route that is not simulated gets 501 and is listed", async (given) => {
 	const ada = as("ada");
 	const answer = await ada("GET", "/guilds/1/nothing");
 	expect(answer.status).toBe(501);
-	expect(answer.json().message).toBe(
-		"The simulator does not simulate GET /guilds/1/nothing.",
-	);
-	expect(simulator.unknownRoutes).toEqual([
-		{ method: "GET", path: "/guilds/1/nothing", count: 1 },
-	]);
+	expect(answer.json().message).toBe("The simulator does not simulate GET /guilds/1/nothing.");
+	expect(simulator.unknownRoutes).toEqual([{ method: "GET", path: "/guilds/1/nothing", count: 1 }]);
 });
 
 test("another method of a simulated path gets 501 and is listed", async (given) => {
 	const { simulator, as } = given;
 	const ada = as("ada");
 	expect((await ada("DELETE", "/guilds/1")).status).toBe(501);
-	expect(simulator.unknownRoutes).toEqual([
-		{ method: "DELETE", path: "/guilds/1", count: 1 },
-	]);
+	expect(simulator.unknownRoutes).toEqual([{ method: "DELETE", path: "/guilds/1", count: 1 }]);
 });
 
 test("every documented operation is simulated or gets 501", async (given) => {
 	const { simulator, as } = given;
-	const simulated = new Set(
-		allRoutes.map(({ method, path }) => operationKey(method, path)),
-	);
+	const simulated = new Set(allRoutes.map(({ method, path }) => operationKey(method, path)));
 	const others = [...readOperations()].filter(([key]) => !simulated.has(key));
 	for (const [, { name }] of others) {
 		const [method = "", path = ""] = name.replace(/{\w+}/g, "1").split(" ");
@@ -91,8 +80,7 @@ test("every documented operation is simulated or gets 501", async (given) => {
 test("the Gateway's URL and invites need no token", async (given) => {
 	const { simulator, world, channel, ada } = given;
 	const { code } = world.invites.add(channel, { inviter: ada });
-	const status = async (path: string, headers = {}) =>
-		(await fetch(`${simulator.api}/v10${path}`, { headers })).status;
+	const status = async (path: string, headers = {}) => (await fetch(`${simulator.api}/v10${path}`, { headers })).status;
 	expect(await status("/gateway")).toBe(200);
 	expect(await status(`/invites/${code}`)).toBe(200);
 	expect(await status("/gateway/bot")).toBe(401);
@@ -138,8 +126,7 @@ test("an unknown entity gets Discord's code for its type", async (given) => {
 	const ada = as("ada");
 	const { id: guild } = simulator.guild("The Cooks");
 	const { id: channel } = simulator.channel("The Cooks/general");
-	const code = async (method: string, path: string) =>
-		(await ada(method, path)).code;
+	const code = async (method: string, path: string) => (await ada(method, path)).code;
 	expect(await code("GET", "/guilds/1")).toBe(10004);
 	expect(await code("GET", "/channels/1")).toBe(10003);
 	expect(await code("GET", `/channels/${channel}/messages/1`)).toBe(10008);
@@ -150,9 +137,7 @@ test("an unknown entity gets Discord's code for its type", async (given) => {
 	expect(await code("GET", "/users/1")).toBe(10013);
 	const stranger = simulator.user("bob_the_baker").id;
 	expect(await code("GET", `/guilds/${guild}/members/${stranger}`)).toBe(10007);
-	expect(
-		await code("DELETE", `/channels/${channel}/permissions/${guild}`),
-	).toBe(10009);
+	expect(await code("DELETE", `/channels/${channel}/permissions/${guild}`)).toBe(10009);
 });
 
 test("the guilds of others are hidden", async ({ simulator, alpha }) => {
@@ -167,14 +152,11 @@ describe("bodies", () => {
 	async function post(body: string, headers: Record<string, string>) {
 		await using simulator = await startSimulator();
 		const { id } = simulator.channel("The Cooks/general");
-		const response = await fetch(
-			`${simulator.api}/v10/channels/${id}/messages`,
-			{
-				method: "POST",
-				headers: { authorization: simulator.user("ada").token, ...headers },
-				body,
-			},
-		);
+		const response = await fetch(`${simulator.api}/v10/channels/${id}/messages`, {
+			method: "POST",
+			headers: { authorization: simulator.user("ada").token, ...headers },
+			body,
+		});
 		const text = await response.text();
 		return { status: response.status, text, simulator };
 	}
@@ -211,10 +193,7 @@ describe("bodies", () => {
 	});
 
 	test("a key __proto__ changes nothing", async () => {
-		const { status, text } = await post(
-			'{"__proto__":{"content":"from the prototype"},"constructor":{}}',
-			json,
-		);
+		const { status, text } = await post('{"__proto__":{"content":"from the prototype"},"constructor":{}}', json);
 		expect(status).toBe(400);
 		expect(JSON.parse(text).code).toBe(50006);
 		expect(Object.hasOwn(Object.prototype, "content")).toBe(false);
@@ -259,17 +238,14 @@ describe("bodies", () => {
 test("an id beyond 2^53 can be sent as an integer", async (given) => {
 	const { simulator, world, channel } = given;
 	const { id } = await simulator.user("ada").say(channel.id, "soup?");
-	const { status } = await fetch(
-		`${simulator.api}/v10/channels/${channel.id}/messages`,
-		{
-			method: "POST",
-			headers: {
-				authorization: simulator.user("ada").token,
-				"content-type": "application/json",
-			},
-			body: `{"content":"soup!","message_reference":{"message_id":${id}}}`,
+	const { status } = await fetch(`${simulator.api}/v10/channels/${channel.id}/messages`, {
+		method: "POST",
+		headers: {
+			authorization: simulator.user("ada").token,
+			"content-type": "application/json",
 		},
-	);
+		body: `{"content":"soup!","message_reference":{"message_id":${id}}}`,
+	});
 	expect(status).toBe(200);
 	const reply = world.messages.in(channel.id).at(-1);
 	expect(reply?.message_reference?.message_id).toBe(id);
@@ -278,37 +254,23 @@ test("an id beyond 2^53 can be sent as an integer", async (given) => {
 test("the audit log reason is decoded", async ({ simulator, as }) => {
 	const ada = as("ada");
 	const { id } = simulator.channel("The Cooks/general");
-	await ada(
-		"PATCH",
-		`/channels/${id}`,
-		{ topic: "soup" },
-		{ "x-audit-log-reason": encodeURIComponent("weil ja, 是") },
-	);
+	await ada("PATCH", `/channels/${id}`, { topic: "soup" }, { "x-audit-log-reason": encodeURIComponent("weil ja, 是") });
 	const [entry] = simulator.journal.entries("PATCH /channels/:channel_id");
 	expect(entry?.reason).toBe("weil ja, 是");
-	expect(simulator.guild("The Cooks").auditLog.at(-1)?.reason).toBe(
-		"weil ja, 是",
-	);
+	expect(simulator.guild("The Cooks").auditLog.at(-1)?.reason).toBe("weil ja, 是");
 });
 
 test("a reason has at most 512 characters before its encoding", async (given) => {
 	const { simulator, as } = given;
 	const { id } = simulator.channel("The Cooks/general");
 	const set = (reason: string) =>
-		as("ada")(
-			"PATCH",
-			`/channels/${id}`,
-			{ topic: reason },
-			{ "x-audit-log-reason": encodeURIComponent(reason) },
-		);
+		as("ada")("PATCH", `/channels/${id}`, { topic: reason }, { "x-audit-log-reason": encodeURIComponent(reason) });
 	const longest = ["x".repeat(512), "% ".repeat(256), "是🍞".repeat(256)];
 	for (const reason of longest) {
 		expect((await set(reason)).status).toBe(200);
 		expect((await set(`${reason}.`)).code).toBe(50035);
 	}
-	expect(simulator.journal.entries().map(({ reason }) => reason)).toEqual(
-		longest,
-	);
+	expect(simulator.journal.entries().map(({ reason }) => reason)).toEqual(longest);
 });
 
 test("the journal lists executed writes only", async ({ simulator, alpha }) => {
@@ -331,7 +293,5 @@ test("the journal lists executed writes only", async ({ simulator, alpha }) => {
 			nonce: "n1",
 		},
 	]);
-	expect(simulator.requests.list().map(({ status }) => status)).toEqual([
-		200, 400, 204, 200,
-	]);
+	expect(simulator.requests.list().map(({ status }) => status)).toEqual([200, 400, 204, 200]);
 });

@@ -10,13 +10,7 @@ import {
 } from "discord.js";
 import type { EventType } from "../../../src/simulator/world/state/events.ts";
 import { until } from "../../support/until.ts";
-import {
-	as,
-	connect,
-	cooksOf,
-	startSimulator,
-	usualIntents,
-} from "../support.ts";
+import { as, connect, cooksOf, startSimulator, usualIntents } from "../support.ts";
 
 describe("logging in", () => {
 	test("a bot is ready and knows its guild, roles, channels and itself", async () => {
@@ -27,15 +21,8 @@ describe("logging in", () => {
 		expect(guild?.name).toBe("The Cooks");
 		expect(guild?.memberCount).toBe(6);
 		expect(guild?.members.cache.size).toBe(1);
-		expect(guild?.channels.cache.map(({ name }) => name)).toEqual([
-			"Talk",
-			"general",
-			"staff",
-			"Lounge",
-		]);
-		expect(
-			guild?.members.me?.permissions.has(PermissionFlagsBits.ManageRoles),
-		).toBe(true);
+		expect(guild?.channels.cache.map(({ name }) => name)).toEqual(["Talk", "general", "staff", "Lounge"]);
+		expect(guild?.members.me?.permissions.has(PermissionFlagsBits.ManageRoles)).toBe(true);
 		expect(simulator.unknownRoutes).toEqual([]);
 		expect(simulator.sockets.connected).toEqual([simulator.bot("alpha").id]);
 	});
@@ -46,9 +33,7 @@ describe("logging in", () => {
 		const application = await bot.client.application.fetch();
 		expect(application.flags.has("GatewayMessageContent")).toBe(true);
 		const own = await bot.client.guilds.fetch();
-		expect(own.map(({ name, owner }) => `${name} ${owner}`)).toEqual([
-			"The Cooks false",
-		]);
+		expect(own.map(({ name, owner }) => `${name} ${owner}`)).toEqual(["The Cooks false"]);
 		const { id } = simulator.guild("The Cooks");
 		const guild = await bot.client.guilds.fetch({
 			guild: id,
@@ -58,14 +43,10 @@ describe("logging in", () => {
 		expect(guild.approximateMemberCount).toBe(6);
 		const alpha = as(simulator, simulator.bot("alpha"));
 		for (const path of ["/gateway", "/gateway/bot"])
-			expect((await alpha("GET", path)).json().url).toBe(
-				`ws://127.0.0.1:${simulator.port}/socket`,
-			);
+			expect((await alpha("GET", path)).json().url).toBe(`ws://127.0.0.1:${simulator.port}/socket`);
 		const ada = as(simulator, simulator.user("ada"));
 		expect((await ada("GET", "/gateway/bot")).code).toBe(20002);
-		expect((await alpha("GET", "/oauth2/applications/@me")).json().name).toBe(
-			"alpha",
-		);
+		expect((await alpha("GET", "/oauth2/applications/@me")).json().name).toBe("alpha");
 		expect((await ada("GET", "/users/@me")).json().username).toBe("ada");
 	});
 
@@ -99,9 +80,7 @@ describe("events", () => {
 		await using simulator = await startSimulator();
 		await using bot = await connect(simulator);
 		const own = simulator.bot("alpha").id;
-		await simulator
-			.user("jose.garcia")
-			.say("The Cooks/general", `<@${own}> hello`);
+		await simulator.user("jose.garcia").say("The Cooks/general", `<@${own}> hello`);
 		expect(await bot.event("MESSAGE_CREATE")).toMatchObject({
 			content: `<@${own}> hello`,
 			guild_id: simulator.guild("The Cooks").id,
@@ -116,15 +95,12 @@ describe("events", () => {
 		await using bot = await connect(simulator);
 		const replied = Promise.withResolvers<unknown>();
 		bot.client.on("messageCreate", (message) => {
-			if (!message.author.bot)
-				replied.resolve(message.reply(`hello ${message.member?.displayName}`));
+			if (!message.author.bot) replied.resolve(message.reply(`hello ${message.member?.displayName}`));
 		});
 		await simulator.user("jose.garcia").say("The Cooks/general", "hi");
 		const general = simulator.channel("The Cooks/general");
 		await until("the answer", () => general.transcript().includes("alpha"));
-		expect(general.transcript()).toBe(
-			"jose.garcia: hi\nalpha: hello Chef José",
-		);
+		expect(general.transcript()).toBe("jose.garcia: hi\nalpha: hello Chef José");
 		await replied.promise;
 	});
 
@@ -143,8 +119,7 @@ describe("events", () => {
 		await ada("DELETE", `${path}/messages/${said[0]}`);
 		await ada("POST", `${path}/typing`);
 		const general = bot.client.channels.cache.get(id);
-		if (!(general instanceof TextChannel))
-			throw new Error("general is a text channel");
+		if (!(general instanceof TextChannel)) throw new Error("general is a text channel");
 		await general.bulkDelete(said.slice(1));
 		expect(await bot.event("MESSAGE_UPDATE")).toMatchObject({ content: "one" });
 		expect(await bot.event("MESSAGE_DELETE")).toMatchObject({ id: said[0] });
@@ -198,8 +173,7 @@ describe("events", () => {
 			["GUILD_UPDATE", { name: "The Chefs" }],
 			["GUILD_AUDIT_LOG_ENTRY_CREATE", entry],
 		];
-		for (const [type, data] of expected)
-			expect(await bot.event(type)).toMatchObject(data);
+		for (const [type, data] of expected) expect(await bot.event(type)).toMatchObject(data);
 		expect(bot.client.guilds.cache.get(guild.id)?.name).toBe("The Chefs");
 	});
 
@@ -211,9 +185,9 @@ describe("events", () => {
 		const given = { botPermissions: 8n };
 		const member = world.members.add(bakers, user("alpha"), given);
 		await until("the guild", () => bot.client.guilds.cache.has(bakers.id));
-		expect(
-			await bot.event("GUILD_CREATE", ({ id }) => id === bakers.id),
-		).toMatchObject({ members: [{ user: { username: "alpha" } }] });
+		expect(await bot.event("GUILD_CREATE", ({ id }) => id === bakers.id)).toMatchObject({
+			members: [{ user: { username: "alpha" } }],
+		});
 		world.members.remove(bakers, member);
 		expect(await bot.event("GUILD_DELETE")).toEqual({ id: bakers.id });
 		world.guilds.remove(simulator.guild("The Cooks"));
@@ -226,9 +200,7 @@ describe("events", () => {
 		const staff = cooksOf(simulator).channelNamed("staff");
 		await simulator.user("zoe").say("The Bakers/general", "elsewhere");
 		simulator.world.channels.edit(staff, {
-			permission_overwrites: [
-				{ id: staff.guild_id, type: 0, allow: "0", deny: "1024" },
-			],
+			permission_overwrites: [{ id: staff.guild_id, type: 0, allow: "0", deny: "1024" }],
 		});
 		await simulator.user("ada").say("The Cooks/staff", "hidden");
 		await simulator.user("ada").say("The Cooks/general", "open");
@@ -239,15 +211,9 @@ describe("events", () => {
 
 	test("without the intents for content and members, neither is sent", async () => {
 		await using simulator = await startSimulator();
-		await using bot = await connect(simulator, "alpha", [
-			Intent.Guilds,
-			Intent.GuildMessages,
-		]);
+		await using bot = await connect(simulator, "alpha", [Intent.Guilds, Intent.GuildMessages]);
 		const own = simulator.bot("alpha").id;
-		simulator.world.members.add(
-			simulator.guild("The Cooks"),
-			simulator.world.users.add({ username: "guest" }),
-		);
+		simulator.world.members.add(simulator.guild("The Cooks"), simulator.world.users.add({ username: "guest" }));
 		await simulator.user("ada").say("The Cooks/general", "to everyone");
 		const last = `to <@${own}>`;
 		await simulator.user("ada").say("The Cooks/general", last);
@@ -294,10 +260,7 @@ describe("what our tools call", () => {
 		});
 		// discord.js edits the overwrites that it knows from the event.
 		await bot.event("CHANNEL_UPDATE", ({ permission_overwrites }) =>
-			Bun.deepEquals(
-				permission_overwrites,
-				channelNamed("tastings").permission_overwrites,
-			),
+			Bun.deepEquals(permission_overwrites, channelNamed("tastings").permission_overwrites),
 		);
 		await channel?.permissionOverwrites.edit(guild?.id ?? "", {
 			AddReactions: false,
@@ -309,9 +272,7 @@ describe("what our tools call", () => {
 		});
 		expect(stored.permission_overwrites).toMatchObject([
 			{
-				deny: String(
-					PermissionFlagsBits.SendMessages | PermissionFlagsBits.AddReactions,
-				),
+				deny: String(PermissionFlagsBits.SendMessages | PermissionFlagsBits.AddReactions),
 			},
 		]);
 		await channel?.permissionOverwrites.delete(guild?.id ?? "");
@@ -353,9 +314,7 @@ describe("what our tools call", () => {
 		expect((await guild?.bans.fetch())?.get(id)?.reason).toBe("no");
 		await guild?.bans.remove(id);
 		expect((await guild?.bans.fetch())?.size).toBe(0);
-		expect([...simulator.guild("The Cooks").members.keys()]).not.toContain(
-			zoe?.id ?? "",
-		);
+		expect([...simulator.guild("The Cooks").members.keys()]).not.toContain(zoe?.id ?? "");
 		const log = await guild?.fetchAuditLogs({ limit: 2 });
 		expect(log?.entries.map(({ reason }) => reason)).toEqual([null, "no"]);
 	});

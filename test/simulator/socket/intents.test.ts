@@ -35,9 +35,7 @@ test("a bot without consent to read content cannot identify with the intent", as
 test("without the intent for messages it receives none, but still interactions", async () => {
 	await using simulator = await startSimulator({ seed });
 	await using bot = await connect(simulator, "blind", [Intent.Guilds]);
-	await bot.client.application.commands.set([
-		{ name: "ping", description: "Pong" },
-	]);
+	await bot.client.application.commands.set([{ name: "ping", description: "Pong" }]);
 	await simulator.user("ada").say("general", "hidden");
 	await simulator.user("ada").run("general", "ping");
 	await bot.event("INTERACTION_CREATE");

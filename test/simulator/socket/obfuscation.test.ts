@@ -2,13 +2,7 @@
 // https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels
 
 import { expect } from "bun:test";
-import {
-	ChannelFlags,
-	ChannelType,
-	type Guild,
-	GatewayIntentBits as Intent,
-	PermissionFlagsBits,
-} from "discord.js";
+import { ChannelFlags, ChannelType, type Guild, GatewayIntentBits as Intent, PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
 import { type Cooks, connect, testWith, usualIntents } from "../support.ts";
 
@@ -43,9 +37,7 @@ const test = testWith(({ world, guild, member }) => {
 const stateIn = (guild: Guild | undefined, id: string) => {
 	const channel = guild?.channels.cache.get(id);
 	if (!channel || channel.isThread()) return "missing";
-	return channel.flags.has(ChannelFlags.ChannelObfuscated)
-		? "hidden"
-		: channel.name;
+	return channel.flags.has(ChannelFlags.ChannelObfuscated) ? "hidden" : channel.name;
 };
 
 test("a channel that the bot may not view is obfuscated in GUILD_CREATE and CHANNEL_CREATE, and left out of GET channels", async ({
@@ -71,9 +63,7 @@ test("a channel that the bot may not view is obfuscated in GUILD_CREATE and CHAN
 		flags: 1 << 17,
 		topic: null,
 		nsfw: false,
-		permission_overwrites: [
-			{ id: guild.id, type: 0, allow: "0", deny: String(ViewChannel) },
-		],
+		permission_overwrites: [{ id: guild.id, type: 0, allow: "0", deny: String(ViewChannel) }],
 	};
 	expect(sent).toMatchObject(hidden);
 	const vault = world.channels.add(guild, {
@@ -87,15 +77,9 @@ test("a channel that the bot may not view is obfuscated in GUILD_CREATE and CHAN
 	expect(await bot.event("CHANNEL_CREATE")).toMatchObject({
 		...{ ...hidden, id: vault.id, position: vault.position },
 	});
-	const listed = (await alpha("GET", `/guilds/${guild.id}/channels`)).json<
-		{ id: string; name: string }[]
-	>();
+	const listed = (await alpha("GET", `/guilds/${guild.id}/channels`)).json<{ id: string; name: string }[]>();
 	const ids = listed.map(({ id }) => id);
-	expect(ids).toEqual(
-		[...guild.channels.keys()].filter(
-			(id) => ![safe.id, back.id, cellar.id, vault.id].includes(id),
-		),
-	);
+	expect(ids).toEqual([...guild.channels.keys()].filter((id) => ![safe.id, back.id, cellar.id, vault.id].includes(id)));
 	for (const id of [safe.id, back.id])
 		expect(await alpha("GET", `/channels/${id}`)).toMatchObject({
 			status: 403,
@@ -108,21 +92,16 @@ type Given = Cooks & {
 } & { opener: ReturnType<Cooks["role"]>; me: ReturnType<Cooks["member"]> };
 
 /** How a bot gains sight, how it loses it again, and what it then sees. */
-const ways: Record<
-	string,
-	{ gain(given: Given): void; lose(given: Given): void; sees?: string[] }
-> = {
+const ways: Record<string, { gain(given: Given): void; lose(given: Given): void; sees?: string[] }> = {
 	"a role of the bot": {
-		gain: ({ world, guild, me, opener }) =>
-			world.members.edit(guild, me, { roles: [...me.roles, opener.id] }),
+		gain: ({ world, guild, me, opener }) => world.members.edit(guild, me, { roles: [...me.roles, opener.id] }),
 		lose: ({ world, guild, me, opener }) =>
 			world.members.edit(guild, me, {
 				roles: me.roles.filter((id) => id !== opener.id),
 			}),
 	},
 	"a role that is deleted": {
-		gain: ({ world, guild, me, opener }) =>
-			world.members.edit(guild, me, { roles: [...me.roles, opener.id] }),
+		gain: ({ world, guild, me, opener }) => world.members.edit(guild, me, { roles: [...me.roles, opener.id] }),
 		lose: ({ world, guild, opener }) => world.roles.remove(guild, opener),
 	},
 	"a permission of its role": {
@@ -148,9 +127,7 @@ const ways: Record<
 				allow: String(ViewChannel),
 			}),
 		lose: ({ world, safe, me }) => {
-			const own = safe.permission_overwrites.find(
-				({ id }) => id === me.user.id,
-			);
+			const own = safe.permission_overwrites.find(({ id }) => id === me.user.id);
 			if (own) world.channels.removeOverwrite(safe, own);
 		},
 		// The category is shown because a channel in it is.
@@ -163,29 +140,19 @@ const ways: Record<
 	},
 };
 
-for (const [
-	way,
-	{ gain, lose, sees = ["Back", "safe", "Cellar"] },
-] of Object.entries(ways))
+for (const [way, { gain, lose, sees = ["Back", "safe", "Cellar"] }] of Object.entries(ways))
 	test(`${way} gives sight with CHANNEL_UPDATE, and takes it again`, async (given) => {
 		const { simulator, guild, back, safe, cellar, alpha } = given;
 		const ids = [back.id, safe.id, cellar.id];
-		await using bot = await connect(simulator, "alpha", [
-			...usualIntents,
-			Intent.GuildVoiceStates,
-		]);
+		await using bot = await connect(simulator, "alpha", [...usualIntents, Intent.GuildVoiceStates]);
 		const own = bot.client.guilds.cache.get(guild.id);
 		const states = () => ids.map((id) => stateIn(own, id));
 		const hidden = ["hidden", "hidden", "hidden"];
 		expect(states()).toEqual(hidden);
 		gain(given);
 		await until("sight is gained", () => Bun.deepEquals(states(), sees));
-		const listed = (await alpha("GET", `/guilds/${guild.id}/channels`)).json<
-			{ id: string; name: string }[]
-		>();
-		expect(
-			ids.map((id) => listed.find((one) => one.id === id)?.name ?? "hidden"),
-		).toEqual(sees);
+		const listed = (await alpha("GET", `/guilds/${guild.id}/channels`)).json<{ id: string; name: string }[]>();
+		expect(ids.map((id) => listed.find((one) => one.id === id)?.name ?? "hidden")).toEqual(sees);
 		// discord.js replaces what it knew, and fetching all channels removes none.
 		const topic = () => own?.channels.cache.get(safe.id);
 		expect(topic()).toMatchObject({
@@ -199,21 +166,13 @@ for (const [
 		expect(topic()).toMatchObject({ topic: null, nsfw: false });
 		// One event for each channel that changed, each time.
 		const updates = bot.events.filter(({ t }) => t === "CHANNEL_UPDATE");
-		expect(updates).toHaveLength(
-			2 * sees.filter((name) => name !== "hidden").length,
-		);
+		expect(updates).toHaveLength(2 * sees.filter((name) => name !== "hidden").length);
 		await own?.channels.fetch();
 		expect(states()).toEqual(hidden);
 	});
 
-test("a channel that is called ___hidden___ is not obfuscated", async ({
-	simulator,
-	guild,
-	world,
-}) => {
+test("a channel that is called ___hidden___ is not obfuscated", async ({ simulator, guild, world }) => {
 	const { id } = world.channels.add(guild, { name: "___hidden___" });
 	await using bot = await connect(simulator);
-	expect(stateIn(bot.client.guilds.cache.get(guild.id), id)).toBe(
-		"___hidden___",
-	);
+	expect(stateIn(bot.client.guilds.cache.get(guild.id), id)).toBe("___hidden___");
 });

@@ -5,20 +5,10 @@ import { describe, expect, test } from "bun:test";
 import { GatewayIntentBits as Intent } from "discord.js";
 import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import { shardedSeed } from "../../support/shards.ts";
-import {
-	as,
-	openSocket,
-	type Payload,
-	type Simulator,
-	startSimulator,
-} from "../support.ts";
+import { as, openSocket, type Payload, type Simulator, startSimulator } from "../support.ts";
 
 const intents =
-	Intent.Guilds |
-	Intent.GuildMembers |
-	Intent.GuildMessages |
-	Intent.DirectMessages |
-	Intent.MessageContent;
+	Intent.Guilds | Intent.GuildMembers | Intent.GuildMessages | Intent.DirectMessages | Intent.MessageContent;
 
 /** Longer than any test takes. */
 const anHour = 3_600_000;
@@ -49,8 +39,7 @@ async function openShard(simulator: Simulator, id: number, count = 4) {
 	};
 }
 
-const openShards = (simulator: Simulator) =>
-	Promise.all([0, 1, 2, 3].map((id) => openShard(simulator, id)));
+const openShards = (simulator: Simulator) => Promise.all([0, 1, 2, 3].map((id) => openShard(simulator, id)));
 
 describe("guilds", () => {
 	test("READY and GUILD_CREATE name the guilds of the shard", async () => {
@@ -61,21 +50,14 @@ describe("guilds", () => {
 			const ids = own.map((name) => simulator.guild(name).id);
 			expect(ready.guilds.map(({ id }) => id)).toEqual(ids);
 			expect(ready.shard).toEqual([id, 4]);
-			for (const name of own)
-				await payload(
-					name,
-					({ t, d }) => t === "GUILD_CREATE" && Object(d).name === name,
-				);
+			for (const name of own) await payload(name, ({ t, d }) => t === "GUILD_CREATE" && Object(d).name === name);
 		}
 	});
 
 	test("an event of a guild is sent to its shard alone, a direct message to shard 0", async () => {
 		await using simulator = await startSharded();
 		const shards = await openShards(simulator);
-		for (const number of [0, 1, 2, 3])
-			await simulator
-				.user("zoe")
-				.say(`Guild ${number}/general`, `to ${number}`);
+		for (const number of [0, 1, 2, 3]) await simulator.user("zoe").say(`Guild ${number}/general`, `to ${number}`);
 		const zoe = as(simulator, simulator.user("zoe"));
 		const { id: recipient_id } = simulator.bot("alpha");
 		const opened = await zoe("POST", "/users/@me/channels", { recipient_id });
@@ -86,13 +68,10 @@ describe("guilds", () => {
 			// All events so far arrive before the acknowledgement.
 			send(1, null);
 			await payload("acknowledgement", ({ op }) => op === 11);
-			return received
-				.filter(isEvent("MESSAGE_CREATE"))
-				.map(({ d }) => Object(d).content);
+			return received.filter(isEvent("MESSAGE_CREATE")).map(({ d }) => Object(d).content);
 		};
 		expect(await heard(0)).toEqual(["to 0", "a secret"]);
-		for (const number of [1, 2, 3])
-			expect(await heard(number)).toEqual([`to ${number}`]);
+		for (const number of [1, 2, 3]) expect(await heard(number)).toEqual([`to ${number}`]);
 	});
 
 	test("members are requested over the shard of their guild", async () => {
@@ -119,8 +98,7 @@ describe("guilds", () => {
 		simulator.sockets.disconnect({ shard: 2 });
 		expect(await shards[2]?.closed()).toBe(4000);
 		expect(simulator.sockets.connected).toHaveLength(3);
-		for (const number of [1, 2])
-			await simulator.user("zoe").say(`Guild ${number}/general`, "missed?");
+		for (const number of [1, 2]) await simulator.user("zoe").say(`Guild ${number}/general`, "missed?");
 		const socket = await openSocket(simulator);
 		const { token } = simulator.bot("alpha");
 		const { session_id } = shards[2]?.ready ?? fail(2);
@@ -191,8 +169,7 @@ describe("identifying", () => {
 
 test("GET /gateway/bot recommends a number of shards and has max_concurrency", async () => {
 	await using simulator = await startSharded();
-	const info = async () =>
-		(await as(simulator, simulator.bot("alpha"))("GET", "/gateway/bot")).json();
+	const info = async () => (await as(simulator, simulator.bot("alpha"))("GET", "/gateway/bot")).json();
 	expect(await info()).toMatchObject({
 		shards: 1,
 		session_start_limit: { max_concurrency: 1 },

@@ -3,13 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayIntentBits as Intent } from "discord.js";
 import { until } from "../../support/until.ts";
-import {
-	connect,
-	openSocket,
-	type Payload,
-	type Simulator,
-	startSimulator,
-} from "../support.ts";
+import { connect, openSocket, type Payload, type Simulator, startSimulator } from "../support.ts";
 
 const everything = Intent.Guilds | Intent.GuildMembers | Intent.GuildMessages;
 
@@ -48,9 +42,7 @@ describe("identifying", () => {
 
 	test("the root of the address is the socket, and without an upgrade the page", async () => {
 		await using simulator = await startSimulator();
-		const socket = new WebSocket(
-			`${simulator.url.replace("http", "ws")}/?v=10`,
-		);
+		const socket = new WebSocket(`${simulator.url.replace("http", "ws")}/?v=10`);
 		const { data } = await new Promise<MessageEvent>((resolve) =>
 			socket.addEventListener("message", resolve, { once: true }),
 		);
@@ -142,8 +134,7 @@ describe("identifying", () => {
 		await using simulator = await startSimulator();
 		const zero = await session(simulator, { shard: [0, 2] });
 		const one = await session(simulator, { shard: [1, 2] });
-		const count = ({ ready }: typeof zero) =>
-			(ready.guilds as unknown[]).length;
+		const count = ({ ready }: typeof zero) => (ready.guilds as unknown[]).length;
 		expect(count(zero) + count(one)).toBe(1);
 	});
 });
@@ -184,8 +175,7 @@ describe("members", () => {
 		expect(retry_after).toBeLessThanOrEqual(30);
 		next.send(8, { ...all, limit: 1, nonce: "one" });
 		next.send(8, { ...all, query: "zoe", nonce: "named" });
-		for (const nonce of ["one", "named"])
-			await next.payload(nonce, ({ d }) => Object(d).nonce === nonce);
+		for (const nonce of ["one", "named"]) await next.payload(nonce, ({ d }) => Object(d).nonce === nonce);
 	});
 
 	test("ids beyond 2^53 can be sent as integers", async () => {
@@ -295,10 +285,7 @@ describe("resuming", () => {
 		const { token } = simulator.bot("alpha");
 		second.send(6, { token, session_id: first.session_id, seq: guild.s });
 		await second.payload("RESUMED", isEvent("RESUMED"));
-		expect(second.received.flatMap(({ t }) => t ?? [])).toEqual([
-			"MESSAGE_CREATE",
-			"RESUMED",
-		]);
+		expect(second.received.flatMap(({ t }) => t ?? [])).toEqual(["MESSAGE_CREATE", "RESUMED"]);
 	});
 
 	test("an unknown session cannot be resumed", async () => {
@@ -332,10 +319,7 @@ describe("resuming", () => {
 		await until("the session is forgotten", async () => {
 			using socket = await openSocket(simulator);
 			socket.send(6, { token, session_id: first.session_id, seq: 1 });
-			const answer = await socket.payload(
-				"an answer",
-				(payload) => payload.op === 9 || payload.t === "RESUMED",
-			);
+			const answer = await socket.payload("an answer", (payload) => payload.op === 9 || payload.t === "RESUMED");
 			return answer.op === 9;
 		});
 	});

@@ -34,9 +34,10 @@ export interface Operation {
 /** All operations, by method and path. Each path parameter is written as {}. */
 export function readOperations(): ReadonlyMap<string, Operation> {
 	const source = readFileSync(
-		new URL(
-			import.meta.resolve("discord-api-spec/package.json"),
-		).pathname.replace("package.json", "build/discord-api-spec.ts"),
+		new URL(import.meta.resolve("discord-api-spec/package.json")).pathname.replace(
+			"package.json",
+			"build/discord-api-spec.ts",
+		),
 		"utf8",
 	);
 	const start = source.indexOf("export interface Paths {");
@@ -101,9 +102,7 @@ export function schemaOf(type: SpecType): z.ZodMiniType {
 				Object.fromEntries(
 					[...type.fields].map(([name, field]) => [
 						name,
-						field.optional
-							? z.optional(schemaOf(field.type))
-							: schemaOf(field.type),
+						field.optional ? z.optional(schemaOf(field.type)) : schemaOf(field.type),
 					]),
 				),
 			);
@@ -156,10 +155,7 @@ class Parser {
 
 	#member(): SpecType {
 		let type = this.#single();
-		while (
-			this.#tokens[this.#at] === "[" &&
-			this.#tokens[this.#at + 1] === "]"
-		) {
+		while (this.#tokens[this.#at] === "[" && this.#tokens[this.#at + 1] === "]") {
 			this.#at += 2;
 			type = { kind: "array", element: type };
 		}
@@ -177,16 +173,14 @@ class Parser {
 			return inner;
 		}
 		if (token === "[") return this.#tuple();
-		if (token.startsWith('"'))
-			return { kind: "literal", value: String(JSON.parse(token)) };
+		if (token.startsWith('"')) return { kind: "literal", value: String(JSON.parse(token)) };
 		if (/^-?\d/.test(token)) return { kind: "literal", value: Number(token) };
 		return { kind: "name", name: token };
 	}
 
 	/** `{ [key: string]: T; }` */
 	#map(): SpecType {
-		for (const token of ["{", "[", "key", ":", "string", "]", ":"])
-			this.#expect(token);
+		for (const token of ["{", "[", "key", ":", "string", "]", ":"]) this.#expect(token);
 		const value = this.#type();
 		this.#accept(";");
 		this.#expect("}");
@@ -217,7 +211,6 @@ class Parser {
 
 	#expect(token: string): void {
 		const found = this.#next();
-		if (found !== token)
-			throw new Error(`expected ${token} but found ${found} at ${this.#at}`);
+		if (found !== token) throw new Error(`expected ${token} but found ${found} at ${this.#at}`);
 	}
 }

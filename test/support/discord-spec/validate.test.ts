@@ -39,8 +39,7 @@ test("every documented body has a schema", () => {
 	const operations = [...readOperations().values()];
 	expect(operations.length).toBeGreaterThan(200);
 	for (const { request, responses } of operations)
-		for (const type of [request, ...responses.values()])
-			if (type) expect(() => schemaOf(type)).not.toThrow();
+		for (const type of [request, ...responses.values()]) if (type) expect(() => schemaOf(type)).not.toThrow();
 });
 
 test("a documented exchange has no violation", () => {
@@ -54,21 +53,9 @@ test.each([
 		["POST /guilds/:guild_id/ranks: not a documented operation"],
 	],
 	["an undocumented status", { status: 202 }, ["status 202 is not documented"]],
-	[
-		"a missing field",
-		{ answer: { ...role, flags: undefined } },
-		["response.flags: missing"],
-	],
-	[
-		"a wrong type",
-		{ answer: { ...role, position: "1" } },
-		['response.position: expected int32, given "1"'],
-	],
-	[
-		"an unknown key of a request",
-		{ body: { name: "Guard", colour: 1 } },
-		["request.colour: unknown key"],
-	],
+	["a missing field", { answer: { ...role, flags: undefined } }, ["response.flags: missing"]],
+	["a wrong type", { answer: { ...role, position: "1" } }, ['response.position: expected int32, given "1"']],
+	["an unknown key of a request", { body: { name: "Guard", colour: 1 } }, ["request.colour: unknown key"]],
 	[
 		"an unknown key within an option of a union",
 		{
@@ -81,9 +68,7 @@ test.each([
 				components: [
 					{
 						type: 1,
-						components: [
-							{ type: 2, style: 1, custom_id: "yes", label: "Yes", size: 1 },
-						],
+						components: [{ type: 2, style: 1, custom_id: "yes", label: "Yes", size: 1 }],
 					},
 				],
 			},
@@ -142,10 +127,7 @@ test.each([
 			answer: { code: 50035, message: "Invalid Form Body" },
 			body: { entity_type: 3, entity_metadata: { place: "here" } },
 		},
-		[
-			"request.entity_metadata.location: missing",
-			"request.entity_metadata.place: unknown key",
-		],
+		["request.entity_metadata.location: missing", "request.entity_metadata.place: unknown key"],
 	],
 	[
 		"too many items",
@@ -156,16 +138,10 @@ test.each([
 		},
 		["request.user_ids: has 201 items"],
 	],
-	[
-		"an error without a code",
-		{ status: 403, answer: { message: "Missing Access" } },
-		["response 403.code: missing"],
-	],
+	["an error without a code", { status: 403, answer: { message: "Missing Access" } }, ["response 403.code: missing"]],
 ])("%s is a violation", (_, changes, problems) => {
 	const found = violationsOf(exchange(changes));
-	expect(
-		found.map((problem) => problem.replace(/^[A-Z]+ \S*\}\S*: /, "")),
-	).toEqual(problems);
+	expect(found.map((problem) => problem.replace(/^[A-Z]+ \S*\}\S*: /, ""))).toEqual(problems);
 });
 
 test("a refused request counts only if a library sent it", () => {
@@ -175,9 +151,7 @@ test("a refused request counts only if a library sent it", () => {
 		body: { colour: 1 },
 	};
 	expect(violationsOf(exchange(refused))).toEqual([]);
-	expect(violationsOf(exchange({ ...refused, byLibrary: true }))).toHaveLength(
-		1,
-	);
+	expect(violationsOf(exchange({ ...refused, byLibrary: true }))).toHaveLength(1);
 });
 
 test("of random requests and other libraries only the responses count", () => {
@@ -195,19 +169,16 @@ test.each([
 	["rateLimit", 503, false],
 	["stall", 200, false],
 	[undefined, 200, false],
-] as const)(
-	"a response with the fault %p and status %i is exempt: %p",
-	(fault, status, isExempt) => {
-		const found = violationsOf(exchange({ fault, status, answer: "<html>" }));
-		expect(found.length === 0).toBe(isExempt);
-	},
-);
+] as const)("a response with the fault %p and status %i is exempt: %p", (fault, status, isExempt) => {
+	const found = violationsOf(exchange({ fault, status, answer: "<html>" }));
+	expect(found.length === 0).toBe(isExempt);
+});
 
 test("the request of an exempt response is not exempt", () => {
 	const body = { colour: 1 };
-	expect(
-		violationsOf(exchange({ fault: "answer", answer: "<html>", body })),
-	).toEqual(["POST /guilds/{guild_id}/roles: request.colour: unknown key"]);
+	expect(violationsOf(exchange({ fault: "answer", answer: "<html>", body }))).toEqual([
+		"POST /guilds/{guild_id}/roles: request.colour: unknown key",
+	]);
 });
 
 test("a body that was not read is not compared", () => {
@@ -222,8 +193,7 @@ test("a body that was not read is not compared", () => {
 });
 
 test("501 is only exempt with the simulator's own text", () => {
-	const of = (message: string) =>
-		violationsOf(exchange({ status: 501, answer: { message, code: 0 } }));
+	const of = (message: string) => violationsOf(exchange({ status: 501, answer: { message, code: 0 } }));
 	expect(of("The simulator does not simulate roles.")).toEqual([]);
 	expect(of("Not Implemented")).toHaveLength(1);
 });
@@ -258,8 +228,7 @@ test("no test starts a simulator whose exchanges are not validated", async () =>
 		if (file.includes("node_modules/")) continue;
 		const source = await Bun.file(`${tests}/${file}`).text();
 		const imported = new Bun.Transpiler({ loader: "ts" }).scanImports(source);
-		if (imported.some(({ path }) => path.endsWith("/simulator/simulator.ts")))
-			starting.push(file);
+		if (imported.some(({ path }) => path.endsWith("/simulator/simulator.ts"))) starting.push(file);
 	}
 	expect(starting.sort()).toEqual([
 		"bench/bot.ts",

@@ -2,13 +2,7 @@
 
 import * as z from "zod/mini";
 import type { Exchange } from "../../../src/simulator/rest/router.ts";
-import {
-	type Operation,
-	operationKey,
-	readOperations,
-	type SpecType,
-	schemaOf,
-} from "./operations.ts";
+import { type Operation, operationKey, readOperations, type SpecType, schemaOf } from "./operations.ts";
 import { exemptFaults, isQuirk, undocumentedRoutes } from "./quirks.ts";
 
 const operations = readOperations();
@@ -21,10 +15,7 @@ const operations = readOperations();
  * request counts. Responses count unless a fault of an exempt kind replaced them, or the simulator says that it does not
  * simulate something.
  */
-export function violationsOf(
-	exchange: Exchange,
-	{ onlyResponses = false } = {},
-): string[] {
+export function violationsOf(exchange: Exchange, { onlyResponses = false } = {}): string[] {
 	const { method, route, status, byLibrary } = exchange;
 	if (undocumentedRoutes.has(`${method} ${route}`)) return [];
 	const operation = operations.get(operationKey(method, route));
@@ -36,16 +27,12 @@ export function violationsOf(
 	}
 	if (!exemptFaults.has(exchange.fault) && !isNotSimulated(exchange))
 		found.push(...responseProblems(operation, exchange));
-	return found
-		.map((problem) => `${operation.name}: ${problem}`)
-		.filter((problem) => !isQuirk(problem));
+	return found.map((problem) => `${operation.name}: ${problem}`).filter((problem) => !isQuirk(problem));
 }
 
 /** 501 with the simulator's own text: Discord has no such status. */
 function isNotSimulated({ status, response = "" }: Exchange): boolean {
-	return (
-		status === 501 && response.includes("The simulator does not simulate ")
-	);
+	return status === 501 && response.includes("The simulator does not simulate ");
 }
 
 function queryProblems(operation: Operation, query: URLSearchParams): string[] {
@@ -59,10 +46,8 @@ function queryProblems(operation: Operation, query: URLSearchParams): string[] {
 
 /** True if the text of a query parameter can be read as the type. */
 function valuesOf(type: SpecType, text: string): boolean {
-	if (type.kind === "array")
-		return text.split(",").every((part) => valuesOf(type.element, part));
-	if (type.kind === "union")
-		return type.options.some((one) => valuesOf(one, text));
+	if (type.kind === "array") return text.split(",").every((part) => valuesOf(type.element, part));
+	if (type.kind === "union") return type.options.some((one) => valuesOf(one, text));
 	const schema = schemaOf(type);
 	const candidates: unknown[] = [text];
 	// https://discord.com/developers/docs/reference#boolean-query-strings
@@ -71,10 +56,7 @@ function valuesOf(type: SpecType, text: string): boolean {
 	return candidates.some((one) => schema.safeParse(one).success);
 }
 
-function bodyProblems(
-	{ name, request }: Operation,
-	{ body, files }: Exchange,
-): string[] {
+function bodyProblems({ name, request }: Operation, { body, files }: Exchange): string[] {
 	// Refused before the body was read, such as by a rate limit.
 	if (body === undefined) return [];
 	const isEmpty = isRecord(body) && Object.keys(body).length === 0;
@@ -88,17 +70,11 @@ function bodyProblems(
 	return found.map(textOf);
 }
 
-function responseProblems(
-	{ name, responses }: Operation,
-	{ status, response, headers }: Exchange,
-): string[] {
-	const key = responses.has(String(status))
-		? String(status)
-		: `${String(status)[0]}XX`;
+function responseProblems({ name, responses }: Operation, { status, response, headers }: Exchange): string[] {
+	const key = responses.has(String(status)) ? String(status) : `${String(status)[0]}XX`;
 	if (!responses.has(key)) return [`status ${status} is not documented`];
 	const type = responses.get(key);
-	if (!type)
-		return response === undefined ? [] : [`response ${status}: has a body`];
+	if (!type) return response === undefined ? [] : [`response ${status}: has a body`];
 	if (response === undefined) return [`response ${status}: has no body`];
 	let parsed: unknown;
 	try {
@@ -111,17 +87,11 @@ function responseProblems(
 	const found = schema.safeParse(parsed).success
 		? []
 		: problems(schema, parsed, path, { operation: name, strict: false });
-	return [
-		...found.map(textOf),
-		...(status === 429 ? headerProblems(parsed, headers) : []),
-	];
+	return [...found.map(textOf), ...(status === 429 ? headerProblems(parsed, headers) : [])];
 }
 
 /** The headers of a 429. https://discord.com/developers/docs/topics/rate-limits#exceeding-a-rate-limit */
-function headerProblems(
-	body: unknown,
-	headers: Readonly<Record<string, string>>,
-): string[] {
+function headerProblems(body: unknown, headers: Readonly<Record<string, string>>): string[] {
 	const { retry_after, global } = isRecord(body) ? body : {};
 	const expected: Record<string, RegExp> = {
 		"retry-after": new RegExp(`^${Math.ceil(Number(retry_after))}$`),
@@ -167,24 +137,13 @@ interface Check {
 }
 
 /** What is wrong with a value, except for quirks. */
-function problems(
-	schema: Schema,
-	value: unknown,
-	path: string,
-	check: Check,
-): Problem[] {
+function problems(schema: Schema, value: unknown, path: string, check: Check): Problem[] {
 	const definition = schema._zod.def as unknown as Definition;
 	const { type } = definition;
 	const problem = (text: string, at = path): Problem[] =>
-		isQuirk(`${check.operation}: ${at}: ${text}`)
-			? []
-			: [{ path: at, text, isLiteral: type === "literal" }];
+		isQuirk(`${check.operation}: ${at}: ${text}`) ? [] : [{ path: at, text, isLiteral: type === "literal" }];
 	const wrong = (expected: string): Problem[] =>
-		problem(
-			value === undefined
-				? "missing"
-				: `expected ${expected}, given ${show(value)}`,
-		);
+		problem(value === undefined ? "missing" : `expected ${expected}, given ${show(value)}`);
 	switch (definition.type) {
 		case "lazy":
 			return problems(definition.getter(), value, path, check);
@@ -198,9 +157,7 @@ function problems(
 			if (!isRecord(value)) return wrong("an object");
 			const { shape } = definition;
 			return [
-				...Object.entries(shape).flatMap(([key, field]) =>
-					problems(field, value[key], `${path}.${key}`, check),
-				),
+				...Object.entries(shape).flatMap(([key, field]) => problems(field, value[key], `${path}.${key}`, check)),
 				...Object.keys(value)
 					.filter((key) => check.strict && !Object.hasOwn(shape, key))
 					.flatMap((key) => problem("unknown key", `${path}.${key}`)),
@@ -212,30 +169,22 @@ function problems(
 			const length = z.array(z.unknown()).check(...checks);
 			return [
 				...value.flatMap((item) => problems(element, item, `${path}[]`, check)),
-				...(length.safeParse(value).success
-					? []
-					: problem(`has ${value.length} items`)),
+				...(length.safeParse(value).success ? [] : problem(`has ${value.length} items`)),
 			];
 		}
 		case "union":
 			return definition.options
 				.map((option) => problems(option, value, path, check))
-				.reduce((best, one) =>
-					weigh(one, path) < weigh(best, path) ? one : best,
-				);
+				.reduce((best, one) => (weigh(one, path) < weigh(best, path) ? one : best));
 		case "intersection":
 			return [definition.left, definition.right].flatMap((side) =>
 				problems(side, value, path, { ...check, strict: false }),
 			);
 		case "record":
 			if (!isRecord(value)) return wrong("an object");
-			return Object.values(value).flatMap((item) =>
-				problems(definition.valueType, item, `${path}.*`, check),
-			);
+			return Object.values(value).flatMap((item) => problems(definition.valueType, item, `${path}.*`, check));
 		default:
-			return schema.safeParse(value).success
-				? []
-				: wrong(definition.format ?? type);
+			return schema.safeParse(value).success ? [] : wrong(definition.format ?? type);
 	}
 }
 
@@ -243,8 +192,7 @@ function problems(
 function weigh(found: readonly Problem[], path: string): number {
 	const weights = found.map((one) => {
 		if (one.path === path) return 10_000;
-		const isDiscriminator =
-			one.isLiteral && one.path.lastIndexOf(".") === path.length;
+		const isDiscriminator = one.isLiteral && one.path.lastIndexOf(".") === path.length;
 		return isDiscriminator ? 100 : 1;
 	});
 	return weights.reduce((sum, weight) => sum + weight, 0);

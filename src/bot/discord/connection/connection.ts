@@ -21,43 +21,22 @@ import type { Log } from "../../../lib/log.ts";
 import { raceSignal, within } from "../../../lib/wait.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import {
-	describeRefused,
-	type PrivilegedIntent,
-	portal,
-	privilegedIntents,
-	refusedIntents,
-} from "../intents.ts";
-import {
-	completeMembers,
-	makeCache,
-	refreshName,
-	trackNames,
-} from "../members/member-cache.ts";
+import { describeRefused, type PrivilegedIntent, portal, privilegedIntents, refusedIntents } from "../intents.ts";
+import { completeMembers, makeCache, refreshName, trackNames } from "../members/member-cache.ts";
 import { MemberLoader } from "../members/member-loader.ts";
 import { keepObfuscated } from "../obfuscation.ts";
 import { resolveLostMessages } from "../rest/nonce.ts";
 import { Pictures } from "../rest/pictures.ts";
 import { RequestGuard } from "../rest/request-guard.ts";
 import { RequestQueue } from "../rest/request-queue.ts";
-import {
-	guardRest,
-	type PlatformOutcome,
-	platformTimeoutMs,
-	restOptions,
-} from "../rest/rest.ts";
+import { guardRest, type PlatformOutcome, platformTimeoutMs, restOptions } from "../rest/rest.ts";
 import { DroppedEvents } from "./dropped-events.ts";
 import { validateEvent } from "./event-schemas.ts";
 import { createIdentifyThrottler } from "./identify-throttler.ts";
 import { ReconnectDelay } from "./reconnect-delay.ts";
 import { SessionStarts } from "./session-starts.ts";
 import { type ShardState, ShardStates } from "./shard-states.ts";
-import {
-	describeShardRefusal,
-	recommendedShards,
-	Shards,
-	shardOf,
-} from "./shards.ts";
+import { describeShardRefusal, recommendedShards, Shards, shardOf } from "./shards.ts";
 import {
 	type Dispatch,
 	defaultTiming,
@@ -92,10 +71,7 @@ const connectionTiming = {
 	guildsMs: 15_000,
 };
 
-const commandEvents = new Set<string>([
-	GatewayDispatchEvents.MessageCreate,
-	GatewayDispatchEvents.InteractionCreate,
-]);
+const commandEvents = new Set<string>([GatewayDispatchEvents.MessageCreate, GatewayDispatchEvents.InteractionCreate]);
 
 /**
  * Gateway events that are passed to a discord.js client before the client is ready. The bot holds back all other events
@@ -112,10 +88,7 @@ const eventsBeforeReady = new Set<string>([
 ]);
 
 /** Gateway events with a list of members, complete as they are now. */
-const eventsWithMembers = new Set<string>([
-	GatewayDispatchEvents.GuildCreate,
-	GatewayDispatchEvents.GuildMembersChunk,
-]);
+const eventsWithMembers = new Set<string>([GatewayDispatchEvents.GuildCreate, GatewayDispatchEvents.GuildMembersChunk]);
 
 const memberEvents = new Set<string>([
 	GatewayDispatchEvents.GuildMemberAdd,
@@ -245,11 +218,7 @@ export class Connection {
 		this.droppedEvents = new DroppedEvents(log);
 		const { identifyMs, identifyClock } = this.#timing;
 		this.#starts = new SessionStarts(sessionStartsFile, log);
-		this.#waitForIdentify = createIdentifyThrottler(
-			identifyMs,
-			identifyClock,
-			this.#starts.sinceLastMs,
-		);
+		this.#waitForIdentify = createIdentifyThrottler(identifyMs, identifyClock, this.#starts.sinceLastMs);
 		this.#members = new MemberLoader({
 			log,
 			backOffMs: this.#timing.backOffMs,
@@ -313,9 +282,7 @@ export class Connection {
 	/** The logged-in discord.js client. Throws a ToolError while the bot is not logged in. */
 	get discord(): Client<true> {
 		if (this.#client?.isReady()) return this.#client;
-		throw new ToolError(
-			"The bot is not connected to Discord yet. Nothing was done; try again in a few seconds.",
-		);
+		throw new ToolError("The bot is not connected to Discord yet. Nothing was done; try again in a few seconds.");
 	}
 
 	/** The privileged intents that Discord has refused. The bot does without them until its next start. */
@@ -325,10 +292,7 @@ export class Connection {
 
 	/** Whether the members of all guilds are loaded, as far as Discord lets the bot know them. */
 	get hasLoadedMembers(): boolean {
-		return (
-			this.#refusedIntents.has("GuildMembers") ||
-			this.guilds.every((guild) => this.hasAllMembers(guild))
-		);
+		return this.#refusedIntents.has("GuildMembers") || this.guilds.every((guild) => this.hasAllMembers(guild));
 	}
 
 	/** Whether discord.js's cache holds all members of a guild. */
@@ -378,9 +342,7 @@ export class Connection {
 
 	async #logIn(client: Client): Promise<void> {
 		const { token } = this.#options;
-		const ready = new Promise((resolve) =>
-			client.once(Events.ClientReady, resolve),
-		);
+		const ready = new Promise((resolve) => client.once(Events.ClientReady, resolve));
 		client.rest.setToken(token);
 		let info: unknown;
 		const fetchInfo = async () => {
@@ -388,8 +350,7 @@ export class Connection {
 			return info;
 		};
 		const { shards = 1 } = this.#options;
-		const count = () =>
-			shards === "auto" ? (recommendedShards(info) ?? 1) : shards;
+		const count = () => (shards === "auto" ? (recommendedShards(info) ?? 1) : shards);
 		await this.#waitForStart(fetchInfo, count);
 		if (shards === "auto" && info === undefined) {
 			await fetchInfo();
@@ -408,10 +369,7 @@ export class Connection {
 	 * Waits until the bot may start `sessions()` more Gateway sessions. `fetchLimit` returns the response to GET
 	 * /gateway/bot.
 	 */
-	#waitForStart(
-		fetchLimit: () => Promise<unknown>,
-		sessions: () => number,
-	): Promise<void> {
+	#waitForStart(fetchLimit: () => Promise<unknown>, sessions: () => number): Promise<void> {
 		const note = (reason: string) => this.#noteState(reason);
 		const { signal } = this.#closing;
 		return this.#starts.wait(fetchLimit, signal, note, sessions);
@@ -421,9 +379,7 @@ export class Connection {
 		const { api, onResponse } = this.#options;
 		const { needsMessageContent, needsModerationEvents } = this.#options;
 		const intents = GatewayIntentBits;
-		const refused = new Set(
-			this.refusedIntents.map((name): number => intents[name]),
-		);
+		const refused = new Set(this.refusedIntents.map((name): number => intents[name]));
 		const client: Client = new Client({
 			intents: [
 				// GuildMessages is needed for the events of deleted messages.
@@ -436,10 +392,7 @@ export class Connection {
 			].filter((intent) => !refused.has(intent)),
 			rest: restOptions(api, onResponse, this.requests, this.#queue),
 			ws: {
-				buildStrategy: (manager) =>
-					new Shards(manager, (shard) =>
-						this.#socketOptions(client, manager, shard),
-					),
+				buildStrategy: (manager) => new Shards(manager, (shard) => this.#socketOptions(client, manager, shard)),
 			},
 			// discord.js would read variables such as SHARDS itself. The login sets the number.
 			shards: [0],
@@ -472,10 +425,7 @@ export class Connection {
 			completeLogin(client);
 		});
 		client.on(Events.ShardReady, (shard) => this.#noteReturn(shard, "new"));
-		client.on(
-			Events.ShardDisconnect,
-			({ code }) => void this.#failIfPermanent(new GatewayCloseError(code)),
-		);
+		client.on(Events.ShardDisconnect, ({ code }) => void this.#failIfPermanent(new GatewayCloseError(code)));
 		// Member events from before a new session are lost.
 		for (const event of [Events.GuildCreate, Events.GuildAvailable] as const)
 			client.on(event, (guild) => this.#members.load(guild));
@@ -483,11 +433,7 @@ export class Connection {
 	}
 
 	/** The options for the socket of one shard. */
-	#socketOptions(
-		client: Client,
-		manager: Manager,
-		shard: Shard,
-	): SocketOptions {
+	#socketOptions(client: Client, manager: Manager, shard: Shard): SocketOptions {
 		const { id, count } = shard;
 		let isLimitChecked = true;
 		return {
@@ -508,34 +454,25 @@ export class Connection {
 				this.#starts.note();
 			},
 			intents: () => client.options.intents.bitfield,
-			onDisallowedIntents: (requested) =>
-				this.#leaveOutIntents(client, requested),
-			knownGuilds: () =>
-				[...client.guilds.cache.keys()].filter(
-					(guild) => shardOf(guild, count) === id,
-				),
+			onDisallowedIntents: (requested) => this.#leaveOutIntents(client, requested),
+			knownGuilds: () => [...client.guilds.cache.keys()].filter((guild) => shardOf(guild, count) === id),
 			readEvent: (event, how) => this.#readEvent(client, id, event, how),
 			onLost: (reason, heardAt) => this.#noteLoss(id, reason, heardAt),
 			onFailure: (reason, retryMs) => {
 				this.#shards.noteFailure(id, reason);
 				this.#noteState(reason);
-				this.#options.log.warn(
-					"could not connect to Discord's Gateway, trying again",
-					{
-						reason,
-						retry_in_ms: Math.round(retryMs),
-						...this.#shardField(id),
-					},
-				);
+				this.#options.log.warn("could not connect to Discord's Gateway, trying again", {
+					reason,
+					retry_in_ms: Math.round(retryMs),
+					...this.#shardField(id),
+				});
 			},
 		};
 	}
 
 	/** Requests GET /gateway/bot. Shards that ask at the same time share one request. */
 	#fetchGateway(manager: Manager): Promise<unknown> {
-		this.#gateway ??= manager
-			.fetchGatewayInformation(true)
-			.finally(() => (this.#gateway = undefined));
+		this.#gateway ??= manager.fetchGatewayInformation(true).finally(() => (this.#gateway = undefined));
 		return this.#gateway;
 	}
 
@@ -548,19 +485,13 @@ export class Connection {
 	 * Passes a Gateway event to discord.js and to the bot's listeners. Returns false if the event could not be read
 	 * because discord.js or a listener threw an error.
 	 */
-	#readEvent(
-		client: Client,
-		shard: number,
-		event: Dispatch,
-		how: { read: () => void; isReplay: boolean },
-	): boolean {
+	#readEvent(client: Client, shard: number, event: Dispatch, how: { read: () => void; isReplay: boolean }): boolean {
 		const { t: type, d } = event;
 		const read = () => {
 			validateEvent(type, d);
 			if (type === GatewayDispatchEvents.GuildCreate) forgetChannels(client, d);
 			if (eventsWithMembers.has(type)) completeMembers(d);
-			if (type === GatewayDispatchEvents.InteractionCreate)
-				keepObfuscated(client, d);
+			if (type === GatewayDispatchEvents.InteractionCreate) keepObfuscated(client, d);
 			how.read();
 			refreshName(client, event);
 		};
@@ -581,8 +512,7 @@ export class Connection {
 			this.#members.forgetRequests(shard);
 		}
 		const wasRead = this.droppedEvents.attempt(type, read);
-		if (wasRead && type === GatewayDispatchEvents.Ready)
-			this.#members.forgetMembers(shard);
+		if (wasRead && type === GatewayDispatchEvents.Ready) this.#members.forgetMembers(shard);
 		if (!wasRead && memberEvents.has(type)) this.#loadAgain(client, d);
 		return wasRead;
 	}
@@ -600,10 +530,9 @@ export class Connection {
 		const deferred = [...this.#deferredEvents.values()].flat();
 		this.#deferredEvents.clear();
 		if (this.#undeferredEvents > 0)
-			this.#options.log.warn(
-				"dropped events from Discord's Gateway: too many arrived during the login",
-				{ events: this.#undeferredEvents },
-			);
+			this.#options.log.warn("dropped events from Discord's Gateway: too many arrived during the login", {
+				events: this.#undeferredEvents,
+			});
 		this.#undeferredEvents = 0;
 		for (const pass of deferred) pass();
 	}
@@ -621,10 +550,10 @@ export class Connection {
 	#noteLoss(shard: number, reason: string, heardAt: number): void {
 		this.#shards.noteLoss(shard, reason, heardAt);
 		this.#noteState(reason);
-		this.#options.log.warn(
-			"lost the connection to Discord's Gateway, reconnecting",
-			{ reason, ...this.#shardField(shard) },
-		);
+		this.#options.log.warn("lost the connection to Discord's Gateway, reconnecting", {
+			reason,
+			...this.#shardField(shard),
+		});
 	}
 
 	#noteReturn(shard: number, session: "new" | "resumed", replayed = 0): void {
@@ -678,10 +607,8 @@ export class Connection {
 		const isTokenRefused =
 			closeCode === GatewayCloseCodes.AuthenticationFailed ||
 			(error instanceof DiscordAPIError && error.status === 401) ||
-			(error instanceof DiscordjsError &&
-				error.code === DiscordjsErrorCodes.TokenInvalid);
-		if (isTokenRefused)
-			this.#fail(new Error(tokenRefused(this.#options.api), { cause: error }));
+			(error instanceof DiscordjsError && error.code === DiscordjsErrorCodes.TokenInvalid);
+		if (isTokenRefused) this.#fail(new Error(tokenRefused(this.#options.api), { cause: error }));
 		else if (error instanceof GatewayCloseError) {
 			const { shards = 1 } = this.#options;
 			const text = describeShardRefusal(error.code, shards);
@@ -722,8 +649,7 @@ export class Connection {
 	 */
 	#noteState(reason = this.#state.reason): void {
 		const connected = this.ready && !this.#shards.isAnyLost;
-		const since =
-			connected === this.#state.connected ? this.#state.since : new Date();
+		const since = connected === this.#state.connected ? this.#state.since : new Date();
 		this.#state = { connected, since, reason };
 	}
 

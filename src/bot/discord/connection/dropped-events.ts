@@ -57,14 +57,11 @@ export class DroppedEvents {
 		this.#byType.set(label, dropped);
 		dropped.count += 1;
 		if (now - dropped.loggedAt < logEveryMs) return;
-		this.log.warn(
-			"dropped events from Discord's Gateway: could not parse them",
-			{
-				type: label,
-				events: dropped.count - dropped.logged,
-				...errorFields(error),
-			},
-		);
+		this.log.warn("dropped events from Discord's Gateway: could not parse them", {
+			type: label,
+			events: dropped.count - dropped.logged,
+			...errorFields(error),
+		});
 		dropped.logged = dropped.count;
 		dropped.loggedAt = now;
 	}

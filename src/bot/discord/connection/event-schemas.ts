@@ -32,9 +32,7 @@ const channel = v.looseObject({
 	name: v.nullish(v.string()),
 	position: v.optional(v.number()),
 	parent_id: v.nullish(id),
-	permission_overwrites: v.optional(
-		v.array(v.looseObject({ id, type: v.number(), allow: bits, deny: bits })),
-	),
+	permission_overwrites: v.optional(v.array(v.looseObject({ id, type: v.number(), allow: bits, deny: bits }))),
 });
 
 const guild = v.looseObject({

@@ -19,18 +19,10 @@ interface Bucket {
  * bucket.
  * https://discord.com/developers/docs/events/gateway#max-concurrency
  */
-export function createIdentifyThrottler(
-	intervalMs: number,
-	now = () => performance.now(),
-	sinceLastMs = Infinity,
-) {
+export function createIdentifyThrottler(intervalMs: number, now = () => performance.now(), sinceLastMs = Infinity) {
 	const firstAt = now() + intervalMs - sinceLastMs;
 	const buckets = new Map<number, Bucket>();
-	return async (
-		signal: AbortSignal,
-		shard = 0,
-		maxConcurrency = 1,
-	): Promise<void> => {
+	return async (signal: AbortSignal, shard = 0, maxConcurrency = 1): Promise<void> => {
 		const key = shard % maxConcurrency;
 		const bucket = buckets.get(key) ?? { nextAt: firstAt, waiting: [] };
 		buckets.set(key, bucket);

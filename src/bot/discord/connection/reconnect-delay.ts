@@ -59,8 +59,7 @@ export class ReconnectDelay {
 		}
 		this.#since ??= this.now();
 		// Discord allows 1,000 logins a day: those that bring no session wait as in a long outage.
-		const loginMs =
-			hasIdentified && !hasLasted ? backOffMs(this.#logins++, range) : 0;
+		const loginMs = hasIdentified && !hasLasted ? backOffMs(this.#logins++, range) : 0;
 		if (isInvalid) {
 			const [leastMs, mostMs] = this.timing.invalidSessionMs;
 			const waitMs = leastMs + Math.random() * (mostMs - leastMs);

@@ -35,10 +35,7 @@ const limitSchema = v.object({
 	/** Milliseconds until Discord resets its count of the bot's session starts (logins). */
 	reset_after: v.fallback(v.number(), dayMs),
 	/** Number of shards that may identify at once. */
-	max_concurrency: v.fallback(
-		v.pipe(v.number(), v.integer(), v.minValue(1)),
-		1,
-	),
+	max_concurrency: v.fallback(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
 });
 type Limit = v.InferOutput<typeof limitSchema>;
 
@@ -114,10 +111,7 @@ export class SessionStarts {
 			const reason = `too many logins to Discord in 24 hours (${this.count} by this bot${limit ? `, ${limit.remaining} of ${limit.total} left` : ""}): after ${limit?.total ?? defaultTotal} Discord resets the token, so the bot waits until about ${until}`;
 			onWait(reason);
 			if (this.#lastReason === undefined)
-				this.log.error(
-					"Discord login limit reached, waiting before the next login",
-					{ reason },
-				);
+				this.log.error("Discord login limit reached, waiting before the next login", { reason });
 			this.#lastReason = reason;
 			const jump = Promise.withResolvers<void>();
 			const unwatch = clockWatch.subscribe(jump.resolve);
@@ -146,8 +140,7 @@ export class SessionStarts {
 		const max = total - reserved;
 		// With more shards than the limit allows logins, the bot starts as many as it may.
 		const more = Math.min(sessions, max);
-		if (limit && limit.remaining < reserved + more)
-			return Math.max(Math.min(limit.reset_after, dayMs), minWaitMs);
+		if (limit && limit.remaining < reserved + more) return Math.max(Math.min(limit.reset_after, dayMs), minWaitMs);
 		const times = this.#recent();
 		const most = max - more;
 		if (times.length <= most) return 0;
@@ -160,9 +153,7 @@ export class SessionStarts {
 		const times = this.#times ?? this.#read();
 		// After the clock was set back, times in the future must not count for longer than a day.
 		const isAhead = times.some((time) => time > now);
-		this.#times = times
-			.map((time) => Math.min(time, now))
-			.filter((time) => time > now - dayMs);
+		this.#times = times.map((time) => Math.min(time, now)).filter((time) => time > now - dayMs);
 		if (isAhead) this.#write(this.#times);
 		return this.#times;
 	}
@@ -195,12 +186,9 @@ export class SessionStarts {
 	#logFileError(error: unknown): void {
 		const reason = codeOf(error) ?? String(error);
 		if (this.#fileError === undefined)
-			this.log.info(
-				"cannot use the file that counts Discord logins across restarts",
-				{
-					reason,
-				},
-			);
+			this.log.info("cannot use the file that counts Discord logins across restarts", {
+				reason,
+			});
 		this.#fileError = reason;
 	}
 }

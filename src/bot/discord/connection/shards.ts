@@ -4,13 +4,7 @@
 
 import { GatewayCloseCodes, type GatewaySendPayload } from "discord.js";
 import { isObject } from "../../../mcp/json-rpc.ts";
-import {
-	type Manager,
-	type Shard,
-	Socket,
-	type SocketOptions,
-	type Strategy,
-} from "./socket.ts";
+import { type Manager, type Shard, Socket, type SocketOptions, type Strategy } from "./socket.ts";
 
 /** Returns the id of the shard that receives the events of a guild, if the bot has `count` shards. */
 export function shardOf(guildId: string, count: number): number {
@@ -35,10 +29,7 @@ export function recommendedShards(response: unknown): number | undefined {
  * `shards` is the setting of the bot.
  * https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
  */
-export function describeShardRefusal(
-	code: number,
-	shards: number | "auto",
-): string | undefined {
+export function describeShardRefusal(code: number, shards: number | "auto"): string | undefined {
 	const why = refusals.get(code);
 	if (why === undefined) return undefined;
 	const next =
@@ -49,14 +40,8 @@ export function describeShardRefusal(
 }
 
 const refusals = new Map<number, string>([
-	[
-		GatewayCloseCodes.ShardingRequired,
-		"a shard would have more guilds than Discord allows",
-	],
-	[
-		GatewayCloseCodes.InvalidShard,
-		"it is not a multiple of the number that Discord assigned to this bot",
-	],
+	[GatewayCloseCodes.ShardingRequired, "a shard would have more guilds than Discord allows"],
+	[GatewayCloseCodes.InvalidShard, "it is not a multiple of the number that Discord assigned to this bot"],
 ]);
 
 /** The sockets of all shards, as a strategy of @discordjs/ws. discord.js says how many there are. */
@@ -100,9 +85,7 @@ export class Shards implements Strategy {
 
 	/** Required by the interface of @discordjs/ws. discord.js does not call this method, so it always throws. */
 	fetchStatus(): never {
-		throw new Error(
-			"the bot's Gateway client does not implement fetchStatus of @discordjs/ws",
-		);
+		throw new Error("the bot's Gateway client does not implement fetchStatus of @discordjs/ws");
 	}
 
 	#all<T>(act: (socket: Socket) => T): T[] {

@@ -75,8 +75,7 @@ export class SocketConnection {
 		};
 		this.#socket.onclose = ({ code }) => {
 			// A close frame counts as data from the peer; its absence does not.
-			if (code !== abnormalClosure && this.state !== "closing")
-				this.heardAt = performance.now();
+			if (code !== abnormalClosure && this.state !== "closing") this.heardAt = performance.now();
 			this.#end();
 			resolve(code);
 		};
@@ -84,8 +83,7 @@ export class SocketConnection {
 
 	/** Sends a payload to Discord's Gateway. A payload for a closed socket is dropped. */
 	send(payload: object): void {
-		if (this.#socket.readyState === WebSocket.OPEN)
-			this.#socket.send(JSON.stringify(payload));
+		if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(payload));
 	}
 
 	/**

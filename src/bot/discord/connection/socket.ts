@@ -72,10 +72,7 @@ export interface SocketOptions {
 	 * Handles a Gateway event and calls the function that passes the event to discord.js. Returns false if the event
 	 * could not be read. `isReplay` says whether Discord replays the event after a connection loss.
 	 */
-	readEvent(
-		event: Dispatch,
-		how: { read: () => void; isReplay: boolean },
-	): boolean;
+	readEvent(event: Dispatch, how: { read: () => void; isReplay: boolean }): boolean;
 	/**
 	 * Called when the connection of a Gateway session was lost. `heardAt` is when the last data arrived, in milliseconds
 	 * of `performance.now()`.
@@ -89,9 +86,7 @@ export interface SocketOptions {
 export class GatewayCloseError extends Error {
 	override name = "GatewayCloseError";
 	constructor(readonly code: number) {
-		super(
-			`Discord's Gateway closed the connection with code ${code}, after which a bot must not reconnect`,
-		);
+		super(`Discord's Gateway closed the connection with code ${code}, after which a bot must not reconnect`);
 	}
 }
 
@@ -180,8 +175,7 @@ export class Socket {
 	/** Ends the session on Discord's Gateway. Resolves when the socket is closed. */
 	async destroy(): Promise<void> {
 		this.#closing.abort();
-		if (this.#connection)
-			this.#endSession(this.#connection, "the bot is stopping");
+		if (this.#connection) this.#endSession(this.#connection, "the bot is stopping");
 		// `connect` reports the error.
 		await this.#running?.catch(() => {});
 	}
@@ -207,8 +201,7 @@ export class Socket {
 			const { code, reason, heardAt, readyMs } = ended;
 			if (signal.aborted) return;
 			const hasOthers =
-				code === GatewayCloseCodes.DisallowedIntents &&
-				(await this.options.onDisallowedIntents(this.#intents));
+				code === GatewayCloseCodes.DisallowedIntents && (await this.options.onDisallowedIntents(this.#intents));
 			if (hasOthers) this.#session = undefined;
 			else if (finalCodes.has(code)) throw new GatewayCloseError(code);
 			// For discord.js, 4014 is the end.
@@ -226,9 +219,7 @@ export class Socket {
 	/**
 	 * Opens one connection to Discord's Gateway. Resolves when the connection has closed. Never rejects.
 	 */
-	async #runConnection(): Promise<
-		ConnectionEnd & { code: number; reason: string; heardAt: number }
-	> {
+	async #runConnection(): Promise<ConnectionEnd & { code: number; reason: string; heardAt: number }> {
 		const { open, timing, beforeNewSession } = this.options;
 		const { signal } = this.#closing;
 		let connection: SocketConnection;
@@ -240,9 +231,7 @@ export class Socket {
 			url.searchParams.set("v", this.manager.options.version);
 			url.searchParams.set("encoding", "json");
 			signal.throwIfAborted();
-			connection = new SocketConnection(url, timing, (payload) =>
-				this.#receive(connection, payload),
-			);
+			connection = new SocketConnection(url, timing, (payload) => this.#receive(connection, payload));
 		} catch (error) {
 			return { code: 0, reason: String(error), heardAt: 0 };
 		}
@@ -255,10 +244,8 @@ export class Socket {
 		if (sessionEndingCodes.has(code)) this.#session = undefined;
 		this.#reportSession();
 		const { heardAt, readyAt, hasIdentified, isInvalid } = connection;
-		const reason =
-			connection.reason ?? `Discord closed the connection (${code})`;
-		const readyMs =
-			readyAt === undefined ? undefined : performance.now() - readyAt;
+		const reason = connection.reason ?? `Discord closed the connection (${code})`;
+		const readyMs = readyAt === undefined ? undefined : performance.now() - readyAt;
 		return { code, reason, heardAt, readyMs, hasIdentified, isInvalid };
 	}
 
@@ -303,9 +290,7 @@ export class Socket {
 		const intervalMs = isObject(d) ? d.heartbeat_interval : undefined;
 		if (connection.state !== "connecting") return;
 		if (typeof intervalMs !== "number" || !(intervalMs > 0)) {
-			connection.close(
-				"the HELLO message of Discord's Gateway cannot be parsed",
-			);
+			connection.close("the HELLO message of Discord's Gateway cannot be parsed");
 			return;
 		}
 		connection.state = "waiting";
@@ -317,10 +302,7 @@ export class Socket {
 	}
 
 	#expectSession(connection: SocketConnection): void {
-		connection.closeAfter(
-			this.options.timing.readyMs,
-			"Discord's Gateway did not confirm the session in time",
-		);
+		connection.closeAfter(this.options.timing.readyMs, "Discord's Gateway did not confirm the session in time");
 	}
 
 	#heartbeat(): object {
@@ -374,8 +356,7 @@ export class Socket {
 			return;
 		}
 		// Before dispatching, so that an unreadable event is not replayed.
-		if (this.#session && Number.isSafeInteger(event.s))
-			this.#session.sequence = Number(event.s);
+		if (this.#session && Number.isSafeInteger(event.s)) this.#session.sequence = Number(event.s);
 		if (event.t === GatewayDispatchEvents.Resumed) this.#markReady(connection);
 		this.#dispatch(event, connection.state !== "ready");
 	}
@@ -393,25 +374,20 @@ export class Socket {
 			this.#markReady(connection);
 		}
 		const read = () => {
-			if (!ready)
-				throw new TypeError("Discord's READY event lacks a required field");
+			if (!ready) throw new TypeError("Discord's READY event lacks a required field");
 			this.#emit("ready", { data: ready });
 			this.#emit("dispatch", { data: { ...event, d: ready } });
 		};
 		const isRead = this.options.readEvent(event, { read, isReplay: false });
 		if (!ready || !isRead) {
 			connection.readyAt = undefined;
-			this.#endSession(
-				connection,
-				"the READY event of Discord's Gateway cannot be parsed",
-			);
+			this.#endSession(connection, "the READY event of Discord's Gateway cannot be parsed");
 			return;
 		}
 		// Discord sends no event for guilds that the bot left while it was disconnected.
 		const present = new Set(ready.guilds.map(({ id }) => id));
 		for (const id of this.options.knownGuilds())
-			if (!present.has(id))
-				this.#dispatch({ ...event, t: "GUILD_DELETE", d: { id } });
+			if (!present.has(id)) this.#dispatch({ ...event, t: "GUILD_DELETE", d: { id } });
 		this.#onReady();
 	}
 
@@ -477,8 +453,7 @@ export class Socket {
 
 	/** Emits an event on the WebSocket manager of @discordjs/ws, in the same form as the shards of that library. */
 	#emit(event: string, payload: object = {}): void {
-		const emitter: { emit(event: string, payload: object): void } = this
-			.manager as never;
+		const emitter: { emit(event: string, payload: object): void } = this.manager as never;
 		emitter.emit(event, { ...payload, shardId: this.shard.id });
 	}
 }

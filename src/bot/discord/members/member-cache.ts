@@ -79,13 +79,8 @@ export function botsOf(guild: Guild): GuildMember[] {
 }
 
 /** Returns the cached members of a guild with these user ids. Ids without a cached member are left out. */
-export function membersOf(
-	{ members }: Guild,
-	ids: readonly string[],
-): GuildMember[] {
-	return ids
-		.map((id) => members.cache.get(id))
-		.filter((member) => member !== undefined);
+export function membersOf({ members }: Guild, ids: readonly string[]): GuildMember[] {
+	return ids.map((id) => members.cache.get(id)).filter((member) => member !== undefined);
 }
 
 /**
@@ -94,16 +89,14 @@ export function membersOf(
  */
 export function trackNames(client: Client): void {
 	const refresh = ({ id }: { id: string }) => {
-		for (const guild of client.guilds.cache.values())
-			cacheOf(guild).refresh(id);
+		for (const guild of client.guilds.cache.values()) cacheOf(guild).refresh(id);
 	};
 	// discord.js emits this before it handles a Gateway event.
 	client.on(Events.Raw, () => justIndexed.clear());
 	client.on(Events.GuildMemberUpdate, (_, member) => refresh(member));
 	client.on(Events.UserUpdate, (_, user) => refresh(user));
 	client.on(Events.GuildMembersChunk, (members, guild) => {
-		for (const [id, member] of members)
-			if (!justIndexed.has(member)) cacheOf(guild).refresh(id);
+		for (const [id, member] of members) if (!justIndexed.has(member)) cacheOf(guild).refresh(id);
 	});
 }
 
@@ -127,10 +120,7 @@ export function completeMembers(d: unknown): void {
  * Updates the indexes of member names for the member in a Gateway event. Call this function after discord.js
  * has read the event.
  */
-export function refreshName(
-	client: Client,
-	{ t: type, d }: { t: string; d: unknown },
-): void {
+export function refreshName(client: Client, { t: type, d }: { t: string; d: unknown }): void {
 	if (!eventsWithNames.has(type) || !isObject(d) || !isObject(d.user)) return;
 	const { id } = d.user;
 	if (typeof id !== "string") return;
@@ -145,7 +135,5 @@ const eventsWithNames = new Set<string>([
 function cacheOf(guild: Guild): MemberCache {
 	const { cache } = guild.members;
 	if (cache instanceof MemberCache) return cache;
-	throw new TypeError(
-		"the discord.js client was created without the makeCache option",
-	);
+	throw new TypeError("the discord.js client was created without the makeCache option");
 }

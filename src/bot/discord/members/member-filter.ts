@@ -38,10 +38,7 @@ export interface MemberFilter {
  * Returns a function that says whether a member matches the filter. Timeouts are compared with the time `nowMs` (epoch
  * milliseconds).
  */
-export function matcherFor(
-	filter: MemberFilter,
-	nowMs: number,
-): (member: GuildMember) => boolean {
+export function matcherFor(filter: MemberFilter, nowMs: number): (member: GuildMember) => boolean {
 	const { joined_before, joined_after, bots, timed_out, pending } = filter;
 	const withAny = filter.with_role_ids && new Set(filter.with_role_ids);
 	const withNone = filter.without_role_ids && new Set(filter.without_role_ids);
@@ -52,8 +49,7 @@ export function matcherFor(
 		const { user, joinedTimestamp: joined } = member;
 		return (
 			(bots === undefined || user.bot === bots) &&
-			(!asksJoined ||
-				(joined !== null && joined < before && joined >= since)) &&
+			(!asksJoined || (joined !== null && joined < before && joined >= since)) &&
 			(!withAny || hasAny(member, withAny)) &&
 			(!withNone || !hasAny(member, withNone)) &&
 			(timed_out === undefined || isTimedOut(member, nowMs) === timed_out) &&
@@ -69,27 +65,16 @@ export function hasRole(member: GuildMember, id: string): boolean {
 
 function hasAny(member: GuildMember, roles: ReadonlySet<string>): boolean {
 	// The role @everyone has the guild's id.
-	return (
-		roles.has(member.guild.id) || member[roleIds].some((id) => roles.has(id))
-	);
+	return roles.has(member.guild.id) || member[roleIds].some((id) => roles.has(id));
 }
 
 /** Whether a member is timed out at a certain time. */
-export function isTimedOut(
-	{ communicationDisabledUntilTimestamp: until }: GuildMember,
-	nowMs: number,
-): boolean {
+export function isTimedOut({ communicationDisabledUntilTimestamp: until }: GuildMember, nowMs: number): boolean {
 	return until !== null && until > nowMs;
 }
 
 /** The orders in which members can be sorted. */
-export const memberOrders = [
-	"id",
-	"joined",
-	"joined_desc",
-	"name",
-	"name_desc",
-] as const;
+export const memberOrders = ["id", "joined", "joined_desc", "name", "name_desc"] as const;
 export type MemberOrder = (typeof memberOrders)[number];
 
 type Compare = (a: GuildMember, b: GuildMember) => number;
@@ -98,9 +83,7 @@ const byId: Compare = (a, b) => compareIds(a.id, b.id);
 const ascending: Record<string, Compare> = {
 	id: byId,
 	// Members of unknown join time come last.
-	joined: (a, b) =>
-		(a.joinedTimestamp ?? Number.MAX_VALUE) -
-			(b.joinedTimestamp ?? Number.MAX_VALUE) || byId(a, b),
+	joined: (a, b) => (a.joinedTimestamp ?? Number.MAX_VALUE) - (b.joinedTimestamp ?? Number.MAX_VALUE) || byId(a, b),
 	name: (a, b) => a.displayName.localeCompare(b.displayName) || byId(a, b),
 };
 
@@ -115,11 +98,7 @@ export function comparerFor(order: MemberOrder): Compare {
 }
 
 /** Returns the first items in a sort order, sorted. For long lists this is faster than sorting all items. */
-export function firstOf<Item>(
-	items: Iterable<Item>,
-	count: number,
-	compare: (a: Item, b: Item) => number,
-): Item[] {
+export function firstOf<Item>(items: Iterable<Item>, count: number, compare: (a: Item, b: Item) => number): Item[] {
 	let kept: Item[] = [];
 	let last: Item | undefined;
 	for (const item of items) {

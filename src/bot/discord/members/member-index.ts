@@ -9,13 +9,7 @@ import { fold } from "../text.ts";
 import { firstOf } from "./member-filter.ts";
 import { NameLog } from "./name-log.ts";
 import { NameTable } from "./name-table.ts";
-import {
-	compareNamed,
-	firstIds,
-	type Named,
-	type Rank,
-	rank,
-} from "./packed-names.ts";
+import { compareNamed, firstIds, type Named, type Rank, rank } from "./packed-names.ts";
 
 /** The names by which a guild member can be found. */
 export interface Names {
@@ -66,12 +60,7 @@ export class MemberIndex {
 	/** Adds a member to the name index, or updates the member's names in it. */
 	set(id: string, names: Names): void {
 		const named = toNamed(id, names);
-		if (
-			this.#log.has(named) ||
-			this.#table.has(named) ||
-			this.#merging?.has(named)
-		)
-			return;
+		if (this.#log.has(named) || this.#table.has(named) || this.#merging?.has(named)) return;
 		this.#remove(id);
 		this.#log.add(named);
 		this.#noteChange(id);
@@ -121,11 +110,7 @@ export class MemberIndex {
 	 * Finds members in the table like `find`, after `counted` others were found. `slots` are at least the `limit` best
 	 * matches, by rank and in display order; `count` is the number of matches.
 	 */
-	#findInTable(
-		query: string,
-		limit: number,
-		counted: number,
-	): { slots: Record<Rank, number[]>; count: number } {
+	#findInTable(query: string, limit: number, counted: number): { slots: Record<Rank, number[]>; count: number } {
 		const slots: Record<Rank, number[]> = [[], [], []];
 		let count = 0;
 		const isEnough = () => count >= limit && counted + count > maxCounted;
@@ -169,13 +154,9 @@ export class MemberIndex {
 		this.#log = new NameLog();
 		const isCleared = () => this.#changedIds !== changedIds;
 		let spentMs = 0;
-		const table = await inSlices(
-			untilStopped(this.#table.with(merging), isCleared),
-			sliceMs,
-			(ms) => {
-				spentMs += ms;
-			},
-		);
+		const table = await inSlices(untilStopped(this.#table.with(merging), isCleared), sliceMs, (ms) => {
+			spentMs += ms;
+		});
 		if (!table || isCleared()) return;
 		this.#replaceTable(table, changedIds);
 		this.#pauseMs = spentMs * pauseFactor;
@@ -248,10 +229,7 @@ function isValidQuery(query: string): boolean {
 }
 
 /** Runs a generator until `isStopped`, and then returns undefined. */
-function* untilStopped<T>(
-	steps: Iterator<unknown, T>,
-	isStopped: () => boolean,
-): Generator<undefined, T | undefined> {
+function* untilStopped<T>(steps: Iterator<unknown, T>, isStopped: () => boolean): Generator<undefined, T | undefined> {
 	for (let step = steps.next(); !isStopped(); step = steps.next()) {
 		if (step.done) return step.value;
 		yield;

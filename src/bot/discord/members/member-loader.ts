@@ -3,12 +3,7 @@
 // https://discord.com/developers/docs/events/gateway-events#request-guild-members
 
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	type Client,
-	GatewayRateLimitError,
-	type Guild,
-	type GuildMember,
-} from "discord.js";
+import { type Client, GatewayRateLimitError, type Guild, type GuildMember } from "discord.js";
 import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
@@ -74,8 +69,7 @@ export class MemberLoader {
 
 	/** Call this after a new session of a shard has begun: member events from before it are lost. */
 	forgetMembers(shard: number): void {
-		for (const id of this.#complete)
-			if (this.options.shardOf({ id }) === shard) this.#complete.delete(id);
+		for (const id of this.#complete) if (this.options.shardOf({ id }) === shard) this.#complete.delete(id);
 	}
 
 	/** Loads the members of a guild again after a short delay, because an event about one of them could not be read. */
@@ -108,9 +102,7 @@ export class MemberLoader {
 			this.#loads.get(id) === loadId;
 		for (let attempt = 0; isCurrent(); attempt++) {
 			try {
-				const members = await this.#withPermit(guild, async () =>
-					isCurrent() ? fetchMembers(guild) : undefined,
-				);
+				const members = await this.#withPermit(guild, async () => (isCurrent() ? fetchMembers(guild) : undefined));
 				if (!members || !isCurrent()) return;
 				// Members who left while the bot was disconnected are still in the cache.
 				for (const gone of members.outdated) guild.members.cache.delete(gone);
@@ -140,8 +132,7 @@ export class MemberLoader {
 	/** Runs `load` when fewer than `maxLoadsPerShard` guilds of the guild's shard are loading their members. */
 	async #withPermit<T>(guild: Guild, load: () => Promise<T>): Promise<T> {
 		const shard = this.options.shardOf(guild);
-		const permits =
-			this.#permits.get(shard) ?? new Semaphore({ max: maxLoadsPerShard });
+		const permits = this.#permits.get(shard) ?? new Semaphore({ max: maxLoadsPerShard });
 		this.#permits.set(shard, permits);
 		await permits.acquire(this.options.closing);
 		try {
@@ -161,17 +152,13 @@ function canLoad({ client }: Guild): boolean {
  * Requests all members of a guild over the socket of its shard. `outdated` are the ids of the cached members who are not
  * among them.
  */
-async function fetchMembers(
-	guild: Guild,
-): Promise<{ size: number; outdated: string[] }> {
+async function fetchMembers(guild: Guild): Promise<{ size: number; outdated: string[] }> {
 	const { cache } = guild.members;
 	const before = [...cache.keys()];
 	const joined = Float64Array.from(cache.values(), joinTime);
 	const members = await guild.members.fetch({ time: membersTimeoutMs });
 	// Who has joined again meanwhile is not among them, but has another join time.
-	const outdated = before.filter(
-		(id, at) => !members.has(id) && joinTime(cache.get(id)) === joined[at],
-	);
+	const outdated = before.filter((id, at) => !members.has(id) && joinTime(cache.get(id)) === joined[at]);
 	return { size: members.size, outdated };
 }
 

@@ -47,8 +47,7 @@ export class NameLog {
 		const slots = new Uint32Array(this.#added);
 		let count = 0;
 		for (let slot = 0; slot < slots.length; slot += 1)
-			if (!this.#segmentAt(slot).isRemovedAt(slot % segmentSize))
-				slots[count++] = slot;
+			if (!this.#segmentAt(slot).isRemovedAt(slot % segmentSize)) slots[count++] = slot;
 		return slots.subarray(0, count);
 	}
 
@@ -79,8 +78,7 @@ export class NameLog {
 	/** Whether the log contains this member with the same display name and searchable names. */
 	has(named: Named): boolean {
 		const hash = hashOf(named.id);
-		for (const segment of this.#segments)
-			if (segment.has(named, hash)) return true;
+		for (const segment of this.#segments) if (segment.has(named, hash)) return true;
 		return false;
 	}
 
@@ -194,7 +192,6 @@ class Segment {
 		isRemoved.set(this.#isRemoved);
 		this.#isRemoved = isRemoved;
 		this.#buckets = new Int32Array(2 * size);
-		for (const [at, id] of this.#ids.entries())
-			insertSlot(this.#buckets, id, at);
+		for (const [at, id] of this.#ids.entries()) insertSlot(this.#buckets, id, at);
 	}
 }

@@ -68,11 +68,7 @@ export class NameTable {
 	 * returns false. `slot` is the member's position in the table, `rank` is how well the best name matches. Members whose
 	 * rank is worse than `worst` are left out.
 	 */
-	scan(
-		query: string,
-		visit: (slot: number, rank: Rank) => boolean,
-		worst?: Rank,
-	): void {
+	scan(query: string, visit: (slot: number, rank: Rank) => boolean, worst?: Rank): void {
 		scanNames(this.packed, query, visit, worst);
 	}
 
@@ -91,9 +87,7 @@ export class NameTable {
 		const log = others instanceof NameLog ? others : yield* logOf(others);
 		const order = yield* sortInSteps(log);
 		const count = this.size + order.length;
-		const text = Buffer.allocUnsafeSlow(
-			this.packed.text.length + log.bytes + 1,
-		);
+		const text = Buffer.allocUnsafeSlow(this.packed.text.length + log.bytes + 1);
 		const offsets = new Uint32Array(count + 1);
 		const ids: string[] = new Array(count);
 		const displays: string[] = new Array(count);
@@ -117,12 +111,7 @@ export class NameTable {
 			for (let slot = from; slot < until; slot += 1)
 				if (this.#isRemoved[slot] !== 1) {
 					addEntry(this.at(slot));
-					end += this.packed.text.copy(
-						text,
-						end,
-						this.packed.offsets[slot],
-						this.packed.offsets[slot + 1],
-					);
+					end += this.packed.text.copy(text, end, this.packed.offsets[slot], this.packed.offsets[slot + 1]);
 				}
 		};
 		let from = 0;
@@ -185,9 +174,7 @@ function* logOf(members: Iterable<Named>): Generator<undefined, NameLog> {
  * Returns the slots of a log's members in display order. A merge sort that yields after each step, so that other work
  * can run in between.
  */
-function* sortInSteps(
-	log: NameLog,
-): Generator<undefined, Uint32Array<ArrayBuffer>> {
+function* sortInSteps(log: NameLog): Generator<undefined, Uint32Array<ArrayBuffer>> {
 	const compare = (a: number, b: number) => compareNamed(log.at(a), log.at(b));
 	let from = log.slots;
 	let to = new Uint32Array(from.length);
@@ -203,9 +190,7 @@ function* sortInSteps(
 			let left = start;
 			let right = middle;
 			while (left < middle || right < end) {
-				const isRightNext =
-					left === middle ||
-					(right < end && compare(from[right] ?? 0, from[left] ?? 0) < 0);
+				const isRightNext = left === middle || (right < end && compare(from[right] ?? 0, from[left] ?? 0) < 0);
 				to[written++] = from[isRightNext ? right++ : left++] ?? 0;
 				if (written % stepSize === 0) yield;
 			}

@@ -39,10 +39,7 @@ export type Rank = (typeof rank)[keyof typeof rank];
 export const separator = 0xff;
 
 /** Compares two members whose names match a search query equally well: by display name, then by id. */
-export function compareNamed(
-	a: Pick<Named, "id" | "display">,
-	b: Pick<Named, "id" | "display">,
-): number {
+export function compareNamed(a: Pick<Named, "id" | "display">, b: Pick<Named, "id" | "display">): number {
 	return a.display.localeCompare(b.display) || compareIds(a.id, b.id);
 }
 
@@ -87,19 +84,14 @@ export function scanNames(
  * Returns the lowest ids above `after`, in order, of the members who are not removed: at most `count`. Looks at every
  * member, but reads few of the ids.
  */
-export function firstIds(
-	all: Iterable<PackedNames>,
-	after: string,
-	count: number,
-): string[] {
+export function firstIds(all: Iterable<PackedNames>, after: string, count: number): string[] {
 	const lowest = Number(after);
 	let highest = Infinity;
 	let kept: string[] = [];
 	for (const { ids, roundedIds, isRemoved } of all)
 		for (let slot = 0; slot < ids.length; slot += 1) {
 			const rounded = roundedIds?.[slot] ?? Number(ids[slot]);
-			if (rounded < lowest || rounded > highest || isRemoved[slot] === 1)
-				continue;
+			if (rounded < lowest || rounded > highest || isRemoved[slot] === 1) continue;
 			const id = ids[slot] ?? "";
 			if (compareIds(id, after) <= 0) continue;
 			kept.push(id);
@@ -111,12 +103,7 @@ export function firstIds(
 }
 
 /** Whether the bytes of a text from `start` to `end` (exclusive) are these names. */
-export function namesEqual(
-	text: Buffer,
-	start: number,
-	end: number,
-	names: readonly string[],
-): boolean {
+export function namesEqual(text: Buffer, start: number, end: number, names: readonly string[]): boolean {
 	const length = byteLengthOf(names);
 	if (length !== end - start) return false;
 	if (scratch.length < length) scratch = Buffer.allocUnsafe(length);
@@ -137,11 +124,7 @@ export function byteLengthOf(names: readonly string[]): number {
  * Writes `names` to a buffer from the offset `at`, with a separator byte before each name. Returns the offset after the
  * last name.
  */
-export function writeNames(
-	names: readonly string[],
-	to: Buffer,
-	at: number,
-): number {
+export function writeNames(names: readonly string[], to: Buffer, at: number): number {
 	let end = at;
 	for (const name of names) {
 		to[end] = separator;
@@ -152,12 +135,7 @@ export function writeNames(
 }
 
 /** Returns the slot, from `from` on, of the member whose names contain the byte offset `byte`. */
-function slotAt(
-	offsets: Uint32Array,
-	count: number,
-	byte: number,
-	from: number,
-): number {
+function slotAt(offsets: Uint32Array, count: number, byte: number, from: number): number {
 	const isBefore = (slot: number) => (offsets[slot] ?? 0) <= byte;
 	let low = from;
 	let step = 1;
@@ -172,11 +150,7 @@ function slotAt(
  * Binary search: returns the last number for which a condition is true, in the range from `low` up to an exclusive
  * maximum. The condition must be true for `low`, and false for all numbers after the returned one.
  */
-export function lastWhere(
-	low: number,
-	high: number,
-	matches: (item: number) => boolean,
-): number {
+export function lastWhere(low: number, high: number, matches: (item: number) => boolean): number {
 	let last = low;
 	let end = high;
 	while (end - last > 1) {
@@ -188,11 +162,7 @@ export function lastWhere(
 }
 
 /** Enters the slot of a member's id into a hash table (see `findSlot`), which must have an empty bucket. */
-export function insertSlot(
-	buckets: Int32Array,
-	id: string,
-	slot: number,
-): void {
+export function insertSlot(buckets: Int32Array, id: string, slot: number): void {
 	let at = hashOf(id) & (buckets.length - 1);
 	while (buckets[at] !== 0) at = (at + 1) & (buckets.length - 1);
 	buckets[at] = slot + 1;

@@ -6,16 +6,9 @@ import { isForPeople } from "../acting-person.ts";
 import { oneLine } from "../text.ts";
 import { twoFactorAdvice } from "../two-factor.ts";
 import { ForeignResponse } from "./response.ts";
-import {
-	type Outcome,
-	PlatformBusy,
-	PlatformFailure,
-	PlatformTimeout,
-	wasNotDone,
-} from "./rest.ts";
+import { type Outcome, PlatformBusy, PlatformFailure, PlatformTimeout, wasNotDone } from "./rest.ts";
 
-const emojisFull =
-	"list_emojis shows the emoji, and delete_emoji makes room for another one.";
+const emojisFull = "list_emojis shows the emoji, and delete_emoji makes room for another one.";
 
 /**
  * Advice for the AI model on how to continue after an error, by Discord's error code.
@@ -25,8 +18,7 @@ const advice = new Map(
 	Object.entries({
 		[codes.UnknownChannel]: "Use list_channels to find channels.",
 		[codes.UnknownGuild]: "Use list_guilds to find the bot's guilds.",
-		[codes.UnknownMember]:
-			"This person is not a member of the guild. Use lookup_user_by_name to find members.",
+		[codes.UnknownMember]: "This person is not a member of the guild. Use lookup_user_by_name to find members.",
 		[codes.UnknownMessage]:
 			"There is no such message in this channel. Use get_recent_messages (read_private_messages for a direct one) to find messages.",
 		[codes.UnknownEmoji]:
@@ -38,8 +30,7 @@ const advice = new Map(
 		[codes.UnknownUser]: "Use lookup_user_by_name to find members.",
 		[codes.UnknownGuildScheduledEvent]:
 			"There is no such event in this guild. Use list_scheduled_events to find events.",
-		[codes.UnknownStageInstance]:
-			"This stage channel is not live; set_stage with a topic starts it.",
+		[codes.UnknownStageInstance]: "This stage channel is not live; set_stage with a topic starts it.",
 		[codes.UnknownTag]: "Use get_channel to find the tags of a forum.",
 		[codes.MaximumNumberOfWebhooksReached]:
 			"list_webhooks shows the webhooks of the channel, and delete_webhook makes room for another one.",
@@ -49,16 +40,13 @@ const advice = new Map(
 		[codes.MaximumNumberOfAnimatedEmojisReached]: emojisFull,
 		[codes.MaximumNumberOfPinsReachedForTheChannel]:
 			"list_pins shows the pinned messages, and pin_message with pinned = false unpins one.",
-		[codes.MaximumNumberOfReactionsReached]:
-			"remove_reaction with everyone = true makes room for another emoji.",
+		[codes.MaximumNumberOfReactionsReached]: "remove_reaction with everyone = true makes room for another emoji.",
 		[codes.MaximumNumberOfUncompletedGuildScheduledEventsReached]:
 			"list_scheduled_events shows the events, and delete_scheduled_event makes room for another one.",
 		[codes.MaximumNumberOfGuildChannelsReached]:
 			"list_channels shows the channels, and delete_channel makes room for another one.",
-		[codes.MaximumNumberOfGuildRolesReached]:
-			"list_roles shows the roles, and delete_role makes room for another one.",
-		[codes.MaximumActiveThreads]:
-			"list_threads shows the active threads, and edit_thread can archive one.",
+		[codes.MaximumNumberOfGuildRolesReached]: "list_roles shows the roles, and delete_role makes room for another one.",
+		[codes.MaximumActiveThreads]: "list_threads shows the active threads, and edit_thread can archive one.",
 		[codes.MaximumThreadParticipantsReached]:
 			"list_thread_members shows the members of the thread, and edit_thread_members with remove_user_ids removes some.",
 		[codes.MaximumNumberOfNonGuildMemberBansHasBeenExceeded]:
@@ -69,12 +57,10 @@ const advice = new Map(
 			"Nothing was sent. Wait some minutes before writing to others: Discord limits new direct messages.",
 		[codes.ServerNeedsMoreBoostsToPerformThisAction]:
 			"get_guild_info shows the boost level, which limits files, emoji, bitrates and role icons.",
-		[codes.InvalidWebhookToken]:
-			"The webhook's token has changed. Nothing was done; call again.",
+		[codes.InvalidWebhookToken]: "The webhook's token has changed. Nothing was done; call again.",
 		[codes.CannotExecuteActionOnThisChannelType]:
 			"Channels of this type do not support this request. list_channels shows the types of channels.",
-		[codes.FailedToResizeAssetBelowTheMaximumSize]:
-			"Use a smaller image: Discord shows emoji in 128 by 128 pixels.",
+		[codes.FailedToResizeAssetBelowTheMaximumSize]: "Use a smaller image: Discord shows emoji in 128 by 128 pixels.",
 		[codes.ThisMessageWasAlreadyCrossposted]:
 			"The message was already published to the channel's followers. Nothing was done.",
 		[codes.CannotForwardMessageWithUnreadableContent]:
@@ -82,25 +68,20 @@ const advice = new Map(
 		[codes.NSFWChannelMessageReferenceNotAllowed]:
 			"Messages of an age-restricted channel can only be forwarded to another one. Use list_channels to find those.",
 		[codes.PollExpired]: "Use get_message to see the result of the poll.",
-		[codes.CannotEditAPollMessage]:
-			"Use end_poll to end the poll, and create_poll to create another one.",
-		[codes.CannotUseAnEmojiIncludedWithThePoll]:
-			"Use a Unicode emoji, or one that list_emojis shows.",
+		[codes.CannotEditAPollMessage]: "Use end_poll to end the poll, and create_poll to create another one.",
+		[codes.CannotUseAnEmojiIncludedWithThePoll]: "Use a Unicode emoji, or one that list_emojis shows.",
 		[codes.ReactionWasBlocked]: "The author of the message blocks the bot.",
 		[codes.CannotExecuteActionOnSystemMessage]:
 			"The message is a system message of Discord; get_message shows its type.",
-		[codes.CannotUpdateAFinishedEvent]:
-			"Use create_scheduled_event to create another event.",
+		[codes.CannotUpdateAFinishedEvent]: "Use create_scheduled_event to create another event.",
 		[codes.MissingAccess]:
 			"The bot cannot see this channel or guild. An administrator has to give the bot's role View Channel there.",
 		[codes.MissingPermissions]:
 			"The bot lacks a permission for this, or the target ranks above it. An administrator has to change the bot's role.",
-		[codes.InvalidFormBodyOrContentType]:
-			"Correct the named fields and call again.",
+		[codes.InvalidFormBodyOrContentType]: "Correct the named fields and call again.",
 		[codes.TargetUserIsNotConnectedToVoice]:
 			"This person is in no voice channel. Use list_voice_members to find members who are.",
-		[codes.TheStageIsAlreadyOpen]:
-			"The stage is already live; set_stage changes its topic.",
+		[codes.TheStageIsAlreadyOpen]: "The stage is already live; set_stage changes its topic.",
 		[codes.CannotDeleteChannelRequiredForCommunityGuilds]:
 			"Use edit_guild to choose another channel for rules or updates first.",
 		[codes.CommunityServerChannelsMustBeTextChannels]:
@@ -109,8 +90,7 @@ const advice = new Map(
 			"Discord also sends this error if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
 		[codes.FailedToBanUsers]:
 			"None of the users was banned: they are already banned, rank above the bot, or do not exist. Use get_bans to find bans.",
-		[codes.InvalidActionOnArchivedThread]:
-			"The thread is archived; edit_thread with archived = false reopens it.",
+		[codes.InvalidActionOnArchivedThread]: "The thread is archived; edit_thread with archived = false reopens it.",
 		[codes.ThreadLocked]:
 			"The thread is locked: only members with MANAGE_THREADS can write in it. Use edit_thread to unlock it.",
 		[codes.ThreadAlreadyCreatedForMessage]:
@@ -118,8 +98,7 @@ const advice = new Map(
 		[codes.TagRequiredToCreateAForumPostInThisChannel]:
 			"Every post of this forum needs a tag; use get_channel to find the tags of the forum.",
 		[codes.CannotSendAnEmptyMessage]: "Set content.",
-		[codes.CannotSendMessagesToThisUser]:
-			"This person does not accept direct messages from the bot.",
+		[codes.CannotSendMessagesToThisUser]: "This person does not accept direct messages from the bot.",
 		[codes.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds]:
 			"The bot can only write to people who share a guild with it. Nothing was sent.",
 		[codes.TwoFactorAuthenticationIsRequired]: `${twoFactorAdvice} Nothing was done.`,
@@ -146,13 +125,10 @@ function adviceFor({ code }: DiscordAPIError): string | undefined {
 
 /** Sentences that tell the AI model whether a failed request to Discord took effect. */
 const outcomeNotes: Record<Outcome, string> = {
-	"not sent":
-		"The bot did not send the request to Discord: nothing was done. Try again later.",
-	refused:
-		"Discord did not accept the request: nothing was done. Try again later.",
+	"not sent": "The bot did not send the request to Discord: nothing was done. Try again later.",
+	refused: "Discord did not accept the request: nothing was done. Try again later.",
 	read: "The request only reads from Discord: nothing was changed. Try again later.",
-	unknown:
-		"The bot had sent the request to Discord: whether it took effect is unknown. Check before repeating it.",
+	unknown: "The bot had sent the request to Discord: whether it took effect is unknown. Check before repeating it.",
 };
 
 const waitedTooLong =
@@ -167,10 +143,7 @@ export function toToolError(error: unknown): ToolError | undefined {
 		);
 	if (error instanceof PlatformBusy) return busyError(error);
 	if (error instanceof PlatformFailure)
-		return apiError(
-			`${oneLine(error.message)}. ${outcomeNotes[error.outcome]}${pauseAfter(error)}`,
-			error,
-		);
+		return apiError(`${oneLine(error.message)}. ${outcomeNotes[error.outcome]}${pauseAfter(error)}`, error);
 	if (!(error instanceof DiscordAPIError)) return undefined;
 	if (error.status === 401 && error.code !== codes.InvalidWebhookToken)
 		return apiError(
@@ -190,8 +163,7 @@ export function toToolError(error: unknown): ToolError | undefined {
 export function describePlatformError(error: unknown): string | undefined {
 	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
 	if (error instanceof PlatformBusy) return "Discord asks the bot to wait";
-	if (error instanceof PlatformFailure)
-		return `Discord could not be reached: ${error.message}`;
+	if (error instanceof PlatformFailure) return `Discord could not be reached: ${error.message}`;
 	if (!(error instanceof DiscordAPIError)) return undefined;
 	const advice =
 		error.code === codes.MissingPermissions
@@ -209,16 +181,13 @@ export function describeErrorForPeople(error: unknown): string | undefined {
 	const problem = describePlatformError(error);
 	if (problem === undefined) return undefined;
 	return `${problem}. ${
-		wasNotDone(error)
-			? "Nothing was done."
-			: "Whether it was done is not known: look before you repeat it."
+		wasNotDone(error) ? "Nothing was done." : "Whether it was done is not known: look before you repeat it."
 	}`;
 }
 
 /** Sentences that tell the AI model why a request was not carried out, and in how many seconds it can be. */
 const busyTexts: Record<PlatformBusy["why"], (seconds: number) => string> = {
-	"rate limit": (seconds) =>
-		`Discord's rate limit allows this request again in ${seconds} s.`,
+	"rate limit": (seconds) => `Discord's rate limit allows this request again in ${seconds} s.`,
 	"invalid requests": (seconds) =>
 		`Discord has refused so many of the bot's requests that the bot sends none for ${seconds} s, to avoid an IP ban.`,
 	"foreign response": (seconds) =>
@@ -232,10 +201,7 @@ function pauseAfter({ cause }: PlatformFailure): string {
 
 function busyError(error: PlatformBusy): ToolError {
 	const seconds = Math.ceil(error.retryAfterMs / 1000);
-	return apiError(
-		`${busyTexts[error.why](seconds)} Nothing was done. Call again after this time, not before.`,
-		error,
-	);
+	return apiError(`${busyTexts[error.why](seconds)} Nothing was done. Call again after this time, not before.`, error);
 }
 
 function apiError(text: string, cause: Error): ToolError {

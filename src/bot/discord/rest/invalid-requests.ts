@@ -23,11 +23,6 @@ export class InvalidRequests extends SlidingWindow {
 	 * does not count.
 	 */
 	note(status: number, scope: string | null): void {
-		if (
-			status === 401 ||
-			status === 403 ||
-			(status === 429 && scope !== "shared")
-		)
-			this.add();
+		if (status === 401 || status === 403 || (status === 429 && scope !== "shared")) this.add();
 	}
 }

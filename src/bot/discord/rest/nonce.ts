@@ -39,14 +39,10 @@ const pauseMs = [500, 4_000] as const;
  * Makes `rest` send a message again, with the same nonce, if the response to its Create Message request was lost.
  * Discord returns the existing message if the first request had created it. Call this after `guardRest`.
  */
-export function resolveLostMessages(
-	rest: REST,
-	closing = new AbortController().signal,
-): void {
+export function resolveLostMessages(rest: REST, closing = new AbortController().signal): void {
 	const request = rest.request.bind(rest);
 	rest.request = async (options) => {
-		if (!createsMessage(options) || !isObject(options.body))
-			return request(options);
+		if (!createsMessage(options) || !isObject(options.body)) return request(options);
 		const nonce = options.body.nonce ?? newNonce();
 		const body = { ...options.body, nonce, enforce_nonce: true };
 		const message = { ...options, body };
@@ -73,9 +69,7 @@ function newNonce(): string {
 function isLost(error: unknown): boolean {
 	if (!isOutcomeUnknown(error)) return false;
 	const { cause } = error;
-	return (
-		cause instanceof ForeignResponse || !(cause instanceof UnusableResponse)
-	);
+	return cause instanceof ForeignResponse || !(cause instanceof UnusableResponse);
 }
 
 /**
@@ -88,11 +82,7 @@ async function sendAgain(
 	lost: { error: unknown; endsAt: number; closing: AbortSignal },
 ): Promise<unknown> {
 	const run = currentRun();
-	const signals = [
-		lost.closing,
-		run && toAbortSignal(run.signal),
-		message.signal,
-	];
+	const signals = [lost.closing, run && toAbortSignal(run.signal), message.signal];
 	const ended = AbortSignal.any(signals.filter((signal) => signal != null));
 	let latest = lost.error;
 	for (let resends = 0; resends < maxResends; resends += 1) {

@@ -51,9 +51,7 @@ export class Pictures {
 		// Discord recommends WebP for all emoji; PNG loses nothing when it is uploaded again.
 		const path = `emojis/${id}`;
 		return this.#download(
-			isAnimated
-				? [`${path}.webp?animated=true&size=256`]
-				: [`${path}.png?size=256`, `${path}.webp?size=256`],
+			isAnimated ? [`${path}.webp?animated=true&size=256`] : [`${path}.png?size=256`, `${path}.webp?size=256`],
 		);
 	}
 
@@ -80,13 +78,9 @@ export class Pictures {
 	 * not support. A failed download is repeated once. The timeout applies to all attempts together.
 	 */
 	async #download(files: readonly string[]): Promise<Picture | undefined> {
-		const { timeoutSignal = (ms: number) => AbortSignal.timeout(ms) } =
-			this.#options;
+		const { timeoutSignal = (ms: number) => AbortSignal.timeout(ms) } = this.#options;
 		const run = currentRun();
-		const signals = [
-			timeoutSignal(platformTimeoutMs),
-			run && toAbortSignal(run.signal),
-		];
+		const signals = [timeoutSignal(platformTimeoutMs), run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one !== undefined));
 		for (const [index, file] of files.entries()) {
 			const isLast = index === files.length - 1;
@@ -100,10 +94,7 @@ export class Pictures {
 		return undefined;
 	}
 
-	async #request(
-		file: string,
-		signal: AbortSignal,
-	): Promise<Picture | undefined | "unsupported"> {
+	async #request(file: string, signal: AbortSignal): Promise<Picture | undefined | "unsupported"> {
 		const { cdn, onResponse } = this.#options;
 		if (signal.aborted) throw new PlatformTimeout("not sent");
 		let status = 0;
@@ -120,8 +111,7 @@ export class Pictures {
 		} catch (cause) {
 			onResponse(status >= 400 ? outcomeOf(status) : "failed");
 			if (signal.aborted) throw new PlatformTimeout("read");
-			if (cause instanceof PlatformBusy || cause instanceof PlatformFailure)
-				throw cause;
+			if (cause instanceof PlatformBusy || cause instanceof PlatformFailure) throw cause;
 			throw new PlatformFailure("read", cause);
 		}
 	}
@@ -147,11 +137,7 @@ async function readPicture(response: Response, file: string) {
 	for await (const chunk of body ?? []) {
 		length += chunk.length;
 		if (length > maxBytes)
-			throw failure(
-				status,
-				file,
-				` of more than ${maxBytes / 1024 / 1024} MiB, which the bot did not read`,
-			);
+			throw failure(status, file, ` of more than ${maxBytes / 1024 / 1024} MiB, which the bot did not read`);
 		chunks.push(chunk);
 	}
 	if (length === 0) throw failure(status, file, " that is not a picture");

@@ -10,8 +10,7 @@ export function followMonotonicClock(rest: REST): void {
 	const set = handlers.set.bind(handlers);
 	handlers.set = (id, handler) => {
 		// The queue for interaction callbacks has no rate limit.
-		if ("reset" in handler && typeof handler.reset === "number")
-			keepMonotonic(handler as { reset: number }, "reset");
+		if ("reset" in handler && typeof handler.reset === "number") keepMonotonic(handler as { reset: number }, "reset");
 		return set(id, handler);
 	};
 }
@@ -20,10 +19,7 @@ export function followMonotonicClock(rest: REST): void {
  * Shifts `target[key]`, a time in epoch milliseconds, whenever the system clock is set forward or back, so that the
  * time that is left until `target[key]` stays the same.
  */
-function keepMonotonic<Key extends string>(
-	target: Record<Key, number>,
-	key: Key,
-): void {
+function keepMonotonic<Key extends string>(target: Record<Key, number>, key: Key): void {
 	const offsetMs = () => performance.now() - Date.now();
 	let at = target[key] + offsetMs();
 	Object.defineProperty(target, key, {

@@ -62,8 +62,7 @@ export class RequestGuard {
 	get pause(): Pause | undefined {
 		const foreignMs = this.#endsAt - this.now();
 		const invalidMs = this.#invalid.waitMs;
-		if (invalidMs > 0 && invalidMs >= foreignMs)
-			return { why: "invalid requests", waitMs: invalidMs };
+		if (invalidMs > 0 && invalidMs >= foreignMs) return { why: "invalid requests", waitMs: invalidMs };
 		if (foreignMs <= 0) return undefined;
 		return { why: "foreign response", waitMs: foreignMs, status: this.#status };
 	}
@@ -89,10 +88,7 @@ export class RequestGuard {
 			 * Records an error response that came from a proxy and not from Discord's API, with the time that the response
 			 * asks the bot to wait, if any.
 			 */
-			noteForeignResponse: (
-				status: number,
-				retryAfterMs: number | undefined,
-			) => {
+			noteForeignResponse: (status: number, retryAfterMs: number | undefined) => {
 				this.#reportNewPause(() => {
 					this.#invalid.note(status, null);
 					if (isOld() && retryAfterMs === undefined) return;

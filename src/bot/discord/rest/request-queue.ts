@@ -121,8 +121,7 @@ export class RequestQueue {
 	async #wait(priority: Priority, signal: Signal): Promise<Sent> {
 		if (signal.aborted) throw signal.reason;
 		const queue = this.#waiting[priority];
-		if (queue.size >= maxWaiting)
-			throw new QueueFull((this.waiting / this.#perSecond) * 1_000);
+		if (queue.size >= maxWaiting) throw new QueueFull((this.waiting / this.#perSecond) * 1_000);
 		const { promise, resolve, reject } = Promise.withResolvers<Sent>();
 		const leave = () => {
 			queue.delete(resolve);
@@ -177,11 +176,8 @@ export class RequestQueue {
 		const max = Math.max(1, Math.floor(this.#perSecond * shares[priority]));
 		if (this.#sent.length < max) return 0;
 		const now = this.#now();
-		const countedUntil = ({ sentAt, answeredAt = now }: Sent) =>
-			Math.min(answeredAt, sentAt + maxTravelMs) + windowMs;
-		this.#sent = this.#sent
-			.filter((one) => countedUntil(one) > now)
-			.sort((a, b) => countedUntil(a) - countedUntil(b));
+		const countedUntil = ({ sentAt, answeredAt = now }: Sent) => Math.min(answeredAt, sentAt + maxTravelMs) + windowMs;
+		this.#sent = this.#sent.filter((one) => countedUntil(one) > now).sort((a, b) => countedUntil(a) - countedUntil(b));
 		const oldest = this.#sent[this.#sent.length - max];
 		return oldest ? countedUntil(oldest) - now : 0;
 	}
@@ -196,12 +192,7 @@ export function stopsHarm({
 	body,
 }: Pick<InternalRequest, "method" | "fullRoute" | "body">): boolean {
 	const route = `${method} ${fullRoute}`;
-	if (
-		/^(PUT|POST) \/guilds\/\d+\/(bans\/\d+|bulk-ban|incident-actions)$/.test(
-			route,
-		)
-	)
-		return true;
+	if (/^(PUT|POST) \/guilds\/\d+\/(bans\/\d+|bulk-ban|incident-actions)$/.test(route)) return true;
 	if (!/^(DELETE|PATCH) \/guilds\/\d+\/members\/\d+$/.test(route)) return false;
 	if (method === RequestMethod.Delete) return true;
 	const { communication_disabled_until: until } = (body ?? {}) as {

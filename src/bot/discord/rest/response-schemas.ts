@@ -65,9 +65,7 @@ const guildChannel = object({
 	user_limit: v.nullish(number),
 	rtc_region: nullableText,
 	video_quality_mode: v.nullish(number),
-	default_reaction_emoji: v.nullish(
-		object({ emoji_id: v.nullish(id), emoji_name: nullableText }),
-	),
+	default_reaction_emoji: v.nullish(object({ emoji_id: v.nullish(id), emoji_name: nullableText })),
 	default_sort_order: v.nullish(number),
 	default_forum_layout: v.nullish(number),
 	default_thread_rate_limit_per_user: v.nullish(number),
@@ -166,11 +164,7 @@ const messageFields = {
 	mention_roles: v.optional(ids),
 	mention_everyone: flag,
 	message_reference: reference,
-	message_snapshots: v.optional(
-		v.array(
-			object({ message: object({ ...messageBody, timestamp: nullableText }) }),
-		),
-	),
+	message_snapshots: v.optional(v.array(object({ message: object({ ...messageBody, timestamp: nullableText }) }))),
 	reactions: v.optional(
 		v.array(
 			object({
@@ -428,17 +422,12 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	"GET /channels/:id/polls/:id/answers/:answer": object({
 		users: v.array(user),
 	}),
-	"GET /channels/:id/thread-members": v.array(
-		object({ user_id: id, join_timestamp: text, member }),
-	),
+	"GET /channels/:id/thread-members": v.array(object({ user_id: id, join_timestamp: text, member })),
 	"GET /channels/:id/threads/archived/private": threads,
 	"GET /channels/:id/threads/archived/public": threads,
 	"GET /channels/:id/users/@me/threads/archived/private": threads,
 	"GET /channels/:id/webhooks": webhooks,
-	"GET /guilds/:id": v.intersect([
-		guild,
-		object({ roles, emojis: v.array(emoji) }),
-	]),
+	"GET /guilds/:id": v.intersect([guild, object({ roles, emojis: v.array(emoji) })]),
 	"GET /guilds/:id/audit-logs": auditLog,
 	"GET /guilds/:id/auto-moderation/rules": v.array(rule),
 	"GET /guilds/:id/auto-moderation/rules/:id": rule,
@@ -506,10 +495,7 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 };
 
 /** Routes whose response may be empty (204) according to Discord's OpenAPI specification. */
-const mayBeEmpty = new Set([
-	"PATCH /guilds/:id/members/:id",
-	"POST /channels/:id/invites",
-]);
+const mayBeEmpty = new Set(["PATCH /guilds/:id/members/:id", "POST /channels/:id/invites"]);
 
 /** Replaces the ids and tokens in a path of Discord's REST API by placeholders, such as ":id". */
 function routePattern(path: string): string {
@@ -525,12 +511,7 @@ function routePattern(path: string): string {
  * Checks a 2xx response of Discord's REST API. Returns what is wrong with the response, as a text for an error message;
  * undefined if the response is valid.
  */
-export function findResponseProblem(
-	method: string,
-	path: string,
-	status: number,
-	body: unknown,
-): string | undefined {
+export function findResponseProblem(method: string, path: string, status: number, body: unknown): string | undefined {
 	const route = `${method} ${routePattern(path)}`;
 	const schema = schemas[route];
 	if (status !== 200 && status !== 201 && status !== 204 && schema !== search)

@@ -2,11 +2,7 @@
 // code and a message, 429 with a wait. Anything else comes from something in front of the API, such as Cloudflare.
 // https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit
 
-import {
-	DiscordAPIError,
-	type DiscordErrorData,
-	type ResponseLike,
-} from "discord.js";
+import { DiscordAPIError, type DiscordErrorData, type ResponseLike } from "discord.js";
 import { parseJson } from "../../../lib/json.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 
@@ -57,10 +53,7 @@ export async function readResponse(response: Response): Promise<ResponseLike> {
 	const { status } = response;
 	if (status >= 300 && status < 400) {
 		await response.body?.cancel();
-		throw new UnusableResponse(
-			status,
-			`the response (HTTP ${status}) is a redirect, which the bot does not follow`,
-		);
+		throw new UnusableResponse(status, `the response (HTTP ${status}) is a redirect, which the bot does not follow`);
 	}
 	const bytes = await readAtMost(response);
 	if (status < 400) {
@@ -74,11 +67,7 @@ export async function readResponse(response: Response): Promise<ResponseLike> {
 	const headers = new Headers(response.headers);
 	const retryAfter = retryAfterSeconds(headers, error);
 	const foreign = (message: string) =>
-		new ForeignResponse(
-			status,
-			message,
-			retryAfter === undefined ? undefined : retryAfter * 1000,
-		);
+		new ForeignResponse(status, message, retryAfter === undefined ? undefined : retryAfter * 1000);
 	if (!isObject(error))
 		throw foreign(
 			`the response (HTTP ${status}) is not JSON: it comes from something in front of Discord's API, such as Cloudflare`,
@@ -98,11 +87,7 @@ export async function readResponse(response: Response): Promise<ResponseLike> {
 	return toApiResponse(response, headers, body);
 }
 
-function toApiResponse(
-	{ status, statusText, ok }: Response,
-	headers: Headers,
-	bytes: Buffer,
-): ResponseLike {
+function toApiResponse({ status, statusText, ok }: Response, headers: Headers, bytes: Buffer): ResponseLike {
 	return {
 		status,
 		statusText,
@@ -114,10 +99,7 @@ function toApiResponse(
 		async json() {
 			const value = parseJson(bytes.toString());
 			if (value !== undefined) return value;
-			throw new UnusableResponse(
-				status,
-				`the response (HTTP ${status}) is not valid JSON`,
-			);
+			throw new UnusableResponse(status, `the response (HTTP ${status}) is not valid JSON`);
 		},
 		arrayBuffer: async () => new Uint8Array(bytes).buffer,
 	};
@@ -159,17 +141,11 @@ function retryAfterSeconds(headers: Headers, body: unknown) {
  * Converts an error body of Discord's API to the form that discord.js reads: code, message, and those field errors that
  * have the documented form.
  */
-function normalizeError(
-	error: Record<string, unknown>,
-	{ status, statusText }: Response,
-): DiscordErrorData {
+function normalizeError(error: Record<string, unknown>, { status, statusText }: Response): DiscordErrorData {
 	const { code, message, errors } = error;
 	const known = {
 		code: typeof code === "number" ? code : 0,
-		message:
-			typeof message === "string" && message !== ""
-				? message
-				: `${status} ${statusText}`.trim(),
+		message: typeof message === "string" && message !== "" ? message : `${status} ${statusText}`.trim(),
 	};
 	const withFieldErrors = { ...known, errors } as DiscordErrorData;
 	try {

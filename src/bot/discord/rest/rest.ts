@@ -21,12 +21,7 @@ import {
 import { type Signal, toAbortSignal } from "../../../lib/signal.ts";
 import { followMonotonicClock } from "./rate-limit-clock.ts";
 import { type Pause, RequestGuard } from "./request-guard.ts";
-import {
-	type Priority,
-	QueueFull,
-	RequestQueue,
-	stopsHarm,
-} from "./request-queue.ts";
+import { type Priority, QueueFull, RequestQueue, stopsHarm } from "./request-queue.ts";
 import { ForeignResponse, readResponse, UnusableResponse } from "./response.ts";
 import { findResponseProblem } from "./response-schemas.ts";
 
@@ -76,8 +71,7 @@ export class PlatformFailure extends Error {
 }
 
 function describe(cause: unknown): string {
-	if (cause instanceof HTTPError)
-		return `${cause.status} ${cause.message}`.trim();
+	if (cause instanceof HTTPError) return `${cause.status} ${cause.message}`.trim();
 	return cause instanceof Error ? cause.message : String(cause);
 }
 
@@ -102,19 +96,13 @@ export class PlatformBusy extends Error {
 }
 
 /** Whether Discord may have carried out the request that failed with `error`. */
-export function isOutcomeUnknown(
-	error: unknown,
-): error is PlatformTimeout | PlatformFailure {
-	return (
-		(error instanceof PlatformTimeout || error instanceof PlatformFailure) &&
-		error.outcome === "unknown"
-	);
+export function isOutcomeUnknown(error: unknown): error is PlatformTimeout | PlatformFailure {
+	return (error instanceof PlatformTimeout || error instanceof PlatformFailure) && error.outcome === "unknown";
 }
 
 /** Whether the request that failed with `error` has certainly changed nothing at Discord. */
 export function wasNotDone(error: unknown): boolean {
-	if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
-		return !isOutcomeUnknown(error);
+	if (error instanceof PlatformTimeout || error instanceof PlatformFailure) return !isOutcomeUnknown(error);
 	return error instanceof DiscordAPIError || error instanceof PlatformBusy;
 }
 
@@ -206,10 +194,7 @@ export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
 }
 
 /** Runs a part of the running tool, and calls `onItem` for each object whose outcome the tool reports with `noteItem`. */
-export function noteItems<T>(
-	onItem: NonNullable<ToolRun["onItem"]>,
-	work: () => Promise<T>,
-): Promise<T> {
+export function noteItems<T>(onItem: NonNullable<ToolRun["onItem"]>, work: () => Promise<T>): Promise<T> {
 	const run = currentRun();
 	return run ? withinRun({ ...run, onItem }, work) : work();
 }
@@ -240,10 +225,7 @@ export function timeLeftMs(): number {
  * Runs a function with a deadline that is `reserveMs` before the deadline of the running tool, to leave time for
  * reporting the result.
  */
-export function endingEarlier<T>(
-	reserveMs: number,
-	work: () => Promise<T>,
-): Promise<T> {
+export function endingEarlier<T>(reserveMs: number, work: () => Promise<T>): Promise<T> {
 	const run = currentRun();
 	if (!run) return work();
 	const timeout = AbortSignal.timeout(Math.max(0, timeLeftMs() - reserveMs));
@@ -252,12 +234,7 @@ export function endingEarlier<T>(
 }
 
 /** How a request to Discord's API ended, for metrics. "failed" means without a usable response. */
-export type PlatformOutcome =
-	| "ok"
-	| "rate_limited"
-	| "client_error"
-	| "server_error"
-	| "failed";
+export type PlatformOutcome = "ok" | "rate_limited" | "client_error" | "server_error" | "failed";
 
 /**
  * Returns the options for a discord.js REST client, which turn off the retries of discord.js. Pass the client to
@@ -317,17 +294,13 @@ export function restOptions(
  * Waits until Discord's global rate limit allows the current request. Resolves with a function to call when the response
  * has arrived.
  */
-async function takeTurn(
-	queue: RequestQueue,
-	signal: AbortSignal,
-): Promise<() => void> {
+async function takeTurn(queue: RequestQueue, signal: AbortSignal): Promise<() => void> {
 	const { priority } = currentCall() ?? { priority: "other" };
 	if (!priority) return () => {};
 	try {
 		return await queue.turn(priority, signal);
 	} catch (error) {
-		if (error instanceof QueueFull)
-			throw new PlatformBusy("rate limit", error.retryAfterMs);
+		if (error instanceof QueueFull) throw new PlatformBusy("rate limit", error.retryAfterMs);
 		throw error;
 	}
 }
@@ -339,8 +312,7 @@ function exceedsWait({ why, waitMs }: Pause): boolean {
 }
 
 function reportRateLimit(headers: ResponseLike["headers"]): void {
-	const numberIn = (name: string) =>
-		Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN);
+	const numberIn = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN);
 	const limit = numberIn("limit");
 	const remaining = numberIn("remaining");
 	const resetAfterMs = numberIn("reset-after") * 1_000;
@@ -375,10 +347,7 @@ export function outcomeOf(status: number): PlatformOutcome {
 }
 
 /** Sends an HTTP request to Discord's API and reads the whole response. */
-async function send(
-	url: string,
-	init: Parameters<RESTOptions["makeRequest"]>[1],
-): Promise<ResponseLike> {
+async function send(url: string, init: Parameters<RESTOptions["makeRequest"]>[1]): Promise<ResponseLike> {
 	const call = currentCall();
 	const note = (state: Call["state"]) => {
 		if (call) call.state = state;
@@ -423,16 +392,11 @@ export interface GuardOptions {
  */
 export function guardRest(
 	rest: REST,
-	{
-		timeoutMs,
-		timeoutSignal = (ms) => AbortSignal.timeout(ms),
-		onUnauthorized,
-	}: GuardOptions,
+	{ timeoutMs, timeoutSignal = (ms) => AbortSignal.timeout(ms), onUnauthorized }: GuardOptions,
 ): void {
 	// discord.js clears the token after a 401, which would fail every later call.
 	const setToken = rest.setToken.bind(rest);
-	rest.setToken = (token: string | null) =>
-		token === null ? rest : setToken(token);
+	rest.setToken = (token: string | null) => (token === null ? rest : setToken(token));
 
 	followMonotonicClock(rest);
 
@@ -441,22 +405,17 @@ export function guardRest(
 		const run = currentRun();
 		const isRead = isReadOnly(options);
 		if (!isRead && run && !run.mayWrite)
-			throw new Error(
-				`this tool call may only read from Discord, but tried to send a ${options.method} request`,
-			);
+			throw new Error(`this tool call may only read from Discord, but tried to send a ${options.method} request`);
 		if (!isRead) run?.beforeWrite?.();
 		const timeout = timeoutSignal(timeoutMs);
 		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));
-		const reason = takesReason(options)
-			? (options.reason ?? run?.reason)
-			: undefined;
+		const reason = takesReason(options) ? (options.reason ?? run?.reason) : undefined;
 		const request = { ...options, signal, ...(reason && { reason }) };
 		const ownDeadline = performance.now() + timeoutMs;
 		const endsAt = run ? Math.min(ownDeadline, run.endsAt) : ownDeadline;
 		const priority = priorityOf(options);
-		const send = () =>
-			requestOnce(original, request, isRead, { endsAt, priority });
+		const send = () => requestOnce(original, request, isRead, { endsAt, priority });
 		try {
 			return await send();
 		} catch (error) {
@@ -540,18 +499,10 @@ async function requestOnce(
 		hideToken(options.fullRoute, error);
 		if (signal.aborted) throw new PlatformTimeout(outcome());
 		if (error instanceof RateLimitError)
-			throw new PlatformBusy(
-				"rate limit",
-				Math.max(error.retryAfter, error.timeToReset),
-				{ cause: error },
-			);
+			throw new PlatformBusy("rate limit", Math.max(error.retryAfter, error.timeToReset), { cause: error });
 		if (error instanceof PlatformBusy) throw error;
-		if (error instanceof DiscordAPIError || call.state === "waiting")
-			throw error;
-		const wasRefused =
-			error instanceof UnusableResponse &&
-			error.status >= 400 &&
-			error.status < 500;
+		if (error instanceof DiscordAPIError || call.state === "waiting") throw error;
+		const wasRefused = error instanceof UnusableResponse && error.status >= 400 && error.status < 500;
 		throw new PlatformFailure(wasRefused ? "refused" : outcome(), error);
 	} finally {
 		if (!isRead && call.state === "sent") currentRun()?.onWrite?.();
@@ -561,14 +512,12 @@ async function requestOnce(
 
 /** Replaces the webhook or interaction token in `path` by "…" in all texts of an error and of its causes. */
 function hideToken(path: string, error: unknown): void {
-	const [, token] =
-		/^\/(?:webhooks|interactions)\/\d+\/([^/?]+)/.exec(path) ?? [];
+	const [, token] = /^\/(?:webhooks|interactions)\/\d+\/([^/?]+)/.exec(path) ?? [];
 	if (token === undefined || !(error instanceof Error)) return;
 	const fields = error as unknown as Record<string, unknown>;
 	for (const name of Object.getOwnPropertyNames(error)) {
 		const value = fields[name];
-		if (typeof value === "string" && value.includes(token))
-			fields[name] = value.replaceAll(token, "…");
+		if (typeof value === "string" && value.includes(token)) fields[name] = value.replaceAll(token, "…");
 	}
 	hideToken(path, error.cause);
 }

@@ -1,11 +1,6 @@
 // One answer of AI chat: streams the AI's text to Discord, and adds a note when it ends early.
 
-import {
-	DiscordAPIError,
-	MessageFlags,
-	RESTJSONErrorCodes,
-	Routes,
-} from "discord.js";
+import { DiscordAPIError, MessageFlags, RESTJSONErrorCodes, Routes } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 import type { Ai, AiMessage } from "../../ai/ai.ts";
 import type { Finish } from "../../ai/completion.ts";
@@ -14,12 +9,7 @@ import { withoutLinks } from "../ai-links.ts";
 import type { Question } from "./chat-question.ts";
 import type { EndReason } from "./chat-run.ts";
 import { isCodeOpen } from "./chat-split.ts";
-import {
-	createWriter,
-	type MessageApi,
-	type SentMessage,
-	type WrittenMessage,
-} from "./chat-writer.ts";
+import { createWriter, type MessageApi, type SentMessage, type WrittenMessage } from "./chat-writer.ts";
 
 /** Maximum length of an AI answer, in UTF-16 code units. Longer answers are truncated. */
 const maxLength = 8_000;
@@ -30,9 +20,7 @@ const typingMs = 8_000;
  * Texts that tell the user why an answer ends early: `empty` replaces an answer without text, `partial` follows the
  * text of an unfinished answer.
  */
-const notes: Readonly<
-	Record<Exclude<EndReason, "deleted">, { empty: string; partial: string }>
-> = {
+const notes: Readonly<Record<Exclude<EndReason, "deleted">, { empty: string; partial: string }>> = {
 	restart: {
 		empty: "I am being restarted. Please ask me again in a minute.",
 		partial: "I am being restarted: the answer ends here.",
@@ -95,8 +83,7 @@ export async function answerQuestion(options: AnswerOptions): Promise<void> {
 		const { text, note } = await readAnswer(options, unwritable.signal, update);
 		answer = withoutLinks(text, linkSources);
 		await writer.finish(withNote(answer, note));
-		for (const [index, message] of writer.written.entries())
-			report(message, index);
+		for (const [index, message] of writer.written.entries()) report(message, index);
 	} finally {
 		endTyping();
 	}
@@ -106,9 +93,7 @@ export async function answerQuestion(options: AnswerOptions): Promise<void> {
  * Reads the nonce of a message of an AI chat answer: the id of the question, and the message's index in the answer.
  * Returns undefined for nonces of other messages.
  */
-export function readNonce(
-	nonce: string | number | null,
-): { questionId: string; index: number } | undefined {
+export function readNonce(nonce: string | number | null): { questionId: string; index: number } | undefined {
 	const [, questionId, index] = /^(\d+)-(\d+)$/.exec(String(nonce)) ?? [];
 	if (questionId === undefined) return undefined;
 	return { questionId, index: Number(index) };
@@ -158,15 +143,8 @@ async function readAnswer(
 	}
 }
 
-function noteOn(
-	error: unknown,
-	text: string,
-	ending: AbortSignal,
-	log: Log,
-): string {
-	const reason: EndReason | undefined = ending.aborted
-		? ending.reason
-		: undefined;
+function noteOn(error: unknown, text: string, ending: AbortSignal, log: Log): string {
+	const reason: EndReason | undefined = ending.aborted ? ending.reason : undefined;
 	if (reason === "deleted") return "";
 	if (reason) return notes[reason][text === "" ? "empty" : "partial"];
 	// Already logged.
@@ -178,9 +156,7 @@ function noteOn(
 function withNote(text: string, note: string): string {
 	if (text.trim() === "") return note || "I have no answer to that.";
 	if (note === "") return text;
-	const closed = isCodeOpen(text)
-		? `${text.trimEnd()}\n\`\`\``
-		: text.trimEnd();
+	const closed = isCodeOpen(text) ? `${text.trimEnd()}\n\`\`\`` : text.trimEnd();
 	return `${closed}\n-# ${note}`;
 }
 
@@ -211,8 +187,7 @@ export function createMessageApi(question: Question): MessageApi {
 				// For `readNonce`.
 				nonce: `${id}-${index}`,
 				enforce_nonce: true,
-				...(index === 0 &&
-					replyable && { message_reference: { message_id: id } }),
+				...(index === 0 && replyable && { message_reference: { message_id: id } }),
 			};
 			const path = Routes.channelMessages(channelId);
 			return (await rest.post(path, { body })) as SentMessage;

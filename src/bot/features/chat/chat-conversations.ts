@@ -48,13 +48,7 @@ export interface ConversationsOptions {
 
 export type Conversations = ReturnType<typeof createConversations>;
 
-export function createConversations({
-	store,
-	log,
-	keepDays,
-	now = Date.now,
-	retryMs,
-}: ConversationsOptions) {
+export function createConversations({ store, log, keepDays, now = Date.now, retryMs }: ConversationsOptions) {
 	const { sql } = store;
 	const turns = new Map<string, Turn>();
 	/** Ids of the bot's latest answers, by channel id and user id (separated by a space). */
@@ -70,8 +64,7 @@ export function createConversations({
 	let isOverflowing = false;
 	let closed = false;
 
-	const hasPendingWrites = () =>
-		unsaved.size + deleted.size + deletedChannels.size > 0;
+	const hasPendingWrites = () => unsaved.size + deleted.size + deletedChannels.size > 0;
 
 	/**
 	 * Adds a message to its conversation, or updates its content. Writes the message to the database in the background.
@@ -81,8 +74,7 @@ export function createConversations({
 		if (deleted.has(message_id) || deletedChannels.has(channel_id)) return;
 		const full = { ...turn, at: turns.get(message_id)?.at ?? now() };
 		setRecent(turns, message_id, full);
-		if (turn.role === "assistant")
-			setRecent(answers, `${channel_id} ${user_id}`, message_id);
+		if (turn.role === "assistant") setRecent(answers, `${channel_id} ${user_id}`, message_id);
 		if (keepDays === 0) return;
 		if (unsaved.size === maxInMemory && !isOverflowing)
 			log.warn("AI chat: buffer of unsaved messages full, dropping the oldest");
@@ -109,8 +101,7 @@ export function createConversations({
 	function deleteChannels(ids: readonly string[]): void {
 		const channels = new Set(ids);
 		for (const buffer of [turns, unsaved])
-			for (const { message_id, channel_id } of buffer.values())
-				if (channels.has(channel_id)) buffer.delete(message_id);
+			for (const { message_id, channel_id } of buffer.values()) if (channels.has(channel_id)) buffer.delete(message_id);
 		if (keepDays === 0) return;
 		for (const id of ids) {
 			deletedChannels.add(id);
@@ -141,9 +132,7 @@ export function createConversations({
 				const batch = [...unsaved.values()].slice(0, batchSize);
 				await saveTurns(sql, batch);
 				// Keep turns that changed meanwhile.
-				for (const turn of batch)
-					if (unsaved.get(turn.message_id) === turn)
-						unsaved.delete(turn.message_id);
+				for (const turn of batch) if (unsaved.get(turn.message_id) === turn) unsaved.delete(turn.message_id);
 			}
 			for (const [ids, deleteRows] of [
 				[deleted, deleteTurns],
@@ -196,10 +185,7 @@ export function createConversations({
 	 * Finds the conversation for a message that mentions the bot and is not a reply. Resolves with the id of the bot's
 	 * latest answer to this user, or with undefined if the message starts a new conversation.
 	 */
-	async function latest(
-		channelId: string,
-		userId: string,
-	): Promise<string | undefined> {
+	async function latest(channelId: string, userId: string): Promise<string | undefined> {
 		const since = now() - idleTimeoutMs;
 		const turn = turns.get(answers.get(`${channelId} ${userId}`) ?? "");
 		if (turn) return turn.at >= since ? turn.message_id : undefined;
@@ -218,20 +204,13 @@ export function createConversations({
 		try {
 			for (let last = batchSize; last === batchSize && !closed; sum += last)
 				last = await deleteTurnsBefore(sql, before, batchSize);
-			if (sum > 0)
-				log.info(
-					"AI chat: deleted old conversation messages from the database",
-					{ messages: sum },
-				);
+			if (sum > 0) log.info("AI chat: deleted old conversation messages from the database", { messages: sum });
 		} catch (error) {
 			// Retried in an hour.
 			if (!(error instanceof StoreUnavailable))
-				log.error(
-					"AI chat: could not delete old conversation messages from the database",
-					{
-						error,
-					},
-				);
+				log.error("AI chat: could not delete old conversation messages from the database", {
+					error,
+				});
 		}
 	}
 
@@ -256,20 +235,13 @@ export function createConversations({
 }
 
 /** Sets a map entry and makes it the most recent. Drops the oldest entry if the map has become too large. */
-function setRecent<Value>(
-	map: Map<string, Value>,
-	key: string,
-	value: Value,
-): void {
+function setRecent<Value>(map: Map<string, Value>, key: string, value: Value): void {
 	map.delete(key);
 	map.set(key, value);
 	dropOldest(map, maxInMemory);
 }
 
-function dropOldest(
-	collection: Map<string, unknown> | Set<string>,
-	maxSize: number,
-): void {
+function dropOldest(collection: Map<string, unknown> | Set<string>, maxSize: number): void {
 	if (collection.size <= maxSize) return;
 	const [oldest] = collection.keys();
 	if (oldest !== undefined) collection.delete(oldest);

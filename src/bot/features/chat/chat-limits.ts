@@ -22,10 +22,7 @@ export interface LimitsOptions {
 	maxWaitMs?: number;
 }
 
-export function createLimits({
-	now = () => performance.now(),
-	...options
-}: LimitsOptions = {}) {
+export function createLimits({ now = () => performance.now(), ...options }: LimitsOptions = {}) {
 	const questions = new Limiter({ max: maxQuestions, windowMs, now });
 	const notified = new Limiter({ max: 1, windowMs, now });
 	const notices = new Limiter({ max: maxNotices, windowMs, now });
@@ -40,9 +37,7 @@ export function createLimits({
 		 * If true, counts the notice.
 		 */
 		mayNotify: (guildId: string, userId: string) =>
-			notices.hasRoom(guildId) &&
-			take(notified, userId) &&
-			take(notices, guildId),
+			notices.hasRoom(guildId) && take(notified, userId) && take(notices, guildId),
 		/**
 		 * Waits until a user's question may be answered, because concurrent answers per guild are limited. Resolves with a
 		 * function to call after the answer, or undefined if too many questions wait or the wait takes too long. Rejects if
@@ -87,19 +82,14 @@ class GuildQueue {
 	 * Waits up to `maxMs` for a free answer slot. Resolves with whether the user got one. Rejects with the reason of
 	 * `signal` when it aborts.
 	 */
-	async acquire(
-		userId: string,
-		signal: AbortSignal,
-		maxMs: number,
-	): Promise<boolean> {
+	async acquire(userId: string, signal: AbortSignal, maxMs: number): Promise<boolean> {
 		signal.throwIfAborted();
 		if (this.#hasSlotFor(userId)) {
 			this.#active.add(userId);
 			return true;
 		}
 		const own = [...this.#waiters].filter((other) => other.userId === userId);
-		if (own.length >= maxWaitingPerPerson || this.#waiters.size >= maxWaiting)
-			return false;
+		if (own.length >= maxWaitingPerPerson || this.#waiters.size >= maxWaiting) return false;
 		const { promise, resolve } = Promise.withResolvers<boolean>();
 		const waiter = { userId, resolve };
 		this.#waiters.add(waiter);

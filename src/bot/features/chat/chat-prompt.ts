@@ -16,11 +16,7 @@ const rules = `What always holds:
 
 /** Returns the system prompt for AI chat. `at` is the current time in epoch milliseconds. */
 export function systemPrompt(
-	{
-		personality,
-		botName,
-		timezone,
-	}: Pick<BotConfig, "personality" | "botName" | "timezone">,
+	{ personality, botName, timezone }: Pick<BotConfig, "personality" | "botName" | "timezone">,
 	at: number,
 ): string {
 	const who =
@@ -49,8 +45,7 @@ export function toAiMessages(turns: readonly Turn[]): AiMessage[] {
 		if (left < 0 && messages.length > 0) break;
 		const [next] = messages;
 		// A long answer is several messages on Discord.
-		if (role === "assistant" && next?.role === role)
-			next.content = content + next.content;
+		if (role === "assistant" && next?.role === role) next.content = content + next.content;
 		else messages.unshift({ role, content });
 	}
 	const first = messages.findIndex(({ role }) => role === "user");

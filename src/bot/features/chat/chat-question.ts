@@ -9,11 +9,7 @@ import {
 	type REST,
 } from "discord.js";
 import { readCommand } from "../../commands/commands.ts";
-import {
-	bitsIn,
-	missingPermissions,
-	missingToWrite,
-} from "../../discord/permissions.ts";
+import { bitsIn, missingPermissions, missingToWrite } from "../../discord/permissions.ts";
 import { escapeInvisible } from "../../discord/text.ts";
 
 /** Discord's maximum length of a user's message. */
@@ -53,19 +49,13 @@ export interface Question {
  * Reads the AI chat question in a Discord message. Undefined if the message does not address the bot, or if the bot may
  * not write in the channel.
  */
-export function readQuestion(
-	message: Message,
-	botId: string,
-	command: string,
-): Question | undefined {
+export function readQuestion(message: Message, botId: string, command: string): Question | undefined {
 	const { author, webhookId, type, content, mentions } = message;
 	// The cheap checks first: most messages end here.
-	const repliesToBot =
-		type === MessageType.Reply && mentions.repliedUser?.id === botId;
+	const repliesToBot = type === MessageType.Reply && mentions.repliedUser?.id === botId;
 	if (!repliesToBot && !mentions.users.has(botId)) return undefined;
 	if (author.bot || webhookId || !message.inGuild()) return undefined;
-	if (type !== MessageType.Default && type !== MessageType.Reply)
-		return undefined;
+	if (type !== MessageType.Default && type !== MessageType.Reply) return undefined;
 	// A reply that pings counts as a mention for Discord.
 	const named = new RegExp(`<@!?${botId}>`).test(content);
 	const mentionsBot = named && mentions.users.has(botId);
@@ -80,11 +70,7 @@ export function readQuestion(
 		guildId: guild.id,
 		channelId: channel.id,
 		userId: author.id,
-		name: sanitizeName(
-			message.member?.displayName,
-			author.displayName,
-			author.username,
-		),
+		name: sanitizeName(message.member?.displayName, author.displayName, author.username),
 		text: textOf(content, botId, channel),
 		mentionsBot,
 		repliesTo: (repliesToBot && message.reference?.messageId) || undefined,
@@ -94,11 +80,7 @@ export function readQuestion(
 }
 
 /** Returns the sanitized text of a message without the leading mention of the bot. Other mentions become names. */
-function textOf(
-	content: string,
-	botId: string,
-	channel: GuildTextBasedChannel,
-): string {
+function textOf(content: string, botId: string, channel: GuildTextBasedChannel): string {
 	const text = content.replace(new RegExp(`^\\s*<@!?${botId}>[\\s,:]*`), "");
 	return sanitize(cleanContent(text, channel)).slice(0, maxText).trim();
 }

@@ -33,8 +33,7 @@ export function transition(state: RunState, event: RunEvent): RunState {
 	switch (state.name) {
 		case "waiting":
 			if (event.type === "slot") return { name: "answering" };
-			if (event.type === "end")
-				return { name: "cancelled", reason: event.reason };
+			if (event.type === "end") return { name: "cancelled", reason: event.reason };
 			return state;
 		case "cancelled":
 			// The slot was granted at the same moment.
@@ -42,9 +41,7 @@ export function transition(state: RunState, event: RunEvent): RunState {
 		case "answering":
 			return event.type === "end" ? ended(event.reason) : state;
 		case "ending": {
-			const isOver =
-				event.type === "stop" ||
-				(event.type === "end" && event.reason === "deleted");
+			const isOver = event.type === "stop" || (event.type === "end" && event.reason === "deleted");
 			return isOver ? { name: "stopped", reason: state.reason } : state;
 		}
 		case "stopped":

@@ -42,8 +42,7 @@ export function splitAnswer(text: string): MessagePart[] {
 		parts.push({
 			from,
 			to: from + length + gap,
-			content:
-				opening + rest.slice(0, length) + (nextOpening === "" ? "" : closing),
+			content: opening + rest.slice(0, length) + (nextOpening === "" ? "" : closing),
 		});
 		if (isLast) return parts;
 		from += length + gap;
@@ -78,8 +77,7 @@ function openFence(opening: string, text: string): string {
 function cutBeforeFence(opening: string, text: string, room: number): number {
 	const cut = findCut(text, room);
 	const { index = 0 } = /\n?`{3,}[^\n`]*$/.exec(text.slice(0, cut)) ?? {};
-	const isOpening =
-		index > 0 && openFence(opening, text.slice(0, index)) === "";
+	const isOpening = index > 0 && openFence(opening, text.slice(0, index)) === "";
 	return isOpening ? index : cut;
 }
 
@@ -104,9 +102,7 @@ function findCut(text: string, room: number): number {
 function graphemeBoundary(text: string, room: number): number {
 	let end = 0;
 	// From the start: the boundaries of flags depend on the flags before them.
-	for (const { index, segment } of graphemes.segment(
-		text.slice(0, room + lookAhead),
-	)) {
+	for (const { index, segment } of graphemes.segment(text.slice(0, room + lookAhead))) {
 		if (index + segment.length > room) break;
 		end = index + segment.length;
 	}

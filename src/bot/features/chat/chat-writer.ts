@@ -1,11 +1,7 @@
 // Writes a growing text to Discord: sends messages as text arrives, edits them at an interval, splits long text. The
 // final text is always written.
 
-import {
-	PlatformBusy,
-	PlatformFailure,
-	PlatformTimeout,
-} from "../../discord/rest/rest.ts";
+import { PlatformBusy, PlatformFailure, PlatformTimeout } from "../../discord/rest/rest.ts";
 import { splitAnswer } from "./chat-split.ts";
 
 /** Milliseconds between the start of an answer and its first message on Discord. */
@@ -73,13 +69,9 @@ export function createWriter(options: WriterOptions) {
 	}
 
 	/** Splits the answer into Discord messages. Leaves out blank ones, which Discord refuses. */
-	const messages = () =>
-		splitAnswer(text).filter(({ content }) => content.trim() !== "");
+	const messages = () => splitAnswer(text).filter(({ content }) => content.trim() !== "");
 
-	const isWritten = () =>
-		messages().every(
-			({ content }, index) => written[index]?.content === content,
-		);
+	const isWritten = () => messages().every(({ content }, index) => written[index]?.content === content);
 
 	/**
 	 * Sends new messages of the answer and edits changed ones. Resolves with the milliseconds to wait before a retry, or
@@ -91,8 +83,7 @@ export function createWriter(options: WriterOptions) {
 				if (signal.aborted) return 0;
 				const existing = written[index];
 				if (existing) {
-					if (existing.content !== content)
-						await api.edit(existing.id, content);
+					if (existing.content !== content) await api.edit(existing.id, content);
 					// The range can change without the content: a line break at a cut is not shown.
 					Object.assign(existing, { from, to, content });
 				} else {
@@ -158,10 +149,8 @@ export function createWriter(options: WriterOptions) {
 
 /** Returns the wait in milliseconds before a failed Discord request is retried; undefined if a retry would not help. */
 function retryAfterMs(error: unknown): number | undefined {
-	if (error instanceof PlatformBusy)
-		return Math.min(error.retryAfterMs, maxRetryAfterMs);
+	if (error instanceof PlatformBusy) return Math.min(error.retryAfterMs, maxRetryAfterMs);
 	// Safe to repeat: messages have an enforced nonce, and edits are idempotent.
-	if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
-		return 0;
+	if (error instanceof PlatformTimeout || error instanceof PlatformFailure) return 0;
 	return undefined;
 }

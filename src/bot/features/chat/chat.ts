@@ -1,28 +1,15 @@
 // AI chat: answers people who mention the bot in a guild or reply to its answers. The AI has no tools, its messages ping
 // nobody, and it sees only the conversation.
 
-import {
-	type Client,
-	Events,
-	GatewayDispatchEvents,
-	type Message,
-} from "discord.js";
+import { type Client, Events, GatewayDispatchEvents, type Message } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 import { within } from "../../../lib/wait.ts";
 import type { Ai } from "../../ai/ai.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
-import {
-	answerQuestion,
-	createMessageApi,
-	isGone,
-	readNonce,
-} from "./chat-answer.ts";
-import {
-	type Conversations,
-	createConversations,
-} from "./chat-conversations.ts";
+import { answerQuestion, createMessageApi, isGone, readNonce } from "./chat-answer.ts";
+import { type Conversations, createConversations } from "./chat-conversations.ts";
 import { createLimits, maxQuestions } from "./chat-limits.ts";
 import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { type Question, readQuestion, sanitize } from "./chat-question.ts";
@@ -55,8 +42,7 @@ const defaultTiming: ChatTiming = {
 const shutdownGraceMs = 3_000;
 
 const sentences = {
-	empty:
-		"What would you like to know? Write it in the same message as my name. I can read text only.",
+	empty: "What would you like to know? Write it in the same message as my name. I can read text only.",
 	rateLimited: `That was ${maxQuestions} questions within a minute. Give me a moment, please.`,
 	busy: "I am answering as many people as I can. Please ask me again in a minute.",
 	restart: "I am being restarted. Please ask me again in a minute.",
@@ -66,10 +52,7 @@ const sentences = {
  * Creates the feature chat, which answers users with an AI. While it is off, it only deletes stored conversations that
  * are too old.
  */
-export function createChat(
-	options: FeatureOptions,
-	timing: Partial<ChatTiming> = {},
-): Feature | undefined {
+export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> = {}): Feature | undefined {
 	const { config, store, log, ai } = options;
 	const { retryMs, now, ...others } = { ...defaultTiming, ...timing };
 	const conversations = createConversations({
@@ -127,21 +110,14 @@ class Chat {
 		});
 		// Raw events: discord.js emits deletions only for messages in its cache.
 		const { ws } = client;
-		const { MessageDelete, MessageDeleteBulk, ChannelDelete, ThreadDelete } =
-			GatewayDispatchEvents;
-		ws.on(MessageDelete, ({ id }: { id: string }) =>
-			this.#deleteMessages([id]),
-		);
-		ws.on(MessageDeleteBulk, ({ ids }: { ids: string[] }) =>
-			this.#deleteMessages(ids),
-		);
+		const { MessageDelete, MessageDeleteBulk, ChannelDelete, ThreadDelete } = GatewayDispatchEvents;
+		ws.on(MessageDelete, ({ id }: { id: string }) => this.#deleteMessages([id]));
+		ws.on(MessageDeleteBulk, ({ ids }: { ids: string[] }) => this.#deleteMessages(ids));
 		for (const event of [ChannelDelete, ThreadDelete] as const)
 			ws.on(event, ({ id }: { id: string }) => {
 				// Discord sends no event for the channel's threads. discord.js still caches them at this moment.
 				const { cache } = client.channels;
-				const threads = cache.filter(
-					(channel) => channel.isThread() && channel.parentId === id,
-				);
+				const threads = cache.filter((channel) => channel.isThread() && channel.parentId === id);
 				this.#deleteChannels([id, ...threads.keys()]);
 			});
 	}
@@ -152,8 +128,7 @@ class Chat {
 	 */
 	async close(): Promise<void> {
 		this.#closed = true;
-		for (const run of this.#runs.keys())
-			run.dispatch({ type: "end", reason: "restart" });
+		for (const run of this.#runs.keys()) run.dispatch({ type: "end", reason: "restart" });
 		await within(shutdownGraceMs, Promise.allSettled(this.#runs.values()));
 		for (const run of this.#runs.keys()) run.dispatch({ type: "stop" });
 	}
@@ -184,8 +159,7 @@ class Chat {
 		const { questionId, index } = readNonce(nonce) ?? {};
 		if (index === undefined) return;
 		for (const run of this.#runs.keys())
-			if (run.question.id === questionId && run.hasAnswer)
-				this.#noteAnswer(run, index, id);
+			if (run.question.id === questionId && run.hasAnswer) this.#noteAnswer(run, index, id);
 	}
 
 	/** Stores a Discord message of an answer, so that users can continue the conversation by replying to it. */
@@ -211,13 +185,9 @@ class Chat {
 		const { userId, text, mentionsBot, repliesTo } = question;
 		// Discord hides the text of messages that do not mention the bot.
 		if (!mentionsBot && text === "") return;
-		if (!this.#limits.countQuestion(userId))
-			return this.#notify(sentences.rateLimited, question);
+		if (!this.#limits.countQuestion(userId)) return this.#notify(sentences.rateLimited, question);
 		// A reply to a message that is not part of a conversation, such as an alert, is not for the AI.
-		const chain =
-			repliesTo === undefined
-				? undefined
-				: await this.options.conversations.chain(repliesTo);
+		const chain = repliesTo === undefined ? undefined : await this.options.conversations.chain(repliesTo);
 		if (!mentionsBot && chain === undefined) return;
 		if (text === "") return this.#notify(sentences.empty, question);
 		const run = new Run(question);
@@ -238,15 +208,11 @@ class Chat {
 			release = await this.#limits.acquire(guildId, userId, ending);
 		} catch {
 			// Waiting for a slot rejects only when the run ends.
-			if (ending.reason === "restart")
-				await this.#reply(sentences.restart, question);
+			if (ending.reason === "restart") await this.#reply(sentences.restart, question);
 			return;
 		}
 		if (!release) return this.#notify(sentences.busy, question);
-		const timer = setTimeout(
-			() => run.dispatch({ type: "end", reason: "timeout" }),
-			this.options.answerTimeoutMs,
-		);
+		const timer = setTimeout(() => run.dispatch({ type: "end", reason: "timeout" }), this.options.answerTimeoutMs);
 		run.dispatch({ type: "slot" });
 		try {
 			await this.#answer(run, parentId);
@@ -262,8 +228,7 @@ class Chat {
 		const { ai, config, conversations, log, now } = this.options;
 		const { question, ending, stopped } = run;
 		const { id, channelId, userId, name, text } = question;
-		const parentId =
-			repliesTo ?? (await conversations.latest(channelId, userId));
+		const parentId = repliesTo ?? (await conversations.latest(channelId, userId));
 		conversations.add({
 			message_id: id,
 			parent_id: parentId ?? null,
@@ -279,18 +244,12 @@ class Chat {
 			ai,
 			question,
 			log,
-			messages: [
-				{ role: "system", content: systemPrompt(config, now()) },
-				...toAiMessages(chain),
-			],
+			messages: [{ role: "system", content: systemPrompt(config, now()) }, ...toAiMessages(chain)],
 			linkSources: [
 				config.personality ?? "",
-				...chain.flatMap(({ role, user_id, content }) =>
-					role === "user" && user_id === userId ? content : [],
-				),
+				...chain.flatMap(({ role, user_id, content }) => (role === "user" && user_id === userId ? content : [])),
 			],
-			editIntervalMs: () =>
-				this.options.editIntervalMs * this.#answersIn(channelId),
+			editIntervalMs: () => this.options.editIntervalMs * this.#answersIn(channelId),
 			ending,
 			stopped,
 			onPart: (part, index) => this.#noteAnswer(run, index, part.id, part.text),
@@ -299,16 +258,13 @@ class Chat {
 
 	#answersIn(channelId: string): number {
 		const runs = [...this.#runs.keys()];
-		return runs.filter(
-			(run) => run.hasAnswer && run.question.channelId === channelId,
-		).length;
+		return runs.filter((run) => run.hasAnswer && run.question.channelId === channelId).length;
 	}
 
 	/** Replies to a question with a notice, such as a reached limit, unless too many notices were sent recently. */
 	async #notify(sentence: string, question: Question): Promise<void> {
 		const { guildId, userId } = question;
-		if (this.#limits.mayNotify(guildId, userId))
-			await this.#reply(sentence, question);
+		if (this.#limits.mayNotify(guildId, userId)) await this.#reply(sentence, question);
 	}
 
 	async #reply(sentence: string, question: Question): Promise<void> {

@@ -34,21 +34,18 @@ const tell: ActionOption = {
 
 const member = user("Who");
 
-const isMany = ({ user_ids }: JsonObject) =>
-	Array.isArray(user_ids) && user_ids.length >= manyPeople;
+const isMany = ({ user_ids }: JsonObject) => Array.isArray(user_ids) && user_ids.length >= manyPeople;
 
 const bans: readonly Action[] = [
 	{
 		name: "ban",
-		description:
-			"Ban someone, for a time or for good; repeat it to change when the ban ends",
+		description: "Ban someone, for a time or for good; repeat it to change when the ban ends",
 		tool: ({ duration }) => (duration === undefined ? "ban" : "temp_ban"),
 		options: [
 			user("Person to ban"),
 			{
 				name: "duration",
-				description:
-					'For how long, such as 12h or 3d, or "forever"; default: for good',
+				description: 'For how long, such as 12h or 3d, or "forever"; default: for good',
 				kind: "duration",
 				argument: "duration",
 				suggestions: ["1h", "12h", "1d", "3d", "1w", "2w", "30d", "forever"],
@@ -176,8 +173,7 @@ const people: readonly Action[] = [
 	...(["add", "remove"] as const).map(
 		(action): Action => ({
 			name: `role ${action}`,
-			description:
-				action === "add" ? "Give someone a role" : "Take a role from someone",
+			description: action === "add" ? "Give someone a role" : "Take a role from someone",
 			tool: "bulk_role_update",
 			fixed: { action },
 			options: [
@@ -238,8 +234,7 @@ const channel: ActionOption = {
 const channels: readonly Action[] = [
 	{
 		name: "lock",
-		description:
-			"Lock a channel, except for administrators and people that the channel itself allows to write",
+		description: "Lock a channel, except for administrators and people that the channel itself allows to write",
 		tool: "lock_channel",
 		options: [channel, reason],
 		here: "channel_ids",
@@ -265,8 +260,7 @@ const channels: readonly Action[] = [
 		options: [
 			{
 				name: "interval",
-				description:
-					"Time between two messages, at most 6 hours, such as 10s or 1m; off",
+				description: "Time between two messages, at most 6 hours, such as 10s or 1m; off",
 				kind: "duration",
 				argument: "slowmode_seconds",
 				required: true,
@@ -310,18 +304,11 @@ const channels: readonly Action[] = [
 	},
 ];
 
-export const moderationActions: readonly Action[] = [
-	...bans,
-	...people,
-	...voice,
-	...channels,
-];
+export const moderationActions: readonly Action[] = [...bans, ...people, ...voice, ...channels];
 
 function readSlowMode(value: unknown): number {
 	const ms = value === "off" ? 0 : readDuration(String(value));
 	if (ms === undefined)
-		throw new ToolError(
-			'The interval is a duration such as 10s or 5m, or "off". Nothing was done.',
-		);
+		throw new ToolError('The interval is a duration such as 10s or 5m, or "off". Nothing was done.');
 	return Math.round(ms / 1000);
 }

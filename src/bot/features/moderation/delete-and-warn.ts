@@ -1,11 +1,6 @@
 // The menu command "Delete and warn" of a message: a form asks why, then the message is deleted and its author is warned.
 
-import {
-	LabelBuilder,
-	ModalBuilder,
-	TextInputBuilder,
-	TextInputStyle,
-} from "discord.js";
+import { LabelBuilder, ModalBuilder, TextInputBuilder, TextInputStyle } from "discord.js";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
 import type { MenuHandler } from "../../commands/menus.ts";
@@ -71,9 +66,6 @@ function formFor(ids: readonly string[]): ModalBuilder {
 		.setCustomId([prefix, ...ids].join(":"))
 		.setTitle(deleteAndWarnName)
 		.addLabelComponents(
-			new LabelBuilder()
-				.setLabel("Reason")
-				.setDescription("What they did; they are told")
-				.setTextInputComponent(input),
+			new LabelBuilder().setLabel("Reason").setDescription("What they did; they are told").setTextInputComponent(input),
 		);
 }

@@ -18,16 +18,13 @@ import { logPermissions, type ModerationLog } from "./moderation-log.ts";
 /** Name of the tool, which the setting `deny` accepts even when the feature is off. */
 export const moderationLogToolName = "moderation_log";
 
-export function moderationLogTool(
-	moderationLog: Pick<ModerationLog, "channelOf" | "setChannel" | "add">,
-): BotTool {
+export function moderationLogTool(moderationLog: Pick<ModerationLog, "channelOf" | "setChannel" | "add">): BotTool {
 	return editTool({
 		name: moderationLogToolName,
 		toolset: "moderation",
 		extra: true,
 		title: "Set the moderation log channel",
-		description:
-			"Show the channel of the moderation log; with arguments, set it or turn the log off.",
+		description: "Show the channel of the moderation log; with arguments, set it or turn the log off.",
 		lock: ({ guild_id }, { guildId }) => [`log ${guild_id || guildId}`],
 		person: { guildPermissions: ["ManageGuild"] },
 		input: v.strictObject({
@@ -36,10 +33,7 @@ export function moderationLogTool(
 			off: v.optional(flag("Turn it off."), false),
 		}),
 		async run({ off }, { guild, channel }) {
-			if (off && channel)
-				throw invalidParameters([
-					"channel_id, off: expected at most one of the two",
-				]);
+			if (off && channel) throw invalidParameters(["channel_id, off: expected at most one of the two"]);
 			const before = await moderationLog.channelOf(guild.id);
 			if (!off && !channel) return describeLog(guild, before);
 			if (channel) {
@@ -51,18 +45,12 @@ export function moderationLogTool(
 			const entry = {
 				title: "Moderation log",
 				moderatorId: person?.id ?? guild.client.user.id,
-				description: channel
-					? `Moderation is now logged in <#${channel.id}>.`
-					: "Moderation logging is now off.",
+				description: channel ? `Moderation is now logged in <#${channel.id}>.` : "Moderation logging is now off.",
 			};
 			// Also posted in the old log channel, so that its readers see the change.
-			for (const id of new Set([before, channel?.id]))
-				if (id !== undefined) moderationLog.add(guild.id, entry, id);
+			for (const id of new Set([before, channel?.id])) if (id !== undefined) moderationLog.add(guild.id, entry, id);
 			return channel
-				? resultLines(
-						`Moderation is now logged in ${channelName(channel)}.`,
-						warningOf(channel),
-					)
+				? resultLines(`Moderation is now logged in ${channelName(channel)}.`, warningOf(channel))
 				: "Moderation logging is now off.";
 		},
 	});
@@ -81,10 +69,7 @@ function describeLog(guild: Guild, id: string | undefined): string[] {
 }
 
 function warningOf(channel: GuildBasedChannel): string | false {
-	return (
-		isPublic(channel) &&
-		`Warning for ${channelName(channel)}: ${openLogWarning}.`
-	);
+	return isPublic(channel) && `Warning for ${channelName(channel)}: ${openLogWarning}.`;
 }
 
 function requireText(channel: find.Channel): void {

@@ -10,10 +10,7 @@ import { isPublic } from "../../discord/visible-channels.ts";
 import { createEmbedQueue } from "../../messages/embed-queue.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
-import {
-	saveLogChannel,
-	selectLogChannel,
-} from "../../store/tables/guild-settings.ts";
+import { saveLogChannel, selectLogChannel } from "../../store/tables/guild-settings.ts";
 
 /** Discord's maximum length of the value of an embed field. */
 const maxFieldLength = 1_024;
@@ -22,11 +19,7 @@ const maxPending = 1_000;
 /** Maximum number of channels that an entry names. */
 const maxChannels = 20;
 /** Permissions that the bot needs in a channel to write the moderation log there. */
-export const logPermissions = [
-	"ViewChannel",
-	"SendMessages",
-	"EmbedLinks",
-] as const;
+export const logPermissions = ["ViewChannel", "SendMessages", "EmbedLinks"] as const;
 
 export interface LogEntry {
 	title: string;
@@ -68,12 +61,7 @@ export interface ModerationLogOptions {
 	log: Log;
 }
 
-export function createModerationLog({
-	defaultChannel,
-	connection,
-	store: { sql },
-	log,
-}: ModerationLogOptions) {
+export function createModerationLog({ defaultChannel, connection, store: { sql }, log }: ModerationLogOptions) {
 	const queue = createEmbedQueue({
 		connection,
 		log,
@@ -119,8 +107,7 @@ export function createModerationLog({
 
 	/** Resolves with the id of the guild's log channel; undefined if logging is off. Rejects with StoreUnavailable. */
 	async function channelOf(guildId: string): Promise<string | undefined> {
-		if (!configured.has(guildId))
-			configured.set(guildId, await selectLogChannel(sql, guildId));
+		if (!configured.has(guildId)) configured.set(guildId, await selectLogChannel(sql, guildId));
 		const channelId = configured.get(guildId);
 		if (channelId === undefined) return defaultIn(guildId);
 		return channelId === null ? undefined : writableChannel(channelId, guildId);
@@ -130,20 +117,15 @@ export function createModerationLog({
 	 * Like `channelOf`, but never rejects: without the database, resolves with the id of the operator's log channel if it
 	 * is in the guild.
 	 */
-	async function channelOrDefault(
-		guildId: string,
-	): Promise<string | undefined> {
+	async function channelOrDefault(guildId: string): Promise<string | undefined> {
 		try {
 			return await channelOf(guildId);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error(
-					"could not read the guild's moderation log channel from the database",
-					{
-						guild: guildId,
-						error,
-					},
-				);
+				log.error("could not read the guild's moderation log channel from the database", {
+					guild: guildId,
+					error,
+				});
 			return defaultIn(guildId);
 		}
 	}
@@ -157,9 +139,7 @@ export function createModerationLog({
 		 */
 		async channelsOf(guildId: string): Promise<string[]> {
 			await channelOrDefault(guildId);
-			return [configured.get(guildId), defaultIn(guildId)].filter(
-				(id) => typeof id === "string",
-			);
+			return [configured.get(guildId), defaultIn(guildId)].filter((id) => typeof id === "string");
 		},
 		/** Sets the guild's moderation log channel; null turns logging off. Rejects with StoreUnavailable. */
 		async setChannel(guildId: string, channelId: string | null) {
@@ -196,10 +176,7 @@ export function createModerationLog({
 }
 
 /** Whether the bot has the permissions to send log entries to a channel of the guild. */
-function canWrite(
-	guild: Guild | undefined,
-	channelId: string | undefined,
-): channelId is string {
+function canWrite(guild: Guild | undefined, channelId: string | undefined): channelId is string {
 	const channel = guild?.channels.cache.get(channelId ?? "");
 	// The bot's own member can arrive after its guild. Until then its permissions are unknown.
 	if (!guild?.members.me || !channel) return false;
@@ -236,10 +213,7 @@ function createEmbed(entry: LogEntry, at: Date, isOpen: boolean): EmbedBuilder {
 
 /** Escapes the `detail` of a log entry. Formats a role id in it as a mention, which notifies nobody in an embed. */
 function formatDetail(detail: string): string {
-	return inlineText(detail, maxFieldLength).replace(
-		/^role (\d{17,20})\b/,
-		"<@&$1> (ID: $1)",
-	);
+	return inlineText(detail, maxFieldLength).replace(/^role (\d{17,20})\b/, "<@&$1> (ID: $1)");
 }
 
 function formatChannels(ids: readonly string[]): string {

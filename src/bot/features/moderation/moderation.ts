@@ -23,30 +23,18 @@ import { createTempBans } from "./temp-bans.ts";
 const shutdownGraceMs = 1_500;
 
 /** Names of the tools in this folder, which the setting `deny` accepts even when the feature is off. */
-export const moderationToolNames: readonly string[] = [
-	...tempBanToolNames,
-	moderationLogToolName,
-];
+export const moderationToolNames: readonly string[] = [...tempBanToolNames, moderationLogToolName];
 
 /** Names of all commands of this feature that are registered with Discord, including those of parts that are off. */
 export const moderationCommandNames: readonly string[] = [
-	...[
-		...moderationActions,
-		...caseRows,
-		...purgeActions,
-		...raidActions,
-		roleMenuAction,
-	].flatMap(({ name, menus = [] }) => [
-		name.replace(/ .*/, ""),
-		...menus.map((menu) => menu.name),
-	]),
+	...[...moderationActions, ...caseRows, ...purgeActions, ...raidActions, roleMenuAction].flatMap(
+		({ name, menus = [] }) => [name.replace(/ .*/, ""), ...menus.map((menu) => menu.name)],
+	),
 	...reportCommandNames,
 	deleteAndWarnName,
 ];
 
-export function createModeration(
-	featureOptions: FeatureOptions,
-): Feature | undefined {
+export function createModeration(featureOptions: FeatureOptions): Feature | undefined {
 	const { config, connection, store, log, mutex, callAs } = featureOptions;
 	const { features, moderation: settings } = config.toml;
 	if (!features.moderation || !settings) return undefined;
@@ -92,15 +80,9 @@ export function createModeration(
 			moderationLogTool(moderationLog),
 			...parts.flatMap((part) => part?.tools ?? []),
 		],
-		actions: [
-			...moderationActions,
-			...parts.flatMap((part) => part?.actions ?? []),
-		],
+		actions: [...moderationActions, ...parts.flatMap((part) => part?.actions ?? [])],
 		tempBans: bans,
-		components: [
-			deleteAndWarn.component,
-			...parts.flatMap((part) => part?.components ?? []),
-		],
+		components: [deleteAndWarn.component, ...parts.flatMap((part) => part?.components ?? [])],
 		menus: [deleteAndWarn.menu, ...parts.flatMap((part) => part?.menus ?? [])],
 		cases,
 		suggest: (query) => suggestCases(cases, query),

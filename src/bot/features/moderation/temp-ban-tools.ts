@@ -5,14 +5,7 @@ import * as v from "valibot";
 import { published } from "../../../mcp/json-schema.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { actingPerson, forClients } from "../../discord/acting-person.ts";
-import {
-	memberFields,
-	memberName,
-	nowIs,
-	time,
-	userFields,
-	userName,
-} from "../../discord/describe.ts";
+import { memberFields, memberName, nowIs, time, userFields, userName } from "../../discord/describe.ts";
 import { person, requireKnownMembers } from "../../discord/find.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { oneField, resultLines, truncate } from "../../discord/text.ts";
@@ -20,14 +13,7 @@ import { bansAmong, countDeletedMessages } from "../../guild/bans.ts";
 import { cachedMember, type MaybeMember } from "../../guild/several-members.ts";
 import type { Store } from "../../store/store.ts";
 import { selectTempBansOf } from "../../store/tables/temp-bans.ts";
-import {
-	found,
-	guild_id,
-	integer,
-	list,
-	reason,
-	tell,
-} from "../../tool/arguments/arguments.ts";
+import { found, guild_id, integer, list, reason, tell } from "../../tool/arguments/arguments.ts";
 import { readDuration } from "../../tool/arguments/times.ts";
 import { writeEach } from "../../tool/bulk.ts";
 import type { ToolContext } from "../../tool/context.ts";
@@ -62,10 +48,7 @@ const duration = v.pipe(
 	v.description('12h, 3d, 2w, or "forever".'),
 );
 
-export function tempBanTools(
-	bans: Pick<TempBans, "ban">,
-	store: Pick<Store, "sql">,
-): BotTool[] {
+export function tempBanTools(bans: Pick<TempBans, "ban">, store: Pick<Store, "sql">): BotTool[] {
 	return [tempBan(bans), listTempBans(store)];
 }
 
@@ -74,8 +57,7 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 		name: "temp_ban",
 		toolset: "moderation",
 		title: "Ban users for a time",
-		description:
-			"Ban users, members or not, until a time at which the bot lifts the ban; or change when a ban ends.",
+		description: "Ban users, members or not, until a time at which the bot lifts the ban; or change when a ban ends.",
 		permissions: ["BanMembers"],
 		intents: ["GuildMembers"],
 		ranked: true,
@@ -84,9 +66,7 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 			guild_id,
 			user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
 			duration,
-			delete_message_seconds: v.optional(
-				integer(0, 604_800, "Seconds of their messages to delete."),
-			),
+			delete_message_seconds: v.optional(integer(0, 604_800, "Seconds of their messages to delete.")),
 			reason,
 			tell,
 		}),
@@ -110,10 +90,7 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 			// No messages are deleted of people who are banned already and whose ban only gets a new end.
 			const ids = people.flatMap(({ id }) => (banned.has(id) ? [] : id));
 			const seconds = delete_message_seconds ?? 0;
-			const messages =
-				seconds > 0 && ids.length > 0
-					? await countDeletedMessages(guild, ids, seconds)
-					: undefined;
+			const messages = seconds > 0 && ids.length > 0 ? await countDeletedMessages(guild, ids, seconds) : undefined;
 			const deleted = messages ? `, and delete ${messages}` : "";
 			return planOf({ people, banned, end, deleted, endsAt, ban });
 		},
@@ -150,8 +127,7 @@ function planOf({ people, banned, end, deleted, endsAt, ban }: Planned): Plan {
 		unreachable: [...banned.keys()],
 		...(endsAt !== null && { endsAt }),
 	};
-	const note = ({ id }: Named) =>
-		banned.has(id) ? " | already banned: only the end changes" : "";
+	const note = ({ id }: Named) => (banned.has(id) ? " | already banned: only the end changes" : "");
 	const basis = people.map((one) => one.line + note(one));
 	const [only] = people;
 	if (only && people.length === 1)
@@ -167,10 +143,7 @@ function planOf({ people, banned, end, deleted, endsAt, ban }: Planned): Plan {
 					: `${only.name} was already banned, and is now banned ${end}.`,
 		};
 	return {
-		preview: [
-			`Would ban ${people.length} user(s) ${end}${deleted}${forClients(`; ${nowIs()}`)}:`,
-			...basis,
-		],
+		preview: [`Would ban ${people.length} user(s) ${end}${deleted}${forClients(`; ${nowIs()}`)}:`, ...basis],
 		basis,
 		record,
 		act: (call) =>
@@ -198,15 +171,13 @@ async function peopleOf(
 	{ connection, principal }: Pick<ToolContext, "connection" | "principal">,
 ): Promise<Named[]> {
 	const botId = guild.client.user.id;
-	if (users.some(({ id }) => id === botId))
-		throw new ToolError("The bot cannot ban itself. Nothing was done.");
+	if (users.some(({ id }) => id === botId)) throw new ToolError("The bot cannot ban itself. Nothing was done.");
 	if (users.some(({ id }) => id === principal?.person?.id))
 		throw new ToolError("You cannot ban yourself. Nothing was done.");
 	const [one] = users;
 	if (one && users.length === 1) {
 		const { user, member } = await person(guild, one.id, connection);
-		if (!member)
-			return [{ id: user.id, name: userName(user), line: userFields(user) }];
+		if (!member) return [{ id: user.id, name: userName(user), line: userFields(user) }];
 		requireMembersBelow(guild, [member]);
 		const name = memberName(member);
 		return [{ id: user.id, name, line: memberFields(member) }];
@@ -229,10 +200,7 @@ async function peopleOf(
  * Returns who is recorded as the moderator of a ban: the person in whose name the call acts, or the bot for a call with
  * the root key.
  */
-function moderatorOf(
-	guild: Guild,
-	{ principal }: Pick<ToolContext, "principal">,
-): BanRequest["moderator"] {
+function moderatorOf(guild: Guild, { principal }: Pick<ToolContext, "principal">): BanRequest["moderator"] {
 	const member = actingPerson(guild);
 	if (member) return { id: member.id, name: userName(member.user) };
 	const { user } = guild.client;
@@ -259,9 +227,7 @@ function listTempBans({ sql }: Pick<Store, "sql">) {
 			if (total === 0) return "There are no temporary bans.";
 			const pages = Math.ceil(total / pageSize);
 			if (rows.length === 0)
-				throw new ToolError(
-					`Page ${page} does not exist: there are ${total} temporary ban(s) on ${pages} page(s).`,
-				);
+				throw new ToolError(`Page ${page} does not exist: there are ${total} temporary ban(s) on ${pages} page(s).`);
 			const nameOf = (id: string) => {
 				const user = guild.client.users.cache.get(id);
 				return user ? userName(user) : `ID: ${id}`;

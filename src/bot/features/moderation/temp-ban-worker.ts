@@ -7,12 +7,7 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
-import {
-	selectAllTempBans,
-	selectDue,
-	selectNextEnd,
-	type TempBanKey,
-} from "../../store/tables/temp-bans.ts";
+import { selectAllTempBans, selectDue, selectNextEnd, type TempBanKey } from "../../store/tables/temp-bans.ts";
 import { logFailedStep } from "./failed-step.ts";
 
 /** Maximum number of temporary bans that are processed at the same time. */
@@ -56,8 +51,7 @@ export function createTempBanWorker(options: WorkerOptions) {
 		maxConcurrent,
 		backOffMs: options.backOffMs ?? [500, 600_000],
 		onScanFailure(error) {
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not load temporary bans from the database", { error });
+			if (!(error instanceof StoreUnavailable)) log.error("could not load temporary bans from the database", { error });
 		},
 		async scan() {
 			const at = now();
@@ -69,9 +63,7 @@ export function createTempBanWorker(options: WorkerOptions) {
 			for (const [key, ban] of unchecked) bans.set(key, ban);
 			return {
 				// An unavailable guild announces its return with an event.
-				due: [...bans]
-					.filter(([, ban]) => isAvailable(ban))
-					.map(([key, ban]) => ({ key, run: () => run(key, ban) })),
+				due: [...bans].filter(([, ban]) => isAvailable(ban)).map(([key, ban]) => ({ key, run: () => run(key, ban) })),
 				nextMs: Math.min((nextEnd ?? Infinity) - at, maxSleepMs),
 			};
 		},
@@ -80,8 +72,7 @@ export function createTempBanWorker(options: WorkerOptions) {
 	async function loadUnchecked(): Promise<void> {
 		isAnyUnchecked = false;
 		try {
-			for (const ban of await selectAllTempBans(sql))
-				unchecked.set(keyOf(ban), ban);
+			for (const ban of await selectAllTempBans(sql)) unchecked.set(keyOf(ban), ban);
 		} catch (error) {
 			isAnyUnchecked = true;
 			throw error;

@@ -22,10 +22,7 @@ import { describePlatformError } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import { fetchBan } from "../../guild/bans.ts";
-import {
-	ignoreUnavailable,
-	StoreUnavailable,
-} from "../../store/database/db-error.ts";
+import { ignoreUnavailable, StoreUnavailable } from "../../store/database/db-error.ts";
 import { hasBanSince } from "../../store/tables/chargebacks.ts";
 import {
 	deleteTempBan,
@@ -37,11 +34,7 @@ import {
 } from "../../store/tables/temp-bans.ts";
 import type { StoredBans } from "../../tool/context.ts";
 import type { LogEntry, ModerationLog } from "./moderation-log.ts";
-import {
-	createTempBanWorker,
-	keyOf,
-	type WorkerOptions,
-} from "./temp-ban-worker.ts";
+import { createTempBanWorker, keyOf, type WorkerOptions } from "./temp-ban-worker.ts";
 
 /** Milliseconds after which a stored temporary ban that Discord has not confirmed is deleted from the database. */
 const staleMs = 600_000;
@@ -126,10 +119,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		const key = { guild_id: guild.id, user_id: userId };
 		const existing = await fetchBan(guild, userId);
 		const own = existing && (await selectTempBan(sql, key));
-		const isReplaced =
-			existing !== undefined &&
-			hasEnd(existing) &&
-			!(own && isOurs(own, existing));
+		const isReplaced = existing !== undefined && hasEnd(existing) && !(own && isOurs(own, existing));
 		const outcome = existing ? "changed" : "banned";
 		if (endsAt === null) {
 			// Delete the row of a temporary ban first: its end must no longer apply.
@@ -181,9 +171,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		} catch (error) {
 			// Without the former ban, the worker must make this one.
 			const isDeleted =
-				!isLifted && wasNotDone(error)
-					? await deleteTempBan(sql, row).catch(ignoreUnavailable)
-					: undefined;
+				!isLifted && wasNotDone(error) ? await deleteTempBan(sql, row).catch(ignoreUnavailable) : undefined;
 			if (isDeleted) throw error;
 			throw new ToolError(
 				"Discord did not confirm the ban. The bot will check whether the user is banned, and try again if not.",
@@ -236,16 +224,14 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		}
 		unbanSent.delete(keyOf(row));
 		if (!isOurs(row, existing)) {
-			if (row.state === "banned" || !hasEnd(existing))
-				return deleteRow(row, "replaced by another ban");
+			if (row.state === "banned" || !hasEnd(existing)) return deleteRow(row, "replaced by another ban");
 			// The bot was interrupted before it replaced the ban.
 			await liftReplaced(guild, user_id);
 			return completeBan(guild, row);
 		}
 		if (row.state === "asked") await confirmBanned(row);
 		if (row.ends_at > now()) return;
-		if (await hasBanSince(sql, user_id, row.asked_at))
-			return deleteRow(row, "banned for a chargeback");
+		if (await hasBanSince(sql, user_id, row.asked_at)) return deleteRow(row, "banned for a chargeback");
 		await endBan(guild, row);
 		await deleteRow(row, "expired");
 	}
@@ -276,15 +262,10 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		const key = keyOf(row);
 		unbanSent.add(key);
 		try {
-			await deleteBan(
-				guild,
-				row.user_id,
-				`Ban until ${time(row.ends_at)} expired`,
-			);
+			await deleteBan(guild, row.user_id, `Ban until ${time(row.ends_at)} expired`);
 		} catch (error) {
 			if (wasNotDone(error)) unbanSent.delete(key);
-			if (error instanceof DiscordAPIError)
-				logNotLifted(row, describePlatformError(error));
+			if (error instanceof DiscordAPIError) logNotLifted(row, describePlatformError(error));
 			throw error;
 		}
 		unbanSent.delete(key);
@@ -336,8 +317,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			const reason = auditText(row.mark, row.reason);
 			await putBan(guild, row.user_id, { reason });
 		} catch (error) {
-			if (!(error instanceof DiscordAPIError) || error.status === 401)
-				throw error;
+			if (!(error instanceof DiscordAPIError) || error.status === 401) throw error;
 			await deleteRow(row, "refused by Discord");
 			return logFailure(row, notBanned, describePlatformError(error));
 		}
@@ -353,10 +333,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 
 	return {
 		// Also after a failure: the row may have been stored anyway.
-		ban: (guild, request) =>
-			withUserLock(request.userId, () => ban(guild, request)).finally(
-				worker.wake,
-			),
+		ban: (guild, request) => withUserLock(request.userId, () => ban(guild, request)).finally(worker.wake),
 		beforeUnban,
 		async has(guildId, userId) {
 			const key = { guild_id: guildId, user_id: userId };
@@ -370,10 +347,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		attach: worker.attach,
 		start: worker.wake,
 		async close() {
-			await Promise.all([
-				worker.close(shutdownGraceMs),
-				within(shutdownGraceMs, Promise.allSettled(inFlight)),
-			]);
+			await Promise.all([worker.close(shutdownGraceMs), within(shutdownGraceMs, Promise.allSettled(inFlight))]);
 		},
 	};
 }
@@ -387,10 +361,7 @@ function requireGuild({ guilds }: Connection, guildId: string): Guild {
 async function putBan(
 	guild: Guild,
 	userId: string,
-	{
-		reason,
-		deleteSeconds,
-	}: { reason: string } & Pick<BanRequest, "deleteSeconds">,
+	{ reason, deleteSeconds }: { reason: string } & Pick<BanRequest, "deleteSeconds">,
 ) {
 	await guild.client.rest.put(Routes.guildBan(guild.id, userId), {
 		body: deleteSeconds ? { delete_message_seconds: deleteSeconds } : {},

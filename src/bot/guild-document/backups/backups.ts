@@ -4,21 +4,14 @@
 // after roles were deleted.
 
 import type { Client, Guild } from "discord.js";
-import type {
-	GuildDocument,
-	Part,
-} from "../../../guild-document/format/document.ts";
+import type { GuildDocument, Part } from "../../../guild-document/format/document.ts";
 import { partNames } from "../../../guild-document/format/document.ts";
 import { exportDocument } from "../../../guild-document/read/export.ts";
 import { picturesIn } from "../../../guild-document/read/picture.ts";
 import type { GuildState } from "../../../guild-document/steps.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Registry } from "../../../lib/metrics.ts";
-import {
-	createReconciler,
-	NotNow,
-	type Step,
-} from "../../../lib/reconciler.ts";
+import { createReconciler, NotNow, type Step } from "../../../lib/reconciler.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
@@ -155,9 +148,7 @@ export interface Backups {
 	close(): Promise<void>;
 }
 
-const backupParts: readonly Part[] = partNames.filter(
-	(part) => part !== "bans",
-);
+const backupParts: readonly Part[] = partNames.filter((part) => part !== "bans");
 /**
  * Maximum size of the member list of a backup, in values: each member with roles counts as three, plus one for each
  * role. An export of 30,000 members blocks the process for about 0.3 s.
@@ -191,17 +182,12 @@ export function createBackups(options: BackupsOptions): Backups {
 	let nextPrune = Infinity;
 	/** When the bot last got a new session on Discord's Gateway, in milliseconds of the monotonic clock. */
 	let sessionSince = monotonicNow();
-	const counter = options.registry?.counter(
-		"guildhall_bot_backups_total",
-		"Attempts to back up a guild, by outcome.",
-		["outcome"],
-	);
-	options.registry?.gauge(
-		"guildhall_bot_backups_failing",
-		"Guilds whose latest backup failed.",
-		[],
-		() => [[[], failing.size]],
-	);
+	const counter = options.registry?.counter("guildhall_bot_backups_total", "Attempts to back up a guild, by outcome.", [
+		"outcome",
+	]);
+	options.registry?.gauge("guildhall_bot_backups_failing", "Guilds whose latest backup failed.", [], () => [
+		[[], failing.size],
+	]);
 
 	const isServed = (id: string) => guilds?.has(id) ?? true;
 
@@ -211,23 +197,17 @@ export function createBackups(options: BackupsOptions): Backups {
 		scan,
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error(
-					"could not check which guilds need a backup: internal error",
-					{ error },
-				);
+				log.error("could not check which guilds need a backup: internal error", { error });
 		},
 	});
 
-	async function scan(
-		running: ReadonlySet<string>,
-	): Promise<{ due: Step[]; nextMs: number }> {
+	async function scan(running: ReadonlySet<string>): Promise<{ due: Step[]; nextMs: number }> {
 		const due: Step[] = [];
 		let nextMs = timing.maxSleepMs;
 		const wait = (ms: number) => {
 			nextMs = Math.min(nextMs, Math.max(ms, 0));
 		};
-		if (monotonicNow() >= nextPrune)
-			due.push({ key: "prune", lane: "prune", run: prune });
+		if (monotonicNow() >= nextPrune) due.push({ key: "prune", lane: "prune", run: prune });
 		else wait(nextPrune - monotonicNow());
 		if (!settings) return { due, nextMs };
 		const checks = await selectBackupChecks(store.sql);
@@ -241,10 +221,8 @@ export function createBackups(options: BackupsOptions): Backups {
 			else wait(left);
 		}
 		overdue.sort((a, b) => a.checkedAt - b.checkedAt);
-		for (const id of failing.keys())
-			if (!overdue.some(({ guild }) => guild.id === id)) failing.delete(id);
-		const isRetry = ({ guild: { id } }: { guild: Guild }) =>
-			failing.has(id) || running.has(id);
+		for (const id of failing.keys()) if (!overdue.some(({ guild }) => guild.id === id)) failing.delete(id);
+		const isRetry = ({ guild: { id } }: { guild: Guild }) => failing.has(id) || running.has(id);
 		const retried = overdue.filter(isRetry);
 		const [first] = overdue.filter((one) => !isRetry(one));
 		const pause = nextStart - monotonicNow();
@@ -259,10 +237,7 @@ export function createBackups(options: BackupsOptions): Backups {
 		if (!connection.ready) return [];
 		const isLate = monotonicNow() >= sessionSince + timing.membersWaitMs;
 		return connection.guilds.filter(
-			(guild) =>
-				guild.available &&
-				isServed(guild.id) &&
-				(isLate || connection.hasAllMembers(guild)),
+			(guild) => guild.available && isServed(guild.id) && (isLate || connection.hasAllMembers(guild)),
 		);
 	}
 
@@ -286,20 +261,14 @@ export function createBackups(options: BackupsOptions): Backups {
 	 */
 	function spacingMs(): number {
 		const { length } = connection.guilds;
-		return Math.min(
-			timing.spacingMs,
-			(settings?.every ?? 0) / 2 / Math.max(length, 1),
-		);
+		return Math.min(timing.spacingMs, (settings?.every ?? 0) / 2 / Math.max(length, 1));
 	}
 
 	/** Logs why a backup failed, and returns the reason as text for people. */
 	function failureOf({ id }: Guild, error: unknown): string {
-		if (error instanceof StoreUnavailable)
-			return `the bot's database is unavailable: ${error.reason}`;
+		if (error instanceof StoreUnavailable) return `the bot's database is unavailable: ${error.reason}`;
 		if (error instanceof NotNow) return error.message;
-		const reason =
-			describePlatformError(error) ??
-			(error instanceof ToolError ? error.message : undefined);
+		const reason = describePlatformError(error) ?? (error instanceof ToolError ? error.message : undefined);
 		if (reason === undefined) {
 			log.error("could not back up a guild: internal error", {
 				guild: id,
@@ -313,8 +282,7 @@ export function createBackups(options: BackupsOptions): Backups {
 
 	/** Exports a guild and stores its document as a new backup, unless it equals the document of the latest backup. */
 	async function backUp(guild: Guild): Promise<"made" | "unchanged"> {
-		if (!settings || !connection.ready || !guild.available)
-			throw new NotNow("the guild is unavailable on Discord");
+		if (!settings || !connection.ready || !guild.available) throw new NotNow("the guild is unavailable on Discord");
 		const { document, state, omitted } = await exportGuild(guild);
 		const text = JSON.stringify(document);
 		logOmitted(guild.id, omitted);
@@ -335,8 +303,7 @@ export function createBackups(options: BackupsOptions): Backups {
 			{
 				keep: settings.keep,
 				keepReason: ({ channels, roles }) =>
-					lossOf("channels", channels, state.channels.length) ??
-					lossOf("roles", roles, state.guild.roles.length),
+					lossOf("channels", channels, state.channels.length) ?? lossOf("roles", roles, state.guild.roles.length),
 			},
 		);
 		if (saved.outcome === "unchanged") return "unchanged";
@@ -346,33 +313,22 @@ export function createBackups(options: BackupsOptions): Backups {
 			length: text.length,
 		});
 		if (saved.kept !== undefined)
-			log.warn(
-				"the previous backup of a guild will not be deleted automatically",
-				{
-					guild: guild.id,
-					new_backup: saved.number,
-					reason: saved.kept,
-				},
-			);
+			log.warn("the previous backup of a guild will not be deleted automatically", {
+				guild: guild.id,
+				new_backup: saved.number,
+				reason: saved.kept,
+			});
 		return "made";
 	}
 
 	async function exportGuild(guild: Guild) {
 		const hasMembers = connection.hasAllMembers(guild);
-		const parts = hasMembers
-			? backupParts
-			: backupParts.filter((part) => part !== "members");
+		const parts = hasMembers ? backupParts : backupParts.filter((part) => part !== "members");
 		const read = await readGuildState(guild, parts, { connection, pictures });
 		const unreadable = [...read.unreadable, ...unseenIn(read.state)];
-		if (!hasMembers)
-			unreadable.push({ part: "members", why: "they were not all loaded" });
-		const withRoles = read.state.members?.filter(
-			({ roles }) => roles.length > 0,
-		);
-		const values = withRoles?.reduce(
-			(sum, { roles }) => sum + 3 + roles.length,
-			0,
-		);
+		if (!hasMembers) unreadable.push({ part: "members", why: "they were not all loaded" });
+		const withRoles = read.state.members?.filter(({ roles }) => roles.length > 0);
+		const values = withRoles?.reduce((sum, { roles }) => sum + 3 + roles.length, 0);
 		const isTooLarge = (values ?? 0) > maxMemberValues;
 		if (isTooLarge)
 			unreadable.push({
@@ -409,28 +365,17 @@ export function createBackups(options: BackupsOptions): Backups {
 				});
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error(
-					"could not delete stored pictures that no guild backup uses",
-					{ error },
-				);
+				log.error("could not delete stored pictures that no guild backup uses", { error });
 			throw error;
 		}
 	}
 
-	async function read(
-		guildId: string,
-		name: string,
-	): Promise<BackupWithDocument> {
+	async function read(guildId: string, name: string): Promise<BackupWithDocument> {
 		const [, other, which = ""] =
-			/^(?:(\d{17,20})\/)?(\d{1,9}|latest)$/.exec(
-				name.trim().replace(/^backup /i, ""),
-			) ?? [];
+			/^(?:(\d{17,20})\/)?(\d{1,9}|latest)$/.exec(name.trim().replace(/^backup /i, "")) ?? [];
 		const id = other ?? guildId;
 		const number = which === "latest" ? undefined : Number(which);
-		const row =
-			which !== "" && isServed(id)
-				? await selectGuildBackup(store.sql, id, number)
-				: undefined;
+		const row = which !== "" && isServed(id) ? await selectGuildBackup(store.sql, id, number) : undefined;
 		if (!row) throw unknownBackup(name, id);
 		// The bot itself wrote it.
 		const document = JSON.parse(decode(row.document)) as GuildDocument;
@@ -438,8 +383,7 @@ export function createBackups(options: BackupsOptions): Backups {
 	}
 
 	return {
-		list: async (guildId) =>
-			(await selectGuildBackups(store.sql, guildId)).map(describe),
+		list: async (guildId) => (await selectGuildBackups(store.sql, guildId)).map(describe),
 		read,
 		async keepBefore(guildId, deletedIds, { reason, notice }) {
 			let best: { row: GuildBackupRow; count: number } | undefined;
@@ -448,9 +392,7 @@ export function createBackups(options: BackupsOptions): Backups {
 				// It was rotated meanwhile.
 				if (row?.number !== number) continue;
 				const text = decode(row.document);
-				const count = deletedIds.filter((id) =>
-					text.includes(`"id":"${id}"`),
-				).length;
+				const count = deletedIds.filter((id) => text.includes(`"id":"${id}"`)).length;
 				if (count > (best?.count ?? 0)) best = { row, count };
 				if (count === deletedIds.length) break;
 			}
@@ -491,15 +433,9 @@ export function createBackups(options: BackupsOptions): Backups {
  * Returns a text for people if at least half of the channels (or roles) were lost since the previous backup, and at
  * least `minLost` of them; undefined otherwise.
  */
-function lossOf(
-	what: string,
-	before: number,
-	after: number,
-): string | undefined {
+function lossOf(what: string, before: number, after: number): string | undefined {
 	const isWiped = before - after >= minLost && after <= before / 2;
-	return isWiped
-		? `of its ${before} ${what}, ${after} were left at the next backup`
-		: undefined;
+	return isWiped ? `of its ${before} ${what}, ${after} were left at the next backup` : undefined;
 }
 
 function describe(row: GuildBackupRow): Backup {
@@ -513,10 +449,7 @@ function describe(row: GuildBackupRow): Backup {
 		channels: row.channels,
 		roles: row.roles,
 		omitted: row.omitted,
-		kept:
-			kept_at === null
-				? undefined
-				: { at: new Date(kept_at), reason: kept_reason ?? "" },
+		kept: kept_at === null ? undefined : { at: new Date(kept_at), reason: kept_reason ?? "" },
 	};
 }
 

@@ -1,15 +1,7 @@
 // Notices mass deletions: many channels or roles that one person or bot deletes within a short time. Keeps the last backup
 // from before, so that it is not rotated away, and tells the operators who did it and how to restore the guild.
 
-import {
-	AuditLogEvent,
-	type Client,
-	Colors,
-	EmbedBuilder,
-	Events,
-	type Guild,
-	SnowflakeUtil,
-} from "discord.js";
+import { AuditLogEvent, type Client, Colors, EmbedBuilder, Events, type Guild, SnowflakeUtil } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import { createReconciler, type Step } from "../../../lib/reconciler.ts";
@@ -22,15 +14,8 @@ import { describePlatformError } from "../../discord/rest/errors.ts";
 import { inlineText } from "../../discord/text.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
-import {
-	type GuildBackupRow,
-	selectDueNotices,
-	setNoticed,
-} from "../../store/tables/guild-backups.ts";
-import {
-	saveDeletionMark,
-	selectDeletionMark,
-} from "../../store/tables/guild-deletion-marks.ts";
+import { type GuildBackupRow, selectDueNotices, setNoticed } from "../../store/tables/guild-backups.ts";
+import { saveDeletionMark, selectDeletionMark } from "../../store/tables/guild-deletion-marks.ts";
 import { isJobReason } from "../jobs/made-things.ts";
 import type { Backups } from "./backups.ts";
 
@@ -110,10 +95,7 @@ interface Entry {
 	reason: string | null | undefined;
 }
 
-const deletionActions: readonly AuditLogEvent[] = [
-	AuditLogEvent.ChannelDelete,
-	AuditLogEvent.RoleDelete,
-];
+const deletionActions: readonly AuditLogEvent[] = [AuditLogEvent.ChannelDelete, AuditLogEvent.RoleDelete];
 
 /** Maximum number of pairs of a guild and a person for which the bot counts deletions at the same time. */
 const maxBursts = 1_000;
@@ -123,9 +105,7 @@ const maxHandled = 10_000;
 const [lastId, firstId] = [String(2n ** 63n), "0"];
 const shutdownGraceMs = 2_000;
 
-export function createDeletionWatch(
-	options: DeletionWatchOptions,
-): DeletionWatch {
+export function createDeletionWatch(options: DeletionWatchOptions): DeletionWatch {
 	const { settings, guilds, connection, backups, store, notify, log } = options;
 	const { monotonicNow = () => performance.now() } = options;
 	const bursts = new Map<string, Burst>();
@@ -156,16 +136,11 @@ export function createDeletionWatch(
 				key,
 				run: () => keepBackup(key, alarm),
 			}));
-			const pending = new Set(
-				[...alarms.values()].map(({ guild }) => guild.id),
-			);
+			const pending = new Set([...alarms.values()].map(({ guild }) => guild.id));
 			// A mass deletion that is not recorded yet must be found again after a kill.
-			for (const id of marks.keys())
-				if (!pending.has(id))
-					due.push({ key: `mark ${id}`, run: () => saveMark(id) });
+			for (const id of marks.keys()) if (!pending.has(id)) due.push({ key: `mark ${id}`, run: () => saveMark(id) });
 			if (!connection.ready) return { due };
-			if (isAnyUnchecked)
-				for (const { id } of connection.guilds) unchecked.add(id);
+			if (isAnyUnchecked) for (const { id } of connection.guilds) unchecked.add(id);
 			isAnyUnchecked = false;
 			for (const guild of connection.guilds)
 				if (unchecked.has(guild.id) && guild.available)
@@ -190,10 +165,7 @@ export function createDeletionWatch(
 		},
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error(
-					"could not load notices of mass deletions from the database",
-					{ error },
-				);
+				log.error("could not load notices of mass deletions from the database", { error });
 		},
 	});
 
@@ -222,8 +194,7 @@ export function createDeletionWatch(
 			// At the first start, what happened before is none of the bot's business.
 			if (mark === undefined) setMark(guild, newest);
 			else {
-				for (const entry of entries)
-					if (compareIds(entry.id, mark) > 0) noteEntry(guild, entry);
+				for (const entry of entries) if (compareIds(entry.id, mark) > 0) noteEntry(guild, entry);
 				const since = timeOf(newest) - settings.windowMs;
 				const old = entries.findLast(({ id }) => timeOf(id) < since);
 				if (old) setMark(guild, old.id);
@@ -231,20 +202,16 @@ export function createDeletionWatch(
 			unchecked.delete(guild.id);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.warn(
-					"could not look for mass deletions of channels and roles in the guild's Discord audit log",
-					{
-						guild: guild.id,
-						reason: describePlatformError(error) ?? String(error),
-					},
-				);
+				log.warn("could not look for mass deletions of channels and roles in the guild's Discord audit log", {
+					guild: guild.id,
+					reason: describePlatformError(error) ?? String(error),
+				});
 			throw error;
 		}
 	}
 
 	function setMark({ id }: Guild, entryId: string): void {
-		if (compareIds(entryId, marks.get(id) ?? firstId) >= 0)
-			marks.set(id, entryId);
+		if (compareIds(entryId, marks.get(id) ?? firstId) >= 0) marks.set(id, entryId);
 		reconciler.wake();
 	}
 
@@ -255,10 +222,7 @@ export function createDeletionWatch(
 			await saveDeletionMark(store.sql, guildId, entryId);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error(
-					"could not store which audit log entries were checked for mass deletions",
-					{ guild: guildId, error },
-				);
+				log.error("could not store which audit log entries were checked for mass deletions", { guild: guildId, error });
 			throw error;
 		}
 		if (marks.get(guildId) === entryId) marks.delete(guildId);
@@ -272,10 +236,7 @@ export function createDeletionWatch(
 	 * Counts a deletion from Discord's audit log, unless it was counted before or is part of a plan that this bot carries
 	 * out.
 	 */
-	function noteEntry(
-		guild: Guild,
-		{ id: entryId, executorId, targetId, reason }: Entry,
-	): void {
+	function noteEntry(guild: Guild, { id: entryId, executorId, targetId, reason }: Entry): void {
 		if (targetId === null || handled.has(entryId)) return;
 		handled.add(entryId);
 		const [first] = handled;
@@ -295,19 +256,12 @@ export function createDeletionWatch(
 		note(guild, actor, { id: targetId, at: timeOf(entryId), entryId });
 	}
 
-	function note(
-		guild: Guild,
-		actor: { id: string; name: string } | undefined,
-		deletion: Deletion,
-	): void {
+	function note(guild: Guild, actor: { id: string; name: string } | undefined, deletion: Deletion): void {
 		if (!isServed(guild)) return;
 		const { at, entryId } = deletion;
 		const key = `${guild.id} ${actor?.id ?? ""}`;
 		const before = bursts.get(key);
-		const recent =
-			before?.deletions.filter(
-				(one) => Math.abs(at - one.at) < settings.windowMs,
-			) ?? [];
+		const recent = before?.deletions.filter((one) => Math.abs(at - one.at) < settings.windowMs) ?? [];
 		const burst = {
 			deletions: [...recent, deletion].slice(-settings.deletions),
 			isKnown: before?.isKnown === true && recent.length > 0,
@@ -356,13 +310,10 @@ export function createDeletionWatch(
 			else await tellAtOnce(alarm, "There is no backup from before.");
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error(
-					"could not exempt the backup from before a mass deletion from the clean-up of old backups",
-					{
-						guild: guild.id,
-						error,
-					},
-				);
+				log.error("could not exempt the backup from before a mass deletion from the clean-up of old backups", {
+					guild: guild.id,
+					error,
+				});
 			await tellAtOnce(
 				alarm,
 				"The bot's database is unavailable. The last backup from before will be kept once it is back.",
@@ -386,10 +337,10 @@ export function createDeletionWatch(
 			await setNoticed(store.sql, row);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error(
-					"could not send the notice that many channels or roles of a guild were deleted",
-					{ guild: id, error },
-				);
+				log.error("could not send the notice that many channels or roles of a guild were deleted", {
+					guild: id,
+					error,
+				});
 			mayHaveNotices = true;
 			throw error;
 		}
@@ -409,14 +360,12 @@ export function createDeletionWatch(
 					});
 			});
 			client.on(Events.GuildRoleDelete, ({ guild, id }) => {
-				if (!canReadAuditLog(guild))
-					note(guild, undefined, { id, at: monotonicNow() });
+				if (!canReadAuditLog(guild)) note(guild, undefined, { id, at: monotonicNow() });
 			});
 			// Events of before a new session may be lost.
 			const isNewSession = (shard?: number) => {
 				if (shard === undefined) isAnyUnchecked = true;
-				for (const guild of connection.guilds)
-					if (guild.shardId === shard) unchecked.add(guild.id);
+				for (const guild of connection.guilds) if (guild.shardId === shard) unchecked.add(guild.id);
 				reconciler.retryAll();
 			};
 			onSessionOrGuild(client, isNewSession, ({ id }) => {
@@ -429,17 +378,11 @@ export function createDeletionWatch(
 	};
 }
 
-function noticeOf(
-	{ id, name }: Pick<Guild, "id" | "name">,
-	reason: string,
-	text: string,
-): EmbedBuilder {
+function noticeOf({ id, name }: Pick<Guild, "id" | "name">, reason: string, text: string): EmbedBuilder {
 	return new EmbedBuilder()
 		.setTitle("Mass deletion")
 		.setColor(Colors.Red)
-		.setDescription(
-			`In ${inlineText(name, 200)} (ID: ${id}), ${inlineText(reason, 500)}.\n${text}`,
-		);
+		.setDescription(`In ${inlineText(name, 200)} (ID: ${id}), ${inlineText(reason, 500)}.\n${text}`);
 }
 
 /** Returns when Discord created the object with this snowflake, in epoch milliseconds. */

@@ -1,17 +1,9 @@
 // Which steps of a guild's difference a job carries out: those of its plan, and what things need that it has created.
 
 import type { Step } from "../../../guild-document/steps.ts";
-import type {
-	GuildJobRow,
-	GuildJobStepRow,
-} from "../../store/tables/guild-jobs.ts";
+import type { GuildJobRow, GuildJobStepRow } from "../../store/tables/guild-jobs.ts";
 import { thingText } from "../plans/plan-text.ts";
-import {
-	isEmptyOrder,
-	isRole,
-	type Plan,
-	type PlannedStep,
-} from "../plans/plans.ts";
+import { isEmptyOrder, isRole, type Plan, type PlannedStep } from "../plans/plans.ts";
 
 /**
  * Maximum number of times that an apply_guild job carries out the same step, in case someone or Discord keeps undoing
@@ -29,20 +21,13 @@ export interface Job {
 	steps: Map<string, GuildJobStepRow>;
 }
 
-export function toJob(
-	row: GuildJobRow,
-	steps: readonly GuildJobStepRow[],
-): Job {
+export function toJob(row: GuildJobRow, steps: readonly GuildJobStepRow[]): Job {
 	const plan = JSON.parse(row.content) as Plan;
 	return {
 		row,
 		plan,
 		planned: new Map(plan.steps.map((step) => [step.id, step])),
-		following: new Set(
-			plan.steps.flatMap(({ follows, targetId = "" }) =>
-				follows ? targetId : [],
-			),
-		),
+		following: new Set(plan.steps.flatMap(({ follows, targetId = "" }) => (follows ? targetId : []))),
 		steps: new Map(steps.map((step) => [step.step_id, step])),
 	};
 }
@@ -54,8 +39,7 @@ export function toJob(
 export function createdIds({ steps }: Job): Map<string, string> {
 	const ids = new Map<string, string>();
 	for (const { placeholder, target_id } of steps.values())
-		if (placeholder !== null && target_id !== null)
-			ids.set(placeholder, target_id);
+		if (placeholder !== null && target_id !== null) ids.set(placeholder, target_id);
 	return ids;
 }
 
@@ -86,25 +70,17 @@ function progressOf({ steps }: Job): Progress {
  * Whether a job may carry out a step: the approved plan contains the same change, or the step edits or orders objects
  * that the job itself has created.
  */
-function isShown(
-	step: Step,
-	job: Job,
-	{ createdIds, createdKinds }: Progress,
-): boolean {
-	const isOfCreated =
-		step.targetId !== undefined && createdIds.has(step.targetId);
+function isShown(step: Step, job: Job, { createdIds, createdKinds }: Progress): boolean {
+	const isOfCreated = step.targetId !== undefined && createdIds.has(step.targetId);
 	const planned = job.planned.get(step.id);
 	if (step.action === "edit" && isOfCreated) return true;
 	// New things have to be put in their places.
-	if (step.action === "order" && !planned)
-		return [...createdKinds].some((kind) => isRole(kind) === isRole(step.kind));
+	if (step.action === "order" && !planned) return [...createdKinds].some((kind) => isRole(kind) === isRole(step.kind));
 	if (!planned) return false;
 	if (step.action !== "edit" && step.action !== "assign") return true;
 	// What someone else has changed meanwhile was not shown.
 	return step.changes.every(({ field, after }) =>
-		planned.changes.some(
-			(change) => change.field === field && change.after === after,
-		),
+		planned.changes.some((change) => change.field === field && change.after === after),
 	);
 }
 
@@ -113,19 +89,14 @@ function isShown(
  * and document. `ids` maps placeholders, which stand for the ids of new objects, to the real ids of those that the job
  * has created.
  */
-export function runnable(
-	steps: readonly Step[],
-	job: Job,
-	ids: ReadonlyMap<string, string>,
-): Step[] {
+export function runnable(steps: readonly Step[], job: Job, ids: ReadonlyMap<string, string>): Step[] {
 	const available = new Set(ids.keys());
 	const progress = progressOf(job);
 	return steps.filter((step) => {
 		const row = job.steps.get(step.id);
 		if (row?.state === "failed") return false;
 		if ((row?.done_count ?? 0) >= maxTimesDone) return false;
-		if (!step.needs.every((placeholder) => available.has(placeholder)))
-			return false;
+		if (!step.needs.every((placeholder) => available.has(placeholder))) return false;
 		// A planned step that needed something which failed is not done with something else.
 		const planned = job.planned.get(step.id);
 		if (planned && failedNeed(planned, progress) !== undefined) return false;
@@ -137,10 +108,7 @@ export function runnable(
 }
 
 /** Returns the failed plan step that was to create an object which the given step needs; undefined if there is none. */
-function failedNeed(
-	{ needs }: Pick<PlannedStep, "needs">,
-	{ failed }: Progress,
-): GuildJobStepRow | undefined {
+function failedNeed({ needs }: Pick<PlannedStep, "needs">, { failed }: Progress): GuildJobStepRow | undefined {
 	const need = needs.find((placeholder) => failed.has(placeholder));
 	return need === undefined ? undefined : failed.get(need);
 }
@@ -208,8 +176,7 @@ export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 		};
 		after.steps.set(step.id, entry);
 		// A failure can be the reason for those after it.
-		if (step.placeholder !== undefined)
-			progress.failed.set(step.placeholder, entry);
+		if (step.placeholder !== undefined) progress.failed.set(step.placeholder, entry);
 		failed.push(entry);
 	}
 	return { failed, others };

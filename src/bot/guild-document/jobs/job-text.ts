@@ -3,17 +3,8 @@
 import type { Refusal } from "../../../guild-document/steps.ts";
 import { time } from "../../discord/describe.ts";
 import { countOf, oneField, oneLine } from "../../discord/text.ts";
-import type {
-	GuildJobState,
-	GuildJobStepRow,
-} from "../../store/tables/guild-jobs.ts";
-import {
-	fitting,
-	maxPlanBytes,
-	refusalLine,
-	stepLine,
-	thingText,
-} from "../plans/plan-text.ts";
+import type { GuildJobState, GuildJobStepRow } from "../../store/tables/guild-jobs.ts";
+import { fitting, maxPlanBytes, refusalLine, stepLine, thingText } from "../plans/plan-text.ts";
 import type { PlannedStep } from "../plans/plans.ts";
 import type { Job } from "./job-rules.ts";
 
@@ -38,10 +29,7 @@ export interface JobTextOptions {
  * Formats the progress of an apply_guild job as text: its state, what it created and what failed. For a cancelled or
  * failed job, also lists the steps that were done.
  */
-export function jobText(
-	job: Job,
-	{ guildName, waiting, maxBytes = maxPlanBytes }: JobTextOptions,
-): string {
+export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes }: JobTextOptions): string {
 	const { row, plan, steps } = job;
 	const { id, state, started_at, ended_at, note } = row;
 	const done = plan.steps.filter((step) => wasDone(steps.get(step.id)));
@@ -52,31 +40,19 @@ export function jobText(
 		`Job ${id} in ${guildName}: ${isRunning && row.cancel_asked ? "being cancelled" : stateTexts[state]}, ${done.length} of ${countOf(plan.steps.length, "step")} done${failed.length > 0 ? `, ${failed.length} failed` : ""}`,
 		`Started ${time(started_at)}${ended_at === null ? "" : `, ended ${time(ended_at)}`}, plan_hash=${row.plan_hash}`,
 		...(isRunning && waiting
-			? [
-					`Waiting${waiting.seconds > 0 ? ` ${waiting.seconds} s` : ""}: ${oneLine(waiting.why)}`,
-				]
+			? [`Waiting${waiting.seconds > 0 ? ` ${waiting.seconds} s` : ""}: ${oneLine(waiting.why)}`]
 			: []),
 		...(note === null ? [] : [`Note: ${oneLine(note)}`]),
 	];
 	const rest = plan.steps.length - done.length - failedPlanned(failed, job);
 	const end = isRunning
-		? [
-				"get_job shows further progress. cancel_job stops the job after the running step.",
-			]
+		? ["get_job shows further progress. cancel_job stops the job after the running step."]
 		: [
-				...(state === "done"
-					? ["The guild was read again: nothing of the plan is left to do."]
-					: []),
+				...(state === "done" ? ["The guild was read again: nothing of the plan is left to do."] : []),
 				...(state === "done" && rest > 0
-					? [
-							`${countOf(rest, "step")} had no request: the guild was like this already.`,
-						]
+					? [`${countOf(rest, "step")} had no request: the guild was like this already.`]
 					: []),
-				...(state === "done"
-					? []
-					: [
-							"What was done stays. plan_guild with the same document plans what is left.",
-						]),
+				...(state === "done" ? [] : ["What was done stays. plan_guild with the same document plans what is left."]),
 			];
 	const entries = [
 		...failed.map((step) => ({
@@ -114,10 +90,7 @@ export function jobText(
 function createdLines({ plan, steps }: Job): string[] {
 	const created = plan.steps
 		.flatMap(({ id }) => steps.get(id) ?? [])
-		.filter(
-			({ placeholder, target_id }) =>
-				placeholder !== null && target_id !== null,
-		);
+		.filter(({ placeholder, target_id }) => placeholder !== null && target_id !== null);
 	return Array.from(
 		Map.groupBy(created, ({ kind }) => kind),
 		([kind, things]) =>

@@ -4,20 +4,9 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	type Client,
-	DiscordAPIError,
-	Events,
-	type Guild,
-	type RouteLike,
-} from "discord.js";
+import { type Client, DiscordAPIError, Events, type Guild, type RouteLike } from "discord.js";
 import { InvalidDocument } from "../../../guild-document/format/document.ts";
-import type {
-	ApiRequest,
-	Difference,
-	GuildState,
-	Step,
-} from "../../../guild-document/steps.ts";
+import type { ApiRequest, Difference, GuildState, Step } from "../../../guild-document/steps.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { createReconciler, NotNow } from "../../../lib/reconciler.ts";
@@ -51,29 +40,10 @@ import {
 	selectGuildJobSteps,
 	selectRunningGuildJobs,
 } from "../../store/tables/guild-jobs.ts";
-import {
-	fixedRoles,
-	isEmptyOrder,
-	type Plan,
-	partsOf,
-	type Rules,
-} from "../plans/plans.ts";
+import { fixedRoles, isEmptyOrder, type Plan, partsOf, type Rules } from "../plans/plans.ts";
 import type { Pictures } from "../read/pictures.ts";
-import {
-	createdIds,
-	type Job,
-	leftoversOf,
-	newStepRow,
-	runnable,
-	toJob,
-} from "./job-rules.ts";
-import {
-	candidatesIn,
-	isSameName,
-	markedReason,
-	newestId,
-	readCreations,
-} from "./made-things.ts";
+import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob } from "./job-rules.ts";
+import { candidatesIn, isSameName, markedReason, newestId, readCreations } from "./made-things.ts";
 
 /** Maximum number of jobs (each applies a plan to a guild) that run at the same time, at most one per guild. */
 const maxConcurrent = 3;
@@ -156,11 +126,7 @@ export interface Jobs {
 	/**
 	 * Stores a new job that applies the plan, and starts it. Returns undefined if the guild already has a running job.
 	 */
-	begin(
-		plan: Plan,
-		hash: string,
-		reason: string,
-	): Promise<GuildJobRow | undefined>;
+	begin(plan: Plan, hash: string, reason: string): Promise<GuildJobRow | undefined>;
 	/** Returns the job that is applying a plan to the guild; undefined if there is none. */
 	runningIn(guildId: string): Promise<RunningGuildJob | undefined>;
 	/** Returns the job with this id, which applies or applied a plan; undefined if there is none. */
@@ -185,8 +151,7 @@ export function createJobs(options: JobsOptions): Jobs {
 	const { now = Date.now, monotonicNow = () => performance.now() } = options;
 	const { arrivedAfterMs = 15_000, loggedAfterMs = 60_000 } = options;
 	const { mayTouch } = options;
-	const { maxStateAgeMs = (readMs: number) => Math.max(30_000, 5 * readMs) } =
-		options;
+	const { maxStateAgeMs = (readMs: number) => Math.max(30_000, 5 * readMs) } = options;
 	const { sql } = store;
 	const closing = new AbortController();
 	/** Why apply_guild jobs are paused and until when, by job id. */
@@ -225,12 +190,9 @@ export function createJobs(options: JobsOptions): Jobs {
 		backOffMs: options.backOffMs ?? [1_000, 60_000],
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error(
-					"could not load the running apply_guild jobs from the database",
-					{
-						error,
-					},
-				);
+				log.error("could not load the running apply_guild jobs from the database", {
+					error,
+				});
 		},
 		async scan() {
 			await clean();
@@ -240,10 +202,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			const untils = jobs.map(({ id }) => waits.get(id)?.until ?? 0);
 			return {
 				due: due.map((job) => ({ key: job.guild_id, run: () => run(job) })),
-				nextMs: Math.min(
-					maxSleepMs,
-					...untils.filter((until) => until > at).map((until) => until - at),
-				),
+				nextMs: Math.min(maxSleepMs, ...untils.filter((until) => until > at).map((until) => until - at)),
 			};
 		},
 	});
@@ -273,8 +232,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			await work(id);
 			failures.delete(id);
 		} catch (error) {
-			if (error instanceof PlatformBusy)
-				return wait(id, error.retryAfterMs, describePlatformError(error));
+			if (error instanceof PlatformBusy) return wait(id, error.retryAfterMs, describePlatformError(error));
 			const reason =
 				error instanceof StoreUnavailable
 					? "the bot's database is unavailable"
@@ -304,21 +262,14 @@ export function createJobs(options: JobsOptions): Jobs {
 		const row = await selectGuildJob(sql, id);
 		if (!row || row.ended_at !== null) return;
 		if (row.cancel_asked === 1) return end(id, "cancelled");
-		if (now() - row.started_at > keptMs)
-			return end(id, "failed", "it was started too long ago");
+		if (now() - row.started_at > keptMs) return end(id, "failed", "it was started too long ago");
 		// The operator may have changed the configuration since the job was started.
 		if (!mayTouch(row.guild_id))
-			return end(
-				id,
-				"failed",
-				"the operator of this bot has not enabled tools for the guild",
-			);
-		if (!connection.ready)
-			throw new NotNow("the bot is not connected to Discord");
+			return end(id, "failed", "the operator of this bot has not enabled tools for the guild");
+		if (!connection.ready) throw new NotNow("the bot is not connected to Discord");
 		const guild = guildOf(row.guild_id);
 		if (!guild) return end(id, "failed", "the bot is not in the guild");
-		if (!guild.available)
-			throw new NotNow("the guild is unavailable on Discord");
+		if (!guild.available) throw new NotNow("the guild is unavailable on Discord");
 		const job = toJob(row, await selectGuildJobSteps(sql, id));
 		const { document } = job.plan;
 		for (;;) {
@@ -333,19 +284,13 @@ export function createJobs(options: JobsOptions): Jobs {
 			const ids = createdIds(job);
 			const found = await differenceOf(job, guild, state, ids);
 			if (found instanceof InvalidDocument)
-				return end(
-					id,
-					"failed",
-					`the guild changed so that the document is ambiguous: ${found.issues[0]}`,
-				);
+				return end(id, "failed", `the guild changed so that the document is ambiguous: ${found.issues[0]}`);
 			const { steps } = found;
 			await noteSettled(job, steps);
 			const possible = runnable(steps, job, ids);
 			if (possible.length === 0) return finish(job, found, read.unreadable);
 			const todo = possible.filter(
-				(step) =>
-					monotonicNow() >=
-					(assignedAt.get(`${id} ${step.id}`) ?? -Infinity) + arrivedAfterMs,
+				(step) => monotonicNow() >= (assignedAt.get(`${id} ${step.id}`) ?? -Infinity) + arrivedAfterMs,
 			);
 			if (todo.length === 0)
 				return wait(
@@ -426,8 +371,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		if (found instanceof InvalidDocument) return;
 		const step = found.steps.find((one) => one.id === step_id);
 		const hash = step?.request(ids).picture?.hash;
-		if (hash !== undefined)
-			await pictures.remember({ kind: "emoji", id, animated: false }, hash);
+		if (hash !== undefined) await pictures.remember({ kind: "emoji", id, animated: false }, hash);
 	}
 
 	/**
@@ -445,8 +389,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		const kind = row.kind as Step["kind"];
 		const creations = await readCreations(guild, kind, afterId);
 		const madeId = creations.madeBy(id, mark);
-		if (madeId !== undefined)
-			return { state: "done", target_id: madeId, done_count: done_count + 1 };
+		if (madeId !== undefined) return { state: "done", target_id: madeId, done_count: done_count + 1 };
 		const since = askedAt.get(keyOf(row)) ?? monotonicNow();
 		askedAt.set(keyOf(row), since);
 		// What arrives later is not in the state.
@@ -456,9 +399,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			wait(id, arrivedAfterMs - passedMs, why);
 			return undefined;
 		}
-		const known = new Set(
-			[...steps.values()].flatMap(({ target_id }) => target_id ?? []),
-		);
+		const known = new Set([...steps.values()].flatMap(({ target_id }) => target_id ?? []));
 		const candidates = candidatesIn(state, { kind, afterId }, known)
 			// Someone else has created it.
 			.filter((thing) => !creations.isOther(thing.id));
@@ -542,15 +483,12 @@ export function createJobs(options: JobsOptions): Jobs {
 		};
 		const key = keyOf(row);
 		if ((unanswered.get(key) ?? 0) >= maxUnanswered)
-			return fail(
-				"Discord did not respond, several times; the outcome is unknown",
-			);
+			return fail("Discord did not respond, several times; the outcome is unknown");
 		const refusal = await rules.requireStep(step, ids, guild);
 		if (refusal !== undefined) return fail(refusal);
 		const { method, path, body, picture, reason } = step.request(ids);
 		const filled = await withPicture(body, picture);
-		if (picture && filled === undefined)
-			return fail(`the bot does not have the picture ${picture.hash}`);
+		if (picture && filled === undefined) return fail(`the bot does not have the picture ${picture.hash}`);
 		const [ordinal] = row.mark.split(".");
 		const asked: GuildJobStepRow = {
 			...row,
@@ -600,11 +538,7 @@ export function createJobs(options: JobsOptions): Jobs {
 	}
 
 	/** Records the outcome of a step after its request failed. Rejects if the apply_guild job must be retried. */
-	async function noteFailure(
-		job: Job,
-		row: GuildJobStepRow,
-		error: unknown,
-	): Promise<void> {
+	async function noteFailure(job: Job, row: GuildJobStepRow, error: unknown): Promise<void> {
 		if (error instanceof DiscordAPIError && error.status !== 401) {
 			const isGone = error.status === 404 && row.action === "delete";
 			await save(job, {
@@ -617,10 +551,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			return;
 		}
 		if (wasNotDone(error)) await save(job, { ...row, state: "open" });
-		else if (
-			error instanceof PlatformTimeout ||
-			error instanceof PlatformFailure
-		)
+		else if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
 			unanswered.set(keyOf(row), (unanswered.get(keyOf(row)) ?? 0) + 1);
 		throw error;
 	}
@@ -628,10 +559,7 @@ export function createJobs(options: JobsOptions): Jobs {
 	/**
 	 * Returns the request body with the data URI of the picture; undefined if there is no picture or it is not stored.
 	 */
-	async function withPicture(
-		body: unknown,
-		picture: { field: string; hash: string } | undefined,
-	): Promise<unknown> {
+	async function withPicture(body: unknown, picture: { field: string; hash: string } | undefined): Promise<unknown> {
 		if (!picture) return undefined;
 		const uri = await pictures.dataUri(picture.hash);
 		if (uri === undefined) return undefined;
@@ -675,17 +603,11 @@ export function createJobs(options: JobsOptions): Jobs {
 				: []),
 		];
 		const hasFailed =
-			failed.length > 0 ||
-			notes.length > 0 ||
-			[...job.steps.values()].some(({ state }) => state === "failed");
+			failed.length > 0 || notes.length > 0 || [...job.steps.values()].some(({ state }) => state === "failed");
 		await end(job.row.id, hasFailed ? "failed" : "done", notes.join("; "));
 	}
 
-	async function end(
-		id: string,
-		state: GuildJobState,
-		note = "",
-	): Promise<void> {
+	async function end(id: string, state: GuildJobState, note = ""): Promise<void> {
 		await endGuildJob(sql, { id, state, note: note || null, ended_at: now() });
 		waits.delete(id);
 		failures.delete(id);
@@ -773,9 +695,7 @@ function keyOf({ job_id, step_id }: GuildJobStepRow): string {
  * Discord.
  */
 function isTemporary(error: unknown): boolean {
-	return [NotNow, ToolError, PlatformTimeout, PlatformFailure].some(
-		(type) => error instanceof type,
-	);
+	return [NotNow, ToolError, PlatformTimeout, PlatformFailure].some((type) => error instanceof type);
 }
 
 /**

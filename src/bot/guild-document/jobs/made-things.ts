@@ -29,11 +29,7 @@ export function isJobReason(reason: string): boolean {
  * Returns the audit log reason for a request that an apply_guild job sends. It starts with the job's id and `mark`,
  * which identifies the request within the job.
  */
-export function markedReason(
-	jobId: string,
-	mark: string,
-	reason: string,
-): string {
+export function markedReason(jobId: string, mark: string, reason: string): string {
 	return `${jobReasonStart}${jobId} ${mark}: ${reason}`;
 }
 
@@ -55,21 +51,14 @@ export interface Creations {
  * Reads from the audit log who created objects of one kind, such as roles, since the snowflake `afterId`. Finds nothing
  * if the bot may not read the audit log.
  */
-export async function readCreations(
-	guild: Guild,
-	kind: StepKind,
-	afterId: string,
-): Promise<Creations> {
+export async function readCreations(guild: Guild, kind: StepKind, afterId: string): Promise<Creations> {
 	const action = createActions[kind];
-	const entries =
-		action === undefined ? [] : await readAuditLog(guild, action, afterId);
+	const entries = action === undefined ? [] : await readAuditLog(guild, action, afterId);
 	const self = guild.client.user.id;
 	return {
 		madeBy: (jobId, mark) =>
-			entries.find(
-				({ user_id, reason }) =>
-					user_id === self && reason?.startsWith(markedReason(jobId, mark, "")),
-			)?.target_id ?? undefined,
+			entries.find(({ user_id, reason }) => user_id === self && reason?.startsWith(markedReason(jobId, mark, "")))
+				?.target_id ?? undefined,
 		isOther: (id) => entries.some(({ target_id }) => target_id === id),
 	};
 }
@@ -80,10 +69,7 @@ interface Thing {
 }
 
 /** Returns the ids and names of all objects of one kind in a guild, such as its roles. */
-function thingsOf(
-	{ guild, channels, webhooks, automod, events }: GuildState,
-	kind: StepKind,
-): Thing[] {
+function thingsOf({ guild, channels, webhooks, automod, events }: GuildState, kind: StepKind): Thing[] {
 	const all: readonly { id: string | null; name?: string | null }[] =
 		kind === "role"
 			? guild.roles
@@ -98,9 +84,7 @@ function thingsOf(
 							: kind === "event"
 								? (events ?? [])
 								: [];
-	return all.flatMap(({ id, name }) =>
-		id === null ? [] : [{ id, name: name ?? "" }],
-	);
+	return all.flatMap(({ id, name }) => (id === null ? [] : [{ id, name: name ?? "" }]));
 }
 
 const createdKinds = Object.keys(createActions) as StepKind[];
@@ -109,15 +93,11 @@ const createdKinds = Object.keys(createActions) as StepKind[];
 export function newestId(state: GuildState): string {
 	return createdKinds
 		.flatMap((kind) => thingsOf(state, kind))
-		.reduce(
-			(newest, { id }) => (compareIds(id, newest) > 0 ? id : newest),
-			state.guild.id,
-		);
+		.reduce((newest, { id }) => (compareIds(id, newest) > 0 ? id : newest), state.guild.id);
 }
 
 /** A guess (channel-names): Discord changes case and spaces in the names of text channels. */
-const comparable = (name: string) =>
-	name.toLowerCase().replaceAll(/[\s_-]+/g, "-");
+const comparable = (name: string) => name.toLowerCase().replaceAll(/[\s_-]+/g, "-");
 
 /**
  * Returns the objects that a request without a response may have created: those of this kind that are newer than the
@@ -128,9 +108,7 @@ export function candidatesIn(
 	{ kind, afterId }: { kind: StepKind; afterId: string },
 	known: ReadonlySet<string>,
 ): Thing[] {
-	return thingsOf(state, kind).filter(
-		({ id }) => !known.has(id) && mayBeAfter(id, afterId),
-	);
+	return thingsOf(state, kind).filter(({ id }) => !known.has(id) && mayBeAfter(id, afterId));
 }
 
 export function isSameName(one: string, other: string): boolean {

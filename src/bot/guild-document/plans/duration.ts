@@ -104,8 +104,7 @@ function estimate(steps: readonly Step[]): Estimate {
 				now = window.endsAt;
 				waits.add(limit);
 			}
-			if (!window || now >= window.endsAt)
-				window = { endsAt: now + limit.seconds, used: 0 };
+			if (!window || now >= window.endsAt) window = { endsAt: now + limit.seconds, used: 0 };
 			windows.set(id, { ...window, used: window.used + 1 });
 		}
 		now += secondsPerStep;
@@ -134,11 +133,6 @@ export function durationText(steps: readonly Step[]): string {
 /** Formats a duration in one unit, rounded up: "about 50 s", "about 3 minutes", "about 2 hours". */
 function roughTime(seconds: number): string {
 	if (seconds < 2 * minute) return `about ${seconds} s`;
-	const [size, name] =
-		seconds < 2 * hour
-			? [minute, "minutes"]
-			: seconds < 2 * day
-				? [hour, "hours"]
-				: [day, "days"];
+	const [size, name] = seconds < 2 * hour ? [minute, "minutes"] : seconds < 2 * day ? [hour, "hours"] : [day, "days"];
 	return `about ${Math.ceil(seconds / Number(size))} ${name}`;
 }

@@ -2,29 +2,21 @@
 // with create_channel, which keeps the bot's access, too.
 
 import { type Guild, PermissionFlagsBits as Permission } from "discord.js";
-import type {
-	Category,
-	Channel,
-	GuildDocument,
-} from "../../../guild-document/format/document.ts";
+import type { Category, Channel, GuildDocument } from "../../../guild-document/format/document.ts";
 import { withOverwrites } from "../../../guild-document/names/overwrites.ts";
 import { permissionNamesOf } from "../../../guild-document/read/from-api.ts";
 import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
 import { botMember } from "../../discord/permissions.ts";
 
 /** The permissions that the bot needs to see and edit a channel. */
-const needed =
-	Permission.ViewChannel | Permission.ManageChannels | Permission.Connect;
+const needed = Permission.ViewChannel | Permission.ManageChannels | Permission.Connect;
 
 /**
  * Returns a copy of a guild document in which no permission overwrites take the bot's access to a channel or category,
  * and the names of those that had to be changed for this. Documents that were exported from a guild are not changed,
  * because they state exactly which overwrites the guild has.
  */
-export function withOwnAccess(
-	guild: Guild,
-	document: GuildDocument,
-): { document: GuildDocument; names: string[] } {
+export function withOwnAccess(guild: Guild, document: GuildDocument): { document: GuildDocument; names: string[] } {
 	const me = botMember(guild);
 	const inGuild = me.permissions.bitfield;
 	const guildId = guild.id;
@@ -34,16 +26,12 @@ export function withOwnAccess(
 	const holder = { guildId, roleIds, memberId: me.id };
 	const names: string[] = [];
 	const isExact =
-		document.omitted === "default" ||
-		document.keep_bot_access === false ||
-		(inGuild & Permission.Administrator) !== 0n;
+		document.omitted === "default" || document.keep_bot_access === false || (inGuild & Permission.Administrator) !== 0n;
 	if (isExact) return { document, names };
 	const keep = <Place extends Channel | Category>(place: Place): Place => {
 		const { overwrites } = place;
 		if (!overwrites) return place;
-		const raw = new Map(
-			rawOverwrites(overwrites, guildId).map((one) => [one.id, one]),
-		);
+		const raw = new Map(rawOverwrites(overwrites, guildId).map((one) => [one.id, one]));
 		const lost = needed & inGuild & ~withOverwrites(inGuild, holder, raw);
 		if (lost === 0n) return place;
 		names.push(place.name);

@@ -4,13 +4,7 @@
 import { permissionNames } from "../../../guild-document/names/permission-names.ts";
 import type { FieldChange, Refusal } from "../../../guild-document/steps.ts";
 import { powerfulPermissions } from "../../discord/powers.ts";
-import {
-	countOf,
-	oneField,
-	oneLine,
-	resultLines,
-	truncate,
-} from "../../discord/text.ts";
+import { countOf, oneField, oneLine, resultLines, truncate } from "../../discord/text.ts";
 import type { Plan, PlannedStep } from "./plans.ts";
 
 /** Maximum length in bytes of UTF-8 of the text that describes a plan or a job. */
@@ -60,21 +54,11 @@ export interface PlanTextOptions {
 /** Formats a plan as text. The last lines name the plan's hash and the tool that applies the plan. */
 export function planText(
 	plan: Plan,
-	{
-		guildName,
-		hash,
-		self,
-		memberName = (id) => id,
-		remarks = [],
-		earlier,
-		maxBytes = maxPlanBytes,
-	}: PlanTextOptions,
+	{ guildName, hash, self, memberName = (id) => id, remarks = [], earlier, maxBytes = maxPlanBytes }: PlanTextOptions,
 ): string {
 	const { steps, refusals, notes, duration } = plan;
 	const known = new Set(earlier?.plan.steps.map(contentOf));
-	const shown = steps.filter(
-		(step) => step.action === "delete" || !known.has(contentOf(step)),
-	);
+	const shown = steps.filter((step) => step.action === "delete" || !known.has(contentOf(step)));
 	const same = steps.length - shown.length;
 	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}`;
 	const end = [
@@ -125,15 +109,10 @@ export function planText(
 }
 
 /** Formats the plan steps that assign roles to members, as one line for each role. */
-function assignLines(
-	steps: readonly PlannedStep[],
-	memberName: (id: string) => string,
-): string[] {
+function assignLines(steps: readonly PlannedStep[], memberName: (id: string) => string): string[] {
 	const assigned = steps.filter(({ action }) => action === "assign");
 	// The role may be a new one: "123/+role/Mods".
-	const byRole = Map.groupBy(assigned, ({ targetId = "" }) =>
-		targetId.slice(targetId.indexOf("/")),
-	);
+	const byRole = Map.groupBy(assigned, ({ targetId = "" }) => targetId.slice(targetId.indexOf("/")));
 	return Array.from(byRole.values(), (group) => {
 		const members = group.map(({ targetId = "" }) => {
 			const [id = ""] = targetId.split("/");
@@ -144,15 +123,10 @@ function assignLines(
 }
 
 /** Returns a plan step in whose changed fields the bot's id is replaced by its name. */
-function withOwnName(
-	step: PlannedStep,
-	self: PlanTextOptions["self"],
-): PlannedStep {
+function withOwnName(step: PlannedStep, self: PlanTextOptions["self"]): PlannedStep {
 	if (!self) return step;
 	const changes = step.changes.map((change) =>
-		change.field === `access of ${self.id}`
-			? { ...change, field: `access of ${self.name} (this bot)` }
-			: change,
+		change.field === `access of ${self.id}` ? { ...change, field: `access of ${self.name} (this bot)` } : change,
 	);
 	return { ...step, changes };
 }
@@ -163,11 +137,8 @@ function withOwnName(
  */
 function placesOfNew(steps: readonly PlannedStep[]): string[] {
 	const creates = (kinds: readonly string[]) =>
-		steps.some(
-			({ action, kind }) => action === "create" && kinds.includes(kind),
-		);
-	const orders = (kind: string) =>
-		steps.some((step) => step.action === "order" && step.kind === kind);
+		steps.some(({ action, kind }) => action === "create" && kinds.includes(kind));
+	const orders = (kind: string) => steps.some((step) => step.action === "order" && step.kind === kind);
 	return resultLines(
 		creates(["role"]) &&
 			`New roles have the permissions shown, or none${orders("role") ? "." : ", and are the lowest."}`,
@@ -178,16 +149,10 @@ function placesOfNew(steps: readonly PlannedStep[]): string[] {
 }
 
 /** Returns a summary of a plan, with the numbers of steps and of impossible changes: "create 3, change 1, cannot 2". */
-export function countsText(
-	steps: readonly Pick<PlannedStep, "action">[],
-	refusals: readonly Refusal[],
-): string {
+export function countsText(steps: readonly Pick<PlannedStep, "action">[], refusals: readonly Refusal[]): string {
 	const counts = countNames.map(([name, actions]) => {
 		const all: readonly string[] = actions;
-		return [
-			name,
-			steps.filter(({ action }) => all.includes(action)).length,
-		] as const;
+		return [name, steps.filter(({ action }) => all.includes(action)).length] as const;
 	});
 	const shown = [...counts, ["cannot", refusals.length] as const]
 		.filter(([, count]) => count > 0)
@@ -205,14 +170,8 @@ export function stepLine(step: PlannedStep): string {
 	// Of very many, those that give what moderators may do are not left out.
 	const gives = (change: FieldChange) => allowsNotable(change, action);
 	const most = Math.max(maxShownChanges, changes.filter(gives).length);
-	const kept = new Set(
-		changes
-			.toSorted((a, b) => Number(gives(b)) - Number(gives(a)))
-			.slice(0, most),
-	);
-	const shown = changes
-		.filter((change) => kept.has(change))
-		.map((change) => changeText(change, action === "create"));
+	const kept = new Set(changes.toSorted((a, b) => Number(gives(b)) - Number(gives(a))).slice(0, most));
+	const shown = changes.filter((change) => kept.has(change)).map((change) => changeText(change, action === "create"));
 	const more = changes.length - shown.length;
 	if (more > 0) shown.push(`… and ${countOf(more, "field")} more`);
 	const thing = action === "order" ? `order of ${kind}s` : thingText(step);
@@ -221,25 +180,17 @@ export function stepLine(step: PlannedStep): string {
 }
 
 /** Formats the kind and name of the object that a plan step changes: "channel #general". */
-export function thingText({
-	kind,
-	name,
-	targetId,
-}: Pick<PlannedStep, "kind" | "name" | "targetId">): string {
+export function thingText({ kind, name, targetId }: Pick<PlannedStep, "kind" | "name" | "targetId">): string {
 	const label = kind.replaceAll("_", " ");
 	const shown = truncate(oneField(name), maxValueLength);
-	if (kind === "member")
-		return `role ${shown} of member ${targetId?.split("/")[0]}`;
+	if (kind === "member") return `role ${shown} of member ${targetId?.split("/")[0]}`;
 	if (shown === "" || shown === label || shown === kind) return label;
 	return `${label} ${kind === "channel" ? "#" : ""}${shown}`;
 }
 
 /** Returns a string that is equal for two steps with the same content, in order to compare the steps of two plans. */
 const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
-	JSON.stringify([
-		...[id, action, kind, name],
-		changes.map(({ field, before, after }) => [field, before, after]),
-	]);
+	JSON.stringify([...[id, action, kind, name], changes.map(({ field, before, after }) => [field, before, after])]);
 
 function changeText(change: FieldChange, isNew: boolean): string {
 	const { before, after } = change;
@@ -247,10 +198,7 @@ function changeText(change: FieldChange, isNew: boolean): string {
 	const isLong = Math.max(before?.length ?? 0, after.length) > maxValueLength;
 	if (isLong && isOfPermissions(change.field)) {
 		const { added, removed } = permissionChanges(change, isNew);
-		const parts = [
-			added.length > 0 && namedText("added", added),
-			removed.length > 0 && namedText("removed", removed),
-		];
+		const parts = [added.length > 0 && namedText("added", added), removed.length > 0 && namedText("removed", removed)];
 		return `${field} ${before === undefined || isNew ? namesValue(added) : parts.filter(Boolean).join(", ")}`;
 	}
 	if (before === undefined || isNew) return `${field} ${valueText(after)}`;
@@ -268,15 +216,11 @@ function fieldText(field: string): string {
 }
 
 /** Whether the values of a changed field are lists of permissions. In these lists, a "-" marks a denied permission. */
-const isOfPermissions = (field: string) =>
-	field === "permissions" || field.startsWith("access of ");
+const isOfPermissions = (field: string) => field === "permissions" || field.startsWith("access of ");
 
 /** The permissions, allowed or denied ("-"), that are shown even if a long list of permissions is shortened. */
 const shownNames = new Set(
-	["VIEW_CHANNEL", ...permissionNames(powerfulPermissions)].flatMap((name) => [
-		name,
-		`-${name}`,
-	]),
+	["VIEW_CHANNEL", ...permissionNames(powerfulPermissions)].flatMap((name) => [name, `-${name}`]),
 );
 const notableNames = new Set(permissionNames(powerfulPermissions));
 
@@ -290,17 +234,13 @@ function permissionChanges({ before, after }: FieldChange, isNew: boolean) {
 }
 
 /** Whether a plan step gives someone permissions of administrators or moderators. */
-const givesNotable = ({ action, changes }: PlannedStep) =>
-	changes.some((change) => allowsNotable(change, action));
+const givesNotable = ({ action, changes }: PlannedStep) => changes.some((change) => allowsNotable(change, action));
 
 const allowsNotable = (change: FieldChange, action: PlannedStep["action"]) =>
 	isOfPermissions(change.field) &&
-	permissionChanges(change, action === "create").added.some((name) =>
-		notableNames.has(name),
-	);
+	permissionChanges(change, action === "create").added.some((name) => notableNames.has(name));
 
-const namedText = (label: string, names: readonly string[]) =>
-	`${label} ${namesValue(names)}`;
+const namedText = (label: string, names: readonly string[]) => `${label} ${namesValue(names)}`;
 
 /** Formats a list of permissions: first those of administrators and moderators, then as many of the others as fit. */
 function namesValue(names: readonly string[]): string {
@@ -312,9 +252,7 @@ function namesValue(names: readonly string[]): string {
 		return length <= maxValueLength;
 	});
 	const more = others.length - fitting.length;
-	return JSON.stringify(
-		[...shown, ...fitting].join(", ") + (more > 0 ? ` and ${more} more` : ""),
-	);
+	return JSON.stringify([...shown, ...fitting].join(", ") + (more > 0 ? ` and ${more} more` : ""));
 }
 
 /** Returns the index of the first character in which two texts differ. */
@@ -329,24 +267,17 @@ function differsFrom(a: string, b: string): number {
  * unless it is one word or number, so that it cannot imitate other parts of the line.
  */
 function valueText(value: string, start = 0): string {
-	const part =
-		start > shownContext ? `…${value.slice(start).toWellFormed()}` : value;
+	const part = start > shownContext ? `…${value.slice(start).toWellFormed()}` : value;
 	const text = truncate(oneField(part), maxValueLength);
 	return /^[\w#@:.+-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-export function refusalLine(
-	label: "cannot" | "note",
-	{ subject, reason }: Refusal,
-): string {
+export function refusalLine(label: "cannot" | "note", { subject, reason }: Refusal): string {
 	return `${label}: ${truncate(oneField(subject), 2 * maxValueLength)}: ${oneLine(reason)}`;
 }
 
 /** Formats refusals (changes that the bot cannot make) or notes as lines. Those with the same reason share a line. */
-function byReason(
-	label: "cannot" | "note",
-	refusals: readonly Refusal[],
-): string[] {
+function byReason(label: "cannot" | "note", refusals: readonly Refusal[]): string[] {
 	const groups = Map.groupBy(refusals, ({ reason }) => reason);
 	return Array.from(groups, ([reason, group]) =>
 		refusalLine(label, {
@@ -380,8 +311,7 @@ interface Entry {
  * group.
  */
 export function fitting(entries: readonly Entry[], maxBytes: number): string[] {
-	if (bytesOf(entries.map(({ line }) => line)) <= maxBytes)
-		return entries.map(({ line }) => line);
+	if (bytesOf(entries.map(({ line }) => line)) <= maxBytes) return entries.map(({ line }) => line);
 	// For the line that counts the others.
 	let left = maxBytes - 400;
 	const kept = new Set<Entry>();
@@ -394,8 +324,7 @@ export function fitting(entries: readonly Entry[], maxBytes: number): string[] {
 		}
 	const counts = new Map<string, number>();
 	const others = entries.filter((entry) => !kept.has(entry));
-	for (const { group } of others)
-		counts.set(group, (counts.get(group) ?? 0) + 1);
+	for (const { group } of others) counts.set(group, (counts.get(group) ?? 0) + 1);
 	const groups = [...counts].map(([group, count]) => `${group} ${count}`);
 	return [
 		...entries.filter((entry) => kept.has(entry)).map(({ line }) => line),

@@ -2,12 +2,7 @@
 // what was shown is what is done.
 
 import type { Guild } from "discord.js";
-import {
-	type GuildDocument,
-	InvalidDocument,
-	type Part,
-	partNames,
-} from "../../../guild-document/format/document.ts";
+import { type GuildDocument, InvalidDocument, type Part, partNames } from "../../../guild-document/format/document.ts";
 import { isPlaceholder } from "../../../guild-document/match/match.ts";
 import type { DifferenceOptions } from "../../../guild-document/steps/difference.ts";
 import type {
@@ -21,10 +16,7 @@ import type {
 } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Store } from "../../store/store.ts";
-import {
-	saveGuildPlan,
-	selectGuildPlan,
-} from "../../store/tables/guild-plans.ts";
+import { saveGuildPlan, selectGuildPlan } from "../../store/tables/guild-plans.ts";
 import { unknownPlan } from "../../tool/guild-documents.ts";
 import type { ReadGuild } from "../read/read-guild.ts";
 
@@ -80,29 +72,17 @@ export interface Rules {
 	 */
 	whyNotRead?(part: Part): string | undefined;
 	/** Returns the plan steps that make a guild match a guild document. */
-	difference(
-		document: GuildDocument,
-		state: GuildState,
-		options: DifferenceOptions,
-	): Difference | Promise<Difference>;
+	difference(document: GuildDocument, state: GuildState, options: DifferenceOptions): Difference | Promise<Difference>;
 	/**
 	 * Returns which plan steps the bot cannot carry out, and why. Results without a step id are warnings about steps that
 	 * the bot can carry out.
 	 */
-	refusals(
-		steps: readonly Step[],
-		guild: Guild,
-		state: GuildState,
-	): Promise<readonly Refusal[]>;
+	refusals(steps: readonly Step[], guild: Guild, state: GuildState): Promise<readonly Refusal[]>;
 	/**
 	 * Returns why an apply_guild job must not carry out a step now; undefined if it may. `ids` maps placeholders, which
 	 * stand for the ids of new objects, to the real ids of those that the job has created.
 	 */
-	requireStep(
-		step: Step,
-		ids: ReadonlyMap<string, string>,
-		guild: Guild,
-	): Promise<string | undefined>;
+	requireStep(step: Step, ids: ReadonlyMap<string, string>, guild: Guild): Promise<string | undefined>;
 	/** Returns the estimated time for carrying out the plan steps, as a line of text. */
 	duration(steps: readonly Step[]): string;
 }
@@ -116,19 +96,13 @@ export function partsOf(document: GuildDocument): Part[] {
  * Returns a plan: the changes that make a guild match a guild document. Throws a ToolError for a document with invalid
  * or ambiguous references.
  */
-export async function makePlan(
-	guild: Guild,
-	document: GuildDocument,
-	prune: boolean,
-	rules: Rules,
-): Promise<Plan> {
+export async function makePlan(guild: Guild, document: GuildDocument, prune: boolean, rules: Rules): Promise<Plan> {
 	const { state, unreadable } = await rules.read(guild, partsOf(document));
 	const { steps, refusals } = await compare(() =>
 		rules.difference(document, state, {
 			prune,
 			fixedRoles: fixedRoles(guild, state),
-			rolesOf: (id) =>
-				guild.members.cache.get(id)?.roles.cache.map(({ id }) => id),
+			rolesOf: (id) => guild.members.cache.get(id)?.roles.cache.map(({ id }) => id),
 		}),
 	);
 	const found = await rules.refusals(steps, guild, state);
@@ -163,13 +137,8 @@ export function fixedRoles(guild: Guild, { guild: { roles } }: GuildState) {
 	const { client, ownerId, members } = guild;
 	if (ownerId === client.user.id) return new Set<string>();
 	const own = members.me?.roles.cache;
-	const top = Math.max(
-		0,
-		...roles.filter(({ id }) => own?.has(id)).map(({ position }) => position),
-	);
-	return new Set(
-		roles.filter(({ position }) => position >= top).map(({ id }) => id),
-	);
+	const top = Math.max(0, ...roles.filter(({ id }) => own?.has(id)).map(({ position }) => position));
+	return new Set(roles.filter(({ position }) => position >= top).map(({ id }) => id));
 }
 
 /** Runs `work` and turns an InvalidDocument into a ToolError. */
@@ -198,10 +167,7 @@ export function invalidText({ issues }: InvalidDocument): string {
  * Removes the plan steps that were refused, and those that need an object which a refused step would have created.
  * Returns the other steps, and a new refusal for each removed step that was not refused before.
  */
-function withoutRefused(
-	steps: readonly Step[],
-	refusals: readonly Refusal[],
-): { steps: Step[]; refusals: Refusal[] } {
+function withoutRefused(steps: readonly Step[], refusals: readonly Refusal[]): { steps: Step[]; refusals: Refusal[] } {
 	const refused = new Set(refusals.map(({ stepId }) => stepId));
 	const missing = new Map<string, string>();
 	const left: Step[] = [];
@@ -215,14 +181,10 @@ function withoutRefused(
 			left.push(step);
 			continue;
 		}
-		if (step.placeholder !== undefined)
-			missing.set(step.placeholder, `${step.kind} ${step.name}`);
+		if (step.placeholder !== undefined) missing.set(step.placeholder, `${step.kind} ${step.name}`);
 		if (needed !== undefined && !refused.has(step.id))
 			more.push({
-				subject:
-					step.kind === "member"
-						? `role ${step.name}`
-						: `${step.action} ${step.kind} ${step.name}`,
+				subject: step.kind === "member" ? `role ${step.name}` : `${step.action} ${step.kind} ${step.name}`,
 				reason: `it needs ${missing.get(needed)}, which cannot be created`,
 				stepId: step.id,
 			});
@@ -240,10 +202,7 @@ export function isEmptyOrder(
 	{ action, guard: { moves = [] } }: Pick<Step, "action" | "guard">,
 	created: { has(placeholder: string): boolean },
 ): boolean {
-	return (
-		action === "order" &&
-		moves.every((one) => isPlaceholder(one) && !created.has(one))
-	);
+	return action === "order" && moves.every((one) => isPlaceholder(one) && !created.has(one));
 }
 
 function toPlanned(step: Step): PlannedStep {
@@ -256,14 +215,7 @@ function toPlanned(step: Step): PlannedStep {
 }
 
 /** Returns a hash of a plan's content, under which the plan is stored: 32 hexadecimal digits. */
-export function hashOf({
-	guildId,
-	document,
-	prune,
-	steps,
-	refusals,
-	notes,
-}: Plan): string {
+export function hashOf({ guildId, document, prune, steps, refusals, notes }: Plan): string {
 	const content = [
 		guildId,
 		prune,
@@ -276,25 +228,14 @@ export function hashOf({
 			step.changes.map(({ field, before, after }) => [field, before, after]),
 		]),
 		// What can be read meanwhile, such as pictures that have loaded, changes a plan only if it changes the steps.
-		[...refusals.filter(({ isUnread }) => !isUnread), ...notes].map((one) => [
-			one.subject,
-			one.reason,
-			one.stepId,
-		]),
+		[...refusals.filter(({ isUnread }) => !isUnread), ...notes].map((one) => [one.subject, one.reason, one.stepId]),
 		document,
 	];
-	return new Bun.CryptoHasher("sha256")
-		.update(JSON.stringify(content))
-		.digest("hex")
-		.slice(0, 32);
+	return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
 }
 
 /** Stores a plan for up to a day, and returns its hash. `now`: the current time in epoch milliseconds. */
-export async function keepPlan(
-	{ sql }: Pick<Store, "sql">,
-	plan: Plan,
-	now: number,
-): Promise<string> {
+export async function keepPlan({ sql }: Pick<Store, "sql">, plan: Plan, now: number): Promise<string> {
 	const hash = hashOf(plan);
 	await saveGuildPlan(sql, {
 		hash,
@@ -306,10 +247,7 @@ export async function keepPlan(
 }
 
 /** Returns the stored plan with this hash. Throws a ToolError if there is none. */
-export async function requirePlan(
-	{ sql }: Pick<Store, "sql">,
-	hash: string,
-): Promise<Plan> {
+export async function requirePlan({ sql }: Pick<Store, "sql">, hash: string): Promise<Plan> {
 	const row = await selectGuildPlan(sql, hash);
 	if (!row) throw unknownPlan(hash);
 	return JSON.parse(row.content) as Plan;

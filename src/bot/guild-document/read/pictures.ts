@@ -5,12 +5,7 @@ import { pictureHash } from "../../../guild-document/read/picture.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
 import { toAbortSignal } from "../../../lib/signal.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
-import {
-	currentRun,
-	endingEarlier,
-	PlatformBusy,
-	timeLeftMs,
-} from "../../discord/rest/rest.ts";
+import { currentRun, endingEarlier, PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
 import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -22,11 +17,7 @@ import {
 	selectPictureHashes,
 	touchGuildPictures,
 } from "../../store/tables/guild-pictures.ts";
-import type {
-	PictureHashes,
-	PictureReference,
-	PictureSource,
-} from "./read-guild.ts";
+import type { PictureHashes, PictureReference, PictureSource } from "./read-guild.ts";
 
 export interface Picture {
 	bytes: Uint8Array;
@@ -101,9 +92,7 @@ export function createPictures(options: PicturesOptions): Pictures {
 	/** Pictures that are too large to be stored: emoji ids, and the hashes that Discord gave icons. */
 	const tooLarge = new Set<string>();
 
-	async function hashesOf(
-		references: readonly PictureReference[],
-	): Promise<PictureHashes> {
+	async function hashesOf(references: readonly PictureReference[]): Promise<PictureHashes> {
 		const bySource = new Map(references.map((one) => [sourceOf(one), one]));
 		const sources = [...bySource.keys()];
 		if (sources.length === 0) return { hashes: new Map() };
@@ -113,21 +102,17 @@ export function createPictures(options: PicturesOptions): Pictures {
 			await touchGuildPictures(store.sql, [...new Set(hashes.values())], now());
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable)) throw error;
-			const missing =
-				"pictures are left out: the bot's database, which keeps them, is unavailable";
+			const missing = "pictures are left out: the bot's database, which keeps them, is unavailable";
 			return { hashes: new Map(), missing };
 		}
-		const absent = [...bySource].filter(
-			([source]) => !hashes.has(source) && !tooLarge.has(source),
-		);
+		const absent = [...bySource].filter(([source]) => !hashes.has(source) && !tooLarge.has(source));
 		const { gone, reason } = await loadAll(absent, hashes);
 		const large = sources.filter((source) => tooLarge.has(source)).length;
 		const left = sources.length - hashes.size - gone - large;
 		const problems = [
 			left > 0 &&
 				`${left} of ${sources.length} pictures are not loaded yet (${reason}); those that are loaded are kept, and another call continues`,
-			large > 0 &&
-				`${large} of ${sources.length} pictures are larger than 2 MiB, and left out`,
+			large > 0 && `${large} of ${sources.length} pictures are larger than 2 MiB, and left out`,
 		].filter((problem) => problem !== false);
 		if (problems.length === 0) return { hashes };
 		return { hashes, missing: problems.join("; ") };
@@ -159,12 +144,9 @@ export function createPictures(options: PicturesOptions): Pictures {
 					// The tool was cancelled.
 					if (currentRun()?.signal.aborted) throw error;
 					failures += 1;
-					const isOver =
-						error instanceof PlatformBusy || failures >= maxFailures;
+					const isOver = error instanceof PlatformBusy || failures >= maxFailures;
 					const problem =
-						error instanceof StoreUnavailable
-							? "the bot's database is unavailable"
-							: describePlatformError(error);
+						error instanceof StoreUnavailable ? "the bot's database is unavailable" : describePlatformError(error);
 					if (problem === undefined) throw error;
 					lastProblem = problem;
 					if (isOver || error instanceof StoreUnavailable) reason ??= problem;
@@ -178,9 +160,7 @@ export function createPictures(options: PicturesOptions): Pictures {
 
 	async function limited<T>(work: () => Promise<T>): Promise<T> {
 		const run = currentRun();
-		await semaphore.acquire(
-			run ? toAbortSignal(run.signal) : new AbortController().signal,
-		);
+		await semaphore.acquire(run ? toAbortSignal(run.signal) : new AbortController().signal);
 		try {
 			return await work();
 		} finally {
@@ -192,15 +172,9 @@ export function createPictures(options: PicturesOptions): Pictures {
 	 * Downloads a picture from Discord's CDN and stores it. Returns the picture's hash; undefined if the CDN does not
 	 * have it; "too large" if it is too large to be stored.
 	 */
-	async function load(
-		source: string,
-		reference: PictureReference,
-	): Promise<string | undefined> {
-		const picture = await endingEarlier(reserveMs / 2, () =>
-			download(reference),
-		);
-		if (!picture || picture.bytes.length <= maxBytes)
-			return picture && save(picture, source);
+	async function load(source: string, reference: PictureReference): Promise<string | undefined> {
+		const picture = await endingEarlier(reserveMs / 2, () => download(reference));
+		if (!picture || picture.bytes.length <= maxBytes) return picture && save(picture, source);
 		if (tooLarge.size < maxTooLarge) tooLarge.add(source);
 		return "too large";
 	}
@@ -216,10 +190,7 @@ export function createPictures(options: PicturesOptions): Pictures {
 		}
 	}
 
-	async function save(
-		{ bytes, mediaType }: Picture,
-		source: string,
-	): Promise<string> {
+	async function save({ bytes, mediaType }: Picture, source: string): Promise<string> {
 		const hash = pictureHash(bytes);
 		const data = Buffer.from(bytes).toString("base64");
 		const row = { hash, media_type: mediaType, data, used_at: now() };
@@ -246,8 +217,7 @@ export function createPictures(options: PicturesOptions): Pictures {
 			await touchGuildPictures(store.sql, [...known], now());
 			return known;
 		},
-		remember: (reference, hash) =>
-			savePictureSource(store.sql, sourceOf(reference), hash),
+		remember: (reference, hash) => savePictureSource(store.sql, sourceOf(reference), hash),
 		add: (picture) => save(picture, pictureHash(picture.bytes)),
 		prune: () => deleteUnusedPictures(store, now() - unusedMs),
 	};

@@ -19,18 +19,9 @@ import {
 import type { Part } from "../../../guild-document/format/document.ts";
 import type { GuildState } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import {
-	absentIf,
-	type MemberState,
-	requireKnownMembers,
-} from "../../discord/find.ts";
+import { absentIf, type MemberState, requireKnownMembers } from "../../discord/find.ts";
 import { fetchGuildChannels, isObfuscated } from "../../discord/obfuscation.ts";
-import {
-	bitsIn,
-	describeBits,
-	missingPermissions,
-	type Permission,
-} from "../../discord/permissions.ts";
+import { bitsIn, describeBits, missingPermissions, type Permission } from "../../discord/permissions.ts";
 
 /**
  * Identifies a picture on Discord's CDN: an emoji by its id, and the icon of a guild or role by the hash that Discord
@@ -118,8 +109,7 @@ export async function readGuildState(
 		try {
 			return await read();
 		} catch (error) {
-			if (!(error instanceof DiscordAPIError) || error.status !== 403)
-				throw error;
+			if (!(error instanceof DiscordAPIError) || error.status !== 403) throw error;
 			unreadable.push({ part, why: "Discord does not let the bot read it" });
 			return undefined;
 		}
@@ -134,38 +124,19 @@ export async function readGuildState(
 	readMembers();
 	const current = await get<APIGuild>(Routes.guild(guild.id));
 	const isCommunity = current.features.includes(GuildFeature.Community);
-	const screenIsOn = current.features.includes(
-		GuildFeature.WelcomeScreenEnabled,
-	);
-	const [
-		channels,
-		automod,
-		events,
-		webhooks,
-		welcomeScreen,
-		onboarding,
-		bans,
-		found,
-	] = await Promise.all([
+	const screenIsOn = current.features.includes(GuildFeature.WelcomeScreenEnabled);
+	const [channels, automod, events, webhooks, welcomeScreen, onboarding, bans, found] = await Promise.all([
 		fetchGuildChannels(guild),
-		readPart("automod", ["ManageGuild"], () =>
-			get<APIAutoModerationRule[]>(Routes.guildAutoModerationRules(guild.id)),
-		),
-		readPart("events", [], () =>
-			get<APIGuildScheduledEvent[]>(Routes.guildScheduledEvents(guild.id)),
-		),
+		readPart("automod", ["ManageGuild"], () => get<APIAutoModerationRule[]>(Routes.guildAutoModerationRules(guild.id))),
+		readPart("events", [], () => get<APIGuildScheduledEvent[]>(Routes.guildScheduledEvents(guild.id))),
 		readPart("webhooks", ["ManageWebhooks"], async () =>
 			withoutSecrets(await get<APIWebhook[]>(Routes.guildWebhooks(guild.id))),
 		),
 		isCommunity
-			? readPart("welcome_screen", screenIsOn ? [] : ["ManageGuild"], () =>
-					readWelcomeScreen(guild),
-				)
+			? readPart("welcome_screen", screenIsOn ? [] : ["ManageGuild"], () => readWelcomeScreen(guild))
 			: undefined,
 		isCommunity
-			? readPart("onboarding", [], () =>
-					get<APIGuildOnboarding>(Routes.guildOnboarding(guild.id)),
-				)
+			? readPart("onboarding", [], () => get<APIGuildOnboarding>(Routes.guildOnboarding(guild.id)))
 			: undefined,
 		readPart("bans", ["BanMembers"], () => readBans(guild)),
 		pictures?.hashesOf(picturesOf(current, parts)),
@@ -195,23 +166,16 @@ export function unseenIn({ channels }: GuildState): Unreadable[] {
 function withoutSecrets(webhooks: readonly APIWebhook[]): APIWebhook[] {
 	return webhooks
 		.filter(({ type }) => type === WebhookType.Incoming)
-		.map(
-			({ id, type, name, avatar, channel_id, guild_id, application_id }) => ({
-				...{ id, type, name, avatar, channel_id, application_id },
-				...(guild_id !== undefined && { guild_id }),
-			}),
-		);
+		.map(({ id, type, name, avatar, channel_id, guild_id, application_id }) => ({
+			...{ id, type, name, avatar, channel_id, application_id },
+			...(guild_id !== undefined && { guild_id }),
+		}));
 }
 
 /** Reads the welcome screen of a Community guild. Returns an empty one if none was ever set. */
-async function readWelcomeScreen({
-	client,
-	id,
-}: Guild): Promise<APIGuildWelcomeScreen> {
+async function readWelcomeScreen({ client, id }: Guild): Promise<APIGuildWelcomeScreen> {
 	const { UnknownGuildWelcomeScreen } = RESTJSONErrorCodes;
-	const screen = await absentIf([UnknownGuildWelcomeScreen], () =>
-		client.rest.get(Routes.guildWelcomeScreen(id)),
-	);
+	const screen = await absentIf([UnknownGuildWelcomeScreen], () => client.rest.get(Routes.guildWelcomeScreen(id)));
 	const empty = { description: null, welcome_channels: [] };
 	return (screen as APIGuildWelcomeScreen | undefined) ?? empty;
 }
@@ -240,18 +204,12 @@ function membersOf(guild: Guild): { id: string; roles: string[] }[] {
 	}));
 }
 
-function picturesOf(
-	{ id, icon, roles, emojis }: APIGuild,
-	parts: readonly Part[],
-): PictureReference[] {
+function picturesOf({ id, icon, roles, emojis }: APIGuild, parts: readonly Part[]): PictureReference[] {
 	const references: PictureReference[] = [];
-	if (parts.includes("settings") && icon)
-		references.push({ kind: "icon", guildId: id, icon });
+	if (parts.includes("settings") && icon) references.push({ kind: "icon", guildId: id, icon });
 	if (parts.includes("roles"))
-		for (const { id: roleId, icon } of roles)
-			if (icon) references.push({ kind: "role_icon", roleId, icon });
+		for (const { id: roleId, icon } of roles) if (icon) references.push({ kind: "role_icon", roleId, icon });
 	if (parts.includes("emojis"))
-		for (const { id, animated = false } of emojis)
-			if (id) references.push({ kind: "emoji", id, animated });
+		for (const { id, animated = false } of emojis) if (id) references.push({ kind: "emoji", id, animated });
 	return references;
 }

@@ -1,21 +1,9 @@
 // What the checks of a plan need to know of a guild, and how steps change it. A plan is checked as a whole: each step sees
 // what the steps before it leave behind.
 
-import type {
-	APIEmoji,
-	APIOverwrite,
-	APIRole,
-	ChannelType,
-	Guild,
-	Snowflake,
-} from "discord.js";
+import type { APIEmoji, APIOverwrite, APIRole, ChannelType, Guild, Snowflake } from "discord.js";
 import { rawOverwritesOf } from "../../../guild-document/steps/to-api.ts";
-import type {
-	ApiRequest,
-	GuildState,
-	RawOverwrite,
-	Step,
-} from "../../../guild-document/steps.ts";
+import type { ApiRequest, GuildState, RawOverwrite, Step } from "../../../guild-document/steps.ts";
 
 /**
  * A plan step together with its request to Discord, for checks. An object that does not exist yet has a placeholder,
@@ -34,16 +22,12 @@ export interface CheckedStep extends Step {
  * Returns a plan step together with its request to Discord. `ids` maps placeholders, which stand for the ids of new
  * objects, to the ids to use in the request.
  */
-export function withRequest(
-	step: Step,
-	ids: ReadonlyMap<string, string>,
-): CheckedStep {
+export function withRequest(step: Step, ids: ReadonlyMap<string, string>): CheckedStep {
 	const known = new Map(step.needs.map((need) => [need, need]));
 	const { path, body, picture } = step.request(new Map([...known, ...ids]));
 	const isList = Array.isArray(body);
 	const idOf = (id: string) => ids.get(id) ?? id;
-	const withIds = (overwrites: readonly RawOverwrite[]) =>
-		overwrites.map((one) => ({ ...one, id: idOf(one.id) }));
+	const withIds = (overwrites: readonly RawOverwrite[]) => overwrites.map((one) => ({ ...one, id: idOf(one.id) }));
 	const { parentId, overwrites, roleIds } = step.guard;
 	return {
 		...step,
@@ -120,10 +104,8 @@ export interface GuildFacts {
 	hidden: Set<string>;
 }
 
-const byId = <Thing extends { id: string }, Value>(
-	things: readonly Thing[],
-	read: (thing: Thing) => Value,
-) => new Map(things.map((thing) => [thing.id, read(thing)]));
+const byId = <Thing extends { id: string }, Value>(things: readonly Thing[], read: (thing: Thing) => Value) =>
+	new Map(things.map((thing) => [thing.id, read(thing)]));
 
 /** A channel object of Discord's API. Some types of channels lack the optional fields. */
 interface ApiChannel {
@@ -145,9 +127,7 @@ export function factsOfState(state: GuildState): GuildFacts {
 		rulesChannelId: guild.rules_channel_id ?? "",
 		updatesChannelId: guild.public_updates_channel_id ?? "",
 		roles: byId(guild.roles, roleFacts),
-		permissionsBefore: byId(guild.roles, ({ permissions }) =>
-			BigInt(permissions),
-		),
+		permissionsBefore: byId(guild.roles, ({ permissions }) => BigInt(permissions)),
 		channels: byId(channels as readonly ApiChannel[], (channel) => ({
 			type: channel.type,
 			parentId: channel.parent_id ?? "",
@@ -172,9 +152,7 @@ export function factsOfState(state: GuildState): GuildFacts {
 				channelId: event.channel_id ?? "",
 				creatorId: event.creator_id ?? "",
 			})),
-		webhooks:
-			state.webhooks &&
-			byId(state.webhooks, ({ channel_id }) => channel_id ?? ""),
+		webhooks: state.webhooks && byId(state.webhooks, ({ channel_id }) => channel_id ?? ""),
 		memberIds: state.members && new Set(state.members.map(({ id }) => id)),
 		onboarding: state.onboarding && {
 			enabled: state.onboarding.enabled,
@@ -195,9 +173,7 @@ function roleFacts({ name, permissions, managed, position }: APIRole) {
  * undefined.
  */
 export function factsOfCache(guild: Guild): GuildFacts {
-	const channels = [...guild.channels.cache.values()].filter(
-		(channel) => !channel.isThread(),
-	);
+	const channels = [...guild.channels.cache.values()].filter((channel) => !channel.isThread());
 	return {
 		features: new Set(guild.features),
 		premiumTier: guild.premiumTier,
@@ -211,9 +187,7 @@ export function factsOfCache(guild: Guild): GuildFacts {
 			managed: role.managed,
 			position: role.rawPosition,
 		})),
-		permissionsBefore: guild.roles.cache.mapValues(
-			({ permissions }) => permissions.bitfield,
-		),
+		permissionsBefore: guild.roles.cache.mapValues(({ permissions }) => permissions.bitfield),
 		channels: byId(channels, ({ type, parentId, permissionOverwrites }) => ({
 			type,
 			parentId: parentId ?? "",
@@ -252,9 +226,7 @@ export const numberIn = (body: CheckedStep["body"], field: string) =>
 /**
  * Returns the feature flags that a plan step sets for the guild, such as "COMMUNITY"; undefined if the step sets none.
  */
-export function featuresIn({
-	body: { features },
-}: CheckedStep): ReadonlySet<string> | undefined {
+export function featuresIn({ body: { features } }: CheckedStep): ReadonlySet<string> | undefined {
 	return Array.isArray(features) ? new Set(features.map(String)) : undefined;
 }
 
@@ -269,27 +241,17 @@ function channelsOfOptions(
 		options?: readonly { channel_ids?: readonly string[] }[];
 	}[],
 ): string[] {
-	return prompts.flatMap(({ options = [] }) =>
-		options.flatMap(({ channel_ids = [] }) => channel_ids),
-	);
+	return prompts.flatMap(({ options = [] }) => options.flatMap(({ channel_ids = [] }) => channel_ids));
 }
 
 /** Returns the guild's onboarding settings after a plan step that edits them. */
-export function onboardingAfter(
-	{ onboarding }: GuildFacts,
-	{ body }: CheckedStep,
-): OnboardingFacts {
+export function onboardingAfter({ onboarding }: GuildFacts, { body }: CheckedStep): OnboardingFacts {
 	const { default_channel_ids: ids, prompts, enabled } = body;
 	return {
-		enabled:
-			typeof enabled === "boolean" ? enabled : (onboarding?.enabled ?? false),
+		enabled: typeof enabled === "boolean" ? enabled : (onboarding?.enabled ?? false),
 		mode: numberIn(body, "mode") ?? onboarding?.mode ?? 0,
-		defaultIds: Array.isArray(ids)
-			? ids.map(String)
-			: (onboarding?.defaultIds ?? []),
-		optionIds: Array.isArray(prompts)
-			? channelsOfOptions(prompts)
-			: (onboarding?.optionIds ?? []),
+		defaultIds: Array.isArray(ids) ? ids.map(String) : (onboarding?.defaultIds ?? []),
+		optionIds: Array.isArray(prompts) ? channelsOfOptions(prompts) : (onboarding?.optionIds ?? []),
 	};
 }
 
@@ -311,10 +273,7 @@ export function parentIn({ guard, body }: CheckedStep): string | undefined {
  * Returns the permission overwrites that a new channel has after the plan step that creates it: its own or those of its
  * category.
  */
-export function overwritesOfNew(
-	facts: GuildFacts,
-	step: CheckedStep,
-): readonly RawOverwrite[] {
+export function overwritesOfNew(facts: GuildFacts, step: CheckedStep): readonly RawOverwrite[] {
 	const isGiven = step.body.permission_overwrites !== undefined;
 	if (isGiven && step.guard.overwrites) return step.guard.overwrites.after;
 	// Without overwrites of its own a channel gets those of its category.
@@ -339,13 +298,11 @@ export function applyStep(facts: GuildFacts, step: CheckedStep): void {
 			break;
 		case "emoji":
 			if (action === "delete") facts.emojis.delete(id);
-			else if (action === "create")
-				facts.emojis.set(id, { animated: isAnimated(step), creatorId: "" });
+			else if (action === "create") facts.emojis.set(id, { animated: isAnimated(step), creatorId: "" });
 			break;
 		case "automod":
 			if (action === "delete") facts.automod?.delete(id);
-			else if (action === "create")
-				facts.automod?.set(id, numberIn(body, "trigger_type") ?? 0);
+			else if (action === "create") facts.automod?.set(id, numberIn(body, "trigger_type") ?? 0);
 			break;
 		case "event":
 			if (action === "delete") facts.events?.delete(id);
@@ -371,18 +328,12 @@ export function applyStep(facts: GuildFacts, step: CheckedStep): void {
 
 function applySettings(facts: GuildFacts, step: CheckedStep): void {
 	const { body } = step;
-	const channel = (field: string, before: string) =>
-		body[field] === null ? "" : (textIn(body, field) ?? before);
+	const channel = (field: string, before: string) => (body[field] === null ? "" : (textIn(body, field) ?? before));
 	facts.features = featuresIn(step) ?? facts.features;
-	facts.verificationLevel =
-		numberIn(body, "verification_level") ?? facts.verificationLevel;
-	facts.contentFilter =
-		numberIn(body, "explicit_content_filter") ?? facts.contentFilter;
+	facts.verificationLevel = numberIn(body, "verification_level") ?? facts.verificationLevel;
+	facts.contentFilter = numberIn(body, "explicit_content_filter") ?? facts.contentFilter;
 	facts.rulesChannelId = channel("rules_channel_id", facts.rulesChannelId);
-	facts.updatesChannelId = channel(
-		"public_updates_channel_id",
-		facts.updatesChannelId,
-	);
+	facts.updatesChannelId = channel("public_updates_channel_id", facts.updatesChannelId);
 }
 
 /**
@@ -391,9 +342,7 @@ function applySettings(facts: GuildFacts, step: CheckedStep): void {
  */
 export function permissionsIn({ body }: CheckedStep): bigint | undefined {
 	const permissions = textIn(body, "permissions");
-	return permissions !== undefined && /^\d+$/.test(permissions)
-		? BigInt(permissions)
-		: undefined;
+	return permissions !== undefined && /^\d+$/.test(permissions) ? BigInt(permissions) : undefined;
 }
 
 function applyRole(facts: GuildFacts, step: CheckedStep, id: string): void {
@@ -424,14 +373,9 @@ function applyChannel(facts: GuildFacts, step: CheckedStep, id: string): void {
 	};
 	if (action === "delete") {
 		channels.delete(id);
-		for (const channel of channels.values())
-			if (channel.parentId === id) channel.parentId = "";
+		for (const channel of channels.values()) if (channel.parentId === id) channel.parentId = "";
 	} else if (action === "order")
-		for (const entry of entries)
-			move(
-				String(entry.id),
-				entry.parent_id === null ? "" : textIn(entry, "parent_id"),
-			);
+		for (const entry of entries) move(String(entry.id), entry.parent_id === null ? "" : textIn(entry, "parent_id"));
 	else if (action === "create")
 		channels.set(id, {
 			type: numberIn(body, "type") ?? 0,

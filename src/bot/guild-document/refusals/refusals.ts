@@ -2,11 +2,7 @@
 // step right before it is sent, because guilds change and a document is untrusted input.
 
 import type { Guild } from "discord.js";
-import type {
-	GuildState,
-	Refusal,
-	Step,
-} from "../../../guild-document/steps.ts";
+import type { GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
 import { oneField } from "../../discord/text.ts";
 import { refusedForTwoFactor } from "../../discord/two-factor.ts";
 import { unseenIn } from "../read/read-guild.ts";
@@ -20,12 +16,7 @@ import {
 } from "./guild-facts.ts";
 import { refusedLimits } from "./refused-limits.ts";
 import { noteOnGivenRoles } from "./refused-onboarding.ts";
-import {
-	neededBits,
-	noteOnNewChannel,
-	reasonOf,
-	refusedPermissions,
-} from "./refused-permissions.ts";
+import { neededBits, noteOnNewChannel, reasonOf, refusedPermissions } from "./refused-permissions.ts";
 import { toolsOf } from "./tools-of-steps.ts";
 
 export interface RefusalOptions {
@@ -75,10 +66,7 @@ export function* refusalsOf(
 			refusals.push({ subject: subjectOf(step), reason, stepId: step.id });
 			continue;
 		}
-		const note =
-			step.note ??
-			noteOnNewChannel(guild, facts, checked) ??
-			noteOnGivenRoles(facts, checked);
+		const note = step.note ?? noteOnNewChannel(guild, facts, checked) ?? noteOnGivenRoles(facts, checked);
 		if (note && step.placeholder) facts.hidden.add(step.placeholder);
 		applyStep(facts, checked);
 		if (note) refusals.push({ subject: subjectOf(step), reason: note });
@@ -88,9 +76,7 @@ export function* refusalsOf(
 
 /** Returns a warning if new channels of a plan may already exist among those that the bot cannot see. */
 function noteOnUnseen(steps: readonly Step[], state: GuildState): Refusal[] {
-	const creates = steps.some(
-		({ action, kind }) => action === "create" && /channel|category/.test(kind),
-	);
+	const creates = steps.some(({ action, kind }) => action === "create" && /channel|category/.test(kind));
 	if (!creates) return [];
 	return unseenIn(state).map(({ why }) => ({
 		subject: "new channels",
@@ -110,12 +96,9 @@ export function requireStep(
 	options: RefusalOptions = {},
 ): string | undefined {
 	const missing = step.needs.find((need) => !ids.has(need));
-	if (missing !== undefined)
-		return `It needs ${oneField(missing.replace(/^\+/, ""))}, which does not exist.`;
+	if (missing !== undefined) return `It needs ${oneField(missing.replace(/^\+/, ""))}, which does not exist.`;
 	const facts = factsOfCache(guild);
-	return reasonOf(() =>
-		refused(guild, facts, withRequest(step, ids), options, true),
-	);
+	return reasonOf(() => refused(guild, facts, withRequest(step, ids), options, true));
 }
 
 /**
@@ -123,11 +106,7 @@ export function requireStep(
  * creates.
  */
 function placeholdersOf(steps: readonly Step[]): Map<string, string> {
-	return new Map(
-		steps.flatMap(({ placeholder }) =>
-			placeholder === undefined ? [] : [[placeholder, placeholder]],
-		),
-	);
+	return new Map(steps.flatMap(({ placeholder }) => (placeholder === undefined ? [] : [[placeholder, placeholder]])));
 }
 
 /**
@@ -138,18 +117,13 @@ function refused(
 	guild: Guild,
 	facts: GuildFacts,
 	step: CheckedStep,
-	{
-		denies = () => false,
-		now = Date.now(),
-		lacksTwoFactor = guild.client.user.mfaEnabled === false,
-	}: RefusalOptions,
+	{ denies = () => false, now = Date.now(), lacksTwoFactor = guild.client.user.mfaEnabled === false }: RefusalOptions,
 	isRunning: boolean,
 ): string | undefined {
 	// The operator may have forbidden the tool of jobs since this one was started.
 	const tools = [...toolsOf(step), ...(isRunning ? ["apply_guild"] : [])];
 	const denied = tools.find((name) => denies(name));
-	if (denied)
-		return `The operator of this bot does not allow ${denied}, which does the same (config.toml).`;
+	if (denied) return `The operator of this bot does not allow ${denied}, which does the same (config.toml).`;
 	const needed = neededBits(guild, facts, step);
 	const reasons = [
 		lacksTwoFactor ? refusedForTwoFactor(guild, needed) : undefined,
@@ -157,9 +131,7 @@ function refused(
 		...refusedLimits(guild, facts, step, now, isRunning),
 	].filter((reason) => reason !== undefined);
 	if (reasons.length > 0 && step.follows)
-		reasons.push(
-			"With lock_permissions: false the channel moves and keeps its own access.",
-		);
+		reasons.push("With lock_permissions: false the channel moves and keeps its own access.");
 	return reasons.length > 0 ? [...new Set(reasons)].join(" ") : undefined;
 }
 
@@ -188,10 +160,8 @@ const withoutName: ReadonlySet<Step["kind"]> = new Set([
 
 /** Returns the kind and name of the object that a plan step changes, for people: "role Mods". */
 function subjectOf({ kind, action, name, targetId }: Step): string {
-	if (action === "order")
-		return kind === "role" ? "order of the roles" : "order of the channels";
-	if (action === "assign")
-		return `role ${name} of member ${targetId?.split("/")[0]}`;
+	if (action === "order") return kind === "role" ? "order of the roles" : "order of the channels";
+	if (action === "assign") return `role ${name} of member ${targetId?.split("/")[0]}`;
 	const noun = kindNames[kind];
 	return withoutName.has(kind) ? noun : `${noun} ${name}`;
 }

@@ -70,12 +70,7 @@ const maxGuidelines = 4096;
 const enableCommunity =
 	"An administrator can enable Community in the guild's settings, or the document with settings.community.";
 
-type Check = (
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-	now: number,
-) => string | false | undefined;
+type Check = (guild: Guild, facts: GuildFacts, step: CheckedStep, now: number) => string | false | undefined;
 
 /**
  * Returns why Discord would refuse the request of a plan step, because of a limit or an invalid value, as sentences; []
@@ -89,22 +84,13 @@ export function refusedLimits(
 	now: number,
 	isRunning: boolean,
 ): string[] {
-	const checks = [
-		...(isRunning ? [] : (stateChecks[step.kind] ?? [])),
-		...(valueChecks[step.kind] ?? []),
-	];
-	return checks
-		.map((check) => check(guild, facts, step, now))
-		.filter((reason) => typeof reason === "string");
+	const checks = [...(isRunning ? [] : (stateChecks[step.kind] ?? [])), ...(valueChecks[step.kind] ?? [])];
+	return checks.map((check) => check(guild, facts, step, now)).filter((reason) => typeof reason === "string");
 }
 
 /** Returns a check that refuses to create another object of a kind if the guild already has the maximum number. */
 const room =
-	(
-		what: string,
-		max: number,
-		countOf: (facts: GuildFacts) => number | undefined,
-	): Check =>
+	(what: string, max: number, countOf: (facts: GuildFacts) => number | undefined): Check =>
 	(_, facts, { action }) =>
 		action === "create" &&
 		(countOf(facts) ?? 0) >= max &&
@@ -112,8 +98,7 @@ const room =
 
 const isVoice = (type: ChannelType | undefined) =>
 	type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice;
-const hasPosts = (type: ChannelType | undefined) =>
-	type === ChannelType.GuildForum || type === ChannelType.GuildMedia;
+const hasPosts = (type: ChannelType | undefined) => type === ChannelType.GuildForum || type === ChannelType.GuildMedia;
 
 /** Returns the type of a channel after a plan step that creates or edits it. */
 const typeOf = (facts: GuildFacts, { body, targetId }: CheckedStep) =>
@@ -137,13 +122,8 @@ const categoryRoom: Check = (_, facts, step) => {
 		if (!parent) continue;
 		const isIn = (id: string) => facts.channels.get(id)?.parentId === parent;
 		const inside = [...facts.channels.keys()].filter(isIn);
-		const arriving = [...moves].filter(
-			([id, to]) => to === parent && !isIn(id),
-		);
-		if (
-			arriving.length > 0 &&
-			inside.length + arriving.length > maxChannelsPerCategory
-		)
+		const arriving = [...moves].filter(([id, to]) => to === parent && !isIn(id));
+		if (arriving.length > 0 && inside.length + arriving.length > maxChannelsPerCategory)
 			return `A category holds at most ${maxChannelsPerCategory} channels, and this one would hold ${inside.length + arriving.length}. Move some elsewhere.`;
 	}
 	return undefined;
@@ -154,15 +134,11 @@ const channelKind: Check = (_, facts, step) => {
 	if (action !== "create" && action !== "edit") return undefined;
 	const before = facts.channels.get(targetId ?? "")?.type;
 	const after = numberIn(body, "type");
-	const isNew =
-		action === "create" || (after !== undefined && after !== before);
+	const isNew = action === "create" || (after !== undefined && after !== before);
 	const kind = kindOf(typeOf(facts, step)) ?? "";
 	if (isNew && !isAllowedKind({ features: [...facts.features] as never }, kind))
 		return `Discord allows ${kind} channels only in communities, and the guild is not one. ${enableCommunity}`;
-	const convertible: readonly unknown[] = [
-		ChannelType.GuildText,
-		ChannelType.GuildAnnouncement,
-	];
+	const convertible: readonly unknown[] = [ChannelType.GuildText, ChannelType.GuildAnnouncement];
 	return (
 		action === "edit" &&
 		isNew &&
@@ -180,10 +156,7 @@ const channelValues: Check = (guild, facts, step) => {
 	const max = hasPosts(type) ? maxGuidelines : maxTopic;
 	if (topic > max)
 		return `The topic has ${thousands(topic)} characters; ${hasPosts(type) ? "forums" : "channels other than forums"} allow ${thousands(max)}.`;
-	if (
-		Array.isArray(body.available_tags) &&
-		body.available_tags.length > maxTags
-	)
+	if (Array.isArray(body.available_tags) && body.available_tags.length > maxTags)
 		return `A forum has at most ${maxTags} tags, and this one would have ${body.available_tags.length}.`;
 	if (!isVoice(type)) return undefined;
 	const isStage = type === ChannelType.GuildStageVoice;
@@ -205,8 +178,7 @@ const channelValues: Check = (guild, facts, step) => {
  */
 const requiredChannel: Check = (_, facts, { action, targetId, body }) => {
 	const isConverted = body.type === ChannelType.GuildAnnouncement;
-	if (action !== "delete" && !(action === "edit" && isConverted))
-		return undefined;
+	if (action !== "delete" && !(action === "edit" && isConverted)) return undefined;
 	if (!facts.features.has("COMMUNITY")) return undefined;
 	const { rulesChannelId, updatesChannelId } = facts;
 	const settings = [
@@ -223,12 +195,8 @@ const requiredChannel: Check = (_, facts, { action, targetId, body }) => {
 
 const roleFeatures: Check = (_, { features }, { body, picture }) => {
 	const colors = (body.colors ?? {}) as Record<string, unknown>;
-	const isSet = (value: unknown) =>
-		value !== undefined && value !== null && value !== "";
-	if (
-		(isSet(body.icon) || isSet(body.unicode_emoji) || picture) &&
-		!features.has("ROLE_ICONS")
-	)
+	const isSet = (value: unknown) => value !== undefined && value !== null && value !== "";
+	if ((isSet(body.icon) || isSet(body.unicode_emoji) || picture) && !features.has("ROLE_ICONS"))
 		return "Roles have icons only in guilds with the feature ROLE_ICONS, which comes with boost level 2. Remove the icon.";
 	return (
 		(isSet(colors.secondary_color) || isSet(colors.tertiary_color)) &&
@@ -240,13 +208,8 @@ const roleFeatures: Check = (_, { features }, { body, picture }) => {
 const emojiRoom: Check = (_, facts, step) => {
 	if (step.action !== "create") return undefined;
 	const animated = isAnimated(step);
-	const used = [...facts.emojis.values()].filter(
-		(emoji) => emoji.animated === animated,
-	).length;
-	const slots = Math.max(
-		emojiSlots[facts.premiumTier] ?? 0,
-		facts.features.has("MORE_EMOJI") ? moreEmoji : 0,
-	);
+	const used = [...facts.emojis.values()].filter((emoji) => emoji.animated === animated).length;
+	const slots = Math.max(emojiSlots[facts.premiumTier] ?? 0, facts.features.has("MORE_EMOJI") ? moreEmoji : 0);
 	return (
 		used >= slots &&
 		`The guild has boost level ${facts.premiumTier}, which allows ${slots} ${animated ? "animated" : "static"} emoji, and it would have more. Delete some first.`
@@ -273,12 +236,9 @@ const automodActions: Check = (_, facts, { action, body, targetId }) => {
 	if (action === "delete") return undefined;
 	const given = body.actions ?? (action === "create" ? [] : undefined);
 	if (!Array.isArray(given)) return undefined;
-	if (given.length === 0)
-		return "An AutoMod rule needs an action, such as block_message.";
-	const trigger =
-		numberIn(body, "trigger_type") ?? facts.automod?.get(targetId ?? "");
-	const has = (type: Action) =>
-		(given as { type?: unknown }[]).some((one) => one?.type === type);
+	if (given.length === 0) return "An AutoMod rule needs an action, such as block_message.";
+	const trigger = numberIn(body, "trigger_type") ?? facts.automod?.get(targetId ?? "");
+	const has = (type: Action) => (given as { type?: unknown }[]).some((one) => one?.type === type);
 	if (trigger === undefined) return undefined;
 	const { Keyword, MemberProfile, MentionSpam } = Trigger;
 	if (has(Action.Timeout) && trigger !== Keyword && trigger !== MentionSpam)
@@ -317,51 +277,26 @@ const webhookRoom: Check = (_, facts, step) => {
 	const { action, body, targetId } = step;
 	const channel = webhookChannel(step) ?? textIn(body, "channel_id");
 	if (action === "delete" || !channel || !facts.webhooks) return undefined;
-	const others = [...facts.webhooks].filter(
-		([id, at]) => at === channel && id !== targetId,
-	);
+	const others = [...facts.webhooks].filter(([id, at]) => at === channel && id !== targetId);
 	return (
 		others.length >= maxWebhooks &&
 		`A channel has at most ${maxWebhooks} webhooks, and this one would have more. Delete some first.`
 	);
 };
 
-const textTypes: readonly unknown[] = [
-	ChannelType.GuildText,
-	ChannelType.GuildAnnouncement,
-];
+const textTypes: readonly unknown[] = [ChannelType.GuildText, ChannelType.GuildAnnouncement];
 
 /**
  * Guild settings whose value is a channel: the field in Discord's API, the field in guild documents, the allowed
  * channel types, and these types in words.
  */
 const channelSettings = [
-	[
-		"afk_channel_id",
-		"afk_channel",
-		[ChannelType.GuildVoice],
-		"a voice channel",
-	],
+	["afk_channel_id", "afk_channel", [ChannelType.GuildVoice], "a voice channel"],
 	["system_channel_id", "system_channel", textTypes, "a text channel"],
 	["rules_channel_id", "rules_channel", textTypes, "a text channel"],
-	[
-		"public_updates_channel_id",
-		"public_updates_channel",
-		textTypes,
-		"a text channel",
-	],
-	[
-		"safety_alerts_channel_id",
-		"safety_alerts_channel",
-		textTypes,
-		"a text channel",
-	],
-] as const satisfies readonly (readonly [
-	string,
-	string,
-	readonly unknown[],
-	string,
-])[];
+	["public_updates_channel_id", "public_updates_channel", textTypes, "a text channel"],
+	["safety_alerts_channel_id", "safety_alerts_channel", textTypes, "a text channel"],
+] as const satisfies readonly (readonly [string, string, readonly unknown[], string])[];
 
 const settingChannels: Check = (_, facts, { body }) => {
 	const wrong = channelSettings.find(([field, , types]) => {
@@ -391,8 +326,7 @@ const community: Check = (_, facts, step) => {
 			`Only communities have ${fields.map(([, name]) => name).join(", ")}, and the guild is not one. ${enableCommunity}`
 		);
 	}
-	const after = (field: string, before: number) =>
-		numberIn(body, field) ?? before;
+	const after = (field: string, before: number) => numberIn(body, field) ?? before;
 	const isNew = !facts.features.has("COMMUNITY");
 	// The request that enables Community must have both: https://github.com/discord/discord-api-docs/issues/6015
 	const channelAfter = (field: string, before: string) =>
@@ -401,16 +335,12 @@ const community: Check = (_, facts, step) => {
 	const isChecked = (field: string) => isNew || body[field] !== undefined;
 	const missing = [
 		isChecked("verification_level") &&
-			after("verification_level", facts.verificationLevel) ===
-				GuildVerificationLevel.None &&
+			after("verification_level", facts.verificationLevel) === GuildVerificationLevel.None &&
 			"verification_level LOW or higher",
 		isChecked("explicit_content_filter") &&
-			after("explicit_content_filter", facts.contentFilter) !==
-				GuildExplicitContentFilter.AllMembers &&
+			after("explicit_content_filter", facts.contentFilter) !== GuildExplicitContentFilter.AllMembers &&
 			"explicit_content_filter ALL_MEMBERS",
-		isChecked("rules_channel_id") &&
-			!channelAfter("rules_channel_id", facts.rulesChannelId) &&
-			"a rules_channel",
+		isChecked("rules_channel_id") && !channelAfter("rules_channel_id", facts.rulesChannelId) && "a rules_channel",
 		isChecked("public_updates_channel_id") &&
 			!channelAfter("public_updates_channel_id", facts.updatesChannelId) &&
 			"a public_updates_channel",
@@ -419,8 +349,7 @@ const community: Check = (_, facts, step) => {
 };
 
 const needsCommunity: Check = (_, { features }) =>
-	!features.has("COMMUNITY") &&
-	`Only communities have this, and the guild is not one. ${enableCommunity}`;
+	!features.has("COMMUNITY") && `Only communities have this, and the guild is not one. ${enableCommunity}`;
 
 const isMember: Check = (_, { memberIds }, { targetId = "" }) =>
 	memberIds !== undefined &&
@@ -428,11 +357,7 @@ const isMember: Check = (_, { memberIds }, { targetId = "" }) =>
 	"This user is not a member of the guild. Roles can be given once they join.";
 
 const channelChecks: readonly Check[] = [
-	room(
-		"channels, with categories",
-		maxChannels,
-		({ channels }) => channels.size,
-	),
+	room("channels, with categories", maxChannels, ({ channels }) => channels.size),
 	categoryRoom,
 	channelKind,
 	requiredChannel,

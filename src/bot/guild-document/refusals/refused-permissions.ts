@@ -13,10 +13,7 @@ import { changedBits } from "../../../guild-document/names/overwrites.ts";
 import type { RawOverwrite } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
-import {
-	effectivePermissions,
-	impliedIn,
-} from "../../discord/effective-permissions.ts";
+import { effectivePermissions, impliedIn } from "../../discord/effective-permissions.ts";
 import {
 	allowed,
 	botBitsWith,
@@ -29,10 +26,7 @@ import {
 	requireGrantable,
 	requirePermissions,
 } from "../../discord/permissions.ts";
-import {
-	requireMembersBelow,
-	requireRolesBelow,
-} from "../../discord/role-hierarchy.ts";
+import { requireMembersBelow, requireRolesBelow } from "../../discord/role-hierarchy.ts";
 import {
 	type CheckedStep,
 	featuresIn,
@@ -90,31 +84,19 @@ interface Need {
 }
 
 /** Returns why the bot may not carry out a plan step (permissions or role hierarchy), as sentences; [] if it may. */
-export function refusedPermissions(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): string[] {
+export function refusedPermissions(guild: Guild, facts: GuildFacts, step: CheckedStep): string[] {
 	const needs = needsOf(guild, facts, step);
 	return [
 		...needs.map(({ channel, bits, why }) =>
-			reasonOf(() =>
-				requirePermissions(guild, channel, bits, () => (why ? [why] : [])),
-			),
+			reasonOf(() => requirePermissions(guild, channel, bits, () => (why ? [why] : []))),
 		),
 		refusedAfterLoss(guild, facts, step, needs),
-		...[refusedRank, refusedGift, refusedLoss, refusedHidden].map((refused) =>
-			refused(guild, facts, step),
-		),
+		...[refusedRank, refusedGift, refusedLoss, refusedHidden].map((refused) => refused(guild, facts, step)),
 	].filter((reason) => reason !== undefined);
 }
 
 /** Returns all permissions that the bot needs for a plan step, guild-wide or in any channel, as a bit field. */
-export function neededBits(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): bigint {
+export function neededBits(guild: Guild, facts: GuildFacts, step: CheckedStep): bigint {
 	return needsOf(guild, facts, step).reduce((all, { bits }) => all | bits, 0n);
 }
 
@@ -132,23 +114,14 @@ export function reasonOf(check: () => unknown): string | undefined {
 	}
 }
 
-function needsOf(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): readonly Need[] {
+function needsOf(guild: Guild, facts: GuildFacts, step: CheckedStep): readonly Need[] {
 	const needs = ownNeeds(guild, facts, step);
 	if (step.action !== "create") return needs;
-	const why =
-		"If Discord's response to a request gets lost, the bot looks in the audit log for what it created.";
+	const why = "If Discord's response to a request gets lost, the bot looks in the audit log for what it created.";
 	return [...needs, { bits: ViewAuditLog, why }];
 }
 
-function ownNeeds(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): readonly Need[] {
+function ownNeeds(guild: Guild, facts: GuildFacts, step: CheckedStep): readonly Need[] {
 	const { kind, action, body, targetId = "" } = step;
 	const inGuild = (bits: bigint) => [{ bits }];
 	switch (kind) {
@@ -167,28 +140,18 @@ function ownNeeds(
 			return channelNeeds(guild, facts, step);
 		case "emoji": {
 			if (action === "create") return inGuild(CreateGuildExpressions);
-			const isOwn =
-				facts.emojis.get(targetId)?.creatorId === guild.client.user.id;
-			const manages =
-				(allowed(guild, undefined) & ManageGuildExpressions) !== 0n;
-			return inGuild(
-				isOwn && !manages ? CreateGuildExpressions : ManageGuildExpressions,
-			);
+			const isOwn = facts.emojis.get(targetId)?.creatorId === guild.client.user.id;
+			const manages = (allowed(guild, undefined) & ManageGuildExpressions) !== 0n;
+			return inGuild(isOwn && !manages ? CreateGuildExpressions : ManageGuildExpressions);
 		}
 		case "automod":
-			return inGuild(
-				action !== "delete" && moderates(body)
-					? ManageGuild | ModerateMembers
-					: ManageGuild,
-			);
+			return inGuild(action !== "delete" && moderates(body) ? ManageGuild | ModerateMembers : ManageGuild);
 		case "event":
 			return eventNeeds(guild, facts, step);
 		case "webhook": {
 			const id = webhookChannel(step) ?? facts.webhooks?.get(targetId) ?? "";
 			const moved = textIn(body, "channel_id") ?? "";
-			return [...new Set([id, moved || id])].map((id) =>
-				inChannel(guild, id, ManageWebhooks),
-			);
+			return [...new Set([id, moved || id])].map((id) => inChannel(guild, id, ManageWebhooks));
 		}
 		case "ban":
 			return inGuild(BanMembers);
@@ -206,8 +169,7 @@ function inChannel(guild: Guild, id: string, bits: bigint): Need {
 
 function communityNeeds(facts: GuildFacts, step: CheckedStep): Need[] {
 	const features = featuresIn(step);
-	const isChanged =
-		features && features.has("COMMUNITY") !== facts.features.has("COMMUNITY");
+	const isChanged = features && features.has("COMMUNITY") !== facts.features.has("COMMUNITY");
 	const why = "Only administrators can enable or disable Community.";
 	return isChanged ? [{ bits: Administrator, why }] : [];
 }
@@ -218,12 +180,7 @@ function communityNeeds(facts: GuildFacts, step: CheckedStep): Need[] {
  */
 function moderates({ actions }: CheckedStep["body"]): boolean {
 	const { BlockMemberInteraction, Timeout } = AutoModerationActionType;
-	return (
-		Array.isArray(actions) &&
-		actions.some(
-			({ type }) => type === Timeout || type === BlockMemberInteraction,
-		)
-	);
+	return Array.isArray(actions) && actions.some(({ type }) => type === Timeout || type === BlockMemberInteraction);
 }
 
 /**
@@ -232,11 +189,7 @@ function moderates({ actions }: CheckedStep["body"]): boolean {
  * the channel and in the new category.
  * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
  */
-function channelNeeds(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): Need[] {
+function channelNeeds(guild: Guild, facts: GuildFacts, step: CheckedStep): Need[] {
 	const { action, path, body, targetId = "", entries } = step;
 	const parentOf = (id: string) => facts.channels.get(id)?.parentId ?? "";
 	if (action === "create") return [{ bits: ManageChannels }];
@@ -247,8 +200,7 @@ function channelNeeds(
 			entries.flatMap((entry) => {
 				const id = String(entry.id);
 				const parent = textIn(entry, "parent_id");
-				if (entry.parent_id !== undefined && (parent ?? "") !== parentOf(id))
-					return [id, parent ?? ""];
+				if (entry.parent_id !== undefined && (parent ?? "") !== parentOf(id)) return [id, parent ?? ""];
 				return isManager ? [] : [parentOf(id)];
 			}),
 		);
@@ -258,27 +210,16 @@ function channelNeeds(
 			...locked.map(({ id }) => inChannel(guild, String(id), ManageRoles)),
 		];
 	}
-	if (path.includes("/permissions/"))
-		return [inChannel(guild, targetId, ManageRoles)];
+	if (path.includes("/permissions/")) return [inChannel(guild, targetId, ManageRoles)];
 	const parent = parentIn(step);
 	const setsAccess = body.permission_overwrites !== undefined;
 	return [
-		inChannel(
-			guild,
-			targetId,
-			setsAccess ? ManageChannels | ManageRoles : ManageChannels,
-		),
-		...(parent && parent !== parentOf(targetId)
-			? [inChannel(guild, parent, ManageChannels)]
-			: []),
+		inChannel(guild, targetId, setsAccess ? ManageChannels | ManageRoles : ManageChannels),
+		...(parent && parent !== parentOf(targetId) ? [inChannel(guild, parent, ManageChannels)] : []),
 	];
 }
 
-function eventNeeds(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): Need[] {
+function eventNeeds(guild: Guild, facts: GuildFacts, step: CheckedStep): Need[] {
 	const { action, body, targetId = "" } = step;
 	const { StageInstance, Voice } = EventType;
 	const before = facts.events?.get(targetId);
@@ -302,9 +243,7 @@ function eventNeeds(
 	};
 	const after = need(
 		numberIn(body, "entity_type") ?? before?.type,
-		body.channel_id === null
-			? ""
-			: (textIn(body, "channel_id") ?? before?.channelId ?? ""),
+		body.channel_id === null ? "" : (textIn(body, "channel_id") ?? before?.channelId ?? ""),
 	);
 	return before ? [need(before.type, before.channelId), after] : [after];
 }
@@ -313,11 +252,7 @@ function eventNeeds(
  * Returns why the bot cannot carry out a plan step on roles or members, because it does not rank above them in the role
  * hierarchy or because an integration owns the role; undefined if it can.
  */
-function refusedRank(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): string | undefined {
+function refusedRank(guild: Guild, facts: GuildFacts, step: CheckedStep): string | undefined {
 	const { kind, action, guard, targetId = "" } = step;
 	const ids = (guard.roleIds ?? []).filter((id) => id !== guild.id);
 	if (action === "delete" || action === "assign") {
@@ -331,13 +266,10 @@ function refusedRank(
 	const roles = ids.flatMap((id) => guild.roles.cache.get(id) ?? []);
 	const reason = reasonOf(() => requireRolesBelow(guild, roles));
 	if (reason) return reason;
-	if (kind === "role" && action === "order")
-		return refusedPlace(guild, facts, step);
+	if (kind === "role" && action === "order") return refusedPlace(guild, facts, step);
 	const member = guild.members.cache.get(targetId);
-	if (kind === "ban" && member)
-		return reasonOf(() => requireMembersBelow(guild, [member]));
-	if (kind === "ban" && targetId === guild.ownerId)
-		return "Nobody can ban the owner of the guild.";
+	if (kind === "ban" && member) return reasonOf(() => requireMembersBelow(guild, [member]));
+	if (kind === "ban" && targetId === guild.ownerId) return "Nobody can ban the owner of the guild.";
 	return undefined;
 }
 
@@ -345,21 +277,15 @@ function refusedRank(
  * Returns why the bot cannot carry out a plan step that orders roles, because a role would no longer rank below the
  * bot's highest role; undefined if it can.
  */
-function refusedPlace(
-	guild: Guild,
-	facts: GuildFacts,
-	{ entries }: CheckedStep,
-): string | undefined {
+function refusedPlace(guild: Guild, facts: GuildFacts, { entries }: CheckedStep): string | undefined {
 	const me = botMember(guild);
 	const { highest } = me.roles;
 	if (guild.ownerId === me.id) return undefined;
 	const own = facts.roles.get(highest.id)?.position ?? highest.rawPosition;
 	const below = [...facts.roles].filter(
-		([id, { position }]) =>
-			id !== guild.id && id !== highest.id && position <= own,
+		([id, { position }]) => id !== guild.id && id !== highest.id && position <= own,
 	);
-	const isNew = ({ id }: (typeof entries)[number]) =>
-		!facts.roles.has(String(id));
+	const isNew = ({ id }: (typeof entries)[number]) => !facts.roles.has(String(id));
 	// New roles move the bot's role up, also those that the bot has not heard of yet.
 	const limit = Math.max(own, below.length + entries.filter(isNew).length + 1);
 	const above = entries.find(
@@ -379,11 +305,7 @@ function refusedPlace(
  * Returns why a plan step is refused because it allows or denies permissions that the bot does not have, or gives the
  * bot a role with such permissions; undefined if it does not.
  */
-function refusedGift(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): string | undefined {
+function refusedGift(guild: Guild, facts: GuildFacts, step: CheckedStep): string | undefined {
 	const { kind, action, guard, targetId = "" } = step;
 	if (kind === "role" || kind === "everyone") {
 		const bits = changedPermissions(facts, step);
@@ -394,21 +316,13 @@ function refusedGift(
 		const [roleId = ""] = guard.roleIds ?? [];
 		// Later steps are judged by the permissions that the bot has then.
 		return memberId === guild.client.user.id
-			? reasonOf(() =>
-					requireGrantable(
-						guild,
-						undefined,
-						facts.roles.get(roleId)?.permissions ?? 0n,
-					),
-				)
+			? reasonOf(() => requireGrantable(guild, undefined, facts.roles.get(roleId)?.permissions ?? 0n))
 			: undefined;
 	}
 	if (!guard.overwrites || !setsOverwrites(step)) return undefined;
 	const bits = changedIn(guard.overwrites);
 	const channel = guild.channels.cache.get(targetId);
-	return reasonOf(() =>
-		requireGrantable(guild, action === "create" ? "new" : channel, bits),
-	);
+	return reasonOf(() => requireGrantable(guild, action === "create" ? "new" : channel, bits));
 }
 
 /**
@@ -423,11 +337,9 @@ function refusedAfterLoss(
 ): string | undefined {
 	const me = botMember(guild);
 	const own = [guild.id, ...me.roles.cache.keys()];
-	const held = (of: (id: string) => bigint | undefined) =>
-		own.reduce((bits, id) => bits | (of(id) ?? 0n), 0n);
+	const held = (of: (id: string) => bigint | undefined) => own.reduce((bits, id) => bits | (of(id) ?? 0n), 0n);
 	const left = held((id) => facts.roles.get(id)?.permissions);
-	if (guild.ownerId === me.id || (left & Administrator) !== 0n)
-		return undefined;
+	if (guild.ownerId === me.id || (left & Administrator) !== 0n) return undefined;
 	const lost = held((id) => facts.permissionsBefore.get(id)) & ~left;
 	if (lost === 0n) return undefined;
 	const { kind } = step;
@@ -435,11 +347,7 @@ function refusedAfterLoss(
 		kind === "role" || kind === "everyone"
 			? changedPermissions(facts, step)
 			: changedAccess(guild, step, allowed(guild, undefined) & ~lost);
-	const bits =
-		lost &
-		needs
-			.filter(({ channel }) => !channel)
-			.reduce((all, { bits }) => all | bits, given);
+	const bits = lost & needs.filter(({ channel }) => !channel).reduce((all, { bits }) => all | bits, given);
 	if (bits === 0n) return undefined;
 	return `The bot lacks ${describeBits(bits)} by then: it has that only through @everyone or a role, from which an earlier step of this plan takes it. Give it to ${roleName(me.roles.botRole ?? me.roles.highest)} first.`;
 }
@@ -449,11 +357,7 @@ function refusedAfterLoss(
  * guild-wide to do so. Leaves out permissions that the bot has through overwrites of the channel or its category.
  * `inGuild`: the bot's guild-wide permissions.
  */
-function changedAccess(
-	guild: Guild,
-	step: CheckedStep,
-	inGuild: bigint,
-): bigint {
+function changedAccess(guild: Guild, step: CheckedStep, inGuild: bigint): bigint {
 	const { overwrites } = step.guard;
 	if (!overwrites || !setsOverwrites(step)) return 0n;
 	if (step.action === "create") return changedIn(overwrites);
@@ -461,9 +365,7 @@ function changedAccess(
 	if (!channel || channel.isThread()) return 0n;
 	if (canManageOverwrites(guild, overwritesOf(channel))) return 0n;
 	const { parent } = channel;
-	const inCategory = parent
-		? botBitsWith(guild, overwritesOf(parent), inGuild)
-		: 0n;
+	const inCategory = parent ? botBitsWith(guild, overwritesOf(parent), inGuild) : 0n;
 	return changedIn(overwrites) & ~inCategory;
 }
 
@@ -473,22 +375,15 @@ function changedPermissions(facts: GuildFacts, step: CheckedStep): bigint {
 	const after = permissionsIn(step);
 	const before = facts.roles.get(targetId)?.permissions ?? 0n;
 	const changed = after === undefined ? 0n : after ^ before;
-	return action === "create"
-		? (guard.gives ?? after ?? 0n)
-		: (guard.gives ?? 0n) | changed;
+	return action === "create" ? (guard.gives ?? after ?? 0n) : (guard.gives ?? 0n) | changed;
 }
 
 /** Whether the request of a plan step sets permission overwrites of a channel. */
 function setsOverwrites({ path, body }: CheckedStep): boolean {
-	return (
-		body.permission_overwrites !== undefined || path.includes("/permissions/")
-	);
+	return body.permission_overwrites !== undefined || path.includes("/permissions/");
 }
 
-const changedIn = ({
-	before,
-	after,
-}: NonNullable<CheckedStep["guard"]["overwrites"]>) =>
+const changedIn = ({ before, after }: NonNullable<CheckedStep["guard"]["overwrites"]>) =>
 	changedBits(toOverwrites(before), toOverwrites(after));
 
 const toOverwrites = (list: readonly RawOverwrite[]): Overwrites =>
@@ -498,34 +393,20 @@ const toOverwrites = (list: readonly RawOverwrite[]): Overwrites =>
  * Returns why a plan step is refused because it would take a permission from the bot that the bot needs to change the
  * guild or to undo the step; undefined if it would not.
  */
-function refusedLoss(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): string | undefined {
+function refusedLoss(guild: Guild, facts: GuildFacts, step: CheckedStep): string | undefined {
 	const { kind, action, guard, targetId = "" } = step;
-	if (kind === "role" || kind === "everyone")
-		return refusedRoleLoss(guild, facts, step);
+	if (kind === "role" || kind === "everyone") return refusedRoleLoss(guild, facts, step);
 	const channel = guild.channels.cache.get(targetId);
-	if (action !== "edit" || !guard.overwrites || !channel || channel.isThread())
-		return undefined;
+	if (action !== "edit" || !guard.overwrites || !channel || channel.isThread()) return undefined;
 	const me = botMember(guild);
 	const after = toOverwrites(guard.overwrites.after);
-	const { bits, reasonForEverything } = effectivePermissions(
-		guild,
-		me,
-		channel,
-		after,
-	);
+	const { bits, reasonForEverything } = effectivePermissions(guild, me, channel, after);
 	if (reasonForEverything) return undefined;
 	const needed = ManageChannels | ManageRoles | impliedIn(channel);
 	const lost = needed & allowed(guild, channel) & ~bits;
-	const losesOverwrite =
-		canManageOverwrites(guild, overwritesOf(channel)) &&
-		!canManageOverwrites(guild, after);
+	const losesOverwrite = canManageOverwrites(guild, overwritesOf(channel)) && !canManageOverwrites(guild, after);
 	if (lost === 0n && !losesOverwrite) return undefined;
-	const what =
-		lost === 0n ? "the overwrite with MANAGE_ROLES" : describeBits(lost);
+	const what = lost === 0n ? "the overwrite with MANAGE_ROLES" : describeBits(lost);
 	return `This would take ${what} in ${channelName(channel)} from the bot, which could not undo it. ${keepAccess(guild)}`;
 }
 
@@ -539,11 +420,7 @@ function keepAccess(guild: Guild): string {
  * Returns why a change of a role is refused because it would take a permission from the bot in the whole guild;
  * undefined if it would not.
  */
-function refusedRoleLoss(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): string | undefined {
+function refusedRoleLoss(guild: Guild, facts: GuildFacts, step: CheckedStep): string | undefined {
 	const me = botMember(guild);
 	const { targetId = "", action } = step;
 	const own = new Set([guild.id, ...me.roles.cache.keys()]);
@@ -551,10 +428,7 @@ function refusedRoleLoss(
 	const held = (changed: bigint | undefined) => {
 		let bits = 0n;
 		for (const id of own)
-			bits |=
-				id === targetId && changed !== undefined
-					? changed
-					: (facts.roles.get(id)?.permissions ?? 0n);
+			bits |= id === targetId && changed !== undefined ? changed : (facts.roles.get(id)?.permissions ?? 0n);
 		return (bits & Administrator) === 0n ? bits : everything;
 	};
 	const after = action === "delete" ? 0n : permissionsIn(step);
@@ -568,11 +442,7 @@ function refusedRoleLoss(
  * Returns why the bot cannot put a webhook or event into a new channel, because it will not be able to see or manage
  * that channel; undefined if it can.
  */
-function refusedHidden(
-	_: Guild,
-	{ hidden }: GuildFacts,
-	step: CheckedStep,
-): string | undefined {
+function refusedHidden(_: Guild, { hidden }: GuildFacts, step: CheckedStep): string | undefined {
 	const { kind, action, body } = step;
 	const id = webhookChannel(step) ?? textIn(body, "channel_id");
 	const isWithin = kind === "webhook" || kind === "event";
@@ -585,11 +455,7 @@ function refusedHidden(
  * Returns a warning if the bot can create the channel of a plan step, but cannot see or manage it afterwards because of
  * its permission overwrites; undefined otherwise.
  */
-export function noteOnNewChannel(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-): string | undefined {
+export function noteOnNewChannel(guild: Guild, facts: GuildFacts, step: CheckedStep): string | undefined {
 	const isChannel = step.kind === "channel" || step.kind === "category";
 	if (step.action !== "create" || !isChannel) return undefined;
 	const has = allowed(guild, undefined);
@@ -599,8 +465,7 @@ export function noteOnNewChannel(
 	const needed = ViewChannel | ManageChannels | (isVoice ? Connect : 0n);
 	const overwrites = toOverwrites(overwritesOfNew(facts, step));
 	// Without VIEW_CHANNEL in the guild, the bot does not see new channels either.
-	const lost =
-		((needed & has) | ViewChannel) & ~botBitsWith(guild, overwrites, has);
+	const lost = ((needed & has) | ViewChannel) & ~botBitsWith(guild, overwrites, has);
 	const cause =
 		(lost & has) === 0n
 			? `it lacks ${describeBits(lost)} there`

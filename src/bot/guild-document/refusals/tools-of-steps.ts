@@ -2,11 +2,7 @@
 // Likewise the tools that read what a part of a document has.
 
 import type { Part } from "../../../guild-document/format/document.ts";
-import type {
-	Step,
-	StepAction,
-	StepKind,
-} from "../../../guild-document/steps.ts";
+import type { Step, StepAction, StepKind } from "../../../guild-document/steps.ts";
 
 /** A row of the table that maps plan steps, by kind and action, to the tools that make the same change. */
 interface Row {
@@ -126,9 +122,7 @@ export function toolsOf(step: Step): string[] {
 	return rows
 		.filter(
 			({ kinds, actions, when }) =>
-				kinds.includes(step.kind) &&
-				actions.includes(step.action) &&
-				(when?.(step) ?? true),
+				kinds.includes(step.kind) && actions.includes(step.action) && (when?.(step) ?? true),
 		)
 		.flatMap(({ tools }) => tools);
 }
@@ -145,10 +139,7 @@ const readers: Partial<Record<Part, string>> = {
  * Returns why the operator's configuration forbids reading a part of a guild, such as its bans, as text for people;
  * undefined if it does not.
  */
-export function whyNotRead(
-	part: Part,
-	denies: (toolName: string) => boolean,
-): string | undefined {
+export function whyNotRead(part: Part, denies: (toolName: string) => boolean): string | undefined {
 	const tool = readers[part];
 	return tool !== undefined && denies(tool)
 		? `the operator of this bot does not allow ${tool}, which reads the same (config.toml)`
@@ -156,7 +147,4 @@ export function whyNotRead(
 }
 
 /** All names of tools, current and former, to which plan steps and parts of guilds are mapped here. */
-export const namesInTable: readonly string[] = [
-	...rows.flatMap(({ tools }) => tools),
-	...Object.values(readers),
-];
+export const namesInTable: readonly string[] = [...rows.flatMap(({ tools }) => tools), ...Object.values(readers)];

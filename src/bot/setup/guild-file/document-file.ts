@@ -54,10 +54,7 @@ export function requireWritable(file: string, force: boolean): void {
 	if (found?.isDirectory()) throw new CheckFailed(`${file} is a directory`);
 	if (found && !force) throw alreadyExists(file);
 	const directory = dirname(file);
-	if (!existsSync(directory))
-		throw new CheckFailed(
-			`${file} cannot be written: there is no directory ${directory}`,
-		);
+	if (!existsSync(directory)) throw new CheckFailed(`${file} cannot be written: there is no directory ${directory}`);
 	try {
 		accessSync(directory, constants.W_OK);
 	} catch (error) {
@@ -66,18 +63,12 @@ export function requireWritable(file: string, force: boolean): void {
 }
 
 function alreadyExists(file: string): CheckFailed {
-	return new CheckFailed(
-		`${file} already exists`,
-		"Name another file, or pass --force to replace it.",
-	);
+	return new CheckFailed(`${file} already exists`, "Name another file, or pass --force to replace it.");
 }
 
 function extensionOf(file: string): "yaml" | "json" {
 	const [, extension] = /\.(ya?ml|json)$/i.exec(file) ?? [];
-	if (extension === undefined)
-		throw new CheckFailed(
-			`${file}: expected a name that ends with .yaml, .yml or .json`,
-		);
+	if (extension === undefined) throw new CheckFailed(`${file}: expected a name that ends with .yaml, .yml or .json`);
 	return extension.toLowerCase() === "json" ? "json" : "yaml";
 }
 
@@ -117,10 +108,7 @@ export function writeDocument(
 		if (isNew) mkdirSync(directory);
 		for (const [hash, bytes] of pictures) {
 			const type = pictureType(bytes);
-			const path = join(
-				directory,
-				`${hash}.${type ? pictureTypes[type] : "bin"}`,
-			);
+			const path = join(directory, `${hash}.${type ? pictureTypes[type] : "bin"}`);
 			// The name is that of its content.
 			if (existsSync(path) && !pictureIssue(readFileSync(path), hash)) continue;
 			replaceFile(path, bytes);
@@ -160,11 +148,7 @@ function hasNoLinks(error: unknown): boolean {
 	return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(code);
 }
 
-function withTemporary(
-	path: string,
-	content: string | Uint8Array,
-	finish: (temporary: string) => void,
-): void {
+function withTemporary(path: string, content: string | Uint8Array, finish: (temporary: string) => void): void {
 	const suffix = crypto.randomUUID().slice(0, 8);
 	const temporary = join(dirname(path), `.${basename(path)}.${suffix}.tmp`);
 	try {
@@ -199,26 +183,18 @@ function toCheckFailed(error: unknown, file: string): unknown {
 	const { code = "" } = Object(error) as NodeJS.ErrnoException;
 	if (code === "EEXIST") return alreadyExists(file);
 	if (code === "") return error;
-	return new CheckFailed(
-		`${file} cannot be written: ${problems[code] ?? code}. Nothing was written`,
-		undefined,
-		{ cause: error },
-	);
+	return new CheckFailed(`${file} cannot be written: ${problems[code] ?? code}. Nothing was written`, undefined, {
+		cause: error,
+	});
 }
 
 /**
  * Reads a guild document in JSON or YAML from a file or standard input. If `parts` is given, returns only these
  * sections of the document. Throws a CheckFailed that lists the mistakes in an invalid document.
  */
-export async function readDocumentFile(
-	file: string,
-	parts: readonly Part[] | undefined,
-): Promise<GuildDocument> {
+export async function readDocumentFile(file: string, parts: readonly Part[] | undefined): Promise<GuildDocument> {
 	const name = file === standardStream ? "standard input" : file;
-	const text = decode(
-		file === standardStream ? await readStandardInput() : readBytes(file),
-		name,
-	);
+	const text = decode(file === standardStream ? await readStandardInput() : readBytes(file), name);
 	if (text.trim() === "") throw new CheckFailed(`${name} is empty`);
 	const document = parse(text, name);
 	const left = partNames.filter((part) => !(parts ?? partNames).includes(part));
@@ -228,16 +204,12 @@ export async function readDocumentFile(
 			`the guild document in ${name} does not contain these sections, which --part asks for: ${absent.join(", ")}`,
 		);
 	return Object.fromEntries(
-		Object.entries(document).filter(
-			([key]) => !left.some((part) => part === key),
-		),
+		Object.entries(document).filter(([key]) => !left.some((part) => part === key)),
 	) as GuildDocument;
 }
 
 function tooLarge(name: string): CheckFailed {
-	return new CheckFailed(
-		`${name} is larger than ${maxDocumentBytes / 1024 / 1024} MiB`,
-	);
+	return new CheckFailed(`${name} is larger than ${maxDocumentBytes / 1024 / 1024} MiB`);
 }
 
 function readBytes(file: string): Uint8Array {
@@ -248,11 +220,7 @@ function readBytes(file: string): Uint8Array {
 		const { code } = Object(error) as NodeJS.ErrnoException;
 		if (code === undefined) throw error;
 		const reason =
-			code === "ENOENT"
-				? "there is no such file"
-				: code === "EISDIR"
-					? "it is a directory"
-					: (problems[code] ?? code);
+			code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : (problems[code] ?? code);
 		throw new CheckFailed(`${file} cannot be read: ${reason}`, undefined, {
 			cause: error,
 		});
@@ -305,16 +273,10 @@ function parse(text: string, name: string): GuildDocument {
 export type PictureFile = { bytes: Uint8Array } | { issue: string };
 
 /** Reads the picture with the hash `hash` from the directory with the pictures of a guild document. */
-export function readPicture(
-	directory: string | undefined,
-	hash: string,
-): PictureFile {
-	if (directory === undefined)
-		return { issue: "standard input has no pictures beside it" };
+export function readPicture(directory: string | undefined, hash: string): PictureFile {
+	if (directory === undefined) return { issue: "standard input has no pictures beside it" };
 	try {
-		const names = readdirSync(directory).filter((name) =>
-			name.startsWith(`${hash}.`),
-		);
+		const names = readdirSync(directory).filter((name) => name.startsWith(`${hash}.`));
 		const [name] = names;
 		if (name === undefined) return { issue: `it is not in ${directory}` };
 		const path = join(directory, name);

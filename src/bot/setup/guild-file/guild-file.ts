@@ -3,20 +3,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GuildDocument } from "../../../guild-document/format/document.ts";
-import {
-	maxPictureBytes,
-	picturesIn,
-} from "../../../guild-document/read/picture.ts";
+import { maxPictureBytes, picturesIn } from "../../../guild-document/read/picture.ts";
 import type { Log } from "../../../lib/log.ts";
 import { askOnTerminal } from "../../../lib/program/ask.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { BotConfig } from "../../config/config.ts";
-import {
-	maxDocumentBytes,
-	type RequestOutput,
-	type SendDocumentRequest,
-} from "../../tool/guild-document-requests.ts";
+import { maxDocumentBytes, type RequestOutput, type SendDocumentRequest } from "../../tool/guild-document-requests.ts";
 import { askOccupant, botUrl, type Occupant } from "../occupant.ts";
 import {
 	formatDocument,
@@ -124,10 +117,8 @@ export async function guildFile(
 		const { action, file, parts } = command;
 		if (action === "export") requireWritable(file, command.force);
 		// Before anything is asked of the bot: most mistakes are in the document.
-		const document =
-			action === "export" ? undefined : await readDocumentFile(file, parts);
-		const needsMembers =
-			document?.members !== undefined || (parts?.includes("members") ?? false);
+		const document = action === "export" ? undefined : await readDocumentFile(file, parts);
+		const needsMembers = document?.members !== undefined || (parts?.includes("members") ?? false);
 		const way = await findWay(config, log, {
 			...{ open: options.open, report, needsMembers, reportMs },
 		});
@@ -142,9 +133,7 @@ export async function guildFile(
 			whoContinues: way.whoContinues,
 		};
 		try {
-			return await interrupts.race(
-				document ? compareOrApply(work, document) : exportGuild(work),
-			);
+			return await interrupts.race(document ? compareOrApply(work, document) : exportGuild(work));
 		} finally {
 			await way.close();
 		}
@@ -160,8 +149,7 @@ function reportError(error: unknown, report: (line: string) => void): number {
 		report(error.message);
 		if (error.nextStep) report(error.nextStep);
 	} else if (error instanceof ToolError) report(error.message);
-	else if (error instanceof NoResponse)
-		report(`No response from ${error.message}. Run the command again.`);
+	else if (error instanceof NoResponse) report(`No response from ${error.message}. Run the command again.`);
 	else throw error;
 	return exitCodes.error;
 }
@@ -178,13 +166,9 @@ async function findWay(
 		report,
 		needsMembers,
 		reportMs,
-	}: Pick<Work, "report" | "reportMs"> &
-		Pick<GuildFileOptions, "open"> & { needsMembers: boolean },
+	}: Pick<Work, "report" | "reportMs"> & Pick<GuildFileOptions, "open"> & { needsMembers: boolean },
 ) {
-	const occupant: Occupant =
-		config.mcpPort === 0
-			? { why: "is not known: MCP_PORT is 0" }
-			: await askOccupant(config);
+	const occupant: Occupant = config.mcpPort === 0 ? { why: "is not known: MCP_PORT is 0" } : await askOccupant(config);
 	const url = botUrl(config);
 	if (occupant.bot === config.botName) {
 		report(`Using the running bot ${config.botName} at ${url}.`);
@@ -206,8 +190,7 @@ async function findWay(
 		);
 		return {
 			...own,
-			whoContinues:
-				"the job continues when the bot starts, or with the same --apply-guild",
+			whoContinues: "the job continues when the bot starts, or with the same --apply-guild",
 		};
 	} catch (error) {
 		if (!(error instanceof CheckFailed)) throw error;
@@ -236,15 +219,10 @@ async function exportGuild(work: Work): Promise<number> {
 	const text = formatDocument(file, document);
 	if (file === standardStream) {
 		await write(text);
-		if (picturesIn(document).length > 0)
-			report("Its pictures are not written: they need a file name.");
+		if (picturesIn(document).length > 0) report("Its pictures are not written: they need a file name.");
 		return exitCodes.done;
 	}
-	const pictures = await withProgress(
-		work,
-		"fetching pictures",
-		fetchPictures(work, document),
-	);
+	const pictures = await withProgress(work, "fetching pictures", fetchPictures(work, document));
 	work.interrupts.check();
 	writeDocument(file, text, pictures, force);
 	const size = `${Math.ceil(Buffer.byteLength(text) / 1024)} KiB`;
@@ -258,10 +236,7 @@ async function exportGuild(work: Work): Promise<number> {
  * Fetches the pictures of a guild document, such as emoji, from the bot. Resolves with their bytes by hash, and reports
  * the pictures that the bot does not have.
  */
-async function fetchPictures(
-	{ send, report }: Work,
-	document: GuildDocument,
-): Promise<Map<string, Uint8Array>> {
+async function fetchPictures({ send, report }: Work, document: GuildDocument): Promise<Map<string, Uint8Array>> {
 	const pictures = new Map<string, Uint8Array>();
 	for (const hash of picturesIn(document)) {
 		const { data } = await send("picture", { hash });
@@ -271,16 +246,11 @@ async function fetchPictures(
 	return pictures;
 }
 
-async function compareOrApply(
-	work: Work,
-	document: GuildDocument,
-): Promise<number> {
+async function compareOrApply(work: Work, document: GuildDocument): Promise<number> {
 	const { command, send, write, report, ask } = work;
 	const { action, guildId, prune, yes } = command;
 	if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes)
-		throw new CheckFailed(
-			`${command.file} is larger than ${maxDocumentBytes / 1024 / 1024} MiB as JSON`,
-		);
+		throw new CheckFailed(`${command.file} is larger than ${maxDocumentBytes / 1024 / 1024} MiB as JSON`);
 	const named = guildId === undefined ? {} : { guild_id: guildId };
 	if (action === "apply") {
 		const { job } = await send("running-job", named);
@@ -315,10 +285,7 @@ async function compareOrApply(
 			"starting the job",
 			send("apply", { plan_hash: plan.plan_hash, reason: "--apply-guild" }),
 		);
-		if (!job)
-			throw new CheckFailed(
-				"The plan has no changes that the bot can make, so the guild was not changed.",
-			);
+		if (!job) throw new CheckFailed("The plan has no changes that the bot can make, so the guild was not changed.");
 		return job;
 	});
 	if (!end) return exitCodes.error;
@@ -329,10 +296,7 @@ async function compareOrApply(
  * Starts a job that makes changes to a guild, waits for its end and prints its outcome. Resolves with the ended job, or
  * with undefined if the operator stopped waiting.
  */
-async function runJob(
-	work: Work,
-	start: () => Promise<Job>,
-): Promise<Job | undefined> {
+async function runJob(work: Work, start: () => Promise<Job>): Promise<Job | undefined> {
 	// From here on a signal must not end the command before it is known whether there is a job.
 	work.interrupts.check();
 	work.interrupts.handle();
@@ -352,20 +316,14 @@ async function runJob(
  * Sends the bot those pictures of a guild document, such as emoji, that the bot does not have. Reads them from the
  * directory beside the file of the document.
  */
-async function sendPictures(
-	{ send, report, command }: Work,
-	document: GuildDocument,
-): Promise<void> {
+async function sendPictures({ send, report, command }: Work, document: GuildDocument): Promise<void> {
 	const wanted = picturesIn(document);
 	if (wanted.length === 0) return;
 	const directory = picturesDirectory(command.file);
 	const { hashes } = await send("missing-pictures", { hashes: wanted });
 	for (const hash of hashes) {
 		const picture = readPicture(directory, hash);
-		if ("issue" in picture)
-			report(
-				`The bot has no picture ${hash}, and neither have you: ${picture.issue}.`,
-			);
+		if ("issue" in picture) report(`The bot has no picture ${hash}, and neither have you: ${picture.issue}.`);
 		else if (picture.bytes.length <= maxPictureBytes)
 			await send("add-picture", {
 				hash,
@@ -388,9 +346,7 @@ async function follow(work: Work, started: Job): Promise<Job | undefined> {
 	let heardAt = shownAt;
 	let isCancelled = false;
 	while (job.state === "running") {
-		await sleep(lookMs, undefined, { signal: interrupts.next() }).catch(
-			() => {},
-		);
+		await sleep(lookMs, undefined, { signal: interrupts.next() }).catch(() => {});
 		if (interrupts.last === "leave") {
 			report(
 				isCancelled
@@ -401,17 +357,14 @@ async function follow(work: Work, started: Job): Promise<Job | undefined> {
 		}
 		try {
 			if (interrupts.last === "cancel" && !isCancelled) {
-				report(
-					"Cancelling after the running step. Ctrl-C again stops waiting.",
-				);
+				report("Cancelling after the running step. Ctrl-C again stops waiting.");
 				job = await send("cancel", { job_id: job.job_id });
 				isCancelled = true;
 			} else job = await send("job", { job_id: job.job_id });
 			heardAt = performance.now();
 		} catch (error) {
 			// The bot may be restarting, or its database.
-			if (!(error instanceof NoResponse || error instanceof ToolError))
-				throw error;
+			if (!(error instanceof NoResponse || error instanceof ToolError)) throw error;
 			if (performance.now() - heardAt < silenceMs) continue;
 			throw new CheckFailed(
 				`The job ${job.job_id} cannot be watched: ${error.message}`,

@@ -1,9 +1,6 @@
 // The command line options for guild documents: `--help` is made from them, and the command is read from their values.
 
-import {
-	type Part,
-	partNames,
-} from "../../../guild-document/format/document.ts";
+import { type Part, partNames } from "../../../guild-document/format/document.ts";
 import { didYouMean } from "../../../lib/config.ts";
 import { maxDocumentBytes } from "../../tool/guild-document-requests.ts";
 
@@ -15,8 +12,7 @@ export const guildFileOptions = {
 	"export-guild": {
 		type: "string",
 		value: "<file>",
-		description:
-			"write a guild as a document to a new file, .yaml or .json, or to standard output for -",
+		description: "write a guild as a document to a new file, .yaml or .json, or to standard output for -",
 	},
 	"plan-guild": {
 		type: "string",
@@ -26,8 +22,7 @@ export const guildFileOptions = {
 	"apply-guild": {
 		type: "string",
 		value: "<file>",
-		description:
-			"show the same, ask, and change the guild; runs until that is done",
+		description: "show the same, ask, and change the guild; runs until that is done",
 	},
 	guild: {
 		type: "string",
@@ -48,8 +43,7 @@ export const guildFileOptions = {
 	},
 	prune: {
 		type: "boolean",
-		description:
-			"for --plan-guild and --apply-guild: delete what the parts of the document do not list",
+		description: "for --plan-guild and --apply-guild: delete what the parts of the document do not list",
 	},
 	force: {
 		type: "boolean",
@@ -59,11 +53,7 @@ export const guildFileOptions = {
 
 /** Rows for the output of `--help`: an option such as "--guild <id>", and its description. */
 export const guildFileRows = Object.entries(guildFileOptions).map(
-	([name, option]) =>
-		[
-			`--${name}${"value" in option ? ` ${option.value}` : ""}`,
-			option.description,
-		] as const,
+	([name, option]) => [`--${name}${"value" in option ? ` ${option.value}` : ""}`, option.description] as const,
 );
 
 /** A command about a guild document, parsed from the command line: what to do, with which file and guild. */
@@ -105,40 +95,25 @@ export class UsageError extends Error {
  * Returns the command about a guild document that the command line contains, or undefined if there is none. Throws a
  * UsageError if options are invalid or cannot be combined.
  */
-export function guildFileCommand(
-	values: GuildFileValues,
-): GuildFileCommand | undefined {
-	const actions = (["export", "plan", "apply"] as const).filter(
-		(action) => values[`${action}-guild`] !== undefined,
-	);
+export function guildFileCommand(values: GuildFileValues): GuildFileCommand | undefined {
+	const actions = (["export", "plan", "apply"] as const).filter((action) => values[`${action}-guild`] !== undefined);
 	const [action] = actions;
 	if (!action) {
-		const alone = (["guild", "part", "backup", "prune", "force"] as const).find(
-			(name) => values[name] !== undefined,
-		);
-		if (alone)
-			throw new UsageError(
-				`--${alone} needs --export-guild, --plan-guild or --apply-guild`,
-			);
+		const alone = (["guild", "part", "backup", "prune", "force"] as const).find((name) => values[name] !== undefined);
+		if (alone) throw new UsageError(`--${alone} needs --export-guild, --plan-guild or --apply-guild`);
 		return undefined;
 	}
-	if (actions.length > 1)
-		throw new UsageError(
-			`--${action}-guild and --${actions[1]}-guild exclude each other`,
-		);
+	if (actions.length > 1) throw new UsageError(`--${action}-guild and --${actions[1]}-guild exclude each other`);
 	const file = values[`${action}-guild`] ?? "";
 	if (file === "") throw new UsageError(`--${action}-guild: expected a file`);
 	const refuse = (name: "backup" | "prune" | "force", fits: boolean) => {
-		if (values[name] !== undefined && !fits)
-			throw new UsageError(`--${name} has no effect with --${action}-guild`);
+		if (values[name] !== undefined && !fits) throw new UsageError(`--${name} has no effect with --${action}-guild`);
 	};
 	refuse("backup", action === "export");
 	refuse("force", action === "export");
 	refuse("prune", action !== "export");
 	if (values.guild !== undefined && !/^\d{17,20}$/.test(values.guild))
-		throw new UsageError(
-			`--guild: expected a Discord id of 17 to 20 digits, received ${JSON.stringify(values.guild)}`,
-		);
+		throw new UsageError(`--guild: expected a Discord id of 17 to 20 digits, received ${JSON.stringify(values.guild)}`);
 	return {
 		action,
 		file,

@@ -40,15 +40,8 @@ export function createBotClient(
 	config: Pick<BotConfig, "mcpBindAddress" | "mcpPort" | "mcpToken">,
 ): SendDocumentRequest {
 	const url = botUrl(config);
-	return async <Name extends DocumentRequest>(
-		name: Name,
-		input: RequestInput<Name>,
-	): Promise<RequestOutput<Name>> => {
-		const { status, body } = await post(
-			`${url}${routePrefix}${name}`,
-			botHeaders(config),
-			JSON.stringify(input),
-		);
+	return async <Name extends DocumentRequest>(name: Name, input: RequestInput<Name>): Promise<RequestOutput<Name>> => {
+		const { status, body } = await post(`${url}${routePrefix}${name}`, botHeaders(config), JSON.stringify(input));
 		const value = parse(body);
 		if (status !== 200)
 			throw new ToolError(
@@ -59,10 +52,7 @@ export function createBotClient(
 						: `The bot at ${url} refuses the request with HTTP status ${status}: ${body.trim().slice(0, 200)}`,
 			);
 		const result = v.safeParse(
-			documentRequests[name].output as unknown as v.GenericSchema<
-				unknown,
-				RequestOutput<Name>
-			>,
+			documentRequests[name].output as unknown as v.GenericSchema<unknown, RequestOutput<Name>>,
 			value,
 		);
 		if (!result.success)
@@ -100,9 +90,7 @@ async function post(
 		for await (const chunk of response) {
 			length += chunk.length;
 			if (length > maxResponseBytes)
-				throw new NoResponse(
-					`the response is larger than ${maxResponseBytes / 1024 / 1024} MiB`,
-				);
+				throw new NoResponse(`the response is larger than ${maxResponseBytes / 1024 / 1024} MiB`);
 			chunks.push(chunk);
 		}
 		return {
@@ -111,9 +99,7 @@ async function post(
 		};
 	} catch (error) {
 		if (error instanceof NoResponse) throw error;
-		const reason = signal.aborted
-			? "it did not respond in time"
-			: describeConnectionError(error);
+		const reason = signal.aborted ? "it did not respond in time" : describeConnectionError(error);
 		throw new NoResponse(`the bot at ${new URL(url).origin}: ${reason}`, {
 			cause: error,
 		});

@@ -5,12 +5,7 @@ import type { Log } from "../../../lib/log.ts";
 import { askOnTerminal } from "../../../lib/program/ask.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
 import type { BotConfig } from "../../config/config.ts";
-import {
-	bitsIn,
-	describeBits,
-	missingForBot,
-	type Permission,
-} from "../../discord/permissions.ts";
+import { bitsIn, describeBits, missingForBot, type Permission } from "../../discord/permissions.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import { createConnection, logIn } from "../check.ts";
 import { guildName, inviteTo } from "../guild-checks.ts";
@@ -96,11 +91,7 @@ const marks = { confirmed: "✓", refuted: "✗", "not tried": "–" };
  * Tests the project's unconfirmed assumptions about Discord's behaviour in a test guild and prints a report. Resolves
  * with true if no assumption was refuted, the tests were not interrupted, and the test guild was cleaned up.
  */
-export async function probeGuild(
-	config: BotConfig,
-	log: Log,
-	options: ProbeOptions,
-): Promise<boolean> {
+export async function probeGuild(config: BotConfig, log: Log, options: ProbeOptions): Promise<boolean> {
 	const { report = console.error } = options;
 	const connection = createConnection(config, log);
 	try {
@@ -116,11 +107,7 @@ export async function probeGuild(
 	}
 }
 
-async function probeWith(
-	discord: Client<true>,
-	{ toml }: BotConfig,
-	options: ProbeOptions,
-): Promise<boolean> {
+async function probeWith(discord: Client<true>, { toml }: BotConfig, options: ProbeOptions): Promise<boolean> {
 	const { guildId, report = console.error, probes = allProbes } = options;
 	const guild = discord.guilds.cache.get(guildId);
 	if (!guild?.available)
@@ -131,9 +118,7 @@ async function probeWith(
 	requireSuitable(guild);
 	const left = leftBefore(guild);
 	if (left.length > 0)
-		report(
-			`An earlier run of --probe-guild was killed and left in the guild: ${left.join("; ")}. Remove it by hand.`,
-		);
+		report(`An earlier run of --probe-guild was killed and left in the guild: ${left.join("; ")}. Remove it by hand.`);
 	const { yes, ask = askOnTerminal } = options;
 	const question = `This makes hidden channels with messages, a role, an emoji, events and the like in ${guildName(guild)}, pauses its invites, and then undoes all of it. Go on?`;
 	if (!yes && !(await ask(question)))
@@ -184,17 +169,12 @@ function requireSuitable(guild: Guild): void {
  */
 function leftBefore({ channels, roles, emojis }: Guild): string[] {
 	return Object.entries({ channel: channels, role: roles, emoji: emojis })
-		.flatMap(([kind, { cache }]) =>
-			[...cache.values()].map(({ id, name }) => ({ kind, id, name })),
-		)
+		.flatMap(([kind, { cache }]) => [...cache.values()].map(({ id, name }) => ({ kind, id, name })))
 		.filter(({ name }) => probeName.test(name ?? ""))
 		.map(({ kind, id }) => `${kind} ${id}`);
 }
 
-async function tryOut(
-	{ id, belief, run }: Probe,
-	work: Workspace,
-): Promise<Result> {
+async function tryOut({ id, belief, run }: Probe, work: Workspace): Promise<Result> {
 	try {
 		const { confirmed, discord } = await run(work);
 		return {
@@ -204,8 +184,7 @@ async function tryOut(
 			discord,
 		};
 	} catch (error) {
-		const discord =
-			error instanceof NotTried ? error.message : describePlatformError(error);
+		const discord = error instanceof NotTried ? error.message : describePlatformError(error);
 		if (discord === undefined) throw error;
 		return { id, belief, outcome: "not tried", discord };
 	}
@@ -222,25 +201,18 @@ function print(
 		return;
 	}
 	for (const { id, belief, outcome, discord } of results)
-		write(
-			`${marks[outcome]} ${id}: ${belief} ${outcome === "not tried" ? "Not tried" : "Discord"}: ${discord}`,
-		);
+		write(`${marks[outcome]} ${id}: ${belief} ${outcome === "not tried" ? "Not tried" : "Discord"}: ${discord}`);
 	const count = (wanted: Result["outcome"]) =>
 		`${results.filter(({ outcome }) => outcome === wanted).length} ${wanted}`;
 	write(`${count("confirmed")}, ${count("refuted")}, ${count("not tried")}`);
-	if (leftovers.length > 0)
-		write(`Not removed: ${leftovers.join("; ")}. Remove it by hand.`);
+	if (leftovers.length > 0) write(`Not removed: ${leftovers.join("; ")}. Remove it by hand.`);
 }
 
 /**
  * Runs the tests of Discord's behaviour as a command line program. The first SIGINT, SIGTERM or SIGHUP stops the tests
  * and removes what they created; a second one exits at once and lists what remains.
  */
-export function probeProgram(
-	config: BotConfig,
-	log: Log,
-	options: ProbeOptions,
-): Promise<boolean> {
+export function probeProgram(config: BotConfig, log: Log, options: ProbeOptions): Promise<boolean> {
 	const controller = new AbortController();
 	let work: Workspace | undefined;
 	let stoppedAt: number | undefined;
@@ -248,21 +220,16 @@ export function probeProgram(
 		const now = performance.now();
 		if (stoppedAt !== undefined) {
 			if (now - stoppedAt < secondSignalMs) return;
-			console.error(
-				`--probe-guild did not remove these from the guild: ${work?.remaining.join("; ")}`,
-			);
+			console.error(`--probe-guild did not remove these from the guild: ${work?.remaining.join("; ")}`);
 			process.exit(1);
 		}
 		stoppedAt = now;
 		// There is nothing to remove before the start.
 		if (!work) process.exit(1);
-		console.error(
-			"--probe-guild was interrupted, and is removing what it created.",
-		);
+		console.error("--probe-guild was interrupted, and is removing what it created.");
 		controller.abort(new NotTried("interrupted"));
 	};
-	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
-		process.on(signal, stop);
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
 	return probeGuild(config, log, {
 		...options,
 		signal: controller.signal,

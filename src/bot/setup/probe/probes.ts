@@ -21,13 +21,7 @@ import {
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { isSwitchedOn, privilegedIntents } from "../../discord/intents.ts";
 import { oneLine } from "../../discord/text.ts";
-import {
-	idOf,
-	type Json,
-	NotTried,
-	overwrite,
-	type Workspace,
-} from "./workspace.ts";
+import { idOf, type Json, NotTried, overwrite, type Workspace } from "./workspace.ts";
 
 /** Result of a test of Discord's behaviour: what Discord did, and whether that confirms the tested assumption. */
 export interface Finding {
@@ -52,8 +46,7 @@ const { Get, Put, Patch, Delete } = RequestMethod;
 const nothing = "1000000000000000000";
 
 const hourMs = 3_600_000;
-const inHours = (hours: number) =>
-	new Date(Date.now() + hours * hourMs).toISOString();
+const inHours = (hours: number) => new Date(Date.now() + hours * hourMs).toISOString();
 
 /**
  * Discord error codes that say that the bot lacks access, a permission or two-factor authentication. A test of
@@ -69,20 +62,13 @@ const aboutTheBot = new Set<unknown>([
  * Tests whether Discord refuses `request` with the error code `code`. If `field` is given, the error must also be about
  * this field of the request body.
  */
-async function refused(
-	request: Promise<unknown>,
-	code: number,
-	field?: string,
-): Promise<Finding> {
+async function refused(request: Promise<unknown>, code: number, field?: string): Promise<Finding> {
 	try {
 		await request;
 	} catch (error) {
 		if (!(error instanceof DiscordAPIError)) throw error;
-		const discord = oneLine(
-			`${error.status}, code ${error.code}: ${error.message.replaceAll("\n", "; ")}`,
-		);
-		if (error.code !== code && aboutTheBot.has(error.code))
-			throw new NotTried(discord);
+		const discord = oneLine(`${error.status}, code ${error.code}: ${error.message.replaceAll("\n", "; ")}`);
+		if (error.code !== code && aboutTheBot.has(error.code)) throw new NotTried(discord);
 		const at = "errors" in error.rawError ? error.rawError.errors : undefined;
 		const isThere = field === undefined || (isObject(at) && field in at);
 		return { confirmed: error.code === code && isThere, discord };
@@ -106,14 +92,11 @@ function listAt(json: Json, key: string): Json[] {
 
 // Functions that create channels, messages and other things which several probes use.
 
-const textChannel = (work: Workspace) =>
-	work.createChannel({ type: ChannelType.GuildText });
+const textChannel = (work: Workspace) => work.createChannel({ type: ChannelType.GuildText });
 
-const category = (work: Workspace) =>
-	work.createChannel({ type: ChannelType.GuildCategory });
+const category = (work: Workspace) => work.createChannel({ type: ChannelType.GuildCategory });
 
-const voiceChannel = (work: Workspace) =>
-	work.createChannel({ type: ChannelType.GuildVoice });
+const voiceChannel = (work: Workspace) => work.createChannel({ type: ChannelType.GuildVoice });
 
 async function stageChannel(work: Workspace): Promise<string> {
 	requireCommunity(work);
@@ -127,20 +110,14 @@ function requireCommunity({ guild }: Workspace): void {
 
 async function message(work: Workspace): Promise<string> {
 	const channel = await work.shared(textChannel);
-	return idOf(
-		await work.post(Routes.channelMessages(channel), { content: "1" }),
-		"send a message",
-	);
+	return idOf(await work.post(Routes.channelMessages(channel), { content: "1" }), "send a message");
 }
 
 async function poll(work: Workspace): Promise<string> {
 	const channel = await work.shared(textChannel);
 	const answers = [{ poll_media: { text: "1" } }];
 	const poll = { question: { text: "?" }, answers, duration: 1 };
-	return idOf(
-		await work.post(Routes.channelMessages(channel), { poll }),
-		"send a poll",
-	);
+	return idOf(await work.post(Routes.channelMessages(channel), { poll }), "send a poll");
 }
 
 async function thread(work: Workspace): Promise<Json> {
@@ -151,11 +128,8 @@ async function thread(work: Workspace): Promise<Json> {
 
 async function webhook(work: Workspace) {
 	const channel = await work.shared(textChannel);
-	const { id, token } = await work.create(
-		"webhook",
-		Routes.channelWebhooks(channel),
-		{ name: work.word },
-		(id) => Routes.webhook(id),
+	const { id, token } = await work.create("webhook", Routes.channelWebhooks(channel), { name: work.word }, (id) =>
+		Routes.webhook(id),
 	);
 	return { id, route: Routes.webhook(id, String(token)) };
 }
@@ -168,12 +142,7 @@ function postByWebhook(work: Workspace, route: RouteLike, body: Json) {
 async function role(work: Workspace): Promise<string> {
 	const { id: guildId } = work.guild;
 	const body = { name: work.name, permissions: "0" };
-	const { id } = await work.create(
-		"role",
-		Routes.guildRoles(guildId),
-		body,
-		(id) => Routes.guildRole(guildId, id),
-	);
+	const { id } = await work.create("role", Routes.guildRoles(guildId), body, (id) => Routes.guildRole(guildId, id));
 	return id;
 }
 
@@ -221,11 +190,7 @@ async function forum(work: Workspace) {
 	const body = { type, available_tags };
 	const id = await work.createChannel(body, Permission.ManageThreads);
 	const tags = listAt(await work.get(Routes.channel(id)), "available_tags");
-	const tag = (name: string) =>
-		idOf(
-			tags.find((one) => one.name === name) ?? {},
-			`read the forum tag ${name}`,
-		);
+	const tag = (name: string) => idOf(tags.find((one) => one.name === name) ?? {}, `read the forum tag ${name}`);
 	return { id, tag };
 }
 
@@ -241,9 +206,7 @@ async function post(work: Workspace, tag: (made: Forum) => string) {
 }
 
 function invite(work: Workspace, channel: string, body: Json = {}) {
-	return work.create("invite", Routes.channelInvites(channel), body, (code) =>
-		Routes.invite(code),
-	);
+	return work.create("invite", Routes.channelInvites(channel), body, (code) => Routes.invite(code));
 }
 
 function emoji(work: Workspace, image: Buffer, roles: readonly string[] = []) {
@@ -315,11 +278,7 @@ function rule(work: Workspace, body: Json) {
  * Waits until the guild's audit log has entries by the bot with the type `type` for which `fits` returns true. Resolves
  * with these entries. Only the bot's latest 10 entries of this type are searched.
  */
-function audited(
-	work: Workspace,
-	type: AuditLogEvent,
-	fits: (entry: Json) => boolean,
-): Promise<Json[]> {
+function audited(work: Workspace, type: AuditLogEvent, fits: (entry: Json) => boolean): Promise<Json[]> {
 	const query = new URLSearchParams({
 		user_id: work.botId,
 		action_type: String(type),
@@ -349,9 +308,7 @@ async function incidents(work: Workspace): Promise<Json> {
 		invites_disabled_until: former("invites_disabled_until"),
 		dms_disabled_until: former("dms_disabled_until"),
 	};
-	work.onCleanUp("incident actions", () =>
-		work.send(Put, Routes.guildIncidentActions(id), { body }),
-	);
+	work.onCleanUp("incident actions", () => work.send(Put, Routes.guildIncidentActions(id), { body }));
 	return setIncidents(work, { invites_disabled_until: inHours(1) });
 }
 
@@ -373,9 +330,7 @@ async function onboarding(work: Workspace) {
 		})),
 	}));
 	const { default_channel_ids } = before;
-	work.onCleanUp("onboarding", () =>
-		work.send(Put, route, { body: { prompts, default_channel_ids } }),
-	);
+	work.onCleanUp("onboarding", () => work.send(Put, route, { body: { prompts, default_channel_ids } }));
 	return prompts;
 }
 
@@ -404,9 +359,7 @@ async function welcomeScreen(work: Workspace): Promise<void> {
 		throw error;
 	});
 	const { description, welcome_channels } = before;
-	work.onCleanUp("welcome screen", () =>
-		work.send(Patch, route, { body: { description, welcome_channels } }),
-	);
+	work.onCleanUp("welcome screen", () => work.send(Patch, route, { body: { description, welcome_channels } }));
 }
 
 async function editWelcomeScreen(work: Workspace, body: Json): Promise<Json> {
@@ -414,10 +367,7 @@ async function editWelcomeScreen(work: Workspace, body: Json): Promise<Json> {
 	return work.send(Patch, Routes.guildWelcomeScreen(work.guild.id), { body });
 }
 
-function search(
-	work: Workspace,
-	query: readonly [string, string][] = [],
-): Promise<Json> {
+function search(work: Workspace, query: readonly [string, string][] = []): Promise<Json> {
 	const route = Routes.guildMessagesSearch(work.guild.id);
 	const params = new URLSearchParams(query);
 	return work.eventually("the search index", async () => {
@@ -452,11 +402,7 @@ async function searchable(work: Workspace): Promise<string> {
 	return first;
 }
 
-async function countFound(
-	work: Workspace,
-	name: string,
-	values: readonly string[],
-): Promise<unknown> {
+async function countFound(work: Workspace, name: string, values: readonly string[]): Promise<unknown> {
 	await work.shared(searchable);
 	const { total_results } = await search(work, [
 		["content", searchWord(work)],
@@ -517,8 +463,7 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "tag-moderated",
-		belief:
-			"Setting a moderated tag without MANAGE_THREADS, which it needs (documented), is refused with 50013.",
+		belief: "Setting a moderated tag without MANAGE_THREADS, which it needs (documented), is refused with 50013.",
 		run: (work) =>
 			refused(
 				post(work, ({ tag }) => tag("moderated")),
@@ -533,9 +478,7 @@ export const probes: readonly Probe[] = [
 			const created = await post(work, ({ tag }) => tag("free"));
 			const route = Routes.channel(made.id);
 			await work.send(Patch, route, { body: { available_tags: [] } });
-			const now = await work.get(
-				Routes.channel(idOf(created, "create a post")),
-			);
+			const now = await work.get(Routes.channel(idOf(created, "create a post")));
 			const { applied_tags: kept } = now;
 			return compare("tags", Array.isArray(kept) && kept.length, 1);
 		},
@@ -545,10 +488,7 @@ export const probes: readonly Probe[] = [
 		belief: "A stage channel has no status (50024).",
 		async run(work) {
 			const route: RouteLike = `/channels/${await work.shared(stageChannel)}/voice-status`;
-			return refused(
-				work.send(Put, route, { body: { status: "1" } }),
-				codes.CannotExecuteActionOnThisChannelType,
-			);
+			return refused(work.send(Put, route, { body: { status: "1" } }), codes.CannotExecuteActionOnThisChannelType);
 		},
 	},
 	{
@@ -558,13 +498,8 @@ export const probes: readonly Probe[] = [
 			const channel_id = await work.shared(stageChannel);
 			const body = { channel_id, topic: work.word };
 			await work.post(Routes.stageInstances(), body);
-			const [entry] = await audited(
-				work,
-				AuditLogEvent.StageInstanceCreate,
-				(one) =>
-					listAt(one, "changes").some(
-						({ new_value }) => new_value === work.word,
-					),
+			const [entry] = await audited(work, AuditLogEvent.StageInstanceCreate, (one) =>
+				listAt(one, "changes").some(({ new_value }) => new_value === work.word),
 			);
 			const keys = keysOf(entry).sort().join(", ");
 			return compare("changes", keys, "privacy_level, topic");
@@ -572,8 +507,7 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "reaction-unused",
-		belief:
-			"Removing one's reaction is refused with 10014 if nobody used the emoji.",
+		belief: "Removing one's reaction is refused with 10014 if nobody used the emoji.",
 		async run(work) {
 			const route = Routes.channelMessageOwnReaction(
 				await work.shared(textChannel),
@@ -586,12 +520,7 @@ export const probes: readonly Probe[] = [
 	{
 		id: "emoji-image",
 		belief: "An invalid image is refused with 50035 at `image`.",
-		run: (work) =>
-			refused(
-				emoji(work, Buffer.from("no image")),
-				codes.InvalidFormBodyOrContentType,
-				"image",
-			),
+		run: (work) => refused(emoji(work, Buffer.from("no image")), codes.InvalidFormBodyOrContentType, "image"),
 	},
 	{
 		id: "emoji-role",
@@ -602,11 +531,7 @@ export const probes: readonly Probe[] = [
 		id: "icon-image",
 		belief: "An invalid icon is refused with 50035 at `icon`.",
 		run: (work) =>
-			refused(
-				editGuild(work, { icon: "data:image/png;base64,AAAA" }),
-				codes.InvalidFormBodyOrContentType,
-				"icon",
-			),
+			refused(editGuild(work, { icon: "data:image/png;base64,AAAA" }), codes.InvalidFormBodyOrContentType, "icon"),
 	},
 	{
 		id: "features-unknown",
@@ -620,34 +545,24 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "role-features",
-		belief:
-			"A role icon or gradient without the guild's feature is refused with 50101.",
+		belief: "A role icon or gradient without the guild's feature is refused with 50101.",
 		async run(work) {
 			const { id, features } = work.guild;
 			if (features.includes(GuildFeature.RoleIcons))
-				throw new NotTried(
-					"this test needs a guild without the feature ROLE_ICONS",
-				);
+				throw new NotTried("this test needs a guild without the feature ROLE_ICONS");
 			const body = { name: work.name, unicode_emoji: "👍" };
 			return refused(
-				work.create("role", Routes.guildRoles(id), body, (role) =>
-					Routes.guildRole(id, role),
-				),
+				work.create("role", Routes.guildRoles(id), body, (role) => Routes.guildRole(id, role)),
 				codes.ServerNeedsMoreBoostsToPerformThisAction,
 			);
 		},
 	},
 	{
 		id: "poll-answer",
-		belief:
-			"Listing the voters of an answer that does not exist is refused with 50035.",
+		belief: "Listing the voters of an answer that does not exist is refused with 50035.",
 		async run(work) {
 			const channel = await work.shared(textChannel);
-			const route = Routes.pollAnswerVoters(
-				channel,
-				await work.shared(poll),
-				9,
-			);
+			const route = Routes.pollAnswerVoters(channel, await work.shared(poll), 9);
 			return refused(work.get(route), codes.InvalidFormBodyOrContentType);
 		},
 	},
@@ -658,14 +573,9 @@ export const probes: readonly Probe[] = [
 			await work.shared(thread);
 			const channel = await work.shared(textChannel);
 			const { all } = await work.get(Routes.channelMessages(channel));
-			const notice = list(all).find(
-				({ type }) => type === MessageType.ThreadCreated,
-			);
+			const notice = list(all).find(({ type }) => type === MessageType.ThreadCreated);
 			return refused(
-				forward(
-					work,
-					idOf(notice ?? {}, "read the system message about a thread"),
-				),
+				forward(work, idOf(notice ?? {}, "read the system message about a thread")),
 				codes.CannotExecuteActionOnSystemMessage,
 			);
 		},
@@ -673,11 +583,7 @@ export const probes: readonly Probe[] = [
 	{
 		id: "forward-poll",
 		belief: "Forwarding a poll is refused with 50021.",
-		run: async (work) =>
-			refused(
-				forward(work, await work.shared(poll)),
-				codes.CannotExecuteActionOnSystemMessage,
-			),
+		run: async (work) => refused(forward(work, await work.shared(poll)), codes.CannotExecuteActionOnSystemMessage),
 	},
 	{
 		id: "forward-forward",
@@ -692,20 +598,16 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "search-content",
-		belief:
-			"Searching without the Message Content intent, which the route needs (documented), is refused with 50001.",
+		belief: "Searching without the Message Content intent, which the route needs (documented), is refused with 50001.",
 		run(work) {
 			if (isSwitchedOn(work.guild.client, privilegedIntents.MessageContent))
-				throw new NotTried(
-					"this test needs a bot without the Message Content intent",
-				);
+				throw new NotTried("this test needs a bot without the Message Content intent");
 			return refused(search(work), codes.MissingAccess);
 		},
 	},
 	{
 		id: "search-channel",
-		belief:
-			"Searching a channel without READ_MESSAGE_HISTORY is refused with 50001.",
+		belief: "Searching a channel without READ_MESSAGE_HISTORY is refused with 50001.",
 		async run(work) {
 			const { channel } = await work.shared(limitedChannel);
 			const query = search(work, [["channel_id", channel]]);
@@ -725,19 +627,12 @@ export const probes: readonly Probe[] = [
 	{
 		id: "search-has",
 		belief: "A search for several `has` finds messages with one.",
-		run: async (work) =>
-			compare("found", await countFound(work, "has", ["link", "file"]), 2),
+		run: async (work) => compare("found", await countFound(work, "has", ["link", "file"]), 2),
 	},
 	{
 		id: "search-author",
-		belief:
-			"A search for several values of `author_type` finds messages with one.",
-		run: async (work) =>
-			compare(
-				"found",
-				await countFound(work, "author_type", ["bot", "webhook"]),
-				3,
-			),
+		belief: "A search for several values of `author_type` finds messages with one.",
+		run: async (work) => compare("found", await countFound(work, "author_type", ["bot", "webhook"]), 3),
 	},
 	{
 		id: "search-relevance",
@@ -754,15 +649,10 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "event-channel",
-		belief:
-			"An external event with a channel is refused with 50035 at `channel_id`.",
+		belief: "An external event with a channel is refused with 50035 at `channel_id`.",
 		async run(work) {
 			const channel_id = await work.shared(voiceChannel);
-			return refused(
-				event(work, { ...externalEvent(), channel_id }),
-				codes.InvalidFormBodyOrContentType,
-				"channel_id",
-			);
+			return refused(event(work, { ...externalEvent(), channel_id }), codes.InvalidFormBodyOrContentType, "channel_id");
 		},
 	},
 	{
@@ -778,8 +668,7 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "event-end",
-		belief:
-			"An event that ends before it starts is refused with 50035 at `scheduled_end_time`.",
+		belief: "An event that ends before it starts is refused with 50035 at `scheduled_end_time`.",
 		run: (work) =>
 			refused(
 				event(work, { ...externalEvent(), scheduled_end_time: inHours(23) }),
@@ -795,17 +684,12 @@ export const probes: readonly Probe[] = [
 			const { id } = await event(work, externalEvent());
 			const body = { status: GuildScheduledEventStatus.Completed };
 			const route = Routes.guildScheduledEvent(work.guild.id, id);
-			return refused(
-				work.send(Patch, route, { body }),
-				codes.InvalidFormBodyOrContentType,
-				"status",
-			);
+			return refused(work.send(Patch, route, { body }), codes.InvalidFormBodyOrContentType, "status");
 		},
 	},
 	{
 		id: "event-move",
-		belief:
-			"Moving an event needs the permissions in the new channel, too (50013).",
+		belief: "Moving an event needs the permissions in the new channel, too (50013).",
 		async run(work) {
 			requireNoAdministrator(work);
 			const channel_id = await work.shared(voiceChannel);
@@ -818,16 +702,12 @@ export const probes: readonly Probe[] = [
 				Permission.ManageEvents | Permission.CreateEvents,
 			);
 			const route = Routes.guildScheduledEvent(work.guild.id, id);
-			return refused(
-				work.send(Patch, route, { body: { channel_id: denied } }),
-				codes.MissingPermissions,
-			);
+			return refused(work.send(Patch, route, { body: { channel_id: denied } }), codes.MissingPermissions);
 		},
 	},
 	{
 		id: "automod-event-type",
-		belief:
-			"A rule with the wrong event type is refused with 50035 at `event_type`.",
+		belief: "A rule with the wrong event type is refused with 50035 at `event_type`.",
 		run: (work) =>
 			refused(
 				rule(work, {
@@ -862,29 +742,20 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "community-requirement",
-		belief:
-			"A community cannot go without verification: 50035 at `verification_level`.",
+		belief: "A community cannot go without verification: 50035 at `verification_level`.",
 		async run(work) {
 			const { guild } = work;
 			requireCommunity(work);
 			const route = Routes.guild(guild.id);
-			const set = (verification_level: number) =>
-				work.send(Patch, route, { body: { verification_level } });
+			const set = (verification_level: number) => work.send(Patch, route, { body: { verification_level } });
 			const { verificationLevel } = guild;
-			work.onCleanUp(`verification level ${verificationLevel}`, () =>
-				set(verificationLevel),
-			);
-			return refused(
-				set(0),
-				codes.InvalidFormBodyOrContentType,
-				"verification_level",
-			);
+			work.onCleanUp(`verification level ${verificationLevel}`, () => set(verificationLevel));
+			return refused(set(0), codes.InvalidFormBodyOrContentType, "verification_level");
 		},
 	},
 	{
 		id: "welcome-channel",
-		belief:
-			"An unknown channel in the welcome screen is refused with 10003, a voice channel with 50024.",
+		belief: "An unknown channel in the welcome screen is refused with 10003, a voice channel with 50024.",
 		async run(work) {
 			const withChannel = (channel_id: string) =>
 				editWelcomeScreen(work, {
@@ -892,23 +763,16 @@ export const probes: readonly Probe[] = [
 				});
 			const unknown = await refused(withChannel(nothing), codes.UnknownChannel);
 			if (!unknown.confirmed) return unknown;
-			return refused(
-				withChannel(await work.shared(voiceChannel)),
-				codes.CannotExecuteActionOnThisChannelType,
-			);
+			return refused(withChannel(await work.shared(voiceChannel)), codes.CannotExecuteActionOnThisChannelType);
 		},
 	},
 	{
 		id: "welcome-audit",
-		belief:
-			"An edited welcome screen is in the audit log as GUILD_UPDATE with the changed fields.",
+		belief: "An edited welcome screen is in the audit log as GUILD_UPDATE with the changed fields.",
 		async run(work) {
 			await editWelcomeScreen(work, { description: work.word });
 			const isOwn = (entry: Json) =>
-				listAt(entry, "changes").some(
-					({ key, new_value }) =>
-						key === "description" && new_value === work.word,
-				);
+				listAt(entry, "changes").some(({ key, new_value }) => key === "description" && new_value === work.word);
 			const type = AuditLogEvent.GuildUpdate;
 			const { length } = await audited(work, type, isOwn);
 			return compare("entries", length, 1);
@@ -916,8 +780,7 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "onboarding-hidden",
-		belief:
-			"A channel hidden from @everyone is refused in onboarding with 350003.",
+		belief: "A channel hidden from @everyone is refused in onboarding with 350003.",
 		async run(work) {
 			const default_channel_ids = [await work.shared(textChannel)];
 			return refused(editOnboarding(work, { default_channel_ids }), 350003);
@@ -925,39 +788,26 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "onboarding-unknown",
-		belief:
-			"An unknown channel in onboarding is refused with 10003, an unknown role with 10011.",
+		belief: "An unknown channel in onboarding is refused with 10003, an unknown role with 10011.",
 		async run(work) {
-			const ofChannel = await refused(
-				editOnboarding(work, { default_channel_ids: [nothing] }),
-				codes.UnknownChannel,
-			);
+			const ofChannel = await refused(editOnboarding(work, { default_channel_ids: [nothing] }), codes.UnknownChannel);
 			if (!ofChannel.confirmed) return ofChannel;
-			return refused(
-				addPrompt(work, { role_ids: [nothing] }),
-				codes.UnknownRole,
-			);
+			return refused(addPrompt(work, { role_ids: [nothing] }), codes.UnknownRole);
 		},
 	},
 	{
 		id: "onboarding-emoji",
 		belief: "An option with an unknown custom emoji is refused with 10014.",
-		run: (work) =>
-			refused(addPrompt(work, { emoji_id: nothing }), codes.UnknownEmoji),
+		run: (work) => refused(addPrompt(work, { emoji_id: nothing }), codes.UnknownEmoji),
 	},
 	{
 		id: "onboarding-prompt-defaults",
-		belief:
-			"A prompt whose settings are omitted is optional, multiple choice and outside onboarding.",
+		belief: "A prompt whose settings are omitted is optional, multiple choice and outside onboarding.",
 		async run(work) {
 			const prompt = listAt(await addPrompt(work), "prompts").at(-1) ?? {};
 			const { required, single_select, type, in_onboarding } = prompt;
 			const settings = [required, single_select, type, in_onboarding];
-			return compare(
-				"required, single_select, type, in_onboarding",
-				settings.join(", "),
-				"false, false, 0, false",
-			);
+			return compare("required, single_select, type, in_onboarding", settings.join(", "), "false, false, 0, false");
 		},
 	},
 	{
@@ -968,8 +818,7 @@ export const probes: readonly Probe[] = [
 			const title = `${work.word}audit`;
 			await addPrompt(work, { title });
 			const { id } = work.guild;
-			const isOwn = (entry: Json) =>
-				entry.target_id === id && JSON.stringify(entry).includes(title);
+			const isOwn = (entry: Json) => entry.target_id === id && JSON.stringify(entry).includes(title);
 			const type = AuditLogEvent.OnboardingUpdate;
 			const { length } = await audited(work, type, isOwn);
 			return compare("entries", length, 1);
@@ -977,8 +826,7 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "onboarding-deleted",
-		belief:
-			"Deleted channels and roles disappear from the options of onboarding.",
+		belief: "Deleted channels and roles disappear from the options of onboarding.",
 		async run(work) {
 			const id = await role(work);
 			await addPrompt(work, { role_ids: [id] });
@@ -994,10 +842,7 @@ export const probes: readonly Probe[] = [
 		run(work) {
 			const { id } = work.guild;
 			const body = [{ id, position: 1 }];
-			return refused(
-				work.send(Patch, Routes.guildRoles(id), { body }),
-				codes.InvalidRole,
-			);
+			return refused(work.send(Patch, Routes.guildRoles(id), { body }), codes.InvalidRole);
 		},
 	},
 	{
@@ -1024,8 +869,7 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "incidents-long",
-		belief:
-			"Incident actions for more than a day are refused with 50035 at the field.",
+		belief: "Incident actions for more than a day are refused with 50035 at the field.",
 		async run(work) {
 			await work.shared(incidents);
 			return refused(
@@ -1053,8 +897,7 @@ export const probes: readonly Probe[] = [
 	},
 	{
 		id: "sync-audit",
-		belief:
-			"Channels that follow a changed overwrite of their category have no entries in the audit log.",
+		belief: "Channels that follow a changed overwrite of their category have no entries in the audit log.",
 		async run(work) {
 			const { botId } = work;
 			const parent = await category(work);
@@ -1067,35 +910,26 @@ export const probes: readonly Probe[] = [
 			await work.send(Put, route, { body });
 			await work.eventually("the change in the synced channel", async () => {
 				const channel = await work.get(Routes.channel(child));
-				const deny = listAt(channel, "permission_overwrites").find(
-					({ id }) => id === botId,
-				)?.deny;
+				const deny = listAt(channel, "permission_overwrites").find(({ id }) => id === botId)?.deny;
 				return deny === String(denied) || undefined;
 			});
 			const isOf = (id: string) => (entry: Json) => entry.target_id === id;
 			const type = AuditLogEvent.ChannelOverwriteUpdate;
 			await audited(work, type, isOf(parent));
-			const log = await work.get(
-				Routes.guildAuditLog(work.guild.id),
-				new URLSearchParams({ limit: "100" }),
-			);
+			const log = await work.get(Routes.guildAuditLog(work.guild.id), new URLSearchParams({ limit: "100" }));
 			const { length } = listAt(log, "audit_log_entries").filter(isOf(child));
 			return compare("entries with that of its creation", length, 1);
 		},
 	},
 	{
 		id: "invite-paused",
-		belief:
-			"While invites are paused, none is created, and the response is 204.",
+		belief: "While invites are paused, none is created, and the response is 204.",
 		async run(work) {
 			await work.shared(incidents);
 			const channel = await work.shared(textChannel);
 			const made = await work.post(Routes.channelInvites(channel), {});
 			const { code } = made;
-			if (code !== undefined)
-				work.onCleanUp(`invite ${code}`, () =>
-					work.send(Delete, Routes.invite(String(code))),
-				);
+			if (code !== undefined) work.onCleanUp(`invite ${code}`, () => work.send(Delete, Routes.invite(String(code))));
 			return compare("code", code, undefined);
 		},
 	},

@@ -14,12 +14,7 @@ import {
 import { raceSignal } from "../../../lib/wait.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
-import {
-	isOutcomeUnknown,
-	PlatformBusy,
-	PlatformFailure,
-	PlatformTimeout,
-} from "../../discord/rest/rest.ts";
+import { isOutcomeUnknown, PlatformBusy, PlatformFailure, PlatformTimeout } from "../../discord/rest/rest.ts";
 
 /** Thrown when an assumption about Discord's behaviour could not be tested. The message says why. */
 export class NotTried extends Error {
@@ -77,11 +72,7 @@ export class Workspace {
 	 * Sends a request to Discord and waits for rate limits. Rejects with a DiscordAPIError for an error response, or
 	 * with an error of the REST client, such as PlatformTimeout.
 	 */
-	async send(
-		method: RequestMethod,
-		fullRoute: RouteLike,
-		options: RequestData = {},
-	): Promise<Json> {
+	async send(method: RequestMethod, fullRoute: RouteLike, options: RequestData = {}): Promise<Json> {
 		const reason = "Guildhall probe";
 		for (;;) {
 			if (!this.#isCleaning) this.signal.throwIfAborted();
@@ -91,8 +82,7 @@ export class Workspace {
 				const response = await rest.request(request);
 				return isObject(response) ? response : { all: response };
 			} catch (error) {
-				const isShort =
-					error instanceof PlatformBusy && error.retryAfterMs <= maxWaitMs;
+				const isShort = error instanceof PlatformBusy && error.retryAfterMs <= maxWaitMs;
 				if (!isShort) throw error;
 				await this.#wait(error.retryAfterMs);
 			}
@@ -120,15 +110,10 @@ export class Workspace {
 		try {
 			const made = await this.post(route, body);
 			const id = idOf(made, `create a ${what}`);
-			this.onCleanUp(`${what} ${id}`, () =>
-				this.send(RequestMethod.Delete, remove(id)),
-			);
+			this.onCleanUp(`${what} ${id}`, () => this.send(RequestMethod.Delete, remove(id)));
 			return { ...made, id };
 		} catch (error) {
-			if (isOutcomeUnknown(error))
-				this.leftovers.push(
-					`${what} ${this.name}: it is unknown whether it was created`,
-				);
+			if (isOutcomeUnknown(error)) this.leftovers.push(`${what} ${this.name}: it is unknown whether it was created`);
 			throw error;
 		}
 	}
@@ -169,18 +154,13 @@ export class Workspace {
 	 * Calls `look` repeatedly until it resolves with a defined result, and resolves with this result. Rejects with a
 	 * NotTried after 20 calls.
 	 */
-	async eventually<T>(
-		what: string,
-		look: () => Promise<T | undefined>,
-	): Promise<T> {
+	async eventually<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
 		for (let count = 0; count < looks; count++) {
 			const found = await look();
 			if (found !== undefined) return found;
 			await this.#wait(this.lookMs);
 		}
-		throw new NotTried(
-			`this test waited for ${what}, which Discord did not show in time`,
-		);
+		throw new NotTried(`this test waited for ${what}, which Discord did not show in time`);
 	}
 
 	async #wait(ms: number): Promise<void> {
@@ -209,8 +189,7 @@ export class Workspace {
 				await run();
 				return;
 			} catch (error) {
-				const isTransient =
-					error instanceof PlatformTimeout || error instanceof PlatformFailure;
+				const isTransient = error instanceof PlatformTimeout || error instanceof PlatformFailure;
 				if (!isTransient || attempt === removalAttempts) throw error;
 				await this.#wait(this.lookMs);
 			}
@@ -238,12 +217,7 @@ export class Workspace {
 	}
 }
 
-export function overwrite(
-	id: string,
-	type: 0 | 1,
-	allow: bigint,
-	deny: bigint,
-) {
+export function overwrite(id: string, type: 0 | 1, allow: bigint, deny: bigint) {
 	return { id, type, allow: String(allow), deny: String(deny) };
 }
 
@@ -254,7 +228,5 @@ export function overwrite(
 export function idOf({ id, code }: Json, step: string): string {
 	if (typeof id === "string") return id;
 	if (typeof code === "string") return code;
-	throw new NotTried(
-		`Discord's response to the step "${step}" of this test contains neither an id nor a code`,
-	);
+	throw new NotTried(`Discord's response to the step "${step}" of this test contains neither an id nor a code`);
 }

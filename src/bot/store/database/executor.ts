@@ -51,9 +51,7 @@ export class Executor {
 	}
 
 	/** Runs one SQL statement after all earlier ones. */
-	statement<Row extends object>(
-		...statement: Parameters<Sql>
-	): Promise<Outcome<Row[]>> {
+	statement<Row extends object>(...statement: Parameters<Sql>): Promise<Outcome<Row[]>> {
 		return this.#run((progress) => {
 			progress.mayHaveRun = true;
 			return statementsOf(this.session)<Row>(...statement);
@@ -72,8 +70,7 @@ export class Executor {
 			let isOver = false;
 			let failure: { error: unknown } | undefined;
 			const sql: Sql = async (...statement) => {
-				if (isOver)
-					throw new Error("the database transaction has already ended");
+				if (isOver) throw new Error("the database transaction has already ended");
 				try {
 					return await run(...statement);
 				} catch (error) {

@@ -1,12 +1,7 @@
 // Migrations: numbered steps from an empty database to the current tables. They run under the claim, so never in two
 // instances at once.
 
-import {
-	checkHistory,
-	checksumOf,
-	type Migration,
-	selectApplied,
-} from "../../../lib/sql/migrations.ts";
+import { checkHistory, checksumOf, type Migration, selectApplied } from "../../../lib/sql/migrations.ts";
 import type { Session } from "./database.ts";
 
 export type { Migration };
@@ -23,10 +18,7 @@ export class MigrationError extends Error {
  * Returns how many were applied. Rejects with a StoreFailure if the database is newer than this program, or was created
  * by other migrations.
  */
-export async function migrate(
-	session: Session,
-	migrations: readonly Migration[],
-): Promise<number> {
+export async function migrate(session: Session, migrations: readonly Migration[]): Promise<number> {
 	const sql = statementsOf(session);
 	await runText(
 		session,
@@ -39,11 +31,7 @@ export async function migrate(
 	return missing.length;
 }
 
-async function apply(
-	session: Session,
-	sql: Sql,
-	migration: Migration,
-): Promise<void> {
+async function apply(session: Session, sql: Sql, migration: Migration): Promise<void> {
 	const { number, name, text } = migration;
 	await runText(session, session.begin);
 	try {

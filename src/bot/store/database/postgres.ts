@@ -5,11 +5,7 @@ import { createHash } from "node:crypto";
 import { SQL } from "bun";
 import { explainPostgres } from "../../../lib/sql/errors.ts";
 import { inspectPostgres } from "../../../lib/sql/inspect.ts";
-import {
-	createSchema,
-	describePlace,
-	quoted,
-} from "../../../lib/sql/postgres-schema.ts";
+import { createSchema, describePlace, quoted } from "../../../lib/sql/postgres-schema.ts";
 import { claimTimeoutMs, type Database } from "./database.ts";
 import { claimHeld } from "./db-error.ts";
 
@@ -47,8 +43,7 @@ export function createPostgres(options: PostgresOptions): Database {
 				// Closing an old or idle connection would release the claim.
 				idleTimeout: 0,
 				maxLifetime: 0,
-				onclose: (error) =>
-					resolve(explain(error)?.reason ?? "the connection was closed"),
+				onclose: (error) => resolve(explain(error)?.reason ?? "the connection was closed"),
 			});
 			const cut = () => void pool.close({ timeout: 0 });
 			signal.addEventListener("abort", cut, { once: true });
@@ -89,9 +84,7 @@ async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
 	const settings = {
 		search_path: quoted(options.schema),
 		// Shown in pg_stat_activity, and to an instance that finds the claim taken. PostgreSQL keeps 63 bytes.
-		application_name: `${options.nonce} ${options.instance}`
-			.replace(/[^\x20-\x7e]/g, "?")
-			.slice(0, 63),
+		application_name: `${options.nonce} ${options.instance}`.replace(/[^\x20-\x7e]/g, "?").slice(0, 63),
 		statement_timeout: String(migrationTimeoutMs),
 		// Releases the claim of a machine that vanished within half a minute; the system's default is hours.
 		tcp_keepalives_idle: "15",
@@ -118,20 +111,13 @@ async function claim(
 	const key = claimKey(schema);
 	const end = performance.now() + claimTimeoutMs;
 	for (;;) {
-		const [row] =
-			await connection`SELECT pg_try_advisory_lock(${key}::bigint) AS taken`;
+		const [row] = await connection`SELECT pg_try_advisory_lock(${key}::bigint) AS taken`;
 		if (row.taken) return;
 		const holder = await holderOf(connection, key);
 		// The holder is an earlier connection of this process, whose end the server has not noticed yet.
-		if (holder?.name.startsWith(`${nonce} `))
-			await connection`SELECT pg_terminate_backend(${holder.pid})`;
+		if (holder?.name.startsWith(`${nonce} `)) await connection`SELECT pg_terminate_backend(${holder.pid})`;
 		else if (holder && performance.now() > end)
-			throw claimHeld(
-				"DB_SCHEMA",
-				`the schema "${schema}"`,
-				holder.name.replace(/^[0-9a-f]{8} /, ""),
-				instance,
-			);
+			throw claimHeld("DB_SCHEMA", `the schema "${schema}"`, holder.name.replace(/^[0-9a-f]{8} /, ""), instance);
 		signal.throwIfAborted();
 		await Bun.sleep(pollMs);
 	}

@@ -9,11 +9,7 @@ import { join } from "node:path";
 import type { SQL } from "bun";
 import { explainSqlite } from "../../../lib/sql/errors.ts";
 import { inspectSqlite } from "../../../lib/sql/inspect.ts";
-import {
-	isLocked,
-	openSqlite,
-	retryWhileLocked,
-} from "../../../lib/sql/sqlite-file.ts";
+import { isLocked, openSqlite, retryWhileLocked } from "../../../lib/sql/sqlite-file.ts";
 import { claimTimeoutMs, type Database, type Session } from "./database.ts";
 import { claimHeld } from "./db-error.ts";
 
@@ -87,16 +83,10 @@ function createSession(data: SQL, claim: SQL): Session {
  * Writes the name of this process into an SQLite file, then takes and keeps the write lock of the file. The lock keeps
  * other bot processes out of the database. Rejects with a StoreFailure if another process holds the lock.
  */
-async function takeClaim(
-	claim: SQL,
-	file: string,
-	instance: string,
-	signal: AbortSignal,
-): Promise<void> {
+async function takeClaim(claim: SQL, file: string, instance: string, signal: AbortSignal): Promise<void> {
 	const end = performance.now() + claimTimeoutMs;
 	const isLate = () => signal.aborted || performance.now() > end;
-	const run = (text: string) =>
-		retryWhileLocked(() => claim.unsafe(text), isLate);
+	const run = (text: string) => retryWhileLocked(() => claim.unsafe(text), isLate);
 	try {
 		for (;;) {
 			await run("BEGIN IMMEDIATE");
@@ -114,8 +104,7 @@ async function takeClaim(
 }
 
 async function holderIn(claim: SQL): Promise<string | undefined> {
-	const tables =
-		await claim`SELECT name FROM sqlite_master WHERE name = 'claim'`;
+	const tables = await claim`SELECT name FROM sqlite_master WHERE name = 'claim'`;
 	if (tables.length === 0) return undefined;
 	const [row] = await claim`SELECT holder FROM claim`;
 	return row?.holder;

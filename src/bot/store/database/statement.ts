@@ -16,11 +16,8 @@ export type Value = Scalar | Many;
  * item.
  */
 export class Many {
-	constructor(
-		readonly items: readonly Record<string, Scalar>[] | readonly Scalar[],
-	) {
-		if (items.length === 0)
-			throw new TypeError("the SQL helper many() needs at least one item");
+	constructor(readonly items: readonly Record<string, Scalar>[] | readonly Scalar[]) {
+		if (items.length === 0) throw new TypeError("the SQL helper many() needs at least one item");
 	}
 }
 
@@ -33,12 +30,8 @@ export function many(items: Many["items"]): Many {
 }
 
 /** Splits items into batches of at most `size`, one for each SQL statement. */
-export function* inBatches<T>(
-	items: readonly T[],
-	size: number,
-): Iterable<T[]> {
-	for (let at = 0; at < items.length; at += size)
-		yield items.slice(at, at + size);
+export function* inBatches<T>(items: readonly T[], size: number): Iterable<T[]> {
+	for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }
 
 /**
@@ -52,18 +45,11 @@ export type Sql = <Row extends object = Record<string, unknown>>(
 
 /** Returns a function that runs SQL statements, written as tagged templates, on a database connection. */
 export function statementsOf(session: Pick<Session, "run">): Sql {
-	return async <Row extends object>(
-		strings: TemplateStringsArray,
-		...values: Value[]
-	) => {
+	return async <Row extends object>(strings: TemplateStringsArray, ...values: Value[]) => {
 		const rows = await session.run((sql) =>
 			sql<Record<string, unknown>[]>(
 				strings,
-				...values.map((value) =>
-					value instanceof Many
-						? sql(value.items as Record<string, Scalar>[])
-						: value,
-				),
+				...values.map((value) => (value instanceof Many ? sql(value.items as Record<string, Scalar>[]) : value)),
 			),
 		);
 		return [...rows].map(withNumbers) as Row[];
@@ -71,9 +57,7 @@ export function statementsOf(session: Pick<Session, "run">): Sql {
 }
 
 function withNumbers(row: Record<string, unknown>) {
-	return Object.fromEntries(
-		Object.entries(row).map(([name, value]) => [name, toNumber(value)]),
-	);
+	return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toNumber(value)]));
 }
 
 /** Converts a bigint from the database to a number, unless it is too large for an exact number. */

@@ -42,27 +42,17 @@ export type StoreEvent<S> =
 	| { type: "closed" };
 
 /** Returns the state of the database connection after an event; the same object if the event has no effect. */
-export function transition<S>(
-	state: StoreState<S>,
-	event: StoreEvent<S>,
-): StoreState<S> {
+export function transition<S>(state: StoreState<S>, event: StoreEvent<S>): StoreState<S> {
 	if (state.name === "failed" || state.name === "closed") return state;
 	switch (event.type) {
 		case "opened":
-			if (state.name === "connecting")
-				return { name: "ready", session: event.session };
-			return state.name === "closing"
-				? { ...state, session: event.session }
-				: state;
+			if (state.name === "connecting") return { name: "ready", session: event.session };
+			return state.name === "closing" ? { ...state, session: event.session } : state;
 		case "unavailable":
-			return state.name === "connecting"
-				? { name: "connecting", reason: event.reason }
-				: state;
+			return state.name === "connecting" ? { name: "connecting", reason: event.reason } : state;
 		case "lost":
 			if (sessionOf(state) !== event.session) return state;
-			return state.name === "closing"
-				? { ...state, session: undefined }
-				: { name: "connecting", reason: event.reason };
+			return state.name === "closing" ? { ...state, session: undefined } : { name: "connecting", reason: event.reason };
 		case "refused":
 			if (usableSession(state) !== event.session) return state;
 			return {
@@ -90,9 +80,7 @@ export function transition<S>(
 
 /** Returns the database connection that new SQL statements may use; undefined if there is none. */
 export function usableSession<S>(state: StoreState<S>): S | undefined {
-	return state.name === "ready" || state.name === "refusing"
-		? state.session
-		: undefined;
+	return state.name === "ready" || state.name === "refusing" ? state.session : undefined;
 }
 
 /** Returns why the bot's database is not ready, for the operator; undefined if it is ready. */

@@ -10,13 +10,7 @@ import { StoreUnavailable } from "./db-error.ts";
 import { Executor, type Outcome } from "./executor.ts";
 import { type Migration, MigrationError, migrate } from "./migrations.ts";
 import type { Sql } from "./statement.ts";
-import {
-	reasonOf,
-	type StoreEvent,
-	type StoreState,
-	transition,
-	usableSession,
-} from "./store-state.ts";
+import { reasonOf, type StoreEvent, type StoreState, transition, usableSession } from "./store-state.ts";
 
 export interface SupervisorOptions {
 	/** Name of this bot process, shown to another bot process that finds the database in use. */
@@ -91,10 +85,7 @@ export function startSupervisor(
 	 * Runs `work` on the current database connection, and updates the stored state of the connection by the outcome.
 	 * `isWrite` must be true if `work` writes to the database.
 	 */
-	async function run<T>(
-		work: (executor: Executor) => Promise<Outcome<T>>,
-		isWrite = false,
-	): Promise<T> {
+	async function run<T>(work: (executor: Executor) => Promise<Outcome<T>>, isWrite = false): Promise<T> {
 		const session = usableSession(state);
 		if (!session) throw new StoreUnavailable(reasonOf(state) ?? "session lost");
 		const outcome = await work(session);
@@ -115,16 +106,13 @@ export function startSupervisor(
 	function apply(event: StoreEvent<Executor>): void {
 		const before = state;
 		state = transition(before, event);
-		if ((before.name === "ready") !== (state.name === "ready"))
-			since = new Date();
+		if ((before.name === "ready") !== (state.name === "ready")) since = new Date();
 		const reason = reasonOf(state);
 		const isClosing = state.name === "closing" || state.name === "closed";
 		if (reason !== undefined && reason !== reasonOf(before) && !isClosing)
 			log.warn("bot's database is unavailable or read-only", { reason });
-		if (state.name === "refusing" && before.name === "ready")
-			void probeWrites(state.session);
-		if (state.name === "ready" && before.name === "refusing")
-			log.info("bot's database accepts writes again");
+		if (state.name === "refusing" && before.name === "ready") void probeWrites(state.session);
+		if (state.name === "ready" && before.name === "refusing") log.info("bot's database accepts writes again");
 	}
 
 	/**
@@ -145,9 +133,7 @@ export function startSupervisor(
 				opened.resolve();
 				await serve(session, executor);
 			} catch (error) {
-				const reason =
-					explain(error)?.reason ??
-					(error instanceof Error ? error.message : String(error));
+				const reason = explain(error)?.reason ?? (error instanceof Error ? error.message : String(error));
 				if (error instanceof StoreFailure) {
 					apply({ type: "failed", reason });
 					failed.resolve(error);
@@ -183,11 +169,7 @@ export function startSupervisor(
 			throw error;
 		}
 		try {
-			const applied = await inTime(
-				migrate(session, migrations),
-				migrationTimeoutMs,
-				"the migrations took too long",
-			);
+			const applied = await inTime(migrate(session, migrations), migrationTimeoutMs, "the migrations took too long");
 			// The database ends a slow statement before the executor gives up the session.
 			const limited = session.limit(queryTimeoutMs * 0.8);
 			await inTime(limited, connectTimeoutMs, `${where} did not answer`);
@@ -228,11 +210,7 @@ export function startSupervisor(
 			const quietMs = performance.now() - state.refusedAt;
 			if (quietMs < backOff[1] / 3) continue;
 			try {
-				await run(
-					(executor) =>
-						executor.statement`UPDATE migrations SET name = name WHERE number = ${1}`,
-					true,
-				);
+				await run((executor) => executor.statement`UPDATE migrations SET name = name WHERE number = ${1}`, true);
 				return;
 			} catch (error) {
 				if (error instanceof StoreUnavailable) continue;
@@ -263,10 +241,7 @@ export function startSupervisor(
 	}
 
 	const sql: Sql = <Row extends object>(...statement: Parameters<Sql>) =>
-		run(
-			(executor) => executor.statement<Row>(...statement),
-			/^\s*INSERT\b/i.test(statement[0][0] ?? ""),
-		);
+		run((executor) => executor.statement<Row>(...statement), /^\s*INSERT\b/i.test(statement[0][0] ?? ""));
 	const running = keepOpen();
 
 	async function close(): Promise<void> {

@@ -103,11 +103,7 @@ export const approvalsTable: Migration = {
  * Stores a request for approval, unless its principal (caller) already has `max` open ones. Returns whether the request
  * was stored. Must run in a transaction.
  */
-export async function insertApproval(
-	sql: Sql,
-	row: ApprovalRow,
-	max: number,
-): Promise<boolean> {
+export async function insertApproval(sql: Sql, row: ApprovalRow, max: number): Promise<boolean> {
 	const open = await sql`
 		SELECT id FROM approvals
 		WHERE principal_id = ${row.principal_id} AND ended_at IS NULL LIMIT ${max}`;
@@ -120,31 +116,20 @@ export async function insertApproval(
  * Stores a request that the user of the MCP client has decided: its state is "running" if approved, otherwise "denied".
  * Returns false if a request with this id is stored already; the call must then not be run.
  */
-export async function insertDecided(
-	sql: Sql,
-	row: ApprovalRow,
-): Promise<boolean> {
+export async function insertDecided(sql: Sql, row: ApprovalRow): Promise<boolean> {
 	const rows = await sql`
 		INSERT INTO approvals ${many([{ ...row }])}
 		ON CONFLICT (id) DO NOTHING RETURNING id`;
 	return rows.length > 0;
 }
 
-export async function selectApproval(
-	sql: Sql,
-	id: string,
-): Promise<ApprovalRow | undefined> {
-	const [row] =
-		await sql<ApprovalRow>`SELECT * FROM approvals WHERE id = ${id}`;
+export async function selectApproval(sql: Sql, id: string): Promise<ApprovalRow | undefined> {
+	const [row] = await sql<ApprovalRow>`SELECT * FROM approvals WHERE id = ${id}`;
 	return row;
 }
 
 /** Returns the latest requests for approval of a principal (caller), newest first. */
-export function selectApprovalsOf(
-	sql: Sql,
-	principalId: string,
-	limit: number,
-): Promise<ApprovalRow[]> {
+export function selectApprovalsOf(sql: Sql, principalId: string, limit: number): Promise<ApprovalRow[]> {
 	return sql<ApprovalRow>`
 		SELECT * FROM approvals WHERE principal_id = ${principalId}
 		ORDER BY created_at DESC, id LIMIT ${limit}`;
@@ -175,11 +160,7 @@ export async function setApprovalMessage(
 		WHERE id = ${id} AND token = ${token}`;
 }
 
-export async function setShownState(
-	sql: Sql,
-	id: string,
-	state: ApprovalState,
-): Promise<void> {
+export async function setShownState(sql: Sql, id: string, state: ApprovalState): Promise<void> {
 	await sql`UPDATE approvals SET shown_state = ${state} WHERE id = ${id}`;
 }
 
@@ -218,11 +199,7 @@ export async function beginApproved(sql: Sql, id: string): Promise<boolean> {
  * Makes a request pending again, so that people can approve or deny it once more. Only for requests whose call has
  * certainly changed nothing. Does nothing unless the request is in one of the states `from`.
  */
-export async function reopenApproval(
-	sql: Sql,
-	id: string,
-	from: readonly ApprovalState[],
-): Promise<void> {
+export async function reopenApproval(sql: Sql, id: string, from: readonly ApprovalState[]): Promise<void> {
 	await sql`
 		UPDATE approvals SET state = ${"pending"}, decided_by = NULL, decided_at = NULL
 		WHERE id = ${id} AND state IN ${many(from)}`;
@@ -234,12 +211,7 @@ export async function reopenApproval(
  */
 export async function replacePlan(
 	sql: Sql,
-	{
-		id,
-		plan,
-		hash,
-		token,
-	}: Pick<ApprovalRow, "id" | "plan" | "hash" | "token">,
+	{ id, plan, hash, token }: Pick<ApprovalRow, "id" | "plan" | "hash" | "token">,
 ): Promise<ApprovalRow | undefined> {
 	const [row] = await sql<ApprovalRow>`
 		UPDATE approvals SET state = ${"pending"}, plan = ${plan}, hash = ${hash}, token = ${token},
@@ -256,11 +228,7 @@ export async function endApproval(
 	sql: Sql,
 	{ id, token }: Pick<ApprovalRow, "id" | "token">,
 	from: readonly ApprovalState[],
-	{
-		state,
-		result,
-		ended_at,
-	}: Pick<ApprovalRow, "state" | "result" | "ended_at">,
+	{ state, result, ended_at }: Pick<ApprovalRow, "state" | "result" | "ended_at">,
 ): Promise<ApprovalRow | undefined> {
 	const [row] = await sql<ApprovalRow>`
 		UPDATE approvals SET state = ${state}, result = ${result}, ended_at = ${ended_at}
@@ -284,21 +252,14 @@ export async function endUnposted(
 }
 
 /** Ends the requests of these principals (callers) that have changed nothing yet. Returns the updated requests. */
-export function withdrawApprovals(
-	sql: Sql,
-	principalIds: readonly string[],
-	now: number,
-): Promise<ApprovalRow[]> {
+export function withdrawApprovals(sql: Sql, principalIds: readonly string[], now: number): Promise<ApprovalRow[]> {
 	return sql<ApprovalRow>`
 		UPDATE approvals SET state = ${"withdrawn"}, ended_at = ${now}
 		WHERE principal_id IN ${many(principalIds)} AND state IN ${many(["pending", "approved"])} RETURNING *`;
 }
 
 /** Deletes requests for approval that ended before `instant` (epoch milliseconds), and returns their number. */
-export async function deleteApprovalsBefore(
-	sql: Sql,
-	instant: number,
-): Promise<number> {
+export async function deleteApprovalsBefore(sql: Sql, instant: number): Promise<number> {
 	const deleted = await sql`
 		DELETE FROM approvals WHERE ended_at < ${instant} RETURNING id`;
 	return deleted.length;

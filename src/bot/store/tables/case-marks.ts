@@ -15,20 +15,13 @@ export const caseMarksTable: Migration = {
 };
 
 /** Returns the id of the last audit log entry of a guild that was processed; undefined if there is none. */
-export async function selectCaseMark(
-	sql: Sql,
-	guildId: string,
-): Promise<string | undefined> {
+export async function selectCaseMark(sql: Sql, guildId: string): Promise<string | undefined> {
 	const [row] = await sql<{ entry_id: string }>`
 		SELECT entry_id FROM case_marks WHERE guild_id = ${guildId}`;
 	return row?.entry_id;
 }
 
-export async function saveCaseMark(
-	sql: Sql,
-	guildId: string,
-	entryId: string,
-): Promise<void> {
+export async function saveCaseMark(sql: Sql, guildId: string, entryId: string): Promise<void> {
 	await sql`
 		INSERT INTO case_marks (guild_id, entry_id) VALUES (${guildId}, ${entryId})
 		ON CONFLICT (guild_id) DO UPDATE SET entry_id = excluded.entry_id`;

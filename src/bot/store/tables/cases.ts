@@ -125,8 +125,7 @@ export async function insertCases(
 		return { ...one, guild_id: guildId, number };
 	});
 	if (cases.every(({ source }) => source === null)) {
-		for (const rows of inBatches(numbered, maxBatch))
-			await sql`INSERT INTO cases ${many(rows)}`;
+		for (const rows of inBatches(numbered, maxBatch)) await sql`INSERT INTO cases ${many(rows)}`;
 		return numbered;
 	}
 	number = last?.last ?? 0;
@@ -144,21 +143,13 @@ export async function insertCases(
 	return stored;
 }
 
-export async function selectCase(
-	sql: Sql,
-	guildId: string,
-	number: number,
-): Promise<CaseRow | undefined> {
+export async function selectCase(sql: Sql, guildId: string, number: number): Promise<CaseRow | undefined> {
 	const [row] = await sql<CaseRow>`
 		SELECT * FROM cases WHERE guild_id = ${guildId} AND number = ${number}`;
 	return row;
 }
 
-export async function selectCaseBySource(
-	sql: Sql,
-	guildId: string,
-	source: string,
-): Promise<CaseRow | undefined> {
+export async function selectCaseBySource(sql: Sql, guildId: string, source: string): Promise<CaseRow | undefined> {
 	const [row] = await sql<CaseRow>`
 		SELECT * FROM cases WHERE guild_id = ${guildId} AND source = ${source}`;
 	return row;
@@ -179,12 +170,7 @@ export async function settleCase(
 	return row;
 }
 
-export async function setTold(
-	sql: Sql,
-	guildId: string,
-	number: number,
-	told: Told,
-): Promise<void> {
+export async function setTold(sql: Sql, guildId: string, number: number, told: Told): Promise<void> {
 	await sql`
 		UPDATE cases SET told = ${told} WHERE guild_id = ${guildId} AND number = ${number}`;
 }
@@ -194,11 +180,7 @@ export async function setCaseMessages(
 	sql: Sql,
 	guildId: string,
 	number: number,
-	{
-		message_ids,
-		channel_ids,
-		detail,
-	}: Pick<CaseRow, "message_ids" | "channel_ids" | "detail">,
+	{ message_ids, channel_ids, detail }: Pick<CaseRow, "message_ids" | "channel_ids" | "detail">,
 ): Promise<void> {
 	await sql`
 		UPDATE cases SET message_ids = ${message_ids}, channel_ids = ${channel_ids}, detail = ${detail}
@@ -247,10 +229,7 @@ export function selectCases(
 ): Promise<CaseRow[]> {
 	const { userId, moderatorId, action, from = 0 } = filter;
 	const { until = Number.MAX_SAFE_INTEGER } = filter;
-	const { created_at: at, number } =
-		before && before.created_at < until
-			? before
-			: { created_at: until, number: 0 };
+	const { created_at: at, number } = before && before.created_at < until ? before : { created_at: until, number: 0 };
 	// There is one statement per index, because neither database would use an index for a combined statement.
 	if (userId !== undefined)
 		return sql<CaseRow>`
@@ -285,11 +264,7 @@ export function selectCases(
 /**
  * Returns the number of a person's cases by action. Counts only actions that were carried out, and no deleted cases.
  */
-export function countCasesOf(
-	sql: Sql,
-	guildId: string,
-	userId: string,
-): Promise<{ action: string; count: number }[]> {
+export function countCasesOf(sql: Sql, guildId: string, userId: string): Promise<{ action: string; count: number }[]> {
 	// The expressions (action || '') are in no index, so SQLite uses the index of people, which is the best one here.
 	return sql<{ action: string; count: number }>`
 		SELECT action || '' AS action, COUNT(*) AS count FROM cases
@@ -349,12 +324,7 @@ export async function editCase(
 }
 
 /** Returns the latest changes of a case, newest first, at most `limit`. */
-export function selectCaseEdits(
-	sql: Sql,
-	guildId: string,
-	number: number,
-	limit: number,
-): Promise<CaseEdit[]> {
+export function selectCaseEdits(sql: Sql, guildId: string, number: number, limit: number): Promise<CaseEdit[]> {
 	return sql<CaseEdit>`
 		SELECT * FROM case_edits WHERE guild_id = ${guildId} AND number = ${number}
 		ORDER BY edit DESC LIMIT ${limit}`;

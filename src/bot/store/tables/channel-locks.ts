@@ -49,10 +49,7 @@ export const channelLocksTable: Migration = {
  * Stores how locking a channel changes the channel's permission overwrites. Stores either all `rows` or, if one cannot
  * be stored, none.
  */
-export async function insertChannelLock(
-	sql: Sql,
-	rows: readonly ChannelLockRow[],
-): Promise<void> {
+export async function insertChannelLock(sql: Sql, rows: readonly ChannelLockRow[]): Promise<void> {
 	await sql`INSERT INTO channel_locks ${many(rows.map((row) => ({ ...row })))}`;
 }
 
@@ -60,18 +57,12 @@ export async function insertChannelLock(
  * Returns how locking a channel changed the channel's permission overwrites, roles before members; an empty list if the
  * channel is not locked.
  */
-export function selectChannelLock(
-	sql: Sql,
-	channelId: string,
-): Promise<ChannelLockRow[]> {
+export function selectChannelLock(sql: Sql, channelId: string): Promise<ChannelLockRow[]> {
 	return sql<ChannelLockRow>`
 		SELECT channel_id, target_id, target_type, locked_at, allows, denies, allowed, existed
 		FROM channel_locks WHERE channel_id = ${channelId} ORDER BY target_type, target_id`;
 }
 
-export async function deleteChannelLock(
-	sql: Sql,
-	channelId: string,
-): Promise<void> {
+export async function deleteChannelLock(sql: Sql, channelId: string): Promise<void> {
 	await sql`DELETE FROM channel_locks WHERE channel_id = ${channelId}`;
 }

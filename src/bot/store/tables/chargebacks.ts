@@ -127,11 +127,7 @@ function read(row: Row): Chargeback {
 }
 
 /** Stores a chargeback unless it is already stored. Returns whether it was new. */
-export async function insertChargeback(
-	sql: Sql,
-	event: ChargebackEvent,
-	receivedAt: Date,
-): Promise<boolean> {
+export async function insertChargeback(sql: Sql, event: ChargebackEvent, receivedAt: Date): Promise<boolean> {
 	const onDiscord = event.chat_id === null ? "none" : "pending";
 	const row: Row = {
 		...event,
@@ -161,10 +157,7 @@ export async function insertChargeback(
 	return inserted.length > 0;
 }
 
-export async function selectChargeback(
-	sql: Sql,
-	id: string,
-): Promise<Chargeback | undefined> {
+export async function selectChargeback(sql: Sql, id: string): Promise<Chargeback | undefined> {
 	const [row] = await sql<Row>`SELECT * FROM chargebacks WHERE id = ${id}`;
 	return row && read(row);
 }
@@ -177,10 +170,7 @@ export async function selectOpenChargebacks(sql: Sql): Promise<Chargeback[]> {
 }
 
 /** Returns the open chargebacks (those with something left to do) of one Discord user, oldest first. */
-export async function selectOpenChargebacksOf(
-	sql: Sql,
-	chatId: string,
-): Promise<Chargeback[]> {
+export async function selectOpenChargebacksOf(sql: Sql, chatId: string): Promise<Chargeback[]> {
 	const rows = await sql<Row>`
 		SELECT * FROM chargebacks WHERE closed = ${0} AND chat_id = ${chatId} ORDER BY received_at, id`;
 	return rows.map(read);
@@ -190,10 +180,7 @@ export async function selectOpenChargebacksOf(
  * Whether staff decided to ban the same Discord user because of another chargeback, and that chargeback is still open
  * or was decided after this chargeback arrived.
  */
-export async function hasBanBeside(
-	sql: Sql,
-	{ id, chat_id, received_at }: Chargeback,
-): Promise<boolean> {
+export async function hasBanBeside(sql: Sql, { id, chat_id, received_at }: Chargeback): Promise<boolean> {
 	const found = await sql`
 		SELECT id FROM chargebacks
 		WHERE chat_id = ${chat_id} AND id <> ${id} AND decision = ${"ban"}
@@ -203,11 +190,7 @@ export async function hasBanBeside(
 }
 
 /** Whether staff decided, at or after `since` (epoch milliseconds), to ban a Discord user for a chargeback. */
-export async function hasBanSince(
-	sql: Sql,
-	chatId: string,
-	since: number,
-): Promise<boolean> {
+export async function hasBanSince(sql: Sql, chatId: string, since: number): Promise<boolean> {
 	const found = await sql`
 		SELECT id FROM chargebacks
 		WHERE chat_id = ${chatId} AND decision = ${"ban"} AND decided_at >= ${since}
@@ -216,10 +199,7 @@ export async function hasBanSince(
 }
 
 /** Returns the chargebacks of a Discord user for which staff decided to ban, newest decision first, at most 20. */
-export function selectBansFor(
-	sql: Sql,
-	chatId: string,
-): Promise<Pick<Chargeback, "id" | "decided_by">[]> {
+export function selectBansFor(sql: Sql, chatId: string): Promise<Pick<Chargeback, "id" | "decided_by">[]> {
 	return sql<Pick<Chargeback, "id" | "decided_by">>`
 		SELECT id, decided_by FROM chargebacks
 		WHERE chat_id = ${chatId} AND decision = ${"ban"}
@@ -230,10 +210,7 @@ export function selectBansFor(
  * Whether a Discord user lost roles, or is about to lose roles, because of an open chargeback (reversed payment) and
  * has not got them back.
  */
-export async function hasRestriction(
-	sql: Sql,
-	chatId: string,
-): Promise<boolean> {
+export async function hasRestriction(sql: Sql, chatId: string): Promise<boolean> {
 	const found = await sql`
 		SELECT id FROM chargebacks
 		WHERE chat_id = ${chatId} AND closed = ${0}
@@ -258,12 +235,7 @@ export async function selectRestricted(sql: Sql): Promise<Set<string>> {
  * Stores the current roles of a Discord user, and the role that is about to replace them because of a chargeback. A
  * replacement role that is already stored is not changed.
  */
-export async function saveRoles(
-	sql: Sql,
-	id: string,
-	roles: readonly string[],
-	restrictedRole: string,
-): Promise<void> {
+export async function saveRoles(sql: Sql, id: string, roles: readonly string[], restrictedRole: string): Promise<void> {
 	await sql`
 		UPDATE chargebacks SET saved_roles = ${JSON.stringify(roles)},
 			restricted_role = COALESCE(restricted_role, ${restrictedRole})
@@ -271,12 +243,7 @@ export async function saveRoles(
 }
 
 /** Stores staff's decision on a chargeback unless there is already one. Returns whether the decision was stored. */
-export async function decide(
-	sql: Sql,
-	id: string,
-	decision: Decision,
-	by: string,
-): Promise<boolean> {
+export async function decide(sql: Sql, id: string, decision: Decision, by: string): Promise<boolean> {
 	const decided = await sql`
 		UPDATE chargebacks SET decision = ${decision}, decided_by = ${by}, decided_at = ${Date.now()}
 		WHERE id = ${id} AND decision IS NULL RETURNING id`;
@@ -287,10 +254,7 @@ export async function decide(
 export async function updateChargebacks(
 	sql: Sql,
 	ids: readonly string[],
-	{
-		lost_roles,
-		...changes
-	}: Partial<Omit<Chargeback, keyof ChargebackEvent | "saved_roles">>,
+	{ lost_roles, ...changes }: Partial<Omit<Chargeback, keyof ChargebackEvent | "saved_roles">>,
 ): Promise<void> {
 	const roles = lost_roles && { lost_roles: JSON.stringify(lost_roles) };
 	await sql`
@@ -301,22 +265,13 @@ export async function updateChargebacks(
  * An action that the bot takes because of a chargeback and that may fail. The database stores the error of an action in
  * a column `…_error`.
  */
-export type FailableStep =
-	| "restriction"
-	| "discord_ban"
-	| "game_ban"
-	| "restoration";
+export type FailableStep = "restriction" | "discord_ban" | "game_ban" | "restoration";
 
 /**
  * Stores the error of an action that the bot took because of a chargeback, such as a ban. Does nothing if the action
  * has succeeded in the meantime.
  */
-export async function setError(
-	sql: Sql,
-	id: string,
-	step: FailableStep,
-	error: string,
-): Promise<void> {
+export async function setError(sql: Sql, id: string, step: FailableStep, error: string): Promise<void> {
 	await sql`
 		UPDATE chargebacks SET ${many([{ [`${step}_error`]: error }])}
 		WHERE id = ${id} AND CASE ${step}

@@ -40,10 +40,7 @@ export const conversationsTable: Migration = {
 };
 
 /** Stores messages of AI conversations. For a message that is already stored, only the content is updated. */
-export async function saveTurns(
-	sql: Sql,
-	turns: readonly Turn[],
-): Promise<void> {
+export async function saveTurns(sql: Sql, turns: readonly Turn[]): Promise<void> {
 	await sql`
 		INSERT INTO conversation_messages ${many(turns.map((turn) => ({ ...turn })))}
 		ON CONFLICT (message_id) DO UPDATE SET content = excluded.content`;
@@ -53,11 +50,7 @@ export async function saveTurns(
  * Returns a stored message of an AI conversation and the messages before it, newest first, at most `limit`; an empty
  * list if the message is not stored.
  */
-export function selectChain(
-	sql: Sql,
-	messageId: string,
-	limit: number,
-): Promise<Turn[]> {
+export function selectChain(sql: Sql, messageId: string, limit: number): Promise<Turn[]> {
 	return sql<Turn>`
 		WITH RECURSIVE chain (message_id, parent_id, depth) AS (
 			SELECT message_id, parent_id, 1 FROM conversation_messages WHERE message_id = ${messageId}
@@ -87,18 +80,12 @@ export async function selectLatestAnswer(
 	return latest?.message_id;
 }
 
-export async function deleteTurns(
-	sql: Sql,
-	messageIds: readonly string[],
-): Promise<void> {
+export async function deleteTurns(sql: Sql, messageIds: readonly string[]): Promise<void> {
 	await sql`DELETE FROM conversation_messages WHERE message_id IN ${many(messageIds)}`;
 }
 
 /** Deletes all stored messages of AI conversations in the Discord channels with these ids. */
-export async function deleteTurnsIn(
-	sql: Sql,
-	channelIds: readonly string[],
-): Promise<void> {
+export async function deleteTurnsIn(sql: Sql, channelIds: readonly string[]): Promise<void> {
 	await sql`DELETE FROM conversation_messages WHERE channel_id IN ${many(channelIds)}`;
 }
 
@@ -106,11 +93,7 @@ export async function deleteTurnsIn(
  * Deletes at most `limit` stored messages of AI conversations that are older than `instant` (epoch milliseconds).
  * Returns how many were deleted.
  */
-export async function deleteTurnsBefore(
-	sql: Sql,
-	instant: number,
-	limit: number,
-): Promise<number> {
+export async function deleteTurnsBefore(sql: Sql, instant: number, limit: number): Promise<number> {
 	const deleted = await sql`
 		DELETE FROM conversation_messages WHERE message_id IN (
 			SELECT message_id FROM conversation_messages WHERE at < ${instant} LIMIT ${limit}

@@ -49,20 +49,14 @@ export async function selectDonatorLists(sql: Sql): Promise<DonatorLists> {
  * Stores a list of the game's supporters (paying players) as the accepted one, and deletes a stored list that waits for
  * confirmation.
  */
-export function saveAccepted(
-	store: Pick<Store, "transaction">,
-	list: readonly ListEntry[],
-): Promise<void> {
+export function saveAccepted(store: Pick<Store, "transaction">, list: readonly ListEntry[]): Promise<void> {
 	return store.transaction(async (sql) => {
 		await save(sql, "accepted", list);
 		await forgetDoubted(sql);
 	});
 }
 
-export function saveDoubted(
-	sql: Sql,
-	list: readonly ListEntry[],
-): Promise<void> {
+export function saveDoubted(sql: Sql, list: readonly ListEntry[]): Promise<void> {
 	return save(sql, "doubted", list);
 }
 
@@ -70,11 +64,7 @@ export async function forgetDoubted(sql: Sql): Promise<void> {
 	await sql`DELETE FROM donator_lists WHERE kind = ${"doubted"}`;
 }
 
-async function save(
-	sql: Sql,
-	kind: "accepted" | "doubted",
-	list: readonly ListEntry[],
-): Promise<void> {
+async function save(sql: Sql, kind: "accepted" | "doubted", list: readonly ListEntry[]): Promise<void> {
 	// JSON text escapes characters that a database rejects, such as NUL.
 	await sql`
 		INSERT INTO donator_lists (kind, fetched_at, standings)

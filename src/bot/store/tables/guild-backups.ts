@@ -47,14 +47,7 @@ export interface GuildBackupRow {
 export interface NewGuildBackup
 	extends Pick<
 		GuildBackupRow,
-		| "guild_id"
-		| "made_at"
-		| "guild_name"
-		| "length"
-		| "sha256"
-		| "channels"
-		| "roles"
-		| "omitted"
+		"guild_id" | "made_at" | "guild_name" | "length" | "sha256" | "channels" | "roles" | "omitted"
 	> {
 	/** The guild document as it is stored in the database: JSON text, or compressed JSON text. */
 	document: string;
@@ -110,18 +103,14 @@ export interface SaveOptions {
 	 * Decides whether to protect the previous backup from being replaced by newer backups. Returns the reason, such as a
 	 * loss of many channels, or undefined if no protection is needed.
 	 */
-	keepReason(
-		previous: Pick<GuildBackupRow, "channels" | "roles">,
-	): string | undefined;
+	keepReason(previous: Pick<GuildBackupRow, "channels" | "roles">): string | undefined;
 }
 
 /**
  * Result of storing a backup of a guild. "unchanged": the backup was not stored, because the guild's latest backup has
  * the same guild document.
  */
-export type SavedBackup =
-	| { outcome: "unchanged" }
-	| { outcome: "made"; number: number; kept?: string | undefined };
+export type SavedBackup = { outcome: "unchanged" } | { outcome: "made"; number: number; kept?: string | undefined };
 
 /**
  * Stores a backup of a guild and deletes the guild's oldest backups, in one transaction. If the guild's latest backup
@@ -173,21 +162,14 @@ async function rotate(sql: Sql, guildId: string, keep: number): Promise<void> {
 }
 
 /** Returns, by guild id, when each guild was last compared with its latest backup, in epoch milliseconds. */
-export async function selectBackupChecks(
-	sql: Sql,
-): Promise<Map<string, number>> {
+export async function selectBackupChecks(sql: Sql): Promise<Map<string, number>> {
 	const rows = await sql<{ guild_id: string; checked_at: number }>`
 		SELECT guild_id, checked_at FROM guild_backup_checks`;
-	return new Map(
-		rows.map(({ guild_id, checked_at }) => [guild_id, checked_at]),
-	);
+	return new Map(rows.map(({ guild_id, checked_at }) => [guild_id, checked_at]));
 }
 
 /** Returns the stored backups of a guild without their guild documents, newest first. */
-export function selectGuildBackups(
-	sql: Sql,
-	guildId: string,
-): Promise<GuildBackupRow[]> {
+export function selectGuildBackups(sql: Sql, guildId: string): Promise<GuildBackupRow[]> {
 	return sql<GuildBackupRow>`
 		SELECT guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, kept_at, kept_reason,
 			notice_due
@@ -235,10 +217,7 @@ export function selectDueNotices(sql: Sql): Promise<GuildBackupRow[]> {
 }
 
 /** Records that the operators have been notified that a backup was protected. */
-export async function setNoticed(
-	sql: Sql,
-	{ guild_id, number }: GuildBackupKey,
-): Promise<void> {
+export async function setNoticed(sql: Sql, { guild_id, number }: GuildBackupKey): Promise<void> {
 	await sql`
 		UPDATE guild_backups SET notice_due = ${0} WHERE guild_id = ${guild_id} AND number = ${number}`;
 }

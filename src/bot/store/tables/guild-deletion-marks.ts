@@ -18,10 +18,7 @@ export const guildDeletionMarksTable: Migration = {
  * Returns the id of the audit log entry up to which the bot has searched a guild's audit log on Discord for mass
  * deletions. Undefined if the bot has not searched it yet.
  */
-export async function selectDeletionMark(
-	sql: Sql,
-	guildId: string,
-): Promise<string | undefined> {
+export async function selectDeletionMark(sql: Sql, guildId: string): Promise<string | undefined> {
 	const [row] = await sql<{ entry_id: string }>`
 		SELECT entry_id FROM guild_deletion_marks WHERE guild_id = ${guildId}`;
 	return row?.entry_id;
@@ -31,11 +28,7 @@ export async function selectDeletionMark(
  * Stores the id of the audit log entry up to which the bot has searched a guild's audit log on Discord for mass
  * deletions. Does nothing if the stored id is higher.
  */
-export async function saveDeletionMark(
-	sql: Sql,
-	guildId: string,
-	entryId: string,
-): Promise<void> {
+export async function saveDeletionMark(sql: Sql, guildId: string, entryId: string): Promise<void> {
 	await sql`
 		INSERT INTO guild_deletion_marks ${many([{ guild_id: guildId, entry_id: entryId }])}
 		ON CONFLICT (guild_id) DO UPDATE SET entry_id = excluded.entry_id

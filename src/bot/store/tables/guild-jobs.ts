@@ -27,10 +27,7 @@ export interface GuildJobRow {
 }
 
 /** The columns of an unfinished job that the bot needs to decide whether it can continue the job now. */
-export type RunningGuildJob = Pick<
-	GuildJobRow,
-	"id" | "guild_id" | "plan_hash" | "cancel_asked"
->;
+export type RunningGuildJob = Pick<GuildJobRow, "id" | "guild_id" | "plan_hash" | "cancel_asked">;
 
 export interface GuildJobStepRow {
 	job_id: string;
@@ -105,10 +102,7 @@ export const guildJobsTables: Migration = {
  * Stores a new job, which makes changes to a guild. If the guild already has a running job, stores nothing and returns
  * false.
  */
-export async function insertGuildJob(
-	sql: Sql,
-	job: GuildJobRow,
-): Promise<boolean> {
+export async function insertGuildJob(sql: Sql, job: GuildJobRow): Promise<boolean> {
 	const rows = await sql`
 		INSERT INTO guild_jobs ${many([{ ...job }])} ON CONFLICT DO NOTHING RETURNING id`;
 	return rows.length > 0;
@@ -120,21 +114,14 @@ export function selectRunningGuildJobs(sql: Sql): Promise<RunningGuildJob[]> {
 		WHERE ended_at IS NULL ORDER BY started_at, id`;
 }
 
-export async function selectGuildJob(
-	sql: Sql,
-	id: string,
-): Promise<GuildJobRow | undefined> {
+export async function selectGuildJob(sql: Sql, id: string): Promise<GuildJobRow | undefined> {
 	const [row] = await sql<GuildJobRow>`
 		SELECT * FROM guild_jobs WHERE id = ${id}`;
 	return row;
 }
 
 /** Returns the ids of the latest jobs that make or made changes to a guild, newest first, at most `limit`. */
-export async function selectGuildJobIds(
-	sql: Sql,
-	guildId: string,
-	limit: number,
-): Promise<string[]> {
+export async function selectGuildJobIds(sql: Sql, guildId: string, limit: number): Promise<string[]> {
 	const rows = await sql<{ id: string }>`
 		SELECT id FROM guild_jobs WHERE guild_id = ${guildId}
 		ORDER BY started_at DESC, id LIMIT ${limit}`;
@@ -151,12 +138,7 @@ export async function askToCancel(sql: Sql, id: string): Promise<boolean> {
 
 export async function endGuildJob(
 	sql: Sql,
-	{
-		id,
-		state,
-		note,
-		ended_at,
-	}: Pick<GuildJobRow, "id" | "state" | "note" | "ended_at">,
+	{ id, state, note, ended_at }: Pick<GuildJobRow, "id" | "state" | "note" | "ended_at">,
 ): Promise<void> {
 	await sql`
 		UPDATE guild_jobs SET state = ${state}, note = ${note}, ended_at = ${ended_at}
@@ -164,19 +146,13 @@ export async function endGuildJob(
 }
 
 /** Returns the stored steps (changes to the guild) of a job: those that the job has started, and those that failed. */
-export function selectGuildJobSteps(
-	sql: Sql,
-	jobId: string,
-): Promise<GuildJobStepRow[]> {
+export function selectGuildJobSteps(sql: Sql, jobId: string): Promise<GuildJobStepRow[]> {
 	return sql<GuildJobStepRow>`
 		SELECT * FROM guild_job_steps WHERE job_id = ${jobId}`;
 }
 
 /** Stores the progress of job steps, which are changes to guilds. Overwrites the stored progress of the same steps. */
-export async function saveGuildJobSteps(
-	sql: Sql,
-	steps: readonly GuildJobStepRow[],
-): Promise<void> {
+export async function saveGuildJobSteps(sql: Sql, steps: readonly GuildJobStepRow[]): Promise<void> {
 	for (const batch of inBatches(steps, 100))
 		await sql`
 			INSERT INTO guild_job_steps ${many(batch.map((step) => ({ ...step })))}
@@ -188,10 +164,7 @@ export async function saveGuildJobSteps(
 /**
  * Deletes jobs that ended before `instant` (epoch milliseconds), and their steps. Returns how many jobs were deleted.
  */
-export async function deleteGuildJobsBefore(
-	sql: Sql,
-	instant: number,
-): Promise<number> {
+export async function deleteGuildJobsBefore(sql: Sql, instant: number): Promise<number> {
 	await sql`
 		DELETE FROM guild_job_steps WHERE job_id IN (
 			SELECT id FROM guild_jobs WHERE ended_at < ${instant}

@@ -44,10 +44,7 @@ const toleranceMs = 3_600_000;
  * Returns the hashes of stored pictures by their sources. A source is the id of an emoji, or Discord's hash of an icon.
  * Sources whose picture is not stored are left out.
  */
-export async function selectPictureHashes(
-	sql: Sql,
-	sources: readonly string[],
-): Promise<Map<string, string>> {
+export async function selectPictureHashes(sql: Sql, sources: readonly string[]): Promise<Map<string, string>> {
 	const hashes = new Map<string, string>();
 	for (const batch of inBatches(sources, batchSize)) {
 		const rows = await sql<{ source: string; hash: string }>`
@@ -75,30 +72,20 @@ export function saveGuildPicture(
 /**
  * Stores which picture (`hash`) an emoji or icon has. `source` is the id of the emoji, or Discord's hash of the icon.
  */
-export async function savePictureSource(
-	sql: Sql,
-	source: string,
-	hash: string,
-): Promise<void> {
+export async function savePictureSource(sql: Sql, source: string, hash: string): Promise<void> {
 	await sql`
 		INSERT INTO guild_picture_sources ${many([{ source, hash }])}
 		ON CONFLICT (source) DO UPDATE SET hash = excluded.hash`;
 }
 
-export async function selectGuildPicture(
-	sql: Sql,
-	hash: string,
-): Promise<GuildPictureRow | undefined> {
+export async function selectGuildPicture(sql: Sql, hash: string): Promise<GuildPictureRow | undefined> {
 	const [row] = await sql<GuildPictureRow>`
 		SELECT hash, media_type, data, used_at FROM guild_pictures WHERE hash = ${hash}`;
 	return row;
 }
 
 /** Returns the hashes, out of the given ones, of the pictures that are stored in the database. */
-export async function selectKnownPictures(
-	sql: Sql,
-	hashes: readonly string[],
-): Promise<Set<string>> {
+export async function selectKnownPictures(sql: Sql, hashes: readonly string[]): Promise<Set<string>> {
 	const known = new Set<string>();
 	for (const batch of inBatches(hashes, batchSize))
 		for (const { hash } of await sql<{ hash: string }>`
@@ -111,11 +98,7 @@ export async function selectKnownPictures(
  * Stores `now` (epoch milliseconds) as the time of the last use of pictures. Skips pictures whose stored time is less
  * than an hour off.
  */
-export async function touchGuildPictures(
-	sql: Sql,
-	hashes: readonly string[],
-	now: number,
-): Promise<void> {
+export async function touchGuildPictures(sql: Sql, hashes: readonly string[], now: number): Promise<void> {
 	for (const batch of inBatches(hashes, batchSize))
 		await sql`
 			UPDATE guild_pictures SET used_at = ${now} WHERE hash IN ${many(batch)}
@@ -126,10 +109,7 @@ export async function touchGuildPictures(
  * Deletes pictures that no backup of a guild refers to and that were last used before `before` (epoch milliseconds).
  * Returns how many pictures were deleted.
  */
-export function deleteUnusedPictures(
-	store: Pick<Store, "transaction">,
-	before: number,
-): Promise<number> {
+export function deleteUnusedPictures(store: Pick<Store, "transaction">, before: number): Promise<number> {
 	return store.transaction(async (sql) => {
 		const deleted = await sql`
 			DELETE FROM guild_pictures WHERE used_at < ${before}

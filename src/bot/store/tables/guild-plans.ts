@@ -34,10 +34,7 @@ export const guildPlansTable: Migration = {
 /**
  * Stores a plan of changes to a guild. Deletes plans older than a day, and all but the latest 20 plans of the guild.
  */
-export async function saveGuildPlan(
-	sql: Sql,
-	plan: GuildPlanRow,
-): Promise<void> {
+export async function saveGuildPlan(sql: Sql, plan: GuildPlanRow): Promise<void> {
 	await sql`
 		INSERT INTO guild_plans ${many([{ ...plan }])}
 		ON CONFLICT (hash) DO UPDATE SET made_at = excluded.made_at`;
@@ -52,10 +49,7 @@ export async function saveGuildPlan(
 		)`;
 }
 
-export async function selectGuildPlan(
-	sql: Sql,
-	hash: string,
-): Promise<GuildPlanRow | undefined> {
+export async function selectGuildPlan(sql: Sql, hash: string): Promise<GuildPlanRow | undefined> {
 	const [row] = await sql<GuildPlanRow>`
 		SELECT * FROM guild_plans WHERE hash = ${hash}`;
 	return row;

@@ -17,20 +17,13 @@ export const guildSettingsTable: Migration = {
  * Returns the id of the channel of a guild's moderation log: null if the log is switched off, undefined if it was never
  * set.
  */
-export async function selectLogChannel(
-	sql: Sql,
-	guildId: string,
-): Promise<string | null | undefined> {
+export async function selectLogChannel(sql: Sql, guildId: string): Promise<string | null | undefined> {
 	const [row] = await sql<{ log_channel_id: string | null }>`
 		SELECT log_channel_id FROM guild_settings WHERE guild_id = ${guildId}`;
 	return row?.log_channel_id;
 }
 
-export async function saveLogChannel(
-	sql: Sql,
-	guildId: string,
-	channelId: string | null,
-): Promise<void> {
+export async function saveLogChannel(sql: Sql, guildId: string, channelId: string | null): Promise<void> {
 	await sql`
 		INSERT INTO guild_settings (guild_id, log_channel_id)
 		VALUES (${guildId}, ${channelId})

@@ -42,10 +42,7 @@ export const joinRolesTables: Migration = {
 /** Maximum number of rows in one SQL statement. */
 const batchSize = 1_000;
 
-export async function selectJoinRoleNotes(
-	sql: Sql,
-	guildId: string,
-): Promise<JoinRoleNotes> {
+export async function selectJoinRoleNotes(sql: Sql, guildId: string): Promise<JoinRoleNotes> {
 	const [mark] = await sql<{ joined_until: number }>`
 		SELECT joined_until FROM join_role_marks WHERE guild_id = ${guildId}`;
 	const owed = await sql<OwedRow>`

@@ -82,11 +82,7 @@ export async function addMessages(
 }
 
 /** Returns the stored activity of guild members by their ids. Members without stored activity are left out. */
-export function selectActivity(
-	sql: Sql,
-	guildId: string,
-	ids: readonly string[],
-): Promise<Activity[]> {
+export function selectActivity(sql: Sql, guildId: string, ids: readonly string[]): Promise<Activity[]> {
 	return sql<Activity>`
 		SELECT user_id, joined_at, messages, promoted, role_id, claimed, withheld
 		FROM member_activity WHERE guild_id = ${guildId} AND user_id IN ${many(ids)}`;
@@ -96,11 +92,7 @@ export function selectActivity(
  * Returns members for which the bot has started to give the role for active members. Whether they have got the role must
  * be read from Discord.
  */
-export function selectClaimed(
-	sql: Sql,
-	guildId: string,
-	limit: number,
-): Promise<Activity[]> {
+export function selectClaimed(sql: Sql, guildId: string, limit: number): Promise<Activity[]> {
 	return sql<Activity>`
 		SELECT user_id, joined_at, messages, promoted, role_id, claimed, withheld
 		FROM member_activity WHERE claimed = 1 AND guild_id = ${guildId} ORDER BY user_id LIMIT ${limit}`;
@@ -129,11 +121,7 @@ export async function claimPromotion(
 }
 
 /** Records that the bot has given a member the role for active members. */
-export async function settlePromotion(
-	sql: Sql,
-	guildId: string,
-	id: string,
-): Promise<void> {
+export async function settlePromotion(sql: Sql, guildId: string, id: string): Promise<void> {
 	await sql`
 		UPDATE member_activity SET claimed = 0 WHERE guild_id = ${guildId} AND user_id = ${id}`;
 }
@@ -142,11 +130,7 @@ export async function settlePromotion(
  * Removes the record that the bot is about to give a member the role for active members. The bot can then try again
  * later.
  */
-export async function releasePromotion(
-	sql: Sql,
-	guildId: string,
-	id: string,
-): Promise<void> {
+export async function releasePromotion(sql: Sql, guildId: string, id: string): Promise<void> {
 	await sql`
 		UPDATE member_activity SET promoted = 0, claimed = 0
 		WHERE guild_id = ${guildId} AND user_id = ${id} AND claimed = 1`;
@@ -159,9 +143,7 @@ export async function savePromoted(
 	people: readonly Membership[],
 	roleId: string,
 ): Promise<void> {
-	const rows = people.map((person) =>
-		newRow(guildId, { ...person, promoted: 1, role_id: roleId }),
-	);
+	const rows = people.map((person) => newRow(guildId, { ...person, promoted: 1, role_id: roleId }));
 	await sql`
 		INSERT INTO member_activity ${many(rows)}
 		ON CONFLICT (guild_id, user_id) DO UPDATE SET

@@ -97,10 +97,7 @@ export async function saveRaidMode(sql: Sql, mode: RaidMode): Promise<void> {
 			slowmode = excluded.slowmode, asked_at = excluded.asked_at, ended_at = excluded.ended_at`;
 }
 
-export async function selectRaidMode(
-	sql: Sql,
-	guildId: string,
-): Promise<RaidMode | undefined> {
+export async function selectRaidMode(sql: Sql, guildId: string): Promise<RaidMode | undefined> {
 	const [row] = await sql<RaidMode>`
 		SELECT * FROM raid_modes WHERE guild_id = ${guildId}`;
 	return row;
@@ -136,19 +133,13 @@ export async function endRaidRun(
 	return rows.length > 0;
 }
 
-export function selectRaidSteps(
-	sql: Sql,
-	guildId: string,
-): Promise<RaidStep[]> {
+export function selectRaidSteps(sql: Sql, guildId: string): Promise<RaidStep[]> {
 	return sql<RaidStep>`
 		SELECT * FROM raid_steps WHERE guild_id = ${guildId} ORDER BY thing`;
 }
 
 /** Stores the states of settings. Replaces the stored states of the same settings. */
-export async function saveRaidSteps(
-	sql: Sql,
-	steps: readonly RaidStep[],
-): Promise<void> {
+export async function saveRaidSteps(sql: Sql, steps: readonly RaidStep[]): Promise<void> {
 	for (const batch of inBatches(steps, 100))
 		await sql`
 			INSERT INTO raid_steps ${many(batch.map((step) => ({ ...step })))}
@@ -158,10 +149,7 @@ export async function saveRaidSteps(
 }
 
 /** Deletes a guild's stored settings that do not have a value from raid mode any more. */
-export async function deleteEndedRaidSteps(
-	sql: Sql,
-	guildId: string,
-): Promise<void> {
+export async function deleteEndedRaidSteps(sql: Sql, guildId: string): Promise<void> {
 	await sql`
 		DELETE FROM raid_steps WHERE guild_id = ${guildId}
 			AND state IN ('kept', 'restored', 'changed', 'gone')`;

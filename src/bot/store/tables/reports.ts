@@ -133,15 +133,7 @@ export type ReportKey = Pick<ReportRow, "guild_id" | "number">;
 
 /** A new report by a member. */
 export interface NewReport
-	extends Pick<
-		ReportRow,
-		| "guild_id"
-		| "target"
-		| "author_id"
-		| "author_kind"
-		| "channel_id"
-		| "message_id"
-	> {
+	extends Pick<ReportRow, "guild_id" | "target" | "author_id" | "author_kind" | "channel_id" | "message_id"> {
 	reporterId: string;
 	reason: string | null;
 	/** Time of the report, in epoch milliseconds. */
@@ -171,11 +163,7 @@ export type Filed =
 /**
  * Stores a report, or adds the person to the open report about the same message or person. Must run in a transaction.
  */
-export async function fileReport(
-	sql: Sql,
-	report: NewReport,
-	limits: ReportLimits,
-): Promise<Filed> {
+export async function fileReport(sql: Sql, report: NewReport, limits: ReportLimits): Promise<Filed> {
 	const { guild_id, target, reporterId, at } = report;
 	const own = await sql<{ number: number; state: ReportState }>`
 		SELECT reports.number, reports.state FROM report_reporters
@@ -184,17 +172,14 @@ export async function fileReport(
 			AND reports.target = ${target}
 		ORDER BY reports.number DESC LIMIT 1`;
 	// A person can report the same message only once, but the same person again, who may misbehave again.
-	const before = own.find(
-		({ state }) => state === "open" || report.message_id !== null,
-	);
+	const before = own.find(({ state }) => state === "open" || report.message_id !== null);
 	if (before) return { kind: "again", number: before.number };
 	const refused = await refusalOf(sql, report, limits);
 	if (refused) return refused;
 	const [open] = await sql<{ number: number }>`
 		SELECT number FROM reports
 		WHERE guild_id = ${guild_id} AND target = ${target} AND state = ${"open"}`;
-	const isCrowded =
-		open && (await countReporters(sql, guild_id, open)) >= limits.reporters;
+	const isCrowded = open && (await countReporters(sql, guild_id, open)) >= limits.reporters;
 	if (isCrowded) return { kind: "crowded", number: open.number };
 	const number = open?.number ?? (await insertReport(sql, report, limits.open));
 	if (number === undefined) return { kind: "queue full" };
@@ -219,17 +204,11 @@ async function refusalOf(
 	const [recent] = await sql<{ total: number }>`
 		SELECT COUNT(*) AS total FROM report_reporters
 		WHERE guild_id = ${guild_id} AND user_id = ${reporterId} AND at > ${at - limits.windowMs}`;
-	return (recent?.total ?? 0) >= limits.recentOf
-		? { kind: "too many lately" }
-		: undefined;
+	return (recent?.total ?? 0) >= limits.recentOf ? { kind: "too many lately" } : undefined;
 }
 
 /** Inserts a new report and returns its number; undefined if the guild already has `max` open ones. */
-async function insertReport(
-	sql: Sql,
-	report: NewReport,
-	max: number,
-): Promise<number | undefined> {
+async function insertReport(sql: Sql, report: NewReport, max: number): Promise<number | undefined> {
 	const { guild_id } = report;
 	const [open] = await sql<{ total: number }>`
 		SELECT COUNT(*) AS total FROM reports WHERE guild_id = ${guild_id} AND state = ${"open"}`;
@@ -263,21 +242,14 @@ async function bumpReport(sql: Sql, { guild_id, number }: ReportKey) {
 		WHERE guild_id = ${guild_id} AND number = ${number}`;
 }
 
-async function countReporters(
-	sql: Sql,
-	guildId: string,
-	{ number }: Pick<ReportRow, "number">,
-): Promise<number> {
+async function countReporters(sql: Sql, guildId: string, { number }: Pick<ReportRow, "number">): Promise<number> {
 	const [row] = await sql<{ total: number }>`
 		SELECT COUNT(*) AS total FROM report_reporters
 		WHERE guild_id = ${guildId} AND number = ${number}`;
 	return row?.total ?? 0;
 }
 
-export async function selectReport(
-	sql: Sql,
-	{ guild_id, number }: ReportKey,
-): Promise<ReportRow | undefined> {
+export async function selectReport(sql: Sql, { guild_id, number }: ReportKey): Promise<ReportRow | undefined> {
 	const [row] = await sql<ReportRow>`
 		SELECT * FROM reports WHERE guild_id = ${guild_id} AND number = ${number}`;
 	return row;
@@ -293,10 +265,7 @@ export async function selectReporters(
 		SELECT user_id, at, reason FROM report_reporters
 		WHERE guild_id = ${guild_id} AND number = ${number}
 		ORDER BY at, user_id LIMIT ${limit}`;
-	const total =
-		rows.length < limit
-			? rows.length
-			: await countReporters(sql, guild_id, { number });
+	const total = rows.length < limit ? rows.length : await countReporters(sql, guild_id, { number });
 	return { rows, total };
 }
 
@@ -329,12 +298,7 @@ export async function selectEarlierReport(
 }
 
 /** Returns the numbers of the oldest open reports about a person, at most `limit`. */
-export async function selectOpenAbout(
-	sql: Sql,
-	guildId: string,
-	authorId: string,
-	limit: number,
-): Promise<number[]> {
+export async function selectOpenAbout(sql: Sql, guildId: string, authorId: string, limit: number): Promise<number[]> {
 	const rows = await sql<{ number: number }>`
 		SELECT number FROM reports
 		WHERE guild_id = ${guildId} AND state = 'open' AND author_id = ${authorId}
@@ -365,21 +329,14 @@ export async function selectReports(
 }
 
 /** Returns the guild's oldest reports whose entries in the channel for reports are outdated. */
-export function selectUnshownReports(
-	sql: Sql,
-	guildId: string,
-	limit: number,
-): Promise<ReportRow[]> {
+export function selectUnshownReports(sql: Sql, guildId: string, limit: number): Promise<ReportRow[]> {
 	return sql<ReportRow>`
 		SELECT * FROM reports WHERE shown <> version AND guild_id = ${guildId}
 		ORDER BY created_at LIMIT ${limit}`;
 }
 
 /** Returns the open reports that must be closed automatically at or before `now` (epoch milliseconds). */
-export function selectClosingReports(
-	sql: Sql,
-	now: number,
-): Promise<ReportRow[]> {
+export function selectClosingReports(sql: Sql, now: number): Promise<ReportRow[]> {
 	return sql<ReportRow>`
 		SELECT * FROM reports
 		WHERE state = ${"open"} AND closes_at <= ${now} ORDER BY closes_at LIMIT 100`;
@@ -454,10 +411,7 @@ export async function endReport(
  * Deletes reports that ended before `instant` (epoch milliseconds), and returns their number. Keeps the latest report
  * of each guild, because its number must not be used again. Must run in a transaction.
  */
-export async function deleteReportsBefore(
-	sql: Sql,
-	instant: number,
-): Promise<number> {
+export async function deleteReportsBefore(sql: Sql, instant: number): Promise<number> {
 	const rows = await sql<ReportKey>`
 		DELETE FROM reports
 		WHERE ended_at < ${instant} AND number < (

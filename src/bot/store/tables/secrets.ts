@@ -14,11 +14,7 @@ export const secretsTable: Migration = {
 };
 
 /** Returns the secret with this name. If there is none, stores `fresh` as the secret. */
-export async function loadSecret(
-	sql: Sql,
-	name: string,
-	fresh: string,
-): Promise<string> {
+export async function loadSecret(sql: Sql, name: string, fresh: string): Promise<string> {
 	await sql`
 		INSERT INTO secrets (name, value) VALUES (${name}, ${fresh})
 		ON CONFLICT (name) DO NOTHING`;

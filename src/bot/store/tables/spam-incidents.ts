@@ -58,10 +58,7 @@ export const spamTables: Migration = {
 };
 
 /** Stores a new or changed incident. */
-export async function saveSpamIncident(
-	sql: Sql,
-	row: SpamIncidentRow,
-): Promise<void> {
+export async function saveSpamIncident(sql: Sql, row: SpamIncidentRow): Promise<void> {
 	await sql`
 		INSERT INTO spam_incidents ${many([{ ...row }])}
 		ON CONFLICT (guild_id, id) DO UPDATE SET
@@ -70,11 +67,7 @@ export async function saveSpamIncident(
 			log_message_id = excluded.log_message_id`;
 }
 
-export async function selectSpamIncident(
-	sql: Sql,
-	guildId: string,
-	id: string,
-): Promise<SpamIncidentRow | undefined> {
+export async function selectSpamIncident(sql: Sql, guildId: string, id: string): Promise<SpamIncidentRow | undefined> {
 	const [row] = await sql<SpamIncidentRow>`
 		SELECT * FROM spam_incidents WHERE guild_id = ${guildId} AND id = ${id}`;
 	return row;
@@ -93,10 +86,7 @@ export async function hasSpamNear(
 }
 
 /** Returns the unfinished incidents, oldest first, at most `limit`. */
-export function selectOpenSpamIncidents(
-	sql: Sql,
-	limit: number,
-): Promise<SpamIncidentRow[]> {
+export function selectOpenSpamIncidents(sql: Sql, limit: number): Promise<SpamIncidentRow[]> {
 	return sql<SpamIncidentRow>`
 		SELECT * FROM spam_incidents WHERE state = ${"asked"} ORDER BY detected_at LIMIT ${limit}`;
 }
@@ -114,21 +104,14 @@ export interface SpamAllowance {
 	until: number;
 }
 
-export async function saveSpamAllowance(
-	sql: Sql,
-	allowance: SpamAllowance,
-): Promise<void> {
+export async function saveSpamAllowance(sql: Sql, allowance: SpamAllowance): Promise<void> {
 	await sql`
 		INSERT INTO spam_allowances ${many([{ ...allowance }])}
 		ON CONFLICT (guild_id, user_id) DO UPDATE SET until = excluded.until`;
 }
 
 /** Returns the allowances that end after `now` (epoch milliseconds), latest end first, at most `limit`. */
-export function selectSpamAllowances(
-	sql: Sql,
-	now: number,
-	limit: number,
-): Promise<SpamAllowance[]> {
+export function selectSpamAllowances(sql: Sql, now: number, limit: number): Promise<SpamAllowance[]> {
 	return sql<SpamAllowance>`
 		SELECT * FROM spam_allowances WHERE until > ${now} ORDER BY until DESC LIMIT ${limit}`;
 }

@@ -52,30 +52,21 @@ export async function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
 
 export type TempBanKey = Pick<TempBan, "guild_id" | "user_id">;
 
-export async function selectTempBan(
-	sql: Sql,
-	{ guild_id, user_id }: TempBanKey,
-): Promise<TempBan | undefined> {
+export async function selectTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<TempBan | undefined> {
 	const [row] = await sql<TempBan>`
 		SELECT * FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
 	return row;
 }
 
 /** Records that Discord has confirmed a temporary ban. */
-export async function setBanned(
-	sql: Sql,
-	{ guild_id, user_id }: TempBanKey,
-): Promise<void> {
+export async function setBanned(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<void> {
 	await sql`
 		UPDATE temp_bans SET state = ${"banned"}
 		WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
 }
 
 /** Deletes a temporary ban from the bot's database, but not on Discord. Returns whether the ban was stored. */
-export async function deleteTempBan(
-	sql: Sql,
-	{ guild_id, user_id }: TempBanKey,
-): Promise<boolean> {
+export async function deleteTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<boolean> {
 	const rows = await sql`
 		DELETE FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}
 		RETURNING user_id`;
@@ -100,10 +91,7 @@ export function selectAllTempBans(sql: Sql): Promise<TempBanKey[]> {
  * Returns the earliest time after `now` at which a temporary ban ends, in epoch milliseconds; undefined if there is
  * none.
  */
-export async function selectNextEnd(
-	sql: Sql,
-	now: number,
-): Promise<number | undefined> {
+export async function selectNextEnd(sql: Sql, now: number): Promise<number | undefined> {
 	const [row] = await sql<{ next: number | null }>`
 		SELECT MIN(ends_at) AS next FROM temp_bans WHERE ends_at > ${now}`;
 	return row?.next ?? undefined;

@@ -70,10 +70,7 @@ export const toolCallsWithEffects: Migration = {
 };
 
 /** Adds MCP tool calls to the audit log. Ignores calls that the audit log already contains. */
-export async function insertToolCalls(
-	sql: Sql,
-	rows: readonly ToolCallRow[],
-): Promise<void> {
+export async function insertToolCalls(sql: Sql, rows: readonly ToolCallRow[]): Promise<void> {
 	await sql`INSERT INTO tool_calls ${many(rows.map((row) => ({ ...row })))} ON CONFLICT (id) DO NOTHING`;
 }
 
@@ -102,10 +99,7 @@ export interface ToolCallFilter {
 }
 
 /** Returns the MCP tool calls in the audit log that match the filter, newest first, at most `limit`. */
-export function selectToolCalls(
-	sql: Sql,
-	filter: ToolCallFilter,
-): Promise<ToolCallRow[]> {
+export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolCallRow[]> {
 	const { tool = null, client = null, outcome = null } = filter;
 	const { guildId = null, requestId = null, messageId = null, limit } = filter;
 	const { guildIds } = filter;
@@ -131,11 +125,7 @@ export function selectToolCalls(
 }
 
 /** Deletes at most `limit` MCP tool calls before `instant` from the audit log. Returns how many were deleted. */
-export async function deleteToolCallsBefore(
-	sql: Sql,
-	instant: Date,
-	limit: number,
-): Promise<number> {
+export async function deleteToolCallsBefore(sql: Sql, instant: Date, limit: number): Promise<number> {
 	const deleted = await sql`
 		DELETE FROM tool_calls WHERE id IN (
 			SELECT id FROM tool_calls WHERE at < ${instant.getTime()} ORDER BY at, id LIMIT ${limit}

@@ -53,12 +53,7 @@ export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
 }
 
 /** Schema of a tool argument that is an array with `min` to `max` items. Removes duplicate items after the check. */
-export function list<const Item extends v.GenericSchema>(
-	item: Item,
-	min: number,
-	max: number,
-	description: string,
-) {
+export function list<const Item extends v.GenericSchema>(item: Item, min: number, max: number, description: string) {
 	return v.pipe(
 		v.array(item),
 		v.minLength(min, `expected at least ${min}`),
@@ -103,8 +98,7 @@ export interface Moment {
 export const timeExamples =
 	"a duration such as 6h, a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id";
 /** JSON Schema pattern that checks the start of an argument for a point in time. */
-export const timeStart =
-	"now$|(in |[+-])?\\d{1,9} ?[smhdwySMHDWY]|\\d{17,20}$|\\d{4}-\\d\\d-\\d\\d";
+export const timeStart = "now$|(in |[+-])?\\d{1,9} ?[smhdwySMHDWY]|\\d{17,20}$|\\d{4}-\\d\\d-\\d\\d";
 
 /**
  * Schema of an argument for a point in time in the past: a duration before now such as "6h", a date, a time, or a
@@ -146,22 +140,15 @@ function isId(text: string): boolean {
 export function instant(what: string, orNone = false) {
 	const read = (text: string) => {
 		if (orNone && text === "") return text;
-		const at = isId(text)
-			? SnowflakeUtil.timestampFrom(text)
-			: readAnyTime(text, 1);
+		const at = isId(text) ? SnowflakeUtil.timestampFrom(text) : readAnyTime(text, 1);
 		return at === undefined ? undefined : new Date(at).toISOString();
 	};
 	return v.pipe(
 		v.string(),
-		v.check(
-			(input) => read(input) !== undefined,
-			expected(timeExamples + (orNone ? ', or "" for none' : "")),
-		),
+		v.check((input) => read(input) !== undefined, expected(timeExamples + (orNone ? ', or "" for none' : ""))),
 		v.transform((input) => read(input) ?? ""),
 		published({ pattern: `^(${orNone ? "$|" : ""}${timeStart})` }),
-		v.description(
-			`${what}: 6h (from now), date or time${orNone ? ', "" for none' : ""}.`,
-		),
+		v.description(`${what}: 6h (from now), date or time${orNone ? ', "" for none' : ""}.`),
 	);
 }
 
@@ -181,18 +168,12 @@ export function flag(description: string) {
 	return v.pipe(v.boolean(), v.description(description));
 }
 
-export function choice<const Option extends string>(
-	options: readonly Option[],
-	description: string,
-) {
+export function choice<const Option extends string>(options: readonly Option[], description: string) {
 	return v.pipe(v.picklist(options), v.description(description));
 }
 
 /** Schema of an argument that must be one of `options`, which are lower case. Upper case is accepted, too. */
-export function choiceInAnyCase<const Option extends string>(
-	options: readonly Option[],
-	description: string,
-) {
+export function choiceInAnyCase<const Option extends string>(options: readonly Option[], description: string) {
 	return v.pipe(
 		v.string(),
 		v.transform((input) => input.toLowerCase()),
@@ -216,10 +197,7 @@ export function permissionList(description: string) {
 export const guild_id = v.optional(
 	v.pipe(
 		v.string(),
-		v.check(
-			(input) => /^(\d{17,20})?$/.test(input),
-			expected("an id of 17 to 20 digits"),
-		),
+		v.check((input) => /^(\d{17,20})?$/.test(input), expected("an id of 17 to 20 digits")),
 		v.description("Default: the bot's."),
 	),
 );
@@ -228,11 +206,7 @@ export const guild_id = v.optional(
  * Schema of an optional argument for the maximum number of results. Values are clamped to an integer from 1 to `max`,
  * not rejected.
  */
-export function limit(
-	max: number,
-	defaultLimit: number,
-	description = "How many at most.",
-) {
+export function limit(max: number, defaultLimit: number, description = "How many at most.") {
 	return v.optional(
 		v.pipe(
 			v.number(),
@@ -250,8 +224,7 @@ export function text(min: number, max: number, description: string) {
 		v.string(),
 		v.check(
 			(input) => lengthOf(input) >= min && lengthOf(input) <= max,
-			({ input }) =>
-				`expected ${min} to ${max} characters, received ${lengthOf(input)}`,
+			({ input }) => `expected ${min} to ${max} characters, received ${lengthOf(input)}`,
 		),
 		published({ ...(min > 0 && { minLength: min }), maxLength: max }),
 		v.description(description),
@@ -268,9 +241,7 @@ export function requireOneOf<Name extends string>(
 	hint = "",
 ): void {
 	if (names.every((name) => args[name] === undefined))
-		throw invalidParameters([
-			`${names.join(", ")}: expected at least one of these${hint}`,
-		]);
+		throw invalidParameters([`${names.join(", ")}: expected at least one of these${hint}`]);
 }
 
 /** Throws an RpcError unless a tool call has exactly one of the two arguments `names`. */

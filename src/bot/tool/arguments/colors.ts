@@ -12,10 +12,7 @@ export const hexColorPattern = "^#[0-9A-Fa-f]{6}$";
 /** Schema of a color argument. Its value is a number from 0 to 0xffffff. For Discord, 0 (black) means no color. */
 export const color = v.pipe(
 	v.union([v.string(), v.number()]),
-	v.check(
-		(input) => readColor(input) !== undefined,
-		expected('a color such as "#8E44AD", "purple" or "none"'),
-	),
+	v.check((input) => readColor(input) !== undefined, expected('a color such as "#8E44AD", "purple" or "none"')),
 	v.transform((input) => readColor(input) as number),
 	// Numbers are accepted, too: the argument took nothing else in former versions.
 	publishedAs({
@@ -26,10 +23,7 @@ export const color = v.pipe(
 );
 
 function readColor(input: string | number): number | undefined {
-	if (typeof input === "number")
-		return Number.isInteger(input) && input >= 0 && input <= 0xffffff
-			? input
-			: undefined;
+	if (typeof input === "number") return Number.isInteger(input) && input >= 0 && input <= 0xffffff ? input : undefined;
 	const text = input.trim().toLowerCase();
 	if (text === "none") return 0;
 	const [, digits] = /^(?:#|0x)?([0-9a-f]{6})$/.exec(text) ?? [];

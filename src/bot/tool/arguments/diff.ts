@@ -16,16 +16,12 @@ export function changesOf<Fields extends object>(
 	const names = Object.keys(current) as (keyof Fields & string)[];
 	requireOneOf(requested, names);
 	const present = names.filter((name) => requested[name] !== undefined);
-	const changed = present.filter(
-		(name) => !Bun.deepEquals(current[name], requested[name]),
-	);
+	const changed = present.filter((name) => !Bun.deepEquals(current[name], requested[name]));
 	if (changed.length === 0)
 		throw new ToolError(
 			`Nothing would change: ${subject} already has the given ${present.join(", ")}. Nothing was done.`,
 		);
-	return Object.fromEntries(
-		changed.map((name) => [name, requested[name]]),
-	) as Partial<Fields>;
+	return Object.fromEntries(changed.map((name) => [name, requested[name]])) as Partial<Fields>;
 }
 
 /** Sorts ids and joins them to one text, so that lists of the same ids in different order compare as equal. */

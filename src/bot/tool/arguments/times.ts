@@ -25,37 +25,27 @@ const durationParts = /(\d{1,9}) ?([a-z]{1,7})/gi;
  */
 export function readDuration(text: string): number | undefined {
 	if (!durationPattern.test(text)) return undefined;
-	const parts = [...text.matchAll(durationParts)].map(
-		([, count, name = ""]) => {
-			const unit = unitsMs.find(([unit]) => unit.test(name.toLowerCase()));
-			return unit && Number(count) * unit[1];
-		},
-	);
-	return parts.reduce(
-		(sum, ms) => (sum === undefined || ms === undefined ? undefined : sum + ms),
-		0,
-	);
+	const parts = [...text.matchAll(durationParts)].map(([, count, name = ""]) => {
+		const unit = unitsMs.find(([unit]) => unit.test(name.toLowerCase()));
+		return unit && Number(count) * unit[1];
+	});
+	return parts.reduce((sum, ms) => (sum === undefined || ms === undefined ? undefined : sum + ms), 0);
 }
 
 /**
  * Parses a time relative to now to epoch milliseconds, such as "now", "6h ago", "-6h", "in 6h" or "+6h". A plain "6h"
  * is in the past if `direction` is -1, in the future if it is 1. Returns undefined for other text.
  */
-export function readRelativeTime(
-	text: string,
-	direction: -1 | 1,
-): number | undefined {
+export function readRelativeTime(text: string, direction: -1 | 1): number | undefined {
 	if (text === "now") return Date.now();
-	const [, sign = "", duration = "", ago] =
-		/^(in |[+-]|)(.*?)( ago)?$/.exec(text) ?? [];
+	const [, sign = "", duration = "", ago] = /^(in |[+-]|)(.*?)( ago)?$/.exec(text) ?? [];
 	const ms = readDuration(duration.trim());
 	if (ms === undefined || (sign !== "" && ago)) return undefined;
 	const isPast = sign === "-" || ago || (sign === "" && direction === -1);
 	return Date.now() + (isPast ? -ms : ms);
 }
 
-const timePattern =
-	/^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
+const timePattern = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
  * Parses an ISO 8601 date or time to epoch milliseconds. Default time zone: UTC. Returns undefined for invalid text.
@@ -73,14 +63,8 @@ export function readTime(text: string): number | undefined {
  * Parses a duration, date or time to epoch milliseconds. A duration without a sign counts from now into the past if
  * `direction` is -1, into the future if it is 1. Returns undefined for other text.
  */
-export function readAnyTime(
-	text: string,
-	direction: -1 | 1,
-): number | undefined {
-	const at =
-		readRelativeTime(text, direction) ?? readTime(text.replace(" ", "T"));
+export function readAnyTime(text: string, direction: -1 | 1): number | undefined {
+	const at = readRelativeTime(text, direction) ?? readTime(text.replace(" ", "T"));
 	// JavaScript's dates end 100,000,000 days after 1970.
-	return at === undefined || Number.isNaN(new Date(at).getTime())
-		? undefined
-		: at;
+	return at === undefined || Number.isNaN(new Date(at).getTime()) ? undefined : at;
 }

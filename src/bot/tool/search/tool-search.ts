@@ -70,9 +70,7 @@ export function searchTools(
 	const found = documents
 		.map((document) => ({
 			tool: document.tool,
-			score:
-				scoreOf(document, terms, rarity) +
-				(document.names.some((words) => words.join("_") === asked) ? 1000 : 0),
+			score: scoreOf(document, terms, rarity) + (document.names.some((words) => words.join("_") === asked) ? 1000 : 0),
 		}))
 		.filter(({ score }) => score > 0)
 		.toSorted((a, b) => b.score - a.score)
@@ -104,8 +102,7 @@ function documentOf(tool: BotTool): Document {
 	];
 	const stems = new Map<string, number>();
 	for (const [weight, text] of parts)
-		for (const word of wordsOf(text).map(stem))
-			stems.set(word, Math.max(weight, stems.get(word) ?? 0));
+		for (const word of wordsOf(text).map(stem)) stems.set(word, Math.max(weight, stems.get(word) ?? 0));
 	const names = [name, ...aliases.map((alias) => alias.name)];
 	return { tool, stems, names: names.map(wordsOf) };
 }
@@ -116,18 +113,13 @@ function documentOf(tool: BotTool): Document {
  */
 function rarities(documents: readonly Document[]): (stem: string) => number {
 	const counts = new Map<string, number>();
-	for (const { stems } of documents)
-		for (const one of stems.keys()) counts.set(one, (counts.get(one) ?? 0) + 1);
+	for (const { stems } of documents) for (const one of stems.keys()) counts.set(one, (counts.get(one) ?? 0) + 1);
 	const verbs = new Set(
-		documents.flatMap(({ names: [name = []] }) =>
-			name.slice(0, name.length > 1 ? 1 : 0).map(stem),
-		),
+		documents.flatMap(({ names: [name = []] }) => name.slice(0, name.length > 1 ? 1 : 0).map(stem)),
 	);
 	return (one) => {
 		const count = counts.get(one) ?? 0;
-		const rarity = Math.log(
-			1 + (documents.length - count + 0.5) / (count + 0.5),
-		);
+		const rarity = Math.log(1 + (documents.length - count + 0.5) / (count + 0.5));
 		return verbs.has(one) ? rarity * verbWeight : rarity;
 	};
 }
@@ -158,11 +150,7 @@ function termsOf(query: string): Term[] {
 	return [...single, ...pairs];
 }
 
-function scoreOf(
-	{ stems, names }: Document,
-	terms: readonly Term[],
-	rarity: (stem: string) => number,
-): number {
+function scoreOf({ stems, names }: Document, terms: readonly Term[], rarity: (stem: string) => number): number {
 	const [name = []] = names;
 	const meant = new Set<string>();
 	const scoreOfWord = (word: string): number => {
@@ -171,16 +159,9 @@ function scoreOf(
 		if (found > 0) meant.add(one);
 		return name.includes(word) ? found * sameFormWeight : found;
 	};
-	const sum = (numbers: readonly number[]) =>
-		numbers.reduce((all, one) => all + one, 0);
+	const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 	const score = sum(
-		terms.map((term) =>
-			Math.max(
-				...term.map(
-					({ words, weight }) => weight * sum(words.map(scoreOfWord)),
-				),
-			),
-		),
+		terms.map((term) => Math.max(...term.map(({ words, weight }) => weight * sum(words.map(scoreOfWord))))),
 	);
 	const covered = names.map((words) => {
 		const known = words.filter((word) => meant.has(stem(word)));

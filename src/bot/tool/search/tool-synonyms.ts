@@ -10,22 +10,13 @@ const meanings: readonly [said: string, meant: string][] = [
 	// Verbs.
 	["add, make, new, open, build, set up, setup", "create"],
 	["start", "create"],
-	[
-		"show, view, see, display, fetch, retrieve, look, browse, who",
-		"list, get, read",
-	],
+	["show, view, see, display, fetch, retrieve, look, browse, who", "list, get, read"],
 	["erase, destroy, drop, clear", "delete, remove"],
-	[
-		"change, modify, update, rename, adjust, configure, patch, alter",
-		"edit, set",
-	],
+	["change, modify, update, rename, adjust, configure, patch, alter", "edit, set"],
 	["disable, enable, turn off, turn on, activate, deactivate", "edit enabled"],
 	["post, write, say, reply, respond, announce", "send message"],
 	["give, grant, award, apply", "assign, add"],
-	[
-		"take, revoke, strip, unassign, lift, cancel",
-		"remove, delete, edit status",
-	],
+	["take, revoke, strip, unassign, lift, cancel", "remove, delete, edit status"],
 	["reorder, sort, order, arrange, position, above, below, drag, rank", "move"],
 	["remove all, delete all", "clear"],
 	["user id, by name, id by", "lookup user name"],
@@ -59,15 +50,9 @@ const meanings: readonly [said: string, meant: string][] = [
 	["user, person, people, account, profile", "member, user"],
 	["dm, pm, whisper, inbox, direct message", "private message"],
 	["overwrite, override, access", "channel permissions"],
-	[
-		"private channel, channel private, hidden channel",
-		"set channel permissions",
-	],
+	["private channel, channel private, hidden channel", "set channel permissions"],
 	["has role, with role, have role", "role members"],
-	[
-		"purge, wipe, clean, clean up, cleanup, bulk delete, nuke, mass delete",
-		"delete messages",
-	],
+	["purge, wipe, clean, clean up, cleanup, bulk delete, nuke, mass delete", "delete messages"],
 	["history, backlog, conversation, chat, latest, scroll", "recent messages"],
 	["log, modlog, who did, who deleted, who changed", "audit log"],
 	["mute, silence, gag, quiet, time out", "timeout"],
@@ -76,10 +61,7 @@ const meanings: readonly [said: string, meant: string][] = [
 	["server mute, server deafen", "voice state"],
 	["lockdown, lock down, freeze, read only, readonly", "lock channel"],
 	["unfreeze, reopen, unlockdown", "unlock channel"],
-	[
-		"slowmode, slow mode, cooldown, rate limit, ratelimit, nsfw, topic",
-		"edit channel",
-	],
+	["slowmode, slow mode, cooldown, rate limit, ratelimit, nsfw, topic", "edit channel"],
 	["vanity", "guild info, invite"],
 	["nick, alias", "nickname"],
 	["hoist, colour, color, mentionable", "edit role"],
@@ -88,10 +70,7 @@ const meanings: readonly [said: string, meant: string][] = [
 	["sticker, soundboard", "list emoji"],
 	["backup, back up, snapshot, export, structure", "list channels"],
 	["raid, attack, panic, raider", "raid mode, incident, bulk ban"],
-	[
-		"stat, statistic, analytic, activity, metric, insight",
-		"search messages, count, info",
-	],
+	["stat, statistic, analytic, activity, metric, insight", "search messages, count, info"],
 	["boot, eject, throw out", "kick"],
 	["pardon, forgive, unblock", "unban"],
 	["block, blacklist", "ban"],
@@ -99,18 +78,12 @@ const meanings: readonly [said: string, meant: string][] = [
 	["inactive, lurker", "prune members"],
 	["vote, survey, ballot", "poll"],
 	["ticket", "private thread"],
-	[
-		"swear, swearing, profanity, bad word, filter, spam, censor, blocklist, slur, moderation",
-		"create automod rule",
-	],
+	["swear, swearing, profanity, bad word, filter, spam, censor, blocklist, slur, moderation", "create automod rule"],
 	["auto mod, automoderation, auto moderation, regex, keyword", "automod rule"],
 	["hook, integration", "webhook"],
 	["link", "invite"],
 	["join, joiner, newcomer", "list members joined"],
-	[
-		"who joined, new member, new account, join time, raider wrote",
-		"purge joined, list members joined",
-	],
+	["who joined, new member, new account, join time, raider wrote", "purge joined, list members joined"],
 	["archive, unarchive", "edit thread"],
 	["quote, repost, share", "forward"],
 	["react", "reactions"],
@@ -123,10 +96,7 @@ const meanings: readonly [said: string, meant: string][] = [
 	["live", "start stage"],
 	["folder, section, group, category", "channel, category"],
 	["vc, voice call", "voice"],
-	[
-		"may, able, can see, can post, can write, can read, effective",
-		"check permissions",
-	],
+	["may, able, can see, can post, can write, can read, effective", "check permissions"],
 	["owner, feature, boost, icon, member count", "guild info"],
 	["inherit, sync, synced", "sync channel permissions"],
 	["sticky", "pin"],
@@ -137,8 +107,7 @@ const meanings: readonly [said: string, meant: string][] = [
  * Synonyms for the search for tools. Key: the stem of a word that people use, or the stems of two successive words.
  * Value: the phrases that the tools use for the same meaning.
  */
-export const synonyms: ReadonlyMap<string, readonly (readonly string[])[]> =
-	read();
+export const synonyms: ReadonlyMap<string, readonly (readonly string[])[]> = read();
 
 function read(): Map<string, string[][]> {
 	const found = new Map<string, string[][]>();

@@ -10,12 +10,7 @@ import { PlainSignal } from "../../../lib/signal.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import { networkOf } from "../../http/ip-addresses.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
-import {
-	clientMetadata,
-	clientName,
-	clientUri,
-	type OAuthClient,
-} from "./client-metadata.ts";
+import { clientMetadata, clientName, clientUri, type OAuthClient } from "./client-metadata.ts";
 import { redirectIssue } from "./redirect-uris.ts";
 import { FetchRefused, fetchPublicJson, type SafeFetch } from "./safe-fetch.ts";
 
@@ -85,14 +80,9 @@ export function createClientDocuments({
 	now = () => performance.now(),
 	timeoutMs = defaultTimeoutMs,
 	...safeFetch
-}: DocumentOptions): (
-	id: string,
-	address: string,
-) => Promise<OAuthClient | undefined> {
+}: DocumentOptions): (id: string, address: string) => Promise<OAuthClient | undefined> {
 	/** Cached OAuth clients by id. `expiresAt` is the time until which a client's metadata document is cached. */
-	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(
-		maxEntries,
-	);
+	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(maxEntries);
 	/** Fetches of metadata documents in progress, by the id of the client. */
 	const running = new Map<string, Promise<OAuthClient | undefined>>();
 	/** How many fetches are running or waiting for each network and each domain. */
@@ -106,10 +96,7 @@ export function createClientDocuments({
 	});
 
 	const windowOf = (host: string) =>
-		windows.getOrMake(
-			host,
-			() => new SlidingWindow({ max: maxPerHost, windowMs, now }),
-		);
+		windows.getOrMake(host, () => new SlidingWindow({ max: maxPerHost, windowMs, now }));
 
 	/**
 	 * Fetches a client's metadata document, checks it, and caches the client. Rejects with a FetchRefused if the document
@@ -117,17 +104,10 @@ export function createClientDocuments({
 	 */
 	async function load(id: string, address: string): Promise<OAuthClient> {
 		const url = documentUrl(id);
-		const holders = [
-			`network ${networkOf(address)}`,
-			`domain ${domainOf(url.hostname)}`,
-		];
-		const holderOfMost = holders.find(
-			(one) => (busy.get(one) ?? 0) >= maxAtOnce,
-		);
-		if (holderOfMost !== undefined)
-			throw new Overloaded(`too many fetches for the ${holderOfMost}`);
-		if (!windowOf(url.host).take())
-			throw new Overloaded("too many fetches from this host");
+		const holders = [`network ${networkOf(address)}`, `domain ${domainOf(url.hostname)}`];
+		const holderOfMost = holders.find((one) => (busy.get(one) ?? 0) >= maxAtOnce);
+		if (holderOfMost !== undefined) throw new Overloaded(`too many fetches for the ${holderOfMost}`);
+		if (!windowOf(url.host).take()) throw new Overloaded("too many fetches from this host");
 		for (const one of holders) busy.set(one, (busy.get(one) ?? 0) + 1);
 		try {
 			return await fetchDocument(id, url);
@@ -156,15 +136,11 @@ export function createClientDocuments({
 		}
 	}
 
-	async function loadOrLog(
-		id: string,
-		address: string,
-	): Promise<OAuthClient | undefined> {
+	async function loadOrLog(id: string, address: string): Promise<OAuthClient | undefined> {
 		try {
 			return await load(id, address);
 		} catch (error) {
-			if (!(error instanceof FetchRefused || error instanceof Overloaded))
-				throw error;
+			if (!(error instanceof FetchRefused || error instanceof Overloaded)) throw error;
 			const { message: reason } = error;
 			const client = id.slice(0, maxIdLength);
 			if (error instanceof FetchRefused && !error.isTemporary) {
@@ -226,18 +202,14 @@ function readDocument(id: string, text: string): OAuthClient {
 		throw new FetchRefused(`${where ? `${where}: ` : ""}${issue.message}`);
 	}
 	const { client_id, client_name, client_uri, redirect_uris } = result.output;
-	if (client_id !== id)
-		throw new FetchRefused("its client_id is not the URL of the document");
+	if (client_id !== id) throw new FetchRefused("its client_id is not the URL of the document");
 	if (!canBePublic(result.output))
 		throw new FetchRefused(
 			"token_endpoint_auth_method: must be none, or token_endpoint_auth_methods_supported must include it",
 		);
 	// An invalid one is of no use to anyone, but the client may not need it here.
-	const redirectUris = redirect_uris.filter(
-		(uri) => redirectIssue(uri) === undefined,
-	);
-	if (redirectUris.length === 0)
-		throw new FetchRefused("none of its redirect_uris is valid");
+	const redirectUris = redirect_uris.filter((uri) => redirectIssue(uri) === undefined);
+	if (redirectUris.length === 0) throw new FetchRefused("none of its redirect_uris is valid");
 	return {
 		id,
 		name: clientName(client_name, redirectUris),

@@ -31,11 +31,7 @@ const homePage = /^https:\/\/[!-~]{1,1000}$/;
 export const clientMetadata = v.object({
 	client_name: v.optional(v.string()),
 	client_uri: v.optional(v.string()),
-	redirect_uris: v.pipe(
-		v.array(v.string()),
-		v.minLength(1, "expected at least one URI"),
-		v.maxLength(maxRedirectUris),
-	),
+	redirect_uris: v.pipe(v.array(v.string()), v.minLength(1, "expected at least one URI"), v.maxLength(maxRedirectUris)),
 	grant_types: v.optional(including("authorization_code")),
 	response_types: v.optional(including("code")),
 	token_endpoint_auth_method: v.optional(v.string()),
@@ -52,10 +48,7 @@ function including(needed: string) {
  * Returns the name of a client to show to people: on one line, with invisible characters escaped. If the client has no
  * name, returns the host or scheme of its first redirect URI.
  */
-export function clientName(
-	name: string | undefined,
-	redirectUris: readonly string[],
-): string {
+export function clientName(name: string | undefined, redirectUris: readonly string[]): string {
 	const shown = onOneLine((name ?? "").trim(), maxNameLength);
 	if (shown !== "") return shown.slice(0, maxNameLength);
 	const url = URL.parse(redirectUris[0] ?? "");

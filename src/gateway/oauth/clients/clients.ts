@@ -9,18 +9,8 @@ import { SenderLimit } from "../../http/sender-limit.ts";
 import type { StatementStore } from "../../store/store.ts";
 import { type Clocks, systemClocks } from "../protocol/clocks.ts";
 import { errorResponse, jsonResponse } from "../protocol/oauth-error.ts";
-import {
-	createClientDocuments,
-	type DocumentOptions,
-	isDocumentId,
-} from "./client-document.ts";
-import {
-	clientMetadata,
-	clientName,
-	clientUri,
-	type OAuthClient,
-	redirectUrisIssue,
-} from "./client-metadata.ts";
+import { createClientDocuments, type DocumentOptions, isDocumentId } from "./client-document.ts";
+import { clientMetadata, clientName, clientUri, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
 
 export interface Clients {
 	/**
@@ -86,8 +76,7 @@ export function createClients({
 	async function findRegistered(id: string): Promise<OAuthClient | undefined> {
 		if (!/^client_[\w-]{22}$/.test(id)) return undefined;
 		const [row] = await store.run(
-			(sql): Promise<Row[]> =>
-				sql`SELECT id, name, uri, redirect_uris FROM oauth_clients WHERE id = ${id}`,
+			(sql): Promise<Row[]> => sql`SELECT id, name, uri, redirect_uris FROM oauth_clients WHERE id = ${id}`,
 		);
 		return (
 			row && {
@@ -119,8 +108,7 @@ export function createClients({
 
 	/** Stores a new client, and deletes unused clients first if necessary. Returns false if there are too many clients. */
 	async function add(client: OAuthClient): Promise<boolean> {
-		if (monotonicNow() - prunedAt >= pruneIntervalMs)
-			await prune(unusedLifetimeMs);
+		if (monotonicNow() - prunedAt >= pruneIntervalMs) await prune(unusedLifetimeMs);
 		if (await insert(client)) return true;
 		await prune(crowdedLifetimeMs);
 		return insert(client);
@@ -129,9 +117,7 @@ export function createClients({
 	async function insert(client: OAuthClient): Promise<boolean> {
 		const { id, name, uri = null, redirectUris } = client;
 		const inserted: unknown[] = await store.run(
-			(
-				sql,
-			) => sql`INSERT INTO oauth_clients (id, name, uri, redirect_uris, created_at)
+			(sql) => sql`INSERT INTO oauth_clients (id, name, uri, redirect_uris, created_at)
 				SELECT ${id}, ${name}, ${uri}, ${JSON.stringify(redirectUris)}, CAST(${now()} AS BIGINT)
 				WHERE (SELECT COUNT(*) FROM oauth_clients) < ${maxClients} RETURNING id`,
 		);
@@ -153,9 +139,7 @@ export function createClients({
 			kind: "registered",
 		};
 		if (!(await add(client))) {
-			log.warn(
-				"refused to register an OAuth client: the limit of clients is reached",
-			);
+			log.warn("refused to register an OAuth client: the limit of clients is reached");
 			return tooMany();
 		}
 		const { id, name, uri, redirectUris } = client;
@@ -175,8 +159,7 @@ export function createClients({
 	}
 
 	return {
-		findClient: (id, address = "") =>
-			isDocumentId(id) ? findDocument(id, address) : findRegistered(id),
+		findClient: (id, address = "") => (isDocumentId(id) ? findDocument(id, address) : findRegistered(id)),
 		async registerClient(request, address = "") {
 			try {
 				return await register(request, address);
@@ -189,14 +172,11 @@ export function createClients({
 
 /** Reads the client's metadata from a registration request. Returns an error response if the metadata is invalid. */
 async function readMetadata(request: Request) {
-	const invalid = (text: string) =>
-		refuse(400, "invalid_client_metadata", text);
+	const invalid = (text: string) => refuse(400, "invalid_client_metadata", text);
 	const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
-	if (type.trim().toLowerCase() !== "application/json")
-		return invalid("The Content-Type must be application/json.");
+	if (type.trim().toLowerCase() !== "application/json") return invalid("The Content-Type must be application/json.");
 	const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
-	if (body === "too long" || body === "late")
-		return invalid(`The body is ${body}.`);
+	if (body === "too long" || body === "late") return invalid(`The body is ${body}.`);
 	const given = parseJson(new TextDecoder().decode(body));
 	const result = v.safeParse(clientMetadata, given);
 	if (!result.success) {
@@ -209,26 +189,17 @@ async function readMetadata(request: Request) {
 	const { client_name = "", redirect_uris } = result.output;
 	const issue = redirectUrisIssue(redirect_uris);
 	if (issue) return refuse(400, "invalid_redirect_uri", issue);
-	if (client_name.length > maxNameLength)
-		return invalid(`client_name has more than ${maxNameLength} characters.`);
+	if (client_name.length > maxNameLength) return invalid(`client_name has more than ${maxNameLength} characters.`);
 	return result.output;
 }
 
 function tooMany(): Response {
-	return refuse(
-		429,
-		"temporarily_unavailable",
-		"Too many clients have registered. Try again in a minute.",
-		{ "Retry-After": "60" },
-	);
+	return refuse(429, "temporarily_unavailable", "Too many clients have registered. Try again in a minute.", {
+		"Retry-After": "60",
+	});
 }
 
-function refuse(
-	status: number,
-	error: string,
-	description: string,
-	headers?: Record<string, string>,
-): Response {
+function refuse(status: number, error: string, description: string, headers?: Record<string, string>): Response {
 	// RFC 6749 allows neither quotes nor backslashes, nor characters that are not ASCII.
 	const error_description = description.replace(/[^ !#-[\]-~]/g, "'");
 	return jsonResponse({ error, error_description }, status, headers);

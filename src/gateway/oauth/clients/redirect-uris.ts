@@ -33,8 +33,7 @@ type RedirectKind = "https" | "loopback" | "private-use";
  * Matches a redirect URI to this computer (http://localhost, 127.0.0.1 or [::1]). Group 1 is the host, group 2
  * everything after the port.
  */
-const loopback =
-	/^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?((?:[/?].*)?)$/;
+const loopback = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?((?:[/?].*)?)$/;
 /** Matches a URI scheme that is a reverse domain name, such as `com.example.app` (RFC 8252, section 7.1). */
 const reverseDomain = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 
@@ -43,10 +42,8 @@ const reverseDomain = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
  * is ASCII without quotes and contains no part of the URI.
  */
 export function redirectIssue(uri: string): string | undefined {
-	if (uri.length > maxLength)
-		return `must have at most ${maxLength} characters`;
-	if (!/^[!-~]+$/.test(uri) || /["\\<>^`{|}]/.test(uri))
-		return "must be a URI: percent-encode all other characters";
+	if (uri.length > maxLength) return `must have at most ${maxLength} characters`;
+	if (!/^[!-~]+$/.test(uri) || /["\\<>^`{|}]/.test(uri)) return "must be a URI: percent-encode all other characters";
 	if (uri.includes("#")) return "must not have a fragment";
 	const url = URL.parse(uri);
 	if (!url) return "must be an absolute URI";
@@ -63,8 +60,7 @@ function kindOf(uri: string): RedirectKind | undefined {
 	if (/^https:\/\/[^/?]/.test(uri)) return "https";
 	if (loopback.test(uri)) return "loopback";
 	const [scheme = ""] = uri.split(":", 1);
-	const isPrivateUse =
-		reverseDomain.test(scheme) || knownSchemes.includes(scheme);
+	const isPrivateUse = reverseDomain.test(scheme) || knownSchemes.includes(scheme);
 	return isPrivateUse ? "private-use" : undefined;
 }
 
@@ -73,16 +69,10 @@ function kindOf(uri: string): RedirectKind | undefined {
  * person's own computer (localhost), its port may differ, because programs listen on any free port (RFC 8252, section
  * 7.3).
  */
-export function matchesRedirect(
-	registered: readonly string[],
-	given: string,
-): boolean {
+export function matchesRedirect(registered: readonly string[], given: string): boolean {
 	if (redirectIssue(given) !== undefined) return false;
 	const anyPort = withoutPort(given);
-	return registered.some(
-		(uri) =>
-			uri === given || (anyPort !== undefined && withoutPort(uri) === anyPort),
-	);
+	return registered.some((uri) => uri === given || (anyPort !== undefined && withoutPort(uri) === anyPort));
 }
 
 /** Returns a redirect URI to localhost, 127.0.0.1 or [::1] without scheme and port; undefined for other URIs. */

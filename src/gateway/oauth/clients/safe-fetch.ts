@@ -64,9 +64,7 @@ export async function fetchPublicJson(
 		const addresses = await raceSignal(resolve(url.hostname), signal);
 		const refused = addresses.find((address) => !isPublicAddress(address));
 		if (refused !== undefined)
-			throw new FetchRefused(
-				`${url.hostname} has the address ${refused}, which is not public`,
-			);
+			throw new FetchRefused(`${url.hostname} has the address ${refused}, which is not public`);
 		const response = await connect(url, addresses, send, signal);
 		return {
 			text: await readJson(response, maxBytes),
@@ -74,9 +72,7 @@ export async function fetchPublicJson(
 		};
 	} catch (cause) {
 		if (cause instanceof FetchRefused) throw cause;
-		const message = signal.aborted
-			? `no response within ${timeoutMs} ms`
-			: describeConnectionError(cause);
+		const message = signal.aborted ? `no response within ${timeoutMs} ms` : describeConnectionError(cause);
 		throw new FetchRefused(message, { cause, isTemporary: true });
 	}
 }
@@ -95,10 +91,8 @@ function hostIssue({ protocol, hostname, port, username, password }: URL) {
 	if (username || password) return "it has a user name or password";
 	if (port !== "") return "it has a port";
 	// The URL parser turns all spellings of an IPv4 address, such as 0x7f.1, into the usual one.
-	if (isIP(hostname) || hostname.startsWith("["))
-		return "its host is an address, not a name";
-	if (!/\.[a-z][a-z0-9-]*$/.test(hostname) || localNames.test(hostname))
-		return "its host is a local name";
+	if (isIP(hostname) || hostname.startsWith("[")) return "its host is an address, not a name";
+	if (!/\.[a-z][a-z0-9-]*$/.test(hostname) || localNames.test(hostname)) return "its host is a local name";
 	return undefined;
 }
 
@@ -106,8 +100,7 @@ function hostIssue({ protocol, hostname, port, username, password }: URL) {
  * Matches host names that public DNS does not have (RFC 6761, RFC 6762, RFC 7686, RFC 9476, and ICANN's reservation of
  * .internal).
  */
-const localNames =
-	/\.(?:localhost|local|internal|intranet|lan|home|corp|private|onion|alt|arpa)$/;
+const localNames = /\.(?:localhost|local|internal|intranet|lan|home|corp|private|onion|alt|arpa)$/;
 
 /** Sends the request to the first of the host's IP addresses that can be reached. IPv4 addresses are tried first. */
 async function connect(
@@ -148,12 +141,7 @@ async function readJson(response: Response, maxBytes: number): Promise<string> {
 	const { status, headers, body } = response;
 	const [type = ""] = (headers.get("content-type") ?? "").split(";");
 	const isJson = /^application\/(?:[\w.-]+\+)?json$/i.test(type.trim());
-	const issue =
-		status !== 200
-			? `the response has status ${status}`
-			: !isJson
-				? "the response is not JSON"
-				: undefined;
+	const issue = status !== 200 ? `the response has status ${status}` : !isJson ? "the response is not JSON" : undefined;
 	if (issue) {
 		// Errors do not matter, since the body is not read.
 		void body?.cancel().catch(() => {});
@@ -165,8 +153,7 @@ async function readJson(response: Response, maxBytes: number): Promise<string> {
 	let length = 0;
 	for await (const chunk of body ?? []) {
 		length += chunk.length;
-		if (length > maxBytes)
-			throw new FetchRefused(`the response is larger than ${maxBytes} bytes`);
+		if (length > maxBytes) throw new FetchRefused(`the response is larger than ${maxBytes} bytes`);
 		chunks.push(chunk);
 	}
 	return new TextDecoder().decode(Buffer.concat(chunks));

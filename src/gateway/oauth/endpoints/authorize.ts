@@ -17,9 +17,7 @@ import { asPage, backLink, beginSignIn, type OAuthContext } from "./context.ts";
 /** Maximum number of characters of a stored authorization request as JSON. */
 const maxRequestLength = 8192;
 
-export function createAuthorize(
-	context: OAuthContext,
-): (request: Request, address: () => string) => Promise<Response> {
+export function createAuthorize(context: OAuthContext): (request: Request, address: () => string) => Promise<Response> {
 	const { clients, publicUrl } = context;
 
 	async function findClient(id: string, address: string): Promise<OAuthClient> {
@@ -43,21 +41,12 @@ export function createAuthorize(
 	): AuthorizationRequest {
 		refuseUnsupported(parameters);
 		if (parameters.require("response_type") !== "code")
-			throw new OAuthError(
-				"unsupported_response_type",
-				"The response_type must be code.",
-			);
+			throw new OAuthError("unsupported_response_type", "The response_type must be code.");
 		if (parameters.get("code_challenge_method") !== "S256")
-			throw new OAuthError(
-				"invalid_request",
-				"PKCE is required: the code_challenge_method must be S256.",
-			);
+			throw new OAuthError("invalid_request", "PKCE is required: the code_challenge_method must be S256.");
 		const codeChallenge = parameters.require("code_challenge");
 		if (!/^[\w-]{43}$/.test(codeChallenge))
-			throw new OAuthError(
-				"invalid_request",
-				"The code_challenge must have 43 characters of base64url.",
-			);
+			throw new OAuthError("invalid_request", "The code_challenge must have 43 characters of base64url.");
 		const resource = readResource(publicUrl, parameters.all("resource"));
 		const access = accessAt(resource, parameters.get("scope"));
 		const client = { id, name, uri };
@@ -89,12 +78,7 @@ export function createAuthorize(
 		if (JSON.stringify(wanted).length > maxRequestLength)
 			throw new OAuthError("invalid_request", "The request is too long.");
 		// Only now: requests that are refused do not keep people from signing in.
-		const { url, cookie } = await beginSignIn(
-			context,
-			request,
-			address,
-			wanted,
-		);
+		const { url, cookie } = await beginSignIn(context, request, address, wanted);
 		return redirect(url, cookie);
 	}
 
@@ -119,15 +103,9 @@ function refuseUnsupported(parameters: Parameters): void {
 		throw new OAuthError("invalid_request", "The response_mode must be query.");
 	for (const name of ["request", "request_uri"] as const)
 		if (parameters.get(name) !== undefined)
-			throw new OAuthError(
-				`${name}_not_supported`,
-				`The parameter ${name} is not supported.`,
-			);
+			throw new OAuthError(`${name}_not_supported`, `The parameter ${name} is not supported.`);
 	if (parameters.get("prompt")?.split(" ").includes("none"))
-		throw new OAuthError(
-			"login_required",
-			"The prompt none is not supported: the person always signs in.",
-		);
+		throw new OAuthError("login_required", "The prompt none is not supported: the person always signs in.");
 }
 
 /**

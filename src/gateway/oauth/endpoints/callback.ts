@@ -13,9 +13,7 @@ import { queryOf } from "../protocol/parameters.ts";
 import { consoleState } from "./console-sign-in.ts";
 import { asPage, backLink, type OAuthContext } from "./context.ts";
 
-export function createCallback(
-	context: OAuthContext,
-): (request: Request) => Promise<Response> {
+export function createCallback(context: OAuthContext): (request: Request) => Promise<Response> {
 	const { askRights, attempts, browsers, discord, log, publicUrl } = context;
 
 	/**
@@ -70,9 +68,7 @@ export function createCallback(
 				new OAuthError("temporarily_unavailable", "Discord did not answer."),
 			);
 		}
-		return attempt.request
-			? askForConsent(key, attempt.request, person)
-			: showPage(key, person);
+		return attempt.request ? askForConsent(key, attempt.request, person) : showPage(key, person);
 	}
 
 	async function askForConsent(
@@ -109,15 +105,10 @@ export function createCallback(
 	}
 
 	/** Redirects the person to the page for which they signed in: the console, or their connections. */
-	async function showPage(
-		key: AttemptKey,
-		person: DiscordPerson,
-	): Promise<Response> {
+	async function showPage(key: AttemptKey, person: DiscordPerson): Promise<Response> {
 		await attempts.setPerson(key, person, []);
 		const isForConsole = key.state.startsWith(consoleState);
-		return redirect(
-			isForConsole ? `${paths.console}?from=discord` : paths.connections,
-		);
+		return redirect(isForConsole ? `${paths.console}?from=discord` : paths.connections);
 	}
 
 	return (request) => asPage(() => complete(request));

@@ -1,11 +1,7 @@
 // The page /connections, on which people see which clients act in their name, and end that. They sign in with Discord
 // first; a browser stays signed in until the sign-in attempt expires.
 
-import {
-	connectionsPage,
-	signedOutPage,
-	signInPage,
-} from "../pages/connections-page.ts";
+import { connectionsPage, signedOutPage, signInPage } from "../pages/connections-page.ts";
 import { errorPage } from "../pages/error-page.ts";
 import { redirect } from "../pages/page.ts";
 import { formToken, isFormToken } from "../people/browser.ts";
@@ -28,16 +24,12 @@ export function createConnections(context: OAuthContext): {
 		return redirect(url, cookie);
 	}
 
-	async function show(
-		request: Request,
-		address: () => string,
-	): Promise<Response> {
+	async function show(request: Request, address: () => string): Promise<Response> {
 		const query = queryOf(request);
 		if (query.get("sign-in")) return signIn(request, address());
 		const browser = browsers.secretOf(request);
 		const person = browser && (await attempts.visitor(browser));
-		if (!browser || !person)
-			return signInPage(`${paths.connections}?sign-in=1`);
+		if (!browser || !person) return signInPage(`${paths.connections}?sign-in=1`);
 		return connectionsPage({
 			person,
 			connections: await grants.list(person.id),
@@ -50,9 +42,7 @@ export function createConnections(context: OAuthContext): {
 		const browser = browsers.secretOf(request);
 		const form = await readForm(request);
 		const isOwn =
-			browser !== undefined &&
-			browsers.isOwnPage(request) &&
-			isFormToken(form.get("csrf"), browser, paths.connections);
+			browser !== undefined && browsers.isOwnPage(request) && isFormToken(form.get("csrf"), browser, paths.connections);
 		const person = isOwn && (await attempts.visitor(browser));
 		if (!isOwn || !person)
 			return errorPage({
@@ -66,8 +56,7 @@ export function createConnections(context: OAuthContext): {
 			return signedOutPage();
 		}
 		const grant = form.require("end");
-		if (!(await grants.end(grant, person.id)))
-			return redirect(paths.connections);
+		if (!(await grants.end(grant, person.id))) return redirect(paths.connections);
 		log.info("person ended a connection", { person: person.id, grant });
 		return redirect(`${paths.connections}?ended=1`);
 	}

@@ -43,19 +43,13 @@ export function createConsent(context: OAuthContext): {
 	async function decide(request: Request): Promise<Response> {
 		const key = keyOf(request);
 		const form = await readForm(request);
-		const isOwn =
-			key &&
-			browsers.isOwnPage(request) &&
-			isFormToken(form.get("csrf"), key.browser, key.state);
+		const isOwn = key && browsers.isOwnPage(request) && isFormToken(form.get("csrf"), key.browser, key.state);
 		// Without the form's token the attempt stays as it is: the person did not send this.
 		if (!isOwn) return expired();
 		const decision = form.require("decision");
 		if (decision !== "allow" && decision !== "deny")
 			throw new OAuthError("invalid_request", "The decision is unknown.");
-		const signedIn =
-			decision === "deny"
-				? await attempts.finish(key)
-				: await attempts.find(key);
+		const signedIn = decision === "deny" ? await attempts.finish(key) : await attempts.find(key);
 		if (!signedIn?.request) return expired();
 		if (decision === "deny")
 			return redirect(
@@ -67,15 +61,10 @@ export function createConsent(context: OAuthContext): {
 		return allow(key, signedIn, form.require("access"));
 	}
 
-	async function allow(
-		key: AttemptKey,
-		{ request, person }: SignedIn,
-		chosen: string,
-	): Promise<Response> {
+	async function allow(key: AttemptKey, { request, person }: SignedIn, chosen: string): Promise<Response> {
 		const offered = request ? levelsUpTo(request.access) : [];
 		const access = offered.find((level) => level === chosen);
-		if (!request || access === undefined)
-			throw new OAuthError("invalid_request", "This access was not offered.");
+		if (!request || access === undefined) throw new OAuthError("invalid_request", "This access was not offered.");
 		// Once: a second press finds no attempt.
 		if (!(await attempts.finish(key))) return expired();
 		const code = await grants.issueCode({ request, person, access });

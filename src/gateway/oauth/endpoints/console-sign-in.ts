@@ -15,10 +15,7 @@ export interface ConsoleSignIn {
 	 * Begins a sign-in. Resolves with the URL at Discord, and with the cookie that ties the sign-in to the browser.
 	 * Rejects with an OAuthError if too many sign-ins begin.
 	 */
-	begin(
-		request: Request,
-		address: string,
-	): Promise<{ url: string; cookie: string }>;
+	begin(request: Request, address: string): Promise<{ url: string; cookie: string }>;
 	/**
 	 * Resolves with the person who has just signed in with this browser. A second call resolves with undefined, as does a
 	 * call without a sign-in. Rejects with an OAuthError if no guild of a bot allows the person to sign in.
@@ -30,8 +27,7 @@ export interface ConsoleSignIn {
 export function createConsoleSignIn(context: OAuthContext): ConsoleSignIn {
 	const { attempts, askRights, browsers, log } = context;
 	return {
-		begin: (request, address) =>
-			beginSignIn(context, request, address, undefined, consoleState),
+		begin: (request, address) => beginSignIn(context, request, address, undefined, consoleState),
 		async finish(request) {
 			const browser = browsers.secretOf(request);
 			const person = browser && (await attempts.visitor(browser));

@@ -9,11 +9,7 @@ import { type BackLink, errorPage } from "../pages/error-page.ts";
 import type { Browsers } from "../people/browser.ts";
 import type { Discord } from "../people/discord.ts";
 import type { AskRights } from "../people/rights.ts";
-import {
-	OAuthError,
-	retryAfterSeconds,
-	toOAuthError,
-} from "../protocol/oauth-error.ts";
+import { OAuthError, retryAfterSeconds, toOAuthError } from "../protocol/oauth-error.ts";
 
 export interface OAuthContext {
 	/** The gateway's origin in URLs for people and clients. It is also the OAuth issuer. */
@@ -41,10 +37,7 @@ export async function beginSignIn(
 	prefix?: string,
 ): Promise<{ url: string; cookie: string }> {
 	if (!signIns.take(address))
-		throw new OAuthError(
-			"temporarily_unavailable",
-			"Too many people are signing in. Try again in a minute.",
-		);
+		throw new OAuthError("temporarily_unavailable", "Too many people are signing in. Try again in a minute.");
 	const browser = browsers.secretOf(request) ?? browsers.newSecret();
 	const state = await attempts.start(browser, wanted, prefix);
 	return {

@@ -2,18 +2,11 @@
 // https://www.rfc-editor.org/rfc/rfc7009
 
 import { hashToken } from "../../keys/token.ts";
-import {
-	errorResponse,
-	jsonResponse,
-	OAuthError,
-} from "../protocol/oauth-error.ts";
+import { errorResponse, jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { readForm } from "../protocol/parameters.ts";
 import type { OAuthContext } from "./context.ts";
 
-export function createRevocationEndpoint({
-	grants,
-	log,
-}: OAuthContext): (request: Request) => Promise<Response> {
+export function createRevocationEndpoint({ grants, log }: OAuthContext): (request: Request) => Promise<Response> {
 	async function respond(request: Request): Promise<Response> {
 		const form = await readForm(request);
 		const token = hashToken(form.require("token"));
@@ -24,10 +17,7 @@ export function createRevocationEndpoint({
 		const { grant, kind } = stored;
 		// Clients are public, so that the token itself is the proof; another client's id is a mistake.
 		if (clientId !== undefined && clientId !== grant.client.id)
-			throw new OAuthError(
-				"invalid_grant",
-				"The token was issued to another client.",
-			);
+			throw new OAuthError("invalid_grant", "The token was issued to another client.");
 		if (kind === "access") await grants.endToken(token);
 		else {
 			await grants.end(grant.id);

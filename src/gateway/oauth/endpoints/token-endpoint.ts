@@ -3,18 +3,9 @@
 
 import { hashToken, kindOfToken } from "../../keys/token.ts";
 import { isDocumentId } from "../clients/client-document.ts";
-import {
-	accessLifetimeMs,
-	type Refusal,
-	type StoredToken,
-	type Tokens,
-} from "../grants/grants.ts";
+import { accessLifetimeMs, type Refusal, type StoredToken, type Tokens } from "../grants/grants.ts";
 import { guildsOf } from "../people/rights.ts";
-import {
-	errorResponse,
-	jsonResponse,
-	OAuthError,
-} from "../protocol/oauth-error.ts";
+import { errorResponse, jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, readForm } from "../protocol/parameters.ts";
 import { accessOf, readResource, scopeOf } from "../protocol/resources.ts";
 import type { OAuthContext } from "./context.ts";
@@ -26,9 +17,7 @@ const refusals: Record<Refusal, string> = {
 	reused: "The refresh token was used before. The connection has been ended.",
 };
 
-export function createTokenEndpoint(
-	context: OAuthContext,
-): (request: Request) => Promise<Response> {
+export function createTokenEndpoint(context: OAuthContext): (request: Request) => Promise<Response> {
 	const { askRights, clients, grants, log, publicUrl } = context;
 
 	/** Returns the path of the protected resource that a token request names; undefined if the request names none. */
@@ -40,20 +29,15 @@ export function createTokenEndpoint(
 	async function exchangeCode(form: Parameters): Promise<Tokens | Refusal> {
 		const codeVerifier = form.require("code_verifier");
 		if (!/^[\w.~-]{43,128}$/.test(codeVerifier))
-			throw new OAuthError(
-				"invalid_request",
-				"The code_verifier must have 43 to 128 unreserved characters.",
-			);
+			throw new OAuthError("invalid_request", "The code_verifier must have 43 to 128 unreserved characters.");
 		const outcome = await grants.redeem(form.require("code"), {
 			clientId: form.require("client_id"),
 			redirectUri: form.get("redirect_uri"),
 			codeVerifier,
 			resource: resourceOf(form),
 		});
-		if (outcome === "replayed")
-			log.warn("ended a connection: its authorization code was used twice");
-		if (typeof outcome === "object")
-			log.info("connected a client for a person", fieldsOf(outcome));
+		if (outcome === "replayed") log.warn("ended a connection: its authorization code was used twice");
+		if (typeof outcome === "object") log.info("connected a client for a person", fieldsOf(outcome));
 		return outcome;
 	}
 
@@ -77,10 +61,7 @@ export function createTokenEndpoint(
 		}
 		const resource = resourceOf(form);
 		if (resource !== undefined && resource !== grant.resource)
-			throw new OAuthError(
-				"invalid_target",
-				"The refresh token was issued for another resource.",
-			);
+			throw new OAuthError("invalid_target", "The refresh token was issued for another resource.");
 		const access = accessOf(form.get("scope"), grant.access);
 		await checkRights(token);
 		// Only now: while a bot is offline, the client keeps its refresh token.
@@ -102,14 +83,10 @@ export function createTokenEndpoint(
 		try {
 			await guildsOf({ ...grant.person, signedIn: true }, askRights);
 		} catch (error) {
-			if (!(error instanceof OAuthError) || error.code !== "access_denied")
-				throw error;
-			log.info(
-				"refused to refresh tokens: the person may not sign in for any guild now",
-				{
-					...fieldsOf({ grant }),
-				},
-			);
+			if (!(error instanceof OAuthError) || error.code !== "access_denied") throw error;
+			log.info("refused to refresh tokens: the person may not sign in for any guild now", {
+				...fieldsOf({ grant }),
+			});
 			throw new OAuthError("invalid_grant", error.message);
 		}
 	}
@@ -128,16 +105,10 @@ export function createTokenEndpoint(
 		const form = await readForm(request);
 		const type = form.require("grant_type");
 		if (type !== "authorization_code" && type !== "refresh_token")
-			throw new OAuthError(
-				"unsupported_grant_type",
-				"The grant_type must be authorization_code or refresh_token.",
-			);
-		const outcome = await (type === "refresh_token" ? refresh : exchangeCode)(
-			form,
-		);
+			throw new OAuthError("unsupported_grant_type", "The grant_type must be authorization_code or refresh_token.");
+		const outcome = await (type === "refresh_token" ? refresh : exchangeCode)(form);
 		if (outcome === "unknown") await checkClient(form.require("client_id"));
-		if (typeof outcome === "string")
-			throw new OAuthError("invalid_grant", refusals[outcome]);
+		if (typeof outcome === "string") throw new OAuthError("invalid_grant", refusals[outcome]);
 		return jsonResponse({
 			access_token: outcome.accessToken,
 			token_type: "Bearer",

@@ -54,22 +54,14 @@ export interface Attempts {
 	 * Stores a new sign-in attempt of the browser with the secret `browser`. Returns the attempt's secret for URLs
 	 * (`state`), which begins with `prefix`.
 	 */
-	start(
-		browser: string,
-		request: AuthorizationRequest | undefined,
-		prefix?: string,
-	): Promise<string>;
+	start(browser: string, request: AuthorizationRequest | undefined, prefix?: string): Promise<string>;
 	/**
 	 * Records that Discord has sent the person of a sign-in attempt back to the gateway, and returns the attempt. Returns
 	 * undefined if the attempt is unknown or expired, or if this was recorded before.
 	 */
 	comeBack(key: AttemptKey): Promise<Attempt | undefined>;
 	/** Stores in a sign-in attempt who signed in at Discord, and in which guilds this person may sign in. */
-	setPerson(
-		key: AttemptKey,
-		person: DiscordPerson,
-		guilds: readonly PersonGuild[],
-	): Promise<void>;
+	setPerson(key: AttemptKey, person: DiscordPerson, guilds: readonly PersonGuild[]): Promise<void>;
 	/**
 	 * Returns a sign-in attempt for a client, after the person has signed in at Discord; undefined if there is no such
 	 * attempt.
@@ -100,18 +92,13 @@ interface Row {
 	guilds: string | null;
 }
 
-export function createAttempts(
-	store: StatementStore,
-	now: () => number,
-): Attempts {
+export function createAttempts(store: StatementStore, now: () => number): Attempts {
 	return {
 		async start(browser, request, prefix = "") {
 			const state = prefix + newSecret();
 			const json = request ? JSON.stringify(request) : null;
 			await store.run(
-				(
-					sql,
-				) => sql`INSERT INTO oauth_attempts (state_hash, browser_hash, request, expires_at)
+				(sql) => sql`INSERT INTO oauth_attempts (state_hash, browser_hash, request, expires_at)
 					VALUES (${hashSecret(state)}, ${hashSecret(browser)}, ${json}, ${now() + attemptLifetimeMs})`,
 			);
 			return state;
@@ -161,8 +148,7 @@ export function createAttempts(
 		},
 		async leave(browser) {
 			await store.run(
-				(sql) =>
-					sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)} AND request IS NULL`,
+				(sql) => sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)} AND request IS NULL`,
 			);
 		},
 	};
@@ -176,10 +162,7 @@ function signedIn([row]: readonly Row[]): SignedIn | undefined {
 function toAttempt({ request, person_id, person_name, guilds }: Row): Attempt {
 	return {
 		request: request === null ? undefined : JSON.parse(request),
-		person:
-			person_id === null
-				? undefined
-				: { id: person_id, name: person_name ?? "" },
+		person: person_id === null ? undefined : { id: person_id, name: person_name ?? "" },
 		guilds: guilds === null ? [] : JSON.parse(guilds),
 	};
 }

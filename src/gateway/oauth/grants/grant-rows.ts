@@ -54,11 +54,7 @@ export interface TokenRow extends GrantRow {
  * Whether the refresh token with this number (`generation`) must not be used again: it was used before, and the grace
  * period of 10 s is over.
  */
-export function isReused(
-	grant: GrantRow,
-	generation: number,
-	now: number,
-): boolean {
+export function isReused(grant: GrantRow, generation: number, now: number): boolean {
 	const rotations = Number(grant.generation) - generation;
 	if (rotations === 0) return false;
 	return rotations > 1 || Number(grant.rotated_at) <= now - reuseGraceMs;

@@ -9,13 +9,7 @@ import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/resources.ts";
 import { codeChallenge, hashSecret, newSecret } from "../protocol/secrets.ts";
 import type { AuthorizationRequest } from "./attempts.ts";
-import {
-	type Grant,
-	type GrantRow,
-	isReused,
-	type TokenRow,
-	toGrant,
-} from "./grant-rows.ts";
+import { type Grant, type GrantRow, isReused, type TokenRow, toGrant } from "./grant-rows.ts";
 
 export const codeLifetimeMs = 60_000;
 export const accessLifetimeMs = 3_600_000;
@@ -118,12 +112,7 @@ interface CodeRow {
 
 export function createGrants(store: StatementStore, now: () => number): Grants {
 	/** Stores a new access token and a new refresh token of an OAuth grant, and returns them. */
-	async function issueTokens(
-		sql: SQL,
-		grant: Grant,
-		access: Access,
-		generation: number,
-	): Promise<Tokens> {
+	async function issueTokens(sql: SQL, grant: Grant, access: Access, generation: number): Promise<Tokens> {
 		const accessToken = createToken("access");
 		const refreshToken = createToken("refresh");
 		const insert = (
@@ -154,9 +143,7 @@ export function createGrants(store: StatementStore, now: () => number): Grants {
 			const id = crypto.getRandomValues(Buffer.alloc(8)).toString("hex");
 			const { codeChallenge } = consent.request;
 			await store.run(
-				(
-					sql,
-				) => sql`INSERT INTO oauth_codes (code_hash, grant_id, code_challenge, consent, expires_at)
+				(sql) => sql`INSERT INTO oauth_codes (code_hash, grant_id, code_challenge, consent, expires_at)
 					VALUES (${hashSecret(code)}, ${id}, ${codeChallenge}, ${JSON.stringify(consent)}, ${now() + codeLifetimeMs})`,
 			);
 			return code;
@@ -165,16 +152,14 @@ export function createGrants(store: StatementStore, now: () => number): Grants {
 			const codeHash = hashSecret(code);
 			// Guesses do not lock the database.
 			const known = await store.run(
-				(sql): Promise<unknown[]> =>
-					sql`SELECT 1 FROM oauth_codes WHERE code_hash = ${codeHash}`,
+				(sql): Promise<unknown[]> => sql`SELECT 1 FROM oauth_codes WHERE code_hash = ${codeHash}`,
 			);
 			if (known.length === 0) return "unknown";
 			return store.transaction(async (sql) => {
 				const [row]: CodeRow[] =
 					await sql`UPDATE oauth_codes SET used_at = ${now()} WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING *`;
 				if (!row) {
-					const [used]: CodeRow[] =
-						await sql`SELECT * FROM oauth_codes WHERE code_hash = ${codeHash}`;
+					const [used]: CodeRow[] = await sql`SELECT * FROM oauth_codes WHERE code_hash = ${codeHash}`;
 					if (!used) return "unknown";
 					await deleteGrant(sql, used.grant_id);
 					return "replayed";
@@ -214,19 +199,15 @@ export function createGrants(store: StatementStore, now: () => number): Grants {
 					await sql`UPDATE oauth_grants SET generation = ${next}, rotated_at = ${now()}, used_at = ${now()}, expires_at = ${expiresAt}
 						WHERE id = ${grant.id} AND generation = ${generation} RETURNING *`;
 				if (rotated) return issueTokens(sql, toGrant(rotated), access, next);
-				const [current]: GrantRow[] =
-					await sql`SELECT * FROM oauth_grants WHERE id = ${grant.id}`;
+				const [current]: GrantRow[] = await sql`SELECT * FROM oauth_grants WHERE id = ${grant.id}`;
 				if (!current) return "unknown";
-				if (!isReused(current, generation, now()))
-					return issueTokens(sql, toGrant(current), access, next);
+				if (!isReused(current, generation, now())) return issueTokens(sql, toGrant(current), access, next);
 				await deleteGrant(sql, grant.id);
 				return "reused";
 			});
 		},
 		async endToken(tokenHash) {
-			await store.run(
-				(sql) => sql`DELETE FROM oauth_tokens WHERE token_hash = ${tokenHash}`,
-			);
+			await store.run((sql) => sql`DELETE FROM oauth_tokens WHERE token_hash = ${tokenHash}`);
 		},
 		end: (id, personId) =>
 			store.transaction(async (sql) => {
@@ -285,11 +266,7 @@ function equals(a: string, b: string): boolean {
 	return crypto.timingSafeEqual(Bun.SHA256.hash(a), Bun.SHA256.hash(b));
 }
 
-function grantOf(
-	id: string,
-	{ request, person, access }: Consent,
-	now: number,
-): Grant {
+function grantOf(id: string, { request, person, access }: Consent, now: number): Grant {
 	const { client, redirectUri, resource } = request;
 	return {
 		id,

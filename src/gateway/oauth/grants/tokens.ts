@@ -7,9 +7,7 @@ import type { Grants, StoredToken } from "./grants.ts";
  * Returns a function that finds the owner of an OAuth access token by the token's hash, and records that the token's
  * grant was used.
  */
-export function createFindAccessToken(
-	grants: Pick<Grants, "findToken" | "recordUse">,
-): FindToken {
+export function createFindAccessToken(grants: Pick<Grants, "findToken" | "recordUse">): FindToken {
 	return async (hash) => {
 		const token = await grants.findToken(hash);
 		if (token?.kind !== "access") return undefined;

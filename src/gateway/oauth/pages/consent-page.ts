@@ -66,10 +66,9 @@ export function publisherOf(clientId: string): Html {
 export function consentPage(page: ConsentPage): Response {
 	const { client, redirectUri, person, guilds, access, action, csrf } = page;
 	const name = shown(client.name);
-	const warnings = [
-		isDocumentId(client.id) ? undefined : unverifiedName,
-		redirectWarning(redirectUri),
-	].filter((text) => text !== undefined);
+	const warnings = [isDocumentId(client.id) ? undefined : unverifiedName, redirectWarning(redirectUri)].filter(
+		(text) => text !== undefined,
+	);
 	const choices = access.map((level, index) => choice(level, index === 0));
 	// The first button is pressed by Enter in the form. Clicks on "Allow" count only after a second: another page could have
 	// made the person click twice, and shown this one in between.

@@ -13,10 +13,7 @@ type Value = string | number | Html | undefined | readonly Value[];
  * Tag for template literals with HTML. Escapes inserted values for use in text and in attributes with double quotes,
  * joins lists, and omits undefined.
  */
-export function html(
-	strings: TemplateStringsArray,
-	...values: readonly Value[]
-): Html {
+export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
 	// Not `strings.raw`: there Bun writes characters beyond ASCII as escapes.
 	return new Html(String.raw({ raw: strings }, ...values.map(toHtml)));
 }

@@ -61,15 +61,8 @@ export function formToken(browserSecret: string, purpose: string): string {
 }
 
 /** Whether the CSRF token that a form was submitted with is the right one. Compares in constant time. */
-export function isFormToken(
-	given: string | undefined,
-	browserSecret: string,
-	purpose: string,
-): boolean {
+export function isFormToken(given: string | undefined, browserSecret: string, purpose: string): boolean {
 	const expected = Buffer.from(formToken(browserSecret, purpose));
 	const actual = Buffer.from(given ?? "");
-	return (
-		actual.length === expected.length &&
-		crypto.timingSafeEqual(actual, expected)
-	);
+	return actual.length === expected.length && crypto.timingSafeEqual(actual, expected);
 }

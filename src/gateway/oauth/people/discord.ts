@@ -93,10 +93,7 @@ export function createDiscord({
 			throw new DiscordFailure(message, undefined, { cause });
 		}
 		if (response.ok) return parseJson(text);
-		throw new DiscordFailure(
-			`${path}: HTTP ${response.status}${describeError(parseJson(text))}`,
-			response.status,
-		);
+		throw new DiscordFailure(`${path}: HTTP ${response.status}${describeError(parseJson(text))}`, response.status);
 	}
 
 	const post = (path: string, form: Record<string, string>) =>
@@ -152,8 +149,7 @@ export function createDiscord({
 				await post("/oauth2/token/revoke", { token: "none" });
 				return true;
 			} catch (error) {
-				if (error instanceof DiscordFailure && error.status === 401)
-					return false;
+				if (error instanceof DiscordFailure && error.status === 401) return false;
 				throw error;
 			}
 		},
@@ -174,9 +170,7 @@ async function readText({ body }: Response): Promise<string> {
 function parse<const S extends v.GenericSchema>(schema: S, value: unknown) {
 	const result = v.safeParse(schema, value);
 	if (result.success) return result.output;
-	throw new DiscordFailure(
-		"Discord answered a sign-in (OAuth2) with an unexpected response",
-	);
+	throw new DiscordFailure("Discord answered a sign-in (OAuth2) with an unexpected response");
 }
 
 /** Returns the OAuth error code in the body of Discord's response as ": invalid_client"; "" if there is none. */

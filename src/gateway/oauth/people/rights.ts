@@ -16,18 +16,13 @@ export interface InstanceRights {
  * Asks all bots that accept sign-ins in which of their guilds a person is. Resolves within a time limit, even if bots
  * do not answer.
  */
-export type AskRights = (
-	person: PrincipalPerson,
-) => Promise<readonly InstanceRights[]>;
+export type AskRights = (person: PrincipalPerson) => Promise<readonly InstanceRights[]>;
 
 /**
  * Returns the guilds in which a person may sign in. Rejects with an OAuthError if there are none: "access_denied", or
  * "temporarily_unavailable" if a bot did not answer, or could not tell about all of its guilds.
  */
-export async function guildsOf(
-	person: PrincipalPerson,
-	askRights: AskRights,
-): Promise<PersonGuild[]> {
+export async function guildsOf(person: PrincipalPerson, askRights: AskRights): Promise<PersonGuild[]> {
 	const answers = await askRights(person);
 	const all = answers.flatMap(({ guilds = [] }) => guilds);
 	const guilds = all.filter(({ signIn }) => signIn);
@@ -35,12 +30,6 @@ export async function guildsOf(
 	const unique = new Map(guilds.map((guild) => [guild.id, guild]));
 	if (unique.size > 0) return [...unique.values()];
 	if (answers.some(({ guilds, incomplete }) => !guilds || incomplete))
-		throw new OAuthError(
-			"temporarily_unavailable",
-			"A bot did not answer. Try again later.",
-		);
-	throw new OAuthError(
-		"access_denied",
-		"The person may not sign in in any guild.",
-	);
+		throw new OAuthError("temporarily_unavailable", "A bot did not answer. Try again later.");
+	throw new OAuthError("access_denied", "The person may not sign in in any guild.");
 }

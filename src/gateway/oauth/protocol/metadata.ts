@@ -40,8 +40,7 @@ export function resourceMetadata(publicUrl: string, path: ResourcePath) {
 		authorization_servers: [publicUrl],
 		scopes_supported: fullScope(path).split(" "),
 		bearer_methods_supported: ["header"],
-		resource_name:
-			path === "/mcp/readonly" ? "Guildhall (read only)" : "Guildhall",
+		resource_name: path === "/mcp/readonly" ? "Guildhall (read only)" : "Guildhall",
 	};
 }
 

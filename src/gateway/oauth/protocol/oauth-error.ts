@@ -36,11 +36,7 @@ const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
 export const retryAfterSeconds = 5;
 
 /** Returns a JSON response that is never cached, as RFC 6749 (section 5.1) demands. */
-export function jsonResponse(
-	body: unknown,
-	status = 200,
-	headers: Record<string, string> = {},
-): Response {
+export function jsonResponse(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
 	return Response.json(body, { status, headers: { ...noStore, ...headers } });
 }
 
@@ -61,8 +57,5 @@ export function toOAuthError(error: unknown): OAuthError {
 	if (error instanceof OAuthError) return error;
 	if (!(error instanceof StoreUnavailable)) throw error;
 	// The store has logged why: not again for each request that anybody can send.
-	return new OAuthError(
-		"temporarily_unavailable",
-		"The server cannot reach its database. Try again later.",
-	);
+	return new OAuthError("temporarily_unavailable", "The server cannot reach its database. Try again later.");
 }

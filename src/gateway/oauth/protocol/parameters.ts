@@ -34,8 +34,7 @@ export function parametersOf(params: URLSearchParams): Parameters {
 	};
 	const get = (name: string) => {
 		const [value, second] = all(name);
-		if (second !== undefined)
-			throw new OAuthError("invalid_request", `${name} occurs twice.`);
+		if (second !== undefined) throw new OAuthError("invalid_request", `${name} occurs twice.`);
 		return value;
 	};
 	return {
@@ -43,8 +42,7 @@ export function parametersOf(params: URLSearchParams): Parameters {
 		get,
 		require(name) {
 			const value = get(name);
-			if (value === undefined)
-				throw new OAuthError("invalid_request", `${name} is missing.`);
+			if (value === undefined) throw new OAuthError("invalid_request", `${name} is missing.`);
 			return value;
 		},
 	};
@@ -63,12 +61,8 @@ export async function readForm(request: Request): Promise<Parameters> {
 	const type = request.headers.get("content-type") ?? "";
 	const [mediaType = ""] = type.split(";");
 	if (mediaType.trim().toLowerCase() !== "application/x-www-form-urlencoded")
-		throw new OAuthError(
-			"invalid_request",
-			"The Content-Type must be application/x-www-form-urlencoded.",
-		);
+		throw new OAuthError("invalid_request", "The Content-Type must be application/x-www-form-urlencoded.");
 	const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
-	if (body === "too long" || body === "late")
-		throw new OAuthError("invalid_request", `The body is ${body}.`);
+	if (body === "too long" || body === "late") throw new OAuthError("invalid_request", `The body is ${body}.`);
 	return parametersOf(new URLSearchParams(new TextDecoder().decode(body)));
 }

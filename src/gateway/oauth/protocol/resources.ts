@@ -43,10 +43,7 @@ export function accessOf(scope: string | undefined, most: Access): Access {
  * Returns the highest access level that an OAuth scope names, but at most the highest that the protected resource
  * `path` allows.
  */
-export function accessAt(
-	path: ResourcePath,
-	scope: string | undefined,
-): Access {
+export function accessAt(path: ResourcePath, scope: string | undefined): Access {
 	return accessOf(scope, mostAccess[path]);
 }
 
@@ -54,16 +51,10 @@ export function accessAt(
  * Returns the path of the protected resource that a request names in its `resource` parameters (`values`). Default:
  * `/mcp`. Throws an OAuthError if the parameters name a resource of another server, or several resources.
  */
-export function readResource(
-	publicUrl: string,
-	values: readonly string[],
-): ResourcePath {
-	const paths = new Set(
-		values.map((value) => pathOfResource(publicUrl, value)),
-	);
+export function readResource(publicUrl: string, values: readonly string[]): ResourcePath {
+	const paths = new Set(values.map((value) => pathOfResource(publicUrl, value)));
 	const [path = "/mcp"] = paths;
-	if (paths.size > 1)
-		throw new OAuthError("invalid_target", "Name one resource only.");
+	if (paths.size > 1) throw new OAuthError("invalid_target", "Name one resource only.");
 	return path;
 }
 

@@ -21,8 +21,7 @@ export const maxReplaced = 130;
 const maxCharacters = 8000;
 
 const commandType = f.refine(f.integer(1, 4), (type): CommandType => {
-	if (type === Type.PrimaryEntryPoint)
-		throw notSimulated("entry point commands");
+	if (type === Type.PrimaryEntryPoint) throw notSimulated("entry point commands");
 	return type;
 });
 
@@ -71,12 +70,8 @@ const menuFields = {
 		);
 	}),
 	options: f.refine(f.unchecked, (given): [] => {
-		if (given === null || (Array.isArray(given) && given.length === 0))
-			return [];
-		throw formError(
-			"APPLICATION_COMMAND_CONTEXT_MENU_OPTIONS_INVALID",
-			"Context menu commands cannot have options",
-		);
+		if (given === null || (Array.isArray(given) && given.length === 0)) return [];
+		throw formError("APPLICATION_COMMAND_CONTEXT_MENU_OPTIONS_INVALID", "Context menu commands cannot have options");
 	}),
 } as const;
 
@@ -88,9 +83,7 @@ const newSlash = f.required(
 		description: f.required(slashFields.description),
 	}),
 );
-const newInMenu = f.required(
-	f.object({ ...menuFields, name: f.required(menuFields.name) }),
-);
+const newInMenu = f.required(f.object({ ...menuFields, name: f.required(menuFields.name) }));
 
 /** A request body that creates a command. Its type decides which fields it has. */
 export const newCommand = f.refine(f.unchecked, (given): NewCommand => {
@@ -114,22 +107,14 @@ export function readChanges(type: CommandType, given: unknown): CommandForm {
  */
 export function checkSize(form: object): void {
 	if (sizeOf(form) > maxCharacters)
-		throw formError(
-			"APPLICATION_COMMAND_TOO_LARGE",
-			`Command exceeds maximum size (${maxCharacters})`,
-		);
+		throw formError("APPLICATION_COMMAND_TOO_LARGE", `Command exceeds maximum size (${maxCharacters})`);
 }
 
 function sizeOf(form: object): number {
 	const given = form as Readonly<Record<string, unknown>>;
 	const longest = (key: string) =>
-		Math.max(
-			lengthOf(given[key]),
-			...Object.values(given[`${key}_localizations`] ?? {}).map(lengthOf),
-		);
-	const nested = [given.options, given.choices].flatMap((list) =>
-		Array.isArray(list) ? (list as object[]) : [],
-	);
+		Math.max(lengthOf(given[key]), ...Object.values(given[`${key}_localizations`] ?? {}).map(lengthOf));
+	const nested = [given.options, given.choices].flatMap((list) => (Array.isArray(list) ? (list as object[]) : []));
 	return nested.reduce(
 		(sum, one) => sum + sizeOf(one),
 		longest("name") + longest("description") + lengthOf(given.value),

@@ -2,12 +2,7 @@
 // undefined unless the field is `required`. Unknown keys are ignored, as by Discord.
 
 import { isSnowflake } from "../../world/state/snowflake.ts";
-import {
-	FormError,
-	type FormErrors,
-	formError,
-	missingField,
-} from "../errors.ts";
+import { FormError, type FormErrors, formError, missingField } from "../errors.ts";
 
 export interface Field<T> {
 	/** Parses the value of a field in a request body or query string. Throws a FormError if the value is invalid. */
@@ -44,10 +39,7 @@ export function nullable<T>(field: Field<T>): Field<T | null> {
  * A request field that is parsed by `field`; a second function then checks or converts the value. A missing value stays
  * undefined.
  */
-export function refine<T, U>(
-	field: Field<T | undefined>,
-	convert: (value: T) => U,
-): Field<U | undefined> {
+export function refine<T, U>(field: Field<T | undefined>, convert: (value: T) => U): Field<U | undefined> {
 	return {
 		read: (value) => {
 			const given = field.read(value);
@@ -60,10 +52,7 @@ export function refine<T, U>(
 export function text(min: number, max: number) {
 	return optional((value) => {
 		if (typeof value !== "string")
-			throw formError(
-				"STRING_TYPE_CONVERT",
-				`Could not interpret "${show(value)}" as string.`,
-			);
+			throw formError("STRING_TYPE_CONVERT", `Could not interpret "${show(value)}" as string.`);
 		checkLength([...value].length, min, max);
 		return value;
 	});
@@ -71,15 +60,8 @@ export function text(min: number, max: number) {
 
 function checkLength(length: number, min: number, max: number): void {
 	if (length >= min && length <= max) return;
-	if (min === 0)
-		throw formError(
-			"BASE_TYPE_MAX_LENGTH",
-			`Must be ${max} or fewer in length.`,
-		);
-	throw formError(
-		"BASE_TYPE_BAD_LENGTH",
-		`Must be between ${min} and ${max} in length.`,
-	);
+	if (min === 0) throw formError("BASE_TYPE_MAX_LENGTH", `Must be ${max} or fewer in length.`);
+	throw formError("BASE_TYPE_BAD_LENGTH", `Must be between ${min} and ${max} in length.`);
 }
 
 /**
@@ -87,25 +69,11 @@ function checkLength(length: number, min: number, max: number): void {
  */
 export function integer(min: number, max: number) {
 	return optional((value) => {
-		const number =
-			typeof value === "string" && /^-?\d{1,16}$/.test(value)
-				? Number(value)
-				: value;
+		const number = typeof value === "string" && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
 		if (!Number.isSafeInteger(number) || typeof number !== "number")
-			throw formError(
-				"NUMBER_TYPE_COERCE",
-				`Value "${show(value)}" is not int.`,
-			);
-		if (number < min)
-			throw formError(
-				"NUMBER_TYPE_MIN",
-				`int value should be greater than or equal to ${min}.`,
-			);
-		if (number > max)
-			throw formError(
-				"NUMBER_TYPE_MAX",
-				`int value should be less than or equal to ${max}.`,
-			);
+			throw formError("NUMBER_TYPE_COERCE", `Value "${show(value)}" is not int.`);
+		if (number < min) throw formError("NUMBER_TYPE_MIN", `int value should be greater than or equal to ${min}.`);
+		if (number > max) throw formError("NUMBER_TYPE_MAX", `int value should be less than or equal to ${max}.`);
 		return number;
 	});
 }
@@ -146,11 +114,7 @@ export function choice<const T extends number>(...choices: readonly T[]) {
 
 /** Returns Discord's error for a value that is none of `choices`, in the field `key` of the object that is parsed. */
 export function notOneOf(choices: readonly number[], ...key: string[]) {
-	return formError(
-		"BASE_TYPE_CHOICES",
-		`Value must be one of {${choices.join(", ")}}.`,
-		...key,
-	);
+	return formError("BASE_TYPE_CHOICES", `Value must be one of {${choices.join(", ")}}.`, ...key);
 }
 
 /** A request field whose value must be one of the strings in `words`. */
@@ -158,10 +122,7 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
 	return optional((value) => {
 		const found = words.find((one) => one === value);
 		if (found === undefined)
-			throw formError(
-				"BASE_TYPE_CHOICES",
-				`Value must be one of {${words.map((one) => `'${one}'`).join(", ")}}.`,
-			);
+			throw formError("BASE_TYPE_CHOICES", `Value must be one of {${words.map((one) => `'${one}'`).join(", ")}}.`);
 		return found;
 	});
 }
@@ -169,42 +130,25 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
 /** A request field whose value is a date and time in ISO 8601. */
 export const timestamp = optional((value) => {
 	const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
-	if (Number.isNaN(at))
-		throw formError(
-			"DATE_TIME_TYPE_PARSE",
-			`Could not parse ${show(value)}. Should be ISO8601.`,
-		);
+	if (Number.isNaN(at)) throw formError("DATE_TIME_TYPE_PARSE", `Could not parse ${show(value)}. Should be ISO8601.`);
 	return new Date(at);
 });
 
 /** A request field whose value is a list. `item` parses each item; the number of items has a minimum and a maximum. */
-export function list<F extends Field<unknown>>(
-	item: F,
-	min: number,
-	max: number,
-) {
+export function list<F extends Field<unknown>>(item: F, min: number, max: number) {
 	return optional((value) => {
-		if (!Array.isArray(value))
-			throw formError(
-				"LIST_TYPE_CONVERT",
-				"Only iterables may be used in a ListType",
-			);
+		if (!Array.isArray(value)) throw formError("LIST_TYPE_CONVERT", "Only iterables may be used in a ListType");
 		checkLength(value.length, min, max);
-		return readAll(
-			value.map((one, index) => [
-				String(index),
-				() => required(item).read(one),
-			]),
-		).map(([, read]) => read as Exclude<Read<F>, undefined>);
+		return readAll(value.map((one, index) => [String(index), () => required(item).read(one)])).map(
+			([, read]) => read as Exclude<Read<F>, undefined>,
+		);
 	});
 }
 
 /** A query parameter that may occur up to `max` times in a request. The parsed value is always a list. */
 export function queryList<F extends Field<unknown>>(item: F, max: number) {
 	const items = list(item, 1, max);
-	return optional((value) =>
-		required(items).read(Array.isArray(value) ? value : [value]),
-	);
+	return optional((value) => required(items).read(Array.isArray(value) ? value : [value]));
 }
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
@@ -213,10 +157,7 @@ export type Fields = Readonly<Record<string, Field<unknown>>>;
 export function object<const F extends Fields>(fields: F) {
 	return optional((value) => {
 		if (typeof value !== "object" || value === null || Array.isArray(value))
-			throw formError(
-				"DICT_TYPE_CONVERT",
-				"Only dictionaries may be used in a DictType",
-			);
+			throw formError("DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType");
 		const given = value as Readonly<Record<string, unknown>>;
 		const read = readAll(
 			Object.entries(fields).map(([key, field]) => [
@@ -233,9 +174,9 @@ export function pickBy<T extends object>(
 	given: T,
 	passes: (value: unknown) => boolean,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {
-	return Object.fromEntries(
-		Object.entries(given).filter(([, value]) => passes(value)),
-	) as { [K in keyof T]?: Exclude<T[K], undefined> };
+	return Object.fromEntries(Object.entries(given).filter(([, value]) => passes(value))) as {
+		[K in keyof T]?: Exclude<T[K], undefined>;
+	};
 }
 
 /** Returns a copy of an object without the properties that are undefined or null. */
@@ -248,9 +189,7 @@ export function present<T extends object>(given: T) {
 export const unchecked: Field<unknown> = { read: (value) => value };
 
 // Discord reports all errors of a form.
-function readAll(
-	readers: readonly (readonly [key: string, read: () => unknown])[],
-): [string, unknown][] {
+function readAll(readers: readonly (readonly [key: string, read: () => unknown])[]): [string, unknown][] {
 	const values: [string, unknown][] = [];
 	const errors: FormErrors = {};
 	for (const [key, read] of readers) {

@@ -1,19 +1,9 @@
 // The fields of channels that concern threads and forum posts: defaults of new ones, and tags.
 // https://discord.com/developers/docs/resources/channel#forum-tag-object
 
-import {
-	ChannelFlags,
-	ChannelType,
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ChannelFlags, ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { ChannelChanges } from "../../world/channels/channels.ts";
-import {
-	type ForumTag,
-	type GuildChannel,
-	type GuildChannelType,
-	holdsPosts,
-} from "../../world/state/entities.ts";
+import { type ForumTag, type GuildChannel, type GuildChannelType, holdsPosts } from "../../world/state/entities.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError } from "../errors.ts";
 import type { Call, ReadForm } from "../route.ts";
@@ -68,16 +58,14 @@ export function forumChanges(
 ): ChannelChanges {
 	const threads: ChannelChanges = {
 		default_auto_archive_duration: body.default_auto_archive_duration,
-		default_thread_rate_limit_per_user:
-			body.default_thread_rate_limit_per_user ?? undefined,
+		default_thread_rate_limit_per_user: body.default_thread_rate_limit_per_user ?? undefined,
 		flags: flagsOf(type, body.flags),
 	};
 	if (!holdsPosts({ type })) return threads;
 	const { available_tags: tags, default_reaction_emoji: emoji } = body;
 	return {
 		...threads,
-		available_tags:
-			tags === undefined ? undefined : tagsOf(call, tags ?? [], channel),
+		available_tags: tags === undefined ? undefined : tagsOf(call, tags ?? [], channel),
 		default_reaction_emoji: emoji && {
 			emoji_id: emoji.emoji_id ?? null,
 			emoji_name: emoji.emoji_name ?? null,
@@ -88,10 +76,7 @@ export function forumChanges(
 }
 
 /** Returns those of the given flags that channels of this type can have. */
-function flagsOf(
-	type: GuildChannelType,
-	flags: number | null | undefined,
-): number | undefined {
+function flagsOf(type: GuildChannelType, flags: number | null | undefined): number | undefined {
 	if (typeof flags !== "number") return undefined;
 	const { GuildStageVoice, GuildCategory } = ChannelType;
 	if (type === GuildStageVoice || type === GuildCategory) return 0;
@@ -108,12 +93,10 @@ function tagsOf(
 	given: NonNullable<ForumBody["available_tags"]>,
 	channel: GuildChannel | undefined,
 ): ForumTag[] {
-	if (new Set(given.map(({ name }) => name)).size < given.length)
-		throw apiError(Code.TagNamesMustBeUnique);
+	if (new Set(given.map(({ name }) => name)).size < given.length) throw apiError(Code.TagNamesMustBeUnique);
 	const known = new Set(channel?.available_tags.map(({ id }) => id));
 	return given.map(({ id, name, moderated, emoji_id, emoji_name }) => {
-		if (typeof id === "string" && !known.has(id))
-			throw apiError(Code.UnknownTag);
+		if (typeof id === "string" && !known.has(id)) throw apiError(Code.UnknownTag);
 		return {
 			id: id ?? world.state.newId(),
 			name,
@@ -139,7 +122,6 @@ export function checkedTags(
 	if (ids.length === 0 && (forum.flags & ChannelFlags.RequireTag) !== 0)
 		throw apiError(Code.TagRequiredToCreateAForumPostInThisChannel);
 	const changed = new Set(ids).symmetricDifference(new Set(before));
-	if ([...changed].some((id) => tag(id)?.moderated))
-		requirePermissions(call, forum, Permission.ManageThreads);
+	if ([...changed].some((id) => tag(id)?.moderated)) requirePermissions(call, forum, Permission.ManageThreads);
 	return [...ids];
 }

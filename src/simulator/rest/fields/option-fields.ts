@@ -15,10 +15,7 @@ const namePattern = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 /** The name of a slash command or option. */
 export const name = f.refine(f.text(1, 32), (given) => {
 	if (namePattern.test(given) && given === given.toLowerCase()) return given;
-	throw formError(
-		"APPLICATION_COMMAND_INVALID_NAME",
-		"Command name is invalid",
-	);
+	throw formError("APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid");
 });
 
 /** Names or descriptions by language. */
@@ -159,11 +156,7 @@ function checkOrder(given: readonly CommandOption[]): void {
 				index,
 			);
 		if (names.has(one.name))
-			throw formError(
-				"APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS",
-				"Option name already exists",
-				index,
-			);
+			throw formError("APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS", "Option name already exists", index);
 		optional ||= !one.required;
 		names.add(one.name);
 	}
@@ -171,10 +164,6 @@ function checkOrder(given: readonly CommandOption[]): void {
 
 // Discord leaves out null, false and empty lists.
 function withoutEmpty(given: CommandOption): CommandOption {
-	const isEmpty = (value: unknown) =>
-		Array.isArray(value) && value.length === 0;
-	return f.pickBy(
-		given,
-		(value) => (value ?? false) !== false && !isEmpty(value),
-	) as unknown as CommandOption;
+	const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
+	return f.pickBy(given, (value) => (value ?? false) !== false && !isEmpty(value)) as unknown as CommandOption;
 }

@@ -80,17 +80,9 @@ export function checkCounts(menu: object): void {
 	};
 	const max = max_values ?? 1;
 	if ((min_values ?? 1) > max)
-		throw formError(
-			"NUMBER_TYPE_MAX",
-			`int value should be less than or equal to ${max}.`,
-			"min_values",
-		);
+		throw formError("NUMBER_TYPE_MAX", `int value should be less than or equal to ${max}.`, "min_values");
 	if (all && all.length < max)
-		throw formError(
-			"BASE_TYPE_BAD_LENGTH",
-			`Must be between ${max} and 25 in length.`,
-			"options",
-		);
+		throw formError("BASE_TYPE_BAD_LENGTH", `Must be between ${max} and 25 in length.`, "options");
 }
 
 const messageMenus = Object.fromEntries(

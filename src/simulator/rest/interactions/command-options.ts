@@ -6,12 +6,7 @@ import { formError, missingField } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { isSubcommand } from "../fields/option-fields.ts";
 import type { Call } from "../route.ts";
-import {
-	type OptionValue,
-	type Resolved,
-	resolve,
-	resolveFile,
-} from "./resolved.ts";
+import { type OptionValue, type Resolved, resolve, resolveFile } from "./resolved.ts";
 
 /** An option with its value, or a subcommand or group with its options, as a person's client sends it. */
 interface GivenOption {
@@ -27,18 +22,10 @@ const givenFields = {
 	focused: f.boolean,
 };
 const inSubcommand = f.list(f.object(givenFields), 0, 25);
-const inGroup = f.list(
-	f.object({ ...givenFields, options: inSubcommand }),
-	0,
-	25,
-);
+const inGroup = f.list(f.object({ ...givenFields, options: inSubcommand }), 0, 25);
 
 /** The options of a command that a person uses, with subcommands and groups. */
-export const givenOptions = f.list(
-	f.object({ ...givenFields, options: inGroup }),
-	0,
-	25,
-);
+export const givenOptions = f.list(f.object({ ...givenFields, options: inGroup }), 0, 25);
 
 /** An option as the application receives it. */
 export type SentOption = {
@@ -90,19 +77,13 @@ export function focusedOptions(
 	const path = ["data", "options"];
 	const read = readOptions(reading, options, given, path);
 	if (focusedIn(read).length !== 1)
-		throw formError(
-			"APPLICATION_COMMAND_INVALID_OPTION_VALUE",
-			"Exactly one option is focused",
-			...path,
-		);
+		throw formError("APPLICATION_COMMAND_INVALID_OPTION_VALUE", "Exactly one option is focused", ...path);
 	return { options: read };
 }
 
 /** Returns the options that have `focused`, also those of subcommands. */
 export function focusedIn(options: readonly SentOption[]): SentOption[] {
-	return options.flatMap((one) =>
-		one.options ? focusedIn(one.options) : one.focused ? [one] : [],
-	);
+	return options.flatMap((one) => (one.options ? focusedIn(one.options) : one.focused ? [one] : []));
 }
 
 function readOptions(
@@ -117,24 +98,17 @@ function readOptions(
 	if (options.some(isSubcommand)) {
 		const [first] = given;
 		const option = options.find(({ name }) => name === first?.name);
-		if (!first || !option || given.length > 1)
-			throw invalid("Exactly one subcommand is used", ...path);
+		if (!first || !option || given.length > 1) throw invalid("Exactly one subcommand is used", ...path);
 		const { name, type } = option;
 		const inner = [...path, 0, "options"];
-		const nested = readOptions(
-			reading,
-			option.options ?? [],
-			first.options ?? [],
-			inner,
-		);
+		const nested = readOptions(reading, option.options ?? [], first.options ?? [], inner);
 		return [{ name, type, options: nested }];
 	}
 	return options.flatMap((option) => {
 		const index = given.findIndex(({ name }) => name === option.name);
 		const one = given[index];
 		if (one?.value === undefined || one.value === null) {
-			if (option.required && !reading.partial)
-				throw missingField(...path, option.name);
+			if (option.required && !reading.partial) throw missingField(...path, option.name);
 			return [];
 		}
 		return [readOption(reading, option, one, [...path, index])];
@@ -149,8 +123,7 @@ function readOption(
 ): SentOption {
 	const { name, type } = option;
 	if (partial && focused) {
-		if (!option.autocomplete)
-			throw invalid(`${name} has no autocompletion`, ...path);
+		if (!option.autocomplete) throw invalid(`${name} has no autocompletion`, ...path);
 		// The focused option has a text, even if it is a number.
 		// https://docs.discord.food/interactions/receiving-and-responding#application-command-data-option-structure
 		return { name, type, value: String(value), focused: true };
@@ -162,8 +135,7 @@ function readOption(
 		if (!id) throw invalid(`${name} names no uploaded file`, ...path);
 		return { name, type, value: id };
 	}
-	if (!resolve(call, place, read, resolved, option.channel_types))
-		throw invalid(`${name} names nothing here`, ...path);
+	if (!resolve(call, place, read, resolved, option.channel_types)) throw invalid(`${name} names nothing here`, ...path);
 	return read;
 }
 
@@ -173,20 +145,13 @@ function invalid(message: string, ...path: readonly (string | number)[]) {
 }
 
 /** Returns an option of a command with its value; undefined if the option does not accept the value. */
-function readValue(
-	option: CommandOption,
-	value: unknown,
-	partial: boolean,
-): OptionValue | undefined {
+function readValue(option: CommandOption, value: unknown, partial: boolean): OptionValue | undefined {
 	const { name, type } = option;
-	if (option.choices && !option.choices.some((one) => one.value === value))
-		return undefined;
+	if (option.choices && !option.choices.some((one) => one.value === value)) return undefined;
 	const { min_length = 0, max_length = 6000 } = option;
 	switch (type) {
 		case Option.String:
-			return typeof value === "string" &&
-				(partial || value.length >= min_length) &&
-				value.length <= max_length
+			return typeof value === "string" && (partial || value.length >= min_length) && value.length <= max_length
 				? { name, type, value }
 				: undefined;
 		case Option.Integer:

@@ -8,17 +8,9 @@ import {
 	InteractionType,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
-import type {
-	ComponentData,
-	Invocation,
-	InvocationPlace,
-} from "../../interactions/interaction.ts";
+import type { ComponentData, Invocation, InvocationPlace } from "../../interactions/interaction.ts";
 import { mayUse } from "../../world/accounts/commands.ts";
-import {
-	buttonsIn,
-	selectMenusIn,
-	selectTypes,
-} from "../../world/messages/buttons.ts";
+import { buttonsIn, selectMenusIn, selectTypes } from "../../world/messages/buttons.ts";
 import {
 	type Account,
 	type Channel,
@@ -36,11 +28,7 @@ import { permissionsIn, permissionsOf } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import type { Call, ReadForm } from "../route.ts";
-import {
-	focusedOptions,
-	givenOptions,
-	resolveOptions,
-} from "./command-options.ts";
+import { focusedOptions, givenOptions, resolveOptions } from "./command-options.ts";
 import { submission, submitted } from "./modals.ts";
 import { type Resolved, resolveUser } from "./resolved.ts";
 import { chosenIn, invalidComponent } from "./select-menus.ts";
@@ -50,9 +38,7 @@ import { chosenIn, invalidComponent } from "./select-menus.ts";
  * https://docs.discord.food/interactions/receiving-and-responding#create-interaction
  */
 export const invocationFields = {
-	type: f.required(
-		f.integer(InteractionType.ApplicationCommand, InteractionType.ModalSubmit),
-	),
+	type: f.required(f.integer(InteractionType.ApplicationCommand, InteractionType.ModalSubmit)),
 	application_id: f.required(f.snowflake),
 	guild_id: f.nullable(f.snowflake),
 	channel_id: f.required(f.snowflake),
@@ -61,11 +47,7 @@ export const invocationFields = {
 		f.object({
 			/** The id of the command; in the submission of a modal, that of the interaction which opened it. */
 			id: f.snowflake,
-			type: f.choice(
-				CommandKind.ChatInput,
-				CommandKind.User,
-				CommandKind.Message,
-			),
+			type: f.choice(CommandKind.ChatInput, CommandKind.User, CommandKind.Message),
 			name: f.text(1, 32),
 			options: givenOptions,
 			target_id: f.snowflake,
@@ -85,16 +67,11 @@ export function checkInvocation(call: InvocationCall): Invocation {
 	const { world, body } = call;
 	const { user } = call.actor;
 	const application = applicationOf(world, body.application_id);
-	const channel = found(
-		world.channels.get(body.channel_id),
-		Code.UnknownChannel,
-	);
+	const channel = found(world.channels.get(body.channel_id), Code.UnknownChannel);
 	const permissions = permissionsIn(call, channel);
-	if (!has(permissions, Permission.ViewChannel))
-		throw apiError(Code.MissingAccess);
+	if (!has(permissions, Permission.ViewChannel)) throw apiError(Code.MissingAccess);
 	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
-	if ((body.guild_id ?? undefined) !== guild?.id)
-		throw apiError(Code.UnknownGuild);
+	if ((body.guild_id ?? undefined) !== guild?.id) throw apiError(Code.UnknownGuild);
 	const isHere = inGuild(channel)
 		? guild?.members.has(application.user.id)
 		: channel.recipients.includes(application.user);
@@ -107,9 +84,7 @@ export function checkInvocation(call: InvocationCall): Invocation {
 		case InteractionType.ApplicationCommandAutocomplete: {
 			const command = commandOf(call, channel, guild);
 			const isUse = body.type === InteractionType.ApplicationCommand;
-			const data = isUse
-				? commandData(call, channel, command)
-				: focusedData(call, channel, command);
+			const data = isUse ? commandData(call, channel, command) : focusedData(call, channel, command);
 			return { ...common, type: body.type, command, data };
 		}
 		case InteractionType.MessageComponent: {
@@ -120,13 +95,9 @@ export function checkInvocation(call: InvocationCall): Invocation {
 		}
 		case InteractionType.ModalSubmit: {
 			const trigger = call.interactions.get(body.data.id ?? "");
-			const isOwn =
-				trigger?.user === user &&
-				trigger.application === application &&
-				trigger.channel === channel;
+			const isOwn = trigger?.user === user && trigger.application === application && trigger.channel === channel;
 			const modal = isOwn ? trigger.modal : undefined;
-			if (!trigger || !modal || modal.custom_id !== body.data.custom_id)
-				throw apiError(Code.UnknownInteraction);
+			if (!trigger || !modal || modal.custom_id !== body.data.custom_id) throw apiError(Code.UnknownInteraction);
 			const opened = { ...trigger, modal };
 			return {
 				...common,
@@ -143,19 +114,13 @@ export function checkInvocation(call: InvocationCall): Invocation {
 
 /** Returns the message with this id if the user sees it: an ephemeral one, or one of the channel. */
 function messageOf(call: Call, channel: Channel, id: string): Message {
-	const message =
-		call.interactions.ephemeral(id, call.actor.user) ??
-		call.world.messages.get(channel.id, id);
+	const message = call.interactions.ephemeral(id, call.actor.user) ?? call.world.messages.get(channel.id, id);
 	if (message?.channel_id !== channel.id) throw apiError(Code.UnknownMessage);
 	return message;
 }
 
 /** Returns a used command with its options or its target, as the application receives it. */
-function commandData(
-	call: InvocationCall,
-	channel: Channel,
-	command: Command,
-): object {
+function commandData(call: InvocationCall, channel: Channel, command: Command): object {
 	const { options = [] } = call.body.data;
 	if (command.type === CommandKind.ChatInput)
 		return {
@@ -171,11 +136,7 @@ function commandData(
 }
 
 /** Returns a command with the options that a person has given while typing one of them. */
-function focusedData(
-	call: InvocationCall,
-	channel: Channel,
-	command: Command,
-): object {
+function focusedData(call: InvocationCall, channel: Channel, command: Command): object {
 	const { options = [] } = call.body.data;
 	return {
 		...headOf(command),
@@ -188,21 +149,13 @@ function headOf({ id, name, type, guild_id }: Command) {
 }
 
 /** Returns the user or message in whose context menu a command was used, as the application receives it. */
-function resolveTarget(
-	call: InvocationCall,
-	channel: Channel,
-	{ type }: Command,
-	id: string,
-): object {
+function resolveTarget(call: InvocationCall, channel: Channel, { type }: Command, id: string): object {
 	if (type === CommandKind.User) {
 		const resolved: Resolved = {};
 		if (resolveUser(call, channel, id, resolved)) return resolved;
 		throw apiError(Code.UnknownUser);
 	}
-	const message = found(
-		call.world.messages.get(channel.id, id),
-		Code.UnknownMessage,
-	);
+	const message = found(call.world.messages.get(channel.id, id), Code.UnknownMessage);
 	// Bots without the intent MessageContent see the content of such messages, too.
 	// https://docs.discord.com/developers/events/gateway#message-content-intent
 	const reader = { id: call.body.application_id, seesContent: true };
@@ -210,25 +163,17 @@ function resolveTarget(
 }
 
 /** Returns the pressed button, or the chosen values of a select menu, as the application receives them. */
-function componentData(
-	call: InvocationCall,
-	channel: Channel,
-	{ components }: Message,
-): ComponentData {
+function componentData(call: InvocationCall, channel: Channel, { components }: Message): ComponentData {
 	const { custom_id, component_type: type, values = [] } = call.body.data;
 	if (custom_id === undefined) throw invalidComponent();
 	if (type !== undefined && type !== ComponentType.Button) {
-		const menu = selectMenusIn(components).find(
-			(one) => one.type === type && one.custom_id === custom_id,
-		);
+		const menu = selectMenusIn(components).find((one) => one.type === type && one.custom_id === custom_id);
 		if (!menu || menu.disabled === true) throw invalidComponent();
 		const chosen = chosenIn(call, channel, menu, values);
 		// The types of menus differ in what `resolved` contains.
 		return { id: menu.id, custom_id, ...chosen } as ComponentData;
 	}
-	const button = buttonsIn(components).find(
-		(one) => one.custom_id === custom_id && one.disabled !== true,
-	);
+	const button = buttonsIn(components).find((one) => one.custom_id === custom_id && one.disabled !== true);
 	if (!button) throw invalidComponent();
 	// By the examples, the data of a used component has its id.
 	// https://docs.discord.com/developers/components/reference#button-examples
@@ -237,52 +182,35 @@ function componentData(
 }
 
 function applicationOf(world: World, id: string): Account {
-	for (const account of world.accounts.values())
-		if (account.user.bot && account.user.id === id) return account;
+	for (const account of world.accounts.values()) if (account.user.bot && account.user.id === id) return account;
 	throw apiError(Code.UnknownApplication);
 }
 
 /** Returns the command that a person wants to use. Throws if the person may not use it in this channel. */
-function commandOf(
-	call: InvocationCall,
-	channel: Channel,
-	guild: Guild | undefined,
-): Command {
+function commandOf(call: InvocationCall, channel: Channel, guild: Guild | undefined): Command {
 	const { application_id, data } = call.body;
 	const { type = CommandKind.ChatInput } = data;
 	const command = found(
 		call.world.commands
 			.usable(application_id, guild)
-			.find((one) =>
-				data.id === undefined
-					? one.name === data.name && one.type === type
-					: one.id === data.id,
-			),
+			.find((one) => (data.id === undefined ? one.name === data.name && one.type === type : one.id === data.id)),
 		Code.UnknownApplicationCommand,
 	);
 	const permissions = permissionsIn(call, channel);
-	if (guild && !mayUse(command, permissions))
-		throw apiError(Code.MissingPermissions);
+	if (guild && !mayUse(command, permissions)) throw apiError(Code.MissingPermissions);
 	// https://docs.discord.com/developers/interactions/application-commands#user-commands
 	const isUser = command.type === CommandKind.User;
 	const { SendMessages, SendMessagesInThreads } = Permission;
 	const send = isThread(channel) ? SendMessagesInThreads : SendMessages;
-	if (isUser && !has(permissions, send))
-		throw apiError(Code.MissingPermissions);
+	if (isUser && !has(permissions, send)) throw apiError(Code.MissingPermissions);
 	// https://docs.discord.com/developers/topics/threads#active-archived-threads
-	if (isThread(channel) && channel.archived)
-		throw apiError(Code.InvalidActionOnArchivedThread);
-	if (!isText(channel.type))
-		throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (isThread(channel) && channel.archived) throw apiError(Code.InvalidActionOnArchivedThread);
+	if (!isText(channel.type)) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	return command;
 }
 
 /** Returns the place and the user of an interaction: the channel, plus guild and member, or in DMs the user. */
-function contextOf(
-	call: Call,
-	channel: Channel,
-	application: Account,
-): InvocationPlace {
+function contextOf(call: Call, channel: Channel, application: Account): InvocationPlace {
 	const { world, actor } = call;
 	const permissions = String(permissionsIn(call, channel));
 	const granted = permissionsOf(world, channel, application.user);

@@ -13,12 +13,7 @@ import {
 } from "../../world/messages/modals.ts";
 import { formError, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields/fields.ts";
-import {
-	checkCounts,
-	customId,
-	componentId as id,
-	selectFields,
-} from "../fields/select-fields.ts";
+import { checkCounts, customId, componentId as id, selectFields } from "../fields/select-fields.ts";
 import type { Call } from "../route.ts";
 import type { Resolved } from "./resolved.ts";
 import { chosenIn } from "./select-menus.ts";
@@ -41,22 +36,13 @@ const inModal = {
 	required: f.nullable(f.boolean),
 	disabled: f.refine(f.boolean, (disabled) => {
 		// A guess (modal-disabled): the code of this error.
-		if (disabled)
-			throw formError(
-				"COMPONENT_DISABLED_INVALID",
-				"Modals cannot have disabled components",
-			);
+		if (disabled) throw formError("COMPONENT_DISABLED_INVALID", "Modals cannot have disabled components");
 	}),
 };
 
 const inputFields: Partial<Record<ComponentType, f.Fields>> = {
 	[ComponentType.TextInput]: textInput,
-	...Object.fromEntries(
-		Object.entries(selectFields).map(([type, fields]) => [
-			type,
-			{ ...fields, ...inModal },
-		]),
-	),
+	...Object.fromEntries(Object.entries(selectFields).map(([type, fields]) => [type, { ...fields, ...inModal }])),
 };
 const otherInputs = [
 	ComponentType.FileUpload,
@@ -71,8 +57,7 @@ function component<T>(fields: Partial<Record<ComponentType, f.Fields>>) {
 	const typed = f.required(f.object({ type: f.required(f.integer(1, 100)) }));
 	return f.refine(f.unchecked, (given): T => {
 		const { type } = typed.read(given);
-		if (otherInputs.includes(type))
-			throw notSimulated(`components of type ${type} in modals`);
+		if (otherInputs.includes(type)) throw notSimulated(`components of type ${type} in modals`);
 		if (!types.includes(type)) throw f.notOneOf(types, "type");
 		const read = f.object(fields[type as ComponentType] ?? {}).read(given);
 		if (type in selectFields) checkSelect(read ?? {});
@@ -85,11 +70,7 @@ function checkSelect(menu: object): void {
 	checkCounts(menu);
 	const { required, min_values } = menu as Record<string, unknown>;
 	if (required === false || min_values !== 0) return;
-	throw formError(
-		"NUMBER_TYPE_MIN",
-		"int value should be greater than or equal to 1.",
-		"min_values",
-	);
+	throw formError("NUMBER_TYPE_MIN", "int value should be greater than or equal to 1.", "min_values");
 }
 
 const rowInput = component<TextInput>({
@@ -122,11 +103,7 @@ export const modalData = f.required(
 			const modal = { ...given, components: numbered(given.components) };
 			const ids = inputsIn(modal).map(({ input }) => input.custom_id);
 			if (new Set(ids).size < ids.length)
-				throw formError(
-					"COMPONENT_CUSTOM_ID_DUPLICATED",
-					"Component custom id cannot be duplicated",
-					"components",
-				);
+				throw formError("COMPONENT_CUSTOM_ID_DUPLICATED", "Component custom id cannot be duplicated", "components");
 			return modal;
 		},
 	),
@@ -141,10 +118,8 @@ function numbered(parts: readonly ModalPart[]): ModalPart[] {
 	};
 	return parts.map((one): ModalPart => {
 		const outer = number(one);
-		if ("component" in outer)
-			return { ...outer, component: number(outer.component) };
-		if ("components" in outer)
-			return { ...outer, components: outer.components.map(number) };
+		if ("component" in outer) return { ...outer, component: number(outer.component) };
+		if ("components" in outer) return { ...outer, components: outer.components.map(number) };
 		return outer;
 	});
 }
@@ -173,21 +148,16 @@ export function submission(
 	{ channel, modal }: Interaction & { readonly modal: Modal },
 	parts: f.Read<typeof submitted>,
 ) {
-	const given = (parts ?? []).flatMap((one) => [
-		...(one.component ? [one.component] : []),
-		...(one.components ?? []),
-	]);
+	const given = (parts ?? []).flatMap((one) => [...(one.component ? [one.component] : []), ...(one.components ?? [])]);
 	const resolved: Resolved = {};
 	const fill = (input: ModalInput) => {
 		const value = given.find((one) => one.custom_id === input.custom_id);
 		const { type, id, custom_id } = input;
 		const common = { type, id, custom_id };
-		if (input.type === ComponentType.TextInput)
-			return { ...common, value: textOf(input, value) };
+		if (input.type === ComponentType.TextInput) return { ...common, value: textOf(input, value) };
 		const chosen = value?.values ?? [];
 		// A menu that is not required can stay empty.
-		if (chosen.length === 0 && input.required === false)
-			return { ...common, values: [] };
+		if (chosen.length === 0 && input.required === false) return { ...common, values: [] };
 		const { values } = chosenIn(call, channel, input, chosen, resolved);
 		return { ...common, values };
 	};

@@ -14,9 +14,7 @@ import { permissionsOf } from "../access.ts";
 import { storeFile } from "../attachments.ts";
 import type { Call } from "../route.ts";
 
-export type OptionValue = Sent<
-	APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>
->;
+export type OptionValue = Sent<APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>>;
 
 /**
  * The users, members, roles, channels and so on to which the values of a command's options refer: for each of these
@@ -46,10 +44,7 @@ export function resolve(
 		case Option.Role:
 			return resolveRole(call, place, value, resolved);
 		case Option.Mentionable:
-			return (
-				resolveRole(call, place, value, resolved) ||
-				resolveUser(call, place, value, resolved)
-			);
+			return resolveRole(call, place, value, resolved) || resolveUser(call, place, value, resolved);
 		case Option.Channel:
 			return resolveChannel(call, place, value, resolved, channelTypes);
 		default:
@@ -61,12 +56,7 @@ export function resolve(
  * Adds a user and, if the user is a member of the guild, the member to an interaction's resolved data. Returns false if
  * the user does not exist.
  */
-export function resolveUser(
-	{ world }: Call,
-	place: Channel,
-	id: string,
-	resolved: Resolved,
-): boolean {
+export function resolveUser({ world }: Call, place: Channel, id: string, resolved: Resolved): boolean {
 	const user = world.users.get(id);
 	if (!user) return false;
 	resolved.users = { ...resolved.users, [id]: user };
@@ -80,12 +70,7 @@ export function resolveUser(
 	return true;
 }
 
-function resolveRole(
-	{ world }: Call,
-	place: Channel,
-	id: string,
-	resolved: Resolved,
-): boolean {
+function resolveRole({ world }: Call, place: Channel, id: string, resolved: Resolved): boolean {
 	const guild = inGuild(place) ? world.guilds.of(place) : undefined;
 	const role = guild?.roles.get(id);
 	if (!role) return false;
@@ -103,9 +88,7 @@ function resolveChannel(
 	const guild = inGuild(place) ? world.guilds.of(place) : undefined;
 	const channel = guild?.channels.get(id) ?? guild?.threads.get(id);
 	if (!channel || (types && !types.includes(channel.type))) return false;
-	const shown = isThread(channel)
-		? serialize.thread(channel, actor.user.id)
-		: serialize.guildChannel(channel);
+	const shown = isThread(channel) ? serialize.thread(channel, actor.user.id) : serialize.guildChannel(channel);
 	resolved.channels = {
 		...resolved.channels,
 		[id]: {
@@ -138,21 +121,14 @@ const partialChannel = [
 ] as const;
 
 function pick(from: object, keys: readonly string[]): object {
-	return Object.fromEntries(
-		Object.entries(from).filter(([key]) => keys.includes(key)),
-	);
+	return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)));
 }
 
 /**
  * Stores an uploaded file that is the value of an option, and adds its attachment object to the resolved data. `part` is
  * the file's number in the request. Returns the id of the attachment; undefined if there is no such file.
  */
-export function resolveFile(
-	call: Call,
-	place: Channel,
-	part: string,
-	resolved: Resolved,
-): string | undefined {
+export function resolveFile(call: Call, place: Channel, part: string, resolved: Resolved): string | undefined {
 	const file = call.files.get(`files[${part}]`);
 	if (!file) return undefined;
 	const filename = file instanceof File ? file.name : part;

@@ -1,10 +1,7 @@
 // Choosing values in a select menu.
 // https://discord.com/developers/docs/components/reference#string-select
 
-import {
-	ComponentType,
-	ApplicationCommandOptionType as Option,
-} from "discord.js";
+import { ComponentType, ApplicationCommandOptionType as Option } from "discord.js";
 import * as v from "valibot";
 import type { SelectMenu, SelectType } from "../../world/messages/buttons.ts";
 import { type Channel, inGuild } from "../../world/state/entities.ts";
@@ -14,11 +11,7 @@ import { type Resolved, resolve } from "./resolved.ts";
 
 /** Returns Discord's error for a component that does not exist or cannot be used in this way. */
 export function invalidComponent() {
-	return formError(
-		"COMPONENT_VALIDATION_FAILED",
-		"Component validation failed",
-		"data",
-	);
+	return formError("COMPONENT_VALIDATION_FAILED", "Component validation failed", "data");
 }
 
 // Menus inside the layouts of IS_COMPONENTS_V2 are stored as the bot sent them, unchecked.
@@ -39,14 +32,11 @@ export function chosenIn(
 ) {
 	const { type: component_type } = menu;
 	const isCountRight =
-		values.length >= v.parse(count, menu.min_values) &&
-		values.length <= v.parse(count, menu.max_values);
-	if (!isCountRight || new Set(values).size < values.length)
-		throw invalidComponent();
+		values.length >= v.parse(count, menu.min_values) && values.length <= v.parse(count, menu.max_values);
+	if (!isCountRight || new Set(values).size < values.length) throw invalidComponent();
 	if (component_type === ComponentType.StringSelect) {
 		const options = v.parse(optionList, menu.options);
-		const isOption = (value: string) =>
-			options.some((option) => option.value === value);
+		const isOption = (value: string) => options.some((option) => option.value === value);
 		if (!values.every(isOption)) throw invalidComponent();
 		return { component_type, values };
 	}
@@ -54,8 +44,7 @@ export function chosenIn(
 	for (const value of values) {
 		const type = kindOf(call, channel, component_type, value);
 		const option = { name: "value", type, value };
-		if (!resolve(call, channel, option, resolved, types))
-			throw invalidComponent();
+		if (!resolve(call, channel, option, resolved, types)) throw invalidComponent();
 	}
 	return { component_type, values, resolved };
 }

@@ -1,10 +1,7 @@
 // What no guild of the simulator has: stickers, templates and a vanity URL. Reading them says so; making them is not simulated.
 // https://discord.com/developers/docs/resources/sticker, /guild-template
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { apiError } from "../errors.ts";
 import { route } from "../route.ts";
 

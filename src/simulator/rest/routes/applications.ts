@@ -31,9 +31,7 @@ function application({ actor, world }: Call) {
 		role_connections_verification_url: null,
 		explicit_content_filter: 0,
 		eligible_oauth2_scopes: ["bot", "applications.commands"],
-		approximate_guild_count: [...world.guilds.values()].filter(({ members }) =>
-			members.has(id),
-		).length,
+		approximate_guild_count: [...world.guilds.values()].filter(({ members }) => members.has(id)).length,
 		approximate_user_install_count: 0,
 		approximate_user_authorization_count: 0,
 		bot: actor.user,
@@ -62,8 +60,7 @@ export const applicationRoutes = [
 			shards: sharding.recommended(actor.user.id),
 			session_start_limit: {
 				total: sessionStarts.total,
-				remaining:
-					sessionStarts.total - (sessionStarts.used.get(actor.user.id) ?? 0),
+				remaining: sessionStarts.total - (sessionStarts.used.get(actor.user.id) ?? 0),
 				reset_after: 86_400_000,
 				max_concurrency: sharding.settings.maxConcurrency,
 			},

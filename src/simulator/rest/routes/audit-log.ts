@@ -35,13 +35,9 @@ export const auditLogRoutes = [
 				.filter(({ id }) => !before || compareIds(id, before) < 0)
 				.filter(({ id }) => !after || compareIds(id, after) > 0);
 			// With `after` the log is read oldest first.
-			const entries = after
-				? fitting.slice(0, limit)
-				: fitting.slice(-limit).reverse();
+			const entries = after ? fitting.slice(0, limit) : fitting.slice(-limit).reverse();
 			const { users, webhooks, scheduledEvents, autoModeration } = call.world;
-			const mentioned = new Set(
-				entries.flatMap(({ user_id, target_id }) => [user_id, target_id]),
-			);
+			const mentioned = new Set(entries.flatMap(({ user_id, target_id }) => [user_id, target_id]));
 			const isMentioned = ({ id }: { id: string }) => mentioned.has(id);
 			return {
 				audit_log_entries: entries,
@@ -50,9 +46,7 @@ export const auditLogRoutes = [
 					.list({ guild_id: guild.id })
 					.filter(isMentioned)
 					.map((one) => serializeWebhook(one, actor)),
-				threads: [...guild.threads.values()]
-					.filter(isMentioned)
-					.map((one) => thread(one, actor.user.id)),
+				threads: [...guild.threads.values()].filter(isMentioned).map((one) => thread(one, actor.user.id)),
 				auto_moderation_rules: autoModeration.in(guild).filter(isMentioned),
 				guild_scheduled_events: scheduledEvents
 					.in(guild)

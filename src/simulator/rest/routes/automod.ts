@@ -35,12 +35,7 @@ const triggerMetadata = f.object({
 
 const action = f.object({
 	type: f.required(
-		f.choice(
-			Action.BlockMessage,
-			Action.SendAlertMessage,
-			Action.Timeout,
-			Action.BlockMemberInteraction,
-		),
+		f.choice(Action.BlockMessage, Action.SendAlertMessage, Action.Timeout, Action.BlockMemberInteraction),
 	),
 	metadata: f.nullable(
 		f.object({
@@ -67,13 +62,7 @@ const newFields = {
 	event_type: f.required(fields.event_type),
 	actions: f.required(fields.actions),
 	trigger_type: f.required(
-		f.choice(
-			Trigger.Keyword,
-			Trigger.Spam,
-			Trigger.KeywordPreset,
-			Trigger.MentionSpam,
-			Trigger.MemberProfile,
-		),
+		f.choice(Trigger.Keyword, Trigger.Spam, Trigger.KeywordPreset, Trigger.MentionSpam, Trigger.MemberProfile),
 	),
 };
 
@@ -89,23 +78,15 @@ function metadataOf(
 	if (!given) throw missingField("trigger_metadata");
 	const { allow_list, mention_total_limit: limit } = given;
 	if (trigger === Trigger.MentionSpam) {
-		if (limit === undefined || limit === null)
-			throw missingField("trigger_metadata", "mention_total_limit");
+		if (limit === undefined || limit === null) throw missingField("trigger_metadata", "mention_total_limit");
 		return {
 			mention_total_limit: limit,
-			mention_raid_protection_enabled:
-				given.mention_raid_protection_enabled ?? false,
+			mention_raid_protection_enabled: given.mention_raid_protection_enabled ?? false,
 		};
 	}
-	if (trigger === Trigger.KeywordPreset)
-		return { presets: given.presets ?? [], allow_list: allow_list ?? [] };
+	if (trigger === Trigger.KeywordPreset) return { presets: given.presets ?? [], allow_list: allow_list ?? [] };
 	if (allow_list && allow_list.length > 100)
-		throw formError(
-			"BASE_TYPE_BAD_LENGTH",
-			"Must be between 0 and 100 in length.",
-			"trigger_metadata",
-			"allow_list",
-		);
+		throw formError("BASE_TYPE_BAD_LENGTH", "Must be between 0 and 100 in length.", "trigger_metadata", "allow_list");
 	return {
 		keyword_filter: given.keyword_filter ?? [],
 		regex_patterns: given.regex_patterns ?? [],
@@ -143,15 +124,13 @@ function actionsOf(
 			);
 		if (type === Action.SendAlertMessage) {
 			const channel_id = metadata?.channel_id;
-			if (!channel_id)
-				throw missingField("actions", index, "metadata", "channel_id");
+			if (!channel_id) throw missingField("actions", index, "metadata", "channel_id");
 			found(call.guild.channels.get(channel_id), Code.UnknownChannel);
 			return { type, metadata: { channel_id } };
 		}
 		if (type === Action.Timeout) {
 			const duration_seconds = metadata?.duration_seconds;
-			if (!duration_seconds)
-				throw missingField("actions", index, "metadata", "duration_seconds");
+			if (!duration_seconds) throw missingField("actions", index, "metadata", "duration_seconds");
 			return { type, metadata: { duration_seconds } };
 		}
 		const custom_message = metadata?.custom_message;
@@ -188,16 +167,10 @@ export const autoModerationRoutes = [
 			const { guild, body, world } = call;
 			const { trigger_type, event_type } = body;
 			const isUpdate = event_type === EventType.MemberUpdate;
-			if (isUpdate !== (trigger_type === Trigger.MemberProfile))
-				throw wrongEventType(trigger_type);
-			const trigger_metadata = metadataOf(
-				trigger_type,
-				body.trigger_metadata ?? null,
-			);
+			if (isUpdate !== (trigger_type === Trigger.MemberProfile)) throw wrongEventType(trigger_type);
+			const trigger_metadata = metadataOf(trigger_type, body.trigger_metadata ?? null);
 			const actions = actionsOf(call, trigger_type, body.actions);
-			const sameKind = world.autoModeration
-				.in(guild)
-				.filter((rule) => rule.trigger_type === trigger_type);
+			const sameKind = world.autoModeration.in(guild).filter((rule) => rule.trigger_type === trigger_type);
 			const limit = ruleLimit(trigger_type);
 			if (sameKind.length >= limit)
 				throw formError(
@@ -226,14 +199,11 @@ export const autoModerationRoutes = [
 			const { guild, body, world } = call;
 			const rule = ruleOf(call);
 			const { trigger_type } = rule;
-			if (body.event_type && body.event_type !== rule.event_type)
-				throw wrongEventType(trigger_type);
+			if (body.event_type && body.event_type !== rule.event_type) throw wrongEventType(trigger_type);
 			const changes = {
 				name: body.name,
 				enabled: body.enabled,
-				trigger_metadata: body.trigger_metadata
-					? metadataOf(trigger_type, body.trigger_metadata)
-					: undefined,
+				trigger_metadata: body.trigger_metadata ? metadataOf(trigger_type, body.trigger_metadata) : undefined,
 				actions: body.actions && actionsOf(call, trigger_type, body.actions),
 				exempt_roles: body.exempt_roles ?? undefined,
 				exempt_channels: body.exempt_channels ?? undefined,

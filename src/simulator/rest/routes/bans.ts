@@ -1,9 +1,6 @@
 // Bans: listing, reading, banning one or many, unbanning.
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { Ban } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { requireAbove } from "../access.ts";
@@ -29,8 +26,7 @@ export const banRoutes = [
 			before: f.snowflake,
 			after: f.snowflake,
 		},
-		run: ({ guild, query }) =>
-			pageById(guild.bans.values(), ({ user }) => user.id, query, 1000),
+		run: ({ guild, query }) => pageById(guild.bans.values(), ({ user }) => user.id, query, 1000),
 	}),
 	route(`GET ${one}`, { needs: Permission.BanMembers, run: banOf }),
 	route(`PUT ${one}`, {
@@ -43,16 +39,11 @@ export const banRoutes = [
 		query: { delete_message_seconds: f.integer(0, 7 * daySeconds) },
 		run: (call) => {
 			const { world, body, query, by, guild } = call;
-			const user = found(
-				world.users.get(call.params.user_id),
-				Code.UnknownUser,
-			);
+			const user = found(world.users.get(call.params.user_id), Code.UnknownUser);
 			const member = guild.members.get(user.id);
 			if (member) requireAbove(call, member);
 			const seconds =
-				body.delete_message_seconds ??
-				query.delete_message_seconds ??
-				(body.delete_message_days ?? 0) * daySeconds;
+				body.delete_message_seconds ?? query.delete_message_seconds ?? (body.delete_message_days ?? 0) * daySeconds;
 			world.bans.add(guild, user, seconds, by);
 		},
 	}),
@@ -65,20 +56,14 @@ export const banRoutes = [
 		run: (call) => {
 			const { world, actor, body, by, guild } = call;
 			// The bot itself is skipped without an error.
-			const userIds = [...new Set(body.user_ids)].filter(
-				(id) => id !== actor.user.id,
-			);
+			const userIds = [...new Set(body.user_ids)].filter((id) => id !== actor.user.id);
 			const users = userIds.flatMap((id) => world.users.get(id) ?? []);
 			const banned = users.filter(({ id }) => {
 				const member = guild.members.get(id);
-				return (
-					!guild.bans.has(id) &&
-					(!member || isAboveMember(guild, actor.user.id, member))
-				);
+				return !guild.bans.has(id) && (!member || isAboveMember(guild, actor.user.id, member));
 			});
 			if (banned.length === 0) throw apiError(Code.FailedToBanUsers);
-			for (const user of banned)
-				world.bans.add(guild, user, body.delete_message_seconds ?? 0, by);
+			for (const user of banned) world.bans.add(guild, user, body.delete_message_seconds ?? 0, by);
 			const banned_users = banned.map(({ id }) => id);
 			return {
 				banned_users,

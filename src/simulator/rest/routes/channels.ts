@@ -1,11 +1,6 @@
 // Channels and threads: creating, reading, editing and deleting them, and typing.
 
-import {
-	ChannelFlags,
-	ChannelType,
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ChannelFlags, ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { ChannelChanges } from "../../world/channels/channels.ts";
 import {
 	type Guild,
@@ -14,20 +9,10 @@ import {
 	holdsPosts,
 	isThread,
 } from "../../world/state/entities.ts";
-import {
-	guildPermissions,
-	has,
-	isShown,
-} from "../../world/state/permissions.ts";
+import { guildPermissions, has, isShown } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, requireMfa, requirePermissions } from "../access.ts";
-import {
-	apiError,
-	formError,
-	found,
-	missingField,
-	notSimulated,
-} from "../errors.ts";
+import { apiError, formError, found, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { forumChanges, forumFields } from "../fields/forum-fields.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
@@ -66,10 +51,7 @@ const creatable = f.choice(
 );
 
 /** A channel of one of these types can be changed to another of these types. */
-const convertible: GuildChannelType[] = [
-	ChannelType.GuildText,
-	ChannelType.GuildAnnouncement,
-];
+const convertible: GuildChannelType[] = [ChannelType.GuildText, ChannelType.GuildAnnouncement];
 
 type ChannelBody = ReadForm<typeof channelFields>;
 
@@ -93,16 +75,13 @@ function changesOf(
 		position: body.position ?? undefined,
 		topic: body.topic === "" ? null : body.topic,
 		nsfw: body.nsfw ?? undefined,
-		rate_limit_per_user:
-			body.rate_limit_per_user === null ? 0 : body.rate_limit_per_user,
+		rate_limit_per_user: body.rate_limit_per_user === null ? 0 : body.rate_limit_per_user,
 		bitrate: body.bitrate ?? undefined,
 		user_limit: body.user_limit === null ? 0 : body.user_limit,
 		rtc_region: body.rtc_region,
 		video_quality_mode: body.video_quality_mode ?? undefined,
 		parent_id: checkParent(guild, type, body.parent_id, channel),
-		permission_overwrites: overwrites
-			? checkOverwrites(call, guild, overwrites, channel)
-			: undefined,
+		permission_overwrites: overwrites ? checkOverwrites(call, guild, overwrites, channel) : undefined,
 	};
 }
 
@@ -110,16 +89,10 @@ function changesOf(
  * Converts the name of a text or forum channel to lower case and its spaces to "-", as Discord does. Other names are
  * only trimmed.
  */
-function normalizeName(
-	type: GuildChannelType,
-	name: string | undefined,
-): string | undefined {
+function normalizeName(type: GuildChannelType, name: string | undefined): string | undefined {
 	const given = name?.trim();
 	if (given === "") throw missingField("name");
-	const isText =
-		type === ChannelType.GuildText ||
-		type === ChannelType.GuildAnnouncement ||
-		holdsPosts({ type });
+	const isText = type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement || holdsPosts({ type });
 	return isText ? given?.toLowerCase().replace(/\s+/g, "-") : given;
 }
 
@@ -133,30 +106,14 @@ function bitrateLimit(guild: Guild, type: GuildChannelType): number {
 	return bitrateLimits[level] ?? 0;
 }
 
-function checkTypeLimits(
-	guild: Guild,
-	type: GuildChannelType,
-	body: ChannelBody,
-): void {
+function checkTypeLimits(guild: Guild, type: GuildChannelType, body: ChannelBody): void {
 	const limit = bitrateLimit(guild, type);
 	if ((body.bitrate ?? 0) > limit)
-		throw formError(
-			"NUMBER_TYPE_MAX",
-			`int value should be less than or equal to ${limit}.`,
-			"bitrate",
-		);
+		throw formError("NUMBER_TYPE_MAX", `int value should be less than or equal to ${limit}.`, "bitrate");
 	if (!holdsPosts({ type }) && [...(body.topic ?? "")].length > 1024)
-		throw formError(
-			"BASE_TYPE_MAX_LENGTH",
-			"Must be 1024 or fewer in length.",
-			"topic",
-		);
+		throw formError("BASE_TYPE_MAX_LENGTH", "Must be 1024 or fewer in length.", "topic");
 	if (type === ChannelType.GuildVoice && (body.user_limit ?? 0) > 99)
-		throw formError(
-			"NUMBER_TYPE_MAX",
-			"int value should be less than or equal to 99.",
-			"user_limit",
-		);
+		throw formError("NUMBER_TYPE_MAX", "int value should be less than or equal to 99.", "user_limit");
 }
 
 /**
@@ -178,14 +135,9 @@ function checkSpoiler(body: ChannelBody, channel?: GuildChannel): void {
  */
 function requireCommunity({ features }: Guild, type: GuildChannelType): void {
 	if (features.includes("COMMUNITY")) return;
-	if (type === ChannelType.GuildStageVoice)
-		throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (type === ChannelType.GuildStageVoice) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	if (type === ChannelType.GuildAnnouncement && !features.includes("NEWS"))
-		throw formError(
-			"BASE_TYPE_CHOICES",
-			"Value must be one of {0, 2, 4, 6, 13, 14, 15, 16}.",
-			"type",
-		);
+		throw formError("BASE_TYPE_CHOICES", "Value must be one of {0, 2, 4, 6, 13, 14, 15, 16}.", "type");
 }
 
 function checkParent(
@@ -195,21 +147,14 @@ function checkParent(
 	channel: GuildChannel | undefined,
 ): string | null | undefined {
 	if (parentId === undefined || parentId === null) return parentId;
-	const refuse = (problem: string, message: string) =>
-		formError(`CHANNEL_PARENT_${problem}`, message, "parent_id");
+	const refuse = (problem: string, message: string) => formError(`CHANNEL_PARENT_${problem}`, message, "parent_id");
 	const parent = guild.channels.get(parentId);
 	if (!parent) throw refuse("INVALID", "Category does not exist");
 	const category = ChannelType.GuildCategory;
-	if (parent.type !== category || type === category)
-		throw refuse("INVALID_TYPE", "Not a category");
-	const children = [...guild.channels.values()].filter(
-		(other) => other.parent_id === parentId && other !== channel,
-	);
+	if (parent.type !== category || type === category) throw refuse("INVALID_TYPE", "Not a category");
+	const children = [...guild.channels.values()].filter((other) => other.parent_id === parentId && other !== channel);
 	if (children.length >= categoryLimit)
-		throw refuse(
-			"MAX_CHANNELS",
-			`Maximum number of channels in category reached (${categoryLimit})`,
-		);
+		throw refuse("MAX_CHANNELS", `Maximum number of channels in category reached (${categoryLimit})`);
 	return parentId;
 }
 
@@ -218,26 +163,16 @@ function checkParent(
  * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
  * A guess (move-position): Discord's error code if the sender may not move it within the category.
  */
-function requireMove(
-	call: Call<":guild_id">,
-	channel: GuildChannel,
-	parentId: string | null | undefined,
-): void {
+function requireMove(call: Call<":guild_id">, channel: GuildChannel, parentId: string | null | undefined): void {
 	const { guild, actor } = call;
 	const { ManageChannels } = Permission;
 	const managesIn = (place: GuildChannel | undefined) =>
-		has(
-			place
-				? permissionsIn(call, place)
-				: guildPermissions(guild, actor.user.id),
-			ManageChannels,
-		);
+		has(place ? permissionsIn(call, place) : guildPermissions(guild, actor.user.id), ManageChannels);
 	const category = (id: string | null) => guild.channels.get(id ?? "");
 	if (parentId === undefined) {
 		const places = [undefined, category(channel.parent_id)];
 		if (!places.some(managesIn)) throw apiError(Code.MissingPermissions);
-	} else if (!managesIn(channel) || !managesIn(category(parentId)))
-		throw apiError(Code.MissingAccess);
+	} else if (!managesIn(channel) || !managesIn(category(parentId))) throw apiError(Code.MissingAccess);
 	requireMfa(call, ManageChannels);
 }
 
@@ -259,8 +194,7 @@ export const channelRoutes = [
 		},
 		run: (call) => {
 			const { guild } = call;
-			if (guild.channels.size >= channelLimit)
-				throw apiError(Code.MaximumNumberOfGuildChannelsReached);
+			if (guild.channels.size >= channelLimit) throw apiError(Code.MaximumNumberOfGuildChannelsReached);
 			const type = call.body.type ?? ChannelType.GuildText;
 			requireCommunity(guild, type);
 			const changes = changesOf(call, guild, type, call.body);
@@ -270,9 +204,7 @@ export const channelRoutes = [
 				type,
 				name: changes.name ?? call.body.name,
 				// Without overwrites of its own a channel copies those of its category.
-				permission_overwrites:
-					changes.permission_overwrites ??
-					structuredClone(parent?.permission_overwrites),
+				permission_overwrites: changes.permission_overwrites ?? structuredClone(parent?.permission_overwrites),
 			};
 			const channel = call.world.channels.add(guild, given, call.by);
 			return serialize.guildChannel(channel);
@@ -300,34 +232,28 @@ export const channelRoutes = [
 				const parent_id = given === channel.parent_id ? undefined : given;
 				requireMove(call, channel, parent_id);
 				// MANAGE_ROLES is documented; a guess (move-lock): in which channel, and the error code.
-				if (move.lock_permissions)
-					requirePermissions(call, channel, Permission.ManageRoles);
+				if (move.lock_permissions) requirePermissions(call, channel, Permission.ManageRoles);
 				const parent = guild.channels.get(parent_id ?? "");
 				const permission_overwrites = move.lock_permissions
 					? structuredClone(parent?.permission_overwrites)
 					: undefined;
-				if (permission_overwrites)
-					keepReadable(guild, channel, permission_overwrites);
+				if (permission_overwrites) keepReadable(guild, channel, permission_overwrites);
 				const position = move.position ?? undefined;
 				return { channel, position, parent_id, permission_overwrites };
 			});
 			const adopted = moves.filter(({ parent_id }) => parent_id !== undefined);
-			if (adopted.length > 1)
-				throw apiError(Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime);
+			if (adopted.length > 1) throw apiError(Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime);
 			for (const { channel, ...changes } of moves) {
 				const { position, parent_id, permission_overwrites } = changes;
 				const moves = position !== undefined && position !== channel.position;
 				// Clients also list channels that do not move.
-				if (!moves && parent_id === undefined && !permission_overwrites)
-					continue;
+				if (!moves && parent_id === undefined && !permission_overwrites) continue;
 				// A move has no audit log entry: https://github.com/discord/discord-api-docs/issues/4345
 				call.world.channels.edit(channel, changes);
 			}
 		},
 	}),
-	route("GET /channels/:channel_id", (call) =>
-		serialize.channel(call.channel, call.actor),
-	),
+	route("GET /channels/:channel_id", (call) => serialize.channel(call.channel, call.actor)),
 	route("PATCH /channels/:channel_id", {
 		inArchived: true,
 		body: {
@@ -344,11 +270,9 @@ export const channelRoutes = [
 			const { type } = call.body;
 			const newType = type ?? channel.type;
 			if (newType !== channel.type) {
-				if (!convertible.includes(channel.type))
-					throw notSimulated("changing such a channel's type");
+				if (!convertible.includes(channel.type)) throw notSimulated("changing such a channel's type");
 				requireCommunity(guild, newType);
-				if (isRequired(guild, channel.id))
-					throw apiError(Code.CommunityServerChannelsMustBeTextChannels);
+				if (isRequired(guild, channel.id)) throw apiError(Code.CommunityServerChannelsMustBeTextChannels);
 			}
 			const changes = {
 				...changesOf(call, guild, newType, call.body, channel),
@@ -376,7 +300,6 @@ export const channelRoutes = [
 		needs: Permission.SendMessages,
 		fleeting: true,
 		inArchived: true,
-		run: (call) =>
-			call.world.messages.startTyping(call.channel, call.actor.user),
+		run: (call) => call.world.messages.startTyping(call.channel, call.actor.user),
 	}),
 ];

@@ -1,11 +1,7 @@
 // Slash commands and commands in context menus, global or of a guild.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
-import {
-	type CommandDetails,
-	isSame,
-	type Scope,
-} from "../../world/accounts/commands.ts";
+import { type CommandDetails, isSame, type Scope } from "../../world/accounts/commands.ts";
 import type { Command } from "../../world/state/entities.ts";
 import { apiError, formError, found } from "../errors.ts";
 import {
@@ -40,9 +36,7 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 				call.world.commands
 					.in(scopeOf(call))
 					.map((command) =>
-						call.query.with_localizations
-							? serializeCommand(command)
-							: withoutLocalizations(command),
+						call.query.with_localizations ? serializeCommand(command) : withoutLocalizations(command),
 					),
 		}),
 		route(`POST ${path}`, {
@@ -70,10 +64,7 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 	];
 }
 
-export const commandRoutes = [
-	...routesBelow(everywhere),
-	...routesBelow(inGuild),
-];
+export const commandRoutes = [...routesBelow(everywhere), ...routesBelow(inGuild)];
 
 /**
  * Returns the application and guild whose commands a request is about. Throws if the request comes from another
@@ -98,10 +89,7 @@ function commandOf(call: Call<typeof oneCommand>): Command {
 }
 
 /** Registers a command, or replaces the registered command with the same name and type. */
-function put(
-	call: Call<typeof everywhere>,
-	form: NewCommand,
-): { command: Command; isNew: boolean } {
+function put(call: Call<typeof everywhere>, form: NewCommand): { command: Command; isNew: boolean } {
 	const { commands } = call.world;
 	const scope = scopeOf(call);
 	checkSize(form);
@@ -133,23 +121,17 @@ function checkCreates(call: Call<typeof everywhere>, count: number): void {
  * Replaces the commands of all types of an application by those in the request: its commands in the guild if the request
  * path has a guild id, otherwise its global commands.
  */
-function replaceAll(
-	call: Call<typeof everywhere>,
-	forms: readonly NewCommand[],
-): Command[] {
+function replaceAll(call: Call<typeof everywhere>, forms: readonly NewCommand[]): Command[] {
 	const { commands } = call.world;
 	const registered = commands.in(scopeOf(call));
 	for (const [index, form] of forms.entries()) {
-		if (forms.slice(0, index).some((one) => isSame(one, form)))
-			throw duplicateName(index);
+		if (forms.slice(0, index).some((one) => isSame(one, form))) throw duplicateName(index);
 		checkSize(form);
 	}
 	checkCounts(forms);
-	const isKnown = (form: NewCommand) =>
-		registered.some((one) => isSame(one, form));
+	const isKnown = (form: NewCommand) => registered.some((one) => isSame(one, form));
 	checkCreates(call, forms.filter((form) => !isKnown(form)).length);
-	for (const command of registered)
-		if (!forms.some((form) => isSame(form, command))) commands.remove(command);
+	for (const command of registered) if (!forms.some((form) => isSame(form, command))) commands.remove(command);
 	return forms.map((form) => put(call, form).command);
 }
 
@@ -159,9 +141,7 @@ function edit(call: Call<typeof oneCommand>): Command {
 	const { commands } = call.world;
 	const { type } = command;
 	const { name = command.name } = form;
-	const taken = commands
-		.in(command)
-		.some((one) => one !== command && isSame(one, { name, type }));
+	const taken = commands.in(command).some((one) => one !== command && isSame(one, { name, type }));
 	if (taken) throw duplicateName("name");
 	const details = detailsOf(form, command, command.guild_id);
 	checkSize({ ...command, ...details });
@@ -169,11 +149,7 @@ function edit(call: Call<typeof oneCommand>): Command {
 }
 
 function duplicateName(key: string | number) {
-	return formError(
-		"APPLICATION_COMMANDS_DUPLICATE_NAME",
-		"Application command names must be unique",
-		key,
-	);
+	return formError("APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique", key);
 }
 
 function defaultsOf({ type }: NewCommand): CommandDetails {
@@ -193,11 +169,7 @@ function defaultsOf({ type }: NewCommand): CommandDetails {
 }
 
 /** Returns the properties of a command after an edit. Fields that the request leaves out do not change. */
-function detailsOf(
-	form: CommandForm,
-	before: CommandDetails,
-	guildId?: string,
-): CommandDetails {
+function detailsOf(form: CommandForm, before: CommandDetails, guildId?: string): CommandDetails {
 	const bits = form.default_member_permissions;
 	const { name_localizations = before.name_localizations } = form;
 	const { description_localizations = before.description_localizations } = form;
@@ -210,17 +182,13 @@ function detailsOf(
 		description: form.description ?? before.description,
 		description_localizations,
 		options: options ?? [],
-		default_member_permissions:
-			bits === undefined
-				? before.default_member_permissions
-				: (bits?.toString() ?? null),
+		default_member_permissions: bits === undefined ? before.default_member_permissions : (bits?.toString() ?? null),
 		nsfw: form.nsfw ?? before.nsfw,
 		// A guild's command has no contexts.
 		...(guildId === undefined && {
 			dm_permission: form.dm_permission ?? before.dm_permission ?? true,
 			contexts,
-			integration_types: form.integration_types ??
-				before.integration_types ?? [0],
+			integration_types: form.integration_types ?? before.integration_types ?? [0],
 		}),
 	};
 }
@@ -230,7 +198,6 @@ function serializeCommand({ options, ...command }: Command) {
 }
 
 function withoutLocalizations(command: Command) {
-	const { name_localizations, description_localizations, ...rest } =
-		serializeCommand(command);
+	const { name_localizations, description_localizations, ...rest } = serializeCommand(command);
 	return rest;
 }

@@ -1,10 +1,7 @@
 // Custom emoji of a guild.
 // https://discord.com/developers/docs/resources/emoji
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
@@ -42,10 +39,7 @@ function mayAny({ guild, actor }: Call<":guild_id">, bits: bigint): boolean {
  * CREATE_GUILD_EXPRESSIONS for emoji that the sender created.
  */
 function mayManage(call: Call<":guild_id">, { user }: GuildEmoji): boolean {
-	return (
-		mayAny(call, ManageGuildExpressions) ||
-		(user === call.actor.user && mayAny(call, CreateGuildExpressions))
-	);
+	return mayAny(call, ManageGuildExpressions) || (user === call.actor.user && mayAny(call, CreateGuildExpressions));
 }
 
 /** Returns the emoji of the request path. Throws unless the sender of the request may edit it. */
@@ -57,11 +51,7 @@ function managedEmoji(call: Call<typeof one>): GuildEmoji {
 
 function requireName(given: string | undefined): void {
 	if (given !== undefined && !/^\w+$/.test(given))
-		throw formError(
-			"STRING_TYPE_REGEX",
-			"String value did not match validation regex.",
-			"name",
-		);
+		throw formError("STRING_TYPE_REGEX", "String value did not match validation regex.", "name");
 }
 
 function requireRoles({ guild }: Call<":guild_id">, ids: readonly string[]) {
@@ -97,15 +87,9 @@ export const emojiRoutes = [
 				throw apiError(Code.FileUploadedExceedsMaximumSize, {
 					message: "Asset exceeds maximum size: 33554432",
 				});
-			const sameKind = [...guild.emojis.values()].filter(
-				(emoji) => emoji.animated === animated,
-			);
+			const sameKind = [...guild.emojis.values()].filter((emoji) => emoji.animated === animated);
 			if (sameKind.length >= (emojiLimits[guild.premium_tier] ?? 0))
-				throw apiError(
-					animated
-						? Code.MaximumNumberOfAnimatedEmojisReached
-						: Code.MaximumNumberOfEmojisReached,
-				);
+				throw apiError(animated ? Code.MaximumNumberOfAnimatedEmojisReached : Code.MaximumNumberOfEmojisReached);
 			const roles = requireRoles(call, body.roles ?? []);
 			const given = { name: body.name, picture: body.image, roles };
 			return world.emojis.add(guild, actor.user, given, by);
@@ -126,7 +110,5 @@ export const emojiRoutes = [
 			return emoji;
 		},
 	}),
-	route(`DELETE ${one}`, (call) =>
-		call.world.emojis.remove(call.guild, managedEmoji(call), call.by),
-	),
+	route(`DELETE ${one}`, (call) => call.world.emojis.remove(call.guild, managedEmoji(call), call.by)),
 ];

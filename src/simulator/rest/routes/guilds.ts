@@ -11,20 +11,10 @@ import {
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { Picture } from "../../world/guilds/pictures.ts";
-import type {
-	Account,
-	Guild,
-	GuildChannelType,
-} from "../../world/state/entities.ts";
+import type { Account, Guild, GuildChannelType } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requireGuildPermissions } from "../access.ts";
-import {
-	apiError,
-	formError,
-	found,
-	missingField,
-	notSimulated,
-} from "../errors.ts";
+import { apiError, formError, found, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { image } from "../images.ts";
 import { type Call, type ReadForm, route } from "../route.ts";
@@ -67,10 +57,7 @@ const settings = {
 	premium_progress_bar_enabled: f.boolean,
 };
 
-const textTypes: readonly GuildChannelType[] = [
-	ChannelType.GuildText,
-	ChannelType.GuildAnnouncement,
-];
+const textTypes: readonly GuildChannelType[] = [ChannelType.GuildText, ChannelType.GuildAnnouncement];
 /** For each guild setting whose value is a channel id: the types that the channel may have. */
 const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	afk_channel_id: [ChannelType.GuildVoice],
@@ -80,57 +67,39 @@ const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	safety_alerts_channel_id: textTypes,
 };
 /** The guild settings that must contain a channel id if the guild is a community. */
-const communityChannels = [
-	"rules_channel_id",
-	"public_updates_channel_id",
-] as const;
+const communityChannels = ["rules_channel_id", "public_updates_channel_id"] as const;
 
 /** Whether the guild is a community and needs this channel for its rules or updates, so that it cannot be deleted. */
 export function isRequired(guild: Guild, channelId: string): boolean {
-	return (
-		guild.features.includes("COMMUNITY") &&
-		communityChannels.some((key) => guild[key] === channelId)
-	);
+	return guild.features.includes("COMMUNITY") && communityChannels.some((key) => guild[key] === channelId);
 }
 
 type Features = Guild["features"];
 type Feature = Features[number];
 type SettingsCall = Call<":guild_id", ReadForm<typeof settings>>;
 
-function checkChannel(
-	{ guild, body }: SettingsCall,
-	isCommunity: boolean,
-	key: string,
-): void {
+function checkChannel({ guild, body }: SettingsCall, isCommunity: boolean, key: string): void {
 	const id = Object.entries(body).find(([given]) => given === key)?.[1];
 	if (id === undefined) return;
 	if (id === null) {
-		if (isCommunity && communityChannels.some((one) => one === key))
-			throw missingField(key);
+		if (isCommunity && communityChannels.some((one) => one === key)) throw missingField(key);
 		return;
 	}
 	const channel = guild.channels.get(String(id));
-	if (!channel || !kinds[key]?.includes(channel.type))
-		throw formError("CHANNEL_INVALID", "Invalid channel", key);
+	if (!channel || !kinds[key]?.includes(channel.type)) throw formError("CHANNEL_INVALID", "Invalid channel", key);
 }
 
 /**
  * Throws if a change of the guild settings would leave a value that Discord does not allow in a community.
  * A guess (community-level): enabling COMMUNITY does not change such values.
  */
-function checkCommunity(
-	guild: Guild,
-	body: ReadForm<typeof settings>,
-	isNew: boolean,
-): void {
+function checkCommunity(guild: Guild, body: ReadForm<typeof settings>, isNew: boolean): void {
 	const current = isNew ? guild : undefined;
 	const level = body.verification_level ?? current?.verification_level;
-	const filter =
-		body.explicit_content_filter ?? current?.explicit_content_filter;
+	const filter = body.explicit_content_filter ?? current?.explicit_content_filter;
 	const refused: Readonly<Record<string, boolean>> = {
 		verification_level: level === GuildVerificationLevel.None,
-		explicit_content_filter:
-			filter !== undefined && filter !== GuildExplicitContentFilter.AllMembers,
+		explicit_content_filter: filter !== undefined && filter !== GuildExplicitContentFilter.AllMembers,
 	};
 	const key = Object.keys(refused).find((one) => refused[one]);
 	const message = "A community cannot have this value.";
@@ -141,13 +110,10 @@ function checkCommunity(
  * The guild features that `PATCH /guilds/:guild_id` can add and remove, each with a function that throws if the request
  * may not do that. Discord ignores changes of all other features: https://github.com/discord-net/Discord.Net/pull/2605
  */
-const mutable: Readonly<
-	Partial<Record<Feature, (call: SettingsCall, isAdded: boolean) => void>>
-> = {
+const mutable: Readonly<Partial<Record<Feature, (call: SettingsCall, isAdded: boolean) => void>>> = {
 	COMMUNITY: (call, isAdded) => {
 		requireGuildPermissions(call, Permission.Administrator);
-		const { rules_channel_id: rules, public_updates_channel_id: updates } =
-			call.body;
+		const { rules_channel_id: rules, public_updates_channel_id: updates } = call.body;
 		// https://github.com/discord/discord-api-docs/issues/6015
 		if (isAdded && !(rules && updates)) throw apiError(disabledFeature);
 	},
@@ -158,8 +124,7 @@ const mutable: Readonly<
 	},
 	INVITES_DISABLED: ({ guild }, isAdded) => {
 		// Before the request: https://github.com/discord/discord-api-docs/issues/5380 and 6613
-		if (isAdded && !guild.features.includes(GuildFeature.Community))
-			throw apiError(Code.MissingAccess);
+		if (isAdded && !guild.features.includes(GuildFeature.Community)) throw apiError(Code.MissingAccess);
 	},
 	RAID_ALERTS_DISABLED: () => {},
 };
@@ -171,28 +136,18 @@ const known: ReadonlySet<string> = new Set(Object.values(GuildFeature));
  * Returns the features of a guild after a request with the list `wanted`.
  * A guess (features-unknown): Discord refuses features that neither its documentation nor the guild has.
  */
-function changedFeatures(
-	call: SettingsCall,
-	wanted: readonly string[],
-): Features {
+function changedFeatures(call: SettingsCall, wanted: readonly string[]): Features {
 	const { features } = call.guild;
 	for (const [index, name] of wanted.entries())
 		if (!known.has(name) && !features.some((one) => one === name))
-			throw formError(
-				"BASE_TYPE_CHOICES",
-				"Unknown feature",
-				"features",
-				index,
-			);
+			throw formError("BASE_TYPE_CHOICES", "Unknown feature", "features", index);
 	let changed = features;
 	for (const [name, check] of Object.entries(mutable)) {
 		const feature = name as Feature;
 		const isAdded = wanted.includes(feature);
 		if (isAdded === features.includes(feature)) continue;
 		check(call, isAdded);
-		changed = isAdded
-			? [...changed, feature]
-			: changed.filter((one) => one !== feature);
+		changed = isAdded ? [...changed, feature] : changed.filter((one) => one !== feature);
 	}
 	return changed;
 }
@@ -207,8 +162,7 @@ export const guildRoutes = [
 	}),
 	route("GET /guilds/:guild_id/preview", ({ guild }) => {
 		const { id, name, icon, description, features } = guild;
-		const { home_header, splash, discovery_splash, emojis, stickers } =
-			serialize.guild(guild);
+		const { home_header, splash, discovery_splash, emojis, stickers } = serialize.guild(guild);
 		return {
 			...{ id, name, icon, description, features },
 			...{ home_header, splash, discovery_splash, emojis, stickers },
@@ -218,9 +172,7 @@ export const guildRoutes = [
 	route("GET /guilds/:guild_id/integrations", {
 		needs: Permission.ManageGuild,
 		run: ({ guild, world }) =>
-			[...world.accounts.values()]
-				.filter(({ user }) => user.bot && guild.members.has(user.id))
-				.map(integration),
+			[...world.accounts.values()].filter(({ user }) => user.bot && guild.members.has(user.id)).map(integration),
 	}),
 	route("GET /guilds/:guild_id/widget", {
 		needs: Permission.ManageGuild,
@@ -234,8 +186,7 @@ export const guildRoutes = [
 		},
 		run: ({ guild, world, body, by }) => {
 			const { enabled, channel_id } = body;
-			if (channel_id)
-				found(guild.channels.get(channel_id), Code.UnknownChannel);
+			if (channel_id) found(guild.channels.get(channel_id), Code.UnknownChannel);
 			const widget_enabled = enabled ?? undefined;
 			const changes = { widget_enabled, widget_channel_id: channel_id };
 			world.guilds.edit(guild, changes, by);
@@ -249,27 +200,21 @@ export const guildRoutes = [
 			const { guild, world, body, by } = call;
 			const given: Readonly<Record<string, unknown>> = body;
 			for (const key of Object.keys(notKept))
-				if (given[key] !== undefined)
-					throw notSimulated(`${key} of PATCH /guilds/:guild_id`);
+				if (given[key] !== undefined) throw notSimulated(`${key} of PATCH /guilds/:guild_id`);
 			const features = body.features && changedFeatures(call, body.features);
 			// A guess (community-removed): without COMMUNITY, channels keep their types, and settings their values.
 			const isCommunity = (features ?? guild.features).includes("COMMUNITY");
 			const isNew = isCommunity && !guild.features.includes("COMMUNITY");
-			for (const key of Object.keys(kinds))
-				checkChannel(call, isCommunity, key);
+			for (const key of Object.keys(kinds)) checkChannel(call, isCommunity, key);
 			if (isCommunity) checkCommunity(guild, body, isNew);
 			const changes = {
 				...body,
 				features,
 				icon: body.icon && addIcon(call, body.icon),
 				verification_level: body.verification_level ?? undefined,
-				default_message_notifications:
-					body.default_message_notifications ?? undefined,
+				default_message_notifications: body.default_message_notifications ?? undefined,
 				explicit_content_filter: body.explicit_content_filter ?? undefined,
-				preferred_locale:
-					body.preferred_locale === null
-						? Locale.EnglishUS
-						: body.preferred_locale,
+				preferred_locale: body.preferred_locale === null ? Locale.EnglishUS : body.preferred_locale,
 			};
 			world.guilds.edit(guild, changes, by);
 			return serialize.guild(guild);
@@ -298,7 +243,6 @@ function integration(bot: Account) {
  * A guess (icon-animated): the icon is animated only if the guild has the feature ANIMATED_ICON.
  */
 function addIcon({ guild, world }: SettingsCall, icon: Picture): string {
-	const animated =
-		icon.animated && guild.features.includes(GuildFeature.AnimatedIcon);
+	const animated = icon.animated && guild.features.includes(GuildFeature.AnimatedIcon);
 	return world.pictures.addIcon("icons", guild.id, icon, { animated });
 }

@@ -1,10 +1,6 @@
 // Interaction responses after the first one: reading, editing, deleting, and follow-ups.
 
-import {
-	RESTJSONErrorCodes as Code,
-	InteractionResponseType,
-	MessageFlags,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, InteractionResponseType, MessageFlags } from "discord.js";
 import type { Message } from "../../world/state/entities.ts";
 import { apiError } from "../errors.ts";
 import { boolean } from "../fields/fields.ts";
@@ -30,8 +26,7 @@ function answeredWith(call: TokenCall): Message {
 	const { original, followUps } = call.interaction;
 	const id = call.params.message_id ?? original?.id;
 	const message = [original, ...followUps].find((one) => one?.id === id);
-	if (!message || !call.interactions.exists(message))
-		throw apiError(Code.UnknownMessage);
+	if (!message || !call.interactions.exists(message)) throw apiError(Code.UnknownMessage);
 	return message;
 }
 
@@ -51,9 +46,7 @@ function routesOf(message: "@original" | ":message_id") {
 			body: contentFields,
 			run: (call) => edit(call, answeredWith(call)),
 		}),
-		route(`DELETE ${path}`, (call) =>
-			call.interactions.remove(call.interaction, answeredWith(call)),
-		),
+		route(`DELETE ${path}`, (call) => call.interactions.remove(call.interaction, answeredWith(call))),
 	];
 }
 
@@ -68,8 +61,7 @@ export const interactionMessageRoutes = [
 			// The first follow-up to a deferred response edits it.
 			const { original } = interaction;
 			const isLoading =
-				interaction.answer ===
-					InteractionResponseType.DeferredChannelMessageWithSource &&
+				interaction.answer === InteractionResponseType.DeferredChannelMessageWithSource &&
 				original !== undefined &&
 				(original.flags & MessageFlags.Loading) !== 0 &&
 				call.interactions.exists(original);

@@ -7,28 +7,15 @@ import {
 	MessageFlags,
 	ApplicationCommandOptionType as Option,
 } from "discord.js";
-import type {
-	Choice,
-	Interaction,
-	Response,
-} from "../../interactions/interaction.ts";
+import type { Choice, Interaction, Response } from "../../interactions/interaction.ts";
 import { isThread, type Message } from "../../world/state/entities.ts";
 import { apiError, atKey, notSimulated } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { choicesOf } from "../fields/option-fields.ts";
 import { focusedIn, type SentOption } from "../interactions/command-options.ts";
-import {
-	checkInvocation,
-	invocationFields,
-} from "../interactions/invocation.ts";
+import { checkInvocation, invocationFields } from "../interactions/invocation.ts";
 import { modalData } from "../interactions/modals.ts";
-import {
-	contentFields,
-	editedContent,
-	newContent,
-	requireContent,
-	serializeMessage,
-} from "../message-body.ts";
+import { contentFields, editedContent, newContent, requireContent, serializeMessage } from "../message-body.ts";
 import { type Call, type ReadForm, route } from "../route.ts";
 
 const {
@@ -43,10 +30,7 @@ const {
 /** The types of responses that the simulator does not implement: premium, activities. */
 const otherAnswers = new Set([10, 12]);
 
-const messageAnswers = [
-	ChannelMessageWithSource,
-	DeferredChannelMessageWithSource,
-];
+const messageAnswers = [ChannelMessageWithSource, DeferredChannelMessageWithSource];
 const updates = [DeferredMessageUpdate, UpdateMessage];
 
 /**
@@ -84,8 +68,7 @@ export const interactionRoutes = [
 			if (call.actor.user.bot) throw apiError(Code.BotsCannotUseThisEndpoint);
 			const { id, type } = call.interactions.begin(checkInvocation(call));
 			// Typing changes nothing.
-			if (type === InteractionType.ApplicationCommandAutocomplete)
-				call.skipJournal();
+			if (type === InteractionType.ApplicationCommandAutocomplete) call.skipJournal();
 			return { id };
 		},
 	}),
@@ -94,27 +77,19 @@ export const interactionRoutes = [
 		query: { with_response: f.boolean },
 		run: (call) => {
 			const { interaction } = call;
-			if (interaction.state === "failed")
-				throw apiError(Code.UnknownInteraction);
-			if (interaction.state === "acknowledged")
-				throw apiError(Code.InteractionHasAlreadyBeenAcknowledged);
+			if (interaction.state === "failed") throw apiError(Code.UnknownInteraction);
+			if (interaction.state === "acknowledged") throw apiError(Code.InteractionHasAlreadyBeenAcknowledged);
 			const type = answerType(interaction, call.body.type);
 			const response = atKey("data", () => answer(call, interaction, type));
 			call.interactions.acknowledge(interaction, type, response);
-			return call.query.with_response
-				? serializeCallback(call, interaction, response.original)
-				: undefined;
+			return call.query.with_response ? serializeCallback(call, interaction, response.original) : undefined;
 		},
 	}),
 ];
 
 /** Throws if an interaction can have no first response of this type. */
-function answerType(
-	interaction: Interaction,
-	type: number,
-): InteractionResponseType {
-	if (otherAnswers.has(type))
-		throw notSimulated(`responses to interactions of type ${type}`);
+function answerType(interaction: Interaction, type: number): InteractionResponseType {
+	if (otherAnswers.has(type)) throw notSimulated(`responses to interactions of type ${type}`);
 	const known = answersTo(interaction);
 	if (known.includes(type)) return type;
 	throw f.notOneOf(known, "type");
@@ -128,11 +103,9 @@ function answer(
 ): Response {
 	const { interactions } = call;
 	const { channel, message } = interaction;
-	if (type === ApplicationCommandAutocompleteResult)
-		return { choices: choicesFor(interaction, call.body.data) };
+	if (type === ApplicationCommandAutocompleteResult) return { choices: choicesFor(interaction, call.body.data) };
 	if (type === Modal) return { modal: modalData.read(call.body.data) };
-	if (isThread(channel) && channel.archived && channel.locked)
-		throw apiError(Code.InvalidActionOnArchivedThread);
+	if (isThread(channel) && channel.archived && channel.locked) throw apiError(Code.InvalidActionOnArchivedThread);
 	const data = messageData.read(call.body.data ?? undefined) ?? noData;
 	const ephemeral = (data.flags ?? 0) & MessageFlags.Ephemeral;
 	if (type === DeferredChannelMessageWithSource) {
@@ -166,17 +139,10 @@ function choicesFor({ data }: Interaction, given: unknown): readonly Choice[] {
 	return f.required(form).read(given).choices ?? [];
 }
 
-function serializeCallback(
-	call: Call<"", Callback>,
-	{ id, type, answer }: Interaction,
-	message: Message | undefined,
-) {
+function serializeCallback(call: Call<"", Callback>, { id, type, answer }: Interaction, message: Message | undefined) {
 	const isAnnounced =
-		message !== undefined &&
-		(answer !== DeferredMessageUpdate ||
-			type !== InteractionType.MessageComponent);
-	const hasMessage =
-		answer === ChannelMessageWithSource || answer === UpdateMessage;
+		message !== undefined && (answer !== DeferredMessageUpdate || type !== InteractionType.MessageComponent);
+	const hasMessage = answer === ChannelMessageWithSource || answer === UpdateMessage;
 	const has = (flag: MessageFlags) => ((message?.flags ?? 0) & flag) !== 0;
 	return {
 		interaction: {

@@ -13,11 +13,7 @@ import { metadata, serializeInvite } from "../../world/guilds/invites.ts";
 import type { Guild, Invite } from "../../world/state/entities.ts";
 import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import {
-	permissionsIn,
-	requireAboveRole,
-	requireGuildPermissions,
-} from "../access.ts";
+import { permissionsIn, requireAboveRole, requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { notSimulatedField } from "../message-body.ts";
@@ -37,10 +33,7 @@ const longestSeconds = 5_184_000;
  */
 function arePaused({ features, incidents_data }: Guild): boolean {
 	const until = incidents_data?.invites_disabled_until;
-	return (
-		features.includes("INVITES_DISABLED") ||
-		(typeof until === "string" && Date.parse(until) > Date.now())
-	);
+	return features.includes("INVITES_DISABLED") || (typeof until === "string" && Date.parse(until) > Date.now());
 }
 
 function inviteOf({ world, params }: Call<":invite_code">): Invite {
@@ -74,15 +67,12 @@ function join({ world, actor: { user } }: Call, invite: Invite): boolean {
 	if (arePaused(guild))
 		throw apiError(invitesPaused, {
 			status: 403,
-			message:
-				"Invites are currently paused for this server. Please try again later.",
+			message: "Invites are currently paused for this server. Please try again later.",
 		});
 	world.members.add(guild, user, {
 		// A guess (invite-join-roles): the new member has them in GUILD_MEMBER_ADD.
 		roles: invite.role_ids.filter((id) => guild.roles.has(id)),
-		pending: guild.features.includes(
-			GuildFeature.MemberVerificationGateEnabled,
-		),
+		pending: guild.features.includes(GuildFeature.MemberVerificationGateEnabled),
 	});
 	world.invites.use(invite);
 	const channel = guild.channels.get(guild.system_channel_id ?? "");
@@ -96,16 +86,11 @@ function join({ world, actor: { user } }: Call, invite: Invite): boolean {
 }
 
 /** Throws if the sender of the request may not create an invite that gives new members the requested roles. */
-function requireGrantable(
-	{ actor, world }: Call,
-	guild: Guild,
-	ids: readonly string[],
-): void {
+function requireGrantable({ actor, world }: Call, guild: Guild, ids: readonly string[]): void {
 	for (const id of ids) {
 		const role = found(guild.roles.get(id), Code.UnknownRole);
 		requireGuildPermissions({ guild, actor, world }, Permission.ManageRoles);
-		if (role.managed || id === guild.id)
-			throw apiError(Code.MissingPermissions);
+		if (role.managed || id === guild.id) throw apiError(Code.MissingPermissions);
 		requireAboveRole({ guild, actor }, role);
 	}
 }
@@ -118,16 +103,12 @@ export const inviteRoutes = [
 		if (!manages) requireGuildPermissions(call, Permission.ViewAuditLog);
 		return call.world.invites
 			.list({ guild_id: guild.id })
-			.map((one) =>
-				manages ? withMetadata(call, one) : inviteJson(call, one),
-			);
+			.map((one) => (manages ? withMetadata(call, one) : inviteJson(call, one)));
 	}),
 	route("GET /channels/:channel_id/invites", {
 		needs: Permission.ManageChannels,
 		run: (call) =>
-			call.world.invites
-				.list({ channel_id: guildChannelOf(call).id })
-				.map((invite) => withMetadata(call, invite)),
+			call.world.invites.list({ channel_id: guildChannelOf(call).id }).map((invite) => withMetadata(call, invite)),
 	}),
 	route("POST /channels/:channel_id/invites", {
 		needs: Permission.CreateInstantInvite,
@@ -143,8 +124,7 @@ export const inviteRoutes = [
 			const channel = guildChannelOf(call);
 			const { world, body, actor, by } = call;
 			// https://github.com/Rapptz/discord.py/pull/6063
-			if (channel.type === ChannelType.GuildCategory)
-				throw apiError(Code.UnknownChannel);
+			if (channel.type === ChannelType.GuildCategory) throw apiError(Code.UnknownChannel);
 			const { role_ids = [] } = body;
 			const guild = world.guilds.of(channel);
 			requireGrantable(call, guild, role_ids);
@@ -159,16 +139,13 @@ export const inviteRoutes = [
 				temporary: body.temporary ?? false,
 				role_ids,
 			};
-			const known = body.unique
-				? undefined
-				: world.invites.findSame(channel, settings);
+			const known = body.unique ? undefined : world.invites.findSame(channel, settings);
 			if (known) {
 				call.skipJournal();
 				return withMetadata(call, known);
 			}
 			const { guild_id } = channel;
-			if (world.invites.list({ guild_id }).length >= inviteLimit)
-				throw apiError(Code.MaximumNumberOfInvitesReached);
+			if (world.invites.list({ guild_id }).length >= inviteLimit) throw apiError(Code.MaximumNumberOfInvitesReached);
 			return withMetadata(call, world.invites.add(channel, settings, by));
 		},
 	}),

@@ -1,19 +1,11 @@
 // Members: listing, searching, editing, kicking, and their roles.
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { membersNamed } from "../../world/guilds/members.ts";
 import type { Member, Role } from "../../world/state/entities.ts";
 import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import {
-	requireAbove,
-	requireAboveRole,
-	requireGuildPermissions,
-	requireMembersIntent,
-} from "../access.ts";
+import { requireAbove, requireAboveRole, requireGuildPermissions, requireMembersIntent } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
@@ -37,12 +29,9 @@ export const memberRoutes = [
 	}),
 	route("GET /guilds/:guild_id/members/search", {
 		query: { query: f.required(f.text(1, 100)), limit: f.integer(1, 1000) },
-		run: ({ guild, query: { query, limit = 1 } }) =>
-			membersNamed(guild, query, limit).map(serialize.member),
+		run: ({ guild, query: { query, limit = 1 } }) => membersNamed(guild, query, limit).map(serialize.member),
 	}),
-	route("GET /guilds/:guild_id/members/:user_id", ({ member }) =>
-		serialize.member(member),
-	),
+	route("GET /guilds/:guild_id/members/:user_id", ({ member }) => serialize.member(member)),
 	route("PATCH /guilds/:guild_id/members/@me", {
 		body: { nick: f.nullable(f.text(0, 32)) },
 		run: (call) => serialize.member(editOwnNick(call)),
@@ -73,8 +62,7 @@ export const memberRoutes = [
 			const changes = {
 				nick: nick === undefined ? undefined : nick || null,
 				roles: roles === undefined ? undefined : [...new Set(roles ?? [])],
-				communication_disabled_until:
-					until === undefined ? undefined : (until?.toISOString() ?? null),
+				communication_disabled_until: until === undefined ? undefined : (until?.toISOString() ?? null),
 				...muting,
 			};
 			// Moving between voice channels does not change the member.
@@ -95,8 +83,7 @@ export const memberRoutes = [
 	}),
 	route(`PUT ${oneRole}`, {
 		needs: Permission.ManageRoles,
-		run: (call) =>
-			changeRoles(call, [...new Set(call.member.roles).add(call.role.id)]),
+		run: (call) => changeRoles(call, [...new Set(call.member.roles).add(call.role.id)]),
 	}),
 	route(`DELETE ${oneRole}`, {
 		needs: Permission.ManageRoles,
@@ -109,9 +96,7 @@ export const memberRoutes = [
 ];
 
 /** Changes the actor's own nickname, if the body has one. */
-function editOwnNick(
-	call: Call<":guild_id", { nick?: string | null | undefined }>,
-): Member {
+function editOwnNick(call: Call<":guild_id", { nick?: string | null | undefined }>): Member {
 	const member = memberOfActor(call);
 	const { nick } = call.body;
 	if (nick === undefined) return member;
@@ -143,16 +128,14 @@ function changeRoles(call: Call<typeof oneRole>, roles: string[]): void {
 	const { guild, member } = call;
 	requireAssignable(call, call.role);
 	// No event and no audit log entry without a change.
-	if (roles.length !== member.roles.length)
-		call.world.members.edit(guild, member, { roles }, call.by);
+	if (roles.length !== member.roles.length) call.world.members.edit(guild, member, { roles }, call.by);
 }
 
 function checkTimeout(call: MemberCall, until: Date | null): void {
 	const { guild, member } = call;
 	requireGuildPermissions(call, Permission.ModerateMembers);
 	requireAbove(call, member);
-	if (has(guildPermissions(guild, member.user.id), Permission.Administrator))
-		throw apiError(Code.MissingPermissions);
+	if (has(guildPermissions(guild, member.user.id), Permission.Administrator)) throw apiError(Code.MissingPermissions);
 	if (until && until.getTime() > Date.now() + timeoutLimitMs)
 		throw formError(
 			"INVALID_COMMUNICATION_DISABLED_TIMESTAMP",

@@ -8,28 +8,12 @@ import {
 	MessageType,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
-import {
-	type Channel,
-	holdsPosts,
-	inGuild,
-	isThread,
-	type Message,
-} from "../../world/state/entities.ts";
+import { type Channel, holdsPosts, inGuild, isThread, type Message } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { timeOf } from "../../world/state/snowflake.ts";
-import {
-	permissionsIn,
-	requireManageMessages,
-	requirePermissions,
-} from "../access.ts";
+import { permissionsIn, requireManageMessages, requirePermissions } from "../access.ts";
 import { moderate } from "../automod-actions.ts";
-import {
-	ApiError,
-	apiError,
-	formError,
-	found,
-	rateLimited,
-} from "../errors.ts";
+import { ApiError, apiError, formError, found, rateLimited } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import {
 	contentFields,
@@ -39,12 +23,7 @@ import {
 	requireEmbedsAndFiles,
 	serializeMessage,
 } from "../message-body.ts";
-import {
-	asForward,
-	asReply,
-	messageReference,
-	repliedTo,
-} from "../message-references.ts";
+import { asForward, asReply, messageReference, repliedTo } from "../message-references.ts";
 import { type Call, guildPlaceOf, type ReadForm, route } from "../route.ts";
 import { pollForm, readPoll } from "./polls.ts";
 
@@ -62,10 +41,7 @@ function textChannelOf({ channel }: Call<":channel_id">): Channel {
 const nonce = f.refine(f.unchecked, (value) => {
 	if (typeof value === "number" && Number.isSafeInteger(value)) return value;
 	if (typeof value === "string" && value.length <= 25) return value;
-	throw formError(
-		"NONCE_TYPE_TOO_LONG",
-		"Must be an integer, or a string of 25 or fewer in length.",
-	);
+	throw formError("NONCE_TYPE_TOO_LONG", "Must be an integer, or a string of 25 or fewer in length.");
 });
 
 const newMessage = {
@@ -85,9 +61,7 @@ type NewMessage = ReadForm<typeof newMessage>;
  */
 function nonceKey(call: Call<"", NewMessage>, channel: Channel) {
 	const nonce = call.body.nonce ?? undefined;
-	return nonce === undefined
-		? undefined
-		: `${call.actor.user.id} ${channel.id} ${nonce}`;
+	return nonce === undefined ? undefined : `${call.actor.user.id} ${channel.id} ${nonce}`;
 }
 
 /**
@@ -109,11 +83,9 @@ function checkDmAllowed(call: Call, channel: Channel): void {
 	const meet = [...call.world.guilds.values()].some(
 		({ members }) => members.has(user.id) && members.has(other?.id ?? ""),
 	);
-	if (!meet)
-		throw apiError(Code.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds);
+	if (!meet) throw apiError(Code.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds);
 	const bothBots = user.bot && other?.bot;
-	if (bothBots || call.world.users.closedDms.has(other?.id ?? ""))
-		throw apiError(Code.CannotSendMessagesToThisUser);
+	if (bothBots || call.world.users.closedDms.has(other?.id ?? "")) throw apiError(Code.CannotSendMessagesToThisUser);
 }
 
 /**
@@ -125,12 +97,9 @@ function checkSlowMode(call: Call, channel: Channel): void {
 	if (!inGuild(channel) || channel.rate_limit_per_user === 0) return;
 	if (call.actor.user.bot) return;
 	if (has(permissionsIn(call, channel), Permission.BypassSlowmode)) return;
-	const last = call.world.messages
-		.in(channel.id)
-		.findLast(({ author }) => author === call.actor.user);
+	const last = call.world.messages.in(channel.id).findLast(({ author }) => author === call.actor.user);
 	if (!last) return;
-	const waitMs =
-		timeOf(last.id) + channel.rate_limit_per_user * 1000 - Date.now();
+	const waitMs = timeOf(last.id) + channel.rate_limit_per_user * 1000 - Date.now();
 	if (waitMs <= 0) return;
 	const error = apiError(Code.ActionCannotBePerformedDueToSlowmodeRateLimit);
 	// A guess (slow-mode-scope): the scope of this rate limit.
@@ -156,11 +125,8 @@ function write(call: Call<"", NewMessage>, channel: Channel): Message {
 	const { body, world, actor } = call;
 	const { message_reference: reference, nonce } = body;
 	const isForward = reference?.type === 1;
-	const replied =
-		reference && !isForward ? repliedTo(call, channel, reference) : undefined;
-	const forward = isForward
-		? asForward(call, channel, body, reference)
-		: undefined;
+	const replied = reference && !isForward ? repliedTo(call, channel, reference) : undefined;
+	const forward = isForward ? asForward(call, channel, body, reference) : undefined;
 	const message = {
 		...newContent(call, channel, body, replied),
 		...(nonce === undefined || nonce === null ? {} : { nonce }),
@@ -182,15 +148,13 @@ function write(call: Call<"", NewMessage>, channel: Channel): Message {
  */
 function checkDeletable(messages: readonly Message[]): void {
 	const undeletable: readonly MessageType[] = Constants.UndeletableMessageTypes;
-	if (messages.some(({ type }) => undeletable.includes(type)))
-		throw apiError(Code.CannotExecuteActionOnSystemMessage);
+	if (messages.some(({ type }) => undeletable.includes(type))) throw apiError(Code.CannotExecuteActionOnSystemMessage);
 }
 
 /** Throws if the channel is a locked thread and the sender of the request lacks MANAGE_THREADS. */
 function checkLocked(call: Call, channel: Channel): void {
 	const isLocked = isThread(channel) && channel.locked;
-	if (isLocked && !has(permissionsIn(call, channel), Permission.ManageThreads))
-		throw apiError(Code.ThreadLocked);
+	if (isLocked && !has(permissionsIn(call, channel), Permission.ManageThreads)) throw apiError(Code.ThreadLocked);
 }
 
 export const messageRoutes = [
@@ -204,8 +168,7 @@ export const messageRoutes = [
 		run: (call) => {
 			const channel = textChannelOf(call);
 			// Without READ_MESSAGE_HISTORY the list is empty.
-			if (!has(permissionsIn(call, channel), Permission.ReadMessageHistory))
-				return [];
+			if (!has(permissionsIn(call, channel), Permission.ReadMessageHistory)) return [];
 			const { limit = 50, ...borders } = call.query;
 			return call.world.messages
 				.page(channel.id, { limit, ...borders })
@@ -242,12 +205,9 @@ export const messageRoutes = [
 		needs: Permission.SendMessages,
 		run: (call) => {
 			const { channel, message, world, actor } = call;
-			if (channel.type !== ChannelType.GuildAnnouncement)
-				throw apiError(Code.CannotExecuteActionOnThisChannelType);
-			if (message.author !== actor.user)
-				requirePermissions(call, channel, Permission.ManageMessages);
-			if ((message.flags & MessageFlags.Crossposted) !== 0)
-				throw apiError(Code.ThisMessageWasAlreadyCrossposted);
+			if (channel.type !== ChannelType.GuildAnnouncement) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+			if (message.author !== actor.user) requirePermissions(call, channel, Permission.ManageMessages);
+			if ((message.flags & MessageFlags.Crossposted) !== 0) throw apiError(Code.ThisMessageWasAlreadyCrossposted);
 			message.flags |= MessageFlags.Crossposted;
 			world.messages.dispatch("MESSAGE_UPDATE", channel, message);
 			return serializeMessage(call, message);
@@ -277,8 +237,7 @@ export const messageRoutes = [
 		run: (call) => {
 			const { channel, message } = call;
 			const isAlert = message.type === MessageType.AutoModerationAction;
-			if (isAlert || message.author !== call.actor.user)
-				requireManageMessages(call);
+			if (isAlert || message.author !== call.actor.user) requireManageMessages(call);
 			checkDeletable([message]);
 			call.world.messages.remove(channel, message, call.by);
 		},
@@ -292,21 +251,13 @@ export const messageRoutes = [
 			const channel = guildPlaceOf(call);
 			const ids = call.body.messages;
 			if (new Set(ids).size < ids.length)
-				throw formError(
-					"LIST_ITEM_VALUE_DUPLICATE",
-					"Must contain unique items only.",
-					"messages",
-				);
+				throw formError("LIST_ITEM_VALUE_DUPLICATE", "Must contain unique items only.", "messages");
 			const oldest = Date.now() - bulkDeleteAgeMs;
-			if (ids.some((id) => timeOf(id) < oldest))
-				throw apiError(Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete);
+			if (ids.some((id) => timeOf(id) < oldest)) throw apiError(Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete);
 			// Unknown ids are skipped.
-			const messages = ids.flatMap(
-				(id) => call.world.messages.get(channel.id, id) ?? [],
-			);
+			const messages = ids.flatMap((id) => call.world.messages.get(channel.id, id) ?? []);
 			checkDeletable(messages);
-			if (messages.length > 0)
-				call.world.messages.removeMany(channel, messages, call.by);
+			if (messages.length > 0) call.world.messages.removeMany(channel, messages, call.by);
 		},
 	}),
 ];

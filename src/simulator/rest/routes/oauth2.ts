@@ -17,10 +17,7 @@ const form = unchecked as Field<Form>;
 
 type FormCall = Pick<Call<"", Form>, "world" | "body" | "authorizationHeader">;
 
-const unsupportedGrants = new Set([
-	"client_credentials",
-	"urn:ietf:params:oauth:grant-type:device_code",
-]);
+const unsupportedGrants = new Set(["client_credentials", "urn:ietf:params:oauth:grant-type:device_code"]);
 
 export const oauth2Routes = [
 	route("POST /oauth2/token", {
@@ -38,8 +35,7 @@ export const oauth2Routes = [
 			const { token, token_type_hint: hint } = call.body;
 			if (!token) throw oauthError("invalid_request");
 			// https://github.com/discord/discord-api-docs/pull/6356
-			if (hint && !["access_token", "refresh_token"].includes(hint))
-				throw oauthError("unsupported_token_type");
+			if (hint && !["access_token", "refresh_token"].includes(hint)) throw oauthError("unsupported_token_type");
 			// A guess (oauth2-revoke-unknown): an unknown token is no error.
 			call.world.authorizations.revoke(token, clientId);
 			return {};
@@ -50,8 +46,7 @@ export const oauth2Routes = [
 		applicationsOnly: true,
 		run: ({ world, authorization }) => {
 			// The router has refused requests without an access token.
-			const { clientId, scopes, expiresAt, user } =
-				authorization as Authorization;
+			const { clientId, scopes, expiresAt, user } = authorization as Authorization;
 			return {
 				application: publicApplication(applicationOf(world, clientId)),
 				scopes,
@@ -82,18 +77,11 @@ function issueToken(call: FormCall): Authorization {
 	if (grant_type !== undefined && unsupportedGrants.has(grant_type))
 		throw notSimulated(`the OAuth2 grant ${grant_type}`);
 	if (grant_type !== "authorization_code" && grant_type !== "refresh_token")
-		throw oauthError(
-			"unsupported_grant_type",
-			`Grant type ${grant_type ?? "None"} is not supported`,
-		);
+		throw oauthError("unsupported_grant_type", `Grant type ${grant_type ?? "None"} is not supported`);
 	const clientId = authenticateClient(call);
 	if (grant_type === "refresh_token") {
 		const { refresh_token } = body;
-		if (!refresh_token)
-			throw oauthError(
-				"invalid_request",
-				'Missing "refresh_token" in request.',
-			);
+		if (!refresh_token) throw oauthError("invalid_request", 'Missing "refresh_token" in request.');
 		const known = authorizations.byRefreshToken(refresh_token, clientId);
 		// https://github.com/discord/discord-api-docs/issues/5942
 		if (!known) throw oauthError("invalid_grant");
@@ -104,11 +92,9 @@ function issueToken(call: FormCall): Authorization {
 	if (!code) throw oauthError("invalid_request", 'Missing "code" in request.');
 	const accepted = authorizations.accepted(code);
 	// https://github.com/reboxer/discord-oauth2/issues/92
-	if (accepted?.clientId !== clientId)
-		throw oauthError("invalid_grant", 'Invalid "code" in request.');
+	if (accepted?.clientId !== clientId) throw oauthError("invalid_grant", 'Invalid "code" in request.');
 	// A guess (oauth2-redirect-uri): this error, and that the code remains valid.
-	if (redirect_uri !== accepted.redirectUri)
-		throw oauthError("invalid_grant", 'Invalid "redirect_uri" in request.');
+	if (redirect_uri !== accepted.redirectUri) throw oauthError("invalid_grant", 'Invalid "redirect_uri" in request.');
 	verifyChallenge(world, accepted.challenge, code_verifier);
 	return authorizations.exchange(code, accepted);
 }
@@ -117,20 +103,14 @@ function issueToken(call: FormCall): Authorization {
  * Throws unless the PKCE code verifier belongs to the code challenge. Does nothing if the application sent no challenge
  * when the person authorized it. https://docs.discord.food/topics/oauth2#pkce
  */
-function verifyChallenge(
-	{ authorizations }: World,
-	challenge: string | undefined,
-	verifier: string | undefined,
-): void {
+function verifyChallenge({ authorizations }: World, challenge: string | undefined, verifier: string | undefined): void {
 	if (challenge === undefined) return;
 	// https://github.com/pilcrowonpaper/arctic/issues/167
 	if (!verifier) throw oauthError("invalid_request", 'Missing "code_verifier"');
 	// https://github.com/discord/discord-api-docs/issues/5254
-	if (!/^[\w.~-]{43,128}$/.test(verifier))
-		throw oauthError("invalid_request", 'Invalid "code_verifier"');
+	if (!/^[\w.~-]{43,128}$/.test(verifier)) throw oauthError("invalid_request", 'Invalid "code_verifier"');
 	// A guess (oauth2-verifier): the error of a verifier that does not belong to the challenge.
-	if (!authorizations.isVerified(challenge, verifier))
-		throw oauthError("invalid_grant", "Code challenge failed.");
+	if (!authorizations.isVerified(challenge, verifier)) throw oauthError("invalid_grant", "Code challenge failed.");
 }
 
 /**
@@ -138,11 +118,7 @@ function verifyChallenge(
  * authentication or the form. Returns the client id; throws if the secret is wrong.
  * https://docs.discord.com/developers/topics/oauth2#authorization-code-grant
  */
-function authenticateClient({
-	world,
-	body,
-	authorizationHeader,
-}: FormCall): string {
+function authenticateClient({ world, body, authorizationHeader }: FormCall): string {
 	const [, encoded] = /^Basic (.+)$/i.exec(authorizationHeader) ?? [];
 	const [id = "", secret = ""] = encoded
 		? splitOnce(Buffer.from(encoded, "base64").toString(), ":")

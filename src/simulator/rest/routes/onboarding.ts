@@ -7,11 +7,7 @@ import {
 	GuildOnboardingMode as Mode,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
-import {
-	isBelowRequirements,
-	type Prompt,
-	type PromptOption,
-} from "../../world/guilds/onboarding.ts";
+import { isBelowRequirements, type Prompt, type PromptOption } from "../../world/guilds/onboarding.ts";
 import type { Guild } from "../../world/state/entities.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
@@ -50,8 +46,7 @@ const prompt = f.object({
  * A guess (onboarding-hidden): Discord refuses channels that @everyone cannot view.
  */
 function channelIds(guild: Guild, ids: readonly string[]): string[] {
-	for (const id of ids)
-		requireReadable(guild, found(guild.channels.get(id), Code.UnknownChannel));
+	for (const id of ids) requireReadable(guild, found(guild.channels.get(id), Code.UnknownChannel));
 	return [...new Set(ids)];
 }
 
@@ -75,10 +70,7 @@ function roleIds(guild: Guild, ids: readonly string[]): string[] {
 	return [...new Set(ids)];
 }
 
-function optionOf(
-	guild: Guild,
-	given: f.Read<typeof option> & object,
-): PromptOption {
+function optionOf(guild: Guild, given: f.Read<typeof option> & object): PromptOption {
 	return {
 		id: given.id ?? "",
 		title: given.title,
@@ -109,8 +101,7 @@ export const onboardingRoutes = [
 	route(`GET ${path}`, (call) => {
 		const { guild, world } = call;
 		// https://docs.discord.food/resources/guild#get-guild-onboarding
-		if (!guild.onboarding.enabled)
-			requireGuildPermissions(call, Permission.ManageGuild);
+		if (!guild.onboarding.enabled) requireGuildPermissions(call, Permission.ManageGuild);
 		return world.onboardings.serialize(guild);
 	}),
 	route(`PUT ${path}`, {
@@ -119,18 +110,14 @@ export const onboardingRoutes = [
 			prompts: f.nullable(f.list(prompt, 0, 15)),
 			default_channel_ids: f.nullable(f.list(f.snowflake, 0, 500)),
 			enabled: f.nullable(f.boolean),
-			mode: f.nullable(
-				f.choice(Mode.OnboardingDefault, Mode.OnboardingAdvanced),
-			),
+			mode: f.nullable(f.choice(Mode.OnboardingDefault, Mode.OnboardingAdvanced)),
 		},
 		run: (call) => {
 			const { guild, body, world, by } = call;
 			// All fields are optional: https://github.com/discord/discord-api-docs/issues/6887
 			const changes = f.present({
 				prompts: body.prompts?.map((one) => promptOf(guild, one)),
-				default_channel_ids:
-					body.default_channel_ids &&
-					channelIds(guild, body.default_channel_ids),
+				default_channel_ids: body.default_channel_ids && channelIds(guild, body.default_channel_ids),
 				enabled: body.enabled,
 				mode: body.mode,
 			});

@@ -1,21 +1,10 @@
 // Permission overwrites of channels.
 // https://discord.com/developers/docs/resources/channel#edit-channel-permissions
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { onboardingChannelIds } from "../../world/guilds/onboarding.ts";
-import type {
-	Guild,
-	GuildChannel,
-	Overwrite,
-} from "../../world/state/entities.ts";
-import {
-	has,
-	mayOverwrite,
-	permissionsOfEveryone,
-} from "../../world/state/permissions.ts";
+import type { Guild, GuildChannel, Overwrite } from "../../world/state/entities.ts";
+import { has, mayOverwrite, permissionsOfEveryone } from "../../world/state/permissions.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError } from "../errors.ts";
 import * as f from "../fields/fields.ts";
@@ -30,11 +19,7 @@ const overwriteFields = {
 };
 
 /** The field `permission_overwrites` of a request body that creates or edits a channel. */
-export const overwriteList = f.list(
-	f.object({ ...overwriteFields, id: f.required(f.snowflake) }),
-	0,
-	overwriteLimit,
-);
+export const overwriteList = f.list(f.object({ ...overwriteFields, id: f.required(f.snowflake) }), 0, overwriteLimit);
 
 type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
 
@@ -64,8 +49,7 @@ export function checkOverwrites(
 
 /** Throws unless @everyone can view a channel. Discord requires this of channels in a guild's onboarding. */
 export function requireReadable(guild: Guild, channel: GuildChannel): void {
-	if (has(permissionsOfEveryone(guild, channel), Permission.ViewChannel))
-		return;
+	if (has(permissionsOfEveryone(guild, channel), Permission.ViewChannel)) return;
 	// The code is undocumented: https://github.com/discord/discord-api-docs/issues/7296
 	throw apiError(350003, {
 		message: "Onboarding channels must be readable by everyone",
@@ -73,35 +57,20 @@ export function requireReadable(guild: Guild, channel: GuildChannel): void {
 }
 
 /** Throws if new permission overwrites would hide a channel of the guild's onboarding from @everyone. */
-export function keepReadable(
-	guild: Guild,
-	channel: GuildChannel,
-	overwrites: readonly Overwrite[],
-): void {
+export function keepReadable(guild: Guild, channel: GuildChannel, overwrites: readonly Overwrite[]): void {
 	if (!onboardingChannelIds(guild).has(channel.id)) return;
 	const permission_overwrites = [...overwrites];
 	requireReadable(guild, { ...channel, permission_overwrites });
 }
 
 /** Throws if the sender of the request may not change certain permission bits in a channel's permission overwrites. */
-function requireOverwrite(
-	{ actor }: Call,
-	guild: Guild,
-	channel: GuildChannel | undefined,
-	bits: bigint,
-): void {
-	if (!mayOverwrite(guild, channel, actor.user.id, bits))
-		throw apiError(Code.MissingPermissions);
+function requireOverwrite({ actor }: Call, guild: Guild, channel: GuildChannel | undefined, bits: bigint): void {
+	if (!mayOverwrite(guild, channel, actor.user.id, bits)) throw apiError(Code.MissingPermissions);
 }
 
-function changedBits(
-	old: Overwrite | undefined,
-	now: Overwrite | undefined,
-): bigint {
+function changedBits(old: Overwrite | undefined, now: Overwrite | undefined): bigint {
 	const bits = (text: string | undefined) => BigInt(text ?? 0);
-	return (
-		(bits(old?.allow) ^ bits(now?.allow)) | (bits(old?.deny) ^ bits(now?.deny))
-	);
+	return (bits(old?.allow) ^ bits(now?.allow)) | (bits(old?.deny) ^ bits(now?.deny));
 }
 
 /**

@@ -1,11 +1,7 @@
 // Pinned messages, with the routes of 2025 and the deprecated ones.
 // https://discord.com/developers/docs/resources/message#get-channel-pins
 
-import {
-	RESTJSONErrorCodes as Code,
-	MessageType,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, MessageType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Message } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { permissionsIn } from "../access.ts";
@@ -32,8 +28,7 @@ export const pinRoutes = [
 		run: (call) => {
 			const { limit = 50, before } = call.query;
 			const rest = readablePins(call).filter(
-				({ pinned_at }) =>
-					!before || Date.parse(pinned_at ?? "") < before.getTime(),
+				({ pinned_at }) => !before || Date.parse(pinned_at ?? "") < before.getTime(),
 			);
 			return {
 				items: rest.slice(0, limit).map((message) => ({
@@ -62,15 +57,12 @@ export const pinRoutes = [
 function readablePins(call: Call<":channel_id">): Message[] {
 	const { channel, world } = call;
 	const granted = permissionsIn(call, channel);
-	return has(granted, Permission.ReadMessageHistory)
-		? world.messages.pinned(channel.id)
-		: [];
+	return has(granted, Permission.ReadMessageHistory) ? world.messages.pinned(channel.id) : [];
 }
 
 function pin(call: Call<":channel_id/:message_id">): void {
 	const { channel, message, world, actor, by } = call;
-	if (!pinnable.includes(message.type))
-		throw apiError(Code.CannotExecuteActionOnSystemMessage);
+	if (!pinnable.includes(message.type)) throw apiError(Code.CannotExecuteActionOnSystemMessage);
 	if (message.pinned_at !== null) {
 		call.skipJournal();
 		return;

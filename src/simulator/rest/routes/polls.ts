@@ -1,10 +1,7 @@
 // Polls: ending one and listing voters. Sending a message creates one.
 // https://discord.com/developers/docs/resources/poll
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { NewPoll } from "../../world/messages/polls.ts";
 import type { Emoji } from "../../world/state/entities.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
@@ -57,10 +54,7 @@ export function readPoll(call: Call, form: PollForm): NewPoll {
 	};
 }
 
-function readEmoji(
-	{ world, actor }: Call,
-	{ id, name }: Exclude<f.Read<typeof emoji>, undefined>,
-): Emoji {
+function readEmoji({ world, actor }: Call, { id, name }: Exclude<f.Read<typeof emoji>, undefined>): Emoji {
 	const code = Code.CannotUseAnEmojiIncludedWithThePoll;
 	if (!id) return found(parseUnicodeEmoji(name ?? ""), code);
 	return { id, name: found(world.emojis.usableBy(actor.user, id), code).name };
@@ -73,12 +67,7 @@ export const pollRoutes = [
 		run: (call) => {
 			const { poll } = call.message;
 			const voters = poll?.votes.get(Number(call.params.answer_id));
-			if (!voters)
-				throw formError(
-					"BASE_TYPE_CHOICES",
-					"The poll has no such answer.",
-					"answer_id",
-				);
+			if (!voters) throw formError("BASE_TYPE_CHOICES", "The poll has no such answer.", "answer_id");
 			const page = pageById(voters, (id) => id, call.query, 25);
 			const users = page.flatMap((id) => call.world.users.get(id) ?? []);
 			return { users };
@@ -87,8 +76,7 @@ export const pollRoutes = [
 	route("POST /channels/:channel_id/polls/:message_id/expire", (call) => {
 		const { message } = call;
 		if (!message.poll) throw apiError(Code.CannotExpireANonPollMessage);
-		if (message.author !== call.actor.user)
-			throw apiError(Code.CannotEditMessageAuthoredByAnotherUser);
+		if (message.author !== call.actor.user) throw apiError(Code.CannotEditMessageAuthoredByAnotherUser);
 		if (message.poll.ended) throw apiError(Code.PollExpired);
 		call.world.polls.end(call.channel, message);
 		return serializeMessage(call, message);

@@ -1,11 +1,7 @@
 // Pruning inactive members. With the guild feature PRUNE_REQUIRES_ADMIN it needs ADMINISTRATOR: discord-userdoccers, Prune Guild.
 // https://discord.com/developers/docs/resources/guild#get-guild-prune-count
 
-import {
-	AuditLogEvent,
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { AuditLogEvent, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { Member } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { requireGuildPermissions } from "../access.ts";
@@ -23,18 +19,11 @@ const defaultDays = 7;
  * Returns the members who were inactive for the requested number of days and rank below the sender of the request.
  * Throws if only administrators may prune the guild and the sender is not one.
  */
-function prunable(
-	call: Call<typeof path>,
-	days: number,
-	roleIds: readonly string[],
-): Member[] {
+function prunable(call: Call<typeof path>, days: number, roleIds: readonly string[]): Member[] {
 	const { world, guild, actor } = call;
-	if (guild.features.includes("PRUNE_REQUIRES_ADMIN"))
-		requireGuildPermissions(call, Permission.Administrator);
+	if (guild.features.includes("PRUNE_REQUIRES_ADMIN")) requireGuildPermissions(call, Permission.Administrator);
 	for (const id of roleIds) found(guild.roles.get(id), Code.UnknownRole);
-	return world.members
-		.inactive(guild, days, roleIds)
-		.filter((member) => isAboveMember(guild, actor.user.id, member));
+	return world.members.inactive(guild, days, roleIds).filter((member) => isAboveMember(guild, actor.user.id, member));
 }
 
 export const pruneRoutes = [

@@ -1,21 +1,14 @@
 // Reactions: adding, removing and listing them.
 // https://discord.com/developers/docs/resources/message#create-reaction
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { idsOf, reactionWith } from "../../world/messages/reactions.ts";
 import type { Emoji, Reaction } from "../../world/state/entities.ts";
 import { inGuild } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { isSnowflake } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
-import {
-	permissionsIn,
-	requireManageMessages,
-	requirePermissions,
-} from "../access.ts";
+import { permissionsIn, requireManageMessages, requirePermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
 import { integer, snowflake } from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
@@ -29,8 +22,7 @@ const one = `${all}/:emoji` as const;
 function emojiOf({ params }: Call<typeof one>): Emoji {
 	const text = decode(params.emoji);
 	const [, name, id] = /^(?:a:)?(\w{1,32}):(\d+)$/.exec(text) ?? [];
-	if (name !== undefined && id !== undefined && isSnowflake(id))
-		return { id, name };
+	if (name !== undefined && id !== undefined && isSnowflake(id)) return { id, name };
 	return found(parseUnicodeEmoji(text), Code.UnknownEmoji);
 }
 
@@ -42,13 +34,9 @@ function emojiOf({ params }: Call<typeof one>): Emoji {
 function usable(call: Call<typeof one>, emoji: Emoji): Emoji {
 	if (emoji.id === null) return emoji;
 	const { world, channel } = call;
-	const { id, name, animated } = found(
-		world.emojis.usableBy(call.actor.user, emoji.id),
-		Code.UnknownEmoji,
-	);
+	const { id, name, animated } = found(world.emojis.usableBy(call.actor.user, emoji.id), Code.UnknownEmoji);
 	const own = inGuild(channel) && world.guilds.of(channel).emojis.has(id);
-	if (!own && !has(permissionsIn(call, channel), Permission.UseExternalEmojis))
-		throw apiError(Code.UnknownEmoji);
+	if (!own && !has(permissionsIn(call, channel), Permission.UseExternalEmojis)) throw apiError(Code.UnknownEmoji);
 	return { id, name, ...(animated ? { animated } : {}) };
 }
 
@@ -69,8 +57,7 @@ function remove(call: Call<typeof one>, userId: string): void {
 	const { emoji, userIds } = reactionOf(call);
 	const { world, channel, message } = call;
 	const user = found(world.users.get(userId), Code.UnknownUser);
-	if (userIds.includes(user.id))
-		world.reactions.remove(channel, message, user, emoji);
+	if (userIds.includes(user.id)) world.reactions.remove(channel, message, user, emoji);
 	else call.skipJournal();
 }
 
@@ -85,8 +72,7 @@ export const reactionRoutes = [
 			// Only the first reaction with an emoji needs ADD_REACTIONS.
 			if (!known) requirePermissions(call, channel, Permission.AddReactions);
 			const put = known?.emoji ?? usable(call, emoji);
-			if (!known && message.reactions.length >= emojiLimit)
-				throw apiError(Code.MaximumNumberOfReactionsReached);
+			if (!known && message.reactions.length >= emojiLimit) throw apiError(Code.MaximumNumberOfReactionsReached);
 			world.reactions.add(channel, message, actor.user, put);
 		},
 	}),

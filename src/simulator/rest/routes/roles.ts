@@ -1,9 +1,6 @@
 // Roles: listing, creating, editing, ordering and deleting.
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { RoleChanges } from "../../world/guilds/roles.ts";
 import type { Guild, Role } from "../../world/state/entities.ts";
 import { allPermissions } from "../../world/state/permissions.ts";
@@ -60,12 +57,9 @@ type RoleBody = ReadForm<typeof roleFields>;
 function requireFeatures({ features }: Guild, body: RoleBody): void {
 	const { colors, icon, unicode_emoji } = body;
 	const gradient = colors?.secondary_color ?? colors?.tertiary_color ?? null;
-	const lacksIcons =
-		(icon || unicode_emoji) && !features.includes("ROLE_ICONS");
-	const lacksColors =
-		gradient !== null && !features.includes("ENHANCED_ROLE_COLORS");
-	if (lacksIcons || lacksColors)
-		throw apiError(Code.ServerNeedsMoreBoostsToPerformThisAction);
+	const lacksIcons = (icon || unicode_emoji) && !features.includes("ROLE_ICONS");
+	const lacksColors = gradient !== null && !features.includes("ENHANCED_ROLE_COLORS");
+	if (lacksIcons || lacksColors) throw apiError(Code.ServerNeedsMoreBoostsToPerformThisAction);
 }
 
 /**
@@ -90,10 +84,7 @@ function changesOf(guild: Guild, body: RoleBody): RoleChanges {
 		mentionable: body.mentionable ?? undefined,
 		icon: body.icon,
 		unicode_emoji: body.unicode_emoji,
-		permissions:
-			typeof body.permissions === "bigint"
-				? String(body.permissions & allPermissions)
-				: undefined,
+		permissions: typeof body.permissions === "bigint" ? String(body.permissions & allPermissions) : undefined,
 		...(colors && { color: colors.primary_color, colors }),
 	};
 }
@@ -104,9 +95,7 @@ export const roleRoutes = [
 		const held = [...guild.members.values()].flatMap(({ roles }) => roles);
 		const counts = Object.groupBy(held, (id) => id);
 		return Object.fromEntries(
-			[...guild.roles.keys()]
-				.filter((id) => id !== guild.id)
-				.map((id) => [id, counts[id]?.length ?? 0]),
+			[...guild.roles.keys()].filter((id) => id !== guild.id).map((id) => [id, counts[id]?.length ?? 0]),
 		);
 	}),
 	route(`GET ${one}`, ({ role }) => role),
@@ -115,12 +104,9 @@ export const roleRoutes = [
 		body: roleFields,
 		run: (call) => {
 			const { guild } = call;
-			if (guild.roles.size >= roleLimit)
-				throw apiError(Code.MaximumNumberOfGuildRolesReached);
+			if (guild.roles.size >= roleLimit) throw apiError(Code.MaximumNumberOfGuildRolesReached);
 			// Permissions default to those of @everyone.
-			const permissions =
-				call.body.permissions ??
-				BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
+			const permissions = call.body.permissions ?? BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
 			requireGuildPermissions(call, permissions & allPermissions);
 			const changes = changesOf(guild, { ...call.body, permissions });
 			const given = { ...changes, name: changes.name ?? "new role" };
@@ -145,14 +131,12 @@ export const roleRoutes = [
 			for (const { id, position } of call.body) {
 				const role = found(guild.roles.get(id), Code.UnknownRole);
 				// Clients also list roles that do not move.
-				if (typeof position !== "number" || position === role.position)
-					continue;
+				if (typeof position !== "number" || position === role.position) continue;
 				if (role.id === guild.id) throw apiError(Code.InvalidRole);
 				requireAboveRole(call, role);
 				// A role cannot move to or above the actor's highest role.
 				for (const other of guild.roles.values())
-					if (other.position <= position && other !== role)
-						requireAboveRole(call, other);
+					if (other.position <= position && other !== role) requireAboveRole(call, other);
 				positions.set(role, position);
 			}
 			call.world.roles.move(guild, positions, call.by);
@@ -171,11 +155,7 @@ export const roleRoutes = [
 				requireGuildPermissions(call, changed & allPermissions);
 			}
 			if (role.id === guild.id && name && name !== role.name)
-				throw formError(
-					"BASE_TYPE_CHOICES",
-					"Value must be one of {'@everyone'}.",
-					"name",
-				);
+				throw formError("BASE_TYPE_CHOICES", "Value must be one of {'@everyone'}.", "name");
 			call.world.roles.edit(guild, role, changesOf(guild, call.body), call.by);
 			return role;
 		},
@@ -184,8 +164,7 @@ export const roleRoutes = [
 		needs: Permission.ManageRoles,
 		run: (call) => {
 			const { guild, role } = call;
-			if (role.id === guild.id || role.managed)
-				throw apiError(Code.InvalidRole);
+			if (role.id === guild.id || role.managed) throw apiError(Code.InvalidRole);
 			requireAboveRole(call, role);
 			call.world.roles.remove(guild, role, call.by);
 		},

@@ -47,12 +47,7 @@ const newFields = {
 const editFields = {
 	...optionalFields,
 	...neededFields,
-	status: f.choice(
-		Status.Scheduled,
-		Status.Active,
-		Status.Completed,
-		Status.Canceled,
-	),
+	status: f.choice(Status.Scheduled, Status.Active, Status.Completed, Status.Canceled),
 };
 
 const nextStatus: Partial<Record<Status, readonly Status[]>> = {
@@ -94,8 +89,7 @@ function permissionsAt(call: Call<":guild_id">, { channel_id }: Place): bigint {
  * for any event.
  */
 const neededAt = {
-	[Kind.StageInstance]:
-		Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers,
+	[Kind.StageInstance]: Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers,
 	[Kind.Voice]: Permission.ViewChannel | Permission.Connect,
 	[Kind.External]: 0n,
 };
@@ -103,14 +97,9 @@ const neededAt = {
 const { CreateEvents, ManageEvents } = Permission;
 
 /** Throws unless the actor has one of the permissions in `anyOf`, and those that the place needs. */
-function requirePermissionsAt(
-	call: Call<":guild_id">,
-	place: Place,
-	anyOf: bigint,
-): void {
+function requirePermissionsAt(call: Call<":guild_id">, place: Place, anyOf: bigint): void {
 	const granted = permissionsAt(call, place);
-	if (!(granted & anyOf) || !has(granted, neededAt[place.entity_type]))
-		throw apiError(Code.MissingPermissions);
+	if (!(granted & anyOf) || !has(granted, neededAt[place.entity_type])) throw apiError(Code.MissingPermissions);
 }
 
 /** The permissions of which one allows to edit or delete an event. */
@@ -122,26 +111,16 @@ function editingBits({ actor }: Call, { creator_id }: ScheduledEvent): bigint {
  * Throws if a scheduled event lacks the channel, location or end time that its entity type requires, or has a channel
  * of the wrong type.
  */
-function checkPlace(
-	guild: Guild,
-	event: Place & Pick<ScheduledEvent, "entity_metadata" | "scheduled_end_time">,
-): void {
+function checkPlace(guild: Guild, event: Place & Pick<ScheduledEvent, "entity_metadata" | "scheduled_end_time">): void {
 	if (event.entity_type === Kind.External) {
 		if (event.channel_id !== null)
-			throw formError(
-				"GUILD_SCHEDULED_EVENT_CHANNEL_NOT_ALLOWED",
-				"An external event has no channel.",
-				"channel_id",
-			);
+			throw formError("GUILD_SCHEDULED_EVENT_CHANNEL_NOT_ALLOWED", "An external event has no channel.", "channel_id");
 		if (!event.entity_metadata?.location) throw missingField("entity_metadata");
 		if (!event.scheduled_end_time) throw missingField("scheduled_end_time");
 		return;
 	}
 	if (event.channel_id === null) throw missingField("channel_id");
-	const { type } = found(
-		guild.channels.get(event.channel_id),
-		Code.UnknownChannel,
-	);
+	const { type } = found(guild.channels.get(event.channel_id), Code.UnknownChannel);
 	const isStage = event.entity_type === Kind.StageInstance;
 	if (type !== ChannelType[isStage ? "GuildStageVoice" : "GuildVoice"])
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
@@ -154,11 +133,7 @@ function checkTimes(
 ): void {
 	for (const field of ["scheduled_start_time", "scheduled_end_time"] as const)
 		if (changes[field] && Date.parse(changes[field]) < Date.now())
-			throw formError(
-				"GUILD_SCHEDULED_EVENT_SCHEDULE_PAST",
-				"Cannot schedule event in the past.",
-				field,
-			);
+			throw formError("GUILD_SCHEDULED_EVENT_SCHEDULE_PAST", "Cannot schedule event in the past.", field);
 	const { scheduled_start_time: start, scheduled_end_time: end } = event;
 	if (end !== null && Date.parse(end) <= Date.parse(start))
 		throw formError(
@@ -172,8 +147,7 @@ function checkTimes(
 function changesOf(body: ReadForm<typeof editFields>): ScheduledEventChanges {
 	const { entity_metadata, entity_type } = body;
 	const end = body.scheduled_end_time;
-	const becomesHeard =
-		entity_type !== undefined && entity_type !== Kind.External;
+	const becomesHeard = entity_type !== undefined && entity_type !== Kind.External;
 	return {
 		name: body.name,
 		description: body.description,
@@ -201,9 +175,7 @@ export const scheduledEventRoutes = [
 			return scheduledEvents
 				.in(call.guild)
 				.filter((event) => maySee(call, event))
-				.map((event) =>
-					scheduledEvents.serialize(event, call.query.with_user_count),
-				);
+				.map((event) => scheduledEvents.serialize(event, call.query.with_user_count));
 		},
 	}),
 	route(`POST ${all}`, {
@@ -227,13 +199,8 @@ export const scheduledEventRoutes = [
 			// https://discord.com/developers/docs/resources/guild-scheduled-event (Permissions)
 			requirePermissionsAt(call, event, CreateEvents);
 			checkTimes(changes, event);
-			const unfinished = scheduledEvents
-				.in(guild)
-				.filter(({ status }) => nextStatus[status]);
-			if (unfinished.length >= eventLimit)
-				throw apiError(
-					Code.MaximumNumberOfUncompletedGuildScheduledEventsReached,
-				);
+			const unfinished = scheduledEvents.in(guild).filter(({ status }) => nextStatus[status]);
+			if (unfinished.length >= eventLimit) throw apiError(Code.MaximumNumberOfUncompletedGuildScheduledEventsReached);
 			const { id } = call.actor.user;
 			const added = scheduledEvents.add(guild, id, event, call.by);
 			return scheduledEvents.serialize(added);
@@ -241,11 +208,7 @@ export const scheduledEventRoutes = [
 	}),
 	route(`GET ${one}`, {
 		query: { with_user_count: f.boolean },
-		run: (call) =>
-			call.world.scheduledEvents.serialize(
-				eventOf(call),
-				call.query.with_user_count,
-			),
+		run: (call) => call.world.scheduledEvents.serialize(eventOf(call), call.query.with_user_count),
 	}),
 	route(`PATCH ${one}`, {
 		body: editFields,

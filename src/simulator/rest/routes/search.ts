@@ -1,15 +1,8 @@
 // Searching the messages of a guild.
 // https://discord.com/developers/docs/resources/message#search-guild-messages
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
-import {
-	authorTypes,
-	hasTypes,
-	searchMessages,
-} from "../../world/messages/search.ts";
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { authorTypes, hasTypes, searchMessages } from "../../world/messages/search.ts";
 import type { GuildPlace } from "../../world/state/entities.ts";
 import { isThread } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
@@ -66,23 +59,16 @@ export const searchRoutes = [
 			const found = searchMessages(all, query, { sort_by, sort_order });
 			const { offset = 0, limit = 25 } = query;
 			const page = found.slice(offset, offset + limit);
-			const threads = searched
-				.filter(isThread)
-				.filter(({ id }) => page.some(({ channel_id }) => channel_id === id));
+			const threads = searched.filter(isThread).filter(({ id }) => page.some(({ channel_id }) => channel_id === id));
 			return {
 				doing_deep_historical_index: false,
 				total_results: found.length,
 				messages: page.map((message) => {
-					const { reactions, ...rest } = world.messages.serialize(
-						message,
-						reader,
-					);
+					const { reactions, ...rest } = world.messages.serialize(message, reader);
 					return [{ ...rest, hit: true }];
 				}),
 				threads: threads.map((one) => serialize.thread(one, actor.user.id)),
-				members: threads.flatMap(
-					(one) => serialize.threadMember(one, actor.user.id) ?? [],
-				),
+				members: threads.flatMap((one) => serialize.threadMember(one, actor.user.id) ?? []),
 			};
 		},
 	}),
@@ -92,15 +78,10 @@ export const searchRoutes = [
  * Returns the channels and threads whose messages the sender of the request may read, or only those that the request
  * names. Throws if the sender may not read a named one.
  */
-function readableIn(
-	call: Call<":guild_id">,
-	named: readonly string[] | undefined,
-): GuildPlace[] {
+function readableIn(call: Call<":guild_id">, named: readonly string[] | undefined): GuildPlace[] {
 	const { channels, threads } = call.guild;
 	const needed = Permission.ViewChannel | Permission.ReadMessageHistory;
-	const readable = [...channels.values(), ...threads.values()].filter((one) =>
-		has(permissionsIn(call, one), needed),
-	);
+	const readable = [...channels.values(), ...threads.values()].filter((one) => has(permissionsIn(call, one), needed));
 	if (named === undefined) return readable;
 	return named.map((id) =>
 		found(

@@ -6,10 +6,7 @@ import {
 	PermissionFlagsBits as Permission,
 	StageInstancePrivacyLevel,
 } from "discord.js";
-import type {
-	GuildChannel,
-	StageInstance,
-} from "../../world/state/entities.ts";
+import type { GuildChannel, StageInstance } from "../../world/state/entities.ts";
 import { isGuildChannel } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
@@ -18,8 +15,7 @@ import * as f from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 /** The permissions that make a member a moderator of a stage channel. */
-const moderator =
-	Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers;
+const moderator = Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers;
 
 const one = "/stage-instances/:channel_id";
 const fields = {
@@ -35,10 +31,8 @@ const fields = {
 function namedChannel(call: Call, id: string): GuildChannel {
 	const channel = call.world.channels.get(id);
 	if (!channel || !isGuildChannel(channel)) throw apiError(Code.UnknownChannel);
-	if (!has(permissionsIn(call, channel), Permission.ViewChannel))
-		throw apiError(Code.MissingAccess);
-	if (channel.type !== ChannelType.GuildStageVoice)
-		throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (!has(permissionsIn(call, channel), Permission.ViewChannel)) throw apiError(Code.MissingAccess);
+	if (channel.type !== ChannelType.GuildStageVoice) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	requirePermissions(call, channel, moderator);
 	return channel;
 }
@@ -61,8 +55,7 @@ export const stageRoutes = [
 		run: (call) => {
 			const { stages } = call.world;
 			const { channel_id, topic, privacy_level } = call.body;
-			if (call.body.guild_scheduled_event_id)
-				throw notSimulated("stages of scheduled events");
+			if (call.body.guild_scheduled_event_id) throw notSimulated("stages of scheduled events");
 			const channel = namedChannel(call, channel_id);
 			if (stages.of(channel)) throw apiError(Code.TheStageIsAlreadyOpen);
 			return stages.start(channel, { topic, privacy_level }, call.by);

@@ -1,11 +1,7 @@
 // Thread members: joining, adding, leaving and removing.
 // https://discord.com/developers/docs/resources/channel#join-thread
 
-import {
-	ChannelType,
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { Thread, User } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requireMembersIntent, requirePermissions } from "../access.ts";
@@ -38,29 +34,21 @@ function join(call: Call<":channel_id">, user: User): void {
 	const { world, actor } = call;
 	const thread = threadOf(call);
 	const { members } = thread;
-	if (members.size >= memberLimit && !members.has(user.id))
-		throw apiError(Code.MaximumThreadParticipantsReached);
+	if (members.size >= memberLimit && !members.has(user.id)) throw apiError(Code.MaximumThreadParticipantsReached);
 	if (!world.threads.join(thread, user, actor.user)) call.skipJournal();
 }
 
 function leave(call: Call<":channel_id">, user: User): void {
 	const { world, actor } = call;
-	if (!world.threads.leave(threadOf(call), user, actor.user))
-		call.skipJournal();
+	if (!world.threads.leave(threadOf(call), user, actor.user)) call.skipJournal();
 }
 
 /**
  * Returns a list with the user's thread member object; empty if the user is not in the thread. If the request asks for
  * it, the object includes the guild member.
  */
-function serializeMember(
-	{ world }: Call,
-	thread: Thread,
-	userId: string,
-	withMember = false,
-) {
-	if (withMember)
-		return serialize.threadMemberWith(world.guilds.of(thread), thread, userId);
+function serializeMember({ world }: Call, thread: Thread, userId: string, withMember = false) {
+	if (withMember) return serialize.threadMemberWith(world.guilds.of(thread), thread, userId);
 	const member = serialize.threadMember(thread, userId);
 	return member ? [member] : [];
 }
@@ -79,9 +67,7 @@ export const threadMemberRoutes = [
 	route(`DELETE ${all}/@me`, (call) => leave(call, call.actor.user)),
 	route(`DELETE ${one}`, (call) => {
 		const thread = threadOf(call);
-		const owns =
-			thread.type === ChannelType.PrivateThread &&
-			thread.owner_id === call.actor.user.id;
+		const owns = thread.type === ChannelType.PrivateThread && thread.owner_id === call.actor.user.id;
 		if (!owns) requirePermissions(call, thread, Permission.ManageThreads);
 		leave(call, userOf(call));
 	}),
@@ -102,8 +88,8 @@ export const threadMemberRoutes = [
 			const { with_member, after, limit = 100 } = call.query;
 			// Only the list with members is paginated.
 			const page = { after, limit: with_member ? limit : thread.members.size };
-			return pageById(thread.members.keys(), (id) => id, page, 100).flatMap(
-				(id) => serializeMember(call, thread, id, with_member),
+			return pageById(thread.members.keys(), (id) => id, page, 100).flatMap((id) =>
+				serializeMember(call, thread, id, with_member),
 			);
 		},
 	}),

@@ -1,36 +1,17 @@
 // Threads: starting, listing, editing and deleting them. Members are in thread-members.ts.
 // https://discord.com/developers/docs/resources/channel#start-thread-from-message
 
-import {
-	ChannelType,
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { NewThread, ThreadChanges } from "../../world/messages/threads.ts";
-import {
-	type GuildChannel,
-	holdsPosts,
-	type Thread,
-} from "../../world/state/entities.ts";
+import { type GuildChannel, holdsPosts, type Thread } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, missingField } from "../errors.ts";
 import * as f from "../fields/fields.ts";
-import {
-	appliedTags,
-	archiveDuration,
-	checkedTags,
-	slowMode,
-} from "../fields/forum-fields.ts";
-import {
-	contentFields,
-	newContent,
-	requireContent,
-	requireEmbedsAndFiles,
-	serializeMessage,
-} from "../message-body.ts";
+import { appliedTags, archiveDuration, checkedTags, slowMode } from "../fields/forum-fields.ts";
+import { contentFields, newContent, requireContent, requireEmbedsAndFiles, serializeMessage } from "../message-body.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 
 const activeLimit = 1000;
@@ -66,20 +47,13 @@ function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
 /** Throws if a channel of this type cannot have threads that are started without a message. */
 function requireThreadable({ type }: GuildChannel): void {
 	const { GuildText, GuildAnnouncement } = ChannelType;
-	if (type !== GuildText && type !== GuildAnnouncement)
-		throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (type !== GuildText && type !== GuildAnnouncement) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 }
 
 const post = f.object(contentFields);
 const newThread = {
 	...startFields,
-	type: f.nullable(
-		f.choice(
-			ChannelType.AnnouncementThread,
-			ChannelType.PublicThread,
-			ChannelType.PrivateThread,
-		),
-	),
+	type: f.nullable(f.choice(ChannelType.AnnouncementThread, ChannelType.PublicThread, ChannelType.PrivateThread)),
 	invitable: f.nullable(f.boolean),
 	message: f.nullable(post),
 	applied_tags: f.nullable(appliedTags),
@@ -92,8 +66,7 @@ function startAlone(call: Call<"", Body>, parent: GuildChannel) {
 	// Discord's default.
 	const type = body.type ?? ChannelType.PrivateThread;
 	const inNews = parent.type === ChannelType.GuildAnnouncement;
-	if (inNews !== (type === ChannelType.AnnouncementThread))
-		throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (inNews !== (type === ChannelType.AnnouncementThread)) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	const hidden = type === ChannelType.PrivateThread;
 	const { CreatePrivateThreads, CreatePublicThreads } = Permission;
 	const needed = hidden ? CreatePrivateThreads : CreatePublicThreads;
@@ -133,8 +106,7 @@ type Edit = ReadForm<typeof threadFields> & {
 
 export function editThread(call: Call<"", Edit>, thread: Thread) {
 	const { body, world, actor, by } = call;
-	if (thread.archived && body.archived !== false)
-		throw apiError(Code.InvalidActionOnArchivedThread);
+	if (thread.archived && body.archived !== false) throw apiError(Code.InvalidActionOnArchivedThread);
 	requireEditor(call, thread, body);
 	const { invitable, applied_tags: tags } = body;
 	const forum = world.guilds.of(thread).channels.get(thread.parent_id);
@@ -143,13 +115,10 @@ export function editThread(call: Call<"", Edit>, thread: Thread) {
 		archived: body.archived ?? undefined,
 		locked: body.locked ?? undefined,
 		auto_archive_duration: body.auto_archive_duration ?? undefined,
-		rate_limit_per_user:
-			body.rate_limit_per_user === null ? 0 : body.rate_limit_per_user,
+		rate_limit_per_user: body.rate_limit_per_user === null ? 0 : body.rate_limit_per_user,
 		invitable: (isPrivate(thread) ? invitable : undefined) ?? undefined,
 		applied_tags:
-			tags && forum && thread.applied_tags
-				? checkedTags(call, forum, tags, thread.applied_tags)
-				: undefined,
+			tags && forum && thread.applied_tags ? checkedTags(call, forum, tags, thread.applied_tags) : undefined,
 		flags: body.flags ?? undefined,
 	};
 	world.threads.edit(thread, changes, by);
@@ -164,18 +133,13 @@ export function editThread(call: Call<"", Edit>, thread: Thread) {
 function requireEditor(call: Call, thread: Thread, body: Edit): void {
 	if (has(permissionsIn(call, thread), Permission.ManageThreads)) return;
 	const { locked, rate_limit_per_user, flags, archived, ...others } = body;
-	const moderating = [locked, rate_limit_per_user, flags].some(
-		(value) => value !== undefined,
-	);
+	const moderating = [locked, rate_limit_per_user, flags].some((value) => value !== undefined);
 	const changing =
 		archived === true ||
-		Object.keys({ ...threadFields, name: true }).some(
-			(key) => others[key as keyof typeof others] !== undefined,
-		);
+		Object.keys({ ...threadFields, name: true }).some((key) => others[key as keyof typeof others] !== undefined);
 	const owns = thread.owner_id === call.actor.user.id;
 	const reopens = archived === false;
-	if (moderating || (changing && !owns) || (reopens && thread.locked))
-		throw apiError(Code.MissingPermissions);
+	if (moderating || (changing && !owns) || (reopens && thread.locked)) throw apiError(Code.MissingPermissions);
 	if (reopens) requirePermissions(call, thread, Permission.SendMessages);
 }
 
@@ -195,13 +159,8 @@ function listed({ actor }: Call, threads: readonly Thread[]) {
 	};
 }
 
-function archivedIn(
-	call: Call<":channel_id">,
-	fits: (thread: Thread) => boolean,
-): Thread[] {
-	return call.world.threads
-		.in(guildChannelOf(call))
-		.filter((one) => one.archived && fits(one));
+function archivedIn(call: Call<":channel_id">, fits: (thread: Thread) => boolean): Thread[] {
+	return call.world.threads.in(guildChannelOf(call)).filter((one) => one.archived && fits(one));
 }
 
 const byTime = {
@@ -211,10 +170,7 @@ const byTime = {
 };
 
 /** Returns a page of archived threads, last archived first. */
-function pageByTime(
-	call: Call<"", unknown, ReadForm<typeof byTime>>,
-	all: readonly Thread[],
-) {
+function pageByTime(call: Call<"", unknown, ReadForm<typeof byTime>>, all: readonly Thread[]) {
 	const { before, limit } = call.query;
 	const at = (thread: Thread) => Date.parse(thread.archive_timestamp);
 	const rest = all
@@ -240,8 +196,7 @@ export const threadRoutes = [
 			requireThreadable(parent);
 			const { message, world, actor, by } = call;
 			const guild = world.guilds.of(parent);
-			if (guild.threads.has(message.id))
-				throw apiError(Code.ThreadAlreadyCreatedForMessage);
+			if (guild.threads.has(message.id)) throw apiError(Code.ThreadAlreadyCreatedForMessage);
 			const given = { ...startOf(call, parent, call.body), message };
 			const thread = world.threads.add(parent, actor.user, given, by);
 			return serialize.thread(thread, actor.user.id);
@@ -252,9 +207,7 @@ export const threadRoutes = [
 		body: newThread,
 		run: (call) => {
 			const parent = guildChannelOf(call);
-			return holdsPosts(parent)
-				? startPost(call, parent)
-				: startAlone(call, parent);
+			return holdsPosts(parent) ? startPost(call, parent) : startAlone(call, parent);
 		},
 	}),
 	route("GET /guilds/:guild_id/threads/active", (call) => {
@@ -283,10 +236,7 @@ export const threadRoutes = [
 			const { before, limit } = call.query;
 			const joined = archivedIn(
 				call,
-				(one) =>
-					isPrivate(one) &&
-					one.members.has(call.actor.user.id) &&
-					(!before || compareIds(one.id, before) < 0),
+				(one) => isPrivate(one) && one.members.has(call.actor.user.id) && (!before || compareIds(one.id, before) < 0),
 			);
 			joined.sort((a, b) => compareIds(b.id, a.id));
 			return page(call, joined, limit);

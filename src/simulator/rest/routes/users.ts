@@ -5,14 +5,7 @@ import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { apiError, found } from "../errors.ts";
-import {
-	boolean,
-	integer,
-	nullable,
-	required,
-	snowflake,
-	text,
-} from "../fields/fields.ts";
+import { boolean, integer, nullable, required, snowflake, text } from "../fields/fields.ts";
 import { avatar } from "../images.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { memberOfActor, route } from "../route.ts";
@@ -44,9 +37,7 @@ export const userRoutes = [
 			return serialize.ownUser(actor, world.users.hasMfa(actor.user));
 		},
 	}),
-	route("GET /users/:user_id", ({ world, params }) =>
-		found(world.users.get(params.user_id), Code.UnknownUser),
-	),
+	route("GET /users/:user_id", ({ world, params }) => found(world.users.get(params.user_id), Code.UnknownUser)),
 	route("GET /users/@me/guilds", {
 		scope: "guilds",
 		query: {
@@ -62,8 +53,7 @@ export const userRoutes = [
 				.sort((a, b) => compareIds(a.id, b.id))
 				.filter(({ id }) => !after || compareIds(id, after) > 0)
 				.filter(({ id }) => !before || compareIds(id, before) < 0);
-			const page =
-				before && !after ? guilds.slice(-limit) : guilds.slice(0, limit);
+			const page = before && !after ? guilds.slice(-limit) : guilds.slice(0, limit);
 			return page.map((guild) => ({
 				id: guild.id,
 				name: guild.name,

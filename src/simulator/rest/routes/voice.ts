@@ -1,10 +1,6 @@
 // Voice states of members: reading, muting, deafening, moving and disconnecting.
 
-import {
-	ChannelType,
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { GuildChannel } from "../../world/state/entities.ts";
 import { isVoice } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
@@ -14,21 +10,19 @@ import { nullable, text } from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 /** A guess (voice-regions): which regions there are. Discord's names are not simulated. */
-const regions =
-	"brazil hongkong india japan rotterdam singapore southafrica sydney us-central us-east us-south us-west"
-		.split(" ")
-		.map((id) => ({
-			...{ id, name: id, optimal: id === "rotterdam" },
-			...{ custom: false, deprecated: false },
-		}));
+const regions = "brazil hongkong india japan rotterdam singapore southafrica sydney us-central us-east us-south us-west"
+	.split(" ")
+	.map((id) => ({
+		...{ id, name: id, optimal: id === "rotterdam" },
+		...{ custom: false, deprecated: false },
+	}));
 
 export const voiceRoutes = [
 	route("GET /voice/regions", () => regions),
 	route("GET /guilds/:guild_id/regions", () => regions),
 	route("GET /guilds/:guild_id/voice-states/:user_id", (call) => {
 		const { guild, member } = call;
-		if (!guild.voiceStates.has(member.user.id))
-			throw apiError(Code.UnknownVoiceState);
+		if (!guild.voiceStates.has(member.user.id)) throw apiError(Code.UnknownVoiceState);
 		return {
 			...serialize.voiceState(guild, member),
 			guild_id: guild.id,
@@ -40,8 +34,7 @@ export const voiceRoutes = [
 		body: { status: nullable(text(0, 500)) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
-			if (channel.type !== ChannelType.GuildVoice)
-				throw apiError(Code.CannotExecuteActionOnThisChannelType);
+			if (channel.type !== ChannelType.GuildVoice) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 			const guild = call.world.guilds.of(channel);
 			const { id } = call.actor.user;
 			// Actors outside the channel need to manage it.
@@ -63,9 +56,7 @@ interface VoiceBody {
  * Checks a request to mute, deafen, move or disconnect a member in voice channels, and returns the changes to make.
  * Throws if the member is in no voice channel or the sender of the request lacks a permission.
  */
-export function checkVoice(
-	call: Call<":guild_id/members/:user_id", VoiceBody>,
-): {
+export function checkVoice(call: Call<":guild_id/members/:user_id", VoiceBody>): {
 	mute: boolean | undefined;
 	deaf: boolean | undefined;
 	target: GuildChannel | null | undefined;
@@ -74,23 +65,16 @@ export function checkVoice(
 	const { channel_id } = body;
 	const mute = body.mute ?? undefined;
 	const deaf = body.deaf ?? undefined;
-	if (mute === undefined && deaf === undefined && channel_id === undefined)
-		return { mute, deaf, target: undefined };
+	if (mute === undefined && deaf === undefined && channel_id === undefined) return { mute, deaf, target: undefined };
 	const { channel_id: here = "" } = guild.voiceStates.get(member.user.id) ?? {};
-	const current = found(
-		guild.channels.get(here),
-		Code.TargetUserIsNotConnectedToVoice,
-	);
-	if (mute !== undefined)
-		requirePermissions(call, current, Permission.MuteMembers);
-	if (deaf !== undefined)
-		requirePermissions(call, current, Permission.DeafenMembers);
+	const current = found(guild.channels.get(here), Code.TargetUserIsNotConnectedToVoice);
+	if (mute !== undefined) requirePermissions(call, current, Permission.MuteMembers);
+	if (deaf !== undefined) requirePermissions(call, current, Permission.DeafenMembers);
 	if (channel_id === undefined) return { mute, deaf, target: undefined };
 	requirePermissions(call, current, Permission.MoveMembers);
 	if (channel_id === null) return { mute, deaf, target: null };
 	const target = found(guild.channels.get(channel_id), Code.UnknownChannel);
-	if (!isVoice(target))
-		throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (!isVoice(target)) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	requirePermissions(call, target, Permission.Connect | Permission.MoveMembers);
 	return { mute, deaf, target };
 }

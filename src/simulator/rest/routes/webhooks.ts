@@ -2,19 +2,9 @@
 // interaction-messages.ts.
 // https://discord.com/developers/docs/resources/webhook
 
-import {
-	ChannelType,
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { authorOf, serializeWebhook } from "../../world/guilds/webhooks.ts";
-import {
-	type GuildChannel,
-	holdsPosts,
-	isGuildChannel,
-	isThread,
-	type Webhook,
-} from "../../world/state/entities.ts";
+import { type GuildChannel, holdsPosts, isGuildChannel, isThread, type Webhook } from "../../world/state/entities.ts";
 import type { World } from "../../world/world.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
@@ -40,10 +30,7 @@ const threadId = { thread_id: f.snowflake };
 const name = f.refine(f.text(1, 80), (given) => {
 	const [word] = /discord|clyde/i.exec(given) ?? [];
 	if (word === undefined) return given.trim();
-	throw formError(
-		"USERNAME_INVALID_CONTAINS",
-		`Username cannot contain "${word.toLowerCase()}"`,
-	);
+	throw formError("USERNAME_INVALID_CONTAINS", `Username cannot contain "${word.toLowerCase()}"`);
 });
 
 function webhookOf({ world, params }: Call<typeof byId>): Webhook {
@@ -62,8 +49,7 @@ function managedWebhook(call: Call<typeof byId>): Webhook {
 }
 
 function checkWebhookLimit({ world }: Call, channel: GuildChannel): void {
-	if (channel.type === ChannelType.GuildCategory)
-		throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (channel.type === ChannelType.GuildCategory) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	if (world.webhooks.list({ channel_id: channel.id }).length >= webhookLimit)
 		throw apiError(Code.MaximumNumberOfWebhooksReached);
 }
@@ -72,26 +58,17 @@ function checkWebhookLimit({ world }: Call, channel: GuildChannel): void {
  * Returns the id of the channel to move a webhook to; undefined if the webhook is not moved. Throws if the channel is
  * not in the guild or the sender of the request may not manage webhooks in it.
  */
-function targetOf(
-	call: Call,
-	webhook: Webhook,
-	id: string | null | undefined,
-): string | undefined {
+function targetOf(call: Call, webhook: Webhook, id: string | null | undefined): string | undefined {
 	if (!id || id === webhook.channel_id) return undefined;
 	const channel = call.world.channels.get(id);
-	const isHere =
-		channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
+	const isHere = channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
 	if (!isHere) throw apiError(Code.UnknownChannel);
 	requirePermissions(call, channel, Permission.ManageWebhooks);
 	checkWebhookLimit(call, channel);
 	return id;
 }
 
-type TokenCall = Call<
-	typeof byToken,
-	unknown,
-	{ thread_id: string | undefined }
->;
+type TokenCall = Call<typeof byToken, unknown, { thread_id: string | undefined }>;
 
 /**
  * Returns the channel or thread of a webhook's message: the thread named in the query, otherwise the webhook's channel.
@@ -101,8 +78,7 @@ function placeOf({ world, query, webhook }: TokenCall) {
 	const own = world.state.channelOf(webhook);
 	if (query.thread_id === undefined) return own;
 	const thread = world.channels.get(query.thread_id);
-	if (!thread || !isThread(thread) || thread.parent_id !== own.id)
-		throw apiError(Code.UnknownChannel);
+	if (!thread || !isThread(thread) || thread.parent_id !== own.id) throw apiError(Code.UnknownChannel);
 	return thread;
 }
 
@@ -113,8 +89,7 @@ function placeOf({ world, query, webhook }: TokenCall) {
 function ownMessage(call: TokenCall & Call<typeof oneMessage>) {
 	const place = placeOf(call);
 	const message = call.world.messages.get(place.id, call.params.message_id);
-	if (message?.webhook_id !== call.webhook.id)
-		throw apiError(Code.UnknownMessage);
+	if (message?.webhook_id !== call.webhook.id) throw apiError(Code.UnknownMessage);
 	return { place, message };
 }
 
@@ -123,10 +98,7 @@ function withoutUser({ user: _, ...rest }: Webhook) {
 	return rest;
 }
 
-function listed(
-	{ world, actor }: Call,
-	where: Parameters<World["webhooks"]["list"]>[0],
-) {
+function listed({ world, actor }: Call, where: Parameters<World["webhooks"]["list"]>[0]) {
 	return world.webhooks.list(where).map((one) => serializeWebhook(one, actor));
 }
 
@@ -172,9 +144,7 @@ const managing = [
 			return serializeWebhook(webhook, call.actor);
 		},
 	}),
-	route(`DELETE ${byId}`, (call) =>
-		call.world.webhooks.remove(managedWebhook(call), call.by),
-	),
+	route(`DELETE ${byId}`, (call) => call.world.webhooks.remove(managedWebhook(call), call.by)),
 ];
 
 /** The audit log names nobody, and has no reason: https://github.com/discord/discord-api-docs/issues/1685 */
@@ -189,9 +159,7 @@ const actingByToken = [
 			return withoutUser(webhook);
 		},
 	}),
-	route(`DELETE ${byToken}`, ({ world, webhook }) =>
-		world.webhooks.remove(webhook, byItsToken),
-	),
+	route(`DELETE ${byToken}`, ({ world, webhook }) => world.webhooks.remove(webhook, byItsToken)),
 ];
 
 const writing = [
@@ -209,10 +177,7 @@ const writing = [
 			const { body, world, webhook } = call;
 			const { application_id } = webhook;
 			const place = placeOf(call);
-			if (holdsPosts(place))
-				throw apiError(
-					Code.WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId,
-				);
+			if (holdsPosts(place)) throw apiError(Code.WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId);
 			requireContent(call, body);
 			const author = authorOf(webhook, {
 				...(body.username ? { name: body.username } : {}),

@@ -1,11 +1,7 @@
 // The welcome screen of a guild.
 // https://discord.com/developers/docs/resources/guild#welcome-screen-object
 
-import {
-	ChannelType,
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { holdsPosts, type WelcomeScreen } from "../../world/state/entities.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
@@ -33,10 +29,8 @@ function welcomeChannels(
 ): WelcomeScreen["welcome_channels"] {
 	return given.map(({ channel_id, description, emoji_id, emoji_name }) => {
 		const { type } = found(guild.channels.get(channel_id), Code.UnknownChannel);
-		const isText =
-			type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement;
-		if (!isText && !holdsPosts({ type }))
-			throw apiError(Code.CannotExecuteActionOnThisChannelType);
+		const isText = type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement;
+		if (!isText && !holdsPosts({ type })) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 		const emoji = optionalEmoji(guild, emoji_id, emoji_name);
 		return {
 			channel_id,
@@ -50,12 +44,8 @@ function welcomeChannels(
 export const welcomeScreenRoutes = [
 	route(`GET ${path}`, (call) => {
 		const { guild, world } = call;
-		if (!world.welcomeScreens.isEnabled(guild))
-			requireGuildPermissions(call, Permission.ManageGuild);
-		return found(
-			world.welcomeScreens.of(guild),
-			Code.UnknownGuildWelcomeScreen,
-		);
+		if (!world.welcomeScreens.isEnabled(guild)) requireGuildPermissions(call, Permission.ManageGuild);
+		return found(world.welcomeScreens.of(guild), Code.UnknownGuildWelcomeScreen);
 	}),
 	route(`PATCH ${path}`, {
 		needs: Permission.ManageGuild,
@@ -67,14 +57,12 @@ export const welcomeScreenRoutes = [
 		run: (call) => {
 			const { guild, body, world, by } = call;
 			// A guess (welcome-community): the error code.
-			if (!guild.features.includes("COMMUNITY"))
-				throw apiError(Code.MissingAccess);
+			if (!guild.features.includes("COMMUNITY")) throw apiError(Code.MissingAccess);
 			const { enabled, description, welcome_channels: given } = body;
 			const changes = {
 				enabled: enabled ?? undefined,
 				description,
-				welcome_channels:
-					given === undefined ? undefined : welcomeChannels(call, given ?? []),
+				welcome_channels: given === undefined ? undefined : welcomeChannels(call, given ?? []),
 			};
 			return world.welcomeScreens.edit(guild, changes, by);
 		},

@@ -32,8 +32,7 @@ interface Accepted {
 }
 
 /** What a person has authorized an application to do (scopes), with the application's current tokens. */
-export interface Authorization
-	extends Pick<Accepted, "clientId" | "user" | "scopes"> {
+export interface Authorization extends Pick<Accepted, "clientId" | "user" | "scopes"> {
 	readonly accessToken: string;
 	readonly refreshToken: string;
 	/** When the access token expires, in milliseconds since 1970. */
@@ -67,22 +66,15 @@ export class Authorizations {
 	}
 
 	/** Changes the OAuth2 settings of a bot's application. Throws if there is no such bot. */
-	configure(
-		clientId: string,
-		changes: Partial<OAuth2Settings>,
-	): OAuth2Settings {
+	configure(clientId: string, changes: Partial<OAuth2Settings>): OAuth2Settings {
 		const settings = this.settings(clientId);
-		if (!settings)
-			throw new Error(`the simulator has no application ${clientId}`);
+		if (!settings) throw new Error(`the simulator has no application ${clientId}`);
 		return this.#set(clientId, { ...settings, ...changes });
 	}
 
 	hasSecret(clientId: string, clientSecret: string): boolean {
 		const settings = this.settings(clientId);
-		return (
-			settings !== undefined &&
-			timingSafeEqual(sha256(settings.clientSecret), sha256(clientSecret))
-		);
+		return settings !== undefined && timingSafeEqual(sha256(settings.clientSecret), sha256(clientSecret));
 	}
 
 	/**
@@ -148,8 +140,7 @@ export class Authorizations {
 		const known = this.#authorizations.get(token);
 		if (known?.clientId !== clientId) return;
 		for (const one of this.#authorizations.values())
-			if (one.clientId === clientId && one.user === known.user)
-				this.#forget(one);
+			if (one.clientId === clientId && one.user === known.user) this.#forget(one);
 	}
 
 	#set(clientId: string, settings: OAuth2Settings): OAuth2Settings {
@@ -157,11 +148,7 @@ export class Authorizations {
 		return settings;
 	}
 
-	#issue({
-		clientId,
-		user,
-		scopes,
-	}: Pick<Authorization, "clientId" | "user" | "scopes">): Authorization {
+	#issue({ clientId, user, scopes }: Pick<Authorization, "clientId" | "user" | "scopes">): Authorization {
 		const authorization: Authorization = {
 			clientId,
 			user,

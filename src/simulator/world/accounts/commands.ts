@@ -1,9 +1,6 @@
 // The commands of all applications: slash commands, and those in the context menus of users and messages.
 
-import {
-	InteractionContextType,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { InteractionContextType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Command, Guild } from "../state/entities.ts";
 import { has } from "../state/permissions.ts";
 
@@ -16,10 +13,7 @@ export interface Scope {
 }
 
 /** The fields of a command that its application sets. */
-export type CommandDetails = Omit<
-	Command,
-	"id" | "application_id" | "guild_id" | "version"
->;
+export type CommandDetails = Omit<Command, "id" | "application_id" | "guild_id" | "version">;
 
 /** How many commands an application may create per day globally, and in each guild. */
 const dailyCreates = 200;
@@ -37,10 +31,7 @@ export class Commands {
 	 * those in this guild.
 	 */
 	in({ application_id, guild_id }: Scope): Command[] {
-		return [...this.#all.values()].filter(
-			(one) =>
-				one.application_id === application_id && one.guild_id === guild_id,
-		);
+		return [...this.#all.values()].filter((one) => one.application_id === application_id && one.guild_id === guild_id);
 	}
 
 	/**
@@ -50,9 +41,7 @@ export class Commands {
 	 */
 	usable(application_id: string, guild: Guild | undefined): Command[] {
 		const own = guild ? this.in({ application_id, guild_id: guild.id }) : [];
-		const everywhere = this.in({ application_id }).filter((command) =>
-			worksIn(command, guild),
-		);
+		const everywhere = this.in({ application_id }).filter((command) => worksIn(command, guild));
 		return [...own, ...everywhere];
 	}
 
@@ -62,9 +51,7 @@ export class Commands {
 	 */
 	mayCreate(scope: Scope, count: number): boolean {
 		const since = Date.now() - dayMs;
-		const recent = (this.#creates.get(keyOf(scope)) ?? []).filter(
-			(at) => at > since,
-		);
+		const recent = (this.#creates.get(keyOf(scope)) ?? []).filter((at) => at > since);
 		this.#creates.set(keyOf(scope), recent);
 		return recent.length + count <= dailyCreates;
 	}
@@ -102,10 +89,7 @@ function keyOf({ application_id, guild_id }: Scope): string {
 }
 
 /** Whether two commands have the same name and type. Such commands replace each other. */
-export function isSame(
-	a: Pick<Command, "name" | "type">,
-	b: Pick<Command, "name" | "type">,
-): boolean {
+export function isSame(a: Pick<Command, "name" | "type">, b: Pick<Command, "name" | "type">): boolean {
 	return a.name === b.name && a.type === b.type;
 }
 
@@ -113,10 +97,7 @@ export function isSame(
  * Whether a global command works in guilds, or in direct messages with the bot if `guild` is undefined.
  * https://docs.discord.com/developers/interactions/application-commands#interaction-contexts
  */
-function worksIn(
-	{ contexts, dm_permission }: Command,
-	guild: Guild | undefined,
-): boolean {
+function worksIn({ contexts, dm_permission }: Command, guild: Guild | undefined): boolean {
 	const { Guild: inGuild, BotDM } = InteractionContextType;
 	if (contexts) return contexts.includes(guild ? inGuild : BotDM);
 	return guild !== undefined || dm_permission !== false;
@@ -126,9 +107,5 @@ function worksIn(
 export function mayUse(command: Command, permissions: bigint): boolean {
 	if (has(permissions, Permission.Administrator)) return true;
 	const needed = command.default_member_permissions;
-	return (
-		has(permissions, Permission.UseApplicationCommands) &&
-		needed !== "0" &&
-		has(permissions, BigInt(needed ?? 0))
-	);
+	return has(permissions, Permission.UseApplicationCommands) && needed !== "0" && has(permissions, BigInt(needed ?? 0));
 }

@@ -47,16 +47,12 @@ export class Sharding {
 	/** The number of shards that Discord recommends to a bot. */
 	recommended(botId: string): number {
 		const count = this.#guildsOf(botId).length;
-		return (
-			this.settings.shards ?? Math.max(1, Math.ceil(count / guildsPerShard))
-		);
+		return this.settings.shards ?? Math.max(1, Math.ceil(count / guildsPerShard));
 	}
 
 	/** Whether a shard of a bot would have more guilds than Discord allows. */
 	isTooLarge(botId: string, shard: number, shards: number): boolean {
-		const guilds = this.#guildsOf(botId).filter(
-			({ id }) => shardOf(id, shards) === shard,
-		);
+		const guilds = this.#guildsOf(botId).filter(({ id }) => shardOf(id, shards) === shard);
 		return guilds.length > this.settings.maxGuilds;
 	}
 
@@ -72,8 +68,6 @@ export class Sharding {
 	}
 
 	#guildsOf(botId: string): Guild[] {
-		return [...this.guilds.values()].filter(({ members }) =>
-			members.has(botId),
-		);
+		return [...this.guilds.values()].filter(({ members }) => members.has(botId));
 	}
 }

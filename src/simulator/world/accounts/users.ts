@@ -48,11 +48,7 @@ export class Users {
 	}
 
 	/** Adds a user who has no token and so cannot call the REST API. Without `id`, the user gets a new id. */
-	add(given: {
-		username: string;
-		global_name?: string | null;
-		id?: string;
-	}): User {
+	add(given: { username: string; global_name?: string | null; id?: string }): User {
 		const user: User = {
 			id: given.id ?? this.state.newId(),
 			...newUserProfile,
@@ -64,39 +60,23 @@ export class Users {
 	}
 
 	/** Adds a person (not a bot) with a token for the REST API. Without `token`, the token is random. */
-	addPerson(given: {
-		username: string;
-		global_name?: string | null;
-		token?: string;
-	}): Account {
+	addPerson(given: { username: string; global_name?: string | null; token?: string }): Account {
 		return this.#addAccount(this.add(given), given.token, []);
 	}
 
 	/** Adds a bot user with a token. Its application has the same id. By default the bot has all privileged intents. */
-	addBot(given: {
-		username: string;
-		token?: string;
-		privilegedIntents?: readonly PrivilegedIntent[];
-	}): Account {
+	addBot(given: { username: string; token?: string; privilegedIntents?: readonly PrivilegedIntent[] }): Account {
 		const user = this.add(given);
 		user.bot = true;
 		user.discriminator = user.id.slice(-4);
 		return this.#addAccount(
 			user,
 			given.token,
-			given.privilegedIntents ?? [
-				"GuildMembers",
-				"GuildPresences",
-				"MessageContent",
-			],
+			given.privilegedIntents ?? ["GuildMembers", "GuildPresences", "MessageContent"],
 		);
 	}
 
-	#addAccount(
-		user: User,
-		token = newToken(user.id),
-		privilegedIntents: readonly PrivilegedIntent[],
-	): Account {
+	#addAccount(user: User, token = newToken(user.id), privilegedIntents: readonly PrivilegedIntent[]): Account {
 		const account: Account = { token, user, privilegedIntents };
 		this.state.accounts.set(token, account);
 		return account;

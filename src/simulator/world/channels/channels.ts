@@ -4,21 +4,8 @@ import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Messages } from "../messages/messages.ts";
 import { auditOf, overwriteOptions } from "../state/audit-log.ts";
 import { newChannel } from "../state/defaults.ts";
-import type {
-	Channel,
-	DmChannel,
-	Guild,
-	GuildChannel,
-	GuildChannelType,
-	Overwrite,
-	User,
-} from "../state/entities.ts";
-import {
-	inGuild,
-	isGuildChannel,
-	isThread,
-	isVoice,
-} from "../state/entities.ts";
+import type { Channel, DmChannel, Guild, GuildChannel, GuildChannelType, Overwrite, User } from "../state/entities.ts";
+import { inGuild, isGuildChannel, isThread, isVoice } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
 import { has, permissionsOfEveryone } from "../state/permissions.ts";
 import type { MessageReader } from "../state/serialize.ts";
@@ -28,9 +15,7 @@ import { apply } from "../state/state.ts";
 import type { Voice } from "./voice.ts";
 
 /** New values for the fields of a guild channel. */
-export type ChannelChanges = Changes<
-	Omit<GuildChannel, "id" | "guild_id" | "last_message_id">
->;
+export type ChannelChanges = Changes<Omit<GuildChannel, "id" | "guild_id" | "last_message_id">>;
 
 const audit = auditOf("Channel");
 const auditOverwrite = auditOf("ChannelOverwrite");
@@ -55,11 +40,7 @@ export class Channels {
 	}
 
 	/** Adds a channel to a guild. Default: a text channel at the end of the guild's channel list. */
-	add(
-		guild: Guild,
-		given: ChannelChanges & { name: string },
-		by?: Attribution,
-	): GuildChannel {
+	add(guild: Guild, given: ChannelChanges & { name: string }, by?: Attribution): GuildChannel {
 		const type: GuildChannelType = given.type ?? ChannelType.GuildText;
 		const channel: GuildChannel = {
 			id: this.state.idFor("channel"),
@@ -80,9 +61,7 @@ export class Channels {
 	edit(channel: GuildChannel, changes: ChannelChanges, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
 		const before = { ...channel };
-		const synced = changes.permission_overwrites
-			? syncedChannels(guild, channel)
-			: [];
+		const synced = changes.permission_overwrites ? syncedChannels(guild, channel) : [];
 		apply(channel, changes);
 		this.#dispatch("CHANNEL_UPDATE", guild, channel);
 		this.#sync(guild, channel, synced);
@@ -117,11 +96,7 @@ export class Channels {
 	}
 
 	/** Adds a role's or member's permission overwrite to a channel, or replaces the existing one. */
-	setOverwrite(
-		channel: GuildChannel,
-		overwrite: Overwrite,
-		by?: Attribution,
-	): void {
+	setOverwrite(channel: GuildChannel, overwrite: Overwrite, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
 		const overwrites = channel.permission_overwrites;
 		const synced = syncedChannels(guild, channel);
@@ -138,16 +113,10 @@ export class Channels {
 		log(this.state, guild, channel, before, after, by, options);
 	}
 
-	removeOverwrite(
-		channel: GuildChannel,
-		overwrite: Overwrite,
-		by?: Attribution,
-	): void {
+	removeOverwrite(channel: GuildChannel, overwrite: Overwrite, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
 		const synced = syncedChannels(guild, channel);
-		channel.permission_overwrites = channel.permission_overwrites.filter(
-			(other) => other !== overwrite,
-		);
+		channel.permission_overwrites = channel.permission_overwrites.filter((other) => other !== overwrite);
 		this.#dispatch("CHANNEL_UPDATE", guild, channel);
 		this.#sync(guild, channel, synced);
 		const options = overwriteOptions(guild, overwrite);
@@ -164,12 +133,7 @@ export class Channels {
 	/** The direct message channel of two users, or undefined if there is none. */
 	findDm(one: User, other: User): DmChannel | undefined {
 		for (const channel of this.values())
-			if (
-				!inGuild(channel) &&
-				channel.recipients.includes(one) &&
-				channel.recipients.includes(other)
-			)
-				return channel;
+			if (!inGuild(channel) && channel.recipients.includes(one) && channel.recipients.includes(other)) return channel;
 		return undefined;
 	}
 
@@ -193,27 +157,16 @@ export class Channels {
 	 * https://github.com/discordjs/discord.js/issues/6004
 	 * A guess (sync-audit): the audit log gets no entries about the channels.
 	 */
-	#sync(
-		guild: Guild,
-		category: GuildChannel,
-		channels: readonly GuildChannel[],
-	): void {
+	#sync(guild: Guild, category: GuildChannel, channels: readonly GuildChannel[]): void {
 		for (const channel of channels) {
-			channel.permission_overwrites = structuredClone(
-				category.permission_overwrites,
-			);
+			channel.permission_overwrites = structuredClone(category.permission_overwrites);
 			this.#dispatch("CHANNEL_UPDATE", guild, channel);
 		}
 	}
 
-	#dispatch(
-		type: `CHANNEL_${Verb}`,
-		guild: Guild,
-		channel: GuildChannel,
-	): void {
+	#dispatch(type: `CHANNEL_${Verb}`, guild: Guild, channel: GuildChannel): void {
 		const { id } = guild;
-		const data = (reader: MessageReader) =>
-			serialize.guildChannelFor(guild, channel, reader.id);
+		const data = (reader: MessageReader) => serialize.guildChannelFor(guild, channel, reader.id);
 		this.state.dispatch({ type, guildId: id, data });
 	}
 }
@@ -225,9 +178,7 @@ export class Channels {
  */
 function syncedChannels(guild: Guild, category: GuildChannel): GuildChannel[] {
 	const key = overwritesKey(category);
-	return [...guild.channels.values()].filter(
-		(one) => one.parent_id === category.id && overwritesKey(one) === key,
-	);
+	return [...guild.channels.values()].filter((one) => one.parent_id === category.id && overwritesKey(one) === key);
 }
 
 /** A text that is equal for two channels if they have the same permission overwrites, in any order. */
@@ -255,15 +206,9 @@ function positionsLike(guild: Guild, type: GuildChannelType): number[] {
 export function chatChannelOf(guild: Guild): GuildChannel | undefined {
 	const bits = Permission.ViewChannel | Permission.SendMessages;
 	const open = [...guild.channels.values()]
-		.filter(
-			(channel) =>
-				channel.type === ChannelType.GuildText &&
-				has(permissionsOfEveryone(guild, channel), bits),
-		)
+		.filter((channel) => channel.type === ChannelType.GuildText && has(permissionsOfEveryone(guild, channel), bits))
 		.sort((a, b) => a.position - b.position);
 	return (
-		open.find(({ name }) => name === "general") ??
-		open.find(({ id }) => id === guild.system_channel_id) ??
-		open[0]
+		open.find(({ name }) => name === "general") ?? open.find(({ id }) => id === guild.system_channel_id) ?? open[0]
 	);
 }

@@ -8,9 +8,7 @@ import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 
 /** New values for the fields of a stage instance (a live stage). */
-export type StageChanges = Changes<
-	Pick<StageInstance, "topic" | "privacy_level">
->;
+export type StageChanges = Changes<Pick<StageInstance, "topic" | "privacy_level">>;
 
 const audit = auditOf("StageInstance");
 
@@ -36,11 +34,7 @@ export class Stages {
 		return [...this.#live.values()].filter(({ guild_id }) => guild_id === id);
 	}
 
-	start(
-		channel: GuildChannel,
-		given: StageChanges & { topic: string },
-		by?: Attribution,
-	): StageInstance {
+	start(channel: GuildChannel, given: StageChanges & { topic: string }, by?: Attribution): StageInstance {
 		const guild = this.state.guildOf(channel);
 		const stage: StageInstance = {
 			id: this.state.newId(),

@@ -1,21 +1,14 @@
 // Voice states: joining, moving between and leaving voice channels. There is no audio.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
-import type {
-	Guild,
-	GuildChannel,
-	Member,
-	VoiceState,
-} from "../state/entities.ts";
+import type { Guild, GuildChannel, Member, VoiceState } from "../state/entities.ts";
 import { isVoice } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 
 /** The fields of a voice state that users set themselves. */
-export type OwnVoice = Changes<
-	Pick<VoiceState, "self_deaf" | "self_mute" | "self_stream" | "self_video">
->;
+export type OwnVoice = Changes<Pick<VoiceState, "self_deaf" | "self_mute" | "self_stream" | "self_video">>;
 
 export class Voice {
 	constructor(private readonly state: State) {}
@@ -24,14 +17,8 @@ export class Voice {
 	 * Connects a guild member to a voice channel and disconnects them from any other voice channel, in all guilds. Throws
 	 * if `channel` is not a voice or stage channel.
 	 */
-	join(
-		channel: GuildChannel,
-		member: Member,
-		given: OwnVoice = {},
-		by?: Attribution,
-	): void {
-		if (!isVoice(channel))
-			throw new Error(`the channel ${channel.name} is not a voice channel`);
+	join(channel: GuildChannel, member: Member, given: OwnVoice = {}, by?: Attribution): void {
+		if (!isVoice(channel)) throw new Error(`the channel ${channel.name} is not a voice channel`);
 		const guild = this.state.guildOf(channel);
 		const { id } = member.user;
 		for (const other of this.state.guilds.values()) {

@@ -2,10 +2,7 @@
 // stored but not applied.
 // https://discord.com/developers/docs/resources/auto-moderation
 
-import {
-	PermissionFlagsBits as Permission,
-	AutoModerationRuleTriggerType as Trigger,
-} from "discord.js";
+import { PermissionFlagsBits as Permission, AutoModerationRuleTriggerType as Trigger } from "discord.js";
 import { auditOf } from "../state/audit-log.ts";
 import type { AutoModerationRule, Guild } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
@@ -15,10 +12,7 @@ import { apply } from "../state/state.ts";
 export type NewRule = Omit<AutoModerationRule, "id" | "guild_id">;
 
 export type RuleChanges = Changes<
-	Omit<
-		AutoModerationRule,
-		"id" | "guild_id" | "creator_id" | "event_type" | "trigger_type"
-	>
+	Omit<AutoModerationRule, "id" | "guild_id" | "creator_id" | "event_type" | "trigger_type">
 >;
 
 /** An AutoMod rule that a message text violates, and the part of the text that matched. */
@@ -34,9 +28,7 @@ const audit = auditOf("AutoModerationRule");
 const noKeywords = { keyword_filter: [], regex_patterns: [], allow_list: [] };
 
 /** Default `trigger_metadata` of AutoMod rules by trigger type: the fields that Discord's OpenAPI document requires. */
-const emptyMetadata: Partial<
-	Record<Trigger, AutoModerationRule["trigger_metadata"]>
-> = {
+const emptyMetadata: Partial<Record<Trigger, AutoModerationRule["trigger_metadata"]>> = {
 	[Trigger.Keyword]: noKeywords,
 	[Trigger.MemberProfile]: noKeywords,
 	[Trigger.KeywordPreset]: { presets: [], allow_list: [] },
@@ -70,12 +62,7 @@ export class AutoModeration {
 		return rule;
 	}
 
-	edit(
-		guild: Guild,
-		rule: AutoModerationRule,
-		changes: RuleChanges,
-		by?: Attribution,
-	): void {
+	edit(guild: Guild, rule: AutoModerationRule, changes: RuleChanges, by?: Attribution): void {
 		const before = auditFields(rule);
 		apply(rule, changes);
 		this.#dispatch("AUTO_MODERATION_RULE_UPDATE", guild, rule);
@@ -110,11 +97,7 @@ export class AutoModeration {
 			.flatMap((rule) => violationOf(rule, written.text));
 	}
 
-	#dispatch(
-		type: `AUTO_MODERATION_RULE_${Verb}`,
-		guild: Guild,
-		rule: AutoModerationRule,
-	): void {
+	#dispatch(type: `AUTO_MODERATION_RULE_${Verb}`, guild: Guild, rule: AutoModerationRule): void {
 		this.state.dispatchToGuild(type, guild, { ...rule }, managersOnly);
 	}
 }
@@ -138,8 +121,7 @@ function violationOf(rule: AutoModerationRule, text: string): Violation[] {
 	const allowed = metadata.allow_list ?? [];
 	for (const keyword of metadata.keyword_filter ?? []) {
 		for (const [content] of text.matchAll(patternOf(keyword)))
-			if (!allowed.some((word) => patternOf(word).test(content)))
-				return [{ rule, keyword, content }];
+			if (!allowed.some((word) => patternOf(word).test(content))) return [{ rule, keyword, content }];
 	}
 	return [];
 }
@@ -152,11 +134,7 @@ function patternOf(keyword: string): RegExp {
 	const [, before, word = "", after] = /^(\*?)(.*?)(\*?)$/s.exec(keyword) ?? [];
 	const letter = "[\\p{L}\\p{N}_]";
 	return new RegExp(
-		[
-			before ? `${letter}*` : `(?<!${letter})`,
-			RegExp.escape(word),
-			after ? `${letter}*` : `(?!${letter})`,
-		].join(""),
+		[before ? `${letter}*` : `(?<!${letter})`, RegExp.escape(word), after ? `${letter}*` : `(?!${letter})`].join(""),
 		"giu",
 	);
 }

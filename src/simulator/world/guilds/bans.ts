@@ -35,9 +35,7 @@ export class Bans {
 		const since = Date.now() - seconds * 1000;
 		const { channels, threads } = guild;
 		for (const channel of [...channels.values(), ...threads.values()]) {
-			const recent = this.messages
-				.in(channel.id)
-				.filter(({ author, id }) => author === user && timeOf(id) > since);
+			const recent = this.messages.in(channel.id).filter(({ author, id }) => author === user && timeOf(id) > since);
 			if (recent.length > 0) this.messages.removeMany(channel, recent);
 		}
 	}
@@ -48,11 +46,7 @@ export class Bans {
 		this.state.audit(guild, by, AuditLogEvent.MemberBanRemove, user.id);
 	}
 
-	#dispatch(
-		type: "GUILD_BAN_ADD" | "GUILD_BAN_REMOVE",
-		guild: Guild,
-		user: User,
-	): void {
+	#dispatch(type: "GUILD_BAN_ADD" | "GUILD_BAN_REMOVE", guild: Guild, user: User): void {
 		const guild_id = guild.id;
 		this.state.dispatchToGuild(type, guild, { guild_id, user });
 	}

@@ -51,12 +51,7 @@ export class Emojis {
 		return emoji;
 	}
 
-	edit(
-		guild: Guild,
-		emoji: GuildEmoji,
-		changes: EmojiChanges,
-		by?: Attribution,
-	): void {
+	edit(guild: Guild, emoji: GuildEmoji, changes: EmojiChanges, by?: Attribution): void {
 		const before = { ...emoji };
 		apply(emoji, changes);
 		this.#dispatch(guild);
@@ -74,9 +69,7 @@ export class Emojis {
 	/** The custom emoji with this id; undefined unless the emoji belongs to a guild that the user is a member of. */
 	usableBy(user: User, id: string): GuildEmoji | undefined {
 		const guilds = this.state.guilds.values();
-		return guilds
-			.find(({ members, emojis }) => emojis.has(id) && members.has(user.id))
-			?.emojis.get(id);
+		return guilds.find(({ members, emojis }) => emojis.has(id) && members.has(user.id))?.emojis.get(id);
 	}
 
 	/** Dispatches the event GUILD_EMOJIS_UPDATE, which contains all custom emoji of the guild. */

@@ -5,20 +5,8 @@ import type { Stages } from "../channels/stages.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { EventPayloads } from "../state/api-types.ts";
 import { changesBetween } from "../state/audit-log.ts";
-import {
-	everyonePermissions,
-	newGuildSettings,
-	newMember,
-	newRole,
-	noOnboarding,
-} from "../state/defaults.ts";
-import type {
-	Guild,
-	GuildPlace,
-	GuildSettings,
-	Member,
-	User,
-} from "../state/entities.ts";
+import { everyonePermissions, newGuildSettings, newMember, newRole, noOnboarding } from "../state/defaults.ts";
+import type { Guild, GuildPlace, GuildSettings, Member, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
@@ -27,11 +15,7 @@ import type { ScheduledEvents } from "./scheduled-events.ts";
 
 /** New values for the fields of a guild. */
 export type GuildChanges = Changes<
-	GuildSettings &
-		Pick<
-			Guild,
-			"owner_id" | "features" | "premium_tier" | "mfa_level" | "incidents_data"
-		>
+	GuildSettings & Pick<Guild, "owner_id" | "features" | "premium_tier" | "mfa_level" | "incidents_data">
 >;
 
 interface Parts {
@@ -64,12 +48,7 @@ export class Guilds {
 	 * Adds a guild whose only member is its owner. `everyone` is the permission bits of the role @everyone. Without `id`
 	 * it gets a new id.
 	 */
-	add(given: {
-		name: string;
-		owner: User;
-		everyone?: bigint;
-		id?: string | undefined;
-	}): Guild {
+	add(given: { name: string; owner: User; everyone?: bigint; id?: string | undefined }): Guild {
 		const id = given.id ?? this.state.newId();
 		const { owner } = given;
 		const everyone = newRole(id);
@@ -103,8 +82,7 @@ export class Guilds {
 	edit(guild: Guild, changes: GuildChanges, by?: Attribution): void {
 		const before = { ...guild };
 		apply(guild, changes);
-		if (guild.icon !== before.icon)
-			this.parts.pictures.removeIcon("icons", guild.id, before.icon);
+		if (guild.icon !== before.icon) this.parts.pictures.removeIcon("icons", guild.id, before.icon);
 		this.state.dispatchToGuild("GUILD_UPDATE", guild, serialize.guild(guild));
 		this.state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, {
 			changes: changesBetween(auditFields(before), auditFields(changes)),
@@ -132,20 +110,11 @@ export class Guilds {
 	 * The data of the event GUILD_CREATE for a bot. By default the member list contains only the bot and the members in
 	 * voice channels. Throws if the bot is not in the guild.
 	 */
-	serializeFor(
-		guild: Guild,
-		bot: User,
-		members?: Iterable<Member>,
-	): EventPayloads["GUILD_CREATE"] {
+	serializeFor(guild: Guild, bot: User, members?: Iterable<Member>): EventPayloads["GUILD_CREATE"] {
 		const { messages, stages, scheduledEvents } = this.parts;
 		const own = guild.members.get(bot.id);
-		if (!own)
-			throw new Error(
-				`the bot ${bot.username} is not in the guild ${guild.name}`,
-			);
-		const inVoice = [...guild.voiceStates.keys()].flatMap(
-			(id) => guild.members.get(id) ?? [],
-		);
+		if (!own) throw new Error(`the bot ${bot.username} is not in the guild ${guild.name}`);
+		const inVoice = [...guild.voiceStates.keys()].flatMap((id) => guild.members.get(id) ?? []);
 		const shown = [...(members ?? new Set([own, ...inVoice]))];
 		return {
 			...serialize.guild(guild),
@@ -154,21 +123,15 @@ export class Guilds {
 			unavailable: false,
 			member_count: guild.members.size,
 			members: shown.map(serialize.member),
-			channels: Array.from(guild.channels.values(), (channel) =>
-				serialize.guildChannelFor(guild, channel, bot.id),
-			),
-			threads: messages.threads
-				.active(guild, bot.id)
-				.map((thread) => serialize.thread(thread, bot.id)),
+			channels: Array.from(guild.channels.values(), (channel) => serialize.guildChannelFor(guild, channel, bot.id)),
+			threads: messages.threads.active(guild, bot.id).map((thread) => serialize.thread(thread, bot.id)),
 			presences: shown.map((member) => ({
 				...serialize.presence(member),
 				guild_id: guild.id,
 			})),
 			voice_states: inVoice.map((one) => serialize.voiceState(guild, one)),
 			stage_instances: stages.in(guild),
-			guild_scheduled_events: scheduledEvents
-				.in(guild)
-				.map((event) => scheduledEvents.serialize(event)),
+			guild_scheduled_events: scheduledEvents.in(guild).map((event) => scheduledEvents.serialize(event)),
 			soundboard_sounds: [],
 		};
 	}

@@ -9,8 +9,7 @@ import type { Guild, GuildChannel, Invite } from "../state/entities.ts";
 import type { Attribution, State } from "../state/state.ts";
 import { permittedIn, placeOf } from "../state/state.ts";
 
-type NewInvite = Pick<Invite, "inviter"> &
-	Partial<Omit<Invite, "guild_id" | "channel_id" | "uses">>;
+type NewInvite = Pick<Invite, "inviter"> & Partial<Omit<Invite, "guild_id" | "channel_id" | "uses">>;
 
 const audit = auditOf("Invite");
 
@@ -22,11 +21,7 @@ export class Invites {
 	/** The invites of a guild or of a channel, without expired ones. */
 	list(of: { guild_id: string } | { channel_id: string }): Invite[] {
 		return [...this.#all.values()]
-			.filter((one) =>
-				"guild_id" in of
-					? one.guild_id === of.guild_id
-					: one.channel_id === of.channel_id,
-			)
+			.filter((one) => ("guild_id" in of ? one.guild_id === of.guild_id : one.channel_id === of.channel_id))
 			.filter((one) => this.#isValid(one));
 	}
 
@@ -38,10 +33,7 @@ export class Invites {
 	/** Whether an invite can be used: it has not expired and its channel still exists. */
 	#isValid(invite: Invite): boolean {
 		const end = expiryOf(invite);
-		return (
-			this.state.channels.has(invite.channel_id) &&
-			(end === null || end.getTime() > Date.now())
-		);
+		return this.state.channels.has(invite.channel_id) && (end === null || end.getTime() > Date.now());
 	}
 
 	/**
@@ -106,11 +98,7 @@ export class Invites {
 		audit.delete(this.state, guild, noTarget, auditFields(invite), {}, by);
 	}
 
-	#dispatch<T extends "INVITE_CREATE" | "INVITE_DELETE">(
-		type: T,
-		channel: GuildChannel,
-		data: EventPayloads[T],
-	): void {
+	#dispatch<T extends "INVITE_CREATE" | "INVITE_DELETE">(type: T, channel: GuildChannel, data: EventPayloads[T]): void {
 		const to = permittedIn(channel, Permission.ManageChannels);
 		this.state.dispatchToGuild(type, this.state.guildOf(channel), data, to);
 	}
@@ -120,13 +108,7 @@ export class Invites {
 const noTarget = { id: null };
 
 function auditFields(invite: Invite): object {
-	const {
-		inviter,
-		guild_id: _,
-		created_at: __,
-		role_ids: ___,
-		...rest
-	} = invite;
+	const { inviter, guild_id: _, created_at: __, role_ids: ___, ...rest } = invite;
 	return { ...rest, inviter_id: inviter.id };
 }
 
@@ -143,11 +125,7 @@ export function metadata(invite: Invite) {
 }
 
 /** Converts an invite to the API object that Discord sends to anyone who has the invite's code. */
-export function serializeInvite(
-	invite: Invite,
-	guild: Guild,
-	{ id, name, type }: GuildChannel,
-): SentInvite {
+export function serializeInvite(invite: Invite, guild: Guild, { id, name, type }: GuildChannel): SentInvite {
 	return {
 		type: 0,
 		code: invite.code,

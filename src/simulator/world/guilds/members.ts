@@ -40,11 +40,7 @@ export class Members {
 	 * Adds a user to a guild. With the option `botPermissions`, a bot gets a managed role with these permissions. If the
 	 * user is already a member, returns the existing member unchanged.
 	 */
-	add(
-		guild: Guild,
-		user: User,
-		given: MemberChanges & { botPermissions?: bigint } = {},
-	): Member {
+	add(guild: Guild, user: User, given: MemberChanges & { botPermissions?: bigint } = {}): Member {
 		const known = guild.members.get(user.id);
 		if (known) return known;
 		const { botPermissions, ...changes } = given;
@@ -67,25 +63,16 @@ export class Members {
 	/** Creates `count` users without tokens, named `<prefix>1`, `<prefix>2` and so on, and adds them to a guild. */
 	addMany(guild: Guild, count: number, prefix = "member"): void {
 		const { users } = this.parts;
-		for (let number = 1; number <= count; number += 1)
-			this.add(guild, users.add({ username: `${prefix}${number}` }));
+		for (let number = 1; number <= count; number += 1) this.add(guild, users.add({ username: `${prefix}${number}` }));
 	}
 
-	edit(
-		guild: Guild,
-		member: Member,
-		changes: MemberChanges,
-		by?: Attribution,
-	): void {
+	edit(guild: Guild, member: Member, changes: MemberChanges, by?: Attribution): void {
 		const before = { ...member };
 		const { roles, ...others } = changes;
 		const { id } = member.user;
 		apply(member, changes);
 		this.#dispatch("GUILD_MEMBER_UPDATE", guild, member, { always: id });
-		if (
-			guild.voiceStates.has(id) &&
-			(changes.mute !== undefined || changes.deaf !== undefined)
-		)
+		if (guild.voiceStates.has(id) && (changes.mute !== undefined || changes.deaf !== undefined))
 			this.parts.voice.dispatch(guild, member);
 		const { MemberUpdate, MemberRoleUpdate } = AuditLogEvent;
 		// A guess (audit-unchanged): no entry without a change.
@@ -93,14 +80,11 @@ export class Members {
 			// Of an empty object, `changesBetween` would say that everything was deleted.
 			[
 				MemberUpdate,
-				roles && !Object.values(others).some((value) => value !== undefined)
-					? []
-					: changesBetween(before, others),
+				roles && !Object.values(others).some((value) => value !== undefined) ? [] : changesBetween(before, others),
 			],
 			[MemberRoleUpdate, roles ? roleChanges(guild, before.roles, roles) : []],
 		] as const)
-			if (made.length > 0)
-				this.state.audit(guild, by, action, id, { changes: made });
+			if (made.length > 0) this.state.audit(guild, by, action, id, { changes: made });
 	}
 
 	/**
@@ -130,17 +114,11 @@ export class Members {
 		const since = Date.now() - days * dayMs;
 		return [...guild.members.values()].filter(
 			(member) =>
-				(this.#lastSeenMs.get(member) ?? Infinity) < since &&
-				member.roles.every((id) => roleIds.includes(id)),
+				(this.#lastSeenMs.get(member) ?? Infinity) < since && member.roles.every((id) => roleIds.includes(id)),
 		);
 	}
 
-	#dispatch(
-		type: "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE",
-		guild: Guild,
-		member: Member,
-		to: Audience,
-	): void {
+	#dispatch(type: "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE", guild: Guild, member: Member, to: Audience): void {
 		const shown = serialize.member(member);
 		const data = { ...shown, guild_id: guild.id };
 		this.state.dispatchToGuild(type, guild, data, to);
@@ -150,15 +128,9 @@ export class Members {
 /**
  * Returns the first members of a guild whose user name, global name or nickname starts with the query, ignoring case.
  */
-export function membersNamed(
-	guild: Guild,
-	query: string,
-	limit: number,
-): Member[] {
+export function membersNamed(guild: Guild, query: string, limit: number): Member[] {
 	const wanted = query.toLowerCase();
 	const isFound = ({ user: { username, global_name }, nick }: Member) =>
-		[username, global_name, nick].some((name) =>
-			name?.toLowerCase().startsWith(wanted),
-		);
+		[username, global_name, nick].some((name) => name?.toLowerCase().startsWith(wanted));
 	return guild.members.values().filter(isFound).take(limit).toArray();
 }

@@ -11,12 +11,7 @@ import {
 } from "discord.js";
 import type { Sent } from "../state/api-types.ts";
 import { auditOf, changesBetween } from "../state/audit-log.ts";
-import {
-	type Guild,
-	type GuildChannel,
-	holdsPosts,
-	type Onboarding,
-} from "../state/entities.ts";
+import { type Guild, type GuildChannel, holdsPosts, type Onboarding } from "../state/entities.ts";
 import { has, permissionsOfEveryone } from "../state/permissions.ts";
 import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
@@ -45,9 +40,7 @@ export class Onboardings {
 		});
 		return {
 			...onboarding,
-			default_channel_ids: onboarding.default_channel_ids.filter((id) =>
-				channels.has(id),
-			),
+			default_channel_ids: onboarding.default_channel_ids.filter((id) => channels.has(id)),
 			prompts: onboarding.prompts.map((prompt) => ({
 				...prompt,
 				options: prompt.options.map(option),
@@ -62,9 +55,7 @@ export class Onboardings {
 	/** Edits a guild's onboarding. Prompts and options with an unknown id are added, with a new id. */
 	edit(guild: Guild, changes: Changes<Onboarding>, by?: Attribution): void {
 		const before = this.of(guild);
-		const prompts = changes.prompts?.map((one) =>
-			this.#withIds(one, before.prompts),
-		);
+		const prompts = changes.prompts?.map((one) => this.#withIds(one, before.prompts));
 		const after = { ...before };
 		apply(after, { ...changes, prompts });
 		guild.onboarding = after;
@@ -93,9 +84,7 @@ export class Onboardings {
 	 */
 	#flagRoles(guild: Guild): void {
 		const { prompts } = guild.onboarding;
-		const chosen = new Set(
-			prompts.flatMap(({ options }) => options.flatMap((one) => one.role_ids)),
-		);
+		const chosen = new Set(prompts.flatMap(({ options }) => options.flatMap((one) => one.role_ids)));
 		for (const role of guild.roles.values()) {
 			const others = role.flags & ~RoleFlags.InPrompt;
 			const flags = chosen.has(role.id) ? others | RoleFlags.InPrompt : others;
@@ -122,8 +111,7 @@ export class Onboardings {
 			const old = before.prompts.find(({ id }) => id === prompt.id);
 			const { id: _, ...fields } = prompt;
 			if (!old) auditPrompt.create(this.state, guild, prompt, {}, fields, by);
-			else if (changesBetween(old, fields).length > 0)
-				auditPrompt.update(this.state, guild, prompt, old, fields, by);
+			else if (changesBetween(old, fields).length > 0) auditPrompt.update(this.state, guild, prompt, old, fields, by);
 		}
 		const action = AuditLogEvent.OnboardingUpdate;
 		this.state.audit(guild, by, action, guild.id, { changes });
@@ -137,9 +125,7 @@ export class Onboardings {
 export function onboardingChannelIds({ onboarding }: Guild): Set<string> {
 	return new Set([
 		...onboarding.default_channel_ids,
-		...onboarding.prompts.flatMap(({ options }) =>
-			options.flatMap(({ channel_ids }) => channel_ids),
-		),
+		...onboarding.prompts.flatMap(({ options }) => options.flatMap(({ channel_ids }) => channel_ids)),
 	]);
 }
 
@@ -148,10 +134,7 @@ export function onboardingChannelIds({ onboarding }: Guild): Set<string> {
  * channels. https://discord.com/developers/docs/resources/guild#modify-guild-onboarding
  * A guess (onboarding-community): Discord requires a community.
  */
-export function isBelowRequirements(
-	guild: Guild,
-	onboarding: Onboarding,
-): boolean {
+export function isBelowRequirements(guild: Guild, onboarding: Onboarding): boolean {
 	return (
 		!guild.features.includes("COMMUNITY") ||
 		countChannels(guild, onboarding, isReadable) < defaultChannelMinimum ||
@@ -161,19 +144,13 @@ export function isBelowRequirements(
 
 function isReadable(guild: Guild, channel: GuildChannel): boolean {
 	return (
-		channel.type !== ChannelType.GuildCategory &&
-		has(permissionsOfEveryone(guild, channel), Permission.ViewChannel)
+		channel.type !== ChannelType.GuildCategory && has(permissionsOfEveryone(guild, channel), Permission.ViewChannel)
 	);
 }
 
 function isWritable(guild: Guild, channel: GuildChannel): boolean {
-	const needed = holdsPosts(channel)
-		? Permission.SendMessagesInThreads
-		: Permission.SendMessages;
-	return (
-		isReadable(guild, channel) &&
-		has(permissionsOfEveryone(guild, channel), needed)
-	);
+	const needed = holdsPosts(channel) ? Permission.SendMessagesInThreads : Permission.SendMessages;
+	return isReadable(guild, channel) && has(permissionsOfEveryone(guild, channel), needed);
 }
 
 /**
@@ -189,19 +166,14 @@ function countChannels(
 ): number {
 	const idsOf = (ids: readonly string[]) =>
 		[...guild.channels.values()]
-			.filter(
-				({ id, parent_id }) =>
-					ids.includes(id) || ids.includes(parent_id ?? ""),
-			)
+			.filter(({ id, parent_id }) => ids.includes(id) || ids.includes(parent_id ?? ""))
 			.filter((channel) => passes(guild, channel))
 			.map(({ id }) => id);
 	const counted = new Set(idsOf(default_channel_ids));
 	if (mode !== Mode.OnboardingAdvanced) return counted.size;
 	for (const { options, required, in_onboarding } of prompts) {
 		if (!required || !in_onboarding) continue;
-		const added = options.map(({ channel_ids }) =>
-			idsOf(channel_ids).filter((id) => !counted.has(id)),
-		);
+		const added = options.map(({ channel_ids }) => idsOf(channel_ids).filter((id) => !counted.has(id)));
 		const [fewest = []] = added.sort((a, b) => a.length - b.length);
 		for (const id of fewest) counted.add(id);
 	}

@@ -61,20 +61,14 @@ export class Pictures {
 		picture: Picture,
 		{ animated = picture.animated } = {},
 	): string {
-		const hash = new Bun.CryptoHasher("md5")
-			.update(picture.bytes)
-			.digest("hex");
+		const hash = new Bun.CryptoHasher("md5").update(picture.bytes).digest("hex");
 		const name = animated ? `a_${hash}` : hash;
 		this.#all.set(`${kind}/${ownerId}/${name}`, { ...picture, animated });
 		return name;
 	}
 
 	/** Removes the former icon of a guild or role. A guess (cdn-deleted): Discord's CDN no longer serves such an icon. */
-	removeIcon(
-		kind: "icons" | "role-icons",
-		ownerId: string,
-		hash: string | null,
-	): void {
+	removeIcon(kind: "icons" | "role-icons", ownerId: string, hash: string | null): void {
 		this.#all.delete(`${kind}/${ownerId}/${hash}`);
 	}
 }
@@ -88,11 +82,7 @@ export function drawPicture(seed: string, animated: boolean): Picture {
 }
 
 const frame = (data: number) =>
-	Buffer.from([
-		...[0x21, 0xf9, 4, 0, 50, 0, 0, 0],
-		...[0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0],
-		...[2, 2, data, 1, 0],
-	]);
+	Buffer.from([...[0x21, 0xf9, 4, 0, 50, 0, 0, 0], ...[0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0], ...[2, 2, data, 1, 0]]);
 
 /** Returns a GIF of one pixel that alternates between two colors of 3 bytes each. */
 function gif(colors: Uint8Array): Uint8Array {

@@ -11,10 +11,9 @@ import type { Picture, Pictures } from "./pictures.ts";
 
 /** New values for the fields of a role. */
 export type RoleChanges = Changes<
-	Omit<
-		Role,
-		"id" | "description" | "icon" | "position" | "managed" | "tags" | "flags"
-	> & { readonly icon: Picture | null }
+	Omit<Role, "id" | "description" | "icon" | "position" | "managed" | "tags" | "flags"> & {
+		readonly icon: Picture | null;
+	}
 >;
 
 const audit = auditOf("Role");
@@ -47,14 +46,11 @@ export class Roles {
 		role.managed = managed || bot_id !== undefined;
 		if (bot_id !== undefined) role.tags = { bot_id };
 		role.position = Math.max(1, given.position ?? 1);
-		const moved = [...guild.roles.values()].filter(
-			(other) => other.position >= role.position,
-		);
+		const moved = [...guild.roles.values()].filter((other) => other.position >= role.position);
 		for (const other of moved) other.position += 1;
 		guild.roles.set(role.id, role);
 		this.#dispatch("GUILD_ROLE_CREATE", guild, role);
-		for (const other of moved)
-			this.#dispatch("GUILD_ROLE_UPDATE", guild, other);
+		for (const other of moved) this.#dispatch("GUILD_ROLE_UPDATE", guild, other);
 		audit.create(this.state, guild, role, {}, auditFields(changes), by);
 		return role;
 	}
@@ -63,8 +59,7 @@ export class Roles {
 		const before = { ...role };
 		const stored = this.#storeIcon(role, changes);
 		apply(role, stored);
-		if (before.icon && role.icon !== before.icon)
-			this.pictures.removeIcon("role-icons", role.id, before.icon);
+		if (before.icon && role.icon !== before.icon) this.pictures.removeIcon("role-icons", role.id, before.icon);
 		this.#dispatch("GUILD_ROLE_UPDATE", guild, role);
 		const after = auditFields(stored);
 		audit.update(this.state, guild, role, auditFields(before), after, by);
@@ -74,29 +69,21 @@ export class Roles {
 	 * Moves roles of a guild to new positions, then numbers all roles from 1 without gaps. @everyone stays at 0. Of
 	 * roles that are moved to the same position, the older one is higher.
 	 */
-	move(
-		guild: Guild,
-		positions: ReadonlyMap<Role, number>,
-		by?: Attribution,
-	): void {
+	move(guild: Guild, positions: ReadonlyMap<Role, number>, by?: Attribution): void {
 		const everyone = guild.roles.get(guild.id);
 		const order = [...guild.roles.values()]
 			.filter((role) => role !== everyone && !positions.has(role))
 			.sort(compareRoles)
 			.reverse();
-		const placed = [...positions].sort(
-			([one, a], [other, b]) => a - b || compareIds(one.id, other.id),
-		);
-		for (const [role, position] of placed)
-			order.splice(Math.max(0, position - 1), 0, role);
+		const placed = [...positions].sort(([one, a], [other, b]) => a - b || compareIds(one.id, other.id));
+		for (const [role, position] of placed) order.splice(Math.max(0, position - 1), 0, role);
 		for (const [index, role] of order.entries()) {
 			if (role.position === index + 1) continue;
 			const before = { ...role };
 			const position = index + 1;
 			role.position = position;
 			this.#dispatch("GUILD_ROLE_UPDATE", guild, role);
-			if (positions.has(role))
-				audit.update(this.state, guild, role, before, { position }, by);
+			if (positions.has(role)) audit.update(this.state, guild, role, before, { position }, by);
 		}
 	}
 
@@ -107,12 +94,9 @@ export class Roles {
 	remove(guild: Guild, role: Role, by?: Attribution): void {
 		guild.roles.delete(role.id);
 		if (role.icon) this.pictures.removeIcon("role-icons", role.id, role.icon);
-		for (const member of guild.members.values())
-			member.roles = member.roles.filter((id) => id !== role.id);
+		for (const member of guild.members.values()) member.roles = member.roles.filter((id) => id !== role.id);
 		for (const channel of guild.channels.values())
-			channel.permission_overwrites = channel.permission_overwrites.filter(
-				(overwrite) => overwrite.id !== role.id,
-			);
+			channel.permission_overwrites = channel.permission_overwrites.filter((overwrite) => overwrite.id !== role.id);
 		this.state.dispatchToGuild("GUILD_ROLE_DELETE", guild, {
 			guild_id: guild.id,
 			role_id: role.id,
@@ -126,11 +110,7 @@ export class Roles {
 		return { ...changes, ...(hash !== undefined && { icon: hash }) };
 	}
 
-	#dispatch(
-		type: "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE",
-		guild: Guild,
-		role: Role,
-	): void {
+	#dispatch(type: "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE", guild: Guild, role: Role): void {
 		const guild_id = guild.id;
 		this.state.dispatchToGuild(type, guild, { guild_id, role });
 	}

@@ -1,10 +1,7 @@
 // Scheduled events of guilds and their interested users. None starts, ends or recurs by itself.
 // https://discord.com/developers/docs/resources/guild-scheduled-event
 
-import {
-	GuildScheduledEventEntityType as EntityType,
-	GuildScheduledEventStatus as Status,
-} from "discord.js";
+import { GuildScheduledEventEntityType as EntityType, GuildScheduledEventStatus as Status } from "discord.js";
 import type { SentScheduledEvent } from "../state/api-types.ts";
 import { auditOf } from "../state/audit-log.ts";
 import type { Guild, Member, ScheduledEvent, User } from "../state/entities.ts";
@@ -13,17 +10,11 @@ import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 
 /** The fields of a new scheduled event. Name, start time and entity type are required. */
-export type NewScheduledEvent = Pick<
-	ScheduledEvent,
-	"name" | "scheduled_start_time" | "entity_type"
-> &
+export type NewScheduledEvent = Pick<ScheduledEvent, "name" | "scheduled_start_time" | "entity_type"> &
 	ScheduledEventChanges;
 
 export type ScheduledEventChanges = Changes<
-	Omit<
-		ScheduledEvent,
-		"id" | "guild_id" | "creator_id" | "privacy_level" | "userIds"
-	>
+	Omit<ScheduledEvent, "id" | "guild_id" | "creator_id" | "privacy_level" | "userIds">
 >;
 
 const audit = auditOf("GuildScheduledEvent");
@@ -57,12 +48,7 @@ export class ScheduledEvents {
 		};
 	}
 
-	add(
-		guild: Guild,
-		creatorId: string,
-		given: NewScheduledEvent,
-		by?: Attribution,
-	): ScheduledEvent {
+	add(guild: Guild, creatorId: string, given: NewScheduledEvent, by?: Attribution): ScheduledEvent {
 		const event: ScheduledEvent = {
 			id: this.state.idFor("event"),
 			guild_id: guild.id,
@@ -85,12 +71,7 @@ export class ScheduledEvents {
 		return event;
 	}
 
-	edit(
-		guild: Guild,
-		event: ScheduledEvent,
-		changes: ScheduledEventChanges,
-		by?: Attribution,
-	): void {
+	edit(guild: Guild, event: ScheduledEvent, changes: ScheduledEventChanges, by?: Attribution): void {
 		const before = auditFields(event);
 		apply(event, changes);
 		this.#dispatch("GUILD_SCHEDULED_EVENT_UPDATE", guild, event);
@@ -112,15 +93,10 @@ export class ScheduledEvents {
 
 	/** Marks a guild member as no longer interested in a scheduled event. */
 	unsubscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
-		if (event.userIds.delete(user.id))
-			this.#dispatchUser("REMOVE", guild, event, user);
+		if (event.userIds.delete(user.id)) this.#dispatchUser("REMOVE", guild, event, user);
 	}
 
-	#dispatch(
-		type: `GUILD_SCHEDULED_EVENT_${Verb}`,
-		guild: Guild,
-		event: ScheduledEvent,
-	): void {
+	#dispatch(type: `GUILD_SCHEDULED_EVENT_${Verb}`, guild: Guild, event: ScheduledEvent): void {
 		this.state.dispatchToGuild(type, guild, this.serialize(event));
 	}
 
@@ -145,13 +121,10 @@ export class ScheduledEvents {
  */
 function venueOf(event: ScheduledEvent) {
 	const { entity_type, channel_id, entity_metadata } = event;
-	if (entity_type === EntityType.External && entity_metadata)
-		return { entity_type, entity_metadata, channel_id: null };
+	if (entity_type === EntityType.External && entity_metadata) return { entity_type, entity_metadata, channel_id: null };
 	if (entity_type !== EntityType.External && channel_id !== null)
 		return { entity_type, entity_metadata: null, channel_id };
-	throw new Error(
-		`scheduled event ${event.id} has neither a channel nor a location`,
-	);
+	throw new Error(`scheduled event ${event.id} has neither a channel nor a location`);
 }
 
 /** The fields of a scheduled event as the audit log records them: with `location` in place of `entity_metadata`. */

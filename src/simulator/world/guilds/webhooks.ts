@@ -6,23 +6,13 @@ import { type APIWebhook, PermissionFlagsBits as Permission } from "discord.js";
 import type { Sent } from "../state/api-types.ts";
 import { auditOf, changesBetween } from "../state/audit-log.ts";
 import { newUserProfile } from "../state/defaults.ts";
-import type {
-	Account,
-	GuildChannel,
-	User,
-	Webhook,
-} from "../state/entities.ts";
+import type { Account, GuildChannel, User, Webhook } from "../state/entities.ts";
 import { compareIds } from "../state/snowflake.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply, permittedIn } from "../state/state.ts";
 
 type NewWebhook = Pick<Webhook, "name"> &
-	Partial<
-		Pick<
-			Webhook,
-			"type" | "user" | "avatar" | "source_guild" | "source_channel"
-		>
-	>;
+	Partial<Pick<Webhook, "type" | "user" | "avatar" | "source_guild" | "source_channel">>;
 
 const audit = auditOf("Webhook");
 
@@ -34,20 +24,14 @@ export class Webhooks {
 	/** The webhooks of a guild or of a channel, sorted by id. Webhooks of deleted channels are left out. */
 	list(of: { guild_id: string } | { channel_id: string }): Webhook[] {
 		return [...this.#all.values()]
-			.filter((one) =>
-				"guild_id" in of
-					? one.guild_id === of.guild_id
-					: one.channel_id === of.channel_id,
-			)
+			.filter((one) => ("guild_id" in of ? one.guild_id === of.guild_id : one.channel_id === of.channel_id))
 			.filter(({ channel_id }) => this.state.channels.has(channel_id))
 			.sort((a, b) => compareIds(a.id, b.id));
 	}
 
 	get(id: string): Webhook | undefined {
 		const found = this.#all.get(id);
-		return found && this.state.channels.has(found.channel_id)
-			? found
-			: undefined;
+		return found && this.state.channels.has(found.channel_id) ? found : undefined;
 	}
 
 	/** Whether a webhook with this id exists. True also if its channel has been deleted. */
@@ -76,11 +60,7 @@ export class Webhooks {
 		return webhook;
 	}
 
-	edit(
-		webhook: Webhook,
-		changes: Changes<Pick<Webhook, "name" | "avatar" | "channel_id">>,
-		by?: Attribution,
-	): void {
+	edit(webhook: Webhook, changes: Changes<Pick<Webhook, "name" | "avatar" | "channel_id">>, by?: Attribution): void {
 		const before = auditFields(webhook);
 		const left = this.state.channelOf(webhook);
 		apply(webhook, changes);
@@ -89,8 +69,7 @@ export class Webhooks {
 		if (left !== channel) this.#dispatch(channel);
 		const after = auditFields(webhook);
 		const guild = this.state.guildOf(channel);
-		if (changesBetween(before, after).length > 0)
-			audit.update(this.state, guild, webhook, before, after, by);
+		if (changesBetween(before, after).length > 0) audit.update(this.state, guild, webhook, before, after, by);
 	}
 
 	/** Removes a webhook. Messages that it has sent stay. */
@@ -127,10 +106,7 @@ function auditFields(webhook: Webhook) {
 /**
  * The user object that is the author of a webhook's messages. Each message can override the webhook's name and avatar.
  */
-export function authorOf(
-	webhook: Webhook,
-	{ name = webhook.name, avatar = webhook.avatar } = {},
-): User {
+export function authorOf(webhook: Webhook, { name = webhook.name, avatar = webhook.avatar } = {}): User {
 	return {
 		id: webhook.id,
 		...newUserProfile,
@@ -154,10 +130,7 @@ export function accountOf(webhook: Webhook): Account {
  * Converts a webhook to the API object that Discord sends to an account. The token is left out if the webhook was
  * created by an application that is not the application of the account.
  */
-export function serializeWebhook(
-	webhook: Webhook,
-	{ user }: Account,
-): Sent<APIWebhook> {
+export function serializeWebhook(webhook: Webhook, { user }: Account): Sent<APIWebhook> {
 	const { token, application_id, user: creator, ...rest } = webhook;
 	const foreign = application_id !== null && application_id !== user.id;
 	return {

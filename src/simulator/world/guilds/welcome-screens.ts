@@ -7,9 +7,7 @@ import type { Guild, WelcomeScreen } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 
-export type WelcomeScreenChanges = Changes<
-	WelcomeScreen & { enabled: boolean }
->;
+export type WelcomeScreenChanges = Changes<WelcomeScreen & { enabled: boolean }>;
 
 const feature = "WELCOME_SCREEN_ENABLED";
 
@@ -22,9 +20,7 @@ export class WelcomeScreens {
 		const { description, welcome_channels } = welcomeScreen;
 		return {
 			description,
-			welcome_channels: welcome_channels.filter(({ channel_id }) =>
-				channels.has(channel_id),
-			),
+			welcome_channels: welcome_channels.filter(({ channel_id }) => channels.has(channel_id)),
 		};
 	}
 
@@ -41,23 +37,16 @@ export class WelcomeScreens {
 	 * Edits a guild's welcome screen. Omitted fields keep their values.
 	 * A guess (welcome-audit): Discord adds the same entry to the audit log.
 	 */
-	edit(
-		guild: Guild,
-		changes: WelcomeScreenChanges,
-		by?: Attribution,
-	): WelcomeScreen {
+	edit(guild: Guild, changes: WelcomeScreenChanges, by?: Attribution): WelcomeScreen {
 		const old = this.of(guild);
 		const before = { ...old, enabled: guild.features.includes(feature) };
 		const screen = {
 			description: changes.description ?? null,
 			welcome_channels: changes.welcome_channels ?? [],
 		};
-		if (changes.description === undefined)
-			screen.description = old?.description ?? null;
-		if (changes.welcome_channels === undefined)
-			screen.welcome_channels = old?.welcome_channels ?? [];
-		const enabled =
-			(changes.enabled ?? before.enabled) && screen.welcome_channels.length > 0;
+		if (changes.description === undefined) screen.description = old?.description ?? null;
+		if (changes.welcome_channels === undefined) screen.welcome_channels = old?.welcome_channels ?? [];
+		const enabled = (changes.enabled ?? before.enabled) && screen.welcome_channels.length > 0;
 		guild.welcomeScreen = screen;
 		if (enabled !== before.enabled) {
 			const others = guild.features.filter((one) => one !== feature);

@@ -41,9 +41,7 @@ export interface SelectMenu {
 
 /** All buttons in a message's components, at any depth of nesting, in the order in which they appear. */
 export function buttonsIn(components: readonly unknown[]): Button[] {
-	return componentsIn(components).filter(
-		(one): one is Button & Component => one.type === ComponentType.Button,
-	);
+	return componentsIn(components).filter((one): one is Button & Component => one.type === ComponentType.Button);
 }
 
 /** All select menus in a message's components, at any depth of nesting, in the order in which they appear. */
@@ -61,10 +59,7 @@ function componentsIn(components: readonly unknown[]): Component[] {
 	return components.flatMap((one) => {
 		if (typeof one !== "object" || one === null) return [];
 		const { components, accessory } = one as Record<string, unknown>;
-		const nested = [
-			...(Array.isArray(components) ? components : []),
-			accessory,
-		];
+		const nested = [...(Array.isArray(components) ? components : []), accessory];
 		return [one as Component, ...componentsIn(nested)];
 	});
 }

@@ -1,19 +1,8 @@
 // Messages of all channels, in order of their ids: reading, writing, editing, deleting and pinning.
 
-import {
-	type APIAuditLogOptions,
-	type APIMessage,
-	AuditLogEvent,
-	MessageType,
-} from "discord.js";
+import { type APIAuditLogOptions, type APIMessage, AuditLogEvent, MessageType } from "discord.js";
 import type { EventPayloads, Sent } from "../state/api-types.ts";
-import type {
-	Channel,
-	GuildPlace,
-	Message,
-	Snapshot,
-	User,
-} from "../state/entities.ts";
+import type { Channel, GuildPlace, Message, Snapshot, User } from "../state/entities.ts";
 import { inGuild, isText, isThread } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { compareIds, timeOf } from "../state/snowflake.ts";
@@ -25,18 +14,12 @@ import { Threads } from "./threads.ts";
  * The fields of a new message. Only `content` is required. To back-date the message, set `id` to a Discord id
  * (snowflake) with an earlier time.
  */
-export type NewMessage = Pick<Message, "content"> &
-	Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
+export type NewMessage = Pick<Message, "content"> & Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
 
 /**
  * Creates a message object with default values, but adds it to no channel. The message's timestamp is the time in `id`.
  */
-export function newMessage(
-	id: string,
-	channelId: string,
-	author: User,
-	given: NewMessage,
-): Message {
+export function newMessage(id: string, channelId: string, author: User, given: NewMessage): Message {
 	return {
 		type: 0,
 		tts: false,
@@ -72,11 +55,7 @@ const withReferenced: readonly MessageType[] = [
  * Creates the `message_reference` of a message that refers to another: type 0 in a reply or system message, type 1 in a
  * forward.
  */
-export function referenceTo(
-	message: Pick<Message, "id">,
-	channel: Channel,
-	type: 0 | 1 = 0,
-) {
+export function referenceTo(message: Pick<Message, "id">, channel: Channel, type: 0 | 1 = 0) {
 	return {
 		type,
 		message_id: message.id,
@@ -98,8 +77,7 @@ export interface Page {
 
 /** New values for the fields of a message. */
 export type MessageChanges = Changes<
-	Omit<Snapshot, "type" | "timestamp" | "edited_timestamp"> &
-		Pick<Message, "mention_everyone">
+	Omit<Snapshot, "type" | "timestamp" | "edited_timestamp"> & Pick<Message, "mention_everyone">
 >;
 
 export class Messages {
@@ -208,11 +186,7 @@ export class Messages {
 		this.state.auditCounted(guild, by, MessageDelete, author.id, channel.id);
 	}
 
-	removeMany(
-		channel: GuildPlace,
-		messages: readonly Message[],
-		by?: Attribution,
-	): void {
+	removeMany(channel: GuildPlace, messages: readonly Message[], by?: Attribution): void {
 		for (const message of messages) this.#delete(channel, message);
 		const ids = messages.map(({ id }) => id);
 		this.state.dispatchToChannel("MESSAGE_DELETE_BULK", channel, {
@@ -284,16 +258,12 @@ export class Messages {
 	 * Converts a message to Discord's API object for one reader, including the thread that was started from the message
 	 * and the message to which it replies.
 	 */
-	serialize(
-		message: Message,
-		reader: serialize.MessageReader,
-	): Sent<APIMessage> {
+	serialize(message: Message, reader: serialize.MessageReader): Sent<APIMessage> {
 		const channel = this.state.channels.get(message.channel_id);
 		const guildId = channel && inGuild(channel) ? channel.guild_id : undefined;
 		const reference = message.message_reference;
 		const referenced =
-			!withReferenced.includes(message.type) ||
-			reference?.message_id === undefined
+			!withReferenced.includes(message.type) || reference?.message_id === undefined
 				? undefined
 				: (this.get(reference.channel_id, reference.message_id) ?? null);
 		const thread = this.threads.startedFrom(message);
@@ -304,16 +274,10 @@ export class Messages {
 	}
 
 	/** Dispatches the event MESSAGE_CREATE or MESSAGE_UPDATE with the current state of a message. */
-	dispatch(
-		type: "MESSAGE_CREATE" | "MESSAGE_UPDATE",
-		channel: Channel,
-		message: Message,
-	): void {
+	dispatch(type: "MESSAGE_CREATE" | "MESSAGE_UPDATE", channel: Channel, message: Message): void {
 		const guild = inGuild(channel) ? this.state.guildOf(channel) : undefined;
 		const member = guild?.members.get(message.author.id);
-		const data = (
-			reader: serialize.MessageReader,
-		): EventPayloads[typeof type] => ({
+		const data = (reader: serialize.MessageReader): EventPayloads[typeof type] => ({
 			...this.serialize(message, reader),
 			...placeOf(channel),
 			...(isText(channel.type) && { channel_type: channel.type }),

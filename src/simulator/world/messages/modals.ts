@@ -55,12 +55,9 @@ export interface ModalMenu extends SelectMenu {
 }
 
 /** All inputs of a modal, in the order in which they appear, each with its label. */
-export function inputsIn({
-	components,
-}: Modal): { readonly label: string; readonly input: ModalInput }[] {
+export function inputsIn({ components }: Modal): { readonly label: string; readonly input: ModalInput }[] {
 	return components.flatMap((part) => {
-		if ("component" in part)
-			return [{ label: part.label, input: part.component }];
+		if ("component" in part) return [{ label: part.label, input: part.component }];
 		if (!("components" in part)) return [];
 		return part.components.map((input) => ({
 			label: ("label" in input && input.label) || "",
@@ -70,18 +67,13 @@ export function inputsIn({
 }
 
 /** Returns the data of a submitted modal: `fill` returns each input with its value. */
-export function filledIn<T>(
-	{ custom_id, components }: Modal,
-	fill: (input: ModalInput) => T,
-) {
+export function filledIn<T>({ custom_id, components }: Modal, fill: (input: ModalInput) => T) {
 	return {
 		custom_id,
 		components: components.map((part) => {
 			const { type, id } = part;
-			if ("component" in part)
-				return { type, id, component: fill(part.component) };
-			if ("components" in part)
-				return { type, id, components: part.components.map(fill) };
+			if ("component" in part) return { type, id, component: fill(part.component) };
+			if ("components" in part) return { type, id, components: part.components.map(fill) };
 			return { type, id };
 		}),
 	};

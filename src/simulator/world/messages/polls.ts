@@ -6,8 +6,7 @@ import type { Channel, Message, Poll, User } from "../state/entities.ts";
 import { placeOf, type State } from "../state/state.ts";
 import type { Messages } from "./messages.ts";
 
-export type NewPoll = Pick<Poll, "question" | "answers" | "expiry"> &
-	Partial<Pick<Poll, "allow_multiselect">>;
+export type NewPoll = Pick<Poll, "question" | "answers" | "expiry"> & Partial<Pick<Poll, "allow_multiselect">>;
 
 // setTimeout is limited to 24 days, and a poll can last 32.
 const longestTimerMs = 24 * 60 * 60 * 1000;
@@ -19,12 +18,7 @@ export class Polls {
 	) {}
 
 	/** Adds a message with a poll to a channel. A timer ends the poll at its `expiry`. */
-	add(
-		channel: Channel,
-		author: User,
-		given: NewPoll,
-		message: Partial<Message> = {},
-	): Message & { poll: Poll } {
+	add(channel: Channel, author: User, given: NewPoll, message: Partial<Message> = {}): Message & { poll: Poll } {
 		const poll: Poll = {
 			allow_multiselect: false,
 			layout_type: 1,
@@ -46,21 +40,11 @@ export class Polls {
 	 * Sets the answers that a user votes for in a poll; an empty list removes the user's votes. Throws if the poll has
 	 * ended, an answer does not exist, or several answers are given and the poll allows only one.
 	 */
-	vote(
-		channel: Channel,
-		message: Message,
-		user: User,
-		answerIds: readonly number[],
-	): void {
+	vote(channel: Channel, message: Message, user: User, answerIds: readonly number[]): void {
 		const { poll } = message;
-		if (!poll || poll.ended)
-			throw new Error(
-				`the message ${message.id} has no poll that is still open`,
-			);
+		if (!poll || poll.ended) throw new Error(`the message ${message.id} has no poll that is still open`);
 		if (answerIds.some((id) => !poll.votes.has(id)))
-			throw new Error(
-				`the poll does not have an answer for each of the answer ids ${answerIds.join(", ")}`,
-			);
+			throw new Error(`the poll does not have an answer for each of the answer ids ${answerIds.join(", ")}`);
 		if (answerIds.length > 1 && !poll.allow_multiselect)
 			throw new Error(
 				`a voter may choose only one answer of the poll, received the answer ids ${answerIds.join(", ")}`,
@@ -71,16 +55,12 @@ export class Polls {
 			if (had === has) continue;
 			const others = voters.filter((voter) => voter !== user.id);
 			poll.votes.set(id, has ? [...others, user.id] : others);
-			this.state.dispatchToChannel(
-				has ? "MESSAGE_POLL_VOTE_ADD" : "MESSAGE_POLL_VOTE_REMOVE",
-				channel,
-				{
-					...placeOf(channel),
-					user_id: user.id,
-					message_id: message.id,
-					answer_id: id,
-				},
-			);
+			this.state.dispatchToChannel(has ? "MESSAGE_POLL_VOTE_ADD" : "MESSAGE_POLL_VOTE_REMOVE", channel, {
+				...placeOf(channel),
+				user_id: user.id,
+				message_id: message.id,
+				answer_id: id,
+			});
 		}
 	}
 
@@ -90,8 +70,7 @@ export class Polls {
 		if (!poll || poll.ended) return;
 		poll.ended = true;
 		const now = new Date();
-		if (Date.parse(poll.expiry) > now.getTime())
-			poll.expiry = now.toISOString();
+		if (Date.parse(poll.expiry) > now.getTime()) poll.expiry = now.toISOString();
 		this.messages.dispatch("MESSAGE_UPDATE", channel, message);
 		this.messages.add(channel, message.author, {
 			content: "",
@@ -111,8 +90,7 @@ export class Polls {
 		const onTime = () => {
 			const exists = this.messages.get(channel.id, message.id) === message;
 			if (!exists || message.poll.ended) return;
-			if (Date.parse(message.poll.expiry) > Date.now())
-				this.#endInTime(channel, message);
+			if (Date.parse(message.poll.expiry) > Date.now()) this.#endInTime(channel, message);
 			else this.end(channel, message);
 		};
 		const waitMs = Math.min(Math.max(leftMs, 0), longestTimerMs);
@@ -147,7 +125,5 @@ function resultFields({ question, answers, votes }: Poll) {
 		victor_answer_votes: most,
 		total_votes: total,
 		...victor,
-	}).flatMap(([name, value]) =>
-		value === undefined ? [] : [{ name, value: String(value), inline: false }],
-	);
+	}).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: String(value), inline: false }]));
 }

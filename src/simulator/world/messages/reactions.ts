@@ -1,12 +1,6 @@
 // Reactions: an emoji on a message, with the users who added it.
 
-import type {
-	Channel,
-	Emoji,
-	Message,
-	Reaction,
-	User,
-} from "../state/entities.ts";
+import type { Channel, Emoji, Message, Reaction, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { placeOf, type State } from "../state/state.ts";
 
@@ -17,13 +11,7 @@ export class Reactions {
 	 * Adds a user's normal reaction or super reaction ("burst") to a message. Does nothing if the user has already
 	 * reacted with this emoji.
 	 */
-	add(
-		channel: Channel,
-		message: Message,
-		user: User,
-		emoji: Emoji,
-		burst = false,
-	): void {
+	add(channel: Channel, message: Message, user: User, emoji: Emoji, burst = false): void {
 		const known = reactionWith(message, emoji) ?? { emoji, userIds: [] };
 		const ids = idsOf(known, burst);
 		if (ids.includes(user.id)) return;
@@ -38,13 +26,7 @@ export class Reactions {
 		});
 	}
 
-	remove(
-		channel: Channel,
-		message: Message,
-		user: User,
-		emoji: Emoji,
-		burst = false,
-	): void {
+	remove(channel: Channel, message: Message, user: User, emoji: Emoji, burst = false): void {
 		const known = reactionWith(message, emoji);
 		const ids = known ? idsOf(known, burst) : [];
 		if (!known || !ids.includes(user.id)) return;
@@ -57,12 +39,7 @@ export class Reactions {
 	}
 
 	/** Sets which users have reacted to a message with an emoji. A reaction without users is removed from the message. */
-	#set(
-		message: Message,
-		known: Reaction,
-		burst: boolean,
-		ids: readonly string[],
-	): void {
+	#set(message: Message, known: Reaction, burst: boolean, ids: readonly string[]): void {
 		const changed = { ...known, [burst ? "burstUserIds" : "userIds"]: ids };
 		const isEmpty = idsOf(changed).length + idsOf(changed, true).length === 0;
 		const at = message.reactions.indexOf(known);
@@ -76,21 +53,14 @@ export class Reactions {
 	/** Removes all reactions from a message, or only those with `emoji` if it is defined. */
 	clear(channel: Channel, message: Message, emoji?: Emoji): void {
 		const removed = emoji && reactionWith(message, emoji);
-		message.reactions = emoji
-			? message.reactions.filter((one) => one !== removed)
-			: [];
+		message.reactions = emoji ? message.reactions.filter((one) => one !== removed) : [];
 		const where = { ...placeOf(channel), message_id: message.id };
 		if (emoji)
 			this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE_EMOJI", channel, {
 				...where,
 				emoji,
 			});
-		else
-			this.state.dispatchToChannel(
-				"MESSAGE_REACTION_REMOVE_ALL",
-				channel,
-				where,
-			);
+		else this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE_ALL", channel, where);
 	}
 }
 
@@ -98,29 +68,16 @@ export class Reactions {
  * Returns the ids of the users who added a reaction to a message: by default those with a normal reaction, with `burst`
  * those with a super reaction.
  */
-export function idsOf(
-	{ userIds, burstUserIds = [] }: Reaction,
-	burst = false,
-): readonly string[] {
+export function idsOf({ userIds, burstUserIds = [] }: Reaction, burst = false): readonly string[] {
 	return burst ? burstUserIds : userIds;
 }
 
 /** A message's reaction with this emoji, or undefined if there is none. Custom emoji are compared by id only. */
-export function reactionWith(
-	{ reactions }: Message,
-	{ id, name }: Emoji,
-): Reaction | undefined {
-	return reactions.find(({ emoji }) =>
-		id === null ? emoji.id === null && emoji.name === name : emoji.id === id,
-	);
+export function reactionWith({ reactions }: Message, { id, name }: Emoji): Reaction | undefined {
+	return reactions.find(({ emoji }) => (id === null ? emoji.id === null && emoji.name === name : emoji.id === id));
 }
 
-function reactionEvent(
-	{ id }: Message,
-	user: User,
-	emoji: Emoji,
-	burst: boolean,
-) {
+function reactionEvent({ id }: Message, user: User, emoji: Emoji, burst: boolean) {
 	const type = burst ? 1 : 0;
 	return { user_id: user.id, message_id: id, emoji, burst, type };
 }

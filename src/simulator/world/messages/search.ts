@@ -8,17 +8,7 @@ import { compareIds } from "../state/snowflake.ts";
  * The values of the search filter `has`: what a message must contain to be found. With the prefix "-", it must not
  * contain that.
  */
-export const hasTypes = [
-	"image",
-	"sound",
-	"video",
-	"file",
-	"sticker",
-	"embed",
-	"link",
-	"poll",
-	"snapshot",
-] as const;
+export const hasTypes = ["image", "sound", "video", "file", "sticker", "embed", "link", "poll", "snapshot"] as const;
 
 /**
  * The values of the search filter `author_type`: the kinds of authors whose messages are found. The prefix "-" excludes
@@ -56,14 +46,9 @@ export function searchMessages(
 	search: Search,
 	{ sort_by, sort_order }: Order,
 ): Message[] {
-	const found = messages
-		.filter((message) => matches(message, search))
-		.sort((a, b) => compareIds(b.id, a.id));
+	const found = messages.filter((message) => matches(message, search)).sort((a, b) => compareIds(b.id, a.id));
 	const wanted = wordsIn(search.content ?? "");
-	if (sort_by === "relevance")
-		return found.sort(
-			(a, b) => countMatches(b, wanted) - countMatches(a, wanted),
-		);
+	if (sort_by === "relevance") return found.sort((a, b) => countMatches(b, wanted) - countMatches(a, wanted));
 	return sort_order === "asc" ? found.reverse() : found;
 }
 
@@ -87,10 +72,7 @@ function matches(message: Message, search: Search): boolean {
 	);
 }
 
-function anyOf(
-	wanted: readonly string[] | undefined,
-	there: readonly string[],
-): boolean {
+function anyOf(wanted: readonly string[] | undefined, there: readonly string[]): boolean {
 	return wanted === undefined || wanted.some((one) => there.includes(one));
 }
 
@@ -98,10 +80,7 @@ function anyOf(
  * Whether a message passes a search filter whose values can have the prefix "-". The message must have none of the
  * values with the prefix and, if the filter has others, at least one of those.
  */
-function matchesFilter(
-	wanted: readonly string[] | undefined,
-	there: readonly string[],
-): boolean {
+function matchesFilter(wanted: readonly string[] | undefined, there: readonly string[]): boolean {
 	if (wanted === undefined) return true;
 	const unwanted = wanted.filter((one) => one.startsWith("-"));
 	const rest = wanted.filter((one) => !one.startsWith("-"));
@@ -115,15 +94,13 @@ function authorType({ author, webhook_id, application_id }: Message): string {
 	// Interaction responses are the bot's: their webhook_id is the id of the bot's application. Messages of a webhook that
 	// an application made have both ids as well, but different ones.
 	// https://discord.com/developers/docs/resources/message#message-object
-	if (webhook_id !== undefined && webhook_id !== application_id)
-		return "webhook";
+	if (webhook_id !== undefined && webhook_id !== application_id) return "webhook";
 	return author.bot ? "bot" : "user";
 }
 
 function hasTypesOf(message: Message): string[] {
 	const { attachments, embeds, content, poll, message_snapshots } = message;
-	const hasType = (kind: string) =>
-		attachments.some((one: Attachment) => one.content_type.startsWith(kind));
+	const hasType = (kind: string) => attachments.some((one: Attachment) => one.content_type.startsWith(kind));
 	return [
 		...(hasType("image/") ? ["image"] : []),
 		...(hasType("audio/") ? ["sound"] : []),
@@ -148,6 +125,5 @@ function contains(message: Message, wanted: readonly string[]): boolean {
 
 /** Counts how often the words of a search (in lower case) occur in a message, to sort by relevance. */
 function countMatches(message: Message, wanted: readonly string[]): number {
-	return wordsIn(message.content).filter((word) => wanted.includes(word))
-		.length;
+	return wordsIn(message.content).filter((word) => wanted.includes(word)).length;
 }

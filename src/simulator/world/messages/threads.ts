@@ -1,12 +1,7 @@
 // Threads and forum posts: creating, editing and deleting them, their members, and how messages affect them.
 // https://discord.com/developers/docs/topics/threads
 
-import {
-	ChannelType,
-	MessageFlags,
-	MessageType,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ChannelType, MessageFlags, MessageType, PermissionFlagsBits as Permission } from "discord.js";
 import { auditOf } from "../state/audit-log.ts";
 import {
 	type Guild,
@@ -26,9 +21,7 @@ import { apply, permittedIn, viewersOf } from "../state/state.ts";
 import type { Messages } from "./messages.ts";
 
 /** New values for the fields of a thread. */
-export type ThreadChanges = Changes<
-	Omit<ReturnType<typeof auditFields>, "type">
->;
+export type ThreadChanges = Changes<Omit<ReturnType<typeof auditFields>, "type">>;
 
 export type NewThread = ThreadChanges & {
 	name: string;
@@ -54,12 +47,7 @@ export class Threads {
 	 * Adds a thread or forum post to a channel, with its owner as the only member. A system message announces public
 	 * threads.
 	 */
-	add(
-		parent: GuildChannel,
-		owner: User,
-		given: NewThread,
-		by?: Attribution,
-	): Thread {
+	add(parent: GuildChannel, owner: User, given: NewThread, by?: Attribution): Thread {
 		const { state } = this;
 		const guild = state.guildOf(parent);
 		const { message, type = publicTypeIn(parent), id, ...changes } = given;
@@ -103,12 +91,7 @@ export class Threads {
 	 * Adds the system message about a new thread: to the thread if it was started from a message, otherwise to the parent
 	 * channel. Private threads and forum posts get no system message.
 	 */
-	#announce(
-		parent: GuildChannel,
-		thread: Thread,
-		owner: User,
-		message: Message | undefined,
-	): void {
+	#announce(parent: GuildChannel, thread: Thread, owner: User, message: Message | undefined): void {
 		const { guild_id } = thread;
 		if (message) {
 			message.flags |= MessageFlags.HasThread;
@@ -136,13 +119,10 @@ export class Threads {
 		const { archived, auto_archive_duration } = changes;
 		const active =
 			(archived ?? thread.archived) !== thread.archived ||
-			(auto_archive_duration ?? thread.auto_archive_duration) !==
-				thread.auto_archive_duration;
+			(auto_archive_duration ?? thread.auto_archive_duration) !== thread.auto_archive_duration;
 		apply(thread, changes);
 		if (active) thread.archive_timestamp = new Date().toISOString();
-		this.#dispatch("THREAD_UPDATE", thread, (reader) =>
-			serialize.thread(thread, reader.id),
-		);
+		this.#dispatch("THREAD_UPDATE", thread, (reader) => serialize.thread(thread, reader.id));
 		const guild = this.state.guildOf(thread);
 		audit.update(this.state, guild, thread, before, changes, by);
 		const editor = guild.members.get(by?.actor ?? "")?.user;
@@ -191,9 +171,7 @@ export class Threads {
 	active(guild: Guild, userId: string): Thread[] {
 		return [...guild.threads.values()]
 			.filter(({ archived }) => !archived)
-			.filter((one) =>
-				has(channelPermissions(guild, one, userId), Permission.ViewChannel),
-			)
+			.filter((one) => has(channelPermissions(guild, one, userId), Permission.ViewChannel))
 			.sort((a, b) => compareIds(b.id, a.id));
 	}
 
@@ -242,11 +220,7 @@ export class Threads {
 		for (const thread of guild.threads.values()) this.leave(thread, user);
 	}
 
-	#dispatchMembers(
-		thread: Thread,
-		added: readonly string[],
-		removed: readonly string[],
-	): void {
+	#dispatchMembers(thread: Thread, added: readonly string[], removed: readonly string[]): void {
 		const guild = this.state.guildOf(thread);
 		const count = thread.members.size - removed.length;
 		const { id } = thread;
@@ -258,9 +232,7 @@ export class Threads {
 					id,
 					guild_id: guild.id,
 					member_count: Math.min(50, count),
-					added_members: added.flatMap((one) =>
-						serialize.threadMemberWith(guild, thread, one),
-					),
+					added_members: added.flatMap((one) => serialize.threadMemberWith(guild, thread, one)),
 					removed_member_ids: removed,
 				},
 				{ always: userId, ...permittedIn(thread, Permission.ViewChannel) },
@@ -290,10 +262,7 @@ export class Threads {
 		thread.message_count += 1;
 		thread.total_message_sent += 1;
 		const { ChannelNameChange, RecipientAdd, RecipientRemove } = MessageType;
-		if (
-			[ChannelNameChange, RecipientAdd, RecipientRemove].includes(message.type)
-		)
-			return;
+		if ([ChannelNameChange, RecipientAdd, RecipientRemove].includes(message.type)) return;
 		if (thread.archived) this.edit(thread, { archived: false });
 		const guild = this.state.guildOf(thread);
 		if (guild.members.has(author.id)) this.join(thread, author);
@@ -303,12 +272,7 @@ export class Threads {
 		if (!isStart(thread, message)) thread.message_count -= 1;
 	}
 
-	#dispatch<T extends EventType>(
-		type: T,
-		thread: Thread,
-		data: WorldEvent<T>["data"],
-		only?: readonly string[],
-	): void {
+	#dispatch<T extends EventType>(type: T, thread: Thread, data: WorldEvent<T>["data"], only?: readonly string[]): void {
 		const to = { ...viewersOf(thread), ...(only && { only }) };
 		this.state.dispatch<T>({ type, data, ...to });
 	}
@@ -323,9 +287,7 @@ function isStart(thread: Thread, { id, type }: Message): boolean {
 }
 
 function publicTypeIn({ type }: GuildChannel): ThreadType {
-	return type === ChannelType.GuildAnnouncement
-		? ChannelType.AnnouncementThread
-		: ChannelType.PublicThread;
+	return type === ChannelType.GuildAnnouncement ? ChannelType.AnnouncementThread : ChannelType.PublicThread;
 }
 
 /** The fields of a thread that the audit log records. */

@@ -81,10 +81,9 @@ export type SentScheduledEvent = Sent<APIGuildScheduledEvent> & {
  * A stage instance as Discord sends it. `guild_scheduled_event_id` is null if the stage belongs to no scheduled event,
  * as documented; in discord-api-types the field is optional.
  */
-export type SentStage = Omit<
-	Sent<APIStageInstance>,
-	"guild_scheduled_event_id"
-> & { readonly guild_scheduled_event_id: string | null };
+export type SentStage = Omit<Sent<APIStageInstance>, "guild_scheduled_event_id"> & {
+	readonly guild_scheduled_event_id: string | null;
+};
 
 /**
  * An audit log entry as Discord sends it. Its `changes` have untyped keys and values, because they are computed by

@@ -6,11 +6,7 @@ import type { AuditLogChange, Guild, Overwrite } from "./entities.ts";
 import type { Attribution, State } from "./state.ts";
 
 type Action = keyof typeof AuditLogEvent;
-type NounOf<A> = A extends `${infer N}Create`
-	? `${N}Update` | `${N}Delete` extends Action
-		? N
-		: never
-	: never;
+type NounOf<A> = A extends `${infer N}Create` ? (`${N}Update` | `${N}Delete` extends Action ? N : never) : never;
 
 /**
  * Returns functions that add an audit log entry after an object was created, updated or deleted. `noun` is the kind of
@@ -44,10 +40,7 @@ export function auditOf(noun: NounOf<Action>) {
  * before, a deleted one {} after. For an update, only the fields of the new state are compared. A value of null is left
  * out: https://docs.discord.com/developers/resources/audit-log#audit-log-change-object-audit-log-change-structure
  */
-export function changesBetween(
-	before: object,
-	after: object,
-): AuditLogChange[] {
+export function changesBetween(before: object, after: object): AuditLogChange[] {
 	const old: Readonly<Record<string, unknown>> = { ...before };
 	const now: Readonly<Record<string, unknown>> = Object.fromEntries(
 		Object.entries(after).filter(([, value]) => value !== undefined),
@@ -69,13 +62,8 @@ function isSet(value: unknown): boolean {
  * Returns the audit log's changes for a member whose role ids changed: `$add` lists the added roles, `$remove` the
  * removed ones.
  */
-export function roleChanges(
-	guild: Guild,
-	before: readonly string[],
-	after: readonly string[],
-): AuditLogChange[] {
-	const named = (ids: readonly string[]) =>
-		ids.map((id) => ({ id, name: guild.roles.get(id)?.name ?? id }));
+export function roleChanges(guild: Guild, before: readonly string[], after: readonly string[]): AuditLogChange[] {
+	const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: guild.roles.get(id)?.name ?? id }));
 	const added = named(after.filter((id) => !before.includes(id)));
 	const removed = named(before.filter((id) => !after.includes(id)));
 	return [
@@ -88,15 +76,10 @@ export function roleChanges(
  * The `options` of an audit log entry about the permission overwrite of a role or member: its id, its type and, for a
  * role, its name.
  */
-export function overwriteOptions(
-	guild: Guild,
-	overwrite: Overwrite,
-): Record<string, string> {
+export function overwriteOptions(guild: Guild, overwrite: Overwrite): Record<string, string> {
 	return {
 		id: overwrite.id,
 		type: String(overwrite.type),
-		...(overwrite.type === 0
-			? { role_name: guild.roles.get(overwrite.id)?.name ?? "" }
-			: {}),
+		...(overwrite.type === 0 ? { role_name: guild.roles.get(overwrite.id)?.name ?? "" } : {}),
 	};
 }

@@ -9,14 +9,7 @@ import {
 	Locale,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
-import type {
-	GuildChannel,
-	GuildSettings,
-	Member,
-	Onboarding,
-	Role,
-	User,
-} from "./entities.ts";
+import type { GuildChannel, GuildSettings, Member, Onboarding, Role, User } from "./entities.ts";
 
 /** The default permissions of the @everyone role in a new guild. */
 export const everyonePermissions =

@@ -54,21 +54,11 @@ type Maybe<T, K extends keyof T> = Partial<Stored<T, K>>;
 
 export type User = Stored<
 	APIUser,
-	| "id"
-	| "username"
-	| "discriminator"
-	| "global_name"
-	| "avatar"
-	| "flags"
-	| "public_flags"
-	| "primary_guild"
+	"id" | "username" | "discriminator" | "global_name" | "avatar" | "flags" | "public_flags" | "primary_guild"
 > &
 	Pick<APIUser, "bot">;
 
-export type PrivilegedIntent =
-	| "GuildMembers"
-	| "GuildPresences"
-	| "MessageContent";
+export type PrivilegedIntent = "GuildMembers" | "GuildPresences" | "MessageContent";
 
 /** A user who can call the simulated Discord's REST API with a token: a bot or a person. */
 export interface Account {
@@ -97,14 +87,8 @@ export type GuildChannelType =
 
 /** A guild channel of any type, with the fields of all channel types. */
 export type GuildChannel = Complete<
-	Omit<
-		APIGuildForumChannel,
-		"type" | "flags" | "last_pin_timestamp" | "default_auto_archive_duration"
-	> &
-		Pick<
-			APIGuildVoiceChannel,
-			"bitrate" | "user_limit" | "rtc_region" | "video_quality_mode"
-		>
+	Omit<APIGuildForumChannel, "type" | "flags" | "last_pin_timestamp" | "default_auto_archive_duration"> &
+		Pick<APIGuildVoiceChannel, "bitrate" | "user_limit" | "rtc_region" | "video_quality_mode">
 > & {
 	type: GuildChannelType;
 	/** Default for new threads in this channel: after how many minutes without messages a thread is archived. */
@@ -112,10 +96,7 @@ export type GuildChannel = Complete<
 	flags: number;
 };
 
-export type ThreadType =
-	| ChannelType.AnnouncementThread
-	| ChannelType.PublicThread
-	| ChannelType.PrivateThread;
+export type ThreadType = ChannelType.AnnouncementThread | ChannelType.PublicThread | ChannelType.PrivateThread;
 
 /** A thread or forum post. The fields of Discord's nested object `thread_metadata` are direct properties. */
 export type Thread = Stored<
@@ -152,12 +133,7 @@ export type Channel = GuildPlace | DmChannel;
 
 export type Member = Stored<
 	APIGuildMember,
-	| "nick"
-	| "roles"
-	| "communication_disabled_until"
-	| "deaf"
-	| "mute"
-	| "pending"
+	"nick" | "roles" | "communication_disabled_until" | "deaf" | "mute" | "pending"
 > & { readonly user: User; joined_at: string; flags: number };
 
 /**
@@ -186,9 +162,7 @@ export interface AuditLogChange {
 	readonly new_value?: unknown;
 }
 
-export type AuditLogEntry = Readonly<
-	Omit<APIAuditLogEntry, "changes" | "options">
-> & {
+export type AuditLogEntry = Readonly<Omit<APIAuditLogEntry, "changes" | "options">> & {
 	readonly changes?: readonly AuditLogChange[];
 	readonly options?: Sent<APIAuditLogOptions>;
 };
@@ -215,9 +189,7 @@ export type GuildSettings = Pick<
 	widget_channel_id: string | null;
 };
 
-export type IncidentsData = Readonly<
-	Pick<APIIncidentsData, "invites_disabled_until" | "dms_disabled_until">
->;
+export type IncidentsData = Readonly<Pick<APIIncidentsData, "invites_disabled_until" | "dms_disabled_until">>;
 
 /** A guild's welcome screen as stored. When the simulator sends it, channels that have been deleted are left out. */
 export type WelcomeScreen = Sent<APIGuildWelcomeScreen>;
@@ -277,10 +249,7 @@ export type ScheduledEvent = Stored<
 export type AutoModerationRule = Complete<APIAutoModerationRule>;
 
 export type Attachment = Readonly<
-	Stored<
-		APIAttachment,
-		"id" | "filename" | "content_type" | "size" | "url" | "proxy_url"
-	> &
+	Stored<APIAttachment, "id" | "filename" | "content_type" | "size" | "url" | "proxy_url"> &
 		Pick<APIAttachment, "description">
 >;
 
@@ -289,10 +258,11 @@ export type Emoji = Readonly<Omit<APIPartialEmoji, "name">> & {
 	readonly name: string;
 };
 
-export type GuildEmoji = Stored<
-	APIEmoji,
-	"roles" | "require_colons" | "managed" | "animated" | "available"
-> & { readonly id: string; name: string; readonly user: User };
+export type GuildEmoji = Stored<APIEmoji, "roles" | "require_colons" | "managed" | "animated" | "available"> & {
+	readonly id: string;
+	name: string;
+	readonly user: User;
+};
 
 export type Poll = Pick<APIPoll, "allow_multiselect" | "layout_type"> & {
 	readonly question: { readonly text: string };
@@ -307,10 +277,7 @@ export type Poll = Pick<APIPoll, "allow_multiselect" | "layout_type"> & {
 };
 
 /** The copy of a message's content that a forward of the message contains. */
-export type Snapshot = Pick<
-	Message,
-	keyof Message & keyof APIMessageSnapshotFields
->;
+export type Snapshot = Pick<Message, keyof Message & keyof APIMessageSnapshotFields>;
 
 export interface Reaction {
 	readonly emoji: Emoji;
@@ -341,10 +308,7 @@ export type Message = Stored<
 	| "mention_everyone"
 	| "mention_roles"
 > &
-	Maybe<
-		APIMessage,
-		"nonce" | "application_id" | "webhook_id" | "sticker_items"
-	> & {
+	Maybe<APIMessage, "nonce" | "application_id" | "webhook_id" | "sticker_items"> & {
 		readonly author: User;
 		mentions: readonly User[];
 		attachments: readonly Attachment[];
@@ -373,10 +337,7 @@ export type Webhook = Stored<APIWebhook, "id" | "avatar" | "application_id"> &
 		readonly source_channel?: APIWebhookSourceChannel;
 	};
 
-export type Invite = Pick<
-	APIExtendedInvite,
-	"code" | "uses" | "max_uses" | "max_age" | "temporary" | "created_at"
-> & {
+export type Invite = Pick<APIExtendedInvite, "code" | "uses" | "max_uses" | "max_age" | "temporary" | "created_at"> & {
 	readonly guild_id: string;
 	readonly channel_id: string;
 	readonly inviter: User;
@@ -385,10 +346,7 @@ export type Invite = Pick<
 };
 
 /** The types of commands: slash commands, and those in the context menus of users and messages. */
-export type CommandType = Exclude<
-	ApplicationCommandType,
-	ApplicationCommandType.PrimaryEntryPoint
->;
+export type CommandType = Exclude<ApplicationCommandType, ApplicationCommandType.PrimaryEntryPoint>;
 
 /**
  * A slash command, or a command in the context menu of users or messages, which has no description and no options. It
@@ -396,13 +354,7 @@ export type CommandType = Exclude<
  */
 export type Command = Stored<
 	APIApplicationCommand,
-	| "id"
-	| "application_id"
-	| "version"
-	| "name"
-	| "description"
-	| "default_member_permissions"
-	| "nsfw"
+	"id" | "application_id" | "version" | "name" | "description" | "default_member_permissions" | "nsfw"
 > &
 	Maybe<APIApplicationCommand, "guild_id" | "dm_permission"> & {
 		readonly type: CommandType;
@@ -436,17 +388,13 @@ export function holdsPosts({ type }: { type: ChannelType }): boolean {
 }
 
 /** Whether channels of this type can contain messages. */
-export function isText(
-	type: Channel["type"],
-): type is Channel["type"] & TextChannelType {
+export function isText(type: Channel["type"]): type is Channel["type"] & TextChannelType {
 	return type !== ChannelType.GuildCategory && !holdsPosts({ type });
 }
 
 /** Whether a channel is a voice or stage channel. */
 export function isVoice({ type }: { type: ChannelType }): boolean {
-	return (
-		type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice
-	);
+	return type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice;
 }
 
 export function inGuild(channel: Channel): channel is GuildPlace {

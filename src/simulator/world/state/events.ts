@@ -100,10 +100,7 @@ export type EventType = keyof typeof guildIntents;
 /** The last word in the name of an event about something created, updated or deleted, as in CHANNEL_CREATE. */
 export type Verb = "CREATE" | "UPDATE" | "DELETE";
 
-export function isEvent<T extends EventType>(
-	event: WorldEvent,
-	type: T,
-): event is WorldEvent<T> {
+export function isEvent<T extends EventType>(event: WorldEvent, type: T): event is WorldEvent<T> {
 	return event.type === type;
 }
 

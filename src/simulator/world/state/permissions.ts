@@ -2,28 +2,15 @@
 // https://discord.com/developers/docs/topics/permissions
 
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
-import type {
-	Guild,
-	GuildChannel,
-	GuildPlace,
-	Member,
-	Role,
-	Thread,
-} from "./entities.ts";
+import type { Guild, GuildChannel, GuildPlace, Member, Role, Thread } from "./entities.ts";
 import { isThread, isVoice } from "./entities.ts";
 import { compareIds } from "./snowflake.ts";
 
-export const allPermissions = Object.values(Permission).reduce(
-	(all, bit) => all | bit,
-	0n,
-);
+export const allPermissions = Object.values(Permission).reduce((all, bit) => all | bit, 0n);
 
 /** Permissions that have no effect for members without the permission SEND_MESSAGES. */
 const needSendMessages =
-	Permission.MentionEveryone |
-	Permission.SendTTSMessages |
-	Permission.AttachFiles |
-	Permission.EmbedLinks;
+	Permission.MentionEveryone | Permission.SendTTSMessages | Permission.AttachFiles | Permission.EmbedLinks;
 
 /** The permissions that a member keeps during a timeout. */
 const leftInTimeout = Permission.ViewChannel | Permission.ReadMessageHistory;
@@ -80,11 +67,7 @@ function inTimeout(member: Member): boolean {
  * The permission bits that a member has in a channel after its overwrites. A thread uses the permissions of its parent
  * channel, but SEND_MESSAGES_IN_THREADS decides whether SEND_MESSAGES is set. 0n for users who are not members.
  */
-export function channelPermissions(
-	guild: Guild,
-	place: GuildPlace,
-	userId: string,
-): bigint {
+export function channelPermissions(guild: Guild, place: GuildPlace, userId: string): bigint {
 	const member = guild.members.get(userId);
 	if (!member) return 0n;
 	const base = rolePermissions(guild, member);
@@ -101,29 +84,17 @@ export function channelPermissions(
  * Whether Discord shows a channel of a guild to a member: with VIEW_CHANNEL, while connected to it, and a category if it
  * shows a channel in it. https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels
  */
-export function isShown(
-	guild: Guild,
-	channel: GuildChannel,
-	userId: string,
-): boolean {
-	if (has(channelPermissions(guild, channel, userId), Permission.ViewChannel))
-		return true;
+export function isShown(guild: Guild, channel: GuildChannel, userId: string): boolean {
+	if (has(channelPermissions(guild, channel, userId), Permission.ViewChannel)) return true;
 	if (guild.voiceStates.get(userId)?.channel_id === channel.id) return true;
 	return (
 		channel.type === ChannelType.GuildCategory &&
-		guild.channels
-			.values()
-			.some(
-				(one) => one.parent_id === channel.id && isShown(guild, one, userId),
-			)
+		guild.channels.values().some((one) => one.parent_id === channel.id && isShown(guild, one, userId))
 	);
 }
 
 /** The permission bits in a channel of a member who has no roles and no overwrite. */
-export function permissionsOfEveryone(
-	guild: Guild,
-	channel: GuildChannel,
-): bigint {
+export function permissionsOfEveryone(guild: Guild, channel: GuildChannel): bigint {
 	const base = BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
 	if (has(base, Permission.Administrator)) return allPermissions;
 	const own = channel.permission_overwrites.find(({ id }) => id === guild.id);
@@ -137,9 +108,7 @@ export function permissionsOfEveryone(
  */
 function inThread(granted: bigint, thread: Thread, userId: string): bigint {
 	const hidden =
-		thread.type === ChannelType.PrivateThread &&
-		!thread.members.has(userId) &&
-		!has(granted, Permission.ManageThreads);
+		thread.type === ChannelType.PrivateThread && !thread.members.has(userId) && !has(granted, Permission.ManageThreads);
 	if (hidden) return 0n;
 	return has(granted, Permission.SendMessagesInThreads)
 		? granted | Permission.SendMessages
@@ -147,12 +116,7 @@ function inThread(granted: bigint, thread: Thread, userId: string): bigint {
 }
 
 // Overwrites apply in this order: @everyone, all roles together, the member.
-function applyOverwrites(
-	base: bigint,
-	guild: Guild,
-	channel: GuildChannel,
-	member: Member,
-): bigint {
+function applyOverwrites(base: bigint, guild: Guild, channel: GuildChannel, member: Member): bigint {
 	let granted = base;
 	const apply = (applies: (id: string) => boolean) => {
 		let allow = 0n;
@@ -172,11 +136,8 @@ function applyOverwrites(
 
 function withoutImplied(granted: bigint, channel: GuildChannel): bigint {
 	if (!has(granted, Permission.ViewChannel)) return 0n;
-	if (isVoice(channel) && !has(granted, Permission.Connect))
-		return granted & Permission.ViewChannel;
-	return has(granted, Permission.SendMessages)
-		? granted
-		: granted & ~needSendMessages;
+	if (isVoice(channel) && !has(granted, Permission.Connect)) return granted & Permission.ViewChannel;
+	return has(granted, Permission.SendMessages) ? granted : granted & ~needSendMessages;
 }
 
 /** Compares two roles, to sort the highest first. Of two roles with the same position, the older one is higher. */
@@ -185,17 +146,11 @@ export function compareRoles(a: Role, b: Role): number {
 }
 
 function highestRole(guild: Guild, member: Member): Role | undefined {
-	return [guild.id, ...member.roles]
-		.flatMap((id) => guild.roles.get(id) ?? [])
-		.sort(compareRoles)[0];
+	return [guild.id, ...member.roles].flatMap((id) => guild.roles.get(id) ?? []).sort(compareRoles)[0];
 }
 
 /** Whether a user ranks above a role: as the guild's owner, or because the user's highest role is higher. */
-export function isAboveRole(
-	guild: Guild,
-	actorId: string,
-	role: Role,
-): boolean {
+export function isAboveRole(guild: Guild, actorId: string, role: Role): boolean {
 	if (guild.owner_id === actorId) return true;
 	const actor = guild.members.get(actorId);
 	const highest = actor && highestRole(guild, actor);
@@ -206,11 +161,7 @@ export function isAboveRole(
  * Whether a user ranks above a guild member: as the guild's owner, or because the user's highest role is higher. Nobody
  * ranks above the owner.
  */
-export function isAboveMember(
-	guild: Guild,
-	actorId: string,
-	target: Member,
-): boolean {
+export function isAboveMember(guild: Guild, actorId: string, target: Member): boolean {
 	if (guild.owner_id === target.user.id) return false;
 	const highest = highestRole(guild, target);
 	return highest === undefined || isAboveRole(guild, actorId, highest);
@@ -221,12 +172,7 @@ export function isAboveMember(
  * of the channel that allows MANAGE_ROLES, may change all bits. All other users may change only bits that they have in the
  * guild or the channel's category, and never MANAGE_ROLES.
  */
-export function mayOverwrite(
-	guild: Guild,
-	channel: GuildChannel | undefined,
-	actorId: string,
-	bits: bigint,
-): boolean {
+export function mayOverwrite(guild: Guild, channel: GuildChannel | undefined, actorId: string, bits: bigint): boolean {
 	const inGuild = guildPermissions(guild, actorId);
 	if (has(inGuild, Permission.Administrator)) return true;
 	const member = guild.members.get(actorId);

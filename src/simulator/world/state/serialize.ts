@@ -19,12 +19,7 @@ import {
 	OverwriteType,
 	PermissionFlagsBits,
 } from "discord.js";
-import type {
-	EventPayloads,
-	Sent,
-	SentGuild,
-	SentThreadMember,
-} from "./api-types.ts";
+import type { EventPayloads, Sent, SentGuild, SentThreadMember } from "./api-types.ts";
 import { newChannel } from "./defaults.ts";
 import type {
 	Account,
@@ -69,17 +64,14 @@ export function ownUser(account: Account, mfa_enabled: boolean): Sent<APIUser> {
 }
 
 /** Converts a guild channel to Discord's API object, with only the fields that channels of its type have. */
-export function guildChannel(
-	channel: GuildChannel,
-): EventPayloads["CHANNEL_CREATE"] {
+export function guildChannel(channel: GuildChannel): EventPayloads["CHANNEL_CREATE"] {
 	const { id, type, guild_id, name, position, flags, nsfw } = channel;
 	const { permission_overwrites, parent_id } = channel;
 	const { topic, last_message_id, rate_limit_per_user } = channel;
 	const common = {
 		...{ id, guild_id, name, position, flags, nsfw, permission_overwrites },
 	};
-	if (type === ChannelType.GuildCategory)
-		return { ...common, type, parent_id: null };
+	if (type === ChannelType.GuildCategory) return { ...common, type, parent_id: null };
 	const messageable = {
 		...{ ...common, parent_id, topic, last_message_id, rate_limit_per_user },
 	};
@@ -94,12 +86,10 @@ export function guildChannel(
 	const { default_auto_archive_duration } = channel;
 	const withThreads = {
 		...messageable,
-		default_thread_rate_limit_per_user:
-			channel.default_thread_rate_limit_per_user,
+		default_thread_rate_limit_per_user: channel.default_thread_rate_limit_per_user,
 		...(default_auto_archive_duration && { default_auto_archive_duration }),
 	};
-	if (type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement)
-		return { ...withThreads, type };
+	if (type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement) return { ...withThreads, type };
 	return {
 		...withThreads,
 		type,
@@ -121,17 +111,14 @@ export function guildChannelFor(
 	channel: GuildChannel,
 	viewerId: string,
 ): EventPayloads["CHANNEL_CREATE"] {
-	if (!guild.members.has(viewerId) || isShown(guild, channel, viewerId))
-		return guildChannel(channel);
+	if (!guild.members.has(viewerId) || isShown(guild, channel, viewerId)) return guildChannel(channel);
 	const { id, type, guild_id, position, parent_id } = channel;
 	const deny = String(PermissionFlagsBits.ViewChannel);
 	return guildChannel({
 		...{ ...newChannel(), id, type, guild_id, position, parent_id },
 		name: "___hidden___",
 		flags: ChannelFlags.ChannelObfuscated,
-		permission_overwrites: [
-			{ id: guild_id, type: OverwriteType.Role, allow: "0", deny },
-		],
+		permission_overwrites: [{ id: guild_id, type: OverwriteType.Role, allow: "0", deny }],
 	});
 }
 
@@ -160,30 +147,19 @@ export function thread(of: Thread, viewerId: string): Sent<APIThreadChannel> {
 }
 
 /** The API object for a member of a thread, or undefined if the user is not a member. */
-export function threadMember(
-	{ id, members }: Thread,
-	user_id: string,
-): SentThreadMember | undefined {
+export function threadMember({ id, members }: Thread, user_id: string): SentThreadMember | undefined {
 	const join_timestamp = members.get(user_id);
-	return join_timestamp === undefined
-		? undefined
-		: { id, user_id, join_timestamp, flags: 0 };
+	return join_timestamp === undefined ? undefined : { id, user_id, join_timestamp, flags: 0 };
 }
 
 /**
  * A list with the API object for one member of a thread, including the guild member object. The list is empty if the
  * user is not a member of both the thread and the guild.
  */
-export function threadMemberWith(
-	guild: Guild,
-	of: Thread,
-	userId: string,
-): SentThreadMember[] {
+export function threadMemberWith(guild: Guild, of: Thread, userId: string): SentThreadMember[] {
 	const own = threadMember(of, userId);
 	const known = guild.members.get(userId);
-	return own && known
-		? [{ ...own, member: member(known), presence: null }]
-		: [];
+	return own && known ? [{ ...own, member: member(known), presence: null }] : [];
 }
 
 /**
@@ -202,10 +178,7 @@ export function channel(
 }
 
 /** Converts a guild member to Discord's API object, without the field `user`. */
-export function bareMember({
-	user: _,
-	...member
-}: Member): Sent<Omit<APIGuildMember, "user">> {
+export function bareMember({ user: _, ...member }: Member): Sent<Omit<APIGuildMember, "user">> {
 	return {
 		...member,
 		avatar: null,
@@ -219,9 +192,7 @@ export function member(of: Member): Sent<APIGuildMember> {
 }
 
 /** The presence object of a guild member. In the simulator all members are online. */
-export function presence({
-	user: { id },
-}: Member): Sent<GatewayGuildMembersChunkPresence> {
+export function presence({ user: { id } }: Member): Sent<GatewayGuildMembersChunkPresence> {
 	return {
 		user: { id },
 		status: "online",
@@ -231,10 +202,7 @@ export function presence({
 }
 
 /** The voice state object of a guild member. Its `channel_id` is null if the member is not connected to voice. */
-export function voiceState(
-	guild: Guild,
-	{ user, deaf, mute }: Member,
-): Sent<APIBaseVoiceState> {
+export function voiceState(guild: Guild, { user, deaf, mute }: Member): Sent<APIBaseVoiceState> {
 	return {
 		channel_id: null,
 		user_id: user.id,
@@ -314,17 +282,12 @@ export interface MessageReader {
 export function readerOf(account: Account): MessageReader {
 	return {
 		id: account.user.id,
-		seesContent:
-			!account.user.bot || account.privilegedIntents.includes("MessageContent"),
+		seesContent: !account.user.bot || account.privilegedIntents.includes("MessageContent"),
 	};
 }
 
 /** Whether a user may see the content of a message. */
-export function isReadable(
-	of: Message,
-	reader: MessageReader,
-	guildId: string | undefined,
-): boolean {
+export function isReadable(of: Message, reader: MessageReader, guildId: string | undefined): boolean {
 	return (
 		reader.seesContent ||
 		guildId === undefined ||
@@ -374,10 +337,7 @@ function hidden({ message_snapshots }: Message) {
 	};
 }
 
-function poll(
-	{ votes, ended, ...asked }: Poll,
-	reader: MessageReader,
-): Sent<APIPoll> {
+function poll({ votes, ended, ...asked }: Poll, reader: MessageReader): Sent<APIPoll> {
 	return {
 		...asked,
 		results: {
@@ -396,10 +356,7 @@ function poll(
 /** The colors that the simulator sends for every super reaction. Discord itself derives them from the emoji. */
 export const burstColors = ["#f0ca59", "#e07f45"];
 
-function reaction(
-	{ emoji, userIds, burstUserIds = [] }: Reaction,
-	reader: MessageReader,
-): Sent<APIReaction> {
+function reaction({ emoji, userIds, burstUserIds = [] }: Reaction, reader: MessageReader): Sent<APIReaction> {
 	const [normal, burst] = [userIds.length, burstUserIds.length];
 	return {
 		emoji,
@@ -412,10 +369,7 @@ function reaction(
 }
 
 /** The object for a mentioned user in a message event, with their guild member object if they are in the guild. */
-export function mention(
-	user: User,
-	guild: Guild | undefined,
-): Sent<APIUserWithMember> {
+export function mention(user: User, guild: Guild | undefined): Sent<APIUserWithMember> {
 	const member = guild?.members.get(user.id);
 	return member ? { ...user, member: bareMember(member) } : { ...user };
 }

@@ -49,11 +49,7 @@ export function timeOf(id: string): number {
  * as numbers keep all digits, as with Discord.
  * https://discord.com/developers/docs/reference#id-serialization
  */
-export function keepLargeIntegers(
-	_key: string,
-	value: unknown,
-	context?: { source?: string },
-): unknown {
+export function keepLargeIntegers(_key: string, value: unknown, context?: { source?: string }): unknown {
 	if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
 	return /^\d+$/.exec(context?.source ?? "")?.[0] ?? value;
 }

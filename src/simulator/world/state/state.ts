@@ -1,18 +1,10 @@
 // The entities of the simulated Discord by their ids, and the dispatch of changes: as events of Discord's Gateway to
 // subscribers, and as entries in a guild's audit log.
 
-import {
-	type AuditLogEvent,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { type AuditLogEvent, PermissionFlagsBits as Permission } from "discord.js";
 import type { EventPayloads } from "./api-types.ts";
 import type * as entity from "./entities.ts";
-import {
-	type Channel,
-	type Guild,
-	inGuild,
-	isGuildChannel,
-} from "./entities.ts";
+import { type Channel, type Guild, inGuild, isGuildChannel } from "./entities.ts";
 import type { Audience, EventType, WorldEvent } from "./events.ts";
 import { createSnowflakes, timeOf } from "./snowflake.ts";
 
@@ -31,18 +23,11 @@ export type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** Copies the fields of `changes` that are not undefined to `entity`. */
 export function apply<T extends object>(entity: T, changes: Changes<T>): void {
-	for (const [key, value] of Object.entries(changes))
-		if (value !== undefined) Object.assign(entity, { [key]: value });
+	for (const [key, value] of Object.entries(changes)) if (value !== undefined) Object.assign(entity, { [key]: value });
 }
 
 /** The kinds of entities for which a guild document can choose the id of the next new entity. */
-export type ChosenIdKind =
-	| "role"
-	| "channel"
-	| "emoji"
-	| "automod"
-	| "event"
-	| "webhook";
+export type ChosenIdKind = "role" | "channel" | "emoji" | "automod" | "event" | "webhook";
 
 const countedMs = 5 * 60 * 1000;
 
@@ -78,21 +63,12 @@ export class State {
 	/**
 	 * Dispatches a Gateway event to the members of a guild who meet the conditions in `to`; by default to all members.
 	 */
-	dispatchToGuild<T extends EventType>(
-		type: T,
-		guild: Guild,
-		data: EventPayloads[T],
-		to: Audience = {},
-	): void {
+	dispatchToGuild<T extends EventType>(type: T, guild: Guild, data: EventPayloads[T], to: Audience = {}): void {
 		this.dispatch<T>({ type, guildId: guild.id, data: () => data, ...to });
 	}
 
 	/** Dispatches a Gateway event to the users who can view a channel. */
-	dispatchToChannel<T extends EventType>(
-		type: T,
-		channel: Channel,
-		data: EventPayloads[T],
-	): void {
+	dispatchToChannel<T extends EventType>(type: T, channel: Channel, data: EventPayloads[T]): void {
 		this.dispatch<T>({ type, data: () => data, ...viewersOf(channel) });
 	}
 
@@ -168,20 +144,13 @@ export class State {
 	 * The member object of a user in a channel's guild. Undefined in direct messages and for users who are not members.
 	 */
 	memberIn(channel: Channel, userId: string): entity.Member | undefined {
-		return inGuild(channel)
-			? this.guildOf(channel).members.get(userId)
-			: undefined;
+		return inGuild(channel) ? this.guildOf(channel).members.get(userId) : undefined;
 	}
 
 	/** The channel to which an invite or webhook belongs. Throws if the channel was deleted. */
-	channelOf({
-		channel_id,
-	}: {
-		readonly channel_id: string;
-	}): entity.GuildChannel {
+	channelOf({ channel_id }: { readonly channel_id: string }): entity.GuildChannel {
 		const channel = this.channels.get(channel_id);
-		if (!channel || !isGuildChannel(channel))
-			throw new Error(`channel ${channel_id} not found`);
+		if (!channel || !isGuildChannel(channel)) throw new Error(`channel ${channel_id} not found`);
 		return channel;
 	}
 }
@@ -198,11 +167,8 @@ export function placeOf(channel: Channel): {
 }
 
 /** Returns the conditions that restrict a Gateway event to users who can view a channel. */
-export function viewersOf(
-	channel: Channel,
-): Pick<WorldEvent, "guildId" | keyof Audience> {
-	if (!inGuild(channel))
-		return { only: channel.recipients.map(({ id }) => id) };
+export function viewersOf(channel: Channel): Pick<WorldEvent, "guildId" | keyof Audience> {
+	if (!inGuild(channel)) return { only: channel.recipients.map(({ id }) => id) };
 	const { guild_id } = channel;
 	return {
 		guildId: guild_id,

@@ -6,11 +6,7 @@ import type { ConnectionOptions } from "../../../../src/bot/discord/connection/c
 import { createLog } from "../../../../src/lib/log.ts";
 import { demoSeed } from "../../../../src/simulator/seed.ts";
 import { botConfig } from "../../../support/bot-config.ts";
-import {
-	openConnection,
-	startConnection,
-	stubDiscord,
-} from "../../../support/connection.ts";
+import { openConnection, startConnection, stubDiscord } from "../../../support/connection.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { fetchSample } from "../../../support/prometheus.ts";
 import { startSimulator } from "../../../support/simulator.ts";
@@ -34,10 +30,7 @@ test.concurrent("a bot started before Discord is reachable logs in once it is", 
 	await using alpha = startBotAt(`http://127.0.0.1:${port}/api`, token);
 	const sent = "guildhall_bot_platform_requests_total";
 	const failed = { outcome: "failed" };
-	await until(
-		"it has tried",
-		async () => (await fetchSample(alpha.bot.url, sent, failed)) > 0,
-	);
+	await until("it has tried", async () => (await fetchSample(alpha.bot.url, sent, failed)) > 0);
 	expect(alpha.bot.ready).toBe(false);
 	await using _ = await startSimulator({
 		port,
@@ -80,10 +73,7 @@ test.concurrent.each<[string, Privileged[], Privileged[]]>([
 		const warned = recorded.entries("running without a privileged intent");
 		expect(warned.map(({ intent }) => intent)).toEqual(refused);
 		expect(connection.sessionStarts).toBe(refused.length > 0 ? 2 : 1);
-		await until(
-			"the members are loaded as far as possible",
-			() => connection.hasLoadedMembers,
-		);
+		await until("the members are loaded as far as possible", () => connection.hasLoadedMembers);
 	},
 );
 
@@ -92,10 +82,7 @@ test.concurrent("if the enabled intents are unknown, no privileged one is reques
 	simulator.faults.fail("GET /applications/@me", 500);
 	await using alpha = openWithTexts(simulator);
 	await alpha.opened;
-	expect(alpha.connection.refusedIntents).toEqual([
-		"GuildMembers",
-		"MessageContent",
-	]);
+	expect(alpha.connection.refusedIntents).toEqual(["GuildMembers", "MessageContent"]);
 });
 
 test.concurrent("each shard of a bot does without a refused intent", async () => {
@@ -103,12 +90,8 @@ test.concurrent("each shard of a bot does without a refused intent", async () =>
 	await using alpha = openWithTexts(simulator, { shards: 3 });
 	await alpha.opened;
 	const { connection, recorded } = alpha;
-	expect(connection.shards.map(({ connected }) => connected)).toEqual([
-		...[true, true, true],
-	]);
-	expect(recorded.entries("running without a privileged intent")).toHaveLength(
-		1,
-	);
+	expect(connection.shards.map(({ connected }) => connected)).toEqual([...[true, true, true]]);
+	expect(recorded.entries("running without a privileged intent")).toHaveLength(1);
 });
 
 function seedWith(privilegedIntents: Privileged[]) {
@@ -163,17 +146,12 @@ test.concurrent("a token that is refused repeatedly ends the bot", async () => {
 test.concurrent("members who join, change and leave are known without requests, also after a lost session", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const lookUp = async (query: string) =>
-		(await world.call("lookup_user_by_name", { query })).text;
+	const lookUp = async (query: string) => (await world.call("lookup_user_by_name", { query })).text;
 	const newcomer = simulator.world.users.add({ username: "newcomer" });
 	const member = simulator.world.members.add(guild, newcomer, {});
-	await until("the newcomer is found", async () =>
-		(await lookUp("newcomer")).startsWith("1 match"),
-	);
+	await until("the newcomer is found", async () => (await lookUp("newcomer")).startsWith("1 match"));
 	simulator.world.members.edit(guild, member, { nick: "Old Hand" });
-	await until("the nickname is found", async () =>
-		(await lookUp("old hand")).startsWith("1 match"),
-	);
+	await until("the nickname is found", async () => (await lookUp("old hand")).startsWith("1 match"));
 
 	simulator.disconnectSockets({ resumable: false });
 	// No event reports this.
@@ -181,9 +159,7 @@ test.concurrent("members who join, change and leave are known without requests, 
 	await until("who left is known to have left", async () =>
 		(await lookUp("old hand")).startsWith("No member's name contains"),
 	);
-	expect(
-		simulator.requests.list().filter(({ path }) => path.includes("/members")),
-	).toEqual([]);
+	expect(simulator.requests.list().filter(({ path }) => path.includes("/members"))).toEqual([]);
 });
 
 test.concurrent("a bot whose connection is cut while it waits to identify reconnects", async () => {
@@ -232,25 +208,15 @@ test.concurrent("a second load of all members waits as long as Discord asks for,
 		timing: { backOffMs: [3_600_000, 3_600_000] },
 	});
 	const { id, members } = simulator.guild("The Cooks");
-	const isLoaded = () =>
-		alpha.connection.guilds.some((guild) =>
-			alpha.connection.hasAllMembers(guild),
-		);
+	const isLoaded = () => alpha.connection.guilds.some((guild) => alpha.connection.hasAllMembers(guild));
 	await until("the members are loaded", isLoaded);
-	expect(
-		alpha.recorded.entries(
-			"could not load the members of a guild, trying again",
-		),
-	).toEqual([]);
+	expect(alpha.recorded.entries("could not load the members of a guild, trying again")).toEqual([]);
 	const self = members.get(simulator.bot("alpha").id);
 	if (!self) throw new Error("alpha is a member");
 	simulator.sockets.dispatch(self.user.id, "GUILD_DELETE", {
 		...{ id, unavailable: true },
 	});
-	simulator.world.guilds.dispatchCreate(
-		simulator.guild("The Cooks"),
-		self.user,
-	);
+	simulator.world.guilds.dispatchCreate(simulator.guild("The Cooks"), self.user);
 	await until("they are loaded again", () => {
 		const { length } = alpha.recorded.entries("loaded all members of a guild");
 		return length === 2 && isLoaded();

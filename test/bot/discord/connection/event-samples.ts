@@ -12,8 +12,7 @@ export interface Place {
 
 const time = "2026-01-01T00:00:00.000000+00:00";
 /** The id of an object that exists nowhere else. */
-const id = (number: number) =>
-	`1400000000000000${String(number).padStart(3, "0")}`;
+const id = (number: number) => `1400000000000000${String(number).padStart(3, "0")}`;
 
 /** An object with the same value in each of these fields. */
 const each = <T>(value: T, fields: string): Record<string, T> =>
@@ -78,10 +77,7 @@ const role = (roleId: string) => ({
 		bot_id: id(7),
 		integration_id: id(8),
 		subscription_listing_id: id(9),
-		...each(
-			null,
-			"premium_subscriber available_for_purchase guild_connections",
-		),
+		...each(null, "premium_subscriber available_for_purchase guild_connections"),
 	},
 });
 
@@ -94,10 +90,7 @@ const textChannel = (guildId: string, channelId: string) => ({
 	last_pin_timestamp: time,
 	default_auto_archive_duration: 60,
 	...each(null, "parent_id topic last_message_id"),
-	...each(
-		0,
-		"type rate_limit_per_user default_thread_rate_limit_per_user flags",
-	),
+	...each(0, "type rate_limit_per_user default_thread_rate_limit_per_user flags"),
 	permission_overwrites: [{ id: id(5), type: 0, allow: "0", deny: "0" }],
 });
 
@@ -529,10 +522,7 @@ const voiceState = ({ guildId, userId }: Place) => ({
 	user_id: userId,
 	member: memberWith(userId),
 	session_id: "s",
-	...each(
-		false,
-		"deaf mute self_deaf self_mute self_stream self_video suppress",
-	),
+	...each(false, "deaf mute self_deaf self_mute self_stream self_video suppress"),
 	request_to_speak_timestamp: time,
 });
 
@@ -576,10 +566,7 @@ const guild = (place: Place, guildId: string) => ({
 	...each(null, "rules_channel_id public_updates_channel_id"),
 	...each(null, "safety_alerts_channel_id application_id vanity_url_code"),
 	...each(null, "max_presences"),
-	...each(
-		false,
-		"widget_enabled premium_progress_bar_enabled large unavailable",
-	),
+	...each(false, "widget_enabled premium_progress_bar_enabled large unavailable"),
 	...each(0, "verification_level default_message_notifications mfa_level"),
 	...each(0, "explicit_content_filter system_channel_flags nsfw_level"),
 	...each(0, "premium_tier premium_subscription_count"),
@@ -600,11 +587,7 @@ const guild = (place: Place, guildId: string) => ({
 	welcome_screen: { description: "d", welcome_channels: [] },
 	voice_states: [voiceState({ ...place, guildId })],
 	members: [memberWith(place.botId)],
-	channels: [
-		textChannel(guildId, id(14)),
-		forum(guildId),
-		voiceChannel(guildId),
-	],
+	channels: [textChannel(guildId, id(14)), forum(guildId), voiceChannel(guildId)],
 	threads: [thread({ ...place, guildId, channelId: id(14) })],
 	presences: [presence({ ...place, guildId })],
 	stage_instances: [stage({ ...place, guildId })],
@@ -759,9 +742,7 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 			"INTERACTION_CREATE",
 			interaction(place, 5, {
 				custom_id: "x",
-				components: [
-					{ type: 1, components: [{ type: 4, custom_id: "t", value: "v" }] },
-				],
+				components: [{ type: 1, components: [{ type: 4, custom_id: "t", value: "v" }] }],
 			}),
 		],
 		[
@@ -781,10 +762,7 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 		["INVITE_DELETE", { ...inChannel, code: "c" }],
 		["GUILD_SCHEDULED_EVENT_CREATE", scheduledEvent(place)],
 		["GUILD_SCHEDULED_EVENT_UPDATE", scheduledEvent(place)],
-		[
-			"GUILD_SCHEDULED_EVENT_USER_ADD",
-			{ ...inGuild, guild_scheduled_event_id: id(33), user_id: userId },
-		],
+		["GUILD_SCHEDULED_EVENT_USER_ADD", { ...inGuild, guild_scheduled_event_id: id(33), user_id: userId }],
 		["GUILD_SCHEDULED_EVENT_DELETE", scheduledEvent(place)],
 		["AUTO_MODERATION_RULE_CREATE", rule(place)],
 		["AUTO_MODERATION_RULE_UPDATE", rule(place)],
@@ -824,10 +802,7 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 				member: memberWith(userId),
 			},
 		],
-		[
-			"THREAD_DELETE",
-			{ ...inGuild, id: id(13), parent_id: channelId, type: 11 },
-		],
+		["THREAD_DELETE", { ...inGuild, id: id(13), parent_id: channelId, type: 11 }],
 		["GUILD_ROLE_DELETE", { ...inGuild, role_id: id(5) }],
 		["CHANNEL_DELETE", textChannel(guildId, id(14))],
 		["GUILD_MEMBER_REMOVE", { ...inGuild, user: user(id(41)) }],
@@ -838,13 +813,8 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 /** The event with one field null, absent or of another type: each field at any depth; of a list, only its first item. */
 export function* broken(data: unknown): Generator<unknown> {
 	if (typeof data !== "object" || data === null) return;
-	for (const [key, value] of Array.isArray(data)
-		? [...data.entries()].slice(0, 1)
-		: Object.entries(data)) {
-		const put = (given: unknown) =>
-			Array.isArray(data)
-				? data.with(Number(key), given)
-				: { ...data, [key]: given };
+	for (const [key, value] of Array.isArray(data) ? [...data.entries()].slice(0, 1) : Object.entries(data)) {
+		const put = (given: unknown) => (Array.isArray(data) ? data.with(Number(key), given) : { ...data, [key]: given });
 		yield put(null);
 		yield put(undefined);
 		yield put(ofAnotherType(value));

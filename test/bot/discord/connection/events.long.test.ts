@@ -25,8 +25,7 @@ async function startAlpha() {
 	const guild = simulator.guild("The Cooks");
 	const general = simulator.channel("The Cooks/general").id;
 	const staff = simulator.channel("The Cooks/staff").id;
-	const role = (name: string) =>
-		[...guild.roles.values()].find((one) => one.name === name)?.id;
+	const role = (name: string) => [...guild.roles.values()].find((one) => one.name === name)?.id;
 	const recorded = recordLog("info");
 	const bot = startBot(
 		botConfig({
@@ -62,14 +61,9 @@ async function startAlpha() {
 		{ timing: quickTiming },
 	);
 	stack.defer(() => bot.close());
-	await until("its members are loaded", () =>
-		recorded.messages().includes("loaded all members of a guild"),
-	);
+	await until("its members are loaded", () => recorded.messages().includes("loaded all members of a guild"));
 	const mcp = await connectTo(bot.url);
-	const own = () =>
-		simulator.world.messages
-			.in(general)
-			.filter(({ author }) => author.username === "alpha");
+	const own = () => simulator.world.messages.in(general).filter(({ author }) => author.username === "alpha");
 	/** Number of events of a type that could not be read. */
 	const dropped = async (type: string) => {
 		const metrics = await fetch(new URL("/metrics", bot.url));
@@ -105,8 +99,7 @@ async function startAlpha() {
 			botId: simulator.bot("alpha").id,
 		},
 		/** Sends an event unchanged. */
-		send: (type: string, data: unknown) =>
-			simulator.sockets.dispatch(simulator.bot("alpha").id, type, data),
+		send: (type: string, data: unknown) => simulator.sockets.dispatch(simulator.bot("alpha").id, type, data),
 		heard,
 		dropped,
 		/** Expects it to be ready, and its tools to work. */
@@ -210,16 +203,11 @@ test.concurrent("an unreadable guild is unavailable until it can be read, and ot
 	expect(await alpha.dropped("GUILD_CREATE")).toBe(1);
 	const inBakers = () => call("list_roles", { guild_id: bakers.id });
 	expect((await inBakers()).isError).toBe(true);
-	expect((await call("list_guilds")).text).toContain(
-		`(unavailable) | ID: ${bakers.id}`,
-	);
+	expect((await call("list_guilds")).text).toContain(`(unavailable) | ID: ${bakers.id}`);
 	await alpha.works();
 
 	sockets.disconnect({ resumable: false });
-	await until(
-		"it has dropped it again",
-		async () => (await alpha.dropped("GUILD_CREATE")) === 2,
-	);
+	await until("it has dropped it again", async () => (await alpha.dropped("GUILD_CREATE")) === 2);
 	await until("it is ready", () => alpha.bot.ready);
 	await alpha.heard();
 	await alpha.works();
@@ -241,9 +229,7 @@ test.concurrent("a guild without the field unavailable is available", async () =
 		}),
 	);
 	await alpha.opened;
-	expect(alpha.connection.guilds.map(({ available }) => available)).toEqual([
-		true,
-	]);
+	expect(alpha.connection.guilds.map(({ available }) => available)).toEqual([true]);
 	expect(alpha.dropped("GUILD_CREATE")).toBe(0);
 });
 
@@ -276,8 +262,7 @@ test.concurrent.each([
 ])("%s does not end the bot", async (_, type, change) => {
 	const heard: string[] = [];
 	await using alpha = await startConnection(undefined, {
-		attach: (client) =>
-			client.on(Events.MessageCreate, ({ id }) => heard.push(id)),
+		attach: (client) => client.on(Events.MessageCreate, ({ id }) => heard.push(id)),
 	});
 	await alpha.opened;
 	const { simulator } = alpha;
@@ -290,9 +275,7 @@ test.concurrent.each([
 	};
 	const [, data = {}] = eventSamples(place).find(([one]) => one === type) ?? [];
 	sockets.dispatch(place.botId, type, change({ ...data }));
-	const after = await simulator
-		.user("zoe")
-		.say("The Cooks/general", "after it");
+	const after = await simulator.user("zoe").say("The Cooks/general", "after it");
 	await until("the next one is heard", () => heard.includes(after.id));
 	expect(sockets.connected).toHaveLength(1);
 	expect(sockets.upgrades).toBe(1);
@@ -314,8 +297,7 @@ test.concurrent("an error in a listener of ours drops only its event, and does n
 	await alpha.opened;
 	const { simulator, recorded } = alpha;
 	const { channel } = simulator.channel("The Cooks/general");
-	for (let count = 0; count < 50; count++)
-		await simulator.user("zoe").say("The Cooks/general", "hello");
+	for (let count = 0; count < 50; count++) await simulator.user("zoe").say("The Cooks/general", "hello");
 	await until("all are heard", () => heard === 50);
 	const [last] = simulator.world.messages.in(channel.id).slice(-1);
 	if (!last) throw new Error("there are messages");

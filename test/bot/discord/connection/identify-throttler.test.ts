@@ -42,8 +42,7 @@ test("a closed connection may not identify, and does not delay the next one", as
 
 test("shards of different buckets do not wait for each other, those of one bucket do", async () => {
 	const waitForIdentify = createIdentifyThrottler(10_000, () => 0);
-	const enter = (shard: number, signal = never) =>
-		waitForIdentify(signal, shard, 16);
+	const enter = (shard: number, signal = never) => waitForIdentify(signal, shard, 16);
 	await Promise.all([0, 1, 15].map((shard) => enter(shard)));
 	const closing = new AbortController();
 	const waiting = enter(16, closing.signal);
@@ -77,11 +76,7 @@ test.each([
 	"%d ms after the login of an earlier process the first one of each bucket waits %d ms",
 	async (sinceLastMs, waitMs) => {
 		let now = 100;
-		const waitForIdentify = createIdentifyThrottler(
-			5_500,
-			() => now,
-			sinceLastMs,
-		);
+		const waitForIdentify = createIdentifyThrottler(5_500, () => now, sinceLastMs);
 		const entered: number[] = [];
 		const waiting = [0, 1].map(async (shard) => {
 			await waitForIdentify(never, shard, 2);

@@ -88,13 +88,7 @@ test("a message that waits arrives as it was sent, whatever its characters", asy
 		handled.push(text);
 		takeLong();
 	});
-	const texts = [
-		"",
-		"\ufeffé",
-		"李伟 🍞 👩‍🍳",
-		"\0\u{10ffff}",
-		"x".repeat(99_999),
-	];
+	const texts = ["", "\ufeffé", "李伟 🍞 👩‍🍳", "\0\u{10ffff}", "x".repeat(99_999)];
 	for (const text of ["first", ...texts]) inbox.add(text);
 	await handleAll(inbox);
 	expect(handled).toEqual(["first", ...texts]);

@@ -10,11 +10,7 @@ import { startBot } from "../../../../src/bot/bot.ts";
 import { toml } from "../../../../src/bot/config/settings.ts";
 import { checkBot } from "../../../../src/bot/setup/check.ts";
 import { botConfig } from "../../../support/bot-config.ts";
-import {
-	gatewayInfo,
-	openConnection,
-	startConnection,
-} from "../../../support/connection.ts";
+import { gatewayInfo, openConnection, startConnection } from "../../../support/connection.ts";
 import { recordLog } from "../../../support/log.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { startSimulator } from "../../../support/simulator.ts";
@@ -68,8 +64,7 @@ async function startAlpha(status?: number) {
 		call: mcp.call,
 		status: async () => (await (await get("/status")).json()) as Status,
 		loads: () => recorded.entries("loaded all members of a guild").length,
-		say: (text: string) =>
-			simulator.user("jose.garcia").say("The Cooks/general", text),
+		say: (text: string) => simulator.user("jose.garcia").say("The Cooks/general", text),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }
@@ -124,10 +119,7 @@ test.concurrent("changes made while there was no session are known in the next o
 
 	sockets.refuseConnections(503);
 	sockets.disconnect({ resumable: false });
-	await until(
-		"the bot has noticed",
-		() => alpha.recorded.entries(lost).length > 0,
-	);
+	await until("the bot has noticed", () => alpha.recorded.entries(lost).length > 0);
 	expect((await alpha.get("/readyz")).status).toBe(503);
 	world.members.remove(guild, zoe);
 	world.members.edit(guild, ada, { nick: "Countess" });
@@ -142,8 +134,7 @@ test.concurrent("changes made while there was no session are known in the next o
 	const roles = (await call("list_roles")).text;
 	expect(roles).toContain("After");
 	expect(roles).not.toContain("Before");
-	const lookUp = async (query: string) =>
-		(await call("lookup_user_by_name", { query })).text;
+	const lookUp = async (query: string) => (await call("lookup_user_by_name", { query })).text;
 	expect(await lookUp("newcomer")).toStartWith("1 match");
 	expect(await lookUp("countess")).toStartWith("1 match");
 	expect(await lookUp("zoe")).toStartWith("No member");
@@ -152,9 +143,7 @@ test.concurrent("changes made while there was no session are known in the next o
 	await alpha.say("!m help");
 	await until("it answers what is asked now", () => alpha.answers().length > 0);
 	expect(alpha.answers()).toEqual([expect.stringContaining("`!m help`")]);
-	expect(alpha.recorded.entries(back)).toMatchObject([
-		{ session: "new", gap_seconds: expect.any(Number) },
-	]);
+	expect(alpha.recorded.entries(back)).toMatchObject([{ session: "new", gap_seconds: expect.any(Number) }]);
 }, 120_000);
 
 test.concurrent("a guild that the bot left while there was no session is removed from the cache", async () => {
@@ -184,9 +173,7 @@ test.concurrent("a session resumed after refused connections misses nothing, wit
 	world.members.add(guild, world.users.add({ username: "newcomer" }), {});
 	sockets.refuseConnections(undefined);
 	await until("it is back", () => alpha.recorded.entries(back).length === 1);
-	expect(
-		(await call("lookup_user_by_name", { query: "newcomer" })).text,
-	).toStartWith("1 match");
+	expect((await call("lookup_user_by_name", { query: "newcomer" })).text).toStartWith("1 match");
 	expect(alpha.recorded.entries(back)).toMatchObject([{ session: "resumed" }]);
 	expect(sockets.connected).toHaveLength(1);
 	expect(alpha.loads()).toBe(1);
@@ -226,9 +213,7 @@ test.concurrent("--check shows how Discord's Gateway responds", async () => {
 		loginTimeoutMs: 10_000,
 	});
 	expect(passed).toBe(false);
-	expect(written.join("\n")).toContain(
-		"within 10 seconds: Discord's Gateway answered HTTP 502",
-	);
+	expect(written.join("\n")).toContain("within 10 seconds: Discord's Gateway answered HTTP 502");
 }, 120_000);
 
 test.concurrent.each([
@@ -240,8 +225,7 @@ test.concurrent.each([
 		const messages: string[] = [];
 		await using alpha = await startConnection(undefined, {
 			timing: maxCommandAgeMs === undefined ? {} : { maxCommandAgeMs },
-			attach: (client) =>
-				client.on(Events.MessageCreate, ({ id }) => messages.push(id)),
+			attach: (client) => client.on(Events.MessageCreate, ({ id }) => messages.push(id)),
 		});
 		await alpha.opened;
 		const { connection, simulator } = alpha;
@@ -256,9 +240,7 @@ test.concurrent.each([
 		await until("it is back", () => alpha.returns().length === 1);
 		expect(connection.guilds[0]?.roles.cache.has(role.id)).toBe(true);
 		expect(messages).toHaveLength(heard);
-		expect(alpha.returns()[0]?.commands_not_carried_out).toBe(
-			heard ? undefined : 1,
-		);
+		expect(alpha.returns()[0]?.commands_not_carried_out).toBe(heard ? undefined : 1);
 		const after = await simulator.user("zoe").say("The Cooks/general", "hello");
 		await until("the next is heard", () => messages.at(-1) === after.id);
 	},
@@ -272,11 +254,8 @@ test.concurrent("a connection whose peer answers neither heartbeats nor a close 
 		accepted.push(peer);
 		peer.on("error", () => {});
 		peer.once("data", (request) => {
-			const [, key = ""] =
-				/sec-websocket-key: (.+)\r/i.exec(`${request}`) ?? [];
-			const accept = createHash("sha1")
-				.update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
-				.digest("base64");
+			const [, key = ""] = /sec-websocket-key: (.+)\r/i.exec(`${request}`) ?? [];
+			const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 			peer.write(
 				`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
 			);

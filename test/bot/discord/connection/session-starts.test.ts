@@ -1,13 +1,7 @@
 // The daily limit of logins to Discord's Gateway, across restarts.
 
 import { expect, test } from "bun:test";
-import {
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	writeFileSync,
-} from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startBot } from "../../../../src/bot/bot.ts";
@@ -74,9 +68,7 @@ test("900 logins in 24 hours are the limit, also after a restart, until the olde
 	expect(await third.blocked()).toContain(
 		"900 by this bot): after 1000 Discord resets the token, so the bot waits until about 2026-02-01T23:00",
 	);
-	expect(third.recorded.messages()).toEqual([
-		"Discord login limit reached, waiting before the next login",
-	]);
+	expect(third.recorded.messages()).toEqual(["Discord login limit reached, waiting before the next login"]);
 	third.clock.now = start + 24 * hourMs;
 	expect(await third.blocked()).toBeUndefined();
 	expect(readdirSync(join(place.file, ".."))).toEqual(["logins.json"]);
@@ -103,14 +95,11 @@ test.each([
 	// More than the limit can ever allow.
 	[2_000, 1_000, false],
 	[2_000, 999, true],
-])(
-	"before %d shards log in, of the logins are left: %d",
-	async (shards, remaining, waits) => {
-		const { blocked } = countIn(undefined);
-		const limit = { total: 1_000, remaining, reset_after: hourMs };
-		expect((await blocked(limit, shards)) !== undefined).toBe(waits);
-	},
-);
+])("before %d shards log in, of the logins are left: %d", async (shards, remaining, waits) => {
+	const { blocked } = countIn(undefined);
+	const limit = { total: 1_000, remaining, reset_after: hourMs };
+	expect((await blocked(limit, shards)) !== undefined).toBe(waits);
+});
 
 test("by the bot's own count, shards log in when there is room for all of them", async () => {
 	using place = directory();
@@ -180,9 +169,7 @@ test("an unreadable or unwritable file does not stop a login", async () => {
 	const nowhere = countIn(join(place.file, "below-a-file", "logins.json"));
 	nowhere.starts.note();
 	nowhere.starts.note();
-	expect(nowhere.recorded.messages()).toEqual([
-		"cannot use the file that counts Discord logins across restarts",
-	]);
+	expect(nowhere.recorded.messages()).toEqual(["cannot use the file that counts Discord logins across restarts"]);
 	expect(nowhere.starts.count).toBe(2);
 });
 
@@ -198,12 +185,9 @@ test.concurrent("at the limit the bot and --check wait and report it; below it t
 	});
 	const bot = startBot(config, recorded.log);
 	const reason = "too many logins to Discord in 24 hours";
-	const status = async () =>
-		(await (await fetch(new URL("/status", bot.url))).json()) as object;
+	const status = async () => (await (await fetch(new URL("/status", bot.url))).json()) as object;
 	await until("it waits", () =>
-		recorded
-			.messages()
-			.includes("Discord login limit reached, waiting before the next login"),
+		recorded.messages().includes("Discord login limit reached, waiting before the next login"),
 	);
 	expect(await status()).toMatchObject({
 		discord: { connected: false, reason: expect.stringContaining(reason) },

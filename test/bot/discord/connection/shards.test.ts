@@ -4,10 +4,7 @@
 import { expect, test } from "bun:test";
 import { Events } from "discord.js";
 import type { Connection } from "../../../../src/bot/discord/connection/connection.ts";
-import {
-	recommendedShards,
-	shardOf,
-} from "../../../../src/bot/discord/connection/shards.ts";
+import { recommendedShards, shardOf } from "../../../../src/bot/discord/connection/shards.ts";
 import type { SimulatorOptions } from "../../../../src/simulator/simulator.ts";
 import { openConnection } from "../../../support/connection.ts";
 import { shardedSeed } from "../../../support/shards.ts";
@@ -20,18 +17,11 @@ type Options = NonNullable<Parameters<typeof openConnection>[1]>;
 const anHour = 3_600_000;
 
 /** A bot in eight guilds, with four shards. */
-async function startSharded(
-	options: Options = {},
-	sharding: SimulatorOptions["sharding"] = {},
-) {
+async function startSharded(options: Options = {}, sharding: SimulatorOptions["sharding"] = {}) {
 	await using stack = new AsyncDisposableStack();
-	const simulator = stack.use(
-		await startSimulator({ seed: shardedSeed(8), sharding }),
-	);
+	const simulator = stack.use(await startSimulator({ seed: shardedSeed(8), sharding }));
 	const { id, token } = simulator.bot("alpha");
-	const alpha = stack.use(
-		openConnection(simulator.api, { token, shards: 4, ...options }),
-	);
+	const alpha = stack.use(openConnection(simulator.api, { token, shards: 4, ...options }));
 	const owned = stack.move();
 	return {
 		...alpha,
@@ -44,11 +34,9 @@ async function startSharded(
 type Sharded = Awaited<ReturnType<typeof startSharded>>;
 
 const isLoaded = ({ connection }: { connection: Connection }) =>
-	connection.guilds.length === 8 &&
-	connection.guilds.every((guild) => connection.hasAllMembers(guild));
+	connection.guilds.length === 8 && connection.guilds.every((guild) => connection.hasAllMembers(guild));
 
-const connectedOf = ({ connection }: Sharded) =>
-	connection.shards.filter((one) => one.connected).map(({ id }) => id);
+const connectedOf = ({ connection }: Sharded) => connection.shards.filter((one) => one.connected).map(({ id }) => id);
 
 // https://discord.com/developers/docs/events/gateway#sharding-sharding-formula
 test.each([
@@ -56,12 +44,9 @@ test.each([
 	[3, 2],
 	[4, 2],
 	[16, 2],
-])(
-	"of %d shards a guild belongs to that of Discord's formula",
-	(count, shard) => {
-		expect(shardOf("197038439483310086", count)).toBe(shard);
-	},
-);
+])("of %d shards a guild belongs to that of Discord's formula", (count, shard) => {
+	expect(shardOf("197038439483310086", count)).toBe(shard);
+});
 
 test.each([
 	[{ shards: 9 }, 9],
@@ -85,17 +70,13 @@ test.concurrent("four shards have all guilds and their members, and each logs in
 	await until("all members are known", () => isLoaded(alpha));
 	for (const guild of connection.guilds) {
 		expect(guild.members.cache.size).toBe(guild.memberCount);
-		expect(`Guild ${guild.shardId}`).toBe(
-			`Guild ${Number(guild.name.slice(6)) % 4}`,
-		);
+		expect(`Guild ${guild.shardId}`).toBe(`Guild ${Number(guild.name.slice(6)) % 4}`);
 	}
 	expect(connection.sockets).toBe(4);
 	expect(alpha.logins()).toBe(4);
 	expect(connection.sessionStarts).toBe(4);
 	expect(connectedOf(alpha)).toEqual([0, 1, 2, 3]);
-	expect(
-		simulator.requests.list().filter(({ path }) => path.includes("/members")),
-	).toEqual([]);
+	expect(simulator.requests.list().filter(({ path }) => path.includes("/members"))).toEqual([]);
 });
 
 test.concurrent("SHARDS=auto takes the number that Discord recommends", async () => {
@@ -129,15 +110,12 @@ test.concurrent("with SHARDS=auto the bot waits for Discord to tell the number",
 test.concurrent.each<[what: string, shards: number | "auto", next: string]>([
 	["a number", 1, "set SHARDS=auto in .env (now 1)"],
 	["auto", "auto", "start the bot again"],
-])(
-	"a bot with too few shards, set as %s, ends with the next step",
-	async (_, shards, next) => {
-		await using alpha = await startSharded({ shards }, { maxGuilds: 7 });
-		expect((await alpha.connection.failed).message).toBe(
-			`Discord refuses the number of shards, because a shard would have more guilds than Discord allows: ${shards === "auto" ? `${next}, so that it asks Discord for the number of shards` : next}`,
-		);
-	},
-);
+])("a bot with too few shards, set as %s, ends with the next step", async (_, shards, next) => {
+	await using alpha = await startSharded({ shards }, { maxGuilds: 7 });
+	expect((await alpha.connection.failed).message).toBe(
+		`Discord refuses the number of shards, because a shard would have more guilds than Discord allows: ${shards === "auto" ? `${next}, so that it asks Discord for the number of shards` : next}`,
+	);
+});
 
 test.concurrent("events of all guilds reach the bot, each over its shard", async () => {
 	const heard: [guild: string, shard: number][] = [];
@@ -145,15 +123,12 @@ test.concurrent("events of all guilds reach the bot, each over its shard", async
 	await using alpha = await startSharded({
 		attach(client) {
 			client.on(Events.Raw, (_: unknown, id: number) => (shard = id));
-			client.on(Events.ChannelCreate, ({ guild }) =>
-				heard.push([guild.name, shard]),
-			);
+			client.on(Events.ChannelCreate, ({ guild }) => heard.push([guild.name, shard]));
 		},
 	});
 	const { world, guild } = alpha.simulator;
 	await alpha.opened;
-	for (const number of [5, 6, 7, 0])
-		world.channels.add(guild(`Guild ${number}`), { name: "new" });
+	for (const number of [5, 6, 7, 0]) world.channels.add(guild(`Guild ${number}`), { name: "new" });
 	await until("it has heard of all", () => heard.length === 4);
 	expect(heard.sort()).toEqual([
 		["Guild 0", 0],
@@ -166,8 +141,7 @@ test.concurrent("events of all guilds reach the bot, each over its shard", async
 test.concurrent("a lost shard is reported, its guilds have no members, and the others go on", async () => {
 	const heard: string[] = [];
 	await using alpha = await startSharded({
-		attach: (client) =>
-			client.on(Events.ChannelCreate, ({ guild }) => heard.push(guild.name)),
+		attach: (client) => client.on(Events.ChannelCreate, ({ guild }) => heard.push(guild.name)),
 	});
 	const { connection, simulator } = alpha;
 	await alpha.opened;
@@ -202,14 +176,12 @@ test.concurrent("a lost shard is reported, its guilds have no members, and the o
 test.concurrent("a shard with a new session loses no guild of the others, and loads its members again", async () => {
 	const deleted: string[] = [];
 	await using alpha = await startSharded({
-		attach: (client) =>
-			client.on(Events.GuildDelete, ({ name }) => deleted.push(name)),
+		attach: (client) => client.on(Events.GuildDelete, ({ name }) => deleted.push(name)),
 	});
 	const { connection, simulator } = alpha;
 	await alpha.opened;
 	await until("all members are known", () => isLoaded(alpha));
-	const loads = () =>
-		alpha.recorded.entries("loaded all members of a guild").length;
+	const loads = () => alpha.recorded.entries("loaded all members of a guild").length;
 	simulator.sockets.holdConnections(true);
 	simulator.sockets.disconnect({ shard: 1, resumable: false });
 	// No event reports this.
@@ -270,10 +242,7 @@ test.concurrent("with max_concurrency 16 all shards log in at once", async () =>
 });
 
 test.concurrent("a shard that identified too early is refused and tries again", async () => {
-	await using alpha = await startSharded(
-		{ timing: { identifyMs: 0 } },
-		{ identifyMs: anHour },
-	);
+	await using alpha = await startSharded({ timing: { identifyMs: 0 } }, { identifyMs: anHour });
 	await until("shards are refused", () => alpha.failures().length > 3);
 	expect(alpha.failures()[0]).toMatchObject({
 		reason: "Discord's Gateway reported the session as invalid",
@@ -292,9 +261,7 @@ test.concurrent("a bot without logins for all of its shards waits", async () => 
 	const alpha = openConnection(simulator.api, { token, shards: 4 });
 	await using _ = { [Symbol.asyncDispose]: () => simulator.close() };
 	await using __ = alpha;
-	await until("it waits", () =>
-		alpha.connection.state.reason.startsWith("too many logins to Discord"),
-	);
+	await until("it waits", () => alpha.connection.state.reason.startsWith("too many logins to Discord"));
 	expect(simulator.sockets.upgrades).toBe(0);
 });
 
@@ -320,9 +287,7 @@ test.concurrent("the members of many guilds are requested a few at a time", asyn
 	expect(connection.guilds).toHaveLength(60);
 	expect(asked).toBe(10);
 	simulator.sockets.holdMembers(false);
-	await until("all members are known", () =>
-		connection.guilds.every((guild) => connection.hasAllMembers(guild)),
-	);
+	await until("all members are known", () => connection.guilds.every((guild) => connection.hasAllMembers(guild)));
 	expect(asked).toBe(60);
 });
 
@@ -333,8 +298,7 @@ test.concurrent("a shard that resumes after all others are ready completes the l
 		{ maxConcurrency: 1 },
 	);
 	const { connection, simulator } = alpha;
-	const isReturned = () =>
-		connection.shards.filter(({ connected }) => connected).length;
+	const isReturned = () => connection.shards.filter(({ connected }) => connected).length;
 	await until("one is ready", () => isReturned() === 1);
 	await until("the other waits", () => simulator.sockets.upgrades === 2);
 	const [first] = connectedOf(alpha);

@@ -3,11 +3,7 @@
 import { expect, test } from "bun:test";
 import { type Client, Events } from "discord.js";
 import type { Simulator } from "../../../../src/simulator/simulator.ts";
-import {
-	openConnection,
-	startConnection,
-	stubDiscord,
-} from "../../../support/connection.ts";
+import { openConnection, startConnection, stubDiscord } from "../../../support/connection.ts";
 import { until } from "../../../support/until.ts";
 
 test.concurrent("a running bot that cannot reconnect because its token was reset fails with that reason", async () => {
@@ -32,9 +28,7 @@ test.concurrent("a running bot whose intent is switched off reconnects without i
 	simulator.sockets.disconnect({ resumable: false });
 	await until("it is back again", () => alpha.returns().length === 2);
 	expect(connection.refusedIntents).toEqual(["MessageContent", "GuildMembers"]);
-	expect(connection.guilds.some((one) => connection.hasAllMembers(one))).toBe(
-		false,
-	);
+	expect(connection.guilds.some((one) => connection.hasAllMembers(one))).toBe(false);
 	expect(connection.hasLoadedMembers).toBe(true);
 }, 120_000);
 
@@ -104,9 +98,7 @@ test.concurrent.each([
 		await bot.opened;
 		// Each connection is lost, and its session resumed.
 		await until("it is back, and has logged what it ignored", () =>
-			bot
-				.returns()
-				.some(({ commands_not_carried_out: count }) => count === late),
+			bot.returns().some(({ commands_not_carried_out: count }) => count === late),
 		);
 	},
 	100_000,
@@ -139,12 +131,10 @@ test.concurrent("a session that is lost before its guilds arrived does not count
 test.concurrent("events from before a new session are not carried out after it", async () => {
 	const heard: string[] = [];
 	await using alpha = await startConnection(withholdGuilds, {
-		attach: (client) =>
-			client.on(Events.MessageCreate, ({ id }) => heard.push(id)),
+		attach: (client) => client.on(Events.MessageCreate, ({ id }) => heard.push(id)),
 	});
 	const { sockets } = alpha.simulator;
-	const say = (text: string) =>
-		alpha.simulator.user("zoe").say("The Cooks/general", text);
+	const say = (text: string) => alpha.simulator.user("zoe").say("The Cooks/general", text);
 	await until("it has a session", () => alpha.logins() === 1);
 	await say("!m nuke 2");
 	sockets.alterEvents(undefined);
@@ -168,13 +158,10 @@ test.concurrent("members requested before a guild was unavailable do not count a
 		}),
 	);
 	const { connection, simulator } = alpha;
-	const send = (type: string, data: object) =>
-		simulator.sockets.dispatch(simulator.bot("alpha").id, type, data);
+	const send = (type: string, data: object) => simulator.sockets.dispatch(simulator.bot("alpha").id, type, data);
 	const { id } = simulator.guild("The Cooks");
 	const guild = await until("it asks for the members", () =>
-		answers.length === 1
-			? connection.guilds.find((one) => one.id === id)
-			: undefined,
+		answers.length === 1 ? connection.guilds.find((one) => one.id === id) : undefined,
 	);
 	send("GUILD_DELETE", { id, unavailable: true });
 	send("GUILD_CREATE", guildCreate);
@@ -190,9 +177,7 @@ test.concurrent("members requested before a guild was unavailable do not count a
 	expect(connection.hasAllMembers(guild)).toBe(false);
 	send("GUILD_MEMBERS_CHUNK", second);
 	await until("it knows them", () => connection.hasAllMembers(guild));
-	expect(alpha.recorded.entries("loaded all members of a guild")).toHaveLength(
-		1,
-	);
+	expect(alpha.recorded.entries("loaded all members of a guild")).toHaveLength(1);
 }, 120_000);
 
 test.concurrent("a login in progress when the bot stops opens no socket", async () => {
@@ -223,19 +208,9 @@ test.concurrent("a login in progress when the bot stops opens no socket", async 
 	expect(alpha.simulator.sockets.upgrades).toBe(0);
 }, 120_000);
 
-test.concurrent.each<
-	[what: string, act: (simulator: Simulator) => void, session: string]
->([
-	[
-		"gets op 7 (Reconnect)",
-		({ sockets }) => sockets.requestReconnect(),
-		"resumed",
-	],
-	[
-		"gets op 9 (Invalid Session, resumable)",
-		({ sockets }) => sockets.invalidate({ resumable: true }),
-		"resumed",
-	],
+test.concurrent.each<[what: string, act: (simulator: Simulator) => void, session: string]>([
+	["gets op 7 (Reconnect)", ({ sockets }) => sockets.requestReconnect(), "resumed"],
+	["gets op 9 (Invalid Session, resumable)", ({ sockets }) => sockets.invalidate({ resumable: true }), "resumed"],
 	["gets op 9 (Invalid Session)", ({ sockets }) => sockets.invalidate(), "new"],
 ])(
 	"a bot that %s reconnects at once",
@@ -244,8 +219,7 @@ test.concurrent.each<
 		// Requests in an invalid session are refused.
 		await until(
 			"it has loaded its members",
-			() =>
-				alpha.recorded.entries("loaded all members of a guild").length === 1,
+			() => alpha.recorded.entries("loaded all members of a guild").length === 1,
 		);
 		act(alpha.simulator);
 		await until("it is back", () => alpha.returns().length === 1);
@@ -260,9 +234,7 @@ test.concurrent.each<
 test.concurrent("a session whose resume URL is unusable is resumed at the first URL", async () => {
 	await using alpha = await startConnection(({ sockets }) =>
 		sockets.alterEvents((type, data) =>
-			type === "READY"
-				? { ...(data as object), resume_gateway_url: "no address" }
-				: data,
+			type === "READY" ? { ...(data as object), resume_gateway_url: "no address" } : data,
 		),
 	);
 	await alpha.opened;
@@ -272,10 +244,9 @@ test.concurrent("a session whose resume URL is unusable is resumed at the first 
 }, 120_000);
 
 test.concurrent("a session that lasted resets the back-off", async () => {
-	await using alpha = await startConnection(
-		({ sockets }) => sockets.refuseConnections(502),
-		{ timing: { backOffMs: [4, 60_000], stableMs: 0 } },
-	);
+	await using alpha = await startConnection(({ sockets }) => sockets.refuseConnections(502), {
+		timing: { backOffMs: [4, 60_000], stableMs: 0 },
+	});
 	const { sockets } = alpha.simulator;
 	await until("it backs off", () => alpha.failures().length === 5);
 	sockets.refuseConnections(undefined);
@@ -303,8 +274,7 @@ test.concurrent("a bot sends no more payloads a minute than Discord allows", asy
 	});
 	await using bot = openConnection(discord.api);
 	await bot.opened;
-	for (let count = 0; count < 300; count++)
-		bot.connection.discord.user.setPresence({ status: "idle" });
+	for (let count = 0; count < 300; count++) bot.connection.discord.user.setPresence({ status: "idle" });
 	expect(await sent.promise).toBe(110);
 }, 120_000);
 
@@ -319,9 +289,7 @@ test.concurrent("events from before a session is resumed are not handled again",
 	});
 	await alpha.opened;
 	const say = async (text: string) => {
-		const { id } = await alpha.simulator
-			.user("zoe")
-			.say("The Cooks/general", text);
+		const { id } = await alpha.simulator.user("zoe").say("The Cooks/general", text);
 		await until("it is heard", () => heard.includes(id));
 		return id;
 	};
@@ -337,9 +305,6 @@ test.concurrent("a login that Discord does not answer times out and is tried aga
 	await using bot = openConnection(discord.api, { timing: { readyMs: 20 } });
 	await until("it has tried twice", () => {
 		const [first, second] = bot.failures();
-		return (
-			second &&
-			first?.reason === "Discord's Gateway did not confirm the session in time"
-		);
+		return second && first?.reason === "Discord's Gateway did not confirm the session in time";
 	});
 }, 120_000);

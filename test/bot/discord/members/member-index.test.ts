@@ -2,11 +2,7 @@
 
 import { expect, spyOn, test } from "bun:test";
 import { compareIds } from "../../../../src/bot/discord/ids.ts";
-import {
-	MemberIndex,
-	maxCounted,
-	type Names,
-} from "../../../../src/bot/discord/members/member-index.ts";
+import { MemberIndex, maxCounted, type Names } from "../../../../src/bot/discord/members/member-index.ts";
 import { NameTable } from "../../../../src/bot/discord/members/name-table.ts";
 import { fold } from "../../../../src/bot/discord/text.ts";
 import { seeded } from "../../../support/random.ts";
@@ -30,12 +26,7 @@ class PlainSearch {
 		const matches = [...this.members]
 			.map(([id, names]) => ({ id, ...this.#seen(names, query) }))
 			.filter(({ rank }) => rank < 3)
-			.sort(
-				(a, b) =>
-					a.rank - b.rank ||
-					a.shown.localeCompare(b.shown) ||
-					compareIds(a.id, b.id),
-			);
+			.sort((a, b) => a.rank - b.rank || a.shown.localeCompare(b.shown) || compareIds(a.id, b.id));
 		return matches.map(({ id }) => id);
 	}
 
@@ -51,8 +42,7 @@ class PlainSearch {
 	}
 }
 
-const words =
-	"a A an na Anna z Zoë ß ss ﬁ ø Σ ς か が 李 伟 한 🍞 👩‍🍳 🏳️‍🌈 | @ ÿ";
+const words = "a A an na Anna z Zoë ß ss ﬁ ø Σ ς か が 李 伟 한 🍞 👩‍🍳 🏳️‍🌈 | @ ÿ";
 /** Few enough that names are often equal, or start or end with one another. */
 const pieces = [
 	...words.split(" "),
@@ -63,10 +53,7 @@ const pieces = [
 function createNames(seed: number) {
 	const { below: random } = seeded(seed);
 	const text = (maxLength: number) =>
-		Array.from(
-			{ length: random(maxLength + 1) },
-			() => pieces[random(pieces.length)],
-		).join("");
+		Array.from({ length: random(maxLength + 1) }, () => pieces[random(pieces.length)]).join("");
 	return {
 		random,
 		text,
@@ -87,49 +74,46 @@ function check(index: MemberIndex, plain: PlainSearch, query: string) {
 	}
 }
 
-test.each([1, 2, 3, 4])(
-	"after random changes, look-ups find what a linear search finds (%d)",
-	async (seed) => {
-		const { random, text, names } = createNames(seed);
-		const index = new MemberIndex();
-		const plain = new PlainSearch();
-		const ids = Array.from({ length: 900 }, (_, at) =>
-			String((BigInt(at + 1) * 7_919n ** 4n) % 10n ** 19n).padEnd(17, "7"),
-		);
-		const anyId = () => ids[random(ids.length)] ?? "";
-		const merging: Promise<void>[] = [];
-		for (let round = 0; round < 60; round += 1) {
-			for (let step = random(60); step >= 0; step -= 1) {
-				const id = anyId();
-				if (random(4) === 0) {
-					index.delete(id);
-					plain.members.delete(id);
-				} else {
-					// Now and then they are called what they were called before.
-					const called = (random(5) === 0 && plain.members.get(id)) || names();
-					index.set(id, called);
-					plain.members.set(id, called);
-				}
+test.each([1, 2, 3, 4])("after random changes, look-ups find what a linear search finds (%d)", async (seed) => {
+	const { random, text, names } = createNames(seed);
+	const index = new MemberIndex();
+	const plain = new PlainSearch();
+	const ids = Array.from({ length: 900 }, (_, at) =>
+		String((BigInt(at + 1) * 7_919n ** 4n) % 10n ** 19n).padEnd(17, "7"),
+	);
+	const anyId = () => ids[random(ids.length)] ?? "";
+	const merging: Promise<void>[] = [];
+	for (let round = 0; round < 60; round += 1) {
+		for (let step = random(60); step >= 0; step -= 1) {
+			const id = anyId();
+			if (random(4) === 0) {
+				index.delete(id);
+				plain.members.delete(id);
+			} else {
+				// Now and then they are called what they were called before.
+				const called = (random(5) === 0 && plain.members.get(id)) || names();
+				index.set(id, called);
+				plain.members.set(id, called);
 			}
-			if (random(50) === 0) {
-				index.clear();
-				plain.members.clear();
-			}
-			// What changes while a table is made is right in the end, too.
-			if (random(4) === 0) merging.push(index.rebuild());
-			if (random(3) === 0) await Bun.sleep(0);
-			expect(index.size).toBe(plain.members.size);
-			for (let asked = 0; asked < 4; asked += 1) {
-				const query = fold(text(2));
-				if (query !== "") check(index, plain, query);
-			}
-			const { nickname, username } = plain.members.get(anyId()) ?? {};
-			const whole = fold(nickname || username || "");
-			if (whole !== "") check(index, plain, whole);
 		}
-		await Promise.all(merging);
-	},
-);
+		if (random(50) === 0) {
+			index.clear();
+			plain.members.clear();
+		}
+		// What changes while a table is made is right in the end, too.
+		if (random(4) === 0) merging.push(index.rebuild());
+		if (random(3) === 0) await Bun.sleep(0);
+		expect(index.size).toBe(plain.members.size);
+		for (let asked = 0; asked < 4; asked += 1) {
+			const query = fold(text(2));
+			if (query !== "") check(index, plain, query);
+		}
+		const { nickname, username } = plain.members.get(anyId()) ?? {};
+		const whole = fold(nickname || username || "");
+		if (whole !== "") check(index, plain, whole);
+	}
+	await Promise.all(merging);
+});
 
 test("changes in a guild of 20,000 are found before, during and after a rebuild", async () => {
 	const { random, names } = createNames(5);
@@ -155,8 +139,7 @@ test("changes in a guild of 20,000 are found before, during and after a rebuild"
 		await new Promise(setImmediate);
 	}
 	await merged;
-	for (const query of ["USER1999", "ANNA", "🍞", "USER", "が", "Σ"])
-		check(index, plain, query);
+	for (const query of ["USER1999", "ANNA", "🍞", "USER", "が", "Σ"]) check(index, plain, query);
 	await index.rebuild();
 	check(index, plain, "USER1");
 });
@@ -236,11 +219,7 @@ test("a look-up that most of 60,000 match stops counting, and still finds the be
 	index.set(next, { nickname: null, globalName: null, username: "next" });
 	expect(index.firstIds(third, 2)).toEqual([next, ids[3] ?? ""]);
 	await index.rebuild();
-	expect(index.firstIds("0", 5)).toEqual([
-		...ids.slice(0, 3),
-		next,
-		ids[3] ?? "",
-	]);
+	expect(index.firstIds("0", 5)).toEqual([...ids.slice(0, 3), next, ids[3] ?? ""]);
 	expect(index.firstIds(next, 1)).toEqual(ids.slice(3, 4));
 	expect(index.firstIds(last, 5)).toEqual([]);
 });
@@ -305,10 +284,7 @@ test("an empty query, half a character, and text across two names match nobody",
 
 const names = async (world: TestWorld, query: string) => {
 	const { text } = await world.call("lookup_user_by_name", { query });
-	return Array.from(
-		text.matchAll(/^(.+) \(@.*\) \| ID: /gm),
-		([, name]) => name,
-	);
+	return Array.from(text.matchAll(/^(.+) \(@.*\) \| ID: /gm), ([, name]) => name);
 };
 
 test.concurrent("a new name that a message brought before its event is found", async () => {
@@ -349,8 +325,6 @@ test.concurrent("a new global name is found in every guild of the user", async (
 	user.global_name = "Zugvogel";
 	platform.members.edit(world.guild, here, { nick: "Gast" });
 	await world.heard();
-	expect(await lookUp("zugvogel")).toBe(
-		`1 match(es):\nZugvogel (@wanderer) | ID: ${user.id}`,
-	);
+	expect(await lookUp("zugvogel")).toBe(`1 match(es):\nZugvogel (@wanderer) | ID: ${user.id}`);
 	expect(await names(world, "zugvogel")).toEqual(["Gast"]);
 });

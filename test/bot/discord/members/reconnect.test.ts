@@ -12,11 +12,7 @@ function loads({ logged }: TestWorld): number {
 }
 
 function countOf({ logged }: TestWorld, session: "new" | "resumed"): number {
-	return logged.filter(
-		(line) =>
-			line.includes("reconnected to Discord's Gateway") &&
-			line.includes(session),
-	).length;
+	return logged.filter((line) => line.includes("reconnected to Discord's Gateway") && line.includes(session)).length;
 }
 
 test.concurrent("after a resumed session the members are complete without being loaded again", async () => {
@@ -46,9 +42,7 @@ test.concurrent("while a new session loads the members again, those known before
 	const look = await world.call("lookup_user_by_name", { query: "ada" });
 	expect(look.text).toContain(`ID: ${ada.id}`);
 	const list = await world.call("list_members", { guild_id: guild.id });
-	expect(list.text).toStartWith(
-		`${guild.members.size} of ${guild.members.size}`,
-	);
+	expect(list.text).toStartWith(`${guild.members.size} of ${guild.members.size}`);
 	expect(list.text).toContain(loading);
 	const one = await world.call("get_member", { user_id: ada.id });
 	expect(one.isError).toBe(false);
@@ -123,8 +117,7 @@ test.concurrent("a nickname and a timeout that ended during an outage are forgot
 });
 
 test.concurrent("someone who joins again while the members are loaded stays", async () => {
-	const { alpha, simulator, guild, ada, cached, isLoaded } =
-		await startLoaded();
+	const { alpha, simulator, guild, ada, cached, isLoaded } = await startLoaded();
 	await using _ = alpha;
 	simulator.sockets.holdMembers(true);
 	simulator.sockets.disconnect({ resumable: false });
@@ -132,8 +125,7 @@ test.concurrent("someone who joins again while the members are loaded stays", as
 	// The chunk is older than the event.
 	const joined = "2030-01-01T00:00:00.000000+00:00";
 	simulator.sockets.alterEvents((type, data) => {
-		if (type === "GUILD_MEMBER_UPDATE")
-			return { ...Object(data), joined_at: joined };
+		if (type === "GUILD_MEMBER_UPDATE") return { ...Object(data), joined_at: joined };
 		if (type !== "GUILD_MEMBERS_CHUNK") return data;
 		const chunk = data as { members: { user: { id: string } }[] };
 		const members = chunk.members.filter(({ user }) => user.id !== ada.user.id);

@@ -1,12 +1,7 @@
 import { expect, test } from "bun:test";
 import { REST, Routes } from "discord.js";
 import { resolveLostMessages } from "../../../../src/bot/discord/rest/nonce.ts";
-import {
-	guardRest,
-	isOutcomeUnknown,
-	restOptions,
-	withinRun,
-} from "../../../../src/bot/discord/rest/rest.ts";
+import { guardRest, isOutcomeUnknown, restOptions, withinRun } from "../../../../src/bot/discord/rest/rest.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { until } from "../../../support/until.ts";
 
@@ -28,11 +23,9 @@ async function startPlatform() {
 	resolveLostMessages(rest, closing.signal);
 	return {
 		...{ simulator, channel, closing, rest },
-		say: (body: object = { content: "once" }) =>
-			rest.post(Routes.channelMessages(channel.id), { body }),
+		say: (body: object = { content: "once" }) => rest.post(Routes.channelMessages(channel.id), { body }),
 		/** Of the requests that were executed. */
-		nonces: () =>
-			simulator.journal.entries(messages).map(({ nonce }) => String(nonce)),
+		nonces: () => simulator.journal.entries(messages).map(({ nonce }) => String(nonce)),
 		arrivals: () => simulator.requests.list(messages).length,
 		expireRequests() {
 			const due = expiry;
@@ -58,44 +51,25 @@ const page = {
 };
 
 test.concurrent.each<[string, (platform: Platform) => unknown]>([
-	[
-		"a connection that drops before",
-		({ simulator: { faults } }) =>
-			faults.drop(messages, { when: "before", times }),
-	],
-	[
-		"a connection that drops after",
-		({ simulator: { faults } }) =>
-			faults.drop(messages, { when: "after", times }),
-	],
-	[
-		"a server error before",
-		({ simulator: { faults } }) => faults.fail(messages, 500, { times }),
-	],
-	[
-		"a server error after",
-		({ simulator: { faults } }) =>
-			faults.fail(messages, 503, { times, executed: true }),
-	],
+	["a connection that drops before", ({ simulator: { faults } }) => faults.drop(messages, { when: "before", times })],
+	["a connection that drops after", ({ simulator: { faults } }) => faults.drop(messages, { when: "after", times })],
+	["a server error before", ({ simulator: { faults } }) => faults.fail(messages, 500, { times })],
+	["a server error after", ({ simulator: { faults } }) => faults.fail(messages, 503, { times, executed: true })],
 	[
 		"a page of a proxy after",
-		({ simulator: { faults } }) =>
-			faults.answer(messages, { status: 502, ...page, executed: true, times }),
+		({ simulator: { faults } }) => faults.answer(messages, { status: 502, ...page, executed: true, times }),
 	],
-])(
-	"%s the message is created is resolved by sending it again",
-	async (_, inject) => {
-		await using platform = await startPlatform();
-		const { simulator, channel } = platform;
-		inject(platform);
-		const message = await platform.say();
-		expect(channel.transcript()).toBe("alpha: once");
-		const [stored] = simulator.world.messages.in(channel.id);
-		expect(message).toMatchObject({ id: stored?.id, content: "once" });
-		expect(platform.arrivals()).toBe(2);
-		expect(platform.nonces()).toHaveLength(1);
-	},
-);
+])("%s the message is created is resolved by sending it again", async (_, inject) => {
+	await using platform = await startPlatform();
+	const { simulator, channel } = platform;
+	inject(platform);
+	const message = await platform.say();
+	expect(channel.transcript()).toBe("alpha: once");
+	const [stored] = simulator.world.messages.in(channel.id);
+	expect(message).toMatchObject({ id: stored?.id, content: "once" });
+	expect(platform.arrivals()).toBe(2);
+	expect(platform.nonces()).toHaveLength(1);
+});
 
 test.concurrent("a timeout is resolved by sending the message again, and a second one ends that", async () => {
 	await using platform = await startPlatform();
@@ -182,9 +156,7 @@ test.concurrent("a message is not sent again beyond the deadline of its tool, or
 	const run = { signal, reason: undefined, mayWrite: true };
 	const fault = platform.simulator.faults.fail(messages, 500);
 	const endsAt = performance.now() + 400;
-	expect(
-		await isUnknown(withinRun({ ...run, endsAt }, () => platform.say())),
-	).toBe(true);
+	expect(await isUnknown(withinRun({ ...run, endsAt }, () => platform.say()))).toBe(true);
 	const stopped = isUnknown(platform.say());
 	await until("it has failed", () => fault.hits === 2);
 	platform.closing.abort();

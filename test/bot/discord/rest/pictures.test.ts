@@ -13,15 +13,9 @@ import {
 import { startSimulator } from "../../../support/simulator.ts";
 
 const emojiId = "100000000000000001";
-const gif = Buffer.from(
-	"R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7",
-	"base64",
-);
+const gif = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 /** The start of an animated WebP picture. */
-const animatedWebp = Buffer.concat([
-	Buffer.from("RIFFxxxxWEBPVP8X"),
-	Buffer.from([10, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0]),
-]);
+const animatedWebp = Buffer.concat([Buffer.from("RIFFxxxxWEBPVP8X"), Buffer.from([10, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0])]);
 
 /** A CDN that gives these responses in turn, the last one again and again. */
 function startCdn(...responses: (() => Response | Promise<Response>)[]) {
@@ -78,8 +72,7 @@ test("emoji and icons are downloaded from the simulator in a format that can be 
 	const pictures = new Pictures({ cdn, onResponse });
 	const [creator] = guild.members.values();
 	if (!creator) throw new Error("no members");
-	const add = (animated: boolean) =>
-		world.emojis.add(guild, creator.user, { name: "soup", animated });
+	const add = (animated: boolean) => world.emojis.add(guild, creator.user, { name: "soup", animated });
 
 	const still = add(false);
 	const stored = world.pictures.get(`emojis/${still.id}`);
@@ -127,8 +120,7 @@ test("the CDN gets no token and no cookie", async () => {
 	const [request] = cdn.requests;
 	expect(request?.path).toBe(`/emojis/${emojiId}.png?size=256`);
 	expect(request?.headers["user-agent"]).toStartWith("DiscordBot ");
-	for (const name of ["authorization", "cookie"])
-		expect(request?.headers).not.toHaveProperty(name);
+	for (const name of ["authorization", "cookie"]) expect(request?.headers).not.toHaveProperty(name);
 });
 
 test("an emoji that cannot be a PNG is downloaded as WebP", async () => {
@@ -145,34 +137,10 @@ test("an emoji that cannot be a PNG is downloaded as WebP", async () => {
 test.each([
 	["a server error", status(500), 2, "server_error", / with HTTP 500$/],
 	["a refusal", status(403), 1, "client_error", / with HTTP 403$/],
-	[
-		"a redirect",
-		status(302, { location: "/" }),
-		1,
-		"failed",
-		/ with HTTP 302$/,
-	],
-	[
-		"a page",
-		image("<p>", "text/html"),
-		1,
-		"failed",
-		/ with HTTP 200 that is not a picture$/,
-	],
-	[
-		"an empty picture",
-		image(""),
-		1,
-		"failed",
-		/ with HTTP 200 that is not a picture$/,
-	],
-	[
-		"a huge picture",
-		image(Buffer.alloc(11 * 1024 * 1024)),
-		1,
-		"failed",
-		/ with HTTP 200 of more than 10 MiB/,
-	],
+	["a redirect", status(302, { location: "/" }), 1, "failed", / with HTTP 302$/],
+	["a page", image("<p>", "text/html"), 1, "failed", / with HTTP 200 that is not a picture$/],
+	["an empty picture", image(""), 1, "failed", / with HTTP 200 that is not a picture$/],
+	["a huge picture", image(Buffer.alloc(11 * 1024 * 1024)), 1, "failed", / with HTTP 200 of more than 10 MiB/],
 ] as const)(
 	"%s in place of a picture is an error that names the picture",
 	async (_, respond, attempts, outcome, text) => {
@@ -181,9 +149,7 @@ test.each([
 		expect(error).toBeInstanceOf(PlatformFailure);
 		const { message } = error as PlatformFailure;
 		expect(message).toMatch(text);
-		expect(message).toStartWith(
-			"Discord's CDN answered the request for icons/1/abc.png with HTTP ",
-		);
+		expect(message).toStartWith("Discord's CDN answered the request for icons/1/abc.png with HTTP ");
 		expect(toToolError(error)?.message).toContain("nothing was changed");
 		expect(cdn.outcomes).toEqual(Array(attempts).fill(outcome));
 	},
@@ -231,9 +197,7 @@ test("a download ends with the tool that needs it", async () => {
 	await using cdn = startCdn(image());
 	const signal = AbortSignal.abort();
 	const run = { signal, endsAt: Infinity, reason: undefined, mayWrite: false };
-	const error = await failureOf(
-		withinRun(run, () => cdn.pictures.emoji(emojiId, false)),
-	);
+	const error = await failureOf(withinRun(run, () => cdn.pictures.emoji(emojiId, false)));
 	expect(error).toMatchObject({ outcome: "not sent" });
 	expect(cdn.requests).toEqual([]);
 });

@@ -2,10 +2,7 @@
 
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { REST, Routes } from "discord.js";
-import {
-	guardRest,
-	restOptions,
-} from "../../../../src/bot/discord/rest/rest.ts";
+import { guardRest, restOptions } from "../../../../src/bot/discord/rest/rest.ts";
 import { until } from "../../../support/until.ts";
 
 const hourMs = 3_600_000;
@@ -55,18 +52,15 @@ const global = { message: "x", retry_after: 0.3, global: true };
 test.each([
 	["the route", () => Response.json({}, { headers: limited(0.3) })],
 	["the whole bot", () => Response.json(global, { status: 429 })],
-])(
-	"a clock set back by an hour while a request waits for a limit of %s does not extend the wait",
-	async (_, limit) => {
-		await using api = startApi([limit()]);
-		const first = api.ask();
-		const second = api.ask();
-		await until("the limit is known", () => api.received() > 0);
-		setBack();
-		await Promise.all([first, second]);
-		expect(api.received()).toBeGreaterThan(1);
-	},
-);
+])("a clock set back by an hour while a request waits for a limit of %s does not extend the wait", async (_, limit) => {
+	await using api = startApi([limit()]);
+	const first = api.ask();
+	const second = api.ask();
+	await until("the limit is known", () => api.received() > 0);
+	setBack();
+	await Promise.all([first, second]);
+	expect(api.received()).toBeGreaterThan(1);
+});
 
 test("a clock set forward by an hour does not end a rate limit", async () => {
 	await using api = startApi([Response.json({}, { headers: limited(60) })]);

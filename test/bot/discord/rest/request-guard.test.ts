@@ -1,8 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-	type Pause,
-	RequestGuard,
-} from "../../../../src/bot/discord/rest/request-guard.ts";
+import { type Pause, RequestGuard } from "../../../../src/bot/discord/rest/request-guard.ts";
 
 const second = 1_000;
 const minute = 60 * second;
@@ -31,11 +28,7 @@ test.each([
 	(status, first, longest) => {
 		const { guard, clock, answerForeign } = startGuard();
 		const pauses = Array.from({ length: 9 }, () => answerForeign(status));
-		expect(pauses).toEqual(
-			[1, 2, 4, 8, 16, 32, 64, 128, 256].map((factor) =>
-				Math.min(first * factor, longest),
-			),
-		);
+		expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256].map((factor) => Math.min(first * factor, longest)));
 		clock.now += guard.pause?.waitMs ?? 0;
 		guard.begin().noteResponse(200, null);
 		expect(answerForeign(status)).toBe(first);
@@ -61,10 +54,7 @@ test("responses to requests sent before the pause neither extend nor end it", ()
 	});
 	early[0]?.noteResponse(200, null);
 	expect(answerForeign(403)).toBe(10 * second);
-	expect(started.map(({ waitMs }) => waitMs)).toEqual([
-		5 * second,
-		10 * second,
-	]);
+	expect(started.map(({ waitMs }) => waitMs)).toEqual([5 * second, 10 * second]);
 });
 
 test("too many invalid requests and a foreign response each pause requests; the longer pause applies", () => {

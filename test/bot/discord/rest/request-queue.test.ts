@@ -3,12 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { REST, Routes } from "discord.js";
 import { RequestGuard } from "../../../../src/bot/discord/rest/request-guard.ts";
-import {
-	type Priority,
-	QueueFull,
-	RequestQueue,
-	stopsHarm,
-} from "../../../../src/bot/discord/rest/request-queue.ts";
+import { type Priority, QueueFull, RequestQueue, stopsHarm } from "../../../../src/bot/discord/rest/request-queue.ts";
 import {
 	guardRest,
 	inBackground,
@@ -71,24 +66,19 @@ describe("within a second", () => {
 		["call", 9],
 		["other", 6],
 		["background", 4],
-	] as const)(
-		"requests of the priority %s are at most %d of 10",
-		async (priority, max) => {
-			const { queue, sent, send, pass } = createQueue();
-			times(25, (index) => send(priority, String(index)));
-			await settled();
-			expect([sent.length, queue.waiting]).toEqual([max, 25 - max]);
-			await pass(1_049);
-			expect(sent).toHaveLength(max);
-			await pass(1);
-			expect(sent).toHaveLength(Math.min(25, 2 * max));
-			await pass(10_000);
-			expect(sent).toEqual(
-				Array.from({ length: 25 }, (_, index) => `${index}`),
-			);
-			expect(queue.waiting).toBe(0);
-		},
-	);
+	] as const)("requests of the priority %s are at most %d of 10", async (priority, max) => {
+		const { queue, sent, send, pass } = createQueue();
+		times(25, (index) => send(priority, String(index)));
+		await settled();
+		expect([sent.length, queue.waiting]).toEqual([max, 25 - max]);
+		await pass(1_049);
+		expect(sent).toHaveLength(max);
+		await pass(1);
+		expect(sent).toHaveLength(Math.min(25, 2 * max));
+		await pass(10_000);
+		expect(sent).toEqual(Array.from({ length: 25 }, (_, index) => `${index}`));
+		expect(queue.waiting).toBe(0);
+	});
 });
 
 test("the most urgent request is sent first, and at once as long as others leave a share", async () => {
@@ -100,9 +90,7 @@ test("the most urgent request is sent first, and at once as long as others leave
 	times(3, () => send("call"));
 	times(2, () => send("protection"));
 	await settled();
-	expect(sent.slice(4)).toEqual([
-		...["other", "other", "call", "call", "call", "protection"],
-	]);
+	expect(sent.slice(4)).toEqual([...["other", "other", "call", "call", "call", "protection"]]);
 	sent.length = 0;
 	await pass(1_050);
 	expect(sent).toEqual(["protection", "other", "background", "background"]);
@@ -157,9 +145,7 @@ test("a request that is cancelled leaves the queue", async () => {
 	expect(queue.waiting).toBe(1);
 	await pass(1_050);
 	expect(sent).toEqual(["first", "third"]);
-	expect(
-		send("call", "fourth", AbortSignal.abort(new Error("late"))),
-	).rejects.toThrow("late");
+	expect(send("call", "fourth", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
 	await settled();
 	expect(queue.waiting).toBe(0);
 });
@@ -176,10 +162,7 @@ test("after the connection is closed, nothing is sent", async () => {
 	expect(sent).toEqual(["first"]);
 	const failed = Promise.allSettled([waiting, late]);
 	cancel.abort(new Error("cancelled"));
-	expect((await failed).map(({ status }) => status)).toEqual([
-		"rejected",
-		"rejected",
-	]);
+	expect((await failed).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 	expect(queue.waiting).toBe(0);
 });
 
@@ -208,20 +191,14 @@ test.each([
 		{ communication_disabled_until: "2026-01-01T00:00:00.000Z" },
 		true,
 	],
-	[
-		...(["PATCH", Routes.guildMember("1", "2")] as const),
-		{ communication_disabled_until: null },
-		false,
-	],
+	[...(["PATCH", Routes.guildMember("1", "2")] as const), { communication_disabled_until: null }, false],
 	["PATCH", Routes.guildMember("1", "2"), { nick: "a" }, false],
 	["PATCH", Routes.guildMember("1", "2"), undefined, false],
 	["DELETE", Routes.guildMemberRole("1", "2", "3"), undefined, false],
 	["PUT", "/guilds/1/incident-actions", {}, true],
 	["DELETE", Routes.channelMessage("1", "2"), undefined, false],
 ])("whether %s %s with %j stops harm: %j", (method, fullRoute, body, stops) => {
-	const request = { method, fullRoute, body } as Parameters<
-		typeof stopsHarm
-	>[0];
+	const request = { method, fullRoute, body } as Parameters<typeof stopsHarm>[0];
 	expect(stopsHarm(request)).toBe(stops);
 });
 
@@ -230,10 +207,7 @@ async function startPlatform() {
 	const simulator = await startSimulator();
 	const clock = createQueue(10);
 	const expiry = new AbortController();
-	const options = restOptions(
-		...[simulator.api, undefined, new RequestGuard()],
-		clock.queue,
-	);
+	const options = restOptions(...[simulator.api, undefined, new RequestGuard()], clock.queue);
 	const rest = new REST(options).setToken(simulator.bot("alpha").token);
 	guardRest(rest, {
 		timeoutMs: 10_000,
@@ -251,9 +225,9 @@ async function startPlatform() {
 		/** Reads channels, each on a route of its own. */
 		flood: (count: number) =>
 			Array.from({ length: count }, (_, index) =>
-				inBackground(() =>
-					rest.get(Routes.channel(channels[index % channels.length] ?? "")),
-				).catch((error: unknown) => error),
+				inBackground(() => rest.get(Routes.channel(channels[index % channels.length] ?? ""))).catch(
+					(error: unknown) => error,
+				),
 			),
 		[Symbol.asyncDispose]: () => simulator.close(),
 	};
@@ -262,8 +236,7 @@ async function startPlatform() {
 test("a ban and an interaction's response are sent while others wait", async () => {
 	await using platform = await startPlatform();
 	const { simulator, clock, rest, guild } = platform;
-	const requests = () =>
-		simulator.requests.list().map(({ method, path }) => `${method} ${path}`);
+	const requests = () => simulator.requests.list().map(({ method, path }) => `${method} ${path}`);
 	const flood = platform.flood(30);
 	await until("they wait", () => clock.queue.waiting > 0);
 	await until("the first are sent", () => requests().length === 4);
@@ -271,9 +244,7 @@ test("a ban and an interaction's response are sent while others wait", async () 
 	await platform.inRun(() => rest.put(ban, { body: {} }));
 	expect(requests().at(-1)).toBe(`PUT ${ban}`);
 	for (let count = 0; count < 20; count++)
-		await rest
-			.post(Routes.webhook("1", "token"), { auth: false, body: {} })
-			.catch(() => {});
+		await rest.post(Routes.webhook("1", "token"), { auth: false, body: {} }).catch(() => {});
 	expect(requests().slice(5)).toHaveLength(20);
 	let isDone = false;
 	void Promise.all(flood).then(() => {
@@ -300,10 +271,7 @@ test("a request that waits past its deadline was not sent", async () => {
 	expiry.abort(new DOMException("The time is up", "TimeoutError"));
 	const outcomes = await Promise.all(flood);
 	const failed = outcomes.filter((one) => one instanceof PlatformTimeout);
-	expect(failed.map(({ outcome }) => outcome)).toEqual([
-		"not sent",
-		"not sent",
-	]);
+	expect(failed.map(({ outcome }) => outcome)).toEqual(["not sent", "not sent"]);
 	expect(clock.queue.waiting).toBe(0);
 });
 

@@ -22,10 +22,7 @@ const longMs = 30_000;
 const shortMs = 1_000;
 
 /** A simulator, and discord.js's REST manager in front of it as the bot has it. */
-async function startPlatform(
-	timeoutMs = longMs,
-	requests = new RequestGuard(),
-) {
+async function startPlatform(timeoutMs = longMs, requests = new RequestGuard()) {
 	const simulator = await startSimulator();
 	const channel = simulator.channel("The Cooks/general");
 	const unauthorized: string[] = [];
@@ -40,8 +37,7 @@ async function startPlatform(
 		rest,
 		channel,
 		unauthorized,
-		say: (content: string) =>
-			rest.post(Routes.channelMessages(channel.id), { body: { content } }),
+		say: (content: string) => rest.post(Routes.channelMessages(channel.id), { body: { content } }),
 		[Symbol.asyncDispose]: () => simulator.close(),
 	};
 }
@@ -54,11 +50,7 @@ const failureOf = (call: Promise<unknown>) =>
 		(error: unknown) => error,
 	);
 
-function expectOutcome(
-	error: unknown,
-	kind: typeof PlatformTimeout | typeof PlatformFailure,
-	outcome: string,
-) {
+function expectOutcome(error: unknown, kind: typeof PlatformTimeout | typeof PlatformFailure, outcome: string) {
 	expect(error).toBeInstanceOf(kind);
 	expect(error).toMatchObject({ outcome });
 }
@@ -95,9 +87,7 @@ test.concurrent("endingEarlier shortens the deadline of a write, and timeLeftMs 
 	await withinRun(run, async () => {
 		const leftMs = timeLeftMs();
 		expect(leftMs).toBeGreaterThan(3_000_000);
-		const error = await failureOf(
-			endingEarlier(leftMs - shortMs, () => platform.say("once")),
-		);
+		const error = await failureOf(endingEarlier(leftMs - shortMs, () => platform.say("once")));
 		expectOutcome(error, PlatformTimeout, "unknown");
 		expect(run.signal.aborted).toBe(false);
 	});
@@ -107,9 +97,7 @@ test.concurrent("endingEarlier shortens the deadline of a write, and timeLeftMs 
 test.concurrent("a stalled read times out and has changed nothing", async () => {
 	await using platform = await startPlatform(shortMs);
 	platform.simulator.faults.stall("GET /channels/:channel_id");
-	const error = await failureOf(
-		platform.rest.get(Routes.channel(platform.channel.id)),
-	);
+	const error = await failureOf(platform.rest.get(Routes.channel(platform.channel.id)));
 	expectOutcome(error, PlatformTimeout, "read");
 });
 
@@ -133,9 +121,7 @@ test.concurrent("a call queued behind another times out as not sent, and is not 
 	await until("it has arrived", () => simulator.requests.list().length > 0);
 	const run = { reason: undefined, mayWrite: true, endsAt: Infinity };
 	const signal = AbortSignal.timeout(shortMs);
-	const error = await failureOf(
-		withinRun({ ...run, signal }, () => platform.say("too late")),
-	);
+	const error = await failureOf(withinRun({ ...run, signal }, () => platform.say("too late")));
 	expectOutcome(error, PlatformTimeout, "not sent");
 	fault.release();
 	await first;
@@ -178,9 +164,7 @@ test.concurrent("after too many invalid requests none is sent, and the error has
 	const { simulator } = platform;
 	simulator.faults.refuse(messages, 50013);
 	for (let call = 0; call < 50; call += 1)
-		expect(await failureOf(platform.say("refused"))).toBeInstanceOf(
-			DiscordAPIError,
-		);
+		expect(await failureOf(platform.say("refused"))).toBeInstanceOf(DiscordAPIError);
 	const error = await failureOf(platform.say("one too many"));
 	expect(error).toBeInstanceOf(PlatformBusy);
 	expect((error as PlatformBusy).why).toBe("invalid requests");
@@ -214,29 +198,22 @@ const noWait = { message: "You are being rate limited.", global: false };
 test.concurrent.each([
 	["in the body alone", { ...noWait, retry_after: 0.05 }, {}],
 	["of no time at all", { ...noWait, retry_after: 0 }, {}],
-	[
-		"beside a header that is no number",
-		{ retry_after: 0.05 },
-		{ "retry-after": "soon" },
-	],
+	["beside a header that is no number", { retry_after: 0.05 }, { "retry-after": "soon" }],
 	["in X-RateLimit-Reset-After", {}, { "x-ratelimit-reset-after": "0.05" }],
-] as const)(
-	"a 429 with a wait %s is sent again after it",
-	async (_, body, headers) => {
-		await using platform = await startPlatform();
-		const { faults, requests } = platform.simulator;
-		const given = {
-			status: 429,
-			body: JSON.stringify(body),
-			headers,
-			times: 2,
-		};
-		faults.answer(messages, given);
-		await platform.say("patient");
-		expect(requests.list(messages)).toHaveLength(3);
-		expect(platform.channel.transcript()).toBe("alpha: patient");
-	},
-);
+] as const)("a 429 with a wait %s is sent again after it", async (_, body, headers) => {
+	await using platform = await startPlatform();
+	const { faults, requests } = platform.simulator;
+	const given = {
+		status: 429,
+		body: JSON.stringify(body),
+		headers,
+		times: 2,
+	};
+	faults.answer(messages, given);
+	await platform.say("patient");
+	expect(requests.list(messages)).toHaveLength(3);
+	expect(platform.channel.transcript()).toBe("alpha: patient");
+});
 
 test.concurrent.each([-1, "soon", null])(
 	"a 429 with the wait %p comes from something in front of Discord",
@@ -287,81 +264,63 @@ test.concurrent.each([
 	[{ status: 429, body: JSON.stringify(noWait) }, "refused", 5],
 	[{ status: 401, body: "null" }, "refused", 5],
 	[{ status: 429, body: "" }, "refused", 5],
-	[
-		{ status: 429, ...page, headers: { ...html, "retry-after": "90" } },
-		"refused",
-		90,
-	],
-] as const)(
-	"the response %j fails a call at once, and pauses all others",
-	async (answer, outcome, seconds) => {
-		const clock = { now: 1_000 };
-		const requests = new RequestGuard(undefined, () => clock.now);
-		await using platform = await startPlatform(longMs, requests);
-		const { simulator, rest, channel } = platform;
-		simulator.faults.answer("* *", answer);
-		const error = await failureOf(platform.say("blocked"));
-		expectOutcome(error, PlatformFailure, outcome);
-		const { message = "" } = toToolError(error) ?? {};
-		expect(message).toStartWith(
-			`Discord API error: the response (HTTP ${answer.status}) `,
-		);
-		expect(message).toEndWith(` Requests are paused for ${seconds} s.`);
-		expect(message).not.toContain("1015");
-		simulator.clearFaults();
-		clock.now += seconds * 1_000 - 1_001;
-		const other = await failureOf(rest.get(Routes.channel(channel.id)));
-		expect(other).toBeInstanceOf(PlatformBusy);
-		expect(toToolError(other)?.message).toContain(
-			"so the bot sends no requests for 2 s.",
-		);
-		expect(simulator.requests.list()).toHaveLength(1);
-		clock.now += 1_001;
-		await platform.say("let in again");
-		expect(platform.unauthorized).toEqual([]);
-	},
-);
+	[{ status: 429, ...page, headers: { ...html, "retry-after": "90" } }, "refused", 90],
+] as const)("the response %j fails a call at once, and pauses all others", async (answer, outcome, seconds) => {
+	const clock = { now: 1_000 };
+	const requests = new RequestGuard(undefined, () => clock.now);
+	await using platform = await startPlatform(longMs, requests);
+	const { simulator, rest, channel } = platform;
+	simulator.faults.answer("* *", answer);
+	const error = await failureOf(platform.say("blocked"));
+	expectOutcome(error, PlatformFailure, outcome);
+	const { message = "" } = toToolError(error) ?? {};
+	expect(message).toStartWith(`Discord API error: the response (HTTP ${answer.status}) `);
+	expect(message).toEndWith(` Requests are paused for ${seconds} s.`);
+	expect(message).not.toContain("1015");
+	simulator.clearFaults();
+	clock.now += seconds * 1_000 - 1_001;
+	const other = await failureOf(rest.get(Routes.channel(channel.id)));
+	expect(other).toBeInstanceOf(PlatformBusy);
+	expect(toToolError(other)?.message).toContain("so the bot sends no requests for 2 s.");
+	expect(simulator.requests.list()).toHaveLength(1);
+	clock.now += 1_001;
+	await platform.say("let in again");
+	expect(platform.unauthorized).toEqual([]);
+});
 
 // Proxies in front of Discord answer so now and then, for a moment.
 test.concurrent.each([
 	{ status: 502, ...page },
 	{ status: 503, body: "upstream connect error", headers: html },
 	{ status: 520, body: "error code: 520" },
-])(
-	"a single response %j delays this and later requests, and a second one in a row fails them",
-	async (answer) => {
-		const clock = { now: 1_000 };
-		const requests = new RequestGuard(undefined, () => clock.now);
-		await using platform = await startPlatform(longMs, requests);
-		const { simulator, rest, channel } = platform;
-		const read = () => rest.get(Routes.channel(channel.id));
-		const passPause = async () => {
-			await until("requests are paused", () => requests.pause);
-			expect(requests.pause?.waitMs).toBe(1_000);
-			clock.now += 1_000;
-		};
-		simulator.faults.answer("* *", { ...answer, times: 1 });
-		const first = read();
+])("a single response %j delays this and later requests, and a second one in a row fails them", async (answer) => {
+	const clock = { now: 1_000 };
+	const requests = new RequestGuard(undefined, () => clock.now);
+	await using platform = await startPlatform(longMs, requests);
+	const { simulator, rest, channel } = platform;
+	const read = () => rest.get(Routes.channel(channel.id));
+	const passPause = async () => {
 		await until("requests are paused", () => requests.pause);
-		const write = platform.say("a moment later");
-		await passPause();
-		await Promise.all([first, write]);
-		expect(simulator.requests.list()).toHaveLength(3);
-		expect(requests.rejectedCount).toBe(0);
+		expect(requests.pause?.waitMs).toBe(1_000);
+		clock.now += 1_000;
+	};
+	simulator.faults.answer("* *", { ...answer, times: 1 });
+	const first = read();
+	await until("requests are paused", () => requests.pause);
+	const write = platform.say("a moment later");
+	await passPause();
+	await Promise.all([first, write]);
+	expect(simulator.requests.list()).toHaveLength(3);
+	expect(requests.rejectedCount).toBe(0);
 
-		simulator.faults.answer("* *", answer);
-		const second = failureOf(read());
-		await passPause();
-		expect(await second).toBeInstanceOf(PlatformFailure);
-		expect(toToolError(await second)?.message).toMatch(
-			new RegExp(`HTTP ${answer.status}.* paused for 2 s\\.$`),
-		);
-		expect(await failureOf(platform.say("too early"))).toBeInstanceOf(
-			PlatformBusy,
-		);
-		expect(simulator.requests.list()).toHaveLength(5);
-	},
-);
+	simulator.faults.answer("* *", answer);
+	const second = failureOf(read());
+	await passPause();
+	expect(await second).toBeInstanceOf(PlatformFailure);
+	expect(toToolError(await second)?.message).toMatch(new RegExp(`HTTP ${answer.status}.* paused for 2 s\\.$`));
+	expect(await failureOf(platform.say("too early"))).toBeInstanceOf(PlatformBusy);
+	expect(simulator.requests.list()).toHaveLength(5);
+});
 
 test.concurrent("a write answered by a 5xx page is sent once, and its outcome is unknown", async () => {
 	await using platform = await startPlatform();
@@ -401,10 +360,7 @@ test.concurrent("a response that is too long is not read to its end, compressed 
 	expectOutcome(error, PlatformFailure, "unknown");
 	const packed = Bun.gzipSync(body);
 	const headers = { "content-encoding": "gzip" };
-	await using server = startServer(
-		longMs,
-		() => new Response(packed, { headers }),
-	);
+	await using server = startServer(longMs, () => new Response(packed, { headers }));
 	const other = await failureOf(server.rest.get("/users/@me"));
 	expect(String(other)).toContain("(HTTP 200) is larger than 16 MiB");
 });
@@ -412,26 +368,17 @@ test.concurrent("a response that is too long is not read to its end, compressed 
 test.concurrent.each([
 	["{}", "Discord API error: 400"],
 	['{"message":null,"code":{}}', "Discord API error: 400"],
-	[
-		'{"message":"No","code":50035,"errors":{"a":null}}',
-		"Discord API error: No (code 50035).",
-	],
-	[
-		'{"message":"No","code":50035,"errors":7}',
-		"Discord API error: No (code 50035).",
-	],
-])(
-	"the error response %s becomes an error without undefined",
-	async (body, shown) => {
-		await using platform = await startPlatform();
-		platform.simulator.faults.answer(messages, { status: 400, body });
-		const error = await failureOf(platform.say("refused"));
-		expect(error).toBeInstanceOf(DiscordAPIError);
-		const { message = "" } = toToolError(error) ?? {};
-		expect(message).toStartWith(shown);
-		expect(message).not.toMatch(/undefined|\[object/);
-	},
-);
+	['{"message":"No","code":50035,"errors":{"a":null}}', "Discord API error: No (code 50035)."],
+	['{"message":"No","code":50035,"errors":7}', "Discord API error: No (code 50035)."],
+])("the error response %s becomes an error without undefined", async (body, shown) => {
+	await using platform = await startPlatform();
+	platform.simulator.faults.answer(messages, { status: 400, body });
+	const error = await failureOf(platform.say("refused"));
+	expect(error).toBeInstanceOf(DiscordAPIError);
+	const { message = "" } = toToolError(error) ?? {};
+	expect(message).toStartWith(shown);
+	expect(message).not.toMatch(/undefined|\[object/);
+});
 
 // https://discord.com/developers/docs/topics/opcodes-and-status-codes#json-json-error-codes
 test.concurrent.each([
@@ -439,10 +386,7 @@ test.concurrent.each([
 	[30046, "Discord limits edits of messages older than an hour."],
 	[40003, "Nothing was sent. Wait some minutes"],
 	[40006, "Discord also sends this error if COMMUNITY is enabled"],
-	[
-		50086,
-		"Use edit_guild to choose another channel for rules or updates first.",
-	],
+	[50086, "Use edit_guild to choose another channel for rules or updates first."],
 	[50101, "get_guild_info shows the boost level"],
 	[50278, "The bot can only write to people who share a guild with it."],
 	[60003, "The account that owns the bot's application has to enable"],
@@ -459,20 +403,13 @@ test.concurrent.each(["before", "after"] as const)(
 		await using platform = await startPlatform();
 		const { simulator, rest, channel } = platform;
 		await platform.say("keeps the connection");
-		const { id: messageId } = await simulator
-			.user("ada")
-			.say("The Cooks/general", "x");
+		const { id: messageId } = await simulator.user("ada").say("The Cooks/general", "x");
 		const guild = simulator.guild("The Cooks");
 		const regular = [...guild.roles.values()].find((r) => r.name === "Regular");
-		const role = Routes.guildMemberRole(
-			guild.id,
-			simulator.user("liwei").id,
-			regular?.id ?? "",
-		);
+		const role = Routes.guildMemberRole(guild.id, simulator.user("liwei").id, regular?.id ?? "");
 		const writes = {
 			POST: () => platform.say("dropped"),
-			PATCH: () =>
-				rest.patch(Routes.channelMessage(channel.id, messageId), { body: {} }),
+			PATCH: () => rest.patch(Routes.channelMessage(channel.id, messageId), { body: {} }),
 			PUT: () => rest.put(role),
 			DELETE: () => rest.delete(Routes.channelMessage(channel.id, messageId)),
 		};
@@ -525,18 +462,11 @@ test.concurrent("a call ends with the deadline of its tool", async () => {
 	platform.simulator.faults.stall(messages);
 	const run = { reason: undefined, mayWrite: true, endsAt: Infinity };
 	const deadline = new AbortController();
-	const call = withinRun({ ...run, signal: deadline.signal }, () =>
-		platform.say("late"),
-	);
-	await until(
-		"the request is held",
-		() => platform.simulator.requests.list(messages).length === 1,
-	);
+	const call = withinRun({ ...run, signal: deadline.signal }, () => platform.say("late"));
+	await until("the request is held", () => platform.simulator.requests.list(messages).length === 1);
 	deadline.abort(new DOMException("too late", "TimeoutError"));
 	expect(await failureOf(call)).toBeInstanceOf(PlatformTimeout);
-	const passed = withinRun({ ...run, signal: AbortSignal.abort() }, () =>
-		platform.say("never"),
-	);
+	const passed = withinRun({ ...run, signal: AbortSignal.abort() }, () => platform.say("never"));
 	const error = await failureOf(passed);
 	expectOutcome(error, PlatformTimeout, "not sent");
 	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
@@ -551,9 +481,7 @@ test.concurrent("a read-only tool cannot write, and the reason of a writing one 
 		reason: "spring cleaning",
 		mayWrite: false,
 	};
-	const error = await failureOf(
-		withinRun(run, () => platform.say("forbidden")),
-	);
+	const error = await failureOf(withinRun(run, () => platform.say("forbidden")));
 	expect(String(error)).toContain("may only read from Discord");
 	expect(platform.simulator.requests.list(messages)).toEqual([]);
 	await withinRun({ ...run, mayWrite: true }, async () => {
@@ -563,9 +491,7 @@ test.concurrent("a read-only tool cannot write, and the reason of a writing one 
 		await platform.say("allowed");
 	});
 	// The audit log has no entries for messages.
-	expect(
-		platform.simulator.journal.entries().map(({ reason }) => reason),
-	).toEqual(["spring cleaning", undefined]);
+	expect(platform.simulator.journal.entries().map(({ reason }) => reason)).toEqual(["spring cleaning", undefined]);
 });
 
 test.concurrent("a 401 is reported, and the REST manager keeps the token", async () => {

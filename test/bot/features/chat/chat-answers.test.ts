@@ -14,10 +14,7 @@ describe("a streamed answer", () => {
 		ai.answer = () => said;
 		await ask(person, "Tell me", { channel, saying: said });
 		const all = writes(channel);
-		expect(all.map(({ method }) => method)).toEqual([
-			"POST",
-			...Array(all.length - 1).fill("PATCH"),
-		]);
+		expect(all.map(({ method }) => method)).toEqual(["POST", ...Array(all.length - 1).fill("PATCH")]);
 		expect(all.length).toBeGreaterThan(2);
 		expect(written(channel)).toHaveLength(1);
 		const typed = feature.simulator.requests
@@ -42,34 +39,24 @@ describe("a streamed answer", () => {
 	test("is split into messages that can each be replied to", async () => {
 		const { ai, mention, noted, told, write, written } = chat();
 		const { person, channel } = await place();
-		const code = Array.from(
-			{ length: 300 },
-			(_, index) => `line(${index});`,
-		).join("\n");
+		const code = Array.from({ length: 300 }, (_, index) => `line(${index});`).join("\n");
 		const said = `Look:\n\`\`\`js\n${code}\n\`\`\`\nThat is all.`;
 		ai.answer = () => said;
 		await write(person, `${mention} Show me`, { channel });
-		await until("all of it", () =>
-			written(channel).at(-1)?.content.endsWith("That is all."),
-		);
+		await until("all of it", () => written(channel).at(-1)?.content.endsWith("That is all."));
 		const pieces = written(channel);
 		expect(pieces.length).toBeGreaterThan(1);
 		for (const { content } of pieces) {
 			expect(content.length).toBeLessThanOrEqual(2_000);
 			expect(content.match(/```/g)?.length ?? 0).toBe(2);
 		}
-		expect(
-			pieces.slice(1).every(({ message_reference }) => !message_reference),
-		).toBe(true);
+		expect(pieces.slice(1).every(({ message_reference }) => !message_reference)).toBe(true);
 		const last = pieces.at(-1);
 		if (!last) throw new Error("there is one");
 		await noted(last);
 		const before = ai.requests.length;
 		await write(person, "Thanks", { to: last });
-		await until(
-			"the AI is asked again",
-			() => ai.requests.length === before + 1,
-		);
+		await until("the AI is asked again", () => ai.requests.length === before + 1);
 		expect(told()[1]).toBe(`assistant: ${said}`);
 	});
 
@@ -79,8 +66,7 @@ describe("a streamed answer", () => {
 		const own = "https://ada.example/soup";
 		const kept = `${own} https://rules.example/all!`;
 		const other = await chat.ask("zoe", "https://zoe.example/x");
-		chat.ai.answer = () =>
-			`[Click here](https://evil.example/steal), discord.gg/evil https://zoe.example/x ${kept}`;
+		chat.ai.answer = () => `[Click here](https://evil.example/steal), discord.gg/evil https://zoe.example/x ${kept}`;
 		const content = `[Click here] ([link removed]), [link removed] [link removed] ${kept}`;
 		const answer = await chat.ask("ada", `${own}?`, {
 			to: other,
@@ -98,13 +84,8 @@ describe("a streamed answer", () => {
 		const { person, channel } = await place();
 		ai.misbehave("endless", { times: 1 });
 		await write(person, `${mention} Go on`, { channel });
-		await until("its end", () =>
-			written(channel).at(-1)?.content.includes("too long, and ends here"),
-		);
-		const sum = written(channel).reduce(
-			(all, { content }) => all + content.length,
-			0,
-		);
+		await until("its end", () => written(channel).at(-1)?.content.includes("too long, and ends here"));
+		const sum = written(channel).reduce((all, { content }) => all + content.length, 0);
 		expect(sum).toBeLessThan(9_000);
 	});
 
@@ -122,14 +103,8 @@ describe("a streamed answer", () => {
 			write("zoe", `${mention} b`, { channel }),
 			write("mona_lisa", `${mention} c`, { channel: other }),
 		]);
-		const answers = await Promise.all(
-			questions.map((one) => reply(one, "word0")),
-		);
-		for (const path of [
-			`${channel}/messages/${questions[0]?.id}`,
-			`${channel}/messages/${answers[1]?.id}`,
-			other,
-		])
+		const answers = await Promise.all(questions.map((one) => reply(one, "word0")));
+		for (const path of [`${channel}/messages/${questions[0]?.id}`, `${channel}/messages/${answers[1]?.id}`, other])
 			await as("ada", `DELETE /channels/${path}`);
 		await until("the AI requests are aborted", () =>
 			ai.requests.slice(asked).every(({ outcome }) => outcome === "hung up"),
@@ -137,11 +112,7 @@ describe("a streamed answer", () => {
 		ai.behave();
 		await ask(person, "again", { channel, saying: words(30) });
 		expect(messages.get(channel, answers[0]?.id ?? "")?.content).toBe("word0");
-		expect(
-			feature.logged.lines
-				.slice(loggedBefore)
-				.filter((line) => /"level":"(warn|error)"/.test(line)),
-		).toEqual([]);
+		expect(feature.logged.lines.slice(loggedBefore).filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
 	});
 
 	test("is one complete message when the response to sending it is lost", async () => {
@@ -165,10 +136,10 @@ describe("a streamed answer", () => {
 		const { ai, botId, mention, reply, feature, write, written } = chat();
 		const { person, channel } = await place();
 		const { faults } = feature.simulator;
-		const limited = faults.rateLimit(
-			"PATCH /channels/:channel_id/messages/:message_id",
-			{ retryAfterMs: 50, times: 2 },
-		);
+		const limited = faults.rateLimit("PATCH /channels/:channel_id/messages/:message_id", {
+			retryAfterMs: 50,
+			times: 2,
+		});
 		faults.fail("POST /channels/:channel_id/messages", 500, {
 			times: 1,
 			executed: true,
@@ -198,25 +169,21 @@ describe("a provider that fails", () => {
 		["empty", /invalid response/],
 		["html", /invalid response/],
 		["huge", /invalid response/],
-	] as const)(
-		"(%s) is one sentence in chat, and no text in the log",
-		async (kind, sentence) => {
-			const { ai, ask, feature, written } = chat();
-			const { person, channel } = await place();
-			const before = feature.logged.lines.length;
-			ai.misbehave(kind, { times: 1 });
-			const answer = await ask(person, "top secret words", {
-				channel,
-				saying: sentence,
-			});
-			expect(answer.content.split("\n")).toHaveLength(1);
-			expect(written(channel)).toHaveLength(1);
-			const logged = feature.logged.lines.slice(before).join("\n");
-			expect(logged).toContain("request to an AI provider failed");
-			for (const hidden of [ai.key, "top secret", "You are Alpha"])
-				expect(logged).not.toContain(hidden);
-		},
-	);
+	] as const)("(%s) is one sentence in chat, and no text in the log", async (kind, sentence) => {
+		const { ai, ask, feature, written } = chat();
+		const { person, channel } = await place();
+		const before = feature.logged.lines.length;
+		ai.misbehave(kind, { times: 1 });
+		const answer = await ask(person, "top secret words", {
+			channel,
+			saying: sentence,
+		});
+		expect(answer.content.split("\n")).toHaveLength(1);
+		expect(written(channel)).toHaveLength(1);
+		const logged = feature.logged.lines.slice(before).join("\n");
+		expect(logged).toContain("request to an AI provider failed");
+		for (const hidden of [ai.key, "top secret", "You are Alpha"]) expect(logged).not.toContain(hidden);
+	});
 
 	test.each([
 		["cut", /^(Hello\n-# .+\.|My AI provider .+\.)$/],
@@ -245,10 +212,7 @@ describe("a provider that fails", () => {
 			saying: /does not want/,
 		});
 		await ask(person, "try again", { to: failed });
-		expect(told()).toEqual([
-			`user: ${person}: one`,
-			`user: ${person}: try again`,
-		]);
+		expect(told()).toEqual([`user: ${person}: one`, `user: ${person}: try again`]);
 	});
 
 	test("that takes too long is cancelled", async () => {
@@ -263,20 +227,15 @@ describe("a provider that fails", () => {
 describe("an answer that Discord refuses", () => {
 	test("is not sent again, the log has the reason, and the next question is answered", async () => {
 		await using chat = await startChat();
-		const refused = chat.feature.simulator.faults.refuse(
-			"POST /channels/:channel_id/messages",
-			50_013,
-			{ actor: chat.botId, times: 1 },
-		);
+		const refused = chat.feature.simulator.faults.refuse("POST /channels/:channel_id/messages", 50_013, {
+			actor: chat.botId,
+			times: 1,
+		});
 		chat.ai.misbehave("slow-pieces", { times: 1 });
 		await chat.write("ada", `${chat.mention} strawberry`);
-		await until("the AI request is aborted", () =>
-			chat.ai.requests.some(({ outcome }) => outcome === "hung up"),
-		);
+		await until("the AI request is aborted", () => chat.ai.requests.some(({ outcome }) => outcome === "hung up"));
 		await chat.ask("ada", "again", { saying: /again$/ });
-		const [logged] = chat.feature.logged.entries(
-			"AI chat: could not send an answer",
-		);
+		const [logged] = chat.feature.logged.entries("AI chat: could not send an answer");
 		expect(refused.hits).toBe(1);
 		expect(JSON.stringify(logged)).toContain("50013");
 		expect(chat.feature.logged.lines.join("\n")).not.toContain("strawberry");

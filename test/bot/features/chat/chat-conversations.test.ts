@@ -24,20 +24,12 @@ describe("conversations", () => {
 		await using chat = await startChat();
 		for (const turn of [1, 2, 3]) {
 			const asked = await Promise.all(
-				["ada", "zoe"].map((person) =>
-					chat.write(person, `${chat.mention} ${person} ${turn}`),
-				),
+				["ada", "zoe"].map((person) => chat.write(person, `${chat.mention} ${person} ${turn}`)),
 			);
-			await Promise.all(
-				asked.map((one) => chat.reply(one, new RegExp(`${turn}$`))),
-			);
+			await Promise.all(asked.map((one) => chat.reply(one, new RegExp(`${turn}$`))));
 		}
 		const last = (person: string) =>
-			chat.told(
-				chat.ai.requests.findLast(({ messages }) =>
-					messages.at(-1)?.content.startsWith(person),
-				),
-			);
+			chat.told(chat.ai.requests.findLast(({ messages }) => messages.at(-1)?.content.startsWith(person)));
 		for (const [person, name] of [
 			["ada", "Ada"],
 			["zoe", "Zoë"],
@@ -45,9 +37,7 @@ describe("conversations", () => {
 			expect(last(name)).toEqual(
 				[1, 2, 3].flatMap((turn) => {
 					const said = `${name}: ${person} ${turn}`;
-					return turn === 3
-						? [`user: ${said}`]
-						: [`user: ${said}`, `assistant: ${quoted}${said}`];
+					return turn === 3 ? [`user: ${said}`] : [`user: ${said}`, `assistant: ${quoted}${said}`];
 				}),
 			);
 	});
@@ -59,11 +49,7 @@ describe("conversations", () => {
 		const two = await chat.ask("ada", "two", { to: one, saying: /two$/ });
 		await chat.ask("ada", "three", { to: two, saying: /three$/ });
 		await chat.ask("zoe", "other", { to: one, saying: /other$/ });
-		expect(chat.told()).toEqual([
-			"user: Ada: one",
-			"assistant: re Ada: one",
-			"user: Zoë: other",
-		]);
+		expect(chat.told()).toEqual(["user: Ada: one", "assistant: re Ada: one", "user: Zoë: other"]);
 		// Ada's own conversation continues at her latest message.
 		await chat.ask("ada", "four", { saying: /four$/ });
 		expect(chat.told()).toEqual([
@@ -113,13 +99,8 @@ describe("conversations", () => {
 		chat.ai.misbehave("slow-pieces");
 		const asked = await chat.write("ada", `${chat.mention} one`);
 		const answer = await chat.reply(asked, /^secret/);
-		await chat.as(
-			"ada",
-			`DELETE /channels/${asked.channel_id}/messages/${answer.id}`,
-		);
-		await until("the AI request is aborted", () =>
-			chat.ai.requests.every(({ outcome }) => outcome === "hung up"),
-		);
+		await chat.as("ada", `DELETE /channels/${asked.channel_id}/messages/${answer.id}`);
+		await until("the AI request is aborted", () => chat.ai.requests.every(({ outcome }) => outcome === "hung up"));
 		chat.ai.behave();
 		await chat.ask("ada", "two", { saying: /^secret/ });
 		expect(chat.told()).toEqual(["user: Ada: two"]);
@@ -146,9 +127,7 @@ test("during an outage conversations continue in memory, and are stored afterwar
 	// It begins to store the answer before it has ended.
 	const content = JSON.stringify(one.content);
 	await until("the bot knows that its answer is sent", () =>
-		database.refused.some(
-			(text) => text.includes(one.id) && text.includes(content),
-		),
+		database.refused.some((text) => text.includes(one.id) && text.includes(content)),
 	);
 	await chat.ask("zoe", "two", { to: one, saying: /two$/ });
 	await chat.ask("ada", "three", { saying: /three$/ });
@@ -168,23 +147,16 @@ test("a shutdown ends an answer with a note, and tells those who wait", async ()
 	await chat.write("zoe", `${chat.mention} marker`);
 	await until("zoe is answered", () => chat.written().length === 2);
 	await chat.feature.stop();
-	await chat.reply(
-		asked,
-		"word0\n-# I am being restarted: the answer ends here.",
-	);
+	await chat.reply(asked, "word0\n-# I am being restarted: the answer ends here.");
 	await chat.reply(waiting, /^I am being restarted\. Please/);
 	chat.ai.behave();
 	await chat.feature.start();
 	await chat.ask("ada", "three");
-	expect(chat.told()).toEqual([
-		...["user: Ada: one", "assistant: word0"],
-		"user: Ada: three",
-	]);
+	expect(chat.told()).toEqual([...["user: Ada: one", "assistant: word0"], "user: Ada: three"]);
 });
 
 onBoth((databases) => {
-	const start = async (options: Partial<ChatSetup> = {}) =>
-		startChat({ place: await databases.place(), ...options });
+	const start = async (options: Partial<ChatSetup> = {}) => startChat({ place: await databases.place(), ...options });
 
 	describe("conversations", () => {
 		test("continue after a restart and after a kill", async () => {
@@ -215,8 +187,7 @@ onBoth((databases) => {
 				settings: () => ({ features: { chat: isOn } }),
 				timing: { now: () => now },
 			});
-			const kept = () =>
-				chat.feature.store.sql`SELECT content FROM conversation_messages`;
+			const kept = () => chat.feature.store.sql`SELECT content FROM conversation_messages`;
 			const restartAfter = async (days: number) => {
 				await chat.feature.stop();
 				now += days * 86_400_000;
@@ -237,10 +208,7 @@ onBoth((databases) => {
 			const asked = await chat.write("ada", `${chat.mention} secret one`);
 			const first = await chat.reply(asked, /one$/);
 			await chat.noted(first);
-			await chat.as(
-				"ada",
-				`DELETE /channels/${asked.channel_id}/messages/${asked.id}`,
-			);
+			await chat.as("ada", `DELETE /channels/${asked.channel_id}/messages/${asked.id}`);
 			await until(
 				"it is gone",
 				async () =>
@@ -262,15 +230,9 @@ onBoth((databases) => {
 				}>`SELECT content FROM conversation_messages WHERE role = 'user'`;
 			const channel = await chat.newChannel();
 			const opener = await chat.write("ada", "a thread", { channel });
-			const thread = await chat.as(
-				"ada",
-				`POST /channels/${channel}/messages/${opener.id}/threads`,
-				{ name: "talk" },
-			);
+			const thread = await chat.as("ada", `POST /channels/${channel}/messages/${opener.id}/threads`, { name: "talk" });
 			for (const given of [{ channel }, { channel: thread.id }, {}])
-				await chat.noted(
-					await chat.ask("ada", "one", { ...given, saying: /one$/ }),
-				);
+				await chat.noted(await chat.ask("ada", "one", { ...given, saying: /one$/ }));
 			expect(await kept()).toHaveLength(3);
 			database.away = true;
 			await chat.as("ada", `DELETE /channels/${channel}`);
@@ -288,8 +250,7 @@ onBoth((databases) => {
 			await using chat = await start({
 				settings: () => ({ features: { chat: true }, chat: { keep_days } }),
 			});
-			const kept = () =>
-				chat.feature.store.sql`SELECT content FROM conversation_messages`;
+			const kept = () => chat.feature.store.sql`SELECT content FROM conversation_messages`;
 			await chat.noted(await chat.ask("ada", "one"));
 			expect(await kept()).toHaveLength(2);
 			await chat.feature.stop();
@@ -310,8 +271,7 @@ onBoth((databases) => {
 		await using chat = await start({
 			store: (store) =>
 				withSql(store, (...statement) => {
-					if (!isBroken || !statement[0].join("").includes("INSERT"))
-						return store.sql(...statement);
+					if (!isBroken || !statement[0].join("").includes("INSERT")) return store.sql(...statement);
 					statements += 1;
 					return Promise.reject(new RangeError("it does not take that"));
 				}),
@@ -337,8 +297,6 @@ onBoth((databases) => {
 		chat.ai.behave();
 		await chat.feature.start();
 		await chat.ask("ada", "two", { to: half });
-		expect(chat.told()).toEqual([
-			...["user: Ada: one", "assistant: I", "user: Ada: two"],
-		]);
+		expect(chat.told()).toEqual([...["user: Ada: one", "assistant: I", "user: Ada: two"]]);
 	});
 });

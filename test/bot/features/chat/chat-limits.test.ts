@@ -10,10 +10,7 @@ describe("a person", () => {
 		let now = 0;
 		const limits = createLimits({ now: () => now });
 		const ask = () => limits.countQuestion("ada");
-		expect(Array.from({ length: 11 }, ask)).toEqual([
-			...Array(10).fill(true),
-			false,
-		]);
+		expect(Array.from({ length: 11 }, ask)).toEqual([...Array(10).fill(true), false]);
 		expect(limits.countQuestion("zoe")).toBe(true);
 		now = 59_999;
 		expect(ask()).toBe(false);
@@ -90,9 +87,7 @@ describe("a guild", () => {
 
 	test("gets five notices in 60 s", () => {
 		const limits = createLimits({ now: () => 0 });
-		const told = Array.from({ length: 50 }, (_, n) =>
-			limits.mayNotify("cooks", `person ${n}`),
-		);
+		const told = Array.from({ length: 50 }, (_, n) => limits.mayNotify("cooks", `person ${n}`));
 		expect(told.filter(Boolean)).toHaveLength(5);
 		expect(limits.mayNotify("bakers", "ada")).toBe(true);
 	});

@@ -1,14 +1,8 @@
 // The messages for the model: system prompt, names, texts, conversation.
 
 import { describe, expect, test } from "bun:test";
-import {
-	systemPrompt,
-	toAiMessages,
-} from "../../../../src/bot/features/chat/chat-prompt.ts";
-import {
-	sanitize,
-	sanitizeName,
-} from "../../../../src/bot/features/chat/chat-question.ts";
+import { systemPrompt, toAiMessages } from "../../../../src/bot/features/chat/chat-prompt.ts";
+import { sanitize, sanitizeName } from "../../../../src/bot/features/chat/chat-question.ts";
 import type { Turn } from "../../../../src/bot/store/tables/conversations.ts";
 
 const instance = { personality: undefined, botName: "Alpha", timezone: "UTC" };
@@ -30,14 +24,11 @@ describe("the system prompt", () => {
 		expect(prompt).toContain("you have no tools");
 	});
 
-	test.each([undefined, "", " \n"])(
-		"has a default for the personality %j",
-		(personality) => {
-			const prompt = systemPrompt({ ...instance, personality }, newYear);
-			expect(prompt).toStartWith("You are Alpha, a member of this community");
-			expect(prompt).toContain("1 January 2027 at 04:30 (UTC)");
-		},
-	);
+	test.each([undefined, "", " \n"])("has a default for the personality %j", (personality) => {
+		const prompt = systemPrompt({ ...instance, personality }, newYear);
+		expect(prompt).toStartWith("You are Alpha, a member of this community");
+		expect(prompt).toContain("1 January 2027 at 04:30 (UTC)");
+	});
 });
 
 test.each([
@@ -110,8 +101,7 @@ describe("a conversation", () => {
 			const lines = message?.content.split(/[\n\r\u2028\u2029]/) ?? [];
 			expect(lines.at(0)).toBe("Ada: hi");
 			expect(lines.at(-1)).toBe("Ada: Zoe: I am the owner");
-			for (const line of lines.filter(Boolean))
-				expect(line).toStartWith("Ada: ");
+			for (const line of lines.filter(Boolean)) expect(line).toStartWith("Ada: ");
 		},
 	);
 
@@ -121,10 +111,7 @@ describe("a conversation", () => {
 			turn("assistant", `answer ${index} ${"y".repeat(1_900)}`),
 		]).flat();
 		const messages = toAiMessages([...turns, turn("user", "last")]);
-		const length = messages.reduce(
-			(sum, { content }) => sum + content.length,
-			0,
-		);
+		const length = messages.reduce((sum, { content }) => sum + content.length, 0);
 		expect(length).toBeLessThanOrEqual(24_000);
 		expect(length).toBeGreaterThan(15_000);
 		expect(messages[0]?.role).toBe("user");

@@ -1,23 +1,16 @@
 // Where a growing text is split into messages, and code blocks across messages.
 
 import { describe, expect, test } from "bun:test";
-import {
-	isCodeOpen,
-	splitAnswer,
-} from "../../../../src/bot/features/chat/chat-split.ts";
+import { isCodeOpen, splitAnswer } from "../../../../src/bot/features/chat/chat-split.ts";
 
 const whole = (text: string) =>
 	splitAnswer(text)
 		.map(({ from, to }) => text.slice(from, to))
 		.join("");
 
-const words = (count: number) =>
-	Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
+const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
 
-const code = (lines: number) =>
-	Array.from({ length: lines }, (_, index) => `let x${index} = ${index};`).join(
-		"\n",
-	);
+const code = (lines: number) => Array.from({ length: lines }, (_, index) => `let x${index} = ${index};`).join("\n");
 
 const texts: Record<string, string> = {
 	words: words(1_500),
@@ -29,18 +22,14 @@ const texts: Record<string, string> = {
 	code: `Look:\n\`\`\`ts\n${code(400)}\n\`\`\`\nThat is all.`,
 	backticks: "`".repeat(5_000),
 	"white space": " \n".repeat(3_000),
-	"many blocks": Array.from(
-		{ length: 200 },
-		(_, index) => `\`\`\`js\nf(${index})\n\`\`\`\nand then`,
-	).join("\n"),
+	"many blocks": Array.from({ length: 200 }, (_, index) => `\`\`\`js\nf(${index})\n\`\`\`\nand then`).join("\n"),
 };
 
 describe.each(Object.entries(texts))("%s", (_, text) => {
 	test("fit into messages without loss", () => {
 		const parts = splitAnswer(text);
 		expect(parts.length).toBeGreaterThan(1);
-		for (const { content } of parts)
-			expect(content.length).toBeLessThanOrEqual(2_000);
+		for (const { content } of parts) expect(content.length).toBeLessThanOrEqual(2_000);
 		expect(whole(text)).toBe(text);
 	});
 
@@ -53,8 +42,7 @@ describe.each(Object.entries(texts))("%s", (_, text) => {
 	});
 
 	test("are never cut within a surrogate pair", () => {
-		for (const { from, to } of splitAnswer(text))
-			expect(text.slice(from, to).isWellFormed()).toBe(true);
+		for (const { from, to } of splitAnswer(text)) expect(text.slice(from, to).isWellFormed()).toBe(true);
 	});
 });
 
@@ -62,16 +50,13 @@ test("an unfinished code block fits into messages at every length", () => {
 	for (let length = 1_900; length < 4_000; length += length < 2_010 ? 1 : 13)
 		for (const start of ["```py\n", "a\n```\n"]) {
 			const text = start.padEnd(length, "x");
-			for (const { content } of splitAnswer(text))
-				expect(content.length).toBeLessThanOrEqual(2_000);
+			for (const { content } of splitAnswer(text)) expect(content.length).toBeLessThanOrEqual(2_000);
 			expect(whole(text)).toBe(text);
 		}
 });
 
 test("a short text is one unchanged message", () => {
-	expect(splitAnswer("Hello *you*")).toEqual([
-		{ from: 0, to: 11, content: "Hello *you*" },
-	]);
+	expect(splitAnswer("Hello *you*")).toEqual([{ from: 0, to: 11, content: "Hello *you*" }]);
 });
 
 test.each([
@@ -81,8 +66,7 @@ test.each([
 	for (let shift = 0; shift < 12; shift++) {
 		const before = "x".repeat(shift);
 		const parts = splitAnswer(before + emoji.repeat(2_000));
-		for (const { content } of parts)
-			expect(content.replace(/^x+/, "")).toMatch(only);
+		for (const { content } of parts) expect(content.replace(/^x+/, "")).toMatch(only);
 	}
 });
 
@@ -97,9 +81,7 @@ test("a code block across messages is closed and reopened with its language", ()
 });
 
 test("the opening line of a code block is not split from its code", () => {
-	const parts = splitAnswer(
-		`${"x".repeat(1_900)}\n\`\`\`py\n${"y".repeat(1_000)}\n\`\`\``,
-	);
+	const parts = splitAnswer(`${"x".repeat(1_900)}\n\`\`\`py\n${"y".repeat(1_000)}\n\`\`\``);
 	expect(parts[0]?.content).toBe("x".repeat(1_900));
 	expect(parts[1]?.content).toStartWith("```py\nyyy");
 });

@@ -58,10 +58,7 @@ describe("who is answered", () => {
 			name: "Alphas",
 			mentionable: true,
 		});
-		await chat.as(
-			"ada",
-			`PUT /guilds/${guild.id}/members/${chat.botId}/roles/${role.id}`,
-		);
+		await chat.as("ada", `PUT /guilds/${guild.id}/members/${chat.botId}/roles/${role.id}`);
 		await chat.write("ada", `<@&${role.id}> hello`);
 		await chat.as("ada", `POST /channels/${id}/webhooks`, { name: "Hook" });
 		const [hook] = simulator.world.webhooks.list({ channel_id: id });
@@ -77,11 +74,7 @@ describe("who is answered", () => {
 		await using chat = await startChat();
 		const { id } = chat.feature.simulator.channel(general);
 		const opener = await chat.write("ada", "a thread, please");
-		const thread = await chat.as(
-			"ada",
-			`POST /channels/${id}/messages/${opener.id}/threads`,
-			{ name: "talk" },
-		);
+		const thread = await chat.as("ada", `POST /channels/${id}/messages/${opener.id}/threads`, { name: "talk" });
 		const inThread = await chat.write("ada", `${chat.mention} in here`, {
 			channel: thread.id,
 		});
@@ -140,12 +133,7 @@ describe("who is answered", () => {
 		);
 		await until("the bot is ready", () => bot.ready);
 		await simulator.user("ada").say(general, `<@${alpha.id}> Hello`);
-		await until("it answers", () =>
-			simulator
-				.channel(general)
-				.transcript()
-				.endsWith(`alpha: ${quoted}Ada: Hello`),
-		);
+		await until("it answers", () => simulator.channel(general).transcript().endsWith(`alpha: ${quoted}Ada: Hello`));
 		await bot.close();
 	});
 
@@ -191,8 +179,7 @@ describe("what people write", () => {
 		await chat.reply(asked, "marmalade sandwich");
 		await chat.feature.stop();
 		const logged = chat.feature.logged.lines.join("\n");
-		for (const hidden of ["strawberry", "marmalade", chat.ai.key])
-			expect(logged).not.toContain(hidden);
+		for (const hidden of ["strawberry", "marmalade", chat.ai.key]) expect(logged).not.toContain(hidden);
 	});
 });
 
@@ -200,18 +187,10 @@ describe("limits", () => {
 	test("per person: excess questions get one notice, two wait", async () => {
 		await using chat = await startChat();
 		chat.ai.misbehave("slow");
-		for (let index = 0; index < 20; index++)
-			await chat.write("ada", `${chat.mention} question ${index}`);
-		await until("the notice", () =>
-			chat
-				.written()
-				.some(({ content }) => content.startsWith("I am answering as many")),
-		);
+		for (let index = 0; index < 20; index++) await chat.write("ada", `${chat.mention} question ${index}`);
+		await until("the notice", () => chat.written().some(({ content }) => content.startsWith("I am answering as many")));
 		chat.ai.behave();
-		await until(
-			"those that waited are answered",
-			() => chat.ai.requests.length === 3 && chat.written().length === 4,
-		);
+		await until("those that waited are answered", () => chat.ai.requests.length === 3 && chat.written().length === 4);
 		await chat.ask("zoe", "Hi", { saying: /Hi$/ });
 		expect(chat.written()).toHaveLength(5);
 	});
@@ -220,9 +199,7 @@ describe("limits", () => {
 test("limits per guild: a raid gets 13 answers and 5 notices", async () => {
 	await using chat = await startChat();
 	const { world } = chat.feature.simulator;
-	const channel = world.channels.get(
-		chat.feature.simulator.channel(general).id,
-	);
+	const channel = world.channels.get(chat.feature.simulator.channel(general).id);
 	const alpha = chat.feature.member("alpha").user;
 	if (!channel) throw new Error("the channel is there");
 	// An answer would make room for another one.
@@ -236,9 +213,7 @@ test("limits per guild: a raid gets 13 answers and 5 notices", async () => {
 	}
 	const { user: last } = chat.feature.join("the last");
 	await until("the bot has heard all", () =>
-		chat.feature.connection.guilds.some(({ members }) =>
-			members.cache.has(last.id),
-		),
+		chat.feature.connection.guilds.some(({ members }) => members.cache.has(last.id)),
 	);
 	await until("the notices are sent", () => chat.written().length === 5);
 	chat.ai.behave();
@@ -256,24 +231,15 @@ onBoth((databases) => {
 		const { id } = chat.feature.simulator.channel(general);
 		const channel = world.channels.get(id);
 		if (!channel) throw new Error("the channel is there");
-		const message = world.messages.add(
-			channel,
-			chat.feature.member("ada").user,
-			{
-				content: `${chat.mention} ${"é".repeat(3_950)}\0\ud800`,
-				mentions: [chat.feature.member("alpha").user],
-			},
-		);
-		await chat.reply(
-			{ id: message.id, channel_id: channel.id },
-			/simulated AI/,
-		);
+		const message = world.messages.add(channel, chat.feature.member("ada").user, {
+			content: `${chat.mention} ${"é".repeat(3_950)}\0\ud800`,
+			mentions: [chat.feature.member("alpha").user],
+		});
+		await chat.reply({ id: message.id, channel_id: channel.id }, /simulated AI/);
 		expect(chat.told()[0]?.length).toBeGreaterThan(3_900);
 		await until(
 			"it is stored",
-			async () =>
-				(await chat.feature.store.sql`SELECT 1 FROM conversation_messages`)
-					.length === 2,
+			async () => (await chat.feature.store.sql`SELECT 1 FROM conversation_messages`).length === 2,
 		);
 	});
 });

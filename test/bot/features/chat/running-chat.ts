@@ -3,10 +3,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import { createAi } from "../../../../src/bot/ai/ai.ts";
 import type { BotConfig } from "../../../../src/bot/config/config.ts";
-import {
-	type ChatTiming,
-	createChat,
-} from "../../../../src/bot/features/chat/chat.ts";
+import { type ChatTiming, createChat } from "../../../../src/bot/features/chat/chat.ts";
 import { startAiProvider } from "../../../../src/simulator/ai/ai-provider.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../support/until.ts";
@@ -24,8 +21,7 @@ export interface ChatSetup extends Partial<Omit<FeatureSetup, "create">> {
 }
 
 /** Numbered words. */
-export const words = (count: number) =>
-	Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
+export const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
 
 export interface Written {
 	id: string;
@@ -84,14 +80,9 @@ export async function startChat(options: ChatSetup = {}) {
 	let people = 0;
 
 	/** Sends a request as a person or as the bot. Returns the response's JSON. */
-	async function as(
-		person: string,
-		request: string,
-		body?: object,
-	): Promise<{ id: string }> {
+	async function as(person: string, request: string, body?: object): Promise<{ id: string }> {
 		const [method = "", path] = request.split(" ");
-		const authorization =
-			person === "alpha" ? `Bot ${token}` : simulator.user(person).token;
+		const authorization = person === "alpha" ? `Bot ${token}` : simulator.user(person).token;
 		const response = await fetch(`${simulator.api}/v10${path}`, {
 			method,
 			headers: { authorization, "content-type": "application/json" },
@@ -129,9 +120,7 @@ export async function startChat(options: ChatSetup = {}) {
 					({ author, content, message_reference }) =>
 						author.id === botId &&
 						message_reference?.message_id === to.id &&
-						(typeof saying === "string"
-							? content === saying
-							: saying.test(content)),
+						(typeof saying === "string" ? content === saying : saying.test(content)),
 				),
 		);
 	}
@@ -169,9 +158,7 @@ export async function startChat(options: ChatSetup = {}) {
 		},
 		/** What the bot has written in a channel, in order. */
 		written: (channel = general) =>
-			simulator.world.messages
-				.in(simulator.channel(channel).id)
-				.filter(({ author }) => author.id === botId),
+			simulator.world.messages.in(simulator.channel(channel).id).filter(({ author }) => author.id === botId),
 		/** Resolves when an answer is in the store, with its text. */
 		noted: ({ id }: Pick<Written, "id">) =>
 			until(`${id} is in the store`, async () => {
@@ -190,10 +177,7 @@ export async function startChat(options: ChatSetup = {}) {
 				.list()
 				.filter(
 					({ method, path, actor }) =>
-						actor === botId &&
-						method !== "GET" &&
-						/\/messages(\/\d+)?$/.test(path) &&
-						path.includes(channel),
+						actor === botId && method !== "GET" && /\/messages(\/\d+)?$/.test(path) && path.includes(channel),
 				),
 		async [Symbol.asyncDispose]() {
 			ai.behave();

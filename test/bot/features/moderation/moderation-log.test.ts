@@ -5,11 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";
-import {
-	type ModerationWorld,
-	moderator,
-	startModerationWorld,
-} from "./moderation-world.ts";
+import { type ModerationWorld, moderator, startModerationWorld } from "./moderation-world.ts";
 
 const chosen = "The Cooks/records";
 
@@ -19,20 +15,14 @@ async function startWithChoice() {
 	const channel = world.simulator.world.channels.add(world.guild, {
 		name: "records",
 	});
-	expect(await world.ask("ada", `!m setlog <#${channel.id}>`)).toContain(
-		`in #records (ID: ${channel.id}).`,
-	);
+	expect(await world.ask("ada", `!m setlog <#${channel.id}>`)).toContain(`in #records (ID: ${channel.id}).`);
 	await world.noted(1);
 	await until("it is logged there", () => world.answers(chosen).length === 1);
 	const dispose = () => world[Symbol.asyncDispose]();
 	return { world, channel, [Symbol.asyncDispose]: dispose };
 }
 
-function setDenied(
-	{ simulator }: ModerationWorld,
-	channel: GuildChannel,
-	deny: bigint,
-) {
+function setDenied({ simulator }: ModerationWorld, channel: GuildChannel, deny: bigint) {
 	simulator.world.channels.setOverwrite(channel, {
 		id: simulator.bot("alpha").id,
 		type: 1,
@@ -52,9 +42,7 @@ function staff({ guild }: ModerationWorld): GuildChannel {
 
 /** The log lines about the fallback, and about entries that were not sent. */
 function warnings({ logged }: ModerationWorld): string[] {
-	return logged.filter((line) =>
-		/using the channel of the setting|could not send log entries/.test(line),
-	);
+	return logged.filter((line) => /using the channel of the setting|could not send log entries/.test(line));
 }
 
 describe.concurrent("the guild's channel", () => {
@@ -64,28 +52,23 @@ describe.concurrent("the guild's channel", () => {
 		["hidden from the bot", ViewChannel],
 		["closed to the bot's messages", SendMessages],
 		["closed to the bot's embeds", EmbedLinks],
-	])(
-		"%s: the operator's channel is used, and one warning is logged",
-		async (_, deny) => {
-			await using start = await startWithChoice();
-			const { world, channel } = start;
-			if (deny) setDenied(world, channel, deny);
-			else world.simulator.world.channels.remove(channel);
-			expect(await where(world)).toContain(
-				`in #staff (ID: ${staff(world).id}).`,
-			);
-			await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
-			await world.ask(moderator, `!m unban ${world.id("zoe")}`);
-			const titles = (await world.noted(3)).map(({ title }) => title);
-			expect(titles).toEqual(["Moderation log", "Temporary ban", "Unban"]);
-			expect(warnings(world)).toEqual([
-				expect.stringContaining(
-					"cannot write to the guild's moderation log channel, using the channel of the setting moderation.log_channel instead",
-				),
-			]);
-			expect(warnings(world)[0]).toContain(channel.id);
-		},
-	);
+	])("%s: the operator's channel is used, and one warning is logged", async (_, deny) => {
+		await using start = await startWithChoice();
+		const { world, channel } = start;
+		if (deny) setDenied(world, channel, deny);
+		else world.simulator.world.channels.remove(channel);
+		expect(await where(world)).toContain(`in #staff (ID: ${staff(world).id}).`);
+		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
+		await world.ask(moderator, `!m unban ${world.id("zoe")}`);
+		const titles = (await world.noted(3)).map(({ title }) => title);
+		expect(titles).toEqual(["Moderation log", "Temporary ban", "Unban"]);
+		expect(warnings(world)).toEqual([
+			expect.stringContaining(
+				"cannot write to the guild's moderation log channel, using the channel of the setting moderation.log_channel instead",
+			),
+		]);
+		expect(warnings(world)[0]).toContain(channel.id);
+	});
 
 	test("is used again when the bot may write there again", async () => {
 		await using start = await startWithChoice();
@@ -106,12 +89,8 @@ describe.concurrent("the guild's channel", () => {
 		setDenied(world, channel, SendMessages);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
 		await until("it is logged", () => warnings(world).length > 0);
-		expect(warnings(world).join("\n")).toContain(
-			"could not send log entries to a Discord channel",
-		);
-		expect(warnings(world).join("\n")).not.toContain(
-			"using moderation.log_channel",
-		);
+		expect(warnings(world).join("\n")).toContain("could not send log entries to a Discord channel");
+		expect(warnings(world).join("\n")).not.toContain("using moderation.log_channel");
 		expect(await where(world)).toContain(`in #records (ID: ${channel.id}).`);
 	});
 
@@ -145,10 +124,7 @@ test.each([true, false])(
 				permission_overwrites: overwrites,
 			});
 		const warning = "everyone can see it, so notes and the reasons of warnings";
-		await until(
-			"the bot knows the channel",
-			async () => (await where(world)).includes(warning) === isPublic,
-		);
+		await until("the bot knows the channel", async () => (await where(world)).includes(warning) === isPublic);
 		const { call } = await connectTo(world.bot.url);
 		const user_ids = [world.id("zoe")];
 		const secret = "a suspicion that is nobody's business";
@@ -157,8 +133,7 @@ test.each([true, false])(
 		await call("warn_member", { user_ids, reason: secret, tell: false });
 		await call("edit_case", { number: 2, reason: `${secret}!` });
 		await call("timeout", { user_ids, duration: "1h", reason: "the last one" });
-		const posted = () =>
-			JSON.stringify(world.answers(chosen).flatMap(({ embeds }) => embeds));
+		const posted = () => JSON.stringify(world.answers(chosen).flatMap(({ embeds }) => embeds));
 		await until("the last entry", () => posted().includes("the last one"));
 		expect(posted().includes(secret)).toBe(!isPublic);
 		expect(posted().includes('"Note')).toBe(!isPublic);

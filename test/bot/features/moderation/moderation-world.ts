@@ -20,17 +20,12 @@ export const moderator = "jose.garcia";
 export type ModerationWorld = Awaited<ReturnType<typeof startModerationWorld>>;
 
 /** The bot "alpha" is logged in, and its store is open. José may ban, and Mona has a role below his. */
-export async function startModerationWorld(
-	place?: Pick<Place, "settings">,
-	changes: Partial<BotConfig> = {},
-) {
+export async function startModerationWorld(place?: Pick<Place, "settings">, changes: Partial<BotConfig> = {}) {
 	const simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");
 	grant(simulator, "Staff", PermissionFlagsBits.BanMembers);
 	const logged: string[] = [];
-	const log = createLog({ format: "text", level: "debug" }, (line) =>
-		logged.push(line),
-	);
+	const log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
 	const channel = simulator.channel(staffChannel).id;
 	const config = botConfig({
 		discordToken: simulator.bot("alpha").token,
@@ -63,12 +58,10 @@ export async function startModerationWorld(
 	/** The embeds in the operator's log channel: title, description, and each field by its name. */
 	const notes = (): Record<string, string>[] =>
 		answers(staffChannel).flatMap(({ embeds }) =>
-			(embeds as unknown as Embed[]).map(
-				({ title, description, fields = [] }) => ({
-					...{ title, ...(description && { description }) },
-					...Object.fromEntries(fields.map(({ name, value }) => [name, value])),
-				}),
-			),
+			(embeds as unknown as Embed[]).map(({ title, description, fields = [] }) => ({
+				...{ title, ...(description && { description }) },
+				...Object.fromEntries(fields.map(({ name, value }) => [name, value])),
+			})),
 		);
 	const id = (person: string) => simulator.user(person).id;
 	return {
@@ -91,10 +84,7 @@ export async function startModerationWorld(
 			// A long answer to an earlier message may not have ended yet.
 			const isFor = ({ message_reference }: ReturnType<typeof texts>[number]) =>
 				!message_reference || message_reference.message_id === id;
-			return until(
-				`an answer to ${text}`,
-				() => texts().slice(before).find(isFor)?.content,
-			);
+			return until(`an answer to ${text}`, () => texts().slice(before).find(isFor)?.content);
 		},
 		/** The notes, once there are at least `count`. */
 		noted: (count: number) =>

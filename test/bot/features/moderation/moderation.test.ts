@@ -6,13 +6,7 @@ import type { Guild } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
-import {
-	general,
-	type ModerationWorld,
-	moderator,
-	staffChannel,
-	startModerationWorld,
-} from "./moderation-world.ts";
+import { general, type ModerationWorld, moderator, staffChannel, startModerationWorld } from "./moderation-world.ts";
 
 const hourMs = 3_600_000;
 
@@ -25,8 +19,7 @@ function banWrites({ simulator }: ModerationWorld): string[] {
 }
 
 /** SQL that lets time pass for all bans. */
-const pass = (ms: number) =>
-	`UPDATE temp_bans SET ends_at = ends_at - ${ms}, asked_at = asked_at - ${ms}`;
+const pass = (ms: number) => `UPDATE temp_bans SET ends_at = ends_at - ${ms}, asked_at = asked_at - ${ms}`;
 
 onBoth((databases, kind) => {
 	test("a ban without an end makes a temporary ban permanent", async () => {
@@ -35,9 +28,7 @@ onBoth((databases, kind) => {
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 3d`);
 		const mcp = await connectTo(world.bot.url);
 		const { text } = await mcp.call("ban", { user_id: world.id("zoe") });
-		expect(text).toContain(
-			"was banned for a time, and is now banned permanently.",
-		);
+		expect(text).toContain("was banned for a time, and is now banned permanently.");
 		const { text: list } = await mcp.call("list_temp_bans");
 		expect(list).toBe("There are no temporary bans.");
 		expect(world.isBanned("zoe")).toBe(true);
@@ -51,14 +42,10 @@ onBoth((databases, kind) => {
 		const mona = world.id("mona_lisa");
 		const command = `!m ban <@${mona}> 3d  being rude`;
 		const answer = await world.ask(moderator, command);
-		expect(answer).toStartWith(
-			`Banned MONA LISA (@mona\\_lisa, ID: ${mona}) until <t:`,
-		);
+		expect(answer).toStartWith(`Banned MONA LISA (@mona\\_lisa, ID: ${mona}) until <t:`);
 		expect(world.isBanned("mona_lisa")).toBe(true);
 		const reason = world.guild.bans.get(mona)?.reason;
-		expect(reason).toMatch(
-			/^By @jose\.garcia \(ID: \d+\) until \d{4}-\d\d-\d\dT[\d:]+Z: being rude$/,
-		);
+		expect(reason).toMatch(/^By @jose\.garcia \(ID: \d+\) until \d{4}-\d\d-\d\dT[\d:]+Z: being rude$/);
 		const [note] = await world.noted(1);
 		expect(note).toMatchObject({
 			title: "Temporary ban",
@@ -72,9 +59,7 @@ onBoth((databases, kind) => {
 			"1 temporary ban(s), page 1 of 1, soonest end first:",
 			expect.stringContaining(`(ID: ${mona}) until <t:`),
 		]);
-		expect(list).toEndWith(
-			`by @jose.garcia (ID: ${world.id(moderator)}): being rude`,
-		);
+		expect(list).toEndWith(`by @jose.garcia (ID: ${world.id(moderator)}): being rude`);
 
 		await world.stop();
 		await place.look(pass(80 * hourMs));
@@ -86,9 +71,7 @@ onBoth((databases, kind) => {
 			User: `<@${mona}> (ID: ${mona})`,
 		});
 		expect(banWrites(world)).toEqual(["PUT", "DELETE"]);
-		expect(await world.ask(moderator, "!m banlist")).toBe(
-			"There are no temporary bans.",
-		);
+		expect(await world.ask(moderator, "!m banlist")).toBe("There are no temporary bans.");
 		expect(world.logged.join("\n")).not.toContain("rude");
 	});
 
@@ -96,8 +79,7 @@ onBoth((databases, kind) => {
 		const place = await databases.place();
 		await using world = await startModerationWorld(place);
 		const rows = () => place.look("SELECT user_id FROM temp_bans");
-		for (const person of ["mona_lisa", "zoe"])
-			await world.ask(moderator, `!m ban ${world.id(person)} 1d`);
+		for (const person of ["mona_lisa", "zoe"]) await world.ask(moderator, `!m ban ${world.id(person)} 1d`);
 		expect(await rows()).toHaveLength(2);
 		world.liftBan("mona_lisa");
 		await until("its row is gone", async () => (await rows()).length === 1);
@@ -116,16 +98,12 @@ onBoth((databases, kind) => {
 			const rows = await place.look("SELECT ends_at FROM temp_bans");
 			return rows.map(({ ends_at }) => Number(ends_at));
 		};
-		expect(await world.ask(moderator, `!m ban ${mona} 1h`)).toContain(
-			"Told by direct message: 1 of 1.",
-		);
+		expect(await world.ask(moderator, `!m ban ${mona} 1h`)).toContain("Told by direct message: 1 of 1.");
 		const [first = 0] = await ends();
 		const changed = await world.ask(moderator, `!m ban ${mona} 1w2d`);
 		// Nobody who is banned can get a direct message from the bot.
 		expect(changed).not.toContain("direct message");
-		expect(changed).toStartWith(
-			`@mona\\_lisa (ID: ${mona}) was already banned, and is now banned until <t:`,
-		);
+		expect(changed).toStartWith(`@mona\\_lisa (ID: ${mona}) was already banned, and is now banned until <t:`);
 		const [second = 0] = await ends();
 		expect(Math.round((second - first) / hourMs)).toBe(9 * 24 - 1);
 		expect(await world.ask(moderator, `!m ban ${mona} FOREVER`)).toContain(
@@ -133,9 +111,7 @@ onBoth((databases, kind) => {
 		);
 		expect(await ends()).toEqual([]);
 		expect(banWrites(world)).toEqual(["PUT"]);
-		expect((await world.noted(3)).map(({ title }) => title)).toEqual([
-			...["Temporary ban", "Temporary ban", "Ban"],
-		]);
+		expect((await world.noted(3)).map(({ title }) => title)).toEqual([...["Temporary ban", "Temporary ban", "Ban"]]);
 	});
 
 	test("the guild's choice of a log channel survives a restart", async () => {
@@ -154,19 +130,13 @@ onBoth((databases, kind) => {
 		await world.start();
 		await world.ask(moderator, `!m ban ${world.id("zoe")} forever`);
 		await until("it is logged there", () =>
-			world
-				.answers()
-				.some(({ embeds }) => JSON.stringify(embeds).includes(world.id("zoe"))),
+			world.answers().some(({ embeds }) => JSON.stringify(embeds).includes(world.id("zoe"))),
 		);
 		expect(world.notes()).toHaveLength(1);
-		expect(await world.ask("ada", "!m setlog off")).toBe(
-			"Moderation logging is now off.",
-		);
+		expect(await world.ask("ada", "!m setlog off")).toBe("Moderation logging is now off.");
 		await world.stop();
 		await world.start();
-		expect(await world.ask("ada", "!m setlog")).toStartWith(
-			"Moderation logging is off.",
-		);
+		expect(await world.ask("ada", "!m setlog")).toStartWith("Moderation logging is off.");
 	});
 
 	test("an unconfirmed ban of an hour ago is dropped", async () => {
@@ -249,20 +219,15 @@ describe("permissions", () => {
 	test("help lists the commands that the author may use", async () => {
 		const world = shared();
 		const shown = async (person: string) =>
-			(await world.ask(person, "!m help"))
-				.split("\n")
-				.map((line) => /^`!m (\w+)/.exec(line)?.[1]);
+			(await world.ask(person, "!m help")).split("\n").map((line) => /^`!m (\w+)/.exec(line)?.[1]);
 		const forBans = ["ban", "unban", "banlist"];
 		const ofZoe = await shown("zoe");
-		for (const name of [...forBans, "nuke", "setlog", "kick"])
-			expect(ofZoe).not.toContain(name);
+		for (const name of [...forBans, "nuke", "setlog", "kick"]) expect(ofZoe).not.toContain(name);
 		const names = await shown(moderator);
 		expect(names).toEqual(expect.arrayContaining(["help", ...forBans]));
 		expect(names).not.toContain("setlog");
 		// Hers is long: this is the first message of it.
-		expect(await shown("ada")).toEqual(
-			expect.arrayContaining(["help", ...forBans, "nuke", "kick"]),
-		);
+		expect(await shown("ada")).toEqual(expect.arrayContaining(["help", ...forBans, "nuke", "kick"]));
 	});
 
 	test.each([
@@ -284,20 +249,15 @@ describe("permissions", () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
 		const staff = roleNamed(guild, "Staff");
-		const ban = (person: string) =>
-			world.ask(moderator, `!m ban ${world.id(person)} 1h`);
+		const ban = (person: string) => world.ask(moderator, `!m ban ${world.id(person)} 1h`);
 		expect(await ban(moderator)).toContain("you cannot act on yourself");
 		expect(await ban("ada")).toContain("Nothing was done.");
-		expect(
-			await world.ask(moderator, `!m ban ${simulator.bot("alpha").id} 1h`),
-		).toContain("Nothing was done.");
+		expect(await world.ask(moderator, `!m ban ${simulator.bot("alpha").id} 1h`)).toContain("Nothing was done.");
 		const zoe = world.member("zoe");
 		simulator.world.members.edit(guild, zoe, { roles: [staff.id] });
 		expect(await ban("zoe")).toContain("does not rank below");
 		// The owner ranks above all.
-		expect(await world.ask("ada", `!m ban ${world.id("zoe")} 1h`)).toStartWith(
-			"Banned",
-		);
+		expect(await world.ask("ada", `!m ban ${world.id("zoe")} 1h`)).toStartWith("Banned");
 		expect(banWrites(world)).toEqual(["PUT"]);
 	});
 
@@ -305,14 +265,11 @@ describe("permissions", () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
 		const high = simulator.world.roles.add(guild, { name: "High" });
-		const top = Math.max(
-			...[...guild.roles.values()].map((one) => one.position),
-		);
+		const top = Math.max(...[...guild.roles.values()].map((one) => one.position));
 		simulator.world.roles.move(guild, new Map([[high, top]]));
 		const zoe = world.member("zoe");
 		simulator.world.members.edit(guild, zoe, { roles: [high.id] });
-		const ban = (person: string) =>
-			world.ask("ada", `!m ban ${world.id(person)} 1h`);
+		const ban = (person: string) => world.ask("ada", `!m ban ${world.id(person)} 1h`);
 		expect(await ban("zoe")).toContain("does not rank below the bot");
 		const own = [...guild.roles.values()].find(({ managed }) => managed);
 		if (!own) throw new Error("the bot has a role");
@@ -336,13 +293,9 @@ describe("permissions", () => {
 		const zoe = world.member("zoe");
 		simulator.world.members.edit(guild, zoe, { roles: [role.id] });
 		const { id } = simulator.channel(staffChannel);
-		expect(await world.ask("zoe", `!m setlog <#${id}>`)).toContain(
-			"There is no channel",
-		);
+		expect(await world.ask("zoe", `!m setlog <#${id}>`)).toContain("There is no channel");
 		const other = simulator.channel("The Bakers/general").id;
-		expect(await world.ask("ada", `!m setlog <#${other}>`)).toContain(
-			"There is no channel",
-		);
+		expect(await world.ask("ada", `!m setlog <#${other}>`)).toContain("There is no channel");
 	});
 });
 
@@ -365,20 +318,14 @@ describe("arguments", () => {
 		expect(note?.Reason).not.toMatch(/[\n\u202e\0]/);
 		const list = await world.ask(moderator, "!m banlist");
 		expect(list.split("\n")).toHaveLength(2);
-		for (const { content, mentions, mention_everyone } of [
-			...world.answers(),
-			...world.answers(staffChannel),
-		])
+		for (const { content, mentions, mention_everyone } of [...world.answers(), ...world.answers(staffChannel)])
 			expect({ content, mentions, mention_everyone }).toEqual({
 				content,
 				mentions: [],
 				mention_everyone: false,
 			});
-		for (const { body, actor } of simulator.journal.entries(
-			"POST /channels/:channel_id/messages",
-		))
-			if (actor === simulator.bot("alpha").id)
-				expect(body).toMatchObject({ allowed_mentions: { parse: [] } });
+		for (const { body, actor } of simulator.journal.entries("POST /channels/:channel_id/messages"))
+			if (actor === simulator.bot("alpha").id) expect(body).toMatchObject({ allowed_mentions: { parse: [] } });
 		expect(world.logged.join("\n")).not.toContain("evil");
 	});
 
@@ -397,19 +344,14 @@ describe("arguments", () => {
 		["!m role", "Write one of these:\n`!m role add"],
 	])("%j is a mistake: %s", async (text, said) => {
 		const world = shared();
-		const answer = await world.ask(
-			moderator,
-			text.replace("MONA", world.id("mona_lisa")),
-		);
+		const answer = await world.ask(moderator, text.replace("MONA", world.id("mona_lisa")));
 		expect(answer).toContain(said);
 		expect(banWrites(world)).toEqual([]);
 	});
 
 	test("an unknown user is not banned", async () => {
 		const world = shared();
-		expect(
-			await world.ask(moderator, "!m ban 123456789012345678 1h"),
-		).toContain("Discord has no user");
+		expect(await world.ask(moderator, "!m ban 123456789012345678 1h")).toContain("Discord has no user");
 		expect(await world.ask(moderator, "!m unban 123456789012345678")).toBe(
 			"The user 123456789012345678 is not banned from this server. Nothing was done.",
 		);
@@ -420,18 +362,16 @@ describe("arguments", () => {
 		const mona = world.id("mona_lisa");
 		for (const target of [mona, `<@${mona}>`]) {
 			await world.ask(moderator, `!m ban ${mona} 1h`);
-			expect(
-				await world.ask(moderator, `!m unban ${target} sorry`),
-			).toStartWith(`Lifted the ban of @mona\\_lisa (ID: ${mona}).`);
+			expect(await world.ask(moderator, `!m unban ${target} sorry`)).toStartWith(
+				`Lifted the ban of @mona\\_lisa (ID: ${mona}).`,
+			);
 		}
 		expect(world.isBanned("mona_lisa")).toBe(false);
 		expect((await world.noted(4))[3]).toMatchObject({
 			title: "Unban",
 			Reason: "sorry",
 		});
-		expect(await world.ask("ada", "!m banlist")).toBe(
-			"There are no temporary bans.",
-		);
+		expect(await world.ask("ada", "!m banlist")).toBe("There are no temporary bans.");
 	});
 
 	test("people are named by username, by a name that only one has, and several at once", async () => {
@@ -445,17 +385,13 @@ describe("arguments", () => {
 		const one = join("one", "Same Name");
 		const two = join("two", "Same Name");
 		const three = join("three", "Only Name");
-		const refused = await world.ask(
-			moderator,
-			'!m ban "Same Name" 1h Same Name',
-		);
+		const refused = await world.ask(moderator, '!m ban "Same Name" 1h Same Name');
 		expect(refused).toStartWith("Several members are called Same Name.");
 		for (const id of [one, two]) expect(refused).toContain(id);
 		expect(guild.bans.size).toBe(0);
 		const line = `!m ban "only name" @two ${one} 1h "being rude"`;
 		expect(await world.ask(moderator, line)).toContain("Banned 3 of 3 user(s)");
-		for (const id of [one, two, three])
-			expect(guild.bans.get(id)?.reason).toEndWith(": being rude");
+		for (const id of [one, two, three]) expect(guild.bans.get(id)?.reason).toEndWith(": being rude");
 	});
 
 	test("banlist has pages of ten", async () => {
@@ -464,16 +400,13 @@ describe("arguments", () => {
 		simulator.world.members.addMany(guild, 12);
 		const crowd = [...guild.members.values()].slice(-12);
 		const people = crowd.map(({ user }) => user.id);
-		for (const [index, id] of people.entries())
-			await world.ask(moderator, `!m ban ${id} ${index + 1}h`);
+		for (const [index, id] of people.entries()) await world.ask(moderator, `!m ban ${id} ${index + 1}h`);
 		const first = await world.ask(moderator, "!m banlist");
 		expect(first.split("\n")).toHaveLength(11);
 		expect(first).toContain("page 1 of 2");
 		const second = await world.ask(moderator, "!m banlist 2");
 		const [, ...lines] = second.split("\n");
-		expect(lines.map((line) => /ID: (\d+)/.exec(line)?.[1])).toEqual(
-			people.slice(10),
-		);
+		expect(lines.map((line) => /ID: (\d+)/.exec(line)?.[1])).toEqual(people.slice(10));
 		expect(await world.ask(moderator, "!m banlist 3")).toBe(
 			"Page 3 does not exist: there are 12 temporary ban(s) on 2 page(s).",
 		);
@@ -484,14 +417,10 @@ describe("nuke", () => {
 	const shared = oneWorld();
 
 	const texts = (world: ModerationWorld) =>
-		world.simulator.world.messages
-			.in(world.simulator.channel(general).id)
-			.map(({ content }) => content);
+		world.simulator.world.messages.in(world.simulator.channel(general).id).map(({ content }) => content);
 
 	const deletions = ({ simulator }: ModerationWorld) =>
-		simulator.journal
-			.entries()
-			.filter(({ route }) => /^DELETE|bulk-delete/.test(route));
+		simulator.journal.entries().filter(({ route }) => /^DELETE|bulk-delete/.test(route));
 
 	const deleted = (world: ModerationWorld, count: number) =>
 		`Deleted ${count} message(s) from #general (ID: ${world.simulator.channel(general).id}).`;
@@ -499,8 +428,7 @@ describe("nuke", () => {
 	test("deletes the latest messages, itself, and later its confirmation", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
-		for (const text of ["one", "two", "three"])
-			await simulator.user("zoe").say(general, text);
+		for (const text of ["one", "two", "three"]) await simulator.user("zoe").say(general, text);
 		const said = deleted(world, 3);
 		expect(await world.ask(moderator, "!m nuke 2")).toBe(said);
 		expect(texts(world)).toEqual(["one", said]);
@@ -532,45 +460,31 @@ describe("nuke", () => {
 			allow: "0",
 			deny: String(PermissionFlagsBits.SendMessages),
 		});
-		for (const text of ["one", "two", "!m nuke 1"])
-			await simulator.user(moderator).say(general, text);
+		for (const text of ["one", "two", "!m nuke 1"]) await simulator.user(moderator).say(general, text);
 		const line = await until("the log says so", () =>
-			world.logged.find((line) =>
-				line.includes(
-					"could not send the confirmation of the chat command nuke",
-				),
-			),
+			world.logged.find((line) => line.includes("could not send the confirmation of the chat command nuke")),
 		);
 		expect(line).toContain("the bot may not write in the channel");
 		expect(texts(world)).toEqual(["one"]);
 	});
 
-	test.each(["", "0", "101", "-1", "1.5", "all", "1 2", "1e2"])(
-		"%j is not a number of messages",
-		async (count) => {
-			const world = shared();
-			expect(await world.ask(moderator, `!m nuke ${count}`)).toStartWith(
-				"Write `!m nuke <1-100>`",
-			);
-			expect(deletions(world)).toEqual([]);
-		},
-	);
+	test.each(["", "0", "101", "-1", "1.5", "all", "1 2", "1e2"])("%j is not a number of messages", async (count) => {
+		const world = shared();
+		expect(await world.ask(moderator, `!m nuke ${count}`)).toStartWith("Write `!m nuke <1-100>`");
+		expect(deletions(world)).toEqual([]);
+	});
 
 	test("deletes up to 100 messages beside the command, none older than 14 days, and keeps pinned ones", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
 		const { channel } = simulator.channel(general);
 		const zoe = world.member("zoe").user;
-		const idAt = (days: number) =>
-			String(
-				(BigInt(Date.now() - days * 24 * hourMs) - 1_420_070_400_000n) << 22n,
-			);
+		const idAt = (days: number) => String((BigInt(Date.now() - days * 24 * hourMs) - 1_420_070_400_000n) << 22n);
 		const { messages } = simulator.world;
 		messages.add(channel, zoe, { id: idAt(15), content: "old" });
 		const pinned = messages.add(channel, zoe, { content: "pinned" });
 		pinned.pinned_at = "2026-01-01T00:00:00.000Z";
-		for (let index = 0; index < 100; index++)
-			messages.add(channel, zoe, { content: `new ${index}` });
+		for (let index = 0; index < 100; index++) messages.add(channel, zoe, { content: `new ${index}` });
 		expect(await world.ask(moderator, "!m nuke 100")).toBe(deleted(world, 101));
 		expect(texts(world).slice(0, 2)).toEqual(["old", "pinned"]);
 	});
@@ -580,16 +494,11 @@ describe("cooldowns", () => {
 	test("five commands in ten seconds are answered, the sixth gets one notice, and others are answered", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
-		for (let index = 0; index < 40; index++)
-			await simulator.user("zoe").say(general, "!m help");
+		for (let index = 0; index < 40; index++) await simulator.user("zoe").say(general, "!m help");
 		expect(await world.ask("mona_lisa", "!m help")).toStartWith("`!m help`");
 		await until("all are answered", () => world.answers().length >= 7);
-		const [slow, ...more] = world
-			.answers()
-			.filter(({ content }) => content.startsWith("That was"));
-		expect(slow?.content).toMatch(
-			/^That was 5 commands within 10 seconds\. Try again in \d+ s\.$/,
-		);
+		const [slow, ...more] = world.answers().filter(({ content }) => content.startsWith("That was"));
+		expect(slow?.content).toMatch(/^That was 5 commands within 10 seconds\. Try again in \d+ s\.$/);
 		expect(more).toEqual([]);
 		expect(world.answers()).toHaveLength(7);
 	});
@@ -608,55 +517,33 @@ describe("cooldowns", () => {
 			"nuke all",
 			"banlist none",
 		])
-			expect(await world.ask(moderator, `!m ${mistake}`)).not.toStartWith(
-				"That was",
-			);
+			expect(await world.ask(moderator, `!m ${mistake}`)).not.toStartWith("That was");
 		const answered = world.answers().length;
-		for (let index = 0; index < 35; index++)
-			await simulator.user(moderator).say(general, `!m ban ${zoe} 1h`);
-		await until(
-			"all are answered",
-			() => world.answers().length === answered + 31,
-		);
+		for (let index = 0; index < 35; index++) await simulator.user(moderator).say(general, `!m ban ${zoe} 1h`);
+		await until("all are answered", () => world.answers().length === answered + 31);
 		expect(await world.ask(moderator, "!m banlist")).toContain(zoe);
-		const [slow, ...more] = world
-			.answers()
-			.filter(({ content }) => content.startsWith("That was"));
-		expect(slow?.content).toMatch(
-			/^That was 30 commands within 60 seconds\. Try again in \d+ s\.$/,
-		);
+		const [slow, ...more] = world.answers().filter(({ content }) => content.startsWith("That was"));
+		expect(slow?.content).toMatch(/^That was 30 commands within 60 seconds\. Try again in \d+ s\.$/);
 		expect(more).toEqual([]);
 	});
 
 	test("too many mistakes get one notice, and do not prevent a ban", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
-		for (let index = 0; index < 40; index++)
-			await simulator.user(moderator).say(general, "!m ban zoe");
+		for (let index = 0; index < 40; index++) await simulator.user(moderator).say(general, "!m ban zoe");
 		await until("all are answered", () => world.answers().length === 31);
-		expect(
-			await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`),
-		).toStartWith("Banned ");
-		expect(
-			world.answers().filter(({ content }) => content.startsWith("That was")),
-		).toHaveLength(1);
+		expect(await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`)).toStartWith("Banned ");
+		expect(world.answers().filter(({ content }) => content.startsWith("That was"))).toHaveLength(1);
 	});
 
 	test("without the permission five commands are answered, and moderators are not affected", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
-		for (let index = 0; index < 40; index++)
-			await simulator.user("zoe").say(general, "!m nuke 1");
+		for (let index = 0; index < 40; index++) await simulator.user("zoe").say(general, "!m nuke 1");
 		await until("all are answered", () => world.answers().length >= 6);
-		expect(await world.ask(moderator, "!m banlist")).toBe(
-			"There are no temporary bans.",
-		);
+		expect(await world.ask(moderator, "!m banlist")).toBe("There are no temporary bans.");
 		const starts = world.answers().map(({ content }) => content.slice(0, 6));
-		expect(starts.sort()).toEqual([
-			"That w",
-			"There ",
-			...Array(5).fill("You la"),
-		]);
+		expect(starts.sort()).toEqual(["That w", "There ", ...Array(5).fill("You la")]);
 	});
 });
 

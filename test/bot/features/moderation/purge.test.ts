@@ -2,21 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import type {
-	GuildChannel,
-	Message,
-	User,
-} from "../../../../src/simulator/world/state/entities.ts";
+import type { GuildChannel, Message, User } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
-import {
-	general,
-	type ModerationWorld,
-	moderator,
-	staffChannel,
-	startModerationWorld,
-} from "./moderation-world.ts";
+import { general, type ModerationWorld, moderator, staffChannel, startModerationWorld } from "./moderation-world.ts";
 
 const hourMs = 3_600_000;
 
@@ -32,11 +22,7 @@ onBoth((databases, kind) => {
 		const pinned = write(world, two, mona, hourMs);
 		pinned.pinned_at = "2026-01-01T00:00:00.000Z";
 		const others = write(world, one, zoe, hourMs);
-		const gone = [
-			write(world, one, mona, hourMs),
-			write(world, two, mona, hourMs),
-			write(world, two, mona, 0),
-		];
+		const gone = [write(world, one, mona, hourMs), write(world, two, mona, hourMs), write(world, two, mona, 0)];
 		const args = { user_ids: [mona.id], after: "2h" };
 		const dry = await mcp.call("purge", { ...args, dry_run: true });
 		expect(dry.text).toContain("Would delete 3 message(s) in 2 channel(s).");
@@ -52,12 +38,8 @@ onBoth((databases, kind) => {
 			return rows[0]?.state === "done" && rows;
 		});
 		expect(row?.user_id).toBe(mona.id);
-		expect(JSON.parse(row?.message_ids ?? "").toSorted()).toEqual(
-			gone.map(({ id }) => id).toSorted(),
-		);
-		expect(JSON.parse(row?.channel_ids ?? "").toSorted()).toEqual(
-			[one.id, two.id].toSorted(),
-		);
+		expect(JSON.parse(row?.message_ids ?? "").toSorted()).toEqual(gone.map(({ id }) => id).toSorted());
+		expect(JSON.parse(row?.channel_ids ?? "").toSorted()).toEqual([one.id, two.id].toSorted());
 		await mcp.call("purge", { ...args, pinned: true });
 		expect(left(world, two)).toEqual([]);
 	});
@@ -91,9 +73,7 @@ onBoth((databases, kind) => {
 				return rows.length > 0 && rows;
 			});
 			expect(row).toMatchObject({ state, detail, user_id: zoe.id });
-			expect(JSON.parse(row?.message_ids ?? "").toSorted()).toEqual(
-				gone.map(({ id }) => id).toSorted(),
-			);
+			expect(JSON.parse(row?.message_ids ?? "").toSorted()).toEqual(gone.map(({ id }) => id).toSorted());
 			expect(JSON.parse(row?.channel_ids ?? "")).toEqual([one.id]);
 		},
 	);
@@ -125,9 +105,7 @@ test("deletes the messages of everyone who joined in a window, and says whose it
 	});
 	const { text } = await mcp.call("purge", { joined_after: "1h" });
 	expect(text).toContain("Deleted 4 message(s) in 2 channel(s).");
-	expect(text).toContain(
-		"Kept: 2 messages of people who are no longer members",
-	);
+	expect(text).toContain("Kept: 2 messages of people who are no longer members");
 	expect(text).toContain(left3.id);
 	expect(left(world, one)).toHaveLength(2);
 	expect(left(world, one)).toContain(own.id);
@@ -146,9 +124,7 @@ test("keeps messages of the bot, of staff and of the person who asks, who all jo
 		...{ id: mona.id, type: 1, deny: "0" },
 		allow: String(PermissionFlagsBits.ManageMessages),
 	});
-	const kept = [moderator, "mona_lisa"].map(
-		(name) => write(world, two, world.member(name).user, 0).id,
-	);
+	const kept = [moderator, "mona_lisa"].map((name) => write(world, two, world.member(name).user, 0).id);
 	const bot = guild.members.get(simulator.bot("alpha").id)?.user as User;
 	kept.push(write(world, two, bot, 0).id);
 	write(world, two, world.member("zoe").user, 0);
@@ -174,9 +150,7 @@ test("leaves the channels of the log and of reports, unless they are named", asy
 	const [one, log] = await channels(world, 2);
 	const mcp = await connectTo(world.bot.url);
 	await mcp.call("moderation_log", { channel_id: log.id });
-	const staff = world.guild.channels.get(
-		simulator.channel(staffChannel).id,
-	) as GuildChannel;
+	const staff = world.guild.channels.get(simulator.channel(staffChannel).id) as GuildChannel;
 	const zoe = world.member("zoe").user;
 	for (const channel of [one, log, staff]) write(world, channel, zoe, 0);
 	const args = { user_ids: [zoe.id], after: "1h" };
@@ -184,9 +158,7 @@ test("leaves the channels of the log and of reports, unless they are named", asy
 	expect(text).toContain("Deleted 1 message(s)");
 	expect(text).toMatch(/^Left, because the bot keeps records there: .*staff/m);
 	const ofZoe = (channel: GuildChannel) =>
-		simulator.world.messages
-			.in(channel.id)
-			.filter(({ author }) => author.id === zoe.id).length;
+		simulator.world.messages.in(channel.id).filter(({ author }) => author.id === zoe.id).length;
 	expect([one, log, staff].map(ofZoe)).toEqual([0, 1, 1]);
 	const named = await mcp.call("purge", { ...args, channel_ids: [log.id] });
 	expect(named.text).toContain("Deleted 1 message(s)");
@@ -255,9 +227,7 @@ test("10,000 messages in 20 channels: nothing outside the window is deleted, and
 		write(world, channel, zoe, 30 * hourMs).id,
 		write(world, channel, mona, hourMs).id,
 	]);
-	for (const channel of some)
-		for (let count = 0; count < 500; count += 1)
-			write(world, channel, zoe, hourMs);
+	for (const channel of some) for (let count = 0; count < 500; count += 1) write(world, channel, zoe, hourMs);
 	const mcp = await connectTo(world.bot.url);
 	const args = { user_ids: [zoe.id], after: "24h" };
 	for (let round = 0; round < 10; round += 1) {
@@ -265,9 +235,7 @@ test("10,000 messages in 20 channels: nothing outside the window is deleted, and
 		if (text.includes("nothing to delete")) break;
 		expect(text).toMatch(/^Deleted [\d,]+( of [\d,]+)? message\(s\)/);
 	}
-	expect(some.flatMap((channel) => left(world, channel)).toSorted()).toEqual(
-		kept.toSorted(),
-	);
+	expect(some.flatMap((channel) => left(world, channel)).toSorted()).toEqual(kept.toSorted());
 }, 120_000);
 
 test("/purge user shows what it would delete, and deletes after the confirmation", async () => {
@@ -277,9 +245,7 @@ test("/purge user shows what it would delete, and deletes after the confirmation
 	const zoe = world.member("zoe").user;
 	for (let count = 0; count < 2; count += 1) write(world, one, zoe, 0);
 	const jose = simulator.user(moderator);
-	await until("the command is registered", () =>
-		jose.commands(general).some(({ name }) => name === "purge"),
-	);
+	await until("the command is registered", () => jose.commands(general).some(({ name }) => name === "purge"));
 	const used = await jose.run(general, "purge user", {
 		user: zoe.id,
 		within: "1h",
@@ -303,16 +269,10 @@ test("a confirmation deletes nothing that was not shown", async () => {
 	const { id } = simulator.channel(general);
 	const here = world.guild.channels.get(id) as GuildChannel;
 	const zoe = world.member("zoe").user;
-	const older = Array.from({ length: 30 }, () =>
-		write(world, here, zoe, 2 * hourMs),
-	);
-	const shown = Array.from({ length: 25 }, () =>
-		write(world, here, zoe, hourMs),
-	);
+	const older = Array.from({ length: 30 }, () => write(world, here, zoe, 2 * hourMs));
+	const shown = Array.from({ length: 25 }, () => write(world, here, zoe, hourMs));
 	const jose = simulator.user(moderator);
-	await until("the command is registered", () =>
-		jose.commands(general).some(({ name }) => name === "purge"),
-	);
+	await until("the command is registered", () => jose.commands(general).some(({ name }) => name === "purge"));
 	const ask = async (name: string, options: Record<string, unknown>) => {
 		const used = await jose.run(general, name, options as never);
 		return used.reply();
@@ -321,17 +281,14 @@ test("a confirmation deletes nothing that was not shown", async () => {
 		const [yes] = asked.buttons;
 		const before = asked.content;
 		await jose.press(asked, yes?.label ?? "");
-		return until("another text", () =>
-			asked.content === before ? undefined : asked.content,
-		);
+		return until("another text", () => (asked.content === before ? undefined : asked.content));
 	};
 	const latest = await ask("purge latest", { count: 25 });
 	expect(latest.content).toContain("Delete 25 messages");
 	// Another moderator does the same, and it is confirmed twice.
 	const again = await ask("purge latest", { count: 25 });
 	const ofZoe = await ask("purge user", { user: zoe.id, within: "90m" });
-	for (const message of shown.slice(0, 5))
-		simulator.world.messages.remove(here as never, message);
+	for (const message of shown.slice(0, 5)) simulator.world.messages.remove(here as never, message);
 	const newer = Array.from({ length: 3 }, () => write(world, here, zoe, 0));
 	const elsewhere = write(world, one, zoe, 0);
 	expect(await confirm(latest)).toContain("Deleted 20 message(s)");
@@ -354,9 +311,7 @@ test("who joined is the same at the confirmation, and nothing to delete asks not
 		return user;
 	};
 	const jose = simulator.user(moderator);
-	await until("the command is registered", () =>
-		jose.commands(general).some(({ name }) => name === "purge"),
-	);
+	await until("the command is registered", () => jose.commands(general).some(({ name }) => name === "purge"));
 	const ask = async () => {
 		const used = await jose.run(general, "purge joined", { within: "10m" });
 		return used.reply();
@@ -388,9 +343,7 @@ test("who joined is the same at the confirmation, and nothing to delete asks not
 async function channels<const Count extends number>(
 	{ simulator, guild, bot }: ModerationWorld,
 	count: Count,
-): Promise<
-	Count extends 1 | 2 ? [GuildChannel, GuildChannel] : GuildChannel[]
-> {
+): Promise<Count extends 1 | 2 ? [GuildChannel, GuildChannel] : GuildChannel[]> {
 	const added = Array.from({ length: Math.max(count, 2) }, (_, index) =>
 		simulator.world.channels.add(guild, { name: `purged-${index}` }),
 	);
@@ -412,12 +365,7 @@ async function allJoined(world: ModerationWorld, at: string): Promise<void> {
 let sequence = 0n;
 
 /** A message of a person, written so many milliseconds ago. */
-function write(
-	{ simulator }: ModerationWorld,
-	channel: GuildChannel,
-	author: User,
-	agoMs: number,
-): Message {
+function write({ simulator }: ModerationWorld, channel: GuildChannel, author: User, agoMs: number): Message {
 	sequence += 1n;
 	const at = BigInt(Date.now() - agoMs) - 1_420_070_400_000n;
 	const id = String((at << 22n) + (sequence % 4_000_000n));

@@ -30,17 +30,14 @@ test("a clock that is set back ends no ban early, nor does a ban longer than a t
 	expect(bot.writes("DELETE")).toBe(1);
 });
 
-test.each(["a\nclient \u202e\ud800", "x".repeat(600)])(
-	"a ban by %j is recognised and lifted",
-	async (name) => {
-		await using bot = await startBans();
-		await bot.ban("zoe", dayMs, name);
-		bot.clock.now += 2 * dayMs;
-		await until("the ban is lifted", () => !bot.isBanned("zoe"));
-		expect(bot.writes("DELETE")).toBe(1);
-		await bot.rows(0);
-	},
-);
+test.each(["a\nclient \u202e\ud800", "x".repeat(600)])("a ban by %j is recognised and lifted", async (name) => {
+	await using bot = await startBans();
+	await bot.ban("zoe", dayMs, name);
+	bot.clock.now += 2 * dayMs;
+	await until("the ban is lifted", () => !bot.isBanned("zoe"));
+	expect(bot.writes("DELETE")).toBe(1);
+	await bot.rows(0);
+});
 
 test("an unban is retried until Discord accepts it, and done once", async () => {
 	await using bot = await startBans();
@@ -49,10 +46,7 @@ test("an unban is retried until Discord accepts it, and done once", async () => 
 	faults.fail(`DELETE ${banRoute}`, 503, { times: 2 });
 	faults.refuse(`DELETE ${banRoute}`, 50013, { times: 2 });
 	bot.clock.now += 2 * dayMs;
-	await until(
-		"the moderation log has the entries",
-		() => bot.titles().length === 2,
-	);
+	await until("the moderation log has the entries", () => bot.titles().length === 2);
 	// That Discord refuses is told once.
 	expect(bot.titles()).toEqual(["Expired ban not lifted", "Ban expired"]);
 	expect(bot.writes("DELETE")).toBe(1);
@@ -77,10 +71,7 @@ test("without the permission to ban Discord is not asked, moderators are told on
 	await bot.settled();
 	const asked = requests.list().length;
 	bot.clock.now += 2 * dayMs;
-	await until(
-		"the moderation log has the entries",
-		() => bot.titles().length === 1,
-	);
+	await until("the moderation log has the entries", () => bot.titles().length === 1);
 	await bot.settled();
 	expect(bot.titles()).toEqual(["Expired ban not lifted"]);
 	expect(requests.list()).toHaveLength(asked);
@@ -129,9 +120,7 @@ test("an unban waits for the database", async () => {
 	bot.away(true);
 	bot.clock.now += 2 * dayMs;
 	await until("it was asked", () => bot.refused() > 3);
-	await expect(bot.ban("mona_lisa", dayMs)).rejects.toThrow(
-		"The bot's database is unavailable at the moment",
-	);
+	await expect(bot.ban("mona_lisa", dayMs)).rejects.toThrow("The bot's database is unavailable at the moment");
 	expect(bot.isBanned("mona_lisa")).toBe(false);
 	expect(bot.isBanned("zoe")).toBe(true);
 	bot.away(false);
@@ -205,29 +194,26 @@ test.each<[what: string, firstMs: number, secondMs: number | null]>([
 	["longer", dayMs, 3 * dayMs],
 	["shorter", 3 * dayMs, dayMs],
 	["permanent", dayMs, null],
-])(
-	"of two bots, the one asked last decides the end: %s",
-	async (_, firstMs, secondMs) => {
-		await using alpha = await startBans();
-		await using beta = await startBans(undefined, {}, alpha.simulator);
-		await alpha.ban("zoe", firstMs);
-		expect(await beta.ban("zoe", secondMs)).toBe("changed");
-		await alpha.rows(0);
-		await beta.rows(secondMs === null ? 0 : 1);
-		for (const bot of [alpha, beta]) bot.clock.now += 2 * dayMs;
-		const stays = secondMs === null || secondMs > 2 * dayMs;
-		if (!stays) await until("it is lifted", () => !alpha.isBanned("zoe"));
-		await alpha.settled();
-		expect(alpha.isBanned("zoe")).toBe(stays);
-		alpha.clock.now += 2 * dayMs;
-		beta.clock.now += 2 * dayMs;
-		await beta.rows(0);
-		expect(alpha.isBanned("zoe")).toBe(secondMs === null);
-		// Each by the bot that was asked last: one to replace the ban, one at its end.
-		expect(alpha.writes("DELETE")).toBe(secondMs === null ? 1 : 2);
-		expect(alpha.titles()).toEqual([]);
-	},
-);
+])("of two bots, the one asked last decides the end: %s", async (_, firstMs, secondMs) => {
+	await using alpha = await startBans();
+	await using beta = await startBans(undefined, {}, alpha.simulator);
+	await alpha.ban("zoe", firstMs);
+	expect(await beta.ban("zoe", secondMs)).toBe("changed");
+	await alpha.rows(0);
+	await beta.rows(secondMs === null ? 0 : 1);
+	for (const bot of [alpha, beta]) bot.clock.now += 2 * dayMs;
+	const stays = secondMs === null || secondMs > 2 * dayMs;
+	if (!stays) await until("it is lifted", () => !alpha.isBanned("zoe"));
+	await alpha.settled();
+	expect(alpha.isBanned("zoe")).toBe(stays);
+	alpha.clock.now += 2 * dayMs;
+	beta.clock.now += 2 * dayMs;
+	await beta.rows(0);
+	expect(alpha.isBanned("zoe")).toBe(secondMs === null);
+	// Each by the bot that was asked last: one to replace the ban, one at its end.
+	expect(alpha.writes("DELETE")).toBe(secondMs === null ? 1 : 2);
+	expect(alpha.titles()).toEqual([]);
+});
 
 test.each(["DELETE", "PUT"])(
 	"a ban of another bot is replaced although Discord's response to %s is lost",
@@ -255,9 +241,7 @@ test("a ban that replaces another and that Discord refuses is tried again", asyn
 	await using beta = await startBans(undefined, {}, alpha.simulator);
 	await alpha.ban("zoe", dayMs);
 	alpha.simulator.faults.refuse(`PUT ${banRoute}`, 50013, { times: 1 });
-	await expect(beta.ban("zoe", 3 * dayMs)).rejects.toThrow(
-		"Discord did not confirm the ban",
-	);
+	await expect(beta.ban("zoe", 3 * dayMs)).rejects.toThrow("Discord did not confirm the ban");
 	await until("beta has made its ban", () => alpha.isBanned("zoe"));
 	await alpha.rows(0);
 	await beta.rows(1);
@@ -285,10 +269,7 @@ onBoth((databases) => {
 		await bot.settled();
 		bot.clock.now += jumpMs;
 		await until("it is lifted", () => !bot.isBanned("zoe"));
-		await until(
-			"the moderation log has the entries",
-			() => bot.titles().length === 1,
-		);
+		await until("the moderation log has the entries", () => bot.titles().length === 1);
 		expect(bot.titles()).toEqual(["Ban expired"]);
 		expect(bot.writes("DELETE")).toBe(1);
 	});
@@ -337,11 +318,7 @@ onBoth((databases) => {
 });
 
 /** Temporary bans alone, with a clock that tests set and a database that they can take away. */
-async function startBans(
-	place?: Place,
-	changes: Partial<TempBansOptions> = {},
-	beside?: Simulator,
-) {
+async function startBans(place?: Place, changes: Partial<TempBansOptions> = {}, beside?: Simulator) {
 	const clock = { now: 1_700_000_000_000 };
 	const entries: LogEntry[] = [];
 	let bans: TempBans | undefined;
@@ -381,8 +358,7 @@ async function startBans(
 		if (bans) return bans;
 		throw new Error("the bans were not created");
 	};
-	const id = (person: string) =>
-		/^\d+$/.test(person) ? person : simulator.user(person).id;
+	const id = (person: string) => (/^\d+$/.test(person) ? person : simulator.user(person).id);
 	const guild = () => {
 		const found = bot.connection.guilds.find((one) => one.id === cooks.id);
 		if (!found) throw new Error("the bot is in its guild");
@@ -404,8 +380,7 @@ async function startBans(
 			simulator.world.bans.remove(cooks, ban);
 		},
 		titles: () => entries.map(({ title }) => title),
-		writes: (method: string) =>
-			simulator.journal.entries(`${method} ${banRoute}`).length,
+		writes: (method: string) => simulator.journal.entries(`${method} ${banRoute}`).length,
 		away: (away: boolean) => {
 			isAway = away;
 		},

@@ -41,21 +41,16 @@ const document = readDocument({
 	channels: [],
 });
 
-test.each(["guild.yaml", "guild.yml", "guild.JSON"])(
-	"%s is written and read",
-	async (name) => {
-		writeDocument(at(name), formatDocument(name, document), new Map(), false);
-		expect(await readDocumentFile(at(name), undefined)).toEqual(document);
-		expect(await readDocumentFile(at(name), ["roles"])).toEqual({
-			version: 1,
-			roles: [{ name: "Müller: #1" }],
-		});
-		expect(readFileSync(at(name), "utf8").startsWith("{")).toBe(
-			name.endsWith("JSON"),
-		);
-		expect(readdirSync(directory)).toEqual([name]);
-	},
-);
+test.each(["guild.yaml", "guild.yml", "guild.JSON"])("%s is written and read", async (name) => {
+	writeDocument(at(name), formatDocument(name, document), new Map(), false);
+	expect(await readDocumentFile(at(name), undefined)).toEqual(document);
+	expect(await readDocumentFile(at(name), ["roles"])).toEqual({
+		version: 1,
+		roles: [{ name: "Müller: #1" }],
+	});
+	expect(readFileSync(at(name), "utf8").startsWith("{")).toBe(name.endsWith("JSON"));
+	expect(readdirSync(directory)).toEqual([name]);
+});
 
 test("pictures are written beside the document, and read by their hashes", () => {
 	const pictures = new Map([gif, png].map((one) => [pictureHash(one), one]));
@@ -100,14 +95,7 @@ test("a file that exists is replaced only with force", () => {
 	writeFileSync(at("a.yaml"), "old");
 	expect(() => requireWritable(at("a.yaml"), false)).toThrow("already exists");
 	// It may also appear while the guild is read.
-	expect(() =>
-		writeDocument(
-			at("a.yaml"),
-			"new",
-			new Map([[pictureHash(gif), gif]]),
-			false,
-		),
-	).toThrow("already exists");
+	expect(() => writeDocument(at("a.yaml"), "new", new Map([[pictureHash(gif), gif]]), false)).toThrow("already exists");
 	expect(readFileSync(at("a.yaml"), "utf8")).toBe("old");
 	expect(readdirSync(directory)).toEqual(["a.yaml"]);
 	requireWritable(at("a.yaml"), true);
@@ -119,17 +107,13 @@ test("a document that cannot be written leaves no pictures either", () => {
 	const pictures = new Map([[pictureHash(gif), gif]]);
 	// With the suffix of a temporary file, its name is too long, and that of its pictures is not.
 	const name = `${"a".repeat(240)}.yaml`;
-	expect(() => writeDocument(at(name), "x", pictures, false)).toThrow(
-		"cannot be written: the name is too long",
-	);
+	expect(() => writeDocument(at(name), "x", pictures, false)).toThrow("cannot be written: the name is too long");
 	expect(readdirSync(directory)).toEqual([]);
 	// Pictures that were there before stay.
 	mkdirSync(at(`${"a".repeat(240)}.pictures`));
 	const other = join(at(`${"a".repeat(240)}.pictures`), "other.gif");
 	writeFileSync(other, gif);
-	expect(() => writeDocument(at(name), "x", pictures, false)).toThrow(
-		"cannot be written",
-	);
+	expect(() => writeDocument(at(name), "x", pictures, false)).toThrow("cannot be written");
 	expect(existsSync(other)).toBe(true);
 	expect(readdirSync(at(`${"a".repeat(240)}.pictures`))).toEqual(["other.gif"]);
 });
@@ -150,30 +134,17 @@ test.each([
 	["version: 1\nrols: []", "did you mean roles?"],
 	['{"version": 1,', "neither JSON nor YAML"],
 	["a: b: c", "no valid document of a guild"],
-	[
-		"version: 1",
-		"does not contain these sections, which --part asks for: roles",
-	],
+	["version: 1", "does not contain these sections, which --part asks for: roles"],
 ])("%j is refused", async (text, message) => {
 	writeFileSync(at("a.yaml"), text);
-	await expect(readDocumentFile(at("a.yaml"), ["roles"])).rejects.toThrow(
-		message,
-	);
+	await expect(readDocumentFile(at("a.yaml"), ["roles"])).rejects.toThrow(message);
 });
 
 test("a file that is missing, too large or not text is refused", async () => {
-	await expect(readDocumentFile(at("a.yaml"), undefined)).rejects.toThrow(
-		"there is no such file",
-	);
-	await expect(readDocumentFile(directory, undefined)).rejects.toThrow(
-		"it is a directory",
-	);
+	await expect(readDocumentFile(at("a.yaml"), undefined)).rejects.toThrow("there is no such file");
+	await expect(readDocumentFile(directory, undefined)).rejects.toThrow("it is a directory");
 	writeFileSync(at("a.yaml"), Buffer.alloc(8 * 1024 * 1024 + 1, " "));
-	await expect(readDocumentFile(at("a.yaml"), undefined)).rejects.toThrow(
-		"is larger than 8 MiB",
-	);
+	await expect(readDocumentFile(at("a.yaml"), undefined)).rejects.toThrow("is larger than 8 MiB");
 	writeFileSync(at("b.yaml"), Buffer.from([0xff, 0xfe, 0x00]));
-	await expect(readDocumentFile(at("b.yaml"), undefined)).rejects.toThrow(
-		"is not UTF-8 text",
-	);
+	await expect(readDocumentFile(at("b.yaml"), undefined)).rejects.toThrow("is not UTF-8 text");
 });

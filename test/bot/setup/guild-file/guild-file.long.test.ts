@@ -1,23 +1,13 @@
 // `--export-guild`, `--plan-guild` and `--apply-guild` as programs against the simulator, with and without a running bot.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toYaml } from "../../../../src/guild-document/format/document.ts";
 import { pictureHash } from "../../../../src/guild-document/read/picture.ts";
 import type { Simulator } from "../../../../src/simulator/simulator.ts";
-import {
-	type BotProcess,
-	startBotProcess,
-} from "../../../support/bot-process.ts";
+import { type BotProcess, startBotProcess } from "../../../support/bot-process.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { startProgram } from "../../../support/program.ts";
 import { startSimulator } from "../../../support/simulator.ts";
@@ -52,12 +42,7 @@ function envOf(simulator: Simulator): Record<string, string> {
 }
 
 /** Runs the program with the configuration of a bot, or with one of its own and a port on which nothing listens. */
-async function run(
-	simulator: Simulator,
-	args: readonly string[],
-	bot?: BotProcess,
-	more: Record<string, string> = {},
-) {
+async function run(simulator: Simulator, args: readonly string[], bot?: BotProcess, more: Record<string, string> = {}) {
 	if (!bot) writeFileSync(inDirectory("config.toml"), 'bot_name = "Test"\n');
 	await using program = startProgram(
 		"src/bot/main.ts",
@@ -82,11 +67,7 @@ const restaurant = {
 test("through the running bot a guild is exported, compared and changed, byte for byte as without it", async () => {
 	await using simulator = await startSimulator();
 	await using bot = await startBotProcess(envOf(simulator));
-	const exported = await run(
-		simulator,
-		["--export-guild", inDirectory("guild.yaml")],
-		bot,
-	);
+	const exported = await run(simulator, ["--export-guild", inDirectory("guild.yaml")], bot);
 	expect(exported).toMatchObject({ code: 0 });
 	expect(exported.text).toContain("Using the running bot Test at http://");
 	expect(exported.text).toContain("Wrote ");
@@ -96,49 +77,25 @@ test("through the running bot a guild is exported, compared and changed, byte fo
 	expect(own.text).toContain("No bot of this configuration runs at http://");
 	expect(read("own.yaml")).toBe(read("guild.yaml"));
 
-	const same = await run(
-		simulator,
-		["--plan-guild", inDirectory("guild.yaml"), "--prune"],
-		bot,
-	);
+	const same = await run(simulator, ["--plan-guild", inDirectory("guild.yaml"), "--prune"], bot);
 	expect(same).toMatchObject({ code: 0 });
 	expect(same.text).toContain("There is nothing to do.");
 
 	writeFileSync(inDirectory("more.yaml"), toYaml(restaurant));
-	const plan = await run(
-		simulator,
-		["--plan-guild", inDirectory("more.yaml")],
-		bot,
-	);
+	const plan = await run(simulator, ["--plan-guild", inDirectory("more.yaml")], bot);
 	expect(plan).toMatchObject({ code: 3 });
 	expect(plan.text).toContain("+ channel #menu");
 
-	const unconfirmed = await run(
-		simulator,
-		["--apply-guild", inDirectory("more.yaml")],
-		bot,
-	);
+	const unconfirmed = await run(simulator, ["--apply-guild", inDirectory("more.yaml")], bot);
 	expect(unconfirmed).toMatchObject({ code: 1 });
 	expect(unconfirmed.text).toContain("pass --yes");
 
-	const applied = await run(
-		simulator,
-		["--apply-guild", inDirectory("more.yaml"), "--yes"],
-		bot,
-	);
+	const applied = await run(simulator, ["--apply-guild", inDirectory("more.yaml"), "--yes"], bot);
 	expect(applied).toMatchObject({ code: 0 });
-	expect(applied.text).toMatch(
-		/Job \w+ in The Cooks .*: done, 2 of 2 steps done/,
-	);
-	const names = [...simulator.guild("The Cooks").channels.values()].map(
-		({ name }) => name,
-	);
+	expect(applied.text).toMatch(/Job \w+ in The Cooks .*: done, 2 of 2 steps done/);
+	const names = [...simulator.guild("The Cooks").channels.values()].map(({ name }) => name);
 	expect(names.filter((name) => name === "menu")).toHaveLength(1);
-	const after = await run(
-		simulator,
-		["--plan-guild", inDirectory("more.yaml")],
-		bot,
-	);
+	const after = await run(simulator, ["--plan-guild", inDirectory("more.yaml")], bot);
 	expect(after).toMatchObject({ code: 0 });
 });
 
@@ -146,19 +103,11 @@ describe("without a running bot", () => {
 	test("a guild is changed, and its pictures come from the directory beside the document", async () => {
 		await using simulator = await startSimulator();
 		const guild = simulator.guild("The Cooks");
-		const made = await run(simulator, [
-			"--apply-guild",
-			pictureDocument(),
-			"--yes",
-		]);
+		const made = await run(simulator, ["--apply-guild", pictureDocument(), "--yes"]);
 		expect(made).toMatchObject({ code: 0 });
 		expect([...guild.emojis.values()].map(({ name }) => name)).toContain("dot");
 
-		const exported = await run(simulator, [
-			"--export-guild",
-			inDirectory("emojis.json"),
-			"--part=emojis",
-		]);
+		const exported = await run(simulator, ["--export-guild", inDirectory("emojis.json"), "--part=emojis"]);
 		expect(exported).toMatchObject({ code: 0 });
 		expect(exported.text).toContain("pictures in ");
 		const { emojis } = JSON.parse(read("emojis.json"));
@@ -168,28 +117,16 @@ describe("without a running bot", () => {
 
 		// Another database does not have the pictures.
 		rmSync(inDirectory("data"), { recursive: true, force: true });
-		const [dot] = [...guild.emojis.values()].filter(
-			({ name }) => name === "dot",
-		);
+		const [dot] = [...guild.emojis.values()].filter(({ name }) => name === "dot");
 		if (dot) simulator.world.emojis.remove(guild, dot);
-		const restored = await run(simulator, [
-			"--apply-guild",
-			inDirectory("emojis.json"),
-			"--yes",
-		]);
+		const restored = await run(simulator, ["--apply-guild", inDirectory("emojis.json"), "--yes"]);
 		expect(restored).toMatchObject({ code: 0 });
 		expect([...guild.emojis.values()].map(({ name }) => name)).toContain("dot");
 	});
 
 	test("standard input and output take a document", async () => {
 		await using simulator = await startSimulator();
-		const exported = await run(simulator, [
-			"--export-guild=-",
-			"--part",
-			"roles",
-			"--part",
-			"everyone",
-		]);
+		const exported = await run(simulator, ["--export-guild=-", "--part", "roles", "--part", "everyone"]);
 		expect(exported).toMatchObject({ code: 0 });
 		expect(exported.text).toContain("\nroles:");
 		expect(exported.text).not.toContain("\nchannels:");
@@ -198,24 +135,16 @@ describe("without a running bot", () => {
 	test("a database that another process uses is an error that says what to do", async () => {
 		await using simulator = await startSimulator();
 		await using bot = await startBotProcess(envOf(simulator));
-		const refused = await run(
-			simulator,
-			["--export-guild", inDirectory("guild.yaml")],
-			bot,
-			{ MCP_PORT: String(await freePort()) },
-		);
+		const refused = await run(simulator, ["--export-guild", inDirectory("guild.yaml")], bot, {
+			MCP_PORT: String(await freePort()),
+		});
 		expect(refused).toMatchObject({ code: 1 });
 		expect(refused.text).toMatch(/DATA_DIR: .* is in use by pid \d+ on /);
-		expect(refused.text).toContain(
-			"does not respond: the connection was refused",
-		);
+		expect(refused.text).toContain("does not respond: the connection was refused");
 		expect(readdirSync(directory)).toEqual([]);
-		const other = await run(
-			simulator,
-			["--export-guild", inDirectory("guild.yaml")],
-			bot,
-			{ MCP_AUTH_TOKEN: "another-token-of-enough-length" },
-		);
+		const other = await run(simulator, ["--export-guild", inDirectory("guild.yaml")], bot, {
+			MCP_AUTH_TOKEN: "another-token-of-enough-length",
+		});
 		expect(other).toMatchObject({ code: 1 });
 		expect(other.text).toContain("refuses this bot's MCP_AUTH_TOKEN");
 	});
@@ -224,10 +153,7 @@ describe("without a running bot", () => {
 		await using simulator = await startSimulator();
 		const guild = simulator.guild("The Cooks");
 		const names = Array.from({ length: 12 }, (_, index) => `room-${index}`);
-		writeFileSync(
-			inDirectory("rooms.yaml"),
-			toYaml({ version: 1, channels: names.map((name) => ({ name })) }),
-		);
+		writeFileSync(inDirectory("rooms.yaml"), toYaml({ version: 1, channels: names.map((name) => ({ name })) }));
 		writeFileSync(inDirectory("config.toml"), 'bot_name = "Test"\n');
 		const env = {
 			...envOf(simulator),
@@ -250,9 +176,7 @@ describe("without a running bot", () => {
 		const again = await run(simulator, args);
 		expect(again).toMatchObject({ code: 0 });
 		expect(again.text).toContain("A job in this guild has not ended yet.");
-		const made = [...guild.channels.values()]
-			.map(({ name }) => name)
-			.filter((name) => names.includes(name));
+		const made = [...guild.channels.values()].map(({ name }) => name).filter((name) => names.includes(name));
 		expect(made.toSorted()).toEqual(names.toSorted());
 	});
 
@@ -260,10 +184,7 @@ describe("without a running bot", () => {
 		await using simulator = await startSimulator();
 		const guild = simulator.guild("The Cooks");
 		const names = Array.from({ length: 40 }, (_, index) => `room-${index}`);
-		writeFileSync(
-			inDirectory("rooms.yaml"),
-			toYaml({ version: 1, channels: names.map((name) => ({ name })) }),
-		);
+		writeFileSync(inDirectory("rooms.yaml"), toYaml({ version: 1, channels: names.map((name) => ({ name })) }));
 		writeFileSync(inDirectory("config.toml"), 'bot_name = "Test"\n');
 		await using program = startProgram(
 			"src/bot/main.ts",
@@ -280,9 +201,7 @@ describe("without a running bot", () => {
 		await program.line((line) => line.startsWith("Cancelling ") || undefined);
 		fault.release();
 		expect(await program.exited).toBe(3);
-		const made = [...guild.channels.values()].filter(({ name }) =>
-			names.includes(name ?? ""),
-		);
+		const made = [...guild.channels.values()].filter(({ name }) => names.includes(name ?? ""));
 		expect(made.length).toBeLessThan(names.length);
 		const text = program.lines.join("\n");
 		expect(text).toContain("Cancelling after the running step.");
@@ -295,9 +214,6 @@ function pictureDocument(): string {
 	const hash = pictureHash(png);
 	mkdirSync(inDirectory("dot.pictures"));
 	writeFileSync(inDirectory(`dot.pictures/${hash}.png`), png);
-	writeFileSync(
-		inDirectory("dot.yaml"),
-		toYaml({ version: 1, emojis: [{ name: "dot", picture: hash }] }),
-	);
+	writeFileSync(inDirectory("dot.yaml"), toYaml({ version: 1, emojis: [{ name: "dot", picture: hash }] }));
 	return inDirectory("dot.yaml");
 }

@@ -5,10 +5,7 @@ import { EventEmitter } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-	guildFile,
-	type OwnDocuments,
-} from "../../../../src/bot/setup/guild-file/guild-file.ts";
+import { guildFile, type OwnDocuments } from "../../../../src/bot/setup/guild-file/guild-file.ts";
 import { createInterrupts } from "../../../../src/bot/setup/guild-file/interrupts.ts";
 import type { GuildFileCommand } from "../../../../src/bot/setup/guild-file/options.ts";
 import { NoResponse } from "../../../../src/bot/setup/guild-file/running-bot.ts";
@@ -96,10 +93,7 @@ async function run({
 			report: (line) => lines.push(line),
 			ask: async () => ask,
 			// Each signal is another press of Ctrl-C.
-			interrupts: createInterrupts(
-				process as unknown as NodeJS.Process,
-				() => (ms += 1_000),
-			),
+			interrupts: createInterrupts(process as unknown as NodeJS.Process, () => (ms += 1_000)),
 			lookMs: 1,
 			...(silenceMs !== undefined && { silenceMs }),
 		},
@@ -161,9 +155,7 @@ test("Ctrl-C cancels a job, and a second one stops waiting for its end", async (
 		},
 	});
 	expect(cancelled).toMatchObject({ code: 3 });
-	expect(cancelled.sent).toEqual([
-		...(["running-job", "plan", "apply", "cancel", "job", "job"] as const),
-	]);
+	expect(cancelled.sent).toEqual([...(["running-job", "plan", "apply", "cancel", "job", "job"] as const)]);
 	expect(cancelled.text).toEndWith("Job 1: cancelled");
 	const left = await run({
 		answers: { job: [job("running", 1)] },
@@ -174,9 +166,7 @@ test("Ctrl-C cancels a job, and a second one stops waiting for its end", async (
 		},
 	});
 	expect(left).toMatchObject({ code: 1 });
-	expect(left.text).toContain(
-		"Not waiting for the end of the job 1, which is being cancelled.",
-	);
+	expect(left.text).toContain("Not waiting for the end of the job 1, which is being cancelled.");
 });
 
 test("SIGTERM leaves a job to continue, and says how", async () => {

@@ -2,11 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { parseArgs } from "node:util";
-import {
-	guildFileCommand,
-	guildFileOptions,
-	UsageError,
-} from "../../../../src/bot/setup/guild-file/options.ts";
+import { guildFileCommand, guildFileOptions, UsageError } from "../../../../src/bot/setup/guild-file/options.ts";
 
 function commandOf(...args: string[]) {
 	const { values } = parseArgs({

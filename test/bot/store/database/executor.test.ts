@@ -5,10 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import type {
-	Database,
-	Session,
-} from "../../../../src/bot/store/database/database.ts";
+import type { Database, Session } from "../../../../src/bot/store/database/database.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
 import { Executor } from "../../../../src/bot/store/database/executor.ts";
 import { createSqlite } from "../../../../src/bot/store/database/sqlite.ts";
@@ -50,8 +47,7 @@ function recordSessions(beforeRun: () => Promise<void> = async () => {}) {
 }
 
 const never = new AbortController().signal;
-const failure = (promise: Promise<unknown>) =>
-	promise.catch((error: unknown) => error);
+const failure = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 test("work that waits for a lost session does not run on the next one", async () => {
 	const { database, sessions } = recordSessions();
@@ -72,9 +68,7 @@ test("work that waits for a lost session does not run on the next one", async ()
 		}),
 	);
 	await begun.promise;
-	const waiting = failure(
-		store.sql`INSERT INTO things (id) VALUES (${"waiting"})`,
-	);
+	const waiting = failure(store.sql`INSERT INTO things (id) VALUES (${"waiting"})`);
 
 	sessions[0]?.lose("cut");
 	expect(await waiting).toMatchObject({ reason: "cut", mayHaveRun: false });
@@ -141,16 +135,11 @@ test("at most 1,000 statements wait, and drain waits for accepted ones", async (
 		await goOn.promise;
 	});
 	await begun.promise;
-	const waiting = Array.from(
-		{ length: 999 },
-		() => executor.statement`SELECT 1`,
-	);
+	const waiting = Array.from({ length: 999 }, () => executor.statement`SELECT 1`);
 	const drained = executor.drain();
 	expect(await executor.statement`SELECT 1`).toMatchObject({
 		kind: "failed",
-		error: new StoreUnavailable(
-			"too many statements are waiting for the database",
-		),
+		error: new StoreUnavailable("too many statements are waiting for the database"),
 	});
 	goOn.resolve();
 	await drained;

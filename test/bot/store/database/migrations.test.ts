@@ -20,9 +20,7 @@ onBoth((databases) => {
 		await using opened = await openStore(place, both);
 		const { sql } = opened.store;
 		expect(await sql`SELECT id FROM names`).toEqual([{ id: "first" }]);
-		expect(
-			await sql`SELECT number, name FROM migrations ORDER BY number`,
-		).toEqual([
+		expect(await sql`SELECT number, name FROM migrations ORDER BY number`).toEqual([
 			{ number: 1, name: "things" },
 			{ number: 2, name: "names" },
 		]);
@@ -37,16 +35,12 @@ onBoth((databases) => {
 		await using opened = await openStore(place, {
 			migrations: [thingsTable, broken],
 		});
-		expect((await opened.store.failed).message).toStartWith(
-			"Database migration 2 (names) failed: ",
-		);
+		expect((await opened.store.failed).message).toStartWith("Database migration 2 (names) failed: ");
 		await opened.store.close();
 		await using fixed = await openStore(place, {
 			migrations: [thingsTable, second],
 		});
-		expect(await fixed.store.sql`SELECT id FROM names`).toEqual([
-			{ id: "first" },
-		]);
+		expect(await fixed.store.sql`SELECT id FROM names`).toEqual([{ id: "first" }]);
 	});
 
 	test("an invalid first migration fails the start", async () => {
@@ -54,9 +48,7 @@ onBoth((databases) => {
 		await using opened = await openStore(place, {
 			migrations: [{ number: 1, name: "typo", text: "CREATE TABEL x (id)" }],
 		});
-		expect((await opened.store.failed).message).toStartWith(
-			"Database migration 1 (typo) failed: ",
-		);
+		expect((await opened.store.failed).message).toStartWith("Database migration 1 (typo) failed: ");
 	});
 
 	test("an edited migration is refused", async () => {
@@ -68,9 +60,7 @@ onBoth((databases) => {
 		expect((await opened.store.failed).message).toStartWith(
 			"Database migration 1 (things) was edited after it had been applied",
 		);
-		expect(opened.store.sql`SELECT 1`).rejects.toThrow(
-			/database is unavailable/,
-		);
+		expect(opened.store.sql`SELECT 1`).rejects.toThrow(/database is unavailable/);
 	});
 
 	test("a newer database is refused and not changed", async () => {
@@ -92,9 +82,7 @@ onBoth((databases) => {
 		await (await openStore(place, both)).store.close();
 		await place.look("DELETE FROM migrations WHERE number = 1");
 		await using opened = await openStore(place, both);
-		expect((await opened.store.failed).message).toContain(
-			"Database migration 1 was never applied",
-		);
+		expect((await opened.store.failed).message).toContain("Database migration 1 was never applied");
 	});
 
 	test("the current tables are created", async () => {
@@ -102,8 +90,7 @@ onBoth((databases) => {
 			migrations,
 		});
 		expect(opened.store.reason).toBeUndefined();
-		const [row] = await opened.store
-			.sql`SELECT max(number) AS last FROM migrations`;
+		const [row] = await opened.store.sql`SELECT max(number) AS last FROM migrations`;
 		expect(row).toEqual({ last: migrations.length });
 	});
 });

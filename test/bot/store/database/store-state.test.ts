@@ -37,11 +37,7 @@ const written: Event = { type: "written", session: "a" };
 
 test.each<[from: State, event: Event, to: State]>([
 	[connecting, opened, { name: "ready", session: "b" }],
-	[
-		connecting,
-		{ type: "unavailable", reason: "slow" },
-		{ name: "connecting", reason: "slow" },
-	],
+	[connecting, { type: "unavailable", reason: "slow" }, { name: "connecting", reason: "slow" }],
 	[ready, lost, { name: "connecting", reason: "cut" }],
 	[refusing, lost, { name: "connecting", reason: "cut" }],
 	[ready, refused, { ...refusing, refusedAt: 2 }],
@@ -52,11 +48,7 @@ test.each<[from: State, event: Event, to: State]>([
 	[connecting, { type: "closing" }, { ...closing, session: undefined }],
 	[closing, lost, { ...closing, session: undefined }],
 	[{ ...closing, session: undefined }, opened, { ...closing, session: "b" }],
-	[
-		connecting,
-		{ type: "failed", reason: "edited" },
-		{ name: "failed", reason: "edited" },
-	],
+	[connecting, { type: "failed", reason: "edited" }, { name: "failed", reason: "edited" }],
 	[closing, { type: "closed" }, closed],
 ])("%j after %j is %j", (from, event, to) => {
 	expect(transition(from, event)).toEqual(to);

@@ -1,10 +1,7 @@
 // Stored marks of audit logs, on both databases.
 
 import { expect, test } from "bun:test";
-import {
-	saveCaseMark,
-	selectCaseMark,
-} from "../../../../src/bot/store/tables/case-marks.ts";
+import { saveCaseMark, selectCaseMark } from "../../../../src/bot/store/tables/case-marks.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
 

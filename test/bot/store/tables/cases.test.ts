@@ -50,11 +50,7 @@ onBoth((databases, kind) => {
 		const { store } = opened;
 		const stored = await Promise.all(
 			Array.from({ length: 60 }, (_, index) =>
-				insert(
-					store,
-					[row(), row({ source: index % 2 ? `entry:${index % 10}` : null })],
-					index % 3 ? guild : jose,
-				),
+				insert(store, [row(), row({ source: index % 2 ? `entry:${index % 10}` : null })], index % 3 ? guild : jose),
 			),
 		);
 		for (const id of [guild, jose]) {
@@ -92,9 +88,7 @@ onBoth((databases, kind) => {
 		const end = { state: "done", why: null } as const;
 		const settled = { ...(first as CaseRow), state: "done" as const };
 		expect(await settleCase(store.sql, guild, 1, end)).toEqual(settled);
-		expect(
-			await settleCase(store.sql, guild, 1, { ...end, state: "unknown" }),
-		).toBeUndefined();
+		expect(await settleCase(store.sql, guild, 1, { ...end, state: "unknown" })).toBeUndefined();
 	});
 
 	test("a failed transaction leaves no gap", async () => {
@@ -180,11 +174,7 @@ onBoth((databases, kind) => {
 });
 
 /** How the database reads a page of cases. */
-async function planOf(
-	{ transaction }: Store,
-	kind: "PostgreSQL" | "SQLite",
-	filter: CaseFilter,
-): Promise<string> {
+async function planOf({ transaction }: Store, kind: "PostgreSQL" | "SQLite", filter: CaseFilter): Promise<string> {
 	const prefix = kind === "SQLite" ? "EXPLAIN QUERY PLAN " : "EXPLAIN ";
 	const lines = await transaction((sql) =>
 		selectCases(

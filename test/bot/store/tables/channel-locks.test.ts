@@ -41,10 +41,7 @@ onBoth((databases) => {
 		expect(await selectChannelLock(sql, channel_id)).toEqual([]);
 		await insertChannelLock(sql, [ofBot, ofEveryone]);
 		await insertChannelLock(sql, [other]);
-		expect(await selectChannelLock(sql, channel_id)).toEqual([
-			ofEveryone,
-			ofBot,
-		]);
+		expect(await selectChannelLock(sql, channel_id)).toEqual([ofEveryone, ofBot]);
 		await deleteChannelLock(sql, channel_id);
 		await deleteChannelLock(sql, channel_id);
 		expect(await selectChannelLock(sql, channel_id)).toEqual([]);

@@ -43,10 +43,7 @@ onBoth((databases) => {
 			migrations,
 		});
 		const { store } = opened;
-		const many = Array.from(
-			{ length: 50_000 },
-			(_, index): ListEntry => [String(10n ** 17n + BigInt(index)), "gold"],
-		);
+		const many = Array.from({ length: 50_000 }, (_, index): ListEntry => [String(10n ** 17n + BigInt(index)), "gold"]);
 		await saveAccepted(store, many);
 		const { accepted } = await selectDonatorLists(store.sql);
 		expect(accepted).toHaveLength(50_000);

@@ -95,9 +95,7 @@ onBoth((databases) => {
 			outcome: "unchanged",
 		});
 		expect(await selectGuildBackups(store.sql, guild_id)).toHaveLength(1);
-		expect(await selectBackupChecks(store.sql)).toEqual(
-			new Map([[guild_id, at + 7]]),
-		);
+		expect(await selectBackupChecks(store.sql)).toEqual(new Map([[guild_id, at + 7]]));
 		await saveGuildBackup(store, backup("two"), options);
 		await saveGuildBackup(store, backup("one"), options);
 		expect(await selectGuildBackups(store.sql, guild_id)).toHaveLength(3);
@@ -117,9 +115,11 @@ onBoth((databases) => {
 			);
 		const rows = await selectGuildBackups(store.sql, guild_id);
 		expect(rows.map(({ number }) => number)).toEqual([5, 4, 3]);
-		expect(
-			await store.sql`SELECT number FROM guild_backup_pictures ORDER BY number`,
-		).toEqual([{ number: 3 }, { number: 4 }, { number: 5 }]);
+		expect(await store.sql`SELECT number FROM guild_backup_pictures ORDER BY number`).toEqual([
+			{ number: 3 },
+			{ number: 4 },
+			{ number: 5 },
+		]);
 	});
 
 	test("a kept backup is not rotated, and announced once; too many kept ones are rotated", async () => {
@@ -150,13 +150,14 @@ onBoth((databases) => {
 	test("the previous backup is kept if there is a reason", async () => {
 		await using opened = await open();
 		const { store } = opened;
-		const keepReason = ({ channels }: { channels: number }) =>
-			channels === 10 ? "wiped" : undefined;
+		const keepReason = ({ channels }: { channels: number }) => (channels === 10 ? "wiped" : undefined);
 		await saveGuildBackup(store, backup("one"), { keep: 2, keepReason });
 		const wiped = backup("two", { channels: 1, made_at: at + 1 });
-		expect(
-			await saveGuildBackup(store, wiped, { keep: 2, keepReason }),
-		).toEqual({ outcome: "made", number: 2, kept: "wiped" });
+		expect(await saveGuildBackup(store, wiped, { keep: 2, keepReason })).toEqual({
+			outcome: "made",
+			number: 2,
+			kept: "wiped",
+		});
 		expect(await selectGuildBackups(store.sql, guild_id)).toMatchObject([
 			{ number: 2, kept_at: null },
 			{ number: 1, kept_at: at + 1, kept_reason: "wiped" },
@@ -175,13 +176,9 @@ onBoth((databases) => {
 				["2", soup],
 			]),
 		);
-		expect(await selectGuildPicture(store.sql, soup)).toEqual(
-			picture(soup, at + 1),
-		);
+		expect(await selectGuildPicture(store.sql, soup)).toEqual(picture(soup, at + 1));
 		expect(await selectGuildPicture(store.sql, salad)).toBeUndefined();
-		expect(await selectKnownPictures(store.sql, [soup, salad])).toEqual(
-			new Set([soup]),
-		);
+		expect(await selectKnownPictures(store.sql, [soup, salad])).toEqual(new Set([soup]));
 		const many = Array.from({ length: 1_200 }, (_, index) => String(index));
 		expect((await selectPictureHashes(store.sql, many)).size).toBe(2);
 	});
@@ -214,8 +211,9 @@ onBoth((databases) => {
 				["3", "7".repeat(32)],
 			]),
 		);
-		expect(
-			await store.sql`SELECT source FROM guild_picture_sources ORDER BY source`,
-		).toEqual([{ source: "1" }, { source: "3" }]);
+		expect(await store.sql`SELECT source FROM guild_picture_sources ORDER BY source`).toEqual([
+			{ source: "1" },
+			{ source: "3" },
+		]);
 	});
 });

@@ -85,12 +85,8 @@ onBoth((databases) => {
 		]);
 		const back = { joined_at: 50_000 };
 		await addMessages(sql, guild, [{ ...bob, ...back, messages: 1 }]);
-		expect(await claimPromotion(sql, guild, { ...bob, ...back }, role)).toBe(
-			false,
-		);
-		expect(await claimPromotion(sql, guild, { ...ada, ...back }, role)).toBe(
-			true,
-		);
+		expect(await claimPromotion(sql, guild, { ...bob, ...back }, role)).toBe(false);
+		expect(await claimPromotion(sql, guild, { ...ada, ...back }, role)).toBe(true);
 	});
 
 	test("a member who rejoined unnoticed can be promoted again", async () => {

@@ -35,11 +35,7 @@ const limits: ReportLimits = {
 };
 
 /** The report of a message, by the person with this letter. */
-function report(
-	message: number,
-	reporter: string,
-	more: Partial<NewReport> = {},
-): NewReport {
+function report(message: number, reporter: string, more: Partial<NewReport> = {}): NewReport {
 	const message_id = String(18_446_744_073_709_551_000n + BigInt(message));
 	return {
 		guild_id,
@@ -73,8 +69,7 @@ onBoth((databases) => {
 	async function open() {
 		const opened = await openStore(await databases.place(), { migrations });
 		const { store } = opened;
-		const file = (one: NewReport) =>
-			store.transaction((sql) => fileReport(sql, one, limits));
+		const file = (one: NewReport) => store.transaction((sql) => fileReport(sql, one, limits));
 		const end = (number: number, how: Parameters<typeof endReport>[2]) =>
 			store.transaction((sql) => endReport(sql, { guild_id, number }, how));
 		const { sql }: { sql: Sql } = store;
@@ -124,8 +119,7 @@ onBoth((databases) => {
 
 	test("a guild has a limit of open reports, and a report one of reporters", async () => {
 		await using at = await open();
-		for (const message of [1, 2, 3, 4, 5])
-			await at.file(report(message, `${message}`));
+		for (const message of [1, 2, 3, 4, 5]) await at.file(report(message, `${message}`));
 		expect(await at.file(report(6, "a"))).toEqual({ kind: "queue full" });
 		expect(await at.file(report(1, "a"))).toMatchObject({ kind: "joined" });
 		expect(await at.file(report(1, "b"))).toMatchObject({ kind: "joined" });
@@ -177,8 +171,7 @@ onBoth((databases) => {
 
 	test("pages open reports from the oldest, ended ones from the newest", async () => {
 		await using at = await open();
-		for (const message of [1, 2, 3, 4, 5])
-			await at.file(report(message, `${message}`));
+		for (const message of [1, 2, 3, 4, 5]) await at.file(report(message, `${message}`));
 		for (const number of [1, 3]) await at.end(number, ended);
 		const page = async (isOpen: boolean, limit: number, offset: number) => {
 			const { rows, total } = await selectReports(at.sql, guild_id, isOpen, {
@@ -195,10 +188,7 @@ onBoth((databases) => {
 	test("an entry is due until it shows the latest version", async () => {
 		await using at = await open();
 		await at.file(report(1, "a"));
-		const due = async () =>
-			(await selectUnshownReports(at.sql, guild_id, 10)).map(
-				({ version }) => version,
-			);
+		const due = async () => (await selectUnshownReports(at.sql, guild_id, 10)).map(({ version }) => version);
 		expect(await due()).toEqual([1]);
 		await setPosting(at.sql, at.key(1), "7", now);
 		await at.file(report(1, "b"));
@@ -223,8 +213,7 @@ onBoth((databases) => {
 		await at.file(report(1, "a"));
 		await at.file(report(2, "a"));
 		for (const number of [1, 2]) await at.end(number, ended);
-		const clean = (instant: number) =>
-			at.store.transaction((sql) => deleteReportsBefore(sql, instant));
+		const clean = (instant: number) => at.store.transaction((sql) => deleteReportsBefore(sql, instant));
 		expect(await clean(now)).toBe(0);
 		expect(await clean(now + 1)).toBe(1);
 		expect(await selectReporters(at.sql, at.key(1), 5)).toEqual({

@@ -3,14 +3,8 @@
 import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
 import * as v from "valibot";
 import { nowIs } from "../../../../src/bot/discord/describe.ts";
-import {
-	instant,
-	moment,
-} from "../../../../src/bot/tool/arguments/arguments.ts";
-import {
-	readDuration,
-	readRelativeTime,
-} from "../../../../src/bot/tool/arguments/times.ts";
+import { instant, moment } from "../../../../src/bot/tool/arguments/arguments.ts";
+import { readDuration, readRelativeTime } from "../../../../src/bot/tool/arguments/times.ts";
 
 const now = "2026-03-01T12:00:00.000Z";
 beforeEach(() => {
@@ -44,12 +38,9 @@ test.each([
 	expect(readDuration(text)).toBe(seconds * 1000);
 });
 
-test.each(["", "6", "h", "6x", "-6h", "6h ago", "1.5h", "٣h", "6h,3m", "h6"])(
-	"%j is no duration",
-	(text) => {
-		expect(readDuration(text)).toBeUndefined();
-	},
-);
+test.each(["", "6", "h", "6x", "-6h", "6h ago", "1.5h", "٣h", "6h,3m", "h6"])("%j is no duration", (text) => {
+	expect(readDuration(text)).toBeUndefined();
+});
 
 test.each([
 	["6h", "2026-03-01T06:00:00.000Z"],

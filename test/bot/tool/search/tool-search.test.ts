@@ -6,10 +6,7 @@ import { purgeTool } from "../../../../src/bot/features/moderation/purge/purge-t
 import { raidTools } from "../../../../src/bot/features/moderation/raid/raid-tools.ts";
 import { createReportTools } from "../../../../src/bot/features/moderation/reports/report-tools.ts";
 import { tempBanTools } from "../../../../src/bot/features/moderation/temp-ban-tools.ts";
-import {
-	donatorToolNames,
-	donatorTools,
-} from "../../../../src/bot/game/donator-tools.ts";
+import { donatorToolNames, donatorTools } from "../../../../src/bot/game/donator-tools.ts";
 import { stem } from "../../../../src/bot/tool/search/stem.ts";
 import { searchTools } from "../../../../src/bot/tool/search/tool-search.ts";
 import { tools as ownTools } from "../../../../src/bot/tools/index.ts";
@@ -36,16 +33,12 @@ const moderationTools = [
 
 /** The tool with this name or former name. */
 function nameOf(name: string): string {
-	const tool = tools.find(
-		(tool) =>
-			tool.name === name || tool.aliases.some((alias) => alias.name === name),
-	);
+	const tool = tools.find((tool) => tool.name === name || tool.aliases.some((alias) => alias.name === name));
 	if (!tool) throw new Error(`there is no tool ${name}`);
 	return tool.name;
 }
 
-const found = (query: string, limit = 3) =>
-	searchTools(query, tools, limit).best.map(({ name }) => name);
+const found = (query: string, limit = 3) => searchTools(query, tools, limit).best.map(({ name }) => name);
 
 /** Queries, and the tool that must be first. */
 const first: [query: string, tool: string][] = [
@@ -218,14 +211,11 @@ const firstForModerators: [query: string, tool: string][] = [
 ];
 
 describe("find_tools", () => {
-	test.each(firstForModerators)(
-		"with moderation, %s: %s is first",
-		(...row) => {
-			const [query, tool] = row;
-			const [best] = searchTools(query, moderationTools, 1).best;
-			expect(best?.name).toBe(tool);
-		},
-	);
+	test.each(firstForModerators)("with moderation, %s: %s is first", (...row) => {
+		const [query, tool] = row;
+		const [best] = searchTools(query, moderationTools, 1).best;
+		expect(best?.name).toBe(tool);
+	});
 
 	test.each(first)("%s: %s is first", (query, tool) => {
 		expect(found(query)[0]).toBe(nameOf(tool));
@@ -238,9 +228,7 @@ describe("find_tools", () => {
 	test("each tool is first for its name, its former names and its title", () => {
 		const wrong = tools.flatMap((tool) => {
 			const titles = [tool.name, ...tool.aliases.map(({ name }) => name)];
-			return titles
-				.filter((query) => found(query)[0] !== tool.name)
-				.map((query) => [query, found(query)]);
+			return titles.filter((query) => found(query)[0] !== tool.name).map((query) => [query, found(query)]);
 		});
 		expect(wrong).toEqual([]);
 	});

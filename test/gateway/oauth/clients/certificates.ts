@@ -12,12 +12,7 @@ export interface CertificateAuthority {
 function der(tag: number, ...content: Uint8Array[]): Buffer {
 	const body = Buffer.concat(content);
 	const { length } = body;
-	const lengthBytes =
-		length < 128
-			? [length]
-			: length < 256
-				? [0x81, length]
-				: [0x82, length >> 8, length & 255];
+	const lengthBytes = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
 	return Buffer.concat([Buffer.from([tag, ...lengthBytes]), body]);
 }
 
@@ -33,8 +28,7 @@ const basicConstraints = oid(0x55, 29, 19);
 const subjectAltName = oid(0x55, 29, 17);
 const ecdsaWithSha256 = sequence(oid(42, 0x86, 72, 0xce, 0x3d, 4, 3, 2));
 
-const name = (value: string) =>
-	sequence(set(sequence(commonName, text(value))));
+const name = (value: string) => sequence(set(sequence(commonName, text(value))));
 
 let serial = 0;
 
@@ -56,11 +50,7 @@ function certificate(
 		der(0xa3, sequence(extension)),
 	);
 	const signature = sign("sha256", content, issuerKey);
-	const signed = sequence(
-		content,
-		ecdsaWithSha256,
-		der(0x03, Buffer.from([0]), signature),
-	);
+	const signed = sequence(content, ecdsaWithSha256, der(0x03, Buffer.from([0]), signature));
 	const lines = signed.toString("base64").replace(/.{64}/g, "$&\n").trim();
 	return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
 }
@@ -70,40 +60,19 @@ const authorityName = "Test authority";
 
 export function certificateAuthority(): CertificateAuthority {
 	const { publicKey, privateKey } = newKeys();
-	const isAuthority = sequence(
-		basicConstraints,
-		octets(sequence(der(0x01, Buffer.from([255])))),
-	);
+	const isAuthority = sequence(basicConstraints, octets(sequence(der(0x01, Buffer.from([255])))));
 	return {
-		certificate: certificate(
-			authorityName,
-			publicKey,
-			authorityName,
-			privateKey,
-			isAuthority,
-		),
+		certificate: certificate(authorityName, publicKey, authorityName, privateKey, isAuthority),
 		privateKey,
 	};
 }
 
 /** Returns the key and the certificate of a server with this host name, as PEM. */
-export function keyPair(
-	authority: CertificateAuthority,
-	hostname: string,
-): { key: string; cert: string } {
+export function keyPair(authority: CertificateAuthority, hostname: string): { key: string; cert: string } {
 	const { publicKey, privateKey } = newKeys();
-	const names = sequence(
-		subjectAltName,
-		octets(sequence(der(0x82, Buffer.from(hostname)))),
-	);
+	const names = sequence(subjectAltName, octets(sequence(der(0x82, Buffer.from(hostname)))));
 	return {
 		key: privateKey.export({ format: "pem", type: "pkcs8" }).toString(),
-		cert: certificate(
-			hostname,
-			publicKey,
-			authorityName,
-			authority.privateKey,
-			names,
-		),
+		cert: certificate(hostname, publicKey, authorityName, authority.privateKey, names),
 	};
 }

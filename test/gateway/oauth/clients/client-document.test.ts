@@ -26,12 +26,7 @@ interface Setup {
 const later = { name: "OAuthError", code: "temporarily_unavailable" };
 
 /** A look-up of documents whose hosts all respond with one document. */
-function documents({
-	document = valid,
-	headers = {},
-	respond,
-	timeoutMs = 5_000,
-}: Setup = {}) {
+function documents({ document = valid, headers = {}, respond, timeoutMs = 5_000 }: Setup = {}) {
 	const logged = recordLog();
 	const requests: string[] = [];
 	const clock = { ms: 0 };
@@ -42,9 +37,7 @@ function documents({
 		resolve: async () => ["93.184.215.14"],
 		fetch: async (url, init) => {
 			requests.push(new Headers(init.headers).get("host") ?? "");
-			return respond
-				? respond(url, init.signal)
-				: Response.json(document, { headers });
+			return respond ? respond(url, init.signal) : Response.json(document, { headers });
 		},
 	});
 	const reasons = (message = "client's metadata document is not usable") =>
@@ -87,24 +80,12 @@ describe("a document is accepted", () => {
 			},
 			{ uri: undefined },
 		],
-		[
-			"with members that nobody knows",
-			{ logo_uri: "javascript:alert(1)", x: { y: [] } },
-			{},
-		],
-		[
-			"without its home page if that is no https URL",
-			{ client_uri: "javascript:alert(1)" },
-			{ uri: undefined },
-		],
+		["with members that nobody knows", { logo_uri: "javascript:alert(1)", x: { y: [] } }, {}],
+		["without its home page if that is no https URL", { client_uri: "javascript:alert(1)" }, { uri: undefined }],
 		[
 			"without its redirect URIs that are invalid",
 			{
-				redirect_uris: [
-					"http://localhost:*/cb",
-					"https://a.example/cb",
-					"javascript:x",
-				],
+				redirect_uris: ["http://localhost:*/cb", "https://a.example/cb", "javascript:x"],
 			},
 			{ redirectUris: ["https://a.example/cb"] },
 		],
@@ -113,16 +94,8 @@ describe("a document is accepted", () => {
 			{ client_name: "Cl\u202eau\u200bde\n<b>" },
 			{ name: "Cl\\u{202e}au\\u{200b}de <b>" },
 		],
-		[
-			"with a long name",
-			{ client_name: "x".repeat(3000) },
-			{ name: "x".repeat(100) },
-		],
-		[
-			"with a name of nothing",
-			{ client_name: " \u2028" },
-			{ name: "client.example" },
-		],
+		["with a long name", { client_name: "x".repeat(3000) }, { name: "x".repeat(100) }],
+		["with a name of nothing", { client_name: " \u2028" }, { name: "client.example" }],
 	])("%s", async (_, change, expected) => {
 		const { find } = documents({ document: { ...valid, ...change } });
 		expect(await find(id)).toMatchObject(expected);
@@ -134,11 +107,7 @@ describe("a document is refused", () => {
 		["that is a list", [], "client_name"],
 		["that is a text", "x", "Expected Object"],
 		["that is null", null, "Expected Object"],
-		[
-			"of another client",
-			{ ...valid, client_id: "https://client.example/other" },
-			"its client_id is not the URL",
-		],
+		["of another client", { ...valid, client_id: "https://client.example/other" }, "its client_id is not the URL"],
 		[
 			"of the same client with another spelling",
 			{ ...valid, client_id: "https://CLIENT.example/oauth/client.json" },
@@ -147,32 +116,16 @@ describe("a document is refused", () => {
 		["without client_id", { ...valid, client_id: undefined }, "client_id"],
 		["without a name", { ...valid, client_name: undefined }, "client_name"],
 		["with an empty name", { ...valid, client_name: "" }, "client_name"],
-		[
-			"with a name that is no text",
-			{ ...valid, client_name: { toString: "x" } },
-			"client_name",
-		],
-		[
-			"without redirect URIs",
-			{ ...valid, redirect_uris: undefined },
-			"redirect_uris",
-		],
+		["with a name that is no text", { ...valid, client_name: { toString: "x" } }, "client_name"],
+		["without redirect URIs", { ...valid, redirect_uris: undefined }, "redirect_uris"],
 		["with no redirect URI", { ...valid, redirect_uris: [] }, "redirect_uris"],
-		[
-			"with a redirect URI that is no text",
-			{ ...valid, redirect_uris: [1] },
-			"redirect_uris.0",
-		],
+		["with a redirect URI that is no text", { ...valid, redirect_uris: [1] }, "redirect_uris.0"],
 		[
 			"with only invalid redirect URIs",
 			{ ...valid, redirect_uris: ["http://example.com/"] },
 			"none of its redirect_uris",
 		],
-		[
-			"with too many redirect URIs",
-			{ ...valid, redirect_uris: Array(51).fill("https://a.example/") },
-			"redirect_uris",
-		],
+		["with too many redirect URIs", { ...valid, redirect_uris: Array(51).fill("https://a.example/") }, "redirect_uris"],
 		["with a secret", { ...valid, client_secret: "abc" }, "client_secret"],
 		[
 			"that needs a secret",
@@ -193,21 +146,9 @@ describe("a document is refused", () => {
 			{ ...valid, token_endpoint_auth_method: "private_key_jwt" },
 			"token_endpoint_auth_method",
 		],
-		[
-			"for other grants only",
-			{ ...valid, grant_types: ["client_credentials"] },
-			"grant_types",
-		],
-		[
-			"for other responses only",
-			{ ...valid, response_types: ["token"] },
-			"response_types",
-		],
-		[
-			"that is too large",
-			{ ...valid, x: "x".repeat(11_000) },
-			"larger than 10240 bytes",
-		],
+		["for other grants only", { ...valid, grant_types: ["client_credentials"] }, "grant_types"],
+		["for other responses only", { ...valid, response_types: ["token"] }, "response_types"],
+		["that is too large", { ...valid, x: "x".repeat(11_000) }, "larger than 10240 bytes"],
 	])("%s", async (_, document, reason) => {
 		const { find, reasons } = documents({ document });
 		expect(await find(id)).toBeUndefined();
@@ -252,30 +193,25 @@ test.each([
 	["max-age=7200, no-store", 60],
 	["no-cache", 60],
 	["nonsense", 3_600],
-])(
-	"with Cache-Control %p a document is cached for %d s",
-	async (header, seconds) => {
-		const { find, requests, clock } = documents({
-			headers: header === undefined ? {} : { "Cache-Control": header },
-		});
-		await find(id);
-		clock.ms = seconds * 1000 - 1;
-		await find(id);
-		expect(requests).toHaveLength(1);
-		clock.ms = seconds * 1000;
-		expect(await find(id)).toBeDefined();
-		expect(requests).toHaveLength(2);
-	},
-);
+])("with Cache-Control %p a document is cached for %d s", async (header, seconds) => {
+	const { find, requests, clock } = documents({
+		headers: header === undefined ? {} : { "Cache-Control": header },
+	});
+	await find(id);
+	clock.ms = seconds * 1000 - 1;
+	await find(id);
+	expect(requests).toHaveLength(1);
+	clock.ms = seconds * 1000;
+	expect(await find(id)).toBeDefined();
+	expect(requests).toHaveLength(2);
+});
 
 test("an error is not cached, but a host gets at most 10 requests in a minute", async () => {
 	const { find, requests, delays, clock } = documents({
 		respond: async () => new Response("", { status: 404 }),
 	});
-	for (let call = 0; call < 10; call++)
-		expect(await find(`${id}?${call}`)).toBeUndefined();
-	for (let call = 10; call < 12; call++)
-		await expect(find(`${id}?${call}`)).rejects.toMatchObject(later);
+	for (let call = 0; call < 10; call++) expect(await find(`${id}?${call}`)).toBeUndefined();
+	for (let call = 10; call < 12; call++) await expect(find(`${id}?${call}`)).rejects.toMatchObject(later);
 	expect(requests).toHaveLength(10);
 	expect(delays().at(-1)).toBe("too many fetches from this host");
 	await find("https://other.example/a");
@@ -290,13 +226,7 @@ test("a document that cannot be fetched now is not unknown: an expired one is us
 		["503", async () => new Response("", { status: 503 })],
 		["429", async () => new Response("", { status: 429 })],
 		["refused", async () => Promise.reject(new Error("ECONNREFUSED"))],
-		[
-			"unknown host",
-			async () =>
-				Promise.reject(
-					Object.assign(new Error("EAI_AGAIN"), { syscall: "getaddrinfo" }),
-				),
-		],
+		["unknown host", async () => Promise.reject(Object.assign(new Error("EAI_AGAIN"), { syscall: "getaddrinfo" }))],
 	];
 	for (const [name, fail] of fates) {
 		let respond = async () => Response.json(valid);
@@ -318,12 +248,10 @@ test("one network and one domain occupy two places, whatever they ask for", asyn
 			return Response.json(valid);
 		},
 	});
-	const slow = (n: number, address: string) =>
-		find(`https://c${n}.slow${n}.example/a`, address);
+	const slow = (n: number, address: string) => find(`https://c${n}.slow${n}.example/a`, address);
 	const first = [slow(1, "198.51.100.1"), slow(2, "198.51.100.1")];
 	await expect(slow(3, "198.51.100.1")).rejects.toMatchObject(later);
-	const ofDomain = (n: number) =>
-		find(`https://c${n}.tarpit.example/a`, `203.0.113.${n}`);
+	const ofDomain = (n: number) => find(`https://c${n}.tarpit.example/a`, `203.0.113.${n}`);
 	const second = [ofDomain(1), ofDomain(2)];
 	await expect(ofDomain(3)).rejects.toMatchObject(later);
 	expect(delays()).toEqual([
@@ -344,8 +272,7 @@ test("callers share one fetch", async () => {
 	const { find, requests } = documents({ respond: () => gate.promise });
 	const both = [find(id), find(id)];
 	gate.resolve(Response.json(valid));
-	for (const client of await Promise.all(both))
-		expect(client).toMatchObject({ name: "Claude" });
+	for (const client of await Promise.all(both)) expect(client).toMatchObject({ name: "Claude" });
 	expect(requests).toHaveLength(1);
 });
 
@@ -357,13 +284,8 @@ test("hosts that do not respond, and those that wait for them, are refused", asy
 				signal?.addEventListener("abort", () => reject(signal.reason));
 			}),
 	});
-	const hosts = Array.from(
-		{ length: 40 },
-		(_, host) => `https://c${host}.example/a`,
-	);
-	const found = await Promise.allSettled(
-		hosts.map((one, n) => find(one, `198.51.100.${n}`)),
-	);
+	const hosts = Array.from({ length: 40 }, (_, host) => `https://c${host}.example/a`);
+	const found = await Promise.allSettled(hosts.map((one, n) => find(one, `198.51.100.${n}`)));
 	for (const one of found) expect(one).toMatchObject({ reason: later });
 	expect(requests.length).toBeLessThan(40);
 });

@@ -2,10 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { SQL } from "bun";
-import {
-	type ClientsOptions,
-	createClients,
-} from "../../../../src/gateway/oauth/clients/clients.ts";
+import { type ClientsOptions, createClients } from "../../../../src/gateway/oauth/clients/clients.ts";
 import { openGatewayStore } from "../../../support/gateway-store.ts";
 import { recordLog } from "../../../support/log.ts";
 import { onBoth } from "../../../support/stores.ts";
@@ -59,8 +56,7 @@ onBoth((databases) => {
 			// biome-ignore lint/suspicious/noExplicitAny: what the server sent is compared by each test.
 			return { response, body: (await response.json()) as any };
 		}
-		const count = async () =>
-			(await place.look("SELECT id FROM oauth_clients")).length;
+		const count = async () => (await place.look("SELECT id FROM oauth_clients")).length;
 		return {
 			...{ clients, register, clock, count, store, place },
 			[Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
@@ -120,32 +116,21 @@ onBoth((databases) => {
 					client_id: "https://client.example/a",
 				}),
 		});
-		expect(
-			await one.clients.findClient("https://client.example/a"),
-		).toMatchObject({ kind: "document", name: "Claude" });
+		expect(await one.clients.findClient("https://client.example/a")).toMatchObject({
+			kind: "document",
+			name: "Claude",
+		});
 	});
 
 	test.each<[string, object, object]>([
-		[
-			"the least that is needed",
-			{ redirect_uris: claude.redirect_uris },
-			{ client_name: "claude.ai" },
-		],
-		[
-			"an app's scheme and no name",
-			{ redirect_uris: ["cursor:/callback"] },
-			{ client_name: "cursor:" },
-		],
+		["the least that is needed", { redirect_uris: claude.redirect_uris }, { client_name: "claude.ai" }],
+		["an app's scheme and no name", { redirect_uris: ["cursor:/callback"] }, { client_name: "cursor:" }],
 		[
 			"a name that hides something",
 			{ ...claude, client_name: "Cl\u202eaude\u200b\n" },
 			{ client_name: "Cl\\u{202e}aude\\u{200b}" },
 		],
-		[
-			"a home page that is no https URL",
-			{ ...claude, client_uri: "javascript:alert(1)" },
-			{ client_uri: undefined },
-		],
+		["a home page that is no https URL", { ...claude, client_uri: "javascript:alert(1)" }, { client_uri: undefined }],
 		[
 			"more grants and responses",
 			{
@@ -179,57 +164,17 @@ onBoth((databases) => {
 		["no JSON", "{", "invalid_client_metadata"],
 		["no object", "null", "invalid_client_metadata"],
 		["nothing", "", "invalid_client_metadata"],
-		[
-			"too much",
-			{ ...claude, x: "x".repeat(17_000) },
-			"invalid_client_metadata",
-		],
-		[
-			"a name that is no text",
-			{ ...claude, client_name: 1 },
-			"invalid_client_metadata",
-		],
-		[
-			"a very long name",
-			{ ...claude, client_name: "x".repeat(201) },
-			"invalid_client_metadata",
-		],
-		[
-			"other grants only",
-			{ ...claude, grant_types: ["implicit"] },
-			"invalid_client_metadata",
-		],
-		[
-			"other responses only",
-			{ ...claude, response_types: ["token"] },
-			"invalid_client_metadata",
-		],
+		["too much", { ...claude, x: "x".repeat(17_000) }, "invalid_client_metadata"],
+		["a name that is no text", { ...claude, client_name: 1 }, "invalid_client_metadata"],
+		["a very long name", { ...claude, client_name: "x".repeat(201) }, "invalid_client_metadata"],
+		["other grants only", { ...claude, grant_types: ["implicit"] }, "invalid_client_metadata"],
+		["other responses only", { ...claude, response_types: ["token"] }, "invalid_client_metadata"],
 		["no redirect URIs", { client_name: "x" }, "invalid_redirect_uri"],
-		[
-			"an empty list of redirect URIs",
-			{ redirect_uris: [] },
-			"invalid_redirect_uri",
-		],
-		[
-			"too many redirect URIs",
-			{ redirect_uris: Array(51).fill("https://a.example/") },
-			"invalid_redirect_uri",
-		],
-		[
-			"a text instead of redirect URIs",
-			{ redirect_uris: "https://a.example/" },
-			"invalid_redirect_uri",
-		],
-		[
-			"a redirect URI that is none",
-			{ redirect_uris: [{}] },
-			"invalid_redirect_uri",
-		],
-		[
-			"one invalid redirect URI",
-			{ redirect_uris: ["https://a.example/", 'javascript:"é"'] },
-			"invalid_redirect_uri",
-		],
+		["an empty list of redirect URIs", { redirect_uris: [] }, "invalid_redirect_uri"],
+		["too many redirect URIs", { redirect_uris: Array(51).fill("https://a.example/") }, "invalid_redirect_uri"],
+		["a text instead of redirect URIs", { redirect_uris: "https://a.example/" }, "invalid_redirect_uri"],
+		["a redirect URI that is none", { redirect_uris: [{}] }, "invalid_redirect_uri"],
+		["one invalid redirect URI", { redirect_uris: ["https://a.example/", 'javascript:"é"'] }, "invalid_redirect_uri"],
 	])("%s cannot be registered", async (_, metadata, error) => {
 		await using one = await setUp();
 		const { response, body } = await one.register(metadata);
@@ -250,22 +195,15 @@ onBoth((databases) => {
 
 	test("a flood from one address leaves room for others, and one from many ends at the limit", async () => {
 		await using one = await setUp();
-		const statuses = async (
-			count: number,
-			addressOf: (n: number) => string,
-		) => {
+		const statuses = async (count: number, addressOf: (n: number) => string) => {
 			const found: number[] = [];
-			for (let n = 0; n < count; n++)
-				found.push((await one.register(claude, addressOf(n))).response.status);
+			for (let n = 0; n < count; n++) found.push((await one.register(claude, addressOf(n))).response.status);
 			return found.filter((status) => status === 201).length;
 		};
 		expect(await statuses(30, () => "192.0.2.1")).toBe(20);
 		expect(await statuses(60, (n) => `192.0.2.${2 + (n % 3)}`)).toBe(40);
 		const invalid = { ...claude, redirect_uris: [] };
-		for (let n = 0; n < 30; n++)
-			expect((await one.register(invalid, "203.0.113.9")).response.status).toBe(
-				400,
-			);
+		for (let n = 0; n < 30; n++) expect((await one.register(invalid, "203.0.113.9")).response.status).toBe(400);
 		expect(await statuses(1, () => "203.0.113.9")).toBe(1);
 		const { response, body } = await one.register(claude, "192.0.2.1");
 		expect(response.status).toBe(429);
@@ -293,8 +231,7 @@ onBoth((databases) => {
 		const never = (await one.register()).body.client_id;
 		const used = (await one.register()).body.client_id;
 		await one.store.run((sql) => insertGrant(sql, used));
-		const isKnown = async (id: string) =>
-			(await one.clients.findClient(id)) !== undefined;
+		const isKnown = async (id: string) => (await one.clients.findClient(id)) !== undefined;
 		one.clock.ms += dayMs;
 		await one.register();
 		expect([await isKnown(never), await isKnown(used)]).toEqual([true, true]);

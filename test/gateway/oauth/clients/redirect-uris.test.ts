@@ -70,9 +70,7 @@ test.each([
 	["urn:ietf:wg:oauth:2.0:oob", "must use https"],
 ])("%p is refused: %s", (uri, message) => {
 	const issue = redirectIssue(uri) ?? "";
-	expect(issue).toStartWith(
-		message.startsWith("at most") ? "must have" : "must",
-	);
+	expect(issue).toStartWith(message.startsWith("at most") ? "must have" : "must");
 	expect(issue).toContain(message);
 	// Clients get the text in an error_description.
 	expect(issue).toMatch(/^[ !#-[\]-~]+$/);
@@ -88,9 +86,7 @@ describe("a request may name", () => {
 		["http://[::1]:1/cb", "http://[::1]:2/cb"],
 		["cursor://x/cb", "cursor://x/cb"],
 	])("for %s: %s", (registered, given) => {
-		expect(matchesRedirect(["https://other.example/", registered], given)).toBe(
-			true,
-		);
+		expect(matchesRedirect(["https://other.example/", registered], given)).toBe(true);
 	});
 });
 
@@ -120,31 +116,12 @@ describe("a request may not name", () => {
 test.each([
 	["https://claude.ai/api/mcp", "claude.ai", undefined],
 	["https://192.0.2.7:8443/", "192.0.2.7:8443", undefined],
-	[
-		"http://localhost:3118/cb",
-		"a program on this computer (localhost:3118)",
-		"any program can pretend",
-	],
-	[
-		"http://[::1]:1/cb",
-		"a program on this computer ([::1]:1)",
-		"any program can pretend",
-	],
-	[
-		"cursor://x/cb",
-		"the app that opens cursor: links",
-		"any app on this device can claim them",
-	],
-	[
-		"com.example.app:/cb",
-		"the app that opens com.example.app: links",
-		"any app on this device can claim them",
-	],
-])(
-	"people read where %s leads, and what to know of it",
-	(uri, target, warning) => {
-		expect(redirectTarget(uri)).toBe(target);
-		if (warning === undefined) expect(redirectWarning(uri)).toBeUndefined();
-		else expect(redirectWarning(uri)).toContain(warning);
-	},
-);
+	["http://localhost:3118/cb", "a program on this computer (localhost:3118)", "any program can pretend"],
+	["http://[::1]:1/cb", "a program on this computer ([::1]:1)", "any program can pretend"],
+	["cursor://x/cb", "the app that opens cursor: links", "any app on this device can claim them"],
+	["com.example.app:/cb", "the app that opens com.example.app: links", "any app on this device can claim them"],
+])("people read where %s leads, and what to know of it", (uri, target, warning) => {
+	expect(redirectTarget(uri)).toBe(target);
+	if (warning === undefined) expect(redirectWarning(uri)).toBeUndefined();
+	else expect(redirectWarning(uri)).toContain(warning);
+});

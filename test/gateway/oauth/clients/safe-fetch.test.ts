@@ -1,15 +1,8 @@
 // Documents are fetched from public addresses only, over verified TLS, within limits.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import {
-	isPublicAddress,
-	networkOf,
-} from "../../../../src/gateway/http/ip-addresses.ts";
-import {
-	FetchRefused,
-	fetchPublicJson,
-	type SafeFetch,
-} from "../../../../src/gateway/oauth/clients/safe-fetch.ts";
+import { isPublicAddress, networkOf } from "../../../../src/gateway/http/ip-addresses.ts";
+import { FetchRefused, fetchPublicJson, type SafeFetch } from "../../../../src/gateway/oauth/clients/safe-fetch.ts";
 import { certificateAuthority, keyPair } from "./certificates.ts";
 
 const limits = { maxBytes: 1000, timeoutMs: 5_000 };
@@ -98,9 +91,7 @@ const hostileAddresses = [
 ];
 
 describe("an address is not public", () => {
-	test.each(hostileAddresses)("%p", (address) =>
-		expect(isPublicAddress(address)).toBe(false),
-	);
+	test.each(hostileAddresses)("%p", (address) => expect(isPublicAddress(address)).toBe(false));
 });
 
 test.each([
@@ -133,18 +124,15 @@ async function refusal(url: string, safeFetch: SafeFetch): Promise<string> {
 	return "nothing was refused";
 }
 
-test.each(hostileAddresses)(
-	"a name with the address %p is not fetched, even beside a public one",
-	async (address) => {
-		for (const addresses of [[address], [publicAddress, address]])
-			expect(
-				await refusal("https://client.example/a", {
-					resolve: resolving(...addresses),
-					fetch: neverSend,
-				}),
-			).toBe(`client.example has the address ${address}, which is not public`);
-	},
-);
+test.each(hostileAddresses)("a name with the address %p is not fetched, even beside a public one", async (address) => {
+	for (const addresses of [[address], [publicAddress, address]])
+		expect(
+			await refusal("https://client.example/a", {
+				resolve: resolving(...addresses),
+				fetch: neverSend,
+			}),
+		).toBe(`client.example has the address ${address}, which is not public`);
+});
 
 test.each([
 	["http://client.example/a", "not an https URL"],
@@ -183,9 +171,7 @@ test.each([
 
 test("a real look-up of a name without addresses is a refusal", async () => {
 	const url = "https://does-not-exist.invalid/a";
-	expect(await refusal(url, { fetch: neverSend })).not.toBe(
-		"nothing was refused",
-	);
+	expect(await refusal(url, { fetch: neverSend })).not.toBe("nothing was refused");
 });
 
 const trusted = certificateAuthority();
@@ -199,9 +185,7 @@ const server = Bun.serve({
 		...keyPair(trusted, serverName),
 		serverName,
 	})),
-	fetch: (request) =>
-		paths.get(new URL(request.url).pathname)?.(request) ??
-		new Response("", { status: 404 }),
+	fetch: (request) => paths.get(new URL(request.url).pathname)?.(request) ?? new Response("", { status: 404 }),
 });
 afterAll(() => server.stop(true));
 
@@ -218,11 +202,7 @@ function rerouted(ca = trusted.certificate, urls: string[] = []): SafeFetch {
 }
 
 const json =
-	(
-		body: string | Uint8Array<ArrayBuffer> | ReadableStream,
-		headers: Record<string, string> = {},
-		status = 200,
-	) =>
+	(body: string | Uint8Array<ArrayBuffer> | ReadableStream, headers: Record<string, string> = {}, status = 200) =>
 	() =>
 		new Response(body, {
 			status,
@@ -232,23 +212,13 @@ const json =
 test("the request goes to the checked address, with the name as Host and in TLS", async () => {
 	const seen: (string | null)[] = [];
 	paths.set("/a", ({ url, headers }) => {
-		const names = [
-			"host",
-			"accept",
-			"accept-encoding",
-			"authorization",
-			"cookie",
-		];
+		const names = ["host", "accept", "accept-encoding", "authorization", "cookie"];
 		seen.push(url, ...names.map((name) => headers.get(name)));
 		return json("{}")();
 	});
 	const urls: string[] = [];
 	const url = new URL("https://client.example/a?b=c");
-	const { text } = await fetchPublicJson(
-		url,
-		limits,
-		rerouted(trusted.certificate, urls),
-	);
+	const { text } = await fetchPublicJson(url, limits, rerouted(trusted.certificate, urls));
 	expect(text).toBe("{}");
 	expect(urls).toEqual([`https://${publicAddress}/a?b=c`]);
 	expect(seen).toEqual([
@@ -258,12 +228,7 @@ test("the request goes to the checked address, with the name as Host and in TLS"
 });
 
 test.each([
-	[
-		"of another authority",
-		"https://client.example/a",
-		untrusted,
-		"certificate signature failure",
-	],
+	["of another authority", "https://client.example/a", untrusted, "certificate signature failure"],
 	["for another name", "https://other.example/a", trusted, "ALTNAME"],
 ])("a certificate %s is refused", async (_, url, { certificate }, message) => {
 	paths.set("/a", json("{}"));
@@ -282,11 +247,7 @@ test.each([
 	["an error", json("{}", {}, 404)(), "has status 404"],
 	["another success", json("{}", {}, 206)(), "has status 206"],
 	["a page", json("<html>", { "Content-Type": "text/html" })(), "is not JSON"],
-	[
-		"a response without a type",
-		new Response(new Uint8Array([123, 125])),
-		"is not JSON",
-	],
+	["a response without a type", new Response(new Uint8Array([123, 125])), "is not JSON"],
 	["too much", json("x".repeat(1001))(), "larger than 1000 bytes"],
 ])("%s is refused", async (_, response, message) => {
 	expect(
@@ -305,9 +266,7 @@ test("a redirect to a private address is not followed", async () => {
 	});
 	const location = `https://127.0.0.1:${server.port}/private`;
 	paths.set("/redirect", () => Response.redirect(location, 307));
-	expect(await refusal("https://client.example/redirect", rerouted())).toBe(
-		"the response has status 307",
-	);
+	expect(await refusal("https://client.example/redirect", rerouted())).toBe("the response has status 307");
 	expect(reached).toBe(0);
 });
 
@@ -320,32 +279,25 @@ test("a body that never ends is cut off at the limit", async () => {
 		},
 	});
 	paths.set("/endless", json(endless));
-	expect(await refusal("https://client.example/endless", rerouted())).toBe(
-		"the response is larger than 1000 bytes",
-	);
+	expect(await refusal("https://client.example/endless", rerouted())).toBe("the response is larger than 1000 bytes");
 	expect(sent).toBeGreaterThan(1000);
 });
 
 test("a small response that unpacks to a large one is not unpacked", async () => {
 	const packed = Bun.gzipSync(Buffer.alloc(1_000_000, " "));
 	paths.set("/bomb", json(packed, { "Content-Encoding": "gzip" }));
-	const result = fetchPublicJson(
-		new URL("https://client.example/bomb"),
-		{ ...limits, maxBytes: 10_000 },
-		rerouted(),
-	);
+	const result = fetchPublicJson(new URL("https://client.example/bomb"), { ...limits, maxBytes: 10_000 }, rerouted());
 	expect((await result).text).not.toContain("   ");
 });
 
-test.each([
-	"application/json; charset=utf-8",
-	"APPLICATION/JSON",
-	"application/cimd+json",
-])("the media type %s is JSON", async (type) => {
-	paths.set("/a", json("{}", { "Content-Type": type }));
-	const url = new URL("https://client.example/a");
-	expect((await fetchPublicJson(url, limits, rerouted())).text).toBe("{}");
-});
+test.each(["application/json; charset=utf-8", "APPLICATION/JSON", "application/cimd+json"])(
+	"the media type %s is JSON",
+	async (type) => {
+		paths.set("/a", json("{}", { "Content-Type": type }));
+		const url = new URL("https://client.example/a");
+		expect((await fetchPublicJson(url, limits, rerouted())).text).toBe("{}");
+	},
+);
 
 test("a host that does not respond is given up after the timeout", async () => {
 	const never = new Promise<never>(() => {});
@@ -356,15 +308,11 @@ test("a host that does not respond is given up after the timeout", async () => {
 		{
 			resolve: resolving(publicAddress),
 			fetch: (_, { signal }) =>
-				new Promise((_, reject) =>
-					signal?.addEventListener("abort", () => reject(signal.reason)),
-				),
+				new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
 		},
 	];
 	for (const safeFetch of hanging)
-		await expect(fetchPublicJson(url, short, safeFetch)).rejects.toThrow(
-			"no response within 20 ms",
-		);
+		await expect(fetchPublicJson(url, short, safeFetch)).rejects.toThrow("no response within 20 ms");
 });
 
 test("IPv4 is tried first, then other addresses, at most three", async () => {
@@ -373,9 +321,7 @@ test("IPv4 is tried first, then other addresses, at most three", async () => {
 		resolve: resolving("2606:4700::1", "2606:4700::2", "1.1.1.1", "1.1.1.2"),
 		fetch(url) {
 			tried.push(new URL(url).hostname);
-			return Promise.reject(
-				Object.assign(new Error(), { code: "ECONNREFUSED" }),
-			);
+			return Promise.reject(Object.assign(new Error(), { code: "ECONNREFUSED" }));
 		},
 	});
 	expect(message).toBe("the connection was refused");

@@ -5,14 +5,7 @@ import { principalCapability } from "../../../../src/lib/principal.ts";
 import { startStubBackend } from "../../../support/stub-backend.ts";
 import { until } from "../../../support/until.ts";
 import { Browser } from "../browser.ts";
-import {
-	type Changes,
-	fieldOf,
-	hanna,
-	query,
-	startWorld,
-	type World,
-} from "../sign-in-world.ts";
+import { type Changes, fieldOf, hanna, query, startWorld, type World } from "../sign-in-world.ts";
 
 const ida = { id: "100000000000000002", name: "Ida", username: "ida" };
 const alpha = startStubBackend({
@@ -41,10 +34,8 @@ async function visit(browser = new Browser()) {
 	return { browser, page, csrf: fieldOf(page, "csrf") };
 }
 
-const send = (browser: Browser, form: Changes) =>
-	browser.submit(`${world.url}/connections`, query(form));
-const grantsIn = (page: string) =>
-	[...page.matchAll(/name="end" value="([^"]*)"/g)].map(([, id = ""]) => id);
+const send = (browser: Browser, form: Changes) => browser.submit(`${world.url}/connections`, query(form));
+const grantsIn = (page: string) => [...page.matchAll(/name="end" value="([^"]*)"/g)].map(([, id = ""]) => id);
 const statusOf = async (token: string) => {
 	const response = await fetch(`${world.url}/mcp`, {
 		method: "POST",
@@ -61,32 +52,19 @@ test("a person signs in, sees their connection, and ends it with all of its toke
 	const { access_token, refresh_token } = await world.getTokens();
 	expect(await statusOf(access_token)).toBe(200);
 	const { browser, page, csrf } = await visit();
-	for (const text of [
-		"Hanna",
-		"Assistant",
-		"assistant.example",
-		"Read and write",
-		"2026-03-01 12:00 UTC",
-	])
+	for (const text of ["Hanna", "Assistant", "assistant.example", "Read and write", "2026-03-01 12:00 UTC"])
 		expect(page).toContain(text);
 	const [grant = "", ...others] = grantsIn(page);
 	expect(others).toEqual([]);
 	const ended = await send(browser, { csrf, end: grant });
 	expect(ended.status).toBe(303);
-	const after = await browser.get(
-		new URL(ended.headers.get("location") ?? "", world.url).href,
-	);
+	const after = await browser.get(new URL(ended.headers.get("location") ?? "", world.url).href);
 	expect(after).toContain("The connection has ended.");
 	expect(grantsIn(after)).toEqual([]);
-	await until(
-		"the token has ended",
-		async () => (await statusOf(access_token)) === 401,
-	);
+	await until("the token has ended", async () => (await statusOf(access_token)) === 401);
 	const { status } = await world.refresh(refresh_token);
 	expect(status).toBe(400);
-	expect(world.recorded.entries("person ended a connection")).toMatchObject([
-		{ person: hanna.id, grant },
-	]);
+	expect(world.recorded.entries("person ended a connection")).toMatchObject([{ person: hanna.id, grant }]);
 	// Once more is no error.
 	const again = await send(browser, { csrf, end: grant });
 	expect(again.headers.get("location")).toBe("/connections");
@@ -102,28 +80,17 @@ test("a person sees and ends only their own connections", async () => {
 	expect(idas.page).toContain("No program is connected in your name.");
 	const { headers } = await send(idas.browser, { csrf: idas.csrf, end: grant });
 	expect(headers.get("location")).toBe("/connections");
-	expect(
-		grantsIn(await hannas.browser.get(`${world.url}/connections`)),
-	).toEqual([grant]);
+	expect(grantsIn(await hannas.browser.get(`${world.url}/connections`))).toEqual([grant]);
 	expect(await statusOf(access_token)).toBe(200);
 });
 
-test.each<
-	[string, (own: { browser: Browser; csrf: string }) => Promise<Response>]
->([
+test.each<[string, (own: { browser: Browser; csrf: string }) => Promise<Response>]>([
 	["without the form's token", ({ browser }) => send(browser, { end: "x" })],
-	[
-		"with a wrong token",
-		({ browser }) => send(browser, { csrf: "A".repeat(43), end: "x" }),
-	],
-	[
-		"from a browser that has not signed in",
-		({ csrf }) => send(new Browser(), { csrf, end: "x" }),
-	],
+	["with a wrong token", ({ browser }) => send(browser, { csrf: "A".repeat(43), end: "x" })],
+	["from a browser that has not signed in", ({ csrf }) => send(new Browser(), { csrf, end: "x" })],
 	[
 		"with the token of another person's page",
-		async ({ browser }) =>
-			send(browser, { csrf: (await visit()).csrf, end: "x" }),
+		async ({ browser }) => send(browser, { csrf: (await visit()).csrf, end: "x" }),
 	],
 	[
 		"from another site",
@@ -165,28 +132,21 @@ test("after signing out the browser shows nothing, and the connection stays", as
 	const other = await visit();
 	const left = await send(browser, { csrf, leave: "1" });
 	expect(await left.text()).toContain("Signed out");
-	expect(await browser.get(`${world.url}/connections`)).toContain(
-		"Sign in with Discord",
-	);
+	expect(await browser.get(`${world.url}/connections`)).toContain("Sign in with Discord");
 	expect((await send(browser, { csrf, end: "x" })).status).toBe(400);
 	expect(await statusOf(access_token)).toBe(200);
-	expect(await other.browser.get(`${world.url}/connections`)).toContain(
-		"Sign out",
-	);
+	expect(await other.browser.get(`${world.url}/connections`)).toContain("Sign out");
 });
 
 test("a sign-in for a client does not open the connections", async () => {
 	const { browser } = await world.toConsent();
-	expect(await browser.get(`${world.url}/connections`)).toContain(
-		"Sign in with Discord",
-	);
+	expect(await browser.get(`${world.url}/connections`)).toContain("Sign in with Discord");
 });
 
 test("more sign-ins than 60 in a minute are refused", async () => {
 	const url = `${world.url}/connections?sign-in=1`;
 	const statuses: number[] = [];
-	for (let n = 0; n < 61; n++)
-		statuses.push((await new Browser().open(url)).status);
+	for (let n = 0; n < 61; n++) statuses.push((await new Browser().open(url)).status);
 	expect(statuses).toEqual([...Array(60).fill(303), 503]);
 	world.clock.now += 60_000;
 	expect((await new Browser().open(url)).status).toBe(303);

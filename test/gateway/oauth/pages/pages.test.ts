@@ -3,15 +3,8 @@
 import { expect, test } from "bun:test";
 import { hash } from "node:crypto";
 import type { Grant } from "../../../../src/gateway/oauth/grants/grant-rows.ts";
-import {
-	connectionsPage,
-	signedOutPage,
-	signInPage,
-} from "../../../../src/gateway/oauth/pages/connections-page.ts";
-import {
-	type ConsentPage,
-	consentPage,
-} from "../../../../src/gateway/oauth/pages/consent-page.ts";
+import { connectionsPage, signedOutPage, signInPage } from "../../../../src/gateway/oauth/pages/connections-page.ts";
+import { type ConsentPage, consentPage } from "../../../../src/gateway/oauth/pages/consent-page.ts";
 import { errorPage } from "../../../../src/gateway/oauth/pages/error-page.ts";
 import { html } from "../../../../src/gateway/oauth/pages/html.ts";
 import { redirect } from "../../../../src/gateway/oauth/pages/page.ts";
@@ -91,51 +84,41 @@ const all: [string, () => Response][] = [
 	["the end", () => signedOutPage()],
 ];
 
-test.each(all)(
-	"%s runs nothing, loads nothing and is not framed or kept",
-	async (_, page) => {
-		const response = page();
-		const { source, elements } = await look(response);
-		const [, style = ""] = /<style>(.*?)<\/style>/s.exec(source) ?? [];
-		const policy = response.headers.get("content-security-policy")?.split("; ");
-		expect(policy).toContain("default-src 'none'");
-		expect(policy).toContain(
-			`style-src 'sha256-${hash("sha256", style, "base64")}'`,
-		);
-		expect(policy).toContain("frame-ancestors 'none'");
-		expect(policy).toContain("base-uri 'none'");
-		expect(policy?.some((one) => one.startsWith("form-action "))).toBe(true);
-		expect(Object.fromEntries(response.headers)).toMatchObject({
-			"cache-control": "no-store",
-			"content-type": "text/html; charset=utf-8",
-			"referrer-policy": "no-referrer",
-			"x-content-type-options": "nosniff",
-			"x-frame-options": "DENY",
-		});
-		const tags = new Set(elements.map(({ tag }) => tag));
-		for (const tag of ["script", "img", "link", "iframe", "object", "base"])
-			expect(tags).not.toContain(tag);
-		const names = elements.flatMap(({ attributes }) => Object.keys(attributes));
-		expect(names.filter((name) => /^(on|style|src)/.test(name))).toEqual([]);
-	},
-);
+test.each(all)("%s runs nothing, loads nothing and is not framed or kept", async (_, page) => {
+	const response = page();
+	const { source, elements } = await look(response);
+	const [, style = ""] = /<style>(.*?)<\/style>/s.exec(source) ?? [];
+	const policy = response.headers.get("content-security-policy")?.split("; ");
+	expect(policy).toContain("default-src 'none'");
+	expect(policy).toContain(`style-src 'sha256-${hash("sha256", style, "base64")}'`);
+	expect(policy).toContain("frame-ancestors 'none'");
+	expect(policy).toContain("base-uri 'none'");
+	expect(policy?.some((one) => one.startsWith("form-action "))).toBe(true);
+	expect(Object.fromEntries(response.headers)).toMatchObject({
+		"cache-control": "no-store",
+		"content-type": "text/html; charset=utf-8",
+		"referrer-policy": "no-referrer",
+		"x-content-type-options": "nosniff",
+		"x-frame-options": "DENY",
+	});
+	const tags = new Set(elements.map(({ tag }) => tag));
+	for (const tag of ["script", "img", "link", "iframe", "object", "base"]) expect(tags).not.toContain(tag);
+	const names = elements.flatMap(({ attributes }) => Object.keys(attributes));
+	expect(names.filter((name) => /^(on|style|src)/.test(name))).toEqual([]);
+});
 
-test.each(all)(
-	"%s has a language, a title, one heading, and labels",
-	async (_, page) => {
-		const { source, all } = await look(page());
-		expect(source).toStartWith('<!doctype html>\n<html lang="en">');
-		expect(source).toMatch(/<title>[^<]+<\/title>/);
-		expect(all("h1")).toHaveLength(1);
-		expect(all("main")).toHaveLength(1);
-		const inputs = source.match(/<input type="radio"/g) ?? [];
-		const labelled =
-			source.match(/<label class="choice"><input type="radio"/g) ?? [];
-		expect(labelled).toHaveLength(inputs.length);
-		// Nothing takes the focus out of its order, and nothing needs a mouse.
-		expect(source).not.toMatch(/tabindex|autofocus|accesskey/);
-	},
-);
+test.each(all)("%s has a language, a title, one heading, and labels", async (_, page) => {
+	const { source, all } = await look(page());
+	expect(source).toStartWith('<!doctype html>\n<html lang="en">');
+	expect(source).toMatch(/<title>[^<]+<\/title>/);
+	expect(all("h1")).toHaveLength(1);
+	expect(all("main")).toHaveLength(1);
+	const inputs = source.match(/<input type="radio"/g) ?? [];
+	const labelled = source.match(/<label class="choice"><input type="radio"/g) ?? [];
+	expect(labelled).toHaveLength(inputs.length);
+	// Nothing takes the focus out of its order, and nothing needs a mouse.
+	expect(source).not.toMatch(/tabindex|autofocus|accesskey/);
+});
 
 test("the consent page says who asks, where it leads, for which guilds and what", async () => {
 	const response = consentPage(consent);
@@ -146,9 +129,7 @@ test("the consent page says who asks, where it leads, for which guilds and what"
 	expect(text).toContain("claude.ai, which states this name");
 	expect(text).toContain("Sends you back to\nclaude.ai".replace("\n", ""));
 	expect(text).toContain("\nThe Cooks");
-	expect(
-		all("p").some(({ attributes }) => attributes.class === "warning"),
-	).toBe(false);
+	expect(all("p").some(({ attributes }) => attributes.class === "warning")).toBe(false);
 	expect(all("form").map(({ attributes }) => attributes)).toEqual([
 		{ method: "post", action: "/oauth/consent?request=abc" },
 	]);
@@ -159,10 +140,7 @@ test("the consent page says who asks, where it leads, for which guilds and what"
 		{ type: "radio", name: "access", value: "all" },
 	]);
 	// Enter in a form presses its first button.
-	expect(all("button").map(({ attributes }) => attributes.value)).toEqual([
-		"deny",
-		"allow",
-	]);
+	expect(all("button").map(({ attributes }) => attributes.value)).toEqual(["deny", "allow"]);
 });
 
 test.each<[string, Partial<ConsentPage>, string]>([
@@ -171,11 +149,7 @@ test.each<[string, Partial<ConsentPage>, string]>([
 		{ client: { id: "client_1", name: "Claude" } },
 		"Anyone can register a program under this name.",
 	],
-	[
-		"leads to an app",
-		{ redirectUri: "cursor://x/callback" },
-		"any app on this device can claim them",
-	],
+	["leads to an app", { redirectUri: "cursor://x/callback" }, "any app on this device can claim them"],
 	[
 		"leads to this computer",
 		{ redirectUri: "http://127.0.0.1:1234/callback" },
@@ -184,17 +158,12 @@ test.each<[string, Partial<ConsentPage>, string]>([
 ])("the consent page warns if the client %s", async (_, change, warning) => {
 	const { text, all } = await look(consentPage({ ...consent, ...change }));
 	expect(text).toContain(warning);
-	expect(
-		all("p").filter(({ attributes }) => attributes.class === "warning"),
-	).toHaveLength(1);
+	expect(all("p").filter(({ attributes }) => attributes.class === "warning")).toHaveLength(1);
 });
 
 test("only what is offered can be chosen, and the least is chosen at first", async () => {
 	const { all } = await look(consentPage({ ...consent, access: ["read"] }));
-	expect(all("input").map(({ attributes }) => attributes.value)).toEqual([
-		"the-form-token",
-		"read",
-	]);
+	expect(all("input").map(({ attributes }) => attributes.value)).toEqual(["the-form-token", "read"]);
 });
 
 test("the consent page names 20 guilds, and the number of the others", async () => {
@@ -215,13 +184,10 @@ test.each([
 	["com.example.app:/callback", ["'self'", "https:", "com.example.app:"]],
 ])("the form may lead to %s, and from there on", (redirectUri, sources) => {
 	const { headers } = consentPage({ ...consent, redirectUri });
-	const [, policy = ""] =
-		/form-action ([^;]*)/.exec(headers.get("content-security-policy") ?? "") ??
-		[];
+	const [, policy = ""] = /form-action ([^;]*)/.exec(headers.get("content-security-policy") ?? "") ?? [];
 	expect(policy.split(" ")).toEqual(expect.arrayContaining(sources));
 	expect(policy).not.toContain("*");
-	if (!redirectUri.startsWith("http:"))
-		expect(policy.split(" ")).not.toContain("http:");
+	if (!redirectUri.startsWith("http:")) expect(policy.split(" ")).not.toContain("http:");
 });
 
 test("a person sees each connection, and can end it or sign out", async () => {
@@ -245,10 +211,7 @@ test("a person sees each connection, and can end it or sign out", async () => {
 		});
 	const hidden = all("input").map(({ attributes }) => attributes.value);
 	expect(hidden).toEqual(["the-form-token", "the-form-token"]);
-	const buttons = all("button").map(({ attributes: { name, value } }) => [
-		name,
-		value,
-	]);
+	const buttons = all("button").map(({ attributes: { name, value } }) => [name, value]);
 	expect(buttons).toEqual([
 		["end", "the-grant"],
 		["leave", "1"],
@@ -257,9 +220,7 @@ test("a person sees each connection, and can end it or sign out", async () => {
 });
 
 test("the page says when a connection has ended, and when there is none", async () => {
-	const { text, source } = await look(
-		connectionsPage({ ...connections, connections: [], hasEnded: true }),
-	);
+	const { text, source } = await look(connectionsPage({ ...connections, connections: [], hasEnded: true }));
 	expect(text).toContain("The connection has ended.");
 	expect(source).toContain('role="status"');
 	expect(text).toContain("No program is connected in your name.");
@@ -280,34 +241,14 @@ test("an error page has a link back to the client only if it is given", async ()
 });
 
 const hostile: [string, string, string][] = [
-	[
-		"markup",
-		"<b>x</b><script>alert(1)</script>",
-		"<b>x</b><script>alert(1)</script>",
-	],
-	[
-		"the end of the title",
-		"</title><script>x</script>",
-		"</title><script>x</script>",
-	],
+	["markup", "<b>x</b><script>alert(1)</script>", "<b>x</b><script>alert(1)</script>"],
+	["the end of the title", "</title><script>x</script>", "</title><script>x</script>"],
 	["the end of an attribute", '" onfocus="x" \'`', '" onfocus="x" \'`'],
 	["an entity", "&lt;b&gt; &amp;", "&lt;b&gt; &amp;"],
 	["a reversed text", "Claude\u202ecod.exe", "Claude\\u{202e}cod.exe"],
-	[
-		"isolated directions",
-		"\u2067x\u2069\u200f",
-		"\\u{2067}x\\u{2069}\\u{200f}",
-	],
-	[
-		"invisible characters",
-		"Clau\u200bde\u2060\ufeff\u{e0041}",
-		"Clau\\u{200b}de\\u{2060}\\u{feff}\\u{e0041}",
-	],
-	[
-		"several lines",
-		"Claude\n\nVerified by Discord",
-		"Claude  Verified by Discord",
-	],
+	["isolated directions", "\u2067x\u2069\u200f", "\\u{2067}x\\u{2069}\\u{200f}"],
+	["invisible characters", "Clau\u200bde\u2060\ufeff\u{e0041}", "Clau\\u{200b}de\\u{2060}\\u{feff}\\u{e0041}"],
+	["several lines", "Claude\n\nVerified by Discord", "Claude  Verified by Discord"],
 	["a terminal's control", "\u001b[31mred\u0000", " [31mred "],
 	["too much", "W".repeat(3000), "W".repeat(100)],
 	["half a character", "x\ud83d", "x\\u{d83d}"],
@@ -340,19 +281,15 @@ test.each(hostile)("%s in a name stays text", async (_, name, expected) => {
 	];
 	for (const [page, harmless, count] of pages) {
 		const { elements, text, source } = await look(page);
-		const tags = (all: readonly Element[]) =>
-			all.map(({ tag, attributes }) => `${tag} ${Object.keys(attributes)}`);
+		const tags = (all: readonly Element[]) => all.map(({ tag, attributes }) => `${tag} ${Object.keys(attributes)}`);
 		expect(tags(elements)).toEqual(tags((await look(harmless)).elements));
 		expect(text.split(expected).length - 1).toBeGreaterThanOrEqual(count);
-		expect(source).not.toMatch(
-			/[\u202a-\u202e\u2066-\u2069\u200b\u200f\ufeff\0]/,
-		);
+		expect(source).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u200f\ufeff\0]/);
 	}
 });
 
 test("texts are escaped unless they are HTML, also in lists", () => {
-	const { text } =
-		html`<p a="${"\"<&'>"}">${undefined}${3}${["<", html`<br>`, ["&"]]}</p>`;
+	const { text } = html`<p a="${"\"<&'>"}">${undefined}${3}${["<", html`<br>`, ["&"]]}</p>`;
 	expect(text).toBe('<p a="&quot;&lt;&amp;&#x27;&gt;">3&lt;<br>&amp;</p>');
 });
 

@@ -20,13 +20,7 @@ test("what no guild has is answered as none", async (given) => {
 		code: null,
 		uses: 0,
 	});
-	expect(
-		await codes(
-			`${path}/stickers/${someId}`,
-			`/stickers/${someId}`,
-			"/guilds/templates/soup",
-		),
-	).toEqual([
+	expect(await codes(`${path}/stickers/${someId}`, `/stickers/${someId}`, "/guilds/templates/soup")).toEqual([
 		[404, 10060],
 		[404, 10060],
 		[404, 10057],
@@ -45,9 +39,7 @@ test("discord.js reads regions, the preview and the integrations of a guild", as
 	const { client } = bot;
 	const regions = await client.fetchVoiceRegions();
 	expect(regions.get("rotterdam")?.optimal).toBe(true);
-	expect(await client.rest.get(`/guilds/${guild.id}/regions`)).toHaveLength(
-		regions.size,
-	);
+	expect(await client.rest.get(`/guilds/${guild.id}/regions`)).toHaveLength(regions.size);
 	const preview = await client.fetchGuildPreview(guild.id);
 	expect(preview).toMatchObject({
 		name: "The Cooks",
@@ -55,9 +47,9 @@ test("discord.js reads regions, the preview and the integrations of a guild", as
 	});
 	const found = await client.guilds.fetch(guild.id);
 	const integrations = await found.fetchIntegrations();
-	expect(
-		integrations.map(({ name, application }) => [name, application?.bot?.id]),
-	).toEqual([["alpha", user("alpha").id]]);
+	expect(integrations.map(({ name, application }) => [name, application?.bot?.id])).toEqual([
+		["alpha", user("alpha").id],
+	]);
 });
 
 test("discord.js sets the widget, its user name and its nickname, with events", async (given) => {
@@ -99,16 +91,11 @@ test("discord.js sets the widget, its user name and its nickname, with events", 
 test("the members of each role are counted", async (given) => {
 	const { guild, alpha, role, world } = given;
 	const empty = world.roles.add(guild, { name: "Nobody" });
-	const { status, json } = await alpha(
-		"GET",
-		`${Routes.guildRoles(guild.id)}/member-counts`,
-	);
+	const { status, json } = await alpha("GET", `${Routes.guildRoles(guild.id)}/member-counts`);
 	expect(status).toBe(200);
 	const counts = json<Record<string, number>>();
 	const regular = role("Regular").id;
-	const held = [...guild.members.values()].filter(({ roles }) =>
-		roles.includes(regular),
-	);
+	const held = [...guild.members.values()].filter(({ roles }) => roles.includes(regular));
 	expect(counts).toMatchObject({ [regular]: held.length, [empty.id]: 0 });
 	expect(counts).not.toHaveProperty(guild.id);
 });

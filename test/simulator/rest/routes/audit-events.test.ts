@@ -1,12 +1,7 @@
 // What people do by hand arrives at bots as GUILD_AUDIT_LOG_ENTRY_CREATE: with the person, the target, the reason, the changes.
 
 import { expect } from "bun:test";
-import {
-	AuditLogEvent,
-	GatewayIntentBits as Intent,
-	PermissionFlagsBits as Permission,
-	Routes,
-} from "discord.js";
+import { AuditLogEvent, GatewayIntentBits as Intent, PermissionFlagsBits as Permission, Routes } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { connect, testWith } from "../../support.ts";
 
@@ -27,15 +22,10 @@ const test = testWith(async (given) => {
 type Given = Parameters<Parameters<typeof test>[1]>[0];
 
 /** Actions by hand: their requests, and the entries that arrive. */
-const actions: readonly [
-	name: string,
-	act: (given: Given) => Promise<unknown>,
-	entry: (given: Given) => object,
-][] = [
+const actions: readonly [name: string, act: (given: Given) => Promise<unknown>, entry: (given: Given) => object][] = [
 	[
 		"a ban",
-		({ person, path, user }) =>
-			person("PUT", `${path}/bans/${user("zoe").id}`, {}, reason),
+		({ person, path, user }) => person("PUT", `${path}/bans/${user("zoe").id}`, {}, reason),
 		({ user }) => ({
 			action_type: AuditLogEvent.MemberBanAdd,
 			target_id: user("zoe").id,
@@ -57,8 +47,7 @@ const actions: readonly [
 	],
 	[
 		"a kick",
-		({ person, path, user }) =>
-			person("DELETE", `${path}/members/${user("zoe").id}`, undefined, reason),
+		({ person, path, user }) => person("DELETE", `${path}/members/${user("zoe").id}`, undefined, reason),
 		({ user }) => ({
 			action_type: AuditLogEvent.MemberKick,
 			target_id: user("zoe").id,
@@ -68,12 +57,7 @@ const actions: readonly [
 	[
 		"a timeout",
 		({ person, path, user }) =>
-			person(
-				"PATCH",
-				`${path}/members/${user("zoe").id}`,
-				{ communication_disabled_until: soon() },
-				reason,
-			),
+			person("PATCH", `${path}/members/${user("zoe").id}`, { communication_disabled_until: soon() }, reason),
 		({ user, member }) => ({
 			action_type: AuditLogEvent.MemberUpdate,
 			target_id: user("zoe").id,
@@ -104,8 +88,7 @@ const actions: readonly [
 	],
 	[
 		"a nickname",
-		({ person, path, user }) =>
-			person("PATCH", `${path}/members/${user("zoe").id}`, { nick: "Zo" }),
+		({ person, path, user }) => person("PATCH", `${path}/members/${user("zoe").id}`, { nick: "Zo" }),
 		({ user }) => ({
 			action_type: AuditLogEvent.MemberUpdate,
 			target_id: user("zoe").id,
@@ -114,11 +97,7 @@ const actions: readonly [
 	],
 	[
 		"a role",
-		({ person, path, user, role }) =>
-			person(
-				"PUT",
-				`${path}/members/${user("zoe").id}/roles/${role("Regular").id}`,
-			),
+		({ person, path, user, role }) => person("PUT", `${path}/members/${user("zoe").id}/roles/${role("Regular").id}`),
 		({ user, role }) => ({
 			action_type: AuditLogEvent.MemberRoleUpdate,
 			target_id: user("zoe").id,
@@ -132,8 +111,7 @@ const actions: readonly [
 	],
 	[
 		"slow mode",
-		({ person, channel }) =>
-			person("PATCH", `/channels/${channel.id}`, { rate_limit_per_user: 30 }),
+		({ person, channel }) => person("PATCH", `/channels/${channel.id}`, { rate_limit_per_user: 30 }),
 		({ channel }) => ({
 			action_type: AuditLogEvent.ChannelUpdate,
 			target_id: channel.id,
@@ -218,9 +196,7 @@ const actions: readonly [
 /** A time within the 28 days of a timeout. */
 function soon(): string {
 	const hourMs = 60 * 60 * 1000;
-	return new Date(
-		performance.timeOrigin + performance.now() + hourMs,
-	).toISOString();
+	return new Date(performance.timeOrigin + performance.now() + hourMs).toISOString();
 }
 
 /** Two voice channels, the second made here if there is only one. */
@@ -232,10 +208,7 @@ function voiceChannels(
 	const [first, second] = voice;
 	if (!first) throw new Error("the demo's seed has a voice channel");
 	const guild = world.guilds.of(first);
-	return [
-		first,
-		second ?? world.channels.add(guild, { name: "second", type: 2 }),
-	];
+	return [first, second ?? world.channels.add(guild, { name: "second", type: 2 })];
 }
 
 for (const [name, act, entry] of actions)
@@ -260,14 +233,9 @@ test("only bots with the permission and the intent receive the event", async (gi
 	const { bot, simulator, world, guild, person, path, user } = given;
 	await using _ = bot;
 	const { Guilds, GuildMessages } = Intent;
-	await using without = await connect(simulator, "alpha", [
-		Guilds,
-		GuildMessages,
-	]);
-	const nick = (text: string) =>
-		person("PATCH", `${path}/members/${user("zoe").id}`, { nick: text });
-	const entries = () =>
-		bot.events.filter(({ t }) => t === "GUILD_AUDIT_LOG_ENTRY_CREATE");
+	await using without = await connect(simulator, "alpha", [Guilds, GuildMessages]);
+	const nick = (text: string) => person("PATCH", `${path}/members/${user("zoe").id}`, { nick: text });
+	const entries = () => bot.events.filter(({ t }) => t === "GUILD_AUDIT_LOG_ENTRY_CREATE");
 	await nick("One");
 	await bot.event("GUILD_AUDIT_LOG_ENTRY_CREATE");
 	for (const role of guild.roles.values()) {
@@ -295,20 +263,11 @@ test("deleted messages of an author in a channel are counted in one entry, with 
 	await remove(channelNamed("staff"), "zoe");
 	await remove(channel, "zoe");
 	await remove(channel, "ada");
-	expect(guild.auditLog.map(({ options }) => options?.count)).toEqual([
-		"4",
-		"1",
-		"1",
-	]);
+	expect(guild.auditLog.map(({ options }) => options?.count)).toEqual(["4", "1", "1"]);
 	await person("PATCH", `/guilds/${guild.id}`, { name: "End" });
 	const { GuildUpdate } = AuditLogEvent;
-	await bot.event(
-		"GUILD_AUDIT_LOG_ENTRY_CREATE",
-		({ action_type }) => action_type === GuildUpdate,
-	);
-	const events = bot.events.filter(
-		({ t }) => t === "GUILD_AUDIT_LOG_ENTRY_CREATE",
-	);
+	await bot.event("GUILD_AUDIT_LOG_ENTRY_CREATE", ({ action_type }) => action_type === GuildUpdate);
+	const events = bot.events.filter(({ t }) => t === "GUILD_AUDIT_LOG_ENTRY_CREATE");
 	expect(events.map(({ d }) => d.options)).toEqual([
 		{ channel_id: channel.id, count: "1" },
 		{ channel_id: channel.id, count: "1" },
@@ -320,8 +279,7 @@ test("deleted messages of an author in a channel are counted in one entry, with 
 test("a message that a bot deletes is not in the audit log, but many at once are", async (given) => {
 	const { bot, alpha, world, guild, channel, user } = given;
 	await using _ = bot;
-	const add = () =>
-		world.messages.add(channel, user("zoe"), { content: "x" }).id;
+	const add = () => world.messages.add(channel, user("zoe"), { content: "x" }).id;
 	await alpha("DELETE", Routes.channelMessage(channel.id, add()));
 	expect(guild.auditLog).toEqual([]);
 	const messages = [add(), add()];

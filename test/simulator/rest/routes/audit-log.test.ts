@@ -11,22 +11,10 @@ const pixel =
 
 const creations = (guildId: string, channelId: string) =>
 	[
-		[
-			AuditLogEvent.ChannelCreate,
-			Routes.guildChannels(guildId),
-			{ name: "recipes" },
-		],
+		[AuditLogEvent.ChannelCreate, Routes.guildChannels(guildId), { name: "recipes" }],
 		[AuditLogEvent.RoleCreate, Routes.guildRoles(guildId), { name: "Cook" }],
-		[
-			AuditLogEvent.EmojiCreate,
-			Routes.guildEmojis(guildId),
-			{ name: "soup", image: pixel },
-		],
-		[
-			AuditLogEvent.WebhookCreate,
-			Routes.channelWebhooks(channelId),
-			{ name: "News" },
-		],
+		[AuditLogEvent.EmojiCreate, Routes.guildEmojis(guildId), { name: "soup", image: pixel }],
+		[AuditLogEvent.WebhookCreate, Routes.channelWebhooks(channelId), { name: "News" }],
 		[
 			AuditLogEvent.GuildScheduledEventCreate,
 			Routes.guildScheduledEvents(guildId),
@@ -80,8 +68,7 @@ test("each creation is found by its author and kind, with its target, name and r
 			key: "name",
 			new_value: body.name,
 		} as never);
-		const of = async (query: string) =>
-			(await find(query)).map(({ target_id }) => target_id);
+		const of = async (query: string) => (await find(query)).map(({ target_id }) => target_id);
 		expect(await of(`action_type=${type}`)).toEqual([made, other]);
 		expect(await of(`action_type=${type}&user_id=${owner}`)).toEqual([other]);
 	}

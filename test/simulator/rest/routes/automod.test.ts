@@ -12,11 +12,7 @@ import {
 } from "discord.js";
 import { connect, testWith, usualIntents } from "../../support.ts";
 
-const intents = [
-	...usualIntents,
-	Intent.AutoModerationConfiguration,
-	Intent.AutoModerationExecution,
-];
+const intents = [...usualIntents, Intent.AutoModerationConfiguration, Intent.AutoModerationExecution];
 
 const test = testWith(({ world, guild, simulator }) => ({
 	path: `/guilds/${guild.id}/auto-moderation/rules`,
@@ -85,9 +81,7 @@ test("discord.js creates, lists, edits and deletes a rule, with events and audit
 	await bot.event("AUTO_MODERATION_RULE_DELETE", ({ id }) => id === made.id);
 	const gone = await alpha("GET", `${path}/${made.id}`);
 	expect([gone.status, gone.code]).toEqual([404, 0]);
-	const entries = guild.auditLog.filter(
-		({ target_id }) => target_id === made.id,
-	);
+	const entries = guild.auditLog.filter(({ target_id }) => target_id === made.id);
 	expect(entries).toMatchObject([
 		{ action_type: AuditLogEvent.AutoModerationRuleCreate, reason: "too hot" },
 		{
@@ -113,8 +107,7 @@ test("rules need MANAGE_GUILD, and actions on members MODERATE_MEMBERS", async (
 		permissions: String(BigInt(own.permissions) & ~bits),
 	});
 	world.roles.edit(guild, own, without(ModerateMembers));
-	for (const rule of [timesOut, keywordRule(profileRule)])
-		expect((await alpha("POST", path, rule)).code).toBe(50013);
+	for (const rule of [timesOut, keywordRule(profileRule)]) expect((await alpha("POST", path, rule)).code).toBe(50013);
 	expect((await alpha("POST", path, keywordRule())).status).toBe(200);
 	world.roles.edit(guild, own, without(ManageGuild));
 	const { id } = made.json<{ id: string }>();
@@ -124,8 +117,7 @@ test("rules need MANAGE_GUILD, and actions on members MODERATE_MEMBERS", async (
 test("a guild has at most six keyword rules, and one of each other type", async (given) => {
 	const { alpha, path } = given;
 	const post = (more: object) => alpha("POST", path, keywordRule(more));
-	for (let count = 0; count < 6; count += 1)
-		expect((await post({})).status).toBe(200);
+	for (let count = 0; count < 6; count += 1) expect((await post({})).status).toBe(200);
 	expect((await post({})).faults).toEqual({
 		"": "AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED",
 	});
@@ -144,31 +136,16 @@ test("a guild has at most six keyword rules, and one of each other type", async 
 test("an invalid rule is refused at its field", async (given) => {
 	const { alpha, path } = given;
 	const cases: [more: object, field: string][] = [
-		[
-			{ trigger_metadata: { keyword_filter: ["x".repeat(61)] } },
-			"trigger_metadata.keyword_filter.0",
-		],
-		[
-			{ trigger_metadata: { regex_patterns: Array(11).fill("x") } },
-			"trigger_metadata.regex_patterns",
-		],
-		[
-			{ trigger_metadata: { allow_list: Array(101).fill("x") } },
-			"trigger_metadata.allow_list",
-		],
+		[{ trigger_metadata: { keyword_filter: ["x".repeat(61)] } }, "trigger_metadata.keyword_filter.0"],
+		[{ trigger_metadata: { regex_patterns: Array(11).fill("x") } }, "trigger_metadata.regex_patterns"],
+		[{ trigger_metadata: { allow_list: Array(101).fill("x") } }, "trigger_metadata.allow_list"],
 		[{ trigger_metadata: undefined }, "trigger_metadata"],
-		[
-			{ trigger_type: 5, trigger_metadata: { mention_total_limit: 51 } },
-			"trigger_metadata.mention_total_limit",
-		],
+		[{ trigger_type: 5, trigger_metadata: { mention_total_limit: 51 } }, "trigger_metadata.mention_total_limit"],
 		[{ event_type: 2 }, "event_type"],
 		[{ trigger_type: 2 }, "trigger_type"],
 		[{ actions: [] }, "actions"],
 		[{ actions: [{ type: 2 }] }, "actions.0.metadata.channel_id"],
-		[
-			{ actions: [{ type: 3, metadata: { duration_seconds: 2_419_201 } }] },
-			"actions.0.metadata.duration_seconds",
-		],
+		[{ actions: [{ type: 3, metadata: { duration_seconds: 2_419_201 } }] }, "actions.0.metadata.duration_seconds"],
 		[
 			{
 				trigger_type: 3,
@@ -177,10 +154,7 @@ test("an invalid rule is refused at its field", async (given) => {
 			"actions.0.type",
 		],
 		[{ actions: [{ type: 4 }] }, "actions.0.type"],
-		[
-			{ actions: [{ type: 1, metadata: { custom_message: "x".repeat(151) } }] },
-			"actions.0.metadata.custom_message",
-		],
+		[{ actions: [{ type: 1, metadata: { custom_message: "x".repeat(151) } }] }, "actions.0.metadata.custom_message"],
 		[{ exempt_roles: Array(21).fill("1") }, "exempt_roles"],
 		[{ exempt_channels: Array(51).fill("1") }, "exempt_channels"],
 	];
@@ -275,8 +249,7 @@ test("mention limits apply to messages and edits, except for exempt channels and
 	const path = `/channels/${channel.id}/messages/${first?.id}`;
 	const edit = await liwei("PATCH", path, { content: "<@1> <@2>" });
 	expect(edit.code).toBe(200000);
-	const change = (changes: object) =>
-		world.autoModeration.edit(guild, edited, changes);
+	const change = (changes: object) => world.autoModeration.edit(guild, edited, changes);
 	change({ exempt_channels: [channel.id] });
 	expect(await say("<@1> <@2>")).toBe("written");
 	change({ exempt_channels: [], enabled: false });
@@ -294,7 +267,5 @@ test("bots and members with MANAGE_GUILD are exempt", async (given) => {
 	rule(["soup"]);
 	await simulator.user("ada").say("The Cooks/general", "soup");
 	await simulator.bot("alpha").say("The Cooks/general", "soup");
-	expect(simulator.channel("The Cooks/general").transcript()).toBe(
-		"ada: soup\nalpha: soup",
-	);
+	expect(simulator.channel("The Cooks/general").transcript()).toBe("ada: soup\nalpha: soup");
 });

@@ -20,10 +20,10 @@ test("discord.js bans many at once; users who are banned, above the bot or unkno
 	await simulator.user("zoe").say("The Cooks/general", "spam");
 	const answer = await bot.client.guilds.cache
 		.get(guild.id)
-		?.bans.bulkCreate(
-			[zoe, outsider.id, banned.id, owner, nobody, bot.client.user.id],
-			{ deleteMessageSeconds: 60, reason: "a raid" },
-		);
+		?.bans.bulkCreate([zoe, outsider.id, banned.id, owner, nobody, bot.client.user.id], {
+			deleteMessageSeconds: 60,
+			reason: "a raid",
+		});
 	expect(answer).toEqual({
 		bannedUsers: [zoe, outsider.id],
 		failedUsers: [banned.id, owner, nobody],
@@ -32,9 +32,7 @@ test("discord.js bans many at once; users who are banned, above the bot or unkno
 	expect(guild.bans.get(zoe)?.reason).toBe("a raid");
 	expect(guild.members.has(zoe)).toBe(false);
 	expect(simulator.channel("The Cooks/general").transcript()).toBe("");
-	await bot.event("GUILD_BAN_ADD", ({ user }) =>
-		Bun.deepMatch({ id: outsider.id }, user),
-	);
+	await bot.event("GUILD_BAN_ADD", ({ user }) => Bun.deepMatch({ id: outsider.id }, user));
 	expect(guild.auditLog).toMatchObject([
 		{ action_type: AuditLogEvent.MemberBanAdd, target_id: zoe },
 		{ action_type: AuditLogEvent.MemberBanAdd, target_id: outsider.id },
@@ -49,9 +47,7 @@ test("a bulk ban that bans nobody, has over 200 users or lacks a permission is r
 	const ban = (user_ids: unknown) => alpha("POST", path, { user_ids });
 	expect((await ban([guild.owner_id])).code).toBe(500000);
 	expect((await ban([])).code).toBe(50035);
-	const many = Array.from({ length: 201 }, (_, index) =>
-		String(10n ** 17n + BigInt(index)),
-	);
+	const many = Array.from({ length: 201 }, (_, index) => String(10n ** 17n + BigInt(index)));
 	expect((await ban(many)).code).toBe(50035);
 	expect(simulator.journal.entries()).toEqual([]);
 	const jose = as("jose.garcia");

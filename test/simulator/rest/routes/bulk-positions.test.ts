@@ -8,18 +8,13 @@ import { connect, testWith } from "../../support.ts";
 const test = testWith(({ guild, world }) => ({
 	path: `/guilds/${guild.id}`,
 	addChannels: (count: number, parent_id: string | null = null) =>
-		Array.from({ length: count }, (_, index) =>
-			world.channels.add(guild, { name: `channel-${index}`, parent_id }),
-		),
+		Array.from({ length: count }, (_, index) => world.channels.add(guild, { name: `channel-${index}`, parent_id })),
 	addRoles: (count: number) =>
-		Array.from({ length: count }, (_, index) =>
-			world.roles.add(guild, { name: `role-${index}` }),
-		),
+		Array.from({ length: count }, (_, index) => world.roles.add(guild, { name: `role-${index}` })),
 }));
 
 /** Numbers from 0 in an order in which none is where it was. */
-const shuffled = (count: number) =>
-	Array.from({ length: count }, (_, index) => (index * 7 + 3) % count);
+const shuffled = (count: number) => Array.from({ length: count }, (_, index) => (index * 7 + 3) % count);
 
 test("200 channels are ordered in one request, with an event for each that moves", async (given) => {
 	const { path, alpha, addChannels, simulator, guild } = given;
@@ -35,8 +30,7 @@ test("200 channels are ordered in one request, with an event for each that moves
 	expect(channels.map(({ position }) => position - first)).toEqual(order);
 	const last = channels.at(-1);
 	await bot.event("CHANNEL_UPDATE", ({ id }) => id === last?.id);
-	const updates = () =>
-		bot.events.filter(({ t }) => t === "CHANNEL_UPDATE").length;
+	const updates = () => bot.events.filter(({ t }) => t === "CHANNEL_UPDATE").length;
 	expect(updates()).toBe(200);
 	expect((await alpha("PATCH", `${path}/channels`, body)).status).toBe(204);
 	const [one] = channels;
@@ -63,8 +57,7 @@ test("a request for many channels is refused whole", async (given) => {
 		const { code, faults } = await alpha("PATCH", `${path}/channels`, body);
 		return code === 50035 ? faults : code;
 	};
-	const onlyLast = (more: object) => (index: number) =>
-		index === 99 ? more : {};
+	const onlyLast = (more: object) => (index: number) => (index === 99 ? more : {});
 	expect(await move(onlyLast({ id: guild.id }))).toBe(10003);
 	expect(await move(onlyLast({ position: -1 }))).toEqual({
 		"99.position": "NUMBER_TYPE_MIN",
@@ -72,20 +65,15 @@ test("a request for many channels is refused whole", async (given) => {
 	expect(await move(onlyLast({ parent_id: full.id }))).toEqual({
 		parent_id: "CHANNEL_PARENT_MAX_CHANNELS",
 	});
-	expect(await move((index) => (index < 2 ? { parent_id: box.id } : {}))).toBe(
-		40009,
-	);
+	expect(await move((index) => (index < 2 ? { parent_id: box.id } : {}))).toBe(40009);
 	expect(channels.map(({ position }) => position)).toEqual(before);
 	const own = { id: guild.id, type: 0, allow: "0", deny: "64" } as const;
 	world.channels.setOverwrite(box, own);
 	const locked = { parent_id: box.id, lock_permissions: true };
 	// Parents that stay may be listed.
-	const stays = (index: number) =>
-		index === 99 ? locked : { parent_id: null };
+	const stays = (index: number) => (index === 99 ? locked : { parent_id: null });
 	expect(await move(stays)).toBeUndefined();
-	expect(channels.map(({ position }) => position)).toEqual(
-		channels.map((_, index) => 99 - index),
-	);
+	expect(channels.map(({ position }) => position)).toEqual(channels.map((_, index) => 99 - index));
 	expect(channels[99]).toMatchObject({
 		parent_id: box.id,
 		permission_overwrites: [own],
@@ -101,18 +89,14 @@ test("100 roles are ordered in one request, with an event and an audit log entry
 		id,
 		position: 1 + (order[index] ?? 0),
 	}));
-	const moved = roles.filter(
-		({ position }, index) => position !== body[index]?.position,
-	);
+	const moved = roles.filter(({ position }, index) => position !== body[index]?.position);
 	const reason = { "x-audit-log-reason": "tidying" };
 	const answer = await alpha("PATCH", `${path}/roles`, body, reason);
 	expect(answer.status).toBe(200);
 	expect(answer.json<unknown[]>()).toHaveLength(guild.roles.size);
 	expect(roles.map(({ position }) => position - 1)).toEqual(order);
 	const sorted = [...guild.roles.values()].sort(compareRoles).reverse();
-	expect(sorted.map(({ position }) => position)).toEqual(
-		sorted.map((_, index) => index),
-	);
+	expect(sorted.map(({ position }) => position)).toEqual(sorted.map((_, index) => index));
 	expect(sorted.at(-1)).toBe(role("alpha"));
 	expect(guild.auditLog).toHaveLength(moved.length);
 	expect(guild.auditLog.at(-1)).toMatchObject({

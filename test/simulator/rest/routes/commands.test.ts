@@ -2,13 +2,7 @@
 
 import { test as bunTest, describe, expect } from "bun:test";
 import { ApplicationCommandOptionType as Option } from "discord.js";
-import {
-	type Cooks,
-	connect,
-	cooksOf,
-	startSimulator,
-	testWith,
-} from "../../support.ts";
+import { type Cooks, connect, cooksOf, startSimulator, testWith } from "../../support.ts";
 
 const verify = { name: "verify", description: "Link your account" };
 const code = {
@@ -38,9 +32,7 @@ describe("registering", () => {
 			const made = await manager?.create({ ...verify, options });
 			const { id = "", version } = made ?? {};
 			expect(made?.options).toMatchObject([{ name: "code", required: true }]);
-			expect(made?.guildId ?? undefined).toBe(
-				manager === guild?.commands ? guild?.id : undefined,
-			);
+			expect(made?.guildId ?? undefined).toBe(manager === guild?.commands ? guild?.id : undefined);
 			const description = "Prove who you are";
 			const edited = await manager?.edit(id, { description });
 			expect(edited?.description).toBe(description);
@@ -60,9 +52,7 @@ describe("registering", () => {
 		const again = await call("PUT", inGuild, [verify, help]);
 		expect(again.json<unknown>()).toEqual(first.json<unknown>());
 		const changed = { ...help, description: "All there is" };
-		const third = (await call("PUT", inGuild, [changed])).json<
-			Record<string, string>[]
-		>();
+		const third = (await call("PUT", inGuild, [changed])).json<Record<string, string>[]>();
 		const known = first.json<Record<string, string>[]>()[1];
 		expect(third).toMatchObject([{ id: known?.id, name: "help" }]);
 		expect(third[0]?.version).not.toBe(known?.version ?? "");
@@ -81,8 +71,7 @@ describe("registering", () => {
 		const { call, everywhere } = given;
 		const name_localizations = { de: "verifizieren" };
 		await call("PUT", everywhere, [{ ...verify, name_localizations }]);
-		const list = async (query: string) =>
-			(await call("GET", `${everywhere}${query}`)).json<unknown[]>()[0];
+		const list = async (query: string) => (await call("GET", `${everywhere}${query}`)).json<unknown[]>()[0];
 		expect(await list("?with_localizations=true")).toMatchObject({
 			name_localizations,
 		});
@@ -96,12 +85,7 @@ describe("registering", () => {
 		["no name", { name: undefined }, "name", "REQUIRED"],
 		["no description", { description: undefined }, "description", "REQUIRED"],
 		["an empty description", { description: "" }, "description", "BAD_LENGTH"],
-		[
-			"a long description",
-			{ description: "x".repeat(101) },
-			"description",
-			"BAD_LENGTH",
-		],
+		["a long description", { description: "x".repeat(101) }, "description", "BAD_LENGTH"],
 		[
 			"26 options",
 			{
@@ -119,12 +103,7 @@ describe("registering", () => {
 			"options.1",
 			"OPTIONS_REQUIRED_INVALID",
 		],
-		[
-			"two options of a name",
-			{ options: [code, code] },
-			"options.1",
-			"NAME_ALREADY_EXISTS",
-		],
+		["two options of a name", { options: [code, code] }, "options.1", "NAME_ALREADY_EXISTS"],
 		[
 			"subcommands beside options",
 			{ options: [code, { ...code, type: Option.Subcommand, name: "sub" }] },
@@ -164,9 +143,7 @@ describe("registering", () => {
 		[
 			"a text as the choice of a number",
 			{
-				options: [
-					{ ...code, type: 4, choices: [{ name: "one", value: "one" }] },
-				],
+				options: [{ ...code, type: 4, choices: [{ name: "one", value: "one" }] }],
 			},
 			"options.0.choices.0.value",
 			"NUMBER_TYPE_COERCE",
@@ -185,24 +162,14 @@ describe("registering", () => {
 			"options.0",
 			"CHOICES_INVALID",
 		],
-		[
-			"a command of a context menu with a description",
-			{ type: 2 },
-			"description",
-			"CONTEXT_MENU_DESCRIPTION_INVALID",
-		],
+		["a command of a context menu with a description", { type: 2 }, "description", "CONTEXT_MENU_DESCRIPTION_INVALID"],
 		[
 			"a command of a context menu with options",
 			{ type: 3, description: "", options: [code] },
 			"options",
 			"CONTEXT_MENU_OPTIONS_INVALID",
 		],
-		[
-			"an option without a description",
-			{ options: [{ type: 3, name: "code" }] },
-			"options.0.description",
-			"REQUIRED",
-		],
+		["an option without a description", { options: [{ type: 3, name: "code" }] }, "options.0.description", "REQUIRED"],
 	])("%s is refused", async (_, fault, path, message) => {
 		await using simulator = await startSimulator();
 		const { call, everywhere } = alphaOf(cooksOf(simulator));
@@ -256,9 +223,7 @@ describe("registering", () => {
 			message: "Maximum number of application commands reached (15)",
 		});
 		expect((await call("POST", everywhere, verify)).status).toBe(201);
-		expect((await call("PUT", everywhere, [...full, ...slash])).status).toBe(
-			200,
-		);
+		expect((await call("PUT", everywhere, [...full, ...slash])).status).toBe(200);
 		const tooMany = await call("PUT", everywhere, [...full, ...slash, verify]);
 		expect(tooMany.faults).toEqual({ "": "BASE_TYPE_MAX_LENGTH" });
 	});
@@ -374,9 +339,7 @@ describe("registering", () => {
 		expect(await code(`/applications/${beta}/commands`)).toBe(20012);
 		expect(await code("/applications/1/commands")).toBe(10002);
 		expect(await code(`${everywhere}/1`)).toBe(10063);
-		expect(
-			await code(everywhere.replace("/commands", `/guilds/${bakers}/commands`)),
-		).toBe(50001);
+		expect(await code(everywhere.replace("/commands", `/guilds/${bakers}/commands`))).toBe(50001);
 		const ada = as("ada");
 		expect((await ada("GET", everywhere)).code).toBe(20002);
 	});

@@ -1,11 +1,7 @@
 // Custom emoji: permissions, limits, and where they can be used.
 
 import { expect } from "bun:test";
-import {
-	AuditLogEvent,
-	GatewayIntentBits as Intent,
-	PermissionFlagsBits,
-} from "discord.js";
+import { AuditLogEvent, GatewayIntentBits as Intent, PermissionFlagsBits } from "discord.js";
 import { type Cooks, connect, testWith } from "../../support.ts";
 
 const png = Buffer.from("\x89PNG\r\n\x1a\nxxxx", "latin1");
@@ -23,15 +19,11 @@ function allow({ world, guild, role }: Cooks, ...permissions: bigint[]): void {
 	});
 }
 
-const { CreateGuildExpressions, ManageGuildExpressions, UseExternalEmojis } =
-	PermissionFlagsBits;
+const { CreateGuildExpressions, ManageGuildExpressions, UseExternalEmojis } = PermissionFlagsBits;
 
 test("discord.js creates, edits and deletes an emoji, with events and audit log entries", async (given) => {
 	const { guild, simulator } = given;
-	await using bot = await connect(simulator, "alpha", [
-		Intent.Guilds,
-		Intent.GuildExpressions,
-	]);
+	await using bot = await connect(simulator, "alpha", [Intent.Guilds, Intent.GuildExpressions]);
 	const found = await bot.client.guilds.fetch(guild.id);
 	const made = await found.emojis.create({
 		attachment: png,
@@ -65,10 +57,7 @@ test("discord.js creates, edits and deletes an emoji, with events and audit log 
 		roles: [role],
 	});
 	await made.delete("eaten");
-	await bot.event(
-		"GUILD_EMOJIS_UPDATE",
-		({ emojis }) => (emojis as unknown[]).length === 0,
-	);
+	await bot.event("GUILD_EMOJIS_UPDATE", ({ emojis }) => (emojis as unknown[]).length === 0);
 	expect(guild.emojis.size).toBe(0);
 	expect(guild.auditLog.slice(-3)).toMatchObject([
 		{
@@ -79,10 +68,7 @@ test("discord.js creates, edits and deletes an emoji, with events and audit log 
 		},
 		{
 			action_type: AuditLogEvent.EmojiUpdate,
-			changes: [
-				{ key: "name", old_value: "soup", new_value: "stew" },
-				{ key: "roles" },
-			],
+			changes: [{ key: "name", old_value: "soup", new_value: "stew" }, { key: "roles" }],
 		},
 		{
 			action_type: AuditLogEvent.EmojiDelete,
@@ -107,18 +93,12 @@ test("a bot receives the emoji when it starts, and no changes without the intent
 
 test("the creator of an emoji is shown to those who can create or manage emoji", async (given) => {
 	const { guild, user, alpha, emojis, simulator } = given;
-	const add = (name: string) =>
-		simulator.world.emojis.add(guild, user(name), { name: `${name}_s` });
+	const add = (name: string) => simulator.world.emojis.add(guild, user(name), { name: `${name}_s` });
 	const [own, other] = [add("alpha"), add("ada")];
 	const shown = async () => {
 		const list = (await alpha("GET", emojis)).json<{ user?: object }[]>();
-		const one = async (id: string) =>
-			"user" in (await alpha("GET", `${emojis}/${id}`)).json();
-		return [
-			list.map((emoji) => "user" in emoji),
-			await one(own.id),
-			await one(other.id),
-		];
+		const one = async (id: string) => "user" in (await alpha("GET", `${emojis}/${id}`)).json();
+		return [list.map((emoji) => "user" in emoji), await one(own.id), await one(other.id)];
 	};
 	allow(given);
 	expect(await shown()).toEqual([[false, false], false, false]);
@@ -155,13 +135,9 @@ test("creating needs CREATE_, own emoji either, others' MANAGE_GUILD_EXPRESSIONS
 	expect(await codes()).toEqual([50013, 200, 204, 200, 204]);
 });
 
-test("invalid names, images and roles are refused", async ({
-	alpha,
-	emojis,
-}) => {
+test("invalid names, images and roles are refused", async ({ alpha, emojis }) => {
 	const faults = async (body: object) =>
-		(await alpha("POST", emojis, { name: "soup", image: picture, ...body }))
-			.faults;
+		(await alpha("POST", emojis, { name: "soup", image: picture, ...body })).faults;
 	expect(await faults({ name: "x" })).toEqual({ name: "BASE_TYPE_BAD_LENGTH" });
 	expect(await faults({ name: "a soup" })).toEqual({
 		name: "STRING_TYPE_REGEX",
@@ -182,10 +158,8 @@ test("invalid names, images and roles are refused", async ({
 
 test("a guild has at most 50 static and 50 animated emoji", async (given) => {
 	const { guild, user, alpha, emojis, simulator } = given;
-	for (let index = 0; index < 50; index += 1)
-		simulator.world.emojis.add(guild, user("ada"), { name: `e${index}` });
-	const add = async (image: string) =>
-		(await alpha("POST", emojis, { name: "soup", image })).code;
+	for (let index = 0; index < 50; index += 1) simulator.world.emojis.add(guild, user("ada"), { name: `e${index}` });
+	const add = async (image: string) => (await alpha("POST", emojis, { name: "soup", image })).code;
 	expect(await add(picture)).toBe(30008);
 	expect(await add(gif)).toBeUndefined();
 	for (let index = 1; index < 50; index += 1)
@@ -206,12 +180,7 @@ test("reacting with another guild's emoji needs USE_EXTERNAL_EMOJIS", async (giv
 	const bread = world.emojis.add(bakers, user("zoe"), { name: "bread" });
 	const said = await simulator.user("ada").say("The Cooks/general", "hi");
 	const react = async (emoji: string) =>
-		(
-			await alpha(
-				"PUT",
-				`/channels/${said.channel_id}/messages/${said.id}/reactions/${emoji}/@me`,
-			)
-		).code;
+		(await alpha("PUT", `/channels/${said.channel_id}/messages/${said.id}/reactions/${emoji}/@me`)).code;
 	expect(await react(`_:${soup.id}`)).toBeUndefined();
 	expect(await react(`bread:${bread.id}`)).toBe(10014);
 	world.members.add(bakers, user("alpha"));
@@ -220,9 +189,7 @@ test("reacting with another guild's emoji needs USE_EXTERNAL_EMOJIS", async (giv
 	deny(channel, UseExternalEmojis);
 	expect(await react(`bread:${bread.id}`)).toBe(10014);
 	expect(await react(`_:${soup.id}`)).toBeUndefined();
-	expect(message().reactions.map(({ emoji }) => emoji)).toEqual([
-		{ id: soup.id, name: "soup", animated: true },
-	]);
+	expect(message().reactions.map(({ emoji }) => emoji)).toEqual([{ id: soup.id, name: "soup", animated: true }]);
 
 	function message() {
 		const found = world.messages.get(said.channel_id, said.id);

@@ -6,10 +6,7 @@ import { type Cooks, connect, testWith } from "../../support.ts";
 
 const test = testWith((cooks) => startForwards(cooks));
 
-function startForwards(
-	{ world, guild, ada, as, deny, user }: Cooks,
-	bot = "alpha",
-) {
+function startForwards({ world, guild, ada, as, deny, user }: Cooks, bot = "alpha") {
 	const from = world.channels.add(guild, { name: "from" });
 	const to = world.channels.add(guild, { name: "to" });
 	const call = as(bot);
@@ -52,9 +49,7 @@ test("discord.js forwards a message, and editing the message does not change the
 			channel_id: from.id,
 			guild_id: guild.id,
 		},
-		message_snapshots: [
-			{ message: { type: 0, content: "soup", embeds: [{ title: "Menu" }] } },
-		],
+		message_snapshots: [{ message: { type: 0, content: "soup", embeds: [{ title: "Menu" }] } }],
 	});
 	expect(seen).not.toHaveProperty("referenced_message");
 	const [snapshot] = seen.message_snapshots as { message: object }[];
@@ -71,8 +66,7 @@ test("a forward of an unreadable, missing or system message, or with content of 
 		message_reference: "FORWARD_CONTAINS_UNSUPPORTED_CONTENT",
 	});
 	const nowhere = { type: 1, message_id: message.id };
-	const post = (message_reference: object) =>
-		call("POST", `/channels/${to.id}/messages`, { message_reference });
+	const post = (message_reference: object) => call("POST", `/channels/${to.id}/messages`, { message_reference });
 	expect((await post(nowhere)).faults).toEqual({
 		"message_reference.channel_id": "BASE_TYPE_REQUIRED",
 	});
@@ -172,8 +166,8 @@ test("a message of an announcement channel is published once", async (given) => 
 	expect((await publish(news, said)).json()).toMatchObject({
 		flags: MessageFlags.Crossposted,
 	});
-	expect(
-		await bot.event("MESSAGE_UPDATE", ({ id }) => id === said.id),
-	).toMatchObject({ flags: MessageFlags.Crossposted });
+	expect(await bot.event("MESSAGE_UPDATE", ({ id }) => id === said.id)).toMatchObject({
+		flags: MessageFlags.Crossposted,
+	});
 	expect((await publish(news, said)).code).toBe(40033);
 });

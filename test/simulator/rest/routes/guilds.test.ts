@@ -95,9 +95,7 @@ test("a community cannot remove its rules, updates and content filter", async (g
 		{ verification_level: 0 },
 		{ explicit_content_filter: 1 },
 	])
-		expect(Object.keys((await alpha("PATCH", path, body)).faults)).toEqual(
-			Object.keys(body),
-		);
+		expect(Object.keys((await alpha("PATCH", path, body)).faults)).toEqual(Object.keys(body));
 	const deleted = () => alpha("DELETE", `/channels/${general}`);
 	expect((await deleted()).code).toBe(50074);
 	const moved = { rules_channel_id: updates.id };
@@ -155,9 +153,7 @@ test("an administrator enables and disables COMMUNITY, with both channels in the
 	expect(await bot.event("GUILD_UPDATE")).toMatchObject({ features });
 	expect(guild.auditLog.at(-1)).toMatchObject({
 		reason: "open",
-		changes: expect.arrayContaining([
-			{ key: "features", old_value: [], new_value: features },
-		]),
+		changes: expect.arrayContaining([{ key: "features", old_value: [], new_value: features }]),
 	});
 	const news = { name: "news", type: ChannelType.GuildAnnouncement };
 	const made = await alpha("POST", `${path}/channels`, news);
@@ -181,11 +177,7 @@ test("of the other features only three can be changed", async (given) => {
 	expect(guild.features).toEqual(["RAID_ALERTS_DISABLED"]);
 	world.guilds.edit(guild, { features: ["COMMUNITY", "ROLE_ICONS"] });
 	await change("COMMUNITY", "INVITES_DISABLED", "BANNER");
-	expect(guild.features).toEqual([
-		"COMMUNITY",
-		"ROLE_ICONS",
-		"INVITES_DISABLED",
-	]);
+	expect(guild.features).toEqual(["COMMUNITY", "ROLE_ICONS", "INVITES_DISABLED"]);
 	expect((await change()).code).toBe(50013);
 	makeAdministrator(given);
 	expect((await change("COMMUNITY", "DISCOVERABLE")).code).toBe(40006);
@@ -197,39 +189,23 @@ test("of the other features only three can be changed", async (given) => {
 test("a bot's highest role stays above the roles it orders, and @everyone below all", async (given) => {
 	const { guild, path, alpha, simulator, role } = given;
 	await using bot = await connect(simulator);
-	const order = () =>
-		[...guild.roles.values()]
-			.sort((a, b) => b.position - a.position)
-			.map(({ name }) => name);
-	const place = (name: string, position: number) =>
-		alpha("PATCH", `${path}/roles`, [{ id: role(name).id, position }]);
-	for (const position of [4, 5, 99])
-		expect((await place("Newcomer", position)).code).toBe(50013);
+	const order = () => [...guild.roles.values()].sort((a, b) => b.position - a.position).map(({ name }) => name);
+	const place = (name: string, position: number) => alpha("PATCH", `${path}/roles`, [{ id: role(name).id, position }]);
+	for (const position of [4, 5, 99]) expect((await place("Newcomer", position)).code).toBe(50013);
 	expect((await place("@everyone", 2)).code).toBe(50028);
 	// discord.js lists all roles, with those that stay.
 	const found = bot.client.guilds.cache.get(guild.id)?.roles;
 	await found?.setPosition(role("Newcomer").id, 3);
-	expect(order()).toEqual([
-		"alpha",
-		"Newcomer",
-		"Staff",
-		"Regular",
-		"@everyone",
-	]);
+	expect(order()).toEqual(["alpha", "Newcomer", "Staff", "Regular", "@everyone"]);
 });
 
 test("gradients, role icons and emoji need a feature of the guild", async (given) => {
 	const { guild, path, alpha, world, role } = given;
 	const regular = role("Regular");
-	const change = (body: object) =>
-		alpha("PATCH", `${path}/roles/${regular.id}`, body);
+	const change = (body: object) => alpha("PATCH", `${path}/roles/${regular.id}`, body);
 	const gradient = { primary_color: 1, secondary_color: 2 };
 	const icon = "data:image/png;base64,iVBORw0KGgo=";
-	for (const body of [
-		{ colors: gradient },
-		{ unicode_emoji: "👍" },
-		{ icon },
-	]) {
+	for (const body of [{ colors: gradient }, { unicode_emoji: "👍" }, { icon }]) {
 		expect((await change(body)).code).toBe(50101);
 		expect((await alpha("POST", `${path}/roles`, body)).code).toBe(50101);
 	}
@@ -262,9 +238,7 @@ test("gradients, role icons and emoji need a feature of the guild", async (given
 	});
 	expect((await change({ icon })).json()).toMatchObject({ icon: regular.icon });
 	expect(regular.icon).toMatch(/^[0-9a-f]{32}$/);
-	expect(guild.auditLog.at(-1)?.changes).toEqual([
-		{ key: "icon_hash", new_value: regular.icon },
-	]);
+	expect(guild.auditLog.at(-1)?.changes).toEqual([{ key: "icon_hash", new_value: regular.icon }]);
 });
 
 test("a deleted role is gone from members and overwrites", async (given) => {
@@ -277,6 +251,5 @@ test("a deleted role is gone from members and overwrites", async (given) => {
 	expect((await alpha("DELETE", `${path}/roles/${id}`)).status).toBe(204);
 	expect(guild.roles.has(id)).toBe(false);
 	expect(channel.permission_overwrites).toEqual([]);
-	for (const { roles } of guild.members.values())
-		expect(roles).not.toContain(id);
+	for (const { roles } of guild.members.values()) expect(roles).not.toContain(id);
 });

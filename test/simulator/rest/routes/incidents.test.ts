@@ -5,8 +5,7 @@ import { connect, testWith } from "../../support.ts";
 
 const test = testWith();
 
-const inHours = (hours: number) =>
-	new Date(Date.now() + hours * 3_600_000).toISOString();
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 test("discord.js disables invites and DMs, with a GUILD_UPDATE event", async (given) => {
 	const { simulator } = given;

@@ -22,8 +22,7 @@ test("discord.js creates, lists, fetches and deletes an invite, with events and 
 	const { guild, channel, simulator } = given;
 	await using bot = await connect(simulator, "alpha", intents);
 	const found = await bot.client.channels.fetch(channel.id);
-	if (!(found instanceof TextChannel))
-		throw new Error("expected a text channel");
+	if (!(found instanceof TextChannel)) throw new Error("expected a text channel");
 	const made = await found.createInvite({
 		maxAge: 600,
 		maxUses: 5,
@@ -42,15 +41,9 @@ test("discord.js creates, lists, fetches and deletes an invite, with events and 
 	});
 	expect([...(await found.fetchInvites()).keys()]).toEqual([made.code]);
 	const cached = bot.client.guilds.cache.get(guild.id);
-	expect([...((await cached?.invites.fetch())?.keys() ?? [])]).toEqual([
-		made.code,
-	]);
+	expect([...((await cached?.invites.fetch())?.keys() ?? [])]).toEqual([made.code]);
 	const shown = await bot.client.fetchInvite(made.code);
-	expect([shown.guild?.id, shown.channel?.id, shown.memberCount]).toEqual([
-		guild.id,
-		channel.id,
-		guild.members.size,
-	]);
+	expect([shown.guild?.id, shown.channel?.id, shown.memberCount]).toEqual([guild.id, channel.id, guild.members.size]);
 	expect(shown.expiresTimestamp).toBe(Number(made.createdTimestamp) + 600_000);
 	await made.delete("over");
 	expect(await bot.event("INVITE_DELETE")).toMatchObject({
@@ -76,8 +69,7 @@ test("an invite ends with its time, its last use, and its channel", async (given
 	const { guild, channel, ada, alpha, simulator } = given;
 	const { world } = simulator;
 	const { invites } = world;
-	const ago = (seconds: number) =>
-		new Date(Date.now() - seconds * 1000).toISOString();
+	const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 	const aged = (max_age: number, seconds: number) =>
 		invites.add(channel, { inviter: ada, max_age, created_at: ago(seconds) });
 	const over = aged(600, 601);
@@ -85,8 +77,7 @@ test("an invite ends with its time, its last use, and its channel", async (given
 	const endless = aged(0, 10_000_000);
 	const once = invites.add(channel, { inviter: ada, max_uses: 2 });
 	invites.use(once);
-	const codes = () =>
-		invites.list({ guild_id: guild.id }).map(({ code }) => code);
+	const codes = () => invites.list({ guild_id: guild.id }).map(({ code }) => code);
 	expect(codes()).toEqual([good.code, endless.code, once.code]);
 	expect((await alpha("GET", `/invites/${over.code}`)).code).toBe(10006);
 	expect((await alpha("DELETE", `/invites/${over.code}`)).code).toBe(10006);
@@ -100,8 +91,7 @@ test("an invite ends with its time, its last use, and its channel", async (given
 
 test("an identical invite is reused unless it must be unique", async (given) => {
 	const { alpha, all, simulator } = given;
-	const make = async (body: object) =>
-		(await alpha("POST", all, body)).json().code;
+	const make = async (body: object) => (await alpha("POST", all, body)).json().code;
 	const first = await make({});
 	expect(await make({ max_age: 86_400, max_uses: 0 })).toBe(first);
 	expect(await make({ max_age: 0 })).not.toBe(first);
@@ -120,10 +110,7 @@ test("no invite is created while invites are paused: the response is 204", async
 		invites_disabled_until: until,
 		dms_disabled_until: null,
 	};
-	for (const paused of [
-		{ features: [GuildFeature.InvitesDisabled] },
-		{ features: [], incidents_data },
-	]) {
+	for (const paused of [{ features: [GuildFeature.InvitesDisabled] }, { features: [], incidents_data }]) {
 		guilds.edit(guild, paused);
 		expect((await alpha("POST", all, {})).status).toBe(204);
 	}
@@ -135,8 +122,7 @@ test("no invite is created while invites are paused: the response is 204", async
 test("creating, listing and deleting invites need permissions; reading one needs its code", async (given) => {
 	const { guild, channel, ada, alpha, all, simulator, deny, role, as } = given;
 	const { world } = simulator;
-	const { CreateInstantInvite, ManageChannels, ManageGuild } =
-		PermissionFlagsBits;
+	const { CreateInstantInvite, ManageChannels, ManageGuild } = PermissionFlagsBits;
 	const own = role("alpha");
 	const permissions = String(BigInt(own.permissions) & ~ManageGuild);
 	world.roles.edit(guild, own, { permissions });
@@ -161,8 +147,7 @@ test("creating, listing and deleting invites need permissions; reading one needs
 
 test("a guild has at most 1000 invites, and none to a category", async (given) => {
 	const { guild, channel, ada, alpha, all, simulator } = given;
-	for (let index = 0; index < 1000; index += 1)
-		simulator.world.invites.add(channel, { inviter: ada });
+	for (let index = 0; index < 1000; index += 1) simulator.world.invites.add(channel, { inviter: ada });
 	expect((await alpha("POST", all, {})).code).toBe(30016);
 	const category = simulator.world.channels.add(guild, {
 		name: "talk",
@@ -220,9 +205,7 @@ test("a person joins by invite and leaves, with events", async (given) => {
 	expect(await bot.event("INVITE_DELETE")).toMatchObject({ code });
 	expect((await asBob("GET", `/guilds/${guild.id}`)).status).toBe(200);
 	// The invite was for one person.
-	expect((await given.as("zoe")("POST", `/invites/${code}`, {})).code).toBe(
-		10006,
-	);
+	expect((await given.as("zoe")("POST", `/invites/${code}`, {})).code).toBe(10006);
 	const left = await asBob("DELETE", `/users/@me/guilds/${guild.id}`);
 	expect(left.status).toBe(204);
 	expect(await bot.event("GUILD_MEMBER_REMOVE")).toMatchObject({
@@ -275,8 +258,7 @@ test("new members have the roles of their invite, are pending in a guild with sc
 		features: [GuildFeature.MemberVerificationGateEnabled],
 	});
 	const asBob = as("bob_the_baker");
-	const join = async () =>
-		(await asBob("POST", `/invites/${invite.code}`, {})).json();
+	const join = async () => (await asBob("POST", `/invites/${invite.code}`, {})).json();
 	expect(await join()).toMatchObject({ new_member: true });
 	expect(await join()).toMatchObject({ new_member: false });
 	expect(invite.uses).toBe(1);

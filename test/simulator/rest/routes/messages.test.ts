@@ -19,9 +19,7 @@ test("a message is stored, returned and in the transcript", async (given) => {
 		author: { username: "ada" },
 		type: 0,
 	});
-	expect(simulator.channel("The Cooks/general").transcript()).toBe(
-		"ada: soup is on",
-	);
+	expect(simulator.channel("The Cooks/general").transcript()).toBe("ada: soup is on");
 });
 
 test("an empty or blank message gets 50006", async (given) => {
@@ -139,11 +137,7 @@ test("a file is stored, described and served", async (given) => {
 			attachments: [{ id: "0", description: "a menu" }],
 		}),
 	);
-	form.set(
-		"files[0]",
-		new Blob(["soup, bread"], { type: "text/plain" }),
-		"menu.txt",
-	);
+	form.set("files[0]", new Blob(["soup, bread"], { type: "text/plain" }), "menu.txt");
 	const response = await fetch(`${simulator.api}/v10${messages}`, {
 		method: "POST",
 		headers: { authorization: simulator.user("ada").token },
@@ -177,11 +171,9 @@ test("stickers and polls in edits get 501", async (given) => {
 
 test("slow mode applies to people without BYPASS_SLOWMODE, and not to bots", async (given) => {
 	const { alpha, zoe, messages, channel, world, user, deny } = given;
-	const { BypassSlowmode, ManageChannels, ManageMessages, ManageThreads } =
-		PermissionFlagsBits;
+	const { BypassSlowmode, ManageChannels, ManageMessages, ManageThreads } = PermissionFlagsBits;
 	world.channels.edit(channel, { rate_limit_per_user: 60 });
-	const send = async (who: typeof zoe) =>
-		(await who("POST", messages, { content: "x" })).code;
+	const send = async (who: typeof zoe) => (await who("POST", messages, { content: "x" })).code;
 	const allowZoe = (bits: bigint) =>
 		world.channels.setOverwrite(channel, {
 			...{ id: user("zoe").id, type: 1, allow: String(bits), deny: "0" },
@@ -240,9 +232,7 @@ test("pages of messages are newest first, with before, after and around", async 
 	const { asAda, messages, simulator } = given;
 	const ids: string[] = [];
 	for (let number = 0; number < 5; number += 1)
-		ids.push(
-			(await simulator.user("ada").say("The Cooks/general", `${number}`)).id,
-		);
+		ids.push((await simulator.user("ada").say("The Cooks/general", `${number}`)).id);
 	const page = async (query: string) =>
 		(await asAda("GET", `${messages}?${query}`))
 			.json<{ content: string }[]>()
@@ -294,9 +284,7 @@ test("only own messages can be edited", async (given) => {
 	const other = await alpha("PATCH", `${messages}/${id}`, { content: "x" });
 	expect(other.code).toBe(50005);
 	expect(simulator.channel("The Cooks/general").transcript()).toBe("ada: soup");
-	expect(
-		(await asAda("PATCH", `${messages}/${id}`, { content: "" })).code,
-	).toBe(50006);
+	expect((await asAda("PATCH", `${messages}/${id}`, { content: "" })).code).toBe(50006);
 });
 
 test("deleting others' messages needs MANAGE_MESSAGES", async (given) => {
@@ -309,9 +297,7 @@ test("deleting others' messages needs MANAGE_MESSAGES", async (given) => {
 
 test("2 to 100 messages are deleted at once, if none is older than 14 days", async (given) => {
 	const { world, ada, alpha, zoe, messages, channel, simulator } = given;
-	const ids = ["1", "2", "3"].map(
-		(content) => world.messages.add(channel, ada, { content }).id,
-	);
+	const ids = ["1", "2", "3"].map((content) => world.messages.add(channel, ada, { content }).id);
 	const old = world.state.newId(Date.now() - 15 * 24 * 3600 * 1000);
 	world.messages.add(channel, ada, { id: old, content: "long ago" });
 	const remove = (who: typeof alpha, messageIds: unknown) =>

@@ -4,8 +4,7 @@ import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { testWith } from "../../support.ts";
 
-const { Administrator, BanMembers, ManageChannels, ManageRoles, ViewChannel } =
-	PermissionFlagsBits;
+const { Administrator, BanMembers, ManageChannels, ManageRoles, ViewChannel } = PermissionFlagsBits;
 
 const test = testWith(({ guild, as }) => ({
 	path: `/guilds/${guild.id}`,
@@ -20,12 +19,8 @@ const test = testWith(({ guild, as }) => ({
 test("a hidden channel gets 50001, and is not in a person's list", async (given) => {
 	const { path, zoe, jose, alpha, channelNamed } = given;
 	const names = async (who: typeof zoe) =>
-		(await who("GET", `${path}/channels`))
-			.json<{ name: string }[]>()
-			.map(({ name }) => name);
-	expect((await zoe("GET", `/channels/${channelNamed("staff").id}`)).code).toBe(
-		50001,
-	);
+		(await who("GET", `${path}/channels`)).json<{ name: string }[]>().map(({ name }) => name);
+	expect((await zoe("GET", `/channels/${channelNamed("staff").id}`)).code).toBe(50001);
 	expect(await names(zoe)).toEqual(["Talk", "general", "Lounge"]);
 	expect(await names(jose)).toContain("staff");
 	expect(await names(alpha)).toContain("staff");
@@ -50,8 +45,7 @@ test("a channel of each type is created in a community", async (given) => {
 
 test("stage and announcement channels need a community, or for the latter NEWS", async (given) => {
 	const { path, alpha, guild, world } = given;
-	const make = (type: ChannelType) =>
-		alpha("POST", `${path}/channels`, { name: "x", type });
+	const make = (type: ChannelType) => alpha("POST", `${path}/channels`, { name: "x", type });
 	const { GuildAnnouncement, GuildStageVoice } = ChannelType;
 	expect((await make(GuildStageVoice)).code).toBe(50024);
 	expect((await make(GuildAnnouncement)).faults).toEqual({
@@ -115,8 +109,7 @@ test("a channel inherits the overwrites of its category", async (given) => {
 
 test("invalid channel settings are refused at their field", async (given) => {
 	const { path, alpha, channelNamed } = given;
-	const faults = async (body: object) =>
-		(await alpha("POST", `${path}/channels`, body)).faults;
+	const faults = async (body: object) => (await alpha("POST", `${path}/channels`, body)).faults;
 	expect(await faults({})).toEqual({ name: "BASE_TYPE_REQUIRED" });
 	expect(await faults({ name: " " })).toEqual({ name: "BASE_TYPE_REQUIRED" });
 	expect(
@@ -139,9 +132,9 @@ test("invalid channel settings are refused at their field", async (given) => {
 	expect(await faults({ name: "x", topic: "x".repeat(1025) })).toEqual({
 		topic: "BASE_TYPE_MAX_LENGTH",
 	});
-	expect(
-		await faults({ name: "x", parent_id: channelNamed("general").id }),
-	).toEqual({ parent_id: "CHANNEL_PARENT_INVALID_TYPE" });
+	expect(await faults({ name: "x", parent_id: channelNamed("general").id })).toEqual({
+		parent_id: "CHANNEL_PARENT_INVALID_TYPE",
+	});
 	expect(await faults({ name: "x", parent_id: "1" })).toEqual({
 		parent_id: "CHANNEL_PARENT_INVALID",
 	});
@@ -172,9 +165,7 @@ test("channels with text can be spoiler channels, unless they are age-restricted
 test("a category has at most 50 channels, and a guild 500", async (given) => {
 	const { path, alpha, guild, channelNamed, simulator } = given;
 	const parent_id = channelNamed("Talk").id;
-	const inside = [...guild.channels.values()].filter(
-		(one) => one.parent_id === parent_id,
-	).length;
+	const inside = [...guild.channels.values()].filter((one) => one.parent_id === parent_id).length;
 	for (let number = inside; number < 50; number += 1)
 		simulator.world.channels.add(guild, { name: `c${number}`, parent_id });
 	const full = await alpha("POST", `${path}/channels`, {
@@ -182,8 +173,7 @@ test("a category has at most 50 channels, and a guild 500", async (given) => {
 		parent_id,
 	});
 	expect(full.faults).toEqual({ parent_id: "CHANNEL_PARENT_MAX_CHANNELS" });
-	while (guild.channels.size < 500)
-		simulator.world.channels.add(guild, { name: "more" });
+	while (guild.channels.size < 500) simulator.world.channels.add(guild, { name: "more" });
 	const more = await alpha("POST", `${path}/channels`, { name: "x" });
 	expect(more.code).toBe(30013);
 });
@@ -217,11 +207,7 @@ test("deleting a category keeps its channels", async (given) => {
 
 test("one request sets many positions and at most one parent", async (given) => {
 	const { path, alpha, channelNamed } = given;
-	const [general, staff, parent] = [
-		channelNamed("general"),
-		channelNamed("staff"),
-		channelNamed("Talk"),
-	];
+	const [general, staff, parent] = [channelNamed("general"), channelNamed("staff"), channelNamed("Talk")];
 	const answer = await alpha("PATCH", `${path}/channels`, [
 		{ id: general.id, position: 5 },
 		{ id: staff.id, position: 4, parent_id: null },
@@ -285,9 +271,7 @@ test("an overwrite is replaced as a whole, and removed", async (given) => {
 	const path = `/channels/${general.id}/permissions/${regular.id}`;
 	await alpha("PUT", path, { type: 0, allow: "1024", deny: "2048" });
 	expect((await alpha("PUT", path, { type: 0, deny: "64" })).status).toBe(204);
-	expect(general.permission_overwrites).toEqual([
-		{ id: regular.id, type: 0, allow: "0", deny: "64" },
-	]);
+	expect(general.permission_overwrites).toEqual([{ id: regular.id, type: 0, allow: "0", deny: "64" }]);
 	expect((await alpha("DELETE", path)).status).toBe(204);
 	expect(general.permission_overwrites).toEqual([]);
 });
@@ -299,23 +283,16 @@ test("channels synced with a category follow its overwrites, with events after t
 	const add = (name: string, parent_id: string | null = null, type = 0) =>
 		channels.add(guild, { name, parent_id, type });
 	const box = add("Box", null, ChannelType.GuildCategory);
-	const [one, two, apart, elsewhere] = [
-		add("one", box.id),
-		add("two", box.id),
-		add("apart", box.id),
-		add("elsewhere"),
-	];
+	const [one, two, apart, elsewhere] = [add("one", box.id), add("two", box.id), add("apart", box.id), add("elsewhere")];
 	channels.setOverwrite(apart, {
 		...{ id: guild.id, type: 0, allow: "0", deny: "2048" },
 	});
 	const updated: string[] = [];
 	const reader = { id: guild.id, seesContent: true };
 	world.state.subscribe(({ type, data }) => {
-		if (type === "CHANNEL_UPDATE")
-			updated.push((data(reader) as { id: string }).id);
+		if (type === "CHANNEL_UPDATE") updated.push((data(reader) as { id: string }).id);
 	});
-	const denies = ({ permission_overwrites }: typeof one) =>
-		permission_overwrites.map(({ deny }) => deny).join();
+	const denies = ({ permission_overwrites }: typeof one) => permission_overwrites.map(({ deny }) => deny).join();
 	const all = () => [box, one, two, apart, elsewhere].map(denies);
 	const path = `/channels/${box.id}/permissions/${regular}`;
 	await alpha("PUT", path, { type: 0, deny: "64" });
@@ -342,9 +319,7 @@ test("an overwrite needs MANAGE_ROLES, a type and a known role", async (given) =
 		type: "BASE_TYPE_REQUIRED",
 	});
 	expect((await alpha("PUT", `${path}/1`, { type: 0 })).code).toBe(10011);
-	expect(
-		(await alpha("PUT", regular, { type: 0, allow: "many" })).faults,
-	).toEqual({ allow: "NUMBER_TYPE_COERCE" });
+	expect((await alpha("PUT", regular, { type: 0, allow: "many" })).faults).toEqual({ allow: "NUMBER_TYPE_COERCE" });
 });
 
 test("an overwrite cannot allow MANAGE_ROLES or permissions that the actor lacks", async (given) => {
@@ -361,8 +336,7 @@ test("an overwrite cannot allow MANAGE_ROLES or permissions that the actor lacks
 test("a member's overwrite beats those of roles, and these beat @everyone's", async (given) => {
 	const { guild, zoe, channelNamed, role, simulator } = given;
 	const general = channelNamed("general");
-	const visible = async () =>
-		(await zoe("GET", `/channels/${general.id}`)).status === 200;
+	const visible = async () => (await zoe("GET", `/channels/${general.id}`)).status === 200;
 	const set = (id: string, type: 0 | 1, allowed: boolean) =>
 		simulator.world.channels.setOverwrite(general, {
 			id,
@@ -404,9 +378,7 @@ test("a role is created at the bottom, edited and deleted", async (given) => {
 	expect((await alpha("DELETE", role)).status).toBe(204);
 	expect(guild.roles.has(id)).toBe(false);
 	expect(member("zoe").roles).not.toContain(id);
-	expect((await alpha("GET", `${path}/roles`)).json<unknown[]>()).toHaveLength(
-		5,
-	);
+	expect((await alpha("GET", `${path}/roles`)).json<unknown[]>()).toHaveLength(5);
 });
 
 test("roles at or above the actor's own cannot be changed", async (given) => {
@@ -452,27 +424,21 @@ test("a bot's own role and @everyone cannot be deleted", async (given) => {
 
 test("a guild has at most 250 roles", async (given) => {
 	const { path, alpha, guild, simulator } = given;
-	while (guild.roles.size < 250)
-		simulator.world.roles.add(guild, { name: "more" });
+	while (guild.roles.size < 250) simulator.world.roles.add(guild, { name: "more" });
 	expect((await alpha("POST", `${path}/roles`, {})).code).toBe(30005);
 });
 
 test("managed roles cannot be given to members", async (given) => {
 	const { path, asAda, role, simulator } = given;
 	const zoe = simulator.user("zoe").id;
-	const answer = await asAda(
-		"PUT",
-		`${path}/members/${zoe}/roles/${role("alpha").id}`,
-	);
+	const answer = await asAda("PUT", `${path}/members/${zoe}/roles/${role("alpha").id}`);
 	expect(answer.code).toBe(50013);
 });
 
 test("members are listed in pages, ordered by id", async (given) => {
 	const { path, alpha } = given;
 	const ids = async (query: string) =>
-		(await alpha("GET", `${path}/members?${query}`))
-			.json<{ user: { id: string } }[]>()
-			.map(({ user }) => user.id);
+		(await alpha("GET", `${path}/members?${query}`)).json<{ user: { id: string } }[]>().map(({ user }) => user.id);
 	const all = await ids("limit=1000");
 	expect(all).toEqual([...all].sort());
 	expect(all).toHaveLength(6);
@@ -484,12 +450,7 @@ test("members are listed in pages, ordered by id", async (given) => {
 test("a member search finds prefixes of names in any case", async (given) => {
 	const { path, alpha } = given;
 	const found = async (query: string) =>
-		(
-			await alpha(
-				"GET",
-				`${path}/members/search?limit=9&query=${encodeURIComponent(query)}`,
-			)
-		)
+		(await alpha("GET", `${path}/members/search?limit=9&query=${encodeURIComponent(query)}`))
 			.json<{ user: { username: string } }[]>()
 			.map(({ user }) => user.username);
 	expect(await found("mona")).toEqual(["mona_lisa"]);
@@ -561,9 +522,7 @@ test("a timeout has at most 28 days, and administrators cannot be timed out", as
 	const { path, guild, alpha, member, role, simulator } = given;
 	const timeOut = (days: number) =>
 		alpha("PATCH", `${path}/members/${simulator.user("zoe").id}`, {
-			communication_disabled_until: new Date(
-				Date.now() + days * 24 * 3600 * 1000,
-			).toISOString(),
+			communication_disabled_until: new Date(Date.now() + days * 24 * 3600 * 1000).toISOString(),
 		});
 	expect((await timeOut(28.001)).faults).toEqual({
 		communication_disabled_until: "INVALID_COMMUNICATION_DISABLED_TIMESTAMP",
@@ -593,12 +552,8 @@ test("members at or above the actor's highest role cannot be changed", async (gi
 		["PATCH", `${path}/members/${id("liwei")}`, { nick: "x" }],
 	] as const)
 		expect((await alpha(method, path_, body)).code).toBe(50013);
-	expect((await jose("DELETE", `${path}/members/${id("alpha")}`)).code).toBe(
-		50013,
-	);
-	expect((await jose("DELETE", `${path}/members/${id("zoe")}`)).status).toBe(
-		204,
-	);
+	expect((await jose("DELETE", `${path}/members/${id("alpha")}`)).code).toBe(50013);
+	expect((await jose("DELETE", `${path}/members/${id("zoe")}`)).status).toBe(204);
 	expect(guild.members.has(id("zoe"))).toBe(false);
 });
 
@@ -610,29 +565,18 @@ test("roles above the actor's own cannot be given or taken", async (given) => {
 	});
 	const member = `${path}/members/${simulator.user("zoe").id}`;
 	expect((await alpha("PUT", `${member}/roles/${above.id}`)).code).toBe(50013);
-	expect((await alpha("DELETE", `${member}/roles/${above.id}`)).code).toBe(
-		50013,
-	);
-	expect((await alpha("PATCH", member, { roles: [above.id] })).code).toBe(
-		50013,
-	);
+	expect((await alpha("DELETE", `${member}/roles/${above.id}`)).code).toBe(50013);
+	expect((await alpha("PATCH", member, { roles: [above.id] })).code).toBe(50013);
 });
 
 test("a bot can leave a guild, its owner cannot", async (given) => {
 	const { guild, alpha, asAda } = given;
-	const list = async (query = "") =>
-		(await alpha("GET", `/users/@me/guilds${query}`)).json<
-			{ name: string }[]
-		>();
+	const list = async (query = "") => (await alpha("GET", `/users/@me/guilds${query}`)).json<{ name: string }[]>();
 	expect(await list("?with_counts=true")).toMatchObject([
 		{ name: "The Cooks", owner: false, approximate_member_count: 6 },
 	]);
-	expect((await asAda("DELETE", `/users/@me/guilds/${guild.id}`)).status).toBe(
-		400,
-	);
-	expect((await alpha("DELETE", `/users/@me/guilds/${guild.id}`)).status).toBe(
-		204,
-	);
+	expect((await asAda("DELETE", `/users/@me/guilds/${guild.id}`)).status).toBe(400);
+	expect((await alpha("DELETE", `/users/@me/guilds/${guild.id}`)).status).toBe(204);
 	expect(await list()).toEqual([]);
 });
 
@@ -669,9 +613,7 @@ test("a ban reads delete_message_seconds from its query, too", async (given) => 
 
 test("users who are not members can be banned, and bans are listed in pages", async (given) => {
 	const { path, alpha, zoe, simulator } = given;
-	const ids = ["a", "b", "c"].map(
-		(username) => simulator.world.users.add({ username }).id,
-	);
+	const ids = ["a", "b", "c"].map((username) => simulator.world.users.add({ username }).id);
 	for (const id of ids) await alpha("PUT", `${path}/bans/${id}`);
 	const page = async (query: string) =>
 		(await alpha("GET", `${path}/bans?${query}`))
@@ -708,16 +650,11 @@ test("the audit log has user, action, target, changes and reason", async (given)
 			action_type: 11,
 			user_id: simulator.bot("alpha").id,
 			target_id: general,
-			changes: [
-				{ key: "topic", old_value: "Everything and nothing", new_value: "new" },
-			],
+			changes: [{ key: "topic", old_value: "Everything and nothing", new_value: "new" }],
 			reason: "tidying",
 		},
 	]);
-	expect(log.users.map(({ username }) => username).sort()).toEqual([
-		"alpha",
-		"zoe",
-	]);
+	expect(log.users.map(({ username }) => username).sort()).toEqual(["alpha", "zoe"]);
 	for (const filter of ["action_type=22", `target_id=${general}`]) {
 		const some = await alpha("GET", `${path}/audit-logs?${filter}`);
 		expect(some.json<typeof log>().audit_log_entries).toHaveLength(1);

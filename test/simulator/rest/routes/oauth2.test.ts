@@ -11,11 +11,7 @@ type Fields = Readonly<Record<string, string | undefined>>;
 
 /** Leaves out the fields that are undefined. */
 const encode = (fields: Fields) =>
-	new URLSearchParams(
-		Object.entries(fields).filter(
-			(field): field is [string, string] => field[1] !== undefined,
-		),
-	);
+	new URLSearchParams(Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined));
 
 const test = testWith(({ simulator, world }) => {
 	const client_id = simulator.bot("alpha").id;
@@ -53,13 +49,11 @@ const test = testWith(({ simulator, world }) => {
 			redirect: "manual",
 		});
 		const location = response.headers.get("location");
-		if (location === null)
-			return { status: response.status, text: await response.text() };
+		if (location === null) return { status: response.status, text: await response.text() };
 		const { origin, pathname, searchParams } = new URL(location);
 		return { to: origin + pathname, ...Object.fromEntries(searchParams) };
 	};
-	const codeOf = async (changes: Fields = {}) =>
-		String((await answer(changes)).code);
+	const codeOf = async (changes: Fields = {}) => String((await answer(changes)).code);
 	const token = async (fields: Fields, headers = {}) =>
 		json(await post("/oauth2/token", { ...credentials, ...fields }, headers));
 	const exchange = (code: string, fields: Fields = {}) =>
@@ -73,18 +67,15 @@ const test = testWith(({ simulator, world }) => {
 		const { body } = await exchange(await codeOf(changes));
 		return body as { access_token: string; refresh_token: string };
 	};
-	const refresh = (refresh_token: string) =>
-		token({ grant_type: "refresh_token", refresh_token });
-	const revoke = async (fields: Fields) =>
-		json(await post("/oauth2/token/revoke", { ...credentials, ...fields }));
+	const refresh = (refresh_token: string) => token({ grant_type: "refresh_token", refresh_token });
+	const revoke = async (fields: Fields) => json(await post("/oauth2/token/revoke", { ...credentials, ...fields }));
 	const get = async (path: string, authorization: string) =>
 		json(
 			await fetch(`${simulator.api}/v10${path}`, {
 				headers: { authorization },
 			}),
 		);
-	const me = (access_token: string) =>
-		get("/users/@me", `Bearer ${access_token}`);
+	const me = (access_token: string) => get("/users/@me", `Bearer ${access_token}`);
 	return {
 		...{ authorizeUrl, answer, codeOf, exchange, token, tokens, refresh },
 		...{ client, client_id, credentials, get, json, me, post, revoke },
@@ -103,9 +94,7 @@ describe("the page", () => {
 		const page = await fetch(authorizeUrl());
 		expect(page.status).toBe(200);
 		expect(page.headers.get("content-type")).toStartWith("text/html");
-		expect(page.headers.get("content-security-policy")).toContain(
-			"frame-ancestors 'none'",
-		);
+		expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
 		const html = await page.text();
 		expect(html).toContain(`value="${user("ada").id}"`);
 		expect(html).toContain("&lt;b&gt;Eve");
@@ -121,13 +110,11 @@ describe("the page", () => {
 	test("redirects to the first registered URI by default, and sends no state that it did not get", async ({
 		answer,
 	}) => {
-		expect(await answer({ redirect_uri: undefined, state: undefined })).toEqual(
-			{
-				to: "https://guild.example/callback",
-				from: "discord",
-				code: expect.any(String),
-			},
-		);
+		expect(await answer({ redirect_uri: undefined, state: undefined })).toEqual({
+			to: "https://guild.example/callback",
+			from: "discord",
+			code: expect.any(String),
+		});
 	});
 
 	test("tells the application that the person canceled", async ({ answer }) => {
@@ -135,8 +122,7 @@ describe("the page", () => {
 			to: "https://guild.example/callback",
 			from: "discord",
 			error: "access_denied",
-			error_description:
-				"The resource owner or authorization server denied the request",
+			error_description: "The resource owner or authorization server denied the request",
 			state: "a b&c",
 		});
 	});
@@ -150,16 +136,8 @@ describe("the page", () => {
 				"invalid_request",
 				'Unsupported "code_challenge_method"',
 			],
-			[
-				{ code_challenge: "x" },
-				"invalid_request",
-				'Unsupported "code_challenge_method"',
-			],
-			[
-				{ code_challenge_method: "S256" },
-				"invalid_request",
-				'Missing "code_challenge"',
-			],
+			[{ code_challenge: "x" }, "invalid_request", 'Unsupported "code_challenge_method"'],
+			[{ code_challenge_method: "S256" }, "invalid_request", 'Missing "code_challenge"'],
 		];
 		for (const [changes, error, error_description] of rows) {
 			const answer = await given.answer(changes);
@@ -192,8 +170,7 @@ describe("the page", () => {
 			{ authorize: "true", user_id: given.client_id },
 			{ user_id: given.user("ada").id },
 		];
-		for (const form of forms)
-			expect(await given.answer({}, form)).toMatchObject({ status: 400 });
+		for (const form of forms) expect(await given.answer({}, form)).toMatchObject({ status: 400 });
 	});
 
 	test("is not for other web pages, and is reached from the API's URL", async (given) => {
@@ -262,9 +239,7 @@ test("the application authenticates itself with HTTP Basic, or in the form", asy
 	expect((await attempt(credentials)).status).toBe(200);
 	const refused = refusal("invalid_client", undefined, 401);
 	expect(await attempt({}, basic("wrong"))).toEqual(refused);
-	expect(await attempt({ ...credentials, client_secret: "x" })).toEqual(
-		refused,
-	);
+	expect(await attempt({ ...credentials, client_secret: "x" })).toEqual(refused);
 	expect(await attempt({ client_id })).toEqual(refused);
 	expect(await attempt({ client_id: "1", client_secret })).toEqual(refused);
 	expect(await attempt({})).toEqual(refused);
@@ -277,19 +252,14 @@ test("the application authenticates itself with HTTP Basic, or in the form", asy
 test("a code works once, for its application, with its redirect URI, and not for long", async (given) => {
 	const { codeOf, exchange, simulator, world } = given;
 	const invalidCode = refusal("invalid_grant", 'Invalid "code" in request.');
-	const invalidUri = refusal(
-		"invalid_grant",
-		'Invalid "redirect_uri" in request.',
-	);
+	const invalidUri = refusal("invalid_grant", 'Invalid "redirect_uri" in request.');
 	const code = await codeOf();
 	const other = { redirect_uri: "https://guild.example/other" };
 	expect(await exchange(code, other)).toEqual(invalidUri);
 	expect(await exchange(code, { redirect_uri: undefined })).toEqual(invalidUri);
 	const beta = simulator.bot("beta").id;
 	const client_secret = world.authorizations.settings(beta)?.clientSecret;
-	expect(await exchange(code, { client_id: beta, client_secret })).toEqual(
-		invalidCode,
-	);
+	expect(await exchange(code, { client_id: beta, client_secret })).toEqual(invalidCode);
 	const both = await Promise.all([exchange(code), exchange(code)]);
 	expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
 	expect(await exchange(code)).toEqual(invalidCode);
@@ -300,9 +270,7 @@ test("a code works once, for its application, with its redirect URI, and not for
 
 test("with PKCE a code needs its verifier", async ({ codeOf, exchange }) => {
 	const code_verifier = "v".repeat(43);
-	const code_challenge = createHash("sha256")
-		.update(code_verifier)
-		.digest("base64url");
+	const code_challenge = createHash("sha256").update(code_verifier).digest("base64url");
 	const code = await codeOf({ code_challenge, code_challenge_method: "S256" });
 	const missing = 'Missing "code_verifier"';
 	const invalid = 'Invalid "code_verifier"';
@@ -313,20 +281,15 @@ test("with PKCE a code needs its verifier", async ({ codeOf, exchange }) => {
 		["ü".repeat(43), "invalid_request", invalid],
 		["w".repeat(43), "invalid_grant", failed],
 	] as const)
-		expect(await exchange(code, { code_verifier })).toEqual(
-			refusal(error, text),
-		);
+		expect(await exchange(code, { code_verifier })).toEqual(refusal(error, text));
 	expect((await exchange(code, { code_verifier })).status).toBe(200);
 });
 
 test("a token request is refused in the form of OAuth2", async (given) => {
 	const { token, simulator, credentials, json } = given;
-	const unsupported = (grant: string) =>
-		refusal("unsupported_grant_type", `Grant type ${grant} is not supported`);
+	const unsupported = (grant: string) => refusal("unsupported_grant_type", `Grant type ${grant} is not supported`);
 	expect(await token({})).toEqual(unsupported("None"));
-	expect(await token({ grant_type: "password" })).toEqual(
-		unsupported("password"),
-	);
+	expect(await token({ grant_type: "password" })).toEqual(unsupported("password"));
 	expect(await token({ grant_type: "authorization_code" })).toEqual(
 		refusal("invalid_request", 'Missing "code" in request.'),
 	);
@@ -378,8 +341,7 @@ test("an expired access token gets 401, and can be refreshed", async (given) => 
 });
 
 test("revoking ends all tokens of the person and the application", async (given) => {
-	const { tokens, revoke, refresh, me, simulator, world, answer, exchange } =
-		given;
+	const { tokens, revoke, refresh, me, simulator, world, answer, exchange } = given;
 	const [first, second] = [await tokens(), await tokens()];
 	const form = { user_id: simulator.user("zoe").id, authorize: "true" };
 	const { code } = await answer({}, form);
@@ -392,16 +354,10 @@ test("revoking ends all tokens of the person and the application", async (given)
 	expect((await me(token)).status).toBe(200);
 	expect(await revoke({ token: "soup" })).toEqual(done);
 	expect(await revoke({})).toEqual(refusal("invalid_request"));
-	expect(await revoke({ token, token_type_hint: "soup" })).toEqual(
-		refusal("unsupported_token_type"),
-	);
-	expect(await revoke({ token, client_secret: "wrong" })).toEqual(
-		refusal("invalid_client", undefined, 401),
-	);
+	expect(await revoke({ token, token_type_hint: "soup" })).toEqual(refusal("unsupported_token_type"));
+	expect(await revoke({ token, client_secret: "wrong" })).toEqual(refusal("invalid_client", undefined, 401));
 	expect((await me(token)).status).toBe(200);
-	expect(await revoke({ token, token_type_hint: "access_token" })).toEqual(
-		done,
-	);
+	expect(await revoke({ token, token_type_hint: "access_token" })).toEqual(done);
 	expect((await me(token)).status).toBe(401);
 	expect((await me(second.access_token)).status).toBe(401);
 	expect(await refresh(second.refresh_token)).toEqual(refusal("invalid_grant"));
@@ -431,8 +387,7 @@ test("tokens work only where they belong", async (given) => {
 		["/oauth2/@me", `Bot ${bot}`],
 		["/oauth2/@me", simulator.user("ada").token],
 	];
-	for (const [path, authorization] of rows)
-		expect(await get(path, authorization)).toEqual(refused);
+	for (const [path, authorization] of rows) expect(await get(path, authorization)).toEqual(refused);
 	expect((await me(access_token)).status).toBe(200);
 });
 
@@ -443,9 +398,7 @@ test("a token may do what its scopes say", async (given) => {
 	expect((await me(String(body.access_token))).body).toHaveProperty("email");
 	const { access_token } = await tokens({ scope: "guilds" });
 	const bearer = `Bearer ${access_token}`;
-	expect((await get("/users/@me/guilds", bearer)).body).toMatchObject([
-		{ name: "The Cooks", owner: true },
-	]);
+	expect((await get("/users/@me/guilds", bearer)).body).toMatchObject([{ name: "The Cooks", owner: true }]);
 	expect((await me(access_token)).status).toBe(401);
 	const { body: current } = await get("/oauth2/@me", bearer);
 	expect(current).toMatchObject({ scopes: ["guilds"] });
@@ -472,13 +425,9 @@ test("discord.js exchanges, uses and revokes a token", async (given) => {
 	expect(await inTheirName.get(Routes.user())).toMatchObject({
 		username: "ada",
 	});
-	expect(
-		await inTheirName.get(Routes.oauth2CurrentAuthorization()),
-	).toMatchObject({ application: { name: "alpha" } });
+	expect(await inTheirName.get(Routes.oauth2CurrentAuthorization())).toMatchObject({ application: { name: "alpha" } });
 	await send(Routes.oauth2TokenRevocation(), { token });
-	await expect(inTheirName.get(Routes.user())).rejects.toThrow(
-		"401: Unauthorized",
-	);
+	await expect(inTheirName.get(Routes.user())).rejects.toThrow("401: Unauthorized");
 });
 
 test("faults affect OAuth2, and the journal has no secrets", async (given) => {

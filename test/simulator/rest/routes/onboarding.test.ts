@@ -14,16 +14,14 @@ import { connect, testWith } from "../../support.ts";
 const test = testWith(({ guild, world, channelNamed, role, alpha }) => {
 	world.guilds.edit(guild, { features: ["COMMUNITY"] });
 	const path = `/guilds/${guild.id}/onboarding`;
-	const add = (name: string, type: ChannelType.GuildText | 15 = 0) =>
-		world.channels.add(guild, { name, type });
+	const add = (name: string, type: ChannelType.GuildText | 15 = 0) => world.channels.add(guild, { name, type });
 	const reason = { "x-audit-log-reason": "a warm welcome" };
 	return {
 		path,
 		general: channelNamed("general"),
 		regular: role("Regular"),
 		/** Adds text channels that everyone can view. */
-		addChannels: (count: number) =>
-			Array.from({ length: count }, (_, index) => add(`open-${index}`)),
+		addChannels: (count: number) => Array.from({ length: count }, (_, index) => add(`open-${index}`)),
 		put: (body: object) => alpha("PUT", path, body, reason),
 		get: async () => (await alpha("GET", path)).json<APIGuildOnboarding>(),
 	};
@@ -59,11 +57,7 @@ test("discord.js edits and fetches onboarding, with events and audit log entries
 	const fetched = await found.fetchOnboarding();
 	const first = fetched.prompts.first();
 	expect(first).toMatchObject({ singleSelect: true, required: false, type: 1 });
-	expect(first?.options.map(({ emoji }) => emoji?.toString())).toEqual([
-		`<:soup:${soup.id}>`,
-		"🍞",
-		undefined,
-	]);
+	expect(first?.options.map(({ emoji }) => emoji?.toString())).toEqual([`<:soup:${soup.id}>`, "🍞", undefined]);
 	const told = await bot.event("GUILD_UPDATE");
 	expect(told).not.toHaveProperty("onboarding");
 	const changed = await bot.event("GUILD_ROLE_UPDATE");
@@ -84,10 +78,7 @@ test("known prompts and options keep their ids, others get one; deleted prompts 
 	const roles = { ...option, role_ids: [regular.id, regular.id] };
 	await put({ prompts: [{ ...prompt, options: [roles, option] }, prompt] });
 	const [first, second] = (await get()).prompts;
-	const ids = [first, second].flatMap((one) => [
-		one?.id,
-		...(one?.options.map(({ id }) => id) ?? []),
-	]);
+	const ids = [first, second].flatMap((one) => [one?.id, ...(one?.options.map(({ id }) => id) ?? [])]);
 	expect(new Set(ids).size).toBe(5);
 	expect(ids).not.toContain("1");
 	expect(first).toEqual({
@@ -125,13 +116,11 @@ test("only a community with seven default channels, five of them writable, enabl
 	const { put, addChannels, deny, guild, world } = given;
 	const channels = addChannels(7);
 	const default_channel_ids = channels.map(({ id }) => id);
-	const enable = async (ids: string[]) =>
-		(await put({ enabled: true, default_channel_ids: ids })).code;
+	const enable = async (ids: string[]) => (await put({ enabled: true, default_channel_ids: ids })).code;
 	expect(await enable(default_channel_ids.slice(1))).toBe(350000);
 	const [one, two, three] = channels;
 	if (!one || !two || !three) throw new Error("there are seven");
-	for (const channel of [one, two, three])
-		deny(channel, Permission.SendMessages, guild.id);
+	for (const channel of [one, two, three]) deny(channel, Permission.SendMessages, guild.id);
 	expect(await enable(default_channel_ids)).toBe(350000);
 	deny(one, 0n, guild.id);
 	world.guilds.edit(guild, { features: [] });
@@ -152,24 +141,19 @@ test("in the advanced mode the channels of required prompts count, and a categor
 	const { put, addChannels, world, guild } = given;
 	const [a, b, c, ...five] = addChannels(8).map(({ id }) => id);
 	const of = (...ids: unknown[]) => ({ ...option, channel_ids: ids });
-	const asked = (...options: object[]) => [
-		{ ...prompt, required: true, in_onboarding: true, options },
-	];
+	const asked = (...options: object[]) => [{ ...prompt, required: true, in_onboarding: true, options }];
 	const enable = async (prompts: object[], mode = 1) => {
 		const body = { prompts, mode, enabled: true, default_channel_ids: five };
 		return (await put(body)).code;
 	};
 	expect(await enable(asked(of(a, b), of(c)))).toBe(350000);
 	expect(await enable(asked(of(a, b), of(c, a)), 0)).toBe(350000);
-	expect(await enable([{ ...asked(of(a, b))[0], required: false }])).toBe(
-		350000,
-	);
+	expect(await enable([{ ...asked(of(a, b))[0], required: false }])).toBe(350000);
 	expect(await enable(asked(of(a, b), of(c, a)))).toBeUndefined();
 	const box = world.channels.add(guild, { name: "Box", type: 4 });
 	for (const { id } of guild.channels.values()) {
 		const channel = guild.channels.get(id);
-		if (channel && [a, b, c, ...five].includes(id))
-			world.channels.edit(channel, { parent_id: box.id });
+		if (channel && [a, b, c, ...five].includes(id)) world.channels.edit(channel, { parent_id: box.id });
 	}
 	const category = { mode: 0, prompts: [], default_channel_ids: [box.id] };
 	expect((await put(category)).json()).toMatchObject({ enabled: true });
@@ -182,9 +166,7 @@ test("channels of onboarding stay readable by everyone", async (given) => {
 	const [other] = addChannels(1);
 	await put({
 		default_channel_ids: [general.id],
-		prompts: [
-			{ ...prompt, options: [{ ...option, channel_ids: [other?.id] }] },
-		],
+		prompts: [{ ...prompt, options: [{ ...option, channel_ids: [other?.id] }] }],
 	});
 	const box = world.channels.add(guild, {
 		name: "Box",
@@ -194,8 +176,7 @@ test("channels of onboarding stay readable by everyone", async (given) => {
 			{ id: role("alpha").id, type: 0, allow: view, deny: "0" },
 		],
 	});
-	const hide = (id = general.id) =>
-		alpha("PUT", `/channels/${id}/permissions/${guild.id}`, hidden);
+	const hide = (id = general.id) => alpha("PUT", `/channels/${id}/permissions/${guild.id}`, hidden);
 	const edit = { permission_overwrites: [{ id: guild.id, ...hidden }] };
 	const move = { id: general.id, parent_id: box.id, lock_permissions: true };
 	for (const answer of [
@@ -220,24 +201,14 @@ test("invalid onboarding is refused, also without MANAGE_GUILD and MANAGE_ROLES"
 		[{ prompts: [{ ...prompt, id: undefined }] }, 50035, "prompts.0.id"],
 		[{ prompts: [{ ...prompt, title: "" }] }, 50035, "prompts.0.title"],
 		[{ prompts: [{ ...prompt, options: [] }] }, 50035, "prompts.0.options"],
-		[
-			{ prompts: [{ ...prompt, options: [{ ...option, title: "" }] }] },
-			50035,
-			"prompts.0.options.0.title",
-		],
+		[{ prompts: [{ ...prompt, options: [{ ...option, title: "" }] }] }, 50035, "prompts.0.options.0.title"],
 		...(
 			[
 				[{ role_ids: ["1"] }, 10011],
 				[{ channel_ids: ["1"] }, 10003],
 				[{ emoji_id: "1" }, 10014],
 			] as const
-		).map(
-			([more, code]) =>
-				[
-					{ prompts: [{ ...prompt, options: [{ ...option, ...more }] }] },
-					code,
-				] as const,
-		),
+		).map(([more, code]) => [{ prompts: [{ ...prompt, options: [{ ...option, ...more }] }] }, code] as const),
 	] as const) {
 		const answer = await put(body);
 		expect([answer.code, Object.keys(answer.faults)[0]]).toEqual([code, field]);

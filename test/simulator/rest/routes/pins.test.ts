@@ -30,14 +30,9 @@ test("discord.js pins and unpins a message, with events and audit log entries", 
 		message_reference: { message_id: message.id },
 	});
 	const { items } = await found.messages.fetchPins();
-	expect(items.map(({ message: { id, pinned } }) => [id, pinned])).toEqual([
-		[message.id, true],
-	]);
+	expect(items.map(({ message: { id, pinned } }) => [id, pinned])).toEqual([[message.id, true]]);
 	await fetched.unpin();
-	await bot.event(
-		"CHANNEL_PINS_UPDATE",
-		({ last_pin_timestamp }) => last_pin_timestamp === null,
-	);
+	await bot.event("CHANNEL_PINS_UPDATE", ({ last_pin_timestamp }) => last_pin_timestamp === null);
 	expect(message.pinned_at).toBeNull();
 	expect(guild.auditLog.slice(-2)).toMatchObject([
 		{
@@ -106,8 +101,7 @@ test("a channel has at most 250 pins, and system messages cannot be pinned", asy
 	expect(simulator.journal.entries()).toHaveLength(before);
 	const notice = simulator.world.messages.in(channel.id).at(-1);
 	expect((await alpha("PUT", `${pins}/${notice?.id}`)).code).toBe(50021);
-	for (let index = 1; index < 250; index += 1)
-		write(`${index}`).pinned_at = new Date().toISOString();
+	for (let index = 1; index < 250; index += 1) write(`${index}`).pinned_at = new Date().toISOString();
 	const more = write("too many");
 	expect((await alpha("PUT", `${pins}/${more.id}`)).code).toBe(30003);
 });
@@ -128,9 +122,6 @@ test("both users of a DM can pin messages", async ({ ada, alpha }) => {
 		content: "hi",
 	});
 	const message = sent.json<{ id: string }>();
-	const pinned = await alpha(
-		"PUT",
-		`/channels/${id}/messages/pins/${message.id}`,
-	);
+	const pinned = await alpha("PUT", `/channels/${id}/messages/pins/${message.id}`);
 	expect(pinned.status).toBe(204);
 });

@@ -7,10 +7,7 @@ import { connect, testWith } from "../../support.ts";
 
 const soupOrBread = {
 	question: { text: "Lunch?" },
-	answers: [
-		{ poll_media: { text: "Soup", emoji: { name: "🍲" } } },
-		{ poll_media: { text: "Bread" } },
-	],
+	answers: [{ poll_media: { text: "Soup", emoji: { name: "🍲" } } }, { poll_media: { text: "Bread" } }],
 };
 
 const test = testWith(({ world, alpha, channel: { id } }) => {
@@ -28,11 +25,7 @@ const test = testWith(({ world, alpha, channel: { id } }) => {
 
 test("discord.js creates and ends a poll and people vote, with events", async (given) => {
 	const { guild, channel, last, simulator } = given;
-	await using bot = await connect(simulator, "alpha", [
-		Intent.Guilds,
-		Intent.GuildMessages,
-		Intent.GuildMessagePolls,
-	]);
+	await using bot = await connect(simulator, "alpha", [Intent.Guilds, Intent.GuildMessages, Intent.GuildMessagePolls]);
 	const found = await bot.client.channels.fetch(channel.id);
 	if (!found?.isSendable()) throw new Error("expected a text channel");
 	const asked = await found.send({
@@ -44,9 +37,7 @@ test("discord.js creates and ends a poll and people vote, with events", async (g
 		},
 	});
 	const inTwoHours = Date.now() + 2 * 3_600_000;
-	expect(
-		Math.abs((asked.poll?.expiresTimestamp ?? 0) - inTwoHours),
-	).toBeLessThan(60_000);
+	expect(Math.abs((asked.poll?.expiresTimestamp ?? 0) - inTwoHours)).toBeLessThan(60_000);
 	expect(asked.poll?.answers.map(({ id, text }) => [id, text])).toEqual([
 		[1, "Soup"],
 		[2, "Bread"],
@@ -70,12 +61,8 @@ test("discord.js creates and ends a poll and people vote, with events", async (g
 	});
 	const ended = await asked.poll?.end();
 	expect(ended?.poll?.resultsFinalized).toBe(true);
-	expect(ended?.poll?.answers.map(({ voteCount }) => voteCount)).toEqual([
-		0, 1,
-	]);
-	expect(
-		await bot.event("MESSAGE_UPDATE", ({ id }) => id === asked.id),
-	).toMatchObject({
+	expect(ended?.poll?.answers.map(({ voteCount }) => voteCount)).toEqual([0, 1]);
+	expect(await bot.event("MESSAGE_UPDATE", ({ id }) => id === asked.id)).toMatchObject({
 		edited_timestamp: null,
 		poll: {
 			results: {
@@ -125,8 +112,7 @@ test("a poll ends at its expiry, without a winner if votes are equal", async (gi
 test("a person votes once unless the poll is multiselect, and bots cannot vote", async (given) => {
 	const { channel, ask, simulator } = given;
 	const asked = await ask();
-	const votes = () =>
-		simulator.world.messages.get(channel.id, asked.id)?.poll?.votes;
+	const votes = () => simulator.world.messages.get(channel.id, asked.id)?.poll?.votes;
 	const ada = simulator.user("ada");
 	await expect(ada.vote(asked, 1, 2)).rejects.toThrow("one answer");
 	await expect(ada.vote(asked, "Cake")).rejects.toThrow("no answer Cake");
@@ -141,9 +127,7 @@ test("a person votes once unless the poll is multiselect, and bots cannot vote",
 	await ada.vote(asked);
 	expect(votes()?.get(2)).toEqual([]);
 	await expect(simulator.bot("alpha").vote(asked, 1)).rejects.toThrow("bot");
-	await expect(simulator.user("bob_the_baker").vote(asked, 1)).rejects.toThrow(
-		"with a poll that the user can see",
-	);
+	await expect(simulator.user("bob_the_baker").vote(asked, 1)).rejects.toThrow("with a poll that the user can see");
 });
 
 test("voters are listed in pages, ordered by id", async (given) => {
@@ -185,8 +169,7 @@ test("only its author can end a poll, once, and nobody can edit it", async (give
 
 test("invalid polls and emoji are refused, and polls need SEND_POLLS", async (given) => {
 	const { alpha, ada, guild, channel, messages, simulator, deny } = given;
-	const post = (poll: object) =>
-		alpha("POST", messages, { poll: { ...soupOrBread, ...poll } });
+	const post = (poll: object) => alpha("POST", messages, { poll: { ...soupOrBread, ...poll } });
 	const answer = (poll_media: object) => ({ answers: [{ poll_media }] });
 	expect((await post({ question: { text: "x".repeat(301) } })).faults).toEqual({
 		"poll.question.text": "BASE_TYPE_BAD_LENGTH",
@@ -201,13 +184,9 @@ test("invalid polls and emoji are refused, and polls need SEND_POLLS", async (gi
 	] as const)
 		expect(Object.keys((await post(poll)).faults)).toEqual([path]);
 	const soup = simulator.world.emojis.add(guild, ada, { name: "soup" });
-	expect(
-		(await post(answer({ text: "x", emoji: { id: soup.id } }))).json(),
-	).toMatchObject({
+	expect((await post(answer({ text: "x", emoji: { id: soup.id } }))).json()).toMatchObject({
 		poll: {
-			answers: [
-				{ poll_media: { text: "x", emoji: { id: soup.id, name: "soup" } } },
-			],
+			answers: [{ poll_media: { text: "x", emoji: { id: soup.id, name: "soup" } } }],
 		},
 	});
 	for (const emoji of [{ id: "1" }, { name: "soup" }])

@@ -26,9 +26,7 @@ test("discord.js counts and prunes inactive members without roles, and the audit
 	expect(await members?.prune({ days: 7, dry: true })).toBe(1);
 	expect(guild.members.has(liwei)).toBe(true);
 	expect(await members?.prune({ days: 7, reason: "spring" })).toBe(1);
-	await bot.event("GUILD_MEMBER_REMOVE", ({ user }) =>
-		Bun.deepMatch({ id: liwei }, user),
-	);
+	await bot.event("GUILD_MEMBER_REMOVE", ({ user }) => Bun.deepMatch({ id: liwei }, user));
 	expect([...guild.members.keys()]).not.toContain(liwei);
 	expect(guild.members.size).toBe(5);
 	expect(guild.auditLog).toMatchObject([
@@ -72,13 +70,8 @@ test("include_roles adds members with only these roles, and members above the bo
 
 test("a prune needs 1 to 30 days, roles of the guild, KICK_MEMBERS and MANAGE_GUILD", async (given) => {
 	const { path, alpha, as } = given;
-	for (const days of [0, 31])
-		expect((await alpha("GET", `${path}?days=${days}`)).faults).toHaveProperty(
-			"days",
-		);
-	expect((await alpha("GET", `${path}?include_roles=x`)).faults).toHaveProperty(
-		["include_roles.0"],
-	);
+	for (const days of [0, 31]) expect((await alpha("GET", `${path}?days=${days}`)).faults).toHaveProperty("days");
+	expect((await alpha("GET", `${path}?include_roles=x`)).faults).toHaveProperty(["include_roles.0"]);
 	const include_roles = ["123456789012345678"];
 	expect((await alpha("POST", path, { include_roles })).code).toBe(10011);
 	const jose = as("jose.garcia");

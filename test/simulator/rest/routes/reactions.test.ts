@@ -20,9 +20,7 @@ test("discord.js adds and removes a reaction, with events", async (given) => {
 	if (!found?.isTextBased()) throw new Error("expected a text channel");
 	const fetched = await found.messages.fetch(message.id);
 	const reaction = await fetched.react("👍");
-	expect(message.reactions).toEqual([
-		{ emoji: { id: null, name: "👍" }, userIds: [simulator.bot("alpha").id] },
-	]);
+	expect(message.reactions).toEqual([{ emoji: { id: null, name: "👍" }, userIds: [simulator.bot("alpha").id] }]);
 	const added = await bot.event("MESSAGE_REACTION_ADD");
 	expect(added).toMatchObject({
 		user_id: simulator.bot("alpha").id,
@@ -44,8 +42,7 @@ test("removing others' reactions needs MANAGE_MESSAGES", async (given) => {
 	const { message, reactions, simulator, alpha, as } = given;
 	await using bot = await connect(simulator);
 	const zoe = as("zoe");
-	for (const emoji of ["👍", "❤️", "🍞"])
-		await zoe("PUT", `${reactions}/${encodeURIComponent(emoji)}/@me`);
+	for (const emoji of ["👍", "❤️", "🍞"]) await zoe("PUT", `${reactions}/${encodeURIComponent(emoji)}/@me`);
 	const one = `${reactions}/${thumb}/${simulator.user("zoe").id}`;
 	expect((await zoe("DELETE", one)).code).toBe(50013);
 	expect((await zoe("DELETE", reactions)).code).toBe(50013);
@@ -55,10 +52,7 @@ test("removing others' reactions needs MANAGE_MESSAGES", async (given) => {
 	expect((await alpha("DELETE", one)).code).toBe(10014);
 	const bread = encodeURIComponent("🍞");
 	expect((await alpha("DELETE", `${reactions}/${bread}`)).status).toBe(204);
-	await bot.event(
-		"MESSAGE_REACTION_REMOVE_EMOJI",
-		({ emoji }) => (emoji as { name: string }).name === "🍞",
-	);
+	await bot.event("MESSAGE_REACTION_REMOVE_EMOJI", ({ emoji }) => (emoji as { name: string }).name === "🍞");
 	expect((await alpha("DELETE", reactions)).status).toBe(204);
 	await bot.event("MESSAGE_REACTION_REMOVE_ALL");
 	expect(message.reactions).toEqual([]);
@@ -78,9 +72,7 @@ test("a message has its reactions, and whether the reader reacted", async (given
 		expect((await reader("GET", path)).json().reactions).toMatchObject([
 			{ emoji: { id: null, name: "👍" }, count: 1, me },
 		]);
-	expect(
-		simulator.journal.entries().filter(({ method }) => method === "PUT"),
-	).toHaveLength(1);
+	expect(simulator.journal.entries().filter(({ method }) => method === "PUT")).toHaveLength(1);
 });
 
 test("users who reacted are listed in pages, ordered by id", async (given) => {
@@ -97,9 +89,7 @@ test("users who reacted are listed in pages, ordered by id", async (given) => {
 	}
 	const sorted = ids.toSorted();
 	const page = async (query: string) =>
-		(await alpha("GET", `${reactions}/${thumb}?${query}`))
-			.json<{ id: string }[]>()
-			.map(({ id }) => id);
+		(await alpha("GET", `${reactions}/${thumb}?${query}`)).json<{ id: string }[]>().map(({ id }) => id);
 	expect(await page("limit=2")).toEqual(sorted.slice(0, 2));
 	expect(await page(`limit=2&after=${sorted[1]}`)).toEqual(sorted.slice(2));
 	const other = encodeURIComponent("🍞");
@@ -117,9 +107,7 @@ test("super reactions have their own count, colors, list and events", async (giv
 	world.reactions.add(channel, message, ada, emoji);
 	world.reactions.add(channel, message, ada, emoji, true);
 	const shown = async () => (await alpha("GET", path)).json().reactions;
-	const burst_colors = expect.arrayContaining([
-		expect.stringMatching(/^#[0-9a-f]{6}$/),
-	]);
+	const burst_colors = expect.arrayContaining([expect.stringMatching(/^#[0-9a-f]{6}$/)]);
 	expect(await shown()).toEqual([
 		{
 			emoji,
@@ -131,9 +119,7 @@ test("super reactions have their own count, colors, list and events", async (giv
 		},
 	]);
 	const ids = async (query = "") =>
-		(await alpha("GET", `${reactions}/${thumb}${query}`))
-			.json<{ id: string }[]>()
-			.map(({ id }) => id);
+		(await alpha("GET", `${reactions}/${thumb}${query}`)).json<{ id: string }[]>().map(({ id }) => id);
 	expect(await ids()).toEqual([ada.id]);
 	expect(await ids("?type=0")).toEqual([ada.id]);
 	expect(await ids("?type=1")).toEqual([zoe.id, ada.id].toSorted());
@@ -159,17 +145,10 @@ test("an invalid emoji or one of another guild gets 10014", async (given) => {
 	const { reactions, as } = given;
 	const ada = as("ada");
 	for (const emoji of ["x", "👍👍", "bread:123456789012345678", "%ff"])
-		expect(
-			(
-				await ada(
-					"PUT",
-					`${reactions}/${emoji === "%ff" ? emoji : encodeURIComponent(emoji)}/@me`,
-				)
-			).code,
-		).toBe(10014);
-	expect(
-		(await ada("PUT", `${reactions}/${encodeURIComponent("❤")}/@me`)).status,
-	).toBe(204);
+		expect((await ada("PUT", `${reactions}/${emoji === "%ff" ? emoji : encodeURIComponent(emoji)}/@me`)).code).toBe(
+			10014,
+		);
+	expect((await ada("PUT", `${reactions}/${encodeURIComponent("❤")}/@me`)).status).toBe(204);
 });
 
 test("a reaction with an unknown custom emoji can be repeated by its id", async (given) => {
@@ -179,20 +158,15 @@ test("a reaction with an unknown custom emoji can be repeated by its id", async 
 	simulator.world.reactions.add(channel, message, zoe, emoji);
 	const ada = as("ada");
 	await ada("PUT", `${reactions}/renamed:${emoji.id}/@me`);
-	expect(message.reactions).toEqual([
-		{ emoji, userIds: [zoe.id, simulator.user("ada").id] },
-	]);
+	expect(message.reactions).toEqual([{ emoji, userIds: [zoe.id, simulator.user("ada").id] }]);
 });
 
 test("a message has at most 20 emoji, and repeating one does not need ADD_REACTIONS", async (given) => {
 	const { channel, message, reactions, deny, guild, as } = given;
 	const ada = as("ada");
 	const zoe = as("zoe");
-	const emoji = Array.from({ length: 21 }, (_, index) =>
-		encodeURIComponent(String.fromCodePoint(0x1f600 + index)),
-	);
-	for (const one of emoji.slice(0, 20))
-		expect((await ada("PUT", `${reactions}/${one}/@me`)).status).toBe(204);
+	const emoji = Array.from({ length: 21 }, (_, index) => encodeURIComponent(String.fromCodePoint(0x1f600 + index)));
+	for (const one of emoji.slice(0, 20)) expect((await ada("PUT", `${reactions}/${one}/@me`)).status).toBe(204);
 	const more = await ada("PUT", `${reactions}/${emoji[20]}/@me`);
 	expect(more.code).toBe(30010);
 	await ada("DELETE", `${reactions}/${emoji[19]}/@me`);

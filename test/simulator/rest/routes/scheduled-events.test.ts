@@ -14,12 +14,10 @@ import type { GuildChannel } from "../../../../src/simulator/world/state/entitie
 import { connect, testWith } from "../../support.ts";
 
 const hourMs = 3_600_000;
-const inHours = (hours: number) =>
-	new Date(Date.now() + hours * hourMs).toISOString();
+const inHours = (hours: number) => new Date(Date.now() + hours * hourMs).toISOString();
 
 const test = testWith(({ world, guild, user, role, deny }) => {
-	const channel = (name: string, type: GuildChannel["type"]) =>
-		world.channels.add(guild, { name, type });
+	const channel = (name: string, type: GuildChannel["type"]) => world.channels.add(guild, { name, type });
 	return {
 		path: `/guilds/${guild.id}/scheduled-events`,
 		voice: channel("Kitchen", ChannelType.GuildVoice),
@@ -55,9 +53,7 @@ const external = (more: object = {}) => ({
 
 test("discord.js creates, edits and deletes a scheduled event, with events and audit log entries", async (given) => {
 	const { guild, voice, bot: me, simulator } = given;
-	await using bot = await connect(simulator, "alpha", [
-		...[Intent.Guilds, Intent.GuildScheduledEvents],
-	]);
+	await using bot = await connect(simulator, "alpha", [...[Intent.Guilds, Intent.GuildScheduledEvents]]);
 	const { scheduledEvents } = await bot.client.guilds.fetch(guild.id);
 	const made = await scheduledEvents.create({
 		name: "Tasting",
@@ -98,21 +94,13 @@ test("discord.js creates, edits and deletes a scheduled event, with events and a
 
 test("interested users are counted and listed in pages, ordered by id, with events", async (given) => {
 	const { world, guild, alpha, path, event, simulator } = given;
-	await using bot = await connect(simulator, "alpha", [
-		...[Intent.Guilds, Intent.GuildScheduledEvents],
-	]);
+	await using bot = await connect(simulator, "alpha", [...[Intent.Guilds, Intent.GuildScheduledEvents]]);
 	const found = event();
 	const { id } = found;
 	const people = [...guild.members.values()].slice(0, 3);
-	for (const member of people.toReversed())
-		world.scheduledEvents.subscribe(guild, found, member);
-	const [one = "", two = "", three = ""] = people
-		.map(({ user }) => user.id)
-		.sort();
-	await bot.event(
-		"GUILD_SCHEDULED_EVENT_USER_ADD",
-		({ user_id }) => user_id === one,
-	);
+	for (const member of people.toReversed()) world.scheduledEvents.subscribe(guild, found, member);
+	const [one = "", two = "", three = ""] = people.map(({ user }) => user.id).sort();
+	await bot.event("GUILD_SCHEDULED_EVENT_USER_ADD", ({ user_id }) => user_id === one);
 	const users = async (query: string) =>
 		(await alpha("GET", `${path}/${id}/users?${query}`))
 			.json<{ user: { id: string }; member?: object }[]>()
@@ -121,17 +109,13 @@ test("interested users are counted and listed in pages, ordered by id, with even
 	expect(await users("with_member=true&limit=1")).toEqual([[one, true]]);
 	expect(await users(`limit=1&after=${one}`)).toEqual([[two, false]]);
 	expect(await users(`limit=1&before=${three}`)).toEqual([[two, false]]);
-	expect((await alpha("GET", `${path}/${id}/users?limit=101`)).status).toBe(
-		400,
-	);
+	expect((await alpha("GET", `${path}/${id}/users?limit=101`)).status).toBe(400);
 	const [first] = people;
 	if (first) world.scheduledEvents.unsubscribe(guild, found, first);
 	await bot.event("GUILD_SCHEDULED_EVENT_USER_REMOVE");
 	const counted = await alpha("GET", `${path}/${id}?with_user_count=true`);
 	expect(counted.json()).toMatchObject({ user_count: 2 });
-	expect((await alpha("GET", path)).json<object[]>()[0]).not.toHaveProperty(
-		"user_count",
-	);
+	expect((await alpha("GET", path)).json<object[]>()[0]).not.toHaveProperty("user_count");
 });
 
 test("a bot receives the scheduled events when it starts", async (given) => {
@@ -144,14 +128,9 @@ test("a bot receives the scheduled events when it starts", async (given) => {
 
 test("a scheduled event needs a place of its type, and an external one an end", async (given) => {
 	const { alpha, path, voice, stage } = given;
-	const faults = async (more: object) =>
-		(await alpha("POST", path, external(more))).faults;
-	expect(await faults({ entity_metadata: undefined })).toHaveProperty(
-		"entity_metadata",
-	);
-	expect(await faults({ scheduled_end_time: null })).toHaveProperty(
-		"scheduled_end_time",
-	);
+	const faults = async (more: object) => (await alpha("POST", path, external(more))).faults;
+	expect(await faults({ entity_metadata: undefined })).toHaveProperty("entity_metadata");
+	expect(await faults({ scheduled_end_time: null })).toHaveProperty("scheduled_end_time");
 	expect(await faults({ channel_id: voice.id })).toHaveProperty("channel_id");
 	expect(await faults({ entity_type: 2 })).toHaveProperty("channel_id");
 	expect(await faults({ name: "" })).toHaveProperty("name");
@@ -197,14 +176,11 @@ test("a scheduled event is completed or canceled, and then cannot be edited", as
 	expect(await set(held, 2)).toBe(180000);
 	const dropped = event().id;
 	expect(await set(dropped, 4)).toBe("done");
-	expect((await alpha("PATCH", `${path}/${dropped}`, { name: "x" })).code).toBe(
-		180000,
-	);
+	expect((await alpha("PATCH", `${path}/${dropped}`, { name: "x" })).code).toBe(180000);
 });
 
 test("own events need CREATE_EVENTS, others' MANAGE_EVENTS, and each type its own permissions", async (given) => {
-	const { CreateEvents, ManageEvents, MoveMembers, Connect } =
-		PermissionFlagsBits;
+	const { CreateEvents, ManageEvents, MoveMembers, Connect } = PermissionFlagsBits;
 	const { alpha, path, stage, voice, event, forbid } = given;
 	const post = (more: object) => alpha("POST", path, external(more));
 	const own = (await post({})).json<{ id: string }>().id;
@@ -234,8 +210,7 @@ test("creating an event needs CREATE_EVENTS; MANAGE_EVENTS is for those of other
 	const { alpha, path, event, forbid } = given;
 	const { CreateEvents, ManageEvents } = PermissionFlagsBits;
 	const create = () => alpha("POST", path, external());
-	const rename = async (id: unknown) =>
-		(await alpha("PATCH", `${path}/${id}`, { name: "Stew day" })).status;
+	const rename = async (id: unknown) => (await alpha("PATCH", `${path}/${id}`, { name: "Stew day" })).status;
 	const own = (await create()).json().id;
 	const others = event().id;
 	forbid(CreateEvents);
@@ -256,16 +231,12 @@ test("a guild has at most 100 uncompleted events", async (given) => {
 
 test("an event of another guild gets 10070", async (given) => {
 	const { alpha, path, world, simulator } = given;
-	const { id } = world.scheduledEvents.add(
-		simulator.guild("The Bakers"),
-		simulator.user("zoe").id,
-		{
-			name: "Bread day",
-			entity_type: GuildScheduledEventEntityType.External,
-			entity_metadata: { location: "Outside" },
-			scheduled_start_time: inHours(1),
-		},
-	);
+	const { id } = world.scheduledEvents.add(simulator.guild("The Bakers"), simulator.user("zoe").id, {
+		name: "Bread day",
+		entity_type: GuildScheduledEventEntityType.External,
+		entity_metadata: { location: "Outside" },
+		scheduled_start_time: inHours(1),
+	});
 	expect((await alpha("GET", `${path}/${id}`)).code).toBe(10070);
 	expect((await alpha("DELETE", `${path}/${id}`)).code).toBe(10070);
 });

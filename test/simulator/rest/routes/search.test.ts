@@ -1,28 +1,16 @@
 // Searching the messages of a guild, and reading its audit log.
 
 import { test as bunTest, describe, expect } from "bun:test";
-import {
-	AuditLogEvent,
-	PermissionFlagsBits,
-	type RESTGetAPIGuildMessagesSearchResult,
-	Routes,
-} from "discord.js";
+import { AuditLogEvent, PermissionFlagsBits, type RESTGetAPIGuildMessagesSearchResult, Routes } from "discord.js";
 import { demoSeed } from "../../../../src/simulator/seed.ts";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
-import {
-	as,
-	connect,
-	cooksOf,
-	startSimulator,
-	testWith,
-} from "../../support.ts";
+import { as, connect, cooksOf, startSimulator, testWith } from "../../support.ts";
 
 const test = testWith(({ world, guild, alpha, ada }) => {
 	const path = `/guilds/${guild.id}/messages/search`;
 	return {
 		path,
-		newChannel: (more = {}) =>
-			world.channels.add(guild, { name: "new", ...more }),
+		newChannel: (more = {}) => world.channels.add(guild, { name: "new", ...more }),
 		write: (channel: GuildChannel, content: string, more = {}) =>
 			world.messages.add(channel, ada, { content, ...more }),
 		/** The texts that are found, and how many there are in all. */
@@ -32,10 +20,7 @@ const test = testWith(({ world, guild, alpha, ada }) => {
 				messages: { content: string }[][];
 				total_results: number;
 			}>();
-			return [
-				messages.map(([message]) => message?.content).join(" / "),
-				total_results,
-			];
+			return [messages.map(([message]) => message?.content).join(" / "), total_results];
 		},
 	};
 });
@@ -51,10 +36,9 @@ test("words are found in all channels, latest message first", async (given) => {
 		id: null,
 		name: "🍄",
 	});
-	const { total_results, messages } = (await bot.client.rest.get(
-		Routes.guildMessagesSearch(guild.id),
-		{ query: new URLSearchParams({ content: "TRUFFLE red" }) },
-	)) as Extract<RESTGetAPIGuildMessagesSearchResult, { messages: unknown }>;
+	const { total_results, messages } = (await bot.client.rest.get(Routes.guildMessagesSearch(guild.id), {
+		query: new URLSearchParams({ content: "TRUFFLE red" }),
+	})) as Extract<RESTGetAPIGuildMessagesSearchResult, { messages: unknown }>;
 	expect(total_results).toBe(2);
 	expect(messages).toMatchObject([
 		[{ content: "truffle, red or not", channel_id: second.id }],
@@ -75,37 +59,26 @@ test("results are filtered by channel, author, mention, time, pin and type", asy
 		content: "four fig",
 	});
 	bot.pinned_at = new Date().toISOString();
-	const only = async (query: string) =>
-		(await search(`content=fig&${query}`))[0];
+	const only = async (query: string) => (await search(`content=fig&${query}`))[0];
 	const inTwo = `channel_id=${here.id}&channel_id=${there.id}`;
-	expect(await only(inTwo)).toBe(
-		"four fig / two fig https://figs.example / one fig",
-	);
+	expect(await only(inTwo)).toBe("four fig / two fig https://figs.example / one fig");
 	expect(await only(`channel_id=${elsewhere.id}`)).toBe("three fig");
 	expect(await only(`author_id=${user("alpha").id}`)).toBe("four fig");
 	expect(await only("author_type=bot")).toBe("four fig");
-	expect(await only("author_type=-bot&sort_order=asc")).toBe(
-		"one fig / two fig https://figs.example / three fig",
-	);
+	expect(await only("author_type=-bot&sort_order=asc")).toBe("one fig / two fig https://figs.example / three fig");
 	expect(await only(`mentions=${user("zoe").id}`)).toStartWith("two fig");
 	expect(await only("has=link")).toStartWith("two fig");
 	expect(await only("has=-link&pinned=false")).toBe("three fig / one fig");
 	expect(await only(`max_id=${b.id}`)).toBe("one fig");
-	expect(await only(`min_id=${a.id}&max_id=${bot.id}&has=-link`)).toBe(
-		"three fig",
-	);
-	expect(await search("content=fig&limit=1&offset=1")).toEqual([
-		"three fig",
-		4,
-	]);
+	expect(await only(`min_id=${a.id}&max_id=${bot.id}&has=-link`)).toBe("three fig");
+	expect(await search("content=fig&limit=1&offset=1")).toEqual(["three fig", 4]);
 	write(here, "fig fig");
 	write(here, "last fig");
 	expect(await only("sort_by=relevance&limit=1")).toBe("fig fig");
 });
 
 test("unreadable messages are not found", async (given) => {
-	const { guild, path, alpha, newChannel, write, search, simulator, deny } =
-		given;
+	const { guild, path, alpha, newChannel, write, search, simulator, deny } = given;
 	const hidden = newChannel();
 	deny(hidden, PermissionFlagsBits.ReadMessageHistory, guild.id);
 	write(hidden, "a secret quince");
@@ -113,10 +86,7 @@ test("unreadable messages are not found", async (given) => {
 	write(newChannel(), "a quince");
 	const zoe = as(simulator, simulator.user("zoe"));
 	expect(await search("content=quince", zoe)).toEqual(["a quince", 1]);
-	expect(await search("content=quince&include_nsfw=true", zoe)).toEqual([
-		"a quince / a grown-up quince",
-		2,
-	]);
+	expect(await search("content=quince&include_nsfw=true", zoe)).toEqual(["a quince / a grown-up quince", 2]);
 	const named = await zoe("GET", `${path}?channel_id=${hidden.id}`);
 	expect(named.code).toBe(50001);
 	const stranger = simulator.channel("The Bakers/general").id;
@@ -132,8 +102,7 @@ test("threads are searched, private ones for their members, and returned with th
 		world.threads.add(channel, user("ada"), { name: `thread ${type}`, type }),
 	);
 	if (!open || !closed) throw new Error("expected two threads");
-	for (const thread of [open, closed])
-		world.messages.add(thread, user("ada"), { content: "quince" });
+	for (const thread of [open, closed]) world.messages.add(thread, user("ada"), { content: "quince" });
 	const found = async (who = alpha) => {
 		const answer = await who("GET", `${path}?content=quince`);
 		const { threads, members } = answer.json<{
@@ -145,10 +114,7 @@ test("threads are searched, private ones for their members, and returned with th
 	deny(channel, PermissionFlagsBits.ManageThreads);
 	expect(await found()).toEqual([[open.id], []]);
 	const both = [open.id, closed.id];
-	expect(await found(as(simulator, simulator.user("ada")))).toEqual([
-		both,
-		both,
-	]);
+	expect(await found(as(simulator, simulator.user("ada")))).toEqual([both, both]);
 });
 
 bunTest("a bot that may not read content searches nothing", async () => {
@@ -203,9 +169,7 @@ describe("the audit log", () => {
 		const cached = bot.client.guilds.cache.get(guild.id);
 		const names = async (options = {}) => {
 			const logs = await cached?.fetchAuditLogs(options);
-			return logs?.entries.map(({ changes }) =>
-				String(changes.find(({ key }) => key === "name")?.new),
-			);
+			return logs?.entries.map(({ changes }) => String(changes.find(({ key }) => key === "name")?.new));
 		};
 		expect(await names()).toEqual(["c", "b", "a"]);
 		expect(await names({ user: user("ada").id })).toEqual(["c", "a"]);
@@ -236,10 +200,7 @@ describe("the audit log", () => {
 			guild_scheduled_events: [],
 			auto_moderation_rules: [],
 		});
-		const kicks = await alpha(
-			"GET",
-			`/guilds/${guild.id}/audit-logs?action_type=20`,
-		);
+		const kicks = await alpha("GET", `/guilds/${guild.id}/audit-logs?action_type=20`);
 		expect(kicks.json()).toMatchObject({ webhooks: [], threads: [] });
 	});
 
@@ -252,8 +213,6 @@ describe("the audit log", () => {
 		});
 		guild.auditLog.push(entry(46), entry(44));
 		const log = await alpha("GET", `/guilds/${guild.id}/audit-logs`);
-		expect(
-			log.json<{ audit_log_entries: unknown[] }>().audit_log_entries,
-		).toEqual([guild.auditLog.at(-1)]);
+		expect(log.json<{ audit_log_entries: unknown[] }>().audit_log_entries).toEqual([guild.auditLog.at(-1)]);
 	});
 });

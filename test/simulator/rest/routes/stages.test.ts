@@ -5,14 +5,12 @@ import { AuditLogEvent, ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { connect, testWith } from "../../support.ts";
 
-const { ManageChannels, MoveMembers, MuteMembers, SetVoiceChannelStatus } =
-	PermissionFlagsBits;
+const { ManageChannels, MoveMembers, MuteMembers, SetVoiceChannelStatus } = PermissionFlagsBits;
 
 const { GuildStageVoice, GuildVoice } = ChannelType;
 
 const test = testWith(({ world, guild }) => {
-	const add = (name: string, type: GuildChannel["type"]) =>
-		world.channels.add(guild, { name, type });
+	const add = (name: string, type: GuildChannel["type"]) => world.channels.add(guild, { name, type });
 	return { add, stage: add("Stage", GuildStageVoice) };
 });
 
@@ -134,12 +132,7 @@ test("a voice channel status is set and removed, with events and audit log entri
 	const bar = add("Bar", GuildVoice);
 	await using bot = await connect(simulator);
 	const put = (status: string | null) =>
-		alpha(
-			"PUT",
-			`/channels/${bar.id}/voice-status`,
-			{ status },
-			{ "x-audit-log-reason": "dinner" },
-		);
+		alpha("PUT", `/channels/${bar.id}/voice-status`, { status }, { "x-audit-log-reason": "dinner" });
 	expect((await put("x".repeat(501))).code).toBe(50035);
 	expect((await put("Soup at 8")).status).toBe(204);
 	expect(world.voiceStatuses.of(bar)).toBe("Soup at 8");
@@ -169,8 +162,7 @@ test("a voice channel status is set and removed, with events and audit log entri
 test("a status needs its permission, outside the channel also MANAGE_CHANNELS; stages have none", async (given) => {
 	const { add, alpha, deny, stage, world, member } = given;
 	const bar = add("Bar", GuildVoice);
-	const code = async ({ id }: typeof bar) =>
-		(await alpha("PUT", `/channels/${id}/voice-status`, { status: "x" })).code;
+	const code = async ({ id }: typeof bar) => (await alpha("PUT", `/channels/${id}/voice-status`, { status: "x" })).code;
 	expect(await code(stage)).toBe(50024);
 	deny(bar, SetVoiceChannelStatus);
 	expect(await code(bar)).toBe(50013);

@@ -12,13 +12,7 @@ import {
 import { until } from "../../../support/until.ts";
 import { connect, testWith } from "../../support.ts";
 
-const {
-	CreatePublicThreads,
-	ManageThreads,
-	SendMessages,
-	SendMessagesInThreads,
-	ViewChannel,
-} = PermissionFlagsBits;
+const { CreatePublicThreads, ManageThreads, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;
 
 const test = testWith(({ world, guild, channel, ada, user, as }) => ({
 	general: channel,
@@ -37,13 +31,9 @@ const test = testWith(({ world, guild, channel, ada, user, as }) => ({
 		}),
 }));
 
-async function textChannel(
-	bot: Awaited<ReturnType<typeof connect>>,
-	id: string,
-): Promise<TextChannel> {
+async function textChannel(bot: Awaited<ReturnType<typeof connect>>, id: string): Promise<TextChannel> {
 	const found = await bot.client.channels.fetch(id);
-	if (found?.type !== ChannelType.GuildText)
-		throw new Error("expected a text channel");
+	if (found?.type !== ChannelType.GuildText) throw new Error("expected a text channel");
 	return found;
 }
 
@@ -71,12 +61,11 @@ test("discord.js starts a thread from a message, edits and deletes it, with even
 		newly_created: true,
 		member: { user_id: simulator.bot("alpha").id },
 	});
-	expect(
-		await bot.event("MESSAGE_UPDATE", ({ id }) => id === message.id),
-	).toMatchObject({ flags: 32, thread: { id: thread.id, name: "soup" } });
-	expect(world.messages.in(thread.id)).toMatchObject([
-		{ type: 21, message_reference: { message_id: message.id } },
-	]);
+	expect(await bot.event("MESSAGE_UPDATE", ({ id }) => id === message.id)).toMatchObject({
+		flags: 32,
+		thread: { id: thread.id, name: "soup" },
+	});
+	expect(world.messages.in(thread.id)).toMatchObject([{ type: 21, message_reference: { message_id: message.id } }]);
 
 	await thread.edit({ name: "stew", locked: true, reason: "changed" });
 	expect(await bot.event("THREAD_UPDATE")).toMatchObject({ name: "stew" });
@@ -124,8 +113,7 @@ test("a new public thread has a system message in its channel, a private one has
 });
 
 test("a message has one thread, and only text channels have threads", async (given) => {
-	const { world, guild, general, threads, alpha, write, start, simulator } =
-		given;
+	const { world, guild, general, threads, alpha, write, start, simulator } = given;
 	const message = write("once");
 	const from = `/channels/${general.id}/messages/${message.id}/threads`;
 	expect((await alpha("POST", from, { name: "a" })).status).toBe(201);
@@ -151,8 +139,7 @@ test("a message has one thread, and only text channels have threads", async (giv
 		type: ChannelType.GuildAnnouncement,
 	});
 	const announced = `/channels/${news.id}/threads`;
-	const type = (given: number) =>
-		alpha("POST", announced, { name: "a", type: given });
+	const type = (given: number) => alpha("POST", announced, { name: "a", type: given });
 	expect((await type(12)).code).toBe(50024);
 	expect((await type(10)).status).toBe(201);
 });
@@ -186,19 +173,7 @@ test("sending in a thread needs SEND_MESSAGES_IN_THREADS and joins it", async (g
 });
 
 test("a private thread is visible to its members and with MANAGE_THREADS", async (given) => {
-	const {
-		world,
-		guild,
-		general,
-		ada,
-		mona,
-		asMona,
-		asZoe,
-		deny,
-		alpha,
-		simulator,
-		user,
-	} = given;
+	const { world, guild, general, ada, mona, asMona, asZoe, deny, alpha, simulator, user } = given;
 	await using bot = await connect(simulator);
 	const type = ChannelType.PrivateThread;
 	deny(general, ManageThreads);
@@ -236,9 +211,7 @@ test("an archived thread allows only deleting, and sending reopens it", async (g
 		await alpha("PUT", `${path}/thread-members/@me`),
 		await alpha("PATCH", path, { name: "changed" }),
 	];
-	expect(attempts.map(({ code }) => code)).toEqual([
-		50083, 50083, 50083, 50083,
-	]);
+	expect(attempts.map(({ code }) => code)).toEqual([50083, 50083, 50083, 50083]);
 	expect((await alpha("DELETE", at)).status).toBe(204);
 	await asZoe("POST", `${path}/messages`, { content: "awake" });
 	expect(thread.archived).toBe(false);
@@ -292,10 +265,7 @@ test("active threads are listed newest first, archived ones in pages by archive 
 	expect(await list(`${archived}/public`)).toEqual(["abc", false]);
 	expect(await list(`${archived}/public?limit=2`)).toEqual(["ab", true]);
 	const before = encodeURIComponent(String(all[1]?.archive_timestamp));
-	expect(await list(`${archived}/public?before=${before}`)).toEqual([
-		"c",
-		false,
-	]);
+	expect(await list(`${archived}/public?before=${before}`)).toEqual(["c", false]);
 	expect((await alpha("GET", `${archived}/public?limit=1`)).status).toBe(400);
 
 	const type = ChannelType.PrivateThread;
@@ -322,9 +292,7 @@ test("thread members join, are added, leave and are removed, with events", async
 	expect((await asZoe("PUT", `${members}/@me`)).status).toBe(204);
 	expect((await asZoe("PUT", `${members}/${mona.id}`)).status).toBe(204);
 	expect(
-		await bot.event("THREAD_MEMBERS_UPDATE", (data) =>
-			JSON.stringify(data.added_members).includes(mona.id),
-		),
+		await bot.event("THREAD_MEMBERS_UPDATE", (data) => JSON.stringify(data.added_members).includes(mona.id)),
 	).toMatchObject({ id: thread.id, member_count: 3 });
 	expect(await ids()).toEqual([thread.owner_id, zoe.id, mona.id].sort());
 	const one = await alpha("GET", `${members}/${mona.id}?with_member=true`);
@@ -335,9 +303,7 @@ test("thread members join, are added, leave and are removed, with events", async
 	expect((await asMona("DELETE", `${members}/${zoe.id}`)).code).toBe(50013);
 	expect((await alpha("DELETE", `${members}/${zoe.id}`)).status).toBe(204);
 	expect((await asMona("DELETE", `${members}/@me`)).status).toBe(204);
-	await bot.event("THREAD_MEMBERS_UPDATE", (data) =>
-		JSON.stringify(data.removed_member_ids).includes(mona.id),
-	);
+	await bot.event("THREAD_MEMBERS_UPDATE", (data) => JSON.stringify(data.removed_member_ids).includes(mona.id));
 	expect(await ids()).toEqual([thread.owner_id]);
 	expect((await alpha("GET", `${members}/${zoe.id}`)).code).toBe(10007);
 	world.threads.join(thread, zoe);
@@ -360,8 +326,7 @@ test("the first message of a thread has the message it started from, and a pin n
 		},
 		referenced_message: { id: message.id, content: "who cooks?" },
 	};
-	const read = async (id: string) =>
-		(await alpha("GET", `/channels/${id}/messages`)).json<object[]>();
+	const read = async (id: string) => (await alpha("GET", `/channels/${id}/messages`)).json<object[]>();
 	expect(await read(thread.id)).toMatchObject([starter]);
 	const said = await bot.event("MESSAGE_CREATE", ({ type }) => type === 21);
 	expect(said).toMatchObject(starter);
@@ -381,8 +346,7 @@ test("the message count of a thread leaves out its starter, and never falls belo
 	const thread = world.threads.add(general, ada, { name: "soup", message });
 	const reply = world.messages.add(thread, ada, { content: "me" });
 	expect(thread.message_count).toBe(1);
-	for (const one of [...world.messages.in(thread.id), reply])
-		world.messages.remove(thread, one);
+	for (const one of [...world.messages.in(thread.id), reply]) world.messages.remove(thread, one);
 	expect(thread).toMatchObject({ message_count: 0, total_message_sent: 1 });
 });
 
@@ -390,8 +354,7 @@ test("system messages tell of added and removed members and of new names", async
 	const { mona, alpha, asZoe, start } = given;
 	const thread = start();
 	const path = `/channels/${thread.id}`;
-	for (const id of ["@me", mona.id])
-		await asZoe("PUT", `${path}/thread-members/${id}`);
+	for (const id of ["@me", mona.id]) await asZoe("PUT", `${path}/thread-members/${id}`);
 	await alpha("PATCH", path, { name: "stew", archived: true });
 	expect(thread.archived).toBe(true);
 	await alpha("PATCH", path, { archived: false, locked: true });
@@ -411,8 +374,7 @@ test("a thread has at most 1000 members", async (given) => {
 	const { world, zoe, mona, alpha, start } = given;
 	const thread = start();
 	const members = `/channels/${thread.id}/thread-members`;
-	while (thread.members.size < 999)
-		thread.members.set(world.state.newId(), thread.create_timestamp);
+	while (thread.members.size < 999) thread.members.set(world.state.newId(), thread.create_timestamp);
 	expect((await alpha("PUT", `${members}/${zoe.id}`)).status).toBe(204);
 	expect((await alpha("PUT", `${members}/${mona.id}`)).code).toBe(30033);
 	expect((await alpha("PUT", `${members}/@me`)).code).toBe(30033);
@@ -430,9 +392,7 @@ test("a bot receives the threads of a channel that it can now view", async (give
 	const { threads, ...told } = await bot.event("THREAD_LIST_SYNC");
 	expect(told).toMatchObject({ channel_ids: [general.id], members: [] });
 	expect(threads).toMatchObject([{ id: thread.id, name: "soup" }]);
-	await until("discord.js knows it", () =>
-		bot.client.channels.cache.has(thread.id),
-	);
+	await until("discord.js knows it", () => bot.client.channels.cache.has(thread.id));
 });
 
 test("a bot receives the active threads that it can view when it starts", async (given) => {
@@ -487,9 +447,7 @@ test("discord.js creates a forum post with tags", async (given) => {
 		rate_limit_per_user: 5,
 		message_count: 0,
 	});
-	expect(world.messages.in(post.id)).toMatchObject([
-		{ id: post.id, type: 0, content: "Take a leek." },
-	]);
+	expect(world.messages.in(post.id)).toMatchObject([{ id: post.id, type: 0, content: "Take a leek." }]);
 	expect((await post.fetchStarterMessage())?.content).toBe("Take a leek.");
 	await post.setAppliedTags([]);
 	expect(thread?.applied_tags).toEqual([]);
@@ -499,11 +457,9 @@ test("a post needs a message, known tags, and a tag if the forum requires one", 
 	const { forum, alpha, asZoe } = given;
 	const { id } = forum();
 	const posts = `/channels/${id}/threads`;
-	const set = (available_tags: object[], flags = 0) =>
-		alpha("PATCH", `/channels/${id}`, { available_tags, flags });
+	const set = (available_tags: object[], flags = 0) => alpha("PATCH", `/channels/${id}`, { available_tags, flags });
 	const message = { content: "x" };
-	const post = (given: object, who = asZoe) =>
-		who("POST", posts, { name: "p", ...given });
+	const post = (given: object, who = asZoe) => who("POST", posts, { name: "p", ...given });
 	expect((await post({})).faults).toEqual({ message: "BASE_TYPE_REQUIRED" });
 	expect((await post({ message: { content: "" } })).code).toBe(50006);
 	const answer = await set([{ name: "a" }, { name: "b", moderated: true }], 16);

@@ -1,11 +1,7 @@
 // Voice states: their events, and what moderators can change.
 
 import { expect } from "bun:test";
-import {
-	ChannelType,
-	GatewayIntentBits as Intent,
-	PermissionFlagsBits,
-} from "discord.js";
+import { ChannelType, GatewayIntentBits as Intent, PermissionFlagsBits } from "discord.js";
 import { until } from "../../../support/until.ts";
 import { connect, testWith, usualIntents } from "../../support.ts";
 
@@ -27,8 +23,7 @@ const test = testWith(({ world, guild, channelNamed, member: find, alpha }) => {
 		}),
 		mona,
 		state: () => guild.voiceStates.get(mona.user.id),
-		patch: (body: object, headers?: Record<string, string>) =>
-			alpha("PATCH", member, body, headers),
+		patch: (body: object, headers?: Record<string, string>) => alpha("PATCH", member, body, headers),
 	};
 });
 
@@ -47,9 +42,7 @@ test("voice states are in GUILD_CREATE, and their changes are events", async (gi
 	world.members.edit(guild, mona, { deaf: true });
 	world.members.remove(guild, mona);
 	const updates = () =>
-		bot.events
-			.filter(({ t }) => t === "VOICE_STATE_UPDATE")
-			.map(({ d }) => [d.channel_id, d.self_mute, d.deaf]);
+		bot.events.filter(({ t }) => t === "VOICE_STATE_UPDATE").map(({ d }) => [d.channel_id, d.self_mute, d.deaf]);
 	await until("three updates", () => updates().length === 3);
 	expect(updates()).toEqual([
 		[bar.id, true, false],
@@ -116,12 +109,7 @@ test("a voice state can be fetched, and gets 10065 if the member is not connecte
 test("a member who is not connected cannot be moved, muted or disconnected", async (given) => {
 	const { world, guild, bar, mona, patch } = given;
 	world.voice.leave(guild, mona);
-	for (const body of [
-		{ channel_id: bar.id },
-		{ channel_id: null },
-		{ mute: true },
-		{ deaf: false },
-	])
+	for (const body of [{ channel_id: bar.id }, { channel_id: null }, { mute: true }, { deaf: false }])
 		expect(await patch(body)).toMatchObject({ status: 400, code: 40032 });
 });
 
@@ -156,8 +144,7 @@ test("a user is in one voice channel at a time, and leaves it when it is deleted
 	const join = (name: "The Cooks" | "The Bakers") => {
 		const { channel } = simulator.channel(`${name}/Lounge`);
 		const member = simulator.guild(name).members.get(id);
-		if (!member || !("position" in channel))
-			throw new Error("expected a member and a guild channel");
+		if (!member || !("position" in channel)) throw new Error("expected a member and a guild channel");
 		world.voice.join(channel, member);
 		return channel;
 	};

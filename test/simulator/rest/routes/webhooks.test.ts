@@ -1,19 +1,8 @@
 // Webhooks: permissions, their messages, and who sees their tokens.
 
 import { expect } from "bun:test";
-import {
-	AuditLogEvent,
-	ChannelType,
-	GatewayIntentBits,
-	PermissionFlagsBits,
-	TextChannel,
-} from "discord.js";
-import {
-	connect,
-	type Simulator,
-	testWith,
-	usualIntents,
-} from "../../support.ts";
+import { AuditLogEvent, ChannelType, GatewayIntentBits, PermissionFlagsBits, TextChannel } from "discord.js";
+import { connect, type Simulator, testWith, usualIntents } from "../../support.ts";
 
 const intents = [...usualIntents, GatewayIntentBits.GuildWebhooks];
 
@@ -23,12 +12,7 @@ const test = testWith(({ channel, user }) => ({
 }));
 
 /** A call with nothing but the token in its path. */
-async function bare(
-	simulator: Simulator,
-	method: string,
-	path: string,
-	body?: unknown,
-) {
+async function bare(simulator: Simulator, method: string, path: string, body?: unknown) {
 	const response = await fetch(`${simulator.api}/v10${path}`, {
 		method,
 		headers: {
@@ -49,23 +33,18 @@ test("discord.js creates, moves and deletes a webhook, with events and audit log
 	await using bot = await connect(simulator, "alpha", intents);
 	const other = simulator.world.channels.add(guild, { name: "news" });
 	const found = await bot.client.channels.fetch(channel.id);
-	if (!(found instanceof TextChannel))
-		throw new Error("expected a text channel");
+	if (!(found instanceof TextChannel)) throw new Error("expected a text channel");
 	const hook = await found.createWebhook({ name: "Crier", reason: "news" });
 	expect(hook.token).toBeString();
 	expect(await bot.event("WEBHOOKS_UPDATE")).toEqual({
 		guild_id: guild.id,
 		channel_id: channel.id,
 	});
-	expect((await found.fetchWebhooks()).map(({ name }) => name)).toEqual([
-		"Crier",
-	]);
+	expect((await found.fetchWebhooks()).map(({ name }) => name)).toEqual(["Crier"]);
 	await hook.edit({ name: "Herald", channel: other.id, reason: "moved" });
 	await bot.event("WEBHOOKS_UPDATE", (data) => data.channel_id === other.id);
 	const cached = bot.client.guilds.cache.get(guild.id);
-	expect((await cached?.fetchWebhooks())?.map(({ id }) => id)).toEqual([
-		hook.id,
-	]);
+	expect((await cached?.fetchWebhooks())?.map(({ id }) => id)).toEqual([hook.id]);
 	const fetched = await bot.client.fetchWebhook(hook.id);
 	expect([fetched.name, fetched.channelId]).toEqual(["Herald", other.id]);
 	// Its own method would go by the token, and the log would not name the bot.
@@ -93,8 +72,7 @@ test("discord.js sends, edits and deletes messages by a webhook's token", async 
 	const { channel, simulator, guild } = given;
 	await using bot = await connect(simulator, "alpha", intents);
 	const found = await bot.client.channels.fetch(channel.id);
-	if (!(found instanceof TextChannel))
-		throw new Error("expected a text channel");
+	if (!(found instanceof TextChannel)) throw new Error("expected a text channel");
 	const hook = await found.createWebhook({ name: "Crier" });
 	const sent = await hook.send({
 		content: "hear, @everyone",
@@ -108,9 +86,7 @@ test("discord.js sends, edits and deletes messages by a webhook's token", async 
 	});
 	expect((await hook.fetchMessage(sent.id)).embeds).toHaveLength(1);
 	await hook.editMessage(sent.id, { content: "hush" });
-	expect(simulator.channel("The Cooks/general").transcript()).toBe(
-		"Town: hush",
-	);
+	expect(simulator.channel("The Cooks/general").transcript()).toBe("Town: hush");
 	await hook.deleteMessage(sent.id);
 	expect(simulator.world.messages.in(channel.id)).toEqual([]);
 	// Nobody deleted anything of someone else's.
@@ -131,17 +107,14 @@ test("a webhook is fetched, renamed and deleted by its token, without its user",
 	await bare(simulator, "PATCH", path, { name: "Herald" });
 	expect(hook.name).toBe("Herald");
 	expect((await bare(simulator, "DELETE", path)).status).toBe(204);
-	for (const method of ["GET", "POST", "DELETE"])
-		expect((await bare(simulator, method, path)).json.code).toBe(10015);
+	for (const method of ["GET", "POST", "DELETE"]) expect((await bare(simulator, method, path)).json.code).toBe(10015);
 	// The log does not say whose request it was, nor why.
 	const { WebhookUpdate, WebhookDelete } = AuditLogEvent;
 	for (const action_type of [WebhookUpdate, WebhookDelete])
-		expect(
-			await bot.event(
-				"GUILD_AUDIT_LOG_ENTRY_CREATE",
-				(data) => data.action_type === action_type,
-			),
-		).toMatchObject({ user_id: null, target_id: hook.id });
+		expect(await bot.event("GUILD_AUDIT_LOG_ENTRY_CREATE", (data) => data.action_type === action_type)).toMatchObject({
+			user_id: null,
+			target_id: hook.id,
+		});
 	expect(guild.auditLog.at(-1)).not.toHaveProperty("reason");
 	const log = `/guilds/${guild.id}/audit-logs`;
 	expect((await alpha("GET", `${log}?limit=2`)).json()).toMatchObject({
@@ -159,15 +132,7 @@ test("managing webhooks needs MANAGE_WEBHOOKS, except reading own ones", async (
 	expect((await alpha("GET", all)).code).toBe(50013);
 	expect((await alpha("POST", all, { name: "x" })).code).toBe(50013);
 	for (const method of ["GET", "PATCH", "DELETE"])
-		expect(
-			(
-				await alpha(
-					method,
-					`/webhooks/${adas.id}`,
-					method === "GET" ? undefined : {},
-				)
-			).code,
-		).toBe(50013);
+		expect((await alpha(method, `/webhooks/${adas.id}`, method === "GET" ? undefined : {})).code).toBe(50013);
 	expect((await alpha("GET", `/webhooks/${own.id}`)).status).toBe(200);
 	expect((await alpha("DELETE", `/webhooks/${own.id}`)).code).toBe(50013);
 	const elsewhere = world.channels.add(guild, { name: "open" });
@@ -188,14 +153,12 @@ test("a bot sees the tokens of webhooks that it or a person created", async (giv
 		world.webhooks.add(channel, { name: "follower", type: 2 }),
 	];
 	const listed = await alpha("GET", `/guilds/${guild.id}/webhooks`);
-	expect(listed.json<{ token?: string }[]>().map(({ token }) => token)).toEqual(
-		[hooks[0]?.token, undefined, undefined],
-	);
-	const shown = JSON.stringify([
-		simulator.journal.entries(),
-		simulator.requests.list(),
-		guild.auditLog,
+	expect(listed.json<{ token?: string }[]>().map(({ token }) => token)).toEqual([
+		hooks[0]?.token,
+		undefined,
+		undefined,
 	]);
+	const shown = JSON.stringify([simulator.journal.entries(), simulator.requests.list(), guild.auditLog]);
 	expect(shown).not.toContain(String(hooks[0]?.token));
 });
 
@@ -204,8 +167,7 @@ test("a channel has at most 15 webhooks, with valid names", async (given) => {
 	const { world } = simulator;
 	for (const name of ["My Discord", "CLYDE", "x".repeat(81), ""])
 		expect((await alpha("POST", all, { name })).faults.name).toBeString();
-	for (let index = 0; index < 15; index += 1)
-		world.webhooks.add(channel, { name: `hook ${index}` });
+	for (let index = 0; index < 15; index += 1) world.webhooks.add(channel, { name: `hook ${index}` });
 	expect((await alpha("POST", all, { name: "one more" })).code).toBe(30007);
 	const elsewhere = world.channels.add(guild, { name: "news" });
 	const free = world.webhooks.add(elsewhere, { name: "free" });
@@ -240,12 +202,7 @@ test("a webhook sends in its own channel, and finds only its own messages", asyn
 	});
 	expect(named.json.code).toBe(50035);
 	const other = world.channels.add(guild, { name: "news" });
-	const elsewhere = await bare(
-		simulator,
-		"POST",
-		`${path}?thread_id=${other.id}`,
-		{ content: "hi" },
-	);
+	const elsewhere = await bare(simulator, "POST", `${path}?thread_id=${other.id}`, { content: "hi" });
 	expect(elsewhere.json.code).toBe(10003);
 	const adas = world.messages.add(channel, ada, { content: "mine" });
 	for (const method of ["GET", "PATCH", "DELETE"]) {
@@ -262,11 +219,6 @@ test("a webhook sends in its own channel, and finds only its own messages", asyn
 		type: ChannelType.GuildForum,
 	});
 	const poster = world.webhooks.add(forum, { name: "Poster" });
-	const posted = await bare(
-		simulator,
-		"POST",
-		`/webhooks/${poster.id}/${poster.token}`,
-		{ content: "hi" },
-	);
+	const posted = await bare(simulator, "POST", `/webhooks/${poster.id}/${poster.token}`, { content: "hi" });
 	expect(posted.json.code).toBe(220001);
 });

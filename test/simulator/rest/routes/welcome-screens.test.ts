@@ -82,11 +82,7 @@ test("invalid welcome screens are refused, and those without permission or COMMU
 	for (const [body, code, field] of [
 		[{ description: "x".repeat(141) }, 50035, "description"],
 		[of(general, { description: "" }), 50035, "welcome_channels.0.description"],
-		[
-			{ welcome_channels: Array(6).fill(of(general).welcome_channels[0]) },
-			50035,
-			"welcome_channels",
-		],
+		[{ welcome_channels: Array(6).fill(of(general).welcome_channels[0]) }, 50035, "welcome_channels"],
 		[of(guild.id), 10003],
 		[of(lounge), 50024],
 		[of(general, { emoji_id: guild.id }), 10014],

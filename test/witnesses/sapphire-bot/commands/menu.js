@@ -1,10 +1,5 @@
 import { Command } from "@sapphire/framework";
-import {
-	ActionRowBuilder,
-	ButtonBuilder,
-	ButtonStyle,
-	EmbedBuilder,
-} from "discord.js";
+import { ActionRowBuilder, ButtonBuilder, ButtonStyle, EmbedBuilder } from "discord.js";
 
 const menuOf = (meal) => ({
 	embeds: [
@@ -15,10 +10,7 @@ const menuOf = (meal) => ({
 	],
 	components: [
 		new ActionRowBuilder().addComponents(
-			new ButtonBuilder()
-				.setCustomId("order")
-				.setLabel("Order")
-				.setStyle(ButtonStyle.Primary),
+			new ButtonBuilder().setCustomId("order").setLabel("Order").setStyle(ButtonStyle.Primary),
 		),
 	],
 });
@@ -38,9 +30,7 @@ export class MenuCommand extends Command {
 			builder
 				.setName(this.name)
 				.setDescription(this.description)
-				.addStringOption((option) =>
-					option.setName("meal").setDescription("Which").setRequired(true),
-				),
+				.addStringOption((option) => option.setName("meal").setDescription("Which").setRequired(true)),
 		);
 	}
 

@@ -1,7 +1,4 @@
-import {
-	InteractionHandler,
-	InteractionHandlerTypes,
-} from "@sapphire/framework";
+import { InteractionHandler, InteractionHandlerTypes } from "@sapphire/framework";
 
 export class Order extends InteractionHandler {
 	constructor(context) {

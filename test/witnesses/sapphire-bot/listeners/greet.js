@@ -6,9 +6,7 @@ export class Greet extends Listener {
 	}
 
 	run(member) {
-		const channel = member.guild.channels.cache.find(
-			({ name }) => name === "general",
-		);
+		const channel = member.guild.channels.cache.find(({ name }) => name === "general");
 		return channel.send(`Welcome, ${member}!`);
 	}
 }

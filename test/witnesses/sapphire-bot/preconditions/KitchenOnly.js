@@ -10,8 +10,6 @@ export class KitchenOnly extends Precondition {
 	}
 
 	check(channel) {
-		return channel.name === "staff"
-			? this.error({ message: "Not among the staff." })
-			: this.ok();
+		return channel.name === "staff" ? this.error({ message: "Not among the staff." }) : this.ok();
 	}
 }

@@ -9,22 +9,13 @@ import { createReconciler, type Step } from "../../../../lib/reconciler.ts";
 import { canReadAuditLog } from "../../../discord/audit-log.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { compareIds } from "../../../discord/ids.ts";
-import {
-	saveCaseMark,
-	selectCaseMark,
-} from "../../../store/tables/case-marks.ts";
+import { saveCaseMark, selectCaseMark } from "../../../store/tables/case-marks.ts";
 import { logFailedStep } from "../failed-step.ts";
 import type { Cases, CasesOptions } from "./cases.ts";
-import {
-	caseOfEntry,
-	entryKinds,
-	type HandEntry,
-	isCandidate,
-} from "./entry-case.ts";
+import { caseOfEntry, entryKinds, type HandEntry, isCandidate } from "./entry-case.ts";
 import { entriesAfter, markBefore, newestEntryId } from "./missed-entries.ts";
 
-export interface ByHandOptions
-	extends Pick<CasesOptions, "connection" | "store" | "log" | "backOffMs"> {
+export interface ByHandOptions extends Pick<CasesOptions, "connection" | "store" | "log" | "backOffMs"> {
 	cases: Pick<Cases, "add">;
 }
 
@@ -60,16 +51,14 @@ export function createByHand(options: ByHandOptions) {
 			const due: Step[] = [];
 			const first = new Map<string, string>();
 			// One entry at a time per guild, so that case numbers are in the order of the entries.
-			for (const [id, { guild }] of waiting)
-				if (!first.has(guild.id)) first.set(guild.id, id);
+			for (const [id, { guild }] of waiting) if (!first.has(guild.id)) first.set(guild.id, id);
 			for (const [guildId, id] of first)
 				due.push({
 					key: `entry ${guildId}`,
 					run: () => attempt(guildId, () => storeEntry(id)),
 				});
 			if (!connection.ready) return { due };
-			if (isAnyUnchecked)
-				for (const { id } of connection.guilds) unchecked.add(id);
+			if (isAnyUnchecked) for (const { id } of connection.guilds) unchecked.add(id);
 			isAnyUnchecked = false;
 			for (const guild of connection.guilds)
 				if (unchecked.has(guild.id) && guild.available)
@@ -130,8 +119,7 @@ export function createByHand(options: ByHandOptions) {
 			}
 			marks.set(guild.id, mark);
 			for await (const entries of entriesAfter(guild, mark, entryKinds)) {
-				for (const entry of entries)
-					if (isCandidate(guild, entry)) await addCase(guild, entry);
+				for (const entry of entries) if (isCandidate(guild, entry)) await addCase(guild, entry);
 				const newest = entries.at(-1)?.id;
 				if (newest !== undefined) await saveMark(guild.id, newest);
 			}
@@ -143,10 +131,7 @@ export function createByHand(options: ByHandOptions) {
 		}
 	}
 
-	async function attempt(
-		guild: string,
-		work: () => Promise<void>,
-	): Promise<void> {
+	async function attempt(guild: string, work: () => Promise<void>): Promise<void> {
 		try {
 			await work();
 		} catch (error) {
@@ -186,8 +171,7 @@ export function createByHand(options: ByHandOptions) {
 			// Events from before a new Gateway session may be lost.
 			const isNewSession = (shard?: number) => {
 				if (shard === undefined) isAnyUnchecked = true;
-				for (const guild of connection.guilds)
-					if (guild.shardId === shard) unchecked.add(guild.id);
+				for (const guild of connection.guilds) if (guild.shardId === shard) unchecked.add(guild.id);
 				reconciler.retryAll();
 			};
 			onSessionOrGuild(client, isNewSession, ({ id }) => {

@@ -1,11 +1,6 @@
 // The commands about cases: warn, note, case, cases, edit-case, delete-case. Each calls a tool.
 
-import type {
-	Action,
-	ActionOption,
-	Suggestion,
-	SuggestQuery,
-} from "../../../commands/action.ts";
+import type { Action, ActionOption, Suggestion, SuggestQuery } from "../../../commands/action.ts";
 import { maxReasonLength, oneLine, truncate } from "../../../discord/text.ts";
 import { caseActions } from "../../../tool/case-record.ts";
 import { actionTitles } from "./case-text.ts";
@@ -123,9 +118,7 @@ export const caseRows: readonly Action[] = [
 				description: "What was done",
 				kind: "choice",
 				argument: "action",
-				choices: caseActions
-					.slice(0, 25)
-					.map((value) => ({ name: actionTitles[value], value })),
+				choices: caseActions.slice(0, 25).map((value) => ({ name: actionTitles[value], value })),
 			},
 			{
 				name: "before",
@@ -195,22 +188,14 @@ export async function suggestCases(
 				}))
 		);
 	}
-	const exact = /^\d{1,9}$/.test(typed)
-		? await cases.find(guildId, Number(typed))
-		: undefined;
+	const exact = /^\d{1,9}$/.test(typed) ? await cases.find(guildId, Number(typed)) : undefined;
 	const latest = await cases.list(guildId, {}, { limit: maxSuggestions });
 	const all = [
 		...(exact ? [exact] : []),
-		...latest.filter(
-			({ number }) =>
-				number !== exact?.number && String(number).startsWith(typed),
-		),
+		...latest.filter(({ number }) => number !== exact?.number && String(number).startsWith(typed)),
 	];
 	return all.slice(0, maxSuggestions).map(({ number, action, reason }) => ({
-		name: truncate(
-			`${number}: ${actionTitles[action]}${reason ? `, ${oneLine(reason)}` : ""}`,
-			maxLength,
-		),
+		name: truncate(`${number}: ${actionTitles[action]}${reason ? `, ${oneLine(reason)}` : ""}`, maxLength),
 		value: String(number),
 	}));
 }

@@ -2,18 +2,8 @@
 
 import type { Guild } from "discord.js";
 import { isForPeople } from "../../../discord/acting-person.ts";
-import {
-	channelLabel,
-	personNameById,
-	roleLabel,
-	time,
-} from "../../../discord/describe.ts";
-import {
-	countOf,
-	fieldLine,
-	oneField,
-	resultLines,
-} from "../../../discord/text.ts";
+import { channelLabel, personNameById, roleLabel, time } from "../../../discord/describe.ts";
+import { countOf, fieldLine, oneField, resultLines } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import { linkTo } from "../../../messages/sent-message.ts";
 import type { CaseEdit, ModeratorCount } from "../../../store/tables/cases.ts";
@@ -49,9 +39,7 @@ export function caseLine(guild: Guild, one: Case): string {
 		detail && describeDetail(guild, detail),
 		messageIds.length > 0 &&
 			!(isForPeople() && detail?.startsWith("messages: ")) &&
-			(isForPeople()
-				? countOf(messageIds.length, "message")
-				: `${messageIds.length} message(s)`),
+			(isForPeople() ? countOf(messageIds.length, "message") : `${messageIds.length} message(s)`),
 		describeTold(one.told),
 		state && oneField(state),
 		one.deletedAt !== undefined && `deleted ${time(one.deletedAt)}`,
@@ -59,11 +47,7 @@ export function caseLine(guild: Guild, one: Case): string {
 }
 
 /** Formats a case in several lines: its messages and channels, and the changes of its record, newest first. */
-export function caseDetails(
-	guild: Guild,
-	one: Case,
-	edits: readonly CaseEdit[],
-): string[] {
+export function caseDetails(guild: Guild, one: Case, edits: readonly CaseEdit[]): string[] {
 	const { messageIds, channelIds } = one;
 	return resultLines(
 		caseLine(guild, one),
@@ -81,28 +65,21 @@ export function caseDetails(
 			fieldLine(
 				time(at),
 				`by ${personNameById(guild, editor_id)}`,
-				what === "reason"
-					? `reason changed from: ${before ? oneField(before) : "none"}`
-					: `${what}d`,
+				what === "reason" ? `reason changed from: ${before ? oneField(before) : "none"}` : `${what}d`,
 			),
 		),
 	);
 }
 
 /** Formats the number of a person's cases by action: "In all: 3 warn, 1 ban." */
-export function summaryOf(
-	counts: readonly { action: string; count: number }[],
-): string {
+export function summaryOf(counts: readonly { action: string; count: number }[]): string {
 	return counts.length === 0 ? "" : `In all: ${countsText(counts)}.`;
 }
 
 /**
  * Formats the number of each moderator's cases by action, one line per moderator. Those with the most cases come first.
  */
-export function moderatorLines(
-	guild: Guild,
-	counts: readonly ModeratorCount[],
-): string[] {
+export function moderatorLines(guild: Guild, counts: readonly ModeratorCount[]): string[] {
 	const all = [...Map.groupBy(counts, (one) => one.moderator_id)]
 		.map(([id, own]) => ({
 			id,
@@ -114,24 +91,14 @@ export function moderatorLines(
 	return resultLines(
 		all
 			.slice(0, maxModerators)
-			.map(({ id, own, total }) =>
-				fieldLine(
-					String(total),
-					`by ${personNameById(guild, id)}`,
-					countsText(own),
-				),
-			),
+			.map(({ id, own, total }) => fieldLine(String(total), `by ${personNameById(guild, id)}`, countsText(own))),
 		more > 0 && `and ${more} other moderators`,
 	);
 }
 
 /** Formats numbers of cases by action: "3 warn, 1 ban". */
-export function countsText(
-	counts: readonly { action: string; count: number }[],
-): string {
-	return counts
-		.map(({ action, count }) => `${count} ${titleFor(action)}`)
-		.join(", ");
+export function countsText(counts: readonly { action: string; count: number }[]): string {
+	return counts.map(({ action, count }) => `${count} ${titleFor(action)}`).join(", ");
 }
 
 /**
@@ -139,9 +106,7 @@ export function countsText(
  * clients.
  */
 function titleFor(action: string): string {
-	return isForPeople()
-		? (actionTitles[action as CaseAction] ?? action)
-		: action;
+	return isForPeople() ? (actionTitles[action as CaseAction] ?? action) : action;
 }
 
 /** Escapes the detail of a case. For people on Discord, replaces the id of a role with its name. */
@@ -159,13 +124,10 @@ function placesFor(guild: Guild, { messageIds, channelIds }: Case): string[] {
 	const visible = channelIds.flatMap((id) => visibleChannel(guild, id) ?? []);
 	const [only] = visible;
 	const place = channelIds.length === 1 && only && { id: only.id, guild };
-	const links = place
-		? messageIds.slice(0, maxLinks).map((id) => linkTo(place, id))
-		: [];
+	const links = place ? messageIds.slice(0, maxLinks).map((id) => linkTo(place, id)) : [];
 	const more = messageIds.length - links.length;
 	return resultLines(
-		visible.length > 0 &&
-			`Channels: ${sample(visible, maxChannels, channelLabel).join(", ")}`,
+		visible.length > 0 && `Channels: ${sample(visible, maxChannels, channelLabel).join(", ")}`,
 		links.length > 0 && "Messages, unless they are deleted:",
 		links,
 		links.length > 0 && more > 0 && `and ${more} more`,

@@ -42,10 +42,7 @@ export const toldSentences: Partial<Readonly<Record<CaseAction, string>>> = {
 };
 
 /** Describes the outcome of a case in a few words; undefined if the action was done. */
-export function describeState({
-	state,
-	why,
-}: Pick<Case, "state" | "why">): string | undefined {
+export function describeState({ state, why }: Pick<Case, "state" | "why">): string | undefined {
 	if (state === "done") return undefined;
 	if (state === "not done") return `not done${why ? `: ${why}` : ""}`;
 	return state === "asked" ? "not confirmed yet" : "outcome unknown";

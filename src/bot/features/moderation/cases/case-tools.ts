@@ -1,33 +1,16 @@
 // The tools warn_member, note_member, list_cases and edit_case.
 
-import {
-	type Guild,
-	PermissionFlagsBits,
-	RESTJSONErrorCodes,
-} from "discord.js";
+import { type Guild, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../../../mcp/tool.ts";
 import type { EscalationRule } from "../../../config/escalation.ts";
-import {
-	actingPerson,
-	forClients,
-	isForPeople,
-} from "../../../discord/acting-person.ts";
+import { actingPerson, forClients, isForPeople } from "../../../discord/acting-person.ts";
 import { memberName, nowIs, userName } from "../../../discord/describe.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { describeBits } from "../../../discord/permissions.ts";
 import { requireBelowPerson } from "../../../discord/role-hierarchy.ts";
-import {
-	countOf,
-	maxReasonLength,
-	resultLines,
-} from "../../../discord/text.ts";
-import {
-	type MaybeMember,
-	memberOrAbsent,
-	membersAmong,
-	toList,
-} from "../../../guild/several-members.ts";
+import { countOf, maxReasonLength, resultLines } from "../../../discord/text.ts";
+import { type MaybeMember, memberOrAbsent, membersAmong, toList } from "../../../guild/several-members.ts";
 import { messageReference } from "../../../messages/sent-message.ts";
 import {
 	expected,
@@ -42,30 +25,16 @@ import {
 	tell,
 	text,
 } from "../../../tool/arguments/arguments.ts";
-import {
-	type CaseDraft,
-	caseActions,
-	completed,
-} from "../../../tool/case-record.ts";
+import { type CaseDraft, caseActions, completed } from "../../../tool/case-record.ts";
 import type { ToolContext } from "../../../tool/context.ts";
 import { editTool, readTool, writeTool } from "../../../tool/define.ts";
 import type { BotTool } from "../../../tool/toolsets.ts";
 import type { Case } from "./case.ts";
-import {
-	caseDetails,
-	caseLine,
-	moderatorLines,
-	summaryOf,
-} from "./case-lines.ts";
+import { caseDetails, caseLine, moderatorLines, summaryOf } from "./case-lines.ts";
 import type { Cases } from "./cases.ts";
 
 /** Names of the tools in this file, which the setting `deny` accepts even when the feature is off. */
-export const caseToolNames = [
-	"warn_member",
-	"note_member",
-	"list_cases",
-	"edit_case",
-] as const;
+export const caseToolNames = ["warn_member", "note_member", "list_cases", "edit_case"] as const;
 
 const maxPeople = 20;
 const maxNumber = 1_000_000_000;
@@ -95,12 +64,7 @@ interface ToolOptions {
 }
 
 export function createCaseTools(options: ToolOptions): BotTool[] {
-	return [
-		warnMember(options),
-		noteMember(options),
-		listCases(options),
-		editCase(options),
-	];
+	return [warnMember(options), noteMember(options), listCases(options), editCase(options)];
 }
 
 function warnMember({ cases, escalate = [] }: ToolOptions) {
@@ -115,17 +79,14 @@ function warnMember({ cases, escalate = [] }: ToolOptions) {
 			guild_id,
 			user_ids,
 			reason: text(1, maxReasonLength, "What they did; they are told."),
-			message_ids: v.optional(
-				list(messageId, 1, 100, "Messages that it is about: ids or links."),
-			),
+			message_ids: v.optional(list(messageId, 1, 100, "Messages that it is about: ids or links.")),
 			tell,
 		}),
 		async destructive(_, { guild, users }) {
 			const rules = escalate.filter(({ actions }) => actions.includes("warn"));
 			for (const { id } of rules.length > 0 ? users : []) {
 				const counts = await cases.countOf(guild.id, id);
-				const { count: earlier = 0 } =
-					counts.find(({ action }) => action === "warn") ?? {};
+				const { count: earlier = 0 } = counts.find(({ action }) => action === "warn") ?? {};
 				// Warnings before the rule's time count here, too.
 				const rule = rules.find(({ count }) => earlier + 1 >= count);
 				if (rule) return `may set off the rule "${rule.text}"`;
@@ -142,11 +103,7 @@ function warnMember({ cases, escalate = [] }: ToolOptions) {
 				...(args.message_ids && { messageIds: args.message_ids }),
 			};
 			const lines = await record(cases, draft, args, context);
-			return resultLines(
-				`Warned ${members.map(memberName).join(", ")}.`,
-				absent,
-				lines,
-			);
+			return resultLines(`Warned ${members.map(memberName).join(", ")}.`, absent, lines);
 		},
 	});
 }
@@ -182,10 +139,7 @@ function noteMember({ cases }: ToolOptions) {
 }
 
 /** Throws a ToolError unless the members rank below the person in whose name the call acts. */
-function requireBelow(
-	guild: Guild,
-	members: Parameters<typeof requireBelowPerson>[1],
-): void {
+function requireBelow(guild: Guild, members: Parameters<typeof requireBelowPerson>[1]): void {
 	const acting = actingPerson(guild);
 	if (acting) requireBelowPerson(acting, members);
 }
@@ -216,13 +170,9 @@ async function record(
 
 async function nameOf(guild: Guild, { id, member }: MaybeMember) {
 	if (member) return memberName(member);
-	const user = await absentIf([RESTJSONErrorCodes.UnknownUser], () =>
-		guild.client.users.fetch(id),
-	);
+	const user = await absentIf([RESTJSONErrorCodes.UnknownUser], () => guild.client.users.fetch(id));
 	if (user) return userName(user);
-	throw new ToolError(
-		`Discord has no user ${id}.${forClients(" Check user_ids.")} Nothing was done.`,
-	);
+	throw new ToolError(`Discord has no user ${id}.${forClients(" Check user_ids.")} Nothing was done.`);
 }
 
 function listCases({ cases }: ToolOptions) {
@@ -251,10 +201,7 @@ function listCases({ cases }: ToolOptions) {
 				return caseDetails(guild, one, edits);
 			}
 			const { user_id, moderator_id, action, since, until, limit } = args;
-			const before =
-				args.before === undefined
-					? undefined
-					: await find(cases, guild, args.before);
+			const before = args.before === undefined ? undefined : await find(cases, guild, args.before);
 			const filter = {
 				userId: user_id,
 				moderatorId: moderator_id,
@@ -270,14 +217,9 @@ function listCases({ cases }: ToolOptions) {
 				},
 			});
 			const page = found.slice(0, limit);
-			const counts = user_id
-				? await cases.countOf(guild.id, user_id)
-				: undefined;
+			const counts = user_id ? await cases.countOf(guild.id, user_id) : undefined;
 			// Counts over all cases of a guild would take too long.
-			const byModerator =
-				since && !user_id && !before
-					? await cases.countByModerator(guild.id, filter)
-					: [];
+			const byModerator = since && !user_id && !before ? await cases.countByModerator(guild.id, filter) : [];
 			const last = page.at(-1);
 			if (!last)
 				return resultLines(
@@ -309,8 +251,7 @@ function editCase({ cases }: ToolOptions) {
 		name: "edit_case",
 		toolset: "moderation",
 		title: "Edit a case",
-		description:
-			"Change the reason of a case, delete it or restore it; its history is kept.",
+		description: "Change the reason of a case, delete it or restore it; its history is kept.",
 		person,
 		lock: ({ guild_id, number }) => [`case ${guild_id} ${number}`],
 		input: v.strictObject({
@@ -321,9 +262,7 @@ function editCase({ cases }: ToolOptions) {
 		}),
 		async run({ number, reason, deleted }, { guild }) {
 			if (reason === undefined && deleted === undefined)
-				throw invalidParameters([
-					"reason, deleted: expected at least one of the two",
-				]);
+				throw invalidParameters(["reason, deleted: expected at least one of the two"]);
 			const one = await find(cases, guild, number);
 			const acting = actingPerson(guild);
 			requireEditor(guild, one);
@@ -333,13 +272,9 @@ function editCase({ cases }: ToolOptions) {
 				await cases.edit(guild.id, number, editor, reason);
 				changes.push("changed the reason");
 			}
-			if (
-				deleted !== undefined &&
-				(await cases.remove(guild.id, number, editor, deleted))
-			)
+			if (deleted !== undefined && (await cases.remove(guild.id, number, editor, deleted)))
 				changes.push(deleted ? "deleted it" : "restored it");
-			if (changes.length === 0)
-				throw new ToolError(`Case ${number} is so already. Nothing was done.`);
+			if (changes.length === 0) throw new ToolError(`Case ${number} is so already. Nothing was done.`);
 			return `Case ${number}: ${changes.join(", ")}.`;
 		},
 	});
@@ -353,9 +288,7 @@ function requireEditor(guild: Guild, { number, userId, moderatorId }: Case) {
 	const acting = actingPerson(guild);
 	if (!acting || acting.id === guild.ownerId) return;
 	if (acting.id === userId)
-		throw new ToolError(
-			`Case ${number} is about you: somebody else must change it. Nothing was done.`,
-		);
+		throw new ToolError(`Case ${number} is about you: somebody else must change it. Nothing was done.`);
 	if (acting.id === moderatorId) return;
 	if (acting.permissions.has(PermissionFlagsBits.ManageGuild)) return;
 	throw new ToolError(

@@ -63,8 +63,7 @@ export function createCaseWorker(options: WorkerOptions): CaseWorker {
 		maxConcurrent,
 		backOffMs: options.backOffMs ?? [500, 60_000],
 		onScanFailure(error) {
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not load open cases from the database", { error });
+			if (!(error instanceof StoreUnavailable)) log.error("could not load open cases from the database", { error });
 		},
 		async scan() {
 			const due: Step[] = [];
@@ -81,8 +80,7 @@ export function createCaseWorker(options: WorkerOptions): CaseWorker {
 				due.push({
 					// One at a time per guild, so that the case numbers are in order.
 					key: `unstored ${guildId}`,
-					run: () =>
-						attempt({ guildId }, () => storeWaiting(id, guildId, added)),
+					run: () => attempt({ guildId }, () => storeWaiting(id, guildId, added)),
 				});
 			if (!connection.ready) return { due };
 			const asked = await selectAskedCases(store.sql, maxRead);
@@ -97,8 +95,7 @@ export function createCaseWorker(options: WorkerOptions): CaseWorker {
 				const waitMs = one.source ? 0 : one.createdAt + decideAfterMs - now();
 				// At most `decideAfterMs`, because the system clock may have jumped.
 				if (waitMs > 0) nextMs = Math.min(nextMs, waitMs, decideAfterMs);
-				else
-					due.push({ key, run: () => attempt(one, () => finish(guild, one)) });
+				else due.push({ key, run: () => attempt(one, () => finish(guild, one)) });
 			}
 			return { due, nextMs };
 		},
@@ -117,17 +114,12 @@ export function createCaseWorker(options: WorkerOptions): CaseWorker {
 
 	async function finish(guild: Guild, one: Case): Promise<void> {
 		if (running.has(keyOf(one))) return;
-		const result = one.source
-			? await escalation.carryOut(guild, one)
-			: await decideCase(guild, one, store.sql);
+		const result = one.source ? await escalation.carryOut(guild, one) : await decideCase(guild, one, store.sql);
 		await settle(one.guildId, one.number, result);
 	}
 
 	/** Runs a step of the worker. Logs its error and rejects, so that the reconciler retries the step. */
-	async function attempt(
-		{ guildId }: Pick<Case, "guildId">,
-		work: () => Promise<void>,
-	): Promise<void> {
+	async function attempt({ guildId }: Pick<Case, "guildId">, work: () => Promise<void>): Promise<void> {
 		try {
 			await work();
 		} catch (error) {
@@ -143,9 +135,7 @@ export function createCaseWorker(options: WorkerOptions): CaseWorker {
 			return {
 				opened(rows) {
 					opening -= 1;
-					keys = rows.map(({ guild_id: guildId, number }) =>
-						keyOf({ guildId, number }),
-					);
+					keys = rows.map(({ guild_id: guildId, number }) => keyOf({ guildId, number }));
 					for (const key of keys) running.add(key);
 					if (opening === 0) reconciler.wake();
 				},

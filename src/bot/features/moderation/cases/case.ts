@@ -42,8 +42,7 @@ export interface Case {
 }
 
 /** A case that is not stored yet. Only its action and moderator are required. */
-export type NewCase = Pick<Case, "action" | "moderatorId"> &
-	Partial<Omit<Case, "guildId" | "number" | "deletedAt">>;
+export type NewCase = Pick<Case, "action" | "moderatorId"> & Partial<Omit<Case, "guildId" | "number" | "deletedAt">>;
 
 export function toCase(row: CaseRow): Case {
 	return {
@@ -72,10 +71,7 @@ export function toCase(row: CaseRow): Case {
  * Converts a new case to a database row without guild and number. The creation time defaults to `now`, the state to
  * "done".
  */
-export function toRow(
-	one: NewCase,
-	now: number,
-): Omit<CaseRow, "guild_id" | "number"> {
+export function toRow(one: NewCase, now: number): Omit<CaseRow, "guild_id" | "number"> {
 	return {
 		user_id: one.userId ?? null,
 		moderator_id: one.moderatorId,
@@ -104,7 +100,5 @@ export function idsText(ids: readonly string[] = []): string {
  * to the maximum length of a reason. Line breaks become spaces.
  */
 export function storedText(text: string): string {
-	return [...joinLines(text.toWellFormed()).replaceAll("\0", "\u{fffd}")]
-		.slice(0, maxReasonLength)
-		.join("");
+	return [...joinLines(text.toWellFormed()).replaceAll("\0", "\u{fffd}")].slice(0, maxReasonLength).join("");
 }

@@ -28,14 +28,7 @@ import {
 import type { ModerationLog } from "../moderation-log.ts";
 import type { TempBans } from "../temp-bans.ts";
 import { createByHand } from "./by-hand.ts";
-import {
-	type Case,
-	idsText,
-	type NewCase,
-	storedText,
-	toCase,
-	toRow,
-} from "./case.ts";
+import { type Case, idsText, type NewCase, storedText, toCase, toRow } from "./case.ts";
 import { createCaseWorker } from "./case-worker.ts";
 import { crossedRule } from "./escalation-rules.ts";
 import { logCase, logChange } from "./log-case.ts";
@@ -71,8 +64,7 @@ export interface CasesOptions {
 }
 
 /** Outcome of a case that was added with the state "asked". Fields that are left out keep their stored values. */
-export interface CaseResult
-	extends Partial<Pick<Case, "why" | "messageIds" | "channelIds" | "detail">> {
+export interface CaseResult extends Partial<Pick<Case, "why" | "messageIds" | "channelIds" | "detail">> {
 	state: Exclude<Case["state"], "asked">;
 }
 
@@ -92,12 +84,7 @@ export interface Cases extends Recorder {
 	 * Stores the outcome of an action whose case was added with the state "asked". Does nothing if the case has an
 	 * outcome already. With `quiet`, the caller writes the moderation log entry. Rejects with StoreUnavailable.
 	 */
-	settle(
-		guildId: string,
-		number: number,
-		result: CaseResult,
-		quiet?: boolean,
-	): Promise<void>;
+	settle(guildId: string, number: number, result: CaseResult, quiet?: boolean): Promise<void>;
 	/**
 	 * Returns a case, even if it was deleted from the record. Like all methods below, rejects with StoreUnavailable.
 	 */
@@ -111,32 +98,16 @@ export interface Cases extends Recorder {
 		page: { limit: number; before?: CasePosition | undefined },
 	): Promise<Case[]>;
 	/** Returns how many cases a person has whose action was done, by action. */
-	countOf(
-		guildId: string,
-		userId: string,
-	): Promise<{ action: string; count: number }[]>;
+	countOf(guildId: string, userId: string): Promise<{ action: string; count: number }[]>;
 	/** Returns how many cases match the filter and had their action done, by moderator and action. */
-	countByModerator(
-		guildId: string,
-		filter: Omit<CaseFilter, "userId">,
-	): Promise<ModeratorCount[]>;
+	countByModerator(guildId: string, filter: Omit<CaseFilter, "userId">): Promise<ModeratorCount[]>;
 	/** Changes the reason of a case. Returns false if there is no such case. */
-	edit(
-		guildId: string,
-		number: number,
-		editorId: string,
-		reason: string,
-	): Promise<boolean>;
+	edit(guildId: string, number: number, editorId: string, reason: string): Promise<boolean>;
 	/**
 	 * Marks a case as deleted, or restores it if `isRemoved` is false. The case stays in the database. Returns false if
 	 * there is no such case or nothing changes.
 	 */
-	remove(
-		guildId: string,
-		number: number,
-		editorId: string,
-		isRemoved?: boolean,
-	): Promise<boolean>;
+	remove(guildId: string, number: number, editorId: string, isRemoved?: boolean): Promise<boolean>;
 	/** Returns the latest changes of a case's record, newest first. */
 	edits(guildId: string, number: number, limit: number): Promise<CaseEdit[]>;
 	/** Returns up to 25 different reasons of the latest cases, those by this moderator first. */
@@ -150,13 +121,7 @@ export interface Cases extends Recorder {
 }
 
 export function createCases(options: CasesOptions): Cases {
-	const {
-		store,
-		connection,
-		moderationLog,
-		settings,
-		now = Date.now,
-	} = options;
+	const { store, connection, moderationLog, settings, now = Date.now } = options;
 	const { sql } = store;
 	const rules = settings.escalate ?? [];
 
@@ -173,18 +138,14 @@ export function createCases(options: CasesOptions): Cases {
 	}
 
 	/** Stores the case for the action of an escalation rule, if the case `row` makes a rule apply. Returns it. */
-	async function escalate(
-		sql: Sql,
-		row: CaseRow,
-	): Promise<CaseRow | undefined> {
+	async function escalate(sql: Sql, row: CaseRow): Promise<CaseRow | undefined> {
 		if (row.state !== "done" || row.user_id === null) return undefined;
 		const rule = await crossedRule(sql, row, rules, now());
 		if (!rule) return undefined;
 		const { action, durationMs, text } = rule;
 		const ends = durationMs === undefined ? undefined : now() + durationMs;
 		const next: NewCase = {
-			action:
-				action === "ban" && durationMs !== undefined ? "temp_ban" : action,
+			action: action === "ban" && durationMs !== undefined ? "temp_ban" : action,
 			userId: row.user_id,
 			moderatorId: botId(),
 			reason: `Rule "${text}" (case ${row.number})`,
@@ -194,9 +155,7 @@ export function createCases(options: CasesOptions): Cases {
 			createdAt: row.created_at,
 			source: `rule:${row.number}`,
 		};
-		const [inserted] = await insertCases(sql, row.guild_id, [
-			toRow(next, now()),
-		]);
+		const [inserted] = await insertCases(sql, row.guild_id, [toRow(next, now())]);
 		return inserted;
 	}
 
@@ -250,8 +209,7 @@ export function createCases(options: CasesOptions): Cases {
 		async add(guildId, added, quiet = false) {
 			const [row] = await insert(guildId, [added]);
 			if (row) {
-				if (row.state !== "asked" && !quiet)
-					logCase(moderationLog, toCase(row));
+				if (row.state !== "asked" && !quiet) logCase(moderationLog, toCase(row));
 				return row.number;
 			}
 			const { source = "" } = added;
@@ -274,8 +232,7 @@ export function createCases(options: CasesOptions): Cases {
 			return (await selectCases(sql, guildId, filter, page)).map(toCase);
 		},
 		countOf: (guildId, userId) => countCasesOf(sql, guildId, userId),
-		countByModerator: (guildId, filter) =>
-			countCasesByModerator(sql, guildId, filter),
+		countByModerator: (guildId, filter) => countCasesByModerator(sql, guildId, filter),
 		edit: (guildId, number, editor_id, reason) =>
 			changeLogged(guildId, number, ({ deleted_at }) => ({
 				what: "reason",
@@ -294,12 +251,9 @@ export function createCases(options: CasesOptions): Cases {
 							deleted_at: isRemoved ? now() : null,
 						},
 			),
-		edits: (guildId, number, limit) =>
-			selectCaseEdits(sql, guildId, number, limit),
+		edits: (guildId, number, limit) => selectCaseEdits(sql, guildId, number, limit),
 		async recentReasons(guildId, moderatorId) {
-			const own = moderatorId
-				? await selectReasons(sql, guildId, moderatorId, maxReasonsRead)
-				: [];
+			const own = moderatorId ? await selectReasons(sql, guildId, moderatorId, maxReasonsRead) : [];
 			const all = await selectReasons(sql, guildId, undefined, maxReasonsRead);
 			return [...new Set([...own, ...all])].slice(0, maxReasons);
 		},
@@ -337,8 +291,7 @@ async function addResult(
 	});
 }
 
-type Changed = Pick<CaseEdit, "what" | "editor_id"> &
-	Pick<CaseRow, "reason" | "deleted_at">;
+type Changed = Pick<CaseEdit, "what" | "editor_id"> & Pick<CaseRow, "reason" | "deleted_at">;
 
 /**
  * Changes a case and stores the change in its history. Returns the changed case, what was changed, and who changed it;
@@ -357,11 +310,7 @@ function change(
 		if (!row || !changed) return undefined;
 		const { what, editor_id, reason, deleted_at } = changed;
 		const before = what === "reason" ? row.reason : null;
-		await editCase(
-			sql,
-			{ guild_id: guildId, number, at, editor_id, what, before },
-			{ reason, deleted_at },
-		);
+		await editCase(sql, { guild_id: guildId, number, at, editor_id, what, before }, { reason, deleted_at });
 		return { ...changed, row: { ...row, reason, deleted_at } };
 	});
 }

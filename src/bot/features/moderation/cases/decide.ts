@@ -1,12 +1,6 @@
 // Finds the outcome of cases that a killed process left open, from Discord's state and audit log. Repeats no action.
 
-import {
-	type APIAuditLogEntry,
-	AuditLogEvent,
-	type Guild,
-	PermissionFlagsBits,
-	SnowflakeUtil,
-} from "discord.js";
+import { type APIAuditLogEntry, AuditLogEvent, type Guild, PermissionFlagsBits, SnowflakeUtil } from "discord.js";
 import { NotNow } from "../../../../lib/reconciler.ts";
 import { canReadAuditLog, readAuditLog } from "../../../discord/audit-log.ts";
 import { fetchMember } from "../../../discord/find.ts";
@@ -50,11 +44,7 @@ const actionMs = 60_000;
  * Returns the outcome of a case whose process was killed: "done" or "not done" if Discord's state or audit log shows
  * it, otherwise "unknown". Rejects if requests to Discord fail.
  */
-export async function decideCase(
-	guild: Guild,
-	one: Case,
-	sql: Sql,
-): Promise<CaseResult> {
+export async function decideCase(guild: Guild, one: Case, sql: Sql): Promise<CaseResult> {
 	const { userId, action } = one;
 	// Warnings and notes change nothing on Discord: they are done when the case is stored.
 	if (action === "warn" || action === "note") return { state: "done" };
@@ -64,8 +54,7 @@ export async function decideCase(
 	const by = await recordedBy(guild, one, actionMs);
 	if (by === "the bot") return { state: "done" };
 	// If somebody else made the ban, it does not show that the bot did.
-	if (by === undefined && (await isInForce(guild, userId, one)))
-		return { state: "done" };
+	if (by === undefined && (await isInForce(guild, userId, one))) return { state: "done" };
 	const why = "The bot was stopped before it was done.";
 	return canReadAuditLog(guild)
 		? { state: "not done", why }
@@ -83,11 +72,7 @@ async function requireNoStoredBan(guild: Guild, userId: string, sql: Sql) {
  * Whether Discord's audit log records the action of this case as done by the bot, at most `withinMs` milliseconds after
  * the case.
  */
-export async function wasRecorded(
-	guild: Guild,
-	one: Case,
-	withinMs: number,
-): Promise<boolean> {
+export async function wasRecorded(guild: Guild, one: Case, withinMs: number): Promise<boolean> {
 	return (await recordedBy(guild, one, withinMs)) === "the bot";
 }
 
@@ -108,44 +93,30 @@ async function recordedBy(
 	const entries = await readAuditLog(guild, type, after);
 	const fitting = entries.filter(
 		(entry) =>
-			entry.target_id === userId &&
-			SnowflakeUtil.timestampFrom(entry.id) >= from &&
-			isAbout({ action, endsAt }, entry),
+			entry.target_id === userId && SnowflakeUtil.timestampFrom(entry.id) >= from && isAbout({ action, endsAt }, entry),
 	);
 	const isOwn = ({ id, user_id }: APIAuditLogEntry) =>
-		user_id === guild.client.user.id &&
-		SnowflakeUtil.timestampFrom(id) <= until;
+		user_id === guild.client.user.id && SnowflakeUtil.timestampFrom(id) <= until;
 	if (fitting.some(isOwn)) return "the bot";
-	return fitting.some(({ user_id }) => user_id !== guild.client.user.id)
-		? "somebody else"
-		: undefined;
+	return fitting.some(({ user_id }) => user_id !== guild.client.user.id) ? "somebody else" : undefined;
 }
 
 /** Whether an audit log entry about a person records this action, rather than another change of the person. */
-function isAbout(
-	{ action, endsAt }: Pick<Case, "action" | "endsAt">,
-	{ changes = [] }: APIAuditLogEntry,
-): boolean {
+function isAbout({ action, endsAt }: Pick<Case, "action" | "endsAt">, { changes = [] }: APIAuditLogEntry): boolean {
 	const key = changesOf[action];
 	if (key === undefined) return true;
 	const change = changes.find((change) => change.key === key);
 	if (!change) return false;
 	const { new_value: value } = change;
-	if (action === "timeout" && endsAt !== undefined)
-		return isSameEnd(Date.parse(String(value)), endsAt);
+	if (action === "timeout" && endsAt !== undefined) return isSameEnd(Date.parse(String(value)), endsAt);
 	if (action === "timeout") return Boolean(value);
 	return action !== "remove_timeout" || !value;
 }
 
 /** Whether the action of a case is in effect on Discord: the user is banned, or timed out until the same time. */
-async function isInForce(
-	guild: Guild,
-	userId: string,
-	{ action, endsAt }: Case,
-): Promise<boolean> {
+async function isInForce(guild: Guild, userId: string, { action, endsAt }: Case): Promise<boolean> {
 	if (action === "ban" || action === "temp_ban") {
-		if (!guild.members.me?.permissions.has(PermissionFlagsBits.BanMembers))
-			return false;
+		if (!guild.members.me?.permissions.has(PermissionFlagsBits.BanMembers)) return false;
 		return (await fetchBan(guild, userId)) !== undefined;
 	}
 	if (action !== "timeout" || endsAt === undefined) return false;
@@ -154,9 +125,6 @@ async function isInForce(
 }
 
 /** Whether two ends of a timeout in epoch milliseconds are the same, within one second: Discord may round them. */
-export function isSameEnd(
-	one: number | null | undefined,
-	other: number,
-): boolean {
+export function isSameEnd(one: number | null | undefined, other: number): boolean {
 	return typeof one === "number" && Math.abs(one - other) < 1_000;
 }

@@ -37,28 +37,19 @@ export const entryKinds: readonly AuditLogEvent[] = [
 export function isCandidate(guild: Guild, entry: HandEntry): boolean {
 	if (actionOf(entry) === undefined || entry.executorId === null) return false;
 	if (entry.executorId !== guild.client.user.id) return true;
-	return (
-		entry.action === AuditLogEvent.MemberBanAdd &&
-		entry.reason?.startsWith(banReasonStart) === true
-	);
+	return entry.action === AuditLogEvent.MemberBanAdd && entry.reason?.startsWith(banReasonStart) === true;
 }
 
 /**
  * Converts an audit log entry to a case; returns undefined if the entry must not be recorded. Rejects with
  * StoreUnavailable.
  */
-export async function caseOfEntry(
-	sql: Sql,
-	guild: Guild,
-	entry: HandEntry,
-): Promise<NewCase | undefined> {
+export async function caseOfEntry(sql: Sql, guild: Guild, entry: HandEntry): Promise<NewCase | undefined> {
 	const { id, executorId, targetId, reason } = entry;
 	const change = actionOf(entry);
 	if (executorId === null || !change) return undefined;
 	const moderatorId =
-		executorId === guild.client.user.id
-			? await chargebackDecider(sql, targetId ?? "", reason)
-			: executorId;
+		executorId === guild.client.user.id ? await chargebackDecider(sql, targetId ?? "", reason) : executorId;
 	if (moderatorId === undefined) return undefined;
 	const createdAt = SnowflakeUtil.timestampFrom(id);
 	const isOfBot = guild.client.users.cache.get(executorId)?.bot ?? false;
@@ -109,14 +100,10 @@ function actionOf({
 	if (action === AuditLogEvent.MemberBanAdd) return { action: "ban" };
 	if (action === AuditLogEvent.MemberBanRemove) return { action: "unban" };
 	if (action === AuditLogEvent.MemberKick) return { action: "kick" };
-	const timeout = changes.find(
-		({ key }) => key === "communication_disabled_until",
-	);
+	const timeout = changes.find(({ key }) => key === "communication_disabled_until");
 	if (!timeout) return undefined;
 	// The change that removes a timeout has no new value.
 	if (!timeout.new) return { action: "remove_timeout" };
 	const endsAt = Date.parse(String(timeout.new));
-	return Number.isNaN(endsAt)
-		? { action: "timeout" }
-		: { action: "timeout", endsAt };
+	return Number.isNaN(endsAt) ? { action: "timeout" } : { action: "timeout", endsAt };
 }

@@ -21,13 +21,7 @@ export async function crossedRule(
 		if (!rule.actions.includes(row.action) || row.created_at < from) continue;
 		let count = 0;
 		for (const action of rule.actions)
-			count += await countCasesSince(
-				sql,
-				row.guild_id,
-				row.user_id ?? "",
-				action,
-				from,
-			);
+			count += await countCasesSince(sql, row.guild_id, row.user_id ?? "", action, from);
 		if (count === rule.count) crossed.push(rule);
 	}
 	return crossed.toSorted(bySeverity)[0];
@@ -37,9 +31,6 @@ const severities = { timeout: 1, kick: 2, ban: 3 } as const;
 
 /** Sorts bans before kicks before timeouts, and longer actions before shorter ones. */
 function bySeverity(a: EscalationRule, b: EscalationRule): number {
-	const lengthOf = ({ durationMs }: EscalationRule) =>
-		durationMs ?? Number.MAX_SAFE_INTEGER;
-	return (
-		severities[b.action] - severities[a.action] || lengthOf(b) - lengthOf(a)
-	);
+	const lengthOf = ({ durationMs }: EscalationRule) => durationMs ?? Number.MAX_SAFE_INTEGER;
+	return severities[b.action] - severities[a.action] || lengthOf(b) - lengthOf(a);
 }

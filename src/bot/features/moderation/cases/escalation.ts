@@ -1,21 +1,12 @@
 // Carries out the rules of the setting `moderation.escalate`, each once: looks on Discord whether it was done before a kill,
 // checks the role hierarchy, tells the person, acts.
 
-import {
-	DiscordAPIError,
-	type Guild,
-	type GuildMember,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { DiscordAPIError, type Guild, type GuildMember, PermissionFlagsBits, Routes } from "discord.js";
 import { NotNow } from "../../../../lib/reconciler.ts";
 import { ToolError } from "../../../../mcp/tool.ts";
 import { userName } from "../../../discord/describe.ts";
 import { fetchMember } from "../../../discord/find.ts";
-import {
-	describeBits,
-	missingPermissions,
-} from "../../../discord/permissions.ts";
+import { describeBits, missingPermissions } from "../../../discord/permissions.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { isAbove, requireBelowBot } from "../../../discord/role-hierarchy.ts";
 import { auditReason } from "../../../discord/text.ts";
@@ -64,8 +55,7 @@ export function createEscalation(options: CasesOptions) {
 			return { state: "done" };
 		} catch (error) {
 			// If the outcome is unknown, the next attempt checks on Discord whether the action was done.
-			if (!(error instanceof DiscordAPIError) || error.status === 401)
-				throw error;
+			if (!(error instanceof DiscordAPIError) || error.status === 401) throw error;
 			return { state: "not done", why: describePlatformError(error) };
 		}
 	}
@@ -93,10 +83,7 @@ export function createEscalation(options: CasesOptions) {
 	}
 
 	/** Returns a message that says why a rule's action cannot be taken; undefined if nothing prevents it. */
-	async function problem(
-		guild: Guild,
-		one: Escalated,
-	): Promise<string | undefined> {
+	async function problem(guild: Guild, one: Escalated): Promise<string | undefined> {
 		const { userId, action, endsAt } = one;
 		if (!guild.members.me) throw new NotNow();
 		const missing = missingPermissions(guild, undefined, needed[action]);
@@ -107,8 +94,7 @@ export function createEscalation(options: CasesOptions) {
 		} else if (!target) return "The user is not a member any more.";
 		if (!target) return undefined;
 		const until = target.communicationDisabledUntilTimestamp ?? 0;
-		if (action === "timeout" && until >= (endsAt ?? 0))
-			return "The member is timed out for longer already.";
+		if (action === "timeout" && until >= (endsAt ?? 0)) return "The member is timed out for longer already.";
 		try {
 			requireBelowBot(guild, [target]);
 		} catch (error) {
@@ -122,18 +108,13 @@ export function createEscalation(options: CasesOptions) {
 	 * Returns a message if the moderator of the case that made the rule apply has left or does not rank above the
 	 * person: a rule must not do what that moderator could not do. Otherwise returns undefined.
 	 */
-	async function rankProblem(
-		guild: Guild,
-		{ source = "" }: Case,
-		target: GuildMember,
-	): Promise<string | undefined> {
+	async function rankProblem(guild: Guild, { source = "" }: Case, target: GuildMember): Promise<string | undefined> {
 		const number = Number(source.replace(/^rule:/, ""));
 		const cause = await selectCase(sql, guild.id, number);
 		const moderatorId = cause?.moderator_id ?? "";
 		if (moderatorId === guild.client.user.id) return undefined;
 		const moderator = await fetchMember(guild, moderatorId, true);
-		if (!moderator)
-			return `The moderator of case ${number} is not a member any more.`;
+		if (!moderator) return `The moderator of case ${number} is not a member any more.`;
 		return isAbove(moderator, target.roles.highest)
 			? undefined
 			: `The member does not rank below the moderator of case ${number}.`;
@@ -147,12 +128,7 @@ export function createEscalation(options: CasesOptions) {
 		if (guild.client.users.cache.get(userId)?.bot) return;
 		await setTold(sql, guild.id, number, "asked");
 		const { appeal } = settings;
-		const told = await tellPeople(
-			{ connection, log, appeal },
-			guild,
-			[userId],
-			{ action, reason, endsAt },
-		);
+		const told = await tellPeople({ connection, log, appeal }, guild, [userId], { action, reason, endsAt });
 		await setTold(sql, guild.id, number, told.get(userId) ?? "asked");
 	}
 

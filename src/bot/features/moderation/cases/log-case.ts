@@ -6,21 +6,13 @@ import type { LogEntry, ModerationLog } from "../moderation-log.ts";
 import type { Case } from "./case.ts";
 import { actionTitles, describeState, describeTold } from "./case-text.ts";
 
-export function logCase(
-	moderationLog: Pick<ModerationLog, "add">,
-	one: Case,
-): void {
+export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): void {
 	const { guildId, number, action, userId, moderatorId, client, reason } = one;
 	const state = describeState(one);
 	const told = describeTold(one.told);
 	const { length } = one.messageIds;
 	const saysCount = one.detail?.startsWith("messages: ") ?? false;
-	const detail = [
-		one.detail,
-		length > 0 && !saysCount && countOf(length, "message"),
-	]
-		.filter(Boolean)
-		.join(", ");
+	const detail = [one.detail, length > 0 && !saysCount && countOf(length, "message")].filter(Boolean).join(", ");
 	moderationLog.add(guildId, {
 		title: actionTitles[action],
 		isFailure: one.state !== "done",

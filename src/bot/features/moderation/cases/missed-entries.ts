@@ -1,16 +1,8 @@
 // Reads the entries of a guild's audit log that the bot missed, oldest first and without a limit on their number.
 // https://docs.discord.com/developers/resources/audit-log#get-guild-audit-log
 
-import {
-	type APIAuditLogEntry,
-	AuditLogEvent,
-	type Guild,
-	SnowflakeUtil,
-} from "discord.js";
-import {
-	auditLogPageSize,
-	readAuditLogPage,
-} from "../../../discord/audit-log.ts";
+import { type APIAuditLogEntry, AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
+import { auditLogPageSize, readAuditLogPage } from "../../../discord/audit-log.ts";
 import { compareIds } from "../../../discord/ids.ts";
 import type { HandEntry } from "./entry-case.ts";
 
@@ -57,8 +49,7 @@ export async function* entriesAfter(
 			entries.push(...found);
 			const last = found.at(-1)?.id;
 			if (isAll || last === undefined) continue;
-			if (horizon === undefined || compareIds(last, horizon) < 0)
-				horizon = last;
+			if (horizon === undefined || compareIds(last, horizon) < 0) horizon = last;
 		}
 		const end = horizon;
 		yield entries

@@ -7,18 +7,9 @@ import { isForPeople } from "../../../discord/acting-person.ts";
 import { memberName } from "../../../discord/describe.ts";
 import { StoreUnavailable } from "../../../store/database/db-error.ts";
 import type { Store } from "../../../store/store.ts";
-import {
-	type CaseRow,
-	setTold,
-	type Told,
-} from "../../../store/tables/cases.ts";
+import { type CaseRow, setTold, type Told } from "../../../store/tables/cases.ts";
 import { isOnDiscord } from "../../../tool/admission.ts";
-import type {
-	CaseCall,
-	CaseEnd,
-	CaseRecorder,
-	OpenCases,
-} from "../../../tool/case-record.ts";
+import type { CaseCall, CaseEnd, CaseRecorder, OpenCases } from "../../../tool/case-record.ts";
 import type { Case, NewCase } from "./case.ts";
 import { describeEscalation, describeNumbers } from "./case-text.ts";
 import type { CaseWorker } from "./case-worker.ts";
@@ -35,11 +26,7 @@ export interface RecorderOptions extends CasesOptions {
 	 * Stores the outcome of a case. Resolves with the case of the escalation rule that applies now; undefined if none
 	 * does.
 	 */
-	settle(
-		guildId: string,
-		number: number,
-		result: CaseResult,
-	): Promise<CaseRow | undefined>;
+	settle(guildId: string, number: number, result: CaseResult): Promise<CaseRow | undefined>;
 }
 
 export interface Recorder extends CaseRecorder {
@@ -56,15 +43,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 	async function open(call: CaseCall, mustStore = false): Promise<OpenCases> {
 		const { guild, draft, tell } = call;
-		const wanted =
-			isTellable(draft.action) &&
-			(tell ?? settings.tell.includes(draft.action));
+		const wanted = isTellable(draft.action) && (tell ?? settings.tell.includes(draft.action));
 		const unreachable = new Set(draft.unreachable);
-		const recipients = wanted
-			? draft.userIds
-					.filter(isPerson(guild))
-					.filter((id) => !unreachable.has(id))
-			: [];
+		const recipients = wanted ? draft.userIds.filter(isPerson(guild)).filter((id) => !unreachable.has(id)) : [];
 		const told = new Set(recipients.length > maxTold ? [] : recipients);
 		const tooMany = recipients.length > maxTold;
 		const drafts = newCasesOf(call, botId()).map((one) => ({
@@ -91,16 +72,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
 				const member = guild.members.cache.get(id);
 				return member && isForPeople() ? memberName(member) : id;
 			}),
-			...(tooMany
-				? [`Nobody was told: at most ${maxTold} people are told in one call.`]
-				: []),
+			...(tooMany ? [`Nobody was told: at most ${maxTold} people are told in one call.`] : []),
 		];
 		return {
 			async settle(end) {
 				try {
-					const numbers = rows
-						? await settleRows(rows, end)
-						: settleUnstored(guild, drafts, outcomes, end, failure);
+					const numbers = rows ? await settleRows(rows, end) : settleUnstored(guild, drafts, outcomes, end, failure);
 					return [...numbers, ...notes];
 				} finally {
 					held.end();
@@ -122,10 +99,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 	}
 
 	/** Stores which people were told by direct message. If that fails, their cases show that it is unknown. */
-	async function storeTold(
-		rows: readonly CaseRow[],
-		outcomes: ReadonlyMap<string, Told>,
-	): Promise<void> {
+	async function storeTold(rows: readonly CaseRow[], outcomes: ReadonlyMap<string, Told>): Promise<void> {
 		for (const { guild_id, number, user_id } of rows) {
 			const told = outcomes.get(user_id ?? "");
 			if (told === undefined || told === "asked") continue;
@@ -142,10 +116,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 		}
 	}
 
-	async function settleRows(
-		rows: readonly CaseRow[],
-		end: CaseEnd,
-	): Promise<string[]> {
+	async function settleRows(rows: readonly CaseRow[], end: CaseEnd): Promise<string[]> {
 		const escalations: string[] = [];
 		for (const { guild_id, number, user_id, action } of rows) {
 			const result = resultFor(user_id ?? "", end);
@@ -179,8 +150,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 	): string[] {
 		const cause = "The bot's database is unavailable";
 		// If the cases were stored after all, the worker finds their outcome.
-		if (failure?.mayHaveRun)
-			return [`${cause}: it is not known whether the case was stored.`];
+		if (failure?.mayHaveRun) return [`${cause}: it is not known whether the case was stored.`];
 		const isKept = worker.insertLater(
 			guild.id,
 			drafts.map((one) => {
@@ -216,9 +186,7 @@ function resultFor(userId: string, end: CaseEnd): CaseResult {
 
 /** Returns a function that tells whether a user id is not that of a known bot. Bots get no direct messages. */
 function isPerson(guild: Guild) {
-	return (id: string): boolean =>
-		!(guild.members.cache.get(id)?.user ?? guild.client.users.cache.get(id))
-			?.bot;
+	return (id: string): boolean => !(guild.members.cache.get(id)?.user ?? guild.client.users.cache.get(id))?.bot;
 }
 
 function describeOutcomes(
@@ -226,35 +194,23 @@ function describeOutcomes(
 	hasAppeal: boolean,
 	nameOf: (id: string) => string,
 ): string[] {
-	const idsOf = (wanted: Case["told"]) =>
-		[...outcomes].flatMap(([id, told]) => (told === wanted ? [id] : []));
+	const idsOf = (wanted: Case["told"]) => [...outcomes].flatMap(([id, told]) => (told === wanted ? [id] : []));
 	const yes = idsOf("yes").length;
 	const failed = idsOf("failed");
 	const unknown = idsOf("asked");
 	return [
 		...(yes > 0
-			? [
-					`Told by direct message${hasAppeal ? ", with how to appeal" : ""}: ${yes} of ${outcomes.size}.`,
-				]
+			? [`Told by direct message${hasAppeal ? ", with how to appeal" : ""}: ${yes} of ${outcomes.size}.`]
 			: []),
-		...(failed.length > 0
-			? [
-					`The direct message was not delivered to ${failed.map(nameOf).join(", ")}.`,
-				]
-			: []),
+		...(failed.length > 0 ? [`The direct message was not delivered to ${failed.map(nameOf).join(", ")}.`] : []),
 		...(unknown.length > 0
-			? [
-					`It is not known whether the direct message arrived at ${unknown.map(nameOf).join(", ")}.`,
-				]
+			? [`It is not known whether the direct message arrived at ${unknown.map(nameOf).join(", ")}.`]
 			: []),
 	];
 }
 
 /** Returns the new cases of a tool call: one for each person, or a single one if the action concerns no person. */
-function newCasesOf(
-	{ draft, reason, principal, approvedBy }: CaseCall,
-	botId: string,
-): NewCase[] {
+function newCasesOf({ draft, reason, principal, approvedBy }: CaseCall, botId: string): NewCase[] {
 	const { userIds, action, endsAt, messageIds, channelIds } = draft;
 	const approved = approvedBy !== undefined && `approved by ${approvedBy}`;
 	// The approval is stored here and not in `client`, because MCP clients choose their own names.
@@ -279,8 +235,7 @@ function newCasesOf(
  * sign-in, it is the name that the person approved, as in Discord's audit log, because clients choose their own names.
  */
 function clientOf(principal: CaseCall["principal"]): string | undefined {
-	if (!principal || principal.id === rootPrincipal.id)
-		return "holder of the root key";
+	if (!principal || principal.id === rootPrincipal.id) return "holder of the root key";
 	if (isOnDiscord(principal)) return undefined;
 	const { name, client = name, person } = principal;
 	return person?.signedIn ? name : client;

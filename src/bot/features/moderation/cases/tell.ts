@@ -4,11 +4,7 @@ import { type Guild, Routes } from "discord.js";
 import type { Log } from "../../../../lib/log.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
-import {
-	currentRun,
-	isOutcomeUnknown,
-	withinRun,
-} from "../../../discord/rest/rest.ts";
+import { currentRun, isOutcomeUnknown, withinRun } from "../../../discord/rest/rest.ts";
 import { inlineText } from "../../../discord/text.ts";
 import { memberOrAbsent } from "../../../guild/several-members.ts";
 import type { Told } from "../../../store/tables/cases.ts";
@@ -77,12 +73,7 @@ export async function tellPeople(
 	return outcomes;
 }
 
-async function tellOne(
-	guild: Guild,
-	id: string,
-	connection: Connection,
-	content: string,
-): Promise<Told> {
+async function tellOne(guild: Guild, id: string, connection: Connection, content: string): Promise<Told> {
 	const { member } = await memberOrAbsent(guild, id, connection);
 	// Discord delivers no direct message to people who share no guild with the bot.
 	if (!member || member.user.bot) return "failed";
@@ -111,11 +102,7 @@ function withTimeout<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Returns the text of the direct message: guild, action, reason, end, and how to appeal. */
-function noticeText(
-	guild: Guild,
-	{ action, reason, endsAt, advice }: Notice,
-	appeal: string | undefined,
-): string {
+function noticeText(guild: Guild, { action, reason, endsAt, advice }: Notice, appeal: string | undefined): string {
 	const name = inlineText(guild.name, maxNameLength);
 	return [
 		`${toldSentences[action] ?? "Moderators acted on you in"} **${name}**.`,

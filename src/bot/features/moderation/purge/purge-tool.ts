@@ -6,28 +6,12 @@ import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../../../mcp/tool.ts";
 import { channelsFromTop } from "../../../channels/channel-order.ts";
 import { currentPerson } from "../../../discord/acting-person.ts";
-import {
-	anyChannel,
-	type MemberState,
-	requireKnownMembers,
-} from "../../../discord/find.ts";
+import { anyChannel, type MemberState, requireKnownMembers } from "../../../discord/find.ts";
 import { matcherFor } from "../../../discord/members/member-filter.ts";
 import { channelModerators, isStaff } from "../../../discord/staff.ts";
 import { countOf } from "../../../discord/text.ts";
-import {
-	cut,
-	planMatching,
-	type Selected,
-} from "../../../messages/matching-deletion.ts";
-import {
-	flag,
-	guild_id,
-	integer,
-	list,
-	moment,
-	reason,
-	snowflake,
-} from "../../../tool/arguments/arguments.ts";
+import { cut, planMatching, type Selected } from "../../../messages/matching-deletion.ts";
+import { flag, guild_id, integer, list, moment, reason, snowflake } from "../../../tool/arguments/arguments.ts";
 import { destructiveTool } from "../../../tool/define.ts";
 import type { BotTool } from "../../../tool/toolsets.ts";
 
@@ -40,23 +24,11 @@ const maxUsers = 100;
 
 const input = v.strictObject({
 	guild_id,
-	user_ids: v.optional(
-		list(
-			snowflake("author"),
-			1,
-			maxUsers,
-			"Authors, including people who have left.",
-		),
-	),
+	user_ids: v.optional(list(snowflake("author"), 1, maxUsers, "Authors, including people who have left.")),
 	joined_after: v.optional(moment("Or of members who joined after")),
 	joined_before: v.optional(moment("And before")),
 	channel_ids: v.optional(
-		list(
-			{ ...snowflake("channel"), find: anyChannel },
-			1,
-			200,
-			"Or forums, categories; default: all.",
-		),
+		list({ ...snowflake("channel"), find: anyChannel }, 1, 200, "Or forums, categories; default: all."),
 	),
 	after: v.optional(moment("Written after")),
 	before: v.optional(moment("Written before")),
@@ -87,8 +59,7 @@ export function purgeTool({ recordChannels }: PurgeToolOptions): BotTool {
 			const order = channelsFromTop(guild);
 			const except = await recordChannels(guild.id);
 			const options = { order, maxCount, except };
-			if (!args.joined_after)
-				return planMatching(guild, args, channels, options);
+			if (!args.joined_after) return planMatching(guild, args, channels, options);
 			const leavers = new Map<string, number>();
 			const { selected, kept } = joinedOnly(args, guild, connection);
 			return planMatching(guild, selected, channels, {
@@ -103,10 +74,8 @@ export function purgeTool({ recordChannels }: PurgeToolOptions): BotTool {
 /** Throws an RpcError unless the call selects authors, or names channels and limits the messages. */
 function requireSelection(args: Args): void {
 	const { user_ids, joined_after, joined_before, channel_ids } = args;
-	if (joined_before && !joined_after)
-		throw invalidParameters(["joined_before: needs joined_after"]);
-	const isOfChannels =
-		channel_ids && (args.count !== undefined || args.after || args.before);
+	if (joined_before && !joined_after) throw invalidParameters(["joined_before: needs joined_after"]);
+	const isOfChannels = channel_ids && (args.count !== undefined || args.after || args.before);
 	if (user_ids || joined_after || isOfChannels) return;
 	throw invalidParameters([
 		"user_ids, joined_after: expected at least one of these, or channel_ids together with count, after or before",
@@ -137,9 +106,7 @@ function joinedOnly(
 	if (authors.length === 0)
 		throw new ToolError(
 			[
-				kept.length === 0
-					? "No member joined then."
-					: "Only bots, staff or you joined then.",
+				kept.length === 0 ? "No member joined then." : "Only bots, staff or you joined then.",
 				"Nothing was done. Messages of these, and of people who have left, can be deleted by naming them as authors.",
 			].join(" "),
 		);
@@ -147,11 +114,7 @@ function joinedOnly(
 }
 
 /** Counts a kept message by its author, who is no longer a member, so the time of joining is unknown. */
-function countLeaver(
-	{ author, webhook_id }: APIMessage,
-	guild: Guild,
-	counts: Map<string, number>,
-): void {
+function countLeaver({ author, webhook_id }: APIMessage, guild: Guild, counts: Map<string, number>): void {
 	const { id, bot } = author;
 	if (bot || webhook_id || guild.members.cache.has(id)) return;
 	counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -159,9 +122,7 @@ function countLeaver(
 
 function keptAuthorNotes(ids: readonly string[]): string[] {
 	if (ids.length === 0) return [];
-	return [
-		`Kept: messages of ${ids.length} who joined then, but are bots, staff or you: ${cut(ids)}`,
-	];
+	return [`Kept: messages of ${ids.length} who joined then, but are bots, staff or you: ${cut(ids)}`];
 }
 
 function leaverNotes(counts: ReadonlyMap<string, number>): string[] {

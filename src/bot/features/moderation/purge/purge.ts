@@ -49,10 +49,7 @@ const reason: ActionOption = {
  * Limits a confirmed purge to the time range of the messages that its dry run found. Otherwise, if some of these were
  * deleted in the meantime, a purge with a maximum count would delete older messages instead.
  */
-function limitToFound(
-	args: JsonObject,
-	basis: readonly string[],
-): JsonObject | undefined {
+function limitToFound(args: JsonObject, basis: readonly string[]): JsonObject | undefined {
 	const ids = basis.map((line) => line.split("/").at(-1) ?? "");
 	const sorted = ids.toSorted(compareIds);
 	const [oldest] = sorted;
@@ -166,8 +163,7 @@ export const purgeActions: readonly Action[] = [
 	},
 ];
 
-export interface PurgeOptions
-	extends Pick<FeatureOptions, "config" | "callAs" | "log"> {
+export interface PurgeOptions extends Pick<FeatureOptions, "config" | "callAs" | "log"> {
 	moderationLog: Pick<ModerationLog, "channelsOf">;
 }
 
@@ -176,11 +172,7 @@ export function createPurge(options: PurgeOptions) {
 	const { mcp, moderation } = options.config.toml;
 	const recordChannels = async (guildId: string) => {
 		const logs = await options.moderationLog.channelsOf(guildId);
-		const named = [
-			moderation?.reports,
-			mcp?.audit_channel,
-			mcp?.approval_channel,
-		];
+		const named = [moderation?.reports, mcp?.audit_channel, mcp?.approval_channel];
 		return new Set([...logs, ...named.filter((id) => id !== undefined)]);
 	};
 	return {
@@ -204,9 +196,7 @@ function createNuke({ config, callAs, log }: PurgeOptions) {
 			const count = /^\d{1,3}$/.test(rest) ? Number(rest) : 0;
 			const name = `${config.command} nuke`;
 			if (count < 1 || count > maxNuked)
-				throw new ToolError(
-					`Write \`${name} <1-${maxNuked}>\`: how many of the latest messages to delete.`,
-				);
+				throw new ToolError(`Write \`${name} <1-${maxNuked}>\`: how many of the latest messages to delete.`);
 			const { text, isError, wrote } = await callAs({
 				guildId: guild.id,
 				person: { id: member.id, name: member.user.username },
@@ -221,8 +211,7 @@ function createNuke({ config, callAs, log }: PurgeOptions) {
 					after: "14d",
 				},
 			});
-			if (isError)
-				throw new ToolError(text, wrote ? { cause: text } : undefined);
+			if (isError) throw new ToolError(text, wrote ? { cause: text } : undefined);
 			// The other lines of the result are for MCP clients.
 			const [first = ""] = text.split("\n");
 			await confirmations.post(message, first);
@@ -244,10 +233,7 @@ function createConfirmations(log: Log) {
 		try {
 			await message.delete();
 		} catch (error) {
-			logFailure(
-				"could not delete the confirmation of the chat command nuke",
-				error,
-			);
+			logFailure("could not delete the confirmation of the chat command nuke", error);
 		}
 	}
 
@@ -257,18 +243,14 @@ function createConfirmations(log: Log) {
 
 	async function send({ channel }: Message<true>, content: string) {
 		try {
-			if (missingToWrite(channel) !== 0n)
-				throw new Error(`the bot may not write in the channel ${channel.id}`);
+			if (missingToWrite(channel) !== 0n) throw new Error(`the bot may not write in the channel ${channel.id}`);
 			const sent = { content, allowedMentions: noMentions };
 			const message = await channel.send(sent);
 			if (isClosed) return await remove(message);
 			shown.set(message, setTimeout(remove, confirmationMs, message));
 		} catch (error) {
 			// Without a confirmation, the purge itself has still succeeded.
-			logFailure(
-				"could not send the confirmation of the chat command nuke",
-				error,
-			);
+			logFailure("could not send the confirmation of the chat command nuke", error);
 		}
 	}
 

@@ -84,10 +84,7 @@ export function createJoinWatch(options: JoinWatchOptions) {
 		const view = await modes.view(guildId);
 		if (view?.mode.wanted === "on") return;
 		const fields = { guild: guildId, joins: max, seconds: windowMs / 1000 };
-		log.warn(
-			"more people join than the setting moderation.raid allows",
-			fields,
-		);
+		log.warn("more people join than the setting moderation.raid allows", fields);
 		const channelId = await moderationLog.channelOf(guildId);
 		const channel = connection.discord.channels.cache.get(channelId ?? "");
 		if (!channel?.isSendable()) return;

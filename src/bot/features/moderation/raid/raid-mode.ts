@@ -9,11 +9,7 @@ import { createReconciler, NotNow } from "../../../../lib/reconciler.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
-import {
-	PlatformFailure,
-	PlatformTimeout,
-	wasNotDone,
-} from "../../../discord/rest/rest.ts";
+import { PlatformFailure, PlatformTimeout, wasNotDone } from "../../../discord/rest/rest.ts";
 import { auditReason } from "../../../discord/text.ts";
 import { StoreUnavailable } from "../../../store/database/db-error.ts";
 import type { Store } from "../../../store/store.ts";
@@ -46,11 +42,7 @@ import {
 	unanswered,
 	withoutRenewal,
 } from "./raid-rules.ts";
-import {
-	type ReadSettings,
-	readSettings,
-	sendSetting,
-} from "./raid-settings.ts";
+import { type ReadSettings, readSettings, sendSetting } from "./raid-settings.ts";
 import { endEntry, laterEntry, progressEntry } from "./raid-text.ts";
 
 /** Maximum number of guilds whose raid mode is changed at the same time. */
@@ -86,8 +78,7 @@ export interface RaidModesOptions {
 }
 
 /** A request to turn raid mode on or off. */
-export interface RaidRequest
-	extends Pick<RaidMode, "wanted" | "moderator_id" | "mark" | "slowmode"> {}
+export interface RaidRequest extends Pick<RaidMode, "wanted" | "moderator_id" | "mark" | "slowmode"> {}
 
 /** The state of a guild's raid mode and of the settings that it changed; undefined if raid mode was never turned on. */
 export type RaidView = { mode: RaidMode; steps: RaidStep[] } | undefined;
@@ -97,10 +88,7 @@ export interface RaidModes {
 	 * Stores a request to turn raid mode on or off, and starts to change the settings. `ended` resolves when all settings
 	 * were processed. Rejects with StoreUnavailable.
 	 */
-	turn(
-		guildId: string,
-		request: RaidRequest,
-	): Promise<{ ended: Promise<void> }>;
+	turn(guildId: string, request: RaidRequest): Promise<{ ended: Promise<void> }>;
 	/** Returns the state of a guild's raid mode. Rejects with StoreUnavailable. */
 	view(guildId: string): Promise<RaidView>;
 	/** Subscribes to the Gateway events of a new discord.js client. */
@@ -134,14 +122,12 @@ export function createRaidModes(options: RaidModesOptions): RaidModes {
 		maxConcurrent,
 		backOffMs: options.backOffMs ?? [1_000, 60_000],
 		onScanFailure(error) {
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not load raid modes from the database", { error });
+			if (!(error instanceof StoreUnavailable)) log.error("could not load raid modes from the database", { error });
 		},
 		async scan() {
 			const modes = await selectOpenRaidModes(sql);
 			const at = now();
-			if (isAnyUnchecked)
-				for (const mode of modes) unchecked.add(mode.guild_id);
+			if (isAnyUnchecked) for (const mode of modes) unchecked.add(mode.guild_id);
 			isAnyUnchecked = false;
 			const known = new Set(modes.map(({ guild_id }) => guild_id));
 			for (const id of unchecked) if (!known.has(id)) unchecked.delete(id);
@@ -231,9 +217,7 @@ export function createRaidModes(options: RaidModesOptions): RaidModes {
 	): Promise<{ moves: Move[]; mustWait: boolean }> {
 		const { moves } = await planRaidMode(guild, mode, steps, read, now());
 		const early = new Set(
-			steps
-				.filter((step) => isUnsettled(mode, step) && mayArrive(keyOf(step)))
-				.map(({ thing }) => thing),
+			steps.filter((step) => isUnsettled(mode, step) && mayArrive(keyOf(step))).map(({ thing }) => thing),
 		);
 		const possible = moves.filter(({ step }) => !early.has(step.thing));
 		const tries = ({ step }: Move) => failures.get(keyOf(step)) ?? 0;
@@ -304,8 +288,7 @@ export function createRaidModes(options: RaidModesOptions): RaidModes {
 			if (wasNotDone(error)) askedAt.delete(key);
 			if (error instanceof DiscordAPIError && error.status !== 401) {
 				failures.delete(key);
-				if (error.status === 404 && isChannel(thing))
-					return { ...step, state: "gone" };
+				if (error.status === 404 && isChannel(thing)) return { ...step, state: "gone" };
 				return refused(step, describePlatformError(error) ?? error.message);
 			}
 			if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
@@ -332,10 +315,7 @@ export function createRaidModes(options: RaidModesOptions): RaidModes {
 	 * Stores that all settings were processed, and posts the result in the moderation log. `changed` are the settings
 	 * that this run of the reconciler has changed.
 	 */
-	async function end(
-		mode: RaidMode,
-		changed: readonly RaidStep[],
-	): Promise<void> {
+	async function end(mode: RaidMode, changed: readonly RaidStep[]): Promise<void> {
 		const { guild_id, wanted } = mode;
 		const later = laterEntry(mode, changed);
 		if (mode.ended_at !== null) {
@@ -360,8 +340,7 @@ export function createRaidModes(options: RaidModesOptions): RaidModes {
 		async turn(guildId, request) {
 			const before = await selectRaidMode(sql, guildId);
 			const hasEnded = before?.wanted === "off" && before.ended_at !== null;
-			if (hasEnded && request.wanted === "on")
-				await deleteEndedRaidSteps(sql, guildId);
+			if (hasEnded && request.wanted === "on") await deleteEndedRaidSteps(sql, guildId);
 			const ending = Promise.withResolvers<void>();
 			endings.set(guildId, ending);
 			try {

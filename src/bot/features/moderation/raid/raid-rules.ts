@@ -5,11 +5,7 @@
 // https://docs.discord.com/developers/resources/channel#modify-channel
 
 import { GuildVerificationLevel } from "discord.js";
-import type {
-	RaidMode,
-	RaidStep,
-	RaidStepState,
-} from "../../../store/tables/raid-modes.ts";
+import type { RaidMode, RaidStep, RaidStepState } from "../../../store/tables/raid-modes.ts";
 
 const hourMs = 3_600_000;
 /**
@@ -67,22 +63,14 @@ export function isEnough(thing: string, value: number, mode: RaidMode) {
 }
 
 /** Returns the value to which a setting is restored when raid mode is turned off. */
-export function formerValue(
-	{ thing, value_before }: RaidStep,
-	now: number,
-): number {
+export function formerValue({ thing, value_before }: RaidStep, now: number): number {
 	const value = value_before ?? 0;
 	// The previous pause of invites may have ended in the meantime.
 	return thing === "invites" && value <= now ? 0 : value;
 }
 
 /** States in which a setting has no value set by raid mode. */
-const isOver: readonly RaidStepState[] = [
-	"kept",
-	"changed",
-	"gone",
-	"restored",
-];
+const isOver: readonly RaidStepState[] = ["kept", "changed", "gone", "restored"];
 
 /** Whether a setting may have a value that raid mode requested. */
 function mayBeOurs({ state, value_asked }: RaidStep): boolean {
@@ -92,8 +80,7 @@ function mayBeOurs({ state, value_asked }: RaidStep): boolean {
 /** Whether a setting's current value is one that raid mode requested. */
 function isOurs(step: RaidStep, value: number, now: number): boolean {
 	const { thing, value_asked, value_set } = step;
-	const hasEnded =
-		thing === "invites" && value === 0 && (value_asked ?? Infinity) <= now;
+	const hasEnded = thing === "invites" && value === 0 && (value_asked ?? Infinity) <= now;
 	return value === value_asked || value === value_set || hasEnded;
 }
 
@@ -118,13 +105,8 @@ export function withoutRenewal(moves: readonly Move[]): Move[] {
  * Returns those of the changed settings that are worth a log entry: all except a failed renewal of the pause of invites
  * that had failed before.
  */
-export function newsOf(
-	moves: readonly Move[],
-	steps: readonly RaidStep[],
-): RaidStep[] {
-	const failedBefore = moves.some(
-		({ step }) => step.thing === "invites" && step.note !== null,
-	);
+export function newsOf(moves: readonly Move[], steps: readonly RaidStep[]): RaidStep[] {
+	const failedBefore = moves.some(({ step }) => step.thing === "invites" && step.note !== null);
 	return steps.filter((step) => !failedBefore || !isUnrenewed(step));
 }
 
@@ -170,19 +152,16 @@ function moveOn(known: Known): Move | undefined {
 	const isSettled = isOver.includes(step.state) || step.state === "failed";
 	if (isOfThisRun && isSettled) return undefined;
 	// A failed renewal is retried after all other settings were processed.
-	if (isOfThisRun && isUnrenewed(step) && mode.ended_at === null)
-		return undefined;
+	if (isOfThisRun && isUnrenewed(step) && mode.ended_at === null) return undefined;
 	if (!mayBeOurs(step)) return begin(known, value);
 	const isGood =
 		thing === "invites"
 			? !isUnrenewed(step) && !isRenewalDue(step.value_asked ?? 0, now)
 			: step.value_asked === wantedValue(thing, mode, now);
 	if (step.state === "set" && isGood) return undefined;
-	if (value === step.value_asked && isGood)
-		return { step: confirmed({ ...step, run: mode.run, state: "asked" }) };
+	if (value === step.value_asked && isGood) return { step: confirmed({ ...step, run: mode.run, state: "asked" }) };
 	if (isOurs(step, value, now)) {
-		const value_set =
-			value === step.value_asked ? step.value_asked : step.value_set;
+		const value_set = value === step.value_asked ? step.value_asked : step.value_set;
 		return ask(known, { ...step, value_set });
 	}
 	const wasSet = step.state !== "restoring" && step.value_set !== null;
@@ -215,8 +194,7 @@ function ask({ mode, thing, refusal, now }: Known, step: RaidStep): Move {
 	// The pause of invites is renewed even if the moderator who turned raid mode on has left.
 	const refused = isRenewal(step) ? undefined : refusal(thing);
 	const { run } = mode;
-	if (refused !== undefined)
-		return { step: { ...step, run, state: "failed", note: refused } };
+	if (refused !== undefined) return { step: { ...step, run, state: "failed", note: refused } };
 	const send = wantedValue(thing, mode, now);
 	// Keeps the note about an earlier failed renewal.
 	const note = isRenewal(step) ? step.note : null;
@@ -235,15 +213,12 @@ function moveOff(known: Known): Move | undefined {
 	// Discord does not list the channels that the bot cannot see.
 	if (value === undefined && refusal(step.thing) === unseen)
 		return { step: { ...step, run, state: "stuck", note: unseen } };
-	if (value === undefined)
-		return { step: { ...step, run, state: "gone", note } };
+	if (value === undefined) return { step: { ...step, run, state: "gone", note } };
 	const send = formerValue(step, now);
-	if (value === send)
-		return { step: { ...step, run, state: "restored", note } };
+	if (value === send) return { step: { ...step, run, state: "restored", note } };
 	if (!isOurs(step, value, now)) return { step: changed(step, mode, value) };
 	const why = refusal(step.thing);
-	if (why !== undefined)
-		return { step: { ...step, run, state: "stuck", note: why } };
+	if (why !== undefined) return { step: { ...step, run, state: "stuck", note: why } };
 	return { step: { ...step, run, state: "restoring", note }, send };
 }
 

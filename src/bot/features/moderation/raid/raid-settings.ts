@@ -13,18 +13,9 @@ import {
 import { impliedIn } from "../../../discord/effective-permissions.ts";
 import { fetchMember } from "../../../discord/find.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
-import {
-	describeBits,
-	missingForBot,
-	personPermissions,
-} from "../../../discord/permissions.ts";
+import { describeBits, missingForBot, personPermissions } from "../../../discord/permissions.ts";
 import type { RaidMode } from "../../../store/tables/raid-modes.ts";
-import {
-	isChannel,
-	type Refusal,
-	type Settings,
-	unseen,
-} from "./raid-rules.ts";
+import { isChannel, type Refusal, type Settings, unseen } from "./raid-rules.ts";
 
 /**
  * Types of the channels whose slow mode raid mode changes. Announcement channels are left out because few people can
@@ -56,17 +47,14 @@ export async function readSettings(guild: Guild): Promise<ReadSettings> {
 		rest.get(Routes.guild(guild.id)) as Promise<APIGuild>,
 		rest.get(Routes.guildChannels(guild.id)) as Promise<APIChannel[]>,
 	]);
-	const { invites_disabled_until: until, dms_disabled_until: dms } =
-		now.incidents_data ?? {};
+	const { invites_disabled_until: until, dms_disabled_until: dms } = now.incidents_data ?? {};
 	const untilMs = until ? Date.parse(until) : 0;
 	return {
 		settings: new Map([
 			["invites", untilMs],
 			["verification", now.verification_level],
 			...channels.flatMap((channel): [string, number][] =>
-				slowTypes.includes(channel.type)
-					? [[channel.id, Object(channel).rate_limit_per_user ?? 0]]
-					: [],
+				slowTypes.includes(channel.type) ? [[channel.id, Object(channel).rate_limit_per_user ?? 0]] : [],
 			),
 		]),
 		dmsPausedUntil: dms ?? null,

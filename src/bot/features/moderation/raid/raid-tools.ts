@@ -10,26 +10,14 @@ import { currentRun, timeLeftMs } from "../../../discord/rest/rest.ts";
 import { resultLines } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import type { RaidMode, RaidStep } from "../../../store/tables/raid-modes.ts";
-import {
-	choice,
-	defaultReason,
-	guild_id,
-	integer,
-	reason,
-} from "../../../tool/arguments/arguments.ts";
+import { choice, defaultReason, guild_id, integer, reason } from "../../../tool/arguments/arguments.ts";
 import { destructiveTool, type Plan, readTool } from "../../../tool/define.ts";
 import type { BotTool } from "../../../tool/toolsets.ts";
 import type { RaidModes, RaidView } from "./raid-mode.ts";
 import { planRaidMode, type RaidPlan } from "./raid-plan.ts";
 import { confirmed, isChannel } from "./raid-rules.ts";
 import { readSettings } from "./raid-settings.ts";
-import {
-	channelList,
-	hasFailed,
-	type NameOf,
-	stepLines,
-	viewLines,
-} from "./raid-text.ts";
+import { channelList, hasFailed, type NameOf, stepLines, viewLines } from "./raid-text.ts";
 
 /** Names of the tools for raid mode. The setting `deny` accepts these names even if the feature is off. */
 export const raidToolNames = ["raid_mode", "raid_status"] as const;
@@ -66,10 +54,7 @@ function raidMode(modes: Modes) {
 		input: v.strictObject({
 			guild_id,
 			mode: choice(["on", "off"], "On or off."),
-			slowmode_seconds: v.optional(
-				integer(5, maxSlowmode, "Slow mode."),
-				defaultSlowmode,
-			),
+			slowmode_seconds: v.optional(integer(5, maxSlowmode, "Slow mode."), defaultSlowmode),
 			reason,
 		}),
 		async plan({ mode: wanted, slowmode_seconds }, { guild }): Promise<Plan> {
@@ -98,8 +83,7 @@ function raidMode(modes: Modes) {
 						viewLines(guild, after, nameIn(guild)),
 						staffLine(guild, plan),
 						isRunning && background,
-						hasFailed(after.steps) &&
-							`Turn raid mode ${wanted} again to retry what failed.`,
+						hasFailed(after.steps) && `Turn raid mode ${wanted} again to retry what failed.`,
 					);
 				},
 			};
@@ -118,45 +102,29 @@ function raidStatus(modes: Modes) {
 		async run(_, { guild }) {
 			const view = await modes.view(guild.id);
 			if (!view) return `Raid mode was never on in ${guildName(guild)}.`;
-			const slowed = view.steps.flatMap(({ thing, state }) =>
-				isChannel(thing) && state === "set" ? thing : [],
-			);
+			const slowed = view.steps.flatMap(({ thing, state }) => (isChannel(thing) && state === "set" ? thing : []));
 			return resultLines(
 				viewLines(guild, view, nameIn(guild)),
-				slowed.length > 0 &&
-					`In slow mode: ${channelList(slowed, nameIn(guild))}.`,
+				slowed.length > 0 && `In slow mode: ${channelList(slowed, nameIn(guild))}.`,
 			);
 		},
 	});
 }
 
 /** Throws a ToolError if raid mode is already in the requested state and nothing has to be retried. */
-function requireChange(
-	guild: Guild,
-	view: RaidView,
-	wanted: RaidMode["wanted"],
-	slowmode: number,
-): void {
+function requireChange(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowmode: number): void {
 	if (!view) {
-		if (wanted === "off")
-			throw new ToolError("Raid mode is not on. Nothing was done.");
+		if (wanted === "off") throw new ToolError("Raid mode is not on. Nothing was done.");
 		return;
 	}
 	const { mode, steps } = view;
 	if (mode.wanted !== wanted || hasFailed(steps)) return;
 	if (wanted === "on" && mode.slowmode !== slowmode) return;
 	if (wanted === "on" && steps.some(({ state }) => state === "changed")) return;
-	throw new ToolError(
-		[...viewLines(guild, view, nameIn(guild)), "Nothing was done."].join("\n"),
-	);
+	throw new ToolError([...viewLines(guild, view, nameIn(guild)), "Nothing was done."].join("\n"));
 }
 
-function newMode(
-	guild: Guild,
-	view: RaidView,
-	wanted: RaidMode["wanted"],
-	slowmode: number,
-): RaidMode {
+function newMode(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowmode: number): RaidMode {
 	const person = actingPerson(guild);
 	return {
 		guild_id: guild.id,
@@ -173,9 +141,7 @@ function newMode(
 }
 
 function previewLines(guild: Guild, mode: RaidMode, plan: RaidPlan): string[] {
-	const steps = plan.moves.map(
-		({ step, send }): RaidStep => (send === undefined ? step : confirmed(step)),
-	);
+	const steps = plan.moves.map(({ step, send }): RaidStep => (send === undefined ? step : confirmed(step)));
 	return resultLines(
 		`Would turn raid mode ${mode.wanted} in ${guildName(guild)}:`,
 		stepLines(mode, steps, nameIn(guild)),
@@ -185,10 +151,7 @@ function previewLines(guild: Guild, mode: RaidMode, plan: RaidPlan): string[] {
 }
 
 function staffLine(guild: Guild, { staffOnly }: RaidPlan): string | false {
-	return (
-		staffOnly.length > 0 &&
-		`Left, because only staff see them: ${channelList(staffOnly, nameIn(guild))}.`
-	);
+	return staffOnly.length > 0 && `Left, because only staff see them: ${channelList(staffOnly, nameIn(guild))}.`;
 }
 
 /**

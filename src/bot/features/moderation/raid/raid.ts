@@ -22,8 +22,7 @@ const reason: ActionOption = {
 export const raidActions: readonly Action[] = [
 	{
 		name: "raid on",
-		description:
-			"Pause invites, raise the verification level and set slow mode everywhere",
+		description: "Pause invites, raise the verification level and set slow mode everywhere",
 		tool: "raid_mode",
 		fixed: { mode: "on" },
 		options: [
@@ -61,14 +60,8 @@ export const raidActions: readonly Action[] = [
 ];
 
 export interface RaidOptions
-	extends Pick<
-			FeatureOptions,
-			"config" | "connection" | "store" | "log" | "mutex" | "callAs"
-		>,
-		Pick<
-			RaidModesOptions,
-			"now" | "backOffMs" | "maxSleepMs" | "arrivedAfterMs"
-		> {
+	extends Pick<FeatureOptions, "config" | "connection" | "store" | "log" | "mutex" | "callAs">,
+		Pick<RaidModesOptions, "now" | "backOffMs" | "maxSleepMs" | "arrivedAfterMs"> {
 	moderationLog: Pick<ModerationLog, "add" | "channelOf">;
 }
 
@@ -76,8 +69,7 @@ export function createRaid(options: RaidOptions) {
 	const { config, connection, log, moderationLog, callAs } = options;
 	const modes = createRaidModes(options);
 	const rate = config.toml.moderation?.raid;
-	const watch =
-		rate && createJoinWatch({ rate, connection, modes, moderationLog, log });
+	const watch = rate && createJoinWatch({ rate, connection, modes, moderationLog, log });
 	return {
 		tools: raidTools(modes),
 		actions: raidActions,

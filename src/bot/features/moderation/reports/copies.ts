@@ -25,8 +25,7 @@ export class Copies {
 	/** Adds a copy unless there is one of the same message: the first copy shows what was reported. */
 	add(message: ReportedMessage, now = performance.now()): void {
 		this.#prune(now);
-		if (!this.#byId.has(message.id))
-			this.#byId.set(message.id, { message, at: now });
+		if (!this.#byId.has(message.id)) this.#byId.set(message.id, { message, at: now });
 	}
 
 	get(id: string, now = performance.now()): ReportedMessage | undefined {

@@ -17,13 +17,7 @@ import type { ComponentHandler } from "../../../commands/components.ts";
 import { maxReasonLength } from "../../../discord/text.ts";
 import type { ReportAct, ReportRow } from "../../../store/tables/reports.ts";
 import type { CallAs } from "../../../tool/call-as.ts";
-import {
-	actsOf,
-	actTitles,
-	type EntryButton,
-	entryPrefix,
-	readButton,
-} from "./report-entry.ts";
+import { actsOf, actTitles, type EntryButton, entryPrefix, readButton } from "./report-entry.ts";
 import type { Reports } from "./reports.ts";
 
 const daySeconds = 86_400;
@@ -52,10 +46,7 @@ const reason: Field = { id: "reason", label: "Reason", max: maxReasonLength };
 /** The form fields of each button. The buttons to delete and to dismiss have no form. */
 const forms: Partial<Record<EntryButton, readonly Field[]>> = {
 	warn: [reason],
-	timeout: [
-		{ id: "duration", label: "For how long", value: "1h", max: 40 },
-		reason,
-	],
+	timeout: [{ id: "duration", label: "For how long", value: "1h", max: 40 }, reason],
 	ban: [
 		{
 			id: "days",
@@ -68,10 +59,7 @@ const forms: Partial<Record<EntryButton, readonly Field[]>> = {
 };
 
 /** Creates the handler for the buttons of report entries and their forms. */
-export function createEntryButtons({
-	reports,
-	callAs,
-}: EntryButtonsOptions): ComponentHandler {
+export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): ComponentHandler {
 	async function run(interaction: Pressed, rest: string): Promise<void> {
 		const button = readButton(rest);
 		if (!button) return;
@@ -97,17 +85,13 @@ export function createEntryButtons({
 						number,
 						person,
 						act: what,
-						call: (current) =>
-							callFor(what, current, readForm(interaction, fields ?? [])),
+						call: (current) => callFor(what, current, readForm(interaction, fields ?? [])),
 					});
 		await answerPrivately(interaction, text);
 	}
 
 	/** Ends a report: as handled if staff took an action about it, otherwise as dismissed. */
-	async function end(
-		row: ReportRow,
-		person: { id: string; name: string },
-	): Promise<string> {
+	async function end(row: ReportRow, person: { id: string; name: string }): Promise<string> {
 		const done = actsOf(row).filter(({ state }) => state === "done");
 		const known = done.findLast((act) => act.case !== undefined)?.case;
 		const { text } = await callAs({
@@ -127,8 +111,7 @@ export function createEntryButtons({
 	return {
 		prefix: entryPrefix,
 		async run(interaction, rest) {
-			if (interaction.isButton() || interaction.isModalSubmit())
-				await run(interaction, rest);
+			if (interaction.isButton() || interaction.isModalSubmit()) await run(interaction, rest);
 		},
 	};
 }
@@ -143,21 +126,13 @@ function requireStaff(
 ): void {
 	const sees = memberPermissions?.has(PermissionFlagsBits.ViewChannel) ?? false;
 	if (!sees || channelId === null || channelId !== entry_channel_id)
-		throw new ToolError(
-			`There is no report #${number} here. Nothing was done.`,
-		);
+		throw new ToolError(`There is no report #${number} here. Nothing was done.`);
 	if (user.id === author_id && user.id !== guild?.ownerId)
-		throw new ToolError(
-			`Report #${number} is about you: somebody else must end it. Nothing was done.`,
-		);
+		throw new ToolError(`Report #${number} is about you: somebody else must end it. Nothing was done.`);
 }
 
 /** Returns the tool call that a button makes: the tool's name and its arguments. */
-function callFor(
-	act: ReportAct,
-	row: ReportRow,
-	form: Form,
-): { tool: string; args: JsonObject } {
+function callFor(act: ReportAct, row: ReportRow, form: Form): { tool: string; args: JsonObject } {
 	const { author_id, channel_id, message_id, number } = row;
 	const given = form.reason === "" ? {} : { reason: form.reason };
 	switch (act) {
@@ -191,24 +166,17 @@ function callFor(
 
 function readDays(text: string): number {
 	if (/^[0-7]$/.test(text)) return Number(text);
-	throw new ToolError(
-		"The number of days must be from 0 to 7. Nothing was done.",
-	);
+	throw new ToolError("The number of days must be from 0 to 7. Nothing was done.");
 }
 
 function readForm(interaction: Pressed, fields: readonly Field[]): Form {
 	const form = { reason: "", duration: "", days: "0" };
 	if (!interaction.isModalSubmit()) return form;
-	for (const { id } of fields)
-		form[id] = interaction.fields.getTextInputValue(id).trim();
+	for (const { id } of fields) form[id] = interaction.fields.getTextInputValue(id).trim();
 	return form;
 }
 
-function formFor(
-	what: EntryButton,
-	number: number,
-	fields: readonly Field[],
-): ModalBuilder {
+function formFor(what: EntryButton, number: number, fields: readonly Field[]): ModalBuilder {
 	const title = what === "dismiss" ? "Dismiss" : actTitles[what];
 	return new ModalBuilder()
 		.setCustomId(`${entryPrefix}:${what}:${number}`)
@@ -217,9 +185,7 @@ function formFor(
 			fields.map(({ id, label, value, max }) => {
 				const input = new TextInputBuilder()
 					.setCustomId(id)
-					.setStyle(
-						id === "reason" ? TextInputStyle.Paragraph : TextInputStyle.Short,
-					)
+					.setStyle(id === "reason" ? TextInputStyle.Paragraph : TextInputStyle.Short)
 					// The reason of a warning is required, because the warned person gets it.
 					.setRequired(id !== "reason" || what === "warn")
 					.setMaxLength(max);

@@ -11,11 +11,7 @@ import {
 	RESTJSONErrorCodes,
 } from "discord.js";
 import type { Log } from "../../../../lib/log.ts";
-import {
-	createReconciler,
-	NotNow,
-	type Step,
-} from "../../../../lib/reconciler.ts";
+import { createReconciler, NotNow, type Step } from "../../../../lib/reconciler.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { lowestIdAt } from "../../../discord/ids.ts";
@@ -39,14 +35,7 @@ import {
 } from "../../../store/tables/reports.ts";
 import type { Copies } from "./copies.ts";
 import { copyMessage, type MessageCopy } from "./message-copy.ts";
-import {
-	actsOf,
-	changedEntry,
-	isEntryOf,
-	newEntry,
-	type ShownReport,
-	shownReporters,
-} from "./report-entry.ts";
+import { actsOf, changedEntry, isEntryOf, newEntry, type ShownReport, shownReporters } from "./report-entry.ts";
 import { findReportsChannel, type StaffChannel } from "./reports-channel.ts";
 
 const { UnknownChannel, UnknownMessage } = RESTJSONErrorCodes;
@@ -73,8 +62,7 @@ const clockSkewMs = 60_000;
 /** Maximum number of pages (100 messages each) in which the bot searches for such an entry. */
 const maxPages = 5;
 
-const unusable =
-	"reports are refused: the channel of the setting moderation.reports cannot be used";
+const unusable = "reports are refused: the channel of the setting moderation.reports cannot be used";
 
 /**
  * Error codes with which Discord refuses a message because of its texts.
@@ -115,8 +103,7 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 		maxConcurrent,
 		backOffMs: options.backOffMs ?? [1_000, 60_000],
 		onScanFailure(error) {
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not load the reports from the database", { error });
+			if (!(error instanceof StoreUnavailable)) log.error("could not load the reports from the database", { error });
 		},
 		scan,
 	});
@@ -124,25 +111,16 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 	async function scan() {
 		await clean();
 		await closeDue();
-		const home = connection.guilds.find(({ channels }) =>
-			channels.cache.has(channelId),
-		);
-		const rows = home
-			? await selectUnshownReports(sql, home.id, batchSize)
-			: [];
+		const home = connection.guilds.find(({ channels }) => channels.cache.has(channelId));
+		const rows = home ? await selectUnshownReports(sql, home.id, batchSize) : [];
 		const at = performance.now();
-		for (const [key, last] of updatedAt)
-			if (at - last >= intervalMs) updatedAt.delete(key);
+		for (const [key, last] of updatedAt) if (at - last >= intervalMs) updatedAt.delete(key);
 		const waits = rows.map((row) => waitOf(row, at));
 		const closing = await selectNextClosing(sql);
 		const waiting = waits.filter((ms) => ms > 0);
 		return {
 			due: rows.filter((_, index) => waits[index] === 0).map(stepFor),
-			nextMs: Math.min(
-				maxSleepMs,
-				...waiting,
-				closing === undefined ? maxSleepMs : Math.max(0, closing - now()),
-			),
+			nextMs: Math.min(maxSleepMs, ...waiting, closing === undefined ? maxSleepMs : Math.max(0, closing - now())),
 		};
 	}
 
@@ -218,18 +196,14 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 		const postAt = isRetry ? (row.post_at ?? now()) : now();
 		await setPosting(sql, row, channel.id, postAt);
 		const shown = await load({ ...row, post_at: postAt });
-		const { id } = await orPlain((isPlain) =>
-			channel.send(newEntry(shown, copy, isPlain)),
-		);
+		const { id } = await orPlain((isPlain) => channel.send(newEntry(shown, copy, isPlain)));
 		await finish(row, id);
 	}
 
 	async function update(entry: Message, row: ReportRow): Promise<void> {
 		const embeds = entry.embeds.map(({ data }) => data as APIEmbed);
 		const shown = await load(row);
-		await orPlain((isPlain) =>
-			entry.edit(changedEntry(shown, embeds, isPlain)),
-		);
+		await orPlain((isPlain) => entry.edit(changedEntry(shown, embeds, isPlain)));
 		await finish(row, entry.id);
 	}
 
@@ -241,8 +215,7 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 	async function load(row: ReportRow): Promise<ShownReport> {
 		const { rows, total } = await selectReporters(sql, row, shownReporters);
 		const ids = rows.map(({ user_id }) => user_id);
-		const records =
-			ids.length > 0 ? await selectReporterRecords(sql, row, ids) : [];
+		const records = ids.length > 0 ? await selectReporterRecords(sql, row, ids) : [];
 		const earlier = await selectEarlierReport(sql, row);
 		return { row, reporters: rows, total, records, earlier };
 	}
@@ -273,10 +246,7 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 	 * Returns the message with a report's entry. Searches for it if the bot may have posted it without storing its id.
 	 * Returns undefined if it was not posted or was deleted.
 	 */
-	async function findEntry(
-		guild: Guild,
-		row: ReportRow,
-	): Promise<Message | undefined> {
+	async function findEntry(guild: Guild, row: ReportRow): Promise<Message | undefined> {
 		const { entry_channel_id, entry_id, post_at } = row;
 		// Throws if the bot cannot use the channel. If everyone can see the channel, the texts of ended reports are removed
 		// nevertheless.
@@ -353,12 +323,8 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 			client.on(Events.ClientReady, () => {
 				// Problems with the channel are logged at the start, for the operator.
 				const { guilds } = connection;
-				const known = guilds.filter(
-					({ available, members }) => available && members.me,
-				);
-				const isNowhere = known
-					.map(whereIn)
-					.every((where) => where === "no channel");
+				const known = guilds.filter(({ available, members }) => available && members.me);
+				const isNowhere = known.map(whereIn).every((where) => where === "no channel");
 				if (isNowhere && known.length === guilds.length)
 					log.warn(unusable, {
 						channel: channelId,
@@ -380,8 +346,7 @@ async function orPlain<T>(send: (isPlain: boolean) => Promise<T>): Promise<T> {
 	try {
 		return await send(false);
 	} catch (error) {
-		const isText =
-			error instanceof DiscordAPIError && textRefusals.includes(error.code);
+		const isText = error instanceof DiscordAPIError && textRefusals.includes(error.code);
 		if (!isText) throw error;
 		return send(true);
 	}

@@ -1,17 +1,7 @@
 // Copies a reported message for staff: its texts without formatting, and its files as names and URLs.
 
-import {
-	type APIEmbed,
-	type APIMessage,
-	EmbedBuilder,
-	type Message,
-	type MessageSnapshot,
-} from "discord.js";
-import {
-	escapeInvisible,
-	inlineText,
-	truncate,
-} from "../../../discord/text.ts";
+import { type APIEmbed, type APIMessage, EmbedBuilder, type Message, type MessageSnapshot } from "discord.js";
+import { escapeInvisible, inlineText, truncate } from "../../../discord/text.ts";
 import { messageTexts } from "../../../messages/message-lines.ts";
 
 /**
@@ -47,9 +37,7 @@ export function copyMessage(message: Message): MessageCopy {
 			})),
 		},
 	} as unknown as APIMessage);
-	const stickers = [...message.stickers.values()].map(
-		({ name }) => `[sticker: ${name}]`,
-	);
+	const stickers = [...message.stickers.values()].map(({ name }) => `[sticker: ${name}]`);
 	const text = [...texts, ...stickers].filter((part) => part.trim() !== "");
 	return {
 		text: truncate(text.join("\n"), maxTextLength),
@@ -83,16 +71,10 @@ function partsOf({
 export function copyEmbed(copy: MessageCopy | undefined): EmbedBuilder {
 	const embed = new EmbedBuilder().setTitle(copyTitle).setColor(0x546e7a);
 	if (!copy)
-		return embed.setDescription(
-			"The message was deleted before the bot could copy it, or the bot cannot read it.",
-		);
-	embed.setDescription(
-		copy.text === "" ? "The message has no text." : codeBlock(copy.text),
-	);
+		return embed.setDescription("The message was deleted before the bot could copy it, or the bot cannot read it.");
+	embed.setDescription(copy.text === "" ? "The message has no text." : codeBlock(copy.text));
 	const files = filesText(copy.files);
-	return files === ""
-		? embed
-		: embed.addFields({ name: "Files", value: files });
+	return files === "" ? embed : embed.addFields({ name: "Files", value: files });
 }
 
 /** Creates the embed that is shown if Discord refuses the copy, for example because of a link to known malware. */
@@ -114,15 +96,13 @@ function filesText(files: MessageCopy["files"]): string {
 	const lines = files.map(({ name, url }) => {
 		const shown = inlineText(name, 100);
 		// A truncated URL would lead elsewhere.
-		const isShown =
-			url.length <= maxFileLength && /^https?:[^\s<>]+$/.test(url);
+		const isShown = url.length <= maxFileLength && /^https?:[^\s<>]+$/.test(url);
 		return isShown ? `${shown}: <${url}>` : shown;
 	});
 	let text = "";
 	for (const [index, line] of lines.entries()) {
 		const more = `… and ${lines.length - index} more`;
-		if (text.length + line.length + more.length > maxFilesLength)
-			return `${text}${more}`;
+		if (text.length + line.length + more.length > maxFilesLength) return `${text}${more}`;
 		text += `${line}\n`;
 	}
 	return text.trimEnd();

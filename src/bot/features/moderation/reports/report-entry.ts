@@ -24,12 +24,7 @@ import type {
 	ReportState,
 } from "../../../store/tables/reports.ts";
 import { formatUser } from "../moderation-log.ts";
-import {
-	copyEmbed,
-	copyTitle,
-	type MessageCopy,
-	refusedCopy,
-} from "./message-copy.ts";
+import { copyEmbed, copyTitle, type MessageCopy, refusedCopy } from "./message-copy.ts";
 
 /** Prefix of the custom ids of the buttons and forms of report entries. */
 export const entryPrefix = "report";
@@ -79,14 +74,9 @@ const kindNotes: Record<ReportRow["author_kind"], string> = {
  * Creates the message that shows a new report to staff. With `isPlain`, it contains no texts that members wrote: for a
  * report whose texts Discord refuses.
  */
-export function newEntry(
-	shown: ShownReport,
-	copy: MessageCopy | undefined,
-	isPlain = false,
-): MessageCreateOptions {
+export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, isPlain = false): MessageCreateOptions {
 	const { row } = shown;
-	const copies =
-		row.message_id === null ? [] : [isPlain ? refusedCopy() : copyEmbed(copy)];
+	const copies = row.message_id === null ? [] : [isPlain ? refusedCopy() : copyEmbed(copy)];
 	return {
 		embeds: [factsEmbed(shown, isPlain), ...copies],
 		components: buttonsOf(row),
@@ -101,20 +91,14 @@ export function newEntry(
  * embeds: the copy of the message is kept until the report has ended. With `isPlain`, the entry contains no texts that
  * members wrote.
  */
-export function changedEntry(
-	shown: ShownReport,
-	before: readonly APIEmbed[],
-	isPlain = false,
-): MessageEditOptions {
+export function changedEntry(shown: ShownReport, before: readonly APIEmbed[], isPlain = false): MessageEditOptions {
 	const { row } = shown;
 	const copies = before.filter(({ title }) => title === copyTitle);
 	return {
 		embeds: [
 			factsEmbed(shown, isPlain),
 			...(row.state === "open"
-				? copies
-						.slice(0, 1)
-						.map((copy) => (isPlain ? refusedCopy() : EmbedBuilder.from(copy)))
+				? copies.slice(0, 1).map((copy) => (isPlain ? refusedCopy() : EmbedBuilder.from(copy)))
 				: []),
 		],
 		components: buttonsOf(row),
@@ -131,10 +115,7 @@ function nonceOf({ number, post_at }: ReportRow): string {
 }
 
 /** Whether a message is the entry of this open report. */
-export function isEntryOf(
-	{ author, client, components }: Message,
-	{ number }: ReportRow,
-): boolean {
+export function isEntryOf({ author, client, components }: Message, { number }: ReportRow): boolean {
 	if (author.id !== client.user.id) return false;
 	const rows = components.map((component) => JSON.stringify(component));
 	return rows.some((row) => row.includes(`"${entryPrefix}:dismiss:${number}"`));
@@ -149,10 +130,7 @@ export function actsOf({ acts }: Pick<ReportRow, "acts">): ActRecord[] {
  * Returns the actions for which an entry has buttons, depending on the kind of author, whether or not they can be
  * pressed now.
  */
-export function possibleActs({
-	author_kind,
-	message_id,
-}: Pick<ReportRow, "author_kind" | "message_id">): ReportAct[] {
+export function possibleActs({ author_kind, message_id }: Pick<ReportRow, "author_kind" | "message_id">): ReportAct[] {
 	const toAuthor: Record<ReportRow["author_kind"], readonly ReportAct[]> = {
 		person: ["warn", "timeout", "ban"],
 		// Bots cannot get direct messages from other bots.
@@ -160,24 +138,16 @@ export function possibleActs({
 		webhook: [],
 		self: [],
 	};
-	return [
-		...(message_id === null ? [] : (["delete"] as const)),
-		...toAuthor[author_kind],
-	];
+	return [...(message_id === null ? [] : (["delete"] as const)), ...toAuthor[author_kind]];
 }
 
 function buttonsOf(row: ReportRow): ActionRowData<ButtonComponentData>[] {
 	if (row.state !== "open") return [];
-	const done = new Set(
-		actsOf(row).flatMap(({ act, state }) => (state === "done" ? act : [])),
-	);
+	const done = new Set(actsOf(row).flatMap(({ act, state }) => (state === "done" ? act : [])));
 	const acts = possibleActs(row).map((act) =>
 		button(row, act, {
 			label: actTitles[act],
-			style:
-				act === "delete" || act === "ban"
-					? ButtonStyle.Danger
-					: ButtonStyle.Primary,
+			style: act === "delete" || act === "ban" ? ButtonStyle.Danger : ButtonStyle.Primary,
 			disabled: done.has(act),
 		}),
 	);
@@ -204,14 +174,9 @@ function button(
  * Parses the custom id of an entry's button or form, without the prefix: what it does and the report's number. Returns
  * undefined for any other custom id.
  */
-export function readButton(
-	rest: string,
-): { what: EntryButton; number: number } | undefined {
-	const [, what, number] =
-		/^(delete|warn|timeout|ban|dismiss):(\d{1,9})$/.exec(rest) ?? [];
-	return what === undefined
-		? undefined
-		: { what: what as EntryButton, number: Number(number) };
+export function readButton(rest: string): { what: EntryButton; number: number } | undefined {
+	const [, what, number] = /^(delete|warn|timeout|ban|dismiss):(\d{1,9})$/.exec(rest) ?? [];
+	return what === undefined ? undefined : { what: what as EntryButton, number: Number(number) };
 }
 
 function factsEmbed(shown: ShownReport, isPlain: boolean): EmbedBuilder {
@@ -219,9 +184,7 @@ function factsEmbed(shown: ShownReport, isPlain: boolean): EmbedBuilder {
 	const { author_kind, channel_id, guild_id, message_id } = row;
 	const inline = true;
 	const embed = new EmbedBuilder()
-		.setTitle(
-			`Report #${row.number}${row.state === "open" ? "" : `: ${row.state}`}`,
-		)
+		.setTitle(`Report #${row.number}${row.state === "open" ? "" : `: ${row.state}`}`)
 		.setColor(colours[row.state])
 		.setTimestamp(row.created_at)
 		.setDescription(reportersText(shown, isPlain))
@@ -246,8 +209,7 @@ function factsEmbed(shown: ShownReport, isPlain: boolean): EmbedBuilder {
 			inline,
 		});
 	const acts = actsOf(row).slice(-shownActs).map(describeAct);
-	if (acts.length > 0)
-		embed.addFields({ name: "What was done", value: acts.join("\n") });
+	if (acts.length > 0) embed.addFields({ name: "What was done", value: acts.join("\n") });
 	if (row.state !== "open")
 		embed.addFields({
 			name: row.state === "dismissed" ? "Dismissed by" : "Handled by",
@@ -270,18 +232,11 @@ function formatAuthor({ author_id, author_kind }: ReportRow): string {
 	return author_kind === "webhook" ? `ID: ${author_id}` : formatUser(author_id);
 }
 
-function reportersText(
-	{ reporters, total, records }: ShownReport,
-	isPlain: boolean,
-): string {
+function reportersText({ reporters, total, records }: ShownReport, isPlain: boolean): string {
 	const lines = reporters.slice(0, shownReporters).map((reporter) => {
 		const { user_id, reason } = reporter;
 		const why =
-			reason === null
-				? ""
-				: isPlain
-					? ": (Discord refuses the reason)"
-					: `: ${inlineText(reason, maxReasonLength)}`;
+			reason === null ? "" : isPlain ? ": (Discord refuses the reason)" : `: ${inlineText(reason, maxReasonLength)}`;
 		return `${formatUser(user_id)}${recordNote(records, user_id)}${why}`;
 	});
 	const more = total - lines.length;
@@ -293,14 +248,9 @@ function reportersText(
 }
 
 /** Returns a note about how many of a reporter's other reports were dismissed; "" if none were. */
-export function recordNote(
-	records: readonly ReporterRecord[],
-	userId: string,
-): string {
+export function recordNote(records: readonly ReporterRecord[], userId: string): string {
 	const record = records.find(({ user_id }) => user_id === userId);
-	return record && record.dismissed > 0
-		? ` [${record.dismissed} of ${record.total} other reports dismissed]`
-		: "";
+	return record && record.dismissed > 0 ? ` [${record.dismissed} of ${record.total} other reports dismissed]` : "";
 }
 
 const actStates: Record<ActRecord["state"], string> = {

@@ -1,47 +1,22 @@
 // The tools list_reports and resolve_report, for assistants that summarize reports. A person in whose name a tool is
 // called must see the channel for reports, because reports name the reporters.
 
-import {
-	DiscordAPIError,
-	type Guild,
-	type Message,
-	PermissionFlagsBits,
-} from "discord.js";
+import { DiscordAPIError, type Guild, type Message, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../../../mcp/tool.ts";
 import { actingPerson } from "../../../discord/acting-person.ts";
-import {
-	channelLabel,
-	personNameById,
-	time,
-} from "../../../discord/describe.ts";
+import { channelLabel, personNameById, time } from "../../../discord/describe.ts";
 import { bitsIn, requirePermissions } from "../../../discord/permissions.ts";
-import {
-	countOf,
-	fieldLine,
-	oneField,
-	resultLines,
-} from "../../../discord/text.ts";
+import { countOf, fieldLine, oneField, resultLines } from "../../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { linkTo } from "../../../messages/sent-message.ts";
-import {
-	choice,
-	flag,
-	guild_id,
-	integer,
-	limit,
-} from "../../../tool/arguments/arguments.ts";
+import { choice, flag, guild_id, integer, limit } from "../../../tool/arguments/arguments.ts";
 import { editTool, readTool } from "../../../tool/define.ts";
 import type { BotTool } from "../../../tool/toolsets.ts";
 import { countsText } from "../cases/case-lines.ts";
 import type { Cases } from "../cases/cases.ts";
 import { copyTitle } from "./message-copy.ts";
-import {
-	actsOf,
-	actTitles,
-	recordNote,
-	type ShownReport,
-} from "./report-entry.ts";
+import { actsOf, actTitles, recordNote, type ShownReport } from "./report-entry.ts";
 import type { Reports } from "./reports.ts";
 
 /** Names of the tools for reports. The setting `deny` accepts these names even if reports are off. */
@@ -67,24 +42,17 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 				`The guild ${guild.id} has no channel for reports (moderation.reports in config.toml). Nothing was done.`,
 			);
 		if (isHidden(guild, channelId))
-			throw new ToolError(
-				"You cannot see the channel for reports of this guild. Nothing was done.",
-			);
+			throw new ToolError("You cannot see the channel for reports of this guild. Nothing was done.");
 		const needed = bitsIn(channel, ["ViewChannel", "ReadMessageHistory"]);
 		requirePermissions(guild, channel, needed);
 	}
 
 	/** Returns by person which cases they have, such as "2 warn". Empty for a reader who may not read cases. */
-	async function casesOf(
-		guild: Guild,
-		people: readonly string[],
-	): Promise<Map<string, string>> {
+	async function casesOf(guild: Guild, people: readonly string[]): Promise<Map<string, string>> {
 		const found = new Map<string, string>();
 		const reader = actingPerson(guild);
-		if (reader && !reader.permissions.has(PermissionFlagsBits.ModerateMembers))
-			return found;
-		for (const id of new Set(people))
-			found.set(id, countsText(await cases.countOf(guild.id, id)));
+		if (reader && !reader.permissions.has(PermissionFlagsBits.ModerateMembers)) return found;
+		for (const id of new Set(people)) found.set(id, countsText(await cases.countOf(guild.id, id)));
 		return found;
 	}
 
@@ -108,13 +76,9 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 				const { shown, total } = await reports.list(guild.id, !ended, page);
 				const kind = ended ? "ended report" : "open report";
 				if (shown.length === 0)
-					return total === 0
-						? `No ${kind}.`
-						: `${countOf(total, kind)}, none from offset ${offset} on.`;
+					return total === 0 ? `No ${kind}.` : `${countOf(total, kind)}, none from offset ${offset} on.`;
 				const entries = await Promise.all(
-					shown.map(({ row }) =>
-						fetchEntry(guild, row.entry_channel_id, row.entry_id),
-					),
+					shown.map(({ row }) => fetchEntry(guild, row.entry_channel_id, row.entry_id)),
 				);
 				const earlier = ended
 					? new Map<string, string>()
@@ -125,14 +89,7 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 				const next = offset + shown.length;
 				return resultLines(
 					`${countOf(total, kind)}${shown.length < total ? `, ${shown.length} of them here` : ""}, times in UTC:`,
-					shown.map((report, index) =>
-						reportLine(
-							guild,
-							report,
-							entries[index],
-							earlier.get(report.row.author_id),
-						),
-					),
+					shown.map((report, index) => reportLine(guild, report, entries[index], earlier.get(report.row.author_id))),
 					next < total && `next_offset=${next}`,
 				);
 			},
@@ -141,8 +98,7 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 			name: "resolve_report",
 			toolset: "moderation",
 			title: "Resolve a report",
-			description:
-				"End a report. Punishes nobody: use warn_member, timeout or ban before.",
+			description: "End a report. Punishes nobody: use warn_member, timeout or ban before.",
 			permissionsIn: "run",
 			person: { guildPermissions: ["ModerateMembers"] },
 			lock: ({ report }, { guildId }) => [`report ${guildId} ${report}`],
@@ -155,27 +111,18 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 			async run({ report, outcome, case: number }, { guild, principal }) {
 				requireReader(guild);
 				if (number !== undefined) {
-					if (outcome === "dismissed")
-						throw new ToolError(
-							"A dismissed report has no case. Nothing was done.",
-						);
+					if (outcome === "dismissed") throw new ToolError("A dismissed report has no case. Nothing was done.");
 					const found = await cases.find(guild.id, number);
 					if (!found || found.deletedAt !== undefined)
-						throw new ToolError(
-							`There is no case ${number}. Nothing was done; use list_cases.`,
-						);
+						throw new ToolError(`There is no case ${number}. Nothing was done; use list_cases.`);
 				}
 				const by = principal?.person?.id ?? null;
 				const row = await reports.find(guild.id, report);
 				const { author_id } = row;
 				if (row.state !== "open")
-					throw new ToolError(
-						`Report #${report} was already ${endField(guild, row)}. Nothing was done.`,
-					);
+					throw new ToolError(`Report #${report} was already ${endField(guild, row)}. Nothing was done.`);
 				if (by === author_id && by !== guild.ownerId)
-					throw new ToolError(
-						`Report #${report} is about you: somebody else must end it. Nothing was done.`,
-					);
+					throw new ToolError(`Report #${report} is about you: somebody else must end it. Nothing was done.`);
 				await reports.end(guild.id, report, {
 					state: outcome,
 					by,
@@ -184,8 +131,7 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 				const others = await reports.openAbout(guild.id, author_id);
 				return resultLines(
 					`Report #${report} is ${outcome}.`,
-					others.length > 0 &&
-						`Still open about the same person: ${others.map((one) => `#${one}`).join(", ")}.`,
+					others.length > 0 && `Still open about the same person: ${others.map((one) => `#${one}`).join(", ")}.`,
 				);
 			},
 		}),
@@ -200,8 +146,7 @@ async function fetchEntry(
 ): Promise<Message | undefined> {
 	const channel = guild.channels.cache.get(channelId ?? "");
 	// The entry may be in an earlier channel for reports, which the person cannot see.
-	if (!channel?.isTextBased() || isHidden(guild, channel.id) || !entryId)
-		return undefined;
+	if (!channel?.isTextBased() || isHidden(guild, channel.id) || !entryId) return undefined;
 	try {
 		return await channel.messages.fetch({
 			message: entryId,
@@ -214,19 +159,13 @@ async function fetchEntry(
 	}
 }
 
-function reportLine(
-	guild: Guild,
-	shown: ShownReport,
-	entry: Message | undefined,
-	cases: string | undefined,
-): string {
+function reportLine(guild: Guild, shown: ShownReport, entry: Message | undefined, cases: string | undefined): string {
 	const { row, earlier } = shown;
 	const { author_id, author_kind, channel_id, message_id } = row;
 	const isMessage = channel_id !== null && message_id !== null;
 	const kind = author_kind === "person" ? "" : ` [${author_kind}]`;
 	const author = `${personNameById(guild, author_id)}${kind}`;
-	const place =
-		channel_id === null ? undefined : visibleChannel(guild, channel_id);
+	const place = channel_id === null ? undefined : visibleChannel(guild, channel_id);
 	return fieldLine(
 		`#${row.number}`,
 		time(row.created_at),
@@ -246,10 +185,7 @@ function reportLine(
 	);
 }
 
-function endField(
-	guild: Guild,
-	{ state, ended_by, ended_at, case_number }: ShownReport["row"],
-): string {
+function endField(guild: Guild, { state, ended_by, ended_at, case_number }: ShownReport["row"]): string {
 	const by = ended_by === null ? "" : ` by ${personNameById(guild, ended_by)}`;
 	const number = case_number === null ? "" : `, case ${case_number}`;
 	return `${state} ${time(ended_at)}${by}${number}`;

@@ -41,11 +41,9 @@ const reasonField = "reason";
 /** Names of the commands that are registered with Discord. */
 export const reportCommandNames = ["Report", "report"] as const;
 
-const messageLink =
-	/^https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/(\d{17,20})\/(\d{17,20})\/?$/;
+const messageLink = /^https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/(\d{17,20})\/(\d{17,20})\/?$/;
 
-const notFound =
-	"There is no such message that you can see and the bot can read. Nothing was reported.";
+const notFound = "There is no such message that you can see and the bot can read. Nothing was reported.";
 
 export interface ReportingOptions {
 	/** Id of the channel for reports. */
@@ -74,46 +72,25 @@ export function createReporting(options: ReportingOptions) {
 	function guildOf(id: string): Guild {
 		const guild = connection.guilds.find((one) => one.id === id);
 		if (guild?.available) return guild;
-		throw new ToolError(
-			"Reports cannot be sent at the moment. Try again later.",
-		);
+		throw new ToolError("Reports cannot be sent at the moment. Try again later.");
 	}
 
 	/** Throws a ToolError if this person has started too many reports within a minute. */
-	function requireCalm({
-		guildId,
-		user,
-	}: {
-		guildId: string;
-		user: { id: string };
-	}): void {
+	function requireCalm({ guildId, user }: { guildId: string; user: { id: string } }): void {
 		const { waitS } = limiter.take(`${guildId} ${user.id}`);
-		if (waitS > 0)
-			throw new ToolError(
-				`That was ${beginLimits.max} reports within a minute. Try again in ${waitS} s.`,
-			);
+		if (waitS > 0) throw new ToolError(`That was ${beginLimits.max} reports within a minute. Try again in ${waitS} s.`);
 	}
 
 	/** Throws a ToolError if this person cannot report this message. */
-	function requireReportable(
-		{ channelId, authorId }: ReportedMessage,
-		reporterId: string,
-	): void {
-		if (authorId === reporterId)
-			throw new ToolError("You cannot report your own message.");
-		if (channelId === staffChannelId)
-			throw new ToolError(
-				"Messages in the channel for reports cannot be reported.",
-			);
+	function requireReportable({ channelId, authorId }: ReportedMessage, reporterId: string): void {
+		if (authorId === reporterId) throw new ToolError("You cannot report your own message.");
+		if (channelId === staffChannelId) throw new ToolError("Messages in the channel for reports cannot be reported.");
 	}
 
-	async function onMenu(
-		interaction: InGuild<MessageContextMenuCommandInteraction>,
-	): Promise<void> {
+	async function onMenu(interaction: InGuild<MessageContextMenuCommandInteraction>): Promise<void> {
 		const { targetMessage, user } = interaction;
 		const message = reportedMessage(targetMessage, interaction.channelId);
-		if (targetMessage.flags.has(MessageFlags.Ephemeral))
-			throw new ToolError("Nobody but you can see this message.");
+		if (targetMessage.flags.has(MessageFlags.Ephemeral)) throw new ToolError("Nobody but you can see this message.");
 		requireReportable(message, user.id);
 		requireCalm(interaction);
 		// The interaction of the submitted form does not contain the message.
@@ -121,22 +98,14 @@ export function createReporting(options: ReportingOptions) {
 		await interaction.showModal(formFor(message));
 	}
 
-	async function onForm(
-		interaction: InGuild<ModalSubmitInteraction>,
-		rest: string,
-	): Promise<string> {
-		const [, channelId, messageId] =
-			/^(\d{17,20}):(\d{17,20})$/.exec(rest) ?? [];
-		if (channelId === undefined || messageId === undefined)
-			throw new ToolError(notFound);
+	async function onForm(interaction: InGuild<ModalSubmitInteraction>, rest: string): Promise<string> {
+		const [, channelId, messageId] = /^(\d{17,20}):(\d{17,20})$/.exec(rest) ?? [];
+		if (channelId === undefined || messageId === undefined) throw new ToolError(notFound);
 		const guild = guildOf(interaction.guildId);
 		const { user } = interaction;
 		const kept = reports.copies.get(messageId);
-		const isHere =
-			kept?.channelId === channelId && interaction.channelId === channelId;
-		const message = isHere
-			? kept
-			: await readMessage(guild, user.id, channelId, messageId);
+		const isHere = kept?.channelId === channelId && interaction.channelId === channelId;
+		const message = isHere ? kept : await readMessage(guild, user.id, channelId, messageId);
 		requireReportable(message, user.id);
 		return reports.file(guild, {
 			message,
@@ -145,9 +114,7 @@ export function createReporting(options: ReportingOptions) {
 		});
 	}
 
-	async function onCommand(
-		interaction: InGuild<ChatInputCommandInteraction>,
-	): Promise<string> {
+	async function onCommand(interaction: InGuild<ChatInputCommandInteraction>): Promise<string> {
 		requireCalm(interaction);
 		const guild = guildOf(interaction.guildId);
 		const reporterId = interaction.user.id;
@@ -160,8 +127,7 @@ export function createReporting(options: ReportingOptions) {
 				person: checkPerson(person, reporterId, reason),
 				reason,
 			});
-		const [, guildId, channelId = "", messageId = ""] =
-			messageLink.exec(link) ?? [];
+		const [, guildId, channelId = "", messageId = ""] = messageLink.exec(link) ?? [];
 		if (guildId !== guild.id)
 			throw new ToolError(
 				"That is not a link to a message of this server. Choose Copy Message Link in the message's menu.",
@@ -169,9 +135,7 @@ export function createReporting(options: ReportingOptions) {
 		const message = await readMessage(guild, reporterId, channelId, messageId);
 		requireReportable(message, reporterId);
 		if (person && person.id !== message.authorId)
-			throw new ToolError(
-				"Another person has written that message. Give the message or the person, not both.",
-			);
+			throw new ToolError("Another person has written that message. Give the message or the person, not both.");
 		return reports.file(guild, { message, reporterId, reason });
 	}
 
@@ -181,18 +145,11 @@ export function createReporting(options: ReportingOptions) {
 		reporterId: string,
 		reason: string | undefined,
 	) {
-		if (!person)
-			throw new ToolError("Give the link of a message, or a person.");
-		if (person.id === reporterId)
-			throw new ToolError("You cannot report yourself.");
+		if (!person) throw new ToolError("Give the link of a message, or a person.");
+		if (person.id === reporterId) throw new ToolError("You cannot report yourself.");
 		if (person.id === connection.user?.id)
-			throw new ToolError(
-				"This bot cannot be reported. Report one of its messages, or write to the staff.",
-			);
-		if (!reason?.trim())
-			throw new ToolError(
-				"Say why you report this person, or give the link of a message.",
-			);
+			throw new ToolError("This bot cannot be reported. Report one of its messages, or write to the staff.");
+		if (!reason?.trim()) throw new ToolError("Say why you report this person, or give the link of a message.");
 		return { id: person.id, isBot: person.bot };
 	}
 
@@ -254,8 +211,7 @@ export function createReporting(options: ReportingOptions) {
 	const form: ComponentHandler = {
 		prefix: formPrefix,
 		async run(interaction, rest) {
-			if (interaction.isModalSubmit())
-				await answerSoon(interaction, onForm(interaction, rest));
+			if (interaction.isModalSubmit()) await answerSoon(interaction, onForm(interaction, rest));
 		},
 	};
 	return { menus, form };
@@ -280,8 +236,7 @@ async function answerSoon(
 			return await answerPrivately(interaction, text);
 		} catch (error) {
 			// The report is already stored, so the error must not say that nothing was done.
-			if (!(error instanceof PlatformBusy) || attempts >= maxAnswers)
-				throw error;
+			if (!(error instanceof PlatformBusy) || attempts >= maxAnswers) throw error;
 			await sleep(error.retryAfterMs);
 		}
 	}

@@ -1,27 +1,13 @@
 // The channel for staff in which reports are posted. Reports are refused unless the bot can use it and it is hidden from
 // @everyone, because its entries name those who report.
 
-import {
-	ChannelType,
-	type Guild,
-	type NewsChannel,
-	type TextChannel,
-} from "discord.js";
+import { ChannelType, type Guild, type NewsChannel, type TextChannel } from "discord.js";
 import { channelName } from "../../../discord/describe.ts";
-import {
-	bitsIn,
-	describeBits,
-	missingForBot,
-} from "../../../discord/permissions.ts";
+import { bitsIn, describeBits, missingForBot } from "../../../discord/permissions.ts";
 import { isPublic } from "../../../discord/visible-channels.ts";
 
 /** Permissions that the bot needs in the channel for reports. */
-const reportsPermissions = [
-	"ViewChannel",
-	"SendMessages",
-	"EmbedLinks",
-	"ReadMessageHistory",
-] as const;
+const reportsPermissions = ["ViewChannel", "SendMessages", "EmbedLinks", "ReadMessageHistory"] as const;
 
 export type StaffChannel = TextChannel | NewsChannel;
 
@@ -34,10 +20,7 @@ export type ReportsChannel =
 	| { channel?: never; problem: string; isPublic?: boolean };
 
 /** Returns the guild's channel for reports with this id. "no channel": the channel is not in this guild. */
-export function findReportsChannel(
-	guild: Guild,
-	channelId: string,
-): ReportsChannel | "no channel" {
+export function findReportsChannel(guild: Guild, channelId: string): ReportsChannel | "no channel" {
 	const channel = guild.channels.cache.get(channelId);
 	if (!channel) return "no channel";
 	const name = channelName(channel);
@@ -46,9 +29,6 @@ export function findReportsChannel(
 		return { problem: `${name} is not a text channel` };
 	const needed = bitsIn(channel, reportsPermissions);
 	const missing = missingForBot(guild, channel, needed);
-	if (missing !== 0n)
-		return { problem: `the bot lacks ${describeBits(missing)} in ${name}` };
-	return isPublic(channel)
-		? { problem: `@everyone can see ${name}`, isPublic: true }
-		: { channel };
+	if (missing !== 0n) return { problem: `the bot lacks ${describeBits(missing)} in ${name}` };
+	return isPublic(channel) ? { problem: `@everyone can see ${name}`, isPublic: true } : { channel };
 }

@@ -8,10 +8,7 @@ import { createReportTools } from "./report-tools.ts";
 import { createReporting } from "./reporting.ts";
 import { createReports } from "./reports.ts";
 
-export type ReportsTiming = Pick<
-	EntryWorkerOptions,
-	"now" | "backOffMs" | "updateIntervalMs"
->;
+export type ReportsTiming = Pick<EntryWorkerOptions, "now" | "backOffMs" | "updateIntervalMs">;
 
 /** Creates the reports of the feature `moderation`. Returns undefined if there is no channel for them. */
 export function createReportsFeature(

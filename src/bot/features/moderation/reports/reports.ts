@@ -23,12 +23,7 @@ import type { CallAs, PersonResult } from "../../../tool/call-as.ts";
 import type { CaseDraft } from "../../../tool/case-record.ts";
 import { Copies, type ReportedMessage } from "./copies.ts";
 import { createEntryWorker, type EntryWorkerOptions } from "./entry-worker.ts";
-import {
-	actsOf,
-	actTitles,
-	possibleActs,
-	type ShownReport,
-} from "./report-entry.ts";
+import { actsOf, actTitles, possibleActs, type ShownReport } from "./report-entry.ts";
 
 /** Limits of the number of reports per person and per guild. */
 const reportLimits = {
@@ -109,12 +104,8 @@ export function createReports(options: ReportsOptions) {
 	function begin({ guildId, number, act, person }: ActRequest) {
 		return locked(guildId, number, async () => {
 			const row = await find(guildId, number);
-			if (row.state !== "open")
-				throw new ToolError(
-					`Report #${number} was ${row.state} meanwhile. Nothing was done.`,
-				);
-			if (!possibleActs(row).includes(act))
-				throw new ToolError("This is not possible here. Nothing was done.");
+			if (row.state !== "open") throw new ToolError(`Report #${number} was ${row.state} meanwhile. Nothing was done.`);
+			if (!possibleActs(row).includes(act)) throw new ToolError("This is not possible here. Nothing was done.");
 			const at = now();
 			const acts = actsOf(row);
 			for (const other of acts) {
@@ -132,16 +123,11 @@ export function createReports(options: ReportsOptions) {
 	}
 
 	/** Stores the outcome of an action. Removes an action that certainly changed nothing. */
-	function finish(
-		{ guildId, number }: ActRequest,
-		record: ActRecord,
-		{ text, isError, wrote }: PersonResult,
-	) {
+	function finish({ guildId, number }: ActRequest, record: ActRecord, { text, isError, wrote }: PersonResult) {
 		return locked(guildId, number, async () => {
 			const row = await find(guildId, number);
 			const others = actsOf(row).filter(
-				({ act, by, at }) =>
-					act !== record.act || by !== record.by || at !== record.at,
+				({ act, by, at }) => act !== record.act || by !== record.by || at !== record.at,
 			);
 			const known = caseIn(text);
 			const ended: ActRecord = {
@@ -150,18 +136,8 @@ export function createReports(options: ReportsOptions) {
 				...(known !== undefined && { case: known }),
 			};
 			const isForgotten = isError && !wrote;
-			const closesAt =
-				row.state !== "open"
-					? null
-					: isError
-						? row.closes_at
-						: now() + closeAfterMs;
-			await setActs(
-				sql,
-				row,
-				isForgotten ? others : [...others, ended],
-				closesAt,
-			);
+			const closesAt = row.state !== "open" ? null : isError ? row.closes_at : now() + closeAfterMs;
+			await setActs(sql, row, isForgotten ? others : [...others, ended], closesAt);
 		});
 	}
 
@@ -176,12 +152,9 @@ export function createReports(options: ReportsOptions) {
 		async file(guild: Guild, request: ReportRequest): Promise<string> {
 			const { message, person, reporterId, reason } = request;
 			const where = worker.whereIn(guild);
-			if (where === "no channel")
-				throw new ToolError("This server has no reports to its staff.");
+			if (where === "no channel") throw new ToolError("This server has no reports to its staff.");
 			if (!where.channel)
-				throw new ToolError(
-					"Reports cannot be sent at the moment. Tell the staff of this server directly.",
-				);
+				throw new ToolError("Reports cannot be sent at the moment. Tell the staff of this server directly.");
 			if (message) copies.add(message);
 			const filed = await store.transaction((sql) =>
 				fileReport(
@@ -190,8 +163,7 @@ export function createReports(options: ReportsOptions) {
 						guild_id: guild.id,
 						target: message?.id ?? `user ${person?.id}`,
 						author_id: message?.authorId ?? person?.id ?? "",
-						author_kind:
-							message?.authorKind ?? (person?.isBot ? "bot" : "person"),
+						author_kind: message?.authorKind ?? (person?.isBot ? "bot" : "person"),
 						channel_id: message?.channelId ?? null,
 						message_id: message?.id ?? null,
 						reporterId,
@@ -241,9 +213,7 @@ export function createReports(options: ReportsOptions) {
 					if (error instanceof StoreUnavailable) return error;
 					throw error;
 				});
-				return failure
-					? `${result.text}\nThe report does not show this: ${failure.message}`
-					: result.text;
+				return failure ? `${result.text}\nThe report does not show this: ${failure.message}` : result.text;
 			} finally {
 				worker.update(row);
 			}
@@ -268,9 +238,7 @@ export function createReports(options: ReportsOptions) {
 			if (!isEnded) {
 				const { state, ended_by } = await find(guildId, number);
 				const by = ended_by === null ? "" : ` by <@${ended_by}>`;
-				throw new ToolError(
-					`Report #${number} was already ${state}${by}. Nothing was done.`,
-				);
+				throw new ToolError(`Report #${number} was already ${state}${by}. Nothing was done.`);
 			}
 			worker.wake();
 		},
@@ -309,8 +277,7 @@ function storedReason(reason: string | undefined): string | null {
 	return text === "" ? null : [...text].slice(0, maxReportReason).join("");
 }
 
-const sent =
-	"Thank you. Your report was sent to the staff of this server. They see who reported; others do not.";
+const sent = "Thank you. Your report was sent to the staff of this server. They see who reported; others do not.";
 
 function answerTo(filed: Filed): string {
 	const { openOf, recentOf } = reportLimits;
@@ -326,12 +293,8 @@ function answerTo(filed: Filed): string {
 				`The staff have not looked at ${openOf} of your reports yet. Wait for that, or write to the staff.`,
 			);
 		case "too many lately":
-			throw new ToolError(
-				`You can send ${recentOf} reports an hour. Try again later, or write to the staff.`,
-			);
+			throw new ToolError(`You can send ${recentOf} reports an hour. Try again later, or write to the staff.`);
 		case "queue full":
-			throw new ToolError(
-				"The staff have too many open reports to take another one. Write to the staff directly.",
-			);
+			throw new ToolError("The staff have too many open reports to take another one. Write to the staff directly.");
 	}
 }

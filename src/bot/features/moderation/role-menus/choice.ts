@@ -34,18 +34,12 @@ export function changeFor(
 ): Change {
 	requireRole(guild, requires, held);
 	const chosen = "pressed" in choice ? [choice.pressed] : choice.selected;
-	for (const id of chosen)
-		if (!roleIds.includes(id))
-			throw refusal(`The role <@&${id}> is no longer in this menu.`);
+	for (const id of chosen) if (!roleIds.includes(id)) throw refusal(`The role <@&${id}> is no longer in this menu.`);
 	const bot = cannotGiveRoles(guild);
-	if (bot !== undefined)
-		throw refusal("The bot lacks the permission Manage Roles.");
+	if (bot !== undefined) throw refusal("The bot lacks the permission Manage Roles.");
 	for (const id of chosen) requireTakeable(guild, id, reserved);
 	const owned = roleIds.filter((id) => held.includes(id));
-	const wanted =
-		"selected" in choice
-			? choice.selected
-			: afterPress(choice.pressed, owned, max);
+	const wanted = "selected" in choice ? choice.selected : afterPress(choice.pressed, owned, max);
 	const add = wanted.filter((id) => !owned.includes(id));
 	const left = owned.filter((id) => !wanted.includes(id));
 	// The bot cannot remove roles above its own highest role, nor deleted roles.
@@ -62,20 +56,12 @@ export function changeFor(
  * Returns the roles of the menu that a member should have after pressing a button. `owned` are those the member has
  * now.
  */
-function afterPress(
-	pressed: string,
-	owned: readonly string[],
-	max: number | undefined,
-): readonly string[] {
+function afterPress(pressed: string, owned: readonly string[], max: number | undefined): readonly string[] {
 	if (owned.includes(pressed)) return owned.filter((id) => id !== pressed);
 	return max === 1 ? [pressed] : [...owned, pressed];
 }
 
-function requireRole(
-	guild: Guild,
-	required: string | undefined,
-	held: readonly string[],
-): void {
+function requireRole(guild: Guild, required: string | undefined, held: readonly string[]): void {
 	if (required === undefined || held.includes(required)) return;
 	throw refusal(
 		guild.roles.cache.has(required)
@@ -84,18 +70,11 @@ function requireRole(
 	);
 }
 
-function requireTakeable(
-	guild: Guild,
-	id: string,
-	reserved: ReservedRoles,
-): void {
+function requireTakeable(guild: Guild, id: string, reserved: ReservedRoles): void {
 	const role = guild.roles.cache.get(id);
 	if (!role) throw refusal("This role was deleted.");
 	const problem = whyNotTakeable(guild, role, reserved);
-	if (problem !== undefined)
-		throw refusal(
-			`The role <@&${id}> ${problem}, so this menu cannot give or remove it.`,
-		);
+	if (problem !== undefined) throw refusal(`The role <@&${id}> ${problem}, so this menu cannot give or remove it.`);
 }
 
 function isRemovable(guild: Guild, id: string): boolean {
@@ -120,9 +99,7 @@ export function describeChange({ add, remove, after }: Change): string {
 	if (add.length + remove.length === 0) return `Nothing changed. ${now}`;
 	return [
 		...(add.length > 0 ? [`Added ${add.map(mention).join(", ")}.`] : []),
-		...(remove.length > 0
-			? [`Removed ${remove.map(mention).join(", ")}.`]
-			: []),
+		...(remove.length > 0 ? [`Removed ${remove.map(mention).join(", ")}.`] : []),
 		now,
 	].join(" ");
 }

@@ -54,8 +54,7 @@ export const roleMenuAction: Action = {
 		},
 		{
 			name: "max",
-			description:
-				"How many of the roles a person may have; with 1, a choice replaces the last one",
+			description: "How many of the roles a person may have; with 1, a choice replaces the last one",
 			kind: "integer",
 			argument: "max",
 			min: 1,
@@ -79,16 +78,14 @@ export const roleMenuAction: Action = {
 		},
 		{
 			name: "labels",
-			description:
-				"Labels in the order of the roles, separated by commas; default: their names",
+			description: "Labels in the order of the roles, separated by commas; default: their names",
 			kind: "text",
 			argument: "labels",
 			convert: split(/,/),
 		},
 		{
 			name: "emojis",
-			description:
-				'Emoji in the order of the roles, separated by spaces; "-" for none',
+			description: 'Emoji in the order of the roles, separated by spaces; "-" for none',
 			kind: "text",
 			argument: "emojis",
 			convert: split(/\s+/),

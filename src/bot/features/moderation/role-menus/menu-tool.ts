@@ -1,35 +1,15 @@
 // The tool create_role_menu.
 
-import {
-	type APIMessage,
-	type Guild,
-	MessageFlags,
-	type Role,
-	Routes,
-} from "discord.js";
+import { type APIMessage, type Guild, MessageFlags, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { publishedAs } from "../../../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../../../mcp/tool.ts";
 import { roleName } from "../../../discord/describe.ts";
 import { role, textChannel } from "../../../discord/find.ts";
 import { grantsOf } from "../../../discord/powers.ts";
-import {
-	countOf,
-	lengthOf,
-	resultLines,
-	truncate,
-} from "../../../discord/text.ts";
-import {
-	type Emoji,
-	innerEmoji,
-	requireOwnEmoji,
-} from "../../../messages/emoji.ts";
-import {
-	allowedMentions,
-	contentPermissions,
-	fetchOwnMessage,
-	slowMode,
-} from "../../../messages/message-arguments.ts";
+import { countOf, lengthOf, resultLines, truncate } from "../../../discord/text.ts";
+import { type Emoji, innerEmoji, requireOwnEmoji } from "../../../messages/emoji.ts";
+import { allowedMentions, contentPermissions, fetchOwnMessage, slowMode } from "../../../messages/message-arguments.ts";
 import { requireSender } from "../../../messages/own-messages.ts";
 import { placeOf } from "../../../messages/sent-message.ts";
 import {
@@ -43,13 +23,7 @@ import {
 	text,
 } from "../../../tool/arguments/arguments.ts";
 import { writeTool } from "../../../tool/define.ts";
-import {
-	isMenu,
-	type MenuEntry,
-	maxLabelLength,
-	maxRoles,
-	menuComponents,
-} from "./menu.ts";
+import { isMenu, type MenuEntry, maxLabelLength, maxRoles, menuComponents } from "./menu.ts";
 import { type ReservedRoles, whyNotTakeable } from "./takeable.ts";
 
 /** Discord's maximum length of a message. https://discord.com/developers/docs/resources/message#create-message */
@@ -58,10 +32,7 @@ export const maxContent = 2000;
 const shortText = (max: number, description: string) =>
 	v.pipe(
 		text(1, max, description),
-		v.check(
-			(input) => !/[\r\n]/.test(input) && input.trim() !== "",
-			expected("one line"),
-		),
+		v.check((input) => !/[\r\n]/.test(input) && input.trim() !== "", expected("one line")),
 	);
 
 const none = v.literal("");
@@ -70,10 +41,7 @@ const none = v.literal("");
  * Schema of an optional list that has one item for each role in `role_ids`, in the same order. An empty string stands
  * for the default.
  */
-const perRole = <const Item extends v.GenericSchema>(
-	item: Item,
-	description: string,
-) =>
+const perRole = <const Item extends v.GenericSchema>(item: Item, description: string) =>
 	v.optional(
 		v.pipe(
 			v.array(v.lazy((input) => (input === "" ? none : item))),
@@ -91,9 +59,7 @@ interface Texts {
 
 /** Returns the text of the role menu's message, with the title as a heading; undefined if the call has neither. */
 function contentOf({ title, content }: Texts): string | undefined {
-	return title === undefined
-		? content
-		: [`## ${title}`, content].filter(Boolean).join("\n");
+	return title === undefined ? content : [`## ${title}`, content].filter(Boolean).join("\n");
 }
 
 /**
@@ -128,17 +94,10 @@ export function createMenuTool(reserved: ReservedRoles) {
 		description:
 			"Send a message with buttons or a select menu with which members give themselves roles, or replace such a menu.",
 		lock: ({ message_id }) => (message_id ? [message_id] : []),
-		permissions: [
-			"SendMessages",
-			{ permission: "ReadMessageHistory", with: "message_id" },
-		],
+		permissions: ["SendMessages", { permission: "ReadMessageHistory", with: "message_id" }],
 		guildPermissions: ["ManageRoles"],
 		person: {
-			permissions: [
-				slowMode("channel_id"),
-				{ permission: "ManageMessages", with: "message_id" },
-				...textPermissions,
-			],
+			permissions: [slowMode("channel_id"), { permission: "ManageMessages", with: "message_id" }, ...textPermissions],
 		},
 		ranked: true,
 		input: v.strictObject({
@@ -147,19 +106,10 @@ export function createMenuTool(reserved: ReservedRoles) {
 			role_ids: list(found(role, "role"), 1, maxRoles, "The roles."),
 			title: v.optional(shortText(256, "Its title.")),
 			content: v.optional(text(1, maxContent, "Its text, in Markdown.")),
-			max: v.optional(
-				integer(
-					1,
-					maxRoles,
-					"Roles per person; 1: a choice replaces the last one. Default: all.",
-				),
-			),
+			max: v.optional(integer(1, maxRoles, "Roles per person; 1: a choice replaces the last one. Default: all.")),
 			requires_role_id: v.optional(found(role, "role that its users need")),
 			style: v.optional(choice(["buttons", "select"], "Its form."), "buttons"),
-			labels: perRole(
-				shortText(maxLabelLength.select, ""),
-				'One per role, "" for its name.',
-			),
+			labels: perRole(shortText(maxLabelLength.select, ""), 'One per role, "" for its name.'),
 			emojis: perRole(innerEmoji, 'One per role, "" for none.'),
 			message_id: v.optional(snowflake("menu to replace")),
 		}),
@@ -171,9 +121,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 		async run(args, { guild, channel, roles, requires_role, discord, audit }) {
 			for (const one of roles) requireTakeable(one, reserved);
 			if (requires_role?.id === guild.id)
-				throw new ToolError(
-					"requires_role_id is the role of all members. Leave it out. Nothing was done.",
-				);
+				throw new ToolError("requires_role_id is the role of all members. Leave it out. Nothing was done.");
 			const content = contentOf(args);
 			if (content !== undefined && lengthOf(content) > maxContent)
 				throw invalidParameters([
@@ -186,10 +134,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 				guild,
 				emojis.filter((one) => one !== undefined),
 			);
-			const max =
-				args.max !== undefined && args.max < roles.length
-					? args.max
-					: undefined;
+			const max = args.max !== undefined && args.max < roles.length ? args.max : undefined;
 			const body = {
 				components: menuComponents(style, entries, {
 					max,
@@ -202,27 +147,20 @@ export function createMenuTool(reserved: ReservedRoles) {
 			if (message_id !== undefined) {
 				const current = await fetchOwnMessage(channel, message_id, "edit");
 				requireReplaceable(current);
-				if (!isMenu(current.components ?? []))
-					await requireSender(guild, current, audit);
+				if (!isMenu(current.components ?? [])) await requireSender(guild, current, audit);
 				const route = Routes.channelMessage(channel.id, message_id);
 				await discord.rest.patch(route, { body });
 				const place = placeOf(channel, message_id);
 				return [`Replaced the role menu ${message_id} in ${place}`, ...rules];
 			}
-			const { id } = (await discord.rest.post(
-				Routes.channelMessages(channel.id),
-				{
-					body: {
-						content: defaultContent,
-						...body,
-						flags: MessageFlags.SuppressEmbeds,
-					},
+			const { id } = (await discord.rest.post(Routes.channelMessages(channel.id), {
+				body: {
+					content: defaultContent,
+					...body,
+					flags: MessageFlags.SuppressEmbeds,
 				},
-			)) as APIMessage;
-			return [
-				`Role menu sent (ID: ${id}) to ${placeOf(channel, id)}`,
-				...rules,
-			];
+			})) as APIMessage;
+			return [`Role menu sent (ID: ${id}) to ${placeOf(channel, id)}`, ...rules];
 		},
 	});
 }
@@ -232,11 +170,7 @@ const defaultContent = "Choose your roles:";
 /**
  * Describes the rules of a role menu for the tool's result: its roles, how many a member may have, and who can use it.
  */
-function describeRules(
-	roles: readonly Role[],
-	max: number | undefined,
-	required: Role | undefined,
-): string[] {
+function describeRules(roles: readonly Role[], max: number | undefined, required: Role | undefined): string[] {
 	const limit =
 		max === undefined
 			? "any number of them"
@@ -254,9 +188,7 @@ function describeRules(
 function requireTakeable(one: Role, reserved: ReservedRoles): void {
 	const problem = whyNotTakeable(one.guild, one, reserved);
 	if (problem === undefined) return;
-	throw new ToolError(
-		`${roleName(one)} ${problem}, so it cannot be in a role menu. Nothing was done.`,
-	);
+	throw new ToolError(`${roleName(one)} ${problem}, so it cannot be in a role menu. Nothing was done.`);
 }
 
 /**
@@ -265,9 +197,7 @@ function requireTakeable(one: Role, reserved: ReservedRoles): void {
  */
 function requireReplaceable({ id, components = [], poll }: APIMessage): void {
 	if ((components.length === 0 || isMenu(components)) && !poll) return;
-	throw new ToolError(
-		`The message ${id} is not a role menu: it has other buttons or a poll. Nothing was done.`,
-	);
+	throw new ToolError(`The message ${id} is not a role menu: it has other buttons or a poll. Nothing was done.`);
 }
 
 interface Looks {
@@ -280,10 +210,7 @@ interface Looks {
  * Returns the entries of a role menu, one for each role. Throws an RpcError if the number of labels or emoji differs
  * from the number of roles.
  */
-function entriesFor(
-	roles: readonly Role[],
-	{ style, labels = [], emojis }: Looks,
-): MenuEntry[] {
+function entriesFor(roles: readonly Role[], { style, labels = [], emojis }: Looks): MenuEntry[] {
 	const max = maxLabelLength[style];
 	const issues = [
 		...[{ labels }, { emojis }].flatMap((given) =>

@@ -66,8 +66,7 @@ export function menuComponents(
 	{ max, requires }: Pick<MenuRules, "max" | "requires">,
 ): MenuRow[] {
 	// The custom_id has at most 55 characters. Discord allows 100.
-	const id = (last: string) =>
-		`${menuPrefix}:${max ?? 0}:${requires ?? 0}:${last}`;
+	const id = (last: string) => `${menuPrefix}:${max ?? 0}:${requires ?? 0}:${last}`;
 	if (style === "buttons")
 		return inRows(
 			entries.map(({ roleId, label, isNamed, emoji }) => ({
@@ -97,15 +96,12 @@ export function menuComponents(
 
 function placeholderFor(limit: number, count: number): string {
 	if (limit === 1) return "Select a role";
-	return limit < count
-		? `Select up to ${limit} roles`
-		: "Select all the roles that you want";
+	return limit < count ? `Select up to ${limit} roles` : "Select all the roles that you want";
 }
 
 function inRows(buttons: readonly APIButtonComponent[]): MenuRow[] {
 	const rows: MenuRow[] = [];
-	for (let at = 0; at < buttons.length; at += rowSize)
-		rows.push(row(buttons.slice(at, at + rowSize)));
+	for (let at = 0; at < buttons.length; at += rowSize) rows.push(row(buttons.slice(at, at + rowSize)));
 	return rows;
 }
 
@@ -160,8 +156,7 @@ export function readMenu(components: Components): MenuRules | undefined {
 	const rules = first && readPart(first);
 	if (!rules) return undefined;
 	const ids = parts.flatMap((part) => {
-		if (part.type === ComponentType.StringSelect)
-			return part.options.map(({ value }) => roleIdIn(value));
+		if (part.type === ComponentType.StringSelect) return part.options.map(({ value }) => roleIdIn(value));
 		return readPart(part)?.roleId;
 	});
 	const roleIds = [...new Set(ids.filter((id) => id !== undefined))];
@@ -171,19 +166,10 @@ export function readMenu(components: Components): MenuRules | undefined {
 /** Whether a message has components and all of them belong to a role menu. */
 export function isMenu(components: Components): boolean {
 	const rows = components ?? [];
-	return (
-		rows.length > 0 &&
-		rows.every(
-			(one) =>
-				one.type === ComponentType.ActionRow && one.components.every(isPart),
-		)
-	);
+	return rows.length > 0 && rows.every((one) => one.type === ComponentType.ActionRow && one.components.every(isPart));
 }
 
-type Part = Extract<
-	APIComponentInMessageActionRow,
-	{ type: ComponentType.Button | ComponentType.StringSelect }
->;
+type Part = Extract<APIComponentInMessageActionRow, { type: ComponentType.Button | ComponentType.StringSelect }>;
 
 /** Returns the buttons and select menus of a message that belong to a role menu. */
 function partsOf(components: Components): Part[] {
@@ -196,17 +182,12 @@ function partsOf(components: Components): Part[] {
 
 function isPart(part: APIComponentInMessageActionRow): part is Part {
 	const { Button, StringSelect } = ComponentType;
-	return (
-		(part.type === Button || part.type === StringSelect) &&
-		readPart(part) !== undefined
-	);
+	return (part.type === Button || part.type === StringSelect) && readPart(part) !== undefined;
 }
 
 function readPart(part: object): MenuComponentId | undefined {
 	const { custom_id } = part as { custom_id?: string };
-	return custom_id?.startsWith(`${menuPrefix}:`)
-		? readMenuId(custom_id.slice(menuPrefix.length + 1))
-		: undefined;
+	return custom_id?.startsWith(`${menuPrefix}:`) ? readMenuId(custom_id.slice(menuPrefix.length + 1)) : undefined;
 }
 
 /**

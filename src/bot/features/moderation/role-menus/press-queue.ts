@@ -44,8 +44,7 @@ const maxHeld = 1_000;
 /** Fraction of Discord's rate limit (0 to 1) that presses leave free for tools and commands. */
 const reservedShare = 0.25;
 
-const tooMany =
-	"Many people are choosing roles at the moment. Nothing was done; try again in a minute.";
+const tooMany = "Many people are choosing roles at the moment. Nothing was done; try again in a minute.";
 
 /** A press (used button or select menu) that waits in the queue or is being handled. */
 export interface PlaceInQueue {
@@ -96,10 +95,7 @@ export class PressQueue {
 				"Your earlier choices are still being carried out. Nothing was done; try again when they are.",
 			);
 		const left = new AbortController();
-		const turn = takeTurn(
-			queue.semaphore,
-			AbortSignal.any([left.signal, this.#closing.signal]),
-		);
+		const turn = takeTurn(queue.semaphore, AbortSignal.any([left.signal, this.#closing.signal]));
 		const isGranted = turn.then(
 			() => true,
 			() => false,
@@ -128,10 +124,7 @@ export class PressQueue {
 	 * Delays a guild's next press until Discord's rate limit resets, if the remaining requests are reserved for tools and
 	 * commands.
 	 */
-	note(
-		guildId: string,
-		{ limit, remaining, resetAfterMs }: RateLimitState,
-	): void {
+	note(guildId: string, { limit, remaining, resetAfterMs }: RateLimitState): void {
 		const queue = this.#guilds.get(guildId);
 		if (!queue || remaining > Math.floor(limit * reservedShare)) return;
 		queue.freeAt = Math.max(queue.freeAt, performance.now() + resetAfterMs);
@@ -198,8 +191,7 @@ export class PressQueue {
  * Acquires the semaphore. Throws a ToolError if too many presses wait already; rejects with a ToolError on a timeout.
  */
 function takeTurn(semaphore: Semaphore, signal: AbortSignal): Promise<void> {
-	const refusal = (error: unknown) =>
-		error instanceof Overloaded ? new ToolError(tooMany) : restarting();
+	const refusal = (error: unknown) => (error instanceof Overloaded ? new ToolError(tooMany) : restarting());
 	try {
 		return Promise.resolve(semaphore.acquire(signal)).catch((error) => {
 			throw refusal(error);
@@ -210,7 +202,5 @@ function takeTurn(semaphore: Semaphore, signal: AbortSignal): Promise<void> {
 }
 
 function restarting(): ToolError {
-	return new ToolError(
-		"The bot is restarting. Nothing was done; try again in a minute.",
-	);
+	return new ToolError("The bot is restarting. Nothing was done; try again in a minute.");
 }

@@ -6,34 +6,17 @@ import type { KeyedMutex } from "../../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../../lib/log.ts";
 import { ToolError } from "../../../../mcp/tool.ts";
 import { deferPrivately } from "../../../commands/answer.ts";
-import type {
-	ComponentHandler,
-	ComponentInteraction,
-} from "../../../commands/components.ts";
+import type { ComponentHandler, ComponentInteraction } from "../../../commands/components.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { roleIds } from "../../../discord/members/member-filter.ts";
 import { whyReadOnly } from "../../../discord/permissions.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
-import {
-	isOutcomeUnknown,
-	observeRateLimit,
-} from "../../../discord/rest/rest.ts";
+import { isOutcomeUnknown, observeRateLimit } from "../../../discord/rest/rest.ts";
 import { auditReason } from "../../../discord/text.ts";
 import { noMentions } from "../../../messages/split-message.ts";
 import type { IsRestricted } from "../../role-writer.ts";
-import {
-	type Change,
-	type Choice,
-	changeFor,
-	describeChange,
-} from "./choice.ts";
-import {
-	type MenuRules,
-	menuPrefix,
-	readMenu,
-	readMenuId,
-	roleIdIn,
-} from "./menu.ts";
+import { type Change, type Choice, changeFor, describeChange } from "./choice.ts";
+import { type MenuRules, menuPrefix, readMenu, readMenuId, roleIdIn } from "./menu.ts";
 import type { PressQueue } from "./press-queue.ts";
 import type { ReservedRoles } from "./takeable.ts";
 
@@ -52,29 +35,20 @@ type Press = ComponentInteraction & { guildId: string; message: Message };
 
 /** Creates the handler for the buttons and select menus of role menus. */
 export function createPressHandler(options: PressOptions): ComponentHandler {
-	const { connection, mutex, isRestricted, reserved, queue, log, onPressed } =
-		options;
+	const { connection, mutex, isRestricted, reserved, queue, log, onPressed } = options;
 
-	async function carryOut(
-		{ guildId, user, message }: Press,
-		choice: Choice,
-	): Promise<Change> {
+	async function carryOut({ guildId, user, message }: Press, choice: Choice): Promise<Change> {
 		const guild = connection.guilds.find(({ id }) => id === guildId);
 		if (!guild?.available)
-			throw new ToolError(
-				"The bot has not loaded this server yet. Nothing was done; try again in a minute.",
-			);
+			throw new ToolError("The bot has not loaded this server yet. Nothing was done; try again in a minute.");
 		return mutex.withLock(user.id, async () => {
 			// The interaction has the roles from before the wait, and the cache may not have the latest press yet.
 			const member = await guild.members.fetch({ user: user.id, force: true });
 			const roles = [...member[roleIds]];
 			const limit = whyReadOnly(member);
-			if (limit !== undefined)
-				throw new ToolError(`${limit} Nothing was done.`);
+			if (limit !== undefined) throw new ToolError(`${limit} Nothing was done.`);
 			if (await isRestricted(user.id, roles))
-				throw new ToolError(
-					"Your roles are restricted at the moment. Nothing was done.",
-				);
+				throw new ToolError("Your roles are restricted at the moment. Nothing was done.");
 			const rules = rulesOf(message);
 			// A request of unknown outcome that Discord executes late could undo a newer choice or exceed the menu's limit.
 			queue.requireSettled(guildId, user.id);
@@ -146,10 +120,8 @@ function readPress(
 	const isOwn = message?.author.id === client.user.id;
 	if (!id || !isOwn) throw new ToolError(notAMenu);
 	const press = interaction as Press;
-	if (interaction.isButton() && id.roleId !== undefined)
-		return { press, choice: { pressed: id.roleId } };
-	if (!interaction.isStringSelectMenu() || id.roleId !== undefined)
-		throw new ToolError(notAMenu);
+	if (interaction.isButton() && id.roleId !== undefined) return { press, choice: { pressed: id.roleId } };
+	if (!interaction.isStringSelectMenu() || id.roleId !== undefined) throw new ToolError(notAMenu);
 	const values = interaction.values.map((value) => roleIdIn(value) ?? "");
 	return { press, choice: { selected: [...new Set(values)] } };
 }
@@ -181,8 +153,7 @@ async function write(
 		const kept = roles.filter((id) => !remove.includes(id));
 		const body = { roles: [...kept, ...add] };
 		await rest.patch(Routes.guildMember(guild.id, userId), { body, reason });
-	} else if (added !== undefined)
-		await rest.put(Routes.guildMemberRole(guild.id, userId, added), { reason });
+	} else if (added !== undefined) await rest.put(Routes.guildMemberRole(guild.id, userId, added), { reason });
 	else if (removed !== undefined)
 		await rest.delete(Routes.guildMemberRole(guild.id, userId, removed), {
 			reason,

@@ -19,15 +19,10 @@ const shutdownGraceMs = 1_500;
  */
 export const roleMenuToolNames = ["create_role_menu"] as const;
 
-export type RoleMenus = Required<
-	Pick<Feature, "tools" | "actions" | "components" | "close">
->;
+export type RoleMenus = Required<Pick<Feature, "tools" | "actions" | "components" | "close">>;
 
 /** Creates the tool, the command and the buttons of role menus. */
-export function createRoleMenus(
-	options: FeatureOptions,
-	limits?: PressLimits,
-): RoleMenus {
+export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): RoleMenus {
 	const { connection, mutex, log } = options;
 	const reserved = reservedRoles(options.config.toml);
 	const queue = new PressQueue(limits);
@@ -57,10 +52,7 @@ export function createRoleMenus(
 		],
 		async close() {
 			queue.close();
-			await within(
-				shutdownGraceMs,
-				Promise.allSettled([...running, settled()]),
-			);
+			await within(shutdownGraceMs, Promise.allSettled([...running, settled()]));
 		},
 	};
 }

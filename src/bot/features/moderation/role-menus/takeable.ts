@@ -13,26 +13,15 @@ import { isBelowBot } from "../../../discord/role-hierarchy.ts";
 export type ReservedRoles = ReadonlyMap<string, string>;
 
 /** Returns the roles that cannot be in a role menu because a setting of the bot refers to them. */
-export function reservedRoles({
-	game,
-	mcp,
-	moderation,
-}: BotConfig["toml"]): ReservedRoles {
+export function reservedRoles({ game, mcp, moderation }: BotConfig["toml"]): ReservedRoles {
 	const settings: [string, readonly string[] | undefined][] = [
 		["mcp.approval_roles", mcp.approval_roles],
 		["mcp.sign_in_roles", mcp.sign_in_roles],
 		["moderation.spam.exempt_roles", moderation?.spam?.exempt_roles],
 		["game.staff_roles", game?.staff_roles],
-		[
-			"game.restricted_role",
-			game?.restricted_role === undefined ? [] : [game.restricted_role],
-		],
+		["game.restricted_role", game?.restricted_role === undefined ? [] : [game.restricted_role]],
 	];
-	return new Map(
-		settings.flatMap(([name, ids = []]) =>
-			ids.map((id) => [id, name] as const),
-		),
-	);
+	return new Map(settings.flatMap(([name, ids = []]) => ids.map((id) => [id, name] as const)));
 }
 
 /**
@@ -42,8 +31,7 @@ export function reservedRoles({
 export function whyFixed(guild: Guild, role: Role): string | undefined {
 	if (role.id === guild.id) return "is the role of all members";
 	if (role.managed) return "is managed by Discord";
-	if (!isBelowBot(guild, role))
-		return "does not rank below the bot's highest role";
+	if (!isBelowBot(guild, role)) return "does not rank below the bot's highest role";
 	return undefined;
 }
 
@@ -51,11 +39,7 @@ export function whyFixed(guild: Guild, role: Role): string | undefined {
  * Returns why a role cannot be in a role menu, as the end of a sentence that begins with "the role"; undefined if it
  * can. Permissions that @everyone also has are ignored.
  */
-export function whyNotTakeable(
-	guild: Guild,
-	role: Role,
-	reserved: ReservedRoles,
-): string | undefined {
+export function whyNotTakeable(guild: Guild, role: Role, reserved: ReservedRoles): string | undefined {
 	const fixed = whyFixed(guild, role);
 	if (fixed !== undefined) return fixed;
 	const setting = reserved.get(role.id);

@@ -4,10 +4,7 @@ import type { Log } from "../../../../lib/log.ts";
 import { LruMap } from "../../../../lib/lru-map.ts";
 import { StoreUnavailable } from "../../../store/database/db-error.ts";
 import type { Store } from "../../../store/store.ts";
-import {
-	saveSpamAllowance,
-	selectSpamAllowances,
-} from "../../../store/tables/spam-incidents.ts";
+import { saveSpamAllowance, selectSpamAllowances } from "../../../store/tables/spam-incidents.ts";
 
 /** How long a person's posts are not treated as spam, in milliseconds. */
 const allowedMs = 24 * 3_600_000;
@@ -16,17 +13,12 @@ const maxPeople = 5_000;
 
 export type Allowances = ReturnType<typeof createAllowances>;
 
-export function createAllowances(
-	{ sql }: Pick<Store, "sql">,
-	log: Log,
-	now: () => number,
-) {
+export function createAllowances({ sql }: Pick<Store, "sql">, log: Log, now: () => number) {
 	/** End of each allowance in epoch milliseconds, by guild and user id. */
 	const ends = new LruMap<string, number>(maxPeople);
 
 	return {
-		has: (guildId: string, userId: string) =>
-			(ends.get(`${guildId} ${userId}`) ?? 0) > now(),
+		has: (guildId: string, userId: string) => (ends.get(`${guildId} ${userId}`) ?? 0) > now(),
 		/**
 		 * Stops treating a person's posts as spam for 24 hours. If the database is unavailable, the allowance ends at a
 		 * restart.
@@ -42,17 +34,16 @@ export function createAllowances(
 				});
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable)) throw error;
-				log.warn(
-					"an allowance for a person's posts will be lost at a restart: the database is unavailable",
-					{ guild: guildId, user: userId },
-				);
+				log.warn("an allowance for a person's posts will be lost at a restart: the database is unavailable", {
+					guild: guildId,
+					user: userId,
+				});
 			}
 		},
 		/** Loads the allowances from the database. Rejects with StoreUnavailable. */
 		async load(): Promise<void> {
 			const rows = await selectSpamAllowances(sql, now(), maxPeople);
-			for (const { guild_id, user_id, until } of rows.toReversed())
-				ends.set(`${guild_id} ${user_id}`, until);
+			for (const { guild_id, user_id, until } of rows.toReversed()) ends.set(`${guild_id} ${user_id}`, until);
 		},
 	};
 }

@@ -1,11 +1,7 @@
 // The buttons of moderation log entries about spam. A button that changes something on Discord calls a tool in the name
 // of the person who pressed it, so the tool checks that person's permissions.
 
-import {
-	type ButtonInteraction,
-	PermissionFlagsBits,
-	RESTJSONErrorCodes,
-} from "discord.js";
+import { type ButtonInteraction, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import type { Log } from "../../../../lib/log.ts";
 import { ToolError } from "../../../../mcp/tool.ts";
 import { answerPrivately, deferPrivately } from "../../../commands/answer.ts";
@@ -13,10 +9,7 @@ import type { ComponentHandler } from "../../../commands/components.ts";
 import { userName } from "../../../discord/describe.ts";
 import { absentIf, fetchMember } from "../../../discord/find.ts";
 import { noMentions } from "../../../messages/split-message.ts";
-import {
-	ignoreUnavailable,
-	StoreUnavailable,
-} from "../../../store/database/db-error.ts";
+import { ignoreUnavailable, StoreUnavailable } from "../../../store/database/db-error.ts";
 import type { Store } from "../../../store/store.ts";
 import { selectSpamIncident } from "../../../store/tables/spam-incidents.ts";
 import type { CallAs } from "../../../tool/call-as.ts";
@@ -139,26 +132,20 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 	}
 
 	async function caseOf(guildId: string, id: string) {
-		const row = await selectSpamIncident(store.sql, guildId, id).catch(
-			ignoreUnavailable,
-		);
+		const row = await selectSpamIncident(store.sql, guildId, id).catch(ignoreUnavailable);
 		return row?.case_number ?? undefined;
 	}
 
 	return {
 		prefix,
 		async run(interaction, rest) {
-			const [, name = "", userId = "", id = ""] =
-				/^(undo|ban|fine):(\d{1,20}):(\d{1,20})$/.exec(rest) ?? [];
+			const [, name = "", userId = "", id = ""] = /^(undo|ban|fine):(\d{1,20}):(\d{1,20})$/.exec(rest) ?? [];
 			const action = actions[name];
-			if (!action || !interaction.isButton())
-				throw new ToolError("This button no longer works.");
+			if (!action || !interaction.isButton()) throw new ToolError("This button no longer works.");
 			await deferPrivately(interaction);
 			const { id: entryId } = interaction.message;
 			if (running.has(entryId))
-				throw new ToolError(
-					"Somebody has pressed a button of this entry just now. Nothing was done.",
-				);
+				throw new ToolError("Somebody has pressed a button of this entry just now. Nothing was done.");
 			running.add(entryId);
 			try {
 				const caseNumber = await caseOf(interaction.guildId, id);

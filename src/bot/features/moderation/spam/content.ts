@@ -20,8 +20,7 @@ const maxFiles = 10;
 const maxContentLength = 4_000;
 
 /** Matches links with https or http, and host names that are followed by a path. */
-const linkPattern =
-	/(?:https?:\/\/|(?<![\w@.-])(?=[\w-]+(?:\.[\w-]+)*\.\p{L}{2,}\/))[^\s<>()[\]|"'`*]+/giu;
+const linkPattern = /(?:https?:\/\/|(?<![\w@.-])(?=[\w-]+(?:\.[\w-]+)*\.\p{L}{2,}\/))[^\s<>()[\]|"'`*]+/giu;
 
 export type PartKind = "text" | "link" | "file";
 
@@ -61,29 +60,18 @@ export interface Content {
  */
 export function createHash(): (kind: PartKind, value: string) => string {
 	const key = randomBytes(32);
-	return (kind, value) =>
-		createHmac("sha256", key)
-			.update(`${kind}\0${value}`)
-			.digest("base64url")
-			.slice(0, 22);
+	return (kind, value) => createHmac("sha256", key).update(`${kind}\0${value}`).digest("base64url").slice(0, 22);
 }
 
 /** Returns the hashed texts, links and files of a message, without duplicates. */
-export function partsOf(
-	{ text, files }: Content,
-	hash: ReturnType<typeof createHash>,
-): Part[] {
+export function partsOf({ text, files }: Content, hash: ReturnType<typeof createHash>): Part[] {
 	const content = text.slice(0, maxContentLength);
 	const parts = new Map<string, Part>();
 	const add = (part: Part) => parts.set(part.hash, part);
 	const words = normalized(content);
-	if (words.length >= minTextLength)
-		add({ kind: "text", hash: hash("text", words), isShort: isShort(words) });
-	const links = linksIn(content).filter(
-		(link) => !isMessageLink(link) && !isGif(link),
-	);
-	for (const link of links.slice(0, maxLinks))
-		add({ kind: "link", hash: hash("link", identityOf(link)) });
+	if (words.length >= minTextLength) add({ kind: "text", hash: hash("text", words), isShort: isShort(words) });
+	const links = linksIn(content).filter((link) => !isMessageLink(link) && !isGif(link));
+	for (const link of links.slice(0, maxLinks)) add({ kind: "link", hash: hash("link", identityOf(link)) });
 	for (const { url, ...file } of files.slice(0, maxFiles)) {
 		const { name, size, width, height, contentType } = file;
 		const identity = JSON.stringify([name, size, width, height, contentType]);
@@ -99,10 +87,7 @@ export function partsOf(
  */
 export function normalized(text: string): string {
 	return text
-		.replace(
-			/<(?:@[!&]?|#|a?:\w{1,64}:|t:|id:|\/[^:>]{1,100}:)[^>]{0,64}>/g,
-			"",
-		)
+		.replace(/<(?:@[!&]?|#|a?:\w{1,64}:|t:|id:|\/[^:>]{1,100}:)[^>]{0,64}>/g, "")
 		.replace(linkPattern, "")
 		.normalize("NFKC")
 		.toLowerCase()
@@ -133,10 +118,7 @@ export function linksIn(text: string): URL[] {
  * Whether a link leads to a message or channel on Discord. People often post the same such link in several channels.
  */
 function isMessageLink({ hostname, pathname }: URL): boolean {
-	return (
-		/^(?:\w+\.)?discord(?:app)?\.com$/.test(hostname) &&
-		pathname.startsWith("/channels/")
-	);
+	return /^(?:\w+\.)?discord(?:app)?\.com$/.test(hostname) && pathname.startsWith("/channels/");
 }
 
 /** GIF sites whose links Discord's GIF picker inserts. People often post the same GIF, and such links are harmless. */

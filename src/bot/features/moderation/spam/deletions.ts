@@ -2,12 +2,7 @@
 // requests per channel and allows up to 100 messages in one request.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	type Guild,
-	type GuildBasedChannel,
-	PermissionFlagsBits,
-	RESTJSONErrorCodes,
-} from "discord.js";
+import { type Guild, type GuildBasedChannel, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { channelName } from "../../../discord/describe.ts";
 import { describeBits, missingForBot } from "../../../discord/permissions.ts";
@@ -50,11 +45,7 @@ interface Waiting {
 export type Deletions = ReturnType<typeof createDeletions>;
 
 /** Creates the queues of messages to delete, one per channel. */
-export function createDeletions({
-	gatherMs = defaultGatherMs,
-	connection,
-	...options
-}: DeletionsOptions) {
+export function createDeletions({ gatherMs = defaultGatherMs, connection, ...options }: DeletionsOptions) {
 	const channels = new Map<string, Waiting[]>();
 	let waiting = 0;
 
@@ -104,9 +95,7 @@ export function createDeletions({
  * bulk deletion (edited to spam later) is deleted alone, because Discord would refuse the whole request.
  */
 function batchSize(queue: readonly Waiting[]): number {
-	const first = queue
-		.slice(0, maxBatch)
-		.findIndex(({ messageId }) => isTooOldForBulk(messageId));
+	const first = queue.slice(0, maxBatch).findIndex(({ messageId }) => isTooOldForBulk(messageId));
 	return first === -1 ? maxBatch : Math.max(first, 1);
 }
 
@@ -129,8 +118,5 @@ function deleteIn(
 function requireToDelete(guild: Guild, channel: GuildBasedChannel): void {
 	const { ViewChannel, ManageMessages } = PermissionFlagsBits;
 	const missing = missingForBot(guild, channel, ViewChannel | ManageMessages);
-	if (missing !== 0n)
-		throw new Impossible(
-			`the bot lacks ${describeBits(missing)} in ${channelName(channel)}`,
-		);
+	if (missing !== 0n) throw new Impossible(`the bot lacks ${describeBits(missing)} in ${channelName(channel)}`);
 }

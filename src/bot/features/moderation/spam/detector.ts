@@ -3,20 +3,9 @@
 
 import type { Attachment, GuildMember, Message } from "discord.js";
 import { LruMap } from "../../../../lib/lru-map.ts";
-import {
-	createHash,
-	hasListedLink,
-	type Part,
-	type PostedFile,
-	partsOf,
-} from "./content.ts";
+import { createHash, hasListedLink, type Part, type PostedFile, partsOf } from "./content.ts";
 import { isExempt } from "./exempt.ts";
-import {
-	type Post,
-	RecentPosts,
-	type Repetition,
-	type Thresholds,
-} from "./recent-posts.ts";
+import { type Post, RecentPosts, type Repetition, type Thresholds } from "./recent-posts.ts";
 
 /** Maximum number of compared files whose result is remembered. */
 const maxCompared = 2_000;
@@ -70,9 +59,7 @@ export function createDetector(options: DetectorOptions) {
 		if (!member || isExempt(member, channel, options.exemptRoles)) return;
 		if (options.isAllowed(member)) return;
 		const known = [...recent.with(keyOf(member), hashes), ...more];
-		const posts = [
-			...new Map(known.map((post) => [post.messageId, post])).values(),
-		];
+		const posts = [...new Map(known.map((post) => [post.messageId, post])).values()];
 		onSpam({ member, messageId: id, rule, hashes, posts });
 	}
 
@@ -80,10 +67,7 @@ export function createDetector(options: DetectorOptions) {
 	 * Compares the content of files with the same name, type, size and dimensions. Reports spam if enough of them have
 	 * the same content.
 	 */
-	async function compare(
-		message: Message<true>,
-		repetition: Repetition,
-	): Promise<void> {
+	async function compare(message: Message<true>, repetition: Repetition): Promise<void> {
 		const { author, guildId } = message;
 		const key = `${guildId} ${author.id} ${repetition.hash}`;
 		if (comparing.has(key)) return;
@@ -93,9 +77,7 @@ export function createDetector(options: DetectorOptions) {
 			const urls = sample.map((post) => urlIn(post, repetition.hash));
 			const labels = await options.compareFiles(urls);
 			const groups = Map.groupBy(sample, (_, index) => labels[index]);
-			const same = [...groups.values()].find((posts) =>
-				isRepeated(posts, options),
-			);
+			const same = [...groups.values()].find((posts) => isRepeated(posts, options));
 			if (!same) return;
 			compared.set(repetition.hash, true);
 			report(message, ruleOf(repetition), new Set([repetition.hash]), same);
@@ -105,19 +87,12 @@ export function createDetector(options: DetectorOptions) {
 	}
 
 	/** Returns why a single message is spam, regardless of repetitions; undefined if it is not. */
-	function ruleFor(
-		{ channel, member }: Message<true>,
-		text: string,
-		parts: readonly Part[],
-	): string | undefined {
+	function ruleFor({ channel, member }: Message<true>, text: string, parts: readonly Part[]): string | undefined {
 		const parentId = channel.isThread() ? channel.parentId : null;
-		if ([channel.id, parentId].some((id) => id && honeypots.includes(id)))
-			return "a message in a honeypot channel";
+		if ([channel.id, parentId].some((id) => id && honeypots.includes(id))) return "a message in a honeypot channel";
 		if (hasListedLink(text, links)) return "a link on the list";
 		const known = member && options.spamOf(member);
-		return parts.some(({ hash }) => known?.has(hash))
-			? "more of the same"
-			: undefined;
+		return parts.some(({ hash }) => known?.has(hash)) ? "more of the same" : undefined;
 	}
 
 	function see(message: Message<true>): void {
@@ -150,8 +125,7 @@ export function createDetector(options: DetectorOptions) {
 			}
 		},
 		/** Forgets the latest messages of a person. */
-		forget: (guildId: string, userId: string) =>
-			recent.delete(`${guildId} ${userId}`),
+		forget: (guildId: string, userId: string) => recent.delete(`${guildId} ${userId}`),
 	};
 }
 
@@ -163,10 +137,7 @@ function keyOf({ guild, id }: GuildMember): string {
 function contentOf({ content, attachments, messageSnapshots }: Message) {
 	const forwarded = [...(messageSnapshots?.values() ?? [])];
 	const texts = [content, ...forwarded.map((one) => one.content ?? "")];
-	const files = [
-		...attachments.values(),
-		...forwarded.flatMap((one) => [...(one.attachments?.values() ?? [])]),
-	];
+	const files = [...attachments.values(), ...forwarded.flatMap((one) => [...(one.attachments?.values() ?? [])])];
 	return { text: texts.join("\n"), files: files.map(toFile) };
 }
 
@@ -187,8 +158,7 @@ function isRepeated(posts: readonly Post[], limits: Thresholds): boolean {
 /** Returns the latest of the repeated messages, as many as are needed to reach the thresholds. */
 function sampleOf({ posts }: Repetition, limits: Thresholds): readonly Post[] {
 	const byChannel = new Map(posts.map((post) => [post.channelId, post]));
-	if (byChannel.size >= limits.channels)
-		return [...byChannel.values()].slice(-Math.max(limits.channels, minSample));
+	if (byChannel.size >= limits.channels) return [...byChannel.values()].slice(-Math.max(limits.channels, minSample));
 	return posts.slice(-Math.max(limits.times, minSample));
 }
 

@@ -1,10 +1,6 @@
 // Members whose messages are never treated as spam.
 
-import {
-	type GuildMember,
-	type GuildTextBasedChannel,
-	PermissionFlagsBits,
-} from "discord.js";
+import { type GuildMember, type GuildTextBasedChannel, PermissionFlagsBits } from "discord.js";
 import { isAbove } from "../../../discord/role-hierarchy.ts";
 import { isStaff } from "../../../discord/staff.ts";
 
@@ -12,11 +8,7 @@ import { isStaff } from "../../../discord/staff.ts";
  * Whether a member's messages in a channel are never treated as spam. Exempt are staff, members whose highest role is
  * not below the bot's, members with Manage Messages in the channel, and members with one of `roles`.
  */
-export function isExempt(
-	member: GuildMember,
-	channel: GuildTextBasedChannel,
-	roles: readonly string[],
-): boolean {
+export function isExempt(member: GuildMember, channel: GuildTextBasedChannel, roles: readonly string[]): boolean {
 	const { guild } = member;
 	const { me } = guild.members;
 	if (!me || isStaff(member)) return true;

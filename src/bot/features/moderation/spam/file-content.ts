@@ -27,11 +27,7 @@ export interface FileContentOptions {
  * same content. All files must have the same name, type, size and dimensions. A file that cannot be downloaded in time
  * gets the label of the first file, so it counts as equal. Never rejects.
  */
-export function createFileContent({
-	cdn,
-	log,
-	timeoutSignal = (ms) => AbortSignal.timeout(ms),
-}: FileContentOptions) {
+export function createFileContent({ cdn, log, timeoutSignal = (ms) => AbortSignal.timeout(ms) }: FileContentOptions) {
 	const semaphore = new Semaphore({ max: maxConcurrent, maxWaiting });
 	const base = new URL(cdn);
 

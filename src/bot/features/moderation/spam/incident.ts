@@ -81,18 +81,13 @@ export function isSettled(incident: Incident): boolean {
 
 /** Returns the reasons why messages could not be deleted, one for each message. */
 export function failuresOf({ ends }: Incident): string[] {
-	return [...ends.values()].flatMap((end) =>
-		typeof end === "object" ? end.failure : [],
-	);
+	return [...ends.values()].flatMap((end) => (typeof end === "object" ? end.failure : []));
 }
 
 export function toRow(incident: Incident): SpamIncidentRow {
 	const { timeout, messages, state } = incident;
 	const byChannel = Map.groupBy(messages, ([, channelId]) => channelId);
-	const ids = [...byChannel].map(([channelId, entries]) => [
-		channelId,
-		entries.map(([id]) => id),
-	]);
+	const ids = [...byChannel].map(([channelId, entries]) => [channelId, entries.map(([id]) => id)]);
 	return {
 		guild_id: incident.guildId,
 		id: incident.id,
@@ -101,12 +96,7 @@ export function toRow(incident: Incident): SpamIncidentRow {
 		detected_at: incident.detectedAt,
 		until: incident.until,
 		state,
-		timeout:
-			typeof timeout === "object"
-				? timeout.failure
-				: timeout === "done"
-					? "done"
-					: "asked",
+		timeout: typeof timeout === "object" ? timeout.failure : timeout === "done" ? "done" : "asked",
 		messages: JSON.stringify(Object.fromEntries(ids)),
 		case_number: incident.caseNumber ?? null,
 		log_channel_id: incident.entry?.channelId ?? null,
@@ -127,27 +117,17 @@ export function fromRow(row: SpamIncidentRow): Incident {
 		until: row.until,
 		hashes: new Set(),
 		messages: new Map(
-			Object.entries(byChannel).flatMap(([channelId, ids]) =>
-				ids.map((id) => [id, channelId] as const),
-			),
+			Object.entries(byChannel).flatMap(([channelId, ids]) => ids.map((id) => [id, channelId] as const)),
 		),
 		begun: new Set(),
 		ends: new Map(),
-		timeout:
-			timeout === "asked"
-				? undefined
-				: timeout === "done"
-					? "done"
-					: { failure: timeout },
+		timeout: timeout === "asked" ? undefined : timeout === "done" ? "done" : { failure: timeout },
 		isTimeoutSeen: false,
 		mayDelete: false,
 		isReleased: false,
 		state: "asked",
 		told: undefined,
 		caseNumber: row.case_number ?? undefined,
-		entry:
-			log_channel_id && log_message_id
-				? { channelId: log_channel_id, messageId: log_message_id }
-				: undefined,
+		entry: log_channel_id && log_message_id ? { channelId: log_channel_id, messageId: log_message_id } : undefined,
 	};
 }

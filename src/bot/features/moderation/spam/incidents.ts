@@ -10,24 +10,13 @@ import type { Connection } from "../../../discord/connection/connection.ts";
 import { ignoreUnavailable } from "../../../store/database/db-error.ts";
 import type { Store } from "../../../store/store.ts";
 import { setCaseMessages } from "../../../store/tables/cases.ts";
-import {
-	saveSpamIncident,
-	selectOpenSpamIncidents,
-} from "../../../store/tables/spam-incidents.ts";
+import { saveSpamIncident, selectOpenSpamIncidents } from "../../../store/tables/spam-incidents.ts";
 import { idsText } from "../cases/case.ts";
 import type { Cases } from "../cases/cases.ts";
 import { maxTold, type TellOptions, tellPeople } from "../cases/tell.ts";
 import { createDeletions } from "./deletions.ts";
 import type { Detection } from "./detector.ts";
-import {
-	failuresOf,
-	fromRow,
-	type Incident,
-	isSettled,
-	maxMessages,
-	newIncident,
-	toRow,
-} from "./incident.ts";
+import { failuresOf, fromRow, type Incident, isSettled, maxMessages, newIncident, toRow } from "./incident.ts";
 import type { createEntries } from "./log-entry.ts";
 import type { PersistentOptions, RequestEnd } from "./persistent-request.ts";
 import { createTimeouts } from "./timeouts.ts";
@@ -111,9 +100,7 @@ export function createIncidents(options: IncidentsOptions) {
 	/** Runs a promise in the background. A rejection is logged as an internal error. */
 	function background(running: Promise<unknown>): void {
 		const guarded = running
-			.catch((error) =>
-				log.error("could not deal with spam: internal error", { error }),
-			)
+			.catch((error) => log.error("could not deal with spam: internal error", { error }))
 			.finally(() => work.delete(guarded));
 		work.add(guarded);
 	}
@@ -159,10 +146,7 @@ export function createIncidents(options: IncidentsOptions) {
 	}
 
 	/** Times the person out. Resolves with whether this bot has set the timeout. */
-	async function timeOut(
-		incident: Incident,
-		isResumed: boolean,
-	): Promise<boolean> {
+	async function timeOut(incident: Incident, isResumed: boolean): Promise<boolean> {
 		const { guildId, userId, until, rule } = incident;
 		let isSet = false;
 		if (incident.timeout !== undefined) return isSet;
@@ -221,9 +205,7 @@ export function createIncidents(options: IncidentsOptions) {
 		if (!isDry) {
 			await storeIntention(incident);
 			const timedOut = timeOut(incident, isResumed);
-			const told = timedOut.then((isSet) =>
-				isSet ? tell(incident) : undefined,
-			);
+			const told = timedOut.then((isSet) => (isSet ? tell(incident) : undefined));
 			await within(timing.timeoutMs, timedOut);
 			incident.mayDelete = true;
 			await Promise.all([told, deleteNew(incident)]);
@@ -260,8 +242,7 @@ export function createIncidents(options: IncidentsOptions) {
 		const end = () => {
 			timers.delete(incident);
 			open.delete(incident.id);
-			if (watched.get(keyOf(incident)) === incident)
-				watched.delete(keyOf(incident));
+			if (watched.get(keyOf(incident)) === incident) watched.delete(keyOf(incident));
 		};
 		timers.set(incident, setTimeout(end, timing.watchMs).unref());
 	}
@@ -308,8 +289,7 @@ export function createIncidents(options: IncidentsOptions) {
 	function addMessages(incident: Incident, posts: Detection["posts"]): boolean {
 		const { messages } = incident;
 		const before = messages.size;
-		for (const { messageId, channelId } of posts)
-			if (messages.size < maxMessages) messages.set(messageId, channelId);
+		for (const { messageId, channelId } of posts) if (messages.size < maxMessages) messages.set(messageId, channelId);
 		return messages.size > before;
 	}
 
@@ -347,15 +327,13 @@ export function createIncidents(options: IncidentsOptions) {
 			isFull = false;
 			return true;
 		}
-		for (const [key, { state }] of watched)
-			if (isDry || state === "done") return watched.delete(key);
+		for (const [key, { state }] of watched) if (isDry || state === "done") return watched.delete(key);
 		if (!isFull) log.warn("ignoring spam: too many people are being timed out");
 		isFull = true;
 		return false;
 	}
 
-	const watchedOf = ({ guild, id }: GuildMember) =>
-		watched.get(`${guild.id} ${id}`);
+	const watchedOf = ({ guild, id }: GuildMember) => watched.get(`${guild.id} ${id}`);
 
 	/** Returns the current incident of a member; undefined if there is none or the timeout was ended by somebody. */
 	function current(member: GuildMember): Incident | undefined {
@@ -399,12 +377,10 @@ export function createIncidents(options: IncidentsOptions) {
 		/** Notes that a member is timed out, if there is a current incident of the member. */
 		see(member: GuildMember): void {
 			const incident = watchedOf(member);
-			if (incident && member.isCommunicationDisabled())
-				incident.isTimeoutSeen = true;
+			if (incident && member.isCommunicationDisabled()) incident.isTimeoutSeen = true;
 		},
 		/** Stops watching a person whose timeout was ended by a moderator. */
-		release: (guildId: string, userId: string) =>
-			release(watched.get(`${guildId} ${userId}`)),
+		release: (guildId: string, userId: string) => release(watched.get(`${guildId} ${userId}`)),
 		/**
 		 * Continues the incidents that a shutdown or crash interrupted, in available guilds. Rejects with StoreUnavailable.
 		 */
@@ -415,8 +391,7 @@ export function createIncidents(options: IncidentsOptions) {
 			for (const row of rows) {
 				if (!isAvailable(row.guild_id) || open.has(row.id)) continue;
 				const incident = fromRow(row);
-				if (!watched.has(keyOf(incident)))
-					watched.set(keyOf(incident), incident);
+				if (!watched.has(keyOf(incident))) watched.set(keyOf(incident), incident);
 				log.info("continuing with spam that was found before a restart", {
 					guild: row.guild_id,
 					user: row.user_id,

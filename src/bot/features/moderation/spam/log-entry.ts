@@ -1,23 +1,12 @@
 // Entries about spam incidents in the moderation log, with buttons.
 
-import {
-	ActionRowBuilder,
-	type APIMessage,
-	ButtonBuilder,
-	ButtonStyle,
-	EmbedBuilder,
-	Routes,
-} from "discord.js";
+import { ActionRowBuilder, type APIMessage, ButtonBuilder, ButtonStyle, EmbedBuilder, Routes } from "discord.js";
 import type { Log } from "../../../../lib/log.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { describeTold } from "../cases/case-text.ts";
 import { formatEnd, formatUser } from "../moderation-log.ts";
 import { failuresOf, type Incident } from "./incident.ts";
-import {
-	type PersistentOptions,
-	persistently,
-	type RequestEnd,
-} from "./persistent-request.ts";
+import { type PersistentOptions, persistently, type RequestEnd } from "./persistent-request.ts";
 
 /** Prefix of the custom_id of the buttons in these entries. */
 export const prefix = "spam";
@@ -34,13 +23,7 @@ export interface EntriesOptions extends PersistentOptions {
 }
 
 /** Creates a writer that posts and edits the log entries of incidents one after another. */
-export function createEntries({
-	connection,
-	log,
-	channelOf,
-	isDry,
-	...options
-}: EntriesOptions) {
+export function createEntries({ connection, log, channelOf, isDry, ...options }: EntriesOptions) {
 	let last: Promise<unknown> = Promise.resolve();
 	let waiting = 0;
 
@@ -103,11 +86,7 @@ export function createEntries({
 	};
 }
 
-function messageOf(
-	incident: Incident,
-	botId: string | undefined,
-	isDry: boolean,
-) {
+function messageOf(incident: Incident, botId: string | undefined, isDry: boolean) {
 	return {
 		embeds: [embedOf(incident, botId, isDry).toJSON()],
 		components: isDry ? [] : [buttonsOf(incident).toJSON()],
@@ -115,11 +94,7 @@ function messageOf(
 	};
 }
 
-function embedOf(
-	incident: Incident,
-	botId: string | undefined,
-	isDry: boolean,
-): EmbedBuilder {
+function embedOf(incident: Incident, botId: string | undefined, isDry: boolean): EmbedBuilder {
 	const { userId, rule, caseNumber, timeout } = incident;
 	const isFailure = typeof timeout === "object";
 	const embed = new EmbedBuilder()
@@ -127,20 +102,13 @@ function embedOf(
 		.setColor(isFailure ? 0xc62828 : 0xef6c00)
 		.setTimestamp(incident.detectedAt)
 		.setDescription(describe(incident, isDry));
-	const add = (name: string, value: string) =>
-		embed.addFields({ name, value, inline: value.length < 60 });
+	const add = (name: string, value: string) => embed.addFields({ name, value, inline: value.length < 60 });
 	if (botId !== undefined) add("Moderator", formatUser(botId));
 	add("User", formatUser(userId));
 	add("Reason", `Spam: ${rule}`);
 	const told = describeTold(incident.told);
 	if (told) add("Direct message", told);
-	if (!isDry)
-		add(
-			"Case",
-			caseNumber === undefined
-				? "none: the bot's database was unavailable"
-				: String(caseNumber),
-		);
+	if (!isDry) add("Case", caseNumber === undefined ? "none: the bot's database was unavailable" : String(caseNumber));
 	return embed;
 }
 
@@ -152,14 +120,10 @@ function describe(incident: Incident, isDry: boolean): string {
 	const failures = failuresOf(incident);
 	const deleted = messages.size - failures.length;
 	return [
-		typeof timeout === "object"
-			? `Not timed out: ${timeout.failure}.`
-			: `Timed out until ${formatEnd(until)}.`,
+		typeof timeout === "object" ? `Not timed out: ${timeout.failure}.` : `Timed out until ${formatEnd(until)}.`,
 		`Deleted ${deleted} message(s); found in ${channels} channel(s).`,
 		...(failures.length > 0
-			? [
-					`${failures.length} message(s) not deleted: ${[...new Set(failures)].slice(0, 3).join("; ")}.`,
-				]
+			? [`${failures.length} message(s) not deleted: ${[...new Set(failures)].slice(0, 3).join("; ")}.`]
 			: []),
 		"Undo ends the timeout; deleted messages cannot be restored. Ban also deletes the messages of the last hour. It's fine ends the timeout, and the bot ignores this person's posts for 24 hours.",
 	].join("\n");
@@ -167,10 +131,7 @@ function describe(incident: Incident, isDry: boolean): string {
 
 function buttonsOf({ userId, id }: Incident) {
 	const button = (name: string, label: string, style: ButtonStyle) =>
-		new ButtonBuilder()
-			.setCustomId(`${prefix}:${name}:${userId}:${id}`)
-			.setLabel(label)
-			.setStyle(style);
+		new ButtonBuilder().setCustomId(`${prefix}:${name}:${userId}:${id}`).setLabel(label).setStyle(style);
 	return new ActionRowBuilder<ButtonBuilder>().addComponents(
 		button("undo", "Undo", ButtonStyle.Secondary),
 		button("ban", "Ban", ButtonStyle.Danger),

@@ -47,25 +47,19 @@ export async function persistently(
 			await send();
 			return "done";
 		} catch (error) {
-			if (error instanceof DiscordAPIError && gone.includes(Number(error.code)))
-				return "done";
+			if (error instanceof DiscordAPIError && gone.includes(Number(error.code))) return "done";
 			const isRefused = error instanceof DiscordAPIError && error.status < 500;
-			if (isRefused || error instanceof Impossible)
-				return { failure: reasonOf(error) };
+			if (isRefused || error instanceof Impossible) return { failure: reasonOf(error) };
 			if (!(error instanceof PlatformBusy)) failures += 1;
 			if (failures >= maxAttempts) return { failure: reasonOf(error) };
-			const waitMs =
-				error instanceof PlatformBusy
-					? error.retryAfterMs
-					: backOffMs(failures - 1, range);
+			const waitMs = error instanceof PlatformBusy ? error.retryAfterMs : backOffMs(failures - 1, range);
 			await sleep(waitMs, undefined, { signal: closing }).catch(() => {});
 		}
 	}
 }
 
 function reasonOf(error: unknown): string {
-	if (error instanceof ToolError || error instanceof Impossible)
-		return error.message;
+	if (error instanceof ToolError || error instanceof Impossible) return error.message;
 	return describePlatformError(error) ?? "internal error";
 }
 

@@ -72,16 +72,12 @@ export class RecentPosts {
 		this.#set(person, posts);
 		this.#newest = Math.max(this.#newest, at);
 		this.#forget(this.#newest - this.thresholds.windowMs);
-		return post.parts.flatMap((part) =>
-			part.isShort ? [] : (this.#repetitionOf(posts, part) ?? []),
-		);
+		return post.parts.flatMap((part) => (part.isShort ? [] : (this.#repetitionOf(posts, part) ?? [])));
 	}
 
 	/** Returns the remembered messages of a person that have one of these hashes. */
 	with(person: string, hashes: ReadonlySet<string>): Post[] {
-		return (this.#people.get(person) ?? []).filter(({ parts }) =>
-			parts.some(({ hash }) => hashes.has(hash)),
-		);
+		return (this.#people.get(person) ?? []).filter(({ parts }) => parts.some(({ hash }) => hashes.has(hash)));
 	}
 
 	/** Forgets the messages of a person. */
@@ -89,17 +85,11 @@ export class RecentPosts {
 		this.#set(person, []);
 	}
 
-	#repetitionOf(
-		posts: readonly TimedPost[],
-		{ kind, hash }: Part,
-	): Repetition | undefined {
-		const same = posts.filter(({ parts }) =>
-			parts.some((part) => part.hash === hash),
-		);
+	#repetitionOf(posts: readonly TimedPost[], { kind, hash }: Part): Repetition | undefined {
+		const same = posts.filter(({ parts }) => parts.some((part) => part.hash === hash));
 		const channels = new Set(same.map(({ channelId }) => channelId)).size;
 		const { thresholds } = this;
-		if (channels < thresholds.channels && same.length < thresholds.times)
-			return undefined;
+		if (channels < thresholds.channels && same.length < thresholds.times) return undefined;
 		return { kind, hash, posts: same, channels };
 	}
 
@@ -122,10 +112,7 @@ export class RecentPosts {
 }
 
 /** Returns the messages that were posted within the window before the latest one. */
-function inWindow(
-	posts: readonly TimedPost[],
-	{ windowMs }: Thresholds,
-): TimedPost[] {
+function inWindow(posts: readonly TimedPost[], { windowMs }: Thresholds): TimedPost[] {
 	const latest = Math.max(...posts.map(({ at }) => at));
 	return posts.filter(({ at }) => at > latest - windowMs);
 }

@@ -16,11 +16,7 @@ import { createAllowances } from "./allowances.ts";
 import { createButtons } from "./buttons.ts";
 import { createDetector, type Detection } from "./detector.ts";
 import { createFileContent } from "./file-content.ts";
-import {
-	createIncidents,
-	defaultTiming,
-	type IncidentsTiming,
-} from "./incidents.ts";
+import { createIncidents, defaultTiming, type IncidentsTiming } from "./incidents.ts";
 import { createEntries } from "./log-entry.ts";
 
 /**
@@ -37,11 +33,7 @@ const maxTimeoutMs = 28 * 86_400_000 - 60_000;
 type ModerationSettings = NonNullable<BotConfig["toml"]["moderation"]>;
 type SpamSettings = NonNullable<ModerationSettings["spam"]>;
 
-export interface SpamOptions
-	extends Pick<
-		FeatureOptions,
-		"connection" | "store" | "mutex" | "log" | "callAs"
-	> {
+export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log" | "callAs"> {
 	settings: SpamSettings;
 	/** Whether people are told of their timeout by direct message, with the operator's text on how to appeal. */
 	tell?: { appeal: string | undefined } | undefined;
@@ -76,9 +68,7 @@ export function createSpamFeature(
 		createSpam({
 			...options,
 			settings,
-			tell: moderation.tell.includes("spam")
-				? { appeal: moderation.appeal }
-				: undefined,
+			tell: moderation.tell.includes("spam") ? { appeal: moderation.appeal } : undefined,
 			cases,
 			moderationLog,
 			cdn: discordCdnUrl,
@@ -185,10 +175,7 @@ export function createSpam(options: SpamOptions): Spam {
 		await loadAllowances();
 		if (connection.ready) {
 			mustResume = false;
-			await incidents.resume(
-				(id) =>
-					connection.guilds.find((one) => one.id === id)?.available === true,
-			);
+			await incidents.resume((id) => connection.guilds.find((one) => one.id === id)?.available === true);
 		}
 		if (performance.now() < nextPrune) return;
 		await deleteOldSpam(store.sql, now() - keepMs);
@@ -197,8 +184,7 @@ export function createSpam(options: SpamOptions): Spam {
 
 	function report(error: unknown): never {
 		mustResume = true;
-		if (!(error instanceof StoreUnavailable))
-			log.error("could not continue with spam: internal error", { error });
+		if (!(error instanceof StoreUnavailable)) log.error("could not continue with spam: internal error", { error });
 		throw error;
 	}
 
@@ -220,10 +206,7 @@ export function createSpam(options: SpamOptions): Spam {
 		start: reconciler.wake,
 		async close() {
 			closing.abort();
-			await Promise.all([
-				reconciler.close(shutdownGraceMs),
-				within(shutdownGraceMs, incidents.close()),
-			]);
+			await Promise.all([reconciler.close(shutdownGraceMs), within(shutdownGraceMs, incidents.close())]);
 		},
 	};
 }

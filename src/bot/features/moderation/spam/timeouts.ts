@@ -1,12 +1,7 @@
 // Times people out for spam, in the order of detection and a few at a time, because Discord limits changes of members
 // per guild.
 
-import {
-	type APIGuildMember,
-	PermissionFlagsBits,
-	RESTJSONErrorCodes,
-	Routes,
-} from "discord.js";
+import { type APIGuildMember, PermissionFlagsBits, RESTJSONErrorCodes, Routes } from "discord.js";
 import type { KeyedMutex } from "../../../../lib/keyed-mutex.ts";
 import { Semaphore } from "../../../../lib/semaphore.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
@@ -46,17 +41,10 @@ export interface TimeoutRequest {
 
 export type Timeouts = ReturnType<typeof createTimeouts>;
 
-export function createTimeouts({
-	connection,
-	mutex,
-	...options
-}: TimeoutsOptions) {
+export function createTimeouts({ connection, mutex, ...options }: TimeoutsOptions) {
 	const semaphore = new Semaphore({ max: maxConcurrent });
 
-	async function change(
-		userId: string,
-		work: () => Promise<unknown>,
-	): Promise<RequestEnd> {
+	async function change(userId: string, work: () => Promise<unknown>): Promise<RequestEnd> {
 		try {
 			await semaphore.acquire(options.closing);
 		} catch {
@@ -81,8 +69,7 @@ export function createTimeouts({
 		if (known > until - sameSpamMs) return;
 		const { ModerateMembers } = PermissionFlagsBits;
 		const missing = missingForBot(guild, undefined, ModerateMembers);
-		if (missing !== 0n)
-			throw new Impossible(`the bot lacks ${describeBits(missing)}`);
+		if (missing !== 0n) throw new Impossible(`the bot lacks ${describeBits(missing)}`);
 		await guild.client.rest.patch(Routes.guildMember(guildId, userId), {
 			body: { communication_disabled_until: new Date(until).toISOString() },
 			reason: auditReason(reason),
@@ -92,8 +79,7 @@ export function createTimeouts({
 
 	return {
 		/** Times a member out. Resolves with "done" if the person has left the guild. Never rejects. */
-		timeOut: (request: TimeoutRequest) =>
-			change(request.userId, () => send(request)),
+		timeOut: (request: TimeoutRequest) => change(request.userId, () => send(request)),
 		/**
 		 * Like `timeOut`, but first checks on Discord whether the member already has this timeout. Used after a restart.
 		 */
@@ -103,10 +89,7 @@ export function createTimeouts({
 				const { client } = requireGuild(connection, guildId);
 				const member = await absentIf(
 					[UnknownMember],
-					() =>
-						client.rest.get(
-							Routes.guildMember(guildId, userId),
-						) as Promise<APIGuildMember>,
+					() => client.rest.get(Routes.guildMember(guildId, userId)) as Promise<APIGuildMember>,
 				);
 				const end = Date.parse(member?.communication_disabled_until ?? "");
 				if (!member || isSameEnd(end, until)) return;

@@ -3,19 +3,11 @@
 import { expect, test } from "bun:test";
 import { AuditLogEvent } from "discord.js";
 import { banReason } from "../../../../../src/bot/game/chargeback-steps.ts";
-import {
-	decide,
-	insertChargeback,
-} from "../../../../../src/bot/store/tables/chargebacks.ts";
+import { decide, insertChargeback } from "../../../../../src/bot/store/tables/chargebacks.ts";
 import { saveSpamIncident } from "../../../../../src/bot/store/tables/spam-incidents.ts";
 import { onBoth } from "../../../../support/stores.ts";
 import { until } from "../../../../support/until.ts";
-import {
-	allowStaff,
-	type CasesSetup,
-	moderator,
-	staffedCases,
-} from "./cases-world.ts";
+import { allowStaff, type CasesSetup, moderator, staffedCases } from "./cases-world.ts";
 
 onBoth((databases) => {
 	const start = async (setup: CasesSetup = {}) => {
@@ -31,25 +23,14 @@ onBoth((databases) => {
 			reason,
 		});
 		return Object.assign(bot, {
-			ban: (name: string, reason?: string) =>
-				world.bans.add(bot.guild, user(name), 0, by(moderator, reason)),
+			ban: (name: string, reason?: string) => world.bans.add(bot.guild, user(name), 0, by(moderator, reason)),
 			unban(name: string) {
 				const ban = bot.guild.bans.get(bot.id(name));
 				if (ban) world.bans.remove(bot.guild, ban, by(moderator));
 			},
-			kick: (name: string) =>
-				world.members.remove(
-					bot.guild,
-					bot.feature.member(name),
-					by(moderator),
-				),
+			kick: (name: string) => world.members.remove(bot.guild, bot.feature.member(name), by(moderator)),
 			edit: (name: string, changes: object) =>
-				world.members.edit(
-					bot.guild,
-					bot.feature.member(name),
-					changes,
-					by(moderator),
-				),
+				world.members.edit(bot.guild, bot.feature.member(name), changes, by(moderator)),
 			count: (count: number) =>
 				until(`there are ${count} cases`, async () => {
 					const all = await bot.all();
@@ -91,9 +72,7 @@ onBoth((databases) => {
 				client: undefined,
 			});
 		await logged(bot, 5);
-		expect(bot.entries.map(({ caseNumber }) => caseNumber)).toEqual([
-			1, 2, 3, 4, 5,
-		]);
+		expect(bot.entries.map(({ caseNumber }) => caseNumber)).toEqual([1, 2, 3, 4, 5]);
 	});
 
 	test("what the bot itself does is one case", async () => {
@@ -102,10 +81,7 @@ onBoth((databases) => {
 		await bot.as(moderator, "ban", { user_ids: [bot.id("zoe")] });
 		bot.ban("liwei");
 		const all = await bot.count(2);
-		expect(all).toMatchObject([
-			{ userId: bot.id("zoe") },
-			{ userId: bot.id("liwei") },
-		]);
+		expect(all).toMatchObject([{ userId: bot.id("zoe") }, { userId: bot.id("liwei") }]);
 		expect(all).toHaveLength(2);
 	});
 
@@ -122,9 +98,7 @@ onBoth((databases) => {
 		const beta = world.users.get(bot.simulator.bot("beta").id);
 		if (!beta) throw new Error("beta is a bot");
 		world.members.add(bot.guild, beta, {});
-		await until("the bot knows beta", () =>
-			bot.guildOfBot().members.cache.has(beta.id),
-		);
+		await until("the bot knows beta", () => bot.guildOfBot().members.cache.has(beta.id));
 		const byBot = { actor: beta.id };
 		const end = "2100-01-01T00:00:00.000Z";
 		const timeOut = (name: string, by?: object) =>
@@ -154,8 +128,7 @@ onBoth((databases) => {
 				allowStaff(simulator);
 				const user = simulator.world.users.get(simulator.user("liwei").id);
 				const by = { actor: simulator.user(moderator).id };
-				if (user)
-					simulator.world.bans.add(simulator.guild("The Cooks"), user, 0, by);
+				if (user) simulator.world.bans.add(simulator.guild("The Cooks"), user, 0, by);
 			},
 		});
 		await bot.checked();
@@ -168,11 +141,7 @@ onBoth((databases) => {
 		await bot.kill();
 		await bot.start();
 		bot.unban("zoe");
-		expect(await bot.count(3)).toMatchObject([
-			{ action: "ban" },
-			{ action: "kick" },
-			{ action: "unban" },
-		]);
+		expect(await bot.count(3)).toMatchObject([{ action: "ban" }, { action: "kick" }, { action: "unban" }]);
 	});
 
 	test("thousands of entries that the bot missed become cases in their order", async () => {
@@ -191,25 +160,19 @@ onBoth((databases) => {
 			const found = await bot.cases.list(bot.guild.id, {}, page);
 			return found.length === 2_100 && found.reverse();
 		});
-		expect(all.map(({ number }) => number)).toEqual(
-			all.map((_, index) => index + 1),
+		expect(all.map(({ number }) => number)).toEqual(all.map((_, index) => index + 1));
+		expect(all.flatMap(({ action, reason }) => (action === "ban" ? reason : []))).toEqual(
+			Array.from({ length: 1_050 }, (_, count) => String(count)),
 		);
-		expect(
-			all.flatMap(({ action, reason }) => (action === "ban" ? reason : [])),
-		).toEqual(Array.from({ length: 1_050 }, (_, count) => String(count)));
 	}, 120_000);
 
 	test("a prune is one case, by hand and by the bot, also one that the bot missed", async () => {
 		await using bot = await start();
 		await bot.checked();
 		const byHand = () =>
-			bot.simulator.world.state.audit(
-				bot.guild,
-				{ actor: bot.id(moderator) },
-				AuditLogEvent.MemberPrune,
-				null,
-				{ options: { delete_member_days: "7", members_removed: "12" } },
-			);
+			bot.simulator.world.state.audit(bot.guild, { actor: bot.id(moderator) }, AuditLogEvent.MemberPrune, null, {
+				options: { delete_member_days: "7", members_removed: "12" },
+			});
 		byHand();
 		await bot.count(1);
 		const { isError } = await bot.call("prune_members", { days: 30 });

@@ -4,8 +4,7 @@ import { expect, test } from "bun:test";
 import { startModerationWorld } from "../moderation-world.ts";
 
 const staff = "The Cooks/staff";
-const hostile =
-	"a @everyone <@&1> **b** [c](https://x.example) \u202e\u200b`d`";
+const hostile = "a @everyone <@&1> **b** [c](https://x.example) \u202e\u200b`d`";
 
 test("an entry has moderator, user, action, reason and case, with the reason escaped", async () => {
 	await using world = await startModerationWorld();
@@ -26,9 +25,7 @@ test("an entry has moderator, user, action, reason and case, with the reason esc
 	expect(Reason).toContain("\\[c](https");
 
 	for (const text of ["!m case 1", `!m cases ${zoe}`])
-		expect(await world.ask("ada", text)).toStartWith(
-			"Everyone can read this channel. Use `/case",
-		);
+		expect(await world.ask("ada", text)).toStartWith("Everyone can read this channel. Use `/case");
 	const shown = await world.ask("ada", "!m case 1", staff);
 	expect(shown).toContain(" | Warning | ");
 	expect(shown).not.toMatch(/[\u202e\u200b]/);
@@ -46,9 +43,7 @@ test("an entry has moderator, user, action, reason and case, with the reason esc
 
 test("an entry names the role of a change", async () => {
 	await using world = await startModerationWorld();
-	const [role] = [...world.guild.roles.values()].filter(
-		({ name }) => name === "Newcomer",
-	);
+	const [role] = [...world.guild.roles.values()].filter(({ name }) => name === "Newcomer");
 	if (!role) throw new Error("there is a role");
 	await world.ask("ada", `!m role remove ${role.id} ${world.id("zoe")}`);
 	const [first] = await world.noted(1);

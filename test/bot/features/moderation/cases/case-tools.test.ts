@@ -62,23 +62,16 @@ onBoth((databases) => {
 
 	test("with since, the cases of each moderator are counted by action", async () => {
 		await using bot = await start();
-		const add = (
-			by: string,
-			action: "warn" | "kick",
-			createdAt: number,
-			state: "done" | "not done" = "done",
-		) =>
+		const add = (by: string, action: "warn" | "kick", createdAt: number, state: "done" | "not done" = "done") =>
 			bot.cases.add(bot.guild.id, {
 				...{ action, createdAt, state, userId: bot.id("zoe") },
 				moderatorId: bot.id(by),
 			});
 		await add("ada", "warn", 1_000);
-		for (const action of ["warn", "warn", "kick"] as const)
-			await add(moderator, action, 1_700_000_000_000);
+		for (const action of ["warn", "warn", "kick"] as const) await add(moderator, action, 1_700_000_000_000);
 		await add("ada", "kick", 1_700_000_000_000);
 		await add("ada", "kick", 1_700_000_000_000, "not done");
-		const list = async (args: object) =>
-			(await bot.call("list_cases", { limit: 1, ...args })).text.split("\n");
+		const list = async (args: object) => (await bot.call("list_cases", { limit: 1, ...args })).text.split("\n");
 		const since = "2023-01-01";
 		const lines = await list({ since });
 		expect(lines[1]).toStartWith("By moderator");
@@ -111,23 +104,14 @@ onBoth((databases) => {
 		await add("zoe", moderator);
 		await add("zoe", "ada");
 		await add(moderator, moderator);
-		const edit = (by: string, number: number, args: object) =>
-			bot.as(by, "edit_case", { number, ...args });
-		expect((await edit(moderator, 1, { reason: "spam, twice" })).isError).toBe(
-			false,
-		);
-		expect((await edit(moderator, 2, { deleted: true })).text).toContain(
-			"Only its moderator",
-		);
-		expect((await edit(moderator, 3, { deleted: true })).text).toContain(
-			"about you",
-		);
+		const edit = (by: string, number: number, args: object) => bot.as(by, "edit_case", { number, ...args });
+		expect((await edit(moderator, 1, { reason: "spam, twice" })).isError).toBe(false);
+		expect((await edit(moderator, 2, { deleted: true })).text).toContain("Only its moderator");
+		expect((await edit(moderator, 3, { deleted: true })).text).toContain("about you");
 		expect((await edit("zoe", 1, { deleted: true })).isError).toBe(true);
 		expect((await edit("ada", 1, { deleted: true })).isError).toBe(false);
 		expect((await edit("ada", 1, { deleted: true })).isError).toBe(true);
-		expect((await edit("ada", 99, { deleted: true })).text).toContain(
-			"no case 99",
-		);
+		expect((await edit("ada", 99, { deleted: true })).text).toContain("no case 99");
 		expect((await bot.all()).map(({ number }) => number)).toEqual([2, 3]);
 		const { text } = await bot.as("ada", "list_cases", { number: 1 });
 		expect(text).toContain("reason changed from: spam");
@@ -183,26 +167,9 @@ onBoth((databases) => {
 				guildId: bot.guild.id,
 				userId: bot.id(moderator),
 			});
-		expect((await ask("reason", "")).map(({ value }) => value)).toEqual([
-			"spam",
-			"Spam links",
-			"insults",
-		]);
-		expect((await ask("reason", "link")).map(({ value }) => value)).toEqual([
-			"Spam links",
-		]);
-		expect(await ask("case", "3")).toEqual([
-			{ name: "3: Warning, Spam links", value: "3" },
-		]);
-		expect((await ask("case", "")).map(({ value }) => value)).toEqual([
-			"8",
-			"7",
-			"6",
-			"5",
-			"4",
-			"3",
-			"2",
-			"1",
-		]);
+		expect((await ask("reason", "")).map(({ value }) => value)).toEqual(["spam", "Spam links", "insults"]);
+		expect((await ask("reason", "link")).map(({ value }) => value)).toEqual(["Spam links"]);
+		expect(await ask("case", "3")).toEqual([{ name: "3: Warning, Spam links", value: "3" }]);
+		expect((await ask("case", "")).map(({ value }) => value)).toEqual(["8", "7", "6", "5", "4", "3", "2", "1"]);
 	});
 });

@@ -4,16 +4,9 @@ import { PermissionFlagsBits } from "discord.js";
 import type { EscalationRule } from "../../../../../src/bot/config/escalation.ts";
 import { readRule } from "../../../../../src/bot/config/escalation.ts";
 import { createCaseTools } from "../../../../../src/bot/features/moderation/cases/case-tools.ts";
-import {
-	type Cases,
-	type CasesOptions,
-	createCases,
-} from "../../../../../src/bot/features/moderation/cases/cases.ts";
+import { type Cases, type CasesOptions, createCases } from "../../../../../src/bot/features/moderation/cases/cases.ts";
 import type { LogEntry } from "../../../../../src/bot/features/moderation/moderation-log.ts";
-import {
-	createTempBans,
-	type TempBans,
-} from "../../../../../src/bot/features/moderation/temp-bans.ts";
+import { createTempBans, type TempBans } from "../../../../../src/bot/features/moderation/temp-bans.ts";
 import type { Store } from "../../../../../src/bot/store/store.ts";
 import { createCallAs } from "../../../../../src/bot/tool/call-as.ts";
 import type { BotContext } from "../../../../../src/bot/tool/context.ts";
@@ -79,9 +72,7 @@ export async function startCases(setup: CasesSetup = {}) {
 				settings: {
 					tell: setup.tell ?? [],
 					...(setup.appeal !== undefined && { appeal: setup.appeal }),
-					escalate: (setup.rules ?? []).map(
-						(text) => readRule(text) as EscalationRule,
-					),
+					escalate: (setup.rules ?? []).map((text) => readRule(text) as EscalationRule),
 				},
 				...(setup.now && { now: setup.now }),
 				decideAfterMs: setup.decideAfterMs ?? 0,
@@ -108,10 +99,7 @@ export async function startCases(setup: CasesSetup = {}) {
 		if (cases && bans) return { cases, bans };
 		throw new Error("the bot does not run");
 	};
-	const tools = (): readonly BotTool[] => [
-		...allTools,
-		...createCaseTools({ cases: current().cases }),
-	];
+	const tools = (): readonly BotTool[] => [...allTools, ...createCaseTools({ cases: current().cases })];
 	const context = (): BotContext => ({
 		connection: feature.connection,
 		guildId: guild.id,
@@ -152,11 +140,7 @@ export async function startCases(setup: CasesSetup = {}) {
 				...{ tool, args, door: "/try" },
 			}),
 		/** Calls a tool as the holder of the root key, or as `caller` says. */
-		async call(
-			name: string,
-			args: JsonObject,
-			caller: Partial<Pick<BotContext, "principal" | "approvedBy">> = {},
-		) {
+		async call(name: string, args: JsonObject, caller: Partial<Pick<BotContext, "principal" | "approvedBy">> = {}) {
 			const tool = tools().find((one) => one.name === name);
 			if (!tool) throw new Error(`there is no tool ${name}`);
 			const result = await tool.call(
@@ -196,8 +180,7 @@ export async function startCases(setup: CasesSetup = {}) {
 			return dm ? world.messages.in(dm.id).map(({ content }) => content) : [];
 		},
 		/** Resolves when a fault has held a request. */
-		reached: (fault: { readonly hits: number }) =>
-			until("the request is held", () => fault.hits > 0),
+		reached: (fault: { readonly hits: number }) => until("the request is held", () => fault.hits > 0),
 		kill: feature.kill,
 		start: feature.start,
 		[Symbol.asyncDispose]: () => feature[Symbol.asyncDispose](),

@@ -10,11 +10,9 @@ onBoth((databases) => {
 	const start = async (setup: CasesSetup = {}) => {
 		const bot = await staffedCases(databases)(setup);
 		return Object.assign(bot, {
-			warn: (name: string, by = moderator) =>
-				bot.as(by, "warn_member", { user_ids: [bot.id(name)], reason: "spam" }),
+			warn: (name: string, by = moderator) => bot.as(by, "warn_member", { user_ids: [bot.id(name)], reason: "spam" }),
 			timeouts: () => bot.simulator.journal.entries(memberRoute).length,
-			timedOut: (name: string) =>
-				bot.feature.member(name).communication_disabled_until,
+			timedOut: (name: string) => bot.feature.member(name).communication_disabled_until,
 		});
 	};
 
@@ -23,11 +21,8 @@ onBoth((databases) => {
 			rules: ["3 warnings in 30d: timeout 1d", "9 warnings in 30d: ban"],
 		});
 		const results = [];
-		for (let count = 0; count < 4; count += 1)
-			results.push((await bot.warn("zoe")).text);
-		expect(results[2]).toMatch(
-			/Case 4 follows: Timeout until \S+\. Rule "3 warnings in 30d: timeout 1d" \(case 3\)\./,
-		);
+		for (let count = 0; count < 4; count += 1) results.push((await bot.warn("zoe")).text);
+		expect(results[2]).toMatch(/Case 4 follows: Timeout until \S+\. Rule "3 warnings in 30d: timeout 1d" \(case 3\)\./);
 		expect(results.filter((text) => text.includes("follows"))).toHaveLength(1);
 		expect(await bot.settled(4)).toMatchObject({
 			action: "timeout",
@@ -108,11 +103,7 @@ onBoth((databases) => {
 
 	test("of several rules the most severe is carried out, as a ban that ends", async () => {
 		await using bot = await start({
-			rules: [
-				"1 warning in 1d: timeout 1d",
-				"1 warning in 7d: ban 7d",
-				"1 warning in 7d: kick",
-			],
+			rules: ["1 warning in 1d: timeout 1d", "1 warning in 7d: ban 7d", "1 warning in 7d: kick"],
 			tell: ["temp_ban"],
 		});
 		await bot.warn("zoe");
@@ -124,8 +115,7 @@ onBoth((databases) => {
 		});
 		expect(bot.guild.bans.has(bot.id("zoe"))).toBe(true);
 		expect(bot.directMessages("zoe")).toHaveLength(1);
-		const [row] = await bot.store
-			.sql`SELECT ends_at FROM temp_bans WHERE state = 'banned'`;
+		const [row] = await bot.store.sql`SELECT ends_at FROM temp_bans WHERE state = 'banned'`;
 		expect(row?.ends_at).toBe(one.endsAt);
 	});
 
@@ -145,12 +135,9 @@ onBoth((databases) => {
 	test("a member who ranks at or above the moderator by now is left alone", async () => {
 		await using bot = await start({ rules: ["1 warning in 1d: kick"] });
 		// Between the warning and the rule.
-		const held = bot.simulator.faults.stall(
-			"GET /guilds/:guild_id/audit-logs",
-			{
-				times: 1,
-			},
-		);
+		const held = bot.simulator.faults.stall("GET /guilds/:guild_id/audit-logs", {
+			times: 1,
+		});
 		await bot.warn("zoe");
 		const staff = [...bot.feature.member(moderator).roles];
 		const zoe = bot.feature.member("zoe");
@@ -164,11 +151,7 @@ onBoth((databases) => {
 
 	test("a person cannot be warned by those who rank no higher, or lack the permission", async () => {
 		await using bot = await start({ rules: ["1 warning in 1d: kick"] });
-		const results = [
-			await bot.warn(moderator),
-			await bot.warn("ada"),
-			await bot.warn("zoe", "mona_lisa"),
-		];
+		const results = [await bot.warn(moderator), await bot.warn("ada"), await bot.warn("zoe", "mona_lisa")];
 		expect(results.map(({ isError }) => isError)).toEqual([true, true, true]);
 		expect(await bot.all()).toEqual([]);
 	});
@@ -233,8 +216,6 @@ onBoth((databases) => {
 				expect(sent.length).toBeLessThanOrEqual(when === "after" ? 1 : 2);
 				const isThere = bot.guild.members.has(bot.id("zoe"));
 				expect(isThere).toBe(action === "timeout");
-				expect(bot.directMessages("zoe").length).toBe(
-					action === "kick" || action === "ban" ? 1 : 0,
-				);
+				expect(bot.directMessages("zoe").length).toBe(action === "kick" || action === "ban" ? 1 : 0);
 			});
 });

@@ -113,23 +113,14 @@ onBoth((databases) => {
 			await bot.as(moderator, "remove_timeout", { user_ids: mona }),
 			await bot.as(moderator, "kick", { user_ids: ["123456789012345678"] }),
 		];
-		expect(refused.map(({ isError }) => isError)).toEqual([
-			true,
-			true,
-			false,
-			true,
-			true,
-		]);
+		expect(refused.map(({ isError }) => isError)).toEqual([true, true, false, true, true]);
 		expect(await bot.all()).toEqual([]);
 	});
 
 	test("several people are a case each, and each case has its own end", async () => {
 		await using bot = await start();
 		const [zoe, liwei] = [bot.id("zoe"), bot.id("liwei")];
-		bot.simulator.faults.refuse(
-			`DELETE ${Routes.guildMember(bot.guild.id, liwei)}`,
-			50013,
-		);
+		bot.simulator.faults.refuse(`DELETE ${Routes.guildMember(bot.guild.id, liwei)}`, 50013);
 		const { text } = await bot.call("kick", { user_ids: [zoe, liwei] });
 		expect(text).toContain("Cases 1 to 2.");
 		expect(await bot.all()).toMatchObject([
@@ -166,15 +157,11 @@ onBoth((databases) => {
 			.list()
 			.filter(({ method }) => method === "PUT" || method === "POST")
 			.map(({ path }) => path);
-		const dm = writes.findIndex((path) =>
-			/channels\/\d+\/messages$/.test(path),
-		);
+		const dm = writes.findIndex((path) => /channels\/\d+\/messages$/.test(path));
 		const ban = writes.findIndex((path) => path.includes("/bans/"));
 		expect(dm).toBeGreaterThanOrEqual(0);
 		expect(dm).toBeLessThan(ban);
-		expect(await bot.all()).toMatchObject([
-			{ told: "yes", state: "done", reason: "spam @everyone **now**" },
-		]);
+		expect(await bot.all()).toMatchObject([{ told: "yes", state: "done", reason: "spam @everyone **now**" }]);
 	});
 
 	test("a direct message that is refused blocks nothing", async () => {
@@ -211,8 +198,7 @@ onBoth((databases) => {
 		bot.simulator.faults.rateLimit("POST /users/@me/channels", {
 			retryAfterMs: 600_000,
 		});
-		const ban = (name: string) =>
-			bot.as(moderator, "ban", { user_ids: [bot.id(name)], tell: true });
+		const ban = (name: string) => bot.as(moderator, "ban", { user_ids: [bot.id(name)], tell: true });
 		expect((await ban("zoe")).isError).toBe(false);
 		expect((await ban("liwei")).isError).toBe(false);
 		expect(await bot.all()).toMatchObject([
@@ -247,11 +233,7 @@ onBoth((databases) => {
 		await bot.call("ban", { user_ids: [outsider.id], tell: true });
 		await bot.call("ban", { user_ids: [bot.id("zoe")] });
 		expect(before).toBe(bot.simulator.world.messages);
-		expect(
-			bot.simulator.requests
-				.list()
-				.filter(({ path }) => path.endsWith("/users/@me/channels")),
-		).toEqual([]);
+		expect(bot.simulator.requests.list().filter(({ path }) => path.endsWith("/users/@me/channels"))).toEqual([]);
 		expect(await bot.all()).toMatchObject([
 			{ userId: robot.id, told: undefined },
 			{ userId: outsider.id, told: "failed" },
@@ -281,11 +263,8 @@ onBoth((databases) => {
 			store: (store) => ({
 				...store,
 				sql: ((...statement: Parameters<typeof store.sql>) =>
-					isAway
-						? Promise.reject(away())
-						: store.sql(...statement)) as typeof store.sql,
-				transaction: (work) =>
-					isAway ? Promise.reject(away()) : store.transaction(work),
+					isAway ? Promise.reject(away()) : store.sql(...statement)) as typeof store.sql,
+				transaction: (work) => (isAway ? Promise.reject(away()) : store.transaction(work)),
 			}),
 		});
 		isAway = true;
@@ -302,9 +281,7 @@ onBoth((databases) => {
 		expect(bot.directMessages("mona_lisa")).toEqual([]);
 		isAway = false;
 		await bot.settled(1);
-		expect(await bot.all()).toMatchObject([
-			{ number: 1, action: "ban", state: "done", userId: bot.id("zoe") },
-		]);
+		expect(await bot.all()).toMatchObject([{ number: 1, action: "ban", state: "done", userId: bot.id("zoe") }]);
 	});
 
 	test("after a kill, cases are decided by Discord's audit log and state, and nothing is done again", async () => {
@@ -331,8 +308,7 @@ onBoth((databases) => {
 		});
 		await guild.bans.create(bot.id("zoe"));
 		await bot.kill();
-		const writes = () =>
-			bot.simulator.requests.list().filter(({ method }) => method !== "GET");
+		const writes = () => bot.simulator.requests.list().filter(({ method }) => method !== "GET");
 		const before = writes().length;
 		await bot.start();
 		for (const number of [1, 2, 3, 4, 5]) await bot.settled(number);

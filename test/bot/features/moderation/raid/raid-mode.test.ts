@@ -3,10 +3,7 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { LogEntry } from "../../../../../src/bot/features/moderation/moderation-log.ts";
-import {
-	createRaidModes,
-	type RaidModes,
-} from "../../../../../src/bot/features/moderation/raid/raid-mode.ts";
+import { createRaidModes, type RaidModes } from "../../../../../src/bot/features/moderation/raid/raid-mode.ts";
 import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
 import type { GuildChannel } from "../../../../../src/simulator/world/state/entities.ts";
 import { onBoth, type Place } from "../../../../support/stores.ts";
@@ -75,9 +72,7 @@ test("what others changed meanwhile is left and reported", async () => {
 	world.guilds.edit(bot.cooks, { verification_level: 4 });
 	await bot.turn("off");
 	expect(bot.settings()).toMatchObject({ level: 4, general: 10 });
-	expect(bot.last()).toContain(
-		`left: <#${bot.channel("general").id}>: 10 s (before raid mode: 0 s)`,
-	);
+	expect(bot.last()).toContain(`left: <#${bot.channel("general").id}>: 10 s (before raid mode: 0 s)`);
 	expect(bot.last()).toContain("left: VERY_HIGH (before raid mode:");
 });
 
@@ -88,10 +83,7 @@ test("channels that are deleted or made meanwhile", async () => {
 	await bot.turn("on");
 	world.channels.remove(doomed);
 	const fresh = world.channels.add(bot.cooks, { name: "fresh" });
-	await until(
-		"the new channel has slow mode",
-		() => bot.settings().fresh === 30,
-	);
+	await until("the new channel has slow mode", () => bot.settings().fresh === 30);
 	await bot.turn("off");
 	expect(fresh.rate_limit_per_user).toBe(0);
 	expect(bot.last()).toContain("1 channel deleted meanwhile");
@@ -101,8 +93,7 @@ test("channels that are deleted or made meanwhile", async () => {
 test("a channel that is deleted while the request is on its way does not hold up the others", async () => {
 	await using bot = await startRaids();
 	const { simulator } = bot;
-	for (const name of ["one", "two"])
-		simulator.world.channels.add(bot.cooks, { name });
+	for (const name of ["one", "two"]) simulator.world.channels.add(bot.cooks, { name });
 	simulator.faults.refuse(edit, 10003, { times: 1 });
 	await bot.turn("on");
 	const changed = Object.values(bot.settings()).filter((one) => one === 30);
@@ -125,25 +116,18 @@ test("channels without permissions are reported, the rest is done, and turning i
 	await bot.heard(() => {
 		const channel = bot.guild().channels.cache.get(general.id);
 		const me = bot.guild().members.me;
-		return Boolean(
-			me &&
-				!channel?.permissionsFor(me).has(PermissionFlagsBits.ManageChannels),
-		);
+		return Boolean(me && !channel?.permissionsFor(me).has(PermissionFlagsBits.ManageChannels));
 	});
 	await bot.turn("on");
 	expect(bot.settings()).toMatchObject({ level: 3, general: 0 });
 	expect(bot.entries[0]).toMatchObject({ isFailure: true });
-	expect(bot.last()).toContain(
-		`Slow mode not changed: <#${general.id}>: the bot lacks MANAGE_CHANNELS.`,
-	);
+	expect(bot.last()).toContain(`Slow mode not changed: <#${general.id}>: the bot lacks MANAGE_CHANNELS.`);
 	expect(bot.writes(edit)).not.toContain(general.id);
 	world.channels.setOverwrite(general, { ...denied, deny: "0" });
 	await bot.heard(() => {
 		const channel = bot.guild().channels.cache.get(general.id);
 		const me = bot.guild().members.me;
-		return Boolean(
-			me && channel?.permissionsFor(me).has(PermissionFlagsBits.ManageChannels),
-		);
+		return Boolean(me && channel?.permissionsFor(me).has(PermissionFlagsBits.ManageChannels));
 	});
 	await bot.turn("on");
 	expect(bot.settings().general).toBe(30);
@@ -162,14 +146,7 @@ test("a moderator changes no channel that they could not change by hand, and ano
 	const member = bot.cooks.members.get(mona);
 	if (!member) throw new Error("Mona is a member");
 	world.members.edit(bot.cooks, member, { roles: [role.id] });
-	await bot.heard(() =>
-		Boolean(
-			bot
-				.guild()
-				.members.cache.get(mona)
-				?.permissions.has(PermissionFlagsBits.ManageGuild),
-		),
-	);
+	await bot.heard(() => Boolean(bot.guild().members.cache.get(mona)?.permissions.has(PermissionFlagsBits.ManageGuild)));
 	await bot.turn("on", { moderator_id: mona });
 	expect(bot.settings()).toMatchObject({ level: 3, general: 0 });
 	expect(bot.last()).toContain("the moderator lacks MANAGE_CHANNELS");
@@ -210,23 +187,18 @@ test("turning it on while it is being turned off keeps the former values", async
 	expect(bot.settings()).toEqual(before);
 });
 
-test.each(["before", "after"] as const)(
-	"requests whose connection drops %s they take effect",
-	async (when) => {
-		await using bot = await startRaids();
-		const before = bot.settings();
-		const { faults } = bot.simulator;
-		for (const route of [edit, pause, editGuild])
-			faults.drop(route, { when, times: 2 });
-		await bot.turn("on");
-		expect(bot.settings()).toMatchObject({ level: 3, general: 30 });
-		for (const route of [edit, pause, editGuild])
-			faults.drop(route, { when, times: 2 });
-		await bot.turn("off");
-		expect(bot.settings()).toEqual(before);
-		expect(bot.entries.some(({ isFailure }) => isFailure)).toBe(false);
-	},
-);
+test.each(["before", "after"] as const)("requests whose connection drops %s they take effect", async (when) => {
+	await using bot = await startRaids();
+	const before = bot.settings();
+	const { faults } = bot.simulator;
+	for (const route of [edit, pause, editGuild]) faults.drop(route, { when, times: 2 });
+	await bot.turn("on");
+	expect(bot.settings()).toMatchObject({ level: 3, general: 30 });
+	for (const route of [edit, pause, editGuild]) faults.drop(route, { when, times: 2 });
+	await bot.turn("off");
+	expect(bot.settings()).toEqual(before);
+	expect(bot.entries.some(({ isFailure }) => isFailure)).toBe(false);
+});
 
 test("a request that never gets a response fails in the end, and is restored if it took effect", async () => {
 	await using bot = await startRaids();
@@ -263,10 +235,7 @@ test.each(["refused", "never answered"] as const)(
 		const { faults, world } = bot.simulator;
 		const before = bot.settings();
 		await bot.turn("on");
-		const fault =
-			fate === "refused"
-				? faults.refuse(pause, 50013)
-				: faults.drop(pause, { when: "before" });
+		const fault = fate === "refused" ? faults.refuse(pause, 50013) : faults.drop(pause, { when: "before" });
 		bot.clock.now += 12 * hourMs;
 		await until("it is logged", () => bot.entries.length > 1);
 		expect(bot.entries[1]?.isFailure).toBe(true);
@@ -284,10 +253,7 @@ test.each(["refused", "never answered"] as const)(
 		fault.release();
 		const paused = bot.cooks.incidents_data?.invites_disabled_until;
 		await bot.turn("on");
-		await until(
-			"it is renewed",
-			() => bot.cooks.incidents_data?.invites_disabled_until !== paused,
-		);
+		await until("it is renewed", () => bot.cooks.incidents_data?.invites_disabled_until !== paused);
 		expect(bot.last()).not.toContain("could not be renewed");
 		await bot.turn("off");
 		expect(bot.settings()).toEqual({ ...before, fresh: 0 });
@@ -359,8 +325,7 @@ async function startRaids(place?: Pick<Place, "settings">) {
 		store: (store) =>
 			withSql(store, async (...statement) => {
 				if (isAway) throw new StoreUnavailable("a test's outage");
-				if (statement[0].join("").includes("LEFT JOIN raid_steps"))
-					searches += 1;
+				if (statement[0].join("").includes("LEFT JOIN raid_steps")) searches += 1;
 				return store.sql(...statement) as never;
 			}),
 		create({ connection, store, mutex, log }) {
@@ -381,9 +346,7 @@ async function startRaids(place?: Pick<Place, "settings">) {
 		return modes;
 	};
 	const channels = () =>
-		[...cooks.channels.values()].filter(
-			(one): one is GuildChannel => "rate_limit_per_user" in one,
-		);
+		[...cooks.channels.values()].filter((one): one is GuildChannel => "rate_limit_per_user" in one);
 	const ask = (wanted: "on" | "off", asked: Asked = {}) =>
 		current().turn(cooks.id, {
 			wanted,
@@ -435,22 +398,14 @@ async function startRaids(place?: Pick<Place, "settings">) {
 			return {
 				level: cooks.verification_level,
 				paused: cooks.incidents_data?.invites_disabled_until != null,
-				...Object.fromEntries(
-					channels().map(({ name, rate_limit_per_user }) => [
-						name,
-						rate_limit_per_user,
-					]),
-				),
+				...Object.fromEntries(channels().map(({ name, rate_limit_per_user }) => [name, rate_limit_per_user])),
 			};
 		},
-		pausedForMs: () =>
-			Date.parse(String(cooks.incidents_data?.invites_disabled_until)) -
-			clock.now,
+		pausedForMs: () => Date.parse(String(cooks.incidents_data?.invites_disabled_until)) - clock.now,
 		titles: () => entries.map(({ title }) => title),
 		last: () => String(entries.at(-1)?.description),
 		/** Paths of the requests on a route. */
-		writes: (route: string) =>
-			simulator.journal.entries(route).map(({ path }) => path),
+		writes: (route: string) => simulator.journal.entries(route).map(({ path }) => path),
 		start: running.start,
 		stop: running.stop,
 		kill: running.kill,

@@ -7,10 +7,7 @@ import {
 	nextMove,
 	renewalInMs,
 } from "../../../../../src/bot/features/moderation/raid/raid-rules.ts";
-import type {
-	RaidMode,
-	RaidStep,
-} from "../../../../../src/bot/store/tables/raid-modes.ts";
+import type { RaidMode, RaidStep } from "../../../../../src/bot/store/tables/raid-modes.ts";
 
 const hourMs = 3_600_000;
 const start = Date.UTC(2026, 0, 1);
@@ -69,8 +66,7 @@ class Setting {
 
 	/** Carries out moves until there is none. */
 	settle(): this {
-		for (let count = 0; this.move(); count += 1)
-			if (count > 5) throw new Error("it never ends");
+		for (let count = 0; this.move(); count += 1) if (count > 5) throw new Error("it never ends");
 		return this;
 	}
 }
@@ -205,9 +201,7 @@ describe("after any events, turning it off restores what was before", () => {
 	/** All sequences of events of this length. */
 	function sequences(length: number): (typeof events)[] {
 		if (length === 0) return [[]];
-		return sequences(length - 1).flatMap((before) =>
-			events.map((event) => [...before, event]),
-		);
+		return sequences(length - 1).flatMap((before) => events.map((event) => [...before, event]));
 	}
 
 	test.each([
@@ -221,8 +215,7 @@ describe("after any events, turning it off restores what was before", () => {
 			setting.turn("off").settle();
 			const names = sequence.map(([name]) => name).join(", ");
 			expect(`${names}: ${setting.value}`).toBe(`${names}: ${before}`);
-			if (setting.step?.value_before)
-				expect(formerValue(setting.step, setting.now)).toBe(before);
+			if (setting.step?.value_before) expect(formerValue(setting.step, setting.now)).toBe(before);
 		}
 	});
 

@@ -7,13 +7,7 @@ import { toml } from "../../../../../src/bot/config/settings.ts";
 import type { Message } from "../../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../../support/mcp.ts";
 import { until } from "../../../../support/until.ts";
-import {
-	general,
-	type ModerationWorld,
-	moderator,
-	staffChannel,
-	startModerationWorld,
-} from "../moderation-world.ts";
+import { general, type ModerationWorld, moderator, staffChannel, startModerationWorld } from "../moderation-world.ts";
 
 const slowModeOf = ({ simulator }: ModerationWorld, name = general) =>
 	Object(simulator.channel(name).channel).rate_limit_per_user;
@@ -53,9 +47,7 @@ test("the result says what was done, each is done once, and a case is kept", asy
 	expect((await mcp.call("raid_mode", { mode: "off" })).isError).toBe(true);
 	await until("the log has both", () => {
 		const titles = world.notes().map(({ title }) => title);
-		return ["Raid mode is on", "Raid mode is off"].every((one) =>
-			titles.includes(one),
-		);
+		return ["Raid mode is on", "Raid mode is off"].every((one) => titles.includes(one));
 	});
 });
 
@@ -70,14 +62,10 @@ test("a channel that the bot has lost sight of counts as not restored, not as de
 		deny: String(PermissionFlagsBits.ViewChannel),
 	});
 	await until("the bot has heard of it", async () =>
-		(await mcp.call("get_channel", { channel_id: id })).text.startsWith(
-			"a channel that the bot cannot see",
-		),
+		(await mcp.call("get_channel", { channel_id: id })).text.startsWith("a channel that the bot cannot see"),
 	);
 	const off = await mcp.call("raid_mode", { mode: "off" });
-	expect(off.text).toMatch(
-		/Slow mode not restored: .*: the bot cannot see it\./,
-	);
+	expect(off.text).toMatch(/Slow mode not restored: .*: the bot cannot see it\./);
 	expect(off.text).not.toContain("deleted");
 	expect(slowModeOf(world)).toBe(60);
 });
@@ -85,16 +73,10 @@ test("a channel that the bot has lost sight of counts as not restored, not as de
 test("two moderators at once turn it on once", async () => {
 	await using world = await startModerationWorld();
 	const mcp = await connectTo(world.bot.url);
-	const results = await Promise.all(
-		["ada", "mona_lisa", "zoe"].map(() =>
-			mcp.call("raid_mode", { mode: "on" }),
-		),
-	);
+	const results = await Promise.all(["ada", "mona_lisa", "zoe"].map(() => mcp.call("raid_mode", { mode: "on" })));
 	const done = results.filter(({ isError }) => !isError);
 	expect(done).toHaveLength(1);
-	expect(
-		world.simulator.journal.entries("PATCH /guilds/:guild_id"),
-	).toHaveLength(1);
+	expect(world.simulator.journal.entries("PATCH /guilds/:guild_id")).toHaveLength(1);
 });
 
 test("/raid on shows what would change, and changes it after the confirmation; channels that the person cannot see are not named", async () => {
@@ -124,9 +106,7 @@ test("/raid on shows what would change, and changes it after the confirmation; c
 			},
 		],
 	});
-	await until("the command is offered", () =>
-		mona.commands(general).some(({ name }) => name === "raid"),
-	);
+	await until("the command is offered", () => mona.commands(general).some(({ name }) => name === "raid"));
 	const zoe = simulator.user("zoe");
 	expect(zoe.commands(general).some(({ name }) => name === "raid")).toBe(false);
 	const asked = await (await mona.run(general, "raid on", {})).reply();
@@ -170,8 +150,7 @@ test("joins above the rate suggest raid mode once, without pings, and the button
 });
 
 test("the setting is parsed, with clear errors", () => {
-	const parse = (raid: string) =>
-		v.safeParse(toml, { bot_name: "Alpha", moderation: { raid } });
+	const parse = (raid: string) => v.safeParse(toml, { bot_name: "Alpha", moderation: { raid } });
 	expect(parse("20 joins in 60s").output).toMatchObject({
 		moderation: { raid: { joins: 20, windowMs: 60_000 } },
 	});
@@ -184,9 +163,7 @@ test("the setting is parsed, with clear errors", () => {
 		"20 joins in 60",
 		"20 joins in 60s ",
 	])
-		expect(String(parse(wrong).issues?.[0]?.message)).toStartWith(
-			"expected 2 to 1000 joins within at most a day",
-		);
+		expect(String(parse(wrong).issues?.[0]?.message)).toStartWith("expected 2 to 1000 joins within at most a day");
 });
 
 function startWithRate(raid: string) {
@@ -197,10 +174,7 @@ function startWithRate(raid: string) {
 			moderation: { raid },
 		}),
 	}).then(async (world) => {
-		await world.ask(
-			"ada",
-			`!m setlog <#${world.simulator.channel(staffChannel).id}>`,
-		);
+		await world.ask("ada", `!m setlog <#${world.simulator.channel(staffChannel).id}>`);
 		return world;
 	});
 }
@@ -218,5 +192,4 @@ function suggestions({ answers }: ModerationWorld): Message[] {
 	);
 }
 
-const suggestion = (world: ModerationWorld) =>
-	until("raid mode is suggested", () => suggestions(world)[0]);
+const suggestion = (world: ModerationWorld) => until("raid mode is suggested", () => suggestions(world)[0]);

@@ -1,18 +1,11 @@
 // What staff do about a report: each act once, whatever fails or is killed, and the end of a report by itself.
 
 import { expect, test } from "bun:test";
-import {
-	createReports,
-	type Reports,
-} from "../../../../../src/bot/features/moderation/reports/reports.ts";
+import { createReports, type Reports } from "../../../../../src/bot/features/moderation/reports/reports.ts";
 import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
 import type { Sql } from "../../../../../src/bot/store/database/statement.ts";
 import { selectReport } from "../../../../../src/bot/store/tables/reports.ts";
-import type {
-	CallAs,
-	PersonCall,
-	PersonResult,
-} from "../../../../../src/bot/tool/call-as.ts";
+import type { CallAs, PersonCall, PersonResult } from "../../../../../src/bot/tool/call-as.ts";
 import { until } from "../../../../support/until.ts";
 import { startFeature } from "../../running-feature.ts";
 import { shownIn, staffChannel } from "./reports-world.ts";
@@ -41,9 +34,7 @@ async function start(answer: CallAs = async () => done) {
 					? Promise.reject(new StoreUnavailable("a test's outage", true))
 					: store.sql(...statement)) as Sql,
 			transaction: (work) =>
-				outage.isOn
-					? Promise.reject(new StoreUnavailable("a test's outage"))
-					: store.transaction(work),
+				outage.isOn ? Promise.reject(new StoreUnavailable("a test's outage")) : store.transaction(work),
 		}),
 		create: ({ connection, store, log }, simulator) => {
 			reports = createReports({
@@ -65,8 +56,7 @@ async function start(answer: CallAs = async () => done) {
 		return reports;
 	};
 	const guildId = bot.guild.id;
-	const entries = () =>
-		bot.simulator.world.messages.in(bot.simulator.channel(staffChannel).id);
+	const entries = () => bot.simulator.world.messages.in(bot.simulator.channel(staffChannel).id);
 	const file = (reporterId: string) => {
 		const [guild] = bot.connection.guilds;
 		if (!guild) throw new Error("the bot is in its guild");
@@ -88,8 +78,7 @@ async function start(answer: CallAs = async () => done) {
 					args: { user_ids: [author_id] },
 				}),
 			}),
-		end: () =>
-			current().end(guildId, 1, { state: "dismissed", by: null, case: null }),
+		end: () => current().end(guildId, 1, { state: "dismissed", by: null, case: null }),
 		row: () => selectReport(bot.store.sql, { guild_id: guildId, number: 1 }),
 		shown: (text: string) =>
 			until(`the entry shows ${text}`, () => {
@@ -116,9 +105,7 @@ test("an act calls the tool in the presser's name, with the report in its case",
 test("each act is possible once", async () => {
 	await using world = await start();
 	await world.act();
-	await expect(world.act(other)).rejects.toThrow(
-		`<@${staff.id}> has done this (Ban) for report #1. Nothing was done.`,
-	);
+	await expect(world.act(other)).rejects.toThrow(`<@${staff.id}> has done this (Ban) for report #1. Nothing was done.`);
 	expect(world.calls).toHaveLength(1);
 });
 
@@ -127,19 +114,14 @@ test("of two people who press at once, one acts", async () => {
 	await using world = await start(() => promise);
 	const first = world.act();
 	await until("the tool runs", () => world.calls.length === 1);
-	await expect(world.act(other)).rejects.toThrow(
-		`<@${staff.id}> is doing this`,
-	);
+	await expect(world.act(other)).rejects.toThrow(`<@${staff.id}> is doing this`);
 	resolve(done);
 	expect(await first).toBe(done.text);
 	expect(world.calls).toHaveLength(1);
 });
 
 test("an act that changed nothing leaves no trace and can be repeated", async () => {
-	const results = [
-		{ text: "You lack BAN_MEMBERS.", isError: true, wrote: false },
-		done,
-	];
+	const results = [{ text: "You lack BAN_MEMBERS.", isError: true, wrote: false }, done];
 	await using world = await start(async () => results.shift() ?? done);
 	expect(await world.act()).toBe("You lack BAN_MEMBERS.");
 	const row = await world.row();
@@ -198,9 +180,7 @@ test("a report with an act ends an hour after the latest, and keeps its case", a
 	expect(shownIn(entry)).toContain(`Handled by: <@${staff.id}>, case #7`);
 	expect(shownIn(entry)).not.toContain("insults");
 	await expect(world.act(other)).rejects.toThrow("was handled meanwhile");
-	await expect(world.end()).rejects.toThrow(
-		`Report #1 was already handled by <@${staff.id}>.`,
-	);
+	await expect(world.end()).rejects.toThrow(`Report #1 was already handled by <@${staff.id}>.`);
 	expect(world.entries()).toHaveLength(1);
 });
 

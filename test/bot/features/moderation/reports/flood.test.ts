@@ -1,10 +1,7 @@
 // Many reports at once: everyone gets an answer in time, and the entries keep to Discord's limits.
 
 import { expect, test } from "bun:test";
-import {
-	generousLimits,
-	realisticLimits,
-} from "../../../../../src/simulator/rest/rate-limits.ts";
+import { generousLimits, realisticLimits } from "../../../../../src/simulator/rest/rate-limits.ts";
 import type { Message } from "../../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../../support/until.ts";
 import { general, shownIn, startReportsWorld } from "./reports-world.ts";
@@ -33,18 +30,12 @@ test("many people report the same message: one entry, few requests, all answered
 	});
 	const names = crowd(world);
 	const message = await world.say("mona_lisa", "cheap watches");
-	const answers = await Promise.all(
-		names.map((name) => world.report(name, message)),
-	);
+	const answers = await Promise.all(names.map((name) => world.report(name, message)));
 	expect(answers.filter((answer) => !sent.test(answer))).toEqual([]);
-	const entry = await world.entry(1, (text) =>
-		text.includes(`Reported by ${people} people:`),
-	);
+	const entry = await world.entry(1, (text) => text.includes(`Reported by ${people} people:`));
 	expect(shownIn(entry)).toContain(`and ${people - 5} more`);
 	expect(world.entries()).toHaveLength(1);
-	const edits = world.simulator.journal.entries(
-		"PATCH /channels/:channel_id/messages/:message_id",
-	);
+	const edits = world.simulator.journal.entries("PATCH /channels/:channel_id/messages/:message_id");
 	expect(edits.length).toBeLessThan(20);
 }, 120_000);
 
@@ -70,9 +61,7 @@ test("many messages are reported: each has an entry, and all are answered", asyn
 				content: `message ${index}`,
 			}),
 		);
-	const answers = await Promise.all(
-		names.map((name, index) => world.report(name, messages[index] as Message)),
-	);
+	const answers = await Promise.all(names.map((name, index) => world.report(name, messages[index] as Message)));
 	expect(answers.filter((answer) => !sent.test(answer))).toEqual([]);
 	await until("all entries", () => world.entries().length >= names.length);
 	const numbers = world.entries().map(({ embeds }) => embeds[0]?.title);

@@ -15,13 +15,9 @@ import {
 } from "./reports-world.ts";
 
 const sent = "Thank you. Your report was sent";
-const notFound =
-	"There is no such message that you can see and the bot can read. Nothing was reported.";
+const notFound = "There is no such message that you can see and the bot can read. Nothing was reported.";
 
-function linkOf(
-	world: ReportsWorld,
-	message: { id: string; channel_id: string },
-) {
+function linkOf(world: ReportsWorld, message: { id: string; channel_id: string }) {
 	return `https://discord.com/channels/${world.guild.id}/${message.channel_id}/${message.id}`;
 }
 
@@ -41,14 +37,10 @@ describe("members", () => {
 	test("cannot report their own message, or the entries of reports", async () => {
 		await using world = await startReportsWorld();
 		const message = await world.say("mona_lisa", "hello");
-		expect(await world.refused("mona_lisa", message)).toBe(
-			"You cannot report your own message.",
-		);
+		expect(await world.refused("mona_lisa", message)).toBe("You cannot report your own message.");
 		await world.report("zoe", message);
 		const entry = await world.entry(1);
-		expect(await world.refused(moderator, entry)).toBe(
-			"Messages in the channel for reports cannot be reported.",
-		);
+		expect(await world.refused(moderator, entry)).toBe("Messages in the channel for reports cannot be reported.");
 		expect(world.entries()).toHaveLength(1);
 	});
 
@@ -59,21 +51,15 @@ describe("members", () => {
 		expect(await world.command("zoe", given)).toStartWith(sent);
 		const shown = shownIn(await world.entry(1));
 		expect(shown).toContain("```\ncheap watches\n```");
-		expect(shown).toContain(
-			`<@${world.id("zoe")}> (ID: ${world.id("zoe")}): look`,
-		);
-		expect(await world.command("zoe", given)).toBe(
-			"You have already reported this.",
-		);
+		expect(shown).toContain(`<@${world.id("zoe")}> (ID: ${world.id("zoe")}): look`);
+		expect(await world.command("zoe", given)).toBe("You have already reported this.");
 	});
 
 	test("report a person with a reason", async () => {
 		await using world = await startReportsWorld();
 		const user = world.id("mona_lisa");
 		expect(await world.command("zoe", { user })).toContain("Say why");
-		expect(await world.command("zoe", { user, reason: "insults" })).toStartWith(
-			sent,
-		);
+		expect(await world.command("zoe", { user, reason: "insults" })).toStartWith(sent);
 		const entry = await world.entry(1);
 		expect(shownIn(entry)).toContain(`Person: <@${user}>`);
 		expect(shownIn(entry)).not.toContain("Copy");
@@ -82,11 +68,7 @@ describe("members", () => {
 
 	test.each([
 		["nothing", () => ({}), "Give the link of a message, or a person."],
-		[
-			"themselves",
-			(world: ReportsWorld) => ({ user: world.id("zoe"), reason: "me" }),
-			"You cannot report yourself.",
-		],
+		["themselves", (world: ReportsWorld) => ({ user: world.id("zoe"), reason: "me" }), "You cannot report yourself."],
 		[
 			"this bot",
 			(world: ReportsWorld) => ({
@@ -95,16 +77,11 @@ describe("members", () => {
 			}),
 			"This bot cannot be reported",
 		],
-		[
-			"something that is no link",
-			() => ({ message: "hello" }),
-			"That is not a link to a message of this server",
-		],
+		["something that is no link", () => ({ message: "hello" }), "That is not a link to a message of this server"],
 		[
 			"a message of another guild",
 			() => ({
-				message:
-					"https://discord.com/channels/11111111111111111/11111111111111112/11111111111111113",
+				message: "https://discord.com/channels/11111111111111111/11111111111111112/11111111111111113",
 			}),
 			"That is not a link to a message of this server",
 		],
@@ -148,11 +125,10 @@ describe("members", () => {
 		const { channel } = simulator.channel("The Cooks/general");
 		const owner = simulator.world.users.get(world.id(moderator));
 		if (!owner) throw new Error("no owner");
-		const thread = simulator.world.messages.threads.add(
-			channel as GuildChannel,
-			owner,
-			{ name: "secret", type: ChannelType.PrivateThread },
-		);
+		const thread = simulator.world.messages.threads.add(channel as GuildChannel, owner, {
+			name: "secret",
+			type: ChannelType.PrivateThread,
+		});
 		const secret = simulator.world.messages.add(thread, owner, {
 			content: "a secret",
 		});
@@ -177,26 +153,19 @@ describe("members", () => {
 	test("are limited to 5 open reports, which others do not share", async () => {
 		await using world = await startReportsWorld();
 		const messages = [];
-		for (let number = 1; number <= 6; number += 1)
-			messages.push(await world.say("mona_lisa", `message ${number}`));
+		for (let number = 1; number <= 6; number += 1) messages.push(await world.say("mona_lisa", `message ${number}`));
 		const [last] = messages.splice(5);
 		if (!last) throw new Error("there are six messages");
-		for (const message of messages)
-			expect(await world.report("zoe", message)).toStartWith(sent);
-		expect(await world.report("zoe", last)).toContain(
-			"have not looked at 5 of your reports yet",
-		);
+		for (const message of messages) expect(await world.report("zoe", message)).toStartWith(sent);
+		expect(await world.report("zoe", last)).toContain("have not looked at 5 of your reports yet");
 		expect(await world.report("liwei", last)).toStartWith(sent);
 	});
 
 	test("cannot begin more than 10 reports a minute", async () => {
 		await using world = await startReportsWorld();
 		const user = world.id("mona_lisa");
-		for (let count = 0; count < 10; count += 1)
-			expect(await world.command("zoe", { user })).toContain("Say why");
-		expect(await world.command("zoe", { user })).toContain(
-			"That was 10 reports within a minute.",
-		);
+		for (let count = 0; count < 10; count += 1) expect(await world.command("zoe", { user })).toContain("Say why");
+		expect(await world.command("zoe", { user })).toContain("That was 10 reports within a minute.");
 	});
 
 	test("whose reports were dismissed are shown with their number", async () => {
@@ -206,9 +175,7 @@ describe("members", () => {
 		await world.press(moderator, await world.entry(1), "Dismiss");
 		const second = await world.say("mona_lisa", "hello again");
 		await world.report("zoe", second);
-		expect(shownIn(await world.entry(2))).toContain(
-			"[1 of 1 other reports dismissed]",
-		);
+		expect(shownIn(await world.entry(2))).toContain("[1 of 1 other reports dismissed]");
 	});
 
 	test("get a new entry that names the earlier one, once a report has ended", async () => {
@@ -216,13 +183,9 @@ describe("members", () => {
 		const message = await world.say("mona_lisa", "hello");
 		await world.report("zoe", message);
 		await world.press(moderator, await world.entry(1), "Dismiss");
-		expect(await world.report("zoe", message)).toBe(
-			"You have already reported this.",
-		);
+		expect(await world.report("zoe", message)).toBe("You have already reported this.");
 		await world.report("liwei", message);
-		expect(shownIn(await world.entry(2))).toContain(
-			"Reported before: #1, dismissed",
-		);
+		expect(shownIn(await world.entry(2))).toContain("Reported before: #1, dismissed");
 	});
 });
 
@@ -232,12 +195,8 @@ describe("the channel for reports", () => {
 		const message = await world.say("mona_lisa", "hello");
 		showChannel(world, staffChannel, true);
 		// Events arrive in order: the bot knows of the change when it answers.
-		expect(await world.report("zoe", message)).toStartWith(
-			"Reports cannot be sent at the moment.",
-		);
-		const line = await until("a log line", () =>
-			world.logged.lines.find((one) => one.includes("reports are refused")),
-		);
+		expect(await world.report("zoe", message)).toStartWith("Reports cannot be sent at the moment.");
+		const line = await until("a log line", () => world.logged.lines.find((one) => one.includes("reports are refused")));
 		expect(line).toContain("@everyone can see #staff");
 		showChannel(world, staffChannel, false);
 		expect(await world.report("zoe", message)).toStartWith(sent);
@@ -319,8 +278,7 @@ describe("hostile texts", () => {
 			content: "\u202e`".repeat(2_000),
 			attachments,
 		} as never);
-		for (const person of ["zoe", "liwei", "ada", moderator])
-			await world.report(person, message, "*".repeat(500));
+		for (const person of ["zoe", "liwei", "ada", moderator]) await world.report(person, message, "*".repeat(500));
 		const entry = await world.entry(1, (text) => text.includes("by 4"));
 		const size = entry.embeds
 			.flatMap(({ title = "", description = "", fields = [] }) => [

@@ -31,10 +31,7 @@ export type ReportsWorld = Awaited<ReturnType<typeof startReportsWorld>>;
 
 type Ids = Pick<Message, "id" | "channel_id">;
 
-export async function startReportsWorld(
-	place?: Pick<Place, "settings">,
-	options: SimulatorOptions = {},
-) {
+export async function startReportsWorld(place?: Pick<Place, "settings">, options: SimulatorOptions = {}) {
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
 	const { BanMembers, ManageMessages, ModerateMembers } = PermissionFlagsBits;
@@ -75,17 +72,13 @@ export async function startReportsWorld(
 	};
 	/** The entries of reports, oldest first. */
 	const entries = () =>
-		simulator.world.messages
-			.in(channelId)
-			.filter(({ author }) => author.id === simulator.bot("alpha").id);
+		simulator.world.messages.in(channelId).filter(({ author }) => author.id === simulator.bot("alpha").id);
 	const id = (person: string) => simulator.user(person).id;
-	const textOf = async (used: InteractionHandle) =>
-		(await used.reply()).content;
+	const textOf = async (used: InteractionHandle) => (await used.reply()).content;
 	return {
 		...{ simulator, guild, logged, channelId, entries, id, stop },
 		/** Writes a message in a channel. */
-		say: (person: string, text: string, name = general) =>
-			simulator.user(person).say(name, text),
+		say: (person: string, text: string, name = general) => simulator.user(person).say(name, text),
 		/** Reports a message through its menu. Resolves with the bot's answer. */
 		async report(person: string, message: Ids, reason = "spam") {
 			const user = simulator.user(person);
@@ -94,22 +87,16 @@ export async function startReportsWorld(
 		},
 		/** Uses the menu where the bot answers without a form. */
 		async refused(person: string, message: Ids) {
-			return textOf(
-				await simulator.user(person).runOnMessage(message, "Report"),
-			);
+			return textOf(await simulator.user(person).runOnMessage(message, "Report"));
 		},
 		/** Uses /report. */
 		async command(person: string, values: Record<string, string>) {
-			return textOf(
-				await simulator.user(person).run(general, "report", values),
-			);
+			return textOf(await simulator.user(person).run(general, "report", values));
 		},
 		/** Waits for the entry of the report with this number, until it satisfies `look`. */
 		entry: (number: number, look: (text: string) => boolean = () => true) =>
 			until(`the entry of report ${number}`, () => {
-				const found = entries().find(({ embeds }) =>
-					embeds[0]?.title?.match(new RegExp(`^Report #${number}\\b`)),
-				);
+				const found = entries().find(({ embeds }) => embeds[0]?.title?.match(new RegExp(`^Report #${number}\\b`)));
 				return found && look(shownIn(found)) ? found : false;
 			}),
 		/** Presses a button of an entry. Resolves with the bot's answer. */
@@ -117,12 +104,7 @@ export async function startReportsWorld(
 			return textOf(await simulator.user(person).press(entry, button));
 		},
 		/** Presses a button of an entry, and sends its form. Resolves with the bot's answer. */
-		async fill(
-			person: string,
-			entry: Ids,
-			button: string,
-			values: Record<string, string>,
-		) {
+		async fill(person: string, entry: Ids, button: string, values: Record<string, string>) {
 			const user = simulator.user(person);
 			const used = await user.press(entry, button);
 			return textOf(await user.submit(used, values));

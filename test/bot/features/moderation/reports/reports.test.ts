@@ -4,17 +4,9 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../../src/simulator/world/state/entities.ts";
 import { onBoth } from "../../../../support/stores.ts";
-import {
-	buttonsOf,
-	general,
-	moderator,
-	shownIn,
-	staffChannel,
-	startReportsWorld,
-} from "./reports-world.ts";
+import { buttonsOf, general, moderator, shownIn, staffChannel, startReportsWorld } from "./reports-world.ts";
 
-const thanks =
-	"Thank you. Your report was sent to the staff of this server. They see who reported; others do not.";
+const thanks = "Thank you. Your report was sent to the staff of this server. They see who reported; others do not.";
 
 onBoth((databases) => {
 	test("a report is an entry with author, link, reporter, reason and a copy", async () => {
@@ -27,16 +19,8 @@ onBoth((databases) => {
 		expect(shown).toContain(`<@${world.id("ada")}>`);
 		expect(shown).toContain("an advertisement");
 		expect(shown).toContain("```\ncheap watches\n```");
-		expect(shown).toContain(
-			`https://discord.com/channels/${world.guild.id}/${message.channel_id}/${message.id}`,
-		);
-		expect(buttonsOf(entry)).toEqual([
-			"Delete",
-			"Warn",
-			"Time out",
-			"Ban",
-			"Dismiss",
-		]);
+		expect(shown).toContain(`https://discord.com/channels/${world.guild.id}/${message.channel_id}/${message.id}`);
+		expect(buttonsOf(entry)).toEqual(["Delete", "Warn", "Time out", "Ban", "Dismiss"]);
 	});
 
 	test("several reports of a message are one entry with a count", async () => {
@@ -44,9 +28,7 @@ onBoth((databases) => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		await world.report("ada", message, "first");
 		expect(await world.report("zoe", message, "second")).toBe(thanks);
-		expect(await world.report("ada", message)).toBe(
-			"You have already reported this.",
-		);
+		expect(await world.report("ada", message)).toBe("You have already reported this.");
 		const entry = await world.entry(1, (text) => text.includes("second"));
 		expect(shownIn(entry)).toContain("Reported by 2 people:");
 		expect(shownIn(entry)).toContain("```\ncheap watches\n```");
@@ -58,9 +40,7 @@ onBoth((databases) => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		await world.report("ada", message, "an advertisement");
 		const entry = await world.entry(1);
-		expect(await world.press(moderator, entry, "Dismiss")).toContain(
-			"Report #1 is dismissed.",
-		);
+		expect(await world.press(moderator, entry, "Dismiss")).toContain("Report #1 is dismissed.");
 		const ended = await world.entry(1, (text) => text.includes("dismissed"));
 		const shown = shownIn(ended);
 		expect(shown).not.toContain("cheap watches");
@@ -98,9 +78,7 @@ onBoth((databases) => {
 		await world.start();
 		await world.report("zoe", message, "again");
 		await world.entry(1, (text) => text.includes("again"));
-		expect(await world.press(moderator, entry, "Dismiss")).toContain(
-			"Report #1 is dismissed.",
-		);
+		expect(await world.press(moderator, entry, "Dismiss")).toContain("Report #1 is dismissed.");
 		expect(world.entries()).toHaveLength(1);
 	});
 });
@@ -157,18 +135,15 @@ describe("staff", () => {
 		const entry = await world.entry(1);
 		const bot = simulator.world.users.get(simulator.bot("alpha").id);
 		if (!bot) throw new Error("no bot");
-		const forged = simulator.world.messages.add(
-			simulator.channel(general).channel as GuildChannel,
-			bot,
-			{ content: "free coins", components: entry.components },
-		);
+		const forged = simulator.world.messages.add(simulator.channel(general).channel as GuildChannel, bot, {
+			content: "free coins",
+			components: entry.components,
+		});
 		for (const person of [moderator, "zoe"]) {
-			expect(await world.press(person, forged, "Dismiss")).toBe(
+			expect(await world.press(person, forged, "Dismiss")).toBe("There is no report #1 here. Nothing was done.");
+			expect(await world.fill(person, forged, "Ban", { days: "7", reason: "x" })).toBe(
 				"There is no report #1 here. Nothing was done.",
 			);
-			expect(
-				await world.fill(person, forged, "Ban", { days: "7", reason: "x" }),
-			).toBe("There is no report #1 here. Nothing was done.");
 		}
 		expect(world.guild.bans.has(world.id("mona_lisa"))).toBe(false);
 		expect(buttonsOf(await world.entry(1))).toContain("Ban");
@@ -187,11 +162,8 @@ describe("staff", () => {
 		const message = await world.say("mona_lisa", "hello");
 		await world.report("zoe", message);
 		const entry = await world.entry(1);
-		for (const button of ["Delete", "Dismiss"])
-			expect(await world.press("liwei", entry, button)).toMatch(/You lack/);
-		expect(
-			await world.fill("liwei", entry, "Warn", { reason: "mine" }),
-		).toMatch(/You lack/);
+		for (const button of ["Delete", "Dismiss"]) expect(await world.press("liwei", entry, button)).toMatch(/You lack/);
+		expect(await world.fill("liwei", entry, "Warn", { reason: "mine" })).toMatch(/You lack/);
 		expect(shownIn(await world.entry(1))).not.toContain("liwei");
 	});
 
@@ -201,9 +173,7 @@ describe("staff", () => {
 		await world.report("ada", message);
 		const entry = await world.entry(1);
 		expect(await world.press(moderator, entry, "Delete")).toContain("Case 1.");
-		expect(
-			world.simulator.world.messages.get(message.channel_id, message.id),
-		).toBeUndefined();
+		expect(world.simulator.world.messages.get(message.channel_id, message.id)).toBeUndefined();
 		const after = await world.entry(1, (text) => text.includes("case #1"));
 		expect(buttonsOf(after)).toEqual(["Warn", "Time out", "Ban", "Done"]);
 		// The copy stays although the message is gone.

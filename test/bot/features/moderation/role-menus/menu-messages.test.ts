@@ -30,9 +30,7 @@ test("the largest menus keep Discord's limits, and are read back", () => {
 			}
 		const components = rows as APIMessage["components"];
 		expect(isMenu(components)).toBe(true);
-		expect(readMenu(components)?.roleIds).toEqual(
-			entries.map(({ roleId }) => roleId),
-		);
+		expect(readMenu(components)?.roleIds).toEqual(entries.map(({ roleId }) => roleId));
 	}
 });
 
@@ -63,9 +61,7 @@ test("25 roles fit into a menu, with long, hostile and custom labels and emoji",
 		expect(shown[6]).toBe("Six");
 		expect(menu.mentions).toEqual([]);
 		expect(menu.mention_everyone).toBe(false);
-		expect(await world.press("zoe", menu, "@everyone")).toStartWith(
-			"Added <@&",
-		);
+		expect(await world.press("zoe", menu, "@everyone")).toStartWith("Added <@&");
 	}
 	const text = "@everyone <@&1> hello";
 	const loud = await world.menu({ content: text });
@@ -96,9 +92,7 @@ test("a menu is replaced by its id, and keeps its text; other messages with butt
 	};
 	const other = simulator.world.messages.add(channel, alpha, {
 		content: "Approve?",
-		components: [
-			{ type: 1, id: 1, components: [{ ...button, id: 2 }] },
-		] as never,
+		components: [{ type: 1, id: 1, components: [{ ...button, id: 2 }] }] as never,
 	});
 	const refused = await world.create({ role_ids: [red], message_id: other.id });
 	expect(refused.text).toContain("is not a role menu");
@@ -141,9 +135,7 @@ for (const style of ["buttons", "select"] as const)
 		roles.remove(guild, world.roleNamed("Blue"));
 		await world.heard();
 		const act = (label: string) =>
-			style === "buttons"
-				? world.press("zoe", menu, label)
-				: world.select("zoe", menu, label);
+			style === "buttons" ? world.press("zoe", menu, label) : world.select("zoe", menu, label);
 		expect(await act("Blue")).toBe("This role was deleted. Nothing was done.");
 		const shown = () => JSON.stringify(menu.components);
 		await until("it is updated", () => shown().includes("Crimson"));
@@ -152,11 +144,7 @@ for (const style of ["buttons", "select"] as const)
 		expect(shown()).not.toContain("Blue");
 		expect(await act("My green")).toStartWith("Added");
 		expect(world.rolesOf("zoe")).toEqual(["Lime", "Newcomer"]);
-		const edits = simulator.requests
-			.list()
-			.filter(
-				({ method, path }) => method === "PATCH" && path.endsWith(menu.id),
-			);
+		const edits = simulator.requests.list().filter(({ method, path }) => method === "PATCH" && path.endsWith(menu.id));
 		expect(edits).toHaveLength(1);
 		expect(colors).toContain("Blue");
 	});
@@ -174,12 +162,10 @@ test("a menu that is deleted while its labels are updated is left alone", async 
 	await world.press("zoe", menu, "Green");
 	simulator.world.messages.remove(channel, menu, { actor: guild.owner_id });
 	stall.release();
-	await until("it is logged", () =>
-		world.logged.some((line) => line.includes("could not update a role menu")),
+	await until("it is logged", () => world.logged.some((line) => line.includes("could not update a role menu")));
+	expect(simulator.requests.list().filter(({ method }) => method === "PATCH")).toSatisfy((all) =>
+		all.every(({ path }) => !path.endsWith(menu.id)),
 	);
-	expect(
-		simulator.requests.list().filter(({ method }) => method === "PATCH"),
-	).toSatisfy((all) => all.every(({ path }) => !path.endsWith(menu.id)));
 });
 
 test("a role that is taken out of the menu while a press waits is not given", async () => {
@@ -190,15 +176,11 @@ test("a role that is taken out of the menu while a press waits is not given", as
 	const read = "GET /guilds/:guild_id/members/:user_id";
 	const stall = simulator.faults.stall(read);
 	const pressed = world.press("zoe", menu, "Green");
-	await until("it is asked for", () =>
-		simulator.requests.list().some(({ path }) => path.includes("/members/")),
-	);
+	await until("it is asked for", () => simulator.requests.list().some(({ path }) => path.includes("/members/")));
 	await world.create({ role_ids: [red], message_id: menu.id });
 	await world.heard();
 	stall.release();
-	expect(await pressed).toBe(
-		`The role <@&${green}> is no longer in this menu. Nothing was done.`,
-	);
+	expect(await pressed).toBe(`The role <@&${green}> is no longer in this menu. Nothing was done.`);
 	expect(world.rolesOf("zoe")).toEqual(["Newcomer"]);
 });
 
@@ -227,9 +209,7 @@ test("a replacement whose response is lost is reported as unknown, and the menu 
 		});
 		expect(isError).toBe(true);
 		expect(text).toContain("unknown");
-		expect(world.labels(menu)).toEqual(
-			when === "before" ? [...colors] : ["Blue"],
-		);
+		expect(world.labels(menu)).toEqual(when === "before" ? [...colors] : ["Blue"]);
 		await world.press("zoe", menu, "Blue");
 	}
 	expect(world.rolesOf("zoe")).toEqual(["Newcomer"]);

@@ -4,10 +4,7 @@ import * as v from "valibot";
 import { toml } from "../../../../../src/bot/config/settings.ts";
 import type { SimulatorOptions } from "../../../../../src/simulator/simulator.ts";
 import { buttonsIn } from "../../../../../src/simulator/world/messages/buttons.ts";
-import type {
-	Message,
-	Role,
-} from "../../../../../src/simulator/world/state/entities.ts";
+import type { Message, Role } from "../../../../../src/simulator/world/state/entities.ts";
 import { channelNamed, startWorld } from "../../../../support/world.ts";
 
 export const general = "The Cooks/general";
@@ -16,10 +13,7 @@ export const colors = ["Red", "Green", "Blue"] as const;
 export type MenuWorld = Awaited<ReturnType<typeof startMenuWorld>>;
 
 /** The bot "alpha" is logged in. Red, Green and Blue are roles without permissions below Staff. */
-export async function startMenuWorld(
-	options: SimulatorOptions = {},
-	changes: Record<string, unknown> = {},
-) {
+export async function startMenuWorld(options: SimulatorOptions = {}, changes: Record<string, unknown> = {}) {
 	const world = await startWorld(options, {
 		toml: v.parse(toml, {
 			bot_name: "Alpha",
@@ -32,12 +26,10 @@ export async function startMenuWorld(
 	const { simulator, guild } = world;
 	const channel = channelNamed(world, "general");
 	const roleNamed = (name: string): Role => {
-		for (const role of guild.roles.values())
-			if (role.name === name) return role;
+		for (const role of guild.roles.values()) if (role.name === name) return role;
 		throw new Error(`no role is called ${name}`);
 	};
-	for (const name of [...colors].reverse())
-		simulator.world.roles.add(guild, { name });
+	for (const name of [...colors].reverse()) simulator.world.roles.add(guild, { name });
 	await world.heard();
 	const ids = (...names: string[]) => names.map((name) => roleNamed(name).id);
 	const member = (name: string) => {
@@ -51,8 +43,7 @@ export async function startMenuWorld(
 			.roles.map((id) => guild.roles.get(id)?.name ?? id)
 			.sort();
 	/** Creates or replaces a menu. Resolves with the tool's result. */
-	const create = (args: Record<string, unknown>) =>
-		world.call("create_role_menu", { channel_id: channel.id, ...args });
+	const create = (args: Record<string, unknown>) => world.call("create_role_menu", { channel_id: channel.id, ...args });
 	return Object.assign(world, {
 		channel,
 		roleNamed,
@@ -90,15 +81,12 @@ export async function startMenuWorld(
 			if (!ephemeral) throw new Error(`everyone sees: ${content}`);
 			return content;
 		},
-		labels: (message: Message) =>
-			buttonsIn(message.components).map(({ label }) => label),
+		labels: (message: Message) => buttonsIn(message.components).map(({ label }) => label),
 		/** The requests that change members' roles, as method and route, oldest first. */
 		roleWrites: () =>
 			simulator.requests
 				.list()
-				.filter(
-					({ method, path }) => method !== "GET" && path.includes("/members/"),
-				)
+				.filter(({ method, path }) => method !== "GET" && path.includes("/members/"))
 				.map(({ method, path }) => `${method} ${path.split("/").length}`),
 	});
 }

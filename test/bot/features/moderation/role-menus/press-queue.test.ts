@@ -1,10 +1,7 @@
 // The queue of presses by itself: its limits, its order, and the share of the rate limit that it leaves.
 
 import { expect, test } from "bun:test";
-import {
-	defaultPressLimits,
-	PressQueue,
-} from "../../../../../src/bot/features/moderation/role-menus/press-queue.ts";
+import { defaultPressLimits, PressQueue } from "../../../../../src/bot/features/moderation/role-menus/press-queue.ts";
 
 const limits = { ...defaultPressLimits, running: 1, waiting: 2 };
 

@@ -1,18 +1,8 @@
 // Presses in role menus that are hostile, too many, too old, or end without an answer of Discord.
 
 import { expect, test } from "bun:test";
-import {
-	type APIMessage,
-	type ButtonInteraction,
-	ChannelType,
-	Events,
-	type Interaction,
-	Routes,
-} from "discord.js";
-import {
-	answerPrivately,
-	describeFailure,
-} from "../../../../../src/bot/commands/answer.ts";
+import { type APIMessage, type ButtonInteraction, ChannelType, Events, type Interaction, Routes } from "discord.js";
+import { answerPrivately, describeFailure } from "../../../../../src/bot/commands/answer.ts";
 import {
 	type MenuEntry,
 	menuComponents,
@@ -25,12 +15,7 @@ import {
 import { createRoleMenus } from "../../../../../src/bot/features/moderation/role-menus/role-menus.ts";
 import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
 import { until } from "../../../../support/until.ts";
-import {
-	type FeatureSetup,
-	roleNamed,
-	startFeature,
-	withSql,
-} from "../../running-feature.ts";
+import { type FeatureSetup, roleNamed, startFeature, withSql } from "../../running-feature.ts";
 
 const memberRoute = "/guilds/:guild_id/members/:user_id";
 const roleRoute = `${memberRoute}/roles/:role_id`;
@@ -100,15 +85,10 @@ async function startPresses(
 		press,
 		rolesOf,
 		setForge(change: Partial<Record<keyof ButtonInteraction, unknown>>) {
-			forge = (interaction) =>
-				Object.assign(Object.create(interaction), change) as ButtonInteraction;
+			forge = (interaction) => Object.assign(Object.create(interaction), change) as ButtonInteraction;
 		},
 		requests: (method: string) =>
-			simulator.requests
-				.list()
-				.filter(
-					(one) => one.method === method && one.path.includes("/members/"),
-				),
+			simulator.requests.list().filter((one) => one.method === method && one.path.includes("/members/")),
 	});
 }
 
@@ -125,10 +105,9 @@ test("a menu in an archived thread, which the bot does not know after its start,
 	await using bot = await startPresses();
 	const { simulator, guild, connection } = bot;
 	const { id: channelId } = simulator.channel("The Cooks/general");
-	const { id } = (await connection.discord.rest.post(
-		Routes.threads(channelId),
-		{ body: { name: "roles", type: ChannelType.PublicThread } },
-	)) as { id: string };
+	const { id } = (await connection.discord.rest.post(Routes.threads(channelId), {
+		body: { name: "roles", type: ChannelType.PublicThread },
+	})) as { id: string };
 	const menu = (await connection.discord.rest.post(Routes.channelMessages(id), {
 		body: { content: "Roles", components: bot.menu.components },
 	})) as APIMessage;
@@ -176,9 +155,7 @@ test("a custom_id that its message does not have, or of a message by another aut
 	const components = bot.menu.components?.map((one) => ({ toJSON: () => one }));
 	const message = { author, components, id: bot.menu.id };
 	bot.setForge({ message });
-	expect(await bot.press("liwei", "Regular")).toBe(
-		"This is not a role menu. Nothing was done.",
-	);
+	expect(await bot.press("liwei", "Regular")).toBe("This is not a role menu. Nothing was done.");
 	expect(bot.rolesOf("liwei")).toEqual([]);
 	expect(["PUT", "PATCH", "DELETE"].flatMap(bot.requests)).toHaveLength(2);
 });
@@ -215,8 +192,7 @@ test("300 people at once are all answered before Discord has answered one reques
 	const { simulator, guild } = bot;
 	const { world, faults } = simulator;
 	const people = Array.from({ length: 300 }, (_, at) => `person${at}`);
-	for (const username of people)
-		world.members.add(guild, world.users.addPerson({ username }).user);
+	for (const username of people) world.members.add(guild, world.users.addPerson({ username }).user);
 	const stall = faults.stall(`GET ${memberRoute}`);
 	const answers: string[] = [];
 	const presses = people.map(async (name) => {
@@ -228,15 +204,11 @@ test("300 people at once are all answered before Discord has answered one reques
 	expect(deferrals(bot)).toBe(300);
 	expect(bot.requests("GET").length).toBeLessThanOrEqual(running);
 	expect(new Set(answers)).toEqual(
-		new Set([
-			"Many people are choosing roles at the moment. Nothing was done; try again in a minute.",
-		]),
+		new Set(["Many people are choosing roles at the moment. Nothing was done; try again in a minute."]),
 	);
 	stall.release();
 	await Promise.all(presses);
-	expect(answers.filter((text) => text.startsWith("Added"))).toHaveLength(
-		served,
-	);
+	expect(answers.filter((text) => text.startsWith("Added"))).toHaveLength(served);
 	expect(bot.requests("PUT")).toHaveLength(served);
 });
 
@@ -254,9 +226,7 @@ test("a press that waited too long does nothing", async () => {
 test("a role whose request got no answer is reported as unknown, and the next press goes by what is", async () => {
 	await using bot = await startPresses({ holdMs: 0 }, {}, { max: 1 });
 	bot.simulator.faults.drop(`PUT ${roleRoute}`, { when: "after", times: 1 });
-	expect(await bot.press("liwei", "Regular")).toContain(
-		"Whether it was done is not known",
-	);
+	expect(await bot.press("liwei", "Regular")).toContain("Whether it was done is not known");
 	expect(bot.rolesOf("liwei")).toEqual(["Regular"]);
 	expect(await bot.press("liwei", "Newcomer")).toContain("Removed");
 	expect(bot.rolesOf("liwei")).toEqual(["Newcomer"]);
@@ -268,9 +238,7 @@ for (const rules of [{}, { max: 1 }])
 		await using bot = await startPresses({}, {}, rules);
 		bot.simulator.faults.drop(`PUT ${roleRoute}`, { when: "before", times: 1 });
 		expect(await bot.press("liwei", "Regular")).toContain("not known");
-		expect(await bot.press("liwei", "Newcomer")).toStartWith(
-			"Discord has not answered your last choice",
-		);
+		expect(await bot.press("liwei", "Newcomer")).toStartWith("Discord has not answered your last choice");
 		expect(bot.requests("PUT")).toHaveLength(1);
 		// Only that person is held back.
 		expect(await bot.press("mona_lisa", "Newcomer")).toStartWith("Added");
@@ -293,8 +261,7 @@ test("after a kill between the request and its response, nothing is repeated", a
 
 test("an answer that cannot be shown leaves the roles as they were", async () => {
 	await using bot = await startPresses();
-	const callback =
-		"POST /interactions/:interaction_id/:interaction_token/callback";
+	const callback = "POST /interactions/:interaction_id/:interaction_token/callback";
 	bot.simulator.faults.refuse(callback, 10062, { times: 2 });
 	const pressed = await bot.simulator.user("liwei").press(bot.menu, "Regular");
 	await until("it has failed", () => bot.errors.length > 0);
@@ -306,8 +273,7 @@ test("an answer that cannot be shown leaves the roles as they were", async () =>
 for (const when of ["before", "after"] as const)
 	test(`a deferral whose connection breaks ${when} Discord has it is repeated once`, async () => {
 		await using bot = await startPresses();
-		const callback =
-			"POST /interactions/:interaction_id/:interaction_token/callback";
+		const callback = "POST /interactions/:interaction_id/:interaction_token/callback";
 		bot.simulator.faults.drop(callback, { when, times: 1 });
 		expect(await bot.press("liwei", "Regular")).toStartWith("Added");
 		expect(bot.rolesOf("liwei")).toEqual(["Regular"]);
@@ -331,15 +297,11 @@ test("nobody whose roles are restricted by a chargeback gets one, nor while the 
 			}),
 			store: (store) =>
 				withSql(store, (...statement) =>
-					isAway
-						? Promise.reject(new StoreUnavailable("The database is away."))
-						: store.sql(...statement),
+					isAway ? Promise.reject(new StoreUnavailable("The database is away.")) : store.sql(...statement),
 				),
 		},
 	);
-	expect(await bot.press("jose.garcia", "Regular")).toBe(
-		"Your roles are restricted at the moment. Nothing was done.",
-	);
+	expect(await bot.press("jose.garcia", "Regular")).toBe("Your roles are restricted at the moment. Nothing was done.");
 	isAway = true;
 	expect(await bot.press("liwei", "Regular")).toContain("database");
 	expect(bot.rolesOf("liwei")).toEqual([]);
@@ -382,7 +344,5 @@ test("a member who has left, and a role that was taken away by hand meanwhile, a
 });
 
 function deferrals({ simulator }: Awaited<ReturnType<typeof startPresses>>) {
-	return simulator.requests
-		.list()
-		.filter(({ path }) => path.endsWith("/callback")).length;
+	return simulator.requests.list().filter(({ path }) => path.endsWith("/callback")).length;
 }

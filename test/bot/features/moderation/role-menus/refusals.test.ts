@@ -1,18 +1,12 @@
 // What role menus refuse: when a menu is made, and at each press, because roles and people change later.
 
 import { describe, expect, test } from "bun:test";
-import {
-	GuildMemberFlags,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { GuildMemberFlags, PermissionFlagsBits as Permission } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../../../src/bot/config/settings.ts";
 import { menuComponents } from "../../../../../src/bot/features/moderation/role-menus/menu.ts";
 import { reservedRoles } from "../../../../../src/bot/features/moderation/role-menus/takeable.ts";
-import type {
-	Role,
-	User,
-} from "../../../../../src/simulator/world/state/entities.ts";
+import type { Role, User } from "../../../../../src/simulator/world/state/entities.ts";
 import { channelNamed, startWorld } from "../../../../support/world.ts";
 import { roleNamed as roleIn } from "../../running-feature.ts";
 import { colors, type MenuWorld, startMenuWorld } from "./menu-world.ts";
@@ -20,13 +14,11 @@ import { colors, type MenuWorld, startMenuWorld } from "./menu-world.ts";
 type Trap = (world: MenuWorld, red: Role) => void;
 
 function permit(bits: bigint): Trap {
-	return ({ simulator, guild }, red) =>
-		simulator.world.roles.edit(guild, red, { permissions: String(bits) });
+	return ({ simulator, guild }, red) => simulator.world.roles.edit(guild, red, { permissions: String(bits) });
 }
 
 function move(position: number): Trap {
-	return ({ simulator, guild }, red) =>
-		simulator.world.roles.move(guild, new Map([[red, position]]));
+	return ({ simulator, guild }, red) => simulator.world.roles.move(guild, new Map([[red, position]]));
 }
 
 const allowInChannel: Trap = ({ simulator, channel }, { id }) => {
@@ -48,11 +40,7 @@ const traps: [string, Trap, string][] = [
 		permit(Permission.MentionEveryone | Permission.SendMessages),
 		"gives permissions of moderators (MENTION_EVERYONE)",
 	],
-	[
-		"Manage Messages in one channel",
-		allowInChannel,
-		"gives permissions of moderators in the channel",
-	],
+	["Manage Messages in one channel", allowInChannel, "gives permissions of moderators in the channel"],
 	["View Insights", permit(Permission.ViewGuildInsights), "gives permissions"],
 	["a place above the bot", move(99), "does not rank below"],
 ];
@@ -73,12 +61,8 @@ for (const [what, trap, problem] of traps)
 			["liwei", menus[0]],
 			["zoe", menus[0]],
 		] as const)
-			expect(await world.press(name, menu as never, "Red")).toStartWith(
-				`The role <@&${red.id}> ${problem}`,
-			);
-		expect(await world.select("liwei", menus[1] as never, "Red")).toStartWith(
-			`The role <@&${red.id}> ${problem}`,
-		);
+			expect(await world.press(name, menu as never, "Red")).toStartWith(`The role <@&${red.id}> ${problem}`);
+		expect(await world.select("liwei", menus[1] as never, "Red")).toStartWith(`The role <@&${red.id}> ${problem}`);
 		expect(world.rolesOf("liwei")).toEqual([]);
 		expect(world.rolesOf("zoe")).toEqual(["Newcomer", "Red"]);
 		// The other roles of the menu are still to be had.
@@ -105,11 +89,7 @@ test("a permission that everyone has makes no role elevated", async () => {
 });
 
 describe("the tool refuses", () => {
-	const rows: [
-		string,
-		(world: MenuWorld) => Record<string, unknown>,
-		string,
-	][] = [
+	const rows: [string, (world: MenuWorld) => Record<string, unknown>, string][] = [
 		["@everyone", ({ guild }) => ({ role_ids: [guild.id] }), "all members"],
 		[
 			"managed roles",
@@ -128,10 +108,7 @@ describe("the tool refuses", () => {
 		[
 			"26 roles",
 			() => ({
-				role_ids: Array.from(
-					{ length: 26 },
-					(_, at) => `1000000000000000${10 + at}`,
-				),
+				role_ids: Array.from({ length: 26 }, (_, at) => `1000000000000000${10 + at}`),
 			}),
 			"at most 25",
 		],
@@ -153,16 +130,8 @@ describe("the tool refuses", () => {
 			({ ids }) => ({ role_ids: ids("Red"), labels: ["x".repeat(81)] }),
 			"at most 80 characters with style=buttons",
 		],
-		[
-			"a label with a line break",
-			({ ids }) => ({ role_ids: ids("Red"), labels: ["a\nb"] }),
-			"expected one line",
-		],
-		[
-			"a text that is no emoji",
-			({ ids }) => ({ role_ids: ids("Red"), emojis: ["red"] }),
-			"expected a Unicode emoji",
-		],
+		["a label with a line break", ({ ids }) => ({ role_ids: ids("Red"), labels: ["a\nb"] }), "expected one line"],
+		["a text that is no emoji", ({ ids }) => ({ role_ids: ids("Red"), emojis: ["red"] }), "expected a Unicode emoji"],
 		[
 			"an emoji of another guild",
 			({ ids }) => ({
@@ -198,9 +167,7 @@ describe("the tool refuses", () => {
 			const { text, isError } = await world.create(args(world));
 			expect(text).toContain(problem);
 			expect(isError).toBe(true);
-			expect(world.simulator.world.messages.in(world.channel.id)).toHaveLength(
-				before,
-			);
+			expect(world.simulator.world.messages.in(world.channel.id)).toHaveLength(before);
 		});
 });
 
@@ -219,8 +186,7 @@ test("people in whose name a menu is made need Manage Roles, and rank above its 
 		},
 	);
 	const { simulator, guild } = world;
-	const named = (name: string) =>
-		[...guild.roles.values()].find((role) => role.name === name) as Role;
+	const named = (name: string) => [...guild.roles.values()].find((role) => role.name === name) as Role;
 	const person = simulator.user("jose.garcia");
 	const jose = world.mcp.as({
 		id: "person:1",
@@ -241,9 +207,7 @@ test("people in whose name a menu is made need Manage Roles, and rank above its 
 	});
 	const high = simulator.world.roles.add(guild, { name: "High", position: 5 });
 	await world.heard();
-	expect((await create(high.name)).text).toContain(
-		"does not rank below your highest role",
-	);
+	expect((await create(high.name)).text).toContain("does not rank below your highest role");
 	const { text } = await create("Regular");
 	expect(text).toStartWith("Role menu sent (ID: ");
 	const [, message_id] = /\(ID: (\d+)\)/.exec(text) ?? [];
@@ -252,22 +216,12 @@ test("people in whose name a menu is made need Manage Roles, and rank above its 
 	const channel = channelNamed(world, "general");
 	simulator.world.channels.setOverwrite(channel, { ...overwrite, deny });
 	await world.heard();
-	expect((await create("Regular", { message_id })).text).toContain(
-		"You lack MANAGE_MESSAGES",
-	);
+	expect((await create("Regular", { message_id })).text).toContain("You lack MANAGE_MESSAGES");
 });
 
 const limits = [
-	[
-		"is timed out",
-		{ communication_disabled_until: "2100-01-01T00:00:00.000Z" },
-		"You are timed out in the guild",
-	],
-	[
-		"has not completed the membership screening",
-		{ pending: true },
-		"You have not completed the membership screening",
-	],
+	["is timed out", { communication_disabled_until: "2100-01-01T00:00:00.000Z" }, "You are timed out in the guild"],
+	["has not completed the membership screening", { pending: true }, "You have not completed the membership screening"],
 	[
 		"is quarantined by AutoMod",
 		{ flags: GuildMemberFlags.AutomodQuarantinedUsernameOrGuildNickname },
@@ -322,9 +276,7 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 		components: [{ ...row, id: 1, components: buttons }] as never,
 	});
 	const pressed = await simulator.user("liwei").press(menu, "Regular");
-	expect((await pressed.reply()).content).toStartWith(
-		`The role <@&${id}> is in the setting mcp.approval_roles`,
-	);
+	expect((await pressed.reply()).content).toStartWith(`The role <@&${id}> is in the setting mcp.approval_roles`);
 	expect(guild.members.get(simulator.user("liwei").id)?.roles).toEqual([]);
 });
 
@@ -359,9 +311,7 @@ test("without Manage Roles the bot asks Discord nothing, and says so", async () 
 	const permissions = String(BigInt(own.permissions) & ~Permission.ManageRoles);
 	simulator.world.roles.edit(guild, own, { permissions });
 	await world.heard();
-	expect(await world.press("zoe", menu, "Red")).toBe(
-		"The bot lacks the permission Manage Roles. Nothing was done.",
-	);
+	expect(await world.press("zoe", menu, "Red")).toBe("The bot lacks the permission Manage Roles. Nothing was done.");
 	expect(world.roleWrites()).toEqual([]);
 	expect(colors).toHaveLength(3);
 });

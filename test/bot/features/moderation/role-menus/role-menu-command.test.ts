@@ -24,11 +24,7 @@ test("/rolemenu posts a menu in the channel, with labels and emoji in the order 
 	await using world = await startMenuWorld();
 	await letStaffManageRoles(world);
 	const { simulator, channel } = world;
-	const [red = "", blue = "", regular = ""] = world.ids(
-		"Red",
-		"Blue",
-		"Regular",
-	);
+	const [red = "", blue = "", regular = ""] = world.ids("Red", "Blue", "Regular");
 	const jose = simulator.user("jose.garcia");
 	const asked = await jose.run(general, "rolemenu", {
 		role1: red,
@@ -75,8 +71,6 @@ test("/rolemenu answers with what is wrong, and posts nothing", async () => {
 	expect(await answer({ role1: red, labels: "a,b" })).toContain(
 		"labels: expected one for each of the 1 roles, received 2",
 	);
-	expect(await answer({ role1: red, emojis: "red" })).toContain(
-		"Unicode emoji",
-	);
+	expect(await answer({ role1: red, emojis: "red" })).toContain("Unicode emoji");
 	expect(world.simulator.world.messages.in(world.channel.id)).toEqual([]);
 });

@@ -10,9 +10,7 @@ describe("a menu of buttons", () => {
 		const [red, green] = world.ids("Red", "Green");
 		expect(menu.content).toBe("## Colors\nPick **one**");
 		expect(world.labels(menu)).toEqual([...colors]);
-		expect(await world.press("liwei", menu, "Red")).toBe(
-			`Added <@&${red}>. Your roles from this menu: <@&${red}>.`,
-		);
+		expect(await world.press("liwei", menu, "Red")).toBe(`Added <@&${red}>. Your roles from this menu: <@&${red}>.`);
 		expect(await world.press("liwei", menu, "Green")).toBe(
 			`Added <@&${green}>. Your roles from this menu: <@&${red}>, <@&${green}>.`,
 		);
@@ -21,12 +19,8 @@ describe("a menu of buttons", () => {
 			`Removed <@&${red}>. Your roles from this menu: <@&${green}>.`,
 		);
 		expect(world.rolesOf("liwei")).toEqual(["Green"]);
-		const entries = world.guild.auditLog.filter(
-			({ target_id }) => target_id === world.member("liwei").user.id,
-		);
-		expect(entries.map(({ reason }) => reason)).toEqual(
-			Array(3).fill(`chosen by the member in role menu ${menu.id}`),
-		);
+		const entries = world.guild.auditLog.filter(({ target_id }) => target_id === world.member("liwei").user.id);
+		expect(entries.map(({ reason }) => reason)).toEqual(Array(3).fill(`chosen by the member in role menu ${menu.id}`));
 		const cases = await world.call("list_cases");
 		expect(cases.text).toStartWith("No case matches");
 	});
@@ -54,9 +48,7 @@ describe("a menu of buttons", () => {
 		const menu = await world.menu({ max: 2 });
 		await world.press("zoe", menu, "Red");
 		await world.press("zoe", menu, "Blue");
-		expect(await world.press("zoe", menu, "Green")).toStartWith(
-			"You can have at most 2 of these roles, and you have ",
-		);
+		expect(await world.press("zoe", menu, "Green")).toStartWith("You can have at most 2 of these roles, and you have ");
 		expect(world.rolesOf("zoe")).toEqual(["Blue", "Newcomer", "Red"]);
 	});
 
@@ -83,12 +75,8 @@ test("a select menu gives the selected roles and removes the others in one reque
 	await world.select("zoe", menu, "Blue");
 	expect(world.rolesOf("zoe")).toEqual(["Blue", "Newcomer"]);
 	expect(world.roleWrites()).toHaveLength(2);
-	expect(await world.select("zoe", menu, "Blue")).toStartWith(
-		"Nothing changed.",
-	);
-	expect(await world.select("zoe", menu)).toEndWith(
-		"You have no role from this menu.",
-	);
+	expect(await world.select("zoe", menu, "Blue")).toStartWith("Nothing changed.");
+	expect(await world.select("zoe", menu)).toEndWith("You have no role from this menu.");
 	expect(world.rolesOf("zoe")).toEqual(["Newcomer"]);
 });
 
@@ -96,9 +84,7 @@ test("a person who presses 100 times at once is held back, and others are not", 
 	await using world = await startMenuWorld();
 	const menu = await world.menu();
 	const { simulator } = world;
-	const flood = Array.from({ length: 100 }, () =>
-		simulator.user("liwei").press(menu, "Red"),
-	);
+	const flood = Array.from({ length: 100 }, () => simulator.user("liwei").press(menu, "Red"));
 	await Promise.all(flood);
 	expect(await world.press("zoe", menu, "Blue")).toStartWith("Added");
 	await world.heard();

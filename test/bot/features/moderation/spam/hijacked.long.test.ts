@@ -11,9 +11,7 @@ test("under Discord's rate limits: copies are deleted long before all accounts a
 	const scene = await startHijacking(limits, defaultTiming);
 	await using world = scene.world;
 	const requests = (part: string) =>
-		world.simulator.requests
-			.list()
-			.filter(({ method, path }) => `${method} ${path}`.includes(part)).length;
+		world.simulator.requests.list().filter(({ method, path }) => `${method} ${path}`.includes(part)).length;
 	const start = performance.now();
 	const posted = scene.post();
 	await until("the first detection", () => requests("PATCH ") > 0);
@@ -28,8 +26,7 @@ test("under Discord's rate limits: copies are deleted long before all accounts a
 	expect(early).toBeLessThan(accounts);
 	expect(scene.left()).toBe(0);
 	expect(scene.timedOut(scene.innocent)).toBe(0);
-	for (const user of scene.innocent)
-		expect(world.messagesOf(user)).toHaveLength(5);
+	for (const user of scene.innocent) expect(world.messagesOf(user)).toHaveLength(5);
 	if (process.env.FIGURES !== "1") return;
 	const seconds = (ms: number) => (ms / 1_000).toFixed(1);
 	console.log({

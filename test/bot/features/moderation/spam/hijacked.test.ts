@@ -11,8 +11,7 @@ test("40 hijacked accounts post into 20 channels: every copy is deleted, and no 
 	await until("no copy is left", () => scene.left() === 0);
 	await until("all entries", () => world.entries().length === accounts);
 	expect(scene.timedOut(scene.innocent)).toBe(0);
-	for (const user of scene.innocent)
-		expect(world.messagesOf(user)).toHaveLength(5);
+	for (const user of scene.innocent) expect(world.messagesOf(user)).toHaveLength(5);
 	const rows = await world.store.sql<{ count: number }>`
 		SELECT COUNT(*) AS count FROM cases WHERE action = ${"spam"} AND state = ${"done"}`;
 	expect(rows[0]?.count).toBe(accounts);
@@ -20,8 +19,6 @@ test("40 hijacked accounts post into 20 channels: every copy is deleted, and no 
 	const deletions = world.simulator.requests
 		.list()
 		.filter(({ path }) => path.includes("/messages"))
-		.filter(
-			({ method, path }) => method === "DELETE" || path.endsWith("bulk-delete"),
-		);
+		.filter(({ method, path }) => method === "DELETE" || path.endsWith("bulk-delete"));
 	expect(deletions.length).toBeLessThan(200);
 });

@@ -25,14 +25,8 @@ function bytesOf(seed: string, length: number): Uint8Array<ArrayBuffer> {
 }
 
 /** Starts the bot, and returns what happens when the accounts post. `timing` replaces the short waits of tests. */
-export async function startHijacking(
-	simulator: SimulatorOptions,
-	timing = quickTiming,
-) {
-	const world = await startSpam(
-		{ channels: 4 },
-		{ channels, simulator, options: { timing } },
-	);
+export async function startHijacking(simulator: SimulatorOptions, timing = quickTiming) {
+	const world = await startSpam({ channels: 4 }, { channels, simulator, options: { timing } });
 	const { guild } = world;
 	const { users, members } = world.simulator.world;
 	const join = (username: string): User => {
@@ -65,8 +59,7 @@ export async function startHijacking(
 			let taken = 0;
 			let wrote = 0;
 			const spam = hijacked.map(async (user) => {
-				for (let channel = 0; channel < channels; channel += 1)
-					if (await say(user, channel, "")) taken += 1;
+				for (let channel = 0; channel < channels; channel += 1) if (await say(user, channel, "")) taken += 1;
 			});
 			const chat = innocent.map(async (user, index) => {
 				for (let n = 0; n < 5; n += 1) {
@@ -86,9 +79,6 @@ export async function startHijacking(
 		/** Number of messages of the hijacked accounts that are left. */
 		left: () => hijacked.flatMap((user) => world.messagesOf(user)).length,
 		timedOut: (users: readonly User[]) => users.filter(world.isTimedOut).length,
-		allTimedOut: () =>
-			until("all accounts are timed out", () =>
-				hijacked.every((user) => world.isTimedOut(user)),
-			),
+		allTimedOut: () => until("all accounts are timed out", () => hijacked.every((user) => world.isTimedOut(user))),
 	};
 }

@@ -7,12 +7,7 @@ import { toml } from "../../../../../src/bot/config/settings.ts";
 import { onBoth } from "../../../../support/stores.ts";
 import { until } from "../../../../support/until.ts";
 import { grant } from "../../running-feature.ts";
-import {
-	general,
-	moderator,
-	staffChannel,
-	startModerationWorld,
-} from "../moderation-world.ts";
+import { general, moderator, staffChannel, startModerationWorld } from "../moderation-world.ts";
 import { advert } from "./spam-world.ts";
 
 const config = {
@@ -25,10 +20,7 @@ const config = {
 
 onBoth((databases) => {
 	test("buttons act in the name of the person who presses, also after a restart", async () => {
-		await using world = await startModerationWorld(
-			await databases.place(),
-			config,
-		);
+		await using world = await startModerationWorld(await databases.place(), config);
 		const { simulator, guild } = world;
 		const { BanMembers, ModerateMembers } = PermissionFlagsBits;
 		grant(simulator, "Staff", BanMembers, ModerateMembers);
@@ -42,8 +34,7 @@ onBoth((databases) => {
 			}),
 		);
 		const spam = (user: (typeof people)[number]) => {
-			for (const channel of channels)
-				simulator.world.messages.add(channel, user, { content: advert });
+			for (const channel of channels) simulator.world.messages.add(channel, user, { content: advert });
 		};
 		const people = [0, 1, 2, 3].map((n) => {
 			const user = simulator.world.users.add({ username: `mallory${n}` });
@@ -52,21 +43,12 @@ onBoth((databases) => {
 		});
 		const [undone, banned, fine, late] = people;
 		if (!undone || !banned || !fine || !late) throw new Error("no people");
-		const isTimedOut = ({ id }: typeof undone) =>
-			Boolean(guild.members.get(id)?.communication_disabled_until);
+		const isTimedOut = ({ id }: typeof undone) => Boolean(guild.members.get(id)?.communication_disabled_until);
 		const entries = () =>
-			world
-				.answers(staffChannel)
-				.filter(({ embeds }) => embeds.some(({ title }) => title === "Spam"));
+			world.answers(staffChannel).filter(({ embeds }) => embeds.some(({ title }) => title === "Spam"));
 		const entryOf = ({ id }: typeof undone) =>
-			until("the entry", () =>
-				entries().find(({ embeds }) => JSON.stringify(embeds).includes(id)),
-			);
-		const press = async (
-			who: string,
-			user: typeof undone,
-			button: string,
-		): Promise<string> => {
+			until("the entry", () => entries().find(({ embeds }) => JSON.stringify(embeds).includes(id)));
+		const press = async (who: string, user: typeof undone, button: string): Promise<string> => {
 			const entry = await entryOf(user);
 			const handle = await simulator.user(who).press(entry, button);
 			return (await handle.reply()).content;
@@ -76,33 +58,20 @@ onBoth((databases) => {
 		expect(people.map(isTimedOut)).toEqual([true, true, true, true]);
 
 		// Mona may do nothing of it. She does not see the channel: anyone may be given it.
-		simulator.world.channels.setOverwrite(
-			guild.channels.get(staff) ??
-				(simulator.channel(general).channel as never),
-			{
-				id: world.id("mona_lisa"),
-				type: 1,
-				allow: String(PermissionFlagsBits.ViewChannel),
-				deny: "0",
-			},
-		);
-		expect(await press("mona_lisa", undone, "Undo")).toContain(
-			"Timeout Members",
-		);
+		simulator.world.channels.setOverwrite(guild.channels.get(staff) ?? (simulator.channel(general).channel as never), {
+			id: world.id("mona_lisa"),
+			type: 1,
+			allow: String(PermissionFlagsBits.ViewChannel),
+			deny: "0",
+		});
+		expect(await press("mona_lisa", undone, "Undo")).toContain("Timeout Members");
 		expect(await press("mona_lisa", undone, "Ban")).toContain("Ban Members");
-		expect(await press("mona_lisa", undone, "It's fine")).toContain(
-			"Moderate Members",
-		);
+		expect(await press("mona_lisa", undone, "It's fine")).toContain("Moderate Members");
 		expect(isTimedOut(undone)).toBe(true);
 
-		expect(await press(moderator, undone, "Undo")).toContain(
-			"Ended the timeout",
-		);
+		expect(await press(moderator, undone, "Undo")).toContain("Ended the timeout");
 		expect(isTimedOut(undone)).toBe(false);
-		const pair = await Promise.all([
-			press(moderator, banned, "Ban"),
-			press(owner?.username ?? "", banned, "Ban"),
-		]);
+		const pair = await Promise.all([press(moderator, banned, "Ban"), press(owner?.username ?? "", banned, "Ban")]);
 		expect(pair.filter((text) => text.includes("Banned"))).toHaveLength(1);
 		expect(pair.join("\n")).toContain("just now. Nothing was done.");
 		expect(guild.bans.has(banned.id)).toBe(true);
@@ -110,9 +79,7 @@ onBoth((databases) => {
 		expect(isTimedOut(fine)).toBe(false);
 		await until(
 			"the entries have lost their buttons",
-			() =>
-				entries().filter(({ components }) => components.length > 0).length ===
-				1,
+			() => entries().filter(({ components }) => components.length > 0).length === 1,
 		);
 
 		// What was found to be fine is not taken for spam again, what was undone is.

@@ -2,12 +2,7 @@ import { expect, test } from "bun:test";
 import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
 import { until } from "../../../../support/until.ts";
 import { withSql } from "../../running-feature.ts";
-import {
-	advert,
-	quickTiming,
-	type SpamWorld,
-	startSpam,
-} from "./spam-world.ts";
+import { advert, quickTiming, type SpamWorld, startSpam } from "./spam-world.ts";
 
 const timeouts = "PATCH /guilds/:guild_id/members/:user_id";
 const deletions = "POST /channels/:channel_id/messages/bulk-delete";
@@ -17,18 +12,13 @@ const entries = "POST /channels/:channel_id/messages";
 const faults: Record<string, (world: SpamWorld) => unknown> = {
 	"the timeout is rate limited": ({ simulator: { faults } }) =>
 		faults.rateLimit(timeouts, { retryAfterMs: 20, times: 2 }),
-	"the timeout's response is lost": ({ simulator: { faults } }) =>
-		faults.drop(timeouts, { when: "after", times: 1 }),
-	"the timeout is not executed": ({ simulator: { faults } }) =>
-		faults.drop(timeouts, { when: "before", times: 2 }),
-	"Discord fails at the timeout": ({ simulator: { faults } }) =>
-		faults.answer(timeouts, { status: 500, times: 2 }),
+	"the timeout's response is lost": ({ simulator: { faults } }) => faults.drop(timeouts, { when: "after", times: 1 }),
+	"the timeout is not executed": ({ simulator: { faults } }) => faults.drop(timeouts, { when: "before", times: 2 }),
+	"Discord fails at the timeout": ({ simulator: { faults } }) => faults.answer(timeouts, { status: 500, times: 2 }),
 	"a deletion is rate limited": ({ simulator: { faults } }) =>
 		faults.rateLimit(deletions, { retryAfterMs: 20, times: 2 }),
-	"a deletion's response is lost": ({ simulator: { faults } }) =>
-		faults.drop(deletions, { when: "after", times: 1 }),
-	"Discord fails at a deletion": ({ simulator: { faults } }) =>
-		faults.answer(deletions, { status: 500, times: 2 }),
+	"a deletion's response is lost": ({ simulator: { faults } }) => faults.drop(deletions, { when: "after", times: 1 }),
+	"Discord fails at a deletion": ({ simulator: { faults } }) => faults.answer(deletions, { status: 500, times: 2 }),
 	"the log entry is rate limited": ({ simulator: { faults } }) =>
 		faults.rateLimit(entries, { retryAfterMs: 20, times: 2 }),
 };
@@ -53,8 +43,7 @@ for (const [what, route] of Object.entries({ timeouts, deletions, entries }))
 			const { user } = world.join("mallory");
 			const { faults } = world.simulator;
 			const fault = faults.stall(route, { after });
-			for (const channel of [0, 0, 1, 1, 2, 2])
-				world.post(user, channel, advert);
+			for (const channel of [0, 0, 1, 1, 2, 2]) world.post(user, channel, advert);
 			await until("the request", () => fault.hits > 0);
 			await world.heard();
 			await until("all messages are stored", async () => {
@@ -66,8 +55,7 @@ for (const [what, route] of Object.entries({ timeouts, deletions, entries }))
 			await world.kill();
 			faults.clear();
 			await world.start();
-			const rows = () =>
-				world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
+			const rows = () => world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
 			await until("all is done", async () => (await rows()).length === 1);
 			expect(world.isTimedOut(user)).toBe(true);
 			expect(world.messagesOf(user)).toEqual([]);
@@ -80,11 +68,7 @@ function writesOf({ simulator }: SpamWorld): string[] {
 	return simulator.requests
 		.list()
 		.flatMap(({ method, path }) =>
-			method === "PATCH" && path.includes("/members/")
-				? timeouts
-				: path.endsWith("/bulk-delete")
-					? deletions
-					: [],
+			method === "PATCH" && path.includes("/members/") ? timeouts : path.endsWith("/bulk-delete") ? deletions : [],
 		);
 }
 
@@ -101,10 +85,7 @@ test("the person is timed out first, even after a rate limit", async () => {
 });
 
 test("deletions do not wait long for a timeout that Discord does not answer", async () => {
-	await using world = await startSpam(
-		{},
-		{ options: { timing: { ...quickTiming, timeoutMs: 20 } } },
-	);
+	await using world = await startSpam({}, { options: { timing: { ...quickTiming, timeoutMs: 20 } } });
 	const { user } = world.join("mallory");
 	world.simulator.faults.stall(timeouts, { times: 1 });
 	for (const channel of [0, 0, 1, 1, 2, 2]) world.post(user, channel, advert);
@@ -133,9 +114,7 @@ test("without the database the bot acts all the same, and says so", async () => 
 	await until("the log entry", () => world.entries().length > 0);
 	expect(world.isTimedOut(user)).toBe(true);
 	expect(world.messagesOf(user)).toEqual([]);
-	expect(world.logged.messages()).toContain(
-		"acting on spam without the database",
-	);
+	expect(world.logged.messages()).toContain("acting on spam without the database");
 });
 
 test("a database that does not respond holds nothing up", async () => {
@@ -182,17 +161,8 @@ test("files are compared by content: the same is spam, another of the same size 
 		}
 		return user;
 	};
-	const innocent = await post("annie", [
-		"picture 1",
-		"picture 2",
-		"picture 3",
-		"picture 4",
-	]);
-	const spammer = await post("mallory", [
-		"picture 9",
-		"picture 9",
-		"picture 9",
-	]);
+	const innocent = await post("annie", ["picture 1", "picture 2", "picture 3", "picture 4"]);
+	const spammer = await post("mallory", ["picture 9", "picture 9", "picture 9"]);
 	await until("the log entry", () => world.entries().length > 0);
 	await world.heard();
 	expect(world.isTimedOut(spammer)).toBe(true);

@@ -4,15 +4,9 @@ import { ChannelType } from "discord.js";
 import { createCases } from "../../../../../src/bot/features/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../../../src/bot/features/moderation/moderation-log.ts";
 import type { IncidentsTiming } from "../../../../../src/bot/features/moderation/spam/incidents.ts";
-import {
-	createSpam,
-	type SpamOptions,
-} from "../../../../../src/bot/features/moderation/spam/spam.ts";
+import { createSpam, type SpamOptions } from "../../../../../src/bot/features/moderation/spam/spam.ts";
 import { createTempBans } from "../../../../../src/bot/features/moderation/temp-bans.ts";
-import type {
-	GuildChannel,
-	User,
-} from "../../../../../src/simulator/world/state/entities.ts";
+import type { GuildChannel, User } from "../../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../../support/until.ts";
 import { type FeatureSetup, startFeature } from "../../running-feature.ts";
 
@@ -115,33 +109,22 @@ export async function startSpam(
 	return Object.assign(world, {
 		channels,
 		/** Posts as a person. Unlike the REST API, this also works for members who are timed out. */
-		post(
-			user: User,
-			channel: number | GuildChannel,
-			content: string,
-			attachments: readonly Attachment[] = [],
-		) {
-			return simulator.world.messages.add(
-				typeof channel === "number" ? channelAt(channel) : channel,
-				user,
-				{ content, attachments },
-			);
+		post(user: User, channel: number | GuildChannel, content: string, attachments: readonly Attachment[] = []) {
+			return simulator.world.messages.add(typeof channel === "number" ? channelAt(channel) : channel, user, {
+				content,
+				attachments,
+			});
 		},
 		/** The messages of a person that exist, in all channels. */
 		messagesOf: ({ id }: User) =>
 			[...guild.channels.values()].flatMap((channel) =>
-				simulator.world.messages
-					.in(channel.id)
-					.filter(({ author }) => author.id === id),
+				simulator.world.messages.in(channel.id).filter(({ author }) => author.id === id),
 			),
-		isTimedOut: ({ id }: User) =>
-			Boolean(guild.members.get(id)?.communication_disabled_until),
+		isTimedOut: ({ id }: User) => Boolean(guild.members.get(id)?.communication_disabled_until),
 		/** Resolves when the bot has read all events so far. */
 		async heard() {
 			const { user } = world.join(`mark${Math.random()}`);
-			await until("the bot has heard", () =>
-				world.connection.guilds.some((one) => one.members.cache.has(user.id)),
-			);
+			await until("the bot has heard", () => world.connection.guilds.some((one) => one.members.cache.has(user.id)));
 		},
 		/** The entries in the moderation log. */
 		entries: () =>

@@ -12,14 +12,9 @@ const link = "https://free-gifts.example/claim?id=1";
 const staffBits = ["ManageMessages", "ModerateMembers"] as const;
 
 /** What a person posts: the number of a channel, a text and pictures. */
-type Script = readonly (readonly [
-	channel: number,
-	text: string,
-	pictures?: readonly ReturnType<typeof picture>[],
-])[];
+type Script = readonly (readonly [channel: number, text: string, pictures?: readonly ReturnType<typeof picture>[]])[];
 
-const everywhere = (text: string) =>
-	[0, 1, 2, 3, 4].map((channel) => [channel, text] as const);
+const everywhere = (text: string) => [0, 1, 2, 3, 4].map((channel) => [channel, text] as const);
 const times = (count: number, text: string, channel = 0): Script =>
 	Array.from({ length: count }, () => [channel, text] as const);
 
@@ -29,14 +24,8 @@ const spam: Record<string, Script> = {
 	"a text five times in a channel": times(5, advert),
 	"a text with other spaces, marks and mentions": [
 		[0, "Free  gift for **all** members,\u200b claim it on my profile now"],
-		[
-			1,
-			"<@123456789012345678> FREE GIFT for all members. Claim it on my profile now!",
-		],
-		[
-			2,
-			"free gift for all members claim it on my profile now <:wow:123456789012345678>",
-		],
+		[1, "<@123456789012345678> FREE GIFT for all members. Claim it on my profile now!"],
+		[2, "free gift for all members claim it on my profile now <:wow:123456789012345678>"],
 	],
 	"a link with other words": [
 		[0, `look ${link}`],
@@ -63,13 +52,8 @@ const spam: Record<string, Script> = {
 const innocent: Record<string, Script> = {
 	"lol in five channels": everywhere("lol"),
 	"lol many times": times(12, "lol"),
-	"a greeting in all channels": everywhere(
-		"Happy New Year everyone, have a great 2027!",
-	),
-	"laughing and cheering": times(
-		8,
-		"hahahahahahahahahahahahahahahahahahahahahaha",
-	),
+	"a greeting in all channels": everywhere("Happy New Year everyone, have a great 2027!"),
+	"laughing and cheering": times(8, "hahahahahahahahahahahahahahahahahahahahahaha"),
 	"a command of a bot, many times": times(9, "!rpg adventure hardmode 12345"),
 	"a poll or a sticker in all channels": everywhere(""),
 	"a picture and a link once each, three times": [0, 1, 2].map((n) => [
@@ -93,27 +77,17 @@ const innocent: Record<string, Script> = {
 		n,
 		`${advert} This is the offer with the number ${n}`,
 	]),
-	"different videos of a site": [0, 1, 2, 3, 4].map((n) => [
-		n,
-		`https://www.youtube.com/watch?v=${n}`,
-	]),
-	"links to a message of the guild": everywhere(
-		"https://discord.com/channels/1/2/3",
-	),
+	"different videos of a site": [0, 1, 2, 3, 4].map((n) => [n, `https://www.youtube.com/watch?v=${n}`]),
+	"links to a message of the guild": everywhere("https://discord.com/channels/1/2/3"),
 	"only emoji and mentions": everywhere(
 		"<:aaaaaaaaaaaaaaaaaaaaaaaaa:123456789012345678> <@123456789012345678> 🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉",
 	),
-	"different pictures in five channels": [0, 1, 2, 3, 4].map((n) => [
-		n,
-		"",
-		[picture(n, 1_000 + n)],
-	]),
+	"different pictures in five channels": [0, 1, 2, 3, 4].map((n) => [n, "", [picture(n, 1_000 + n)]]),
 };
 
 function play(world: SpamWorld, user: string, script: Script) {
 	const { user: author } = world.join(user);
-	for (const [channel, text, pictures] of script)
-		world.post(author, channel, text, pictures);
+	for (const [channel, text, pictures] of script) world.post(author, channel, text, pictures);
 	return author;
 }
 
@@ -133,25 +107,18 @@ for (const [what, script] of Object.entries(spam))
 test("innocent members are not timed out", async () => {
 	await using world = await startSpam();
 	const authors = Object.entries(innocent).map(
-		([what, script], index) =>
-			[what, play(world, `member${index}`, script), script.length] as const,
+		([what, script], index) => [what, play(world, `member${index}`, script), script.length] as const,
 	);
 	await world.heard();
 	for (const [what, user, count] of authors)
-		expect([
-			what,
-			world.isTimedOut(user),
-			world.messagesOf(user).length,
-		]).toEqual([what, false, count]);
+		expect([what, world.isTimedOut(user), world.messagesOf(user).length]).toEqual([what, false, count]);
 	expect(world.entries()).toEqual([]);
 	expect(world.logged.messages()).not.toContain("dealt with spam");
 });
 
 test("the same text by different people is not spam", async () => {
 	await using world = await startSpam();
-	const people = [0, 1, 2, 3, 4].map((n) =>
-		play(world, `member${n}`, [[n, advert]]),
-	);
+	const people = [0, 1, 2, 3, 4].map((n) => play(world, `member${n}`, [[n, advert]]));
 	await world.heard();
 	expect(people.filter(world.isTimedOut)).toEqual([]);
 });
@@ -180,17 +147,12 @@ test("messages that Discord sends at once count by when they were posted", async
 
 test("beyond a number of people at once, spam is ignored until others are dealt with", async () => {
 	await using world = await startSpam({}, { options: { maxWatched: 2 } });
-	const users = [0, 1, 2, 3].map((n) =>
-		play(world, `mallory${n}`, everywhere(advert).slice(0, 3)),
-	);
+	const users = [0, 1, 2, 3].map((n) => play(world, `mallory${n}`, everywhere(advert).slice(0, 3)));
 	await until("two entries", () => world.entries().length === 2);
-	expect(world.logged.messages()).toContain(
-		"ignoring spam: too many people are being timed out",
-	);
+	expect(world.logged.messages()).toContain("ignoring spam: too many people are being timed out");
 	const rest = users.filter((user) => !world.isTimedOut(user));
 	expect(rest).toHaveLength(2);
-	const done = () =>
-		world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
+	const done = () => world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
 	await until("they are done", async () => (await done()).length === 2);
 	for (const user of rest) world.post(user, 3, advert);
 	await until("four entries", () => world.entries().length === 4);
@@ -208,13 +170,10 @@ test("a longer timeout of a moderator stays", async () => {
 		communication_disabled_until: until28,
 	});
 	await world.heard();
-	for (const [channel, text] of everywhere(advert))
-		world.post(user, channel, text);
+	for (const [channel, text] of everywhere(advert)) world.post(user, channel, text);
 	await until("the log entry", () => world.entries().length > 0);
 	expect(world.messagesOf(user)).toEqual([]);
-	expect(guild.members.get(user.id)?.communication_disabled_until).toBe(
-		until28,
-	);
+	expect(guild.members.get(user.id)?.communication_disabled_until).toBe(until28);
 });
 
 test("two bots that find the same spam time the person out once", async () => {
@@ -222,16 +181,10 @@ test("two bots that find the same spam time the person out once", async () => {
 	const beside = { beside: alpha.simulator, channels: 0 };
 	await using beta = await startSpam({}, beside);
 	const { user } = alpha.join("mallory");
-	for (const [channel, text] of everywhere(advert))
-		alpha.post(user, channel, text);
+	for (const [channel, text] of everywhere(advert)) alpha.post(user, channel, text);
 	for (const { logged } of [alpha, beta])
-		await until(
-			"both are done",
-			() => logged.entries("dealt with spam").length > 0,
-		);
-	const timeouts = alpha.guild.auditLog.filter(
-		({ target_id }) => target_id === user.id,
-	);
+		await until("both are done", () => logged.entries("dealt with spam").length > 0);
+	const timeouts = alpha.guild.auditLog.filter(({ target_id }) => target_id === user.id);
 	expect(timeouts).toHaveLength(1);
 	expect(alpha.messagesOf(user)).toEqual([]);
 });
@@ -247,8 +200,7 @@ test("a timeout that another bot has just set for the same spam is not set again
 	const changes = { communication_disabled_until: end };
 	simulator.world.members.edit(guild, member, changes);
 	await world.heard();
-	for (const [channel, text] of everywhere(advert))
-		world.post(user, channel, text);
+	for (const [channel, text] of everywhere(advert)) world.post(user, channel, text);
 	await until("the log entry", () => world.entries().length > 0);
 	expect(member.communication_disabled_until).toBe(end);
 	expect(world.messagesOf(user)).toEqual([]);
@@ -263,24 +215,17 @@ test("staff, members with an exempt role, bots and the owner may repeat themselv
 			permissions: String(PermissionFlagsBits[name]),
 		}),
 	);
-	const members = roles.map(({ id, name }) =>
-		world.join(name, { roles: [id] }),
-	);
+	const members = roles.map(({ id, name }) => world.join(name, { roles: [id] }));
 	const owner = simulator.world.users.get(guild.owner_id);
 	if (!owner) throw new Error("no owner");
 	for (const user of [...members.map(({ user }) => user), owner])
-		for (const [channel, text] of everywhere(advert))
-			world.post(user, channel, text);
+		for (const [channel, text] of everywhere(advert)) world.post(user, channel, text);
 	const bot = simulator.world.users.get(simulator.bot("alpha").id);
 	if (!bot) throw new Error("no bot");
-	for (const [channel, text] of everywhere(advert))
-		world.post(bot, channel, text);
+	for (const [channel, text] of everywhere(advert)) world.post(bot, channel, text);
 	await world.heard();
 	expect(world.logged.messages()).not.toContain("dealt with spam");
-	expect(members.map(({ user }) => world.isTimedOut(user))).toEqual([
-		false,
-		false,
-	]);
+	expect(members.map(({ user }) => world.isTimedOut(user))).toEqual([false, false]);
 });
 
 test("a configured role is exempt", async () => {
@@ -297,8 +242,7 @@ test("a configured role is exempt", async () => {
 		},
 	);
 	const { user } = world.join("annie", { roles: [id] });
-	for (const [channel, text] of everywhere(advert))
-		world.post(user, channel, text);
+	for (const [channel, text] of everywhere(advert)) world.post(user, channel, text);
 	await world.heard();
 	expect(world.isTimedOut(user)).toBe(false);
 });
@@ -317,9 +261,7 @@ test("one message in a honeypot is enough", async () => {
 	world.post(user, 2, "something else");
 	await until("the log entry", () => world.entries().length > 0);
 	expect(world.isTimedOut(user)).toBe(true);
-	expect(world.messagesOf(user).map(({ content }) => content)).toEqual([
-		"something else",
-	]);
+	expect(world.messagesOf(user).map(({ content }) => content)).toEqual(["something else"]);
 });
 
 test("one link on the list is enough, on a subdomain too, and after an edit", async () => {
@@ -404,10 +346,8 @@ test("copies from before the timeout that arrive after everything is done belong
 	const user = play(world, "mallory", copies.slice(0, 3));
 	// The rest is posted before the bot has read anything, and the event of the timeout comes after it.
 	simulator.sockets.holdEvents(true);
-	for (const [channel, text] of copies.slice(3))
-		world.post(user, channel, text);
-	const done = () =>
-		world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
+	for (const [channel, text] of copies.slice(3)) world.post(user, channel, text);
+	const done = () => world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
 	await until("it is done", async () => (await done()).length === 1);
 	simulator.sockets.holdEvents(false);
 	await until("no copy is left", () => world.messagesOf(user).length === 0);
@@ -421,12 +361,7 @@ test("nothing that people wrote is stored or logged", async () => {
 	await until("the log entry", () => world.entries().length > 0);
 	const rows = await world.store.sql`SELECT * FROM spam_incidents`;
 	const cases = await world.store.sql`SELECT * FROM cases`;
-	const all = JSON.stringify([
-		rows,
-		cases,
-		world.entries(),
-		world.logged.lines,
-	]);
+	const all = JSON.stringify([rows, cases, world.entries(), world.logged.lines]);
 	expect(all).not.toMatch(/gift/i);
 });
 
@@ -440,17 +375,14 @@ test("without the permission for timeouts, messages are deleted and the entry sa
 	const user = play(world, "mallory", everywhere(advert));
 	await until("the log entry", () => world.entries().length > 0);
 	expect(world.messagesOf(user)).toEqual([]);
-	expect(JSON.stringify(world.entries())).toContain(
-		"Not timed out: the bot lacks MODERATE_MEMBERS",
-	);
+	expect(JSON.stringify(world.entries())).toContain("Not timed out: the bot lacks MODERATE_MEMBERS");
 });
 
 test("after somebody ends the timeout by hand, a single post is let through, and new spam is a new case", async () => {
 	await using world = await startSpam();
 	const { guild, simulator } = world;
 	const user = play(world, "mallory", everywhere(advert));
-	const rows = () =>
-		world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
+	const rows = () => world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
 	await until("it is over", async () => (await rows()).length === 1);
 	const member = guild.members.get(user.id);
 	if (!member) throw new Error("no member");
@@ -458,16 +390,11 @@ test("after somebody ends the timeout by hand, a single post is let through, and
 		communication_disabled_until: null,
 	});
 	await world.heard();
-	world.post(
-		user,
-		0,
-		"hello again, sorry for all of that, my account was taken",
-	);
+	world.post(user, 0, "hello again, sorry for all of that, my account was taken");
 	await world.heard();
 	expect(world.isTimedOut(user)).toBe(false);
 	expect(world.messagesOf(user)).toHaveLength(1);
-	for (const [channel, text] of everywhere(advert))
-		world.post(user, channel, text);
+	for (const [channel, text] of everywhere(advert)) world.post(user, channel, text);
 	await until("a second incident", async () => (await rows()).length === 2);
 	expect(world.isTimedOut(user)).toBe(true);
 	expect(world.entries()).toHaveLength(2);
@@ -475,10 +402,7 @@ test("after somebody ends the timeout by hand, a single post is let through, and
 });
 
 test("threads count as channels, and a thread of a honeypot as the honeypot", async () => {
-	await using world = await startSpam(
-		{},
-		{ spam: (channels) => ({ honeypots: [channels[4]?.id] }) },
-	);
+	await using world = await startSpam({}, { spam: (channels) => ({ honeypots: [channels[4]?.id] }) });
 	const { simulator } = world;
 	const threadIn = (number: number, owner: User) => {
 		const channel = world.channels[number];
@@ -489,17 +413,14 @@ test("threads count as channels, and a thread of a honeypot as the honeypot", as
 	const { user: one } = world.join("mallory");
 	const threads = [0, 1, 2].map((number) => threadIn(number, one));
 	await world.heard();
-	for (const thread of threads)
-		simulator.world.messages.add(thread, one, { content: advert });
+	for (const thread of threads) simulator.world.messages.add(thread, one, { content: advert });
 	const { user: other } = world.join("trudy");
 	const hidden = threadIn(4, other);
 	await world.heard();
 	simulator.world.messages.add(hidden, other, { content: "hi" });
 	await until("two entries", () => world.entries().length === 2);
 	expect([one, other].map(world.isTimedOut)).toEqual([true, true]);
-	const texts = [...threads, hidden].flatMap(({ id }) =>
-		simulator.world.messages.in(id).map(({ content }) => content),
-	);
+	const texts = [...threads, hidden].flatMap(({ id }) => simulator.world.messages.in(id).map(({ content }) => content));
 	expect(texts.filter((text) => text === advert || text === "hi")).toEqual([]);
 });
 
@@ -522,10 +443,7 @@ test("a forwarded message counts with what it contains", async () => {
 });
 
 test("a person who is timed out is told why, what to do and how to appeal, once", async () => {
-	await using world = await startSpam(
-		{},
-		{ options: { tell: { appeal: "Write to appeals@example.com." } } },
-	);
+	await using world = await startSpam({}, { options: { tell: { appeal: "Write to appeals@example.com." } } });
 	const { simulator } = world;
 	const { user } = world.join("hijacked");
 	await world.heard();
@@ -533,9 +451,7 @@ test("a person who is timed out is told why, what to do and how to appeal, once"
 	const texts = () => {
 		const bot = simulator.world.users.get(simulator.bot("alpha").id);
 		const dm = bot && simulator.world.channels.findDm(bot, user);
-		return dm
-			? simulator.world.messages.in(dm.id).map(({ content }) => content)
-			: [];
+		return dm ? simulator.world.messages.in(dm.id).map(({ content }) => content) : [];
 	};
 	await until("the entry", () => world.entries().length > 0);
 	expect(texts()).toHaveLength(1);
@@ -546,23 +462,14 @@ test("a person who is timed out is told why, what to do and how to appeal, once"
 	expect(advice).toContain(`<#${world.channels[0]?.id}>`);
 	expect(advice).toContain("change your Discord password");
 	expect(appeal).toBe("Write to appeals@example.com.");
-	await until("the entry says so", () =>
-		JSON.stringify(world.entries()).includes("told by direct message"),
-	);
+	await until("the entry says so", () => JSON.stringify(world.entries()).includes("told by direct message"));
 });
 
 test("in a wave of spam, no more than 20 people are told", async () => {
-	await using world = await startSpam(
-		{},
-		{ options: { tell: { appeal: undefined } } },
-	);
-	const people = Array.from(
-		{ length: 25 },
-		(_, at) => world.join(`p${at}`).user,
-	);
+	await using world = await startSpam({}, { options: { tell: { appeal: undefined } } });
+	const people = Array.from({ length: 25 }, (_, at) => world.join(`p${at}`).user);
 	await world.heard();
-	for (const user of people)
-		for (const channel of [0, 1, 2]) world.post(user, channel, advert);
+	for (const user of people) for (const channel of [0, 1, 2]) world.post(user, channel, advert);
 	await until("all are timed out", () => people.every(world.isTimedOut));
 	await until("all entries", () => world.entries().length === people.length);
 	const { requests } = world.simulator;
