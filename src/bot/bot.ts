@@ -52,7 +52,6 @@ const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
  */
 const shutdownGraceMs = 26_000;
 
-/** Milliseconds for which the shutdown of the bot waits until queued audit log embeds are posted on Discord. */
 const auditChannelGraceMs = 2_000;
 
 const instructions =
@@ -405,9 +404,6 @@ export function startBot(
 	};
 }
 
-/**
- * Starts the HTTP server. If that fails, calls `undo` to close what the bot has already opened, and rethrows the error.
- */
 function listenOr(undo: () => void, options: ListenOptions): Listener {
 	try {
 		return listen(options);
@@ -417,10 +413,6 @@ function listenOr(undo: () => void, options: ListenOptions): Listener {
 	}
 }
 
-/**
- * Returns the state of the bot's backups of guilds, for the JSON response of GET /status; null if the bot makes no
- * backups.
- */
 function describeBackups({ every, lastAt, failing }: BackupsStatus) {
 	if (every === undefined) return null;
 	return {
@@ -430,12 +422,10 @@ function describeBackups({ every, lastAt, failing }: BackupsStatus) {
 	};
 }
 
-/** Whether the bot is logged in, and at least one of its shards is connected. */
 function isOnline({ ready, shards }: Connection): boolean {
 	return ready && shards.some(({ connected }) => connected);
 }
 
-/** Returns the state of the bot's connection to Discord, for the JSON response of GET /status. */
 function describeConnection(connection: Connection) {
 	const { state, user, guilds, requests, droppedEvents } = connection;
 	const hasShards = connection.shards.length > 1;
@@ -468,7 +458,6 @@ function describeConnection(connection: Connection) {
 	};
 }
 
-/** Returns the state of each shard, for the JSON response of GET /status. */
 function describeShards(connection: Connection) {
 	const counts = new Map<number, number>();
 	for (const guild of connection.guilds) {

@@ -90,10 +90,6 @@ if (command) {
 }
 await runProgram(configure, startBot);
 
-/**
- * Parses the options for guild documents. If they are invalid, prints an error and exits with code 2, as for unknown
- * options.
- */
 function readGuildFileCommand(values: GuildFileValues) {
 	try {
 		return guildFileCommand(values);

@@ -52,10 +52,6 @@ if (failed.length > 0) {
 	process.exit(1);
 }
 
-/**
- * Builds the executable for the platform `target` and, with `--release`, the release archive. If the build fails, prints
- * the error and records the platform as failed.
- */
 async function buildFor(target: string, directory: string): Promise<void> {
 	const stamp = { ...source, target };
 	let executable: string;
@@ -76,10 +72,6 @@ async function buildFor(target: string, directory: string): Promise<void> {
 	made.push(writeRelease(options));
 }
 
-/**
- * Writes the file dist/SHA256SUMS with the checksums of all built files, in the format of sha256sum. Paths are relative
- * to dist.
- */
 function writeSums(): void {
 	const lines = made.map((path) => {
 		const bytes = readFileSync(path);

@@ -7,7 +7,6 @@ import { version } from "../lib/program/program.ts";
 import { linkNames } from "./compile.ts";
 import { createTar } from "./tar.ts";
 
-/** Files and folders of the repository that every release archive contains in addition to the executable. */
 const extras = [
 	"README.md",
 	"LICENSE",
@@ -65,10 +64,6 @@ export function writeRelease(options: ReleaseOptions): string {
 	return path;
 }
 
-/**
- * Returns the paths of all files in the folder `path`, or `path` itself if it is a file. Paths are relative to `root`,
- * with / as separator on all systems.
- */
 function filesIn(root: string, path: string): string[] {
 	if (statSync(join(root, path)).isFile()) return [path];
 	return readdirSync(join(root, path), { withFileTypes: true })

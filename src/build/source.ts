@@ -10,10 +10,6 @@ export interface Source {
 	time: number;
 }
 
-/**
- * Files and folders of the repository from which the executables are built. A build is "dirty" if one of them has
- * uncommitted changes.
- */
 const inputs = [
 	"src",
 	"instances/example",
@@ -46,9 +42,6 @@ export function readSource(root: string, env: Record<string, string | undefined>
 	};
 }
 
-/**
- * Runs a git command in the directory `root` and returns its output; undefined if git is missing or the command fails.
- */
 function git(root: string, ...args: string[]): string | undefined {
 	try {
 		const { success, stdout } = Bun.spawnSync(["git", ...args], {

@@ -17,10 +17,6 @@ export function hostTarget(): string {
 	return `${system}-${process.arch}${isMusl() ? "-musl" : ""}`;
 }
 
-/**
- * Whether this process runs with the C library musl, which is true if the process has loaded the musl loader into its
- * memory.
- */
 function isMusl(): boolean {
 	if (process.platform !== "linux") return false;
 	return /\/ld-musl-/.test(readFileSync("/proc/self/maps", "utf8"));

@@ -3,7 +3,6 @@
 import { commandOf } from "../lib/program/launch.ts";
 import { eachLine } from "../lib/program/lines.ts";
 
-/** Milliseconds that a child process gets to shut down before it is killed. */
 const graceMs = 500;
 
 export interface Child extends AsyncDisposable {
@@ -24,12 +23,10 @@ export interface ChildOptions {
 	onTrouble(line: string): void;
 }
 
-/** The fields of a child process's log line (JSON) that this program reads. */
 interface LogLine {
 	level: string;
 	message: string;
 	url?: string;
-	/** The field `reason` of a child process's log line, which says why a warning was logged. */
 	reason?: string;
 	error?: string;
 }
@@ -77,7 +74,6 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 	};
 }
 
-/** Parses a line that a child process wrote to stdout. A line that is not JSON is taken for an error message. */
 function readLog(text: string): LogLine {
 	try {
 		return JSON.parse(text);

@@ -19,12 +19,9 @@ import { type Child, type ChildOptions, startChild } from "./child.ts";
 import { tryPort } from "./ports.ts";
 import { createTemporaryDirectory } from "./temporary-directory.ts";
 
-/** The names of the demo's two bots. Each bot has its own guild in the simulated Discord. */
 const demoBots = ["alpha", "beta"];
-/** How chat commands begin for both bots of the demo: with the prefix "!" and the word "m", as in "!m help". */
 const command = { prefix: "!", root: "m" };
 const readyWithinMs = 30_000;
-/** Milliseconds to wait before an ended child process is restarted. */
 const restartPauseMs = 500;
 
 /** The addresses, tokens and ids of the running demo, which its option `--json` prints. */
@@ -119,10 +116,6 @@ export async function startDemo(options: DemoOptions) {
 				user_id: account.id,
 				guild_id: guild.id,
 				channel_ids: Object.fromEntries(channels.map((c) => [c.name, c.id])),
-				/**
-				 * Id of the guild's text channel for general conversation, such as "general"; undefined if the guild has no
-				 * channel in which everyone may write.
-				 */
 				chat_channel_id: chatChannelOf(guild)?.id,
 				command: command.prefix + command.root,
 			};
@@ -165,7 +158,6 @@ export async function startDemo(options: DemoOptions) {
 				 * signing in is off.
 				 */
 				connections: publicUrl && `${publicUrl}/connections`,
-				/** URL of the gateway's console. */
 				console: new URL("/console", gateway.url).href,
 			},
 			worlds: documentGuilds.map(({ file, guild, bot, notes }) => ({
@@ -176,7 +168,6 @@ export async function startDemo(options: DemoOptions) {
 			})),
 			instances: bots,
 			platform: {
-				/** URL of the page that shows the simulated Discord. */
 				url: `${simulator.url}/`,
 				api: simulator.api,
 				users: [...simulator.world.accounts.values()].flatMap(({ user: { id, username, bot }, token }) =>
@@ -184,17 +175,12 @@ export async function startDemo(options: DemoOptions) {
 				),
 			},
 			game: { url: game.url, secret: game.secret, codes },
-			/** URL and API key of the simulated AI provider that the bots use. */
 			ai: { url: ai.url, key: ai.key },
 		},
 		failed: failed.promise,
 		close: () => running.disposeAsync(),
 	};
 
-	/**
-	 * Starts a child process, and starts it again on the same port whenever it ends. `portSetting` is the environment
-	 * variable that sets the port.
-	 */
 	async function keepRunning(portSetting: string, options: Program): Promise<{ url: string }> {
 		let child = await start(options);
 		const { url } = child;
@@ -255,10 +241,6 @@ function signInSettings({ world, api }: Simulator, publicUrl: string): Record<st
 	};
 }
 
-/**
- * Returns the section `[game]` of a bot's config.toml, for a bot in one of the demo's own guilds. It turns on all game
- * features except donator_sync. Adds the role that the setting `restricted_role` needs to the guild.
- */
 function gameConfig(world: World, guild: Guild): string {
 	const staffRole = guild.roles.values().find(({ name }) => name === "Staff");
 	const channels = guild.channels.values();
@@ -276,7 +258,6 @@ staff_roles = ["${staffRole.id}"]
 `;
 }
 
-/** Writes the config.toml of a bot and returns the directory. The bot uses the simulated AI. */
 function writeConfig(parent: string, name: string, given: { aiUrl: string; game: string }): string {
 	const directory = join(parent, name);
 	mkdirSync(directory);
@@ -299,9 +280,6 @@ api_key_env = "SIMULATED_API_KEY"
 	return directory;
 }
 
-/**
- * Resolves when an HTTP GET of `url` returns `text`. Rejects with a ConfigError if that does not happen within 30 s.
- */
 async function respondsWith(url: string, text: string): Promise<void> {
 	const end = performance.now() + readyWithinMs;
 	let last = "";

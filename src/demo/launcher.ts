@@ -24,10 +24,6 @@ export function launcherEnd(): Promise<void> {
 	});
 }
 
-/**
- * Returns the chain of processes that started the demo, from this process up to npm, as pairs of a process id and the
- * parent's id. If npm did not start the demo, returns only one pair: this process and its parent.
- */
 function findChain(): { child: number; parent: number }[] {
 	const chain = [{ child: process.pid, parent: process.ppid }];
 	for (let pid = process.ppid; ; ) {
@@ -43,10 +39,6 @@ function findChain(): { child: number; parent: number }[] {
 	return chain.slice(0, 1);
 }
 
-/**
- * Returns the parent's id and the name of the process `pid`; undefined if the process has ended or the system has no
- * /proc.
- */
 function readProcess(pid: number): { parent: number; name: string } | undefined {
 	let stat: string;
 	try {

@@ -90,7 +90,6 @@ await runProgram(
 	print,
 );
 
-/** If the part of the demo cannot listen on its port, prints one line that says what to do, and exits. */
 async function requirePort(part: "gateway" | "simulator", port: number, address: string): Promise<void> {
 	const tried = await tryPort(port, address);
 	if (typeof tried === "number") return;

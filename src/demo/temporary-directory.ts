@@ -34,7 +34,6 @@ export async function createTemporaryDirectory(): Promise<string> {
 	return path;
 }
 
-/** The shells that delete directories. The reference keeps their stdin from being closed by garbage collection. */
 const keepers: unknown[] = [];
 
 /**

@@ -45,10 +45,6 @@ export async function checkGateway(
 
 type Asked = ReturnType<typeof ask>;
 
-/**
- * Starts to ask a bot for its tools and guilds, and returns without waiting. In the result, the promise `answered`
- * resolves when the bot has responded or failed to respond.
- */
 function ask(instance: Instance, { token, maxInFlight }: GatewayConfig) {
 	const backend = new Backend({
 		instance,
@@ -86,7 +82,6 @@ function checksOf(config: GatewayConfig, asked: readonly Asked[], log: Log): Che
 	return checks;
 }
 
-/** Checks the gateway's port. Passes if it is free, or if a running gateway with the same settings uses it. */
 async function checkPort(config: GatewayConfig, log: Log): Promise<Found> {
 	const { bindAddress: hostname, port } = config;
 	if (port === 0) return "0: any free port";
@@ -129,7 +124,6 @@ function pinnedTo({ name, pinned }: Instance): string {
 	return pinned.size > 0 ? `; ${pinVariable(name)} pins ${pinned.size}` : "";
 }
 
-/** Creates the error for a bot that did not respond, with the next step for the operator. */
 function explain(reason: string, instance: Instance): CheckFailed {
 	const { name, url, endpoint } = instance;
 	if (/HTTP 404/.test(reason))
@@ -153,7 +147,6 @@ function nextStep(reason: string, name: string, url: string): string {
 	return `Is the program at ${url} a bot of Guildhall? Look at its log.`;
 }
 
-/** Warns about each guild that several bots serve, since calls by guild_id go to only one of these bots. */
 async function checkGuilds(asked: readonly Asked[]): Promise<Found> {
 	await Promise.all(asked.map(({ answered }) => answered));
 	const backends = asked.map(({ backend }) => backend);

@@ -40,9 +40,7 @@ import { limitStore } from "./store/limited-store.ts";
 import type { GatewayStore } from "./store/store.ts";
 
 const maxBodyBytes = 64 * 1024;
-/** The session id that the gateway gives to every client, since it keeps no state per client. */
 const sessions = "gateway-session";
-/** Milliseconds for which the shutdown of the gateway waits until the responses to cancelled calls are sent. */
 const shutdownGraceMs = 500;
 const info = { name: "guildhall-gateway", title: "Guildhall", version };
 

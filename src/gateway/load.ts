@@ -4,7 +4,6 @@
 import type { Console, ConsoleOptions } from "./console/console.ts";
 import { paths } from "./oauth/protocol/metadata.ts";
 
-/** Milliseconds after the start of the gateway at which the console is loaded. */
 const consoleAfterMs = 1_000;
 
 /**

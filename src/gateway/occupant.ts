@@ -4,7 +4,6 @@ import { askPort } from "../lib/program/own-port.ts";
 import { isObject } from "../mcp/json-rpc.ts";
 import type { GatewayConfig } from "./config/config.ts";
 
-/** Timeout in milliseconds for finding out which program listens on GATEWAY_PORT. */
 const occupantTimeoutMs = 2_000;
 
 /**
@@ -32,7 +31,6 @@ export async function askOccupant({
 	}
 }
 
-/** Returns the names and URLs of instances as text for comparison. Their order does not matter. */
 function sorted(instances: unknown): string {
 	if (!Array.isArray(instances)) return "";
 	const pairs = instances.map((one) => JSON.stringify([one?.name, one?.url]));

@@ -4,7 +4,6 @@
 import { basename } from "node:path";
 import { parseCommandLine } from "../lib/program/program.ts";
 
-/** The programs by name. Importing a program's file runs the program. */
 const programs: Record<string, { description: string; run: () => Promise<unknown> }> = {
 	up: {
 		description: "the gateway and all bots of a directory",

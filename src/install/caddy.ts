@@ -71,7 +71,6 @@ export function domainSteps(system: System, record: InstallRecord, domain: strin
 	return [hostStep(system, record, domain), site, importStep(system, record)];
 }
 
-/** Returns the step that lets the gateway accept the domain in the header Host. */
 function hostStep(system: System, record: InstallRecord, domain: string): Step {
 	const path = system.at(gatewayEnvPath);
 	const text = () => readWithoutLinks(path);
@@ -130,7 +129,6 @@ export function setLine(text: string, key: string, value: string): string {
 	return value === "" ? others : `${others}${end}${key}=${value}\n`;
 }
 
-/** Returns the step that imports the site file in the Caddyfile and reloads Caddy. */
 function importStep(system: System, record: InstallRecord): Step {
 	const text = () => readText(system.at(caddyfilePath));
 	const has = () => text().split("\n").includes(importLine);

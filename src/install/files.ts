@@ -23,7 +23,6 @@ export interface FileOptions {
 	afterUndo?: () => void;
 }
 
-/** State of a file: its content compared with the content to write, and with the hashes in the installation record. */
 type FileState =
 	| "absent"
 	/** Has the content and mode to write, and is in the record. */
@@ -128,10 +127,8 @@ function hasMode(path: string, mode: number): boolean {
 	return (statSync(path).mode & 0o7777) === mode;
 }
 
-/** Hashes of large files, by path. `stamp` changes when the file does. */
 const knownHashes = new Map<string, { stamp: string; hash: string }>();
 
-/** Returns the SHA-256 hash of a file in hexadecimal; undefined if it does not exist. */
 function hashFile(path: string): string | undefined {
 	const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
 	if (!stat) return undefined;

@@ -28,10 +28,8 @@ export interface Operator {
 	ask(question: string): Promise<boolean>;
 }
 
-/** Path of the gateway's unit in an installation with one unit for each program (docker/systemd). */
 const otherUnit = "/etc/systemd/system/guildhall-gateway.service";
 
-/** Returns all steps: install applies them in this order, uninstall undoes them in reverse. */
 function allSteps(
 	system: System,
 	record: InstallRecord,

@@ -49,10 +49,6 @@ export class ByteBudget {
 		holder.heldBytes = 0;
 	}
 
-	/**
-	 * Returns the largest unfinished response of the owner (such as an HTTP client) with the most buffered bytes in
-	 * total.
-	 */
 	#largest(): ByteHolder | undefined {
 		const held = (holders: readonly ByteHolder[]) => holders.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
 		return [...Map.groupBy(this.#holders, ({ owner }) => owner).values()]

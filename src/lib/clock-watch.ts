@@ -2,13 +2,11 @@
 // suspended or its clock was set.
 
 const checkMs = 10_000;
-/** Differences up to this many milliseconds are ignored: clocks are adjusted in small steps, and timers are late. */
 const toleranceMs = 1_000;
 
 export class ClockWatch {
 	readonly #listeners = new Set<() => void>();
 	#timer: Timer | undefined;
-	/** Difference between the two clocks at the last check, in milliseconds. */
 	#offsetMs = 0;
 
 	constructor(

@@ -112,10 +112,6 @@ export function unknownKeys(schema: object, values: unknown, path: readonly stri
 	});
 }
 
-/**
- * The properties of a Valibot schema that contain other schemas, such as those of an object's entries or an array's
- * items.
- */
 interface SchemaParts {
 	type?: string;
 	entries?: Record<string, object>;
@@ -167,7 +163,6 @@ function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {
 	return holdsSecret(key) ? expected : `${expected}, received ${masked(issue.received)}${nextStep(issue, given)}`;
 }
 
-/** Words for Valibot's type names in messages to operators, such as "a list" for Array. */
 const kinds: Record<string, string> = {
 	string: "text",
 	boolean: "true or false",
@@ -176,10 +171,6 @@ const kinds: Record<string, string> = {
 	Object: "a section",
 };
 
-/**
- * Returns a hint on how to correct a value of the wrong type, such as "; leave out the quotation marks", for the end of
- * an error message; "" if there is none.
- */
 function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
 	if (typeof input !== "string") {
 		const isWord = ["number", "bigint", "boolean"].includes(typeof input);
@@ -279,7 +270,6 @@ export function nameNearMisses(
 	});
 }
 
-/** Returns the Levenshtein distance between two words, ignoring case. */
 function distance(a: string, b: string): number {
 	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
 	for (const [i, letter] of [...a.toLowerCase()].entries()) {
@@ -340,10 +330,6 @@ export function integer(min: number, max: number) {
 /** Valibot schema for a TCP port to listen on; 0 takes any free port. */
 export const port = integer(0, 65_535);
 
-/**
- * Returns a Valibot schema for a comma-separated list of names, which are converted to lower case. `expected` describes
- * valid names in error messages.
- */
 function nameList(isName: (name: string) => boolean, expected: string) {
 	return v.pipe(
 		v.string(),

@@ -7,13 +7,8 @@ export const timeIsUp = new DOMException("no response before the deadline", "Tim
 /** The reason with which the signals of all tool calls abort when the program stops. */
 export const stopped = new DOMException("the program is stopping", "AbortError");
 
-/**
- * The abort signal of one tool call. It aborts at the call's deadline, when the program stops, or when the caller
- * cancels the call. The abort reason says which of these happened.
- */
 class CallSignal extends PlainSignal {
 	constructor(
-		/** The call's deadline, in milliseconds of the monotonic clock (`performance.now()`). */
 		readonly endsAt: number,
 		readonly caller: Signal | undefined,
 	) {
@@ -22,7 +17,6 @@ class CallSignal extends PlainSignal {
 		else caller?.addEventListener("abort", this);
 	}
 
-	/** Called when the signal of the caller aborts. */
 	handleEvent(): void {
 		this.abort(this.caller?.reason);
 	}
@@ -33,7 +27,6 @@ class CallSignal extends PlainSignal {
 }
 
 export class Deadlines {
-	/** Abort signals of the calls that have not ended, in the order of their deadlines. */
 	readonly #pending = new Set<CallSignal>();
 	#timer: Timer | undefined;
 	#isStopped = false;

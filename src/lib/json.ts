@@ -14,10 +14,6 @@ export function hasMoreValues(text: string, maxValues: number): boolean {
 	return false;
 }
 
-/**
- * Returns the position of the closing quote of the JSON string that begins at `start`, or the length of the text if the
- * string is not closed.
- */
 function endOfString(text: string, start: number): number {
 	for (let at = start + 1; ; at++) {
 		at = text.indexOf('"', at);

@@ -1,10 +1,6 @@
 // Per-key async mutex: work on the same thing runs one at a time, in the order of the calls.
 
 export class KeyedMutex {
-	/**
-	 * For each locked key: the promise of the latest call of `withLock` with this key, for which the next call has to
-	 * wait.
-	 */
 	readonly #last = new Map<string, Promise<unknown>>();
 
 	/** Number of keys of this mutex that are locked now. */

@@ -69,7 +69,6 @@ export const silentLog: Log = createLog({ format: "text", level: "error" }, () =
 let lastMs = Number.NaN;
 let lastTime = "";
 
-/** Returns the current time as ISO 8601. The text is cached for one millisecond. */
 function timeText(): string {
 	const ms = Date.now();
 	if (ms !== lastMs) {
@@ -101,7 +100,6 @@ export function textLine(time: string, level: Level, message: string, fields: Fi
 	return `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${escapeBreaks(message)}${written.join("")}`;
 }
 
-/** Returns the stack of an error, followed by the stacks of its causes. */
 function describe(error: Error): string {
 	const own = error.stack ?? `${error.name}: ${error.message}`;
 	return error.cause instanceof Error ? `${own}\ncaused by: ${describe(error.cause)}` : own;

@@ -4,10 +4,6 @@
 
 export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/**
- * Values of a metric's labels, in the order of its label names. Passing more or fewer values than the metric has labels
- * throws a TypeError.
- */
 type LabelValues = readonly string[];
 
 type Sample = readonly [labelValues: LabelValues, value: number];
@@ -27,7 +23,6 @@ type AddRead = (
 	name: string,
 	help: string,
 	labelNames: readonly string[],
-	/** Returns the current values of the metric: samples with label values, or one number if the metric has no labels. */
 	read: () => number | Iterable<Sample>,
 ) => void;
 
@@ -54,7 +49,6 @@ const defaultBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 
 export function createRegistry(): Registry {
 	const taken = new Set<string>();
-	/** Functions that each return the lines of one metric in Prometheus text format. */
 	const metrics: (() => Iterable<string>)[] = [];
 
 	function add(
@@ -167,23 +161,16 @@ export function addProcessMetrics(registry: Registry): void {
 
 const histogramSuffixes = ["_bucket", "_sum", "_count"] as const;
 
-/** One combination of label values, as text, and its state. */
 interface Series<State> {
 	labels: string;
 	state: State;
 }
 
-/** The series of all combinations of label values that begin with the same values. */
 interface SeriesNode<State> {
 	series: Series<State> | undefined;
-	/** The nodes below, by the next label value. */
 	next: Map<string, SeriesNode<State>>;
 }
 
-/**
- * Creates a store that keeps one state, such as a counter's value, for each combination of a metric's label values. The
- * returned function `of` creates a missing state; `peek` returns undefined instead.
- */
 function createSeries<State>(name: string, labelNames: readonly string[], begin: () => State) {
 	const all: Series<State>[] = [];
 	const createNode = (): SeriesNode<State> => ({

@@ -150,7 +150,6 @@ export function includesAccess(given: Access, needed: Access): boolean {
 	return accessLevels.indexOf(given) >= accessLevels.indexOf(needed);
 }
 
-/** The properties of a caller by which it is told how to get a higher access level. */
 type Raising = Partial<Pick<Principal, "id" | "narrowed">>;
 
 /**

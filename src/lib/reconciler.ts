@@ -59,11 +59,9 @@ export interface Reconciler {
 	close(graceMs: number): Promise<void>;
 }
 
-/** The state of a unit of work that is running or waits to be retried. */
 interface Attempt {
 	lane: string | undefined;
 	failures: number;
-	/** When to retry the failed work, in milliseconds of the monotonic clock (`performance.now()`). */
 	retryAt: number;
 	running: Promise<void> | undefined;
 }
@@ -100,9 +98,6 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 		}
 	}
 
-	/**
-	 * Calls `scan` once and starts the work that is due. Returns the milliseconds to wait before `scan` is called again.
-	 */
 	async function scanOnce(): Promise<number> {
 		const active = [...attempts].filter(([, attempt]) => attempt.running);
 		const running = new Set(active.map(([key]) => key));

@@ -21,7 +21,6 @@ export interface Signal {
 export class PlainSignal implements Signal {
 	aborted = false;
 	reason: unknown = undefined;
-	/** The first listener. Few signals have `#others` at the same time. */
 	#listener: AbortListener | undefined;
 	#others: AbortListener[] | undefined;
 

@@ -8,10 +8,6 @@ export interface WindowOptions {
 }
 
 export class SlidingWindow {
-	/**
-	 * Times of the latest counted events, such as requests, in milliseconds, oldest first. There are at most as many
-	 * times as the rate limit allows events.
-	 */
 	readonly #times: number[] = [];
 	readonly #max: number;
 	readonly #windowMs: number;

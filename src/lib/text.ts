@@ -13,15 +13,8 @@ function createPatterns() {
 	 */
 	const breaking = String.raw`[\p{Cc}\p{Zl}\p{Zp}]`;
 
-	/**
-	 * Regular expression source for the visible characters in the Unicode category of format characters (Cf), such as the
-	 * Arabic end of ayah. Source: Prepended_Concatenation_Mark in UAX #44.
-	 */
 	const visible = String.raw`[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]`;
 
-	/**
-	 * Regular expression source for the characters to escape: invisible characters, direction controls and noncharacters.
-	 */
 	const invisible = String.raw`(?!${visible})[\p{Cf}\p{DI}\p{Cs}\p{NChar}]`;
 
 	/**
@@ -37,21 +30,9 @@ function createPatterns() {
 		const tags = Array.from(code, (letter) => 0xe0000 + letter.charCodeAt(0));
 		return `\u{1f3f4}${String.fromCodePoint(...tags, 0xe007f)}`;
 	});
-	/**
-	 * Regular expression source for emoji that stay unchanged when invisible characters are escaped: the flags of England,
-	 * Scotland and Wales, keycaps, and single or joined emoji.
-	 */
 	const emoji = String.raw`${flags.join("|")}|[0-9#*]\ufe0f\u20e3|${onePicture}(?:\u200d${onePicture})*`;
 
-	/**
-	 * Unicode codes of scripts whose words contain zero-width joiners and non-joiners, such as Arabic and Devanagari. A
-	 * joiner after a letter of these scripts is not escaped.
-	 */
 	const scripts = "Arab Syrc Nkoo Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Mymr Mong";
-	/**
-	 * Unicode codes of scripts without spaces between words, such as Thai. A zero-width space between letters of these
-	 * scripts may mark the end of a word and is not escaped.
-	 */
 	const unspaced = "Khmr Laoo Mymr Thai";
 	const after = (names: string) => `(?<=[${names.replace(/(\w+) ?/g, "\\p{sc=$1}")}])`;
 	const joiner = String.raw`(?:${after(scripts)}[\u200c\u200d]|${after(unspaced)}\u200b(?=\p{L}))(?!${invisible})`;
@@ -70,7 +51,6 @@ function patterns() {
 	return created;
 }
 
-/** Whether `text` has only visible ASCII characters and spaces, as most texts. */
 function isPlain(text: string): boolean {
 	return !/[^ -~]/.test(text);
 }
@@ -83,10 +63,6 @@ function isClean(text: string): boolean {
 	return isPlain(text) || !patterns().invisibleOrBreaking.test(text);
 }
 
-/**
- * Maximum number of consecutive invisible characters that are each escaped. Of a longer sequence, only the first ones
- * are escaped, followed by the number of the others.
- */
 const maxRun = 32;
 
 /**

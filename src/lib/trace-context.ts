@@ -12,7 +12,6 @@ export interface TraceContext {
 	tracestate: string | undefined;
 }
 
-/** Maximum length of `tracestate` in characters. The standard requires at least 512. */
 const maxStateLength = 4_096;
 const maxStateMembers = 32;
 
@@ -33,7 +32,6 @@ export function readTrace(headers: Headers, meta: unknown): TraceContext | undef
 	return { id, traceparent, tracestate };
 }
 
-/** Returns the trace id in a `traceparent`; undefined if the value is invalid. */
 function traceIdOf(value: unknown): string | undefined {
 	if (typeof value !== "string") return undefined;
 	// Later versions of the standard may add fields at the end.
@@ -43,7 +41,6 @@ function traceIdOf(value: unknown): string | undefined {
 	return version === "00" && more !== undefined ? undefined : id;
 }
 
-/** Matches one member of `tracestate`, such as `vendor=value`. */
 const stateMember =
 	/^(?:[a-z][a-z\d_*/-]{0,255}|[a-z\d][a-z\d_*/-]{0,240}@[a-z][a-z\d_*/-]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 

@@ -13,10 +13,6 @@ export function isLoopbackHost(host: string | null): boolean {
 	return name !== undefined && loopbackNames.has(name);
 }
 
-/**
- * Returns the host name in a Host header, in lower case and without the port; undefined if the header is invalid, such
- * as two Host headers joined into one.
- */
 function hostName(host: string | null): string | undefined {
 	const match = host?.match(/^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i);
 	return match?.[1]?.toLowerCase();

@@ -3,10 +3,8 @@
 
 import { type AbortListener, PlainSignal } from "../lib/signal.ts";
 
-/** Milliseconds between two checks of the signals with listeners. */
 const checkMs = 50;
 
-/** Signals that have a listener, but do not follow the signal of their request yet. */
 const unwatched = new Set<ClientSignal>();
 let timer: Timer | undefined;
 

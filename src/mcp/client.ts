@@ -26,15 +26,10 @@ const readsPlainEvents = usesFastPath("plain-event");
 
 /** Limit of an MCP server's response, in characters. A longer response fails the request. */
 const maxResponseLength = 16 * 1024 * 1024;
-/** Responses with more characters than this are checked for too many JSON values before they are parsed. */
 const uncountedLength = 1024 * 1024;
 const maxValues = 500_000;
 /** Limit of the response to the MCP request `initialize`, in bytes. */
 const maxHandshakeBytes = 256 * 1024;
-/**
- * When an HTTP response contains no JSON-RPC response: number of characters at its beginning that are searched for an
- * error message.
- */
 const maxErrorLength = 64 * 1024;
 
 const cancelTimeoutMs = 1_000;
@@ -205,7 +200,6 @@ export function createClient(options: ClientOptions): Client {
 		}
 	}
 
-	/** Tells the server with `notifications/cancelled` to cancel a request. Errors are ignored. */
 	function cancel({ id, session }: PendingRequest): void {
 		if (!session) return;
 		const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
@@ -280,11 +274,9 @@ class PendingRequest implements ResponseHandler {
 		readonly session: ClientSession | undefined,
 		readonly signal: Signal,
 		readonly onHead: ((response: HttpResponse) => void) | undefined,
-		/** Called if the signal aborts after a byte of the request was written. */
 		readonly onAbort: ((request: PendingRequest) => void) | undefined,
 	) {}
 
-	/** Resolves with the response. Rejects with a ClientError. */
 	get response(): Promise<ClientResponse> {
 		return this.#settle.promise;
 	}
@@ -300,7 +292,6 @@ class PendingRequest implements ResponseHandler {
 		this.#settle.reject(this.#errorOf(cause));
 	}
 
-	/** Reads any response. `whole` is its body, if its length is known. */
 	async #read(http: HttpResponse, whole: Uint8Array | Promise<Uint8Array> | undefined): Promise<ClientResponse> {
 		const { id } = this;
 		try {
@@ -341,10 +332,6 @@ export function withId(text: string, id: string): string {
 	return text.slice(0, old.start) + id + text.slice(old.end);
 }
 
-/**
- * Reads a single SSE event with a tool's result without parsing its JSON, which saves time for long results. Returns
- * undefined for other responses and for an unusual JSON layout.
- */
 function readPlain(bytes: Uint8Array, { status, headers }: HttpResponse, id: number): ClientResponse | undefined {
 	const isStream = headers.get("content-type") === "text/event-stream";
 	if (!readsPlainEvents || status !== 200 || !isStream) return undefined;
@@ -409,10 +396,6 @@ async function* bodyText(body: AsyncIterable<Uint8Array>) {
 	yield text + decoder.decode();
 }
 
-/**
- * Parses the JSON-RPC response to request `id`, or a JSON-RPC error without an id. Returns undefined for anything else,
- * such as a notification or invalid JSON.
- */
 function parseResponse(text: string, id: number): ClientResponse["message"] | undefined {
 	// Invalid JSON is undefined: then the HTTP status decides what to report.
 	const message = parseJson(text);
@@ -424,10 +407,6 @@ function parseResponse(text: string, id: number): ClientResponse["message"] | un
 
 const decisiveKeys = new Set(["id", "result", "error"]);
 
-/**
- * Returns the first of the keys `id`, `result` and `error` that occurs twice in a JSON-RPC response. JSON parsers
- * differ in which of the two values they read.
- */
 function duplicateKey(text: string): string | undefined {
 	const seen = new Set<string>();
 	for (const { key } of readMembers(text)) {
@@ -439,11 +418,6 @@ function duplicateKey(text: string): string | undefined {
 
 const lostSession = /session not found/i;
 
-/**
- * Whether a JSON-RPC error says that the server does not know the session (any more). With a 4xx status, the message
- * contains "session not found"; with a lower status, it begins with these words, optionally after a label such as "Bad
- * Request: ".
- */
 function saysLostSession(error: unknown, status: number): boolean {
 	const message = isObject(error) ? error.message : undefined;
 	if (typeof message !== "string" || status >= 500) return false;

@@ -28,7 +28,6 @@ const approval = v.object({
 	token: text(100),
 	tool: text(200),
 	guild: v.nullable(v.object({ id: text(20), name: text(200) })),
-	/** The requester and the client, in words. */
 	requester: text(1_000),
 	client: text(500),
 	/** The arguments as indented JSON, and what the call would do ("" if that is unknown). Neither is shortened. */
@@ -36,7 +35,6 @@ const approval = v.object({
 	plan: text(maxApprovalBytes),
 	createdAt: time,
 	expiresAt: time,
-	/** Whether the viewer may deny the call, and why the viewer may not approve it (null if no reason is known). */
 	mayDeny: v.boolean(),
 	why: optionalText(1_000),
 });
@@ -49,7 +47,6 @@ const approvals = v.object({
 });
 
 const decision = v.object({
-	/** What happened, in words, and whether the decision counted. */
 	message: text(10_000),
 	done: v.boolean(),
 });
@@ -66,7 +63,6 @@ const auditedCall = v.object({
 	client: text(200),
 	key: optionalText(200),
 	person: optionalText(20),
-	/** The arguments as JSON, with message texts and secrets redacted. */
 	arguments: text(10_000),
 });
 

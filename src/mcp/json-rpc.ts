@@ -144,7 +144,6 @@ export function duplicateKey(key: string, id?: string): MalformedMessage {
 	return invalidRequest(`duplicate key "${key}"`, id);
 }
 
-/** Whether a JSON text is a valid JSON-RPC request id: a string, or an integer of any size. */
 function isId(text: string): boolean {
 	return text.startsWith('"') || /^-?\d+$/.test(text);
 }

@@ -46,10 +46,6 @@ export function listedAs<T>(shown: JsonSchema) {
 	return published<T>({ listedAs: shown });
 }
 
-/**
- * JSON Schema keywords that `tools/list` omits to save clients tokens. The server checks the arguments of each call
- * against the full schema anyway, and its error messages state the limits.
- */
 const dispensable = ["pattern", "maxItems", "minLength", "maxLength", "additionalProperties"];
 
 /**
@@ -88,7 +84,6 @@ function mapValues<A, B>(object: Record<string, A>, change: (value: A) => B): Re
 	return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }
 
-/** The properties of a Valibot schema or action that the conversion to JSON Schema reads. */
 interface Node {
 	kind: "schema" | "validation" | "transformation" | "metadata";
 	type: string;

@@ -34,10 +34,6 @@ export function createLegacyHandler(
 	const sharedId = isConstant ? sessions : undefined;
 	const respondWith = createEventResponder(sharedId);
 
-	/**
-	 * Returns the session that the request headers name; undefined if they name no session. If they name an unknown
-	 * session or a wrong protocol version, returns the data of an error response.
-	 */
 	function findSession(headers: Headers, id: string | undefined): Session | Refusal | undefined {
 		const version = headers.get("mcp-protocol-version");
 		if (version !== null && !legacyVersions.has(version))
@@ -100,10 +96,6 @@ export function createLegacyHandler(
 	};
 }
 
-/**
- * Removes a finished request from its session's requests in flight. Returns the response, or undefined if the client
- * cancelled the request and expects no response.
- */
 function expected(response: RpcResponse, flight: ReturnType<Session["begin"]> | undefined): RpcResponse | undefined {
 	flight?.end();
 	return flight?.signal.aborted ? undefined : response;

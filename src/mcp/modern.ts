@@ -132,9 +132,6 @@ function checkModern(headers: Headers, message: Message): void {
 	if (isNamed && typeof name === "string") match(headers, "Mcp-Name", "params.name", name);
 }
 
-/**
- * Throws an RpcError unless the HTTP header named `header` has the value `expected`, which comes from `field` of the request body.
- */
 function match(headers: Headers, header: string, field: string, expected: string): void {
 	const given = headers.get(header);
 	if (given === null) throw new RpcError(errorCode.headerMismatch, `${header} is missing`);
@@ -145,10 +142,6 @@ function match(headers: Headers, header: string, field: string, expected: string
 		);
 }
 
-/**
- * Decodes the value of an HTTP header. `=?base64?…?=` encodes text that a header cannot contain. Returns undefined for
- * invalid base64 or UTF-8.
- */
 function decodeHeader(value: string): string | undefined {
 	const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
 	if (encoded === undefined) return value;

@@ -81,7 +81,6 @@ function decodeUtf8(body: Uint8Array): string {
 
 const jsonType = "application/json";
 
-/** Whether a Content-Type header means JSON. A missing header counts as JSON. */
 function isJson(contentType: string | null): boolean {
 	if (contentType === null || contentType === jsonType) return true;
 	const mediaType = contentType.split(";", 1)[0] ?? "";

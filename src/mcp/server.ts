@@ -69,23 +69,17 @@ export type RpcResponse =
 
 interface ResponseFacts {
 	outcome: Outcome;
-	/** The error code if the response is a JSON-RPC error. */
 	errorCode?: number;
-	/**
-	 * Additional HTTP headers of the response. Encoded headers are cached by object, so use one object for equal headers.
-	 */
 	headers?: Record<string, string>;
 }
 
 interface TextResponse extends ResponseFacts {
 	kind: "text";
-	/** The JSON-RPC response as JSON text. */
 	text: string;
 	/** The protocol version of the new MCP session, if this is the response to `initialize`. */
 	initialized?: string;
 }
 
-/** Builds a JSON-RPC response with a result. `id` and `result` are JSON text. */
 function textResponse(id: string, result: string, outcome: Outcome = "ok"): TextResponse {
 	return { kind: "text", text: resultResponse(id, result), outcome };
 }
@@ -340,9 +334,6 @@ function failure(id: string, error: RpcError): TextResponse {
 	};
 }
 
-/**
- * Throws an RpcError if the params have a cursor. Our servers return each list in one page, so no valid cursor exists.
- */
 function refuseCursor({ cursor }: JsonObject, method: string): void {
 	if ((cursor ?? undefined) === undefined) return;
 	throw invalidParameters([`cursor: ${method} returns all items on one page and accepts no cursor`]);

@@ -48,7 +48,6 @@ export class Session {
 	}
 }
 
-/** Returns a map key for the id of a JSON-RPC request. The string "1" and the number 1 get different keys. */
 function idKey(id: unknown): string {
 	return `${typeof id} ${id}`;
 }

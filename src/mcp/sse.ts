@@ -22,7 +22,6 @@ export function onOneLine(json: string): string {
 	return json.replace(/[\r\n]+/g, " ");
 }
 
-/** Maximum number of lines that are read from a Server-Sent Events stream. */
 const maxLines = 100_000;
 
 /**

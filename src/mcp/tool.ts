@@ -141,10 +141,6 @@ function encode(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }] });
 }
 
-/**
- * Cuts the text of a tool result to the size limit, at a line break if possible, and adds a note on how to get the
- * rest.
- */
 function cut(text: string): string {
 	let kept = text;
 	for (let bytes = Infinity; bytes > maxTextBytes; ) {

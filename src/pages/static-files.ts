@@ -2,7 +2,6 @@
 
 import { methodNotAllowed } from "../lib/program/listen.ts";
 
-/** Media types by file extension. */
 const mediaTypes: Record<string, string> = {
 	html: "text/html; charset=utf-8",
 	css: "text/css; charset=utf-8",

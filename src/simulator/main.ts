@@ -13,7 +13,6 @@ import { addInvites } from "./seed.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
 import { chatChannelOf } from "./world/channels/channels.ts";
 
-/** The redirect URIs of a Guildhall gateway with its default port. */
 const localGateway = ["127.0.0.1", "localhost"].map((host) => `http://${host}:9100/oauth/callback`);
 
 const redirectUri = v.pipe(

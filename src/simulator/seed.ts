@@ -20,18 +20,14 @@ export interface Seed {
 
 interface SeedGuild {
 	readonly name: string;
-	/** The id, which decides to which shard of a bot the guild belongs. Default: a new id. */
 	readonly id?: string;
 	readonly owner: string;
-	/** 1 if the guild requires two-factor authentication for moderation; 0, the default, if not. */
 	readonly mfa_level?: number;
 	/** The roles of the guild, from highest to lowest, without @everyone. */
 	readonly roles?: readonly SeedRole[];
 	readonly channels?: readonly SeedChannel[];
 	readonly members?: readonly SeedMember[];
-	/** The bots in the guild. Each bot gets a managed role with the bot's permissions, above all other roles. */
 	readonly bots?: readonly { username: string; permissions: bigint }[];
-	/** The number of additional members with generated names, who have no tokens. */
 	readonly crowd?: number;
 }
 
@@ -49,7 +45,6 @@ interface SeedChannel {
 	readonly topic?: string;
 	/** The name of the channel's category, which must come before this channel in the guild's list of channels. */
 	readonly parent?: string;
-	/** The names of the roles that can view the channel, in addition to all bots. Default: everybody can. */
 	readonly onlyFor?: readonly string[];
 }
 

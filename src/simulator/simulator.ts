@@ -89,13 +89,8 @@ export interface Simulator extends Controllable, AsyncDisposable {
 
 // Above Discord's limit, so that Discord's error is sent.
 const bodyLimitBytes = 64 * 1024 * 1024;
-/** Maximum total size of the uploaded files that are kept, in bytes. Beyond it, the oldest are dropped. */
 const keptFileBytes = 256 * 1024 * 1024;
 
-/**
- * Anyone can upload files. With these headers, an uploaded HTML page runs no scripts and has no access to the
- * simulator's origin.
- */
 const fileHeaders = {
 	"Content-Security-Policy": "sandbox; default-src 'none'",
 	"X-Content-Type-Options": "nosniff",
@@ -290,7 +285,6 @@ function newSignature(): string {
 	return `ex=${hex(issued + 24 * 60 * 60)}&is=${hex(issued)}&hm=${signature}&`;
 }
 
-/** The uploaded files by URL path. The oldest are dropped when their total size exceeds the limit. */
 class Files {
 	readonly #byPath = new Map<string, Blob>();
 	#bytes = 0;
@@ -310,10 +304,8 @@ class Files {
 	}
 }
 
-/** Fields of a seed that remove its guilds and bots. */
 const nothing = { bots: [], guilds: [] };
 
-/** Returns a function that sends requests of a person to the simulated REST API, without a network connection. */
 function callerOf(router: Router, { token }: Account): Call {
 	return async (method, path, body) => {
 		const request = new Request(`http://127.0.0.1/api/v10${path}`, {

@@ -12,7 +12,6 @@ import { botEnvironment, type Env, gatewayEnvironment } from "./environment.ts";
 import { assignPorts, fixedPort } from "./ports.ts";
 import { commonToken } from "./shared.ts";
 
-/** Maximum number of bots that are checked, and log in to Discord, at the same time. */
 const maxAtOnce = 4;
 
 /** A program to check, with its environment. */

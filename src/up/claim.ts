@@ -7,10 +7,8 @@ import { join, relative } from "node:path";
 import { ConfigError, formatValue } from "../lib/config.ts";
 import { runs } from "../lib/program/program.ts";
 
-/** Name of the directory for the socket, inside the directory of all instances. */
 const stateDirectory = ".up";
 
-/** Maximum number of bytes in the path of a Unix socket: 107 on Linux, 103 on macOS. */
 const maxSocketPathBytes = process.platform === "linux" ? 107 : 103;
 
 function statePath(instances: string): string {
@@ -44,7 +42,6 @@ export function hasState(instances: string): boolean {
 	return true;
 }
 
-/** Throws a ConfigError unless the path is a directory (no link) that only this user can open. */
 function checkPrivate(path: string): void {
 	const issue = privacyIssue(lstatSync(path));
 	if (issue)
@@ -66,7 +63,6 @@ function privacyIssue(stat: Stats): string | undefined {
  * ends. Throws a ConfigError if other users can open the directory, or if another process has locked it.
  */
 export function claimState(instances: string): {
-	/** Path of the directory .up. */
 	path: string;
 	release(): void;
 } {
@@ -83,7 +79,6 @@ export function claimState(instances: string): {
 	return { path, release: () => claim.close() };
 }
 
-/** Locks a file in the directory. The operating system releases the lock when this process ends for any reason. */
 function lock(path: string, instances: string): Database {
 	let claim: Database | undefined;
 	try {
@@ -104,7 +99,6 @@ function lock(path: string, instances: string): Database {
 	}
 }
 
-/** Writes the id of this process for the message to a second `up`. */
 function notePid(file: string): void {
 	try {
 		writeFileSync(file, `${process.pid}\n`, { mode: 0o600 });

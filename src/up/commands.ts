@@ -27,9 +27,7 @@ export function usageIssue({ command, names, all, json }: CommandLine): string |
 	return names.length === 1 || all ? undefined : `Expected the name of an instance after ${command}.`;
 }
 
-/** Milliseconds until the first progress line of a command, and between further ones. */
 const progressMs = 2_000;
-/** Timeout of a command, in milliseconds. */
 const maxMs = 120_000;
 
 const participles: Record<Command, string> = {
@@ -66,7 +64,6 @@ export async function runCommand(line: CommandLine, directory: string): Promise<
 	return code;
 }
 
-/** Resolves with the names of the bots that are not stopped, followed by "gateway". */
 async function allNames(ask: (request: ControlRequest) => Promise<ControlResponse>): Promise<string[]> {
 	const response = await ask({ command: "status" });
 	const status: UpStatus | undefined = "status" in response ? response.status : undefined;
@@ -74,7 +71,6 @@ async function allNames(ask: (request: ControlRequest) => Promise<ControlRespons
 	return [...names.filter((name) => name !== "gateway"), "gateway"];
 }
 
-/** Prints why a command failed. Returns the exit code. */
 function fail(response: ControlResponse, name?: string): number {
 	const { started } = response as { started?: { reason?: string } };
 	const reason = "error" in response ? response.error : started?.reason;
@@ -83,7 +79,6 @@ function fail(response: ControlResponse, name?: string): number {
 	return 1;
 }
 
-/** Sends a request to the `up` that runs in `directory`. Prints progress lines until the response arrives. */
 async function send(directory: string, request: ControlRequest): Promise<ControlResponse> {
 	const path = hasState(directory) ? socketPath(directory) : undefined;
 	const start = performance.now();
@@ -104,7 +99,6 @@ async function send(directory: string, request: ControlRequest): Promise<Control
 	throw new ConfigError(directory, [`up is not running there. Start it with: ${runs("up")}`]);
 }
 
-/** Sends a line to a socket. Resolves with the response when the other side closes the connection. */
 async function exchange(path: string, line: string): Promise<string> {
 	const { promise, resolve, reject } = Promise.withResolvers<string>();
 	const timer = setTimeout(() => reject(new ConfigError(path, ["up does not answer"])), maxMs);

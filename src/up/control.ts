@@ -33,17 +33,13 @@ export interface ControlOptions {
 	requestMs?: number;
 }
 
-/** Maximum number of bytes in a request. */
 const maxRequestBytes = 4_096;
-/** Maximum number of connections at a time. */
 const maxConnections = 16;
 const defaultRequestMs = 2_000;
 
 interface Connection {
 	received: string;
-	/** The bytes of the response that are not yet sent. */
 	pending: Buffer | undefined;
-	/** Timer that closes the connection if the request does not arrive. */
 	timer: Timer | undefined;
 	isAnswered: boolean;
 }

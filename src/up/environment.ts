@@ -7,7 +7,6 @@ import { build } from "../lib/program/program.ts";
 /** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Names of the variables of this process that every program gets. */
 const machine = [
 	"TZ",
 	"HTTP_PROXY",
@@ -108,10 +107,6 @@ export function shownLevel(env: Env, own: Env): LogOptions["level"] {
 	return level === "debug" || level === "warn" || level === "error" ? level : "info";
 }
 
-/**
- * Returns the variables with these names that are not empty. The names may also be in lower case, as is usual for proxy
- * variables.
- */
 function pick(env: Env, names: readonly string[]): Record<string, string> {
 	const picked: Record<string, string> = {};
 	for (const name of names)

@@ -10,7 +10,6 @@ import type { ProgramsOptions } from "./programs.ts";
 import type { Shared } from "./shared.ts";
 import { type Started, Supervisor } from "./supervisor.ts";
 
-/** The setup of a gateway: its environment and log level. `key` is both as text, for comparison. */
 interface Setup {
 	env: Record<string, string>;
 	key: string;
@@ -18,22 +17,15 @@ interface Setup {
 }
 
 const defaultPort = 9100;
-/** Milliseconds that `update` waits for the first gateway to listen. */
 const startMs = 30_000;
-/**
- * Milliseconds after which a setup with which the gateway did not start is tried again, although nothing has changed.
- */
 const refusedMs = 60_000;
-/** Milliseconds that the gateway may take to end, in addition to SHUTDOWN_SECONDS. */
 const stopMs = 5_000;
 
 /** Runs the gateway, and replaces it when its setup changes. */
 export class GatewayProgram {
 	readonly supervisor: Supervisor;
 	readonly #options: ProgramsOptions;
-	/** The setup of the current gateway; undefined while there are no bots. */
 	#applied: Setup | undefined;
-	/** The last setup with which a new gateway did not start, when that was, and the reason. */
 	#refused: { key: string; at: number; reason: string } | undefined;
 
 	constructor(options: ProgramsOptions) {
@@ -154,10 +146,6 @@ export class GatewayProgram {
 		return { env, key, level };
 	}
 
-	/**
-	 * Returns the value for GATEWAY_PORT. If the operator has set 0, returns the port that the current gateway was
-	 * assigned.
-	 */
 	#portOf(env: Env): string {
 		const port = env.GATEWAY_PORT || String(defaultPort);
 		const { url } = this.supervisor;
@@ -176,7 +164,6 @@ export class GatewayProgram {
 	}
 }
 
-/** Returns how long a gateway with this environment waits for its running calls when it ends, in milliseconds. */
 function shutdownMs(env: Env = {}): number {
 	const seconds = Number(env.SHUTDOWN_SECONDS);
 	return seconds >= 0 ? seconds * 1_000 : 0;

@@ -97,9 +97,6 @@ function flush(): void {
 	if (lines.length > 0) terminal.write(lines);
 }
 
-/**
- * Returns the command on the command line; undefined if there is none. Exits with code 2 if the arguments are wrong.
- */
 function readCommandLine(): CommandLine | undefined {
 	const [word, ...names] = words;
 	const { json = false, all = false } = values;
@@ -122,10 +119,6 @@ async function command(line: CommandLine): Promise<never> {
 	}
 }
 
-/**
- * Returns the absolute path of the directory of all instances. If this process runs as root, changes it to the owner of
- * the directory.
- */
 function readDirectory(): string {
 	const { directory = defaultInstances() } = values;
 	if (directory === "") throw new ConfigError("the command line", ["--directory: expected a path"]);

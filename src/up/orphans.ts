@@ -5,7 +5,6 @@
 import { readFileSync, readlinkSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Milliseconds that left-over programs get to end by themselves. */
 const graceMs = 2_000;
 const pollMs = 50;
 
@@ -71,7 +70,6 @@ function kill(pid: number): void {
 	}
 }
 
-/** Returns the start time of a process, in the notation of /proc; undefined if the process has ended. */
 function startOf(pid: number): string | undefined {
 	// The format is "pid (name) state ppid …". The name may contain parentheses. The start time is field 22.
 	const stat = read(`/proc/${pid}/stat`);

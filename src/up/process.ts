@@ -40,9 +40,7 @@ export interface ChildOptions {
 	onErrorLine(line: string): void;
 }
 
-/** Maximum number of lines in `Exit.reason`. */
 const maxReasonLines = 40;
-/** The message that `runProgram` logs if a running program fails. */
 const endMessage = "program is stopping because of an error";
 
 /** Starts a program. Throws if the operating system cannot start the process. */
@@ -93,7 +91,6 @@ export function startChildProcess(options: ChildOptions): ChildProcess {
 	}
 }
 
-/** Returns the URL in the log line that a program writes when it listens; undefined for other lines. */
 function urlIn(line: string): string | undefined {
 	const [, url] = /"message":"[^"]* listening[^"]*","url":"(http:[^"\\]+)"/.exec(line) ?? [];
 	return url;

@@ -52,13 +52,8 @@ export interface Bot {
 	supervisor: Supervisor;
 }
 
-/** Milliseconds that the start of the gateway waits for bots that were just started. */
 const firstStartMs = 10_000;
-/** Milliseconds that the commands start and restart wait until the program listens. */
 const startMs = 30_000;
-/**
- * Milliseconds that a bot may take to end: 26 s for its running calls, the rest for closing connections and its store.
- */
 const botStopMs = 35_000;
 
 /** The gateway and the bots of one directory of instances. Changes to them run one after the other. */
@@ -66,12 +61,10 @@ export class Programs {
 	readonly #gateway: GatewayProgram;
 	readonly #options: ProgramsOptions;
 	readonly #bots = new Map<string, Bot>();
-	/** Bots whose directories were removed and that have not yet ended. */
 	readonly #leaving = new Set<Supervisor>();
 	readonly #mutex = new KeyedMutex();
 	readonly #warned = new Set<string>();
 	#shared: Shared | undefined;
-	/** What the last `updateIfChanged` read, as text for comparison. */
 	#seen = "";
 	#isClosed = false;
 
@@ -203,10 +196,6 @@ export class Programs {
 		return started === "late" ? { reason: `it has not listened for ${startMs / 1_000} s` } : started;
 	}
 
-	/**
-	 * Starts a bot for each new directory, and ends bots whose directories are gone. Resolves with promises for the
-	 * starts.
-	 */
 	async #updateBots(): Promise<Promise<Started>[]> {
 		const { directory, log } = this.#options;
 		const { entries, ignored } = readTable(directory);
@@ -244,10 +233,6 @@ export class Programs {
 		return started;
 	}
 
-	/**
-	 * Starts a new bot, or a bot that failed to start and whose configuration has changed. Restarts a bot if the shared
-	 * token has changed. Returns the promise for the start; undefined if the bot is not started.
-	 */
 	#updateBot(entry: Entry, port: number, token: string): Promise<Started> | undefined {
 		const { name } = entry;
 		const known = this.#bots.get(name);
@@ -303,7 +288,6 @@ export class Programs {
 		});
 	}
 
-	/** The ports of the bots by name. */
 	get #ports(): Map<string, number> {
 		return new Map(this.bots.map(({ entry, port }) => [entry.name, port]));
 	}

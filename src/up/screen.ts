@@ -4,13 +4,10 @@
 import { constants, openSync, writeSync } from "node:fs";
 import type { Screen } from "./terminal.ts";
 
-/** Maximum number of bytes in the buffer for a paused terminal. Further text is dropped. */
 const maxWaitingBytes = 1024 * 1024;
 const retryMs = 100;
-/** Milliseconds for writing the rest of the buffer when the program ends. */
 const lastMs = 500;
 
-/** The properties of `process.stdout` that are used. */
 type Terminal = Pick<NodeJS.WriteStream, "columns" | "rows" | "write">;
 
 /** A terminal whose `write` never blocks the process. */
@@ -55,7 +52,6 @@ export class NonBlockingScreen implements Screen {
 		this.#timer = this.#take() ? setTimeout(() => this.#flush(), retryMs) : undefined;
 	}
 
-	/** Writes as much as the terminal takes. Returns whether something is left. */
 	#take(): boolean {
 		while (this.#waiting.length > 0) {
 			const written = this.#put(this.#waiting);

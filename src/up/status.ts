@@ -35,11 +35,8 @@ export interface UpStatus {
 	programs: ProgramStatus[];
 }
 
-/** Timeout of a health check, in milliseconds. */
 const healthMs = 1_000;
-/** Maximum number of characters of the answer to a health check. */
 const maxHealthLength = 100;
-/** Maximum number of characters of the reason why a program ended. */
 const maxReasonLength = 200;
 
 /** Resolves with the state of all programs, after a health check of those that are running. */
@@ -137,7 +134,6 @@ export function shortState(program: ProgramStatus): string {
 	return reason === undefined ? line : `${line}: ${escapeBreaks(reason)}`;
 }
 
-/** Returns the state of a program in a few words. */
 function stateWord({ state, issue, health }: ProgramStatus): string {
 	if (state !== "running") return issue === undefined ? states[state] : "cannot start";
 	return health === undefined || health === "ok" ? states.running : escapeBreaks(health);
@@ -158,7 +154,6 @@ const states: Record<State, string> = {
 	stopped: "stopped",
 };
 
-/** Returns a duration as one number and unit, such as "5 min". */
 function duration(seconds: number): string {
 	if (seconds < 120) return `${seconds} s`;
 	if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;

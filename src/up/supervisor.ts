@@ -34,9 +34,7 @@ export interface SupervisorOptions {
 	onChange?(): void;
 }
 
-/** Shortest and longest wait before a program that ended is started again, in milliseconds. */
 const backOffMs = [1_000, 60_000] as const;
-/** After running for this many milliseconds, a program that ends is started again after the shortest wait. */
 const steadyMs = 60_000;
 /** Milliseconds within which a process that replaces another one must listen. */
 const replacementMs = 30_000;
@@ -58,9 +56,7 @@ export class Supervisor {
 	readonly #options: SupervisorOptions;
 	#current: ChildProcess | undefined;
 	#started: Promise<Started> = Promise.resolve({ reason: "it is stopped" });
-	/** The process that will replace the current one, until it listens. */
 	#next: ChildProcess | undefined;
-	/** Processes that received SIGTERM, each with a promise that resolves when it has ended. */
 	readonly #ending = new Map<ChildProcess, Promise<void>>();
 	#cancelRetry: (() => void) | undefined;
 	#failures = 0;
@@ -177,7 +173,6 @@ export class Supervisor {
 		}
 	}
 
-	/** Makes a process the current one of the program, and reacts to its start and end. */
 	#take(process: ChildProcess): void {
 		const { timing } = this.#options;
 		const startedAt = timing.now();
@@ -202,7 +197,6 @@ export class Supervisor {
 		});
 	}
 
-	/** Schedules the next start of a program that ended unexpectedly. */
 	#ended({ code, signal, reason }: Exit): void {
 		this.endReason = reason || howItEnded(code, signal);
 		const retryInMs = this.#retryLater();
@@ -214,10 +208,6 @@ export class Supervisor {
 		});
 	}
 
-	/**
-	 * Schedules the next start of a program that ended before it listened. Logs the reason unless it is the same as the
-	 * last time.
-	 */
 	#failed({ code, signal, reason }: Exit): void {
 		const issue = reason || howItEnded(code, signal);
 		const isNew = issue !== this.issue;
@@ -247,7 +237,6 @@ export class Supervisor {
 		return ms;
 	}
 
-	/** Sends SIGTERM to a process, and SIGKILL if it has not ended after `stopMs`. Resolves when it has ended. */
 	#end(process: ChildProcess): Promise<void> {
 		// SIGTERM is sent only once: a second one would end the process without finishing its calls.
 		const ending = this.#ending.get(process) ?? this.#endOnce(process);
@@ -277,7 +266,6 @@ export class Supervisor {
 	}
 }
 
-/** Resolves when a process listens, or when it has ended without listening. */
 function startOf(process: ChildProcess): Promise<Started> {
 	return Promise.race([
 		process.listening.then((url) => ({ url })),

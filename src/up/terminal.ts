@@ -13,7 +13,6 @@ export interface Screen {
 	rows?: number;
 }
 
-/** Colours of the instances' names, assigned in the order in which the names appear. */
 const colours = ["cyan", "magenta", "blue", "green", "yellow"] as const;
 
 const levelStyles = {
@@ -25,7 +24,6 @@ const levelStyles = {
 
 const defaultColumns = 80;
 const defaultRows = 24;
-/** Minimum number of terminal rows that stay free for the log. */
 const logRows = 8;
 
 type Style = Extract<Parameters<typeof styleText>[0], string>;
@@ -34,9 +32,7 @@ type Style = Extract<Parameters<typeof styleText>[0], string>;
 export class TerminalLog {
 	readonly #screen: Screen;
 	readonly #colourOf = new Map<string, (typeof colours)[number]>();
-	/** The length of the longest name in the log so far. */
 	#nameWidth = "gateway".length;
-	/** The state lines that are now on the screen, below the log. */
 	#shown: string[] = [];
 	#programs: readonly ProgramStatus[] = [];
 
@@ -123,7 +119,6 @@ export class TerminalLog {
 	}
 }
 
-/** Returns the longest beginning of a text that fits into this number of columns. */
 function fit(text: string, columns: number): string {
 	let fitting = text.slice(0, Math.max(columns, 0));
 	while (Bun.stringWidth(fitting) > columns && fitting !== "") fitting = fitting.slice(0, -1);

@@ -24,14 +24,8 @@ export interface UpConfig {
 	log: { format: "json" | "text"; level: Level };
 }
 
-/** Milliseconds between two checks of the directories for changes. */
 const pollMs = 2_000;
-/** Milliseconds between two checks of the programs' state. */
 const showMs = 1_000;
-/**
- * Milliseconds for which `up` retries if the gateway's port is in use. The programs of a killed `up` end within a
- * second.
- */
 const orphansMs = 4_000;
 const retryMs = 100;
 

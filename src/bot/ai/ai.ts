@@ -46,26 +46,13 @@ export interface AiOptions {
 	now?: () => number;
 }
 
-/** Maximum number of AI answers in progress at the same time. Further requests fail with the error "busy". */
 const maxInFlight = 32;
 
 const second = 1_000;
 const minute = 60 * second;
-/**
- * How long an AI provider is not used after its first failure, in milliseconds. Each further failure in a row doubles
- * the time, up to two minutes.
- */
 const firstCooldownMs = 2 * second;
 const maxCooldownMs = 2 * minute;
-/**
- * Time in milliseconds for which an AI provider is not used after an error that only the bot's operator can fix, such
- * as an invalid API key.
- */
 const keyCooldownMs = 5 * minute;
-/**
- * How long an AI provider is not used after a rate limit error (HTTP 429) without a Retry-After header, in
- * milliseconds.
- */
 const rateLimitCooldownMs = 15 * second;
 const maxRateLimitCooldownMs = 10 * minute;
 
@@ -86,10 +73,6 @@ export function createAi({
 	);
 	let inFlight = 0;
 
-	/**
-	 * Streams the answer of one AI provider without leading white space. If the provider fails, it is not used for a
-	 * while.
-	 */
 	async function* askProvider(
 		backend: Backend,
 		messages: readonly AiMessage[],
@@ -174,11 +157,9 @@ export function createAi({
 	};
 }
 
-/** An AI provider and its circuit breaker: after a failure, the provider is not used until a cooldown ends. */
 class Backend {
 	#failures = 0;
 	#cooldownUntil = Number.NEGATIVE_INFINITY;
-	/** Kind of the error that last started a cooldown of this AI provider. */
 	lastKind: AiErrorKind = "unavailable";
 
 	constructor(
@@ -186,7 +167,6 @@ class Backend {
 		private readonly now: () => number,
 	) {}
 
-	/** Milliseconds until this AI provider may be used again; 0 or negative if it may be used now. */
 	get cooldownMs(): number {
 		return this.#cooldownUntil - this.now();
 	}
@@ -195,10 +175,6 @@ class Backend {
 		this.#failures = 0;
 	}
 
-	/**
-	 * Starts a cooldown of the AI provider after an error, and returns the remaining milliseconds. Returns 0, without a
-	 * cooldown, if the request was at fault and not the provider.
-	 */
 	fail({ kind, details }: AiError): number {
 		// The request is at fault, not the provider.
 		if (kind === "refused" || kind === "rejected") return 0;
@@ -217,10 +193,6 @@ class Backend {
 	}
 }
 
-/**
- * Returns the error for requests while all AI providers are in cooldown: it repeats the last error of the provider that
- * becomes available first.
- */
 function cooldownError(backends: readonly Backend[]): AiError {
 	const [next] = backends.toSorted((a, b) => a.cooldownMs - b.cooldownMs);
 	return new AiError(next?.lastKind ?? "none", {

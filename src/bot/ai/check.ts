@@ -5,9 +5,7 @@ import { type AiProvider, type AiSettings, type ApiKeys, chooseProviders } from 
 import { complete } from "./completion.ts";
 import { AiError } from "./error.ts";
 
-/** Timeout of the test request to one AI provider, in milliseconds. */
 const checkTimeoutMs = 15_000;
-/** Maximum answer length, in tokens, of the test request to an AI provider. Keeps the request cheap. */
 const maxTokens = 16;
 
 /**
@@ -32,10 +30,6 @@ async function tryProvider(provider: AiProvider): Promise<Found> {
 	}
 }
 
-/**
- * Converts an AI provider's error to advice for the bot's operator. Returns a warning for a rate limit; throws a
- * CheckFailed for any other error.
- */
 function explain({ kind, details }: AiError, provider: AiProvider): Found {
 	const { name, model, url, keyVariable } = provider;
 	const reason = details.detail ?? kind;

@@ -10,13 +10,9 @@ import { AiError, type AiErrorKind } from "./error.ts";
 import { toAiError } from "./error-response.ts";
 import { createTimeouts, type Timeouts } from "./timeouts.ts";
 
-/** Maximum length of one server-sent event in an AI provider's response, in characters. */
 const maxEventLength = 256 * 1024;
-/** Maximum size of an AI provider's response in bytes, including the model's thinking. */
 const maxAnswerBytes = 8 * 1024 * 1024;
-/** Maximum length of an AI answer in characters. Longer answers are truncated. */
 const maxAnswerLength = 32_000;
-/** Maximum size of an AI provider's error response in bytes. */
 const maxErrorBytes = 64 * 1024;
 
 /** How an AI answer ended: "stop" if it is complete, "length" if it was truncated at its maximum length. */
@@ -105,10 +101,6 @@ const invalidResponse = (detail: string) => new AiError("nonsense", { detail });
 const connectionError = (kind: AiErrorKind) => (cause: unknown) =>
 	new AiError(kind, { detail: describeConnectionError(cause), cause });
 
-/**
- * Converts an AI provider's response (server-sent events) to pieces of the answer and its end. Throws an AiError if the
- * response is invalid or ends early.
- */
 async function* readCompletion(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CompletionEvent> {
 	let length = 0;
 	let hasEvents = false;
@@ -141,7 +133,6 @@ async function* readCompletion(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 		: invalidResponse("the AI provider's response is not an event stream");
 }
 
-/** Parses one server-sent event of an AI provider. Throws an AiError if the event is invalid or reports an error. */
 function readChunk(data: string): { text: string; finish?: Finish } {
 	const { success, output } = v.safeParse(chunk, parseJson(data));
 	if (!success) throw invalidResponse("the AI provider's response stream has an unexpected event");
@@ -165,9 +156,6 @@ function readChunk(data: string): { text: string; finish?: Finish } {
 	}
 }
 
-/**
- * Streams the body of an AI provider's response. Throws an AiError if the body exceeds `maxBytes` or a timeout expires.
- */
 async function* bytesOf({ body }: Response, timeouts: Timeouts, maxBytes: number): AsyncGenerator<Uint8Array> {
 	if (!body) return;
 	const reader = body.getReader();
@@ -183,7 +171,6 @@ async function* bytesOf({ body }: Response, timeouts: Timeouts, maxBytes: number
 	}
 }
 
-/** Reads an AI provider's error response as text. Returns what has been received if the rest does not arrive. */
 async function readErrorBody(response: Response, timeouts: Timeouts): Promise<string> {
 	const pieces: Uint8Array[] = [];
 	try {

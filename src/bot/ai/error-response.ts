@@ -3,16 +3,11 @@
 
 import { AiError, type AiErrorKind } from "./error.ts";
 
-/** Matches the error codes and messages with which AI providers say that their content filter refused a request. */
 const contentPattern =
 	/content[ _-]?(filter|policy|exists risk|management)|moderation|flagged|prohibited_content|safety/i;
-/**
- * Matches an AI provider's error about a wrong API key. Needed for Google, which responds to a wrong key with HTTP 400.
- */
 const keyPattern = /\bapi[ _-]key\b|API_KEY_INVALID/i;
 const balancePattern = /insufficient[ _](quota|balance|credits?|funds)/i;
 
-/** Maximum wait accepted from an AI provider's Retry-After header, in milliseconds. Longer waits are shortened. */
 const maxRetryMs = 86_400_000;
 
 /**
@@ -42,10 +37,6 @@ function kindOf(status: number, text: string): AiErrorKind {
 	return "rejected";
 }
 
-/**
- * Reads codes and message from an AI provider's error response `{"error":{"code","type","message"}}`. Google sends this
- * object inside a list.
- */
 function errorIn(body: unknown): { codes: string[]; message: string } {
 	const first: unknown = Array.isArray(body) ? body[0] : body;
 	const { error = {} } = Object(first) as { error?: unknown };
@@ -57,10 +48,6 @@ function errorIn(body: unknown): { codes: string[]; message: string } {
 	return { codes: codes.map(String), message: text };
 }
 
-/**
- * Parses the Retry-After headers of an AI provider's response. Returns milliseconds, at most 24 hours; undefined if
- * there is no valid header.
- */
 function retryAfterMs(headers: Headers): number | undefined {
 	const text = headers.get("retry-after") || "none";
 	const waits = [

@@ -1,15 +1,11 @@
 // Errors of AI providers, with messages for the people in chat.
 
-/** Texts that the bot writes in the chat, by kind of AI error. The kinds are also label values of the bot's metrics. */
 const sentences = {
 	none: "I cannot answer: no AI provider is configured.",
 	busy: "I am answering too many people at once. Please try again in a moment.",
-	/** Sent when the AI provider reports an invalid API key or an account without balance. */
 	key: "I cannot answer: my AI provider does not accept my key. Please tell the people who run this bot.",
 	limited: "My AI provider is limiting my requests at the moment.",
-	/** Sent when the AI provider's content filter refused the request. */
 	refused: "My AI provider does not want to answer this.",
-	/** Sent when the AI provider reports an invalid request: its size, its fields or the model name. */
 	rejected:
 		"My AI provider rejected this request. It may be too long; if it is not, please tell the people who run this bot.",
 	unavailable: "My AI provider cannot be reached at the moment. Please try again later.",

@@ -21,15 +21,7 @@ export function createTimeouts({ timeoutMs, idleTimeoutMs }: AiProvider, caller:
 	};
 	const total = startTimeout(timeoutMs, "the AI provider sent no complete answer within");
 	return {
-		/**
-		 * Aborts the request to the AI provider when a timeout expires, when the signal `caller` aborts, or when `end` is
-		 * called.
-		 */
 		signal,
-		/**
-		 * Waits for `work`, such as the next chunk of an AI provider's response. Rejects with an AiError after the idle
-		 * timeout, with the abort reason if the request is aborted, and with the result of `explain` if `work` rejects.
-		 */
 		async within<T>(work: Promise<T>, explain: (cause: unknown) => Error) {
 			const idle = startTimeout(idleTimeoutMs, "the AI provider sent no data for");
 			try {
@@ -40,7 +32,6 @@ export function createTimeouts({ timeoutMs, idleTimeoutMs }: AiProvider, caller:
 				clearTimeout(idle);
 			}
 		},
-		/** Ends the timeout of the whole request to the AI provider, and aborts the request if it is still running. */
 		end() {
 			clearTimeout(total);
 			controller.abort();

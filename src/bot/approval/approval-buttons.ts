@@ -34,7 +34,6 @@ export function createApprovalButtons(
 ): (interaction: ButtonInteraction) => Promise<void> {
 	const { settings, requests, deciding, log } = options;
 
-	/** Decides on a request. Resolves with a text for the person who pressed the button, which says what happened. */
 	async function decide(
 		interaction: ButtonInteraction,
 		button: NonNullable<ReturnType<typeof readButtonId>>,
@@ -85,7 +84,6 @@ export function createApprovalButtons(
 	};
 }
 
-/** Returns why the person who pressed the button may not approve or deny any tool call; undefined if the person may. */
 function refusalFor(
 	{ user, member, memberPermissions }: ButtonInteraction,
 	{ approval_roles }: ApprovalSettings,
@@ -102,19 +100,10 @@ function refusalFor(
 		: "Only people with Manage Server can decide on this. Nothing was done.";
 }
 
-/**
- * Whether the Discord message that asks for an approval was changed after it was posted: edited with a tool of this
- * bot, or stripped of its embed by people. When the bot itself edits such a message, the message's buttons no longer
- * work.
- */
 function isAltered({ editedTimestamp, embeds, flags }: Message): boolean {
 	return editedTimestamp !== null || embeds.length !== 1 || flags.has(MessageFlags.SuppressEmbeds);
 }
 
-/**
- * Converts a text to the content of a Discord message: shortens it, and escapes Markdown, links and mentions in all
- * lines but the first.
- */
 function safeText(text: string): string {
 	const [first = "", ...rest] = text.split("\n");
 	const shown = rest.length === 0 ? first : `${first}\n${inlineText(rest.join(" "), maxReplyLength - 200)}`;

@@ -21,10 +21,6 @@ import { createRequests, type RequestedCall, type Requests, type RequestsOptions
  * Calls through a gateway do not wait: the gateway asks for the decision later.
  */
 const decisionWaitMs = 10_000;
-/**
- * A tool call stops waiting for a person's decision this many milliseconds after the call has started, whatever the
- * other limits are.
- */
 const callTimeMs = 24_000;
 
 export interface ApprovalOptions extends RequestsOptions {
@@ -67,10 +63,6 @@ export function createApproval(options: ApprovalOptions): Approval {
 	const handleButton = createApprovalButtons(parts);
 	const askClient = createClientApproval({ ...options, requests });
 
-	/**
-	 * Handles a tool call that people approve in Discord: posts a request and waits for the decision. Returns the call's
-	 * result as JSON text.
-	 */
 	async function requestApproval(call: RequestedCall, caller: Caller): Promise<string> {
 		const from = performance.now();
 		const row = await requests.request(call);

@@ -93,13 +93,7 @@ function sorted(value: unknown): unknown {
 /**
  * Returns a hash of what a person approves: a tool, its arguments, the guild, and what the call would do (`preview`).
  */
-export function hashOf(call: {
-	tool: string;
-	/** Arguments of the call as text from `canonicalJson`. */
-	args: string;
-	guildId: string | null;
-	preview: Preview;
-}): string {
+export function hashOf(call: { tool: string; args: string; guildId: string | null; preview: Preview }): string {
 	const { tool, args, guildId, preview } = call;
 	return createHash("sha256")
 		.update(JSON.stringify([tool, args, guildId, preview.basis]))

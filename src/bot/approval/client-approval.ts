@@ -108,10 +108,6 @@ export function createClientApproval({
 		return inputRequired(requestId, { [questionName]: question }, sealState(key, state));
 	}
 
-	/**
-	 * Reads the `requestState` that a client sends back with a repeated tool call. Throws an RpcError if it was not made
-	 * by this bot or belongs to another call.
-	 */
 	function readState(key: string, given: unknown, call: RequestedCall): RequestState {
 		const state = typeof given === "string" ? openState(key, given) : undefined;
 		if (!state)

@@ -29,11 +29,9 @@ const maxMessageLength = 5_000;
 
 const notAllowed = "only people who may press its buttons in Discord can decide on it.";
 
-/** A request for approval that the viewer of the console may see. */
 interface Seen {
 	row: ApprovalRow;
 	mayDeny: boolean;
-	/** Why the viewer cannot approve the request; null if no reason is known in advance. */
 	why: string | null;
 }
 
@@ -52,7 +50,6 @@ export function createConsoleApprovals({
 }: DecidingOptions & {
 	deciding: Deciding;
 }): Readonly<Record<string, OtherMethod>> {
-	/** Returns the caller as a decider. Throws an RpcError for callers that the console does not have, such as keys. */
 	async function deciderOf(principal: Principal | undefined, method: string): Promise<Decider> {
 		if (!principal) return operator;
 		const { person } = principal;
@@ -82,10 +79,6 @@ export function createConsoleApprovals({
 			: permissions.has(PermissionFlagsBits.ManageGuild);
 	}
 
-	/**
-	 * Returns the waiting requests that the decider may see, each with whether the decider may deny it and why they may
-	 * not approve it.
-	 */
 	async function visible(decider: Decider) {
 		const rows = await selectUnfinishedApprovals(sql);
 		const pending = rows.filter(
@@ -122,7 +115,6 @@ export function createConsoleApprovals({
 		};
 	}
 
-	/** Returns the first requests whose texts together fit into one response. */
 	function fitting(all: readonly WaitingApproval[]): WaitingApproval[] {
 		let bytes = 0;
 		return all.slice(0, maxApprovals).filter((one) => {
@@ -181,7 +173,6 @@ const isOwn = (row: ApprovalRow, { id }: Decider) => principalOf(row)?.person?.i
 const bytesOf = ({ arguments: args, plan }: Pick<WaitingApproval, "arguments" | "plan">) =>
 	Buffer.byteLength(args) + Buffer.byteLength(plan);
 
-/** Returns why a request cannot be approved at the console, which has to show it in full; undefined if it can. */
 function whyTooLong(row: ApprovalRow): string | undefined {
 	const texts = { arguments: argumentsOf(row), plan: planOf(row) };
 	return bytesOf(texts) > maxApprovalBytes
@@ -189,14 +180,12 @@ function whyTooLong(row: ApprovalRow): string | undefined {
 		: undefined;
 }
 
-/** Returns the arguments and the plan of a request in full, or without both if they are too long. */
 function textsOf(row: ApprovalRow) {
 	return whyTooLong(row) === undefined
 		? { arguments: argumentsOf(row), plan: planOf(row) }
 		: { arguments: "", plan: "" };
 }
 
-/** Returns the JSON text of what `work` resolves with. Errors of Discord and the database become an RpcError. */
 async function orRpcError(work: () => Promise<unknown>): Promise<string> {
 	try {
 		return JSON.stringify(await work());

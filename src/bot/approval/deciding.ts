@@ -63,7 +63,6 @@ export function createDeciding(options: DecidingOptions) {
 	const { settings, connection, requests, log, now = Date.now } = options;
 	const { sql } = options.store;
 
-	/** Returns why the decider cannot approve this tool call; undefined if they can. */
 	async function whyNotApprove(row: ApprovalRow, decider: Decider): Promise<string | undefined> {
 		const own = whyOwn(row, decider);
 		if (own !== undefined || decider === operator) return own;
@@ -88,10 +87,6 @@ export function createDeciding(options: DecidingOptions) {
 		}
 	}
 
-	/**
-	 * Returns why the decider may not approve the call as its requester; undefined if the decider is not the requester,
-	 * or may approve their own calls.
-	 */
 	function whyOwn(row: ApprovalRow, decider: Decider): string | undefined {
 		if (settings.approval_self) return undefined;
 		const requester = principalOf(row);
@@ -102,10 +97,6 @@ export function createDeciding(options: DecidingOptions) {
 		return undefined;
 	}
 
-	/**
-	 * For tools that check permissions only while they run: returns which guild-wide permissions the person lacks to
-	 * approve the call; undefined if they lack none. Returns undefined for other tools.
-	 */
 	function whyNotInRun(
 		tool: BotTool,
 		args: Record<string, unknown>,
@@ -124,10 +115,6 @@ export function createDeciding(options: DecidingOptions) {
 
 	return {
 		whyOwn,
-		/**
-		 * Approves or denies a tool call. An approved call is run. The caller has checked that the decider may decide on
-		 * requests at all. Rejects with StoreUnavailable.
-		 */
 		async decide(
 			{ decision, id, token, onOutdated, whyNotHere }: GivenDecision,
 			decider: Decider,

@@ -24,7 +24,6 @@ export interface QuestionFacts {
 	hasChanged: boolean;
 }
 
-/** What the question about a tool call shows: columns of the table "approvals". */
 type ShownRow = Pick<ApprovalRow, "tool" | "client" | "principal" | "guild_id" | "arguments" | "plan">;
 
 /**
@@ -85,7 +84,6 @@ export function decisionIn(params: JsonObject): "approved" | "denied" | "cancell
 	return decision === "Deny" ? "denied" : undefined;
 }
 
-/** Describes who makes a tool call: the root key, an API key or a client, and the person in whose name it acts. */
 function requesterText(row: ShownRow): string {
 	const principal = principalOf(row);
 	if (!principal || principal.id === "root") return "the holder of MCP_AUTH_TOKEN";
@@ -96,7 +94,6 @@ function requesterText(row: ShownRow): string {
 	return key ? `${who}, with ${key}` : who;
 }
 
-/** Returns an untrusted name as text on one line; "unknown" if it has no letter or digit. */
 function nameText(name: string | undefined): string {
 	const shown = oneField(truncate((name ?? "").toWellFormed(), maxNameLength));
 	return /[\p{L}\p{N}]/u.test(shown) ? shown : "unknown";

@@ -15,10 +15,6 @@ import { noMentions } from "../messages/split-message.ts";
 import type { ApprovalRow, ApprovalState } from "../store/tables/approvals.ts";
 import { textIn } from "./request-text.ts";
 
-/**
- * Maximum number of characters of a tool call's arguments and plan in the Discord message that asks for approval.
- * Longer texts are attached as a file.
- */
 const maxInlineLength = 3_500;
 const maxNameLength = 200;
 const maxResultLength = 900;

@@ -8,14 +8,8 @@ import type { Principal } from "../../lib/principal.ts";
 import { idOf } from "./needs-approval.ts";
 
 const schema = v.strictObject({
-	/**
-	 * Id of the request for approval. Several `requestState` values can have the same id, but only one answer is accepted
-	 * for them together.
-	 */
 	id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
-	/** Until when the question can be answered, in epoch milliseconds. */
 	expiresAt: v.number(),
-	/** Hash of the tool call that the question is about, from `callHash`. */
 	call: v.string(),
 	/** Hash of what the question said that the call would do, from `hashOf`. */
 	plan: v.string(),
@@ -44,7 +38,6 @@ export function openState(key: string, text: string): RequestState | undefined {
 	return parsed.success ? parsed.output : undefined;
 }
 
-/** Returns the message authentication code (HMAC-SHA-256) of a serialized `requestState`. */
 function codeOf(key: string, payload: string): string {
 	return createHmac("sha256", key).update(`approval by the client: ${payload}`).digest("base64url");
 }
@@ -54,7 +47,6 @@ export function callHash(call: {
 	principal: Principal | undefined;
 	tool: string;
 	guildId: string | undefined;
-	/** Arguments of the call as text from `canonicalJson`. */
 	args: string;
 }): string {
 	const { principal, tool, guildId, args } = call;

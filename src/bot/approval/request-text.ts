@@ -49,7 +49,6 @@ export function isOfApproval(response: string): boolean {
 	);
 }
 
-/** Says in a sentence why a request for approval has ended without a result of its tool call. */
 function endText({ id, state, decided_by, ended_at }: ApprovalRow): string {
 	if (state === "denied" && decided_by === null)
 		return `The person at the MCP client did not approve the request ${id}.`;

@@ -52,11 +52,9 @@ import { notPostedResult, textIn, unknownResult } from "./request-text.ts";
 export const maxOpen = 10;
 /** Milliseconds for which people can approve or deny a tool call. Afterwards the request expires. */
 export const expiryMs = 86_400_000;
-/** Milliseconds for which a request for approval is kept in the database after its end. */
 const keptMs = 86_400_000;
 const cleanIntervalMs = 3_600_000;
 const maxSleepMs = 300_000;
-/** Maximum milliseconds for which a tool call waits until the request for its approval is posted in Discord. */
 const maxPostMs = 12_000;
 const maxConcurrent = 3;
 const shutdownGraceMs = 3_000;
@@ -93,14 +91,12 @@ export interface RequestedCall {
 /** What a tool call would do (`plan`), its hash, and a new token for the message that shows the plan. */
 type ShownPlan = Pick<ApprovalRow, "plan" | "hash" | "token">;
 
-/** Settings for running a tool call that a person has approved. */
 interface Execution {
 	/**
 	 * Stores that the call may change something from now on, as the last step before it does. Resolves with false if the
 	 * call must not continue, for example because its approval was already used.
 	 */
 	begin(plan: string): Promise<boolean>;
-	/** Whether the database already contains the request for approval. If not, `begin` stores it. */
 	isStored: boolean;
 	call: ToolCall;
 	/**
@@ -139,10 +135,6 @@ export function createRequests(options: RequestsOptions) {
 	/** Aborts at shutdown, so that tool calls stop waiting for people's decisions. */
 	const stopping = new AbortController();
 	const closing = new AbortController();
-	/**
-	 * For the id of each request for approval that this process is handling: the number of operations in progress. The
-	 * reconciler's scan skips these requests.
-	 */
 	const busy = new Map<string, number>();
 	/**
 	 * Ids of requests for approval whose calls must not be run any more, although this may not be stored in the database
@@ -177,10 +169,6 @@ export function createRequests(options: RequestsOptions) {
 		},
 	});
 
-	/**
-	 * Returns the next step for a request for approval that this process is not handling, such as letting it expire;
-	 * undefined if there is nothing to do.
-	 */
 	function stepFor(row: ApprovalRow, at: number): Step | undefined {
 		const { id, state } = row;
 		const work = {
@@ -215,7 +203,6 @@ export function createRequests(options: RequestsOptions) {
 		};
 	}
 
-	/** Makes the reconciler's scan skip a request for approval while `work` runs. */
 	async function hold<T>(id: string, work: () => Promise<T>): Promise<T> {
 		busy.set(id, (busy.get(id) ?? 0) + 1);
 		const work_ = work();
@@ -257,10 +244,6 @@ export function createRequests(options: RequestsOptions) {
 		});
 	}
 
-	/**
-	 * Ends a request for approval: stores its last state and result. Does nothing and returns undefined if the request is
-	 * not in one of the states `from`.
-	 */
 	async function end(
 		request: Pick<ApprovalRow, "id" | "token">,
 		from: readonly ApprovalState[],
@@ -287,7 +270,6 @@ export function createRequests(options: RequestsOptions) {
 		if (row) settle(row);
 	}
 
-	/** Logs that a request for approval has ended, and wakes the tool call that waits for it. */
 	function settle(row: ApprovalRow): void {
 		log.info("a request for approval has ended", {
 			approval: row.id,
@@ -299,10 +281,6 @@ export function createRequests(options: RequestsOptions) {
 		endings.get(row.id)?.resolve(row);
 	}
 
-	/**
-	 * Records an event of a request for approval, such as "requested", in the bot's log of tool calls. Leaves out the
-	 * arguments of the requested call.
-	 */
 	function note(row: ApprovalRow, event: string): void {
 		const { id, tool, decided_by } = row;
 		const by = decided_by ?? undefined;
@@ -317,10 +295,6 @@ export function createRequests(options: RequestsOptions) {
 		});
 	}
 
-	/**
-	 * Returns the Discord channel in which requests for approval are posted. Throws a ToolError if the bot cannot post
-	 * there.
-	 */
 	function channelFor(row: ApprovalRow): SendableChannels {
 		const { discord } = connection;
 		const channel = discord.channels.cache.get(row.channel_id);
@@ -365,7 +339,6 @@ export function createRequests(options: RequestsOptions) {
 		}
 	}
 
-	/** Edits the Discord message of an ended request for approval: shows the outcome and removes the buttons. */
 	async function showEnd(row: ApprovalRow): Promise<void> {
 		if (row.message_id !== null) await editMessage(row, row.message_id, endedMessage(row, guildNameOf(row)));
 		await setShownState(sql, row.id, row.state);
@@ -445,10 +418,6 @@ export function createRequests(options: RequestsOptions) {
 		});
 	}
 
-	/**
-	 * Creates the database row of a request for approval. `more` are columns whose values differ from those of a new
-	 * request that is posted in Discord.
-	 */
 	function newRow(
 		{ tool, args, context, client, requestId }: RequestedCall,
 		preview: Preview,
@@ -480,19 +449,11 @@ export function createRequests(options: RequestsOptions) {
 		};
 	}
 
-	/**
-	 * Makes sure that the call of a request for approval is not run any more. `statement` stores that the request has
-	 * ended; it is repeated while the database is unavailable.
-	 */
 	function withdraw(id: string, statement: () => Promise<unknown>): void {
 		withdrawn.add(id);
 		void persist(id, statement).then(() => withdrawn.delete(id));
 	}
 
-	/**
-	 * Runs an approved tool call. First makes the plan of the call again; goes on only if the plan equals the approved one
-	 * and `begin` resolves with true. Call it inside `hold`.
-	 */
 	async function carryOut(
 		row: ApprovalRow,
 		{ tool, args, context, refusal }: ReturnType<typeof resolve>,
@@ -575,10 +536,6 @@ export function createRequests(options: RequestsOptions) {
 		return { kind: "ended", row: ended, result };
 	}
 
-	/**
-	 * Runs a tool call that was approved in Discord. Returns a text with the outcome for the person who approved it, whose
-	 * name is `approvedBy`. Call it inside `hold`.
-	 */
 	async function run(row: ApprovalRow, approvedBy: string): Promise<string> {
 		const resolved = resolve(row);
 		const end = await carryOut(row, resolved, {
@@ -598,10 +555,6 @@ export function createRequests(options: RequestsOptions) {
 		return `${why ?? "The request is not approved any more."} ${row.tool} was not run. Press the button again later.`;
 	}
 
-	/**
-	 * Looks up the tool of a request for approval. The result has a `refusal` if the configuration or the principal's
-	 * limits do not allow the call any more.
-	 */
 	function resolve(row: ApprovalRow) {
 		const { set, context } = select(principalOf(row));
 		const args = JSON.parse(row.arguments) as JsonObject;
@@ -656,13 +609,8 @@ export function createRequests(options: RequestsOptions) {
 		 * database yet.
 		 */
 		isWithdrawn: (id: string) => withdrawn.has(id),
-		/** Removes the buttons of a Discord message with an outdated plan of a tool call. */
 		retire: (row: ApprovalRow, messageId: string) => editMessage(row, messageId, replacedMessage(undefined)),
 		wake: reconciler.wake,
-		/**
-		 * Ends the waiting requests of principals (callers) that no longer exist. Resolves with the ids of the principals whose
-		 * requests still wait. Rejects with StoreUnavailable.
-		 */
 		async withdrawOf(principalIds: readonly string[]): Promise<string[]> {
 			if (principalIds.length > 0) (await withdrawApprovals(sql, principalIds, now())).forEach(settle);
 			reconciler.wake();
@@ -680,10 +628,6 @@ export function createRequests(options: RequestsOptions) {
 		},
 		list: (principal: Principal | undefined): Promise<ApprovalRow[]> =>
 			selectApprovalsOf(sql, idOf(principal), shownRequests),
-		/**
-		 * Waits until a request for approval has ended, for at most `ms` milliseconds or until `signal` aborts. Returns
-		 * undefined if the request has not ended by then. Only one caller at a time can wait for the same request.
-		 */
 		async ended({ id }: ApprovalRow, ms: number, signal: Signal | undefined): Promise<ApprovalRow | undefined> {
 			const ending = Promise.withResolvers<ApprovalRow | undefined>();
 			const giveUp = () => ending.resolve(undefined);
@@ -711,7 +655,6 @@ export function createRequests(options: RequestsOptions) {
 			client.on(Events.ShardReady, reconciler.retryAll);
 		},
 		start: reconciler.wake,
-		/** Makes all tool calls stop waiting for people's decisions. */
 		stop: () => stopping.abort(),
 		async close(): Promise<void> {
 			stopping.abort();
@@ -743,7 +686,6 @@ function planOf(tool: Tool<BotContext>, args: JsonObject, context: BotContext, p
 	};
 }
 
-/** Returns what is shown of a call of a tool without a dry run, besides its arguments. */
 function named(names: readonly string[] = []): readonly string[] | null {
 	return names.length === 0 ? null : ["The ids in the arguments:", ...names];
 }

@@ -33,15 +33,10 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-/** Returns the permissions that a member needs to see a channel of this kind and its contents, as a bit field. */
 const viewBits = (kind: EditedKind) => (kind === "voice" || kind === "stage" ? ViewChannel | Connect : ViewChannel);
 
 const textBits = SendMessages | SendMessagesInThreads | CreatePublicThreads | CreatePrivateThreads;
 
-/**
- * Returns the permissions that members need to write in a channel of this kind, as a bit field. In voice channels these
- * include speaking.
- */
 function writeBits(kind: EditedKind): bigint {
 	if (kind === "stage") return SendMessages;
 	if (kind === "voice") return SendMessages | Speak;
@@ -56,7 +51,6 @@ const overwrite = v.strictObject({
 	deny: v.optional(permissionList("What to deny."), []),
 });
 
-/** Schema of a list of ids of roles or members, looked up by `find`. */
 function subjects<Thing>(find: Finder<Thing>, what: string, description: string) {
 	return v.optional(
 		v.pipe(
@@ -94,7 +88,6 @@ export const accessNames = Object.keys(accessFields) as (keyof Access)[];
 
 export const givesAccess = (access: Access): boolean => accessNames.some((name) => access[name] !== undefined);
 
-/** A permission overwrite of a channel: allowed and denied permissions as bit fields, for a role or a member. */
 interface Entry extends Bits {
 	type: OverwriteType;
 }
@@ -219,7 +212,6 @@ export function restricted(
 	return entries;
 }
 
-/** Whether `id` is the id of the bot's user or of the role that Discord created for the bot. */
 function isBot(guild: Guild, id: string): boolean {
 	const me = botMember(guild);
 	return id === me.id || id === me.roles.botRole?.id;

@@ -112,7 +112,6 @@ const argumentNames: readonly (keyof ChannelEdit)[] = [
 	"lock_permissions",
 ];
 
-/** Throws an RpcError if a setting does not fit the kind of channel. */
 function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 	const kind = editableKind(channel);
 	if (kind === "stage" && args.status !== undefined)
@@ -131,10 +130,6 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 		throw invalidParameters(["below_channel_id: expected a channel other than the edited one"]);
 }
 
-/**
- * Returns the new place of a channel in the channel list, and the position changes that move it there; undefined if the
- * call does not move the channel.
- */
 async function placeOf(
 	guild: Guild,
 	channel: Channel,
@@ -152,7 +147,6 @@ async function placeOf(
 	return { place, moves: movesTo(own, place, all) };
 }
 
-/** Returns the access to a channel that the call moves into another category; undefined if it stays. */
 async function accessOfMoved(
 	guild: Guild,
 	channel: Channel,
@@ -167,14 +161,9 @@ async function accessOfMoved(
 	return accessAfterMove(channel, all, category_id, lock_permissions);
 }
 
-/** The permission overwrites of a channel before and after an edit. */
 interface AccessChange {
 	before: Entries;
 	after: Entries;
-	/**
-	 * Text that says which channels in a category change together with the category's permission overwrites, and which do
-	 * not; undefined if there are no channels to name.
-	 */
 	followers: string | undefined;
 }
 
@@ -204,14 +193,12 @@ async function accessChange(
 	return { before, after, followers: describeFollowers(channel) };
 }
 
-/** How an edit changes a forum's tags. */
 interface TagChange {
 	after: readonly Tag[];
 	lines: readonly string[];
 	added: readonly string[];
 }
 
-/** Returns how an edit changes a forum's tags; undefined if it does not change them. */
 async function tagChange(guild: Guild, forum: Forum, given: readonly GivenTag[]): Promise<TagChange | undefined> {
 	const { after, added, changed, gone, moved } = tagChanges(forum, given);
 	if (added.length + changed.length + gone.length === 0 && !moved) return undefined;
@@ -228,9 +215,6 @@ async function tagChange(guild: Guild, forum: Forum, given: readonly GivenTag[])
 	};
 }
 
-/**
- * Returns the request that changes a channel's settings, permission overwrites and tags; undefined if nothing changes.
- */
 function settingsStep(
 	guild: Guild,
 	channel: Channel,
@@ -291,10 +275,6 @@ const withLines = (step: EditStep, more: readonly string[]): EditStep => ({
 	write: async () => [...(await step.write()), ...more],
 });
 
-/**
- * Returns the request that moves a channel by changing positions of channels. `lines` say in the tool's result where
- * the channel is then.
- */
 function orderStep(
 	guild: Guild,
 	body: readonly { id: string; position: number }[],

@@ -36,7 +36,6 @@ export const kindNames = Object.keys(kinds) as Kind[];
 /** Returns Discord's channel type of a kind of channel that tools can create. */
 export const typeOf = (kind: Kind) => kinds[kind].type;
 
-/** Whether channels of a kind contain posts: forums and media channels. */
 const hasPosts = (kind: EditedKind) => kind === "forum" || kind === "media";
 
 /**
@@ -130,7 +129,6 @@ export const editedFieldNames = [
 	"status",
 ] as const;
 
-/** Returns the id of a custom emoji, or a Unicode emoji itself. */
 const keyOf = ({ id, name }: Emoji) => id ?? name ?? "";
 
 export type ChannelFields = ReturnType<typeof currentFields>;
@@ -245,17 +243,14 @@ export function currentFields(channel: GuildBasedChannel) {
 		/** A voice channel's bitrate in bits per second; undefined if Discord does not state it. */
 		bitrate: fields.bitrate ?? undefined,
 		user_limit: fields.userLimit ?? 0,
-		/** A voice channel's region; empty if Discord selects the region automatically. */
 		rtc_region: fields.rtcRegion ?? "",
 		video_quality: nameIn(videoQualities, fields.videoQualityMode) || "auto",
 		category_id: channel.parentId ?? "",
 		...flagFields(channel.flags.bitfield),
-		/** A forum's default reaction: the id of a guild's own emoji, or a Unicode emoji; empty for none. */
 		default_reaction: keyOf({ id: id ?? undefined, name: name ?? undefined }),
 		default_sort_order: nameIn(sortOrders, fields.defaultSortOrder),
 		default_layout: nameIn(layouts, fields.defaultForumLayout),
 		thread_slowmode_seconds: fields.defaultThreadRateLimitPerUser ?? 0,
-		/** After how many minutes new threads are archived; undefined if the clients decide. */
 		auto_archive_minutes: fields.defaultAutoArchiveDuration ?? undefined,
 	};
 }

@@ -11,10 +11,6 @@ import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
 import { overwriteName, overwriteOf, sortedOverwrites } from "./overwrites.ts";
 
-/**
- * Permissions that locking denies in all channels to those who are not staff. In voice channels, `voicePermissions` are
- * denied as well.
- */
 const textPermissions =
 	PermissionFlagsBits.SendMessages |
 	PermissionFlagsBits.SendMessagesInThreads |

@@ -36,18 +36,10 @@ export function channelsFromTop(guild: Guild): Channel[] {
 	return all.filter(isRoot).flatMap((root) => [root, ...all.filter(({ parentId }) => parentId === root.id)]);
 }
 
-/**
- * Compares two channels for sorting them as Discord's clients do: voice and stage channels come after text channels,
- * categories after both.
- */
 function byPosition(a: Channel, b: Channel): number {
 	return groupOf(a.type) - groupOf(b.type) || a.rawPosition - b.rawPosition || compareIds(a.id, b.id);
 }
 
-/**
- * Returns a number for a channel type: 0 for text channels, 1 for voice and stage channels, 2 for categories. Discord
- * counts positions separately for each of these.
- */
 function groupOf(type: ChannelType): number {
 	if (type === ChannelType.GuildCategory) return 2;
 	const { GuildVoice, GuildStageVoice } = ChannelType;

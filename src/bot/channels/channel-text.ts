@@ -16,12 +16,9 @@ export function topicStart(topic: string): string {
 	return characters.length > maxTopicLength ? `${start}…` : start;
 }
 
-/** The name of a channel setting in tool results, and how its values are shown. */
 interface Label {
 	name: string;
-	/** Text after the setting's new value, such as " s" for seconds. */
 	unit?: string;
-	/** Text for an empty value. Default: "none". */
 	empty?: string;
 }
 

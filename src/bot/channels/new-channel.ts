@@ -103,7 +103,6 @@ export async function createGuildChannel(
 	);
 }
 
-/** Throws an RpcError if a setting does not fit the kind of channel, or if settings contradict each other. */
 function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
 	requireSupportedFields(guild, args, kind);
 	requireUniqueNames(args.tags ?? []);
@@ -116,10 +115,6 @@ function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
 		]);
 }
 
-/**
- * Returns where in the channel list to create a channel that is to be below another channel; undefined if the call
- * names no such channel.
- */
 function placeOf(
 	kind: Kind,
 	{ below_channel_id, category_id }: NewChannel,
@@ -132,10 +127,6 @@ function placeOf(
 	return place;
 }
 
-/**
- * Returns the permission overwrites of a new channel; none if Discord copies those of the category (`inherited`).
- * `line` says which permissions were added or left out. Throws a ToolError if the bot may not set the overwrites.
- */
 async function overwritesOfNew(
 	guild: Guild,
 	kind: Kind,
@@ -159,10 +150,6 @@ async function overwritesOfNew(
 	return { entries, line };
 }
 
-/**
- * Moves a new channel to its position, and sets what cannot be set when a channel is created. Returns one line for each
- * failed request.
- */
 async function finish(
 	guild: Guild,
 	made: NonThreadGuildBasedChannel,
@@ -194,7 +181,6 @@ async function finish(
 	return { isPlaced, lines };
 }
 
-/** Moves a new channel right below another channel, if it is not there yet. */
 async function ensurePlace(
 	guild: Guild,
 	{ id, type }: NonThreadGuildBasedChannel,

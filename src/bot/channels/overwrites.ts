@@ -99,7 +99,6 @@ export function syncedWith(category: Channel): Channel[] {
 	);
 }
 
-/** Maximum number of channels that a text names as synced or not synced with their category. */
 const maxFollowers = 20;
 
 /**

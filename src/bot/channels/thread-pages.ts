@@ -39,7 +39,6 @@ export interface ThreadQuery {
 
 type ThreadFilter = Pick<ThreadQuery, "tagIds" | "name">;
 
-/** Discord's response to a request that lists threads. Lists of active threads have no `has_more`. */
 interface ThreadList {
 	threads: APIThreadChannel[];
 	has_more?: boolean;
@@ -47,11 +46,9 @@ interface ThreadList {
 
 interface Page {
 	threads: APIThreadChannel[];
-	/** Cursor of the next page of threads; undefined if this page is the last one. */
 	next: string | undefined;
 }
 
-/** Maximum number of pages of archived threads that one tool call reads to find threads with a tag or name. */
 const searchedPages = 5;
 
 /** Fetches a page of threads and describes each in a line for a tool's result. */
@@ -106,10 +103,6 @@ async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
 	return { threads: [...threads, ...rest.threads], next: rest.next };
 }
 
-/**
- * Maximum number of private threads for which one list looks up whether the person in whose name the call acts is a
- * member. Further, older private threads are left out of the list.
- */
 const maxLookUps = 100;
 
 function personManages(guild: Guild, { parent_id }: Pick<APIThreadChannel, "parent_id">): boolean {
@@ -152,10 +145,6 @@ function matches({ applied_tags = [], name: threadName }: APIThreadChannel, { ta
 
 const archivedAt = ({ thread_metadata }: APIThreadChannel) => thread_metadata?.archive_timestamp ?? "";
 
-/**
- * Fetches a page of a channel's archived threads, the latest archived first. Includes private threads if the bot may
- * list them.
- */
 async function archivedThreads(
 	guild: Guild,
 	channel: ThreadedChannel,
@@ -182,10 +171,6 @@ async function archivedThreads(
 	return { threads: found, next: cursor };
 }
 
-/**
- * Fetches a page of a channel's archived threads, latest archived first: public ones, private ones or both, as `kinds`
- * says. `more` is true if further threads follow.
- */
 async function archivedPage(
 	{ id, client }: ThreadedChannel,
 	kinds: readonly ("public" | "private")[],
@@ -206,7 +191,6 @@ async function archivedPage(
 	return { threads, more: pages.some(({ has_more }) => has_more) };
 }
 
-/** Returns the names of the tags of all forums of a guild by tag id. */
 function tagNames(guild: Guild): Map<string, string> {
 	const channels = [...visibleChannels(guild).values()];
 	return new Map(

@@ -7,9 +7,7 @@ import { describeErrorForPeople, toToolError } from "../discord/rest/errors.ts";
 import { isOutcomeUnknown } from "../discord/rest/rest.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 
-/** Discord's maximum length of a message, in UTF-16 code units. */
 const maxLength = 2_000;
-/** Maximum number of messages into which one answer is split. Text beyond that is left out. */
 const maxMessages = 5;
 
 /**
@@ -31,7 +29,6 @@ export async function deferPrivately(interaction: RepliableInteraction): Promise
 	}
 }
 
-/** Whether an error from Discord says that the interaction already has a response. */
 function isAcknowledged(error: unknown): boolean {
 	const { InteractionHasAlreadyBeenAcknowledged } = RESTJSONErrorCodes;
 	return error instanceof DiscordAPIError && error.code === InteractionHasAlreadyBeenAcknowledged;
@@ -71,10 +68,6 @@ export function answerPieces(text: string): string[] {
 	return [...pieces.slice(0, maxMessages), "The rest was left out."];
 }
 
-/**
- * Splits a text into pieces of Discord's maximum message length: between lines, or inside a line that is too long for
- * one message.
- */
 function piecesOf(text: string): string[] {
 	const pieces: string[] = [];
 	let piece = "";

@@ -9,11 +9,8 @@ import { fold, inlineText } from "../discord/text.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { isDurationWord } from "./durations.ts";
 
-/** Maximum number of people that one chat command can name. */
 const maxPeople = 50;
-/** Maximum number of cached members that are read in search of a member with a given name. */
 const maxFound = 1_000;
-/** Maximum number of similar members that the error message about an unknown or ambiguous name lists. */
 const maxCandidates = 5;
 
 /** Error about chat command arguments that do not match the command's syntax. The reply then shows the syntax. */
@@ -24,7 +21,6 @@ export function chatName({ chat, name }: Action): string {
 	return (chat || undefined)?.name ?? name;
 }
 
-/** Returns the options of an action in the order in which people type them in a chat command. */
 function chatOptions({ chat, options }: Action): ActionOption[] {
 	const { order, required = [] } = chat || {};
 	const chosen = order?.flatMap((name) => options.find((option) => option.name === name) ?? []) ?? [
@@ -37,7 +33,6 @@ function chatOptions({ chat, options }: Action): ActionOption[] {
 	}));
 }
 
-/** Whether an option takes the whole rest of the line in a chat command. */
 function isRest({ kind }: ActionOption): boolean {
 	return kind === "reason" || kind === "text";
 }
@@ -61,7 +56,6 @@ function usageOf({ kind, name, several, choices = [] }: ActionOption): string {
 	return name;
 }
 
-/** A word or quoted text in a chat command. `start` is its index in the text of the command. */
 interface Word {
 	text: string;
 	/** Whether the word begins with "@". If a quotation mark follows, `text` does not contain the "@". */
@@ -77,7 +71,6 @@ const quotes = new Map([
 	["«", "»"],
 ]);
 
-/** Splits a text into words. Quoted words can contain spaces. */
 function wordsOf(text: string): Word[] {
 	const words: Word[] = [];
 	for (let at = 0; at < text.length; ) {
@@ -104,7 +97,6 @@ function wordsOf(text: string): Word[] {
 	return words;
 }
 
-/** Removes quotation marks around a text, if it has them. */
 function unquoted(text: string): string {
 	const closing = quotes.get(text[0] ?? "");
 	const isQuoted = closing !== undefined && text.length > 1 && text.endsWith(closing);
@@ -137,7 +129,6 @@ function takeRest(text: string, words: Word[]): OptionValue[] {
 	return rest === "" ? [] : [rest];
 }
 
-/** Removes words from the start of `words` while they are values of the option, and returns these values. */
 function takeWords(author: GuildMember, option: ActionOption, words: Word[], isLast: boolean): OptionValue[] {
 	const values: OptionValue[] = [];
 	// Any word can be a name only in these cases; otherwise it can belong to the next option, such as the reason.
@@ -154,9 +145,6 @@ function takeWords(author: GuildMember, option: ActionOption, words: Word[], isL
 	return values;
 }
 
-/**
- * Converts a word to a value of the option; returns undefined if it is not one. With `isName`, any word can be a name.
- */
 function readWord(author: GuildMember, option: ActionOption, word: Word, isName: boolean): OptionValue | undefined {
 	const { text, hasAt, isQuoted } = word;
 	const { kind, choices = [] } = option;
@@ -195,10 +183,6 @@ function idIn(text: string, mention: RegExp): string | undefined {
 	return mention.exec(text)?.[1] ?? /^\d{17,20}$/.exec(text)?.[0];
 }
 
-/**
- * Returns the id of the only member with this name. A username is unique, so it comes before nicknames and display names.
- * Throws a ToolError with the candidates if there is none or several.
- */
 function memberNamed(guild: Guild, text: string): string {
 	const name = fold(text.replace(/^@/, ""));
 	const shown = inlineText(text, 50);
@@ -235,7 +219,6 @@ function roleNamed(guild: Guild, text: string): string {
 	return uniquely("role", text, [...guild.roles.cache.values()], (role: Role) => role.name.replace(/^@/, ""));
 }
 
-/** Returns the id of the channel with this name. Ignores channels that the author of the command cannot see. */
 function channelNamed(author: GuildMember, text: string): string {
 	const visible = author.guild.channels.cache.filter(
 		(channel) => channel.permissionsFor(author)?.has(PermissionFlagsBits.ViewChannel) && !isObfuscated(channel),
@@ -243,7 +226,6 @@ function channelNamed(author: GuildMember, text: string): string {
 	return uniquely("channel", text, [...visible.values()], (channel: GuildBasedChannel) => channel.name);
 }
 
-/** Returns the id of the only role or channel with this name. Throws a ToolError if none or several have it. */
 function uniquely<Thing extends { id: string }>(
 	noun: string,
 	text: string,

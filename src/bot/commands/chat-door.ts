@@ -31,7 +31,6 @@ export interface ChatDoorOptions {
 	log: Log;
 }
 
-/** A chat command in the form in which this file runs it: the command of an action, of a feature, or `help`. */
 interface ChatCommand extends Pick<Command, "name" | "secret"> {
 	permission?: Permission | undefined;
 	heavy?: boolean | undefined;
@@ -56,7 +55,6 @@ export function createChatDoor(options: ChatDoorOptions): (client: Client) => vo
 	];
 	const byName = new Map(all.map((command) => [command.name, command]));
 
-	/** Finds the chat command that a message calls. A command of two words, such as "raid on", takes precedence. */
 	function find(content: string) {
 		const parsed = readCommand(prefix, content);
 		if (!parsed) return undefined;
@@ -197,7 +195,6 @@ function usageLine(action: Action, prefix: string): string {
 	return `\`${parts.join(" ").trimEnd()}\`.`;
 }
 
-/** Returns a chat command that replies with the usage of its subcommands: "raid" for "raid on" and "raid off". */
 function usageOnly(name: string, usage: readonly string[]): ChatCommand {
 	return {
 		name,
@@ -208,10 +205,6 @@ function usageOnly(name: string, usage: readonly string[]): ChatCommand {
 	};
 }
 
-/**
- * Replies to a chat message; splits a long text into several messages. Throws a ToolError if the bot may not write in
- * the channel.
- */
 async function reply(message: Message<true>, { text, question, isVerbatim }: Answer): Promise<void> {
 	const { channel } = message;
 	const missing = missingToWrite(channel);
@@ -242,17 +235,11 @@ async function send(
 	else await message.channel.send(options);
 }
 
-/**
- * Whether the bot has a permission in the channel of a message. False for a thread whose parent channel is not cached.
- */
 function hasPermission({ guild, channel }: Message<true>, bit: bigint) {
 	const self = guild.members.me;
 	return (self && channel.permissionsFor(self)?.has(bit)) ?? false;
 }
 
-/**
- * Deletes a user's message whose chat command contains a secret, if the bot is configured to and has the permission.
- */
 async function deleteSecret(
 	message: Message<true>,
 	{ secret }: Pick<Command, "secret">,

@@ -33,13 +33,8 @@ export interface ComponentsOptions {
 	log: Log;
 }
 
-/** Rate limit per person and guild for pressed buttons, used select menus and submitted forms. */
 const pressLimits = { max: 20, windowMs: 10_000 } as const;
 
-/**
- * Maximum number of component interactions that are handled at the same time, over all guilds. Further ones are
- * ignored.
- */
 const maxConcurrent = 1_000;
 
 /** Adds a listener to a Discord client that routes component interactions to `options.handlers` by their custom_id. */

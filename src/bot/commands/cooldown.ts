@@ -2,7 +2,6 @@
 
 import { SlidingWindow, type WindowOptions } from "../../lib/sliding-window.ts";
 
-/** Maximum number of keys (such as user ids) for which a limiter stores attempts. The oldest keys are dropped first. */
 const maxKeys = 10_000;
 
 /** Whether a rate limiter accepted an attempt, and how long to wait before the next one. */
@@ -15,10 +14,6 @@ export interface Attempt {
 
 /** Rate limiter: limits how many attempts each key, such as a user id, can make in a sliding time window. */
 export class Limiter {
-	/**
-	 * Attempts that the rate limiter has counted, by key such as a user id. The key with the oldest accepted attempt
-	 * comes first.
-	 */
 	readonly #byKey = new Map<string, { accepted: SlidingWindow; refusals: number }>();
 
 	constructor(readonly options: WindowOptions) {}
@@ -49,10 +44,6 @@ export class Limiter {
 		this.#byKey.get(key)?.accepted.refund();
 	}
 
-	/**
-	 * Removes keys that have no accepted attempts in the time window and, if there are still too many keys, the oldest
-	 * ones.
-	 */
 	#prune(): void {
 		for (const [key, { accepted }] of this.#byKey) {
 			if (accepted.count > 0 && this.#byKey.size < maxKeys) break;

@@ -135,7 +135,6 @@ function bitsOf(permission: Permission | undefined): string | null {
 	return permission === undefined ? null : String(PermissionFlagsBits[permission]);
 }
 
-/** Returns the options of a slash command, required ones first, as Discord expects. */
 function optionsOf({
 	options,
 }: {

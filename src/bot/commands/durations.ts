@@ -17,7 +17,6 @@ export function isDurationWord(word: string, suggestions: readonly string[] = []
 	return /^\d/.test(word) && readDuration(word) !== undefined;
 }
 
-/** Describes a duration in words: "1 day 12 hours" for "1d12h". Other texts are returned unchanged. */
 function durationInWords(text: string): string {
 	let left = readDuration(text) ?? 0;
 	const parts: string[] = [];

@@ -5,10 +5,6 @@ import type { Action } from "./action.ts";
 import { Limiter, tooOften, tooOftenOnce } from "./cooldown.ts";
 import type { Holds } from "./help.ts";
 
-/**
- * Rate limit of commands that need no permission, and of people without a command's permission: `max` commands in
- * `windowMs` milliseconds.
- */
 const commandLimits = { max: 5, windowMs: 10_000 } as const;
 
 /**
@@ -18,7 +14,6 @@ const commandLimits = { max: 5, windowMs: 10_000 } as const;
  */
 const moderatorLimits = { max: 30, windowMs: 60_000 } as const;
 
-/** Maximum number of commands of each weight that run at the same time in a guild. Further commands are not run. */
 const maxConcurrent = 100;
 
 /**
@@ -59,10 +54,6 @@ export function createCommandLimits(open = new Limiter(commandLimits)) {
 	const mistakes = new Limiter(moderatorLimits);
 
 	return {
-		/**
-		 * Runs a command unless the person has exceeded the rate limit. Resolves with the command's answer. If the
-		 * limit is exceeded, resolves with a message about it, or undefined if the person was told before.
-		 */
 		async run<Answer>(
 			{ guildId, userId, weight, limiter: own, tellsOnce }: LimitedRun,
 			work: () => Promise<Ran<Answer>>,
@@ -85,7 +76,6 @@ export function createCommandLimits(open = new Limiter(commandLimits)) {
 
 /** Limits how many commands run at the same time, by guild and weight. */
 export function createConcurrencyLimit(log: Log, logIntervalMs = 10_000) {
-	/** How many commands are running now, by guild and weight. */
 	const running = new Map<string, number>();
 	let ignored = 0;
 
@@ -105,9 +95,6 @@ export function createConcurrencyLimit(log: Log, logIntervalMs = 10_000) {
 	}
 
 	return {
-		/**
-		 * Starts `work`. Returns false without starting it if too many commands of this guild and weight are running.
-		 */
 		run(guildId: string, weight: Weight, work: () => Promise<void>): boolean {
 			const key = `${guildId} ${weight}`;
 			const others = running.get(key) ?? 0;

@@ -4,7 +4,6 @@
 import { escapeMarkdown } from "discord.js";
 import { titleOf } from "../discord/permissions.ts";
 
-/** Message that is shown for an error that has no text. */
 const noText = "It failed. The bot's log may have the details.";
 
 /**
@@ -18,10 +17,6 @@ export function peopleText(text: string, { isError }: { isError: boolean }): str
 	return formatted || (isError ? noText : "");
 }
 
-/**
- * Replaces names from Discord's API with those in Discord's apps: titles of permissions, and "server" for "guild". Used
- * for error messages only.
- */
 function inPeoplesWords(text: string): string {
 	return text
 		.replace(/\b[A-Z]{3,}(?:_[A-Z]+)*\b/g, titleOf)

@@ -36,7 +36,6 @@ export interface PerformOptions {
 	questionMs?: number | undefined;
 }
 
-/** Maximum number of actions that wait for confirmation, over all guilds. The oldest ones are dropped first. */
 const maxQuestions = 1_000;
 
 interface Question {
@@ -53,9 +52,7 @@ export type Settled = { state: "done"; text: string } | { state: "answered" | "g
 export type Perform = ReturnType<typeof createPerform>;
 
 export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOptions) {
-	/** Tool calls that wait for confirmation, by the id of the question, oldest first. */
 	const questions = new Map<string, Question>();
-	/** Ids of the latest questions that a person has confirmed or cancelled. */
 	const answered = new Set<string>();
 
 	function noteAnswered(question: string): void {
@@ -76,10 +73,6 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 		return ranOf(await callAs(call));
 	}
 
-	/**
-	 * Makes a dry run of a tool call, and returns its text as a question. Returns the text as it is if there is nothing
-	 * to confirm.
-	 */
 	async function preview({ limitTo }: Action, call: PersonCall): Promise<Ran<Answer>> {
 		const { args } = call;
 		const result = await callAs({ ...call, args: dryRun(args) });
@@ -95,10 +88,6 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 	}
 
 	return {
-		/**
-		 * Runs an action with the given option values, or returns a question that asks the person to confirm it. Does
-		 * not reject for invalid values: the answer then says what is wrong.
-		 */
 		async perform(
 			action: Action,
 			values: Values,
@@ -117,10 +106,6 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 			const text = withOptionName(action, ran.answer.text);
 			return { ...ran, answer: { text } };
 		},
-		/**
-		 * Returns the id of the person who may confirm the pending action; undefined if that was done, has expired, or
-		 * the bot was restarted.
-		 */
 		askedBy(question: string): string | undefined {
 			const asked = questions.get(question);
 			if (!asked) return undefined;
@@ -141,7 +126,6 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 	};
 }
 
-/** Replaces the name of a tool's argument at the start of an error message with the name of the command's option. */
 function withOptionName({ options }: Action, text: string): string {
 	const [, argument, rest = ""] = /^([a-z_\\]+)(: expected[\s\S]*)$/.exec(text) ?? [];
 	const name = argument?.replaceAll("\\", "");

@@ -72,16 +72,10 @@ export function keepRegistered(client: Client, options: RegistrationOptions): Re
 }
 
 interface Place {
-	/** Id of the guild; undefined for commands of all guilds. */
 	guildId?: string;
-	/** Whether commands are registered there. If not, this program's commands are deleted there. */
 	wanted: boolean;
 }
 
-/**
- * Registers or deletes commands for all guilds or one guild. Sends only a read request if the registered commands are
- * already right.
- */
 async function sync(
 	{ rest, application: { id } }: Client<true>,
 	{ guildId, wanted }: Place,
@@ -115,10 +109,6 @@ async function sync(
 	});
 }
 
-/**
- * Returns a registered command as it can be sent back: without fields that only Discord sets, and without default
- * values.
- */
 function sendable(command: APIApplicationCommand): object {
 	return Object.fromEntries(
 		Object.entries(command).filter(
@@ -144,7 +134,6 @@ export function isEqual(found: readonly object[], wanted: readonly object[]): bo
 	return JSON.stringify(texts(found)) === JSON.stringify(texts(wanted));
 }
 
-/** Fields of a registered command that only Discord sets. */
 const setByDiscord: ReadonlySet<string> = new Set([
 	"application_id",
 	"guild_id",
@@ -153,13 +142,8 @@ const setByDiscord: ReadonlySet<string> = new Set([
 	"description_localized",
 ]);
 
-/** Fields that are ignored when commands are compared. */
 const ignored: ReadonlySet<string> = new Set([...setByDiscord, "id", "dm_permission", "default_permission"]);
 
-/**
- * Returns a command, or a part of one, in a form in which equal commands have the same JSON: keys sorted, without
- * ignored fields and default values.
- */
 function normalized(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(normalized);
 	if (typeof value !== "object" || value === null) return value;

@@ -199,7 +199,6 @@ export function createSlashDoor(options: SlashDoorOptions) {
 	};
 
 	return {
-		/** Handlers of the forms of context menu commands, and of the buttons that confirm or cancel an action. */
 		components: [form, confirmation],
 		attach(client: Client): void {
 			client.on(Events.InteractionCreate, (interaction: Interaction) => {
@@ -219,7 +218,6 @@ export function createSlashDoor(options: SlashDoorOptions) {
 	};
 }
 
-/** Sends the answer to a deferred interaction, with buttons if it asks for confirmation. */
 async function show(interaction: Answering, { text, question, isVerbatim }: Answer): Promise<void> {
 	if (question === undefined)
 		return isVerbatim ? answerPrivately(interaction, text, sendablePieces(text)) : answerPrivately(interaction, text);
@@ -242,7 +240,6 @@ interface Named {
 	};
 }
 
-/** Returns the name of the action that a slash command calls, such as "raid on" for the subcommand "on" of "raid". */
 function nameOf({ commandName, options }: Named): string {
 	const subcommand = options.getSubcommand(false);
 	return subcommand === null ? commandName : `${commandName} ${subcommand}`;
@@ -268,10 +265,6 @@ function placeOf({ guildId, channelId, createdTimestamp, user }: Answering, door
 	};
 }
 
-/**
- * Returns a function that tells whether a person has a permission: in the channel, as stated in the interaction, or
- * guild-wide.
- */
 function holdsIn({ memberPermissions, member }: Pick<Answering, "memberPermissions" | "member">): Holds {
 	return (name) => {
 		const bit = PermissionFlagsBits[name];

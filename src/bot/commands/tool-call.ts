@@ -42,10 +42,6 @@ function convert(option: ActionOption, value: OptionValue): unknown {
 	return kind === "reason" ? auditReason(String(value)) : convert(value);
 }
 
-/**
- * Throws a ToolError unless a text is a duration with units, such as "2h", of at most `longestMs`, or one of the
- * option's suggestions.
- */
 function requireDuration({ name, longestMs = Infinity, suggestions = [] }: ActionOption, text: string): void {
 	const word = text.trim().toLowerCase();
 	if (suggestions.includes(word)) return;
@@ -79,7 +75,6 @@ function addValue(
 	if (channelArgument !== undefined) args[channelArgument] = channel;
 }
 
-/** Parses the link or id of a message. Returns any other text as the id, which the tool then rejects. */
 function readMessageLink(text: string): { message: string; channel?: string } {
 	const link = /^<?https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/\d+\/(\d+)\/(\d+)>?$/.exec(text.trim());
 	const [, channel, message] = link ?? [];

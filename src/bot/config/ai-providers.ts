@@ -146,7 +146,6 @@ export function keyVariables(values: TomlValues): string[] {
 	});
 }
 
-/** Returns an error if the variable with an AI provider's API key is not set. */
 function missingKeyIssues(name: string, own: unknown, apiKeys: ApiKeys): ConfigIssue[] {
 	const { api_key_env: variable } = Object(own) as { api_key_env?: unknown };
 	if (!isKeyName(variable) || apiKeys[variable] !== undefined) return [];
@@ -158,9 +157,6 @@ function missingKeyIssues(name: string, own: unknown, apiKeys: ApiKeys): ConfigI
 	];
 }
 
-/**
- * Returns an error if an AI provider in config.toml lacks `url` or `model` and is not one of the built-in providers.
- */
 function incompleteProviderIssues(name: string, providers: Providers): ConfigIssue[] {
 	const settings = settingsOf(name, providers);
 	const missing = (["url", "model"] as const).filter((key) => settings[key] === undefined);
@@ -174,19 +170,16 @@ function incompleteProviderIssues(name: string, providers: Providers): ConfigIss
 	];
 }
 
-/** Returns the names of all AI providers in the default order: built-in providers first, then those of config.toml. */
 function namesOf(providers: Providers): string[] {
 	const names = [builtInProviders, providers].flatMap(Object.keys);
 	return [...new Set(names)];
 }
 
-/** Returns the settings of an AI provider: the built-in ones, overridden by those of config.toml. */
 function settingsOf(name: string, providers: Providers): ProviderSettings {
 	const [builtIn, own] = [builtInProviders, providers].map((all) => (Object.hasOwn(all, name) ? all[name] : undefined));
 	return { ...builtIn, ...own };
 }
 
-/** Returns an AI provider's complete settings; undefined if its URL, its model or a required API key is missing. */
 function describe(name: string, settings: ProviderSettings, apiKeys: ApiKeys) {
 	const { url, model, api_key_env: keyVariable } = settings;
 	const { max_tokens, max_tokens_field, timeout_seconds, silence_seconds } = providerDefaults;
@@ -195,22 +188,15 @@ function describe(name: string, settings: ProviderSettings, apiKeys: ApiKeys) {
 	if (keyVariable !== undefined && apiKey === undefined) return undefined;
 	return {
 		name,
-		/** Base URL of the AI provider's API, without a trailing slash. */
 		url,
 		model,
-		/** API key of the AI provider; undefined if the provider needs none. */
 		apiKey,
-		/** Name of the variable that holds the AI provider's API key, such as OPENAI_API_KEY. */
 		keyVariable,
-		/** Maximum length of an AI answer in tokens. */
 		maxTokens: settings.max_tokens ?? max_tokens,
 		maxTokensField: settings.max_tokens_field ?? max_tokens_field,
 		temperature: settings.temperature,
-		/** Timeout of a whole AI answer in milliseconds. */
 		timeoutMs: (settings.timeout_seconds ?? timeout_seconds) * 1_000,
-		/** Timeout in milliseconds before the first chunk of an AI answer, and between two chunks. */
 		idleTimeoutMs: (settings.silence_seconds ?? silence_seconds) * 1_000,
-		/** Additional JSON fields for each request to the AI provider. */
 		extra: settings.extra ?? {},
 	};
 }

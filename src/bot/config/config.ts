@@ -31,10 +31,8 @@ import { type NamedTool, toolNameIssues } from "./tool-choice.ts";
 
 export type BotConfig = ReturnType<typeof readConfig>;
 
-/** Environment variables by name. */
 type Env = Record<string, string | undefined>;
 
-/** Maximum size in bytes of the personality file, which is the system prompt of every AI request. */
 const maxPersonalityBytes = 64 * 1024;
 
 /** Warning for the bot's operator that the MCP server has no access token, because MCP_AUTH_TOKEN is not set. */
@@ -88,22 +86,13 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 	if (!file.settings || !settings || all.length > 0) throw new ConfigError(directory, all);
 	const { command_prefix, command_root } = file.settings;
 	return {
-		/** Directory of this bot instance, with .env and config.toml. */
 		directory,
 		botName: file.settings.bot_name,
-		/**
-		 * Text at the start of every chat command, such as "!m": `command_prefix` and `command_root`. By default
-		 * `command_root` is "m", or empty if the prefix ends in a letter.
-		 */
 		command: command_prefix + (command_root ?? (/\p{L}$/u.test(command_prefix) ? "" : "m")),
-		/** System prompt of AI chat, from the personality file; undefined if there is no such file. */
 		personality: personality.text,
-		/** Time zone in which AI chat tells the time: an IANA name such as "Europe/Berlin". */
 		timezone: file.settings.timezone,
 		discordToken: settings.DISCORD_TOKEN,
-		/** Id of the bot's Discord application. */
 		clientId: settings.CLIENT_ID,
-		/** Number of shards among which Discord divides the bot's guilds. "auto": as many as Discord recommends. */
 		shards: settings.SHARDS,
 		/** Base URL of Discord's REST API without its version, such as https://discord.com/api. */
 		discordApiUrl: settings.DISCORD_API_URL,
@@ -121,7 +110,6 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 		mcpBindAddress: settings.MCP_BIND_ADDR,
 		/** Bearer token of the bot's MCP server. If undefined, any program on this machine can call the MCP tools. */
 		mcpToken: settings.MCP_AUTH_TOKEN,
-		/** Host names that HTTP clients of the bot may use, in addition to loopback names such as localhost. */
 		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? [],
 		/** Origins of web pages that may send requests to the bot's MCP server. */
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
@@ -129,9 +117,7 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 		auditChannelId: file.settings.mcp.audit_channel,
 		gameVerifyUrl: settings.GAME_VERIFY_URL,
 		gameVerifySecret: settings.GAME_VERIFY_SECRET,
-		/** API keys of AI providers, by the name of their variable, such as OPENAI_API_KEY. */
 		apiKeys,
-		/** All settings of config.toml, with defaults. */
 		toml: file.settings,
 		log: readLogOptions(settings),
 	};
@@ -163,10 +149,6 @@ export function needsMessageContent({ toml }: Pick<BotConfig, "toml">): boolean 
 	return hasCommands || features.moderation;
 }
 
-/**
- * Returns errors for missing environment variables that config.toml makes necessary, such as GAME_VERIFY_URL for some
- * game features. Also returns an error if GUILD_ID is not one of the guilds in config.toml.
- */
 function missingRequirements(
 	{ features, game, mcp }: TomlSettings,
 	settings: v.InferOutput<typeof environment>,
@@ -184,10 +166,6 @@ function missingRequirements(
 	return issues;
 }
 
-/**
- * Reads a bot's variables from its .env file and the environment, which takes precedence. Each error names the source
- * of the variable: .env or the environment.
- */
 function readVariables(directory: string, env: Env) {
 	const { file, raw, all, sourceOf } = mergeVariables(directory, env);
 	const { settings, issues } = checkSettings(environment, all);
@@ -197,10 +175,6 @@ function readVariables(directory: string, env: Env) {
 	const keyIssues = checkSettings(v.record(v.string(), secret), apiKeys).issues;
 	const { DATABASE_URL: databaseUrl, DB_SCHEMA: schema } = all;
 	const storage = storeIssues({ databaseUrl, schema });
-	/**
-	 * Formats configuration errors as lines of text. Each line begins with the source of the variable: .env or the
-	 * environment.
-	 */
 	const named = (issues: readonly ConfigIssue[]) =>
 		namePlaceholders(issues, raw, (...at) => describePlaceholder(".env", ...at)).map(
 			(issue) => `${sourceOf(issue.path[0] ?? "")}: ${formatIssue(issue)}`,
@@ -209,10 +183,6 @@ function readVariables(directory: string, env: Env) {
 		settings,
 		apiKeys,
 		named,
-		/**
-		 * Returns all errors found in .env and the environment variables. `keys` are the names of the variables with API
-		 * keys of AI providers.
-		 */
 		issuesBeside: (keys: readonly string[]) => [
 			...file.issues,
 			...(file.isAbsent && missing.some(isMissing) ? [`.env: ${absent(join(directory, ".env"))}`] : []),
@@ -223,10 +193,6 @@ function readVariables(directory: string, env: Env) {
 	};
 }
 
-/**
- * Adds a line number to the error about a missing variable if a line of .env mentions the variable without setting it,
- * such as a comment.
- */
 function nameLine(issue: ConfigIssue, text: string): ConfigIssue {
 	const { path, message } = issue;
 	const [name = ""] = path;
@@ -239,9 +205,6 @@ function nameLine(issue: ConfigIssue, text: string): ConfigIssue {
 
 const isMissing = ({ message }: ConfigIssue) => message.startsWith("is required");
 
-/**
- * Returns errors for unknown variables in .env. `keys` are the names of the variables with API keys of AI providers.
- */
 function unknownVariables(names: readonly string[], keys: readonly string[]): string[] {
 	const known = [...Object.keys(variables), ...keys];
 	return names.flatMap((name) => {
@@ -255,10 +218,6 @@ function unknownVariables(names: readonly string[], keys: readonly string[]): st
 	});
 }
 
-/**
- * Merges the variables of the .env file with the environment, which takes precedence. In the result, `raw` includes
- * placeholders such as "your-token", and `all` does not.
- */
 function mergeVariables(directory: string | undefined, env: Env) {
 	const file = readEnvFile(directory);
 	const inFile = trimEnv(file.variables);
@@ -271,7 +230,6 @@ function mergeVariables(directory: string | undefined, env: Env) {
 	return { file, raw, all, sourceOf };
 }
 
-/** Reads the variables in the .env file of a directory. Returns no variables if the file does not exist. */
 function readEnvFile(directory: string | undefined) {
 	const path = directory && join(directory, ".env");
 	const { text = "", issue, isAbsent } = path ? readText(path) : absentFile;
@@ -292,7 +250,6 @@ function readTomlFile(
 	return { settings: undefined, values: {}, issues: [issue ?? absent(path)] };
 }
 
-/** Reads the AI personality file that config.toml names, or by default personality.txt if it exists. */
 function readPersonality(directory: string, name: unknown) {
 	const named = typeof name === "string";
 	const path = resolve(directory, named ? name : "personality.txt");
@@ -319,7 +276,6 @@ function absent(path: string): string {
 
 interface FileText {
 	text?: string | undefined;
-	/** Why a configuration file cannot be read; undefined if the file was read or does not exist. */
 	issue?: string;
 	isAbsent: boolean;
 }

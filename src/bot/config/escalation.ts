@@ -17,7 +17,6 @@ const maxWindowMs = 5 * 366 * dayMs;
 const maxCount = 100;
 const maxRules = 20;
 
-/** The actions that rules count, as cases of these kinds, by the words in a rule. */
 const counted = {
 	warning: ["warn"],
 	timeout: ["timeout"],

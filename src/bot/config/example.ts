@@ -29,7 +29,6 @@ export function describePlaceholder(file: string, path: readonly string[], place
 	return what === "" ? which : `${which}. What belongs there: ${what}`;
 }
 
-/** Returns the comment above a key in the lines of an example file, as one line; "" if there is no such key. */
 function explanation(lines: readonly string[], path: readonly string[]): string {
 	const section = path.slice(0, -1).join(".");
 	const key = new RegExp(`^(?:# )?${RegExp.escape(path.at(-1) ?? "")} ?=`);

@@ -1,6 +1,5 @@
 // Placeholders such as {user} in texts of config.toml.
 
-/** Matches a placeholder in a text of config.toml: a name in braces, such as {user}. */
 const placeholder = /\{(\w+)\}/g;
 
 /** Returns the placeholders in a text, such as "{user}", whose names are not in `known`. */

@@ -35,14 +35,10 @@ const snowflake = v.pipe(
 	}),
 );
 
-/** Schema of a setting: id of a role in the bot's guild. */
 const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
-/** Schema of a setting: id of a role in the bot's guild that the bot does not give to members. */
 const heldRoleId = v.pipe(snowflake, v.metadata({ refersTo: "held role" }));
-/** Schema of a setting: id of a text channel in the bot's guild. */
 const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
 
-/** Schema of a setting: Discord's name of a permission. */
 const permissionName = v.pipe(
 	v.string(),
 	v.check(
@@ -66,7 +62,6 @@ const discordApiUrl = v.pipe(
  */
 const maxShards = 900;
 
-/** Schema of the number of the bot's shards, or "auto". */
 const shards = v.pipe(
 	v.string(),
 	v.check(
@@ -141,11 +136,9 @@ export const environment = v.pipe(
 	),
 );
 
-/** Creates the message of a validation error: what was expected, and what was received. */
 const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
 	`expected ${what}, received ${formatValue(issue.input)}`;
 
-/** Schema of a text of `min` to `max` characters without white space. */
 function word(min: number, max: number) {
 	return v.pipe(
 		v.string(),
@@ -161,7 +154,6 @@ function text(max: number) {
 	);
 }
 
-/** Schema of a message text that can contain the placeholders in `known`, such as {user}, and no others. */
 function templateOf(known: readonly string[]) {
 	return v.pipe(
 		text(2_000),
@@ -187,7 +179,6 @@ const flag = (defaultValue: boolean) => v.optional(v.boolean(), defaultValue);
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Schema of a duration such as "3d", which is parsed to milliseconds. */
 const duration = v.pipe(
 	v.string(),
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -200,7 +191,6 @@ const duration = v.pipe(
 	}),
 );
 
-/** Schema of a duration such as "3d" between two others. */
 function durationFrom(min: string, max: string) {
 	const [minMs, maxMs] = [v.parse(duration, min), v.parse(duration, max)];
 	return v.pipe(
@@ -216,7 +206,6 @@ function durationFrom(min: string, max: string) {
 	);
 }
 
-/** Schema of a number of joins within a time, such as "20 joins in 60s". */
 const joinRate = v.pipe(
 	v.string(),
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -245,10 +234,6 @@ function isTimezone(name: string): boolean {
 	}
 }
 
-/**
- * Creates a Valibot check of a section of config.toml. If `isMet` returns false for the section, reports `message` as
- * an error of the key `key`.
- */
 function needs<Section extends Record<string, unknown>>(
 	key: keyof Section & string,
 	isMet: (section: Section) => boolean,
@@ -279,12 +264,8 @@ const providerUrl = v.pipe(
 	v.check(isPrivateEnough, expected("https://; http:// only for this machine and private networks")),
 );
 
-/**
- * Schema of the name of an API key variable. Errors do not show the value: it may be an API key, put there by mistake.
- */
 const apiKeyName = v.pipe(v.string(), v.regex(apiKeyPattern, "expected the name of a variable such as OPENAI_API_KEY"));
 
-/** Schema of additional JSON fields for each request to an AI provider. */
 const extraFields = v.pipe(
 	v.record(v.string(), v.unknown()),
 	v.check(
@@ -320,7 +301,6 @@ const provider = v.strictObject({
 	extra: v.optional(extraFields),
 });
 
-/** Schema of a link: a host, or the start of a path of a host, without https. */
 const link = v.pipe(
 	v.string(),
 	v.regex(
@@ -330,7 +310,6 @@ const link = v.pipe(
 	v.maxLength(200, "expected at most 200 characters"),
 );
 
-/** Schema of the section [moderation.spam]. */
 const spam = v.strictObject({
 	honeypots: v.optional(v.array(channelId), []),
 	channels: v.optional(whole(2, 50), 4),
@@ -342,9 +321,6 @@ const spam = v.strictObject({
 	dry: flag(false),
 });
 
-/**
- * Schemas of the config.toml sections that belong to optional features. A feature that is enabled needs its section.
- */
 const sections = {
 	game: v.pipe(
 		v.strictObject({
@@ -352,7 +328,6 @@ const sections = {
 			slash_commands: flag(false),
 			delete_code_message: flag(false),
 			donator_sync: flag(false),
-			/** Seconds between two updates of the Discord roles that players get for donations to the game. */
 			check_interval: v.optional(whole(10, 86_400), 300),
 			chargeback: flag(false),
 			restricted_role: v.optional(roleId),
@@ -409,10 +384,6 @@ const sections = {
 /** Names of the features that have a section of their own in config.toml. */
 export const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
 
-/**
- * Which tool calls a person has to approve. "destructive": those that delete, punish, grant power, silence many or replace
- * what cannot be restored; "write": all that change something.
- */
 const approvalLevels = ["off", "destructive", "write"] as const;
 
 /** Schema of config.toml. */

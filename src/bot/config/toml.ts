@@ -74,10 +74,6 @@ export function withoutPlaceholders(value: unknown): unknown {
 	return Object.fromEntries(kept.map(([key, one]) => [key, withoutPlaceholders(one)]));
 }
 
-/**
- * Formats a line of a TOML file with its number and a caret below the column of an error. Hides values that may be
- * secrets.
- */
 function showLine({ number, line, column }: Place): string {
 	const margin = `    ${number}: `;
 	const shown = holdsSecret(line)
@@ -99,7 +95,6 @@ function describeSyntaxError(text: string, error: TomlError): string {
 	return `${masked(summary)}${advice ? `; ${advice}` : ""}\n${showLine(place)}`;
 }
 
-/** Advice for common TOML syntax errors. An entry applies if its pattern matches the TOML parser's error message. */
 const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
 	[/already defined/, "duplicate key: keep one of the two"],
 	[/expected comma/, "put a comma between the items of a list"],
@@ -113,10 +108,6 @@ const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
 	[/\bkey\b/, "a line is one of these: key = value, [section], # comment"],
 ];
 
-/**
- * If a TOML syntax error is an invalid value, explains how to write the value. Returns undefined for other syntax
- * errors.
- */
 function explainValue(text: string, place: Place): string | undefined {
 	const { line, column } = place;
 	const [whole = "", keys] = assignment.exec(line) ?? [];
@@ -146,7 +137,6 @@ function isValue(token: string): boolean {
 	}
 }
 
-/** Returns advice on how to write `token`, an invalid TOML value. */
 function valueAdvice(token: string, line: string): string {
 	if (token === "" || token.startsWith("#")) return "expected a value after =; # starts a comment";
 	if (/^[“”„‟‘’«»`]/.test(token)) return 'expected straight quotation marks, such as "text"';
@@ -157,10 +147,8 @@ function valueAdvice(token: string, line: string): string {
 }
 
 interface Place {
-	/** Number of a line in a TOML file, starting at 1. */
 	number: number;
 	line: string;
-	/** Column of the value in its line, starting at 0. */
 	column: number;
 }
 
@@ -169,16 +157,10 @@ const keysPattern = String.raw`${keyPattern}(?:\s*\.\s*${keyPattern})*`;
 const header = new RegExp(String.raw`^\s*\[\[?\s*(${keysPattern})\s*\]`);
 const assignment = new RegExp(String.raw`^\s*(${keysPattern})\s*=\s*`);
 
-/** Matches a TOML section header that is commented out, such as "# [game]". */
 const headerOff = new RegExp(String.raw`^\s*#[#\s]*\[\s*(${keysPattern})\s*\]\s*(?:#.*)?$`);
 
 interface Line extends Place {
-	/**
-	 * Name of the TOML table that contains this line, split at dots: ["game", "donators"] for [game.donators]. A header
-	 * line belongs to the table that it begins.
-	 */
 	table: readonly string[];
-	/** Key before the "=" of this line, split at dots; undefined if the line assigns no value. */
 	keys: readonly string[] | undefined;
 	/**
 	 * Name of the commented-out TOML table that would contain this line, split at dots: ["game"] below "# [game]".
@@ -188,10 +170,6 @@ interface Line extends Place {
 	isHeader: boolean;
 }
 
-/**
- * Yields the lines of a TOML file, each with the table that it is in and the key that it sets. Skips the inside of
- * multi-line strings.
- */
 function* readLines(text: string): Generator<Line> {
 	let table: readonly string[] = [];
 	let off: readonly string[] | undefined;
@@ -218,7 +196,6 @@ function* readLines(text: string): Generator<Line> {
 	}
 }
 
-/** Finds the line and column of a key in a valid TOML file. Returns undefined if no line sets the key. */
 function findPlace(text: string, path: readonly string[]): Place | undefined {
 	for (const line of readLines(text)) {
 		const { table, keys, isHeader } = line;
@@ -232,16 +209,11 @@ function findPlace(text: string, path: readonly string[]): Place | undefined {
 	return undefined;
 }
 
-/** Returns the name of the TOML table that a line is in. The file may contain syntax errors. */
 function tableAt(text: string, { number }: Place): readonly string[] {
 	for (const line of readLines(text)) if (line.number === number) return line.table;
 	return [];
 }
 
-/**
- * Returns the names of TOML sections whose header is commented out, such as "# [game]", and does not also occur without
- * "#".
- */
 function sectionsOff(text: string): ReadonlySet<string> {
 	const off = new Set<string>();
 	const on = new Set<string>();
@@ -252,7 +224,6 @@ function sectionsOff(text: string): ReadonlySet<string> {
 	return off.difference(on);
 }
 
-/** Returns errors for TOML keys that belong to a section whose header is commented out. */
 function strayKeys(schema: object, text: string): ConfigIssue[] {
 	return Array.from(readLines(text)).flatMap(({ table, keys, off }) => {
 		const [key] = keys ?? [];
@@ -266,7 +237,6 @@ function strayKeys(schema: object, text: string): ConfigIssue[] {
 	});
 }
 
-/** Adds to the error about an unknown key the name of the section of config.toml in which the key is allowed. */
 function withSection(schema: object, issue: ConfigIssue): ConfigIssue {
 	if (!issue.message.startsWith(unknownKey)) return issue;
 	const key = issue.path.at(-1) ?? "";

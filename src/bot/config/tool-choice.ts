@@ -94,10 +94,6 @@ export function toolNameIssues(values: TomlValues, tools: readonly NamedTool[]):
 	];
 }
 
-/**
- * Returns an issue of the setting `path` for each text in `list` that is not one of `names`. Ignores values of other
- * types, which the schema of the setting reports.
- */
 function nameIssues(list: unknown, path: string[], what: string, names: readonly string[]): ConfigIssue[] {
 	if (!Array.isArray(list)) return [];
 	return list.flatMap((name: unknown) =>

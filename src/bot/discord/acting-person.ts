@@ -28,9 +28,7 @@ export class ActingPerson {
 	readonly threads = new Map<string, boolean>();
 
 	constructor(
-		/** Discord id of the person. */
 		readonly id: string,
-		/** Whether the person used a command or button on Discord, and so reads the result. */
 		readonly isOnDiscord = false,
 	) {}
 }

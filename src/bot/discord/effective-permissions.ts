@@ -87,10 +87,6 @@ export interface Place {
 	threadMembers: ReadonlySet<string> | undefined;
 }
 
-/**
- * One step of Discord's algorithm that computes permissions. It removes the bits in `deny`, then adds the bits in
- * `allow`.
- */
 interface Step {
 	allow: bigint;
 	deny: bigint;
@@ -289,10 +285,6 @@ export function impliedIn(channel: GuildBasedChannel | undefined): bigint {
 	return isVoice(channel) ? ViewChannel | Connect : ViewChannel;
 }
 
-/**
- * Returns the step of the permission algorithm that removes permissions which depend on a missing one, such as
- * ATTACH_FILES without SEND_MESSAGES.
- */
 function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 	const without = (deny: bigint, missing: string): Step => ({
 		allow: 0n,
@@ -308,7 +300,6 @@ function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 	return without(MentionEveryone | SendTTSMessages | AttachFiles | EmbedLinks, name);
 }
 
-/** Describes why a permission is allowed or denied, as words that follow "allowed" or "denied". */
 function describeCause(cause: Cause): string {
 	switch (cause.kind) {
 		case "owner":

@@ -52,10 +52,6 @@ export interface VoiceMember {
 	voice: VoiceState;
 }
 
-/**
- * Returns a function that looks up a channel or thread by id. The function throws a ToolError if `isOfKind` is false
- * for the channel; `problem` returns the error's text.
- */
 function channelOfKind<Kind extends GuildBasedChannel>(
 	isOfKind: (found: GuildBasedChannel) => found is Kind,
 	problem: (name: string, found: GuildBasedChannel) => string,
@@ -67,10 +63,6 @@ function channelOfKind<Kind extends GuildBasedChannel>(
 	};
 }
 
-/**
- * Returns a function that looks up a channel with `find` and then fetches the channel's latest version from Discord.
- * For tools that edit channels: the cached channel may be outdated.
- */
 function freshlyFetched<Kind extends GuildBasedChannel>(find: (guild: Guild, id: string) => Promise<Kind>) {
 	return async (guild: Guild, id: string): Promise<Kind> => {
 		const known = await find(guild, id);
@@ -223,7 +215,6 @@ export function knownMember(guild: Guild, id: string, connection: MemberState): 
 	return member ?? throwNoMember(guild, id);
 }
 
-/** Returns a user's id and cached member, for tools that look up many users. Does not check that the user exists. */
 function knownPerson(
 	guild: Guild,
 	id: string,

@@ -12,10 +12,6 @@ function hasFeature({ features }: Pick<Guild, "features">, feature: string): boo
 	return features.some((one: string) => one === feature);
 }
 
-/**
- * Guild features that channels of a certain kind, such as "stage", need. Discord creates such channels only in guilds
- * that have at least one of these features.
- */
 const featuresFor: Partial<Record<string, readonly string[]>> = {
 	// 50024 without it: https://github.com/Rapptz/discord.py/issues/6883
 	stage: ["COMMUNITY"],

@@ -10,10 +10,6 @@ export function lowestIdAt(atMs: number): bigint {
 	return (BigInt(atMs) - SnowflakeUtil.epoch) << 22n;
 }
 
-/**
- * Assumed maximum clock difference in milliseconds between Discord's machines that generate snowflakes. Within it, the
- * order of two ids can be wrong.
- */
 const skewMs = 1_000;
 
 /**

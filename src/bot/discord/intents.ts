@@ -4,15 +4,9 @@
 import { ApplicationFlags, type ApplicationFlagsString, type Client, GatewayIntentBits } from "discord.js";
 
 interface Intent {
-	/** Name of the privileged intent in Discord's developer portal, such as "Presence Intent". */
 	title: string;
 	bit: GatewayIntentBits;
-	/**
-	 * Application flags, one of which is set while the intent is enabled. The flag that ends in "Limited" applies to bots
-	 * in fewer than 100 guilds.
-	 */
 	flags: readonly ApplicationFlagsString[];
-	/** What the bot cannot do without the intent, as the end of a sentence. */
 	without: string;
 }
 

@@ -14,7 +14,6 @@ import {
 
 const { Administrator, Connect, ManageThreads, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;
 
-/** Permissions on which other permissions depend, such as VIEW_CHANNEL. */
 const implying = Administrator | Connect | ManageThreads | SendMessages | SendMessagesInThreads | ViewChannel;
 
 /** Members who have the same permissions in certain channels for the same reasons. */
@@ -138,10 +137,6 @@ const order: readonly Source["kind"][] = [
 	"timeout",
 ];
 
-/**
- * Compares two groups of members for sorting: members who have the permission come first, then the groups are ordered
- * by kind of source and by role, highest role first.
- */
 function byRank(a: Group, b: Group): number {
 	if (a.allowed !== b.allowed) return a.allowed ? -1 : 1;
 	const kinds = order.indexOf(a.source.kind) - order.indexOf(b.source.kind);

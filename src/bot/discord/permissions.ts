@@ -112,7 +112,6 @@ const titles: Partial<Record<Permission, string>> = {
 	UseEmbeddedActivities: "Use Activities",
 };
 
-/** Returns a permission's name as Discord's settings show it, such as "Ban Members" for "BanMembers". */
 function permissionTitle(name: Permission): string {
 	return titles[name] ?? name.replace(/([a-z])([A-Z])/g, "$1 $2");
 }
@@ -195,7 +194,6 @@ export function allowedToBot(guild: Guild, channel: GuildBasedChannel | undefine
 	return withEverything(botPermissions(guild, channel));
 }
 
-/** Returns `bits` with all bits set if they contain ADMINISTRATOR. */
 function withEverything(bits: bigint): bigint {
 	return (bits & PermissionFlagsBits.Administrator) === 0n ? bits : everything;
 }
@@ -215,10 +213,6 @@ export function personPermissions(person: GuildMember, channel: GuildBasedChanne
 	return readOnly ? bits & permissionsInTimeout : bits;
 }
 
-/**
- * Returns the data from which a member's permissions are computed. Collects this data once for each call that acts in
- * the member's name.
- */
 function standingOf(member: GuildMember): Standing {
 	const acting = currentPerson();
 	const { guild } = member;
@@ -234,7 +228,6 @@ function standingOf(member: GuildMember): Standing {
 	return standing;
 }
 
-/** Computes the permissions in a channel of a member who is not an administrator. */
 function bitsInChannel({ member, bits, roleIds }: Standing, channel: GuildBasedChannel): bigint {
 	const source = channel.isThread() ? channel.parent : channel;
 	if (!source) return 0n;
@@ -257,10 +250,6 @@ export function botBitsWith(
 	return withOverwrites(inGuild, holder, overwrites);
 }
 
-/**
- * Whether a person with the permissions `bits` in a channel sees the channel. A private thread is visible only with
- * MANAGE_THREADS, or if the person of the running call is known to be a member of it.
- */
 function isVisibleWith(bits: bigint, channel: GuildBasedChannel): boolean {
 	const { ManageThreads, ViewChannel } = PermissionFlagsBits;
 	if ((bits & ViewChannel) === 0n) return false;
@@ -481,7 +470,6 @@ export function grantableBits(guild: Guild, channel: GuildBasedChannel, bits: bi
 
 type PermissionsOf = (member: GuildMember, place: GuildBasedChannel | undefined) => bigint;
 
-/** Returns those of the permissions `bits` that a member may not allow or deny in a role or in a channel's overwrites. */
 function missingToGrant(
 	member: GuildMember,
 	permissionsOf: PermissionsOf,

@@ -11,7 +11,6 @@ import {
 	type Role,
 } from "discord.js";
 
-/** Permissions that make a member or role staff. They need only one of them, but guild-wide. */
 const staffPermissions = PermissionsBitField.resolve([
 	"Administrator",
 	"ManageGuild",

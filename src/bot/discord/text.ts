@@ -24,17 +24,11 @@ export function joinLines(text: string): string {
 	return text.replace(/\s*[\n\v\f\r\x85\u2028\u2029]\s*/g, " ").trim();
 }
 
-/**
- * Characters that look like "|", the separator between the fields of a line in a tool result. They are escaped only
- * next to white space and at the start or end of a text.
- */
 const stroke = String.raw`[\u01c0\u05c0\u2223\u23d0\u23fd\u2502\u2503\u2758\u2759\ufe31\uffe8]`;
 const bars = new RegExp(String.raw`[|\uff5c]|(?<=^|\s)${stroke}|${stroke}(?=\s|$)`, "gu");
 
-/** Matches a ":", or a character that looks like one, before a number. */
 const colons = /[:\u02d0\u02f8\u05c3\u2236\ua789\ufe13\ufe30\ufe55\uff1a](?=\p{White_Space}*\p{Nd})/gu;
 
-/** Whether a text ends in "ID" or in characters that look like "ID". */
 function endsInId(text: string): boolean {
 	const end = text.trimEnd().slice(-8);
 	if (/\bID$/i.test(end)) return true;
@@ -45,7 +39,6 @@ function endsInId(text: string): boolean {
 	return /\bID$/i.test(plain);
 }
 
-/** Returns a backslash escape for "|" and ":", and a Unicode escape for characters that look like them. */
 function escaped(character: string): string {
 	return /[|:]/.test(character) ? `\\${character}` : unicodeEscape(character);
 }
@@ -62,7 +55,6 @@ export function oneField(text: string): string {
 		.replace(colons, (colon, at: number, whole: string) => (endsInId(whole.slice(0, at)) ? escaped(colon) : colon));
 }
 
-/** A text for a tool result, or an empty value (false, null, undefined, ""), which is left out of the result. */
 type Optional = string | false | null | undefined;
 
 const isPresent = (text: Optional): text is string => Boolean(text);
@@ -142,7 +134,6 @@ export function withCaller(text: string, caller: string): string {
 	return truncate(line, max, lengthOf) + suffix;
 }
 
-/** Maximum number of characters in an audit log reason that say who made a tool call. */
 const maxCallerLength = 200;
 
 /**

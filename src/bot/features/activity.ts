@@ -7,22 +7,14 @@ import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 import { addMessages, saveLeft, savePromoted } from "../store/tables/member-activity.ts";
 
-/** Maximum number of members per database statement. When this many are buffered, they are written at once. */
 const batchSize = 1_000;
-/** Maximum number of members whose activity is buffered in memory during a database outage. */
 const maxBuffered = 10_000;
 
 export class ActivityBuffer {
 	readonly #sql: Store["sql"];
 	readonly #log: Log;
-	/** Number of messages that each member sent since the last write to the database, by member id. */
 	#counts = new Map<string, { joinedAt: number; messages: number }>();
-	/** Join times (epoch milliseconds) of members who have the role that the feature auto_role gives, by member id. */
 	#holders = new Map<string, number>();
-	/**
-	 * Members who left the guild, by user id. The value says whether the feature auto_role may give a member its role
-	 * again after a rejoin: false if someone had removed the role before the member left.
-	 */
 	#left = new Map<string, boolean>();
 	/**
 	 * Number of messages that were not counted, because the activity of too many members was waiting to be written to the
@@ -30,12 +22,7 @@ export class ActivityBuffer {
 	 */
 	#dropped = 0;
 	readonly #mutex = new KeyedMutex();
-	/**
-	 * Promise of the next write to the database; undefined if none is requested. Requests for the same write get the same
-	 * promise.
-	 */
 	#nextFlush: Promise<void> | undefined;
-	/** Id of the guild whose member activity is counted; undefined until the first event. */
 	#guildId: string | undefined;
 
 	constructor(
@@ -135,10 +122,6 @@ export class ActivityBuffer {
 		this.#dropped = 0;
 	}
 
-	/**
-	 * Writes all entries of a buffer to the database in batches, and removes them from the buffer. A batch whose write
-	 * failed stays in the buffer if the write can be repeated.
-	 */
 	async #inBatches<Value>(
 		entries: Map<string, Value>,
 		write: (batch: [string, Value][]) => Promise<void>,

@@ -1,7 +1,6 @@
 // Links in what an AI writes. Members decide what the AI says, and AutoMod does not check a bot's messages, so the AI posts
 // no link that the person who asks could not have posted. Chat and greetings use this one filter.
 
-/** Replaces a link that the AI may not post. */
 const removed = "[link removed]";
 
 const gap = String.raw`[\s\p{P}\p{S}]{0,8}`;
@@ -19,16 +18,13 @@ const patterns = [
 ];
 const links = new RegExp(patterns.join("|"), "giu");
 
-/** Characters at the end of a match that belong to the sentence, not to the link. */
 const trailing = /[\s.,:;!?'"()<>[\]{}*_~|`/\\]+$/u;
 
-/** Removes what people do not see or what is Markdown: `d**iscord.g**g` looks like an invite. */
 const unseen = /[\p{DI}\p{Cf}*~|`]/gu;
 
 /** Whether the text is what `folded` would make of it. */
 const isPlain = (text: string) => text.normalize("NFKC") === text && text.search(unseen) === -1;
 
-/** Returns the text as it looks to people, and for each of its UTF-16 code units the range of the original one. */
 function folded(text: string) {
 	if (isPlain(text)) return { view: text, from: undefined };
 	let view = "";
@@ -43,7 +39,6 @@ function folded(text: string) {
 	return { view, from };
 }
 
-/** Returns the ranges of the links in a text, as indexes of its UTF-16 code units. */
 function linkRanges(text: string): [start: number, end: number][] {
 	const { view, from } = folded(text);
 	return [...view.matchAll(links)].map(({ index, 0: match }) => {

@@ -11,23 +11,10 @@ import { ActivityBuffer, joinedAtMs } from "./activity.ts";
 import { createPromotions } from "./promotions.ts";
 import { guildForRoles, RoleWriter } from "./role-writer.ts";
 
-/** Maximum number of members whose activity is read with one database query. */
 const batchSize = 500;
-/**
- * Maximum number of members without recent activity that one periodic check considers for the role of the feature
- * auto_role.
- */
 const checksPerSweep = 5_000;
 const promotionsPerSweep = 50;
-/**
- * Maximum number of recently active members whose ids are remembered. The next periodic check starts with these
- * members.
- */
 const maxActive = 10_000;
-/**
- * On shutdown, the bot waits at most this long for a running check of members, and then at most this long for the last
- * write to the database. In milliseconds.
- */
 const shutdownGraceMs = 1_500;
 
 export interface AutoRoleTiming {
@@ -51,7 +38,6 @@ const defaultTiming: AutoRoleTiming = {
 type Settings = NonNullable<TomlSettings["auto_role"]>;
 
 interface Progress {
-	/** Time since the member joined the guild, in milliseconds. */
 	ageMs: number;
 	messages: number;
 }
@@ -80,9 +66,7 @@ export function createAutoRole(
 	const writer = new RoleWriter(closing.signal, timing.backOffMs);
 	const promotions = createPromotions(options, settings, writer);
 	const activity = new ActivityBuffer(store, log, to_role);
-	/** Ids of members who were active since they were last checked for the role of the feature auto_role. */
 	let activeIds = new Set<string>();
-	/** Index in the member cache at which the next periodic check of members starts. */
 	let cursor = 0;
 	let sweeping: Promise<void> | undefined;
 	const timers: Timer[] = [];
@@ -128,7 +112,6 @@ export function createAutoRole(
 		markActive(member);
 	}
 
-	/** Makes the next periodic check start with this member, unless too many members already have this priority. */
 	function markActive({ id }: GuildMember): void {
 		if (activeIds.size < maxActive) activeIds.add(id);
 	}
@@ -160,10 +143,6 @@ export function createAutoRole(
 		}
 	}
 
-	/**
-	 * Gives the role of the feature auto_role to those of `members` who meet the requirements, but to at most `left` of
-	 * them. Returns how many members may still be given the role.
-	 */
 	async function check(guild: Guild, members: readonly GuildMember[], left: number): Promise<number> {
 		const people = members.filter(({ user }) => !user.bot);
 		if (people.length === 0) return left;

@@ -21,7 +21,6 @@ export function fillTemplate(template: string, guild: Guild, values: Readonly<Re
 	return first;
 }
 
-/** Maximum length of a greeting written by the AI, in Unicode code points. */
 const maxLength = 400;
 
 const task = `Somebody has just joined your Discord server. Greet them: one or two sentences, at most 300 characters, plain text.
@@ -48,7 +47,6 @@ export function greetingFrom(answer: string): string | undefined {
 	return shortened(text, maxLength);
 }
 
-/** Converts text to one line of at most `length` Unicode code points. */
 function shortened(text: string, length: number): string {
 	return [...oneLine(text)].slice(0, length).join("");
 }

@@ -18,7 +18,6 @@ import { reportToolNames } from "./moderation/reports/report-tools.ts";
 import { roleMenuToolNames } from "./moderation/role-menus/role-menus.ts";
 import { createWelcome } from "./welcome.ts";
 
-/** Creates one feature of the bot; returns undefined when the configuration turns the feature off. */
 type CreateFeature = (options: FeatureOptions) => Feature | undefined;
 
 const all: readonly CreateFeature[] = [

@@ -9,14 +9,8 @@ import { StoreUnavailable } from "../store/database/db-error.ts";
 import { saveJoinRoleNotes, selectJoinRoleNotes } from "../store/tables/join-roles.ts";
 import { createIsRestricted, failureReason, guildForRoles, guildWithRole, RoleWriter } from "./role-writer.ts";
 
-/** The bot assumes that Discord's events about joining members arrive at most this many milliseconds out of order. */
 const toleranceMs = 5_000;
-/**
- * On shutdown, the bot waits at most this long for the role change in progress, and then at most this long for the last
- * write to the database. In milliseconds.
- */
 const shutdownGraceMs = 1_500;
-/** Number of members who get the newcomer role between two log lines about progress. */
 const logInterval = 100;
 
 export interface JoinRoleTiming {
@@ -34,7 +28,6 @@ export interface JoinRoleTiming {
 	backOffMs?: readonly [number, number];
 }
 
-/** Members who still have to get the newcomer role: join time in epoch milliseconds, by user id. */
 type Owed = Map<string, number>;
 
 /** Creates the feature join_role, which gives a role to everyone who joins; undefined when the feature is off. */
@@ -49,29 +42,14 @@ export function createJoinRole(
 	const isRestricted = createIsRestricted(options);
 	const closing = new AbortController();
 	const writer = new RoleWriter(closing.signal, timing.backOffMs);
-	/**
-	 * Queue of members who can get the newcomer role now, ordered roughly by join time. Those who leave the guild are
-	 * removed.
-	 */
 	const queue: Owed = new Map();
-	/** Members who cannot get the newcomer role yet: they are in membership screening or restricted by a chargeback. */
 	const waiting: Owed = new Map();
-	/**
-	 * Members who still had to get the newcomer role at the last write to the database; undefined until the database was
-	 * read.
-	 */
 	let saved: Owed | undefined;
-	/**
-	 * Join time in epoch milliseconds. All members who joined until this time have got the newcomer role or are waiting
-	 * for it. Undefined until the time was read from the database.
-	 */
 	let joinedUntil: number | undefined;
 	let savedUntil: number | undefined;
-	/** Whether Gateway events about joining members may have been missed, for example during a disconnect. */
 	let mayHaveMissed = true;
 	let given = 0;
 	let lastWarning: string | undefined;
-	/** Time of the next write to the database, in milliseconds of performance.now(). */
 	let nextSave = 0;
 	const counter = registry?.counter("guildhall_bot_join_roles_total", "Roles given to those who joined, by outcome.", [
 		"outcome",
@@ -100,10 +78,6 @@ export function createJoinRole(
 		waiting.delete(id);
 	}
 
-	/**
-	 * Returns the work that is due now, as two independent units: giving newcomer roles, which needs no database, and
-	 * storing new members, which does not need Discord.
-	 */
 	function dueSteps(): Step[] {
 		const due: Step[] = [];
 		if (queue.size > 0) due.push(step("give", processQueue));
@@ -183,7 +157,6 @@ export function createJoinRole(
 			});
 	}
 
-	/** Whether the bot missed the join event of a member. False for all members when join_role runs for the first time. */
 	function wasMissed(member: GuildMember): boolean {
 		const { id, roles } = member;
 		if (queue.has(id) || waiting.has(id)) return false;
@@ -194,9 +167,6 @@ export function createJoinRole(
 		return roles.cache.every((role) => role.managed || role.id === member.guild.id);
 	}
 
-	/**
-	 * Writes to the database who still has to get the newcomer role. Does nothing while join events may have been missed.
-	 */
 	async function save(): Promise<void> {
 		// Also while the guild is unavailable.
 		const guild = connection.guilds.find(({ roles }) => roles.cache.has(roleId));
@@ -239,10 +209,6 @@ export function createJoinRole(
 		}
 	}
 
-	/**
-	 * Gives the newcomer role to a member. "settled": the member has left or already has the role; "wait": not possible
-	 * for this member yet; "retry": failed; "later": the bot cannot give the role to anyone at present.
-	 */
 	async function give(id: string): Promise<"given" | "settled" | "wait" | "retry" | "later"> {
 		const guild = guildForRoles(connection, [roleId], warn);
 		if (!guild) return "later";
@@ -274,10 +240,6 @@ export function createJoinRole(
 		});
 	}
 
-	/**
-	 * Logs why the newcomer role cannot be given. Logs the same reason again only after a member has got the role or
-	 * another reason was logged.
-	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
 			log.warn("join_role feature: could not give new members the role", {

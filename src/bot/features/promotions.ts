@@ -13,7 +13,6 @@ import {
 } from "../store/tables/member-activity.ts";
 import { createIsRestricted, failureReason, type RoleWriter, type WriteFailure } from "./role-writer.ts";
 
-/** How long the bot skips a member after Discord refused to give the member the role of the feature auto_role. */
 const postponeMs = 600_000;
 const maxPostponed = 100;
 
@@ -29,20 +28,12 @@ export function createPromotions(
 	 * of the feature auto_role, but Discord has not confirmed it.
 	 */
 	let hasClaims = true;
-	/**
-	 * By member id: when the bot may again try to give a member the role of the feature auto_role after Discord refused
-	 * to, in milliseconds of performance.now().
-	 */
 	const postponed = new Map<string, number>();
 	let lastWarning: string | undefined;
 	const counter = registry?.counter("guildhall_bot_promotions_total", "Promotions by auto_role, by outcome.", [
 		"outcome",
 	]);
 
-	/**
-	 * Gives the role of the feature auto_role to up to `limit` members. These are members for which, according to the
-	 * database, the bot has started but not finished giving the role.
-	 */
 	async function resumeClaimed(guild: Guild, limit: number): Promise<void> {
 		if (!hasClaims) return;
 		const rows = await selectClaimed(sql, guild.id, limit);
@@ -51,10 +42,6 @@ export function createPromotions(
 		for (const row of rows) if (!(await promote(guild, row, "claimed before"))) return;
 	}
 
-	/**
-	 * Promotes a member (gives them the role of the feature auto_role) if they still qualify. Returns whether other
-	 * members may be promoted now, too. Rejects with StoreUnavailable when the database is unavailable.
-	 */
 	async function promote(guild: Guild, person: Membership, claim: "new" | "claimed before" = "new"): Promise<boolean> {
 		if (!(await writer.ready())) return false;
 		try {
@@ -137,10 +124,6 @@ export function createPromotions(
 		return (postponed.get(id) ?? 0) > performance.now();
 	}
 
-	/**
-	 * Logs why members cannot be given the role of the feature auto_role. Logs the same reason again only after a member
-	 * has got the role or another reason was logged.
-	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
 			log.warn("auto_role feature: could not give one or more active members its role", { reason });

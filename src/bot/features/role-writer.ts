@@ -27,15 +27,12 @@ export type WriteResult = "done" | "gone" | WriteFailure;
  */
 export type WriteFailure = { notDone: string; isRefused: boolean } | { outcomeUnknown: string };
 
-/** Share of Discord's rate limit, from 0 to 1, that automatic role changes leave to tools and commands. */
 const reservedShare = 0.25;
-/** Wait before the next role change after one failed, in milliseconds: the first wait and the maximum. */
 const defaultBackOffMs = [1_000, 300_000] as const;
 
 export class RoleWriter {
 	readonly #closing: AbortSignal;
 	readonly #backOffMs: readonly [number, number];
-	/** Earliest time of the next role change, in milliseconds of performance.now(). */
 	#freeAt = 0;
 	#failures = 0;
 
@@ -89,10 +86,6 @@ export class RoleWriter {
 		return error.outcome === "unknown" ? { outcomeUnknown: reason } : { notDone: reason, isRefused: false };
 	}
 
-	/**
-	 * Delays the next role change until the rate limit resets if only the requests reserved for tools and commands are
-	 * left.
-	 */
 	#yieldTo({ limit, remaining, resetAfterMs }: RateLimitState): void {
 		if (remaining <= Math.floor(limit * reservedShare)) this.#pause(resetAfterMs);
 	}

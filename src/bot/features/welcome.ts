@@ -40,16 +40,11 @@ const defaultTiming: WelcomeTiming = {
 	now: () => performance.now(),
 };
 
-/** Maximum number of newcomers in a burst of joins whose ids are kept. Further newcomers are only counted. */
 const maxTracked = 10_000;
 const maxTokens = 400;
-/** Maximum wait on shutdown for greetings that are being sent. */
 const shutdownGraceMs = 2_000;
 const hourMs = 3_600_000;
 
-/**
- * A burst of joins whose newcomers are greeted together in one message. Times are milliseconds of a monotonic clock.
- */
 interface Raid {
 	ids: Set<string>;
 	/** Number of newcomers in the burst of joins whose ids are not kept, because too many people joined. */
@@ -102,10 +97,6 @@ export function createWelcome(
 		timer = setTimeout(() => checkRaid(guild), Math.max(end - now(), 0));
 	}
 
-	/**
-	 * Greets the newcomers of a burst of joins in one message if nobody has joined for some time or the burst takes very
-	 * long.
-	 */
 	function checkRaid(guild: Guild): void {
 		if (!raid) return;
 		const at = now();
@@ -126,7 +117,6 @@ export function createWelcome(
 		send(guild, () => post(guild, text, member?.id));
 	}
 
-	/** Runs `work`, which sends a greeting, in the background. Counts its outcome and logs a failure. */
 	function send({ id }: Guild, work: () => Promise<void>): void {
 		const sent: Promise<void> = inBackground(work)
 			.then(() => {
@@ -161,10 +151,6 @@ export function createWelcome(
 		return fillTemplate(settings.message, guild, { user: `<@${id}>` });
 	}
 
-	/**
-	 * Returns a greeting written by the AI; undefined if the AI fails, times out or has reached its hourly limit, or if
-	 * the text is unsuitable.
-	 */
 	async function askAi(ai: Ai, member: GuildMember): Promise<string | undefined> {
 		if (!aiGreetings.take()) return undefined;
 		const signal = AbortSignal.any([AbortSignal.timeout(aiTimeoutMs), closing.signal]);
@@ -183,7 +169,6 @@ export function createWelcome(
 		}
 	}
 
-	/** Sends a message to the welcome channel. The message can ping only the user `newcomer`. */
 	async function post(guild: Guild, content: string, newcomer?: string): Promise<void> {
 		const { channel } = settings;
 		requirePermissions(guild, channel);
@@ -196,10 +181,6 @@ export function createWelcome(
 		});
 	}
 
-	/**
-	 * Logs why greetings cannot be sent. Logs the same reason again only after a greeting was sent or another reason was
-	 * logged.
-	 */
 	function warn(guild: string, reason: string): void {
 		if (reason !== lastWarning) log.warn("could not send a welcome message", { guild, reason });
 		lastWarning = reason;
@@ -214,7 +195,6 @@ export function createWelcome(
 				if (hasChannel(guild)) raid?.ids.delete(id);
 			});
 		},
-		/** Greets the newcomers of an unfinished burst of joins, then waits a limited time until all greetings are sent. */
 		async close() {
 			const guild = connection.guilds.find(hasChannel);
 			closing.abort();
@@ -226,10 +206,8 @@ export function createWelcome(
 	};
 }
 
-/** Thrown when a greeting cannot be sent. Its message tells the operator why. */
 class GreetingError extends Error {}
 
-/** Throws a GreetingError if the channel is gone or the bot may not write to it. */
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);
 	if (!channel) throw new GreetingError(`the welcome channel ${channelId} no longer exists`);

@@ -13,7 +13,6 @@ import { oneLine } from "../discord/text.ts";
 import type { Ban, Chargeback, Decision } from "../store/tables/chargebacks.ts";
 import { truncate } from "./client.ts";
 
-/** Discord's maximum length of the value of an embed field. */
 const maxFieldLength = 1_024;
 const maxErrorLength = 300;
 /** Maximum number of role mentions that are listed in one embed field. More could exceed the field's maximum length. */
@@ -141,7 +140,6 @@ function formatPending(error: string | null): string {
 	return `Failed, will retry: ${code(truncate(error, maxErrorLength))}`;
 }
 
-/** Formats untrusted text as a Markdown code span, in which Discord ignores mentions, links and Markdown. */
 function code(text: string): string {
 	return `\`${oneLine(text).replaceAll("`", "ˋ")}\``;
 }

@@ -85,7 +85,6 @@ export function createButtonHandler({
 	};
 }
 
-/** Returns the role ids of the user who pressed the button; empty outside a guild. */
 function rolesOf({ member }: ButtonInteraction): readonly string[] {
 	if (!member) return [];
 	const { roles } = member;

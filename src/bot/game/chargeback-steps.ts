@@ -72,7 +72,6 @@ export function isDone({ decision, discord_ban, game_ban, restoration }: Chargeb
 	return decision === "dismiss" && restoration !== "pending" && restoration !== "absent";
 }
 
-/** Largest assumed difference between the bot's clock and Discord's. */
 const clockToleranceMs = 3_600_000;
 const messagesPerPage = 100;
 
@@ -123,10 +122,6 @@ export function createSteps({
 		await rest.patch(Routes.guildMember(guild.id, id), { body, reason });
 	}
 
-	/**
-	 * Stores the roles of the member whose payment was reversed, then replaces them with a role that restricts the
-	 * member.
-	 */
 	async function restrict({ id }: Chargeback): Promise<void> {
 		const row = await selectChargeback(sql, id);
 		if (!row || row.decision !== null || row.chat_id === null) return;
@@ -153,10 +148,6 @@ export function createSteps({
 		});
 	}
 
-	/**
-	 * Gives back the roles that a person lost through chargebacks that staff have dismissed, unless the person has a
-	 * chargeback that is undecided or ended in a ban.
-	 */
 	async function restore({ id }: Chargeback): Promise<void> {
 		const row = await selectChargeback(sql, id);
 		if (row?.decision !== "dismiss" || row.chat_id === null || isDone(row)) return;
@@ -216,7 +207,6 @@ export function createSteps({
 		await update(row, { game_ban: "done", game_ban_error: null });
 	}
 
-	/** Sends the alert message about a chargeback to the staff channel, or updates the existing message. */
 	async function alert(row: Chargeback, isHeld: boolean): Promise<void> {
 		const { body, digest } = createAlert(row, isHeld);
 		if (row.channel_id === null || row.message_id === null) {
@@ -256,10 +246,6 @@ export function createSteps({
 		})) as APIMessage;
 	}
 
-	/**
-	 * Searches the staff channel for a chargeback's alert message. The message may exist although Discord's response to
-	 * its creation was lost.
-	 */
 	async function findAlert({ id, received_at }: Chargeback): Promise<APIMessage | undefined> {
 		const { rest, selfId } = discord();
 		for (let before: string | undefined; ; ) {
@@ -302,7 +288,6 @@ export function banReason({ id, decided_by }: Pick<Chargeback, "id" | "decided_b
 	return `${banReasonStart}${shortId(id)}), decided by ${decided_by}`;
 }
 
-/** Throws a Refusal unless the bot can remove a member's roles. Roles that the member keeps are not checked. */
 function requireRestrictable(guild: Guild, { user, roles }: APIGuildMember, kept: readonly string[]): void {
 	const { members, ownerId } = guild;
 	if (user.id === ownerId) throw new Refusal("the bot cannot remove roles from the owner of the Discord guild");

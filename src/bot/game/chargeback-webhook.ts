@@ -131,9 +131,6 @@ function parse(body: Uint8Array): unknown {
 	}
 }
 
-/**
- * Timestamps below this number are seconds since 1970 (until the year 5138), others are milliseconds (from 1973 on).
- */
 const minMilliseconds = 1e11;
 
 function readInstant(value: number | string): Date | undefined {

@@ -42,10 +42,6 @@ import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
  * discord.js's queue.
  */
 const maxConcurrent = 5;
-/**
- * Maximum wait on shutdown for actions in progress, such as a ban. Actions that do not finish are repeated after the
- * next start.
- */
 const shutdownGraceMs = 3_000;
 
 export interface ChargebacksOptions extends StepsOptions {
@@ -78,10 +74,6 @@ export interface Chargebacks {
 	close(): Promise<void>;
 }
 
-/**
- * By action of the bot after a chargeback, such as a ban: the name under which the database stores the action's last
- * error.
- */
 const errorColumns: Partial<Record<StepName, FailableStep>> = {
 	restrict: "restriction",
 	"ban on Discord": "discord_ban",
@@ -93,15 +85,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	const { store, settings, log } = options;
 	const { sql } = store;
 	const steps = createSteps(options);
-	/**
-	 * Ids of users who joined or left the guild since the last check of chargebacks; "anyone" if events may have been
-	 * missed.
-	 */
 	let moved: Set<string> | "anyone" = new Set();
-	/**
-	 * Ids of deleted channels and messages that may concern chargeback alerts, since the last check of chargebacks;
-	 * "anything" if events may have been missed.
-	 */
 	let deleted: Set<string> | "anything" = new Set();
 	let alertChannels: ReadonlySet<string> = new Set([settings.staffChannel]);
 	/** Ids of chargebacks of users who joined or left the guild. The bot must check the roles of these users again. */
@@ -194,7 +178,6 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		}));
 	}
 
-	/** Runs one action after a chargeback, such as a ban. If it fails, logs and stores the reason. */
 	async function run(row: Chargeback, isHeld: boolean, step: StepName) {
 		const { id } = row;
 		const checksMember = step === "restrict" || step === "restore";

@@ -64,9 +64,6 @@ const verifyResponse = v.union([
 	v.object({ success: v.literal(false), error: v.nullish(v.string()) }),
 ]);
 
-/**
- * Schema of the Discord user id of a game account. The value is null or empty if the account is not linked to Discord.
- */
 const chatId = v.nullish(v.union([v.literal(""), discordId]));
 
 const donatorsResponse = v.object({
@@ -90,10 +87,6 @@ const banResponse = v.object({
  * Creates an HTTP client for the game server. On failure, its methods reject with a GameServerError; they never retry.
  */
 export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameClientOptions): GameClient {
-	/**
-	 * Sends a request to the game server. The response body is parsed as JSON; the result's `json` is undefined if that
-	 * fails.
-	 */
 	async function send(
 		method: "GET" | "POST",
 		path: string,

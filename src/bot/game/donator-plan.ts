@@ -99,10 +99,6 @@ export function keyOf([userId, tier]: ListEntry): string {
 	return `${userId} ${tier}`;
 }
 
-/**
- * Returns the roles of supporters (paying players) that the bot can give and remove, each with its tiers. For each
- * supporter role that the bot cannot give, returns the reason for the operator.
- */
 function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	const byRole = Map.groupBy(tiers.keys(), (tier) => tiers.get(tier) ?? "");
 	const roles = new Map<Role, string[]>();
@@ -118,7 +114,6 @@ function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	return { roles, problems };
 }
 
-/** Formats tier names, which come from the game server, as a list. Escapes the names and truncates names and list. */
 function listTiers(tiers: readonly string[]): string {
 	const names = tiers.slice(0, maxTiersListed).map((tier) => `"${oneLine(tier.slice(0, 100))}"`);
 	const more = tiers.length - names.length;

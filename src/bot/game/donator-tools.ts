@@ -14,12 +14,7 @@ import { type Donator, GameServerError } from "./client.ts";
 import type { Change } from "./donator-plan.ts";
 import type { DonatorSync, SyncPlan } from "./donators.ts";
 
-/**
- * Time in milliseconds after which a tool call starts no further role change. A role change may take 10 s, and the
- * whole tool call 25 s.
- */
 const startTimeoutMs = 12_000;
-/** Maximum number of role changes that a tool's result lists one by one. */
 const maxListed = 200;
 
 type Sync = Pick<DonatorSync, "plan" | "apply">;
@@ -113,7 +108,6 @@ function preview(plan: SyncPlan): string[] {
 	];
 }
 
-/** Formats notes about role changes that are not made, and about configuration problems for the operator. */
 function formatNotes({
 	removalsHeld,
 	restricted,
@@ -151,10 +145,6 @@ function rolesByMember(changes: readonly Change[]): Map<GuildMember, string> {
 	return new Map([...byMember].map(([member, list]) => [member, roles(list)]));
 }
 
-/**
- * Fetches the list of supporters (paying players) and computes the necessary role changes. Throws a ToolError when the
- * game server fails or the operator does not allow tools to use the guild.
- */
 async function fetchPlan(
 	sync: Sync,
 	{ mayTouch, principal }: Pick<ToolContext, "mayTouch" | "principal">,

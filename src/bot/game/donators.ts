@@ -25,25 +25,9 @@ import {
 import { type Donator, type GameClient, GameServerError } from "./client.ts";
 import { type Change, keyOf, listEntries, planRoles, type RolePlan } from "./donator-plan.ts";
 
-/**
- * Maximum wait after failures before the roles of supporters (paying players) are synced with the game server
- * again. If the configured interval is longer, that interval applies instead.
- */
 const maxBackOffMs = 60 * 60_000;
-/**
- * Interval at which the bot checks, before it syncs the roles of supporters (paying players), whether Discord is
- * connected and members are loaded.
- */
 const pollMs = 250;
-/**
- * Maximum wait for all members to be loaded before the roles of supporters (paying players) are synced. If members are
- * still missing then, no roles are removed.
- */
 const membersTimeoutMs = 120_000;
-/**
- * When this many consecutive role changes get no response from Discord, the bot makes no further role changes for
- * supporters (paying players) in this sync.
- */
 const maxUnanswered = 3;
 const shutdownGraceMs = 2_000;
 
@@ -125,20 +109,10 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		]),
 	};
 	let isClosed = false;
-	/** Progress of the role changes that the bot is making now; undefined if it is making none. */
 	let busy: { done: number; of: number; over: Promise<unknown> } | undefined;
 	let failedRuns = 0;
-	/** When the roles of supporters (paying players) are synced next, in milliseconds of performance.now(). */
 	let nextRunAt = 0;
-	/**
-	 * When the bot started to wait for members to be loaded, before it syncs the roles of supporters (paying players), in
-	 * milliseconds of performance.now().
-	 */
 	let connectedSince: number | undefined;
-	/**
-	 * Problems of the last sync of supporter roles (roles for paying players). If the next sync has the same problems,
-	 * they are not logged again.
-	 */
 	let lastProblems = new Set<string>();
 
 	async function plan(): Promise<SyncPlan> {
@@ -261,10 +235,6 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		});
 	}
 
-	/**
-	 * Changes the Discord roles of supporters (paying players) to match the game server once. Resolves with
-	 * whether all role changes were tried.
-	 */
 	async function run(): Promise<boolean> {
 		try {
 			await busy?.over;
@@ -300,7 +270,6 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		}
 	}
 
-	/** Logs problems that the last sync of supporter roles did not have. */
 	function warnOnce(problems: readonly string[]): void {
 		for (const problem of problems)
 			if (!lastProblems.has(problem))
@@ -310,10 +279,6 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		lastProblems = new Set(problems);
 	}
 
-	/**
-	 * Whether the roles of supporters (paying players) can be synced: Discord is connected, and members are loaded or the
-	 * maximum wait for them has passed.
-	 */
 	function isReady(): boolean {
 		const guild = findGuild(connection, options.guildId);
 		const isLost = !guild || !connection.isConnected(guild);
@@ -364,10 +329,6 @@ export function waitAfter(failures: number, intervalMs: number): number {
 
 const storeUnavailable = "the bot's database is unavailable, and with it the previous list";
 
-/**
- * Compares a new list of supporters (paying players) with the previous one. Decides whether supporter roles may be
- * taken from members who are not on the new list, and returns the function that stores the list.
- */
 function checkList(
 	entries: readonly ListEntry[],
 	lists: DonatorLists | undefined,
@@ -397,10 +358,6 @@ function checkList(
 	};
 }
 
-/**
- * Returns the guild in which supporters (paying players) get roles. Throws a ToolError if the guild cannot be
- * determined, the bot is not in it, or it is unavailable.
- */
 function requireGuild(connection: Connection, guildId: string | undefined): Guild {
 	const { cache } = connection.discord.guilds;
 	const guild = findGuild(connection, guildId);
@@ -422,7 +379,6 @@ function findGuild({ guilds }: Connection, guildId: string | undefined): Guild |
 	return guilds.length === 1 ? guilds[0] : undefined;
 }
 
-/** Whether an error is an expected failure, such as an unreachable game server, and not a bug. */
 function isExpected(error: unknown): boolean {
 	return error instanceof GameServerError || error instanceof ToolError || toToolError(error) !== undefined;
 }

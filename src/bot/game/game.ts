@@ -59,10 +59,6 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 	};
 }
 
-/**
- * Creates the part of the bot that processes chargebacks (reversed payments); returns undefined if the configuration
- * turns it off.
- */
 function createChargebacksIfOn(
 	{ config, connection, store, mutex, log }: FeatureOptions,
 	game: GameClient | undefined,

@@ -59,10 +59,6 @@ type Handlers = {
 	) => Promise<RequestOutput<Name>>;
 };
 
-/**
- * Requests that the command line repeats often, such as those for a job's progress. They are not recorded in the bot's
- * audit log.
- */
 const unaudited: ReadonlySet<DocumentRequest> = new Set([
 	"job",
 	"running-job",

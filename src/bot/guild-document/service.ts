@@ -42,7 +42,6 @@ export interface BackupReader {
 	read(guildId: string, name: string): Promise<GuildBackup & { document: GuildDocument }>;
 }
 
-/** Warning in the text of a plan that recreates deleted channels or roles: what is not restored. */
 const lostForGood =
 	"New channels and roles get new ids. Messages of deleted channels do not come back, nor do their threads, invites and the tokens of webhooks.";
 
@@ -94,7 +93,6 @@ export interface GuildDocumentsService extends GuildDocuments {
 	close(): Promise<void>;
 }
 
-/** Parts of a guild that an export contains only if the caller asks for them. */
 const optionalParts: readonly Part[] = ["members", "bans"];
 const shownJobs = 5;
 const defaultReason = "apply_guild";
@@ -160,10 +158,6 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		});
 	}
 
-	/**
-	 * Starts a job that applies the stored plan, unless such a job is already running. Throws a ToolError if the guild
-	 * has changed since planning or another job is running in it.
-	 */
 	async function begin(hash: string, reason = defaultReason): Promise<{ jobId?: string; text: string }> {
 		const plan = await requirePlan(store, hash);
 		const guild = guildOf(plan.guildId);
@@ -191,9 +185,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 	): Promise<{
 		document: GuildDocument;
 		prune?: boolean;
-		/** The earlier plan whose document the source changes; undefined for other sources. */
 		earlier?: { hash: string; plan: Plan };
-		/** The parts of the earlier plan that the source removes. */
 		removed?: readonly Part[];
 	}> {
 		if ("document" in source) return { document: valid(() => readGiven(source.document)) };
@@ -346,7 +338,6 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 	};
 }
 
-/** Parses a guild document that a client sent as an object, or as JSON or YAML text. */
 function readGiven(given: unknown, prepare = (value: unknown) => value): GuildDocument {
 	return typeof given === "string" ? parseDocument(given, prepare) : readDocument(prepare(given));
 }

@@ -5,13 +5,11 @@ import { roleName } from "../discord/describe.ts";
 import type { Holder } from "../discord/effective-permissions.ts";
 import { fieldLine } from "../discord/text.ts";
 
-/** A member or role, and its name as tool results show it. */
 interface Named {
 	name: string;
 	holder: Holder;
 }
 
-/** Maximum number of members that a result line names for each role with ADMINISTRATOR. */
 const maxNamed = 15;
 
 /**

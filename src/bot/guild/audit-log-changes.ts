@@ -37,16 +37,9 @@ export interface Change {
 	new_value?: unknown;
 }
 
-/**
- * What is needed to describe a change in Discord's audit log: the action, and a function that returns names for ids.
- */
 interface Context {
 	action: AuditLogEvent;
 	nameOf: NameOf;
-	/**
-	 * Whether the audit log entry is about the creation or deletion of an object. Then each field has only an old or only
-	 * a new value.
-	 */
 	isWhole: boolean;
 }
 
@@ -61,7 +54,6 @@ const unshown = new Set([
 	...["creator_id", "inviter_id", "uses", "version", "unicode_emoji", "sku_ids"],
 ]);
 
-/** Names of audit log fields as in Discord's app, by the field's key. For other fields, the key itself is the name. */
 const labels: Readonly<Record<string, string>> = {
 	rate_limit_per_user: "slow mode",
 	default_thread_rate_limit_per_user: "slow mode of threads",
@@ -91,7 +83,6 @@ const secondsIn = new Map([
 
 type Enum = Readonly<Record<number | string, unknown>>;
 
-/** Enums with the names of a field's numeric values, by the key of the field. */
 const enums: Readonly<Record<string, Enum>> = {
 	verification_level: GuildVerificationLevel,
 	default_message_notifications: GuildDefaultMessageNotifications,
@@ -107,12 +98,10 @@ const enums: Readonly<Record<string, Enum>> = {
 	entity_type: GuildScheduledEventEntityType,
 };
 
-/** Whether an audit log event is about a channel, its permission overwrites, or a thread. */
 function isOfChannel(action: AuditLogEvent): boolean {
 	return /^(Channel|Thread)/.test(AuditLogEvent[action] ?? "");
 }
 
-/** Returns the enum with the names of a field's numeric values; undefined if the values have no names. */
 function enumOf(key: string, action: AuditLogEvent): Enum | undefined {
 	if (key === "type") return isOfChannel(action) ? ChannelType : undefined;
 	if (key === "status")
@@ -132,10 +121,6 @@ function words(name: string): string {
 	return text.replace(/^guild /, "").replace(/^stage voice$/, "stage");
 }
 
-/**
- * Returns the name of an enum value as words; undefined if `value` is not in the enum. If a value has two names, the
- * first is used.
- */
 function wordOf(names: Enum, value: unknown): string | undefined {
 	const entry = Object.entries(names).find(([, number]) => number === value);
 	return entry && words(entry[0]);
@@ -180,7 +165,6 @@ export function describeChanges(entry: APIAuditLogEntry, nameOf: NameOf): string
 	return more > 0 ? [...texts.slice(0, maxChanges), `and ${more} more`] : texts;
 }
 
-/** Whether a value is the usual default of a field, such as 0, false or an empty list. */
 function isDefault(value: unknown): boolean {
 	return !value || value === "0" || (Array.isArray(value) && value.length === 0);
 }
@@ -196,10 +180,6 @@ export function bitsOf(value: unknown): bigint | undefined {
 	return /^\d{1,20}$/.test(String(value)) ? BigInt(String(value)) : undefined;
 }
 
-/**
- * Describes the change of a permission overwrite: "+" for allowed, "−" for denied, "reset" for neither. Returns
- * undefined if the changes are not about a permission overwrite.
- */
 function overwriteChange(changes: readonly Change[]): string | undefined {
 	const of = (key: string): Change => changes.find((change) => change.key === key) ?? { key };
 	const [allow, deny] = [of("allow"), of("deny")];
@@ -216,7 +196,6 @@ function overwriteChange(changes: readonly Change[]): string | undefined {
 	return [...(set ? [set] : []), ...reset].join(", ");
 }
 
-/** Formats permissions as "+VIEW_CHANNEL, −SPEAK": "+" for the bits in `plus`, "−" for the bits in `minus`. */
 function signed(plus: bigint, minus: bigint): string {
 	return [...permissionNames(plus).map((name) => `+${name}`), ...permissionNames(minus).map((name) => `−${name}`)].join(
 		", ",
@@ -278,10 +257,6 @@ function flagNames(flags: Enum, bits: bigint): string[] {
 		.map(([name]) => words(name));
 }
 
-/**
- * Describes how a list changed: "+" for added items, "−" for removed items. If the items have no names, only says that
- * the list changed.
- */
 function describeLists(label: string, { old_value, new_value }: Change, { nameOf }: Context): string {
 	const [before, after] = [old_value, new_value].map((value) => listOf(value, nameOf)) as [string[], string[]];
 	const changes = [
@@ -294,7 +269,6 @@ function describeLists(label: string, { old_value, new_value }: Change, { nameOf
 	return `${label} ${shown}${more > 0 ? `, and ${more} more` : ""}`;
 }
 
-/** Returns the items of a list as texts: objects by name and id, ids by the names of the objects, texts unchanged. */
 function listOf(value: unknown, nameOf?: NameOf): string[] {
 	const items: unknown[] = Array.isArray(value) ? value : [];
 	return items.flatMap((item) => {

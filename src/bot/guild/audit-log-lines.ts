@@ -47,7 +47,6 @@ export async function visibleEntries(
 	return entries.filter((entry) => !idsIn(entry).some(isOf));
 }
 
-/** Returns the ids in an audit log entry: of its target, in its options and in its changes. */
 function idsIn(entry: APIAuditLogEntry): string[] {
 	const { target_id, options = {} } = entry;
 	const values = changesOf(entry).flatMap(({ old_value, new_value }) => [old_value, new_value].flat());
@@ -90,19 +89,12 @@ function named(name: string | null | undefined, id: string): string {
 	return name ? `${oneField(cut(name))} (ID: ${id})` : `ID: ${id}`;
 }
 
-/** Maximum milliseconds between two successive audit log entries that are described in one line. */
 const maxGapMs = 10 * 60_000;
 
 /** Audit log entries that are described in one line, because the same user did the same to one or several objects. */
 interface Group {
-	/** The audit log entries that one line describes, from newest to oldest. */
 	entries: APIAuditLogEntry[];
-	/**
-	 * The objects that the audit log entries changed, by id, or by name if they have no id. `changes` are the changes of
-	 * each entry, from newest to oldest.
-	 */
 	targets: Map<string, { name: string; changes: string[][]; count: number }>;
-	/** Details that all audit log entries of the line share, such as the channel of the action. */
 	place: string;
 }
 
@@ -154,10 +146,6 @@ function timeOf({ id }: APIAuditLogEntry): number {
 	return SnowflakeUtil.timestampFrom(id);
 }
 
-/**
- * Returns the names of the users who acted, by user id. A name includes the id only if two of the users have the same
- * name.
- */
 function shortNames(ids: readonly string[], nameOf: NameOf): Map<string, string> {
 	const names = ids.map((id) => (id ? nameOf(id) : "unknown"));
 	const short = names.map((name) => name.replace(/ \(ID: \d+\)$/, ""));
@@ -170,7 +158,6 @@ function shortNames(ids: readonly string[], nameOf: NameOf): Map<string, string>
 	);
 }
 
-/** Returns the bans and unbans among `entries` that a later ban or unban of the same user has reversed. */
 function reversedBans(entries: readonly APIAuditLogEntry[]): Set<APIAuditLogEntry> {
 	const { MemberBanAdd, MemberBanRemove } = AuditLogEvent;
 	const latest = new Map<string | null, AuditLogEvent>();
@@ -226,7 +213,6 @@ function groupLine({ entries, targets, place }: Group, actor: string, undo: stri
 	);
 }
 
-/** Formats a period to the minute: "2026-01-31 14:02–14:03". */
 function range(from: number, to: number): string {
 	const minute = (at: number) => time(at).slice(0, 16).replace("T", " ");
 	const [first, last] = [minute(from), minute(to)];
@@ -235,7 +221,6 @@ function range(from: number, to: number): string {
 	return `${first}–${isSameDay ? last.slice(11) : last}`;
 }
 
-/** Verbs and nouns for audit log events that cannot be described well by the event's name alone. */
 const special: Readonly<Record<string, readonly [verb: string, noun: string]>> = {
 	ChannelOverwriteCreate: ["added permissions in", "channel"],
 	ChannelOverwriteUpdate: ["changed permissions in", "channel"],
@@ -267,7 +252,6 @@ const verbs: Readonly<Record<string, string>> = {
 	Delete: "deleted",
 };
 
-/** Returns a verb and a noun for an audit log event: "ChannelCreate" → "created", "channel". */
 function actionOf(action: AuditLogEvent): { verb: string; noun: string } {
 	const name = AuditLogEvent[action];
 	// discord.js does not know events that Discord adds later.
@@ -284,7 +268,6 @@ function actionOf(action: AuditLogEvent): { verb: string; noun: string } {
 	};
 }
 
-/** Names the object that an audit log entry is about: by name and id, or by code for an invite. */
 function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	const { target_id } = entry;
 	const changes = changesOf(entry);
@@ -301,7 +284,6 @@ function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	return current === named(undefined, target_id) ? named(textOf("name"), target_id) : current;
 }
 
-/** Returns details of an audit log entry, such as the channel of an action: "in: #general (ID: 1)". */
 function placeOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf): string {
 	const {
 		channel_id,

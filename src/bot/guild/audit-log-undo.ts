@@ -7,16 +7,13 @@ import { lengthOf, oneField } from "../discord/text.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
 import { bitsOf, type Change, changesOf, channelKind, colorText } from "./audit-log-changes.ts";
 
-/** A suggested call of one of the bot's tools. The arguments are formatted for a tool's result. */
 interface Call {
 	tool: string;
 	args: Readonly<Record<string, string>>;
 }
 
-/** Maximum length of a text in a suggested tool call. Longer texts are left out. */
 const maxTextLength = 200;
 
-/** Maps a field in Discord's audit log to the name of the tool argument that sets the field. */
 type Arguments = Readonly<Record<string, string>>;
 
 const channelArguments: Arguments = {
@@ -56,10 +53,6 @@ const guildArguments: Arguments = Object.fromEntries(
 	].map((key) => [key, key]),
 );
 
-/**
- * Maps the name of a tool that acts on several objects to the name of its argument with the ids or codes of these
- * objects.
- */
 const listArguments: Readonly<Record<string, string>> = {
 	unban: "user_ids",
 	ban: "user_ids",
@@ -92,10 +85,6 @@ export function undoOf(entries: readonly APIAuditLogEntry[], guild: Guild): stri
 	return [first.tool, ...shown].join(" ");
 }
 
-/**
- * Merges audit log entries about the same object into one, with the oldest entry's old values and the newest entry's
- * new values. `entries` are sorted from newest to oldest.
- */
 function merged(entries: readonly APIAuditLogEntry[]): APIAuditLogEntry[] {
 	const byObject = new Map<string, APIAuditLogEntry>();
 	for (const entry of entries) {
@@ -257,7 +246,6 @@ function oldValues(changes: readonly Change[], names: Arguments): Record<string,
 	);
 }
 
-/** Formats a value as a tool argument; undefined for values that cannot be an argument. */
 function argument(name: string, value: unknown): string | undefined {
 	if (name === "color") return colorText(Number(value ?? 0));
 	if (typeof value === "boolean" || typeof value === "number") return String(value);
@@ -287,10 +275,6 @@ function createChannel(changes: readonly Change[], guild: Guild): Call | undefin
 	};
 }
 
-/**
- * Returns the argument that restores the permission overwrites of a deleted channel. Leaves out overwrites for roles
- * that have been deleted as well.
- */
 function restoredOverwrites(value: unknown, guild: Guild): Call["args"] {
 	const items: unknown[] = Array.isArray(value) ? value : [];
 	const texts = items.map(Object).flatMap(({ id, type, allow, deny }) => {
@@ -306,10 +290,6 @@ function restoredOverwrites(value: unknown, guild: Guild): Call["args"] {
 	return texts.length > 0 ? { permission_overwrites: `[${texts.join(", ")}]` } : {};
 }
 
-/**
- * Returns the tool call that restores a permission overwrite as it was before an audit log entry; undefined if there is
- * nothing to restore.
- */
 function restoreOverwrite(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 	const { target_id, options } = entry;
 	const channel = visibleChannel(guild, target_id ?? "");
@@ -375,10 +355,6 @@ function restoreMember(id: string, changes: readonly Change[]): Call | undefined
 	};
 }
 
-/**
- * Returns the tool call that undoes the changes of a role; undefined if it cannot undo any. The call changes only
- * permissions that were changed in the audit log entry.
- */
 function restoreRole(role_id: string, changes: readonly Change[]): Call | undefined {
 	const permissions = changes.find(({ key }) => key === "permissions");
 	const before = bitsOf(permissions?.old_value) ?? 0n;
@@ -392,7 +368,6 @@ function restoreRole(role_id: string, changes: readonly Change[]): Call | undefi
 	return Object.keys(args).length > 0 ? { tool: "edit_role", args: { role_id, ...args } } : undefined;
 }
 
-/** Returns the tool calls that give lost roles back to a member and remove added roles. */
 function restoreRoles(id: string, changes: readonly Change[]): Call[] {
 	return changes.flatMap(({ key, new_value }) =>
 		Array.isArray(new_value)
@@ -408,7 +383,6 @@ function restoreRoles(id: string, changes: readonly Change[]): Call[] {
 	);
 }
 
-/** Whether a value is a time in the future. */
 function isAhead(value: unknown): value is string {
 	return typeof value === "string" && Date.parse(value) > Date.now();
 }

@@ -58,7 +58,6 @@ function sample(name: string, words: readonly string[]): string {
 	return `${name}: ${words.length}, ${first}${more}`;
 }
 
-/** Returns the names of roles, channels and members by their ids; only the id for an object that is not cached. */
 function namesOf(guild: Guild, ids: readonly string[]): string[] {
 	return ids.map((id) => {
 		const role = guild.roles.cache.get(id);

@@ -86,10 +86,6 @@ export function visibleInvites<Invite extends APIInvite>(guild: Guild, invites: 
 	return invites.filter(({ channel }) => !channel || !isHidden(guild, channel.id));
 }
 
-/**
- * Fetches an invite; undefined if the invite does not exist, leads to another guild, or leads to a channel that the
- * person in whose name the call acts cannot see.
- */
 async function fetchInvite(guild: Guild, code: string): Promise<APIInvite | undefined> {
 	const { rest } = guild.client;
 	const query = new URLSearchParams({ with_counts: "true" });

@@ -11,10 +11,6 @@ import { visibleChannels } from "../discord/visible-channels.ts";
 import { unlimitedLine } from "./administrators.ts";
 import { checkedIn, groupPlaces, inapplicableLine, kindsOf, type Places, placeNames } from "./permission-places.ts";
 
-/**
- * Number of permissions that are checked in each channel by default: the most important ones, to see the channel and to
- * use it.
- */
 const defaultCount = 2;
 
 /**
@@ -60,10 +56,6 @@ function bitOf(name: string): bigint {
 	return bitsByName.get(name) ?? 0n;
 }
 
-/**
- * Lists which members have permissions in several channels. Channels with the same result share one block of lines,
- * which starts with the names of the channels.
- */
 function mergeBlocks(groups: readonly Places[], linesFor: (group: Places) => string[]): string[] {
 	const merged = new Map<string, Place[]>();
 	for (const group of groups) {
@@ -86,10 +78,6 @@ function linesOf(alike: readonly Alike[], { place }: Places, names: readonly str
 	return [...merged].map(([text, names]) => `${names.join(", ")}: ${text}`);
 }
 
-/**
- * Returns a result line about one permission: how many members have the permission, and which role or overwrite gives
- * it to them.
- */
 function groupLine(groups: readonly Group[]): string {
 	const has = groups.filter(({ allowed }) => allowed);
 	const members = has.flatMap(({ members }) => members);
@@ -129,16 +117,10 @@ function sourceText(source: Source): string {
 
 const maxNamed = 15;
 
-/** Text after the number of members, for a group that is too large to name its members. */
 const countedOnly = ": only counted";
 
-/**
- * In an unfinished result line, separates the number of members, the role id and the members' names, for `nameOnce` to
- * format them. Names cannot contain tabs.
- */
 const separator = "\t";
 
-/** Formats the member lists in result lines. A list that occurred before with the same role becomes "as above". */
 function nameOnce(lines: readonly string[]): string[] {
 	const given = new Set<string>();
 	const named = (field: string) => {
@@ -169,7 +151,6 @@ function countBots(members: readonly GuildMember[]): string {
 
 const maxChannels = 5;
 
-/** Lists for each permission which roles and members get it from permission overwrites, and in which channels. */
 function channelLines(guild: Guild, asked: readonly string[]): string[] {
 	const unseen = visibleChannels(guild).filter(isObfuscated).size;
 	const lines = asked.flatMap((name) => {

@@ -63,10 +63,6 @@ function checkedText(groups: readonly Places[], asked: readonly string[] | undef
 	return [...lists].map(([list, kinds]) => `${[...kinds].join(", ")}: ${list}`).join(" | ");
 }
 
-/**
- * Lists the permissions that roles and members have in the guild or in each channel. Channels of the same kind and with
- * the same permissions share a line.
- */
 function mergedLines(groups: readonly Places[], rows: readonly Row[], asked: readonly string[] | undefined): string[] {
 	const merged = new Map<string, Place[]>();
 	const kinds = kindsOf(groups);
@@ -120,7 +116,6 @@ function rowsOf(guild: Guild, subjects: readonly Subject[]): Row[] {
 	});
 }
 
-/** Puts a name in quotes if it contains a character such as "|" that separates the parts of a result line. */
 function quoted(name: string): string {
 	return /[,:;|"]/.test(name) ? `"${name.replaceAll('"', '\\"')}"` : name;
 }

@@ -6,10 +6,8 @@ import type { Place } from "../discord/effective-permissions.ts";
 
 type Kind = "guild" | "text" | "forum" | "voice" | "stage" | "category" | "thread";
 
-/** The kinds of channels that are made for speaking. */
 const voiceKinds: readonly Kind[] = ["voice", "stage"];
 
-/** The kinds of channels that are made for messages and threads. */
 const textKinds: readonly Kind[] = ["text", "forum", "thread"];
 
 /**

@@ -23,17 +23,12 @@ import { readsContent } from "../messages/message-content.ts";
 
 export type GuildWebhook = ReturnType<typeof guildWebhook>;
 
-/** Returns a webhook with functions that send, fetch and change its messages. `channel` is the webhook's channel. */
 function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 	const { id, type, token, user: creator } = data;
 	const name = data.name ?? "";
 	const label = webhookName({ id, name });
 	const { rest } = channel.client;
 
-	/**
-	 * Returns the API route of a webhook with its secret token, or with `messageId` the route of one of its messages.
-	 * Throws a ToolError if the webhook cannot send messages.
-	 */
 	function path(messageId?: string): `/${string}` {
 		const reason = whyCannotSend(type, token);
 		if (reason !== undefined || token === undefined)
@@ -56,11 +51,6 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 		/** The user who created the webhook; undefined if Discord does not state it. */
 		creator,
 
-		/**
-		 * Returns the channel to which the webhook sends a message: `thread` or, if undefined, the webhook's channel.
-		 * Throws a ToolError if the thread is in another channel, or if the webhook's channel is a forum and `thread` is
-		 * undefined.
-		 */
 		targetFor(thread: GuildBasedChannel | undefined): GuildBasedChannel {
 			const own = channelName(channel);
 			if (!thread && channel.isThreadOnly())
@@ -74,13 +64,11 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 			);
 		},
 
-		/** Sends a message with the webhook. Returns the message as Discord stored it. */
 		async send(body: object, target: GuildBasedChannel) {
 			const options = optionsFor(target, { wait: "true" });
 			return (await rest.post(path(), { ...options, body })) as APIMessage;
 		},
 
-		/** Fetches a message that the webhook sent. */
 		async fetchMessage(messageId: string, target: GuildBasedChannel) {
 			const options = optionsFor(target);
 			return (await rest.get(path(messageId), options)) as APIMessage;

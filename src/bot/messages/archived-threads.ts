@@ -30,24 +30,17 @@ export interface ArchivedThreads {
 	why?: string | undefined;
 }
 
-/** Maximum number of requests that list archived threads for one search. */
 const maxRequests = 200;
-/** Maximum number of requests that run at the same time. */
 const parallelRequests = 6;
 const pageSize = 100;
 
-/**
- * Discord's three lists of a channel's archived threads. "joined": the private threads of which the bot is a member.
- */
 type Kind = "public" | "private" | "joined";
 
-/** Discord's response to a request that lists archived threads. */
 interface Page {
 	threads: APIThreadChannel[];
 	has_more: boolean;
 }
 
-/** A request for one page of a list of archived threads. */
 interface Task {
 	parent: ThreadedChannel;
 	kind: Kind;

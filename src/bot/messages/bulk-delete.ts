@@ -3,10 +3,6 @@
 
 import { type APIMessage, type Client, Constants, type MessageType, Routes, SnowflakeUtil } from "discord.js";
 
-/**
- * Maximum age of a message in Discord's bulk deletion, in milliseconds: 14 days, minus a minute for the request to
- * arrive.
- */
 const maxAgeMs = (14 * 24 * 60 - 1) * 60_000;
 
 /** Whether a message is too old for Discord's bulk deletion, which allows 14 days. */

@@ -4,10 +4,8 @@
 import { ComponentType } from "discord.js";
 import { isObject } from "../../mcp/json-rpc.ts";
 
-/** Text that stands for a separator component in a message. */
 const separator = "---";
 
-/** Maximum number of options that the text for a select menu names. */
 const maxOptions = 10;
 
 const selects: ReadonlyMap<unknown, string> = new Map([

@@ -8,7 +8,6 @@ import type { Connection } from "../discord/connection/connection.ts";
 import { inBackground } from "../discord/rest/rest.ts";
 import { noMentions } from "./split-message.ts";
 
-/** Discord's maximum number of embeds in one message. */
 const maxEmbeds = 10;
 const maxEmbedsLength = 6_000;
 const maxQueued = 1_000;
@@ -98,9 +97,6 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 	};
 }
 
-/**
- * Removes the first embeds for a log channel from the queue and returns them: as many as fit into one Discord message.
- */
 function takeEmbeds(queue: Entry[], channelId: string): EmbedBuilder[] {
 	const embeds: EmbedBuilder[] = [];
 	let length = 0;

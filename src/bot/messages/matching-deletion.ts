@@ -27,9 +27,7 @@ import {
 import { summaries } from "./message-summary.ts";
 
 const sampleSize = 5;
-/** Maximum number of authors for which a result shows the number of their messages. */
 const maxCounts = 25;
-/** Maximum number of ids of undeleted messages that a result lists. */
 const maxKept = 20;
 /**
  * If less time than this, in milliseconds, remains for the tool call, the search for messages ends, so that the found
@@ -174,7 +172,6 @@ export async function planMatching(
 	});
 }
 
-/** Removes the channels `except` and their threads from a scope, unless `places` names them. */
 function without(
 	scope: Scope,
 	places: Parameters<typeof scopeOf>[1],

@@ -30,10 +30,6 @@ export const inChannel = {
 /** Schemas of the arguments that select a single message, for tools that read or change this message. */
 export const onMessage = { ...inChannel, message_id: snowflake("message") };
 
-/**
- * Values of the argument `mentions`: which kinds of mentions in a message may ping. Each value allows more kinds than
- * the previous one.
- */
 const mentionTypes = {
 	none: [],
 	users: ["users"],
@@ -185,7 +181,6 @@ export const textPermissions: readonly NeededWith<TextArguments & { embeds?: rea
 /** Matches links of which Discord shows a preview. In angle brackets, they have none. */
 const previewed = /(?<!<)\bhttps?:\/\/[^\s>]/i;
 
-/** Whether a text has custom emoji of other guilds, or emoji that the guild got after the bot's start. */
 function hasForeignEmoji(text: string, guild: Guild): boolean {
 	return text.matchAll(/<a?:\w{1,32}:(\d{17,20})>/g).some(([, id = ""]) => !guild.emojis.cache.has(id));
 }

@@ -26,7 +26,6 @@ export interface Counting {
 	channels?: ReadonlyMap<string, string>;
 }
 
-/** Returns the name of a message's author or channel, or the message's day, as `by` selects. */
 function nameOf(by: Grouping, message: APIMessage, counting: Counting): string {
 	const { guild, channels } = counting;
 	if (by === "author") return authorOf(message, guild);

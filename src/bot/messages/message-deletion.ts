@@ -18,7 +18,6 @@ import { fetchPage } from "./message-pages.ts";
 
 const bulkSize = 100;
 const pageSize = 100;
-/** Maximum number of channels for which a dry run shows the number of messages. */
 const maxCounts = 25;
 
 /** A message to delete. */
@@ -49,7 +48,6 @@ export interface Selection {
 	describe(): Promise<{ lines: string[]; missing?: readonly Target[] }>;
 }
 
-/** Messages of one channel that are deleted with one request. */
 interface Batch {
 	channel: GuildTextBasedChannel;
 	ids: readonly string[];
@@ -145,7 +143,6 @@ async function deleteBatches(
 		onEnd,
 	}: Pick<Selection, "notes" | "again"> & {
 		where: string;
-		/** Gets the deleted messages, and the number of those of which it is not known whether they were deleted. */
 		onEnd(deleted: readonly Target[], unknown: number): void;
 	},
 	call: ToolCall,
@@ -244,7 +241,6 @@ export async function lookUp(
 	return { messages, missing, isComplete: unread.length === 0, pages };
 }
 
-/** Maximum number of deleted messages whose ids a case keeps. */
 const maxCaseMessages = 1_000;
 
 /** The case for deleting messages. */
@@ -282,7 +278,6 @@ export function purgeDraft(
 	};
 }
 
-/** Returns what a case says of messages. `authors` are their authors by message id. */
 function concernedBy(targets: readonly Target[], authors: ReadonlyMap<string, string>, count: string) {
 	const kept = targets.toSorted((a, b) => compareIds(b.id, a.id)).slice(0, maxCaseMessages);
 	const several = new Set(targets.flatMap(({ id }) => authors.get(id) ?? []));

@@ -153,7 +153,6 @@ export function kindsIn(message: APIMessage): Kind[] {
 	return kinds.filter((kind) => present[kind]);
 }
 
-/** Returns the type of a message's author, as Discord's search names it. */
 function authorTypeOf({ author, webhook_id, application_id }: APIMessage) {
 	// Responses to interactions have a webhook_id, too, but a bot sends them.
 	if (webhook_id !== undefined && application_id === undefined) return "webhook";

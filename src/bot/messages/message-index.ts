@@ -14,18 +14,14 @@ import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import type { MessageFilter } from "./message-filter.ts";
 import type { Range } from "./message-search.ts";
 
-/** The highest offset that Discord's search accepts. */
 const maxOffset = 9975;
 const indexPageSize = 25;
-/** Minimum seconds before a search is repeated. */
 const minWaitSeconds = 0.5;
-/** Maximum milliseconds to wait for Discord to index the guild's messages. */
 const maxIndexWaitMs = 4_000;
 
 /** The parameters of a request to Discord's message search. */
 export type IndexQuery = Record<string, string | number | boolean | readonly string[] | undefined>;
 
-/** Maximum number of channels in a request to Discord's message search. */
 const maxIndexChannels = 500;
 
 /**
@@ -97,7 +93,6 @@ export async function searchIndex(
 	}: {
 		limit: number;
 		reserveMs: number;
-		/** Filter for the found messages: the result contains those for which it returns true. Default: all. */
 		matches?: ((message: APIMessage) => boolean) | undefined;
 	},
 ): Promise<Indexed | undefined> {

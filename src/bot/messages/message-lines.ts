@@ -17,10 +17,8 @@ import { fieldLine, oneField, resultLines, truncate } from "../discord/text.ts";
 import { componentTexts, searchableTexts } from "./component-texts.ts";
 import { emojiName, reactionCount } from "./emoji.ts";
 
-/** Maximum length of each embed in a list of messages, in characters. */
 const maxEmbedLength = 600;
 const maxPreviewLength = 200;
-/** Maximum length of the text that a reply quotes from the message to which it replies. */
 const maxQuoteLength = 100;
 
 /** Formats the names and id of a message's author, and whether the author is a bot or a webhook. */
@@ -108,7 +106,6 @@ export const usualKinds: readonly MessageType[] = [
 	MessageType.ContextMenuCommand,
 ];
 
-/** Returns the type of a system message, such as the notice of a pinned message; "" for messages of users and apps. */
 function kindOf({ type }: APIMessage): string {
 	return usualKinds.includes(type) ? "" : `kind: ${MessageType[type] ?? type}`;
 }
@@ -130,10 +127,6 @@ const references: { [Type in MessageType]?: string } = {
 	[MessageType.ChannelPinnedMessage]: "pinned message",
 };
 
-/**
- * Describes the message to which a reply, the first message of a thread or the notice of a pin refers; "" for other
- * messages.
- */
 function referenceOf(message: APIMessage): string {
 	const { message_reference: reference, referenced_message } = message;
 	const label = references[message.type];
@@ -148,13 +141,11 @@ function referenceOf(message: APIMessage): string {
 	return `${label}: ${reference.message_id}${author}${quote ? ` "${quote}"` : ""}`;
 }
 
-/** Returns the start of a message's text for quoting it, or the names of its files if it has no text. */
 function quoteOf(message: APIMessage): string {
 	const text = messageTexts(message).find((text) => text.trim() !== "") ?? "";
 	return oneField(truncate(text, maxQuoteLength));
 }
 
-/** Names the users and roles that a message mentions according to Discord. */
 function mentionsOf(message: APIMessage): string {
 	const { mentions = [], mention_roles = [], mention_everyone } = message;
 	const names = [
@@ -165,7 +156,6 @@ function mentionsOf(message: APIMessage): string {
 	return names.length > 0 ? `mentions: ${names.join(", ")}` : "";
 }
 
-/** Returns the name of the member who was added to or removed from a thread, for the system messages about this. */
 function memberOf({ type, mentions: [member] }: APIMessage): string {
 	const { RecipientAdd, RecipientRemove } = MessageType;
 	if (type !== RecipientAdd && type !== RecipientRemove) return "";
@@ -175,10 +165,6 @@ function memberOf({ type, mentions: [member] }: APIMessage): string {
 /** The fields of a message that Discord also copies into a forwarded message. */
 type Parts = Pick<APIMessageSnapshotFields, "content" | "embeds" | "components" | "attachments" | "sticker_items">;
 
-/**
- * Returns the parts of a result line for a message's text, embeds, components, attachments and stickers. `prefix`
- * precedes the name of each part.
- */
 function partsOf(
 	{ content, embeds, components, attachments, sticker_items }: Parts,
 	describeEmbed: (embed: APIEmbed) => string,
@@ -226,7 +212,6 @@ function textsOf(embed: APIEmbed): string[] {
 	].filter((text) => text !== undefined);
 }
 
-/** Describes an embed as a part of a result line: all its texts, then its links. */
 function embedText(embed: APIEmbed): string {
 	const { url, image, thumbnail, video } = embed;
 	const links = [url, image?.url, thumbnail?.url, video?.url];

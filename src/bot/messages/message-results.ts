@@ -12,7 +12,6 @@ import { summaries } from "./message-summary.ts";
 
 /** Default value of the argument `limit`: the maximum number of messages to show. */
 export const defaultLimit = 50;
-/** Maximum number of authors or channels in a result if `limit` has its default value. */
 const defaultRows = 25;
 
 /** A search for messages: the arguments of the call, and the channels to search. */
@@ -92,7 +91,6 @@ export function readResult(search: Search, read: Found): string[] {
 	);
 }
 
-/** Returns the names of a search's channels and threads by id. */
 function namesIn(scope: Scope): Map<string, string> {
 	return new Map(readableIn(scope).map(({ id, name }) => [id, name]));
 }
@@ -125,10 +123,8 @@ export function countResult(search: Search, groupings: readonly Grouping[], read
 }
 
 const dayMs = 86_400_000;
-/** Maximum number of days for which a result shows days without messages. */
 const maxDays = 100;
 
-/** Returns the days (UTC) that were searched; an empty list if there are more than 100. */
 function daysOf({ after, before }: Range, read: Found) {
 	const start = startOf(after, read) ?? 0;
 	const end = (before?.atMs ?? Date.now()) - 1;
@@ -141,12 +137,10 @@ function daysOf({ after, before }: Range, read: Found) {
 	});
 }
 
-/** Returns the start of the searched period in epoch milliseconds; undefined if it is unknown. */
 function startOf(after: Range["after"], { reachedMs, stopped }: Found): number | undefined {
 	return stopped === undefined ? (after?.atMs ?? reachedMs) : reachedMs;
 }
 
-/** Describes the period that was searched. A period without an end ends at the current time. */
 function rangeOf({ after, before }: Range, read: Found): string {
 	const from = startOf(after, read);
 	const start = from === undefined ? "" : `back to ${time(from)}`;

@@ -136,17 +136,10 @@ export function scopeNotes({ forbidden, unlisted, why }: Scope): string[] {
 
 type Named = Pick<GuildBasedChannel, "id" | "name">;
 
-/** Maximum number of channels whose names a result shows if they were not searched. */
 const maxNamed = 5;
 const pageSize = 100;
-/** Maximum number of channels that are read at the same time. */
 const parallelReads = 6;
-/**
- * Maximum number of channels that a search reads although, according to Discord's events, they have no messages in the
- * searched period.
- */
 const maxIdleReads = 50;
-/** The highest id that Discord can issue: ids have 64 bits. */
 const maxId = String(2n ** 64n - 1n);
 
 /** The period of a search for messages: after the time `after` and before the time `before`. */
@@ -194,12 +187,9 @@ export interface Found {
 	nextBefore?: string | undefined;
 }
 
-/** A channel whose messages are read page by page, from the newest to the oldest. */
 interface Source {
 	channel: ReadableChannel;
-	/** Message id for the request of the next page, which has the messages before it; undefined for the first page. */
 	before: string | undefined;
-	/** No unread message of this channel has this id or a higher one. Before the first page, an estimate. */
 	end: string;
 	state: "waiting" | "being read" | "done" | "stopped";
 }
@@ -218,12 +208,7 @@ export async function readChannels(
 	const found: APIMessage[] = [];
 	const refused: string[] = [];
 	const notes: string[] = [];
-	/** Why no more messages of any channel are read, although some are unread; undefined if reading goes on. */
 	let stopped: string | undefined;
-	/**
-	 * Why one of the channels is not read further while the others are: a request had to wait too long, such as for a rate
-	 * limit.
-	 */
 	let paused: string | undefined;
 	let failure: unknown;
 	let oldest: APIMessage | undefined;
@@ -232,7 +217,6 @@ export async function readChannels(
 	let started = 0;
 
 	const unread = () => sources.filter(({ state }) => state !== "done");
-	/** Returns the id above which all messages of all channels have been read; undefined if everything was read. */
 	const frontier = () =>
 		unread()
 			.map(({ end }) => end)

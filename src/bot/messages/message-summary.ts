@@ -20,22 +20,13 @@ export interface Naming {
 	userIds?: readonly string[] | undefined;
 }
 
-/** Maximum number of characters of a message's text to show. */
 const maxText = 120;
-/** Number of characters to show before the text that was searched for. */
 const maxLead = 30;
 
-/** Minimum number of messages with similar texts, such as spam, of which the result shows only some. */
 const minSimilar = 10;
-/** Number of messages with similar texts that the result shows. One line counts the others. */
 const maxSimilar = 3;
-/** Minimum length of a text that can be similar to others. Shorter texts, such as "ok", are all shown. */
 const minSimilarLength = 15;
 
-/**
- * Returns a key that is equal for messages with similar texts: the text without case, digits and the paths of links.
- * For a short text, returns the message's id.
- */
 function outlineOf(message: APIMessage): string {
 	const outline = messageTexts(message)
 		.join(" ")
@@ -46,10 +37,6 @@ function outlineOf(message: APIMessage): string {
 	return outline.length < minSimilarLength ? message.id : outline;
 }
 
-/**
- * Selects the messages to show. From each group of 10 or more messages with similar texts, it selects 3. `folded` maps
- * the id of the third to the rest of the group.
- */
 function foldSimilar(messages: readonly APIMessage[]): {
 	shown: APIMessage[];
 	folded: Map<string, APIMessage[]>;

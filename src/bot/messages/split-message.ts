@@ -1,10 +1,6 @@
 // Splits a long text into messages that Discord accepts.
 
-/** Discord's maximum length of a message, in UTF-16 code units. */
 const maxLength = 2_000;
-/**
- * To split a long text inside a word, a position is searched in this many UTF-16 code units before the maximum length.
- */
 const searchLength = 200;
 
 /** Value of discord.js's option `allowedMentions` for a message that pings nobody. */
@@ -32,7 +28,6 @@ function splitPosition(text: string): number {
 	return isLowSurrogate(text, maxLength) ? maxLength - 1 : maxLength;
 }
 
-/** Whether the UTF-16 code unit at this index is the second half of a surrogate pair. */
 function isLowSurrogate(text: string, at: number): boolean {
 	const code = text.charCodeAt(at);
 	return code >= 0xdc00 && code <= 0xdfff;

@@ -7,7 +7,6 @@ import { inlineText, oneLine } from "../discord/text.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 
-/** Number of characters after which the JSON text of a tool call's arguments is cut in an audit log embed. */
 const maxArgumentsLength = 1_000;
 
 const colours: Record<AuditedCall["outcome"], number> = {
@@ -35,7 +34,6 @@ export function createAuditChannel(channelId: string, connection: Connection, lo
 			queue.push(channelId, () => embed);
 			return queue.settled();
 		},
-		/** Resolves when every queued audit log embed has been sent or has failed. */
 		settled: queue.settled,
 	};
 }
@@ -57,10 +55,6 @@ function describe(call: AuditedCall): EmbedBuilder {
 		.setTimestamp(call.at);
 }
 
-/**
- * Returns the embed fields that say who made a tool call: the person in whose name the call acts, if any, and the
- * caller's API key or OAuth grant. Returns no fields for the holder of the root key.
- */
 function callerFields({ principal }: AuditedCall, inline: boolean) {
 	if (!principal) return [];
 	const { id, person } = principal;

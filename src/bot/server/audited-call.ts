@@ -14,7 +14,6 @@ import type { Audit } from "../tool/audit.ts";
  * their clocks may differ. Without a time, the query would be slow: the table has only an index by time.
  */
 const windowMs = 120_000;
-/** Maximum number of entries with one request id that are read. A call that needed approval has several. */
 const maxEntries = 10;
 
 /**

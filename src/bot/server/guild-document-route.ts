@@ -14,10 +14,8 @@ import {
 	routePrefix,
 } from "../tool/guild-document-requests.ts";
 
-/** Timeout in milliseconds for receiving the whole body of a request. */
 const bodyTimeoutMs = 60_000;
 
-/** Maximum number of requests that are handled at the same time. Each may hold 16 MiB in memory. */
 const maxConcurrent = 4;
 
 export interface DocumentRouteOptions {

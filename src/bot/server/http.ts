@@ -95,11 +95,6 @@ export function createRoutes({
 	});
 }
 
-/**
- * Returns the principal (the caller and what the caller may do) that the gateway sent in a request header; undefined if
- * the request has no such header. Returns an error response if the header is invalid, or if the bot has no token and
- * thus cannot know who sent the header.
- */
 function readPrincipal(headers: Headers, hasToken: boolean): Principal | Response | undefined {
 	const value = headers.get(principalHeader);
 	if (value === null) return undefined;

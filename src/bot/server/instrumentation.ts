@@ -100,7 +100,6 @@ export function observe(server: Server, { select, metrics, log, audit, isRecorde
 		return response;
 	}
 
-	/** Returns the tool and the arguments of a `tools/call`; `tool` is undefined if the call is invalid. */
 	function resolveOrUnknown({ params }: RpcRequest, { resolve }: Pick<ToolSet<BotContext>, "resolve">) {
 		const args = isObject(params.arguments) ? params.arguments : {};
 		const { name } = params;
@@ -140,7 +139,6 @@ export function observe(server: Server, { select, metrics, log, audit, isRecorde
 	};
 }
 
-/** Returns a copy of `caller` with a request id: the client's, or a random one if the client sent none. */
 function withId(caller: Caller): Caller & { requestId: string } {
 	return {
 		...caller,
@@ -162,12 +160,10 @@ function responseFields({ outcome, errorCode: code }: RpcResponse) {
 	return { outcome, code };
 }
 
-/** Quotes and truncates the name of an unknown tool or method, for the log. */
 function quoteUnknownName(name: unknown): string {
 	return typeof name === "string" ? quoted(name) : `a name of type ${typeof name}`;
 }
 
-/** Returns the argument `guild_id` of a tool call; undefined if it is not a valid Discord id. */
 function guildIdOf({ guild_id: id }: JsonObject): string | undefined {
 	return typeof id === "string" && /^\d{17,20}$/.test(id) ? id : undefined;
 }

@@ -44,7 +44,6 @@ export function createRights(contextOf: (principal: Principal) => Admitting): Ot
 	};
 }
 
-/** The guilds of which the bot can say whether a person is a member: those of connected shards, and few that still load. */
 function knownGuilds(context: Admitting): Set<Guild> {
 	const { connection } = context;
 	const upToDate = connection.guilds.filter((guild) => mayTouch(context, guild.id) && isUpToDate(connection, guild));

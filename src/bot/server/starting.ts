@@ -7,12 +7,7 @@ import { rightsMethod } from "../../mcp/rights.ts";
 import type { Caller, Server } from "../../mcp/server.ts";
 
 const defaults = {
-	/** Milliseconds for which a request waits for the bot's first login. */
 	maxWaitMs: 5_000,
-	/**
-	 * Milliseconds after the bot's start in which requests wait. Later requests do not wait, for example during an
-	 * outage.
-	 */
 	startMs: 10_000,
 };
 

@@ -136,7 +136,6 @@ function checksOf(
 	];
 }
 
-/** Checks that no instance in the same directory has the bot's token. `readConfig` has checked everything else. */
 function configurationCheck(config: BotConfig): Check {
 	const { directory, discordToken } = config;
 	return {
@@ -170,7 +169,6 @@ const unansweredChat: Check = {
 	}),
 };
 
-/** Returns the tokens, keys and passwords in the configuration, which the output of `bot --check` masks. */
 function secretsIn(config: BotConfig): (string | undefined)[] {
 	const { databaseUrl } = config;
 	const password = URL.parse(databaseUrl ?? "")?.password;
@@ -244,10 +242,6 @@ function checkClientId(clientId: string, { application }: Client<true>): Found {
 	);
 }
 
-/**
- * Returns the guild whose id the setting GUILD_ID contains, or all guilds of the bot if GUILD_ID is not set. Throws a
- * CheckFailed if there is no guild to return, or if a guild is unavailable.
- */
 function guildsOf({ guildId, toml }: BotConfig, discord: Client<true>): readonly Guild[] {
 	const all = [...discord.guilds.cache.values()];
 	const guilds = guildId ? all.filter(({ id }) => id === guildId) : all;

@@ -36,12 +36,8 @@ export function inviteTo({ application }: Client<true>, toml: BotConfig["toml"])
 	return inviteUrl(application.id, invitePermissions(toml));
 }
 
-/** Channel permissions that every tool of the bot needs. */
 const forEveryTool = ["ViewChannel"] as const;
 
-/**
- * Permissions that guild owners often do not grant to bots on purpose. `bot --check` does not warn if they are missing.
- */
 const optional = ["MentionEveryone", "SendMessagesInThreads"] as const;
 
 /**
@@ -102,19 +98,12 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 		);
 }
 
-/** A Discord role or channel that config.toml names by its id. */
 interface Reference {
-	/** The key in config.toml whose value is the id of the role or channel, such as "welcome.channel". */
 	key: string;
-	/** "held role": a role that the bot does not give to members. */
 	to: "role" | "held role" | "channel";
 	id: string;
 }
 
-/**
- * Permissions, besides VIEW_CHANNEL and SEND_MESSAGES, that the bot needs in channels that config.toml names. The keys
- * are the settings that name the channels.
- */
 const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
 	"mcp.approval_channel": ["EmbedLinks", "AttachFiles"],
@@ -136,10 +125,6 @@ export function referencesIn(
 	return walk(schema, Object.fromEntries(on), []);
 }
 
-/**
- * Finds the role and channel ids in `value`, a part of the configuration, with the help of its Valibot schema. `path`
- * is the key of `value`.
- */
 function walk(schema: v.GenericSchema, value: unknown, path: readonly string[]): Reference[] {
 	if (value === undefined) return [];
 	const { refersTo } = v.getMetadata(schema);

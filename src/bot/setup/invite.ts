@@ -52,7 +52,6 @@ export const toolPermissions: readonly Permission[] = [
 const forReplies = ["ViewChannel", "SendMessages", "ReadMessageHistory"] as const;
 const forModeration = [...forReplies, "EmbedLinks", "ManageMessages", "BanMembers"] as const;
 
-/** Permissions that each feature of the bot needs, by the feature's name. */
 const featurePermissions: Readonly<Record<keyof TomlSettings["features"], readonly Permission[]>> = {
 	game: [...forModeration, "ManageRoles"],
 	auto_role: ["ManageRoles"],

@@ -14,10 +14,6 @@ import { exitWith, type NewInstanceOptions, newInstance } from "./new-instance-r
 const question =
 	"Token of the bot from Discord (Bot → Reset Token at https://discord.com/developers/applications).\nYour input is not shown. Press Enter to fill it in later: ";
 
-/**
- * The first snowflake of 2017. The bot of an application that was created since then has the same id as the
- * application.
- */
 const firstSharedId = BigInt(Date.UTC(2017) - 1_420_070_400_000) << 22n;
 
 /** Runs new-instance: asks for the bot's token or reads it from stdin, creates the directory, and exits. */
@@ -49,10 +45,6 @@ async function tokenFromStdin(): Promise<string> {
 	return token;
 }
 
-/**
- * Asks for the bot's token. Resolves with it, or with undefined if stdin is not a terminal or the operator pressed only
- * Enter.
- */
 async function askForToken(): Promise<string | undefined> {
 	if (!process.stdin.isTTY) return undefined;
 	for (;;) {
@@ -65,7 +57,6 @@ async function askForToken(): Promise<string | undefined> {
 	}
 }
 
-/** Returns why a text cannot be a bot's token; undefined if it can. The reason does not contain the text. */
 function tokenIssue(text: string): string | undefined {
 	if (text === "") return "it is empty";
 	const { issues } = v.safeParse(variables.DISCORD_TOKEN, text);

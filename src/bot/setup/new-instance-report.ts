@@ -107,10 +107,6 @@ export function exitWith({ code, text }: CommandResult): never {
 	process.exit(code);
 }
 
-/**
- * Returns the report on a new bot directory as paragraphs, which are lists of lines. The report does not contain the
- * new bot's token.
- */
 function report(made: NewInstance, directory: string, cwd: string): string[][] {
 	const instances = readInstances(directory);
 	const { value, warnings } = describeInstances(instances);
@@ -146,7 +142,6 @@ function report(made: NewInstance, directory: string, cwd: string): string[][] {
 	];
 }
 
-/** Returns where the shared token is from, and what to do with it. */
 function describeToken({ tokenFrom }: NewInstance, directory: string, path: string, cwd: string): string {
 	const source = tokenFrom === undefined ? "a new one" : `the one of ${pathFrom(cwd, join(directory, tokenFrom))}`;
 	// The service gives all its programs the same.
@@ -155,7 +150,6 @@ function describeToken({ tokenFrom }: NewInstance, directory: string, path: stri
 		: `${source}; it is in ${join(path, ".env")}, and the gateway needs the same`;
 }
 
-/** Returns the commands that check and start the bot in `path`, as paragraphs. */
 function nextSteps(path: string, directory: string, cwd: string): string[][] {
 	if (directory === installedInstances)
 		return [
@@ -197,14 +191,12 @@ function command(program: "bot" | "up", cwd: string): string {
 	return `${quoted(path.includes("/") ? path : `./${path}`)} ${program}`;
 }
 
-/** Returns `path` relative to `cwd`, or unchanged if it is not inside `cwd`, or if that is the root, as in a container. */
 function pathFrom(cwd: string, path: string): string {
 	const short = relative(cwd, path);
 	const isOutside = short.startsWith("..") || isAbsolute(short);
 	return isOutside || dirname(cwd) === cwd ? path : short;
 }
 
-/** Quotes a path for a POSIX shell if it needs quotes. */
 function quoted(path: string): string {
 	return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -25,10 +25,6 @@ import { variables } from "../config/settings.ts";
 const firstPort = 9090;
 /** Ports that a new bot must not use: only the default port of the gateway. */
 const takenPorts = [9100];
-/**
- * Prefix of the names of temporary directories in which the files of a new bot are prepared. A crash may leave such a
- * directory behind.
- */
 const unfinished = ".new-instance-";
 
 /** An existing bot directory, with settings read from its .env file. */
@@ -114,10 +110,6 @@ export function makeInstance(
  */
 export function readInstances(directory: string): Instance[] {
 	const issues: string[] = [];
-	/**
-	 * Returns the result of `read`, or undefined if the file does not exist. If `read` throws another error, adds it to
-	 * `issues`.
-	 */
 	const attempt = <T>(path: string, read: (path: string) => T) => {
 		try {
 			return read(path);
@@ -175,7 +167,6 @@ function freeSchema(name: string, others: readonly Instance[]): string {
 	return schema;
 }
 
-/** Sets a variable in the text of an .env file, by replacing its line, which may be commented out. */
 function setVariable(text: string, key: string, value: string): string {
 	const changed = envLine(key, value);
 	if (changed === undefined)
@@ -194,10 +185,6 @@ function replaceLine(text: string, line: RegExp, replacement: string): string {
 	return text.replace(line, () => replacement);
 }
 
-/**
- * Creates the directory `path` with the files in `texts` (file name → content). Atomic: writes a temporary directory
- * and renames it.
- */
 function writeAtomically(directory: string, path: string, texts: Map<string, string>): void {
 	let temporary: string | undefined;
 	try {

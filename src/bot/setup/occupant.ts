@@ -6,7 +6,6 @@ import { askPort } from "../../lib/program/own-port.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
 import type { BotConfig } from "../config/config.ts";
 
-/** Timeout in milliseconds for finding out which program listens on MCP_PORT. */
 const occupantTimeoutMs = 2_000;
 
 export interface Occupant {

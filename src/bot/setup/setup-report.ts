@@ -108,7 +108,6 @@ function checkMembers(guild: Guild, connection: Connection): Found {
 	return warning === undefined ? `all ${size} are known` : { warning };
 }
 
-/** Creates a check for each of Discord's privileged intents that one of the tools needs. */
 function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const names = Object.keys(privilegedIntents) as PrivilegedIntent[];
 	return names.flatMap((name) => {
@@ -128,7 +127,6 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	});
 }
 
-/** Creates a check for each permission that one of the tools needs and the bot lacks guild-wide. */
 function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const has = allowedToBot(guild, undefined);
 	const dependents = new Map<bigint, Set<string>>();
@@ -159,7 +157,6 @@ function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 	return [...needs.permissions, ...needs.guildPermissions].map(toEntry);
 }
 
-/** Creates checks that report how the guild's features (such as Community) and boost level limit the `tools`. */
 function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const offers = (...names: string[]) => tools.some(({ name }) => names.includes(name));
 	const checks: Check[] = [];
@@ -188,10 +185,6 @@ function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	return checks;
 }
 
-/**
- * Creates a check of whether the bot meets the guild's two-factor authentication requirement. Returns no check if the
- * guild has no such requirement.
- */
 function twoFactorChecks(guild: Guild): Check[] {
 	if (!requiresTwoFactor(guild)) return [];
 	return [

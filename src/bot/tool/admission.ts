@@ -117,10 +117,6 @@ interface Admission {
 	refusal: string | undefined;
 }
 
-/**
- * Checks whether a tool call may act in a guild. If the call acts in a person's name, looks up the person as a member
- * of the guild. Returns undefined if the person is not a member.
- */
 async function admit(
 	{ connection, principal, self }: Admitting,
 	guild: Guild,

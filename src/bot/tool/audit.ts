@@ -113,7 +113,6 @@ export function createAudit(store: Pick<Store, "sql" | "opened">, options: Audit
 			});
 	}
 
-	/** Waits `ms` milliseconds, or less if the queued tool calls are to be written at once. */
 	function pause(ms: number): Promise<unknown> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		flush = resolve;

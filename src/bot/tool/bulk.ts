@@ -7,10 +7,6 @@ import { isForPeople } from "../discord/acting-person.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { currentRun, endingEarlier, isOutcomeUnknown, noteItem, timeLeftMs } from "../discord/rest/rest.ts";
 
-/**
- * If fewer than this many milliseconds are left until a tool call's deadline, a tool that changes many objects sends no
- * further request to Discord.
- */
 const minTimeLeftMs = 5_000;
 /**
  * A request to Discord times out this many milliseconds before the tool call's deadline, so that the result can still
@@ -163,10 +159,6 @@ function reasonToStop(call: ToolCall): string | undefined {
 	return undefined;
 }
 
-/**
- * Whether an error means that Discord refused to change a single item. False for an invalid token (401), which affects
- * all items.
- */
 function isRefusal(error: unknown): boolean {
 	return error instanceof DiscordAPIError && error.status !== 401;
 }

@@ -138,7 +138,6 @@ async function run(
 	}
 }
 
-/** Logs an unexpected error of a tool. Returns the error message for the person. */
 function failed(tool: string, error: unknown, log: Log): string {
 	log.error("a person's command failed: internal error", { tool, error });
 	return "Internal error. The bot's log has the details.";

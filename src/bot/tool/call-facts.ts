@@ -22,7 +22,6 @@ export function callFacts(others: Hooks = {}) {
 				others.onMessage?.(id);
 			},
 		},
-		/** The effect of the call and the message that it sent, for the bot's log of tool calls. */
 		recorded(tool: Tool<BotContext> | undefined, args: JsonObject): { effect: Effect; messageId: string | undefined } {
 			const effect = isDestructive ? "destructive" : tool?.effect;
 			const isRead = !tool || !effect || isDryRun(tool, args);

@@ -149,7 +149,6 @@ export function completed(draft: CaseDraft | undefined, more: CaseDraft | undefi
 	};
 }
 
-/** Runs the part of a tool that changes something on Discord, and stores its outcome in the cases. */
 async function settled(cases: OpenCases, draft: CaseDraft, work: () => Promise<ToolOutput>): Promise<ToolOutput> {
 	const outcomes = new Map<string, ItemOutcome>();
 	try {
@@ -166,11 +165,6 @@ async function settled(cases: OpenCases, draft: CaseDraft, work: () => Promise<T
 	}
 }
 
-/**
- * Returns the outcome of a bulk operation for the people who were not reached. If the operation had no steps for single
- * people, such as the deletion of messages, returns its outcome as a whole. Returns undefined if the call was no bulk
- * operation.
- */
 function restOf({ userIds }: CaseDraft, outcomes: ReadonlyMap<string, ItemOutcome>): ItemOutcome | undefined {
 	if (outcomes.size === 0) return undefined;
 	if (userIds.some((id) => outcomes.has(id))) return "not done";
@@ -179,7 +173,6 @@ function restOf({ userIds }: CaseDraft, outcomes: ReadonlyMap<string, ItemOutcom
 	return all.has("done") ? "done" : "not done";
 }
 
-/** Returns the outcome of a tool with a single step that failed with `error`. */
 function outcomeOf(error: unknown): ItemOutcome {
 	const cause = error instanceof ToolError ? (error.cause ?? error) : error;
 	const isKnown = cause instanceof ToolError || cause instanceof RpcError || toToolError(cause) !== undefined;

@@ -115,7 +115,6 @@ export interface ToolContext
 		| undefined;
 }
 
-/** Type of the Discord object that an id argument refers to: the result of `find` in the argument's schema. */
 type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }
 	? Thing
 	: Schema extends { wrapped: infer Wrapped }
@@ -126,17 +125,12 @@ type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }
 type OrAbsent<Thing> = [Thing] extends [never] ? never : Thing | undefined;
 type OrNever<Thing> = [Thing] extends [never] ? never : Thing[];
 
-/**
- * Converts the name of an id argument to the name of the object: `channel_id` → `channel`, `role_ids` → `roles`,
- * `invite_code` → `invite`.
- */
 type ThingName<Key> = Key extends `${infer Name}_ids`
 	? `${Name}s`
 	: Key extends `${infer Name}_${"id" | "code"}`
 		? Name
 		: never;
 
-/** The Discord objects that a tool's id arguments refer to, by name: `channel` for `channel_id`. */
 type Things<Entries> = {
 	[Key in keyof Entries as [FoundBy<Entries[Key]>] extends [never] ? never : ThingName<Key>]: FoundBy<Entries[Key]>;
 };

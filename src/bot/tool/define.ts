@@ -87,7 +87,6 @@ export interface Needs<Args> {
 	intents?: readonly PrivilegedIntent[];
 }
 
-/** Type of a tool's arguments after parsing. */
 type Args<Entries extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Entries, undefined>>;
 
 export interface BotToolDefinition<Entries extends v.ObjectEntries>

@@ -24,18 +24,13 @@ const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, "expected 32 hexadecim
 const count = v.pipe(v.number(), v.integer());
 const document = v.custom<GuildDocument>((value) => typeof value === "object" && value !== null, "expected an object");
 
-/**
- * Progress of a job, which makes the changes of a plan to a guild. `done`, `failed` and `total` are numbers of changes.
- */
 const job = v.object({
-	/** The job's progress as text for people. */
 	text: v.string(),
 	job_id: v.string(),
 	state: v.picklist(["running", "done", "failed", "cancelled"]),
 	done: count,
 	total: count,
 	failed: count,
-	/** Why the job is waiting and makes no changes at the moment; absent if the job is not waiting. */
 	waiting: v.optional(v.string()),
 });
 

@@ -21,7 +21,6 @@ export function namedIds(
 		});
 }
 
-/** Returns the name and id of a Discord object; undefined for other objects. */
 function nameIn(thing: unknown): string | undefined {
 	if (thing instanceof GuildMember) return memberName(thing);
 	if (thing instanceof Role) return roleName(thing);

@@ -28,15 +28,10 @@ const accessorNames: ReadonlySet<string> = new Set(Object.values(accessors));
  */
 const routingArguments = ["instance", "guild_id"];
 
-/**
- * Arguments that many tools have. They are ignored when the arguments of a call are compared with those of a former
- * tool.
- */
 const commonArguments = ["guild_id", "reason", "dry_run"];
 
 interface Entry {
 	tool: BotTool;
-	/** The alias by which a client calls the tool; undefined if the client uses the tool's own name. */
 	alias?: Alias;
 }
 
@@ -45,7 +40,6 @@ interface Entry {
  */
 export type ToolScope = Pick<Principal, "access" | "toolsets"> & Partial<Pick<Principal, "id" | "narrowed">>;
 
-/** Maximum number of different limits (access level and toolsets) for which the tools are cached. */
 const maxScopes = 50;
 
 /**
@@ -100,19 +94,9 @@ export class OfferedTools implements ToolSet<BotContext> {
 	/** The tools in the response to `tools/list`. */
 	readonly listed: readonly BotTool[];
 	readonly #byName = new Map<string, Entry>();
-	/** Error texts for tools that the configuration does not allow to be called, by each name of the tool. */
 	readonly #refusals = new Map<string, string>();
-	/** For each tool: its aliases that were tools of their own formerly, and that the setting `deny` contains. */
 	readonly #deniedParts = new Map<BotTool, Alias[]>();
-	/**
-	 * For each tool: which of its calls do the same as another tool that the setting `deny` contains, and the error text
-	 * with which these calls are refused.
-	 */
 	readonly #deniedOverlaps = new Map<BotTool, (Overlap & { refusal: string })[]>();
-	/**
-	 * Tools of which only some calls are allowed: `parts` are the former tools whose calls are allowed, and `refusal` is
-	 * the error text for all other calls.
-	 */
 	readonly #allowedParts = new Map<BotTool, { parts: readonly Alias[]; refusal: string }>();
 
 	/**
@@ -208,7 +192,6 @@ export class OfferedTools implements ToolSet<BotContext> {
 		return this.#resolveEntry(entry, args);
 	}
 
-	/** Stores the error texts for those names of a tool that the configuration does not allow to be called. */
 	#readDenied(tool: BotTool, choice: ToolChoice, scope?: ToolScope): void {
 		const { deny } = choice.tools;
 		const beyond = scope && whyBeyondAccess(tool, scope);
@@ -235,17 +218,14 @@ export class OfferedTools implements ToolSet<BotContext> {
 	}
 }
 
-/** Removes the arguments of a tool call that are null: for an optional argument, null means absent. */
 function withoutNulls(args: JsonObject): JsonObject {
 	return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }
 
-/** Whether a call has only arguments in `names`, beside those that many tools have, such as `reason`. */
 function hasOnly(args: JsonObject, names: readonly string[] | undefined) {
 	return names === undefined || Object.keys(args).every((key) => commonArguments.includes(key) || names.includes(key));
 }
 
-/** Whether the configuration lists an allowed tool in `tools/list`. */
 function isListed(
 	tool: BotTool,
 	{ toolsets, list = toolsets === undefined ? [defaultChoice] : "all" }: ToolChoice,
@@ -260,7 +240,6 @@ function isListed(
 	);
 }
 
-/** Returns the former tools, now aliases of `tool`, that the configuration allows by their toolsets. */
 function allowedParts(tool: BotTool, { toolsets = "all", read_only, tools: { deny } }: ToolChoice): Alias[] {
 	if (deny.includes(tool.name) || (read_only && !isReadOnly(tool))) return [];
 	return tool.aliases.filter(
@@ -269,14 +248,12 @@ function allowedParts(tool: BotTool, { toolsets = "all", read_only, tools: { den
 	);
 }
 
-/** Returns the error text if a tool needs a higher access level than the caller has, and undefined if it does not. */
 function whyBeyondAccess(tool: BotTool, scope: ToolScope): string | undefined {
 	// What use_tool calls has to be in the scope itself.
 	const effect = tool.name === accessors.use ? "write" : tool.effect;
 	return whyNoAccess(scope, { name: tool.name, effect });
 }
 
-/** Returns the error text if the configuration does not allow calls of the tool, and undefined if it does. */
 function refusalOf(tool: BotTool, { toolsets = "all", read_only, tools: { deny } }: ToolChoice): string | undefined {
 	const { name, toolset } = tool;
 	if (deny.includes(name)) return deniedText(name);
@@ -293,20 +270,12 @@ function refusalOf(tool: BotTool, { toolsets = "all", read_only, tools: { deny }
 	return `${name} is not allowed: the operator of this bot does not allow the toolset "${toolset}" (toolsets in config.toml). Nothing was done.`;
 }
 
-/**
- * Returns the error text for a call that the setting `deny` forbids. `name` is the denied name: that of the called
- * tool, or that of a former tool which the present tool `by` has replaced.
- */
 function deniedText(name: string, by = name): string {
 	return by === name
 		? `${name} is not allowed: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`
 		: `the tool ${by} is not allowed to do what the tool ${name}, which it has replaced, did: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`;
 }
 
-/**
- * Returns the name and arguments of the tool call that is in the arguments `outer` of a call of `use_tool`. Throws an
- * RpcError if they are invalid.
- */
 function innerCall(outer: JsonObject): { name: string; args: JsonObject } {
 	const { name, arguments: inner = {}, guild_id, instance, ...rest } = outer;
 	const args = inner ?? {};

@@ -52,7 +52,6 @@ import type { BotToolDefinition, Needs } from "./define.ts";
 import { namedIds } from "./named-ids.ts";
 import { previewOf, previewOfNames } from "./review.ts";
 
-/** Timeout of a whole tool call. Each request to Discord during the call has its own timeout of 10 s. */
 const toolTimeoutMs = 25_000;
 
 const deadlines = new Deadlines(toolTimeoutMs);
@@ -92,10 +91,6 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 
 type ArgsOf<Entries extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Entries, undefined>>;
 
-/**
- * Runs a tool with parsed arguments: takes the locks, looks up the guild and the objects, checks permissions, and calls
- * the tool's `run` function.
- */
 async function runTool<Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 	args: ArgsOf<Entries>,
@@ -209,10 +204,6 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 		: undefined;
 }
 
-/**
- * What a tool may do while it runs, and the reason for Discord's audit log. The rest of ToolRun are the deadline and
- * the abort signal.
- */
 type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "isReviewed" | "beforeWrite">;
 
 /**
@@ -237,10 +228,6 @@ function runLimits<Entries extends v.ObjectEntries>(
 	};
 }
 
-/**
- * Returns who makes a tool call and who approved the call, for Discord's audit log; undefined if the holder of the root
- * key makes a call that needed no approval.
- */
 function describeCaller(bot: BotContext): string | undefined {
 	const caller = describePrincipal(bot);
 	const approved = bot.approvedBy && `approved by ${bot.approvedBy}`;
@@ -257,7 +244,6 @@ function describePrincipal(bot: BotContext) {
 	return `for ${person.name || person.id}, by ${by}`;
 }
 
-/** Runs `work` while it holds the keyed mutex for the ids of the objects that a tool edits. */
 function lock<Args extends object, T>(
 	{ lock: locked = [] }: Needs<Args>,
 	args: Args,
@@ -296,10 +282,6 @@ function contextOf(bot: BotContext): ToolContext {
 	};
 }
 
-/**
- * Runs `work` until the tool call's deadline or until the caller disconnects, and converts Discord's errors to
- * ToolErrors.
- */
 async function withinDeadline<T>(
 	limits: RunLimits,
 	caller: Signal | undefined,
@@ -330,9 +312,6 @@ async function withinDeadline<T>(
 	}
 }
 
-/**
- * Looks up the Discord objects that a call's id arguments refer to. Returns them by name: `channel` for `channel_id`.
- */
 async function resolve(
 	entries: v.ObjectEntries,
 	args: JsonObject,
@@ -351,7 +330,6 @@ async function resolve(
 	return things;
 }
 
-/** Returns the `find` function of an argument's schema, or of the schema inside an optional or list schema. */
 function finderOf(schema: unknown): Finder<unknown> | undefined {
 	const { find, wrapped, item } = schema as {
 		find?: Finder<unknown>;
@@ -363,18 +341,12 @@ function finderOf(schema: unknown): Finder<unknown> | undefined {
 	return item ? finderOf(item) : undefined;
 }
 
-/** Converts the name of an id argument to the name of the object: `channel_id` → `channel`, `role_ids` → `roles`. */
 function thingName(key: string): string {
 	return key.replace(/_(?:id|code)(s?)$/, "$1");
 }
 
-/** The parts of a tool's definition that are needed to check permissions. */
 type Authorized<Args> = Needs<Args> & { effect: Effect };
 
-/**
- * Throws a ToolError if the bot, or the person in whose name the call acts, lacks a Discord permission that the tool
- * call needs, or ranks too low to change a role or member. Returns the permissions that the bot needs as a bit field.
- */
 function authorize<Args extends object>(
 	definition: Authorized<Args>,
 	args: Args,
@@ -399,10 +371,6 @@ function authorize<Args extends object>(
 	return bits;
 }
 
-/**
- * Throws a ToolError if the bot, or `person`, lacks a permission that the tool call needs. Returns the needed
- * permissions as a bit field.
- */
 function requireAll<Args extends object>(
 	definition: Pick<Needs<Args>, "permissions" | "permissionsIn" | "guildPermissions">,
 	args: Args,
@@ -469,10 +437,6 @@ interface Belonging {
 	channel?: GuildBasedChannel | undefined;
 }
 
-/**
- * Returns the channels in which the permissions for a tool call are checked. Contains undefined for permissions in the
- * whole guild.
- */
 function channelsOf(things: Record<string, unknown>, argument: string): readonly (GuildBasedChannel | undefined)[] {
 	const { connectedTo } = (things.user ?? {}) as Partial<VoiceMember>;
 	const owner = (things.webhook ?? things.invite ?? {}) as Belonging;

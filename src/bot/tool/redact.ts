@@ -5,12 +5,7 @@ import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { permissionNames } from "../discord/permissions.ts";
 import { hexColorPattern } from "./arguments/colors.ts";
 
-/**
- * JSON Schema patterns of ids, bit fields, colors, and hashes of the plans that plan_guild returns. Arguments whose
- * schema has one of these patterns are logged unredacted.
- */
 const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$", hexColorPattern, "^[0-9a-f]{32}$"];
-/** All names of Discord permissions. In arguments with permission names, only these names are logged unredacted. */
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
 const maxLength = 4_000;
@@ -57,7 +52,6 @@ function redactValue(
 	return `[${typeof value}]`;
 }
 
-/** For arguments whose names match `ending`: the text of the argument is logged unredacted if `allows` returns true. */
 const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	[
 		/_names$|permissions$|^(allow|deny|neutral)$/,
@@ -68,10 +62,6 @@ const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	[/_ids?$/, (text) => /^((\d{17,20}\/)?\d{17,20})?$/.test(text)],
 ];
 
-/**
- * Whether a text in the arguments of a tool call can be logged unredacted: the schema allows only ids, bit fields or
- * fixed choices, and the text is one of them.
- */
 function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	if (schema?.type !== "string") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(text);
@@ -79,10 +69,6 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	return typeof pattern === "string" && harmless.includes(pattern) && new RegExp(pattern).test(text);
 }
 
-/**
- * Whether a number in the arguments of a tool call can be logged unredacted: the schema allows it by `enum`, or by
- * `minimum` and `maximum`.
- */
 function isExpected(schema: JsonSchema | undefined, value: number): boolean {
 	if (schema?.type !== "number" && schema?.type !== "integer") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(value);

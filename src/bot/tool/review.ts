@@ -25,7 +25,6 @@ export interface Preview {
  */
 export type Review = (preview: Preview) => void | Promise<void>;
 
-/** The current time as results show it: "now is 2026-01-31T12:00:00Z". */
 const currentTime = /\bnow is \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 /**

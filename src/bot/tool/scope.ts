@@ -38,7 +38,6 @@ export function scopeTo(
 	};
 }
 
-/** Returns the ids that both parameters contain. If `some` is undefined, it stands for all ids. */
 function intersect(some: ReadonlySet<string> | undefined, others: readonly string[]): ReadonlySet<string> {
 	const set = new Set(others);
 	return some ? some.intersection(set) : set;

@@ -9,7 +9,6 @@ import type { Needed, Permission } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
 import type { PersonNeeds } from "./define.ts";
 
-/** The toolsets that the value "default" in the configuration stands for. Tools marked `extra` are excluded. */
 const defaultToolsets: readonly Toolset[] = [
 	"core",
 	"messages",

@@ -22,19 +22,13 @@ import { guild_id, limit, moment, snowflake } from "../tool/arguments/arguments.
 import { readTool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
 
-/** Maximum number of action names in one call. Each name needs a request to Discord. */
 const maxActions = 10;
 
-/**
- * Converts the name of an audit log action, such as MemberBanAdd or member_ban_add, to Discord's spelling
- * MEMBER_BAN_ADD.
- */
 function actionName(name: string): string {
 	const upper = name.trim().toUpperCase();
 	return auditActions.has(upper) ? upper : officialName(name.trim());
 }
 
-/** Schema of an argument with one or several names of audit log actions. */
 const actionTypes = v.pipe(
 	v.union([v.string(), v.array(v.string())], "expected a list of names such as MEMBER_BAN_ADD"),
 	v.transform((names) => [...new Set([names].flat())]),
@@ -55,7 +49,6 @@ const actionTypes = v.pipe(
 	}),
 );
 
-/** Maximum number of audit log entries in one response of Discord. */
 const pageSize = 100;
 
 export const getAuditLog = readTool({
@@ -98,7 +91,6 @@ export const getAuditLog = readTool({
 	},
 });
 
-/** Lists what cannot be restored by undoing these audit log entries, such as the messages of a deleted channel. */
 function lossesOf(entries: readonly APIAuditLogEntry[]): string[] {
 	const { ChannelDelete, MemberBanAdd, MemberKick } = AuditLogEvent;
 	const has = (...types: AuditLogEvent[]) => entries.some(({ action_type }) => types.includes(action_type));
@@ -120,10 +112,6 @@ interface Filters {
 	limit: number;
 }
 
-/**
- * Reads up to `limit` matching audit log entries, newest first, page by page. Leaves out entries at or before `after`,
- * and entries about channels that the person in whose name the call acts cannot see.
- */
 async function readPages(
 	discord: Client<true>,
 	guild: Guild,
@@ -151,7 +139,6 @@ async function readPages(
 	return pages;
 }
 
-/** Combines the objects, such as users, that Discord sent with the entries of several pages of the audit log. */
 function merged(pages: readonly RESTGetAPIAuditLogResult[]) {
 	return {
 		users: pages.flatMap((page) => page.users),

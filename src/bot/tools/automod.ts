@@ -31,10 +31,6 @@ import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
 const ruleId = found(automodRule, "rule");
 
-/**
- * Returns a schema that shows an argument in `tools/list` without its minimum and maximum, to keep the list short.
- * Error messages still name these limits.
- */
 const shown = <T>(type: "string" | "integer", description: string) => listedAs<T>({ type, description });
 const shownList = <T>(description: string, options?: readonly string[]) =>
 	listedAs<T>({
@@ -143,13 +139,8 @@ export const setAutomodRule = writeTool({
 	},
 });
 
-/** Messages with fewer mentions than this are common. */
 const fewMentions = 5;
 
-/**
- * Says why the AutoMod rule `after` can silence many, if it does so more than the rule `before`. How much words and
- * patterns match cannot be known. Discord's own lists and spam filter are not meant.
- */
 function whySilences(after: RuleFields, before: RuleFields): string | undefined {
 	const isSilencing = ({ enabled, actions }: RuleFields) =>
 		enabled && actions.some((action) => action !== "send_alert_message");

@@ -105,7 +105,6 @@ export const ban = destructiveTool({
 	},
 });
 
-/** Plans to make a user's temporary ban permanent. */
 function permanentBan(
 	{ guild, tempBans }: Pick<BotContext, "tempBans"> & { guild: Guild },
 	{ id, name }: { id: string; name: string },
@@ -122,7 +121,6 @@ function permanentBan(
 	};
 }
 
-/** Bans several users with one request. */
 function banMany(guild: Guild, users: readonly MaybeMember[], seconds: number): Plan {
 	const user_ids = users.map(({ id }) => id);
 	const members = users.filter(({ member }) => member);
@@ -177,13 +175,8 @@ function banMany(guild: Guild, users: readonly MaybeMember[], seconds: number): 
 	};
 }
 
-/** Maximum number of users whose names a dry run fetches one by one. */
 const maxFetched = 25;
 
-/**
- * Fetches the names of users who are not members, for a dry run. Returns the ids to which Discord knows no user.
- * Fetches at most 25 users.
- */
 async function fetchNames(guild: Guild, userIds: readonly string[]): Promise<string[]> {
 	const { users } = guild.client;
 	const unnamed = userIds.filter((id) => !users.cache.has(id));
@@ -217,7 +210,6 @@ async function whyNotBanned(guild: Guild, ids: readonly string[]): Promise<(id: 
 	}
 }
 
-/** Fetches a user's ban from Discord. Returns undefined if the user is not banned. */
 function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
 	return absentIf([RESTJSONErrorCodes.UnknownBan], () => guild.bans.fetch({ user: id, force: true }));
 }

@@ -18,14 +18,11 @@ import type { Alias } from "../tool/toolsets.ts";
 import { adaptFilters, filterNames, memberFilters } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 
-/** Maximum number of members who each get a case of their own. */
 const maxCases = 20;
-/** Maximum number of members that a result names. */
 const maxNamed = 500;
 
 type Action = "add" | "remove";
 
-/** Returns an alias of the tool that adds one role to one member or removes it. */
 function forOne(name: string, action: Action): Alias {
 	return {
 		name,
@@ -126,7 +123,6 @@ function planOne(role: Role, action: Action, member: GuildMember): Plan {
 	};
 }
 
-/** Returns the cases of a change: one for each member or, if there are many, one for all. */
 function caseOf({ id }: Role, action: Action, members: readonly GuildMember[]): CaseDraft {
 	const isEach = members.length <= maxCases;
 	return {

@@ -16,7 +16,6 @@ import { flag, found, foundOrNone, guild_id, list, requireOneOf } from "../tool/
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
 
-/** Schema of an argument for a channel's position: an index from 0. Indexes past the end mean the last position. */
 function place(description: string) {
 	return v.pipe(
 		v.number(),
@@ -26,11 +25,6 @@ function place(description: string) {
 	);
 }
 
-/**
- * Throws a ToolError unless the bot, and the person in whose name the call acts, may move channels to a category or
- * reorder them in it. To move channels, they need MANAGE_CHANNELS in the category and in each channel; to reorder, in
- * the guild or in the category.
- */
 function requireMovable(guild: Guild, raws: readonly RawChannel[], parentId: string): void {
 	const { ManageChannels } = PermissionFlagsBits;
 	const parent = visibleChannel(guild, parentId);
@@ -120,7 +114,6 @@ function describeMove(
 	return [head, ...access.lines, ...orders];
 }
 
-/** Returns what a call changes. Throws if the bot, or the person in whose name the call acts, may not do it. */
 async function planMove(guild: Guild, channels: readonly find.Channel[], args: v.InferOutput<typeof moveInput>) {
 	const { channel_ids, lock_permissions, below_channel_id } = args;
 	requireDestination(args);
@@ -149,7 +142,6 @@ async function planMove(guild: Guild, channels: readonly find.Channel[], args: v
 	return { raws, arriving, moves, orders, access, parentId };
 }
 
-/** Returns which of the arriving channels get the access of their new category, and lines about the access of each. */
 function accessOf(
 	channels: readonly find.Channel[],
 	arriving: readonly RawChannel[],
@@ -176,13 +168,8 @@ function accessOf(
 	};
 }
 
-/** Maximum number of channels in a list that shows the new order of channels. */
 const maxInOrder = 100;
 
-/**
- * Describes the order of the visible channels in a category, or of those without a category. Shows the ids of the moved
- * channels.
- */
 function describeOrder(
 	guild: Guild,
 	order: readonly RawChannel[],
@@ -207,7 +194,6 @@ interface Destination {
 	below_channel_id?: string | undefined;
 }
 
-/** Throws an RpcError if the arguments do not say where to move the channels, or contradict each other. */
 function requireDestination(args: Destination): void {
 	const { channel_ids, position, below_channel_id } = args;
 	if (position !== undefined && below_channel_id !== undefined)
@@ -217,10 +203,6 @@ function requireDestination(args: Destination): void {
 		throw invalidParameters(["below_channel_id: expected a channel that is not among channel_ids"]);
 }
 
-/**
- * Returns the id of the category of the channel `below` or, without `below`, of the channels `raws`; "" for no
- * category. Throws an RpcError if the channels are in different categories.
- */
 function categoryOf(raws: readonly RawChannel[], below: RawChannel | undefined): string {
 	if (below) return below.parent_id ?? "";
 	const [first = "", ...others] = new Set(raws.map(({ parent_id }) => parent_id ?? ""));
@@ -251,18 +233,10 @@ function requirePlaceable(
 }
 
 interface Step {
-	/**
-	 * Id of the channel that a request to Discord moves to another category; undefined if the request only changes
-	 * positions.
-	 */
 	id?: string;
 	body: object[];
 }
 
-/**
- * Returns the request bodies that move channels. Each changes the category of one channel; the last one sets all
- * positions.
- */
 function stepsFor(
 	arriving: readonly RawChannel[],
 	moves: readonly { id: string; position: number }[],

@@ -57,7 +57,6 @@ const tagFields = {
 	moderated: v.optional(flag("Only moderators can apply it.")),
 };
 
-/** Schema of an argument with all tags of a forum. `shown` is text about the fields of a tag, for the description. */
 function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 	return v.optional(
 		v.pipe(
@@ -73,10 +72,6 @@ function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 	);
 }
 
-/**
- * Converts forms of arguments that clients often use: a tag that is only a name becomes an object, and `type` is
- * removed from permission overwrites.
- */
 function withKnownForms(args: JsonObject): JsonObject {
 	const changed = { ...args };
 	const { tags, permission_overwrites: overwrites } = args;
@@ -139,10 +134,6 @@ export const createChannel = writeTool({
 	},
 });
 
-/**
- * Returns the alias for a former tool that created channels of one kind. `own` are the arguments that only this tool
- * had.
- */
 function createAlias(name: string, kind: Kind, own: readonly string[] = []): Alias {
 	return {
 		name,
@@ -153,23 +144,17 @@ function createAlias(name: string, kind: Kind, own: readonly string[] = []): Ali
 	};
 }
 
-/** Returns the id to lock while the order of a guild's channels is changed: the guild's id. */
 function lockOfOrder(guildId: string | undefined, bot: BotContext): string[] {
 	const id = guildId || bot.guildId;
 	return id === undefined ? [] : [id];
 }
 
-/**
- * The permission MANAGE_ROLES, once for each argument that says who sees a channel or writes in it. A call with one of
- * these arguments needs the permission.
- */
 const forAccess = accessNames.map((name) => ({
 	permission: "ManageRoles" as const,
 	with: name,
 	when: (args: Access) => args[name] !== undefined,
 }));
 
-/** Settings that only voice and stage channels have. */
 const voiceSettings = ["bitrate", "user_limit", "rtc_region"];
 
 export const editChannel = destructiveTool({
@@ -273,7 +258,6 @@ export const editChannel = destructiveTool({
 	},
 });
 
-/** Returns the case of an edit that changes the slow mode; undefined for other edits. */
 function slowModeCase(channel: find.Channel, seconds: number | undefined): CaseDraft | undefined {
 	const before = currentFields(channel).slowmode_seconds;
 	if (seconds === undefined || seconds === before) return undefined;
@@ -282,10 +266,6 @@ function slowModeCase(channel: find.Channel, seconds: number | undefined): CaseD
 	return { action: "slow_mode", userIds: [], channelIds, detail };
 }
 
-/**
- * Returns the error for an edit that changed nothing. Discord normalizes new values, for example shortens them, and the
- * normalized values equal the old ones.
- */
 function unchanged(channel: find.Channel, args: object): ToolError {
 	const given = Object.entries(args).filter(([, value]) => value !== undefined);
 	const names = given.map(([name]) => name).filter((name) => !["guild_id", "channel_id", "reason"].includes(name));
@@ -397,7 +377,6 @@ export const getChannel = readTool({
 	},
 });
 
-/** Returns result lines with the settings and tags that only forums have. */
 function forumLines(forum: find.Forum): string[] {
 	const fields = currentFields(forum);
 	const set = (["default_reaction", "default_sort_order", "default_layout"] as const).filter(
@@ -461,9 +440,6 @@ function requireDeletable(guild: Guild, channel: find.Channel): void {
 	);
 }
 
-/**
- * Describes how many members are connected to a channel and how many of its threads are active; "" if there are none.
- */
 async function describeContent(guild: Guild, channel: find.Channel): Promise<string> {
 	const people = find.isVoice(channel) ? channel.members.size : 0;
 	const threads = "threads" in channel ? await activeThreads(guild, { channel }) : [];

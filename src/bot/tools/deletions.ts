@@ -30,11 +30,8 @@ import { messageReference } from "../messages/sent-message.ts";
 import { expected, found, guild_id, integer, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 
-/** Maximum number of messages that one call deletes by a filter. */
 const maxCount = 1000;
-/** Maximum number of message ids in one call. */
 const maxIds = 500;
-/** Maximum number of pages of messages that a dry run reads to find the authors of messages. */
 const maxLookUps = 20;
 
 const input = v.strictObject({
@@ -117,17 +114,12 @@ export const deleteMessages = destructiveTool({
 	},
 });
 
-/** Moves the values of old arguments to the arguments that have replaced them. */
 function withFormer(args: Args): Args {
 	const { author_id, contains, user_ids, text = contains } = args;
 	const authors = author_id ? [...(user_ids ?? []), author_id] : user_ids;
 	return { ...args, text, user_ids: authors };
 }
 
-/**
- * Finds the channels of messages by their ids or links. Throws if a message is in another guild, or if a message id
- * comes without its channel.
- */
 async function targetsOf(
 	references: readonly string[],
 	guild: Guild,
@@ -150,7 +142,6 @@ async function targetsOf(
 	return [...targets.values()];
 }
 
-/** Plans the deletion of a single message, of any age. */
 async function planOne(discord: Client<true>, { channel, id }: Target): Promise<Plan> {
 	// Deleting needs no Read Message History, and the bot's own messages need no Manage Messages. Discord decides about a
 	// message that the bot cannot read. https://docs.discord.com/developers/resources/message#delete-message
@@ -178,7 +169,6 @@ async function planOne(discord: Client<true>, { channel, id }: Target): Promise<
 
 const ignoredIds = "Discord silently ignores ids of messages that do not exist there.";
 
-/** Plans the deletion of several messages with known ids. */
 async function planMany(guild: Guild, targets: readonly Target[]): Promise<Plan> {
 	const byChannel = Map.groupBy(targets, ({ channel }) => channel);
 	for (const [channel, { length }] of byChannel) {

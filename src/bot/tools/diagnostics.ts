@@ -40,7 +40,6 @@ export const getBotInfo = readTool({
 	},
 });
 
-/** The line about the bot's shards; none if there is only one. */
 function shardLine(connection: Connection, guilds: readonly Guild[]): string[] {
 	const { shards } = connection;
 	if (shards.length === 1) return [];

@@ -16,7 +16,6 @@ import { flag, found, guild_id, limit, snowflake } from "../tool/arguments/argum
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
-/** A person needs MANAGE_GUILD to use the bot's direct messages, which no person can see in Discord's own clients. */
 const person = { managesBot: true } as const;
 
 const withMember = { guild_id, user_id: found(member, "member") };

@@ -60,7 +60,6 @@ function roleNames(guild: Guild, ids: readonly string[]): string {
 	return names.join(", ") || "everyone";
 }
 
-/** Formats a custom emoji as in Discord messages: `<:name:id>`, or `<a:name:id>` if it is animated. */
 function inMessages(emoji: GuildEmoji): string {
 	return emoji.animated ? emojiName(emoji).replace("<:", "<a:") : emojiName(emoji);
 }
@@ -143,10 +142,6 @@ function emojiLabel(emoji: GuildEmoji): string {
 	return `the emoji ${inMessages(emoji)} (ID: ${emoji.id})`;
 }
 
-/**
- * Throws a ToolError if the bot, or the person in whose name the call acts, may not edit the emoji. Each needs Manage
- * Expressions, or Create Expressions for an emoji that they created.
- */
 function requireEditable(guild: Guild, { user }: GuildEmoji): void {
 	const person = actingPerson(guild);
 	const neededBy = (id: string, held: bigint) => ((held & manage) === 0n && user?.id === id ? create : manage);

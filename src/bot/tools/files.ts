@@ -19,11 +19,7 @@ import { pingLines, placeOf } from "../messages/sent-message.ts";
 import { flag, found, guild_id, requireEither } from "../tool/arguments/arguments.ts";
 import { writeTool } from "../tool/define.ts";
 
-/**
- * Pattern of a file name of 1 to 100 characters without path separators and without characters that Windows refuses.
- */
 const plainName = /^[^/\\:*?"<>|]{1,100}$/;
-/** Matches file names with a dot or white space at the start or end. */
 const oddEnd = /^[\s.]|[\s.]$/;
 
 const filename = v.pipe(
@@ -74,10 +70,6 @@ export const sendFile = writeTool({
 	},
 });
 
-/**
- * Returns the content of a file from the argument `text` or `data_base64`. Throws an RpcError unless exactly one is
- * given and valid.
- */
 function readFile(args: { text?: string | undefined; data_base64?: string | undefined }): {
 	data: Buffer;
 	contentType: string;

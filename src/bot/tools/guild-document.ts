@@ -17,10 +17,8 @@ import type { ToolContext } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
 import type { PlanSource } from "../tool/guild-documents.ts";
 
-/** Maximum size in bytes of the guild document that export_guild returns. */
 const maxDocumentBytes = 200_000;
 
-/** Maximum time in milliseconds that apply_guild waits for the end of the job that makes the changes to the guild. */
 const maxWaitMs = 15_000;
 /**
  * apply_guild stops waiting this many milliseconds before the tool call's deadline, so that it can still return a
@@ -43,7 +41,6 @@ const job_id = v.pipe(
 );
 const backup = v.optional(text(1, 100, "A backup's name, or latest."));
 
-/** Schema of an optional tool argument that is a guild document: an object, or JSON or YAML text. */
 const documentOf = (description: string) =>
 	v.optional(
 		v.pipe(
@@ -93,7 +90,6 @@ export const exportGuild = readTool({
 	},
 });
 
-/** Returns a copy of a guild document without the sections, such as "roles", that `parts` does not name. */
 function only(document: GuildDocument, parts: readonly Part[]): GuildDocument {
 	const others = partNames.filter((part) => !parts.includes(part));
 	const kept = { ...document };
@@ -121,10 +117,6 @@ export const planGuild = readTool({
 	run: (args, { guild, guildDocuments }) => guildDocuments.plan(guild, sourceOf(args), { prune: args.prune }),
 });
 
-/**
- * Returns what plan_guild compares the guild with: a guild document, a backup, or an earlier plan. Throws an RpcError
- * unless the call's arguments contain exactly one of these.
- */
 function sourceOf({
 	document,
 	backup,
@@ -239,11 +231,6 @@ export const listBackups = readTool({
 	},
 });
 
-/**
- * Throws a ToolError unless the highest role of the person in whose name the call acts is at least as high as that of
- * the bot. A plan can change all roles and members below the bot; by hand, a person can only change those below the
- * person's own highest role.
- */
 function requireRankOfBot(guild: Guild): void {
 	const person = actingPerson(guild);
 	if (!person || person.id === guild.ownerId) return;
@@ -254,10 +241,6 @@ function requireRankOfBot(guild: Guild): void {
 	);
 }
 
-/**
- * Throws a ToolError if the plan or job that a tool call names belongs to the guild `other`, not to the guild of the
- * call.
- */
 function requireOwn(guildId: string, other: string, mayTouch: ToolContext["mayTouch"]): void {
 	if (guildId === other) return;
 	if (!mayTouch(other))

@@ -13,7 +13,6 @@ import { choice, flag, guild_id, integer, list, reason, snowflakeOrEmpty, text }
 import { changesOf } from "../tool/arguments/diff.ts";
 import { editTool } from "../tool/define.ts";
 
-/** Guild settings that only guilds with the feature COMMUNITY have. */
 const communitySettings = [
 	"rules_channel_id",
 	"public_updates_channel_id",
@@ -106,10 +105,6 @@ export const editGuild = editTool({
 
 type Settings = ReturnType<typeof settingsOf>;
 
-/**
- * Returns a guild's settings in the form of tool arguments: levels by name, and "" for a text or channel that is not
- * set.
- */
 function settingsOf(guild: APIGuild) {
 	const nameOf = (field: keyof typeof levels) => levels[field][guild[field]] ?? String(guild[field]);
 	return {
@@ -162,7 +157,6 @@ function bitsOf(flags: string, before: number): number {
 	return [...noticeFlags].reduce((bits, [name, bit]) => (names.includes(name) ? bits | bit : bits & ~bit), before);
 }
 
-/** Converts changed guild settings to the body of Discord's request that edits the guild. */
 function toBody(changes: Partial<Settings>, { system_channel_flags }: APIGuild): Record<string, unknown> {
 	return Object.fromEntries(
 		Object.entries(changes).map(([field, value]) => {
@@ -176,7 +170,6 @@ function toBody(changes: Partial<Settings>, { system_channel_flags }: APIGuild):
 	);
 }
 
-/** Throws a ToolError if a changed setting requires the feature COMMUNITY and the guild lacks it. */
 function requireCommunity({ id, features }: APIGuild, changes: Partial<Settings>): void {
 	if (features.some((feature) => feature === "COMMUNITY")) return;
 	const refused = communitySettings.filter((field) => field in changes);

@@ -71,10 +71,6 @@ export const getGuildInfo = readTool({
 	},
 });
 
-/**
- * Counts the channels of a guild by kind, without threads and without channels that the person in whose name the call
- * acts cannot see.
- */
 function channelCounts(guild: Guild): string {
 	const kinds = new Map<string, number>();
 	const channels = visibleChannels(guild).filter((channel) => !channel.isThread());
@@ -86,10 +82,6 @@ function channelCounts(guild: Guild): string {
 	return `${channels.size}${counts.length > 0 ? ` (${counts.join(", ")})` : ""}`;
 }
 
-/**
- * Returns result lines that say until when invites and direct messages between members are paused; none if they are not
- * paused.
- */
 function pauses({ incidents_data }: APIGuild): string[] {
 	const { invites_disabled_until: invites, dms_disabled_until: messages } = incidentsOf(incidents_data);
 	const texts = [

@@ -11,7 +11,6 @@ import { editTool } from "../tool/define.ts";
 
 const maxPauseMs = 24 * 60 * 60 * 1000;
 
-/** Until when a guild's invites and direct messages are paused, as ISO 8601 times; "" if they are not paused. */
 interface Incidents {
 	invites_disabled_until: string;
 	dms_disabled_until: string;
@@ -62,7 +61,6 @@ export function incidentsOf(data: APIGuild["incidents_data"]): Incidents {
 	};
 }
 
-/** Throws an RpcError if one of the ISO 8601 `times` is in the past or more than 24 hours from now. */
 function requireNextDay(times: Record<string, string | undefined>): void {
 	const now = Date.now();
 	const issues = Object.entries(times)

@@ -53,7 +53,6 @@ export const listInvites = readTool({
 	},
 });
 
-/** Returns an invite without its metadata, such as the number of its uses. */
 function withoutUses(invite: APIInvite | APIExtendedInvite): APIInvite {
 	if (!("uses" in invite)) return invite;
 	const { uses: _, max_uses: __, max_age: ___, ...rest } = invite;

@@ -52,7 +52,6 @@ interface Chosen {
 	all: boolean;
 }
 
-/** Returns the ids of the channels that a call may change. Calls that change the same channel run one after another. */
 function idsToLock({ guild_id, channel_ids = [], all }: Chosen, { connection, guildId }: BotContext): Snowflake[] {
 	const { guilds } = connection.discord;
 	const guild = guilds.cache.get(guild_id || (guildId ?? ""));
@@ -63,14 +62,8 @@ function idsToLock({ guild_id, channel_ids = [], all }: Chosen, { connection, gu
 	return [...new Set([...channel_ids, ...chosen.map(({ id }) => id)])];
 }
 
-/** A channel with the planned change, or with the reason why it is not changed. */
 type Planned<Plan> = { channel: find.Channel } & ({ plan: Plan; why?: undefined } | { plan?: undefined; why: string });
 
-/**
- * Plans the change of each channel. `plan` returns a channel's change, or a text that says why the channel is not
- * changed. If `plan` throws a ToolError, its message is this text, except for a channel that the call names itself: its
- * error is rethrown.
- */
 async function planEach<Plan extends object>(
 	channels: readonly find.Channel[],
 	isNamed: (channel: find.Channel) => boolean,
@@ -93,11 +86,6 @@ async function planEach<Plan extends object>(
 	return planned;
 }
 
-/**
- * Returns the channels that a call selects: those in `channels`, those in the categories in `channels` or, with `all`,
- * all channels of the guild. Throws an RpcError if the call has both or none of the arguments `channel_ids` and `all`,
- * and a ToolError if it selects no channels.
- */
 async function chosenChannels(
 	guild: Guild,
 	{ channel_ids, all }: Chosen,
@@ -118,12 +106,9 @@ async function chosenChannels(
 	return fetchCurrent(guild, chosen);
 }
 
-/** The permission changes that lock a channel, and details about them for the tool's result. */
 interface LockPlan {
 	rows: ChannelLockRow[];
-	/** What the lock newly denies, with the roles and members. */
 	denied: readonly Denied[];
-	/** What the lock cannot deny, with the roles and members. */
 	left: readonly Denied[];
 	/** Permissions that the lock would deny to @everyone, but that the channel's overwrites already deny. */
 	before: bigint;
@@ -131,9 +116,7 @@ interface LockPlan {
 	own: bigint;
 	/** The roles or the member that the lock allows to connect, so that the person who locks can unlock. */
 	connecting: readonly Connecting[];
-	/** Names of staff and bots whose overwrites allow what the lock denies. */
 	exempt: readonly string[];
-	/** Number of members who are connected to the channel. */
 	inside: number;
 }
 
@@ -182,14 +165,11 @@ export const lockChannel = editTool({
 	},
 });
 
-/** Writes the changes of channels, and keeps a case of it. */
 type Recording = (chosen: readonly { channel: find.Channel }[], work: () => Promise<ToolOutput>) => Promise<ToolOutput>;
 
-/** What the functions that lock and unlock need of the tool call. */
 interface Changing {
 	call: ToolCall;
 	record: Recording;
-	/** Whether the call names the channel itself, not only its category. */
 	isNamed(channel: find.Channel): boolean;
 }
 
@@ -314,7 +294,6 @@ function describeLock(
 	);
 }
 
-/** Says that a channel is locked, and which permissions the lock changed but somebody has changed since. */
 function describeLocked(channel: find.Channel, rows: readonly ChannelLockRow[]): string {
 	const ended = rows.reduce((bits, row) => bits | (bitsOf(row) & ~inForce(channel, row)), 0n);
 	const since = time(rows[0]?.locked_at ?? null);
@@ -323,14 +302,12 @@ function describeLocked(channel: find.Channel, rows: readonly ChannelLockRow[]):
 		: `was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. ${isForPeople() ? "Unlocking it" : "unlock = true"} undoes the rest; then it can be locked again`;
 }
 
-/** Maximum number of channels that one line of a result names. */
 const maxNames = 30;
 
 function namesOf(channels: readonly find.Channel[]): string {
 	return sample(channels, maxNames, channelName).join(", ");
 }
 
-/** Lists the channels that stay unchanged and why, one line for each reason. */
 function leftLines(label: string, planned: readonly Planned<object>[]): string[] {
 	const byReason = Map.groupBy(planned, ({ why }) => why);
 	return [...byReason].flatMap(([why, some]) =>
@@ -342,16 +319,12 @@ function nothingChanged(left: readonly string[]): ToolError {
 	return new ToolError([...left, "Nothing was done."].join(left.length === 1 ? " " : "\n"));
 }
 
-/** How to unlock a channel: what to restore in each permission overwrite that the lock changed. */
 interface UnlockPlan {
 	restored: {
 		row: ChannelLockRow;
-		/** Permissions to restore: those that have not changed since the channel was locked. */
 		active: bigint;
-		/** Name of the role or member whose overwrite is restored. */
 		owner: string;
 	}[];
-	/** Permissions that others changed since the channel was locked, one line for each permission overwrite. */
 	changed: string[];
 }
 
@@ -423,7 +396,6 @@ function ownerOf(guild: Guild, { target_id }: ChannelLockRow): string {
 	return member ? memberName(member) : `ID: ${target_id}`;
 }
 
-/** Plans the unlocking of a channel. Throws a ToolError if the bot may not unlock it. */
 async function planUnlock(channel: find.Channel, rows: readonly ChannelLockRow[]): Promise<UnlockPlan> {
 	const { guild } = channel;
 	const restored = rows.map((row) => ({

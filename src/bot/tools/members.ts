@@ -73,7 +73,6 @@ export const memberFilters = {
 
 export const filterNames = Object.keys(memberFilters) as (keyof typeof memberFilters)[];
 
-/** Arguments of list_members that correspond to an argument of the former tool search_members. */
 const searchFilters = ["name", "with_role_ids", "joined_after", "joined_before", "bots"];
 
 /**
@@ -180,7 +179,6 @@ export const listMembers = readTool({
 	},
 });
 
-/** Returns cached members of a guild, including all with this name that match a filter. */
 function candidates(guild: Guild, name: string | undefined, { bots }: MemberFilter): GuildMember[] {
 	if (name !== undefined) {
 		const { ids } = memberIndex(guild).find(foldedName(name, "name"), Infinity);
@@ -189,10 +187,6 @@ function candidates(guild: Guild, name: string | undefined, { bots }: MemberFilt
 	return bots ? botsOf(guild) : [...guild.members.cache.values()];
 }
 
-/**
- * Returns a function that formats a member for a line of a tool result: names, id, roles from the highest down, join
- * time, and states such as a timeout. `nowMs` is the current time.
- */
 function memberFormatter(guild: Guild, nowMs: number): (member: GuildMember) => string {
 	const order = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
 	const showsTimeouts = personHas(guild, undefined, ModerateMembers);
@@ -216,11 +210,9 @@ function memberFormatter(guild: Guild, nowMs: number): (member: GuildMember) => 
 	};
 }
 
-/** Which page of members a tool has to show. */
 interface PageRequest {
 	guild: Guild;
 	sort: MemberOrder;
-	/** Id of the last member of the previous page; "" or undefined for the first page. */
 	after: string | undefined;
 	limit: number;
 }
@@ -241,7 +233,6 @@ function pageOf(
 	return { page, next: nextPage(page, rest.length > limit) };
 }
 
-/** Returns a page of all members of a guild, sorted by id, like `pageOf`. Much faster if there are many. */
 function pageById({ guild, after, limit }: PageRequest): {
 	page: GuildMember[];
 	next: string[];
@@ -251,16 +242,11 @@ function pageById({ guild, after, limit }: PageRequest): {
 	return { page, next: nextPage(page, ids.length > limit) };
 }
 
-/** Returns the result line for reading the page after this one, if there is one. */
 function nextPage(page: readonly GuildMember[], hasMore: boolean): string[] {
 	const last = page.at(-1);
 	return last && hasMore ? [`next_after=${last.id}`] : [];
 }
 
-/**
- * Returns a function that tests whether a member comes after the member `after` in the order `sort`; undefined if
- * `after` is not set.
- */
 function nextAfter(
 	guild: Guild,
 	sort: MemberOrder,
@@ -337,15 +323,10 @@ function hasUsername(member: GuildMember | undefined, name: string): boolean {
 	return member !== undefined && fold(member.user.username) === name;
 }
 
-/** Whether one of the member's names equals `name`, ignoring case and accents. */
 function isNamed({ nickname, user }: GuildMember, name: string): boolean {
 	return [nickname, user.globalName, user.username].some((one) => one && fold(one) === name);
 }
 
-/**
- * Removes case and accents from a name to search for. Throws an RpcError if nothing is left. `argument` is the name of
- * the tool's argument, for the error message.
- */
 function foldedName(name: string, argument: string): string {
 	const folded = fold(name.replace(/^@(?=.)/, ""));
 	if (folded === "") throw invalidParameters([`${argument}: expected letters or digits, not only accents`]);

@@ -54,17 +54,12 @@ export function adaptChannelId(args: JsonObject): JsonObject {
 	return hasBoth ? args : { ...rest, channel_ids: [channel_id] };
 }
 
-/** Whether a call has an argument. An argument that is null counts as missing. */
 function isGiven(value: unknown): boolean {
 	return value !== undefined && value !== null;
 }
 
 const permissionSets = ["allow", "deny", "neutral"] as const;
 
-/**
- * Converts former arguments of set_channel_permissions: `channel_id`, `target_type` with `target_id`, `allow_names`,
- * `deny_names`, and decimal bit fields in `allow` and `deny`.
- */
 function adaptSet(args: JsonObject): JsonObject {
 	const { target_type, target_id, ...rest } = adaptChannelId(args);
 	const hasBoth = isGiven(target_id) && isGiven(rest.target_ids);
@@ -79,10 +74,6 @@ function adaptSet(args: JsonObject): JsonObject {
 	};
 }
 
-/**
- * Joins the arguments `allow` and `allow_names` to one list in `allow`, and `deny` and `deny_names` in `deny`. Converts
- * `allow`, `deny` and `neutral` from texts to lists.
- */
 function adaptPermissions(args: JsonObject): JsonObject {
 	const adapted = { ...args };
 	for (const set of permissionSets) {
@@ -99,7 +90,6 @@ function asList(value: unknown): unknown {
 	return typeof value === "string" ? value.split(/[\s,|]+/).filter(Boolean) : value;
 }
 
-/** A change of one permission overwrite of a channel. */
 interface OverwriteChange {
 	channel: find.Channel;
 	target: Target;
@@ -107,13 +97,10 @@ interface OverwriteChange {
 	after: Bits;
 }
 
-/** The role or member of a permission overwrite. */
 interface Target {
 	id: string;
 	type: OverwriteType;
-	/** Name of the role or member without the id. */
 	name: string;
-	/** Name and id of the role or member. */
 	fullName: string;
 }
 
@@ -197,7 +184,6 @@ export const setChannelPermissions = destructiveTool({
 	},
 });
 
-/** Describes a channel's overwrites for `targets`, and those for bots that have one of these roles for themselves. */
 function stateIn(channel: find.Channel, targets: readonly Target[]): string {
 	const { members, roles } = channel.guild;
 	const stateOf = (who: string, id: string) =>
@@ -216,7 +202,6 @@ function unchangedNote(count: number): string {
 	return count > 0 ? ` (${count} unchanged)` : "";
 }
 
-/** Whether a list of permissions (names or decimal bit fields) contains no permission or is undefined. */
 function isNothing(value: unknown): boolean {
 	return (
 		value === undefined ||
@@ -224,11 +209,6 @@ function isNothing(value: unknown): boolean {
 	);
 }
 
-/**
- * Returns as bit fields the permissions that a call of set_channel_permissions allows, denies and makes neutral. If the
- * call replaces overwrites, all other permissions become neutral. Throws an RpcError if one permission is listed twice,
- * such as in `allow` and in `deny`.
- */
 function readChange(args: {
 	allow?: string[] | undefined;
 	deny?: string[] | undefined;
@@ -250,10 +230,6 @@ function readChange(args: {
 	return { allow, deny, neutral: args.replace ? ~(allow | deny) : neutral };
 }
 
-/**
- * Finds the role or member with the id `id`. Also finds a user who is not a member, if one of `channels` has an
- * overwrite for the user. Throws a ToolError if nothing is found.
- */
 async function findTarget(
 	guild: Guild,
 	id: string,
@@ -388,7 +364,6 @@ function listHeading(shown: readonly find.Channel[], all: number): string {
 	return `${own} of ${all} channel(s) have overwrites, from the top${more}:`;
 }
 
-/** Returns a text for comparing permission overwrites, which does not depend on their order. */
 function overwritesKey(overwrites: Overwrites): string {
 	return [...overwrites]
 		.map(([id, { allow, deny }]) => `${id} ${allow} ${deny}`)
@@ -396,10 +371,6 @@ function overwritesKey(overwrites: Overwrites): string {
 		.join();
 }
 
-/**
- * Describes a channel's permission overwrites in one line of a list. If `same`, an earlier channel in the list, has the
- * same overwrites, the line only refers to that channel. `shown` are the channels in the list.
- */
 function channelLine(channel: find.Channel, shown: readonly find.Channel[], same: find.Channel | undefined): string {
 	const { guild, parent } = channel;
 	if (isObfuscated(channel)) return `${channelName(channel)}: unknown`;
@@ -426,7 +397,6 @@ function channelLine(channel: find.Channel, shown: readonly find.Channel[], same
 	return `${name}: ${fieldLine(synced, ...overwrites)}`;
 }
 
-/** Maximum number of changed permission overwrites that a tool's result shows for each channel. */
 const sampleSize = 10;
 
 export const copyChannelPermissions = destructiveTool({
@@ -509,7 +479,6 @@ export const copyChannelPermissions = destructiveTool({
 	},
 });
 
-/** Fetches the channels to copy permissions to and, if a call names one, the channel to copy permissions from. */
 async function currentPair(
 	guild: Guild,
 	source: find.Channel | undefined,

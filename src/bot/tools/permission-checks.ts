@@ -108,10 +108,6 @@ function unknownLine(places: readonly Place[]): string | undefined {
 		: undefined;
 }
 
-/**
- * Returns what determines permissions in a channel or thread, such as permission overwrites and, for a private thread,
- * the thread's members.
- */
 async function findPlace(channel: GuildBasedChannel): Promise<Place> {
 	if (channel.type !== ChannelType.PrivateThread) return placeOf(channel);
 	return placeOf(channel, await threadMembers(channel));
@@ -137,7 +133,6 @@ async function threadMembers({ id, client }: GuildBasedChannel): Promise<Readonl
 	}
 }
 
-/** Lists the permissions of a role or member in a channel or in the guild, with the reason for each permission. */
 function detailLines(
 	guild: Guild,
 	subject: GuildMember | Role,
@@ -169,10 +164,6 @@ function nameOf(subject: GuildMember | Role): string {
 	return `a member with ${roleName(subject)} as the only role`;
 }
 
-/**
- * Selects the permissions to report: those in `asked`. If `asked` is undefined: those that apply to this kind of
- * channel and are allowed or explicitly denied.
- */
 function selectDecisions(
 	{ decisions }: Effective,
 	kind: ReturnType<typeof kindOf>,
@@ -186,7 +177,6 @@ function reasonOf({ allowed, why }: Decision): string {
 	return `${allowed ? "allowed" : "denied"} ${why ?? "because no role grants it"}`;
 }
 
-/** Lists permissions with the reasons why they are allowed or denied, one line for each reason. */
 function linesByReason(decisions: readonly Decision[]): string[] {
 	const names = new Map<string, string[]>();
 	for (const decision of decisions) {

@@ -25,7 +25,6 @@ const onPoll = {
 	message_id: snowflake("message with the poll"),
 };
 
-/** Converts a poll answer that is a plain text to an object; returns other values unchanged. */
 function asAnswer(given: unknown): unknown {
 	return typeof given === "string" ? { text: given } : given;
 }
@@ -162,9 +161,6 @@ function pollLine(start: string, poll: APIPoll | undefined): string {
 	return fieldLine(start, ...(poll ? pollFields(poll) : []));
 }
 
-/**
- * Returns the poll in a message. Throws a ToolError if the message has no poll, or if Discord hides it from the bot.
- */
 function pollOf(message: APIMessage, discord: Client<true>): APIPoll {
 	if (message.poll) return message.poll;
 	throw new ToolError(

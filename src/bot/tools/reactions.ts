@@ -90,7 +90,6 @@ export const removeReaction = destructiveTool({
 	},
 });
 
-/** Plans the removal of one user's reaction to a message; of the bot's own reaction if `userId` is undefined. */
 async function removal(
 	guild: Guild,
 	channel: GuildTextBasedChannel,
@@ -132,10 +131,6 @@ async function removal(
 	};
 }
 
-/**
- * Plans the removal of all users' reactions to a message: reactions with `emoji`, or with any emoji if `emoji` is
- * undefined.
- */
 async function clearing(
 	guild: Guild,
 	channel: GuildTextBasedChannel,
@@ -194,7 +189,6 @@ export const getReactions = readTool({
 	},
 });
 
-/** Lists the reactions to a message, one line for each emoji with the first `limit` users by id. */
 async function everyReaction(
 	guild: Guild,
 	channel: GuildTextBasedChannel,

@@ -27,7 +27,6 @@ export const getRecentMessages = readTool({
 	run: (args, { channel }) => readPage(channel, placeName(channel), args),
 });
 
-/** Formats a channel's name. For a thread, adds the channel that contains it; for a forum post, also its tags. */
 function placeName(channel: GuildTextBasedChannel): string {
 	const name = channelName(channel);
 	if (!channel.isThread() || !channel.parent) return name;

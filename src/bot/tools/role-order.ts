@@ -46,7 +46,6 @@ export const moveRoles = editTool({
 	},
 });
 
-/** Where to move roles: right below or right above another role. */
 interface Place {
 	below_role_id?: string | undefined;
 	above_role_id?: string | undefined;
@@ -169,7 +168,6 @@ const reserveMs = 1_000;
 
 const everyoneStays = "@everyone always stays below all other roles. Nothing was done.";
 
-/** Fetches a guild's roles from Discord instead of the cache, and sorts them, lowest first. */
 async function currentOrder(guild: Guild): Promise<Role[]> {
 	return inOrder(await guild.roles.fetch());
 }
@@ -178,10 +176,6 @@ function inOrder(roles: ReadonlyMap<string, Role>): Role[] {
 	return [...roles.values()].sort((a, b) => a.comparePositionTo(b));
 }
 
-/**
- * Returns the guild's roles, lowest first, after the roles `ids`, listed highest first, were moved right below or above
- * another role.
- */
 function moved(order: readonly Role[], ids: readonly string[], place: Place): Role[] {
 	requireEither({ ...place }, ["below_role_id", "above_role_id"]);
 	const target = place.below_role_id ?? place.above_role_id ?? "";
@@ -200,7 +194,6 @@ function moved(order: readonly Role[], ids: readonly string[], place: Place): Ro
 	return others.toSpliced(place.above_role_id ? at + 1 : at, 0, ...roles);
 }
 
-/** Returns the fewest changes of role positions that turn the order `before` into the order `after`. */
 function positionsFor(before: readonly Role[], after: readonly Role[]) {
 	const low = after.findIndex((role, index) => role !== before[index]);
 	const changes: { id: string; position: number }[] = [];

@@ -63,12 +63,10 @@ export const listRoles = readTool({
 	},
 });
 
-/** Returns texts that describe the colors of a role, and whether it is hoisted and mentionable. */
 function describeFlags(role: Role): string[] {
 	return resultLines(describeColors(role), role.hoist && "hoisted", role.mentionable && "mentionable");
 }
 
-/** Formats the colors of a role: "#8E44AD", or for a gradient "#8E44AD to #11806A"; "" for no color. */
 function describeColors({ colors }: Role): string {
 	const { primaryColor, secondaryColor, tertiaryColor } = colors;
 	if (primaryColor === 0 && secondaryColor == null) return "";
@@ -91,7 +89,6 @@ function describePermissions({ permissions, guild, id }: Role): string {
 	return describeBits(bitfield & (powerfulPermissions | ~common));
 }
 
-/** Counts a guild's members by role id. */
 function memberCounts({ id, members }: Guild): Map<string, number> {
 	const counts = new Map([[id, members.cache.size]]);
 	for (const member of members.cache.values())
@@ -99,15 +96,10 @@ function memberCounts({ id, members }: Guild): Map<string, number> {
 	return counts;
 }
 
-/** Returns the members with a role, sorted by id. */
 function membersOf(role: Role): GuildMember[] {
 	return [...role.members.values()].sort((a, b) => compareIds(a.id, b.id));
 }
 
-/**
- * Converts former arguments of create_role and edit_role: `permissions` was a text with a bit field in decimal, and
- * `permission_names` a list.
- */
 function adaptPermissions({ permissions, permission_names, ...args }: JsonObject): JsonObject {
 	const given = [permissions, permission_names].filter((value) => value !== undefined && value !== null).flat();
 	const isGiven = (permissions ?? permission_names ?? null) !== null;
@@ -166,15 +158,11 @@ export const createRole = writeTool({
 	},
 });
 
-/** Returns the ids to lock while the order of a guild's roles is changed: the guild's id. */
 function orderLock(guildId: string | undefined, ownGuildId: string | undefined): string[] {
 	const id = guildId || ownGuildId;
 	return id ? [id] : [];
 }
 
-/**
- * Gives a new role to members. Returns lines for the tool's result: which members have the role now, and which do not.
- */
 async function giveRole(role: Role, members: readonly GuildMember[], call: ToolCall): Promise<string[]> {
 	const { guild } = role;
 	const { lines } = await attemptEach(
@@ -264,7 +252,6 @@ export const editRole = editTool({
 	},
 });
 
-/** Permissions without which members see, write or say nothing. */
 const speakingPermissions = PermissionsBitField.resolve([
 	"Connect",
 	"SendMessages",
@@ -273,7 +260,6 @@ const speakingPermissions = PermissionsBitField.resolve([
 	"ViewChannel",
 ]);
 
-/** Names of the arguments of edit_role that change a role. */
 const editable = [
 	"name",
 	"color",
@@ -290,10 +276,6 @@ interface PermissionArguments {
 	remove_permissions?: string[] | undefined;
 }
 
-/**
- * Returns the permissions of a role after edit_role: its permissions `before`, changed by the call's arguments. Returns
- * undefined if no argument is about permissions. Throws an RpcError for contradictory arguments.
- */
 function requestedPermissions(args: PermissionArguments, before: bigint): bigint | undefined {
 	const read = (field: keyof PermissionArguments) => args[field] && readPermissions(field, args[field]);
 	const all = read("permissions");
@@ -305,7 +287,6 @@ function requestedPermissions(args: PermissionArguments, before: bigint): bigint
 	return ((all ?? before) | (added ?? 0n)) & ~(removed ?? 0n);
 }
 
-/** Returns a role's current fields in the form of tool arguments. */
 function currentFields(role: Role) {
 	return {
 		name: role.name,
@@ -322,7 +303,6 @@ function fieldsOf(role: RoleFields) {
 	return Object.keys(role) as (keyof RoleFields)[];
 }
 
-/** Describes how the fields of a role changed, in one line each: "color: #000000 → #8E44AD". */
 function describeChanges(before: RoleFields, after: RoleFields): string[] {
 	return fieldsOf(before).flatMap((field) => {
 		if (before[field] === after[field]) return [];

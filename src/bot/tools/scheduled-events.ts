@@ -45,12 +45,10 @@ import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.t
 
 const kindNames = Object.keys(eventKinds) as EventKind[];
 
-/** Permissions that the bot needs for events on a stage, in addition to those for all scheduled events. */
 const stagePermissions = ["ManageChannels", "MuteMembers", "MoveMembers"] as const;
 
 const eventId = found(scheduledEvent, "scheduled event");
 
-/** Returns the schema of a text argument. `tools/list` does not show the limits `min` and `max`. */
 const shortText = (min: number, max: number, description: string) =>
 	v.pipe(text(min, max, description), listedAs({ type: "string", description }));
 
@@ -122,10 +120,6 @@ export const createScheduledEvent = writeTool({
 	},
 });
 
-/**
- * The permission Manage Events, only to name it in the tools' documentation. Since the bot needs it only for events
- * that others created, `when` is always false and the tool checks the permission itself.
- */
 const othersEvents: NeededWith<{ event_id: string }> = {
 	permission: "ManageEvents",
 	with: "event_id",
@@ -196,10 +190,6 @@ export const deleteScheduledEvent = destructiveTool({
 	},
 });
 
-/**
- * Throws a ToolError if the bot, or the person in whose name the call acts, lacks a permission to manage a scheduled
- * event. `creator_id` is the event's creator; `entity_type` and `channel_id` say where the event takes place.
- */
 function requireEventPermissions(
 	guild: Guild,
 	{ creator_id }: APIGuildScheduledEvent,

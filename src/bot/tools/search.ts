@@ -36,17 +36,9 @@ import { summaries } from "../messages/message-summary.ts";
 import { flag, found, guild_id, limit, list, snowflake, text } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
-/**
- * If less time than this, in milliseconds, remains for the tool call, a search sends no more requests. A request may
- * take 10 s.
- */
 const reserveMs = 11_000;
-/**
- * Maximum number of channels whose messages are counted with Discord's search index, by one search for each channel.
- */
 const maxCountedChannels = 100;
 
-/** Schema of the argument `count_by`: one criterion by which to count messages, or a list of several. */
 const countBy = v.pipe(
 	v.union(
 		[v.picklist(groupings), v.array(v.picklist(groupings))],
@@ -137,7 +129,6 @@ export const searchMessages = readTool({
 	},
 });
 
-/** Converts arguments of the former tool `search_guild_messages` to those of `search_messages`. */
 function fromGuildSearch(args: JsonObject): JsonObject {
 	const { query, author_ids, sort: _, order: __, offset, ...rest } = args;
 	return {
@@ -149,17 +140,12 @@ function fromGuildSearch(args: JsonObject): JsonObject {
 	};
 }
 
-/** Moves the values of old arguments to the arguments that have replaced them. */
 function withFormer(args: Args): Args {
 	const { author_id, content, user_ids, text = content } = args;
 	const authors = author_id ? [...(user_ids ?? []), author_id] : user_ids;
 	return { ...args, text, user_ids: authors };
 }
 
-/**
- * Whether to use Discord's search index for a search. The index cannot exclude authors and cannot search for parts of
- * names.
- */
 function usesIndex(args: Args, scope: Scope): boolean {
 	const channels = readableIn(scope);
 	const { not_user_ids, author_name, max_pages, count_by } = args;
@@ -182,10 +168,6 @@ function askIndex(search: Search, count_by: readonly Grouping[] | undefined): Pr
 	return count_by ? countInIndex(search, count_by) : searchInIndex(search);
 }
 
-/**
- * Handler for the `catch` of a promise: ignores the error of a reached Discord rate limit, and rethrows any other
- * error.
- */
 function unlessBusy(error: unknown): undefined {
 	if (!(error instanceof PlatformBusy)) throw error;
 }
@@ -222,10 +204,6 @@ function indexNotes({ args }: Search, { isIndexing }: Partial<Indexed>) {
 	);
 }
 
-/**
- * Counts messages with Discord's search index: by one search for each author or channel, and one for the total if
- * necessary.
- */
 async function countInIndex(search: Search, groupings: readonly Grouping[]): Promise<string[] | undefined> {
 	const { guild, args, scope } = search;
 	const archived = new Set(scope.archived.map(({ id }) => id));

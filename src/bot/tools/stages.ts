@@ -26,13 +26,11 @@ async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 	);
 }
 
-/** Fetches the live stage of a stage channel. Rejects with Discord's error if no stage is live. */
 async function currentStage(channel: StageChannel): Promise<APIStageInstance> {
 	const route = Routes.stageInstance(channel.id);
 	return (await channel.client.rest.get(route)) as APIStageInstance;
 }
 
-/** The permissions that make a member a moderator of a stage channel. */
 const moderatorPermissions = ["MuteMembers", "MoveMembers", "ManageChannels"] as const;
 
 export const setStage = destructiveTool({
@@ -101,10 +99,6 @@ function planStart(channel: StageChannel, topic: string, send_start_notification
 	};
 }
 
-/**
- * Plans to change the topic of a live stage. If no stage is live, plans to start one or, with `mustBeLive`, rejects
- * with Discord's error.
- */
 async function planTopic(channel: StageChannel, topic: string, notifies: boolean, mustBeLive: boolean): Promise<Plan> {
 	const codes = mustBeLive ? [] : [RESTJSONErrorCodes.UnknownStageInstance];
 	const before = await absentIf(codes, () => currentStage(channel));

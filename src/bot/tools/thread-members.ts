@@ -55,7 +55,6 @@ export const listThreadMembers = readTool({
 
 const members = list(found(find.member, "member"), 1, 50, "Members.");
 
-/** Adding a member to a thread (`adds`), or removing the member. */
 interface Change {
 	member: GuildMember;
 	adds: boolean;
@@ -138,7 +137,6 @@ export const editThreadMembers = destructiveTool({
 	},
 });
 
-/** Formats arguments for a call of edit_thread_members that makes these changes. */
 function argumentsFor(changes: readonly Change[]): string {
 	const ids = (adds: boolean) =>
 		changes
@@ -156,7 +154,6 @@ function routeOf({ id, client }: AnyThreadChannel, userId: string) {
 	return Routes.threadMembers(id, userId === client.user.id ? "@me" : userId);
 }
 
-/** Throws a ToolError if the thread is archived: the members of an archived thread cannot change. */
 function requireActive(thread: AnyThreadChannel): void {
 	if (!thread.archived) return;
 	throw new ToolError(

@@ -43,15 +43,11 @@ const autoArchive = v.optional(
 
 const invitable = v.optional(flag("Members of a private thread may add others."));
 
-/**
- * Whether the argument `channel_id` of a call names a forum. Posts in forums require other permissions than threads.
- */
 function isInForum({ channel_id }: { channel_id: string }, guild: Guild) {
 	const channel = visibleChannel(guild, channel_id);
 	return channel !== undefined && find.isForum(channel);
 }
 
-/** Schema of a forum tag's id or name in an argument. Names have at most 20 characters. */
 const tag = text(1, 20, "");
 
 const createInput = v.strictObject({
@@ -123,7 +119,6 @@ export const createThread = writeTool({
 		find.isForum(channel) ? createPost(args, guild, channel.id) : startThread(args, guild, channel),
 });
 
-/** Creates a post in a forum: a thread with its first message, by one request. */
 async function createPost(args: NewThread, guild: Guild, forumId: string): Promise<string[]> {
 	const { name, content } = args;
 	const issues = (["message_id", "private", "invitable"] as const)
@@ -160,7 +155,6 @@ function archiving(
 	};
 }
 
-/** Starts a thread in a text or announcement channel, and sends its first message if the call has one. */
 async function startThread(args: NewThread, guild: Guild, channel: TextChannel | NewsChannel): Promise<string[]> {
 	const { name, message_id, content, private: isPrivate } = args;
 	const { rest } = guild.client;
@@ -309,7 +303,6 @@ export const editThread = editTool({
 	},
 });
 
-/** Describes the changes of a thread's fields: "archived: false → true, slowmode_seconds: 60 → 300". */
 function changeList({ parent }: AnyThreadChannel, before: ThreadFields, changes: Partial<ThreadFields>): string {
 	const tags = new Map((parent && find.isForum(parent) ? parent.availableTags : []).map(({ id, name }) => [id, name]));
 	const format = (value: unknown, isTags: boolean) =>
@@ -330,7 +323,6 @@ function changeList({ parent }: AnyThreadChannel, before: ThreadFields, changes:
 
 type ThreadFields = ReturnType<typeof fieldsOf>;
 
-/** Returns a thread's current fields in the form of tool arguments. */
 function fieldsOf(thread: AnyThreadChannel) {
 	return {
 		name: thread.name,
@@ -343,11 +335,6 @@ function fieldsOf(thread: AnyThreadChannel) {
 	};
 }
 
-/**
- * Throws a ToolError if the bot, or the person in whose name the call acts, may not make the `changes` to a thread. Each
- * needs Manage Threads, except in unlocked threads that they created. To only unarchive an unlocked thread, they need
- * Send Messages in Threads.
- */
 function requireEditable(guild: Guild, thread: AnyThreadChannel, changes: Partial<ThreadFields>): void {
 	const { ManageThreads, SendMessagesInThreads } = PermissionFlagsBits;
 	if (thread.archived && changes.archived !== false)
@@ -365,10 +352,6 @@ function requireEditable(guild: Guild, thread: AnyThreadChannel, changes: Partia
 	if (!isOf(botMember(guild).id)) requireOfBot(guild, thread, ManageThreads);
 }
 
-/**
- * Returns the ids of a post's tags, which a call gives by id or name. Throws an RpcError if the thread is not a post in
- * a forum.
- */
 async function postTagIds(guild: Guild, { parent }: AnyThreadChannel, tags: readonly string[]): Promise<string[]> {
 	if (!parent || !find.isForum(parent)) throw invalidParameters([`applied_tag_ids: ${onlyPosts}`]);
 	return tagIdsOf(await find.currentForum(guild, parent.id), tags);

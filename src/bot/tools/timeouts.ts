@@ -25,10 +25,6 @@ const maxDurationMs = 28 * 24 * 60 * minuteMs;
  */
 const maxTimeoutMs = maxDurationMs - minuteMs;
 
-/**
- * Converts a duration such as "10m", a bare number of minutes, or a time in the future to milliseconds from now.
- * Returns undefined if it is invalid, in the past, or longer than 28 days.
- */
 function readTimeout(text: string): number | undefined {
 	const until = readTime(text.replace(" ", "T"));
 	const ms = /^\d{1,10}$/.test(text) ? Number(text) * minuteMs : (readDuration(text) ?? (until && until - Date.now()));
@@ -138,7 +134,6 @@ export const removeTimeout = editTool({
 	}),
 	async run(args, context, call) {
 		const { guild, users } = context;
-		/** Ends timeouts, and records that. */
 		const end = (ended: readonly GuildMember[], work: () => Promise<ToolOutput>) =>
 			recorded({ action: "remove_timeout", userIds: ended.map(({ id }) => id) }, args, context, work);
 		const write = ({ id }: GuildMember) => guild.members.edit(id, { communicationDisabledUntil: null });

@@ -11,10 +11,8 @@ import { accessors } from "../tool/offered-tools.ts";
 import { searchTools } from "../tool/search/tool-search.ts";
 import { type BotTool, isReadOnly } from "../tool/toolsets.ts";
 
-/** Maximum number of purposes in one query of find_tools. */
 const maxPurposes = 10;
 
-/** Maximum number of less relevant tools that find_tools names after the best matches. */
 const maxOthers = 3;
 
 export const findTools = readTool({
@@ -63,16 +61,11 @@ export const findTools = readTool({
 	},
 });
 
-/** Describes a tool and how to call it. Includes the arguments unless `tools/list` contains the tool. */
 function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 	const line = headLine(tool, listed);
 	return listed.includes(tool) ? [line] : [line, parametersOf(tool.listing.inputSchema)];
 }
 
-/**
- * Returns a line with a tool's name and how to call it. For a tool that is not in `tools/list`, adds what the tool
- * does.
- */
 function headLine(tool: BotTool, listed: readonly BotTool[]): string {
 	const { name, listing } = tool;
 	if (listed.includes(tool)) return `${name} (listed: call it directly)`;
@@ -81,9 +74,6 @@ function headLine(tool: BotTool, listed: readonly BotTool[]): string {
 	return `${name} (call it with ${accessor}): ${description}`;
 }
 
-/**
- * Returns a tool's input schema as JSON, without the argument `guild_id`, which is an argument of `use_tool` itself.
- */
 function parametersOf({ properties, required }: Record<string, unknown>) {
 	const { guild_id: _, ...own } = properties as Record<string, unknown>;
 	return JSON.stringify(briefSchema({ properties: own, required }));

@@ -83,10 +83,6 @@ function personName(id: string, { discord }: ToolContext): string {
  */
 const maxRead = 5_000;
 
-/**
- * Reads logged tool calls. If the call acts in a person's name, leaves out calls in guilds whose audit log the person
- * may not view, and calls about channels that the person cannot see.
- */
 async function readCalls(
 	{ audit, discord, mayTouch, principal }: ToolContext,
 	filter: ToolCallFilter,
@@ -116,10 +112,6 @@ async function readCalls(
 
 const pageSize = 250;
 
-/**
- * Parses a time, or a page cursor: time and id of the last tool call of the previous page. Returns undefined for other
- * text.
- */
 function readCursor(text: string): { at: Date; id: string | undefined } | undefined {
 	const [, time = "", id] = /^([^,]*)(?:,([\w-]{1,64}))?$/.exec(text) ?? [];
 	const atMs = readAnyTime(time, -1);

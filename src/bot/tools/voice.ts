@@ -45,7 +45,6 @@ export const listVoiceMembers = readTool({
 	},
 });
 
-/** Returns the voice states of the members in a voice channel, sorted by user id. */
 function voiceStatesIn({ guild, id }: VoiceBasedChannel): VoiceState[] {
 	return [...guild.voiceStates.cache.values()]
 		.filter(({ channelId }) => channelId === id)
@@ -76,7 +75,6 @@ const description = {
 	channel: 'Where to; "" disconnects.',
 };
 
-/** Moves the value of the former argument `user_id` to the argument `user_ids`, which replaced it. */
 function withUserIds({ user_id, ...args }: JsonObject): JsonObject {
 	return user_id === undefined ? args : { ...args, user_ids: [user_id] };
 }
@@ -186,7 +184,6 @@ export const editVoiceMembers = destructiveTool({
 	},
 });
 
-/** Returns the cases of moving or disconnecting members; undefined if the call only mutes or deafens. */
 function caseOf(changes: readonly Change[], channel: VoiceBasedChannel | null | undefined): CaseDraft | undefined {
 	if (channel === undefined) return undefined;
 	return {
@@ -197,16 +194,11 @@ function caseOf(changes: readonly Change[], channel: VoiceBasedChannel | null | 
 }
 
 interface Wanted {
-	/**
-	 * The voice channel to move the member to; null to disconnect the member, undefined to leave the member's channel
-	 * unchanged.
-	 */
 	channel: VoiceBasedChannel | null | undefined;
 	mute: boolean | undefined;
 	deafen: boolean | undefined;
 }
 
-/** How a tool call changes a member's voice state: the body of the request to Discord, and texts for the result. */
 interface Change {
 	member: GuildMember;
 	body: RESTPatchAPIGuildMemberJSONBody;

@@ -207,7 +207,6 @@ export const deleteWebhook = destructiveTool({
 	},
 });
 
-/** Describes a webhook in one line: its name and id, channel and creator. */
 function madeWebhook({ name, id, channel, creator }: GuildWebhook): string {
 	return fieldLine(
 		`${oneField(name)} | ID: ${id}`,

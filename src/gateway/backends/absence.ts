@@ -9,10 +9,6 @@ import { notBegun } from "./backend-session.ts";
 
 /** Milliseconds for which a bot that does not answer counts as away. After that time it counts as offline. */
 export const maxAwayMs = 5_000;
-/**
- * Milliseconds for which a bot may drain: it answers its last calls and refuses new ones. Our bots drain for at most
- * 27 s.
- */
 const maxDrainMs = 30_000;
 const probeIntervalMs = 100;
 
@@ -38,9 +34,7 @@ export interface AbsenceOptions {
 
 /** The absence of one bot: whether the bot is away, and the calls that wait for it. */
 export class Absence {
-	/** The promise settles when the absence ends. Undefined while the bot is not away. */
 	#end: PromiseWithResolvers<void> | undefined;
-	/** Timer that ends the absence if the bot stays silent or drains for too long. */
 	#timer: Timer | undefined;
 	#isSilent = false;
 	#held = 0;
@@ -110,9 +104,6 @@ export class Absence {
 		}
 	}
 
-	/**
-	 * Starts the timer that limits how long the bot may be silent or drain. A running timer for the same state continues.
-	 */
 	#expect(presence: Exclude<Presence, "back">): void {
 		const isSilent = presence === "silent";
 		if (this.#timer && isSilent === this.#isSilent) return;

@@ -4,12 +4,7 @@ import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import { Absence, type Presence } from "./absence.ts";
 
-/**
- * Two times in milliseconds: the wait before the gateway first checks again whether an offline bot responds, and the
- * maximum wait. The wait doubles after each failed check.
- */
 const probeBackOffMs = [1_000, 60_000] as const;
-/** Reason shown for an offline bot until the gateway's first request to the bot has ended. */
 const notYetReached = "not yet reached";
 
 /**
@@ -121,7 +116,6 @@ export class BackendHealth {
 		onChange();
 	}
 
-	/** Records that a bot that was away did not come back in time: it counts as offline, and its held calls fail. */
 	#endAbsence(): void {
 		const { state } = this;
 		const reason = this.lastError?.message ?? "no answer";

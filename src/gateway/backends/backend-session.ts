@@ -206,10 +206,6 @@ function declares({ experimental }: ClientSession, capability: string) {
 	return experimental?.includes(capability) ?? false;
 }
 
-/**
- * Returns the principal (caller) to send to the bot with a request; undefined for the root key. Bots with tools that
- * need approval also get a principal for tool calls with the root key.
- */
 function principalFor(
 	{ method, principal, client, elicits }: SessionRequest,
 	session: ClientSession,

@@ -34,20 +34,10 @@ const refreshTimeoutMs = handshakeTimeoutMs;
 const checkTimeoutMs = 2_000;
 /** Milliseconds in which a bot that is away must accept an MCP session to count as back. */
 const returnTimeoutMs = 1_000;
-/** Longest wait, in milliseconds, of a call to a bot that already has its maximum number of calls in flight. */
 const maxQueueMs = 2_000;
-/**
- * Number of HTTP connections to a bot in addition to those for tool calls. The gateway uses them to read the bot's
- * tools and guilds, to check whether the bot is online, and to cancel calls.
- */
 const spareConnections = 8;
-/** Maximum number of pages that the gateway reads from a bot's tools/list. Further pages are ignored. */
 const maxPages = 100;
 const maxTools = 500;
-/**
- * Limit in bytes of all pages of a bot's tools/list together, and of the response to each other request that the
- * gateway itself makes, such as `list_guilds`.
- */
 const maxOwnBytes = 2 * 1024 * 1024;
 /** Limit in bytes of the partly received responses of all bots together. A single response has at most 16 MiB. */
 export const maxUnfinishedBytes = 64 * 1024 * 1024;
@@ -126,7 +116,6 @@ export class Backend {
 	prompts: readonly ListedPrompt[] = [];
 	/** Ids of the principals (callers) whose calls wait for approval, as far as the gateway knows. */
 	readonly waiting = new Set<string>();
-	/** Whether the gateway's last `prompts/list` request to the bot failed. */
 	#promptsFailed = false;
 	readonly health: BackendHealth;
 	readonly session: BackendSession;
@@ -135,7 +124,6 @@ export class Backend {
 	readonly #options: BackendOptions;
 	readonly #toolsReader: ToolsReader;
 	readonly #loggedGuilds = new Set<string>();
-	/** The label of this bot in metrics. */
 	readonly #label: readonly string[];
 
 	/**
@@ -220,7 +208,6 @@ export class Backend {
 		return this.session.experimental.includes(principalCapability);
 	}
 
-	/** Whether some tool calls of the bot need a person's approval. */
 	get #hasApproval(): boolean {
 		return this.session.experimental.includes(approvalCapability);
 	}
@@ -367,10 +354,6 @@ export class Backend {
 		this.#http?.close();
 	}
 
-	/**
-	 * Handles the bot's response to a tool call: records that the bot is online, and returns the response. Throws a
-	 * ClientError if the tool's result has no content.
-	 */
 	#answered(call: ForwardedCall, response: ClientResponse): ClientResponse {
 		checkResult(response, call.elicits ?? false);
 		// The tools and guilds of the bot may have changed while it was offline. After an absence, `onBack` reads them.
@@ -379,10 +362,6 @@ export class Backend {
 		return response;
 	}
 
-	/**
-	 * Whether a failed call may be sent again although the bot may have carried it out. True only for tools that only
-	 * read data.
-	 */
 	#mayRepeat(error: unknown, { tool }: ForwardedCall, signal: Signal): boolean {
 		const lost = error instanceof ClientError && error.reached === "unknown";
 		return lost && !signal.aborted && this.isReadOnly(tool);
@@ -447,7 +426,6 @@ export class Backend {
 		]);
 	}
 
-	/** Reads the bot's prompts. If that fails, the bot's tools can still be called. */
 	async #refreshPrompts(signal: AbortSignal): Promise<void> {
 		try {
 			this.prompts = await this.#listPrompts(signal);
@@ -505,7 +483,6 @@ export class Backend {
 		}
 	}
 
-	/** Resolves with the tools on all pages of the bot's tools/list, up to limits of pages, tools and bytes. */
 	async #toolPages(signal: Signal, principal?: Principal): Promise<OfferedTools> {
 		const tools: ListedTool[] = [];
 		const dropped: DroppedTool[] = [];
@@ -560,10 +537,6 @@ export class Backend {
 		);
 	}
 
-	/**
-	 * Sets the guilds of the bot. Leaves out guilds that the operator has assigned (pinned) to other bots, and logs
-	 * each of them once.
-	 */
 	#setGuilds(listed: Map<string, string>): void {
 		this.ignoredGuilds = [...this.pins.barred].filter((id) => listed.delete(id));
 		// The same object while nothing changes, so that what is derived from it is kept.

@@ -3,7 +3,6 @@
 import { onOneLine } from "../../lib/text.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 
-/** Number of characters after which a guild's name is cut in `list_instances`. */
 const maxNameLength = 100;
 
 /**
@@ -12,7 +11,6 @@ const maxNameLength = 100;
  */
 const maxGuilds = 10_000;
 
-/** Number of characters at the end of a `list_guilds` line that are searched for a guild id. */
 const maxTailLength = 1_000;
 
 /**
@@ -43,10 +41,6 @@ export function shownGuildName(name: string): string {
 	return isPlain ? name : JSON.stringify(name);
 }
 
-/**
- * Reads the id and name of a guild from a line of `list_guilds`. The id is at the end of the line; if it is missing
- * there, the last number of 17 to 20 digits is used.
- */
 function readLine(line: string): { id: string; name: string } | undefined {
 	const tail = line.slice(-maxTailLength);
 	const match = /ID: (\d+)\s*$/.exec(tail) ?? [...tail.matchAll(/\b(\d{17,20})\b/g)].at(-1);

@@ -3,7 +3,6 @@
 
 import * as v from "valibot";
 
-/** Maximum number of prompts that the gateway reads from a bot's prompts/list. Further prompts are ignored. */
 const maxPrompts = 100;
 
 const name = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,64}$/));

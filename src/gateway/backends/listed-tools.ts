@@ -56,10 +56,6 @@ const flag = v.optional(v.boolean());
 const texts = v.optional(v.array(v.string()));
 const oneOf = (...words: string[]) => v.optional(v.picklist(words));
 
-/**
- * Returns a Valibot schema for an object whose keys match `name` and whose values are objects. Unlike v.record, it also
- * checks the keys "constructor", "prototype" and "__proto__".
- */
 const objects = (name: RegExp) =>
 	v.pipe(
 		anyObject,
@@ -144,7 +140,6 @@ export function readTools(text: string, max: number): OfferedTools {
 	return { tools, dropped };
 }
 
-/** What precedes the result in a response, if only the id can differ between two responses. */
 const plainStart = /^\{"jsonrpc":"2\.0","id":\d{1,15},"result":/;
 
 /**
@@ -152,7 +147,6 @@ const plainStart = /^\{"jsonrpc":"2\.0","id":\d{1,15},"result":/;
  * each of them the same again at every refresh. Equal lists give the same object.
  */
 export class ToolsReader {
-	/** By the text of the result; with the `max` for which it was read. */
 	readonly #known: LruMap<string, { max: number; read: OfferedTools }>;
 
 	/** `maxLists` is the maximum number of different lists that are remembered. */
@@ -173,7 +167,6 @@ export class ToolsReader {
 	}
 }
 
-/** Returns the JSON text of each of the first `max` tools in a response to `tools/list`. */
 function toolTexts(text: string, max: number): string[] {
 	const result = findMember(readMembers(text), "result");
 	if (!result || text[result.start] !== "{") return [];
@@ -199,10 +192,6 @@ function readListedTool(json: string): { name: string; readOnly: boolean } | { n
 	return { name: output.name, readOnly };
 }
 
-/**
- * Describes why a tool's definition is invalid. Quotes nothing that the bot sent except the name of the invalid
- * property.
- */
 function describeIssue(issue: v.BaseIssue<unknown>): string {
 	const text =
 		issue.received === "undefined"
@@ -214,10 +203,6 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
 	return path ? `${onOneLine(path, 100)}: ${text}` : text;
 }
 
-/**
- * Whether the JSON text of a tool has a duplicate key in the tool itself or in an object directly in it. Deeper objects
- * are not checked.
- */
 function repeatsKey(json: string, isTool = true): boolean {
 	const members = readMembers(json);
 	if (new Set(members.map(({ key }) => key)).size < members.length) return true;

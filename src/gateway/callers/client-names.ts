@@ -7,9 +7,7 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { clientName, modernClientName } from "../../mcp/modern.ts";
 import type { Caller } from "../../mcp/server.ts";
 
-/** Maximum number of callers whose clients are remembered. */
 const maxCallers = 10_000;
-/** Maximum number of clients that are remembered for one caller, and of characters of their names together. */
 const maxClients = 3;
 const maxLength = 200;
 

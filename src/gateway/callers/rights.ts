@@ -10,12 +10,8 @@ import type { AskRights } from "../oauth/people/rights.ts";
 
 /** Milliseconds for which a bot's answer about a person's guilds is current, so that the bot is not asked again. */
 const freshMs = 5_000;
-/**
- * Milliseconds for which a bot's last answer about a person's guilds is still used if the bot does not answer any more.
- */
 const staleMs = 5 * 60_000;
 const requestTimeoutMs = 2_000;
-/** Maximum number of cached answers of bots about the guilds of persons. */
 const maxEntries = 10_000;
 
 interface Entry {
@@ -25,10 +21,6 @@ interface Entry {
 	 * at the moment.
 	 */
 	asking: Promise<void> | undefined;
-	/**
-	 * The bot's last answer. `at` is when the bot was asked, in milliseconds of the
-	 * monotonic clock.
-	 */
 	answer: { rights: PersonRights; at: number } | undefined;
 }
 
@@ -97,10 +89,6 @@ export class Rights {
 		return entry.asking;
 	}
 
-	/**
-	 * Asks a bot for the person's guilds. Repeats the request every 2 s while the bot is away. Rejects if the bot does
-	 * not answer.
-	 */
 	async #request(backend: Backend, personId: string): Promise<PersonRights> {
 		for (;;) {
 			const signal = this.limit();

@@ -24,7 +24,6 @@ export class BackendView {
 
 	constructor(
 		readonly backend: Backend,
-		/** The guilds of the bot that the principal may use: id → name. */
 		readonly guilds: ReadonlyMap<string, string>,
 		readonly pins: Pins,
 	) {
@@ -40,18 +39,14 @@ export class BackendView {
 	}
 }
 
-/** The bots that a principal sees, and the values from which they were determined. */
 interface Routes extends Pick<Principal, "instances" | "guilds"> {
-	/** For each bot: its guilds, or undefined if it does not enforce the limits of principals. */
 	sources: readonly (ReadonlyMap<string, string> | undefined)[];
 	views: readonly BackendView[];
 }
 
-/** Key of the principals that are limited neither to guilds nor to bots. */
 const unlimited = {};
 
 export class Views {
-	/** By the list of guilds or bots to which a principal is limited. */
 	readonly #routes = new WeakMap<object, Routes>();
 
 	constructor(
@@ -130,15 +125,10 @@ export class Views {
 		return this.now(principal);
 	}
 
-	/** Returns the bots that a principal may use by its list of instances, and that enforce the limits of principals. */
 	#reachable({ instances }: Principal): Backend[] {
 		return this.backends.filter((backend) => backend.acceptsPrincipals && (instances?.includes(backend.name) ?? true));
 	}
 
-	/**
-	 * Returns those guilds of a bot that a principal may use: id → name. Returns undefined if the principal acts for a
-	 * person and the bot has not said in which guilds this person is.
-	 */
 	#guildsOf(backend: Backend, { person, guilds: limit }: Principal): ReadonlyMap<string, string> | undefined {
 		if (!person) return limit ? only(backend.guilds, limit) : backend.guilds;
 		const known = this.rights.known(backend, person.id);

@@ -50,10 +50,6 @@ export async function afterApproval(
 	return response;
 }
 
-/**
- * Asks the bot whether a person has approved or denied a tool call. Resolves with the bot's response; with undefined if
- * the bot is busy with other calls.
- */
 async function ask(
 	backend: Backend,
 	request: Pick<SessionRequest, "params" | "principal">,

@@ -49,12 +49,10 @@ export interface CallsOptions {
 	withdrawals: Withdrawals | undefined;
 }
 
-/** A tool call that is being handled. */
 interface OpenCall extends CallRecord {
 	backend: Backend | undefined;
 }
 
-/** Outcomes of tool calls for which the gateway logs a warning. Other outcomes are logged as information. */
 const troubles = new Set<CallOutcome>(Object.values(outcomeOf));
 troubles.delete("not_routed");
 
@@ -69,10 +67,6 @@ export function createCalls(options: CallsOptions): (request: RpcRequest, caller
 	const run = Math.random().toString(36).slice(2, 6);
 	let count = 0;
 
-	/**
-	 * Returns the response that tells the client why a tool call failed. Rethrows an RpcError for an invalid call, and
-	 * unexpected errors.
-	 */
 	function failed(error: unknown, request: RpcRequest, caller: Caller, record: OpenCall, signal: Signal): RpcResponse {
 		noteWaiting(record);
 		if (caller.signal?.aborted && !(error instanceof RpcError)) {
@@ -86,10 +80,6 @@ export function createCalls(options: CallsOptions): (request: RpcRequest, caller
 		return failure(request, caller, routed.message);
 	}
 
-	/**
-	 * Converts an error of a tool call that was forwarded to a bot to a RouteError that says whether the bot may have
-	 * received the call. Returns any other error unchanged.
-	 */
 	function errorOf(error: unknown, { backend, tool, principal }: OpenCall, { reason: ended }: Signal): unknown {
 		const instance = backend?.name ?? "";
 		const routeError = (kind: RouteErrorKind, detail: string) =>
@@ -124,7 +114,6 @@ export function createCalls(options: CallsOptions): (request: RpcRequest, caller
 		return routeError("OutcomeUnknown", unknown);
 	}
 
-	/** Records that a call may wait for approval at the bot, though its caller did not get an answer. */
 	function noteWaiting({ backend, principal }: OpenCall): void {
 		if (!principal) return;
 		backend?.noteWaiting(principal);
@@ -220,7 +209,6 @@ export function createCalls(options: CallsOptions): (request: RpcRequest, caller
 	};
 }
 
-/** Returns the argument `guild_id` of a tool call; undefined if it is too long to be an id. */
 function guildOf({ guild_id }: JsonObject): string | undefined {
 	return typeof guild_id === "string" && guild_id.length <= 20 ? guild_id : undefined;
 }
@@ -250,7 +238,6 @@ function forwarded(request: RpcRequest, caller: Caller, response: ClientResponse
 	};
 }
 
-/** Creates the error result of a tool call that the gateway itself returns to the client. */
 function failure({ id }: RpcRequest, caller: Caller, message: string) {
 	return toolResponse(id, caller, errorResult(message), "tool_error");
 }

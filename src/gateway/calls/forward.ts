@@ -52,11 +52,6 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	return `${forwarded}${rest.slice(0, -1)}${comma}"arguments":{}}`;
 }
 
-/**
- * Finds the argument `instance` in the arguments of a tool call, which begin at position `at` of the JSON text. Returns
- * the range of text to remove; undefined if there is no such argument. Throws an RpcError if `instance` or `guild_id`
- * occurs twice.
- */
 function findInstance(text: string, at: number, id: string): { from: number; to: number } | undefined {
 	const members = new MemberReader(text, at);
 	let before: number | undefined;

@@ -44,7 +44,6 @@ export interface PromptsOptions {
 	firstList(): Promise<unknown> | undefined;
 }
 
-/** A bot, or a principal's view of a bot (`BackendView`), as far as prompts need it. */
 type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & {
 	backend: Backend;
 };
@@ -55,22 +54,16 @@ type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & {
 export function createPrompts(options: PromptsOptions): PromptSource {
 	const { backends, findTarget, see, deadlines, firstList } = options;
 
-	/** Returns the bots that a principal (caller) may see; all bots if `principal` is undefined. */
 	async function seenBy(principal: Principal | undefined): Promise<readonly PromptBackend[]> {
 		return principal ? (await see(principal)).views : backends;
 	}
 
-	/** Throws an RpcError if none of the bots has the prompt. */
 	function requirePrompt(prompt: string, seen: readonly PromptBackend[]): void {
 		const all = seen.flatMap(({ prompts }) => prompts);
 		if (all.some((one) => one.name === prompt)) return;
 		throw unknownPrompt(prompt, [...new Set(all.map(({ name }) => name))]);
 	}
 
-	/**
-	 * Returns the bot that the prompt's arguments select with `instance` or `guild_id`. If the arguments select no bot,
-	 * returns one that has the prompt, preferably an online one.
-	 */
 	async function target(
 		prompt: string,
 		args: PromptArguments,
@@ -89,7 +82,6 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		}
 	}
 
-	/** Sends a request about a prompt to a bot that has the prompt, and returns the result as JSON text. */
 	async function forward(
 		method: "prompts/get" | "completion/complete",
 		prompt: string,
@@ -145,10 +137,6 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 	};
 }
 
-/**
- * Returns the prompts of all bots, with `instance` and `guild_id` as additional arguments. If several bots have a
- * prompt of the same name, the first bot's definition is used.
- */
 function mergePrompts(backends: readonly Pick<Backend, "prompts">[]): ListedPrompt[] {
 	const byName = new Map<string, ListedPrompt>();
 	for (const { prompts } of backends)
@@ -159,10 +147,6 @@ function mergePrompts(backends: readonly Pick<Backend, "prompts">[]): ListedProm
 	}));
 }
 
-/**
- * Returns the prompt's arguments to send to the bot: without `instance`, and without `guild_id` if the bot's prompt has
- * no such argument.
- */
 function ownArguments(
 	{ prompts }: Backend,
 	prompt: string,
@@ -174,9 +158,6 @@ function ownArguments(
 	return own;
 }
 
-/**
- * Completes the argument `instance` or `guild_id` of a prompt: returns the values that match what a person has typed.
- */
 function completeRouting(
 	backends: readonly Pick<Backend, "name" | "guilds">[],
 	argument: string,
@@ -197,7 +178,6 @@ function completeRouting(
 	);
 }
 
-/** Converts the JSON-RPC error of a bot to an RpcError. */
 function refusalOf(error: unknown): RpcError {
 	const { code, message } = Object(error) as JsonObject;
 	return new RpcError(
@@ -206,10 +186,6 @@ function refusalOf(error: unknown): RpcError {
 	);
 }
 
-/**
- * Converts an error of routing or of the connection to the bot to an RpcError. Returns other errors unchanged; they are
- * bugs.
- */
 function toRpcError(error: unknown): unknown {
 	if (error instanceof RpcError) return error;
 	if (error instanceof RouteError)

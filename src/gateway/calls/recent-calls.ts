@@ -6,7 +6,6 @@ import type { CallOutcome } from "./metrics.ts";
 
 /** Maximum number of tool calls that are kept. */
 export const maxRecentCalls = 500;
-/** Maximum number of characters of the name of a key or client in a RecentCall. */
 const maxNameLength = 100;
 
 /** What the gateway records about a tool call, without its arguments: for its log, its metrics and the console. */
@@ -51,7 +50,6 @@ export interface RecentCall {
 
 /** Keeps the last finished tool calls, at most `maxRecentCalls`. */
 export class RecentCalls {
-	/** A ring buffer: the tool call with the number n is at n % maxRecentCalls. */
 	readonly #calls: CallRecord[] = [];
 	#count = 0;
 	/** Changes when a tool call begins to wait for a person's approval, or when somebody decides in the console. */

@@ -30,7 +30,6 @@ export function createWithdrawals({ backends, store, recent, log, now, intervalM
 	let timer: Timer | undefined;
 	let isClosed = false;
 
-	/** Returns the bots that are online and have waiting calls of keys and connections, with the ids of these. */
 	const waiting = () =>
 		backends.flatMap((bot) => {
 			const ids = [...bot.waiting].filter((id) => /^(key|grant):/.test(id));
@@ -60,7 +59,6 @@ export function createWithdrawals({ backends, store, recent, log, now, intervalM
 		}
 	}
 
-	/** Begins to look after the waiting calls. Call it when a bot that is online may have some. */
 	function wake(): void {
 		if (timer || isClosed || waiting().length === 0) return;
 		timer = setTimeout(() => {

@@ -134,7 +134,6 @@ function withStrictestHints(tool: string, others: readonly string[]): string {
 	);
 }
 
-/** Extends the description in a tool's JSON text by a note. The note names the bots that lack the tool. */
 function withLack(tool: string, instances: readonly string[]): string {
 	const { description } = JSON.parse(tool) as JsonObject;
 	const own = typeof description === "string" ? `${description} ` : "";
@@ -142,7 +141,6 @@ function withLack(tool: string, instances: readonly string[]): string {
 	return setMember(tool, "description", () => JSON.stringify(text));
 }
 
-/** Adds the argument `instance`, which selects a bot, to the input schema in a tool's JSON text. */
 function withInstance(tool: string): string {
 	return setMember(tool, "inputSchema", (schema) =>
 		setMember(schema ?? '{"type":"object"}', "properties", (properties) =>
@@ -151,10 +149,6 @@ function withInstance(tool: string): string {
 	);
 }
 
-/**
- * Replaces or adds the member `key` in the JSON text of an object. `change` gets the old value as JSON text (undefined
- * if it is absent or not an object) and returns the new value.
- */
 function setMember(object: string, key: string, change: (value: string | undefined) => string): string {
 	const members = readMembers(object);
 	const member = findMember(members, key);

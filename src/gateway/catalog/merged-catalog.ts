@@ -4,14 +4,11 @@ import { ToolList } from "../../mcp/fast/tool-list.ts";
 import type { Backend } from "../backends/backend.ts";
 import { buildCatalog, type Catalog, type CatalogSource } from "./catalog.ts";
 
-/** The properties of a bot that are needed to merge its tools with those of other bots. */
 type Source = CatalogSource & Pick<Backend, "state">;
 
 interface Built {
-	/** The bots and their tools, in the order in which they were merged. */
 	sources: readonly CatalogSource[];
 	catalog: Catalog;
-	/** Kept while its text stays the same, since it is compressed already. */
 	toolList: ToolList;
 }
 
@@ -47,7 +44,6 @@ export class MergedCatalog {
 		return this.#built;
 	}
 
-	/** The bots, with one that answers first: its definitions of tools are used. */
 	#sources(): CatalogSource[] {
 		const healthy = this.backends.find(({ state, tools }) => (state.online || state.away) && tools);
 		const others = this.backends.filter((backend) => backend !== healthy);

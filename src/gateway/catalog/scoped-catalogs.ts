@@ -10,10 +10,6 @@ import { fewAtATime } from "../backends/refresh-all.ts";
 import type { BackendView } from "../callers/views.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 
-/**
- * Maximum number of different limits of principals (access level, toolsets and bots) for which the tool lists are
- * cached.
- */
 const maxCombinations = 100;
 const requestTimeoutMs = 2_000;
 
@@ -33,15 +29,8 @@ export interface ScopedCatalog extends Pick<Catalog, "skew"> {
 export type See = (principal: Principal) => Promise<{ views: readonly BackendView[]; catalog: ScopedCatalog }>;
 
 interface Entry {
-	/**
-	 * The value of `#version` when `loading` was started. If `#version` has increased since then, the cached lists may be
-	 * outdated.
-	 */
 	version: number;
 	loading: Promise<ScopedCatalog> | undefined;
-	/**
-	 * The tool and prompt lists that were last loaded from the bots. They are still used for a bot that does not answer.
-	 */
 	last: ScopedCatalog | undefined;
 }
 

@@ -13,10 +13,8 @@ import type { RouteIndex } from "../routing/routing.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { Catalog } from "./catalog.ts";
 
-/** Maximum number of guilds that `list_instances` names for a bot. */
 const maxGuilds = 1_000;
 
-/** The properties of a bot that the tool `list_instances` shows. */
 type ShownBackend = Pick<Backend, "name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "check">;
 
 /**
@@ -81,19 +79,12 @@ export function describePins({
 	});
 }
 
-/**
- * Returns one text for each entry of `labelled` (label → text): the label, a space and the text. Leaves out empty
- * texts.
- */
 function notes(labelled: Record<string, string>): string[] {
 	return Object.entries(labelled)
 		.filter(([, text]) => text !== "")
 		.map(([label, text]) => `${label} ${text}`);
 }
 
-/**
- * Joins the escaped names of tools with commas. Of more than 40 names, shows the first 40 and the number of the others.
- */
 function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
 }
@@ -150,7 +141,6 @@ function describeStore({ reason }: Pick<GatewayStore, "reason">) {
 	return reason === undefined ? { state: "ready" } : { state: "degraded", reason };
 }
 
-/** Converts a time of the monotonic clock to ISO 8601, by the current time of the wall clock. */
 function isoTime(monotonicMs: number): string {
 	return new Date(Date.now() - (performance.now() - monotonicMs)).toISOString();
 }

@@ -27,11 +27,8 @@ import { readStoreSettings, storeVariables } from "../store/settings.ts";
 import { type Pins, pinGuilds } from "./pins.ts";
 import { hostsOf, readSignInSettings, signInIssues, signInVariables } from "./sign-in.ts";
 
-/** One entry of the environment variable INSTANCES: a bot behind the gateway. */
 interface Entry {
-	/** Name of the bot, by which clients address calls to it. */
 	name: string;
-	/** The bot's URL as the operator wrote it, for logs. */
 	url: string;
 	/** URL of the bot's MCP endpoint. */
 	endpoint: string;
@@ -44,16 +41,11 @@ export type GatewayConfig = ReturnType<typeof readConfig>;
 
 const minTokenLength = 16;
 
-/** Environment variables that set the address on which the gateway listens. */
 const address = {
 	GATEWAY_PORT: optional(port, "Port to listen on; 0 takes any free port", "9100"),
 	GATEWAY_BIND_ADDR: optional(v.string(), "Address to listen on", "0.0.0.0"),
 };
 
-/**
- * Environment variable that lets a new gateway listen on the port of the gateway that it replaces. `--health` ignores
- * the variable.
- */
 const sharePort = optional(
 	v.pipe(
 		v.picklist(["true", "false"]),
@@ -177,7 +169,6 @@ export function readConfig(env: Record<string, string | undefined>) {
 				? [...(settings.MCP_ALLOWED_HOSTS ?? []), ...hostsOf(signIn)]
 				: ("any" as const),
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
-		/** Settings of the gateway's database; undefined if the gateway has no database, and so no API keys. */
 		store: readStoreSettings(settings),
 		signIn,
 		log: readLogOptions(settings),

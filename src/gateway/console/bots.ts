@@ -27,9 +27,6 @@ const given = v.strictObject({
 	decision: v.picklist(["approve", "deny"]),
 });
 
-/**
- * Thrown if a bot does not answer a request of the console, or refuses it. The console shows the message to the person.
- */
 class NoAnswer extends Error {
 	override name = "NoAnswer";
 	constructor(
@@ -48,7 +45,6 @@ export interface BotRoutesOptions {
 
 /** Creates the console's routes that ask bots: approvals, decisions and the details of a call. */
 export function createBotRoutes({ backends, state }: BotRoutesOptions) {
-	/** Sends one of the console's requests to a bot. Rejects with NoAnswer. */
 	async function ask<Name extends keyof typeof consoleMethods>(
 		backend: Backend,
 		name: Name,
@@ -95,7 +91,6 @@ export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 		}
 	}
 
-	/** Returns the entry of a call in the bot's audit log, or the reason why there is none. */
 	async function detailsOf({ id, at, instance }: RecentCall, viewer: Viewer) {
 		const none = (reason: string) => ({ details: null, reason });
 		const backend = backends.find(({ name }) => name === instance);

@@ -69,7 +69,6 @@ export function createConsole(options: ConsoleOptions): Console {
 	const tools = createReadingTools(options);
 	const bots = createBotRoutes({ backends: options.backends, state });
 
-	/** Handlers by method and path below /console/api/. A path that ends with "/" also matches longer paths. */
 	const routes: Readonly<Record<string, Route>> = {
 		"POST sign-out": (_, { session }) => {
 			const response = signIn.signOut(session);
@@ -142,7 +141,6 @@ export function createConsole(options: ConsoleOptions): Console {
 	};
 }
 
-/** Returns what a client needs to reach the gateway, apart from a token. */
 function describeEndpoint(
 	{ headers }: Request,
 	{ isHttps }: Session,

@@ -4,10 +4,8 @@
 import type { GatewayStore } from "../store/store.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 
-/** Maximum number of sessions that are remembered in memory. */
 const maxEnded = 10_000;
 
-/** The fields of a session that this file needs. Times are in milliseconds since 1970. */
 interface Ended {
 	id: string;
 	since: number;
@@ -22,7 +20,6 @@ export type EndedSessionsStore = Pick<GatewayStore, "run" | "reason">;
  * the record is in memory only.
  */
 export function createEndedSessions(now: () => number, store: EndedSessionsStore | undefined) {
-	/** The ended sessions by id, in the order in which they were added. */
 	const ended = new Map<string, Ended>();
 	/** Sessions that began at or before this time count as ended, because `ended` no longer contains all of them. */
 	let endedUntil = Number.NEGATIVE_INFINITY;
@@ -40,12 +37,7 @@ export function createEndedSessions(now: () => number, store: EndedSessionsStore
 	}
 
 	return {
-		/** Whether a session has ended, as far as this process knows. */
 		has: ({ id, since }: Ended): boolean => since <= endedUntil || ended.has(id),
-		/**
-		 * Ends a session: at this gateway at once, in the database when the promise resolves. Rejects with StoreUnavailable if
-		 * the database cannot be reached; then other gateways, and this one after a restart, still accept it.
-		 */
 		async add(session: Ended): Promise<void> {
 			remember(session);
 			const { id, expiresAt } = session;
@@ -66,7 +58,6 @@ export function createEndedSessions(now: () => number, store: EndedSessionsStore
 			);
 			if (rows.length > 0) remember(session);
 		},
-		/** Like `look`, but resolves without a result if the database cannot be reached. */
 		async tryToLook(session: Ended): Promise<void> {
 			if (store?.reason !== undefined) return;
 			await this.look(session).catch((error) => {

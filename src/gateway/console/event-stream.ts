@@ -4,7 +4,6 @@
 import { sseHeaders } from "../../mcp/http-response.ts";
 import { securityHeaders } from "../../pages/static-files.ts";
 
-/** Maximum number of bytes in the buffer of a stream. Nothing more is sent until the browser has read some of them. */
 const maxWaitingBytes = 256 * 1024;
 
 const headers = {

@@ -14,35 +14,24 @@ export const maxPerSession = 6;
 export const maxOfPeople = 48;
 /** Maximum number of event streams of all viewers together. */
 export const maxStreams = 60;
-/**
- * Maximum number of calls that one update sends. If there are more, only the last ones are sent; the page recognizes
- * the gap by their numbers.
- */
 const maxCallsAtOnce = 50;
 const tickMs = 250;
-/** Ticks between two "state" events. */
 const stateTicks = 4;
-/** Ticks between two look-ups of the person's guilds, and of whether the session was ended at another gateway. */
 const loadTicks = 40;
 /**
  * A comment is sent after this many ticks in which nothing was sent, because Bun closes connections that are silent for
  * 10 s.
  */
 const heartbeatTicks = 16;
-/** A stream is closed after its browser has read nothing for this many ticks. */
 const slowTicks = 80;
 
 interface Watcher {
 	viewer: Viewer;
 	stream: EventStream;
-	/** Number of the first call that was not yet sent. */
 	next: number;
-	/** The value of `approvalChanges` at the last "approvals" event. */
 	approvals: number;
-	/** The text of the last "state" event. */
 	state: string;
 	ticks: number;
-	/** Ticks since anything was sent. */
 	silentTicks: number;
 	/** Consecutive ticks in which the buffer had no room, because the browser read nothing. */
 	waitingTicks: number;
@@ -66,7 +55,6 @@ export type Events = ReturnType<typeof createEvents>;
 /** Creates the event streams of the console and the timer that updates them. */
 export function createEvents({ state, sessions, log, startTicking = startTimer }: EventsOptions) {
 	const watchers = new Set<Watcher>();
-	/** Stops the timer of all streams. Undefined while there are no streams. */
 	let stopTicking: (() => void) | undefined;
 	let isClosed = false;
 
@@ -137,10 +125,6 @@ export function createEvents({ state, sessions, log, startTicking = startTimer }
 		}
 	}
 
-	/**
-	 * Whether a viewer may open another stream. The limits keep one person from using all streams, and all people from
-	 * locking out the operator.
-	 */
 	function hasRoomFor({ session, person }: Viewer): boolean {
 		const all = [...watchers].map(({ viewer }) => viewer);
 		const people = all.filter((one) => one.person);
@@ -156,10 +140,6 @@ export function createEvents({ state, sessions, log, startTicking = startTimer }
 	}
 
 	return {
-		/**
-		 * Opens an event stream for a viewer, which ends when `signal` aborts. Rejects with a ConsoleError if there are too
-		 * many.
-		 */
 		async open(viewer: Viewer, signal?: AbortSignal): Promise<Response> {
 			await state.load(viewer);
 			if (isClosed) throw new ConsoleError("unavailable", "The gateway is stopping.", 1);
@@ -195,7 +175,6 @@ export function createEvents({ state, sessions, log, startTicking = startTimer }
 			if (signal?.aborted) stream.drop();
 			return stream.response;
 		},
-		/** Ends the event streams of a session that its owner has ended. */
 		signedOut({ id }: Viewer["session"]): void {
 			endAll("signed_out", ({ viewer }) => viewer.session.id === id);
 		},

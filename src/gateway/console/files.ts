@@ -26,7 +26,6 @@ import { paths } from "../oauth/protocol/metadata.ts";
 /** URL path of the console's page. */
 export const consolePath = paths.console;
 
-/** The files' texts, by path below src/pages. */
 const files = {
 	"dom.js": dom,
 	"style.css": style,

@@ -103,7 +103,6 @@ export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions
 	};
 }
 
-/** Throws a ConsoleError unless the viewer is the holder of MCP_AUTH_TOKEN. */
 function requireRoot({ person }: Viewer): void {
 	if (!person) return;
 	throw new ConsoleError("forbidden", "Only the holder of MCP_AUTH_TOKEN can see and change keys.");

@@ -21,7 +21,6 @@ export interface ReadingToolsOptions {
 
 /** Creates the console's routes that list and run read-only tools. */
 export function createReadingTools({ see, call, recent }: ReadingToolsOptions) {
-	/** Returns the tools with `readOnlyHint` that the viewer may call, as in tools/list, and which bots have them. */
 	async function listFor({ reader }: Viewer) {
 		const { catalog, views } = await see(reader);
 		const all = views.map(({ name }) => name);
@@ -89,7 +88,6 @@ export function createReadingTools({ see, call, recent }: ReadingToolsOptions) {
 	};
 }
 
-/** Returns the texts in the result of a tool, joined by line breaks. */
 function textOf(result: unknown): string {
 	const { content } = Object(result) as JsonObject;
 	const items: unknown[] = Array.isArray(content) ? content : [];

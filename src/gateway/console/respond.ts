@@ -6,11 +6,9 @@ import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { securityHeaders } from "../../pages/static-files.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 
-/** Maximum size in bytes of the body of a request to the console. */
 const maxBodyBytes = 64 * 1024;
 const bodyTimeoutMs = 10_000;
 
-/** HTTP status of the console's errors, by the code that the page receives. */
 const statusOf = {
 	signed_out: 401,
 	wrong_token: 401,
@@ -34,7 +32,6 @@ export class ConsoleError extends Error {
 	constructor(
 		readonly code: keyof typeof statusOf,
 		message: string,
-		/** Seconds after which the request may succeed. Undefined if repeating it does not help. */
 		readonly retryAfterSeconds?: number,
 	) {
 		super(message);

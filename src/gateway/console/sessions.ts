@@ -7,7 +7,6 @@ import { parseJson } from "../../lib/json.ts";
 import { createEndedSessions, type EndedSessionsStore } from "./ended-sessions.ts";
 import { isOnLoopback } from "./origin.ts";
 
-/** Derives a key of 32 bytes. `node:crypto` is loaded for it alone: it needs 3 MiB, which an idle gateway does without. */
 async function deriveKey(password: string): Promise<Buffer> {
 	const { scrypt } = await import("node:crypto");
 	const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -19,10 +18,6 @@ async function deriveKey(password: string): Promise<Buffer> {
 export const sessionLifetimeMs = 12 * 3_600_000;
 const maxCookieLength = 3_000;
 
-/**
- * Names of the cookie. Browsers accept the prefix __Host- only in a secure cookie of this very host, so another host
- * cannot set it.
- */
 const cookieNames = {
 	https: "__Host-guildhall-console",
 	loopback: "guildhall-console",
@@ -100,7 +95,6 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 		return content.success ? sessionOf(content.output, isHttps) : undefined;
 	}
 
-	/** Whether a session has not expired and, as far as this process knows, has not been ended. */
 	function isOpen(session: Session): boolean {
 		const { since, expiresAt } = session;
 		const at = now();
@@ -110,7 +104,6 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 	}
 
 	return {
-		/** Begins a session. `cookie` in the result is the header Set-Cookie that stores the session in the browser. */
 		async begin(person: SessionPerson | undefined, isHttps: boolean): Promise<{ session: Session; cookie: string }> {
 			const content = {
 				id: crypto.getRandomValues(Buffer.alloc(16)).toString("base64url"),
@@ -125,11 +118,6 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 			};
 		},
 		isOpen,
-		/**
-		 * Returns the session of a request. Returns undefined if it has none, has several, or has one that has ended.
-		 * Rejects with StoreUnavailable if the session is a person's and the database cannot be reached; the session of the
-		 * holder of MCP_AUTH_TOKEN does not need the database.
-		 */
 		async of(request: Request): Promise<Session | undefined> {
 			// Other web servers on this machine can set cookies of this name for the loopback address.
 			const read = await Promise.all(cookiesOf(request).map(readCookie));
@@ -138,7 +126,6 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 			await (session.person ? ended.look(session) : ended.tryToLook(session));
 			return isOpen(session) ? session : undefined;
 		},
-		/** Looks up whether a session was ended at another gateway. Does nothing if the database cannot be reached. */
 		refresh: (session: Session): Promise<void> => ended.tryToLook(session),
 		/**
 		 * Ends a session at this gateway at once. When the promise resolves, the database records it, too, so that other
@@ -171,7 +158,6 @@ interface SessionCookie {
 	isHttps: boolean;
 }
 
-/** Returns the session cookies of a request. They are not yet authenticated. */
 function cookiesOf(request: Request): SessionCookie[] {
 	const cookies = (request.headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
 	const named = (name: string, isHttps: boolean): SessionCookie[] =>

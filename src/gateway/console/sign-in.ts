@@ -45,7 +45,6 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 		);
 	}
 
-	/** Throws a ConsoleError if `given` is not MCP_AUTH_TOKEN, or if too many wrong tokens were sent from `address`. */
 	function checkToken(given: unknown, address: string): void {
 		const waitMs = wrongTokens.waitMs(address);
 		if (waitMs > 0)
@@ -73,10 +72,6 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 	}
 
 	return {
-		/**
-		 * Responds with the session of the browser (null without one), and with the origin at which people sign in with
-		 * Discord.
-		 */
 		show: (session: Session | undefined): Response =>
 			jsonResponse({
 				session: session ? describeSession(session) : null,
@@ -135,7 +130,6 @@ export function wrongOrigin(): ConsoleError {
 	);
 }
 
-/** Returns the fields of a session that the page receives. */
 function describeSession({ person, csrf, expiresAt }: Session) {
 	return {
 		kind: person ? "person" : "root",
@@ -145,7 +139,6 @@ function describeSession({ person, csrf, expiresAt }: Session) {
 	};
 }
 
-/** Converts an error of the sign-in with Discord to a ConsoleError. Returns other errors unchanged. */
 function fromOAuth(error: unknown): unknown {
 	if (!(error instanceof OAuthError)) return error;
 	return error.code === "temporarily_unavailable"

@@ -9,12 +9,10 @@ import type { RecentCall, RecentCalls } from "../calls/recent-calls.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** Maximum number of guilds that are listed for one bot. */
 const maxGuilds = 200;
 const maxReasonLength = 300;
 const loadTimeoutMs = 2_000;
 const maxVersionLength = 40;
-/** Outcomes that count as errors of a bot. Wrong arguments of a caller do not count. */
 const errors = new Set<string>(["tool_error", ...Object.values(outcomeOf)]);
 
 export interface StateOptions {
@@ -33,7 +31,6 @@ export type ConsoleState = ReturnType<ReturnType<typeof createState>["now"]>;
 export function createState({ backends, views, recent, store, run }: StateOptions) {
 	const startedAt = Date.now() - Math.round(performance.now());
 
-	/** Returns the kept tool calls whose number is at least `from` and that a viewer may see, oldest first. */
 	function callsFor({ person }: Viewer, from = 0): RecentCall[] {
 		const calls = recent.since(from);
 		return person ? calls.filter((call) => call.person === person.person.id) : calls;
@@ -88,20 +85,16 @@ export function createState({ backends, views, recent, store, run }: StateOption
 			const seen = person ? views.now(person) : backends;
 			return seen.map(({ backend }) => backend);
 		},
-		/** A counter that changes whenever approvals may have changed. */
 		get approvalChanges() {
 			return recent.approvalChanges;
 		},
-		/** Records that approvals may have changed. */
 		changeApprovals() {
 			recent.approvalChanges++;
 		},
-		/** The number of the next tool call. */
 		get nextCall() {
 			return recent.next;
 		},
 		load,
-		/** Returns the state of the gateway and the visible bots, without asking the bots. */
 		now(viewer: Viewer) {
 			const { person } = viewer;
 			const calls = callsFor(viewer);

@@ -4,7 +4,6 @@
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import type { Session } from "./sessions.ts";
 
-/** Client name of the tool calls that are made in the console. */
 const clientName = "Guildhall console";
 
 /** A signed-in viewer of the console. */

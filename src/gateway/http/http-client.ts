@@ -46,13 +46,11 @@ export interface HttpClientOptions {
 	budget?: ByteBudget | undefined;
 }
 
-/** A connection of the pool, with the request that it handles. */
 class Slot implements Carrier {
 	exchange: Exchange | undefined;
 
 	constructor(
 		readonly connection: Connection,
-		/** Updates the pool after a change of this connection. */
 		readonly settle: (slot: Slot) => void,
 	) {}
 
@@ -72,12 +70,7 @@ export class HttpClient {
 	readonly #options: HttpClientOptions & typeof defaults;
 	readonly #permits: Semaphore;
 	readonly #slots = new Set<Slot>();
-	/** Idle connections of the pool, the least recently used first. */
 	readonly #idle: Slot[] = [];
-	/**
-	 * The first line of HTTP requests, without the method, and their headers. Cached by the object that contains the
-	 * headers.
-	 */
 	readonly #requestHeads = new WeakMap<HttpRequest["headers"], string>();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#isClosed = false;
@@ -154,10 +147,6 @@ export class HttpClient {
 		for (const slot of [...this.#idle]) this.#close(slot);
 	}
 
-	/**
-	 * Returns the text of the whole HTTP request. Throws a TypeError for invalid headers, and for reserved headers such
-	 * as Content-Length.
-	 */
 	#serialize(request: HttpRequest): string {
 		const { method, headers, requestId, caller, trace, body = "" } = request;
 		let head = this.#requestHeads.get(headers);
@@ -190,10 +179,6 @@ export class HttpClient {
 		return slot;
 	}
 
-	/**
-	 * Socket event handlers. Each passes the event to the HTTP connection of the socket, then updates the connection
-	 * pool.
-	 */
 	readonly #handlers: Bun.SocketHandler<Slot> = {
 		open: (socket) => {
 			socket.data.connection.onOpen(socket);
@@ -219,10 +204,6 @@ export class HttpClient {
 		},
 	};
 
-	/**
-	 * Updates the pool after a socket event: frees a connection whose request has ended, and removes a closed
-	 * connection.
-	 */
 	readonly #settle = (slot: Slot): void => {
 		const { connection, exchange } = slot;
 		if (connection.isClosed && this.#slots.delete(slot)) {
@@ -253,17 +234,12 @@ export class HttpClient {
 		this.#settle(slot);
 	}
 
-	/** Takes the most recently used idle connection out of the pool; undefined if there is none. */
 	#takeIdle(): Slot | undefined {
 		// The timer is late if the process was busy.
 		if (this.#idle.length > 0) this.#closeExpired();
 		return this.#idle.pop();
 	}
 
-	/**
-	 * Closes connections that were idle for too long. Returns when the oldest remaining idle connection became idle, in
-	 * milliseconds of the monotonic clock; undefined if none remains.
-	 */
 	#closeExpired(): number | undefined {
 		const limit = performance.now() - this.#options.idleTimeoutMs;
 		for (;;) {
@@ -294,10 +270,6 @@ export class HttpClient {
 const reservedHeaders = /^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;
 const sentValue = /^[\t\x20-\x7e]*$/;
 
-/**
- * Serializes the first line of an HTTP request, without the method, and the headers. Adds a Host header at the beginning
- * if `headers` has none.
- */
 function headOf({ pathname, search, host }: URL, headers: HttpRequest["headers"]): string {
 	const names = Object.keys(headers);
 	const hosts = names.filter((name) => /^host$/i.test(name)).length;
@@ -314,7 +286,6 @@ function fieldLine(name: string, value: string): string {
 	return valueLine(name, value);
 }
 
-/** Serializes an HTTP header whose name is known to be valid. */
 function valueLine(name: string, value: string): string {
 	// The value may be a secret.
 	if (!sentValue.test(value)) throw new TypeError(`the value of the header ${name} is not ASCII text`);

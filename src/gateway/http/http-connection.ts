@@ -38,11 +38,9 @@ export class Connection {
 	readonly #parser: ResponseParser;
 	#socket: Socket | undefined;
 	#state: State = "connecting";
-	/** The request that the connection handles now, or will send first when its socket is open. */
 	#exchange: Exchange | undefined;
 	#idleSince = 0;
 	#isReused = false;
-	/** The bytes of the current HTTP request that the socket has not accepted yet. */
 	#unwritten: Uint8Array | undefined;
 
 	constructor(parser: ParserOptions) {
@@ -178,10 +176,6 @@ export class Connection {
 		if (count < 0) this.onClose();
 	}
 
-	/**
-	 * Writes bytes of an HTTP request to the socket. Returns the number of bytes written; negative if the connection is
-	 * lost.
-	 */
 	#writeSome(exchange: Exchange, bytes: string | Uint8Array): number {
 		const count = this.#socket?.write(bytes) ?? -1;
 		if (count > 0) exchange.advance("sent");
@@ -206,7 +200,6 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 	#state: "open" | "complete" | "failed" = "open";
 	#failure: unknown;
 	#isReported = false;
-	/** The received pieces of the body that were not read yet: the first one, and those after it. */
 	#piece: Uint8Array | undefined;
 	#morePieces: Uint8Array[] | undefined;
 	#wanted: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
@@ -216,12 +209,7 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 		readonly request: string,
 		readonly maxBodyBytes: number,
 		readonly signal: Signal,
-		/** Receives the response, or the failure. */
 		readonly handler: ResponseHandler,
-		/**
-		 * The HTTP client that sent the request. The responses of one client count together towards the memory limit for
-		 * unfinished responses.
-		 */
 		readonly owner: object,
 	) {}
 
@@ -318,7 +306,6 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 		this.#takePieces();
 	}
 
-	/** Returns the received bytes of the body that were not read yet; undefined if there are none. */
 	#takePieces(): Uint8Array | undefined {
 		const [piece, more] = [this.#piece, this.#morePieces];
 		this.#piece = undefined;

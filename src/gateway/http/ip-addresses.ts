@@ -3,10 +3,8 @@
 
 import type * as Net from "node:net";
 
-/** `node:net` is loaded when it is first needed: it takes 3 MiB, which an idle gateway does without. */
 const net = (): typeof Net => require("node:net");
 
-/** IPv4 networks whose addresses are not public: address and prefix length. */
 const specialIpv4: readonly (readonly [string, number])[] = [
 	["0.0.0.0", 8], // this network
 	["10.0.0.0", 8], // private
@@ -29,10 +27,6 @@ const specialIpv4: readonly (readonly [string, number])[] = [
 	["240.0.0.0", 4], // reserved, broadcast
 ];
 
-/**
- * IPv6 networks within 2000::/3 whose addresses are not public: address and prefix length. Outside of 2000::/3, no IPv6
- * address is public, such as loopback, IPv4-mapped, NAT64, unique local, link-local and multicast addresses.
- */
 const specialIpv6: readonly (readonly [string, number])[] = [
 	["2001::", 23], // IETF protocol assignments, Teredo
 	["2001:db8::", 32], // documentation
@@ -66,10 +60,6 @@ export function networkOf(address: string): string {
 	return bits?.length === 128 && !isMapped ? bits.slice(0, 64) : address;
 }
 
-/**
- * Returns the bits of an IP address as a text of 0 and 1; undefined if the text is not an IP address, or is one with a
- * zone such as `%eth0`.
- */
 function addressBits(address: string): string | undefined {
 	switch (address.includes("%") ? 0 : net().isIP(address)) {
 		case 4:

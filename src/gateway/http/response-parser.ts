@@ -58,7 +58,6 @@ const maxChunkLineBytes = 1_024;
 const maxInterimResponses = 8;
 /** Maximum number of chunks in an HTTP response. Parsing millions of tiny chunks would delay all other responses. */
 const maxChunks = 100_000;
-/** Maximum number of response heads in the cache. The cache is emptied when it is full. */
 const maxCachedHeads = 256;
 
 const endEvent: ParserEvent = { type: "end" };
@@ -72,12 +71,9 @@ export class ResponseParser {
 	readonly #options: ParserOptions;
 	#state: State = "idle";
 	#input: Buffer = empty;
-	/** Position of the next byte to parse in the received bytes. */
 	#at = 0;
 	#maxBodyBytes = 0;
-	/** Number of bytes of the response body parsed so far, including the chunk headers of chunked encoding. */
 	#bodyBytes = 0;
-	/** Number of bytes still to come in the current chunk, or in a body with a Content-Length. */
 	#bytesLeft = 0;
 	#interimResponses = 0;
 	#chunks = 0;
@@ -135,10 +131,6 @@ export class ResponseParser {
 		}
 	}
 
-	/**
-	 * Parses the next element of the HTTP response. Returns undefined if the element is incomplete or produces no
-	 * event.
-	 */
 	#read(): ParserEvent | undefined {
 		switch (this.#state) {
 			case "head":
@@ -211,10 +203,6 @@ export class ResponseParser {
 		return head;
 	}
 
-	/**
-	 * Returns the position of the empty line that ends the head or the trailers of a response; negative if the empty line
-	 * has not arrived yet. Throws a ParseError if the size limit is exceeded.
-	 */
 	#endOfBlock(part: "head" | "trailer section"): number {
 		const end = this.#input.indexOf(emptyLine, this.#at);
 		const { maxHeadBytes } = this.#options;
@@ -231,10 +219,6 @@ export class ResponseParser {
 			throw new ParseError(`the server sent more than ${maxInterimResponses} interim responses (1xx)`);
 	}
 
-	/**
-	 * Returns the bytes of the current body or chunk that have been received. After the last byte of the body or chunk,
-	 * the parser's state becomes `following`.
-	 */
 	#readPiece(following: State): ParserEvent {
 		const from = this.#at;
 		const length = Math.min(this.#input.length - from, this.#bytesLeft);
@@ -290,9 +274,6 @@ function bodyTooLarge(maxBytes: number): ParseError {
 	return new ParseError(`the body is larger than ${maxBytes} bytes`);
 }
 
-/**
- * Throws a ParseError if an incomplete response head is already invalid, for example if the server does not speak HTTP.
- */
 function checkBeginning(input: Buffer): void {
 	const expected = "HTTP/1.";
 	const begun = input.toString("latin1", 0, expected.length);
@@ -330,7 +311,6 @@ function parseFields(lines: readonly string[]): Map<string, string> {
 	return fields;
 }
 
-/** Returns `line` from position `start`, without spaces and tabs at both ends. */
 function trim(line: string, start: number): string {
 	const isSpace = (at: number) => line[at] === " " || line[at] === "\t";
 	let [from, to] = [start, line.length];
@@ -346,10 +326,6 @@ const noBody = {
 	isKeepAlive: false,
 };
 
-/**
- * Determines from the headers of an HTTP response how the end of the body is recognized. Throws a ParseError if the
- * headers are invalid or contradict each other.
- */
 function framingOf(head: HeadLines) {
 	const { status, fields } = head;
 	// The client requests no encoding and decodes none.

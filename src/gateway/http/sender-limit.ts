@@ -6,11 +6,8 @@ import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { networkOf } from "./ip-addresses.ts";
 
 const windowMs = 60_000;
-/** Maximum number of networks that are counted. */
 const maxNetworks = 1_000;
-/** A network that sent fewer than this many within the window is spared by the total. */
 const few = 3;
-/** How many times the total even spared networks may send together, such as one sender with many addresses. */
 const sparedTotals = 10;
 
 export interface SenderLimitOptions {
@@ -77,9 +74,6 @@ function withoutPort(address: string): string {
 	return ipv6 ?? ipv4 ?? address;
 }
 
-/**
- * Whether an address belongs to this machine or a private network. In every documented deployment, the proxy's does.
- */
 function isPrivatePeer(address: string): boolean {
 	const plain = address.replace(/^::ffff:/i, "");
 	return /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|::1$|f[cd][0-9a-f]{2}:)/i.test(plain);

@@ -49,18 +49,12 @@ export interface AuthenticatorOptions {
 	monotonicNow?: () => number;
 }
 
-/** A database look-up of a token's owner. Its result counts as being as old as `since`, the start of the look-up. */
 interface LookUp {
 	since: number;
 	owner: Promise<TokenOwner | undefined>;
-	/**
-	 * Whether the look-up found an owner of the token. While the look-up runs: whether the previous look-up of the token
-	 * found one.
-	 */
 	isValid: boolean;
 }
 
-/** Maximum number of tokens whose owners are cached. */
 const maxCached = 10_000;
 /**
  * Maximum number of concurrent look-ups of tokens that are not known to be valid. The limit keeps someone who guesses
@@ -80,18 +74,9 @@ export function createAuthenticator({
 	monotonicNow = () => performance.now(),
 }: AuthenticatorOptions): Authenticate {
 	const isRoot = createTokenMatch(token);
-	/**
-	 * Look-ups of the owners of tokens in the database, running or finished, by the hash of the token; the latest is last.
-	 * A look-up that found no owner is removed.
-	 */
 	const lookUps = new Map<string, LookUp>();
-	/** Number of running look-ups of tokens that are not known to be valid. */
 	let guesses = 0;
 
-	/**
-	 * Resolves with the owner of a token, from the cache or from the database. Throws a StoreUnavailable if too many
-	 * unknown tokens are being looked up.
-	 */
 	function ownerOf(hash: string, findToken: FindToken): LookUp["owner"] {
 		const at = monotonicNow();
 		const before = lookUps.get(hash);

@@ -52,7 +52,6 @@ export function readKeyCommand(values: KeyValues, env: Record<string, string | u
 	};
 }
 
-/** Reads from the command line what a new API key may do. Adds a text for each invalid option to `issues`. */
 function readScope(values: KeyValues, issues: string[]): KeyScope {
 	const issue = (name: keyof typeof help, value: string, hint = "") =>
 		issues.push(`--${name}: ${help[name]}, received ${formatValue(value)}${hint}`);
@@ -78,22 +77,16 @@ function isId(text: string): boolean {
 	return /^\d{17,20}$/.test(text);
 }
 
-/** Splits a comma-separated text. Returns the trimmed parts without duplicates. */
 function listOf(text: string): string[] {
 	return [...new Set(text.split(",").map((part) => part.trim()))];
 }
 
-/** Converts a duration such as "90d" to milliseconds. */
 function readLifetime(text: string): number | "invalid" {
 	const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(text.trim()) ?? [];
 	const ms = Number(count) * unitMs[unit as keyof typeof unitMs];
 	return ms > 0 && ms <= maxLifetimeMs ? ms : "invalid";
 }
 
-/**
- * Throws a ConfigError unless all instances (bots) of a new API key are in the environment variable INSTANCES. Does not
- * read this variable if the key is not limited to instances.
- */
 function checkInstances(env: Record<string, string | undefined>, instances: readonly string[] | undefined): void {
 	if (!instances) return;
 	const schema = v.object({ INSTANCES: variables.INSTANCES });

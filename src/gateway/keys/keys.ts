@@ -31,7 +31,6 @@ export interface Key extends KeyScope {
 	lastUsedAt: number | undefined;
 }
 
-/** A row of the database table "keys", which contains the API keys. */
 interface Row {
 	name: string;
 	hash: string;
@@ -44,9 +43,7 @@ interface Row {
 	last_used_at: number | bigint | null;
 }
 
-/** Number of hexadecimal digits of the random part of a key's id. */
 const idLength = 12;
-/** Minimum milliseconds between two updates of an API key's last use in the database. */
 const useIntervalMs = 60_000;
 
 /** Matches valid names of API keys. */

@@ -12,9 +12,7 @@ export const tokenPrefixes = {
 export type TokenKind = keyof typeof tokenPrefixes;
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** Number of random characters in a token. Each is one of 62, so 40 of them have 238 bits. */
 const randomLength = 40;
-/** Number of characters of a token's checksum: a CRC-32 in base 62 fits, since 62^6 is more than 2^32. */
 const checksumLength = 6;
 
 /** Creates a random token of the given kind. Callers must store only its hash. */
@@ -53,7 +51,6 @@ function randomText(length: number): string {
 	return text;
 }
 
-/** Returns the CRC-32 of a text in base 62, with 6 digits. */
 function checksumOf(text: string): string {
 	let rest = Bun.hash.crc32(text);
 	let digits = "";

@@ -65,19 +65,14 @@ export interface OAuth {
 	challenge(path: string): string;
 }
 
-/**
- * Handles a request to an OAuth endpoint or page. `address` is a function that returns the address for which it counts.
- */
 type Handler = (request: Request, address: () => string) => Response | Promise<Response>;
 
 interface Route {
-	/** Handlers of the route by HTTP method. The handler for GET also responds to HEAD. */
 	on: Partial<Record<"GET" | "POST", Handler>>;
 	/** Whether scripts on any web page may call this route (CORS). Handlers of such routes must not read cookies. */
 	isPublic: boolean;
 }
 
-/** Maximum number of sign-ins that may start per minute. Anyone can start one without a token, and each is stored. */
 const signInsInAll = 300;
 const signInsPerNetwork = 60;
 
@@ -110,7 +105,6 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 		}),
 	};
 	const prune = createPruning(limited, log, clocks);
-	/** Returns a handler that starts the deletion of expired sign-in data from the database, then calls `handler`. */
 	const pruning =
 		(handler: Handler): Handler =>
 		(request, address) => {
@@ -178,7 +172,6 @@ const preflightHeaders = {
 	"Access-Control-Max-Age": "7200",
 };
 
-/** Returns a JSON response with OAuth metadata, which may be cached for 5 minutes. */
 function metadata(value: unknown): Response {
 	const headers = { "Cache-Control": "public, max-age=300" };
 	return Response.json(value, { headers });

@@ -6,11 +6,7 @@ import type { Backend } from "../backends/backend.ts";
 import { refreshAll } from "../backends/refresh-all.ts";
 import { findGuild } from "./routing.ts";
 
-/** Minimum milliseconds between two searches in which the gateway asks all bots which of them serves a guild. */
 const minIntervalMs = 10_000;
-/**
- * Maximum number of tool calls that wait at the same time while the gateway asks all bots which of them serves a guild.
- */
 const maxWaiting = 1_000;
 
 export class GuildSearch {

@@ -7,7 +7,6 @@ import type { Backend } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
 import { indexBackends } from "./guild-index.ts";
 
-/** Maximum number of guilds per bot that the error message names when a tool call selects no bot. */
 const maxGuilds = 20;
 
 /** The properties of a bot that are needed to select a bot for a tool call. */
@@ -55,7 +54,6 @@ export interface RouteIndex<One extends Routed> {
 	serving(guildId: string): One | undefined;
 }
 
-/** An index that searches in all bots. */
 function searchIn<One extends Routed>(backends: readonly One[]): RouteIndex<One> {
 	return {
 		named: (name) => backends.find((backend) => backend.name === name),
@@ -125,7 +123,6 @@ function unknownGuild(guildId: string, backends: readonly Pick<Backend, "name">[
 	);
 }
 
-/** Says which guilds a call can name in `guild_id`, and which bot then gets the call. */
 function describeTargets(backends: readonly Routed[]): string {
 	const { serving } = indexBackends(backends);
 	const guilds = backends.flatMap((backend) => {
@@ -138,7 +135,6 @@ function describeTargets(backends: readonly Routed[]): string {
 	return guilds.length > 0 ? `Give guild_id: ${guilds.join("; ")}. Or give instance.` : "Give guild_id or instance.";
 }
 
-/** Returns a text argument of a tool call; undefined if it is empty, null or absent. Throws if it is not a string. */
 function readText(args: JsonObject, key: string): string | undefined {
 	const value = args[key] ?? "";
 	if (typeof value !== "string") throw invalidParameters([`${key}: expected a string`]);

@@ -35,7 +35,6 @@ export function createFindTarget(
 	firstAnswersMs: number,
 ): FindTarget {
 	const guildSearch = new GuildSearch(backends);
-	/** The bots that have not been asked for their guilds yet, or have not answered. */
 	const unlisted = new Set(backends);
 	for (const backend of backends) void backend.firstGuilds.then(() => unlisted.delete(backend));
 
@@ -64,10 +63,6 @@ export function createFindTarget(
 		return route(args, backends, defaultInstance, index.now);
 	}
 
-	/**
-	 * Whether a call with these arguments may go to the bot, judged only by the arguments and the bot's guilds, not by
-	 * what the principal (caller) may see.
-	 */
 	function isCandidate({ name, guilds, pins }: Backend, { instance, guild_id: id }: JsonObject): boolean {
 		if (instance) return name === instance;
 		if (!id) return name === defaultInstance;
@@ -121,7 +116,6 @@ export function createFindTarget(
 			: find(args, signal, principal);
 }
 
-/** Whether the function `select` returns instead of throwing a RouteError. */
 function succeeds(select: () => unknown): boolean {
 	try {
 		select();

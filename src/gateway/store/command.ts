@@ -43,10 +43,6 @@ export function readStoreCommandSettings(
 	return { store, log: readLogOptions(settings) };
 }
 
-/**
- * Names of the command-line options that each are a command, such as "check" for `--check`. Only one of them can be
- * given at a time.
- */
 const commands = ["check", "health", "new-key", "keys", "revoke-key", "grants", "revoke-grant"];
 
 /** Returns an error text if the command line contains two commands, because only one of them would run. */

@@ -54,10 +54,6 @@ export function isPostgresUrl(database: string): boolean {
 	return /^postgres(ql)?:\/\//i.test(database);
 }
 
-/**
- * Returns why the value of GATEWAY_DATABASE is invalid; undefined if it is valid. The text does not contain the URL,
- * which has a password.
- */
 function databaseIssue(database: string): string | undefined {
 	if (isPostgresUrl(database)) return databaseUrlIssue(database);
 	if (!/^[a-z][a-z0-9+.-]*:/i.test(database)) return undefined;

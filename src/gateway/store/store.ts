@@ -71,9 +71,7 @@ export interface StoreOptions {
 	backOffMs?: readonly [number, number];
 }
 
-/** Maximum number of SQL statements and transactions that wait for a free connection to the gateway's database. */
 const maxWaiting = 1_000;
-/** Minimum milliseconds between two log messages with the same reason why the database is unavailable. */
 const logIntervalMs = 300_000;
 
 /** Starts to open the gateway's database in the background, and returns at once. Never throws. */
@@ -100,17 +98,11 @@ export function openStore(
 	let current: Promise<SQL> | undefined;
 	let wasOpen = false;
 	let failures = 0;
-	/**
-	 * The error of the last failed attempt to open the database, and the time until which no new attempt is made.
-	 * Undefined if a new attempt is allowed.
-	 */
 	let paused: { error: Error; until: number } | undefined;
 	let retry: Timer | undefined;
-	/** Why the last use of the database, or the last attempt to open it, failed. Undefined if it succeeded. */
 	let trouble: string | undefined;
 	let logged = { reason: "", at: Number.NEGATIVE_INFINITY };
 
-	/** Resolves with the open database. Opens it if necessary; concurrent calls share one attempt. */
 	function connection(): Promise<SQL> {
 		if (closing.aborted) return Promise.reject(unavailable("it is being closed"));
 		if (!current && paused && performance.now() < paused.until) return Promise.reject(paused.error);
@@ -156,10 +148,6 @@ export function openStore(
 		}
 	}
 
-	/**
-	 * Waits for a free connection, then calls `work` with it. Rejects with StoreUnavailable if that takes longer than the
-	 * timeout.
-	 */
 	async function use<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
 		try {
 			await semaphore.acquire(closing);
@@ -188,7 +176,6 @@ export function openStore(
 		}
 	}
 
-	/** Closes all connections to the database at once, then starts to open it again. */
 	function drop(sql: SQL): void {
 		const before = current;
 		before?.then(
@@ -208,7 +195,6 @@ export function openStore(
 		connection().catch(() => {});
 	}
 
-	/** Converts a database error to a StoreUnavailable, and logs it. Returns any other error unchanged. */
 	function explainError(error: unknown): unknown {
 		const explained = database.explain(error);
 		return explained ? unavailable(explained.reason, error) : error;
@@ -281,7 +267,6 @@ function createDatabase(
 		: createSqlite(settings.database, timeouts);
 }
 
-/** Closes all connections to the database at once, even if statements are still running. */
 function cut(sql: SQL): void {
 	void sql.close({ timeout: 0 }).catch(() => {});
 }

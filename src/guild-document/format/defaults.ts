@@ -129,21 +129,17 @@ export function channelDefaults(kind: ChannelKind): Partial<Channel> {
 	return only(channel, (field) => own.includes(field));
 }
 
-/** Returns the entries of `defaults` whose field name passes `isOwn`. */
 function only<T extends object>(defaults: T, isOwn: (field: string) => boolean): Partial<T> {
 	return Object.fromEntries(Object.entries(defaults).filter(([field]) => isOwn(field))) as Partial<T>;
 }
 
-/** A function that adds or removes fields of an object in a guild document, given the fields' default values. */
 type Change = <T extends object>(thing: T, defaults: Defaults<T>) => T;
 
-/** Removes the fields of an object whose value is the default value. */
 const leaveOut: Change = (thing, defaults) =>
 	Object.fromEntries(
 		Object.entries(thing).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(Object(defaults)[field])),
 	) as typeof thing;
 
-/** Adds the fields that an object lacks, with their default values. */
 const fillIn: Change = (thing, defaults) => ({ ...defaults, ...thing });
 
 /** Returns a copy of a guild document without the fields that have their default value. Keeps permission overwrites. */
@@ -161,10 +157,6 @@ export const withDefaults = (document: GuildDocument) => changeAll(document, fil
  */
 export const withItemDefaults = (document: GuildDocument) => changeAll(document, (thing) => thing, fillIn);
 
-/**
- * Returns a copy of a guild document. `change` is applied to each object, such as a role, and `changeItem` to each item
- * of a nested list, such as a tag of a forum channel.
- */
 function changeAll(document: GuildDocument, change: Change, changeItem = change): GuildDocument {
 	const channelOf = (given: Channel): Channel => {
 		const { kind = "text" } = given;
@@ -211,10 +203,6 @@ function changeAll(document: GuildDocument, change: Change, changeItem = change)
 	};
 }
 
-/**
- * Returns a copy of `thing` in which `convert` is applied to each item of the list `field`. Returns `thing` itself if
- * it has no such list.
- */
 function withParts<
 	T extends object,
 	Field extends keyof T,

@@ -17,11 +17,9 @@ export const everyone = "@everyone";
 const withText = <S extends v.GenericSchema>(schema: S, description: string) =>
 	v.pipe(schema, v.description(description)) as unknown as S;
 
-/** Adds keywords to the JSON Schema that is generated from a Valibot schema. */
 const published = <T>(jsonSchema: Record<string, unknown>) =>
 	v.metadata<T, { jsonSchema: Record<string, unknown> }>({ jsonSchema });
 
-/** Returns the schema of a string of `min` to `max` Unicode characters. */
 const text = (min: number, max: number, description: string) =>
 	withText(
 		v.pipe(
@@ -65,14 +63,12 @@ const id = withText(
 	"Discord's id. A hint: it is compared first, then the name.",
 );
 const userId = withText(id, "Id of the user.");
-/** Maximum length of a key, such as "Category/channel (2)": two names of 100 characters each, and a number. */
 const maxKey = 220;
 const key = text(
 	1,
 	maxKey,
 	"How the rest of the document refers to this. Only needed where several have the same name. Default: its name.",
 );
-/** Returns the schema of a reference to a channel by its key; "" means no channel. */
 const reference = (what: string) => text(0, maxKey, `${what}; "" for none.`);
 const roles = (description: string) => list(text(1, maxKey, "Key of a role."), 250, description);
 const channels = (description: string) => list(text(1, maxKey, "Key of a channel."), 500, description);

@@ -12,31 +12,17 @@ export {
 	everyone,
 } from "./document-schema.ts";
 
-/**
- * Maximum number of values (strings, numbers, lists, objects and so on) in a guild document. Larger ones are rejected.
- */
 const maxValues = 2_000_000;
 
-/** Maximum number of channels and categories in a guild document. A Discord guild has at most 500. */
 const maxChannels = 1000;
 
-/**
- * Maximum number of values to which a short YAML text may expand by aliases. A longer text may expand to as many values
- * as it has characters.
- */
 const maxValuesOfShort = 100_000;
 
-/** Maximum number of characters of an object key that a validation error shows. Longer keys are cut off. */
 const maxShownKey = 100;
 const maxShownMessage = 300;
 
-/**
- * Maximum number of lines that are examined in the search for a duplicate section in a YAML text. For each line, the
- * whole text is parsed again.
- */
 const maxChecked = 10;
 
-/** Maximum number of mistakes that an InvalidDocument error lists. */
 const maxIssues = 50;
 
 export type ChannelKind = Exclude<EditedKind, "category">;
@@ -103,7 +89,6 @@ function readLimited(value: unknown, max: number): GuildDocument {
 	return settings;
 }
 
-/** Formats a validation error with the path of its field, such as "roles[2].color: expected …". */
 function describeIssue({ path, message }: ConfigIssue): string {
 	const at = path
 		.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${onOneLine(key, maxShownKey)}`))
@@ -113,10 +98,6 @@ function describeIssue({ path, message }: ConfigIssue): string {
 	return `${at || "the document"}: ${onOneLine(expected, maxShownMessage)}`;
 }
 
-/**
- * Whether `value` contains more than `max` nested values. A YAML text can use aliases to repeat a part millions of
- * times, even inside itself.
- */
 function hasMoreValues(value: unknown, max: number): boolean {
 	const left = [value];
 	let count = 1;

@@ -3,7 +3,6 @@
 import * as v from "valibot";
 import { documentSchema, type Part, partNames } from "./document.ts";
 
-/** The properties of a Valibot schema that are read to describe a field of a guild document. */
 interface SchemaParts {
 	type: string;
 	entries?: Record<string, v.GenericSchema>;
@@ -27,10 +26,6 @@ export function formatText(parts: readonly Part[] = partNames): string[] {
 	return [...intro, ...linesOf(documentSchema, "", new Map(), isLeftOut)];
 }
 
-/**
- * Returns one line for each field of an object schema. An object that several fields share is described once: `seen`
- * maps the fields of each described object to the name of the field that has it.
- */
 function linesOf(
 	schema: v.GenericSchema,
 	indent: string,

@@ -11,10 +11,6 @@ interface Thing {
 
 const keyOf = ({ key, name }: Thing) => key ?? name;
 
-/**
- * Returns the role, channel or other item among `things` to which `change` applies: the one with the same id, else the
- * one with the same key. If `change` has no key, the only item with the same name matches, too.
- */
 function findIn<T extends Thing>(things: readonly T[], change: Thing): T | undefined {
 	const { id, name } = change;
 	const named = things.filter((thing) => thing.name === name);
@@ -73,10 +69,6 @@ export function mergeDocuments(document: GuildDocument, changes: GuildDocument):
 	return mergeChannels(merged, changes);
 }
 
-/**
- * Applies `changes` to a list of roles or other items: a matching item gets the changed fields, and changes without a
- * matching item are added as new items.
- */
 function mergeLists<T extends Thing>(before: readonly T[], changes: readonly T[]): T[] {
 	const changed = Map.groupBy(changes, (change) => findIn(before, change));
 	return [...before.map((thing) => withChanges(thing, changed.get(thing) ?? [])), ...(changed.get(undefined) ?? [])];
@@ -88,10 +80,6 @@ function mergeChannels(document: GuildDocument, changes: GuildDocument): GuildDo
 	const isCategory = (one: Channel | Category) => document.categories?.includes(one as Category) ?? false;
 	const known = before.filter(({ channel }) => !isCategory(channel)).map(({ channel }) => channel as Channel);
 	const moved = new Set<Channel>();
-	/**
-	 * Applies the changes `given` to `now`, the channels of one category or those outside of categories. Adds channels
-	 * that move here from elsewhere.
-	 */
 	const place = (now: readonly Channel[], given: readonly Channel[]): Channel[] => {
 		const incoming = given.flatMap((channel) => {
 			if (findIn(now, channel)) return [];

@@ -137,7 +137,6 @@ export function keysOf(things: readonly Named[]): string[] {
 	const names = Map.groupBy(things, ({ name }) => name);
 	const longNames = Map.groupBy(things, ({ longName }) => longName);
 	const used = new Set([everyone, ...names.keys()]);
-	/** The last number that was appended to each name, as in "Mods (2)". */
 	const last = new Map<string, number>();
 	return things.map(({ name, longName }) => {
 		if (name !== everyone && names.get(name)?.length === 1) return name;

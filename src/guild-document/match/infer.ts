@@ -150,10 +150,6 @@ function repeated(texts: readonly string[]): string[] {
 	return [...twice];
 }
 
-/**
- * Returns a line of text for each field of a channel that channels of its kind do not have, such as the topic of a
- * voice channel.
- */
 function kindMistakes(channel: Channel): string[] {
 	const { kind = "text" } = channel;
 	const own: readonly string[] = editedKinds[kind].fields;

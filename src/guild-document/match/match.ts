@@ -50,21 +50,12 @@ export interface Matched {
 /** Whether `id` is a placeholder, such as "+role/Mods", for the id of something that does not exist yet. */
 export const isPlaceholder = (id: string) => id.startsWith("+");
 
-/** The id and name that a role, channel or other item of a guild document has in the guild. */
 interface Identity {
-	/**
-	 * Discord's id of a role, channel or other item, or a placeholder if the guild does not have it yet. Undefined if
-	 * only Discord can create it, such as the role of an integration.
-	 */
 	id: string | undefined;
 	/** Name of a role, channel or other item as Discord stores it. */
 	name: string;
 }
 
-/**
- * Ids, or placeholders such as "+role/Mods", by the key with which a guild document refers to a role, channel or emoji.
- * "" stands for the id of a missing role that only Discord can create.
- */
 type IdsByKey = Map<string, string[]>;
 
 /**
@@ -101,7 +92,6 @@ export function matchDocument(
 	};
 }
 
-/** Returns a guild without its roles, channels and emoji with these ids. What is in a removed category stays. */
 function withoutThings(guild: GuildDocument, ids: ReadonlySet<string>): GuildDocument {
 	if (ids.size === 0) return guild;
 	const isLeft = ({ id = "" }: { id?: string | undefined }) => !ids.has(id);
@@ -119,7 +109,6 @@ function withoutThings(guild: GuildDocument, ids: ReadonlySet<string>): GuildDoc
 	};
 }
 
-/** Matches one guild document with one guild, and keeps the matches found so far. */
 class Matching {
 	readonly names: Map<string, string>;
 	readonly hints = new Map<string, string>();
@@ -131,10 +120,6 @@ class Matching {
 		channel: new Map(),
 		emoji: new Map(),
 	};
-	/**
-	 * Ids, or placeholders such as "+role/Mods", by name, for items whose key differs from their name. A reference that
-	 * is no key is looked up here.
-	 */
 	readonly #names: Record<"role" | "channel" | "emoji", IdsByKey> = {
 		role: new Map(),
 		channel: new Map(),
@@ -152,9 +137,6 @@ class Matching {
 		this.names = new Map([...roles, ...channels, ...emojis]);
 	}
 
-	/**
-	 * Matches roles, channels and all other items with the guild, except webhooks, which need the ids of their channels.
-	 */
 	matchAll(): void {
 		const { given, current } = this;
 		this.#match<Role, Role>("role", given.roles, current.roles, {
@@ -175,10 +157,6 @@ class Matching {
 		});
 	}
 
-	/**
-	 * Matches the webhooks with the guild. Returns the guild document with ids, or placeholders such as "+role/Mods", in
-	 * place of keys.
-	 */
 	result(): GuildDocument {
 		const { given, current } = this;
 		const emojiOf = this.#lookUp("emoji", current.emojis ?? []);
@@ -292,10 +270,6 @@ class Matching {
 		}
 	}
 
-	/**
-	 * Returns a function that finds the id for a reference in the guild document. The reference is a key or name in the
-	 * document, or else a key or id in the guild.
-	 */
 	#lookUp(kind: "role" | "channel" | "emoji", existing: readonly Thing[]): (reference: string) => string | undefined {
 		const keys = this.#keys[kind];
 		const names = this.#names[kind];
@@ -328,10 +302,6 @@ class Matching {
 		};
 	}
 
-	/**
-	 * Returns `mapped` with the ids and names in the guild of its roles, channels and other items. `given` has the same
-	 * items in the same order, with keys for references. Removes items without an id.
-	 */
 	#withIdentities(mapped: GuildDocument): GuildDocument {
 		const { given } = this;
 		const roles = this.#identified(mapped.roles, given.roles);
@@ -390,7 +360,6 @@ function newNameOf(kind: string, thing: Thing): string {
 	return kind === "channel" ? newChannelName((thing as Channel).kind ?? "text", thing.name) : trimmedName(thing);
 }
 
-/** Returns all channels of a guild document, each with its category if it is in one. Does not return categories. */
 function channelsOf(document: GuildDocument): { channel: Channel; category?: Category }[] {
 	return [
 		...(document.channels ?? []).map((channel) => ({ channel })),

@@ -83,13 +83,11 @@ export function pairUp<W extends Thing, C extends Thing>(pairing: Pairing<W, C>)
 	return pairs;
 }
 
-/** Formats the ids of the first five roles, channels or other items for a message. */
 function idsOf(things: readonly Thing[]): string {
 	const shown = things.slice(0, 5).map(({ id }) => id);
 	return `${things.length > shown.length ? "such as " : ""}${shown.join(", ")}`;
 }
 
-/** Whether items of a guild document, such as roles, are equal apart from `id` and `key`. */
 function areAlike(things: readonly Thing[]): boolean {
 	const texts = things.map(({ id: _, key: __, ...rest }) => JSON.stringify(rest));
 	return new Set(texts).size === 1;

@@ -52,7 +52,6 @@ export const triggerNames = Object.keys(triggers) as TriggerName[];
 export const actionNames = Object.keys(actions) as ActionName[];
 export const presetNames = Object.keys(presets) as PresetName[];
 
-/** Default values of the fields that configure the trigger of an AutoMod rule. */
 const emptyTrigger = {
 	keyword_filter: [] as string[],
 	regex_patterns: [] as string[],
@@ -62,7 +61,6 @@ const emptyTrigger = {
 	mention_raid_protection_enabled: false,
 };
 
-/** Default values of an AutoMod rule's actions, and of the fields that configure the actions. */
 const emptyActions = {
 	actions: [] as ActionName[],
 	custom_message: "",

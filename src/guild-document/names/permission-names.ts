@@ -26,9 +26,6 @@ export function permissionNames(bits: bigint): string[] {
 	return [...bitsByName].filter(([, bit]) => (bits & bit) !== 0n).map(([name]) => name);
 }
 
-/**
- * Alternative names of permissions, with the name in Discord's API: those that Discord's client shows, and former ones.
- */
 const otherNames: Readonly<Record<string, string>> = {
 	CREATE_EXPRESSIONS: "CREATE_GUILD_EXPRESSIONS",
 	CREATE_INVITE: "CREATE_INSTANT_INVITE",

@@ -55,10 +55,6 @@ export function documentWithIds(state: GuildState): GuildDocument {
 	return withoutDangling(rawDocument(state));
 }
 
-/**
- * Removes references to roles, channels and emoji that the guild document does not list, such as emoji of another
- * guild. Also removes webhooks whose channel it does not list.
- */
 function withoutDangling(document: GuildDocument): GuildDocument {
 	const roles = new Set(document.roles?.map(({ id }) => id));
 	const channels = new Set(channelsWithCategories(document).map(({ channel }) => channel.id));
@@ -265,7 +261,6 @@ function byAge<T extends { id: string }>(things: readonly T[] | undefined): T[] 
 
 const isWordField = (field: string) => (wordFields as readonly string[]).includes(field);
 
-/** Returns the permission overwrites of a channel, sorted by the ids of their roles and members. */
 function overwritesOf({ permission_overwrites }: ApiChannel, guildId: string): Overwrite[] {
 	return (permission_overwrites ?? [])
 		.toSorted((a, b) => compareIds(a.id, b.id))

@@ -82,7 +82,6 @@ export function keysInGuild(full: GuildDocument): Keys {
 	};
 }
 
-/** Adds the field `key` to each role, channel, category and emoji whose key differs from its name. */
 function addKeys(document: GuildDocument, keys: Keys): GuildDocument {
 	const add = <Thing extends { name: string; id?: string | undefined }>(
 		thing: Thing,

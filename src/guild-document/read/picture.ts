@@ -60,7 +60,6 @@ export function picturesDirectoryOf(file: string): string {
  */
 export const unknownPicture = "0".repeat(32);
 
-/** Returns a copy of a guild document in which `convert` is applied to the icon of the guild and of each role. */
 function mapIcons(
 	document: GuildDocument,
 	convert: (icon: string | undefined, roleId: string | undefined) => string | undefined,

@@ -73,7 +73,6 @@ export function channelsWithAccess(list: StepList): PlacedWithAccess[] {
 	});
 }
 
-/** Returns what decides who sees the guild's channels once the roles are as the document says. */
 function guildAccess({ state, wanted, options }: StepList): GuildAccess {
 	const { id: guildId, owner_id: ownerId } = state.guild;
 	const roles = new Map(state.guild.roles.map(({ id, permissions }) => [id, BigInt(permissions)]));

@@ -20,10 +20,6 @@ export function orderChannels(list: StepList): void {
 	const isCategory = (type: number) => type === editedKinds.category.type;
 	const listed = new Set(channelsWithCategories(wanted).map(({ channel }) => channel.id));
 	const orders: string[][] = [];
-	/**
-	 * Adds an order to `orders` if it differs from the current one. `now` has the existing ids in their current order,
-	 * `wantedIds` the ids in the document's order.
-	 */
 	const addOrder = (now: readonly string[], wantedIds: readonly string[]) => {
 		const order = mergeOrder(
 			now,

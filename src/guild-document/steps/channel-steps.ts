@@ -87,10 +87,6 @@ function createChannel(list: StepList, placed: Placed, isCategory: boolean): voi
 	});
 }
 
-/**
- * Returns the changes to show for a new channel. Leaves out its overwrites if they are those of its category. Adds a
- * note if the channel has no overwrites and so, unlike its category, is open to all members.
- */
 function accessOfNew(
 	changes: readonly FieldChange[],
 	own: Channel["overwrites"],
@@ -170,11 +166,6 @@ function noteOnGains({ nameOf }: StepList, { access, gains }: MovedAccess): stri
 		: `It keeps its own access. With that of its category these would gain access: ${who}. If that is wanted, give it lock_permissions: true.`;
 }
 
-/**
- * Adds steps that delete channels and categories that the guild document does not list. Channels outside of categories
- * are deleted if the document has `channels`; those in a category if the document lists the category's channels, or
- * lists other categories but not this one.
- */
 function removeChannels(list: StepList): void {
 	const { wanted, current } = list;
 	const listed = new Set(channelsWithCategories(wanted).map(({ channel }) => channel.id));

@@ -51,7 +51,6 @@ export function* differenceInSteps(
 	return result;
 }
 
-/** Throws an InvalidDocument if a step deletes something that the document refers to. */
 function requireKept({ steps }: Difference, referred: ReadonlyMap<string, string>): void {
 	const issues = steps.flatMap(({ action, targetId = "" }) => {
 		const subject = referred.get(targetId);

@@ -2,7 +2,6 @@
 
 import { byId, type StepList } from "./step-list.ts";
 
-/** Maximum number of members that are named in a message about members who are not in the guild. */
 const maxNamed = 10;
 
 export function addMemberRoles(list: StepList): void {

@@ -30,7 +30,6 @@ export interface MovedChannel {
 	lock: boolean | undefined;
 }
 
-/** Who gains access: the id of a role or member, or the ids of two roles for members who have both. */
 interface Gain {
 	ids: readonly string[];
 	bits: bigint;
@@ -68,13 +67,8 @@ export function gainsText(gains: readonly Gain[], nameOf: (id: string) => string
 	return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
-/**
- * Returns who sees more with the overwrites `after` than with `before`. Two roles are enough for each case: one that
- * decided before, and one that decides now.
- */
 function gainsOf(before: Overwrites, after: Overwrites, { guildId, ownerId, roles, rolesOf }: GuildAccess): Gain[] {
 	const gains: Gain[] = [];
-	/** Adds what the roles `held` gain, or a member with these roles, beyond what some of the roles gain anyway. */
 	const look = (held: readonly string[], memberId?: string) => {
 		const roleIds = new Set([guildId, ...held]);
 		let inGuild = 0n;

@@ -9,7 +9,6 @@ import { isPlaceholder } from "../match/match.ts";
 export function mergeOrder(current: readonly string[], wanted: readonly string[]): string[] {
 	const listed = new Set(wanted);
 	const existing = new Set(current);
-	/** Ids that the document does not list, by the listed id that they follow now; "" for those at the top. */
 	const followers = new Map<string, string[]>();
 	let last = "";
 	for (const id of current)
@@ -38,9 +37,7 @@ export function movedIn(current: readonly string[], wanted: readonly string[]): 
 	});
 }
 
-/** Returns the longest increasing subsequence of `numbers`, which are all different. */
 function longestIncreasing(numbers: readonly number[]): number[] {
-	/** `ends[n]` is the index of the smallest number that ends an increasing subsequence of n + 1 numbers. */
 	const ends: number[] = [];
 	const before: (number | undefined)[] = [];
 	for (const [index, number] of numbers.entries()) {

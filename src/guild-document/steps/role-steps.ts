@@ -64,10 +64,6 @@ function addRole(list: StepList, role: Role, old: Role | undefined): void {
 		});
 }
 
-/**
- * Adds the step that puts the guild's roles in the order of the guild document. Roles that the bot cannot move stay
- * where they are.
- */
 function orderRoles(list: StepList, roles: readonly Role[]): void {
 	const { ids, fixedRoles, nameOf } = list;
 	const all = rolesFromTop(list.state).map(({ id }) => id);

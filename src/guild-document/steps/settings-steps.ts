@@ -5,10 +5,6 @@ import { bitsOfNames } from "../read/from-api.ts";
 import type { Phase, StepList } from "./step-list.ts";
 import { settingsBody } from "./to-api.ts";
 
-/**
- * Guild settings that refer to channels, or that only guilds with Community have. They are set after channels are
- * created.
- */
 const lateSettings = [
 	"afk_channel",
 	"system_channel",

@@ -28,7 +28,6 @@ export interface DifferenceOptions {
 	rolesOf?(memberId: string): readonly string[] | undefined;
 }
 
-/** Phases in which steps are carried out, in this order. What others refer to is created first, deletions come last. */
 const phases = [
 	"settings",
 	"roles",
@@ -49,22 +48,12 @@ const phases = [
 ] as const;
 export type Phase = (typeof phases)[number];
 
-/** Argument of `StepList.add`: a step without the parts that `add` computes, such as its id. */
 type NewStep = Pick<Step, "action" | "kind" | "name"> &
 	Partial<Pick<Step, "targetId" | "placeholder" | "changes" | "follows" | "note">> & {
 		guard?: StepGuard;
 		method: ApiRequest["method"];
-		/**
-		 * Returns the path of the request to Discord. `idOf` converts a placeholder such as "+role/Mods" to an id, and
-		 * returns ids unchanged.
-		 */
 		path(idOf: (idOrPlaceholder: string) => string): `/${string}`;
-		/**
-		 * Body of the request to Discord. Placeholders such as "+role/Mods" stand for ids of roles, channels and so on that
-		 * do not exist yet.
-		 */
 		body?: unknown;
-		/** Adjusts the request body after its placeholders, such as "+role/Mods", were replaced with ids. */
 		arrange?(body: unknown): unknown;
 		picture?: ApiRequest["picture"] | undefined;
 		reason?: string | undefined;
@@ -93,7 +82,6 @@ export interface Thing {
 /** Fields that are never compared, because they identify an item or because only Discord sets them. */
 const identity = ["id", "key", "managed"];
 
-/** The kinds of items to which guild documents refer by keys. */
 const keyedKinds: ReadonlySet<StepKind> = new Set(["role", "channel", "category", "emoji"]);
 
 /**
@@ -111,12 +99,7 @@ export class StepList {
 	/** Path of the guild in Discord's API, such as "/guilds/1". */
 	readonly guildPath: `/${string}`;
 	readonly #matched: Matched;
-	/**
-	 * The keys, such as "Staff/general", by which an export refers to the guild's roles, channels and emoji, by Discord
-	 * id.
-	 */
 	readonly #keys: ReadonlyMap<string, string>;
-	/** The placeholders of what was already created from the document, by Discord id. */
 	readonly #placeholders: ReadonlyMap<string, string>;
 	readonly #refusals: Refusal[];
 	readonly #steps = new Map<Phase, Step[]>(phases.map((phase) => [phase, []]));
@@ -300,7 +283,6 @@ export function byId<T extends { id?: string | undefined }>(things: readonly T[]
 	return new Map(things?.map((thing) => [thing.id ?? "", thing]));
 }
 
-/** Maximum number of role or channel names in one line about changed positions. The line only counts further ones. */
 const maxNames = 20;
 
 /**
@@ -330,10 +312,6 @@ export function placesIn(
 	});
 }
 
-/**
- * Returns the placeholders, such as "+role/Mods", in those fields of a request body that contain ids, such as
- * `parent_id`.
- */
 function placeholdersIn(body: unknown): string[] {
 	const found: string[] = [];
 	// The table of ids is asked for each placeholder that stands for an id.

@@ -32,7 +32,6 @@ import { isPictureHash } from "./values.ts";
 /** A request body for Discord's API. Undefined fields are not sent. */
 export type Body = Record<string, unknown>;
 
-/** The fields of request bodies that contain ids, alone or in a list. */
 const idFields = new Set([
 	"id",
 	"parent_id",
@@ -69,7 +68,6 @@ export function fillPlaceholders(value: unknown, ids: ReadonlyMap<string, string
 
 const orNull = (text: string | undefined) => (text === "" ? null : text);
 
-/** Converts an emoji in a guild document, ":id:" or "👍", to the fields `emoji_id` and `emoji_name` of Discord's API. */
 function emojiFields(reference: string | undefined) {
 	const [, id] = /^:(.+):$/s.exec(reference ?? "") ?? [];
 	return { emoji_id: id ?? null, emoji_name: id ? null : reference || null };

@@ -3,7 +3,6 @@
 import { permissionNamesOf } from "../read/from-api.ts";
 import type { FieldChange, RawOverwrite } from "../steps.ts";
 
-/** Names of fields whose values are lists in which the order does not matter. */
 const sets = new Set([
 	"permissions",
 	"keyword_filter",
@@ -30,10 +29,6 @@ export function sameValue(field: string, a: unknown, b: unknown): boolean {
 	return normalText(field, a) === normalText(field, b);
 }
 
-/**
- * Serializes a value of a field. Equivalent values, such as lists of permissions in different orders, give the same
- * text.
- */
 function normalText(field: string, value: unknown): string {
 	if (Array.isArray(value)) {
 		const texts = value.map((one) => normalText("", one));
@@ -49,7 +44,6 @@ function normalText(field: string, value: unknown): string {
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
-/** Fields that come first when an object is formatted for users. Their field names are left out. */
 const titleFields = ["name", "title", "channel"];
 
 /** Formats a value of a guild document for users. `nameOf` returns the name for the id of a role, channel or emoji. */

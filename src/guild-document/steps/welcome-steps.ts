@@ -79,19 +79,16 @@ function addEdit(
 	});
 }
 
-/** Returns the ids of the roles that members get if they choose options of an onboarding. */
 function rolesOf({ prompts = [] }: Onboarding): string[] {
 	const ids = prompts.flatMap(({ options }) => options.flatMap(({ roles = [] }) => roles));
 	return [...new Set(ids)];
 }
 
-/** Returns the ids of an onboarding's default channels and of the channels in its options. */
 function channelsOf({ default_channels, prompts }: Onboarding): string[] {
 	const options = prompts?.flatMap((prompt) => prompt.options) ?? [];
 	return [...(default_channels ?? []), ...options.flatMap(({ channels }) => channels ?? [])];
 }
 
-/** Returns an onboarding without the given channels. Disables the onboarding if too few default channels remain. */
 function without(onboarding: Onboarding, channels: ReadonlySet<string>): Onboarding {
 	const isLeft = (id: string) => !channels.has(id);
 	const left = onboarding.default_channels?.filter(isLeft) ?? [];

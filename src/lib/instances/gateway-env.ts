@@ -21,7 +21,6 @@ import { envLine } from "./env-line.ts";
 /** Name of the file in the directory of all instances. */
 export const gatewayEnvFile = "gateway.env";
 
-/** The permission bits of group and others. */
 const others = 0o077;
 
 /** Content of gateway.env. */
@@ -93,7 +92,6 @@ export function writeSharedToken(directory: string, token: string): void {
 	});
 }
 
-/** Returns the line of gateway.env that sets the token, with quotation marks if the token needs them. */
 function tokenLine(path: string, token: string): string {
 	const line = envLine("MCP_AUTH_TOKEN", token);
 	if (line !== undefined) return line;
@@ -121,10 +119,6 @@ export function newSharedToken(): string {
 	return randomBytes(32).toString("hex");
 }
 
-/**
- * Runs `work`, which accesses the file. Returns undefined if the file does not exist. Throws a ConfigError for other
- * errors of the file system.
- */
 function attempt<T>(path: string, what: string, work: () => T): T | undefined {
 	try {
 		return work();

@@ -2,7 +2,6 @@
 
 import { formatValue, isPlaceholder } from "../config.ts";
 
-/** Matches names that the gateway accepts as keys in INSTANCES and that are safe as names of directories. */
 const pattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,39}$/;
 
 /** Returns why an instance cannot have this name; undefined if it can. */

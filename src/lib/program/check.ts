@@ -41,7 +41,6 @@ export interface CheckOptions {
 	secrets?: readonly (string | undefined)[];
 }
 
-/** Words for the outcomes of checks in the summary line, such as "3 passed, 1 failed". */
 const outcomes = {
 	passed: "passed",
 	warned: "passed with a warning",

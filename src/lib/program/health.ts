@@ -14,12 +14,7 @@ export interface HealthAddress {
 	portSetting: string;
 }
 
-/**
- * Timeout in milliseconds of the request that asks a program whether it is ready. It is shorter than the usual timeout
- * of a container's health check.
- */
 const timeoutMs = 4_000;
-/** Maximum number of characters of a health check's response to print. */
 const maxShownLength = 100;
 
 /**
@@ -76,9 +71,6 @@ function line(ready: boolean, url: string, what: string): string {
 	return `${ready ? "ready" : "not ready"}: ${url}: ${what}`;
 }
 
-/**
- * Returns the first line of an HTTP response's body, escaped and cut for printing. The rest of the body is not read.
- */
 async function firstLine({ body }: Response): Promise<string> {
 	const decoder = new TextDecoder();
 	let text = "";

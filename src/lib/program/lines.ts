@@ -1,6 +1,5 @@
 // Reads the output of child processes line by line.
 
-/** Maximum length of a line in characters. The rest of a longer line is dropped. */
 const maxLength = 256 * 1024;
 
 /**

@@ -39,7 +39,6 @@ export interface Listener {
 // Above its limit Bun would answer 413 before the token is checked, so handlers limit the body themselves.
 const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
 
-/** Milliseconds for which a server that is about to close still answers requests after its last work is done. */
 const drainMs = 250;
 
 /**

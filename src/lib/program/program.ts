@@ -79,7 +79,6 @@ export function parseCommandLine<const T extends Options>(
 	}
 }
 
-/** Returns the parser of Node, which takes 1 MiB and 2 ms to load, so it is loaded only if there are arguments. */
 function argumentParser(): typeof Util.parseArgs {
 	if (process.argv.length > 2) return require("node:util").parseArgs;
 	const parseNone = () => ({ values: {}, positionals: [] });
@@ -101,7 +100,6 @@ export interface Running {
 // One Ctrl-C often arrives twice: from the terminal, and forwarded by `bun run`.
 const secondSignalMs = 500;
 
-/** Milliseconds that a child process has to shut down after its parent process has ended. */
 const orphanMs = 1_000;
 
 /**
@@ -115,7 +113,6 @@ export async function runProgram<Config extends { log: LogOptions }>(
 	write: (line: string) => void = createLineWriter(console.log),
 ): Promise<void> {
 	let configured: Log | undefined;
-	/** Before the configuration is read, it logs internal errors as if nothing were configured. */
 	const log = (): Log => configured ?? createLog(defaultLogOptions(), write);
 	let running: Running | undefined;
 	let stoppedAt: number | undefined;

@@ -45,10 +45,6 @@ export async function checkDatabase(
 	}
 }
 
-/**
- * Describes whether the program will create or update the database tables. Throws a StoreFailure if the tables do not fit
- * this version of the program.
- */
 function describeTables(applied: Inspection["applied"], migrations: readonly Migration[]): string {
 	if (applied === "no file") return "the file will be created";
 	if (applied === "no schema") return "the schema will be created";

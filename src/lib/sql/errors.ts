@@ -25,13 +25,8 @@ export interface DbError {
 	reason: string;
 }
 
-/** A pattern of database error codes, and the kind and description of the errors whose code matches the pattern. */
 type Meaning = readonly [RegExp, DbError["kind"], reason: string];
 
-/**
- * Classifies a database error by the first pattern in `meanings` that matches its code. Returns undefined if none
- * matches.
- */
 function meaningOf(code: string, meanings: readonly Meaning[]): DbError | undefined {
 	const found = meanings.find(([codes]) => codes.test(code));
 	return found && { kind: found[1], reason: found[2] };

@@ -52,7 +52,6 @@ function existing(path: string): string {
 	return existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
 }
 
-/** Throws a CheckFailed unless the program can read and write this file or directory. */
 function requireWritable(path: string, kind: "directory" | "file", variable: string): void {
 	const { R_OK, W_OK, X_OK } = constants;
 	const shown = JSON.stringify(path);

@@ -4,7 +4,6 @@
 
 const { crc32 } = Bun.hash;
 
-/** Header of a gzip file: deflate, no file name, no time, best compression, unknown operating system. */
 const memberHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const storedHeaderLength = 5;
 const trailerLength = 8;
@@ -25,12 +24,7 @@ export class GzipTail {
 	#file: Buffer | undefined;
 	#deflatedAt = 0;
 	#trailerAt = 0;
-	/** CRC-32 checksum of the last bytes that all responses share. It is 0 until these bytes are compressed. */
 	#checksum = 0;
-	/**
-	 * Table for combining CRC-32 checksums. For each bit of the checksum of a response's first part: the bits that it
-	 * inverts in the checksum of the whole response.
-	 */
 	readonly #bitChecksums = new Uint32Array(32);
 
 	/** `bytes` are the last bytes that all responses share. They are compressed at the first call of `after`. */
@@ -64,7 +58,6 @@ export class GzipTail {
 		return file.subarray(start);
 	}
 
-	/** Returns the buffer, which has the deflated bytes, with room for a first part of `length` bytes before them. */
 	#fileFor(length: number): Buffer {
 		const deflatedAt = memberHeader.length + storedHeaderLength + length;
 		if (this.#file && deflatedAt <= this.#deflatedAt) return this.#file;
@@ -84,7 +77,6 @@ export class GzipTail {
 		return Bun.deflateSync(tail, { level: 9 });
 	}
 
-	/** Returns the CRC-32 checksum of a whole response from `before`, the checksum of the response's first part. */
 	#checksumAfter(before: number): number {
 		let checksum = this.#checksum;
 		for (let left = before; left !== 0; left &= left - 1) {

@@ -13,10 +13,6 @@ const space = 0x20;
 const comma = 0x2c;
 const closeBrace = 0x7d;
 
-/**
- * The bytes with which an SSE event with a tool's result can end, and whether such a result is an error (`isError:
- * true`).
- */
 const endings = [
 	{ text: "]}}\n\n", isError: false },
 	{ text: '],"isError":false}}\n\n', isError: false },
@@ -24,21 +20,13 @@ const endings = [
 ] as const;
 
 const isErrorKey = Buffer.from('"isError"');
-/**
- * The bytes with which a key of a JSON object begins, except the object's first key: a comma or a space, then a
- * quotation mark.
- */
 const keyOpenings = [Buffer.from(',"'), Buffer.from(' "')];
 
 export class PlainEvent implements ClientResponse {
 	private constructor(
 		private readonly bytes: Buffer,
-		/**
-		 * Position in the event's bytes at which the JSON-RPC id of the response starts; `idEnd` is the position after it.
-		 */
 		private readonly idStart: number,
 		private readonly idEnd: number,
-		/** Whether the tool's result in this event has `isError: true`. */
 		readonly isError: boolean,
 	) {}
 
@@ -103,22 +91,16 @@ export class PlainEvent implements ClientResponse {
 	}
 }
 
-/** Returns how an SSE event with a tool's result ends; undefined if it may be something else. */
 function endingOf(bytes: Buffer): (typeof endings)[number] | undefined {
 	for (const ending of endings) if (hasText(bytes, bytes.length - ending.text.length, ending.text)) return ending;
 	return undefined;
 }
 
-/** Whether the bytes have this text, which is ASCII, at this position. */
 function hasText(bytes: Buffer, position: number, text: string): boolean {
 	for (let at = 0; at < text.length; at++) if (bytes[position + at] !== text.charCodeAt(at)) return false;
 	return true;
 }
 
-/**
- * Whether the JSON text of a response may have another member after `result`, such as a second `id`. Its content begins
- * at `from` and ends before `end`. Returns true also when in doubt.
- */
 function mayHaveMoreMembers(bytes: Buffer, from: number, end: number): boolean {
 	const first = bytes.indexOf(closeBrace, from);
 	// In most results this is the end of the only object: no other can follow.

@@ -79,10 +79,6 @@ export async function startAiProvider(options: AiSimulationOptions = {}): Promis
 	let wrong: { kind: AiMisbehaviour; left: number } | undefined;
 	let held = Promise.withResolvers<void>();
 
-	/**
-	 * Returns the AI provider's simulated fault for the next request; undefined if none. Decreases the number of requests
-	 * that the fault still affects.
-	 */
 	const nextMisbehaviour = (): AiMisbehaviour | undefined => {
 		const now = wrong;
 		if (!now) return undefined;
@@ -207,10 +203,6 @@ function unauthorized(header: string | null): Response {
 	return openAiError(401, "invalid_api_key", message);
 }
 
-/**
- * Returns the messages of a chat request. If the content of a message is a list of text parts, they are joined into one
- * string.
- */
 function plainMessages({ messages }: ChatRequest): ChatMessage[] {
 	return messages.map(({ role, content }) => ({
 		role,

@@ -85,7 +85,6 @@ export const aiMisbehaviours = [
 
 export type AiMisbehaviour = (typeof aiMisbehaviours)[number];
 
-/** Maximum number of characters of the user's message that the simulated AI quotes. */
 const maxQuoted = 500;
 
 /** The default text of the simulated AI: quotes the last user message. */

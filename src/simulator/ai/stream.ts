@@ -19,7 +19,6 @@ export interface StreamOptions {
 	onEnd(how: "whole" | "broken" | "hung up"): void;
 }
 
-/** Thrown while a response is streamed, to close the connection in the middle. */
 class CutOff extends Error {}
 
 /** Streams a completion as server-sent events. If a simulated fault is set, the stream shows that fault. */

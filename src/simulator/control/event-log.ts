@@ -3,25 +3,19 @@
 
 import { randomBytes } from "node:crypto";
 
-/** Limits of the log: number of events, and their total length in characters. */
 const kept = { events: 2_000, length: 4_000_000 };
-/** Strings in events are cut to this many characters, for example pictures in requests. */
 const longestString = 4_000;
 const maxReaders = 64;
-/** A reader receives about this many characters in one piece. */
 const batchLength = 64 * 1024;
 const reconnectMs = 1_000;
 const defaultHeartbeatMs = 15_000;
 
-/** Matches an event id: the name of the log, and the number of the event. */
 const idPattern = /^([0-9a-f]{8})-(\d{1,15})$/;
 
 interface Reader {
-	/** Number of the next event for the reader. */
 	next: number;
 	/** Why the reader has missed events and must reload; undefined if it has not. */
 	reload: string | undefined;
-	/** Whether the first bytes were sent to the reader. */
 	greeted: boolean;
 	closed: boolean;
 }
@@ -35,7 +29,6 @@ export class EventLog {
 	/** Name of this log, random and part of the event ids, so that ids of an earlier process are recognized. */
 	readonly #name = randomBytes(4).toString("hex");
 	readonly #frames: string[] = [];
-	/** The number of the oldest kept event. */
 	#first = 1;
 	#length = 0;
 	#readers = 0;
@@ -113,7 +106,6 @@ export class EventLog {
 		return { ...reader, next: Number(number) + 1 };
 	}
 
-	/** Resolves with the next text for a reader. */
 	async #read(reader: Reader): Promise<string> {
 		if (!reader.greeted) {
 			reader.greeted = true;
@@ -137,7 +129,6 @@ export class EventLog {
 		return (await this.#isQuiet()) ? ": no new events\n\n" : this.#read(reader);
 	}
 
-	/** Resolves with false at the next event, or with true if there is none within the heartbeat's interval. */
 	async #isQuiet(): Promise<boolean> {
 		const quiet = Promise.withResolvers<true>();
 		const timer = setTimeout(() => quiet.resolve(true), this.heartbeatMs);

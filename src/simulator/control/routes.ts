@@ -24,7 +24,6 @@ import { watch } from "./watch.ts";
 export function controlRoutes(simulator: Controllable): ControlRoutes {
 	const log = new EventLog();
 	let isWatched = false;
-	/** Most simulators run in tests without a reader, so the log is created at the first request for it. */
 	const events = () => {
 		if (!isWatched) watch(simulator, log);
 		isWatched = true;
@@ -68,7 +67,6 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 	};
 }
 
-/** Routes for the recorded requests, and for faults of future requests. */
 function recordRoutes(simulator: Controllable): ControlRoutes {
 	return {
 		"GET /simulator/journal": (request) => {
@@ -99,7 +97,6 @@ function recordRoutes(simulator: Controllable): ControlRoutes {
 	};
 }
 
-/** Routes for the bots' connections to the Gateway. */
 function socketRoutes(simulator: Controllable): ControlRoutes {
 	return {
 		"POST /simulator/sockets/disconnect": async (request) => {
@@ -131,7 +128,6 @@ function socketRoutes(simulator: Controllable): ControlRoutes {
 	};
 }
 
-/** Changes the given rules for shards. Returns all of them. */
 function configureSharding({ world: { sharding } }: Controllable, given: Body<"shardingRequest">) {
 	const { settings } = sharding;
 	const { shards = settings.shards } = given;
@@ -149,7 +145,6 @@ function configureSharding({ world: { sharding } }: Controllable, given: Body<"s
 	};
 }
 
-/** Routes for actions of people outside the REST API, and for settings of bots. */
 function personRoutes(simulator: Controllable): ControlRoutes {
 	return {
 		"POST /simulator/people": async (request) => addPerson(simulator, await readBody(requests.personRequest, request)),
@@ -168,7 +163,6 @@ function guildOf({ world }: Controllable, id: string): Guild {
 	return guild;
 }
 
-/** Adds a person who is not yet in a guild. Throws BadRequest if the user name is taken. */
 function addPerson({ world }: Controllable, { username, global_name = null }: Body<"personRequest">) {
 	for (const { user } of world.accounts.values())
 		if (user.username === username) throw new BadRequest(`username: ${username} is taken`);
@@ -189,7 +183,6 @@ function setIntents({ world, sockets }: Controllable, { bot_id, intents }: Body<
 	return { bot_id, intents };
 }
 
-/** Ends the state `pending` of a member: they have passed membership screening. */
 function passScreening(simulator: Controllable, { guild_id, user_id }: Body<"screeningRequest">) {
 	const guild = guildOf(simulator, guild_id);
 	const member = memberOf(guild, user_id);
@@ -224,7 +217,6 @@ function injectFault({ faults }: Controllable, request: Body<"faultRequest">): I
 	}
 }
 
-/** Connects a user to a voice channel; disconnects them from voice if channel_id is null. */
 function setVoice({ world }: Controllable, { user_id, channel_id, ...own }: Body<"voiceRequest">) {
 	const channel = world.channels.get(channel_id ?? "");
 	const guilds = [...world.guilds.values()].filter(({ members }) => members.has(user_id));
@@ -242,7 +234,6 @@ function setVoice({ world }: Controllable, { user_id, channel_id, ...own }: Body
 	return { user_id, channel_id };
 }
 
-/** Changes the OAuth2 settings of a bot's application. Throws BadRequest if there is no such bot. */
 function configureApplication({ world }: Controllable, given: Body<"applicationRequest">) {
 	const { client_id, client_secret, redirect_uris } = given;
 	if (!world.authorizations.settings(client_id))
@@ -254,7 +245,6 @@ function configureApplication({ world }: Controllable, given: Body<"applicationR
 	return { client_id, ...oauth2Summary(world, client_id) };
 }
 
-/** Votes in a poll as the user with the requested user name. Throws BadRequest if that is not possible. */
 async function vote(simulator: Controllable, given: Body<"voteRequest">) {
 	const { username, channel_id, message_id, answer_ids } = given;
 	try {

@@ -189,10 +189,6 @@ type Leaf = Pick<Command, "name" | "description" | "options"> & {
 	readonly path: readonly string[];
 };
 
-/**
- * Returns the subcommands of a command, or the command itself if it has none. `path` has the names of group and
- * subcommand.
- */
 function leavesOf({ name, description, options = [] }: Command | CommandOption, path: readonly string[]): Leaf[] {
 	const nested = options.filter(isSubcommand);
 	if (nested.length === 0) return [{ name, description, options, path }];

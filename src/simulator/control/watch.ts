@@ -6,13 +6,8 @@ import type { Controllable } from "./controllable.ts";
 import type { EventLog } from "./event-log.ts";
 import { summarizeFault, summarizeInteraction } from "./views.ts";
 
-/**
- * Events that are not logged. They only repeat what one bot may see, or are logged as `interaction` without the
- * interaction's token.
- */
 const leftOut: ReadonlySet<EventType> = new Set(["THREAD_LIST_SYNC", "INTERACTION_CREATE"]);
 
-/** A viewer who sees every event and is in no guild. */
 const watcher = { id: "0", seesContent: true };
 
 /** Adds all further events to `log`, in the format that src/simulator/README.md describes. */
@@ -30,7 +25,6 @@ export function watch(simulator: Controllable, log: EventLog): void {
 	sockets.changed.add((connected) => log.add("bots", { connected }));
 }
 
-/** Whether a request was refused, has no response, or met a fault. */
 function isUnusual({ status, fault }: RequestRecord): boolean {
 	return fault !== undefined || typeof status === "string" || Number(status) >= 400;
 }

@@ -22,7 +22,6 @@ export function botRoleOf(
 	return managed.find(({ name }) => names.includes(name)) ?? managed.find(mayModerate);
 }
 
-/** Converts the name of a role to a user name. Returns undefined if fewer than two valid characters remain. */
 function usernameOf(name: string): string | undefined {
 	const username = name
 		.toLowerCase()

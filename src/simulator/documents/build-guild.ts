@@ -59,18 +59,12 @@ export interface DocumentGuild {
 
 /** Default number of members of a guild whose document lists none. */
 export const defaultMembers = 50;
-/**
- * Maximum number of times that the same step is carried out. A step is repeated if the guild still differs from the
- * document.
- */
 const maxAttempts = 3;
 const progressMs = 2_000;
 
 interface Parts {
 	readonly world: World;
-	/** Users who join the guild. The first one owns it. */
 	readonly people: readonly Account[];
-	/** Returns a function that sends requests to the simulated REST API as this user. */
 	callAs(account: Account): Call;
 }
 
@@ -116,10 +110,6 @@ export async function buildGuild(
 	// They have names from the document, and are shown on a terminal.
 	return { file, guild, bot, notes: notes.map(escapeBreaks) };
 
-	/**
-	 * Adds the roles of bots and other integrations, and makes the simulator's bot a member. Returns the bot, and the
-	 * role that was added for it if the document has none.
-	 */
 	function addManagedRoles(): { bot: Account; added?: WorldRole } {
 		const managed = (document.roles ?? []).filter((role) => role.managed);
 		const own = botRoleOf(document, managed, options.botRoles);
@@ -148,17 +138,12 @@ export async function buildGuild(
 		return { bot, added };
 	}
 
-	/** Reports progress, at most every two seconds. */
 	function report(what: string, done: number, total: number): void {
 		if (performance.now() < reportAt) return;
 		reportAt = performance.now() + progressMs;
 		options.progress?.(`${file}: ${done} of ${total} ${what}`);
 	}
 
-	/**
-	 * Makes the next created entity of a kind, such as a role, get the id that the document has for it. If that id is in
-	 * use, the entity gets a new id.
-	 */
 	function choose(kind: ChosenIdKind, id: string | undefined): void {
 		world.state.chosenIds.delete(kind);
 		if (id === undefined || !isSnowflake(id)) return;
@@ -183,7 +168,6 @@ export async function buildGuild(
 		};
 	}
 
-	/** Returns the user with this id. Adds an invented user if there is none. */
 	function userWith(id: string): User {
 		return world.users.get(id) ?? invent(id);
 	}
@@ -193,7 +177,6 @@ export async function buildGuild(
 		return world.users.add({ ...personNamed(number), ...(id && { id }) });
 	}
 
-	/** Adds the members of the guild. Returns the ids of the invented members, who get random roles. */
 	function addMembers(): string[] {
 		for (const { user } of people) world.members.add(guild, user);
 		const inOverwrites = channelsWithCategories(document).flatMap(({ channel }) =>
@@ -265,10 +248,6 @@ export async function buildGuild(
 		return reply;
 	}
 
-	/**
-	 * Gives members their roles: those that the document lists, random ones to invented members, and one role each to
-	 * three users who have tokens.
-	 */
 	function giveRoles(state: ReadState): void {
 		if (added) world.roles.move(guild, new Map([[added, guild.roles.size]]));
 		const fromLowest = [...guild.roles.values()]
@@ -297,7 +276,6 @@ export async function buildGuild(
 	}
 }
 
-/** The kind of simulator entity that each kind of step creates. */
 const idKinds: Partial<Record<Step["kind"], ChosenIdKind>> = {
 	role: "role",
 	emoji: "emoji",
@@ -308,16 +286,11 @@ const idKinds: Partial<Record<Step["kind"], ChosenIdKind>> = {
 	webhook: "webhook",
 };
 
-/** Returns the name of a guild whose document has no name: that of the file, without directory and extension. */
 function nameOf(file: string): string {
 	const name = file.replace(/^.*[\\/]/, "").replace(/\.\w+$/, "");
 	return name.padEnd(2, "_").slice(0, 100);
 }
 
-/**
- * Returns a copy of a guild document in which each emoji has a picture hash. Emoji without one get the hash of their
- * name.
- */
 function withPictures(document: GuildDocument): GuildDocument {
 	const emojis = document.emojis?.map((emoji) => ({
 		...emoji,

@@ -11,7 +11,6 @@ import { type BuildOptions, defaultMembers, type GuildFile } from "./build-guild
 const maxMembers = 1_000_000;
 const maxFileBytes = 64 * 1024 * 1024;
 
-/** Command-line options by name: the placeholder of the value, how to parse it, and the text for `--help`. */
 const table = {
 	world: {
 		value: "FILE",
@@ -109,7 +108,6 @@ export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 	};
 }
 
-/** Reads a guild document from a file. Returns issues in its place if the file cannot be read or is invalid. */
 async function readWorld(file: string): Promise<GuildFile | { file: string; issues: readonly string[] }> {
 	try {
 		const { size } = await stat(file);
@@ -125,10 +123,6 @@ async function readWorld(file: string): Promise<GuildFile | { file: string; issu
 	}
 }
 
-/**
- * Reads the image files in the directory beside a guild document, by hash. A hash without a file is left out, and the
- * simulator draws an image for it.
- */
 async function readPictures(file: string, document: GuildDocument) {
 	const directory = picturesDirectoryOf(file);
 	const names = await readdir(directory).catch(() => []);

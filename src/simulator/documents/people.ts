@@ -1,6 +1,5 @@
 // Invented people: names, and which roles they have. The same position in a guild always gets the same.
 
-/** Given names of invented people, each with its spelling in user names. */
 const names: readonly (readonly [string, string])[] = [
 	["Ana", "ana"],
 	["Bjørn", "bjorn"],

@@ -22,7 +22,6 @@ export function requirementsOf(
 ): Pick<Guild, "premium_tier" | "features"> {
 	const { roles = [], emojis = [], settings } = document;
 	const channels = channelsWithCategories(document).map(({ channel }) => channel);
-	/** Returns the lowest boost level whose limit is at least `needed`, or the highest level if no limit is. */
 	const levelFor = (needed: number, limits: readonly number[]) => {
 		const level = limits.findIndex((limit) => needed <= limit);
 		return level === -1 ? limits.length - 1 : level;

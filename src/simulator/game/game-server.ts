@@ -118,10 +118,6 @@ export async function startGameServer(options: GameServerOptions = {}): Promise<
 	const donators: Donator[] = [];
 	const bans = new Map<string, string>();
 	const requests: GameRequest[] = [];
-	/**
-	 * The simulated faults of the game server, by route. The fault with the key "*" applies to all routes that have none
-	 * of their own.
-	 */
 	const wrong = new Map<string, { kind: Misbehaviour; left: number; executed: boolean }>();
 	let held = Promise.withResolvers<void>();
 
@@ -159,10 +155,6 @@ export async function startGameServer(options: GameServerOptions = {}): Promise<
 		["GET /api/donators", list],
 	]);
 
-	/**
-	 * Returns the game server's simulated fault for a request to a route; undefined if none. Decreases the number of
-	 * requests that the fault still affects.
-	 */
 	const nextMisbehaviour = (route: string) => {
 		const key = wrong.has(route) ? route : "*";
 		const now = wrong.get(key);

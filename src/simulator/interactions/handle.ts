@@ -136,7 +136,6 @@ function modalOf({ state, modal }: Interaction): VisibleModal | undefined {
 	};
 }
 
-/** The response that Discord's client shows to a user if the bot did not respond in time. */
 function failedReply({ command, channel }: Interaction): Reply {
 	return {
 		id: "",

@@ -31,7 +31,6 @@ export type Invocation = Invoked & {
 type Invoked =
 	| {
 			readonly type: InteractionType.ApplicationCommand | InteractionType.ApplicationCommandAutocomplete;
-			/** The command that was used, with the values of its options or the target of its context menu. */
 			readonly data: object;
 			readonly command: Command;
 			readonly message?: never;
@@ -40,7 +39,6 @@ type Invoked =
 	| {
 			readonly type: InteractionType.MessageComponent;
 			readonly data: ComponentData;
-			/** The message whose button was pressed or whose select menu was used. */
 			readonly message: Message;
 			readonly command?: never;
 			readonly trigger?: never;
@@ -48,10 +46,8 @@ type Invoked =
 	| {
 			readonly type: InteractionType.ModalSubmit;
 			readonly data: object;
-			/** The message whose button or select menu opened the modal; undefined if a command opened it. */
 			readonly message: Message | undefined;
 			readonly command?: never;
-			/** The interaction whose response opened the modal. */
 			readonly trigger: Interaction;
 	  };
 
@@ -154,7 +150,6 @@ export function originOf(interaction: Interaction): Partial<NewMessage> {
 	};
 }
 
-/** Returns the full name of a used command, including group and subcommand. */
 function nameOf(name: string, data: object): string {
 	const { options = [] } = data as { options?: readonly UsedOption[] };
 	const nested = options.find((one) => one.options);
@@ -177,7 +172,6 @@ function typeOf(interaction: Interaction): MessageType {
 	return isSlash ? MessageType.ChatInputCommand : MessageType.ContextMenuCommand;
 }
 
-/** Returns the target of a message command: the message in whose context menu it was used. */
 function targetOf({ data, command }: Interaction): { id: string } | undefined {
 	if (command?.type !== ApplicationCommandType.Message) return undefined;
 	return { id: (data as { target_id: string }).target_id };
@@ -205,7 +199,6 @@ function metadataOf(interaction: Interaction): object {
 	};
 }
 
-/** Returns the target of a user command: the user in whose context menu it was used. */
 function targetUserOf({ data }: Interaction): User | undefined {
 	const { target_id = "", resolved } = data as {
 		target_id?: string;
@@ -214,10 +207,6 @@ function targetUserOf({ data }: Interaction): User | undefined {
 	return resolved?.users?.[target_id];
 }
 
-/**
- * Returns the API field `authorizing_integration_owners`: the guild in which the application is installed, or "0" in
- * DMs.
- */
 function ownersOf({ channel }: { channel: Channel }): Sent<APIAuthorizingIntegrationOwnersMap> {
 	return { "0": inGuild(channel) ? channel.guild_id : "0" };
 }

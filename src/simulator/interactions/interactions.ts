@@ -31,16 +31,12 @@ export const discordInteractionTiming: InteractionTiming = {
 type Live = Invocation & { -readonly [K in keyof Progress]: Progress[K] } & {
 	readonly followUps: Message[];
 	readonly timer: Timer;
-	/** Resolves when the application responds to the command or button, edits its response, or runs out of time. */
 	changed: PromiseWithResolvers<void>;
 };
 
 export class Interactions {
-	/** All uses of commands and buttons by interaction id, oldest first. */
 	readonly #all = new Map<string, Live>();
-	/** Ephemeral messages by id, each with the id of the only user who sees it. */
 	readonly #ephemeral = new Map<string, { message: Message; userId: string }>();
-	/** The texts of the application's response messages after each edit, oldest first, by message id. */
 	readonly #edits = new Map<string, readonly string[]>();
 	/** Notified of every new interaction, and again after the application's response or a timeout has changed it. */
 	readonly changed = new Subscribers<Interaction>();
@@ -212,7 +208,6 @@ export class Interactions {
 	}
 }
 
-/** Creates an interaction token in Discord's format: the interaction id, then random characters, in base64url. */
 function newInteractionToken(id: string): string {
 	const random = randomBytes(48).toString("base64url");
 	return Buffer.from(`interaction:${id}:${random}`).toString("base64url");

@@ -87,7 +87,6 @@ type MessageIds = Pick<Message, "id" | "channel_id">;
 interface ClientContext {
 	readonly world: World;
 	readonly interactions: Interactions;
-	/** Sends a POST request with a JSON body, and files, to the simulated REST API as this user. */
 	call(path: string, body: unknown, files?: readonly Upload[]): Promise<Response>;
 	findChannel(name: string): Channel;
 }
@@ -115,7 +114,6 @@ export function createUserClient(account: Account, context: ClientContext): User
 		if (message) return message;
 		throw new Error(`the user ${user.username} cannot see the message ${id}`);
 	};
-	/** Finds the slash command of a line such as "name group subcommand". */
 	const findSlash = (channelName: string, line: string) => {
 		const channel = context.findChannel(channelName);
 		const [name = "", ...subcommands] = line.split(" ");
@@ -123,7 +121,6 @@ export function createUserClient(account: Account, context: ClientContext): User
 		const { application_id, id } = findCommand(world, channel, name, type);
 		return { channel, subcommands, application_id, data: { id, type } };
 	};
-	/** Uses a command in a context menu. */
 	const runOn = (
 		type: CommandKind.User | CommandKind.Message,
 		channelName: string,
@@ -138,7 +135,6 @@ export function createUserClient(account: Account, context: ClientContext): User
 			data: { id, type, target_id },
 		});
 	};
-	/** Uses a button or select menu of a message. */
 	const use = (what: string, message: Message, data: object) =>
 		ask(what, context.findChannel(message.channel_id), {
 			type: InteractionType.MessageComponent,
@@ -230,7 +226,6 @@ export function createUserClient(account: Account, context: ClientContext): User
 	};
 }
 
-/** The commands of all bots in a channel's guild, or of the bot in a direct message channel. */
 function commandsIn(world: World, channel: Channel): Command[] {
 	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
 	return [...world.accounts.values()]

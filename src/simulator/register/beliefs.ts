@@ -35,10 +35,6 @@ const sourced =
 
 const documented = sourced("documentation", "2026-08-06");
 const inOpenApi = sourced("OpenAPI", "2026-07-18");
-/**
- * Records an assumption about Discord. Its source is discord-userdoccers, unofficial documentation by authors of
- * Discord clients.
- */
 const observed = sourced("documentation", "2026-07-21");
 
 /** Why `bun run bot --probe-guild` does not check guesses about Discord's OAuth2. */

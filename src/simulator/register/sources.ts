@@ -7,10 +7,6 @@ export interface Source {
 	readonly asOf: string;
 }
 
-/**
- * Table of the pages of Discord's documentation. After a page and the date it was read come the routes (with their
- * sections) and events that the page describes. Pages without a host are on discord.com.
- */
 const table = `
 events/gateway 2026-08-06
 	GET /gateway get-gateway

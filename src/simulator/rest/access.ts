@@ -17,7 +17,6 @@ import type { World } from "../world/world.ts";
 import { apiError, formError, found } from "./errors.ts";
 import type { Call, Found, Route } from "./route.ts";
 
-/** Names of path parameters whose values are not snowflake ids. */
 const nonIdParams = new Set([
 	"interaction_token",
 	"webhook_token",

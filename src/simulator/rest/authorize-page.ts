@@ -13,10 +13,6 @@ const pageHeaders = {
 	"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 };
 
-/**
- * The query parameters of the page on which a person authorizes an application: which application, and what it
- * requests.
- */
 interface Query {
 	readonly client: User;
 	readonly redirectUri: string;
@@ -39,7 +35,6 @@ class PageError extends Error {
 	}
 }
 
-/** An error that is sent to the application: the person is redirected to the application with the error in the URL. */
 class RedirectError extends Error {
 	constructor(
 		readonly error: string,
@@ -115,10 +110,6 @@ function readRedirectUri({ redirectUris }: OAuth2Settings, given: string | null)
 	return found;
 }
 
-/**
- * Handles the form of the authorization page: redirects the person to the application, with a code or an error in the
- * URL.
- */
 function redirect(world: World, query: Query, form: URLSearchParams): Response {
 	const target = new URL(query.redirectUri);
 	try {
@@ -135,10 +126,6 @@ function redirect(world: World, query: Query, form: URLSearchParams): Response {
 	});
 }
 
-/**
- * Returns an OAuth2 code if the person has authorized the application. Throws a RedirectError if the person declined or
- * the PKCE parameters or scopes are invalid, and a PageError if the form is invalid.
- */
 function accept(world: World, query: Query, form: URLSearchParams): string {
 	const user = world.users.get(form.get("user_id") ?? "");
 	const answer = form.get("authorize");
@@ -199,7 +186,6 @@ ${choices.join("\n")}
 	);
 }
 
-/** Returns the HTML of a whole page with this title and body, which are HTML, too. */
 function render(title: string, body: string): string {
 	return `<!doctype html>
 <html lang="en">

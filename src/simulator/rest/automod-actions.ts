@@ -89,7 +89,6 @@ function executeAction(action: APIAutoModerationAction, context: ActionContext):
 	});
 }
 
-/** Sends the alert about a blocked or flagged message to the channel that the AutoMod action names. */
 function sendAlert(
 	channelId: string | undefined,
 	{ world, guild, channel, member, text, violation }: ActionContext,

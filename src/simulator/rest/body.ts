@@ -10,7 +10,6 @@ export interface Content {
 	readonly files: ReadonlyMap<string, Blob>;
 }
 
-/** Discord's limit for the size of an uploaded file in guilds without boosts. */
 const fileLimitBytes = 10 * 1024 * 1024;
 
 // Deeper than anything Discord accepts, and shallow enough for JSON.stringify.

@@ -3,7 +3,6 @@
 
 import type { Picture, Pictures } from "../world/guilds/pictures.ts";
 
-/** The image formats that the CDN offers, by the file extension in a picture's URL. */
 const formats = {
 	png: "png",
 	jpg: "jpeg",

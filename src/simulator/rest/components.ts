@@ -57,7 +57,6 @@ function checkLink(url: string | null | undefined): void {
 
 const selects = new Set<number>(selectTypes);
 
-/** A request field with a message component. `read` parses the component according to its type. */
 function component(read: (type: number, value: unknown) => Stored) {
 	const typed = f.object({ type: f.required(f.integer(1, 100)) });
 	return f.refine(f.unchecked, (value) => read(f.required(typed).read(value).type, value));
@@ -131,7 +130,6 @@ export function checkTotals(components: readonly unknown[]): void {
 		);
 }
 
-/** Returns components with those in them and beside them. `content` is the text of a text display. */
 function nested(given: readonly unknown[]): { content?: unknown }[] {
 	return given.flatMap((value) => {
 		const { components = [], accessory = [] } = Object(value);
@@ -139,7 +137,6 @@ function nested(given: readonly unknown[]): { content?: unknown }[] {
 	});
 }
 
-/** Throws if two message components have the same custom_id. Disabled components count too. */
 function requireUniqueIds(rows: readonly Stored[]): void {
 	const seen = new Set<unknown>();
 	const errors: FormErrors = {};

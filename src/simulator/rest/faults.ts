@@ -4,10 +4,6 @@ import { RESTJSONErrorCodes } from "discord.js";
 import { Subscribers } from "../world/state/subscribers.ts";
 import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
 
-/**
- * Selects requests by method and by route or path; "*" matches anything. Examples: "POST
- * /channels/:channel_id/messages", "POST /channels/123/*", "* *".
- */
 type Match = string;
 
 export interface FaultLimits {

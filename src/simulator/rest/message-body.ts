@@ -17,7 +17,6 @@ import type { Call, ReadForm } from "./route.ts";
 
 const link = f.nullable(f.text(0, 2048));
 
-/** A field whose text is trimmed before it is measured: the limits of embeds are of trimmed texts. */
 const trimmed = (max: number) => ({
 	read: (value: unknown) => f.text(0, max).read(typeof value === "string" ? value.trim() : value),
 });
@@ -97,10 +96,6 @@ export function notSimulatedField(what: string) {
 	});
 }
 
-/**
- * Converts the embeds of a request body to the embeds of the stored message. Throws if their texts are too long
- * together.
- */
 function storedEmbeds(embeds: readonly Embed[]): SentEmbed[] {
 	const length = embeds.reduce((sum, one) => sum + textLength(one), 0);
 	if (length > 6000) throw formError("MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000", "embeds");
@@ -144,10 +139,6 @@ const usersOnly: AllowedMentions = {
 	replied_user: undefined,
 };
 
-/**
- * Finds those mentions in the text of a new message that are allowed by the message's field `allowed_mentions` and by
- * the sender's permissions.
- */
 function findMentions(
 	call: Call,
 	channel: Channel,
@@ -283,7 +274,6 @@ function checkComponentsV2(
 	checkTotals(components);
 }
 
-/** Returns `flags` without those that the author of a message may not set. Discord ignores them, too. */
 function settableFlags(flags: number): number {
 	return flags & (MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications | MessageFlags.IsComponentsV2);
 }

@@ -73,10 +73,6 @@ export function asForward(call: Call, target: Channel, body: Content, reference:
 	};
 }
 
-/**
- * Returns the message to forward and its channel. Throws if the sender of the request may not view the channel or
- * read the message.
- */
 function forwarded(call: Call, { channel_id, message_id }: Reference): { channel: Channel; message: Message } {
 	const { world, actor } = call;
 	if (channel_id === undefined) throw missingField("message_reference", "channel_id");

@@ -71,7 +71,6 @@ export class RateLimiter {
 	readonly #limits: RateLimits;
 	readonly #buckets = new Map<string, Bucket>();
 
-	/** Returns the time in milliseconds of any clock. */
 	readonly #now: () => number;
 
 	constructor(limits: RateLimits, now: () => number = Date.now) {
@@ -104,14 +103,7 @@ export class RateLimiter {
 	 * Counts a request against its rate limits. Returns the rate limit headers for the response; throws a 429 if a
 	 * limit is exceeded.
 	 */
-	take(request: {
-		actor: string;
-		/** Method and path pattern of the requested route. */
-		route: string;
-		major: string;
-		/** Whether the request is exempt from the global rate limit. */
-		exempt: boolean;
-	}): Record<string, string> {
+	take(request: { actor: string; route: string; major: string; exempt: boolean }): Record<string, string> {
 		this.#forgetOld();
 		const global = this.#bucket(`${request.actor} *`, this.#limits.global);
 		if (!request.exempt && global.used >= this.#limits.global.requests)

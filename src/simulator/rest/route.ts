@@ -39,9 +39,6 @@ export interface Found {
 
 type If<Path, Part extends string, T> = Path extends `${string}${Part}${string}` ? T : never;
 
-/**
- * The names of the objects that the router looks up for a path pattern: "guild" if the pattern contains ":guild_id".
- */
 type FoundIn<Path> =
 	| If<Path, ":guild_id", "guild">
 	| If<Path, ":channel_id", "channel">
@@ -61,34 +58,16 @@ interface Request<Path, Body, Query> {
 	readonly world: World;
 	readonly interactions: Interactions;
 	readonly actor: Account;
-	/**
-	 * If the request has an OAuth2 access token: the scopes and tokens that the sender, a person, has granted to an
-	 * application. Undefined for requests with other tokens.
-	 */
 	readonly authorization: Authorization | undefined;
-	/** The values of the path parameters by name. */
 	readonly params: Readonly<Record<string, string> & Record<ParamsIn<Path>, string>>;
 	readonly body: Body;
 	readonly query: Query;
-	/** The uploaded files of a multipart request body, by part name. */
 	readonly files: ReadonlyMap<string, Blob>;
-	/** The sender of the request and the request's audit log reason, for the guild's audit log. */
 	readonly by: Attribution;
-	/**
-	 * The Authorization header of the request; "" if it has none. Only the OAuth2 routes, which authenticate applications
-	 * themselves, read it.
-	 */
 	readonly authorizationHeader: string;
-	/** The host and port to which the client sent the request. */
 	readonly host: string;
-	/** Stores an uploaded file. Returns its URL. */
 	storeFile(path: string, file: Blob): string;
-	/**
-	 * Keeps the request out of the simulator's journal of changes. A route's handler calls this function if the request
-	 * changed nothing.
-	 */
 	skipJournal(): void;
-	/** Sets the HTTP status of the response, for routes whose successful responses have different statuses. */
 	setStatus(status: number): void;
 }
 
@@ -98,7 +77,6 @@ interface Request<Path, Body, Query> {
 export type Call<Path = "", Body = unknown, Query = unknown> = Request<Path, Body, Query> &
 	Readonly<Partial<Found> & Pick<Found, FoundIn<Path>>>;
 
-/** The expected request body: its fields by name, or one field if the body is not an object. */
 type Form = Fields | Field<unknown>;
 
 /** The type of a request body or query after parsing. */
@@ -107,10 +85,6 @@ export type ReadForm<F> = F extends Field<infer T> ? Exclude<T, undefined> : { [
 type Run<Path, B, Q> = (call: Call<Path, ReadForm<B>, ReadForm<Q>>) => unknown;
 
 interface RouteSpec<Path, B extends Form, Q extends Fields> {
-	/**
-	 * The permissions that the sender of the request needs: in the channel of the path, or in the guild if the path has
-	 * no channel.
-	 */
 	readonly needs?: bigint;
 	/**
 	 * The route can be used without a token. Sources: for the route that returns the Gateway URL
@@ -118,32 +92,15 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	 * OpenAPI document.
 	 */
 	readonly withoutToken?: true;
-	/** Only bots can use the route; requests of people are refused. */
 	readonly botsOnly?: true;
-	/**
-	 * The OAuth2 scope that an access token needs to use the route in a person's name; "any" if it needs no particular
-	 * scope. Routes without this property refuse access tokens.
-	 */
 	readonly scope?: Scope | "any";
-	/** The route needs an OAuth2 access token; requests of bots and people are refused. */
 	readonly applicationsOnly?: true;
-	/**
-	 * The request body is an HTML form (as in OAuth2) instead of JSON; each field of the parsed body is a string. The
-	 * router does not authenticate the sender: the route's handler does that.
-	 */
 	readonly form?: true;
 	readonly body?: B;
 	readonly query?: Q;
-	/** The HTTP status of a successful response with a body: 200 by default. Without a body it is 204. */
 	readonly status?: number;
-	/** True if the route may change archived threads. */
 	readonly inArchived?: true;
-	/**
-	 * True if the route's requests change no stored state, or contain secrets. The simulator's journal of changes does not
-	 * record them.
-	 */
 	readonly fleeting?: true;
-	/** Handles the request. Returns the response body; undefined for a response without a body. */
 	readonly run: Run<Path, B, Q>;
 }
 

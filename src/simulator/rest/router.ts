@@ -40,7 +40,6 @@ const otherPaths = [
 	"/guilds/:guild_id/voice-states/@me",
 ];
 
-/** Thrown to close the client's connection without a response. */
 class HangUp extends Error {
 	override name = "HangUp";
 }
@@ -66,25 +65,18 @@ export interface Exchange {
 	readonly fault: Effect["kind"] | undefined;
 }
 
-/** The account that counts as the sender of requests without a token, on routes that need no token. */
 const anonymous: Account = {
 	token: "",
 	user: { id: "0", ...newUserProfile, username: "anonymous" },
 	privilegedIntents: [],
 };
 
-/**
- * The sender of a request. If an application sent the request with an OAuth2 access token: the person in whose name it
- * acts, and what the person has authorized the application to do.
- */
 interface Sender {
 	readonly actor: Account;
 	readonly authorization?: Authorization;
 }
 
-/** What is known so far about a request that is being handled, to log it and to complete its response. */
 interface Seen {
-	/** The rate limit headers. All responses have them, including errors. */
 	limits: Record<string, string>;
 	route?: string;
 	content?: Content;
@@ -100,7 +92,6 @@ export interface UnknownRoute {
 
 export class Router {
 	readonly #parts: Parts;
-	/** The simulated routes by the number of segments in their paths, to find the route of a request quickly. */
 	readonly #routesByLength: ReadonlyMap<number, readonly Route[]>;
 	readonly #unknown = new Map<string, UnknownRoute>();
 	#closed = false;
@@ -272,10 +263,6 @@ export class Router {
 		return { actor };
 	}
 
-	/**
-	 * Returns the person in whose name an application sends a request with an OAuth2 access token. Throws if the token is
-	 * invalid or lacks the scope that the route requires.
-	 */
 	#authenticateApplication(token: string, { scope }: Route): Sender {
 		const authorization = this.#parts.world.authorizations.byAccessToken(token);
 		const hasScope = scope === "any" || (scope !== undefined && authorization?.scopes.includes(scope));
@@ -329,7 +316,6 @@ export class Router {
 	}
 }
 
-/** Converts a query string to an object. A key that occurs several times gets a list of values. */
 function parseQuery(given: URLSearchParams): Record<string, string | string[]> {
 	const entries = [...new Set(given.keys())].map((key) => {
 		const values = given.getAll(key);

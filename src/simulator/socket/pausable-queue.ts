@@ -1,10 +1,6 @@
 // Runs work at once, or in order after a pause.
 
 export class PausableQueue {
-	/**
-	 * The functions that were added to the queue while it is paused, to be called when it is resumed; undefined if the
-	 * queue is not paused.
-	 */
 	#waiting: (() => void)[] | undefined;
 
 	/** Pauses the queue (true), or resumes it and calls the functions that were added during the pause (false). */

@@ -29,7 +29,6 @@ export interface SessionConnection {
  */
 export type Alter = (type: string, data: unknown) => unknown;
 
-/** Events, beside those about the bot itself, after which a bot may view other channels than before. */
 const sightEvents: ReadonlySet<EventType> = new Set([
 	...(["CHANNEL_CREATE", "CHANNEL_UPDATE", "CHANNEL_DELETE"] as const),
 	...(["GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE"] as const),
@@ -59,7 +58,6 @@ export class Session {
 	constructor(
 		readonly bot: Account,
 		readonly intents: number,
-		/** The number of the bot's shard, and how many shards the bot has. */
 		readonly shard: readonly [id: number, count: number],
 	) {}
 

@@ -83,16 +83,11 @@ export class SocketHub {
 	readonly #sessions = new Map<string, Session>();
 	readonly #newConnections = new PausableQueue();
 	readonly #memberRequests = new PausableQueue();
-	/**
-	 * When each bot last requested all members of a guild, in milliseconds (performance.now()). Keys are "botId
-	 * guildId".
-	 */
 	readonly #allMembersAt = new Map<string, number>();
 	readonly #sockets = new Set<Socket>();
 	/** Notified after each change, with the user ids of the connected bots. */
 	readonly changed = new Subscribers<readonly string[]>();
 	#ignoresHeartbeats = false;
-	/** The HTTP status with which new WebSocket connections are refused; undefined if they are accepted. */
 	#refusedStatus: number | undefined;
 	#upgrades = 0;
 	#alter: Alter | undefined;
@@ -440,7 +435,6 @@ export class SocketHub {
 	}
 }
 
-/** Whether a bot with `shards` shards can have one with this number. Numbers begin at 0. */
 function isValidShard(shard: number, shards: number): boolean {
 	return Number.isInteger(shard) && Number.isInteger(shards) && shard >= 0 && shard < shards;
 }
@@ -457,7 +451,6 @@ function send(socket: Socket, op: Op, d: unknown): void {
 	socket.send(JSON.stringify({ op, d, s: null, t: null }));
 }
 
-/** Thrown after an invalid payload, to close the bot's WebSocket connection with a close code. */
 class CloseError extends Error {
 	override name = "CloseError";
 

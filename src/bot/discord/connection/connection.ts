@@ -54,15 +54,7 @@ const connectionTiming = {
 	 * network latency.
 	 */
 	identifyMs: 5_500,
-	/**
-	 * Returns the time of a monotonic clock, in milliseconds, to measure the time between two logins to Discord's
-	 * Gateway.
-	 */
 	identifyClock: () => performance.now(),
-	/**
-	 * Maximum duration of a connection loss, in milliseconds. After a longer one, the bot ignores the messages and
-	 * interactions that Discord replays.
-	 */
 	maxCommandAgeMs: 30_000,
 	/**
 	 * How long a discord.js client waits for the guilds of a new Gateway session before the client becomes ready, in
@@ -87,7 +79,6 @@ const eventsBeforeReady = new Set<string>([
 	GatewayDispatchEvents.GuildMemberRemove,
 ]);
 
-/** Gateway events with a list of members, complete as they are now. */
 const eventsWithMembers = new Set<string>([GatewayDispatchEvents.GuildCreate, GatewayDispatchEvents.GuildMembersChunk]);
 
 const memberEvents = new Set<string>([
@@ -96,19 +87,12 @@ const memberEvents = new Set<string>([
 	GatewayDispatchEvents.GuildMemberRemove,
 ]);
 
-/**
- * Maximum number of events of a shard that are held back until all shards are connected. Further events are dropped. It
- * can take minutes until a bot with many shards is connected.
- */
 const maxDeferredEvents = 10_000;
 
-/** Maximum time that the bot, when it stops, waits for Discord to close the connection, in milliseconds. */
 const closeTimeoutMs = 500;
 
-/** Host of Discord's own API. Any other host is a simulator, whose tokens are not at Discord's developer portal. */
 const discordHost = "discord.com";
 
-/** Returns the message for an operator whose bot token is refused by the API with this base URL. */
 function tokenRefused(api: string): string {
 	return URL.parse(api)?.hostname === discordHost
 		? `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`
@@ -182,10 +166,8 @@ export class Connection {
 	readonly #options: ConnectionOptions;
 	readonly #timing: typeof connectionTiming;
 	readonly #closing = new AbortController();
-	/** Resolves when Discord's rate limit lets a shard identify (start a session) on the Gateway. */
 	readonly #waitForIdentify: ReturnType<typeof createIdentifyThrottler>;
 	readonly #starts: SessionStarts;
-	/** Sockets to Discord's Gateway that are not closed yet. */
 	readonly #sockets = new Set<SocketConnection>();
 	/**
 	 * By shard: functions that each pass one Gateway event to discord.js. The events arrived before the discord.js client
@@ -196,7 +178,6 @@ export class Connection {
 	#undeferredEvents = 0;
 	readonly #shards = new ShardStates();
 	readonly #members: MemberLoader;
-	/** A running request for GET /gateway/bot. */
 	#gateway: Promise<unknown> | undefined;
 	readonly #fail: (error: Error) => void;
 	#client: Client | undefined;
@@ -365,10 +346,6 @@ export class Connection {
 		await ready;
 	}
 
-	/**
-	 * Waits until the bot may start `sessions()` more Gateway sessions. `fetchLimit` returns the response to GET
-	 * /gateway/bot.
-	 */
 	#waitForStart(fetchLimit: () => Promise<unknown>, sessions: () => number): Promise<void> {
 		const note = (reason: string) => this.#noteState(reason);
 		const { signal } = this.#closing;
@@ -432,7 +409,6 @@ export class Connection {
 		return client;
 	}
 
-	/** The options for the socket of one shard. */
 	#socketOptions(client: Client, manager: Manager, shard: Shard): SocketOptions {
 		const { id, count } = shard;
 		let isLimitChecked = true;
@@ -470,13 +446,11 @@ export class Connection {
 		};
 	}
 
-	/** Requests GET /gateway/bot. Shards that ask at the same time share one request. */
 	#fetchGateway(manager: Manager): Promise<unknown> {
 		this.#gateway ??= manager.fetchGatewayInformation(true).finally(() => (this.#gateway = undefined));
 		return this.#gateway;
 	}
 
-	/** The id of a shard as a log field, if there are several. */
 	#shardField(shard: number): { shard?: number } {
 		return this.#shards.count > 1 ? { shard } : {};
 	}
@@ -570,10 +544,6 @@ export class Connection {
 			});
 	}
 
-	/**
-	 * Checks the bot's token after Discord answered 401: requests the bot's Discord user until the token works or Discord
-	 * answers 401 again.
-	 */
 	async #verifyToken(client: Client): Promise<void> {
 		if (this.#isTokenRefused || !client.isReady()) return;
 		this.#isTokenRefused = true;

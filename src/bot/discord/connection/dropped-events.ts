@@ -8,16 +8,13 @@ import type { Log } from "../../../lib/log.ts";
  * fill the log.
  */
 const logEveryMs = 60_000;
-/** Maximum number of stack frames that are logged for an error. */
 const maxFrames = 4;
 
 const knownTypes = new Set<unknown>(Object.values(GatewayDispatchEvents));
 
 interface Dropped {
 	count: number;
-	/** Number of dropped Gateway events of one event type that log lines have already reported. */
 	logged: number;
-	/** When dropped Gateway events of one event type were last logged, in milliseconds of `performance.now()`. */
 	loggedAt: number;
 }
 

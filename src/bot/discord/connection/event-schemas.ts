@@ -107,7 +107,6 @@ const auditLogEntry = v.looseObject({
 });
 const eventWithMember = v.looseObject({ member: v.optional(guildMember) });
 
-/** Schema of all Gateway events that have no schema of their own. Only the ids are checked. */
 const otherEvent = v.looseObject({
 	guild_id: v.nullish(id),
 	channel_id: v.nullish(id),
@@ -115,7 +114,6 @@ const otherEvent = v.looseObject({
 	message_id: v.nullish(id),
 });
 
-/** Schemas of the data of Gateway events, by event type. */
 const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	GUILD_CREATE: v.union([unavailableGuild, wholeGuild]),
 	GUILD_UPDATE: guild,

@@ -5,9 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 interface Bucket {
-	/** When the next shard may identify, in milliseconds of the clock. */
 	nextAt: number;
-	/** The shards that wait, in the order in which they may identify. */
 	readonly waiting: { readonly shard: number }[];
 }
 

@@ -1,7 +1,6 @@
 // Hands the messages of a socket on in slices of time. Bun reads a socket for as long as data arrives, before it serves
 // any other: while Discord sends the members of a large guild, all calls would wait.
 
-/** Milliseconds for which messages are handled before other work gets its turn. One message can take longer. */
 const sliceMs = 5;
 
 /**
@@ -22,7 +21,6 @@ export class Inbox {
 	 */
 	#waiting: Uint8Array<ArrayBuffer>[] = [];
 	#next = 0;
-	/** Number of bytes of the waiting texts. */
 	#length = 0;
 	#spentMs = 0;
 	#turn: NodeJS.Immediate | undefined;

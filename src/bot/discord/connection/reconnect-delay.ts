@@ -32,9 +32,7 @@ export interface ConnectionEnd {
 
 export class ReconnectDelay {
 	#failures = 0;
-	/** Number of logins since the last session that lasted. */
 	#logins = 0;
-	/** When the outage began, in milliseconds of the clock. */
 	#since: number | undefined;
 
 	constructor(

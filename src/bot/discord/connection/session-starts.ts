@@ -13,16 +13,13 @@ import type { Log } from "../../../lib/log.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 
 const dayMs = 86_400_000;
-/** Discord's default limit on session starts (logins to its Gateway) in 24 hours. */
 const defaultTotal = 1_000;
 /**
  * Share of Discord's limit on logins that the running bot does not use, so that other programs with the same token and
  * the command `--check` can still log in.
  */
 const reservedShare = 0.1;
-/** Maximum time until the bot asks Discord again how many logins are left. */
 const maxWaitMs = 3_600_000;
-/** Minimum time until the bot asks Discord again how many logins are left, after none were left. */
 const minWaitMs = 60_000;
 
 /**
@@ -32,9 +29,7 @@ const minWaitMs = 60_000;
 const limitSchema = v.object({
 	total: v.number(),
 	remaining: v.number(),
-	/** Milliseconds until Discord resets its count of the bot's session starts (logins). */
 	reset_after: v.fallback(v.number(), dayMs),
-	/** Number of shards that may identify at once. */
 	max_concurrency: v.fallback(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
 });
 type Limit = v.InferOutput<typeof limitSchema>;
@@ -48,23 +43,14 @@ export function sessionStartsFile(directory: string): string {
 }
 
 export class SessionStarts {
-	/**
-	 * Times of the bot's session starts (logins to Discord) in the last 24 hours, in epoch milliseconds; undefined until
-	 * they are loaded.
-	 */
 	#times: number[] | undefined;
 	#lastReason: string | undefined;
 	#fileError: string | undefined;
 	#maxConcurrency = 1;
 
 	constructor(
-		/**
-		 * Path of the file that stores the times of logins across restarts. If undefined, the times are kept in memory
-		 * only.
-		 */
 		private readonly file: string | undefined,
 		private readonly log: Log,
-		/** Returns the wall clock time in epoch milliseconds. The clock may be set forward or back at any time. */
 		private readonly now: () => number = Date.now,
 	) {}
 
@@ -132,7 +118,6 @@ export class SessionStarts {
 		this.#write(this.#times);
 	}
 
-	/** Milliseconds until the bot may start this many sessions, the limit being `limit`; 0 or less if it may now. */
 	#waitMs(limit: Limit | undefined, sessions: number): number {
 		const total = limit?.total ?? defaultTotal;
 		// Other servers of the API may allow very few; a limit of one has no reserve.
@@ -182,7 +167,6 @@ export class SessionStarts {
 		}
 	}
 
-	/** Logs once that the file with the times of the bot's logins cannot be read or written. */
 	#logFileError(error: unknown): void {
 		const reason = codeOf(error) ?? String(error);
 		if (this.#fileError === undefined)

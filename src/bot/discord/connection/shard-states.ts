@@ -15,12 +15,7 @@ interface State {
 	connected: boolean;
 	since: Date;
 	reason: string;
-	/** Whether the shard has a session on Discord's Gateway. */
 	hasSession: boolean;
-	/**
-	 * When the last data arrived before the connection was lost, in milliseconds of `performance.now()`; undefined while
-	 * connected and before the first session.
-	 */
 	lostAt: number | undefined;
 	/** Number of replayed messages and interactions that were ignored, because the connection loss was long. */
 	ignoredCommands: number;

@@ -11,7 +11,6 @@ export function shardOf(guildId: string, count: number): number {
 	return count === 1 ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(count));
 }
 
-/** Maximum number of shards that is taken from a response. The largest bots have a few thousand. */
 const maxRecommended = 10_000;
 
 /**

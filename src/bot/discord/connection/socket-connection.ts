@@ -6,7 +6,6 @@ import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import { isObject, type JsonObject } from "../../../mcp/json-rpc.ts";
 import { Inbox } from "./inbox.ts";
 
-/** WebSocket close code of a connection that ended without a close frame. */
 const abnormalClosure = 1006;
 
 /** Close code that the bot sends to Discord's Gateway so that the session can be resumed later. */

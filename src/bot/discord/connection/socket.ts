@@ -103,7 +103,6 @@ const finalCodes = new Set<number>([
 	GatewayCloseCodes.DisallowedIntents,
 ]);
 
-/** Close code that the bot sends to Discord's Gateway to end the session. */
 const normalClosure = 1000;
 
 /**
@@ -118,17 +117,11 @@ const sessionEndingCodes = new Set<number>([
 	GatewayCloseCodes.SessionTimedOut,
 ]);
 
-/**
- * After this many failed connections in a row, the bot resumes the session at the Gateway's initial URL instead of the
- * URL that Discord sent for the session.
- */
 const maxResumeFailures = 3;
 
 interface Session {
 	id: string;
-	/** URL of Discord's Gateway at which the session can be resumed. */
 	url: string;
-	/** Sequence number of the latest event in the Gateway session. */
 	sequence: number;
 }
 
@@ -138,12 +131,10 @@ export class Socket {
 	readonly #delay: ReconnectDelay;
 	#running: Promise<void> | undefined;
 	#session: Session | undefined;
-	/** URL of Discord's Gateway for new sessions. Discord asks clients to cache it. */
 	#url: string | undefined;
 	#connection: SocketConnection | undefined;
 	#flushTimer: Timer | undefined;
 	#onReady: () => void = () => {};
-	/** Bit field of the intents of the latest IDENTIFY. */
 	#intents = 0;
 
 	constructor(
@@ -189,10 +180,6 @@ export class Socket {
 		this.#flush();
 	}
 
-	/**
-	 * Opens one connection to Discord's Gateway after another, until `destroy` is called. Rejects with a
-	 * GatewayCloseError if Discord forbids reconnecting.
-	 */
 	async #run(): Promise<void> {
 		const { signal } = this.#closing;
 		const { onLost, onFailure } = this.options;
@@ -249,7 +236,6 @@ export class Socket {
 		return { code, reason, heardAt, readyMs, hasIdentified, isInvalid };
 	}
 
-	/** Closes a connection to Discord's Gateway with a close code that ends the session. */
 	#endSession(connection: SocketConnection, reason: string): void {
 		if (connection.state === "closing") return;
 		this.#session = undefined;
@@ -361,7 +347,6 @@ export class Socket {
 		this.#dispatch(event, connection.state !== "ready");
 	}
 
-	/** Starts a new session from Discord's READY event. Closes the connection if the event cannot be read. */
 	#handleReady(connection: SocketConnection, event: Dispatch): void {
 		const ready = readReady(event.d);
 		if (ready) {
@@ -419,7 +404,6 @@ export class Socket {
 		read({ ...event, t: GatewayDispatchEvents.GuildDelete, d: gone });
 	}
 
-	/** Sends as many queued payloads to Discord's Gateway as the rate limit allows. The rest is sent later. */
 	#flush(): void {
 		const connection = this.#connection;
 		if (connection?.state !== "ready") return;
@@ -458,7 +442,6 @@ export class Socket {
 	}
 }
 
-/** Returns the documented fields of Discord's READY event that a session needs; undefined if one of them is missing. */
 function readReady(d: unknown) {
 	if (!isObject(d)) return undefined;
 	const { v, user, guilds, session_id, resume_gateway_url, application } = d;

@@ -14,12 +14,10 @@ import {
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { MemberIndex } from "./member-index.ts";
 
-/** Members that were added to a cache since the latest Gateway event arrived. Their names are already in the index. */
 const justIndexed = new Set<GuildMember>();
 
 class MemberCache extends Collection<string, GuildMember> {
 	readonly index = new MemberIndex();
-	/** Ids of the members that are bots: few, even in a large guild. */
 	readonly bots = new Set<string>();
 
 	// Collections derived from it, as by filter(), need no index.
@@ -45,7 +43,6 @@ class MemberCache extends Collection<string, GuildMember> {
 	 */
 	override clear(): void {}
 
-	/** Updates the index with the current names of the cached member with this id. */
 	refresh(id: string): void {
 		const member = this.get(id);
 		if (member) this.#index(id, member);

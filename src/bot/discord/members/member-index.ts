@@ -24,33 +24,18 @@ export interface Names {
  */
 export const maxCounted = 25_000;
 
-/** Number of changed members after which the table of member names is rebuilt. */
 const maxChanges = 1_000;
 const sliceMs = 2;
-/**
- * The pause between two rebuilds of the table of member names is at least this many times as long as the earlier
- * rebuild took.
- */
 const pauseFactor = 9;
-/**
- * Minimum pause before a rebuild, in milliseconds. While a large guild loads, each rebuild copies all names, and the
- * copies stay in memory until they are collected.
- */
 const minPauseMs = 1_000;
 
 export class MemberIndex {
 	#table = new NameTable();
-	/** Members who were added or renamed since the latest rebuild started. Table and `#merging` do not contain them. */
 	#log = new NameLog();
-	/** The log that the running rebuild merges into the table; undefined if no rebuild is running. */
 	#merging: NameLog | undefined;
-	/**
-	 * Ids of members who changed since the running rebuild of the name table started; undefined if no rebuild is running.
-	 */
 	#changedIds: Set<string> | undefined;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#pauseMs = 0;
-	/** Whether the next rebuild begins without a pause. */
 	#isUrgent = false;
 
 	get size(): number {
@@ -106,10 +91,6 @@ export class MemberIndex {
 		return { total: total + count, ids };
 	}
 
-	/**
-	 * Finds members in the table like `find`, after `counted` others were found. `slots` are at least the `limit` best
-	 * matches, by rank and in display order; `count` is the number of matches.
-	 */
 	#findInTable(query: string, limit: number, counted: number): { slots: Record<Rank, number[]>; count: number } {
 		const slots: Record<Rank, number[]> = [[], [], []];
 		let count = 0;
@@ -174,10 +155,6 @@ export class MemberIndex {
 		this.#scheduleRebuild();
 	}
 
-	/**
-	 * Replaces the table of member names by a rebuilt one. `changedIds` are the members who changed during the rebuild;
-	 * the new table's outdated entries of these members are removed.
-	 */
 	#replaceTable(table: NameTable, changedIds: ReadonlySet<string>): void {
 		for (const id of changedIds) table.remove(id);
 		this.#table = table;
@@ -189,7 +166,6 @@ export class MemberIndex {
 		return this.#merging ? [this.#merging, this.#log] : [this.#log];
 	}
 
-	/** Removes a member wherever they are. Returns false if they are nowhere. */
 	#remove(id: string): boolean {
 		const inTable = this.#table.remove(id);
 		const inLog = this.#log.remove(id);
@@ -228,7 +204,6 @@ function isValidQuery(query: string): boolean {
 	return query !== "" && query.isWellFormed();
 }
 
-/** Runs a generator until `isStopped`, and then returns undefined. */
 function* untilStopped<T>(steps: Iterator<unknown, T>, isStopped: () => boolean): Generator<undefined, T | undefined> {
 	for (let step = steps.next(); !isStopped(); step = steps.next()) {
 		if (step.done) return step.value;

@@ -10,7 +10,6 @@ import { Semaphore } from "../../../lib/semaphore.ts";
 import { privilegedIntents, usesIntent } from "../intents.ts";
 import { memberIndex } from "./member-cache.ts";
 
-/** Timeout for loading all members of a guild from Discord's Gateway. */
 const membersTimeoutMs = 120_000;
 
 /**
@@ -36,16 +35,9 @@ export interface MemberLoaderOptions {
 }
 
 export class MemberLoader {
-	/** Ids of the guilds whose members are all in the cache. */
 	readonly #complete = new Set<string>();
-	/**
-	 * By guild id: a unique symbol for the latest load of the guild's members. An older load ends when it finds a newer
-	 * symbol.
-	 */
 	readonly #loads = new Map<string, symbol>();
-	/** Timers that will load the members of a guild again, by guild id. */
 	readonly #scheduled = new Map<string, Timer>();
-	/** By shard: limits how many guilds load their members at the same time. Each session has its own. */
 	readonly #permits = new Map<number, Semaphore>();
 	#client: Client | undefined;
 
@@ -129,7 +121,6 @@ export class MemberLoader {
 		}
 	}
 
-	/** Runs `load` when fewer than `maxLoadsPerShard` guilds of the guild's shard are loading their members. */
 	async #withPermit<T>(guild: Guild, load: () => Promise<T>): Promise<T> {
 		const shard = this.options.shardOf(guild);
 		const permits = this.#permits.get(shard) ?? new Semaphore({ max: maxLoadsPerShard });
@@ -143,15 +134,10 @@ export class MemberLoader {
 	}
 }
 
-/** Whether Discord lets the bot load all members of a guild. */
 function canLoad({ client }: Guild): boolean {
 	return usesIntent(client, privilegedIntents.GuildMembers);
 }
 
-/**
- * Requests all members of a guild over the socket of its shard. `outdated` are the ids of the cached members who are not
- * among them.
- */
 async function fetchMembers(guild: Guild): Promise<{ size: number; outdated: string[] }> {
 	const { cache } = guild.members;
 	const before = [...cache.keys()];

@@ -16,9 +16,7 @@ import {
 	writeNames,
 } from "./packed-names.ts";
 
-/** Maximum number of members in a segment. Each look-up of an id goes through all segments, so there should be few. */
 const segmentSize = 65_536;
-/** Number of members and of bytes for which a new segment has room. Both double up to the maximum. */
 const firstSize = 64;
 const firstBytes = 1_024;
 
@@ -108,9 +106,7 @@ export class NameLog {
 	}
 }
 
-/** Up to `segmentSize` members. */
 class Segment {
-	/** End of the last name in the text. */
 	end = 0;
 	#text = Buffer.allocUnsafeSlow(firstBytes);
 	#offsets = new Uint32Array(firstSize + 1);
@@ -176,7 +172,6 @@ class Segment {
 		return findSlot(this.#buckets, this.#ids, this.#isRemoved, id, hash);
 	}
 
-	/** Makes room for a member in this slot whose names end at this byte. */
 	#reserve(slot: number, end: number): void {
 		if (end >= this.#text.length) {
 			const text = Buffer.allocUnsafeSlow(2 * (end + 1));

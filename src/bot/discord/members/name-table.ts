@@ -14,7 +14,6 @@ import {
 	separator,
 } from "./packed-names.ts";
 
-/** Number of members that are processed in one step while the table of member names is built. */
 const stepSize = 512;
 
 export class NameTable {
@@ -31,10 +30,6 @@ export class NameTable {
 			displays: [],
 			isRemoved: new Uint8Array(0),
 		},
-		/**
-		 * Hash table with linear probing: maps a member's id to the member's slot (position in the table) plus 1; 0 if
-		 * empty.
-		 */
 		private readonly buckets = new Int32Array(1),
 	) {
 		this.#isRemoved = packed.isRemoved;
@@ -103,10 +98,6 @@ export class NameTable {
 			displays[added] = display;
 			added += 1;
 		};
-		/**
-		 * Copies the members in the slots (table positions) from `from` to `until` (exclusive) to the new table of names,
-		 * except removed members.
-		 */
 		const copySlots = (from: number, until: number) => {
 			for (let slot = from; slot < until; slot += 1)
 				if (this.#isRemoved[slot] !== 1) {
@@ -145,22 +136,16 @@ export class NameTable {
 		);
 	}
 
-	/** Returns the slot (position in the table of names) of the member with this id; -1 if there is no such member. */
 	#slotOf(id: string): number {
 		return findSlot(this.buckets, this.packed.ids, this.#isRemoved, id);
 	}
 
-	/**
-	 * Returns the first slot (table position), from `from` on, whose member sorts after `named`; the number of slots if
-	 * there is none.
-	 */
 	#slotFor(named: Pick<Named, "id" | "display">, from: number): number {
 		const isBefore = (slot: number) => compareNamed(this.at(slot), named) < 0;
 		return lastWhere(from - 1, this.packed.ids.length, isBefore) + 1;
 	}
 }
 
-/** Returns a log of these members. Yields now and then. */
 function* logOf(members: Iterable<Named>): Generator<undefined, NameLog> {
 	const log = new NameLog();
 	for (const named of members) {

@@ -134,7 +134,6 @@ export function writeNames(names: readonly string[], to: Buffer, at: number): nu
 	return end;
 }
 
-/** Returns the slot, from `from` on, of the member whose names contain the byte offset `byte`. */
 function slotAt(offsets: Uint32Array, count: number, byte: number, from: number): number {
 	const isBefore = (slot: number) => (offsets[slot] ?? 0) <= byte;
 	let low = from;

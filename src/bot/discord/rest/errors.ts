@@ -105,7 +105,6 @@ const advice = new Map(
 	}),
 );
 
-/** The advice for an error: for people on Discord without the sentences on tools and their arguments. */
 function adviceFor({ code }: DiscordAPIError): string | undefined {
 	const text = advice.get(String(code));
 	if (!isForPeople() || text === undefined) return text;
@@ -123,7 +122,6 @@ function adviceFor({ code }: DiscordAPIError): string | undefined {
 	return kept.join(" ") || undefined;
 }
 
-/** Sentences that tell the AI model whether a failed request to Discord took effect. */
 const outcomeNotes: Record<Outcome, string> = {
 	"not sent": "The bot did not send the request to Discord: nothing was done. Try again later.",
 	refused: "Discord did not accept the request: nothing was done. Try again later.",
@@ -185,7 +183,6 @@ export function describeErrorForPeople(error: unknown): string | undefined {
 	}`;
 }
 
-/** Sentences that tell the AI model why a request was not carried out, and in how many seconds it can be. */
 const busyTexts: Record<PlatformBusy["why"], (seconds: number) => string> = {
 	"rate limit": (seconds) => `Discord's rate limit allows this request again in ${seconds} s.`,
 	"invalid requests": (seconds) =>

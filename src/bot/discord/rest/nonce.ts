@@ -19,15 +19,8 @@ import {
 	timeLeftMs,
 } from "./rest.ts";
 
-/**
- * If the response to a sent message is lost: how long after the first attempt the bot may send the message again.
- * Discord remembers a message's nonce for "the past few minutes".
- */
 const maxResolveMs = 60_000;
 const maxResends = 4;
-/**
- * Timeout for sending a message again after its response was lost. After this timeout, the message is not sent again.
- */
 const resendTimeoutMs = 5_000;
 /**
  * Pause before a message is sent again, in milliseconds: the first pause and the maximum. The pause doubles each time,

@@ -32,7 +32,6 @@ export interface PicturesOptions {
 /** Maximum size of a picture in bytes. Discord accepts emoji of up to 256 KiB and larger icons. */
 const maxBytes = 10 * 1024 * 1024;
 
-/** Seconds to wait after a 429 of the CDN that does not say how long. */
 const defaultRetryAfter = 1;
 
 export class Pictures {
@@ -73,10 +72,6 @@ export class Pictures {
 		return this.#download([`role-icons/${roleId}/${hash}.png?size=256`]);
 	}
 
-	/**
-	 * Downloads the first of `files`, paths on the CDN, that the CDN can produce: it answers 415 for formats that it does
-	 * not support. A failed download is repeated once. The timeout applies to all attempts together.
-	 */
 	async #download(files: readonly string[]): Promise<Picture | undefined> {
 		const { timeoutSignal = (ms: number) => AbortSignal.timeout(ms) } = this.#options;
 		const run = currentRun();
@@ -144,13 +139,11 @@ async function readPicture(response: Response, file: string) {
 	return { bytes: new Uint8Array(Buffer.concat(chunks)), mediaType };
 }
 
-/** Creates the error for a response of the CDN that has no picture. */
 function failure(status: number, file: string, problem = ""): PlatformFailure {
 	const text = `Discord's CDN answered the request for ${file.replace(/\?.*/, "")} with HTTP ${status}${problem}`;
 	return new PlatformFailure("read", new UnusableResponse(status, text));
 }
 
-/** Whether a failed download may succeed at once: the connection was lost, or the CDN responded 5xx. */
 function isWorthRepeating(error: unknown): boolean {
 	if (!(error instanceof PlatformFailure)) return false;
 	const { cause } = error;

@@ -14,7 +14,6 @@ const firstPauseMs = { failed: 1_000, refused: 5_000 };
  * guess: failing servers recover soon, but a block of the IP address lasts.
  */
 const maxPauseMs = { failed: 60_000, refused: 10 * 60_000 };
-/** Maximum pause that the Retry-After header of a response can cause. */
 const maxRetryAfterMs = 60 * 60_000;
 
 /** Why requests to Discord's API are paused, and for how long from now. */
@@ -29,14 +28,9 @@ export class RequestGuard {
 	/** Number of requests that were not sent to Discord because requests were paused. */
 	rejectedCount = 0;
 	readonly #invalid: InvalidRequests;
-	/** When the latest pause after an error response from a proxy started, in milliseconds of a monotonic clock. */
 	#startedAt = -Infinity;
 	#endsAt = -Infinity;
 	#status = 0;
-	/**
-	 * Number of consecutive error responses that came from a proxy and not from Discord's API. Responses to requests that
-	 * were sent before the latest pause do not count.
-	 */
 	#foreignInARow = 0;
 
 	/**
@@ -44,9 +38,7 @@ export class RequestGuard {
 	 * all requests to Discord.
 	 */
 	constructor(
-		/** Called when a pause of all requests starts. */
 		private readonly onPause: (pause: Pause) => void = () => {},
-		/** Returns the time of a monotonic clock, in milliseconds. */
 		private readonly now = () => performance.now(),
 		limit?: number,
 	) {
@@ -73,21 +65,12 @@ export class RequestGuard {
 	 */
 	begin() {
 		const sentAt = this.now();
-		/** Whether the request was sent before the latest pause started. */
 		const isOld = () => sentAt <= this.#startedAt;
 		return {
-			/**
-			 * Records a response from Discord's API. `scope` is the scope of the rate limit, from the response's headers, if
-			 * any.
-			 */
 			noteResponse: (status: number, scope: string | null) => {
 				this.#reportNewPause(() => this.#invalid.note(status, scope));
 				if (!isOld()) this.#foreignInARow = 0;
 			},
-			/**
-			 * Records an error response that came from a proxy and not from Discord's API, with the time that the response
-			 * asks the bot to wait, if any.
-			 */
 			noteForeignResponse: (status: number, retryAfterMs: number | undefined) => {
 				this.#reportNewPause(() => {
 					this.#invalid.note(status, null);

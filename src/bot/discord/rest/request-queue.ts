@@ -26,25 +26,16 @@ const shares: Record<Priority, number> = {
 	background: 0.4,
 };
 
-/** Length of the window in which requests are counted, in milliseconds: one second plus a margin for inexact clocks. */
 const windowMs = 1_050;
 
-/**
- * Maximum assumed time until Discord receives a request, in milliseconds. A request without a response counts as
- * received after it.
- */
 const maxTravelMs = 1_000;
 
-/** Maximum number of waiting requests of one priority. Further requests are refused. */
 const maxWaiting = 2_000;
 
 /** Thrown when a request is refused because too many requests of the same priority wait. */
 export class QueueFull extends Error {
 	override name = "QueueFull";
-	constructor(
-		/** Estimated time until the waiting requests are sent, in milliseconds. */
-		readonly retryAfterMs: number,
-	) {
+	constructor(readonly retryAfterMs: number) {
 		super(`${maxWaiting} requests wait for Discord's global rate limit`);
 	}
 }
@@ -61,7 +52,6 @@ export interface RequestQueueOptions {
 /** A request that was sent. Discord counts it towards the rate limit at some time between request and response. */
 interface Sent {
 	sentAt: number;
-	/** Undefined until the response arrives. */
 	answeredAt: number | undefined;
 }
 
@@ -71,14 +61,12 @@ export class RequestQueue {
 	readonly #schedule: (work: () => void, ms: number) => void;
 	/** Sent requests that Discord may still count in the current second. */
 	#sent: Sent[] = [];
-	/** The waiting requests by priority, oldest first. Each is represented by the function that lets it be sent. */
 	readonly #waiting: Readonly<Record<Priority, Set<(sent: Sent) => void>>> = {
 		protection: new Set(),
 		call: new Set(),
 		other: new Set(),
 		background: new Set(),
 	};
-	/** Time of the next scheduled call of `#dispatch`, on the clock `#now`. */
 	#nextAt = Infinity;
 	#isClosed = false;
 
@@ -143,7 +131,6 @@ export class RequestQueue {
 		return sent;
 	}
 
-	/** Lets waiting requests be sent, most urgent first, as far as the rate limit allows. */
 	#dispatch(): void {
 		if (this.#isClosed) return;
 		for (const priority of priorities)
@@ -168,10 +155,6 @@ export class RequestQueue {
 		}, Math.ceil(ms));
 	}
 
-	/**
-	 * Returns the milliseconds until a request of this priority may be sent, assuming that all pending responses arrive
-	 * now; 0 if it may be sent at once.
-	 */
 	#waitMs(priority: Priority): number {
 		const max = Math.max(1, Math.floor(this.#perSecond * shares[priority]));
 		if (this.#sent.length < max) return 0;

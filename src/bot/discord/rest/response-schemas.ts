@@ -11,7 +11,6 @@ const id = v.string();
 const number = v.number();
 const flag = v.optional(v.boolean());
 const ids = v.array(id);
-/** Schema of a string that may be null or absent. */
 const nullableText = v.nullish(text);
 const count = v.optional(number);
 const object = v.looseObject;
@@ -74,7 +73,6 @@ const guildChannel = object({
 	message_count: count,
 	member_count: count,
 	applied_tags: v.optional(ids),
-	/** The bot's own membership of a thread. */
 	member: v.nullish(object({ flags: number })),
 	available_tags: v.optional(tags),
 	thread_metadata: v.optional(
@@ -87,7 +85,6 @@ const guildChannel = object({
 	),
 });
 
-/** Schema of a guild channel or a direct message (DM) channel. */
 const channel = v.lazy((value) => {
 	const { type } = Object(value) as { type?: unknown };
 	return type === ChannelType.DM ? withId : guildChannel;
@@ -182,10 +179,6 @@ const message = object({
 	referenced_message: v.nullish(object(messageFields)),
 });
 
-/**
- * Schema of Discord's response after the bot has sent a message or ended a message's poll. The bot reads only the
- * message's id, poll and mentions.
- */
 const sent = object({
 	id,
 	poll: v.nullish(poll),
@@ -403,10 +396,6 @@ const onboarding = object({
 /** Schema of a guild's roles. Every guild has at least the role @everyone. */
 const roles = v.pipe(v.array(role), v.minLength(1));
 
-/**
- * Schemas of the response bodies of Discord's REST API, by method and path. The bot does not read the bodies of other
- * routes.
- */
 const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	"DELETE /channels/:id": withId,
 	"DELETE /invites/:code": object({ code: text }),
@@ -494,10 +483,8 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	}),
 };
 
-/** Routes whose response may be empty (204) according to Discord's OpenAPI specification. */
 const mayBeEmpty = new Set(["PATCH /guilds/:id/members/:id", "POST /channels/:id/invites"]);
 
-/** Replaces the ids and tokens in a path of Discord's REST API by placeholders, such as ":id". */
 function routePattern(path: string): string {
 	return path
 		.replace(/\/reactions\/.+$/, "/reactions/:emoji")

@@ -6,10 +6,6 @@ import { DiscordAPIError, type DiscordErrorData, type ResponseLike } from "disco
 import { parseJson } from "../../../lib/json.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 
-/**
- * Maximum size, in bytes, of the body of a response from Discord's API. A page of 100 long messages, each forwarding
- * another message, stays below this limit.
- */
 const maxBytes = 16 * 1024 * 1024;
 
 /**
@@ -38,7 +34,6 @@ export class ForeignResponse extends UnusableResponse {
 	constructor(
 		status: number,
 		message: string,
-		/** How long the error response from a proxy asks the bot to wait, in milliseconds; undefined if it does not ask. */
 		readonly retryAfterMs: number | undefined,
 	) {
 		super(status, message);
@@ -124,10 +119,6 @@ async function readAtMost({ status, body }: Response): Promise<Buffer> {
 	return Buffer.concat(chunks);
 }
 
-/**
- * Returns how long an error response asks the bot to wait, in seconds. `retry_after` in the body is preferred to the
- * header Retry-After, which is rounded up.
- */
 function retryAfterSeconds(headers: Headers, body: unknown) {
 	const field = isObject(body) ? body.retry_after : undefined;
 	const names = ["retry-after", "x-ratelimit-reset-after"];

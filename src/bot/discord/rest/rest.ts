@@ -28,13 +28,8 @@ import { findResponseProblem } from "./response-schemas.ts";
 /** Timeout of a request to Discord's REST API, including its wait in the queue. */
 export const platformTimeoutMs = 10_000;
 
-/**
- * Maximum time that a request waits while the bot pauses all requests to Discord, for example after a 5xx response from
- * a proxy. If the pause lasts longer, the request fails at once.
- */
 const maxPauseWaitMs = 1_000;
 
-/** Maximum number of 429 (rate limit) responses to one request before the request fails. */
 const maxRateLimits = 5;
 
 /** Whether Discord may have carried out a request to which it sent no usable response. */
@@ -87,7 +82,6 @@ export class PlatformBusy extends Error {
 		 * the bot makes to avoid an IP ban.
 		 */
 		readonly why: "rate limit" | Pause["why"],
-		/** Time until the request may be sent, in milliseconds. */
 		readonly retryAfterMs: number,
 		options?: ErrorOptions,
 	) {
@@ -106,19 +100,11 @@ export function wasNotDone(error: unknown): boolean {
 	return error instanceof DiscordAPIError || error instanceof PlatformBusy;
 }
 
-/**
- * A request to Discord's API and its state. In the state "refused", the last attempt got a 429 (rate limit) response or
- * no connection, so nothing was done.
- */
 interface Call {
 	state: "waiting" | "sent" | "refused";
-	/** Number of 429 (rate limit) responses to this request so far. */
 	rateLimits: number;
-	/** HTTP status of the last response to this request. */
 	status: number;
-	/** Deadline of the request, in milliseconds of `performance.now()`. */
 	readonly endsAt: number;
-	/** Undefined for requests without the bot's token, to which the bot's global rate limit does not apply. */
 	readonly priority: Priority | undefined;
 }
 
@@ -150,7 +136,6 @@ export interface ToolRun {
 /** Whether a step of a tool took effect on Discord. */
 export type ItemOutcome = "done" | "not done" | "unknown";
 
-/** Async context of the running code: the running tool, the current request, and a listener for rate limits. */
 interface Scope {
 	run?: ToolRun;
 	call?: Call;
@@ -290,10 +275,6 @@ export function restOptions(
 	};
 }
 
-/**
- * Waits until Discord's global rate limit allows the current request. Resolves with a function to call when the response
- * has arrived.
- */
 async function takeTurn(queue: RequestQueue, signal: AbortSignal): Promise<() => void> {
 	const { priority } = currentCall() ?? { priority: "other" };
 	if (!priority) return () => {};
@@ -346,7 +327,6 @@ export function outcomeOf(status: number): PlatformOutcome {
 	return status >= 400 ? "client_error" : "ok";
 }
 
-/** Sends an HTTP request to Discord's API and reads the whole response. */
 async function send(url: string, init: Parameters<RESTOptions["makeRequest"]>[1]): Promise<ResponseLike> {
 	const call = currentCall();
 	const note = (state: Call["state"]) => {
@@ -441,7 +421,6 @@ function priorityOf(request: InternalRequest): Priority | undefined {
 	return isBackground ? "background" : "other";
 }
 
-/** Whether a failed request may succeed if it is sent again, at once or after a short pause. */
 function isWorthRepeating(error: unknown): boolean {
 	if (!(error instanceof PlatformFailure)) return false;
 	const { cause } = error;
@@ -464,10 +443,6 @@ export function createsMessage({ method, fullRoute }: InternalRequest) {
 	return isMessages && method === RequestMethod.Post;
 }
 
-/**
- * Whether a request may carry a reason for the guild's audit log. False for requests that the audit log does not
- * record: those that only read and those that send messages.
- */
 function takesReason(options: InternalRequest): boolean {
 	return !createsMessage(options) && !isReadOnly(options);
 }
@@ -510,7 +485,6 @@ async function requestOnce(
 	}
 }
 
-/** Replaces the webhook or interaction token in `path` by "…" in all texts of an error and of its causes. */
 function hideToken(path: string, error: unknown): void {
 	const [, token] = /^\/(?:webhooks|interactions)\/\d+\/([^/?]+)/.exec(path) ?? [];
 	if (token === undefined || !(error instanceof Error)) return;

@@ -11,15 +11,10 @@ import type { EndReason } from "./chat-run.ts";
 import { isCodeOpen } from "./chat-split.ts";
 import { createWriter, type MessageApi, type SentMessage, type WrittenMessage } from "./chat-writer.ts";
 
-/** Maximum length of an AI answer, in UTF-16 code units. Longer answers are truncated. */
 const maxLength = 8_000;
 /** Interval at which the typing indicator is sent again: Discord shows it for 10 s. */
 const typingMs = 8_000;
 
-/**
- * Texts that tell the user why an answer ends early: `empty` replaces an answer without text, `partial` follows the
- * text of an unfinished answer.
- */
 const notes: Readonly<Record<Exclude<EndReason, "deleted">, { empty: string; partial: string }>> = {
 	restart: {
 		empty: "I am being restarted. Please ask me again in a minute.",
@@ -160,7 +155,6 @@ function withNote(text: string, note: string): string {
 	return `${closed}\n-# ${note}`;
 }
 
-/** Cuts off a last word that may be the beginning of a link. */
 function withoutLastAddress(text: string): string {
 	const [word = ""] = /\S*$/.exec(text.slice(-300)) ?? [];
 	return /[.:/\\]/.test(word) ? text.slice(0, -word.length) : text;
@@ -199,7 +193,6 @@ export function createMessageApi(question: Question): MessageApi {
 	};
 }
 
-/** Shows the bot's typing indicator in the question's channel until the returned function is called. */
 function startTyping({ channelId, rest }: Question): () => void {
 	const type = () => {
 		// The indicator is optional: failures do not matter.

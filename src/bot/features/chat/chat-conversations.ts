@@ -15,16 +15,9 @@ import {
 	type Turn,
 } from "../../store/tables/conversations.ts";
 
-/** Maximum number of AI chat messages in the memory cache, and in the buffer of unwritten messages. */
 const maxInMemory = 1_000;
-/** Maximum number of deleted messages, and of deleted channels, buffered until they are deleted from the database. */
 const maxDeleted = 10_000;
-/** Maximum number of messages that are loaded from one conversation, latest first. */
 const maxChain = 40;
-/**
- * If a user mentions the bot more than this long after the bot's latest answer, a new conversation starts. A reply to a
- * message always continues the conversation of that message.
- */
 const idleTimeoutMs = 30 * 60_000;
 
 const batchSize = 100;
@@ -51,11 +44,8 @@ export type Conversations = ReturnType<typeof createConversations>;
 export function createConversations({ store, log, keepDays, now = Date.now, retryMs }: ConversationsOptions) {
 	const { sql } = store;
 	const turns = new Map<string, Turn>();
-	/** Ids of the bot's latest answers, by channel id and user id (separated by a space). */
 	const answers = new Map<string, string>();
-	/** Chat messages that still have to be written to the database, by message id. */
 	const unsaved = new Map<string, Turn>();
-	/** Ids of messages deleted on Discord that may still have to be deleted from the database. */
 	const deleted = new Set<string>();
 	const deletedChannels = new Set<string>();
 	let saving: Promise<void> | undefined;
@@ -66,9 +56,6 @@ export function createConversations({ store, log, keepDays, now = Date.now, retr
 
 	const hasPendingWrites = () => unsaved.size + deleted.size + deletedChannels.size > 0;
 
-	/**
-	 * Adds a message to its conversation, or updates its content. Writes the message to the database in the background.
-	 */
 	function add(turn: Omit<Turn, "at">): void {
 		const { message_id, channel_id, user_id } = turn;
 		if (deleted.has(message_id) || deletedChannels.has(channel_id)) return;
@@ -83,7 +70,6 @@ export function createConversations({ store, log, keepDays, now = Date.now, retr
 		save();
 	}
 
-	/** After messages were deleted on Discord, removes them from memory and, later, from the database. */
 	function deleteMessages(ids: readonly string[]): void {
 		for (const id of ids) {
 			turns.delete(id);
@@ -97,7 +83,6 @@ export function createConversations({ store, log, keepDays, now = Date.now, retr
 		if (deleted.size > 0) saveLater();
 	}
 
-	/** After channels were deleted on Discord, removes their messages from memory and, later, from the database. */
 	function deleteChannels(ids: readonly string[]): void {
 		const channels = new Set(ids);
 		for (const buffer of [turns, unsaved])
@@ -153,10 +138,6 @@ export function createConversations({ store, log, keepDays, now = Date.now, retr
 		}
 	}
 
-	/**
-	 * Resolves with a message and the earlier ones of its conversation, oldest first. Undefined if the message belongs to
-	 * no conversation; "unknown" if the database is unavailable.
-	 */
 	async function chain(id: string): Promise<Turn[] | "unknown" | undefined> {
 		const newestFirst: Turn[] = [];
 		let next: string | null = id;
@@ -181,10 +162,6 @@ export function createConversations({ store, log, keepDays, now = Date.now, retr
 		return newestFirst.length === 0 ? undefined : newestFirst.reverse();
 	}
 
-	/**
-	 * Finds the conversation for a message that mentions the bot and is not a reply. Resolves with the id of the bot's
-	 * latest answer to this user, or with undefined if the message starts a new conversation.
-	 */
 	async function latest(channelId: string, userId: string): Promise<string | undefined> {
 		const since = now() - idleTimeoutMs;
 		const turn = turns.get(answers.get(`${channelId} ${userId}`) ?? "");
@@ -234,7 +211,6 @@ export function createConversations({ store, log, keepDays, now = Date.now, retr
 	};
 }
 
-/** Sets a map entry and makes it the most recent. Drops the oldest entry if the map has become too large. */
 function setRecent<Value>(map: Map<string, Value>, key: string, value: Value): void {
 	map.delete(key);
 	map.set(key, value);

@@ -5,15 +5,10 @@ import { Limiter } from "../../commands/cooldown.ts";
 /** Maximum number of AI chat questions that a user may ask per minute. */
 export const maxQuestions = 10;
 const windowMs = 60_000;
-/**
- * Maximum number of a user's questions that may wait in the queue, in addition to the question that is being answered.
- */
 const maxWaitingPerPerson = 2;
-/** Maximum number of AI chat answers that are written at the same time in one guild. */
 const maxConcurrent = 3;
 const maxWaiting = 10;
 const maxWaitMs = 60_000;
-/** Maximum number of replies per guild and minute that tell users about a reached limit of AI chat. */
 const maxNotices = 5;
 
 export interface LimitsOptions {
@@ -30,12 +25,7 @@ export function createLimits({ now = () => performance.now(), ...options }: Limi
 	const queues = new Map<string, GuildQueue>();
 
 	return {
-		/** Counts an AI chat question. Returns false if the user has reached the limit of questions per time window. */
 		countQuestion: (userId: string) => take(questions, userId),
-		/**
-		 * Whether to tell a user about a reached limit: once per user and time window, and only to a few users per guild.
-		 * If true, counts the notice.
-		 */
 		mayNotify: (guildId: string, userId: string) =>
 			notices.hasRoom(guildId) && take(notified, userId) && take(notices, guildId),
 		/**
@@ -65,12 +55,7 @@ interface Waiter {
 	resolve(isAcquired: boolean): void;
 }
 
-/**
- * Limits the concurrent AI chat answers in a guild. Each answer needs a free slot; a user can hold only one. Questions
- * wait for a slot in order.
- */
 class GuildQueue {
-	/** Ids of the users whose questions are being answered now. Each occupies one of the guild's answer slots. */
 	readonly #active = new Set<string>();
 	readonly #waiters = new Set<Waiter>();
 
@@ -78,10 +63,6 @@ class GuildQueue {
 		return this.#active.size + this.#waiters.size === 0;
 	}
 
-	/**
-	 * Waits up to `maxMs` for a free answer slot. Resolves with whether the user got one. Rejects with the reason of
-	 * `signal` when it aborts.
-	 */
 	async acquire(userId: string, signal: AbortSignal, maxMs: number): Promise<boolean> {
 		signal.throwIfAborted();
 		if (this.#hasSlotFor(userId)) {

@@ -4,7 +4,6 @@ import type { AiMessage } from "../../ai/ai.ts";
 import type { BotConfig } from "../../config/config.ts";
 import type { Turn } from "../../store/tables/conversations.ts";
 
-/** Maximum length of the conversation that is sent to the AI, in UTF-16 code units, including the latest question. */
 const maxCharacters = 24_000;
 
 const rules = `What always holds:

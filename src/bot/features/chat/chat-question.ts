@@ -12,7 +12,6 @@ import { readCommand } from "../../commands/commands.ts";
 import { bitsIn, missingPermissions, missingToWrite } from "../../discord/permissions.ts";
 import { escapeInvisible } from "../../discord/text.ts";
 
-/** Discord's maximum length of a user's message. */
 const maxText = 4_000;
 const maxName = 32;
 
@@ -79,7 +78,6 @@ export function readQuestion(message: Message, botId: string, command: string): 
 	};
 }
 
-/** Returns the sanitized text of a message without the leading mention of the bot. Other mentions become names. */
 function textOf(content: string, botId: string, channel: GuildTextBasedChannel): string {
 	const text = content.replace(new RegExp(`^\\s*<@!?${botId}>[\\s,:]*`), "");
 	return sanitize(cleanContent(text, channel)).slice(0, maxText).trim();

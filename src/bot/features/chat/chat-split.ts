@@ -15,11 +15,8 @@ export interface MessagePart {
 	content: string;
 }
 
-/** Discord's maximum message length, applied to UTF-16 code units. */
 const maxLength = 2_000;
-/** Graphemes (user-perceived characters) of up to this many UTF-16 code units are kept whole when text is split. */
 const lookAhead = 64;
-/** Text that closes an open Markdown code block at the end of a message. */
 const closing = "\n```";
 const maxLanguageLength = 20;
 
@@ -55,10 +52,6 @@ export function isCodeOpen(text: string): boolean {
 	return openFence("", text) !== "";
 }
 
-/**
- * Returns the opening line of the Markdown code block that is open at the end of `text`; "" if none is open. `opening`
- * is the opening line of the block that is open at the start of `text`; "" for none.
- */
 function openFence(opening: string, text: string): string {
 	let open = opening;
 	for (const { index } of text.matchAll(/`{3,}/g)) {
@@ -70,10 +63,6 @@ function openFence(opening: string, text: string): string {
 	return open;
 }
 
-/**
- * Returns an index of at most `room` at which to split `text`. Does not split right after the opening line of a
- * Markdown code block, but before that line.
- */
 function cutBeforeFence(opening: string, text: string, room: number): number {
 	const cut = findCut(text, room);
 	const { index = 0 } = /\n?`{3,}[^\n`]*$/.exec(text.slice(0, cut)) ?? {};
@@ -81,10 +70,6 @@ function cutBeforeFence(opening: string, text: string, room: number): number {
 	return isOpening ? index : cut;
 }
 
-/**
- * Returns the best index at which to split `text`: at the end of a paragraph, line or word, or else between two
- * graphemes. The index is at most `room`.
- */
 function findCut(text: string, room: number): number {
 	const window = text.slice(0, room + 1);
 	for (const [separator, min] of [
@@ -98,7 +83,6 @@ function findCut(text: string, room: number): number {
 	return graphemeBoundary(text, room);
 }
 
-/** Returns the last index up to `room` at which a split divides neither a grapheme nor a run of backticks. */
 function graphemeBoundary(text: string, room: number): number {
 	let end = 0;
 	// From the start: the boundaries of flags depend on the flags before them.

@@ -4,9 +4,7 @@
 import { PlatformBusy, PlatformFailure, PlatformTimeout } from "../../discord/rest/rest.ts";
 import { splitAnswer } from "./chat-split.ts";
 
-/** Milliseconds between the start of an answer and its first message on Discord. */
 const firstMessageDelayMs = 250;
-/** Number of consecutive failed attempts to send or edit messages after which the bot gives up an answer. */
 const maxFailures = 5;
 const maxRetryAfterMs = 15_000;
 
@@ -60,7 +58,6 @@ export function createWriter(options: WriterOptions) {
 		while (!condition() && !signal.aborted) await change.promise;
 	}
 
-	/** Waits for `ms` milliseconds, or until `isOver` returns true or the signal aborts. */
 	async function pause(ms: number, isOver = () => false): Promise<void> {
 		const end = performance.now() + ms;
 		const timer = setTimeout(wake, ms);
@@ -125,19 +122,11 @@ export function createWriter(options: WriterOptions) {
 
 	return {
 		written,
-		/**
-		 * Resolves when all of the AI's answer is on Discord or the signal aborts. Rejects if the answer cannot be written.
-		 */
 		done,
-		/** Tells the writer of Discord messages which part of the AI's answer has arrived so far. */
 		update(newText: string) {
 			text = newText;
 			wake();
 		},
-		/**
-		 * Tells the writer of Discord messages the complete answer of the AI. Resolves when the answer is on Discord or the
-		 * signal aborts; rejects if it cannot be written.
-		 */
 		finish(finalText: string) {
 			text = finalText;
 			isFinal = true;

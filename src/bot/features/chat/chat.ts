@@ -38,7 +38,6 @@ const defaultTiming: ChatTiming = {
 	retryMs: 3_000,
 	now: () => Date.now(),
 };
-/** Maximum wait on shutdown for unfinished answers, each of which gets a note about its early end. */
 const shutdownGraceMs = 3_000;
 
 const sentences = {
@@ -122,10 +121,6 @@ class Chat {
 			});
 	}
 
-	/**
-	 * Shuts AI chat down. Ends unfinished answers with a note for the user, and waits a limited time until the notes are
-	 * sent.
-	 */
 	async close(): Promise<void> {
 		this.#closed = true;
 		for (const run of this.#runs.keys()) run.dispatch({ type: "end", reason: "restart" });
@@ -151,10 +146,6 @@ class Chat {
 		this.options.conversations.deleteMessages(ids);
 	}
 
-	/**
-	 * Stores a message of an AI chat answer when Discord's event about this message arrives. The event may arrive before
-	 * the response to the request that sent the message.
-	 */
 	#noteOwnMessage({ id, nonce }: Message): void {
 		const { questionId, index } = readNonce(nonce) ?? {};
 		if (index === undefined) return;
@@ -180,7 +171,6 @@ class Chat {
 		});
 	}
 
-	/** Answers a question if it is meant for AI chat and within the user's limits. Rejects only on internal errors. */
 	async #handle(question: Question): Promise<void> {
 		const { userId, text, mentionsBot, repliesTo } = question;
 		// Discord hides the text of messages that do not mention the bot.
@@ -199,7 +189,6 @@ class Chat {
 		await running.finally(() => this.#runs.delete(run));
 	}
 
-	/** Waits until the guild's limit of concurrent answers allows another one, then answers the question. */
 	async #run(run: Run, parentId: string | undefined): Promise<void> {
 		const { question, ending } = run;
 		const { guildId, userId } = question;
@@ -261,7 +250,6 @@ class Chat {
 		return runs.filter((run) => run.hasAnswer && run.question.channelId === channelId).length;
 	}
 
-	/** Replies to a question with a notice, such as a reached limit, unless too many notices were sent recently. */
 	async #notify(sentence: string, question: Question): Promise<void> {
 		const { guildId, userId } = question;
 		if (this.#limits.mayNotify(guildId, userId)) await this.#reply(sentence, question);

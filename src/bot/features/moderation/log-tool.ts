@@ -56,9 +56,6 @@ export function moderationLogTool(moderationLog: Pick<ModerationLog, "channelOf"
 	});
 }
 
-/**
- * Describes the guild's log channel. Omits its name if the person in whose name the call acts cannot see the channel.
- */
 function describeLog(guild: Guild, id: string | undefined): string[] {
 	if (id === undefined) return ["Moderation logging is off."];
 	const channel = visibleChannel(guild, id);

@@ -12,11 +12,8 @@ import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 import { saveLogChannel, selectLogChannel } from "../../store/tables/guild-settings.ts";
 
-/** Discord's maximum length of the value of an embed field. */
 const maxFieldLength = 1_024;
-/** Maximum number of moderation log entries that may wait until the bot knows to which channel to send them. */
 const maxPending = 1_000;
-/** Maximum number of channels that an entry names. */
 const maxChannels = 20;
 /** Permissions that the bot needs in a channel to write the moderation log there. */
 export const logPermissions = ["ViewChannel", "SendMessages", "EmbedLinks"] as const;
@@ -68,12 +65,7 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 		noun: "action(s)",
 		setting: "moderation.log_channel",
 	});
-	/** Cached ids of log channels, by guild id: null if logging is off, undefined if the guild has not set a channel. */
 	const configured = new Map<string, string | null | undefined>();
-	/**
-	 * Ids of the log channels to which the bot cannot write, by guild id. Log entries of these guilds go to the
-	 * operator's log channel instead.
-	 */
 	const replaced = new Map<string, string>();
 	const pending = new Set<Promise<void>>();
 
@@ -85,10 +77,6 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 		return guildOf(guildId)?.channels.cache.get(defaultChannel ?? "")?.id;
 	}
 
-	/**
-	 * Returns the id of the log channel to use: `channelId`, or the operator's log channel if the bot cannot write to
-	 * `channelId` but can write to the operator's channel.
-	 */
 	function writableChannel(channelId: string, guildId: string): string {
 		const guild = guildOf(guildId);
 		if (canWrite(guild, channelId) || !canWrite(guild, defaultChannel)) {
@@ -105,7 +93,6 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 		return defaultChannel;
 	}
 
-	/** Resolves with the id of the guild's log channel; undefined if logging is off. Rejects with StoreUnavailable. */
 	async function channelOf(guildId: string): Promise<string | undefined> {
 		if (!configured.has(guildId)) configured.set(guildId, await selectLogChannel(sql, guildId));
 		const channelId = configured.get(guildId);
@@ -133,15 +120,10 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 	return {
 		channelOf,
 		channelOrDefault,
-		/**
-		 * Resolves with the ids of all channels that may contain log entries of the guild: the guild's log channel,
-		 * even if the bot cannot write there, and the operator's. Without the database, only the ids in memory.
-		 */
 		async channelsOf(guildId: string): Promise<string[]> {
 			await channelOrDefault(guildId);
 			return [configured.get(guildId), defaultIn(guildId)].filter((id) => typeof id === "string");
 		},
-		/** Sets the guild's moderation log channel; null turns logging off. Rejects with StoreUnavailable. */
 		async setChannel(guildId: string, channelId: string | null) {
 			// Also before the write: its outcome can be unknown.
 			configured.delete(guildId);
@@ -167,7 +149,6 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 			})().finally(() => pending.delete(queued));
 			pending.add(queued);
 		},
-		/** Resolves when all queued moderation log entries have been sent or have failed. */
 		async settled() {
 			await Promise.all(pending);
 			await queue.settled();
@@ -175,7 +156,6 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 	};
 }
 
-/** Whether the bot has the permissions to send log entries to a channel of the guild. */
 function canWrite(guild: Guild | undefined, channelId: string | undefined): channelId is string {
 	const channel = guild?.channels.cache.get(channelId ?? "");
 	// The bot's own member can arrive after its guild. Until then its permissions are unknown.
@@ -211,7 +191,6 @@ function createEmbed(entry: LogEntry, at: Date, isOpen: boolean): EmbedBuilder {
 	return embed;
 }
 
-/** Escapes the `detail` of a log entry. Formats a role id in it as a mention, which notifies nobody in an embed. */
 function formatDetail(detail: string): string {
 	return inlineText(detail, maxFieldLength).replace(/^role (\d{17,20})\b/, "<@&$1> (ID: $1)");
 }

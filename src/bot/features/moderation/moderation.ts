@@ -19,7 +19,6 @@ import { createSpamFeature } from "./spam/spam.ts";
 import { tempBanToolNames, tempBanTools } from "./temp-ban-tools.ts";
 import { createTempBans } from "./temp-bans.ts";
 
-/** Maximum wait on shutdown for moderation log entries that are not sent yet. */
 const shutdownGraceMs = 1_500;
 
 /** Names of the tools in this folder, which the setting `deny` accepts even when the feature is off. */
@@ -61,7 +60,6 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		settings,
 	});
 	const deleteAndWarn = createDeleteAndWarn(callAs);
-	/** Parts of the feature that have their own folder; undefined for parts that the configuration turns off. */
 	const parts: readonly (Feature | undefined)[] = [
 		{
 			tools: createCaseTools({ cases, escalate: settings.escalate }),

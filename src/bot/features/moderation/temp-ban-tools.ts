@@ -29,7 +29,6 @@ const maxUsers = 50;
 const pageSize = 10;
 const maxReasonShown = 80;
 
-/** Parses the argument `duration`: milliseconds; null for "forever". Returns undefined for anything else. */
 function readBanDuration(text: string): number | null | undefined {
 	if (/^forever$/i.test(text)) return null;
 	const ms = readDuration(text);
@@ -97,7 +96,6 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 	});
 }
 
-/** A person to ban. `name` is used in sentences, `line` in lists. */
 interface Named {
 	id: string;
 	name: string;
@@ -106,14 +104,8 @@ interface Named {
 
 interface Planned {
 	people: readonly Named[];
-	/** People who are already banned on Discord, by user id. */
 	banned: ReadonlyMap<string, unknown>;
-	/** Text for when the bans end, such as "until 2026-01-31T12:00:00Z". */
 	end: string;
-	/**
-	 * Text for the messages that the bans delete, such as ", and delete about 12 message(s) of the last 1 h"; empty if
-	 * none.
-	 */
 	deleted: string;
 	endsAt: number | null;
 	ban(one: Named): Promise<"banned" | "changed">;
@@ -196,10 +188,6 @@ async function peopleOf(
 	});
 }
 
-/**
- * Returns who is recorded as the moderator of a ban: the person in whose name the call acts, or the bot for a call with
- * the root key.
- */
 function moderatorOf(guild: Guild, { principal }: Pick<ToolContext, "principal">): BanRequest["moderator"] {
 	const member = actingPerson(guild);
 	if (member) return { id: member.id, name: userName(member.user) };

@@ -10,7 +10,6 @@ import type { Store } from "../../store/store.ts";
 import { selectAllTempBans, selectDue, selectNextEnd, type TempBanKey } from "../../store/tables/temp-bans.ts";
 import { logFailedStep } from "./failed-step.ts";
 
-/** Maximum number of temporary bans that are processed at the same time. */
 const maxConcurrent = 5;
 /**
  * Maximum number of bans to check individually after Discord has reported unbans. If there are more, the bot checks all

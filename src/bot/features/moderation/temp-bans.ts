@@ -38,10 +38,8 @@ import { createTempBanWorker, keyOf, type WorkerOptions } from "./temp-ban-worke
 
 /** Milliseconds after which a stored temporary ban that Discord has not confirmed is deleted from the database. */
 const staleMs = 600_000;
-/** Maximum wait on shutdown for bans and unbans in progress. Unfinished ones are completed at the next start. */
 const shutdownGraceMs = 3_000;
 
-/** Texts for a ban that failed: the title for the guild's moderation log, and the message for the bot's own log. */
 const notBanned = {
 	title: "Ban failed",
 	message: "could not ban a user for a time",
@@ -90,12 +88,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	const { now = Date.now } = options;
 	const { sql } = store;
 	const inFlight = new Set<Promise<unknown>>();
-	/** Keys (guild and user id) of bans for which an unban request was sent but not confirmed by Discord. */
 	const unbanSent = new Set<string>();
-	/**
-	 * Keys (guild and user id) of bans that the bot has made on Discord, but may not have recorded as made in the
-	 * database.
-	 */
 	const made = new Set<string>();
 	/**
 	 * Keys (guild and user id) of expired bans for which a failed unban has been logged, so that it is logged only once.
@@ -248,7 +241,6 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		});
 	}
 
-	/** Throws a NotNow error if the bot lacks the permission to ban. The ban is then tried again later. */
 	function requireBanPermission(guild: Guild, row: TempBan): void {
 		const { BanMembers } = PermissionFlagsBits;
 		const missing = missingPermissions(guild, undefined, BanMembers);
@@ -303,10 +295,6 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		});
 	}
 
-	/**
-	 * Makes a stored ban that is missing on Discord. If the moderator's request is too old, deletes the stored ban
-	 * instead.
-	 */
 	async function completeBan(guild: Guild, row: TempBan): Promise<void> {
 		const at = now();
 		if (row.ends_at <= at || at - row.asked_at > staleMs) {
@@ -377,7 +365,6 @@ async function liftReplaced(guild: Guild, userId: string) {
 	await deleteBan(guild, userId, "Replaced by another ban");
 }
 
-/** Lifts the ban of a user on Discord. Does nothing if the user is not banned. */
 async function deleteBan(guild: Guild, userId: string, reason: string) {
 	await absentIf([RESTJSONErrorCodes.UnknownBan], () =>
 		guild.client.rest.delete(Routes.guildBan(guild.id, userId), {
@@ -390,7 +377,6 @@ function auditText(mark: string | null, reason: string | null): string {
 	return `${mark}${reason ? `: ${reason}` : ""}`;
 }
 
-/** Whether a ban's reason says, as the mark of this program does, that the bot that made it is going to lift it. */
 function hasEnd({ reason }: APIBan): boolean {
 	return /^By .* until \d{4}-\d\d-\d\dT[\d:]+Z/s.test(reason ?? "");
 }

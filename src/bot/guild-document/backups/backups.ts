@@ -149,17 +149,12 @@ export interface Backups {
 }
 
 const backupParts: readonly Part[] = partNames.filter((part) => part !== "bans");
-/**
- * Maximum size of the member list of a backup, in values: each member with roles counts as three, plus one for each
- * role. An export of 30,000 members blocks the process for about 0.3 s.
- */
 const maxMemberValues = 150_000;
 /**
  * Minimum number of channels or roles that must be lost since the previous backup for that backup to become exempt from
  * the rotation that deletes old backups.
  */
 const minLost = 5;
-/** Minimum length in characters of a guild document's JSON text for it to be stored compressed. */
 const compressFrom = 4_096;
 const compressedPrefix = "gzip:";
 const pruneIntervalMs = 6 * 3_600_000;
@@ -168,19 +163,11 @@ export function createBackups(options: BackupsOptions): Backups {
 	const { settings, guilds, connection, store, pictures, log } = options;
 	const timing = { ...defaultTiming, ...options.timing };
 	const { now, monotonicNow } = timing;
-	/** Why the latest backup of a guild failed, by guild id. */
 	const failing = new Map<string, string>();
-	/**
-	 * Which parts the latest backup of each guild lacks, as text, by guild id. The same text is not logged twice in a
-	 * row.
-	 */
 	const omittedParts = new Map<string, string>();
 	let lastAt: number | undefined;
-	/** Earliest start of the next backup of a guild, in milliseconds of the monotonic clock. */
 	let nextStart = Infinity;
-	/** Earliest time at which stored pictures that no backup uses are deleted, in milliseconds of the monotonic clock. */
 	let nextPrune = Infinity;
-	/** When the bot last got a new session on Discord's Gateway, in milliseconds of the monotonic clock. */
 	let sessionSince = monotonicNow();
 	const counter = options.registry?.counter("guildhall_bot_backups_total", "Attempts to back up a guild, by outcome.", [
 		"outcome",
@@ -264,7 +251,6 @@ export function createBackups(options: BackupsOptions): Backups {
 		return Math.min(timing.spacingMs, (settings?.every ?? 0) / 2 / Math.max(length, 1));
 	}
 
-	/** Logs why a backup failed, and returns the reason as text for people. */
 	function failureOf({ id }: Guild, error: unknown): string {
 		if (error instanceof StoreUnavailable) return `the bot's database is unavailable: ${error.reason}`;
 		if (error instanceof NotNow) return error.message;
@@ -280,7 +266,6 @@ export function createBackups(options: BackupsOptions): Backups {
 		return reason;
 	}
 
-	/** Exports a guild and stores its document as a new backup, unless it equals the document of the latest backup. */
 	async function backUp(guild: Guild): Promise<"made" | "unchanged"> {
 		if (!settings || !connection.ready || !guild.available) throw new NotNow("the guild is unavailable on Discord");
 		const { document, state, omitted } = await exportGuild(guild);

@@ -55,39 +55,26 @@ export interface DeletionWatch {
 	close(): Promise<void>;
 }
 
-/** The deletion of a channel or role. */
 interface Deletion {
-	/** Id of the channel or role. */
 	id: string;
-	/** Time of the deletion in milliseconds. Only the differences between deletions by the same person are meaningful. */
 	at: number;
-	/** Id of the deletion's entry in Discord's audit log; undefined if the bot may not read the audit log. */
 	entryId?: string | undefined;
 }
 
-/** The latest deletions by one person or bot in one guild. */
 interface Burst {
-	/** The latest deletions, in the order in which the bot received their events. */
 	deletions: Deletion[];
-	/**
-	 * Whether these deletions were already noticed as a mass deletion. Further ones are then not reported again, until
-	 * none occurs for the length of the time window.
-	 */
 	isKnown: boolean;
 }
 
 interface Alarm {
 	guild: Guild;
 	reason: string;
-	/** Ids of the channels and roles that were deleted in this mass deletion. */
 	ids: readonly string[];
 	/** Whether the operators were already told of this mass deletion, because the database was unavailable. */
 	isNoticed: boolean;
-	/** Id of the audit log entry of the last of these deletions; undefined if the bot may not read the audit log. */
 	entryId: string | undefined;
 }
 
-/** An entry of Discord's audit log about the deletion of a channel or role. */
 interface Entry {
 	id: string;
 	executorId: string | null;
@@ -97,11 +84,9 @@ interface Entry {
 
 const deletionActions: readonly AuditLogEvent[] = [AuditLogEvent.ChannelDelete, AuditLogEvent.RoleDelete];
 
-/** Maximum number of pairs of a guild and a person for which the bot counts deletions at the same time. */
 const maxBursts = 1_000;
 /** Maximum number of audit log entries that the bot remembers as counted, so that it does not count them twice. */
 const maxHandled = 10_000;
-/** Two bounds for comparing snowflakes: one is greater than every id on Discord, the other less. */
 const [lastId, firstId] = [String(2n ** 63n), "0"];
 const shutdownGraceMs = 2_000;
 
@@ -111,17 +96,12 @@ export function createDeletionWatch(options: DeletionWatchOptions): DeletionWatc
 	const bursts = new Map<string, Burst>();
 	/** Mass deletions for which an earlier backup must still be exempted from the rotation that deletes old backups. */
 	const alarms = new Map<string, Alarm>();
-	/** Ids of the audit log entries about deletions that were already counted. */
 	const handled = new Set<string>();
 	/** Ids of the guilds whose audit log must be checked for deletions that the bot has missed. */
 	const unchecked = new Set<string>();
 	/** Whether the audit logs of all guilds must be checked for deletions that the bot has missed. */
 	let isAnyUnchecked = true;
-	/**
-	 * Id of the last audit log entry that the bot has processed, by guild id. Entries of this map have yet to be stored.
-	 */
 	const marks = new Map<string, string>();
-	/** Whether the database may have notices of mass deletions that have not been sent to the operators yet. */
 	let mayHaveNotices = true;
 	let lastAlarm = 0;
 	const counter = options.registry?.counter(
@@ -169,10 +149,6 @@ export function createDeletionWatch(options: DeletionWatchOptions): DeletionWatc
 		},
 	});
 
-	/**
-	 * Reads Discord's audit log to find deletions of channels and roles that the bot missed, for example while it was
-	 * offline.
-	 */
 	async function check(guild: Guild): Promise<void> {
 		if (!isServed(guild) || !canReadAuditLog(guild)) {
 			unchecked.delete(guild.id);
@@ -232,10 +208,6 @@ export function createDeletionWatch(options: DeletionWatchOptions): DeletionWatc
 		return guilds?.has(id) ?? true;
 	}
 
-	/**
-	 * Counts a deletion from Discord's audit log, unless it was counted before or is part of a plan that this bot carries
-	 * out.
-	 */
 	function noteEntry(guild: Guild, { id: entryId, executorId, targetId, reason }: Entry): void {
 		if (targetId === null || handled.has(entryId)) return;
 		handled.add(entryId);
@@ -322,7 +294,6 @@ export function createDeletionWatch(options: DeletionWatchOptions): DeletionWatc
 		}
 	}
 
-	/** Tells the operators of a mass deletion for which no backup can be named, unless they were already told. */
 	async function tellAtOnce(alarm: Alarm, text: string): Promise<void> {
 		if (alarm.isNoticed) return;
 		alarm.isNoticed = true;
@@ -385,7 +356,6 @@ function noticeOf({ id, name }: Pick<Guild, "id" | "name">, reason: string, text
 		.setDescription(`In ${inlineText(name, 200)} (ID: ${id}), ${inlineText(reason, 500)}.\n${text}`);
 }
 
-/** Returns when Discord created the object with this snowflake, in epoch milliseconds. */
 function timeOf(id: string): number {
 	return SnowflakeUtil.timestampFrom(id);
 }

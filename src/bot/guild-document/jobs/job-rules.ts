@@ -43,11 +43,9 @@ export function createdIds({ steps }: Job): Map<string, string> {
 	return ids;
 }
 
-/** What an apply_guild job has created so far, and which creations failed. */
 interface Progress {
 	createdIds: ReadonlySet<string>;
 	createdKinds: ReadonlySet<string>;
-	/** The failed plan steps that were to create an object, by the placeholder that stands for that object's id. */
 	failed: Map<string, GuildJobStepRow>;
 }
 
@@ -66,10 +64,6 @@ function progressOf({ steps }: Job): Progress {
 	return { createdIds, createdKinds, failed };
 }
 
-/**
- * Whether a job may carry out a step: the approved plan contains the same change, or the step edits or orders objects
- * that the job itself has created.
- */
 function isShown(step: Step, job: Job, { createdIds, createdKinds }: Progress): boolean {
 	const isOfCreated = step.targetId !== undefined && createdIds.has(step.targetId);
 	const planned = job.planned.get(step.id);
@@ -107,7 +101,6 @@ export function runnable(steps: readonly Step[], job: Job, ids: ReadonlyMap<stri
 	});
 }
 
-/** Returns the failed plan step that was to create an object which the given step needs; undefined if there is none. */
 function failedNeed({ needs }: Pick<PlannedStep, "needs">, { failed }: Progress): GuildJobStepRow | undefined {
 	const need = needs.find((placeholder) => failed.has(placeholder));
 	return need === undefined ? undefined : failed.get(need);

@@ -83,10 +83,6 @@ export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes 
 	return [...head, ...fitting(entries, maxBytes - bytes), ...end].join("\n");
 }
 
-/**
- * Formats the roles, channels and other objects that an apply_guild job has created: one line per kind, with names and
- * ids.
- */
 function createdLines({ plan, steps }: Job): string[] {
 	const created = plan.steps
 		.flatMap(({ id }) => steps.get(id) ?? [])

@@ -45,16 +45,9 @@ import type { Pictures } from "../read/pictures.ts";
 import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob } from "./job-rules.ts";
 import { candidatesIn, isSameName, markedReason, newestId, readCreations } from "./made-things.ts";
 
-/** Maximum number of jobs (each applies a plan to a guild) that run at the same time, at most one per guild. */
 const maxConcurrent = 3;
-/**
- * How long an apply_guild job is kept in the database after its end, in milliseconds. A job that is still running this
- * long after its start ends as failed.
- */
 const keptMs = 7 * 86_400_000;
-/** Milliseconds between two deletions of old apply_guild jobs from the database. */
 const cleanIntervalMs = 3_600_000;
-/** Maximum milliseconds between two checks of the database for running apply_guild jobs. */
 const maxSleepMs = 300_000;
 /**
  * Maximum milliseconds that an apply_guild job waits for a rate limit to reset before its next request. If the wait
@@ -67,16 +60,8 @@ const maxPaceMs = 10_000;
  */
 const spared = 1;
 const noLimit = { remaining: Infinity, resetAt: 0 };
-/**
- * Maximum number of times that the request of a plan step may get no response from Discord. After that, the step fails.
- */
 const maxUnanswered = 5;
-/** How often in a row an apply_guild job may fail for a reason that does not go away by itself. Then the job ends. */
 const maxFailures = 5;
-/**
- * Maximum number of impossible changes, discovered only after planning, that the final note of an apply_guild job
- * lists.
- */
 const maxNotes = 20;
 const shutdownGraceMs = 3_000;
 
@@ -154,32 +139,13 @@ export function createJobs(options: JobsOptions): Jobs {
 	const { maxStateAgeMs = (readMs: number) => Math.max(30_000, 5 * readMs) } = options;
 	const { sql } = store;
 	const closing = new AbortController();
-	/** Why apply_guild jobs are paused and until when, by job id. */
 	const waits = new Map<string, Wait>();
-	/** Ids of the running apply_guild jobs that someone has cancelled since the bot started. */
 	const cancelled = new Set<string>();
-	/**
-	 * Number of failures in a row of each apply_guild job, by job id. Failures that go away by themselves, such as an
-	 * outage, are not counted.
-	 */
 	const failures = new Map<string, number>();
-	/** Number of requests that got no response from Discord, by job id and step id. */
 	const unanswered = new Map<string, number>();
-	/**
-	 * When a request with an unknown outcome was sent, or found in the database after a restart, by job id and step id.
-	 */
 	const askedAt = new Map<string, number>();
-	/**
-	 * When a step assigned a role to a member, by job id and step id. The bot's cache of members is updated later, by a
-	 * Gateway event.
-	 */
 	const assignedAt = new Map<string, number>();
-	/**
-	 * Remaining requests and reset time of Discord's rate limits, by job id and route. Times are from
-	 * `monotonicNow`.
-	 */
 	const buckets = new Map<string, typeof noLimit>();
-	/** Promises that resolve when an apply_guild job ends, by job id. */
 	const endings = new Map<string, PromiseWithResolvers<void>>();
 	let cleanAt = 0;
 	// A job outlives the tool call that starts it: it must not get the call's deadline and permissions.
@@ -257,7 +223,6 @@ export function createJobs(options: JobsOptions): Jobs {
 		waits.set(id, { why, until: monotonicNow() + ms });
 	}
 
-	/** Carries out the steps of an apply_guild job until none is left or the job is paused. */
 	async function work(id: string): Promise<void> {
 		const row = await selectGuildJob(sql, id);
 		if (!row || row.ended_at !== null) return;
@@ -416,10 +381,6 @@ export function createJobs(options: JobsOptions): Jobs {
 		};
 	}
 
-	/**
-	 * Marks plan steps with an unanswered request as done if they are not among `steps`, the current differences between
-	 * guild and document.
-	 */
 	async function noteSettled(job: Job, steps: readonly Step[]): Promise<void> {
 		const due = new Set(steps.map(({ id }) => id));
 		for (const row of job.steps.values())
@@ -556,9 +517,6 @@ export function createJobs(options: JobsOptions): Jobs {
 		throw error;
 	}
 
-	/**
-	 * Returns the request body with the data URI of the picture; undefined if there is no picture or it is not stored.
-	 */
 	async function withPicture(body: unknown, picture: { field: string; hash: string } | undefined): Promise<unknown> {
 		if (!picture) return undefined;
 		const uri = await pictures.dataUri(picture.hash);
@@ -578,7 +536,6 @@ export function createJobs(options: JobsOptions): Jobs {
 		await sleep(ms, undefined, { signal: closing.signal }).catch(() => {});
 	}
 
-	/** Ends an apply_guild job that cannot carry out any more steps, and records what it has not done. */
 	async function finish(
 		job: Job,
 		{ steps, refusals }: Difference,
@@ -690,18 +647,10 @@ function keyOf({ job_id, step_id }: GuildJobStepRow): string {
 	return `${job_id} ${step_id}`;
 }
 
-/**
- * Whether an apply_guild job that failed with this error can continue by itself later, for example after an outage of
- * Discord.
- */
 function isTemporary(error: unknown): boolean {
 	return [NotNow, ToolError, PlatformTimeout, PlatformFailure].some((type) => error instanceof type);
 }
 
-/**
- * Returns the keys of the mutex for a plan step: the same keys that tools lock to change the same guild, role or
- * channel.
- */
 function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {
 	// Of a role assignment the first id is the member's.
 	const [id = ""] = targetId.split("/");
@@ -710,7 +659,6 @@ function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {
 	return [isThing ? id : guild.id];
 }
 
-/** Returns a key that is equal for requests of an apply_guild job that share a rate limit of Discord. */
 function bucketOf({ row: { id } }: Job, { method, path }: ApiRequest): string {
 	// A guess (rate-limits): limits are per route, and per guild or channel.
 	const [, thing = "", rest = ""] = /^(\/\w+\/\d+)?(.*)$/.exec(path) ?? [];

@@ -6,7 +6,6 @@ import { readAuditLog } from "../../discord/audit-log.ts";
 import { compareIds, mayBeAfter } from "../../discord/ids.ts";
 import { jobReasonStart } from "../../discord/text.ts";
 
-/** The action in Discord's audit log that records the creation of an object, by kind of object. */
 const createActions: Partial<Record<StepKind, AuditLogEvent>> = {
 	role: AuditLogEvent.RoleCreate,
 	category: AuditLogEvent.ChannelCreate,
@@ -68,7 +67,6 @@ interface Thing {
 	name: string;
 }
 
-/** Returns the ids and names of all objects of one kind in a guild, such as its roles. */
 function thingsOf({ guild, channels, webhooks, automod, events }: GuildState, kind: StepKind): Thing[] {
 	const all: readonly { id: string | null; name?: string | null }[] =
 		kind === "role"

@@ -5,26 +5,17 @@
 import type { Step } from "../../../guild-document/steps.ts";
 import { countOf } from "../../discord/text.ts";
 
-/**
- * Estimated seconds per step of a plan, including a share of the time for reading the guild again. Not measured on
- * Discord.
- */
 const secondsPerStep = 1;
 
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A rate limit of Discord: at most `max` requests of one kind within `seconds`. */
 interface Limit {
 	/** What Discord allows, in words for people: "250 new roles in 50 hours". */
 	text: string;
 	max: number;
 	seconds: number;
-	/**
-	 * Returns which counter of this rate limit a plan step uses: "" for one per guild, or a channel id for one per
-	 * channel. Returns undefined if the limit does not apply to the step.
-	 */
 	keyOf(step: Step): string | undefined;
 }
 
@@ -86,7 +77,6 @@ const limits: readonly Limit[] = [
 
 interface Estimate {
 	seconds: number;
-	/** The rate limits that make the steps of the plan wait. */
 	waits: ReadonlySet<Limit>;
 }
 
@@ -130,7 +120,6 @@ export function durationText(steps: readonly Step[]): string {
 	return `Estimated time: ${roughTime(seconds)} for ${countOf(steps.length, "step")}, at one per second${assumed}. Rate limits that others have used up make it longer.`;
 }
 
-/** Formats a duration in one unit, rounded up: "about 50 s", "about 3 minutes", "about 2 hours". */
 function roughTime(seconds: number): string {
 	if (seconds < 2 * minute) return `about ${seconds} s`;
 	const [size, name] = seconds < 2 * hour ? [minute, "minutes"] : seconds < 2 * day ? [hour, "hours"] : [day, "days"];

@@ -8,7 +8,6 @@ import { permissionNamesOf } from "../../../guild-document/read/from-api.ts";
 import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
 import { botMember } from "../../discord/permissions.ts";
 
-/** The permissions that the bot needs to see and edit a channel. */
 const needed = Permission.ViewChannel | Permission.ManageChannels | Permission.Connect;
 
 /**

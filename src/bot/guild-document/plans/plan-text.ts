@@ -10,7 +10,6 @@ import type { Plan, PlannedStep } from "./plans.ts";
 /** Maximum length in bytes of UTF-8 of the text that describes a plan or a job. */
 export const maxPlanBytes = 24_000;
 const maxValueLength = 100;
-/** Number of equal characters that are shown before the first difference between two long values. */
 const shownContext = 20;
 const maxShownChanges = 20;
 
@@ -23,9 +22,6 @@ const signs = {
 	ban: "+",
 } as const satisfies Record<PlannedStep["action"], string>;
 
-/**
- * The words of a plan's summary ("create 3, change 1"), in their order, and the actions of steps that each one counts.
- */
 const countNames = [
 	["create", ["create"]],
 	["change", ["edit"]],
@@ -108,7 +104,6 @@ export function planText(
 	return [head, ...lines, ...end].join("\n");
 }
 
-/** Formats the plan steps that assign roles to members, as one line for each role. */
 function assignLines(steps: readonly PlannedStep[], memberName: (id: string) => string): string[] {
 	const assigned = steps.filter(({ action }) => action === "assign");
 	// The role may be a new one: "123/+role/Mods".
@@ -122,7 +117,6 @@ function assignLines(steps: readonly PlannedStep[], memberName: (id: string) => 
 	});
 }
 
-/** Returns a plan step in whose changed fields the bot's id is replaced by its name. */
 function withOwnName(step: PlannedStep, self: PlanTextOptions["self"]): PlannedStep {
 	if (!self) return step;
 	const changes = step.changes.map((change) =>
@@ -131,10 +125,6 @@ function withOwnName(step: PlannedStep, self: PlanTextOptions["self"]): PlannedS
 	return { ...step, changes };
 }
 
-/**
- * Says where Discord will put new roles and channels, unless a step of the plan orders them. Also says which
- * permissions new roles have.
- */
 function placesOfNew(steps: readonly PlannedStep[]): string[] {
 	const creates = (kinds: readonly string[]) =>
 		steps.some(({ action, kind }) => action === "create" && kinds.includes(kind));
@@ -188,7 +178,6 @@ export function thingText({ kind, name, targetId }: Pick<PlannedStep, "kind" | "
 	return `${label} ${kind === "channel" ? "#" : ""}${shown}`;
 }
 
-/** Returns a string that is equal for two steps with the same content, in order to compare the steps of two plans. */
 const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
 	JSON.stringify([...[id, action, kind, name], changes.map(({ field, before, after }) => [field, before, after])]);
 
@@ -215,10 +204,8 @@ function fieldText(field: string): string {
 	return /["→:\\]/.test(text) ? JSON.stringify(text) : text;
 }
 
-/** Whether the values of a changed field are lists of permissions. In these lists, a "-" marks a denied permission. */
 const isOfPermissions = (field: string) => field === "permissions" || field.startsWith("access of ");
 
-/** The permissions, allowed or denied ("-"), that are shown even if a long list of permissions is shortened. */
 const shownNames = new Set(
 	["VIEW_CHANNEL", ...permissionNames(powerfulPermissions)].flatMap((name) => [name, `-${name}`]),
 );
@@ -233,7 +220,6 @@ function permissionChanges({ before, after }: FieldChange, isNew: boolean) {
 	};
 }
 
-/** Whether a plan step gives someone permissions of administrators or moderators. */
 const givesNotable = ({ action, changes }: PlannedStep) => changes.some((change) => allowsNotable(change, action));
 
 const allowsNotable = (change: FieldChange, action: PlannedStep["action"]) =>
@@ -242,7 +228,6 @@ const allowsNotable = (change: FieldChange, action: PlannedStep["action"]) =>
 
 const namedText = (label: string, names: readonly string[]) => `${label} ${namesValue(names)}`;
 
-/** Formats a list of permissions: first those of administrators and moderators, then as many of the others as fit. */
 function namesValue(names: readonly string[]): string {
 	const shown = names.filter((name) => shownNames.has(name));
 	const others = names.filter((name) => !shownNames.has(name));
@@ -255,7 +240,6 @@ function namesValue(names: readonly string[]): string {
 	return JSON.stringify([...shown, ...fitting].join(", ") + (more > 0 ? ` and ${more} more` : ""));
 }
 
-/** Returns the index of the first character in which two texts differ. */
 function differsFrom(a: string, b: string): number {
 	let index = 0;
 	while (index < a.length && a[index] === b[index]) index++;
@@ -276,7 +260,6 @@ export function refusalLine(label: "cannot" | "note", { subject, reason }: Refus
 	return `${label}: ${truncate(oneField(subject), 2 * maxValueLength)}: ${oneLine(reason)}`;
 }
 
-/** Formats refusals (changes that the bot cannot make) or notes as lines. Those with the same reason share a line. */
 function byReason(label: "cannot" | "note", refusals: readonly Refusal[]): string[] {
 	const groups = Map.groupBy(refusals, ({ reason }) => reason);
 	return Array.from(groups, ([reason, group]) =>
@@ -288,7 +271,6 @@ function byReason(label: "cannot" | "note", refusals: readonly Refusal[]): strin
 }
 
 const maxNames = 10;
-/** Maximum number of members that are named in the line about the assignment of a role. */
 const maxMembers = 200;
 
 /** Formats a list of names for people. Shows the first `max` names, and how many more there are: "a, b and 3 more". */
@@ -300,9 +282,7 @@ export function namesText(names: readonly string[], max = maxNames): string {
 
 interface Entry {
 	line: string;
-	/** What a line that does not fit into the text is counted as, such as "create channel". */
 	group: string;
-	/** Whether this line takes precedence over others if not all lines fit into the text. */
 	isFirst?: boolean;
 }
 

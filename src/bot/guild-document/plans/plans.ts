@@ -56,7 +56,6 @@ export interface Plan {
 	duration: string;
 }
 
-/** Maximum number of steps in a plan. Carrying out that many takes several hours. */
 const maxSteps = 20_000;
 
 /**
@@ -141,7 +140,6 @@ export function fixedRoles(guild: Guild, { guild: { roles } }: GuildState) {
 	return new Set(roles.filter(({ position }) => position >= top).map(({ id }) => id));
 }
 
-/** Runs `work` and turns an InvalidDocument into a ToolError. */
 async function compare<T>(work: () => T | Promise<T>): Promise<T> {
 	try {
 		return await work();

@@ -71,25 +71,16 @@ export interface Pictures extends PictureSource {
 }
 
 const maxConcurrent = 4;
-/**
- * Number of failed picture downloads after which one search for hashes starts no more downloads: the CDN may be down.
- */
 const maxFailures = 4;
 /** Maximum size of a stored picture in bytes. With a slow database, storing a larger one could time out. */
 const maxBytes = 2 * 1024 * 1024;
 /** Maximum number of too large pictures that the bot remembers, so that it does not download them again. */
 const maxTooLarge = 10_000;
-/**
- * How long an unused picture that no backup refers to is kept, in milliseconds. Longer than plans, which are kept for a
- * day.
- */
 const unusedMs = 7 * 86_400_000;
 
 export function createPictures(options: PicturesOptions): Pictures {
 	const { store, downloads, now = Date.now, reserveMs = 6_000 } = options;
-	/** Limits how many pictures are downloaded at the same time, across all calls. */
 	const semaphore = new Semaphore({ max: maxConcurrent });
-	/** Pictures that are too large to be stored: emoji ids, and the hashes that Discord gave icons. */
 	const tooLarge = new Set<string>();
 
 	async function hashesOf(references: readonly PictureReference[]): Promise<PictureHashes> {
@@ -168,10 +159,6 @@ export function createPictures(options: PicturesOptions): Pictures {
 		}
 	}
 
-	/**
-	 * Downloads a picture from Discord's CDN and stores it. Returns the picture's hash; undefined if the CDN does not
-	 * have it; "too large" if it is too large to be stored.
-	 */
 	async function load(source: string, reference: PictureReference): Promise<string | undefined> {
 		const picture = await endingEarlier(reserveMs / 2, () => download(reference));
 		if (!picture || picture.bytes.length <= maxBytes) return picture && save(picture, source);
@@ -223,7 +210,6 @@ export function createPictures(options: PicturesOptions): Pictures {
 	};
 }
 
-/** Returns a key that always stands for the same picture: the id of an emoji, or the hash that Discord gave an icon. */
 function sourceOf(reference: PictureReference): string {
 	return reference.kind === "emoji" ? reference.id : reference.icon;
 }

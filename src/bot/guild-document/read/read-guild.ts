@@ -90,10 +90,6 @@ export async function readGuildState(
 	const unreadable: Unreadable[] = [];
 	const get = async <T>(path: `/${string}`) => (await rest.get(path)) as T;
 
-	/**
-	 * Calls `read` if the caller requested the part and returns its result. Returns undefined if the part was not
-	 * requested or the bot may not read it.
-	 */
 	async function readPart<T>(
 		part: Part,
 		needed: readonly Permission[],
@@ -172,7 +168,6 @@ function withoutSecrets(webhooks: readonly APIWebhook[]): APIWebhook[] {
 		}));
 }
 
-/** Reads the welcome screen of a Community guild. Returns an empty one if none was ever set. */
 async function readWelcomeScreen({ client, id }: Guild): Promise<APIGuildWelcomeScreen> {
 	const { UnknownGuildWelcomeScreen } = RESTJSONErrorCodes;
 	const screen = await absentIf([UnknownGuildWelcomeScreen], () => client.rest.get(Routes.guildWelcomeScreen(id)));

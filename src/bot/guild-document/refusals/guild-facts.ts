@@ -66,10 +66,6 @@ interface EventFacts {
 	creatorId: string;
 }
 
-/**
- * The onboarding settings of a guild: whether onboarding is enabled, the channels that all new members get
- * (`defaultIds`), and those that new members can choose (`optionIds`).
- */
 interface OnboardingFacts {
 	enabled: boolean;
 	mode: number;
@@ -107,7 +103,6 @@ export interface GuildFacts {
 const byId = <Thing extends { id: string }, Value>(things: readonly Thing[], read: (thing: Thing) => Value) =>
 	new Map(things.map((thing) => [thing.id, read(thing)]));
 
-/** A channel object of Discord's API. Some types of channels lack the optional fields. */
 interface ApiChannel {
 	id: string;
 	type: ChannelType;
@@ -235,7 +230,6 @@ export function webhookChannel({ path }: CheckedStep): string | undefined {
 	return /^\/channels\/(.+)\/webhooks$/.exec(path)?.[1];
 }
 
-/** Returns the ids of the channels that members can choose in onboarding. */
 function channelsOfOptions(
 	prompts: readonly {
 		options?: readonly { channel_ids?: readonly string[] }[];

@@ -74,7 +74,6 @@ export function* refusalsOf(
 	return [...refusals, ...noteOnUnseen(steps, state)];
 }
 
-/** Returns a warning if new channels of a plan may already exist among those that the bot cannot see. */
 function noteOnUnseen(steps: readonly Step[], state: GuildState): Refusal[] {
 	const creates = steps.some(({ action, kind }) => action === "create" && /channel|category/.test(kind));
 	if (!creates) return [];
@@ -101,10 +100,6 @@ export function requireStep(
 	return reasonOf(() => refused(guild, facts, withRequest(step, ids), options, true));
 }
 
-/**
- * Returns a map from each placeholder of the steps to itself. A placeholder stands for the id of an object that a step
- * creates.
- */
 function placeholdersOf(steps: readonly Step[]): Map<string, string> {
 	return new Map(steps.flatMap(({ placeholder }) => (placeholder === undefined ? [] : [[placeholder, placeholder]])));
 }
@@ -135,7 +130,6 @@ function refused(
 	return reasons.length > 0 ? [...new Set(reasons)].join(" ") : undefined;
 }
 
-/** Words for the kinds of objects that a plan step can change. */
 const kindNames: Readonly<Record<Step["kind"], string>> = {
 	settings: "settings of the guild",
 	everyone: "permissions of @everyone",
@@ -158,7 +152,6 @@ const withoutName: ReadonlySet<Step["kind"]> = new Set([
 	"onboarding",
 ] as const);
 
-/** Returns the kind and name of the object that a plan step changes, for people: "role Mods". */
 function subjectOf({ kind, action, name, targetId }: Step): string {
 	if (action === "order") return kind === "role" ? "order of the roles" : "order of the channels";
 	if (action === "assign") return `role ${name} of member ${targetId?.split("/")[0]}`;
@@ -166,7 +159,6 @@ function subjectOf({ kind, action, name, targetId }: Step): string {
 	return withoutName.has(kind) ? noun : `${noun} ${name}`;
 }
 
-/** Returns the first sentence of a refusal's reason. The other sentences say what people can do about it. */
 function firstSentence(reason: string): string {
 	return reason.replace(/\. .*$/s, ".");
 }

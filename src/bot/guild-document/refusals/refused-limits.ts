@@ -29,13 +29,10 @@ import { refusedHiding, refusedOnboarding } from "./refused-onboarding.ts";
  * https://discord.com/developers/docs/topics/opcodes-and-status-codes#json-json-error-codes
  */
 const maxRoles = 250;
-/** Maximum number of channels and categories in a guild (error 30013 of Discord). */
 const maxChannels = 500;
 /** Maximum number of channels in a category: https://discord.com/developers/docs/resources/channel */
 const maxChannelsPerCategory = 50;
-/** Maximum number of webhooks in a channel (error 30007 of Discord). */
 const maxWebhooks = 15;
-/** Maximum number of scheduled events in a guild (error 30038 of Discord). */
 const maxEvents = 100;
 /** Maximum number of tags in a forum: https://discord.com/developers/docs/resources/channel#channel-object */
 const maxTags = 20;
@@ -88,7 +85,6 @@ export function refusedLimits(
 	return checks.map((check) => check(guild, facts, step, now)).filter((reason) => typeof reason === "string");
 }
 
-/** Returns a check that refuses to create another object of a kind if the guild already has the maximum number. */
 const room =
 	(what: string, max: number, countOf: (facts: GuildFacts) => number | undefined): Check =>
 	(_, facts, { action }) =>
@@ -100,7 +96,6 @@ const isVoice = (type: ChannelType | undefined) =>
 	type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice;
 const hasPosts = (type: ChannelType | undefined) => type === ChannelType.GuildForum || type === ChannelType.GuildMedia;
 
-/** Returns the type of a channel after a plan step that creates or edits it. */
 const typeOf = (facts: GuildFacts, { body, targetId }: CheckedStep) =>
 	(numberIn(body, "type") as ChannelType | undefined) ??
 	facts.channels.get(targetId ?? "")?.type ??
@@ -286,10 +281,6 @@ const webhookRoom: Check = (_, facts, step) => {
 
 const textTypes: readonly unknown[] = [ChannelType.GuildText, ChannelType.GuildAnnouncement];
 
-/**
- * Guild settings whose value is a channel: the field in Discord's API, the field in guild documents, the allowed
- * channel types, and these types in words.
- */
 const channelSettings = [
 	["afk_channel_id", "afk_channel", [ChannelType.GuildVoice], "a voice channel"],
 	["system_channel_id", "system_channel", textTypes, "a text channel"],
@@ -306,7 +297,6 @@ const settingChannels: Check = (_, facts, { body }) => {
 	return wrong && `${wrong[1]} must be ${wrong[3]}.`;
 };
 
-/** Fields of Discord's guild object that only Community guilds have, with their names in guild documents. */
 const communityFields = {
 	rules_channel_id: "rules_channel",
 	public_updates_channel_id: "public_updates_channel",
@@ -366,7 +356,6 @@ const channelChecks: readonly Check[] = [
 
 type Checks = Partial<Record<CheckedStep["kind"], readonly Check[]>>;
 
-/** Checks that depend on what exists in the guild, by the kind of object that a plan step changes. */
 const stateChecks: Checks = {
 	settings: [settingChannels, community],
 	role: [room("roles", maxRoles, ({ roles }) => roles.size)],
@@ -381,7 +370,6 @@ const stateChecks: Checks = {
 	member: [isMember],
 };
 
-/** Checks of the values in a plan step's request, by the kind of object that the step changes. */
 const valueChecks: Checks = {
 	role: [roleFeatures],
 	category: [channelValues],

@@ -90,7 +90,6 @@ export function refusedHiding(
 		: undefined;
 }
 
-/** Returns the name of a channel; for a channel that does not exist yet, its placeholder without the "+". */
 function labelOf(guild: Guild, id: string): string {
 	const channel = guild.channels.cache.get(id);
 	return channel ? channelName(channel) : oneField(id.replace(/^\+/, ""));

@@ -75,11 +75,9 @@ const working =
 	ViewAuditLog |
 	ViewChannel;
 
-/** Permissions that the bot needs for a plan step: in `channel`, or guild-wide if `channel` is undefined. */
 interface Need {
 	channel?: GuildBasedChannel | undefined;
 	bits: bigint;
-	/** A sentence that explains why the bot needs these permissions; undefined if that is obvious. */
 	why?: string;
 }
 
@@ -158,10 +156,6 @@ function ownNeeds(guild: Guild, facts: GuildFacts, step: CheckedStep): readonly 
 	}
 }
 
-/**
- * Returns that the bot needs the permissions `bits` in the channel with this id, and those to see it (and to connect to
- * a voice channel). They are needed guild-wide if the channel does not exist yet.
- */
 function inChannel(guild: Guild, id: string, bits: bigint): Need {
 	const channel = guild.channels.cache.get(id);
 	return { channel, bits: bits | impliedIn(channel) };
@@ -174,10 +168,6 @@ function communityNeeds(facts: GuildFacts, step: CheckedStep): Need[] {
 	return isChanged ? [{ bits: Administrator, why }] : [];
 }
 
-/**
- * Whether an AutoMod rule has an action that needs MODERATE_MEMBERS. For BlockMemberInteraction, the source is
- * discord-userdoccers.
- */
 function moderates({ actions }: CheckedStep["body"]): boolean {
 	const { BlockMemberInteraction, Timeout } = AutoModerationActionType;
 	return Array.isArray(actions) && actions.some(({ type }) => type === Timeout || type === BlockMemberInteraction);
@@ -369,7 +359,6 @@ function changedAccess(guild: Guild, step: CheckedStep, inGuild: bigint): bigint
 	return changedIn(overwrites) & ~inCategory;
 }
 
-/** Returns the permissions that a plan step gives to a role or takes from it, as a bit field. */
 function changedPermissions(facts: GuildFacts, step: CheckedStep): bigint {
 	const { action, guard, targetId = "" } = step;
 	const after = permissionsIn(step);
@@ -378,7 +367,6 @@ function changedPermissions(facts: GuildFacts, step: CheckedStep): bigint {
 	return action === "create" ? (guard.gives ?? after ?? 0n) : (guard.gives ?? 0n) | changed;
 }
 
-/** Whether the request of a plan step sets permission overwrites of a channel. */
 function setsOverwrites({ path, body }: CheckedStep): boolean {
 	return body.permission_overwrites !== undefined || path.includes("/permissions/");
 }
@@ -410,7 +398,6 @@ function refusedLoss(guild: Guild, facts: GuildFacts, step: CheckedStep): string
 	return `This would take ${what} in ${channelName(channel)} from the bot, which could not undo it. ${keepAccess(guild)}`;
 }
 
-/** Returns advice for people on how a guild document can keep the bot's access to a channel. */
 function keepAccess(guild: Guild): string {
 	const { botRole, highest } = botMember(guild).roles;
 	return `Allow it there to ${roleName(botRole ?? highest)} in the document, or let an administrator do this in Discord.`;

@@ -4,18 +4,15 @@
 import type { Part } from "../../../guild-document/format/document.ts";
 import type { Step, StepAction, StepKind } from "../../../guild-document/steps.ts";
 
-/** A row of the table that maps plan steps, by kind and action, to the tools that make the same change. */
 interface Row {
 	kinds: readonly StepKind[];
 	actions: readonly StepAction[];
-	/** Restricts the row to the plan steps for which this returns true. Default: no restriction. */
 	when?(step: Step): boolean;
 	tools: readonly string[];
 }
 
 const channels = ["channel", "category"] as const;
 
-/** Returns a function that tells whether a plan step changes at least one of the fields. */
 const changes =
 	(...fields: readonly string[]) =>
 	({ guard }: Step) =>
@@ -127,7 +124,6 @@ export function toolsOf(step: Step): string[] {
 		.flatMap(({ tools }) => tools);
 }
 
-/** The tools that read the same as an export, for the parts of a guild that not every member can see. */
 const readers: Partial<Record<Part, string>> = {
 	automod: "list_automod_rules",
 	webhooks: "list_webhooks",

@@ -123,12 +123,10 @@ export function writeDocument(
 	}
 }
 
-/** Writes a file atomically. Replaces an existing file of the same name. */
 function replaceFile(path: string, content: string | Uint8Array): void {
 	withTemporary(path, content, (temporary) => renameSync(temporary, path));
 }
 
-/** Writes a file atomically. Throws an error if a file of the same name already exists. */
 function createFile(path: string, content: string | Uint8Array): void {
 	withTemporary(path, content, (temporary) => {
 		try {
@@ -142,7 +140,6 @@ function createFile(path: string, content: string | Uint8Array): void {
 	});
 }
 
-/** Whether an error means that the file system does not support hard links. */
 function hasNoLinks(error: unknown): boolean {
 	const { code = "" } = Object(error) as NodeJS.ErrnoException;
 	return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(code);

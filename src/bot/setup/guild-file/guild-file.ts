@@ -85,15 +85,11 @@ export interface GuildFileOptions {
 	silenceMs?: number;
 }
 
-/** A command about guild documents, and the functions that it needs to send requests, report and handle signals. */
 interface Work extends Required<Omit<GuildFileOptions, "open" | "interrupts">> {
 	command: GuildFileCommand;
 	interrupts: Interrupts;
 	send: SendDocumentRequest;
 	startJobs(): void;
-	/**
-	 * Tells the operator how an unfinished job goes on after this command has ended, such as "the bot continues the job".
-	 */
 	whoContinues: string;
 }
 
@@ -232,10 +228,6 @@ async function exportGuild(work: Work): Promise<number> {
 	return exitCodes.done;
 }
 
-/**
- * Fetches the pictures of a guild document, such as emoji, from the bot. Resolves with their bytes by hash, and reports
- * the pictures that the bot does not have.
- */
 async function fetchPictures({ send, report }: Work, document: GuildDocument): Promise<Map<string, Uint8Array>> {
 	const pictures = new Map<string, Uint8Array>();
 	for (const hash of picturesIn(document)) {
@@ -292,10 +284,6 @@ async function compareOrApply(work: Work, document: GuildDocument): Promise<numb
 	return end.state === "done" ? differs : exitCodes.differs;
 }
 
-/**
- * Starts a job that makes changes to a guild, waits for its end and prints its outcome. Resolves with the ended job, or
- * with undefined if the operator stopped waiting.
- */
 async function runJob(work: Work, start: () => Promise<Job>): Promise<Job | undefined> {
 	// From here on a signal must not end the command before it is known whether there is a job.
 	work.interrupts.check();
@@ -312,10 +300,6 @@ async function runJob(work: Work, start: () => Promise<Job>): Promise<Job | unde
 	}
 }
 
-/**
- * Sends the bot those pictures of a guild document, such as emoji, that the bot does not have. Reads them from the
- * directory beside the file of the document.
- */
 async function sendPictures({ send, report, command }: Work, document: GuildDocument): Promise<void> {
 	const wanted = picturesIn(document);
 	if (wanted.length === 0) return;
@@ -334,10 +318,6 @@ async function sendPictures({ send, report, command }: Work, document: GuildDocu
 
 type Job = NonNullable<RequestOutput<"apply">["job"]>;
 
-/**
- * Waits for the end of a job that makes changes to a guild, and reports the job's progress. Resolves with the ended
- * job, or with undefined if the operator stopped waiting.
- */
 async function follow(work: Work, started: Job): Promise<Job | undefined> {
 	const { send, report, interrupts, lookMs, silenceMs, whoContinues } = work;
 	let job = started;
@@ -384,10 +364,6 @@ async function follow(work: Work, started: Job): Promise<Job | undefined> {
 	return job;
 }
 
-/**
- * Waits for `work`. If that takes longer than `firstMs`, reports repeatedly what the command is doing (`what`) and for
- * how many seconds.
- */
 async function withProgress<T>(
 	{ report, reportMs: [firstMs, againMs] }: Pick<Work, "report" | "reportMs">,
 	what: string,

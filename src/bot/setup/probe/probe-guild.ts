@@ -81,7 +81,6 @@ export interface ProbeOptions {
 
 type Result = Pick<Probe, "id" | "belief"> & {
 	outcome: "confirmed" | "refuted" | "not tried";
-	/** What Discord did when an assumption about its behaviour was tested, or why the test was not possible. */
 	discord: string;
 };
 
@@ -145,9 +144,6 @@ async function probeWith(discord: Client<true>, { toml }: BotConfig, options: Pr
 	return !isRefuted && work.leftovers.length === 0 && !signal.aborted;
 }
 
-/**
- * Throws a CheckFailed if the guild has too many members to be a test guild, or if the bot lacks permissions in it.
- */
 function requireSuitable(guild: Guild): void {
 	if (guild.memberCount > maxMembers)
 		throw new CheckFailed(
@@ -163,10 +159,6 @@ function requireSuitable(guild: Guild): void {
 		);
 }
 
-/**
- * Lists channels, roles and emoji that an earlier, killed run of `--probe-guild` left in the guild. They are
- * recognized by name.
- */
 function leftBefore({ channels, roles, emojis }: Guild): string[] {
 	return Object.entries({ channel: channels, role: roles, emoji: emojis })
 		.flatMap(([kind, { cache }]) => [...cache.values()].map(({ id, name }) => ({ kind, id, name })))

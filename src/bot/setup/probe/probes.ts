@@ -42,16 +42,11 @@ export interface Probe {
 
 const { Get, Put, Patch, Delete } = RequestMethod;
 
-/** A Discord id that belongs to nothing: no channel, no user, no message. */
 const nothing = "1000000000000000000";
 
 const hourMs = 3_600_000;
 const inHours = (hours: number) => new Date(Date.now() + hours * hourMs).toISOString();
 
-/**
- * Discord error codes that say that the bot lacks access, a permission or two-factor authentication. A test of
- * Discord's behaviour that fails with such an error proves nothing.
- */
 const aboutTheBot = new Set<unknown>([
 	codes.MissingAccess,
 	codes.MissingPermissions,
@@ -81,7 +76,6 @@ function compare(name: string, actual: unknown, expected: unknown): Finding {
 	return { confirmed: actual === expected, discord };
 }
 
-/** Returns the objects in a JSON array; an empty list if the value is not an array. */
 function list(value: unknown): Json[] {
 	return Array.isArray(value) ? value.filter(isObject) : [];
 }
@@ -153,10 +147,6 @@ function requireNoAdministrator({ guild }: Workspace): void {
 		);
 }
 
-/**
- * Creates a text channel, in which the bot lacks READ_MESSAGE_HISTORY and MANAGE_THREADS, and a locked thread in this
- * channel.
- */
 async function limitedChannel(work: Workspace) {
 	requireNoAdministrator(work);
 	const channel = await work.createChannel({ type: ChannelType.GuildText });
@@ -176,10 +166,6 @@ async function limitedChannel(work: Workspace) {
 
 const tagNames = ["free", "moderated"];
 
-/**
- * Creates a forum channel in which the bot lacks MANAGE_THREADS. The returned function `tag` returns the id of the
- * forum tag with a given name.
- */
 async function forum(work: Workspace) {
 	requireNoAdministrator(work);
 	const available_tags = tagNames.map((name) => ({
@@ -227,7 +213,6 @@ function editGuild(work: Workspace, body: Json): Promise<Json> {
 	return work.send(Patch, Routes.guild(work.guild.id), { body });
 }
 
-/** A PNG image of one transparent pixel. */
 const pixel = Buffer.from(
 	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
 	"base64",
@@ -274,10 +259,6 @@ function rule(work: Workspace, body: Json) {
 	);
 }
 
-/**
- * Waits until the guild's audit log has entries by the bot with the type `type` for which `fits` returns true. Resolves
- * with these entries. Only the bot's latest 10 entries of this type are searched.
- */
 function audited(work: Workspace, type: AuditLogEvent, fits: (entry: Json) => boolean): Promise<Json[]> {
 	const query = new URLSearchParams({
 		user_id: work.botId,
@@ -295,7 +276,6 @@ function keysOf(entry: Json | undefined): string[] {
 	return listAt(entry ?? {}, "changes").map(({ key }) => String(key));
 }
 
-/** Pauses invites to the guild for an hour. Resolves with Discord's response. */
 async function incidents(work: Workspace): Promise<Json> {
 	const { id } = work.guild;
 	const { incidents_data: before } = await work.get(Routes.guild(id));
@@ -317,7 +297,6 @@ function setIncidents(work: Workspace, body: Json): Promise<Json> {
 	return work.send(Put, route, { body });
 }
 
-/** Resolves with the prompts of the guild's onboarding. The onboarding is restored at the end of the tests. */
 async function onboarding(work: Workspace) {
 	const route = Routes.guildOnboarding(work.guild.id);
 	const before = await work.get(route);
@@ -339,7 +318,6 @@ async function editOnboarding(work: Workspace, body: Json): Promise<Json> {
 	return work.send(Put, Routes.guildOnboarding(work.guild.id), { body });
 }
 
-/** Adds a prompt with one option to the guild's onboarding. */
 async function addPrompt(work: Workspace, option: Json = {}): Promise<Json> {
 	const prompts = await work.shared(onboarding);
 	const options = [{ title: "1", ...option }];
@@ -376,16 +354,8 @@ function search(work: Workspace, query: readonly [string, string][] = []): Promi
 	});
 }
 
-/**
- * Returns a random word that occurs only in messages which this program has posted, for testing Discord's message
- * search.
- */
 const searchWord = (work: Workspace) => `${work.word}search`;
 
-/**
- * Posts three messages that contain a random search word: one with the word twice and a link, one with a file, one by a
- * webhook. Resolves with the id of the first message when Discord's message search finds all three.
- */
 async function searchable(work: Workspace): Promise<string> {
 	const word = searchWord(work);
 	const route = Routes.channelMessages(await work.shared(textChannel));

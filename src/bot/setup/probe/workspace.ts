@@ -27,7 +27,6 @@ const maxWaitMs = 60_000;
 /** Maximum number of polls while waiting for something that Discord does with a delay, such as an audit log entry. */
 const looks = 20;
 
-/** Maximum number of attempts to remove one thing, such as a channel, from the test guild. */
 const removalAttempts = 3;
 
 /** Matches the names of channels, roles and emoji that `--probe-guild` creates. */
@@ -36,7 +35,6 @@ export const probeName = /^(?:guildhall-)?probe[0-9a-f]{8}$/;
 export type Json = Readonly<Record<string, unknown>>;
 
 interface Removal {
-	/** Describes to the operator what has to be removed or restored in the test guild, such as "channel 123". */
 	what: string;
 	run(): Promise<unknown>;
 }
@@ -182,7 +180,6 @@ export class Workspace {
 		return [...this.leftovers, ...new Set(listed)];
 	}
 
-	/** Removes or restores one thing in the test guild. Tries again after timeouts, lost responses and 5xx. */
 	async #undo({ run }: Removal): Promise<void> {
 		for (let attempt = 1; ; attempt++) {
 			try {

@@ -8,7 +8,6 @@ import type { Database, Session } from "./database.ts";
 import { StoreUnavailable } from "./db-error.ts";
 import { type Sql, statementsOf } from "./statement.ts";
 
-/** Maximum number of SQL statements and transactions that may wait for earlier ones to end. */
 const maxWaiting = 1_000;
 
 /**
@@ -28,13 +27,11 @@ export type Outcome<T> =
 	| { kind: "lost"; error: StoreUnavailable };
 
 interface Progress {
-	/** Whether an SQL statement with a lasting effect, such as COMMIT, may have reached the database. */
 	mayHaveRun: boolean;
 }
 
 export class Executor {
 	readonly #mutex: Semaphore;
-	/** Signal that aborts when the database connection is lost. Its reason is a text for the bot's operator. */
 	readonly #lost = new PlainSignal();
 
 	/**
@@ -159,7 +156,6 @@ export class Executor {
 		return { kind: "lost", error: unavailable };
 	}
 
-	/** Rolls the database transaction back. If that fails, drops the connection, which ends the transaction as well. */
 	async #rollBack(): Promise<void> {
 		try {
 			await this.session.run((sql) => sql.unsafe("ROLLBACK"));

@@ -20,7 +20,6 @@ export interface PostgresOptions {
 
 const pollMs = 100;
 
-/** Timeout of each database migration, in milliseconds. */
 const migrationTimeoutMs = 300_000;
 
 export function createPostgres(options: PostgresOptions): Database {

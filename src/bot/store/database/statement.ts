@@ -60,7 +60,6 @@ function withNumbers(row: Record<string, unknown>) {
 	return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toNumber(value)]));
 }
 
-/** Converts a bigint from the database to a number, unless it is too large for an exact number. */
 function toNumber(value: unknown): unknown {
 	if (typeof value !== "bigint") return value;
 	const number = Number(value);

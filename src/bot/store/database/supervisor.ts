@@ -58,9 +58,7 @@ export interface Store extends AsyncDisposable {
 	close(): Promise<void>;
 }
 
-/** Milliseconds between checks that the database connection still works. */
 const keepAliveMs = 15_000;
-/** Timeout in milliseconds for all database migrations together. */
 const migrationTimeoutMs = 600_000;
 
 /** Opens the bot's database, and opens it again whenever the connection is lost, until `close` is called. */
@@ -184,7 +182,6 @@ export function startSupervisor(
 		}
 	}
 
-	/** Waits until a database connection is lost or `close` is called, and then closes the connection. */
 	async function serve(session: Session, executor: Executor): Promise<void> {
 		const timer = setInterval(() => {
 			// A failure is applied to the state.
@@ -198,10 +195,6 @@ export function startSupervisor(
 		await session.close();
 	}
 
-	/**
-	 * Repeats a test write, which changes nothing, until the database accepts writes again. Called after the database has
-	 * refused a write.
-	 */
 	async function probeWrites(session: Executor): Promise<void> {
 		for (let failures = 0; ; failures++) {
 			await pause(failures);
@@ -219,10 +212,6 @@ export function startSupervisor(
 		}
 	}
 
-	/**
-	 * Resolves with the result of `work`. Rejects with an error with the text `message` if `work` takes longer than `ms`
-	 * milliseconds. Also rejects when `close` is called.
-	 */
 	async function inTime<T>(work: Promise<T>, ms: number, message: string) {
 		const boxed = raceSignal(work, closing.signal).then((value) => ({ value }));
 		const result = await within(ms, boxed);
@@ -230,10 +219,6 @@ export function startSupervisor(
 		return result.value;
 	}
 
-	/**
-	 * Waits before the next attempt to reach the database, longer with each failure. The wait ends early when `close` is
-	 * called.
-	 */
 	async function pause(failures: number): Promise<void> {
 		const { signal } = closing;
 		const ms = backOffMs(failures, backOff);

@@ -4,7 +4,6 @@
 import type { Migration } from "../database/migrations.ts";
 import { inBatches, many, type Sql } from "../database/statement.ts";
 
-/** Maximum number of cases in one SQL statement. */
 const maxBatch = 50;
 
 /**

@@ -88,7 +88,6 @@ export const guildBackupsTables: Migration = {
 		)`,
 };
 
-/** Maximum number of rows in one SQL statement. */
 const batchSize = 500;
 
 export type GuildBackupKey = Pick<GuildBackupRow, "guild_id" | "number">;
@@ -146,7 +145,6 @@ export function saveGuildBackup(
 	});
 }
 
-/** Deletes old backups of a guild. Keeps the newest `keep` unprotected backups and the newest `keep` protected ones. */
 async function rotate(sql: Sql, guildId: string, keep: number): Promise<void> {
 	const rows = await sql<Pick<GuildBackupRow, "number" | "kept_at">>`
 		SELECT number, kept_at FROM guild_backups WHERE guild_id = ${guildId} ORDER BY number DESC`;

@@ -33,11 +33,7 @@ export const guildPicturesTables: Migration = {
 		CREATE INDEX guild_picture_sources_hash ON guild_picture_sources (hash)`,
 };
 
-/** Maximum number of hashes or ids in one SQL statement. */
 const batchSize = 500;
-/**
- * Maximum error of the stored time of a picture's last use, in milliseconds. It saves a database write for most uses.
- */
 const toleranceMs = 3_600_000;
 
 /**

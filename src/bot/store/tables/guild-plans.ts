@@ -13,7 +13,6 @@ export interface GuildPlanRow {
 	content: string;
 }
 
-/** Age in milliseconds after which stored plans of changes to guilds are deleted. */
 const keptMs = 86_400_000;
 /** Maximum number of plans of changes that are stored for each guild. Older plans are deleted. */
 export const maxGuildPlans = 20;

@@ -39,7 +39,6 @@ export const joinRolesTables: Migration = {
 		)`,
 };
 
-/** Maximum number of rows in one SQL statement. */
 const batchSize = 1_000;
 
 export async function selectJoinRoleNotes(sql: Sql, guildId: string): Promise<JoinRoleNotes> {
@@ -59,9 +58,7 @@ export function saveJoinRoleNotes(
 	guildId: string,
 	changes: {
 		joinedUntil: number;
-		/** Members who joined since the last save and still have to get the role for new members. */
 		owed: readonly OwedRow[];
-		/** User ids of members who have got the role for new members, or no longer need it. */
 		settled: readonly string[];
 	},
 ): Promise<void> {

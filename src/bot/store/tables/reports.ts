@@ -207,7 +207,6 @@ async function refusalOf(
 	return (recent?.total ?? 0) >= limits.recentOf ? { kind: "too many lately" } : undefined;
 }
 
-/** Inserts a new report and returns its number; undefined if the guild already has `max` open ones. */
 async function insertReport(sql: Sql, report: NewReport, max: number): Promise<number | undefined> {
 	const { guild_id } = report;
 	const [open] = await sql<{ total: number }>`

@@ -5,7 +5,6 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** Length in milliseconds of each unit of a duration. A month counts as 30 days, a year as 365. */
 const unitsMs: readonly (readonly [unit: RegExp, ms: number])[] = [
 	[/^s(ec(ond)?s?)?$/, secondMs],
 	[/^m(in(ute)?s?)?$/, minuteMs],

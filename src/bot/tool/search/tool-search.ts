@@ -5,10 +5,6 @@ import type { BotTool } from "../toolsets.ts";
 import { stem } from "./stem.ts";
 import { synonyms } from "./tool-synonyms.ts";
 
-/**
- * Weights of a word in a search for tools, by the part of the tool's listing that contains the word: name, title and so
- * on.
- */
 const weights = {
 	name: 4,
 	title: 3,
@@ -18,7 +14,6 @@ const weights = {
 	toolset: 1,
 };
 
-/** Factor for the weight of a synonym of a word from the search query. */
 const synonymWeight = 0.8;
 
 /**
@@ -27,13 +22,8 @@ const synonymWeight = 0.8;
  */
 const verbWeight = 0.6;
 
-/**
- * Factor for a word of the search query that a tool's name contains in exactly the same form, not only with the same
- * stem.
- */
 const sameFormWeight = 1.1;
 
-/** If the search query contains all words of a tool's name, the tool's score increases by this fraction. */
 const coverageWeight = 0.33;
 
 const articles = new Set(["a", "an", "the"]);
@@ -48,9 +38,7 @@ const stopWords = new Set([
 
 interface Document {
 	tool: BotTool;
-	/** For each word stem in the name, description and other texts of the tool: its weight in the search for tools. */
 	stems: ReadonlyMap<string, number>;
-	/** The names of the tool, each split into words: its own name first, then its aliases. */
 	names: readonly (readonly string[])[];
 }
 
@@ -124,13 +112,8 @@ function rarities(documents: readonly Document[]): (stem: string) => number {
 	};
 }
 
-/** A word of a search query with its synonyms: phrases with their weights. */
 type Term = readonly { words: readonly string[]; weight: number }[];
 
-/**
- * Returns the words of a search query with their synonyms. Two successive words, such as "slow mode", can have synonyms
- * together.
- */
 function termsOf(query: string): Term[] {
 	const all = wordsOf(query).filter((word) => !articles.has(word));
 	const telling = all.filter((word) => !stopWords.has(word));

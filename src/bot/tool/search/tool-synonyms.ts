@@ -2,10 +2,6 @@
 
 import { stem } from "./stem.ts";
 
-/**
- * Synonyms: words that people use (`said`), and the words that the tools use for the same meaning (`meant`).
- * Alternatives are separated by commas.
- */
 const meanings: readonly [said: string, meant: string][] = [
 	// Verbs.
 	["add, make, new, open, build, set up, setup", "create"],

@@ -15,32 +15,14 @@ import { redirectIssue } from "./redirect-uris.ts";
 import { FetchRefused, fetchPublicJson, type SafeFetch } from "./safe-fetch.ts";
 
 const maxIdLength = 1000;
-/**
- * Maximum size of a client's metadata document in bytes. The OAuth draft recommends 5 kB, but some clients have larger
- * documents.
- */
 const maxBytes = 10 * 1024;
 const defaultTimeoutMs = 5_000;
-/** Maximum number of metadata documents of clients that are fetched at the same time. */
 const maxConcurrent = 8;
 const maxWaiting = 32;
-/**
- * Maximum number of fetches at the same time for requests from one network, and from hosts of one domain. So one sender
- * and one slow domain cannot occupy all places.
- */
 const maxAtOnce = 2;
-/**
- * Maximum number of metadata documents fetched from one host per minute. The OAuth draft forbids caching errors, so
- * only this limit keeps the gateway from fetching an invalid document again and again.
- */
 const maxPerHost = 10;
 const windowMs = 60_000;
-/**
- * Maximum number of OAuth clients in the cache. Also the maximum number of hosts for which the fetches of metadata
- * documents are counted.
- */
 const maxEntries = 500;
-/** Minimum number of seconds for which a client's metadata document is cached. The maximum is `maxAgeSeconds`. */
 const minAgeSeconds = 60;
 const maxAgeSeconds = 86_400;
 const defaultAgeSeconds = 3_600;
@@ -81,13 +63,9 @@ export function createClientDocuments({
 	timeoutMs = defaultTimeoutMs,
 	...safeFetch
 }: DocumentOptions): (id: string, address: string) => Promise<OAuthClient | undefined> {
-	/** Cached OAuth clients by id. `expiresAt` is the time until which a client's metadata document is cached. */
 	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(maxEntries);
-	/** Fetches of metadata documents in progress, by the id of the client. */
 	const running = new Map<string, Promise<OAuthClient | undefined>>();
-	/** How many fetches are running or waiting for each network and each domain. */
 	const busy = new Map<string, number>();
-	/** For each host: counter of the fetches of metadata documents in the last minute. */
 	const windows = new LruMap<string, SlidingWindow>(maxEntries);
 	const semaphore = new Semaphore({
 		max: maxConcurrent,
@@ -98,10 +76,6 @@ export function createClientDocuments({
 	const windowOf = (host: string) =>
 		windows.getOrMake(host, () => new SlidingWindow({ max: maxPerHost, windowMs, now }));
 
-	/**
-	 * Fetches a client's metadata document, checks it, and caches the client. Rejects with a FetchRefused if the document
-	 * is not usable, and with Overloaded if too many fetches are waiting.
-	 */
 	async function load(id: string, address: string): Promise<OAuthClient> {
 		const url = documentUrl(id);
 		const holders = [`network ${networkOf(address)}`, `domain ${domainOf(url.hostname)}`];
@@ -175,15 +149,10 @@ export function createClientDocuments({
 	};
 }
 
-/** The last two labels of a host name. Under some public suffixes, such as co.uk, these are shared by many. */
 function domainOf(hostname: string): string {
 	return hostname.split(".").slice(-2).join(".");
 }
 
-/**
- * Converts a client id to the URL of the client's metadata document. Throws a FetchRefused if the id is not an allowed
- * URL.
- */
 function documentUrl(id: string): URL {
 	const url = id.length > maxIdLength ? null : URL.parse(id);
 	if (!url) throw new FetchRefused("the client id is not a URL");
@@ -232,7 +201,6 @@ function canBePublic({
 	return method === "none" || supported.includes("none");
 }
 
-/** Returns for how many seconds to cache a metadata document, by the Cache-Control header of its response. */
 function maxAgeOf(header: string | null): number {
 	if (/\bno-(?:store|cache)\b/i.test(header ?? "")) return minAgeSeconds;
 	const [, seconds] = /\bmax-age=(\d{1,10})\b/i.exec(header ?? "") ?? [];

@@ -20,11 +20,9 @@ export interface OAuthClient {
 	kind: "registered" | "document";
 }
 
-/** Maximum length of a client's name, including the escapes of invisible characters. */
 const maxNameLength = 100;
 const maxRedirectUris = 50;
 
-/** Matches an https URL of at most about 1,000 characters, which is accepted as the home page of a client. */
 const homePage = /^https:\/\/[!-~]{1,1000}$/;
 
 /** Schema of a client's metadata, in a registration request or in a metadata document. Other members are ignored. */

@@ -34,20 +34,12 @@ export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
 const maxBodyBytes = 16 * 1024;
 const bodyTimeoutMs = 10_000;
 const maxNameLength = 200;
-/** Maximum number of client registrations per minute; `maxPerNetwork` is that from one network. */
 const maxPerMinute = 60;
 const maxPerNetwork = 20;
 const dayMs = 86_400_000;
-/** Milliseconds after which a registered client is deleted if no person has ever connected it. */
 const unusedLifetimeMs = dayMs;
-/** Milliseconds after which a registered client is deleted once no person is connected with it any more. */
 const idleLifetimeMs = 90 * dayMs;
-/**
- * When the maximum number of clients is reached, clients that no person has connected are deleted after this many
- * milliseconds. At most 6,000 clients can register in this time, fewer than the maximum.
- */
 const crowdedLifetimeMs = 600_000;
-/** Minimum milliseconds between two deletions of unused clients. */
 const pruneIntervalMs = 600_000;
 
 interface Row {
@@ -89,10 +81,6 @@ export function createClients({
 		);
 	}
 
-	/**
-	 * Deletes unused clients: those that no person has connected for `unusedMs` after their registration, and those whose
-	 * last connection ended 90 days ago.
-	 */
 	async function prune(unusedMs: number): Promise<void> {
 		const time = now();
 		prunedAt = monotonicNow();
@@ -106,7 +94,6 @@ export function createClients({
 		);
 	}
 
-	/** Stores a new client, and deletes unused clients first if necessary. Returns false if there are too many clients. */
 	async function add(client: OAuthClient): Promise<boolean> {
 		if (monotonicNow() - prunedAt >= pruneIntervalMs) await prune(unusedLifetimeMs);
 		if (await insert(client)) return true;
@@ -170,7 +157,6 @@ export function createClients({
 	};
 }
 
-/** Reads the client's metadata from a registration request. Returns an error response if the metadata is invalid. */
 async function readMetadata(request: Request) {
 	const invalid = (text: string) => refuse(400, "invalid_client_metadata", text);
 	const [type = ""] = (request.headers.get("content-type") ?? "").split(";");

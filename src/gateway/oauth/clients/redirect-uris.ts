@@ -75,7 +75,6 @@ export function matchesRedirect(registered: readonly string[], given: string): b
 	return registered.some((uri) => uri === given || (anyPort !== undefined && withoutPort(uri) === anyPort));
 }
 
-/** Returns a redirect URI to localhost, 127.0.0.1 or [::1] without scheme and port; undefined for other URIs. */
 function withoutPort(uri: string): string | undefined {
 	const [, host, rest] = loopback.exec(uri) ?? [];
 	return host === undefined ? undefined : `${host}${rest}`;

@@ -44,7 +44,6 @@ export interface SafeFetchLimits {
 	timeoutMs: number;
 }
 
-/** Maximum number of IP addresses of a host to which a connection is tried. */
 const maxAttempts = 3;
 
 /**
@@ -82,10 +81,6 @@ async function resolveHost(hostname: string): Promise<string[]> {
 	return found.map(({ address }) => address);
 }
 
-/**
- * Returns why the gateway does not fetch documents from this URL, judged by the URL alone, without a DNS look-up;
- * undefined if there is no reason.
- */
 function hostIssue({ protocol, hostname, port, username, password }: URL) {
 	if (protocol !== "https:") return "it is not an https URL";
 	if (username || password) return "it has a user name or password";
@@ -102,7 +97,6 @@ function hostIssue({ protocol, hostname, port, username, password }: URL) {
  */
 const localNames = /\.(?:localhost|local|internal|intranet|lan|home|corp|private|onion|alt|arpa)$/;
 
-/** Sends the request to the first of the host's IP addresses that can be reached. IPv4 addresses are tried first. */
 async function connect(
 	{ hostname, pathname, search }: URL,
 	addresses: readonly string[],

@@ -14,7 +14,6 @@ import { type Parameters, queryOf } from "../protocol/parameters.ts";
 import { accessAt, readResource } from "../protocol/resources.ts";
 import { asPage, backLink, beginSignIn, type OAuthContext } from "./context.ts";
 
-/** Maximum number of characters of a stored authorization request as JSON. */
 const maxRequestLength = 8192;
 
 export function createAuthorize(context: OAuthContext): (request: Request, address: () => string) => Promise<Response> {
@@ -29,10 +28,6 @@ export function createAuthorize(context: OAuthContext): (request: Request, addre
 		);
 	}
 
-	/**
-	 * Reads the remaining parameters of an authorization request, after its client and redirect URI have been checked.
-	 * Throws an OAuthError if a parameter is invalid.
-	 */
 	function readRequest(
 		parameters: Parameters,
 		{ id, name, uri }: OAuthClient,

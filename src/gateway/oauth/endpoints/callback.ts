@@ -16,10 +16,6 @@ import { asPage, backLink, type OAuthContext } from "./context.ts";
 export function createCallback(context: OAuthContext): (request: Request) => Promise<Response> {
 	const { askRights, attempts, browsers, discord, log, publicUrl } = context;
 
-	/**
-	 * Returns a page that tells a person why the sign-in failed. The page has a link to the client that the person wanted
-	 * to connect, if there is one.
-	 */
 	function refuse(
 		request: AuthorizationRequest | undefined,
 		page: { status: number; title: string; text: string },
@@ -104,7 +100,6 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 		return redirect(`${paths.consent}?request=${key.state}`);
 	}
 
-	/** Redirects the person to the page for which they signed in: the console, or their connections. */
 	async function showPage(key: AttemptKey, person: DiscordPerson): Promise<Response> {
 		await attempts.setPerson(key, person, []);
 		const isForConsole = key.state.startsWith(consoleState);

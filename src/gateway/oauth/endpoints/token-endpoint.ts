@@ -20,7 +20,6 @@ const refusals: Record<Refusal, string> = {
 export function createTokenEndpoint(context: OAuthContext): (request: Request) => Promise<Response> {
 	const { askRights, clients, grants, log, publicUrl } = context;
 
-	/** Returns the path of the protected resource that a token request names; undefined if the request names none. */
 	function resourceOf(form: Parameters) {
 		const values = form.all("resource");
 		return values.length > 0 ? readResource(publicUrl, values) : undefined;
@@ -41,10 +40,6 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 		return outcome;
 	}
 
-	/**
-	 * Finds an access or refresh token in the database. Does not ask the database if the text cannot be a token by its
-	 * form and checksum.
-	 */
 	async function findToken(token: string): Promise<StoredToken | undefined> {
 		return kindOfToken(token) && grants.findToken(hashToken(token));
 	}
@@ -91,10 +86,6 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 		}
 	}
 
-	/**
-	 * Rejects with an OAuthError (invalid_client) if the client with this id is no longer registered. Programs such as
-	 * Claude then register again.
-	 */
 	async function checkClient(id: string): Promise<void> {
 		if (isDocumentId(id)) return;
 		if (await clients.findClient(id)) return;

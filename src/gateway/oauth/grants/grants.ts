@@ -18,7 +18,6 @@ export const accessLifetimeMs = 3_600_000;
  * in again.
  */
 export const refreshLifetimeMs = 30 * 86_400_000;
-/** Minimum milliseconds between two updates of the time at which an OAuth grant was last used. */
 const useIntervalMs = 60_000;
 
 /** What a person has agreed to on the consent page: the client's request and an access level. */
@@ -111,7 +110,6 @@ interface CodeRow {
 }
 
 export function createGrants(store: StatementStore, now: () => number): Grants {
-	/** Stores a new access token and a new refresh token of an OAuth grant, and returns them. */
 	async function issueTokens(sql: SQL, grant: Grant, access: Access, generation: number): Promise<Tokens> {
 		const accessToken = createToken("access");
 		const refreshToken = createToken("refresh");
@@ -244,10 +242,6 @@ async function deleteGrant(sql: SQL, id: string): Promise<void> {
 	await sql`DELETE FROM oauth_tokens WHERE grant_id = ${id}`;
 }
 
-/**
- * Whether a client may exchange an authorization code for tokens: it knows the code's PKCE verifier, and its id,
- * redirect URI and resource are those for which the code was issued.
- */
 function isFor(
 	challenge: string,
 	{ request }: Consent,
@@ -261,7 +255,6 @@ function isFor(
 	);
 }
 
-/** Compares two texts in constant time. */
 function equals(a: string, b: string): boolean {
 	return crypto.timingSafeEqual(Bun.SHA256.hash(a), Bun.SHA256.hash(b));
 }

@@ -30,7 +30,6 @@ export interface ConsentPage {
 const unverifiedName =
 	"Anyone can register a program under this name. Allow it only if you have just started this sign-in yourself.";
 
-/** Maximum number of guilds that the consent page names. Further guilds are only counted. */
 const maxGuilds = 20;
 
 const levels: Record<Access, { title: string; text: string }> = {

@@ -17,9 +17,6 @@ const headers = {
 	// There is no Cross-Origin-Opener-Policy: a client that opened the sign-in in a window of its own would lose it.
 };
 
-/**
- * Returns the Content-Security-Policy of a page. `formAction` are the sources to which the page's forms may be sent.
- */
 function policyOf(formAction: string): string {
 	return [
 		"default-src 'none'",

@@ -3,7 +3,6 @@
 
 import { newSecret } from "../protocol/secrets.ts";
 
-/** Lifetime of the browser's cookie in seconds. */
 const maxAgeSeconds = 3600;
 
 export interface Browsers {

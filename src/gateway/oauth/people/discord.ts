@@ -47,7 +47,6 @@ export class DiscordFailure extends Error {
 	override name = "DiscordFailure";
 	constructor(
 		message: string,
-		/** HTTP status of Discord's response; undefined if there was none. */
 		readonly status?: number,
 		options?: ErrorOptions,
 	) {
@@ -173,7 +172,6 @@ function parse<const S extends v.GenericSchema>(schema: S, value: unknown) {
 	throw new DiscordFailure("Discord answered a sign-in (OAuth2) with an unexpected response");
 }
 
-/** Returns the OAuth error code in the body of Discord's response as ": invalid_client"; "" if there is none. */
 function describeError(body: unknown): string {
 	const { error } = Object(body) as { error?: unknown };
 	return typeof error === "string" ? `: ${error.slice(0, 100)}` : "";

@@ -75,7 +75,6 @@ export function forumChanges(
 	};
 }
 
-/** Returns those of the given flags that channels of this type can have. */
 function flagsOf(type: GuildChannelType, flags: number | null | undefined): number | undefined {
 	if (typeof flags !== "number") return undefined;
 	const { GuildStageVoice, GuildCategory } = ChannelType;

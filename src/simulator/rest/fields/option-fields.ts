@@ -54,7 +54,6 @@ const common = {
 const value = { ...common, required: f.nullable(f.boolean) };
 const suggested = { ...value, autocomplete: f.nullable(f.boolean) };
 
-/** The fields of options that have a value, by type. */
 const valueFields: Partial<Record<Option, f.Fields>> = {
 	[Option.String]: {
 		...suggested,
@@ -90,7 +89,6 @@ const valueFields: Partial<Record<Option, f.Fields>> = {
 	},
 };
 
-/** A list of options of these types. */
 function optionsOf(fields: Partial<Record<Option, f.Fields>>) {
 	const types = Object.keys(fields).map(Number);
 	const typed = f.required(f.object({ type: f.required(f.choice(...types)) }));

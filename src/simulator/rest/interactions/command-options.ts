@@ -8,7 +8,6 @@ import { isSubcommand } from "../fields/option-fields.ts";
 import type { Call } from "../route.ts";
 import { type OptionValue, type Resolved, resolve, resolveFile } from "./resolved.ts";
 
-/** An option with its value, or a subcommand or group with its options, as a person's client sends it. */
 interface GivenOption {
 	readonly name: string;
 	readonly value?: unknown;
@@ -144,7 +143,6 @@ function invalid(message: string, ...path: readonly (string | number)[]) {
 	return formError(code, message, ...path);
 }
 
-/** Returns an option of a command with its value; undefined if the option does not accept the value. */
 function readValue(option: CommandOption, value: unknown, partial: boolean): OptionValue | undefined {
 	const { name, type } = option;
 	if (option.choices && !option.choices.some((one) => one.value === value)) return undefined;

@@ -112,14 +112,12 @@ export function checkInvocation(call: InvocationCall): Invocation {
 	}
 }
 
-/** Returns the message with this id if the user sees it: an ephemeral one, or one of the channel. */
 function messageOf(call: Call, channel: Channel, id: string): Message {
 	const message = call.interactions.ephemeral(id, call.actor.user) ?? call.world.messages.get(channel.id, id);
 	if (message?.channel_id !== channel.id) throw apiError(Code.UnknownMessage);
 	return message;
 }
 
-/** Returns a used command with its options or its target, as the application receives it. */
 function commandData(call: InvocationCall, channel: Channel, command: Command): object {
 	const { options = [] } = call.body.data;
 	if (command.type === CommandKind.ChatInput)
@@ -135,7 +133,6 @@ function commandData(call: InvocationCall, channel: Channel, command: Command): 
 	};
 }
 
-/** Returns a command with the options that a person has given while typing one of them. */
 function focusedData(call: InvocationCall, channel: Channel, command: Command): object {
 	const { options = [] } = call.body.data;
 	return {
@@ -148,7 +145,6 @@ function headOf({ id, name, type, guild_id }: Command) {
 	return { id, name, type, ...(guild_id === undefined ? {} : { guild_id }) };
 }
 
-/** Returns the user or message in whose context menu a command was used, as the application receives it. */
 function resolveTarget(call: InvocationCall, channel: Channel, { type }: Command, id: string): object {
 	if (type === CommandKind.User) {
 		const resolved: Resolved = {};
@@ -162,7 +158,6 @@ function resolveTarget(call: InvocationCall, channel: Channel, { type }: Command
 	return { messages: { [id]: call.world.messages.serialize(message, reader) } };
 }
 
-/** Returns the pressed button, or the chosen values of a select menu, as the application receives them. */
 function componentData(call: InvocationCall, channel: Channel, { components }: Message): ComponentData {
 	const { custom_id, component_type: type, values = [] } = call.body.data;
 	if (custom_id === undefined) throw invalidComponent();
@@ -186,7 +181,6 @@ function applicationOf(world: World, id: string): Account {
 	throw apiError(Code.UnknownApplication);
 }
 
-/** Returns the command that a person wants to use. Throws if the person may not use it in this channel. */
 function commandOf(call: InvocationCall, channel: Channel, guild: Guild | undefined): Command {
 	const { application_id, data } = call.body;
 	const { type = CommandKind.ChatInput } = data;
@@ -209,7 +203,6 @@ function commandOf(call: InvocationCall, channel: Channel, guild: Guild | undefi
 	return command;
 }
 
-/** Returns the place and the user of an interaction: the channel, plus guild and member, or in DMs the user. */
 function contextOf(call: Call, channel: Channel, application: Account): InvocationPlace {
 	const { world, actor } = call;
 	const permissions = String(permissionsIn(call, channel));

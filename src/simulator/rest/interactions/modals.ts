@@ -51,7 +51,6 @@ const otherInputs = [
 	ComponentType.Checkbox,
 ];
 
-/** A component of one of the types for which `fields` has fields. */
 function component<T>(fields: Partial<Record<ComponentType, f.Fields>>) {
 	const types = Object.keys(fields).map(Number);
 	const typed = f.required(f.object({ type: f.required(f.integer(1, 100)) }));
@@ -109,7 +108,6 @@ export const modalData = f.required(
 	),
 );
 
-/** Gives each component without an id its number in the modal, starting with 1. */
 function numbered(parts: readonly ModalPart[]): ModalPart[] {
 	let last = 0;
 	const number = <T extends { id: number }>(one: T): T => {

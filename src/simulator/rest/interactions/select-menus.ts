@@ -49,7 +49,6 @@ export function chosenIn(
 	return { component_type, values, resolved };
 }
 
-/** Returns what an id in a select menu refers to. */
 function kindOf(
 	{ world }: Call,
 	channel: Channel,

@@ -18,7 +18,6 @@ import { type Call, route } from "../route.ts";
 const all = "/guilds/:guild_id/auto-moderation/rules";
 const one = `${all}/:rule_id` as const;
 
-/** Returns the maximum number of AutoMod rules with this trigger type in a guild. */
 const ruleLimit = (trigger: Trigger) => (trigger === Trigger.Keyword ? 6 : 1);
 const longestTimeoutSeconds = 2_419_200;
 
@@ -66,10 +65,6 @@ const newFields = {
 	),
 };
 
-/**
- * Returns the trigger metadata to store for an AutoMod rule with this trigger type. Throws if required metadata is
- * missing.
- */
 function metadataOf(
 	trigger: Trigger,
 	given: f.Read<typeof triggerMetadata> | null,
@@ -105,7 +100,6 @@ const triggersWith = new Map<Action, readonly Trigger[]>([
 	[Action.BlockMemberInteraction, [Trigger.MemberProfile]],
 ]);
 
-/** Returns the actions to store for an AutoMod rule. Throws Discord's error if an action is invalid. */
 function actionsOf(
 	call: Call<":guild_id">,
 	trigger: Trigger,

@@ -50,15 +50,10 @@ const creatable = f.choice(
 	ChannelType.GuildForum,
 );
 
-/** A channel of one of these types can be changed to another of these types. */
 const convertible: GuildChannelType[] = [ChannelType.GuildText, ChannelType.GuildAnnouncement];
 
 type ChannelBody = ReadForm<typeof channelFields>;
 
-/**
- * Returns the changes that a request body makes to a channel. Throws if the guild or the channel's type does not allow
- * a value.
- */
 function changesOf(
 	call: Call,
 	guild: Guild,

@@ -24,10 +24,6 @@ const oneCommand = `${everywhere}/:command_id` as const;
 const oneForm = required(newCommand);
 const allForms = required(list(newCommand, 0, maxReplaced));
 
-/**
- * Returns the REST routes with which an application manages its commands. All routes begin with `path`, which
- * decides whether they manage the application's global commands or its commands in a guild.
- */
 function routesBelow(path: typeof everywhere | typeof inGuild) {
 	return [
 		route(`GET ${path}`, {
@@ -66,10 +62,6 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 
 export const commandRoutes = [...routesBelow(everywhere), ...routesBelow(inGuild)];
 
-/**
- * Returns the application and guild whose commands a request is about. Throws if the request comes from another
- * application.
- */
 function scopeOf({ world, actor, params }: Call<typeof everywhere>): Scope {
 	if (!actor.user.bot) throw apiError(Code.OnlyBotsCanUseThisEndpoint);
 	const { application_id, guild_id } = params;
@@ -88,7 +80,6 @@ function commandOf(call: Call<typeof oneCommand>): Command {
 	return found(command, Code.UnknownApplicationCommand);
 }
 
-/** Registers a command, or replaces the registered command with the same name and type. */
 function put(call: Call<typeof everywhere>, form: NewCommand): { command: Command; isNew: boolean } {
 	const { commands } = call.world;
 	const scope = scopeOf(call);
@@ -111,7 +102,6 @@ function checkCounts(commands: readonly Pick<Command, "type">[]): void {
 			});
 }
 
-/** Throws if an application may not create `count` more commands today. */
 function checkCreates(call: Call<typeof everywhere>, count: number): void {
 	if (!call.world.commands.mayCreate(scopeOf(call), count))
 		throw apiError(Code.MaximumDailyApplicationCommandCreatesReached);
@@ -168,7 +158,6 @@ function defaultsOf({ type }: NewCommand): CommandDetails {
 	};
 }
 
-/** Returns the properties of a command after an edit. Fields that the request leaves out do not change. */
 function detailsOf(form: CommandForm, before: CommandDetails, guildId?: string): CommandDetails {
 	const bits = form.default_member_permissions;
 	const { name_localizations = before.name_localizations } = form;

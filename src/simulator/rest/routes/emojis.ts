@@ -34,15 +34,10 @@ function mayAny({ guild, actor }: Call<":guild_id">, bits: bigint): boolean {
 	return (guildPermissions(guild, actor.user.id) & bits) !== 0n;
 }
 
-/**
- * Whether the sender of the request may edit an emoji. MANAGE_GUILD_EXPRESSIONS allows it for any emoji,
- * CREATE_GUILD_EXPRESSIONS for emoji that the sender created.
- */
 function mayManage(call: Call<":guild_id">, { user }: GuildEmoji): boolean {
 	return mayAny(call, ManageGuildExpressions) || (user === call.actor.user && mayAny(call, CreateGuildExpressions));
 }
 
-/** Returns the emoji of the request path. Throws unless the sender of the request may edit it. */
 function managedEmoji(call: Call<typeof one>): GuildEmoji {
 	const emoji = emojiOf(call);
 	if (!mayManage(call, emoji)) throw apiError(Code.MissingPermissions);

@@ -26,7 +26,6 @@ function enumOf<T extends number>(numbers: Record<string, T | string>) {
 	return f.nullable(f.choice(...(all as T[])));
 }
 
-/** Guild settings that the simulator does not implement: a request that changes one gets status 501. */
 const notKept: Readonly<Record<string, f.Field<unknown>>> = {
 	splash: f.unchecked,
 	discovery_splash: f.unchecked,
@@ -58,7 +57,6 @@ const settings = {
 };
 
 const textTypes: readonly GuildChannelType[] = [ChannelType.GuildText, ChannelType.GuildAnnouncement];
-/** For each guild setting whose value is a channel id: the types that the channel may have. */
 const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	afk_channel_id: [ChannelType.GuildVoice],
 	system_channel_id: textTypes,

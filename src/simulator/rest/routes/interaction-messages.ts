@@ -18,10 +18,6 @@ const webhook = "/webhooks/:application_id/:interaction_token";
 
 type TokenCall<Body = unknown> = Call<typeof webhook, Body>;
 
-/**
- * Returns the message of the request path: the first response to an interaction, or the follow-up with the id in the
- * path. Throws if the message does not exist or was deleted.
- */
 function answeredWith(call: TokenCall): Message {
 	const { original, followUps } = call.interaction;
 	const id = call.params.message_id ?? original?.id;

@@ -27,7 +27,6 @@ const {
 	UpdateMessage,
 } = InteractionResponseType;
 
-/** The types of responses that the simulator does not implement: premium, activities. */
 const otherAnswers = new Set([10, 12]);
 
 const messageAnswers = [ChannelMessageWithSource, DeferredChannelMessageWithSource];
@@ -87,7 +86,6 @@ export const interactionRoutes = [
 	}),
 ];
 
-/** Throws if an interaction can have no first response of this type. */
 function answerType(interaction: Interaction, type: number): InteractionResponseType {
 	if (otherAnswers.has(type)) throw notSimulated(`responses to interactions of type ${type}`);
 	const known = answersTo(interaction);
@@ -95,7 +93,6 @@ function answerType(interaction: Interaction, type: number): InteractionResponse
 	throw f.notOneOf(known, "type");
 }
 
-/** Executes an application's first response to an interaction. Returns what the response creates or updates. */
 function answer(
 	call: Call<":interaction_token", Callback>,
 	interaction: Interaction,
@@ -129,7 +126,6 @@ function answer(
 	return { original: message };
 }
 
-/** Parses the values that an application suggests for the option that a person is typing. */
 function choicesFor({ data }: Interaction, given: unknown): readonly Choice[] {
 	const { options } = data as { options: readonly SentOption[] };
 	const [focused] = focusedIn(options);

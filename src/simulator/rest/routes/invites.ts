@@ -20,10 +20,6 @@ import { notSimulatedField } from "../message-body.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 const inviteLimit = 1000;
-/**
- * Maximum validity of an invite: 60 days, according to Discord's OpenAPI document (CreateGuildInviteRequest) and
- * discord-userdoccers. Discord's page of the route still says 7 days.
- */
 const longestSeconds = 5_184_000;
 
 /**
@@ -55,10 +51,6 @@ function withMetadata(call: Call, invite: Invite) {
  */
 const invitesPaused = 40069;
 
-/**
- * Makes the sender of the request a member of an invite's guild, and counts a use of the invite. Returns false, and
- * changes nothing, if the sender is a member already. Throws if the sender is banned or the guild has paused invites.
- */
 function join({ world, actor: { user } }: Call, invite: Invite): boolean {
 	const guild = world.guilds.of(world.state.channelOf(invite));
 	// A guess (invite-join-again): this does not count as a use.
@@ -85,7 +77,6 @@ function join({ world, actor: { user } }: Call, invite: Invite): boolean {
 	return true;
 }
 
-/** Throws if the sender of the request may not create an invite that gives new members the requested roles. */
 function requireGrantable({ actor, world }: Call, guild: Guild, ids: readonly string[]): void {
 	for (const id of ids) {
 		const role = found(guild.roles.get(id), Code.UnknownRole);

@@ -95,7 +95,6 @@ export const memberRoutes = [
 	}),
 ];
 
-/** Changes the actor's own nickname, if the body has one. */
 function editOwnNick(call: Call<":guild_id", { nick?: string | null | undefined }>): Member {
 	const member = memberOfActor(call);
 	const { nick } = call.body;

@@ -31,7 +31,6 @@ const bulkDeleteAgeMs = 14 * 24 * 60 * 60 * 1000;
 // A guess (nonce-age): Discord says "the past few minutes".
 const nonceAgeMs = 5 * 60 * 1000;
 
-/** Returns the channel of the request path. Throws if messages cannot be sent there: in categories and forums. */
 function textChannelOf({ channel }: Call<":channel_id">): Channel {
 	if (channel.type === ChannelType.GuildCategory || holdsPosts(channel))
 		throw apiError(Code.CannotSendMessagesInNonTextChannel);
@@ -55,19 +54,11 @@ const newMessage = {
 
 type NewMessage = ReadForm<typeof newMessage>;
 
-/**
- * Returns the key under which the nonce of a new message is stored: author id, channel id and nonce. Returns undefined
- * if the message has no nonce.
- */
 function nonceKey(call: Call<"", NewMessage>, channel: Channel) {
 	const nonce = call.body.nonce ?? undefined;
 	return nonce === undefined ? undefined : `${call.actor.user.id} ${channel.id} ${nonce}`;
 }
 
-/**
- * If the request has `enforce_nonce`, returns the message that a recent request created with the same nonce; undefined
- * if there is none. Throws if that message was deleted.
- */
 function findByNonce(call: Call<"", NewMessage>, channel: Channel) {
 	const { messages } = call.world;
 	const id = messages.nonces.get(nonceKey(call, channel) ?? "") ?? "0";
@@ -120,7 +111,6 @@ function checkSendable(call: Call<"", NewMessage>, channel: Channel): void {
 	if (body.poll) requirePermissions(call, channel, Permission.SendPolls);
 }
 
-/** Adds the new message of a request to the channel: a plain message, a reply, a forward or a poll. */
 function write(call: Call<"", NewMessage>, channel: Channel): Message {
 	const { body, world, actor } = call;
 	const { message_reference: reference, nonce } = body;
@@ -151,7 +141,6 @@ function checkDeletable(messages: readonly Message[]): void {
 	if (messages.some(({ type }) => undeletable.includes(type))) throw apiError(Code.CannotExecuteActionOnSystemMessage);
 }
 
-/** Throws if the channel is a locked thread and the sender of the request lacks MANAGE_THREADS. */
 function checkLocked(call: Call, channel: Channel): void {
 	const isLocked = isThread(channel) && channel.locked;
 	if (isLocked && !has(permissionsIn(call, channel), Permission.ManageThreads)) throw apiError(Code.ThreadLocked);

@@ -12,7 +12,6 @@ import { publicApplication } from "./applications.ts";
 
 type Form = Readonly<Record<string, string>>;
 
-/** The body of an OAuth2 request: a form, which the router has already parsed to an object of strings. */
 const form = unchecked as Field<Form>;
 
 type FormCall = Pick<Call<"", Form>, "world" | "body" | "authorizationHeader">;
@@ -65,10 +64,6 @@ function applicationOf(world: World, clientId: string) {
 	);
 }
 
-/**
- * Handles a request for OAuth2 tokens: exchanges a code or a refresh token for new tokens. Makes Discord's checks in
- * Discord's order, and throws if one fails.
- */
 function issueToken(call: FormCall): Authorization {
 	const { world, body } = call;
 	const { authorizations } = world;

@@ -63,7 +63,6 @@ export function keepReadable(guild: Guild, channel: GuildChannel, overwrites: re
 	requireReadable(guild, { ...channel, permission_overwrites });
 }
 
-/** Throws if the sender of the request may not change certain permission bits in a channel's permission overwrites. */
 function requireOverwrite({ actor }: Call, guild: Guild, channel: GuildChannel | undefined, bits: bigint): void {
 	if (!mayOverwrite(guild, channel, actor.user.id, bits)) throw apiError(Code.MissingPermissions);
 }
@@ -73,10 +72,6 @@ function changedBits(old: Overwrite | undefined, now: Overwrite | undefined): bi
 	return (bits(old?.allow) ^ bits(now?.allow)) | (bits(old?.deny) ^ bits(now?.deny));
 }
 
-/**
- * Converts a permission overwrite of a request to the stored form. If its type is missing, the type is role if the
- * guild has a role with this id, else member.
- */
 function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
 	const kind = type ?? (guild.roles.has(id) ? 0 : 1);
 	if (kind === 0 && !guild.roles.has(id)) throw apiError(Code.UnknownRole);
@@ -90,10 +85,6 @@ function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
 
 const one = "/channels/:channel_id/permissions/:overwrite_id";
 
-/**
- * Returns the channel of the request path, and the channel's permission overwrite with the id in the path, undefined if
- * there is none.
- */
 function overwriteOf(call: Call<typeof one>) {
 	const channel = guildChannelOf(call);
 	const { overwrite_id: id } = call.params;

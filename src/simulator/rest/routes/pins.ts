@@ -50,10 +50,6 @@ export const pinRoutes = [
 	]),
 ];
 
-/**
- * Returns the pinned messages of a channel, last pinned first. Returns none if the sender of the request lacks
- * READ_MESSAGE_HISTORY.
- */
 function readablePins(call: Call<":channel_id">): Message[] {
 	const { channel, world } = call;
 	const granted = permissionsIn(call, channel);

@@ -15,10 +15,6 @@ const days = f.integer(1, 30);
 const roles = f.list(f.snowflake, 0, 250);
 const defaultDays = 7;
 
-/**
- * Returns the members who were inactive for the requested number of days and rank below the sender of the request.
- * Throws if only administrators may prune the guild and the sender is not one.
- */
 function prunable(call: Call<typeof path>, days: number, roleIds: readonly string[]): Member[] {
 	const { world, guild, actor } = call;
 	if (guild.features.includes("PRUNE_REQUIRES_ADMIN")) requireGuildPermissions(call, Permission.Administrator);

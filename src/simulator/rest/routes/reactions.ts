@@ -18,7 +18,6 @@ const emojiLimit = 20;
 const all = "/channels/:channel_id/messages/:message_id/reactions";
 const one = `${all}/:emoji` as const;
 
-/** Parses the emoji of the request path: a Unicode emoji, or "name:id" of a custom one. Throws if it is neither. */
 function emojiOf({ params }: Call<typeof one>): Emoji {
 	const text = decode(params.emoji);
 	const [, name, id] = /^(?:a:)?(\w{1,32}):(\d+)$/.exec(text) ?? [];
@@ -48,7 +47,6 @@ function decode(part: string): string {
 	}
 }
 
-/** Returns the message's reaction with the emoji of the request path. Throws if the message has no such reaction. */
 function reactionOf(call: Call<typeof one>): Reaction {
 	return found(reactionWith(call.message, emojiOf(call)), Code.UnknownEmoji);
 }

@@ -18,7 +18,6 @@ const color = f.integer(0, 0xffffff);
 /** Maximum size of a role's icon, in bytes. A guess (role-icon-size): Discord refuses larger icons. */
 const iconLimitBytes = 256 * 1024;
 
-/** The only colors that a role with a tertiary color can have. */
 const holographic = {
 	primary_color: 11127295,
 	secondary_color: 16759788,

@@ -57,10 +57,6 @@ const nextStatus: Partial<Record<Status, readonly Status[]>> = {
 
 type Place = Pick<ScheduledEvent, "entity_type" | "channel_id">;
 
-/**
- * Returns the scheduled event of the request path. Throws if it does not exist or the sender of the request cannot
- * view its channel.
- */
 function eventOf(call: Call<typeof one>): ScheduledEvent {
 	const { world, guild, params } = call;
 	const events = world.scheduledEvents.in(guild);
@@ -84,10 +80,6 @@ function permissionsAt(call: Call<":guild_id">, { channel_id }: Place): bigint {
 	return guildPermissions(guild, actor.user.id) | Permission.ViewChannel;
 }
 
-/**
- * For each type of scheduled event: the permissions needed to create, edit or delete the event, in addition to those
- * for any event.
- */
 const neededAt = {
 	[Kind.StageInstance]: Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers,
 	[Kind.Voice]: Permission.ViewChannel | Permission.Connect,
@@ -96,21 +88,15 @@ const neededAt = {
 
 const { CreateEvents, ManageEvents } = Permission;
 
-/** Throws unless the actor has one of the permissions in `anyOf`, and those that the place needs. */
 function requirePermissionsAt(call: Call<":guild_id">, place: Place, anyOf: bigint): void {
 	const granted = permissionsAt(call, place);
 	if (!(granted & anyOf) || !has(granted, neededAt[place.entity_type])) throw apiError(Code.MissingPermissions);
 }
 
-/** The permissions of which one allows to edit or delete an event. */
 function editingBits({ actor }: Call, { creator_id }: ScheduledEvent): bigint {
 	return ManageEvents | (creator_id === actor.user.id ? CreateEvents : 0n);
 }
 
-/**
- * Throws if a scheduled event lacks the channel, location or end time that its entity type requires, or has a channel
- * of the wrong type.
- */
 function checkPlace(guild: Guild, event: Place & Pick<ScheduledEvent, "entity_metadata" | "scheduled_end_time">): void {
 	if (event.entity_type === Kind.External) {
 		if (event.channel_id !== null)
@@ -143,7 +129,6 @@ function checkTimes(
 		);
 }
 
-/** Returns the changes that a request body makes to a scheduled event. */
 function changesOf(body: ReadForm<typeof editFields>): ScheduledEventChanges {
 	const { entity_metadata, entity_type } = body;
 	const end = body.scheduled_end_time;

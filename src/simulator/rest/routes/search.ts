@@ -74,10 +74,6 @@ export const searchRoutes = [
 	}),
 ];
 
-/**
- * Returns the channels and threads whose messages the sender of the request may read, or only those that the request
- * names. Throws if the sender may not read a named one.
- */
 function readableIn(call: Call<":guild_id">, named: readonly string[] | undefined): GuildPlace[] {
 	const { channels, threads } = call.guild;
 	const needed = Permission.ViewChannel | Permission.ReadMessageHistory;

@@ -14,7 +14,6 @@ import { apiError, found, notSimulated } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
-/** The permissions that make a member a moderator of a stage channel. */
 const moderator = Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers;
 
 const one = "/stage-instances/:channel_id";
@@ -24,10 +23,6 @@ const fields = {
 	privacy_level: f.choice(StageInstancePrivacyLevel.GuildOnly),
 };
 
-/**
- * Returns the stage channel with this id. Throws if it is no stage channel or the sender of the request may not view
- * and moderate it.
- */
 function namedChannel(call: Call, id: string): GuildChannel {
 	const channel = call.world.channels.get(id);
 	if (!channel || !isGuildChannel(channel)) throw apiError(Code.UnknownChannel);
@@ -37,7 +32,6 @@ function namedChannel(call: Call, id: string): GuildChannel {
 	return channel;
 }
 
-/** Returns the live stage in the channel of the request path. Throws if there is none. */
 function stageOf(call: Call<typeof one>): StageInstance {
 	const stage = call.world.stages.of(guildChannelOf(call));
 	return found(stage, Code.UnknownStageInstance);

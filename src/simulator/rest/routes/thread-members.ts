@@ -19,10 +19,6 @@ const one = `${all}/:user_id` as const;
  */
 const memberLimit = 1000;
 
-/**
- * Returns the user that the request path names. Throws if the user does not exist or is not in the guild of the
- * path's thread.
- */
 function userOf(call: Call<typeof one>): User {
 	const { world, params } = call;
 	found(world.users.get(params.user_id), Code.UnknownUser);
@@ -43,10 +39,6 @@ function leave(call: Call<":channel_id">, user: User): void {
 	if (!world.threads.leave(threadOf(call), user, actor.user)) call.skipJournal();
 }
 
-/**
- * Returns a list with the user's thread member object; empty if the user is not in the thread. If the request asks for
- * it, the object includes the guild member.
- */
 function serializeMember({ world }: Call, thread: Thread, userId: string, withMember = false) {
 	if (withMember) return serialize.threadMemberWith(world.guilds.of(thread), thread, userId);
 	const member = serialize.threadMember(thread, userId);

@@ -44,7 +44,6 @@ function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
 	};
 }
 
-/** Throws if a channel of this type cannot have threads that are started without a message. */
 function requireThreadable({ type }: GuildChannel): void {
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (type !== GuildText && type !== GuildAnnouncement) throw apiError(Code.CannotExecuteActionOnThisChannelType);
@@ -125,11 +124,6 @@ export function editThread(call: Call<"", Edit>, thread: Thread) {
 	return serialize.thread(thread, actor.user.id);
 }
 
-/**
- * Throws unless the sender of the request may edit the thread. With MANAGE_THREADS everything may be edited. Without
- * it, only the thread's owner may edit, but not slow mode, flags or lock; other members may only reopen a thread that
- * is not locked.
- */
 function requireEditor(call: Call, thread: Thread, body: Edit): void {
 	if (has(permissionsIn(call, thread), Permission.ManageThreads)) return;
 	const { locked, rate_limit_per_user, flags, archived, ...others } = body;
@@ -150,7 +144,6 @@ export function deleteThread(call: Call, thread: Thread) {
 	return answer;
 }
 
-/** Returns a list of threads as JSON, with the thread member objects of the user who sent the request. */
 function listed({ actor }: Call, threads: readonly Thread[]) {
 	const { id } = actor.user;
 	return {
@@ -169,7 +162,6 @@ const byTime = {
 	limit: f.integer(2, 100),
 };
 
-/** Returns a page of archived threads, last archived first. */
 function pageByTime(call: Call<"", unknown, ReadForm<typeof byTime>>, all: readonly Thread[]) {
 	const { before, limit } = call.query;
 	const at = (thread: Thread) => Date.parse(thread.archive_timestamp);

@@ -37,10 +37,6 @@ function webhookOf({ world, params }: Call<typeof byId>): Webhook {
 	return found(world.webhooks.get(params.webhook_id), Code.UnknownWebhook);
 }
 
-/**
- * Returns the webhook of the request path. Throws unless the sender of the request may manage webhooks in its
- * channel.
- */
 function managedWebhook(call: Call<typeof byId>): Webhook {
 	const webhook = webhookOf(call);
 	const channel = call.world.state.channelOf(webhook);
@@ -54,10 +50,6 @@ function checkWebhookLimit({ world }: Call, channel: GuildChannel): void {
 		throw apiError(Code.MaximumNumberOfWebhooksReached);
 }
 
-/**
- * Returns the id of the channel to move a webhook to; undefined if the webhook is not moved. Throws if the channel is
- * not in the guild or the sender of the request may not manage webhooks in it.
- */
 function targetOf(call: Call, webhook: Webhook, id: string | null | undefined): string | undefined {
 	if (!id || id === webhook.channel_id) return undefined;
 	const channel = call.world.channels.get(id);
@@ -82,10 +74,6 @@ function placeOf({ world, query, webhook }: TokenCall) {
 	return thread;
 }
 
-/**
- * Returns the message of the request path and its channel or thread. Throws if the message was not sent by the webhook
- * of the request path.
- */
 function ownMessage(call: TokenCall & Call<typeof oneMessage>) {
 	const place = placeOf(call);
 	const message = call.world.messages.get(place.id, call.params.message_id);
@@ -93,7 +81,6 @@ function ownMessage(call: TokenCall & Call<typeof oneMessage>) {
 	return { place, message };
 }
 
-/** Returns the webhook without its creator, for responses to requests that are authorized by the webhook's token. */
 function withoutUser({ user: _, ...rest }: Webhook) {
 	return rest;
 }

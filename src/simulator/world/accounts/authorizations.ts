@@ -20,14 +20,11 @@ export interface OAuth2Settings {
 	readonly redirectUris: readonly string[];
 }
 
-/** What a person has authorized an application to do, before the application has exchanged its code for tokens. */
 interface Accepted {
-	/** The id of the application that the person authorized. */
 	readonly clientId: string;
 	readonly user: User;
 	readonly scopes: readonly Scope[];
 	readonly redirectUri: string;
-	/** The PKCE code challenge (S256), if the application sent one. */
 	readonly challenge: string | undefined;
 }
 
@@ -53,7 +50,6 @@ export class Authorizations {
 
 	readonly #settings = new Map<string, OAuth2Settings>();
 	readonly #codes = new Map<string, Accepted & { expiresAt: number }>();
-	/** All authorizations. Each is stored twice: under its access token and under its refresh token. */
 	readonly #authorizations = new Map<string, Authorization>();
 
 	constructor(private readonly state: State) {}
@@ -168,7 +164,6 @@ export class Authorizations {
 	}
 }
 
-/** Returns a random text in the format of Discord's OAuth2 codes, tokens and client secrets. */
 function random(): string {
 	return randomBytes(24).toString("base64url");
 }

@@ -15,13 +15,11 @@ export interface Scope {
 /** The fields of a command that its application sets. */
 export type CommandDetails = Omit<Command, "id" | "application_id" | "guild_id" | "version">;
 
-/** How many commands an application may create per day globally, and in each guild. */
 const dailyCreates = 200;
 const dayMs = 24 * 60 * 60 * 1000;
 
 export class Commands {
 	readonly #all = new Map<string, Command>();
-	/** When commands were created, in milliseconds since 1970, oldest first, by application and guild. */
 	readonly #creates = new Map<string, number[]>();
 
 	constructor(private readonly newId: () => string) {}

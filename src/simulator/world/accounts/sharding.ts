@@ -23,7 +23,6 @@ const discordSharding: ShardingSettings = {
 	identifyMs: 5_000,
 };
 
-/** The number of guilds for which one more shard is recommended. */
 const guildsPerShard = 1_000;
 
 /** Returns the number of the shard that receives the events of a guild, if the bot has `shards` shards. */
@@ -34,7 +33,6 @@ export function shardOf(guildId: string, shards: number): number {
 export class Sharding {
 	/** Can be changed at any time. A change affects later requests and connections. */
 	readonly settings: ShardingSettings = { ...discordSharding };
-	/** When a shard last identified, in milliseconds of performance.now(). Keys are "botId rateLimitKey". */
 	readonly #identifiedAt = new Map<string, number>();
 
 	constructor(private readonly guilds: Pick<Map<string, Guild>, "values">) {}

@@ -181,7 +181,6 @@ function syncedChannels(guild: Guild, category: GuildChannel): GuildChannel[] {
 	return [...guild.channels.values()].filter((one) => one.parent_id === category.id && overwritesKey(one) === key);
 }
 
-/** A text that is equal for two channels if they have the same permission overwrites, in any order. */
 function overwritesKey({ permission_overwrites }: GuildChannel): string {
 	return permission_overwrites
 		.map(({ id, allow, deny }) => `${id} ${allow} ${deny}`)

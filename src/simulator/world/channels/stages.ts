@@ -13,7 +13,6 @@ export type StageChanges = Changes<Pick<StageInstance, "topic" | "privacy_level"
 const audit = auditOf("StageInstance");
 
 export class Stages {
-	/** The live stages of all guilds, by the id of their stage channel. */
 	readonly #live = new Map<string, StageInstance>();
 
 	constructor(private readonly state: State) {

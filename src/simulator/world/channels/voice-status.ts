@@ -6,7 +6,6 @@ import type { Attribution, State } from "../state/state.ts";
 
 /** The status texts of voice channels. Discord's channel objects do not contain them. */
 export class VoiceStatuses {
-	/** The status texts of voice channels, by channel id. */
 	readonly #statuses = new Map<string, string>();
 
 	constructor(private readonly state: State) {}

@@ -27,7 +27,6 @@ const audit = auditOf("AutoModerationRule");
 
 const noKeywords = { keyword_filter: [], regex_patterns: [], allow_list: [] };
 
-/** Default `trigger_metadata` of AutoMod rules by trigger type: the fields that Discord's OpenAPI document requires. */
 const emptyMetadata: Partial<Record<Trigger, AutoModerationRule["trigger_metadata"]>> = {
 	[Trigger.Keyword]: noKeywords,
 	[Trigger.MemberProfile]: noKeywords,
@@ -126,10 +125,6 @@ function violationOf(rule: AutoModerationRule, text: string): Violation[] {
 	return [];
 }
 
-/**
- * Converts an AutoMod keyword to a regular expression. A keyword matches whole words only; a "*" at its start or end
- * matches any further letters of the word.
- */
 function patternOf(keyword: string): RegExp {
 	const [, before, word = "", after] = /^(\*?)(.*?)(\*?)$/s.exec(keyword) ?? [];
 	const letter = "[\\p{L}\\p{N}_]";

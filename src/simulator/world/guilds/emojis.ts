@@ -72,7 +72,6 @@ export class Emojis {
 		return guilds.find(({ members, emojis }) => emojis.has(id) && members.has(user.id))?.emojis.get(id);
 	}
 
-	/** Dispatches the event GUILD_EMOJIS_UPDATE, which contains all custom emoji of the guild. */
 	#dispatch(guild: Guild): void {
 		this.state.dispatchToGuild("GUILD_EMOJIS_UPDATE", guild, {
 			guild_id: guild.id,

@@ -137,7 +137,6 @@ export class Guilds {
 	}
 }
 
-/** Returns the changed fields with the names that they have in the audit log. */
 function auditFields({ icon, ...rest }: GuildChanges) {
 	return { ...rest, ...(icon !== undefined && { icon_hash: icon }) };
 }

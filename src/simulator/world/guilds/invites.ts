@@ -30,7 +30,6 @@ export class Invites {
 		return found && this.#isValid(found) ? found : undefined;
 	}
 
-	/** Whether an invite can be used: it has not expired and its channel still exists. */
 	#isValid(invite: Invite): boolean {
 		const end = expiryOf(invite);
 		return this.state.channels.has(invite.channel_id) && (end === null || end.getTime() > Date.now());
@@ -152,7 +151,6 @@ export function serializeInvite(invite: Invite, guild: Guild, { id, name, type }
 	};
 }
 
-/** The roles of a guild that members get if they join with this invite. Deleted roles are left out. */
 function rolesOf({ role_ids }: Invite, { roles }: Guild) {
 	return role_ids
 		.flatMap((id) => roles.get(id) ?? [])

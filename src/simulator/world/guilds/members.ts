@@ -28,7 +28,6 @@ interface Parts {
 const dayMs = 24 * 60 * 60 * 1000;
 
 export class Members {
-	/** When guild members were last active, in milliseconds since 1970. Members without an entry count as active now. */
 	readonly #lastSeenMs = new WeakMap<Member, number>();
 
 	constructor(

@@ -84,7 +84,6 @@ export function drawPicture(seed: string, animated: boolean): Picture {
 const frame = (data: number) =>
 	Buffer.from([...[0x21, 0xf9, 4, 0, 50, 0, 0, 0], ...[0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0], ...[2, 2, data, 1, 0]]);
 
-/** Returns a GIF of one pixel that alternates between two colors of 3 bytes each. */
 function gif(colors: Uint8Array): Uint8Array {
 	return Buffer.concat([
 		Buffer.from("GIF89a"),
@@ -96,7 +95,6 @@ function gif(colors: Uint8Array): Uint8Array {
 	]);
 }
 
-/** Returns a PNG of 16 × 16 pixels in two colors of 3 bytes each. `pixels` has 32 bytes, a bit for each pixel. */
 function png(colors: Uint8Array, pixels: Uint8Array): Uint8Array {
 	const lines = Array.from({ length: 16 }, (_, line) =>
 		Buffer.concat([Buffer.from([0]), pixels.subarray(2 * line, 2 * line + 2)]),

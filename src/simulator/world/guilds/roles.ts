@@ -32,9 +32,7 @@ export class Roles {
 		given: RoleChanges & {
 			name: string;
 			position?: number | undefined;
-			/** The id of a bot, for the managed role that Discord creates for this bot. */
 			bot_id?: string | undefined;
-			/** Whether an integration owns the role. A bot's role is managed in any case. */
 			managed?: boolean;
 		},
 		by?: Attribution,
@@ -104,7 +102,6 @@ export class Roles {
 		audit.delete(this.state, guild, role, auditFields(role), {}, by);
 	}
 
-	/** Stores the picture of a role's icon. Returns the changes with the icon's hash in place of the picture. */
 	#storeIcon({ id }: Role, { icon, ...changes }: RoleChanges) {
 		const hash = icon && this.pictures.addIcon("role-icons", id, icon);
 		return { ...changes, ...(hash !== undefined && { icon: hash }) };
@@ -116,7 +113,6 @@ export class Roles {
 	}
 }
 
-/** Returns the fields of a role with the names that they have in the audit log. */
 function auditFields({ icon, ...rest }: Changes<Pick<Role, "icon">>) {
 	return { ...rest, ...(icon !== undefined && { icon_hash: icon }) };
 }

@@ -127,7 +127,6 @@ function venueOf(event: ScheduledEvent) {
 	throw new Error(`scheduled event ${event.id} has neither a channel nor a location`);
 }
 
-/** The fields of a scheduled event as the audit log records them: with `location` in place of `entity_metadata`. */
 function auditFields(event: ScheduledEventChanges): Record<string, unknown> {
 	const { name, description, channel_id, status, entity_type } = event;
 	const { scheduled_start_time, scheduled_end_time, entity_metadata } = event;

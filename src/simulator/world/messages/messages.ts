@@ -87,7 +87,6 @@ export class Messages {
 	 * The ids of deleted messages stay in the map.
 	 */
 	readonly nonces = new Map<string, string>();
-	/** The messages of each channel, by channel id. Each list is sorted by message id. */
 	readonly #byChannel = new Map<string, Message[]>();
 
 	constructor(private readonly state: State) {
@@ -230,7 +229,6 @@ export class Messages {
 		});
 	}
 
-	/** Adds an entry to the audit log of the channel's guild. Does nothing if the channel is a direct message channel. */
 	#audit(
 		channel: Channel,
 		by: Attribution | undefined,
@@ -288,9 +286,6 @@ export class Messages {
 	}
 }
 
-/**
- * The index of the message with this id in a list sorted by id, or the index at which to insert it. A binary search.
- */
 function indexOf(messages: readonly Message[], id: string): number {
 	let low = 0;
 	let high = messages.length;

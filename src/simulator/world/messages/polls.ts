@@ -98,10 +98,6 @@ export class Polls {
 	}
 }
 
-/**
- * The embed fields of the system message with a poll's result. The `victor_` fields about the winning answer are left
- * out if nobody voted or several answers have the most votes.
- */
 function resultFields({ question, answers, votes }: Poll) {
 	const counts = answers.map((answer) => ({
 		answer,

@@ -38,7 +38,6 @@ export class Reactions {
 		});
 	}
 
-	/** Sets which users have reacted to a message with an emoji. A reaction without users is removed from the message. */
 	#set(message: Message, known: Reaction, burst: boolean, ids: readonly string[]): void {
 		const changed = { ...known, [burst ? "burstUserIds" : "userIds"]: ids };
 		const isEmpty = idsOf(changed).length + idsOf(changed, true).length === 0;

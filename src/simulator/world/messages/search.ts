@@ -113,7 +113,6 @@ function hasTypesOf(message: Message): string[] {
 	];
 }
 
-/** Splits a text into its words, in lower case. */
 function wordsIn(text: string): string[] {
 	return text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 }
@@ -123,7 +122,6 @@ function contains(message: Message, wanted: readonly string[]): boolean {
 	return wanted.every((word) => words.has(word));
 }
 
-/** Counts how often the words of a search (in lower case) occur in a message, to sort by relevance. */
 function countMatches(message: Message, wanted: readonly string[]): number {
 	return wordsIn(message.content).filter((word) => wanted.includes(word)).length;
 }

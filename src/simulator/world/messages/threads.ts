@@ -241,10 +241,6 @@ export class Threads {
 
 	// Messages
 
-	/**
-	 * Adds the system message which says that the user `by` added or removed the thread member `user`. Does nothing if
-	 * both are the same user. Source: discord-userdoccers, Message Type.
-	 */
 	#notice(thread: Thread, type: MessageType, user: User, by: User): void {
 		if (by === user) return;
 		const notice = { content: "", type, mentions: [user] };
@@ -290,7 +286,6 @@ function publicTypeIn({ type }: GuildChannel): ThreadType {
 	return type === ChannelType.GuildAnnouncement ? ChannelType.AnnouncementThread : ChannelType.PublicThread;
 }
 
-/** The fields of a thread that the audit log records. */
 function auditFields(thread: Thread) {
 	const { name, type, archived, locked, auto_archive_duration } = thread;
 	const { rate_limit_per_user, invitable, applied_tags, flags } = thread;

@@ -46,7 +46,6 @@ import {
 } from "discord.js";
 import type { Sent, SentEmbed, SentStage } from "./api-types.ts";
 
-/** Makes all optional fields of an API object type required, and its lists read-only. To change a list, replace it. */
 type Complete<T> = { [P in keyof T]-?: ReadonlyList<Exclude<T[P], undefined>> };
 type ReadonlyList<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
 type Stored<T, K extends keyof T> = Complete<Pick<T, K>>;

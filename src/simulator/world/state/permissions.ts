@@ -8,11 +8,9 @@ import { compareIds } from "./snowflake.ts";
 
 export const allPermissions = Object.values(Permission).reduce((all, bit) => all | bit, 0n);
 
-/** Permissions that have no effect for members without the permission SEND_MESSAGES. */
 const needSendMessages =
 	Permission.MentionEveryone | Permission.SendTTSMessages | Permission.AttachFiles | Permission.EmbedLinks;
 
-/** The permissions that a member keeps during a timeout. */
 const leftInTimeout = Permission.ViewChannel | Permission.ReadMessageHistory;
 
 /**
@@ -102,10 +100,6 @@ export function permissionsOfEveryone(guild: Guild, channel: GuildChannel): bigi
 	return withoutImplied(granted, channel);
 }
 
-/**
- * Converts a member's permission bits in a channel to those in one of its threads. A private thread is visible only to
- * its members and to users with MANAGE_THREADS.
- */
 function inThread(granted: bigint, thread: Thread, userId: string): bigint {
 	const hidden =
 		thread.type === ChannelType.PrivateThread && !thread.members.has(userId) && !has(granted, Permission.ManageThreads);

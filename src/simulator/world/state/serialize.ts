@@ -325,7 +325,6 @@ export function message(
 
 const noContent = { content: "", embeds: [], attachments: [], components: [] };
 
-/** The emptied content fields of a message, for readers who may not see the content. */
 function hidden({ message_snapshots }: Message) {
 	return {
 		...noContent,

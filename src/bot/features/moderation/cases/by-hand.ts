@@ -19,10 +19,6 @@ export interface ByHandOptions extends Pick<CasesOptions, "connection" | "store"
 	cases: Pick<Cases, "add">;
 }
 
-/**
- * Maximum number of audit log entries that wait in memory to be stored as cases. Further entries are read from
- * Discord's audit log later.
- */
 const maxWaiting = 1_000;
 const maxConcurrent = 5;
 const shutdownGraceMs = 2_000;
@@ -30,13 +26,9 @@ const shutdownGraceMs = 2_000;
 export function createByHand(options: ByHandOptions) {
 	const { connection, store, log, cases } = options;
 	const { sql } = store;
-	/** Audit log entries that are yet to be stored as cases, by entry id. */
 	const waiting = new Map<string, { guild: Guild; entry: HandEntry }>();
-	/** Ids of the guilds in whose audit log the bot may have missed entries. */
 	const unchecked = new Set<string>();
-	/** Ids of the guilds whose audit log is being read for missed entries. */
 	const checking = new Set<string>();
-	/** By guild id: the stored id of the audit log entry up to which entries have been recorded as cases. */
 	const marks = new Map<string, string>();
 	let isAnyUnchecked = true;
 	const reconciler = createReconciler({
@@ -99,10 +91,6 @@ export function createByHand(options: ByHandOptions) {
 		if (added) await cases.add(guild.id, added);
 	}
 
-	/**
-	 * Records the audit log entries that the bot missed in a guild. At the first check of a guild, records nothing and
-	 * stores the id of the newest entry as the start.
-	 */
 	async function check(guild: Guild): Promise<void> {
 		// Before the requests, because the bot may miss further entries during them.
 		unchecked.delete(guild.id);

@@ -158,10 +158,8 @@ export const caseRows: readonly Action[] = [
 	},
 ];
 
-/** Matches reasons that the bot's buttons set. They are not suggested to moderators. */
 const automatic = /^(?:Undo of |Report #\d)/;
 
-/** Discord's maximum number of suggestions, and the maximum length of each in characters. */
 const maxSuggestions = 25;
 const maxLength = 100;
 

@@ -14,10 +14,8 @@ import { actionTitles, describeState, describeTold } from "./case-text.ts";
 
 /** Maximum number of message ids, and of channel ids, that the details of a case list for MCP clients. */
 const maxListed = 50;
-/** Maximum numbers of message links and of channels that the details of a case show to people on Discord. */
 const maxLinks = 3;
 const maxChannels = 10;
-/** Maximum number of moderators that a result with case counts lists. */
 const maxModerators = 15;
 
 /**
@@ -109,17 +107,12 @@ function titleFor(action: string): string {
 	return isForPeople() ? (actionTitles[action as CaseAction] ?? action) : action;
 }
 
-/** Escapes the detail of a case. For people on Discord, replaces the id of a role with its name. */
 function describeDetail(guild: Guild, detail: string): string {
 	const [, id = "", rest = ""] = /^role (\d{17,20})\b(.*)$/.exec(detail) ?? [];
 	const role = isForPeople() ? guild.roles.cache.get(id) : undefined;
 	return role ? `${roleLabel(role)}${oneField(rest)}` : oneField(detail);
 }
 
-/**
- * Returns lines for people on Discord: links to the first messages of a case, and the names of its channels that they
- * can see.
- */
 function placesFor(guild: Guild, { messageIds, channelIds }: Case): string[] {
 	const visible = channelIds.flatMap((id) => visibleChannel(guild, id) ?? []);
 	const [only] = visible;

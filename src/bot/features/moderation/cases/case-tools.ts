@@ -38,19 +38,13 @@ export const caseToolNames = ["warn_member", "note_member", "list_cases", "edit_
 
 const maxPeople = 20;
 const maxNumber = 1_000_000_000;
-/** Maximum number of changes of one case that a tool result lists. */
 const maxEdits = 20;
 
-/** Only people with the permission to time members out may read and change cases. */
 const person = { guildPermissions: ["ModerateMembers"] } as const;
 
 const user_ids = list(found(memberOrAbsent, "user"), 1, maxPeople, "Users.");
 const number = integer(1, maxNumber, "Number of the case.");
 
-/**
- * Parses a reference to a message, as tool results show it: an id, channel_id/message_id, or a link. The output is the
- * message's id.
- */
 const messageId = v.pipe(
 	v.string(),
 	v.regex(messageReference, expected("an id of 17 to 20 digits, or a link")),
@@ -59,7 +53,6 @@ const messageId = v.pipe(
 
 interface ToolOptions {
 	cases: Cases;
-	/** The rules of the setting `moderation.escalate`. */
 	escalate?: readonly EscalationRule[] | undefined;
 }
 
@@ -138,16 +131,11 @@ function noteMember({ cases }: ToolOptions) {
 	});
 }
 
-/** Throws a ToolError unless the members rank below the person in whose name the call acts. */
 function requireBelow(guild: Guild, members: Parameters<typeof requireBelowPerson>[1]): void {
 	const acting = actingPerson(guild);
 	if (acting) requireBelowPerson(acting, members);
 }
 
-/**
- * Stores cases of warnings and notes, which change nothing on Discord, and tells the people if requested. Returns lines
- * for the tool's result. Rejects with StoreUnavailable.
- */
 async function record(
 	cases: Cases,
 	draft: CaseDraft,
@@ -280,10 +268,6 @@ function editCase({ cases }: ToolOptions) {
 	});
 }
 
-/**
- * Throws a ToolError if the person in whose name the call acts may not change a case. Its moderator and people with
- * MANAGE_GUILD may, but only the guild's owner may change a case about themselves.
- */
 function requireEditor(guild: Guild, { number, userId, moderatorId }: Case) {
 	const acting = actingPerson(guild);
 	if (!acting || acting.id === guild.ownerId) return;

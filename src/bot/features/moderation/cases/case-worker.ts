@@ -13,13 +13,10 @@ import { decideCase } from "./decide.ts";
 import { createEscalation } from "./escalation.ts";
 import { logCase } from "./log-case.ts";
 
-/** Maximum number of cases without an outcome that are read from the database at a time. */
 const maxRead = 100;
 const maxConcurrent = 5;
-/** Maximum number of new cases, and separately of outcomes, that wait in memory until the database is available. */
 const maxWaiting = 1_000;
 const shutdownGraceMs = 3_000;
-/** Milliseconds after which a tool call and all of its requests to Discord have certainly ended. */
 const callMs = 40_000;
 
 export interface WorkerOptions extends CasesOptions {
@@ -51,9 +48,7 @@ export function createCaseWorker(options: WorkerOptions): CaseWorker {
 	const { connection, store, log, moderationLog, insert, settle } = options;
 	const { now = Date.now, decideAfterMs = callMs } = options;
 	const escalation = createEscalation(options);
-	/** Keys (guild id and case number) of the cases of tool calls that are still running. */
 	const running = new Set<string>();
-	/** Number of tool calls whose cases are being stored. The numbers of these cases are not known yet. */
 	let opening = 0;
 	const ends = new Map<string, { one: CaseKey; result: CaseResult }>();
 	const unstored = new Map<number, { guildId: string; added: NewCase }>();

@@ -4,7 +4,6 @@ import { joinLines, maxReasonLength } from "../../../discord/text.ts";
 import type { CaseRow, CaseState, Told } from "../../../store/tables/cases.ts";
 import type { CaseAction } from "../../../tool/case-record.ts";
 
-/** Maximum number of message ids, and of channel ids, that a case stores. */
 const maxCaseIds = 1_000;
 
 export interface Case {

@@ -34,7 +34,6 @@ import { crossedRule } from "./escalation-rules.ts";
 import { logCase, logChange } from "./log-case.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 
-/** Maximum number of latest cases that are searched for reasons to suggest. */
 const maxReasonsRead = 200;
 const maxReasons = 25;
 
@@ -125,7 +124,6 @@ export function createCases(options: CasesOptions): Cases {
 	const { sql } = store;
 	const rules = settings.escalate ?? [];
 
-	/** Stores new cases. If one makes an escalation rule apply, also stores the case for the rule's action. */
 	async function insert(guildId: string, added: readonly NewCase[]) {
 		const rows = added.map((one) => toRow(one, now()));
 		const stored = await store.transaction(async (sql) => {
@@ -137,7 +135,6 @@ export function createCases(options: CasesOptions): Cases {
 		return stored;
 	}
 
-	/** Stores the case for the action of an escalation rule, if the case `row` makes a rule apply. Returns it. */
 	async function escalate(sql: Sql, row: CaseRow): Promise<CaseRow | undefined> {
 		if (row.state !== "done" || row.user_id === null) return undefined;
 		const rule = await crossedRule(sql, row, rules, now());
@@ -274,7 +271,6 @@ export function createCases(options: CasesOptions): Cases {
 	return cases;
 }
 
-/** Stores the messages, channels and details that an action really affected, unless its case has an outcome already. */
 async function addResult(
 	sql: Sql,
 	guildId: string,
@@ -293,10 +289,6 @@ async function addResult(
 
 type Changed = Pick<CaseEdit, "what" | "editor_id"> & Pick<CaseRow, "reason" | "deleted_at">;
 
-/**
- * Changes a case and stores the change in its history. Returns the changed case, what was changed, and who changed it;
- * undefined if there is nothing to change.
- */
 function change(
 	store: Store,
 	guildId: string,

@@ -26,7 +26,6 @@ const entriesOf: Partial<Record<CaseAction, AuditLogEvent>> = {
 	remove_role: AuditLogEvent.MemberRoleUpdate,
 };
 
-/** For audit log entries that can record different changes: the key of the change that belongs to each action. */
 const changesOf: Partial<Record<CaseAction, string>> = {
 	timeout: "communication_disabled_until",
 	remove_timeout: "communication_disabled_until",
@@ -35,9 +34,7 @@ const changesOf: Partial<Record<CaseAction, string>> = {
 	remove_role: "$remove",
 };
 
-/** Maximum difference in milliseconds between Discord's clock and this machine's that is tolerated. */
 const skewMs = 10_000;
-/** Maximum time in milliseconds from the creation of a case until Discord's audit log records its action. */
 const actionMs = 60_000;
 
 /**
@@ -61,7 +58,6 @@ export async function decideCase(guild: Guild, one: Case, sql: Sql): Promise<Cas
 		: { state: "unknown", why: "The bot was stopped meanwhile." };
 }
 
-/** Rejects with NotNow while the database has a temporary ban of this user that the bot is still going to make. */
 async function requireNoStoredBan(guild: Guild, userId: string, sql: Sql) {
 	const key = { guild_id: guild.id, user_id: userId };
 	const row = await selectTempBan(sql, key);
@@ -76,10 +72,6 @@ export async function wasRecorded(guild: Guild, one: Case, withinMs: number): Pr
 	return (await recordedBy(guild, one, withinMs)) === "the bot";
 }
 
-/**
- * Returns who took the action of a case, according to Discord's audit log: the bot, at most `withinMs` milliseconds
- * after the case, or somebody else at any later time. Returns undefined if the log has no such entry or cannot be read.
- */
 async function recordedBy(
 	guild: Guild,
 	{ userId, action, createdAt, endsAt }: Case,
@@ -101,7 +93,6 @@ async function recordedBy(
 	return fitting.some(({ user_id }) => user_id !== guild.client.user.id) ? "somebody else" : undefined;
 }
 
-/** Whether an audit log entry about a person records this action, rather than another change of the person. */
 function isAbout({ action, endsAt }: Pick<Case, "action" | "endsAt">, { changes = [] }: APIAuditLogEntry): boolean {
 	const key = changesOf[action];
 	if (key === undefined) return true;
@@ -113,7 +104,6 @@ function isAbout({ action, endsAt }: Pick<Case, "action" | "endsAt">, { changes 
 	return action !== "remove_timeout" || !value;
 }
 
-/** Whether the action of a case is in effect on Discord: the user is banned, or timed out until the same time. */
 async function isInForce(guild: Guild, userId: string, { action, endsAt }: Case): Promise<boolean> {
 	if (action === "ban" || action === "temp_ban") {
 		if (!guild.members.me?.permissions.has(PermissionFlagsBits.BanMembers)) return false;

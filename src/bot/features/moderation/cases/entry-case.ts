@@ -68,10 +68,6 @@ export async function caseOfEntry(sql: Sql, guild: Guild, entry: HandEntry): Pro
 	};
 }
 
-/**
- * Returns the user id of the staff member who decided on a ban for a chargeback; undefined if the ban was not for a
- * chargeback.
- */
 async function chargebackDecider(
 	sql: Sql,
 	userId: string,

@@ -29,7 +29,6 @@ export async function crossedRule(
 
 const severities = { timeout: 1, kick: 2, ban: 3 } as const;
 
-/** Sorts bans before kicks before timeouts, and longer actions before shorter ones. */
 function bySeverity(a: EscalationRule, b: EscalationRule): number {
 	const lengthOf = ({ durationMs }: EscalationRule) => durationMs ?? Number.MAX_SAFE_INTEGER;
 	return severities[b.action] - severities[a.action] || lengthOf(b) - lengthOf(a);

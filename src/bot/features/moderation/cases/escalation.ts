@@ -18,10 +18,6 @@ import type { CaseResult, CasesOptions } from "./cases.ts";
 import { isSameEnd, wasRecorded } from "./decide.ts";
 import { isTellable, tellPeople } from "./tell.ts";
 
-/**
- * Maximum age in milliseconds of a case for a rule's action. Older ones, such as after a long outage, are not carried
- * out.
- */
 const maxAgeMs = 86_400_000;
 
 const needed = {
@@ -60,7 +56,6 @@ export function createEscalation(options: CasesOptions) {
 		}
 	}
 
-	/** Whether the action of this case was already done, which can only be after an interruption. */
 	async function wasDone(guild: Guild, one: Escalated): Promise<boolean> {
 		const { userId, action, endsAt } = one;
 		if (action === "timeout" && endsAt !== undefined) {
@@ -82,7 +77,6 @@ export function createEscalation(options: CasesOptions) {
 		return ban?.reason?.includes(one.reason ?? "") ?? false;
 	}
 
-	/** Returns a message that says why a rule's action cannot be taken; undefined if nothing prevents it. */
 	async function problem(guild: Guild, one: Escalated): Promise<string | undefined> {
 		const { userId, action, endsAt } = one;
 		if (!guild.members.me) throw new NotNow();
@@ -120,7 +114,6 @@ export function createEscalation(options: CasesOptions) {
 			: `The member does not rank below the moderator of case ${number}.`;
 	}
 
-	/** Tells the person about the action by direct message, unless that was already tried before the bot was killed. */
 	async function tell(guild: Guild, one: Escalated): Promise<void> {
 		const { number, userId, action, reason, endsAt } = one;
 		const wanted = isTellable(action) && settings.tell.includes(action);

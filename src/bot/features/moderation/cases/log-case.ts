@@ -30,7 +30,6 @@ export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): v
 	});
 }
 
-/** What of a case only staff may read. */
 function confidentialOf(action: Case["action"]): LogEntry["confidential"] {
 	if (action === "note") return "entry";
 	return action === "warn" ? "reason" : undefined;

@@ -6,7 +6,6 @@ import { auditLogPageSize, readAuditLogPage } from "../../../discord/audit-log.t
 import { compareIds } from "../../../discord/ids.ts";
 import type { HandEntry } from "./entry-case.ts";
 
-/** Maximum number of pages that are held in memory per type of audit log entry. */
 const maxPages = 10;
 /** Entries may appear in the audit log this much after entries with higher ids, in milliseconds. A guess. */
 const disorderMs = 60_000;
@@ -42,7 +41,6 @@ export async function* entriesAfter(
 	let after: string | undefined = mark;
 	while (after !== undefined) {
 		const entries: APIAuditLogEntry[] = [];
-		/** Id up to which the entries of all types were read; undefined if there are no more entries. */
 		let horizon: string | undefined;
 		for (const kind of kinds) {
 			const { found, isAll } = await readKind(guild, kind, after);
@@ -60,10 +58,6 @@ export async function* entriesAfter(
 	}
 }
 
-/**
- * Reads up to 1,000 audit log entries of one type after the id `after`, oldest first. `isAll` tells whether there are
- * no more.
- */
 async function readKind(
 	guild: Guild,
 	action_type: AuditLogEvent,

@@ -98,7 +98,6 @@ export function createRecorder(options: RecorderOptions): Recorder {
 		return tellPeople({ connection, log, appeal }, guild, userIds, notice);
 	}
 
-	/** Stores which people were told by direct message. If that fails, their cases show that it is unknown. */
 	async function storeTold(rows: readonly CaseRow[], outcomes: ReadonlyMap<string, Told>): Promise<void> {
 		for (const { guild_id, number, user_id } of rows) {
 			const told = outcomes.get(user_id ?? "");
@@ -184,7 +183,6 @@ function resultFor(userId: string, end: CaseEnd): CaseResult {
 	};
 }
 
-/** Returns a function that tells whether a user id is not that of a known bot. Bots get no direct messages. */
 function isPerson(guild: Guild) {
 	return (id: string): boolean => !(guild.members.cache.get(id)?.user ?? guild.client.users.cache.get(id))?.bot;
 }
@@ -209,7 +207,6 @@ function describeOutcomes(
 	];
 }
 
-/** Returns the new cases of a tool call: one for each person, or a single one if the action concerns no person. */
 function newCasesOf({ draft, reason, principal, approvedBy }: CaseCall, botId: string): NewCase[] {
 	const { userIds, action, endsAt, messageIds, channelIds } = draft;
 	const approved = approvedBy !== undefined && `approved by ${approvedBy}`;

@@ -12,7 +12,6 @@ import type { CaseAction } from "../../../tool/case-record.ts";
 import { formatEnd } from "../moderation-log.ts";
 import { toldSentences } from "./case-text.ts";
 
-/** Maximum time in milliseconds for the direct messages of one call. Unfinished requests are then cancelled. */
 const timeoutMs = 2_000;
 /** Maximum number of direct messages that one call sends. Discord flags accounts that message many people. */
 export const maxTold = 20;
@@ -84,7 +83,6 @@ async function tellOne(guild: Guild, id: string, connection: Connection, content
 	return "yes";
 }
 
-/** Runs `work`. Cancels its requests to Discord after 2 s, or earlier when the running tool call times out. */
 function withTimeout<T>(work: () => Promise<T>): Promise<T> {
 	const run = currentRun();
 	const timeout = AbortSignal.timeout(timeoutMs);
@@ -101,7 +99,6 @@ function withTimeout<T>(work: () => Promise<T>): Promise<T> {
 	);
 }
 
-/** Returns the text of the direct message: guild, action, reason, end, and how to appeal. */
 function noticeText(guild: Guild, { action, reason, endsAt, advice }: Notice, appeal: string | undefined): string {
 	const name = inlineText(guild.name, maxNameLength);
 	return [

@@ -17,9 +17,7 @@ import type { BotTool } from "../../../tool/toolsets.ts";
 
 export const purgeToolName = "purge";
 
-/** Maximum number of messages that one call deletes, if the call's timeout allows it. */
 const maxCount = 10_000;
-/** Maximum number of authors that one call can name. */
 const maxUsers = 100;
 
 const input = v.strictObject({
@@ -71,7 +69,6 @@ export function purgeTool({ recordChannels }: PurgeToolOptions): BotTool {
 	});
 }
 
-/** Throws an RpcError unless the call selects authors, or names channels and limits the messages. */
 function requireSelection(args: Args): void {
 	const { user_ids, joined_after, joined_before, channel_ids } = args;
 	if (joined_before && !joined_after) throw invalidParameters(["joined_before: needs joined_after"]);
@@ -82,7 +79,6 @@ function requireSelection(args: Args): void {
 	]);
 }
 
-/** Limits a purge to members who joined in its time window, and to messages written since the start of the window. */
 function joinedOnly(
 	args: Args,
 	guild: Guild,
@@ -113,7 +109,6 @@ function joinedOnly(
 	return { selected: { ...args, after, user_ids: authors }, kept };
 }
 
-/** Counts a kept message by its author, who is no longer a member, so the time of joining is unknown. */
 function countLeaver({ author, webhook_id }: APIMessage, guild: Guild, counts: Map<string, number>): void {
 	const { id, bot } = author;
 	if (bot || webhook_id || guild.members.cache.has(id)) return;

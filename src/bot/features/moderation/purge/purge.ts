@@ -15,11 +15,8 @@ import { readDuration } from "../../../tool/arguments/times.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import { purgeTool, purgeToolName } from "./purge-tool.ts";
 
-/** Maximum number of messages that nuke deletes: as many as Discord deletes in one request. */
 const maxNuked = 100;
-/** If /purge latest deletes more messages than this, it asks for confirmation. */
 const manyMessages = 20;
-/** How long nuke's message about its success stays in the channel, in milliseconds. */
 const confirmationMs = 5_000;
 const shutdownGraceMs = 1_000;
 
@@ -183,7 +180,6 @@ export function createPurge(options: PurgeOptions) {
 	} satisfies Feature;
 }
 
-/** Creates the chat command nuke, which deletes the latest messages of a channel and the message with the command. */
 function createNuke({ config, callAs, log }: PurgeOptions) {
 	const confirmations = createConfirmations(log);
 	const command: Command = {
@@ -221,7 +217,6 @@ function createNuke({ config, callAs, log }: PurgeOptions) {
 	return { command, close: confirmations.close };
 }
 
-/** Creates a sender of temporary messages, which are deleted after some seconds or when the bot stops. */
 function createConfirmations(log: Log) {
 	const shown = new Map<Message, Timer>();
 	const sending = new Set<Promise<void>>();

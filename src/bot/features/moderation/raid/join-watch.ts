@@ -16,9 +16,7 @@ import { noMentions } from "../../../messages/split-message.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import type { RaidModes } from "./raid-mode.ts";
 
-/** Minimum time without joins above the allowed rate after which a wave of joins has ended, in milliseconds. */
 const minQuietMs = 600_000;
-/** Milliseconds between joins after which a suggestion that failed is tried again. */
 const retryMs = 10_000;
 
 /** The number of joins within `windowMs` milliseconds that counts as a raid. */
@@ -38,13 +36,8 @@ export interface JoinWatchOptions {
 	log: Log;
 }
 
-/** The latest joins of a guild, and the state of the current wave of joins. */
 interface Joins {
-	/**
-	 * Times of the latest joins, in epoch milliseconds by Discord's clock. At most as many as the allowed rate has joins.
-	 */
 	times: number[];
-	/** End of the current wave of joins, for which raid mode was already suggested, in epoch milliseconds. */
 	waveEndsAt: number;
 	/** Time from which the next join repeats a suggestion that could not be posted, in epoch milliseconds. */
 	retryAt: number;
@@ -54,7 +47,6 @@ export function createJoinWatch(options: JoinWatchOptions) {
 	const { rate, connection, modes, moderationLog, log } = options;
 	const { joins: max, windowMs } = rate;
 	const quietMs = Math.max(minQuietMs, windowMs);
-	/** The latest joins by guild id. */
 	const guilds = new Map<string, Joins>();
 
 	/**

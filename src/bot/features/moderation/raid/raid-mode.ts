@@ -45,15 +45,10 @@ import {
 import { type ReadSettings, readSettings, sendSetting } from "./raid-settings.ts";
 import { endEntry, laterEntry, progressEntry } from "./raid-text.ts";
 
-/** Maximum number of guilds whose raid mode is changed at the same time. */
 const maxConcurrent = 5;
-/** Number of a guild's settings that are changed at the same time. */
 const batchSize = 5;
-/** How long settings that were read from Discord are used before they are read again, in milliseconds. */
 const maxAgeMs = 15_000;
-/** Interval between two entries about progress in the moderation log, in milliseconds. */
 const progressMs = 60_000;
-/** Maximum number of requests for one setting that get no response. After them, the change counts as failed. */
 const maxUnanswered = 5;
 const shutdownGraceMs = 3_000;
 
@@ -109,13 +104,9 @@ export function createRaidModes(options: RaidModesOptions): RaidModes {
 	 */
 	const unchecked = new Set<string>();
 	let isAnyUnchecked = true;
-	/** Number of consecutive requests without a response, by guild and setting. */
 	const failures = new Map<string, number>();
-	/** When a request of unknown outcome was sent, or was found in the database after a restart, by guild and setting. */
 	const askedAt = new Map<string, number>();
-	/** Promises that resolve when all settings of the latest request were processed, by guild id. */
 	const endings = new Map<string, PromiseWithResolvers<void>>();
-	/** When progress was last posted in the moderation log, by guild id. */
 	const loggedAt = new Map<string, number>();
 
 	const reconciler = createReconciler({
@@ -205,10 +196,6 @@ export function createRaidModes(options: RaidModesOptions): RaidModes {
 		return (await selectRaidMode(sql, guild_id))?.run === run;
 	}
 
-	/**
-	 * Determines the next changes of settings. `mustWait` means that more changes are needed but have to wait for an
-	 * earlier request.
-	 */
 	async function movesOf(
 		guild: Guild,
 		mode: RaidMode,
@@ -227,16 +214,12 @@ export function createRaidModes(options: RaidModesOptions): RaidModes {
 		};
 	}
 
-	/** Whether a request of unknown outcome may still take effect on Discord. */
 	function mayArrive(key: string): boolean {
 		const since = askedAt.get(key) ?? performance.now();
 		askedAt.set(key, since);
 		return performance.now() - since < arrivedAfterMs;
 	}
 
-	/**
-	 * Stores some changes of settings, sends them to Discord, and stores the outcomes. Rejects if an outcome is unknown.
-	 */
 	async function carryOut(
 		guild: Guild,
 		mode: RaidMode,
@@ -265,7 +248,6 @@ export function createRaidModes(options: RaidModesOptions): RaidModes {
 		return steps;
 	}
 
-	/** Sends the change of a setting to Discord. Returns the setting's new state. Rejects if the outcome is unknown. */
 	async function change(
 		guild: Guild,
 		mode: RaidMode,
@@ -311,10 +293,6 @@ export function createRaidModes(options: RaidModesOptions): RaidModes {
 		moderationLog.add(guild_id, progressEntry(mode, all, done));
 	}
 
-	/**
-	 * Stores that all settings were processed, and posts the result in the moderation log. `changed` are the settings
-	 * that this run of the reconciler has changed.
-	 */
 	async function end(mode: RaidMode, changed: readonly RaidStep[]): Promise<void> {
 		const { guild_id, wanted } = mode;
 		const later = laterEntry(mode, changed);

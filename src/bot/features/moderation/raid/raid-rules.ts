@@ -49,7 +49,6 @@ export function renewalInMs(until: number, now: number): number {
 	return isRenewalDue(until, now) ? 0 : until - now - renewMs;
 }
 
-/** Returns the value that raid mode sets for a setting. The end of a pause of invites is rounded to whole seconds. */
 function wantedValue(thing: string, mode: RaidMode, now: number): number {
 	if (thing === "verification") return raidLevel;
 	if (isChannel(thing)) return mode.slowmode;
@@ -69,15 +68,12 @@ export function formerValue({ thing, value_before }: RaidStep, now: number): num
 	return thing === "invites" && value <= now ? 0 : value;
 }
 
-/** States in which a setting has no value set by raid mode. */
 const isOver: readonly RaidStepState[] = ["kept", "changed", "gone", "restored"];
 
-/** Whether a setting may have a value that raid mode requested. */
 function mayBeOurs({ state, value_asked }: RaidStep): boolean {
 	return value_asked !== null && !isOver.includes(state);
 }
 
-/** Whether a setting's current value is one that raid mode requested. */
 function isOurs(step: RaidStep, value: number, now: number): boolean {
 	const { thing, value_asked, value_set } = step;
 	const hasEnded = thing === "invites" && value === 0 && (value_asked ?? Infinity) <= now;
@@ -171,7 +167,6 @@ function moveOn(known: Known): Move | undefined {
 			begin(known, value);
 }
 
-/** Returns the first change of a setting whose value was not set by raid mode. */
 function begin(known: Known, value: number): Move {
 	const { mode, thing, refusal } = known;
 	const step: RaidStep = {

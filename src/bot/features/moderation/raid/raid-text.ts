@@ -9,7 +9,6 @@ import { sample } from "../../../tool/bulk.ts";
 import type { LogEntry } from "../moderation-log.ts";
 import { isChannel, isUnrenewed } from "./raid-rules.ts";
 
-/** Maximum number of channel names in one line. */
 const maxNamed = 20;
 
 /** Returns the name of a channel; undefined if the reader of the text cannot see the channel. */

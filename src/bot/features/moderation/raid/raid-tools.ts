@@ -25,12 +25,7 @@ export const raidToolNames = ["raid_mode", "raid_status"] as const;
 const defaultSlowmode = 30;
 /** Discord's maximum slow mode, in seconds. https://docs.discord.com/developers/resources/channel#channel-object */
 const maxSlowmode = 21_600;
-/**
- * Maximum time that a tool call waits until all settings were changed, in milliseconds. Later changes are made in the
- * background.
- */
 const maxWaitMs = 8_000;
-/** Time that is reserved for the result of a tool call, in milliseconds. */
 const reserveMs = 3_000;
 
 const background =
@@ -111,7 +106,6 @@ function raidStatus(modes: Modes) {
 	});
 }
 
-/** Throws a ToolError if raid mode is already in the requested state and nothing has to be retried. */
 function requireChange(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowmode: number): void {
 	if (!view) {
 		if (wanted === "off") throw new ToolError("Raid mode is not on. Nothing was done.");
@@ -154,9 +148,6 @@ function staffLine(guild: Guild, { staffOnly }: RaidPlan): string | false {
 	return staffOnly.length > 0 && `Left, because only staff see them: ${channelList(staffOnly, nameIn(guild))}.`;
 }
 
-/**
- * Returns a function that names channels, but only those that the person in whose name the tool call is made can see.
- */
 function nameIn(guild: Guild): NameOf {
 	return (id) => {
 		const channel = visibleChannel(guild, id);

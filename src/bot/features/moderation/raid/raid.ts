@@ -83,7 +83,6 @@ export function createRaid(options: RaidOptions) {
 	} satisfies Feature;
 }
 
-/** Creates the handler for the button that turns raid mode on. The button calls the same tool as the command. */
 function raidButtonHandler(callAs: CallAs): ComponentHandler {
 	return {
 		prefix: raidButton.prefix,

@@ -13,7 +13,6 @@ export interface ReportedMessage {
 	copy: MessageCopy;
 }
 
-/** Maximum number of copies. The oldest are dropped first; their messages are then read from Discord again. */
 const maxMessages = 500;
 /** How long a copy is kept, in milliseconds. Discord accepts the submission of a form for 15 minutes. */
 const keptMs = 900_000;

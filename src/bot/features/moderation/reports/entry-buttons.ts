@@ -31,7 +31,6 @@ type Pressed = (ButtonInteraction | ModalSubmitInteraction) & {
 	guildId: string;
 };
 
-/** The values of the form that a staff member submitted. */
 type Form = Readonly<Record<"reason" | "duration" | "days", string>>;
 
 interface Field {
@@ -43,7 +42,6 @@ interface Field {
 
 const reason: Field = { id: "reason", label: "Reason", max: maxReasonLength };
 
-/** The form fields of each button. The buttons to delete and to dismiss have no form. */
 const forms: Partial<Record<EntryButton, readonly Field[]>> = {
 	warn: [reason],
 	timeout: [{ id: "duration", label: "For how long", value: "1h", max: 40 }, reason],
@@ -131,7 +129,6 @@ function requireStaff(
 		throw new ToolError(`Report #${number} is about you: somebody else must end it. Nothing was done.`);
 }
 
-/** Returns the tool call that a button makes: the tool's name and its arguments. */
 function callFor(act: ReportAct, row: ReportRow, form: Form): { tool: string; args: JsonObject } {
 	const { author_id, channel_id, message_id, number } = row;
 	const given = form.reason === "" ? {} : { reason: form.reason };

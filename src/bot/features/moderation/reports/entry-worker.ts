@@ -40,9 +40,7 @@ import { findReportsChannel, type StaffChannel } from "./reports-channel.ts";
 
 const { UnknownChannel, UnknownMessage } = RESTJSONErrorCodes;
 
-/** Maximum number of entries per guild that are posted or updated at the same time. */
 const maxConcurrent = 2;
-/** Maximum number of reports per scan of the database. The end of a step starts another scan. */
 const batchSize = 50;
 /**
  * Minimum interval between two updates of an open report's entry, in milliseconds, so that many reporters cause few
@@ -51,15 +49,9 @@ const batchSize = 50;
 const updateIntervalMs = 2_000;
 const maxSleepMs = 300_000;
 const shutdownGraceMs = 2_000;
-/** How long an ended report is kept, in milliseconds. It contains only ids, times and the outcome. */
 const keptMs = 180 * 86_400_000;
 const cleanIntervalMs = 3_600_000;
-/**
- * Assumed maximum difference of clocks, in milliseconds, when the bot searches for an entry that it may have posted
- * before a crash.
- */
 const clockSkewMs = 60_000;
-/** Maximum number of pages (100 messages each) in which the bot searches for such an entry. */
 const maxPages = 5;
 
 const unusable = "reports are refused: the channel of the setting moderation.reports cannot be used";
@@ -93,9 +85,7 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 	const { channelId, connection, store, copies, log, now = Date.now } = options;
 	const intervalMs = options.updateIntervalMs ?? updateIntervalMs;
 	const { sql } = store;
-	/** When a report's entry was last posted or updated, by report key, in milliseconds of `performance.now()`. */
 	const updatedAt = new Map<string, number>();
-	/** The reason why reports cannot be posted, by guild id. It is logged once. */
 	const problems = new Map<string, string>();
 	let cleanAt = 0;
 
@@ -124,7 +114,6 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 		};
 	}
 
-	/** Returns the milliseconds until a report's entry may be updated again. */
 	function waitOf(row: ReportRow, at: number): number {
 		const last = updatedAt.get(keyOf(row));
 		if (last === undefined || row.state !== "open") return 0;
@@ -159,7 +148,6 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 		cleanAt = performance.now() + cleanIntervalMs;
 	}
 
-	/** Closes the reports about which staff acted some time ago. */
 	async function closeDue(): Promise<void> {
 		const at = now();
 		for (const row of await selectClosingReports(sql, at)) {
@@ -220,7 +208,6 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 		return { row, reporters: rows, total, records, earlier };
 	}
 
-	/** Returns the channel for reports. If it cannot be used, throws NotNow and logs the reason once. */
 	function usableChannel(guild: Guild): StaffChannel {
 		const where = whereIn(guild);
 		if (where !== "no channel" && where.channel) return where.channel;
@@ -242,10 +229,6 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 		return where;
 	}
 
-	/**
-	 * Returns the message with a report's entry. Searches for it if the bot may have posted it without storing its id.
-	 * Returns undefined if it was not posted or was deleted.
-	 */
 	async function findEntry(guild: Guild, row: ReportRow): Promise<Message | undefined> {
 		const { entry_channel_id, entry_id, post_at } = row;
 		// Throws if the bot cannot use the channel. If everyone can see the channel, the texts of ended reports are removed
@@ -279,10 +262,6 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 		return undefined;
 	}
 
-	/**
-	 * Returns the copy of the reported message, from memory or from Discord; undefined if it was deleted or cannot be
-	 * read.
-	 */
 	async function copyFor(
 		{ guild }: StaffChannel,
 		{ message_id, channel_id }: ReportRow,
@@ -307,17 +286,11 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 
 	return {
 		wake: reconciler.wake,
-		/** Updates a report's entry at once, without the minimum interval between updates. */
 		update(report: ReportKey): void {
 			updatedAt.delete(keyOf(report));
 			reconciler.wake();
 		},
-		/** Returns the data that a report's entry shows. */
 		load,
-		/**
-		 * Returns a guild's channel for reports, or why it cannot be used, which is logged once. "no channel": the channel
-		 * is not in this guild.
-		 */
 		whereIn,
 		attach(client: Client): void {
 			client.on(Events.ClientReady, () => {

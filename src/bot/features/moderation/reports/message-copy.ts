@@ -4,13 +4,8 @@ import { type APIEmbed, type APIMessage, EmbedBuilder, type Message, type Messag
 import { escapeInvisible, inlineText, truncate } from "../../../discord/text.ts";
 import { messageTexts } from "../../../messages/message-lines.ts";
 
-/**
- * Maximum number of characters that are copied from a message's texts. Discord's maximum for all embeds of a message is
- * 6,000.
- */
 const maxTextLength = 3_000;
 const maxFilesLength = 800;
-/** Maximum length of the line about one file. Discord's maximum length of an embed field is 1,024. */
 const maxFileLength = 260;
 
 export const copyTitle = "Copy of the message";
@@ -47,10 +42,6 @@ export function copyMessage(message: Message): MessageCopy {
 	};
 }
 
-/**
- * Returns the parts of a message that contain texts, under their names in Discord's API. File names are copied
- * separately.
- */
 function partsOf({
 	content,
 	embeds,

@@ -31,9 +31,7 @@ export const entryPrefix = "report";
 
 /** Maximum number of reporters that an entry names. */
 export const shownReporters = 5;
-/** Maximum length of a reporter's reason in an entry, in characters. All embeds together may have 6,000. */
 const maxReasonLength = 150;
-/** Maximum number of staff actions that an entry shows: the latest ones. */
 const shownActs = 5;
 
 /** A report with all data that its entry shows. */
@@ -106,10 +104,6 @@ export function changedEntry(shown: ShownReport, before: readonly APIEmbed[], is
 	};
 }
 
-/**
- * Returns the nonce of a report's entry, at most 25 characters. For some minutes, Discord creates only one message with
- * the same nonce. An entry that is posted again after it was deleted has another nonce.
- */
 function nonceOf({ number, post_at }: ReportRow): string {
 	return `report-${number}-${post_at?.toString(36)}`;
 }

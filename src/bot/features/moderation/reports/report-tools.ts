@@ -47,7 +47,6 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 		requirePermissions(guild, channel, needed);
 	}
 
-	/** Returns by person which cases they have, such as "2 warn". Empty for a reader who may not read cases. */
 	async function casesOf(guild: Guild, people: readonly string[]): Promise<Map<string, string>> {
 		const found = new Map<string, string>();
 		const reader = actingPerson(guild);
@@ -138,7 +137,6 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 	];
 }
 
-/** Fetches the entry that shows a report to staff; undefined if it was deleted or cannot be read. */
 async function fetchEntry(
 	guild: Guild,
 	channelId: string | null,

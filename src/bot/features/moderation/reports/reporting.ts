@@ -52,17 +52,11 @@ export interface ReportingOptions {
 	reports: Pick<Reports, "file" | "copies">;
 }
 
-/** Milliseconds after which a response is deferred. Discord expects a response within 3 s. */
 const soonMs = 1_000;
-/** Maximum number of attempts to send a response while Discord's rate limit does not allow it. */
 const maxAnswers = 10;
 
-/**
- * Maximum number of reports that a person can start in a guild per time window, whether or not the form is submitted.
- */
 const beginLimits = { max: 10, windowMs: 60_000 } as const;
 
-/** A command that somebody used in a guild. */
 type InGuild<Interaction> = Interaction & { guildId: string };
 
 export function createReporting(options: ReportingOptions) {
@@ -75,13 +69,11 @@ export function createReporting(options: ReportingOptions) {
 		throw new ToolError("Reports cannot be sent at the moment. Try again later.");
 	}
 
-	/** Throws a ToolError if this person has started too many reports within a minute. */
 	function requireCalm({ guildId, user }: { guildId: string; user: { id: string } }): void {
 		const { waitS } = limiter.take(`${guildId} ${user.id}`);
 		if (waitS > 0) throw new ToolError(`That was ${beginLimits.max} reports within a minute. Try again in ${waitS} s.`);
 	}
 
-	/** Throws a ToolError if this person cannot report this message. */
 	function requireReportable({ channelId, authorId }: ReportedMessage, reporterId: string): void {
 		if (authorId === reporterId) throw new ToolError("You cannot report your own message.");
 		if (channelId === staffChannelId) throw new ToolError("Messages in the channel for reports cannot be reported.");
@@ -139,7 +131,6 @@ export function createReporting(options: ReportingOptions) {
 		return reports.file(guild, { message, reporterId, reason });
 	}
 
-	/** Returns the person to report. Throws a ToolError if this person cannot be reported. */
 	function checkPerson(
 		person: { id: string; bot: boolean } | undefined,
 		reporterId: string,
@@ -153,7 +144,6 @@ export function createReporting(options: ReportingOptions) {
 		return { id: person.id, isBot: person.bot };
 	}
 
-	/** Fetches a message that both the bot and the reporting member can read. Throws a ToolError if there is none. */
 	async function readMessage(
 		guild: Guild,
 		userId: string,

@@ -6,7 +6,6 @@ import { channelName } from "../../../discord/describe.ts";
 import { bitsIn, describeBits, missingForBot } from "../../../discord/permissions.ts";
 import { isPublic } from "../../../discord/visible-channels.ts";
 
-/** Permissions that the bot needs in the channel for reports. */
 const reportsPermissions = ["ViewChannel", "SendMessages", "EmbedLinks", "ReadMessageHistory"] as const;
 
 export type StaffChannel = TextChannel | NewsChannel;

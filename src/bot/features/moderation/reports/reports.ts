@@ -25,7 +25,6 @@ import { Copies, type ReportedMessage } from "./copies.ts";
 import { createEntryWorker, type EntryWorkerOptions } from "./entry-worker.ts";
 import { actsOf, actTitles, possibleActs, type ShownReport } from "./report-entry.ts";
 
-/** Limits of the number of reports per person and per guild. */
 const reportLimits = {
 	openOf: 5,
 	recentOf: 10,
@@ -36,14 +35,8 @@ const reportLimits = {
 
 /** Maximum length of a reporter's reason, in characters. */
 export const maxReportReason = 500;
-/** How long after an action of staff a report is closed automatically, in milliseconds. */
 const closeAfterMs = 3_600_000;
-/**
- * How long a running action prevents others from taking the same action, in milliseconds. A tool call takes at most 25
- * s.
- */
 const actingMs = 30_000;
-/** Maximum number of actions that are stored per report: the latest ones. */
 const maxActs = 20;
 
 export interface ReportsOptions extends Omit<EntryWorkerOptions, "copies"> {
@@ -59,7 +52,6 @@ export interface ReportRequest {
 	reason: string | undefined;
 }
 
-/** Maximum number of other open reports about a person that a result names. */
 const maxRelated = 10;
 
 /** An action that a staff member takes about a report. */
@@ -93,14 +85,12 @@ export function createReports(options: ReportsOptions) {
 		return mutex.withLock(`${guildId} ${number}`, work);
 	}
 
-	/** Returns the report. Throws a ToolError if there is none. */
 	async function find(guildId: string, number: number): Promise<ReportRow> {
 		const row = await selectReport(sql, { guild_id: guildId, number });
 		if (row) return row;
 		throw new ToolError(`There is no report #${number}. Nothing was done.`);
 	}
 
-	/** Stores that a staff member starts an action. Throws a ToolError if the action is no longer possible. */
 	function begin({ guildId, number, act, person }: ActRequest) {
 		return locked(guildId, number, async () => {
 			const row = await find(guildId, number);
@@ -122,7 +112,6 @@ export function createReports(options: ReportsOptions) {
 		});
 	}
 
-	/** Stores the outcome of an action. Removes an action that certainly changed nothing. */
 	function finish({ guildId, number }: ActRequest, record: ActRecord, { text, isError, wrote }: PersonResult) {
 		return locked(guildId, number, async () => {
 			const row = await find(guildId, number);
@@ -176,7 +165,6 @@ export function createReports(options: ReportsOptions) {
 			worker.wake();
 			return answerTo(filed);
 		},
-		/** Returns a page of the guild's open or ended reports, and their total number. */
 		async list(
 			guildId: string,
 			isOpen: boolean,
@@ -187,12 +175,8 @@ export function createReports(options: ReportsOptions) {
 			for (const row of rows) shown.push(await worker.load(row));
 			return { shown, total };
 		},
-		/** Returns the numbers of the oldest open reports about a person. */
 		openAbout: (guildId: string, authorId: string): Promise<number[]> =>
 			selectOpenAbout(sql, guildId, authorId, maxRelated),
-		/**
-		 * Takes an action about a report in a staff member's name: calls the tool, and stores the action with the report.
-		 */
 		async act(request: ActRequest): Promise<string> {
 			const { guildId, number, person, act } = request;
 			const row = await find(guildId, number);
@@ -218,7 +202,6 @@ export function createReports(options: ReportsOptions) {
 				worker.update(row);
 			}
 		},
-		/** Ends an open report. Rejects with a ToolError if it is not open. */
 		async end(guildId: string, number: number, end: ReportEnd): Promise<void> {
 			const isEnded = await locked(guildId, number, async () => {
 				await find(guildId, number);
@@ -248,10 +231,6 @@ export function createReports(options: ReportsOptions) {
 	};
 }
 
-/**
- * Returns the default case draft for an action, used where the tool does not set values itself. A deleted message
- * becomes a case of its author.
- */
 function draftOf(row: ReportRow, act: ReportAct): CaseDraft {
 	const { author_id, author_kind, channel_id, message_id } = row;
 	return {
@@ -262,7 +241,6 @@ function draftOf(row: ReportRow, act: ReportAct): CaseDraft {
 	};
 }
 
-/** Returns the case number that a tool's result names. */
 function caseIn(text: string): number | undefined {
 	const [, number] = /^Case #?(\d{1,9})\.$/m.exec(text) ?? [];
 	return number === undefined ? undefined : Number(number);

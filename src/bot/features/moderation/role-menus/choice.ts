@@ -52,10 +52,6 @@ export function changeFor(
 	return { add, remove, after };
 }
 
-/**
- * Returns the roles of the menu that a member should have after pressing a button. `owned` are those the member has
- * now.
- */
 function afterPress(pressed: string, owned: readonly string[], max: number | undefined): readonly string[] {
 	if (owned.includes(pressed)) return owned.filter((id) => id !== pressed);
 	return max === 1 ? [pressed] : [...owned, pressed];

@@ -7,10 +7,6 @@ import { maxContent } from "./menu-tool.ts";
 /** Number of roles that the command /rolemenu accepts. Discord allows at most 25 options in a command. */
 const commandRoles = 14;
 
-/**
- * Returns a function that splits a slash command option into a list at each `separator`. The item "-" stands for the
- * default.
- */
 const split = (separator: RegExp) => (value: unknown) =>
 	String(value)
 		.split(separator)

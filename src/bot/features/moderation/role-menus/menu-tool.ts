@@ -37,10 +37,6 @@ const shortText = (max: number, description: string) =>
 
 const none = v.literal("");
 
-/**
- * Schema of an optional list that has one item for each role in `role_ids`, in the same order. An empty string stands
- * for the default.
- */
 const perRole = <const Item extends v.GenericSchema>(item: Item, description: string) =>
 	v.optional(
 		v.pipe(
@@ -57,15 +53,10 @@ interface Texts {
 	message_id?: string | undefined;
 }
 
-/** Returns the text of the role menu's message, with the title as a heading; undefined if the call has neither. */
 function contentOf({ title, content }: Texts): string | undefined {
 	return title === undefined ? content : [`## ${title}`, content].filter(Boolean).join("\n");
 }
 
-/**
- * Permissions that a person needs for the text of a role menu: one to use emoji of other guilds and, if an existing
- * message is edited, one for link previews. New role menus have no link previews.
- */
 const textPermissions = contentPermissions.map((needed) => ({
 	permission: needed.permission,
 	with: "content" as const,
@@ -167,9 +158,6 @@ export function createMenuTool(reserved: ReservedRoles) {
 
 const defaultContent = "Choose your roles:";
 
-/**
- * Describes the rules of a role menu for the tool's result: its roles, how many a member may have, and who can use it.
- */
 function describeRules(roles: readonly Role[], max: number | undefined, required: Role | undefined): string[] {
 	const limit =
 		max === undefined
@@ -191,10 +179,6 @@ function requireTakeable(one: Role, reserved: ReservedRoles): void {
 	throw new ToolError(`${roleName(one)} ${problem}, so it cannot be in a role menu. Nothing was done.`);
 }
 
-/**
- * Throws a ToolError if a message of the bot has a poll or components that do not belong to a role menu, such as the
- * buttons of an approval request.
- */
 function requireReplaceable({ id, components = [], poll }: APIMessage): void {
 	if ((components.length === 0 || isMenu(components)) && !poll) return;
 	throw new ToolError(`The message ${id} is not a role menu: it has other buttons or a poll. Nothing was done.`);
@@ -206,10 +190,6 @@ interface Looks {
 	emojis: readonly (Emoji | undefined)[];
 }
 
-/**
- * Returns the entries of a role menu, one for each role. Throws an RpcError if the number of labels or emoji differs
- * from the number of roles.
- */
 function entriesFor(roles: readonly Role[], { style, labels = [], emojis }: Looks): MenuEntry[] {
 	const max = maxLabelLength[style];
 	const issues = [

@@ -109,10 +109,6 @@ function row(components: APIComponentInMessageActionRow[]): MenuRow {
 	return { type: ComponentType.ActionRow, components };
 }
 
-/**
- * Returns the string that identifies a role in a button's custom_id or an option's value: the role's id, followed by
- * ":n" if the label is the role's name.
- */
 function entryId(roleId: string, isNamed: boolean): string {
 	return isNamed ? `${roleId}:n` : roleId;
 }
@@ -171,7 +167,6 @@ export function isMenu(components: Components): boolean {
 
 type Part = Extract<APIComponentInMessageActionRow, { type: ComponentType.Button | ComponentType.StringSelect }>;
 
-/** Returns the buttons and select menus of a message that belong to a role menu. */
 function partsOf(components: Components): Part[] {
 	return (components ?? [])
 		.flatMap((one): readonly APIComponentInMessageActionRow[] =>

@@ -35,13 +35,8 @@ export const defaultPressLimits: PressLimits = {
 	holdMs: 60_000,
 };
 
-/**
- * Maximum number of members whose presses are refused after a request of unknown outcome. Beyond it, the oldest are
- * dropped.
- */
 const maxHeld = 1_000;
 
-/** Fraction of Discord's rate limit (0 to 1) that presses leave free for tools and commands. */
 const reservedShare = 0.25;
 
 const tooMany = "Many people are choosing roles at the moment. Nothing was done; try again in a minute.";
@@ -58,17 +53,12 @@ export interface PlaceInQueue {
 
 interface GuildQueue {
 	readonly semaphore: Semaphore;
-	/** Number of presses that wait or are being handled, by user id. */
 	readonly people: Map<string, number>;
-	/** Earliest time at which the next press may be handled, in milliseconds of performance.now(). */
 	freeAt: number;
 }
 
 export class PressQueue {
 	readonly #guilds = new Map<string, GuildQueue>();
-	/**
-	 * Until when a member's presses are refused, in milliseconds of performance.now(). The key is guild id and user id.
-	 */
 	readonly #held = new LruMap<string, number>(maxHeld);
 	readonly #closing = new AbortController();
 	#total = 0;
@@ -180,16 +170,12 @@ export class PressQueue {
 		};
 	}
 
-	/** Deletes the queue of a guild without presses, unless the guild still waits for Discord's rate limit. */
 	#forgetIdle(guildId: string, queue: GuildQueue): void {
 		if (queue.people.size > 0 || queue.freeAt > performance.now()) return;
 		this.#guilds.delete(guildId);
 	}
 }
 
-/**
- * Acquires the semaphore. Throws a ToolError if too many presses wait already; rejects with a ToolError on a timeout.
- */
 function takeTurn(semaphore: Semaphore, signal: AbortSignal): Promise<void> {
 	const refusal = (error: unknown) => (error instanceof Overloaded ? new ToolError(tooMany) : restarting());
 	try {

@@ -105,10 +105,6 @@ export function createPressHandler(options: PressOptions): ComponentHandler {
 
 const notAMenu = "This is not a role menu. Nothing was done.";
 
-/**
- * Reads what a member chose in a role menu. `rest` is the custom_id without its prefix. Throws a ToolError, whose
- * message is for the member, if the message is not from this bot or the choice does not belong to a role menu.
- */
 function readPress(
 	interaction: ComponentInteraction & { guildId: string },
 	rest: string,
@@ -126,10 +122,6 @@ function readPress(
 	return { press, choice: { selected: [...new Set(values)] } };
 }
 
-/**
- * Returns the rules of the role menu in a message. They come from the message, not from the pressed custom_id, which
- * may be outdated or forged.
- */
 function rulesOf({ components }: Message): MenuRules {
 	const shown = components.map((one) => one.toJSON());
 	const rules = readMenu(shown as APIMessage["components"]);
@@ -137,7 +129,6 @@ function rulesOf({ components }: Message): MenuRules {
 	return rules;
 }
 
-/** Changes a member's roles with one request. Sends no request if nothing changes. */
 async function write(
 	guild: Guild,
 	userId: string,

@@ -9,9 +9,7 @@ import { toToolError } from "../../../discord/rest/errors.ts";
 import { inBackground } from "../../../discord/rest/rest.ts";
 import { refreshed } from "./menu.ts";
 
-/** Minimum time between two attempts to edit the same role menu, in milliseconds. */
 const intervalMs = 60_000;
-/** Maximum number of role menus for which the time of the latest edit attempt is kept. */
 const maxMenus = 1_000;
 
 export interface RefreshOptions {
@@ -21,7 +19,6 @@ export interface RefreshOptions {
 
 /** Creates an updater for role menus, which edits messages whose labels are outdated. `refresh` never throws. */
 export function createMenuRefresh({ mutex, log }: RefreshOptions) {
-	/** Start of the latest edit attempt by menu, in milliseconds of performance.now(). */
 	const attempts = new LruMap<string, number>(maxMenus);
 	const running = new Set<Promise<void>>();
 
@@ -58,7 +55,6 @@ export function createMenuRefresh({ mutex, log }: RefreshOptions) {
 				.finally(() => running.delete(work));
 			running.add(work);
 		},
-		/** Resolves when no edit is in progress. */
 		async settled(): Promise<void> {
 			await Promise.all(running);
 		},

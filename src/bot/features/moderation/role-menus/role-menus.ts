@@ -11,7 +11,6 @@ import { createPressHandler } from "./presses.ts";
 import { createMenuRefresh } from "./refresh.ts";
 import { reservedRoles } from "./takeable.ts";
 
-/** Maximum time that a shutdown waits for presses that are being handled, in milliseconds. */
 const shutdownGraceMs = 1_500;
 
 /**

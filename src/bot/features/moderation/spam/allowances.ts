@@ -6,23 +6,16 @@ import { StoreUnavailable } from "../../../store/database/db-error.ts";
 import type { Store } from "../../../store/store.ts";
 import { saveSpamAllowance, selectSpamAllowances } from "../../../store/tables/spam-incidents.ts";
 
-/** How long a person's posts are not treated as spam, in milliseconds. */
 const allowedMs = 24 * 3_600_000;
-/** Maximum number of people with an allowance. Beyond it, the oldest allowances are dropped. */
 const maxPeople = 5_000;
 
 export type Allowances = ReturnType<typeof createAllowances>;
 
 export function createAllowances({ sql }: Pick<Store, "sql">, log: Log, now: () => number) {
-	/** End of each allowance in epoch milliseconds, by guild and user id. */
 	const ends = new LruMap<string, number>(maxPeople);
 
 	return {
 		has: (guildId: string, userId: string) => (ends.get(`${guildId} ${userId}`) ?? 0) > now(),
-		/**
-		 * Stops treating a person's posts as spam for 24 hours. If the database is unavailable, the allowance ends at a
-		 * restart.
-		 */
 		async add(guildId: string, userId: string): Promise<void> {
 			const until = now() + allowedMs;
 			ends.set(`${guildId} ${userId}`, until);
@@ -40,7 +33,6 @@ export function createAllowances({ sql }: Pick<Store, "sql">, log: Log, now: () 
 				});
 			}
 		},
-		/** Loads the allowances from the database. Rejects with StoreUnavailable. */
 		async load(): Promise<void> {
 			const rows = await selectSpamAllowances(sql, now(), maxPeople);
 			for (const { guild_id, user_id, until } of rows.toReversed()) ends.set(`${guild_id} ${user_id}`, until);

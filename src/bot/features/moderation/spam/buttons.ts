@@ -18,7 +18,6 @@ import { formatUser } from "../moderation-log.ts";
 import type { Allowances } from "./allowances.ts";
 import { prefix } from "./log-entry.ts";
 
-/** A ban by button also deletes the person's messages of this many seconds. */
 const deletedSeconds = 3_600;
 
 export interface ButtonsOptions {
@@ -34,7 +33,6 @@ export interface ButtonsOptions {
 interface Press {
 	interaction: ButtonInteraction & { guildId: string };
 	userId: string;
-	/** Number of the incident's moderation case; undefined if unknown. */
 	caseNumber: number | undefined;
 }
 
@@ -43,7 +41,6 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 	/** Ids of the log entries with a button that is being handled, because two moderators may press at once. */
 	const running = new Set<string>();
 
-	/** Calls a tool in the name of the person who pressed the button. */
 	function call({ interaction, userId }: Press, tool: string, more: object) {
 		const { guildId, user } = interaction;
 		return callAs({
@@ -101,7 +98,6 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 		fine: allow,
 	};
 
-	/** Adds to the incident's case and log entry what a moderator did. */
 	async function note(press: Press, text: string): Promise<void> {
 		const { interaction, caseNumber } = press;
 		const { guildId, user, message } = interaction;
@@ -162,6 +158,5 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 
 interface Answer {
 	text: string;
-	/** What the button did, for the case and the log entry; undefined if it did nothing. */
 	note?: string;
 }

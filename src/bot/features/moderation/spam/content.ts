@@ -11,15 +11,11 @@ const minTextLength = 20;
  * commands.
  */
 const minRepeatedLength = 40;
-/** Maximum number of characters of a text that are searched for repetitions inside it. */
 const maxSearched = 1_000;
-/** Maximum number of links, and of files, of one message that are compared. */
 const maxLinks = 5;
 const maxFiles = 10;
-/** Maximum number of characters of a message that are read. Discord's limit is 4,000. */
 const maxContentLength = 4_000;
 
-/** Matches links with https or http, and host names that are followed by a path. */
 const linkPattern = /(?:https?:\/\/|(?<![\w@.-])(?=[\w-]+(?:\.[\w-]+)*\.\p{L}{2,}\/))[^\s<>()[\]|"'`*]+/giu;
 
 export type PartKind = "text" | "link" | "file";
@@ -114,14 +110,10 @@ export function linksIn(text: string): URL[] {
 	});
 }
 
-/**
- * Whether a link leads to a message or channel on Discord. People often post the same such link in several channels.
- */
 function isMessageLink({ hostname, pathname }: URL): boolean {
 	return /^(?:\w+\.)?discord(?:app)?\.com$/.test(hostname) && pathname.startsWith("/channels/");
 }
 
-/** GIF sites whose links Discord's GIF picker inserts. People often post the same GIF, and such links are harmless. */
 const gifHosts = /(?:^|\.)(?:tenor|giphy|klipy)\.com$/;
 
 function isGif(link: URL): boolean {

@@ -15,14 +15,12 @@ import {
 	requireGuild,
 } from "./persistent-request.ts";
 
-/** Discord's maximum number of messages in one request. */
 const maxBatch = 100;
 /**
  * How long the first message of a channel waits for others before it is deleted, in milliseconds, so that one request
  * deletes the messages of several people.
  */
 const defaultGatherMs = 300;
-/** Maximum number of messages that wait to be deleted. Further ones are not deleted. */
 const maxWaiting = 20_000;
 
 const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
@@ -64,7 +62,6 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 	}
 
 	return {
-		/** Number of messages that wait to be deleted. */
 		get waiting() {
 			return waiting;
 		},

@@ -7,9 +7,7 @@ import { createHash, hasListedLink, type Part, type PostedFile, partsOf } from "
 import { isExempt } from "./exempt.ts";
 import { type Post, RecentPosts, type Repetition, type Thresholds } from "./recent-posts.ts";
 
-/** Maximum number of compared files whose result is remembered. */
 const maxCompared = 2_000;
-/** Minimum number of a person's files that are compared at once. More are compared if the thresholds need more. */
 const minSample = 10;
 
 /** Detected spam of one person. */
@@ -44,12 +42,9 @@ export function createDetector(options: DetectorOptions) {
 	const { honeypots, links, onSpam } = options;
 	const hash = createHash();
 	const recent = new RecentPosts(options);
-	/** Hashes of files that were downloaded and have the same content. */
 	const compared = new LruMap<string, true>(maxCompared);
-	/** Keys (guild, user and file hash) of the comparisons that are running. */
 	const comparing = new Set<string>();
 
-	/** Reports spam unless the member is exempt or a moderator marked the member's posts as fine. */
 	function report(
 		{ id, member, channel }: Message<true>,
 		rule: string,
@@ -63,10 +58,6 @@ export function createDetector(options: DetectorOptions) {
 		onSpam({ member, messageId: id, rule, hashes, posts });
 	}
 
-	/**
-	 * Compares the content of files with the same name, type, size and dimensions. Reports spam if enough of them have
-	 * the same content.
-	 */
 	async function compare(message: Message<true>, repetition: Repetition): Promise<void> {
 		const { author, guildId } = message;
 		const key = `${guildId} ${author.id} ${repetition.hash}`;
@@ -86,7 +77,6 @@ export function createDetector(options: DetectorOptions) {
 		}
 	}
 
-	/** Returns why a single message is spam, regardless of repetitions; undefined if it is not. */
 	function ruleFor({ channel, member }: Message<true>, text: string, parts: readonly Part[]): string | undefined {
 		const parentId = channel.isThread() ? channel.parentId : null;
 		if ([channel.id, parentId].some((id) => id && honeypots.includes(id))) return "a message in a honeypot channel";
@@ -124,7 +114,6 @@ export function createDetector(options: DetectorOptions) {
 				options.onError(error);
 			}
 		},
-		/** Forgets the latest messages of a person. */
 		forget: (guildId: string, userId: string) => recent.delete(`${guildId} ${userId}`),
 	};
 }
@@ -133,7 +122,6 @@ function keyOf({ guild, id }: GuildMember): string {
 	return `${guild.id} ${id}`;
 }
 
-/** Returns text and files of a message, including those of the message that it forwards. */
 function contentOf({ content, attachments, messageSnapshots }: Message) {
 	const forwarded = [...(messageSnapshots?.values() ?? [])];
 	const texts = [content, ...forwarded.map((one) => one.content ?? "")];
@@ -155,7 +143,6 @@ function isRepeated(posts: readonly Post[], limits: Thresholds): boolean {
 	return channels.size >= limits.channels || posts.length >= limits.times;
 }
 
-/** Returns the latest of the repeated messages, as many as are needed to reach the thresholds. */
 function sampleOf({ posts }: Repetition, limits: Thresholds): readonly Post[] {
 	const byChannel = new Map(posts.map((post) => [post.channelId, post]));
 	if (byChannel.size >= limits.channels) return [...byChannel.values()].slice(-Math.max(limits.channels, minSample));

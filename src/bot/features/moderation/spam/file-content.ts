@@ -6,12 +6,9 @@ import { DefaultUserAgent } from "discord.js";
 import type { Log } from "../../../../lib/log.ts";
 import { Overloaded, Semaphore } from "../../../../lib/semaphore.ts";
 
-/** Number of bytes at the start of a file that are downloaded and compared. */
 const maxBytes = 256 * 1024;
 const maxConcurrent = 10;
-/** Maximum number of waiting downloads. Further files count as equal without a download. */
 const maxWaiting = 200;
-/** Timeout of a download including its wait, in milliseconds. After it, files count as equal. */
 const timeoutMs = 2_500;
 
 export interface FileContentOptions {
@@ -64,7 +61,6 @@ export function createFileContent({ cdn, log, timeoutSignal = (ms) => AbortSigna
 	};
 }
 
-/** Returns a hash of the first bytes of a file. Rejects if the CDN does not send them. */
 async function download(url: string, signal: AbortSignal): Promise<string> {
 	const response = await fetch(url, {
 		// The CDN may ignore the range and send the whole file. Then the rest is not read.

@@ -21,18 +21,12 @@ import type { createEntries } from "./log-entry.ts";
 import type { PersistentOptions, RequestEnd } from "./persistent-request.ts";
 import { createTimeouts } from "./timeouts.ts";
 
-/** Maximum age of an incident whose timeout is sent again after a restart, in milliseconds. */
 const staleMs = 600_000;
-/** Maximum age of a message, in milliseconds, from whose time on its author is timed out. */
 const newMs = 30_000;
-/** Maximum number of incidents that are continued after a restart. */
 const maxResumed = 1_000;
-/** Maximum number of people with a current incident, including those whose further messages are still watched. */
 const defaultMaxWatched = 5_000;
 
-/** Maximum number of people who are told in a time window. Discord flags accounts that message many people. */
 const toldWindowMs = 600_000;
-/** Maximum number of channels that a direct message names. */
 const maxToldChannels = 10;
 
 export interface IncidentsTiming {
@@ -86,18 +80,14 @@ export function createIncidents(options: IncidentsOptions) {
 	const shared = { connection, closing, backOffMs };
 	const timeouts = createTimeouts({ ...shared, mutex: options.mutex });
 	const deletions = createDeletions({ ...shared, gatherMs });
-	/** Incidents whose authors are watched for further spam, by guild and user id. */
 	const watched = new Map<string, Incident>();
 	const tellings = new SlidingWindow({ max: maxTold, windowMs: toldWindowMs });
-	/** Whether the warning about too many incidents was logged. */
 	let isFull = false;
-	/** Ids of the current incidents. */
 	const open = new Set<string>();
 	const timers = new Map<Incident, Timer>();
 	const work = new Set<Promise<unknown>>();
 	const saving = new Map<Incident, { again: boolean; saved: Promise<void> }>();
 
-	/** Runs a promise in the background. A rejection is logged as an internal error. */
 	function background(running: Promise<unknown>): void {
 		const guarded = running
 			.catch((error) => log.error("could not deal with spam: internal error", { error }))
@@ -105,7 +95,6 @@ export function createIncidents(options: IncidentsOptions) {
 		work.add(guarded);
 	}
 
-	/** Stores the current state of an incident. Calls during a write share one further write. */
 	function save(incident: Incident): Promise<void> {
 		const running = saving.get(incident);
 		if (running) {
@@ -145,7 +134,6 @@ export function createIncidents(options: IncidentsOptions) {
 		});
 	}
 
-	/** Times the person out. Resolves with whether this bot has set the timeout. */
 	async function timeOut(incident: Incident, isResumed: boolean): Promise<boolean> {
 		const { guildId, userId, until, rule } = incident;
 		let isSet = false;
@@ -171,7 +159,6 @@ export function createIncidents(options: IncidentsOptions) {
 		return isSet;
 	}
 
-	/** Tells the person of the timeout by direct message, unless too many were told recently. */
 	async function tell(incident: Incident): Promise<void> {
 		const { guildId, userId, rule, until, messages } = incident;
 		const guild = connection.guilds.find(({ id }) => id === guildId);
@@ -186,7 +173,6 @@ export function createIncidents(options: IncidentsOptions) {
 		incident.told = told.get(userId);
 	}
 
-	/** Deletes those messages of an incident whose deletion has not started. */
 	async function deleteNew(incident: Incident): Promise<void> {
 		const { guildId, messages, begun, ends } = incident;
 		const fresh = [...messages].filter(([id]) => !begun.has(id));
@@ -213,7 +199,6 @@ export function createIncidents(options: IncidentsOptions) {
 		finishLater(incident);
 	}
 
-	/** Schedules the case and the log entry for when no new message has arrived for some time. */
 	function finishLater(incident: Incident): void {
 		clearTimeout(timers.get(incident));
 		if (closing.aborted) return;
@@ -247,10 +232,6 @@ export function createIncidents(options: IncidentsOptions) {
 		timers.set(incident, setTimeout(end, timing.watchMs).unref());
 	}
 
-	/**
-	 * Stores the moderation case of an incident, or updates it. A case that was stored before a restart is found by its
-	 * `source`.
-	 */
 	async function storeCase(incident: Incident): Promise<void> {
 		const { guildId, userId, rule, timeout } = incident;
 		const why = typeof timeout === "object" ? timeout.failure : undefined;
@@ -285,7 +266,6 @@ export function createIncidents(options: IncidentsOptions) {
 			});
 	}
 
-	/** Adds messages to an incident. Returns whether any of them was new. */
 	function addMessages(incident: Incident, posts: Detection["posts"]): boolean {
 		const { messages } = incident;
 		const before = messages.size;
@@ -318,10 +298,6 @@ export function createIncidents(options: IncidentsOptions) {
 		watched.delete(keyOf(incident));
 	}
 
-	/**
-	 * Makes room for a new incident: if too many people are watched, stops watching one whose incident is done. Returns
-	 * false if no incident is done; the person's next spam message is then detected again.
-	 */
 	function makeRoom(): boolean {
 		if (watched.size < maxWatched) {
 			isFull = false;
@@ -335,7 +311,6 @@ export function createIncidents(options: IncidentsOptions) {
 
 	const watchedOf = ({ guild, id }: GuildMember) => watched.get(`${guild.id} ${id}`);
 
-	/** Returns the current incident of a member; undefined if there is none or the timeout was ended by somebody. */
 	function current(member: GuildMember): Incident | undefined {
 		const incident = watchedOf(member);
 		const isTimedOut = member.isCommunicationDisabled();
@@ -347,11 +322,9 @@ export function createIncidents(options: IncidentsOptions) {
 	}
 
 	return {
-		/** Number of people who are watched for further spam. */
 		get size() {
 			return watched.size;
 		},
-		/** Returns the hashes of a member's current spam; undefined if there is no current incident. */
 		hashesOf: (member: GuildMember) => current(member)?.hashes,
 		/**
 		 * Acts on detected spam. Further spam of the same person soon afterwards is added to the same incident. Never
@@ -374,16 +347,11 @@ export function createIncidents(options: IncidentsOptions) {
 			watched.set(keyOf(incident), incident);
 			background(act(incident));
 		},
-		/** Notes that a member is timed out, if there is a current incident of the member. */
 		see(member: GuildMember): void {
 			const incident = watchedOf(member);
 			if (incident && member.isCommunicationDisabled()) incident.isTimeoutSeen = true;
 		},
-		/** Stops watching a person whose timeout was ended by a moderator. */
 		release: (guildId: string, userId: string) => release(watched.get(`${guildId} ${userId}`)),
-		/**
-		 * Continues the incidents that a shutdown or crash interrupted, in available guilds. Rejects with StoreUnavailable.
-		 */
 		async resume(isAvailable: (guildId: string) => boolean): Promise<void> {
 			// The stored incidents are from before dry runs were turned on.
 			if (isDry) return;

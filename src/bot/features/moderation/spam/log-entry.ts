@@ -11,7 +11,6 @@ import { type PersistentOptions, persistently, type RequestEnd } from "./persist
 /** Prefix of the custom_id of the buttons in these entries. */
 export const prefix = "spam";
 
-/** Maximum number of entries that wait to be posted. */
 const maxWaiting = 1_000;
 
 export interface EntriesOptions extends PersistentOptions {

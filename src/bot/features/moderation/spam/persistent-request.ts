@@ -9,9 +9,7 @@ import type { Connection } from "../../../discord/connection/connection.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { PlatformBusy } from "../../../discord/rest/rest.ts";
 
-/** Maximum number of attempts without a response. Rate-limited attempts do not count. */
 const maxAttempts = 8;
-/** Back-off between attempts in milliseconds: the first wait and the maximum. */
 const defaultBackOffMs = [250, 15_000] as const;
 
 /** Thrown by a request that cannot succeed, to stop retries. The message is the reason. */

@@ -3,12 +3,7 @@
 
 import type { Part, PartKind } from "./content.ts";
 
-/** Maximum number of remembered messages per person. Beyond it, the oldest are dropped. */
 const maxPosts = 60;
-/**
- * Maximum number of remembered parts (texts, links, files) of all messages. Beyond it, those of the least recently
- * active people are dropped.
- */
 const maxTotal = 50_000;
 
 export interface Post {
@@ -18,7 +13,6 @@ export interface Post {
 }
 
 interface TimedPost extends Post {
-	/** When the message was posted, by Discord's clock, in epoch milliseconds. */
 	at: number;
 }
 
@@ -42,10 +36,8 @@ export interface Thresholds {
 }
 
 export class RecentPosts {
-	/** Remembered messages by person, oldest first. The people are ordered by their latest message. */
 	readonly #people = new Map<string, TimedPost[]>();
 	#total = 0;
-	/** When the latest message of all people was posted, in epoch milliseconds. */
 	#newest = 0;
 
 	constructor(readonly thresholds: Thresholds) {}
@@ -99,9 +91,6 @@ export class RecentPosts {
 		if (posts.length > 0) this.#people.set(person, posts);
 	}
 
-	/**
-	 * Drops people without messages since `since` and, if there are too many messages, the least recently active people.
-	 */
 	#forget(since: number): void {
 		for (const [person, posts] of this.#people) {
 			const last = posts.at(-1)?.at ?? 0;
@@ -111,7 +100,6 @@ export class RecentPosts {
 	}
 }
 
-/** Returns the messages that were posted within the window before the latest one. */
 function inWindow(posts: readonly TimedPost[], { windowMs }: Thresholds): TimedPost[] {
 	const latest = Math.max(...posts.map(({ at }) => at));
 	return posts.filter(({ at }) => at > latest - windowMs);

@@ -19,11 +19,7 @@ import { createFileContent } from "./file-content.ts";
 import { createIncidents, defaultTiming, type IncidentsTiming } from "./incidents.ts";
 import { createEntries } from "./log-entry.ts";
 
-/**
- * How long incidents are kept in the database for their buttons, in milliseconds. Discord's longest timeout is 28 days.
- */
 const keepMs = 30 * 86_400_000;
-/** Interval between deletions of old incidents, in milliseconds. */
 const pruneIntervalMs = 3_600_000;
 const shutdownGraceMs = 3_000;
 
@@ -170,7 +166,6 @@ export function createSpam(options: SpamOptions): Spam {
 			});
 	}
 
-	/** Continues interrupted incidents after a restart, and deletes old rows. */
 	async function resume(): Promise<void> {
 		await loadAllowances();
 		if (connection.ready) {

@@ -18,7 +18,6 @@ import {
 } from "./persistent-request.ts";
 
 const maxConcurrent = 5;
-/** Difference in milliseconds between the ends of two timeouts for the same spam, such as those of two bots. */
 const sameSpamMs = 10_000;
 
 const { UnknownMember } = RESTJSONErrorCodes;
@@ -59,7 +58,6 @@ export function createTimeouts({ connection, mutex, ...options }: TimeoutsOption
 		}
 	}
 
-	/** Sends the timeout. It has a fixed end, so sending it twice is harmless. */
 	async function send(request: TimeoutRequest): Promise<void> {
 		const { guildId, userId, until, reason } = request;
 		const guild = requireGuild(connection, guildId);
@@ -80,9 +78,6 @@ export function createTimeouts({ connection, mutex, ...options }: TimeoutsOption
 	return {
 		/** Times a member out. Resolves with "done" if the person has left the guild. Never rejects. */
 		timeOut: (request: TimeoutRequest) => change(request.userId, () => send(request)),
-		/**
-		 * Like `timeOut`, but first checks on Discord whether the member already has this timeout. Used after a restart.
-		 */
 		timeOutUnlessDone: (request: TimeoutRequest) =>
 			change(request.userId, async () => {
 				const { guildId, userId, until } = request;
