@@ -24,7 +24,7 @@ import {
 } from "./setup/guild-file/options.ts";
 
 const usage =
-	() => `Usage: CONFIG_DIR=<directory> ${runs("bot")} [--check | --check-config | --health | --new-instance <name> | --probe-guild <id> |
+	() => `Usage: CONFIG_DIR=<directory> ${runs("bot")} [--check | --check-config | --health | --new-instance <name> |
        --export-guild <file> | --plan-guild <file> | --apply-guild <file>] [--help] [--version]
 
 A Discord bot with an MCP server, at http://<address>:<port>/mcp.
@@ -35,11 +35,7 @@ A Discord bot with an MCP server, at http://<address>:<port>/mcp.
   --health  ask the bot on this machine and port whether it responds, then exit with 0 (it does) or 1
   --new-instance <name>  create the directory of another bot, for its operator to fill in
   --directory <path>     parent directory for --new-instance (default: ${defaultInstances()})
-  --probe-guild <id>     try in a guild made for it what the simulator only guesses of Discord, remove what this made,
-                         print a report, and exit with 0 or, if a guess is refuted or something is left, with 1
-  --json                 for --probe-guild: print the report as JSON
 ${describeRows(guildFileRows)}
-  --yes                  for --apply-guild and --probe-guild: do not ask before it starts
   Export, plan and apply use the bot that runs with this configuration, or log in to Discord themselves if none runs. They
   exit with 0 (done, and the guild is like the document), 1 (error) or 3 (the guild is not like the document).
 
@@ -53,9 +49,6 @@ const {
 	health,
 	directory,
 	"new-instance": name,
-	"probe-guild": guildId,
-	yes,
-	json,
 	...others
 } = parseCommandLine(usage, {
 	...guildFileOptions,
@@ -64,9 +57,6 @@ const {
 	health: { type: "boolean" },
 	"new-instance": { type: "string" },
 	directory: { type: "string" },
-	"probe-guild": { type: "string" },
-	yes: { type: "boolean" },
-	json: { type: "boolean" },
 });
 const configure = () => readConfig(process.env, deniableTools);
 if (name !== undefined) {
@@ -76,11 +66,7 @@ if (name !== undefined) {
 if (health) await healthProgram(() => readHealthAddress(process.env));
 if (check) await checkProgram(configure, checkBot);
 if (onlyConfig) await checkProgram(configure, checkConfig);
-if (guildId !== undefined) {
-	const { probeProgram } = await import("./setup/probe/probe-guild.ts");
-	await checkProgram(configure, (config, log) => probeProgram(config, log, { guildId, yes, json }));
-}
-const command = readGuildFileCommand({ ...others, yes });
+const command = readGuildFileCommand(others);
 if (command) {
 	const [{ guildFile }, { openGuildDocuments }] = await Promise.all([
 		import("./setup/guild-file/guild-file.ts"),

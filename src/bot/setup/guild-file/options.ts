@@ -1,5 +1,6 @@
 // The command line options for guild documents: `--help` is made from them, and the command is read from their values.
 
+import type { parseArgs } from "node:util";
 import { type Part, partNames } from "../../../guild-document/format/document.ts";
 import { didYouMean } from "../../../lib/config.ts";
 import { maxDocumentBytes } from "../../tool/guild-document-requests.ts";
@@ -49,6 +50,10 @@ export const guildFileOptions = {
 		type: "boolean",
 		description: "for --export-guild: replace the file if there is one",
 	},
+	yes: {
+		type: "boolean",
+		description: "for --apply-guild: do not ask before it starts",
+	},
 } as const;
 
 /** Rows for the output of `--help`: an option such as "--guild <id>", and its description. */
@@ -70,21 +75,8 @@ export interface GuildFileCommand {
 	yes: boolean;
 }
 
-/**
- * Values of the command line options for guild documents. An option that the command line does not contain is
- * undefined.
- */
-export interface GuildFileValues {
-	"export-guild"?: string | undefined;
-	"plan-guild"?: string | undefined;
-	"apply-guild"?: string | undefined;
-	guild?: string | undefined;
-	part?: string[] | undefined;
-	backup?: string | undefined;
-	prune?: boolean | undefined;
-	force?: boolean | undefined;
-	yes?: boolean | undefined;
-}
+/** Values of the command line options for guild documents. */
+export type GuildFileValues = ReturnType<typeof parseArgs<{ options: typeof guildFileOptions }>>["values"];
 
 /** Thrown for a command line whose options are invalid or cannot be combined. The message is for the operator. */
 export class UsageError extends Error {

@@ -7,7 +7,7 @@ import { guildFileCommand, guildFileOptions, UsageError } from "../../../../src/
 function commandOf(...args: string[]) {
 	const { values } = parseArgs({
 		args,
-		options: { ...guildFileOptions, yes: { type: "boolean" } },
+		options: guildFileOptions,
 	});
 	return guildFileCommand(values);
 }

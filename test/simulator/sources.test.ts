@@ -1,0 +1,49 @@
+// Every route and event has a source, and every guess in a comment is in the table of guesses. The tables are in SOURCES.md.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { allRoutes } from "../../src/simulator/rest/routes/all.ts";
+import { guildIntents } from "../../src/simulator/world/state/events.ts";
+
+const simulator = join(import.meta.dir, "../../src/simulator");
+const text = await Bun.file(join(simulator, "SOURCES.md")).text();
+
+/** The rows of the table below a heading. A row is its cells; the first one is code. */
+function rowsBelow(heading: string): string[][] {
+	const [, section = ""] = text.split(`\n## ${heading}\n`);
+	const [table = ""] = section.split("\n## ");
+	const lines = table.split("\n").filter((line) => line.startsWith("| `"));
+	return lines.map((line) => line.slice(3, -2).replace("`", "").split(" | "));
+}
+
+const firsts = (rows: readonly string[][]) => rows.map(([first = ""]) => first);
+const guesses = firsts(rowsBelow("Guesses"));
+const beliefs = rowsBelow("Other beliefs");
+const sources = [...rowsBelow("Routes"), ...rowsBelow("Events")];
+
+test("every route and every event has a source, and nothing else", () => {
+	expect(firsts(sources).sort()).toEqual([...allRoutes.map(({ name }) => name), ...Object.keys(guildIntents)].sort());
+	const incomplete = sources.filter(
+		(row) => !/ \| \[[\w-]+\]\(https:\/\/[^#]+#[\w-]+\) \| \d{4}-\d\d-\d\d$/.test(row.join(" | ")),
+	);
+	expect(incomplete).toEqual([]);
+});
+
+test("no id is used twice, and every belief names its source and date", () => {
+	const ids = [...guesses, ...firsts(beliefs)];
+	expect(ids).toHaveLength(new Set(ids).size);
+	const kinds = /^(documentation|OpenAPI|library): ./;
+	expect(
+		beliefs.filter(([, , source = "", asOf = ""]) => !kinds.test(source) || !/^\d{4}-\d\d-\d\d$/.test(asOf)),
+	).toEqual([]);
+});
+
+test("every guess in a comment is in the table", async () => {
+	const unknown: string[] = [];
+	for await (const file of new Bun.Glob("**/*.ts").scan(simulator)) {
+		const source = await Bun.file(join(simulator, file)).text();
+		for (const [found, id = ""] of source.matchAll(/\bguess\b(?: \(([\w-]+)\))?/gi))
+			if (!guesses.includes(id)) unknown.push(`${file}: ${found}`);
+	}
+	expect(unknown).toEqual([]);
+});
