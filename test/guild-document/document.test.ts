@@ -5,6 +5,7 @@ import {
 	type GuildDocument,
 	InvalidDocument,
 	parseDocument,
+	readChanges,
 	readDocument,
 	toYaml,
 } from "../../src/guild-document/format/document.ts";
@@ -84,6 +85,31 @@ describe("a mistake is named with its path", () => {
 	];
 	test.each(rows)("%s", (_, text, expected) => {
 		expect([...issuesOf(() => parseDocument(text))]).toEqual(expected);
+	});
+
+	const hint =
+		'only a whole part can be removed, such as "roles": null. To leave out one thing, plan a document without it.';
+	test.each([
+		[
+			"categories[0].channels[1].topic",
+			{ categories: [{ name: "a", channels: [{ name: "b" }, { name: "c", topic: null }] }] },
+		],
+		["channels[0].tags", { channels: [{ name: "a", tags: null }] }],
+		["roles[0].name", { roles: [{ name: null }] }],
+		["roles[1]", { roles: [{ name: "a" }, null] }],
+		["everyone[0]", { everyone: [null] }],
+		["settings.community", { settings: { community: null } }],
+		["omitted", { omitted: null, bans: null }],
+	])("%s is null in changes", (path, changes) => {
+		for (const given of [changes, JSON.stringify(changes)])
+			expect([...issuesOf(() => readChanges(given))]).toEqual([`${path} is null: ${hint}`]);
+		expect(issuesOf(() => readDocument(changes))).not.toContain(hint);
+	});
+
+	test("an unknown field of changes is unknown, also if it is null", () => {
+		expect([...issuesOf(() => readChanges({ rolls: null, roles: null }))]).toEqual([
+			"rolls: is not a known key; did you mean roles?",
+		]);
 	});
 
 	test("too many channels", () => {

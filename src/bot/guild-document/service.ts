@@ -5,15 +5,14 @@ import {
 	type GuildDocument,
 	InvalidDocument,
 	type Part,
-	parseDocument,
 	partNames,
+	readChanges,
 	readDocument,
 } from "../../guild-document/format/document.ts";
 import { mergeDocuments } from "../../guild-document/format/merge.ts";
 import { exportDocument } from "../../guild-document/read/export.ts";
 import { nextTurn } from "../../lib/slices.ts";
 import { within } from "../../lib/wait.ts";
-import { isObject } from "../../mcp/json-rpc.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { guildName } from "../discord/describe.ts";
 import { resultLines } from "../discord/text.ts";
@@ -188,7 +187,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		earlier?: { hash: string; plan: Plan };
 		removed?: readonly Part[];
 	}> {
-		if ("document" in source) return { document: valid(() => readGiven(source.document)) };
+		if ("document" in source) return { document: valid(() => readDocument(source.document)) };
 		if ("backup" in source) {
 			const { document } = await readBackup(guild, source.backup);
 			return { document };
@@ -199,25 +198,14 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 				`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. To plan the same for ${guildName(guild)}, pass the document itself instead of the plan.`,
 			);
 		const before = plan.given ?? plan.document;
-		const removed: Part[] = [];
-		const withoutRemoved = (changes: unknown) => {
-			if (!isObject(changes)) return changes;
-			const left = { ...changes };
-			for (const part of partNames) {
-				if (left[part] !== null) continue;
-				delete left[part];
-				if (before[part] !== undefined) removed.push(part);
-			}
-			return left;
-		};
-		const changes = valid(() => readGiven(source.changes, withoutRemoved));
+		const { changes, removed } = valid(() => readChanges(source.changes));
 		const merged = valid(() => mergeDocuments(before, changes));
 		for (const part of removed) delete merged[part];
 		return {
 			document: merged,
 			prune: plan.prune,
 			earlier: { hash: source.plan, plan },
-			removed,
+			removed: removed.filter((part) => before[part] !== undefined),
 		};
 	}
 
@@ -336,10 +324,6 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		start: jobs.start,
 		close: jobs.close,
 	};
-}
-
-function readGiven(given: unknown, prepare = (value: unknown) => value): GuildDocument {
-	return typeof given === "string" ? parseDocument(given, prepare) : readDocument(prepare(given));
 }
 
 function alreadyRuns(guild: Guild, id: string): ToolError {

@@ -111,7 +111,7 @@ export const planGuild = readTool({
 		),
 		backup,
 		plan_hash: v.optional(plan_hash),
-		changes: documentOf("Partial document to change plan_hash; null removes a part."),
+		changes: documentOf("Partial document for plan_hash; null removes a whole part."),
 		prune: v.optional(flag("Delete what its parts do not list.")),
 	}),
 	run: (args, { guild, guildDocuments }) => guildDocuments.plan(guild, sourceOf(args), { prune: args.prune }),

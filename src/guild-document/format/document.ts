@@ -1,7 +1,7 @@
 // The guild document: its types, and reading it from JSON or YAML.
 
 import type * as v from "valibot";
-import { type ConfigIssue, checkSettings } from "../../lib/config.ts";
+import { type ConfigIssue, checkSettings, unknownKey } from "../../lib/config.ts";
 import { onOneLine } from "../../lib/text.ts";
 import type { EditedKind } from "../names/channel-kinds.ts";
 import * as schema from "./document-schema.ts";
@@ -72,15 +72,36 @@ export class InvalidDocument extends Error {
 	}
 }
 
-/** Validates `value` as a guild document and returns it. Throws an InvalidDocument that lists the mistakes. */
-export function readDocument(value: unknown): GuildDocument {
-	return readLimited(value, maxValues);
+interface Given {
+	value: unknown;
+	maxValues: number;
 }
 
-function readLimited(value: unknown, max: number): GuildDocument {
+/** Validates `value` as a guild document and returns it. Throws an InvalidDocument that lists the mistakes. */
+export function readDocument(value: unknown): GuildDocument {
+	return typeof value === "string" ? parseDocument(value) : validate({ value, maxValues });
+}
+
+/**
+ * Validates changes of a guild document, a value or JSON or YAML text. Returns them without the parts that are null, and
+ * the names of those. Throws an InvalidDocument that lists the mistakes.
+ */
+export function readChanges(given: unknown): { changes: GuildDocument; removed: Part[] } {
+	const { value, maxValues: max } = typeof given === "string" ? parse(given) : { value: given, maxValues };
+	const removed = partNames.filter((part) => Object(value)[part] === null);
+	const left = removed.length > 0 ? { ...Object(value) } : value;
+	for (const part of removed) delete left[part];
+	return { changes: validate({ value: left, maxValues: max }, onlyParts), removed };
+}
+
+const onlyParts =
+	'only a whole part can be removed, such as "roles": null. To leave out one thing, plan a document without it.';
+
+/** `ofNull`: the error for a field that must not be null. Default: what the field's schema says. */
+function validate({ value, maxValues: max }: Given, ofNull?: string): GuildDocument {
 	if (hasMoreValues(value, max)) throw new InvalidDocument([`it has more than ${max} values`]);
 	const { settings, issues } = checkSettings(schema.documentSchema, value);
-	if (!settings) throw new InvalidDocument(issues.map(describeIssue));
+	if (!settings) throw new InvalidDocument(issues.map((issue) => describeIssue(issue, value, ofNull)));
 	const { channels = [], categories = [] } = settings;
 	const inside = categories.flatMap(({ channels = [] }) => channels);
 	const count = channels.length + categories.length + inside.length;
@@ -89,11 +110,13 @@ function readLimited(value: unknown, max: number): GuildDocument {
 	return settings;
 }
 
-function describeIssue({ path, message }: ConfigIssue): string {
+function describeIssue({ path, message }: ConfigIssue, value: unknown, ofNull: string | undefined): string {
 	const at = path
 		.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${onOneLine(key, maxShownKey)}`))
 		.join("")
 		.replace(/^\./, "");
+	const isNull = path.length > 0 && path.reduce<unknown>((one, key) => Object(one)[key], value) === null;
+	if (isNull && ofNull && !message.startsWith(unknownKey)) return `${at} is null: ${ofNull}`;
 	const expected = message.replace("a section", "an object with fields");
 	return `${at || "the document"}: ${onOneLine(expected, maxShownMessage)}`;
 }
@@ -114,10 +137,14 @@ function hasMoreValues(value: unknown, max: number): boolean {
 }
 
 /**
- * Parses and validates the JSON or YAML text of a guild document. `prepare` changes the value before it is validated.
- * Throws an InvalidDocument if the text is neither JSON nor YAML, or if the document is invalid.
+ * Parses and validates the JSON or YAML text of a guild document. Throws an InvalidDocument if the text is neither, or
+ * if the document is invalid.
  */
-export function parseDocument(source: string, prepare = (value: unknown) => value): GuildDocument {
+export function parseDocument(source: string): GuildDocument {
+	return validate(parse(source));
+}
+
+function parse(source: string): Given {
 	// Editors may put a byte order mark before the text.
 	const text = source.replace(/^\uFEFF/, "");
 	let value: unknown;
@@ -131,7 +158,7 @@ export function parseDocument(source: string, prepare = (value: unknown) => valu
 	if (twice.length > 0)
 		throw new InvalidDocument(twice.map((name) => `${name}: it is there more than once; write one`));
 	const max = Math.max(maxValuesOfShort, text.length);
-	return readLimited(prepare(value), Math.min(max, maxValues));
+	return { value, maxValues: Math.min(max, maxValues) };
 }
 
 /** Whether a YAML text has the top-level key `name` more than once. The YAML parser would use only the last one. */
