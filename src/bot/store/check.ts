@@ -25,8 +25,5 @@ export async function checkStore(
 	if (issues.length > 0) throw new CheckFailed(issues.join("; "));
 	const directory = resolve(settings.directory);
 	const database = createDatabase({ ...settings, directory }, "");
-	return checkDatabase(database, migrations, {
-		...(timeoutMs !== undefined && { timeoutMs }),
-		advice: "Give this bot a DB_SCHEMA, or a DATA_DIR, of its own.",
-	});
+	return checkDatabase(database, migrations, timeoutMs);
 }

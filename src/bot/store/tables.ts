@@ -1,4 +1,4 @@
-// All migrations, in the order of their numbers. Each table has its own file in this folder.
+// The tables of a bot, as its migrations. Each table has its own file in this folder.
 
 import type { Migration } from "./database/migrations.ts";
 import { approvalsTable } from "./tables/approvals.ts";
@@ -21,9 +21,9 @@ import { reportsTables } from "./tables/reports.ts";
 import { secretsTable } from "./tables/secrets.ts";
 import { spamTables } from "./tables/spam-incidents.ts";
 import { tempBansTable } from "./tables/temp-bans.ts";
-import { toolCallsByPrincipal, toolCallsTable, toolCallsWithEffects } from "./tables/tool-calls.ts";
+import { toolCallsTable } from "./tables/tool-calls.ts";
 
-export const migrations: readonly Migration[] = [
+const tables = [
 	toolCallsTable,
 	donatorListsTable,
 	chargebacksTable,
@@ -39,12 +39,13 @@ export const migrations: readonly Migration[] = [
 	guildJobsTables,
 	guildDeletionMarksTable,
 	approvalsTable,
-	toolCallsByPrincipal,
 	secretsTable,
 	casesTables,
 	reportsTables,
 	raidModesTables,
 	spamTables,
 	caseMarksTable,
-	toolCallsWithEffects,
 ];
+
+/** The bot's migrations, in the order of their numbers. */
+export const migrations: readonly Migration[] = [{ number: 1, name: "tables of the bot", text: tables.join(";") }];

@@ -15,7 +15,7 @@ export function migrate(database: Database, connection: SQL, migrations: readonl
 			"CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)",
 		);
 		const applied = await selectApplied(sql);
-		checkHistory(applied, migrations);
+		checkHistory(database, applied, migrations);
 		const missing = migrations.slice(applied.length);
 		for (const migration of missing) {
 			await sql.unsafe(migration.text);

@@ -1,12 +1,13 @@
-// All migrations of the gateway's database, in the order of their numbers. Append; never edit a released one.
+// The migrations of the gateway's database, in the order of their numbers.
 
 import type { Migration } from "../../lib/sql/migrations.ts";
 
 export const migrations: readonly Migration[] = [
 	{
 		number: 1,
-		name: "keys",
-		text: `CREATE TABLE keys (
+		name: "tables of the gateway",
+		text: `
+		CREATE TABLE keys (
 			name TEXT NOT NULL PRIMARY KEY,
 			hash TEXT NOT NULL UNIQUE,
 			access TEXT NOT NULL,
@@ -16,12 +17,8 @@ export const migrations: readonly Migration[] = [
 			created_at BIGINT NOT NULL,
 			expires_at BIGINT,
 			last_used_at BIGINT
-		)`,
-	},
-	{
-		number: 2,
-		name: "sign-ins",
-		text: `CREATE TABLE oauth_attempts (
+		);
+		CREATE TABLE oauth_attempts (
 			state_hash TEXT NOT NULL PRIMARY KEY,
 			browser_hash TEXT NOT NULL,
 			request TEXT,
@@ -66,24 +63,16 @@ export const migrations: readonly Migration[] = [
 			generation BIGINT NOT NULL,
 			expires_at BIGINT NOT NULL
 		);
-		CREATE INDEX oauth_tokens_grant ON oauth_tokens (grant_id);`,
-	},
-	{
-		number: 3,
-		name: "registered OAuth clients",
-		text: `CREATE TABLE oauth_clients (
+		CREATE INDEX oauth_tokens_grant ON oauth_tokens (grant_id);
+		CREATE TABLE oauth_clients (
 			id TEXT NOT NULL PRIMARY KEY,
 			name TEXT NOT NULL,
 			uri TEXT,
 			redirect_uris TEXT NOT NULL,
 			created_at BIGINT NOT NULL,
 			used_at BIGINT
-		)`,
-	},
-	{
-		number: 4,
-		name: "ended sessions of the console",
-		text: `CREATE TABLE console_ended_sessions (
+		);
+		CREATE TABLE console_ended_sessions (
 			id TEXT NOT NULL PRIMARY KEY,
 			expires_at BIGINT NOT NULL
 		)`,

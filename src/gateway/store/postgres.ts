@@ -23,6 +23,7 @@ export function createPostgres(
 	};
 	return {
 		where: describePlace(place).where,
+		variable: place.variables.schema,
 		connections,
 		explain: explainPostgres(place),
 		inspect: (signal) => inspectPostgres(place, signal),

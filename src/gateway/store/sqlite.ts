@@ -21,6 +21,7 @@ export function createSqlite(path: string, { queryTimeoutMs }: { queryTimeoutMs:
 	};
 	return {
 		where: `SQLite in ${file}`,
+		variable: "GATEWAY_DATABASE",
 		connections: 1,
 		explain: explainSqlite(file, "GATEWAY_DATABASE"),
 		inspect: () => inspectSqlite(file, "GATEWAY_DATABASE"),

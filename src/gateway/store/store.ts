@@ -252,10 +252,7 @@ export function openStore(
  */
 export function checkStore(settings: StoreSettings): Promise<string> {
 	const timeouts = { queryTimeoutMs: 5_000, openTimeoutMs: 10_000 };
-	return checkDatabase(createDatabase(settings, timeouts), allMigrations, {
-		timeoutMs: timeouts.openTimeoutMs,
-		advice: "Give the gateway a GATEWAY_DB_SCHEMA, or a GATEWAY_DATABASE, of its own.",
-	});
+	return checkDatabase(createDatabase(settings, timeouts), allMigrations, timeouts.openTimeoutMs);
 }
 
 function createDatabase(

@@ -5,12 +5,10 @@ import { CheckFailed } from "../program/check.ts";
 import { within } from "../wait.ts";
 import { type DbError, StoreFailure } from "./errors.ts";
 import type { Inspection } from "./inspect.ts";
-import { checkHistory, type Migration } from "./migrations.ts";
+import { checkHistory, type DatabaseName, type Migration } from "./migrations.ts";
 
 /** The description and the functions of a database that `checkDatabase` needs to check it. */
-export interface InspectedDatabase {
-	/** Location of the database for logs, without user name and password. */
-	where: string;
+export interface InspectedDatabase extends DatabaseName {
 	/**
 	 * Reads the state of the database without locking or changing it. Rejects with a CheckFailed if the program lacks the
 	 * rights to use the database. An abort closes the connection.
@@ -22,13 +20,12 @@ export interface InspectedDatabase {
 
 /**
  * Checks whether the program can use its database. Resolves with a description of the database; rejects with a
- * CheckFailed. `timeoutMs` limits connecting and reading. `advice` tells the operator what to do if the database
- * contains the tables of another program.
+ * CheckFailed. `timeoutMs` limits connecting and reading.
  */
 export async function checkDatabase(
 	database: InspectedDatabase,
 	migrations: readonly Migration[],
-	{ timeoutMs = 10_000, advice }: { timeoutMs?: number; advice: string },
+	timeoutMs = 10_000,
 ): Promise<string> {
 	const { where } = database;
 	const timeout = new AbortController();
@@ -37,18 +34,22 @@ export async function checkDatabase(
 		if (inspection === "late")
 			throw new CheckFailed(`the database did not answer within ${timeoutMs / 1000} seconds: ${where}`);
 		const { version, applied } = inspection;
-		return `${where}, version ${version}: ${describeTables(applied, migrations)}`;
+		return `${where}, version ${version}: ${describeTables(database, applied, migrations)}`;
 	} catch (error) {
-		throw toCheckFailed(error, database, advice);
+		throw toCheckFailed(error, database);
 	} finally {
 		timeout.abort();
 	}
 }
 
-function describeTables(applied: Inspection["applied"], migrations: readonly Migration[]): string {
+function describeTables(
+	database: DatabaseName,
+	applied: Inspection["applied"],
+	migrations: readonly Migration[],
+): string {
 	if (applied === "no file") return "the file will be created";
 	if (applied === "no schema") return "the schema will be created";
-	checkHistory(applied, migrations);
+	checkHistory(database, applied, migrations);
 	if (applied.length === 0) return "the tables will be created";
 	const missing = migrations.length - applied.length;
 	return missing === 0
@@ -56,14 +57,15 @@ function describeTables(applied: Inspection["applied"], migrations: readonly Mig
 		: `the tables are from an older version; ${missing} migration(s) will be applied`;
 }
 
-/**
- * Converts a database error to a CheckFailed for the operator. Returns any other error unchanged, because it is a bug.
- */
-function toCheckFailed(error: unknown, { where, explain }: InspectedDatabase, advice: string): unknown {
+function toCheckFailed(error: unknown, { where, variable, explain }: InspectedDatabase): unknown {
 	if (error instanceof StoreFailure) return new CheckFailed(error.message, undefined, { cause: error });
 	// A table of that name with other columns is not ours.
 	if (/column .* does not exist|no such column/.test(String(error)))
-		return new CheckFailed(`${where}: the table "migrations" belongs to another program`, advice, { cause: error });
+		return new CheckFailed(
+			`${where}: the table "migrations" belongs to another program`,
+			`Give this program a ${variable} of its own.`,
+			{ cause: error },
+		);
 	const dbError = explain(error);
 	return dbError ? new CheckFailed(dbError.reason, undefined, { cause: error }) : error;
 }

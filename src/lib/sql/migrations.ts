@@ -10,8 +10,8 @@ export interface Migration {
 	/** Name of the database migration for error messages. */
 	name: string;
 	/**
-	 * SQL of the migration, valid in PostgreSQL and SQLite. Never edit it after its release, because its checksum is
-	 * stored; add a migration instead.
+	 * SQL of the migration, valid in PostgreSQL and SQLite. Its checksum is stored: a database with another text is
+	 * refused. From the first release on, add a migration instead of editing one.
 	 */
 	text: string;
 }
@@ -23,27 +23,32 @@ export interface Applied {
 	checksum: string;
 }
 
-/**
- * Throws a StoreFailure unless the migrations that were applied to the database are the first ones in the list
- * `migrations`.
- */
-export function checkHistory(applied: readonly Applied[], migrations: readonly Migration[]): void {
-	const last = applied.at(-1);
-	if (last && last.number > migrations.length)
-		throw new StoreFailure(
-			`The database is newer than this program: it has migration ${last.number} (${last.name}), and this program has ${migrations.length}. Run the newer program, or restore an older backup.`,
-		);
-	for (const [index, { number, name, checksum }] of applied.entries()) {
-		const migration = migrations[index];
-		if (number !== migration?.number)
+/** The database in messages: where it is, and which environment variable gives the program another one. */
+export interface DatabaseName {
+	/** Location of the database for logs, without user name and password. */
+	where: string;
+	/** Name of the environment variable that selects the schema or the file. */
+	variable: string;
+}
+
+/** Throws a StoreFailure unless the migrations that the database has are the first ones of this program. */
+export function checkHistory(
+	{ where, variable }: DatabaseName,
+	applied: readonly Applied[],
+	migrations: readonly Migration[],
+): void {
+	for (const [index, migration] of migrations.entries()) {
+		const found = applied[index];
+		if (found && (found.number !== migration.number || found.checksum !== checksumOf(migration)))
 			throw new StoreFailure(
-				`Database migration ${index + 1} was never applied, but migration ${number} (${name}) was: someone has changed the table "migrations" by hand. Restore a backup.`,
-			);
-		if (checksum !== checksumOf(migration))
-			throw new StoreFailure(
-				`Database migration ${number} (${name}) was edited after it had been applied, so the tables may differ from what this program expects. Run the version that applied it.`,
+				`${where} was made by another version of this program: its migration ${found.number} (${found.name}) is not this program's migration ${migration.number} (${migration.name}). Nothing was changed. Run that version, or set ${variable} to a new value, where this program makes new tables.`,
 			);
 	}
+	const last = applied.at(-1);
+	if (last && applied.length > migrations.length)
+		throw new StoreFailure(
+			`The database is newer than this program: ${where} has migration ${last.number} (${last.name}), and this program has ${migrations.length}. Run the newer program, or restore an older backup.`,
+		);
 }
 
 /** Returns the migrations that the database already has, ordered by number. */

@@ -148,10 +148,10 @@ function writtenRows(place: Place, count: number): Promise<Row[]> {
 async function insertRows(place: Place, tool: string, times: readonly number[]) {
 	const rows = times.map(
 		(at, number) =>
-			`('${tool}-${String(number).padStart(4, "0")}', ${at}, 'row-${number}', 'test', '${tool}', NULL, '{}', 'done', 1)`,
+			`('${tool}-${String(number).padStart(4, "0")}', ${at}, 'row-${number}', 'test', '${tool}', NULL, '{}', 'done', 1, 'read')`,
 	);
 	await place.look(
-		`INSERT INTO tool_calls (id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds) VALUES ${rows.join(", ")}`,
+		`INSERT INTO tool_calls (id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds, effect) VALUES ${rows.join(", ")}`,
 	);
 }
 

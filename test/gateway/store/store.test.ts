@@ -45,7 +45,7 @@ async function temporaryPlace() {
 	};
 }
 
-onBoth((databases) => {
+onBoth((databases, kind) => {
 	test("gateways that start at once on an empty database share it", async () => {
 		const place = await databases.place();
 		await using a = openGatewayStore(place, things);
@@ -150,6 +150,23 @@ onBoth((databases) => {
 		await expect(older.store.open()).rejects.toThrow(StoreFailure);
 		expect((await older.store.failed).message).toContain("The database is newer than this program");
 		await expect(older.store.run(ids)).rejects.toThrow(StoreUnavailable);
+	});
+
+	test("a database with other migrations is refused by name, and not changed", async () => {
+		const place = await databases.place();
+		await using former = openGatewayStore(place, things);
+		await former.store.run(insert("kept"));
+		await former.store.close();
+		const before = await place.look("SELECT * FROM migrations");
+		await using opened = openGatewayStore(place);
+		const { message } = await opened.store.failed;
+		expect(message).toContain(place.shown);
+		expect(message).toContain("its migration 1 (things) is not this program's migration 1 (tables of the gateway)");
+		expect(message).toContain(`set ${kind === "SQLite" ? "GATEWAY_DATABASE" : "GATEWAY_DB_SCHEMA"} to a new value`);
+		await opened.store.close();
+		expect(await place.look("SELECT * FROM migrations")).toEqual(before);
+		expect(await place.look("SELECT id FROM things")).toEqual([{ id: "kept" }]);
+		expect(place.look("SELECT name FROM keys")).rejects.toThrow();
 	});
 
 	test("after close nothing runs, and what ran before is finished", async () => {

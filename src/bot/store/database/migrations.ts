@@ -2,7 +2,7 @@
 // instances at once.
 
 import { checkHistory, checksumOf, type Migration, selectApplied } from "../../../lib/sql/migrations.ts";
-import type { Session } from "./database.ts";
+import type { Database, Session } from "./database.ts";
 
 export type { Migration };
 
@@ -15,17 +15,16 @@ export class MigrationError extends Error {
 
 /**
  * Applies the migrations that the database lacks, each in a transaction that also adds it to the table "migrations".
- * Returns how many were applied. Rejects with a StoreFailure if the database is newer than this program, or was created
- * by other migrations.
+ * Returns how many were applied. Rejects with a StoreFailure if the database is not one of this program.
  */
-export async function migrate(session: Session, migrations: readonly Migration[]): Promise<number> {
+export async function migrate(database: Database, session: Session, migrations: readonly Migration[]): Promise<number> {
 	const sql = statementsOf(session);
 	await runText(
 		session,
 		"CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)",
 	);
 	const applied = await session.run(selectApplied);
-	checkHistory(applied, migrations);
+	checkHistory(database, applied, migrations);
 	const missing = migrations.slice(applied.length);
 	for (const migration of missing) await apply(session, sql, migration);
 	return missing.length;

@@ -32,6 +32,7 @@ export function createPostgres(options: PostgresOptions): Database {
 	const explain = explainPostgres(place);
 	return {
 		where,
+		variable: place.variables.schema,
 		explain,
 		async open(signal) {
 			const { promise: lost, resolve } = Promise.withResolvers<string>();

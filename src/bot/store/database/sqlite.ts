@@ -29,6 +29,7 @@ export function createSqlite({ directory, instance }: SqliteOptions): Database {
 	const explain = explainSqlite(file, "DATA_DIR");
 	return {
 		where: `SQLite in ${file}`,
+		variable: "DATA_DIR",
 		explain,
 		async open(signal) {
 			const claim = await openSqlite(claimFile);

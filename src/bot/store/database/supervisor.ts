@@ -167,7 +167,11 @@ export function startSupervisor(
 			throw error;
 		}
 		try {
-			const applied = await inTime(migrate(session, migrations), migrationTimeoutMs, "the migrations took too long");
+			const applied = await inTime(
+				migrate(database, session, migrations),
+				migrationTimeoutMs,
+				"the migrations took too long",
+			);
 			// The database ends a slow statement before the executor gives up the session.
 			const limited = session.limit(queryTimeoutMs * 0.8);
 			await inTime(limited, connectTimeoutMs, `${where} did not answer`);

@@ -1,7 +1,6 @@
 // Table "approvals": tool calls that a person has to approve before they run. Every change of a state is one conditional
 // statement, so that a call runs at most once.
 
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
 /**
@@ -68,36 +67,32 @@ export interface ApprovalRow {
 	result: string | null;
 }
 
-export const approvalsTable: Migration = {
-	number: 15,
-	name: "approvals",
-	text: `
-		CREATE TABLE approvals (
-			id TEXT NOT NULL PRIMARY KEY,
-			principal_id TEXT NOT NULL,
-			principal TEXT,
-			client TEXT NOT NULL,
-			request_id TEXT,
-			tool TEXT NOT NULL,
-			guild_id TEXT,
-			arguments TEXT NOT NULL,
-			plan TEXT NOT NULL,
-			hash TEXT NOT NULL,
-			token TEXT NOT NULL,
-			state TEXT NOT NULL,
-			channel_id TEXT NOT NULL,
-			message_id TEXT,
-			shown_state TEXT NOT NULL,
-			decided_by TEXT,
-			created_at BIGINT NOT NULL,
-			expires_at BIGINT NOT NULL,
-			decided_at BIGINT,
-			ended_at BIGINT,
-			result TEXT
-		);
-		CREATE INDEX approvals_of_principal ON approvals (principal_id, created_at);
-		CREATE INDEX approvals_by_end ON approvals (ended_at)`,
-};
+export const approvalsTable = `
+	CREATE TABLE approvals (
+		id TEXT NOT NULL PRIMARY KEY,
+		principal_id TEXT NOT NULL,
+		principal TEXT,
+		client TEXT NOT NULL,
+		request_id TEXT,
+		tool TEXT NOT NULL,
+		guild_id TEXT,
+		arguments TEXT NOT NULL,
+		plan TEXT NOT NULL,
+		hash TEXT NOT NULL,
+		token TEXT NOT NULL,
+		state TEXT NOT NULL,
+		channel_id TEXT NOT NULL,
+		message_id TEXT,
+		shown_state TEXT NOT NULL,
+		decided_by TEXT,
+		created_at BIGINT NOT NULL,
+		expires_at BIGINT NOT NULL,
+		decided_at BIGINT,
+		ended_at BIGINT,
+		result TEXT
+	);
+	CREATE INDEX approvals_of_principal ON approvals (principal_id, created_at);
+	CREATE INDEX approvals_by_end ON approvals (ended_at)`;
 
 /**
  * Stores a request for approval, unless its principal (caller) already has `max` open ones. Returns whether the request

@@ -1,18 +1,13 @@
 // Table "case_marks": for each guild, the last entry of Discord's audit log that was searched for actions by hand,
 // which become cases.
 
-import type { Migration } from "../database/migrations.ts";
 import type { Sql } from "../database/statement.ts";
 
-export const caseMarksTable: Migration = {
-	number: 22,
-	name: "audit log entries that became cases",
-	text: `
-		CREATE TABLE case_marks (
-			guild_id TEXT NOT NULL PRIMARY KEY,
-			entry_id TEXT NOT NULL
-		)`,
-};
+export const caseMarksTable = `
+	CREATE TABLE case_marks (
+		guild_id TEXT NOT NULL PRIMARY KEY,
+		entry_id TEXT NOT NULL
+	)`;
 
 /** Returns the id of the last audit log entry of a guild that was processed; undefined if there is none. */
 export async function selectCaseMark(sql: Sql, guildId: string): Promise<string | undefined> {

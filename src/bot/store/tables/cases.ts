@@ -1,7 +1,6 @@
 // Tables "cases" and "case_edits": the actions of moderators and of the bot, and later changes to these records. Rows
 // are never deleted, so the case numbers of a guild have no gaps.
 
-import type { Migration } from "../database/migrations.ts";
 import { inBatches, many, type Sql } from "../database/statement.ts";
 
 const maxBatch = 50;
@@ -65,47 +64,43 @@ export interface CaseEdit {
 	before: string | null;
 }
 
-export const casesTables: Migration = {
-	number: 18,
-	name: "moderation cases",
-	text: `
-		CREATE TABLE cases (
-			guild_id TEXT NOT NULL,
-			number BIGINT NOT NULL,
-			user_id TEXT,
-			moderator_id TEXT NOT NULL,
-			client TEXT,
-			action TEXT NOT NULL,
-			reason TEXT,
-			created_at BIGINT NOT NULL,
-			ends_at BIGINT,
-			state TEXT NOT NULL,
-			why TEXT,
-			message_ids TEXT NOT NULL,
-			channel_ids TEXT NOT NULL,
-			detail TEXT,
-			told TEXT,
-			source TEXT,
-			deleted_at BIGINT,
-			PRIMARY KEY (guild_id, number)
-		);
-		CREATE UNIQUE INDEX cases_by_source ON cases (guild_id, source);
-		CREATE INDEX cases_by_time ON cases (guild_id, created_at, number) WHERE number > 0;
-		CREATE INDEX cases_of_user ON cases (guild_id, user_id, created_at, number);
-		CREATE INDEX cases_of_moderator ON cases (guild_id, moderator_id, created_at, number);
-		CREATE INDEX cases_of_action ON cases (guild_id, action, created_at, number);
-		CREATE INDEX cases_asked ON cases (created_at) WHERE state = 'asked';
-		CREATE TABLE case_edits (
-			guild_id TEXT NOT NULL,
-			number BIGINT NOT NULL,
-			edit BIGINT NOT NULL,
-			at BIGINT NOT NULL,
-			editor_id TEXT NOT NULL,
-			what TEXT NOT NULL,
-			before TEXT,
-			PRIMARY KEY (guild_id, number, edit)
-		)`,
-};
+export const casesTables = `
+	CREATE TABLE cases (
+		guild_id TEXT NOT NULL,
+		number BIGINT NOT NULL,
+		user_id TEXT,
+		moderator_id TEXT NOT NULL,
+		client TEXT,
+		action TEXT NOT NULL,
+		reason TEXT,
+		created_at BIGINT NOT NULL,
+		ends_at BIGINT,
+		state TEXT NOT NULL,
+		why TEXT,
+		message_ids TEXT NOT NULL,
+		channel_ids TEXT NOT NULL,
+		detail TEXT,
+		told TEXT,
+		source TEXT,
+		deleted_at BIGINT,
+		PRIMARY KEY (guild_id, number)
+	);
+	CREATE UNIQUE INDEX cases_by_source ON cases (guild_id, source);
+	CREATE INDEX cases_by_time ON cases (guild_id, created_at, number) WHERE number > 0;
+	CREATE INDEX cases_of_user ON cases (guild_id, user_id, created_at, number);
+	CREATE INDEX cases_of_moderator ON cases (guild_id, moderator_id, created_at, number);
+	CREATE INDEX cases_of_action ON cases (guild_id, action, created_at, number);
+	CREATE INDEX cases_asked ON cases (created_at) WHERE state = 'asked';
+	CREATE TABLE case_edits (
+		guild_id TEXT NOT NULL,
+		number BIGINT NOT NULL,
+		edit BIGINT NOT NULL,
+		at BIGINT NOT NULL,
+		editor_id TEXT NOT NULL,
+		what TEXT NOT NULL,
+		before TEXT,
+		PRIMARY KEY (guild_id, number, edit)
+	)`;
 
 /**
  * Stores cases of one guild, gives them the next case numbers, and returns them with these numbers. Skips cases whose

@@ -1,6 +1,5 @@
 // Table "channel_locks": the permission overwrites that locking a channel changed, so that unlocking can restore them.
 
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
 /**
@@ -28,22 +27,18 @@ export interface ChannelLockRow {
 	existed: 0 | 1;
 }
 
-export const channelLocksTable: Migration = {
-	number: 4,
-	name: "channel locks",
-	text: `
-		CREATE TABLE channel_locks (
-			channel_id TEXT NOT NULL,
-			target_id TEXT NOT NULL,
-			target_type INTEGER NOT NULL,
-			locked_at BIGINT NOT NULL,
-			allows TEXT NOT NULL,
-			denies TEXT NOT NULL,
-			allowed TEXT NOT NULL,
-			existed INTEGER NOT NULL,
-			PRIMARY KEY (channel_id, target_id)
-		)`,
-};
+export const channelLocksTable = `
+	CREATE TABLE channel_locks (
+		channel_id TEXT NOT NULL,
+		target_id TEXT NOT NULL,
+		target_type INTEGER NOT NULL,
+		locked_at BIGINT NOT NULL,
+		allows TEXT NOT NULL,
+		denies TEXT NOT NULL,
+		allowed TEXT NOT NULL,
+		existed INTEGER NOT NULL,
+		PRIMARY KEY (channel_id, target_id)
+	)`;
 
 /**
  * Stores how locking a channel changes the channel's permission overwrites. Stores either all `rows` or, if one cannot

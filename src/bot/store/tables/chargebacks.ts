@@ -1,7 +1,6 @@
 // Table "chargebacks": reversed payments, and the progress of the bot with each. Columns that are not part of the event
 // only move forward.
 
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
 /** A reversed payment (chargeback), as the game server reports it. */
@@ -78,40 +77,36 @@ export interface Chargeback extends ChargebackEvent {
 	closed: 0 | 1;
 }
 
-export const chargebacksTable: Migration = {
-	number: 3,
-	name: "chargebacks",
-	text: `
-		CREATE TABLE chargebacks (
-			id TEXT NOT NULL PRIMARY KEY,
-			uuid TEXT NOT NULL,
-			username TEXT NOT NULL,
-			chat_id TEXT,
-			tier TEXT NOT NULL,
-			happened_at TEXT NOT NULL,
-			received_at BIGINT NOT NULL,
-			restriction TEXT NOT NULL,
-			restriction_error TEXT,
-			saved_roles TEXT NOT NULL,
-			restricted_role TEXT,
-			channel_id TEXT,
-			message_id TEXT,
-			alerts_lost INTEGER NOT NULL,
-			shown TEXT,
-			decision TEXT,
-			decided_by TEXT,
-			decided_at BIGINT,
-			discord_ban TEXT NOT NULL,
-			discord_ban_error TEXT,
-			game_ban TEXT NOT NULL,
-			game_ban_error TEXT,
-			restoration TEXT NOT NULL,
-			restoration_error TEXT,
-			lost_roles TEXT NOT NULL,
-			closed INTEGER NOT NULL
-		);
-		CREATE INDEX chargebacks_of ON chargebacks (closed, chat_id)`,
-};
+export const chargebacksTable = `
+	CREATE TABLE chargebacks (
+		id TEXT NOT NULL PRIMARY KEY,
+		uuid TEXT NOT NULL,
+		username TEXT NOT NULL,
+		chat_id TEXT,
+		tier TEXT NOT NULL,
+		happened_at TEXT NOT NULL,
+		received_at BIGINT NOT NULL,
+		restriction TEXT NOT NULL,
+		restriction_error TEXT,
+		saved_roles TEXT NOT NULL,
+		restricted_role TEXT,
+		channel_id TEXT,
+		message_id TEXT,
+		alerts_lost INTEGER NOT NULL,
+		shown TEXT,
+		decision TEXT,
+		decided_by TEXT,
+		decided_at BIGINT,
+		discord_ban TEXT NOT NULL,
+		discord_ban_error TEXT,
+		game_ban TEXT NOT NULL,
+		game_ban_error TEXT,
+		restoration TEXT NOT NULL,
+		restoration_error TEXT,
+		lost_roles TEXT NOT NULL,
+		closed INTEGER NOT NULL
+	);
+	CREATE INDEX chargebacks_of ON chargebacks (closed, chat_id)`;
 
 type Row = Omit<Chargeback, "saved_roles" | "lost_roles"> & {
 	saved_roles: string;

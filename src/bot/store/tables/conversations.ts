@@ -1,7 +1,6 @@
 // Table "conversation_messages": questions to the AI chat and its answers, one row per Discord message. A row names the
 // message it continues, so a conversation is a chain of rows.
 
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
 export interface Turn {
@@ -21,23 +20,19 @@ export interface Turn {
 	at: number;
 }
 
-export const conversationsTable: Migration = {
-	number: 7,
-	name: "conversations",
-	text: `
-		CREATE TABLE conversation_messages (
-			message_id TEXT NOT NULL PRIMARY KEY,
-			parent_id TEXT,
-			channel_id TEXT NOT NULL,
-			user_id TEXT NOT NULL,
-			role TEXT NOT NULL,
-			name TEXT NOT NULL,
-			content TEXT NOT NULL,
-			at BIGINT NOT NULL
-		);
-		CREATE INDEX conversation_messages_at ON conversation_messages (at);
-		CREATE INDEX conversation_messages_latest ON conversation_messages (channel_id, user_id, at)`,
-};
+export const conversationsTable = `
+	CREATE TABLE conversation_messages (
+		message_id TEXT NOT NULL PRIMARY KEY,
+		parent_id TEXT,
+		channel_id TEXT NOT NULL,
+		user_id TEXT NOT NULL,
+		role TEXT NOT NULL,
+		name TEXT NOT NULL,
+		content TEXT NOT NULL,
+		at BIGINT NOT NULL
+	);
+	CREATE INDEX conversation_messages_at ON conversation_messages (at);
+	CREATE INDEX conversation_messages_latest ON conversation_messages (channel_id, user_id, at)`;
 
 /** Stores messages of AI conversations. For a message that is already stored, only the content is updated. */
 export async function saveTurns(sql: Sql, turns: readonly Turn[]): Promise<void> {

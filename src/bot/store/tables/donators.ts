@@ -1,7 +1,6 @@
 // Table "donator_lists": the last accepted list of supporters, and a later one that shrank too much to be accepted yet.
 
 import * as v from "valibot";
-import type { Migration } from "../database/migrations.ts";
 import type { Sql } from "../database/statement.ts";
 import type { Store } from "../database/supervisor.ts";
 
@@ -20,16 +19,12 @@ export interface DonatorLists {
 	doubted: readonly ListEntry[] | undefined;
 }
 
-export const donatorListsTable: Migration = {
-	number: 2,
-	name: "lists of supporters",
-	text: `
-		CREATE TABLE donator_lists (
-			kind TEXT NOT NULL PRIMARY KEY,
-			fetched_at BIGINT NOT NULL,
-			standings TEXT NOT NULL
-		)`,
-};
+export const donatorListsTable = `
+	CREATE TABLE donator_lists (
+		kind TEXT NOT NULL PRIMARY KEY,
+		fetched_at BIGINT NOT NULL,
+		standings TEXT NOT NULL
+	)`;
 
 const standings = v.array(v.tuple([v.string(), v.string()]));
 

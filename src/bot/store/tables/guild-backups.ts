@@ -1,7 +1,6 @@
 // Tables of backups: "guild_backups" with the documents, "guild_backup_pictures" with the pictures they refer to, and
 // "guild_backup_checks" with when each guild was last compared with its latest backup.
 
-import type { Migration } from "../database/migrations.ts";
 import { inBatches, many, type Sql } from "../database/statement.ts";
 import type { Store } from "../database/supervisor.ts";
 
@@ -55,38 +54,34 @@ export interface NewGuildBackup
 	pictures: readonly string[];
 }
 
-export const guildBackupsTables: Migration = {
-	number: 11,
-	name: "backups of guilds",
-	text: `
-		CREATE TABLE guild_backups (
-			guild_id TEXT NOT NULL,
-			number INTEGER NOT NULL,
-			made_at BIGINT NOT NULL,
-			guild_name TEXT NOT NULL,
-			length INTEGER NOT NULL,
-			sha256 TEXT NOT NULL,
-			channels INTEGER NOT NULL,
-			roles INTEGER NOT NULL,
-			omitted TEXT NOT NULL,
-			kept_at BIGINT,
-			kept_reason TEXT,
-			notice_due INTEGER NOT NULL,
-			document TEXT NOT NULL,
-			PRIMARY KEY (guild_id, number)
-		);
-		CREATE TABLE guild_backup_pictures (
-			guild_id TEXT NOT NULL,
-			number INTEGER NOT NULL,
-			hash TEXT NOT NULL,
-			PRIMARY KEY (guild_id, number, hash)
-		);
-		CREATE INDEX guild_backup_pictures_hash ON guild_backup_pictures (hash);
-		CREATE TABLE guild_backup_checks (
-			guild_id TEXT NOT NULL PRIMARY KEY,
-			checked_at BIGINT NOT NULL
-		)`,
-};
+export const guildBackupsTables = `
+	CREATE TABLE guild_backups (
+		guild_id TEXT NOT NULL,
+		number INTEGER NOT NULL,
+		made_at BIGINT NOT NULL,
+		guild_name TEXT NOT NULL,
+		length INTEGER NOT NULL,
+		sha256 TEXT NOT NULL,
+		channels INTEGER NOT NULL,
+		roles INTEGER NOT NULL,
+		omitted TEXT NOT NULL,
+		kept_at BIGINT,
+		kept_reason TEXT,
+		notice_due INTEGER NOT NULL,
+		document TEXT NOT NULL,
+		PRIMARY KEY (guild_id, number)
+	);
+	CREATE TABLE guild_backup_pictures (
+		guild_id TEXT NOT NULL,
+		number INTEGER NOT NULL,
+		hash TEXT NOT NULL,
+		PRIMARY KEY (guild_id, number, hash)
+	);
+	CREATE INDEX guild_backup_pictures_hash ON guild_backup_pictures (hash);
+	CREATE TABLE guild_backup_checks (
+		guild_id TEXT NOT NULL PRIMARY KEY,
+		checked_at BIGINT NOT NULL
+	)`;
 
 const batchSize = 500;
 

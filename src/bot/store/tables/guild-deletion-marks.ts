@@ -1,18 +1,13 @@
 // Table "guild_deletion_marks": up to which entry of Discord's audit log the deletions in a guild were looked at, so that
 // after a restart the bot finds mass deletions that it missed, and reports none twice.
 
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
-export const guildDeletionMarksTable: Migration = {
-	number: 14,
-	name: "marks of deletions in guilds",
-	text: `
-		CREATE TABLE guild_deletion_marks (
-			guild_id TEXT NOT NULL PRIMARY KEY,
-			entry_id TEXT NOT NULL
-		)`,
-};
+export const guildDeletionMarksTable = `
+	CREATE TABLE guild_deletion_marks (
+		guild_id TEXT NOT NULL PRIMARY KEY,
+		entry_id TEXT NOT NULL
+	)`;
 
 /**
  * Returns the id of the audit log entry up to which the bot has searched a guild's audit log on Discord for mass

@@ -1,7 +1,6 @@
 // Tables "guild_jobs" and "guild_job_steps": plans that are carried out, and what became of each step. A job is a row
 // before anything is sent, and so is each step.
 
-import type { Migration } from "../database/migrations.ts";
 import { inBatches, many, type Sql } from "../database/statement.ts";
 
 /** State of a job, which makes changes to a guild. "failed": the job ended without making all changes. */
@@ -63,40 +62,36 @@ export interface GuildJobStepRow {
 	error: string | null;
 }
 
-export const guildJobsTables: Migration = {
-	number: 13,
-	name: "jobs of guilds",
-	text: `
-		CREATE TABLE guild_jobs (
-			id TEXT NOT NULL PRIMARY KEY,
-			guild_id TEXT NOT NULL,
-			plan_hash TEXT NOT NULL,
-			content TEXT NOT NULL,
-			reason TEXT NOT NULL,
-			state TEXT NOT NULL,
-			cancel_asked INTEGER NOT NULL,
-			note TEXT,
-			started_at BIGINT NOT NULL,
-			ended_at BIGINT
-		);
-		CREATE UNIQUE INDEX guild_jobs_running ON guild_jobs (guild_id) WHERE ended_at IS NULL;
-		CREATE INDEX guild_jobs_by_end ON guild_jobs (ended_at);
-		CREATE TABLE guild_job_steps (
-			job_id TEXT NOT NULL,
-			step_id TEXT NOT NULL,
-			state TEXT NOT NULL,
-			action TEXT NOT NULL,
-			kind TEXT NOT NULL,
-			name TEXT NOT NULL,
-			mark TEXT NOT NULL,
-			after_id TEXT NOT NULL,
-			placeholder TEXT,
-			target_id TEXT,
-			done_count INTEGER NOT NULL,
-			error TEXT,
-			PRIMARY KEY (job_id, step_id)
-		)`,
-};
+export const guildJobsTables = `
+	CREATE TABLE guild_jobs (
+		id TEXT NOT NULL PRIMARY KEY,
+		guild_id TEXT NOT NULL,
+		plan_hash TEXT NOT NULL,
+		content TEXT NOT NULL,
+		reason TEXT NOT NULL,
+		state TEXT NOT NULL,
+		cancel_asked INTEGER NOT NULL,
+		note TEXT,
+		started_at BIGINT NOT NULL,
+		ended_at BIGINT
+	);
+	CREATE UNIQUE INDEX guild_jobs_running ON guild_jobs (guild_id) WHERE ended_at IS NULL;
+	CREATE INDEX guild_jobs_by_end ON guild_jobs (ended_at);
+	CREATE TABLE guild_job_steps (
+		job_id TEXT NOT NULL,
+		step_id TEXT NOT NULL,
+		state TEXT NOT NULL,
+		action TEXT NOT NULL,
+		kind TEXT NOT NULL,
+		name TEXT NOT NULL,
+		mark TEXT NOT NULL,
+		after_id TEXT NOT NULL,
+		placeholder TEXT,
+		target_id TEXT,
+		done_count INTEGER NOT NULL,
+		error TEXT,
+		PRIMARY KEY (job_id, step_id)
+	)`;
 
 /**
  * Stores a new job, which makes changes to a guild. If the guild already has a running job, stores nothing and returns

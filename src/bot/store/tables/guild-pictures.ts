@@ -1,7 +1,6 @@
 // Tables of pictures of guilds: "guild_pictures" has each picture once, by its hash, and "guild_picture_sources" which
 // picture an emoji or icon of Discord has, so that it is downloaded only once.
 
-import type { Migration } from "../database/migrations.ts";
 import { inBatches, many, type Sql } from "../database/statement.ts";
 import type { Store } from "../database/supervisor.ts";
 
@@ -16,22 +15,18 @@ export interface GuildPictureRow {
 	used_at: number;
 }
 
-export const guildPicturesTables: Migration = {
-	number: 10,
-	name: "pictures of guilds",
-	text: `
-		CREATE TABLE guild_pictures (
-			hash TEXT NOT NULL PRIMARY KEY,
-			media_type TEXT NOT NULL,
-			data TEXT NOT NULL,
-			used_at BIGINT NOT NULL
-		);
-		CREATE TABLE guild_picture_sources (
-			source TEXT NOT NULL PRIMARY KEY,
-			hash TEXT NOT NULL
-		);
-		CREATE INDEX guild_picture_sources_hash ON guild_picture_sources (hash)`,
-};
+export const guildPicturesTables = `
+	CREATE TABLE guild_pictures (
+		hash TEXT NOT NULL PRIMARY KEY,
+		media_type TEXT NOT NULL,
+		data TEXT NOT NULL,
+		used_at BIGINT NOT NULL
+	);
+	CREATE TABLE guild_picture_sources (
+		source TEXT NOT NULL PRIMARY KEY,
+		hash TEXT NOT NULL
+	);
+	CREATE INDEX guild_picture_sources_hash ON guild_picture_sources (hash)`;
 
 const batchSize = 500;
 const toleranceMs = 3_600_000;

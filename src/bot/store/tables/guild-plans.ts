@@ -1,6 +1,5 @@
 // Table "guild_plans": plans of changes to guilds, as people and assistants saw them.
 
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
 export interface GuildPlanRow {
@@ -17,18 +16,14 @@ const keptMs = 86_400_000;
 /** Maximum number of plans of changes that are stored for each guild. Older plans are deleted. */
 export const maxGuildPlans = 20;
 
-export const guildPlansTable: Migration = {
-	number: 12,
-	name: "plans of guilds",
-	text: `
-		CREATE TABLE guild_plans (
-			hash TEXT NOT NULL PRIMARY KEY,
-			guild_id TEXT NOT NULL,
-			made_at BIGINT NOT NULL,
-			content TEXT NOT NULL
-		);
-		CREATE INDEX guild_plans_of_guild ON guild_plans (guild_id, made_at)`,
-};
+export const guildPlansTable = `
+	CREATE TABLE guild_plans (
+		hash TEXT NOT NULL PRIMARY KEY,
+		guild_id TEXT NOT NULL,
+		made_at BIGINT NOT NULL,
+		content TEXT NOT NULL
+	);
+	CREATE INDEX guild_plans_of_guild ON guild_plans (guild_id, made_at)`;
 
 /**
  * Stores a plan of changes to a guild. Deletes plans older than a day, and all but the latest 20 plans of the guild.

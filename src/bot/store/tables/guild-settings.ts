@@ -1,17 +1,12 @@
 // Table "guild_settings": settings of a guild that were made by commands.
 
-import type { Migration } from "../database/migrations.ts";
 import type { Sql } from "../database/statement.ts";
 
-export const guildSettingsTable: Migration = {
-	number: 8,
-	name: "settings of guilds",
-	text: `
-		CREATE TABLE guild_settings (
-			guild_id TEXT NOT NULL PRIMARY KEY,
-			log_channel_id TEXT
-		)`,
-};
+export const guildSettingsTable = `
+	CREATE TABLE guild_settings (
+		guild_id TEXT NOT NULL PRIMARY KEY,
+		log_channel_id TEXT
+	)`;
 
 /**
  * Returns the id of the channel of a guild's moderation log: null if the log is switched off, undefined if it was never

@@ -1,7 +1,6 @@
 // Tables of the role for new members: "join_role_marks" holds until which join time everyone was handled, and
 // "join_roles_owed" who of them still has to get the role.
 
-import type { Migration } from "../database/migrations.ts";
 import { inBatches, many, type Sql } from "../database/statement.ts";
 import type { Store } from "../database/supervisor.ts";
 
@@ -23,21 +22,17 @@ export interface JoinRoleNotes {
 	owed: readonly OwedRow[];
 }
 
-export const joinRolesTables: Migration = {
-	number: 5,
-	name: "join roles",
-	text: `
-		CREATE TABLE join_role_marks (
-			guild_id TEXT NOT NULL PRIMARY KEY,
-			joined_until BIGINT NOT NULL
-		);
-		CREATE TABLE join_roles_owed (
-			guild_id TEXT NOT NULL,
-			user_id TEXT NOT NULL,
-			joined_at BIGINT NOT NULL,
-			PRIMARY KEY (guild_id, user_id)
-		)`,
-};
+export const joinRolesTables = `
+	CREATE TABLE join_role_marks (
+		guild_id TEXT NOT NULL PRIMARY KEY,
+		joined_until BIGINT NOT NULL
+	);
+	CREATE TABLE join_roles_owed (
+		guild_id TEXT NOT NULL,
+		user_id TEXT NOT NULL,
+		joined_at BIGINT NOT NULL,
+		PRIMARY KEY (guild_id, user_id)
+	)`;
 
 const batchSize = 1_000;
 

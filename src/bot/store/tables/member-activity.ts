@@ -1,6 +1,5 @@
 // Table "member_activity": messages that a member has written since joining, and whether they earned a role.
 
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
 /** How many messages a guild member has written, and whether the member has earned the role for active members. */
@@ -30,23 +29,19 @@ export interface Activity {
 	withheld: 0 | 1;
 }
 
-export const memberActivityTable: Migration = {
-	number: 6,
-	name: "member activity",
-	text: `
-		CREATE TABLE member_activity (
-			guild_id TEXT NOT NULL,
-			user_id TEXT NOT NULL,
-			joined_at BIGINT NOT NULL,
-			messages BIGINT NOT NULL,
-			promoted INTEGER NOT NULL,
-			role_id TEXT NOT NULL,
-			claimed INTEGER NOT NULL,
-			withheld INTEGER NOT NULL,
-			PRIMARY KEY (guild_id, user_id)
-		);
-		CREATE INDEX member_activity_claimed ON member_activity (claimed)`,
-};
+export const memberActivityTable = `
+	CREATE TABLE member_activity (
+		guild_id TEXT NOT NULL,
+		user_id TEXT NOT NULL,
+		joined_at BIGINT NOT NULL,
+		messages BIGINT NOT NULL,
+		promoted INTEGER NOT NULL,
+		role_id TEXT NOT NULL,
+		claimed INTEGER NOT NULL,
+		withheld INTEGER NOT NULL,
+		PRIMARY KEY (guild_id, user_id)
+	);
+	CREATE INDEX member_activity_claimed ON member_activity (claimed)`;
 
 /** A guild member, and when the member joined the guild, in epoch milliseconds. */
 export interface Membership {

@@ -1,7 +1,6 @@
 // Tables "raid_modes" and "raid_steps": the state of each guild's raid mode, and the settings that raid mode changed,
 // with the values from before, which turning it off restores.
 
-import type { Migration } from "../database/migrations.ts";
 import { inBatches, many, type Sql } from "../database/statement.ts";
 
 /** The latest request to turn a guild's raid mode on or off. The row is kept after raid mode was turned off. */
@@ -61,32 +60,28 @@ export interface RaidStep {
 	note: string | null;
 }
 
-export const raidModesTables: Migration = {
-	number: 20,
-	name: "raid mode",
-	text: `
-		CREATE TABLE raid_modes (
-			guild_id TEXT NOT NULL PRIMARY KEY,
-			wanted TEXT NOT NULL,
-			run BIGINT NOT NULL,
-			moderator_id TEXT,
-			mark TEXT NOT NULL,
-			slowmode INTEGER NOT NULL,
-			asked_at BIGINT NOT NULL,
-			ended_at BIGINT
-		);
-		CREATE TABLE raid_steps (
-			guild_id TEXT NOT NULL,
-			thing TEXT NOT NULL,
-			run BIGINT NOT NULL,
-			state TEXT NOT NULL,
-			value_before BIGINT,
-			value_asked BIGINT,
-			value_set BIGINT,
-			note TEXT,
-			PRIMARY KEY (guild_id, thing)
-		)`,
-};
+export const raidModesTables = `
+	CREATE TABLE raid_modes (
+		guild_id TEXT NOT NULL PRIMARY KEY,
+		wanted TEXT NOT NULL,
+		run BIGINT NOT NULL,
+		moderator_id TEXT,
+		mark TEXT NOT NULL,
+		slowmode INTEGER NOT NULL,
+		asked_at BIGINT NOT NULL,
+		ended_at BIGINT
+	);
+	CREATE TABLE raid_steps (
+		guild_id TEXT NOT NULL,
+		thing TEXT NOT NULL,
+		run BIGINT NOT NULL,
+		state TEXT NOT NULL,
+		value_before BIGINT,
+		value_asked BIGINT,
+		value_set BIGINT,
+		note TEXT,
+		PRIMARY KEY (guild_id, thing)
+	)`;
 
 /** Stores a request to turn raid mode on or off. It replaces the guild's previous request. */
 export async function saveRaidMode(sql: Sql, mode: RaidMode): Promise<void> {

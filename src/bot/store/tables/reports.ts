@@ -1,7 +1,6 @@
 // Tables "reports" and "report_reporters": messages and people that members have reported to a guild's staff. Texts of
 // messages are never stored. The reasons of those who report are stored until the report ends.
 
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
 /** State of a report. "handled": staff acted; "dismissed": staff decided that nothing is to be done. */
@@ -87,47 +86,43 @@ export interface ReporterRecord {
 	dismissed: number;
 }
 
-export const reportsTables: Migration = {
-	number: 19,
-	name: "reports",
-	text: `
-		CREATE TABLE reports (
-			guild_id TEXT NOT NULL,
-			number INTEGER NOT NULL,
-			target TEXT NOT NULL,
-			author_id TEXT NOT NULL,
-			author_kind TEXT NOT NULL,
-			channel_id TEXT,
-			message_id TEXT,
-			created_at BIGINT NOT NULL,
-			state TEXT NOT NULL,
-			acts TEXT NOT NULL,
-			closes_at BIGINT,
-			ended_at BIGINT,
-			ended_by TEXT,
-			case_number INTEGER,
-			entry_channel_id TEXT,
-			entry_id TEXT,
-			post_at BIGINT,
-			version INTEGER NOT NULL,
-			shown INTEGER NOT NULL,
-			PRIMARY KEY (guild_id, number)
-		);
-		CREATE UNIQUE INDEX reports_open_target ON reports (guild_id, target) WHERE state = 'open';
-		CREATE INDEX reports_by_target ON reports (guild_id, target);
-		CREATE INDEX reports_by_state ON reports (state, guild_id, number);
-		CREATE INDEX reports_by_shown ON reports (created_at) WHERE shown <> version;
-		CREATE INDEX reports_by_end ON reports (ended_at);
-		CREATE TABLE report_reporters (
-			guild_id TEXT NOT NULL,
-			number INTEGER NOT NULL,
-			user_id TEXT NOT NULL,
-			at BIGINT NOT NULL,
-			reason TEXT,
-			PRIMARY KEY (guild_id, number, user_id)
-		);
-		CREATE INDEX report_reporters_by_user ON report_reporters (guild_id, user_id, at)`,
-};
+export const reportsTables = `
+	CREATE TABLE reports (
+		guild_id TEXT NOT NULL,
+		number INTEGER NOT NULL,
+		target TEXT NOT NULL,
+		author_id TEXT NOT NULL,
+		author_kind TEXT NOT NULL,
+		channel_id TEXT,
+		message_id TEXT,
+		created_at BIGINT NOT NULL,
+		state TEXT NOT NULL,
+		acts TEXT NOT NULL,
+		closes_at BIGINT,
+		ended_at BIGINT,
+		ended_by TEXT,
+		case_number INTEGER,
+		entry_channel_id TEXT,
+		entry_id TEXT,
+		post_at BIGINT,
+		version INTEGER NOT NULL,
+		shown INTEGER NOT NULL,
+		PRIMARY KEY (guild_id, number)
+	);
+	CREATE UNIQUE INDEX reports_open_target ON reports (guild_id, target) WHERE state = 'open';
+	CREATE INDEX reports_by_target ON reports (guild_id, target);
+	CREATE INDEX reports_by_state ON reports (state, guild_id, number);
+	CREATE INDEX reports_by_shown ON reports (created_at) WHERE shown <> version;
+	CREATE INDEX reports_by_end ON reports (ended_at);
+	CREATE TABLE report_reporters (
+		guild_id TEXT NOT NULL,
+		number INTEGER NOT NULL,
+		user_id TEXT NOT NULL,
+		at BIGINT NOT NULL,
+		reason TEXT,
+		PRIMARY KEY (guild_id, number, user_id)
+	);
+	CREATE INDEX report_reporters_by_user ON report_reporters (guild_id, user_id, at)`;
 
 export type ReportKey = Pick<ReportRow, "guild_id" | "number">;
 

@@ -1,17 +1,12 @@
 // Table "secrets": random keys that the bot makes for itself and needs again after a restart.
 
-import type { Migration } from "../database/migrations.ts";
 import type { Sql } from "../database/statement.ts";
 
-export const secretsTable: Migration = {
-	number: 17,
-	name: "secrets",
-	text: `
-		CREATE TABLE secrets (
-			name TEXT NOT NULL PRIMARY KEY,
-			value TEXT NOT NULL
-		)`,
-};
+export const secretsTable = `
+	CREATE TABLE secrets (
+		name TEXT NOT NULL PRIMARY KEY,
+		value TEXT NOT NULL
+	)`;
 
 /** Returns the secret with this name. If there is none, stores `fresh` as the secret. */
 export async function loadSecret(sql: Sql, name: string, fresh: string): Promise<string> {

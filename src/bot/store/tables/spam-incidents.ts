@@ -2,7 +2,6 @@
 // before the requests are sent to Discord. Table "spam_allowances": people whose posts a moderator marked as fine.
 // Neither table has texts of messages or hashes of them.
 
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
 export interface SpamIncidentRow {
@@ -29,33 +28,29 @@ export interface SpamIncidentRow {
 	log_message_id: string | null;
 }
 
-export const spamTables: Migration = {
-	number: 21,
-	name: "spam",
-	text: `
-		CREATE TABLE spam_incidents (
-			guild_id TEXT NOT NULL,
-			id TEXT NOT NULL,
-			user_id TEXT NOT NULL,
-			rule TEXT NOT NULL,
-			detected_at BIGINT NOT NULL,
-			until BIGINT NOT NULL,
-			state TEXT NOT NULL,
-			timeout TEXT NOT NULL,
-			messages TEXT NOT NULL,
-			case_number BIGINT,
-			log_channel_id TEXT,
-			log_message_id TEXT,
-			PRIMARY KEY (guild_id, id)
-		);
-		CREATE INDEX spam_incidents_by_time ON spam_incidents (detected_at);
-		CREATE TABLE spam_allowances (
-			guild_id TEXT NOT NULL,
-			user_id TEXT NOT NULL,
-			until BIGINT NOT NULL,
-			PRIMARY KEY (guild_id, user_id)
-		)`,
-};
+export const spamTables = `
+	CREATE TABLE spam_incidents (
+		guild_id TEXT NOT NULL,
+		id TEXT NOT NULL,
+		user_id TEXT NOT NULL,
+		rule TEXT NOT NULL,
+		detected_at BIGINT NOT NULL,
+		until BIGINT NOT NULL,
+		state TEXT NOT NULL,
+		timeout TEXT NOT NULL,
+		messages TEXT NOT NULL,
+		case_number BIGINT,
+		log_channel_id TEXT,
+		log_message_id TEXT,
+		PRIMARY KEY (guild_id, id)
+	);
+	CREATE INDEX spam_incidents_by_time ON spam_incidents (detected_at);
+	CREATE TABLE spam_allowances (
+		guild_id TEXT NOT NULL,
+		user_id TEXT NOT NULL,
+		until BIGINT NOT NULL,
+		PRIMARY KEY (guild_id, user_id)
+	)`;
 
 /** Stores a new or changed incident. */
 export async function saveSpamIncident(sql: Sql, row: SpamIncidentRow): Promise<void> {

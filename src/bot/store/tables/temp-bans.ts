@@ -1,7 +1,6 @@
 // Table "temp_bans": temporary bans, one row per person and guild. A row exists from before the request to Discord until
 // nothing is left to do.
 
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
 export interface TempBan {
@@ -23,23 +22,19 @@ export interface TempBan {
 	mark: string | null;
 }
 
-export const tempBansTable: Migration = {
-	number: 9,
-	name: "bans with an end",
-	text: `
-		CREATE TABLE temp_bans (
-			guild_id TEXT NOT NULL,
-			user_id TEXT NOT NULL,
-			moderator_id TEXT NOT NULL,
-			reason TEXT,
-			asked_at BIGINT NOT NULL,
-			ends_at BIGINT NOT NULL,
-			state TEXT NOT NULL,
-			mark TEXT,
-			PRIMARY KEY (guild_id, user_id)
-		);
-		CREATE INDEX temp_bans_by_end ON temp_bans (ends_at)`,
-};
+export const tempBansTable = `
+	CREATE TABLE temp_bans (
+		guild_id TEXT NOT NULL,
+		user_id TEXT NOT NULL,
+		moderator_id TEXT NOT NULL,
+		reason TEXT,
+		asked_at BIGINT NOT NULL,
+		ends_at BIGINT NOT NULL,
+		state TEXT NOT NULL,
+		mark TEXT,
+		PRIMARY KEY (guild_id, user_id)
+	);
+	CREATE INDEX temp_bans_by_end ON temp_bans (ends_at)`;
 
 /** Stores a temporary ban. Replaces an earlier temporary ban of the same user in the guild. */
 export async function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {

@@ -1,7 +1,6 @@
 // Table "tool_calls": the audit log of tool calls.
 
 import type { Effect } from "../../../mcp/tool.ts";
-import type { Migration } from "../database/migrations.ts";
 import { many, type Sql } from "../database/statement.ts";
 
 /**
@@ -29,45 +28,29 @@ export interface ToolCallRow {
 	person: string | null;
 	/** Id of the principal that made the MCP tool call, such as "key:ci"; null if the caller had no limits. */
 	key: string | null;
-	/** What the call, as it was made, could do: "read" for dry runs. Null for calls before this was recorded. */
-	effect: Effect | null;
+	/** What the call, as it was made, could do: "read" for dry runs. */
+	effect: Effect;
 	/** Id of the message that the call sent; null if it sent none. */
 	message_id: string | null;
 }
 
-export const toolCallsTable: Migration = {
-	number: 1,
-	name: "tool calls",
-	text: `
-		CREATE TABLE tool_calls (
-			id TEXT NOT NULL PRIMARY KEY,
-			at BIGINT NOT NULL,
-			request_id TEXT,
-			client TEXT NOT NULL,
-			tool TEXT NOT NULL,
-			guild_id TEXT,
-			arguments TEXT NOT NULL,
-			outcome TEXT NOT NULL,
-			milliseconds INTEGER NOT NULL
-		);
-		CREATE INDEX tool_calls_at ON tool_calls (at, id)`,
-};
-
-export const toolCallsByPrincipal: Migration = {
-	number: 16,
-	name: "principals of tool calls",
-	text: `
-		ALTER TABLE tool_calls ADD COLUMN person TEXT;
-		ALTER TABLE tool_calls ADD COLUMN key TEXT`,
-};
-
-export const toolCallsWithEffects: Migration = {
-	number: 23,
-	name: "effects of tool calls",
-	text: `
-		ALTER TABLE tool_calls ADD COLUMN effect TEXT;
-		ALTER TABLE tool_calls ADD COLUMN message_id TEXT`,
-};
+export const toolCallsTable = `
+	CREATE TABLE tool_calls (
+		id TEXT NOT NULL PRIMARY KEY,
+		at BIGINT NOT NULL,
+		request_id TEXT,
+		client TEXT NOT NULL,
+		tool TEXT NOT NULL,
+		guild_id TEXT,
+		arguments TEXT NOT NULL,
+		outcome TEXT NOT NULL,
+		milliseconds INTEGER NOT NULL,
+		person TEXT,
+		key TEXT,
+		effect TEXT NOT NULL,
+		message_id TEXT
+	);
+	CREATE INDEX tool_calls_at ON tool_calls (at, id)`;
 
 /** Adds MCP tool calls to the audit log. Ignores calls that the audit log already contains. */
 export async function insertToolCalls(sql: Sql, rows: readonly ToolCallRow[]): Promise<void> {
