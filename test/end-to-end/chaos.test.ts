@@ -402,13 +402,10 @@ function platformTroubles({ faults, sockets }: Simulator, random: Random) {
 	const stall = (after: boolean) => {
 		const fault = faults.stall(route(), { ...times(), after });
 		const heldMs = 200 + random.below(2_000);
-		let isHeld = false;
 		// From the first request on: on a slow machine none may come for a while.
-		faults.changed.add(() => {
-			if (isHeld || fault.hits === 0) return;
-			isHeld = true;
-			setTimeout(() => fault.release(), heldMs);
-		});
+		void until("the stalled request", () => fault.hits > 0)
+			.catch(() => {})
+			.then(() => setTimeout(() => fault.release(), heldMs));
 		return fault;
 	};
 	const retryAfterMs = 200;

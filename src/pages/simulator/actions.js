@@ -22,182 +22,214 @@ import { direct } from "./world.js";
  * @property {() => void} showMessages
  */
 
-/**
- * Returns all actions of a person.
- * @param {World} world
- * @param {Page} page
- */
-export function createActions(world, page) {
+/** What the person does in whose name the page acts. Failures are shown. */
+export class Actions {
+	#world;
+	#page;
+
+	/**
+	 * @param {World} world
+	 * @param {Page} page
+	 */
+	constructor(world, page) {
+		this.#world = world;
+		this.#page = page;
+	}
+
 	/**
 	 * Runs an action. Resolves with whether it succeeded. If it failed, shows the reason.
 	 * @param {() => Promise<unknown>} act
 	 * @param {string} [done]
 	 */
-	const attempt = async (act, done) => {
+	async attempt(act, done) {
 		try {
 			await act();
-			if (done) page.notify(done);
+			if (done) this.#page.notify(done);
 			return true;
 		} catch (error) {
-			page.notify(/** @type {Error} */ (error).message, true);
+			this.#page.notify(/** @type {Error} */ (error).message, true);
 			return false;
 		}
-	};
+	}
+
 	/** @param {string} method @param {string} path @param {unknown} [body] */
-	const asPerson = async (method, path, body) => {
-		if (world.person) return requestAs(world.person, method, path, body);
-	};
-	/** @param {Json} message */
-	const pathOf = ({ channel_id, id }) => `/channels/${channel_id}/messages/${id}`;
+	async #asPerson(method, path, body) {
+		const { person } = this.#world;
+		if (person) return requestAs(person, method, path, body);
+	}
+
 	/** @param {Json} body */
-	const interact = (body) =>
-		asPerson("POST", "/interactions", {
-			...body,
-			channel_id: world.channelId,
-			...(world.guildId !== direct && { guild_id: world.guildId }),
+	#interact(body) {
+		const { channelId, guildId } = this.#world;
+		const place = { channel_id: channelId, ...(guildId !== direct && { guild_id: guildId }) };
+		return this.#asPerson("POST", "/interactions", { ...body, ...place });
+	}
+
+	/** @param {string} content @param {Json | undefined} replyTo */
+	write(content, replyTo) {
+		const reference = replyTo && { message_reference: { message_id: replyTo.id } };
+		const path = `/channels/${this.#world.channelId}/messages`;
+		return this.attempt(() => this.#asPerson("POST", path, { content, ...reference }));
+	}
+
+	/** @param {Json} command @param {Json[]} options */
+	run(command, options) {
+		return this.attempt(() => this.#interact({ type: 2, ...commandWith(command, options) }));
+	}
+
+	/**
+	 * Asks a bot for suggestions. They arrive as an event.
+	 * @param {Json} command
+	 * @param {Json[]} options
+	 */
+	async suggest(command, options) {
+		await this.#interact({ type: suggestionType, ...commandWith(command, options) }).catch(() => undefined);
+	}
+
+	/**
+	 * Uses a command in the context menu of a message or member.
+	 * @param {Json} command
+	 * @param {string} targetId
+	 */
+	useInMenu({ application_id, id, type }, targetId) {
+		const data = { id, type, target_id: targetId };
+		void this.attempt(() => this.#interact({ type: 2, application_id, data }));
+	}
+
+	/** @param {Json} interaction */
+	openModal({ id, application_id, modal }) {
+		openModal(this.#world, modal, (components) => {
+			const data = { id, custom_id: modal.custom_id, components };
+			return this.attempt(() => this.#interact({ type: 5, application_id, data }));
 		});
+	}
 
-	const suggestions = createSuggestions();
-	/** @param {Json} command @param {string} targetId */
-	const useInMenu = ({ application_id, id, type }, targetId) =>
-		void attempt(() =>
-			interact({
-				type: 2,
-				application_id,
-				data: { id, type, target_id: targetId },
-			}),
-		);
+	/**
+	 * Presses a button or chooses in a menu.
+	 * @type {import("./components.js").Use}
+	 */
+	use(message, { type, custom_id }, values) {
+		const data = { component_type: type, custom_id, ...(values && { values }) };
+		const body = { type: 3, application_id: message.author.id, message_id: message.id, data };
+		void this.attempt(() => this.#interact(body));
+	}
 
-	return {
-		attempt,
-		/** @param {string} content @param {Json | undefined} replyTo */
-		write: (content, replyTo) =>
-			attempt(() =>
-				asPerson("POST", `/channels/${world.channelId}/messages`, {
-					content,
-					...(replyTo && { message_reference: { message_id: replyTo.id } }),
-				}),
-			),
-		/** @param {Json} command @param {Json[]} options */
-		run: (command, options) => attempt(() => interact({ type: 2, ...commandWith(command, options) })),
-		/** @param {Json} command @param {Json[]} options */
-		suggest: async (command, options) => {
-			const body = { type: suggestionType, ...commandWith(command, options) };
-			const made = await interact(body).catch(() => undefined);
-			return made ? suggestions.of(made.id) : [];
-		},
-		receiveChoices: suggestions.receive,
-		/** @param {Json} interaction */
-		openModal: ({ id, application_id, modal }) =>
-			openModal(world, modal, (components) =>
-				attempt(() =>
-					interact({
-						type: 5,
-						application_id,
-						data: { id, custom_id: modal.custom_id, components },
-					}),
-				),
-			),
-		/** @type {import("./messages.js").MessageActions} */
-		ofMessages: {
-			reply: page.reply,
-			remove: (message) => void attempt(() => asPerson("DELETE", pathOf(message))),
-			react: (message, emoji, add) => {
-				const path = `${pathOf(message)}/reactions/${encodeURIComponent(emoji)}/@me`;
-				void attempt(() => asPerson(add ? "PUT" : "DELETE", path));
-			},
-			use: (message, { type, custom_id }, values) =>
-				void attempt(() =>
-					interact({
-						type: 3,
-						application_id: message.author.id,
-						message_id: message.id,
-						data: {
-							component_type: type,
-							custom_id,
-							...(values && { values }),
-						},
-					}),
-				),
-			useInMenu: (message, command) => useInMenu(command, message.id),
-			vote: (message, answerId) => {
-				const body = {
-					username: world.person?.username,
-					channel_id: message.channel_id,
-					message_id: message.id,
-					answer_ids: [answerId],
-				};
-				void attempt(async () => {
-					await request("POST", "/simulator/votes", { body });
-					await page.open(world.guildId, world.channelId);
-				});
-			},
-			dismiss: (message) => {
-				for (const { reply, follow_ups } of world.interactions.values())
-					for (const one of [reply, ...follow_ups]) if (one?.id === message.id) one.deleted = true;
-				const failed = world.interactions.get(message.id);
-				if (failed && !(message.flags & messageFlags.thinking)) world.interactions.delete(message.id);
-				page.showMessages();
-			},
-		},
-		/** @type {import("./guild.js").GuildActions} */
-		ofGuilds: {
-			openGuild: (guildId) => void page.open(guildId),
-			openChannel: (channelId) => void page.open(world.guildId, channelId),
-			joinVoice: (channelId) =>
-				void attempt(() =>
-					request("POST", "/simulator/voice", {
-						body: { user_id: world.person?.id, channel_id: channelId },
-					}),
-				),
-			invite: () =>
-				void attempt(async () => {
-					const path = `/channels/${world.channelId}/invites`;
-					const body = { max_age: 0, max_uses: 0, unique: true };
-					const invite = await asPerson("POST", path, body);
-					page.notify(
-						invite ? `Invite: ${invite.code}. Act as somebody else to join with it.` : "Invites are paused here.",
-					);
-				}),
-			leave: () =>
-				void attempt(() => asPerson("DELETE", `/users/@me/guilds/${world.guildId}`), `${world.name} has left.`),
-			joinWith: (code) => void attempt(() => joinGuild(world, page, code)),
-			become: (userId) => void page.become(userId),
-			useInMenu: (userId, command) => useInMenu(command, userId),
-			message: (userId) =>
-				void attempt(async () => {
-					const body = { recipient_id: userId };
-					const channel = await asPerson("POST", "/users/@me/channels", body);
-					await page.reload();
-					await page.open(direct, channel.id);
-				}),
-		},
-		/** Asks for an invite's code or URL, and joins its guild. */
-		join: async () => {
-			const code = await ask({
-				title: "Join a guild",
-				label: "Invite code",
-				submit: "Join",
-				more: await knownInvites(world),
-			});
-			if (code) await attempt(() => joinGuild(world, page, code));
-		},
-		/** Asks for a name, creates a person with it, and acts as this person. */
-		createPerson: async () => {
-			const username = await ask({
-				title: "A new person",
-				label: "Username: lower-case letters, digits, _ and .",
-				submit: "Act as them",
-			});
-			if (!username) return false;
-			return attempt(async () => {
-				const body = { username };
-				const { id } = await request("POST", "/simulator/people", { body });
-				await page.reload();
-				await page.become(id);
-			});
-		},
-	};
+	/** @param {Json} message */
+	reply(message) {
+		this.#page.reply(message);
+	}
+
+	/** @param {Json} message */
+	remove(message) {
+		void this.attempt(() => this.#asPerson("DELETE", pathOf(message)));
+	}
+
+	/** @param {Json} message @param {string} emoji @param {boolean} add */
+	react(message, emoji, add) {
+		const path = `${pathOf(message)}/reactions/${encodeURIComponent(emoji)}/@me`;
+		void this.attempt(() => this.#asPerson(add ? "PUT" : "DELETE", path));
+	}
+
+	/** @param {Json} message @param {number} answerId */
+	vote({ channel_id, id }, answerId) {
+		const { person, guildId, channelId } = this.#world;
+		const body = { username: person?.username, channel_id, message_id: id, answer_ids: [answerId] };
+		void this.attempt(async () => {
+			await request("POST", "/simulator/votes", { body });
+			await this.#page.open(guildId, channelId);
+		});
+	}
+
+	/** @param {Json} message */
+	dismiss({ id, flags }) {
+		const { interactions } = this.#world;
+		for (const { reply, follow_ups } of interactions.values())
+			for (const one of [reply, ...follow_ups]) if (one?.id === id) one.deleted = true;
+		if (!(flags & messageFlags.thinking)) interactions.delete(id);
+		this.#page.showMessages();
+	}
+
+	/** @param {string} guildId */
+	openGuild(guildId) {
+		void this.#page.open(guildId);
+	}
+
+	/** @param {string} channelId */
+	openChannel(channelId) {
+		void this.#page.open(this.#world.guildId, channelId);
+	}
+
+	/** @param {string | null} channelId */
+	joinVoice(channelId) {
+		const body = { user_id: this.#world.person?.id, channel_id: channelId };
+		void this.attempt(() => request("POST", "/simulator/voice", { body }));
+	}
+
+	invite() {
+		void this.attempt(async () => {
+			const path = `/channels/${this.#world.channelId}/invites`;
+			const invite = await this.#asPerson("POST", path, { max_age: 0, max_uses: 0, unique: true });
+			const made = invite && `Invite: ${invite.code}. Act as somebody else to join with it.`;
+			this.#page.notify(made ?? "Invites are paused here.");
+		});
+	}
+
+	leave() {
+		const { guildId, name } = this.#world;
+		void this.attempt(() => this.#asPerson("DELETE", `/users/@me/guilds/${guildId}`), `${name} has left.`);
+	}
+
+	/** @param {string} userId */
+	become(userId) {
+		void this.#page.become(userId);
+	}
+
+	/**
+	 * Opens the direct messages with a user.
+	 * @param {string} userId
+	 */
+	message(userId) {
+		void this.attempt(async () => {
+			const channel = await this.#asPerson("POST", "/users/@me/channels", { recipient_id: userId });
+			await this.#page.reload();
+			await this.#page.open(direct, channel.id);
+		});
+	}
+
+	/** @param {string} given an invite's code, or an address that ends with it */
+	joinWith(given) {
+		const code = given.trim().split("/").at(-1) ?? "";
+		return this.attempt(async () => {
+			const { guild, channel } = await this.#asPerson("POST", `/invites/${encodeURIComponent(code)}`, {});
+			await this.#page.reload();
+			await this.#page.open(guild.id, channel?.id);
+			this.#page.notify(`${this.#world.name} is in ${guild.name}.`);
+		});
+	}
+
+	/** Asks for an invite's code or URL, and joins its guild. */
+	async join() {
+		const more = await knownInvites(this.#world);
+		const code = await ask({ title: "Join a guild", label: "Invite code", submit: "Join", more });
+		if (code) await this.joinWith(code);
+	}
+
+	/** Asks for a name, creates a person with it, and acts as this person. */
+	async createPerson() {
+		const label = "Username: lower-case letters, digits, _ and .";
+		const username = await ask({ title: "A new person", label, submit: "Act as them" });
+		if (!username) return;
+		await this.attempt(async () => {
+			const { id } = await request("POST", "/simulator/people", { body: { username } });
+			await this.#page.reload();
+			await this.#page.become(id);
+		});
+	}
+}
+
+/** @param {Json} message */
+function pathOf({ channel_id, id }) {
+	return `/channels/${channel_id}/messages/${id}`;
 }
 
 /**
@@ -208,55 +240,6 @@ export function createActions(world, page) {
 function commandWith({ application_id, id, path }, options) {
 	const nested = /** @type {string[]} */ (path).reduceRight((inner, name) => [{ name, options: inner }], options);
 	return { application_id, data: { id, options: nested } };
-}
-
-/** Maximum number of answered requests for suggestions that are remembered. */
-const maxSuggestions = 20;
-
-/** Keeps the suggestions of bots until they are asked for. They can arrive before the id of their request. */
-function createSuggestions() {
-	/** @type {Map<string, Json[]>} */
-	const arrived = new Map();
-	/** @type {Map<string, (choices: Json[]) => void>} */
-	const waiting = new Map();
-	return {
-		/** @param {Json} interaction */
-		receive: ({ id, state, choices }) => {
-			if (state === "waiting") return;
-			const found = choices ?? [];
-			waiting.get(id)?.(found);
-			waiting.delete(id);
-			arrived.set(id, found);
-			const oldest = arrived.keys().next().value;
-			if (arrived.size > maxSuggestions && oldest) arrived.delete(oldest);
-		},
-		/**
-		 * Resolves with the suggestions of a request, with none if the bot does not respond.
-		 * @param {string} id
-		 * @returns {Promise<Json[]>}
-		 */
-		of: async (id) =>
-			arrived.get(id) ??
-			new Promise((resolve) => {
-				waiting.set(id, resolve);
-			}),
-	};
-}
-
-/**
- * @param {World} world
- * @param {Page} page
- * @param {string} given a code, or an address that ends with it
- */
-async function joinGuild(world, page, given) {
-	const code = given.trim().split("/").at(-1) ?? "";
-	const { person } = world;
-	if (!person || code === "") return;
-	const path = `/invites/${encodeURIComponent(code)}`;
-	const { guild, channel } = await requestAs(person, "POST", path, {});
-	await page.reload();
-	await page.open(guild.id, channel?.id);
-	page.notify(`${world.name} is in ${guild.name}.`);
 }
 
 /**
@@ -319,8 +302,7 @@ function ask({ title, label, submit, more }) {
 	dialog.returnValue = "";
 	dialog.showModal();
 	return new Promise((resolve) => {
-		dialog.addEventListener("close", () => resolve(dialog.returnValue === "submit" ? input.value : undefined), {
-			once: true,
-		});
+		const done = () => resolve(dialog.returnValue === "submit" ? input.value : undefined);
+		dialog.addEventListener("close", done, { once: true });
 	});
 }

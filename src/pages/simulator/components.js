@@ -10,10 +10,11 @@ import { shownName } from "./world.js";
  * @typedef {(message: Json, component: Json, values?: string[]) => void} Use
  */
 
-const componentTypes = {
+export const componentTypes = {
 	row: 1,
 	button: 2,
 	stringSelect: 3,
+	textInput: 4,
 	userSelect: 5,
 	roleSelect: 6,
 	mentionableSelect: 7,
@@ -115,9 +116,7 @@ function select(world, message, component, use) {
 			disabled: disabled === true,
 		},
 		max <= 1 && element("option", { value: "" }, placeholder || "Choose…"),
-		...options.map(({ value, label, description, selected }) =>
-			element("option", { value, selected }, description ? `${label}: ${description}` : label),
-		),
+		...optionElements(options),
 	);
 	return element(
 		"form",
@@ -143,12 +142,44 @@ function select(world, message, component, use) {
 	);
 }
 
+/** @typedef {{ value: string, label: string, description?: string, selected?: boolean }} Option */
+
+/** @param {Option[]} options */
+export function optionElements(options) {
+	return options.map(({ value, label, description, selected }) =>
+		element("option", { value, selected }, description ? `${label}: ${description}` : label),
+	);
+}
+
 /**
+ * Returns a control of a form with its label.
+ * @param {HTMLElement} control
+ * @param {string} label
+ * @param {{ description?: string | undefined, required?: boolean, list?: HTMLElement | undefined }} more
+ */
+export function field(control, label, { description, required, list }) {
+	return element(
+		"div",
+		{ class: "field" },
+		element(
+			"label",
+			{ for: control.id, dir: "auto" },
+			label,
+			element("span", { class: "quiet" }, required ? " (required)" : ""),
+		),
+		description && element("span", { class: "small quiet", dir: "auto" }, description),
+		control,
+		list,
+	);
+}
+
+/**
+ * Returns the options of a select menu: its own, or members, roles and the channels that the person sees.
  * @param {World} world
  * @param {Json} component
- * @returns {{ value: string, label: string, description?: string, selected?: boolean }[]}
+ * @returns {Option[]}
  */
-function optionsOf(world, { type, options, channel_types }) {
+export function optionsOf(world, { type, options, channel_types }) {
 	if (type === componentTypes.stringSelect)
 		return (Array.isArray(options) ? options : []).map((one) => ({
 			value: String(one.value),
@@ -162,11 +193,8 @@ function optionsOf(world, { type, options, channel_types }) {
 	return [...memberOptions(world), ...roleOptions(world)];
 }
 
-/**
- * Returns the guild's members as options of a menu.
- * @param {World} world
- */
-export function memberOptions({ everything, bots, people }) {
+/** @param {World} world */
+function memberOptions({ everything, bots, people }) {
 	const members = everything?.members ?? [...people, ...bots].map((user) => ({ user }));
 	return members.map((/** @type {Json} */ { user, nick }) => ({
 		value: user.id,
@@ -174,11 +202,8 @@ export function memberOptions({ everything, bots, people }) {
 	}));
 }
 
-/**
- * Returns the guild's roles as options of a menu.
- * @param {World} world
- */
-export function roleOptions({ everything }) {
+/** @param {World} world */
+function roleOptions({ everything }) {
 	const roles = /** @type {Json[]} */ (everything?.guild.roles ?? []);
 	return roles.map(({ id, name }) => ({
 		value: id,
@@ -187,11 +212,10 @@ export function roleOptions({ everything }) {
 }
 
 /**
- * Returns the channels that the person sees, as options of a menu.
  * @param {World} world
  * @param {number[]} [types]
  */
-export function channelOptions({ view }, types) {
+function channelOptions({ view }, types) {
 	const channels = /** @type {Json[]} */ (view?.channels ?? []);
 	return channels
 		.filter(({ type }) => !types?.length || types.includes(type))

@@ -2,145 +2,129 @@
 
 import { byId, element } from "../dom.js";
 import { excerptOf } from "./messages.js";
-import { createInputs, optionField, valuesOf } from "./options.js";
+import { createInputs, optionField, showChoices, valuesOf } from "./options.js";
 import { request } from "./server.js";
 import { direct } from "./world.js";
 
 /**
  * @typedef {import("./world.js").Json} Json
  * @typedef {import("./world.js").World} World
+ * @typedef {import("./actions.js").Actions} Actions
  */
 
 const maxSuggestions = 10;
 /** The type of slash commands. */
 const slash = 1;
 
-/**
- * Functions that send what the person wrote. They resolve with whether that succeeded.
- * @typedef {object} Sending
- * @property {(content: string, replyTo: Json | undefined) => Promise<boolean>} write
- * @property {(command: Json, options: Json[]) => Promise<boolean>} run
- * @property {(command: Json, options: Json[]) => Promise<Json[]>} suggest resolves with the bot's suggestions
- */
+const form = /** @type {HTMLFormElement} */ (byId("composer"));
+const text = /** @type {HTMLTextAreaElement} */ (byId("text"));
+const send = /** @type {HTMLButtonElement} */ (byId("send"));
+const reply = byId("reply");
+const suggestions = byId("suggestions");
+const commandForm = byId("command");
 
-/**
- * Connects the composer of the page with the simulator.
- *
- * @param {World} world
- * @param {Sending} sending
- */
-export function createComposer(world, sending) {
-	const form = /** @type {HTMLFormElement} */ (byId("composer"));
-	const text = /** @type {HTMLTextAreaElement} */ (byId("text"));
-	const send = /** @type {HTMLButtonElement} */ (byId("send"));
-	const reply = byId("reply");
-	const suggestions = byId("suggestions");
-	const commandForm = byId("command");
+/** What the person writes: a message, perhaps a reply, or a command. */
+export class Composer {
+	#world;
+	#actions;
 	/** @type {Json | undefined} */
-	let replyTo;
+	#replyTo;
 	/** @type {Json[]} */
-	let commands = [];
+	#commands = [];
+	/** The inputs of the command whose options are filled in. @type {import("./options.js").Input[]} */
+	#inputs = [];
 
-	const submit = async () => {
+	/**
+	 * @param {World} world
+	 * @param {Actions} actions
+	 */
+	constructor(world, actions) {
+		this.#world = world;
+		this.#actions = actions;
+		form.addEventListener("submit", (event) => {
+			event.preventDefault();
+			void this.#submit();
+		});
+		text.addEventListener("keydown", (event) => this.#receiveKey(event));
+		suggestions.addEventListener("keydown", moveInSuggestions);
+		text.addEventListener("input", async () => {
+			this.#showSuggestions();
+			if (text.value !== "/") return;
+			// Bots register commands at any time.
+			await this.#readCommands();
+			this.#showSuggestions();
+		});
+	}
+
+	/** @param {KeyboardEvent} event */
+	#receiveKey(event) {
+		if (event.key === "Escape") this.reply(undefined);
+		const isSend = event.key === "Enter" && !event.shiftKey && !event.isComposing;
+		const isDown = event.key === "ArrowDown" && !suggestions.hidden;
+		if (!isSend && !isDown) return;
+		event.preventDefault();
+		if (isSend) void this.#submit();
+		else suggestions.querySelector("button")?.focus();
+	}
+
+	async #submit() {
 		const content = text.value.trim();
 		if (content === "") return;
-		const command = commandNamed(commands, content);
-		if (command) return choose(command);
-		if (await sending.write(content, replyTo)) {
-			text.value = "";
-			setReply(undefined);
-			grow();
-			suggest();
-		}
-	};
-	form.addEventListener("submit", (event) => {
-		event.preventDefault();
-		void submit();
-	});
-	text.addEventListener("keydown", (event) => {
-		if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-			event.preventDefault();
-			void submit();
-		} else if (event.key === "Escape") setReply(undefined);
-		else if (event.key === "ArrowDown" && !suggestions.hidden) {
-			event.preventDefault();
-			suggestions.querySelector("button")?.focus();
-		}
-	});
-	suggestions.addEventListener("keydown", (event) => {
-		const buttons = [...suggestions.querySelectorAll("button")];
-		const at = buttons.findIndex((one) => one.matches(":focus"));
-		if (event.key === "Escape" || (event.key === "ArrowUp" && at === 0)) text.focus();
-		else if (event.key === "ArrowDown") buttons[at + 1]?.focus();
-		else if (event.key === "ArrowUp") buttons[at - 1]?.focus();
-		else return;
-		event.preventDefault();
-	});
-	text.addEventListener("input", async () => {
-		grow();
-		suggest();
-		if (text.value !== "/") return;
-		// Bots register commands at any time.
-		await readCommands();
-		suggest();
-	});
+		const command = this.#commands.find(({ name }) => content === `/${name}`);
+		if (command) return this.#choose(command);
+		if (!(await this.#actions.write(content, this.#replyTo))) return;
+		this.reply(undefined);
+		this.#clear();
+	}
 
-	async function readCommands() {
+	#clear() {
+		text.value = "";
+		this.#showSuggestions();
+	}
+
+	async #readCommands() {
+		const world = this.#world;
 		const { person, channelId, guildId } = world;
 		const guild = guildId === direct ? "" : `&guild=${guildId}`;
 		const address = `/simulator/commands?channel=${channelId}&user=${person?.id}${guild}`;
 		const found = await request("GET", address).catch(() => []);
 		if (world.channelId !== channelId || world.person !== person) return;
 		const isSlash = (/** @type {Json} */ { type }) => type === slash;
-		commands = found.filter(isSlash);
+		this.#commands = found.filter(isSlash);
 		world.menuCommands = found.filter((/** @type {Json} */ one) => !isSlash(one));
 	}
 
-	function grow() {
+	/** Shows the commands whose names begin with the text, and fits the input field to the text. */
+	#showSuggestions() {
 		text.style.height = "auto";
 		text.style.height = `${Math.min(200, text.scrollHeight + 2)}px`;
-	}
-
-	function suggest() {
 		const [, typed = ""] = /^\/([^\n]*)$/.exec(text.value) ?? [];
 		const isCommand = text.value.startsWith("/");
-		const found = isCommand ? commands.filter(({ name }) => name.startsWith(typed)) : [];
+		const found = isCommand ? this.#commands.filter(({ name }) => name.startsWith(typed)) : [];
+		const others = found.length - maxSuggestions;
+		const note = found.length === 0 ? "No bot here has such a command." : `and ${others} others: type more of the name`;
 		suggestions.hidden = !isCommand || (found.length === 0 && typed.includes(" "));
 		suggestions.replaceChildren(
-			...found
-				.slice(0, maxSuggestions)
-				.map((command) =>
-					element(
-						"li",
-						{},
-						element(
-							"button",
-							{ type: "button", onclick: () => choose(command) },
-							element("strong", {}, `/${command.name}`),
-							element("span", { class: "quiet", dir: "auto" }, command.description),
-							element("span", { class: "small quiet" }, command.bot),
-						),
-					),
-				),
+			...found.slice(0, maxSuggestions).map((command) => suggestion(command, () => this.#choose(command))),
+			...(found.length === 0 || others > 0 ? [element("li", { class: "quiet" }, note)] : []),
 		);
-		if (found.length === 0) suggestions.append(element("li", { class: "quiet" }, "No bot here has such a command."));
-		else if (found.length > maxSuggestions)
-			suggestions.append(
-				element("li", { class: "quiet" }, `and ${found.length - maxSuggestions} others: type more of the name`),
-			);
 	}
 
-	/** @param {Json} command */
-	async function choose(command) {
-		text.value = "";
-		grow();
-		suggest();
+	/**
+	 * Runs a command, or shows the inputs for its options.
+	 * @param {Json} command
+	 */
+	async #choose(command) {
+		const actions = this.#actions;
+		this.#clear();
 		if ((command.options ?? []).length === 0) {
 			text.focus();
-			await sending.run(command, []);
+			await actions.run(command, []);
 			return;
 		}
-		const inputs = createInputs(world, command, (options) => sending.suggest(command, options));
+		const close = () => this.closeCommand();
+		const inputs = createInputs(this.#world, command, (options) => actions.suggest(command, options));
+		this.#inputs = inputs;
 		const own = element(
 			"form",
 			{
@@ -148,7 +132,7 @@ export function createComposer(world, sending) {
 				"aria-label": `Options of /${command.name}`,
 				onsubmit: async (/** @type {Event} */ event) => {
 					event.preventDefault();
-					if (await sending.run(command, valuesOf(inputs))) close();
+					if (await actions.run(command, valuesOf(inputs))) close();
 				},
 				onkeydown: (/** @type {KeyboardEvent} */ event) => {
 					if (event.key === "Escape") close();
@@ -175,66 +159,82 @@ export function createComposer(world, sending) {
 		inputs[0]?.control.focus();
 	}
 
-	function close() {
+	/**
+	 * Shows the suggestions of a bot for the option that the person is typing.
+	 * @param {Json} interaction
+	 */
+	receiveChoices(interaction) {
+		showChoices(this.#inputs, interaction);
+	}
+
+	closeCommand() {
+		if (commandForm.hidden) return;
+		this.#inputs = [];
 		commandForm.replaceChildren();
 		commandForm.hidden = true;
 		form.hidden = false;
 		text.focus();
 	}
 
-	/** @param {Json | undefined} message */
-	function setReply(message) {
-		replyTo = message;
+	/**
+	 * Makes the next message a reply to this one, or to none.
+	 * @param {Json | undefined} message
+	 */
+	reply(message) {
+		this.#replyTo = message;
 		reply.hidden = !message;
 		reply.replaceChildren();
 		if (!message) return;
-		const name = world.nameOf(message.author.id);
+		const cancel = () => {
+			this.reply(undefined);
+			text.focus();
+		};
 		reply.append(
 			"Reply to ",
-			element("bdi", { class: "author" }, `${name}:`),
+			element("bdi", { class: "author" }, `${this.#world.nameOf(message.author.id)}:`),
 			element("bdi", { class: "excerpt" }, excerptOf(message)),
-			element(
-				"button",
-				{
-					type: "button",
-					class: "link",
-					onclick: () => {
-						setReply(undefined);
-						text.focus();
-					},
-				},
-				"Cancel",
-			),
+			element("button", { type: "button", class: "link", onclick: cancel }, "Cancel"),
 		);
 		text.focus();
 	}
 
-	return {
-		reply: setReply,
-		/**
-		 * Updates the composer after a change of the channel or person: whether the person can write there, and which
-		 * commands they can use.
-		 */
-		async update() {
-			const { channelId, mayWrite } = world;
-			if (replyTo && replyTo.channel_id !== channelId) setReply(undefined);
-			text.disabled = send.disabled = !mayWrite;
-			text.placeholder = mayWrite ? `Message as ${world.name}, or / for commands` : `${world.name} cannot write here`;
-			commands = [];
-			world.menuCommands = [];
-			if (mayWrite) await readCommands();
-		},
-		closeCommand: () => {
-			if (!commandForm.hidden) close();
-		},
-	};
+	/**
+	 * Updates the composer after a change of the channel or person: whether the person can write there, and which
+	 * commands they can use.
+	 */
+	async update() {
+		const world = this.#world;
+		const { channelId, mayWrite, name } = world;
+		if (this.#replyTo && this.#replyTo.channel_id !== channelId) this.reply(undefined);
+		text.disabled = send.disabled = !mayWrite;
+		text.placeholder = mayWrite ? `Message as ${name}, or / for commands` : `${name} cannot write here`;
+		this.#commands = world.menuCommands = [];
+		if (mayWrite) await this.#readCommands();
+	}
 }
 
-/**
- * Returns the command that a whole line names, such as "/ping".
- * @param {Json[]} commands
- * @param {string} line
- */
-function commandNamed(commands, line) {
-	return commands.find(({ name }) => line === `/${name}`);
+/** @param {Json} command @param {() => void} choose */
+function suggestion({ name, description, bot }, choose) {
+	return element(
+		"li",
+		{},
+		element(
+			"button",
+			{ type: "button", onclick: choose },
+			element("strong", {}, `/${name}`),
+			element("span", { class: "quiet", dir: "auto" }, description),
+			element("span", { class: "small quiet" }, bot),
+		),
+	);
+}
+
+/** @param {KeyboardEvent} event */
+function moveInSuggestions(event) {
+	const buttons = [...suggestions.querySelectorAll("button")];
+	const at = buttons.findIndex((one) => one.matches(":focus"));
+	if (event.key === "Escape" || (event.key === "ArrowUp" && at === 0)) text.focus();
+	else if (event.key === "ArrowDown") buttons[at + 1]?.focus();
+	else if (event.key === "ArrowUp") buttons[at - 1]?.focus();
+	else return;
+	event.preventDefault();
 }

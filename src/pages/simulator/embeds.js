@@ -84,7 +84,7 @@ export function renderAttachment({ url, filename, content_type = "", size, descr
 
 /**
  * @param {Json} message
- * @param {(message: Json, answerId: number) => void} vote
+ * @param {(answerId: number) => void} vote
  */
 export function renderPoll(message, vote) {
 	const { question, answers, results } = message.poll;
@@ -101,7 +101,7 @@ export function renderPoll(message, vote) {
 					"data-key": `vote-${message.id}-${answer_id}`,
 					disabled: results?.is_finalized,
 					"aria-pressed": String(counted?.me_voted === true),
-					onclick: () => vote(message, answer_id),
+					onclick: () => vote(answer_id),
 				},
 				element("bdi", {}, poll_media.text ?? poll_media.emoji?.name ?? ""),
 				` (${counted?.count ?? 0})`,

@@ -1,7 +1,6 @@
 // Applies the simulator's events to the page. Events that arrive together are shown together, so that the page can
 // handle many.
 
-import { channelOfEntry } from "./activity.js";
 import { suggestionType } from "./message-state.js";
 import { announce } from "./notices.js";
 import { direct } from "./world.js";
@@ -9,23 +8,20 @@ import { direct } from "./world.js";
 /**
  * @typedef {import("./world.js").Json} Json
  * @typedef {import("./world.js").World} World
+ * @typedef {import("./actions.js").Actions} Actions
+ * @typedef {import("./composer.js").Composer} Composer
  */
 
 /**
  * Parts of the page that events change.
  *
  * @typedef {object} Page
- * @property {(act: () => Promise<unknown>) => Promise<unknown>} attempt runs an action and shows its failure
  * @property {() => Promise<unknown>} loadAll
  * @property {(guildId: string) => Promise<void>} open
  * @property {() => Promise<void>} openMessages
  * @property {() => void} showPlaces
  * @property {() => void} showChannel
  * @property {(given?: { changed?: string[] }) => void} showMessages
- * @property {() => void} showFaults
- * @property {(entry: Json) => void} showEntry
- * @property {(interaction: Json) => void} receiveChoices takes a bot's suggestions
- * @property {(interaction: Json) => void} openModal
  */
 
 /** Matches the events after which the open guild is loaded again. */
@@ -37,21 +33,26 @@ const showSoonMs = 30;
 /** Receives the simulator's events and updates the page. */
 export class Receiver {
 	#world;
+	#actions;
+	#composer;
 	#page;
 	#isRefreshing = false;
 	#isStale = false;
-	/** Changes that arrived while `refresh` was running: new entries, and messages to show again. */
-	#late = noNews();
-	/** Changes that are not yet shown. */
-	#unshown = noChange();
-	#isShowingSoon = false;
+	/** The messages to show again after `refresh`. @type {string[]} */
+	#late = [];
+	/** Changes that are not yet shown. @type {{ places: boolean, messages: string[] } | undefined} */
+	#unshown;
 
 	/**
 	 * @param {World} world
+	 * @param {Actions} actions
+	 * @param {Composer} composer
 	 * @param {Page} page
 	 */
-	constructor(world, page) {
+	constructor(world, actions, composer, page) {
 		this.#world = world;
+		this.#actions = actions;
+		this.#composer = composer;
 		this.#page = page;
 	}
 
@@ -64,16 +65,11 @@ export class Receiver {
 	receive(type, data) {
 		const world = this.#world;
 		const page = this.#page;
-		if (type === "reload") void page.attempt(page.loadAll);
+		if (type === "reload") void this.#actions.attempt(page.loadAll);
 		else if (type === "discord") this.#receiveDiscord(data);
-		else if (type === "journal" || type === "request") this.#receiveEntry(data);
 		else if (type === "interaction") this.#receiveInteraction(data);
-		else if (type === "faults") {
-			world.faults = /** @type {Json[]} */ (/** @type {unknown} */ (data));
-			page.showFaults();
-		} else if (type === "bots") {
+		else if (type === "bots") {
 			world.connected = new Set(data.connected);
-			page.showFaults();
 			page.showPlaces();
 		}
 	}
@@ -82,50 +78,31 @@ export class Receiver {
 	#receiveDiscord({ type, channel_id, data }) {
 		const world = this.#world;
 		if (structural.test(type)) void this.#refresh();
-		if (type === "CHANNEL_CREATE" || data.newly_created) world.markAsNew(data.id);
+		if (type === "CHANNEL_CREATE" || data.newly_created) world.marks.set(data.id, 0);
 		if (!type.startsWith("MESSAGE_")) return;
 		if (channel_id === world.channelId) {
 			if (world.unreadable !== undefined) return;
 			const changed = world.applyMessageEvent(type, data);
 			if (changed.length > 0) this.#showSoon({ messages: changed });
-			if (this.#isRefreshing) this.#late.messages.push(...changed);
+			if (this.#isRefreshing) this.#late.push(...changed);
 			if (type === "MESSAGE_CREATE" && data.author.id !== world.person?.id) announce(world, data);
 		} else if (type === "MESSAGE_CREATE") {
-			world.mark(channel_id);
+			world.marks.set(channel_id, (world.marks.get(channel_id) ?? 0) + 1);
 			if (world.guildOf(channel_id) === undefined) void this.#refresh();
 			else this.#showSoon({ places: true });
 		}
 	}
 
-	/**
-	 * Shows an entry of the journal. If names in it are not yet known, keeps it until they are loaded.
-	 * @param {Json} entry
-	 */
-	#receiveEntry(entry) {
-		const world = this.#world;
-		if (this.#isRefreshing) {
-			this.#late.entries.push(entry);
-			return;
-		}
-		world.addEntry(entry);
-		this.#page.showEntry(entry);
-		const channelId = channelOfEntry(world, entry);
-		const isElsewhere = channelId && channelId !== world.channelId;
-		if (!isElsewhere || !world.isBot(entry.actor)) return;
-		world.mark(channelId, world.nameOf(entry.actor));
-		this.#showSoon({ places: true });
-	}
-
 	/** @param {Json} interaction */
 	#receiveInteraction(interaction) {
 		const world = this.#world;
-		if (interaction.type === suggestionType) {
-			this.#page.receiveChoices(interaction);
-			return;
-		}
 		const known = world.interactions.get(interaction.id);
 		const isOwn = interaction.user_id === world.person?.id;
-		if (isOwn && interaction.modal && !known?.modal) this.#page.openModal(interaction);
+		if (interaction.type === suggestionType) {
+			if (isOwn) this.#composer.receiveChoices(interaction);
+			return;
+		}
+		if (isOwn && interaction.modal && !known?.modal) this.#actions.openModal(interaction);
 		const before = new Set(world.ephemeral.map(({ id }) => id));
 		world.interactions.set(interaction.id, interaction);
 		if (interaction.channel_id !== world.channelId) return;
@@ -139,14 +116,15 @@ export class Receiver {
 	 * @param {{ places?: boolean, messages?: string[] }} change
 	 */
 	#showSoon({ places = false, messages = [] }) {
-		this.#unshown.places ||= places;
-		this.#unshown.messages.push(...messages);
-		if (this.#isShowingSoon) return;
-		this.#isShowingSoon = true;
+		const unshown = this.#unshown;
+		this.#unshown = {
+			places: places || unshown?.places === true,
+			messages: [...(unshown?.messages ?? []), ...messages],
+		};
+		if (unshown) return;
 		setTimeout(() => {
-			const { places, messages } = this.#unshown;
-			this.#unshown = noChange();
-			this.#isShowingSoon = false;
+			const { places = false, messages = [] } = this.#unshown ?? {};
+			this.#unshown = undefined;
 			if (places) this.#page.showPlaces();
 			if (messages.length > 0) this.#page.showMessages({ changed: messages });
 		}, showSoonMs);
@@ -159,13 +137,12 @@ export class Receiver {
 		this.#isRefreshing = true;
 		while (this.#isStale) {
 			this.#isStale = false;
-			await this.#page.attempt(() => this.#refreshOnce());
+			await this.#actions.attempt(() => this.#refreshOnce());
 		}
 		this.#isRefreshing = false;
-		const { entries, messages } = this.#late;
-		this.#late = noNews();
-		for (const entry of entries) this.#receiveEntry(entry);
-		if (messages.length > 0) this.#page.showMessages({ changed: messages });
+		const late = this.#late;
+		this.#late = [];
+		if (late.length > 0) this.#page.showMessages({ changed: late });
 	}
 
 	async #refreshOnce() {
@@ -183,14 +160,4 @@ export class Receiver {
 		const canRead = world.whyUnreadable() === undefined;
 		if (canRead !== couldRead || couldWrite !== world.mayWrite) await page.openMessages();
 	}
-}
-
-/** @returns {{ entries: Json[], messages: string[] }} */
-function noNews() {
-	return { entries: [], messages: [] };
-}
-
-/** @returns {{ places: boolean, messages: string[] }} */
-function noChange() {
-	return { places: false, messages: [] };
 }

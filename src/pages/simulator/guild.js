@@ -7,26 +7,14 @@ import { channelTypes, direct, holdsPosts, isThread, isVoice, shownName } from "
 /**
  * @typedef {import("./world.js").Json} Json
  * @typedef {import("./world.js").World} World
- */
-
-/**
- * @typedef {object} GuildActions
- * @property {(guildId: string) => void} openGuild
- * @property {(channelId: string) => void} openChannel
- * @property {(channelId: string | null) => void} joinVoice
- * @property {() => void} invite
- * @property {() => void} leave
- * @property {(code: string) => void} joinWith
- * @property {(userId: string) => void} become
- * @property {(userId: string) => void} message
- * @property {(userId: string, command: Json) => void} useInMenu uses a command of the member's context menu
+ * @typedef {import("./actions.js").Actions} Actions
  */
 
 /**
  * Returns the buttons that open a guild or the direct messages.
  *
  * @param {World} world
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 export function renderGuilds(world, actions) {
 	const entries = [
@@ -76,7 +64,7 @@ function initialsOf(name) {
  * Returns the list of channels: categories with their channels, active threads, and who is in voice.
  *
  * @param {World} world
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 export function renderChannels(world, actions) {
 	if (world.guildId === direct) return directList(world, actions);
@@ -107,7 +95,7 @@ function inOrder(a, b) {
 
 /**
  * @param {World} world
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 function directList(world, actions) {
 	const { conversations } = world;
@@ -119,7 +107,7 @@ function directList(world, actions) {
 /**
  * @param {World} world
  * @param {Json} channel
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 function channelItem(world, channel, actions) {
 	const threads = (world.everything?.threads ?? []).filter(
@@ -141,18 +129,17 @@ function channelItem(world, channel, actions) {
 /**
  * @param {World} world
  * @param {Json} channel
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 function channelButton(world, channel, actions) {
 	const { id, name } = channel;
-	const mark = world.marks.get(id);
+	const unread = world.marks.get(id);
 	const isHidden = channel.type !== channelTypes.dm && world.view?.is_member === true && !world.sees(id);
-	const bots = [...(mark?.bots ?? [])].join(", ");
 	return element(
 		"button",
 		{
 			type: "button",
-			class: `channel ${mark ? "new" : ""} ${bots ? "by-bot" : ""} ${isHidden ? "hidden-channel" : ""}`,
+			class: `channel ${unread === undefined ? "" : "new"} ${isHidden ? "hidden-channel" : ""}`,
 			"data-key": `channel-${id}`,
 			"aria-current": id === world.channelId ? "true" : undefined,
 			onclick: () => actions.openChannel(id),
@@ -160,11 +147,8 @@ function channelButton(world, channel, actions) {
 		element("span", { class: "sign", "aria-hidden": "true" }, signOf(channel)),
 		element("bdi", { class: "name" }, name),
 		isHidden && element("span", { class: "small quiet" }, "hidden"),
-		bots && element("span", { class: "by" }, bots),
-		mark && mark.unread === 0 && bots === "" && element("span", { class: "count" }, "new"),
-		mark &&
-			mark.unread > 0 &&
-			element("span", { class: "count" }, mark.unread, element("span", { class: "visually-hidden" }, " new")),
+		unread === 0 && element("span", { class: "count" }, "new"),
+		unread && element("span", { class: "count" }, unread, element("span", { class: "visually-hidden" }, " new")),
 	);
 }
 
@@ -182,7 +166,7 @@ export function signOf(channel) {
 /**
  * @param {World} world
  * @param {Json} channel
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 function voice(world, channel, actions) {
 	const states = (world.everything?.voice_states ?? []).filter(
@@ -226,7 +210,7 @@ function voice(world, channel, actions) {
  * Returns the buttons for what a member does with the open guild.
  *
  * @param {World} world
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 export function guildTools({ view, everything, person }, actions) {
 	if (!view?.is_member) return [];
@@ -234,20 +218,22 @@ export function guildTools({ view, everything, person }, actions) {
 	/** @param {string} text @param {() => void} act */
 	const tool = (text, act) =>
 		element("button", { type: "button", class: "small-button", "data-key": text, onclick: act }, text);
-	return [tool("Make an invite", actions.invite), ...(isOwner ? [] : [tool("Leave", actions.leave)])];
+	return [tool("Make an invite", () => actions.invite()), ...(isOwner ? [] : [tool("Leave", () => actions.leave())])];
 }
 
 /**
  * Returns the content in place of messages: why there are none, or the posts of a forum.
  * @param {World} world
- * @param {GuildActions} actions
+ * @param {Actions} actions
  * @returns {HTMLElement[]}
  */
 export function placeholder(world, actions) {
 	const { unreadable, channel, view, everything, people } = world;
 	if (unreadable === undefined) {
 		if (channel && holdsPosts(channel)) return posts(world, channel, actions);
-		return world.messages.length > 0 ? [] : [element("p", {}, "No messages yet."), ...hints(world)];
+		const hint =
+			"No messages yet. Write one, or ask your assistant for something: what a bot does appears here at once.";
+		return world.messages.length > 0 ? [] : [element("p", {}, hint)];
 	}
 	const text = element("p", {}, unreadable);
 	if (!channel || !everything) return [text];
@@ -260,7 +246,7 @@ export function placeholder(world, actions) {
 				{
 					type: "button",
 					class: "main",
-					onclick: () => actions.joinWith(invite.code),
+					onclick: () => void actions.joinWith(invite.code),
 				},
 				`Join with the invite ${invite.code}`,
 			),
@@ -276,26 +262,10 @@ export function placeholder(world, actions) {
 }
 
 /**
- * What to do in a guild in which nobody has written anything.
- *
- * @param {World} world
- */
-function hints({ guildId }) {
-	if (guildId === direct) return [];
-	return [
-		element(
-			"p",
-			{},
-			"Write one, or ask your assistant for something. What a bot does appears here at once, and under Activity.",
-		),
-	];
-}
-
-/**
  * Returns the posts of a forum as buttons that open them.
  * @param {World} world
  * @param {Json} forum
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 function posts(world, forum, actions) {
 	/** @type {Json[]} */

@@ -2,31 +2,27 @@
 // restart of the simulator, which creates new ids, it opens the guild and channel of the same names as the same person.
 
 import { byId, element, setChildren } from "../dom.js";
-import { createActions } from "./actions.js";
-import { isShown, renderEntry, showGuildsOfEntries } from "./activity.js";
-import { createComposer } from "./composer.js";
+import { Actions } from "./actions.js";
+import { Composer } from "./composer.js";
 import { Receiver } from "./events.js";
-import { faultForm, renderBots, renderFaults } from "./faults.js";
 import { channelsInOrder, guildTools, placeholder, renderChannels, renderGuilds, signOf } from "./guild.js";
 import { renderMembers } from "./members.js";
 import { renderMessages } from "./messages.js";
 import { notify, showConnection } from "./notices.js";
 import { followEvents, rememberedNames, rememberNames, wait } from "./server.js";
-import { direct, maxEntries, shownName, World } from "./world.js";
-
-/** @typedef {import("./world.js").Json} Json */
+import { direct, shownName, World } from "./world.js";
 
 const world = new World();
 const narrow = matchMedia("(max-width: 60rem)");
 const scroll = byId("scroll");
 const personChoice = /** @type {HTMLSelectElement} */ (byId("person"));
-const showsPeople = /** @type {HTMLInputElement} */ (byId("show-people"));
+const viewButtons = [...byId("views").querySelectorAll("button")];
 const newPerson = "new";
 
 /** The items of the messages that are shown, by message id. @type {Map<string, HTMLLIElement>} */
 let items = new Map();
 
-const actions = createActions(world, {
+const actions = new Actions(world, {
 	notify,
 	open,
 	become,
@@ -37,12 +33,7 @@ const actions = createActions(world, {
 	reply: (message) => composer.reply(message),
 	showMessages: () => showMessages(),
 });
-const { attempt } = actions;
-const composer = createComposer(world, {
-	write: actions.write,
-	run: actions.run,
-	suggest: actions.suggest,
-});
+const composer = new Composer(world, actions);
 
 // Opening
 
@@ -50,16 +41,13 @@ const composer = createComposer(world, {
 async function loadAll() {
 	const before = rememberedNames();
 	const latest = await world.loadState();
-	await world.loadRecords();
+	await world.loadInteractions();
 	world.marks.clear();
 	world.person = world.people.find(({ username }) => username === before.person) ?? world.people[0];
 	const guild =
 		before.guild === direct ? direct : (world.guilds.find(({ name }) => name === before.guild) ?? world.guilds[0])?.id;
 	showPeople();
-	byId("fault-form").replaceChildren(faultForm(world, attempt));
-	showFaults();
 	await open(guild ?? direct, undefined, before.channel);
-	showEntries();
 	return latest;
 }
 
@@ -83,7 +71,7 @@ async function open(guildId, channelId, channelName) {
 	if (channelId !== undefined) setView("chat");
 	const isOther = guildId !== world.guildId || !world.everything;
 	world.guildId = guildId;
-	if (isOther) await attempt(() => world.loadGuild());
+	if (isOther) await actions.attempt(() => world.loadGuild());
 	const channels = guildId === direct ? world.conversations : channelsInOrder(world);
 	const named = channels.find(({ name }) => name === channelName);
 	world.channelId = channelId ?? (named ?? channels[0])?.id ?? "";
@@ -112,7 +100,7 @@ async function openMessages() {
 async function become(userId) {
 	world.person = world.people.find(({ id }) => id === userId) ?? world.person;
 	personChoice.value = world.person?.id ?? "";
-	await attempt(() => world.loadGuild());
+	await actions.attempt(() => world.loadGuild());
 	const stays = world.guildId !== direct || world.conversations.some(({ id }) => id === world.channelId);
 	await open(world.guildId, undefined, stays ? world.channel?.name : undefined);
 }
@@ -133,11 +121,10 @@ function showPlaces() {
 	const { guildId, everything } = world;
 	const name = guildId === direct ? "Direct messages" : (everything?.guild.name ?? "");
 	byId("guild-name").textContent = name;
-	setChildren(byId("guilds"), renderGuilds(world, actions.ofGuilds));
-	setChildren(byId("channels"), renderChannels(world, actions.ofGuilds));
-	setChildren(byId("member-list"), renderMembers(world, actions.ofGuilds));
-	setChildren(byId("guild-tools"), guildTools(world, actions.ofGuilds));
-	showGuildsOfEntries(world, byId("entries"));
+	setChildren(byId("guilds"), renderGuilds(world, actions));
+	setChildren(byId("channels"), renderChannels(world, actions));
+	setChildren(byId("member-list"), renderMembers(world, actions));
+	setChildren(byId("guild-tools"), guildTools(world, actions));
 }
 
 /** Shows the name and topic of the open channel, and the placeholder if it has no messages. */
@@ -148,7 +135,7 @@ function showChannel() {
 	byId("channel-name").textContent = name;
 	byId("topic").textContent = channel?.topic ?? "";
 	scroll.setAttribute("aria-label", `Messages in ${name}`);
-	byId("empty").replaceChildren(...placeholder(world, actions.ofGuilds));
+	byId("empty").replaceChildren(...placeholder(world, actions));
 }
 
 /**
@@ -162,7 +149,7 @@ function showMessages({ changed = [], atEnd = false } = {}) {
 	const before = new Set(items.keys());
 	for (const { id } of ephemeral) items.delete(id);
 	for (const id of changed) items.delete(id);
-	const shown = renderMessages(world, all, actions.ofMessages, items);
+	const shown = renderMessages(world, all, actions, items);
 	items = new Map();
 	for (const [index, item] of shown.entries()) {
 		const id = all[index]?.id;
@@ -175,61 +162,24 @@ function showMessages({ changed = [], atEnd = false } = {}) {
 	if (atEnd || wasAtEnd) scroll.scrollTop = scroll.scrollHeight;
 }
 
-function showEntries() {
-	const shown = world.entries.filter((entry) => isShown(world, entry, showsPeople.checked));
-	byId("entries").replaceChildren(...shown.map((entry) => renderEntry(world, entry, openFromEntry)).reverse());
-	byId("no-entries").hidden = shown.length > 0;
-}
-
-/** @param {Json} entry */
-function showEntry(entry) {
-	if (!isShown(world, entry, showsPeople.checked)) return;
-	const item = renderEntry(world, entry, openFromEntry);
-	item.classList.add("fresh");
-	const list = byId("entries");
-	list.prepend(item);
-	if (list.children.length > maxEntries) list.lastChild?.remove();
-	byId("no-entries").hidden = true;
-}
-
-/** @param {string} channelId */
-function openFromEntry(channelId) {
-	void open(world.guildOf(channelId) ?? world.guildId, channelId);
-}
-
-function showFaults() {
-	setChildren(byId("fault-list"), renderFaults(world, attempt));
-	setChildren(byId("bots"), renderBots(world, attempt));
-}
-
 // Controls
 
 /** @param {string} view */
 function setView(view) {
 	document.body.dataset.view = view;
-	if (view !== "channels" && view !== "chat") document.body.dataset.panel = view;
-	const { panel } = document.body.dataset;
-	for (const button of byId("views").querySelectorAll("button")) {
-		const own = button.dataset.view;
-		const isCurrent = own === (narrow.matches ? view : panel);
-		if (isCurrent) button.setAttribute("aria-current", "true");
-		else button.removeAttribute("aria-current");
-	}
+	for (const button of viewButtons) button.ariaCurrent = String(button.dataset.view === view);
 }
 
-for (const button of byId("views").querySelectorAll("button"))
-	button.addEventListener("click", () => setView(button.dataset.view ?? ""));
-narrow.addEventListener("change", () => setView(document.body.dataset.view ?? "chat"));
+for (const button of viewButtons) button.addEventListener("click", () => setView(button.dataset.view ?? ""));
 personChoice.addEventListener("change", async () => {
 	if (personChoice.value !== newPerson) return become(personChoice.value);
 	personChoice.value = world.person?.id ?? "";
 	await actions.createPerson();
 });
 byId("join").addEventListener("click", () => void actions.join());
-showsPeople.addEventListener("change", showEntries);
 byId("older").addEventListener("click", async () => {
 	const height = scroll.scrollHeight;
-	await attempt(() => world.loadOlder());
+	await actions.attempt(() => world.loadOlder());
 	showMessages();
 	scroll.scrollTop += scroll.scrollHeight - height;
 });
@@ -247,17 +197,12 @@ for (;;) {
 		await wait(1000);
 	}
 }
-const receiver = new Receiver(world, {
-	attempt,
+const receiver = new Receiver(world, actions, composer, {
 	loadAll,
 	open,
 	openMessages,
 	showPlaces,
 	showChannel,
 	showMessages,
-	showFaults,
-	showEntry,
-	receiveChoices: actions.receiveChoices,
-	openModal: actions.openModal,
 });
 await followEvents(latest, (type, data) => receiver.receive(type, data), showConnection);

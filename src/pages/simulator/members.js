@@ -8,7 +8,7 @@ import { shownName } from "./world.js";
 /**
  * @typedef {import("./world.js").Json} Json
  * @typedef {import("./world.js").World} World
- * @typedef {import("./guild.js").GuildActions} GuildActions
+ * @typedef {import("./actions.js").Actions} Actions
  */
 
 /** Maximum number of members that are shown, so that the page stays fast. */
@@ -17,7 +17,7 @@ const maxMembers = 200;
 /**
  * Returns the members of the open guild, grouped by their highest hoisted role.
  * @param {World} world
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 export function renderMembers(world, actions) {
 	const { everything } = world;
@@ -46,7 +46,7 @@ export function renderMembers(world, actions) {
  * @param {World} world
  * @param {Json[]} roles
  * @param {{ name: string, color: number, members: Json[] }} group
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 function memberGroup(world, roles, { name, color, members }, actions) {
 	return element(
@@ -73,7 +73,7 @@ function roleDot(color) {
  * @param {World} world
  * @param {Json[]} roles
  * @param {Json} member
- * @param {GuildActions} actions
+ * @param {Actions} actions
  */
 function memberDetails(world, roles, member, actions) {
 	const { user, nick, communication_disabled_until: until } = member;
@@ -109,7 +109,7 @@ function memberDetails(world, roles, member, actions) {
 				element("button", { type: "button", onclick: () => actions.become(user.id) }, `Act as ${name}`),
 			user.id !== world.person?.id &&
 				element("button", { type: "button", onclick: () => actions.message(user.id) }, "Message"),
-			renderMenu(world, userMenu, user.id, name, (command) => actions.useInMenu(user.id, command)),
+			renderMenu(world, userMenu, user.id, name, (command) => actions.useInMenu(command, user.id)),
 		),
 	);
 }

@@ -9,18 +9,7 @@ import { emojiKey, messageFlags } from "./message-state.js";
 /**
  * @typedef {import("./world.js").Json} Json
  * @typedef {import("./world.js").World} World
- */
-
-/**
- * The actions of a person on a message.
- * @typedef {object} MessageActions
- * @property {(message: Json) => void} reply
- * @property {(message: Json) => void} remove
- * @property {(message: Json, emoji: string, add: boolean) => void} react
- * @property {(message: Json, component: Json, values?: string[]) => void} use
- * @property {(message: Json, command: Json) => void} useInMenu uses a command of the message's context menu
- * @property {(message: Json, answerId: number) => void} vote
- * @property {(message: Json) => void} dismiss
+ * @typedef {import("./actions.js").Actions} Actions
  */
 
 /** Consecutive messages of one author within this many milliseconds share one heading. */
@@ -46,7 +35,7 @@ const quickEmoji = ["👍", "❤️", "😂", "🎉", "😮", "😢", "✅", "�
  *
  * @param {World} world
  * @param {Json[]} messages
- * @param {MessageActions} actions
+ * @param {Actions} actions
  * @param {Map<string, HTMLLIElement>} known items that have not changed, by message id
  */
 export function renderMessages(world, messages, actions, known) {
@@ -84,7 +73,7 @@ function isEphemeral({ flags = 0 }) {
  * @param {World} world
  * @param {Json} message
  * @param {boolean} isFollowing whether it has no heading of its own
- * @param {MessageActions} actions
+ * @param {Actions} actions
  */
 function renderMessage(world, message, isFollowing, actions) {
 	const { id, author } = message;
@@ -180,7 +169,7 @@ export function excerptOf(message) {
 /**
  * @param {World} world
  * @param {Json} message
- * @param {MessageActions} actions
+ * @param {Actions} actions
  * @returns {(Node | string | undefined | false)[]}
  */
 function content(world, message, actions) {
@@ -201,15 +190,16 @@ function content(world, message, actions) {
 		),
 		...embeds.map((/** @type {Json} */ one) => renderEmbed(one, world)),
 		...attachments.map(renderAttachment),
-		poll && renderPoll(message, actions.vote),
-		components.length > 0 && element("div", { class: "components" }, ...renderComponents(world, message, actions.use)),
+		poll && renderPoll(message, (answerId) => actions.vote(message, answerId)),
+		components.length > 0 &&
+			element("div", { class: "components" }, ...renderComponents(world, message, (...used) => actions.use(...used))),
 	];
 }
 
 /**
  * @param {World} world
  * @param {Json} message
- * @param {MessageActions} actions
+ * @param {Actions} actions
  */
 function reactions(world, message, actions) {
 	if (!message.reactions?.length) return undefined;
@@ -238,7 +228,7 @@ function reactions(world, message, actions) {
  * @param {World} world
  * @param {Json} message
  * @param {string} name
- * @param {MessageActions} actions
+ * @param {Actions} actions
  */
 function tools(world, message, name, actions) {
 	const own = message.author.id === world.person?.id;
@@ -298,7 +288,7 @@ function tools(world, message, name, actions) {
 				),
 			),
 		renderMenu(world, messageMenu, message.id, `the message of ${name}`, (command) =>
-			actions.useInMenu(message, command),
+			actions.useInMenu(command, message.id),
 		),
 		own &&
 			element(
@@ -315,7 +305,7 @@ function tools(world, message, name, actions) {
 
 /**
  * @param {Json} message
- * @param {MessageActions} actions
+ * @param {Actions} actions
  */
 function ephemeralNote(message, actions) {
 	return element(

@@ -1,21 +1,13 @@
 // Modals: the dialog in which a person fills in what a bot asks for.
 
 import { byId, element } from "../dom.js";
-import { channelOptions, memberOptions, roleOptions } from "./components.js";
+import { componentTypes, field, optionElements, optionsOf } from "./components.js";
 
 /**
  * @typedef {import("./world.js").Json} Json
  * @typedef {import("./world.js").World} World
  */
 
-const types = {
-	textInput: 4,
-	stringSelect: 3,
-	userSelect: 5,
-	roleSelect: 6,
-	channelSelect: 8,
-	textDisplay: 10,
-};
 const paragraph = 2;
 
 /**
@@ -60,7 +52,7 @@ export function openModal(world, modal, submit) {
  */
 function createPart(world, part) {
 	const { type, id, content, label, description, component, components } = part;
-	if (type === types.textDisplay)
+	if (type === componentTypes.text)
 		return {
 			shown: element("p", { dir: "auto" }, String(content)),
 			filled: () => ({ type, id }),
@@ -89,26 +81,17 @@ function createPart(world, part) {
  */
 function createInput(world, input, label, description) {
 	const { type, id, custom_id, required = true } = input;
-	const control = type === types.textInput ? textControl(input) : menuControl(world, input);
+	const control = type === componentTypes.textInput ? textControl(input) : menuControl(world, input);
 	control.id = `modal-${id}`;
 	control.required = required;
 	return {
-		shown: element(
-			"div",
-			{ class: "field" },
-			element(
-				"label",
-				{ for: control.id, dir: "auto" },
-				label,
-				element("span", { class: "quiet" }, required ? " (required)" : ""),
-			),
-			description && element("span", { class: "small quiet", dir: "auto" }, description),
-			control,
-		),
+		shown: field(control, label, { description, required }),
 		filled: () =>
 			control instanceof HTMLSelectElement
 				? {
-						...{ type, id, custom_id },
+						type,
+						id,
+						custom_id,
 						values: Array.from(control.selectedOptions, ({ value }) => value).filter((value) => value !== ""),
 					}
 				: { type, id, custom_id, value: control.value },
@@ -138,30 +121,6 @@ function menuControl(world, menu) {
 		"select",
 		{ multiple: max > 1 },
 		max <= 1 && element("option", { value: "" }, placeholder || "Choose…"),
-		...optionsOf(world, menu).map(({ value, label, selected }) => element("option", { value, selected }, label)),
+		...optionElements(optionsOf(world, menu)),
 	);
-}
-
-/**
- * @param {World} world
- * @param {Json} menu
- * @returns {{ value: string, label: string, selected?: boolean }[]}
- */
-function optionsOf(world, { type, options, channel_types }) {
-	switch (type) {
-		case types.stringSelect:
-			return /** @type {Json[]} */ (options).map((one) => ({
-				value: one.value,
-				label: one.label,
-				selected: one.default === true,
-			}));
-		case types.userSelect:
-			return memberOptions(world);
-		case types.roleSelect:
-			return roleOptions(world);
-		case types.channelSelect:
-			return channelOptions(world, channel_types);
-		default:
-			return [...memberOptions(world), ...roleOptions(world)];
-	}
 }

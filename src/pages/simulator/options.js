@@ -1,7 +1,7 @@
 // The inputs for the options of a slash command, with the bot's suggestions.
 
 import { element } from "../dom.js";
-import { channelOptions, memberOptions, roleOptions } from "./components.js";
+import { componentTypes, field, optionElements, optionsOf } from "./components.js";
 
 /**
  * @typedef {import("./world.js").Json} Json
@@ -16,24 +16,27 @@ import { channelOptions, memberOptions, roleOptions } from "./components.js";
  * @property {HTMLDataListElement | undefined} list
  */
 
-const optionTypes = {
-	string: 3,
-	integer: 4,
-	boolean: 5,
-	user: 6,
-	channel: 7,
-	role: 8,
-	mentionable: 9,
-	number: 10,
-	attachment: 11,
+const optionTypes = { integer: 4, boolean: 5, number: 10, attachment: 11 };
+
+/** The select menu that has the values of an option of this type. @type {Record<number, number>} */
+const menus = {
+	6: componentTypes.userSelect,
+	7: componentTypes.channelSelect,
+	8: componentTypes.roleSelect,
+	9: componentTypes.mentionableSelect,
 };
+
+const yesOrNo = [
+	{ value: "true", name: "yes" },
+	{ value: "false", name: "no" },
+];
 
 /**
  * Returns inputs for the options of a command. `suggest` is called with all values while the person types one that the
- * bot completes, and resolves with suggestions.
+ * bot completes.
  * @param {World} world
  * @param {Json} command
- * @param {(options: Json[]) => Promise<Json[]>} suggest
+ * @param {(options: Json[]) => Promise<void>} suggest
  * @returns {Input[]}
  */
 export function createInputs(world, command, suggest) {
@@ -45,18 +48,36 @@ export function createInputs(world, command, suggest) {
 	}));
 	for (const { option, control, list } of inputs) {
 		if (!list) continue;
-		const fill = async () => {
-			const value = control.value;
+		const ask = () => {
 			const others = inputs.filter((one) => one.control !== control);
-			const choices = await suggest([...valuesOf(others), { name: option.name, value, focused: true }]);
-			// The person may have typed on.
-			if (control.value !== value) return;
-			list.replaceChildren(...choices.map(({ name, value }) => element("option", { value, label: name })));
+			void suggest([...valuesOf(others), { name: option.name, value: control.value, focused: true }]);
 		};
-		control.addEventListener("focus", () => void fill());
-		control.addEventListener("input", () => void fill());
+		control.addEventListener("focus", ask);
+		control.addEventListener("input", ask);
 	}
 	return inputs;
+}
+
+/**
+ * Shows the suggestions of a bot at the option that they are for, unless the person has typed on.
+ * @param {readonly Input[]} inputs
+ * @param {Json} interaction
+ */
+export function showChoices(inputs, { data, choices }) {
+	const asked = focusedOf(data.options);
+	const input = inputs.find(({ option, control }) => option.name === asked?.name && control.value === asked?.value);
+	if (!choices) return;
+	input?.list?.replaceChildren(
+		...choices.map((/** @type {Json} */ { name, value }) => element("option", { value, label: name })),
+	);
+}
+
+/**
+ * @param {Json[]} options
+ * @returns {Json | undefined}
+ */
+function focusedOf(options = []) {
+	return options.flatMap((one) => focusedOf(one.options) ?? (one.focused ? one : []))[0];
 }
 
 /**
@@ -65,34 +86,28 @@ export function createInputs(world, command, suggest) {
  * @returns {HTMLInputElement | HTMLSelectElement}
  */
 function controlFor(world, option) {
-	const { type, name, required, choices } = option;
+	const { type, name, required, channel_types } = option;
+	const isNumber = type === optionTypes.integer || type === optionTypes.number;
+	const choices = option.choices?.length ? option.choices : type === optionTypes.boolean ? yesOrNo : undefined;
+	const menu = choices ? componentTypes.stringSelect : menus[type];
 	const common = { id: `option-${name}`, required: required === true };
-	const options = choices?.length
-		? choices.map((/** @type {Json} */ one) => ({
-				value: String(one.value),
-				label: one.name,
-			}))
-		: entitiesFor(world, option);
-	if (options)
+	if (menu) {
+		const options = choices?.map((/** @type {Json} */ one) => ({ value: one.value, label: one.name }));
 		return element(
 			"select",
 			common,
 			element("option", { value: "" }, required ? "Choose…" : "(none)"),
-			...options.map((/** @type {Json} */ { value, label }) => element("option", { value }, label)),
+			...optionElements(optionsOf(world, { type: menu, options, channel_types })),
 		);
-	if (type === optionTypes.integer || type === optionTypes.number)
-		return element("input", {
-			...common,
-			type: "number",
-			step: type === optionTypes.integer ? 1 : "any",
-			min: option.min_value,
-			max: option.max_value,
-			list: option.autocomplete ? `suggested-${name}` : undefined,
-		});
+	}
 	// The page cannot upload files.
 	const isFile = type === optionTypes.attachment;
 	return element("input", {
 		...common,
+		type: isNumber ? "number" : "text",
+		step: isNumber ? (type === optionTypes.integer ? 1 : "any") : undefined,
+		min: option.min_value,
+		max: option.max_value,
 		disabled: isFile,
 		placeholder: isFile ? "Files cannot be sent from this page" : undefined,
 		autocomplete: "off",
@@ -103,44 +118,11 @@ function controlFor(world, option) {
 }
 
 /**
- * @param {World} world
- * @param {Json} option
- * @returns {{ value: string, label: string }[] | undefined}
- */
-function entitiesFor(world, { type, channel_types }) {
-	switch (type) {
-		case optionTypes.boolean:
-			return [
-				{ value: "true", label: "yes" },
-				{ value: "false", label: "no" },
-			];
-		case optionTypes.user:
-			return memberOptions(world);
-		case optionTypes.role:
-			return roleOptions(world);
-		case optionTypes.channel:
-			return channelOptions(world, channel_types);
-		case optionTypes.mentionable:
-			return [...memberOptions(world), ...roleOptions(world)];
-		default:
-			return undefined;
-	}
-}
-
-/**
  * Returns the input of an option with its label and its suggestions.
  * @param {Input} input
  */
-export function optionField({ option, control, list }) {
-	const { name, description, required } = option;
-	return element(
-		"div",
-		{ class: "field" },
-		element("label", { for: control.id }, name, element("span", { class: "quiet" }, required ? " (required)" : "")),
-		element("span", { class: "small quiet", dir: "auto" }, description),
-		control,
-		list,
-	);
+export function optionField({ option: { name, description, required }, control, list }) {
+	return field(control, name, { description, required, list });
 }
 
 /**

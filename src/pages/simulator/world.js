@@ -27,8 +27,8 @@ export const channelTypes = {
 };
 
 const pageSize = 50;
-/** Maximum number of entries and of messages that the page keeps, so that it stays fast. */
-export const maxEntries = 300;
+/** Maximum number of messages that the page keeps, so that it stays fast. */
+const maxMessages = 300;
 
 /** Stands for a guild's id where the direct messages are open. */
 export const direct = "direct";
@@ -45,10 +45,6 @@ export class World {
 	directChannels = [];
 	/** @type {Set<string>} the bots with a connection */
 	connected = new Set();
-	/** @type {Json[]} */
-	faults = [];
-	/** @type {Json[]} the journal's entries, and refused requests, oldest first */
-	entries = [];
 	/** @type {Map<string, Json>} */
 	interactions = new Map();
 	/** @type {Json[]} the commands in context menus that the person can use in the open channel */
@@ -67,7 +63,7 @@ export class World {
 	hasOlder = false;
 	/** @type {string | undefined} why the open channel's messages are not there */
 	unreadable;
-	/** @type {Map<string, { unread: number, bots: Set<string> }>} what is new, by channel id */
+	/** @type {Map<string, number>} how many messages are new, by channel id; 0 for a new channel */
 	marks = new Map();
 
 	/** Loads the simulator's state. Resolves with the id of the latest event that the state includes. */
@@ -81,16 +77,10 @@ export class World {
 		return String(state.last_event_id ?? "");
 	}
 
-	/** Loads the journal, the refused requests, the interactions and the faults. */
-	async loadRecords() {
-		const [journal, interactions, faults] = await Promise.all([
-			request("GET", `/simulator/journal?last=${maxEntries}`),
-			request("GET", "/simulator/interactions"),
-			request("GET", "/simulator/faults"),
-		]);
-		this.entries = journal;
+	/** Loads the uses of commands and buttons. */
+	async loadInteractions() {
+		const interactions = await request("GET", "/simulator/interactions");
 		this.interactions = new Map(interactions.map((/** @type {Json} */ one) => [one.id, one]));
-		this.faults = faults;
 	}
 
 	/** Loads the open guild: everything in it, and what the person sees of it. */
@@ -271,11 +261,6 @@ export class World {
 		return this.everything?.members.find((/** @type {Json} */ { user }) => user.id === userId);
 	}
 
-	/** @param {string} id */
-	isBot(id) {
-		return this.bots.some((bot) => bot.id === id);
-	}
-
 	/**
 	 * Names for the mentions in messages.
 	 *
@@ -303,36 +288,6 @@ export class World {
 	}
 
 	/**
-	 * Adds an entry of the journal or a refused request.
-	 * @param {Json} entry
-	 */
-	addEntry(entry) {
-		this.entries.push(entry);
-		if (this.entries.length > maxEntries) this.entries = this.entries.slice(-maxEntries);
-	}
-
-	/**
-	 * Marks a channel that is not open as changed. `bot` is the name of the bot that changed it.
-	 * @param {string} channelId
-	 * @param {string} [bot]
-	 */
-	mark(channelId, bot) {
-		const mark = this.marks.get(channelId) ?? { unread: 0, bots: new Set() };
-		if (bot === undefined) mark.unread += 1;
-		else mark.bots.add(bot);
-		this.marks.set(channelId, mark);
-	}
-
-	/**
-	 * Marks a channel as new, so that people find what a bot has created.
-	 *
-	 * @param {string} channelId
-	 */
-	markAsNew(channelId) {
-		if (!this.marks.has(channelId)) this.marks.set(channelId, { unread: 0, bots: new Set() });
-	}
-
-	/**
 	 * Applies an event about messages of the open channel. Returns the ids of the messages that have changed.
 	 *
 	 * @param {string} type
@@ -341,8 +296,8 @@ export class World {
 	 */
 	applyMessageEvent(type, data) {
 		const { messages, changed } = messagesAfter(this.messages, type, data, this.person?.id);
-		const isFull = messages.length > maxEntries && type === "MESSAGE_CREATE";
-		this.messages = isFull ? messages.slice(-maxEntries) : messages;
+		const isFull = messages.length > maxMessages && type === "MESSAGE_CREATE";
+		this.messages = isFull ? messages.slice(-maxMessages) : messages;
 		this.hasOlder ||= isFull;
 		return changed;
 	}

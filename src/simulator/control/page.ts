@@ -2,12 +2,10 @@
 
 import domScript from "../../pages/dom.js" with { type: "text" };
 import actions from "../../pages/simulator/actions.js" with { type: "text" };
-import activity from "../../pages/simulator/activity.js" with { type: "text" };
 import components from "../../pages/simulator/components.js" with { type: "text" };
 import composer from "../../pages/simulator/composer.js" with { type: "text" };
 import embeds from "../../pages/simulator/embeds.js" with { type: "text" };
 import events from "../../pages/simulator/events.js" with { type: "text" };
-import faults from "../../pages/simulator/faults.js" with { type: "text" };
 import guild from "../../pages/simulator/guild.js" with { type: "text" };
 import main from "../../pages/simulator/main.js" with { type: "text" };
 import markdown from "../../pages/simulator/markdown.js" with { type: "text" };
@@ -32,12 +30,10 @@ import { refusalReason } from "./control.ts";
 
 const own = {
 	"actions.js": actions,
-	"activity.js": activity,
 	"components.js": components,
 	"composer.js": composer,
 	"embeds.js": embeds,
 	"events.js": events,
-	"faults.js": faults,
 	"styles/guild.css": guildStyle,
 	"guild.js": guild,
 	"main.js": main,

@@ -4,7 +4,7 @@ import type { RequestRecord } from "../rest/journal.ts";
 import type { EventType, WorldEvent } from "../world/state/events.ts";
 import type { Controllable } from "./controllable.ts";
 import type { EventLog } from "./event-log.ts";
-import { summarizeFault, summarizeInteraction } from "./views.ts";
+import { summarizeInteraction } from "./views.ts";
 
 const leftOut: ReadonlySet<EventType> = new Set(["THREAD_LIST_SYNC", "INTERACTION_CREATE"]);
 
@@ -12,7 +12,7 @@ const watcher = { id: "0", seesContent: true };
 
 /** Adds all further events to `log`, in the format that src/simulator/README.md describes. */
 export function watch(simulator: Controllable, log: EventLog): void {
-	const { world, journal, requests, interactions, faults, sockets } = simulator;
+	const { world, journal, requests, interactions, sockets } = simulator;
 	world.state.subscribe((event) => {
 		if (!leftOut.has(event.type)) log.add("discord", describe(event));
 	});
@@ -21,7 +21,6 @@ export function watch(simulator: Controllable, log: EventLog): void {
 		if (isUnusual(record)) log.add("request", record);
 	});
 	interactions.changed.add((one) => log.add("interaction", summarizeInteraction(interactions, one)));
-	faults.changed.add(() => log.add("faults", faults.list().map(summarizeFault)));
 	sockets.changed.add((connected) => log.add("bots", { connected }));
 }
 

@@ -1,7 +1,6 @@
 // Injected faults: matching requests are refused, held, dropped, rate limited or failed.
 
 import { RESTJSONErrorCodes } from "discord.js";
-import { Subscribers } from "../world/state/subscribers.ts";
 import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
 
 type Match = string;
@@ -65,8 +64,6 @@ interface ActiveFault extends InjectedFault {
  */
 export class Faults {
 	readonly #active = new Set<ActiveFault>();
-	/** Notified when a fault is injected, affects a request or ends. */
-	readonly changed = new Subscribers<void>();
 	#count = 0;
 
 	/** Injects a fault: matching requests are refused with one of Discord's JSON error codes and have no effect. */
@@ -181,7 +178,6 @@ export class Faults {
 			if (!fault.matches(request.method, request.route, request.path)) continue;
 			fault.hits += 1;
 			if (fault.hits >= times) this.#active.delete(fault);
-			this.changed.notify();
 			return fault.effect;
 		}
 		return undefined;
@@ -203,12 +199,10 @@ export class Faults {
 				this.#active.delete(fault);
 				this.#holding.delete(fault);
 				letGo();
-				this.changed.notify();
 			},
 		};
 		this.#active.add(fault);
 		if (effect.kind === "stall") this.#holding.add(fault);
-		this.changed.notify();
 		return fault;
 	}
 }
