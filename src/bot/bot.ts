@@ -7,7 +7,6 @@ import { type Listener, type ListenOptions, listen } from "../lib/program/listen
 import { type Running, version } from "../lib/program/program.ts";
 import { within } from "../lib/wait.ts";
 import { consoleMethods } from "../mcp/console.ts";
-import { countResponses } from "../mcp/metrics.ts";
 import type { Prompt } from "../mcp/prompts.ts";
 import { rightsMethod } from "../mcp/rights.ts";
 import { createServer, promptSource, toolSet, toolSource } from "../mcp/server.ts";
@@ -343,8 +342,9 @@ export function startBot(
 		hostname: config.mcpBindAddress,
 		port: config.mcpPort,
 		settings: { hostname: "MCP_BIND_ADDR", port: "MCP_PORT" },
-		fetch: countResponses(routes, metrics, log),
+		fetch: routes,
 		log,
+		responses: metrics.responses,
 	});
 	const url = `${listener.url}/mcp`;
 	log.info("the bot's MCP server is listening", { url, bot: config.botName });

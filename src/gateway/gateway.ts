@@ -4,13 +4,13 @@ import { ByteBudget } from "../lib/byte-budget.ts";
 import { ConfigError } from "../lib/config.ts";
 import { Deadlines } from "../lib/deadlines.ts";
 import type { Log } from "../lib/log.ts";
+import type { Counter } from "../lib/metrics.ts";
 import { type ListenOptions, listen, pathOf } from "../lib/program/listen.ts";
 import { createMonitor } from "../lib/program/monitor.ts";
 import { type Running, version } from "../lib/program/program.ts";
 import { createBearerCheck, createHostCheck, createOriginCheck, unauthorized, withCors } from "../mcp/access.ts";
 import { notFound } from "../mcp/http-response.ts";
-import { countRequest, countResponses } from "../mcp/metrics.ts";
-import { createServer } from "../mcp/server.ts";
+import { countedMethod, createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
 import { Backend, type BackendOptions, maxUnfinishedBytes } from "./backends/backend.ts";
 import { ToolsReader } from "./backends/listed-tools.ts";
@@ -46,6 +46,7 @@ const info = { name: "guildhall-gateway", title: "Guildhall", version };
 
 export interface Gateway {
 	fetch: ListenOptions["fetch"];
+	responses: Counter;
 	/** Updates the state, tools and guilds of all bots within 5 s. Never rejects. */
 	refresh(): Promise<void>;
 	/** Cancels every tool call in flight. The client of each call gets an error result. */
@@ -229,7 +230,7 @@ export function createGateway(
 		log,
 		answered(request, response, { principal }) {
 			if (response.kind === "text" && response.initialized) clientNames.note(request.params, principal);
-			countRequest(metrics, request, response);
+			metrics.requests.add([countedMethod(request), response.outcome]);
 		},
 	});
 	const endpoint = createEndpoint({ server, maxBodyBytes, sessions });
@@ -307,7 +308,8 @@ export function createGateway(
 	const withOrigins = withCors(config.allowedOrigins, respond);
 
 	return {
-		fetch: countResponses(withOrigins, metrics, log),
+		fetch: withOrigins,
+		responses: metrics.responses,
 		refresh,
 		cancelCalls: () => deadlines.stop(),
 		endStreams: () => console?.close(),
@@ -347,6 +349,7 @@ export async function startGateway(
 		settings: { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" },
 		fetch: gateway.fetch,
 		log,
+		responses: gateway.responses,
 		sharePort: config.sharePort,
 	});
 	const url = `${listener.url}/mcp`;

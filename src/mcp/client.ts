@@ -15,7 +15,6 @@ import { encodePrincipal, type Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 import { drainingHeader } from "./draining.ts";
-import { HeaderCache } from "./fast/header-cache.ts";
 import { PlainEvent } from "./fast/plain-event.ts";
 import { usesFastPath } from "./fast/switch.ts";
 import { isObject, type JsonObject } from "./json-rpc.ts";
@@ -147,11 +146,21 @@ export function createClient(options: ClientOptions): Client {
 		...(options.token && { Authorization: `Bearer ${options.token}` }),
 	};
 
-	const headersIn = new HeaderCache(({ id, protocolVersion }: ClientSession): HttpRequest["headers"] => ({
-		...common,
-		...(id && { "Mcp-Session-Id": id }),
-		...(protocolVersion && { "MCP-Protocol-Version": protocolVersion }),
-	}));
+	/** One object for each session, since the HTTP client encodes each object once. */
+	const sessionHeaders = new WeakMap<ClientSession, HttpRequest["headers"]>();
+
+	function headersIn(session: ClientSession): HttpRequest["headers"] {
+		const known = sessionHeaders.get(session);
+		if (known) return known;
+		const { id, protocolVersion } = session;
+		const headers = {
+			...common,
+			...(id && { "Mcp-Session-Id": id }),
+			...(protocolVersion && { "MCP-Protocol-Version": protocolVersion }),
+		};
+		sessionHeaders.set(session, headers);
+		return headers;
+	}
 
 	/**
 	 * Sends one MCP request and reads the response. `onHead` receives the HTTP response before the response body is read.
@@ -170,7 +179,7 @@ export function createClient(options: ClientOptions): Client {
 		dispatch(
 			{
 				method: "POST",
-				headers: session ? headersIn.get(session) : common,
+				headers: session ? headersIn(session) : common,
 				requestId,
 				caller: principal && encodePrincipal(principal),
 				trace,
@@ -191,7 +200,7 @@ export function createClient(options: ClientOptions): Client {
 		signal: Signal,
 	): Promise<number> {
 		try {
-			const headers = headersIn.get(session);
+			const headers = headersIn(session);
 			const response = await options.send({ method, headers, body }, signal);
 			response.discard();
 			return response.status;
@@ -226,23 +235,7 @@ export function createClient(options: ClientOptions): Client {
 					id = headers.get("mcp-session-id") ?? undefined;
 				},
 			);
-			if (!isObject(message.result))
-				throw new ClientError(
-					`the MCP server answered initialize with an error: ${JSON.stringify(message.error)}`,
-					"refused",
-				);
-			const { protocolVersion, serverInfo, capabilities } = message.result;
-			const { version } = isObject(serverInfo) ? serverInfo : {};
-			const { prompts, experimental } = Object(capabilities);
-			const session = {
-				id,
-				protocolVersion: visibleAscii(protocolVersion),
-				serverVersion: visibleAscii(version),
-				...(isObject(prompts) && { hasPrompts: true }),
-				...(isObject(experimental) && {
-					experimental: Object.keys(experimental),
-				}),
-			};
+			const session = readSession(message, id);
 			const note = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 			const status = await notify("POST", session, note, signal);
 			if (status < 300) return session;
@@ -254,6 +247,19 @@ export function createClient(options: ClientOptions): Client {
 		async disconnect(session, signal) {
 			await notify("DELETE", session, undefined, signal);
 		},
+	};
+}
+
+function readSession({ result, error }: ClientResponse["message"], id: string | undefined): ClientSession {
+	if (!isObject(result))
+		throw new ClientError(`the MCP server answered initialize with an error: ${JSON.stringify(error)}`, "refused");
+	const { prompts, experimental } = Object(result.capabilities);
+	return {
+		id,
+		protocolVersion: visibleAscii(result.protocolVersion),
+		serverVersion: visibleAscii(Object(result.serverInfo).version),
+		...(isObject(prompts) && { hasPrompts: true }),
+		...(isObject(experimental) && { experimental: Object.keys(experimental) }),
 	};
 }
 

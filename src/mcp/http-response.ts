@@ -1,9 +1,11 @@
-// Builds HTTP responses: an event stream of one event, or plain JSON.
+// Builds HTTP responses: an event stream with the response, and notifications of progress before it, or plain JSON.
 
-import { HeaderCache } from "./fast/header-cache.ts";
-import { inOnePiece } from "./fast/one-piece.ts";
-import type { RpcResponse } from "./server.ts";
+import { usesFastPath } from "./fast/switch.ts";
+import type { RpcResponse } from "./json-rpc.ts";
 import { encodeMessage } from "./sse.ts";
+
+const sendsInOnePiece = usesFastPath("one-piece");
+const maxPlainBytes = 15_000;
 
 export const sseHeaders = {
 	"Content-Type": "text/event-stream",
@@ -15,31 +17,44 @@ const varyingHeaders = { Vary: "Accept-Encoding" };
 const gzipHeaders = { ...varyingHeaders, "Content-Encoding": "gzip" };
 
 /**
- * Returns a function that turns an RpcResponse into an HTTP response with one SSE event. If `sessionId` is given, each
- * HTTP response has it in the header Mcp-Session-Id.
+ * Returns a function that turns an encoded RpcResponse into an HTTP response. If `sessionId` is given, each HTTP response
+ * has it in the header Mcp-Session-Id.
  */
-export function createEventResponder(sessionId?: string): (response: RpcResponse, requestHeaders: Headers) => Response {
-	const cache = new HeaderCache(
-		(more: Record<string, string>) =>
-			new Headers({
-				...sseHeaders,
-				...more,
-				...(sessionId && { "Mcp-Session-Id": sessionId }),
-			}),
-	);
+export function createEventResponder(
+	sessionId?: string,
+): (response: Exclude<RpcResponse, { kind: "text" }>, requestHeaders: Headers) => Response {
+	// By the object that the headers are made from: making them costs more than sending them.
+	const made = new WeakMap<object, Headers>();
+	const headersFrom = (more: Record<string, string>) => {
+		const known = made.get(more);
+		if (known) return known;
+		const headers = new Headers({ ...sseHeaders, ...more, ...(sessionId && { "Mcp-Session-Id": sessionId }) });
+		made.set(more, headers);
+		return headers;
+	};
 	return (response, requestHeaders) => {
-		if (response.kind === "text") return frame(200, response.text, sessionId, response.headers);
 		if (response.kind === "event") {
-			const headers = cache.get(response.headers ?? sseHeaders);
-			return respond(200, inOnePiece(response.event), headers);
+			const { event, headers = sseHeaders } = response;
+			const isLong = sendsInOnePiece && event.length > maxPlainBytes;
+			return respond(200, isLong ? inOnePiece(event) : event, headersFrom(headers));
 		}
 		const { list } = response;
 		const isGzip = acceptsGzip(requestHeaders.get("accept-encoding"));
 		const gzip = isGzip ? list.gzip() : undefined;
-		const headers = cache.get(gzip ? gzipHeaders : varyingHeaders);
+		const headers = headersFrom(gzip ? gzipHeaders : varyingHeaders);
 		// Nothing was awaited, so Bun sends the body in one piece.
 		return respond(200, gzip ?? list.plain(), headers);
 	};
+}
+
+/** Bun sends a stream in one piece, but other long bodies that are ready after an `await` in pieces of 2 KB. */
+function inOnePiece(bytes: Uint8Array): ReadableStream {
+	return new ReadableStream({
+		start(controller) {
+			controller.enqueue(bytes);
+			controller.close();
+		},
+	});
 }
 
 /** Returns an MCP response as the bytes of one uncompressed SSE event. */
@@ -94,4 +109,43 @@ export function acceptsGzip(header: string | null): boolean {
 		if (!/^\s*(x-)?gzip\s*$/i.test(coding)) return false;
 		return !parameters.some((one) => /^\s*q\s*=\s*0(\.0*)?\s*$/i.test(one));
 	});
+}
+
+/**
+ * Runs `work`, which handles an MCP request. If `work` sends notifications, resolves with an event stream of these
+ * notifications and then the response, if there is one. Otherwise resolves with `finish(response)`.
+ */
+export function streamResponse<Outcome extends RpcResponse | undefined>(
+	work: (notify: (notification: string) => void) => Promise<Outcome>,
+	finish: (response: Outcome) => Response,
+): Promise<Response> {
+	const { promise, resolve, reject } = Promise.withResolvers<Response>();
+	let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+	let isOpen = true;
+	const send = (bytes: Uint8Array) => {
+		if (isOpen) controller?.enqueue(bytes);
+	};
+	const begin = () => {
+		const body = new ReadableStream<Uint8Array>({
+			start(given) {
+				controller = given;
+			},
+			cancel() {
+				isOpen = false;
+			},
+		});
+		resolve(new Response(body, { headers: sseHeaders }));
+	};
+	work((notification) => {
+		if (!controller) begin();
+		send(Buffer.from(encodeMessage(notification)));
+	}).then((response) => {
+		if (!controller) return resolve(finish(response));
+		if (response) send(eventBytes(response));
+		if (!isOpen) return;
+		// A cancelled tool may still report progress.
+		isOpen = false;
+		controller.close();
+	}, reject);
+	return promise;
 }

@@ -3,6 +3,7 @@
 
 import { parseJson } from "../lib/json.ts";
 import { MemberReader } from "./json-text.ts";
+import type { PreparedEvent } from "./sse.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -71,13 +72,14 @@ export type RpcMessage =
 
 /**
  * Thrown for an invalid JSON-RPC message. `id` is the message's id as JSON text, for the error response; "null" if no
- * id could be read.
+ * id could be read. `status` is the HTTP status of the error response.
  */
 export class MalformedMessage extends RpcError {
 	constructor(
 		code: number,
 		message: string,
 		readonly id: string = "null",
+		readonly status: number = 400,
 	) {
 		super(code, message);
 	}
@@ -121,9 +123,38 @@ export function parseMessage(text: string): RpcMessage {
 	return { kind: "request", id, method, params, text, paramsAt };
 }
 
+/** The outcome of an MCP request: "tool_error" is a result with `isError: true`, "rpc_error" a JSON-RPC error. */
+export type Outcome = "ok" | "tool_error" | "rpc_error";
+
+/** An MCP server's response to a request: JSON text, a complete SSE event, or a prepared list of tools. */
+export type RpcResponse =
+	| TextResponse
+	/** A response that another MCP server sent as an SSE event. It is passed on without being parsed. */
+	| (ResponseFacts & { kind: "event"; event: Uint8Array })
+	/** The response to `tools/list`, encoded and compressed in advance (fast/tool-list.ts). */
+	| (ResponseFacts & { kind: "list"; list: PreparedEvent });
+
+interface ResponseFacts {
+	outcome: Outcome;
+	errorCode?: number;
+	headers?: Record<string, string>;
+}
+
+export interface TextResponse extends ResponseFacts {
+	kind: "text";
+	text: string;
+	/** The protocol version of the new MCP session, if this is the response to `initialize`. */
+	initialized?: string;
+}
+
 /** Returns the JSON text of a JSON-RPC response with a result. `id` and `result` are JSON text, too. */
 export function resultResponse(id: string, result: string): string {
 	return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
+}
+
+/** Builds the response to a request. `id` and `result` are JSON text. */
+export function textResponse(id: string, result: string, outcome: Outcome = "ok"): TextResponse {
+	return { kind: "text", text: resultResponse(id, result), outcome };
 }
 
 /** Returns the JSON text of a JSON-RPC response with an error. `id` is JSON text, too. */
@@ -152,6 +183,6 @@ function isId(text: string): boolean {
  * Returns the error for an invalid JSON-RPC message. `what` describes the problem; `id` is the message's id as JSON
  * text.
  */
-export function invalidRequest(what: string, id?: string): MalformedMessage {
-	return new MalformedMessage(errorCode.invalidRequest, `Invalid request: ${what}`, id);
+export function invalidRequest(what: string, id?: string, status?: number): MalformedMessage {
+	return new MalformedMessage(errorCode.invalidRequest, `Invalid request: ${what}`, id, status);
 }

@@ -7,15 +7,18 @@ import type { Log } from "../lib/log.ts";
 import type { Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
-import { type PreparedEvent, ToolList } from "./fast/tool-list.ts";
+import { ToolList } from "./fast/tool-list.ts";
 import {
 	errorCode,
 	errorResponse,
 	isObject,
 	type JsonObject,
+	type Outcome,
 	RpcError,
 	type RpcRequest,
-	resultResponse,
+	type RpcResponse,
+	type TextResponse,
+	textResponse,
 } from "./json-rpc.ts";
 import { briefSchema } from "./json-schema.ts";
 import { modernVersion, serverInfoKey } from "./modern.ts";
@@ -56,34 +59,6 @@ export interface Caller {
 	onMessage?: ToolCall["onMessage"];
 }
 
-/** The outcome of an MCP request: "tool_error" is a result with `isError: true`, "rpc_error" a JSON-RPC error. */
-export type Outcome = "ok" | "tool_error" | "rpc_error";
-
-/** An MCP server's response to a request: JSON text, a complete SSE event, or a prepared list of tools. */
-export type RpcResponse =
-	| TextResponse
-	/** A response that another MCP server sent as an SSE event. It is passed on without being parsed. */
-	| (ResponseFacts & { kind: "event"; event: Uint8Array })
-	/** The response to `tools/list`, encoded and compressed in advance (fast/tool-list.ts). */
-	| (ResponseFacts & { kind: "list"; list: PreparedEvent });
-
-interface ResponseFacts {
-	outcome: Outcome;
-	errorCode?: number;
-	headers?: Record<string, string>;
-}
-
-interface TextResponse extends ResponseFacts {
-	kind: "text";
-	text: string;
-	/** The protocol version of the new MCP session, if this is the response to `initialize`. */
-	initialized?: string;
-}
-
-function textResponse(id: string, result: string, outcome: Outcome = "ok"): TextResponse {
-	return { kind: "text", text: resultResponse(id, result), outcome };
-}
-
 /**
  * Builds the response to a `tools/call` request. `id` and `result` are JSON text. For a client of the stateless MCP
  * revision (2026-07-28), adds the member `resultType`, which that revision requires, to the result.
@@ -91,48 +66,6 @@ function textResponse(id: string, result: string, outcome: Outcome = "ok"): Text
 export function toolResponse(id: string, { modern }: Caller, result: string, outcome: Outcome): TextResponse {
 	const text = modern ? withMembers({ resultType: "complete" }, result) : result;
 	return textResponse(id, text, outcome);
-}
-
-/**
- * Builds the response to a `tools/call` request that the client has to repeat with the answer of the person who uses it.
- * `inputRequests` are the questions by name; the client sends `requestState` back unchanged. Only for a caller with
- * `elicits`. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
- */
-export function inputRequired(
-	id: string,
-	inputRequests: Record<string, ElicitationRequest>,
-	requestState: string,
-): TextResponse {
-	const resultType = inputRequiredType;
-	const result = { resultType, inputRequests, requestState };
-	return textResponse(id, JSON.stringify(result));
-}
-
-/** The `resultType` of a response to `tools/call` that asks for input. */
-export const inputRequiredType = "input_required";
-
-/**
- * A form that the person who uses an MCP client is asked to fill in. `requestedSchema` is the JSON Schema of a flat
- * object. https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
- */
-export interface ElicitationRequest {
-	method: "elicitation/create";
-	params: { mode: "form"; message: string; requestedSchema: JsonObject };
-}
-
-/**
- * Returns what the person who uses an MCP client answered to the question `name`. Undefined if a `tools/call` has no
- * answer to it. `content` holds the fields of the form if `action` is "accept".
- */
-export function elicitedAnswer(
-	{ inputResponses }: JsonObject,
-	name: string,
-): { action: "accept" | "decline" | "cancel"; content: JsonObject } | undefined {
-	const answer = isObject(inputResponses) ? inputResponses[name] : undefined;
-	if (!isObject(answer)) return undefined;
-	const { action, content } = answer;
-	if (action !== "accept" && action !== "decline" && action !== "cancel") return undefined;
-	return { action, content: isObject(content) ? content : {} };
 }
 
 const methods = new Set([

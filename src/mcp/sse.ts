@@ -22,6 +22,16 @@ export function onOneLine(json: string): string {
 	return json.replace(/[\r\n]+/g, " ");
 }
 
+/** A server's response as one SSE event, available uncompressed and as gzip, since not every client accepts gzip. */
+export interface PreparedEvent {
+	plain(): Uint8Array;
+	/**
+	 * Returns the SSE event as one gzip file; undefined if compression would save nothing. The file is valid until this is
+	 * called for another event with the same list.
+	 */
+	gzip(): Uint8Array | undefined;
+}
+
 const maxLines = 100_000;
 
 /**

@@ -4,23 +4,42 @@
 // access.ts has checked before whether the caller is allowed.
 
 import type { Principal } from "../lib/principal.ts";
-import { methodNotAllowed, readBody } from "../lib/program/listen.ts";
+import { maxQuietSeconds, methodNotAllowed, readBody } from "../lib/program/listen.ts";
+import { readTrace } from "../lib/trace-context.ts";
+import { ClientSignal } from "./client-signal.ts";
 import { refuseWhileDraining } from "./draining.ts";
-import { frame } from "./http-response.ts";
-import { errorResponse } from "./json-rpc.ts";
-import { createLegacyHandler, endSession } from "./legacy.ts";
-import { createModernHandler, isModern, modernVersion } from "./modern.ts";
-import { admit, type ReadOptions, Refusal, readMessage } from "./read-message.ts";
-import type { Server } from "./server.ts";
-import type { Sessions } from "./session.ts";
+import { createEventResponder, frame, json, respond, sseHeaders, streamResponse } from "./http-response.ts";
+import {
+	errorCode,
+	errorResponse,
+	invalidRequest,
+	isObject,
+	MalformedMessage,
+	parseMessage,
+	RpcError,
+	type RpcMessage,
+	type RpcNotification,
+	type RpcRequest,
+	type RpcResponse,
+} from "./json-rpc.ts";
+import { canElicit, checkModern, clientName, modernVersion, versionKey } from "./modern.ts";
+import { type Caller, protocolVersions, type Server } from "./server.ts";
+import type { Session, Sessions } from "./session.ts";
 
-export interface EndpointOptions extends ReadOptions {
+export interface EndpointOptions {
 	server: Server;
 	/**
 	 * The sessions of the MCP server, or a constant session id that all clients get. With a constant id, the server sends
 	 * no notifications before a response.
 	 */
 	sessions: Sessions | string;
+	/**
+	 * Maximum size of an HTTP request body in bytes. A longer body gets HTTP 413, even if the request has no
+	 * Content-Length.
+	 */
+	maxBodyBytes: number;
+	/** Milliseconds in which a request body has to arrive completely. Default: 10,000. */
+	bodyTimeoutMs?: number;
 	/** Whether the server is about to end, so that it refuses calls and new sessions. Default: never. */
 	isDraining?(): boolean;
 }
@@ -34,48 +53,184 @@ export type EndpointHandler = (
 	principal?: Principal,
 ) => Response | Promise<Response>;
 
+/** All versions before the stateless one. A version that our servers do not offer counts as the nearest offered one. */
+const legacyVersions = new Set(["2024-11-05", "2025-03-26"]).union(new Set<string>(protocolVersions));
+
 /**
  * Returns the HTTP handler of an MCP endpoint. It accepts POST and, if the server has sessions, DELETE. Other HTTP
  * methods get 405.
  */
 export function createEndpoint(options: EndpointOptions): EndpointHandler {
-	const { server, sessions, maxBodyBytes, bodyTimeoutMs = 10_000 } = options;
-	const { isDraining = () => false } = options;
-	const hasSessions = typeof sessions !== "string";
-	const legacy = createLegacyHandler(server, sessions);
-	const modern = createModernHandler(server, { streams: hasSessions });
+	const { server, maxBodyBytes, bodyTimeoutMs = 10_000, isDraining = () => false } = options;
+	const sharedId = typeof options.sessions === "string" ? options.sessions : undefined;
+	const sessions = typeof options.sessions === "string" ? undefined : options.sessions;
+	const respondLegacy = createEventResponder(sharedId);
+	const respondModern = createEventResponder();
 
 	const post: EndpointHandler = async (request, http, principal) => {
 		const { headers } = request;
-		const refused = admit(request, http);
-		if (refused) return refuse(refused, headers);
-		const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
-		const message = readMessage(body, maxBodyBytes);
-		if (message.kind === "refusal") return refuse(message, headers);
-		if (message.kind === "request" && isDraining()) {
-			const refused = refuseWhileDraining(message);
+		let id = "null";
+		try {
+			checkType(headers.get("content-type"));
+			// Bun closes connections that are silent for 10 s, even during a slow tool. The new limit stays with the connection.
+			// Without any, a connection whose client has vanished would stay open forever.
+			http.timeout(request, maxQuietSeconds);
+			const message = parseMessage(decodeBody(await readBody(request, maxBodyBytes, bodyTimeoutMs), maxBodyBytes));
+			const refused = message.kind === "request" && isDraining() && refuseWhileDraining(message);
 			if (refused) return refused;
+			if (message.kind === "request") id = message.id;
+			const modern = isModern(headers, message);
+			if (modern) checkModern(headers, message);
+			const session = modern ? undefined : findSession(headers, message);
+			if (message.kind === "request") return await answer(message, request, modern, session, principal);
+			// Request ids are unique only within their session.
+			if (message.kind === "notification" && message.method === "notifications/cancelled")
+				session?.cancel(message.params.requestId);
+			return respond(202, null, sharedId && !modern ? { "Mcp-Session-Id": sharedId } : {});
+		} catch (error) {
+			if (error instanceof MalformedMessage) return refuse(error, headers);
+			if (!(error instanceof RpcError)) throw error;
+			return json(400, errorResponse(id, error));
 		}
-		if (message.kind !== "response" && isModern(headers, message)) return modern(request, message, principal);
-		const answered = await legacy(request, message, principal);
-		return answered instanceof Refusal ? refuse(answered, headers) : answered;
 	};
 
-	function refuse({ status, error }: Refusal, headers: Headers): Response {
+	/** Returns the session that the headers name; undefined if they name none. Throws if it or the version is wrong. */
+	function findSession(headers: Headers, message: RpcMessage): Session | undefined {
+		const id = message.kind === "request" ? message.id : undefined;
+		const version = headers.get("mcp-protocol-version");
+		if (version !== null && !legacyVersions.has(version))
+			throw invalidRequest("MCP-Protocol-Version is not a version of MCP", id);
+		const sessionId = sessions ? headers.get("mcp-session-id") : null;
+		if (!sessions || !sessionId) return undefined;
+		const session = sessions.find(sessionId);
+		if (!session) throw new MalformedMessage(errorCode.sessionNotFound, "Session not found", id, 404);
+		// An offered version, but not the one that the client negotiated.
+		const { protocolVersion } = session;
+		if (version !== protocolVersion && protocolVersions.some((offered) => offered === version))
+			throw invalidRequest(`MCP-Protocol-Version is not ${protocolVersion}, the version of this session`, id);
+		return session;
+	}
+
+	async function answer(
+		message: RpcRequest,
+		request: Request,
+		modern: boolean,
+		session: Session | undefined,
+		principal: Principal | undefined,
+	): Promise<Response> {
+		const { headers } = request;
+		const flight = session?.begin(message.id);
+		const caller: Caller = {
+			modern,
+			session,
+			// Without a session, only closing the connection cancels: an id could be the one of another client's request.
+			signal: flight?.signal ?? new ClientSignal(request),
+			notify: undefined,
+			principal,
+			// With a session, a request to the client would need a stream. Behind the gateway, a client of the stateless revision
+			// can be asked.
+			elicits: modern ? canElicit(message) : (principal?.elicits ?? false),
+			requestId: requestIdIn(headers),
+			trace: readTrace(headers, message.params._meta),
+		};
+		if (!sessions || !wantsProgress(message))
+			return finish(message, modern, expected(await server.handle(message, caller), flight), headers);
+		return streamResponse(
+			async (notify) => expected(await server.handle(message, { ...caller, notify }), flight),
+			(response) => finish(message, modern, response, headers),
+		);
+	}
+
+	function finish(
+		{ method, params }: RpcRequest,
+		modern: boolean,
+		response: RpcResponse | undefined,
+		requestHeaders: Headers,
+	): Response {
+		if (!response) return respond(200, "", sseHeaders);
+		if (response.kind !== "text") return (modern ? respondModern : respondLegacy)(response, requestHeaders);
+		const { text, headers, initialized, errorCode: code } = response;
+		if (modern) {
+			// 404 is for unknown methods. Clients would take it for an error of the transport and hide the error of an unknown tool.
+			const isUnknown = code === errorCode.methodNotFound && method !== "tools/call";
+			const isIncapable = code === errorCode.missingCapability;
+			return isUnknown || isIncapable
+				? json(isUnknown ? 404 : 400, text, headers)
+				: frame(200, text, undefined, headers);
+		}
+		if (!sessions || !initialized) return frame(200, text, sharedId, headers);
+		return frame(200, text, sessions.open(initialized, clientName(params.clientInfo) ?? "unknown").id, headers);
+	}
+
+	function refuse(error: MalformedMessage, headers: Headers): Response {
 		// Clients of the stateless revision get no session id.
-		const sessionId = hasSessions || namesModern(headers) ? undefined : sessions;
+		const sessionId = namesModern(headers) ? undefined : sharedId;
 		// The rest of the body may still arrive after a timeout.
-		const more = status === 408 ? { Connection: "close" } : undefined;
-		return frame(status, errorResponse(error.id, error), sessionId, more);
+		const more = error.status === 408 ? { Connection: "close" } : undefined;
+		return frame(error.status, errorResponse(error.id, error), sessionId, more);
 	}
 
 	return (request, http, principal) => {
 		if (request.method === "POST") return post(request, http, principal);
-		if (!hasSessions || namesModern(request.headers)) return methodNotAllowed("POST");
+		if (!sessions || namesModern(request.headers)) return methodNotAllowed("POST");
 		return request.method === "DELETE" ? endSession(request, sessions) : methodNotAllowed("POST, DELETE");
 	};
 }
 
+/** Whether the header or the `_meta` of a message names the stateless revision. */
+function isModern(headers: Headers, message: RpcMessage): message is RpcRequest | RpcNotification {
+	if (message.kind === "response") return false;
+	const { _meta } = message.params;
+	return namesModern(headers) || (isObject(_meta) && versionKey in _meta);
+}
+
 function namesModern(headers: Headers): boolean {
 	return headers.get("mcp-protocol-version") === modernVersion;
+}
+
+/** Ends a request of its session. Returns undefined if the client cancelled it, and so expects no response. */
+function expected(response: RpcResponse, flight: ReturnType<Session["begin"]> | undefined): RpcResponse | undefined {
+	flight?.end();
+	return flight?.signal.aborted ? undefined : response;
+}
+
+function wantsProgress({ method, params }: RpcRequest): boolean {
+	return method === "tools/call" && isObject(params._meta) && params._meta.progressToken !== undefined;
+}
+
+/** Handles an HTTP DELETE request, with which an MCP client ends its session. */
+function endSession({ headers }: Request, sessions: Sessions): Response {
+	const id = headers.get("mcp-session-id");
+	if (id === null) return new Response("Mcp-Session-Id is missing\n", { status: 400 });
+	return sessions.end(id) ? new Response(null, { status: 204 }) : new Response("Session not found\n", { status: 404 });
+}
+
+/** Returns the X-Request-Id header of a request if it is safe to write to the log, otherwise undefined. */
+function requestIdIn(headers: Headers): string | undefined {
+	const id = headers.get("x-request-id");
+	return id !== null && /^[\w.:-]{1,64}$/.test(id) ? id : undefined;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function decodeBody(body: Uint8Array | "late" | "too long", maxBodyBytes: number): string {
+	if (body === "late") throw invalidRequest("the request body did not arrive in time", undefined, 408);
+	if (body === "too long")
+		throw invalidRequest(`the request body is longer than ${maxBodyBytes} bytes`, undefined, 413);
+	try {
+		return utf8.decode(body);
+	} catch {
+		// The error of the decoder has no more details.
+		throw new MalformedMessage(errorCode.parse, "Parse error");
+	}
+}
+
+const jsonType = "application/json";
+
+/** Throws unless a Content-Type header means JSON. A missing header counts as JSON. */
+function checkType(contentType: string | null): void {
+	if (contentType === null || contentType === jsonType) return;
+	const mediaType = contentType.split(";", 1)[0] ?? "";
+	if (mediaType.trim().toLowerCase() !== jsonType)
+		throw invalidRequest("Content-Type is not application/json", undefined, 415);
 }

@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { maxQuietSeconds } from "../../src/mcp/read-message.ts";
+import { maxQuietSeconds } from "../../src/lib/program/listen.ts";
 import { modernRequest } from "../support/both-servers.ts";
 import { freePort } from "../support/free-port.ts";
 import { gatewayToken, startTestGateway, type TestGateway } from "../support/gateway.ts";

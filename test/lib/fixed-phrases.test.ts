@@ -11,7 +11,7 @@ test.each([
 	["Method not found: ", "mcp/server.ts"],
 	["Internal error", "mcp/server.ts"],
 	["Parse error", "mcp/json-rpc.ts"],
-	["Session not found", "mcp/legacy.ts"],
+	["Session not found", "mcp/streamable-http.ts"],
 	["Host header is not allowed", "mcp/access.ts"],
 	["Gateway error: ", "gateway/routing/routing.ts"],
 	['"InstanceNotFound"', "gateway/routing/routing.ts"],

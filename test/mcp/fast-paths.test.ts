@@ -38,5 +38,5 @@ test("MCP_FAST_PATHS=no-NAME switches one fast path off", async () => {
 		stdout: "pipe",
 	});
 	expect(await child.exited).toBe(0);
-	expect((await child.stdout.text()).trim()).toBe("tool-list,header-cache");
+	expect((await child.stdout.text()).trim()).toBe("tool-list");
 });

@@ -83,6 +83,7 @@ export async function startTestGateway(
 		settings: { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" },
 		fetch: gateway.fetch,
 		log: recorded.log,
+		responses: gateway.responses,
 	});
 
 	const close = async () => {

@@ -3,9 +3,9 @@
 
 import { type Client, Events, type Interaction } from "discord.js";
 import { type ApprovalAnswer, approvalMethod } from "../../mcp/approval.ts";
-import { errorCode, RpcError, type RpcRequest } from "../../mcp/json-rpc.ts";
+import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
-import { type Caller, type OtherMethod, type RpcResponse, type ToolSource, toolResponse } from "../../mcp/server.ts";
+import { type Caller, type OtherMethod, type ToolSource, toolResponse } from "../../mcp/server.ts";
 import { invalidParameters, isErrorResult, readToolCall, ToolError } from "../../mcp/tool.ts";
 import { createApprovalButtons } from "./approval-buttons.ts";
 import { CallStopped } from "./call-preview.ts";

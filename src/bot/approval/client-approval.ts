@@ -4,8 +4,9 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import { randomBytes } from "node:crypto";
-import type { RpcRequest } from "../../mcp/json-rpc.ts";
-import { type Caller, inputRequired, type RpcResponse, toolCall, toolResponse } from "../../mcp/server.ts";
+import { inputRequired } from "../../mcp/elicitation.ts";
+import type { RpcRequest, RpcResponse } from "../../mcp/json-rpc.ts";
+import { type Caller, toolCall, toolResponse } from "../../mcp/server.ts";
 import { errorResult, invalidParameters, isErrorResult, ToolError } from "../../mcp/tool.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import { insertDecided, selectApproval } from "../store/tables/approvals.ts";

@@ -1,7 +1,7 @@
 // The question to the person at an MCP client: who asks, the arguments and the plan in full, and a form to approve or deny.
 
+import { type ElicitationRequest, elicitedAnswer } from "../../mcp/elicitation.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
-import { type ElicitationRequest, elicitedAnswer } from "../../mcp/server.ts";
 import { oneField, truncate } from "../discord/text.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 import { argumentsOf, planOf, principalOf } from "./request-message.ts";

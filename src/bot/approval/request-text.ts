@@ -2,8 +2,9 @@
 
 import { rootPrincipal } from "../../lib/principal.ts";
 import { pendingKey } from "../../mcp/approval.ts";
+import { inputRequiredType } from "../../mcp/elicitation.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
-import { inputRequiredType, withMembers } from "../../mcp/server.ts";
+import { withMembers } from "../../mcp/server.ts";
 import { errorResult, textResult } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";

@@ -2,10 +2,9 @@
 // in and out. The caller has checked the Host header, the Origin and the token. Errors are JSON: {"error": "text"}.
 
 import type { Log } from "../../lib/log.ts";
-import { type ListenOptions, methodNotAllowed, readBody } from "../../lib/program/listen.ts";
+import { type ListenOptions, maxQuietSeconds, methodNotAllowed, readBody } from "../../lib/program/listen.ts";
 import { json } from "../../mcp/http-response.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
-import { maxQuietSeconds } from "../../mcp/read-message.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import {
 	type DocumentRequest,

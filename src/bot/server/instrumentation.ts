@@ -4,10 +4,16 @@
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { quoted } from "../../lib/text.ts";
-import { errorCode, isObject, type JsonObject, RpcError, type RpcRequest } from "../../mcp/json-rpc.ts";
-import { countRequest } from "../../mcp/metrics.ts";
+import {
+	errorCode,
+	isObject,
+	type JsonObject,
+	RpcError,
+	type RpcRequest,
+	type RpcResponse,
+} from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
-import { type Caller, countedMethod, type RpcResponse, type Server, type ToolSet } from "../../mcp/server.ts";
+import { type Caller, countedMethod, type Server, type ToolSet } from "../../mcp/server.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import { callFacts } from "../tool/call-facts.ts";
 import type { BotContext } from "../tool/context.ts";
@@ -61,7 +67,7 @@ export function observe(server: Server, { select, metrics, log, audit, isRecorde
 			idle?.resolve();
 			idle = undefined;
 		}
-		countRequest(metrics, request, response);
+		metrics.requests.add([countedMethod(request), response.outcome]);
 		const ms = performance.now() - from;
 		const { set, context } = select(caller.principal);
 		const { tool, args } = resolveOrUnknown(request, set);
@@ -115,7 +121,7 @@ export function observe(server: Server, { select, metrics, log, audit, isRecorde
 	async function handleOther(request: RpcRequest, originalCaller: Caller): Promise<RpcResponse> {
 		const caller = withId(originalCaller);
 		const response = await server.handle(request, caller);
-		countRequest(metrics, request, response);
+		metrics.requests.add([countedMethod(request), response.outcome]);
 		const level = response.errorCode === undefined ? "debug" : "info";
 		log[level]("MCP request finished", {
 			...callerFields(caller),

@@ -21,8 +21,8 @@ import {
 } from "../../lib/config.ts";
 import { logSettings, readLogOptions } from "../../lib/log.ts";
 import type { HealthAddress } from "../../lib/program/health.ts";
+import { maxQuietSeconds } from "../../lib/program/listen.ts";
 
-import { maxQuietSeconds } from "../../mcp/read-message.ts";
 import { readStoreSettings, storeVariables } from "../store/settings.ts";
 import { type Pins, pinGuilds } from "./pins.ts";
 import { hostsOf, readSignInSettings, signInIssues, signInVariables } from "./sign-in.ts";

@@ -2,9 +2,9 @@
 
 import { parseJson } from "../../lib/json.ts";
 import type { Signal } from "../../lib/signal.ts";
-import type { RpcRequest } from "../../mcp/json-rpc.ts";
+import type { RpcRequest, RpcResponse } from "../../mcp/json-rpc.ts";
 import { isObject, type JsonObject, parseMessage, RpcError } from "../../mcp/json-rpc.ts";
-import type { Caller, RpcResponse } from "../../mcp/server.ts";
+import type { Caller } from "../../mcp/server.ts";
 import type { RecentCalls } from "../calls/recent-calls.ts";
 import { listInstances } from "../catalog/catalog.ts";
 import type { See } from "../catalog/scoped-catalogs.ts";

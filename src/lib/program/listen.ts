@@ -2,7 +2,14 @@
 
 import { ConfigError } from "../config.ts";
 import type { Log } from "../log.ts";
+import type { Counter } from "../metrics.ts";
 import { within } from "../wait.ts";
+
+/**
+ * Seconds for which an HTTP connection may be silent, such as during a long tool call, before Bun closes it. It is the
+ * longest limit that Bun supports.
+ */
+export const maxQuietSeconds = 255;
 
 export interface ListenOptions {
 	hostname: string;
@@ -12,6 +19,8 @@ export interface ListenOptions {
 	settings: { hostname: string; port: string };
 	fetch(request: Request, http: Bun.Server<undefined>): Response | Promise<Response>;
 	log: Log;
+	/** Counts the responses by their status. */
+	responses?: Counter;
 	/**
 	 * Whether other processes of the same user may listen on the same port (SO_REUSEPORT), so that one can take over from
 	 * another. Each new connection then goes to one of them. All of them must set it. Linux only. Default: false.
@@ -46,10 +55,15 @@ const drainMs = 250;
  * use.
  */
 export function listen(options: ListenOptions): Listener {
-	const { hostname, port, settings, log } = options;
+	const { hostname, port, settings, log, responses } = options;
 	let http: Bun.Server<undefined>;
 	let isDraining = false;
+	const count = (status: number) => {
+		responses?.add([String(status)]);
+		if (responses && status >= 400) log.debug("answered an HTTP request with an error status", { status });
+	};
 	const ending = (response: Response): Response => {
+		count(response.status);
 		if (isDraining) response.headers.set("Connection", "close");
 		return response;
 	};
@@ -63,9 +77,8 @@ export function listen(options: ListenOptions): Listener {
 				return response instanceof Promise ? response.then(ending) : ending(response);
 			},
 			error(error) {
-				log.error("could not handle an HTTP request: internal error", {
-					error,
-				});
+				count(500);
+				log.error("could not handle an HTTP request: internal error", { error });
 				return new Response("Internal error\n", { status: 500 });
 			},
 			development: false,

@@ -1,7 +1,7 @@
 // Recognizes a tool's result as nearly every server writes it: one SSE event, with the members in the usual order and no
 // white space between them. The id of such an event can be replaced without parsing the rest, which is passed on as bytes.
 
-import type { ClientResponse } from "../client.ts";
+import type { JsonObject } from "../json-rpc.ts";
 import { messageOpening } from "../sse.ts";
 
 const beforeId = `${messageOpening}{"jsonrpc":"2.0","id":`;
@@ -22,7 +22,7 @@ const endings = [
 const isErrorKey = Buffer.from('"isError"');
 const keyOpenings = [Buffer.from(',"'), Buffer.from(' "')];
 
-export class PlainEvent implements ClientResponse {
+export class PlainEvent {
 	private constructor(
 		private readonly bytes: Buffer,
 		private readonly idStart: number,
@@ -61,8 +61,8 @@ export class PlainEvent implements ClientResponse {
 		return this.bytes.toString("utf8", messageOpening.length, end);
 	}
 
-	get message(): ClientResponse["message"] {
-		return JSON.parse(this.text) as ClientResponse["message"];
+	get message(): JsonObject & { result: unknown } {
+		return JSON.parse(this.text);
 	}
 
 	/** This event: of other responses, nothing. */

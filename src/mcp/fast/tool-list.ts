@@ -2,21 +2,11 @@
 // such as the id.
 
 import { type JsonObject, resultResponse } from "../json-rpc.ts";
-import { encodeMessage, messageOpening, onOneLine } from "../sse.ts";
+import { encodeMessage, messageOpening, onOneLine, type PreparedEvent } from "../sse.ts";
 import { GzipTail, minGzipBytes } from "./gzip-tail.ts";
 import { usesFastPath } from "./switch.ts";
 
 const isPrepared = usesFastPath("tool-list");
-
-/** A server's response as one SSE event, available uncompressed and as gzip, since not every client accepts gzip. */
-export interface PreparedEvent {
-	plain(): Uint8Array;
-	/**
-	 * Returns the SSE event as one gzip file; undefined if compression would save nothing. The file is valid until this is
-	 * called for another event with the same list.
-	 */
-	gzip(): Uint8Array | undefined;
-}
 
 export class ToolList {
 	readonly #tail: Buffer<ArrayBuffer>;

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { ConfigError } from "../../../src/lib/config.ts";
+import { type Counter, createRegistry } from "../../../src/lib/metrics.ts";
 import { listen, pathOf } from "../../../src/lib/program/listen.ts";
 import { recordLog } from "../../support/log.ts";
 import { exchange, requestText } from "../../support/raw-http.ts";
 
 function start(
 	fetch: (request: Request) => Response | Promise<Response>,
-	options: { port?: number; sharePort?: boolean } = {},
+	options: { port?: number; sharePort?: boolean; responses?: Counter } = {},
 ) {
 	const { log, lines } = recordLog();
 	const listener = listen({
@@ -49,6 +50,21 @@ test("an issue of the handler's is logged, and its words stay here", async () =>
 	expect(response.status).toBe(500);
 	expect(await response.text()).toBe("Internal error\n");
 	expect(server.lines.join()).toContain("inside information");
+});
+
+test("every response is counted by its status, also of a handler that throws or rejects", async () => {
+	const responses = createRegistry().counter("responses_total", "", ["status"]);
+	const answers: Record<string, () => Response | Promise<Response>> = {
+		"/ok": () => new Response(),
+		"/later": async () => new Response(null, { status: 404 }),
+		"/throws": () => {
+			throw new Error("x");
+		},
+		"/rejects": () => Promise.reject(new Error("x")),
+	};
+	await using server = start((request) => answers[pathOf(request)]?.() ?? new Response(), { responses });
+	for (const path of Object.keys(answers)) await fetch(server.url + path);
+	expect(["200", "404", "500"].map((status) => responses.value([status]))).toEqual([1, 1, 2]);
 });
 
 test("close waits for requests in flight", async () => {
