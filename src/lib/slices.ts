@@ -2,18 +2,13 @@
 
 /**
  * Runs a generator to its end and returns its result. Whenever it has taken `sliceMs` by its next `yield`, other work gets
- * its turn. `afterSlice` gets the milliseconds that each slice took.
+ * its turn.
  */
-export async function inSlices<T>(
-	work: Iterator<unknown, T>,
-	sliceMs: number,
-	afterSlice: (ms: number) => void = () => {},
-): Promise<T> {
+export async function inSlices<T>(work: Iterator<unknown, T>, sliceMs: number): Promise<T> {
 	for (;;) {
 		const from = performance.now();
 		let step = work.next();
 		while (!step.done && performance.now() - from < sliceMs) step = work.next();
-		afterSlice(performance.now() - from);
 		if (step.done) return step.value;
 		await nextTurn();
 	}

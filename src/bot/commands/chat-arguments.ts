@@ -2,8 +2,7 @@
 
 import { type Guild, type GuildBasedChannel, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
-import { memberIndex, membersOf } from "../discord/members/member-cache.ts";
-import { maxCounted } from "../discord/members/member-index.ts";
+import { findByName } from "../discord/members/name-search.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
 import { fold, inlineText } from "../discord/text.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
@@ -187,8 +186,7 @@ function memberNamed(guild: Guild, text: string): string {
 	const name = fold(text.replace(/^@/, ""));
 	const shown = inlineText(text, 50);
 	if (name === "") throw new UsageError(`${shown} is not the name of a member.`);
-	const { total, ids } = memberIndex(guild).find(name, maxFound);
-	const members = membersOf(guild, ids);
+	const { total, members } = findByName(guild, name, maxFound);
 	const owner = members.find(({ user }) => fold(user.username) === name);
 	if (owner) return owner.id;
 	const named = members.filter(({ displayName, user }) =>
@@ -210,7 +208,7 @@ function memberNamed(guild: Guild, text: string): string {
 		[
 			`${only ? `Several members are called ${shown}` : `No member is called exactly ${shown}`}. Nothing was done. Write a mention, an ID, or the username of one:`,
 			...candidates,
-			...(count > candidates.length ? [`and ${count > maxCounted ? "many" : count - candidates.length} more`] : []),
+			...(count > candidates.length ? [`and ${count - candidates.length} more`] : []),
 		].join("\n"),
 	);
 }

@@ -9,18 +9,16 @@ import type { Connection } from "../discord/connection/connection.ts";
 import { memberFields, memberName, roleLabel, roleName, time } from "../discord/describe.ts";
 import { currentMember, member, role, unknownMembers } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import { botsOf, memberIndex, membersOf } from "../discord/members/member-cache.ts";
 import {
 	comparerFor,
 	firstOf,
 	isTimedOut,
-	type MemberFilter,
 	type MemberOrder,
 	matcherFor,
 	memberOrders,
 	roleIds,
 } from "../discord/members/member-filter.ts";
-import { maxCounted } from "../discord/members/member-index.ts";
+import { findByName, nameMatcher } from "../discord/members/name-search.ts";
 import { describeBits, personHas } from "../discord/permissions.ts";
 import { countOf, fieldLine, fold, oneField, resultLines, thousands } from "../discord/text.ts";
 import {
@@ -157,12 +155,11 @@ export const listMembers = readTool({
 			);
 		const nowMs = Date.now();
 		const isFiltered = name !== undefined || Object.values(filter).some((one) => one !== undefined);
-		const request = { guild, sort, after, limit };
-		// Of all members, only those of the page are read.
-		const matching =
-			isFiltered || sort !== "id" ? candidates(guild, name, filter).filter(matcherFor(filter, nowMs)) : undefined;
-		const total = matching?.length ?? cache.size;
-		const { page, next } = matching ? pageOf(matching, request) : pageById(request);
+		const isNamed = name === undefined ? () => true : nameMatcher(foldedName(name, "name"));
+		const isMatch = matcherFor(filter, nowMs);
+		const matching = [...cache.values()].filter((member) => isMatch(member) && isNamed(member));
+		const total = matching.length;
+		const { page, next } = pageOf(matching, { guild, sort, after, limit });
 		const dependsOnNow =
 			filter.timed_out !== undefined || filter.joined_after !== undefined || filter.joined_before !== undefined;
 		const shown = page.length < total && `, ${page.length} shown`;
@@ -178,14 +175,6 @@ export const listMembers = readTool({
 		];
 	},
 });
-
-function candidates(guild: Guild, name: string | undefined, { bots }: MemberFilter): GuildMember[] {
-	if (name !== undefined) {
-		const { ids } = memberIndex(guild).find(foldedName(name, "name"), Infinity);
-		return membersOf(guild, ids);
-	}
-	return bots ? botsOf(guild) : [...guild.members.cache.values()];
-}
 
 function memberFormatter(guild: Guild, nowMs: number): (member: GuildMember) => string {
 	const order = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
@@ -230,21 +219,8 @@ function pageOf(
 	const isNext = nextAfter(guild, sort, after);
 	const rest = isNext ? members.filter(isNext) : members;
 	const page = firstOf(rest, limit, compare);
-	return { page, next: nextPage(page, rest.length > limit) };
-}
-
-function pageById({ guild, after, limit }: PageRequest): {
-	page: GuildMember[];
-	next: string[];
-} {
-	const ids = memberIndex(guild).firstIds(after || "0", limit + 1);
-	const page = membersOf(guild, ids.slice(0, limit));
-	return { page, next: nextPage(page, ids.length > limit) };
-}
-
-function nextPage(page: readonly GuildMember[], hasMore: boolean): string[] {
 	const last = page.at(-1);
-	return last && hasMore ? [`next_after=${last.id}`] : [];
+	return { page, next: last && rest.length > limit ? [`next_after=${last.id}`] : [] };
 }
 
 function nextAfter(
@@ -289,42 +265,15 @@ export const lookupUserByName = readTool({
 		const first =
 			members.length === total ? "" : isUsername ? ", of which this has the username" : `, the first ${members.length}`;
 		return [
-			total === 0
-				? `No member's name contains "${oneField(query)}".`
-				: `${total > maxCounted ? `More than ${thousands(maxCounted)}` : total} match(es)${first}:`,
+			total === 0 ? `No member's name contains "${oneField(query)}".` : `${total} match(es)${first}:`,
 			...members.map(memberFields),
 			...stillLoading(guild, connection),
 		];
 	},
 });
 
-/**
- * Finds the members with a name that contains `name`, which must be lower case without accents. Returns their number
- * (beyond `maxCounted` not all are counted) and the `limit` best matches: equal usernames first, then equal nicknames and
- * display names, then all others.
- */
-function findByName(guild: Guild, name: string, limit: number): { total: number; members: GuildMember[] } {
-	const index = memberIndex(guild);
-	const { total, ids } = index.find(name, limit);
-	const members = membersOf(guild, ids);
-	const isExact = (member: GuildMember) => hasUsername(member, name);
-	// Exact matches come first, and more of them may follow.
-	const last = total > limit ? members.at(-1) : undefined;
-	const isCut = last && !members.some(isExact) && isNamed(last, name);
-	const owner = isCut ? membersOf(guild, index.find(name, Infinity).ids).find(isExact) : members.find(isExact);
-	const others = members.filter((member) => member !== owner);
-	return {
-		total,
-		members: owner ? [owner, ...others].slice(0, limit) : members,
-	};
-}
-
 function hasUsername(member: GuildMember | undefined, name: string): boolean {
 	return member !== undefined && fold(member.user.username) === name;
-}
-
-function isNamed({ nickname, user }: GuildMember, name: string): boolean {
-	return [nickname, user.globalName, user.username].some((one) => one && fold(one) === name);
 }
 
 function foldedName(name: string, argument: string): string {

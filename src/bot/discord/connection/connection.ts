@@ -22,7 +22,7 @@ import { raceSignal, within } from "../../../lib/wait.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { describeRefused, type PrivilegedIntent, portal, privilegedIntents, refusedIntents } from "../intents.ts";
-import { completeMembers, makeCache, refreshName, trackNames } from "../members/member-cache.ts";
+import { completeMembers, makeCache } from "../members/member-cache.ts";
 import { MemberLoader } from "../members/member-loader.ts";
 import { keepObfuscated } from "../obfuscation.ts";
 import { resolveLostMessages } from "../rest/nonce.ts";
@@ -390,7 +390,6 @@ export class Connection {
 		});
 		resolveLostMessages(client.rest, this.#closing.signal);
 
-		trackNames(client);
 		this.#options.attach?.(client);
 		client.once(Events.ClientReady, () => {
 			this.#passDeferredEvents();
@@ -467,7 +466,6 @@ export class Connection {
 			if (eventsWithMembers.has(type)) completeMembers(d);
 			if (type === GatewayDispatchEvents.InteractionCreate) keepObfuscated(client, d);
 			how.read();
-			refreshName(client, event);
 		};
 		const { maxCommandAgeMs } = this.#timing;
 		const isLate = how.isReplay && this.#shards.gapMs(shard) > maxCommandAgeMs;

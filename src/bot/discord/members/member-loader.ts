@@ -8,7 +8,6 @@ import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
 import { privilegedIntents, usesIntent } from "../intents.ts";
-import { memberIndex } from "./member-cache.ts";
 
 const membersTimeoutMs = 120_000;
 
@@ -99,7 +98,6 @@ export class MemberLoader {
 				// Members who left while the bot was disconnected are still in the cache.
 				for (const gone of members.outdated) guild.members.cache.delete(gone);
 				this.#complete.add(id);
-				memberIndex(guild).rebuildSoon();
 				log.info("loaded all members of a guild", {
 					guild: id,
 					members: members.size,

@@ -1,0 +1,45 @@
+// Finding the cached members of a guild by name: a scan of the names that discord.js keeps.
+
+import type { Guild, GuildMember } from "discord.js";
+import { fold } from "../text.ts";
+import { comparerFor, firstOf } from "./member-filter.ts";
+
+const ranks = { username: 0, equal: 1, beginning: 2, inside: 3, none: 4 };
+
+const compare = comparerFor("name");
+
+/** Returns a function that says whether one of a member's names contains `query`, which must be a result of `fold`. */
+export function nameMatcher(query: string): (member: GuildMember) => boolean {
+	const rankOf = ranker(query);
+	return (member) => rankOf(member) < ranks.none;
+}
+
+/**
+ * Finds members with a name that contains `query`, which must be a result of `fold`. Returns their number and the `limit`
+ * best matches: equal usernames, then other equal names, then prefixes, then all others, each by display name. Takes
+ * about 0.2 ms per 1,000 members.
+ */
+export function findByName(guild: Guild, query: string, limit: number): { total: number; members: GuildMember[] } {
+	const rankOf = ranker(query);
+	const found: GuildMember[][] = [[], [], [], []];
+	for (const member of guild.members.cache.values()) found[rankOf(member)]?.push(member);
+	const members: GuildMember[] = [];
+	for (const group of found)
+		if (members.length < limit) members.push(...firstOf(group, limit - members.length, compare));
+	return { total: found.reduce((sum, { length }) => sum + length, 0), members };
+}
+
+function ranker(query: string): (member: GuildMember) => number {
+	if (query === "" || !query.isWellFormed()) return () => ranks.none;
+	// Folding takes most of the time, and a name of ASCII characters without the query need not be folded.
+	const mayContain = new RegExp(`${RegExp.escape(query)}|[^\\0-\\x7f]`, "i");
+	const rankOf = (name: string | null, equal: number) => {
+		if (!name || !mayContain.test(name)) return ranks.none;
+		const folded = fold(name);
+		if (folded === query) return equal;
+		const at = folded.indexOf(query);
+		return at < 0 ? ranks.none : at === 0 ? ranks.beginning : ranks.inside;
+	};
+	return ({ nickname, user: { globalName, username } }) =>
+		Math.min(rankOf(username, ranks.username), rankOf(globalName, ranks.equal), rankOf(nickname, ranks.equal));
+}
