@@ -30,7 +30,7 @@ export class GatewayProgram {
 
 	constructor(options: ProgramsOptions) {
 		this.#options = options;
-		const { log, timing, spawn, onChange } = options;
+		const { log, timing, spawn } = options;
 		this.supervisor = new Supervisor({
 			name: "gateway",
 			log,
@@ -46,7 +46,6 @@ export class GatewayProgram {
 				});
 			},
 			stopMs: () => stopMs + shutdownMs(this.#applied?.env),
-			...(onChange && { onChange }),
 		});
 	}
 

@@ -51,7 +51,7 @@ export function toJson({ program, fields, ...line }: LogLine): string {
  * Returns the line as text without colours and without control characters. A field of several lines, such as the stack
  * of an error, follows on separate lines.
  */
-export function toText({ time, level, message, fields }: LogLine): string {
+export function toText({ program, time, level, message, fields }: LogLine): string {
 	const short: Record<string, unknown> = {};
 	let long = "";
 	for (const [name, value] of Object.entries(fields)) {
@@ -59,5 +59,5 @@ export function toText({ time, level, message, fields }: LogLine): string {
 			for (const line of value.split("\n")) long += `\n  ${escapeBreaks(line)}`;
 		else short[escapeBreaks(name)] = value;
 	}
-	return textLine(time, level, message, short) + long;
+	return textLine(time, level, `${program}: ${message}`, short) + long;
 }

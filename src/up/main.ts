@@ -1,7 +1,6 @@
 // Entry point of `up`: reads the command line and the environment.
 
 import { resolve } from "node:path";
-import { styleText } from "node:util";
 import * as v from "valibot";
 import { ConfigError, parseSettings, trimEnv } from "../lib/config.ts";
 import { createLineWriter, type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
@@ -9,10 +8,9 @@ import { accessIssue, becomeOwnerOf, defaultInstances } from "../lib/program/ins
 import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { type CommandLine, runCommand, usageIssue } from "./commands.ts";
 import { commands } from "./control.ts";
-import { type LogLine, parseLine, toJson } from "./log-lines.ts";
+import { type LogLine, parseLine, toJson, toText } from "./log-lines.ts";
 import { NonBlockingScreen } from "./screen.ts";
-import { TerminalLog } from "./terminal.ts";
-import { type Output, startUp } from "./up.ts";
+import { startUp } from "./up.ts";
 
 const usage = () => `Usage: ${runs("up")} [--directory <directory>] [--help] [--version]
        ${runs("up")} status [--json] | restart <name> | restart --all | stop <name> | start <name>
@@ -48,32 +46,11 @@ process.env.NO_PROXY = "*";
 const line = readCommandLine();
 if (line) await command(line);
 
-const isTerminal = process.stdout.isTTY && env.TERM !== "dumb";
-const screen = process.stdout.isTTY ? new NonBlockingScreen(process.stdout) : undefined;
-const terminal = new TerminalLog(screen ?? process.stdout, {
-	hasColours: styleText("red", "x", { stream: process.stdout }) !== "x",
-	hasState: isTerminal,
-});
-let format: LogOptions["format"] = process.stdout.isTTY ? "text" : "json";
-const writeJson = createLineWriter(console.log);
-let held: LogLine[] = [];
-const output: Output = {
-	write(line) {
-		if (format === "json") return writeJson(toJson(line));
-		// Lines that arrive in the same turn of the event loop are written together.
-		if (held.push(line) === 1) setImmediate(flush);
-	},
-	...(isTerminal && {
-		show(programs) {
-			if (format === "text") terminal.show(programs);
-		},
-	}),
-};
-process.on("exit", () => {
-	flush();
-	screen?.end();
-});
-process.stdout.on("resize", () => terminal.redraw());
+const screen = process.stdout.isTTY ? new NonBlockingScreen() : undefined;
+let format: LogOptions["format"] = screen ? "text" : "json";
+const writeLine = createLineWriter(screen ? (text) => screen.write(`${text}\n`) : console.log);
+const write = (line: LogLine) => writeLine(format === "json" ? toJson(line) : toText(line));
+process.on("exit", () => screen?.end());
 
 await runProgram(
 	() => {
@@ -87,15 +64,9 @@ await runProgram(
 			log: { ...log, format: "json" as const },
 		};
 	},
-	(config, log) => startUp(config, log, output),
-	(line) => output.write(parseLine("up", line, new Date().toISOString())),
+	(config, log) => startUp(config, log, write),
+	(line) => write(parseLine("up", line, new Date().toISOString())),
 );
-
-function flush(): void {
-	const lines = held;
-	held = [];
-	if (lines.length > 0) terminal.write(lines);
-}
 
 function readCommandLine(): CommandLine | undefined {
 	const [word, ...names] = words;

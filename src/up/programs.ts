@@ -40,8 +40,6 @@ export interface ProgramsOptions {
 	checkBot(env: Record<string, string>): Promise<string | undefined>;
 	/** Whether a server could listen on the port at a host name or address. */
 	isFree(hostname: string, port: number): Promise<boolean>;
-	/** Called after the state of a program has changed. */
-	onChange?(): void;
 }
 
 /** A bot, with the directory entry, port and token of its last start. */
@@ -302,14 +300,13 @@ export class Programs {
 	}
 
 	#supervise(name: string, describe: () => Omit<ProgramStart, "name">): Supervisor {
-		const { log, timing, spawn, onChange } = this.#options;
+		const { log, timing, spawn } = this.#options;
 		return new Supervisor({
 			name,
 			log,
 			timing,
 			spawn: () => spawn({ name, ...describe() }),
 			stopMs: () => botStopMs,
-			...(onChange && { onChange }),
 		});
 	}
 

@@ -2,37 +2,18 @@
 // would not read what the programs log, and they would block once their pipes are full.
 
 import { constants, openSync, writeSync } from "node:fs";
-import type { Screen } from "./terminal.ts";
 
 const maxWaitingBytes = 1024 * 1024;
 const retryMs = 100;
 const lastMs = 500;
 
-type Terminal = Pick<NodeJS.WriteStream, "columns" | "rows" | "write">;
-
 /** A terminal whose `write` never blocks the process. */
-export class NonBlockingScreen implements Screen {
-	readonly #terminal: Terminal;
-	readonly #put: (bytes: Buffer) => number;
+export class NonBlockingScreen {
 	#waiting: Buffer = Buffer.alloc(0);
 	#timer: Timer | undefined;
 
-	/**
-	 * `put` writes bytes to the terminal and returns how many the terminal took, possibly 0. Default: non-blocking writes
-	 * to standard output, which is opened a second time. If that is not possible, the terminal's own blocking `write`.
-	 */
-	constructor(terminal: Terminal, put = openOutput() ?? putAll(terminal)) {
-		this.#terminal = terminal;
-		this.#put = put;
-	}
-
-	get columns(): number {
-		return this.#terminal.columns;
-	}
-
-	get rows(): number {
-		return this.#terminal.rows;
-	}
+	/** `put` writes bytes to the terminal and returns how many the terminal took, possibly 0. */
+	constructor(private readonly put = openOutput()) {}
 
 	/** Writes as much as the terminal accepts now, and buffers the rest. Drops the text if the buffer is full. */
 	write(text: string): void {
@@ -54,7 +35,7 @@ export class NonBlockingScreen implements Screen {
 
 	#take(): boolean {
 		while (this.#waiting.length > 0) {
-			const written = this.#put(this.#waiting);
+			const written = this.put(this.#waiting);
 			if (written === 0) return true;
 			this.#waiting = this.#waiting.subarray(written);
 		}
@@ -62,29 +43,26 @@ export class NonBlockingScreen implements Screen {
 	}
 }
 
-/** Opens standard output once more, so that only these writes do not wait. Returns undefined if that is not possible. */
-function openOutput(): ((bytes: Buffer) => number) | undefined {
+/**
+ * Opens standard output once more, so that only these writes do not wait. Returns the terminal's own blocking write if
+ * that is not possible.
+ */
+function openOutput(): (bytes: Buffer) => number {
 	const path = process.platform === "linux" ? "/proc/self/fd/1" : "/dev/tty";
 	const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+	let file = 1;
 	try {
-		const file = openSync(path, O_WRONLY | O_NONBLOCK | O_NOCTTY);
-		return (bytes) => {
-			try {
-				return writeSync(file, bytes);
-			} catch (error) {
-				if ((error as NodeJS.ErrnoException).code === "EAGAIN") return 0;
-				// The terminal is gone. The signal that says so ends the program.
-				return bytes.length;
-			}
-		};
+		file = openSync(path, O_WRONLY | O_NONBLOCK | O_NOCTTY);
 	} catch {
-		return undefined;
+		// Writing to it may wait.
 	}
-}
-
-function putAll(terminal: Terminal): (bytes: Buffer) => number {
 	return (bytes) => {
-		terminal.write(bytes);
-		return bytes.length;
+		try {
+			return writeSync(file, bytes);
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code === "EAGAIN") return 0;
+			// The terminal is gone. The signal that says so ends the program.
+			return bytes.length;
+		}
 	};
 }

@@ -105,8 +105,7 @@ export function formatStatus(
 	];
 }
 
-/** Returns the colour in which the state of a program is shown. */
-export function colourOf(program: ProgramStatus): "green" | "yellow" | "red" | "gray" {
+function colourOf(program: ProgramStatus): "green" | "yellow" | "red" | "gray" {
 	if (program.state === "stopped") return "gray";
 	if (isWell(program)) return "green";
 	return program.issue === undefined ? "yellow" : "red";
@@ -114,36 +113,19 @@ export function colourOf(program: ProgramStatus): "green" | "yellow" | "red" | "
 
 /** Returns the state of a program as one line. Further lines say why it does not start, or why it ended. */
 export function stateLines(program: ProgramStatus): string[] {
-	const { seconds, pid, issue, reason } = program;
-	const details = [duration(seconds), ...(pid === undefined ? [] : [`process ${pid}`]), ...constantDetails(program)];
+	const { state, seconds, pid, url, restarts, issue, reason } = program;
+	const details = [
+		duration(seconds),
+		...(pid === undefined ? [] : [`process ${pid}`]),
+		...(state === "running" && url !== undefined ? [url] : []),
+		...(restarts === 0 ? [] : [`restarted ${restarts} ${restarts === 1 ? "time" : "times"}`]),
+	];
 	return [`${stateWord(program)} (${details.join(", ")})`, ...((issue ?? reason)?.split("\n").map(escapeBreaks) ?? [])];
-}
-
-/** Returns the state of a program as one line that changes only when the state does. */
-export function shortState(program: ProgramStatus): string {
-	const { issue, reason } = program;
-	const word = stateWord(program);
-	if (issue !== undefined) {
-		// Drops the first line, such as "…/instances/alpha has 1 error:", because only one line is shown.
-		const [first = "", ...rest] = issue.split("\n");
-		const text = first.endsWith(":") && rest.length > 0 ? rest : [first, ...rest];
-		const line = text.join(" ").replace(/\s+/g, " ").trim();
-		return `${word}: ${escapeBreaks(line)}`;
-	}
-	const line = [word, ...constantDetails(program)].join(", ");
-	return reason === undefined ? line : `${line}: ${escapeBreaks(reason)}`;
 }
 
 function stateWord({ state, issue, health }: ProgramStatus): string {
 	if (state !== "running") return issue === undefined ? states[state] : "cannot start";
 	return health === undefined || health === "ok" ? states.running : escapeBreaks(health);
-}
-
-function constantDetails({ state, url, restarts }: ProgramStatus): string[] {
-	return [
-		...(state === "running" && url !== undefined ? [url] : []),
-		...(restarts === 0 ? [] : [`restarted ${restarts} ${restarts === 1 ? "time" : "times"}`]),
-	];
 }
 
 const states: Record<State, string> = {

@@ -30,8 +30,6 @@ export interface SupervisorOptions {
 	stopMs(): number;
 	log: Log;
 	timing: Timing;
-	/** Called after the state has changed. */
-	onChange?(): void;
 }
 
 const backOffMs = [1_000, 60_000] as const;
@@ -262,7 +260,6 @@ export class Supervisor {
 	#setState(state: State): void {
 		this.state = state;
 		this.since = this.#options.timing.now();
-		this.#options.onChange?.();
 	}
 }
 

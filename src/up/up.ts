@@ -10,10 +10,9 @@ import { claimState, socketPath } from "./claim.ts";
 import { listenForCommands } from "./control.ts";
 import type { Env } from "./environment.ts";
 import { isShown, type LogLine, parseLine, unexpectedLine } from "./log-lines.ts";
-import { ProcessRecord } from "./orphans.ts";
 import { startChildProcess } from "./process.ts";
 import { Programs } from "./programs.ts";
-import { type ProgramStatus, programStatus } from "./status.ts";
+import { programStatus } from "./status.ts";
 
 /** Configuration of `up`. */
 export interface UpConfig {
@@ -25,34 +24,18 @@ export interface UpConfig {
 }
 
 const pollMs = 2_000;
-const showMs = 1_000;
-const orphansMs = 4_000;
+/** Within this time, programs of a killed `up` have ended and left their ports. */
+const leavingMs = 4_000;
 const retryMs = 100;
-
-/** Receives the log lines and the states of the programs. */
-export interface Output {
-	write(line: LogLine): void;
-	/**
-	 * Called with the state of all programs when it may have changed, and at the end with an empty list. If absent, the
-	 * state is not determined.
-	 */
-	show?(programs: ProgramStatus[]): void;
-}
 
 /**
  * Starts the gateway and all bots; `close` of the result ends them. Rejects with a ConfigError if the directory does not
  * exist or another `up` runs there.
  */
-export async function startUp(config: UpConfig, log: Log, { write, show }: Output): Promise<Running> {
+export async function startUp(config: UpConfig, log: Log, write: (line: LogLine) => void): Promise<Running> {
 	const { directory } = config;
 	checkDirectory(directory, log);
 	const claim = claimState(directory);
-	const record = new ProcessRecord(claim.path);
-	const killed = await record.endOthers();
-	if (killed.length > 0)
-		log.warn("killed programs that an earlier up had left running", {
-			pids: killed,
-		});
 	const start = performance.now();
 	const programs = new Programs({
 		directory,
@@ -71,15 +54,12 @@ export async function startUp(config: UpConfig, log: Log, { write, show }: Outpu
 				if (isShown(line, level)) write(line);
 			};
 			const now = () => new Date().toISOString();
-			const child = startChildProcess({
+			return startChildProcess({
 				program,
 				env,
 				onLine: (line) => pass(parseLine(name, line, now())),
 				onErrorLine: (line) => pass(unexpectedLine(name, line, now())),
 			});
-			record.add(child.pid);
-			void child.exited.then(() => record.remove(child.pid));
-			return child;
 		},
 		async checkBot(env) {
 			const { exited } = startChildProcess({
@@ -95,7 +75,7 @@ export async function startUp(config: UpConfig, log: Log, { write, show }: Outpu
 		async isFree(hostname, port) {
 			for (;;) {
 				if (await isFree(hostname, port)) return true;
-				if (performance.now() - start > orphansMs) return false;
+				if (performance.now() - start > leavingMs) return false;
 				await Bun.sleep(retryMs);
 			}
 		},
@@ -105,7 +85,6 @@ export async function startUp(config: UpConfig, log: Log, { write, show }: Outpu
 	process.on("exit", () => {
 		if (isClosing) programs.kill();
 	});
-	const states = () => programStatus(programs, performance.now());
 	await programs.checkBeforeStart();
 	const endCommands = listenForCommands({
 		path: socketPath(directory),
@@ -114,7 +93,7 @@ export async function startUp(config: UpConfig, log: Log, { write, show }: Outpu
 			pid: process.pid,
 			version,
 			directory,
-			programs: await states(),
+			programs: await programStatus(programs, performance.now()),
 		}),
 	});
 	let isLooking = false;
@@ -137,21 +116,12 @@ export async function startUp(config: UpConfig, log: Log, { write, show }: Outpu
 	};
 	void look();
 	const timer = setInterval(look, pollMs);
-	let isOver = false;
-	const showStates = async () => {
-		const found = await states();
-		if (!isOver) show?.(found);
-	};
-	const showing = show && setInterval(showStates, showMs);
 	return {
 		async close() {
 			isClosing = true;
 			clearInterval(timer);
 			endCommands();
 			await programs.close();
-			clearInterval(showing);
-			isOver = true;
-			show?.([]);
 			claim.release();
 			isClosing = false;
 		},

@@ -15,7 +15,7 @@ test("a line of a program gets the program's name, as JSON and as text", () => {
 		ms: 3,
 		program: "alpha",
 	});
-	expect(toText(parsed)).toBe('03:04:05 INFO  bot is online instance="b" ms=3');
+	expect(toText(parsed)).toBe('03:04:05 INFO  alpha: bot is online instance="b" ms=3');
 });
 
 test("a program cannot say that a line is another's", () => {
@@ -26,7 +26,7 @@ test("a program cannot say that a line is another's", () => {
 test("the stack of an error has lines of its own as text", () => {
 	const error = "Error: no\n    at a (b.ts:1)";
 	const [first, ...rest] = toText(parseLine("alpha", line({ error, ms: 1 }), "")).split("\n");
-	expect(first).toBe("03:04:05 INFO  bot is online ms=1");
+	expect(first).toBe("03:04:05 INFO  alpha: bot is online ms=1");
 	expect(rest).toEqual(["  Error: no", "      at a (b.ts:1)"]);
 });
 

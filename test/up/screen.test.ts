@@ -6,15 +6,8 @@ import { until } from "../support/until.ts";
 
 /** A terminal that takes so many bytes at a time; none while it is paused. */
 function startScreen(most = 4) {
-	const state = { isPaused: false, text: "", columns: 80 };
-	const terminal = {
-		get columns() {
-			return state.columns;
-		},
-		rows: 24,
-		write: () => true,
-	};
-	const screen = new NonBlockingScreen(terminal, (bytes) => {
+	const state = { isPaused: false, text: "" };
+	const screen = new NonBlockingScreen((bytes) => {
 		if (state.isPaused) return 0;
 		const taken = bytes.subarray(0, most);
 		state.text += taken.toString("latin1");
@@ -60,10 +53,4 @@ test("at the end the rest is written, and a paused terminal is not waited for", 
 	state.isPaused = false;
 	screen.end();
 	expect(state.text).toBe("rest");
-});
-
-test("the size is the terminal's", () => {
-	const { screen, state } = startScreen();
-	state.columns = 40;
-	expect([screen.columns, screen.rows]).toEqual([40, 24]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatStatus, isWell, type ProgramStatus, shortState, stateLines } from "../../src/up/status.ts";
+import { formatStatus, isWell, type ProgramStatus, stateLines } from "../../src/up/status.ts";
 
 const program = (fields: Partial<ProgramStatus>): ProgramStatus => ({
 	name: "alpha",
@@ -48,7 +48,6 @@ test("the reason why a program ended is one line of its state", () => {
 	});
 	const reason = "Discord rejected the token\\u{009b}2J";
 	expect(stateLines(ended)).toEqual(["ended, will be started again (5 s, restarted 4 times)", reason]);
-	expect(shortState(ended)).toBe(`ended, will be started again, restarted 4 times: ${reason}`);
 	expect(isWell(ended)).toBe(false);
 });
 
