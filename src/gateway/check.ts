@@ -19,7 +19,7 @@ import type { GatewayConfig, Instance } from "./config/config.ts";
 import { pinVariable } from "./config/pins.ts";
 import { checkSignIn } from "./oauth/check.ts";
 import { askOccupant } from "./occupant.ts";
-import { findGuild } from "./routing/routing.ts";
+import { RouteIndex } from "./routing/routing.ts";
 import { checkStore } from "./store/store.ts";
 
 /**
@@ -150,10 +150,11 @@ function nextStep(reason: string, name: string, url: string): string {
 async function checkGuilds(asked: readonly Asked[]): Promise<Found> {
 	await Promise.all(asked.map(({ answered }) => answered));
 	const backends = asked.map(({ backend }) => backend);
+	const index = new RouteIndex(backends);
 	const ids = new Set(backends.flatMap(({ guilds }) => [...guilds.keys()]));
 	const shared = [...ids].flatMap((id) => {
 		const serving = backends.filter(({ guilds }) => guilds.has(id));
-		const first = findGuild(backends, id);
+		const first = index.serving(id);
 		if (serving.length < 2 || !first) return [];
 		return `${serving.map(({ name }) => name).join(" and ")} serve ${first.guilds.get(id)} (ID: ${id}): calls by guild_id go to ${first.name}`;
 	});

@@ -384,7 +384,8 @@ export function toolCall({ params }: RpcRequest, { signal, notify, onDestructive
 	let last = Number.NEGATIVE_INFINITY;
 	return {
 		signal,
-		...{ onDestructive, onMessage },
+		onDestructive,
+		onMessage,
 		reportProgress(progress, total, message) {
 			// The specification requires progress to grow.
 			if (!notify || !wanted || !(progress > last)) return;

@@ -7,7 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { YAML } from "bun";
 import { addGauges, createMetrics, type Observed } from "../../src/bot/server/metrics.ts";
-import { type CallOutcome, createMetrics as createGatewayMetrics, outcomeOf } from "../../src/gateway/calls/metrics.ts";
+import {
+	addGauges as addGatewayGauges,
+	type CallOutcome,
+	createMetrics as createGatewayMetrics,
+	outcomeOf,
+} from "../../src/gateway/calls/metrics.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 
 const folder = join(import.meta.dir, "../../docker/monitoring");
@@ -71,11 +76,8 @@ const observed = {
 function metricNames(): Set<string> {
 	const bot = createMetrics();
 	addGauges(bot.registry, observed as unknown as Observed);
-	const gateway = createGatewayMetrics({
-		backends: () => [],
-		toolsListBytes: () => 0,
-		refreshAgeSeconds: () => 0,
-	});
+	const gateway = createGatewayMetrics();
+	addGatewayGauges(gateway, { backends: [], toolsListBytes: () => 0, refreshAgeSeconds: () => 0 });
 	const names = new Set(["up"]);
 	for (const { registry } of [bot, gateway])
 		for (const [name, { type }] of parseMetrics(registry.text()))

@@ -23,8 +23,7 @@ import { type PersonRights, readRights, rightsMethod } from "../../mcp/rights.ts
 import type { Instance } from "../config/config.ts";
 import type { Pins } from "../config/pins.ts";
 import { HttpClient } from "../http/http-client.ts";
-import { maxAwayMs, type Presence } from "./absence.ts";
-import { BackendHealth, type BackendState } from "./backend-health.ts";
+import { BackendHealth, type BackendState, maxAwayMs, type Presence } from "./backend-health.ts";
 import { BackendSession, handshakeTimeoutMs, notBegun, type SessionRequest } from "./backend-session.ts";
 import { readGuilds, safeGuildName } from "./guilds.ts";
 import { type ListedPrompt, readPrompts } from "./listed-prompts.ts";
@@ -110,6 +109,7 @@ export class Backend {
 	readonly firstGuilds = this.#firstGuilds.promise;
 	/** The tools that the bot lists. Kept while the bot is offline; undefined until its first response. */
 	tools: readonly ListedTool[] | undefined;
+	#toolsByName: ReadonlyMap<string, ListedTool> = new Map();
 	/** Tools of the bot that the gateway leaves out of its own tools/list, with reasons. */
 	dropped: readonly DroppedTool[] = [];
 	/** The prompts that the bot lists. Kept while the bot is offline; empty until its first response. */
@@ -163,14 +163,13 @@ export class Backend {
 		this.health = new BackendHealth({
 			name: instance.name,
 			log,
-			probe: () => void this.refresh(),
+			// The tools and guilds of the bot may have changed.
+			refresh: () => void this.refresh(),
 			onChange: options.onChange,
 			awayMs: options.awayMs ?? maxAwayMs,
 			// When the bot is back, `maxInFlight` of the held calls can run and as many can wait for a place.
 			maxHeld: 2 * maxInFlight,
 			ask: () => this.#askWhetherBack(),
-			// The tools and guilds of the bot may have changed.
-			onBack: () => void this.refresh(),
 		});
 		this.session = new BackendSession({
 			client: createClient({
@@ -218,7 +217,7 @@ export class Backend {
 
 	/** Number of calls that wait because the bot is away. */
 	get held(): number {
-		return this.health.absence.held;
+		return this.health.held;
 	}
 
 	/**
@@ -226,17 +225,16 @@ export class Backend {
 	 * JSON-RPC error. Rejects with Overloaded, or with a ClientError that says whether the bot received the call.
 	 */
 	async call(call: ForwardedCall, signal: Signal): Promise<ClientResponse> {
-		const { absence } = this.health;
 		let isRepeated = false;
 		for (;;) {
 			// Held calls take none of the `maxInFlight` places.
-			if (absence.isActive) await absence.hold(signal);
+			if (this.health.isAway) await this.health.hold(signal);
 			const permit = this.#inFlight.acquire(signal);
 			if (permit) await permit;
 			const from = performance.now();
 			try {
 				if (this.health.isDoubtful) await raceSignal(this.check(), signal, notBegun);
-				if (!absence.isActive) return this.#answered(call, await this.session.request(call, signal));
+				if (!this.health.isAway) return this.#answered(call, await this.session.request(call, signal));
 			} catch (error) {
 				this.#updateHealth(error, signal);
 				if (this.#mayHold(error, signal)) continue;
@@ -259,9 +257,8 @@ export class Backend {
 		request: Pick<SessionRequest, "method" | "params" | "principal" | "trace">,
 		signal: Signal,
 	): Promise<ClientResponse> {
-		const { absence } = this.health;
 		for (;;) {
-			if (absence.isActive) await absence.hold(signal);
+			if (this.health.isAway) await this.health.hold(signal);
 			await this.#inFlight.acquire(signal);
 			try {
 				const limited = { ...request, maxBodyBytes: maxOwnBytes };
@@ -333,18 +330,21 @@ export class Backend {
 			this.#toolPages(signal, principal),
 			this.#listPrompts(signal, principal),
 		]);
-		const known = new Map(this.tools?.map((tool) => [tool.name, tool]));
 		const shared = tools.map((tool) => {
-			const own = known.get(tool.name);
+			const own = this.tool(tool.name);
 			return own?.text === tool.text ? own : tool;
 		});
 		return { tools: shared, dropped, prompts };
 	}
 
+	/** The tool with this name that the bot lists. */
+	tool(name: string): ListedTool | undefined {
+		return this.#toolsByName.get(name);
+	}
+
 	/** Whether the bot marks this tool with `readOnlyHint`; false for an unknown tool. */
 	isReadOnly(tool: string): boolean {
-		const isRead = this.tools?.some((one) => one.name === tool && one.readOnly);
-		return isRead ?? false;
+		return this.tool(tool)?.readOnly ?? false;
 	}
 
 	/** Ends the session with the bot, stops the checks of the bot and closes its connections. Never rejects. */
@@ -356,8 +356,8 @@ export class Backend {
 
 	#answered(call: ForwardedCall, response: ClientResponse): ClientResponse {
 		checkResult(response, call.elicits ?? false);
-		// The tools and guilds of the bot may have changed while it was offline. After an absence, `onBack` reads them.
-		if (!this.state.online && !this.health.absence.isActive) void this.refresh();
+		// The tools and guilds of the bot may have changed while it was offline. After an absence, they are read anyway.
+		if (!this.state.online && !this.health.isAway) void this.refresh();
 		this.health.setOnline();
 		return response;
 	}
@@ -372,7 +372,7 @@ export class Backend {
 	 * bot.
 	 */
 	#mayHold(error: unknown, signal: Signal): boolean {
-		if (!this.health.absence.isActive || signal.aborted) return false;
+		if (!this.health.isAway || signal.aborted) return false;
 		return error instanceof ServerDraining || (error instanceof ClientError && error.reached === "unsent");
 	}
 
@@ -558,7 +558,10 @@ export class Backend {
 	#setTools({ tools, dropped }: OfferedTools): void {
 		// The same object while nothing changes, so that what is derived from it is kept.
 		const isSame = tools.every((tool, at) => tool === this.tools?.[at]);
-		if (!isSame || tools.length !== this.tools?.length) this.tools = tools;
+		if (!isSame || tools.length !== this.tools?.length) {
+			this.tools = tools;
+			this.#toolsByName = new Map(tools.map((tool) => [tool.name, tool]));
+		}
 		const before = describeDropped(this.dropped);
 		const now = describeDropped(dropped);
 		this.dropped = dropped;

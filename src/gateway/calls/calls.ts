@@ -2,6 +2,8 @@
 
 import { type Deadlines, stopped, timeIsUp } from "../../lib/deadlines.ts";
 import type { Log } from "../../lib/log.ts";
+import { LruMap } from "../../lib/lru-map.ts";
+import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { shownName } from "../../lib/text.ts";
@@ -10,18 +12,18 @@ import { pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse, withId } from "../../mcp/client.ts";
 import { isObject, type JsonObject, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { findMember, readMembers } from "../../mcp/json-text.ts";
+import { clientName, modernClientName } from "../../mcp/modern.ts";
 import { type Caller, toolResponse, withMembers } from "../../mcp/server.ts";
 import { errorResult, readToolCall, textResult } from "../../mcp/tool.ts";
 import type { Backend } from "../backends/backend.ts";
-import type { ClientNames } from "../callers/client-names.ts";
 import { accessNote } from "../callers/instructions.ts";
 import type { Views } from "../callers/views.ts";
-import { type Catalog, listInstances } from "../catalog/catalog.ts";
-import type { See } from "../catalog/scoped-catalogs.ts";
+import { listInstances } from "../catalog/catalog.ts";
+import type { MergedCatalog } from "../catalog/merged-catalog.ts";
+import type { ScopedCatalogs } from "../catalog/scoped-catalogs.ts";
 import { describeInstances } from "../catalog/status.ts";
 import type { GatewayConfig } from "../config/config.ts";
-import { RouteError, type RouteErrorKind } from "../routing/routing.ts";
-import type { FindTarget } from "../routing/target.ts";
+import { RouteError, type RouteErrorKind, type Router } from "../routing/routing.ts";
 import { type ApprovalTiming, afterApproval } from "./approvals.ts";
 import { forwardedParams } from "./forward.ts";
 import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
@@ -31,23 +33,27 @@ import type { Withdrawals } from "./withdrawals.ts";
 export interface CallsOptions {
 	config: GatewayConfig;
 	backends: readonly Backend[];
-	findTarget: FindTarget;
+	router: Router;
 	views: Views;
-	/** Returns the bots that a principal (caller) may see, and the tools that these bots list for it. */
-	see: See;
-	catalog(): Catalog;
+	/** The tools for principals. */
+	offers: ScopedCatalogs;
+	/** The tools for callers without limits. */
+	merged: MergedCatalog;
 	metrics: GatewayMetrics;
 	log: Log;
 	/** Aborts calls to bots when their timeout ends, when the client cancels them, and at shutdown. */
 	deadlines: Deadlines;
 	/** How long a tool call that needs a person's approval waits for the decision. */
 	approvals: ApprovalTiming;
-	clientNames: ClientNames;
 	/** Keeps the finished tool calls for the console. */
 	recent: RecentCalls;
 	/** Withdraws waiting calls of ended keys and connections. Undefined without a database. */
 	withdrawals: Withdrawals | undefined;
 }
+
+const maxPrincipals = 10_000;
+const maxClients = 3;
+const maxClientsLength = 200;
 
 interface OpenCall extends CallRecord {
 	backend: Backend | undefined;
@@ -56,31 +62,110 @@ interface OpenCall extends CallRecord {
 const troubles = new Set<CallOutcome>(Object.values(outcomeOf));
 troubles.delete("not_routed");
 
-/**
- * Creates the function that handles `tools/call` requests of MCP clients. The function rejects with an RpcError for
- * an invalid call.
- */
-export function createCalls(options: CallsOptions): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
-	const { config, backends, findTarget, catalog, metrics, log, deadlines } = options;
-	const { approvals, views, see, recent, clientNames } = options;
-	// A part of each request id that differs after each restart.
-	const run = Math.random().toString(36).slice(2, 6);
-	let count = 0;
+/** The `tools/call` requests of MCP clients. */
+export class Calls {
+	/** A part of each request id that differs after each restart. */
+	readonly #run = Math.random().toString(36).slice(2, 6);
+	#count = 0;
+	/** By the id of a principal: the names of its clients that have connected. */
+	readonly #clients = new LruMap<string, string>(maxPrincipals);
 
-	function failed(error: unknown, request: RpcRequest, caller: Caller, record: OpenCall, signal: Signal): RpcResponse {
-		noteWaiting(record);
+	constructor(private readonly options: CallsOptions) {}
+
+	/**
+	 * Remembers the client that has sent an `initialize` with these params: in the revisions with sessions, a client says
+	 * its name only then. If several clients use one key, their calls cannot be told apart, so all names are kept.
+	 */
+	noteClient({ clientInfo }: JsonObject, { id } = rootPrincipal): void {
+		const name = clientName(clientInfo);
+		if (!name) return;
+		const before = this.#clients.get(id)?.split(" or ") ?? [];
+		const names = [name, ...before.filter((one) => one !== name)];
+		this.#clients.set(id, names.slice(0, maxClients).join(" or ").slice(0, maxClientsLength));
+	}
+
+	/** Handles a call. Rejects with an RpcError for an invalid one. */
+	async call(request: RpcRequest, caller: Caller): Promise<RpcResponse> {
+		const from = performance.now();
+		const { router, recent, deadlines, approvals } = this.options;
+		const { principal } = caller;
+		this.#count++;
+		const requestId = `${this.#run}-${this.#count.toString(36)}`;
+		const record: OpenCall = {
+			requestId,
+			tool: "",
+			guild: undefined,
+			backend: undefined,
+			outcome: "invalid",
+			principal,
+			endedAt: 0,
+			ms: 0,
+		};
+		const signal = deadlines.begin(caller.signal);
+		try {
+			// Before anything is read: it refuses duplicate keys, which parsers read in different ways.
+			const params = forwardedParams(request);
+			const { name, args } = readToolCall(request.params);
+			record.tool = name;
+			record.guild = guildOf(args);
+			if (name === listInstances.name) {
+				const lines = await this.#listInstances(principal);
+				record.outcome = "ok";
+				return toolResponse(request.id, caller, textResult(lines), "ok");
+			}
+			const found = router.find(args, signal, principal);
+			const backend = found instanceof Promise ? await found : found;
+			record.backend = backend;
+			const { trace, elicits } = caller;
+			const client = this.#clientOf(caller, request.params);
+			const response = await backend.call(
+				{ method: "tools/call", tool: name, params, requestId, principal, client, trace, elicits },
+				signal,
+			);
+			// An event that was not parsed has no `_meta`.
+			if (response.event) return forwarded(request, caller, response, record);
+			if (pendingApproval(response.message) !== undefined) {
+				recent.approvalChanges++;
+				this.#noteWaiting(record);
+			}
+			return forwarded(request, caller, await afterApproval(response, backend, principal, signal, approvals), record);
+		} catch (error) {
+			return this.#failed(error, request, caller, record, signal);
+		} finally {
+			deadlines.end(signal);
+			this.#note(record, (performance.now() - from) / 1000, caller.trace);
+		}
+	}
+
+	async #listInstances(principal: Principal | undefined): Promise<string[]> {
+		const { config, backends, merged, offers } = this.options;
+		if (!principal) return describeInstances(backends, () => merged.catalog);
+		const { views, catalog } = await offers.see(principal);
+		const lines = await describeInstances(views, () => catalog);
+		const limits = accessNote(config, principal);
+		return limits === "" ? lines : [...lines, limits];
+	}
+
+	#clientOf({ modern, principal }: Caller, params: JsonObject): string | undefined {
+		if (principal?.client !== undefined) return principal.client;
+		return modern ? modernClientName(params) : this.#clients.get((principal ?? rootPrincipal).id);
+	}
+
+	#failed(error: unknown, request: RpcRequest, caller: Caller, record: OpenCall, signal: Signal): RpcResponse {
+		this.#noteWaiting(record);
 		if (caller.signal?.aborted && !(error instanceof RpcError)) {
 			record.outcome = "given_up";
 			// The client has disconnected and does not read this.
 			return failure(request, caller, "The client disconnected.");
 		}
-		const routed = errorOf(error, record, signal);
+		const routed = this.#errorOf(error, record, signal);
 		if (!(routed instanceof RouteError)) throw routed;
 		record.outcome = outcomeOf[routed.kind];
 		return failure(request, caller, routed.message);
 	}
 
-	function errorOf(error: unknown, { backend, tool, principal }: OpenCall, { reason: ended }: Signal): unknown {
+	#errorOf(error: unknown, { backend, tool, principal }: OpenCall, { reason: ended }: Signal): unknown {
+		const { config, backends, views } = this.options;
 		const instance = backend?.name ?? "";
 		const routeError = (kind: RouteErrorKind, detail: string) =>
 			new RouteError(kind, detail, principal ? views.now(principal) : backends);
@@ -114,22 +199,24 @@ export function createCalls(options: CallsOptions): (request: RpcRequest, caller
 		return routeError("OutcomeUnknown", unknown);
 	}
 
-	function noteWaiting({ backend, principal }: OpenCall): void {
+	#noteWaiting({ backend, principal }: OpenCall): void {
 		if (!principal) return;
 		backend?.noteWaiting(principal);
-		options.withdrawals?.wake();
+		this.options.withdrawals?.noteChange();
 	}
 
-	function note(record: OpenCall, seconds: number, trace: TraceContext | undefined): void {
-		const { requestId, backend, outcome, principal } = record;
+	#note(record: OpenCall, seconds: number, trace: TraceContext | undefined): void {
+		const { backends, recent, metrics, log } = this.options;
+		const { requestId, tool, backend, outcome, principal } = record;
 		record.ms = seconds * 1000;
 		record.endedAt = Date.now();
-		const known = catalog().names.has(record.tool);
+		const isKnown =
+			backend?.tool(tool) || tool === listInstances.name || backends.some((other) => other.tool(tool) !== undefined);
 		// The name of an unknown tool comes from the client and may be long or contain control characters.
-		if (!known) record.tool = shownName(record.tool);
+		if (!isKnown) record.tool = shownName(tool);
 		recent.add(record);
 		const instance = backend?.name ?? "";
-		metrics.calls.add([instance, known ? record.tool : "other", outcome]);
+		metrics.calls.add([instance, isKnown ? tool : "other", outcome]);
 		if (backend) metrics.callSeconds.observe([instance], seconds);
 		if (outcome === "outcome_unknown") metrics.outcomeUnknown.add([instance]);
 		log[troubles.has(outcome) ? "warn" : "info"]("MCP tool call finished", {
@@ -138,75 +225,10 @@ export function createCalls(options: CallsOptions): (request: RpcRequest, caller
 			instance: backend?.name,
 			tool: record.tool,
 			outcome,
-			ms: Math.round(seconds * 1000),
+			ms: Math.round(record.ms),
 			...describePrincipal(principal),
 		});
 	}
-
-	return async (request, caller) => {
-		const from = performance.now();
-		count++;
-		const record: OpenCall = {
-			requestId: `${run}-${count.toString(36)}`,
-			tool: "",
-			guild: undefined,
-			backend: undefined,
-			outcome: "invalid",
-			principal: caller.principal,
-			endedAt: 0,
-			ms: 0,
-		};
-		const signal = deadlines.begin(caller.signal);
-		try {
-			// Before anything is read: it refuses duplicate keys, which parsers read in different ways.
-			const params = forwardedParams(request);
-			const { name, args } = readToolCall(request.params);
-			record.tool = name;
-			record.guild = guildOf(args);
-			if (name === listInstances.name) {
-				const { principal } = caller;
-				const seen = principal && (await see(principal));
-				const lines = await (seen
-					? describeInstances(seen.views, () => seen.catalog)
-					: describeInstances(backends, catalog));
-				const limits = principal ? accessNote(config, principal) : "";
-				if (limits !== "") lines.push(limits);
-				record.outcome = "ok";
-				return toolResponse(request.id, caller, textResult(lines), "ok");
-			}
-			const found = findTarget(args, signal, caller.principal);
-			const backend = found instanceof Promise ? await found : found;
-			record.backend = backend;
-			const { requestId } = record;
-			const response = await backend.call(
-				{
-					method: "tools/call",
-					tool: name,
-					params,
-					requestId,
-					principal: caller.principal,
-					client: clientNames.of(caller, request.params),
-					trace: caller.trace,
-					elicits: caller.elicits,
-				},
-				signal,
-			);
-			if (!response.event && pendingApproval(response.message) !== undefined) {
-				recent.approvalChanges++;
-				noteWaiting(record);
-			}
-			// An event that was not parsed has no `_meta`.
-			const final = response.event
-				? response
-				: await afterApproval(response, backend, caller.principal, signal, approvals);
-			return forwarded(request, caller, final, record);
-		} catch (error) {
-			return failed(error, request, caller, record, signal);
-		} finally {
-			deadlines.end(signal);
-			note(record, (performance.now() - from) / 1000, caller.trace);
-		}
-	};
 }
 
 function guildOf({ guild_id }: JsonObject): string | undefined {

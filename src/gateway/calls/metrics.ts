@@ -1,7 +1,6 @@
 // The gateway's metrics. https://prometheus.io/docs/practices/naming/
 // Labels are bounded: names of instances, tools in the catalogue, and fixed words.
 
-import type { Registry } from "../../lib/metrics.ts";
 import { createServerMetrics } from "../../mcp/metrics.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { RouteErrorKind } from "../routing/routing.ts";
@@ -44,7 +43,7 @@ export type GatewayMetrics = ReturnType<typeof createMetrics>;
 
 /** Current values that are read each time Prometheus scrapes the gateway's metrics. */
 export interface GatewayGauges {
-	backends(): Iterable<Pick<Backend, "name" | "state" | "inFlight">>;
+	backends: readonly Pick<Backend, "name" | "state" | "inFlight">[];
 	toolsListBytes(): number;
 	/** Seconds since the gateway last updated the state, tools and guilds of all bots. */
 	refreshAgeSeconds(): number;
@@ -53,13 +52,12 @@ export interface GatewayGauges {
 const prefix = "guildhall_gateway_";
 
 /**
- * Creates the gateway's Prometheus metrics; gauges only if `gauges` is given. The counter of repeated requests has the
+ * Creates the gateway's Prometheus metrics, without gauges. The counter of repeated requests has the
  * label `reason`: "session_lost" or, for a read-only tool without a response, "read".
  */
-export function createMetrics(gauges?: GatewayGauges) {
+export function createMetrics() {
 	const server = createServerMetrics(prefix);
 	const { registry } = server;
-	if (gauges) addGauges(registry, gauges);
 	const counter = (name: string, help: string, labels = ["instance"]) => registry.counter(prefix + name, help, labels);
 	const histogram = (name: string, help: string) => registry.histogram(prefix + name, help, ["instance"]);
 	return {
@@ -80,11 +78,9 @@ export function createMetrics(gauges?: GatewayGauges) {
 	};
 }
 
-function addGauges(registry: Registry, gauges: GatewayGauges): void {
+export function addGauges({ registry }: GatewayMetrics, gauges: GatewayGauges): void {
 	const perBackend = (name: string, help: string, read: (backend: Pick<Backend, "state" | "inFlight">) => number) =>
-		registry.gauge(prefix + name, help, ["instance"], () =>
-			Array.from(gauges.backends(), (one) => [[one.name], read(one)]),
-		);
+		registry.gauge(prefix + name, help, ["instance"], () => gauges.backends.map((one) => [[one.name], read(one)]));
 	perBackend("backend_up", "Whether the bot answered when it was last asked.", ({ state }) => (state.online ? 1 : 0));
 	perBackend("calls_in_flight", "Calls that the bot has not answered yet.", ({ inFlight }) => inFlight);
 	registry.gauge(`${prefix}tools_list_bytes`, "Length of the tools/list result in bytes.", [], gauges.toolsListBytes);

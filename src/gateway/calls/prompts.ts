@@ -18,9 +18,8 @@ import {
 import type { Caller, PromptSource } from "../../mcp/server.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { ListedPrompt } from "../backends/listed-prompts.ts";
-import type { See } from "../catalog/scoped-catalogs.ts";
-import { RouteError } from "../routing/routing.ts";
-import type { FindTarget } from "../routing/target.ts";
+import type { ScopedCatalogs } from "../catalog/scoped-catalogs.ts";
+import { RouteError, type Router } from "../routing/routing.ts";
 
 const routingArguments = [
 	{
@@ -33,8 +32,8 @@ const isRouting = (argument: string) => routingArguments.some(({ name }) => name
 
 export interface PromptsOptions {
 	backends: readonly Backend[];
-	findTarget: FindTarget;
-	see: See;
+	router: Router;
+	offers: ScopedCatalogs;
 	/** Aborts requests for prompts when their timeout ends, when the client cancels them, and at shutdown. */
 	deadlines: Deadlines;
 	/**
@@ -52,10 +51,10 @@ type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & {
  * Creates the gateway's prompts: those of all bots. Each request is forwarded to one of the bots that have the prompt.
  */
 export function createPrompts(options: PromptsOptions): PromptSource {
-	const { backends, findTarget, see, deadlines, firstList } = options;
+	const { backends, router, offers, deadlines, firstList } = options;
 
 	async function seenBy(principal: Principal | undefined): Promise<readonly PromptBackend[]> {
-		return principal ? (await see(principal)).views : backends;
+		return principal ? (await offers.see(principal)).views : backends;
 	}
 
 	function requirePrompt(prompt: string, seen: readonly PromptBackend[]): void {
@@ -72,7 +71,7 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		principal: Principal | undefined,
 	): Promise<Backend> {
 		try {
-			return await findTarget(args, signal, principal);
+			return await router.find(args, signal, principal);
 		} catch (error) {
 			const isUnnamed = error instanceof RouteError && error.kind === "NoTarget";
 			const having = seen.filter(({ prompts }) => prompts.some((one) => one.name === prompt));

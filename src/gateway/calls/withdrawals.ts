@@ -59,11 +59,11 @@ export function createWithdrawals({ backends, store, recent, log, now, intervalM
 		}
 	}
 
-	function wake(): void {
+	function noteChange(): void {
 		if (timer || isClosed || waiting().length === 0) return;
 		timer = setTimeout(() => {
 			timer = undefined;
-			wake();
+			noteChange();
 		}, intervalMs);
 		look().catch((error) => {
 			// While the database does not say who has ended, nothing is withdrawn.
@@ -72,7 +72,7 @@ export function createWithdrawals({ backends, store, recent, log, now, intervalM
 	}
 
 	return {
-		wake,
+		noteChange,
 		close() {
 			isClosed = true;
 			clearTimeout(timer);

@@ -32,7 +32,8 @@ export interface CatalogSource {
 export interface Catalog {
 	/** JSON text of the gateway's result of `tools/list`. */
 	list: string;
-	names: ReadonlySet<string>;
+	/** Number of the tools in `list`. */
+	size: number;
 	/**
 	 * For each bot name: how the bot's tools differ from the tools that the gateway lists. Bots without differences are
 	 * absent.
@@ -96,7 +97,7 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	});
 	return {
 		list: `{"tools":[${[...tools, JSON.stringify(listInstances)].join(",")}]}`,
-		names: new Set([...listed.keys(), listInstances.name]),
+		size: tools.length + 1,
 		skew,
 	};
 }

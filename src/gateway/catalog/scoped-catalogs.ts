@@ -7,7 +7,7 @@ import { stagger } from "../../lib/stagger.ts";
 import { ToolList } from "../../mcp/fast/tool-list.ts";
 import type { BackendOffer } from "../backends/backend.ts";
 import { fewAtATime } from "../backends/refresh-all.ts";
-import type { BackendView } from "../callers/views.ts";
+import type { BackendView, Views } from "../callers/views.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 
 const maxCombinations = 100;
@@ -22,12 +22,6 @@ export interface ScopedCatalog extends Pick<Catalog, "skew"> {
 	offers: ReadonlyMap<string, BackendOffer>;
 }
 
-/**
- * Returns the bots that a principal (caller) may see, and the tools and prompts that these bots list for the principal.
- * Resolves within a few seconds and never rejects.
- */
-export type See = (principal: Principal) => Promise<{ views: readonly BackendView[]; catalog: ScopedCatalog }>;
-
 interface Entry {
 	version: number;
 	loading: Promise<ScopedCatalog> | undefined;
@@ -38,19 +32,39 @@ export class ScopedCatalogs {
 	readonly #entries = new LruMap<string, Entry>(maxCombinations);
 	#version = 0;
 
+	/** `firstList` returns a promise while the bots are asked for their tools for the first time. */
+	constructor(
+		private readonly views: Views,
+		private readonly timeoutMs: number,
+		private readonly firstList: () => Promise<unknown> | undefined,
+	) {}
+
+	/**
+	 * Returns the bots that a principal (caller) may see, and the tools and prompts that these bots list for the principal.
+	 * Resolves within a few seconds and never rejects.
+	 */
+	async see(principal: Principal): Promise<{ views: readonly BackendView[]; catalog: ScopedCatalog }> {
+		await this.firstList();
+		const views = await this.views.load(principal, AbortSignal.timeout(this.timeoutMs));
+		const catalog = await this.#get(principal, views);
+		for (const view of views) {
+			const offer = catalog.offers.get(view.name);
+			view.dropped = offer?.dropped ?? [];
+			view.prompts = offer?.prompts ?? [];
+		}
+		return { views, catalog };
+	}
+
 	/**
 	 * Marks all cached lists as outdated, because the tools of a bot may have changed, or a bot has come online or gone
 	 * offline. They are loaded again when they are next needed.
 	 */
-	expire(): void {
+	noteChange(): void {
 		this.#version++;
 	}
 
-	/**
-	 * Returns the merged tool list and the prompts of the bots in `views`, for a principal's access level and toolsets.
-	 * Asks the bots only if the cached lists may be outdated. Concurrent calls share one load. Never rejects.
-	 */
-	get({ access, toolsets }: Principal, views: readonly BackendView[]): Promise<ScopedCatalog> {
+	/** Asks the bots only if the cached lists may be outdated. Concurrent calls share one load. */
+	#get({ access, toolsets }: Principal, views: readonly BackendView[]): Promise<ScopedCatalog> {
 		const sorted = toolsets && [...toolsets].sort();
 		const names = views.map(({ name }) => name);
 		const key = JSON.stringify([access, sorted ?? null, names]);

@@ -8,8 +8,7 @@ import type { BackendState } from "../backends/backend-health.ts";
 import { shownGuildName } from "../backends/guilds.ts";
 import { describeDropped, listSome, maxNames } from "../backends/listed-tools.ts";
 import { fewAtATime } from "../backends/refresh-all.ts";
-import { indexBackends } from "../routing/guild-index.ts";
-import type { RouteIndex } from "../routing/routing.ts";
+import { RouteIndex } from "../routing/routing.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { Catalog } from "./catalog.ts";
 
@@ -26,14 +25,14 @@ export async function describeInstances(
 	catalog: () => Pick<Catalog, "skew">,
 ): Promise<string[]> {
 	const states = await Promise.all(stagger(backends, (backend) => backend.check(), fewAtATime));
-	const { serving } = indexBackends(backends);
-	const lines = backends.map((backend, index) => {
-		const state = states[index] ?? backend.state;
+	const index = new RouteIndex(backends);
+	const lines = backends.map((backend, at) => {
+		const state = states[at] ?? backend.state;
 		const skew = catalog().skew.get(backend.name);
 		return [
 			backend.name,
 			state.online ? "online" : `${nameOf(state)} (${state.reason})`,
-			describeGuilds(backend, serving),
+			describeGuilds(backend, index),
 			`since ${duration(performance.now() - state.since)}`,
 			...notes({
 				lacks: listNames(skew?.lacks ?? []),
@@ -50,10 +49,10 @@ function nameOf(state: BackendState): "online" | "away" | "offline" {
 	return state.away ? "away" : "offline";
 }
 
-function describeGuilds(backend: ShownBackend, serving: RouteIndex<ShownBackend>["serving"]): string {
+function describeGuilds(backend: ShownBackend, index: RouteIndex<ShownBackend>): string {
 	const listed = [...backend.guilds].slice(0, maxGuilds);
 	const guilds = listed.map(([id, name]) => {
-		const first = serving(id);
+		const first = index.serving(id);
 		const elsewhere = first && first !== backend ? `, by guild_id served by ${first.name}` : "";
 		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
 		return `${shownGuildName(name)} (${id}${pinned}${elsewhere})`;
@@ -101,7 +100,7 @@ export function duration(ms: number): string {
 /** Returns the JSON body of the gateway's GET /status. */
 export function describeStatus(
 	backends: readonly Backend[],
-	{ names, list, skew }: Catalog,
+	{ size, list, skew }: Catalog,
 	store?: Pick<GatewayStore, "reason">,
 ) {
 	return {
@@ -109,7 +108,7 @@ export function describeStatus(
 		version,
 		uptime_seconds: Math.floor(performance.now() / 1000),
 		...(store && { database: describeStore(store) }),
-		tools: names.size,
+		tools: size,
 		tools_list_bytes: Buffer.byteLength(list),
 		backends: backends.map((backend) => {
 			const { name, url, session } = backend;

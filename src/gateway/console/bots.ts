@@ -76,8 +76,11 @@ export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 		try {
 			const { approvals } = await ask(backend, "approvals", {}, viewer, listTimeoutMs);
 			const shown = approvals.map(({ why, mayDeny, ...rest }) => ({
-				...{ instance, ...rest },
-				...{ mayDeny, mayApprove: why === null, why },
+				instance,
+				...rest,
+				mayDeny,
+				mayApprove: why === null,
+				why,
 			}));
 			return { shown, unavailable: [] };
 		} catch (error) {

@@ -6,7 +6,7 @@ import { readOnlyPath } from "../callers/narrowing.ts";
 import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
 import type { GatewayStore } from "../store/store.ts";
 import { createBotRoutes } from "./bots.ts";
-import { createEvents } from "./events.ts";
+import { Events } from "./events.ts";
 import { consolePath, servePage } from "./files.ts";
 import { createGrantRoutes } from "./grants.ts";
 import { createKeyRoutes } from "./keys.ts";
@@ -56,9 +56,13 @@ export function createConsole(options: ConsoleOptions): Console {
 	const { token, publicUrl, discord, store, log, clocks } = options;
 	const sessions = createSessions(token, clocks.now, store);
 	const state = createState(options);
-	const events = createEvents({ state, sessions, log });
+	const events = new Events({ state, sessions, log });
 	const signIn = createSignIn({
-		...{ token, publicUrl, sessions, discord, log },
+		token,
+		publicUrl,
+		sessions,
+		discord,
+		log,
 		monotonicNow: clocks.monotonicNow,
 	});
 
@@ -137,7 +141,7 @@ export function createConsole(options: ConsoleOptions): Console {
 			if (!path.startsWith(apiPath)) return servePage(request, path);
 			return handle(request, path.slice(apiPath.length), http).catch(errorResponse);
 		},
-		close: events.close,
+		close: () => events.close(),
 	};
 }
 

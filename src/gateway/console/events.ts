@@ -25,18 +25,6 @@ const loadTicks = 40;
 const heartbeatTicks = 16;
 const slowTicks = 80;
 
-interface Watcher {
-	viewer: Viewer;
-	stream: EventStream;
-	next: number;
-	approvals: number;
-	state: string;
-	ticks: number;
-	silentTicks: number;
-	/** Consecutive ticks in which the buffer had no room, because the browser read nothing. */
-	waitingTicks: number;
-}
-
 export interface EventsOptions {
 	state: Pick<ReturnType<typeof createState>, "run" | "now" | "load" | "callsFor" | "nextCall" | "approvalChanges">;
 	sessions: Pick<Sessions, "isOpen" | "refresh">;
@@ -50,83 +38,143 @@ function startTimer(tick: () => void): () => void {
 	return () => clearInterval(timer);
 }
 
-export type Events = ReturnType<typeof createEvents>;
+/** An event stream, and what of it was sent. */
+class Watcher {
+	/** Number of the first call that was not yet sent. */
+	#next: number;
+	#approvals: number;
+	#state = "";
+	#ticks = 0;
+	#silentTicks = 0;
+	/** Consecutive ticks in which the buffer had no room, because the browser read nothing. */
+	#waitingTicks = 0;
 
-/** Creates the event streams of the console and the timer that updates them. */
-export function createEvents({ state, sessions, log, startTicking = startTimer }: EventsOptions) {
-	const watchers = new Set<Watcher>();
-	let stopTicking: (() => void) | undefined;
-	let isClosed = false;
-
-	function send(watcher: Watcher, text: string): void {
-		if (text === "") return;
-		watcher.stream.send(text);
-		watcher.silentTicks = 0;
+	constructor(
+		readonly viewer: Viewer,
+		readonly stream: EventStream,
+		private readonly options: EventsOptions,
+	) {
+		const { state } = options;
+		const { run } = state;
+		this.#next = state.nextCall;
+		this.#approvals = state.approvalChanges;
+		this.#send(eventText("hello", { run }));
+		this.#sendState();
+		this.#send(eventText("calls", { run, calls: state.callsFor(viewer) }));
 	}
 
-	/** Returns the "state" event if the state has changed since the last one; otherwise "". */
-	function stateEvent(watcher: Watcher): string {
-		const text = eventText("state", state.now(watcher.viewer));
-		if (text === watcher.state) return "";
-		watcher.state = text;
-		return text;
+	/**
+	 * Sends what has changed. If that fails, logs the error and closes the stream, so that the error does not end the
+	 * gateway.
+	 */
+	tick(): void {
+		try {
+			this.#update();
+		} catch (error) {
+			this.options.log.error("could not send an event to the console: internal error", { error });
+			this.stream.drop();
+		}
 	}
 
-	function callEvents(watcher: Watcher): string {
-		const calls = state.callsFor(watcher.viewer, watcher.next);
-		watcher.next = state.nextCall;
-		return calls
-			.slice(-maxCallsAtOnce)
-			.map((call) => eventText("call", call))
-			.join("");
-	}
-
-	function update(watcher: Watcher): void {
-		const { viewer, stream } = watcher;
+	#update(): void {
+		const { viewer, stream } = this;
+		const { state, sessions, log } = this.options;
 		if (!sessions.isOpen(viewer.session)) {
 			stream.end("expired");
 			return;
 		}
-		watcher.ticks++;
-		watcher.silentTicks++;
+		this.#ticks++;
+		this.#silentTicks++;
 		if (!stream.isReady) {
-			if (++watcher.waitingTicks > slowTicks) stream.drop();
+			if (++this.#waitingTicks > slowTicks) stream.drop();
 			return;
 		}
-		watcher.waitingTicks = 0;
-		send(watcher, callEvents(watcher));
-		if (watcher.approvals !== state.approvalChanges) {
-			watcher.approvals = state.approvalChanges;
-			send(watcher, eventText("approvals", {}));
+		this.#waitingTicks = 0;
+		const calls = state.callsFor(viewer, this.#next).slice(-maxCallsAtOnce);
+		this.#next = state.nextCall;
+		if (calls.length > 0) this.#send(calls.map((call) => eventText("call", call)).join(""));
+		if (this.#approvals !== state.approvalChanges) {
+			this.#approvals = state.approvalChanges;
+			this.#send(eventText("approvals", {}));
 		}
-		if (watcher.ticks % stateTicks === 0) send(watcher, stateEvent(watcher));
-		if (watcher.ticks % loadTicks === 0) {
+		if (this.#ticks % stateTicks === 0) this.#sendState();
+		if (this.#ticks % loadTicks === 0) {
 			void state.load(viewer);
 			void sessions.refresh(viewer.session).catch((error) => {
-				log.error("could not look up a session of the console: internal error", {
-					error,
-				});
+				log.error("could not look up a session of the console: internal error", { error });
 			});
 		}
-		if (watcher.silentTicks >= heartbeatTicks) send(watcher, heartbeat);
+		if (this.#silentTicks >= heartbeatTicks) this.#send(heartbeat);
+	}
+
+	#sendState(): void {
+		const text = eventText("state", this.options.state.now(this.viewer));
+		if (text === this.#state) return;
+		this.#state = text;
+		this.#send(text);
+	}
+
+	#send(text: string): void {
+		this.stream.send(text);
+		this.#silentTicks = 0;
+	}
+}
+
+/** The event streams of the console and the timer that updates them. */
+export class Events {
+	readonly #watchers = new Set<Watcher>();
+	#stopTicking: (() => void) | undefined;
+	#isClosed = false;
+
+	constructor(private readonly options: EventsOptions) {}
+
+	get size(): number {
+		return this.#watchers.size;
 	}
 
 	/**
-	 * Updates a stream. If that fails, logs the error and closes the stream, so that the error does not end the gateway.
+	 * Opens an event stream for a viewer, which ends when `signal` aborts. Rejects with a ConsoleError if there are too
+	 * many.
 	 */
-	function updateSafely(watcher: Watcher): void {
-		try {
-			update(watcher);
-		} catch (error) {
-			log.error("could not send an event to the console: internal error", {
-				error,
-			});
-			watcher.stream.drop();
-		}
+	async open(viewer: Viewer, signal?: AbortSignal): Promise<Response> {
+		const { state, startTicking = startTimer } = this.options;
+		await state.load(viewer);
+		if (this.#isClosed) throw new ConsoleError("unavailable", "The gateway is stopping.", 1);
+		if (!this.#hasRoomFor(viewer))
+			throw new ConsoleError("too_many", "Too many pages of the console are open. Close some of them.", 5);
+		const stream = openEventStream(() => {
+			this.#watchers.delete(watcher);
+			if (this.#watchers.size > 0) return;
+			this.#stopTicking?.();
+			this.#stopTicking = undefined;
+		});
+		const watcher = new Watcher(viewer, stream, this.options);
+		this.#watchers.add(watcher);
+		this.#stopTicking ??= startTicking(() => {
+			for (const each of [...this.#watchers]) each.tick();
+		});
+		// If the browser has already disconnected, the stream is never read and would not notice.
+		signal?.addEventListener("abort", stream.drop);
+		if (signal?.aborted) stream.drop();
+		return stream.response;
 	}
 
-	function hasRoomFor({ session, person }: Viewer): boolean {
-		const all = [...watchers].map(({ viewer }) => viewer);
+	/** Ends the event streams of a session that its owner has ended. */
+	signedOut({ id }: Viewer["session"]): void {
+		this.#endAll("signed_out", ({ viewer }) => viewer.session.id === id);
+	}
+
+	/** Ends all event streams, so that the gateway can stop. */
+	close(): void {
+		this.#isClosed = true;
+		// A reader that takes nothing would hold up the end until Bun closes its connection.
+		for (const { stream } of [...this.#watchers]) if (!stream.isReady) stream.drop();
+		this.#endAll("stopping", () => true);
+	}
+
+	/** The limits keep one person from using all streams, and all people from locking out the operator. */
+	#hasRoomFor({ session, person }: Viewer): boolean {
+		const all = [...this.#watchers].map(({ viewer }) => viewer);
 		const people = all.filter((one) => one.person);
 		const own = all.filter((one) =>
 			person ? one.person?.person.id === person.person.id : one.session.id === session.id,
@@ -135,58 +183,7 @@ export function createEvents({ state, sessions, log, startTicking = startTimer }
 		return !person || people.length < maxOfPeople;
 	}
 
-	function endAll(reason: EndReason, isMeant: (watcher: Watcher) => boolean): void {
-		for (const watcher of [...watchers]) if (isMeant(watcher)) watcher.stream.end(reason);
+	#endAll(reason: EndReason, isMeant: (watcher: Watcher) => boolean): void {
+		for (const watcher of [...this.#watchers]) if (isMeant(watcher)) watcher.stream.end(reason);
 	}
-
-	return {
-		async open(viewer: Viewer, signal?: AbortSignal): Promise<Response> {
-			await state.load(viewer);
-			if (isClosed) throw new ConsoleError("unavailable", "The gateway is stopping.", 1);
-			if (!hasRoomFor(viewer))
-				throw new ConsoleError("too_many", "Too many pages of the console are open. Close some of them.", 5);
-			const stream = openEventStream(() => {
-				watchers.delete(watcher);
-				if (watchers.size > 0) return;
-				stopTicking?.();
-				stopTicking = undefined;
-			});
-			const watcher: Watcher = {
-				viewer,
-				stream,
-				next: state.nextCall,
-				approvals: state.approvalChanges,
-				state: "",
-				ticks: 0,
-				silentTicks: 0,
-				waitingTicks: 0,
-			};
-			watchers.add(watcher);
-			const { run } = state;
-			send(watcher, eventText("hello", { run }));
-			send(watcher, stateEvent(watcher));
-			const calls = state.callsFor(viewer);
-			send(watcher, eventText("calls", { run, calls }));
-			stopTicking ??= startTicking(() => {
-				for (const each of [...watchers]) updateSafely(each);
-			});
-			// If the browser has already disconnected, the stream is never read and would not notice.
-			signal?.addEventListener("abort", stream.drop);
-			if (signal?.aborted) stream.drop();
-			return stream.response;
-		},
-		signedOut({ id }: Viewer["session"]): void {
-			endAll("signed_out", ({ viewer }) => viewer.session.id === id);
-		},
-		/** Ends all event streams, so that the gateway can stop. */
-		close(): void {
-			isClosed = true;
-			// A reader that takes nothing would hold up the end until Bun closes its connection.
-			for (const { stream } of [...watchers]) if (!stream.isReady) stream.drop();
-			endAll("stopping", () => true);
-		},
-		get size(): number {
-			return watchers.size;
-		},
-	};
 }

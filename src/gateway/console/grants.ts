@@ -51,7 +51,10 @@ function describe(grant: Grant) {
 		id,
 		client: { id: client.id, name: client.name, uri: client.uri ?? null },
 		person: { id: person.id, name: person.name },
-		...{ access, resource, createdAt, expiresAt },
+		access,
+		resource,
+		createdAt,
+		expiresAt,
 		usedAt: grant.usedAt ?? null,
 	};
 }

@@ -47,7 +47,9 @@ export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions
 	function describe(key: Omit<Key, "id">) {
 		const { name, access, createdAt, person, expiresAt, lastUsedAt } = key;
 		return {
-			...{ name, access, createdAt },
+			name,
+			access,
+			createdAt,
 			instances: key.instances ?? null,
 			guilds: key.guilds ?? null,
 			person: person ?? null,

@@ -2,27 +2,24 @@
 
 import { parseJson } from "../../lib/json.ts";
 import type { Signal } from "../../lib/signal.ts";
-import type { RpcRequest, RpcResponse } from "../../mcp/json-rpc.ts";
 import { isObject, type JsonObject, parseMessage, RpcError } from "../../mcp/json-rpc.ts";
-import type { Caller } from "../../mcp/server.ts";
+import type { Calls } from "../calls/calls.ts";
 import type { RecentCalls } from "../calls/recent-calls.ts";
 import { listInstances } from "../catalog/catalog.ts";
-import type { See } from "../catalog/scoped-catalogs.ts";
+import type { ScopedCatalogs } from "../catalog/scoped-catalogs.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
 
 export interface ReadingToolsOptions {
-	/** Returns the bots that a principal may see, and the tools that each of these bots lists for this principal. */
-	see: See;
-	/** Handles a `tools/call`, as for MCP clients. */
-	call(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
+	offers: ScopedCatalogs;
+	calls: Calls;
 	recent: RecentCalls;
 }
 
 /** Creates the console's routes that list and run read-only tools. */
-export function createReadingTools({ see, call, recent }: ReadingToolsOptions) {
+export function createReadingTools({ offers, calls, recent }: ReadingToolsOptions) {
 	async function listFor({ reader }: Viewer) {
-		const { catalog, views } = await see(reader);
+		const { catalog, views } = await offers.see(reader);
 		const all = views.map(({ name }) => name);
 		const { tools } = JSON.parse(catalog.toolList.text) as {
 			tools: JsonObject[];
@@ -45,7 +42,7 @@ export function createReadingTools({ see, call, recent }: ReadingToolsOptions) {
 		const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
 		const request = parseMessage(JSON.stringify(message));
 		if (request.kind !== "request") throw new Error("not a request");
-		const response = await call(request, {
+		const response = await calls.call(request, {
 			// With this the response is JSON text.
 			modern: true,
 			session: undefined,

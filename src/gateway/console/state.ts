@@ -20,15 +20,15 @@ export interface StateOptions {
 	views: Views;
 	recent: RecentCalls;
 	store: Pick<GatewayStore, "reason"> | undefined;
-	/** Random id of this run of the gateway. The page recognizes a restart by it. */
-	run: string;
 }
 
 /** The state as one viewer receives it in JSON. */
 export type ConsoleState = ReturnType<ReturnType<typeof createState>["now"]>;
 
 /** Creates the functions that describe the state of the gateway and its bots to a viewer. */
-export function createState({ backends, views, recent, store, run }: StateOptions) {
+export function createState({ backends, views, recent, store }: StateOptions) {
+	/** The page recognizes a restart by it. */
+	const run = Math.random().toString(36).slice(2, 8);
 	const startedAt = Date.now() - Math.round(performance.now());
 
 	function callsFor({ person }: Viewer, from = 0): RecentCall[] {

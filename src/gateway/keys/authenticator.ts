@@ -35,7 +35,7 @@ export interface AuthenticatorOptions {
 	/**
 	 * For each accepted kind of token (API key, OAuth access token): the function that finds the owner of such a token.
 	 */
-	find: Partial<Record<TokenKind, FindToken>>;
+	find: { [Kind in TokenKind]?: FindToken | undefined };
 	log: Log;
 	/** Creates the HTTP response to a request without a valid token. Default: 401. */
 	refuse?: (request: Request) => Response;

@@ -4,7 +4,6 @@ import type { Signal } from "../../lib/signal.ts";
 import { raceSignal } from "../../lib/wait.ts";
 import type { Backend } from "../backends/backend.ts";
 import { refreshAll } from "../backends/refresh-all.ts";
-import { findGuild } from "./routing.ts";
 
 const minIntervalMs = 10_000;
 const maxWaiting = 1_000;
@@ -17,15 +16,10 @@ export class GuildSearch {
 	constructor(private readonly backends: readonly Backend[]) {}
 
 	/**
-	 * Asks all bots for their guilds. Resolves when a bot serves the guild `guildId`, all bots have responded, or
-	 * `signal` aborts. Concurrent calls share one search. Does nothing within 10 s of the last search, or if 1,000 calls
-	 * are waiting. `isFound` says whether the guild is found.
+	 * Asks all bots for their guilds. Resolves when the guild is found, all bots have responded, or `signal` aborts.
+	 * Concurrent calls share one search. Does nothing within 10 s of the last search, or if 1,000 calls are waiting.
 	 */
-	async search(
-		guildId: string,
-		signal: Signal,
-		isFound = () => findGuild(this.backends, guildId) !== undefined,
-	): Promise<void> {
+	async search(signal: Signal, isFound: () => boolean): Promise<void> {
 		const round = this.#join();
 		if (!round || signal.aborted || this.#waiting >= maxWaiting) return;
 		const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,11 +1,15 @@
-// Selects the backend of a call by its arguments.
+// Selects the backend of a call by its arguments, and asks all backends for a guild that none is known to serve.
 
+import type { Principal } from "../../lib/principal.ts";
+import type { Signal } from "../../lib/signal.ts";
 import { quoted } from "../../lib/text.ts";
+import { raceSignal } from "../../lib/wait.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Backend } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
-import { indexBackends } from "./guild-index.ts";
+import type { BackendView, Views } from "../callers/views.ts";
+import { GuildSearch } from "./guild-search.ts";
 
 const maxGuilds = 20;
 
@@ -39,39 +43,55 @@ export class RouteError extends ToolError {
 }
 
 /**
- * Finds the bot that serves a guild: the first bot to which the operator has assigned (pinned) the guild or, if there
- * is none, the first bot that is known to be in the guild.
+ * Finds bots by name and by guild. A guild is served by the first bot to which the operator has assigned (pinned) it or,
+ * if there is none, by the first bot that is known to be in it.
  */
-export function findGuild<One extends Routed>(backends: readonly One[], guildId: string): One | undefined {
-	return backends.find(({ pins }) => pins.pinned.has(guildId)) ?? backends.find(({ guilds }) => guilds.has(guildId));
-}
+export class RouteIndex<One extends Routed> {
+	#byName = new Map<string, One>();
+	#byGuild = new Map<string, One>();
+	/** The guilds of each bot that are in `#byGuild`. A bot's guilds are replaced, never changed. */
+	#indexed: readonly One["guilds"][] = [];
+	#isStale = true;
 
-/** Finds the bots to which a tool call may go. */
-export interface RouteIndex<One extends Routed> {
-	/** Returns the bot with this name. */
-	named(name: string): One | undefined;
-	/** Returns the bot that serves a guild, as `findGuild` does. */
-	serving(guildId: string): One | undefined;
-}
+	constructor(readonly backends: readonly One[]) {}
 
-function searchIn<One extends Routed>(backends: readonly One[]): RouteIndex<One> {
-	return {
-		named: (name) => backends.find((backend) => backend.name === name),
-		serving: (guildId) => findGuild(backends, guildId),
-	};
+	/** Says that the guilds of a bot may have changed. */
+	noteChange(): void {
+		this.#isStale ||= this.backends.some(({ guilds }, at) => guilds !== this.#indexed[at]);
+	}
+
+	named(name: string): One | undefined {
+		if (this.#isStale) this.#build();
+		return this.#byName.get(name);
+	}
+
+	serving(guildId: string): One | undefined {
+		if (this.#isStale) this.#build();
+		return this.#byGuild.get(guildId);
+	}
+
+	#build(): void {
+		this.#isStale = false;
+		this.#indexed = this.backends.map(({ guilds }) => guilds);
+		// Of several, the first stays.
+		const reversed = this.backends.toReversed();
+		this.#byName = new Map(reversed.map((backend) => [backend.name, backend]));
+		this.#byGuild = new Map();
+		for (const backend of reversed) for (const id of backend.guilds.keys()) this.#byGuild.set(id, backend);
+		for (const backend of reversed) for (const id of backend.pins.pinned) this.#byGuild.set(id, backend);
+	}
 }
 
 /**
  * Selects the bot for a tool call by its arguments: the bot that `instance` names, else the bot that serves `guild_id`,
- * else the default bot. Throws a RouteError if no bot can be selected. `index` is an index of `backends`; without it,
- * they are searched.
+ * else the default bot. Throws a RouteError if no bot can be selected.
  */
 export function route<One extends Routed>(
 	args: JsonObject,
-	backends: readonly One[],
+	index: RouteIndex<One>,
 	defaultInstance: string | undefined,
-	index: RouteIndex<One> = searchIn(backends),
 ): One {
+	const { backends } = index;
 	const instance = readText(args, "instance");
 	const guildId = readText(args, "guild_id");
 	if (instance !== undefined) {
@@ -92,11 +112,7 @@ export function route<One extends Routed>(
 	}
 	const backend = defaultInstance === undefined ? undefined : index.named(defaultInstance);
 	if (backend) return backend;
-	throw new RouteError(
-		"NoTarget",
-		`the call names neither instance nor guild_id. ${describeTargets(backends)}`,
-		backends,
-	);
+	throw new RouteError("NoTarget", `the call names neither instance nor guild_id. ${describeTargets(index)}`, backends);
 }
 
 /**
@@ -106,13 +122,137 @@ export function route<One extends Routed>(
  */
 export function routeLimited<One extends Routed>(
 	args: JsonObject,
-	views: readonly One[],
+	index: RouteIndex<One>,
 	defaultInstance: string | undefined,
 ): One {
-	const view = route(args, views, defaultInstance);
+	const view = route(args, index, defaultInstance);
 	const guildId = readText(args, "guild_id");
 	if (guildId === undefined || view.guilds.has(guildId) || view.pins.pinned.has(guildId)) return view;
-	throw unknownGuild(guildId, views);
+	throw unknownGuild(guildId, index.backends);
+}
+
+export interface RouterOptions {
+	backends: readonly Backend[];
+	index: RouteIndex<Backend>;
+	views: Views;
+	defaultInstance: string | undefined;
+	/**
+	 * Returns undefined once the bots have been asked for the first time, and until then a promise that resolves at that
+	 * time.
+	 */
+	firstList(): Promise<unknown> | undefined;
+	/** How long a call waits, after the gateway's start, for bots that may serve its guild. */
+	firstAnswersMs: number;
+}
+
+export class Router {
+	readonly #guildSearch: GuildSearch;
+	readonly #unlisted: Set<Backend>;
+	/** By the list of the bots that a principal sees. */
+	readonly #limited = new WeakMap<readonly BackendView[], RouteIndex<BackendView>>();
+
+	constructor(private readonly options: RouterOptions) {
+		const { backends } = options;
+		this.#guildSearch = new GuildSearch(backends);
+		this.#unlisted = new Set(backends);
+		for (const backend of backends) void backend.firstGuilds.then(() => this.#unlisted.delete(backend));
+	}
+
+	/**
+	 * Finds the bot that a tool call or a request for a prompt selects by its arguments. Throws a RouteError, or rejects
+	 * with one, if no bot can be selected. A principal (caller) can select only the bots and guilds that it may see, and
+	 * the error names no others.
+	 */
+	find(args: JsonObject, signal: Signal, principal: Principal | undefined): Backend | Promise<Backend> {
+		return this.#unlisted.size > 0 && args.guild_id && !args.instance
+			? this.#findLater(args, signal, principal)
+			: this.#find(args, signal, principal);
+	}
+
+	#find(args: JsonObject, signal: Signal, principal: Principal | undefined): Backend | Promise<Backend> {
+		if (principal) return this.#findLimited(args, signal, principal);
+		try {
+			return route(args, this.options.index, this.options.defaultInstance);
+		} catch (error) {
+			if (error instanceof RouteError && error.kind === "GuildNotFound") return this.#search(args, signal);
+			throw error;
+		}
+	}
+
+	/**
+	 * Finds the bot after the first answers of those that stand before the one that serves the guild, since one of them may
+	 * serve it, too. A principal waits for all bots: otherwise the time would tell whether a hidden bot serves the guild.
+	 */
+	async #findLater(args: JsonObject, signal: Signal, principal: Principal | undefined): Promise<Backend> {
+		const { backends, index, firstAnswersMs } = this.options;
+		const id = String(args.guild_id);
+		const isLate = Bun.sleep(firstAnswersMs).then(() => true);
+		for (let isOver = false; ; ) {
+			const claimer = principal ? undefined : index.serving(id);
+			const end = claimer ? backends.indexOf(claimer) : backends.length;
+			const awaited = backends.slice(0, end).filter((one) => this.#unlisted.has(one));
+			if (isOver || awaited.length === 0 || claimer?.pins.pinned.has(id)) return this.#find(args, signal, principal);
+			const answers = awaited.map(({ firstGuilds }) => firstGuilds);
+			const answer = Promise.race([...answers, isLate]);
+			// If the signal aborts, the call fails as it does elsewhere.
+			isOver = (await raceSignal(answer, signal).catch(() => true)) === true;
+		}
+	}
+
+	async #search(args: JsonObject, signal: Signal): Promise<Backend> {
+		const { index, defaultInstance } = this.options;
+		const id = String(args.guild_id);
+		await this.#guildSearch.search(signal, () => index.serving(id) !== undefined);
+		return route(args, index, defaultInstance);
+	}
+
+	#isCandidate({ name, guilds, pins }: Backend, { instance, guild_id: id }: JsonObject): boolean {
+		if (instance) return name === instance;
+		if (!id) return name === this.options.defaultInstance;
+		return guilds.has(String(id)) || pins.pinned.has(String(id));
+	}
+
+	async #findLimited(args: JsonObject, signal: Signal, principal: Principal): Promise<Backend> {
+		const { guilds, person } = principal;
+		const { views, defaultInstance, firstList } = this.options;
+		const select = () => routeLimited(args, this.#indexFor(principal), defaultInstance).backend;
+		// Unless the last answers lead to a bot, all are asked at once: if a hidden bot were asked before the others, the time
+		// would tell that it exists.
+		const loading = person && !succeeds(select) ? views.ask(principal, signal) : undefined;
+		try {
+			// Without waiting for other bots.
+			await views.ask(principal, signal, (one) => this.#isCandidate(one, args));
+			return select();
+		} catch (error) {
+			if (!(error instanceof RouteError)) throw error;
+			const starting = firstList();
+			if (starting && !signal.aborted) {
+				// Which bots accept limits is not known yet.
+				await raceSignal(starting, signal).catch(() => {});
+				return this.#findLimited(args, signal, principal);
+			}
+			if (person) {
+				// The error names all that the person sees.
+				await (loading ?? views.ask(principal, signal));
+				return select();
+			}
+			const guildId = String(args.guild_id);
+			const isHidden = guilds?.includes(guildId) === false;
+			if (error.kind !== "GuildNotFound" || isHidden) throw error;
+			// Ends at once only for a guild that the principal sees, so that the time tells nothing about others.
+			await this.#guildSearch.search(signal, () => this.#indexFor(principal).serving(guildId) !== undefined);
+			return select();
+		}
+	}
+
+	#indexFor(principal: Principal): RouteIndex<BackendView> {
+		const views = this.options.views.routes(principal);
+		const known = this.#limited.get(views);
+		if (known) return known;
+		const index = new RouteIndex(views);
+		this.#limited.set(views, index);
+		return index;
+	}
 }
 
 function unknownGuild(guildId: string, backends: readonly Pick<Backend, "name">[]): RouteError {
@@ -123,10 +263,9 @@ function unknownGuild(guildId: string, backends: readonly Pick<Backend, "name">[
 	);
 }
 
-function describeTargets(backends: readonly Routed[]): string {
-	const { serving } = indexBackends(backends);
-	const guilds = backends.flatMap((backend) => {
-		const own = [...backend.guilds].filter(([id]) => serving(id) === backend);
+function describeTargets(index: RouteIndex<Routed>): string {
+	const guilds = index.backends.flatMap((backend) => {
+		const own = [...backend.guilds].filter(([id]) => index.serving(id) === backend);
 		if (own.length === 0) return [];
 		const listed = own.slice(0, maxGuilds).map(([id, name]) => `${shownGuildName(name)} (${id})`);
 		const more = own.length - listed.length;
@@ -139,4 +278,14 @@ function readText(args: JsonObject, key: string): string | undefined {
 	const value = args[key] ?? "";
 	if (typeof value !== "string") throw invalidParameters([`${key}: expected a string`]);
 	return value || undefined;
+}
+
+function succeeds(select: () => unknown): boolean {
+	try {
+		select();
+		return true;
+	} catch (error) {
+		if (error instanceof RouteError) return false;
+		throw error;
+	}
 }

@@ -1,8 +1,9 @@
 // Calls to a bot that is away: it was online, and restarts.
 
 import { describe, expect, test } from "bun:test";
-import { Absence } from "../../../src/gateway/backends/absence.ts";
+import { BackendHealth } from "../../../src/gateway/backends/backend-health.ts";
 import { createGatewayClient, startTestGateway } from "../../support/gateway.ts";
+import { recordLog } from "../../support/log.ts";
 import { ownHost } from "../../support/own-host.ts";
 import { type Behaviour, type StubOptions, startStubBackend, textResult } from "../../support/stub-backend.ts";
 import { until } from "../../support/until.ts";
@@ -100,18 +101,24 @@ describe("a bot that was online and cannot be reached", () => {
 	});
 
 	test("is offline if it stays away while the question whether it is back gets no answer", async () => {
-		const gone = Promise.withResolvers<void>();
-		const absence = new Absence({
+		const { log, entries } = recordLog();
+		const health = new BackendHealth({
+			name: "alpha",
+			log,
+			refresh() {},
+			onChange() {},
 			awayMs: 1,
 			maxHeld: 1,
 			ask: () => new Promise(() => {}),
-			onBack: () => gone.reject(new Error("it is back")),
-			onGone: gone.resolve,
 		});
-		expect(absence.begin("silent")).toBe(true);
-		await gone.promise;
-		absence.finish("gone");
-		expect(absence.isActive).toBe(false);
+		health.setOnline();
+		health.setOffline("gone", "silent");
+		expect(health.isAway).toBe(true);
+		await expect(health.hold(new AbortController().signal)).rejects.toThrow("gone");
+		expect(health.isAway).toBe(false);
+		expect(health.state).toMatchObject({ online: false, reason: "gone" });
+		expect(entries("bot is offline")).toHaveLength(1);
+		health.close();
 	});
 
 	test("does not delay a call beyond its deadline", async () => {

@@ -25,8 +25,13 @@ function nextProbes(...acts: ((health: BackendHealth) => void)[]) {
 	const { log } = recordLog();
 	const noop = () => {};
 	const health = new BackendHealth({
-		...{ name: "alpha", log, probe: noop, onChange: noop, onBack: noop },
-		...{ awayMs: 0, maxHeld: 0, ask: async () => "silent" },
+		name: "alpha",
+		log,
+		refresh: noop,
+		onChange: noop,
+		awayMs: 0,
+		maxHeld: 0,
+		ask: async () => "silent",
 	});
 	try {
 		return acts.map((act) => {

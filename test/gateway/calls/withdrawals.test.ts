@@ -174,7 +174,7 @@ onBoth((databases) => {
 	test.each(Object.keys(ways))("if %s, its waiting calls are withdrawn, and not before", async (way) => {
 		await using world = await start(way);
 		const { alpha, recent, id } = world;
-		world.withdrawals.wake();
+		world.withdrawals.noteChange();
 		await world.looked(3);
 		expect(alpha.gone).toEqual([]);
 		await world.end();
@@ -188,10 +188,10 @@ onBoth((databases) => {
 		const { alpha, id } = world;
 		alpha.state.online = false;
 		await world.end();
-		world.withdrawals.wake();
+		world.withdrawals.noteChange();
 		expect(alpha.gone).toEqual([]);
 		alpha.state.online = true;
-		world.withdrawals.wake();
+		world.withdrawals.noteChange();
 		await until("they are withdrawn", () => alpha.gone.includes(id));
 	});
 
@@ -224,7 +224,7 @@ onBoth((databases) => {
 		const { alpha, id } = world;
 		world.fail(true);
 		await world.end();
-		world.withdrawals.wake();
+		world.withdrawals.noteChange();
 		await world.looked(3);
 		expect(alpha.gone).toEqual([]);
 		world.fail(false);

@@ -121,7 +121,7 @@ describe("bots that differ", () => {
 	const bare = '{"name":"c"}';
 
 	test("show the first one's tools, then what only later ones have, and who lacks what", () => {
-		const { list, skew, names } = buildCatalog([
+		const { list, skew, size } = buildCatalog([
 			bot("alpha", b, a),
 			bot("beta", bare, otherB),
 			{ name: "gamma", tools: undefined },
@@ -138,7 +138,7 @@ describe("bots that differ", () => {
 			["alpha", { lacks: ["c"], differs: [] }],
 			["beta", { lacks: ["a"], differs: ["b"] }],
 		]);
-		expect([...names]).toEqual(["b", "a", "c", "list_instances"]);
+		expect(size).toBe(4);
 	});
 
 	test("name each that lacks a tool", () => {

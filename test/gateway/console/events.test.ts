@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { RecentCall } from "../../../src/gateway/calls/recent-calls.ts";
-import { createEvents, maxOfPeople, maxPerSession, maxStreams } from "../../../src/gateway/console/events.ts";
+import { Events, maxOfPeople, maxPerSession, maxStreams } from "../../../src/gateway/console/events.ts";
 import type { Session } from "../../../src/gateway/console/sessions.ts";
 import { viewerOf } from "../../../src/gateway/console/viewer.ts";
 import { recordLog } from "../../support/log.ts";
@@ -11,7 +11,7 @@ function startWorld() {
 	const calls: Pick<RecentCall, "seq">[] = [];
 	const open = { isOpen: true, isEndedElsewhere: false, note: "" };
 	let tick: (() => void) | undefined;
-	const events = createEvents({
+	const events = new Events({
 		state: {
 			run: "run",
 			now: () => open.note as never,

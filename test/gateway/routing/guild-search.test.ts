@@ -4,6 +4,7 @@ import { createTestBackend } from "../../support/gateway.ts";
 import { stall, startStubBackend } from "../../support/stub-backend.ts";
 
 const never = new AbortController().signal;
+const notFound = () => false;
 
 test("it ends as soon as one bot turns out to serve the guild, though another stalls", async () => {
 	await using quick = startStubBackend({ guilds: { "300": "C" } });
@@ -11,7 +12,7 @@ test("it ends as soon as one bot turns out to serve the guild, though another st
 	const { backend } = createTestBackend({ name: "quick", url: quick.url });
 	const other = createTestBackend({ name: "stalled", url: stalled.url });
 	const search = new GuildSearch([other.backend, backend]);
-	await search.search("300", never);
+	await search.search(never, () => backend.guilds.has("300"));
 	expect(backend.guilds.has("300")).toBe(true);
 	// It is still being waited for elsewhere: its handshake has 5 s.
 	const [handshake] = stalled.received("initialize");
@@ -23,9 +24,9 @@ test("concurrent searches ask each bot once, and not again within 10 s", async (
 	await using stub = startStubBackend({ guilds: { "300": "C" } });
 	const { backend } = createTestBackend({ url: stub.url });
 	const search = new GuildSearch([backend]);
-	await Promise.all(["300", "400", "500", "400"].map((id) => search.search(id, never)));
+	await Promise.all(["300", "400", "500", "400"].map((id) => search.search(never, () => backend.guilds.has(id))));
 	expect(stub.received("list_guilds")).toHaveLength(1);
-	await search.search("600", never);
+	await search.search(never, notFound);
 	expect(stub.received("list_guilds")).toHaveLength(1);
 	await backend.close();
 });
@@ -35,14 +36,14 @@ test("an aborted search waits no longer", async () => {
 	const { backend } = createTestBackend({ url: stub.url });
 	const search = new GuildSearch([backend]);
 	const controller = new AbortController();
-	const searching = search.search("300", controller.signal);
+	const searching = search.search(controller.signal, notFound);
 	await stub.arrived("initialize");
 	controller.abort();
 	await searching;
 	const [handshake] = stub.received("initialize");
 	expect(handshake?.signal.aborted).toBe(false);
 	// One that has given up before it began does not wait either.
-	await search.search("300", AbortSignal.abort());
+	await search.search(AbortSignal.abort(), notFound);
 });
 
 test("a thousand may wait, and the next one does not", async () => {
@@ -50,9 +51,9 @@ test("a thousand may wait, and the next one does not", async () => {
 	const { backend } = createTestBackend({ url: stub.url });
 	const search = new GuildSearch([backend]);
 	const controller = new AbortController();
-	const waiting = Array.from({ length: 1_000 }, (_, n) => search.search(String(n), controller.signal));
+	const waiting = Array.from({ length: 1_000 }, () => search.search(controller.signal, notFound));
 	await stub.arrived("initialize");
-	await search.search("one more", never);
+	await search.search(never, notFound);
 	const [handshake] = stub.received("initialize");
 	expect(handshake?.signal.aborted).toBe(false);
 	controller.abort();

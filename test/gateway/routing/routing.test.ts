@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Backend } from "../../../src/gateway/backends/backend.ts";
-import { RouteError, route } from "../../../src/gateway/routing/routing.ts";
+import { RouteError, RouteIndex, route } from "../../../src/gateway/routing/routing.ts";
 import { RpcError } from "../../../src/mcp/json-rpc.ts";
 import { createTestBackend } from "../../support/gateway.ts";
 
@@ -18,7 +18,7 @@ const both = backends({ alpha: ["1", "3"], beta: ["2", "3"] });
 /** Where a call goes, or the text of the error. */
 function outcome(args: Record<string, unknown>, defaultInstance?: string, among = both): string {
 	try {
-		return route(args, among, defaultInstance).name;
+		return route(args, new RouteIndex(among), defaultInstance).name;
 	} catch (error) {
 		if (error instanceof RouteError) return error.message;
 		if (error instanceof RpcError) return `${error.code} ${error.message}`;

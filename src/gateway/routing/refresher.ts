@@ -1,0 +1,91 @@
+// Asks all bots for their state, tools and guilds: once at the start, and again at an interval.
+
+import type { Log } from "../../lib/log.ts";
+import type { Backend } from "../backends/backend.ts";
+import { refreshAll } from "../backends/refresh-all.ts";
+import type { RouteIndex } from "./routing.ts";
+
+export interface RefresherOptions {
+	index: RouteIndex<Backend>;
+	intervalMs: number;
+	/** How long the first list of tools waits, after the first bot has listed its tools, for those of the others. */
+	firstAnswersMs: number;
+	log: Log;
+}
+
+export class Refresher {
+	/**
+	 * Settles when the gateway may answer its first tools/list request, because enough bots have listed their tools.
+	 * Undefined before the gateway asks the bots for their tools, and after the promise has settled.
+	 */
+	firstList: Promise<unknown> | undefined;
+	#refreshedAt = performance.now();
+	#isStarted = false;
+	#isClosed = false;
+	#timer: Timer | undefined;
+
+	constructor(private readonly options: RefresherOptions) {}
+
+	/** Milliseconds since all bots were last asked. */
+	get ageMs(): number {
+		return performance.now() - this.#refreshedAt;
+	}
+
+	/** Refreshes all bots now, and then at the interval. */
+	async start(): Promise<void> {
+		await this.refresh();
+		if (!this.#isClosed) this.#timer = setTimeout(() => void this.start(), this.options.intervalMs);
+	}
+
+	stop(): void {
+		this.#isClosed = true;
+		clearTimeout(this.#timer);
+	}
+
+	/** Updates the state, tools and guilds of all bots within 5 s. Never rejects. */
+	async refresh(): Promise<void> {
+		const { backends } = this.options.index;
+		const rounds = refreshAll(backends).map(async (refreshed, at) => {
+			await refreshed;
+			this.#logState(backends[at]);
+		});
+		const all = Promise.all(rounds);
+		if (!this.#isStarted) {
+			this.#isStarted = true;
+			this.firstList = Promise.race([all, this.#someTools(rounds)]).finally(() => {
+				this.firstList = undefined;
+			});
+		}
+		await all;
+		this.#refreshedAt = performance.now();
+		this.#warnOfSharedGuilds();
+	}
+
+	/** Resolves a short time after the first bot has listed its tools; never if no bot lists tools. */
+	async #someTools(rounds: readonly Promise<void>[]): Promise<void> {
+		const { index, firstAnswersMs } = this.options;
+		const { promise, resolve } = Promise.withResolvers<void>();
+		for (const round of rounds)
+			void round.then(() => {
+				if (index.backends.some(({ tools }) => tools)) resolve();
+			});
+		await promise;
+		await Bun.sleep(firstAnswersMs);
+	}
+
+	#logState(backend: Backend | undefined): void {
+		if (!backend?.state.online) return;
+		const { name: instance, guilds } = backend;
+		this.options.log.info("refreshed the guilds and tools of a bot", { instance, guilds: guilds.size });
+	}
+
+	#warnOfSharedGuilds(): void {
+		const { index, log } = this.options;
+		for (const { name: ignored, guilds } of index.backends)
+			for (const guild of guilds.keys()) {
+				const instance = index.serving(guild)?.name ?? ignored;
+				if (instance !== ignored)
+					log.warn("guild is served by two bots: only one gets calls", { guild, instance, ignored });
+			}
+	}
+}
