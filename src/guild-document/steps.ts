@@ -110,8 +110,6 @@ export interface Step {
 
 /** What a step changes, as far as the checks of permissions and of the role hierarchy need it. */
 export interface StepGuard {
-	/** Permission bits that a role has after the step and did not have before. */
-	gives?: bigint | undefined;
 	/**
 	 * Permission overwrites of a channel before and after the step. Role ids in them may be placeholders such as
 	 * "+role/Mods".
@@ -128,8 +126,6 @@ export interface StepGuard {
 	 * Id of the category in which the channel is after the step, or a placeholder such as "+category/Staff"; "" for none.
 	 */
 	parentId?: string | undefined;
-	/** Whether the emoji that the step creates is animated. */
-	animated?: boolean | undefined;
 	/** Ids of the roles or channels whose position the step changes. New ones have placeholders such as "+role/Mods". */
 	moves?: readonly string[] | undefined;
 	/** Names of the fields that the step changes. */

@@ -600,6 +600,19 @@ test("hidden channels leave onboarding before they are hidden", () => {
 	]);
 });
 
+test("what only communities have is refused elsewhere, because Discord would ignore it", () => {
+	const settings = { afk_timeout: 60, rules_channel: "welcome", preferred_locale: "de", safety_alerts_channel: "" };
+	const document = { settings, welcome_screen: { enabled: true }, channels: [{ name: "welcome" }] };
+	const why =
+		"only communities have this, and the guild is not one; an administrator can enable Community, or the document with settings.community";
+	expect(plan({ channels: talk }, document)).toEqual([
+		"edit settings/settings | afk_timeout: 300 → 60",
+		`! settings.rules_channel: ${why}`,
+		`! settings.preferred_locale: ${why}`,
+		`! welcome_screen: ${why}`,
+	]);
+});
+
 test("onboarding is guarded by the roles that it newly gives", () => {
 	const option = (title: string, roles: string[]) => ({ title, roles });
 	const state = guildState({

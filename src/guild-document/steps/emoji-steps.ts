@@ -17,7 +17,7 @@ export function addEmojis(list: StepList): void {
 }
 
 function createEmoji(list: StepList, emoji: Emoji): void {
-	const { id = "", name, picture: hash = "", animated = false } = emoji;
+	const { id = "", name, picture: hash = "" } = emoji;
 	if (list.isGone(emoji, "emoji")) return;
 	if (hash === "") {
 		list.refuse(`emoji ${name}`, "the document does not say which picture it has");
@@ -30,7 +30,6 @@ function createEmoji(list: StepList, emoji: Emoji): void {
 		name,
 		placeholder: id,
 		changes,
-		guard: { animated },
 		method: "POST",
 		path: () => `${list.guildPath}/emojis`,
 		body: { name, roles: emoji.roles ?? [] },

@@ -3,8 +3,7 @@
 import { defaultsOf } from "../format/defaults.ts";
 import type { Role } from "../format/document.ts";
 import { isPlaceholder } from "../match/match.ts";
-import { bitsOfNames, rolesFromTop } from "../read/from-api.ts";
-import type { StepGuard } from "../steps.ts";
+import { rolesFromTop } from "../read/from-api.ts";
 import { isNewAmong, mergeOrder, movedIn } from "./order.ts";
 import { byId, placesIn, type StepList } from "./step-list.ts";
 import { roleBody } from "./to-api.ts";
@@ -26,18 +25,11 @@ function addRole(list: StepList, role: Role, old: Role | undefined): void {
 	// Discord names and pictures the role of an integration.
 	const ignored = old?.managed ? ["name", "icon"] : [];
 	const { values, changes, isChanged } = list.compare(old, role, defaultsOf.role, ignored);
-	const had = bitsOfNames(old?.permissions ?? []);
-	const guard: StepGuard = {
-		roleIds: [id],
-		...(values.permissions && {
-			gives: bitsOfNames(values.permissions) & ~had,
-		}),
-	};
 	const { icon: hash = "" } = values;
 	const common = {
 		kind: "role",
 		changes,
-		guard,
+		guard: { roleIds: [id] },
 		picture: isPictureHash(hash) ? { field: "icon" as const, hash } : undefined,
 	} as const;
 	if (old) {

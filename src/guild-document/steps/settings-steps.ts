@@ -14,6 +14,21 @@ const lateSettings = [
 	"preferred_locale",
 ] as const satisfies readonly (keyof Settings)[];
 
+const ofCommunities = [
+	"rules_channel",
+	"public_updates_channel",
+	"safety_alerts_channel",
+	"preferred_locale",
+] as const satisfies readonly (typeof lateSettings)[number][];
+
+/** Whether the guild is a community when the steps are done. Others do without much, which Discord ignores in requests. */
+export function isCommunity({ wanted, current }: StepList): boolean {
+	return wanted.settings?.community ?? current.settings?.community ?? false;
+}
+
+export const onlyCommunities =
+	"only communities have this, and the guild is not one; an administrator can enable Community, or the document with settings.community";
+
 export function addSettings(list: StepList): void {
 	const { wanted, current } = list;
 	const given = wanted.settings;
@@ -24,8 +39,14 @@ export function addSettings(list: StepList): void {
 		const wasCommunity = current.settings?.community ?? false;
 		const enables = given.community === true && !wasCommunity;
 		if (enables) addCommunity(list, given);
+		const foreign = isCommunity(list)
+			? []
+			: ofCommunities.filter((field) => given[field] && given[field] !== current.settings?.[field]);
+		for (const field of foreign) list.refuse(`settings.${field}`, onlyCommunities);
 		const rest = lateSettings.filter(
-			(field) => !enables || (field !== "rules_channel" && field !== "public_updates_channel"),
+			(field) =>
+				!foreign.some((one) => one === field) &&
+				(!enables || (field !== "rules_channel" && field !== "public_updates_channel")),
 		);
 		addEdit(
 			list,
@@ -84,16 +105,15 @@ function addEveryone(list: StepList, wanted: readonly string[], current: readonl
 	const { id } = list.state.guild;
 	const { changes, isChanged } = list.compare({ permissions: current }, { permissions: wanted });
 	if (!isChanged) return;
-	const bits = bitsOfNames(wanted);
 	list.add("settings", {
 		action: "edit",
 		kind: "everyone",
 		name: everyone,
 		targetId: id,
 		changes,
-		guard: { gives: bits & ~bitsOfNames(current), roleIds: [id] },
+		guard: { roleIds: [id] },
 		method: "PATCH",
 		path: () => `${list.guildPath}/roles/${id}`,
-		body: { permissions: String(bits) },
+		body: { permissions: String(bitsOfNames(wanted)) },
 	});
 }

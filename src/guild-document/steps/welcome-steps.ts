@@ -3,6 +3,7 @@
 import { welcomeDefaults } from "../format/defaults.ts";
 import { everyone, type Onboarding } from "../format/document.ts";
 import { channelsWithAccess } from "./channel-access.ts";
+import { isCommunity, onlyCommunities } from "./settings-steps.ts";
 import type { StepList } from "./step-list.ts";
 import { onboardingBody, welcomeScreenBody } from "./to-api.ts";
 
@@ -24,6 +25,10 @@ export function addWelcomeScreen(list: StepList): void {
 	if (!wanted.welcome_screen || !current) return;
 	const { changes, values, isChanged } = list.compare(current, wanted.welcome_screen);
 	if (!isChanged) return;
+	if (!isCommunity(list)) {
+		list.refuse("welcome_screen", onlyCommunities);
+		return;
+	}
 	list.add("rest", {
 		action: "edit",
 		kind: "welcome_screen",

@@ -72,26 +72,6 @@ test.each(["role", "channel"] as const)("the place of a %s that Discord refuses 
 	expect(bot.simulator.journal.entries(route)).toHaveLength(0);
 });
 
-test("a role is refused whose permissions an earlier step takes from the bot", async () => {
-	await using running = await startService({ hasRealRules: true });
-	const plan = await running.plan({
-		everyone: ["VIEW_CHANNEL"],
-		roles: [
-			{ name: "Speakers", permissions: ["STREAM"] },
-			{ name: "Judges", permissions: ["KICK_MEMBERS"] },
-		],
-		categories: [
-			{
-				name: "Talk",
-				channels: [{ name: "new", overwrites: [{ role: "Judges", deny: ["STREAM"] }] }],
-			},
-		],
-	});
-	expect(plan).toContain("create 1, change 1, cannot 2\n");
-	expect(plan).toContain("cannot: role Speakers, channel new: The bot lacks STREAM by then");
-	expect(await applied(running, plan)).toContain(": done, 2 of 2");
-});
-
 test("a plan stays the same when pictures that do not differ have loaded", async () => {
 	let isLoaded = false;
 	await using running = await startService({

@@ -162,18 +162,26 @@ test("a job outlives the tool call that starts it", async () => {
 	expect(await cooks.end(text)).toContain(": done, 1 of 1 step done");
 });
 
-test("what the bot must not do is not planned", async () => {
-	await using cooks = await startCooks();
+test("what the bot must not do is not planned, and the job says what Discord refuses", async () => {
+	await using cooks = await startCooks((tool) => tool === "create_role");
 	const { service, guild } = cooks.running;
 	const text = await service().plan(guild(), {
 		document: {
 			version: 1,
-			channels: [{ name: "Talk show", kind: "stage" }, { name: "news" }],
+			roles: [{ name: "Hosts" }],
+			channels: [
+				{ name: "Talk show", kind: "stage" },
+				{ name: "news" },
+				{ name: "hosts", overwrites: [{ role: "Hosts", allow: ["SPEAK"] }] },
+			],
 		},
 	});
-	expect(text).toContain(": create 1, cannot 1\n");
-	expect(text).toContain("cannot: channel Talk show: ");
-	expect(text).toContain("+ channel #news\n");
+	expect(text).toContain(": create 2, cannot 2\n");
+	expect(text).toContain("hosts: it needs role Hosts, which cannot be created");
+	expect(text).toContain("cannot: role Hosts: The operator of this bot does not allow create_role");
+	const ended = await cooks.end(await service().apply(hashIn(text)));
+	expect(ended).toContain("1 of 2 steps done");
+	expect(ended).toContain("Talk show: Discord refuses: Cannot execute action on this channel type (code 50024)");
 });
 
 test.each([

@@ -1,32 +1,31 @@
-// Which steps of a plan the bot cannot or must not do, and why. Every rule holds twice: for the plan as a whole, and for each
-// step right before it is sent, because guilds change and a document is untrusted input.
+// Which steps of a plan the bot cannot or must not do, and why: those for which the bot, or the person in whose name a call
+// acts, lacks a permission or a rank, and those that would take from the bot what it needs. Everything else is left to
+// Discord, whose errors name its limits. Steps are checked with the plan, and again right before they are sent, because
+// guilds change and a document is untrusted input.
 
 import type { Guild } from "discord.js";
 import type { GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
+import { describeBits, type Overwrites } from "../../discord/permissions.ts";
+import { powerfulPermissions } from "../../discord/powers.ts";
 import { oneField } from "../../discord/text.ts";
 import { refusedForTwoFactor } from "../../discord/two-factor.ts";
 import { unseenIn } from "../read/read-guild.ts";
 import {
-	applyStep,
 	type CheckedStep,
-	factsOfCache,
-	factsOfState,
-	type GuildFacts,
+	neededBits,
+	noteOnNewChannel,
+	ownRoles,
+	permissionsAfter,
+	reasonOf,
+	refusedPermissions,
+	toOverwrites,
 	withRequest,
-} from "./guild-facts.ts";
-import { refusedLimits } from "./refused-limits.ts";
-import { noteOnGivenRoles } from "./refused-onboarding.ts";
-import { neededBits, noteOnNewChannel, reasonOf, refusedPermissions } from "./refused-permissions.ts";
+} from "./refused-permissions.ts";
 import { toolsOf } from "./tools-of-steps.ts";
 
 export interface RefusalOptions {
-	/**
-	 * Whether the operator's settings `deny`, `read_only` or `toolsets` forbid a tool, given its current or a former
-	 * name.
-	 */
+	/** Whether the operator's settings `deny`, `read_only` or `toolsets` forbid a tool, by its current or a former name. */
 	denies?(toolName: string): boolean;
-	/** The current time in epoch milliseconds. Default: `Date.now()`. */
-	now?: number;
 	/**
 	 * Whether the account that owns the bot's application lacks two-factor authentication. Default: what Discord reported
 	 * when the bot logged in. `lacksTwoFactor` of two-factor.ts asks Discord again.
@@ -36,9 +35,8 @@ export interface RefusalOptions {
 
 /**
  * Returns which steps of a plan the bot cannot or must not carry out, and why. `steps` are in the order of execution,
- * and `state` is the guild before the first one. Results without a step id are warnings: about new channels that the
- * bot cannot change afterwards, and about onboarding that gives roles with permissions of moderators. Yields after each
- * step, so that other work can run in between.
+ * and `state` is the guild before the first one. Results without a step id are warnings. Yields after each step, so that
+ * other work can run in between.
  */
 export function* refusalsOf(
 	steps: readonly Step[],
@@ -46,32 +44,84 @@ export function* refusalsOf(
 	state: GuildState,
 	options: RefusalOptions = {},
 ): Generator<undefined, Refusal[]> {
-	const facts = factsOfState(state);
-	const withheld = new Map<string, { step: Step; reason: string }>();
-	const ids = placeholdersOf(steps);
+	const own = ownRoles(guild);
+	const categories = new Map<string, Overwrites>();
+	const powers = new Map(
+		state.guild.roles.map(({ id, name, permissions }) => [id, { name, bits: BigInt(permissions) }]),
+	);
+	const hasRoom = roomIn(steps, state);
+	const hidden = new Set<string>();
+	const ids = new Map(steps.flatMap(({ placeholder: one }) => (one === undefined ? [] : [[one, one]])));
 	const refusals: Refusal[] = [];
 	for (const step of steps) {
 		yield;
-		const needed = step.needs.find((need) => withheld.has(need));
-		const cause = needed === undefined ? undefined : withheld.get(needed);
 		const checked = withRequest(step, ids);
-		const reason = cause
-			? `It needs the ${oneField(subjectOf(cause.step))}, which cannot be created: ${firstSentence(cause.reason)}`
-			: reasonOf(() => refused(guild, facts, checked, options, false));
+		const reason =
+			reasonOf(() => refused(guild, own, checked, options, [])) ??
+			hasRoom(step) ??
+			(isWithin(step, hidden)
+				? "The bot will not be able to see or manage the new channel in which this would be."
+				: undefined);
 		if (reason !== undefined) {
-			if (step.placeholder !== undefined) {
-				withheld.set(step.placeholder, { step, reason });
-				ids.delete(step.placeholder);
-			}
 			refusals.push({ subject: subjectOf(step), reason, stepId: step.id });
 			continue;
 		}
-		const note = step.note ?? noteOnNewChannel(guild, facts, checked) ?? noteOnGivenRoles(facts, checked);
-		if (note && step.placeholder) facts.hidden.add(step.placeholder);
-		applyStep(facts, checked);
+		const { placeholder, targetId = "" } = step;
+		const after = permissionsAfter(checked);
+		const id = placeholder ?? targetId;
+		if (after !== undefined && own.has(id)) own.set(id, after);
+		if (after !== undefined) powers.set(id, { name: step.name, bits: after });
+		if (placeholder && step.kind === "category")
+			categories.set(placeholder, toOverwrites(step.guard.overwrites?.after ?? []));
+		const noteOnAccess = noteOnNewChannel(guild, checked, categories);
+		if (noteOnAccess && placeholder) hidden.add(placeholder);
+		const note = step.note ?? noteOnAccess ?? noteOnGivenRoles(checked, powers);
 		if (note) refusals.push({ subject: subjectOf(step), reason: note });
 	}
 	return [...refusals, ...noteOnUnseen(steps, state)];
+}
+
+const isWithin = ({ kind, needs }: Step, channels: ReadonlySet<string>) =>
+	(kind === "webhook" || kind === "event") && needs.some((need) => channels.has(need));
+
+/**
+ * Maximum number of roles, and of channels with categories, in a guild (errors 30005 and 30013 of Discord).
+ * https://discord.com/developers/docs/topics/opcodes-and-status-codes#json-json-error-codes
+ */
+const limits = { role: 250, channel: 500 };
+
+/**
+ * Returns a check of a plan's steps that deletions come after: without room for what replaces them, only the deletions
+ * would be carried out.
+ */
+function roomIn(steps: readonly Step[], state: GuildState): (step: Step) => string | undefined {
+	const nounOf = ({ kind }: Step) => (kind === "category" ? "channel" : kind);
+	const deleted = new Set(steps.filter(({ action }) => action === "delete").map(nounOf));
+	const count = { role: state.guild.roles.length, channel: state.channels.length };
+	return (step) => {
+		const noun = nounOf(step);
+		if (step.action !== "create" || (noun !== "role" && noun !== "channel") || !deleted.has(noun)) return undefined;
+		count[noun] += 1;
+		return count[noun] > limits[noun]
+			? `A guild has at most ${limits[noun]} ${noun}s, and this one would have more until others are deleted. Delete some first.`
+			: undefined;
+	};
+}
+
+/** Warns of onboarding that lets every new member choose a role with permissions of administrators or moderators. */
+function noteOnGivenRoles(
+	{ kind, body: { prompts } }: CheckedStep,
+	powers: ReadonlyMap<string, { name: string; bits: bigint }>,
+): string | undefined {
+	if (kind !== "onboarding" || !Array.isArray(prompts)) return undefined;
+	const options: { role_ids?: string[] }[] = prompts.flatMap(({ options = [] }) => options);
+	const given = [...new Set(options.flatMap(({ role_ids = [] }) => role_ids))].flatMap((id) => {
+		const { name = "", bits = 0n } = powers.get(id) ?? {};
+		return (bits & powerfulPermissions) === 0n
+			? []
+			: `${oneField(name)} with ${describeBits(bits & powerfulPermissions)}`;
+	});
+	return given.length > 0 ? `Every new member can choose to get the role ${given.join("; ")}.` : undefined;
 }
 
 function noteOnUnseen(steps: readonly Step[], state: GuildState): Refusal[] {
@@ -85,8 +135,7 @@ function noteOnUnseen(steps: readonly Step[], state: GuildState): Refusal[] {
 
 /**
  * Returns why the bot cannot or must not carry out a plan step now, according to its cache of the guild; undefined if
- * it can. `ids` maps placeholders, which stand for the ids of new objects, to the real ids. Does not check limits and
- * other things that depend on earlier steps, because the cache is updated a moment later; Discord checks them.
+ * it can. `ids` maps placeholders, which stand for the ids of new objects, to the real ids.
  */
 export function requireStep(
 	step: Step,
@@ -96,34 +145,22 @@ export function requireStep(
 ): string | undefined {
 	const missing = step.needs.find((need) => !ids.has(need));
 	if (missing !== undefined) return `It needs ${oneField(missing.replace(/^\+/, ""))}, which does not exist.`;
-	const facts = factsOfCache(guild);
-	return reasonOf(() => refused(guild, facts, withRequest(step, ids), options, true));
+	// The operator may have forbidden the tool of jobs since this one was started.
+	return reasonOf(() => refused(guild, ownRoles(guild), withRequest(step, ids), options, ["apply_guild"]));
 }
 
-function placeholdersOf(steps: readonly Step[]): Map<string, string> {
-	return new Map(steps.flatMap(({ placeholder }) => (placeholder === undefined ? [] : [[placeholder, placeholder]])));
-}
-
-/**
- * Returns why the bot cannot or must not carry out a step; undefined if it can. Throws a ToolError if the bot's own
- * roles are not loaded yet. `isRunning`: whether an apply_guild job is about to carry out the step.
- */
 function refused(
 	guild: Guild,
-	facts: GuildFacts,
+	own: ReadonlyMap<string, bigint>,
 	step: CheckedStep,
-	{ denies = () => false, now = Date.now(), lacksTwoFactor = guild.client.user.mfaEnabled === false }: RefusalOptions,
-	isRunning: boolean,
+	{ denies = () => false, lacksTwoFactor = guild.client.user.mfaEnabled === false }: RefusalOptions,
+	tools: readonly string[],
 ): string | undefined {
-	// The operator may have forbidden the tool of jobs since this one was started.
-	const tools = [...toolsOf(step), ...(isRunning ? ["apply_guild"] : [])];
-	const denied = tools.find((name) => denies(name));
+	const denied = [...toolsOf(step), ...tools].find((name) => denies(name));
 	if (denied) return `The operator of this bot does not allow ${denied}, which does the same (config.toml).`;
-	const needed = neededBits(guild, facts, step);
 	const reasons = [
-		lacksTwoFactor ? refusedForTwoFactor(guild, needed) : undefined,
-		...refusedPermissions(guild, facts, step),
-		...refusedLimits(guild, facts, step, now, isRunning),
+		lacksTwoFactor ? refusedForTwoFactor(guild, neededBits(guild, step)) : undefined,
+		...refusedPermissions(guild, own, step),
 	].filter((reason) => reason !== undefined);
 	if (reasons.length > 0 && step.follows)
 		reasons.push("With lock_permissions: false the channel moves and keeps its own access.");
@@ -157,8 +194,4 @@ function subjectOf({ kind, action, name, targetId }: Step): string {
 	if (action === "assign") return `role ${name} of member ${targetId?.split("/")[0]}`;
 	const noun = kindNames[kind];
 	return withoutName.has(kind) ? noun : `${noun} ${name}`;
-}
-
-function firstSentence(reason: string): string {
-	return reason.replace(/\. .*$/s, ".");
 }

@@ -10,12 +10,13 @@ import {
 } from "discord.js";
 import { kindOf } from "../../../guild-document/names/channel-kinds.ts";
 import { changedBits } from "../../../guild-document/names/overwrites.ts";
-import type { RawOverwrite } from "../../../guild-document/steps.ts";
+import type { RawOverwrite, Step } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { channelName, roleName } from "../../discord/describe.ts";
-import { effectivePermissions, impliedIn } from "../../discord/effective-permissions.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
 import {
 	allowed,
+	allowedToBot,
 	botBitsWith,
 	botMember,
 	canManageOverwrites,
@@ -27,17 +28,6 @@ import {
 	requirePermissions,
 } from "../../discord/permissions.ts";
 import { requireMembersBelow, requireRolesBelow } from "../../discord/role-hierarchy.ts";
-import {
-	type CheckedStep,
-	featuresIn,
-	type GuildFacts,
-	numberIn,
-	overwritesOfNew,
-	parentIn,
-	permissionsIn,
-	textIn,
-	webhookChannel,
-} from "./guild-facts.ts";
 
 const {
 	Administrator,
@@ -75,27 +65,77 @@ const working =
 	ViewAuditLog |
 	ViewChannel;
 
+/** A plan step together with its request to Discord. New objects have placeholders, such as "+role/Mods", as ids. */
+export interface CheckedStep extends Step {
+	path: string;
+	/** Body of the step's request; {} if it has no body or a list. */
+	body: Readonly<Record<string, unknown>>;
+	/** Body of a request that sets the order of roles or channels; [] of others. */
+	entries: readonly { id: string }[];
+}
+
+/** `ids` maps placeholders, which stand for the ids of new objects, to the ids to use in the request. */
+export function withRequest(step: Step, ids: ReadonlyMap<string, string>): CheckedStep {
+	const { path, body } = step.request(new Map([...step.needs.map((need) => [need, need] as const), ...ids]));
+	const idOf = (id: string) => ids.get(id) ?? id;
+	const { parentId, roleIds } = step.guard;
+	const isList = Array.isArray(body);
+	return {
+		...step,
+		guard: { ...step.guard, parentId: parentId && idOf(parentId), roleIds: roleIds?.map(idOf) },
+		path,
+		body: (isList ? {} : (body ?? {})) as CheckedStep["body"],
+		entries: isList ? body : [],
+	};
+}
+
+const textIn = (body: CheckedStep["body"], field: string) =>
+	typeof body[field] === "string" ? body[field] : undefined;
+
+const numberIn = (body: CheckedStep["body"], field: string) =>
+	typeof body[field] === "number" ? body[field] : undefined;
+
+/** Returns the permissions that a role has after a plan step; undefined if the step does not set them. */
+export function permissionsAfter({ kind, action, body }: CheckedStep): bigint | undefined {
+	if (kind !== "role" && kind !== "everyone") return undefined;
+	if (action === "delete") return 0n;
+	const permissions = textIn(body, "permissions");
+	return permissions === undefined ? undefined : BigInt(permissions);
+}
+
+/** Returns the permissions of each of the bot's own roles, with @everyone. */
+export function ownRoles(guild: Guild): Map<string, bigint> {
+	return new Map(botMember(guild).roles.cache.map(({ id, permissions }) => [id, permissions.bitfield]));
+}
+
 interface Need {
 	channel?: GuildBasedChannel | undefined;
 	bits: bigint;
 	why?: string;
 }
 
-/** Returns why the bot may not carry out a plan step (permissions or role hierarchy), as sentences; [] if it may. */
-export function refusedPermissions(guild: Guild, facts: GuildFacts, step: CheckedStep): string[] {
-	const needs = needsOf(guild, facts, step);
-	return [
-		...needs.map(({ channel, bits, why }) =>
-			reasonOf(() => requirePermissions(guild, channel, bits, () => (why ? [why] : []))),
+/**
+ * Returns why the bot may not carry out a plan step (permissions or role hierarchy), as sentences; [] if it may. `own`:
+ * the permissions of the bot's roles before the step, by role id.
+ */
+export function refusedPermissions(guild: Guild, own: ReadonlyMap<string, bigint>, step: CheckedStep): string[] {
+	const checks = [
+		...needsOf(guild, step).map(
+			({ channel, bits, why }) =>
+				() =>
+					requirePermissions(guild, channel, bits, () => (why ? [why] : [])),
 		),
-		refusedAfterLoss(guild, facts, step, needs),
-		...[refusedRank, refusedGift, refusedLoss, refusedHidden].map((refused) => refused(guild, facts, step)),
-	].filter((reason) => reason !== undefined);
+		() => requireRank(guild, step),
+		() => requireGift(guild, step),
+		() => refusedRoleLoss(guild, own, step),
+		() => refusedChannelLoss(guild, step),
+	];
+	return checks.map(reasonOf).filter((reason) => reason !== undefined);
 }
 
 /** Returns all permissions that the bot needs for a plan step, guild-wide or in any channel, as a bit field. */
-export function neededBits(guild: Guild, facts: GuildFacts, step: CheckedStep): bigint {
-	return needsOf(guild, facts, step).reduce((all, { bits }) => all | bits, 0n);
+export function neededBits(guild: Guild, step: CheckedStep): bigint {
+	return needsOf(guild, step).reduce((all, { bits }) => all | bits, 0n);
 }
 
 /**
@@ -112,60 +152,56 @@ export function reasonOf(check: () => unknown): string | undefined {
 	}
 }
 
-function needsOf(guild: Guild, facts: GuildFacts, step: CheckedStep): readonly Need[] {
-	const needs = ownNeeds(guild, facts, step);
+function needsOf(guild: Guild, step: CheckedStep): readonly Need[] {
+	const needs = ownNeeds(guild, step);
 	if (step.action !== "create") return needs;
 	const why = "If Discord's response to a request gets lost, the bot looks in the audit log for what it created.";
 	return [...needs, { bits: ViewAuditLog, why }];
 }
 
-function ownNeeds(guild: Guild, facts: GuildFacts, step: CheckedStep): readonly Need[] {
-	const { kind, action, body, targetId = "" } = step;
-	const inGuild = (bits: bigint) => [{ bits }];
+function ownNeeds(guild: Guild, step: CheckedStep): readonly Need[] {
+	const { kind, action, path, body, guard, targetId = "" } = step;
 	switch (kind) {
 		case "everyone":
 		case "role":
 		case "member":
-			return inGuild(ManageRoles);
+			return [{ bits: ManageRoles }];
 		case "settings":
-			return [...inGuild(ManageGuild), ...communityNeeds(facts, step)];
+			return [
+				{ bits: ManageGuild },
+				...(guard.fields?.includes("community")
+					? [{ bits: Administrator, why: "Only administrators can enable or disable Community." }]
+					: []),
+			];
 		case "welcome_screen":
-			return inGuild(ManageGuild);
+			return [{ bits: ManageGuild }];
 		case "onboarding":
-			return inGuild(ManageGuild | ManageRoles);
+			return [{ bits: ManageGuild | ManageRoles }];
 		case "category":
 		case "channel":
-			return channelNeeds(guild, facts, step);
+			return channelNeeds(guild, step);
 		case "emoji": {
-			if (action === "create") return inGuild(CreateGuildExpressions);
-			const isOwn = facts.emojis.get(targetId)?.creatorId === guild.client.user.id;
+			const isOwn = guild.emojis.cache.get(targetId)?.author?.id === guild.client.user.id;
 			const manages = (allowed(guild, undefined) & ManageGuildExpressions) !== 0n;
-			return inGuild(isOwn && !manages ? CreateGuildExpressions : ManageGuildExpressions);
+			const creates = action === "create" || (isOwn && !manages);
+			return [{ bits: creates ? CreateGuildExpressions : ManageGuildExpressions }];
 		}
 		case "automod":
-			return inGuild(action !== "delete" && moderates(body) ? ManageGuild | ModerateMembers : ManageGuild);
+			return [{ bits: moderates(body) ? ManageGuild | ModerateMembers : ManageGuild }];
 		case "event":
-			return eventNeeds(guild, facts, step);
+			return eventNeeds(guild, step);
 		case "webhook": {
-			const id = webhookChannel(step) ?? facts.webhooks?.get(targetId) ?? "";
-			const moved = textIn(body, "channel_id") ?? "";
-			return [...new Set([id, moved || id])].map((id) => inChannel(guild, id, ManageWebhooks));
+			const [, created] = /^\/channels\/(.+)\/webhooks$/.exec(path) ?? [];
+			return [inChannel(guild, created ?? textIn(body, "channel_id"), ManageWebhooks)];
 		}
 		case "ban":
-			return inGuild(BanMembers);
+			return [{ bits: BanMembers }];
 	}
 }
 
-function inChannel(guild: Guild, id: string, bits: bigint): Need {
-	const channel = guild.channels.cache.get(id);
+function inChannel(guild: Guild, id: string | null | undefined, bits: bigint): Need {
+	const channel = guild.channels.cache.get(id ?? "");
 	return { channel, bits: bits | impliedIn(channel) };
-}
-
-function communityNeeds(facts: GuildFacts, step: CheckedStep): Need[] {
-	const features = featuresIn(step);
-	const isChanged = features && features.has("COMMUNITY") !== facts.features.has("COMMUNITY");
-	const why = "Only administrators can enable or disable Community.";
-	return isChanged ? [{ bits: Administrator, why }] : [];
 }
 
 function moderates({ actions }: CheckedStep["body"]): boolean {
@@ -174,290 +210,135 @@ function moderates({ actions }: CheckedStep["body"]): boolean {
 }
 
 /**
- * Returns which permissions the bot needs for a plan step that changes channels. To reorder channels, it needs
- * MANAGE_CHANNELS in the guild or in their category. To move a channel to another category, it needs MANAGE_CHANNELS in
- * the channel and in the new category.
+ * To reorder channels, the bot needs MANAGE_CHANNELS in the guild or in their category. To move a channel to another
+ * category, it needs MANAGE_CHANNELS in the channel and in the new category.
  * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
  */
-function channelNeeds(guild: Guild, facts: GuildFacts, step: CheckedStep): Need[] {
-	const { action, path, body, targetId = "", entries } = step;
-	const parentOf = (id: string) => facts.channels.get(id)?.parentId ?? "";
+function channelNeeds(guild: Guild, { action, body, guard, targetId = "", entries }: CheckedStep): Need[] {
+	const parentOf = (id: string) => guild.channels.cache.get(id)?.parentId ?? "";
 	if (action === "create") return [{ bits: ManageChannels }];
-	if (action === "delete") return [inChannel(guild, targetId, ManageChannels)];
 	if (action === "order") {
-		const isManager = (allowed(guild, undefined) & ManageChannels) !== 0n;
-		const places = new Set(
-			entries.flatMap((entry) => {
-				const id = String(entry.id);
-				const parent = textIn(entry, "parent_id");
-				if (entry.parent_id !== undefined && (parent ?? "") !== parentOf(id)) return [id, parent ?? ""];
-				return isManager ? [] : [parentOf(id)];
-			}),
-		);
-		const locked = entries.filter((entry) => entry.lock_permissions === true);
-		return [
-			...[...places].map((id) => inChannel(guild, id, ManageChannels)),
-			...locked.map(({ id }) => inChannel(guild, String(id), ManageRoles)),
-		];
+		if ((allowed(guild, undefined) & ManageChannels) !== 0n) return [];
+		const parents = new Set(entries.map(({ id }) => parentOf(id)));
+		return [...parents].map((id) => inChannel(guild, id, ManageChannels));
 	}
-	if (path.includes("/permissions/")) return [inChannel(guild, targetId, ManageRoles)];
-	const parent = parentIn(step);
-	const setsAccess = body.permission_overwrites !== undefined;
-	return [
-		inChannel(guild, targetId, setsAccess ? ManageChannels | ManageRoles : ManageChannels),
-		...(parent && parent !== parentOf(targetId) ? [inChannel(guild, parent, ManageChannels)] : []),
-	];
+	const needed = body.permission_overwrites === undefined ? ManageChannels : ManageChannels | ManageRoles;
+	const { parentId } = guard;
+	const isMoved = parentId && parentId !== parentOf(targetId);
+	return [inChannel(guild, targetId, needed), ...(isMoved ? [inChannel(guild, parentId, ManageChannels)] : [])];
 }
 
-function eventNeeds(guild: Guild, facts: GuildFacts, step: CheckedStep): Need[] {
-	const { action, body, targetId = "" } = step;
-	const { StageInstance, Voice } = EventType;
-	const before = facts.events?.get(targetId);
-	const more = new Map<number, bigint>([
-		[StageInstance, ManageChannels | MuteMembers | MoveMembers],
-		[Voice, ViewChannel | Connect],
-	]);
+const needsOfEvents = new Map<number, bigint>([
+	[EventType.StageInstance, ManageChannels | MuteMembers | MoveMembers],
+	[EventType.Voice, ViewChannel | Connect],
+]);
+
+function eventNeeds(guild: Guild, { action, body, targetId = "" }: CheckedStep): Need[] {
+	const before = guild.scheduledEvents.cache.get(targetId);
 	// Of an event that is not known, Discord decides.
 	const isOwn = !before || before.creatorId === guild.client.user.id;
-	const forEvents = (channel: GuildBasedChannel | undefined) => {
-		if (action === "create") return CreateEvents;
+	const need = (type: number | undefined, channelId: string | null | undefined): Need => {
+		const channel = guild.channels.cache.get(channelId ?? "");
 		const manages = (allowed(guild, channel) & ManageEvents) !== 0n;
-		return isOwn && !manages ? CreateEvents : ManageEvents;
+		const creates = action === "create" || (isOwn && !manages);
+		return { channel, bits: (creates ? CreateEvents : ManageEvents) | (needsOfEvents.get(type ?? 0) ?? 0n) };
 	};
-	const need = (type: number | undefined, channelId: string): Need => {
-		const channel = guild.channels.cache.get(channelId);
-		return {
-			channel,
-			bits: forEvents(channel) | (more.get(type ?? 0) ?? 0n),
-		};
-	};
-	const after = need(
-		numberIn(body, "entity_type") ?? before?.type,
-		body.channel_id === null ? "" : (textIn(body, "channel_id") ?? before?.channelId ?? ""),
-	);
-	return before ? [need(before.type, before.channelId), after] : [after];
+	const channelId = body.channel_id === null ? "" : (textIn(body, "channel_id") ?? before?.channelId);
+	const after = need(numberIn(body, "entity_type") ?? before?.entityType, channelId);
+	return before ? [need(before.entityType, before.channelId), after] : [after];
 }
 
-/**
- * Returns why the bot cannot carry out a plan step on roles or members, because it does not rank above them in the role
- * hierarchy or because an integration owns the role; undefined if it can.
- */
-function refusedRank(guild: Guild, facts: GuildFacts, step: CheckedStep): string | undefined {
-	const { kind, action, guard, targetId = "" } = step;
-	const ids = (guard.roleIds ?? []).filter((id) => id !== guild.id);
-	if (action === "delete" || action === "assign") {
-		const managed = ids.find((id) => facts.roles.get(id)?.managed);
-		const name = facts.roles.get(managed ?? "")?.name ?? "";
-		if (managed)
-			return action === "delete"
-				? `${roleName({ name, id: managed })} belongs to an integration, such as a bot: Discord deletes it when the integration is removed.`
-				: `${roleName({ name, id: managed })} belongs to an integration, such as a bot, and cannot be given to members.`;
-	}
-	const roles = ids.flatMap((id) => guild.roles.cache.get(id) ?? []);
-	const reason = reasonOf(() => requireRolesBelow(guild, roles));
-	if (reason) return reason;
-	if (kind === "role" && action === "order") return refusedPlace(guild, facts, step);
+function requireRank(guild: Guild, { kind, guard, targetId = "" }: CheckedStep): void {
+	const ids = guard.roleIds?.filter((id) => id !== guild.id) ?? [];
+	requireRolesBelow(
+		guild,
+		ids.flatMap((id) => guild.roles.cache.get(id) ?? []),
+	);
 	const member = guild.members.cache.get(targetId);
-	if (kind === "ban" && member) return reasonOf(() => requireMembersBelow(guild, [member]));
-	if (kind === "ban" && targetId === guild.ownerId) return "Nobody can ban the owner of the guild.";
-	return undefined;
+	if (kind === "ban" && member) requireMembersBelow(guild, [member]);
 }
 
-/**
- * Returns why the bot cannot carry out a plan step that orders roles, because a role would no longer rank below the
- * bot's highest role; undefined if it can.
- */
-function refusedPlace(guild: Guild, facts: GuildFacts, { entries }: CheckedStep): string | undefined {
-	const me = botMember(guild);
-	const { highest } = me.roles;
-	if (guild.ownerId === me.id) return undefined;
-	const own = facts.roles.get(highest.id)?.position ?? highest.rawPosition;
-	const below = [...facts.roles].filter(
-		([id, { position }]) => id !== guild.id && id !== highest.id && position <= own,
-	);
-	const isNew = ({ id }: (typeof entries)[number]) => !facts.roles.has(String(id));
-	// New roles move the bot's role up, also those that the bot has not heard of yet.
-	const limit = Math.max(own, below.length + entries.filter(isNew).length + 1);
-	const above = entries.find(
-		({ id, position }) =>
-			id !== highest.id &&
-			typeof position === "number" &&
-			position !== facts.roles.get(String(id))?.position &&
-			position >= limit,
-	);
-	if (!above) return undefined;
-	const id = String(above.id);
-	const name = facts.roles.get(id)?.name ?? id;
-	return `${roleName({ name, id })} would no longer rank below the bot's highest role, ${roleName(highest)}. Someone who ranks above both can move the bot's role up.`;
-}
-
-/**
- * Returns why a plan step is refused because it allows or denies permissions that the bot does not have, or gives the
- * bot a role with such permissions; undefined if it does not.
- */
-function refusedGift(guild: Guild, facts: GuildFacts, step: CheckedStep): string | undefined {
-	const { kind, action, guard, targetId = "" } = step;
-	if (kind === "role" || kind === "everyone") {
-		const bits = changedPermissions(facts, step);
-		return reasonOf(() => requireGrantable(guild, undefined, bits));
-	}
-	if (action === "assign") {
-		const [memberId] = targetId.split("/");
-		const [roleId = ""] = guard.roleIds ?? [];
+/** Refuses to give permissions that the bot lacks: to a role, in a channel, or to the bot itself with a role. */
+function requireGift(guild: Guild, step: CheckedStep): void {
+	const { action, guard, targetId = "", body } = step;
+	const after = action === "delete" ? undefined : permissionsAfter(step);
+	if (after !== undefined) {
+		const before = guild.roles.cache.get(targetId)?.permissions.bitfield ?? 0n;
+		requireGrantable(guild, undefined, after ^ before);
+	} else if (action === "assign") {
+		const role = guild.roles.cache.get(guard.roleIds?.[0] ?? "");
 		// Later steps are judged by the permissions that the bot has then.
-		return memberId === guild.client.user.id
-			? reasonOf(() => requireGrantable(guild, undefined, facts.roles.get(roleId)?.permissions ?? 0n))
-			: undefined;
+		if (targetId.startsWith(`${guild.client.user.id}/`))
+			requireGrantable(guild, undefined, role?.permissions.bitfield ?? 0n);
+	} else if (guard.overwrites && body.permission_overwrites !== undefined) {
+		const { before, after } = guard.overwrites;
+		const bits = changedBits(toOverwrites(before), toOverwrites(after));
+		requireGrantable(guild, action === "create" ? "new" : guild.channels.cache.get(targetId), bits);
 	}
-	if (!guard.overwrites || !setsOverwrites(step)) return undefined;
-	const bits = changedIn(guard.overwrites);
-	const channel = guild.channels.cache.get(targetId);
-	return reasonOf(() => requireGrantable(guild, action === "create" ? "new" : channel, bits));
 }
 
-/**
- * Returns why the bot cannot carry out a step because an earlier step of the plan takes a guild-wide permission from
- * the bot; undefined if it can.
- */
-function refusedAfterLoss(
-	guild: Guild,
-	facts: GuildFacts,
-	step: CheckedStep,
-	needs: readonly Need[],
-): string | undefined {
-	const me = botMember(guild);
-	const own = [guild.id, ...me.roles.cache.keys()];
-	const held = (of: (id: string) => bigint | undefined) => own.reduce((bits, id) => bits | (of(id) ?? 0n), 0n);
-	const left = held((id) => facts.roles.get(id)?.permissions);
-	if (guild.ownerId === me.id || (left & Administrator) !== 0n) return undefined;
-	const lost = held((id) => facts.permissionsBefore.get(id)) & ~left;
-	if (lost === 0n) return undefined;
-	const { kind } = step;
-	const given =
-		kind === "role" || kind === "everyone"
-			? changedPermissions(facts, step)
-			: changedAccess(guild, step, allowed(guild, undefined) & ~lost);
-	const bits = lost & needs.filter(({ channel }) => !channel).reduce((all, { bits }) => all | bits, given);
-	if (bits === 0n) return undefined;
-	return `The bot lacks ${describeBits(bits)} by then: it has that only through @everyone or a role, from which an earlier step of this plan takes it. Give it to ${roleName(me.roles.botRole ?? me.roles.highest)} first.`;
-}
-
-/**
- * Returns, as a bit field, the permissions that a plan step allows or denies in a channel and that the bot must have
- * guild-wide to do so. Leaves out permissions that the bot has through overwrites of the channel or its category.
- * `inGuild`: the bot's guild-wide permissions.
- */
-function changedAccess(guild: Guild, step: CheckedStep, inGuild: bigint): bigint {
-	const { overwrites } = step.guard;
-	if (!overwrites || !setsOverwrites(step)) return 0n;
-	if (step.action === "create") return changedIn(overwrites);
-	const channel = guild.channels.cache.get(step.targetId ?? "");
-	if (!channel || channel.isThread()) return 0n;
-	if (canManageOverwrites(guild, overwritesOf(channel))) return 0n;
-	const { parent } = channel;
-	const inCategory = parent ? botBitsWith(guild, overwritesOf(parent), inGuild) : 0n;
-	return changedIn(overwrites) & ~inCategory;
-}
-
-function changedPermissions(facts: GuildFacts, step: CheckedStep): bigint {
-	const { action, guard, targetId = "" } = step;
-	const after = permissionsIn(step);
-	const before = facts.roles.get(targetId)?.permissions ?? 0n;
-	const changed = after === undefined ? 0n : after ^ before;
-	return action === "create" ? (guard.gives ?? after ?? 0n) : (guard.gives ?? 0n) | changed;
-}
-
-function setsOverwrites({ path, body }: CheckedStep): boolean {
-	return body.permission_overwrites !== undefined || path.includes("/permissions/");
-}
-
-const changedIn = ({ before, after }: NonNullable<CheckedStep["guard"]["overwrites"]>) =>
-	changedBits(toOverwrites(before), toOverwrites(after));
-
-const toOverwrites = (list: readonly RawOverwrite[]): Overwrites =>
+export const toOverwrites = (list: readonly RawOverwrite[]): Overwrites =>
 	new Map(list.map(({ id, allow, deny }) => [id, { allow, deny }]));
 
-/**
- * Returns why a plan step is refused because it would take a permission from the bot that the bot needs to change the
- * guild or to undo the step; undefined if it would not.
- */
-function refusedLoss(guild: Guild, facts: GuildFacts, step: CheckedStep): string | undefined {
-	const { kind, action, guard, targetId = "" } = step;
-	if (kind === "role" || kind === "everyone") return refusedRoleLoss(guild, facts, step);
+/** Refuses what would take from the bot the access to a channel that it needs to change or undo that. */
+function refusedChannelLoss(guild: Guild, { action, guard, targetId = "" }: CheckedStep): string | undefined {
 	const channel = guild.channels.cache.get(targetId);
 	if (action !== "edit" || !guard.overwrites || !channel || channel.isThread()) return undefined;
-	const me = botMember(guild);
+	if (allowedToBot(guild, undefined) === everything) return undefined;
 	const after = toOverwrites(guard.overwrites.after);
-	const { bits, reasonForEverything } = effectivePermissions(guild, me, channel, after);
-	if (reasonForEverything) return undefined;
 	const needed = ManageChannels | ManageRoles | impliedIn(channel);
-	const lost = needed & allowed(guild, channel) & ~bits;
+	const lost = needed & allowedToBot(guild, channel) & ~botBitsWith(guild, after);
 	const losesOverwrite = canManageOverwrites(guild, overwritesOf(channel)) && !canManageOverwrites(guild, after);
 	if (lost === 0n && !losesOverwrite) return undefined;
 	const what = lost === 0n ? "the overwrite with MANAGE_ROLES" : describeBits(lost);
-	return `This would take ${what} in ${channelName(channel)} from the bot, which could not undo it. ${keepAccess(guild)}`;
+	return `This would take ${what} in ${channelName(channel)} from the bot, which could not undo it. Allow it there to ${ownRole(guild)} in the document, or let an administrator do this in Discord.`;
 }
 
-function keepAccess(guild: Guild): string {
+function ownRole(guild: Guild): string {
 	const { botRole, highest } = botMember(guild).roles;
-	return `Allow it there to ${roleName(botRole ?? highest)} in the document, or let an administrator do this in Discord.`;
+	return roleName(botRole ?? highest);
 }
 
-/**
- * Returns why a change of a role is refused because it would take a permission from the bot in the whole guild;
- * undefined if it would not.
- */
-function refusedRoleLoss(guild: Guild, facts: GuildFacts, step: CheckedStep): string | undefined {
-	const me = botMember(guild);
-	const { targetId = "", action } = step;
-	const own = new Set([guild.id, ...me.roles.cache.keys()]);
-	if (guild.ownerId === me.id || !own.has(targetId)) return undefined;
-	const held = (changed: bigint | undefined) => {
-		let bits = 0n;
-		for (const id of own)
-			bits |= id === targetId && changed !== undefined ? changed : (facts.roles.get(id)?.permissions ?? 0n);
+/** Refuses a change of a role that would take from the bot, in the whole guild, what it needs to change guilds. */
+function refusedRoleLoss(guild: Guild, own: ReadonlyMap<string, bigint>, step: CheckedStep): string | undefined {
+	const { targetId = "" } = step;
+	const after = permissionsAfter(step);
+	if (after === undefined || !own.has(targetId) || guild.ownerId === guild.client.user.id) return undefined;
+	const held = (roles: ReadonlyMap<string, bigint>) => {
+		const bits = [...roles.values()].reduce((all, one) => all | one, 0n);
 		return (bits & Administrator) === 0n ? bits : everything;
 	};
-	const after = action === "delete" ? 0n : permissionsIn(step);
-	const lost = held(undefined) & ~held(after) & (working | Administrator);
+	const lost = held(own) & ~held(new Map(own).set(targetId, after)) & (working | Administrator);
 	if (lost === 0n) return undefined;
-	const { botRole, highest } = me.roles;
-	return `This would take ${describeBits(lost)} from the bot, which needs that to change the guild. Give it to ${roleName(botRole ?? highest)} first.`;
-}
-
-/**
- * Returns why the bot cannot put a webhook or event into a new channel, because it will not be able to see or manage
- * that channel; undefined if it can.
- */
-function refusedHidden(_: Guild, { hidden }: GuildFacts, step: CheckedStep): string | undefined {
-	const { kind, action, body } = step;
-	const id = webhookChannel(step) ?? textIn(body, "channel_id");
-	const isWithin = kind === "webhook" || kind === "event";
-	return isWithin && action !== "delete" && id && hidden.has(id)
-		? "The bot will not be able to see or manage the new channel in which this would be."
-		: undefined;
+	return `This would take ${describeBits(lost)} from the bot, which needs that to change the guild. Give it to ${ownRole(guild)} first.`;
 }
 
 /**
  * Returns a warning if the bot can create the channel of a plan step, but cannot see or manage it afterwards because of
- * its permission overwrites; undefined otherwise.
+ * its permission overwrites; undefined otherwise. `categories`: the overwrites of new categories, by placeholder.
  */
-export function noteOnNewChannel(guild: Guild, facts: GuildFacts, step: CheckedStep): string | undefined {
-	const isChannel = step.kind === "channel" || step.kind === "category";
-	if (step.action !== "create" || !isChannel) return undefined;
+export function noteOnNewChannel(
+	guild: Guild,
+	{ kind, action, body, guard }: CheckedStep,
+	categories: ReadonlyMap<string, Overwrites>,
+): string | undefined {
+	if (action !== "create" || (kind !== "channel" && kind !== "category")) return undefined;
 	const has = allowed(guild, undefined);
 	if (has === everything) return undefined;
-	const kind = kindOf(numberIn(step.body, "type") ?? 0);
-	const isVoice = kind === "voice" || kind === "stage";
+	const kindOfChannel = kindOf(numberIn(body, "type") ?? 0);
+	const isVoice = kindOfChannel === "voice" || kindOfChannel === "stage";
 	const needed = ViewChannel | ManageChannels | (isVoice ? Connect : 0n);
-	const overwrites = toOverwrites(overwritesOfNew(facts, step));
+	const parent = guild.channels.cache.get(guard.parentId ?? "");
+	// Without overwrites of its own a channel gets those of its category.
+	const inherited = parent && !parent.isThread() ? overwritesOf(parent) : categories.get(guard.parentId ?? "");
+	const isGiven = body.permission_overwrites !== undefined && guard.overwrites;
+	const overwrites = isGiven ? toOverwrites(isGiven.after) : (inherited ?? new Map());
 	// Without VIEW_CHANNEL in the guild, the bot does not see new channels either.
 	const lost = ((needed & has) | ViewChannel) & ~botBitsWith(guild, overwrites, has);
+	if (lost === 0n) return undefined;
 	const cause =
 		(lost & has) === 0n
 			? `it lacks ${describeBits(lost)} there`
 			: `its permission overwrites take ${describeBits(lost)} from the bot`;
-	return lost === 0n
-		? undefined
-		: `The bot creates this, but cannot change it afterwards: ${cause}. To keep it, allow it there to ${roleName(botMember(guild).roles.botRole ?? botMember(guild).roles.highest)} in the document.`;
+	return `The bot creates this, but cannot change it afterwards: ${cause}. To keep it, allow it there to ${ownRole(guild)} in the document.`;
 }
