@@ -1,6 +1,6 @@
 // Every tool against answers of Discord's that are not what it promises: no tool shows what is not there, claims to have
-// done what nobody confirmed, or fails without a word on what became of a write. Of each field one of three changes is
-// tried for each tool, another one for the next tool; with ALL_ANSWERS=1 all three.
+// done what nobody confirmed, or fails without a word on what became of a write. Of each field by which the bot decides
+// something, one of three changes is tried for each tool, another one for the next tool; with ALL_ANSWERS=1 all three.
 
 import { expect, test } from "bun:test";
 import type { ResponseData as Answer } from "../../src/simulator/rest/faults.ts";
@@ -59,6 +59,10 @@ function valueAt(value: unknown, path: Path): unknown {
 	return path.reduce((part, key) => (Object(part) as Record<string | number, unknown>)[key], value);
 }
 
+/** Fields by which the bot decides something, of Discord's objects. */
+const decisive =
+	/^((audit_log_entries|threads)\.)?(0\.)?(id|owner_id|roles|permissions|position|permission_overwrites(\.0\.\w+)?|actions)$/;
+
 const changes = [
 	["missing", () => undefined],
 	["null", () => null],
@@ -74,7 +78,8 @@ function* mutationsOf(right: Answer, turn: number): Generator<Mutation> {
 	const hasJson = right.body !== undefined;
 	for (const [name, of] of [...promised, ...(hasJson ? promisedJson : [])]) yield { name, whole: true, of };
 	const json: unknown = JSON.parse(right.body ?? "null");
-	for (const [index, path] of pathsIn(json).entries())
+	const paths = pathsIn(json).filter((path) => decisive.test(path.join(".")));
+	for (const [index, path] of paths.entries())
 		for (const [number, [what, by]] of changes.entries())
 			if (process.env.ALL_ANSWERS || (index + turn) % 3 === number)
 				yield {
@@ -203,7 +208,7 @@ test("no tool shows, claims or fails at what an answer lacks", async () => {
 		// Later tools would meet what this one has kept of such answers.
 		expect(faults).toEqual([]);
 	}
-	expect(tried).toBeGreaterThan(2_000);
+	expect(tried).toBeGreaterThan(1_000);
 }, 600_000);
 
 type Json = Record<string, unknown>;
@@ -332,20 +337,4 @@ test("what an answer may lack, tools do without", async () => {
 		});
 		expect(text).not.toMatch(/\b(undefined|null|NaN)\b/);
 	}
-});
-
-test.each([null, "text"])("a thread whose member has the flags %p is an answer that cannot be used", async (flags) => {
-	await using scene = await startScene();
-	const { simulator, heard, call } = scene.world;
-	const row = table.edit_thread;
-	if (!row || !("act" in row)) throw new Error("edit_thread writes");
-	const { args, request } = row.act(scene);
-	await heard();
-	simulator.faults.rewrite(
-		request,
-		json((thread) => ({ ...thread, member: { flags } })),
-	);
-	const { text, isError, code } = await call("edit_thread", args);
-	expect({ isError, code }).toEqual({ isError: true, code: undefined });
-	expect(text).toContain("unknown");
 });
