@@ -17,8 +17,10 @@ import { createMetrics } from "./calls/metrics.ts";
 import { describePins } from "./catalog/status.ts";
 import type { GatewayConfig, Instance } from "./config/config.ts";
 import { pinVariable } from "./config/pins.ts";
-import { checkSignIn } from "./oauth/check.ts";
-import { askOccupant } from "./occupant.ts";
+import type { SignInSettings } from "./config/sign-in.ts";
+import { createDiscord, DiscordFailure } from "./oauth/people/discord.ts";
+import { paths } from "./oauth/protocol/metadata.ts";
+import { askPortOwner } from "./port-owner.ts";
 import { RouteIndex } from "./routing/routing.ts";
 import { checkStore } from "./store/store.ts";
 
@@ -88,7 +90,7 @@ async function checkPort(config: GatewayConfig, log: Log): Promise<Found> {
 	const settings = { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" };
 	const state = await tryListening({ hostname, port, settings, log });
 	if (state === "free") return `${hostname}:${port} is free`;
-	const occupant = await askOccupant(config);
+	const occupant = await askPortOwner(config);
 	if (occupant === "this gateway") return `${hostname}:${port} is in use by this gateway, which is running`;
 	return {
 		warning:
@@ -160,4 +162,30 @@ async function checkGuilds(asked: readonly Asked[]): Promise<Found> {
 	});
 	if (shared.length > 0) return { warning: shared.join("; ") };
 	return `${ids.size}, none of them served by two bots`;
+}
+
+/**
+ * Checks for `gateway --check` that Discord accepts the id and secret of the application with which people sign in.
+ * Rejects with a CheckFailed.
+ */
+export async function checkSignIn(
+	{ publicUrl, discordApiUrl: apiUrl, clientId, clientSecret }: SignInSettings,
+	log: Log,
+): Promise<string> {
+	const redirectUri = publicUrl + paths.callback;
+	const options = { apiUrl, clientId, clientSecret, redirectUri, log };
+	try {
+		if (await createDiscord(options).knowsApplication())
+			return `Discord knows the application ${clientId}; its redirects must contain ${redirectUri}`;
+	} catch (error) {
+		if (!(error instanceof DiscordFailure)) throw error;
+		throw new CheckFailed(
+			`Discord did not answer: ${error.message}`,
+			"Check the network, and DISCORD_API_URL if it is set.",
+		);
+	}
+	throw new CheckFailed(
+		"Discord refuses DISCORD_CLIENT_ID and DISCORD_CLIENT_SECRET",
+		"Copy both from the page OAuth2 of your application at https://discord.com/developers/applications.",
+	);
 }

@@ -3,8 +3,7 @@
 import { checkProgram, describeVariables, parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { helpVariables, readConfig, readHealthAddress } from "./config/config.ts";
 import { startGateway } from "./gateway.ts";
-import { hasKeyOptions, keyOptions, keyUsage } from "./keys/options.ts";
-import { grantOptions, grantUsage, hasGrantOptions } from "./oauth/options.ts";
+import { grantOptions, grantUsage, hasGrantOptions, hasKeyOptions, keyOptions, keyUsage } from "./keys/options.ts";
 
 const usage =
 	() => `Usage: ${runs("gateway")} [--check | --health | --new-key NAME … | --keys | --revoke-key NAME | --grants | --revoke-grant ID] [--help] [--version]

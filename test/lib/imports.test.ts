@@ -109,7 +109,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["config"],
 		["backends", "keys"],
 		["oauth"],
-		["callers"],
+		["principals"],
 		["routing"],
 		["catalog"],
 		["calls"],

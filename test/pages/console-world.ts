@@ -9,7 +9,7 @@ import { toml } from "../../src/bot/config/settings.ts";
 import { readConfig } from "../../src/gateway/config/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import { createKey } from "../../src/gateway/keys/keys.ts";
-import { createGrants } from "../../src/gateway/oauth/grants/grants.ts";
+import { Grants } from "../../src/gateway/oauth/grants/grants.ts";
 import { systemClocks } from "../../src/gateway/oauth/protocol/clocks.ts";
 import { openStore } from "../../src/gateway/store/store.ts";
 import { principalCapability } from "../../src/lib/principal.ts";
@@ -162,7 +162,7 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 		async grant(client: string) {
 			const person = { id: simulator.user("zoe").id, name: "Zoë" };
 			await using opened = openDatabase();
-			const grants = createGrants(opened.store, systemClocks.now);
+			const grants = new Grants(opened.store, systemClocks.now);
 			const codeVerifier = "v".repeat(43);
 			const code = await grants.issueCode({
 				request: {

@@ -5,7 +5,7 @@
 import type { Log } from "../../lib/log.ts";
 import type { Backend } from "../backends/backend.ts";
 import { listKeys } from "../keys/keys.ts";
-import { createGrants } from "../oauth/grants/grants.ts";
+import { Grants } from "../oauth/grants/grants.ts";
 import type { GatewayStore } from "../store/store.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import type { RecentCalls } from "./recent-calls.ts";
@@ -26,7 +26,7 @@ export interface WithdrawalsOptions {
 export type Withdrawals = ReturnType<typeof createWithdrawals>;
 
 export function createWithdrawals({ backends, store, recent, log, now, intervalMs = 1_000 }: WithdrawalsOptions) {
-	const grants = createGrants(store, now);
+	const grants = new Grants(store, now);
 	let timer: Timer | undefined;
 	let isClosed = false;
 

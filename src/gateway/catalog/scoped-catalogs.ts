@@ -7,7 +7,7 @@ import { stagger } from "../../lib/stagger.ts";
 import { ToolList } from "../../mcp/fast/tool-list.ts";
 import type { BackendOffer } from "../backends/backend.ts";
 import { fewAtATime } from "../backends/refresh-all.ts";
-import type { BackendView, Views } from "../callers/views.ts";
+import type { BackendView, Views } from "../principals/views.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 
 const maxCombinations = 100;

@@ -2,8 +2,8 @@
 // accepts its session cookie, and its API accepts no tokens.
 
 import type { Log } from "../../lib/log.ts";
-import { readOnlyPath } from "../callers/narrowing.ts";
 import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
+import { readOnlyPath } from "../principals/narrowing.ts";
 import type { GatewayStore } from "../store/store.ts";
 import { createBotRoutes } from "./bots.ts";
 import { Events } from "./events.ts";

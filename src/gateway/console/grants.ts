@@ -2,8 +2,8 @@
 
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
-import type { Grant } from "../oauth/grants/grant-rows.ts";
-import { createGrants } from "../oauth/grants/grants.ts";
+import type { Grant } from "../oauth/grants/grants.ts";
+import { Grants } from "../oauth/grants/grants.ts";
 import type { GatewayStore } from "../store/store.ts";
 import { read } from "./keys.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
@@ -20,7 +20,7 @@ export interface GrantRoutesOptions {
 
 /** Creates the console's routes that list and end the connections of clients. */
 export function createGrantRoutes({ store, log, now }: GrantRoutesOptions) {
-	const grants = store && createGrants(store, now);
+	const grants = store && new Grants(store, now);
 
 	return {
 		async list(_: Request, { person }: Viewer): Promise<Response> {

@@ -3,9 +3,9 @@
 import { version } from "../../lib/program/program.ts";
 import { onOneLine } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
-import type { BackendView, Views } from "../callers/views.ts";
 import { outcomeOf } from "../calls/metrics.ts";
 import type { RecentCall, RecentCalls } from "../calls/recent-calls.ts";
+import type { BackendView, Views } from "../principals/views.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { Viewer } from "./viewer.ts";
 

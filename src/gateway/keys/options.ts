@@ -1,4 +1,5 @@
-// The command-line options of keys. They are apart from the commands, which a gateway does not need to load.
+// The command-line options of keys and of grants (the connections between people and clients). They are apart from the
+// commands, which a gateway does not need to load.
 
 /** The gateway's command-line options for API keys, as `parseCommandLine` expects them. */
 export const keyOptions = {
@@ -36,4 +37,22 @@ export const keyUsage = `  --new-key NAME     create a key for clients, print it
 /** Whether the command line contains an option for API keys. */
 export function hasKeyOptions(values: KeyValues): boolean {
 	return [...commands, ...scopeOptions].some((name) => values[name] !== undefined);
+}
+
+export const grantOptions = {
+	grants: { type: "boolean" },
+	"revoke-grant": { type: "string" },
+} as const;
+
+export interface GrantValues {
+	grants?: boolean | undefined;
+	"revoke-grant"?: string | undefined;
+}
+
+export const grantUsage = `  --grants           list what people have allowed clients by signing in, then exit
+  --revoke-grant ID  end one of these, on every gateway within a second, then exit`;
+
+/** Whether the command line contains an option for OAuth grants (connections between people and clients). */
+export function hasGrantOptions(values: GrantValues): boolean {
+	return values.grants !== undefined || values["revoke-grant"] !== undefined;
 }

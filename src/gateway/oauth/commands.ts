@@ -3,11 +3,11 @@
 import { ConfigError, formatValue } from "../../lib/config.ts";
 import { runs } from "../../lib/program/program.ts";
 import { onOneLine } from "../../lib/text.ts";
+import type { GrantValues } from "../keys/options.ts";
 import { commandIssues, readStoreCommandSettings, type StoreCommand, timeText } from "../store/command.ts";
 import type { GatewayStore } from "../store/store.ts";
-import type { Grant } from "./grants/grant-rows.ts";
-import { createGrants } from "./grants/grants.ts";
-import type { GrantValues } from "./options.ts";
+import type { Grant } from "./grants/grants.ts";
+import { Grants } from "./grants/grants.ts";
 
 /**
  * Reads a command for grants (`--grants` or `--revoke-grant`) from the command line. Throws a ConfigError that lists
@@ -24,7 +24,7 @@ export function readGrantCommand(values: GrantValues, env: Record<string, string
 }
 
 async function printGrants(store: GatewayStore): Promise<boolean> {
-	const grants = await createGrants(store, Date.now).list();
+	const grants = await new Grants(store, Date.now).list();
 	console.log(
 		grants.length === 0
 			? "No grants. People create them by signing in with Discord."
@@ -35,7 +35,7 @@ async function printGrants(store: GatewayStore): Promise<boolean> {
 }
 
 async function printRevoked(store: GatewayStore, id: string): Promise<boolean> {
-	if (await createGrants(store, Date.now).end(id)) {
+	if (await new Grants(store, Date.now).end(id)) {
 		console.log(`Revoked the grant ${id}. It ends within a second; calls that run now are finished.`);
 		return true;
 	}

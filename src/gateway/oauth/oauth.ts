@@ -15,12 +15,10 @@ import { createConnections } from "./endpoints/connections.ts";
 import { createConsent } from "./endpoints/consent.ts";
 import { type ConsoleSignIn, createConsoleSignIn } from "./endpoints/console-sign-in.ts";
 import type { OAuthContext } from "./endpoints/context.ts";
-import { createRevocationEndpoint } from "./endpoints/revocation-endpoint.ts";
-import { createTokenEndpoint } from "./endpoints/token-endpoint.ts";
-import { createAttempts } from "./grants/attempts.ts";
-import { createGrants } from "./grants/grants.ts";
+import { createRevocationEndpoint, createTokenEndpoint } from "./endpoints/token-endpoint.ts";
+import { Attempts } from "./grants/attempts.ts";
+import { Grants } from "./grants/grants.ts";
 import { createPruning } from "./grants/prune.ts";
-import { createFindAccessToken } from "./grants/tokens.ts";
 import { createBrowsers } from "./people/browser.ts";
 import { createDiscord } from "./people/discord.ts";
 import type { AskRights } from "./people/rights.ts";
@@ -30,10 +28,10 @@ import {
 	paths,
 	resourceMetadata,
 	resourceMetadataPath,
+	resourcePaths,
 	serverMetadata,
 	serverMetadataPaths,
 } from "./protocol/metadata.ts";
-import { resourcePaths } from "./protocol/resources.ts";
 
 export interface OAuthOptions {
 	settings: SignInSettings;
@@ -82,10 +80,11 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 	const redirectUri = publicUrl + paths.callback;
 	const { now, monotonicNow } = clocks;
 	const limited = limitStore(store);
-	const grants = createGrants(limited, now);
+	const grants = new Grants(limited, now);
+	const unlimited = new Grants(store, now);
 	const context: OAuthContext = {
 		publicUrl,
-		attempts: createAttempts(limited, now),
+		attempts: new Attempts(limited, now),
 		askRights,
 		browsers: createBrowsers(publicUrl),
 		clients,
@@ -147,7 +146,7 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 		},
 		console: createConsoleSignIn(context),
 		// The authenticator has a limit of its own, which does not count valid tokens.
-		findAccessToken: createFindAccessToken(createGrants(store, now)),
+		findAccessToken: (hash) => unlimited.findOwner(hash),
 		challenge(path) {
 			const resource = resourcePaths.find((known) => known === path);
 			return challengeFor(publicUrl, resource ?? "/mcp");

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Backend } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
-import type { BackendView, Views } from "../callers/views.ts";
+import type { BackendView, Views } from "../principals/views.ts";
 import { GuildSearch } from "./guild-search.ts";
 
 const maxGuilds = 20;

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { createWithdrawals } from "../../../src/gateway/calls/withdrawals.ts";
 import { createFindKey, createKey, revokeKey } from "../../../src/gateway/keys/keys.ts";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
-import { createGrants, type Grants, refreshLifetimeMs, type Tokens } from "../../../src/gateway/oauth/grants/grants.ts";
+import { Grants, refreshLifetimeMs, type Tokens } from "../../../src/gateway/oauth/grants/grants.ts";
 import { codeChallenge } from "../../../src/gateway/oauth/protocol/secrets.ts";
 import { type GatewayStore, StoreUnavailable } from "../../../src/gateway/store/store.ts";
 import { approvalCapability, principalCapability } from "../../../src/lib/principal.ts";
@@ -145,7 +145,7 @@ onBoth((databases) => {
 			},
 		};
 		await opened.store.open();
-		const grants = createGrants(opened.store, now);
+		const grants = new Grants(opened.store, now);
 		const caller = await ways[way]?.({ store: opened.store, grants, clock });
 		const { id = "", end = async () => {} } = caller ?? {};
 		const { log } = recordLog();

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sessionLifetimeMs } from "../../../src/gateway/console/sessions.ts";
-import { createGrants } from "../../../src/gateway/oauth/grants/grants.ts";
+import { Grants } from "../../../src/gateway/oauth/grants/grants.ts";
 import { openStore } from "../../../src/gateway/store/store.ts";
 import { principalCapability } from "../../../src/lib/principal.ts";
 import { rightsMethod } from "../../../src/mcp/rights.ts";
@@ -176,7 +176,7 @@ test("the operator ends any connection, a person their own", async () => {
 	await using world = await startWorld();
 	const { store, clock } = world;
 	if (!store) throw new Error("there is no store");
-	const grants = createGrants(store, () => clock.now);
+	const grants = new Grants(store, () => clock.now);
 	const verifier = "v".repeat(43);
 	const connect = async (person: typeof hanna) => {
 		const code = await grants.issueCode({

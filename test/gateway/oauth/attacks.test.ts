@@ -2,8 +2,12 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
-import { reuseGraceMs } from "../../../src/gateway/oauth/grants/grant-rows.ts";
-import { accessLifetimeMs, codeLifetimeMs, refreshLifetimeMs } from "../../../src/gateway/oauth/grants/grants.ts";
+import {
+	accessLifetimeMs,
+	codeLifetimeMs,
+	refreshLifetimeMs,
+	reuseGraceMs,
+} from "../../../src/gateway/oauth/grants/grants.ts";
 import { storeSettingsOf } from "../../support/gateway-store.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";

@@ -1,8 +1,8 @@
 // What `gateway --check` says about signing in with Discord.
 
 import { afterAll, expect, test } from "bun:test";
+import { checkSignIn } from "../../../src/gateway/check.ts";
 import type { SignInSettings } from "../../../src/gateway/config/sign-in.ts";
-import { checkSignIn } from "../../../src/gateway/oauth/check.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { CheckFailed } from "../../../src/lib/program/check.ts";
 import { hanna } from "./sign-in-world.ts";

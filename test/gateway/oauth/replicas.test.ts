@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
-import { createAttempts } from "../../../src/gateway/oauth/grants/attempts.ts";
-import { createGrants, type Tokens } from "../../../src/gateway/oauth/grants/grants.ts";
+import { Attempts } from "../../../src/gateway/oauth/grants/attempts.ts";
+import { Grants, type Tokens } from "../../../src/gateway/oauth/grants/grants.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
 import { onBoth } from "../../support/stores.ts";
 import { assistant, challenge, hanna, verifier } from "./sign-in-world.ts";
@@ -37,8 +37,8 @@ onBoth((databases) => {
 		const now = () => clock.now;
 		return {
 			clock,
-			attempts: [first, second].map(({ store }) => createAttempts(store, now)),
-			grants: [first, second].map(({ store }) => createGrants(store, now)),
+			attempts: [first, second].map(({ store }) => new Attempts(store, now)),
+			grants: [first, second].map(({ store }) => new Grants(store, now)),
 			async [Symbol.asyncDispose]() {
 				await first[Symbol.asyncDispose]();
 				await second[Symbol.asyncDispose]();

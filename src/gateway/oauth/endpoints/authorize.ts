@@ -7,11 +7,10 @@
 import type { OAuthClient } from "../clients/client-metadata.ts";
 import { matchesRedirect } from "../clients/redirect-uris.ts";
 import type { AuthorizationRequest } from "../grants/attempts.ts";
-import { errorPage } from "../pages/error-page.ts";
-import { redirect } from "../pages/page.ts";
+import { errorPage, redirect } from "../pages/page.ts";
+import { accessAt, readResource } from "../protocol/metadata.ts";
 import { errorResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, queryOf } from "../protocol/parameters.ts";
-import { accessAt, readResource } from "../protocol/resources.ts";
 import { asPage, backLink, beginSignIn, type OAuthContext } from "./context.ts";
 
 const maxRequestLength = 8192;

@@ -3,8 +3,7 @@
 
 import type { PersonGuild } from "../../../mcp/rights.ts";
 import type { AttemptKey, AuthorizationRequest } from "../grants/attempts.ts";
-import { errorPage } from "../pages/error-page.ts";
-import { redirect } from "../pages/page.ts";
+import { errorPage, redirect } from "../pages/page.ts";
 import { DiscordFailure, type DiscordPerson } from "../people/discord.ts";
 import { guildsOf } from "../people/rights.ts";
 import { paths } from "../protocol/metadata.ts";

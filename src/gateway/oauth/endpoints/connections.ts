@@ -2,8 +2,7 @@
 // first; a browser stays signed in until the sign-in attempt expires.
 
 import { connectionsPage, signedOutPage, signInPage } from "../pages/connections-page.ts";
-import { errorPage } from "../pages/error-page.ts";
-import { redirect } from "../pages/page.ts";
+import { errorPage, redirect } from "../pages/page.ts";
 import { formToken, isFormToken } from "../people/browser.ts";
 import { paths } from "../protocol/metadata.ts";
 import { queryOf, readForm } from "../protocol/parameters.ts";

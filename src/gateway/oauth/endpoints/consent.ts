@@ -3,13 +3,11 @@
 
 import type { AttemptKey, SignedIn } from "../grants/attempts.ts";
 import { consentPage } from "../pages/consent-page.ts";
-import { errorPage } from "../pages/error-page.ts";
-import { redirect } from "../pages/page.ts";
+import { errorPage, redirect } from "../pages/page.ts";
 import { formToken, isFormToken } from "../people/browser.ts";
-import { paths } from "../protocol/metadata.ts";
+import { levelsUpTo, paths } from "../protocol/metadata.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 import { queryOf, readForm } from "../protocol/parameters.ts";
-import { levelsUpTo } from "../protocol/resources.ts";
 import { asPage, clientUrl, type OAuthContext } from "./context.ts";
 
 export function createConsent(context: OAuthContext): {

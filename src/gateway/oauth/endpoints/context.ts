@@ -5,7 +5,7 @@ import type { SenderLimit } from "../../http/sender-limit.ts";
 import type { Clients } from "../clients/clients.ts";
 import type { Attempts, AuthorizationRequest } from "../grants/attempts.ts";
 import type { Grants } from "../grants/grants.ts";
-import { type BackLink, errorPage } from "../pages/error-page.ts";
+import { type BackLink, errorPage } from "../pages/page.ts";
 import type { Browsers } from "../people/browser.ts";
 import type { Discord } from "../people/discord.ts";
 import type { AskRights } from "../people/rights.ts";

@@ -1,13 +1,13 @@
-// The token endpoint: exchanges codes and refresh tokens for tokens.
+// The token endpoint exchanges codes and refresh tokens for tokens; at the revocation endpoint clients end their tokens.
 // https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-3.2
 
 import { hashToken, kindOfToken } from "../../keys/token.ts";
 import { isDocumentId } from "../clients/client-document.ts";
 import { accessLifetimeMs, type Refusal, type StoredToken, type Tokens } from "../grants/grants.ts";
 import { guildsOf } from "../people/rights.ts";
+import { accessOf, readResource, scopeOf } from "../protocol/metadata.ts";
 import { errorResponse, jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, readForm } from "../protocol/parameters.ts";
-import { accessOf, readResource, scopeOf } from "../protocol/resources.ts";
 import type { OAuthContext } from "./context.ts";
 
 const refusals: Record<Refusal, string> = {
@@ -107,6 +107,40 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 			refresh_token: outcome.refreshToken,
 			scope: scopeOf(outcome.access),
 		});
+	}
+
+	return async (request) => {
+		try {
+			return await respond(request);
+		} catch (error) {
+			return errorResponse(error);
+		}
+	};
+}
+
+/** https://www.rfc-editor.org/rfc/rfc7009. Ending the refresh token ends the connection. */
+export function createRevocationEndpoint({ grants, log }: OAuthContext): (request: Request) => Promise<Response> {
+	async function respond(request: Request): Promise<Response> {
+		const form = await readForm(request);
+		const token = hashToken(form.require("token"));
+		const clientId = form.get("client_id");
+		const stored = await grants.findToken(token);
+		// RFC 7009, section 2.2: an unknown token is no error.
+		if (!stored) return jsonResponse({});
+		const { grant, kind } = stored;
+		// Clients are public, so that the token itself is the proof; another client's id is a mistake.
+		if (clientId !== undefined && clientId !== grant.client.id)
+			throw new OAuthError("invalid_grant", "The token was issued to another client.");
+		if (kind === "access") await grants.endToken(token);
+		else {
+			await grants.end(grant.id);
+			log.info("client ended its connection", {
+				grant: grant.id,
+				client: grant.client.name,
+				person: grant.person.id,
+			});
+		}
+		return jsonResponse({});
 	}
 
 	return async (request) => {

@@ -5,7 +5,7 @@ import type { Access } from "../../../lib/principal.ts";
 import type { PersonGuild } from "../../../mcp/rights.ts";
 import type { StatementStore } from "../../store/store.ts";
 import type { DiscordPerson } from "../people/discord.ts";
-import type { ResourcePath } from "../protocol/resources.ts";
+import type { ResourcePath } from "../protocol/metadata.ts";
 import { hashSecret, newSecret } from "../protocol/secrets.ts";
 
 /**
@@ -49,38 +49,6 @@ export interface AttemptKey {
 	browser: string;
 }
 
-export interface Attempts {
-	/**
-	 * Stores a new sign-in attempt of the browser with the secret `browser`. Returns the attempt's secret for URLs
-	 * (`state`), which begins with `prefix`.
-	 */
-	start(browser: string, request: AuthorizationRequest | undefined, prefix?: string): Promise<string>;
-	/**
-	 * Records that Discord has sent the person of a sign-in attempt back to the gateway, and returns the attempt. Returns
-	 * undefined if the attempt is unknown or expired, or if this was recorded before.
-	 */
-	comeBack(key: AttemptKey): Promise<Attempt | undefined>;
-	/** Stores in a sign-in attempt who signed in at Discord, and in which guilds this person may sign in. */
-	setPerson(key: AttemptKey, person: DiscordPerson, guilds: readonly PersonGuild[]): Promise<void>;
-	/**
-	 * Returns a sign-in attempt for a client, after the person has signed in at Discord; undefined if there is no such
-	 * attempt.
-	 */
-	find(key: AttemptKey): Promise<SignedIn | undefined>;
-	/**
-	 * Deletes a sign-in attempt for a client, after the person has signed in at Discord, and returns it. Returns undefined
-	 * if there is no such attempt, for example because it was finished before.
-	 */
-	finish(key: AttemptKey): Promise<SignedIn | undefined>;
-	/**
-	 * Returns the person who signed in with this browser, in order to see the page /connections (clients that act in the
-	 * person's name) or the console. Returns undefined if nobody did.
-	 */
-	visitor(browser: string): Promise<DiscordPerson | undefined>;
-	/** Signs a browser out of the page /connections, on which a person sees the clients that act in the person's name. */
-	leave(browser: string): Promise<void>;
-}
-
 export interface SignedIn extends Attempt {
 	person: DiscordPerson;
 }
@@ -92,66 +60,101 @@ interface Row {
 	guilds: string | null;
 }
 
-export function createAttempts(store: StatementStore, now: () => number): Attempts {
-	return {
-		async start(browser, request, prefix = "") {
-			const state = prefix + newSecret();
-			const json = request ? JSON.stringify(request) : null;
-			await store.run(
-				(sql) => sql`INSERT INTO oauth_attempts (state_hash, browser_hash, request, expires_at)
-					VALUES (${hashSecret(state)}, ${hashSecret(browser)}, ${json}, ${now() + attemptLifetimeMs})`,
-			);
-			return state;
-		},
-		async comeBack({ state, browser }) {
-			const [row] = await store.run(
-				(sql): Promise<Row[]> =>
-					sql`UPDATE oauth_attempts SET returned_at = ${now()}
-						WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
-							AND returned_at IS NULL AND expires_at > ${now()} RETURNING *`,
-			);
-			return row && toAttempt(row);
-		},
-		async setPerson({ state, browser }, { id, name }, guilds) {
-			await store.run(
-				(sql) => sql`UPDATE oauth_attempts
-					SET person_id = ${id}, person_name = ${name}, guilds = ${JSON.stringify(guilds)}
-					WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}`,
-			);
-		},
-		async find({ state, browser }) {
-			const rows = await store.run(
-				(sql): Promise<Row[]> =>
-					sql`SELECT * FROM oauth_attempts
-						WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
-							AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${now()}`,
-			);
-			return signedIn(rows);
-		},
-		async finish({ state, browser }) {
-			const rows = await store.run(
-				(sql): Promise<Row[]> =>
-					sql`DELETE FROM oauth_attempts
-						WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
-							AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${now()} RETURNING *`,
-			);
-			return signedIn(rows);
-		},
-		async visitor(browser) {
-			const rows = await store.run(
-				(sql): Promise<Row[]> =>
-					sql`SELECT * FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)}
-						AND request IS NULL AND person_id IS NOT NULL AND expires_at > ${now()}
-						ORDER BY expires_at DESC LIMIT 1`,
-			);
-			return signedIn(rows)?.person;
-		},
-		async leave(browser) {
-			await store.run(
-				(sql) => sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)} AND request IS NULL`,
-			);
-		},
-	};
+export class Attempts {
+	constructor(
+		private readonly store: StatementStore,
+		private readonly now: () => number,
+	) {}
+
+	/**
+	 * Stores a new sign-in attempt of the browser with the secret `browser`. Returns the attempt's secret for URLs
+	 * (`state`), which begins with `prefix`.
+	 */
+	async start(browser: string, request: AuthorizationRequest | undefined, prefix = ""): Promise<string> {
+		const state = prefix + newSecret();
+		const json = request ? JSON.stringify(request) : null;
+		await this.store.run(
+			(sql) => sql`INSERT INTO oauth_attempts (state_hash, browser_hash, request, expires_at)
+				VALUES (${hashSecret(state)}, ${hashSecret(browser)}, ${json}, ${this.now() + attemptLifetimeMs})`,
+		);
+		return state;
+	}
+
+	/**
+	 * Records that Discord has sent the person of a sign-in attempt back to the gateway, and returns the attempt. Returns
+	 * undefined if the attempt is unknown or expired, or if this was recorded before.
+	 */
+	async comeBack({ state, browser }: AttemptKey): Promise<Attempt | undefined> {
+		const [row] = await this.store.run(
+			(sql): Promise<Row[]> =>
+				sql`UPDATE oauth_attempts SET returned_at = ${this.now()}
+					WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+						AND returned_at IS NULL AND expires_at > ${this.now()} RETURNING *`,
+		);
+		return row && toAttempt(row);
+	}
+
+	/** Stores in a sign-in attempt who signed in at Discord, and in which guilds this person may sign in. */
+	async setPerson(
+		{ state, browser }: AttemptKey,
+		{ id, name }: DiscordPerson,
+		guilds: readonly PersonGuild[],
+	): Promise<void> {
+		await this.store.run(
+			(sql) => sql`UPDATE oauth_attempts
+				SET person_id = ${id}, person_name = ${name}, guilds = ${JSON.stringify(guilds)}
+				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}`,
+		);
+	}
+
+	/**
+	 * Returns a sign-in attempt for a client, after the person has signed in at Discord; undefined if there is no such
+	 * attempt.
+	 */
+	async find({ state, browser }: AttemptKey): Promise<SignedIn | undefined> {
+		const rows = await this.store.run(
+			(sql): Promise<Row[]> =>
+				sql`SELECT * FROM oauth_attempts
+					WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+						AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${this.now()}`,
+		);
+		return signedIn(rows);
+	}
+
+	/**
+	 * Deletes a sign-in attempt for a client, after the person has signed in at Discord, and returns it. Returns undefined
+	 * if there is no such attempt, for example because it was finished before.
+	 */
+	async finish({ state, browser }: AttemptKey): Promise<SignedIn | undefined> {
+		const rows = await this.store.run(
+			(sql): Promise<Row[]> =>
+				sql`DELETE FROM oauth_attempts
+					WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+						AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${this.now()} RETURNING *`,
+		);
+		return signedIn(rows);
+	}
+
+	/**
+	 * Returns the person who signed in with this browser, in order to see the page /connections (clients that act in the
+	 * person's name) or the console. Returns undefined if nobody did.
+	 */
+	async visitor(browser: string): Promise<DiscordPerson | undefined> {
+		const rows = await this.store.run(
+			(sql): Promise<Row[]> =>
+				sql`SELECT * FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)}
+					AND request IS NULL AND person_id IS NOT NULL AND expires_at > ${this.now()}
+					ORDER BY expires_at DESC LIMIT 1`,
+		);
+		return signedIn(rows)?.person;
+	}
+
+	/** Signs a browser out of the page /connections, on which a person sees the clients that act in the person's name. */
+	async leave(browser: string): Promise<void> {
+		await this.store.run(
+			(sql) => sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)} AND request IS NULL`,
+		);
+	}
 }
 
 function signedIn([row]: readonly Row[]): SignedIn | undefined {

@@ -3,13 +3,13 @@
 
 import type { SQL } from "bun";
 import type { Access } from "../../../lib/principal.ts";
+import type { TokenOwner } from "../../keys/authenticator.ts";
 import { createToken, hashToken, type TokenKind } from "../../keys/token.ts";
 import type { StatementStore } from "../../store/store.ts";
 import type { DiscordPerson } from "../people/discord.ts";
-import type { ResourcePath } from "../protocol/resources.ts";
+import type { ResourcePath } from "../protocol/metadata.ts";
 import { codeChallenge, hashSecret, newSecret } from "../protocol/secrets.ts";
 import type { AuthorizationRequest } from "./attempts.ts";
-import { type Grant, type GrantRow, isReused, type TokenRow, toGrant } from "./grant-rows.ts";
 
 export const codeLifetimeMs = 60_000;
 export const accessLifetimeMs = 3_600_000;
@@ -19,6 +19,25 @@ export const accessLifetimeMs = 3_600_000;
  */
 export const refreshLifetimeMs = 30 * 86_400_000;
 const useIntervalMs = 60_000;
+/**
+ * Milliseconds for which a refresh token still works after its first use: some clients refresh the same token in
+ * parallel requests, and responses can get lost. A later use means that someone else has got the token.
+ */
+export const reuseGraceMs = 10_000;
+
+/** A grant: the permission that a person has given to a client to act in the person's name. */
+export interface Grant {
+	id: string;
+	client: { id: string; name: string; uri: string | undefined };
+	redirectUri: string;
+	person: DiscordPerson;
+	access: Access;
+	resource: ResourcePath;
+	/** When the OAuth grant was created, in milliseconds since 1970. `usedAt` and `expiresAt` have the same unit. */
+	createdAt: number;
+	usedAt: number | undefined;
+	expiresAt: number;
+}
 
 /** What a person has agreed to on the consent page: the client's request and an access level. */
 export interface Consent {
@@ -68,38 +87,30 @@ export interface Redemption {
 	resource: ResourcePath | undefined;
 }
 
-export interface Grants {
-	/** Stores a person's consent, and returns the authorization code that the client exchanges for tokens. */
-	issueCode(consent: Consent): Promise<string>;
-	/**
-	 * Exchanges an authorization code for tokens, and creates the grant. A code works once, even if the exchange is
-	 * refused; a second use of the code deletes the grant.
-	 */
-	redeem(code: string, redemption: Redemption): Promise<Tokens | Refusal>;
-	/**
-	 * Returns an unexpired access or refresh token by its hash (see `hashToken`), with its grant; undefined if there is
-	 * none.
-	 */
-	findToken(tokenHash: string): Promise<StoredToken | undefined>;
-	/**
-	 * Issues a new access token and a new refresh token for a refresh token from `findToken`. `access` is the access level
-	 * of the new access token.
-	 */
-	rotate(token: StoredToken, access: Access): Promise<Tokens | Refusal>;
-	/** Deletes an OAuth access token, so that it does not work any more. The grant, with its refresh token, stays. */
-	endToken(tokenHash: string): Promise<void>;
-	/**
-	 * Deletes an OAuth grant (a person's permission for a client) and all its tokens; if `personId` is given, only if the
-	 * grant is of this person. Returns false if there is no such grant.
-	 */
-	end(id: string, personId?: string): Promise<boolean>;
-	/**
-	 * Returns the unexpired OAuth grants (permissions for clients) of all people, or of the person with this id, newest
-	 * first.
-	 */
-	list(personId?: string): Promise<Grant[]>;
-	/** Stores that an OAuth grant was used just now, at most once a minute. */
-	recordUse(grant: Grant): Promise<void>;
+/** A row of the database table "oauth_grants": a person's permission for a client. */
+interface GrantRow {
+	id: string;
+	client_id: string;
+	client_name: string;
+	client_uri: string | null;
+	redirect_uri: string;
+	person_id: string;
+	person_name: string;
+	access: string;
+	resource: string;
+	generation: number | bigint;
+	rotated_at: number | bigint;
+	created_at: number | bigint;
+	used_at: number | bigint | null;
+	expires_at: number | bigint;
+}
+
+/** A row of the table "oauth_tokens" joined with the row of the token's grant. */
+interface TokenRow extends GrantRow {
+	kind: TokenKind;
+	token_access: string;
+	token_generation: number | bigint;
+	token_expires_at: number | bigint;
 }
 
 interface CodeRow {
@@ -109,8 +120,157 @@ interface CodeRow {
 	expires_at: number | bigint;
 }
 
-export function createGrants(store: StatementStore, now: () => number): Grants {
-	async function issueTokens(sql: SQL, grant: Grant, access: Access, generation: number): Promise<Tokens> {
+export class Grants {
+	constructor(
+		private readonly store: StatementStore,
+		private readonly now: () => number,
+	) {}
+
+	/** Stores a person's consent, and returns the authorization code that the client exchanges for tokens. */
+	async issueCode(consent: Consent): Promise<string> {
+		const code = newSecret();
+		// Without "-" at its start, which the command line would take for an option.
+		const id = crypto.getRandomValues(Buffer.alloc(8)).toString("hex");
+		const { codeChallenge } = consent.request;
+		await this.store.run(
+			(sql) => sql`INSERT INTO oauth_codes (code_hash, grant_id, code_challenge, consent, expires_at)
+				VALUES (${hashSecret(code)}, ${id}, ${codeChallenge}, ${JSON.stringify(consent)}, ${this.now() + codeLifetimeMs})`,
+		);
+		return code;
+	}
+
+	/**
+	 * Exchanges an authorization code for tokens, and creates the grant. A code works once, even if the exchange is
+	 * refused; a second use of the code deletes the grant.
+	 */
+	async redeem(code: string, redemption: Redemption): Promise<Tokens | Refusal> {
+		const codeHash = hashSecret(code);
+		// Guesses do not lock the database.
+		const known = await this.store.run(
+			(sql): Promise<unknown[]> => sql`SELECT 1 FROM oauth_codes WHERE code_hash = ${codeHash}`,
+		);
+		if (known.length === 0) return "unknown";
+		return this.store.transaction(async (sql) => {
+			const [row]: CodeRow[] =
+				await sql`UPDATE oauth_codes SET used_at = ${this.now()} WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING *`;
+			if (!row) {
+				const [used]: CodeRow[] = await sql`SELECT * FROM oauth_codes WHERE code_hash = ${codeHash}`;
+				if (!used) return "unknown";
+				await deleteGrant(sql, used.grant_id);
+				return "replayed";
+			}
+			if (Number(row.expires_at) <= this.now()) return "unknown";
+			const consent: Consent = JSON.parse(row.consent);
+			if (!isFor(row.code_challenge, consent, redemption)) return "mismatch";
+			const grant = grantOf(row.grant_id, consent, this.now());
+			await this.#insertGrant(sql, grant);
+			return this.#issueTokens(sql, grant, grant.access, 0);
+		});
+	}
+
+	/**
+	 * Returns an unexpired access or refresh token by its hash (see `hashToken`), with its grant; undefined if there is
+	 * none.
+	 */
+	async findToken(tokenHash: string): Promise<StoredToken | undefined> {
+		const [row] = await this.store.run(
+			(sql): Promise<TokenRow[]> =>
+				sql`SELECT g.*, t.kind, t.access AS token_access, t.generation AS token_generation,
+						t.expires_at AS token_expires_at
+					FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id
+					WHERE t.token_hash = ${tokenHash} AND t.expires_at > ${this.now()}`,
+		);
+		if (!row) return undefined;
+		const generation = Number(row.token_generation);
+		return {
+			kind: row.kind,
+			access: row.token_access as Access,
+			expiresAt: Number(row.token_expires_at),
+			generation,
+			grant: toGrant(row),
+			isReused: row.kind === "refresh" && isReused(row, generation, this.now()),
+		};
+	}
+
+	/**
+	 * Issues a new access token and a new refresh token for a refresh token from `findToken`. `access` is the access level
+	 * of the new access token.
+	 */
+	rotate({ grant, generation }: StoredToken, access: Access): Promise<Tokens | Refusal> {
+		const next = generation + 1;
+		const expiresAt = this.now() + refreshLifetimeMs;
+		return this.store.transaction(async (sql) => {
+			const [rotated]: GrantRow[] =
+				await sql`UPDATE oauth_grants SET generation = ${next}, rotated_at = ${this.now()}, used_at = ${this.now()}, expires_at = ${expiresAt}
+					WHERE id = ${grant.id} AND generation = ${generation} RETURNING *`;
+			if (rotated) return this.#issueTokens(sql, toGrant(rotated), access, next);
+			const [current]: GrantRow[] = await sql`SELECT * FROM oauth_grants WHERE id = ${grant.id}`;
+			if (!current) return "unknown";
+			if (!isReused(current, generation, this.now())) return this.#issueTokens(sql, toGrant(current), access, next);
+			await deleteGrant(sql, grant.id);
+			return "reused";
+		});
+	}
+
+	/** Deletes an OAuth access token, so that it does not work any more. The grant, with its refresh token, stays. */
+	async endToken(tokenHash: string): Promise<void> {
+		await this.store.run((sql) => sql`DELETE FROM oauth_tokens WHERE token_hash = ${tokenHash}`);
+	}
+
+	/**
+	 * Deletes an OAuth grant (a person's permission for a client) and all its tokens; if `personId` is given, only if the
+	 * grant is of this person. Returns false if there is no such grant.
+	 */
+	end(id: string, personId?: string): Promise<boolean> {
+		return this.store.transaction(async (sql) => {
+			const rows: unknown[] =
+				personId === undefined
+					? await sql`SELECT id FROM oauth_grants WHERE id = ${id}`
+					: await sql`SELECT id FROM oauth_grants WHERE id = ${id} AND person_id = ${personId}`;
+			if (rows.length > 0) await deleteGrant(sql, id);
+			return rows.length > 0;
+		});
+	}
+
+	/**
+	 * Returns the unexpired OAuth grants (permissions for clients) of all people, or of the person with this id, newest
+	 * first.
+	 */
+	async list(personId?: string): Promise<Grant[]> {
+		const rows = await this.store.run(
+			(sql): Promise<GrantRow[]> =>
+				personId === undefined
+					? sql`SELECT * FROM oauth_grants WHERE expires_at > ${this.now()} ORDER BY created_at DESC, id`
+					: sql`SELECT * FROM oauth_grants WHERE expires_at > ${this.now()} AND person_id = ${personId} ORDER BY created_at DESC, id`,
+		);
+		return [...rows].map(toGrant);
+	}
+
+	/** Finds the owner of an access token by the token's hash, and records that the token's grant was used. */
+	async findOwner(hash: string): Promise<TokenOwner | undefined> {
+		const token = await this.findToken(hash);
+		if (token?.kind !== "access") return undefined;
+		const { access, expiresAt, grant } = token;
+		// Calls go on when this fails; the store logs why.
+		this.recordUse(grant).catch(() => {});
+		const { id, client, resource } = grant;
+		const person = { ...grant.person, signedIn: true };
+		const principal = { id: `grant:${id}`, name: client.name, client: client.name, person, access };
+		return { principal, audience: resource, expiresAt };
+	}
+
+	/** Stores that an OAuth grant was used just now, at most once a minute. */
+	async recordUse({ id, usedAt = 0 }: Grant): Promise<void> {
+		const before = this.now() - useIntervalMs;
+		if (usedAt > before) return;
+		// Another gateway may have recorded one in the meantime.
+		await this.store.run(
+			(sql) =>
+				sql`UPDATE oauth_grants SET used_at = ${this.now()} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${before})`,
+		);
+	}
+
+	async #issueTokens(sql: SQL, grant: Grant, access: Access, generation: number): Promise<Tokens> {
 		const accessToken = createToken("access");
 		const refreshToken = createToken("refresh");
 		const insert = (
@@ -120,121 +280,19 @@ export function createGrants(store: StatementStore, now: () => number): Grants {
 			until: number,
 		) => sql`INSERT INTO oauth_tokens (token_hash, kind, grant_id, access, generation, expires_at)
 				VALUES (${hashToken(token)}, ${kind}, ${grant.id}, ${of}, ${generation}, ${until})`;
-		const accessUntil = now() + accessLifetimeMs;
+		const accessUntil = this.now() + accessLifetimeMs;
 		await insert(accessToken, "access", access, accessUntil);
 		await insert(refreshToken, "refresh", grant.access, grant.expiresAt);
 		return { accessToken, refreshToken, access, grant };
 	}
 
-	async function insertGrant(sql: SQL, grant: Grant): Promise<void> {
+	async #insertGrant(sql: SQL, grant: Grant): Promise<void> {
 		const { client, person, createdAt } = grant;
 		await sql`INSERT INTO oauth_grants (id, client_id, client_name, client_uri, redirect_uri, person_id,
 				person_name, access, resource, generation, rotated_at, created_at, expires_at)
 			VALUES (${grant.id}, ${client.id}, ${client.name}, ${client.uri ?? null}, ${grant.redirectUri}, ${person.id},
 				${person.name}, ${grant.access}, ${grant.resource}, 0, ${createdAt}, ${createdAt}, ${grant.expiresAt})`;
 	}
-
-	return {
-		async issueCode(consent) {
-			const code = newSecret();
-			// Without "-" at its start, which the command line would take for an option.
-			const id = crypto.getRandomValues(Buffer.alloc(8)).toString("hex");
-			const { codeChallenge } = consent.request;
-			await store.run(
-				(sql) => sql`INSERT INTO oauth_codes (code_hash, grant_id, code_challenge, consent, expires_at)
-					VALUES (${hashSecret(code)}, ${id}, ${codeChallenge}, ${JSON.stringify(consent)}, ${now() + codeLifetimeMs})`,
-			);
-			return code;
-		},
-		async redeem(code, redemption) {
-			const codeHash = hashSecret(code);
-			// Guesses do not lock the database.
-			const known = await store.run(
-				(sql): Promise<unknown[]> => sql`SELECT 1 FROM oauth_codes WHERE code_hash = ${codeHash}`,
-			);
-			if (known.length === 0) return "unknown";
-			return store.transaction(async (sql) => {
-				const [row]: CodeRow[] =
-					await sql`UPDATE oauth_codes SET used_at = ${now()} WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING *`;
-				if (!row) {
-					const [used]: CodeRow[] = await sql`SELECT * FROM oauth_codes WHERE code_hash = ${codeHash}`;
-					if (!used) return "unknown";
-					await deleteGrant(sql, used.grant_id);
-					return "replayed";
-				}
-				if (Number(row.expires_at) <= now()) return "unknown";
-				const consent: Consent = JSON.parse(row.consent);
-				if (!isFor(row.code_challenge, consent, redemption)) return "mismatch";
-				const grant = grantOf(row.grant_id, consent, now());
-				await insertGrant(sql, grant);
-				return issueTokens(sql, grant, grant.access, 0);
-			});
-		},
-		async findToken(tokenHash) {
-			const [row] = await store.run(
-				(sql): Promise<TokenRow[]> =>
-					sql`SELECT g.*, t.kind, t.access AS token_access, t.generation AS token_generation,
-							t.expires_at AS token_expires_at
-						FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id
-						WHERE t.token_hash = ${tokenHash} AND t.expires_at > ${now()}`,
-			);
-			if (!row) return undefined;
-			const generation = Number(row.token_generation);
-			return {
-				kind: row.kind,
-				access: row.token_access as Access,
-				expiresAt: Number(row.token_expires_at),
-				generation,
-				grant: toGrant(row),
-				isReused: row.kind === "refresh" && isReused(row, generation, now()),
-			};
-		},
-		rotate({ grant, generation }, access) {
-			const next = generation + 1;
-			const expiresAt = now() + refreshLifetimeMs;
-			return store.transaction(async (sql) => {
-				const [rotated]: GrantRow[] =
-					await sql`UPDATE oauth_grants SET generation = ${next}, rotated_at = ${now()}, used_at = ${now()}, expires_at = ${expiresAt}
-						WHERE id = ${grant.id} AND generation = ${generation} RETURNING *`;
-				if (rotated) return issueTokens(sql, toGrant(rotated), access, next);
-				const [current]: GrantRow[] = await sql`SELECT * FROM oauth_grants WHERE id = ${grant.id}`;
-				if (!current) return "unknown";
-				if (!isReused(current, generation, now())) return issueTokens(sql, toGrant(current), access, next);
-				await deleteGrant(sql, grant.id);
-				return "reused";
-			});
-		},
-		async endToken(tokenHash) {
-			await store.run((sql) => sql`DELETE FROM oauth_tokens WHERE token_hash = ${tokenHash}`);
-		},
-		end: (id, personId) =>
-			store.transaction(async (sql) => {
-				const rows: unknown[] =
-					personId === undefined
-						? await sql`SELECT id FROM oauth_grants WHERE id = ${id}`
-						: await sql`SELECT id FROM oauth_grants WHERE id = ${id} AND person_id = ${personId}`;
-				if (rows.length > 0) await deleteGrant(sql, id);
-				return rows.length > 0;
-			}),
-		async list(personId) {
-			const rows = await store.run(
-				(sql): Promise<GrantRow[]> =>
-					personId === undefined
-						? sql`SELECT * FROM oauth_grants WHERE expires_at > ${now()} ORDER BY created_at DESC, id`
-						: sql`SELECT * FROM oauth_grants WHERE expires_at > ${now()} AND person_id = ${personId} ORDER BY created_at DESC, id`,
-			);
-			return [...rows].map(toGrant);
-		},
-		async recordUse({ id, usedAt = 0 }) {
-			const before = now() - useIntervalMs;
-			if (usedAt > before) return;
-			// Another gateway may have recorded one in the meantime.
-			await store.run(
-				(sql) =>
-					sql`UPDATE oauth_grants SET used_at = ${now()} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${before})`,
-			);
-		},
-	};
 }
 
 async function deleteGrant(sql: SQL, id: string): Promise<void> {
@@ -271,5 +329,34 @@ function grantOf(id: string, { request, person, access }: Consent, now: number):
 		createdAt: now,
 		usedAt: undefined,
 		expiresAt: now + refreshLifetimeMs,
+	};
+}
+
+/**
+ * Whether the refresh token with this number (`generation`) must not be used again: it was used before, and the grace
+ * period of 10 s is over.
+ */
+function isReused(grant: GrantRow, generation: number, now: number): boolean {
+	const rotations = Number(grant.generation) - generation;
+	if (rotations === 0) return false;
+	return rotations > 1 || Number(grant.rotated_at) <= now - reuseGraceMs;
+}
+
+/** Converts a row of the table "oauth_grants" to a Grant. */
+function toGrant(row: GrantRow): Grant {
+	return {
+		id: row.id,
+		client: {
+			id: row.client_id,
+			name: row.client_name,
+			uri: row.client_uri ?? undefined,
+		},
+		redirectUri: row.redirect_uri,
+		person: { id: row.person_id, name: row.person_name },
+		access: row.access as Access,
+		resource: row.resource as ResourcePath,
+		createdAt: Number(row.created_at),
+		usedAt: row.used_at === null ? undefined : Number(row.used_at),
+		expiresAt: Number(row.expires_at),
 	};
 }

@@ -2,7 +2,7 @@
 
 import { timeText } from "../../store/command.ts";
 import { redirectTarget } from "../clients/redirect-uris.ts";
-import type { Grant } from "../grants/grant-rows.ts";
+import type { Grant } from "../grants/grants.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import { paths } from "../protocol/metadata.ts";
 import { accessTitle, publisherOf } from "./consent-page.ts";

@@ -2,12 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { hash } from "node:crypto";
-import type { Grant } from "../../../../src/gateway/oauth/grants/grant-rows.ts";
+import type { Grant } from "../../../../src/gateway/oauth/grants/grants.ts";
 import { connectionsPage, signedOutPage, signInPage } from "../../../../src/gateway/oauth/pages/connections-page.ts";
 import { type ConsentPage, consentPage } from "../../../../src/gateway/oauth/pages/consent-page.ts";
-import { errorPage } from "../../../../src/gateway/oauth/pages/error-page.ts";
 import { html } from "../../../../src/gateway/oauth/pages/html.ts";
-import { redirect } from "../../../../src/gateway/oauth/pages/page.ts";
+import { errorPage, redirect } from "../../../../src/gateway/oauth/pages/page.ts";
 
 const consent: ConsentPage = {
 	client: { id: "https://claude.ai/oauth/metadata", name: "Claude" },

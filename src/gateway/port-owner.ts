@@ -4,19 +4,19 @@ import { askPort } from "../lib/program/own-port.ts";
 import { isObject } from "../mcp/json-rpc.ts";
 import type { GatewayConfig } from "./config/config.ts";
 
-const occupantTimeoutMs = 2_000;
+const timeoutMs = 2_000;
 
 /**
  * Resolves with "this gateway" if a gateway with the same token and instances listens on GATEWAY_PORT, with "another
  * gateway" if it has the same token and other instances, and with "unknown" for everything else. Never rejects.
  */
-export async function askOccupant({
+export async function askPortOwner({
 	bindAddress: hostname,
 	port,
 	token,
 	instances,
 }: GatewayConfig): Promise<"this gateway" | "another gateway" | "unknown"> {
-	const signal = AbortSignal.timeout(occupantTimeoutMs);
+	const signal = AbortSignal.timeout(timeoutMs);
 	const ask = askPort({ hostname, port }, signal);
 	try {
 		// Send the token only to a gateway.

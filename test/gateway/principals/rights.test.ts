@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createAskRights, Rights } from "../../../src/gateway/callers/rights.ts";
-import { Views } from "../../../src/gateway/callers/views.ts";
+import { createAskRights, Rights } from "../../../src/gateway/principals/rights.ts";
+import { Views } from "../../../src/gateway/principals/views.ts";
 import { type Principal, principalCapability } from "../../../src/lib/principal.ts";
 import { PlainSignal, type Signal } from "../../../src/lib/signal.ts";
 import { createTestBackend } from "../../support/gateway.ts";

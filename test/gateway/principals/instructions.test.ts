@@ -1,8 +1,8 @@
 // What a caller with less access is told in the instructions, and in list_instances.
 
 import { describe, expect, test } from "bun:test";
-import { accessNote, instructionsFor } from "../../../src/gateway/callers/instructions.ts";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
+import { accessNote, instructionsFor } from "../../../src/gateway/principals/instructions.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 
 const signIn = { publicUrl: "https://mcp.example" } as GatewayConfig["signIn"];

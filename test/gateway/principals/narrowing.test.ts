@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { narrow } from "../../../src/gateway/callers/narrowing.ts";
+import { narrow } from "../../../src/gateway/principals/narrowing.ts";
 import { includesAccess, type Principal } from "../../../src/lib/principal.ts";
 
 const key: Principal = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Backend } from "../../../src/gateway/backends/backend.ts";
-import { Rights } from "../../../src/gateway/callers/rights.ts";
-import { Views } from "../../../src/gateway/callers/views.ts";
+import { Rights } from "../../../src/gateway/principals/rights.ts";
+import { Views } from "../../../src/gateway/principals/views.ts";
 import { principalCapability } from "../../../src/lib/principal.ts";
 import { createTestBackend } from "../../support/gateway.ts";
 
