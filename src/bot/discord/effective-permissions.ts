@@ -9,10 +9,11 @@ import {
 	PermissionFlagsBits,
 	type Role,
 } from "discord.js";
+import { type Bits, type Overwrites, withOverwrites } from "../../guild-document/names/overwrites.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, roleName, time } from "./describe.ts";
 import { type Channel, isVoice } from "./find.ts";
-import { allBits, bitsByName, type Overwrites, overwritesOf, permissionsInTimeout } from "./permissions.ts";
+import { allBits, bitsByName, overwritesOf, permissionsInTimeout } from "./permissions.ts";
 
 const {
 	Administrator,
@@ -102,22 +103,6 @@ export interface Computed {
 	everything: Cause | undefined;
 }
 
-/**
- * Computes the permissions of a member or role in a channel, or guild-wide if `channel` is undefined. A role's
- * permissions are those of a member who has only this role and @everyone. `overwrites` replaces the channel's
- * permission overwrites.
- */
-export function effectivePermissions(
-	guild: Guild,
-	subject: GuildMember | Role,
-	channel: GuildBasedChannel | undefined,
-	overwrites?: Overwrites,
-): Effective {
-	const place = placeOf(channel);
-	const computed = computePermissions(holderOf(guild, subject), overwrites ? { ...place, overwrites } : place);
-	return describePermissions(computed);
-}
-
 /** Describes computed permissions: for each permission, whether it is allowed and, in words, why. */
 export function describePermissions({ bits, causeOf, everything }: Computed): Effective {
 	const decisions = [...bitsByName].map(([name, bit]) => {
@@ -179,7 +164,7 @@ export function computePermissions(holder: Holder, place: Place): Computed {
 		};
 	const steps: Step[] = [fromRoles];
 	if (place.channel) {
-		steps.push(...overwriteSteps(holder, place));
+		steps.push(...overwriteStep(fromRoles.allow, holder, place));
 		// The following steps depend on the result so far.
 		steps.push(privateThreadStep(holder, place, applySteps(steps).bits));
 		steps.push(impliedStep(applySteps(steps).bits, place.channel));
@@ -220,42 +205,25 @@ function causeOfAll({ isOwner, roles }: Holder, { allow }: Step): Cause | undefi
 	return { kind: "administrator", roles: rolesWith(roles, Administrator) };
 }
 
-/**
- * Returns the steps of Discord's permission algorithm that apply a channel's permission overwrites: for @everyone, then
- * for all other roles together, then for the member.
- */
-function overwriteSteps({ roles, memberId }: Holder, { source: channel, overwrites }: Place): Step[] {
+/** The overwrites for @everyone, then those for all other roles together, then the one for the member. */
+function overwriteStep(before: bigint, { roles, memberId }: Holder, { source: channel, overwrites }: Place): Step[] {
 	if (!channel || overwrites.size === 0) return [];
-	const everyone = ({ id, guild }: Role) => id === guild.id;
-	const roleStep = (among: readonly Role[]): Step => {
-		const own = among.filter(({ id }) => overwrites.has(id));
-		const bitsOf = (kind: "allow" | "deny") =>
-			own.reduce((bits, { id }) => bits | (overwrites.get(id)?.[kind] ?? 0n), 0n);
-		const [allow, deny] = [bitsOf("allow"), bitsOf("deny")];
-		return {
-			allow,
-			deny,
-			cause(bit) {
-				// Among roles, allow wins over deny.
-				const kind = (allow & bit) !== 0n ? "allow" : "deny";
-				const deciding = own.filter(({ id }) => ((overwrites.get(id)?.[kind] ?? 0n) & bit) !== 0n);
-				return { kind: "role_overwrites", roles: deciding, channel };
-			},
-		};
+	const guildId = channel.guild.id;
+	const roleIds = new Set(roles.map(({ id }) => id));
+	const after = withOverwrites(before, { guildId, roleIds, memberId }, overwrites);
+	const touched = ({ allow, deny }: Bits = { allow: 0n, deny: 0n }) => allow | deny;
+	const own = overwrites.get(memberId ?? "");
+	const all = roles.reduce((bits, { id }) => bits | touched(overwrites.get(id)), touched(own));
+	const cause = (bit: bigint): Cause => {
+		if (memberId && (touched(own) & bit) !== 0n) return { kind: "member_overwrite", memberId, channel };
+		const touching = roles.filter(({ id }) => (touched(overwrites.get(id)) & bit) !== 0n);
+		const others = touching.filter(({ id }) => id !== guildId);
+		const among = others.length > 0 ? others : touching;
+		// Among roles, allow wins over deny.
+		const allowing = among.filter(({ id }) => ((overwrites.get(id)?.allow ?? 0n) & bit) !== 0n);
+		return { kind: "role_overwrites", roles: allowing.length > 0 ? allowing : among, channel };
 	};
-	const ofMember = memberId && overwrites.get(memberId);
-	return [
-		roleStep(roles.filter(everyone)),
-		roleStep(roles.filter((role) => !everyone(role))),
-		...(ofMember
-			? [
-					{
-						...ofMember,
-						cause: () => ({ kind: "member_overwrite", memberId, channel }) as const,
-					},
-				]
-			: []),
-	];
+	return [{ allow: all & after, deny: all & ~after, cause }];
 }
 
 /**

@@ -14,7 +14,7 @@ export type Overwrites = ReadonlyMap<string, Bits>;
 export interface Holder {
 	guildId: string;
 	roleIds: ReadonlySet<string>;
-	memberId?: string;
+	memberId?: string | undefined;
 }
 
 /**

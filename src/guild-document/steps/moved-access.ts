@@ -74,7 +74,7 @@ function gainsOf(before: Overwrites, after: Overwrites, { guildId, ownerId, role
 		let inGuild = 0n;
 		for (const id of roleIds) inGuild |= roles.get(id) ?? 0n;
 		if ((inGuild & Administrator) !== 0n) return;
-		const holder = { guildId, roleIds, ...(memberId && { memberId }) };
+		const holder = { guildId, roleIds, memberId };
 		const [had = 0n, has = 0n] = [before, after].map((overwrites) => {
 			const bits = withOverwrites(inGuild, holder, overwrites);
 			return (bits & ViewChannel) === 0n ? 0n : bits;
