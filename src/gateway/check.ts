@@ -18,7 +18,7 @@ import { describePins } from "./catalog/status.ts";
 import type { GatewayConfig, Instance } from "./config/config.ts";
 import { pinVariable } from "./config/pins.ts";
 import type { SignInSettings } from "./config/sign-in.ts";
-import { createDiscord, DiscordFailure } from "./oauth/people/discord.ts";
+import { Discord, DiscordFailure } from "./oauth/people/discord.ts";
 import { paths } from "./oauth/protocol/metadata.ts";
 import { askPortOwner } from "./port-owner.ts";
 import { RouteIndex } from "./routing/routing.ts";
@@ -175,7 +175,7 @@ export async function checkSignIn(
 	const redirectUri = publicUrl + paths.callback;
 	const options = { apiUrl, clientId, clientSecret, redirectUri, log };
 	try {
-		if (await createDiscord(options).knowsApplication())
+		if (await new Discord(options).knowsApplication())
 			return `Discord knows the application ${clientId}; its redirects must contain ${redirectUri}`;
 	} catch (error) {
 		if (!(error instanceof DiscordFailure)) throw error;

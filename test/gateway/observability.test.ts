@@ -196,6 +196,7 @@ test("/metrics counts requests, calls and what became of them", async () => {
 	for (const nobody of ["x", "y", "z"]) await world.text(nobody, { instance: "alpha" });
 	await world.text("gone", { instance: "alpha" });
 	await world.text("echo", { instance: "beta" });
+	await world.text("list_instances");
 	world.bot.wipeSessions();
 	await world.text("act", { instance: "alpha" });
 	await world.post('{"jsonrpc":"2.0","id":1,"method":"no/such"}');
@@ -210,16 +211,17 @@ test("/metrics counts requests, calls and what became of them", async () => {
 	const alpha = { instance: "alpha" };
 	const call = (tool: string, outcome: string, instance = "alpha") => value("calls_total", { instance, tool, outcome });
 	expect(value("requests_total", { method: "tools/list", outcome: "ok" })).toBe(1);
-	expect(value("requests_total", { method: "tools/call", outcome: "ok" })).toBe(6);
+	expect(value("requests_total", { method: "tools/call", outcome: "ok" })).toBe(7);
 	expect(value("requests_total", { method: "tools/call", outcome: "tool_error" })).toBe(2);
 	expect(value("requests_total", { method: "other", outcome: "rpc_error" })).toBe(1);
-	expect(value("http_responses_total", { status: "200" })).toBe(10);
+	expect(value("http_responses_total", { status: "200" })).toBe(11);
 	expect(value("http_responses_total", { status: "400" })).toBe(1);
 	expect(value("http_responses_total", { status: "401" })).toBe(1);
 	expect(call("echo", "ok")).toBe(2);
 	expect(call("other", "ok")).toBe(3);
 	expect(call("other", "outcome_unknown")).toBe(1);
 	expect(call("act", "ok")).toBe(1);
+	expect(call("list_instances", "ok", "")).toBe(1);
 	expect(call("echo", "offline", "beta")).toBe(1);
 	expect(value("outcome_unknown_total", alpha)).toBe(1);
 	expect(value("session_reinitialisations_total", alpha)).toBe(1);

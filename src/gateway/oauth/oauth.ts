@@ -8,6 +8,7 @@ import { clientAddress, SenderLimit } from "../http/sender-limit.ts";
 import type { FindToken } from "../keys/authenticator.ts";
 import { limitStore } from "../store/limited-store.ts";
 import type { StatementStore } from "../store/store.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Clients } from "./clients/clients.ts";
 import { createAuthorize } from "./endpoints/authorize.ts";
 import { createCallback } from "./endpoints/callback.ts";
@@ -18,9 +19,8 @@ import type { OAuthContext } from "./endpoints/context.ts";
 import { createRevocationEndpoint, createTokenEndpoint } from "./endpoints/token-endpoint.ts";
 import { Attempts } from "./grants/attempts.ts";
 import { Grants } from "./grants/grants.ts";
-import { createPruning } from "./grants/prune.ts";
-import { createBrowsers } from "./people/browser.ts";
-import { createDiscord } from "./people/discord.ts";
+import { Browsers } from "./people/browser.ts";
+import { Discord } from "./people/discord.ts";
 import type { AskRights } from "./people/rights.ts";
 import { type Clocks, systemClocks } from "./protocol/clocks.ts";
 import {
@@ -73,6 +73,12 @@ interface Route {
 
 const signInsInAll = 300;
 const signInsPerNetwork = 60;
+const pruneIntervalMs = 60_000;
+/**
+ * Milliseconds for which an expired authorization code is kept in the database, so that a second use of the code is
+ * detected.
+ */
+const keepCodesMs = 86_400_000;
 
 export function createOAuth({ settings, store, clients, askRights, log, clocks = systemClocks }: OAuthOptions): OAuth {
 	const { publicUrl } = settings;
@@ -86,15 +92,9 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 		publicUrl,
 		attempts: new Attempts(limited, now),
 		askRights,
-		browsers: createBrowsers(publicUrl),
+		browsers: new Browsers(publicUrl),
 		clients,
-		discord: createDiscord({
-			apiUrl,
-			clientId,
-			clientSecret,
-			redirectUri,
-			log,
-		}),
+		discord: new Discord({ apiUrl, clientId, clientSecret, redirectUri, log }),
 		grants,
 		log,
 		signIns: new SenderLimit({
@@ -151,6 +151,32 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 			const resource = resourcePaths.find((known) => known === path);
 			return challengeFor(publicUrl, resource ?? "/mcp");
 		},
+	};
+}
+
+/**
+ * Returns a function that deletes expired sign-in attempts, codes, tokens and grants from the database. The function
+ * works in the background, and does nothing if it did so within the last minute.
+ */
+function createPruning(store: StatementStore, log: Log, { now, monotonicNow }: Clocks): () => void {
+	let prunedAt = Number.NEGATIVE_INFINITY;
+
+	async function prune(at: number): Promise<void> {
+		await store.run((sql) => sql`DELETE FROM oauth_attempts WHERE expires_at <= ${at}`);
+		await store.run((sql) => sql`DELETE FROM oauth_codes WHERE expires_at <= ${at - keepCodesMs}`);
+		await store.run((sql) => sql`DELETE FROM oauth_tokens WHERE expires_at <= ${at}`);
+		await store.run((sql) => sql`DELETE FROM oauth_grants WHERE expires_at <= ${at}`);
+	}
+
+	return () => {
+		const time = monotonicNow();
+		if (time - prunedAt < pruneIntervalMs) return;
+		prunedAt = time;
+		prune(now()).catch((error) => {
+			// Requests report an unavailable database themselves.
+			if (error instanceof StoreUnavailable) return;
+			log.error("could not delete expired codes, tokens and sign-ins from the database", { error });
+		});
 	};
 }
 

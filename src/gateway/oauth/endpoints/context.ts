@@ -10,6 +10,7 @@ import type { Browsers } from "../people/browser.ts";
 import type { Discord } from "../people/discord.ts";
 import type { AskRights } from "../people/rights.ts";
 import { OAuthError, retryAfterSeconds, toOAuthError } from "../protocol/oauth-error.ts";
+import { newSecret } from "../protocol/secrets.ts";
 
 export interface OAuthContext {
 	/** The gateway's origin in URLs for people and clients. It is also the OAuth issuer. */
@@ -38,7 +39,7 @@ export async function beginSignIn(
 ): Promise<{ url: string; cookie: string }> {
 	if (!signIns.take(address))
 		throw new OAuthError("temporarily_unavailable", "Too many people are signing in. Try again in a minute.");
-	const browser = browsers.secretOf(request) ?? browsers.newSecret();
+	const browser = browsers.secretOf(request) ?? newSecret();
 	const state = await attempts.start(browser, wanted, prefix);
 	return {
 		url: discord.signInUrl(state),

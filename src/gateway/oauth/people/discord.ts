@@ -27,21 +27,6 @@ export interface DiscordPerson {
 	name: string;
 }
 
-export interface Discord {
-	/** Returns the URL of Discord's sign-in page. Discord sends the person back to the gateway with the same `state`. */
-	signInUrl(state: string): string;
-	/**
-	 * Exchanges an authorization code of Discord for the id and name of the person who signed in. Rejects with a
-	 * DiscordFailure.
-	 */
-	personOf(code: string): Promise<DiscordPerson>;
-	/**
-	 * Whether Discord accepts the id and secret of the Discord application. Rejects with a DiscordFailure if Discord does
-	 * not respond or reports another error.
-	 */
-	knowsApplication(): Promise<boolean>;
-}
-
 /** Thrown when a request to Discord's OAuth API fails. The message is for the operator. */
 export class DiscordFailure extends Error {
 	override name = "DiscordFailure";
@@ -65,18 +50,74 @@ const userSchema = v.object({
 	global_name: v.nullish(v.string()),
 });
 
-export function createDiscord({
-	apiUrl,
-	clientId,
-	clientSecret,
-	redirectUri,
-	timeoutMs = 8_000,
-	log,
-}: DiscordOptions): Discord {
-	const credentials = Buffer.from(`${clientId}:${clientSecret}`);
-	const basic = `Basic ${credentials.toString("base64")}`;
+export class Discord {
+	readonly #authorization: string;
 
-	async function request(path: string, init: RequestInit): Promise<unknown> {
+	constructor(private readonly options: DiscordOptions) {
+		const credentials = Buffer.from(`${options.clientId}:${options.clientSecret}`);
+		this.#authorization = `Basic ${credentials.toString("base64")}`;
+	}
+
+	/** Returns the URL of Discord's sign-in page. Discord sends the person back to the gateway with the same `state`. */
+	signInUrl(state: string): string {
+		const { apiUrl, clientId, redirectUri } = this.options;
+		const query = new URLSearchParams({
+			response_type: "code",
+			client_id: clientId,
+			scope: "identify",
+			redirect_uri: redirectUri,
+			// The person sees Discord's page each time, and can choose another account.
+			prompt: "consent",
+			state,
+		});
+		return `${apiUrl.replace(/\/api$/, "")}/oauth2/authorize?${query}`;
+	}
+
+	/**
+	 * Exchanges an authorization code of Discord for the id and name of the person who signed in. Rejects with a
+	 * DiscordFailure.
+	 */
+	async personOf(code: string): Promise<DiscordPerson> {
+		const form = { grant_type: "authorization_code", code, redirect_uri: this.options.redirectUri };
+		const token = parse(tokenSchema, await this.#post("/oauth2/token", form)).access_token;
+		try {
+			const headers = { Authorization: `Bearer ${token}` };
+			const user = parse(userSchema, await this.#request("/v10/users/@me", { headers }));
+			const name = user.global_name || user.username;
+			return { id: user.id, name: [...name].slice(0, 100).join("") };
+		} finally {
+			this.#revoke(token).catch((error) =>
+				this.options.log.warn("could not revoke a Discord token: it expires by itself", { error }),
+			);
+		}
+	}
+
+	/**
+	 * Whether Discord accepts the id and secret of the Discord application. Rejects with a DiscordFailure if Discord does
+	 * not respond or reports another error.
+	 */
+	async knowsApplication(): Promise<boolean> {
+		try {
+			// For an unknown token only the credentials are checked: https://www.rfc-editor.org/rfc/rfc7009#section-2.1
+			await this.#revoke("none");
+			return true;
+		} catch (error) {
+			if (error instanceof DiscordFailure && error.status === 401) return false;
+			throw error;
+		}
+	}
+
+	#revoke(token: string): Promise<unknown> {
+		return this.#post("/oauth2/token/revoke", { token });
+	}
+
+	#post(path: string, form: Record<string, string>): Promise<unknown> {
+		const headers = { Authorization: this.#authorization };
+		return this.#request(path, { method: "POST", headers, body: new URLSearchParams(form) });
+	}
+
+	async #request(path: string, init: RequestInit): Promise<unknown> {
+		const { apiUrl, timeoutMs = 8_000 } = this.options;
 		let response: Response;
 		let text: string;
 		try {
@@ -94,65 +135,6 @@ export function createDiscord({
 		if (response.ok) return parseJson(text);
 		throw new DiscordFailure(`${path}: HTTP ${response.status}${describeError(parseJson(text))}`, response.status);
 	}
-
-	const post = (path: string, form: Record<string, string>) =>
-		request(path, {
-			method: "POST",
-			headers: { Authorization: basic },
-			body: new URLSearchParams(form),
-		});
-
-	async function revoke(token: string): Promise<void> {
-		try {
-			await post("/oauth2/token/revoke", { token });
-		} catch (error) {
-			log.warn("could not revoke a Discord token: it expires by itself", {
-				error,
-			});
-		}
-	}
-
-	return {
-		signInUrl(state) {
-			const query = new URLSearchParams({
-				response_type: "code",
-				client_id: clientId,
-				scope: "identify",
-				redirect_uri: redirectUri,
-				// The person sees Discord's page each time, and can choose another account.
-				prompt: "consent",
-				state,
-			});
-			return `${apiUrl.replace(/\/api$/, "")}/oauth2/authorize?${query}`;
-		},
-		async personOf(code) {
-			const answer = await post("/oauth2/token", {
-				grant_type: "authorization_code",
-				code,
-				redirect_uri: redirectUri,
-			});
-			const token = parse(tokenSchema, answer).access_token;
-			try {
-				const headers = { Authorization: `Bearer ${token}` };
-				const answer = await request("/v10/users/@me", { headers });
-				const user = parse(userSchema, answer);
-				const name = user.global_name || user.username;
-				return { id: user.id, name: [...name].slice(0, 100).join("") };
-			} finally {
-				void revoke(token);
-			}
-		},
-		async knowsApplication() {
-			try {
-				// For an unknown token only the credentials are checked: https://www.rfc-editor.org/rfc/rfc7009#section-2.1
-				await post("/oauth2/token/revoke", { token: "none" });
-				return true;
-			} catch (error) {
-				if (error instanceof DiscordFailure && error.status === 401) return false;
-				throw error;
-			}
-		},
-	};
 }
 
 async function readText({ body }: Response): Promise<string> {
