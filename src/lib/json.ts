@@ -1,5 +1,11 @@
 // Parses JSON that other programs sent.
 
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * Whether a JSON text has more than `maxValues` values. Counts brackets and commas outside of strings, which is much
  * faster than parsing the text.

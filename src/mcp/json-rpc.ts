@@ -1,11 +1,11 @@
 // JSON-RPC 2.0 as MCP uses it: one message per body, and ids that are strings or integers.
 // https://www.jsonrpc.org/specification, https://modelcontextprotocol.io/specification/2025-11-25/basic
 
-import { parseJson } from "../lib/json.ts";
+import { isObject, type JsonObject, parseJson } from "../lib/json.ts";
 import { MemberReader } from "./json-text.ts";
 import type { PreparedEvent } from "./sse.ts";
 
-export type JsonObject = Record<string, unknown>;
+export { isObject, type JsonObject };
 
 /** JSON-RPC error codes that our MCP servers return. https://www.jsonrpc.org/specification#error_object */
 export const errorCode = {
@@ -164,10 +164,6 @@ export function errorResponse(
 ): string {
 	const error = JSON.stringify({ code, message, data });
 	return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the error for a JSON-RPC message in which the key `key`, such as "id" or "method", occurs twice. */

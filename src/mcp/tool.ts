@@ -4,8 +4,11 @@
 import * as v from "valibot";
 import { otherIssues, type UnknownKey, unknownKeys } from "../lib/config.ts";
 import type { Signal } from "../lib/signal.ts";
+import { ToolError } from "../lib/tool-error.ts";
 import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
+
+export { ToolError };
 
 /**
  * The effect of a tool's calls: they only read, they write, or they are destructive. Access levels and approval go by
@@ -70,14 +73,6 @@ export interface Tool<Context> {
 	 * `isError: true`. Throws an RpcError if the arguments do not match the tool's schema.
 	 */
 	call(args: JsonObject, context: Context, call: ToolCall): Promise<string>;
-}
-
-/**
- * Thrown by a tool for an error that the AI model should see. The message says what is wrong, shows the wrong value,
- * and gives the next step.
- */
-export class ToolError extends Error {
-	override name = "ToolError";
 }
 
 export const privilegedHint = "PRIVILEGED — recommend manual approval.";

@@ -85,6 +85,17 @@ test("no part imports what it may not know", () => {
 	expect(offences).toEqual([]);
 });
 
+test("what the bot knows of Discord's API knows nothing of the bot or MCP", () => {
+	const allowedParts = /^(?:bot\/discord|lib|guild-document)\//;
+	const offences = imports.filter(
+		({ file, from }) =>
+			file.startsWith("bot/discord/") &&
+			from.startsWith(".") &&
+			!allowedParts.test(relative(src, join(src, dirname(file), from))),
+	);
+	expect(offences).toEqual([]);
+});
+
 /** The folders of a program, each group importing only those before it, and no other folder of its own group. */
 const orders: Record<string, readonly (readonly string[])[]> = {
 	bot: [

@@ -8,16 +8,9 @@ import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";
 import * as find from "../discord/find.ts";
-import {
-	allowed,
-	type Bits,
-	botBitsWith,
-	botMember,
-	describeBits,
-	isAdministrator,
-	readPermissions,
-} from "../discord/permissions.ts";
+import { allowed, type Bits, botBitsWith, botMember, describeBits, isAdministrator } from "../discord/permissions.ts";
 import { found, list, permissionList, snowflake } from "../tool/arguments/arguments.ts";
+import { readPermissions } from "../tool/arguments/permissions.ts";
 import type { RawChannel } from "./channel-order.ts";
 
 const {

@@ -3,7 +3,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Guild, GuildMember } from "discord.js";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 
 /** The data from which a member's permissions in the channels of a guild are computed. */
 export interface Standing {

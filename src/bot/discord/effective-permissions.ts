@@ -10,7 +10,7 @@ import {
 	type Role,
 } from "discord.js";
 import { type Bits, type Overwrites, withOverwrites } from "../../guild-document/names/overwrites.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { channelName, roleName, time } from "./describe.ts";
 import { type Channel, isVoice } from "./find.ts";
 import { allBits, bitsByName, overwritesOf, permissionsInTimeout } from "./permissions.ts";

@@ -19,7 +19,7 @@ import {
 	type VoiceBasedChannel,
 	type VoiceState,
 } from "discord.js";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { forClients } from "./acting-person.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { privilegedIntents, usesIntent } from "./intents.ts";

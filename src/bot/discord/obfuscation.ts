@@ -13,7 +13,7 @@ import {
 	PermissionFlagsBits,
 	Routes,
 } from "discord.js";
-import { isObject } from "../../mcp/json-rpc.ts";
+import { isObject } from "../../lib/json.ts";
 
 /** A channel of discord.js or of Discord's API. */
 interface Flagged {

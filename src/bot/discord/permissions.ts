@@ -13,11 +13,10 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import { type Overwrites, withOverwrites } from "../../guild-document/names/overwrites.ts";
-import { allBits, bitOf, officialName, permissionNames } from "../../guild-document/names/permission-names.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { officialName, permissionNames } from "../../guild-document/names/permission-names.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { actingPerson, currentPerson, isForPeople, isKnownInThread, type Standing } from "./acting-person.ts";
 import { channelName, roleName, time } from "./describe.ts";
-import { oneLine } from "./text.ts";
 
 export type {
 	Bits,
@@ -123,42 +122,6 @@ const titleByName = new Map(
 /** Returns the name in Discord's settings for Discord's name of a permission: "Ban Members" for "BAN_MEMBERS". */
 export function titleOf(name: string): string {
 	return titleByName.get(name) ?? name;
-}
-
-/**
- * Combines two tool arguments that set permissions: a bit field as a decimal string, and a list of permission names.
- * `fields` are the names of the two arguments, for errors. Returns undefined if both arguments are undefined. Throws an
- * RpcError for unknown bits or names.
- */
-export function readBits(
-	fields: readonly [decimal: string, names: string],
-	decimal: string | undefined,
-	names: readonly string[] | undefined,
-): bigint | undefined {
-	if (decimal === undefined && names === undefined) return undefined;
-	let bits = BigInt(decimal ?? 0);
-	const unknown = bits & ~allBits;
-	if (unknown !== 0n) throw invalidParameters([`${fields[0]}: Discord has no permission for the bits ${unknown}`]);
-	for (const name of names ?? []) {
-		const bit = bitOf(name);
-		if (bit === undefined)
-			throw invalidParameters([
-				`${fields[1]}: Discord has no permission ${oneLine(JSON.stringify(name))}; expected a name such as VIEW_CHANNEL`,
-			]);
-		bits |= bit;
-	}
-	return bits;
-}
-
-/**
- * Converts a tool argument that lists permissions to a bit field. Its items are names such as VIEW_CHANNEL, or bit
- * fields as decimal strings. Throws an RpcError for unknown permissions; the error names the argument `field`.
- */
-export function readPermissions(field: string, permissions: readonly string[]): bigint {
-	const decimal = permissions.filter((item) => /^\d{1,20}$/.test(item));
-	const bits = decimal.reduce((all, item) => all | BigInt(item), 0n);
-	const names = permissions.filter((item) => !decimal.includes(item));
-	return readBits([field, field], String(bits), names) ?? 0n;
 }
 
 /** Returns the bot's own member in a guild. Throws a ToolError if Discord has not sent the member yet. */

@@ -3,7 +3,7 @@
 // https://discord.com/developers/docs/topics/permissions#permission-hierarchy
 
 import { type Guild, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { actingPerson } from "./acting-person.ts";
 import { memberName, roleName } from "./describe.ts";
 import { botMember, missingForBot } from "./permissions.ts";

@@ -2,7 +2,7 @@
 // https://discord.com/developers/docs/topics/oauth2#twofactor-authentication-requirement
 
 import { type APIUser, type Guild, GuildMFALevel, PermissionFlagsBits, Routes } from "discord.js";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 
 export const twoFactorAdvice =
 	"The account that owns the bot's application has to enable two-factor authentication in its user settings (My Account), or an administrator to stop requiring it in the guild's settings (Safety Setup).";

@@ -27,7 +27,7 @@ import { isForPeople } from "../discord/acting-person.ts";
 import { channelLabel, channelName, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
-import { readPermissions, requireGrantable } from "../discord/permissions.ts";
+import { requireGrantable } from "../discord/permissions.ts";
 import { describePowers, powersIn } from "../discord/powers.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { emoji } from "../messages/emoji.ts";
@@ -43,6 +43,7 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments/arguments.ts";
+import { readPermissions } from "../tool/arguments/permissions.ts";
 import { writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { BotContext } from "../tool/context.ts";

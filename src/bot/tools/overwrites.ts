@@ -27,7 +27,6 @@ import {
 	describeBits,
 	type Overwrites,
 	overwritesOf,
-	readPermissions,
 	requireGrantable,
 	requirePermissions,
 } from "../discord/permissions.ts";
@@ -43,6 +42,7 @@ import {
 	requireOneOf,
 	snowflake,
 } from "../tool/arguments/arguments.ts";
+import { readPermissions } from "../tool/arguments/permissions.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 

@@ -25,12 +25,13 @@ import {
 } from "../discord/effective-permissions.ts";
 import { anyChannel, member, requireKnownMembers, role } from "../discord/find.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
-import { permissionNames, readPermissions } from "../discord/permissions.ts";
+import { permissionNames } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
 import { permissionHolders } from "../guild/permission-holder-lines.ts";
 import { permissionMatrix } from "../guild/permission-matrix.ts";
 import { appliesTo, checkedIn, kindOf } from "../guild/permission-places.ts";
 import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
+import { readPermissions } from "../tool/arguments/permissions.ts";
 import { readTool } from "../tool/define.ts";
 
 const many = <const Schema extends v.GenericSchema>(schema: Schema, description: string) =>

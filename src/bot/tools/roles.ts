@@ -10,7 +10,7 @@ import { currentRole, knownMember, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { roleIds } from "../discord/members/member-filter.ts";
 import { isObfuscated } from "../discord/obfuscation.ts";
-import { describeBits, personHas, readPermissions, requireGrantable } from "../discord/permissions.ts";
+import { describeBits, personHas, requireGrantable } from "../discord/permissions.ts";
 import { describePowers, grantingPermissions, powerfulPermissions, powersIn } from "../discord/powers.ts";
 import { countOf, fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { visibleChannels } from "../discord/visible-channels.ts";
@@ -25,6 +25,7 @@ import {
 	text,
 } from "../tool/arguments/arguments.ts";
 import { color, formatColor } from "../tool/arguments/colors.ts";
+import { readPermissions } from "../tool/arguments/permissions.ts";
 import { attemptEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { stillLoading } from "./members.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { bitsIn, permissionNames, readBits } from "../../../src/bot/discord/permissions.ts";
+import { bitOf, bitsIn, permissionNames } from "../../../src/bot/discord/permissions.ts";
 
 const { ManageMessages, SendMessages, SendMessagesInThreads } = PermissionFlagsBits;
 
@@ -22,5 +22,5 @@ test.each([
 	[PermissionFlagsBits.BypassSlowmode, "BYPASS_SLOWMODE"],
 ])("the bit %d is named %s, and parsed from that name", (bit, name) => {
 	expect(permissionNames(bit)).toEqual([name]);
-	expect(readBits(["bits", "names"], undefined, [name])).toBe(bit);
+	expect(bitOf(name)).toBe(bit);
 });

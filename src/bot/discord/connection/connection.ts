@@ -17,10 +17,10 @@ import {
 	Status,
 	type User,
 } from "discord.js";
+import { isObject } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { raceSignal, within } from "../../../lib/wait.ts";
-import { isObject } from "../../../mcp/json-rpc.ts";
-import { ToolError } from "../../../mcp/tool.ts";
 import { describeRefused, type PrivilegedIntent, portal, privilegedIntents, refusedIntents } from "../intents.ts";
 import { completeMembers, makeCache } from "../members/member-cache.ts";
 import { MemberLoader } from "../members/member-loader.ts";

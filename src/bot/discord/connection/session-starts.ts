@@ -8,9 +8,8 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
 import { clockWatch } from "../../../lib/clock-watch.ts";
-import { parseJson } from "../../../lib/json.ts";
+import { isObject, parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
-import { isObject } from "../../../mcp/json-rpc.ts";
 
 const dayMs = 86_400_000;
 const defaultTotal = 1_000;

@@ -3,7 +3,7 @@
 // https://discord.com/developers/docs/events/gateway#sharding
 
 import { GatewayCloseCodes, type GatewaySendPayload } from "discord.js";
-import { isObject } from "../../../mcp/json-rpc.ts";
+import { isObject } from "../../../lib/json.ts";
 import { type Manager, type Shard, Socket, type SocketOptions, type Strategy } from "./socket.ts";
 
 /** Returns the id of the shard that receives the events of a guild, if the bot has `count` shards. */

@@ -1,9 +1,8 @@
 // One connection to Discord's Gateway, from its upgrade to its close: timeouts, heartbeats, rate limit of payloads. Sessions
 // and events are in socket.ts.
 
-import { parseJson } from "../../../lib/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../../lib/json.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
-import { isObject, type JsonObject } from "../../../mcp/json-rpc.ts";
 import { Inbox } from "./inbox.ts";
 
 const abnormalClosure = 1006;

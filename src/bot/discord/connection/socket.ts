@@ -12,7 +12,7 @@ import {
 	type GatewaySendPayload,
 	type WebSocketOptions,
 } from "discord.js";
-import { isObject, type JsonObject } from "../../../mcp/json-rpc.ts";
+import { isObject, type JsonObject } from "../../../lib/json.ts";
 import { type ConnectionEnd, ReconnectDelay } from "./reconnect-delay.ts";
 import { SocketConnection } from "./socket-connection.ts";
 

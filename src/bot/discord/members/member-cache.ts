@@ -1,7 +1,7 @@
 // discord.js's caches, as the bot keeps them.
 
 import { Collection, type GuildMember, GuildMemberManager, Options } from "discord.js";
-import { isObject } from "../../../mcp/json-rpc.ts";
+import { isObject } from "../../../lib/json.ts";
 
 class MemberCache extends Collection<string, GuildMember> {
 	/**

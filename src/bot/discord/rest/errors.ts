@@ -1,7 +1,7 @@
 // Converts errors of Discord's API for models and people, with a table of advice by error code.
 
 import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { isForPeople } from "../acting-person.ts";
 import { oneLine } from "../text.ts";
 import { twoFactorAdvice } from "../two-factor.ts";

@@ -6,8 +6,8 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type InternalRequest, type REST } from "discord.js";
 import { doubledMs } from "../../../lib/back-off.ts";
+import { isObject } from "../../../lib/json.ts";
 import { toAbortSignal } from "../../../lib/signal.ts";
-import { isObject } from "../../../mcp/json-rpc.ts";
 import { ForeignResponse, UnusableResponse } from "./response.ts";
 import {
 	createsMessage,

@@ -3,8 +3,7 @@
 // https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit
 
 import { DiscordAPIError, type DiscordErrorData, type ResponseLike } from "discord.js";
-import { parseJson } from "../../../lib/json.ts";
-import { isObject } from "../../../mcp/json-rpc.ts";
+import { isObject, parseJson } from "../../../lib/json.ts";
 
 const maxBytes = 16 * 1024 * 1024;
 
