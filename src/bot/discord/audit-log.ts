@@ -1,4 +1,3 @@
-// Reads a guild's audit log on Discord.
 // https://docs.discord.com/developers/resources/audit-log#get-guild-audit-log
 
 import {
@@ -14,18 +13,16 @@ import {
 } from "discord.js";
 import { mayBeAfter } from "./ids.ts";
 
-/** Discord's maximum number of entries in one page. */
+/** Discord's maximum. */
 export const auditLogPageSize = 100;
 const maxPages = 5;
 
-/** Whether the bot has the permission to read the guild's audit log, as far as the cache shows. */
+/** As far as the cache shows. */
 export function canReadAuditLog({ members: { me } }: Guild): boolean {
 	return me?.permissions.has(PermissionFlagsBits.ViewAuditLog) ?? false;
 }
 
-/**
- * Reads one page of a guild's audit log. Returns undefined if the bot may not read it: it may have lost the permission.
- */
+/** Undefined if the bot may not read the audit log: it may have lost the permission. */
 export async function readAuditLogPage(
 	{ client, id }: Guild,
 	query: RESTGetAPIAuditLogQuery,
@@ -42,8 +39,7 @@ export async function readAuditLogPage(
 }
 
 /**
- * Reads the entries of a guild's audit log about one action, the newest first, at most 500. Stops once it reaches the
- * snowflake `afterId`, but may return some older entries. Returns none if the bot may not read the audit log.
+ * The newest first, at most 500, down to the snowflake `afterId` or somewhat older; none if the bot may not read them.
  */
 export async function readAuditLog(
 	guild: Guild,

@@ -28,63 +28,51 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-/** Why a permission is allowed or denied. */
 export type Cause =
 	| { kind: "owner" }
-	/** Cause of an allowed permission: the member's roles with ADMINISTRATOR. */
+	/** Roles with ADMINISTRATOR. */
 	| { kind: "administrator"; roles: readonly Role[] }
-	/** Cause of an allowed permission: the roles that grant the permission in the guild. */
+	/** Roles that grant the permission in the guild. */
 	| { kind: "roles"; roles: readonly Role[] }
-	/** Cause of an allowed or denied permission: permission overwrites of `channel` for @everyone or other roles. */
 	| { kind: "role_overwrites"; roles: readonly Role[]; channel: Channel }
-	/** Cause of an allowed or denied permission: the permission overwrite of `channel` for the member. */
 	| { kind: "member_overwrite"; memberId: string; channel: Channel }
-	/** Cause of a denied permission: it has no effect without the permission named `missing`. */
+	/** The permission has no effect without the one named `missing`. */
 	| { kind: "implied"; missing: string }
-	/** Cause of a denied permission: the thread is private and the guild member is not in it. */
 	| { kind: "private_thread" }
 	| { kind: "timeout"; until: Date | null };
 
-/** Whether a member or role has a certain permission, and why. */
 export interface Decision {
 	name: string;
 	allowed: boolean;
-	/** Why the permission is allowed or denied; undefined if nothing allows or denies it. */
+	/** Undefined if nothing allows or denies it. */
 	why: string | undefined;
 }
 
 export interface Effective {
 	bits: bigint;
 	decisions: readonly Decision[];
-	/** Why the member or role has all permissions in every channel; undefined if some may be missing. */
+	/** Undefined if some permission may be missing. */
 	reasonForEverything: string | undefined;
 }
 
-/**
- * The guild member or role whose permissions are computed. A role's permissions are those of a member who has only this
- * role and @everyone.
- */
+/** For a role: a member who has only this role and @everyone. */
 export interface Holder {
-	/** The id of the guild member whose permissions are computed; undefined when a role's permissions are computed. */
+	/** Undefined for a role. */
 	memberId: string | undefined;
 	isOwner: boolean;
-	/** All roles of the guild member, or a single role, together with @everyone. Highest role first. */
+	/** With @everyone, highest first. */
 	roles: readonly Role[];
-	/** When the member's timeout ends; undefined if the member is not timed out. */
+	/** Undefined if the member is not timed out. */
 	timedOutUntil: Date | null | undefined;
 }
 
-/** A channel, a thread or the whole guild, for which permissions are computed. */
 export interface Place {
-	/** The channel or thread in which permissions apply; undefined for guild-wide permissions. */
+	/** Undefined: guild-wide. */
 	channel: GuildBasedChannel | undefined;
-	/**
-	 * The channel whose permission overwrites apply; for a thread, this is the parent channel. Undefined for guild-wide
-	 * permissions.
-	 */
+	/** Whose overwrites apply: of a thread, its parent. */
 	source: Channel | undefined;
 	overwrites: Overwrites;
-	/** The ids of a private thread's members; undefined for other channels and if the members are unknown. */
+	/** Of a private thread; undefined for others and if they are unknown. */
 	threadMembers: ReadonlySet<string> | undefined;
 }
 
@@ -94,16 +82,14 @@ interface Step {
 	cause(bit: bigint): Cause;
 }
 
-/** The permissions of a member or role in a channel or guild-wide. */
 export interface Computed {
 	bits: bigint;
-	/** Returns why a permission is allowed or denied; undefined if nothing allows or denies it. */
+	/** Undefined if nothing allows or denies it. */
 	causeOf(bit: bigint): Cause | undefined;
-	/** Why the member or role has all permissions in every channel; undefined if some may be missing. */
+	/** Undefined if some permission may be missing. */
 	everything: Cause | undefined;
 }
 
-/** Describes computed permissions: for each permission, whether it is allowed and, in words, why. */
 export function describePermissions({ bits, causeOf, everything }: Computed): Effective {
 	const decisions = [...bitsByName].map(([name, bit]) => {
 		const cause = causeOf(bit);
@@ -134,11 +120,7 @@ export function highestFirst(roles: readonly Role[]): Role[] {
 	return [...new Set(roles)].sort((a, b) => b.comparePositionTo(a));
 }
 
-/**
- * Returns the data on which the permissions in a channel or thread depend, such as its permission overwrites; without a
- * channel, the data for guild-wide permissions. `threadMembers` are the ids of a private thread's members. Throws a
- * ToolError for a thread whose parent channel is not cached.
- */
+/** Throws a ToolError for a thread whose parent channel is not cached. */
 export function placeOf(channel: GuildBasedChannel | undefined, threadMembers?: ReadonlySet<string>): Place {
 	if (!channel)
 		return {
@@ -152,7 +134,7 @@ export function placeOf(channel: GuildBasedChannel | undefined, threadMembers?: 
 	return { channel, source, overwrites: overwritesOf(source), threadMembers };
 }
 
-/** Computes the permissions of a member or role in a channel or guild-wide, by Discord's algorithm. */
+/** By Discord's algorithm. */
 export function computePermissions(holder: Holder, place: Place): Computed {
 	const { roles, timedOutUntil: until } = holder;
 	const fromRoles = roleStep(roles);
@@ -226,11 +208,7 @@ function overwriteStep(before: bigint, { roles, memberId }: Holder, { source: ch
 	return [{ allow: all & after, deny: all & ~after, cause }];
 }
 
-/**
- * Returns the step of the permission algorithm that hides a private thread from everybody except its members and users
- * with MANAGE_THREADS. If the thread's members are unknown, the step hides nothing.
- * https://discord.com/developers/docs/topics/threads#private-threads
- */
+/** Unless the members are unknown. https://discord.com/developers/docs/topics/threads#private-threads */
 function privateThreadStep({ memberId }: Holder, { channel, threadMembers }: Place, bits: bigint): Step {
 	const isHidden =
 		channel?.type === ChannelType.PrivateThread &&
@@ -244,10 +222,7 @@ function privateThreadStep({ memberId }: Holder, { channel, threadMembers }: Pla
 	};
 }
 
-/**
- * Returns the permissions without which a member can do nothing in the channel: VIEW_CHANNEL, and CONNECT in a voice
- * channel; 0 if `channel` is undefined.
- */
+/** Without these (VIEW_CHANNEL, in voice CONNECT) nothing is allowed in the channel; 0 without a channel. */
 export function impliedIn(channel: GuildBasedChannel | undefined): bigint {
 	if (!channel) return 0n;
 	return isVoice(channel) ? ViewChannel | Connect : ViewChannel;

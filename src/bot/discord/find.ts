@@ -28,27 +28,23 @@ import { canSee, isVisible } from "./visible-channels.ts";
 
 const { MissingAccess, UnknownChannel, UnknownMember, UnknownUser, UnknownVoiceState } = RESTJSONErrorCodes;
 
-/** Tells whether the cache holds all members of a guild. */
 export interface MemberState {
 	hasAllMembers(guild: Guild): boolean;
 }
 
-/**
- * Function that looks up an object of a guild by id, such as a role. It throws a ToolError if there is no such object.
- */
+/** Throws a ToolError if there is no such object. */
 export type Finder<Thing> = (guild: Guild, id: string, connection: MemberState) => Thing | Promise<Thing>;
 
-/** A Discord user. `member` is undefined if the user is not a member of the guild. */
+/** Without `member`: not a member of the guild. */
 export interface Person {
 	user: User;
 	member: GuildMember | undefined;
 }
 
-/** A guild member who is connected to a voice channel. */
 export interface VoiceMember {
 	member: GuildMember;
 	connectedTo: VoiceBasedChannel;
-	/** The member's current voice state, freshly fetched from Discord. */
+	/** Freshly fetched. */
 	voice: VoiceState;
 }
 
@@ -73,7 +69,7 @@ function freshlyFetched<Kind extends GuildBasedChannel>(find: (guild: Guild, id:
 	};
 }
 
-/** Looks up by id a channel or thread that holds messages. Throws a ToolError for other channels. */
+/** A channel or thread that holds messages. */
 export const textChannel = channelOfKind(
 	(found) => found.isTextBased(),
 	(name, found) =>
@@ -82,10 +78,9 @@ export const textChannel = channelOfKind(
 			: `${name} holds no messages.${forClients(" Use list_channels to find channels that do.")}`,
 );
 
-/** A guild channel of any type, including categories, except threads. */
+/** Not threads. */
 export type Channel = Exclude<GuildBasedChannel, AnyThreadChannel>;
 
-/** Looks up by id a guild channel of any type except threads, in the cache if possible. */
 export const channel = channelOfKind(
 	(found): found is Channel => !found.isThread(),
 	(name, { parentId }) =>
@@ -94,7 +89,7 @@ export const channel = channelOfKind(
 
 export const currentChannel = freshlyFetched(channel);
 
-/** Looks up by id a thread or forum post, active or archived. Throws a ToolError for other channels. */
+/** Active or archived. */
 export const thread = channelOfKind(
 	(found) => found.isThread(),
 	(name) => `${name} is not a thread.${forClients(" Use list_threads to find threads.")}`,
@@ -104,7 +99,6 @@ export const currentThread = freshlyFetched(thread);
 
 export type Forum = ForumChannel | MediaChannel;
 
-/** A channel that can have threads: a text, announcement, forum or media channel. */
 export type ThreadedChannel = TextChannel | NewsChannel | Forum;
 
 export function isForum(channel: GuildBasedChannel): channel is Forum {
@@ -112,10 +106,7 @@ export function isForum(channel: GuildBasedChannel): channel is Forum {
 	return channel.type === GuildForum || channel.type === GuildMedia;
 }
 
-/**
- * Whether a channel is a voice or stage channel. Checks only the channel's type; discord.js's own check also needs a
- * bitrate.
- */
+/** By the type alone; discord.js's own check also needs a bitrate. */
 export function isVoice(channel: GuildBasedChannel): channel is VoiceBasedChannel {
 	const { GuildVoice, GuildStageVoice } = ChannelType;
 	return channel.type === GuildVoice || channel.type === GuildStageVoice;
@@ -126,7 +117,6 @@ function isTextOrNews(channel: GuildBasedChannel): channel is TextChannel | News
 	return channel.type === GuildText || channel.type === GuildAnnouncement;
 }
 
-/** Looks up a forum or media channel by id. Throws a ToolError for other channels. */
 export const forum = channelOfKind(
 	isForum,
 	(name) => `${name} is not a forum.${forClients(" Use list_channels to find forums.")}`,
@@ -137,28 +127,25 @@ export const currentForum = freshlyFetched(forum);
 const noThreads = (name: string) =>
 	`${name} cannot have threads.${forClients(" Use list_channels to find text, announcement or forum channels.")}`;
 
-/** Looks up by id a channel that can have threads, including forums. Throws a ToolError for other channels. */
 export const threadedChannel = channelOfKind(
 	(found): found is ThreadedChannel => isTextOrNews(found) || isForum(found),
 	noThreads,
 );
 
-/** Looks up a voice or stage channel by id. Throws a ToolError for other channels. */
 export const voiceChannel = channelOfKind(
 	isVoice,
 	(name) => `${name} is not a voice or stage channel.${forClients(" Use list_channels to find one.")}`,
 );
 
-/** Looks up a category (a group of channels) by id. Throws a ToolError for other channels. */
 export const category = channelOfKind(
 	(found) => found.type === ChannelType.GuildCategory,
 	(name) => `${name} is not a category.${forClients(" Use list_channels to find categories.")}`,
 );
 
-/** Looks up a category by id; returns null if the id is empty. */
+/** Null for an empty id. */
 export const categoryOrNone = orNone(category);
 
-/** Looks up by id a channel of any type except threads; returns null if the id is empty. */
+/** Null for an empty id. */
 export const channelOrNone = orNone(channel);
 
 function orNone<Thing>(find: Finder<Thing>): Finder<Thing | null> {
@@ -173,19 +160,13 @@ export function role(guild: Guild, id: string): Role {
 	);
 }
 
-/**
- * Fetches a role from Discord, because the cached role may be older than the latest edit. Throws a ToolError if there
- * is no such role.
- */
+/** Fetched: the cached one may be older than the latest edit. Throws a ToolError if there is none. */
 export async function currentRole(guild: Guild, id: string): Promise<Role> {
 	const known = role(guild, id);
 	return (await guild.roles.fetch(id, { force: true })) ?? known;
 }
 
-/**
- * Looks up a guild member by user id. Fetches the member from Discord if the member cache is incomplete. Throws a
- * ToolError if the user is not a member.
- */
+/** Fetched if the cache is incomplete. Throws a ToolError if the user is not a member. */
 export async function member(guild: Guild, id: string, connection: MemberState): Promise<GuildMember> {
 	const found = await memberOrNone(guild, id, connection);
 	return found ?? throwNoMember(guild, id);
@@ -197,19 +178,13 @@ function throwNoMember(guild: Guild, id: string): never {
 	);
 }
 
-/**
- * Fetches a guild member from Discord, because the cached member may be older than the latest edit. Throws a ToolError
- * if the user is not a member.
- */
+/** Fetched: the cached one may be older than the latest edit. Throws a ToolError if there is none. */
 export async function currentMember(guild: Guild, id: string, connection: MemberState): Promise<GuildMember> {
 	const known = await member(guild, id, connection);
 	return guild.members.fetch({ user: known.id, force: true });
 }
 
-/**
- * Looks up a guild member in the cache only, for tools that look up many members. Throws a ToolError if the user is not
- * a member.
- */
+/** From the cache only, for tools that look up many. Throws a ToolError if the user is not a member. */
 export function knownMember(guild: Guild, id: string, connection: MemberState): GuildMember {
 	const { member } = knownPerson(guild, id, connection);
 	return member ?? throwNoMember(guild, id);
@@ -224,13 +199,12 @@ function knownPerson(
 	return { id, member: guild.members.cache.get(id) };
 }
 
-/** Says how many members of a guild are loaded: "6 of 7", or "7 so far" where Discord's count lags behind. */
+/** "6 of 7", or "7 so far" where Discord's count lags behind. */
 export function loadedMembers({ members, memberCount }: Guild): string {
 	const { size } = members.cache;
 	return size < memberCount ? `${size} of ${memberCount}` : `${size} so far`;
 }
 
-/** Whether Discord tells the bot of changes of members, so that the cached ones are up to date. */
 function hearsOfMembers({ client }: Guild): boolean {
 	return usesIntent(client, privilegedIntents.GuildMembers);
 }
@@ -238,7 +212,7 @@ function hearsOfMembers({ client }: Guild): boolean {
 const withoutMembers =
 	'The bot does not know all members of a guild, because Discord refuses it the "Server Members Intent". Its operator can switch it on in the developer portal (Bot) and restart the bot.';
 
-/** Says that not all members of a guild are known, and why; undefined if all are. */
+/** Says why not all members of a guild are known; undefined if all are. */
 export function unknownMembers(guild: Guild, connection: MemberState): string | undefined {
 	if (connection.hasAllMembers(guild)) return undefined;
 	return hearsOfMembers(guild)
@@ -246,7 +220,6 @@ export function unknownMembers(guild: Guild, connection: MemberState): string | 
 		: withoutMembers;
 }
 
-/** Throws a ToolError while the cache does not hold all members of the guild. */
 export function requireKnownMembers(guild: Guild, connection: MemberState): void {
 	if (connection.hasAllMembers(guild)) return;
 	if (!hearsOfMembers(guild)) throw new ToolError(`${withoutMembers} Nothing was done.`);
@@ -255,20 +228,14 @@ export function requireKnownMembers(guild: Guild, connection: MemberState): void
 	);
 }
 
-/**
- * Opens the direct message (DM) channel with a member. Throws a ToolError if the member is a bot, because bots cannot
- * message each other.
- */
+/** Throws a ToolError for a bot: bots cannot message each other. */
 export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
 	if (user.bot)
 		throw new ToolError(`${userName(user)} is a bot: bots cannot send each other direct messages. Nothing was done.`);
 	return user.createDM();
 }
 
-/**
- * Looks up a member who is in a voice channel, and fetches the member's current voice state. Throws a ToolError if the
- * member is not in a voice channel.
- */
+/** Throws a ToolError if the member is not in a voice channel. */
 export async function voiceMember(guild: Guild, id: string, connection: MemberState): Promise<VoiceMember> {
 	const found = await member(guild, id, connection);
 	const voice = await absentIf([UnknownVoiceState], () => guild.voiceStates.fetch(id, { force: true }));
@@ -281,10 +248,7 @@ export async function voiceMember(guild: Guild, id: string, connection: MemberSt
 	return { member: found, connectedTo, voice };
 }
 
-/**
- * Looks up a Discord user by id, whether or not the user is a member of the guild. Throws a ToolError if there is no
- * such user.
- */
+/** Member or not. Throws a ToolError if there is no such user. */
 export async function person(guild: Guild, id: string, connection: MemberState): Promise<Person> {
 	const found = await memberOrNone(guild, id, connection);
 	const user = found?.user ?? (await absentIf([UnknownUser], () => guild.client.users.fetch(id)));
@@ -292,10 +256,7 @@ export async function person(guild: Guild, id: string, connection: MemberState):
 	throw new ToolError(`Discord has no user ${id}.${forClients(" Check user_id.")}`);
 }
 
-/**
- * Looks up a member: in the cache if that is up to date, otherwise on Discord. Resolves with undefined if the user is
- * none.
- */
+/** From the cache if that is up to date; undefined if the user is no member. */
 export async function memberOrNone(
 	guild: Guild,
 	id: string,
@@ -308,15 +269,12 @@ export async function memberOrNone(
 	return absentIf([UnknownMember], () => guild.members.fetch(request));
 }
 
-/** Fetches a member; undefined if there is none. With `force`, the cache is not used. */
+/** Undefined if there is none. With `force`, the cache is not used. */
 export function fetchMember(guild: Guild, id: string, force = false) {
 	return absentIf([UnknownMember, UnknownUser], () => guild.members.fetch({ user: id, force }));
 }
 
-/**
- * Looks up a channel or thread of the guild by id. Fetches the channel from Discord if it is not in the cache, for
- * example because it is an archived thread.
- */
+/** Fetched if it is not cached, such as an archived thread. */
 export async function anyChannel(guild: Guild, id: string): Promise<GuildBasedChannel> {
 	const found =
 		guild.channels.cache.get(id) ??
@@ -328,10 +286,7 @@ export async function anyChannel(guild: Guild, id: string): Promise<GuildBasedCh
 	);
 }
 
-/**
- * Returns the result of a request to Discord; undefined if the result is null or Discord answers with one of the error
- * codes in `codes`.
- */
+/** Undefined if the result is null or Discord answers with one of the error codes. */
 export async function absentIf<T>(
 	codes: readonly number[],
 	request: () => Promise<T>,
@@ -344,7 +299,7 @@ export async function absentIf<T>(
 	}
 }
 
-/** Returns the result of `read`, which requests something from Discord; undefined if Discord answers 404. */
+/** Undefined if Discord answers 404. */
 export async function unlessUnknown<T>(read: () => Promise<T>): Promise<T | undefined> {
 	try {
 		return await read();

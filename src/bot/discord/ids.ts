@@ -5,17 +5,14 @@ import { SnowflakeUtil } from "discord.js";
 
 export { compareIds } from "../../guild-document/names/ids.ts";
 
-/** Returns the lowest Discord id that an object created at `atMs` (epoch milliseconds) can have. */
+/** The lowest that an object created then can have. */
 export function lowestIdAt(atMs: number): bigint {
 	return (BigInt(atMs) - SnowflakeUtil.epoch) << 22n;
 }
 
 const skewMs = 1_000;
 
-/**
- * Whether Discord may have created the snowflake `id` after `afterId`. Allows for clock differences between its
- * machines.
- */
+/** Allows for clock differences between Discord's machines. */
 export function mayBeAfter(id: string, afterId: string): boolean {
 	const skew = BigInt(skewMs) << 22n;
 	return BigInt(id) > BigInt(afterId) - skew;

@@ -36,22 +36,20 @@ export const privilegedIntents = {
 	},
 } as const satisfies Record<string, Intent>;
 
-/** Whether a privileged intent is enabled for the bot's application in Discord's developer portal. */
+/** In the developer portal. */
 export function isSwitchedOn({ application }: Client<true>, { flags }: Intent): boolean {
 	return flags.some((flag) => application.flags.has(flag));
 }
 
-/** URL of Discord's developer portal, where the bot's application is configured. */
 export const portal = "https://discord.com/developers/applications";
 
-/** Whether the bot asks Discord's Gateway for a privileged intent: not for one that Discord has refused. */
+/** False for one that Discord has refused. */
 export function usesIntent({ options }: Client, { bit }: Intent): boolean {
 	return options.intents.has(bit);
 }
 
 /**
- * Returns those of the requested intents, a bit field, that Discord refuses: the privileged ones whose flag the
- * application lacks. If `flags` are undefined or have all of them, all privileged ones.
+ * All privileged ones if `flags` are undefined or have them all.
  * https://discord.com/developers/docs/resources/application#application-object-application-flags
  */
 export function refusedIntents(requested: number, flags: number | undefined): PrivilegedIntent[] {
@@ -63,7 +61,7 @@ export function refusedIntents(requested: number, flags: number | undefined): Pr
 	return missing.length > 0 ? missing : privileged;
 }
 
-/** Says what a bot cannot do without an intent that Discord refuses, and what the operator can do. */
+/** With what the operator can do. */
 export function describeRefused(name: PrivilegedIntent): string {
 	const { title, without } = privilegedIntents[name];
 	return `Discord refuses the ${title}, so ${without}. Switch it on at ${portal} (Bot), and restart the bot`;

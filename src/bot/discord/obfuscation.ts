@@ -1,6 +1,5 @@
-// Channels that the bot may not view. Discord's Gateway obfuscates them: besides id, type, position and category, everything
-// is invented, such as the name "___hidden___" and an overwrite that denies @everyone VIEW_CHANNEL. HTTP leaves them out.
-// https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels
+// Channels that the bot may not view. Discord's Gateway invents all but id, type, position and category; HTTP leaves
+// them out. https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels
 
 import {
 	type APIGuildChannel,
@@ -15,24 +14,17 @@ import {
 } from "discord.js";
 import { isObject } from "../../lib/json.ts";
 
-/** A channel of discord.js or of Discord's API. */
 interface Flagged {
 	flags?: Readonly<ChannelFlagsBitField> | number | null | undefined;
 }
 
-/**
- * Whether the bot may not view a channel, so that nothing but its id, type, position and category is known. False for
- * threads. The name does not tell: a channel can really be called "___hidden___".
- */
+/** The name does not tell: a channel can really be called "___hidden___". False for threads. */
 export function isObfuscated({ flags }: Flagged): boolean {
 	const { ChannelObfuscated } = ChannelFlags;
 	return (ChannelFlagsBitField.resolve(flags ?? 0) & ChannelObfuscated) !== 0;
 }
 
-/**
- * Fetches the channels of a guild from Discord. Adds those that the bot cannot see, which Discord leaves out: as its
- * Gateway sends them.
- */
+/** With those that the bot cannot see, as Discord's Gateway sends them. */
 export async function fetchGuildChannels(guild: Guild): Promise<APIGuildChannel[]> {
 	const { rest } = guild.client;
 	const route = Routes.guildChannels(guild.id);
@@ -47,7 +39,7 @@ export async function fetchGuildChannels(guild: Guild): Promise<APIGuildChannel[
 	return [...listed, ...unseen.flat()];
 }
 
-/** Whether Discord refuses to show a channel: the bot has just lost sight of it. False for a deleted channel. */
+/** False for a deleted channel. */
 async function isForbidden({ client, id }: GuildBasedChannel) {
 	try {
 		await client.rest.get(Routes.channel(id));
@@ -70,10 +62,7 @@ function unseenChannel(channel: GuildBasedChannel): APIGuildChannel {
 	} as unknown as APIGuildChannel;
 }
 
-/**
- * Removes from an interaction the flags of channels that are obfuscated in discord.js's cache. Interactions have their real
- * names and flags, but not their overwrites: with these flags, the invented overwrites in the cache would pass for real.
- */
+/** Interactions have the real flags but no overwrites: the invented ones in the cache would pass for real. */
 export function keepObfuscated({ channels }: Client, d: unknown): void {
 	const data = isObject(d) && isObject(d.data) ? d.data : {};
 	const resolved = isObject(data.resolved) ? data.resolved.channels : {};

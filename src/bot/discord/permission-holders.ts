@@ -1,5 +1,3 @@
-// Who has a permission in a place: the members of a guild, grouped by what gives or takes it.
-
 import { type Guild, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
 import {
 	type Cause,
@@ -16,15 +14,14 @@ const { Administrator, Connect, ManageThreads, SendMessages, SendMessagesInThrea
 
 const implying = Administrator | Connect | ManageThreads | SendMessages | SendMessagesInThreads | ViewChannel;
 
-/** Members who have the same permissions in certain channels for the same reasons. */
 export interface Alike {
 	holder: Holder;
 	members: GuildMember[];
 }
 
 /**
- * Groups the cached members of a guild, so that all members of a group have the same permissions among `bits` in the
- * channels `places`. The permissions then need to be computed only once for each group.
+ * Members of a group have the same permissions among `bits` in `places`, so that they are computed once for each
+ * group.
  */
 export function groupAlike(guild: Guild, places: readonly Place[], bits: bigint): Alike[] {
 	const { everyone } = guild.roles;
@@ -55,25 +52,18 @@ export function groupAlike(guild: Guild, places: readonly Place[], bits: bigint)
 	return [...groups.values()];
 }
 
-/**
- * Members who have a permission, or lack a permission, for the same reason, such as a role or a permission overwrite.
- */
 export interface Group {
 	allowed: boolean;
 	source: Source;
 	members: GuildMember[];
 }
 
-/** What allows or denies a permission to a group of members, such as a role. If several roles do, the highest one. */
+/** If several roles allow or deny, the highest one. */
 export type Source =
 	| { kind: "owner" | "everyone" | "own_overwrite" | "timeout" }
 	| { kind: "administrator" | "role" | "overwrite"; role: Role };
 
-/**
- * Returns, for each requested permission, the groups of members who have the permission in a channel or guild-wide, and
- * the groups that lack it because of a role, a permission overwrite or a timeout. Leaves out members who lack the
- * permission only because @everyone does not have it.
- */
+/** For each permission the groups who have it, and those who lack it for another reason than that @everyone does. */
 export function holdersOf(alike: readonly Alike[], place: Place, bits: readonly bigint[]): Group[][] {
 	const groups = bits.map(() => new Map<string, Group>());
 	for (const { holder, members } of alike) {
@@ -91,10 +81,7 @@ export function holdersOf(alike: readonly Alike[], place: Place, bits: readonly 
 	return groups.map((found) => [...found.values()].sort(byRank));
 }
 
-/**
- * Returns what allows a permission to members, such as a role. If @everyone has the permission, returns instead the
- * role or overwrite that lets these members see the channel or connect to it, if there is one.
- */
+/** If @everyone has the permission: what lets these members see or enter the channel. */
 function entranceOf({ causeOf }: Computed, { channel }: Place, bit: bigint): Source | undefined {
 	const isNeeded = (one: bigint) => one !== bit && (impliedIn(channel) & one) !== 0n;
 	const sources = [bit, ...[ViewChannel, Connect].filter(isNeeded)].map((one) => sourceOf(causeOf(one)));

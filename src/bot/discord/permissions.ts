@@ -30,32 +30,24 @@ export {
 	permissionNames,
 } from "../../guild-document/names/permission-names.ts";
 
-/** discord.js's name of a Discord permission, such as "ViewChannel". */
+/** discord.js's name, such as "ViewChannel". */
 export type Permission = keyof typeof PermissionFlagsBits;
 
-/** A permission that a tool needs only for calls with a certain argument. */
 export interface NeededWith<Args> {
 	permission: Permission;
-	/** Name of the tool argument that requires the permission. */
+	/** The argument that requires the permission. */
 	with: keyof Args & string;
-	/** A guild-wide permission that suffices instead of the needed permission in the channel. */
+	/** Suffices guild-wide instead. */
 	orInGuild?: Permission;
-	/**
-	 * Whether a tool call with `args` needs the permission. `memberId` is the id of the member who needs it: of the bot, or
-	 * of the person in whose name the call acts. Default: if the argument is present and neither false nor an empty list.
-	 */
+	/** `memberId` is who needs it. Default: if the argument is present and neither false nor an empty list. */
 	when?(args: Args, memberId: string, guild: Guild): boolean;
-	/** Explains for the error message which argument requires the permission; undefined if that is obvious. */
+	/** Which argument requires the permission; undefined if that is obvious. */
 	why?(args: Args, guild: Guild): string | undefined;
 }
 
-/** A permission that a tool needs for every call, or only for calls with a certain argument. */
 export type Needed<Args> = Permission | NeededWith<Args>;
 
-/**
- * Returns the permissions among `needed` that the bot, or `person` if given, needs in this guild for a tool call with
- * the arguments `args`.
- */
+/** Those that the bot, or `person`, needs for a call with these arguments. */
 export function neededBy<Args extends object>(
 	needed: readonly Needed<Args>[],
 	args: Args,
@@ -71,10 +63,7 @@ export function neededBy<Args extends object>(
 	});
 }
 
-/**
- * Whether the bot, or `person` if given, has the guild-wide permission `needed.orInGuild`, and thus does not need the
- * permission `needed.permission` in the channel.
- */
+/** Whether `needed.orInGuild` is held, so that `needed.permission` in the channel is not needed. */
 export function isHeldInGuild<Args>(needed: Needed<Args>, guild: Guild, person?: GuildMember): boolean {
 	if (typeof needed === "string" || !needed.orInGuild) return false;
 	const bit = PermissionFlagsBits[needed.orInGuild];
@@ -87,16 +76,13 @@ function isPresent(value: unknown): boolean {
 	return value !== undefined && value !== false && !isEmpty;
 }
 
-/**
- * Returns Discord's names of the permissions in a bit field, separated by commas; "none" for 0. For people on Discord,
- * those of Discord's settings: "Ban Members".
- */
+/** Separated by commas; "none" for 0. For people on Discord, as its settings show them. */
 export function describeBits(bits: bigint): string {
 	const names = permissionNames(bits);
 	return (isForPeople() ? names.map(titleOf) : names).join(", ") || "none";
 }
 
-/** Names of permissions where Discord's settings do not show them as discord.js names them. */
+/** Where Discord's settings do not show the name as discord.js has it. */
 const titles: Partial<Record<Permission, string>> = {
 	ManageGuild: "Manage Server",
 	ModerateMembers: "Timeout Members",
@@ -119,12 +105,12 @@ const titleByName = new Map(
 	(Object.keys(PermissionFlagsBits) as Permission[]).map((name) => [officialName(name), permissionTitle(name)]),
 );
 
-/** Returns the name in Discord's settings for Discord's name of a permission: "Ban Members" for "BAN_MEMBERS". */
+/** "Ban Members" for "BAN_MEMBERS". */
 export function titleOf(name: string): string {
 	return titleByName.get(name) ?? name;
 }
 
-/** Returns the bot's own member in a guild. Throws a ToolError if Discord has not sent the member yet. */
+/** Throws a ToolError if Discord has not sent the member yet. */
 export function botMember(guild: Guild): GuildMember {
 	const me = guild.members.me;
 	if (me) return me;
@@ -133,10 +119,7 @@ export function botMember(guild: Guild): GuildMember {
 	);
 }
 
-/**
- * Returns the bit field of the bot's permissions in a channel, or guild-wide without a channel. While the bot is timed
- * out in the guild, it has fewer permissions.
- */
+/** Without a channel, guild-wide. Fewer during a timeout. */
 export function botPermissions(guild: Guild, channel: GuildBasedChannel | undefined): bigint {
 	const me = botMember(guild);
 	const { bitfield } = channel?.permissionsFor(me) ?? me.permissions;
@@ -144,15 +127,10 @@ export function botPermissions(guild: Guild, channel: GuildBasedChannel | undefi
 	return isTimedOut(me, bitfield) ? bitfield & permissionsInTimeout : bitfield;
 }
 
-/**
- * The permissions of an administrator, as a bit field: all bits are set, because administrators have every permission.
- */
+/** An administrator's: all bits are set. */
 export const everything = ~0n;
 
-/**
- * Returns the bot's permissions in a channel, or guild-wide without a channel. If the bot is an administrator, all bits
- * are set.
- */
+/** Like `botPermissions`, with all bits for an administrator. */
 export function allowedToBot(guild: Guild, channel: GuildBasedChannel | undefined): bigint {
 	return withEverything(botPermissions(guild, channel));
 }
@@ -161,11 +139,7 @@ function withEverything(bits: bigint): bigint {
 	return (bits & PermissionFlagsBits.Administrator) === 0n ? bits : everything;
 }
 
-/**
- * Returns the permissions of a person in whose name a call acts, in a channel or, without a channel, guild-wide; all
- * bits for an administrator. A person who cannot see a channel, such as a private thread of other members, has no
- * permissions in it.
- */
+/** Without a channel, guild-wide; all bits for an administrator; none in a channel that the person cannot see. */
 export function personPermissions(person: GuildMember, channel: GuildBasedChannel | undefined): bigint {
 	const standing = standingOf(person);
 	const { readOnly } = standing;
@@ -198,10 +172,7 @@ function bitsInChannel({ member, bits, roleIds }: Standing, channel: GuildBasedC
 	return withOverwrites(bits, holder, overwritesOf(source));
 }
 
-/**
- * Computes the bot's permissions in a channel with the permission overwrites `overwrites`. Does not remove permissions
- * that depend on others. `inGuild`: the bot's guild-wide permissions.
- */
+/** With these overwrites, and without removing those that depend on others. */
 export function botBitsWith(
 	guild: Guild,
 	overwrites: Overwrites,
@@ -219,17 +190,13 @@ function isVisibleWith(bits: bigint, channel: GuildBasedChannel): boolean {
 	return channel.type !== ChannelType.PrivateThread || (bits & ManageThreads) !== 0n || isKnownInThread(channel.id);
 }
 
-/**
- * Returns the permissions that the running tool call may use in a channel, or guild-wide without a channel: those of the
- * bot that the person in whose name the call acts has as well. All bits are set for an administrator.
- */
+/** Those of the bot that the acting person has as well. */
 export function allowed(guild: Guild, channel: GuildBasedChannel | undefined): bigint {
 	const person = actingPerson(guild);
 	const bits = allowedToBot(guild, channel);
 	return person ? bits & personPermissions(person, channel) : bits;
 }
 
-/** The permissions that a member keeps during a timeout. */
 export const permissionsInTimeout = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
 
 function isTimedOut(member: GuildMember, bits: bigint): boolean {
@@ -242,10 +209,8 @@ const quarantined = [
 ];
 
 /**
- * Returns why a person may only read in a guild, as a sentence; undefined if the person may do more. This does not limit
- * the owner and administrators.
+ * Undefined if the person may do more, as the owner and administrators may.
  * https://discord.com/developers/docs/topics/permissions#permissions-for-timed-out-members
- * https://discord.com/developers/docs/resources/guild#membership-screening-object
  */
 export function whyReadOnly(person: GuildMember): string | undefined {
 	if (isAdministrator(person)) return undefined;
@@ -263,10 +228,7 @@ export function isAdministrator(member: GuildMember): boolean {
 	return member.permissions.has(PermissionFlagsBits.Administrator);
 }
 
-/**
- * Converts permission names to a bit field for a channel. If the channel is a thread, SendMessages becomes
- * SendMessagesInThreads.
- */
+/** In a thread, SendMessages becomes SendMessagesInThreads. */
 export function bitsIn(
 	channel: Pick<GuildBasedChannel, "isThread"> | undefined,
 	permissions: readonly Permission[],
@@ -278,18 +240,12 @@ export function bitsIn(
 	}, 0n);
 }
 
-/**
- * Returns the needed permissions that the bot does not have in a channel, or guild-wide without a channel, as a bit
- * field; 0 if the bot is an administrator.
- */
+/** Of the needed permissions, as a bit field. */
 export function missingForBot(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): bigint {
 	return needed & ~allowedToBot(guild, channel);
 }
 
-/**
- * Returns the needed permissions that the running tool call may not use in a channel, or guild-wide without a channel,
- * as a bit field: those that the bot lacks, and those that the person in whose name the call acts lacks.
- */
+/** Of the needed permissions, as a bit field. */
 export function missingPermissions(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): bigint {
 	return needed & ~allowed(guild, channel);
 }
@@ -298,20 +254,14 @@ export function overwritesOf({ permissionOverwrites: { cache } }: NonThreadGuild
 	return new Map(cache.map(({ id, allow, deny }) => [id, { allow: allow.bitfield, deny: deny.bitfield }]));
 }
 
-/**
- * Returns, as a bit field, the permissions for sending messages in a channel that the bot lacks, or that the person in
- * whose name the running call acts lacks. Check this before sending, because Discord blocks bots that send many
- * forbidden requests.
- */
+/** To check before sending: Discord blocks bots that send many forbidden requests. */
 export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
 	return missingPermissions(channel.guild, channel, needed);
 }
 
 /**
- * Throws a ToolError unless the bot has all needed permissions in a channel, or guild-wide without a channel, and the
- * person in whose name the running call acts has them, too. `why` returns sentences for the error text that explain why
- * the missing permissions are needed.
+ * Throws a ToolError unless bot and acting person have them all. `why` returns sentences that say what they are for.
  */
 export function requirePermissions(
 	guild: Guild,
@@ -324,10 +274,7 @@ export function requirePermissions(
 	requireOfBot(guild, channel, needed, why);
 }
 
-/**
- * Throws a ToolError unless the bot has all needed permissions in a channel, or guild-wide without a channel. See
- * `requirePermissions`.
- */
+/** As `requirePermissions`, for the bot alone. */
 export function requireOfBot(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
@@ -350,10 +297,7 @@ export function requireOfBot(
 	);
 }
 
-/**
- * Throws a ToolError unless the person in whose name a call acts has all needed permissions in a channel, or guild-wide
- * without a channel. See `requirePermissions`.
- */
+/** As `requirePermissions`, for a person alone. */
 export function requireOf(
 	person: GuildMember,
 	channel: GuildBasedChannel | undefined,
@@ -373,20 +317,13 @@ export function requireOf(
 	);
 }
 
-/**
- * Throws a ToolError unless the person in whose name the running call acts has all needed permissions. For actions that
- * the bot can do without these permissions, such as editing its own messages. Does nothing in calls that act by the
- * bot's own rights.
- */
+/** As `requirePermissions`, for what the bot can do without, such as editing its own messages. */
 export function requireOfPerson(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): void {
 	const person = actingPerson(guild);
 	if (person) requireOf(person, channel, needed);
 }
 
-/**
- * Whether the person in whose name the running call acts has all needed permissions in a channel, or guild-wide without
- * a channel. True in calls that act by the bot's own rights.
- */
+/** True in calls by the bot's own rights. */
 export function personHas(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): boolean {
 	const person = actingPerson(guild);
 	return !person || (needed & ~personPermissions(person, channel)) === 0n;
@@ -397,9 +334,8 @@ function nameOf(guild: Guild, channel: GuildBasedChannel | undefined): string {
 }
 
 /**
- * Throws a ToolError unless the bot, and the person in whose name the running call acts, may allow or deny certain
- * permissions in a role or in a channel's overwrites. For that, both need the same permissions in the guild or the
- * channel's category, or an overwrite of the channel that allows them MANAGE_ROLES.
+ * Throws a ToolError unless bot and acting person may allow or deny these: they need them themselves, or MANAGE_ROLES
+ * by an overwrite of the channel.
  */
 export function requireGrantable(guild: Guild, channel: GuildBasedChannel | "new" | undefined, bits: bigint): void {
 	const person = actingPerson(guild);
@@ -420,10 +356,7 @@ export function requireGrantable(guild: Guild, channel: GuildBasedChannel | "new
 	]);
 }
 
-/**
- * Returns those of the permissions `bits` that the bot, and the person in whose name the running call acts, may allow or
- * deny in a channel's overwrites.
- */
+/** Those that bot and acting person may allow or deny in a channel's overwrites. */
 export function grantableBits(guild: Guild, channel: GuildBasedChannel, bits: bigint): bigint {
 	const person = actingPerson(guild);
 	const missing = person ? missingToGrant(person, personPermissions, channel, bits) : 0n;
@@ -470,10 +403,7 @@ function requireGrantableBy(
 	throw new ToolError(sentences.join(" "));
 }
 
-/**
- * Whether a channel's permission overwrites allow MANAGE_ROLES to a member, by default the bot, or to one of the
- * member's roles, except @everyone.
- */
+/** Whether overwrites allow MANAGE_ROLES to a member, by default the bot, or a role of theirs except @everyone. */
 export function canManageOverwrites(guild: Guild, overwrites: Overwrites, member = botMember(guild)): boolean {
 	return [...overwrites].some(
 		([id, { allow }]) =>

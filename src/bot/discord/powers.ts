@@ -6,9 +6,8 @@ import { isObfuscated } from "./obfuscation.ts";
 import { describeBits } from "./permissions.ts";
 
 /**
- * Permissions of moderators and administrators, including those that Discord split off from Manage Messages and Manage
- * Channels, and those that need two-factor authentication.
- * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
+ * Those of moderators and administrators, with what Discord split off from them, and what needs two-factor
+ * authentication. https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
  */
 export const powerfulPermissions = PermissionsBitField.resolve([
 	"Administrator",
@@ -35,7 +34,7 @@ export const powerfulPermissions = PermissionsBitField.resolve([
 	"ViewGuildInsights",
 ]);
 
-/** Returns the powerful permissions that `bits` contain and @everyone lacks in the channel or, without one, the guild. */
+/** Those that @everyone lacks there. */
 export function powersIn(
 	bits: bigint,
 	guild: Guild,
@@ -47,13 +46,12 @@ export function powersIn(
 	return bits & powerful & ~common.bitfield;
 }
 
-/** Powerful permissions that a role gives in the guild or, by its overwrite, in a channel. */
 export interface RolePowers {
 	bits: bigint;
 	channel?: GuildBasedChannel;
 }
 
-/** Returns the first powers that a role gives beyond @everyone's; undefined if it gives none. */
+/** The first place in which a role gives powers beyond @everyone's. */
 export function powersOf(role: Role, powerful = powerfulPermissions): RolePowers | undefined {
 	const { guild, id, permissions } = role;
 	const bits = powersIn(permissions.bitfield, guild, undefined, powerful);
@@ -69,20 +67,16 @@ export function powersOf(role: Role, powerful = powerfulPermissions): RolePowers
 	return undefined;
 }
 
-/** Lists permissions by name. If they include ADMINISTRATOR, lists only that one. */
+/** Only ADMINISTRATOR, if it is among them. */
 export function describePowers(bits: bigint): string {
 	const { Administrator } = PermissionFlagsBits;
 	return describeBits((bits & Administrator) !== 0n ? Administrator : bits);
 }
 
-/** The permissions that give power over others, or access to what @everyone does not see. */
+/** With those that give access to what @everyone does not see. */
 export const grantingPermissions = powerfulPermissions | PermissionFlagsBits.ViewChannel;
 
-/**
- * Says what members who get one of these roles may then do beyond @everyone, as words such as "KICK_MEMBERS";
- * undefined if none of them gives power over others or access to what @everyone does not see. Access that the bot cannot
- * know of counts, too.
- */
+/** What members who get one of these roles may do that @everyone may not; undefined if that gives no power or access. */
 export function grantsOf(roles: readonly Role[]): string | undefined {
 	for (const role of roles) {
 		const powers = powersOf(role, grantingPermissions);

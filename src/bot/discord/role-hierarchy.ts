@@ -14,17 +14,14 @@ const remedy =
 
 const remedyForPerson = "You can only act on roles and members that rank below you.";
 
-/**
- * Throws a ToolError unless all of `roles` rank below the bot's highest role, and below that of the person in whose name
- * the running call acts. The error names the roles that do not.
- */
+/** Throws a ToolError that names the roles not below bot and acting person. */
 export function requireRolesBelow(guild: Guild, roles: readonly Role[]): void {
 	const person = actingPerson(guild);
 	if (person) requireRolesBelowPerson(person, roles);
 	requireRolesBelowBot(guild, roles);
 }
 
-/** Throws a ToolError unless all of `roles` rank below the bot's highest role. See `requireRolesBelow`. */
+/** As `requireRolesBelow`, for the bot alone. */
 export function requireRolesBelowBot(guild: Guild, roles: readonly Role[]): void {
 	const me = botMember(guild);
 	refuseAny("role(s) out of the bot's reach", roles, (role) => {
@@ -36,10 +33,7 @@ export function requireRolesBelowBot(guild: Guild, roles: readonly Role[]): void
 	});
 }
 
-/**
- * Throws a ToolError unless all of `roles` rank below the highest role of the person in whose name a call acts. See
- * `requireRolesBelow`.
- */
+/** As `requireRolesBelow`, for a person alone. */
 export function requireRolesBelowPerson(person: GuildMember, roles: readonly Role[]): void {
 	refuseAny("role(s) out of your reach", roles, (role) => {
 		if (isAbove(person, role)) return undefined;
@@ -50,17 +44,14 @@ export function requireRolesBelowPerson(person: GuildMember, roles: readonly Rol
 	});
 }
 
-/**
- * Throws a ToolError unless all of the members rank below the bot, and below the person in whose name the running call
- * acts. The error names those who do not. The guild's owner never ranks below them.
- */
+/** Throws a ToolError that names the members not below bot and acting person. The guild's owner never is. */
 export function requireMembersBelow(guild: Guild, members: readonly GuildMember[]): void {
 	const person = actingPerson(guild);
 	if (person) requireBelowPerson(person, members);
 	requireBelowBot(guild, members);
 }
 
-/** Throws a ToolError unless all of the members rank below the bot. See `requireMembersBelow`. */
+/** As `requireMembersBelow`, for the bot alone. */
 export function requireBelowBot(guild: Guild, members: readonly GuildMember[]): void {
 	const me = botMember(guild);
 	refuseAny("member(s) out of the bot's reach", members, (member) => {
@@ -82,10 +73,7 @@ export function requireBelowBot(guild: Guild, members: readonly GuildMember[]): 
 	});
 }
 
-/**
- * Throws a ToolError unless all of the members rank below the person in whose name a call acts. See
- * `requireMembersBelow`.
- */
+/** As `requireMembersBelow`, for a person alone. */
 export function requireBelowPerson(person: GuildMember, members: readonly GuildMember[]): void {
 	refuseAny("member(s) out of your reach", members, (member) => {
 		const name = memberName(member);
@@ -100,33 +88,29 @@ export function requireBelowPerson(person: GuildMember, members: readonly GuildM
 	});
 }
 
-/**
- * Whether a role ranks below the bot's highest role in the guild, and below that of the person in whose name the
- * running call acts.
- */
+/** Below bot and acting person. */
 export function isBelow(guild: Guild, role: Role): boolean {
 	const person = actingPerson(guild);
 	return isBelowBot(guild, role) && (!person || isAbove(person, role));
 }
 
-/** Whether a role ranks below the bot's highest role in the guild. */
 export function isBelowBot(guild: Guild, role: Role): boolean {
 	return isAbove(botMember(guild), role);
 }
 
-/** Whether a member ranks above a role in the guild's role hierarchy. The guild's owner ranks above all roles. */
+/** The guild's owner is above all roles. */
 export function isAbove({ guild, id, roles }: GuildMember, role: Role) {
 	return guild.ownerId === id || roles.highest.comparePositionTo(role) > 0;
 }
 
-/** Returns why the bot cannot assign any roles in the guild; undefined if the bot has MANAGE_ROLES. */
+/** Undefined if the bot has MANAGE_ROLES. */
 export function cannotGiveRoles(guild: Guild): string | undefined {
 	const { ManageRoles } = PermissionFlagsBits;
 	if (missingForBot(guild, undefined, ManageRoles) === 0n) return undefined;
 	return `the bot lacks MANAGE_ROLES in the guild ${guild.id}`;
 }
 
-/** Returns why the bot cannot assign or remove this role; undefined if a bot with MANAGE_ROLES can do so. */
+/** Undefined if a bot with MANAGE_ROLES can assign and remove the role. */
 export function roleProblem(guild: Guild, role: Role): string | undefined {
 	if (role.id === guild.id) return `${roleName(role)} is the role of everyone`;
 	if (role.managed) return `${roleName(role)} belongs to an integration, and cannot be given by hand`;

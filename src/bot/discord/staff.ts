@@ -22,17 +22,16 @@ const staffPermissions = PermissionsBitField.resolve([
 	"BanMembers",
 ]);
 
-/** Whether a member is staff: is the owner of the guild, or has a moderator permission in the whole guild. */
+/** The owner, or anybody with a moderator permission in the whole guild. */
 export function isStaff(member: GuildMember): boolean {
 	return member.id === member.guild.ownerId || (member.permissions.bitfield & staffPermissions) !== 0n;
 }
 
-/** Whether a role makes its members staff, or is a bot's own role. */
 export function isStaffOrBotRole({ permissions, tags }: Role): boolean {
 	return tags?.botId !== undefined || permissions.any(staffPermissions);
 }
 
-/** Whether no role except those of staff and bots sees a channel. Overwrites for single members are ignored. */
+/** Overwrites for single members are ignored. */
 export function isStaffOnly(channel: GuildBasedChannel): boolean {
 	const { ViewChannel } = PermissionFlagsBits;
 	return channel.guild.roles.cache.every(
@@ -40,7 +39,7 @@ export function isStaffOnly(channel: GuildBasedChannel): boolean {
 	);
 }
 
-/** Whether a channel's permission overwrite is for staff or a bot, or lets its role or member moderate there. */
+/** Or lets its role or member moderate there. */
 export function isForStaffOrBot(guild: Guild, { id, allow }: PermissionOverwrites): boolean {
 	if (allow.any(staffPermissions)) return true;
 	const role = guild.roles.cache.get(id);
@@ -49,10 +48,7 @@ export function isForStaffOrBot(guild: Guild, { id, allow }: PermissionOverwrite
 	return member !== undefined && (member.user.bot || isStaff(member));
 }
 
-/**
- * Returns the ids of members and roles to which a channel's permission overwrites give the permission to delete
- * messages of others. Does not include @everyone.
- */
+/** Ids of members and roles, without @everyone, that may delete messages of others by an overwrite. */
 export function channelModerators(guild: Guild): ReadonlySet<string> {
 	const ids = new Set<string>();
 	for (const channel of guild.channels.cache.values()) {

@@ -9,17 +9,17 @@ const shortForms: Record<string, string> = {
 	"\t": "\\t",
 };
 
-/** Puts a text on one line: escapes line breaks, control characters and invisible characters. */
+/** With control and invisible characters escaped. */
 export function oneLine(text: string): string {
 	return escapeUnseen(text, (character) => shortForms[character] ?? unicodeEscape(character));
 }
 
-/** Escapes the invisible characters in a text, but keeps line breaks and tabs. */
+/** Keeps line breaks and tabs. */
 export function escapeInvisible(text: string): string {
 	return escapeUnseen(text, (character) => (/[\n\t]/.test(character) ? character : unicodeEscape(character)));
 }
 
-/** Puts a text for people on one line: line breaks, with the white space around them, become a space. */
+/** For people: line breaks, with the white space around them, become a space. */
 export function joinLines(text: string): string {
 	return text.replace(/\s*[\n\v\f\r\x85\u2028\u2029]\s*/g, " ").trim();
 }
@@ -44,8 +44,8 @@ function escaped(character: string): string {
 }
 
 /**
- * Escapes `text` for a line of fields separated by "|", or for a name followed by "(ID: …)". The text can then neither
- * end the line nor imitate another field or an id.
+ * For fields separated by "|", or before "(ID: …)": the text can neither end the line nor imitate another field or an
+ * id.
  */
 export function oneField(text: string): string {
 	// Fast path for most texts.
@@ -59,25 +59,22 @@ type Optional = string | false | null | undefined;
 
 const isPresent = (text: Optional): text is string => Boolean(text);
 
-/** Joins the fields of a line in a tool result, separated by "|". Absent and empty fields are left out. */
+/** Separated by "|". Absent and empty fields are left out. */
 export function fieldLine(...fields: readonly Optional[]): string {
 	return fields.filter(isPresent).join(" | ");
 }
 
-/** Returns the lines of a tool result as one list. Absent and empty lines are left out. */
+/** As one list. Absent and empty lines are left out. */
 export function resultLines(...lines: readonly (Optional | readonly Optional[])[]): string[] {
 	return lines.flat().filter(isPresent);
 }
 
-/** Hides the tokens of webhook URLs in a text, because anybody with such a URL can post messages. */
+/** Anybody with a webhook's URL can post messages. */
 export function withoutTokens(text: string): string {
 	return text.replace(/(webhooks\/\d+\/)[\w-]+/gi, "$1[hidden]");
 }
 
-/**
- * Truncates `text` to at most `max` characters, including the "…" at the end. A third parameter can count characters
- * differently. Does not split surrogate pairs.
- */
+/** With "…" at the end. Does not split surrogate pairs. */
 export function truncate(text: string, max: number, length: (text: string) => number = ({ length }) => length): string {
 	if (length(text) <= max) return text;
 	const characters = [...text];
@@ -91,42 +88,32 @@ export function truncate(text: string, max: number, length: (text: string) => nu
 	return cut(fits);
 }
 
-/** Returns the length of `text` as Discord counts it: in Unicode code points. */
+/** As Discord counts: code points. */
 export function lengthOf(text: string): number {
 	return [...text].length;
 }
 
 /**
- * Discord's maximum length of an audit log reason, in characters before URL encoding. twilight-validate and serenity
- * count in the same way. https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
- * A guess: characters are code points.
+ * In code points (a guess) before URL encoding, as twilight-validate and serenity count.
+ * https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
  */
 export const maxReasonLength = 512;
 
-/**
- * Prefix of the audit log reasons that apply_guild jobs send to Discord. The bot recognizes changes made by such jobs
- * by this prefix.
- */
+/** By this the bot recognizes changes of apply_guild jobs. */
 export const jobReasonStart = "guild document ";
 
-/**
- * Returns an audit log reason that a person or AI model chose. If it starts like the reasons of apply_guild jobs, puts
- * "reason: " before it, so that it is not mistaken for one.
- */
+/** Not to be mistaken for the reason of an apply_guild job. */
 export function chosenReason(text: string): string {
 	return auditReason(text).toLowerCase().startsWith(jobReasonStart) ? auditReason(`reason: ${text}`) : text;
 }
 
-/** Formats `text` as an audit log reason: one line, truncated to Discord's limit. */
+/** One line, truncated to Discord's limit. */
 export function auditReason(text: string): string {
 	const line = oneLine(joinLines(text.toWellFormed()));
 	return truncate(line, maxReasonLength, lengthOf);
 }
 
-/**
- * Adds to an audit log reason who made a tool call, such as "for Hanna, by Claude". If the reason gets longer than
- * Discord's limit, `text` is truncated.
- */
+/** Adds who made a tool call, such as "for Hanna, by Claude". Truncates `text` to Discord's limit. */
 export function withCaller(text: string, caller: string): string {
 	const suffix = ` (${truncate(oneLine(caller.toWellFormed()), maxCallerLength, lengthOf)})`;
 	const max = maxReasonLength - lengthOf(suffix);
@@ -136,9 +123,7 @@ export function withCaller(text: string, caller: string): string {
 
 const maxCallerLength = 200;
 
-/**
- * Formats `text` for use in a Discord message: one line, with Markdown and mentions escaped, at most `max` characters.
- */
+/** For a message: one line, at most `max` characters, with Markdown and mentions escaped. */
 export function inlineText(text: string, max: number): string {
 	const escapePart = (part: string) => escapeMarkdown(part, { maskedLink: true }).replaceAll("<", "\\<");
 	const line = oneLine(joinLines(text.toWellFormed()));
@@ -152,12 +137,12 @@ const withoutStroke: Record<string, string> = {
 	Ħ: "H",
 };
 
-/** Formats a number with commas between thousands: "5,012". */
+/** "5,012". */
 export function thousands(count: number): string {
 	return count.toLocaleString("en-US");
 }
 
-/** Formats a number with a noun in singular or plural: "1 member", "5,012 members". */
+/** "1 member", "5,012 members". */
 export function countOf(count: number, noun: string): string {
 	return `${thousands(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
@@ -167,7 +152,7 @@ function isAscii(text: string): boolean {
 	return true;
 }
 
-/** Removes case and accents from a name, for comparing names: "Zoë" and "ZOE" become the same text. */
+/** Without case and accents: "Zoë" and "ZOE" become the same text. */
 export function fold(text: string): string {
 	if (isAscii(text)) return text.toUpperCase();
 	// Only Latin accents: other marks can distinguish letters, such as か and が.

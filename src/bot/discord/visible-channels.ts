@@ -1,5 +1,4 @@
-// Which channels the running tool call may know of. In a call that acts in a person's name these are the channels that the
-// person sees in Discord; otherwise all channels of the guild.
+// Which channels the running call may know of: those that the acting person sees, otherwise all of the guild.
 
 import {
 	ChannelType,
@@ -16,17 +15,13 @@ import { personPermissions } from "./permissions.ts";
 
 const { ManageThreads, ViewChannel } = PermissionFlagsBits;
 
-/** Whether @everyone sees a channel; false if the bot cannot see it. */
+/** False if the bot cannot see it. */
 export function isPublic(channel: GuildBasedChannel): boolean {
 	const { everyone } = channel.guild.roles;
 	return channel.permissionsFor(everyone)?.has(ViewChannel) ?? false;
 }
 
-/**
- * Returns, by id, the cached channels and threads of a guild that the person in whose name the running call acts can
- * see; all of them if the call acts by the bot's own rights. Contains a private thread of the person only with
- * MANAGE_THREADS, or after `canSee` was called for the thread.
- */
+/** By id, threads too. A private thread of the person only with MANAGE_THREADS, or after `canSee`. */
 export function visibleChannels(guild: Guild): Collection<string, GuildBasedChannel> {
 	const { cache } = guild.channels;
 	const person = actingPerson(guild);
@@ -36,28 +31,19 @@ export function visibleChannels(guild: Guild): Collection<string, GuildBasedChan
 	return cache.filter(({ id }) => visible.has(id) || categories.has(id));
 }
 
-/**
- * Returns the cached channel or thread with this id; undefined if there is none, or if the person in whose name the
- * running call acts cannot see it. See `visibleChannels`.
- */
+/** See `visibleChannels`. */
 export function visibleChannel(guild: Guild, id: string): GuildBasedChannel | undefined {
 	const channel = guild.channels.cache.get(id);
 	return channel && isVisible(channel) ? channel : undefined;
 }
 
-/**
- * Whether this is the id of a cached channel or thread that the person in whose name the running call acts cannot see.
- * False for ids of deleted channels, and of anything else. See `visibleChannels`.
- */
+/** False for ids of deleted channels, and of anything else. See `visibleChannels`. */
 export function isHidden(guild: Guild, id: string): boolean {
 	const channel = guild.channels.cache.get(id);
 	return channel !== undefined && !isVisible(channel);
 }
 
-/**
- * Whether the person in whose name the running call acts can see a channel or thread. True in calls that act by the
- * bot's own rights. See `visibleChannels`.
- */
+/** See `visibleChannels`. */
 export function isVisible(channel: GuildBasedChannel): boolean {
 	const { guild, id, type } = channel;
 	const person = actingPerson(guild);
@@ -68,20 +54,14 @@ export function isVisible(channel: GuildBasedChannel): boolean {
 	);
 }
 
-/**
- * Whether the person in whose name the running call acts can see a channel or thread. For a private thread, asks
- * Discord whether the person is a member of it. True in calls that act by the bot's own rights.
- */
+/** Asks Discord about private threads. */
 export function canSee(channel: GuildBasedChannel): boolean | Promise<boolean> {
 	if (!channel.isThread()) return isVisible(channel);
 	const { id, type, parentId } = channel;
 	return canSeeThread(channel.guild, { id, type, parent_id: parentId });
 }
 
-/**
- * Whether the person in whose name the running call acts can see a thread, which need not be cached. See `canSee`.
- * https://discord.com/developers/docs/topics/threads#private-threads
- */
+/** The thread need not be cached. See `canSee`. https://discord.com/developers/docs/topics/threads#private-threads */
 export function canSeeThread(
 	guild: Guild,
 	thread: {
@@ -111,7 +91,7 @@ async function isInThread({ client }: Guild, threadId: string, { id }: GuildMemb
 	return isMember;
 }
 
-/** Whether a request to Discord succeeds: false if Discord answers 403 or 404. Other errors are rethrown. */
+/** False for 403 and 404. */
 async function succeeds(request: Promise<unknown>): Promise<boolean> {
 	try {
 		await request;

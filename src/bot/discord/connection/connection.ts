@@ -49,26 +49,17 @@ import type { SocketConnection } from "./socket-connection.ts";
 
 const connectionTiming = {
 	...defaultTiming,
-	/**
-	 * Time between two logins to Discord's Gateway. Discord allows one per 5 seconds; the bot adds 500 ms for varying
-	 * network latency.
-	 */
+	/** Discord allows one login per 5 seconds; 500 ms are for varying network latency. */
 	identifyMs: 5_500,
 	identifyClock: () => performance.now(),
 	maxCommandAgeMs: 30_000,
-	/**
-	 * How long a discord.js client waits for the guilds of a new Gateway session before the client becomes ready, in
-	 * milliseconds.
-	 */
+	/** How long a client waits for the guilds of a new session before it becomes ready. */
 	guildsMs: 15_000,
 };
 
 const commandEvents = new Set<string>([GatewayDispatchEvents.MessageCreate, GatewayDispatchEvents.InteractionCreate]);
 
-/**
- * Gateway events that are passed to a discord.js client before the client is ready. The bot holds back all other events
- * until the client is ready.
- */
+/** All others are held back until the client is ready. */
 const eventsBeforeReady = new Set<string>([
 	GatewayDispatchEvents.Ready,
 	GatewayDispatchEvents.Resumed,
@@ -101,55 +92,37 @@ function tokenRefused(api: string): string {
 
 export interface ConnectionOptions {
 	token: string;
-	/** Base URL of Discord's REST API, without the API version. */
+	/** Without the API version. */
 	api: string;
-	/** Base URL of Discord's CDN. */
 	cdn: string;
-	/** Number of shards among which Discord divides the bot's guilds. "auto": as many as Discord recommends. Default: 1. */
+	/** "auto": as many as Discord recommends. Default: 1. */
 	shards?: number | "auto";
 	log: Log;
-	/** Called after every request that was sent to Discord's API. `outcome` is how the request ended. */
+	/** Called after every request that was sent. */
 	onResponse(outcome: PlatformOutcome): void;
-	/** Whether to request the Message Content intent, which lets the bot read the text of messages. */
 	needsMessageContent?: boolean;
-	/** Whether to request events about bans, unbans and new entries of guilds' audit logs from Discord's Gateway. */
 	needsModerationEvents?: boolean;
-	/**
-	 * Overrides for the Gateway timeouts, the back-off between connections, and the maximum age of replayed messages and
-	 * interactions.
-	 */
 	timing?: Partial<typeof connectionTiming> | undefined;
-	/**
-	 * Path of the file that counts logins to Discord across restarts. If undefined, logins are counted in memory only.
-	 */
+	/** Counts logins across restarts. Without it they are counted in memory only. */
 	sessionStartsFile?: string;
-	/**
-	 * Called with each new discord.js client before the client logs in, for example to add event listeners. May be called
-	 * several times, because failed logins can need a new client.
-	 */
+	/** Called with each new client before it logs in. Failed logins can need several. */
 	attach?(client: Client): void;
-	/** Returns a signal that aborts a request to Discord's API after `ms` milliseconds. Default: AbortSignal.timeout. */
+	/** Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
-	/** Maximum number of requests per second to Discord's API. Default: 50, Discord's global limit. */
+	/** Default: 50, Discord's global limit. */
 	requestsPerSecond?: number | undefined;
 }
 
 export interface ConnectionState {
-	/** Whether the bot is logged in to Discord with all shards, so that tools can act and events arrive. */
+	/** Whether all shards are logged in. */
 	connected: boolean;
-	/** When the bot's connection to Discord was last established or lost. */
 	since: Date;
-	/** Why the connection to Discord was last lost or could not be established. */
 	reason: string;
 }
 
 export class Connection {
-	/**
-	 * Resolves with an error when the bot cannot connect to Discord and only the operator can fix that, such as after a
-	 * token reset.
-	 */
+	/** Resolves when only the operator can mend why the bot cannot connect, such as after a token reset. */
 	readonly failed: Promise<Error>;
-	/** Pauses all requests to Discord's API after too many invalid ones (answered with 401, 403 or 429). */
 	readonly requests = new RequestGuard(({ why, status, waitMs }) =>
 		this.#options.log.warn("requests to Discord are paused", {
 			why,
@@ -157,10 +130,8 @@ export class Connection {
 			seconds: Math.ceil(waitMs / 1000),
 		}),
 	);
-	/** Downloads pictures from Discord's CDN. */
 	readonly pictures: Pictures;
 	readonly #queue: RequestQueue;
-	/** Counts events from Discord's Gateway that were dropped because they could not be read. */
 	readonly droppedEvents: DroppedEvents;
 
 	readonly #options: ConnectionOptions;
@@ -169,12 +140,8 @@ export class Connection {
 	readonly #waitForIdentify: ReturnType<typeof createIdentifyThrottler>;
 	readonly #starts: SessionStarts;
 	readonly #sockets = new Set<SocketConnection>();
-	/**
-	 * By shard: functions that each pass one Gateway event to discord.js. The events arrived before the discord.js client
-	 * was ready.
-	 */
+	/** By shard: each passes one event, which arrived before the client was ready, to discord.js. */
 	#deferredEvents = new Map<number, (() => void)[]>();
-	/** Number of events that were dropped because too many of them were held back. */
 	#undeferredEvents = 0;
 	readonly #shards = new ShardStates();
 	readonly #members: MemberLoader;
@@ -182,7 +149,7 @@ export class Connection {
 	readonly #fail: (error: Error) => void;
 	#client: Client | undefined;
 	readonly #refusedIntents = new Set<PrivilegedIntent>();
-	/** Whether Discord has answered 401 (unauthorized) since the bot's token last worked. */
+	/** Since the token last worked. */
 	#isTokenRefused = false;
 	#state: ConnectionState = {
 		connected: false,
@@ -214,78 +181,68 @@ export class Connection {
 		};
 	}
 
-	/** Whether the bot is logged in to Discord and its token works, so that tools can act. */
+	/** Whether the bot is logged in and its token works. */
 	get ready(): boolean {
 		return this.#client?.isReady() === true && !this.#isTokenRefused;
 	}
 
-	/** The state of the bot's connection to Discord, for operators. */
 	get state(): Readonly<ConnectionState> {
 		this.#noteState();
 		return this.#state;
 	}
 
-	/** The state of each shard. There is one until the login knows the number of shards. */
+	/** One until the login knows the number of shards. */
 	get shards(): readonly ShardState[] {
 		return this.#shards.list;
 	}
 
-	/** Returns the id of the shard that receives the events of a guild. */
 	shardOf({ id }: Pick<Guild, "id">): number {
 		return shardOf(id, this.#shards.count);
 	}
 
-	/** Whether events of a guild arrive: the bot is logged in, and the guild's shard is connected. */
+	/** Whether events of a guild arrive. */
 	isConnected(guild: Pick<Guild, "id">): boolean {
 		return this.ready && !this.#shards.isLost(this.shardOf(guild));
 	}
 
-	/** Number of open sockets to Discord's Gateway: one per shard while all are connected. */
 	get sockets(): number {
 		return this.#sockets.size;
 	}
 
-	/** Number of sessions that the bot started on Discord's Gateway in the last 24 hours. */
 	get sessionStarts(): number {
 		return this.#starts.count;
 	}
 
-	/** The bot's own Discord user; undefined before the first login. */
 	get user(): User | undefined {
 		return this.#client?.user ?? undefined;
 	}
 
-	/** The guilds of the bot that are in discord.js's cache. */
 	get guilds(): readonly Guild[] {
 		return [...(this.#client?.guilds.cache.values() ?? [])];
 	}
 
-	/** The logged-in discord.js client. Throws a ToolError while the bot is not logged in. */
+	/** Throws a ToolError while the bot is not logged in. */
 	get discord(): Client<true> {
 		if (this.#client?.isReady()) return this.#client;
 		throw new ToolError("The bot is not connected to Discord yet. Nothing was done; try again in a few seconds.");
 	}
 
-	/** The privileged intents that Discord has refused. The bot does without them until its next start. */
+	/** Those that Discord has refused. The bot does without them until its next start. */
 	get refusedIntents(): readonly PrivilegedIntent[] {
 		return [...this.#refusedIntents];
 	}
 
-	/** Whether the members of all guilds are loaded, as far as Discord lets the bot know them. */
+	/** As far as Discord lets the bot know them. */
 	get hasLoadedMembers(): boolean {
 		return this.#refusedIntents.has("GuildMembers") || this.guilds.every((guild) => this.hasAllMembers(guild));
 	}
 
-	/** Whether discord.js's cache holds all members of a guild. */
 	hasAllMembers(guild: Guild): boolean {
 		const isLost = this.#shards.isLost(this.shardOf(guild));
 		return !isLost && this.#members.isComplete(guild);
 	}
 
-	/**
-	 * Logs in to Discord. Retries failed logins until one succeeds, retries cannot help, or the connection is closed.
-	 * Never rejects.
-	 */
+	/** Retries until the login succeeds, retries cannot help, or the connection is closed. Never rejects. */
 	async open(): Promise<void> {
 		const { log } = this.#options;
 		const delay = new ReconnectDelay(this.#timing);
@@ -454,10 +411,7 @@ export class Connection {
 		return this.#shards.count > 1 ? { shard } : {};
 	}
 
-	/**
-	 * Passes a Gateway event to discord.js and to the bot's listeners. Returns false if the event could not be read
-	 * because discord.js or a listener threw an error.
-	 */
+	/** Returns false if discord.js or a listener could not read the event. */
 	#readEvent(client: Client, shard: number, event: Dispatch, how: { read: () => void; isReplay: boolean }): boolean {
 		const { t: type, d } = event;
 		const read = () => {
@@ -489,7 +443,6 @@ export class Connection {
 		return wasRead;
 	}
 
-	/** Holds back an event until the discord.js client is ready. */
 	#defer(shard: number, pass: () => void): void {
 		const deferred = this.#deferredEvents.get(shard) ?? [];
 		this.#deferredEvents.set(shard, deferred);
@@ -497,7 +450,6 @@ export class Connection {
 		else this.#undeferredEvents += 1;
 	}
 
-	/** Passes the events that were held back to discord.js. */
 	#passDeferredEvents(): void {
 		const deferred = [...this.#deferredEvents.values()].flat();
 		this.#deferredEvents.clear();
@@ -509,10 +461,7 @@ export class Connection {
 		for (const pass of deferred) pass();
 	}
 
-	/**
-	 * Loads the members of a guild again after a short delay, because a Gateway event about a member could not be read.
-	 * `d` is the data of this event.
-	 */
+	/** An event about a member of the guild could not be read. */
 	#loadAgain(client: Client, d: unknown): void {
 		const id = isObject(d) ? d.guild_id : undefined;
 		const guild = client.guilds.cache.get(String(id));
@@ -566,10 +515,7 @@ export class Connection {
 		}
 	}
 
-	/**
-	 * Returns whether a login error is permanent, such as a refused token. A permanent error also resolves the
-	 * connection's promise `failed`. Never rejects.
-	 */
+	/** Whether a retry cannot help. Then `failed` resolves. Never rejects. */
 	async #failIfPermanent(error: unknown): Promise<boolean> {
 		const closeCode = error instanceof GatewayCloseError && error.code;
 		const isTokenRefused =
@@ -585,10 +531,7 @@ export class Connection {
 		return true;
 	}
 
-	/**
-	 * Leaves out those of the requested intents that Discord refuses, so that everything that does not need them runs.
-	 * Resolves with false if no requested intent is privileged.
-	 */
+	/** Leaves out the intents that Discord refuses. False if no requested intent is privileged. */
 	async #leaveOutIntents(client: Client, requested: number): Promise<boolean> {
 		const { options, rest } = client;
 		// Another shard may have done it.
@@ -611,10 +554,6 @@ export class Connection {
 		return bits.length > 0;
 	}
 
-	/**
-	 * Updates the connection state that operators see. `reason` is why the connection was lost or could not be
-	 * established.
-	 */
 	#noteState(reason = this.#state.reason): void {
 		const connected = this.ready && !this.#shards.isAnyLost;
 		const since = connected === this.#state.connected ? this.#state.since : new Date();
@@ -628,18 +567,14 @@ export class Connection {
 }
 
 /**
- * Completes the login if all shards are ready. discord.js checks this only after new sessions, so a shard that resumes its
- * session after all others are ready would leave the login waiting forever.
+ * discord.js checks this only after new sessions: a shard that resumes after all others would leave the login waiting.
  */
 function completeLogin({ ws }: Client): void {
 	const { checkShardsReady }: { checkShardsReady(): void } = ws as never;
 	checkShardsReady.call(ws);
 }
 
-/**
- * Removes the cached channels of a guild that becomes available again, because channels may have been deleted while the
- * guild was unavailable. `d` is the data of the guild's GUILD_CREATE event.
- */
+/** Channels may have been deleted while the guild was unavailable. */
 function forgetChannels({ guilds, channels }: Client, d: unknown): void {
 	const guild = guilds.cache.get(String(isObject(d) ? d.id : undefined));
 	if (!guild || guild.available) return;

@@ -3,10 +3,7 @@
 import { GatewayDispatchEvents } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 
-/**
- * Minimum time between two log lines about dropped Gateway events of the same type, so that a flood of events does not
- * fill the log.
- */
+/** Per type, so that a flood of events does not fill the log. */
 const logEveryMs = 60_000;
 const maxFrames = 4;
 
@@ -23,15 +20,12 @@ export class DroppedEvents {
 
 	constructor(private readonly log: Log) {}
 
-	/** Number of dropped Gateway events by event type. Types that discord.js does not list count as "other". */
+	/** By event type. Those that discord.js does not list count as "other". */
 	get counts(): ReadonlyMap<string, Readonly<Dropped>> {
 		return this.#byType;
 	}
 
-	/**
-	 * Calls `read`, which handles a Gateway event of the event type `type`. If `read` throws, counts the event as dropped
-	 * and returns false; otherwise returns true.
-	 */
+	/** Returns false, and counts the event, if `read` throws. */
 	attempt(type: unknown, read: () => void): boolean {
 		try {
 			read();
@@ -42,7 +36,7 @@ export class DroppedEvents {
 		}
 	}
 
-	/** Counts a Gateway event that could not be read. Logs the error at most once a minute per event type. */
+	/** Logs at most once a minute per event type. */
 	note(type: unknown, error: unknown): void {
 		const label = knownTypes.has(type) ? String(type) : "other";
 		const now = performance.now();
@@ -64,10 +58,7 @@ export class DroppedEvents {
 	}
 }
 
-/**
- * Returns log fields with the name of an error and where it was thrown. The error's message is left out, because it may
- * quote user content.
- */
+/** Without the error's message, which may quote what people wrote. */
 function errorFields(error: unknown): { error: string; at?: string } {
 	if (!(error instanceof Error)) return { error: typeof error };
 	const frames = (error.stack ?? "").match(/^\s*at .+$/gm) ?? [];

@@ -35,7 +35,7 @@ const wholeGuild = object({
 	members: v.array(guildMember),
 });
 
-/** What an interaction or a message refers to. discord.js puts it into its caches. */
+/** discord.js puts what an interaction or a message refers to into its caches. */
 const resolved = object({
 	users: v.optional(v.record(id, user)),
 	members: v.optional(v.record(id, member)),
@@ -92,7 +92,7 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	VOICE_STATE_UPDATE: withMember,
 };
 
-/** Throws a TypeError if the data of a Gateway event does not match the schema of its event type. */
+/** Throws a TypeError if `data` does not match the schema of its type. */
 export function validateEvent(type: string, data: unknown): void {
 	const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
 	if (!schema) return;

@@ -1,6 +1,5 @@
-// Rate limit for identifying to Discord's Gateway. discord.js's own throttler keeps waiting after the connection closes
-// and identifies on the next connection. If that connection has already identified, Discord closes it; if it is not open
-// yet, the process crashes.
+// discord.js's own throttler waits on after the connection has closed and identifies on the next one, which Discord
+// then closes, or which is not open yet, so that the process crashes.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -10,11 +9,8 @@ interface Bucket {
 }
 
 /**
- * Returns a function that waits until a shard of the bot may identify to Discord's Gateway. Discord allows one shard per
- * `intervalMs` to identify in each bucket, and a shard belongs to the bucket `shard % maxConcurrency`. Within a bucket, the
- * waiting shard with the lowest number is next, because Discord requires to start shards in order. The wait rejects when its
- * AbortSignal aborts. `sinceLastMs` is the time since the last login of an earlier process, which may have been of any
- * bucket.
+ * Discord allows one shard per `intervalMs` to identify in each bucket, `shard % maxConcurrency`, in the order of
+ * their numbers. `sinceLastMs` is the time since the last login of an earlier process, of any bucket.
  * https://discord.com/developers/docs/events/gateway#max-concurrency
  */
 export function createIdentifyThrottler(intervalMs: number, now = () => performance.now(), sinceLastMs = Infinity) {

@@ -3,10 +3,7 @@
 
 const sliceMs = 5;
 
-/**
- * Maximum length of the waiting messages, in bytes: about the members of a guild with a million. Beyond it, the
- * oldest are handled at once, which stops reading, so that the sender has to wait.
- */
+/** In bytes: about the members of a guild with a million. Beyond it, reading stops, so that the sender waits. */
 const maxWaitingLength = 2 ** 28;
 
 const encoder = new TextEncoder();
@@ -15,9 +12,7 @@ const nothing = new Uint8Array(0);
 
 export class Inbox {
 	/**
-	 * Texts that have arrived and are not handled yet, in UTF-8. They take less memory than what they are parsed into. They
-	 * are bytes because the memory of bytes can be freed at once: strings that have waited for a while are collected up to
-	 * ten seconds later.
+	 * Bytes, because their memory can be freed at once: strings that have waited are collected up to ten seconds later.
 	 */
 	#waiting: Uint8Array<ArrayBuffer>[] = [];
 	#next = 0;
@@ -34,7 +29,7 @@ export class Inbox {
 		return this.#next === this.#waiting.length;
 	}
 
-	/** Handles a message at once, or, after messages that took long, when it is its turn. The order stays. */
+	/** At once, or, after messages that took long, when it is its turn. The order stays. */
 	add(text: string): void {
 		this.#turn ??= setImmediate(() => this.#work());
 		if (this.isEmpty && this.#spentMs < sliceMs) {
@@ -47,7 +42,6 @@ export class Inbox {
 		while (this.#length > this.maxLength) this.#handleNext();
 	}
 
-	/** Drops all messages that are not handled yet. */
 	clear(): void {
 		this.#waiting = [];
 		this.#next = 0;

@@ -1,32 +1,27 @@
-// How long the bot waits between two connections to Discord's Gateway.
-
 import { backOffMs } from "../../../lib/back-off.ts";
 
 export interface ReconnectTiming {
-	/** The first delay and the maximum, in milliseconds. The delay doubles after each failure. */
+	/** The first delay and the maximum. It doubles after each failure. */
 	backOffMs: readonly [number, number];
 	/**
-	 * Maximum delay in a short outage, in milliseconds, so that the bot is back soon after Discord. In a longer outage the
-	 * maximum is a hundredth of the time since it began. Discord does not limit connections that do not identify.
-	 * https://github.com/discord/discord-api-docs/issues/1369
+	 * Maximum delay in a short outage; in a longer one, a hundredth of its time. Discord does not limit connections that
+	 * do not identify. https://github.com/discord/discord-api-docs/issues/1369
 	 */
 	shortOutageBackOffMs: number;
-	/** How long a session must last, in milliseconds, so that the delay starts again at its first value. */
+	/** How long a session must last, so that the delay starts again at its first value. */
 	stableMs: number;
 	/**
-	 * Delay after Invalid Session (opcode 9), in milliseconds: a random time between these two.
-	 * https://github.com/discord/discord-api-docs/pull/244
+	 * After Invalid Session (opcode 9) a random time between these. https://github.com/discord/discord-api-docs/pull/244
 	 */
 	invalidSessionMs: readonly [number, number];
 }
 
-/** How a connection ended. */
 export interface ConnectionEnd {
-	/** Whether the bot identified, which counts towards Discord's daily limit of logins. A resume does not. */
+	/** Counts towards Discord's daily limit of logins. A resume does not. */
 	hasIdentified?: boolean;
-	/** Whether Discord sent Invalid Session (opcode 9). */
+	/** Opcode 9. */
 	isInvalid?: boolean;
-	/** How long the session was ready, in milliseconds; undefined if it never was. */
+	/** Undefined if the session never was ready. */
 	readyMs?: number | undefined;
 }
 
@@ -40,12 +35,11 @@ export class ReconnectDelay {
 		private readonly now = () => performance.now(),
 	) {}
 
-	/** Number of failures in a row. An invalid session is none. */
+	/** In a row. An invalid session is none. */
 	get failures(): number {
 		return this.#failures;
 	}
 
-	/** Returns how many milliseconds to wait before the next connection. */
 	next({ hasIdentified, isInvalid, readyMs = -1 }: ConnectionEnd = {}): number {
 		const { backOffMs: range, shortOutageBackOffMs, stableMs } = this.timing;
 		const [firstMs, maxMs] = range;

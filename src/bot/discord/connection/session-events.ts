@@ -3,9 +3,8 @@
 import { type Client, Events, type Guild } from "discord.js";
 
 /**
- * Calls `onSession` when a shard has a new session on Discord's Gateway: earlier events of its guilds may be lost. The
- * parameter is the id of the shard; after the login it is undefined, which means all shards. Calls `onGuild` with each
- * guild that the bot joins or that becomes available again.
+ * Calls `onSession` when a shard, or all (undefined), may have lost earlier events, and `onGuild` for each guild that
+ * the bot joins or that is available again.
  */
 export function onSessionOrGuild(
 	client: Client,

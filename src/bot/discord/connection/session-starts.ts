@@ -1,7 +1,5 @@
-// Limits how often the bot starts a session on Discord's Gateway (IDENTIFY). Discord allows 1,000 in 24 hours and then
-// resets the token; the bot stops at 90%. It uses two counts: Discord's own from GET /gateway/bot, and ours in a file,
-// for when Discord's is wrong or unavailable.
-// https://discord.com/developers/docs/events/gateway#identifying
+// Discord resets the token after 1,000 sessions in 24 hours; the bot stops at 90 %. It counts in a file, too, for when
+// Discord's count is wrong or unavailable. https://discord.com/developers/docs/events/gateway#identifying
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,18 +11,12 @@ import type { Log } from "../../../lib/log.ts";
 
 const dayMs = 86_400_000;
 const defaultTotal = 1_000;
-/**
- * Share of Discord's limit on logins that the running bot does not use, so that other programs with the same token and
- * the command `--check` can still log in.
- */
+/** Left to other programs with the same token and to `--check`. */
 const reservedShare = 0.1;
 const maxWaitMs = 3_600_000;
 const minWaitMs = 60_000;
 
-/**
- * Schema of Discord's limit on session starts (logins), which is part of the response to GET /gateway/bot.
- * https://discord.com/developers/docs/events/gateway#session-start-limit-object
- */
+/** https://discord.com/developers/docs/events/gateway#session-start-limit-object */
 const limitSchema = v.object({
 	total: v.number(),
 	remaining: v.number(),
@@ -33,10 +25,6 @@ const limitSchema = v.object({
 });
 type Limit = v.InferOutput<typeof limitSchema>;
 
-/**
- * Returns the path of the file, in the data directory of a bot, that records the bot's session starts (logins to
- * Discord).
- */
 export function sessionStartsFile(directory: string): string {
 	return join(directory, "logins.json");
 }
@@ -53,28 +41,24 @@ export class SessionStarts {
 		private readonly now: () => number = Date.now,
 	) {}
 
-	/** Number of session starts (logins to Discord) in the last 24 hours, as counted by the bot itself. */
+	/** As counted by the bot itself. */
 	get count(): number {
 		return this.#recent().length;
 	}
 
-	/** Milliseconds since the latest session start of any process that uses the file; Infinity if there was none. */
+	/** Of any process that uses the file; Infinity if there was none. */
 	get sinceLastMs(): number {
 		return this.now() - (this.#recent().at(-1) ?? -Infinity);
 	}
 
-	/**
-	 * How many shards may identify at once, by Discord's latest response; 1 until there is one.
-	 * https://discord.com/developers/docs/events/gateway#max-concurrency
-	 */
+	/** By Discord's latest response; 1 until there is one. */
 	get maxConcurrency(): number {
 		return this.#maxConcurrency;
 	}
 
 	/**
-	 * Resolves when Discord's limit lets the bot start another session; rejects when the AbortSignal aborts. `fetchLimit`
-	 * returns the response to GET /gateway/bot. If that request fails, only the bot's own count of logins applies.
-	 * `sessions` returns how many sessions the bot is about to start, one for each shard.
+	 * Waits for Discord's limit. Without a response of `fetchLimit` (GET /gateway/bot), only the bot's own count
+	 * applies.
 	 */
 	async wait(
 		fetchLimit: () => Promise<unknown>,
@@ -105,10 +89,7 @@ export class SessionStarts {
 		}
 	}
 
-	/**
-	 * Records a session start (a login to Discord). Call it just before the login, so that a crash cannot lose the
-	 * record.
-	 */
+	/** Call it just before the login, so that a crash cannot lose the record. */
 	note(): void {
 		const stored = this.#read();
 		// `--check` may have written to the file too. If the file cannot be written, memory has more.

@@ -1,13 +1,9 @@
 // Which of the bot's shards are connected to Discord's Gateway, and what was missed while one was not.
 
-/** The state of one shard's connection, for operators. */
 export interface ShardState {
 	readonly id: number;
-	/** Whether events of the shard's guilds arrive. */
 	readonly connected: boolean;
-	/** When the shard's connection was last established or lost. */
 	readonly since: Date;
-	/** Why the connection was last lost or could not be established. */
 	readonly reason: string;
 }
 
@@ -17,15 +13,13 @@ interface State {
 	reason: string;
 	hasSession: boolean;
 	lostAt: number | undefined;
-	/** Number of replayed messages and interactions that were ignored, because the connection loss was long. */
+	/** Replayed messages and interactions that were ignored, because the connection loss was long. */
 	ignoredCommands: number;
 }
 
-/** What a shard missed before it was connected again. */
 export interface Return {
-	/** Whether the shard was connected before. */
 	wasLost: boolean;
-	/** Milliseconds without events. */
+	/** Without events. */
 	gapMs: number;
 	ignoredCommands: number;
 }
@@ -33,17 +27,14 @@ export interface Return {
 export class ShardStates {
 	#states: State[] = [newState()];
 
-	/** Number of shards. */
 	get count(): number {
 		return this.#states.length;
 	}
 
-	/** Number of shards without a session on Discord's Gateway. */
 	get withoutSession(): number {
 		return this.#states.filter(({ hasSession }) => !hasSession).length;
 	}
 
-	/** Whether a shard lost its connection and is not connected again. */
 	get isAnyLost(): boolean {
 		return this.#states.some(({ lostAt }) => lostAt !== undefined);
 	}
@@ -54,7 +45,6 @@ export class ShardStates {
 		}));
 	}
 
-	/** Prepares a login with `count` shards, none of which has a session yet. */
 	begin(count: number): void {
 		this.#states = Array.from({ length: count }, (_, id) => ({
 			...(this.#states[id] ?? newState()),
@@ -66,19 +56,19 @@ export class ShardStates {
 		return this.#states[id]?.lostAt !== undefined;
 	}
 
-	/** Milliseconds since the shard's connection was lost; 0 while it is connected. */
+	/** 0 while the shard is connected. */
 	gapMs(id: number): number {
 		const now = performance.now();
 		return now - (this.#states[id]?.lostAt ?? now);
 	}
 
-	/** Call this when Discord has started a new session for the shard, whose guilds have not arrived yet. */
+	/** Its guilds have not arrived yet. */
 	noteSession(id: number): void {
 		const state = this.#states[id];
 		if (state) state.hasSession = true;
 	}
 
-	/** Call this when the shard's session was lost. `heardAt` is when its last data arrived. */
+	/** `heardAt` is when the shard's last data arrived. */
 	noteLoss(id: number, reason: string, heardAt: number): void {
 		const state = this.#states[id];
 		if (!state) return;
@@ -87,16 +77,12 @@ export class ShardStates {
 		this.#set(state, false, reason);
 	}
 
-	/** Call this when a connection of the shard could not be established. */
 	noteFailure(id: number, reason: string): void {
 		const state = this.#states[id];
 		if (state) this.#set(state, false, reason);
 	}
 
-	/**
-	 * Call this when the shard has resumed its session, or has the guilds of a new one. Returns undefined if the new
-	 * session was lost meanwhile.
-	 */
+	/** The shard has resumed, or has the guilds of a new session. Undefined if that was lost meanwhile. */
 	noteReturn(id: number, session: "new" | "resumed"): Return | undefined {
 		const state = this.#states[id];
 		// discord.js emits ShardReady after its timeout for guilds, even when the connection was lost meanwhile.
@@ -111,7 +97,6 @@ export class ShardStates {
 		return { wasLost, gapMs, ignoredCommands };
 	}
 
-	/** Counts a replayed message or interaction that was ignored. */
 	noteIgnoredCommand(id: number): void {
 		const state = this.#states[id];
 		if (state) state.ignoredCommands += 1;

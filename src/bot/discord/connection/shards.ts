@@ -6,28 +6,20 @@ import { GatewayCloseCodes, type GatewaySendPayload } from "discord.js";
 import { isObject } from "../../../lib/json.ts";
 import { type Manager, type Shard, Socket, type SocketOptions, type Strategy } from "./socket.ts";
 
-/** Returns the id of the shard that receives the events of a guild, if the bot has `count` shards. */
 export function shardOf(guildId: string, count: number): number {
 	return count === 1 ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(count));
 }
 
 const maxRecommended = 10_000;
 
-/**
- * Returns the number of shards that Discord recommends in its response to GET /gateway/bot; undefined if the response has
- * none that is plausible.
- */
+/** Undefined if the response to GET /gateway/bot has no plausible number. */
 export function recommendedShards(response: unknown): number | undefined {
 	const shards = isObject(response) ? Number(response.shards) : 0;
 	const isPlausible = Number.isInteger(shards) && shards > 0;
 	return isPlausible && shards <= maxRecommended ? shards : undefined;
 }
 
-/**
- * Returns the error text for a close code of Discord's Gateway that refuses the number of shards; undefined for other codes.
- * `shards` is the setting of the bot.
- * https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
- */
+/** What a close code says of the number of shards; undefined for other codes. `shards` is the setting of the bot. */
 export function describeShardRefusal(code: number, shards: number | "auto"): string | undefined {
 	const why = refusals.get(code);
 	if (why === undefined) return undefined;
@@ -43,17 +35,16 @@ const refusals = new Map<number, string>([
 	[GatewayCloseCodes.InvalidShard, "it is not a multiple of the number that Discord assigned to this bot"],
 ]);
 
-/** The sockets of all shards, as a strategy of @discordjs/ws. discord.js says how many there are. */
+/** The sockets of all shards, as a strategy of @discordjs/ws. */
 export class Shards implements Strategy {
 	#sockets = new Map<number, Socket>();
 
-	/** `optionsOf` returns the options for the socket of a shard. */
 	constructor(
 		private readonly manager: Manager,
 		private readonly optionsOf: (shard: Shard) => SocketOptions,
 	) {}
 
-	/** Replaces the shards, which must be closed. @discordjs/ws calls this before each `connect`. */
+	/** @discordjs/ws calls this before each `connect`, when all shards are closed. */
 	spawn(ids: number[]): void {
 		const count = this.manager.options.shardCount ?? ids.length;
 		this.#sockets = new Map(
@@ -64,25 +55,20 @@ export class Shards implements Strategy {
 		);
 	}
 
-	/**
-	 * Resolves when each shard has a session on Discord's Gateway. Rejects with a GatewayCloseError if Discord forbids one
-	 * of them to reconnect.
-	 */
+	/** Rejects with a GatewayCloseError if Discord forbids one of them to reconnect. */
 	async connect(): Promise<void> {
 		await Promise.all(this.#all((socket) => socket.connect()));
 	}
 
-	/** Ends all sessions. Resolves when all sockets are closed. */
 	async destroy(): Promise<void> {
 		await Promise.all(this.#all((socket) => socket.destroy()));
 	}
 
-	/** Sends a payload over the socket of a shard, as Socket.send does. */
 	send(shard: number, payload: GatewaySendPayload): void {
 		this.#sockets.get(shard)?.send(payload);
 	}
 
-	/** Required by the interface of @discordjs/ws. discord.js does not call this method, so it always throws. */
+	/** discord.js does not call this. */
 	fetchStatus(): never {
 		throw new Error("the bot's Gateway client does not implement fetchStatus of @discordjs/ws");
 	}

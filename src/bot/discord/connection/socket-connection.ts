@@ -1,5 +1,4 @@
-// One connection to Discord's Gateway, from its upgrade to its close: timeouts, heartbeats, rate limit of payloads. Sessions
-// and events are in socket.ts.
+// One connection to Discord's Gateway. Sessions and events are in socket.ts.
 
 import { isObject, type JsonObject, parseJson } from "../../../lib/json.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
@@ -7,48 +6,36 @@ import { Inbox } from "./inbox.ts";
 
 const abnormalClosure = 1006;
 
-/** Close code that the bot sends to Discord's Gateway so that the session can be resumed later. */
+/** Keeps the session for a resume. */
 const resumableCloseCode = 4900;
 
-/**
- * Rate limit for payloads to Discord's Gateway. Discord allows 120 per minute; the bot leaves 10 of them for
- * heartbeats.
- */
+/** Discord allows 120 per minute; 10 are left for heartbeats. */
 const payloadLimit = { max: 110, windowMs: 60_000 };
 
 export class SocketConnection {
 	state: "connecting" | "waiting" | "ready" | "closing" = "connecting";
-	/** When the last data arrived from Discord's Gateway, in milliseconds of `performance.now()`. */
+	/** In milliseconds of `performance.now()`. */
 	heardAt = performance.now();
-	/** When the Gateway session became ready on this connection, in milliseconds of `performance.now()`. */
+	/** In milliseconds of `performance.now()`; undefined before. */
 	readyAt: number | undefined;
-	/** Whether the bot identified on this connection. */
 	hasIdentified = false;
-	/** Whether Discord reported the session as invalid (opcode 9). */
+	/** Opcode 9. */
 	isInvalid = false;
-	/** Why the connection to Discord's Gateway ended, if known. */
 	reason: string | undefined;
-	/** Counts the payloads sent to Discord's Gateway, except heartbeats and payloads that start a session. */
+	/** Without heartbeats and payloads that start a session. */
 	readonly sent = new SlidingWindow(payloadLimit);
-	/** Aborted when the connection to Discord's Gateway ends. */
 	readonly ended = new AbortController();
-	/** Resolves with the WebSocket close code when the socket has closed. */
+	/** Resolves with the close code. */
 	readonly closed: Promise<number>;
 	readonly #socket: WebSocket;
 	readonly #inbox: Inbox;
 	readonly #closeMs: number;
 	#timeout: Timer | undefined;
 	#heartbeat: Timer | undefined;
-	/**
-	 * When the bot sent the latest heartbeat, in milliseconds of `performance.now()`; undefined once Discord has
-	 * acknowledged it.
-	 */
+	/** In milliseconds of `performance.now()`; undefined once Discord has acknowledged the heartbeat. */
 	#unacknowledgedAt: number | undefined;
 
-	/**
-	 * Connects to Discord's Gateway. The parameters are the URL, the timeouts for connecting (up to Discord's Hello) and
-	 * for closing, and a function that receives each payload (a JSON object).
-	 */
+	/** `helloMs` is the time up to Discord's Hello. */
 	constructor(
 		url: URL,
 		{ helloMs, closeMs }: { helloMs: number; closeMs: number },
@@ -79,15 +66,12 @@ export class SocketConnection {
 		};
 	}
 
-	/** Sends a payload to Discord's Gateway. A payload for a closed socket is dropped. */
+	/** A payload for a closed socket is dropped. */
 	send(payload: object): void {
 		if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(payload));
 	}
 
-	/**
-	 * Every `intervalMs`, calls `heartbeat` and sends the returned payload to Discord's Gateway. Closes the connection if
-	 * Discord has not acknowledged a heartbeat when the next one is due.
-	 */
+	/** Closes the connection if Discord has not acknowledged a heartbeat when the next one is due. */
 	startHeartbeats(intervalMs: number, heartbeat: () => object): void {
 		const next = (ms: number) => {
 			this.#heartbeat = setTimeout(() => {
@@ -102,38 +86,30 @@ export class SocketConnection {
 		next(intervalMs * Math.random());
 	}
 
-	/**
-	 * Call this when Discord acknowledges a heartbeat. Returns the latency of the heartbeat in milliseconds; undefined if
-	 * the bot was not waiting for an acknowledgement.
-	 */
+	/** Returns the latency; undefined if no acknowledgement was due. */
 	acknowledgeHeartbeat(): number | undefined {
 		const sentAt = this.#unacknowledgedAt;
 		this.#unacknowledgedAt = undefined;
 		return sentAt === undefined ? undefined : performance.now() - sentAt;
 	}
 
-	/** Records that the session on Discord's Gateway is ready. Cancels the timeout that would close the connection. */
 	markReady(): void {
 		this.state = "ready";
 		this.readyAt = performance.now();
 		clearTimeout(this.#timeout);
 	}
 
-	/**
-	 * Closes the connection after `ms` milliseconds, unless the session becomes ready first. Replaces the timeout of an
-	 * earlier call.
-	 */
+	/** Unless the session becomes ready first. Replaces the timeout of an earlier call. */
 	closeAfter(ms: number, reason: string): void {
 		clearTimeout(this.#timeout);
 		this.#timeout = setTimeout(() => this.close(reason), ms);
 	}
 
-	/** Cancels the timeout of `closeAfter`. */
 	cancelTimeout(): void {
 		clearTimeout(this.#timeout);
 	}
 
-	/** Closes the WebSocket connection. If Discord does not answer the close frame in time, drops the connection. */
+	/** If Discord does not answer the close frame in time, drops the connection. */
 	close(reason: string, code = resumableCloseCode): void {
 		if (this.state === "closing") return;
 		this.reason = reason;
@@ -156,7 +132,7 @@ export class SocketConnection {
 	}
 }
 
-/** Describes why a WebSocket upgrade failed, without the URL that Bun's message contains. */
+/** Without the URL, which Bun's message contains. */
 function describeUpgradeError(event: Event): string {
 	const message = "message" in event ? String(event.message) : "";
 	const [, status] = /status code: (\d{3})/.exec(message) ?? [];

@@ -1,8 +1,5 @@
-// WebSocket client for Discord's Gateway: one shard, JSON without compression. It replaces the one in @discordjs/ws, which
-// opens a second connection when an upgrade is refused, waits forever for a peer that does not answer a close, and exits
-// when a listener throws. Here one loop owns the socket: the next one opens only after the last one has closed, with
-// back-off.
-// https://discord.com/developers/docs/events/gateway
+// WebSocket client for Discord's Gateway, instead of that of @discordjs/ws (DECISIONS.md, 23). One loop owns the
+// socket: the next one opens only after the last one has closed. https://discord.com/developers/docs/events/gateway
 
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -25,17 +22,16 @@ export const defaultTiming = {
 	shortOutageBackOffMs: 2_000,
 	stableMs: 10_000,
 	invalidSessionMs: [1_000, 5_000] as readonly [number, number],
-	/** Timeout for the WebSocket upgrade and Discord's Hello together. */
+	/** For the upgrade and Discord's Hello together. */
 	helloMs: 30_000,
-	/** Timeout for Discord to send READY or RESUMED. It is long because Discord can be very slow during an outage. */
+	/** For READY or RESUMED: Discord can be very slow during an outage. */
 	readyMs: 300_000,
-	/** Timeout for Discord to answer a WebSocket close frame. */
 	closeMs: 2_000,
 };
 
 type SocketTiming = typeof defaultTiming;
 
-/** An event from Discord's Gateway (a dispatch payload) whose data has not been validated. */
+/** Not validated. */
 export interface Dispatch {
 	op: GatewayOpcodes.Dispatch;
 	t: string;
@@ -43,7 +39,6 @@ export interface Dispatch {
 	d: unknown;
 }
 
-/** One of the `count` shards among which the bot's guilds are divided. The first has the id 0. */
 export interface Shard {
 	readonly id: number;
 	readonly count: number;
@@ -51,38 +46,25 @@ export interface Shard {
 
 export interface SocketOptions {
 	timing: SocketTiming;
-	/** Sockets of all discord.js clients to Discord's Gateway that are not closed yet. */
+	/** Of all clients. */
 	open: Set<SocketConnection>;
-	/** Aborted when the bot stops. No connection to Discord's Gateway is opened after that. */
 	closing: AbortSignal;
-	/** Resolves when a connection for a new Gateway session may be opened. Rejects when `signal` aborts. */
+	/** Rejects when `signal` aborts. */
 	beforeNewSession(signal: AbortSignal): Promise<void>;
-	/** Returns the bit field of the Gateway intents with which a session starts. */
 	intents(): number;
-	/**
-	 * Called when Discord refused some of the intents `requested`. Resolves with whether `intents` now returns others, so
-	 * that the bot may identify again.
-	 */
+	/** Discord refused some of the intents `requested`. Resolves with whether `intents` now returns others. */
 	onDisallowedIntents(requested: number): Promise<boolean>;
-	/** Resolves when the bot may identify to Discord's Gateway. Rejects when `signal` aborts. */
+	/** Rejects when `signal` aborts. */
 	beforeIdentify(signal: AbortSignal): Promise<void>;
-	/** Returns the ids of the shard's guilds in discord.js's cache. */
 	knownGuilds(): Iterable<string>;
-	/**
-	 * Handles a Gateway event and calls the function that passes the event to discord.js. Returns false if the event
-	 * could not be read. `isReplay` says whether Discord replays the event after a connection loss.
-	 */
+	/** Calls `read`, which passes the event to discord.js. Returns false if it could not be read. */
 	readEvent(event: Dispatch, how: { read: () => void; isReplay: boolean }): boolean;
-	/**
-	 * Called when the connection of a Gateway session was lost. `heardAt` is when the last data arrived, in milliseconds
-	 * of `performance.now()`.
-	 */
+	/** `heardAt` is when the last data arrived, in milliseconds of `performance.now()`. */
 	onLost(reason: string, heardAt: number): void;
-	/** Called when a connection to Discord's Gateway could not be established. The bot tries again after `retryMs`. */
 	onFailure(reason: string, retryMs: number): void;
 }
 
-/** Thrown when Discord's Gateway closed the connection with a close code after which clients must not reconnect. */
+/** Discord's Gateway closed the connection with a code after which clients must not reconnect. */
 export class GatewayCloseError extends Error {
 	override name = "GatewayCloseError";
 	constructor(readonly code: number) {
@@ -90,10 +72,7 @@ export class GatewayCloseError extends Error {
 	}
 }
 
-/**
- * Close codes of Discord's Gateway after which clients must not reconnect.
- * https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
- */
+/** https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes */
 const finalCodes = new Set<number>([
 	GatewayCloseCodes.AuthenticationFailed,
 	GatewayCloseCodes.InvalidShard,
@@ -106,8 +85,7 @@ const finalCodes = new Set<number>([
 const normalClosure = 1000;
 
 /**
- * WebSocket close codes that end the Gateway session, so that it cannot be resumed. 1001 is not included, because the
- * session can still be resumed when Discord sends this code, for example at a restart of its server.
+ * Not 1001, which Discord sends, for example, at a restart of its server.
  * https://discord.com/developers/docs/events/gateway#initiating-a-disconnect
  */
 const sessionEndingCodes = new Set<number>([
@@ -145,10 +123,7 @@ export class Socket {
 		this.#delay = new ReconnectDelay(options.timing);
 	}
 
-	/**
-	 * Resolves when a session on Discord's Gateway has started. Then reconnects until `destroy` is called. Rejects with a
-	 * GatewayCloseError if Discord forbids reconnecting.
-	 */
+	/** Resolves with the first session, and reconnects until `destroy`. Rejects with a GatewayCloseError. */
 	async connect(): Promise<void> {
 		// discord.js does not cancel a login when the bot stops.
 		this.options.closing.throwIfAborted();
@@ -163,7 +138,6 @@ export class Socket {
 		});
 	}
 
-	/** Ends the session on Discord's Gateway. Resolves when the socket is closed. */
 	async destroy(): Promise<void> {
 		this.#closing.abort();
 		if (this.#connection) this.#endSession(this.#connection, "the bot is stopping");
@@ -171,10 +145,7 @@ export class Socket {
 		await this.#running?.catch(() => {});
 	}
 
-	/**
-	 * Queues a payload for Discord's Gateway. The payload is sent as soon as there is a session and the rate limit has
-	 * room. A new session clears the queue.
-	 */
+	/** Sent as soon as there is a session and the rate limit has room. A new session clears the queue. */
 	send(payload: GatewaySendPayload): void {
 		this.#queue.push(payload);
 		this.#flush();
@@ -203,9 +174,7 @@ export class Socket {
 		}
 	}
 
-	/**
-	 * Opens one connection to Discord's Gateway. Resolves when the connection has closed. Never rejects.
-	 */
+	/** Resolves when the connection has closed. Never rejects. */
 	async #runConnection(): Promise<ConnectionEnd & { code: number; reason: string; heardAt: number }> {
 		const { open, timing, beforeNewSession } = this.options;
 		const { signal } = this.#closing;
@@ -417,7 +386,6 @@ export class Socket {
 		this.#flushTimer = setTimeout(() => this.#flush(), connection.sent.waitMs);
 	}
 
-	/** Passes the id, URL and sequence number of the Gateway session to discord.js. */
 	#reportSession(): void {
 		const session = this.#session;
 		const { id, count } = this.shard;
@@ -435,7 +403,7 @@ export class Socket {
 		);
 	}
 
-	/** Emits an event on the WebSocket manager of @discordjs/ws, in the same form as the shards of that library. */
+	/** As the shards of @discordjs/ws do. */
 	#emit(event: string, payload: object = {}): void {
 		const emitter: { emit(event: string, payload: object): void } = this.manager as never;
 		emitter.emit(event, { ...payload, shardId: this.shard.id });

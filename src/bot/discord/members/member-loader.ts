@@ -1,5 +1,4 @@
-// Loads all members of each guild into discord.js's cache, over the sockets to Discord's Gateway, and remembers which guilds
-// are complete.
+// Loads all members of each guild into discord.js's cache.
 // https://discord.com/developers/docs/events/gateway-events#request-guild-members
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,25 +10,17 @@ import { privilegedIntents, usesIntent } from "../intents.ts";
 
 const membersTimeoutMs = 120_000;
 
-/**
- * Maximum number of guilds of a shard whose members are loaded at the same time. Discord allows 120 payloads a minute, so
- * that more requests would only wait for each other and time out.
- */
+/** Discord allows 120 payloads a minute: more requests would only wait for each other and time out. */
 const maxLoadsPerShard = 10;
 
-/**
- * Delay before the members of a guild are loaded again. Discord allows one request for all members of a guild in 30
- * seconds.
- */
+/** Discord allows one request for all members of a guild in 30 seconds. */
 const reloadDelayMs = 35_000;
 
 export interface MemberLoaderOptions {
 	log: Log;
-	/** Delay before a failed load is tried again, in milliseconds: the first delay and the maximum. */
+	/** The first delay before a failed load is tried again, and the maximum. */
 	backOffMs: readonly [number, number];
-	/** Aborted when the bot stops. */
 	closing: AbortSignal;
-	/** Returns the id of the shard that receives the events of a guild. */
 	shardOf(guild: Pick<Guild, "id">): number;
 }
 
@@ -42,28 +33,28 @@ export class MemberLoader {
 
 	constructor(private readonly options: MemberLoaderOptions) {}
 
-	/** Whether discord.js's cache holds all members of a guild, if no events about them were lost since. */
+	/** If no events about them were lost since. */
 	isComplete(guild: Pick<Guild, "id">): boolean {
 		return this.#complete.has(guild.id);
 	}
 
-	/** Loads into the cache of another discord.js client from now on, which has no members yet. */
+	/** From now on into another client, which has no members yet. */
 	begin(client: Client): void {
 		this.#client = client;
 		this.#complete.clear();
 	}
 
-	/** Call this before the READY event of a new session of a shard: requests of the previous one are not answered. */
+	/** For a new session, before its READY: requests of the previous one are not answered. */
 	forgetRequests(shard: number): void {
 		this.#permits.delete(shard);
 	}
 
-	/** Call this after a new session of a shard has begun: member events from before it are lost. */
+	/** After a new session has begun: member events from before it are lost. */
 	forgetMembers(shard: number): void {
 		for (const id of this.#complete) if (this.options.shardOf({ id }) === shard) this.#complete.delete(id);
 	}
 
-	/** Loads the members of a guild again after a short delay, because an event about one of them could not be read. */
+	/** An event about a member could not be read. */
 	loadLater(guild: Guild): void {
 		const { id } = guild;
 		if (this.#scheduled.has(id)) return;
@@ -75,7 +66,7 @@ export class MemberLoader {
 		this.#scheduled.set(id, timer.unref());
 	}
 
-	/** Loads all members of a guild into discord.js's cache, with retries. Never rejects. */
+	/** With retries. Never rejects. */
 	async load(guild: Guild): Promise<void> {
 		const { log, closing } = this.options;
 		const { id, client } = guild;

@@ -1,5 +1,3 @@
-// Converts errors of Discord's API for models and people, with a table of advice by error code.
-
 import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { isForPeople } from "../acting-person.ts";
@@ -10,10 +8,7 @@ import { type Outcome, PlatformBusy, PlatformFailure, PlatformTimeout, wasNotDon
 
 const emojisFull = "list_emojis shows the emoji, and delete_emoji makes room for another one.";
 
-/**
- * Advice for the AI model on how to continue after an error, by Discord's error code.
- * https://discord.com/developers/docs/topics/opcodes-and-status-codes
- */
+/** https://discord.com/developers/docs/topics/opcodes-and-status-codes */
 const advice = new Map(
 	Object.entries({
 		[codes.UnknownChannel]: "Use list_channels to find channels.",
@@ -132,7 +127,7 @@ const outcomeNotes: Record<Outcome, string> = {
 const waitedTooLong =
 	"The request waited so long to be sent to Discord that the bot dropped it: nothing was done. Try again later.";
 
-/** Converts an error of Discord's API to the error that the AI model sees; undefined for any other error. */
+/** For AI models. Undefined for any other error. */
 export function toToolError(error: unknown): ToolError | undefined {
 	if (error instanceof PlatformTimeout)
 		return new ToolError(
@@ -154,10 +149,7 @@ export function toToolError(error: unknown): ToolError | undefined {
 	return apiError(`${message} (code ${error.code}). ${next}`, error);
 }
 
-/**
- * Describes an error of Discord's API for the bot's users, as a sentence without a final period; undefined for any
- * other error.
- */
+/** For people, without a final period; undefined for any other error. */
 export function describePlatformError(error: unknown): string | undefined {
 	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
 	if (error instanceof PlatformBusy) return "Discord asks the bot to wait";
@@ -173,7 +165,7 @@ export function describePlatformError(error: unknown): string | undefined {
 	return `Discord refuses: ${message} (code ${error.code})${advice}`;
 }
 
-/** Returns the error text for a person who used a command of the bot; undefined if the error is a bug. */
+/** Undefined if the error is a bug. */
 export function describeErrorForPeople(error: unknown): string | undefined {
 	if (error instanceof ToolError) return error.message;
 	const problem = describePlatformError(error);

@@ -22,16 +22,10 @@ import {
 const maxResolveMs = 60_000;
 const maxResends = 4;
 const resendTimeoutMs = 5_000;
-/**
- * Pause before a message is sent again, in milliseconds: the first pause and the maximum. The pause doubles each time,
- * because the first request may still be in progress.
- */
+/** The first pause and the maximum: the first request may still be in progress. */
 const pauseMs = [500, 4_000] as const;
 
-/**
- * Makes `rest` send a message again, with the same nonce, if the response to its Create Message request was lost.
- * Discord returns the existing message if the first request had created it. Call this after `guardRest`.
- */
+/** Sends a message whose response was lost again, with its nonce. Call it after `guardRest`. */
 export function resolveLostMessages(rest: REST, closing = new AbortController().signal): void {
 	const request = rest.request.bind(rest);
 	rest.request = async (options) => {
@@ -50,25 +44,19 @@ export function resolveLostMessages(rest: REST, closing = new AbortController().
 	};
 }
 
-/** Returns a unique nonce, by which Discord recognizes a message that is sent twice. Discord allows 25 characters. */
+/** Discord allows 25 characters. */
 function newNonce(): string {
 	return randomBytes(12).toString("hex");
 }
 
-/**
- * Whether a request failed because its response was lost. A response that arrived but cannot be read does not count as
- * lost.
- */
+/** A response that arrived but cannot be read is not lost. */
 function isLost(error: unknown): boolean {
 	if (!isOutcomeUnknown(error)) return false;
 	const { cause } = error;
 	return cause instanceof ForeignResponse || !(cause instanceof UnusableResponse);
 }
 
-/**
- * Sends a message again with the same nonce until Discord returns the created message. If that fails, throws the error
- * of the first request.
- */
+/** If that fails, throws the error of the first request. */
 async function sendAgain(
 	request: REST["request"],
 	message: InternalRequest,
@@ -97,10 +85,7 @@ async function sendAgain(
 	throw lost.error;
 }
 
-/**
- * Returns how long to wait after a failed request, in milliseconds, because requests are paused or rate limited; 0 if
- * they are not.
- */
+/** Because requests are paused or rate limited; otherwise 0. */
 function pauseAfter(error: unknown): number {
 	if (error instanceof PlatformBusy) return error.retryAfterMs;
 	if (!(error instanceof PlatformFailure)) return 0;

@@ -1,4 +1,3 @@
-// Downloads the pictures of emoji and guilds from Discord's CDN, which needs no token and gets none.
 // https://discord.com/developers/docs/reference#image-formatting
 
 import { DefaultUserAgent } from "discord.js";
@@ -16,20 +15,20 @@ import {
 
 export interface Picture {
 	readonly bytes: Uint8Array;
-	/** The media type that the CDN states, such as "image/png". */
+	/** As the CDN states it. */
 	readonly mediaType: string;
 }
 
 export interface PicturesOptions {
-	/** Base URL of Discord's CDN, without a trailing slash. */
+	/** Without a trailing slash. */
 	cdn: string;
-	/** Called after every request that was sent to the CDN. `outcome` is how the request ended. */
+	/** Called after every request that was sent. */
 	onResponse(outcome: PlatformOutcome): void;
-	/** Returns a signal that aborts a download after `ms` milliseconds. Default: AbortSignal.timeout. */
+	/** Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
 }
 
-/** Maximum size of a picture in bytes. Discord accepts emoji of up to 256 KiB and larger icons. */
+/** Discord accepts emoji of up to 256 KiB and larger icons. */
 const maxBytes = 10 * 1024 * 1024;
 
 const defaultRetryAfter = 1;
@@ -42,9 +41,8 @@ export class Pictures {
 	}
 
 	/**
-	 * Downloads the picture of a custom emoji: a PNG, or WebP if the emoji is animated, was uploaded as AVIF or cannot be
-	 * converted. Resolves with undefined if the CDN does not have it. Rejects with a PlatformTimeout, PlatformFailure or
-	 * PlatformBusy, as requests to Discord's API do.
+	 * PNG, or WebP if animated, uploaded as AVIF or not convertible; undefined if the CDN lacks it. Rejects as requests
+	 * do.
 	 */
 	emoji(id: string, isAnimated: boolean): Promise<Picture | undefined> {
 		// Discord recommends WebP for all emoji; PNG loses nothing when it is uploaded again.
@@ -54,10 +52,7 @@ export class Pictures {
 		);
 	}
 
-	/**
-	 * Downloads the icon of a guild: a PNG, or a GIF if the icon is animated. An animated icon that was not uploaded as a
-	 * GIF becomes WebP. Otherwise like `emoji`.
-	 */
+	/** PNG; GIF if animated, or WebP if it was not uploaded as a GIF. Otherwise like `emoji`. */
 	guildIcon(guildId: string, hash: string): Promise<Picture | undefined> {
 		const path = `icons/${guildId}/${hash}`;
 		return this.#download(
@@ -67,7 +62,7 @@ export class Pictures {
 		);
 	}
 
-	/** Downloads the icon of a role, a PNG. Otherwise like `emoji`. */
+	/** PNG. Otherwise like `emoji`. */
 	roleIcon(roleId: string, hash: string): Promise<Picture | undefined> {
 		return this.#download([`role-icons/${roleId}/${hash}.png?size=256`]);
 	}

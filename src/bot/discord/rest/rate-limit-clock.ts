@@ -1,9 +1,8 @@
-// Puts the rate limits of discord.js's request queues on the monotonic clock. discord.js stores their end as wall clock
-// time: setting the clock back by an hour would block the route for an hour, setting it forward would lift the limit.
+// discord.js stores the ends of rate limits as wall clock time: a clock set back by an hour would block a route for an
+// hour.
 
 import type { REST } from "discord.js";
 
-/** Makes all rate limits of a discord.js REST client independent of changes of the system clock. */
 export function followMonotonicClock(rest: REST): void {
 	keepMonotonic(rest, "globalReset");
 	const { handlers } = rest;
@@ -15,10 +14,7 @@ export function followMonotonicClock(rest: REST): void {
 	};
 }
 
-/**
- * Shifts `target[key]`, a time in epoch milliseconds, whenever the system clock is set forward or back, so that the
- * time that is left until `target[key]` stays the same.
- */
+/** Shifts this time, in epoch milliseconds, with the system clock. */
 function keepMonotonic<Key extends string>(target: Record<Key, number>, key: Key): void {
 	const offsetMs = () => performance.now() - Date.now();
 	let at = target[key] + offsetMs();

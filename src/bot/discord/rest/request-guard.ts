@@ -3,29 +3,20 @@
 import { doubledMs } from "../../../lib/back-off.ts";
 import { InvalidRequests } from "./invalid-requests.ts";
 
-/**
- * First pause of all requests after an error response from a proxy in front of Discord (failed: 5xx, refused: 4xx). The
- * pause doubles with each further error response in a row. A guess: proxies in front of Discord return a single 502 or
- * 503 now and then, and the next request succeeds.
- */
+/** Doubles with each in a row. A guess: proxies in front of Discord return a single 502 or 503 now and then. */
 const firstPauseMs = { failed: 1_000, refused: 5_000 };
-/**
- * Maximum pause of all requests after error responses from a proxy in front of Discord (failed: 5xx, refused: 4xx). A
- * guess: failing servers recover soon, but a block of the IP address lasts.
- */
+/** A guess: failing servers recover soon, but a block of the IP address lasts. */
 const maxPauseMs = { failed: 60_000, refused: 10 * 60_000 };
 const maxRetryAfterMs = 60 * 60_000;
 
-/** Why requests to Discord's API are paused, and for how long from now. */
 export interface Pause {
 	why: "invalid requests" | "foreign response";
 	waitMs: number;
-	/** HTTP status of the response that started the pause. */
+	/** Of the response that started the pause. */
 	status?: number;
 }
 
 export class RequestGuard {
-	/** Number of requests that were not sent to Discord because requests were paused. */
 	rejectedCount = 0;
 	readonly #invalid: InvalidRequests;
 	#startedAt = -Infinity;
@@ -33,10 +24,7 @@ export class RequestGuard {
 	#status = 0;
 	#foreignInARow = 0;
 
-	/**
-	 * `limit` is the number of invalid requests (answered with 401, 403 or 429) in ten minutes after which the bot pauses
-	 * all requests to Discord.
-	 */
+	/** `limit` is the number of invalid requests in ten minutes after which all requests pause. */
 	constructor(
 		private readonly onPause: (pause: Pause) => void = () => {},
 		private readonly now = () => performance.now(),
@@ -45,12 +33,11 @@ export class RequestGuard {
 		this.#invalid = new InvalidRequests(limit, now);
 	}
 
-	/** Number of invalid requests to Discord (answered with 401, 403 or 429) in the last 10 minutes. */
+	/** Answered with 401, 403 or 429, in the last 10 minutes. */
 	get invalidCount(): number {
 		return this.#invalid.count;
 	}
 
-	/** The current pause of requests to Discord; undefined if requests may be sent. */
 	get pause(): Pause | undefined {
 		const foreignMs = this.#endsAt - this.now();
 		const invalidMs = this.#invalid.waitMs;
@@ -59,10 +46,7 @@ export class RequestGuard {
 		return { why: "foreign response", waitMs: foreignMs, status: this.#status };
 	}
 
-	/**
-	 * Call this before sending a request, while requests are not paused. Returns two functions to record the response:
-	 * one for responses from Discord's API, one for error responses from a proxy.
-	 */
+	/** Call it before sending, while requests are not paused. */
 	begin() {
 		const sentAt = this.now();
 		const isOld = () => sentAt <= this.#startedAt;

@@ -1,24 +1,18 @@
-// Queue for Discord's global rate limit: 50 requests per second for all routes of a bot together. When more requests
-// wait, those that stop harm are sent first, then those of tools and commands, and last the bot's background work.
-// Without this queue, discord.js would send them in order of creation.
-// https://discord.com/developers/docs/topics/rate-limits#global-rate-limit
+// Discord's global rate limit: 50 requests per second for all routes together. Without this queue, discord.js would
+// send them in order of creation. https://discord.com/developers/docs/topics/rate-limits#global-rate-limit
 
 import { type InternalRequest, RequestMethod } from "discord.js";
 import type { Signal } from "../../../lib/signal.ts";
 
 /**
- * Priorities of requests to Discord, most urgent first. "protection": stops someone who does harm, such as a ban.
- * "call": part of a tool call by an MCP client or a person. "other": for example, the reply to a chat command.
- * "background": the bot's own work that can wait, such as giving a role to new members.
+ * Most urgent first: against someone who does harm; of a tool call; such as the reply to a chat command; what can
+ * wait.
  */
 const priorities = ["protection", "call", "other", "background"] as const;
 
 export type Priority = (typeof priorities)[number];
 
-/**
- * Fraction of the global rate limit that requests of each priority can use. The rest is kept free for more urgent
- * requests, so that these do not wait behind less urgent ones.
- */
+/** Of the global rate limit. The rest is kept free for more urgent requests. */
 const shares: Record<Priority, number> = {
 	protection: 1,
 	call: 0.9,
@@ -32,7 +26,6 @@ const maxTravelMs = 1_000;
 
 const maxWaiting = 2_000;
 
-/** Thrown when a request is refused because too many requests of the same priority wait. */
 export class QueueFull extends Error {
 	override name = "QueueFull";
 	constructor(readonly retryAfterMs: number) {
@@ -41,15 +34,15 @@ export class QueueFull extends Error {
 }
 
 export interface RequestQueueOptions {
-	/** Maximum number of requests per second. Default: 50, Discord's global rate limit. */
+	/** Default: 50, Discord's global rate limit. */
 	perSecond?: number | undefined;
-	/** Monotonic clock: returns a time in milliseconds. Default: performance.now. */
+	/** Monotonic, in milliseconds. */
 	now?(): number;
-	/** Timer: runs `work` after `ms` milliseconds. Default: setTimeout. */
+	/** Default: setTimeout. */
 	schedule?(work: () => void, ms: number): void;
 }
 
-/** A request that was sent. Discord counts it towards the rate limit at some time between request and response. */
+/** Discord counts it at some time between request and response. */
 interface Sent {
 	sentAt: number;
 	answeredAt: number | undefined;
@@ -59,7 +52,7 @@ export class RequestQueue {
 	readonly #perSecond: number;
 	readonly #now: () => number;
 	readonly #schedule: (work: () => void, ms: number) => void;
-	/** Sent requests that Discord may still count in the current second. */
+	/** Those that Discord may still count. */
 	#sent: Sent[] = [];
 	readonly #waiting: Readonly<Record<Priority, Set<(sent: Sent) => void>>> = {
 		protection: new Set(),
@@ -80,17 +73,13 @@ export class RequestQueue {
 		this.#schedule = schedule;
 	}
 
-	/** Number of waiting requests of all priorities. */
 	get waiting(): number {
 		let count = 0;
 		for (const priority of priorities) count += this.#waiting[priority].size;
 		return count;
 	}
 
-	/**
-	 * Waits until a request may be sent. Resolves with a function that the caller must call when the response has
-	 * arrived. Rejects with `signal.reason` if `signal` aborts first, and with QueueFull if too many requests wait.
-	 */
+	/** Resolves with what to call when the response has arrived. Rejects when `signal` aborts, and with QueueFull. */
 	async turn(priority: Priority, signal: Signal): Promise<() => void> {
 		const sent =
 			this.waiting === 0 && !this.#isClosed && this.#waitMs(priority) === 0
@@ -101,7 +90,7 @@ export class RequestQueue {
 		};
 	}
 
-	/** Lets no further request be sent. Waiting requests fail when their signals abort. */
+	/** Waiting requests fail when their signals abort. */
 	close(): void {
 		this.#isClosed = true;
 	}
@@ -166,9 +155,7 @@ export class RequestQueue {
 	}
 }
 
-/**
- * Whether a request stops harm: it bans, kicks or times somebody out, or pauses a guild's invites and direct messages.
- */
+/** Bans, kicks, timeouts, and pauses of invites and direct messages. */
 export function stopsHarm({
 	method,
 	fullRoute,

@@ -144,10 +144,7 @@ function routePattern(path: string): string {
 		.replaceAll(/\/\d{15,20}(?=\/|$)/g, "/:id");
 }
 
-/**
- * Checks a 2xx response of Discord's REST API. Returns what is wrong with the response, as a text for an error message;
- * undefined if the response is valid.
- */
+/** Says what is wrong with a 2xx response; undefined if it is valid. */
 export function findResponseProblem(method: string, path: string, status: number, body: unknown): string | undefined {
 	const route = `${method} ${routePattern(path)}`;
 	const schema = schemas[route];

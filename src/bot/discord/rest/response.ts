@@ -1,16 +1,12 @@
-// Reads and validates responses of Discord's API before discord.js sees them: limited size, errors as JSON objects with a
-// code and a message, 429 with a wait. Anything else comes from something in front of the API, such as Cloudflare.
-// https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit
+// Reads responses before discord.js sees them. What is not as Discord documents comes from something in front of its
+// API, such as Cloudflare. https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit
 
 import { DiscordAPIError, type DiscordErrorData, type ResponseLike } from "discord.js";
 import { isObject, parseJson } from "../../../lib/json.ts";
 
 const maxBytes = 16 * 1024 * 1024;
 
-/**
- * Thrown when discord.js cannot use the response to a REST request. `message` starts with the HTTP status and is shown
- * to AI models.
- */
+/** `message` starts with the HTTP status and is shown to AI models. */
 export class UnusableResponse extends Error {
 	override name = "UnusableResponse";
 	constructor(
@@ -21,13 +17,10 @@ export class UnusableResponse extends Error {
 	}
 }
 
-/**
- * Thrown when a proxy or block in front of Discord's API answered a request with an error. Later requests will probably
- * get errors, too.
- */
+/** Of something in front of Discord's API. Later requests will probably fail, too. */
 export class ForeignResponse extends UnusableResponse {
 	override name = "ForeignResponse";
-	/** How long the bot pauses all requests to Discord after an error response from a proxy, in milliseconds. */
+	/** How long all requests pause. */
 	pauseMs = 0;
 
 	constructor(
@@ -39,10 +32,7 @@ export class ForeignResponse extends UnusableResponse {
 	}
 }
 
-/**
- * Reads the whole response to a REST request. Throws an UnusableResponse if the response is not from Discord's API, a
- * redirect, or too long.
- */
+/** Throws an UnusableResponse if the response is not from Discord's API, a redirect, or too long. */
 export async function readResponse(response: Response): Promise<ResponseLike> {
 	const { status } = response;
 	if (status >= 300 && status < 400) {
@@ -99,10 +89,7 @@ function toApiResponse({ status, statusText, ok }: Response, headers: Headers, b
 	};
 }
 
-/**
- * Reads the body of a response. Throws an UnusableResponse if the body is too long. Content-Length cannot be used for
- * this check, because it is the compressed length.
- */
+/** Content-Length is the compressed length. */
 async function readAtMost({ status, body }: Response): Promise<Buffer> {
 	const chunks: Uint8Array[] = [];
 	let length = 0;
@@ -127,10 +114,7 @@ function retryAfterSeconds(headers: Headers, body: unknown) {
 		.find((value) => Number.isFinite(value) && value >= 0);
 }
 
-/**
- * Converts an error body of Discord's API to the form that discord.js reads: code, message, and those field errors that
- * have the documented form.
- */
+/** With those field errors that have the documented form. */
 function normalizeError(error: Record<string, unknown>, { status, statusText }: Response): DiscordErrorData {
 	const { code, message, errors } = error;
 	const known = {

@@ -1,8 +1,6 @@
-// Deadlines for discord.js's REST requests.
-//
-// discord.js's own methods take no signal, its timeout excludes the wait in its queue, and it retries writes. Here every
-// platform call has 10 s from entering the queue to the last byte of the response; a write is sent at most once; a failed
-// read is retried once. A call that would have to wait past its deadline fails at once. nonce.ts sends messages again.
+// Deadlines for discord.js's requests. Its own methods take no signal, its timeout excludes the wait in its queue, and
+// it retries writes. Here a request has 10 s with the queue and the response, a write is sent at most once, and a
+// failed read is repeated once. nonce.ts sends messages again.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,25 +23,22 @@ import { type Priority, QueueFull, RequestQueue, stopsHarm } from "./request-que
 import { ForeignResponse, readResponse, UnusableResponse } from "./response.ts";
 import { findResponseProblem } from "./response-schemas.ts";
 
-/** Timeout of a request to Discord's REST API, including its wait in the queue. */
+/** With the wait in the queue. */
 export const platformTimeoutMs = 10_000;
 
 const maxPauseWaitMs = 1_000;
 
 const maxRateLimits = 5;
 
-/** Whether Discord may have carried out a request to which it sent no usable response. */
 export type Outcome =
-	/** The request was not sent, or was rate limited (429): nothing was done. */
+	/** Also if it was rate limited (429): nothing was done. */
 	| "not sent"
-	/** The request was refused (4xx) with a response that cannot be read: nothing was done. */
+	/** 4xx, with a response that cannot be read: nothing was done. */
 	| "refused"
-	/** The request only reads: nothing was changed. */
 	| "read"
-	/** The request was sent, and Discord may have carried it out. */
+	/** Discord may have carried it out. */
 	| "unknown";
 
-/** Thrown when a request to Discord's API timed out. */
 export class PlatformTimeout extends Error {
 	override name = "PlatformTimeout";
 	constructor(readonly outcome: Outcome) {
@@ -51,10 +46,7 @@ export class PlatformTimeout extends Error {
 	}
 }
 
-/**
- * Thrown when a request to Discord's API got no usable response, because the connection was lost or Discord responded
- * 5xx.
- */
+/** The connection was lost, or Discord responded 5xx. */
 export class PlatformFailure extends Error {
 	override name = "PlatformFailure";
 	constructor(
@@ -70,17 +62,10 @@ function describe(cause: unknown): string {
 	return cause instanceof Error ? cause.message : String(cause);
 }
 
-/**
- * Thrown when a request was not carried out, because it would have waited too long: for Discord's rate limit, or while
- * the bot itself pauses all requests to avoid an IP ban.
- */
+/** Not carried out, because it would have waited too long. */
 export class PlatformBusy extends Error {
 	override name = "PlatformBusy";
 	constructor(
-		/**
-		 * What the request would have had to wait for: Discord's rate limit, or the end of a pause of all requests, which
-		 * the bot makes to avoid an IP ban.
-		 */
 		readonly why: "rate limit" | Pause["why"],
 		readonly retryAfterMs: number,
 		options?: ErrorOptions,
@@ -89,12 +74,10 @@ export class PlatformBusy extends Error {
 	}
 }
 
-/** Whether Discord may have carried out the request that failed with `error`. */
 export function isOutcomeUnknown(error: unknown): error is PlatformTimeout | PlatformFailure {
 	return (error instanceof PlatformTimeout || error instanceof PlatformFailure) && error.outcome === "unknown";
 }
 
-/** Whether the request that failed with `error` has certainly changed nothing at Discord. */
 export function wasNotDone(error: unknown): boolean {
 	if (error instanceof PlatformTimeout || error instanceof PlatformFailure) return !isOutcomeUnknown(error);
 	return error instanceof DiscordAPIError || error instanceof PlatformBusy;
@@ -108,32 +91,24 @@ interface Call {
 	readonly priority: Priority | undefined;
 }
 
-/** Limits on the requests that a running tool sends to Discord's API. */
 export interface ToolRun {
-	/** Aborts every request of the running tool to Discord's API. */
 	signal: Signal;
-	/** Deadline of the running tool, in milliseconds of `performance.now()`. */
+	/** In milliseconds of `performance.now()`. */
 	endsAt: number;
-	/** Reason for the guild's audit log. It is sent with every request of the tool that changes something. */
+	/** Sent with every request that changes something. */
 	reason: string | undefined;
-	/**
-	 * Whether the tool may send requests that change something; otherwise these requests throw. False for read-only
-	 * tools, and for other tools until they have planned their changes.
-	 */
+	/** False until the tool has planned its changes: writes throw. */
 	mayWrite: boolean;
-	/** Whether a person will be shown what the tool plans to do. */
+	/** Whether a person will be shown the plan. */
 	isReviewed?: boolean;
-	/**
-	 * Called before a request that changes something. If it throws, the request is not sent.
-	 */
+	/** If it throws, the request is not sent. */
 	beforeWrite?: (() => void) | undefined;
-	/** Called after the tool sent a request that changes something and that Discord may have carried out. */
+	/** After a write that Discord may have carried out. */
 	onWrite?(): void;
-	/** Called when a tool that changes several objects knows the outcome of one of them. */
+	/** When a tool that changes several objects knows the outcome of one. */
 	onItem?: ((id: string, outcome: ItemOutcome) => void) | undefined;
 }
 
-/** Whether a step of a tool took effect on Discord. */
 export type ItemOutcome = "done" | "not done" | "unknown";
 
 interface Scope {
@@ -149,23 +124,17 @@ function withScope<T>(added: Scope, work: () => T): T {
 	return scope.run({ ...scope.getStore(), ...added }, work);
 }
 
-/** Returns the limits of the running tool, such as its deadline; undefined if no tool is running. */
+/** Undefined if no tool is running. */
 export const currentRun = () => scope.getStore()?.run;
 const currentCall = () => scope.getStore()?.call;
 
-/** State of one of Discord's rate limits after a request. */
 export interface RateLimitState {
-	/** Number of requests that Discord allows per rate limit window. */
 	limit: number;
-	/** Number of requests left in the current rate limit window. */
 	remaining: number;
 	resetAfterMs: number;
 }
 
-/**
- * Runs a function and calls `onRateLimitState` whenever Discord's response to one of the function's requests has rate
- * limit headers.
- */
+/** For each response to a request of `work` that has rate limit headers. */
 export function observeRateLimit<T>(
 	onRateLimitState: (state: RateLimitState) => void,
 	work: () => Promise<T>,
@@ -173,43 +142,38 @@ export function observeRateLimit<T>(
 	return withScope({ onRateLimitState }, work);
 }
 
-/** Runs `work`, whose requests to Discord are subject to the limits in `run`, such as the deadline. */
 export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
 	return withScope({ run }, work);
 }
 
-/** Runs a part of the running tool, and calls `onItem` for each object whose outcome the tool reports with `noteItem`. */
+/** Calls `onItem` for each object whose outcome `work` reports with `noteItem`. */
 export function noteItems<T>(onItem: NonNullable<ToolRun["onItem"]>, work: () => Promise<T>): Promise<T> {
 	const run = currentRun();
 	return run ? withinRun({ ...run, onItem }, work) : work();
 }
 
-/** Reports that the running tool has changed an object, such as the member with this id, or could not. */
 export function noteItem(id: string, outcome: ItemOutcome): void {
 	currentRun()?.onItem?.(id, outcome);
 }
 
-/** Runs `work`, whose requests to Discord can wait until those of tools and commands are sent. */
+/** Requests of `work` wait until those of tools and commands are sent. */
 export function inBackground<T>(work: () => Promise<T>): Promise<T> {
 	return withScope({ isBackground: true }, work);
 }
 
-/** Allows the running tool to send requests that change something. Call this when the tool has planned its changes. */
+/** The running tool has planned its changes. */
 export function permitWrites(): void {
 	const run = currentRun();
 	if (run) run.mayWrite = true;
 }
 
-/** Returns the milliseconds until the deadline of the running tool; Infinity if no tool is running. */
+/** Of the running tool; Infinity if there is none. */
 export function timeLeftMs(): number {
 	const { endsAt = Infinity } = currentRun() ?? {};
 	return endsAt - performance.now();
 }
 
-/**
- * Runs a function with a deadline that is `reserveMs` before the deadline of the running tool, to leave time for
- * reporting the result.
- */
+/** Leaves `reserveMs` of the running tool's time for reporting the result. */
 export function endingEarlier<T>(reserveMs: number, work: () => Promise<T>): Promise<T> {
 	const run = currentRun();
 	if (!run) return work();
@@ -218,13 +182,10 @@ export function endingEarlier<T>(reserveMs: number, work: () => Promise<T>): Pro
 	return withinRun({ ...run, signal, endsAt: run.endsAt - reserveMs }, work);
 }
 
-/** How a request to Discord's API ended, for metrics. "failed" means without a usable response. */
+/** For metrics. "failed": without a usable response. */
 export type PlatformOutcome = "ok" | "rate_limited" | "client_error" | "server_error" | "failed";
 
-/**
- * Returns the options for a discord.js REST client, which turn off the retries of discord.js. Pass the client to
- * `guardRest`, too. The second parameter is called after every request that was sent.
- */
+/** Without discord.js's retries. For a client that is passed to `guardRest`, too. `onResponse` follows each request. */
 export function restOptions(
 	api: string,
 	onResponse: (outcome: PlatformOutcome) => void = () => {},
@@ -301,16 +262,12 @@ function reportRateLimit(headers: ResponseLike["headers"]): void {
 		scope.getStore()?.onRateLimitState?.({ limit, remaining, resetAfterMs });
 }
 
-/** Returns true if waiting for Discord's rate limit would exceed the deadline of the current request. */
 function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
 	const { endsAt = Infinity } = currentCall() ?? {};
 	return performance.now() + Math.max(retryAfter, timeToReset) > endsAt;
 }
 
-/**
- * Throws a PlatformBusy error if the current request was rate limited too often. Otherwise discord.js would retry the
- * request endlessly.
- */
+/** discord.js would retry endlessly. */
 function failIfLimitedTooOften(headers: ResponseLike["headers"]): void {
 	const call = currentCall();
 	if (!call) return;
@@ -320,7 +277,6 @@ function failIfLimitedTooOften(headers: ResponseLike["headers"]): void {
 	throw new PlatformBusy("rate limit", Math.max(retryAfterMs, 1000));
 }
 
-/** Returns how a request that got a response with this HTTP status ended, for metrics. */
 export function outcomeOf(status: number): PlatformOutcome {
 	if (status === 429) return "rate_limited";
 	if (status >= 500) return "server_error";
@@ -358,18 +314,15 @@ async function send(url: string, init: Parameters<RESTOptions["makeRequest"]>[1]
 type Request = REST["request"];
 
 export interface GuardOptions {
-	/** Timeout of one request to Discord's API, including its wait in the queue. */
+	/** With the wait in the queue. */
 	timeoutMs: number;
-	/** Returns a signal that aborts after `ms` milliseconds. Default: AbortSignal.timeout. */
+	/** Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
-	/** Called whenever Discord answers 401 to a request with the bot's token. */
+	/** Discord answered 401 to a request with the bot's token. */
 	onUnauthorized(): void;
 }
 
-/**
- * Gives every request of a discord.js REST client a deadline and repeats failed reads once. If a request fails, its
- * error states whether Discord may have carried it out. Call this before the first request.
- */
+/** Gives every request a deadline, and its error an outcome. Call it before the first request. */
 export function guardRest(
 	rest: REST,
 	{ timeoutMs, timeoutSignal = (ms) => AbortSignal.timeout(ms), onUnauthorized }: GuardOptions,
@@ -409,8 +362,7 @@ export function guardRest(
 }
 
 /**
- * Returns how urgent a request is; undefined for requests without the bot's token, such as responses to interactions.
- * Discord applies the bot's global rate limit only to requests with its token, and not to interactions.
+ * Undefined without the bot's token, to which alone the limit applies.
  * https://discord.com/developers/docs/topics/rate-limits#global-rate-limit
  */
 function priorityOf(request: InternalRequest): Priority | undefined {
@@ -429,15 +381,11 @@ function isWorthRepeating(error: unknown): boolean {
 		: !(cause instanceof UnusableResponse);
 }
 
-/**
- * Whether a request only reads. Creating a DM channel counts as reading, because Discord returns the channel if it
- * already exists.
- */
+/** Creating a DM channel, too: Discord returns the channel if it already exists. */
 function isReadOnly({ method, fullRoute }: InternalRequest): boolean {
 	return method === RequestMethod.Get || fullRoute === Routes.userChannels();
 }
 
-/** Whether a request is Discord's Create Message request. */
 export function createsMessage({ method, fullRoute }: InternalRequest) {
 	const isMessages = /^\/channels\/\d+\/messages$/.test(fullRoute);
 	return isMessages && method === RequestMethod.Post;
