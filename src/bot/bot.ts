@@ -25,7 +25,7 @@ import { createFeatures, knownCommands } from "./features/index.ts";
 import type { BackupsStatus } from "./guild-document/backups/backups.ts";
 import { createDeletionWatch } from "./guild-document/backups/deletion-watch.ts";
 import { createDocumentRequests } from "./guild-document/requests.ts";
-import { wireGuildDocuments } from "./guild-documents.ts";
+import { wireGuildDocuments } from "./guild-document/wiring.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
 import { createAuditedCall } from "./server/audited-call.ts";
 import { createRoutes } from "./server/http.ts";

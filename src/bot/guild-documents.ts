@@ -1,72 +1,21 @@
-// Guild documents: what startBot and the command line wire in the same way, and openGuildDocuments, which does without a
-// running bot: it has no features, commands and MCP server.
+// openGuildDocuments: guild documents for the command line while the bot does not run, without features, commands and MCP
+// server.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import type { Log } from "../lib/log.ts";
-import type { Registry } from "../lib/metrics.ts";
 import { CheckFailed } from "../lib/program/check.ts";
 import { within } from "../lib/wait.ts";
 import type { BotConfig } from "./config/config.ts";
 import type { Connection, ConnectionOptions } from "./discord/connection/connection.ts";
-import { type Backups, createBackups } from "./guild-document/backups/backups.ts";
-import { createPictures, type Pictures } from "./guild-document/read/pictures.ts";
 import { createDocumentRequests } from "./guild-document/requests.ts";
-import { createRules } from "./guild-document/rules.ts";
-import { createGuildDocuments, type GuildDocumentsService } from "./guild-document/service.ts";
+import { wireGuildDocuments } from "./guild-document/wiring.ts";
 import { createConnection, logIn } from "./setup/check.ts";
 import type { OwnDocuments } from "./setup/guild-file/guild-file.ts";
-import { instanceName, type Store, startStore } from "./store/store.ts";
+import { instanceName, startStore } from "./store/store.ts";
 import { createAudit } from "./tool/audit.ts";
 import { OfferedTools } from "./tool/offered-tools.ts";
 import { tools as allTools, callingTools, listedByDefault } from "./tools/index.ts";
-
-export interface WiringOptions {
-	connection: Connection;
-	store: Store;
-	mutex: KeyedMutex;
-	log: Log;
-	/**
-	 * Whether the operator's configuration forbids the tool with this name. The name may also be that of a former tool.
-	 */
-	denies(toolName: string): boolean;
-	/** Ids of the guilds that tools may access; undefined if they may access all guilds. */
-	guilds: ReadonlySet<string> | undefined;
-	/** Settings for backups of guilds, such as how often the bot makes them; undefined if the bot makes no backups. */
-	backup: BotConfig["toml"]["backup"];
-	registry?: Registry | undefined;
-}
-
-export interface WiredDocuments {
-	pictures: Pictures;
-	backups: Backups;
-	guildDocuments: GuildDocumentsService;
-	mayTouch(guildId: string): boolean;
-}
-
-/** Creates the objects that work with guild documents, pictures and backups of guilds, but does not start them. */
-export function wireGuildDocuments({
-	connection,
-	store,
-	mutex,
-	log,
-	denies,
-	guilds,
-	backup,
-	registry,
-}: WiringOptions): WiredDocuments {
-	const pictures = createPictures({ store, downloads: connection.pictures });
-	const backups = createBackups({
-		settings: backup,
-		...{ guilds, connection, store, pictures, log, registry },
-	});
-	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
-	const guildDocuments = createGuildDocuments({
-		...{ connection, store, mutex, log, pictures, backups, mayTouch },
-		rules: createRules({ connection, pictures, denies }),
-	});
-	return { pictures, backups, guildDocuments, mayTouch };
-}
 
 /** Maximum time in milliseconds to wait until Discord has sent the members of all available guilds. */
 const membersTimeoutMs = 120_000;
