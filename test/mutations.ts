@@ -24,13 +24,8 @@ const { values } = parseArgs({
 /** The folders of each area, and the tests that run for its mutations after those of the mutated file. */
 const areas: Record<string, { src: string[]; tests: string[] }> = {
 	"guild-document": {
-		src: ["src/guild-document", "src/bot/guild-document"],
-		tests: [
-			"test/guild-document",
-			"test/bot/guild-document",
-			"test/bot/guild-documents.test.ts",
-			"test/bot/tools/guild-document.test.ts",
-		],
+		src: ["src/guild-document", "src/bot/guild-documents"],
+		tests: ["test/guild-document", "test/bot/guild-documents", "test/bot/tools/guild-documents.test.ts"],
 	},
 	store: { src: ["src/bot/store"], tests: ["test/bot/store"] },
 	moderation: {

@@ -22,10 +22,10 @@ import { type BotConfig, hasIdleApproval, idleApproval, needsMessageContent, wit
 import { Connection, type ConnectionOptions } from "./discord/connection/connection.ts";
 import { sessionStartsFile } from "./discord/connection/session-starts.ts";
 import { createFeatures, knownCommands } from "./features/index.ts";
-import type { BackupsStatus } from "./guild-document/backups/backups.ts";
-import { createDeletionWatch } from "./guild-document/backups/deletion-watch.ts";
-import { createDocumentRequests } from "./guild-document/requests.ts";
-import { wireGuildDocuments } from "./guild-document/wiring.ts";
+import type { BackupsStatus } from "./guild-documents/backups/backups.ts";
+import { createDeletionWatch } from "./guild-documents/backups/deletion-watch.ts";
+import { createDocumentRequests } from "./guild-documents/command-line/requests.ts";
+import { wireGuildDocuments } from "./guild-documents/wiring.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
 import { createAuditedCall } from "./server/audited-call.ts";
 import { createRoutes } from "./server/http.ts";

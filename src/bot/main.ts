@@ -14,14 +14,14 @@ import { startBot } from "./bot.ts";
 import { readConfig, readHealthAddress } from "./config/config.ts";
 import { helpVariables } from "./config/settings.ts";
 import { deniableTools } from "./features/index.ts";
-import { checkBot, checkConfig } from "./setup/check.ts";
 import {
 	type GuildFileValues,
 	guildFileCommand,
 	guildFileOptions,
 	guildFileRows,
 	UsageError,
-} from "./setup/guild-file/options.ts";
+} from "./guild-documents/command-line/options.ts";
+import { checkBot, checkConfig } from "./setup/check.ts";
 
 const usage =
 	() => `Usage: CONFIG_DIR=<directory> ${runs("bot")} [--check | --check-config | --health | --new-instance <name> |
@@ -69,8 +69,8 @@ if (onlyConfig) await checkProgram(configure, checkConfig);
 const command = readGuildFileCommand(others);
 if (command) {
 	const [{ guildFile }, { openGuildDocuments }] = await Promise.all([
-		import("./setup/guild-file/guild-file.ts"),
-		import("./guild-documents.ts"),
+		import("./guild-documents/command-line/guild-file.ts"),
+		import("./guild-documents/command-line/open.ts"),
 	]);
 	await checkProgram(configure, (config, log) => guildFile(command, config, log, { open: openGuildDocuments }));
 }

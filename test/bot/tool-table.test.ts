@@ -6,7 +6,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { officialName } from "../../src/bot/discord/permissions.ts";
 import { tools } from "../../src/bot/tools/index.ts";
 import { isThread } from "../../src/simulator/world/state/entities.ts";
-import { toolsOfPlans } from "./tool-rows/guild-document.ts";
+import { toolsOfPlans } from "./tool-rows/guild-documents.ts";
 import type { Args, Row, Scene } from "./tool-rows/scene.ts";
 import {
 	arrivals,

@@ -10,7 +10,7 @@ import { diagnosticsRows } from "./tool-rows/diagnostics.ts";
 import { directMessagesRows } from "./tool-rows/direct-messages.ts";
 import { emojisRows } from "./tool-rows/emojis.ts";
 import { forwardingRows } from "./tool-rows/forwarding.ts";
-import { guildDocumentRows } from "./tool-rows/guild-document.ts";
+import { guildDocumentRows } from "./tool-rows/guild-documents.ts";
 import { guildsRows } from "./tool-rows/guilds.ts";
 import { incidentsRows } from "./tool-rows/incidents.ts";
 import { invitesRows } from "./tool-rows/invites.ts";

@@ -111,7 +111,7 @@ const coverage: Record<string, Coverage> = {
 	...Object.fromEntries(
 		["export", "plan", "apply"].map((action) => [
 			`${bot} --${action}-guild guild.yaml`,
-			elsewhere("test/bot/setup/guild-file/guild-file.long.test.ts", `"--${action}-guild"`),
+			elsewhere("test/bot/guild-documents/command-line/guild-file.long.test.ts", `"--${action}-guild"`),
 		]),
 	),
 	[gateway]: "here",

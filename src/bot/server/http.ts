@@ -8,8 +8,8 @@ import { notFound } from "../../mcp/http-response.ts";
 import type { Server } from "../../mcp/server.ts";
 import type { Sessions } from "../../mcp/session.ts";
 import { createEndpoint } from "../../mcp/streamable-http.ts";
-import { routePrefix } from "../tool/guild-document-requests.ts";
-import { createDocumentRoute, type DocumentRouteOptions } from "./guild-document-route.ts";
+import { routePrefix } from "../guild-documents/request-schemas.ts";
+import { createDocumentRoute, type DocumentRouteOptions } from "../guild-documents/route.ts";
 
 /**
  * Maximum size in bytes of an HTTP request's body. Larger than the gateway's limit, because the gateway may lengthen

@@ -7,11 +7,11 @@ import type { Principal } from "../../lib/principal.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import type { Finder } from "../discord/find.ts";
+import type { GuildDocuments } from "../guild-documents/plans/operations.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";
 import type { CaseDraft, CaseRecorder, OpenCases } from "./case-record.ts";
 import type { Locks } from "./channel-locks.ts";
-import type { GuildDocuments } from "./guild-documents.ts";
 import type { Review } from "./review.ts";
 import type { BotTool } from "./toolsets.ts";
 

@@ -1,9 +1,9 @@
 // What one principal sees of a bot: the context of its tool calls, limited to what the principal may use.
 
 import type { Principal } from "../../lib/principal.ts";
+import { limitDocuments } from "../guild-documents/plans/operations.ts";
 import { isAdmitted } from "./admission.ts";
 import type { BotContext } from "./context.ts";
-import { limitDocuments } from "./guild-documents.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 
 /**

@@ -12,7 +12,7 @@ import * as directMessages from "./direct-messages.ts";
 import * as emojis from "./emojis.ts";
 import * as files from "./files.ts";
 import * as forwarding from "./forwarding.ts";
-import * as guildDocument from "./guild-document.ts";
+import * as guildDocument from "./guild-documents.ts";
 import * as guildSettings from "./guild-settings.ts";
 import * as guilds from "./guilds.ts";
 import * as incidents from "./incidents.ts";

@@ -1,0 +1,456 @@
+// Backups: the bot exports its guilds into its store at intervals, if something has changed, and keeps the newest ones.
+//
+// A backup has all parts but the bans. It has the roles of members, since nobody could otherwise tell who had which role
+// after roles were deleted.
+
+import type { Client, Guild } from "discord.js";
+import type { GuildDocument, Part } from "../../../guild-document/format/document.ts";
+import { partNames } from "../../../guild-document/format/document.ts";
+import { exportDocument } from "../../../guild-document/read/export.ts";
+import { picturesIn } from "../../../guild-document/read/picture.ts";
+import type { GuildState } from "../../../guild-document/steps.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { Registry } from "../../../lib/metrics.ts";
+import { createReconciler, NotNow, type Step } from "../../../lib/reconciler.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
+import { describePlatformError } from "../../discord/rest/errors.ts";
+import { StoreUnavailable } from "../../store/database/db-error.ts";
+import type { Store } from "../../store/store.ts";
+import {
+	type GuildBackupRow,
+	keepGuildBackup,
+	saveGuildBackup,
+	selectBackupChecks,
+	selectGuildBackup,
+	selectGuildBackups,
+} from "../../store/tables/guild-backups.ts";
+import { unknownBackup } from "../plans/operations.ts";
+import type { Pictures } from "../read/pictures.ts";
+import { readGuildState, unseenIn } from "../read/read-guild.ts";
+
+export interface BackupSettings {
+	/** Milliseconds between two backups of a guild. */
+	every: number;
+	/**
+	 * Maximum number of backups kept per guild; the oldest are deleted. Backups that are exempt from this rotation, such
+	 * as the last one before a mass deletion, have a separate limit of the same size.
+	 */
+	keep: number;
+}
+
+export interface BackupTiming {
+	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
+	now: () => number;
+	/** Returns the time of a monotonic clock in milliseconds. */
+	monotonicNow: () => number;
+	/** Milliseconds from the start of the bot to the first backup. */
+	startDelayMs: number;
+	/**
+	 * Milliseconds between the starts of two backups of different guilds, so that overdue backups do not all start at
+	 * once.
+	 */
+	spacingMs: number;
+	/**
+	 * Maximum milliseconds after a new Gateway session for which a backup is delayed until all members of its guild are
+	 * loaded.
+	 */
+	membersWaitMs: number;
+	/** Maximum milliseconds between two checks for guilds that need a backup. */
+	maxSleepMs: number;
+	/** Wait before a failed backup is retried, in milliseconds: the first wait and the maximum. */
+	backOffMs: readonly [number, number];
+	/** Maximum milliseconds that the shutdown of the bot waits for a backup. */
+	shutdownGraceMs: number;
+}
+
+const defaultTiming: BackupTiming = {
+	now: Date.now,
+	monotonicNow: () => performance.now(),
+	startDelayMs: 60_000,
+	spacingMs: 30_000,
+	membersWaitMs: 600_000,
+	maxSleepMs: 300_000,
+	backOffMs: [30_000, 3_600_000],
+	shutdownGraceMs: 2_000,
+};
+
+export interface BackupsOptions {
+	/** If undefined, the bot makes no new backups of guilds. Existing backups can still be read. */
+	settings: BackupSettings | undefined;
+	/** Ids of the guilds that the bot serves; undefined for all. */
+	guilds: ReadonlySet<string> | undefined;
+	connection: Pick<Connection, "ready" | "guilds" | "hasAllMembers">;
+	store: Pick<Store, "sql" | "transaction">;
+	pictures: Pick<Pictures, "hashesOf" | "prune">;
+	log: Log;
+	registry?: Registry | undefined;
+	timing?: Partial<BackupTiming>;
+}
+
+export interface Backup {
+	guildId: string;
+	/** Name of the backup within its guild, such as "12". */
+	name: string;
+	madeAt: Date;
+	guildName: string;
+	/** Length of the guild document as JSON text, in characters. */
+	length: number;
+	channels: number;
+	roles: number;
+	/**
+	 * Parts of the guild, such as "members", that the backup lacks, with the reasons, as text for people; "" if it is
+	 * complete.
+	 */
+	omitted: string;
+	/**
+	 * Since when and why the backup is exempt from the rotation that deletes old backups; undefined if it is not exempt.
+	 */
+	kept: { at: Date; reason: string } | undefined;
+}
+
+export interface BackupWithDocument extends Backup {
+	document: GuildDocument;
+}
+
+export interface BackupsStatus {
+	/** Milliseconds between two backups of the same guild; undefined if the bot makes no backups. */
+	every: number | undefined;
+	/** Why the latest backup failed, by guild id. Contains only guilds whose latest backup failed. */
+	failing: ReadonlyMap<string, string>;
+	/** When the bot last backed up a guild or found it unchanged; undefined if it has not done so since its start. */
+	lastAt: Date | undefined;
+}
+
+export interface Backups {
+	/** Returns the backups of a guild, the newest first. Rejects with StoreUnavailable if the database is unavailable. */
+	list(guildId: string): Promise<Backup[]>;
+	/**
+	 * Returns a backup with its guild document. `name` is the backup's name within this guild, such as "12", or "latest".
+	 * For a backup of another guild, that guild's id comes first: "123456789012345678/12". Rejects with a ToolError if
+	 * there is no such backup.
+	 */
+	read(guildId: string, name: string): Promise<BackupWithDocument>;
+	/**
+	 * Of all backups of a guild, exempts the one that contains the most of these deleted channels and roles from the
+	 * rotation that deletes old backups. Returns that backup; undefined if no backup contains any of them. `notice`:
+	 * whether the operators must still be told. Rejects with StoreUnavailable if the database is unavailable.
+	 */
+	keepBefore(
+		guildId: string,
+		deletedIds: readonly string[],
+		options: { reason: string; notice: boolean },
+	): Promise<Backup | undefined>;
+	readonly status: BackupsStatus;
+	attach(client: Client): void;
+	start(): void;
+	close(): Promise<void>;
+}
+
+const backupParts: readonly Part[] = partNames.filter((part) => part !== "bans");
+const maxMemberValues = 150_000;
+/**
+ * Minimum number of channels or roles that must be lost since the previous backup for that backup to become exempt from
+ * the rotation that deletes old backups.
+ */
+const minLost = 5;
+const compressFrom = 4_096;
+const compressedPrefix = "gzip:";
+const pruneIntervalMs = 6 * 3_600_000;
+
+export function createBackups(options: BackupsOptions): Backups {
+	const { settings, guilds, connection, store, pictures, log } = options;
+	const timing = { ...defaultTiming, ...options.timing };
+	const { now, monotonicNow } = timing;
+	const failing = new Map<string, string>();
+	const omittedParts = new Map<string, string>();
+	let lastAt: number | undefined;
+	let nextStart = Infinity;
+	let nextPrune = Infinity;
+	let sessionSince = monotonicNow();
+	const counter = options.registry?.counter("guildhall_bot_backups_total", "Attempts to back up a guild, by outcome.", [
+		"outcome",
+	]);
+	options.registry?.gauge("guildhall_bot_backups_failing", "Guilds whose latest backup failed.", [], () => [
+		[[], failing.size],
+	]);
+
+	const isServed = (id: string) => guilds?.has(id) ?? true;
+
+	const reconciler = createReconciler({
+		maxConcurrent: 1,
+		backOffMs: timing.backOffMs,
+		scan,
+		onScanFailure(error) {
+			if (!(error instanceof StoreUnavailable))
+				log.error("could not check which guilds need a backup: internal error", { error });
+		},
+	});
+
+	async function scan(running: ReadonlySet<string>): Promise<{ due: Step[]; nextMs: number }> {
+		const due: Step[] = [];
+		let nextMs = timing.maxSleepMs;
+		const wait = (ms: number) => {
+			nextMs = Math.min(nextMs, Math.max(ms, 0));
+		};
+		if (monotonicNow() >= nextPrune) due.push({ key: "prune", lane: "prune", run: prune });
+		else wait(nextPrune - monotonicNow());
+		if (!settings) return { due, nextMs };
+		const checks = await selectBackupChecks(store.sql);
+		const at = now();
+		const overdue: { guild: Guild; checkedAt: number }[] = [];
+		for (const guild of servedGuilds()) {
+			const checkedAt = checks.get(guild.id) ?? -Infinity;
+			const left = checkedAt + settings.every - at;
+			// A time in the future: the clock was set back.
+			if (left <= 0 || checkedAt > at) overdue.push({ guild, checkedAt });
+			else wait(left);
+		}
+		overdue.sort((a, b) => a.checkedAt - b.checkedAt);
+		for (const id of failing.keys()) if (!overdue.some(({ guild }) => guild.id === id)) failing.delete(id);
+		const isRetry = ({ guild: { id } }: { guild: Guild }) => failing.has(id) || running.has(id);
+		const retried = overdue.filter(isRetry);
+		const [first] = overdue.filter((one) => !isRetry(one));
+		const pause = nextStart - monotonicNow();
+		if (first && pause > 0) wait(pause);
+		const started = first && pause <= 0 ? [first] : [];
+		for (const { guild } of [...started, ...retried])
+			due.push({ key: guild.id, lane: "backup", run: () => run(guild) });
+		return { due, nextMs };
+	}
+
+	function servedGuilds(): Guild[] {
+		if (!connection.ready) return [];
+		const isLate = monotonicNow() >= sessionSince + timing.membersWaitMs;
+		return connection.guilds.filter(
+			(guild) => guild.available && isServed(guild.id) && (isLate || connection.hasAllMembers(guild)),
+		);
+	}
+
+	async function run(guild: Guild): Promise<void> {
+		nextStart = monotonicNow() + spacingMs();
+		try {
+			const outcome = await backUp(guild);
+			counter?.add([outcome]);
+			failing.delete(guild.id);
+			lastAt = now();
+		} catch (error) {
+			failing.set(guild.id, failureOf(guild, error));
+			counter?.add(["failed"]);
+			throw error;
+		}
+	}
+
+	/**
+	 * Returns the delay between the backups of two guilds. With many guilds it is shorter, so that the bot can back up
+	 * all of them within one backup interval.
+	 */
+	function spacingMs(): number {
+		const { length } = connection.guilds;
+		return Math.min(timing.spacingMs, (settings?.every ?? 0) / 2 / Math.max(length, 1));
+	}
+
+	function failureOf({ id }: Guild, error: unknown): string {
+		if (error instanceof StoreUnavailable) return `the bot's database is unavailable: ${error.reason}`;
+		if (error instanceof NotNow) return error.message;
+		const reason = describePlatformError(error) ?? (error instanceof ToolError ? error.message : undefined);
+		if (reason === undefined) {
+			log.error("could not back up a guild: internal error", {
+				guild: id,
+				error,
+			});
+			return "internal error";
+		}
+		log.warn("could not back up a guild, will retry", { guild: id, reason });
+		return reason;
+	}
+
+	async function backUp(guild: Guild): Promise<"made" | "unchanged"> {
+		if (!settings || !connection.ready || !guild.available) throw new NotNow("the guild is unavailable on Discord");
+		const { document, state, omitted } = await exportGuild(guild);
+		const text = JSON.stringify(document);
+		logOmitted(guild.id, omitted);
+		const saved = await saveGuildBackup(
+			store,
+			{
+				guild_id: guild.id,
+				made_at: now(),
+				guild_name: storable(state.guild.name),
+				length: text.length,
+				sha256: Bun.SHA256.hash(text, "hex"),
+				channels: state.channels.length,
+				roles: state.guild.roles.length,
+				omitted: storable(omitted),
+				document: encode(text),
+				pictures: picturesIn(document),
+			},
+			{
+				keep: settings.keep,
+				keepReason: ({ channels, roles }) =>
+					lossOf("channels", channels, state.channels.length) ?? lossOf("roles", roles, state.guild.roles.length),
+			},
+		);
+		if (saved.outcome === "unchanged") return "unchanged";
+		log.info("made a backup of a guild", {
+			guild: guild.id,
+			backup: saved.number,
+			length: text.length,
+		});
+		if (saved.kept !== undefined)
+			log.warn("the previous backup of a guild will not be deleted automatically", {
+				guild: guild.id,
+				new_backup: saved.number,
+				reason: saved.kept,
+			});
+		return "made";
+	}
+
+	async function exportGuild(guild: Guild) {
+		const hasMembers = connection.hasAllMembers(guild);
+		const parts = hasMembers ? backupParts : backupParts.filter((part) => part !== "members");
+		const read = await readGuildState(guild, parts, { connection, pictures });
+		const unreadable = [...read.unreadable, ...unseenIn(read.state)];
+		if (!hasMembers) unreadable.push({ part: "members", why: "they were not all loaded" });
+		const withRoles = read.state.members?.filter(({ roles }) => roles.length > 0);
+		const values = withRoles?.reduce((sum, { roles }) => sum + 3 + roles.length, 0);
+		const isTooLarge = (values ?? 0) > maxMemberValues;
+		if (isTooLarge)
+			unreadable.push({
+				part: "members",
+				why: `${withRoles?.length} members have roles, too many for a backup`,
+			});
+		const state: GuildState = {
+			...read.state,
+			members: isTooLarge ? undefined : withRoles,
+		};
+		return {
+			state,
+			document: exportDocument(state, parts),
+			omitted: unreadable.map(({ part, why }) => `${part}: ${why}`).join("; "),
+		};
+	}
+
+	function logOmitted(guildId: string, omitted: string): void {
+		if (omitted !== "" && omittedParts.get(guildId) !== omitted)
+			log.warn("the backup of a guild is incomplete", {
+				guild: guildId,
+				omitted,
+			});
+		omittedParts.set(guildId, omitted);
+	}
+
+	async function prune(): Promise<void> {
+		try {
+			const deleted = await pictures.prune();
+			nextPrune = monotonicNow() + pruneIntervalMs;
+			if (deleted > 0)
+				log.info("deleted stored pictures that no guild backup uses", {
+					pictures: deleted,
+				});
+		} catch (error) {
+			if (!(error instanceof StoreUnavailable))
+				log.error("could not delete stored pictures that no guild backup uses", { error });
+			throw error;
+		}
+	}
+
+	async function read(guildId: string, name: string): Promise<BackupWithDocument> {
+		const [, other, which = ""] =
+			/^(?:(\d{17,20})\/)?(\d{1,9}|latest)$/.exec(name.trim().replace(/^backup /i, "")) ?? [];
+		const id = other ?? guildId;
+		const number = which === "latest" ? undefined : Number(which);
+		const row = which !== "" && isServed(id) ? await selectGuildBackup(store.sql, id, number) : undefined;
+		if (!row) throw unknownBackup(name, id);
+		// The bot itself wrote it.
+		const document = JSON.parse(decode(row.document)) as GuildDocument;
+		return { ...describe(row), document };
+	}
+
+	return {
+		list: async (guildId) => (await selectGuildBackups(store.sql, guildId)).map(describe),
+		read,
+		async keepBefore(guildId, deletedIds, { reason, notice }) {
+			let best: { row: GuildBackupRow; count: number } | undefined;
+			for (const { number } of await selectGuildBackups(store.sql, guildId)) {
+				const row = await selectGuildBackup(store.sql, guildId, number);
+				// It was rotated meanwhile.
+				if (row?.number !== number) continue;
+				const text = decode(row.document);
+				const count = deletedIds.filter((id) => text.includes(`"id":"${id}"`)).length;
+				if (count > (best?.count ?? 0)) best = { row, count };
+				if (count === deletedIds.length) break;
+			}
+			if (!best) return undefined;
+			const { row } = best;
+			await keepGuildBackup(store.sql, row, { at: now(), reason, notice });
+			log.warn("a backup of a guild will not be deleted automatically", {
+				guild: guildId,
+				backup: row.number,
+				reason,
+			});
+			return describe(row);
+		},
+		get status() {
+			return {
+				every: settings?.every,
+				failing,
+				lastAt: lastAt === undefined ? undefined : new Date(lastAt),
+			};
+		},
+		attach(client) {
+			const isNewSession = () => {
+				sessionSince = monotonicNow();
+				reconciler.retryAll();
+			};
+			onSessionOrGuild(client, isNewSession, reconciler.wake);
+		},
+		start() {
+			nextStart = monotonicNow() + timing.startDelayMs;
+			nextPrune = nextStart;
+			reconciler.wake();
+		},
+		close: () => reconciler.close(timing.shutdownGraceMs),
+	};
+}
+
+/**
+ * Returns a text for people if at least half of the channels (or roles) were lost since the previous backup, and at
+ * least `minLost` of them; undefined otherwise.
+ */
+function lossOf(what: string, before: number, after: number): string | undefined {
+	const isWiped = before - after >= minLost && after <= before / 2;
+	return isWiped ? `of its ${before} ${what}, ${after} were left at the next backup` : undefined;
+}
+
+function describe(row: GuildBackupRow): Backup {
+	const { kept_at, kept_reason } = row;
+	return {
+		guildId: row.guild_id,
+		name: String(row.number),
+		madeAt: new Date(row.made_at),
+		guildName: row.guild_name,
+		length: row.length,
+		channels: row.channels,
+		roles: row.roles,
+		omitted: row.omitted,
+		kept: kept_at === null ? undefined : { at: new Date(kept_at), reason: kept_reason ?? "" },
+	};
+}
+
+function encode(text: string): string {
+	if (text.length < compressFrom) return text;
+	const bytes = Bun.gzipSync(new TextEncoder().encode(text));
+	return compressedPrefix + Buffer.from(bytes).toString("base64");
+}
+
+function decode(stored: string): string {
+	if (!stored.startsWith(compressedPrefix)) return stored;
+	const bytes = Buffer.from(stored.slice(compressedPrefix.length), "base64");
+	return new TextDecoder().decode(Bun.gunzipSync(bytes));
+}
+
+/** Replaces the characters that PostgreSQL cannot store in a text: NUL and lone surrogates. */
+function storable(text: string): string {
+	return text.toWellFormed().replaceAll("\0", "\u{fffd}");
+}

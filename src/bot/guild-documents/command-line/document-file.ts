@@ -1,0 +1,299 @@
+// Files with guild documents, and the pictures beside them: `guild.yaml` and `guild.pictures/<hash>.png`. A file is written
+// under another name first, so that it is there completely or not at all.
+
+import {
+	accessSync,
+	closeSync,
+	constants,
+	existsSync,
+	fsyncSync,
+	linkSync,
+	lstatSync,
+	mkdirSync,
+	openSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	rmdirSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import {
+	type GuildDocument,
+	InvalidDocument,
+	type Part,
+	parseDocument,
+	partNames,
+	toYaml,
+} from "../../../guild-document/format/document.ts";
+import {
+	maxPictureBytes,
+	pictureIssue,
+	picturesDirectoryOf,
+	pictureType,
+	pictureTypes,
+} from "../../../guild-document/read/picture.ts";
+import { CheckFailed } from "../../../lib/program/check.ts";
+import { maxDocumentBytes } from "../request-schemas.ts";
+
+/** File name on the command line that stands for standard input or standard output. */
+export const standardStream = "-";
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Throws a CheckFailed if a guild document cannot be written to the file `file`, or if the file exists and `force` is
+ * false.
+ */
+export function requireWritable(file: string, force: boolean): void {
+	if (file === standardStream) return;
+	extensionOf(file);
+	const found = lstatSync(file, { throwIfNoEntry: false });
+	if (found?.isDirectory()) throw new CheckFailed(`${file} is a directory`);
+	if (found && !force) throw alreadyExists(file);
+	const directory = dirname(file);
+	if (!existsSync(directory)) throw new CheckFailed(`${file} cannot be written: there is no directory ${directory}`);
+	try {
+		accessSync(directory, constants.W_OK);
+	} catch (error) {
+		throw toCheckFailed(error, file);
+	}
+}
+
+function alreadyExists(file: string): CheckFailed {
+	return new CheckFailed(`${file} already exists`, "Name another file, or pass --force to replace it.");
+}
+
+function extensionOf(file: string): "yaml" | "json" {
+	const [, extension] = /\.(ya?ml|json)$/i.exec(file) ?? [];
+	if (extension === undefined) throw new CheckFailed(`${file}: expected a name that ends with .yaml, .yml or .json`);
+	return extension.toLowerCase() === "json" ? "json" : "yaml";
+}
+
+/**
+ * Formats a guild document as JSON or YAML, depending on the extension of the file name. The format for standard output
+ * is YAML.
+ */
+export function formatDocument(file: string, document: GuildDocument): string {
+	return file !== standardStream && extensionOf(file) === "json"
+		? `${JSON.stringify(document, null, "\t")}\n`
+		: toYaml(document);
+}
+
+/**
+ * Returns the path of the directory with the pictures of the guild document in `file`. Returns undefined for standard
+ * input and output, which have no such directory.
+ */
+export function picturesDirectory(file: string): string | undefined {
+	return file === standardStream ? undefined : picturesDirectoryOf(file);
+}
+
+/**
+ * Writes a guild document (`text`) to a file, and its pictures (bytes by hash) to the directory beside the file. If
+ * that fails, deletes what it has written and throws a CheckFailed. Replaces an existing document only if `force` is
+ * true.
+ */
+export function writeDocument(
+	file: string,
+	text: string,
+	pictures: ReadonlyMap<string, Uint8Array>,
+	force: boolean,
+): void {
+	const made: string[] = [];
+	const directory = picturesDirectory(file) ?? "";
+	const isNew = pictures.size > 0 && !existsSync(directory);
+	try {
+		if (isNew) mkdirSync(directory);
+		for (const [hash, bytes] of pictures) {
+			const type = pictureType(bytes);
+			const path = join(directory, `${hash}.${type ? pictureTypes[type] : "bin"}`);
+			// The name is that of its content.
+			if (existsSync(path) && !pictureIssue(readFileSync(path), hash)) continue;
+			replaceFile(path, bytes);
+			made.push(path);
+		}
+		if (force) replaceFile(file, text);
+		else createFile(file, text);
+	} catch (error) {
+		for (const path of made) rmSync(path, { force: true });
+		if (isNew && existsSync(directory)) rmdirSync(directory);
+		throw toCheckFailed(error, file);
+	}
+}
+
+function replaceFile(path: string, content: string | Uint8Array): void {
+	withTemporary(path, content, (temporary) => renameSync(temporary, path));
+}
+
+function createFile(path: string, content: string | Uint8Array): void {
+	withTemporary(path, content, (temporary) => {
+		try {
+			// A link never replaces a file, a rename does.
+			linkSync(temporary, path);
+		} catch (error) {
+			if (!hasNoLinks(error)) throw error;
+			if (existsSync(path)) throw alreadyExists(path);
+			renameSync(temporary, path);
+		}
+	});
+}
+
+function hasNoLinks(error: unknown): boolean {
+	const { code = "" } = Object(error) as NodeJS.ErrnoException;
+	return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(code);
+}
+
+function withTemporary(path: string, content: string | Uint8Array, finish: (temporary: string) => void): void {
+	const suffix = crypto.randomUUID().slice(0, 8);
+	const temporary = join(dirname(path), `.${basename(path)}.${suffix}.tmp`);
+	try {
+		const descriptor = openSync(temporary, "wx");
+		try {
+			writeFileSync(descriptor, content);
+			// Some file systems report only then that the disk is full.
+			fsyncSync(descriptor);
+		} finally {
+			closeSync(descriptor);
+		}
+		finish(temporary);
+	} finally {
+		rmSync(temporary, { force: true });
+	}
+}
+
+const problems: Record<string, string> = {
+	ENOSPC: "the disk is full",
+	EDQUOT: "the disk quota is used up",
+	EACCES: "permission denied",
+	EPERM: "permission denied",
+	EROFS: "the file system is read-only",
+	ENOENT: "there is no such directory",
+	ENOTDIR: "its directory is a file",
+	ENAMETOOLONG: "the name is too long",
+	EFBIG: "the file would be too large",
+	EIO: "the disk reports an error",
+};
+
+function toCheckFailed(error: unknown, file: string): unknown {
+	const { code = "" } = Object(error) as NodeJS.ErrnoException;
+	if (code === "EEXIST") return alreadyExists(file);
+	if (code === "") return error;
+	return new CheckFailed(`${file} cannot be written: ${problems[code] ?? code}. Nothing was written`, undefined, {
+		cause: error,
+	});
+}
+
+/**
+ * Reads a guild document in JSON or YAML from a file or standard input. If `parts` is given, returns only these
+ * sections of the document. Throws a CheckFailed that lists the mistakes in an invalid document.
+ */
+export async function readDocumentFile(file: string, parts: readonly Part[] | undefined): Promise<GuildDocument> {
+	const name = file === standardStream ? "standard input" : file;
+	const text = decode(file === standardStream ? await readStandardInput() : readBytes(file), name);
+	if (text.trim() === "") throw new CheckFailed(`${name} is empty`);
+	const document = parse(text, name);
+	const left = partNames.filter((part) => !(parts ?? partNames).includes(part));
+	const absent = parts?.filter((part) => document[part] === undefined) ?? [];
+	if (absent.length > 0)
+		throw new CheckFailed(
+			`the guild document in ${name} does not contain these sections, which --part asks for: ${absent.join(", ")}`,
+		);
+	return Object.fromEntries(
+		Object.entries(document).filter(([key]) => !left.some((part) => part === key)),
+	) as GuildDocument;
+}
+
+function tooLarge(name: string): CheckFailed {
+	return new CheckFailed(`${name} is larger than ${maxDocumentBytes / 1024 / 1024} MiB`);
+}
+
+function readBytes(file: string): Uint8Array {
+	try {
+		if (statSync(file).size > maxDocumentBytes) throw tooLarge(file);
+		return readFileSync(file);
+	} catch (error) {
+		const { code } = Object(error) as NodeJS.ErrnoException;
+		if (code === undefined) throw error;
+		const reason =
+			code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : (problems[code] ?? code);
+		throw new CheckFailed(`${file} cannot be read: ${reason}`, undefined, {
+			cause: error,
+		});
+	}
+}
+
+async function readStandardInput(): Promise<Uint8Array> {
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	for await (const chunk of Bun.stdin.stream()) {
+		length += chunk.length;
+		if (length > maxDocumentBytes) throw tooLarge("standard input");
+		chunks.push(chunk);
+	}
+	return Buffer.concat(chunks);
+}
+
+function decode(bytes: Uint8Array, name: string): string {
+	try {
+		return utf8.decode(bytes);
+	} catch {
+		throw new CheckFailed(`${name} is not UTF-8 text`);
+	}
+}
+
+const shownIssues = 50;
+
+function parse(text: string, name: string): GuildDocument {
+	try {
+		return parseDocument(text);
+	} catch (error) {
+		if (!(error instanceof InvalidDocument)) throw error;
+		const { issues } = error;
+		const more = issues.length - shownIssues;
+		throw new CheckFailed(
+			[
+				`${name} is no valid document of a guild:`,
+				...issues.slice(0, shownIssues),
+				...(more > 0 ? [`… and ${more} more`] : []),
+			].join("\n"),
+			undefined,
+			{ cause: error },
+		);
+	}
+}
+
+/**
+ * Result of reading a picture of a guild document from a file: its bytes, or the reason why the picture cannot be used.
+ */
+export type PictureFile = { bytes: Uint8Array } | { issue: string };
+
+/** Reads the picture with the hash `hash` from the directory with the pictures of a guild document. */
+export function readPicture(directory: string | undefined, hash: string): PictureFile {
+	if (directory === undefined) return { issue: "standard input has no pictures beside it" };
+	try {
+		const names = readdirSync(directory).filter((name) => name.startsWith(`${hash}.`));
+		const [name] = names;
+		if (name === undefined) return { issue: `it is not in ${directory}` };
+		const path = join(directory, name);
+		// The sender of a document may send a link to a device along with it.
+		const found = statSync(path);
+		if (!found.isFile() || found.size > maxPictureBytes)
+			return {
+				issue: `${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB`,
+			};
+		const bytes = readFileSync(path);
+		const issue = pictureIssue(bytes, hash);
+		return issue === undefined ? { bytes } : { issue: `${path}: ${issue}` };
+	} catch (error) {
+		const { code } = Object(error) as NodeJS.ErrnoException;
+		if (code === undefined) throw error;
+		return {
+			issue:
+				code === "ENOENT"
+					? `there is no directory ${directory}`
+					: `${directory} cannot be read: ${problems[code] ?? code}`,
+		};
+	}
+}

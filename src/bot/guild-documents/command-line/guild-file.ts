@@ -1,0 +1,385 @@
+// `bot --export-guild`, `--plan-guild` and `--apply-guild`: guilds as files. Through the bot that runs on this machine if
+// there is one; otherwise the command logs in to Discord and opens the database itself.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { GuildDocument } from "../../../guild-document/format/document.ts";
+import { maxPictureBytes, picturesIn } from "../../../guild-document/read/picture.ts";
+import type { Log } from "../../../lib/log.ts";
+import { askOnTerminal } from "../../../lib/program/ask.ts";
+import { CheckFailed } from "../../../lib/program/check.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import type { BotConfig } from "../../config/config.ts";
+import { askOccupant, botUrl, type Occupant } from "../../setup/occupant.ts";
+import { maxDocumentBytes, type RequestOutput, type SendDocumentRequest } from "../request-schemas.ts";
+import {
+	formatDocument,
+	picturesDirectory,
+	readDocumentFile,
+	readPicture,
+	requireWritable,
+	standardStream,
+	writeDocument,
+} from "./document-file.ts";
+import { createInterrupts, type Interrupts } from "./interrupts.ts";
+import type { GuildFileCommand } from "./options.ts";
+import { createBotClient, NoResponse } from "./running-bot.ts";
+
+/** Exit codes of `bot --export-guild`, `--plan-guild` and `--apply-guild`. */
+export const exitCodes = {
+	done: 0,
+	error: 1,
+	/**
+	 * The guild still differs from the guild document: `--plan-guild` found differences, or `--apply-guild` did not make
+	 * all changes.
+	 */
+	differs: 3,
+} as const;
+
+/**
+ * Operations on guild documents that the command line carries out in its own process, because the bot is not running.
+ */
+export interface OwnDocuments {
+	send: SendDocumentRequest;
+	/**
+	 * Starts to run jobs, which apply planned changes to a guild. Jobs that an earlier process did not finish are
+	 * continued.
+	 */
+	startJobs(): void;
+	close(): Promise<void>;
+}
+
+export interface GuildFileOptions {
+	/**
+	 * Logs in to Discord and opens the database, for use while the bot is not running. Rejects with a CheckFailed if one
+	 * of them is unavailable.
+	 */
+	open(
+		config: BotConfig,
+		log: Log,
+		options: { needsMembers: boolean; report: (line: string) => void },
+	): Promise<OwnDocuments>;
+	/**
+	 * Receives the result of the command as text: a guild document, a plan of changes, or the outcome of making the
+	 * changes. Default: stdout.
+	 */
+	write?: (text: string) => Promise<unknown>;
+	/** Receives progress messages and errors, line by line. Default: stderr. */
+	report?: (line: string) => void;
+	/**
+	 * Asks the operator for confirmation. Default: asks on the terminal; resolves with false if stdin is not a terminal.
+	 */
+	ask?: (question: string) => Promise<boolean>;
+	/** Listener for Ctrl-C and other signals to end this process. Default: `createInterrupts()`. */
+	interrupts?: Interrupts;
+	/** Milliseconds between two requests for the progress of a job that makes changes to a guild. */
+	lookMs?: number;
+	/**
+	 * Milliseconds between two progress messages: the first number if the progress has changed, the second if the message
+	 * only says that the command is still waiting.
+	 */
+	reportMs?: readonly [number, number];
+	/**
+	 * If the bot does not respond for this many milliseconds, the command stops waiting for the job that makes changes to
+	 * a guild.
+	 */
+	silenceMs?: number;
+}
+
+interface Work extends Required<Omit<GuildFileOptions, "open" | "interrupts">> {
+	command: GuildFileCommand;
+	interrupts: Interrupts;
+	send: SendDocumentRequest;
+	startJobs(): void;
+	whoContinues: string;
+}
+
+/** Runs `--export-guild`, `--plan-guild` or `--apply-guild`. Resolves with the exit code of the process. */
+export async function guildFile(
+	command: GuildFileCommand,
+	config: BotConfig,
+	log: Log,
+	options: GuildFileOptions,
+): Promise<number> {
+	const {
+		write = (text) => Bun.write(Bun.stdout, text),
+		report = console.error,
+		ask = askOnTerminal,
+		interrupts = createInterrupts(),
+		lookMs = 1_000,
+		reportMs = [2_000, 10_000],
+		silenceMs = 60_000,
+	} = options;
+	try {
+		const { action, file, parts } = command;
+		if (action === "export") requireWritable(file, command.force);
+		// Before anything is asked of the bot: most mistakes are in the document.
+		const document = action === "export" ? undefined : await readDocumentFile(file, parts);
+		const needsMembers = document?.members !== undefined || (parts?.includes("members") ?? false);
+		const way = await findWay(config, log, {
+			...{ open: options.open, report, needsMembers, reportMs },
+		});
+		const work: Work = {
+			...{ write, report, ask, interrupts, lookMs, reportMs, silenceMs },
+			...{ command, startJobs: way.startJobs },
+			// Work goes on behind an interrupted command, until its next request.
+			send: async (name, input) => {
+				interrupts.check();
+				return way.send(name, input);
+			},
+			whoContinues: way.whoContinues,
+		};
+		try {
+			return await interrupts.race(document ? compareOrApply(work, document) : exportGuild(work));
+		} finally {
+			await way.close();
+		}
+	} catch (error) {
+		return reportError(error, report);
+	} finally {
+		interrupts.end();
+	}
+}
+
+function reportError(error: unknown, report: (line: string) => void): number {
+	if (error instanceof CheckFailed) {
+		report(error.message);
+		if (error.nextStep) report(error.nextStep);
+	} else if (error instanceof ToolError) report(error.message);
+	else if (error instanceof NoResponse) report(`No response from ${error.message}. Run the command again.`);
+	else throw error;
+	return exitCodes.error;
+}
+
+/**
+ * Looks for the bot on this machine. If the bot is running, the command sends its requests to the bot; otherwise the
+ * command logs in to Discord and opens the database itself. Tells the operator which of the two it does.
+ */
+async function findWay(
+	config: BotConfig,
+	log: Log,
+	{
+		open,
+		report,
+		needsMembers,
+		reportMs,
+	}: Pick<Work, "report" | "reportMs"> & Pick<GuildFileOptions, "open"> & { needsMembers: boolean },
+) {
+	const occupant: Occupant = config.mcpPort === 0 ? { why: "is not known: MCP_PORT is 0" } : await askOccupant(config);
+	const url = botUrl(config);
+	if (occupant.bot === config.botName) {
+		report(`Using the running bot ${config.botName} at ${url}.`);
+		return {
+			send: createBotClient(config),
+			startJobs() {},
+			close: async () => {},
+			whoContinues: "the bot continues the job",
+		};
+	}
+	report(
+		`No bot of this configuration runs at ${url} (it ${occupant.why}). Logging in to Discord and opening the database.`,
+	);
+	try {
+		const own = await withProgress(
+			{ report, reportMs },
+			"logging in to Discord",
+			open(config, log, { needsMembers, report }),
+		);
+		return {
+			...own,
+			whoContinues: "the job continues when the bot starts, or with the same --apply-guild",
+		};
+	} catch (error) {
+		if (!(error instanceof CheckFailed)) throw error;
+		throw new CheckFailed(
+			error.message,
+			error.nextStep ??
+				`No bot answered at ${url}: the program there ${occupant.why}. If the bot runs on another machine, run this command there. If the bot runs on this machine at another address, stop it and run this command again.`,
+			{ cause: error },
+		);
+	}
+}
+
+async function exportGuild(work: Work): Promise<number> {
+	const { command, send, report, write } = work;
+	const { file, guildId, parts, backup, force } = command;
+	const { guild, document, missing } = await withProgress(
+		work,
+		backup === undefined ? "reading the guild" : "reading the backup",
+		send("export", {
+			...(guildId !== undefined && { guild_id: guildId }),
+			...(parts && { parts: [...parts] }),
+			...(backup !== undefined && { backup }),
+		}),
+	);
+	for (const line of missing) report(`Left out: ${line}`);
+	const text = formatDocument(file, document);
+	if (file === standardStream) {
+		await write(text);
+		if (picturesIn(document).length > 0) report("Its pictures are not written: they need a file name.");
+		return exitCodes.done;
+	}
+	const pictures = await withProgress(work, "fetching pictures", fetchPictures(work, document));
+	work.interrupts.check();
+	writeDocument(file, text, pictures, force);
+	const size = `${Math.ceil(Buffer.byteLength(text) / 1024)} KiB`;
+	report(
+		`Wrote ${file} (${size})${pictures.size > 0 ? ` and ${pictures.size} pictures in ${picturesDirectory(file)}` : ""}: ${backup === undefined ? guild : `backup ${backup} of ${guild}`}.`,
+	);
+	return exitCodes.done;
+}
+
+async function fetchPictures({ send, report }: Work, document: GuildDocument): Promise<Map<string, Uint8Array>> {
+	const pictures = new Map<string, Uint8Array>();
+	for (const hash of picturesIn(document)) {
+		const { data } = await send("picture", { hash });
+		if (data === undefined) report(`Left out: the bot has no picture ${hash}.`);
+		else pictures.set(hash, new Uint8Array(Buffer.from(data, "base64")));
+	}
+	return pictures;
+}
+
+async function compareOrApply(work: Work, document: GuildDocument): Promise<number> {
+	const { command, send, write, report, ask } = work;
+	const { action, guildId, prune, yes } = command;
+	if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes)
+		throw new CheckFailed(`${command.file} is larger than ${maxDocumentBytes / 1024 / 1024} MiB as JSON`);
+	const named = guildId === undefined ? {} : { guild_id: guildId };
+	if (action === "apply") {
+		const { job } = await send("running-job", named);
+		if (job) {
+			report("A job in this guild has not ended yet. It is finished first.");
+			const end = await runJob(work, async () => job);
+			if (!end) return exitCodes.error;
+			// The operator has seen enough.
+			if (end.state === "cancelled") return exitCodes.differs;
+		}
+	}
+	await withProgress(work, "sending pictures", sendPictures(work, document));
+	const plan = await withProgress(
+		work,
+		"comparing the guild with the document",
+		send("plan", {
+			...{ ...named, document, prune },
+		}),
+	);
+	await write(`${plan.text}\n`);
+	const differs = plan.refusals > 0 ? exitCodes.differs : exitCodes.done;
+	if (plan.steps === 0) return differs;
+	if (action === "plan") return exitCodes.differs;
+	if (!yes && !(await ask("Change the guild like this?")))
+		throw new CheckFailed(
+			"The changes were not confirmed, so the guild was not changed.",
+			"Run the command on a terminal and answer yes to the question, or pass --yes.",
+		);
+	const end = await runJob(work, async () => {
+		const { job } = await withProgress(
+			work,
+			"starting the job",
+			send("apply", { plan_hash: plan.plan_hash, reason: "--apply-guild" }),
+		);
+		if (!job) throw new CheckFailed("The plan has no changes that the bot can make, so the guild was not changed.");
+		return job;
+	});
+	if (!end) return exitCodes.error;
+	return end.state === "done" ? differs : exitCodes.differs;
+}
+
+async function runJob(work: Work, start: () => Promise<Job>): Promise<Job | undefined> {
+	// From here on a signal must not end the command before it is known whether there is a job.
+	work.interrupts.check();
+	work.interrupts.handle();
+	try {
+		work.startJobs();
+		const job = await start();
+		work.report(`Job ${job.job_id}. Ctrl-C cancels it after its running step.`);
+		const end = await follow(work, job);
+		if (end) await work.write(`${end.text}\n`);
+		return end;
+	} finally {
+		work.interrupts.release();
+	}
+}
+
+async function sendPictures({ send, report, command }: Work, document: GuildDocument): Promise<void> {
+	const wanted = picturesIn(document);
+	if (wanted.length === 0) return;
+	const directory = picturesDirectory(command.file);
+	const { hashes } = await send("missing-pictures", { hashes: wanted });
+	for (const hash of hashes) {
+		const picture = readPicture(directory, hash);
+		if ("issue" in picture) report(`The bot has no picture ${hash}, and neither have you: ${picture.issue}.`);
+		else if (picture.bytes.length <= maxPictureBytes)
+			await send("add-picture", {
+				hash,
+				data: Buffer.from(picture.bytes).toString("base64"),
+			});
+	}
+}
+
+type Job = NonNullable<RequestOutput<"apply">["job"]>;
+
+async function follow(work: Work, started: Job): Promise<Job | undefined> {
+	const { send, report, interrupts, lookMs, silenceMs, whoContinues } = work;
+	let job = started;
+	let shown = "";
+	let shownAt = performance.now();
+	let heardAt = shownAt;
+	let isCancelled = false;
+	while (job.state === "running") {
+		await sleep(lookMs, undefined, { signal: interrupts.next() }).catch(() => {});
+		if (interrupts.last === "leave") {
+			report(
+				isCancelled
+					? `Not waiting for the end of the job ${job.job_id}, which is being cancelled.`
+					: `Not waiting for the end of the job ${job.job_id}: ${whoContinues}.`,
+			);
+			return undefined;
+		}
+		try {
+			if (interrupts.last === "cancel" && !isCancelled) {
+				report("Cancelling after the running step. Ctrl-C again stops waiting.");
+				job = await send("cancel", { job_id: job.job_id });
+				isCancelled = true;
+			} else job = await send("job", { job_id: job.job_id });
+			heardAt = performance.now();
+		} catch (error) {
+			// The bot may be restarting, or its database.
+			if (!(error instanceof NoResponse || error instanceof ToolError)) throw error;
+			if (performance.now() - heardAt < silenceMs) continue;
+			throw new CheckFailed(
+				`The job ${job.job_id} cannot be watched: ${error.message}`,
+				`It is not lost: ${whoContinues}.`,
+				{ cause: error },
+			);
+		}
+		const { done, total, failed, waiting } = job;
+		const line = `${done} of ${total} done${failed > 0 ? `, ${failed} failed` : ""}${waiting === undefined ? "" : `; waiting: ${waiting}`}`;
+		const [changedMs, sameMs] = work.reportMs;
+		const sinceMs = performance.now() - shownAt;
+		if (sinceMs < (line === shown ? sameMs : changedMs)) continue;
+		shown = line;
+		shownAt = performance.now();
+		report(line);
+	}
+	return job;
+}
+
+async function withProgress<T>(
+	{ report, reportMs: [firstMs, againMs] }: Pick<Work, "report" | "reportMs">,
+	what: string,
+	work: Promise<T>,
+): Promise<T> {
+	const from = performance.now();
+	let timer: Timer;
+	const show = () => {
+		const seconds = Math.round((performance.now() - from) / 1000);
+		report(`${what} … ${seconds} s`);
+		timer = setTimeout(show, againMs);
+	};
+	timer = setTimeout(show, firstMs);
+	try {
+		return await work;
+	} finally {
+		clearTimeout(timer);
+	}
+}

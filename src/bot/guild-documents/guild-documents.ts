@@ -1,0 +1,342 @@
+// What tools, the HTTP route and backups do with guild documents, in one object.
+
+import type { Client, Guild } from "discord.js";
+import {
+	type GuildDocument,
+	InvalidDocument,
+	type Part,
+	partNames,
+	readChanges,
+	readDocument,
+} from "../../guild-document/format/document.ts";
+import { mergeDocuments } from "../../guild-document/format/merge.ts";
+import { exportDocument } from "../../guild-document/read/export.ts";
+import { nextTurn } from "../../lib/slices.ts";
+import { within } from "../../lib/wait.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { guildName } from "../discord/describe.ts";
+import { resultLines } from "../discord/text.ts";
+import type { GuildJobState } from "../store/tables/guild-jobs.ts";
+import { jobText } from "./jobs/job-text.ts";
+import { createJobs, type JobsOptions } from "./jobs/jobs.ts";
+import { type GuildBackup, type GuildDocuments, type PlanSource, unknownJob } from "./plans/operations.ts";
+import { withOwnAccess } from "./plans/own-access.ts";
+import { namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
+import { hashOf, invalidText, keepPlan, makePlan, type Plan, requirePlan } from "./plans/plans.ts";
+import { unseenIn } from "./read/read-guild.ts";
+
+export interface GuildDocumentsOptions extends JobsOptions {
+	backups: BackupReader;
+}
+
+/** Reads the stored backups of guilds. */
+export interface BackupReader {
+	/** Returns the backups of a guild, the newest first. */
+	list(guildId: string): Promise<readonly GuildBackup[]>;
+	/**
+	 * Returns a backup with its guild document. `name` is the backup's name within this guild, such as "12", or "latest".
+	 * For a backup of another guild, that guild's id comes first: "123456789012345678/12". Rejects with a ToolError if
+	 * there is no such backup.
+	 */
+	read(guildId: string, name: string): Promise<GuildBackup & { document: GuildDocument }>;
+}
+
+const lostForGood =
+	"New channels and roles get new ids. Messages of deleted channels do not come back, nor do their threads, invites and the tokens of webhooks.";
+
+const recreates = ({ steps }: Plan) => steps.some(({ action }) => action === "create");
+
+const deletesChannels = ({ steps }: Plan) =>
+	steps.some(({ action, kind }) => action === "delete" && kind === "channel");
+
+/** A stored plan: its text, its hash, and the numbers of its steps and refusals. */
+export interface KeptPlan {
+	text: string;
+	hash: string;
+	steps: number;
+	/** Number of changes that the document asks for and that the bot cannot make. */
+	refusals: number;
+}
+
+/** The progress of a job, which applies a plan to a guild. */
+export interface JobProgress {
+	text: string;
+	state: GuildJobState;
+	done: number;
+	failed: number;
+	/** Total number of steps in the plan that the job carries out. */
+	total: number;
+	/** Why the apply_guild job is paused at the moment, such as a rate limit; undefined if it is not paused. */
+	waiting: string | undefined;
+}
+
+/**
+ * The bot's functions for guild documents (export, plan, apply, backups), with variants that return data instead of
+ * text, and with functions that start and stop running jobs.
+ */
+export interface GuildDocumentsService extends GuildDocuments {
+	/** Like `plan`, but returns the plan's hash and counts as fields beside the text. */
+	keepPlan(
+		guild: Guild,
+		source: PlanSource,
+		options?: { prune?: boolean | undefined; maxBytes?: number | undefined },
+	): Promise<KeptPlan>;
+	/** Like `apply`, but returns the id of the job that applies the plan; undefined if the plan has no steps. */
+	startJob(hash: string, reason?: string): Promise<string | undefined>;
+	/** Returns the id of the job that is applying a plan to the guild; undefined if there is none. */
+	runningJob(guild: Guild): Promise<string | undefined>;
+	/** Like `job`, but returns the progress as fields beside the text. */
+	progress(id: string): Promise<JobProgress>;
+	attach(client: Client): void;
+	start(): void;
+	close(): Promise<void>;
+}
+
+const optionalParts: readonly Part[] = ["members", "bans"];
+const shownJobs = 5;
+const defaultReason = "apply_guild";
+
+export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocumentsService {
+	const { connection, store, rules, mayTouch, now = Date.now } = options;
+	const { monotonicNow = () => performance.now() } = options;
+	const jobs = createJobs(options);
+
+	async function keepAndShow(
+		guild: Guild,
+		plan: Plan,
+		shown: Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier"> = {},
+	): Promise<KeptPlan> {
+		const hash = await keepPlan(store, plan, now());
+		await nextTurn();
+		const text = planText(plan, {
+			guildName: guildName(guild),
+			hash,
+			memberName: (id) => {
+				const member = guild.members.cache.get(id);
+				return member ? `@${member.user.username}` : id;
+			},
+			self: guild.members.me
+				? {
+						id: guild.members.me.id,
+						name: guild.members.me.user.username,
+					}
+				: undefined,
+			...shown,
+		});
+		const { steps, refusals } = plan;
+		return { text, hash, steps: steps.length, refusals: refusals.length };
+	}
+
+	async function keepPlanOf(
+		guild: Guild,
+		source: PlanSource,
+		{ prune, maxBytes, isWhole = false }: Parameters<GuildDocuments["plan"]>[2] = {},
+	): Promise<KeptPlan> {
+		const given = await documentOf(guild, source);
+		const { document, names } = withOwnAccess(guild, given.document);
+		const plan = await makePlan(guild, document, prune ?? given.prune ?? false, rules);
+		if (names.length > 0) plan.given = given.document;
+		const { earlier, removed = [] } = given;
+		const isUnchanged =
+			!isWhole && earlier?.plan.prune === plan.prune && Bun.deepEquals(document, earlier.plan.document);
+		// An export of the same guild is a backup, too.
+		const isRestored = "backup" in source || given.document.id === guild.id;
+		const remarks = resultLines(
+			isUnchanged &&
+				`This call changed nothing in the document of the plan ${earlier.hash}. changes adds and edits things; a part of it that is null, such as {"members": null}, is removed from the plan.`,
+			removed.length > 0 && `Removed from the plan: ${removed.join(", ")}.`,
+			names.length > 0 &&
+				`The bot keeps its own access: an overwrite for it was added to ${namesText(names)}. keep_bot_access: false in the document leaves it out.`,
+			isRestored && recreates(plan) && lostForGood,
+			deletesChannels(plan) && "The messages of deleted channels are lost.",
+		);
+		return keepAndShow(guild, plan, {
+			maxBytes,
+			remarks,
+			earlier: isWhole ? undefined : earlier,
+		});
+	}
+
+	async function begin(hash: string, reason = defaultReason): Promise<{ jobId?: string; text: string }> {
+		const plan = await requirePlan(store, hash);
+		const guild = guildOf(plan.guildId);
+		const running = await jobs.runningIn(guild.id);
+		if (running?.plan_hash === hash) return { jobId: running.id, text: "This plan is being carried out." };
+		if (running) throw alreadyRuns(guild, running.id);
+		const { document, prune } = plan;
+		const current = await makePlan(guild, document, prune, rules);
+		current.given = plan.given;
+		const { text } = await keepAndShow(guild, current);
+		if (hashOf(current) !== hash)
+			throw new ToolError(
+				`The guild has changed since the plan ${hash} was made. Nothing was done. The plan is now:\n${text}`,
+			);
+		if (plan.steps.length === 0) return { text };
+		const job = await jobs.begin(plan, hash, reason);
+		if (job) return { jobId: job.id, text: "Started." };
+		const other = await jobs.runningIn(guild.id);
+		throw alreadyRuns(guild, other?.id ?? "that has just ended");
+	}
+
+	async function documentOf(
+		guild: Guild,
+		source: PlanSource,
+	): Promise<{
+		document: GuildDocument;
+		prune?: boolean;
+		earlier?: { hash: string; plan: Plan };
+		removed?: readonly Part[];
+	}> {
+		if ("document" in source) return { document: valid(() => readDocument(source.document)) };
+		if ("backup" in source) {
+			const { document } = await readBackup(guild, source.backup);
+			return { document };
+		}
+		const plan = await requirePlan(store, source.plan);
+		if (plan.guildId !== guild.id)
+			throw new ToolError(
+				`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. To plan the same for ${guildName(guild)}, pass the document itself instead of the plan.`,
+			);
+		const before = plan.given ?? plan.document;
+		const { changes, removed } = valid(() => readChanges(source.changes));
+		const merged = valid(() => mergeDocuments(before, changes));
+		for (const part of removed) delete merged[part];
+		return {
+			document: merged,
+			prune: plan.prune,
+			earlier: { hash: source.plan, plan },
+			removed: removed.filter((part) => before[part] !== undefined),
+		};
+	}
+
+	async function readBackup(guild: Guild, name: string) {
+		const backup = await options.backups.read(guild.id, name);
+		if (!mayTouch(backup.guildId))
+			throw new ToolError(
+				`The backup ${name} is of the guild ${backup.guildId}, for which the operator of this bot has not enabled tools.`,
+			);
+		return backup;
+	}
+
+	function guildOf(id: string): Guild {
+		const guild = connection.discord.guilds.cache.get(id);
+		if (!guild || !mayTouch(id))
+			throw new ToolError(
+				`The bot is not in the guild ${id}, or its operator has not enabled tools for it. Use list_guilds to find guilds.`,
+			);
+		if (!guild.available)
+			throw new ToolError(
+				`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
+			);
+		return guild;
+	}
+
+	async function requireJob(id: string) {
+		const view = await jobs.find(id);
+		if (!view || !mayTouch(view.job.row.guild_id)) throw unknownJob(id);
+		return view;
+	}
+
+	async function showJob(id: string): Promise<string> {
+		const { job, wait } = await requireJob(id);
+		const guild = connection.guilds.find(({ id }) => id === job.row.guild_id);
+		const ms = wait ? wait.until - monotonicNow() : 0;
+		return jobText(job, {
+			guildName: guild ? guildName(guild) : `the guild ${job.row.guild_id}`,
+			waiting: wait && {
+				why: wait.why,
+				seconds: Math.max(0, Math.ceil(ms / 1000)),
+			},
+		});
+	}
+
+	return {
+		async export(guild, parts = partNames) {
+			const wanted = parts === partNames ? parts.filter((part) => !optionalParts.includes(part)) : parts;
+			const { state, unreadable } = await rules.read(guild, wanted);
+			return {
+				document: exportDocument(state, wanted),
+				missing: [...unreadable, ...unseenIn(state).filter(({ part }) => wanted.includes(part))].map(
+					({ part, why }) => `${part}: ${why}`,
+				),
+			};
+		},
+		backups: (guild) => options.backups.list(guild.id),
+		async exportBackup(guild, name) {
+			const { document, omitted } = await readBackup(guild, name);
+			const allowed = { ...document };
+			const missing = omitted === "" ? [] : [omitted];
+			for (const part of partNames) {
+				const why = rules.whyNotRead?.(part);
+				if (why === undefined || allowed[part] === undefined) continue;
+				delete allowed[part];
+				missing.push(`${part}: ${why}`);
+			}
+			return { document: allowed, missing };
+		},
+		plan: async (guild, source, given) => (await keepPlanOf(guild, source, given)).text,
+		keepPlan: keepPlanOf,
+		async guildOfPlan(hash) {
+			return (await requirePlan(store, hash)).guildId;
+		},
+		async guildOfJob(id) {
+			return (await requireJob(id)).job.row.guild_id;
+		},
+		async apply(hash, reason, waitMs = 0) {
+			const { jobId, text } = await begin(hash, reason);
+			if (jobId === undefined) return text;
+			const ended = waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
+			const shown = await showJob(jobId);
+			return ended ? shown : `${text}\n${shown}`;
+		},
+		startJob: async (hash, reason) => (await begin(hash, reason)).jobId,
+		runningJob: async ({ id }) => (await jobs.runningIn(id))?.id,
+		async progress(id) {
+			const { job, wait } = await requireJob(id);
+			const { plan, row, steps } = job;
+			const all = [...steps.values()];
+			return {
+				text: await showJob(id),
+				state: row.state,
+				done: plan.steps.filter(({ id }) => steps.get(id)?.state === "done").length,
+				failed: all.filter(({ state }) => state === "failed").length,
+				total: plan.steps.length,
+				waiting: wait?.why,
+			};
+		},
+		job: showJob,
+		async jobs(guild) {
+			const ids = await jobs.idsOf(guild.id, shownJobs);
+			if (ids.length === 0) return `No job has run in ${guildName(guild)} in the last 7 days.`;
+			const texts: string[] = [];
+			for (const id of ids) {
+				const [line = ""] = (await showJob(id)).split("\n");
+				texts.push(line);
+			}
+			return texts.join("\n");
+		},
+		async cancel(id) {
+			await requireJob(id);
+			await jobs.cancel(id);
+			return showJob(id);
+		},
+		attach: jobs.attach,
+		start: jobs.start,
+		close: jobs.close,
+	};
+}
+
+function alreadyRuns(guild: Guild, id: string): ToolError {
+	return new ToolError(
+		`The job ${id} is already running in ${guildName(guild)}, and a guild can have only one running job. Nothing was done. Use get_job to see its progress, or cancel_job to end it.`,
+	);
+}
+
+function valid<T>(work: () => T): T {
+	try {
+		return work();
+	} catch (error) {
+		if (!(error instanceof InvalidDocument)) throw error;
+		throw new ToolError(invalidText(error), { cause: error });
+	}
+}

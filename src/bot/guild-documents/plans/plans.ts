@@ -1,0 +1,252 @@
+// Plans: what would change in a guild so that it matches a document. A plan is kept under the hash of its content, so that
+// what was shown is what is done.
+
+import type { Guild } from "discord.js";
+import { type GuildDocument, InvalidDocument, type Part, partNames } from "../../../guild-document/format/document.ts";
+import { isPlaceholder } from "../../../guild-document/match/match.ts";
+import type { DifferenceOptions } from "../../../guild-document/steps/difference.ts";
+import type {
+	Difference,
+	FieldChange,
+	GuildState,
+	Refusal,
+	Step,
+	StepAction,
+	StepKind,
+} from "../../../guild-document/steps.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import type { Store } from "../../store/store.ts";
+import { saveGuildPlan, selectGuildPlan } from "../../store/tables/guild-plans.ts";
+import type { ReadGuild } from "../read/read-guild.ts";
+import { unknownPlan } from "./operations.ts";
+
+/** A step of a plan (one change of the guild) as plain data, which can be shown and stored. */
+export interface PlannedStep {
+	id: string;
+	action: StepAction;
+	kind: StepKind;
+	name: string;
+	targetId?: string | undefined;
+	placeholder?: string | undefined;
+	needs: readonly string[];
+	changes: readonly FieldChange[];
+	/** Whether the step gives a channel the access of its category, because the channel moves into it. */
+	follows?: boolean | undefined;
+}
+
+export interface PlanRefusal extends Refusal {
+	/** Whether the reason of the refusal is that the bot could not read a part of the guild. */
+	isUnread?: boolean;
+}
+
+export interface Plan {
+	guildId: string;
+	document: GuildDocument;
+	/** The document as it was given, if overwrites were added to it that keep the bot's own access. */
+	given?: GuildDocument | undefined;
+	/** Whether the plan deletes roles, channels and other objects that the guild document does not list. */
+	prune: boolean;
+	/** The changes that the bot can make, in the order in which it makes them. Impossible ones are in `refusals`. */
+	steps: readonly PlannedStep[];
+	/** The changes that the document asks for and that the bot cannot make, with the reasons. */
+	refusals: readonly PlanRefusal[];
+	/** Warnings about changes that the bot can make. */
+	notes: readonly Refusal[];
+	/** The estimated time for carrying out the plan, as a line of text. */
+	duration: string;
+}
+
+const maxSteps = 20_000;
+
+/**
+ * The functions with which plans and jobs read a guild, compare it with a guild document and check what the bot may
+ * change.
+ */
+export interface Rules {
+	/** Reads parts of a guild, such as its roles or bans, from Discord. */
+	read(guild: Guild, parts: readonly Part[]): Promise<ReadGuild>;
+	/**
+	 * Returns why the bot's configuration forbids reading a part of a guild, such as its bans; undefined if it does not.
+	 * `read` leaves forbidden parts out.
+	 */
+	whyNotRead?(part: Part): string | undefined;
+	/** Returns the plan steps that make a guild match a guild document. */
+	difference(document: GuildDocument, state: GuildState, options: DifferenceOptions): Difference | Promise<Difference>;
+	/**
+	 * Returns which plan steps the bot cannot carry out, and why. Results without a step id are warnings about steps that
+	 * the bot can carry out.
+	 */
+	refusals(steps: readonly Step[], guild: Guild, state: GuildState): Promise<readonly Refusal[]>;
+	/**
+	 * Returns why an apply_guild job must not carry out a step now; undefined if it may. `ids` maps placeholders, which
+	 * stand for the ids of new objects, to the real ids of those that the job has created.
+	 */
+	requireStep(step: Step, ids: ReadonlyMap<string, string>, guild: Guild): Promise<string | undefined>;
+	/** Returns the estimated time for carrying out the plan steps, as a line of text. */
+	duration(steps: readonly Step[]): string;
+}
+
+/** Returns the parts of a guild, such as its roles or bans, that a guild document describes. */
+export function partsOf(document: GuildDocument): Part[] {
+	return partNames.filter((part) => document[part] !== undefined);
+}
+
+/**
+ * Returns a plan: the changes that make a guild match a guild document. Throws a ToolError for a document with invalid
+ * or ambiguous references.
+ */
+export async function makePlan(guild: Guild, document: GuildDocument, prune: boolean, rules: Rules): Promise<Plan> {
+	const { state, unreadable } = await rules.read(guild, partsOf(document));
+	const { steps, refusals } = await compare(() =>
+		rules.difference(document, state, {
+			prune,
+			fixedRoles: fixedRoles(guild, state),
+			rolesOf: (id) => guild.members.cache.get(id)?.roles.cache.map(({ id }) => id),
+		}),
+	);
+	const found = await rules.refusals(steps, guild, state);
+	const isNote = ({ stepId }: Refusal) => stepId === undefined;
+	const all: PlanRefusal[] = [
+		...unreadable.map(({ part, why }) => ({
+			subject: part,
+			reason: why,
+			isUnread: true,
+		})),
+		...refusals,
+		...found.filter((one) => !isNote(one)),
+	];
+	const possible = withoutRefused(steps, all);
+	if (possible.steps.length > maxSteps)
+		throw new ToolError(
+			`The plan has ${possible.steps.length} steps, and at most ${maxSteps} are possible. Nothing was done. Leave parts out of the document, such as members or bans, or plan them one after the other.`,
+		);
+	return {
+		guildId: guild.id,
+		document,
+		prune,
+		steps: possible.steps.map(toPlanned),
+		refusals: [...all, ...possible.refusals],
+		notes: found.filter(isNote),
+		duration: rules.duration(possible.steps),
+	};
+}
+
+/** Returns the ids of the roles that the bot cannot move: its highest role and those above it. */
+export function fixedRoles(guild: Guild, { guild: { roles } }: GuildState) {
+	const { client, ownerId, members } = guild;
+	if (ownerId === client.user.id) return new Set<string>();
+	const own = members.me?.roles.cache;
+	const top = Math.max(0, ...roles.filter(({ id }) => own?.has(id)).map(({ position }) => position));
+	return new Set(roles.filter(({ position }) => position >= top).map(({ id }) => id));
+}
+
+async function compare<T>(work: () => T | Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (error) {
+		if (!(error instanceof InvalidDocument)) throw error;
+		throw new ToolError(invalidText(error), { cause: error });
+	}
+}
+
+const shownIssues = 20;
+
+/** Formats the errors of an invalid guild document, one per line, shortened to the first ones. */
+export function invalidText({ issues }: InvalidDocument): string {
+	const more = issues.length - shownIssues;
+	return [
+		"The given guild document (a description of a guild's settings, channels and roles) is invalid, for these reasons. Nothing was done.",
+		...issues.slice(0, shownIssues),
+		...(more > 0 ? [`… and ${more} more`] : []),
+	].join("\n");
+}
+
+/**
+ * Removes the plan steps that were refused, and those that need an object which a refused step would have created.
+ * Returns the other steps, and a new refusal for each removed step that was not refused before.
+ */
+function withoutRefused(steps: readonly Step[], refusals: readonly Refusal[]): { steps: Step[]; refusals: Refusal[] } {
+	const refused = new Set(refusals.map(({ stepId }) => stepId));
+	const missing = new Map<string, string>();
+	const left: Step[] = [];
+	const more: Refusal[] = [];
+	const created = new Set<string>();
+	for (const step of steps) {
+		const needed = step.needs.find((placeholder) => missing.has(placeholder));
+		if (!refused.has(step.id) && needed === undefined) {
+			if (isEmptyOrder(step, created)) continue;
+			if (step.placeholder !== undefined) created.add(step.placeholder);
+			left.push(step);
+			continue;
+		}
+		if (step.placeholder !== undefined) missing.set(step.placeholder, `${step.kind} ${step.name}`);
+		if (needed !== undefined && !refused.has(step.id))
+			more.push({
+				subject: step.kind === "member" ? `role ${step.name}` : `${step.action} ${step.kind} ${step.name}`,
+				reason: `it needs ${missing.get(needed)}, which cannot be created`,
+				stepId: step.id,
+			});
+	}
+	return { steps: left, refusals: more };
+}
+
+export const isRole = (kind: string) => kind === "role";
+
+/**
+ * Whether a plan step only reorders new roles or channels that were not created. `created` contains the placeholders
+ * (stand-ins for ids) of those that were.
+ */
+export function isEmptyOrder(
+	{ action, guard: { moves = [] } }: Pick<Step, "action" | "guard">,
+	created: { has(placeholder: string): boolean },
+): boolean {
+	return action === "order" && moves.every((one) => isPlaceholder(one) && !created.has(one));
+}
+
+function toPlanned(step: Step): PlannedStep {
+	const { id, action, kind, name, targetId, placeholder } = step;
+	const { needs, changes, follows } = step;
+	return {
+		...{ id, action, kind, name, targetId, placeholder, needs, changes },
+		...(follows && { follows }),
+	};
+}
+
+/** Returns a hash of a plan's content, under which the plan is stored: 32 hexadecimal digits. */
+export function hashOf({ guildId, document, prune, steps, refusals, notes }: Plan): string {
+	const content = [
+		guildId,
+		prune,
+		steps.map((step) => [
+			step.id,
+			step.action,
+			step.kind,
+			step.name,
+			step.targetId,
+			step.changes.map(({ field, before, after }) => [field, before, after]),
+		]),
+		// What can be read meanwhile, such as pictures that have loaded, changes a plan only if it changes the steps.
+		[...refusals.filter(({ isUnread }) => !isUnread), ...notes].map((one) => [one.subject, one.reason, one.stepId]),
+		document,
+	];
+	return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
+}
+
+/** Stores a plan for up to a day, and returns its hash. `now`: the current time in epoch milliseconds. */
+export async function keepPlan({ sql }: Pick<Store, "sql">, plan: Plan, now: number): Promise<string> {
+	const hash = hashOf(plan);
+	await saveGuildPlan(sql, {
+		hash,
+		guild_id: plan.guildId,
+		made_at: now,
+		content: JSON.stringify(plan),
+	});
+	return hash;
+}
+
+/** Returns the stored plan with this hash. Throws a ToolError if there is none. */
+export async function requirePlan({ sql }: Pick<Store, "sql">, hash: string): Promise<Plan> {
+	const row = await selectGuildPlan(sql, hash);
+	if (!row) throw unknownPlan(hash);
+	return JSON.parse(row.content) as Plan;
+}

@@ -1,0 +1,54 @@
+// The parts of guild documents, wired for startBot and for the command line in the same way.
+
+import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Registry } from "../../lib/metrics.ts";
+import type { BotConfig } from "../config/config.ts";
+import type { Connection } from "../discord/connection/connection.ts";
+import type { Store } from "../store/store.ts";
+import { type Backups, createBackups } from "./backups/backups.ts";
+import { createGuildDocuments, type GuildDocumentsService } from "./guild-documents.ts";
+import { createPictures, type Pictures } from "./read/pictures.ts";
+import { createRules } from "./rules.ts";
+
+export interface WiringOptions {
+	connection: Connection;
+	store: Store;
+	mutex: KeyedMutex;
+	log: Log;
+	/**
+	 * Whether the operator's configuration forbids the tool with this name. The name may also be that of a former tool.
+	 */
+	denies(toolName: string): boolean;
+	/** Ids of the guilds that tools may access; undefined if they may access all guilds. */
+	guilds: ReadonlySet<string> | undefined;
+	/** Settings for backups of guilds, such as how often the bot makes them; undefined if the bot makes no backups. */
+	backup: BotConfig["toml"]["backup"];
+	registry?: Registry | undefined;
+}
+
+export interface WiredDocuments {
+	pictures: Pictures;
+	backups: Backups;
+	guildDocuments: GuildDocumentsService;
+	mayTouch(guildId: string): boolean;
+}
+
+/** Creates the objects that work with guild documents, pictures and backups of guilds, but does not start them. */
+export function wireGuildDocuments({
+	connection,
+	store,
+	mutex,
+	log,
+	denies,
+	guilds,
+	backup,
+	registry,
+}: WiringOptions): WiredDocuments {
+	const pictures = createPictures({ store, downloads: connection.pictures });
+	const backups = createBackups({ settings: backup, guilds, connection, store, pictures, log, registry });
+	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
+	const rules = createRules({ connection, pictures, denies });
+	const guildDocuments = createGuildDocuments({ connection, store, mutex, log, pictures, backups, mayTouch, rules });
+	return { pictures, backups, guildDocuments, mayTouch };
+}

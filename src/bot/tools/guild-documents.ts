@@ -1,0 +1,253 @@
+// A guild as a document: exporting it, planning changes, carrying a plan out, and backups.
+
+import type { Guild } from "discord.js";
+import * as v from "valibot";
+import { type GuildDocument, type Part, partNames } from "../../guild-document/format/document.ts";
+import { formatText } from "../../guild-document/format/format-text.ts";
+import { runs } from "../../lib/program/program.ts";
+import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { actingPerson } from "../discord/acting-person.ts";
+import { guildName, nowIs, roleName, time } from "../discord/describe.ts";
+import { botMember } from "../discord/permissions.ts";
+import { currentRun, timeLeftMs } from "../discord/rest/rest.ts";
+import { countOf, fieldLine, oneLine } from "../discord/text.ts";
+import type { PlanSource } from "../guild-documents/plans/operations.ts";
+import { choice, expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
+import type { ToolContext } from "../tool/context.ts";
+import { readTool, tool } from "../tool/define.ts";
+
+const maxDocumentBytes = 200_000;
+
+const maxWaitMs = 15_000;
+/**
+ * apply_guild stops waiting this many milliseconds before the tool call's deadline, so that it can still return a
+ * result.
+ */
+const reserveMs = 5_000;
+
+/** A person needs ADMINISTRATOR for tools with guild documents, because these show and change everything in a guild. */
+const person = { guildPermissions: ["Administrator"] } as const;
+
+const plan_hash = v.pipe(
+	v.string(),
+	v.regex(/^[0-9a-f]{32}$/, expected("the plan_hash of plan_guild")),
+	v.description("From plan_guild."),
+);
+const job_id = v.pipe(
+	v.string(),
+	v.regex(/^[0-9a-f]{12}$/, expected("the job id of apply_guild")),
+	v.description("From apply_guild."),
+);
+const backup = v.optional(text(1, 100, "A backup's name, or latest."));
+
+const documentOf = (description: string) =>
+	v.optional(
+		v.pipe(
+			v.union([v.record(v.string(), v.unknown()), v.string()]),
+			publishedAs<Record<string, unknown> | string>({
+				type: "object",
+				additionalProperties: true,
+				description,
+			}),
+		),
+	);
+
+export const exportGuild = readTool({
+	name: "export_guild",
+	toolset: "guild_document",
+	person,
+	title: "Export a guild",
+	description:
+		"The guild's structure as a JSON document for plan_guild: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding.",
+	input: v.strictObject({
+		guild_id,
+		parts: v.optional(
+			v.pipe(
+				list(choice(partNames, ""), 1, partNames.length, "Parts."),
+				listedAs({
+					type: "array",
+					items: { type: "string" },
+					description: "Such as roles, channels, categories. Default: all but members (their roles) and bans.",
+				}),
+			),
+		),
+		backup,
+		format: v.optional(flag("Describe the fields of parts instead."), false),
+	}),
+	async run({ parts, backup, format }, { guild, guildDocuments }) {
+		if (format) return formatText();
+		const { document, missing } =
+			backup === undefined
+				? await guildDocuments.export(guild, parts)
+				: await guildDocuments.exportBackup(guild, backup);
+		const json = JSON.stringify(parts ? only(document, parts) : document);
+		if (Buffer.byteLength(json) > maxDocumentBytes)
+			throw new ToolError(
+				`The document has ${Buffer.byteLength(json)} bytes, more than ${maxDocumentBytes}. Export some of its parts, or use the command line: ${runs("bot")} --export-guild FILE.`,
+			);
+		return [...missing.map((line) => `Missing: ${line}`), json];
+	},
+});
+
+function only(document: GuildDocument, parts: readonly Part[]): GuildDocument {
+	const others = partNames.filter((part) => !parts.includes(part));
+	const kept = { ...document };
+	for (const part of others) delete kept[part];
+	return kept;
+}
+
+export const planGuild = readTool({
+	name: "plan_guild",
+	toolset: "guild_document",
+	person,
+	title: "Plan from a document",
+	description:
+		"What apply_guild would change to match a document or backup, and what it cannot. To build or change many roles and channels, or restore.",
+	input: v.strictObject({
+		guild_id,
+		document: documentOf(
+			'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","slowmode_seconds":5},{"name":"Voice","kind":"voice","user_limit":9}]}]}. In order: list an existing one first to place others below it. Channels take their category\'s overwrites; moved ones if nobody gains access. All fields: export_guild with format.',
+		),
+		backup,
+		plan_hash: v.optional(plan_hash),
+		changes: documentOf("Partial document for plan_hash; null removes a whole part."),
+		prune: v.optional(flag("Delete what its parts do not list.")),
+	}),
+	run: (args, { guild, guildDocuments }) => guildDocuments.plan(guild, sourceOf(args), { prune: args.prune }),
+});
+
+function sourceOf({
+	document,
+	backup,
+	plan_hash,
+	changes,
+}: {
+	document?: unknown;
+	backup?: string | undefined;
+	plan_hash?: string | undefined;
+	changes?: unknown;
+}): PlanSource {
+	const given = [document, backup, plan_hash].filter((value) => value !== undefined);
+	if (given.length !== 1) throw invalidParameters(["document, backup, plan_hash: expected exactly one of these"]);
+	if (plan_hash === undefined && changes !== undefined)
+		throw invalidParameters(["changes: expected only together with plan_hash"]);
+	if (backup !== undefined) return { backup };
+	if (plan_hash !== undefined) return { plan: plan_hash, changes: changes ?? {} };
+	return { document };
+}
+
+export const applyGuild = tool({
+	name: "apply_guild",
+	toolset: "guild_document",
+	person,
+	title: "Carry out a plan",
+	description:
+		"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. Waits up to 15 s.",
+	effect: "destructive",
+	idempotent: true,
+	input: v.strictObject({ guild_id, plan_hash, reason }),
+	async preview({ plan_hash }, { guild, guildDocuments, mayTouch }) {
+		requireRankOfBot(guild);
+		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
+		const shown = await guildDocuments.plan(
+			guild,
+			{ plan: plan_hash, changes: {} },
+			{ maxBytes: maxDocumentBytes, isWhole: true },
+		);
+		// The rest depends on the time of the call, such as how long it takes.
+		const [basis = shown] = /^plan_hash=[0-9a-f]+$/m.exec(shown) ?? [];
+		return { shown, basis };
+	},
+	async run({ plan_hash, reason }, { guild, guildDocuments, mayTouch, principal }) {
+		requireRankOfBot(guild);
+		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
+		return guildDocuments.apply(
+			plan_hash,
+			// The reason of the call says who makes it.
+			principal ? currentRun()?.reason : reason,
+			Math.min(timeLeftMs() - reserveMs, maxWaitMs),
+		);
+	},
+});
+
+export const getJob = readTool({
+	name: "get_job",
+	toolset: "guild_document",
+	person,
+	title: "Get a job",
+	description: "Progress of a job, and what failed; without job_id the latest jobs.",
+	input: v.strictObject({ guild_id, job_id: v.optional(job_id) }),
+	async run({ job_id }, { guild, guildDocuments, mayTouch }) {
+		if (job_id === undefined) return guildDocuments.jobs(guild);
+		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
+		return guildDocuments.job(job_id);
+	},
+});
+
+export const cancelJob = tool({
+	name: "cancel_job",
+	toolset: "guild_document",
+	person,
+	title: "Cancel a job",
+	description: "End a job after its running step. What was done stays.",
+	effect: "write",
+	idempotent: true,
+	input: v.strictObject({ guild_id, job_id }),
+	async preview({ job_id }, { guild, guildDocuments, mayTouch }) {
+		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
+		return { shown: await guildDocuments.job(job_id), basis: job_id };
+	},
+	async run({ job_id }, { guild, guildDocuments, mayTouch }) {
+		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
+		return guildDocuments.cancel(job_id);
+	},
+});
+
+export const listBackups = readTool({
+	name: "list_backups",
+	toolset: "guild_document",
+	person,
+	title: "List backups",
+	description: "List the guild's backups, newest first. plan_guild takes one, to restore it.",
+	input: v.strictObject({ guild_id }),
+	async run(_, { guild, guildDocuments }) {
+		const backups = await guildDocuments.backups(guild);
+		if (backups.length === 0)
+			return `There is no backup of ${guildName(guild)}. The section [backup] of config.toml sets when the bot makes them.`;
+		return [
+			`${backups.length} backup(s) of ${guildName(guild)}, the newest first, times in UTC, ${nowIs()}:`,
+			...backups.map(({ name, madeAt, channels, roles, omitted, kept }) =>
+				fieldLine(
+					`backup ${name}`,
+					time(madeAt),
+					countOf(channels, "channel"),
+					countOf(roles, "role"),
+					omitted && `without ${oneLine(omitted)}`,
+					kept && `kept since ${time(kept.at)}: ${oneLine(kept.reason)}`,
+				),
+			),
+		];
+	},
+});
+
+function requireRankOfBot(guild: Guild): void {
+	const person = actingPerson(guild);
+	if (!person || person.id === guild.ownerId) return;
+	const { highest } = botMember(guild).roles;
+	if (highest.comparePositionTo(person.roles.highest) <= 0) return;
+	throw new ToolError(
+		`You rank below ${roleName(highest)}, the highest role of the bot, so a plan could change roles and members that you could not change by hand. Nothing was done.`,
+	);
+}
+
+function requireOwn(guildId: string, other: string, mayTouch: ToolContext["mayTouch"]): void {
+	if (guildId === other) return;
+	if (!mayTouch(other))
+		throw new ToolError(
+			"There is no such plan or job in the guild. plan_guild makes plans, and get_job lists jobs. Nothing was done.",
+		);
+	throw new ToolError(
+		`The plan or job is for the guild ${other}, not for ${guildId}. Pass guild_id=${other}. Nothing was done.`,
+	);
+}

@@ -1,0 +1,109 @@
+// Guild documents on the real connection and store, against the simulator, with a small difference.
+
+import type { Guild } from "discord.js";
+import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
+import {
+	createGuildDocuments,
+	type GuildDocumentsOptions,
+	type GuildDocumentsService,
+} from "../../../src/bot/guild-documents/guild-documents.ts";
+import type { Rules } from "../../../src/bot/guild-documents/plans/plans.ts";
+import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
+import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
+import { createRules } from "../../../src/bot/guild-documents/rules.ts";
+import { ToolError } from "../../../src/mcp/tool.ts";
+import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
+import { smallDifference } from "./small-difference.ts";
+
+/** For a bot that keeps no backups. */
+const noBackups: GuildDocumentsOptions["backups"] = {
+	list: async () => [],
+	async read(_, name) {
+		throw new ToolError(`There is no backup ${JSON.stringify(name)}. Use list_backups to find backups.`);
+	},
+};
+
+export interface ServiceSetup extends Pick<FeatureSetup, "place" | "simulator" | "prepare" | "store"> {
+	rules?: Partial<Rules>;
+	/** Whether to use the bot's rules instead of the small difference. */
+	hasRealRules?: boolean;
+	/** Whether the operator forbids a tool, for the bot's rules. Default: none. */
+	denies?(toolName: string): boolean;
+	options?: Partial<GuildDocumentsOptions>;
+}
+
+/** Guild documents with the small difference, and short waits. */
+export function createTestDocuments(
+	{ connection, store, mutex, log }: FeatureOptions,
+	{
+		rules,
+		options,
+		hasRealRules,
+		denies = () => false,
+	}: Pick<ServiceSetup, "rules" | "options" | "hasRealRules" | "denies"> = {},
+): GuildDocumentsService {
+	const pictures = createPictures({ store, downloads: connection.pictures });
+	const small: Rules = {
+		read: (guild, parts) => readGuildState(guild, parts, { connection }),
+		difference: smallDifference,
+		refusals: async () => [],
+		requireStep: async () => undefined,
+		duration: () => "Estimated time: short.",
+		...rules,
+	};
+	return createGuildDocuments({
+		...{ connection, store, mutex, log, pictures },
+		rules: hasRealRules ? { ...createRules({ connection, pictures, denies }), ...rules } : small,
+		mayTouch: () => true,
+		backups: noBackups,
+		backOffMs: [1, 20],
+		arrivedAfterMs: 30,
+		loggedAfterMs: 90,
+		...options,
+	});
+}
+
+/** The bot "alpha" with guild documents alone. */
+export async function startService(setup: ServiceSetup = {}) {
+	let documents: GuildDocumentsService | undefined;
+	const bot = await startFeature({
+		requestsPerSecond: 1_000,
+		...setup,
+		create(options) {
+			documents = createTestDocuments(options, setup);
+			return documents;
+		},
+	});
+	const service = () => {
+		if (documents) return documents;
+		throw new Error("the bot does not run");
+	};
+	const guild = (name = "The Cooks"): Guild => {
+		for (const one of bot.connection.guilds) if (one.name === name) return one;
+		throw new Error(`the bot is not in ${name}`);
+	};
+	const plan = (document: object, { name, ...options }: { prune?: boolean; name?: string } = {}) =>
+		service().plan(guild(name), { document: { version: 1, ...document } }, options);
+	return {
+		bot,
+		service,
+		guild,
+		plan,
+		/** Plans and applies a document. Returns the job's id. */
+		async apply(document: object, options?: { prune?: boolean; name?: string }) {
+			const text = await service().apply(hashIn(await plan(document, options)), "because");
+			return jobIn(text);
+		},
+		[Symbol.asyncDispose]: () => bot[Symbol.asyncDispose](),
+	};
+}
+
+export function hashIn(text: string): string {
+	const [, hash = ""] = /plan_hash=(\w+)/.exec(text) ?? [];
+	return hash;
+}
+
+export function jobIn(text: string): string {
+	const [, id = ""] = /Job (\w+) in/.exec(text) ?? [];
+	return id;
+}
