@@ -19,7 +19,7 @@ import { createModerationLog } from "../../../src/bot/features/moderation/modera
 import { createRaidModes } from "../../../src/bot/features/moderation/raid/raid-mode.ts";
 import { createReports, type Reports } from "../../../src/bot/features/moderation/reports/reports.ts";
 import { createSpam } from "../../../src/bot/features/moderation/spam/spam.ts";
-import { createTempBans, type TempBans } from "../../../src/bot/features/moderation/temp-bans.ts";
+import { TempBans } from "../../../src/bot/features/moderation/temp-bans.ts";
 import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createDonatorSync } from "../../../src/bot/game/donators.ts";
@@ -222,7 +222,7 @@ const scenarios: Record<string, Scenario> = {
 			clock.now = 1_700_000_000_000;
 		},
 		create({ clock, simulator }, { connection, store, mutex, log }) {
-			const bans: TempBans = createTempBans({
+			const bans = new TempBans({
 				connection,
 				store,
 				mutex,
@@ -233,9 +233,7 @@ const scenarios: Record<string, Scenario> = {
 				maxSleepMs: 20,
 			});
 			return {
-				attach: bans.attach,
-				start: bans.start,
-				close: bans.close,
+				...parts(bans),
 				begin({ connection }) {
 					// The moderator asks once.
 					if (clock.now !== 1_700_000_000_000) return;
@@ -373,7 +371,7 @@ const scenarios: Record<string, Scenario> = {
 				...{ ...options, defaultChannel: log_channel },
 			});
 			const parts = { ...options, moderationLog };
-			const bans = createTempBans(parts);
+			const bans = new TempBans(parts);
 			const settings = { tell: [] };
 			return {
 				...createSpam({
@@ -449,7 +447,7 @@ function order(tool: string, acts: readonly string[], rules: readonly string[]):
 				moderationLog: { add() {} },
 				backOffMs: [5, 50] as const,
 			};
-			const bans = createTempBans(parts);
+			const bans = new TempBans(parts);
 			const escalate = rules.map((text) => readRule(text) as EscalationRule);
 			const cases = createCases({
 				...{ ...parts, bans, decideAfterMs: 0 },
@@ -531,6 +529,15 @@ function order(tool: string, acts: readonly string[], rules: readonly string[]):
 				executed(`PUT ${ban}`) <= 1 && executed(patch) <= 1,
 			];
 		},
+	};
+}
+
+/** A feature of which the table needs what every feature has. */
+function parts(feature: Required<Pick<Feature, "attach" | "start" | "close">>): Feature {
+	return {
+		attach: (client) => feature.attach(client),
+		start: () => feature.start(),
+		close: () => feature.close(),
 	};
 }
 

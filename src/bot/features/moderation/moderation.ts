@@ -17,7 +17,7 @@ import { roleMenuAction } from "./role-menus/menu-command.ts";
 import { createRoleMenus } from "./role-menus/role-menus.ts";
 import { createSpamFeature } from "./spam/spam.ts";
 import { tempBanToolNames, tempBanTools } from "./temp-ban-tools.ts";
-import { createTempBans } from "./temp-bans.ts";
+import { TempBans } from "./temp-bans.ts";
 
 const shutdownGraceMs = 1_500;
 
@@ -43,7 +43,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		log,
 		defaultChannel: settings.log_channel,
 	});
-	const bans = createTempBans({
+	const bans = new TempBans({
 		connection,
 		store,
 		log,

@@ -69,27 +69,22 @@ export async function deleteTempBan(sql: Sql, { guild_id, user_id }: TempBanKey)
 }
 
 /**
- * Returns the temporary bans that have ended at `now` (epoch milliseconds), and those that Discord has not confirmed
- * yet.
+ * Returns the temporary bans that have ended at `now` (epoch milliseconds), those that Discord has not confirmed yet, and
+ * the next to end.
  */
-export function selectDue(sql: Sql, now: number): Promise<TempBanKey[]> {
-	return sql<TempBanKey>`
-		SELECT guild_id, user_id FROM temp_bans
-		WHERE ends_at <= ${now} OR state = ${"asked"} ORDER BY ends_at`;
+export function selectDue(
+	sql: Sql,
+	now: number,
+): Promise<Pick<TempBan, "guild_id" | "user_id" | "ends_at" | "state">[]> {
+	return sql<TempBan>`
+		SELECT guild_id, user_id, ends_at, state FROM temp_bans
+		WHERE state = ${"asked"} OR ends_at <= ${now}
+			OR ends_at = (SELECT MIN(ends_at) FROM temp_bans WHERE ends_at > ${now})
+		ORDER BY ends_at`;
 }
 
 export function selectAllTempBans(sql: Sql): Promise<TempBanKey[]> {
-	return sql<TempBanKey>`SELECT guild_id, user_id FROM temp_bans`;
-}
-
-/**
- * Returns the earliest time after `now` at which a temporary ban ends, in epoch milliseconds; undefined if there is
- * none.
- */
-export async function selectNextEnd(sql: Sql, now: number): Promise<number | undefined> {
-	const [row] = await sql<{ next: number | null }>`
-		SELECT MIN(ends_at) AS next FROM temp_bans WHERE ends_at > ${now}`;
-	return row?.next ?? undefined;
+	return sql<TempBanKey>`SELECT guild_id, user_id FROM temp_bans ORDER BY ends_at`;
 }
 
 /**

@@ -3,11 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { LogEntry } from "../../../../src/bot/features/moderation/moderation-log.ts";
-import {
-	createTempBans,
-	type TempBans,
-	type TempBansOptions,
-} from "../../../../src/bot/features/moderation/temp-bans.ts";
+import { TempBans, type TempBansOptions } from "../../../../src/bot/features/moderation/temp-bans.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
 import type { Simulator } from "../../../../src/simulator/simulator.ts";
 import { jumpClock } from "../../../support/jump-clock.ts";
@@ -342,7 +338,7 @@ async function startBans(place?: Place, changes: Partial<TempBansOptions> = {}, 
 				return Promise.reject(new StoreUnavailable("for a test"));
 			}),
 		create(options) {
-			bans = createTempBans({
+			bans = new TempBans({
 				...options,
 				moderationLog: { add: (_, entry) => entries.push(entry) },
 				now: () => clock.now,

@@ -6,7 +6,7 @@ import { readRule } from "../../../../../src/bot/config/escalation.ts";
 import { createCaseTools } from "../../../../../src/bot/features/moderation/cases/case-tools.ts";
 import { type Cases, type CasesOptions, createCases } from "../../../../../src/bot/features/moderation/cases/cases.ts";
 import type { LogEntry } from "../../../../../src/bot/features/moderation/moderation-log.ts";
-import { createTempBans, type TempBans } from "../../../../../src/bot/features/moderation/temp-bans.ts";
+import { TempBans } from "../../../../../src/bot/features/moderation/temp-bans.ts";
 import type { Store } from "../../../../../src/bot/store/store.ts";
 import { createCallAs } from "../../../../../src/bot/tool/call-as.ts";
 import type { BotContext } from "../../../../../src/bot/tool/context.ts";
@@ -55,7 +55,7 @@ export async function startCases(setup: CasesSetup = {}) {
 		...(setup.prepare && { prepare: setup.prepare }),
 		...(setup.store && { store: setup.store }),
 		create({ connection, store, log }) {
-			const madeBans = createTempBans({
+			const madeBans = new TempBans({
 				connection,
 				store,
 				log,

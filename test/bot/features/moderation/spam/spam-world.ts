@@ -5,7 +5,7 @@ import { createCases } from "../../../../../src/bot/features/moderation/cases/ca
 import { createModerationLog } from "../../../../../src/bot/features/moderation/moderation-log.ts";
 import type { IncidentsTiming } from "../../../../../src/bot/features/moderation/spam/incidents.ts";
 import { createSpam, type SpamOptions } from "../../../../../src/bot/features/moderation/spam/spam.ts";
-import { createTempBans } from "../../../../../src/bot/features/moderation/temp-bans.ts";
+import { TempBans } from "../../../../../src/bot/features/moderation/temp-bans.ts";
 import type { GuildChannel, User } from "../../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../../support/until.ts";
 import { type FeatureSetup, startFeature } from "../../running-feature.ts";
@@ -92,7 +92,7 @@ export async function startSpam(
 				cdn: simulator.cdn,
 				cases: createCases({
 					...{ ...options, moderationLog, settings: moderation },
-					bans: createTempBans({ ...options, moderationLog }),
+					bans: new TempBans({ ...options, moderationLog }),
 				}),
 				moderationLog,
 				timing: quickTiming,

@@ -1,0 +1,230 @@
+// Durable work: rows of the store whose next step the bot takes until none is due. A step looks first, acts, then
+// records, so that repeating it after a kill is harmless. Jumps of the wall clock start a scan: they may make work due.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { backOffMs } from "../../lib/back-off.ts";
+import { clockWatch } from "../../lib/clock-watch.ts";
+import type { Fields, Log } from "../../lib/log.ts";
+import { NotNow } from "../../lib/reconciler.ts";
+import { within } from "../../lib/wait.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { describePlatformError } from "../discord/rest/errors.ts";
+import { StoreUnavailable } from "./database/db-error.ts";
+
+export { NotNow };
+
+const shutdownGraceMs = 3_000;
+const cleanIntervalMs = 3_600_000;
+const maxScanBackOffMs = 30_000;
+
+/** One unit of work, such as lifting one expired ban. It is retried until it succeeds. */
+export interface Step {
+	/** What the step changes, such as the roles of a member. Steps with the same key never run at the same time. */
+	key: string;
+	/** Group of steps with its own limit of steps at the same time, so that slow work does not delay other work. */
+	lane?: string;
+	/** Milliseconds until the step is due. Default: 0. */
+	inMs?: number;
+	/** What has failed when `run` rejects, as the start of a log message, with its fields. */
+	failure: string;
+	fields?: Fields;
+	/** Rejects if the step must be retried. The error is logged, unless it is NotNow or StoreUnavailable. */
+	run(): Promise<unknown>;
+}
+
+export interface DurableOptions {
+	/** What the work is about, for logs, such as "temporary bans". */
+	name: string;
+	log: Log;
+	/** Finds the next steps, most urgent first. `running` has the keys of the steps that run now. */
+	scan(running: ReadonlySet<string>): Promise<readonly Step[]>;
+	/** Deletes old rows. Called at the first scan and then once an hour. */
+	clean?: (() => Promise<unknown>) | undefined;
+	/** Maximum number of steps of one lane at the same time. Default: 5. */
+	maxConcurrent?: number;
+	/** The wait before a failed step is retried, in milliseconds: the first and the maximum. */
+	backOffMs?: readonly [number, number] | undefined;
+	/** Maximum milliseconds between two scans. */
+	maxSleepMs?: number | undefined;
+}
+
+/** The state of a step that is running or waits to be retried. */
+interface Attempt {
+	lane: string | undefined;
+	failures: number;
+	/** When to retry the failed step, in milliseconds of the monotonic clock (`performance.now()`). */
+	retryAt: number;
+	running: Promise<void> | undefined;
+}
+
+interface Added extends Step {
+	/** Resolves what `add` returned. */
+	settle(): void;
+}
+
+export class Durable {
+	readonly #attempts = new Map<string, Attempt>();
+	readonly #added = new Map<string, Added>();
+	/** The running work of `hold`, with its key. */
+	readonly #held = new Map<Promise<unknown>, string>();
+	readonly #inOwnContext = AsyncLocalStorage.snapshot();
+	#isClosed = false;
+	#mustScan = false;
+	#scanning: Promise<void> | undefined;
+	#failedScans = 0;
+	#cleanAt = 0;
+	#timer: Timer | undefined;
+	#unwatchClock: (() => void) | undefined;
+
+	constructor(private readonly options: DurableOptions) {}
+
+	/**
+	 * Scans now, or again after the current scan. Steps do not run in the caller's async context: they must not end with
+	 * the caller's deadline, nor act with the caller's rights.
+	 */
+	readonly wake = (): void => {
+		this.#mustScan = true;
+		if (this.#isClosed) return;
+		this.#unwatchClock ??= clockWatch.subscribe(this.wake);
+		this.#scanning ??= this.#inOwnContext(() => this.#scan()).finally(() => {
+			this.#scanning = undefined;
+			// `wake` was called after the last scan had begun.
+			if (this.#mustScan) this.wake();
+		});
+	};
+
+	/** Scans and retries all failed steps at once, for example when a lost connection is restored. */
+	readonly retryAll = (): void => {
+		for (const attempt of this.#attempts.values()) attempt.retryAt = 0;
+		this.wake();
+	};
+
+	/**
+	 * Runs a step that no row stands for until it succeeds or the bot is closed, then resolves. Replaces an earlier one
+	 * with the same key that waits; scanned steps with the key wait for it.
+	 */
+	add(step: Step): Promise<void> {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		if (this.#isClosed) resolve();
+		this.#added.set(step.key, { ...step, settle: resolve });
+		this.wake();
+		return promise;
+	}
+
+	/** Number of steps that were added and wait. */
+	get added(): number {
+		return this.#added.size;
+	}
+
+	/** Runs `work`. Meanwhile no scanned step with this key is started. */
+	async hold<T>(key: string, work: () => Promise<T>): Promise<T> {
+		const held = work();
+		this.#held.set(held, key);
+		try {
+			return await held;
+		} finally {
+			this.#held.delete(held);
+			// Not before the start.
+			if (this.#unwatchClock) this.wake();
+		}
+	}
+
+	/** Starts no more steps. Resolves when all work has ended, after `graceMs` milliseconds at the latest. */
+	async close(graceMs = shutdownGraceMs): Promise<void> {
+		this.#isClosed = true;
+		clearTimeout(this.#timer);
+		this.#unwatchClock?.();
+		for (const { settle } of this.#added.values()) settle();
+		const running = [...this.#attempts.values()].map((attempt) => attempt.running);
+		await within(graceMs, Promise.allSettled([this.#scanning, ...running, ...this.#held.keys()]));
+	}
+
+	async #scan(): Promise<void> {
+		while (this.#mustScan && !this.#isClosed) {
+			this.#mustScan = false;
+			clearTimeout(this.#timer);
+			const sleepMs = await this.#scanOnce();
+			if (!this.#isClosed) this.#timer = setTimeout(this.wake, Math.max(Math.ceil(sleepMs), 0));
+		}
+	}
+
+	/** Scans once and starts the steps that are due. Returns the milliseconds to wait before the next scan. */
+	async #scanOnce(): Promise<number> {
+		const { scan, clean, log, name, maxSleepMs = 300_000 } = this.options;
+		const running = new Set([...this.#attempts].flatMap(([key, attempt]) => (attempt.running ? key : [])));
+		if (clean && performance.now() >= this.#cleanAt) {
+			this.#cleanAt = performance.now() + cleanIntervalMs;
+			const step = { key: "clean", lane: "clean", failure: "could not delete old rows", fields: { work: name } };
+			this.#added.set(step.key, { ...step, run: clean, settle() {} });
+		}
+		for (const step of this.#added.values()) this.#start(step, true);
+		// What the scan reads of these may be outdated at its end.
+		const busy = new Set([...running, ...this.#added.keys(), ...this.#held.values()]);
+		try {
+			const steps = await scan(running);
+			this.#failedScans = 0;
+			const due = steps.filter(({ inMs = 0 }) => inMs <= 0);
+			for (const step of due) if (!busy.has(step.key)) this.#start(step);
+			const keys = new Set([...due.map(({ key }) => key), ...this.#added.keys()]);
+			const waits = steps.flatMap(({ inMs = 0 }) => (inMs > 0 ? inMs : []));
+			const now = performance.now();
+			for (const [key, { running, retryAt }] of this.#attempts)
+				if (!running && !keys.has(key)) this.#attempts.delete(key);
+				else if (retryAt > now) waits.push(retryAt - now);
+			return Math.min(maxSleepMs, ...waits);
+		} catch (error) {
+			if (!(error instanceof StoreUnavailable))
+				log.error("could not look for due work: internal error", { work: name, error });
+			return backOffMs(this.#failedScans++, [this.#backOffMs[0], maxScanBackOffMs]);
+		}
+	}
+
+	get #backOffMs(): readonly [number, number] {
+		return this.options.backOffMs ?? [1_000, 60_000];
+	}
+
+	/** Starts a step, unless it must wait. An added one goes before a scanned one with its key. */
+	#start(step: Step, isAdded = false): void {
+		const { key, lane } = step;
+		const attempt = this.#attempts.get(key) ?? { lane, failures: 0, retryAt: 0, running: undefined };
+		if (this.#isClosed || attempt.running || attempt.retryAt > performance.now()) return;
+		if (!isAdded && (this.#added.has(key) || this.#held.values().some((held) => held === key))) return;
+		const active = this.#attempts.values().filter((other) => other.running && other.lane === lane);
+		// The step stays due: the end of another one starts the next scan.
+		if ([...active].length >= (this.options.maxConcurrent ?? 5)) return;
+		this.#attempts.set(key, attempt);
+		const added = this.#added.get(key);
+		// What is added from now on runs after this.
+		if (added) this.#added.delete(key);
+		attempt.running = this.#run(step, attempt, added);
+	}
+
+	/** Runs a step and, if it fails, logs that and sets when to retry it. Never rejects. */
+	async #run({ key, failure, fields, run }: Step, attempt: Attempt, added?: Added): Promise<void> {
+		try {
+			await run();
+			this.#attempts.delete(key);
+			added?.settle();
+		} catch (error) {
+			logFailure(this.options.log, failure, fields, error);
+			attempt.retryAt = performance.now() + backOffMs(attempt.failures++, this.#backOffMs);
+			if (added && !this.#added.has(key)) this.#added.set(key, added);
+		}
+		attempt.running = undefined;
+		this.wake();
+	}
+}
+
+function logFailure(log: Log, failure: string, fields: Fields | undefined, error: unknown): void {
+	// NotNow is no failure, and the store logs that it is unavailable.
+	if (error instanceof NotNow || error instanceof StoreUnavailable) return;
+	const reason = reasonOf(error);
+	if (reason === undefined) log.error(`${failure}: internal error`, { ...fields, error });
+	else log.warn(`${failure}, will retry`, { ...fields, reason });
+}
+
+/** Returns why a step failed, for people; undefined if it is a bug. */
+export function reasonOf(error: unknown): string | undefined {
+	if (error instanceof StoreUnavailable) return `the bot's database is unavailable`;
+	return error instanceof NotNow || error instanceof ToolError ? error.message : describePlatformError(error);
+}
